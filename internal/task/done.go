@@ -63,13 +63,17 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	if err := validateChecks(p.Evidence); err != nil {
 		return res, err
 	}
+
 	p.Attempt = attempt
 	unlock, err := rp.lockTask(ctx, id)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
+
 	f := &doneRun{repo: rp, p: p}
+
+	// What is refused anyway is refused before git works.
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if f.task, err = taskOf(tx, r.ID, id); err != nil {
 			return err
@@ -77,7 +81,10 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 		if err := requireHere(tx, r, f.task); err != nil {
 			return err
 		}
-		_, err = f.task.Done(stick.TaskCall{By: me.Agent, Person: me.Person(), Attempt: attempt}, stick.Offering{Head: "-"})
+
+		_, err = f.task.Done(stick.TaskCall{
+			By: me.Agent, Person: me.Person(), Attempt: attempt,
+		}, stick.Offering{Head: "-"})
 		return err
 	})
 	if err != nil {
@@ -95,30 +102,43 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	f.path = f.worktreePath(f.task)
 	task := f.task.ID
 	if _, err := os.Stat(f.path); err != nil {
-		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.path).With("task_id", task).
+		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.path).
+			With("task_id", task).
 			Hintf("to make it again from its branch: %s", stick.Cmd("tt task start --task <task_id>", task))
 	}
+
 	at, err := f.git.Checkout(ctx, f.path)
 	if err != nil {
 		return err
 	}
+
 	if at.GitDir == at.Common || at.Common != f.common {
-		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", f.path).With("task_id", task).
+		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", f.path).
+			With("task_id", task).
 			Hintf("repair it with %s, or start over: %s, then %s",
-				stick.Cmd("git worktree repair"), stick.Cmd("tt task cancel <task_id>", task), stick.Cmd("tt task retry <task_id>", task))
+				stick.Cmd("git worktree repair"), stick.Cmd("tt task cancel <task_id>",
+					task), stick.Cmd("tt task retry <task_id>", task))
 	}
+
 	if what := git.OperationInProgress(at.GitDir); what != "" {
 		files, _ := f.git.Unmerged(ctx, f.path)
 		if files == nil {
 			files = []string{}
 		}
-		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.path).With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", nameConflicts(files), continueCommand(f.path, what), stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
+
+		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.path).
+			With("task_id", task).With("left", []string{what}).With("files", files)
+		return e.
+			Hintf("resolve %s, then %s and %s", nameConflicts(files), continueCommand(f.path, what),
+				stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
 	}
+
+	// What isn't committed wouldn't be reviewed, and another branch isn't the task's.
 	s, err := f.git.Snapshot(ctx, f.path)
 	if err != nil {
 		return err
 	}
+
 	switch {
 	case s.Branch != f.task.Branch:
 		on := stick.Words("no branch")
@@ -126,17 +146,22 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 			on = stick.Wordsf("branch %q", s.Branch)
 		}
 		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, on, f.task.Branch).
-			With("task_id", task).With("left", []string{}).Hintf("bring over what you committed there, then: %s", stick.Cmd("git -C <path> switch <branch>", f.path, f.task.Branch))
+			With("task_id", task).With("left", []string{}).
+			Hintf("bring over what you committed there, then: %s",
+				stick.Cmd("git -C <path> switch <branch>", f.path, f.task.Branch))
 	case s.DirtyCount > 0:
-		return errDirty(stick.Wordsf("the worktree of %s", task), s.Dirty, s.DirtyCount).With("task_id", task).Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt task done --task <task_id>", task))
+		return errDirty(stick.Wordsf("the worktree of %s", task), s.Dirty, s.DirtyCount).With("task_id", task).
+			Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt task done --task <task_id>", task))
 	}
+
 	f.head = s.Head
 	return nil
 }
 
 // errDirty returns the error for uncommitted changes. where is the subject of its sentence.
 func errDirty(where stick.Words, files []string, count int) *stick.Error {
-	return stick.Errorf(stick.CodeDirtyTree, "%s has %s: %s", where, stick.Count(count, "uncommitted change"), stick.Names(files, mostNamed)).
+	return stick.Errorf(stick.CodeDirtyTree, "%s has %s: %s",
+		where, stick.Count(count, "uncommitted change"), stick.Names(files, mostNamed)).
 		With("left", files)
 }
 
@@ -153,6 +178,7 @@ const mostNamed = 5
 
 // rebaseAndOffer rebases the branch, runs the checks, pushes, and offers the commit for review.
 func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err error) {
+	// The remote's newest commit is what the work is rebased onto.
 	if f.target, err = f.readTarget(ctx, f.task.Integration); err != nil {
 		return res, err
 	}
@@ -165,46 +191,63 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 	if f.id, err = f.newID(ctx); err != nil {
 		return res, err
 	}
+
+	// The intent is stored before the rebase, so that a crash leaves a trace.
 	onto := f.target.head()
 	err = f.write(ctx, core.MustBeMember, func(o *op) error {
 		if _, err := o.blockedWarning(f.task); err != nil {
 			return err
 		}
-		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{Path: f.path, Head: f.head, Onto: onto})
+		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{
+			Path: f.path, Head: f.head, Onto: onto,
+		})
 	})
 	if err != nil {
 		return res, err
 	}
 	defer f.serveIntent(ctx, f.id)()
 	f.killPoint("done: intended")
+
 	defer func() {
-		if err != nil && f.id != "" { // a run that failed leaves nothing to finish
+		// A run that failed leaves nothing to finish.
+		if err != nil && f.id != "" {
 			cerr := f.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(f.id, "failed") })
 			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
 				err = fmt.Errorf("%w (%v)", err, cerr)
 			}
 		}
 	}()
+
+	// The checks run on what is offered, and only what has passed them is pushed.
 	q, rebased, err := f.rebaseBranch(ctx, onto)
 	if err != nil {
 		return res, err
 	}
 	f.killPoint("done: rebased")
+
 	blobs, err := f.runChecks(ctx, &q)
 	if err != nil {
 		return res, err
 	}
+
 	pushed, err := f.pushBranch(ctx, q.Head, onto)
 	if err != nil {
 		return res, err
 	}
 	f.killPoint("done: pushed")
-	res = WorkerDoneResult{TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased, Pushed: pushed, Evidence: q.Checks}
+
+	// The offer is recorded last, once the remote has the commit.
+	res = WorkerDoneResult{
+		TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased,
+		Pushed: pushed, Evidence: q.Checks,
+	}
+
 	err = f.recordOffer(ctx, q, blobs, &res)
 	if err == nil {
 		f.id = ""
 		f.killPoint("done: done")
 	}
+
 	return res, err
 }
 
@@ -216,21 +259,26 @@ func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []sto
 		if err != nil {
 			return err
 		}
+
+		// The outputs are stored together with the event that names them.
 		for _, b := range blobs {
 			if err := o.Tx.AddBlob(b); err != nil {
 				return err
 			}
 		}
+
 		ev, err := task.Done(o.taskCall(f.p.Attempt), q)
 		if err != nil {
 			return err
 		}
+
 		res.RoomID, res.AgentID, res.State, res.Already = o.Room.ID, o.Me.Agent, task.State, ev == nil
 		if ev != nil {
 			o.addTaskEvent(*ev)
 			facts, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](*ev)
 			res.State, res.Kept = facts.State, facts.Kept
 		}
+
 		if res.Warning, err = o.blockedWarning(task); err != nil {
 			return err
 		}
@@ -245,23 +293,30 @@ func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q stick.Offeri
 	if err != nil {
 		return q, false, err
 	}
+
 	if !contained && !f.p.SkipRebase {
+		// A rebase makes new commits, which may have to be signed.
 		signing, err := f.readySigning(ctx, onto)
 		if err != nil {
 			return q, false, err
 		}
+
 		conflict, err := f.git.Rebase(ctx, f.path, signing, onto)
 		if err != nil {
 			return q, false, err
 		}
+
 		if conflict {
 			return q, false, f.recordConflict(ctx, onto)
 		}
+
 		rebased = true
 		if q.Head, _, err = f.git.Commit(ctx, f.path, "refs/heads/"+f.task.Branch); err != nil {
 			return q, rebased, err
 		}
 	}
+
+	// With SkipRebase the branch may still begin at an older commit.
 	if q.Base, err = f.git.MergeBase(ctx, f.path, onto, q.Head); err != nil {
 		return q, rebased, err
 	}
@@ -274,6 +329,7 @@ func (f *doneRun) readySigning(ctx context.Context, onto string) (git.Signing, e
 	if err := f.git.Identity(ctx, f.path); err != nil {
 		return git.Signing{}, err
 	}
+
 	_, w, err := f.taskSettings(ctx, onto)
 	if err != nil {
 		return git.Signing{}, err
@@ -290,16 +346,23 @@ func (f *doneRun) readySigning(ctx context.Context, onto string) (git.Signing, e
 // [stick.CodeInvalidTransition] if the branch has no commits of its own.
 func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
-		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).With("task_id", task.ID).
-			Hintf("its worker rebases it onto %s: %s", task.Integration, stick.Cmd("tt task done --task <task_id>", task.ID))
+		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
+			With("task_id", task.ID).
+			Hintf("its worker rebases it onto %s: %s", task.Integration,
+				stick.Cmd("tt task done --task <task_id>", task.ID))
 	}
+
 	if q.Base == q.Head {
-		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).With("task_id", task.ID).With("state", task.State).
-			Hintf("commit your work first; if there is nothing to change: %s", stick.Cmd("tt task fail … --task <task_id>", task.ID))
+		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).
+			With("task_id", task.ID).With("state", task.State).
+			Hintf("commit your work first; if there is nothing to change: %s",
+				stick.Cmd("tt task fail … --task <task_id>", task.ID))
 	}
+
 	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
 		return err
 	}
+
 	q.GateFiles, err = rp.gateFiles(ctx, task.Integration, q.Base, q.Head)
 	return err
 }
@@ -312,26 +375,34 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 		return err
 	}
 	f.killPoint("done: conflict")
+
 	id := f.id
 	err = f.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
 		}
+
 		ev, err := task.Conflict(o.taskCall(f.p.Attempt), onto, files)
 		if err != nil {
 			return err
 		}
+
 		o.addTaskEvent(ev)
 		return o.Tx.EndIntent(id, "conflict")
 	})
 	if err != nil {
 		return err
 	}
+
+	// The intent has ended: a rebase that waits for its worker isn't half done.
 	f.id = ""
-	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", f.task.Branch, f.task.Integration, stick.Names(files, mostNamed)).
-		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).With("left", []string{"rebase"}).
-		Hintf("resolve the files and git add them, then %s and %s", continueCommand(f.path, "rebase"), stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
+	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s",
+		f.task.Branch, f.task.Integration, stick.Names(files, mostNamed)).
+		With("task_id", f.task.ID).With("state", stick.TaskConflicted).With("files", files).
+		With("left", []string{"rebase"}).
+		Hintf("resolve the files and git add them, then %s and %s", continueCommand(f.path, "rebase"),
+			stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
 }
 
 // requireRemoteIsOurs refuses to push if the branch at the remote has commits that aren't the worker's,
@@ -342,59 +413,77 @@ func (f *doneRun) requireRemoteIsOurs(ctx context.Context) (err error) {
 	if f.target.remote == "" {
 		return nil
 	}
-	if f.remoteHead, err = f.git.RemoteBranch(ctx, f.root, f.target.remote, f.task.Branch); err != nil || f.remoteHead == "" {
+	if f.remoteHead, err = f.git.RemoteBranch(ctx, f.root, f.target.remote, f.task.Branch); err != nil ||
+		f.remoteHead == "" {
 		return err
 	}
+
 	own := []string{f.head}
 	err = f.repo.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		// The transaction may run again, and keeps only the head of the worktree then.
 		own = own[:1]
 		before, err := tx.IntentsOfKind(r.ID, f.task.ID, intentDone)
 		if err != nil {
 			return err
 		}
+
 		pulls, err := tx.IntentsOfKind(r.ID, f.task.ID, intentPR)
 		for _, i := range append(before, pulls...) {
 			d, err := readIntent[doneIntent](i)
 			if err != nil {
 				return err
 			}
+
 			own = append(own, d.Head, d.Pushed)
 		}
+
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
+	// All commits at the remote have to be in what this worker has offered or pushed.
 	contained, err := f.git.Contained(ctx, f.root, f.remoteHead, own...)
 	if f.remoteIsForeign = err == nil && !contained; !f.remoteIsForeign {
 		return err
 	}
-	return stick.Errorf(stick.CodeGitFailed, "%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.task.Branch, f.target.remote, f.task.ID, shortCommit(f.remoteHead)).
+	return stick.Errorf(stick.CodeGitFailed,
+		"%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.task.Branch, f.target.remote,
+		f.task.ID, shortCommit(f.remoteHead)).
 		With("task_id", f.task.ID).With("head", f.remoteHead).
 		Hintf("to take them over: %s, then %s; if they belong to a task of the same name in another clone, use another name for this one: %s",
-			stick.Cmd("git -C <path> pull --rebase <remote> <branch>", f.path, f.target.remote, f.task.Branch), stick.Cmd("tt task done --task <task_id>", f.task.ID),
+			stick.Cmd("git -C <path> pull --rebase <remote> <branch>", f.path, f.target.remote,
+				f.task.Branch), stick.Cmd("tt task done --task <task_id>", f.task.ID),
 			stick.Cmd("tt task new <task> --base "+f.task.Branch))
 }
 
-// pushBranch pushes the branch to the remote that decides, if there is one, and returns that remote. It overwrites
-// only the commit that [doneRun.requireRemoteIsOurs] has checked.
+// pushBranch pushes the branch to the remote that decides, if there is one, and returns that remote. It
+// overwrites only the commit that [doneRun.requireRemoteIsOurs] has checked.
 func (f *doneRun) pushBranch(ctx context.Context, head, onto string) (string, error) {
 	if f.target.remote == "" || f.remoteHead == head {
 		return f.target.remote, nil
 	}
+
+	// The intent names the commit first, so that a later run knows it as its own.
 	err := f.writeOutcome(ctx, func(o *op) error {
-		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{Path: f.path, Head: f.head, Onto: onto, Pushed: head})
+		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{
+			Path: f.path, Head: f.head, Onto: onto, Pushed: head,
+		})
 	})
 	if err != nil {
 		return "", err
 	}
 	f.killPoint("done: pushing")
+
 	if err := f.git.PushWithLease(ctx, f.root, f.target.remote, f.task.Branch, head, f.remoteHead); err != nil {
-		if theirs := f.requireRemoteIsOurs(ctx); theirs != nil { // somebody pushed meanwhile
+		// Somebody pushed meanwhile.
+		if theirs := f.requireRemoteIsOurs(ctx); theirs != nil {
 			return "", theirs
 		}
 		return "", err
 	}
+
 	return f.target.remote, nil
 }
 
@@ -405,16 +494,19 @@ func (o *op) blockedWarning(task stick.Task) (stick.Words, error) {
 	if err != nil || asked == 0 {
 		return "", err
 	}
+
 	if o.Room.Policy.RequireContracts {
-		return "", stick.Errorf(stick.CodeContractIncomplete, "message %d says that you are blocked, and nobody has accepted it yet", asked).
+		return "", stick.Errorf(stick.CodeContractIncomplete,
+			"message %d says that you are blocked, and nobody has accepted it yet", asked).
 			With("message_id", asked).Hintf("wait for the answer: %s; or withdraw the message: %s",
 			stick.Cmd("tt wait --park"), stick.Cmd("tt msg withdraw <message_id>"))
 	}
+
 	return stick.Wordsf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
 }
 
-// continueCommand returns the command that finishes a rebase, a merge or the like whose conflicts are resolved. No
-// editor opens for the message: an agent's shell has no terminal for one.
+// continueCommand returns the command that finishes a rebase, a merge or the like whose conflicts are
+// resolved. No editor opens for the message: an agent's shell has no terminal for one.
 func continueCommand(worktree, what string) stick.Command {
 	return stick.Cmd("git -C <path> -c core.editor=true "+what+" --continue", worktree)
 }

@@ -47,9 +47,11 @@ func requireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
 
 // isElsewhere reports whether a task is in another checkout. where names that for a sentence.
 func (rp *repo) isElsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
+	// Only rooms with several checkouts say where a task is.
 	if task.In == (stick.Checkout{}) {
 		return false, "", nil
 	}
+
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		yes, where = task.Elsewhere(tx.CheckoutOf(r)), nameCheckout(tx, task.In)
 		return nil
@@ -57,24 +59,29 @@ func (rp *repo) isElsewhere(ctx context.Context, task stick.Task) (yes bool, whe
 	return yes, where, err
 }
 
-// branchCommit returns the commit of a task's branch, "" if there is none. Of a task in another checkout that is
-// the branch at the remote, whose commits it fetches.
+// branchCommit returns the commit of a task's branch, "" if there is none. Of a task in another checkout that
+// is the branch at the remote, whose commits it fetches.
 func (rp *repo) branchCommit(ctx context.Context, task stick.Task) (string, error) {
 	elsewhere, where, err := rp.isElsewhere(ctx, task)
 	if err != nil {
 		return "", err
 	}
+
 	if !elsewhere {
 		at, _, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 		return at, err
 	}
+
+	// Of another checkout this one sees only what was pushed.
 	t, err := rp.readTarget(ctx, task.Integration)
 	if err != nil {
 		return "", err
 	}
+
 	if t.remote == "" {
 		return "", errNoRemote(task, where)
 	}
+
 	at, err := rp.git.RemoteBranch(ctx, rp.root, t.remote, task.Branch)
 	if err != nil || at == "" {
 		return "", err
@@ -94,9 +101,12 @@ func (rp *repo) fetchTaskCommit(ctx context.Context, remote string, task stick.T
 
 // errNoRemote says that what a task is can't be seen from here.
 func errNoRemote(task stick.Task, where stick.Words) error {
-	return stick.Errorf(stick.CodeElsewhere, "%s is in %s, and can be reviewed and merged only there, because %s has no remote", task.ID, where, task.Integration).
+	return stick.Errorf(stick.CodeElsewhere,
+		"%s is in %s, and can be reviewed and merged only there, because %s has no remote", task.ID, where,
+		task.Integration).
 		With("task_id", task.ID).With("path", task.In.Path).
-		Hintf("go there; or push %s to a remote that both have, and have its worker run %s again", task.Integration, stick.Cmd("tt task done"))
+		Hintf("go there; or push %s to a remote that both have, and have its worker run %s again",
+			task.Integration, stick.Cmd("tt task done"))
 }
 
 // requireReachable refuses to land a task whose commit only another checkout has, and fetches it otherwise.
@@ -110,5 +120,6 @@ func (l *landing) requireReachable(ctx context.Context) error {
 	case l.revertReason != "":
 		return nil
 	}
+
 	return l.fetchTaskCommit(ctx, l.target.remote, l.task, l.task.Approved)
 }

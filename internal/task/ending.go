@@ -22,46 +22,57 @@ type processEnder struct {
 // killTime is how long it may take until killed processes are gone.
 const killTime = 5 * time.Second
 
-// endAll asks the processes to end, and kills those that still run after grace. It returns those that it can't
-// end.
+// endAll asks the processes to end, and kills those that still run after grace. It returns those that it
+// can't end.
 func (e processEnder) endAll(grace time.Duration) []proc.Info {
 	if e.haveEnded() {
 		return nil
 	}
+
+	// First everybody is asked, the whole group of the command at once.
 	if e.isCommandAlive() {
 		askGroupToEnd(e.command)
 	}
+
 	for _, p := range e.find() {
 		askToEnd(e.procs, p.ID)
 	}
+
 	if e.awaitEnd(grace, nil) {
 		return nil
 	}
-	for limit := time.Now().Add(killTime); time.Now().Before(limit); { // they may start others meanwhile
+
+	// They may start others meanwhile.
+	for limit := time.Now().Add(killTime); time.Now().Before(limit); {
 		e.killAll()
 		if e.awaitEnd(100*time.Millisecond, nil) {
 			return nil
 		}
 	}
+
 	return e.find()
 }
 
 // killAll kills all.
 func (e processEnder) killAll() {
 	if e.isCommandAlive() {
-		_ = signalGroup(e.command, os.Kill) // it may have ended meanwhile
+		// It may have ended meanwhile.
+		_ = signalGroup(e.command, os.Kill)
 	}
+
 	for _, p := range e.find() {
-		_ = e.procs.Send(p.ID, os.Kill) // it may have ended meanwhile
+		// It may have ended meanwhile.
+		_ = e.procs.Send(p.ID, os.Kill)
 	}
 }
 
-// isCommandAlive reports whether the command runs. Once it has ended, the number of its process group may be somebody
-// else's; of those that were in it, find knows.
+// isCommandAlive reports whether the command runs. Once it has ended, the number of its process group may be
+// somebody else's; of those that were in it, find knows.
 func (e processEnder) isCommandAlive() bool {
 	if e.command == nil {
 		return false
 	}
+
 	select {
 	case <-e.commandEnded:
 		return false
@@ -79,6 +90,7 @@ func (e processEnder) haveEnded() bool {
 			return false
 		}
 	}
+
 	return len(e.find()) == 0
 }
 
@@ -87,10 +99,14 @@ func (e processEnder) haveEnded() bool {
 func (e processEnder) awaitEnd(most time.Duration, stop <-chan struct{}) bool {
 	deaths := e.procs.Deaths()
 	defer deaths.Close()
+
 	limit := time.NewTimer(most)
 	defer limit.Stop()
+
 	leader := e.commandEnded
+
 	for !e.haveEnded() {
+		// New processes may have come since the last turn.
 		deaths.Watch(processIDs(e.find()))
 		select {
 		case <-leader:
@@ -103,6 +119,7 @@ func (e processEnder) awaitEnd(most time.Duration, stop <-chan struct{}) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -121,6 +138,7 @@ func nameProcesses(all []proc.Info) stick.Words {
 	for _, p := range all[:min(len(all), most)] {
 		parts = append(parts, stick.Wordsf("%d (%s)", p.ID.PID, p.Comm))
 	}
+
 	if n := len(all) - most; n > 0 {
 		parts = append(parts, stick.Wordsf("and %d more", n))
 	}

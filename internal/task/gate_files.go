@@ -21,24 +21,32 @@ func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]
 	if err != nil {
 		return nil, err
 	}
+
 	set := slices.Contains(changed, config.FileName)
+
+	// The gate is what the integration branch says, not what the task makes of it.
 	t, err := rp.readTarget(ctx, integration)
 	var gate config.Gate
 	if err == nil {
 		gate, _, err = rp.taskSettings(ctx, t.head())
 	}
+
 	switch code := stick.CodeOf(err); {
 	case code == stick.CodeNotFound || code == stick.CodeProjectConfig: // a merge says so
 	case err != nil:
 		return nil, err
 	}
+
+	// A file belongs to the gate if its command names it, or its settings protect it.
 	named, err := rp.filesNamedIn(ctx, gate.Command, t.head(), changed)
 	if err != nil {
 		return nil, err
 	}
+
 	files := slices.DeleteFunc(changed, func(f string) bool {
 		return f == config.FileName || !slices.Contains(named, f) && !gate.Protects(f)
 	})
+
 	if set {
 		files = slices.Insert(files, 0, config.FileName)
 	}
@@ -50,18 +58,23 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%~,", r)
 }
 
-// filesNamedIn returns those of the files that a shell command names, if they are in a commit. It knows the words
-// of the command, and no more: what another file runs, or what is named from another directory, has to be
-// protected.
+// filesNamedIn returns those of the files that a shell command names, if they are in a commit. It knows the
+// words of the command, and no more: what another file runs, or what is named from another directory, has to
+// be protected.
 func (rp *repo) filesNamedIn(ctx context.Context, command, commit string, files []string) ([]string, error) {
 	words := strings.FieldsFunc(command, func(r rune) bool { return !isWordRune(r) })
+
+	// The command may name a file as ./check.sh.
 	for i := range words {
 		words[i] = path.Clean(words[i])
 	}
+
 	named := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
-		odd := strings.IndexFunc(f, func(r rune) bool { return !isWordRune(r) }) >= 0 // no word of the command is such a path, but the quoted text is
+		// No word of the command is such a path, but the quoted text is.
+		odd := strings.IndexFunc(f, func(r rune) bool { return !isWordRune(r) }) >= 0
 		return !slices.Contains(words, f) && !(odd && strings.Contains(command, f))
 	})
+
 	if len(named) == 0 {
 		return nil, nil
 	}

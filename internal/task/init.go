@@ -37,43 +37,59 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	if err != nil {
 		return res, err
 	}
+
 	named := p.Branch != ""
 	if !named {
 		if p.Branch, err = rp.integrationBranch(ctx); err != nil {
 			return res, err
 		}
 	}
+
 	if !git.BranchName(p.Branch) {
-		return res, stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(p.Branch, 60)).With("field", "branch")
+		return res, stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(p.Branch, 60)).
+			With("field", "branch")
 	}
+
+	// The branch may be missing, or only at the remote.
 	t, err := rp.readTarget(ctx, p.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		head, ok, herr := rp.git.Commit(ctx, rp.root, "HEAD")
 		if herr != nil {
 			return res, herr
 		}
+
 		if !ok {
-			return res, stick.Errorf(stick.CodeNotFound, "this repository has no commits, and the branch must start from one").Hintf("create a first commit")
+			return res, stick.Errorf(stick.CodeNotFound,
+				"this repository has no commits, and the branch must start from one").
+				Hintf("create a first commit")
 		}
+
 		if _, err := rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+p.Branch, head, ""); err != nil {
 			return res, err
 		}
+
 		res.Created = true
 		t, err = rp.readTarget(ctx, p.Branch)
 	} else if err == nil && t.local == "" {
 		if _, err := rp.git.UpdateRef(ctx, rp.root, t.ref(), t.tracked, ""); err != nil {
 			return res, err
 		}
+
 		res.Created = true
 	}
+
 	if err != nil {
 		return res, err
 	}
+
+	// Only a name that was given is written down; the others are found each time.
 	if named {
 		if err := rp.git.SetConfig(ctx, rp.root, integrationKey, p.Branch); err != nil {
 			return res, err
 		}
 	}
+
+	// Settings that can't be read don't undo the branch.
 	c, err := rp.readConfig(ctx, t.head())
 	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, c.Gate.Command
 	if err == nil && len(p.Accept) > 0 {

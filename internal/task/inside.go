@@ -21,24 +21,35 @@ func (rp *repo) requireInside(path string) error {
 		return err
 	}
 	defer root.Close()
+
 	rel, err := filepath.Rel(rp.root, path)
+
+	// The nearest directory that exists decides, because the rest is going to be created below it.
 	for err == nil {
 		if _, err = root.Stat(rel); !os.IsNotExist(err) || rel == "." {
 			break
 		}
-		rel, err = filepath.Dir(rel), nil // what is missing can't lead elsewhere
+
+		// What is missing can't lead elsewhere.
+		rel, err = filepath.Dir(rel), nil
 	}
+
 	real := ""
 	if err == nil {
 		real, err = filepath.EvalSymlinks(filepath.Join(rp.root, rel))
 	}
+
+	// File systems that ignore case must not open a way around the check.
 	switch {
 	case err == nil && !workspace.Within(strings.ToLower(real), strings.ToLower(rp.common)):
 		return nil
 	case err == nil:
 		err = fs.ErrInvalid
 	}
-	return stick.Errorf(stick.CodeInvalidPath, "a link leads %s out of the workspace, or into git's own directory: %w", path, err).With("path", path).
+
+	return stick.Errorf(stick.CodeInvalidPath,
+		"a link leads %s out of the workspace, or into git's own directory: %w", path, err).
+		With("path", path).
 		Hintf("remove the link; or name a directory of the workspace in .talking-stick.toml, on the branch that tasks are merged into: [worker] worktree_dir")
 }
 
@@ -48,6 +59,7 @@ func (rp *repo) removeTree(path string) error {
 	if err := rp.requireInside(path); err != nil {
 		return err
 	}
+
 	rel, err := filepath.Rel(rp.root, path)
 	if err != nil {
 		return err

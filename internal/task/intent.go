@@ -97,13 +97,16 @@ type pauseIntent struct {
 }
 
 // newIntent returns an intent of this process. data is one of the stored forms above.
-func newIntent(id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any) (store.Intent, error) {
+func newIntent(
+	id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any,
+) (store.Intent, error) {
 	b, err := json.Marshal(data)
 	if err != nil {
 		return store.Intent{}, fmt.Errorf("intent: %w", err)
 	}
 	return store.Intent{
-		ID: id, Room: room, Task: stick.TaskKey(t.ID), Attempt: attempt, Kind: kind, Agent: by, Data: b, PID: os.Getpid(),
+		ID: id, Room: room, Task: stick.TaskKey(t.ID), Attempt: attempt, Kind: kind, Agent: by, Data: b,
+		PID: os.Getpid(),
 	}, nil
 }
 
@@ -114,6 +117,7 @@ func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 	if err != nil {
 		return err
 	}
+
 	i.In = o.Tx.CheckoutOf(o.Room)
 	if err := o.requireUnblocked(i); err != nil {
 		return err
@@ -127,7 +131,9 @@ func (o *op) storeSpawn(m spawnPlan) error {
 }
 
 // readIntent decodes the stored form of an intent.
-func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](i store.Intent) (T, error) {
+func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](
+	i store.Intent,
+) (T, error) {
 	var data T
 	if err := json.Unmarshal(i.Data, &data); err != nil {
 		return data, fmt.Errorf("intent %s of kind %s: %w", i.ID, i.Kind, err)

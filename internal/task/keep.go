@@ -14,14 +14,15 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// keepFiles keeps a copy of those files of a worktree that the project wants to keep and git ignores, before the
-// worktree is removed. What the room's checkout has just so needs no copy. It returns why the worktree must
-// stay, "" if it may go.
+// keepFiles keeps a copy of those files of a worktree that the project wants to keep and git ignores, before
+// the worktree is removed. What the room's checkout has just so needs no copy. It returns why the worktree
+// must stay, "" if it may go.
 func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
 	files, repositories, err := rp.filesToKeep(ctx, c)
 	if err != nil {
 		return stick.Wordsf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err))
 	}
+
 	if len(repositories) > 0 {
 		return stick.Wordsf("%s: tt can't keep %s, because it is a repository of its own: copy what you need of it elsewhere, and remove it", c.Path, someOf(repositories))
 	}
@@ -31,6 +32,8 @@ func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 	if rp.tasks.rescue == nil {
 		return stick.Wordsf("%s has files that are to be kept, such as %s", c.Path, files[0])
 	}
+
+	// The copy is the caller's.
 	var room stick.RoomID
 	var me stick.AgentID
 	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, by core.Identity) error {
@@ -40,15 +43,18 @@ func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 	if err != nil {
 		return stick.Wordsf("%s: %s", c.Path, stick.AsError(err))
 	}
+
 	id, lacks, err := rp.tasks.rescue(ctx, room, me, c.Path, files, "tt task merge")
 	switch {
 	case err != nil:
 		return stick.Wordsf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err))
 	case len(lacks) > 0:
-		return stick.Wordsf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it", c.Path, someOf(lacks))
+		return stick.Wordsf("%s: tt can't keep %s: copy what you need of it elsewhere, and remove it",
+			c.Path, someOf(lacks))
 	case id == "":
 		return stick.Wordsf("%s: tt can't keep %s", c.Path, files[0])
 	}
+
 	r.Rescue, r.Kept = id, files
 	return ""
 }
@@ -69,19 +75,25 @@ func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, reposi
 	if _, err := os.Lstat(c.Path); err != nil {
 		return nil, nil, nil
 	}
+
 	tg, err := rp.readTarget(ctx, c.Target)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	_, w, err := rp.taskSettings(ctx, tg.head())
 	if err != nil || len(w.Keep) == 0 {
 		return nil, nil, err
 	}
+
 	files, repositories, err = rp.git.IgnoredFiles(ctx, c.Path, literalPrefixes(w.Keep))
 	named := matchAny(w.Keep)
+
+	// tt's own files aren't anybody's work, and what the checkout has as well isn't lost.
 	files = slices.DeleteFunc(files, func(f string) bool {
 		return !named(f) || f == core.TaskFileName || strings.HasPrefix(f, ".talking-stick/") || rp.isHere(c.Path, f)
 	})
+
 	repositories = slices.DeleteFunc(repositories, func(dir string) bool {
 		return !slices.ContainsFunc(w.Keep, func(p glob.Pattern) bool { return p.Meets(dir, false) })
 	})
@@ -93,10 +105,12 @@ func (rp *repo) isHere(worktree, name string) bool {
 	if strings.HasSuffix(name, "/") {
 		return false
 	}
+
 	there, err := config.ReadFile(worktree, name, maxCopyFile)
 	if err != nil {
 		return false
 	}
+
 	here, err := config.ReadFile(rp.root, name, maxCopyFile)
 	return err == nil && bytes.Equal(here, there)
 }

@@ -38,8 +38,8 @@ type landing struct {
 	ownerCheckout  stick.Words   // where the task's branch and worktree are, if that is another checkout
 }
 
-// landTask lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often as
-// the project's settings allow.
+// landTask lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often
+// as the project's settings allow.
 func (l *landing) landTask(ctx context.Context) error {
 	for {
 		l.tries++
@@ -51,8 +51,10 @@ func (l *landing) landTask(ctx context.Context) error {
 			return err
 		}
 		if l.tries >= l.worker.Races {
-			return stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested", l.target.name, stick.Count(l.tries, "time"), l.task.ID).
-				With("task_id", l.task.ID).Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.retryCommand())
+			return stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested",
+				l.target.name, stick.Count(l.tries, "time"), l.task.ID).
+				With("task_id", l.task.ID).
+				Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.retryCommand())
 		}
 	}
 }
@@ -76,34 +78,45 @@ func (l *landing) errInterrupted(err error) error {
 		e.Message = "interrupted while " + l.target.name + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
 		e.Hintf("the next command on the task finds out: %s", l.retryCommand())
 	}
+
 	return e.With("task_id", l.task.ID)
 }
 
 // tryOnce tries to land the task once. lost reports whether that failed only because the branch moved
 // meanwhile.
 func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
-	l.id, l.gatePassed, l.gateRemains = "", false, nil // the earlier try has ended
+	// The earlier try has ended.
+	l.id, l.gatePassed, l.gateRemains = "", false, nil
 	tree, contained, err := l.prepareResult(ctx)
 	if err != nil {
 		return false, err
 	}
-	if contained { // somebody has merged it by hand
+
+	// Somebody has merged it by hand.
+	if contained {
 		l.result, l.note = "", containedAlready
 		return false, l.recordLanded(ctx, "")
 	}
+
 	if l.id, err = l.newID(ctx); err != nil {
 		return false, err
 	}
+
+	// From here on a crash is finished or undone by the next command.
 	if err := l.storeIntent(ctx, tree); err != nil {
 		return false, err
 	}
 	defer l.serveIntent(ctx, l.id)()
 	l.killPoint("merge: intended")
+
+	// Unless the landing succeeds, the intent ends with it: the task can be tried again.
 	ended := false
 	defer func() {
 		if err == nil && !lost || ended || l.outcomeUnknown {
-			return // the intent has ended already, or must stay open
+			// The intent has ended already, or must stay open.
+			return
 		}
+
 		outcome := "lost"
 		if err != nil {
 			outcome = "failed"
@@ -112,52 +125,68 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 			err = cerr
 		}
 	}()
+
+	// The gate may take long. It runs on the very commit that is to land.
 	if tree != "" {
 		intentEnded, err := l.runGates(ctx, tree)
 		if err != nil {
 			ended = intentEnded
 			return false, err
 		}
+
 		l.gatePassed = true
 	}
 	l.killPoint("merge: judged")
+
+	// A host that has slept during the gate may have lost the landing to another one.
 	if held, err := l.holdsLease(ctx); err != nil || !held {
 		return err == nil, err
 	}
+
+	// git moves first and the database records it: an open intent then says what to ask git.
 	moved, err := l.advanceBranch(ctx)
 	if err != nil {
-		l.queueHalted = true // the branch can't be moved, so no task can land
+		// The branch can't be moved, so no task can land.
+		l.queueHalted = true
 	}
+
 	if err != nil || !moved {
 		return err == nil, err
 	}
 	l.killPoint("merge: moved")
+
 	if l.revertReason != "" && l.note == "" && len(l.gateRemains) > 0 {
 		l.note = l.gateRemains[0]
 	}
 	return false, l.recordLanded(ctx, l.id)
 }
 
-// prepareResult makes the result, and checks all that needs no intent. It returns the worktree for the gate, empty if
-// none is set. contained says that the branch has the task already, so that there is nothing to do.
+// prepareResult makes the result, and checks all that needs no intent. It returns the worktree for the gate,
+// empty if none is set. contained says that the branch has the task already, so that there is nothing to do.
 func (l *landing) prepareResult(ctx context.Context) (tree string, contained bool, err error) {
 	if err := l.requireLandable(ctx); err != nil {
 		return "", false, err
 	}
+
+	// Somebody may have merged the task by hand. There is nothing left to test then.
 	if l.revertReason == "" {
 		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); contained || err != nil {
 			return "", contained, err
 		}
 	}
+
 	if err := l.makeResult(ctx); err != nil {
 		return "", false, err
 	}
+
+	// All that can be refused is refused before the gate, which may take long.
 	if err := l.requireReadableSettings(ctx); err != nil {
 		return "", false, err
 	}
 	if err := l.requireNoFilesInTheWay(ctx); err != nil {
 		return "", false, err
 	}
+
 	tree, err = l.gateTree()
 	return tree, false, err
 }
@@ -165,6 +194,7 @@ func (l *landing) prepareResult(ctx context.Context) (tree string, contained boo
 // abandonIntent ends the intent of a landing that didn't succeed, if it is still open.
 func (l *landing) abandonIntent(ctx context.Context, outcome string) error {
 	return l.writeOutcome(ctx, func(o *op) error {
+		// Another host may have ended it.
 		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
 			return err
 		}
@@ -181,6 +211,7 @@ func (l *landing) requireLandable(ctx context.Context) error {
 		l.queueHalted = true
 		return err
 	}
+
 	if l.revertReason != "" {
 		return nil
 	}
@@ -189,6 +220,7 @@ func (l *landing) requireLandable(ctx context.Context) error {
 
 // prepareBranch reads the branch and its settings, and refuses if nothing can land on it now.
 func (l *landing) prepareBranch(ctx context.Context) (err error) {
+	// A landing that was interrupted may have left the branch and its files half moved.
 	if err := l.recoverOtherLandings(ctx, l.task.Integration, l.task.ID); err != nil {
 		return err
 	}
@@ -201,9 +233,14 @@ func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	if err := l.requireReachable(ctx); err != nil {
 		return err
 	}
+
 	l.base = l.target.head()
+
+	// The settings of the branch count, not those that the task brings.
 	l.gate, l.worker, err = l.taskSettings(ctx, l.base)
-	l.settingsUnreadable = l.revertReason != "" && stick.CodeOf(err) == stick.CodeProjectConfig // a revert may repair them, see requireReadableSettings
+
+	// A revert may repair them, see requireReadableSettings.
+	l.settingsUnreadable = l.revertReason != "" && stick.CodeOf(err) == stick.CodeProjectConfig
 	if err != nil && !l.settingsUnreadable {
 		return err
 	}
@@ -225,10 +262,13 @@ func (l *landing) makeResult(ctx context.Context) error {
 			return err
 		}
 	}
+
+	// The merge happens in git's object store, so that no checkout sees it before the gate.
 	tree, files, err := l.git.MergeTree(ctx, l.root, l.base, theirs)
 	if err != nil {
 		return err
 	}
+
 	if tree == "" {
 		return l.returnConflict(ctx, files)
 	}
@@ -238,13 +278,17 @@ func (l *landing) makeResult(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	if l.revertReason != "" {
-		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n", l.task.ID, l.task.Result, stick.Block(l.revertReason))
+		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n",
+			l.task.ID, l.task.Result, stick.Block(l.revertReason))
 		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, message, l.base)
 	} else {
 		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, l.mergeMessage(), l.base, theirs)
 	}
-	l.queueHalted = l.queueHalted || err != nil // the next task's merge couldn't be signed either
+
+	// The next task's merge couldn't be signed either.
+	l.queueHalted = l.queueHalted || err != nil
 	return err
 }
 
@@ -253,17 +297,24 @@ func (l *landing) makeResult(ctx context.Context) error {
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	what := stick.Names(files, mostNamed)
 	if l.revertReason == "" {
-		reason := stick.Wordsf("It conflicts with %s in %s. To start the rebase, run tt task done.", l.target.name, stick.Names(files, len(files)))
+		reason := stick.Wordsf("It conflicts with %s in %s. To start the rebase, run tt task done.",
+			l.target.name, stick.Names(files, len(files)))
 		if err := l.returnTask(ctx, stick.CauseConflict, string(reason), store.Blob{}, files); err != nil {
 			return err
 		}
 	}
+
 	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revertReason != "" {
-		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s", stick.Cmd("tt task new <task>"))
+		return e.
+			Hintf("later commits changed the same lines; revert it by hand in a new task: %s",
+				stick.Cmd("tt task new <task>"))
 	}
-	return e.Hintf("%s", l.returnedHint(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
+
+	return e.
+		Hintf("%s",
+			l.returnedHint(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
@@ -273,19 +324,25 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 		if err != nil {
 			return err
 		}
+
+		// The report is stored in the transaction that names it.
 		if report.Sum != "" {
 			if err := o.Tx.AddBlob(report); err != nil {
 				return err
 			}
 		}
+
 		ev, err := task.Return(o.Me.Agent, cause, reason, report.Sum, files)
 		if err != nil {
 			return err
 		}
+
 		o.addTaskEvent(ev)
 		if o.hasWorkerToTell(task) {
 			o.sendWorker(task, "Not merged", ev.Reason)
 		}
+
+		// Its command may start again by itself, which the hint then says.
 		if l.restartHint, err = l.tasks.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
 			return err
 		}
@@ -309,13 +366,16 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 		kind = intentRollback
 	}
 	return l.write(ctx, core.MustBeMember, func(o *op) error {
+		// The room may have been paused since the command began.
 		if err := o.Room.MayLand(o.Me.Agent, o.Me.Person(), o.Tx.Now()); err != nil {
 			return err
 		}
+
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
+
 		if l.revertReason != "" {
 			if err := task.CanRollback(); err != nil {
 				return err
@@ -325,13 +385,19 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 			if err != nil {
 				return err
 			}
+
+			// The result was made of another commit than the one that is approved now.
 			if task.Approved != l.task.Approved {
-				return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).With("task_id", task.ID).Hintf("%s", stick.Cmd("tt task show <task_id>"))
+				return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).
+					With("task_id", task.ID).Hintf("%s", stick.Cmd("tt task show <task_id>"))
 			}
+
 			o.addTaskEvent(ev)
 		}
+
 		return o.storeIntent(l.id, kind, task, task.Attempt, landIntent{
-			Branch: l.target.name, Remote: l.target.remote, Base: l.base, Head: task.Approved, Result: l.result, Checkout: l.target.checkout, Tree: tree, Revert: l.revertReason,
+			Branch: l.target.name, Remote: l.target.remote, Base: l.base, Head: task.Approved,
+			Result: l.result, Checkout: l.target.checkout, Tree: tree, Revert: l.revertReason,
 		})
 	})
 }
@@ -348,6 +414,7 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		if err != nil {
 			return err
 		}
+
 		if intent != "" {
 			if _, open, err := o.Tx.Intent(intent); err != nil {
 				return err
@@ -357,22 +424,29 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 				}
 			}
 		}
+
+		// Another host was faster. Its record counts.
 		if l.isRecorded(task) {
 			return nil
 		}
+
+		// The branch has moved, so a pause because of its old head is over.
 		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
 			return err
 		} else if err := o.endPause(open, l.target.name); err != nil {
 			return err
 		}
+
 		if l.revertReason != "" {
 			ev, err := task.Rollback(o.Me.Agent, l.result, l.revertReason)
 			if err != nil {
 				return err
 			}
+
 			o.addTaskEvent(ev)
 			return nil
 		}
+
 		ev, err := task.Land(o.Me.Agent, l.task.Approved, l.result)
 		if err != nil {
 			return err
@@ -380,24 +454,30 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		if err := o.endTask(ev); err != nil {
 			return err
 		}
+
+		// The worktree is in another checkout, which cleans up itself.
 		if task.Elsewhere(o.Tx.CheckoutOf(o.Room)) {
 			l.ownerCheckout = nameCheckout(o.Tx, task.In)
 			return nil
 		}
+
+		// The intent to clean up is stored with the landing: a crash in between loses neither.
 		l.dueCleanup, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
-			Branch: task.Branch, Path: l.worktreePath(task), Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
+			Branch: task.Branch, Path: l.worktreePath(task), Head: l.task.Approved,
+			Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
 			Pulled: l.forgeCommit,
 		})
 		if err != nil {
 			return err
 		}
+
 		l.dueCleanup.In = task.In
 		return o.Tx.PutIntent(l.dueCleanup)
 	})
 }
 
-// isRecorded reports whether the log says already that the task has landed, or was reverted: then another host
-// has finished it.
+// isRecorded reports whether the log says already that the task has landed, or was reverted: then another
+// host has finished it.
 func (l *landing) isRecorded(task stick.Task) bool {
 	if l.revertReason != "" {
 		return task.Cause == stick.CauseRolledBack && task.Result == l.result
@@ -405,18 +485,22 @@ func (l *landing) isRecorded(task stick.Task) bool {
 	return task.State == stick.TaskCompleted && task.Head == l.task.Approved
 }
 
-// cleanUpLanded removes what is left of a task that has landed. Of one in another checkout only the branch at the
-// remote can go.
+// cleanUpLanded removes what is left of a task that has landed. Of one in another checkout only the branch at
+// the remote can go.
 func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
 	if l.ownerCheckout == "" {
 		return l.runCleanup(ctx, l.dueCleanup)
 	}
+
 	why, err := l.cleanRemote(context.WithoutCancel(ctx), cleanupIntent{
-		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote, Pulled: l.forgeCommit,
+		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote,
+		Pulled: l.forgeCommit,
 	})
+
 	if why != "" {
 		r.addLeft("%s", why)
 	}
+
 	r.addLeft("its branch and worktree in %s: the next tt task merge there removes them", l.ownerCheckout)
 	return r, err
 }
@@ -424,5 +508,6 @@ func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
 // revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the
 // branch reverts the task there.
 func (l *landing) revertCommit(ctx context.Context) (string, error) {
-	return l.git.CommitTree(ctx, l.root, git.Signing{}, l.task.Result+"^1^{tree}", "Revert "+l.task.Result+"\n", l.task.Result)
+	return l.git.CommitTree(ctx, l.root, git.Signing{}, l.task.Result+"^1^{tree}",
+		"Revert "+l.task.Result+"\n", l.task.Result)
 }

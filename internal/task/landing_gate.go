@@ -25,18 +25,24 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 		return false, err
 	}
 	l.killPoint("merge: red")
+
+	// The output of the gate is kept for whoever has to find out why.
 	db, err := l.tasks.core.Open(ctx, true)
 	if err != nil {
 		return false, err
 	}
+
 	report, err := db.WriteBlob(outcome.output)
 	if err != nil {
 		return false, err
 	}
+
+	// Red on the branch itself means that the task isn't the cause.
 	baseGreen, base, err := l.runGate(ctx, tree, l.base)
 	if err != nil {
 		return false, err
 	}
+
 	if !baseGreen {
 		l.queueHalted = true
 		if report, err = db.WriteBlob(base.output); err != nil {
@@ -44,13 +50,17 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 		}
 		return true, l.pauseQueue(ctx, report)
 	}
+
 	if l.revertReason != "" {
 		if err := l.writeOutcome(ctx, func(o *op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
 		return false, l.errGateRed(outcome, report)
 	}
-	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` printed:\n%s", describeExit(outcome), l.target.name, stick.Clip(l.gate.Command, 200), lastLines(outcome.output, 2000))
+
+	// The worker reads the end of the output in its message.
+	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` printed:\n%s", describeExit(outcome),
+		l.target.name, stick.Clip(l.gate.Command, 200), lastLines(outcome.output, 2000))
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}
@@ -62,11 +72,14 @@ func (l *landing) gateTree() (string, error) {
 	if l.gate.Command == "" {
 		return "", nil
 	}
+
 	tree := filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+shortCommit(l.result))
 	if err := l.requireInside(tree); err != nil {
-		l.queueHalted = true // no task can land there either
+		// No task can land there either.
+		l.queueHalted = true
 		return "", err
 	}
+
 	return tree, nil
 }
 
@@ -76,9 +89,11 @@ func (l *landing) errGateRed(outcome commandResult, report store.Blob) error {
 	if l.revertReason != "" {
 		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
 	}
-	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s", describeExit(outcome), what, l.target.name).
+	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s",
+		describeExit(outcome), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%s", l.returnedHint(stick.Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))))
+		Hintf("%s",
+			l.returnedHint(stick.Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))))
 }
 
 // describeExit says how a command ended, for a sentence.
@@ -117,13 +132,19 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			l.gateRemains = []stick.Words{stick.AsError(derr).Words()}
 		}
 	}()
+
+	// The gate has the ports and databases of the task's slot for itself.
 	slot := l.task.Slot
-	if l.revertReason != "" && slot != stick.NoSlot { // the task that is reverted has given its slot back
+
+	// The task that is reverted has given its slot back.
+	if l.revertReason != "" && slot != stick.NoSlot {
 		if slot, err = l.borrowSlot(ctx); err != nil {
 			return false, o, err
 		}
 	}
+
 	for range l.gate.Retries + 1 {
+		// An earlier run, or a command that died, may have left its worktree.
 		if err := l.removeTree(tree); err != nil {
 			return false, o, err
 		}
@@ -131,6 +152,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			return false, o, err
 		}
 		l.killPoint("gate: worktree")
+
 		if o, err = l.tasks.runShell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit)); err != nil {
 			return false, o, err
 		}
@@ -141,6 +163,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			o.output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", describeExit(o))
 		}
 	}
+
 	return false, o, nil
 }
 
@@ -170,6 +193,8 @@ func (l *landing) showGate(commit string) io.Writer {
 	if l.onGate == nil {
 		return nil
 	}
+
+	// The caller reads the last line whenever it likes, while the gate writes.
 	var heard lastLine
 	l.onGate(GateRun{
 		TaskID: l.task.ID, Branch: l.target.name, OnBranch: commit == l.base, Command: l.gate.Command,

@@ -9,21 +9,27 @@ import (
 	"talkingstick/stick"
 )
 
-// advanceBranch moves the branch to the result, and reports whether it was still where it was. If a remote decides,
-// a push without force moves the branch there first, and then the local branch follows.
+// advanceBranch moves the branch to the result, and reports whether it was still where it was. If a remote
+// decides, a push without force moves the branch there first, and then the local branch follows.
 func (l *landing) advanceBranch(ctx context.Context) (moved bool, err error) {
 	if l.target.remote == "" {
 		return l.moveLocal(ctx, l.base)
 	}
+
+	// The remote decides: once it has moved, the task has landed, whatever becomes of the local branch.
 	moved, err = l.git.Push(ctx, l.root, l.target.remote, l.target.name, l.result)
 	if err != nil || !moved {
-		l.outcomeUnknown = ctx.Err() != nil || git.IsTooLong(err) // the remote may have accepted the push
+		// The remote may have accepted the push.
+		l.outcomeUnknown = ctx.Err() != nil || git.IsTooLong(err)
 		return false, err
 	}
 	l.killPoint("merge: pushed")
+
 	if err := l.advanceLocal(ctx); err != nil {
-		l.note = stick.Wordsf("the remote has moved, but the local branch %s hasn't: %s", l.target.name, stick.AsError(err))
+		l.note = stick.Wordsf("the remote has moved, but the local branch %s hasn't: %s",
+			l.target.name, stick.AsError(err))
 	}
+
 	return true, nil
 }
 
@@ -33,19 +39,24 @@ func (l *landing) advanceLocal(ctx context.Context) error {
 	if err != nil || now.local == "" || now.local == l.result {
 		return err
 	}
+
+	// Commits that the remote doesn't have are somebody's.
 	forward, err := l.git.IsAncestor(ctx, l.root, now.local, l.result)
 	if err != nil {
 		return err
 	}
+
 	if !forward {
 		return errors.New("it has commits that the remote doesn't have")
 	}
+
 	l.target.checkout, l.target.local = now.checkout, now.local
 	if now.checkout != "" {
 		if err := l.requireCleanCheckout(ctx); err != nil {
 			return err
 		}
 	}
+
 	moved, err := l.moveLocal(ctx, now.local)
 	if err == nil && !moved {
 		err = errors.New("it moved meanwhile")
@@ -60,34 +71,46 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	if err != nil {
 		return false, err
 	}
+
+	// Somebody was faster, perhaps with the same result.
 	if now.local != from {
 		return now.local == l.result, nil
 	}
 	if now.checkout == "" {
 		return l.git.UpdateRef(ctx, l.root, l.target.ref(), l.result, from)
 	}
+
+	// The branch is checked out, so its files have to move with it, and must not hide changes.
 	l.target.checkout = now.checkout
 	if err := l.requireCleanCheckout(ctx); err != nil {
 		return false, err
 	}
+
 	err = l.git.FastForward(ctx, now.checkout, l.result)
 	if err == nil {
 		return true, nil
 	}
+
+	// git failed. Where the branch is now tells how far it came.
 	ctx = context.WithoutCancel(ctx)
 	if at, _, cerr := l.git.Commit(ctx, l.root, l.target.ref()); cerr == nil && at != from {
 		return at == l.result, nil
 	}
-	if half, herr := l.git.FastForwardInterrupted(ctx, now.checkout, from, l.result); half || herr != nil { // a full disk or a filter can cause this
+
+	// A full disk or a filter can cause this.
+	if half, herr := l.git.FastForwardInterrupted(ctx, now.checkout, from, l.result); half || herr != nil {
 		l.outcomeUnknown = true
 		e := stick.AsError(err)
-		next := stick.Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", now.checkout)
+		next := stick.
+			Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", now.checkout)
 		if len(e.Hint) > 0 {
 			next = stick.Hintf("%s; %s", e.Hint, next)
 		}
+
 		e.Hint = next
 		return false, e
 	}
+
 	return false, err
 }
 

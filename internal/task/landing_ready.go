@@ -18,16 +18,21 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 		}
 		return err
 	}
+
+	// Readable settings, or a failure that the task isn't to blame for.
 	if stick.CodeOf(err) != stick.CodeProjectConfig {
 		return err
 	}
+
 	e := stick.AsError(err)
-	reason := stick.Wordsf("After this task, nothing could be merged into %s any more: %s. %s.", l.target.name, e, e.Hint)
+	reason := stick.Wordsf("After this task, nothing could be merged into %s any more: %s. %s.",
+		l.target.name, e, e.Hint)
 	if err := l.returnTask(ctx, stick.CauseGate, string(reason), store.Blob{}, nil); err != nil {
 		return err
 	}
 	return e.With("task_id", l.task.ID).
-		Hintf("%s", l.returnedHint(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
+		Hintf("%s",
+			l.returnedHint(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
 }
 
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way.
@@ -37,11 +42,13 @@ func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 	if at == "" || l.target.local == "" {
 		return nil
 	}
+
 	files, err := l.git.UntrackedInTheWay(ctx, at, l.target.local, l.result)
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	return stick.Errorf(stick.CodeDirtyTree, "%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
+	return stick.Errorf(stick.CodeDirtyTree,
+		"%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
 		at, l.target.name, stick.Names(files, mostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
 		Hintf("move them elsewhere, and try again")
 }
@@ -54,19 +61,25 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 		return nil
 	}
 	if _, err := os.Stat(at); err != nil {
-		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, a locked worktree that is missing", l.target.name, at).
+		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, a locked worktree that is missing",
+			l.target.name, at).
 			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
 			Hintf("connect its disk again; or if the worktree is gone for good: %s, then %s",
 				stick.Cmd("git worktree unlock <path>", at), stick.Cmd("git worktree prune"))
 	}
+
+	// Untracked files are checked against the result, by requireNoFilesInTheWay.
 	tracked, err := l.git.TrackedChanges(ctx, at)
 	if err != nil {
 		return err
 	}
+
 	if len(tracked) > 0 {
-		return errDirty(stick.Wordsf("%s, where %s is checked out,", at, l.target.name), tracked, len(tracked)).With("task_id", l.task.ID).With("path", at).
+		return errDirty(stick.Wordsf("%s, where %s is checked out,", at, l.target.name), tracked, len(tracked)).
+			With("task_id", l.task.ID).With("path", at).
 			Hintf("commit or undo them there, and try again; whose they are: %s", stick.Cmd("tt changes"))
 	}
+
 	return l.mayMove(ctx, at)
 }
 
@@ -77,29 +90,38 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	if err != nil || at == l.task.Approved {
 		return err
 	}
+
 	if at == "" {
-		return nil // the merge needs only the commit, not the branch
+		// The merge needs only the commit, not the branch.
+		return nil
 	}
+
+	// The branch has moved since the approval: what it changes now decides.
 	q := stick.Offering{Head: at}
 	if q.Base, err = l.git.MergeBase(ctx, l.root, l.base, at); err != nil {
 		return err
 	}
 	if err := l.completeOffer(ctx, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
 		if q.Base == "" {
-			return stick.AsError(err).Hintf("its worker has to rebase it; ask: %s", stick.Cmd("tt msg send <agent> …", l.task.Worker))
+			return stick.AsError(err).
+				Hintf("its worker has to rebase it; ask: %s", stick.Cmd("tt msg send <agent> …", l.task.Worker))
 		}
+
 		return err
 	}
+
 	kept := false
 	err = l.writeOutcome(ctx, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
+
 		ev, err := task.Moved(o.Me.Agent, q)
 		if err != nil {
 			return err
 		}
+
 		o.addTaskEvent(ev)
 		facts, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](ev)
 		kept = facts.Kept
@@ -109,10 +131,15 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 		return err
 	}
 	if !kept {
-		return stick.Errorf(stick.CodeReviewStale, "%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch, shortCommit(at), shortCommit(l.task.Approved)).
+		return stick.Errorf(stick.CodeReviewStale,
+			"%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch,
+			shortCommit(at), shortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
-			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID), stick.Cmd("tt task approve <task_id>", l.task.ID))
+			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID),
+				stick.Cmd("tt task approve <task_id>", l.task.ID))
 	}
+
+	// The approval now holds for the new commit.
 	l.task, err = l.repo.readTask(ctx, l.task.ID)
 	return err
 }

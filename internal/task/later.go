@@ -18,12 +18,15 @@ func taskFinder(tx *store.Tx, room stick.RoomID) stick.FindTask {
 		task stick.Task
 		ok   bool
 	}
+
 	known := map[string]found{}
 	return func(id string) (stick.Task, bool, error) {
+		// The rules ask for the same task many times.
 		key := stick.TaskKey(id)
 		if f, seen := known[key]; seen {
 			return f.task, f.ok, nil
 		}
+
 		t, ok, err := tx.Task(room, id)
 		if err == nil {
 			known[key] = found{t, ok}
@@ -68,17 +71,21 @@ type TaskWait struct {
 
 // showWaits adds to the view of a task that is for later what it waits for, and what to do about that.
 func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error {
+	// A task that has begun, or is over, waits for nothing.
 	waits, err := t.WaitsFor(find)
 	if err != nil || !t.Later || t.State != stick.TaskAssigned {
 		return err
 	}
+
 	v.Later, v.After, v.Ready = true, t.After, len(waits) == 0
 	for _, d := range waits {
 		v.WaitsFor = append(v.WaitsFor, TaskWait{d.ID, d.State, d.Cause})
 	}
+
 	if v.Ready {
 		return nil
 	}
+
 	v.NextAction = t.WaitStep(waits).As(as).Words()
 	if d, ok := stick.Failed(waits); ok {
 		v.Warning = stick.Wordsf("it waits for %s, which is %s", d.ID, d.State.Word(d.Cause))
@@ -87,8 +94,11 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 }
 
 // spawnForLater creates a task without a branch and a worktree.
-func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []string, run, restart string) (res WorkerSpawnResult, err error) {
+func (rp *repo) spawnForLater(
+	ctx context.Context, q stick.Spawning, after []string, run, restart string,
+) (res WorkerSpawnResult, err error) {
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+		// There is neither a branch nor a worktree, so one transaction is all, and no intent is needed.
 		was, _, err := o.Tx.Task(o.Room.ID, q.ID)
 		if err != nil {
 			return err
@@ -96,11 +106,13 @@ func (rp *repo) spawnForLater(ctx context.Context, q stick.Spawning, after []str
 		if q.After, err = stick.CheckAfter(q.ID, after, taskFinder(o.Tx, o.Room.ID)); err != nil {
 			return err
 		}
+
 		q.By = o.Me.Agent
 		ev, err := stick.SpawnTask(was, q)
 		if err != nil {
 			return err
 		}
+
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Joined = o.Room.ID, o.Me.Agent, q.ID, o.Joined
 		return o.planRun(q.ID, 1, run, restart)
@@ -118,6 +130,7 @@ func (o *op) planRun(id string, attempt int, run, restart string) error {
 	if run == "" {
 		return nil
 	}
+
 	r := stick.Run{Task: stick.TaskKey(id), Attempt: attempt, Number: 1, Command: run}
 	if restart != "" {
 		var err error
@@ -125,6 +138,7 @@ func (o *op) planRun(id string, attempt int, run, restart string) error {
 			return err
 		}
 	}
+
 	return o.Tx.PutRun(o.Room.ID, r)
 }
 
@@ -140,32 +154,42 @@ func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.
 }
 
 // retryForLater makes a task that nobody had begun, and that was cancelled, wait again.
-func (rp *repo) retryForLater(ctx context.Context, task stick.Task, run, restart string) (res WorkerSpawnResult, err error) {
+func (rp *repo) retryForLater(
+	ctx context.Context, task stick.Task, run, restart string,
+) (res WorkerSpawnResult, err error) {
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}
+
 		now, err := taskOf(o.Tx, o.Room.ID, task.ID)
 		if err != nil {
 			return err
 		}
+
 		ev, err := now.Retry(o.Me.Agent, "", stick.Checkout{}, stick.NoSlot)
 		if err != nil {
 			return err
 		}
+
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID = o.Room.ID, o.Me.Agent, task.ID
+
+		// Without a command, the one that was kept for the earlier attempt is kept again.
 		if run == "" {
 			was, err := plannedRun(o.Tx, o.Room.ID, now.ID, now.Attempt)
 			if err != nil || was.Command == "" {
 				return err
 			}
+
 			if restart == "" {
 				was.Attempt, was.Number = now.Attempt+1, 1
 				return o.Tx.PutRun(o.Room.ID, was)
 			}
+
 			run = was.Command
 		}
+
 		return o.planRun(task.ID, now.Attempt+1, run, restart)
 	})
 	if err != nil {
@@ -183,7 +207,9 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 	if err != nil {
 		return m, err
 	}
-	if unlock != nil { // then nothing has to be asked again before git begins
+
+	// Then nothing has to be asked again before git begins.
+	if unlock != nil {
 		m.begun, m.releaseWorktrees = true, sync.OnceFunc(unlock)
 		defer func() {
 			if err != nil {
@@ -191,31 +217,43 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 			}
 		}()
 	}
+
+	// Reading the settings and the refs costs a git each, so both run at the same time.
 	settings := rp.readSettingsEarly(ctx, task.Integration)
 	refs, err := rp.git.Refs(ctx, rp.root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
 	early := <-settings
-	if early.commit == "" { // which may be because git is too old
+
+	// Which may be because git is too old.
+	if early.commit == "" {
 		err = cmp.Or(rp.git.CheckVersion(ctx, rp.root), err)
 	}
 	if err != nil {
 		return m, err
 	}
+
+	// The refs that were read answer whether there is room, and where the target is.
 	if err := rp.requireRoomAmong(refs, m); err != nil {
 		return m, err
 	}
+
 	tg, err := rp.targetAmong(ctx, task.Integration, refs)
 	if err != nil {
 		return m, err
 	}
+
+	// The task must not begin without the work that it has waited for.
 	lacks, err := rp.lacksAwaited(ctx, task, tg)
 	if err == nil && lacks {
-		m.unlock() // nobody waits for a network
+		// Nobody waits for a network.
+		m.unlock()
 		m.begun = false
 		err = rp.fetchTarget(ctx, &tg)
 	}
+
 	if err != nil {
 		return m, err
 	}
+
 	m.task.Base, m.base = tg.head(), tg.head()
 	m.worker, err = rp.acceptedEarly(ctx, early, tg.head())
 	return m, err
@@ -228,15 +266,17 @@ type earlySettings struct {
 	err error
 }
 
-// readSettingsEarly begins to read the settings at the head of a local branch, beside other commands of git: each
-// of those costs as much as the rest of a short command of tt.
+// readSettingsEarly begins to read the settings at the head of a local branch, beside other commands of git:
+// each of those costs as much as the rest of a short command of tt.
 func (rp *repo) readSettingsEarly(ctx context.Context, branch string) <-chan earlySettings {
+	// Room for one, so that the goroutine ends even if nobody receives.
 	c := make(chan earlySettings, 1)
 	go func() {
 		commit, b, _, err := rp.git.ReadFileAt(ctx, rp.root, target{name: branch}.ref(), config.FileName)
 		if err != nil {
 			commit = ""
 		}
+
 		early := earlySettings{commit: commit}
 		early.Config, early.err = config.Parse(b)
 		c <- early
@@ -262,23 +302,29 @@ func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (b
 	if tg.remote == "" || len(task.After) == 0 {
 		return false, nil
 	}
+
 	var results []string
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		// The transaction may run again.
 		results = nil
 		for _, id := range task.After {
 			t, ok, err := tx.Task(r.ID, id)
 			if err != nil {
 				return err
 			}
+
 			if ok && t.Result != "" {
 				results = append(results, t.Result)
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		return false, err
 	}
+
+	// One result that is missing is enough.
 	for _, commit := range results {
 		has, err := rp.git.HasCommit(ctx, rp.root, commit)
 		if err == nil && has {
@@ -288,38 +334,47 @@ func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (b
 			return err == nil, err
 		}
 	}
+
 	return false, nil
 }
 
-// beginTask gives a task that is for later its branch and its worktree. With bind the caller becomes its worker
-// at the same moment; with next it must have no other task. The caller must hold the task's lock. It fails
-// with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with a
-// [*busyError] if the caller has another one, and as [repo.planBegin] and [repo.setUp] do.
+// beginTask gives a task that is for later its branch and its worktree. With bind the caller becomes its
+// worker at the same moment; with next it must have no other task. The caller must hold the task's lock. It
+// fails with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with
+// a [*busyError] if the caller has another one, and as [repo.planBegin] and [repo.setUp] do.
 func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
 	m, err := rp.planBegin(ctx, task)
 	if err != nil {
 		return res, err
 	}
 	defer m.unlock()
+
 	m.forNext = next
+
+	// The function runs twice: before git acts, to refuse, and after it, for the events.
 	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		if next {
 			if err := o.requireIdle(task); err != nil {
 				return nil, err
 			}
 		}
+
 		now, err := taskOf(o.Tx, o.Room.ID, task.ID)
 		if err != nil {
 			return nil, err
 		}
+
+		// The task may have changed since it was planned.
 		waits, err := now.WaitsFor(taskFinder(o.Tx, o.Room.ID))
 		if err != nil {
 			return nil, err
 		}
+
 		begun, err := now.Begin(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room), slot, waits)
 		if err != nil {
 			return nil, err
 		}
+
 		events := []stick.Event{begun}
 		if now, err = now.Apply(begun); err != nil {
 			return nil, err
@@ -329,14 +384,17 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 			if err != nil {
 				return nil, err
 			}
+
 			events = append(events, *started)
 			if now, err = now.Apply(*started); err != nil {
 				return nil, err
 			}
 		}
+
 		res.WorkerStartResult, res.Slot = rp.startResult(o.Room, o.Me, now, false, feedback{}), slotView(now)
 		return events, nil
 	})
+
 	res.Joined, res.CopiedFiles = made.Joined, made.CopiedFiles
 	return res, err
 }
@@ -367,25 +425,31 @@ func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAf
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}
+
 		task, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
 		if err != nil {
 			return err
 		}
+
+		// The tasks have to exist, and none may wait for itself in a circle.
 		find := taskFinder(o.Tx, o.Room.ID)
 		after, err := stick.CheckAfter(task.ID, p.After, find)
 		if err != nil {
 			return err
 		}
+
 		ev, err := task.SetAfter(o.Me.Agent, after)
 		if err != nil {
 			return err
 		}
+
 		if ev != nil {
 			o.addTaskEvent(*ev)
 			if task, err = task.Apply(*ev); err != nil {
 				return err
 			}
 		}
+
 		res = WorkerAfterResult{RoomID: o.Room.ID, Already: ev == nil}
 		res.Task, err = viewTask(o.Tx, task, o.Room, o.Probes, o.Me, find)
 		return err

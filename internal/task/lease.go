@@ -20,23 +20,28 @@ const (
 	renewInterval = intentLease / 4
 )
 
-// serveIntent makes later git commands tell their hooks that they serve an intent. Until the caller calls stop, it
-// renews the intent where other hosts could see it.
+// serveIntent makes later git commands tell their hooks that they serve an intent. Until the caller calls
+// stop, it renews the intent where other hosts could see it.
 func (rp *repo) serveIntent(ctx context.Context, id string) (stop func()) {
+	// The hooks of git ask tt whether a change is allowed, and this one is.
 	rp.git.Env = []string{IntentEnv + "=" + id}
 	db, err := rp.tasks.core.Open(ctx, false)
 	if err != nil || !db.ManyHosts() {
 		return func() {}
 	}
+
+	// A cancelled command still has to end its work, so its intent stays renewed until stop.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
 		tick := time.NewTicker(rp.tasks.renew)
 		defer tick.Stop()
+
 		for {
 			select {
 			case <-tick.C:
-				_, _ = renewIntent(ctx, db, id) // whoever must know whether it still stands asks at that moment
+				// Whoever must know whether it still stands asks at that moment.
+				_, _ = renewIntent(ctx, db, id)
 			case <-ctx.Done():
 				return
 			}
@@ -71,8 +76,8 @@ func leaseLeft(i store.Intent, now stick.Time) time.Duration {
 	return i.RenewedAt.Add(intentLease).Sub(now)
 }
 
-// conflictsWith reports whether a command with an intent is in the way of one that works on a task, or lands on a
-// branch.
+// conflictsWith reports whether a command with an intent is in the way of one that works on a task, or lands
+// on a branch.
 func conflictsWith(i store.Intent, id, branch string) bool {
 	if i.Task == stick.TaskKey(id) {
 		return true
@@ -121,18 +126,23 @@ func (o *op) requireUnblocked(i store.Intent) error {
 	if i.In == (stick.Checkout{}) {
 		return nil
 	}
+
+	// Two landings on one branch exclude each other, even of different tasks.
 	d, _ := landingOf(i)
 	open, err := o.Tx.Intents(o.Room.ID, "")
+
 	for _, other := range open {
 		if other.In.IsOther(i.In) && conflictsWith(other, i.Task, d.Branch) {
 			return errOtherCheckout(o.Tx, other, i.Task)
 		}
 	}
+
 	return err
 }
 
-// awaitOtherCheckouts waits until no command in another checkout works on a task or, with a branch, lands on that. It fails
-// with [stick.CodeLanding] after wait. What a command that died has left is for [repo.recoverTask].
+// awaitOtherCheckouts waits until no command in another checkout works on a task or, with a branch, lands on
+// that. It fails with [stick.CodeLanding] after wait. What a command that died has left is for
+// [repo.recoverTask].
 func (rp *repo) awaitOtherCheckouts(ctx context.Context, id, branch string, wait time.Duration) error {
 	db, err := rp.tasks.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && !db.ManyHosts() {
@@ -141,26 +151,34 @@ func (rp *repo) awaitOtherCheckouts(ctx context.Context, id, branch string, wait
 	if err != nil {
 		return err
 	}
+
+	// Most often nobody is in the way, and no watch is needed.
 	blocking, busy, err := rp.findBlockingCommand(ctx, id, branch)
 	if err != nil || busy == nil {
 		return err
 	}
+
 	if wait <= 0 {
 		return busy
 	}
+
 	watch, err := db.Watch(blocking.room)
 	if err != nil {
 		return err
 	}
 	defer watch.Close()
+
 	if rp.onWait != nil {
 		rp.onWait(id, blocking.runner)
 	}
+
+	// Each ring of the room, and the end of the lease, is a reason to look again.
 	limit := time.After(wait)
 	for {
 		if blocking, busy, err = rp.findBlockingCommand(ctx, id, branch); err != nil || busy == nil {
 			return err
 		}
+
 		watch.Sleeps()
 		select {
 		case <-watch.C:
@@ -180,22 +198,28 @@ type blockingCommand struct {
 	left   time.Duration // of its lease
 }
 
-// findBlockingCommand finds a command in another checkout that works on a task or lands on a branch. busy is the error
-// that says so; nil if there is none.
-func (rp *repo) findBlockingCommand(ctx context.Context, id, branch string) (blocking blockingCommand, busy, err error) {
+// findBlockingCommand finds a command in another checkout that works on a task or lands on a branch. busy is
+// the error that says so; nil if there is none.
+func (rp *repo) findBlockingCommand(
+	ctx context.Context, id, branch string,
+) (blocking blockingCommand, busy, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		blocking, busy = blockingCommand{}, nil
 		here := tx.CheckoutOf(r)
 		open, err := tx.Intents(r.ID, "")
+
 		for _, i := range open {
+			// A command whose lease has run out is dead, and recoverTask finishes its work.
 			left := leaseLeft(i, tx.Now())
 			if !i.In.IsOther(here) || left <= 0 || !conflictsWith(i, id, branch) {
 				continue
 			}
+
 			runner, err := runnerInCheckout(tx, i)
 			blocking, busy = blockingCommand{r.ID, runner, left}, otherCheckoutError{errBusy(id, runner, tx.Now())}
 			return err
 		}
+
 		return err
 	})
 	return blocking, busy, ignoreNoRoom(err)
@@ -209,18 +233,22 @@ func ignoreNoRoom(err error) error {
 	return err
 }
 
-// takeOverIntent finishes what a command in another checkout began and left. The remote decides whether a landing
-// came through. Of everything else what is left stays in that checkout, where the next command finds it.
+// takeOverIntent finishes what a command in another checkout began and left. The remote decides whether a
+// landing came through. Of everything else what is left stays in that checkout, where the next command finds
+// it.
 func (rp *repo) takeOverIntent(ctx context.Context, i store.Intent) error {
 	d, lands := landingOf(i)
 	if lands && d.Remote != "" {
 		return rp.recoverLanding(ctx, i, true)
 	}
 	return rp.writeOutcome(ctx, func(o *op) error {
+		// Without a remote nobody else can tell whether the branch has moved.
 		if lands {
-			return errElsewhere(o.Tx, i.Task, i.In, "a merge of %s was interrupted in %s, and can be finished only there").
+			return errElsewhere(o.Tx, i.Task, i.In,
+				"a merge of %s was interrupted in %s, and can be finished only there").
 				Hintf("run there: %s", stick.Cmd("tt task merge <task_id>", i.Task))
 		}
+
 		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
 			return err
 		}

@@ -30,7 +30,8 @@ type WorkerLogsParams struct {
 	Attempt int    `json:"attempt,omitempty"` // 0 for the last one with a run
 	Run     int    `json:"run,omitempty"`     // of the attempt; 0 for the last one
 	Lines   *int   `json:"lines,omitempty"`   // how many of the last lines; 0 for all that is kept; null for 100
-	Raw     bool   `json:"raw,omitempty"`     // as the command has written it; else what harnesses write as JSON is shown as readable lines
+	// as the command has written it; else what harnesses write as JSON is shown as readable lines
+	Raw bool `json:"raw,omitempty"`
 
 	// Follow gets what is there and then what comes, until the run has ended. It may be nil. Of what isn't
 	// raw it gets whole lines.
@@ -61,12 +62,14 @@ func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res Worker
 			text.WriteString(s)
 			return nil
 		}
+
 		err = errors.Join(l.findStart(ctx), l.showAvailable(), l.showRest())
 		res.Text = text.String()
 	} else {
 		l.show = p.Follow
 		err = l.followRun(ctx)
 	}
+
 	res.RoomID, res.TaskID, res.Run, res.Before, res.Size = l.room, l.task.ID, ts.viewRun(l.run), l.before, l.at
 	return res, err
 }
@@ -99,10 +102,13 @@ func (l *logReader) loadRun(ctx context.Context) error {
 		if l.task.Elsewhere(tx.CheckoutOf(r)) {
 			l.otherCheckout = nameCheckout(tx, l.task.In)
 		}
+
 		runs, err := tx.Runs(r.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
+
+		// Backwards, because without numbers the last run is meant.
 		attempt := l.p.Attempt
 		for i := len(runs) - 1; i >= 0; i-- {
 			if attempt == 0 {
@@ -114,15 +120,19 @@ func (l *logReader) loadRun(ctx context.Context) error {
 				return nil
 			}
 		}
+
 		return l.errNoRun(len(runs))
 	})
 }
 
 func (l *logReader) errNoRun(runs int) error {
 	if runs == 0 {
-		return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started, so there is no output of it", l.task.ID).With("task_id", l.task.ID).
+		return stick.Errorf(stick.CodeNotFound,
+			"%s has no command that tt has started, so there is no output of it", l.task.ID).
+			With("task_id", l.task.ID).
 			Hintf("to start one: %s", stick.Cmd("tt task run <task_id> -- …", l.task.ID))
 	}
+
 	return stick.Errorf(stick.CodeNotFound, "%s has no such run", l.task.ID).With("task_id", l.task.ID).
 		Hintf("to list its runs: %s", stick.Cmd("tt task show <task_id>", l.task.ID))
 }
@@ -130,27 +140,35 @@ func (l *logReader) errNoRun(runs int) error {
 // findStart finds the output, and where to begin.
 func (l *logReader) findStart(ctx context.Context) error {
 	l.from = output{dir: l.tasks.outputDir(l.room, l.run)}
-	if l.run.Output != "" && !l.from.hasParts() { // its directory was dropped, or is on another host
+
+	// Its directory was dropped, or is on another host.
+	if l.run.Output != "" && !l.from.hasParts() {
 		db, err := l.tasks.core.Open(ctx, false)
 		if err != nil {
 			return err
 		}
+
 		b, err := db.ReadBlob(l.run.Output)
 		if err != nil {
 			return err
 		}
+
 		l.from = output{whole: b, size: int64(len(b))}
 	} else if err := l.requireHere(); err != nil {
 		return err
 	}
+
+	// A negative or zero number of lines means all that is kept.
 	lines := defaultLines
 	if l.p.Lines != nil {
 		lines = *l.p.Lines
 	}
+
 	var err error
 	if l.until, err = l.from.endOffset(); err == nil && lines > 0 {
 		l.at, err = l.from.tailStart(lines, mostTail)
 	}
+
 	l.before = l.at
 	return err
 }
@@ -160,15 +178,19 @@ func (l *logReader) requireHere() error {
 	if _, err := os.Stat(l.tasks.outputDir(l.room, l.run)); err == nil || l.otherCheckout == "" {
 		return nil
 	}
-	return stick.Errorf(stick.CodeElsewhere, "the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID, l.otherCheckout).
-		With("task_id", l.task.ID).With("path", l.task.In.Path).Hintf("run there: %s", stick.Cmd("tt task logs <task_id>", l.task.ID))
+	return stick.Errorf(stick.CodeElsewhere,
+		"the command of %s runs in %s, and its output can be seen there until it has ended", l.task.ID,
+		l.otherCheckout).
+		With("task_id", l.task.ID).With("path", l.task.In.Path).
+		Hintf("run there: %s", stick.Cmd("tt task logs <task_id>", l.task.ID))
 }
 
-// showAvailable shows what is there. Without Follow it stops where the output has ended when it began: a command may
-// write faster than it reads.
+// showAvailable shows what is there. Without Follow it stops where the output has ended when it began: a
+// command may write faster than it reads.
 func (l *logReader) showAvailable() error {
 	buf := make([]byte, 64<<10)
 	for {
+		// A reader that doesn't follow stops where the output ended when it began.
 		some := buf
 		if l.p.Follow == nil {
 			some = buf[:max(0, min(int64(len(buf)), l.until-l.at))]
@@ -176,16 +198,20 @@ func (l *logReader) showAvailable() error {
 		if len(some) == 0 {
 			return nil
 		}
+
 		n, from, err := l.from.readAt(some, l.at)
 		if err != nil || n == 0 {
 			return err
 		}
+
+		// What is in between was dropped while nobody read it.
 		if from > l.at {
 			gap := fmt.Sprintf("[tt: %d bytes in between weren't kept]\n", from-l.at)
 			if err := errors.Join(l.showRest(), l.show(gap)); err != nil {
 				return err
 			}
 		}
+
 		l.at = from + int64(n)
 		if err := l.showBytes(buf[:n]); err != nil {
 			return err
@@ -198,6 +224,7 @@ func (l *logReader) showBytes(b []byte) error {
 	if l.p.Raw {
 		return l.show(string(b))
 	}
+
 	l.rest = append(l.rest, b...)
 	var text bytes.Buffer
 	for {
@@ -208,14 +235,19 @@ func (l *logReader) showBytes(b []byte) error {
 		if i < 0 {
 			i = mostLine - 1
 		}
+
+		// Without a newline it is a piece of a line that is too long.
 		line := l.rest[:i+1]
 		if i = bytes.LastIndexByte(line, '\n'); i >= 0 {
 			text.WriteString(readableLine(line[:i]))
 		} else {
 			text.WriteString(readableLine(line))
 		}
+
 		l.rest = l.rest[len(line):]
 	}
+
+	// The rest of a line is short; the whole buffer must not stay because of it.
 	l.rest = bytes.Clone(l.rest)
 	if text.Len() == 0 {
 		return nil
@@ -244,68 +276,91 @@ func (l *logReader) showRest() error {
 	return l.show(readableLine(rest))
 }
 
-// followRun shows the output until the run has ended. Nothing polls where the system tells of what is written.
+// followRun shows the output until the run has ended. Nothing polls where the system tells of what is
+// written.
 func (l *logReader) followRun(ctx context.Context) error {
 	db, err := l.tasks.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
+
+	// The watch comes before the run is read, so that no change falls in between.
 	room, err := db.Watch(l.room)
 	if err != nil {
 		return err
 	}
 	defer room.Close()
+
 	ended := func() bool { return !l.tasks.viewRun(l.run).State.Live() }
 	if err := l.loadRun(ctx); err != nil {
 		return err
 	}
+
+	// A process that dies without a record rings nowhere, so its death is watched.
 	deaths := l.tasks.core.Config.Procs.Deaths()
 	defer deaths.Close()
+
 	var written <-chan struct{}
 	if !ended() {
 		if err := l.requireHere(); err != nil {
 			return err
 		}
+
+		// The directory has to be there to be watched; the run may be about to make it.
 		dir := l.tasks.outputDir(l.room, l.run)
 		if err := plainfile.MkdirAll(dir); err != nil {
 			return err
 		}
+
 		folder, err := bell.WatchFolder(dir)
 		if err != nil {
 			return err
 		}
 		defer folder.Close()
+
 		written = folder.C
 	}
+
 	if err := l.findStart(ctx); err != nil {
 		return err
 	}
+
 	for {
+		// Whether it has ended is asked before the output is read: after that nothing comes.
 		finished := ended()
-		if finished && l.run.EndedAt.IsZero() { // its process may have recorded the end since the run was read, and then ended
+
+		// Its process may have recorded the end since the run was read, and then ended.
+		if finished && l.run.EndedAt.IsZero() {
 			if err := l.loadRun(ctx); err != nil {
 				return err
 			}
 		}
+
 		if err := l.showAvailable(); err != nil {
 			return err
 		}
 		if finished {
 			return l.showRest()
 		}
+
 		deaths.Watch([]stick.Process{l.run.Process})
 		room.Sleeps()
-		select {
-		case <-written:
-		case <-room.C:
-			err = l.loadRun(ctx)
-		case <-deaths.C:
-			err = l.loadRun(ctx)
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := l.awaitChange(ctx, written, room.C, deaths.C); err != nil {
 			return err
 		}
 	}
+}
+
+// awaitChange waits until the output has grown. If the room rings or the process of the run dies instead, it
+// reads the run again.
+func (l *logReader) awaitChange(ctx context.Context, written, rung, died <-chan struct{}) error {
+	select {
+	case <-written:
+		return nil
+	case <-rung:
+	case <-died:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return l.loadRun(ctx)
 }
