@@ -80,39 +80,51 @@ const queueWait = 2 * time.Hour
 func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
 	res := WorkerMergeResult{Merged: []MergedTask{}, Waiting: []HeldTask{}}
 	if p.All && p.TaskID != "" {
-		return res, stick.Errorf(stick.CodeUsage, "name one task, or ask for all of them, not both").With("field", "task_id")
+		return res, stick.Errorf(stick.CodeUsage, "name one task, or ask for all of them, not both").
+			With("field", "task_id")
 	}
+
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
+
 	rp.onWait, rp.onGate = p.Waits, p.Shows
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		if err := r.MayLand(me.Agent, me.Person(), tx.Now()); err != nil {
-			return err // before a gate runs for nothing
+			// Before a gate runs for nothing.
+			return err
 		}
+
 		return requireMemberOrPerson(r, me)
 	})
 	if err != nil {
 		return res, err
 	}
+
+	// A named task is merged or fails alone.
 	if p.TaskID != "" {
 		task, err := rp.readTask(ctx, p.TaskID)
 		if err != nil {
 			return res, err
 		}
+
 		m, _, err := rp.mergeOne(ctx, task, true)
 		if err == nil {
 			res.Merged = append(res.Merged, m)
 			res.Ready, err = rp.readyAfter(ctx, res.Merged)
 		}
+
 		return res, err
 	}
+
 	res, err = rp.mergeQueue(ctx, p.All, res)
 	if len(res.Merged) > 0 {
-		res.Ready, _ = rp.readyAfter(ctx, res.Merged) // they have landed, whether or not the others are known
+		// They have landed, whether or not the others are known.
+		res.Ready, _ = rp.readyAfter(ctx, res.Merged)
 	}
+
 	return res, err
 }
 
@@ -120,75 +132,114 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 // integration branch has its own queue. A queue that is paused doesn't stop the others, nor does a fault of
 // one task.
 func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
-	tried, halted := map[string]bool{}, map[string]error{} // tasks by id; the branches on which nothing can land now, and why
+	// Tasks by id; the branches on which nothing can land now, and why.
+	tried, halted := map[string]bool{}, map[string]error{}
 	var held error
 	var returned []string
 	var err error
 	if res.Cleaned, err = rp.finishCleanups(ctx); err != nil {
 		return res, err
 	}
+
 	for all || len(res.Merged) == 0 {
+		// The queue is read again each time: a gate takes long, and others approve meanwhile.
 		task, ok, err := rp.nextQueued(ctx, tried, halted)
 		if err != nil {
 			return res, res.withError(err)
 		}
+
 		if !ok {
 			break
 		}
+
 		tried[task.ID] = true
 		m, stopped, err := rp.mergeOne(ctx, task, false)
 		if err == nil {
-			if !m.Already { // another merge landed it, and reports it
+			// Another merge landed it, and reports it.
+			if !m.Already {
 				res.Merged = append(res.Merged, m)
 			}
+
 			continue
 		}
+
 		if !othersMayMerge(err) {
 			return res, res.withError(err)
 		}
+
+		// The failure may have returned the task, or another command has landed it.
 		now, terr := rp.readTask(ctx, task.ID)
 		if terr != nil {
 			return res, terr
 		}
+
 		if now.State == stick.TaskCompleted {
-			continue // another merge landed it
+			// Another merge landed it.
+			continue
 		}
+
+		// Nothing else can land on this branch, but there may be others.
 		if stopped {
 			halted[task.Integration] = err
 		}
-		waits := HeldTask{TaskID: task.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Words()}
-		if now.Returned() {
-			waits.Next = stick.AsError(err).Hint.As(rp.by.Flag()).Words()
-		}
-		res.Waiting = append(res.Waiting, waits)
+
+		res.Waiting = append(res.Waiting, rp.heldTask(now, err))
 		if now.State != stick.TaskApproved {
 			if !all {
-				return res, err // the first task of the queue was returned to its worker
+				// The first task of the queue was returned to its worker.
+				return res, err
 			}
+
 			returned = append(returned, task.ID)
 		}
+
+		// The first cause is the error, if nothing was merged.
 		if held == nil && (stopped || !all || stick.CodeOf(err) == stick.CodeGitFailed) {
 			held = err
 		}
 	}
+
+	// The answer names also those that were never tried.
 	if err := rp.listHeld(ctx, tried, halted, &res); err != nil {
 		return res, err
 	}
+
+	err = rp.queueError(ctx, &res, len(tried), returned, held)
+	return res, err
+}
+
+// queueError returns the error for a run of the queue, nil if something was merged and nothing was returned.
+// If there was nothing to merge, it adds to res the tasks that wait for review.
+func (rp *repo) queueError(
+	ctx context.Context, res *WorkerMergeResult, tried int, returned []string, held error,
+) error {
 	switch {
 	case len(returned) > 0:
-		return res, errReturned(returned)
+		return errReturned(returned)
 	case len(res.Merged) > 0:
-		return res, nil // res.Waiting says why the others weren't merged
-	case len(tried) == 0:
-		return res, rp.listInReview(ctx, &res)
+		// res.Waiting says why the others weren't merged.
+		return nil
+	case tried == 0:
+		return rp.listInReview(ctx, res)
 	}
-	return res, held
+	return held
+}
+
+// heldTask says why a task wasn't merged, and what its worker has to do if it was returned.
+func (rp *repo) heldTask(now stick.Task, err error) HeldTask {
+	held := HeldTask{TaskID: now.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Words()}
+	if now.Returned() {
+		held.Next = stick.AsError(err).Hint.As(rp.by.Flag()).Words()
+	}
+	return held
 }
 
 // errReturned returns the error for tasks that couldn't be merged and aren't in the queue any more.
 func errReturned(ids []string) error {
-	return stick.Errorf(stick.CodeTasksReturned, "%s came back without being merged: %s", stick.Count(len(ids), "task"), stick.Names(ids, len(ids))).
-		With("returned", ids).With("left", []string{}).Hintf("to see why, and what to do: %s", stick.Cmd("tt task show <task_id>", ids[0]))
+	return stick.Errorf(stick.CodeTasksReturned, "%s came back without being merged: %s",
+		stick.Count(len(ids), "task"), stick.Names(ids, len(ids))).
+		With("returned", ids).With("left", []string{}).
+		Hintf("to see why, and what to do: %s", stick.Cmd("tt task show <task_id>", ids[0]))
 }
 
 // listInReview adds to res the tasks that wait for review.
@@ -201,6 +252,7 @@ func (rp *repo) listInReview(ctx context.Context, res *WorkerMergeResult) error 
 				res.InReview = append(res.InReview, t.ID)
 			}
 		}
+
 		return err
 	})
 }
@@ -229,7 +281,9 @@ func (res WorkerMergeResult) withError(err error) error {
 }
 
 // nextQueued returns the first task that wasn't tried yet, in a queue that isn't halted.
-func (rp *repo) nextQueued(ctx context.Context, tried map[string]bool, halted map[string]error) (task stick.Task, ok bool, err error) {
+func (rp *repo) nextQueued(
+	ctx context.Context, tried map[string]bool, halted map[string]error,
+) (task stick.Task, ok bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
 		ok = false
@@ -238,13 +292,16 @@ func (rp *repo) nextQueued(ctx context.Context, tried map[string]bool, halted ma
 				task, ok = t, true
 			}
 		}
+
 		return err
 	})
 	return task, ok, err
 }
 
 // listHeld adds to res the tasks that weren't tried because nothing can land on their branch now.
-func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult) error {
+func (rp *repo) listHeld(
+	ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult,
+) error {
 	if len(halted) == 0 {
 		return nil
 	}
@@ -252,9 +309,13 @@ func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[
 		queued, err := tx.Queue(r.ID)
 		for _, t := range queued {
 			if why := halted[t.Integration]; why != nil && !tried[t.ID] {
-				res.Waiting = append(res.Waiting, HeldTask{TaskID: t.ID, State: t.State, Error: stick.CodeOf(why), Why: stick.AsError(why).Words()})
+				res.Waiting = append(res.Waiting, HeldTask{
+					TaskID: t.ID, State: t.State, Error: stick.CodeOf(why),
+					Why: stick.AsError(why).Words(),
+				})
 			}
 		}
+
 		return err
 	})
 }
@@ -263,30 +324,38 @@ func (rp *repo) listHeld(ctx context.Context, tried map[string]bool, halted map[
 // caller named the task, so that it is tried even if the queue is paused. halted reports whether nothing can
 // land on the branch now.
 func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
+	// A task in another state can't be merged, unless a landing was interrupted, which is finished first.
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
 		open, err := rp.isLanding(ctx, task.ID)
 		if err != nil {
 			return m, false, err
 		}
+
 		if !open {
 			_, err := task.Merge("", "", "")
 			return m, false, err
 		}
 	}
+
+	// Always the branch's lock first, then the task's: so no two commands wait for each other.
 	unlockBranch, err := rp.acquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer unlockBranch()
+
 	unlock, err := rp.acquireLock(ctx, "task", task.ID, lockWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer unlock()
+
 	for {
+		// Locks hold on this host only. A command of another one may come first even after this wait.
 		if err := rp.awaitOtherCheckouts(ctx, task.ID, task.Integration, queueWait); err != nil {
 			return m, false, err
 		}
+
 		m, halted, err = rp.mergeLocked(ctx, task.ID, named)
 		if _, busy := errors.AsType[otherCheckoutError](err); !busy {
 			return m, halted, err
@@ -296,33 +365,49 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 
 // mergeLocked is [repo.mergeOne] when no other command in this checkout is in the way.
 func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m MergedTask, halted bool, err error) {
+	// An interrupted landing may turn out to have succeeded.
 	if err := rp.recoverTask(ctx, id); err != nil {
 		return m, false, err
 	}
+
 	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return m, false, err
 	}
+
+	// Asking twice is safe: the second call says what the first one did.
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
-			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head, Already: true, Remains: rp.retryCleanup(ctx, task), Tries: 1,
+			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head,
+			Already: true, Remains: rp.retryCleanup(ctx, task), Tries: 1,
 			Note: containedNote(task.Result),
 		}, false, nil
 	}
+
 	if _, err := task.Merge("", "", ""); err != nil {
 		return m, false, err
 	}
+
 	l := &landing{repo: rp, task: task, byName: named}
 	if err := l.landTask(ctx); err != nil {
 		return m, l.queueHalted, err
 	}
-	m = MergedTask{TaskID: task.ID, Branch: task.Integration, Commit: l.result, Head: l.task.Approved, Gate: "none", Tries: l.tries, Note: l.note}
+
+	m = MergedTask{
+		TaskID: task.ID, Branch: task.Integration, Commit: l.result, Head: l.task.Approved, Gate: "none",
+		Tries: l.tries, Note: l.note,
+	}
+
 	if l.gatePassed {
 		m.Gate = "green"
 	}
+
+	// The task has landed, so what follows is a note at most.
 	m.Remains, err = l.cleanUpLanded(ctx)
 	m.Left = append(l.gateRemains, m.Left...)
-	if err != nil { // it has landed, so a failed cleanup is no error
+
+	// It has landed, so a failed cleanup is no error.
+	if err != nil {
 		m.Left = append(m.Left, stick.AsError(err).Words())
 	}
 	return m, false, nil
@@ -349,6 +434,7 @@ func pauseOf(i store.Intent) *QueuePause {
 	if i.Kind != intentPause {
 		return nil
 	}
+
 	p, err := readIntent[pauseIntent](i)
 	if err != nil {
 		return nil
@@ -361,23 +447,29 @@ func pauseOf(i store.Intent) *QueuePause {
 func (l *landing) requireNotPaused(ctx context.Context) error {
 	var p *QueuePause
 	err := l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		// There is at most one pause for a branch.
 		open, err := tx.Intents(r.ID, "")
 		p = nil
+
 		for _, i := range open {
 			if q := pauseOf(i); q != nil && q.Branch == l.target.name {
 				p = q
 			}
 		}
+
 		return err
 	})
+
 	switch {
 	case err != nil || p == nil:
 		return err
 	case p.Commit == l.base && !l.byName:
 		return l.errBaseRed(p.Report)
 	case p.Commit == l.base:
-		return nil // the task may repair the branch; the pause ends when it lands
+		// The task may repair the branch; the pause ends when it lands.
+		return nil
 	}
+
 	return l.writeOutcome(ctx, func(o *op) error {
 		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
@@ -396,14 +488,19 @@ func (o *op) endPause(open []store.Intent, branch string) error {
 			}
 		}
 	}
+
 	return nil
 }
 
 // errBaseRed returns the error for a gate that is red on the branch itself. report is the sum of its output.
 func (l *landing) errBaseRed(report string) error {
-	return stick.Errorf(stick.CodeBaseRed, "the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name, shortCommit(l.base)).
-		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).With("left", []string{}).
-		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name", stick.Cmd("tt task show --output <sum>", shortCommit(report)))
+	return stick.Errorf(stick.CodeBaseRed,
+		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name,
+		shortCommit(l.base)).
+		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).
+		With("left", []string{}).
+		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name",
+			stick.Cmd("tt task show --output <sum>", shortCommit(report)))
 }
 
 // shortCommit shortens the id of a commit or an output for display.
@@ -415,14 +512,18 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 	if err != nil {
 		return err
 	}
+
 	err = l.writeOutcome(ctx, func(o *op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
+
 		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
 			return err
 		}
+
+		// The new pause takes the place of an older one.
 		if err := o.endPause(open, l.target.name); err != nil {
 			return err
 		}
@@ -444,10 +545,12 @@ func (l *landing) mergeMessage() string {
 	if first, _, _ := strings.Cut(strings.TrimSpace(l.task.Description), "\n"); first != "" {
 		fmt.Fprintf(&b, ": %s", stick.Clip(first, 100))
 	}
+
 	fmt.Fprintf(&b, "\n\nTask: %s\nCommit: %s\n", l.task.ID, l.task.Approved)
 	if l.task.Worker != "" {
 		fmt.Fprintf(&b, "Worker: %s\n", l.task.Worker)
 	}
+
 	fmt.Fprintf(&b, "Reviewed-by: %s\n", l.task.ApprovedBy)
 	return b.String()
 }

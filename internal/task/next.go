@@ -37,6 +37,8 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 	if err != nil {
 		return res, err
 	}
+
+	// git is asked beside the database: the caller waits only for the slower of the two.
 	opened := make(chan error, 1)
 	go func() { opened <- rp.askCheckout(ctx) }()
 	ready, current, newest, err := rp.listReady(ctx, p.TaskID)
@@ -47,19 +49,27 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 		return res, err
 	}
 	if current != nil && !p.Unbound {
-		res.WorkerStartResult, err = ts.WorkerStart(ctx, WorkerStartParams{Caller: p.Caller, Where: p.Where, TaskID: current.ID})
+		res.WorkerStartResult, err = ts.WorkerStart(ctx, WorkerStartParams{
+			Caller: p.Caller, Where: p.Where, TaskID: current.ID,
+		})
+
 		res.Slot = slotView(*current)
 		return res, err
 	}
+
+	// The oldest first. Others try the same ones at this moment, and each gets another.
 	var failed error
 	for _, t := range ready {
 		res, err := rp.tryBegin(ctx, t.ID, !p.Unbound)
-		if busy, ok := errors.AsType[*busyError](err); ok { // the same agent has asked twice at once
+
+		// The same agent has asked twice at once.
+		if busy, ok := errors.AsType[*busyError](err); ok {
 			if err := rp.awaitBegin(ctx, busy.task); err != nil {
 				return res, err
 			}
 			return ts.WorkerNext(ctx, p)
 		}
+
 		switch stick.CodeOf(err) {
 		case "":
 			return res, nil
@@ -72,10 +82,12 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 			return WorkerNextResult{}, err
 		}
 	}
+
 	if failed != nil {
 		stick.AsError(failed).With("event_seq", newest)
 		return res, failed
 	}
+
 	return res, errNothingReady(newest)
 }
 
@@ -83,17 +95,22 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 // seen.
 func errNothingReady(newest int64) error {
 	return stick.Errorf(stick.CodeNothingReady, "no task is ready to begin").With("event_seq", newest).
-		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s", stick.Cmd("tt task list"), stick.Cmd("tt task next --wait"))
+		Hintf("to see what the tasks wait for: %s; to wait until one is ready: %s",
+			stick.Cmd("tt task list"), stick.Cmd("tt task next --wait"))
 }
 
-// listReady lists the tasks that are ready, the oldest first: those without a command that is going to work on
-// them, or only the named one. mine is the task that the caller works on, if there is one.
-func (rp *repo) listReady(ctx context.Context, id string) (ready []readyTask, current *stick.Task, newest int64, err error) {
+// listReady lists the tasks that are ready, the oldest first: those without a command that is going to work
+// on them, or only the named one. mine is the task that the caller works on, if there is one.
+func (rp *repo) listReady(
+	ctx context.Context, id string,
+) (ready []readyTask, current *stick.Task, newest int64, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+		// The transaction may run again.
 		ready, current = nil, nil
 		if newest, err = tx.LastSeq(r.ID); err != nil {
 			return err
 		}
+
 		own, err := tx.OpenTasksOf(r.ID, []stick.AgentID{me.Agent})
 		if err != nil {
 			return err
@@ -101,6 +118,8 @@ func (rp *repo) listReady(ctx context.Context, id string) (ready []readyTask, cu
 		if i := slices.IndexFunc(own, stick.Task.Busy); i >= 0 {
 			current = &own[i]
 		}
+
+		// Without a name, a task that has a command is left to that.
 		ready, err = readyTasks(tx, r.ID)
 		ready = slices.DeleteFunc(ready, func(t readyTask) bool {
 			return id == "" && t.command != "" || id != "" && stick.TaskKey(t.ID) != stick.TaskKey(id)
@@ -118,25 +137,32 @@ type readyTask struct {
 
 // readyTasks lists the tasks of a room that are for later and ready, the oldest first.
 func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) {
+	// The database names the candidates, and the rules decide.
 	later, err := tx.TasksMaybeReady(room)
 	if err != nil {
 		return nil, err
 	}
+
 	find := taskFinder(tx, room)
 	for _, l := range later {
 		waits, err := stick.Task{ID: l.ID, State: stick.TaskAssigned, Later: true, After: l.After}.WaitsFor(find)
 		if err != nil {
 			return nil, err
 		}
+
 		if len(waits) > 0 {
 			continue
 		}
+
+		// A command that was kept for it may be going to work on it.
 		kept, err := plannedRun(tx, room, l.ID, l.Attempt)
 		if err != nil {
 			return nil, err
 		}
+
 		ready = append(ready, readyTask{l, kept.Command})
 	}
+
 	return ready, nil
 }
 
@@ -147,17 +173,22 @@ func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextR
 	if err != nil {
 		return none, err
 	}
+
 	if unlock == nil {
 		return none, stick.Errorf(stick.CodeLanding, "another command is working on %s", id).With("task_id", id)
 	}
 	defer unlock()
+
+	// An open intent is of a command that died, because this one has the lock.
 	now, open, err := rp.readUntaken(ctx, id)
 	if open {
 		if err := rp.recoverTask(ctx, id); err != nil {
 			return none, err
 		}
+
 		now, _, err = rp.readUntaken(ctx, id)
 	}
+
 	if err != nil {
 		return none, err
 	}
@@ -174,6 +205,7 @@ func (rp *repo) readUntaken(ctx context.Context, id string) (now stick.Task, ope
 		if open = i != nil; open || err != nil {
 			return err
 		}
+
 		now, err = taskOf(tx, r.ID, id)
 		return err
 	})
@@ -190,6 +222,7 @@ func (e *busyError) Error() string { return "the caller has the task " + e.task 
 // requireIdle refuses a caller that works on another task, or for which another command is about to begin
 // one. It fails with a [*busyError].
 func (o *op) requireIdle(task stick.Task) error {
+	// A task that the caller works on already.
 	own, err := o.Tx.OpenTasksOf(o.Room.ID, []stick.AgentID{o.Me.Agent})
 	if err != nil {
 		return err
@@ -197,6 +230,8 @@ func (o *op) requireIdle(task stick.Task) error {
 	if i := slices.IndexFunc(own, stick.Task.Busy); i >= 0 {
 		return &busyError{stick.TaskKey(own[i].ID)}
 	}
+
+	// A task that another command is just beginning for the caller.
 	open, err := o.Tx.Intents(o.Room.ID, "")
 	for _, i := range open {
 		if i.Kind != intentSpawn || i.Agent != o.Me.Agent || i.Task == stick.TaskKey(task.ID) {
@@ -206,6 +241,7 @@ func (o *op) requireIdle(task stick.Task) error {
 			return &busyError{i.Task}
 		}
 	}
+
 	return err
 }
 
@@ -226,10 +262,12 @@ func (rp *repo) readyAfter(ctx context.Context, landed []MergedTask) (names []st
 		names = nil
 		ready, err := readyTasks(tx, r.ID)
 		for _, t := range ready {
-			if t.command == "" && slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
+			if t.command == "" &&
+				slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
 				names = append(names, t.ID)
 			}
 		}
+
 		return err
 	})
 	return names, err
@@ -284,16 +322,21 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 	if err != nil {
 		return res, err
 	}
+
 	err = ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		res = WorkerReadyResult{RoomID: r.ID, Tasks: []ReadyTask{}}
 		root := r.Path
-		if place != nil { // else the room is named by its id
+
+		// Else the room is named by its id.
+		if place != nil {
 			root = place.Root
 		}
+
 		again, err := ts.listResumable(tx, r, probes, root, p.All)
 		if err != nil {
 			return err
 		}
+
 		res.Tasks = append(res.Tasks, again...)
 		ready, err := readyTasks(tx, r.ID)
 		for _, t := range ready {
@@ -301,37 +344,50 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 				res.Tasks = append(res.Tasks, ReadyTask{TaskID: t.ID, Command: t.command})
 			}
 		}
+
 		return err
 	})
 	return res, err
 }
 
-// listResumable lists the tasks of this checkout whose commands are to start again. It leaves out those on which
-// somebody else works, and those for which a command of tt does something now.
-func (ts *Tasks) listResumable(tx *store.Tx, r stick.Room, probes *core.Probes, root string, all bool) (again []ReadyTask, err error) {
+// listResumable lists the tasks of this checkout whose commands are to start again. It leaves out those on
+// which somebody else works, and those for which a command of tt does something now.
+func (ts *Tasks) listResumable(
+	tx *store.Tx, r stick.Room, probes *core.Probes, root string, all bool,
+) (again []ReadyTask, err error) {
 	last, err := tx.RunsWithWorkers(r.ID)
 	if err != nil {
 		return nil, err
 	}
+
+	// The locks tell which commands are at work. They need no git.
 	rp := &repo{tasks: ts, root: root}
 	rp.setLockPrefix()
 	verdict := ts.core.Config.Procs.Verdict
+
 	for _, run := range last {
 		if run.State(verdict(run.Process)).Live() {
 			continue
 		}
+
 		t, err := taskOf(tx, r.ID, run.Task)
 		if err != nil {
 			return nil, err
 		}
+
+		// A person, a living worker or a command at work decides for itself.
 		w, _ := r.Member(t.Worker)
-		if t.Worker.Human() || w.Verdict(probes.Probed) == stick.Alive || t.Elsewhere(tx.CheckoutOf(r)) || rp.lockRunner("task", t.ID) != nil {
+		if t.Worker.Human() || w.Verdict(probes.Probed) == stick.Alive || t.Elsewhere(tx.CheckoutOf(r)) ||
+			rp.lockRunner("task", t.ID) != nil {
 			continue
 		}
+
 		runs, err := tx.Runs(r.ID, t.ID)
 		if err != nil {
 			return nil, err
 		}
+
+		// A set-up that failed waits for somebody who has fixed the cause.
 		resumption, ok := t.Resume(runs, verdict, all)
 		if ok && !all {
 			ok, err = setUpMayGoOn(tx, r.ID, t)
@@ -343,5 +399,6 @@ func (ts *Tasks) listResumable(tx *store.Tx, r stick.Room, probes *core.Probes, 
 			again = append(again, ReadyTask{t.ID, resumption.Command, &resumption})
 		}
 	}
+
 	return again, nil
 }

@@ -24,24 +24,34 @@ const maxShown = 4 << 10
 // the gate's files the newest changes.
 func (v *TaskView) addOffers(tx *store.Tx, room stick.RoomID, t stick.Task) error {
 	if t.Attempt == 1 && t.Head == "" {
-		return nil // it was never offered
+		// It was never offered.
+		return nil
 	}
-	offers, _, err := tx.Events(store.EventQuery{Room: room, Task: t.ID, Types: []stick.EventType{stick.EventTaskReviewRequested}, Limit: 20, Newest: true})
+
+	offers, _, err := tx.Events(store.EventQuery{
+		Room: room, Task: t.ID, Types: []stick.EventType{stick.EventTaskReviewRequested}, Limit: 20,
+		Newest: true,
+	})
 	if err != nil {
 		return err
 	}
+
+	// From the newest: its gate files count, and the checks of the first that has any.
 	for i, ev := range slices.Backward(offers) {
 		f, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](ev)
 		if i == len(offers)-1 && t.ChangesGate {
 			v.GateFiles = f.GateFiles
 		}
+
 		for _, x := range f.Checks {
 			v.Evidence = append(v.Evidence, ShownCheck{TaskCheck: x, Head: f.Head, Attempt: f.Attempt})
 		}
+
 		if len(f.Checks) > 0 {
 			break
 		}
 	}
+
 	v.markStale(t, t.Head)
 	return nil
 }
@@ -63,6 +73,7 @@ func (ts *Tasks) addOutputs(ctx context.Context, checks []ShownCheck) {
 	if err != nil {
 		return
 	}
+
 	for i, c := range checks {
 		if b, err := db.ReadBlob(c.Output); err == nil {
 			checks[i].Text = string(b[max(0, len(b)-maxShown):])

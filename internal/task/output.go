@@ -39,14 +39,20 @@ func (ts *Tasks) outputDir(room stick.RoomID, r stick.Run) string {
 // dropOldOutput removes the output of runs of a room that ended long ago.
 func (ts *Tasks) dropOldOutput(room stick.RoomID) {
 	parent := filepath.Join(ts.core.Config.Dir, "runs", string(room))
-	runs, _ := os.ReadDir(parent) // without it nothing is dropped
+
+	// Without it nothing is dropped.
+	runs, _ := os.ReadDir(parent)
+
 	for _, d := range runs {
 		parts, err := os.ReadDir(filepath.Join(parent, d.Name()))
 		old := err == nil
+
+		// The directory is old if nothing in it is young.
 		for _, p := range parts {
 			info, err := p.Info()
 			old = old && err == nil && time.Since(info.ModTime()) > keepOutput
 		}
+
 		if info, err := d.Info(); old && err == nil && time.Since(info.ModTime()) > keepOutput {
 			_ = os.RemoveAll(filepath.Join(parent, d.Name()))
 		}
@@ -69,7 +75,8 @@ type outputWriter struct {
 func newOutput(dir string) *outputWriter {
 	err := plainfile.MkdirAll(dir)
 	if err == nil {
-		err = dropParts(dir) // somebody may be watching the directory, so that stays
+		// Somebody may be watching the directory, so that stays.
+		err = dropParts(dir)
 	}
 	return &outputWriter{dir: dir, err: err}
 }
@@ -87,42 +94,51 @@ func dropParts(dir string) error {
 
 // Write keeps b. It never fails: the command goes on although its output can't be kept.
 func (w *outputWriter) Write(b []byte) (int, error) {
+	// The end is kept in memory as well, for the database.
 	_, _ = w.tail.Write(b)
 	for n := 0; n < len(b) && w.err == nil; {
 		if w.left == 0 {
 			w.err = w.beginPart(w.size + int64(n))
 			continue
 		}
+
 		some := b[n:min(len(b), n+w.left)]
 		if _, w.err = w.part.Write(some); w.err == nil {
 			n, w.left = n+len(some), w.left-len(some)
 		}
 	}
+
 	w.size += int64(len(b))
 	return len(b), nil
 }
 
-// beginPart begins the part that starts with byte at, and removes the part before the last one, unless it is the
-// first.
+// beginPart begins the part that starts with byte at, and removes the part before the last one, unless it is
+// the first.
 func (w *outputWriter) beginPart(at int64) error {
 	w.left = laterPart
 	if at == 0 {
 		w.left = firstPart
 	}
+
+	// The new part exists before an old one goes, so that a reader always finds one.
 	path := filepath.Join(w.dir, fmt.Sprintf("%020d%s", at, partSuffix))
 	f, err := plainfile.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND)
 	if err != nil {
 		return err
 	}
+
 	w.closePart()
 	w.part = f
 	if at == 0 {
 		return nil
 	}
+
+	// The first part is never in the list, so it stays.
 	if w.old = append(w.old, path); len(w.old) > 2 {
 		err = os.Remove(w.old[0])
 		w.old = w.old[1:]
 	}
+
 	return err
 }
 
@@ -131,25 +147,33 @@ func appendOutput(dir, line string) {
 	if _, err := os.Stat(dir); err != nil {
 		return
 	}
+
 	o := output{dir: dir}
 	end, err := o.endOffset()
 	if err != nil {
 		return
 	}
+
+	// The line stands alone, even if the output ends within one.
 	if last := o.lastBytes(1); len(last) > 0 && last[0] != '\n' {
 		line = "\n" + line
 	}
-	f, err := plainfile.Open(filepath.Join(dir, fmt.Sprintf("%020d%s", end, partSuffix)), os.O_WRONLY|os.O_CREATE|os.O_APPEND)
+
+	f, err := plainfile.Open(filepath.Join(dir, fmt.Sprintf("%020d%s", end, partSuffix)),
+		os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return
 	}
-	_, _ = f.WriteString(line) // it only explains
+
+	// It only explains.
+	_, _ = f.WriteString(line)
 	_ = f.Close()
 }
 
 func (w *outputWriter) closePart() {
 	if w.part != nil {
-		_ = w.part.Close() // it was written without an error
+		// It was written without an error.
+		_ = w.part.Close()
 	}
 }
 
@@ -172,10 +196,12 @@ func (o *output) listParts() ([]part, error) {
 	if o.dir == "" {
 		return []part{{o.size - int64(len(o.whole)), int64(len(o.whole))}}, nil
 	}
+
 	entries, err := os.ReadDir(o.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+
 	var parts []part
 	for _, e := range entries {
 		at, err := strconv.ParseInt(strings.TrimSuffix(e.Name(), partSuffix), 10, 64)
@@ -184,6 +210,7 @@ func (o *output) listParts() ([]part, error) {
 			parts = append(parts, part{at, info.Size()})
 		}
 	}
+
 	slices.SortFunc(parts, func(a, b part) int { return int(max(-1, min(1, a.at-b.at))) })
 	return parts, nil
 }
@@ -197,25 +224,30 @@ func (o *output) hasParts() bool {
 // readAt reads what is there from byte at on, up to len(b) bytes. If those were dropped, it reads from the
 // first one after them that is kept. from is where it has read; n is 0 at the end.
 func (o *output) readAt(b []byte, at int64) (n int, from int64, err error) {
-	for range 10 { // a part can go while it is looked for
+	// A part can go while it is looked for.
+	for range 10 {
 		parts, err := o.listParts()
 		if err != nil {
 			return 0, at, err
 		}
+
 		i := slices.IndexFunc(parts, func(p part) bool { return at < p.at+p.size })
 		if i < 0 {
 			return 0, at, nil
 		}
+
 		p := parts[i]
 		from = max(at, p.at)
 		if o.dir == "" {
 			return copy(b, o.whole[from-p.at:]), from, nil
 		}
+
 		n, err := o.readPart(b, p.at, from)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return n, from, err
 		}
 	}
+
 	return 0, at, nil
 }
 
@@ -242,21 +274,27 @@ func (o *output) endOffset() (int64, error) {
 	return last.at + last.size, nil
 }
 
-// tailStart is where the last lines begin: as many as these, and at most this many bytes. It doesn't go back over
-// what was dropped.
+// tailStart is where the last lines begin: as many as these, and at most this many bytes. It doesn't go back
+// over what was dropped.
 func (o *output) tailStart(lines int, most int64) (int64, error) {
 	parts, err := o.listParts()
 	if err != nil || len(parts) == 0 {
 		return 0, err
 	}
+
+	// Back to the first part that follows on without a gap.
 	last := len(parts) - 1
 	end := parts[last].at + parts[last].size
 	first := last
+
 	for first > 0 && parts[first-1].at+parts[first-1].size == parts[first].at {
 		first--
 	}
+
 	least := max(parts[first].at, end-most)
 	buf := make([]byte, 64<<10)
+
+	// Read backwards in pieces, and count the ends of lines.
 	for at, seen := end, 0; at > least; {
 		some := buf[:min(int64(len(buf)), at-least)]
 		at -= int64(len(some))
@@ -264,11 +302,14 @@ func (o *output) tailStart(lines int, most int64) (int64, error) {
 		if err != nil || from != at {
 			return at + int64(n), err
 		}
-		for read := n; read < len(some); read += n { // the parts meet in between
+
+		// The parts meet in between.
+		for read := n; read < len(some); read += n {
 			if n, _, err = o.readAt(some[read:], at+int64(read)); err != nil || n == 0 {
 				return at, err
 			}
 		}
+
 		for i := len(some) - 1; i >= 0; i-- {
 			if some[i] == '\n' && at+int64(i)+1 < end {
 				if seen++; seen == lines {
@@ -277,6 +318,7 @@ func (o *output) tailStart(lines int, most int64) (int64, error) {
 			}
 		}
 	}
+
 	return least, nil
 }
 
@@ -285,13 +327,16 @@ func (o *output) lastBytes(most int64) []byte {
 	end, err := o.endOffset()
 	var all bytes.Buffer
 	buf := make([]byte, 64<<10)
+
 	for at := max(0, end-most); err == nil && at < end; {
 		var n int
 		if n, at, err = o.readAt(buf, at); n == 0 {
 			break
 		}
+
 		all.Write(buf[:n])
 		at += int64(n)
 	}
+
 	return all.Bytes()
 }

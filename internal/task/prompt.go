@@ -24,48 +24,61 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("You are the worker of task %s, attempt %d.", t.ID, t.Attempt)
 	line("")
-	line("Your worktree is %s, on the branch %s. Work only there: the main checkout and the worktrees of", path, t.Branch)
+	line("Your worktree is %s, on the branch %s. Work only there: the main checkout and the worktrees of",
+		path, t.Branch)
 	line("other workers aren't yours. You don't need the talking stick for work in your worktree.")
 	if t.Description != "" {
 		line("")
 		line("The task:")
 		writeIndented(&b, t.Description)
 	}
+
 	if t.Spec != "" {
 		line("")
 		line("Its specification:")
 		writeIndented(&b, t.Spec)
 	}
+
 	if t.Reason != "" && t.State != stick.TaskFailed {
 		line("")
 		line("The task came back to you (%s):", t.Cause)
 		writeIndented(&b, t.Reason)
 	}
+
+	// The last request is above, as the reason; those before it still hold.
 	if earlier := earlierRequests(t, notes.reviews); len(earlier) > 0 {
 		line("")
 		line("Before that, reviewers asked for these changes:")
 		for _, r := range earlier {
-			writeIndented(&b, fmt.Sprintf("- in attempt %d, of commit %s: %s", r.Attempt, shortCommit(r.Head), clipText(r.Body)))
+			writeIndented(&b,
+				fmt.Sprintf("- in attempt %d, of commit %s: %s", r.Attempt, shortCommit(r.Head), clipText(r.Body)))
 		}
 	}
+
 	if len(notes.comments) > 0 {
 		line("")
-		line("What reviewers say about lines of it. When you have dealt with one: %s", run("tt task comment <task_id> --resolve <comment>", t.ID))
+		line("What reviewers say about lines of it. When you have dealt with one: %s",
+			run("tt task comment <task_id> --resolve <comment>", t.ID))
 		line("")
 		b.WriteString(commentsText(t.ID, notes.comments, maxPrompt))
 	}
+
 	line("")
 	line("What to run, in your worktree:")
 	line("  %-31s once, before anything else: it makes you the worker of this task", run("tt task start"))
 	line("  git add …, git commit           small commits on %s", t.Branch)
-	line("  %-31s when everything is committed: it rebases onto %s and asks for a review", run("tt task done"), t.Integration)
+	line("  %-31s when everything is committed: it rebases onto %s and asks for a review",
+		run("tt task done"), t.Integration)
 	line("                                  --evidence \"tests=make test\" also runs that command and shows the reviewer its outcome")
 	line("  %-31s if you can't do the task", run(`tt task fail "why"`))
-	line("  %-31s now and then, but only if %s calls you STALE while you work", run("tt task heartbeat"), run("tt task list"))
-	line("If done stops at a conflict: resolve the files, git add them, git rebase --continue, then %s.", run("tt task done --skip-rebase"))
+	line("  %-31s now and then, but only if %s calls you STALE while you work",
+		run("tt task heartbeat"), run("tt task list"))
+	line("If done stops at a conflict: resolve the files, git add them, git rebase --continue, then %s.",
+		run("tt task done --skip-rebase"))
 	line("After done, wait for the review with %s. If it requests changes, you get a message: make the changes, commit,", run("tt wait --park"))
 	line("and run %s again.", run("tt task done"))
-	line("If you are blocked: %s.", run(`tt msg send <who> --category BLOCKED --task <task_id> "what you need"`, "", t.ID))
+	line("If you are blocked: %s.",
+		run(`tt msg send <who> --category BLOCKED --task <task_id> "what you need"`, "", t.ID))
 	line("Never push, merge, or force anything by hand, and never use git stash: others share the repository.")
 	line("If a command fails with stale_attempt, stop: your attempt is over.")
 	return b.String()
@@ -128,31 +141,43 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 	if err != nil {
 		return res, err
 	}
+
 	id, _, err := rp.resolveTask(p.TaskID, 0)
 	if err != nil {
 		return res, err
 	}
+
 	err = rp.read(ctx, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
 		task, err := taskOf(tx, r.ID, id)
 		if err != nil {
 			return err
 		}
+
 		path := rp.worktreePath(task)
 		v, err := viewTask(tx, task, r, probes, me, taskFinder(tx, r.ID))
 		if err != nil {
 			return err
 		}
+
 		comments, err := tx.Comments(r.ID, task.ID)
 		if err != nil {
 			return err
 		}
+
 		v.OpenComments = len(openComments(comments))
-		as := "" // whoever isn't the worker asks in order to start one, which has another name
+
+		// Whoever isn't the worker asks in order to start one, which has another name.
+		as := ""
 		if me.Agent == task.Worker {
 			as = p.Caller.Flag()
 		}
+
 		reviews, err := tx.Reviews(r.ID, task.ID)
-		res = WorkerContextResult{RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec, Prompt: workerPrompt(task, feedback{reviews, openComments(comments)}, path, as)}
+		res = WorkerContextResult{
+			RoomID: r.ID, TaskView: v, Path: path, Spec: task.Spec,
+			Prompt: workerPrompt(task, feedback{reviews, openComments(comments)}, path, as),
+		}
+
 		return err
 	})
 	return res, err
@@ -180,12 +205,16 @@ const maxExport = 500
 // [stick.CodeNoRoom], and with [stick.CodeNotFound] for a task that doesn't exist.
 func (ts *Tasks) WorkerExport(ctx context.Context, p WorkerExportParams) (WorkerExportResult, error) {
 	var res WorkerExportResult
+
+	// Resolving a comment is about a task, although it changes nothing of it.
 	var types []stick.EventType
+
 	for _, i := range stick.EventTypes {
 		if i.Type.OfTask() || i.Type == stick.EventTaskCommentResolved {
 			types = append(types, i.Type)
 		}
 	}
+
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		q := store.EventQuery{Room: r.ID, After: p.After, Types: types, Limit: maxExport}
 		if p.TaskID != "" {
@@ -193,8 +222,10 @@ func (ts *Tasks) WorkerExport(ctx context.Context, p WorkerExportParams) (Worker
 			if err != nil {
 				return err
 			}
+
 			q.Task = task.ID
 		}
+
 		events, more, err := tx.Events(q)
 		res = WorkerExportResult{RoomID: r.ID, Events: append([]stick.Event{}, events...), More: more}
 		return err

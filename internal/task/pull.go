@@ -60,6 +60,7 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 		return WorkerPRResult{}, err
 	}
 	defer unlock()
+
 	q := &pullRun{repo: rp}
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if err := requireMemberOrPerson(r, me); err != nil {
@@ -73,6 +74,7 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 	if err != nil {
 		return q.res, err
 	}
+
 	err = q.syncPull(ctx)
 	q.res.State, q.res.PullRequest = q.task.State, q.task.PR
 	if q.task.PR.State == stick.PullClosed && q.task.State != stick.TaskCompleted {
@@ -82,6 +84,7 @@ func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult
 }
 
 func (q *pullRun) syncPull(ctx context.Context) error {
+	// What can't change any more isn't asked for.
 	completed := q.task.State == stick.TaskCompleted
 	if q.task.PR.Number == 0 {
 		if err := q.task.CanPull(); err != nil {
@@ -90,24 +93,35 @@ func (q *pullRun) syncPull(ctx context.Context) error {
 	} else if completed && q.task.PR.State != stick.PullOpen {
 		return nil
 	}
+
 	if err := q.findForge(ctx); err != nil {
 		return err
 	}
+
 	now, ok, err := q.findPull(ctx)
 	if err != nil {
 		return err
 	}
-	if completed { // by a merge of tt, which the forge has seen meanwhile
+
+	// By a merge of tt, which the forge has seen meanwhile.
+	if completed {
 		return q.recordPull(ctx, now, "")
 	}
+
+	// What the forge says of a merge is believed only if git confirms it.
 	got, err := q.proveMerged(ctx, now)
 	if err != nil {
 		return err
 	}
+
+	// A closed one, or one that was merged without the newest commit, is replaced.
 	newer := ok && q.task.Offered() && now.Head != q.task.Head
-	replace := newer && now.State == stick.PullClosed || got == offerLacking && q.task.PR.State == stick.PullMerged && q.task.Offered()
-	if replace && q.command == "" { // a run that was killed may have opened another one
-		other, found, err := q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(), q.task.Head)
+	replace := newer && now.State == stick.PullClosed ||
+		got == offerLacking && q.task.PR.State == stick.PullMerged && q.task.Offered()
+	// A run that was killed may have opened another one.
+	if replace && q.command == "" {
+		other, found, err := q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(),
+			q.task.Head)
 		if err != nil {
 			return err
 		}
@@ -115,17 +129,21 @@ func (q *pullRun) syncPull(ctx context.Context) error {
 			now, replace, got, newer = other, false, notMerged, other.Head != q.task.Head
 		}
 	}
+
 	switch {
 	case !ok || replace:
 		if now, err = q.openNew(ctx); err != nil {
 			return err
 		}
+
 		got = notMerged
 	case newer && now.State == stick.PullOpen:
 		if now, err = q.pushNewer(ctx, now); err != nil {
 			return err
 		}
 	}
+
+	// What the forge merged without the offered commit stays recorded with that.
 	without := ""
 	if got == offerLacking {
 		without = q.task.Head
@@ -141,32 +159,39 @@ func (q *pullRun) openNew(ctx context.Context) (now stick.PullRequest, err error
 	if err := q.pushOffer(ctx, true); err != nil {
 		return now, err
 	}
+
 	now, ok, err := q.findPull(ctx)
 	if err == nil && (!ok || now.State != stick.PullOpen) {
 		err = q.errForge("%s opened a pull request for %s, and doesn't find it", q.program.Name, q.task.ID).
 			Hintf("look at %s, and run the same command again", q.forgeRepo.Host)
 	}
+
 	q.res.Opened = err == nil
 	return now, err
 }
 
-// pushNewer pushes a newer commit to an open pull request, and asks the forge for it again. If that may not be
-// done from here, the result says so as a warning: what the forge says is worth recording all the same.
+// pushNewer pushes a newer commit to an open pull request, and asks the forge for it again. If that may not
+// be done from here, the result says so as a warning: what the forge says is worth recording all the same.
 func (q *pullRun) pushNewer(ctx context.Context, now stick.PullRequest) (stick.PullRequest, error) {
 	err := q.pushOffer(ctx, false)
+
+	// What may not be pushed from here is a warning, no failure.
 	if q.remoteIsForeign || stick.CodeOf(err) == stick.CodeElsewhere {
 		e := stick.AsError(err)
 		q.res.Warning = e.Words() + "; " + e.Hint.As(q.by.Flag()).Words()
 		return now, nil
 	}
+
 	if err != nil {
 		return now, err
 	}
+
 	now, ok, err := q.findPull(ctx)
 	if err == nil && !ok {
 		err = q.errForge("%s doesn't find pull request #%d any more", q.program.Name, q.task.PR.Number).
 			Hintf("look at %s, and run the same command again", q.forgeRepo.Host)
 	}
+
 	return now, err
 }
 
@@ -179,6 +204,7 @@ func (q *pullRun) findPull(ctx context.Context) (stick.PullRequest, bool, error)
 		pr, err := q.program.View(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, n)
 		return pr, err == nil, err
 	}
+
 	return q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(), q.task.Head)
 }
 
@@ -196,33 +222,46 @@ func (q *pullRun) findForge(ctx context.Context) (err error) {
 	if q.target.remote == "" {
 		return q.errNoBase(ctx)
 	}
+
 	c, err := q.readConfig(ctx, q.target.head())
 	if err != nil {
 		return err
 	}
+
 	if q.command = c.PR.Command; q.command != "" {
 		return q.requireAccepted(ctx, c.PR.ProjectCommand())
 	}
+
+	// Without a command of the project's own, the address of the remote tells the forge.
 	address, err := q.git.AddressOf(ctx, q.root, q.target.remote)
 	if err != nil {
 		return err
 	}
+
 	at, ok := forge.ParseRemote(address)
-	if !ok { // the user's configuration may replace the address by that of a copy
+
+	// The user's configuration may replace the address by that of a copy.
+	if !ok {
 		if address, err = q.git.Config(ctx, q.root, "remote."+q.target.remote+".url"); err != nil {
 			return err
 		}
+
 		at, ok = forge.ParseRemote(address)
 	}
+
 	if !ok {
 		if at, ok, err = q.resolveAlias(ctx, address); err != nil {
 			return err
 		}
 	}
+
 	if !ok {
-		return stick.Errorf(stick.CodeForgeFailed, "the remote %s isn't at a forge, so it has no pull requests", q.target.remote).With("remote", q.target.remote).
+		return stick.Errorf(stick.CodeForgeFailed, "the remote %s isn't at a forge, so it has no pull requests",
+			q.target.remote).
+			With("remote", q.target.remote).
 			Hintf("go on without one; to see what comes next: %s", stick.Cmd("tt task show <task_id>", q.task.ID))
 	}
+
 	q.forgeRepo = at
 	q.program, err = q.tasks.chooseProgram(ctx, at)
 	return err
@@ -230,46 +269,58 @@ func (q *pullRun) findForge(ctx context.Context) (err error) {
 
 // errNoBase says that no remote has the branch that the pull request would be for.
 func (q *pullRun) errNoBase(ctx context.Context) error {
-	e := stick.Errorf(stick.CodeNotFound, "no remote has %s, so nothing can be asked to merge into it", q.task.Integration).With("branch", q.task.Integration)
+	e := stick.Errorf(stick.CodeNotFound, "no remote has %s, so nothing can be asked to merge into it",
+		q.task.Integration).
+		With("branch", q.task.Integration)
 	if address, err := q.git.AddressOf(ctx, q.root, "origin"); err == nil && address != "" {
 		return e.Hintf("push it: %s", stick.Cmd("git push -u <remote> <branch>", "origin", q.task.Integration))
 	}
 	return e.Hintf("add the repository at the forge as the remote origin, and push %s to it", q.task.Integration)
 }
 
-// pushOffer pushes the commit that the worker has offered, and with create opens a pull request for it. The push
-// overwrites only what the worker pushed before.
+// pushOffer pushes the commit that the worker has offered, and with create opens a pull request for it. The
+// push overwrites only what the worker pushed before.
 func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	if err := q.task.CanPull(); err != nil {
 		return err
 	}
+
 	err = q.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		return requireHere(tx, r, q.task)
 	})
 	if err != nil {
 		return err
 	}
+
+	// The push is the one of done, with the same care for the commits of others.
 	f := &doneRun{repo: q.repo, task: q.task, path: q.worktreePath(q.task), head: q.task.Head, target: q.target}
 	err = f.requireRemoteIsOurs(ctx)
 	if q.remoteIsForeign = f.remoteIsForeign; err != nil {
 		return err
 	}
+
 	offer, err := q.composeOffer(ctx)
 	if err != nil {
 		return err
 	}
+
+	// The intent is stored before anything leaves this host.
 	if f.id, err = q.newID(ctx); err != nil {
 		return err
 	}
+
 	q.id = f.id
 	err = q.write(ctx, core.MustBeMember, func(o *op) error {
-		return o.storeIntent(q.id, intentPR, q.task, q.task.Attempt, doneIntent{Path: f.path, Head: f.head, Pushed: f.head})
+		return o.storeIntent(q.id, intentPR, q.task, q.task.Attempt, doneIntent{
+			Path: f.path, Head: f.head, Pushed: f.head,
+		})
 	})
 	if err != nil {
 		return err
 	}
 	defer q.serveIntent(ctx, q.id)()
 	q.killPoint("pr: intended")
+
 	defer func() {
 		if err != nil {
 			id := q.id
@@ -277,13 +328,17 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 			q.id, q.remoteIsForeign = "", f.remoteIsForeign
 		}
 	}()
+
+	// The forge may have the commit already.
 	if f.remoteHead != f.head {
 		if _, err := f.pushBranch(ctx, f.head, ""); err != nil {
 			return err
 		}
+
 		q.res.Pushed = f.head
 	}
 	q.killPoint("pr: pushed")
+
 	switch {
 	case create && q.command != "":
 		err = q.openByCommand(ctx, offer)
@@ -302,10 +357,12 @@ func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without
 		if err != nil {
 			return err
 		}
+
 		ev, err := task.Pulled(o.Me.Agent, now, without)
 		if err != nil {
 			return err
 		}
+
 		if ev != nil {
 			o.addTaskEvent(*ev)
 		}
@@ -317,41 +374,53 @@ func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without
 	if err != nil {
 		return err
 	}
+
 	q.task.PR = now
 	q.killPoint("pr: kept")
 	return nil
 }
 
-// composeOffer returns the title and the text of the pull request of a task: what to do, the checks, and who did it.
+// composeOffer returns the title and the text of the pull request of a task: what to do, the checks, and who
+// did it.
 func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
+	// The text says what was asked for, how the checks went, and who did it.
 	t := q.task
 	shown, err := q.tasks.WorkerShow(ctx, WorkerShowParams{Caller: q.by, Where: q.where, TaskID: t.ID, skipSeen: true})
 	if err != nil {
 		return forge.Offer{}, err
 	}
+
 	title, rest := titleAndText(t)
 	var b strings.Builder
 	if rest != "" {
 		fmt.Fprintf(&b, "%s\n\n", rest)
 	}
+
 	for i, c := range shown.Evidence {
 		if i == 0 {
 			fmt.Fprintf(&b, "Checks on %s:\n\n", shortCommit(c.Head))
 		}
+
 		how := "passed"
 		if c.Exit != 0 {
 			how = fmt.Sprintf("exit status %d", c.Exit)
 		}
+
 		fmt.Fprintf(&b, "- %s: %s\n", stick.Line(c.Name), how)
 	}
+
 	if len(shown.Evidence) > 0 {
 		b.WriteString("\n")
 	}
+
 	fmt.Fprintf(&b, "Task %s, by %s", t.ID, cmp.Or(t.Worker, t.SpawnedBy))
 	if t.ApprovedBy != "" {
 		fmt.Fprintf(&b, "; %s was approved by %s", shortCommit(t.Approved), t.ApprovedBy)
 	}
+
 	b.WriteString(".\n")
+
+	// Forges refuse longer texts.
 	body := b.String()
 	if len(body) > maxPullText {
 		body = strings.ToValidUTF8(body[:maxPullText], "") + "…\n"
@@ -359,8 +428,8 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 	return forge.Offer{Query: q.pullQuery(), Title: title, Body: body}, nil
 }
 
-// titleAndText returns the title of a task's pull request, and the part of the description that the title doesn't
-// hold whole.
+// titleAndText returns the title of a task's pull request, and the part of the description that the title
+// doesn't hold whole.
 func titleAndText(t stick.Task) (title, text string) {
 	whole := strings.TrimSpace(t.Description)
 	first, rest, _ := strings.Cut(whole, "\n")

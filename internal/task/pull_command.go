@@ -32,17 +32,22 @@ func (q *pullRun) runCommand(ctx context.Context, action, text string, env ...st
 		args: shellOf(q.command), dir: q.root, input: text,
 		env: append(env, prAction+"="+action, prTask+"="+q.task.ID, prBranch+"="+q.task.Branch, prBase+"="+q.task.Integration, prHead+"="+q.task.Head),
 	})
+
 	if f, ok := errors.AsType[*programError](err); ok {
 		return "", f.asError("the command of pr.command").With("command", q.command).
 			Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
 	}
+
+	// A command may print what it does. Only its last line is the answer.
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1]), err
 }
 
 // errCommand says that the project's command printed something else than it should as its last line.
 func (q *pullRun) errCommand(action, last string, want stick.Words) error {
-	return stick.Errorf(stick.CodeForgeFailed, "the last line that the command of pr.command printed isn't %s: %q", want, stick.Clip(last, 100)).With("command", q.command).
+	return stick.Errorf(stick.CodeForgeFailed,
+		"the last line that the command of pr.command printed isn't %s: %q", want, stick.Clip(last, 100)).
+		With("command", q.command).
 		Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
 }
 
@@ -53,10 +58,12 @@ func (q *pullRun) openByCommand(ctx context.Context, o forge.Offer) error {
 	if err != nil {
 		return err
 	}
+
 	pr := stick.PullRequest{Number: numberIn(last), URL: last, State: stick.PullOpen, Head: q.task.Head}
 	if pr.Check() != nil {
 		return q.errCommand("open", last, "the web address of a pull request, with its number")
 	}
+
 	q.opened = pr
 	return nil
 }
@@ -64,29 +71,37 @@ func (q *pullRun) openByCommand(ctx context.Context, o forge.Offer) error {
 // askCommand asks the project's command for the state of the task's pull request. ok is false if there is
 // none.
 func (q *pullRun) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool, err error) {
+	// What was opened a moment ago is known.
 	if q.opened.Number != 0 {
 		return q.opened, true, nil
 	}
+
 	pr = q.task.PR
 	if pr.Number == 0 {
 		return pr, false, nil
 	}
+
 	last, err := q.runCommand(ctx, "state", "", prURL+"="+pr.URL)
 	if err != nil {
 		return pr, false, err
 	}
+
 	state, commit, _ := strings.Cut(last, " ")
 	pr.State, pr.Commit = stick.PullState(state), strings.TrimSpace(commit)
 	if pr.Check() != nil || pr.Commit != "" && pr.State != stick.PullMerged {
 		return pr, false, q.errCommand("state", last, "open, closed, merged, or merged with a full commit")
 	}
-	if pr.State == stick.PullOpen { // the branch at the remote is what it is about
+
+	// The branch at the remote is what it is about.
+	if pr.State == stick.PullOpen {
 		at, err := q.git.RemoteBranch(ctx, q.root, q.target.remote, q.task.Branch)
 		if err != nil {
 			return pr, false, err
 		}
+
 		pr.Head = cmp.Or(at, pr.Head)
 	}
+
 	return pr, true, nil
 }
 
@@ -99,10 +114,12 @@ func numberIn(address string) int {
 	if err != nil {
 		return 0
 	}
+
 	m := lastNumber.FindStringSubmatch(u.Path)
 	if m == nil {
 		return 0
 	}
+
 	n, _ := strconv.Atoi(m[1])
 	return n
 }

@@ -12,40 +12,49 @@ import (
 type mergeProof int
 
 const (
-	notMerged     mergeProof = iota // the forge doesn't say that it was merged
-	taskContained                   // the integration branch at the remote has the task's commit, or one by which the forge merged it
-	taskAbsent                      // that branch has neither
-	offerLacking                    // the forge merged it without the commit that the worker has offered
+	notMerged mergeProof = iota // the forge doesn't say that it was merged
+	// the integration branch at the remote has the task's commit, or one by which the forge merged it
+	taskContained
+	taskAbsent   // that branch has neither
+	offerLacking // the forge merged it without the commit that the worker has offered
 )
 
 // landMerged completes a task that was merged at the forge, once the integration branch at the remote has it.
 func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	switch got {
 	case taskAbsent:
-		q.res.Warning = stick.Wordsf("the pull request was merged, but %s at %s doesn't have it", q.target.name, q.target.remote)
+		q.res.Warning = stick.Wordsf("the pull request was merged, but %s at %s doesn't have it",
+			q.target.name, q.target.remote)
 	case offerLacking:
-		q.res.Warning = stick.Wordsf("the forge merged %s, and %s isn't in it", shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
+		q.res.Warning = stick.Wordsf("the forge merged %s, and %s isn't in it",
+			shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
 		if q.task.Offered() {
 			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt task pr <task_id>", q.task.ID))
 			q.res.Warning += "; " + next.As(q.by.Flag()).Words()
 		}
 	}
+
 	if got != taskContained {
 		return nil
 	}
+
+	// From here on it is a landing like any other, except that the forge moved the branch.
 	l := &landing{repo: q.repo, task: q.task, target: q.target, forgeCommit: q.task.PR.Commit}
 	l.task.Approved = cmp.Or(q.task.Head, q.task.PR.Head)
 	if err := l.recordLanded(ctx, ""); err != nil {
 		return err
 	}
+
 	q.task.State = stick.TaskCompleted
-	q.res.Ready, _ = q.readyAfter(ctx, []MergedTask{{TaskID: q.task.ID}}) // it has landed, whether or not they are known
+
+	// It has landed, whether or not they are known.
+	q.res.Ready, _ = q.readyAfter(ctx, []MergedTask{{TaskID: q.task.ID}})
 	q.res.Remains, err = l.cleanUpLanded(ctx)
 	return err
 }
 
-// proveMerged asks git whether a pull request that the forge has merged brought the task. That the forge merged
-// something is no proof: it may be an older commit than the one that the worker has offered.
+// proveMerged asks git whether a pull request that the forge has merged brought the task. That the forge
+// merged something is no proof: it may be an older commit than the one that the worker has offered.
 func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (mergeProof, error) {
 	if now.State != stick.PullMerged {
 		return notMerged, nil
@@ -53,24 +62,34 @@ func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (merge
 	if err := q.fetchTarget(ctx, &q.target); err != nil {
 		return taskAbsent, err
 	}
+
+	// A merge commit has the offered commit among its ancestors.
 	head := cmp.Or(q.task.Head, now.Head)
 	if has, err := q.hasInHistory(ctx, head, q.target.head()); err != nil || has {
 		return taskContained, err
 	}
+
+	// Otherwise the forge has squashed or rebased, and the branch at least has to have its result.
 	if has, err := q.hasInHistory(ctx, now.Commit, q.target.head()); err != nil || !has {
 		return taskAbsent, err
 	}
 	if now.Head == head {
 		return taskContained, nil
 	}
-	for _, c := range []string{head, now.Head} { // of another checkout, or added at the forge
+
+	// Of another checkout, or added at the forge.
+	for _, c := range []string{head, now.Head} {
 		if have, err := q.git.HasCommit(ctx, q.root, c); c != "" && err == nil && !have {
-			_ = q.git.FetchCommit(ctx, q.root, q.target.remote, c) // without it there is no proof
+			// Without it there is no proof.
+			_ = q.git.FetchCommit(ctx, q.root, q.target.remote, c)
 		}
 	}
+
 	if have, err := q.git.HasCommit(ctx, q.root, head); err != nil || !have {
 		return offerLacking, err
 	}
+
+	// Somebody may have added commits at the forge, on top of the offered one.
 	if has, err := q.hasInHistory(ctx, head, now.Head); err != nil || has {
 		return taskContained, err
 	}
@@ -80,7 +99,8 @@ func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (merge
 	return offerLacking, nil
 }
 
-// hasInHistory reports whether a commit is in the history of another one. A commit that isn't in the repository isn't.
+// hasInHistory reports whether a commit is in the history of another one. A commit that isn't in the
+// repository isn't.
 func (q *pullRun) hasInHistory(ctx context.Context, commit, tip string) (bool, error) {
 	for _, c := range []string{commit, tip} {
 		if c == "" {
@@ -90,6 +110,7 @@ func (q *pullRun) hasInHistory(ctx context.Context, commit, tip string) (bool, e
 			return false, err
 		}
 	}
+
 	return q.git.IsAncestor(ctx, q.root, commit, tip)
 }
 
@@ -99,22 +120,28 @@ func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool,
 	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
 		return false, err
 	}
+
 	contained, err := rp.git.IsAncestor(ctx, rp.root, commit, tip)
 	if err != nil || !contained {
 		return false, err
 	}
+
 	base, err := rp.git.MergeBase(ctx, rp.root, head, commit)
 	if err != nil || base == "" {
 		return false, err
 	}
+
+	// A squash makes one commit with the whole change, a rebase makes as many as the branch has.
 	want, err := rp.git.PatchSum(ctx, rp.root, base, head)
 	if err != nil {
 		return false, err
 	}
+
 	commits, err := rp.git.Log(ctx, rp.root, base, head, maxSquashed)
 	if err != nil {
 		return false, err
 	}
+
 	for _, n := range []int{1, len(commits)} {
 		before, ok, err := rp.git.Commit(ctx, rp.root, fmt.Sprintf("%s~%d", commit, n))
 		if err != nil || !ok {
@@ -124,6 +151,7 @@ func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool,
 			return err == nil, err
 		}
 	}
+
 	return false, nil
 }
 

@@ -23,6 +23,7 @@ const maxProgramOutput = 4 << 20
 // chooseProgram returns the program that speaks to a forge: the one that the host's name tells, else the one
 // that is logged in there. It fails with [stick.CodeForgeFailed].
 func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Program, error) {
+	// The name of the host tells most often.
 	var names []string
 	for _, p := range forge.Programs {
 		names = append(names, p.Name)
@@ -33,6 +34,8 @@ func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Progra
 			return p, nil
 		}
 	}
+
+	// Of a host of somebody's own, only a program that is logged in there can tell.
 	for _, p := range forge.Programs {
 		if _, err := exec.LookPath(p.Name); err != nil {
 			continue
@@ -41,12 +44,17 @@ func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Progra
 			return p, nil
 		}
 	}
-	return forge.Program{}, stick.Errorf(stick.CodeForgeFailed, "neither %s is logged in at %s", stick.Words(strings.Join(names, " nor ")), at.Host).With("host", at.Host).
-		Hintf("log in: %s, or %s", stick.Cmd("gh auth login --hostname <host>", at.Host), stick.Cmd("glab auth login --hostname <host>", at.Host))
+
+	return forge.Program{}, stick.Errorf(stick.CodeForgeFailed, "neither %s is logged in at %s",
+		stick.Words(strings.Join(names, " nor ")), at.Host).
+		With("host", at.Host).
+		Hintf("log in: %s, or %s", stick.Cmd("gh auth login --hostname <host>", at.Host),
+			stick.Cmd("glab auth login --hostname <host>", at.Host))
 }
 
 func errForgeMissing(program, host string) error {
-	return stick.Errorf(stick.CodeForgeFailed, "%s isn't installed, which speaks to %s", program, host).With("program", program).With("host", host).
+	return stick.Errorf(stick.CodeForgeFailed, "%s isn't installed, which speaks to %s", program, host).
+		With("program", program).With("host", host).
 		Hintf("install %s, and log in: %s", program, stick.Cmd(program+" auth login --hostname <host>", host))
 }
 
@@ -58,10 +66,16 @@ func (q *pullRun) resolveAlias(ctx context.Context, address string) (at forge.Re
 	if !ok {
 		return at, false, nil
 	}
-	out, err := q.tasks.askProgram(ctx, programCall{args: []string{"ssh", "-G", "--", alias.Host}, dir: q.tasks.core.Config.Dir})
+
+	// ssh answers what the alias stands for, without connecting.
+	out, err := q.tasks.askProgram(ctx, programCall{
+		args: []string{"ssh", "-G", "--", alias.Host}, dir: q.tasks.core.Config.Dir,
+	})
+
 	if ctx.Err() != nil {
 		return at, false, ctx.Err()
 	}
+
 	for line := range strings.Lines(string(out)) {
 		if name, found := strings.CutPrefix(line, "hostname "); found && err == nil && strings.Contains(name, ".") {
 			if at, ok := alias.At(strings.TrimSpace(name)); ok {
@@ -69,13 +83,18 @@ func (q *pullRun) resolveAlias(ctx context.Context, address string) (at forge.Re
 			}
 		}
 	}
-	return at, false, stick.Errorf(stick.CodeForgeFailed, "tt can't tell which forge %s is, the host of the remote %s", alias.Host, q.target.remote).With("host", alias.Host).With("remote", q.target.remote).
-		Hintf("set the remote's address with the forge's own name, such as %s", stick.Cmd("git remote set-url <remote> <address>", q.target.remote, "git@github.com:"+alias.Path+".git"))
+
+	return at, false, stick.Errorf(stick.CodeForgeFailed,
+		"tt can't tell which forge %s is, the host of the remote %s", alias.Host, q.target.remote).
+		With("host", alias.Host).With("remote", q.target.remote).
+		Hintf("set the remote's address with the forge's own name, such as %s",
+			stick.Cmd("git remote set-url <remote> <address>", q.target.remote, "git@github.com:"+alias.Path+".git"))
 }
 
 // errForge makes an error about the forge's program.
 func (q *pullRun) errForge(format string, args ...any) *stick.Error {
-	return stick.Errorf(stick.CodeForgeFailed, format, args...).With("program", q.program.Name).With("host", q.forgeRepo.Host)
+	return stick.Errorf(stick.CodeForgeFailed, format, args...).With("program", q.program.Name).
+		With("host", q.forgeRepo.Host)
 }
 
 // programRunner returns what runs the program of a forge: without a shell, in no repository, so that it takes
@@ -85,18 +104,27 @@ func (ts *Tasks) programRunner(at forge.Repo) forge.Run {
 		name := c.Args[0]
 		out, err := ts.askProgram(ctx, programCall{args: c.Args, dir: ts.core.Config.Dir, input: c.Input})
 		f, ok := errors.AsType[*programError](err)
+
 		switch {
 		case !ok:
 			return out, err
 		case errors.Is(f.err, exec.ErrNotFound):
 			return nil, errForgeMissing(name, at.Host)
 		}
+
+		// Each program says in its own way that nobody is logged in.
 		e := f.asError(name).With("program", name).With("host", at.Host)
 		exit, _ := errors.AsType[*exec.ExitError](f.err)
-		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(f.stderr, "auth login") || strings.Contains(f.stderr, "401") {
-			return nil, e.Hintf("log in: %s; then run the same command again", stick.Cmd(name+" auth login --hostname <host>", at.Host))
+		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(f.stderr, "auth login") ||
+			strings.Contains(f.stderr, "401") {
+			return nil, e.
+				Hintf("log in: %s; then run the same command again",
+					stick.Cmd(name+" auth login --hostname <host>", at.Host))
 		}
-		return nil, e.Hintf("check the network and %s, and run the same command again", stick.Cmd(name+" auth status --hostname <host>", at.Host))
+
+		return nil, e.
+			Hintf("check the network and %s, and run the same command again",
+				stick.Cmd(name+" auth status --hostname <host>", at.Host))
 	}
 }
 
@@ -126,19 +154,24 @@ func (f *programError) asError(name string) *stick.Error {
 	return stick.Errorf(stick.CodeForgeFailed, "%s failed: %s", name, reasonOf(f.stderr, f.env, f.err))
 }
 
-// askProgram runs a program, in its own process group, and returns what it prints on standard output. When the time
-// limit is reached or ctx ends, the whole group is killed. It fails with a [*failed], and with the error of
-// ctx.
+// askProgram runs a program, in its own process group, and returns what it prints on standard output. When
+// the time limit is reached or ctx ends, the whole group is killed. It fails with a [*failed], and with the
+// error of ctx.
 func (ts *Tasks) askProgram(ctx context.Context, q programCall) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, ts.programLimit)
 	defer cancel()
+
 	cmd := exec.CommandContext(limited, q.args[0], q.args[1:]...)
+
+	// Nothing of the caller's environment may choose another repository.
 	cmd.Dir, cmd.Env = q.dir, append(forgeEnviron(ts.core.Config.Environ), q.env...)
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(q.input), time.Second
 	out, stderr := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
 	ownGroup(cmd)
-	killGroup(cmd) // what a wrapper has started must not go on beside the next run
+
+	// What a wrapper has started must not go on beside the next run.
+	killGroup(cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -146,6 +179,8 @@ func (ts *Tasks) askProgram(ctx context.Context, q programCall) ([]byte, error) 
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return out.kept.Bytes(), nil
 	}
+
+	// The caller needs to know whether the program failed, or only took too long.
 	f := &programError{err: err, stderr: stderr.kept.String(), env: ts.core.Config.Environ}
 	if limited.Err() != nil {
 		f.limit = ts.programLimit
@@ -164,7 +199,8 @@ func forgeEnviron(env []string) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return strings.HasPrefix(name, "GIT_") || slices.Contains(unwanted, name)
 	})
-	return append(env, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_PROMPT=1", "GLAB_CHECK_UPDATE=false", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0")
+	return append(env, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_PROMPT=1",
+		"GLAB_CHECK_UPDATE=false", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0")
 }
 
 // firstBytes keeps the beginning of what is written to it.
@@ -184,20 +220,24 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9]+|github_pat_\w+|gl[a-z]+-[\w.-]{10,}|://[^/@\s]+@|(?i:bearer|token|authorization)[:= ]+(?i:bearer +|token +|basic +)?\S+`)
 
 // tokenVariables hold tokens.
-var tokenVariables = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN", "CI_JOB_TOKEN"}
+var tokenVariables = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN",
+	"GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN", "CI_JOB_TOKEN"}
 
 // reasonOf returns the first line that a program said, without secrets; else how it ended.
 func reasonOf(stderr string, env []string, err error) string {
+	// Programs repeat tokens in their messages.
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
 		if len(value) > 3 && slices.Contains(tokenVariables, name) {
 			stderr = strings.ReplaceAll(stderr, value, "[hidden]")
 		}
 	}
+
 	for line := range strings.Lines(stderr) {
 		if line = strings.TrimSpace(stick.Line(line)); line != "" {
 			return stick.Clip(secret.ReplaceAllString(line, "[hidden]"), 200)
 		}
 	}
+
 	return err.Error()
 }

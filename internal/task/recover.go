@@ -19,6 +19,7 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (serves, lands bo
 	if intent == "" {
 		return false, false, nil
 	}
+
 	db, err := ts.core.Open(ctx, false)
 	if err != nil {
 		return false, false, err
@@ -59,18 +60,20 @@ func (o *op) requireNotLanding(id string) error {
 	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
 		return err
 	}
+
 	what, again := stick.Words("merged"), stick.Cmd("tt task merge <task_id>", id)
 	if i.Kind == intentRollback {
 		what, again = "reverted", stick.Cmd("tt task rollback <task_id> --reason …", id)
 	}
-	return stick.Errorf(stick.CodeLanding, "%s is being %s (started %s)", id, what, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
+	return stick.Errorf(stick.CodeLanding, "%s is being %s (started %s)",
+		id, what, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
 		With("task_id", id).With("pid", i.PID).Hintf("wait for the outcome: %s; if it was interrupted: %s",
 		stick.Cmd("tt task show <task_id>", id), again)
 }
 
-// recoverTask finishes or undoes what a command that died began for a task. The caller must hold the task's lock,
-// so that no other command in this checkout is working on it. If one in another checkout is, recover fails
-// with [stick.CodeLanding].
+// recoverTask finishes or undoes what a command that died began for a task. The caller must hold the task's
+// lock, so that no other command in this checkout is working on it. If one in another checkout is, recover
+// fails with [stick.CodeLanding].
 func (rp *repo) recoverTask(ctx context.Context, id string) error {
 	var open *store.Intent
 	elsewhere := false
@@ -79,6 +82,8 @@ func (rp *repo) recoverTask(ctx context.Context, id string) error {
 		if err != nil || open == nil {
 			return err
 		}
+
+		// A command in another checkout is alive as long as it renews its intent.
 		if elsewhere = open.In.IsOther(tx.CheckoutOf(r)); elsewhere && leaseLeft(*open, tx.Now()) > 0 {
 			return errOtherCheckout(tx, *open, id)
 		}
@@ -88,9 +93,12 @@ func (rp *repo) recoverTask(ctx context.Context, id string) error {
 		return err
 	}
 	defer rp.serveIntent(ctx, open.ID)()
+
 	if elsewhere {
 		return rp.takeOverIntent(ctx, *open)
 	}
+
+	// What has begun is finished, undone or only forgotten, each by its kind.
 	switch open.Kind {
 	case intentSpawn, intentRetry:
 		return rp.undoSpawn(ctx, *open)
@@ -106,12 +114,13 @@ func (rp *repo) recoverTask(ctx context.Context, id string) error {
 		_, err := rp.runCleanup(ctx, *open)
 		return err
 	}
+
 	return fmt.Errorf("an intent of kind %q is open for %s", open.Kind, id)
 }
 
-// recoverOtherLandings finishes the interrupted landings on a branch, except that of one task. Otherwise the next
-// landing would take their half-moved files for somebody's changes. The caller must hold the branch's lock,
-// so that no other command is working on them.
+// recoverOtherLandings finishes the interrupted landings on a branch, except that of one task. Otherwise the
+// next landing would take their half-moved files for somebody's changes. The caller must hold the branch's
+// lock, so that no other command is working on them.
 func (rp *repo) recoverOtherLandings(ctx context.Context, branch, id string) error {
 	var open []store.Intent
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
@@ -121,24 +130,29 @@ func (rp *repo) recoverOtherLandings(ctx context.Context, branch, id string) err
 	if err != nil {
 		return err
 	}
+
 	for _, i := range open {
 		if d, lands := landingOf(i); !lands || d.Branch != branch || i.Task == stick.TaskKey(id) {
 			continue
 		}
+
 		task, err := rp.readTask(ctx, i.Task)
 		if err != nil {
 			return err
 		}
+
 		unlock, err := rp.acquireLock(ctx, "task", task.ID, lockWait)
 		if err != nil {
 			return err
 		}
+
 		err = rp.recoverTask(ctx, i.Task)
 		unlock()
 		if err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -149,22 +163,27 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 	if err != nil {
 		return err
 	}
+
+	// Only a rebase that stopped at a conflict has left something to resolve.
 	files := []string(nil)
 	if rp.isRebasing(ctx, d.Path) {
 		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
 			return err
 		}
 	}
+
 	return rp.writeOutcome(ctx, func(o *op) error {
 		if len(files) > 0 {
 			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
 			if err != nil {
 				return err
 			}
-			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil && task.State != stick.TaskConflicted {
+			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil &&
+				task.State != stick.TaskConflicted {
 				o.addTaskEvent(ev)
 			}
 		}
+
 		return o.Tx.EndIntent(i.ID, "cut off")
 	})
 }
@@ -177,28 +196,39 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, inOtherCheck
 	if err != nil {
 		return err
 	}
+
 	task, err := rp.readTask(ctx, i.Task)
 	if err != nil {
 		return err
 	}
+
 	if d.Tree != "" && !inOtherCheckout {
-		_ = rp.removeTree(d.Tree) // if that fails, tt doctor names it
+		// If that fails, tt doctor names it.
+		_ = rp.removeTree(d.Tree)
 	}
+
 	tg, err := rp.readTarget(ctx, d.Branch)
-	if stick.CodeOf(err) == stick.CodeNotFound { // the branch is gone
+
+	// The branch is gone.
+	if stick.CodeOf(err) == stick.CodeNotFound {
 		return (&landing{repo: rp, task: task, id: i.ID}).abandonIntent(ctx, "cut off")
 	}
 	if err != nil {
 		return err
 	}
 	if d.Remote != "" {
+		// The remote decides, and it may have moved since.
 		tg.remote = d.Remote
 		if err := rp.fetchTarget(ctx, &tg); err != nil {
 			return err
 		}
 	}
+
+	// The landing goes on from what its intent says.
 	l := &landing{repo: rp, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revertReason: d.Revert}
 	l.task.Approved = d.Head
+
+	// The branch stands at the base, but some of its files may have moved already.
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
 		if err := rp.git.FinishFastForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
 			return err
@@ -207,7 +237,9 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, inOtherCheck
 			return err
 		}
 	}
-	contained, err := rp.git.HasCommit(ctx, rp.root, d.Result) // what another checkout didn't push isn't here
+
+	// What another checkout didn't push isn't here.
+	contained, err := rp.git.HasCommit(ctx, rp.root, d.Result)
 	if err == nil && contained {
 		contained, err = rp.git.IsAncestor(ctx, rp.root, d.Result, l.target.head())
 	}
@@ -222,9 +254,11 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, inOtherCheck
 			l.note = stick.AsError(err).Words()
 		}
 	}
+
 	if err := l.recordLanded(ctx, i.ID); err != nil || d.Revert != "" {
 		return err
 	}
+
 	_, err = l.cleanUpLanded(ctx)
 	return err
 }

@@ -52,6 +52,8 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 // locateRepo is the part of [Tasks.openRepo] that needs no git: afterwards one can read the room.
 func (ts *Tasks) locateRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
 	rp := &repo{tasks: ts, by: by, where: w, git: ts.core.Config.Git}
+
+	// A room that is named by its id says itself where it is.
 	dir := w.Path
 	if w.RoomID != "" {
 		err := ts.core.Read(ctx, w, by, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
@@ -62,23 +64,29 @@ func (ts *Tasks) locateRepo(ctx context.Context, w core.Where, by core.Caller) (
 			return nil, err
 		}
 	}
+
 	p, err := ts.core.Place(core.Where{Path: dir})
 	if err != nil {
 		return nil, err
 	}
+
 	rp.root, rp.callerWorktree = p.Root, p.Worktree
+
+	// A caller that names a room may still stand in one of its worktrees.
 	if w.RoomID == "" {
 		rp.where = core.Where{Path: p.Path}
 	} else if at, err := ts.core.Place(core.Where{}); err == nil && at.Root == p.Root {
 		rp.callerWorktree = at.Worktree
 	}
+
 	return rp, nil
 }
 
 // askGit is the rest of [Tasks.openRepo].
 func (rp *repo) askGit(ctx context.Context) error {
 	old := make(chan error, 1)
-	go func() { old <- rp.git.CheckVersion(ctx, rp.root) }() // beside, because each git costs as much as the rest of a short command
+	// beside, because each git costs as much as the rest of a short command.
+	go func() { old <- rp.git.CheckVersion(ctx, rp.root) }()
 	err := rp.askCheckout(ctx)
 	return cmp.Or(<-old, err)
 }
@@ -88,21 +96,26 @@ func (rp *repo) askCheckout(ctx context.Context) error {
 	if err := workspace.CheckRepository(rp.root, rp.tasks.core.Config.Workspace); err != nil {
 		return err
 	}
+
+	// Opening the database takes its time, so it happens beside git.
 	closed := make(chan error, 1)
 	go func() {
 		_, err := rp.tasks.core.Open(ctx, false)
 		closed <- err
 	}()
+
 	at, err := rp.git.Checkout(ctx, rp.root)
 	unopened := <-closed
 	switch {
 	case stick.CodeOf(err) == stick.CodeNoRepository:
-		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", rp.root).With("path", rp.root).
+		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", rp.root).
+			With("path", rp.root).
 			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
 	case err != nil:
 		return err
 	case at.Bare || at.Top == "":
-		return stick.Errorf(stick.CodeInvalidPath, "%s is a bare repository, and workers need one with a checkout", rp.root).
+		return stick.Errorf(stick.CodeInvalidPath,
+			"%s is a bare repository, and workers need one with a checkout", rp.root).
 			With("path", rp.root).Hintf("clone it, and work in the clone")
 	case at.Shallow:
 		return stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", rp.root).
@@ -110,6 +123,7 @@ func (rp *repo) askCheckout(ctx context.Context) error {
 	case unopened != nil && !errors.Is(unopened, store.ErrAbsent):
 		return unopened
 	}
+
 	rp.common = at.Common
 	rp.setLockPrefix()
 	return nil
@@ -136,21 +150,25 @@ func (rp *repo) killPoint(point string) { rp.tasks.core.KillPoint(point) }
 // lockWait is how long a command waits for another one on the same task.
 const lockWait = 10 * time.Second
 
-// acquireLock takes the lock of a task or of an integration branch. The git commands that tt starts inherit the
-// lock, so it becomes free only when this process and all of them have ended. If wait passes first, it fails
-// with [stick.CodeLanding].
+// acquireLock takes the lock of a task or of an integration branch. The git commands that tt starts inherit
+// the lock, so it becomes free only when this process and all of them have ended. If wait passes first, it
+// fails with [stick.CodeLanding].
 func (rp *repo) acquireLock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
 	}
+
+	// Most often the lock is free at once. Only a longer wait is worth telling.
 	l, held, err := rp.waitForLock(ctx, rp.lockPath(kind, name), min(wait, shortLockWait))
 	if held != nil && wait > shortLockWait {
 		if rp.onWait != nil {
 			rp.onWait(name, *held)
 		}
 		rp.killPoint("lock: waits")
+
 		l, held, err = rp.waitForLock(ctx, rp.lockPath(kind, name), wait)
 	}
+
 	if held != nil {
 		return nil, errBusy(name, *held, stick.At(rp.tasks.core.Now()))
 	}
@@ -165,6 +183,7 @@ func (rp *repo) tryLock(kind, name string) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
 	}
+
 	l, free, err := bell.TryLock(rp.lockPath(kind, name))
 	if err != nil || !free {
 		return nil, err
@@ -184,13 +203,15 @@ func (rp *repo) inheritLock(l *bell.FileLock) (unlock func()) {
 // makeLockDir makes the directory of the locks of tasks and branches.
 func (rp *repo) makeLockDir() error {
 	if err := plainfile.MkdirAll(filepath.Join(rp.tasks.core.Config.Dir, "tasks")); err != nil {
-		return stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
+		return stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).
+			Hintf("%s", stick.Cmd("tt doctor"))
 	}
 	return nil
 }
 
 // waitForLock takes the lock at path. If wait passes first, it returns the process that holds it.
 func (rp *repo) waitForLock(ctx context.Context, path string, wait time.Duration) (*bell.FileLock, *Runner, error) {
+	// If the wait has passed, whoever holds the lock is the answer; the caller's own cancellation isn't.
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	l, err := bell.Lock(limited, path)
@@ -225,7 +246,8 @@ func (rp *repo) read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick
 func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 	t, ok, err := tx.Task(room, id)
 	if err == nil && !ok {
-		err = stick.Errorf(stick.CodeNotFound, "there is no task %q here", stick.Clip(id, 80)).With("task_id", stick.Clip(id, 80)).
+		err = stick.Errorf(stick.CodeNotFound, "there is no task %q here", stick.Clip(id, 80)).
+			With("task_id", stick.Clip(id, 80)).
 			Hintf("to list the tasks: %s", stick.Cmd("tt task list"))
 	}
 	return t, err
@@ -237,10 +259,13 @@ func (o *op) addTaskEvent(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.
 // endTask adds the event that ends a task, and releases the paths that were reserved for it.
 func (o *op) endTask(e stick.Event) error {
 	o.addTaskEvent(e)
+
+	// Nobody works on the task any more, so its paths are free.
 	vs, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Task: e.Task})
 	if err != nil {
 		return err
 	}
+
 	events, err := o.Room.Unreserve(o.Me.Agent, true, vs)
 	o.Apply(o.Room, events)
 	return err
@@ -248,13 +273,17 @@ func (o *op) endTask(e stick.Event) error {
 
 // sameAsLast reports whether the caller repeats the last change of a task: the last event has this type and
 // reason, and is the caller's.
-func sameAsLast(tx *store.Tx, room stick.RoomID, me core.Identity, task stick.Task, typ stick.EventType, reason string) (bool, error) {
+func sameAsLast(
+	tx *store.Tx, room stick.RoomID, me core.Identity, task stick.Task, typ stick.EventType, reason string,
+) (bool, error) {
 	e, err := tx.Event(room, task.Seq)
 	return err == nil && e != nil && e.Type == typ && e.From == me.Agent && e.Reason == reason, err
 }
 
 // alreadyDone reads a task and returns sameAsLast for it.
-func (rp *repo) alreadyDone(ctx context.Context, id string, typ stick.EventType, reason string) (task stick.Task, yes bool, err error) {
+func (rp *repo) alreadyDone(
+	ctx context.Context, id string, typ stick.EventType, reason string,
+) (task stick.Task, yes bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if task, err = taskOf(tx, r.ID, id); err == nil {
 			yes, err = sameAsLast(tx, r.ID, me, task, typ, reason)
@@ -271,7 +300,8 @@ func requireMemberOrPerson(r stick.Room, me core.Identity) error {
 	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.Person() {
 		return nil
 	}
-	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).With("agent_id", me.Agent).Hintf("join it: %s", stick.Cmd("tt join"))
+	return stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", me.Agent).
+		With("agent_id", me.Agent).Hintf("join it: %s", stick.Cmd("tt join"))
 }
 
 // taskCall returns the caller as the rules of tasks need it.
@@ -279,8 +309,11 @@ func (o *op) taskCall(attempt int) stick.TaskCall {
 	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
-// openForWorker opens the repository for a worker, and returns the task and the attempt that it means. See ownTask.
-func (ts *Tasks) openForWorker(ctx context.Context, w core.Where, by core.Caller, id string, attempt int) (*repo, string, int, error) {
+// openForWorker opens the repository for a worker, and returns the task and the attempt that it means. See
+// ownTask.
+func (ts *Tasks) openForWorker(
+	ctx context.Context, w core.Where, by core.Caller, id string, attempt int,
+) (*repo, string, int, error) {
 	rp, err := ts.openRepo(ctx, w, by)
 	if err != nil {
 		return nil, "", 0, err
@@ -295,11 +328,13 @@ func (rp *repo) resolveTask(id string, attempt int) (string, int, error) {
 	if id != "" {
 		return id, attempt, nil
 	}
+
 	f, ok := core.ReadTaskFile(rp.callerWorktree)
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
 			Hintf("go to the task's worktree, or add --task <task>; to list the tasks: %s", stick.Cmd("tt task list"))
 	}
+
 	if attempt == 0 {
 		attempt = f.Attempt
 	}
@@ -314,16 +349,21 @@ func (rp *repo) worktreePath(t stick.Task) string {
 // writeTaskFile writes the task file into a task's worktree.
 func (rp *repo) writeTaskFile(t stick.Task, attempt int) error {
 	b, err := json.MarshalIndent(core.TaskFile{
-		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktreePath(t), Integration: t.Integration, Base: t.Base,
+		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktreePath(t),
+		Integration: t.Integration, Base: t.Base,
 		Description: t.Description, Spec: t.Spec, Slot: slotView(t),
 	}, "", "  ")
 	if err != nil {
 		return err
 	}
+
+	// A reader finds the old file or the new one, never half of it.
 	path := filepath.Join(rp.worktreePath(t), core.TaskFileName)
 	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
-		return stick.Errorf(stick.CodeGitFailed, "can't write to the worktree: %w", err).Hintf("check the disk and its permissions, and run the same command again")
+		return stick.Errorf(stick.CodeGitFailed, "can't write to the worktree: %w", err).
+			Hintf("check the disk and its permissions, and run the same command again")
 	}
+
 	return os.Rename(path+".new", path)
 }
 

@@ -17,48 +17,59 @@ func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, e
 	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() || task.Later {
 		return nil, nil
 	}
+
+	// Only the branch is left of the work, so it has to have all of it.
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return nil, err
 	}
+
 	if !ok {
 		return nil, errWorktreeMissing(task, path, "and so is its branch")
 	}
+
 	clean, err := rp.git.RecordIsClean(ctx, rp.common, path, task.Branch)
 	if err != nil {
 		return nil, err
 	}
+
 	if !clean {
 		return nil, errWorktreeMissing(task, path, "and it had a rebase in progress, or staged changes")
 	}
 	if err := rp.requireInside(path); err != nil {
 		return nil, err
 	}
+
 	tg, err := rp.readTarget(ctx, task.Integration)
 	if err != nil {
 		return nil, err
 	}
+
 	w, err := rp.acceptedSettings(ctx, tg.head())
 	return &spawnPlan{task: task, path: path, base: at, newTree: true, slot: task.Slot, worker: w}, err
 }
 
 // errWorktreeMissing returns the error for a worktree that can't be made again without a loss.
 func errWorktreeMissing(task stick.Task, path string, why stick.Words) error {
-	return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing, %s: %s", task.ID, why, path).With("task_id", task.ID).With("path", path).
+	return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing, %s: %s", task.ID, why, path).
+		With("task_id", task.ID).With("path", path).
 		Hintf("put it back where it was; or give up what isn't committed, and start over: %s, then %s",
 			stick.Cmd("tt task cancel <task_id>", task.ID), stick.Cmd("tt task retry <task_id>", task.ID))
 }
 
-// restoreWorktree makes the worktree of a task again, as planned. It returns what to tell the caller. The caller must
-// be a member.
+// restoreWorktree makes the worktree of a task again, as planned. It returns what to tell the caller. The
+// caller must be a member.
 func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
 	if m == nil {
 		return "", nil
 	}
+
 	id, err := rp.newID(ctx)
 	if err != nil {
 		return "", err
 	}
+
+	// The intent is that of a retry: undoing removes the worktree, and keeps the branch.
 	m.id, m.kind = id, intentRetry
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error { return o.storeSpawn(*m) })
 	if err != nil {
@@ -66,14 +77,18 @@ func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 	}
 	defer rp.serveIntent(ctx, id)()
 	rp.killPoint("restore: intended")
+
 	if m.copied, err = rp.createWorktree(ctx, m); err != nil {
 		return "", rp.undoFailedSpawn(ctx, *m, err)
 	}
 	rp.killPoint("restore: made")
+
+	// The end of this intent and the begin of the next one are one transaction.
 	setup, err := rp.planSetup(ctx, *m)
 	if err != nil {
 		return "", err
 	}
+
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		if err := o.Tx.EndIntent(id, "done"); err != nil {
 			return err
@@ -89,8 +104,8 @@ func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone", m.task.Branch, shortCommit(m.base)), nil
 }
 
-// lockMissingWorktree locks a task whose worktree is missing or was being made by a command that died, and plans
-// how to make it again.
+// lockMissingWorktree locks a task whose worktree is missing or was being made by a command that died, and
+// plans how to make it again.
 func (rp *repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
 	var task stick.Task
 	var open *store.Intent
@@ -107,11 +122,15 @@ func (rp *repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPla
 	if err != nil {
 		return nil, unlock, err
 	}
+
+	// Most often the worktree is there, and no lock is needed.
 	_, lerr := os.Lstat(rp.worktreePath(task))
 	busy := open != nil && (open.Kind == intentRetry || open.Kind == intentSpawn || open.Kind == intentSetup)
 	if !os.IsNotExist(lerr) && !busy || task.Over() {
 		return nil, unlock, nil
 	}
+
+	// Under the lock the task is read again: the command before may have made the worktree.
 	held, err := rp.lockTask(ctx, id)
 	if err != nil {
 		return nil, unlock, err
