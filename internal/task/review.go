@@ -14,30 +14,33 @@ import (
 type WorkerApproveParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
-	TaskID   string `json:"task_id"`
-	Head     string `json:"head,omitempty"` // empty for the commit that the caller has seen last
-	Reason   string `json:"reason,omitempty"`
-	Override bool   `json:"override,omitempty"` // a person approves even their own work, or a commit that they haven't seen
+	TaskID string `json:"task_id"`
+	Head   string `json:"head,omitempty"` // empty for the commit that the caller has seen last
+	Reason string `json:"reason,omitempty"`
+	// a person approves even their own work, or a commit that they haven't seen
+	Override bool `json:"override,omitempty"`
 }
 
 // WorkerReviewResult is the state of a task after a decision.
 type WorkerReviewResult struct {
-	RoomID    stick.RoomID    `json:"room_id"`
-	AgentID   stick.AgentID   `json:"agent_id"`
-	TaskID    string          `json:"task_id"`
-	State     stick.TaskState `json:"state"`
-	Attempt   int             `json:"attempt"`
-	Head      string          `json:"head"`
-	Worker    stick.AgentID   `json:"worker,omitempty"`
-	GateFiles []string        `json:"gate_files,omitempty"`    // those of the gate's own files that the approved commit changes
-	Comments  int             `json:"comments_sent,omitempty"` // how many comments on lines it sent
-	MessageID int64           `json:"message_id,omitempty"`    // the message to the worker
-	Delivery  stick.Delivery  `json:"delivery,omitempty"`      // how the message reaches the worker
-	Note      stick.Words     `json:"note,omitempty"`
-	Next      stick.Words     `json:"next_action,omitempty"` // how its command starts again, if that has ended
-	Already   bool            `json:"already,omitempty"`
+	RoomID  stick.RoomID    `json:"room_id"`
+	AgentID stick.AgentID   `json:"agent_id"`
+	TaskID  string          `json:"task_id"`
+	State   stick.TaskState `json:"state"`
+	Attempt int             `json:"attempt"`
+	Head    string          `json:"head"`
+	Worker  stick.AgentID   `json:"worker,omitempty"`
+	// those of the gate's own files that the approved commit changes
+	GateFiles []string       `json:"gate_files,omitempty"`
+	Comments  int            `json:"comments_sent,omitempty"` // how many comments on lines it sent
+	MessageID int64          `json:"message_id,omitempty"`    // the message to the worker
+	Delivery  stick.Delivery `json:"delivery,omitempty"`      // how the message reaches the worker
+	Note      stick.Words    `json:"note,omitempty"`
+	Next      stick.Words    `json:"next_action,omitempty"` // how its command starts again, if that has ended
+	Already   bool           `json:"already,omitempty"`
 
-	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they have come back
+	// the tasks whose commands were started because they have come back
+	Started []StartedTask `json:"started,omitempty"`
 }
 
 // WorkerApprove approves exactly one commit, and puts the task into the merge queue. It fails with
@@ -49,27 +52,37 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	if err != nil {
 		return res, err
 	}
+
+	// git is asked before the transaction, because that may run again.
 	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
 	if err != nil {
 		return res, err
 	}
+
 	independent, gate, err := rp.settingsOfReview(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
+
 	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
 		task, v, err := o.prepareDecision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
+
 		v.Independent = independent
+
+		// A person who overrides approves what the branch has now, seen or not.
 		if v.Override = p.Override; v.Override && v.Head == "" && v.Person {
 			v.Head = branch
 		}
+
 		ev, err := task.Approve(v, p.Reason)
 		if err != nil {
 			return err
 		}
+
+		// A second approval of the same commit changes nothing, and sends nothing.
 		res = o.decisionResult(task)
 		res.State, res.Already = stick.TaskApproved, ev == nil
 		if ev != nil {
@@ -80,6 +93,8 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 				}
 			}
 		}
+
+		// The reviewer has to know that the task changes what judges it.
 		res.GateFiles = gate
 		switch note := gateNote(gate); {
 		case res.Note == "":
@@ -87,6 +102,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		case note != "":
 			res.Note += "; " + note
 		}
+
 		return nil
 	})
 	return res, err
@@ -109,26 +125,33 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	if err != nil {
 		return res, err
 	}
+
 	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
 	if err != nil {
 		return res, err
 	}
+
 	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
 		task, v, err := o.prepareDecision(p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
+
+		// Asking twice is safe, but new comments are news.
 		if len(v.Drafts) == 0 {
-			if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil || yes {
+			if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil ||
+				yes {
 				res = o.decisionResult(task)
 				res.Already = true
 				return err
 			}
 		}
+
 		ev, err := task.RequestChanges(v, p.Reason)
 		if err != nil {
 			return err
 		}
+
 		o.addTaskEvent(ev)
 		res = o.decisionResult(task)
 		res.State, res.Comments = stick.TaskWorking, len(v.Drafts)
@@ -136,8 +159,10 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 			return err
 		}
 		if res.Note != "" {
-			res.Note += stick.Wordsf("; another agent can take on the task: %s", stick.Cmd("tt task start --task <task_id>", task.ID))
+			res.Note += stick.Wordsf("; another agent can take on the task: %s",
+				stick.Cmd("tt task start --task <task_id>", task.ID))
 		}
+
 		again, err := ts.restartHint(o.Tx, o.Room.ID, task, stick.CauseReview)
 		res.Next = again.As(p.Caller.Flag()).Words()
 		return err
@@ -147,6 +172,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 
 // runDecision runs a decision, and adds the number of its message to the result.
 func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*op, *core.Inboxes) error) error {
+	// The number of the message is known only once the events are numbered.
 	in := rp.tasks.core.Inboxes()
 	return in.Seen(ctx, func() error {
 		return rp.tasks.write(ctx, rp.where, rp.by, core.MustBeMember, func(o *op) error {
@@ -176,12 +202,16 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 		if err != nil {
 			return "", "", err
 		}
+
 		if !ok {
-			return "", "", stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).With("head", stick.Clip(head, 60)).
+			return "", "", stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(head, 60)).
+				With("head", stick.Clip(head, 60)).
 				Hintf("to see the commit that waits for review: %s", stick.Cmd("tt task show <task_id>", task.ID))
 		}
+
 		seen = commit
 	}
+
 	return seen, branch, nil
 }
 
@@ -193,13 +223,17 @@ func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bo
 	if err != nil {
 		return false, nil, err
 	}
+
 	t, err := rp.readTarget(ctx, task.Integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		return false, nil, nil // a merge tells that the branch is missing
+		// A merge tells that the branch is missing.
+		return false, nil, nil
 	}
+
 	if err != nil {
 		return false, nil, err
 	}
+
 	settings, _, err := rp.taskSettings(ctx, t.head())
 	if err == nil && task.Offered() {
 		gate, err = rp.gateFiles(ctx, task.Integration, task.Base, task.Head)
@@ -211,12 +245,16 @@ func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bo
 func gateNote(files []string) stick.Words {
 	var notes []stick.Words
 	if slices.Contains(files, config.FileName) {
-		notes = append(notes, "the task changes the file that sets the gate; its own merge is still tested by the gate of the branch that it is merged into")
+		notes = append(notes,
+			"the task changes the file that sets the gate; its own merge is still tested by the gate of the branch that it is merged into")
 	}
+
 	scripts := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == config.FileName })
 	if len(scripts) > 0 {
-		notes = append(notes, "the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Names(scripts, mostNamed))
+		notes = append(notes,
+			"the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Names(scripts, mostNamed))
 	}
+
 	return stick.JoinWords(notes, "; ")
 }
 
@@ -228,13 +266,14 @@ func (o *op) prepareDecision(id, head, branch string) (task stick.Task, v stick.
 	if err := o.requireNotLanding(task.ID); err != nil {
 		return task, v, err
 	}
+
 	comments, err := o.Tx.Comments(o.Room.ID, task.ID)
 	v.Drafts = draftsOf(comments, o.Me.Agent)
 	return task, v, err
 }
 
-// prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is about the
-// one that the caller has seen last.
+// prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is
+// about the one that the caller has seen last.
 func (o *op) prepareReview(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
@@ -247,38 +286,48 @@ func (o *op) prepareReview(id, head, branch string) (task stick.Task, v stick.Ta
 			return task, v, err
 		}
 	}
+
+	// The rules compare who reviews with who has worked on the task.
 	v = stick.TaskDecision{TaskCall: o.taskCall(0), Head: head, Branch: branch}
 	if v.Reviewer, err = o.Me.Actor(o.Tx); err != nil {
 		return task, v, err
 	}
+
 	for _, a := range task.Authors() {
 		author, err := core.ActorOf(o.Tx, a)
 		if err != nil {
 			return task, v, err
 		}
+
 		v.Authors = append(v.Authors, author)
 	}
+
 	return task, v, nil
 }
 
 // decisionResult returns the result of a decision on a task. The caller sets what the decision changed.
 func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
 	return WorkerReviewResult{
-		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
+		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State,
+		Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
 	}
 }
 
 // tellWorker sends the task's worker one message: words, and as many comments with the lines around them as
 // fit. It returns how the message reaches the worker, and a note if the worker is gone. It fails with
 // [core.ErrUnseenInbox].
-func (o *op) tellWorker(in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment) (how stick.Delivery, note stick.Words, err error) {
+func (o *op) tellWorker(
+	in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
+) (how stick.Delivery, note stick.Words, err error) {
 	if !o.hasWorkerToTell(task) {
 		return "", "", nil
 	}
+
 	sent, ok := o.sendWorker(task, subject, words, comments...)
 	if !ok {
 		return stick.DeliveryNeedsPerson, stick.Wordsf("%s can't be reached", task.Worker), nil
 	}
+
 	how, _, err = o.Reaches(task.Worker, sent, in)
 	return how, "", err
 }
@@ -296,18 +345,25 @@ func (o *op) sendWorker(task stick.Task, subject, words string, comments ...stic
 		if words != "" {
 			words += "\n\n"
 		}
-		last := "\nWhen you have dealt with one: " + stick.Cmd("tt task comment <task_id> --resolve <comment>", task.ID).String()
+
+		// The words always fit. Of the comments, as many as there is room for.
+		last := "\nWhen you have dealt with one: " + stick.Cmd("tt task comment <task_id> --resolve <comment>",
+			task.ID).String()
 		if text := commentsText(task.ID, comments, stick.MaxBody-len(words)-len(last)); text != "" {
 			words += text + last
 		}
 	}
+
 	q := stick.Sending{By: o.Me.Agent, Task: task.ID, Message: stick.Message{
-		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject, Body: strings.TrimSpace(words), Thread: "bead:" + task.ID,
+		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject,
+		Body: strings.TrimSpace(words), Thread: "bead:" + task.ID,
 	}}
+
 	r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
 	if err != nil {
 		return stick.Event{}, false
 	}
+
 	o.Apply(r, events)
 	return events[0], true
 }

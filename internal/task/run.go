@@ -43,37 +43,48 @@ type WorkerRunResult struct {
 // It fails as [stick.Task.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and
 // [stick.CodeLanding], and with [stick.CodeSetupFailed] if the worktree had to be set up first.
 func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
+	// A resumption brings its own command and its own number of restarts.
 	q := stick.RunStart{Command: p.Command, First: p.First, Queue: p.Queue}
 	if p.Restart != "" {
 		times, err := stick.ParseRestart(p.Restart)
 		if err != nil {
 			return res, err
 		}
+
 		q.Restarts = &times
 	}
+
 	if r := p.Resume; r != nil {
 		q.Command, q.Follows, q.Restarts = r.Command, &r.Follows, &r.Restarts
 	}
+
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
+
 	task, err := rp.readTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
+
+	// git and the processes are asked before the transaction.
 	if q.Most, err = rp.maxRunning(ctx, task.Integration); err != nil {
 		return res, err
 	}
 	if err := rp.requireNoLeftovers(ctx, p.TaskID); err != nil {
 		return res, err
 	}
+
 	m, unlock, missing := rp.lockMissingWorktree(ctx, p.TaskID)
 	defer unlock()
+
 	self, err := ts.core.Config.Procs.Self()
 	if err != nil {
 		return res, err
 	}
+
+	// The claim comes first. What the worktree lacks is made after it, by the one caller who got it.
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
 		res, q.By = WorkerRunResult{}, o.Me.Agent
 		return o.claimRun(rp, p.TaskID, q, self, missing, &res)
@@ -82,19 +93,24 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 		return res, err
 	}
 	rp.killPoint("run: claimed")
+
 	if m != nil {
 		res.Note, err = rp.restoreWorktree(ctx, m)
 		return res, err
 	}
+
 	unlock()
 	return res, rp.setUpToStart(ctx, p.TaskID)
 }
 
 // claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
-func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult) error {
+func (o *op) claimRun(
+	rp *repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
+) error {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return err
 	}
+
 	task, err := taskOf(o.Tx, o.Room.ID, id)
 	if err == nil {
 		err = requireHere(o.Tx, o.Room, task)
@@ -105,41 +121,56 @@ func (o *op) claimRun(rp *repo, id string, q stick.RunStart, self stick.Process,
 	if err != nil {
 		return err
 	}
+
 	verdict := rp.tasks.core.Config.Procs.Verdict
+
+	// Those that wait count, too: a new run must not overtake them.
 	active, queued, err := countRunning(o.Tx, o.Room.ID, verdict)
 	if err != nil {
 		return err
 	}
+
 	q.Running = active + queued
 	runs, err := o.Tx.Runs(o.Room.ID, task.ID)
 	if err != nil {
 		return err
 	}
+
 	next, existing, err := task.StartRun(q, runs, verdict)
 	*res = WorkerRunResult{RoomID: o.Room.ID, TaskID: task.ID, Attempt: task.Attempt}
 	if err == nil && existing != nil {
 		res.Already, res.Run = true, rp.tasks.viewRun(*existing)
 		return nil
 	}
+
 	if err == nil {
 		err = missing
 	}
 	if err != nil {
 		return err
 	}
+
+	// The claim names this process, so that it lapses if that dies.
 	next.Process = self
 	path := rp.worktreePath(task)
 	res.Run = rp.tasks.viewRun(next)
-	res.Start = &RunTaskParams{RoomID: o.Room.ID, Root: rp.root, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number, Slot: task.Slot, Dir: path, Starter: self, Most: q.Most}
+	res.Start = &RunTaskParams{
+		RoomID: o.Room.ID, Root: rp.root, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number,
+		Slot: task.Slot, Dir: path, Starter: self, Most: q.Most,
+	}
+
 	o.Tx.Ring(o.Room.ID)
 	return o.Tx.PutRun(o.Room.ID, next)
 }
 
-// countRunning counts the commands of a room's tasks that run on this host or are about to, and those that wait
-// until fewer run.
-func countRunning(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict) (active, queued int, err error) {
+// countRunning counts the commands of a room's tasks that run on this host or are about to, and those that
+// wait until fewer run.
+func countRunning(
+	tx *store.Tx, room stick.RoomID, verdict func(stick.Process) stick.Verdict,
+) (active, queued int, err error) {
 	last, err := tx.LastRuns(room)
 	for _, r := range last {
+		// Only what runs on this host counts, because the limit is for one host.
 		if v := verdict(r.Process); v != stick.Alive || !r.State(v).Live() {
 			continue
 		}
@@ -149,6 +180,7 @@ func countRunning(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) s
 			active++
 		}
 	}
+
 	return active, queued, err
 }
 
@@ -156,11 +188,14 @@ func countRunning(tx *store.Tx, room stick.RoomID, verdict func(stick.Process) s
 func (rp *repo) maxRunning(ctx context.Context, integration string) (int, error) {
 	t, err := rp.readTarget(ctx, integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		return 0, nil // a merge tells that the branch is missing
+		// A merge tells that the branch is missing.
+		return 0, nil
 	}
+
 	if err != nil {
 		return 0, err
 	}
+
 	_, w, err := rp.taskSettings(ctx, t.head())
 	return w.MaxRunning, err
 }
@@ -168,17 +203,20 @@ func (rp *repo) maxRunning(ctx context.Context, integration string) (int, error)
 // requireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with
 // [stick.CodeMaxRunning].
 func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
+	// Any command will do: the rule is only asked whether there is room.
 	q := stick.RunStart{Command: "-"}
 	var err error
 	if q.Most, err = rp.maxRunning(ctx, task.Integration); err != nil || q.Most == 0 {
 		return err
 	}
+
 	verdict := rp.tasks.core.Config.Procs.Verdict
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		active, queued, err := countRunning(tx, r.ID, verdict)
 		if err != nil {
 			return err
 		}
+
 		q.Running = active + queued
 		task.State = stick.TaskAssigned
 		_, _, err = task.StartRun(q, nil, verdict)
@@ -195,40 +233,52 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 	var room stick.RoomID
 	verdict := rp.tasks.core.Config.Procs.Verdict
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		// The transaction may run again.
 		lost, room = nil, r.ID
 		if task, err = taskOf(tx, r.ID, id); err != nil {
 			return err
 		}
+
 		runs, err := tx.Runs(r.ID, id)
 		for _, run := range runs {
 			if run.State(verdict(run.Process)) == stick.RunLost {
 				lost = append(lost, run)
 			}
 		}
+
 		return err
 	})
 	if err != nil {
 		return err
 	}
+
+	// Processes are looked for outside of the transaction.
 	for _, run := range lost {
 		if left := rp.tasks.processesOf(room, task.ID, run); len(left) > 0 {
-			return stick.Errorf(stick.CodeAlreadyRunning, "the process that attended to run %d of %s has died, but what it started still runs: %s", run.Number, task.ID, nameProcesses(left)).
-				With("task_id", task.ID).With("attempt", run.Attempt).With("run", run.Number).With("pid", left[0].ID.PID).
+			return stick.Errorf(stick.CodeAlreadyRunning,
+				"the process that attended to run %d of %s has died, but what it started still runs: %s",
+				run.Number, task.ID, nameProcesses(left)).
+				With("task_id", task.ID).With("attempt", run.Attempt).With("run", run.Number).
+				With("pid", left[0].ID.PID).
 				Hintf("end that first: %s", stick.Cmd("tt task stop <task_id>", task.ID))
 		}
 	}
+
 	return nil
 }
 
-// restartHint says how the command of a task starts again that is being returned to its worker. It is empty if the
-// task has none that has ended.
+// restartHint says how the command of a task starts again that is being returned to its worker. It is empty
+// if the task has none that has ended.
 func (ts *Tasks) restartHint(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
+	// The rules are asked about the task as it is going to be.
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
 	verdict := ts.core.Config.Procs.Verdict
 	if _, ok := task.Resume(runs, verdict, false); ok {
-		return stick.Starts(task.ID), err // see [Tasks.WorkerReady]
+		// See [Tasks.WorkerReady].
+		return stick.Starts(task.ID), err
 	}
+
 	return task.Again(runs, verdict), err
 }
 
@@ -236,18 +286,22 @@ func (ts *Tasks) restartHint(tx *store.Tx, room stick.RoomID, task stick.Task, c
 // those that have left its process tree, its session and its environment.
 func (ts *Tasks) processesOf(room stick.RoomID, task string, r stick.Run) []proc.Info {
 	by := proc.Traces{Session: r.Process, Variable: markOf(room, task, r.Attempt), Except: ts.otherRun}
+
+	// Once its process has ended, the session and the number may be somebody else's.
 	if !r.EndedAt.IsZero() || r.Process.IsZero() {
 		by.Session = stick.Process{}
 	} else {
 		by.Below = []stick.Process{r.Process}
 	}
+
 	return ts.core.Config.Procs.Started(by)
 }
 
 // requireCurrentAttempt fails with [stick.CodeStaleAttempt] if the attempt is over.
 func requireCurrentAttempt(task stick.Task, attempt int) error {
 	if task.Attempt != attempt || task.Over() {
-		return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", attempt, task.ID).With("task_id", task.ID).With("attempt", task.Attempt).
+		return stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over", attempt, task.ID).
+			With("task_id", task.ID).With("attempt", task.Attempt).
 			Hintf("to see how it ended: %s", stick.Cmd("tt task show <task_id>", task.ID))
 	}
 	return nil
@@ -266,19 +320,23 @@ type RunView struct {
 	Exit      *int           `json:"exit"`             // null while it runs, and if its end wasn't recorded
 	Signal    string         `json:"signal,omitempty"` // that ended it
 	StoppedBy stick.AgentID  `json:"stopped_by,omitempty"`
-	Output    string         `json:"output,omitempty"`   // the sum of the end of its output
-	Restarts  int            `json:"restarts,omitempty"` // how many times it may still start again by itself when the task comes back
-	Waits     bool           `json:"waits,omitempty"`    // it has ended, and its process waits for that
-	Queued    bool           `json:"queued,omitempty"`   // it waits until fewer commands run
+	Output    string         `json:"output,omitempty"` // the sum of the end of its output
+	// how many times it may still start again by itself when the task comes back
+	Restarts int  `json:"restarts,omitempty"`
+	Waits    bool `json:"waits,omitempty"`  // it has ended, and its process waits for that
+	Queued   bool `json:"queued,omitempty"` // it waits until fewer commands run
 }
 
 // viewRun returns the view of a run.
 func (ts *Tasks) viewRun(r stick.Run) RunView {
 	verdict := ts.core.Config.Procs.Verdict(r.Process)
 	v := RunView{
-		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By,
+		StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Signal: r.Signal, StoppedBy: r.StoppedBy, Output: r.Output, Restarts: r.Restarts, Queued: r.Queued,
 	}
+
+	// Before that it is the process that only claimed the run.
 	if !r.StartedAt.IsZero() || r.Queued {
 		v.PID = r.Process.PID
 	}
@@ -286,8 +344,10 @@ func (ts *Tasks) viewRun(r stick.Run) RunView {
 		if r.Exit >= 0 {
 			v.Exit = &r.Exit
 		}
+
 		v.Waits = r.Restarts > 0 && verdict != stick.Gone
 	}
+
 	return v
 }
 
@@ -314,16 +374,19 @@ func (v RunView) How() stick.Words {
 	case v.State == stick.RunLost:
 		return "is lost: the process that attended to it has died, and what it started may still run"
 	}
+
 	how := stick.Words("has ended")
 	if v.StoppedBy != "" {
 		how = stick.Wordsf("was stopped by %s", v.StoppedBy)
 	}
+
 	switch {
 	case v.Signal != "":
 		how += stick.Wordsf(", by %s", v.Signal)
 	case v.Exit != nil && *v.Exit != 0 || v.Exit != nil && v.StoppedBy == "":
 		how += stick.Wordsf(" with exit status %d", *v.Exit)
 	}
+
 	if took := v.EndedAt.Sub(v.StartedAt); !v.StartedAt.IsZero() && took >= time.Second {
 		how += " after " + stick.Age(took)
 	}
@@ -346,7 +409,8 @@ type WorkerOutputResult struct {
 // WorkerOutput returns what a gate, a check or a worker's command printed. It fails with
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerOutput(ctx context.Context, p WorkerOutputParams) (WorkerOutputResult, error) {
-	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).Hintf("to see the outputs of a task: %s", stick.Cmd("tt task show <task_id>"))
+	missing := stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(p.Sum, 70)).
+		Hintf("to see the outputs of a task: %s", stick.Cmd("tt task show <task_id>"))
 	db, err := ts.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return WorkerOutputResult{}, missing
@@ -354,6 +418,8 @@ func (ts *Tasks) WorkerOutput(ctx context.Context, p WorkerOutputParams) (Worker
 	if err != nil {
 		return WorkerOutputResult{}, err
 	}
+
+	// A few digits are enough, but not so few that any output would do.
 	sum, ok := "", false
 	err = db.View(ctx, func(tx *store.Tx) (err error) {
 		sum, ok, err = tx.FindBlob(p.Sum)
@@ -365,6 +431,7 @@ func (ts *Tasks) WorkerOutput(ctx context.Context, p WorkerOutputParams) (Worker
 	if !ok || len(p.Sum) < 6 {
 		return WorkerOutputResult{}, missing
 	}
+
 	b, err := db.ReadBlob(sum)
 	return WorkerOutputResult{Sum: sum, Size: len(b), Text: string(b)}, err
 }

@@ -37,12 +37,14 @@ func (r Runner) Words() stick.Words {
 	if r.Host != "" {
 		name += stick.Wordsf(" on %s", r.Host)
 	}
+
 	switch r.State {
 	case RunnerStopped:
 		return name + " (stopped)"
 	case RunnerGone:
 		return name + " (ended, but a program that it started still runs)"
 	}
+
 	return name
 }
 
@@ -64,12 +66,15 @@ func (ts *Tasks) runnerOf(h bell.Holder) *Runner {
 	if h.PID == 0 {
 		return r
 	}
+
+	// A signal may have stopped it: then it waits for ever, and holds the lock.
 	switch v, stopped := ts.core.Config.Procs.Holder(h.PID); {
 	case stopped:
 		r.State = RunnerStopped
 	case v != stick.Unknown:
 		r.State = RunnerState(v)
 	}
+
 	return r
 }
 
@@ -83,6 +88,8 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 		if v == nil || v.Runner != nil {
 			continue
 		}
+
+		// Without a holder of the lock, the command of the intent has died.
 		if v.Runner = rp.lockRunner("task", i.Task); v.Runner == nil {
 			v.Runner = &Runner{PID: i.PID, Since: i.StartedAt, State: RunnerGone}
 		}
@@ -95,12 +102,17 @@ func errBusy(name string, r Runner, now stick.Time) *stick.Error {
 	if d := now.Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
 		since = ", for " + stick.Age(d)
 	}
-	e := stick.Errorf(stick.CodeLanding, "another command is working on %s%s: %s", name, since, r.Words()).With("task_id", name).With("runner", r)
+
+	e := stick.Errorf(stick.CodeLanding, "another command is working on %s%s: %s", name, since, r.Words()).
+		With("task_id", name).With("runner", r)
 	if r.PID != 0 {
 		e.With("pid", r.PID)
 	}
 	if r.State == RunnerStopped {
-		return e.Hintf("let it go on: %s; if it is ended instead, the next command finishes what it began", stick.Cmd("kill -CONT <pid>", r.PID))
+		return e.
+			Hintf("let it go on: %s; if it is ended instead, the next command finishes what it began",
+				stick.Cmd("kill -CONT <pid>", r.PID))
 	}
+
 	return e.Hintf("wait until it has ended; to see what it does: %s", stick.Cmd("tt task list"))
 }

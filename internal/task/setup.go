@@ -27,15 +27,20 @@ func slotEnviron(slot int) []string {
 // or else the lowest that is free.
 func (o *op) freeSlot(task stick.Task) (int, error) {
 	in := o.Tx.CheckoutOf(o.Room)
+
+	// Slots of tasks that have a worktree, and of those that are getting one.
 	used, err := o.Tx.Slots(o.Room.ID, in)
 	if err != nil {
 		return 0, err
 	}
+
 	open, err := o.Tx.Intents(o.Room.ID, "")
 	if err != nil {
 		return 0, err
 	}
-	for _, i := range open { // worktrees that others are making at this moment
+
+	// Worktrees that others are making at this moment.
+	for _, i := range open {
 		if (i.Kind != intentSpawn && i.Kind != intentRetry) || i.In != in || i.Task == stick.TaskKey(task.ID) {
 			continue
 		}
@@ -43,6 +48,7 @@ func (o *op) freeSlot(task stick.Task) (int, error) {
 			used = append(used, d.Slot)
 		}
 	}
+
 	if task.Slot != stick.NoSlot && !slices.Contains(used, task.Slot) {
 		return task.Slot, nil
 	}
@@ -83,6 +89,7 @@ func (v *SetupView) Failed(doing string) stick.Words {
 	case *v.Exit != 0:
 		return stick.Wordsf("its set-up has failed with exit status %d", *v.Exit)
 	}
+
 	return ""
 }
 
@@ -100,14 +107,20 @@ func (rp *repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) 
 	if m.newTree || m.slot != m.task.Slot {
 		return false, nil
 	}
+
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		// The last attempt that was set up counts.
 		setups, err := tx.Setups(r.ID, m.task.ID)
-		last := store.TaskSetup{EndedAt: 1} // of none, there was nothing to set up
+
+		// Of none, there was nothing to set up.
+		last := store.TaskSetup{EndedAt: 1}
+
 		for _, s := range setups {
 			if s.Attempt >= last.Attempt {
 				last = s
 			}
 		}
+
 		ok = !last.EndedAt.IsZero() && last.Exit == 0
 		return err
 	})
@@ -122,8 +135,12 @@ func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*worktreeSetup, err
 	if ok, err := rp.wasSetUp(ctx, m); ok || err != nil {
 		return nil, err
 	}
+
 	id, err := rp.newID(ctx)
-	return &worktreeSetup{id: id, task: m.task, attempt: max(m.task.Attempt, 1), path: m.path, command: m.worker.Setup, slot: m.slot}, err
+	return &worktreeSetup{
+		id: id, task: m.task, attempt: max(m.task.Attempt, 1), path: m.path, command: m.worker.Setup,
+		slot: m.slot,
+	}, err
 }
 
 // beginSetup records that a worktree is about to be set up; s may be nil.
@@ -131,7 +148,10 @@ func (o *op) beginSetup(s *worktreeSetup) error {
 	if s == nil {
 		return nil
 	}
-	err := o.Tx.PutSetup(o.Room.ID, store.TaskSetup{Task: stick.TaskKey(s.task.ID), Attempt: s.attempt, Command: s.command, StartedAt: o.Tx.Now()})
+
+	err := o.Tx.PutSetup(o.Room.ID, store.TaskSetup{
+		Task: stick.TaskKey(s.task.ID), Attempt: s.attempt, Command: s.command, StartedAt: o.Tx.Now(),
+	})
 	if err != nil {
 		return err
 	}
@@ -146,34 +166,45 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	}
 	defer rp.serveIntent(ctx, s.id)()
 	rp.killPoint("setup: begun")
+
 	outcome, err := rp.tasks.runShell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
 	if err != nil {
-		_ = rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(s.id, "interrupted") }) // if not, the next command does it
+		// If not, the next command does it.
+		_ = rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(s.id, "interrupted") })
 		return err
 	}
 	rp.killPoint("setup: ran")
+
+	// What it printed is kept, also if it went well.
 	db, err := rp.tasks.core.Open(ctx, true)
 	if err != nil {
 		return err
 	}
+
 	report, err := db.WriteBlob(outcome.output)
 	if err != nil {
 		return err
 	}
-	isWorker := false // the caller is its worker
+
+	// The caller is its worker.
+	isWorker := false
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
+
 		now, err := taskOf(o.Tx, o.Room.ID, s.task.ID)
 		if err != nil {
 			return err
 		}
+
 		isWorker = now.Worker == o.Me.Agent
 		setups, err := o.Tx.Setups(o.Room.ID, s.task.ID)
 		if err != nil {
 			return err
 		}
+
+		// The row of this attempt was stored by beginSetup.
 		for _, was := range setups {
 			if was.Attempt == s.attempt {
 				was.EndedAt, was.Exit, was.Output = o.Tx.Now(), outcome.exit, report.Sum
@@ -182,18 +213,27 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 				}
 			}
 		}
+
 		return o.Tx.EndIntent(s.id, "done")
 	})
 	if err != nil || outcome.exit == 0 {
 		return err
 	}
-	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID, describeExit(outcome), stick.Clip(s.command, 160)).
-		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
+
+	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID,
+		describeExit(outcome), stick.Clip(s.command, 160)).
+		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).
+		With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
+	// The task and its worktree are there, so the set-up alone can run again.
 	output := stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum))
-	if !isWorker { // to start the task would make the caller its worker
+
+	// To start the task would make the caller its worker.
+	if !isWorker {
 		return e.Hintf("what it printed: %s; when you have fixed it, run the same command again", output)
 	}
-	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output, stick.Cmd("tt task start --task <task_id>", s.task.ID))
+	return e.
+		Hintf("what it printed: %s; when you have fixed it, run it again: %s", output,
+			stick.Cmd("tt task start --task <task_id>", s.task.ID))
 }
 
 // setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the
@@ -202,15 +242,21 @@ func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
 	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
 		return err
 	}
+
+	// The command is read anew: whoever fixed the cause may have changed it.
 	tg, err := rp.readTarget(ctx, task.Integration)
 	if err != nil {
 		return err
 	}
+
 	w, err := rp.acceptedSettings(ctx, tg.head())
 	if err != nil {
 		return err
 	}
-	s, err := rp.planSetup(ctx, spawnPlan{task: task, path: rp.worktreePath(task), newTree: true, slot: task.Slot, worker: w})
+
+	s, err := rp.planSetup(ctx, spawnPlan{
+		task: task, path: rp.worktreePath(task), newTree: true, slot: task.Slot, worker: w,
+	})
 	if err != nil || s == nil {
 		return err
 	}
@@ -237,6 +283,7 @@ func (rp *repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err erro
 		ok = !slices.ContainsFunc(setups, func(s store.TaskSetup) bool {
 			return s.Attempt == task.Attempt && (s.EndedAt.IsZero() || s.Exit != 0)
 		})
+
 		ok = ok || task.Elsewhere(tx.CheckoutOf(r)) || task.Later || task.State != stick.TaskAssigned && !task.Busy()
 		return err
 	})

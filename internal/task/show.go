@@ -24,9 +24,10 @@ type WorkerShowParams struct {
 type WorkerShowResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	TaskView
-	Path      string              `json:"path"` // the worktree
-	Spec      string              `json:"spec,omitempty"`
-	Conflicts []string            `json:"conflicts,omitempty"` // the files in which it conflicts with the integration branch
+	Path string `json:"path"` // the worktree
+	Spec string `json:"spec,omitempty"`
+	// the files in which it conflicts with the integration branch
+	Conflicts []string            `json:"conflicts,omitempty"`
 	Attempts  []stick.TaskAttempt `json:"attempts"`
 	Runs      []RunView           `json:"runs"` // of its command in all attempts, the oldest first
 	Reviews   []ShownReview       `json:"reviews"`
@@ -55,34 +56,47 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
+
+		// The view is filled in place, in the same way as the views of a list.
 		root, shown = r.Path, map[string]*TaskView{stick.TaskKey(task.ID): &res.TaskView}
 		v, err := viewTask(tx, task, r, probes, me, taskFinder(tx, r.ID))
 		if err != nil {
 			return err
 		}
-		res = WorkerShowResult{RoomID: r.ID, TaskView: v, Spec: task.Spec, Files: []stick.FileStat{}, Commits: []string{}}
+
+		res = WorkerShowResult{
+			RoomID: r.ID, TaskView: v, Spec: task.Spec, Files: []stick.FileStat{}, Commits: []string{},
+		}
+
 		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag()); err != nil {
 			return err
 		}
+
 		runs, err := tx.Runs(r.ID, task.ID)
 		if err != nil {
 			return err
 		}
+
 		res.Runs = ts.viewRuns(runs)
 		return readHistory(tx, task, me.Agent, &res)
 	})
 	if err != nil {
 		return res, err
 	}
+
+	// The caller's own place says best where the workspace is.
 	if place, perr := ts.core.PlaceToRead(p.Where); perr == nil && place != nil {
 		root = place.Root
 	}
+
 	res.Path = filepath.Join(cmp.Or(res.Checkout, root), filepath.FromSlash(task.Worktree))
 	ts.addRunners(root, open, shown)
 	ts.addBranchState(ctx, root, []stick.Task{task}, shown)
 	if res.Checkout != "" {
 		ts.addPushed(ctx, p, task, &res)
 	}
+
+	// What depends on git is added outside of the transaction, as far as git can tell.
 	base, head := ts.shownRange(ctx, root, task, res.Branched)
 	res.Base = base
 	res.markStale(task, head)
@@ -100,6 +114,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			ts.recordSeen(ctx, p.Where, p.Caller, task.ID, head)
 		}
 	}
+
 	return res, nil
 }
 
@@ -122,16 +137,20 @@ func readHistory(tx *store.Tx, task stick.Task, me stick.AgentID, res *WorkerSho
 	if res.Comments, err = commentsFor(tx, res.RoomID, task.ID, me); err != nil {
 		return err
 	}
+
 	for _, c := range res.Comments {
 		if c.Open() {
 			res.OpenComments++
 		}
 	}
+
+	// A task that isn't over has them in its view already.
 	if task.Over() {
 		if err := res.addOffers(tx, res.RoomID, task); err != nil {
 			return err
 		}
 	}
+
 	attempts, err := tx.Attempts(res.RoomID, task.ID)
 	if err != nil {
 		return err
@@ -139,10 +158,13 @@ func readHistory(tx *store.Tx, task stick.Task, me stick.AgentID, res *WorkerSho
 	if res.Reviews, err = shownReviews(tx, res.RoomID, task.ID); err != nil {
 		return err
 	}
+
 	queued, err := tx.Queue(res.RoomID)
 	if err != nil {
 		return err
 	}
+
+	// Its place in the queue depends on all tasks that wait there.
 	views := []TaskView{res.TaskView}
 	numberQueues(views, queued)
 	res.Queue = views[0].Queue
@@ -158,14 +180,17 @@ func shownReviews(tx *store.Tx, room stick.RoomID, task string) ([]ShownReview, 
 	if err != nil {
 		return nil, err
 	}
+
 	shown := []ShownReview{}
 	for _, r := range reviews {
 		e, err := tx.Event(room, r.Seq)
 		if err != nil {
 			return nil, err
 		}
+
 		shown = append(shown, ShownReview{r, e != nil && stick.BelowAuthor(*e)})
 	}
+
 	return shown, nil
 }
 
@@ -181,6 +206,8 @@ func (ts *Tasks) shownRange(ctx context.Context, root string, t stick.Task, bran
 	if base == "" || head == "" {
 		return base, head
 	}
+
+	// The recorded base may be newer than where the branch has left.
 	if left, err := ts.core.Config.Git.MergeBase(ctx, root, base, head); err == nil && left != "" {
 		base = left
 	}
@@ -193,15 +220,21 @@ func conflictsOf(tx *store.Tx, room stick.RoomID, t stick.Task) ([]string, error
 	if t.State != stick.TaskConflicted && (t.State != stick.TaskWorking || t.Cause != stick.CauseConflict) {
 		return nil, nil
 	}
+
 	events, _, err := tx.Events(store.EventQuery{
-		Room: room, Task: t.ID, Types: []stick.EventType{stick.EventTaskConflicted, stick.EventTaskChangesRequested}, Limit: 1, Newest: true,
+		Room: room, Task: t.ID,
+		Types: []stick.EventType{stick.EventTaskConflicted, stick.EventTaskChangesRequested}, Limit: 1,
+		Newest: true,
 	})
 	if err != nil || len(events) == 0 {
 		return nil, err
 	}
+
+	// A rebase and a merge record their conflicts in different events.
 	if f, ok := stick.TaskFactsOf[stick.TaskConflictedFacts](events[0]); ok {
 		return f.Files, nil
 	}
+
 	f, _ := stick.TaskFactsOf[stick.TaskChangesRequestedFacts](events[0])
 	return f.Files, nil
 }
@@ -214,6 +247,7 @@ func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat
 		}
 		return 1
 	}
+
 	slices.SortStableFunc(files, func(a, b stick.FileStat) int { return rank(a) - rank(b) })
 	return files
 }
@@ -238,18 +272,19 @@ type WorkerDiffParams struct {
 
 // WorkerDiffResult is what a task changes.
 type WorkerDiffResult struct {
-	RoomID      stick.RoomID     `json:"room_id"`
-	TaskID      string           `json:"task_id"`
-	State       stick.TaskState  `json:"state"`
-	Base        string           `json:"base"`
-	Head        string           `json:"head"`
-	ChangesGate bool             `json:"changes_gate,omitempty"`
-	GateFiles   []string         `json:"gate_files,omitempty"` // those of the gate's own files that it changes
-	Conflicts   []string         `json:"conflicts,omitempty"`  // the files in which it conflicts with the integration branch
-	Comments    []ShownComment   `json:"comments"`             // on lines
-	Files       []stick.FileStat `json:"files"`
-	Diff        string           `json:"diff"`
-	Cut         bool             `json:"cut,omitempty"` // the diff is longer than what is shown
+	RoomID      stick.RoomID    `json:"room_id"`
+	TaskID      string          `json:"task_id"`
+	State       stick.TaskState `json:"state"`
+	Base        string          `json:"base"`
+	Head        string          `json:"head"`
+	ChangesGate bool            `json:"changes_gate,omitempty"`
+	GateFiles   []string        `json:"gate_files,omitempty"` // those of the gate's own files that it changes
+	// the files in which it conflicts with the integration branch
+	Conflicts []string         `json:"conflicts,omitempty"`
+	Comments  []ShownComment   `json:"comments"` // on lines
+	Files     []stick.FileStat `json:"files"`
+	Diff      string           `json:"diff"`
+	Cut       bool             `json:"cut,omitempty"` // the diff is longer than what is shown
 }
 
 // maxDiff is how many bytes of a diff are shown.
@@ -263,25 +298,31 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if err != nil {
 		return res, err
 	}
+
 	task, err := rp.readTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
+
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
 		if res.Comments, err = commentsFor(tx, r.ID, task.ID, me.Agent); err != nil {
 			return err
 		}
+
 		res.Conflicts, err = conflictsOf(tx, r.ID, task)
 		return err
 	})
 	if err != nil {
 		return res, err
 	}
+
+	// The diff is that of the branch now, not of the last offer.
 	branch, err := rp.branchCommit(ctx, task)
 	if err != nil {
 		return res, err
 	}
+
 	res.TaskID, res.State = task.ID, task.State
 	if res.Base, res.Head = ts.shownRange(ctx, rp.root, task, branch); res.Head == "" {
 		return res, nil
@@ -289,18 +330,22 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.GateFiles, err = rp.gateFiles(ctx, task.Integration, res.Base, res.Head); err != nil {
 		return res, err
 	}
+
 	res.ChangesGate = len(res.GateFiles) > 0
 	ts.placeComments(ctx, rp.root, res.Base, res.Head, res.Comments)
 	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
 		return res, err
 	}
+
 	res.Files = conflictsFirst(res.Files, res.Conflicts)
 	if res.Diff, res.Cut, err = rp.git.Diff(ctx, rp.root, res.Base, res.Head, maxDiff); err != nil {
 		return res, err
 	}
 	if res.Cut {
-		return res, nil // the caller hasn't seen all of the commit
+		// The caller hasn't seen all of the commit.
+		return res, nil
 	}
+
 	rp.tasks.recordSeen(ctx, rp.where, rp.by, task.ID, res.Head)
 	return res, nil
 }

@@ -17,21 +17,24 @@ const (
 	agentSignLimit  = 8 * time.Second
 )
 
-// commitSigning returns how commits are signed that tt makes: as the user's git would, unless the project wants
-// none.
+// commitSigning returns how commits are signed that tt makes: as the user's git would, unless the project
+// wants none.
 func (rp *repo) commitSigning(ctx context.Context, w config.Worker) (git.Signing, error) {
 	if !w.Sign {
 		return git.Signing{}, nil
 	}
+
 	s, err := rp.git.Signing(ctx, rp.root)
 	if err != nil {
 		return git.Signing{}, err
 	}
 
+	// Only a person at the terminal can answer within the longer limit.
 	s.Limit = agentSignLimit
 	if rp.by.Person && (rp.by.As == "" || stick.AgentID(rp.by.As).Human()) {
 		s.Limit = personSignLimit
 	}
+
 	s.Limit = cmp.Or(rp.tasks.core.Config.SignLimit, s.Limit)
 	return s, nil
 }

@@ -25,9 +25,11 @@ type WorkerSpawnParams struct {
 
 	Later bool     `json:"later,omitempty"` // make no branch and no worktree: somebody begins it later
 	After []string `json:"after,omitempty"` // the tasks that have to land before it begins; it is for later, too
-	Run   string   `json:"run,omitempty"`   // the command that is going to work on it; for a task for later it is kept until that is ready
+	// the command that is going to work on it; for a task for later it is kept until that is ready
+	Run string `json:"run,omitempty"`
 
-	Restart string `json:"restart,omitempty"` // how often that command starts again by itself, as [stick.ParseRestart] reads it
+	// how often that command starts again by itself, as [stick.ParseRestart] reads it
+	Restart string `json:"restart,omitempty"`
 }
 
 // WorkerSpawnResult is a new task, or a task with a new attempt.
@@ -36,7 +38,8 @@ type WorkerSpawnResult struct {
 	AgentID  stick.AgentID `json:"agent_id"`
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
-	Note     stick.Words   `json:"note,omitempty"` // that the worktree was made again, or how to get back the work of the earlier attempt
+	// that the worktree was made again, or how to get back the work of the earlier attempt
+	Note stick.Words `json:"note,omitempty"`
 	CopiedFiles
 	Joined  bool `json:"joined,omitempty"`
 	Already bool `json:"already,omitempty"`
@@ -46,16 +49,17 @@ type WorkerSpawnResult struct {
 
 // spawnPlan is the branch and worktree that spawn and retry create for a task.
 type spawnPlan struct {
-	task             stick.Task
-	path             string
-	base             string
-	start            string // the commit at which the branch begins, if it isn't base
-	oldHead          string // the commit of the branch, if it must be moved forward to there
-	newBranch        bool
-	newTree          bool
-	id, kind         string        // of its intent
-	begun            bool          // git may have made something of it, or will next
-	releaseWorktrees func()        // gives the lock of the worktrees back, and may be called again; nil if the plan doesn't have it
+	task      stick.Task
+	path      string
+	base      string
+	start     string // the commit at which the branch begins, if it isn't base
+	oldHead   string // the commit of the branch, if it must be moved forward to there
+	newBranch bool
+	newTree   bool
+	id, kind  string // of its intent
+	begun     bool   // git may have made something of it, or will next
+	// Gives the lock of the worktrees back, and may be called again; nil if the plan doesn't have it.
+	releaseWorktrees func()
 	forNext          bool          // the caller asked for any task that is ready, and becomes its worker
 	copied           CopiedFiles   // set by restoreWorktree
 	slot             int           // set by carryOutPlan
@@ -74,7 +78,10 @@ func (m spawnPlan) startCommit() string { return cmp.Or(m.start, m.base) }
 
 // storedForm returns the stored form of the plan.
 func (m spawnPlan) storedForm() spawnIntent {
-	return spawnIntent{Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.startCommit(), NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.forNext}
+	return spawnIntent{
+		Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.startCommit(),
+		NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.forNext,
+	}
 }
 
 // WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for
@@ -83,14 +90,20 @@ func (m spawnPlan) storedForm() spawnIntent {
 // failure undoes everything that it created, but for [stick.CodeSetupFailed]: then there is the task.
 func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
-	q := stick.Spawning{ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0, Slot: stick.NoSlot}
+	q := stick.Spawning{
+		ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0,
+		Slot: stick.NoSlot,
+	}
+
 	if err := q.Check(); err != nil {
 		return res, err
 	}
 	if q.Later && p.Base != "" {
-		return res, stick.Errorf(stick.CodeUsage, "tt chooses the base of a task for later when somebody begins it").With("field", "base").
+		return res, stick.Errorf(stick.CodeUsage, "tt chooses the base of a task for later when somebody begins it").
+			With("field", "base").
 			Hintf("leave out --base")
 	}
+
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
@@ -98,21 +111,30 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err := rp.git.Identity(ctx, rp.root); err != nil {
 		return res, err
 	}
+
+	// There is no task yet, so lockTask can't be used.
 	unlock, err := rp.acquireLock(ctx, "task", p.TaskID, lockWait)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
+
 	if err := rp.recoverTask(ctx, p.TaskID); err != nil {
 		return res, err
 	}
+
+	// A repeated call shows the task. Any other task of this name is in the way.
 	if was, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
-		if yes && was.Description == p.Description && was.Spec == p.Spec && was.Later == q.Later && sameTasks(was.After, uniqueTasks(p.After)) {
+		if yes && was.Description == p.Description && was.Spec == p.Spec && was.Later == q.Later &&
+			sameTasks(was.After, uniqueTasks(p.After)) {
 			return rp.shownAfterSpawn(ctx, was)
 		}
+
 		_, err := stick.SpawnTask(was, q)
 		return res, err
 	}
+
+	// Everything is checked before the intent is stored.
 	m, err := rp.planSpawn(ctx, &q, p.Base)
 	if err == nil && p.Run != "" && !q.Later {
 		err = rp.requireRoomToRun(ctx, m.task)
@@ -123,11 +145,13 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if q.Later {
 		return rp.spawnForLater(ctx, q, p.After, p.Run, p.Restart)
 	}
+
 	res, err = rp.carryOutPlan(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
 		}
+
 		q.By, q.In, q.Slot = o.Me.Agent, o.Tx.CheckoutOf(o.Room), slot
 		ev, err := stick.SpawnTask(was, q)
 		return []stick.Event{ev}, err
@@ -139,14 +163,18 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	return res, rp.showTask(ctx, &res)
 }
 
-// carryOutPlan creates what a plan says, between an intent of this kind and the events that record makes; then
-// the project's command sets a new worktree up. record also decides before anything is created whether the
-// task may begin. A failure undoes everything that was created, except if it is [stick.CodeSetupFailed].
-func (rp *repo) carryOutPlan(ctx context.Context, kind string, m spawnPlan, record func(o *op, slot int) ([]stick.Event, error)) (res WorkerSpawnResult, err error) {
+// carryOutPlan creates what a plan says, between an intent of this kind and the events that record makes;
+// then the project's command sets a new worktree up. record also decides before anything is created whether
+// the task may begin. A failure undoes everything that was created, except if it is [stick.CodeSetupFailed].
+func (rp *repo) carryOutPlan(
+	ctx context.Context, kind string, m spawnPlan, record func(o *op, slot int) ([]stick.Event, error),
+) (res WorkerSpawnResult, err error) {
 	id, err := rp.newID(ctx)
 	if err != nil {
 		return res, err
 	}
+
+	// The intent has the slot, so that nobody else gets it while git works.
 	m.id, m.kind = id, kind
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) (err error) {
 		if m.slot, err = o.freeSlot(m.task); err != nil {
@@ -155,6 +183,7 @@ func (rp *repo) carryOutPlan(ctx context.Context, kind string, m spawnPlan, reco
 		if _, err := record(o, m.slot); err != nil {
 			return err
 		}
+
 		res.Joined = o.Joined
 		return o.storeSpawn(m)
 	})
@@ -163,22 +192,29 @@ func (rp *repo) carryOutPlan(ctx context.Context, kind string, m spawnPlan, reco
 	}
 	defer rp.serveIntent(ctx, id)()
 	rp.killPoint(kind + ": intended")
+
+	// git acts between two transactions. A failure is undone at once, a crash by the next command.
 	if res.CopiedFiles, err = rp.createWorktree(ctx, &m); err != nil {
 		return res, rp.undoFailedSpawn(ctx, m, err)
 	}
 	rp.killPoint(kind + ": made")
+
 	setup, err := rp.planSetup(ctx, m)
 	if err != nil {
 		return res, rp.undoFailedSpawn(ctx, m, err)
 	}
+
 	err = rp.writeOutcome(ctx, func(o *op) error {
+		// The task begins, the intent ends and the set-up is due in one transaction.
 		events, err := record(o, m.slot)
 		if err != nil {
 			return err
 		}
+
 		for _, ev := range events {
 			o.addTaskEvent(ev)
 		}
+
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = o.Room.ID, o.Me.Agent, m.task.ID, m.path
 		if err := o.Tx.EndIntent(id, "done"); err != nil {
 			return err
@@ -193,7 +229,9 @@ func (rp *repo) carryOutPlan(ctx context.Context, kind string, m spawnPlan, reco
 
 // showTask adds the task as it is now to the result.
 func (rp *repo) showTask(ctx context.Context, res *WorkerSpawnResult) error {
-	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.where, TaskID: res.Task.TaskID, skipSeen: true})
+	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{
+		Caller: rp.by, Where: rp.where, TaskID: res.Task.TaskID, skipSeen: true,
+	})
 	res.Task = shown.TaskView
 	return err
 }
@@ -205,20 +243,31 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
+
+	// The worktree is there, but its set-up may have failed at the first call.
 	if m == nil {
 		if err := rp.setUpAgain(ctx, task); err != nil {
 			return WorkerSpawnResult{}, err
 		}
 	}
+
 	note, err := rp.restoreWorktree(ctx, m)
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
-	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{Caller: rp.by, Where: rp.where, TaskID: task.ID, skipSeen: true})
+
+	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{
+		Caller: rp.by, Where: rp.where, TaskID: task.ID, skipSeen: true,
+	})
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
-	res := WorkerSpawnResult{RoomID: shown.RoomID, Worktree: rp.worktreePath(task), Task: shown.TaskView, Note: note, Already: true}
+
+	res := WorkerSpawnResult{
+		RoomID: shown.RoomID, Worktree: rp.worktreePath(task), Task: shown.TaskView, Note: note,
+		Already: true,
+	}
+
 	if m != nil {
 		res.CopiedFiles = m.copied
 	}
@@ -238,14 +287,18 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 	if err != nil {
 		return m, err
 	}
+
 	t, err := rp.readTarget(ctx, name)
 	if err != nil {
 		return m, err
 	}
+
+	// The project says where worktrees lie, and what its branches are called.
 	w, err := rp.acceptedSettings(ctx, t.head())
 	if err != nil {
 		return m, err
 	}
+
 	q.Integration, q.Base, q.Worktree, q.Branch = name, t.head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
 	if q.Later {
 		q.Base = ""
@@ -255,15 +308,21 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 		if err != nil {
 			return m, err
 		}
+
 		if !ok {
-			return m, stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(base, 60)).With("base", stick.Clip(base, 60)).
+			return m, stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(base, 60)).
+				With("base", stick.Clip(base, 60)).
 				Hintf("name a commit or a branch of this repository")
 		}
+
 		q.Base = commit
 	}
+
 	task := stick.Task{
-		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base, Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
+		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base,
+		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
 	}
+
 	m = spawnPlan{task: task, path: rp.worktreePath(task), base: q.Base, newBranch: true, newTree: true, worker: w}
 	return m, rp.requireRoomFor(ctx, m)
 }
@@ -295,8 +354,11 @@ func (rp *repo) requireNoDirectory(m spawnPlan) error {
 	if _, err := os.Lstat(m.path); err != nil {
 		return nil
 	}
+
 	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", m.path).With("path", m.path)
-	if m.task.Attempt > 0 { // there is the task already
+
+	// There is the task already.
+	if m.task.Attempt > 0 {
 		return e.With("task_id", m.task.ID).Hintf("move that directory elsewhere, then run the same command again")
 	}
 	return e.Hintf("give the task another name, or move that directory elsewhere")
@@ -327,24 +389,34 @@ func branchRefs(branch string) []string {
 func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
 	branch := m.task.Branch
 	if !git.BranchName(branch) {
-		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).With("branch", branch).Hintf("give the task another name")
+		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).
+			With("branch", branch).Hintf("give the task another name")
 	}
+
+	// A branch blocks its own name, all names below it, and those of its directories.
 	full := "refs/heads/" + branch
-	taken := map[string]bool{} // by their keys: some file systems don't distinguish case
+
+	// By their keys: some file systems don't distinguish case.
+	taken := map[string]bool{}
+
 	for _, pattern := range branchRefs(branch) {
 		taken[stick.TaskKey(pattern)] = true
 	}
+
 	for _, r := range refs {
 		name, local := strings.CutPrefix(r.Name, "refs/heads/")
 		if local && (taken[stick.TaskKey(r.Name)] || strings.HasPrefix(r.Name, full+"/")) {
 			e := stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", name).With("branch", name)
 			rename := stick.Cmd("git branch -m <branch> <new-branch>")
 			if m.task.Attempt > 0 {
-				return e.With("task_id", m.task.ID).Hintf("rename that branch: %s; then run the same command again", rename)
+				return e.With("task_id", m.task.ID).
+					Hintf("rename that branch: %s; then run the same command again", rename)
 			}
+
 			return e.Hintf("give the task another name, or rename that branch: %s", rename)
 		}
 	}
+
 	return nil
 }
 
@@ -365,16 +437,21 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// A landing takes long, and the caller would rather know than wait.
 	wait := lockWait
 	if landing, err := rp.isLanding(ctx, id); err != nil {
 		return nil, err
 	} else if landing {
 		wait = 0
 	}
+
 	unlock, err := rp.acquireLock(ctx, "task", task.ID, max(wait, shortLockWait))
 	if err != nil {
 		return nil, err
 	}
+
+	// The lock holds on this host only; other checkouts are asked by their intents.
 	if err = rp.awaitOtherCheckouts(ctx, task.ID, "", wait); err == nil {
 		err = rp.recoverTask(ctx, task.ID)
 	}
@@ -382,6 +459,7 @@ func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
 		unlock()
 		return nil, err
 	}
+
 	return unlock, nil
 }
 

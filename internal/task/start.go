@@ -46,9 +46,12 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		}
 		return res, err
 	}
+
+	// A worktree that can't be made again is an error only if the caller may start the task.
 	m, unlock, missing := rp.lockMissingWorktree(ctx, id)
 	unlock = sync.OnceFunc(unlock)
 	defer unlock()
+
 	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
@@ -57,6 +60,8 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		if err := o.requireNotLanding(task.ID); err != nil {
 			return err
 		}
+
+		// Another agent may take the task on once its worker is gone.
 		w, ok := o.Room.Member(task.Worker)
 		workerGone := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Probed) == stick.Gone
 		ev, err := task.Start(o.taskCall(attempt), workerGone)
@@ -66,14 +71,18 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		if err != nil {
 			return err
 		}
+
+		// The prompt repeats what reviewers have asked for.
 		comments, err := o.Tx.Comments(o.Room.ID, task.ID)
 		if err != nil {
 			return err
 		}
+
 		reviews, err := o.Tx.Reviews(o.Room.ID, task.ID)
 		if err != nil {
 			return err
 		}
+
 		res = rp.startResult(o.Room, o.Me, task, ev == nil, feedback{reviews, openComments(comments)})
 		res.Joined = o.Joined
 		if ev != nil {
@@ -81,6 +90,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 			status, _ := ev.TaskStatus()
 			res.State = status.State
 		}
+
 		return o.Tx.Heartbeat(o.Room.ID, task.ID)
 	})
 	if err != nil {
@@ -90,15 +100,20 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		res.Note, err = rp.restoreWorktree(ctx, m)
 		return res, err
 	}
+
 	unlock()
 	return res, rp.setUpToStart(ctx, id)
 }
 
 // startResult returns the result of a start.
-func (rp *repo) startResult(r stick.Room, me core.Identity, task stick.Task, already bool, notes feedback) WorkerStartResult {
+func (rp *repo) startResult(
+	r stick.Room, me core.Identity, task stick.Task, already bool, notes feedback,
+) WorkerStartResult {
 	return WorkerStartResult{
-		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Worktree: rp.worktreePath(task),
-		Branch: task.Branch, Already: already, Prompt: workerPrompt(task, notes, rp.worktreePath(task), me.Caller.Flag()),
+		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt,
+		Worktree: rp.worktreePath(task),
+		Branch:   task.Branch, Already: already,
+		Prompt: workerPrompt(task, notes, rp.worktreePath(task), me.Caller.Flag()),
 	}
 }
 
@@ -109,14 +124,18 @@ func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*Work
 	if err != nil || !task.Later || task.Over() {
 		return nil, ignoreNoRoom(err)
 	}
+
 	unlock, err := rp.lockTask(ctx, task.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
+
+	// Somebody may have begun it before the lock was free.
 	if task, err = rp.readTask(ctx, id); err != nil || !task.Later || attempt != 0 && attempt != task.Attempt {
 		return nil, err
 	}
+
 	res, err := rp.beginTask(ctx, task, true, false)
 	return &res, err
 }
@@ -130,11 +149,14 @@ func (rp *repo) setUpToStart(ctx context.Context, id string) error {
 	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
 		return err
 	}
+
+	// Only a set-up that is due needs the lock.
 	unlock, err := rp.lockTask(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+
 	return rp.setUpAgain(ctx, task)
 }
 
@@ -164,6 +186,7 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 	if err != nil {
 		return res, err
 	}
+
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err == nil {
@@ -172,7 +195,12 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 		if err != nil {
 			return err
 		}
-		res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason}
+
+		res = WorkerHeartbeatResult{
+			RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt,
+			Reason: task.Reason,
+		}
+
 		return o.Tx.Heartbeat(o.Room.ID, task.ID)
 	})
 	return res, err
@@ -195,6 +223,7 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 	if err != nil {
 		return res, err
 	}
+
 	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
@@ -204,14 +233,24 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 			return err
 		}
 		if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
-			res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt, Reason: task.Reason, Already: true}
+			res = WorkerHeartbeatResult{
+				RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt,
+				Reason: task.Reason, Already: true,
+			}
+
 			return err
 		}
+
 		ev, err := task.Fail(o.taskCall(attempt), p.Reason)
 		if err != nil {
 			return err
 		}
-		res = WorkerHeartbeatResult{RoomID: o.Room.ID, TaskID: task.ID, State: stick.TaskFailed, Attempt: task.Attempt, Reason: p.Reason}
+
+		res = WorkerHeartbeatResult{
+			RoomID: o.Room.ID, TaskID: task.ID, State: stick.TaskFailed, Attempt: task.Attempt,
+			Reason: p.Reason,
+		}
+
 		return o.endTask(ev)
 	})
 	return res, err
