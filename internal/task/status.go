@@ -14,48 +14,59 @@ import (
 
 // TaskView is a task as it is shown.
 type TaskView struct {
-	TaskID       string          `json:"task_id"`
-	State        stick.TaskState `json:"state"`
-	Attempt      int             `json:"attempt"`
-	Liveness     string          `json:"liveness,omitempty"` // of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
-	Warning      stick.Words     `json:"warning,omitempty"`  // why a person should check on it
-	Description  string          `json:"description,omitempty"`
-	Worker       stick.AgentID   `json:"worker,omitempty"`
-	SpawnedBy    stick.AgentID   `json:"spawned_by"`
-	Branch       string          `json:"branch"`
-	Worktree     string          `json:"worktree"`           // relative to the workspace's root
-	Host         string          `json:"host,omitempty"`     // the one with its branch and worktree, if that isn't this host
-	Checkout     string          `json:"checkout,omitempty"` // the clone with its branch and worktree, if that isn't this one
-	Integration  string          `json:"integration"`
-	Base         string          `json:"base"`
-	Head         string          `json:"head,omitempty"`          // the commit that was last offered for review
-	Branched     string          `json:"branch_head,omitempty"`   // the commit of the branch now; empty if there is none
-	ChangesGate  bool            `json:"changes_gate,omitempty"`  // it changes files of the gate itself
-	GateFiles    []string        `json:"gate_files,omitempty"`    // which
-	Evidence     []ShownCheck    `json:"evidence"`                // the newest checks that its worker ran
-	OpenComments int             `json:"open_comments,omitempty"` // of reviewers on lines, that aren't resolved
-	Approved     string          `json:"approved,omitempty"`      // the commit that was approved
-	ApprovedBy   stick.AgentID   `json:"approved_by,omitempty"`
-	BelowAuthor  bool            `json:"below_author,omitempty"` // an agent that worked on the task had started who approved it
-	Queue        int             `json:"queue,omitempty"`        // its place in the merge queue of its branch, from 1
-	Result       string          `json:"result,omitempty"`       // the merge commit; empty if the branch contained the task already
-	RevertedBy   string          `json:"reverted_by,omitempty"`  // the commit that reverted its merge
-	Cause        string          `json:"cause,omitempty"`        // why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
-	Reason       string          `json:"reason,omitempty"`
-	Doing        string          `json:"doing,omitempty"`  // what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
-	Runner       *Runner         `json:"runner,omitempty"` // the process of that command
-	Run          *RunView        `json:"run,omitempty"`
-	Later        bool            `json:"later,omitempty"`     // nobody has begun it: it has no branch and no worktree
-	Ready        bool            `json:"ready,omitempty"`     // it is for later, and can begin now
-	After        []string        `json:"after,omitempty"`     // of a task for later: the tasks that have to land before it begins
-	WaitsFor     []TaskWait      `json:"waits_for,omitempty"` // those of them that haven't landed
-	Slot         *int            `json:"slot,omitempty"`      // the number of its worktree, which the commands there find in TT_SLOT
-	Changed      *Changed        `json:"changed,omitempty"`   // how much its worker has changed; only where it was asked for
-	Setup        *SetupView      `json:"setup,omitempty"`     // the project's command that set its worktree up
-	CreatedAt    stick.Time      `json:"created_at"`
-	StateAt      stick.Time      `json:"state_at"`
-	SeenAt       stick.Time      `json:"last_seen_at"` // the last sign of its worker
-	NextAction   stick.Words     `json:"next_action"`
+	TaskID  string          `json:"task_id"`
+	State   stick.TaskState `json:"state"`
+	Attempt int             `json:"attempt"`
+	// of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
+	Liveness    string        `json:"liveness,omitempty"`
+	Warning     stick.Words   `json:"warning,omitempty"` // why a person should check on it
+	Description string        `json:"description,omitempty"`
+	Worker      stick.AgentID `json:"worker,omitempty"`
+	SpawnedBy   stick.AgentID `json:"spawned_by"`
+	Branch      string        `json:"branch"`
+	Worktree    string        `json:"worktree"` // relative to the workspace's root
+	// the one with its branch and worktree, if that isn't this host
+	Host string `json:"host,omitempty"`
+	// the clone with its branch and worktree, if that isn't this one
+	Checkout    string `json:"checkout,omitempty"`
+	Integration string `json:"integration"`
+	Base        string `json:"base"`
+	Head        string `json:"head,omitempty"` // the commit that was last offered for review
+	// the commit of the branch now; empty if there is none
+	Branched     string        `json:"branch_head,omitempty"`
+	ChangesGate  bool          `json:"changes_gate,omitempty"`  // it changes files of the gate itself
+	GateFiles    []string      `json:"gate_files,omitempty"`    // which
+	Evidence     []ShownCheck  `json:"evidence"`                // the newest checks that its worker ran
+	OpenComments int           `json:"open_comments,omitempty"` // of reviewers on lines, that aren't resolved
+	Approved     string        `json:"approved,omitempty"`      // the commit that was approved
+	ApprovedBy   stick.AgentID `json:"approved_by,omitempty"`
+	// an agent that worked on the task had started who approved it
+	BelowAuthor bool `json:"below_author,omitempty"`
+	Queue       int  `json:"queue,omitempty"` // its place in the merge queue of its branch, from 1
+	// the merge commit; empty if the branch contained the task already
+	Result     string `json:"result,omitempty"`
+	RevertedBy string `json:"reverted_by,omitempty"` // the commit that reverted its merge
+	// why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
+	Cause  string `json:"cause,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
+	Doing  string   `json:"doing,omitempty"`
+	Runner *Runner  `json:"runner,omitempty"` // the process of that command
+	Run    *RunView `json:"run,omitempty"`
+	Later  bool     `json:"later,omitempty"` // nobody has begun it: it has no branch and no worktree
+	Ready  bool     `json:"ready,omitempty"` // it is for later, and can begin now
+	// of a task for later: the tasks that have to land before it begins
+	After    []string   `json:"after,omitempty"`
+	WaitsFor []TaskWait `json:"waits_for,omitempty"` // those of them that haven't landed
+	// the number of its worktree, which the commands there find in TT_SLOT
+	Slot *int `json:"slot,omitempty"`
+	// how much its worker has changed; only where it was asked for
+	Changed    *Changed    `json:"changed,omitempty"`
+	Setup      *SetupView  `json:"setup,omitempty"` // the project's command that set its worktree up
+	CreatedAt  stick.Time  `json:"created_at"`
+	StateAt    stick.Time  `json:"state_at"`
+	SeenAt     stick.Time  `json:"last_seen_at"` // the last sign of its worker
+	NextAction stick.Words `json:"next_action"`
 	stick.PullRequest
 }
 
@@ -108,53 +119,70 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 		if err != nil {
 			return err
 		}
+
 		comments, err := tx.OpenComments(r.ID)
 		if err != nil {
 			return err
 		}
+
+		// Tasks that ended long ago are only counted.
 		tasks = tasks[:0]
 		find := findAmong(all)
+
 		for _, t := range all {
 			if t.Over() && !p.All && tx.Now().Sub(t.StateAt) > hideAfter {
 				res.Hidden++
 				continue
 			}
+
 			tasks = append(tasks, t)
 			v, err := viewTask(tx, t, r, probes, me, find)
 			if err != nil {
 				return err
 			}
+
 			v.OpenComments = comments[stick.TaskKey(t.ID)]
 			res.Tasks = append(res.Tasks, v)
 		}
+
+		// Pointers into the list, which doesn't grow any more.
 		for i := range res.Tasks {
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
 		}
+
 		open, res.Paused, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag())
 		return err
 	})
 	if err != nil {
 		return res, err
 	}
+
+	// Locks, processes and git are asked outside of the transaction.
 	if p, err := ts.core.PlaceToRead(p.Where); err == nil && p != nil {
 		root = p.Root
 	}
+
 	ts.addRunners(root, open, shown)
 	numberQueues(res.Tasks, tasks)
 	ts.addBranchState(ctx, root, tasks, shown)
 	if p.Stat {
 		ts.addChanged(ctx, root, tasks, shown)
 	}
+
 	for _, t := range tasks {
 		v := shown[stick.TaskKey(t.ID)]
 		v.markStale(t, v.Branched)
 	}
-	slices.Reverse(res.Tasks) // the newest comes first
+
+	// The newest comes first.
+	slices.Reverse(res.Tasks)
 	return res, nil
 }
 
 // viewTask returns the view of a task, as far as the database has it.
-func viewTask(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find stick.FindTask) (TaskView, error) {
+func viewTask(
+	tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find stick.FindTask,
+) (TaskView, error) {
 	v := viewTaskRow(t, r, probes, me, tx.Now())
 	if err := v.showWaits(t, find, me.Caller.Flag()); err != nil {
 		return v, err
@@ -162,27 +190,41 @@ func viewTask(tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me 
 	if t.Elsewhere(tx.CheckoutOf(r)) {
 		v.Host, v.Checkout = hostOf(tx, t.In), t.In.Path
 	}
+
+	// The event of the approval says how independent it was.
 	if t.Approved != "" {
-		approvals, _, err := tx.Events(store.EventQuery{Room: r.ID, Task: t.ID, Types: []stick.EventType{stick.EventTaskApproved}, Limit: 1, Newest: true})
+		approvals, _, err := tx.Events(store.EventQuery{
+			Room: r.ID, Task: t.ID, Types: []stick.EventType{stick.EventTaskApproved}, Limit: 1,
+			Newest: true,
+		})
 		if err != nil {
 			return v, err
 		}
+
 		v.BelowAuthor = slices.ContainsFunc(approvals, stick.BelowAuthor)
 	}
+
 	if !t.Over() {
 		if err := v.addOffers(tx, r.ID, t); err != nil {
 			return v, err
 		}
 	}
+
 	if t.Cause != stick.CauseRolledBack {
 		return v, nil
 	}
+
+	// The row has the commit that reverted the task. The one that merged it is in the log.
 	v.Result, v.RevertedBy = "", t.Result
-	landings, _, err := tx.Events(store.EventQuery{Room: r.ID, Task: t.ID, Types: []stick.EventType{stick.EventTaskCompleted}, Limit: 1, Newest: true})
+	landings, _, err := tx.Events(store.EventQuery{
+		Room: r.ID, Task: t.ID, Types: []stick.EventType{stick.EventTaskCompleted}, Limit: 1,
+		Newest: true,
+	})
 	if err == nil && len(landings) > 0 {
 		f, _ := stick.TaskFactsOf[stick.TaskCompletedFacts](landings[0])
 		v.Result = f.Result
 	}
+
 	return v, err
 }
 
@@ -193,36 +235,51 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 	if !t.Busy() || t.Worker == me.Agent {
 		next = next.As(as)
 	}
+
 	v := TaskView{
-		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker, SpawnedBy: t.SpawnedBy, Branch: t.Branch,
-		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head, ChangesGate: t.ChangesGate, Approved: t.Approved,
-		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason, CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.Words(),
+		TaskID: t.ID, State: t.State, Attempt: t.Attempt, Description: t.Description, Worker: t.Worker,
+		SpawnedBy: t.SpawnedBy, Branch: t.Branch,
+		Worktree: t.Worktree, Integration: t.Integration, Base: t.Base, Head: t.Head,
+		ChangesGate: t.ChangesGate, Approved: t.Approved,
+		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason,
+		CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.Words(),
 		PullRequest: t.PR,
 		Slot:        slotView(t),
 		Evidence:    []ShownCheck{},
 	}
-	if !t.Busy() || t.Worker.Human() { // people show no signs of life
+
+	// People show no signs of life.
+	if !t.Busy() || t.Worker.Human() {
 		return v
 	}
+
+	// The newest sign of life counts, whatever it was.
 	w, _ := r.Member(t.Worker)
 	v.SeenAt = max(t.HeartbeatAt, w.LastSeenAt, t.StateAt)
 	silent := now.Sub(v.SeenAt)
 	if busy := now.Sub(w.BusySince); !w.BusySince.IsZero() && busy < 4*stuckAfter {
-		silent = 0 // a tool call is in progress
+		// A tool call is in progress.
+		silent = 0
 	}
+
+	// A worker that is gone or silent needs another step than the task's usual one.
 	v.Liveness, v.Warning = livenessOf(w.Verdict(probes.Probed), silent)
 	switch {
 	case w.Verdict(probes.Probed) == stick.Gone:
-		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
+		v.NextAction = stick.
+			Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
 	case v.Liveness == "STALE" && v.Warning != "":
 		v.NextAction = startOver("if it doesn't come back", t.ID).As(as).Words()
 	}
+
 	return v
 }
 
 // startOver says how to give a task to another worker, and when.
 func startOver(when stick.Words, id string) stick.Hint {
-	return stick.Hintf("%s: %s, then %s", when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
+	return stick.
+		Hintf("%s: %s, then %s",
+			when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }
 
 // livenessOf returns the liveness of a worker and a warning, from the verdict on its process and the time for
@@ -238,62 +295,78 @@ func livenessOf(v stick.Verdict, silent time.Duration) (string, stick.Words) {
 	case silent <= staleAfter:
 		return "STALE", ""
 	}
+
 	return "STALE", "its worker has shown no sign of life for " + stick.Age(silent)
 }
 
 // addRunsAndPauses adds to the views what commands are doing for the tasks. It returns the open intents, and
 // the queues that are paused.
-func (ts *Tasks) addRunsAndPauses(tx *store.Tx, r stick.Room, shown map[string]*TaskView, as string) (open []store.Intent, paused []QueuePause, err error) {
+func (ts *Tasks) addRunsAndPauses(
+	tx *store.Tx, r stick.Room, shown map[string]*TaskView, as string,
+) (open []store.Intent, paused []QueuePause, err error) {
 	if open, err = tx.Intents(r.ID, ""); err != nil {
 		return nil, nil, err
 	}
+
 	for _, i := range open {
 		if v := shown[i.Task]; v != nil {
 			v.Doing = i.Kind
+
+			// The locks here say nothing about a command in another checkout.
 			if i.In.IsOther(tx.CheckoutOf(r)) {
 				runner, err := runnerInCheckout(tx, i)
 				if err != nil {
 					return nil, nil, err
 				}
+
 				v.Runner = &runner
 			}
 		}
+
 		if p := pauseOf(i); p != nil {
 			paused = append(paused, *p)
 		}
 	}
+
 	setups, err := tx.Setups(r.ID, "")
 	if err != nil {
 		return open, paused, err
 	}
+
 	for _, s := range setups {
 		if v := shown[s.Task]; v != nil && v.Attempt == s.Attempt {
 			v.showSetup(s, as)
 		}
 	}
+
 	last, err := tx.LastRuns(r.ID)
 	if err != nil {
 		return open, paused, err
 	}
+
 	for _, run := range last {
 		v := shown[run.Task]
 		if v == nil || v.Attempt != run.Attempt {
 			continue
 		}
+
 		ts.showRun(v, run, as)
 	}
+
 	return open, paused, nil
 }
 
 // showSetup adds to the view of a task how its worktree was set up, and what to do if that went wrong.
 func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 	v.Setup = viewSetup(s)
-	if why := v.Setup.Failed(v.Doing); why != "" && (v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
+	if why := v.Setup.Failed(v.Doing); why != "" &&
+		(v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
 		v.Warning = why
 		words := "to run it again: %s"
 		if v.State == stick.TaskAssigned {
 			words = "whoever begins the task runs it again: %s"
 		}
+
 		v.NextAction = stick.Hintf(words, stick.Cmd("tt task start --task <task_id>", v.TaskID)).As(as).Words()
 	}
 }
@@ -309,18 +382,24 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 		}
 		return
 	}
+
 	if r.State == stick.RunDropped {
 		v.Run = nil
 	}
+
+	// The command is at work, even before it has made itself the worker.
 	if r.State.Live() {
 		if v.State == stick.TaskAssigned {
 			v.Liveness = "alive"
 		}
 		return
 	}
+
 	if v.State != stick.TaskAssigned && v.State != stick.TaskWorking && v.State != stick.TaskConflicted {
 		return
 	}
+
+	// Somebody has to be working on the task, and its command has ended.
 	v.Liveness, v.Warning = "STALE", "its command "+r.How()
 	t := stick.Task{ID: v.TaskID, State: v.State, Attempt: v.Attempt, Cause: v.Cause, StateAt: v.StateAt}
 	v.NextAction = t.Again([]stick.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
@@ -328,9 +407,11 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 
 // numberQueues sets the places of the approved tasks in the merge queues of their branches.
 func numberQueues(views []TaskView, tasks []stick.Task) {
+	// Each branch has its own queue, in the order of the approvals.
 	waiting := slices.DeleteFunc(slices.Clone(tasks), func(t stick.Task) bool { return t.State != stick.TaskApproved })
 	slices.SortFunc(waiting, func(a, b stick.Task) int { return int(max(-1, min(1, a.ApprovedSeq-b.ApprovedSeq))) })
 	before := map[string]int{}
+
 	for _, t := range waiting {
 		before[t.Integration]++
 		for i := range views {
@@ -347,26 +428,33 @@ func (ts *Tasks) addBranchState(ctx context.Context, root string, tasks []stick.
 	if len(tasks) == 0 {
 		return
 	}
+
+	// One git reads all branches, from the few directories that they lie in.
 	var dirs []string
 	for _, t := range tasks {
 		if dir := path.Dir("refs/heads/"+t.Branch) + "/"; !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
+
 	branches, err := ts.core.Config.Git.Branches(ctx, root, dirs...)
 	if err != nil {
 		return
 	}
+
 	at := map[string]git.Branch{}
 	for _, b := range branches {
 		at[b.Name] = b
 	}
+
 	now := stick.At(ts.core.Now())
 	for _, t := range tasks {
 		v, r := shown[stick.TaskKey(t.ID)], at["refs/heads/"+t.Branch]
 		if v.Checkout != "" {
-			continue // a branch of that name here isn't the task's
+			// A branch of that name here isn't the task's.
+			continue
 		}
+
 		v.Branched = r.Commit
 		if v.Liveness == "STUCK" && now.Sub(r.Committed) <= stuckAfter {
 			v.Liveness, v.Warning = "alive", ""

@@ -61,10 +61,12 @@ func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res Worker
 	if err != nil {
 		return res, err
 	}
+
 	s := runStop{repo: rp, id: p.TaskID}
 	if err := s.recordStop(ctx); err != nil {
 		return res, err
 	}
+
 	res.StoppedRun, err = s.endProcesses(ctx)
 	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, string(s.task.State.Word(s.task.Cause)), s.already
 	if err == nil && len(res.Left) == 0 {
@@ -92,33 +94,49 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}
+
 		s.room = o.Room.ID
 		if s.task, err = taskOf(o.Tx, o.Room.ID, s.id); err != nil {
 			return err
 		}
+
 		runs, err := o.Tx.Runs(o.Room.ID, s.task.ID)
 		if err != nil {
 			return err
 		}
+
 		if len(runs) == 0 {
-			return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started", s.task.ID).With("task_id", s.task.ID).
+			return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started", s.task.ID).
+				With("task_id", s.task.ID).
 				Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", s.task.ID))
 		}
+
+		// The processes can be ended only on their own host.
 		if err := requireHere(o.Tx, o.Room, s.task); err != nil {
 			return err
 		}
+
 		s.run = runs[len(runs)-1]
+
+		// A run that has ended, but whose process waits to start the next one, still has to be stopped.
 		v := verdict(s.run.Process)
 		s.state = s.run.State(v)
 		waits := s.state == stick.RunEnded && s.run.Restarts > 0 && v != stick.Gone
 		s.already = !waits && (s.state == stick.RunEnded || s.state == stick.RunDropped)
 		if s.state == stick.RunRunning && v == stick.Unknown {
-			return stick.Errorf(stick.CodeElsewhere, "process %d, which attends to the command of %s, can't be seen from here", s.run.Process.PID, s.task.ID).
-				With("task_id", s.task.ID).With("pid", s.run.Process.PID).Hintf("run %s where it was started: outside of this container or sandbox", stick.Cmd("tt task stop <task_id>", s.task.ID))
+			return stick.Errorf(stick.CodeElsewhere,
+				"process %d, which attends to the command of %s, can't be seen from here", s.run.Process.PID,
+				s.task.ID).
+				With("task_id", s.task.ID).With("pid", s.run.Process.PID).
+				Hintf("run %s where it was started: outside of this container or sandbox",
+					stick.Cmd("tt task stop <task_id>", s.task.ID))
 		}
+
 		if s.already {
 			return nil
 		}
+
+		// From here on the run doesn't start again, even if this process dies.
 		s.run.Restarts = 0
 		if s.run.StopAt.IsZero() && s.state != stick.RunEnded {
 			s.run.StopAt, s.run.StoppedBy = max(o.Tx.Now(), 1), o.Me.Agent
@@ -126,6 +144,7 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		if s.state == stick.RunClaimed {
 			s.run.EndedAt, s.run.Exit = max(o.Tx.Now(), 1), -1
 		}
+
 		o.Tx.Ring(o.Room.ID)
 		return o.Tx.PutRun(o.Room.ID, s.run)
 	})
@@ -137,8 +156,11 @@ func (s *runStop) recordStop(ctx context.Context) error {
 // meanwhile, except that it doesn't wait then.
 func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) {
 	ts := s.tasks
+
+	// They are found before anybody is asked to end: later they may have lost their parent.
 	found := ts.processesOf(s.room, s.task.ID, s.run)
 	res = StoppedRun{Ended: []EndedProcess{}}
+
 	switch s.state {
 	case stick.RunRunning:
 		res.Ended = append([]EndedProcess{{s.run.Process.PID, "tt"}}, endedProcesses(found)...)
@@ -148,35 +170,44 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 	case stick.RunLost:
 		res.Ended = endedProcesses(found)
 	}
+
+	// The process that attends to the run has most often recorded its end.
 	if err := s.reloadRun(ctx); err != nil {
 		return res, err
 	}
 	if s.state == stick.RunRunning || s.state == stick.RunLost {
-		if s.run.EndedAt.IsZero() { // the process that attends to it has died, or doesn't react
-			_ = ts.core.Config.Procs.Send(s.run.Process, os.Kill) // it may have ended
+		// The process that attends to it has died, or doesn't react.
+		if s.run.EndedAt.IsZero() {
+			// It may have ended.
+			_ = ts.core.Config.Procs.Send(s.run.Process, os.Kill)
 			s.killPoint("stop: killed")
 		}
+
 		e := processEnder{procs: ts.core.Config.Procs, find: func() []proc.Info { return s.findRunning(found) }}
 		res.Left = endedProcesses(e.endAll(ts.grace))
 	}
 	s.killPoint("stop: ended")
+
 	if s.run.EndedAt.IsZero() && (s.state == stick.RunLost || s.state == stick.RunRunning) {
 		err = s.recordLost(ctx)
 	}
+
 	res.Run = ts.viewRun(s.run)
 	return res, err
 }
 
-// findRunning finds what the run has started, and what of found lives on: once the process above it has ended,
-// that may have no trace.
+// findRunning finds what the run has started, and what of found lives on: once the process above it has
+// ended, that may have no trace.
 func (s *runStop) findRunning(found []proc.Info) []proc.Info {
 	procs := s.tasks.core.Config.Procs
 	now := s.tasks.processesOf(s.room, s.task.ID, s.run)
 	for _, f := range found {
-		if !slices.ContainsFunc(now, func(p proc.Info) bool { return p.ID == f.ID }) && procs.Verdict(f.ID) == stick.Alive {
+		if !slices.ContainsFunc(now, func(p proc.Info) bool { return p.ID == f.ID }) &&
+			procs.Verdict(f.ID) == stick.Alive {
 			now = append(now, f)
 		}
 	}
+
 	return now
 }
 
@@ -187,24 +218,32 @@ func (s *runStop) endRunner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
+	// The watch comes first, so that a record right after the request isn't missed.
 	watch, err := db.Watch(s.room)
 	if err != nil {
 		return err
 	}
 	defer watch.Close()
+
 	procs := s.tasks.core.Config.Procs
 	death, err := procs.Watch(s.run.Process)
 	if err != nil {
-		return nil // it has just died
+		// It has just died.
+		return nil
 	}
 	defer death.Close()
+
 	askToEnd(procs, s.run.Process)
 	s.killPoint("stop: asked")
+
+	// Time for the process to end what runs, to kill it, and to record that.
 	limit := time.After(2*s.tasks.grace + killTime + settleTime)
 	for {
 		if err := s.reloadRun(ctx); err != nil || !s.run.EndedAt.IsZero() {
 			return err
 		}
+
 		watch.Sleeps()
 		select {
 		case <-watch.C:
@@ -227,6 +266,7 @@ func (s *runStop) reloadRun(ctx context.Context) error {
 				s.run = run
 			}
 		}
+
 		return err
 	})
 }
@@ -235,12 +275,19 @@ func (s *runStop) reloadRun(ctx context.Context) error {
 func (s *runStop) recordLost(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	kept := output{dir: s.tasks.outputDir(s.room, s.run)}
+
+	// Nobody saw how the command ended.
 	ended := s.run
 	ended.Exit = -1
-	ended, err := s.tasks.recordEnd(ctx, RunTaskParams{RoomID: s.room, TaskID: s.task.ID}, ended, kept.lastBytes(maxOutput))
-	if stick.CodeOf(err) == stick.CodeStaleAttempt { // another stop was faster
+	ended, err := s.tasks.recordEnd(ctx, RunTaskParams{
+		RoomID: s.room, TaskID: s.task.ID,
+	}, ended, kept.lastBytes(maxOutput))
+
+	// Another stop was faster.
+	if stick.CodeOf(err) == stick.CodeStaleAttempt {
 		return s.reloadRun(ctx)
 	}
+
 	s.run = ended
 	return err
 }
@@ -256,13 +303,17 @@ func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note
 	case stick.CodeElsewhere:
 		return nil, stick.AsError(err).Words() + "; if its command runs, it isn't ended, but tt refuses what it does for the task", nil
 	}
+
 	if err != nil || s.already {
 		return nil, "", err
 	}
+
 	res, err := s.endProcesses(ctx)
 	if errors.Is(err, context.Canceled) {
-		err = nil // it may be the command itself that cancels its task
+		// It may be the command itself that cancels its task.
+		err = nil
 	}
+
 	if len(res.Ended) == 0 {
 		return nil, "", err
 	}

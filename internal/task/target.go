@@ -39,11 +39,15 @@ func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 	if err != nil {
 		return target{name: name}, err
 	}
+
 	var refs []git.Ref
 	for _, b := range branches {
 		refs = append(refs, b.Ref)
 	}
+
 	t, err := rp.targetAmong(ctx, name, refs)
+
+	// A record of git may name a checkout that somebody has deleted.
 	if i := slices.IndexFunc(branches, func(b git.Branch) bool { return b.Name == t.ref() }); err == nil && i >= 0 {
 		t.checkout, err = rp.existingCheckout(ctx, branches[i].Checkout)
 	}
@@ -68,17 +72,22 @@ func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (t
 			t.remote, t.tracked = "origin", r.Commit
 		}
 	}
-	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok && upstream != "" && remote != t.remote {
+
+	// Another remote than origin decides if the branch is set up to follow it.
+	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok &&
+		upstream != "" && remote != t.remote {
 		t.remote = remote
 		var err error
 		if t.tracked, _, err = rp.git.Commit(ctx, rp.root, upstream); err != nil {
 			return t, err
 		}
 	}
+
 	if t.head() == "" {
 		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %q to merge into", name).With("branch", name).
 			Hintf("to create it from the commit that you are on: %s", stick.Cmd("tt task init"))
 	}
+
 	return t, nil
 }
 
@@ -91,6 +100,8 @@ func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, 
 	if _, err := os.Stat(filepath.Join(checkout, ".git")); err == nil {
 		return checkout, nil
 	}
+
+	// git still lists the worktree. If it is locked, its disk may only be away.
 	w, ok, err := rp.git.Worktree(ctx, rp.root, checkout)
 	if err != nil || ok && !w.Prunable {
 		return checkout, err
@@ -125,5 +136,6 @@ func (rp *repo) integrationBranch(ctx context.Context) (string, error) {
 			return w.Integration, err
 		}
 	}
+
 	return config.DefaultIntegration, nil
 }

@@ -25,7 +25,8 @@ type Config struct {
 
 	// Rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those
 	// of which it couldn't.
-	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (id string, lacks []string, err error)
+	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
+		command string) (id string, lacks []string, err error)
 
 	Renew time.Duration // for tests: how often a command renews its intent; 0 for the usual
 }
@@ -34,23 +35,30 @@ type Config struct {
 type Tasks struct {
 	core    *core.Kernel
 	mayMove func(ctx context.Context, by core.Caller, checkout string) error
-	rescue  func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error)
-	renew   time.Duration // how often a command renews its intent
-	grace   time.Duration // how long processes that are asked to end have for it
+	rescue  func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
+		command string) (string, []string, error)
+	renew time.Duration // how often a command renews its intent
+	grace time.Duration // how long processes that are asked to end have for it
 
 	programLimit time.Duration // how long the program of a forge may take for an answer
 }
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	return &Tasks{core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewInterval), grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace), programLimit: programLimit}
+	return &Tasks{
+		core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue,
+		renew: cmp.Or(cfg.Renew, renewInterval), grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace),
+		programLimit: programLimit,
+	}
 }
 
 // op is one run of an operation on tasks inside its transaction.
 type op struct{ *core.Op }
 
 // write is [core.Kernel.Write] for the operations of this package.
-func (ts *Tasks) write(ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error) error {
+func (ts *Tasks) write(
+	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error,
+) error {
 	return ts.core.Write(ctx, w, by, j, wrapOp(rule), wrapOp(done))
 }
 
