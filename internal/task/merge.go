@@ -2,8 +2,6 @@ package task
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -422,121 +420,8 @@ func containedNote(result string) stick.Words {
 	return ""
 }
 
-// queueTask returns the stand-in for a task in the intents about a queue as a whole. No task can have its
-// name.
-func queueTask(branch string) stick.Task {
-	sum := sha256.Sum256([]byte(branch))
-	return stick.Task{ID: "queue/" + hex.EncodeToString(sum[:8])}
-}
-
-// pauseOf returns the pause that an intent records, or nil if it is of another kind.
-func pauseOf(i store.Intent) *QueuePause {
-	if i.Kind != intentPause {
-		return nil
-	}
-
-	p, err := readIntent[pauseIntent](i)
-	if err != nil {
-		return nil
-	}
-	return &QueuePause{Branch: p.Branch, Commit: p.Commit, Since: i.StartedAt, Report: p.Report}
-}
-
-// requireNotPaused refuses to land while the branch is at a commit on which the gate is red. If the branch
-// has moved since, it ends the pause.
-func (l *landing) requireNotPaused(ctx context.Context) error {
-	var p *QueuePause
-	err := l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		// There is at most one pause for a branch.
-		open, err := tx.Intents(r.ID, "")
-		p = nil
-
-		for _, i := range open {
-			if q := pauseOf(i); q != nil && q.Branch == l.target.name {
-				p = q
-			}
-		}
-
-		return err
-	})
-
-	switch {
-	case err != nil || p == nil:
-		return err
-	case p.Commit == l.base && !l.byName:
-		return l.errBaseRed(p.Report)
-	case p.Commit == l.base:
-		// The task may repair the branch; the pause ends when it lands.
-		return nil
-	}
-
-	return l.writeOutcome(ctx, func(o *op) error {
-		open, err := o.Tx.Intents(o.Room.ID, "")
-		if err != nil {
-			return err
-		}
-		return o.endPause(open, l.target.name)
-	})
-}
-
-// endPause ends the pause of a branch's queue, if one is among the open intents.
-func (o *op) endPause(open []store.Intent, branch string) error {
-	for _, i := range open {
-		if p := pauseOf(i); p != nil && p.Branch == branch {
-			if err := o.Tx.EndIntent(i.ID, "over"); err != nil {
-				return err
-			}
-		}
-	}
-
-	return nil
-}
-
-// errBaseRed returns the error for a gate that is red on the branch itself. report is the sum of its output.
-func (l *landing) errBaseRed(report string) error {
-	return stick.Errorf(stick.CodeBaseRed,
-		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name,
-		shortCommit(l.base)).
-		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).
-		With("left", []string{}).
-		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name",
-			stick.Cmd("tt task show --output <sum>", shortCommit(report)))
-}
-
 // shortCommit shortens the id of a commit or an output for display.
 func shortCommit(sum string) string { return sum[:min(len(sum), 12)] }
-
-// pauseQueue pauses the queue until the branch moves, and returns [landing.errBaseRed].
-func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
-	id, err := l.newID(ctx)
-	if err != nil {
-		return err
-	}
-
-	err = l.writeOutcome(ctx, func(o *op) error {
-		if err := o.Tx.AddBlob(report); err != nil {
-			return err
-		}
-
-		open, err := o.Tx.Intents(o.Room.ID, "")
-		if err != nil {
-			return err
-		}
-
-		// The new pause takes the place of an older one.
-		if err := o.endPause(open, l.target.name); err != nil {
-			return err
-		}
-		if err := o.storeIntent(id, intentPause, queueTask(l.target.name), 0, pauseIntent{l.target.name, l.base, report.Sum}); err != nil {
-			return err
-		}
-		return o.Tx.EndIntent(l.id, "base red")
-	})
-	if err != nil {
-		return err
-	}
-	return l.errBaseRed(report.Sum)
-}
 
 // mergeMessage returns the message of the merge commit.
 func (l *landing) mergeMessage() string {

@@ -1,0 +1,109 @@
+package task
+
+import (
+	"context"
+	"slices"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/stick"
+)
+
+// WorkerCancelParams asks to cancel a task.
+type WorkerCancelParams struct {
+	Caller core.Caller `json:"-"`
+	core.Where
+	TaskID string `json:"task_id"`
+	Reason string `json:"reason,omitempty"`
+	Delete bool   `json:"delete,omitempty"` // also its branch and worktree, if the integration branch contains the work
+}
+
+// WorkerCancelResult is a task that was cancelled.
+type WorkerCancelResult struct {
+	WorkerReviewResult
+	Cause string        `json:"cause"`          // why the task failed: cancelled, unless it had failed before
+	Kept  []stick.Words `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
+
+	Stopped *StoppedRun `json:"stopped,omitempty"` // the command that was ended
+	Remains
+}
+
+// WorkerCancel cancels a task. Its worker gets a message, and its later commands are refused. The branch
+// stays unless Delete is set. It fails with [stick.CodeInvalidTransition] and [stick.CodeLanding].
+func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (WorkerCancelResult, error) {
+	var res WorkerCancelResult
+	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
+	if err != nil {
+		return res, err
+	}
+	defer unlock()
+
+	var task stick.Task
+
+	// The message to the worker needs to know how it is reached, which is probed outside of the transaction.
+	in := ts.core.Inboxes()
+	cancel := func(o *op) error {
+		if err := o.requireMemberOrPerson(); err != nil {
+			return err
+		}
+		if task, err = taskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
+			return err
+		}
+
+		ev, err := task.Cancel(o.taskCall(0), p.Reason)
+		if err != nil {
+			return err
+		}
+
+		// Cancelling twice is no mistake: the second call changes nothing.
+		res.WorkerReviewResult = o.decisionResult(task)
+		res.State, res.Cause, res.Already = stick.TaskFailed, task.Cause, ev == nil
+		if ev == nil {
+			return nil
+		}
+
+		res.Cause = stick.CauseCancelled
+		if err := o.endTask(*ev); err != nil {
+			return err
+		}
+
+		res.Delivery, res.Note, err = o.tellWorker(in, task, "Cancelled",
+			"The task "+task.ID+" was cancelled: "+ev.Reason)
+		return err
+	}
+
+	if err = in.Seen(ctx, func() error { return rp.write(ctx, core.MustBeMember, cancel) }); err != nil {
+		return res, err
+	}
+
+	// The database refuses the worker from here on, so its command has nothing to do any more.
+	stopped, note, err := rp.stopRun(ctx, task.ID)
+	res.Stopped = stopped
+	res.Note = stick.JoinWords(slices.DeleteFunc([]stick.Words{res.Note, note},
+		func(w stick.Words) bool { return w == "" }), "; ")
+	if err != nil {
+		return res, err
+	}
+	if elsewhere, where, err := rp.isElsewhere(ctx, task); err != nil || elsewhere {
+		res.Kept = []stick.Words{"its branch and worktree in " + where}
+		return res, err
+	}
+
+	// Whatever there is of that name, tt hasn't made it.
+	if task.Later {
+		return res, nil
+	}
+
+	// Without Delete, or without a branch, nothing is removed.
+	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	if err != nil || !ok || !p.Delete {
+		worktree, branch := rp.listRemaining(ctx, rp.worktreePath(task), task.Branch)
+		res.Kept = slices.Concat(branch, worktree)
+		return res, err
+	}
+
+	res.Remains, err = rp.removeRemains(ctx, cleanupIntent{
+		Branch: task.Branch, Path: rp.worktreePath(task), Head: at, Target: task.Integration,
+		Worker: task.Worker,
+	})
+	return res, err
+}

@@ -1,0 +1,222 @@
+package task
+
+import (
+	"context"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a
+// conflict only fails.
+func (l *landing) returnConflict(ctx context.Context, files []string) error {
+	what := stick.Names(files, mostNamed)
+	if l.revertReason == "" {
+		reason := stick.Wordsf("It conflicts with %s in %s. To start the rebase, run tt task done.",
+			l.target.name, stick.Names(files, len(files)))
+		if err := l.returnTask(ctx, stick.CauseConflict, string(reason), store.Blob{}, files); err != nil {
+			return err
+		}
+	}
+
+	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
+		With("task_id", l.task.ID).With("files", files).With("left", []string{})
+	if l.revertReason != "" {
+		return e.
+			Hintf("later commits changed the same lines; revert it by hand in a new task: %s",
+				stick.Cmd("tt task new <task>"))
+	}
+
+	return e.
+		Hintf("%s",
+			l.returnedHint(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
+}
+
+// returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
+func (l *landing) returnTask(ctx context.Context, cause, reason string, report store.Blob, files []string) error {
+	return l.writeOutcome(ctx, func(o *op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+
+		// The report is stored in the transaction that names it.
+		if report.Sum != "" {
+			if err := o.Tx.AddBlob(report); err != nil {
+				return err
+			}
+		}
+
+		ev, err := task.Return(o.Me.Agent, cause, reason, report.Sum, files)
+		if err != nil {
+			return err
+		}
+
+		o.addTaskEvent(ev)
+		if o.hasWorkerToTell(task) {
+			o.sendWorker(task, "Not merged", ev.Reason)
+		}
+
+		// Its command may start again by itself, which the hint then says.
+		if l.restartHint, err = l.tasks.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
+			return err
+		}
+		return o.Tx.EndIntent(l.id, "returned")
+	})
+}
+
+// returnedHint is the hint of a task that was returned. If its command has ended, that says how to start it
+// again.
+func (l *landing) returnedHint(h stick.Hint) stick.Hint {
+	if len(l.restartHint) == 0 {
+		return h
+	}
+	return stick.Hintf("%s; %s", h, l.restartHint)
+}
+
+// storeIntent stores the intent to land. From here on the task can't be cancelled.
+func (l *landing) storeIntent(ctx context.Context, tree string) error {
+	kind := intentLand
+	if l.revertReason != "" {
+		kind = intentRollback
+	}
+	return l.write(ctx, core.MustBeMember, func(o *op) error {
+		// The room may have been paused since the command began.
+		if err := o.Room.MayLand(o.Me.Agent, o.Me.Person(), o.Tx.Now()); err != nil {
+			return err
+		}
+
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+
+		if l.revertReason != "" {
+			if err := task.CanRollback(); err != nil {
+				return err
+			}
+		} else {
+			ev, err := task.Merge(o.Me.Agent, l.base, l.result)
+			if err != nil {
+				return err
+			}
+
+			// The result was made of another commit than the one that is approved now.
+			if task.Approved != l.task.Approved {
+				return stick.Errorf(stick.CodeReviewStale, "%s was reviewed again meanwhile", task.ID).
+					With("task_id", task.ID).Hintf("%s", stick.Cmd("tt task show <task_id>"))
+			}
+
+			o.addTaskEvent(ev)
+		}
+
+		return o.storeIntent(l.id, kind, task, task.Attempt, landIntent{
+			Branch: l.target.name, Remote: l.target.remote, Base: l.base, Head: task.Approved,
+			Result: l.result, Checkout: l.target.checkout, Tree: tree, Revert: l.revertReason,
+		})
+	})
+}
+
+// recordLanded records that the branch contains the task, or its revert. After a merge it also stores the
+// intent to clean up.
+func (l *landing) recordLanded(ctx context.Context, intent string) error {
+	id, err := l.newID(ctx)
+	if err != nil {
+		return err
+	}
+	return l.writeOutcome(ctx, func(o *op) error {
+		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+		if err != nil {
+			return err
+		}
+
+		if intent != "" {
+			if _, open, err := o.Tx.Intent(intent); err != nil {
+				return err
+			} else if open { // else another host has taken over
+				if err := o.Tx.EndIntent(intent, "landed"); err != nil {
+					return err
+				}
+			}
+		}
+
+		// Another host was faster. Its record counts.
+		if l.isRecorded(task) {
+			return nil
+		}
+
+		// The branch has moved, so a pause because of its old head is over.
+		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
+			return err
+		} else if err := o.endPause(open, l.target.name); err != nil {
+			return err
+		}
+
+		if l.revertReason != "" {
+			ev, err := task.Rollback(o.Me.Agent, l.result, l.revertReason)
+			if err != nil {
+				return err
+			}
+
+			o.addTaskEvent(ev)
+			return nil
+		}
+
+		ev, err := task.Land(o.Me.Agent, l.task.Approved, l.result)
+		if err != nil {
+			return err
+		}
+		if err := o.endTask(ev); err != nil {
+			return err
+		}
+
+		// The worktree is in another checkout, which cleans up itself.
+		if task.Elsewhere(o.Tx.CheckoutOf(o.Room)) {
+			l.ownerCheckout = nameCheckout(o.Tx, task.In)
+			return nil
+		}
+
+		// The intent to clean up is stored with the landing: a crash in between loses neither.
+		l.dueCleanup, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
+			Branch: task.Branch, Path: l.worktreePath(task), Head: l.task.Approved,
+			Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
+			Pulled: l.forgeCommit,
+		})
+		if err != nil {
+			return err
+		}
+
+		l.dueCleanup.In = task.In
+		return o.Tx.PutIntent(l.dueCleanup)
+	})
+}
+
+// isRecorded reports whether the log says already that the task has landed, or was reverted: then another
+// host has finished it.
+func (l *landing) isRecorded(task stick.Task) bool {
+	if l.revertReason != "" {
+		return task.Cause == stick.CauseRolledBack && task.Result == l.result
+	}
+	return task.State == stick.TaskCompleted && task.Head == l.task.Approved
+}
+
+// cleanUpLanded removes what is left of a task that has landed. Of one in another checkout only the branch at
+// the remote can go.
+func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
+	if l.ownerCheckout == "" {
+		return l.runCleanup(ctx, l.dueCleanup)
+	}
+
+	why, err := l.cleanRemote(context.WithoutCancel(ctx), cleanupIntent{
+		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote,
+		Pulled: l.forgeCommit,
+	})
+
+	if why != "" {
+		r.addLeft("%s", why)
+	}
+
+	r.addLeft("its branch and worktree in %s: the next tt task merge there removes them", l.ownerCheckout)
+	return r, err
+}

@@ -1,0 +1,104 @@
+package task
+
+import (
+	"context"
+	"os"
+	"path"
+	"strings"
+
+	"talkingstick/internal/git"
+	"talkingstick/stick"
+)
+
+// requireRoomFor refuses the branch and the worktree of a plan if one of them exists, or can't. It fails with
+// [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [repo.requireInside] does.
+func (rp *repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
+	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
+	if err != nil {
+		return err
+	}
+	return rp.requireRoomAmong(refs, m)
+}
+
+// requireRoomAmong is [repo.requireRoomFor] for refs that were read already.
+func (rp *repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
+	if err := requireNoBranchAmong(refs, m); err != nil {
+		return err
+	}
+	if err := rp.requireInside(m.path); err != nil {
+		return err
+	}
+	return rp.requireNoDirectory(m)
+}
+
+// requireNoDirectory refuses the worktree of a plan if something lies in its place. It fails with
+// [stick.CodeAlreadyExists].
+func (rp *repo) requireNoDirectory(m spawnPlan) error {
+	if _, err := os.Lstat(m.path); err != nil {
+		return nil
+	}
+
+	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", m.path).With("path", m.path)
+
+	// There is the task already.
+	if m.task.Attempt > 0 {
+		return e.With("task_id", m.task.ID).Hintf("move that directory elsewhere, then run the same command again")
+	}
+	return e.Hintf("give the task another name, or move that directory elsewhere")
+}
+
+// requireNoBranch refuses the branch of a plan if there is one, or can't be. It fails with
+// [stick.CodeAlreadyExists] and [stick.CodeUsage].
+func (rp *repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
+	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
+	if err != nil {
+		return err
+	}
+	return requireNoBranchAmong(refs, m)
+}
+
+// branchRefs are patterns for the refs because of which a branch can't be: where git has a branch, it can't
+// have a directory of that name.
+func branchRefs(branch string) []string {
+	full := "refs/heads/" + branch
+	patterns := []string{path.Dir(full) + "/", full}
+	for dir := path.Dir(branch); dir != "."; dir = path.Dir(dir) {
+		patterns = append(patterns, "refs/heads/"+dir)
+	}
+	return patterns
+}
+
+// requireNoBranchAmong is [repo.requireNoBranch] for refs that were read already.
+func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
+	branch := m.task.Branch
+	if !git.BranchName(branch) {
+		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).
+			With("branch", branch).Hintf("give the task another name")
+	}
+
+	// A branch blocks its own name, all names below it, and those of its directories.
+	full := "refs/heads/" + branch
+
+	// By their keys: some file systems don't distinguish case.
+	taken := map[string]bool{}
+
+	for _, pattern := range branchRefs(branch) {
+		taken[stick.TaskKey(pattern)] = true
+	}
+
+	for _, r := range refs {
+		name, local := strings.CutPrefix(r.Name, "refs/heads/")
+		if local && (taken[stick.TaskKey(r.Name)] || strings.HasPrefix(r.Name, full+"/")) {
+			e := stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", name).With("branch", name)
+			rename := stick.Cmd("git branch -m <branch> <new-branch>")
+			if m.task.Attempt > 0 {
+				return e.With("task_id", m.task.ID).
+					Hintf("rename that branch: %s; then run the same command again", rename)
+			}
+
+			return e.Hintf("give the task another name, or rename that branch: %s", rename)
+		}
+	}
+
+	return nil
+}

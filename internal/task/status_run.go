@@ -1,0 +1,112 @@
+package task
+
+import (
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// addRunsAndPauses adds to the views what commands are doing for the tasks. It returns the open intents, and
+// the queues that are paused.
+func (ts *Tasks) addRunsAndPauses(
+	tx *store.Tx, r stick.Room, shown map[string]*TaskView, as string,
+) (open []store.Intent, paused []QueuePause, err error) {
+	if open, err = tx.Intents(r.ID, ""); err != nil {
+		return nil, nil, err
+	}
+
+	for _, i := range open {
+		if v := shown[i.Task]; v != nil {
+			v.Doing = i.Kind
+
+			// The locks here say nothing about a command in another checkout.
+			if i.In.IsOther(tx.CheckoutOf(r)) {
+				runner, err := runnerInCheckout(tx, i)
+				if err != nil {
+					return nil, nil, err
+				}
+
+				v.Runner = &runner
+			}
+		}
+
+		if p := pauseOf(i); p != nil {
+			paused = append(paused, *p)
+		}
+	}
+
+	setups, err := tx.Setups(r.ID, "")
+	if err != nil {
+		return open, paused, err
+	}
+
+	for _, s := range setups {
+		if v := shown[s.Task]; v != nil && v.Attempt == s.Attempt {
+			v.showSetup(s, as)
+		}
+	}
+
+	last, err := tx.LastRuns(r.ID)
+	if err != nil {
+		return open, paused, err
+	}
+
+	for _, run := range last {
+		v := shown[run.Task]
+		if v == nil || v.Attempt != run.Attempt {
+			continue
+		}
+
+		ts.showRun(v, run, as)
+	}
+
+	return open, paused, nil
+}
+
+// showSetup adds to the view of a task how its worktree was set up, and what to do if that went wrong.
+func (v *TaskView) showSetup(s store.TaskSetup, as string) {
+	v.Setup = viewSetup(s)
+	if why := v.Setup.Failed(v.Doing); why != "" &&
+		(v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
+		v.Warning = why
+		words := "to run it again: %s"
+		if v.State == stick.TaskAssigned {
+			words = "whoever begins the task runs it again: %s"
+		}
+
+		v.NextAction = stick.Hintf(words, stick.Cmd("tt task start --task <task_id>", v.TaskID)).As(as).Words()
+	}
+}
+
+// showRun adds the last run of the attempt to the view of its task, and what it says about the worker's
+// liveness.
+func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
+	r := ts.viewRun(run)
+	v.Run = &r
+	if v.Later {
+		if v.Ready {
+			v.NextAction = stick.Hintf("its command starts with the next %s", stick.Cmd("tt task merge")).As(as).Words()
+		}
+		return
+	}
+
+	if r.State == stick.RunDropped {
+		v.Run = nil
+	}
+
+	// The command is at work, even before it has made itself the worker.
+	if r.State.Live() {
+		if v.State == stick.TaskAssigned {
+			v.Liveness = "alive"
+		}
+		return
+	}
+
+	if v.State != stick.TaskAssigned && v.State != stick.TaskWorking && v.State != stick.TaskConflicted {
+		return
+	}
+
+	// Somebody has to be working on the task, and its command has ended.
+	v.Liveness, v.Warning = "STALE", "its command "+r.How()
+	t := stick.Task{ID: v.TaskID, State: v.State, Attempt: v.Attempt, Cause: v.Cause, StateAt: v.StateAt}
+	v.NextAction = t.Again([]stick.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
+}
