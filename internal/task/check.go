@@ -206,7 +206,8 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 			"the checks moved the worktree of %s to another commit: it is now at %s", f.task.ID,
 			shortCommit(s.Head)).
 			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
-			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again", stick.Cmd("tt task done --task <task_id>", f.task.ID))
+			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again",
+				stick.Cmd("tt task done --task <task_id>", f.task.ID))
 	}
 
 	if s.DirtyCount > 0 {

@@ -14,6 +14,7 @@ import (
 // Remains is what became of a task's branches and worktree.
 type Remains struct {
 	Removed []stick.Words `json:"removed,omitempty"`
+
 	// what git ignores, and went with the worktree; a directory ends in a slash
 	Ignored []string      `json:"removed_ignored,omitempty"`
 	Left    []stick.Words `json:"left,omitempty"` // what stays, and why

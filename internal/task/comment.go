@@ -311,9 +311,8 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	// The path may be the one from before a rename or a deletion.
 	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 &&
 		changes[x].Path == "" {
-		return e.
-			Hintf("it deletes the file; on its lines before: %s",
-				stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg()))
+		return e.Hintf("it deletes the file; on its lines before: %s",
+			stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg()))
 	} else if x >= 0 {
 		c.Path = changes[x].Path
 		return e.With("nearest", c.At()).
@@ -322,9 +321,8 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	}
 
 	if c.Old && slices.Contains(changes, git.Change{Path: c.Path}) {
-		return e.
-			Hintf("it adds the file; on its lines now: %s",
-				stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
+		return e.Hintf("it adds the file; on its lines now: %s",
+			stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
 	}
 
 	// Otherwise the path is probably misspelt: the nearest one that the diff changes is offered.
@@ -364,9 +362,8 @@ func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
 	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(c.At())).
 		With("task_id", task).With("path", c.Path)
 	if near == 0 {
-		return e.
-			Hintf("it shows no lines of that file; say it about the whole: %s",
-				stick.Cmd("tt task request-changes <task_id> …", task))
+		return e.Hintf("it shows no lines of that file; say it about the whole: %s",
+			stick.Cmd("tt task request-changes <task_id> …", task))
 	}
 
 	c.Lines = stick.Lines{near, near}

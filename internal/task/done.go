@@ -128,9 +128,8 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.path).
 			With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.
-			Hintf("resolve %s, then %s and %s", nameConflicts(files), continueCommand(f.path, what),
-				stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
+		return e.Hintf("resolve %s, then %s and %s", nameConflicts(files), continueCommand(f.path, what),
+			stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
 	}
 
 	// What isn't committed wouldn't be reviewed, and another branch isn't the task's.

@@ -24,7 +24,8 @@ func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 	}
 
 	if len(repositories) > 0 {
-		return stick.Wordsf("%s: tt can't keep %s, because it is a repository of its own: copy what you need of it elsewhere, and remove it", c.Path, someOf(repositories))
+		return stick.Wordsf("%s: tt can't keep %s, because it is a repository of its own: copy what you need of it elsewhere, and remove it",
+			c.Path, someOf(repositories))
 	}
 	if len(files) == 0 {
 		return ""

@@ -18,7 +18,7 @@ const gatePrefix = ".gate-"
 
 // runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base.
 // If it is red there too, the task isn't to blame, and the queue is paused; else the task returns to its
-// worker. over reports whether the intent has ended.
+// worker. intentEnded reports whether the intent has ended.
 func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, err error) {
 	green, outcome, err := l.runGate(ctx, tree, l.result)
 	if err != nil || green {
@@ -89,11 +89,12 @@ func (l *landing) errGateRed(outcome commandResult, report store.Blob) error {
 	if l.revertReason != "" {
 		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
 	}
+	next := stick.Hintf("%sthe whole output of the gate: %s",
+		prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s",
 		describeExit(outcome), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%s",
-			l.returnedHint(stick.Hintf("%sthe whole output of the gate: %s", prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))))
+		Hintf("%s", l.returnedHint(next))
 }
 
 // describeExit says how a command ended, for a sentence.
@@ -124,7 +125,7 @@ func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
 
 // runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run
 // has a fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If
-// that fails, l.left says so, and the result of the gate still counts.
+// that fails, l.gateRemains says so, and the result of the gate still counts.
 func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o commandResult, err error) {
 	defer func() {
 		l.gateRemains = nil
@@ -153,7 +154,8 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		}
 		l.killPoint("gate: worktree")
 
-		if o, err = l.tasks.runShell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit)); err != nil {
+		o, err = l.tasks.runShell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit))
+		if err != nil {
 			return false, o, err
 		}
 		if o.exit == 0 {

@@ -101,8 +101,7 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 	if half, herr := l.git.FastForwardInterrupted(ctx, now.checkout, from, l.result); half || herr != nil {
 		l.outcomeUnknown = true
 		e := stick.AsError(err)
-		next := stick.
-			Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", now.checkout)
+		next := stick.Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", now.checkout)
 		if len(e.Hint) > 0 {
 			next = stick.Hintf("%s; %s", e.Hint, next)
 		}

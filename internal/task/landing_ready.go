@@ -30,9 +30,9 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 	if err := l.returnTask(ctx, stick.CauseGate, string(reason), store.Blob{}, nil); err != nil {
 		return err
 	}
-	return e.With("task_id", l.task.ID).
-		Hintf("%s",
-			l.returnedHint(stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
+	next := stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s",
+		stick.Cmd("tt task show <task_id>", l.task.ID))
+	return e.With("task_id", l.task.ID).Hintf("%s", l.returnedHint(next))
 }
 
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way.

@@ -23,14 +23,13 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revertReason != "" {
-		return e.
-			Hintf("later commits changed the same lines; revert it by hand in a new task: %s",
-				stick.Cmd("tt task new <task>"))
+		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s",
+			stick.Cmd("tt task new <task>"))
 	}
 
-	return e.
-		Hintf("%s",
-			l.returnedHint(stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s", stick.Cmd("tt task show <task_id>", l.task.ID))))
+	next := stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s",
+		stick.Cmd("tt task show <task_id>", l.task.ID))
+	return e.Hintf("%s", l.returnedHint(next))
 }
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.

@@ -30,6 +30,7 @@ type WorkerLogsParams struct {
 	Attempt int    `json:"attempt,omitempty"` // 0 for the last one with a run
 	Run     int    `json:"run,omitempty"`     // of the attempt; 0 for the last one
 	Lines   *int   `json:"lines,omitempty"`   // how many of the last lines; 0 for all that is kept; null for 100
+
 	// as the command has written it; else what harnesses write as JSON is shown as readable lines
 	Raw bool `json:"raw,omitempty"`
 

@@ -112,7 +112,8 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 		if err := o.endPause(open, l.target.name); err != nil {
 			return err
 		}
-		if err := o.storeIntent(id, intentPause, queueTask(l.target.name), 0, pauseIntent{l.target.name, l.base, report.Sum}); err != nil {
+		paused := pauseIntent{Branch: l.target.name, Commit: l.base, Report: report.Sum}
+		if err := o.storeIntent(id, intentPause, queueTask(l.target.name), 0, paused); err != nil {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "base red")

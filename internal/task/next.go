@@ -100,7 +100,8 @@ func errNothingReady(newest int64) error {
 }
 
 // listReady lists the tasks that are ready, the oldest first: those without a command that is going to work
-// on them, or only the named one. mine is the task that the caller works on, if there is one.
+// on them, or only the named one. current is the task that the caller works on, if there
+// is one.
 func (rp *repo) listReady(
 	ctx context.Context, id string,
 ) (ready []readyTask, current *stick.Task, newest int64, err error) {

@@ -43,7 +43,7 @@ type pullRun struct {
 	forgeRepo forge.Repo
 	program   forge.Program
 	id        string            // of the intent
-	command   string            // the project's own, instead of prog
+	command   string            // the project's own, instead of program
 	opened    stick.PullRequest // what it has opened
 
 	remoteIsForeign bool // the branch at the remote has commits of others, so tt doesn't push

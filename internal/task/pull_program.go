@@ -220,8 +220,10 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9]+|github_pat_\w+|gl[a-z]+-[\w.-]{10,}|://[^/@\s]+@|(?i:bearer|token|authorization)[:= ]+(?i:bearer +|token +|basic +)?\S+`)
 
 // tokenVariables hold tokens.
-var tokenVariables = []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN",
-	"GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN", "CI_JOB_TOKEN"}
+var tokenVariables = []string{
+	"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN",
+	"GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN", "CI_JOB_TOKEN",
+}
 
 // reasonOf returns the first line that a program said, without secrets; else how it ended.
 func reasonOf(stderr string, env []string, err error) string {

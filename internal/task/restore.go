@@ -101,7 +101,8 @@ func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 	if err := rp.setUp(ctx, setup); err != nil {
 		return "", err
 	}
-	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone", m.task.Branch, shortCommit(m.base)), nil
+	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone",
+		m.task.Branch, shortCommit(m.base)), nil
 }
 
 // lockMissingWorktree locks a task whose worktree is missing or was being made by a command that died, and

@@ -15,6 +15,7 @@ type WorkerRetryParams struct {
 	Caller core.Caller `json:"-"`
 	core.Where
 	TaskID string `json:"task_id"`
+
 	// the command that is going to work on it; for a task for later it is kept until that is ready
 	Run string `json:"run,omitempty"`
 
@@ -173,8 +174,8 @@ func (rp *repo) requireUsableWorktree(ctx context.Context, task stick.Task, m sp
 	return nil
 }
 
-// retryStart returns the commit of a task's branch from which another attempt goes on, "" for none. is the
-// commit of the branch here. Of a task in another checkout the branch at the remote counts, and note says so
+// retryStart returns the commit of a task's branch from which another attempt goes on, "" for none.
+// branchHead is the commit of the branch here. Of a task in another checkout the branch at the remote counts, and note says so
 // if there is none.
 func (rp *repo) retryStart(
 	ctx context.Context, task stick.Task, branchHead string, tg target,

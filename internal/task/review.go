@@ -17,6 +17,7 @@ type WorkerApproveParams struct {
 	TaskID string `json:"task_id"`
 	Head   string `json:"head,omitempty"` // empty for the commit that the caller has seen last
 	Reason string `json:"reason,omitempty"`
+
 	// a person approves even their own work, or a commit that they haven't seen
 	Override bool `json:"override,omitempty"`
 }
@@ -30,6 +31,7 @@ type WorkerReviewResult struct {
 	Attempt int             `json:"attempt"`
 	Head    string          `json:"head"`
 	Worker  stick.AgentID   `json:"worker,omitempty"`
+
 	// those of the gate's own files that the approved commit changes
 	GateFiles []string       `json:"gate_files,omitempty"`
 	Comments  int            `json:"comments_sent,omitempty"` // how many comments on lines it sent
@@ -139,8 +141,8 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 
 		// Asking twice is safe, but new comments are news.
 		if len(v.Drafts) == 0 {
-			if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason); err != nil ||
-				yes {
+			yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason)
+			if err != nil || yes {
 				res = o.decisionResult(task)
 				res.Already = true
 				return err

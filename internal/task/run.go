@@ -321,6 +321,7 @@ type RunView struct {
 	Signal    string         `json:"signal,omitempty"` // that ended it
 	StoppedBy stick.AgentID  `json:"stopped_by,omitempty"`
 	Output    string         `json:"output,omitempty"` // the sum of the end of its output
+
 	// how many times it may still start again by itself when the task comes back
 	Restarts int  `json:"restarts,omitempty"`
 	Waits    bool `json:"waits,omitempty"`  // it has ended, and its process waits for that

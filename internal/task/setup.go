@@ -231,9 +231,8 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	if !isWorker {
 		return e.Hintf("what it printed: %s; when you have fixed it, run the same command again", output)
 	}
-	return e.
-		Hintf("what it printed: %s; when you have fixed it, run it again: %s", output,
-			stick.Cmd("tt task start --task <task_id>", s.task.ID))
+	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output,
+		stick.Cmd("tt task start --task <task_id>", s.task.ID))
 }
 
 // setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the

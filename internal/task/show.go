@@ -26,6 +26,7 @@ type WorkerShowResult struct {
 	TaskView
 	Path string `json:"path"` // the worktree
 	Spec string `json:"spec,omitempty"`
+
 	// the files in which it conflicts with the integration branch
 	Conflicts []string            `json:"conflicts,omitempty"`
 	Attempts  []stick.TaskAttempt `json:"attempts"`
@@ -279,6 +280,7 @@ type WorkerDiffResult struct {
 	Head        string          `json:"head"`
 	ChangesGate bool            `json:"changes_gate,omitempty"`
 	GateFiles   []string        `json:"gate_files,omitempty"` // those of the gate's own files that it changes
+
 	// the files in which it conflicts with the integration branch
 	Conflicts []string         `json:"conflicts,omitempty"`
 	Comments  []ShownComment   `json:"comments"` // on lines

@@ -22,6 +22,7 @@ type WorkerSpawnParams struct {
 
 	Later bool     `json:"later,omitempty"` // make no branch and no worktree: somebody begins it later
 	After []string `json:"after,omitempty"` // the tasks that have to land before it begins; it is for later, too
+
 	// the command that is going to work on it; for a task for later it is kept until that is ready
 	Run string `json:"run,omitempty"`
 
@@ -35,6 +36,7 @@ type WorkerSpawnResult struct {
 	AgentID  stick.AgentID `json:"agent_id"`
 	Worktree string        `json:"worktree"`
 	Task     TaskView      `json:"task"`
+
 	// that the worktree was made again, or how to get back the work of the earlier attempt
 	Note stick.Words `json:"note,omitempty"`
 	CopiedFiles

@@ -17,6 +17,7 @@ type TaskView struct {
 	TaskID  string          `json:"task_id"`
 	State   stick.TaskState `json:"state"`
 	Attempt int             `json:"attempt"`
+
 	// of its worker: alive, STALE or STUCK; empty if nobody has to be working on it
 	Liveness    string        `json:"liveness,omitempty"`
 	Warning     stick.Words   `json:"warning,omitempty"` // why a person should check on it
@@ -25,13 +26,16 @@ type TaskView struct {
 	SpawnedBy   stick.AgentID `json:"spawned_by"`
 	Branch      string        `json:"branch"`
 	Worktree    string        `json:"worktree"` // relative to the workspace's root
+
 	// the one with its branch and worktree, if that isn't this host
 	Host string `json:"host,omitempty"`
+
 	// the clone with its branch and worktree, if that isn't this one
 	Checkout    string `json:"checkout,omitempty"`
 	Integration string `json:"integration"`
 	Base        string `json:"base"`
 	Head        string `json:"head,omitempty"` // the commit that was last offered for review
+
 	// the commit of the branch now; empty if there is none
 	Branched     string        `json:"branch_head,omitempty"`
 	ChangesGate  bool          `json:"changes_gate,omitempty"`  // it changes files of the gate itself
@@ -40,26 +44,33 @@ type TaskView struct {
 	OpenComments int           `json:"open_comments,omitempty"` // of reviewers on lines, that aren't resolved
 	Approved     string        `json:"approved,omitempty"`      // the commit that was approved
 	ApprovedBy   stick.AgentID `json:"approved_by,omitempty"`
+
 	// an agent that worked on the task had started who approved it
 	BelowAuthor bool `json:"below_author,omitempty"`
 	Queue       int  `json:"queue,omitempty"` // its place in the merge queue of its branch, from 1
+
 	// the merge commit; empty if the branch contained the task already
 	Result     string `json:"result,omitempty"`
 	RevertedBy string `json:"reverted_by,omitempty"` // the commit that reverted its merge
+
 	// why it was returned or failed: review, conflict, gate, given_up, cancelled, rolled_back
 	Cause  string `json:"cause,omitempty"`
 	Reason string `json:"reason,omitempty"`
+
 	// what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
 	Doing  string   `json:"doing,omitempty"`
 	Runner *Runner  `json:"runner,omitempty"` // the process of that command
 	Run    *RunView `json:"run,omitempty"`
 	Later  bool     `json:"later,omitempty"` // nobody has begun it: it has no branch and no worktree
 	Ready  bool     `json:"ready,omitempty"` // it is for later, and can begin now
+
 	// of a task for later: the tasks that have to land before it begins
 	After    []string   `json:"after,omitempty"`
 	WaitsFor []TaskWait `json:"waits_for,omitempty"` // those of them that haven't landed
+
 	// the number of its worktree, which the commands there find in TT_SLOT
 	Slot *int `json:"slot,omitempty"`
+
 	// how much its worker has changed; only where it was asked for
 	Changed    *Changed    `json:"changed,omitempty"`
 	Setup      *SetupView  `json:"setup,omitempty"` // the project's command that set its worktree up
@@ -266,8 +277,7 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 	v.Liveness, v.Warning = livenessOf(w.Verdict(probes.Probed), silent)
 	switch {
 	case w.Verdict(probes.Probed) == stick.Gone:
-		v.NextAction = stick.
-			Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
+		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
 	case v.Liveness == "STALE" && v.Warning != "":
 		v.NextAction = startOver("if it doesn't come back", t.ID).As(as).Words()
 	}
@@ -277,9 +287,8 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 
 // startOver says how to give a task to another worker, and when.
 func startOver(when stick.Words, id string) stick.Hint {
-	return stick.
-		Hintf("%s: %s, then %s",
-			when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
+	return stick.Hintf("%s: %s, then %s",
+		when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }
 
 // livenessOf returns the liveness of a worker and a warning, from the verdict on its process and the time for
