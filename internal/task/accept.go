@@ -94,7 +94,7 @@ func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectComm
 
 			last, err := o.Tx.Acceptance(o.Room.ID, c.Key, id)
 
-			// Else who accepted it first stays named.
+			// Who has accepted the same command first stays named.
 			if err == nil && last.Sum != a.Sum {
 				err = o.Tx.Accept(o.Room.ID, id, a)
 			}
@@ -109,7 +109,7 @@ func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectComm
 		return err
 	}
 
-	// Until then nothing counts as accepted.
+	// Until the clone has its id, nothing counts as accepted.
 	return rp.writeCloneID(id)
 }
 

@@ -35,7 +35,7 @@ func beginAdoption(alone bool) *adoption {
 	a.signals, a.stopped = make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(a.signals, syscall.SIGCHLD)
 
-	// Ended by close.
+	// This goroutine is ended by close.
 	go func() {
 		defer close(a.stopped)
 

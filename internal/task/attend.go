@@ -292,11 +292,11 @@ func (ts *Tasks) executeCommand(
 	// One goroutine keeps the output, another one waits for the command.
 	silent, ended := copyOutput(out, r), make(chan struct{})
 
-	// Ends with the command.
+	// This goroutine ends with the command.
 	go func() {
 		defer close(ended)
 
-		// c.ProcessState has it all.
+		// What c.ProcessState says is enough, so the error isn't needed.
 		_ = c.Wait()
 	}()
 

@@ -211,7 +211,6 @@ func (p RunTaskParams) workerCaller(run stick.Run) core.Caller {
 func (rp *repo) ensureWorktree(ctx context.Context, id string) error {
 	m, unlock, err := rp.lockMissingWorktree(ctx, id)
 	defer unlock()
-
 	if err != nil {
 		return err
 	}

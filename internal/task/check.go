@@ -43,6 +43,7 @@ type tailBuffer struct {
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
 	t.size += int64(len(p))
+
 	// It may grow to twice what is kept, so that not each write moves it.
 	t.buf = append(t.buf, p...)
 	if len(t.buf) > 2*maxOutput {

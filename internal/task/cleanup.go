@@ -124,6 +124,7 @@ func (rp *repo) ignoredFiles(ctx context.Context, path string) []string {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}
+
 	// The list only informs: a failure doesn't stop the cleanup.
 	files, _ := rp.git.Ignored(ctx, path)
 	return slices.DeleteFunc(files,
@@ -244,7 +245,7 @@ func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 
 		// Another host has merged it.
 		if have, err := rp.git.IsAncestor(ctx, rp.root, task.Head, tg.head()); err == nil && !have {
-			// Without it the branch and the worktree stay.
+			// If the fetch fails, the branch and the worktree stay.
 			_ = rp.fetchTarget(ctx, &tg)
 		}
 	}

@@ -308,6 +308,7 @@ func (d diffLines) readLines(ctx context.Context, x git.Change, c stick.Comment)
 func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, changes []git.Change) error {
 	e := stick.Errorf(stick.CodeNotFound, "%s doesn't change %s", task, clipPath(c.Path)).With("task_id", task).
 		With("path", clipPath(c.Path))
+
 	// The path may be the one from before a rename or a deletion.
 	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 &&
 		changes[x].Path == "" {

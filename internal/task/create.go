@@ -172,7 +172,7 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 		}
 	}
 
-	// Directories that are empty.
+	// Directories are removed only if they are empty.
 	if m.NewTree {
 		_ = os.Remove(m.Path)
 		_ = os.Remove(filepath.Dir(m.Path))

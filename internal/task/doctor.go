@@ -67,7 +67,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 		return 0, nil, err
 	}
 
-	// Other hosts have it.
+	// Only other hosts have a checkout of this room.
 	if r.Path == "" {
 		return len(tasks), nil, nil
 	}
@@ -164,7 +164,7 @@ func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
 
 		seen[dir] = true
 
-		// It may be gone, together with its last worktree.
+		// The directory may be gone, together with its last worktree.
 		entries, _ := os.ReadDir(dir)
 
 		for _, e := range entries {
@@ -223,7 +223,7 @@ func Doing(kind string) stick.Words {
 func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 	switch i.Kind {
 	case intentSpawn:
-		// It was for later.
+		// There is the task already: it was for later.
 		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) {
 			return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 		}

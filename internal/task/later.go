@@ -208,7 +208,7 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 		return m, err
 	}
 
-	// Then nothing has to be asked again before git begins.
+	// With the lock, nothing has to be asked again before git begins.
 	if unlock != nil {
 		m.begun, m.releaseWorktrees = true, sync.OnceFunc(unlock)
 		defer func() {
@@ -223,7 +223,7 @@ func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 	refs, err := rp.git.Refs(ctx, rp.root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
 	early := <-settings
 
-	// Which may be because git is too old.
+	// The settings may be missing because git is too old.
 	if early.commit == "" {
 		err = cmp.Or(rp.git.CheckVersion(ctx, rp.root), err)
 	}

@@ -142,7 +142,7 @@ func (l *logReader) errNoRun(runs int) error {
 func (l *logReader) findStart(ctx context.Context) error {
 	l.from = output{dir: l.tasks.outputDir(l.room, l.run)}
 
-	// Its directory was dropped, or is on another host.
+	// The directory of the output was dropped, or is on another host.
 	if l.run.Output != "" && !l.from.hasParts() {
 		db, err := l.tasks.core.Open(ctx, false)
 		if err != nil {

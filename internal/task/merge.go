@@ -91,7 +91,7 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		if err := r.MayLand(me.Agent, me.Person(), tx.Now()); err != nil {
-			// Before a gate runs for nothing.
+			// Refuse before a gate runs for nothing.
 			return err
 		}
 
@@ -153,7 +153,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		tried[task.ID] = true
 		m, stopped, err := rp.mergeOne(ctx, task, false)
 		if err == nil {
-			// Another merge landed it, and reports it.
+			// Another merge may have landed it, and reports it then.
 			if !m.Already {
 				res.Merged = append(res.Merged, m)
 			}
@@ -404,7 +404,7 @@ func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m Merge
 	m.Remains, err = l.cleanUpLanded(ctx)
 	m.Left = append(l.gateRemains, m.Left...)
 
-	// It has landed, so a failed cleanup is no error.
+	// A failed cleanup is no error.
 	if err != nil {
 		m.Left = append(m.Left, stick.AsError(err).Words())
 	}

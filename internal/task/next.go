@@ -328,7 +328,7 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 		res = WorkerReadyResult{RoomID: r.ID, Tasks: []ReadyTask{}}
 		root := r.Path
 
-		// Else the room is named by its id.
+		// Without a place, the room is named by its id.
 		if place != nil {
 			root = place.Root
 		}

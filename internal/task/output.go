@@ -40,7 +40,7 @@ func (ts *Tasks) outputDir(room stick.RoomID, r stick.Run) string {
 func (ts *Tasks) dropOldOutput(room stick.RoomID) {
 	parent := filepath.Join(ts.core.Config.Dir, "runs", string(room))
 
-	// Without it nothing is dropped.
+	// Without the directory nothing is dropped.
 	runs, _ := os.ReadDir(parent)
 
 	for _, d := range runs {
@@ -165,7 +165,7 @@ func appendOutput(dir, line string) {
 		return
 	}
 
-	// It only explains.
+	// A failure is ignored, because the line only explains.
 	_, _ = f.WriteString(line)
 	_ = f.Close()
 }
@@ -303,7 +303,7 @@ func (o *output) tailStart(lines int, most int64) (int64, error) {
 			return at + int64(n), err
 		}
 
-		// The parts meet in between.
+		// What is to be read may lie in two parts.
 		for read := n; read < len(some); read += n {
 			if n, _, err = o.readAt(some[read:], at+int64(read)); err != nil || n == 0 {
 				return at, err

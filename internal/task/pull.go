@@ -103,7 +103,7 @@ func (q *pullRun) syncPull(ctx context.Context) error {
 		return err
 	}
 
-	// By a merge of tt, which the forge has seen meanwhile.
+	// tt has merged the task, and the forge has seen that meanwhile.
 	if completed {
 		return q.recordPull(ctx, now, "")
 	}
@@ -118,6 +118,7 @@ func (q *pullRun) syncPull(ctx context.Context) error {
 	newer := ok && q.task.Offered() && now.Head != q.task.Head
 	replace := newer && now.State == stick.PullClosed ||
 		got == offerLacking && q.task.PR.State == stick.PullMerged && q.task.Offered()
+
 	// A run that was killed may have opened another one.
 	if replace && q.command == "" {
 		other, found, err := q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(),
@@ -383,7 +384,6 @@ func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without
 // composeOffer returns the title and the text of the pull request of a task: what to do, the checks, and who
 // did it.
 func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
-	// The text says what was asked for, how the checks went, and who did it.
 	t := q.task
 	shown, err := q.tasks.WorkerShow(ctx, WorkerShowParams{Caller: q.by, Where: q.where, TaskID: t.ID, skipSeen: true})
 	if err != nil {

@@ -92,7 +92,7 @@ func (q *pullRun) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool
 		return pr, false, q.errCommand("state", last, "open, closed, merged, or merged with a full commit")
 	}
 
-	// The branch at the remote is what it is about.
+	// An open pull request is about the branch at the remote, as that is now.
 	if pr.State == stick.PullOpen {
 		at, err := q.git.RemoteBranch(ctx, q.root, q.target.remote, q.task.Branch)
 		if err != nil {

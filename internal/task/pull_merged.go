@@ -47,7 +47,7 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 
 	q.task.State = stick.TaskCompleted
 
-	// It has landed, whether or not they are known.
+	// The task has landed, whether or not the ready ones are known.
 	q.res.Ready, _ = q.readyAfter(ctx, []MergedTask{{TaskID: q.task.ID}})
 	q.res.Remains, err = l.cleanUpLanded(ctx)
 	return err
@@ -77,10 +77,10 @@ func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (merge
 		return taskContained, nil
 	}
 
-	// Of another checkout, or added at the forge.
+	// The commit may be of another checkout, or was added at the forge.
 	for _, c := range []string{head, now.Head} {
 		if have, err := q.git.HasCommit(ctx, q.root, c); c != "" && err == nil && !have {
-			// Without it there is no proof.
+			// If the fetch fails, there is no proof.
 			_ = q.git.FetchCommit(ctx, q.root, q.target.remote, c)
 		}
 	}

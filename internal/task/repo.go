@@ -85,6 +85,7 @@ func (ts *Tasks) locateRepo(ctx context.Context, w core.Where, by core.Caller) (
 // askGit is the rest of [Tasks.openRepo].
 func (rp *repo) askGit(ctx context.Context) error {
 	old := make(chan error, 1)
+
 	// beside, because each git costs as much as the rest of a short command.
 	go func() { old <- rp.git.CheckVersion(ctx, rp.root) }()
 	err := rp.askCheckout(ctx)

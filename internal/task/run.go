@@ -337,7 +337,7 @@ func (ts *Tasks) viewRun(r stick.Run) RunView {
 		Signal: r.Signal, StoppedBy: r.StoppedBy, Output: r.Output, Restarts: r.Restarts, Queued: r.Queued,
 	}
 
-	// Before that it is the process that only claimed the run.
+	// Before the start, the process has only claimed the run.
 	if !r.StartedAt.IsZero() || r.Queued {
 		v.PID = r.Process.PID
 	}

@@ -112,7 +112,7 @@ func (rp *repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) 
 		// The last attempt that was set up counts.
 		setups, err := tx.Setups(r.ID, m.task.ID)
 
-		// Of none, there was nothing to set up.
+		// Without any set-up, there was nothing to do.
 		last := store.TaskSetup{EndedAt: 1}
 
 		for _, s := range setups {
@@ -169,7 +169,7 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 
 	outcome, err := rp.tasks.runShell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
 	if err != nil {
-		// If not, the next command does it.
+		// If this fails, the next command ends the intent.
 		_ = rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(s.id, "interrupted") })
 		return err
 	}
@@ -186,7 +186,7 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 		return err
 	}
 
-	// The caller is its worker.
+	// isWorker says whether the caller is the worker of the task.
 	isWorker := false
 	err = rp.writeOutcome(ctx, func(o *op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
@@ -224,10 +224,11 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 		describeExit(outcome), stick.Clip(s.command, 160)).
 		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).
 		With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
+
 	// The task and its worktree are there, so the set-up alone can run again.
 	output := stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum))
 
-	// To start the task would make the caller its worker.
+	// Starting the task would make the caller its worker, so that isn't proposed.
 	if !isWorker {
 		return e.Hintf("what it printed: %s; when you have fixed it, run the same command again", output)
 	}

@@ -40,7 +40,7 @@ func (rp *repo) requireNoDirectory(m spawnPlan) error {
 
 	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", m.path).With("path", m.path)
 
-	// There is the task already.
+	// The task exists already, so its name stays.
 	if m.task.Attempt > 0 {
 		return e.With("task_id", m.task.ID).Hintf("move that directory elsewhere, then run the same command again")
 	}
@@ -79,7 +79,7 @@ func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
 	// A branch blocks its own name, all names below it, and those of its directories.
 	full := "refs/heads/" + branch
 
-	// By their keys: some file systems don't distinguish case.
+	// The names are compared by their keys: some file systems don't distinguish case.
 	taken := map[string]bool{}
 
 	for _, pattern := range branchRefs(branch) {

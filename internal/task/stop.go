@@ -178,7 +178,7 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 	if s.state == stick.RunRunning || s.state == stick.RunLost {
 		// The process that attends to it has died, or doesn't react.
 		if s.run.EndedAt.IsZero() {
-			// It may have ended.
+			// A failure means that it has ended by now.
 			_ = ts.core.Config.Procs.Send(s.run.Process, os.Kill)
 			s.killPoint("stop: killed")
 		}
