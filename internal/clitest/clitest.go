@@ -40,7 +40,8 @@ const (
 	Panic = "TT_TEST_PANIC"
 	// Points is a file to which tt adds the name of each point that it passes, one a line.
 	Points = "TT_TEST_POINTS"
-	// CopyPoints makes the points at which copies of uncommitted work are made count, too. There are many, and most tests are about others.
+	// CopyPoints makes the points at which copies of uncommitted work are made count, too. There are many,
+	// and most tests are about others.
 	CopyPoints = "TT_TEST_COPY_POINTS"
 	// Clock moves tt's clock by a duration.
 	Clock = "TT_TEST_CLOCK"
@@ -64,7 +65,8 @@ const (
 	InTerminal = "TT_TEST_IN_TERMINAL"
 	// ErrTerminal makes tt believe that its standard error is a terminal. Its value is the number of columns.
 	ErrTerminal = "TT_TEST_ERR_TERMINAL"
-	// HookSlack multiplies the limits of harnesses' hooks, of rescues and of the tree of a handoff; 1 means the limits of the program. The default is large.
+	// HookSlack multiplies the limits of harnesses' hooks, of rescues and of the tree of a handoff; 1 means
+	// the limits of the program. The default is large.
 	HookSlack = "TT_TEST_HOOK_SLACK"
 	// StopGrace is how long processes of a worker's command have to end when they are asked to.
 	StopGrace = "TT_TEST_STOP_GRACE"
@@ -72,8 +74,8 @@ const (
 	SignLimit = "TT_TEST_SIGN_LIMIT"
 )
 
-// Race goes into the environment of every tt that a test runs. Without it, under the race detector, each process waits a second
-// at its end.
+// Race goes into the environment of every tt that a test runs. Without it, under the race detector, each
+// process waits a second at its end.
 const Race = "GORACE=atexit_sleep_ms=0"
 
 // programs are the names of the program. It calls itself by the last one.
@@ -82,15 +84,15 @@ var programs = []string{"tt", "bb", "agent-roster", "worker", "review-gate", "tt
 // Harnesses are the names under which a test binary plays a harness.
 var Harnesses = []string{"claude", "codex", "gemini", "opencode"}
 
-// Clients are the names under which it plays other programs in which agents run: one that speaks MCP and isn't known to tt, and harnesses
-// that tt knows only by their programs.
+// Clients are the names under which it plays other programs in which agents run: one that speaks MCP and
+// isn't known to tt, and harnesses that tt knows only by their programs.
 var Clients = []string{"cursor", "aider", "kiro-cli"}
 
-// Main makes the process the program that it is named after; then it doesn't return. Call it first in TestMain.
+// Main makes the process the program that it is named after; then it doesn't return. Call it first in
+// TestMain.
 //
-// As tt, or under one of its other names, it is the program. As a harness it runs its arguments as a
-// command and ends with that command's status; without arguments it lives until its standard input is
-// closed.
+// As tt, or under one of its other names, it is the program. As a harness it runs its arguments as a command
+// and ends with that command's status; without arguments it lives until its standard input is closed.
 func Main() {
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	if slices.Contains(programs, name) {
@@ -261,7 +263,8 @@ func intFromEnv(name string) (int, error) {
 	return strconv.Atoi(s)
 }
 
-// reaches returns a function that reports whether a point is the one that spec names, passed for the n-th time.
+// reaches returns a function that reports whether a point is the one that spec names, passed for the n-th
+// time.
 func reaches(spec string) func(point string) bool {
 	name, count, _ := strings.Cut(spec, "#")
 	n, err := strconv.Atoi(count)
@@ -289,8 +292,8 @@ func signal(s syscall.Signal) {
 	}
 }
 
-// Harness does what a harness does here: it runs a command, or waits for the end of its input. Where the environment names an inbox, it
-// serves that.
+// Harness does what a harness does here: it runs a command, or waits for the end of its input. Where the
+// environment names an inbox, it serves that.
 func Harness(args []string) int {
 	if err := serveInbox(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -17,7 +17,8 @@ const (
 	InboxToken  = "CLAUDE_CODE_MESSAGING_TOKEN"
 )
 
-// InboxTexts is what the file of the texts is called, behind the path of the socket. Each text ends with a line that says so.
+// InboxTexts is what the file of the texts is called, behind the path of the socket. Each text ends with a
+// line that says so.
 const InboxTexts = ".texts"
 
 // serveInbox takes texts on the socket that the environment names, if it names one, and adds them to a file.

@@ -17,7 +17,8 @@ import (
 	"talkingstick/internal/cli"
 )
 
-// playerEnv makes the program a player. It plays one command after the other in the same process, and so saves all starts but one.
+// playerEnv makes the program a player. It plays one command after the other in the same process, and so
+// saves all starts but one.
 const playerEnv = "TT_TEST_PLAYER"
 
 // The files that a player inherits beside the standard ones.
@@ -29,7 +30,8 @@ const (
 // PlayerEnv is what makes a program that [Install] has installed a player.
 const PlayerEnv = playerEnv + "=1"
 
-// Request is a command for a player. What it is about is set for the whole process: a player plays one at a time.
+// Request is a command for a player. What it is about is set for the whole process: a player plays one at a
+// time.
 type Request struct {
 	ID   int      // of the reply
 	Args []string // with the program's name
@@ -51,9 +53,9 @@ type player struct {
 // mostPlayed limits the databases that a player keeps open.
 const mostPlayed = 50
 
-// playRequests plays commands until there are no more, or until one leaves something behind that ends only with its process: a child, an
-// open file. Then the player ends as the process of that command would have, with its status and without a reply. So it does
-// when a command crashes.
+// playRequests plays commands until there are no more, or until one leaves something behind that ends only
+// with its process: a child, an open file. Then the player ends as the process of that command would have,
+// with its status and without a reply. So it does when a command crashes.
 func playRequests() int {
 	p, err := newPlayer()
 	if err != nil {
@@ -115,7 +117,8 @@ func newPlayer() (*player, error) {
 	return p, nil
 }
 
-// run makes the process what the command would have been started as, plays it, and makes the process idle again.
+// run makes the process what the command would have been started as, plays it, and makes the process idle
+// again.
 func (p *player) run(r Request) (status int, err error) {
 	os.Clearenv()
 	for _, v := range slices.Concat(p.began, r.Env) {
@@ -177,7 +180,8 @@ func (p *player) hasChildren() bool {
 	}
 }
 
-// hasOpened reports whether the command has left a file open that no command leaves open: a lock, or a connection.
+// hasOpened reports whether the command has left a file open that no command leaves open: a lock, or a
+// connection.
 func (p *player) hasOpened() bool {
 	for _, fd := range openFiles() {
 		if slices.Contains(p.files, fd) {
@@ -191,9 +195,9 @@ func (p *player) hasOpened() bool {
 	return false
 }
 
-// leftOpen are the files that the program leaves to the end of its process. To close those of the database would take longer, and the
-// last to close them would end the write-ahead log, which processes don't. An instance of inotify waits for the next wait: while one
-// listens, a file of its presence is open, too.
+// leftOpen are the files that the program leaves to the end of its process. To close those of the database
+// would take longer, and the last to close them would end the write-ahead log, which processes don't. An
+// instance of inotify waits for the next wait: while one listens, a file of its presence is open, too.
 var leftOpen = map[string]bool{
 	"rooms.sqlite": true, "rooms.sqlite-wal": true, "rooms.sqlite-shm": true, "write.lock": true,
 	"anon_inode:inotify": true,

@@ -15,8 +15,8 @@ import (
 // disown ends what a command of a worker begins: that this process becomes the parent of orphans below it.
 func disown() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }
 
-// startedNow has a process find that it was started just now. A hook goes by its own age: what happened since it began, another
-// hook of the same event has told.
+// startedNow has a process find that it was started just now. A hook goes by its own age: what happened since
+// it began, another hook of the same event has told.
 func startedNow(procs func() (*proc.Table, error)) (func() (*proc.Table, error), error) {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {

@@ -128,8 +128,8 @@ func Read(root string) (Config, error) {
 	return c, err
 }
 
-// Parse parses the text of the file. If it fails, with [stick.CodeProjectConfig], it returns the default, but for what is never copied:
-// there the patterns that are understood hold.
+// Parse parses the text of the file. If it fails, with [stick.CodeProjectConfig], it returns the default, but
+// for what is never copied: there the patterns that are understood hold.
 func Parse(b []byte) (Config, error) {
 	var tree map[string]any
 	if err := toml.Unmarshal(b, &tree); err != nil {

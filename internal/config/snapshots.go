@@ -21,8 +21,8 @@ var snapshotKeys = []key{
 	},
 }
 
-// Matcher returns a function that reports whether a file is never copied, by its path relative to the directory of the configuration. With
-// fold, upper and lower case don't count.
+// Matcher returns a function that reports whether a file is never copied, by its path relative to the
+// directory of the configuration. With fold, upper and lower case don't count.
 func (s Snapshots) Matcher(fold bool) func(path string) bool {
 	var ofName, ofPath []func(string) bool
 	for _, p := range s.Never {
@@ -49,8 +49,8 @@ func matchesAny(all []func(string) bool, path string) bool {
 	return slices.ContainsFunc(all, func(matches func(string) bool) bool { return matches(path) })
 }
 
-// understood returns the patterns of a list that are understood. It is for those who go on in spite of a fault elsewhere in a file: what
-// somebody wanted kept out of copies stays out.
+// understood returns the patterns of a list that are understood. It is for those who go on in spite of a
+// fault elsewhere in a file: what somebody wanted kept out of copies stays out.
 func understood(v any) (all []glob.Pattern) {
 	list, _ := v.([]any)
 	for _, x := range list {

@@ -19,20 +19,23 @@ const UserFile = "talking-stick/config.toml"
 
 // User is what a user sets for all projects.
 type User struct {
-	// Database is the address of a PostgreSQL database; empty for a file in the data directory. It may hold a password.
+	// Database is the address of a PostgreSQL database; empty for a file in the data directory. It may hold a
+	// password.
 	Database string
 
-	// Notify is the command that is run for each notice, for the shell; empty for none. It is in no project's file: what runs for a user
-	// is set by nobody else.
+	// Notify is the command that is run for each notice, for the shell; empty for none. It is in no project's
+	// file: what runs for a user is set by nobody else.
 	Notify string
 
-	// Snapshots says what is never copied. If one of its patterns isn't understood, the others hold, and BadNever says so: who works goes on.
+	// Snapshots says what is never copied. If one of its patterns isn't understood, the others hold, and
+	// BadNever says so: who works goes on.
 	Snapshots Snapshots
 	BadNever  error
 }
 
-// ReadUser reads the user's file in a directory of configuration. Without the file, nothing is set. It fails with
-// [stick.CodeUsage] if it has something that isn't understood, and if others can read it: it may hold a password.
+// ReadUser reads the user's file in a directory of configuration. Without the file, nothing is set. It fails
+// with [stick.CodeUsage] if it has something that isn't understood, and if others can read it: it may hold a
+// password.
 func ReadUser(dir string) (u User, err error) {
 	path := filepath.Join(dir, filepath.FromSlash(UserFile))
 	info, err := os.Stat(path)

@@ -12,7 +12,8 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// TestReadUser: the user's file names the database. What isn't understood is refused, and no refusal shows what the file holds.
+// TestReadUser: the user's file names the database. What isn't understood is refused, and no refusal shows
+// what the file holds.
 func TestReadUser(t *testing.T) {
 	const address = "postgres://me:secret@host/x"
 	for _, c := range []struct {

@@ -65,8 +65,8 @@ func newNarrator(cfg Config) *narrator {
 // width is where lines of output are cut, and where commands continue on the next line.
 const width = 110
 
-// usualLines are lines that end many answers of tt. The report has them, but the narration leaves them out, so
-// that people needn't read them again and again. A test checks that tt still prints each of them.
+// usualLines are lines that end many answers of tt. The report has them, but the narration leaves them out,
+// so that people needn't read them again and again. A test checks that tt still prints each of them.
 var usualLines = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for your turn: tt wait"}
 
 // colors are the colours of the actors.
@@ -85,8 +85,8 @@ func (n *narrator) paint(hue, s string) string {
 	return "\x1b[" + hue + "m" + s + "\x1b[0m"
 }
 
-// title begins a step. Before each but the first it pauses, and fails as the pause does. If somebody may watch in a browser, it pauses before the
-// first one, too.
+// title begins a step. Before each but the first it pauses, and fails as the pause does. If somebody may
+// watch in a browser, it pauses before the first one, too.
 func (n *narrator) title(ctx context.Context, text string) error {
 	if n.pause != nil && (len(n.report.Steps) > 0 || n.report.Pages != "") {
 		paused := time.Now()

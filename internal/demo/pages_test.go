@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestDemoServes: with --serve a person watches the scene in a browser from its beginning to its end, and nothing stays.
+// TestDemoServes: with --serve a person watches the scene in a browser from its beginning to its end, and
+// nothing stays.
 func TestDemoServes(t *testing.T) {
 	c, keys, shown, temp := onTerminal(t, "--serve")
 	text, paused := step(t, shown)

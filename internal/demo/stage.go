@@ -34,7 +34,8 @@ type Config struct {
 	Watch Audience
 }
 
-// Audience is who looks at the room in which the scene plays, instead of reading the narration. Each function may be nil.
+// Audience is who looks at the room in which the scene plays, instead of reading the narration. Each function
+// may be nil.
 type Audience struct {
 	Begin func(Place)                                    // called when there is a room to look at
 	Title func(step int, text string)                    // called when a step begins

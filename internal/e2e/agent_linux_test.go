@@ -17,10 +17,10 @@ import (
 	"talkingstick/internal/clitest"
 )
 
-// Inside a harness runs a runner or an actor. Both read requests from standard input, one line of JSON each, and write
-// replies. They serve requests side by side. A runner starts tt for each request, as an agent's shell does. An actor stays,
-// and calls the operations in its own process, as an MCP server does. A client has no harness: it speaks MCP with a server
-// that it starts.
+// Inside a harness runs a runner or an actor. Both read requests from standard input, one line of JSON each,
+// and write replies. They serve requests side by side. A runner starts tt for each request, as an agent's
+// shell does. An actor stays, and calls the operations in its own process, as an MCP server does. A client
+// has no harness: it speaks MCP with a server that it starts.
 
 // request is a line to a runner, an actor or a client.
 type request struct {

@@ -39,9 +39,10 @@ func (s *stage) doing(harness string) (state string, since time.Time) {
 	return "", since
 }
 
-// TestClaudeAsksItsPerson: Claude Code shows a question about a permission. The room says at once that it waits for its person, and
-// when the person has answered, that it works again and at last is idle. However many tt notify its person runs meanwhile, beside each other
-// and one after the other, they hear of the question once.
+// TestClaudeAsksItsPerson: Claude Code shows a question about a permission. The room says at once that it
+// waits for its person, and when the person has answered, that it works again and at last is idle. However
+// many tt notify its person runs meanwhile, beside each other and one after the other, they hear of the
+// question once.
 func TestClaudeAsksItsPerson(t *testing.T) {
 	realharness.Require(t, realharness.Claude)
 
@@ -103,8 +104,9 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 	tui.End()
 }
 
-// TestClaudeIsInterrupted: no hook of Claude Code says that its person has pressed Escape. The room says that it works until it has shown no
-// sign for ten minutes, and that it is idle then, for all that anybody can see.
+// TestClaudeIsInterrupted: no hook of Claude Code says that its person has pressed Escape. The room says that
+// it works until it has shown no sign for ten minutes, and that it is idle then, for all that anybody can
+// see.
 func TestClaudeIsInterrupted(t *testing.T) {
 	onlyInPairs(t, realharness.Claude)
 

@@ -10,8 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAWaitInTheBackgroundWakes: a harness begins a turn when a command in the background ends. So an agent that leaves tt wait
-// there and stops is idle at its prompt, and yet listens: a message ends the wait, and the agent reads it by itself.
+// TestAWaitInTheBackgroundWakes: a harness begins a turn when a command in the background ends. So an agent
+// that leaves tt wait there and stops is idle at its prompt, and yet listens: a message ends the wait, and
+// the agent reads it by itself.
 func TestAWaitInTheBackgroundWakes(t *testing.T) {
 	onlyInPairs(t, realharness.Copilot, realharness.Qwen)
 

@@ -17,7 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// hosts are three hosts that share a server: data directories, with boots of their own. Their processes can't see each other.
+// hosts are three hosts that share a server: data directories, with boots of their own. Their processes can't
+// see each other.
 type hosts struct {
 	server  *storetest.Server
 	url     string
@@ -25,9 +26,10 @@ type hosts struct {
 	dir     string             // with the data directories
 }
 
-// TestCampaignOfHosts is [TestCampaign] with agents on three hosts. Meanwhile the server crashes and comes back, a host stands still for longer
-// than leases last, another has no network for as long, and in the end the server is lost and its standby takes over. What had no answer may have been done or not. All else is
-// as on one host: nothing is lost, nothing is granted twice, and the history is linearizable.
+// TestCampaignOfHosts is [TestCampaign] with agents on three hosts. Meanwhile the server crashes and comes
+// back, a host stands still for longer than leases last, another has no network for as long, and in the end
+// the server is lost and its standby takes over. What had no answer may have been done or not. All else is as
+// on one host: nothing is lost, nothing is granted twice, and the history is linearizable.
 func TestCampaignOfHosts(t *testing.T) {
 	testenv.SkipShort(t, testenv.Server, "a campaign of agents on three hosts")
 	skipInPairs(t)
@@ -59,7 +61,8 @@ func (h *hosts) env(i int) []string {
 	}
 }
 
-// faults disturbs the server and whole hosts until it is told to stop. In the last third of the campaign the standby takes over.
+// faults disturbs the server and whole hosts until it is told to stop. In the last third of the campaign the
+// standby takes over.
 func (h *hosts) faults(c *campaign, stop chan struct{}) {
 	part := *campaignTime / 3
 	crash, still, cut, fail := time.After(part/2), time.After(part), time.After(part), time.After(2*part)

@@ -28,12 +28,13 @@ var (
 	campaignSeed  = flag.Uint64("campaign.seed", 0, "seed of the campaign's choices; 0 takes a new one")
 )
 
-// TestCampaign has agents in real processes do random operations in one room: harnesses, one that runs below another, a
-// shell that was left behind, a worker's command, and an MCP client that nobody knows. Meanwhile processes are killed and
-// stopped at random, and clocks are wrong. Then it checks the laws:
+// TestCampaign has agents in real processes do random operations in one room: harnesses, one that runs below
+// another, a shell that was left behind, a worker's command, and an MCP client that nobody knows. Meanwhile
+// processes are killed and stopped at random, and clocks are wrong. Then it checks the laws:
 //
 //   - the history, as the agents saw it, is linearizable;
-//   - an agent below another is told that it works under that one's turn while that one holds the stick, and only then;
+//   - an agent below another is told that it works under that one's turn while that one holds the stick, and
+//     only then;
 //   - the log has no double grant, and no turn that was skipped or repeated;
 //   - every handoff reaches the next holder, and again on every ask;
 //   - every release that was acknowledged is in the log, exactly once;
@@ -142,8 +143,8 @@ type campaign struct {
 	notes    int
 }
 
-// segment is a part of the history between two moments at which no operation was going on, so that the state there is
-// known. If all segments are right, the whole history is.
+// segment is a part of the history between two moments at which no operation was going on, so that the state
+// there is known. If all segments are right, the whole history is.
 type segment struct {
 	was, is register
 	ops     []porcupine.Operation
@@ -257,8 +258,8 @@ func (w *worker) parentBack(stop chan struct{}) {
 	}
 }
 
-// restart starts a harness, or starts it again after it was killed. Some come back as the same session, some as a new one.
-// Some have a wrong clock. What runs below another agent comes back with it.
+// restart starts a harness, or starts it again after it was killed. Some come back as the same session, some
+// as a new one. Some have a wrong clock. What runs below another agent comes back with it.
 func (w *worker) restart() {
 	k := actors[w.i%len(actors)]
 	env := slices.Clone(k.env)
@@ -685,8 +686,8 @@ func (c *campaign) checkTurns(log []stick.Event) {
 	}
 }
 
-// checkHandoffs: what was acknowledged is in the log, exactly once. Every grant that an agent was given came with the last
-// handoff before it.
+// checkHandoffs: what was acknowledged is in the log, exactly once. Every grant that an agent was given came
+// with the last handoff before it.
 func (c *campaign) checkHandoffs(log []stick.Event) {
 	t := c.t
 	notes := map[string][]stick.Event{}
@@ -859,7 +860,8 @@ func (c *campaign) report() {
 	}
 }
 
-// lacks lists what has to happen in the campaign and hasn't yet. On a slow machine that takes longer than the campaign was asked to.
+// lacks lists what has to happen in the campaign and hasn't yet. On a slow machine that takes longer than the
+// campaign was asked to.
 func (c *campaign) lacks() []string {
 	c.mu.Lock()
 	happened := maps.Clone(c.counts)

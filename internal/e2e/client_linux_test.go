@@ -50,8 +50,9 @@ func (h *agent) calls(tool string, arguments object) *run {
 	return h.do(request{Args: []string{tool, string(b)}})
 }
 
-// TestTwoUnknownClients: programs that speak MCP and aren't known to tt, each with a server of its own, are as many agents,
-// also two of one name. One of them is given the turn, and its release wakes another with the handoff. None is a person.
+// TestTwoUnknownClients: programs that speak MCP and aren't known to tt, each with a server of its own, are
+// as many agents, also two of one name. One of them is given the turn, and its release wakes another with the
+// handoff. None is a person.
 func TestTwoUnknownClients(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -94,8 +95,8 @@ func TestTwoUnknownClients(t *testing.T) {
 	w.healthy()
 }
 
-// TestTwoInspectors: two MCP inspectors, each of which starts a server of its own, wait for the turn at once, as two agents.
-// The holder's release gives it to one of them.
+// TestTwoInspectors: two MCP inspectors, each of which starts a server of its own, wait for the turn at once,
+// as two agents. The holder's release gives it to one of them.
 func TestTwoInspectors(t *testing.T) {
 	t.Parallel()
 	program := realharness.Inspector(t)

@@ -10,8 +10,8 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// TestACompactionAsksForADraft: an agent holds the stick while its person has the conversation summarized. The agent is then
-// asked for a draft of its handoff, once.
+// TestACompactionAsksForADraft: an agent holds the stick while its person has the conversation summarized.
+// The agent is then asked for a draft of its handoff, once.
 func TestACompactionAsksForADraft(t *testing.T) {
 	onlyInPairs(t, realharness.Claude, realharness.Codex)
 

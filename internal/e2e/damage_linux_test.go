@@ -46,7 +46,8 @@ func (w *damagedWorld) run(dir string, args ...string) (r reply) {
 	return reply{Exit: c.ProcessState.ExitCode(), Out: out.String(), Err: complaints.String()}
 }
 
-// said runs a command that has to succeed, and returns its answer and the number of the message that it has sent.
+// said runs a command that has to succeed, and returns its answer and the number of the message that it has
+// sent.
 func (w *damagedWorld) said(dir string, args ...string) (a answer, message int64) {
 	w.t.Helper()
 	r := w.run(dir, args...)
@@ -146,7 +147,8 @@ type damage struct {
 	aside bool // nothing of it can be used: a person sets it aside
 }
 
-// damages are the trials: bits flipped all over the log, no log, older copies, and the log of another database.
+// damages are the trials: bits flipped all over the log, no log, older copies, and the log of another
+// database.
 func (w *damagedWorld) damages(n int) (all []damage) {
 	const log = store.FileName + "-wal"
 	info, err := os.Stat(filepath.Join(w.now, log))
@@ -180,8 +182,8 @@ func (w *damagedWorld) damages(n int) (all []damage) {
 	return all
 }
 
-// TestDamageIsSaid: whatever happens to the files of a database, the first command says it, the doctor names a way out, that works, and
-// no number is given out twice.
+// TestDamageIsSaid: whatever happens to the files of a database, the first command says it, the doctor names
+// a way out, that works, and no number is given out twice.
 func TestDamageIsSaid(t *testing.T) {
 	storetest.NeedsFile(t)
 	t.Parallel()
@@ -205,7 +207,8 @@ func TestDamageIsSaid(t *testing.T) {
 	}
 }
 
-// requireSaid fails the test unless the next command says what has happened, whether it reads or writes, in words of ours.
+// requireSaid fails the test unless the next command says what has happened, whether it reads or writes, in
+// words of ours.
 func (w *damagedWorld) requireSaid(dir string, d damage) {
 	w.t.Helper()
 	want, exit := "the database has lost its last ", 0
@@ -246,8 +249,8 @@ func (w *damagedWorld) requireDoctor(dir string, d damage) {
 	}
 }
 
-// requireNewNumbers fails the test unless commands go on with numbers above all that were given out, and the doctor has nothing to say
-// against that.
+// requireNewNumbers fails the test unless commands go on with numbers above all that were given out, and the
+// doctor has nothing to say against that.
 func (w *damagedWorld) requireNewNumbers(dir string, d damage) {
 	w.t.Helper()
 	w.said(dir, "join", "--as", "claude:a")
@@ -263,8 +266,8 @@ func (w *damagedWorld) requireNewNumbers(dir string, d damage) {
 	}
 }
 
-// TestOlderDataDirectory: the first caller that knows more than a copy of the whole data directory says so, and then no number is given
-// out twice.
+// TestOlderDataDirectory: the first caller that knows more than a copy of the whole data directory says so,
+// and then no number is given out twice.
 func TestOlderDataDirectory(t *testing.T) {
 	storetest.NeedsFile(t)
 	t.Parallel()

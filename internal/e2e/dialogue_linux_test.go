@@ -53,8 +53,8 @@ func (d *dialogue) say(r modelapi.Reply) {
 	}
 }
 
-// hear waits for the next request. It returns what is new to the model since its last call: the tool's result, and what
-// hooks add to it.
+// hear waits for the next request. It returns what is new to the model since its last call: the tool's
+// result, and what hooks add to it.
 func (d *dialogue) hear() string {
 	d.t.Helper()
 	select {

@@ -11,8 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestServerWithAFullDisk: the file system of the server's tables is full. Whoever writes is told so, and nothing of what it wanted is there. Reading
-// goes on, and once there is space again, so does the rest, and so does a wait that was there all the time.
+// TestServerWithAFullDisk: the file system of the server's tables is full. Whoever writes is told so, and
+// nothing of what it wanted is there. Reading goes on, and once there is space again, so does the rest, and
+// so does a wait that was there all the time.
 func TestServerWithAFullDisk(t *testing.T) {
 	testenv.SkipShort(t, testenv.Server, "a server whose disk is full")
 	skipInPairs(t)

@@ -16,8 +16,8 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// denying takes the place of tt in a harness's hooks. It keeps its input before a tool, and denies what concerns a file
-// called locked.
+// denying takes the place of tt in a harness's hooks. It keeps its input before a tool, and denies what
+// concerns a file called locked.
 const denying = `#!/bin/sh
 [ "$1" = hook ] || exec %[1]s/real "$@"
 in=$(cat)
@@ -27,8 +27,8 @@ printf '%%s' "$in" > %[1]s/told/$(printf %%03d $n)
 case "$in" in *locked*) cat %[1]s/denial;; esac
 `
 
-// TestHarnessesAskBeforeEdits: a harness runs the hook that tt install writes before each tool that edits, and before those
-// of MCP servers. Its input names the file, a denial stops the tool, and all else passes.
+// TestHarnessesAskBeforeEdits: a harness runs the hook that tt install writes before each tool that edits,
+// and before those of MCP servers. Its input names the file, a denial stops the tool, and all else passes.
 func TestHarnessesAskBeforeEdits(t *testing.T) {
 	onlyInPairs(t, realharness.All...)
 

@@ -10,8 +10,9 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// TestTwoEntriesAnswerOnce: where an older entry of tt stands beside the new one in a project, a harness runs both for each
-// event. The model is briefed once, and reads a message once. It comes also after a command that fails.
+// TestTwoEntriesAnswerOnce: where an older entry of tt stands beside the new one in a project, a harness runs
+// both for each event. The model is briefed once, and reads a message once. It comes also after a command
+// that fails.
 func TestTwoEntriesAnswerOnce(t *testing.T) {
 	onlyInPairs(t, realharness.Claude, realharness.Codex, realharness.Gemini)
 
@@ -51,9 +52,9 @@ func TestTwoEntriesAnswerOnce(t *testing.T) {
 	}
 }
 
-// TestCopilotRunsTheHooksOfClaudeCode: in a folder that its person trusts, Copilot runs the hooks that tt install has put
-// there for Claude Code, beside its own or without. It is Copilot's agent that is briefed, told and denied, each once, and in
-// the words that Copilot understands.
+// TestCopilotRunsTheHooksOfClaudeCode: in a folder that its person trusts, Copilot runs the hooks that tt
+// install has put there for Claude Code, beside its own or without. It is Copilot's agent that is briefed,
+// told and denied, each once, and in the words that Copilot understands.
 func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
 	onlyInPairs(t, realharness.Copilot)
 

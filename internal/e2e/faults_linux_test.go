@@ -23,8 +23,8 @@ import (
 	"talkingstick/stick"
 )
 
-// promptly is the limit for what is pushed and not polled. It is far more than that takes, and less than the two seconds
-// after which the slow net first reads.
+// promptly is the limit for what is pushed and not polled. It is far more than that takes, and less than the
+// two seconds after which the slow net first reads.
 const promptly = 1500 * time.Millisecond
 
 // own gives the turn to an agent.
@@ -72,8 +72,8 @@ func hasTurn(t *testing.T, r *run, note string) answer {
 	return a
 }
 
-// TestOwnerDeathWakesAWaiter kills the owner's harness. Waiting members notice, although nothing is committed and no bell
-// rings.
+// TestOwnerDeathWakesAWaiter kills the owner's harness. Waiting members notice, although nothing is committed
+// and no bell rings.
 func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	t.Parallel()
 	w, owner, _, second, firstWait, secondWait := trio(t, "waiter_grace=500ms")
@@ -99,8 +99,8 @@ func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	w.healthy()
 }
 
-// TestListenerWhoseHarnessWasKilled: its wait ends with its harness. The next release passes it over at once, whether or
-// not the wait has noticed yet.
+// TestListenerWhoseHarnessWasKilled: its wait ends with its harness. The next release passes it over at once,
+// whether or not the wait has noticed yet.
 func TestListenerWhoseHarnessWasKilled(t *testing.T) {
 	t.Parallel()
 	w, owner, first, second, firstWait, secondWait := trio(t)
@@ -136,8 +136,8 @@ func TestListenerWhoseOutputWasClosed(t *testing.T) {
 	w.healthy()
 }
 
-// TestStoppedListener: a stopped wait looks alive, so its member is named. After one waiter_grace the stick moves on. When
-// the process continues, it takes part again.
+// TestStoppedListener: a stopped wait looks alive, so its member is named. After one waiter_grace the stick
+// moves on. When the process continues, it takes part again.
 func TestStoppedListener(t *testing.T) {
 	t.Parallel()
 	const grace = 400 * time.Millisecond
@@ -183,8 +183,8 @@ func TestStoppedListener(t *testing.T) {
 	w.healthy()
 }
 
-// TestStoppedOwner: a stopped owner keeps the stick until it counts as idle. Then an event tells it so, and one
-// waiter_grace later others are offered the stick.
+// TestStoppedOwner: a stopped owner keeps the stick until it counts as idle. Then an event tells it so, and
+// one waiter_grace later others are offered the stick.
 func TestStoppedOwner(t *testing.T) {
 	t.Parallel()
 	w, owner, _, _, firstWait, _ := trio(t)
@@ -224,8 +224,8 @@ func TestRecipientDeathReroutes(t *testing.T) {
 	w.healthy()
 }
 
-// TestWaitKilledAfterItsGrant: the grant commits, and the process dies before it can answer. The next ask returns the same
-// turn, lease and handoff.
+// TestWaitKilledAfterItsGrant: the grant commits, and the process dies before it can answer. The next ask
+// returns the same turn, lease and handoff.
 func TestWaitKilledAfterItsGrant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -374,8 +374,8 @@ func procState(pid int) byte {
 	return b[i+2]
 }
 
-// TestWaitingIsFree watches ten waits while other rooms are busy. They write nothing, neither to the database nor elsewhere,
-// and start no process.
+// TestWaitingIsFree watches ten waits while other rooms are busy. They write nothing, neither to the database
+// nor elsewhere, and start no process.
 func TestWaitingIsFree(t *testing.T) {
 	if storetest.OnServer(t) {
 		t.Skip("one of the waits hears there what other hosts commit, and rings their bells; the bench measures what that costs")
@@ -472,8 +472,8 @@ func TestWaitingIsFree(t *testing.T) {
 	w.healthy()
 }
 
-// TestGuardian: an owner in another pid namespace, whose process the others can't see, has a guardian. The guardian keeps
-// the lease while the harness lives. It ends with the harness, and with the turn.
+// TestGuardian: an owner in another pid namespace, whose process the others can't see, has a guardian. The
+// guardian keeps the lease while the harness lives. It ends with the harness, and with the turn.
 func TestGuardian(t *testing.T) {
 	t.Parallel()
 	if out, err := exec.Command("unshare", "-pf", "--mount-proc", "true").CombinedOutput(); err != nil {
@@ -523,8 +523,8 @@ func TestGuardian(t *testing.T) {
 	w.healthy()
 }
 
-// TestReboot: after another boot all leases are over, and the log says so. The handoff is there, and new turns have higher
-// numbers than all before.
+// TestReboot: after another boot all leases are over, and the log says so. The handoff is there, and new
+// turns have higher numbers than all before.
 func TestReboot(t *testing.T) {
 	if storetest.OnServer(t) {
 		t.Skip("a host that starts again ends only what is its own there: TestARestartedHostEndsItsOwn in internal/store")
@@ -575,8 +575,8 @@ func TestReboot(t *testing.T) {
 	w.healthy()
 }
 
-// TestUpgradedMeanwhile: a newer program changes the database so that this one can't read it. A wait then ends with that
-// error, at the next ring.
+// TestUpgradedMeanwhile: a newer program changes the database so that this one can't read it. A wait then
+// ends with that error, at the next ring.
 func TestUpgradedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

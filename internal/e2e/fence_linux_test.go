@@ -10,10 +10,10 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// TestHarnessesAreFenced: in a room that enforces the stick, a real harness's edits are denied while
-// another agent holds it, and work once the turn has come. Then the stick is taken over in the middle of a command,
-// perhaps while the harness is stopped. The harness learns that the command's write came too late, and neither the hook
-// before its next edit nor git lets it change anything more.
+// TestHarnessesAreFenced: in a room that enforces the stick, a real harness's edits are denied while another
+// agent holds it, and work once the turn has come. Then the stick is taken over in the middle of a command,
+// perhaps while the harness is stopped. The harness learns that the command's write came too late, and
+// neither the hook before its next edit nor git lets it change anything more.
 func TestHarnessesAreFenced(t *testing.T) {
 	testenv.LeavesToFull(t, *allPairs, "sessions with other tools and other models of the harnesses")
 	realharness.Require(t, realharness.All...)
@@ -65,8 +65,8 @@ func TestHarnessesAreFenced(t *testing.T) {
 
 func rewrite(path, _, new string) modelapi.Call { return modelapi.Write(path, new+"\n") }
 
-// TestHarnessesFencedByGitAlone: Codex skips hooks that nobody has trusted, so nothing stops its edits. The hooks of git
-// still refuse its commit.
+// TestHarnessesFencedByGitAlone: Codex skips hooks that nobody has trusted, so nothing stops its edits. The
+// hooks of git still refuse its commit.
 func TestHarnessesFencedByGitAlone(t *testing.T) {
 	realharness.Require(t, realharness.Codex)
 
@@ -82,8 +82,8 @@ func TestHarnessesFencedByGitAlone(t *testing.T) {
 	}
 }
 
-// TestHarnessesWithoutADatabase: only the database denies. While it is missing, the harness edits as if there were no room:
-// nothing makes a new one, and nothing is printed. Once it is back, edits are denied again.
+// TestHarnessesWithoutADatabase: only the database denies. While it is missing, the harness edits as if there
+// were no room: nothing makes a new one, and nothing is printed. Once it is back, edits are denied again.
 func TestHarnessesWithoutADatabase(t *testing.T) {
 	realharness.Require(t, realharness.Codex)
 

@@ -19,8 +19,8 @@ import (
 // reviewer is the other agent, which holds the stick when the harness doesn't.
 const reviewer = "reviewer"
 
-// fence is a harness in a room that enforces the stick, in a repository with our hooks of git. The reviewer holds the
-// stick.
+// fence is a harness in a room that enforces the stick, in a repository with our hooks of git. The reviewer
+// holds the stick.
 type fence struct {
 	*stage
 	talk   *dialogue
@@ -106,8 +106,8 @@ func (f *fence) isTakenOver(take func()) {
 	f.denied(f.change(f.file, "late", "later"), "two\nlate\n")
 }
 
-// stopped: the harness is stopped, so its agent becomes idle, and the reviewer, which waits, may take over. That takes some
-// seconds, because the command counts as work for a while.
+// stopped: the harness is stopped, so its agent becomes idle, and the reviewer, which waits, may take over.
+// That takes some seconds, because the command counts as work for a while.
 func (f *fence) stopped() {
 	f.t.Helper()
 	f.signal(syscall.SIGSTOP, "T")
@@ -125,8 +125,8 @@ func (f *fence) overruled() {
 	f.as(reviewer, "take", "--operator-requested", "--reason", "it takes too long")
 }
 
-// asksGit: an agent that doesn't hold the stick can neither commit nor move the branch that is checked out, if the harness
-// lets git run its hooks.
+// asksGit: an agent that doesn't hold the stick can neither commit nor move the branch that is checked out,
+// if the harness lets git run its hooks.
 func (f *fence) asksGit() {
 	f.t.Helper()
 	row, _ := harness.ByName(f.h.Name)
@@ -178,8 +178,8 @@ func (f *fence) denied(c modelapi.Call, content string) {
 	f.holds(content)
 }
 
-// refused has the harness do something that is refused. On a busy machine a hook may have no answer in time: then it allows
-// the call, and logs that. In this case the change is undone and made again.
+// refused has the harness do something that is refused. On a busy machine a hook may have no answer in time:
+// then it allows the call, and logs that. In this case the change is undone and made again.
 func (f *fence) refused(c modelapi.Call, want *regexp.Regexp, undo func()) {
 	f.t.Helper()
 	for range 5 {
@@ -223,8 +223,8 @@ func (f *fence) open(gate string) (w *os.File) {
 	return w
 }
 
-// signal sends a signal to the harness's process group, and waits until its process is in one of the states that should
-// follow.
+// signal sends a signal to the harness's process group, and waits until its process is in one of the states
+// that should follow.
 func (f *fence) signal(sig syscall.Signal, states string) {
 	f.t.Helper()
 	pid := f.talk.run.PID()

@@ -11,8 +11,9 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// TestFromNothingToTwoAgents types what docs/guide/start.md says, in a fresh home with two real harnesses: once as it stands, and once
-// with plugins instead of what tt init writes for agents. Then the two take turns, as the page promises.
+// TestFromNothingToTwoAgents types what docs/guide/start.md says, in a fresh home with two real harnesses:
+// once as it stands, and once with plugins instead of what tt init writes for agents. Then the two take
+// turns, as the page promises.
 func TestFromNothingToTwoAgents(t *testing.T) {
 	leavesPlugins := testenv.LeavesToFull(t, *allPairs, "the same with plugins")
 	realharness.Require(t, realharness.Claude, realharness.Codex)

@@ -16,8 +16,9 @@ import (
 	"talkingstick/internal/storetest"
 )
 
-// newHost is a stage on a host of its own: a home with a data directory, a boot, a clone of upstream, and the address of the server in the user's
-// file. The programs of two of them know nothing of each other but what the database says.
+// newHost is a stage on a host of its own: a home with a data directory, a boot, a clone of upstream, and the
+// address of the server in the user's file. The programs of two of them know nothing of each other but what
+// the database says.
 func newHost(t *testing.T, boot, address, upstream string) *stage {
 	t.Helper()
 	s := newStage(t)
@@ -46,9 +47,10 @@ func newHost(t *testing.T, boot, address, upstream string) *stage {
 	return s
 }
 
-// TestHarnessesOnTwoHosts: Claude Code and Codex work in clones of their own, on two hosts that share a server. What one has done and pushed
-// reaches the other with the turn, and comes back. Who hasn't the turn edits in its own clone, and can't push to the branch that they
-// share; in the holder's clone another agent edits nothing. Codex's shell is in its sandbox, which has no network: its MCP tools wait and release.
+// TestHarnessesOnTwoHosts: Claude Code and Codex work in clones of their own, on two hosts that share a
+// server. What one has done and pushed reaches the other with the turn, and comes back. Who hasn't the turn
+// edits in its own clone, and can't push to the branch that they share; in the holder's clone another agent
+// edits nothing. Codex's shell is in its sandbox, which has no network: its MCP tools wait and release.
 func TestHarnessesOnTwoHosts(t *testing.T) {
 	realharness.Require(t, realharness.Claude, realharness.Codex)
 

@@ -108,9 +108,9 @@ type agent struct {
 	reaped  bool
 }
 
-// start starts a harness: "claude" with the program "runner" in it, for example. env is added to
-// the environment. before is put before the command, as "unshare" is. Without a name the program runs by itself, and has no
-// terminal.
+// start starts a harness: "claude" with the program "runner" in it, for example. env is added to the
+// environment. before is put before the command, as "unshare" is. Without a name the program runs by itself,
+// and has no terminal.
 func (w *world) start(name, program string, env []string, before ...string) *agent {
 	w.t.Helper()
 	h, err := w.tryStart(name, program, env, before...)
@@ -338,8 +338,8 @@ func (h *agent) gone() bool {
 	}
 }
 
-// signal sends a signal to the runner or actor. Its parent, the harness, reaps it only when it ends itself, so the pid can't
-// belong to another process before that.
+// signal sends a signal to the runner or actor. Its parent, the harness, reaps it only when it ends itself,
+// so the pid can't belong to another process before that.
 func (h *agent) signal(s syscall.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -370,8 +370,8 @@ func (h *agent) kill() {
 // patience is how long a test waits for what has to happen.
 const patience = time.Minute
 
-// soon waits until something has happened, and fails the test if it doesn't happen. The longer that takes, the more seldom it looks:
-// many looks start a process.
+// soon waits until something has happened, and fails the test if it doesn't happen. The longer that takes,
+// the more seldom it looks: many looks start a process.
 func soon(t testing.TB, what string, happened func() bool) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < patience; {

@@ -49,8 +49,8 @@ func (s *stage) senders() (out []string) {
 	return out
 }
 
-// speak has a model join by the shell, then read the room with one tool and send a message with another. Without MCP the shell
-// does it all.
+// speak has a model join by the shell, then read the room with one tool and send a message with another.
+// Without MCP the shell does it all.
 func (s *stage) speak(h *realharness.Harness) []modelapi.Script {
 	send := modelapi.Shell(s.tt + " msg send room hello")
 	state, first := modelapi.MCP("tt", "get_room_state", map[string]any{}), modelapi.MCP("tt", "send_message", map[string]any{"to": []string{"room"}, "body": "hello"})
@@ -130,8 +130,8 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 	}
 }
 
-// TestResumedElsewhere: a session of Claude Code that is resumed while it still runs is another member, and its model
-// learns that.
+// TestResumedElsewhere: a session of Claude Code that is resumed while it still runs is another member, and
+// its model learns that.
 func TestResumedElsewhere(t *testing.T) {
 	onlyInPairs(t, realharness.Claude)
 
@@ -278,8 +278,8 @@ func first(a, b string) string {
 	return b
 }
 
-// TestSandboxOfCodex: after tt install, the command line works inside the sandbox. Without it, the command line names the
-// ways out, one of which is the MCP tools.
+// TestSandboxOfCodex: after tt install, the command line works inside the sandbox. Without it, the command
+// line names the ways out, one of which is the MCP tools.
 func TestSandboxOfCodex(t *testing.T) {
 	realharness.Require(t, realharness.Codex)
 

@@ -33,8 +33,8 @@ const (
 	partner   stick.AgentID = "codex:partner"
 )
 
-// inspections are a call for each tool, as arguments of the inspector. Names in braces stand for values of the scene. want
-// is a part of the answer.
+// inspections are a call for each tool, as arguments of the inspector. Names in braces stand for values of
+// the scene. want is a part of the answer.
 var inspections = map[string]struct{ arguments, want string }{
 	"list_rooms":       {"", `"relation": "here"`},
 	"join_path":        {"context_path={path}", `"joined": false`},
@@ -81,12 +81,12 @@ var inspections = map[string]struct{ arguments, want string }{
 	"worker_context":   {"task_id=lexer", `"worker": "claude:inspector"`},
 }
 
-// inspectors are the callers of tools that the inspector can't call under its own name. Nobody else has such a name: its process ends
-// with the call.
+// inspectors are the callers of tools that the inspector can't call under its own name. Nobody else has such
+// a name: its process ends with the call.
 var inspectors = map[string]stick.AgentID{"takeover_stick": "codex:taker", "worker_comment": "codex:taker"}
 
-// TestInspectorCallsEveryTool has the inspector, a client by other authors, list the tools and call each of them, in a room
-// of its own.
+// TestInspectorCallsEveryTool has the inspector, a client by other authors, list the tools and call each of
+// them, in a room of its own.
 func TestInspectorCallsEveryTool(t *testing.T) {
 	leavesMost := testenv.LeavesToFull(t, *allPairs, "a call of each tool, where one in six is called")
 	client := realharness.Inspector(t)
@@ -161,7 +161,8 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 	}
 }
 
-// result is the result of a tool in what the inspector printed: its text, indented as the inspector indents JSON.
+// result is the result of a tool in what the inspector printed: its text, indented as the inspector indents
+// JSON.
 func result(t *testing.T, printed string) string {
 	t.Helper()
 	var r struct {

@@ -76,12 +76,13 @@ func (s *stage) command(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// allPairs is set by `make pairs`. Without it each harness plays what shows most of it, TestHarnessesAreFenced, and for the rest it is
-// enough that some play it: what each of them sends and understands is in the tests of internal/harness.
+// allPairs is set by `make pairs`. Without it each harness plays what shows most of it,
+// TestHarnessesAreFenced, and for the rest it is enough that some play it: what each of them sends and
+// understands is in the tests of internal/harness.
 var allPairs = flag.Bool("pairs", false, "only what real harnesses play: every pair of them, and each of them every test that it can play")
 
-// played returns those of the harnesses that play a test: all with -pairs, otherwise some. It says which are left out, and skips the test
-// if there are none.
+// played returns those of the harnesses that play a test: all with -pairs, otherwise some. It says which are
+// left out, and skips the test if there are none.
 func played(t *testing.T, all []*realharness.Harness, some ...*realharness.Harness) []*realharness.Harness {
 	t.Helper()
 	rest := slices.DeleteFunc(slices.Clone(all), func(h *realharness.Harness) bool { return slices.Contains(some, h) })
@@ -184,8 +185,8 @@ func (s *stage) faults() string {
 	return string(b)
 }
 
-// TestHarnessesTakeTurns: after tt install, two real harnesses load the skill, start the MCP server and run the hooks. One
-// takes the turn and releases it with a handoff. The other, which waits, wakes and gets both.
+// TestHarnessesTakeTurns: after tt install, two real harnesses load the skill, start the MCP server and run
+// the hooks. One takes the turn and releases it with a handoff. The other, which waits, wakes and gets both.
 func TestHarnessesTakeTurns(t *testing.T) {
 	pairs := [][2]*realharness.Harness{{realharness.Pi, realharness.Copilot}}
 	if !testenv.LeavesToFull(t, *allPairs, "every other pair of harnesses, each way") {
@@ -303,8 +304,9 @@ func (s *stage) listening(harness string) {
 	})
 }
 
-// TestCodexOnAFreshHome: on a home without a data directory, or with one that a variable moves, Codex's sandboxed shell
-// makes the database where its MCP server and its user find it. Codex passes its servers no such variable.
+// TestCodexOnAFreshHome: on a home without a data directory, or with one that a variable moves, Codex's
+// sandboxed shell makes the database where its MCP server and its user find it. Codex passes its servers no
+// such variable.
 func TestCodexOnAFreshHome(t *testing.T) {
 	onlyInPairs(t, realharness.Codex)
 
@@ -335,7 +337,8 @@ func TestCodexOnAFreshHome(t *testing.T) {
 	}
 }
 
-// TestGeminiReadsTheProject: after tt install gemini --project, Gemini's model reads what the project says of the stick.
+// TestGeminiReadsTheProject: after tt install gemini --project, Gemini's model reads what the project says of
+// the stick.
 func TestGeminiReadsTheProject(t *testing.T) {
 	onlyInPairs(t, realharness.Gemini)
 

@@ -59,9 +59,9 @@ func (s *scene) look() (r stick.Room, log []stick.Event) {
 	return r, log
 }
 
-// TestKilledOperations kills the process of every operation right before and right after its commit. Before the commit,
-// nothing has happened. After it, everything has, and the death itself wakes those who listen. In both cases the same
-// command again is right.
+// TestKilledOperations kills the process of every operation right before and right after its commit. Before
+// the commit, nothing has happened. After it, everything has, and the death itself wakes those who listen. In
+// both cases the same command again is right.
 func TestKilledOperations(t *testing.T) {
 	testenv.Leaves(t, testenv.Every, "six of seven kills of each operation before and after its commit")
 

@@ -17,8 +17,8 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// losing is a repository in which two harnesses run. The worker has uncommitted work there, and the destroyer runs commands that
-// would cost it.
+// losing is a repository in which two harnesses run. The worker has uncommitted work there, and the destroyer
+// runs commands that would cost it.
 type losing struct {
 	*stage
 	worker, destroyer dialogued
@@ -41,7 +41,8 @@ func (d dialogued) shell(command string) string {
 	return d.do(modelapi.Shell(command))
 }
 
-// losingPairs are the harnesses that destroy, each with the one whose work it is: with -pairs also the other way round.
+// losingPairs are the harnesses that destroy, each with the one whose work it is: with -pairs also the other
+// way round.
 func losingPairs() [][2]*realharness.Harness {
 	pairs := [][2]*realharness.Harness{{realharness.Claude, realharness.Codex}}
 	if *allPairs {
@@ -135,8 +136,8 @@ func (l *losing) clean() {
 	l.known = l.faults()
 }
 
-// works has the worker leave uncommitted work: a file of its editor, a new one, a changed one, a removed one, and one that is staged
-// and changed again.
+// works has the worker leave uncommitted work: a file of its editor, a new one, a changed one, a removed one,
+// and one that is staged and changed again.
 func (l *losing) works() {
 	l.t.Helper()
 	l.worker.do(modelapi.Write(filepath.Join(l.place.Repo, "src", "parser.go"), fmt.Sprintf("package src // parser %d\n", l.round)))

@@ -13,7 +13,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// loss is a way in which an agent takes another's work away, as people report it of several agents in one repository.
+// loss is a way in which an agent takes another's work away, as people report it of several agents in one
+// repository.
 type loss struct {
 	name    string
 	command string                                           // what the destroyer runs
@@ -79,8 +80,9 @@ var losses = []loss{
 	},
 }
 
-// TestHarnessLosses: what people report of several agents in one repository. Where the room denies edits, a real harness is
-// kept from destroying another's uncommitted work. Where the room only warns, both are told, and every byte comes back.
+// TestHarnessLosses: what people report of several agents in one repository. Where the room denies edits, a
+// real harness is kept from destroying another's uncommitted work. Where the room only warns, both are told,
+// and every byte comes back.
 func TestHarnessLosses(t *testing.T) {
 	testenv.LeavesToFull(t, *allPairs, "the other losses, losses where the destroyer holds the stick, and the harnesses the other way round")
 	realharness.Require(t, realharness.Claude, realharness.Codex)
@@ -106,8 +108,8 @@ func TestHarnessLosses(t *testing.T) {
 	}
 }
 
-// each plays those of the losses that are of a kind. On a busy machine a hook may have no answer in time: then it allows the call, and
-// logs that. In this case the loss is played again.
+// each plays those of the losses that are of a kind. On a busy machine a hook may have no answer in time:
+// then it allows the call, and logs that. In this case the loss is played again.
 func (l *losing) each(how string, of func(loss) bool, play func(loss) string, holder dialogued) {
 	l.t.Helper()
 	for _, c := range losses {
@@ -280,7 +282,8 @@ func (l *losing) leftNextDoor() {
 	l.worker.shell("(cd " + l.sibling + " && " + l.tt + ` release --status "so far" --next-action "go on")`)
 }
 
-// nextDoor is what the room of the sibling repository has for the worker, whose own session is in the other one.
+// nextDoor is what the room of the sibling repository has for the worker, whose own session is in the other
+// one.
 func (l *losing) nextDoor() string {
 	l.t.Helper()
 	return l.run("events", "--event", "edit_told", "--path", l.sibling)

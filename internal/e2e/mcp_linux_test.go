@@ -156,8 +156,8 @@ func occupied(t *testing.T, tool string) *served {
 	return s
 }
 
-// TestServerEndsWithItsInput: a server ends when its client closes its side, even while a wait blocks. Nothing of the wait
-// is left.
+// TestServerEndsWithItsInput: a server ends when its client closes its side, even while a wait blocks.
+// Nothing of the wait is left.
 func TestServerEndsWithItsInput(t *testing.T) {
 	for _, tool := range []string{"", "wait_for_turn", "wait_for_events"} {
 		t.Run("in "+tool, func(t *testing.T) {
@@ -170,8 +170,8 @@ func TestServerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// TestServerEndsWithItsHarness: a server ends with the process that started it, although other processes hold its streams
-// open.
+// TestServerEndsWithItsHarness: a server ends with the process that started it, although other processes hold
+// its streams open.
 func TestServerEndsWithItsHarness(t *testing.T) {
 	for _, tool := range []string{"", "wait_for_turn", "wait_for_events"} {
 		t.Run("in "+tool, func(t *testing.T) {
@@ -185,8 +185,8 @@ func TestServerEndsWithItsHarness(t *testing.T) {
 	}
 }
 
-// TestSeveralServers: the servers of several harnesses work on one database at once, each for another member. They pass the
-// stick around.
+// TestSeveralServers: the servers of several harnesses work on one database at once, each for another member.
+// They pass the stick around.
 func TestSeveralServers(t *testing.T) {
 	const servers, rounds = 4, 3
 	w := newWorld(t)
@@ -233,7 +233,8 @@ func TestSeveralServers(t *testing.T) {
 	w.healthy()
 }
 
-// nest is a simulated harness with a shell in it. The shell runs what the harness would run: tools, hooks and servers.
+// nest is a simulated harness with a shell in it. The shell runs what the harness would run: tools, hooks and
+// servers.
 type nest struct {
 	w    *world
 	cmd  *exec.Cmd

@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// This is the stick as porcupine sees it: a register that holds the current turn, its owner and its lease. A grant succeeds
-// only with the next turn, a release only with the current one. The outcome of a killed command is unknown: it took effect
-// as a whole, or not at all.
+// This is the stick as porcupine sees it: a register that holds the current turn, its owner and its lease. A
+// grant succeeds only with the next turn, a release only with the current one. The outcome of a killed
+// command is unknown: it took effect as a whole, or not at all.
 
 // register is the state of the model.
 type register struct {
@@ -75,7 +75,8 @@ var model = porcupine.NondeterministicModel{
 	DescribeState: func(state any) string { return fmt.Sprintf("%+v", state) },
 }
 
-// step returns the states that can follow from a call with an outcome. There are none if that outcome is impossible.
+// step returns the states that can follow from a call with an outcome. There are none if that outcome is
+// impossible.
 func step(s register, in call, out outcome) []register {
 	me, o := in.me, in.op
 	same := []register{s}
@@ -113,8 +114,8 @@ func step(s register, in call, out outcome) []register {
 	case fenced:
 		return only(!fits, s)
 	case refused:
-		// An owner is refused nothing that the campaign asks for, except to pass the stick to an agent that isn't
-		// in the room.
+		// An owner is refused nothing that the campaign asks for, except to pass the stick to an agent that
+		// isn't in the room.
 		return only(!mine || o.Kind == "pass" && out.code == stick.CodeUnknownMember, s)
 	case saw:
 		return only(out.turn == s.turn && out.from == s.owner && (s.lease == "" || out.lease == "" || s.lease == out.lease), s)

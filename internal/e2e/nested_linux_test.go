@@ -10,9 +10,10 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// TestHarnessBelowTheHolder: in a room that enforces the stick, a harness runs Codex in its tool call. While another agent
-// holds the stick, the edit of the Codex inside is denied. While the harness outside holds it, the one inside is told at once
-// that it works under that turn, edits by the same hook, and returns; the turn stays its parent's, which ends it.
+// TestHarnessBelowTheHolder: in a room that enforces the stick, a harness runs Codex in its tool call. While
+// another agent holds the stick, the edit of the Codex inside is denied. While the harness outside holds it,
+// the one inside is told at once that it works under that turn, edits by the same hook, and returns; the turn
+// stays its parent's, which ends it.
 func TestHarnessBelowTheHolder(t *testing.T) {
 	outers := played(t, []*realharness.Harness{realharness.Claude, realharness.Codex}, realharness.Claude)
 	realharness.Require(t, realharness.Codex)
@@ -78,8 +79,8 @@ func worksBelow(t *testing.T, outer *realharness.Harness) {
 	talk.end()
 }
 
-// TestFirstOfTwoLearnsItsRole: Claude Code works alone in a repository. Then Codex begins there: it is a helper, and the next
-// hook of Claude Code tells it that it leads.
+// TestFirstOfTwoLearnsItsRole: Claude Code works alone in a repository. Then Codex begins there: it is a
+// helper, and the next hook of Claude Code tells it that it leads.
 func TestFirstOfTwoLearnsItsRole(t *testing.T) {
 	onlyInPairs(t, realharness.Claude, realharness.Codex)
 
@@ -108,8 +109,8 @@ func TestFirstOfTwoLearnsItsRole(t *testing.T) {
 	one.end()
 }
 
-// TestClearedClaude: Claude Code holds the stick and is cleared at its prompt. The session after that is another agent, and
-// its briefing says which turn was given up, and which files are uncommitted.
+// TestClearedClaude: Claude Code holds the stick and is cleared at its prompt. The session after that is
+// another agent, and its briefing says which turn was given up, and which files are uncommitted.
 func TestClearedClaude(t *testing.T) {
 	onlyInPairs(t, realharness.Claude)
 

@@ -17,8 +17,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestHostWithoutNetwork: a host loses its network for longer than its lease lasts. Meanwhile an agent of another host takes the stick over. What
-// the holder does then, during the cut and after it, changes nothing, and it is told why. A wait on its host goes on by itself.
+// TestHostWithoutNetwork: a host loses its network for longer than its lease lasts. Meanwhile an agent of
+// another host takes the stick over. What the holder does then, during the cut and after it, changes nothing,
+// and it is told why. A wait on its host goes on by itself.
 func TestHostWithoutNetwork(t *testing.T) {
 	testenv.SkipShort(t, testenv.Server, "a host without network")
 
@@ -63,8 +64,8 @@ func TestHostWithoutNetwork(t *testing.T) {
 	w.guardianEnds(granted.Guardian)
 }
 
-// TestDeadlineWithoutNetwork: while a host has no network, a lease ends elsewhere. Nobody commits anything then, so no notice comes when the
-// network is back. The wait there reads again by itself.
+// TestDeadlineWithoutNetwork: while a host has no network, a lease ends elsewhere. Nobody commits anything
+// then, so no notice comes when the network is back. The wait there reads again by itself.
 func TestDeadlineWithoutNetwork(t *testing.T) {
 	testenv.SkipShort(t, testenv.Server, "a deadline that passes without network")
 
@@ -103,7 +104,8 @@ func TestDeadlineWithoutNetwork(t *testing.T) {
 	w.grantedOnce(1)
 }
 
-// tracedDeadline is when the wait that writes a trace would read again by itself, as of its last read; zero for never.
+// tracedDeadline is when the wait that writes a trace would read again by itself, as of its last read; zero
+// for never.
 func tracedDeadline(t *testing.T, trace string) (deadline time.Time) {
 	t.Helper()
 	text, err := os.ReadFile(trace)
@@ -129,7 +131,8 @@ func (w *world) leases(last string) {
 	w.policy("heartbeat_interval=1s", "owner_lease_ttl="+last, "owner_idle_ttl="+last)
 }
 
-// newCutWorld is a world whose database is on a server. far puts an agent on another host, whose network can be cut.
+// newCutWorld is a world whose database is on a server. far puts an agent on another host, whose network can
+// be cut.
 func newCutWorld(t *testing.T) (w *world, far []string, network *storetest.Network) {
 	t.Helper()
 	w = newWorld(t)
@@ -169,8 +172,9 @@ func (w *world) grantedOnce(n int64) {
 	w.healthy()
 }
 
-// TestKilledWitness: of two waits on a host, the one that speaks for the host is killed together with its agent. The other takes its place, so
-// the agents of another host learn that this agent is gone, and the turn that is passed on wakes the other wait.
+// TestKilledWitness: of two waits on a host, the one that speaks for the host is killed together with its
+// agent. The other takes its place, so the agents of another host learn that this agent is gone, and the turn
+// that is passed on wakes the other wait.
 func TestKilledWitness(t *testing.T) {
 	testenv.SkipShort(t, testenv.Server, "a wait that is killed while it speaks for its host")
 

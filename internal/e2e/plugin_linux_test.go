@@ -77,8 +77,9 @@ func (s *stage) plug(a *realharness.Agent) {
 	}
 }
 
-// TestPluginsBringTT: a plugin that a harness has installed by its own command briefs the model, tells it of messages and
-// denies an edit, each once, names the skill, and serves the tools. The same holds where tt install has been there before.
+// TestPluginsBringTT: a plugin that a harness has installed by its own command briefs the model, tells it of
+// messages and denies an edit, each once, names the skill, and serves the tools. The same holds where tt
+// install has been there before.
 func TestPluginsBringTT(t *testing.T) {
 	harnesses := played(t, plugged, realharness.Claude)
 
@@ -156,7 +157,8 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 	}
 }
 
-// TestPluginsAreValid: the programs that check plugins find nothing wrong with ours. Claude Code also looks for an icon, which ours has none of.
+// TestPluginsAreValid: the programs that check plugins find nothing wrong with ours. Claude Code also looks
+// for an icon, which ours has none of.
 func TestPluginsAreValid(t *testing.T) {
 	realharness.Require(t, realharness.Claude, realharness.Gemini)
 
@@ -176,7 +178,8 @@ func TestPluginsAreValid(t *testing.T) {
 	}
 }
 
-// remains are the files below the home in which a program itself leaves something of a plugin that it has removed.
+// remains are the files below the home in which a program itself leaves something of a plugin that it has
+// removed.
 var remains = map[string][]string{
 	"claude":  {".claude/plugins/cache/"},           // a copy, which it has marked for its next clean-up
 	"copilot": {".copilot/settings.json"},           // that the plugin is off
@@ -187,8 +190,8 @@ var remains = map[string][]string{
 // restored are the files that have the bytes of before, once a plugin is gone.
 var restored = map[string]string{"codex": ".codex/config.toml", "gemini": ".gemini/settings.json"}
 
-// TestPluginsGoAgain: after a harness's own commands have removed our plugin, nothing speaks of it but what remains says. Then
-// tt install works as it did before, and leaves no word of a plugin.
+// TestPluginsGoAgain: after a harness's own commands have removed our plugin, nothing speaks of it but what
+// remains says. Then tt install works as it did before, and leaves no word of a plugin.
 func TestPluginsGoAgain(t *testing.T) {
 	harnesses := played(t, plugged, realharness.Codex)
 
@@ -257,8 +260,8 @@ func TestPluginsAreQuiet(t *testing.T) {
 	}
 }
 
-// TestCodexTrustsAPlugin: Codex skips the hooks of a plugin until its person trusts them, in the question that it asks at its
-// start. Then they run, in every later session, too.
+// TestCodexTrustsAPlugin: Codex skips the hooks of a plugin until its person trusts them, in the question
+// that it asks at its start. Then they run, in every later session, too.
 func TestCodexTrustsAPlugin(t *testing.T) {
 	onlyInPairs(t, realharness.Codex)
 
@@ -287,8 +290,9 @@ func TestCodexTrustsAPlugin(t *testing.T) {
 	}
 }
 
-// trustsHooks starts Codex, answers its question with "Trust all and continue", and returns its terminal. Codex throws away what
-// was typed before it asked, and ends if a busy machine is too slow for that. It is started again then, as a person would.
+// trustsHooks starts Codex, answers its question with "Trust all and continue", and returns its terminal.
+// Codex throws away what was typed before it asked, and ends if a busy machine is too slow for that. It is
+// started again then, as a person would.
 func trustsHooks(t *testing.T, start func() *realharness.Terminal) *realharness.Terminal {
 	t.Helper()
 	for range 5 {

@@ -33,8 +33,8 @@ type sessionStart struct {
 	} `json:"recovered"`
 }
 
-// starter is a harness that starts a session when its gate opens, prints tt's answer, and lives on. It is a shell with the
-// name of a harness, because there are many of them.
+// starter is a harness that starts a session when its gate opens, prints tt's answer, and lives on. It is a
+// shell with the name of a harness, because there are many of them.
 type starter struct {
 	*exec.Cmd
 	out  bytes.Buffer
@@ -98,9 +98,9 @@ func (s *starter) answer(t *testing.T) (a sessionStart) {
 	return a
 }
 
-// TestSimultaneousStarts: many sessions start at the same instant, before there is a room. One becomes the primary and the
-// others are helpers, each with its own context file. Then the primary crashes, again and again. Each time one of the next
-// sessions recovers, and there are never two primaries.
+// TestSimultaneousStarts: many sessions start at the same instant, before there is a room. One becomes the
+// primary and the others are helpers, each with its own context file. Then the primary crashes, again and
+// again. Each time one of the next sessions recovers, and there are never two primaries.
 func TestSimultaneousStarts(t *testing.T) {
 	w := newWorld(t)
 	all, open := w.starters(*rosterSessions, "claude")

@@ -59,8 +59,9 @@ func rosterLine(tt string) modelapi.Script {
 	return modelapi.Do(modelapi.Shell(filepath.Join(filepath.Dir(tt), "agent-roster") + " --json; echo exit=$?"))
 }
 
-// TestRosterOfRealHarnesses: real harnesses in a repository, in a directory of it, in a linked worktree
-// and elsewhere. Each one's roster lists exactly the others that are inside. A harness that is alone learns that it is.
+// TestRosterOfRealHarnesses: real harnesses in a repository, in a directory of it, in a linked worktree and
+// elsewhere. Each one's roster lists exactly the others that are inside. A harness that is alone learns that
+// it is.
 func TestRosterOfRealHarnesses(t *testing.T) {
 	onlyInPairs(t, realharness.Claude, realharness.Codex, realharness.OpenCode)
 
@@ -155,8 +156,8 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 	}
 }
 
-// TestRosterWithoutTheDaemon: Codex in a terminal leaves its work to a daemon. The roster lists the terminal and never the
-// daemon, and the session is still a member.
+// TestRosterWithoutTheDaemon: Codex in a terminal leaves its work to a daemon. The roster lists the terminal
+// and never the daemon, and the session is still a member.
 func TestRosterWithoutTheDaemon(t *testing.T) {
 	onlyInPairs(t, realharness.Codex)
 

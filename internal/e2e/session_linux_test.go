@@ -36,9 +36,9 @@ func (w *world) status(a stick.AgentID) string {
 	return "unknown"
 }
 
-// TestClearedSession: after /clear the harness's process and its MCP server live on, with another session. The old
-// session's member has left, and its turn is over. The server acts for the new session, although its environment names the
-// old one.
+// TestClearedSession: after /clear the harness's process and its MCP server live on, with another session.
+// The old session's member has left, and its turn is over. The server acts for the new session, although its
+// environment names the old one.
 func TestClearedSession(t *testing.T) {
 	w := newWorld(t)
 	n := w.nest("claude", "CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=one")
@@ -91,8 +91,8 @@ func TestClearedSession(t *testing.T) {
 	w.healthy()
 }
 
-// TestSessionKnownLater: a harness names its session only to hooks, and its agent joined before the first hook. Hooks, shell
-// and server are one member, and another one after /clear.
+// TestSessionKnownLater: a harness names its session only to hooks, and its agent joined before the first
+// hook. Hooks, shell and server are one member, and another one after /clear.
 func TestSessionKnownLater(t *testing.T) {
 	w := newWorld(t)
 	n := w.nest("claude")
@@ -117,8 +117,8 @@ func TestSessionKnownLater(t *testing.T) {
 	w.healthy()
 }
 
-// TestResumedStaysApart: a session that was resumed beside the running one is another member. It stays that member, and
-// keeps its turn, when the other ends.
+// TestResumedStaysApart: a session that was resumed beside the running one is another member. It stays that
+// member, and keeps its turn, when the other ends.
 func TestResumedStaysApart(t *testing.T) {
 	w := newWorld(t)
 	env := []string{"CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=one"}
@@ -153,8 +153,8 @@ func TestResumedStaysApart(t *testing.T) {
 	w.healthy()
 }
 
-// TestHooksOfSubAgents: a sub-agent's hooks don't make it a member. They end nothing of its parent's, and take none of the
-// parent's events.
+// TestHooksOfSubAgents: a sub-agent's hooks don't make it a member. They end nothing of its parent's, and
+// take none of the parent's events.
 func TestHooksOfSubAgents(t *testing.T) {
 	for _, h := range []string{"claude", "codex"} {
 		w := newWorld(t)

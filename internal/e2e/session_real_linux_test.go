@@ -28,10 +28,10 @@ func (s *stage) sessionEvents() (out []string) {
 	return out
 }
 
-// TestHooksStartAndEndSessions: by the hooks that tt install writes, each real harness starts a session
-// as the primary of a room, reads that in its briefing, and ends it. The next one starts fresh, unless the harness didn't say
-// that the first has ended. tt knows that it is alone from the processes or, in Codex's sandbox, which hides them, from the
-// members.
+// TestHooksStartAndEndSessions: by the hooks that tt install writes, each real harness starts a session as
+// the primary of a room, reads that in its briefing, and ends it. The next one starts fresh, unless the
+// harness didn't say that the first has ended. tt knows that it is alone from the processes or, in Codex's
+// sandbox, which hides them, from the members.
 func TestHooksStartAndEndSessions(t *testing.T) {
 	harnesses := played(t, realharness.All, realharness.Codex)
 

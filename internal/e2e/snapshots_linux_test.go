@@ -8,7 +8,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// overwrite is a command that takes uncommitted work away without a word of git, or whose text doesn't say what it takes.
+// overwrite is a command that takes uncommitted work away without a word of git, or whose text doesn't say
+// what it takes.
 type overwrite struct {
 	kind, command string
 }
@@ -39,8 +40,9 @@ var overwrites = []overwrite{
 	{kind: "a removed index", command: "sh -c 'rm .git/index notes.txt'"},
 }
 
-// TestHarnessSnapshots: a real harness runs commands beside the uncommitted work of another, in a room that only warns. Nobody can read
-// from most of them what they take. The snapshot before each brings back every byte.
+// TestHarnessSnapshots: a real harness runs commands beside the uncommitted work of another, in a room that
+// only warns. Nobody can read from most of them what they take. The snapshot before each brings back every
+// byte.
 func TestHarnessSnapshots(t *testing.T) {
 	testenv.LeavesToFull(t, *allPairs, "commands that take work away, the harnesses the other way round")
 	realharness.Require(t, realharness.Claude, realharness.Codex)

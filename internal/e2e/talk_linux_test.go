@@ -34,13 +34,13 @@ var (
 	talkSeed     = flag.Uint64("talk.seed", 0, "seed of its choices; 0 takes a new one")
 )
 
-// TestTalkCampaign has agents send messages to each other as fast as they can, from processes that stay. The processes that
-// receive are killed and terminated at random, and started again. Then it checks the laws:
+// TestTalkCampaign has agents send messages to each other as fast as they can, from processes that stay. The
+// processes that receive are killed and terminated at random, and started again. Then it checks the laws:
 //
-//   - each message reaches each of its recipients at least once, in the order of the log, and none
-//     reaches anybody else;
-//   - no cursor skips a message, whoever keeps it: the tool for a named stream and for a wait, the
-//     consumer for a stream of messages;
+//   - each message reaches each of its recipients at least once, in the order of the log, and none reaches
+//     anybody else;
+//   - no cursor skips a message, whoever keeps it: the tool for a named stream and for a wait, the consumer
+//     for a stream of messages;
 //   - no run of a consumer repeats or reorders anything;
 //   - the log has every message that was acknowledged, once, in the order of sending;
 //   - receiving marks nothing as read, and the integrity check finds nothing.
@@ -203,7 +203,8 @@ func (s *talker) padding() string {
 	return "\n" + strings.Repeat("…", 1+s.rand.IntN(1200))
 }
 
-// choose picks recipients: mostly one member, else several, or all. names are the names that the message is sent to.
+// choose picks recipients: mostly one member, else several, or all. names are the names that the message is
+// sent to.
 func (s *talker) choose() (to []stick.AgentID, names string) {
 	var others []stick.AgentID
 	for _, x := range s.c.talkers {
@@ -274,7 +275,8 @@ type consumer struct {
 // received is what one process received, in order.
 type received []stick.Event
 
-// run receives until everything has come. Now and then it pauses for so long that more waits for it than one answer holds.
+// run receives until everything has come. Now and then it pauses for so long that more waits for it than one
+// answer holds.
 func (k *consumer) run() {
 	for !k.finished() && !k.c.over.Load() {
 		if all := *talkAgents * k.c.messages; k.rand.IntN(8) == 0 {

@@ -10,9 +10,9 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// TestHarnessesAreToldAndHeld: an agent holds the stick in a real harness. A message for it is shown with the result of its next
-// tool call, once. When it wants to stop, it is held back, once, and told that it still has the stick. Later the same
-// session is resumed, and is the same member.
+// TestHarnessesAreToldAndHeld: an agent holds the stick in a real harness. A message for it is shown with the
+// result of its next tool call, once. When it wants to stop, it is held back, once, and told that it still
+// has the stick. Later the same session is resumed, and is the same member.
 func TestHarnessesAreToldAndHeld(t *testing.T) {
 	harnesses := played(t, []*realharness.Harness{realharness.Claude, realharness.Copilot, realharness.Qwen, realharness.Pi}, realharness.Copilot)
 

@@ -21,9 +21,10 @@ import (
 // wakeable are the harnesses whose idle agents can be woken.
 var wakeable = []*realharness.Harness{realharness.Claude, realharness.Codex, realharness.OpenCode, realharness.Pi}
 
-// TestIdleAgentsAreWoken: a harness waits at its prompt, and a message comes that nothing has shown its agent. The agent then
-// begins to work by itself, once for each message, by the harness's own means. While it works, a hook shows a message
-// instead, and the agent isn't woken for that. When the harness is killed, the process that waits to wake its agent ends.
+// TestIdleAgentsAreWoken: a harness waits at its prompt, and a message comes that nothing has shown its
+// agent. The agent then begins to work by itself, once for each message, by the harness's own means. While it
+// works, a hook shows a message instead, and the agent isn't woken for that. When the harness is killed, the
+// process that waits to wake its agent ends.
 func TestIdleAgentsAreWoken(t *testing.T) {
 	harnesses := played(t, wakeable, realharness.Claude, realharness.Codex, realharness.Pi)
 
@@ -42,8 +43,8 @@ func TestIdleAgentsAreWoken(t *testing.T) {
 	}
 }
 
-// TestClaudeIsWokenByItsInbox: where another process waits in the room, none waits for Claude Code. Whoever sends a message writes it into
-// the inbox of the idle session.
+// TestClaudeIsWokenByItsInbox: where another process waits in the room, none waits for Claude Code. Whoever
+// sends a message writes it into the inbox of the idle session.
 func TestClaudeIsWokenByItsInbox(t *testing.T) {
 	onlyInPairs(t, realharness.Claude)
 
@@ -153,8 +154,8 @@ func isWoken(t *testing.T, how woken) {
 	soon(t, "the process that waits to wake it ends", func() bool { return len(s.wakers()) == 0 })
 }
 
-// TestNobodyIsIdleWithoutATerminal: a harness without a terminal ends with its work. The process that waits to wake its agent
-// doesn't delay that end, and doesn't outlive it.
+// TestNobodyIsIdleWithoutATerminal: a harness without a terminal ends with its work. The process that waits
+// to wake its agent doesn't delay that end, and doesn't outlive it.
 func TestNobodyIsIdleWithoutATerminal(t *testing.T) {
 	onlyInPairs(t, wakeable...)
 

@@ -15,8 +15,8 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// asWorker writes a script that starts a harness as the worker of the task in whose worktree it runs, with the prompt of that task. It
-// returns the command for the shell.
+// asWorker writes a script that starts a harness as the worker of the task in whose worktree it runs, with
+// the prompt of that task. It returns the command for the shell.
 func (s *stage) asWorker(a *realharness.Agent, o realharness.Options) string {
 	s.t.Helper()
 	const prompt = "THE PROMPT"
@@ -47,9 +47,9 @@ func (s *stage) asWorker(a *realharness.Agent, o realharness.Options) string {
 	return "sh '" + path + "'"
 }
 
-// TestWorkerIsARealHarness has tt start a real Claude Code in the worktree of a task. It starts the task and commits. When it
-// wants to stop before it has asked for a review, a hook keeps it going. Its work is approved and merged. The worker and the
-// agent that spawned the task are two members.
+// TestWorkerIsARealHarness has tt start a real Claude Code in the worktree of a task. It starts the task and
+// commits. When it wants to stop before it has asked for a review, a hook keeps it going. Its work is
+// approved and merged. The worker and the agent that spawned the task are two members.
 func TestWorkerIsARealHarness(t *testing.T) {
 	realharness.Require(t, realharness.Claude)
 

@@ -27,9 +27,9 @@ type killing struct {
 	done  func(*farm) // checks the end
 }
 
-// TestKilledWorkerCommands kills spawn, next, done, merge, cancel, retry and rollback at every point that they pass in a first run.
-// The same command again ends in the right state. Then nothing unmerged is deleted, no checkout is dirty, and nothing is
-// half done.
+// TestKilledWorkerCommands kills spawn, next, done, merge, cancel, retry and rollback at every point that
+// they pass in a first run. The same command again ends in the right state. Then nothing unmerged is deleted,
+// no checkout is dirty, and nothing is half done.
 func TestKilledWorkerCommands(t *testing.T) {
 	testenv.Leaves(t, testenv.Every, "six of seven points at which a command is killed")
 
@@ -275,7 +275,8 @@ func TestKilledWorkerCommands(t *testing.T) {
 	}
 }
 
-// points runs a command once, and lists the points that it passed, each with how often it had passed that before.
+// points runs a command once, and lists the points that it passed, each with how often it had passed that
+// before.
 func (f *farm) points(c killing) (points []string) {
 	f.Helper()
 	list := filepath.Join(f.base, "points")
@@ -386,9 +387,9 @@ func (f *farm) restore() {
 	}
 }
 
-// TestCutOffFastForward: the power fails while git moves a checkout forward. Some files are there already, with or without
-// the index, and the branch hasn't moved. The next merge completes the move. What somebody has changed there since stops the
-// merge, and stays.
+// TestCutOffFastForward: the power fails while git moves a checkout forward. Some files are there already,
+// with or without the index, and the branch hasn't moved. The next merge completes the move. What somebody
+// has changed there since stops the merge, and stays.
 func TestCutOffFastForward(t *testing.T) {
 	for _, c := range []struct {
 		name, half string
@@ -452,8 +453,8 @@ func TestCutOffFastForward(t *testing.T) {
 	}
 }
 
-// TestGitOutlivesItsCommand kills tt while its git runs. That git continues, and keeps the task's lock until it ends. The next
-// command waits for it, and then completes the work.
+// TestGitOutlivesItsCommand kills tt while its git runs. That git continues, and keeps the task's lock until
+// it ends. The next command waits for it, and then completes the work.
 func TestGitOutlivesItsCommand(t *testing.T) {
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
@@ -521,8 +522,8 @@ func (f *farm) waiting() <-chan struct{} {
 	return done
 }
 
-// TestInterruptedFastForward presses Ctrl-C while git moves a checkout forward. The merge comes to its end, the
-// checkout is whole, and the queue stops there.
+// TestInterruptedFastForward presses Ctrl-C while git moves a checkout forward. The merge comes to its end,
+// the checkout is whole, and the queue stops there.
 func TestInterruptedFastForward(t *testing.T) {
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
@@ -560,8 +561,9 @@ func TestInterruptedGate(t *testing.T) {
 	f.tidy()
 }
 
-// TestKilledFastForward has git itself die while it moves a checkout forward, with its lock and half of the files. The
-// lock is named with its remedy, and then the next merge, also of another task, takes the checkout to its end.
+// TestKilledFastForward has git itself die while it moves a checkout forward, with its lock and half of the
+// files. The lock is named with its remedy, and then the next merge, also of another task, takes the checkout
+// to its end.
 func TestKilledFastForward(t *testing.T) {
 	f := newFarm(t)
 	f.write("long", "old\n")

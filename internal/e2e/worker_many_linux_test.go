@@ -31,8 +31,9 @@ func together(n int, fn func(i int)) {
 }
 
 // TestManyWorkers has twenty workers finish at once, two of them with work that the gate refuses, and four
-// merges of everything run beside each other; in a short run seven, one and two. Every gate runs on exactly the commit that lands, no merge is
-// lost or made twice, and the gate is green on every commit that the branch was at.
+// merges of everything run beside each other; in a short run seven, one and two. Every gate runs on exactly
+// the commit that lands, no merge is lost or made twice, and the gate is green on every commit that the
+// branch was at.
 func TestManyWorkers(t *testing.T) {
 	workers, mergers := 20, 4
 	if testenv.Leaves(t, testenv.Every, "20 workers and 4 merges at once, where 7 and 2 are") {
@@ -116,7 +117,8 @@ func (f *farm) fleet(prefix string, n, bad int) {
 	}
 }
 
-// landed looks at every commit that the branch was at: it is a merge of one task, and the gate was green on it.
+// landed looks at every commit that the branch was at: it is a merge of one task, and the gate was green on
+// it.
 func (f *farm) landed(git func(...string) string, start string, n int, log string) {
 	f.Helper()
 	b, err := os.ReadFile(log)
@@ -144,8 +146,9 @@ func (f *farm) landed(git func(...string) string, start string, n int, log strin
 	}
 }
 
-// TestManyWorkersUpstream has the workers of two clones merge into one remote, whose branch is the only one that
-// counts: each push is of a commit on which the gate was green, on top of what the other clone has pushed.
+// TestManyWorkersUpstream has the workers of two clones merge into one remote, whose branch is the only one
+// that counts: each push is of a commit on which the gate was green, on top of what the other clone has
+// pushed.
 func TestManyWorkersUpstream(t *testing.T) {
 	each, mergers := 8, 4
 	if testenv.Leaves(t, testenv.Every, "8 workers in each clone and 4 merges at once, where 2 and 2 are") {

@@ -18,7 +18,8 @@ import (
 	"talkingstick/internal/e2e/realharness"
 )
 
-// project is a project of ten tasks that wait for each other, worked on by two harness programs, and led by the test.
+// project is a project of ten tasks that wait for each other, worked on by two harness programs, and led by
+// the test.
 type project struct {
 	*stage
 	judged  string          // the gate writes here on which commits it was green
@@ -45,7 +46,8 @@ const stoppedTask = "t3"
 
 var taskOfPrompt = regexp.MustCompile(`You are the worker of task (t\d+),`)
 
-// model is the model of both harnesses. It knows nothing but its conversation, as a worker that starts again knows nothing but its prompt.
+// model is the model of both harnesses. It knows nothing but its conversation, as a worker that starts again
+// knows nothing but its prompt.
 func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Reply, error) {
 	m := taskOfPrompt.FindStringSubmatch(r.Text())
 	if m == nil {
@@ -84,8 +86,8 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 	return modelapi.Reply{Calls: []modelapi.Call{modelapi.Shell(steps[n])}}, nil
 }
 
-// saidIn says whether a text stands in a conversation, and how many results came before it: a worker that is about to end when its task
-// comes back is told then, and begins anew.
+// saidIn says whether a text stands in a conversation, and how many results came before it: a worker that is
+// about to end when its task comes back is told then, and begins anew.
 func saidIn(r *modelapi.Request, text string) (results int, said bool) {
 	if strings.Contains(r.System, text) {
 		return 0, true
@@ -121,7 +123,8 @@ func (p *project) states() map[string]string {
 	return out
 }
 
-// lead reviews what waits for review and merges what is approved, until done says so. The first work of some tasks gets comments.
+// lead reviews what waits for review and merges what is approved, until done says so. The first work of some
+// tasks gets comments.
 func (p *project) lead(what string, done func(states map[string]string) bool) {
 	p.t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; {
@@ -176,9 +179,9 @@ func landings(states map[string]string) (n int) {
 	return n
 }
 
-// TestAProjectOfTenTasks has two real harness programs work on ten tasks that wait for each other. The gate is red for two of them, two get
-// comments on their lines, one is stopped and started again. In the middle, with a gate that runs, everything is killed. After one
-// command it all goes on, and each task lands once.
+// TestAProjectOfTenTasks has two real harness programs work on ten tasks that wait for each other. The gate
+// is red for two of them, two get comments on their lines, one is stopped and started again. In the middle,
+// with a gate that runs, everything is killed. After one command it all goes on, and each task lands once.
 func TestAProjectOfTenTasks(t *testing.T) {
 	onlyInPairs(t, realharness.Claude, realharness.Codex)
 

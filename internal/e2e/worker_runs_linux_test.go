@@ -72,8 +72,9 @@ func (f *farm) settles(long bool) runs {
 	return runs{}
 }
 
-// TestKilledRuns kills the processes of tt task run at every point that they pass: the command itself, and the process that attends to the
-// worker. Nothing is started twice, what was printed until then can be read, and afterwards the run can be stopped and started again.
+// TestKilledRuns kills the processes of tt task run at every point that they pass: the command itself, and
+// the process that attends to the worker. Nothing is started twice, what was printed until then can be read,
+// and afterwards the run can be stopped and started again.
 func TestKilledRuns(t *testing.T) {
 	testenv.Leaves(t, testenv.Every, "six of seven points at which it is killed")
 
@@ -114,7 +115,8 @@ func TestKilledRuns(t *testing.T) {
 						t.Errorf("of %d commands %v run: %+v", started, alive, s.Run)
 					}
 					if started == 1 && s.Run != nil {
-						// The process that reads the command's pipe may be killed only now. What it hasn't read is gone with it.
+						// The process that reads the command's pipe may be killed only now. What it hasn't
+						// read is gone with it.
 						if out := f.output(); f.runs().Run.State != "lost" && !strings.Contains(out, "printed\n") {
 							t.Errorf("the output is %q", out)
 						}
@@ -154,8 +156,8 @@ func (f *farm) output() (out string) {
 	return out
 }
 
-// TestKilledStops kills tt task stop at every point that it passes, with a worker that is attended to, and with one whose own process has
-// died. The same command again ends everything, and records it.
+// TestKilledStops kills tt task stop at every point that it passes, with a worker that is attended to, and
+// with one whose own process has died. The same command again ends everything, and records it.
 func TestKilledStops(t *testing.T) {
 	testenv.Leaves(t, testenv.Every, "six of seven points at which it is killed")
 
@@ -223,8 +225,8 @@ func TestKilledStops(t *testing.T) {
 	}
 }
 
-// TestStopOfAStoppedRunner: the process that attends to a worker is stopped by a signal, and its command, too. Both are ended all the same, and the
-// end is recorded.
+// TestStopOfAStoppedRunner: the process that attends to a worker is stopped by a signal, and its command,
+// too. Both are ended all the same, and the end is recorded.
 func TestStopOfAStoppedRunner(t *testing.T) {
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
@@ -247,8 +249,8 @@ func TestStopOfAStoppedRunner(t *testing.T) {
 	f.sound()
 }
 
-// TestKilledWaiterOfAReturn: the process that waits for the return of a task is killed. The command doesn't start by itself then, and whoever sends
-// the task back is told how to start it.
+// TestKilledWaiterOfAReturn: the process that waits for the return of a task is killed. The command doesn't
+// start by itself then, and whoever sends the task back is told how to start it.
 func TestKilledWaiterOfAReturn(t *testing.T) {
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")

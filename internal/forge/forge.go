@@ -1,5 +1,5 @@
-// Package forge speaks to a forge, such as GitHub or GitLab, by the forge's own program. It knows the programs' arguments and
-// reads their answers. It starts nothing itself.
+// Package forge speaks to a forge, such as GitHub or GitLab, by the forge's own program. It knows the
+// programs' arguments and reads their answers. It starts nothing itself.
 package forge
 
 import (
@@ -26,14 +26,15 @@ var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
 // sshHosts are the names by which forges serve ssh on another port, and their own.
 var sshHosts = map[string]string{"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
 
-// ParseRemote returns the repository that the address of a git remote means. ok is false for one that no host serves, such as a
-// directory.
+// ParseRemote returns the repository that the address of a git remote means. ok is false for one that no host
+// serves, such as a directory.
 func ParseRemote(address string) (r Repo, ok bool) {
 	r, ok = ParseAlias(address)
 	return r, ok && strings.Contains(r.Host, ".")
 }
 
-// ParseAlias is [ParseRemote] for an address whose host may also be an alias of ssh's configuration, without a dot.
+// ParseAlias is [ParseRemote] for an address whose host may also be an alias of ssh's configuration, without
+// a dot.
 func ParseAlias(address string) (r Repo, ok bool) {
 	if m := scp.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") && len(m[1]) > 1 { // C:/work is a directory
 		r = Repo{m[1], m[2]}
@@ -112,8 +113,8 @@ func (p Program) LoggedIn(host string) Command {
 	return Command{Args: []string{p.Name, "auth", "status", "--hostname", host}}
 }
 
-// Find returns the pull request of a branch: the open one, else the newest that ended with the commit head. ok is false if
-// there is none.
+// Find returns the pull request of a branch: the open one, else the newest that ended with the commit head.
+// ok is false if there is none.
 func (p Program) Find(ctx context.Context, run Run, r Repo, q Query, head string) (pr stick.PullRequest, ok bool, err error) {
 	all, err := p.ask(ctx, run, Command{Args: p.list(r, q)})
 	if err != nil {

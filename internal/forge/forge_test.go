@@ -74,7 +74,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestCreate: the text goes to the program's standard input, and nothing depends on the directory that it runs in.
+// TestCreate: the text goes to the program's standard input, and nothing depends on the directory that it
+// runs in.
 func TestCreate(t *testing.T) {
 	o := Offer{Query{"feat/x", "main"}, `A "title"`, "text\n"}
 	for _, c := range []struct {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestPages: there is a page of each command that people see, with what it does and an example, and two runs write the same.
+// TestPages: there is a page of each command that people see, with what it does and an example, and two runs
+// write the same.
 func TestPages(t *testing.T) {
 	a, b := t.TempDir(), filepath.Join(t.TempDir(), "new", "directory")
 	for _, dir := range []string{a, b} {

@@ -65,8 +65,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestCancelledWait: a wait ends when its call is cancelled, and isn't answered. Nobody listens any more, the turn isn't taken, and the next
-// wait finds no other.
+// TestCancelledWait: a wait ends when its call is cancelled, and isn't answered. Nobody listens any more, the
+// turn isn't taken, and the next wait finds no other.
 func TestCancelledWait(t *testing.T) {
 	for _, tool := range []string{"wait_for_turn", "wait_for_events"} {
 		d := newDesk(t)
@@ -122,7 +122,8 @@ func TestEndOfInput(t *testing.T) {
 	}
 }
 
-// TestEndOfItsOwner: a server that is told to end does so even while waits block, and their caller's process lives on.
+// TestEndOfItsOwner: a server that is told to end does so even while waits block, and their caller's process
+// lives on.
 func TestEndOfItsOwner(t *testing.T) {
 	for _, tool := range []string{"wait_for_turn", "wait_for_events"} {
 		d := newDesk(t)
@@ -174,8 +175,8 @@ func bodies(t *testing.T, res doc) (out []string) {
 	return out
 }
 
-// TestDeliveredByTheNextCall: the events in a wait's answer count as delivered when the client calls again. A client
-// that never does, or whose call was cancelled before it got the answer, gets them again.
+// TestDeliveredByTheNextCall: the events in a wait's answer count as delivered when the client calls again. A
+// client that never does, or whose call was cancelled before it got the answer, gets them again.
 func TestDeliveredByTheNextCall(t *testing.T) {
 	look := doc{"park": true, "max_wait_ms": 0}
 	hears := func(c *client, want ...string) {
@@ -271,8 +272,8 @@ func TestWaitIsBounded(t *testing.T) {
 	}
 }
 
-// TestNameOfAConnection: a name that join_path was given holds for all later calls of the connection, and for no other
-// connection. A join that fails gives none.
+// TestNameOfAConnection: a name that join_path was given holds for all later calls of the connection, and for
+// no other connection. A join that fails gives none.
 func TestNameOfAConnection(t *testing.T) {
 	d := newDesk(t)
 	room := d.join(agent)
@@ -295,7 +296,8 @@ func TestNameOfAConnection(t *testing.T) {
 	is(d.client(), agent)
 }
 
-// TestWarningBesideAnAnswer: the next answer, a failure, too, says beside its result what the client has to know.
+// TestWarningBesideAnAnswer: the next answer, a failure, too, says beside its result what the client has to
+// know.
 func TestWarningBesideAnAnswer(t *testing.T) {
 	d := newDesk(t)
 	d.join(agent)

@@ -77,8 +77,8 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// caller is an agent whose name is assumed; its process is the test's, which lives. It is ann's agent that runs in it: it
-// only carries the others, so that they aren't ann's under other names.
+// caller is an agent whose name is assumed; its process is the test's, which lives. It is ann's agent that
+// runs in it: it only carries the others, so that they aren't ann's under other names.
 func (d *desk) caller(name stick.AgentID) core.Caller {
 	proof := stick.ProvesCarrier
 	if name == agent {

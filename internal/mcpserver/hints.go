@@ -49,8 +49,8 @@ var commands = map[string][]string{
 // parameters are flags that are called otherwise as parameters.
 var parameters = map[string]string{"turn": "turn_only", "takeover-stale": "takeover_stale", "task": "task_id"}
 
-// inTools is a hint for a client that may have no shell: with tools in place of the commands that they do. What no tool that
-// is offered does stays a command.
+// inTools is a hint for a client that may have no shell: with tools in place of the commands that they do.
+// What no tool that is offered does stays a command.
 func inTools(h stick.Hint, offered func(name string) bool) stick.Hint {
 	var out stick.Hint
 	for _, s := range h {

@@ -17,8 +17,8 @@ import (
 // maxLine is the longest line that is read. No call needs as much.
 const maxLine = 16 << 20
 
-// lines is a connection of JSON-RPC messages, one a line. Unlike the SDK's own it goes on after a line that isn't a message,
-// and sends no response to a call that was cancelled, as the protocol asks for.
+// lines is a connection of JSON-RPC messages, one a line. Unlike the SDK's own it goes on after a line that
+// isn't a message, and sends no response to a call that was cancelled, as the protocol asks for.
 type lines struct {
 	in  io.ReadCloser
 	out io.WriteCloser
@@ -72,7 +72,8 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// decode returns the messages of a line: one, or those of a batch. What can't be read is answered, and left out.
+// decode returns the messages of a line: one, or those of a batch. What can't be read is answered, and left
+// out.
 func (c *lines) decode(line []byte) (msgs []jsonrpc.Message) {
 	if line = bytes.TrimSpace(line); len(line) == 0 {
 		return nil

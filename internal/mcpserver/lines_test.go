@@ -11,7 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// TestGarbage: a line that isn't a message is answered, and the server goes on. A text that isn't UTF-8 doesn't get in.
+// TestGarbage: a line that isn't a message is answered, and the server goes on. A text that isn't UTF-8
+// doesn't get in.
 func TestGarbage(t *testing.T) {
 	d := newDesk(t)
 	d.join(agent, other)
@@ -84,8 +85,8 @@ func TestHintsNameTools(t *testing.T) {
 	}
 }
 
-// TestHintsNameOnlyToolsThatAreOffered takes the commands of all hints that a user can read. A client of the core tools reads
-// the name of a tool only if it has that tool, and the command otherwise.
+// TestHintsNameOnlyToolsThatAreOffered takes the commands of all hints that a user can read. A client of the
+// core tools reads the name of a tool only if it has that tool, and the command otherwise.
 func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 	golden, err := os.ReadFile("../cli/testdata/refusals.golden")
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"talkingstick/stick"
 )
 
-// meanings explains the parameters whose names don't explain them. Every session of every agent pays for each word.
+// meanings explains the parameters whose names don't explain them. Every session of every agent pays for each
+// word.
 var meanings = map[string]string{
 	override:             "another name for you, on this connection",
 	"max_wait_ms":        "0 checks once",
@@ -41,7 +42,8 @@ var enums = map[string][]string{
 	"state":         {"unread", "read", "acked", "all"},
 }
 
-// meaning returns what a parameter of a struct means. Of a handoff's fields it explains only those that are required.
+// meaning returns what a parameter of a struct means. Of a handoff's fields it explains only those that are
+// required.
 func meaning(of reflect.Type, name string) string {
 	if of != reflect.TypeFor[stick.Handoff]() {
 		return meanings[name]

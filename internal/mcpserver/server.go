@@ -1,5 +1,5 @@
-// Package mcpserver offers the operations of packages engine and task as tools of the Model Context Protocol: for
-// harnesses that call tools more easily than commands, and for agents whose sandbox can't write the
+// Package mcpserver offers the operations of packages engine and task as tools of the Model Context Protocol:
+// for harnesses that call tools more easily than commands, and for agents whose sandbox can't write the
 // database. It only translates; what a tool does, its operation does.
 package mcpserver
 
@@ -220,8 +220,8 @@ func (s *server) warned(res *mcp.CallToolResult, err error) (*mcp.CallToolResult
 	return res, nil
 }
 
-// answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text and the structure. No text of
-// others in it can look like a tag of the harness.
+// answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text
+// and the structure. No text of others in it can look like a tag of the harness.
 func answer(v any) (*mcp.CallToolResult, error) {
 	b, err := stick.JSON(v)
 	if err != nil {
@@ -230,8 +230,9 @@ func answer(v any) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: harness.EscapeTags(string(b))}}}, nil
 }
 
-// failure makes a tool's answer from a failure, with its fields as structure, too. A harness that shows a model the structure writes it anew,
-// so no escape would outlast that: tags are broken in the values themselves.
+// failure makes a tool's answer from a failure, with its fields as structure, too. A harness that shows a
+// model the structure writes it anew, so no escape would outlast that: tags are broken in the values
+// themselves.
 func failure(e *stick.Error) (*mcp.CallToolResult, error) {
 	b, err := stick.JSON(e)
 	if err != nil {

@@ -44,8 +44,8 @@ func equal[P, R any](s *story, tool string, arguments doc, op func(*engine.Engin
 	}
 }
 
-// TestEveryTool plays a story against a real database, in which every tool is called with what it needs. A tool that reads
-// answers what its operation answers, which is what --json prints.
+// TestEveryTool plays a story against a real database, in which every tool is called with what it needs. A
+// tool that reads answers what its operation answers, which is what --json prints.
 func TestEveryTool(t *testing.T) {
 	d := newDesk(t)
 	s := &story{d.client(), map[string]bool{}}
@@ -206,8 +206,8 @@ func TestEveryTool(t *testing.T) {
 	}
 }
 
-// TestBadArguments: a model that makes a wrong call learns what is wrong, in the same fields as on every other surface,
-// and nothing changes.
+// TestBadArguments: a model that makes a wrong call learns what is wrong, in the same fields as on every
+// other surface, and nothing changes.
 func TestBadArguments(t *testing.T) {
 	d := newDesk(t)
 	room := string(d.join(agent))

@@ -85,7 +85,8 @@ func (k kind) hints() *mcp.ToolAnnotations {
 	return h
 }
 
-// tools is the table of tools. Their names are those of the operations. Most processes serve none, so it is made when it is needed.
+// tools is the table of tools. Their names are those of the operations. Most processes serve none, so it is
+// made when it is needed.
 var tools = sync.OnceValue(func() []tool {
 	return []tool{
 		op("list_rooms", "List the rooms around a path.", always|reads, (*engine.Engine).ListRooms),
@@ -140,8 +141,8 @@ var tools = sync.OnceValue(func() []tool {
 // override is a parameter of the tools that may give the connection a name, beside those of their operations.
 const override = "agent_id_override"
 
-// arguments reads a call's arguments into the operation's parameters, and returns a pointer to them, and the name that the call gives the
-// connection.
+// arguments reads a call's arguments into the operation's parameters, and returns a pointer to them, and the
+// name that the call gives the connection.
 func (t tool) arguments(raw json.RawMessage) (args any, as string, err error) {
 	o := t.operation()
 	given, err := o.Given(raw)

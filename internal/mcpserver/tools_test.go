@@ -133,8 +133,8 @@ var exempt = map[string]string{
 	"WorkerOutput":         "who makes, reviews and merges tasks does it at a command line: the agent's shell, or a person's",
 }
 
-// TestEveryOperationIsOnEverySurface counts: an exported method of the engine, of the guard or of tasks that has the shape of
-// an operation is a command and a tool, or is exempt. A tool is called like its operation.
+// TestEveryOperationIsOnEverySurface counts: an exported method of the engine, of the guard or of tasks that
+// has the shape of an operation is a command and a tool, or is exempt. A tool is called like its operation.
 func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	commands := called(t, "../cli")
 	rows := map[string]tool{}

@@ -1,6 +1,7 @@
-// Package monitor keeps a picture of rooms for people who watch them: what each agent does, what waits for the person, tasks and the last
-// events. One monitor reads the database for all who watch in a process. It performs the same operations as everybody, and writes
-// nothing. While nothing happens it costs nothing: bells, ends of processes and deadlines wake it.
+// Package monitor keeps a picture of rooms for people who watch them: what each agent does, what waits for
+// the person, tasks and the last events. One monitor reads the database for all who watch in a process. It
+// performs the same operations as everybody, and writes nothing. While nothing happens it costs nothing:
+// bells, ends of processes and deadlines wake it.
 package monitor
 
 import (
@@ -82,7 +83,8 @@ func (m *Monitor) Changed() (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// Run keeps the picture up to date until ctx ends, with [stick.CodeCanceled], or the database can't be read any more.
+// Run keeps the picture up to date until ctx ends, with [stick.CodeCanceled], or the database can't be read
+// any more.
 func (m *Monitor) Run(ctx context.Context) error {
 	return m.o.Operations.WatchRooms(ctx, engine.WatchRoomsParams{Caller: m.o.Caller, Rooms: m.list, Look: m.look})
 }
@@ -171,7 +173,8 @@ func (m *Monitor) look(ctx context.Context, ids []stick.RoomID) (map[stick.RoomI
 	return holds, nil
 }
 
-// ends reports whether an error is about the database, so that no room can be read. One about a room alone must not end the others' pages.
+// ends reports whether an error is about the database, so that no room can be read. One about a room alone
+// must not end the others' pages.
 func ends(err error) bool {
 	switch stick.CodeOf(err) {
 	case stick.CodeUpgraded, stick.CodeDatabaseMoved, stick.CodeSchemaTooNew, stick.CodeForeignDatabase, stick.CodeDatabaseCorrupt, stick.CodeDatabaseUnavailable,

@@ -128,7 +128,8 @@ func TestAMonitorFollows(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatHasNotReadWhy: a task that came back says whether its worker has read why, and needs a person if the worker is gone.
+// TestAWorkerThatHasNotReadWhy: a task that came back says whether its worker has read why, and needs a
+// person if the worker is gone.
 func TestAWorkerThatHasNotReadWhy(t *testing.T) {
 	s := scene.InGit(t)
 	s.Queue("true")

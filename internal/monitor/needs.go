@@ -78,7 +78,8 @@ func (r *Room) addNeeds(now stick.Time) {
 	stick.SortNeeds(r.Needs)
 }
 
-// heldFromAgents returns what a person needs to know who holds the stick while agents wait for it: most people took it without meaning to.
+// heldFromAgents returns what a person needs to know who holds the stick while agents wait for it: most
+// people took it without meaning to.
 func (r *Room) heldFromAgents() (stick.Need, bool) {
 	s := r.State
 	if s.Owner == nil || *s.Owner != s.AgentID || !s.AgentID.Human() {
@@ -94,8 +95,8 @@ func (r *Room) heldFromAgents() (stick.Need, bool) {
 		"you hold the stick, and %s waits for it", waits).About(waits, ""), true
 }
 
-// Asked says whose answer an agent waits for that has asked its person something, and where that person gives it. An agent whose process runs
-// on this host counts as one of the person who watches.
+// Asked says whose answer an agent waits for that has asked its person something, and where that person gives
+// it. An agent whose process runs on this host counts as one of the person who watches.
 func Asked(m engine.RoomMember) (whose, where stick.Words) {
 	if m.Process.IsZero() {
 		return "its person's", "in its own terminal"
@@ -111,7 +112,8 @@ func (r *Room) answered(message int64) bool {
 	})
 }
 
-// needOf returns what a task needs of the one who watches. next is what that one should do about it, empty for nothing.
+// needOf returns what a task needs of the one who watches. next is what that one should do about it, empty
+// for nothing.
 func (r *Room) needOf(t *task.TaskView, next stick.Words) (stick.Need, bool) {
 	of := fmt.Sprintf("%s/%d@%d", t.TaskID, t.Attempt, t.StateAt)
 	need := func(kind stick.NeedKind, text string, args ...any) (stick.Need, bool) {

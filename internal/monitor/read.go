@@ -11,8 +11,8 @@ import (
 	"talkingstick/stick"
 )
 
-// tasksAgain is how soon tasks at work are read again although the log has nothing new about them: commits and the ends of processes make
-// no event.
+// tasksAgain is how soon tasks at work are read again although the log has nothing new about them: commits
+// and the ends of processes make no event.
 const tasksAgain = 30 * time.Second
 
 // read reads a room. was is what was read before, nil for nothing.
@@ -51,8 +51,8 @@ func (m *Monitor) read(ctx context.Context, id stick.RoomID, was *reading) (*rea
 	return now, nil
 }
 
-// readTasks adds the tasks of a room. They cost a git command each, so those that were read before stay unless something has happened
-// to them, or a worker is at work and may have committed.
+// readTasks adds the tasks of a room. They cost a git command each, so those that were read before stay
+// unless something has happened to them, or a worker is at work and may have committed.
 func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 	r := now.room
 	if was != nil && !was.tasks.IsZero() && time.Since(was.tasks) < tasksAgain-time.Second && !newOfTasks(was.room.Events, r.Events) {
@@ -73,8 +73,8 @@ func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 	return nil
 }
 
-// readReturns finds out which workers haven't read why their tasks came back: a message says so to each, in the transaction of the return.
-// It costs two small reads for each such task.
+// readReturns finds out which workers haven't read why their tasks came back: a message says so to each, in
+// the transaction of the return. It costs two small reads for each such task.
 func (m *Monitor) readReturns(ctx context.Context, r *Room) error {
 	at := core.Where{RoomID: r.ID()}
 	for i := range r.Tasks {

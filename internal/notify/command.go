@@ -22,8 +22,8 @@ type Command struct {
 // limit is how long a command may take for a notice.
 const limit = 10 * time.Second
 
-// Run runs the command for a notice, if there is one: with the sentence on standard input, and the fields in the environment. It fails with
-// what the command has said.
+// Run runs the command for a notice, if there is one: with the sentence on standard input, and the fields in
+// the environment. It fails with what the command has said.
 func (c Command) Run(ctx context.Context, n Notice) error {
 	if c.Line == "" {
 		return nil

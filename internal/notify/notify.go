@@ -1,4 +1,5 @@
-// Package notify tells a person what needs them: each need once, by whatever reaches somebody who doesn't look at the terminal.
+// Package notify tells a person what needs them: each need once, by whatever reaches somebody who doesn't
+// look at the terminal.
 package notify
 
 import (
@@ -40,8 +41,8 @@ type Teller struct {
 	asked map[string]bool // the needs about which it has asked the database, by room and key
 }
 
-// Untold returns those needs in a picture of which the person is to be told now. Nobody else tells the person of them. What couldn't be asked
-// about because of an error is asked about with the next picture.
+// Untold returns those needs in a picture of which the person is to be told now. Nobody else tells the person
+// of them. What couldn't be asked about because of an error is asked about with the next picture.
 func (t *Teller) Untold(ctx context.Context, p *monitor.Picture) (untold []Notice, err error) {
 	if t.asked == nil {
 		t.asked = map[string]bool{}

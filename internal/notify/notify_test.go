@@ -49,7 +49,8 @@ func picture(rooms ...string) *monitor.Picture {
 	return p
 }
 
-// Two watch beside each other, and one of them is started again: each need is told once, and nothing is asked about twice.
+// Two watch beside each other, and one of them is started again: each need is told once, and nothing is asked
+// about twice.
 func TestTellerTellsOnce(t *testing.T) {
 	d := &database{told: map[string]bool{}}
 	one, two, again := &Teller{Operations: d}, &Teller{Operations: d}, &Teller{Operations: d}
@@ -110,7 +111,8 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// A command gets the sentence on standard input and the facts in its environment. What it says when it fails isn't lost.
+// A command gets the sentence on standard input and the facts in its environment. What it says when it fails
+// isn't lost.
 func TestCommand(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the line is for a shell of Unix")

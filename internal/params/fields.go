@@ -7,8 +7,8 @@ import (
 	"talkingstick/stick"
 )
 
-// hidden are the parameters that nobody gives: those that make sense only on the command line, and those that the
-// program fills in.
+// hidden are the parameters that nobody gives: those that make sense only on the command line, and those that
+// the program fills in.
 var hidden = map[string]bool{"workspace": true, "room_path": true, "from_now": true, "from_start": true, "name": true}
 
 // hiddenIn reports whether a parameter is hidden in one struct, although others offer it.
@@ -28,8 +28,9 @@ func Names(t reflect.Type) []string {
 	return names
 }
 
-// HasContract reports whether the parameters have the fields of a message's contract. A schema shows one object instead of
-// them all, because every session pays for each; given by themselves they are accepted, too.
+// HasContract reports whether the parameters have the fields of a message's contract. A schema shows one
+// object instead of them all, because every session pays for each; given by themselves they are accepted,
+// too.
 func HasContract(t reflect.Type) bool {
 	f, ok := t.FieldByName("Contract")
 	return ok && f.Anonymous && f.Type == reflect.TypeFor[stick.Contract]()

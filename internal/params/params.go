@@ -1,5 +1,5 @@
-// Package params reads the parameters of operations from JSON that a model or a program has written. It refuses what isn't a parameter:
-// whoever misspells one should hear of it.
+// Package params reads the parameters of operations from JSON that a model or a program has written. It
+// refuses what isn't a parameter: whoever misspells one should hear of it.
 package params
 
 import (
@@ -22,7 +22,8 @@ type Operation struct {
 	Required []string     // those that have to be given
 }
 
-// Given reads the names and values that a call gives. It fails with [stick.CodeUsage] if they aren't an object.
+// Given reads the names and values that a call gives. It fails with [stick.CodeUsage] if they aren't an
+// object.
 func (o Operation) Given(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
@@ -33,8 +34,8 @@ func (o Operation) Given(raw json.RawMessage) (map[string]json.RawMessage, error
 	return given, nil
 }
 
-// Read reads what a call gives into the operation's parameters, and returns a pointer to them. It changes given. It fails with
-// [stick.CodeUsage].
+// Read reads what a call gives into the operation's parameters, and returns a pointer to them. It changes
+// given. It fails with [stick.CodeUsage].
 func (o Operation) Read(given map[string]json.RawMessage) (any, error) {
 	names := Names(o.Type)
 	for name, v := range given {

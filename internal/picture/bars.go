@@ -21,8 +21,8 @@ type bars struct {
 // laneBars are the bars of a lane.
 type laneBars struct{ held, named, waited, marks []bar }
 
-// fit makes the bars of a timeline. Neighbours that are narrower than half a pixel, and closer than that to each other, become
-// one. If there are more than most, it joins what is wider and farther apart, too.
+// fit makes the bars of a timeline. Neighbours that are narrower than half a pixel, and closer than that to
+// each other, become one. If there are more than most, it joins what is wider and farther apart, too.
 func fit(t stick.Timeline, most int) bars {
 	for apart := 0.5; ; apart *= 2 {
 		var all bars

@@ -1,6 +1,6 @@
-// Package picture draws what people would rather look at than read: the timeline of a room, as SVG without script. A picture is
-// as wide as what it stands in. Horizontal places are percentages, and heights and texts are pixels, so that a phone and a large
-// screen show the same text in the same size.
+// Package picture draws what people would rather look at than read: the timeline of a room, as SVG without
+// script. A picture is as wide as what it stands in. Horizontal places are percentages, and heights and texts
+// are pixels, so that a phone and a large screen show the same text in the same size.
 package picture
 
 import (
@@ -21,9 +21,9 @@ import (
 type Options struct {
 	Zone *time.Location // of whoever looks; UTC if it is nil
 
-	// Alone makes a file of its own, with a size, a ground, and colours for light and dark screens. Otherwise the picture is a part
-	// of a page, which may set its colours: --tt-ink, --tt-held, --tt-waited, --tt-named, --tt-takeover, --tt-incursion, --tt-kick
-	// and --tt-paused.
+	// Alone makes a file of its own, with a size, a ground, and colours for light and dark screens. Otherwise
+	// the picture is a part of a page, which may set its colours: --tt-ink, --tt-held, --tt-waited,
+	// --tt-named, --tt-takeover, --tt-incursion, --tt-kick and --tt-paused.
 	Alone bool
 	Width int    // of a file, in pixels; 960 if it is 0
 	ID    string // with which the ids within the picture begin; "tt-timeline" if it is empty. A page with two pictures gives each its own
@@ -126,7 +126,8 @@ func (c *canvas) open(height int) {
 // shape is how a mark looks.
 type shape struct{ name, path string }
 
-// shapes are the marks by the type of their event, each around its point. They differ in shape, and not only in colour.
+// shapes are the marks by the type of their event, each around its point. They differ in shape, and not only
+// in colour.
 var shapes = []shape{
 	{"takeover", "M0 0L6 10H-6Z"},
 	{"incursion", "M0 0L5 5L0 10L-5 5Z"},
@@ -157,7 +158,8 @@ func (c *canvas) paint(name string) string {
 	return colours[name]
 }
 
-// axis draws the points of time, and a line for each through the bars. It leaves out the rows with names, so that it crosses no text.
+// axis draws the points of time, and a line for each through the bars. It leaves out the rows with names, so
+// that it crosses no text.
 func (c *canvas) axis() {
 	var line strings.Builder
 	fmt.Fprintf(&line, "M0 %dV%d", top-6, top)
@@ -181,8 +183,9 @@ func (c *canvas) axis() {
 	}
 }
 
-// startApart is how far the first point of an axis is from its beginning where there is room for a label of that, too: in percent for each
-// character of the label. On a phone that is as wide as the label and half of the next.
+// startApart is how far the first point of an axis is from its beginning where there is room for a label of
+// that, too: in percent for each character of the label. On a phone that is as wide as the label and half of
+// the next.
 const startApart = 3.6
 
 // label writes when a point of the axis is. It stays within the picture.
@@ -278,8 +281,8 @@ func percent(x float64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + "%"
 }
 
-// escape makes a text one line that XML takes as text. What can't be seen becomes a blank, except for the marks around a name
-// that [isolated] makes.
+// escape makes a text one line that XML takes as text. What can't be seen becomes a blank, except for the
+// marks around a name that [isolated] makes.
 func escape(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || r == isolate || r == isolateEnd {
@@ -292,8 +295,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// fitted cuts a line to a number of columns. Characters beyond those of Europe count as two, since most are twice as wide. Of
-// accents that pile up on one character two stay, so that they reach no other lane.
+// fitted cuts a line to a number of columns. Characters beyond those of Europe count as two, since most are
+// twice as wide. Of accents that pile up on one character two stay, so that they reach no other lane.
 func fitted(s string, columns int) string {
 	var out strings.Builder
 	at, accents := 0, 0

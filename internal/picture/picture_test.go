@@ -98,7 +98,8 @@ func svg(t *testing.T, line stick.Timeline, opt Options) string {
 	return b.String()
 }
 
-// checkXML reads a picture as a browser does. It has no script, nothing from elsewhere, and ids that are there once.
+// checkXML reads a picture as a browser does. It has no script, nothing from elsewhere, and ids that are
+// there once.
 func checkXML(t *testing.T, text string) {
 	t.Helper()
 	ids, refs := map[string]int{}, map[string]bool{}

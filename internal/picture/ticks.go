@@ -23,7 +23,8 @@ var steps = []time.Duration{
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
 }
 
-// Ticks returns the points of an axis over a range of time, at most so many, at whole minutes, hours, days or months of a zone.
+// Ticks returns the points of an axis over a range of time, at most so many, at whole minutes, hours, days or
+// months of a zone.
 func Ticks(from, to stick.Time, zone *time.Location, most int) []Tick {
 	span := to.Sub(from)
 	if span <= 0 || most < 1 {

@@ -65,7 +65,8 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestAnAxisSaysWhereItBegins: an axis whose first point is far from its beginning labels that, too, and no line crosses a name.
+// TestAnAxisSaysWhereItBegins: an axis whose first point is far from its beginning labels that, too, and no
+// line crosses a name.
 func TestAnAxisSaysWhereItBegins(t *testing.T) {
 	draw := func(from, to float64) string {
 		tl := stick.Timeline{From: minute(from), To: minute(to), Lanes: []stick.Lane{{Agent: "claude:a", Holds: []stick.Holding{{Span: span(from, to), Turn: 1}}}}}

@@ -30,8 +30,9 @@ func Owner(info fs.FileInfo) (uid int, ok bool) {
 	return int(st.Uid), true
 }
 
-// CheckOwner refuses a data directory of another user, with [stick.CodeDataDirOfAnother]: that user could put anything there.
-// One that root made may be ours, and root may use everybody's. It accepts a directory that isn't there.
+// CheckOwner refuses a data directory of another user, with [stick.CodeDataDirOfAnother]: that user could put
+// anything there. One that root made may be ours, and root may use everybody's. It accepts a directory that
+// isn't there.
 func CheckOwner(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -50,8 +51,9 @@ func OfAnother(dir string, uid int) *stick.Error {
 		Hintf("set TALKING_STICK_DATA_DIR to a directory of your own, or unset it to use the default one")
 }
 
-// Inherit gives the owner of the directory what root has made there: a root with somebody's HOME would leave files that this
-// user's commands can't open. info is that of the file, which has no other name: by one, somebody could be given any file.
+// Inherit gives the owner of the directory what root has made there: a root with somebody's HOME would leave
+// files that this user's commands can't open. info is that of the file, which has no other name: by one,
+// somebody could be given any file.
 func Inherit(path string, info fs.FileInfo, chown func(uid, gid int) error) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if geteuid() != 0 || !ok || st.Uid != 0 || !info.IsDir() && st.Nlink != 1 {

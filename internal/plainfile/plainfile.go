@@ -13,10 +13,10 @@ import (
 	"talkingstick/stick"
 )
 
-// Open is [os.OpenFile] for plain files, with mode 0600 for a new one. It never blocks: opening a FIFO would wait for
-// its other side, in the middle of a transaction and deaf to signals. It follows no link, which may lead to any file of the
-// caller's. Where something else than a plain file lies, it fails with [stick.CodeDataDirNotWritable]. What root makes belongs
-// to the owner of the directory.
+// Open is [os.OpenFile] for plain files, with mode 0600 for a new one. It never blocks: opening a FIFO would
+// wait for its other side, in the middle of a transaction and deaf to signals. It follows no link, which may
+// lead to any file of the caller's. Where something else than a plain file lies, it fails with
+// [stick.CodeDataDirNotWritable]. What root makes belongs to the owner of the directory.
 func Open(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK|noFollow, 0o600)
 	if err != nil {
@@ -97,7 +97,8 @@ func Temp(dir, pattern string) (*os.File, error) {
 	return f, nil
 }
 
-// Replace makes a file of mode 0600 with this text, or replaces one, in one step: whoever reads it meanwhile reads one of the two texts.
+// Replace makes a file of mode 0600 with this text, or replaces one, in one step: whoever reads it meanwhile
+// reads one of the two texts.
 func Replace(path string, text []byte) error {
 	f, err := Temp(filepath.Dir(path), "new-")
 	if err != nil {

@@ -14,8 +14,8 @@ type plugins struct{ version, author, homepage string }
 
 const summary = "Several coding agents and people, one codebase, one talking stick: the skill, hooks and MCP server of tt"
 
-// Where the extension for Gemini CLI and the package for OpenCode lie. The extension doesn't lie at the top, because Qwen Code would take
-// it there instead of the plugin.
+// Where the extension for Gemini CLI and the package for OpenCode lie. The extension doesn't lie at the top,
+// because Qwen Code would take it there instead of the plugin.
 const (
 	geminiDir   = "gemini"
 	openCodeDir = "opencode"
@@ -65,7 +65,8 @@ func (p plugins) claude() map[string]string {
 	}
 }
 
-// about is what people read of the plugin in a list of plugins, and what the directory of Claude Code's plugins asks for.
+// about is what people read of the plugin in a list of plugins, and what the directory of Claude Code's
+// plugins asks for.
 const about = `# Talking Stick
 
 Several coding agents and people work on one codebase, and take turns. This plugin connects an agent to ` + "`tt`" + `: a skill teaches it to take

@@ -1,11 +1,11 @@
-// Command plugin writes our plugins into a directory, which can be published as a repository, and from which harnesses
-// install them:
+// Command plugin writes our plugins into a directory, which can be published as a repository, and from which
+// harnesses install them:
 //
 //	go run ./internal/plugin -version 0.1.0 dist/plugins
 //
-// The directory is a marketplace in Claude Code's format. In gemini lies an extension of Gemini CLI, in opencode a package of npm.
-// All that they hold comes from the rows of package harness, from the skill and from the entries of package install. They
-// bring no program.
+// The directory is a marketplace in Claude Code's format. In gemini lies an extension of Gemini CLI, in
+// opencode a package of npm. All that they hold comes from the rows of package harness, from the skill and
+// from the entries of package install. They bring no program.
 package main
 
 import (

@@ -15,7 +15,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Run(m)) }
 
-// TestPlugins: two runs write the same files, all JSON is valid, each plugin has the skill, and nothing names this machine.
+// TestPlugins: two runs write the same files, all JSON is valid, each plugin has the skill, and nothing names
+// this machine.
 func TestPlugins(t *testing.T) {
 	p := plugins{version: "1.2.3", author: "Ann", homepage: "https://example.invalid/plugins"}
 	one, two := t.TempDir(), filepath.Join(t.TempDir(), "new", "directory")
@@ -76,8 +77,8 @@ func TestPluginsSay(t *testing.T) {
 	}
 }
 
-// TestGuideNamesTheCommands: the guide shows the commands of each harness that install our plugin, and no others. Package e2e
-// runs them.
+// TestGuideNamesTheCommands: the guide shows the commands of each harness that install our plugin, and no
+// others. Package e2e runs them.
 func TestGuideNamesTheCommands(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/guide/connect.md")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package recording shows what programs do on terminals: as text that a test reads, and as an SVG that a document shows. It is linked into
-// tests only.
+// Package recording shows what programs do on terminals: as text that a test reads, and as an SVG that a
+// document shows. It is linked into tests only.
 package recording
 
 import (
@@ -24,8 +24,8 @@ type cell struct {
 	Style
 }
 
-// Screen does with what a program writes what a terminal does, as far as the programs of tests need it. What they don't need is an error,
-// so that no picture is wrong unseen.
+// Screen does with what a program writes what a terminal does, as far as the programs of tests need it. What
+// they don't need is an error, so that no picture is wrong unseen.
 type Screen struct {
 	rows   [][]cell
 	X, Y   int  // of the cursor, from 0; X is the width behind a last column that was written to

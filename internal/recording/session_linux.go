@@ -33,8 +33,8 @@ type Session struct {
 	over chan struct{} // closed when nothing more comes
 }
 
-// Start starts a program on a terminal of a size. mask replaces in what it writes what would differ each time. When the test ends, so do the
-// program and all that it has started.
+// Start starts a program on a terminal of a size. mask replaces in what it writes what would differ each
+// time. When the test ends, so do the program and all that it has started.
 func Start(t *testing.T, c *exec.Cmd, width, height int, mask func([]byte) []byte) *Session {
 	t.Helper()
 	terminal, err := pty.Open(width, height)
@@ -166,7 +166,8 @@ func (s *Session) Keys(keys string) {
 	}
 }
 
-// Type types a piece of a line, and waits until the terminal has got it back from the program, which writes nothing else meanwhile.
+// Type types a piece of a line, and waits until the terminal has got it back from the program, which writes
+// nothing else meanwhile.
 func (s *Session) Type(text string) {
 	s.t.Helper()
 	written := func() int {

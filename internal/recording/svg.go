@@ -19,7 +19,8 @@ const (
 	space  = 12 // between windows
 )
 
-// themes are the colours of a window: for dark screens, which is what is drawn where nobody knows, and for light ones.
+// themes are the colours of a window: for dark screens, which is what is drawn where nobody knows, and for
+// light ones.
 var themes = [2]struct {
 	ground, edge, bar, ink, soft string
 	colors                       map[int]string
@@ -28,8 +29,9 @@ var themes = [2]struct {
 	{"#ffffff", "#d0d7de", "#f6f8fa", "#1f2328", "#59636e", map[int]string{31: "#b3261e", 32: "#14713a", 33: "#855a00", 36: "#0b6b7d"}},
 }
 
-// SVG draws a film, as moving pictures that begin again at the end. Where nothing moves, because a reader wants that or a program can't, it
-// shows the last picture. It has no script, and asks for nothing that isn't in it.
+// SVG draws a film, as moving pictures that begin again at the end. Where nothing moves, because a reader
+// wants that or a program can't, it shows the last picture. It has no script, and asks for nothing that isn't
+// in it.
 func (f *Film) SVG() []byte {
 	wide, high := 0, 0
 	for _, p := range f.panes {

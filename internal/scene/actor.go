@@ -107,7 +107,8 @@ func (s *Scene) enter(a *Actor) *Actor {
 }
 
 // program gives the actor a new program. Its process has no working directory, because it only exists while
-// an operation runs. It calls kill at each kill point, but for those of copies, which several goroutines pass at a time; kill may be nil.
+// an operation runs. It calls kill at each kill point, but for those of copies, which several goroutines pass
+// at a time; kill may be nil.
 func (a *Actor) program(kill func(string)) {
 	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
 	procs := a.machine.seen(a.tt, a.namespace)

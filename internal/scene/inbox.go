@@ -109,7 +109,8 @@ func (b *Inbox) GetsNothing() {
 	}
 }
 
-// WrittenDown reports whether the data directory says where the inbox is. It fails the story if the file is for others' eyes.
+// WrittenDown reports whether the data directory says where the inbox is. It fails the story if the file is
+// for others' eyes.
 func (b *Inbox) WrittenDown() bool {
 	b.a.Helper()
 	for _, k := range wake.In(b.a.data).All() {

@@ -6,9 +6,9 @@ import (
 	"talkingstick/internal/engine/guard"
 )
 
-// Each operation is a method of the actor, with the operation's own name and parameters. It fills in the caller,
-// and the actor's directory unless the story names a place. The verbs of the stories use these methods. A test
-// reports an operation that is missing here or that no story calls.
+// Each operation is a method of the actor, with the operation's own name and parameters. It fills in the
+// caller, and the actor's directory unless the story names a place. The verbs of the stories use these
+// methods. A test reports an operation that is missing here or that no story calls.
 
 // AckMessage is the operation of that name.
 func (a *Actor) AckMessage(p engine.MessagesParams) Answer[engine.MessagesResult] {

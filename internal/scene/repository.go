@@ -19,7 +19,8 @@ func InGit(t *testing.T) *Scene {
 	return s
 }
 
-// InQueue returns the scene of [InGit] with an integration branch, and with a gate; empty for none. It is as after [Scene.Queue].
+// InQueue returns the scene of [InGit] with an integration branch, and with a gate; empty for none. It is as
+// after [Scene.Queue].
 func InQueue(t *testing.T, gate string) *Scene {
 	t.Helper()
 	s := New(t)
@@ -31,7 +32,8 @@ func InQueue(t *testing.T, gate string) *Scene {
 	return s
 }
 
-// OnServer returns the scene of [InGit] with a database on a server, and a remote that other hosts can clone: see [Scene.Elsewhere].
+// OnServer returns the scene of [InGit] with a database on a server, and a remote that other hosts can clone:
+// see [Scene.Elsewhere].
 func OnServer(t *testing.T) *Scene {
 	t.Helper()
 	t.Parallel()

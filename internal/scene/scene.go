@@ -81,8 +81,8 @@ func set(t *testing.T, database string) *Scene {
 	return s
 }
 
-// Elsewhere returns the scene on another host, with a clone of the workspace's repository that shares its room. The clone's origin is that of
-// the workspace. Both scenes have one clock.
+// Elsewhere returns the scene on another host, with a clone of the workspace's repository that shares its
+// room. The clone's origin is that of the workspace. Both scenes have one clock.
 func (s *Scene) Elsewhere(host string) *Scene {
 	s.Helper()
 	dir := s.Dir(host)

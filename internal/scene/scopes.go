@@ -74,7 +74,8 @@ func (a *Actor) Makes(made []string, landed ...string) {
 	}
 }
 
-// Runs plays the hooks around a command of which nobody can tell what it changes. It does nothing if do is nil.
+// Runs plays the hooks around a command of which nobody can tell what it changes. It does nothing if do is
+// nil.
 func (a *Actor) Runs(do func()) {
 	a.Helper()
 	p := guard.CheckEditParams{HookParams: a.Hook(), Unread: true, LookFor: time.Minute}
@@ -90,8 +91,8 @@ func (a *Actor) Runs(do func()) {
 	a.Works()
 }
 
-// Changes lists the uncommitted files as the actor sees them: each with whose it is and who has edited it, ? for somebody whom no hook
-// has noted.
+// Changes lists the uncommitted files as the actor sees them: each with whose it is and who has edited it, ?
+// for somebody whom no hook has noted.
 func (a *Actor) Changes() string {
 	a.Helper()
 	var all []string

@@ -175,7 +175,8 @@ func (s *Scene) Intent(name string) (id string) {
 	return id
 }
 
-// RenewsIntent waits until the command that works on a task has renewed its intent at the present time of the story.
+// RenewsIntent waits until the command that works on a task has renewed its intent at the present time of the
+// story.
 func (s *Scene) RenewsIntent(name string) {
 	s.Helper()
 	room := s.Room().ID

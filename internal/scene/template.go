@@ -8,14 +8,15 @@ import (
 	"testing/fstest"
 )
 
-// templates are the repositories that stories begin with. Each is made once for a test binary, because making it starts more
-// processes of git than many a story does afterwards. A story writes the files of a copy.
+// templates are the repositories that stories begin with. Each is made once for a test binary, because making
+// it starts more processes of git than many a story does afterwards. A story writes the files of a copy.
 var templates struct {
 	mu   sync.Mutex
 	made map[string]fstest.MapFS
 }
 
-// copyTemplate makes the workspace a copy of a template. build makes the template in the workspace of the first story that asks.
+// copyTemplate makes the workspace a copy of a template. build makes the template in the workspace of the
+// first story that asks.
 func (s *Scene) copyTemplate(name string, build func()) {
 	s.Helper()
 	templates.mu.Lock()

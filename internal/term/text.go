@@ -1,4 +1,5 @@
-// Package term is text on a terminal: which text is safe there, how many columns it needs, and how it is cut and broken to fit.
+// Package term is text on a terminal: which text is safe there, how many columns it needs, and how it is cut
+// and broken to fit.
 package term
 
 import (
@@ -11,11 +12,13 @@ import (
 	"talkingstick/stick"
 )
 
-// Text is text that is safe for a terminal: nothing in it moves the cursor, hides what follows, or looks like the start of another line. It
-// is made by the functions of this package, of which each makes text of others safe in its own way.
+// Text is text that is safe for a terminal: nothing in it moves the cursor, hides what follows, or looks like
+// the start of another line. It is made by the functions of this package, of which each makes text of others
+// safe in its own way.
 type Text string
 
-// Textf is [fmt.Sprintf] for text that is shown. It makes each argument one safe line by [stick.Line], unless it is a [Text], or a number.
+// Textf is [fmt.Sprintf] for text that is shown. It makes each argument one safe line by [stick.Line], unless
+// it is a [Text], or a number.
 func Textf(format string, args ...any) Text {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -24,8 +27,8 @@ func Textf(format string, args ...any) Text {
 	return Text(fmt.Sprintf(format, safe...))
 }
 
-// Wordsf is [fmt.Sprintf] for the words of tt itself, as [stick.Wordsf] is: only a [Text] and [stick.Words] stand in it as they are, and any
-// other text as a name that can't be taken for a part of them.
+// Wordsf is [fmt.Sprintf] for the words of tt itself, as [stick.Wordsf] is: only a [Text] and [stick.Words]
+// stand in it as they are, and any other text as a name that can't be taken for a part of them.
 func Wordsf(format string, args ...any) Text {
 	shown := make([]any, len(args))
 	for i, arg := range args {
@@ -76,7 +79,8 @@ func Block(s string) Text { return Text(stick.Block(s)) }
 // Source is a line of a file that others wrote. Unlike [Textf], it keeps its blanks.
 func Source(line string) Text { return Text(stick.Patch(line)) }
 
-// Hint is a next step. Its commands stay as they are to be typed, each blank included: their words are quoted where that is needed.
+// Hint is a next step. Its commands stay as they are to be typed, each blank included: their words are quoted
+// where that is needed.
 func Hint(h stick.Hint) (out Text) {
 	for _, s := range h {
 		out += Textf("%s", s.Text) + Text(stick.Path(s.Command.String()))
@@ -84,8 +88,8 @@ func Hint(h stick.Hint) (out Text) {
 	return out
 }
 
-// Broken breaks a line into parts of at most this many columns; 0 means any number. It takes a tab for eight columns
-// and a character beyond ASCII for two, which is as much as a terminal needs for them.
+// Broken breaks a line into parts of at most this many columns; 0 means any number. It takes a tab for eight
+// columns and a character beyond ASCII for two, which is as much as a terminal needs for them.
 func Broken(line Text, columns int) []Text {
 	var parts []Text
 	start, at := 0, 0

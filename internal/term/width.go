@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// wide are the characters for which terminals take two columns: those that Unicode's East Asian Width calls wide, emoji among them.
-// Within a block that is nearly all wide, its few narrow or unused characters count as wide, too.
+// wide are the characters for which terminals take two columns: those that Unicode's East Asian Width calls
+// wide, emoji among them. Within a block that is nearly all wide, its few narrow or unused characters count
+// as wide, too.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115f, 1},
@@ -86,7 +87,8 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// Width returns how many columns of a terminal a line needs. A tab counts as one, because [stick.Line] leaves none.
+// Width returns how many columns of a terminal a line needs. A tab counts as one, because [stick.Line] leaves
+// none.
 func Width(line string) (n int) {
 	for _, r := range line {
 		n += runeWidth(r)

@@ -36,8 +36,8 @@ func Leaves(t testing.TB, stage Stage, what string) bool {
 	return true
 }
 
-// SkipShort skips a test in a short run, and says that it is left to a stage. A test that can show anything without what the
-// stage has should use [Leaves], or [Some], and show that.
+// SkipShort skips a test in a short run, and says that it is left to a stage. A test that can show anything
+// without what the stage has should use [Leaves], or [Some], and show that.
 func SkipShort(t testing.TB, stage Stage, what string) {
 	t.Helper()
 	if testing.Short() {
@@ -45,8 +45,8 @@ func SkipShort(t testing.TB, stage Stage, what string) {
 	}
 }
 
-// LeavesToFull reports whether a test leaves something to `make ci-full`, which asks for it by a flag of the test's package: full
-// is the value of that flag. It says so as [Leaves] does, in every run without the flag.
+// LeavesToFull reports whether a test leaves something to `make ci-full`, which asks for it by a flag of the
+// test's package: full is the value of that flag. It says so as [Leaves] does, in every run without the flag.
 func LeavesToFull(t testing.TB, full bool, what string) bool {
 	t.Helper()
 	if full {
@@ -67,7 +67,8 @@ func SkipToFull(t testing.TB, full bool, what string) {
 // line is understood by .ci/left.
 func line(stage Stage, what string) string { return fmt.Sprintf("left to %s: %s", stage, what) }
 
-// Some returns all cases, or in a short run those that keep picks, and says how many it leaves. It fails a test that would keep none.
+// Some returns all cases, or in a short run those that keep picks, and says how many it leaves. It fails a
+// test that would keep none.
 func Some[T any](t testing.TB, stage Stage, what string, all []T, keep func(i int, c T) bool) []T {
 	t.Helper()
 	if !testing.Short() {

@@ -1,5 +1,5 @@
-// Package testenv keeps tests away from the home and the git configuration of whoever runs them, and from the repository
-// that holds them. It is linked into tests only.
+// Package testenv keeps tests away from the home and the git configuration of whoever runs them, and from the
+// repository that holds them. It is linked into tests only.
 //
 // See docs/decisions/tests.md.
 package testenv
@@ -18,12 +18,12 @@ import (
 	"testing"
 )
 
-// Run runs the tests of a package and returns their exit status. TestMain of every package whose tests
-// start processes calls it (see TestProcessesHaveSurroundings at the root).
+// Run runs the tests of a package and returns their exit status. TestMain of every package whose tests start
+// processes calls it (see TestProcessesHaveSurroundings at the root).
 //
-// The tests get a home with nothing in it but a name for git's commits. They get no variable of git's, and git finds no
-// repository above the directory of the package. When they have ended, the repository that holds them must be unchanged: a
-// new commit, another branch, a hook or a line of configuration fails them.
+// The tests get a home with nothing in it but a name for git's commits. They get no variable of git's, and
+// git finds no repository above the directory of the package. When they have ended, the repository that holds
+// them must be unchanged: a new commit, another branch, a hook or a line of configuration fails them.
 func Run(m *testing.M) int {
 	holder := find()
 	before := holder.state()
@@ -55,8 +55,8 @@ var ends []func() error
 // AtEnd has Run call end when all tests of the package have ended.
 func AtEnd(end func() error) { ends = append(ends, end) }
 
-// surround sets the environment of the tests. It refuses a directory for temporary files inside the repository: there a
-// test that expects to be outside of any repository would work, and commit, in this one.
+// surround sets the environment of the tests. It refuses a directory for temporary files inside the
+// repository: there a test that expects to be outside of any repository would work, and commit, in this one.
 func surround(holder repository) (clean func() error, err error) {
 	if holder.root != "" {
 		temp, err := filepath.EvalSymlinks(os.TempDir())
@@ -102,9 +102,10 @@ func surround(holder repository) (clean func() error, err error) {
 	return func() error { return os.RemoveAll(home) }, nil
 }
 
-// configureGit writes the configuration of git for a home of tests: a name for commits, and nothing done that no test looks at.
-// Without it each commit starts two more processes that look for something to tidy up, and each new repository begins with
-// fourteen files that explain hooks. A test that is about one of these sets it itself, or has a home of its own.
+// configureGit writes the configuration of git for a home of tests: a name for commits, and nothing done that
+// no test looks at. Without it each commit starts two more processes that look for something to tidy up, and
+// each new repository begins with fourteen files that explain hooks. A test that is about one of these sets
+// it itself, or has a home of its own.
 func configureGit(home string) error {
 	template := filepath.Join(home, "template")
 	for _, dir := range []string{"hooks", "info"} { // tests put files there
@@ -126,8 +127,8 @@ func configureGit(home string) error {
 
 var quickGit string
 
-// QuickGit returns a configuration file for git, to be the system's (GIT_CONFIG_SYSTEM) where a test makes a home of its own:
-// repositories begin without samples of hooks, and nothing collects garbage or syncs.
+// QuickGit returns a configuration file for git, to be the system's (GIT_CONFIG_SYSTEM) where a test makes a
+// home of its own: repositories begin without samples of hooks, and nothing collects garbage or syncs.
 func QuickGit() string { return quickGit }
 
 // repository is the repository that holds the tests. It is zero if there is none, or no git.
@@ -145,8 +146,8 @@ func find() repository {
 	return repository{root: filepath.FromSlash(lines[0]), common: filepath.FromSlash(lines[1])}
 }
 
-// state is the part of the repository that only its users change. Files of the working tree aren't part of it, because
-// people edit them while tests run. `make test` compares these, too.
+// state is the part of the repository that only its users change. Files of the working tree aren't part of
+// it, because people edit them while tests run. `make test` compares these, too.
 func (r repository) state() map[string]string {
 	state := map[string]string{}
 	if r.root == "" {

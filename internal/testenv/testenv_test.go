@@ -37,8 +37,8 @@ func git(t *testing.T, args ...string) {
 	}
 }
 
-// TestWhatATestMayNotDo changes a repository that holds tests in each forbidden way, and expects a failure that names the
-// change.
+// TestWhatATestMayNotDo changes a repository that holds tests in each forbidden way, and expects a failure
+// that names the change.
 func TestWhatATestMayNotDo(t *testing.T) {
 	for what, do := range map[string]func(*testing.T, repository){
 		"the commit changed": func(t *testing.T, _ repository) {
@@ -69,8 +69,8 @@ func TestWhatATestMayNotDo(t *testing.T) {
 	}
 }
 
-// TestSurroundings: git finds no repository above the package, no configuration of the user's, and none of its own
-// variables. Temporary files never lie in the repository.
+// TestSurroundings: git finds no repository above the package, no configuration of the user's, and none of
+// its own variables. Temporary files never lie in the repository.
 func TestSurroundings(t *testing.T) {
 	before := os.Environ()
 	t.Cleanup(func() {

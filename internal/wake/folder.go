@@ -28,8 +28,8 @@ func (f Folder) path(session string) string {
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:16])+fileSuffix)
 }
 
-// AttendantLock returns the path of the lock that the process has which waits in a room and writes to inboxes for others. It is only there
-// after somebody has an inbox.
+// AttendantLock returns the path of the lock that the process has which waits in a room and writes to inboxes
+// for others. It is only there after somebody has an inbox.
 func (f Folder) AttendantLock(room stick.RoomID) string {
 	return strings.TrimSuffix(f.path("room "+string(room)), fileSuffix) + ".lock"
 }
@@ -62,8 +62,8 @@ type Kept struct {
 // Drop removes it from the folder.
 func (k Kept) Drop() error { return drop(k.path) }
 
-// All returns the inboxes that are written down, in no order. What can't be read is left out: another version of the program may have
-// written it.
+// All returns the inboxes that are written down, in no order. What can't be read is left out: another version
+// of the program may have written it.
 func (f Folder) All() (all []Kept) {
 	files, err := os.ReadDir(f.dir)
 	if err != nil {

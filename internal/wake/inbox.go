@@ -1,9 +1,10 @@
 // Package wake writes to the inboxes of harnesses, and keeps what it takes to write there.
 //
-// A harness tells its hooks the path of a socket and a token. The hooks keep both in a file of mode 0600 in the data directory, so that
-// other processes of the same user can wake the session. Nothing else holds the token: no database, log, argument or error.
-// The file also says which process the harness is. A path of a socket can come back with another process behind it, so whoever writes
-// first asks the operating system who listens there.
+// A harness tells its hooks the path of a socket and a token. The hooks keep both in a file of mode 0600 in
+// the data directory, so that other processes of the same user can wake the session. Nothing else holds the
+// token: no database, log, argument or error. The file also says which process the harness is. A path of a
+// socket can come back with another process behind it, so whoever writes first asks the operating system who
+// listens there.
 //
 // See docs/decisions/waking-agents.md#inboxes.
 package wake
@@ -35,12 +36,12 @@ func (b Inbox) GoString() string { return b.String() }
 // ErrStranger says that another process than the harness listens on the socket, or that nobody can tell.
 var ErrStranger = errors.New("another process than the harness listens on its socket")
 
-// PeerOf returns the id of the process that listens at the other end of a connection, in the caller's pid namespace. known is false
-// where the operating system doesn't tell.
+// PeerOf returns the id of the process that listens at the other end of a connection, in the caller's pid
+// namespace. known is false where the operating system doesn't tell.
 type PeerOf func(*net.UnixConn) (pid int, known bool)
 
-// Dial connects to an inbox until ctx ends. It fails with [ErrStranger] before anything is written, unless the harness listens there.
-// peer is nil for what the operating system says.
+// Dial connects to an inbox until ctx ends. It fails with [ErrStranger] before anything is written, unless
+// the harness listens there. peer is nil for what the operating system says.
 func (b Inbox) Dial(ctx context.Context, peer PeerOf) (*net.UnixConn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", b.Socket)
@@ -71,8 +72,8 @@ func (b Inbox) Open(ctx context.Context, peer PeerOf) bool {
 	return true
 }
 
-// Write writes lines to the inbox until ctx ends. The harness doesn't answer: success means that the operating system has taken all of
-// them for the process that listens.
+// Write writes lines to the inbox until ctx ends. The harness doesn't answer: success means that the
+// operating system has taken all of them for the process that listens.
 func (b Inbox) Write(ctx context.Context, peer PeerOf, lines []byte) error {
 	conn, err := b.Dial(ctx, peer)
 	if err != nil {

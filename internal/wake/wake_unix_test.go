@@ -64,7 +64,8 @@ func soon(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestOnlyTheHarnessIsWrittenTo: the operating system says who listens, and nothing is written to anybody else.
+// TestOnlyTheHarnessIsWrittenTo: the operating system says who listens, and nothing is written to anybody
+// else.
 func TestOnlyTheHarnessIsWrittenTo(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("this system doesn't say who listens")

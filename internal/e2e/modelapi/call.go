@@ -31,9 +31,9 @@ const (
 	named
 )
 
-// Shell runs a command in the harness's shell. Harnesses wait more than a minute for its end. Only Codex without
-// code mode reports after 30 seconds that it still runs. Gemini CLI refuses command substitution, and takes
-// $((1+1)) for one.
+// Shell runs a command in the harness's shell. Harnesses wait more than a minute for its end. Only Codex
+// without code mode reports after 30 seconds that it still runs. Gemini CLI refuses command substitution, and
+// takes $((1+1)) for one.
 func Shell(command string) Call { return Call{do: shell, command: command} }
 
 // Background runs a command in the harness's shell, and has the harness answer at once.
@@ -42,8 +42,8 @@ func Background(command string) Call { return Call{do: background, command: comm
 // Write creates a file with the harness's own tool. The path is absolute.
 func Write(path, content string) Call { return Call{do: write, path: path, new: content} }
 
-// Edit replaces whole lines of a file, given without their last newline, with the harness's own tool. A harness
-// may refuse to edit a file that it hasn't read, see [Read].
+// Edit replaces whole lines of a file, given without their last newline, with the harness's own tool. A
+// harness may refuse to edit a file that it hasn't read, see [Read].
 func Edit(path, old, new string) Call { return Call{do: edit, path: path, old: old, new: new} }
 
 // Read reads a file with the harness's own tool, or in the shell if it has none.
@@ -54,8 +54,8 @@ func MCP(server, tool string, arguments any) Call {
 	return Call{do: mcp, server: server, tool: tool, arguments: arguments}
 }
 
-// Named calls a tool by the harness's own name, for tools that only one harness has. For a tool that takes text
-// instead of an object, such as Codex's exec, args is a string.
+// Named calls a tool by the harness's own name, for tools that only one harness has. For a tool that takes
+// text instead of an object, such as Codex's exec, args is a string.
 func Named(name string, arguments any) Call { return Call{do: named, tool: name, arguments: arguments} }
 
 // native is a call in a harness's words.
@@ -131,8 +131,8 @@ func with(args, more map[string]any) map[string]any {
 	return args
 }
 
-// offered reports whether a harness offers all of the tools, and the one that writes takes the path by its name. Where it
-// isn't known what a tool takes, its name is enough, unless another harness has the same ones.
+// offered reports whether a harness offers all of the tools, and the one that writes takes the path by its
+// name. Where it isn't known what a tool takes, its name is enough, unless another harness has the same ones.
 func (w words) offered(r *Request) bool {
 	writes, ok := r.tool(w.write)
 	fits := slices.Contains(writes.takes, w.path) || len(writes.takes) == 0 && w.write != opencode.write

@@ -3,8 +3,9 @@
 // it.
 //
 // The same script works for every harness. "Call the shell" becomes a call of Bash for Claude Code, of
-// exec_command or a piece of JavaScript for Codex, of run_shell_command for Gemini CLI and Qwen Code and of bash for
-// OpenCode, Copilot and pi; see [Shell], [Write], [MCP]. A test can read the harness's requests in one form, too: [Request].
+// exec_command or a piece of JavaScript for Codex, of run_shell_command for Gemini CLI and Qwen Code and of
+// bash for OpenCode, Copilot and pi; see [Shell], [Write], [MCP]. A test can read the harness's requests in
+// one form, too: [Request].
 //
 //	api := modelapi.Start(t)
 //	claude := api.Session("claude", modelapi.Steps(
@@ -35,8 +36,8 @@ type Server struct {
 	sessions map[string]*Session
 }
 
-// Session is one harness's part of the server: an address, a script, and the requests. Several harnesses can use
-// one server without seeing each other's steps.
+// Session is one harness's part of the server: an address, a script, and the requests. Several harnesses can
+// use one server without seeing each other's steps.
 type Session struct {
 	server *Server
 	name   string
@@ -45,7 +46,8 @@ type Session struct {
 	requests []*Request // guarded by server.mu
 }
 
-// Start starts a server without sessions. When the test ends, the server cancels waiting scripts and shuts down.
+// Start starts a server without sessions. When the test ends, the server cancels waiting scripts and shuts
+// down.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, sessions: map[string]*Session{}}
@@ -95,8 +97,8 @@ func (c *Session) Requests() []*Request {
 	return c.recorded(func(r *Request) bool { return !r.Side })
 }
 
-// SideRequests returns the other requests: for titles, token counts, lists of models, and addresses that belong
-// to no model API.
+// SideRequests returns the other requests: for titles, token counts, lists of models, and addresses that
+// belong to no model API.
 func (c *Session) SideRequests() []*Request {
 	return c.recorded(func(r *Request) bool { return r.Side })
 }

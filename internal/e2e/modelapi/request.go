@@ -184,7 +184,8 @@ func (r *Request) tool(names ...string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// Text returns everything that the model would read: the instructions and the conversation, without the tools.
+// Text returns everything that the model would read: the instructions and the conversation, without the
+// tools.
 func (r *Request) Text() string {
 	var b strings.Builder
 	b.WriteString(r.System)
@@ -212,8 +213,8 @@ func (r *Request) LastResult() Message {
 	return Message{}
 }
 
-// text parses content that is a string or a list of blocks with text, as in three of the dialects. It leaves out
-// what isn't text.
+// text parses content that is a string or a list of blocks with text, as in three of the dialects. It leaves
+// out what isn't text.
 func text(content json.RawMessage) string {
 	var s string
 	if json.Unmarshal(content, &s) == nil {

@@ -32,8 +32,8 @@ func Do(calls ...Call) Script {
 	return func(context.Context, *Request) (Reply, error) { return Reply{Calls: calls}, nil }
 }
 
-// When returns a script that waits until gate is closed or sends, and then runs another script. With it, a test
-// orders the steps of two harnesses.
+// When returns a script that waits until gate is closed or sends, and then runs another script. With it, a
+// test orders the steps of two harnesses.
 func When(gate <-chan struct{}, then Script) Script {
 	return func(ctx context.Context, r *Request) (Reply, error) {
 		select {
@@ -53,7 +53,8 @@ func Seen(reached chan<- struct{}, then Script) Script {
 	}
 }
 
-// Steps returns a script that answers each request with the next of scripts, and fails when there are no more.
+// Steps returns a script that answers each request with the next of scripts, and fails when there are no
+// more.
 func Steps(steps ...Script) Script {
 	var mu sync.Mutex
 	next := 0

@@ -11,8 +11,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// Axe is the text of axe-core, a script that finds out what keeps people from using a page. It skips like [Chromium], which
-// runs it.
+// Axe is the text of axe-core, a script that finds out what keeps people from using a page. It skips like
+// [Chromium], which runs it.
 func Axe(t testing.TB) string {
 	t.Helper()
 	testenv.SkipShort(t, testenv.Browser, "pages in Chromium, judged by axe-core")

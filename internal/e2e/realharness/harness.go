@@ -164,7 +164,8 @@ func (a *Agent) Command(ctx context.Context, prompt string, o Options) (*exec.Cm
 	return a.command(ctx, a.Harness.args(a, prompt, o), o)
 }
 
-// Own returns another command of the harness's own, such as the one that installs a plugin, in the same surroundings.
+// Own returns another command of the harness's own, such as the one that installs a plugin, in the same
+// surroundings.
 func (a *Agent) Own(ctx context.Context, args []string, o Options) (*exec.Cmd, error) {
 	return a.command(ctx, args, o)
 }

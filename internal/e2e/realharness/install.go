@@ -36,8 +36,8 @@ func installed(program string) (string, error) {
 	return exec.LookPath(filepath.Join(dir, "node_modules", ".bin", program))
 }
 
-// Require skips the test unless all these harnesses are installed, or fails it where everything has to be installed. A short run
-// leaves the test out: real harnesses take long, and most of that is theirs.
+// Require skips the test unless all these harnesses are installed, or fails it where everything has to be
+// installed. A short run leaves the test out: real harnesses take long, and most of that is theirs.
 func Require(t testing.TB, all ...*Harness) {
 	t.Helper()
 	testenv.SkipShort(t, testenv.Harnesses, "sessions of "+Names(all))

@@ -11,11 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Network is a network of its own, with nothing but a loopback device. What runs in it can't reach anything else, so harnesses in it
-// need no settings that keep them from the network.
+// Network is a network of its own, with nothing but a loopback device. What runs in it can't reach anything
+// else, so harnesses in it need no settings that keep them from the network.
 type Network struct{ calls chan func() }
 
-// Loopback makes a network until the test ends. It skips the test where the system doesn't allow that; root may.
+// Loopback makes a network until the test ends. It skips the test where the system doesn't allow that; root
+// may.
 func Loopback(t testing.TB) *Network {
 	t.Helper()
 	n := &Network{make(chan func())}

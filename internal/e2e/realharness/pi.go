@@ -7,7 +7,8 @@ import (
 	"fmt"
 )
 
-// piProvider is an extension that adds the model. A provider in a file of its own can't have its address from a variable.
+// piProvider is an extension that adds the model. A provider in a file of its own can't have its address from
+// a variable.
 const piProvider = `export default function (pi) {
   pi.registerProvider("scripted", { baseUrl: process.env.SCRIPTED_API + "/v1", apiKey: "scripted", api: "openai-completions", models: [{
     id: %q, name: %q, reasoning: false, input: ["text"], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 200000, maxTokens: 8000,

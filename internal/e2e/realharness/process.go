@@ -206,8 +206,8 @@ func marked(assignment string) (pids []int) {
 	return pids
 }
 
-// has reports whether a process has an assignment in its environment. It is false for a process that has ended
-// or belongs to another user.
+// has reports whether a process has an assignment in its environment. It is false for a process that has
+// ended or belongs to another user.
 func has(pid int, assignment string) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), assignment)

@@ -13,8 +13,8 @@ import (
 // apiKey looks like Anthropic's, as Claude Code requires.
 const apiKey = "sk-ant-scripted-0000000000000000000000"
 
-// Claude is Claude Code. It shows its model a server's tools only after the model has searched for them, unless it is told not to hide
-// them. Scripts don't search.
+// Claude is Claude Code. It shows its model a server's tools only after the model has searched for them,
+// unless it is told not to hide them. Scripts don't search.
 var Claude = &Harness{
 	Name:    "claude",
 	program: "claude",
