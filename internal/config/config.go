@@ -89,17 +89,17 @@ var errKind = errors.New("of another kind")
 // sections lists what the file may contain.
 var sections = []section{
 	{"session", []key{
-		{"auto", "true or false", "with false, hooks don't start sessions: agents run `tt session start` themselves (default true)", func(c *Config, v any) error { return assign(v, &c.Session.Auto) }},
+		{"auto", "true or false", "with false, hooks don't start sessions: agents run `tt session start` themselves (default true)", func(c *Config, v any) error { return assignValue(v, &c.Session.Auto) }},
 		{"anchor", "a path inside the workspace, not in .git and not this file, of at most 100 letters, digits, dots, dashes, underscores and slashes", "the primary's context file; the others' are in the directory of the same name with `.d` at its end (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
-			if err := assign(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) || !isPlain(c.Session.Anchor) {
+			if err := assignValue(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) || !isPlain(c.Session.Anchor) {
 				return errKind
 			}
 			return nil
 		}},
 	}},
 	{"roles", []key{
-		{"append", "a list of patterns", "files that agents may add to but shouldn't rewrite; tt reminds them", func(c *Config, v any) error { return patterns(v, &c.Roles.Append) }},
-		{"primary_only", "a list of patterns", "files that only the primary may change (default: its context file and this file)", func(c *Config, v any) error { return patterns(v, &c.Roles.PrimaryOnly) }},
+		{"append", "a list of patterns", "files that agents may add to but shouldn't rewrite; tt reminds them", func(c *Config, v any) error { return readPatterns(v, &c.Roles.Append) }},
+		{"primary_only", "a list of patterns", "files that only the primary may change (default: its context file and this file)", func(c *Config, v any) error { return readPatterns(v, &c.Roles.PrimaryOnly) }},
 	}},
 	{"gate", gateKeys},
 	{"worker", workerKeys},
@@ -115,11 +115,11 @@ func Read(root string) (Config, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Default(), nil
 	case errors.Is(err, ErrNotPlain):
-		return Default(), invalid("%s can't be read: it has to be a plain file in this directory", FileName).With("path", path)
+		return Default(), invalidFile("%s can't be read: it has to be a plain file in this directory", FileName).With("path", path)
 	case errors.Is(err, ErrTooLong):
-		return Default(), invalid("%s can't be read: it has more than %d bytes", FileName, maxFile).With("path", path)
+		return Default(), invalidFile("%s can't be read: it has more than %d bytes", FileName, maxFile).With("path", path)
 	case err != nil:
-		return Default(), invalid("%s can't be read", FileName).With("path", path)
+		return Default(), invalidFile("%s can't be read", FileName).With("path", path)
 	}
 	c, err := Parse(b)
 	if e, ok := errors.AsType[*stick.Error](err); ok {
@@ -135,48 +135,48 @@ func Parse(b []byte) (Config, error) {
 	if err := toml.Unmarshal(b, &tree); err != nil {
 		if d, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, column := d.Position()
-			return Default(), invalid("%s has an error in line %d, column %d", FileName, line, column).With("line", line)
+			return Default(), invalidFile("%s has an error in line %d, column %d", FileName, line, column).With("line", line)
 		}
-		return Default(), invalid("%s isn't TOML", FileName)
+		return Default(), invalidFile("%s isn't TOML", FileName)
 	}
 	c, err := parseSections(tree)
 	if err != nil {
 		c = Default()
 		section, _ := tree["snapshots"].(map[string]any)
-		c.Snapshots.Never = understood(section["never"])
+		c.Snapshots.Never = validPatterns(section["never"])
 	}
 	return c, err
 }
 
 func parseSections(tree map[string]any) (Config, error) {
 	c := Default()
-	for name, v := range sorted(tree) {
+	for name, v := range sortedByName(tree) {
 		i := slices.IndexFunc(sections, func(s section) bool { return s.name == name })
 		if i < 0 {
-			return c, unknownName("section", name, names(sections, func(s section) string { return s.name }))
+			return c, unknownName("section", name, namesOf(sections, func(s section) string { return s.name }))
 		}
 		values, ok := v.(map[string]any)
 		if !ok {
-			return c, invalid("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
+			return c, invalidFile("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
 		}
-		if err := sections[i].read(&c, values); err != nil {
+		if err := sections[i].readKeys(&c, values); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-func (s section) read(c *Config, values map[string]any) error {
-	for name, v := range sorted(values) {
+func (s section) readKeys(c *Config, values map[string]any) error {
+	for name, v := range sortedByName(values) {
 		i := slices.IndexFunc(s.keys, func(k key) bool { return k.name == name })
 		if i < 0 {
-			return unknownName("key", s.name+"."+name, names(s.keys, func(k key) string { return s.name + "." + k.name }))
+			return unknownName("key", s.name+"."+name, namesOf(s.keys, func(k key) string { return s.name + "." + k.name }))
 		}
 		if err := s.keys[i].set(c, v); err != nil {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
-				return invalid("%s: %s.%s: %s", FileName, s.name, name, e).With("field", s.name+"."+name)
+				return invalidFile("%s: %s.%s: %s", FileName, s.name, name, e).With("field", s.name+"."+name)
 			}
-			return invalid("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
+			return invalidFile("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func isPlain(path string) bool {
 	}) < 0
 }
 
-func assign[T any](v any, into *T) error {
+func assignValue[T any](v any, into *T) error {
 	t, ok := v.(T)
 	if !ok {
 		return errKind
@@ -208,7 +208,7 @@ func assign[T any](v any, into *T) error {
 	return nil
 }
 
-func patterns(v any, into *[]glob.Pattern) error {
+func readPatterns(v any, into *[]glob.Pattern) error {
 	list, ok := v.([]any)
 	if !ok {
 		return errKind
@@ -229,8 +229,8 @@ func patterns(v any, into *[]glob.Pattern) error {
 	return nil
 }
 
-// sorted iterates over a table by name, so that of several faults it always finds the same one first.
-func sorted(m map[string]any) func(yield func(string, any) bool) {
+// sortedByName iterates over a table by name, so that of several faults it always finds the same one first.
+func sortedByName(m map[string]any) func(yield func(string, any) bool) {
 	return func(yield func(string, any) bool) {
 		keys := make([]string, 0, len(m))
 		for k := range m {
@@ -245,7 +245,7 @@ func sorted(m map[string]any) func(yield func(string, any) bool) {
 	}
 }
 
-func names[T any](rows []T, name func(T) string) []string {
+func namesOf[T any](rows []T, name func(T) string) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
 		out[i] = name(r)
@@ -254,10 +254,10 @@ func names[T any](rows []T, name func(T) string) []string {
 }
 
 func unknownName(what, name string, known []string) error {
-	return invalid("%s has an unknown %s %q", FileName, what, stick.Clip(name, 60)).With("field", stick.Clip(name, 60)).
+	return invalidFile("%s has an unknown %s %q", FileName, what, stick.Clip(name, 60)).With("field", stick.Clip(name, 60)).
 		Hintf("did you mean %s?", stick.Nearest(name, known))
 }
 
-func invalid(format string, args ...any) *stick.Error {
+func invalidFile(format string, args ...any) *stick.Error {
 	return stick.Errorf(stick.CodeProjectConfig, format, args...).Hintf("fix the file, or remove it")
 }

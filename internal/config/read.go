@@ -22,14 +22,14 @@ var (
 func Open(root *os.Root, name string) (*os.File, error) {
 	info, err := root.Stat(name)
 	if err != nil {
-		return nil, classify(root, name, err)
+		return nil, openError(root, name, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, ErrNotPlain
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO in between
 	if err != nil {
-		return nil, classify(root, name, err)
+		return nil, openError(root, name, err)
 	}
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
@@ -38,9 +38,9 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// classify says why a file can't be opened: [ErrNotPlain] if it is a link, which leads out or nowhere, else
+// openError says why a file can't be opened: [ErrNotPlain] if it is a link, which leads out or nowhere, else
 // the system's error.
-func classify(root *os.Root, name string, err error) error {
+func openError(root *os.Root, name string, err error) error {
 	if info, e := root.Lstat(name); e == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return ErrNotPlain
 	}

@@ -17,7 +17,7 @@ type Snapshots struct {
 var snapshotKeys = []key{
 	{
 		"never", "a list of patterns", "files whose bytes are in no snapshot and no rescue. A pattern without a slash is a name in any directory; " +
-			"one that matches a directory means everything below it", func(c *Config, v any) error { return patterns(v, &c.Snapshots.Never) },
+			"one that matches a directory means everything below it", func(c *Config, v any) error { return readPatterns(v, &c.Snapshots.Never) },
 	},
 }
 
@@ -49,9 +49,9 @@ func matchesAny(all []func(string) bool, path string) bool {
 	return slices.ContainsFunc(all, func(matches func(string) bool) bool { return matches(path) })
 }
 
-// understood returns the patterns of a list that are understood. It is for those who go on in spite of a
+// validPatterns returns the patterns of a list that are understood. It is for those who go on in spite of a
 // fault elsewhere in a file: what somebody wanted kept out of copies stays out.
-func understood(v any) (all []glob.Pattern) {
+func validPatterns(v any) (all []glob.Pattern) {
 	list, _ := v.([]any)
 	for _, x := range list {
 		text, _ := x.(string)

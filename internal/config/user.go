@@ -59,7 +59,7 @@ func ReadUser(dir string) (u User, err error) {
 	if err := toml.Unmarshal(text, &all); err != nil {
 		return u, bad("%s isn't TOML", path).Hintf("correct it; %s", userKeys) // the parser's error would show its lines
 	}
-	for _, k := range flat(all) {
+	for _, k := range flattenTables(all) {
 		text, isText := k.value.(string)
 		switch {
 		case !isText && (k.name == "database" || k.name == "notify.command"):
@@ -85,7 +85,7 @@ const userKeys stick.Words = "it may set database = \"postgres://…\", command 
 
 // readNever reads what is never copied. It reports whether all of it is understood.
 func (u *User) readNever(v any) bool {
-	u.Snapshots.Never = understood(v)
+	u.Snapshots.Never = validPatterns(v)
 	list, isList := v.([]any)
 	return isList && len(u.Snapshots.Never) == len(list)
 }
@@ -96,8 +96,8 @@ type setting struct {
 	value any
 }
 
-// flat lists the settings of a file and of its tables.
-func flat(all map[string]any) (out []setting) {
+// flattenTables lists the settings of a file and of its tables.
+func flattenTables(all map[string]any) (out []setting) {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		table, isTable := all[key].(map[string]any)
 		if !isTable {

@@ -74,23 +74,23 @@ const DefaultIntegration = "integration"
 // gateKeys, workerKeys and prKeys are the keys of the three sections.
 var (
 	prKeys = []key{
-		{"command", "a shell command", "a command that opens pull requests and tells their state, instead of gh or glab, once a person has accepted it: see [pull requests](../decisions/pull-requests.md#a-command-of-the-projects-own) (default: none)", func(c *Config, v any) error { return assign(v, &c.PR.Command) }},
+		{"command", "a shell command", "a command that opens pull requests and tells their state, instead of gh or glab, once a person has accepted it: see [pull requests](../decisions/pull-requests.md#a-command-of-the-projects-own) (default: none)", func(c *Config, v any) error { return assignValue(v, &c.PR.Command) }},
 	}
 	gateKeys = []key{
-		{"command", "a shell command", "a command that has to succeed on a commit before it is merged (default: none)", func(c *Config, v any) error { return assign(v, &c.Gate.Command) }},
+		{"command", "a shell command", "a command that has to succeed on a commit before it is merged (default: none)", func(c *Config, v any) error { return assignValue(v, &c.Gate.Command) }},
 		{"timeout", "a duration such as 90s or 10m", "how long one run of the gate may take (default 10m)", func(c *Config, v any) error {
-			d, err := duration(v)
+			d, err := readDuration(v)
 			c.Gate.Timeout = d
 			return err
 		}},
-		{"retries", "a number from 0 to 10", "how often to run a failed gate again (default 0)", func(c *Config, v any) error { return number(v, 0, 10, &c.Gate.Retries) }},
-		{"independent_review", "true or false", "refuse approvals by agents that an author of the task has started (default false)", func(c *Config, v any) error { return assign(v, &c.Gate.IndependentReview) }},
-		{"protect", "a list of patterns", "files that belong to the gate, besides this one and those that its command names; a task that changes one is marked in its review", func(c *Config, v any) error { return patterns(v, &c.Gate.Protect) }},
+		{"retries", "a number from 0 to 10", "how often to run a failed gate again (default 0)", func(c *Config, v any) error { return readNumber(v, 0, 10, &c.Gate.Retries) }},
+		{"independent_review", "true or false", "refuse approvals by agents that an author of the task has started (default false)", func(c *Config, v any) error { return assignValue(v, &c.Gate.IndependentReview) }},
+		{"protect", "a list of patterns", "files that belong to the gate, besides this one and those that its command names; a task that changes one is marked in its review", func(c *Config, v any) error { return readPatterns(v, &c.Gate.Protect) }},
 	}
 	workerKeys = []key{
-		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return assign(v, &c.Worker.Integration) }},
+		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return assignValue(v, &c.Worker.Integration) }},
 		{"worktree_dir", "a directory inside the workspace", "where tt creates the worktrees of tasks (default `worktrees`)", func(c *Config, v any) error {
-			if err := assign(v, &c.Worker.Dir); err != nil {
+			if err := assignValue(v, &c.Worker.Dir); err != nil {
 				return err
 			}
 			c.Worker.Dir = strings.TrimSuffix(c.Worker.Dir, "/")
@@ -102,17 +102,17 @@ var (
 			return nil
 		}},
 		{"branch_prefix", "the beginning of a branch's name, of at most 64 letters, digits, dots, dashes, underscores and slashes", "how the names of tasks' branches begin (default `feat/`)", func(c *Config, v any) error {
-			if err := assign(v, &c.Worker.Prefix); err != nil || !isBranchPrefix(c.Worker.Prefix) {
+			if err := assignValue(v, &c.Worker.Prefix); err != nil || !isBranchPrefix(c.Worker.Prefix) {
 				return errKind
 			}
 			return nil
 		}},
-		{"copy", "a list of patterns", "files that git ignores, such as .env: each new worktree gets a copy of those in the room's checkout", func(c *Config, v any) error { return patterns(v, &c.Worker.Copy) }},
-		{"keep", "a list of patterns", "files that git doesn't track, of which tt keeps a copy before it removes a worktree", func(c *Config, v any) error { return patterns(v, &c.Worker.Keep) }},
-		{"setup", "a shell command", "a command that runs in each new worktree, once a person has accepted it (default: none)", func(c *Config, v any) error { return assign(v, &c.Worker.Setup) }},
-		{"sign", "true or false", "sign the commits that tt makes, if the user's git has commit.gpgSign; with false they have no signature (default true)", func(c *Config, v any) error { return assign(v, &c.Worker.Sign) }},
-		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return number(v, 1, 100, &c.Worker.Races) }},
-		{"max_running", "a number from 0 to 1000", "how many commands of tasks may run on one host at the same time; 0 for any number (default 0)", func(c *Config, v any) error { return number(v, 0, 1000, &c.Worker.MaxRunning) }},
+		{"copy", "a list of patterns", "files that git ignores, such as .env: each new worktree gets a copy of those in the room's checkout", func(c *Config, v any) error { return readPatterns(v, &c.Worker.Copy) }},
+		{"keep", "a list of patterns", "files that git doesn't track, of which tt keeps a copy before it removes a worktree", func(c *Config, v any) error { return readPatterns(v, &c.Worker.Keep) }},
+		{"setup", "a shell command", "a command that runs in each new worktree, once a person has accepted it (default: none)", func(c *Config, v any) error { return assignValue(v, &c.Worker.Setup) }},
+		{"sign", "true or false", "sign the commits that tt makes, if the user's git has commit.gpgSign; with false they have no signature (default true)", func(c *Config, v any) error { return assignValue(v, &c.Worker.Sign) }},
+		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return readNumber(v, 1, 100, &c.Worker.Races) }},
+		{"max_running", "a number from 0 to 1000", "how many commands of tasks may run on one host at the same time; 0 for any number (default 0)", func(c *Config, v any) error { return readNumber(v, 0, 1000, &c.Worker.MaxRunning) }},
 	}
 )
 
@@ -141,9 +141,9 @@ func isBranchPrefix(prefix string) bool {
 	return true
 }
 
-func duration(v any) (time.Duration, error) {
+func readDuration(v any) (time.Duration, error) {
 	var text string
-	if err := assign(v, &text); err != nil {
+	if err := assignValue(v, &text); err != nil {
 		return 0, err
 	}
 	d, err := time.ParseDuration(text)
@@ -153,7 +153,7 @@ func duration(v any) (time.Duration, error) {
 	return d, nil
 }
 
-func number(v any, least, most int64, into *int) error {
+func readNumber(v any, least, most int64, into *int) error {
 	n, ok := v.(int64)
 	if !ok || n < least || n > most {
 		return errKind

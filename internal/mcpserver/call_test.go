@@ -233,7 +233,7 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 	ask := func(ctx context.Context, row tool) []stick.Event {
 		t.Helper()
 		q := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Arguments: json.RawMessage(`{"park":true,"max_wait_ms":0}`)}}
-		res, err := s.call(ctx, row, q)
+		res, err := s.callTool(ctx, row, q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,11 +94,11 @@ func inTool(c stick.Command, offered func(name string) bool) (call stick.Words, 
 			value := stick.Words("true")
 			if i+1 < len(rest) && rest[i+1].Blank != "" {
 				i++
-				value = shown(rest[i])
+				value = valueOf(rest[i])
 			}
 			given = append(given, stick.Wordsf("%s: %s", strings.ReplaceAll(name, "-", "_"), value))
 		case len(places) > 0:
-			given = append(given, stick.Wordsf("%s: %s", places[0], shown(rest[i])))
+			given = append(given, stick.Wordsf("%s: %s", places[0], valueOf(rest[i])))
 			places = places[1:]
 		}
 	}
@@ -108,15 +108,15 @@ func inTool(c stick.Command, offered func(name string) bool) (call stick.Words, 
 	return stick.Wordsf("%s (%s)", row[0], stick.JoinWords(given, ", ")), true
 }
 
-// shown is a word as a value. One that the caller has to choose is an ellipsis.
-func shown(w stick.Word) stick.Words {
+// valueOf is a word as a value. One that the caller has to choose is an ellipsis.
+func valueOf(w stick.Word) stick.Words {
 	if w.Text == "" {
 		return "…"
 	}
 	return stick.Wordsf("%s", w.Text)
 }
 
-// offers tells which tools a server offers.
-func (o Options) offers(name string) bool {
+// offersTool tells which tools a server offers.
+func (o Options) offersTool(name string) bool {
 	return !o.None && slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name && (o.All || t.kind&always != 0) })
 }

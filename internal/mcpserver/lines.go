@@ -17,9 +17,9 @@ import (
 // maxLine is the longest line that is read. No call needs as much.
 const maxLine = 16 << 20
 
-// lines is a connection of JSON-RPC messages, one a line. Unlike the SDK's own it goes on after a line that
+// lineConn is a connection of JSON-RPC messages, one a line. Unlike the SDK's own it goes on after a line that
 // isn't a message, and sends no response to a call that was cancelled, as the protocol asks for.
-type lines struct {
+type lineConn struct {
 	in  io.ReadCloser
 	out io.WriteCloser
 
@@ -34,18 +34,18 @@ type lines struct {
 }
 
 // Connect begins to read.
-func (c *lines) Connect(context.Context) (mcp.Connection, error) {
+func (c *lineConn) Connect(context.Context) (mcp.Connection, error) {
 	c.incoming, c.closed, c.open = make(chan []jsonrpc.Message), make(chan struct{}), map[jsonrpc.ID]bool{}
-	go c.receive() // ends with the input or the connection
+	go c.receiveMessages() // ends with the input or the connection
 	return c, nil
 }
 
-func (c *lines) receive() {
+func (c *lineConn) receiveMessages() {
 	defer close(c.incoming)
 	r := bufio.NewReader(c.in)
 	for {
 		line, err := readLine(r)
-		if msgs := c.decode(line); len(msgs) > 0 {
+		if msgs := c.decodeLine(line); len(msgs) > 0 {
 			select {
 			case c.incoming <- msgs:
 			case <-c.closed:
@@ -72,14 +72,14 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// decode returns the messages of a line: one, or those of a batch. What can't be read is answered, and left
+// decodeLine returns the messages of a line: one, or those of a batch. What can't be read is answered, and left
 // out.
-func (c *lines) decode(line []byte) (msgs []jsonrpc.Message) {
+func (c *lineConn) decodeLine(line []byte) (msgs []jsonrpc.Message) {
 	if line = bytes.TrimSpace(line); len(line) == 0 {
 		return nil
 	}
 	if !utf8.Valid(line) || !json.Valid(line) {
-		c.refuse(jsonrpc.CodeParseError, "the line isn't JSON in UTF-8")
+		c.refuseLine(jsonrpc.CodeParseError, "the line isn't JSON in UTF-8")
 		return nil
 	}
 	batch := []json.RawMessage{line}
@@ -89,17 +89,17 @@ func (c *lines) decode(line []byte) (msgs []jsonrpc.Message) {
 	for _, raw := range batch {
 		m, err := jsonrpc.DecodeMessage(raw)
 		if err != nil {
-			c.refuse(jsonrpc.CodeInvalidRequest, "it isn't a message of JSON-RPC 2.0")
+			c.refuseLine(jsonrpc.CodeInvalidRequest, "it isn't a message of JSON-RPC 2.0")
 			continue
 		}
-		c.note(m)
+		c.noteCall(m)
 		msgs = append(msgs, m)
 	}
 	return msgs
 }
 
-// note records that a call begins, or that its client has cancelled it.
-func (c *lines) note(m jsonrpc.Message) {
+// noteCall records that a call begins, or that its client has cancelled it.
+func (c *lineConn) noteCall(m jsonrpc.Message) {
 	q, ok := m.(*jsonrpc.Request)
 	if !ok {
 		return
@@ -123,8 +123,8 @@ func (c *lines) note(m jsonrpc.Message) {
 	}
 }
 
-// refuse answers what can't be read, so nobody knows which call it is.
-func (c *lines) refuse(code int64, why string) {
+// refuseLine answers what can't be read, so nobody knows which call it is.
+func (c *lineConn) refuseLine(code int64, why string) {
 	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": jsonrpc.Error{Code: code, Message: why}}) // it can't fail
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +132,7 @@ func (c *lines) refuse(code int64, why string) {
 }
 
 // Read returns the next message.
-func (c *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (c *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // Write sends a message, unless it responds to a call that was cancelled.
-func (c *lines) Write(ctx context.Context, m jsonrpc.Message) error {
+func (c *lineConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 }
 
 // Close ends the connection, and Read.
-func (c *lines) Close() (err error) {
+func (c *lineConn) Close() (err error) {
 	c.once.Do(func() {
 		close(c.closed)
 		err = errors.Join(c.in.Close(), c.out.Close())
@@ -186,4 +186,4 @@ func (c *lines) Close() (err error) {
 }
 
 // SessionID is empty: there is one session.
-func (c *lines) SessionID() string { return "" }
+func (c *lineConn) SessionID() string { return "" }

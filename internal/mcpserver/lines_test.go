@@ -44,7 +44,7 @@ func TestGarbage(t *testing.T) {
 
 // TestHintsNameTools: a client may have no shell. What no tool that it has does stays a command.
 func TestHintsNameTools(t *testing.T) {
-	core, all := Options{}.offers, Options{All: true}.offers
+	core, all := Options{}.offersTool, Options{All: true}.offersTool
 	for _, c := range []struct {
 		hint stick.Hint
 		in   func(string) bool
@@ -96,11 +96,11 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 	for _, hint := range regexp.MustCompile(`(?m)^hint: .*`).FindAllString(string(golden), -1) {
 		for _, line := range regexp.MustCompile(`\btt( [a-z-]+)+`).FindAllString(hint, -1) {
 			for _, o := range []Options{{}, {All: true}} {
-				tool, _, _ := strings.Cut(inTools(stick.Hintf("%s", stick.Cmd(line)), o.offers).String(), " ")
+				tool, _, _ := strings.Cut(inTools(stick.Hintf("%s", stick.Cmd(line)), o.offersTool).String(), " ")
 				switch {
 				case tool == "tt":
 					kept[line] = true
-				case !o.offers(tool):
+				case !o.offersTool(tool):
 					t.Errorf("%s is %s, which isn't offered (all: %v)", line, tool, o.All)
 				default:
 					named[tool] = true
@@ -126,7 +126,7 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tool := range list.Tools {
-			if !d.o.offers(tool.Name) {
+			if !d.o.offersTool(tool.Name) {
 				t.Errorf("all: %v: %s is offered, but hints don't know it", all, tool.Name)
 			}
 		}

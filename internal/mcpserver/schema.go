@@ -42,9 +42,9 @@ var enums = map[string][]string{
 	"state":         {"unread", "read", "acked", "all"},
 }
 
-// meaning returns what a parameter of a struct means. Of a handoff's fields it explains only those that are
+// meaningOf returns what a parameter of a struct means. Of a handoff's fields it explains only those that are
 // required.
-func meaning(of reflect.Type, name string) string {
+func meaningOf(of reflect.Type, name string) string {
 	if of != reflect.TypeFor[stick.Handoff]() {
 		return meanings[name]
 	}
@@ -56,9 +56,9 @@ func meaning(of reflect.Type, name string) string {
 	return ""
 }
 
-// schema returns the tool's input schema, as short as it can be.
-func (t tool) schema() map[string]any {
-	s := object(t.params)
+// inputSchema returns the tool's input schema, as short as it can be.
+func (t tool) inputSchema() map[string]any {
+	s := schemaOfStruct(t.params)
 	properties := s["properties"].(map[string]any)
 	if t.kind&names != 0 {
 		properties[override] = map[string]any{"type": "string", "description": meanings[override]}
@@ -72,8 +72,8 @@ func (t tool) schema() map[string]any {
 	return s
 }
 
-// object returns the schema of a struct.
-func object(t reflect.Type) map[string]any {
+// schemaOfStruct returns the schema of a struct.
+func schemaOfStruct(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	var required []string
 	inContract := map[string]bool{}
@@ -91,7 +91,7 @@ func object(t reflect.Type) map[string]any {
 		if values := enums[f.Name]; values != nil && f.Type.Kind() == reflect.String {
 			p["enum"] = values
 		}
-		if w := meaning(t, f.Name); w != "" {
+		if w := meaningOf(t, f.Name); w != "" {
 			p["description"] = w
 		}
 		properties[f.Name] = p
@@ -117,7 +117,7 @@ func schemaOf(t reflect.Type) map[string]any {
 	case reflect.Slice, reflect.Array:
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Struct:
-		return object(t)
+		return schemaOfStruct(t)
 	case reflect.Map:
 		return map[string]any{"type": "object"}
 	}

@@ -59,7 +59,7 @@ type Call struct {
 
 // Run serves one client over a pair of streams, until the client closes its side or ctx ends.
 func Run(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) error {
-	return newServer(ctx, o).Run(ctx, &lines{in: in, out: out})
+	return newServer(ctx, o).Run(ctx, &lineConn{in: in, out: out})
 }
 
 // instructions are what a harness tells its model about the server.
@@ -82,8 +82,8 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
 		&mcp.ServerOptions{Instructions: says, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools() {
-		if o.offers(t.name) {
-			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.schema(), Annotations: t.kind.hints()}, s.handler(t))
+		if o.offersTool(t.name) {
+			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.inputSchema(), Annotations: t.kind.hints()}, s.toolHandler(t))
 		}
 	}
 	return m
@@ -101,35 +101,35 @@ type server struct {
 	unconfirmed map[stick.AgentID]engine.WaitForTurnResult
 }
 
-// handler performs calls of a tool. A failure is an answer too, with the same fields as on every other
+// toolHandler performs calls of a tool. A failure is an answer too, with the same fields as on every other
 // surface, so that the model sees it.
-func (s *server) handler(t tool) mcp.ToolHandler {
+func (s *server) toolHandler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(s.ctx, cancel)()
-		stop := s.progress(ctx, req)
+		stop := s.reportProgress(ctx, req)
 		defer stop()
-		result, err := s.call(ctx, t, req)
+		result, err := s.callTool(ctx, t, req)
 		if err != nil {
 			e := *stick.AsError(err)
-			e.Hint = inTools(e.Hint, s.o.offers)
-			return s.warned(failure(&e))
+			e.Hint = inTools(e.Hint, s.o.offersTool)
+			return s.addWarning(failureAnswer(&e))
 		}
-		return s.warned(answer(result))
+		return s.addWarning(answerOf(result))
 	}
 }
 
-func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (any, error) {
-	arguments, as, err := t.arguments(req.Params.Arguments)
+func (s *server) callTool(ctx context.Context, t tool, req *mcp.CallToolRequest) (any, error) {
+	arguments, as, err := t.readArguments(req.Params.Arguments)
 	if err != nil {
 		return nil, err
 	}
-	by, err := s.caller(req, as)
+	by, err := s.callerOf(req, as)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.delivered(ctx, by); err != nil {
+	if err := s.confirmDelivery(ctx, by); err != nil {
 		return nil, err
 	}
 	result, err := t.run(ctx, s, by, arguments)
@@ -147,8 +147,8 @@ func (s *server) call(ctx context.Context, t tool, req *mcp.CallToolRequest) (an
 	return result, err
 }
 
-// caller resolves who makes a call. as is the name that the call itself asks for, empty for none.
-func (s *server) caller(req *mcp.CallToolRequest, as string) (core.Caller, error) {
+// callerOf resolves who makes a call. as is the name that the call itself asks for, empty for none.
+func (s *server) callerOf(req *mcp.CallToolRequest, as string) (core.Caller, error) {
 	s.mu.Lock()
 	c := Call{As: cmp.Or(as, s.as), Meta: req.Params.Meta}
 	s.mu.Unlock()
@@ -160,8 +160,8 @@ func (s *server) caller(req *mcp.CallToolRequest, as string) (core.Caller, error
 	return s.o.Caller(c)
 }
 
-// delivered records that the caller has seen the events of its last wait.
-func (s *server) delivered(ctx context.Context, by core.Caller) error {
+// confirmDelivery records that the caller has seen the events of its last wait.
+func (s *server) confirmDelivery(ctx context.Context, by core.Caller) error {
 	s.mu.Lock()
 	waiting := len(s.unconfirmed) > 0
 	s.mu.Unlock()
@@ -182,8 +182,8 @@ func (s *server) delivered(ctx context.Context, by core.Caller) error {
 	return s.o.Engine.Delivered(ctx, res)
 }
 
-// progress reports from time to time that a call still runs, if the client has asked for that.
-func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
+// reportProgress reports from time to time that a call still runs, if the client has asked for that.
+func (s *server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
@@ -209,8 +209,8 @@ func (s *server) progress(ctx context.Context, req *mcp.CallToolRequest) (stop f
 	}
 }
 
-// warned adds a warning to an answer, if there is one.
-func (s *server) warned(res *mcp.CallToolResult, err error) (*mcp.CallToolResult, error) {
+// addWarning adds a warning to an answer, if there is one.
+func (s *server) addWarning(res *mcp.CallToolResult, err error) (*mcp.CallToolResult, error) {
 	if err != nil || s.o.Warning == nil {
 		return res, err
 	}
@@ -220,9 +220,9 @@ func (s *server) warned(res *mcp.CallToolResult, err error) (*mcp.CallToolResult
 	return res, nil
 }
 
-// answer makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text
+// answerOf makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text
 // and the structure. No text of others in it can look like a tag of the harness.
-func answer(v any) (*mcp.CallToolResult, error) {
+func answerOf(v any) (*mcp.CallToolResult, error) {
 	b, err := stick.JSON(v)
 	if err != nil {
 		return nil, err
@@ -230,10 +230,10 @@ func answer(v any) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: harness.EscapeTags(string(b))}}}, nil
 }
 
-// failure makes a tool's answer from a failure, with its fields as structure, too. A harness that shows a
+// failureAnswer makes a tool's answer from a failure, with its fields as structure, too. A harness that shows a
 // model the structure writes it anew, so no escape would outlast that: tags are broken in the values
 // themselves.
-func failure(e *stick.Error) (*mcp.CallToolResult, error) {
+func failureAnswer(e *stick.Error) (*mcp.CallToolResult, error) {
 	b, err := stick.JSON(e)
 	if err != nil {
 		return nil, err

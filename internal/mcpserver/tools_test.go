@@ -237,7 +237,7 @@ func snake(name string) string {
 
 // TestHandoffSchema: the tool takes every field of a handoff, and requires those that must be there.
 func TestHandoffSchema(t *testing.T) {
-	s := object(reflect.TypeFor[stick.Handoff]())
+	s := schemaOfStruct(reflect.TypeFor[stick.Handoff]())
 	properties := s["properties"].(map[string]any)
 	required, _ := s["required"].([]string)
 	for _, f := range stick.HandoffFields {

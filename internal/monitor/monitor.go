@@ -86,7 +86,7 @@ func (m *Monitor) Changed() (changed <-chan struct{}, stop func()) {
 // Run keeps the picture up to date until ctx ends, with [stick.CodeCanceled], or the database can't be read
 // any more.
 func (m *Monitor) Run(ctx context.Context) error {
-	return m.o.Operations.WatchRooms(ctx, engine.WatchRoomsParams{Caller: m.o.Caller, Rooms: m.list, Look: m.look})
+	return m.o.Operations.WatchRooms(ctx, engine.WatchRoomsParams{Caller: m.o.Caller, Rooms: m.listRooms, Look: m.readRooms})
 }
 
 // Look takes one picture. Its room is that of o.Where.
@@ -98,16 +98,16 @@ func Look(ctx context.Context, o Options) (*Picture, error) {
 // Once takes one picture of all that o means.
 func Once(ctx context.Context, o Options) (*Picture, error) {
 	m := New(o)
-	ids, err := m.list(ctx)
+	ids, err := m.listRooms(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, err = m.look(ctx, ids)
+	_, err = m.readRooms(ctx, ids)
 	return m.Picture(), err
 }
 
-// list returns the rooms to watch.
-func (m *Monitor) list(ctx context.Context) ([]stick.RoomID, error) {
+// listRooms returns the rooms to watch.
+func (m *Monitor) listRooms(ctx context.Context) ([]stick.RoomID, error) {
 	var ids []stick.RoomID
 	hidden := 0
 	if m.o.One || m.o.Where != (core.Where{}) {
@@ -135,26 +135,26 @@ func (m *Monitor) list(ctx context.Context) ([]stick.RoomID, error) {
 		}
 	}
 	if len(ids) == 0 {
-		m.show(nil)
+		m.showRooms(nil)
 	}
 	return ids, nil
 }
 
-// look reads rooms anew, and makes a picture.
-func (m *Monitor) look(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]engine.Holds, error) {
+// readRooms reads rooms anew, and makes a picture.
+func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]engine.Holds, error) {
 	holds := map[stick.RoomID]engine.Holds{}
 	var problem error
 	for _, id := range ids {
 		m.mu.Lock()
 		was := m.rooms[id]
 		m.mu.Unlock()
-		now, err := m.read(ctx, id, was)
+		now, err := m.readRoom(ctx, id, was)
 		if ctx.Err() != nil {
 			return nil, err
 		}
 		if err != nil {
 			problem = errors.Join(problem, err) // the room stays as it was
-			if ends(err) {
+			if isAboutDatabase(err) {
 				break
 			}
 			continue
@@ -165,17 +165,17 @@ func (m *Monitor) look(ctx context.Context, ids []stick.RoomID) (map[stick.RoomI
 		m.mu.Unlock()
 	}
 	m.mu.Lock()
-	m.show(problem)
+	m.showRooms(problem)
 	m.mu.Unlock()
-	if ends(problem) {
+	if isAboutDatabase(problem) {
 		return holds, problem
 	}
 	return holds, nil
 }
 
-// ends reports whether an error is about the database, so that no room can be read. One about a room alone
+// isAboutDatabase reports whether an error is about the database, so that no room can be read. One about a room alone
 // must not end the others' pages.
-func ends(err error) bool {
+func isAboutDatabase(err error) bool {
 	switch stick.CodeOf(err) {
 	case stick.CodeUpgraded, stick.CodeDatabaseMoved, stick.CodeSchemaTooNew, stick.CodeForeignDatabase, stick.CodeDatabaseCorrupt, stick.CodeDatabaseUnavailable,
 		stick.CodeDataDirNotWritable, stick.CodeDataDirOfAnother, stick.CodeFileSystem, stick.CodeCanceled:
@@ -184,8 +184,8 @@ func ends(err error) bool {
 	return false
 }
 
-// show makes a picture of what was read. Its caller holds m.mu.
-func (m *Monitor) show(problem error) {
+// showRooms makes a picture of what was read. Its caller holds m.mu.
+func (m *Monitor) showRooms(problem error) {
 	p := &Picture{Number: m.picture.Number + 1, At: m.o.Operations.Now(), Hidden: m.hidden}
 	if problem != nil {
 		p.Problem = stick.AsError(problem)
@@ -196,7 +196,7 @@ func (m *Monitor) show(problem error) {
 		}
 	}
 	slices.SortStableFunc(p.Rooms, byNeed)
-	m.tell(p)
+	m.publishPicture(p)
 }
 
 // Renew makes a new picture of what was read before, because something has changed that is shown beside it.
@@ -205,11 +205,11 @@ func (m *Monitor) Renew() {
 	defer m.mu.Unlock()
 	p := *m.picture
 	p.Number++
-	m.tell(&p)
+	m.publishPicture(&p)
 }
 
-// tell makes p the latest picture, and tells those who wait for one. Its caller holds m.mu.
-func (m *Monitor) tell(p *Picture) {
+// publishPicture makes p the latest picture, and tells those who wait for one. Its caller holds m.mu.
+func (m *Monitor) publishPicture(p *Picture) {
 	m.picture = p
 	for c := range m.heard {
 		select {
@@ -220,9 +220,9 @@ func (m *Monitor) tell(p *Picture) {
 }
 
 // byNeed puts the rooms in front in which somebody is needed, and then those that are in use.
-func byNeed(a, b *Room) int { return rank(a) - rank(b) }
+func byNeed(a, b *Room) int { return needRank(a) - needRank(b) }
 
-func rank(r *Room) int {
+func needRank(r *Room) int {
 	switch {
 	case len(r.Needs) > 0:
 		return 0

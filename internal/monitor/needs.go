@@ -44,7 +44,7 @@ func (r *Room) addNeeds(now stick.Time) {
 			continue
 		}
 		words := "%s waits for your answer: %s"
-		if r.answered(m.MessageID) {
+		if r.hasAnswered(m.MessageID) {
 			words = "%s has your answer and waits until you accept: %s"
 		}
 		n := stick.NewNeed(stick.NeedMessage, m.MessageID, m.CreatedAt, stick.Hintf("%s", stick.Cmd("tt ack <message_id>", m.MessageID)),
@@ -104,8 +104,8 @@ func Asked(m engine.RoomMember) (whose, where stick.Words) {
 	return "your", stick.Wordsf("in its own terminal (process %d)", m.Process.PID)
 }
 
-// answered reports whether one of the last events is an answer to a message by the one who watches.
-func (r *Room) answered(message int64) bool {
+// hasAnswered reports whether one of the last events is an answer to a message by the one who watches.
+func (r *Room) hasAnswered(message int64) bool {
 	return slices.ContainsFunc(r.Events, func(e stick.Event) bool {
 		m := e.Message()
 		return m != nil && e.Type == stick.EventMessageSent && m.ReplyTo == message && e.From == r.State.AgentID
@@ -126,7 +126,7 @@ func (r *Room) needOf(t *task.TaskView, next stick.Words) (stick.Need, bool) {
 		return need(stick.NeedReview, "%s waits for a review", t.TaskID)
 	case next != "" && t.State == stick.TaskApproved && t.Doing == "":
 		return need(stick.NeedMerge, "%s is approved and waits for its merge", t.TaskID)
-	case cameBack(t) && r.Lost(t):
+	case hasComeBack(t) && r.Lost(t):
 		return need(stick.NeedTask, "%s came back (%s), and its worker is gone", t.TaskID, t.Cause)
 	case t.Warning != "":
 		return need(stick.NeedTask, "%s doesn't get on: %s", t.TaskID, t.Warning)
@@ -134,13 +134,13 @@ func (r *Room) needOf(t *task.TaskView, next stick.Words) (stick.Need, bool) {
 		return need(stick.NeedTask, "%s has failed; %s wrote: %s", t.TaskID, stick.Reasoner(t.Cause), stick.Quote(t.Reason, 120))
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
 		return need(stick.NeedTask, "%s has failed: %s", t.TaskID, t.Cause)
-	case t.State == stick.TaskConflicted && (t.Worker == "" || t.Run != nil && !runs(t.Run)):
+	case t.State == stick.TaskConflicted && (t.Worker == "" || t.Run != nil && !isRunning(t.Run)):
 		return need(stick.NeedTask, "%s conflicts with %s, and nobody works on it", t.TaskID, t.Integration)
-	case t.State == stick.TaskWorking && t.Cause != "" && t.Run != nil && !runs(t.Run):
+	case t.State == stick.TaskWorking && t.Cause != "" && t.Run != nil && !isRunning(t.Run):
 		return need(stick.NeedTask, "%s came back (%s), and its worker has ended", t.TaskID, t.Cause)
 	}
 	return stick.Need{}, false
 }
 
-// runs reports whether a worker's command runs, or is going to.
-func runs(r *task.RunView) bool { return r.State != stick.RunEnded || r.Waits }
+// isRunning reports whether a worker's command runs, or is going to.
+func isRunning(r *task.RunView) bool { return r.State != stick.RunEnded || r.Waits }

@@ -65,7 +65,7 @@ func (r *Room) Member(a stick.AgentID) *engine.RoomMember {
 
 // Lost reports whether a task has a worker that is gone.
 func (r *Room) Lost(t *task.TaskView) bool {
-	if t.Worker == "" || t.Worker.Human() || t.Run != nil && runs(t.Run) {
+	if t.Worker == "" || t.Worker.Human() || t.Run != nil && isRunning(t.Run) {
 		return false
 	}
 	m := r.Member(t.Worker)

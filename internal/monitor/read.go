@@ -11,12 +11,12 @@ import (
 	"talkingstick/stick"
 )
 
-// tasksAgain is how soon tasks at work are read again although the log has nothing new about them: commits
+// taskInterval is how soon tasks at work are read again although the log has nothing new about them: commits
 // and the ends of processes make no event.
-const tasksAgain = 30 * time.Second
+const taskInterval = 30 * time.Second
 
-// read reads a room. was is what was read before, nil for nothing.
-func (m *Monitor) read(ctx context.Context, id stick.RoomID, was *reading) (*reading, error) {
+// readRoom reads a room. was is what was read before, nil for nothing.
+func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (*reading, error) {
 	ops, by, at := m.o.Operations, m.o.Caller, core.Where{RoomID: id}
 	state, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *Monitor) read(ctx context.Context, id stick.RoomID, was *reading) (*rea
 // unless something has happened to them, or a worker is at work and may have committed.
 func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 	r := now.room
-	if was != nil && !was.tasks.IsZero() && time.Since(was.tasks) < tasksAgain-time.Second && !newOfTasks(was.room.Events, r.Events) {
+	if was != nil && !was.tasks.IsZero() && time.Since(was.tasks) < taskInterval-time.Second && !hasTaskNews(was.room.Events, r.Events) {
 		now.tasks, r.Tasks, r.Hidden, r.Paused = was.tasks, was.room.Tasks, was.room.Hidden, was.room.Paused
 	} else {
 		res, err := m.o.Operations.WorkerStatus(ctx, task.WorkerStatusParams{Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}, Stat: true})
@@ -64,8 +64,8 @@ func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 		}
 		now.tasks, r.Tasks, r.Hidden, r.Paused = time.Now(), res.Tasks, res.Hidden, res.Paused
 	}
-	if slices.ContainsFunc(r.Tasks, atWork) {
-		again := m.o.Operations.Now().Add(tasksAgain - time.Since(now.tasks))
+	if slices.ContainsFunc(r.Tasks, isAtWork) {
+		again := m.o.Operations.Now().Add(taskInterval - time.Since(now.tasks))
 		if u := now.holds.Until; u.IsZero() || again < u {
 			now.holds.Until = again
 		}
@@ -79,7 +79,7 @@ func (m *Monitor) readReturns(ctx context.Context, r *Room) error {
 	at := core.Where{RoomID: r.ID()}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		if !cameBack(t) {
+		if !hasComeBack(t) {
 			continue
 		}
 		sent, err := m.o.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: m.o.Caller, Where: at, EventFilter: engine.EventFilter{
@@ -100,33 +100,33 @@ func (m *Monitor) readReturns(ctx context.Context, r *Room) error {
 		}
 		for _, x := range res.Receipts {
 			if x.AgentID == t.Worker && x.State == stick.Unread && x.ShownAt.IsZero() {
-				r.unread(t.TaskID)
+				r.markUnread(t.TaskID)
 			}
 		}
 	}
 	return nil
 }
 
-// unread notes that a task's worker hasn't read why the task came back.
-func (r *Room) unread(task string) {
+// markUnread notes that a task's worker hasn't read why the task came back.
+func (r *Room) markUnread(task string) {
 	if r.Unread == nil {
 		r.Unread = map[string]bool{}
 	}
 	r.Unread[stick.TaskKey(task)] = true
 }
 
-// cameBack reports whether a task is its worker's again.
-func cameBack(t *task.TaskView) bool {
+// hasComeBack reports whether a task is its worker's again.
+func hasComeBack(t *task.TaskView) bool {
 	return (t.State == stick.TaskWorking || t.State == stick.TaskConflicted) && t.Cause != "" && t.Worker != ""
 }
 
-// atWork reports whether a task may change without an event.
-func atWork(t task.TaskView) bool {
-	return t.Doing != "" || t.State == stick.TaskWorking || t.Run != nil && runs(t.Run)
+// isAtWork reports whether a task may change without an event.
+func isAtWork(t task.TaskView) bool {
+	return t.Doing != "" || t.State == stick.TaskWorking || t.Run != nil && isRunning(t.Run)
 }
 
-// newOfTasks reports whether events came that are about tasks, or more than the pictures show.
-func newOfTasks(was, now []stick.Event) bool {
+// hasTaskNews reports whether events came that are about tasks, or more than the pictures show.
+func hasTaskNews(was, now []stick.Event) bool {
 	last := int64(0)
 	if len(was) > 0 {
 		last = was[len(was)-1].Seq
