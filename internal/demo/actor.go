@@ -67,7 +67,7 @@ func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer
 			return fmt.Errorf("read an order: %w", err)
 		}
 		running.Go(func() { // a command may block while others run; cancel ends it
-			r := o.perform(ctx, filepath.Join(bin, programName("tt")))
+			r := o.carryOut(ctx, filepath.Join(bin, programName("tt")))
 			mu.Lock()
 			defer mu.Unlock()
 			_ = answer.Encode(r) // if nobody listens any more, the scene has ended
@@ -76,8 +76,8 @@ func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer
 	return orders.Err()
 }
 
-// perform carries out the order.
-func (o order) perform(ctx context.Context, tt string) reply {
+// carryOut carries out the order.
+func (o order) carryOut(ctx context.Context, tt string) reply {
 	r := reply{ID: o.ID, Began: time.Now().UnixNano()}
 	if o.Write != "" {
 		if err := os.WriteFile(o.Write, []byte(o.Text), 0o600); err != nil {
@@ -138,7 +138,7 @@ func (s *scene) startActor(name string) (*actor, error) {
 			if err != nil {
 				break
 			}
-			a.deliver(line)
+			a.deliverReply(line)
 		}
 		_ = c.Wait() // its exit status doesn't matter
 		close(a.ended)
@@ -146,8 +146,8 @@ func (s *scene) startActor(name string) (*actor, error) {
 	return a, nil
 }
 
-// deliver hands a reply to the caller that waits for it.
-func (a *actor) deliver(line []byte) {
+// deliverReply hands a reply to the caller that waits for it.
+func (a *actor) deliverReply(line []byte) {
 	var r reply
 	if json.Unmarshal(line, &r) != nil {
 		return
@@ -160,8 +160,8 @@ func (a *actor) deliver(line []byte) {
 	}
 }
 
-// order sends an order to the actor. The reply arrives on the channel.
-func (a *actor) order(o order) (<-chan reply, error) {
+// sendOrder sends an order to the actor. The reply arrives on the channel.
+func (a *actor) sendOrder(o order) (<-chan reply, error) {
 	c := make(chan reply, 1)
 	a.mu.Lock()
 	a.last++

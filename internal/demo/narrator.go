@@ -72,22 +72,22 @@ var usualLines = []string{"nobody holds the stick", "next: tt wait", "stay in th
 // colors are the colours of the actors.
 var colors = map[string]string{"claude": "33", "codex": "36"}
 
-func (n *narrator) linef(format string, args ...any) {
+func (n *narrator) printLinef(format string, args ...any) {
 	if n.out != nil {
 		fmt.Fprintf(n.out, format+"\n", args...)
 	}
 }
 
-func (n *narrator) paint(hue, s string) string {
+func (n *narrator) paintText(hue, s string) string {
 	if !n.color || hue == "" {
 		return s
 	}
 	return "\x1b[" + hue + "m" + s + "\x1b[0m"
 }
 
-// title begins a step. Before each but the first it pauses, and fails as the pause does. If somebody may
+// beginStep begins a step. Before each but the first it pauses, and fails as the pause does. If somebody may
 // watch in a browser, it pauses before the first one, too.
-func (n *narrator) title(ctx context.Context, text string) error {
+func (n *narrator) beginStep(ctx context.Context, text string) error {
 	if n.pause != nil && (len(n.report.Steps) > 0 || n.report.Pages != "") {
 		paused := time.Now()
 		if err := n.pause(ctx); err != nil {
@@ -100,17 +100,17 @@ func (n *narrator) title(ctx context.Context, text string) error {
 	if n.begins != nil {
 		n.begins(len(n.report.Steps), text)
 	}
-	n.linef("\n%s  %s", n.paint("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paint("2", fmt.Sprintf("at %.2f s", at.Seconds())))
+	n.printLinef("\n%s  %s", n.paintText("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paintText("2", fmt.Sprintf("at %.2f s", at.Seconds())))
 	return nil
 }
 
-// step returns the current step.
-func (n *narrator) step() *Step { return &n.report.Steps[len(n.report.Steps)-1] }
+// currentStep returns the current step.
+func (n *narrator) currentStep() *Step { return &n.report.Steps[len(n.report.Steps)-1] }
 
-// action prints and records an action.
-func (n *narrator) action(d Action) {
-	n.step().Actions = append(n.step().Actions, d)
-	who := n.paint(colors[d.Who], fmt.Sprintf("%6s", d.Who))
+// showAction prints and records an action.
+func (n *narrator) showAction(d Action) {
+	n.currentStep().Actions = append(n.currentStep().Actions, d)
+	who := n.paintText(colors[d.Who], fmt.Sprintf("%6s", d.Who))
 	if d.Command != "" {
 		end := ""
 		switch {
@@ -119,31 +119,31 @@ func (n *narrator) action(d Action) {
 		case *d.Exit != 0:
 			end = fmt.Sprintf("   (exit %d)", *d.Exit)
 		}
-		n.linef("%s $ %s%s", who, strings.Join(wrap(d.Command), " \\\n             "), n.paint("2", end))
+		n.printLinef("%s $ %s%s", who, strings.Join(wrapCommand(d.Command), " \\\n             "), n.paintText("2", end))
 	}
 	if d.Note != "" {
-		n.linef("%s   %s", who, d.Note)
+		n.printLinef("%s   %s", who, d.Note)
 	}
 	for _, l := range d.Output {
 		if slices.Contains(usualLines, l) || strings.HasPrefix(l, "cursor ") {
 			continue
 		}
-		n.linef("       | %s", n.paint("2", cut(l)))
+		n.printLinef("       | %s", n.paintText("2", clipLine(l)))
 	}
 }
 
-// check prints and records a claim. If the claim isn't true, it returns the error that ends the scene.
-func (n *narrator) check(ok bool, saw string, format string, args ...any) error {
+// checkClaim prints and records a claim. If the claim isn't true, it returns the error that ends the scene.
+func (n *narrator) checkClaim(ok bool, saw string, format string, args ...any) error {
 	c := Check{Text: fmt.Sprintf(format, args...), OK: ok}
 	if !ok {
 		c.Saw = saw
 	}
-	n.step().Checks = append(n.step().Checks, c)
+	n.currentStep().Checks = append(n.currentStep().Checks, c)
 	if ok {
-		n.linef("     %s %s", n.paint("32", "✓"), c.Text)
+		n.printLinef("     %s %s", n.paintText("32", "✓"), c.Text)
 		return nil
 	}
-	n.linef("     %s %s", n.paint("31", "✗"), c.Text)
+	n.printLinef("     %s %s", n.paintText("31", "✗"), c.Text)
 	return fmt.Errorf("this isn't true: %s (instead: %s)", c.Text, stick.Clip(saw, 300))
 }
 
@@ -163,13 +163,13 @@ func (n *narrator) finish(err error) {
 	if n.report.Kept {
 		left = "the files are kept in " + n.report.Scratch
 	}
-	n.linef("\n%s tt checked %d claims in %.1f s. All processes have ended, and %s.", n.paint("1;32", "It all happened."),
+	n.printLinef("\n%s tt checked %d claims in %.1f s. All processes have ended, and %s.", n.paintText("1;32", "It all happened."),
 		claims, took.Seconds(), left)
-	n.linef("Now with your own agents: tell each of them to run %s before it edits, and %s when it is done.", n.paint("1", "tt wait"), n.paint("1", "tt release"))
+	n.printLinef("Now with your own agents: tell each of them to run %s before it edits, and %s when it is done.", n.paintText("1", "tt wait"), n.paintText("1", "tt release"))
 }
 
-// wrap breaks a command that is too long for a line, before flags.
-func wrap(command string) []string {
+// wrapCommand breaks a command that is too long for a line, before flags.
+func wrapCommand(command string) []string {
 	var out []string
 	line, rest := "", command
 	for rest != "" {
@@ -188,8 +188,8 @@ func wrap(command string) []string {
 	return append(out, line)
 }
 
-// cut shortens a line for display.
-func cut(s string) string {
+// clipLine shortens a line for display.
+func clipLine(s string) string {
 	r := []rune(s)
 	if len(r) <= width {
 		return s

@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// serve starts tt serve on the scene's rooms, which a person may watch in a browser while it is played.
-func (s *scene) serve() error {
+// startServing starts tt serve on the scene's rooms, which a person may watch in a browser while it is played.
+func (s *scene) startServing() error {
 	c := exec.Command(filepath.Join(s.bin, programName("tt")), "serve", "--json")
 	c.Dir, c.Env = s.repo, s.env
 	out, err := c.StdoutPipe()
@@ -28,7 +28,7 @@ func (s *scene) serve() error {
 		return fmt.Errorf("tt serve: %w", err)
 	}
 	s.report.Pages = said.URL
-	s.linef("\nWatch it in a browser. This address lets one in, once:\n  %s", said.URL)
+	s.printLinef("\nWatch it in a browser. This address lets one in, once:\n  %s", said.URL)
 	return nil
 }
 
@@ -43,11 +43,11 @@ func (s *scene) stopServing() {
 	_ = s.pages.Wait() // it has no exit status that says something
 }
 
-// hold leaves the pages open after the last step, until the person goes on.
-func (s *scene) hold() error {
+// holdPages leaves the pages open after the last step, until the person goes on.
+func (s *scene) holdPages() error {
 	if s.pages == nil || s.pause == nil {
 		return nil
 	}
-	s.linef("\nThe pages stay until you go on.")
+	s.printLinef("\nThe pages stay until you go on.")
 	return s.pause(s.ctx)
 }

@@ -62,8 +62,8 @@ type state struct {
 
 // play is the scene, from the first join to the log.
 func (s *scene) play() error {
-	s.linef("%s", s.paint("1", "Talking Stick: several coding agents, one codebase, one stick. Only the agent with the stick edits."))
-	s.linef("Everything below is real: a process named claude and one named codex, both running tt in %s", s.repo)
+	s.printLinef("%s", s.paintText("1", "Talking Stick: several coding agents, one codebase, one stick. Only the agent with the stick edits."))
+	s.printLinef("Everything below is real: a process named claude and one named codex, both running tt in %s", s.repo)
 	claude, err := s.startActor("claude")
 	if err != nil {
 		return err
@@ -72,10 +72,10 @@ func (s *scene) play() error {
 	if err != nil {
 		return err
 	}
-	if err := s.meet(claude, codex); err != nil {
+	if err := s.joinBoth(claude, codex); err != nil {
 		return err
 	}
-	first, err := s.begin(claude, codex)
+	first, err := s.takeStick(claude, codex)
 	if err != nil {
 		return err
 	}
@@ -83,26 +83,26 @@ func (s *scene) play() error {
 	if err != nil {
 		return err
 	}
-	if err := s.fence(claude, first, second); err != nil {
+	if err := s.useOldTurn(claude, first, second); err != nil {
 		return err
 	}
-	if err := s.crash(claude, codex); err != nil {
+	if err := s.killHolder(claude, codex); err != nil {
 		return err
 	}
-	if err := s.recover(claude, second); err != nil {
+	if err := s.takeOver(claude, second); err != nil {
 		return err
 	}
-	return s.remember(claude)
+	return s.showLog(claude)
 }
 
-// meet makes both agents join.
-func (s *scene) meet(claude, codex *actor) error {
-	if err := s.title(s.ctx, "Two agents open the same repository"); err != nil {
+// joinBoth makes both agents join.
+func (s *scene) joinBoth(claude, codex *actor) error {
+	if err := s.beginStep(s.ctx, "Two agents open the same repository"); err != nil {
 		return err
 	}
 	ids := map[string]stick.AgentID{}
 	for _, a := range []*actor{claude, codex} {
-		if _, err := s.run(a, 0, "join"); err != nil {
+		if _, err := s.runCommand(a, 0, "join"); err != nil {
 			return err
 		}
 		var who grant
@@ -112,27 +112,27 @@ func (s *scene) meet(claude, codex *actor) error {
 		ids[a.name] = who.Agent
 	}
 	named := strings.HasPrefix(string(ids["claude"]), "claude:") && strings.HasPrefix(string(ids["codex"]), "codex:")
-	return s.check(named, fmt.Sprint(ids), "they met in one room, each under its own name: tt found out which harness each of them runs in")
+	return s.checkClaim(named, fmt.Sprint(ids), "they met in one room, each under its own name: tt found out which harness each of them runs in")
 }
 
-// begin makes claude take the stick and codex try in vain.
-func (s *scene) begin(claude, codex *actor) (first grant, err error) {
-	if err := s.title(s.ctx, "claude takes the stick, codex has to wait"); err != nil {
+// takeStick makes claude take the stick and codex try in vain.
+func (s *scene) takeStick(claude, codex *actor) (first grant, err error) {
+	if err := s.beginStep(s.ctx, "claude takes the stick, codex has to wait"); err != nil {
 		return first, err
 	}
-	if _, err := s.run(claude, 0, "wait"); err != nil {
+	if _, err := s.runCommand(claude, 0, "wait"); err != nil {
 		return first, err
 	}
 	if first, err = s.readGrant(claude); err != nil {
 		return first, err
 	}
-	if err := s.check(first.Turn == 1, fmt.Sprintf("turn %d", first.Turn), "nobody had the stick, so claude gets turn 1 at once, with a lease that nobody else knows"); err != nil {
+	if err := s.checkClaim(first.Turn == 1, fmt.Sprintf("turn %d", first.Turn), "nobody had the stick, so claude gets turn 1 at once, with a lease that nobody else knows"); err != nil {
 		return first, err
 	}
-	if err := s.write(claude, codeFile, code); err != nil {
+	if err := s.writeFile(claude, codeFile, code); err != nil {
 		return first, err
 	}
-	if _, err := s.run(codex, stick.ExitRefused, "try"); err != nil {
+	if _, err := s.runCommand(codex, stick.ExitRefused, "try"); err != nil {
 		return first, err
 	}
 	return first, nil
@@ -140,44 +140,44 @@ func (s *scene) begin(claude, codex *actor) (first grant, err error) {
 
 // handOver makes claude's release wake codex's blocked wait.
 func (s *scene) handOver(claude, codex *actor, first grant) (second grant, err error) {
-	if err := s.title(s.ctx, "codex waits"); err != nil {
+	if err := s.beginStep(s.ctx, "codex waits"); err != nil {
 		return second, err
 	}
 	waiting, err := s.startWait(codex, claude)
 	if err != nil {
 		return second, err
 	}
-	if err := s.title(s.ctx, "claude hands over"); err != nil { // a person who steps through the scene sees the wait first
+	if err := s.beginStep(s.ctx, "claude hands over"); err != nil { // a person who steps through the scene sees the wait first
 		return second, err
 	}
-	released, err := s.run(claude, 0, "release", "--status", status, "--next-action", nextAction, "--artifact", codeFile+":3-8:edit")
+	released, err := s.runCommand(claude, 0, "release", "--status", status, "--next-action", nextAction, "--artifact", codeFile+":3-8:edit")
 	if err != nil {
 		return second, err
 	}
-	woken, err := s.reply(codex, waiting)
+	woken, err := s.awaitReply(codex, waiting)
 	if err != nil {
 		return second, err
 	}
-	s.action(Action{Who: codex.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: took(woken), Output: lines(woken)})
+	s.showAction(Action{Who: codex.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: tookMilliseconds(woken), Output: outputLines(woken)})
 	if second, err = s.readGrant(codex); err != nil {
 		return second, err
 	}
 	late := time.Duration(woken.Ended - released.Ended)
-	if err := s.check(second.Turn == first.Turn+1 && late < maxWakeTime, fmt.Sprintf("turn %d after %s", second.Turn, late),
-		"codex got the stick %s", since(late, "claude's release returned")); err != nil {
+	if err := s.checkClaim(second.Turn == first.Turn+1 && late < maxWakeTime, fmt.Sprintf("turn %d after %s", second.Turn, late),
+		"codex got the stick %s", describeDelay(late, "claude's release returned")); err != nil {
 		return second, err
 	}
 	h := second.Handoff
 	whole := h != nil && h.Status == status && h.NextAction == nextAction && len(h.Artifacts) == 1 && h.Artifacts[0].RoomPath == codeFile
-	return second, s.check(whole, fmt.Sprintf("%+v", h), "the handoff arrived complete: what was done, what is next, which lines to open")
+	return second, s.checkClaim(whole, fmt.Sprintf("%+v", h), "the handoff arrived complete: what was done, what is next, which lines to open")
 }
 
-// fence makes claude use its old turn.
-func (s *scene) fence(claude *actor, first, second grant) error {
-	if err := s.title(s.ctx, "claude tries to use its old turn"); err != nil {
+// useOldTurn makes claude use its old turn.
+func (s *scene) useOldTurn(claude *actor, first, second grant) error {
+	if err := s.beginStep(s.ctx, "claude tries to use its old turn"); err != nil {
 		return err
 	}
-	if _, err := s.run(claude, stick.ExitFenced, "pass", "codex", "--turn", fmt.Sprint(first.Turn), "--lease", string(first.Lease),
+	if _, err := s.runCommand(claude, stick.ExitFenced, "pass", "codex", "--turn", fmt.Sprint(first.Turn), "--lease", string(first.Lease),
 		"--status", "one more fix", "--next-action", "look again"); err != nil {
 		return err
 	}
@@ -186,12 +186,12 @@ func (s *scene) fence(claude *actor, first, second grant) error {
 		return err
 	}
 	same := now.Turn == second.Turn && now.Owner != nil && *now.Owner == second.Agent
-	return s.check(same, fmt.Sprintf("%+v", now), "refused with exit status 5, and nothing changed: turn %d is codex's. A turn that is over can't change anything", second.Turn)
+	return s.checkClaim(same, fmt.Sprintf("%+v", now), "refused with exit status 5, and nothing changed: turn %d is codex's. A turn that is over can't change anything", second.Turn)
 }
 
-// crash kills codex's harness while it holds the stick and claude waits.
-func (s *scene) crash(claude, codex *actor) error {
-	if err := s.title(s.ctx, "codex's harness is killed while it holds the stick"); err != nil {
+// killHolder kills codex's harness while it holds the stick and claude waits.
+func (s *scene) killHolder(claude, codex *actor) error {
+	if err := s.beginStep(s.ctx, "codex's harness is killed while it holds the stick"); err != nil {
 		return err
 	}
 	waiting, err := s.startWait(claude, claude)
@@ -202,30 +202,30 @@ func (s *scene) crash(claude, codex *actor) error {
 	if err := codex.process.Kill(); err != nil {
 		return fmt.Errorf("codex's process can't be killed: %w", err)
 	}
-	s.action(Action{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, without a chance to release the stick", codex.process.Pid)})
-	woken, err := s.reply(claude, waiting)
+	s.showAction(Action{Who: codex.name, Note: fmt.Sprintf("is killed: SIGKILL to process %d, without a chance to release the stick", codex.process.Pid)})
+	woken, err := s.awaitReply(claude, waiting)
 	if err != nil {
 		return err
 	}
-	s.action(Action{Who: claude.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: took(woken), Output: lines(woken)})
+	s.showAction(Action{Who: claude.name, Note: "tt wait returns:", Exit: &woken.Exit, TookMS: tookMilliseconds(woken), Output: outputLines(woken)})
 	late := time.Duration(woken.Ended - killed.UnixNano())
-	if err := s.check(woken.Exit == 0 && late < maxWakeTime, fmt.Sprintf("exit %d after %s", woken.Exit, late),
-		"claude knew it %s: its wait watches the holder's process", since(late, "the kill")); err != nil {
+	if err := s.checkClaim(woken.Exit == 0 && late < maxWakeTime, fmt.Sprintf("exit %d after %s", woken.Exit, late),
+		"claude knew it %s: its wait watches the holder's process", describeDelay(late, "the kill")); err != nil {
 		return err
 	}
 	var now state
 	if err := s.runJSON(claude, &now, "state"); err != nil {
 		return err
 	}
-	return s.check(now.State == stick.StateOwnerGone, string(now.State), "claude can take over now, but tt has taken nothing from codex: claude decides")
+	return s.checkClaim(now.State == stick.StateOwnerGone, string(now.State), "claude can take over now, but tt has taken nothing from codex: claude decides")
 }
 
-// recover makes claude take over and finish.
-func (s *scene) recover(claude *actor, second grant) error {
-	if err := s.title(s.ctx, "claude takes over, and nothing is lost"); err != nil {
+// takeOver makes claude take over and finish.
+func (s *scene) takeOver(claude *actor, second grant) error {
+	if err := s.beginStep(s.ctx, "claude takes over, and nothing is lost"); err != nil {
 		return err
 	}
-	if _, err := s.run(claude, 0, "take", "--reason", "codex's process has ended"); err != nil {
+	if _, err := s.runCommand(claude, 0, "take", "--reason", "codex's process has ended"); err != nil {
 		return err
 	}
 	third, err := s.readGrant(claude)
@@ -234,28 +234,28 @@ func (s *scene) recover(claude *actor, second grant) error {
 	}
 	r := third.Recovery
 	whole := third.Turn == second.Turn+1 && r != nil && r.Handoff.Status == status && r.Handoff.NextAction == nextAction && len(r.Since) == 1
-	if err := s.check(whole, fmt.Sprintf("%+v", third), "turn %d comes with the last handoff, and with what happened since", third.Turn); err != nil {
+	if err := s.checkClaim(whole, fmt.Sprintf("%+v", third), "turn %d comes with the last handoff, and with what happened since", third.Turn); err != nil {
 		return err
 	}
-	if err := s.write(claude, codeFile, strings.Replace(code, "return sum", "return sum - sum/10 // a discount", 1)); err != nil {
+	if err := s.writeFile(claude, codeFile, strings.Replace(code, "return sum", "return sum - sum/10 // a discount", 1)); err != nil {
 		return err
 	}
-	if _, err := s.run(claude, 0, "release", "--status", "discounts are in", "--next-action", "review the discounts"); err != nil {
+	if _, err := s.runCommand(claude, 0, "release", "--status", "discounts are in", "--next-action", "review the discounts"); err != nil {
 		return err
 	}
 	var now state
 	if err := s.runJSON(claude, &now, "state"); err != nil {
 		return err
 	}
-	return s.check(now.State == stick.StateIdle, string(now.State), "the stick is free, and the next agent gets the handoff")
+	return s.checkClaim(now.State == stick.StateIdle, string(now.State), "the stick is free, and the next agent gets the handoff")
 }
 
-// remember shows the log.
-func (s *scene) remember(claude *actor) error {
-	if err := s.title(s.ctx, "The log has all of it"); err != nil {
+// showLog shows the log.
+func (s *scene) showLog(claude *actor) error {
+	if err := s.beginStep(s.ctx, "The log has all of it"); err != nil {
 		return err
 	}
-	if _, err := s.run(claude, 0, "events"); err != nil {
+	if _, err := s.runCommand(claude, 0, "events"); err != nil {
 		return err
 	}
 	var log struct {
@@ -269,7 +269,7 @@ func (s *scene) remember(claude *actor) error {
 		got = append(got, e.Type)
 	}
 	want := []stick.EventType{stick.EventJoin, stick.EventJoin, stick.EventClaim, stick.EventRelease, stick.EventClaim, stick.EventTakeover, stick.EventRelease}
-	if err := s.check(slices.Equal(got, want), fmt.Sprint(got), "%d events, in the order in which they happened", len(want)); err != nil {
+	if err := s.checkClaim(slices.Equal(got, want), fmt.Sprint(got), "%d events, in the order in which they happened", len(want)); err != nil {
 		return err
 	}
 	var doctor struct {
@@ -278,16 +278,16 @@ func (s *scene) remember(claude *actor) error {
 	if err := s.runJSON(claude, &doctor, "doctor"); err != nil {
 		return err
 	}
-	return s.check(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room's state follows from its log, event by event")
+	return s.checkClaim(doctor.Healthy, "tt doctor found faults", "tt doctor finds nothing wrong: the room's state follows from its log, event by event")
 }
 
-// run makes an actor run a command of tt, and narrates it. It fails unless the command ends with status exit.
-func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
+// runCommand makes an actor run a command of tt, and narrates it. It fails unless the command ends with status exit.
+func (s *scene) runCommand(a *actor, exit int, args ...string) (reply, error) {
 	r, err := s.runQuietly(a, args...)
 	if err != nil {
 		return r, err
 	}
-	s.action(Action{Who: a.name, Command: commandLine(args), Exit: &r.Exit, TookMS: took(r), Output: lines(r)})
+	s.showAction(Action{Who: a.name, Command: commandLine(args), Exit: &r.Exit, TookMS: tookMilliseconds(r), Output: outputLines(r)})
 	if r.Exit != exit {
 		return r, fmt.Errorf("tt %s by %s should have ended with status %d, but ended with %d", args[0], a.name, exit, r.Exit)
 	}
@@ -296,11 +296,11 @@ func (s *scene) run(a *actor, exit int, args ...string) (reply, error) {
 
 // runQuietly makes an actor run a command of tt, and doesn't narrate it.
 func (s *scene) runQuietly(a *actor, args ...string) (reply, error) {
-	c, err := a.order(order{Run: args})
+	c, err := a.sendOrder(order{Run: args})
 	if err != nil {
 		return reply{}, err
 	}
-	return s.reply(a, c)
+	return s.awaitReply(a, c)
 }
 
 // runJSON makes an actor run a command that changes nothing (more), and parses its JSON for the checks.
@@ -328,7 +328,7 @@ func (s *scene) readGrant(a *actor) (g grant, err error) {
 
 // startWait makes an actor wait, and returns once others see that it does.
 func (s *scene) startWait(a, watcher *actor) (<-chan reply, error) {
-	c, err := a.order(order{Run: []string{"wait"}})
+	c, err := a.sendOrder(order{Run: []string{"wait"}})
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ func (s *scene) startWait(a, watcher *actor) (<-chan reply, error) {
 		}
 		for _, m := range now.Members {
 			if strings.HasPrefix(string(m.Agent), a.name+":") && m.Listening == stick.Work {
-				s.action(Action{Who: a.name, Command: "tt wait"})
+				s.showAction(Action{Who: a.name, Command: "tt wait"})
 				return c, nil
 			}
 		}
@@ -357,22 +357,22 @@ func (s *scene) startWait(a, watcher *actor) (<-chan reply, error) {
 	}
 }
 
-// write makes an actor write a file of the repository.
-func (s *scene) write(a *actor, name, text string) error {
-	c, err := a.order(order{Write: filepath.Join(s.repo, name), Text: text})
+// writeFile makes an actor write a file of the repository.
+func (s *scene) writeFile(a *actor, name, text string) error {
+	c, err := a.sendOrder(order{Write: filepath.Join(s.repo, name), Text: text})
 	if err != nil {
 		return err
 	}
-	if _, err := s.reply(a, c); err != nil {
+	if _, err := s.awaitReply(a, c); err != nil {
 		return err
 	}
-	s.action(Action{Who: a.name, Note: "edits " + name})
+	s.showAction(Action{Who: a.name, Note: "edits " + name})
 	_, err = os.Stat(filepath.Join(s.repo, name))
 	return err
 }
 
-// reply waits for the reply to an order.
-func (s *scene) reply(a *actor, c <-chan reply) (reply, error) {
+// awaitReply waits for the reply to an order.
+func (s *scene) awaitReply(a *actor, c <-chan reply) (reply, error) {
 	select {
 	case r := <-c:
 		if r.Fault != "" {
@@ -405,15 +405,15 @@ func commandLine(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// lines returns what a command printed.
-func lines(r reply) []string {
+// outputLines returns what a command printed.
+func outputLines(r reply) []string {
 	return strings.Split(strings.TrimRight(r.Out+r.Err, "\n"), "\n")
 }
 
-func took(r reply) float64 { return milliseconds(time.Duration(r.Ended - r.Began)) }
+func tookMilliseconds(r reply) float64 { return milliseconds(time.Duration(r.Ended - r.Began)) }
 
-// since returns a time difference as text, with the event that it is measured from.
-func since(d time.Duration, what string) string {
+// describeDelay returns a time difference as text, with the event that it is measured from.
+func describeDelay(d time.Duration, what string) string {
 	if d < 0 {
 		return fmt.Sprintf("%.1f ms before %s: the commit woke it", -milliseconds(d), what)
 	}

@@ -57,7 +57,7 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 	s := &scene{ctx: ctx, narrator: newNarrator(cfg)}
 	err := s.setUp(cfg)
 	if err == nil && cfg.Serve {
-		err = s.serve()
+		err = s.startServing()
 	}
 	if err == nil && cfg.Watch.Begin != nil {
 		cfg.Watch.Begin(Place{Dir: s.repo, Env: s.env})
@@ -69,7 +69,7 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 		}
 	}
 	if err == nil {
-		err = s.hold()
+		err = s.holdPages()
 	}
 	s.stopServing()
 	for _, a := range s.actors {
@@ -143,11 +143,11 @@ func (s *scene) setUp(cfg Config) (err error) {
 			s.env = append(s.env, name+"="+v)
 		}
 	}
-	return s.repository()
+	return s.createRepository()
 }
 
-// repository creates the scratch repository. Without git, a marker file marks the workspace.
-func (s *scene) repository() error {
+// createRepository creates the scratch repository. Without git, a marker file marks the workspace.
+func (s *scene) createRepository() error {
 	if err := os.WriteFile(filepath.Join(s.repo, "AGENTS.md"), []byte("A shop. Only the agent with the stick edits it.\n"), 0o600); err != nil {
 		return err
 	}

@@ -19,19 +19,19 @@ type pane struct {
 	screen func() *Screen
 	width  int // columns
 	height int
-	lines  []shown // of all rows, in the order in which they appear
-	last   [][]run // of each row, in the last picture
+	lines  []shownRow  // of all rows, in the order in which they appear
+	last   [][]textRun // of each row, in the last picture
 }
 
-// shown is a row that looks the same for some time.
-type shown struct {
+// shownRow is a row that looks the same for some time.
+type shownRow struct {
 	row      int
-	runs     []run
+	runs     []textRun
 	from, to time.Duration
 }
 
-// run is text of one style.
-type run struct {
+// textRun is text of one style.
+type textRun struct {
 	column, width int
 	text          string
 	Style
@@ -39,7 +39,7 @@ type run struct {
 
 // Add adds a terminal to a film before its first picture. Its screen is asked for with each picture.
 func (f *Film) Add(title string, width, height int, screen func() *Screen) {
-	f.panes = append(f.panes, &pane{title: title, screen: screen, width: width, height: height, last: make([][]run, height)})
+	f.panes = append(f.panes, &pane{title: title, screen: screen, width: width, height: height, last: make([][]textRun, height)})
 }
 
 // Shot takes a picture of how the terminals look now, and shows it for some time.
@@ -55,17 +55,17 @@ func (f *Film) Shot(long time.Duration) {
 			if slices.Equal(runs, p.last[y]) {
 				continue
 			}
-			p.ends(y, f.time)
+			p.endLine(y, f.time)
 			if p.last[y] = runs; len(runs) > 0 {
-				p.lines = append(p.lines, shown{row: y, runs: runs, from: f.time})
+				p.lines = append(p.lines, shownRow{row: y, runs: runs, from: f.time})
 			}
 		}
 	}
 	f.time += long
 }
 
-// ends notes until when a row looked as in the last picture.
-func (p *pane) ends(row int, at time.Duration) {
+// endLine notes until when a row looked as in the last picture.
+func (p *pane) endLine(row int, at time.Duration) {
 	for i := len(p.lines) - 1; i >= 0; i-- {
 		if p.lines[i].row == row {
 			if p.lines[i].to == 0 {
@@ -77,24 +77,24 @@ func (p *pane) ends(row int, at time.Duration) {
 }
 
 // runsOf are the pieces of a row between wide gaps. Blanks that look like nothing belong to none.
-func runsOf(row []cell) (runs []run) {
+func runsOf(row []cell) (runs []textRun) {
 	for x := 0; x < len(row); {
 		end := x + 1
 		for end < len(row) && row[end].Style == row[x].Style {
 			end++
 		}
 		if row[x].Reverse {
-			runs = append(runs, run{x, end - x, textOf(row[x:end]), row[x].Style})
+			runs = append(runs, textRun{x, end - x, textOf(row[x:end]), row[x].Style})
 		} else {
-			runs = append(runs, words(x, row[x:end])...)
+			runs = append(runs, splitWords(x, row[x:end])...)
 		}
 		x = end
 	}
 	return runs
 }
 
-// words are the pieces of cells of one style that two blanks keep apart.
-func words(at int, cells []cell) (runs []run) {
+// splitWords are the pieces of cells of one style that two blanks keep apart.
+func splitWords(at int, cells []cell) (runs []textRun) {
 	for x := 0; x < len(cells); {
 		if cells[x].text == " " {
 			x++
@@ -108,7 +108,7 @@ func words(at int, cells []cell) (runs []run) {
 				end, blanks = i+1, 0
 			}
 		}
-		runs = append(runs, run{at + x, end - x, textOf(cells[x:end]), cells[x].Style})
+		runs = append(runs, textRun{at + x, end - x, textOf(cells[x:end]), cells[x].Style})
 		x = end
 	}
 	return runs

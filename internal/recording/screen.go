@@ -38,19 +38,19 @@ type Screen struct {
 
 // NewScreen makes an empty screen of a size.
 func NewScreen(width, height int) *Screen {
-	return &Screen{rows: blank(width, height), Cursor: true, wraps: true}
+	return &Screen{rows: blankRows(width, height), Cursor: true, wraps: true}
 }
 
-func blank(width, height int) [][]cell {
+func blankRows(width, height int) [][]cell {
 	rows := make([][]cell, height)
 	for y := range rows {
 		rows[y] = make([]cell, width)
-		erase(rows[y])
+		eraseCells(rows[y])
 	}
 	return rows
 }
 
-func erase(row []cell) {
+func eraseCells(row []cell) {
 	for x := range row {
 		row[x] = cell{text: " "}
 	}
@@ -73,7 +73,7 @@ func (s *Screen) Text() string {
 func (s *Screen) Write(b []byte) (int, error) {
 	text, failed := s.rest+string(b), []error(nil)
 	for s.rest = ""; text != ""; {
-		n, err := s.next(text)
+		n, err := s.writeNext(text)
 		if n == 0 {
 			s.rest = text
 			break
@@ -86,8 +86,8 @@ func (s *Screen) Write(b []byte) (int, error) {
 	return len(b), errors.Join(failed...)
 }
 
-// next does the first character or sequence of a text, and returns its length: 0 if its end is missing.
-func (s *Screen) next(text string) (int, error) {
+// writeNext does the first character or sequence of a text, and returns its length: 0 if its end is missing.
+func (s *Screen) writeNext(text string) (int, error) {
 	if rest, ok := strings.CutPrefix(text, "\x1b"); ok {
 		if rest == "" || rest == "[" {
 			return 0, nil
@@ -99,7 +99,7 @@ func (s *Screen) next(text string) (int, error) {
 		if i < 0 {
 			return 0, nil
 		}
-		return i + 3, s.control(rest[1:i+1], rest[i+1])
+		return i + 3, s.runSequence(rest[1:i+1], rest[i+1])
 	}
 	if !utf8.FullRuneInString(text) {
 		return 0, nil
@@ -112,25 +112,25 @@ func (s *Screen) next(text string) (int, error) {
 	case '\r':
 		s.X = 0
 	case '\n':
-		s.down()
+		s.moveDown()
 	default:
 		if r < ' ' || r == 0x7f {
 			return n, fmt.Errorf("the terminal gets %q", r)
 		}
-		return n, s.put(text[:n])
+		return n, s.putCharacter(text[:n])
 	}
 	return n, nil
 }
 
-// put writes a character where the cursor is.
-func (s *Screen) put(text string) error {
+// putCharacter writes a character where the cursor is.
+func (s *Screen) putCharacter(text string) error {
 	w := term.Width(text)
 	if w > 0 && s.X+w > len(s.rows[s.Y]) {
 		if !s.wraps {
 			return fmt.Errorf("line %d is wider than the terminal: %q", s.Y+1, text)
 		}
 		s.X = 0
-		s.down()
+		s.moveDown()
 	}
 	row := s.rows[s.Y]
 	switch {
@@ -146,34 +146,34 @@ func (s *Screen) put(text string) error {
 	return nil
 }
 
-// down moves the cursor to the next line.
-func (s *Screen) down() {
+// moveDown moves the cursor to the next line.
+func (s *Screen) moveDown() {
 	if s.Y++; s.Y < len(s.rows) {
 		return
 	}
 	s.Y--
 	copy(s.rows, s.rows[1:])
-	s.rows[s.Y] = blank(len(s.rows[0]), 1)[0]
+	s.rows[s.Y] = blankRows(len(s.rows[0]), 1)[0]
 }
 
-// control does a sequence.
-func (s *Screen) control(args string, what byte) error {
+// runSequence does a sequence.
+func (s *Screen) runSequence(args string, what byte) error {
 	switch mode := what == 'h'; string(what) + args {
 	case "J2", "J":
 		for _, row := range s.rows {
-			erase(row)
+			eraseCells(row)
 		}
 	case "K", "K0":
 		if s.X >= len(s.rows[s.Y]) {
 			return errors.New("it erases the last column, where the cursor stays")
 		}
-		erase(s.rows[s.Y][s.X:])
+		eraseCells(s.rows[s.Y][s.X:])
 	case "h?25", "l?25":
 		s.Cursor = mode
 	case "h?7", "l?7":
 		s.wraps = mode
 	case "h?1049":
-		s.main, s.rows = s.rows, blank(len(s.rows[0]), len(s.rows))
+		s.main, s.rows = s.rows, blankRows(len(s.rows[0]), len(s.rows))
 	case "l?1049":
 		if s.main != nil {
 			s.rows, s.main = s.main, nil
@@ -181,17 +181,17 @@ func (s *Screen) control(args string, what byte) error {
 	case "h?2004", "l?2004", "h?2026", "l?2026": // what is pasted is marked; what follows is shown at once
 	default:
 		if what == 'H' {
-			return s.move(args)
+			return s.moveCursor(args)
 		}
 		if what == 'm' {
-			return s.look(args)
+			return s.setStyle(args)
 		}
 		return fmt.Errorf("the terminal gets the sequence %q%c", args, what)
 	}
 	return nil
 }
 
-func (s *Screen) move(args string) error {
+func (s *Screen) moveCursor(args string) error {
 	s.X, s.Y = 0, 0
 	row, column, ok := strings.Cut(args, ";")
 	if !ok {
@@ -206,7 +206,7 @@ func (s *Screen) move(args string) error {
 	return nil
 }
 
-func (s *Screen) look(args string) error {
+func (s *Screen) setStyle(args string) error {
 	for _, arg := range strings.Split(args, ";") {
 		switch n, _ := strconv.Atoi(arg); {
 		case n == 0:

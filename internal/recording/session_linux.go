@@ -46,17 +46,17 @@ func Start(t *testing.T, c *exec.Cmd, width, height int, mask func([]byte) []byt
 		terminal.Close()
 		t.Fatal(err)
 	}
-	go s.listen()
+	go s.readOutput()
 	t.Cleanup(func() {
-		s.kill()
+		s.killProcesses()
 		_ = c.Wait()
 		terminal.Close()
 	})
 	return s
 }
 
-// kill kills all processes of the terminal, and comes back when none has it open any more.
-func (s *Session) kill() {
+// killProcesses kills all processes of the terminal, and comes back when none has it open any more.
+func (s *Session) killProcesses() {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		entries, err := os.ReadDir("/proc")
 		if err != nil {
@@ -80,8 +80,8 @@ func (s *Session) kill() {
 	s.t.Error("what the program has started on its terminal goes on")
 }
 
-// listen reads what is written, until no program has the terminal open any more.
-func (s *Session) listen() {
+// readOutput reads what is written, until no program has the terminal open any more.
+func (s *Session) readOutput() {
 	defer close(s.over)
 	buf := make([]byte, 64<<10)
 	for {
@@ -101,14 +101,14 @@ func (s *Session) listen() {
 
 // Screen is what the terminal shows now.
 func (s *Session) Screen() *Screen {
-	screen, err := s.look()
+	screen, err := s.parseScreen()
 	if err != nil {
 		s.t.Errorf("%v in what it has written: %q", err, s.raw.String())
 	}
 	return screen
 }
 
-func (s *Session) look() (*Screen, error) {
+func (s *Session) parseScreen() (*Screen, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	screen := NewScreen(s.width, s.height)
@@ -119,7 +119,7 @@ func (s *Session) look() (*Screen, error) {
 // Until waits until the terminal shows what all patterns match.
 func (s *Session) Until(patterns ...string) {
 	s.t.Helper()
-	s.until(fmt.Sprintf("what matches %q", patterns), func(shown *Screen) bool {
+	s.waitUntil(fmt.Sprintf("what matches %q", patterns), func(shown *Screen) bool {
 		for _, p := range patterns {
 			if !regexp.MustCompile(p).MatchString(shown.Text()) {
 				return false
@@ -132,7 +132,7 @@ func (s *Session) Until(patterns ...string) {
 // Prompt waits until a shell asks for the next command.
 func (s *Session) Prompt() {
 	s.t.Helper()
-	s.until("a prompt", func(shown *Screen) bool {
+	s.waitUntil("a prompt", func(shown *Screen) bool {
 		return shown.X == len(prompt) && textOf(shown.rows[shown.Y]) == prompt+fmt.Sprintf("%*s", s.width-len(prompt), "")
 	})
 }
@@ -140,11 +140,11 @@ func (s *Session) Prompt() {
 // prompt is how a shell asks for a command.
 const prompt = "$ "
 
-func (s *Session) until(what string, is func(*Screen) bool) {
+func (s *Session) waitUntil(what string, is func(*Screen) bool) {
 	s.t.Helper()
 	late := time.After(patience)
 	for {
-		shown, _ := s.look()
+		shown, _ := s.parseScreen()
 		if is(shown) {
 			return
 		}
@@ -177,5 +177,5 @@ func (s *Session) Type(text string) {
 	}
 	end := written() + len(text)
 	s.Keys(text)
-	s.until(text, func(*Screen) bool { return written() >= end })
+	s.waitUntil(text, func(*Screen) bool { return written() >= end })
 }

@@ -42,26 +42,26 @@ func (f *Film) SVG() []byte {
 	times := map[[2]time.Duration]int{}
 	y := 0
 	for _, p := range f.panes {
-		p.draw(&body, y, width, f.time, times)
+		p.drawPane(&body, y, width, f.time, times)
 		y += bar + p.height*row + edge + space
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"title\">\n", width, high-space, width, high-space)
-	fmt.Fprintf(&b, "<title id=\"title\">%s</title>\n<style>\n", escaped(f.Title))
+	fmt.Fprintf(&b, "<title id=\"title\">%s</title>\n<style>\n", escapeText(f.Title))
 	b.WriteString("text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; white-space: pre }\n.b { font-weight: 700 }\n")
-	theme(&b, 0)
+	writeTheme(&b, 0)
 	b.WriteString("@media (prefers-color-scheme: light) {\n")
-	theme(&b, 1)
+	writeTheme(&b, 1)
 	b.WriteString("}\n")
-	f.moves(&b, times)
+	f.writeAnimations(&b, times)
 	b.WriteString("</style>\n")
 	b.Write(body.Bytes())
 	b.WriteString("</svg>\n")
 	return b.Bytes()
 }
 
-// theme writes the colours of windows.
-func theme(b *bytes.Buffer, i int) {
+// writeTheme writes the colours of windows.
+func writeTheme(b *bytes.Buffer, i int) {
 	t := themes[i]
 	fmt.Fprintf(b, ".w { fill: %s; stroke: %s }\n.bar { fill: %s }\n.t, .cur { fill: %s }\n.f, .title { fill: %s }\n.r { fill: %s }\n", t.ground, t.edge, t.bar, t.ink, t.soft, t.ground)
 	for n := 30; n < 38; n++ {
@@ -71,8 +71,8 @@ func theme(b *bytes.Buffer, i int) {
 	}
 }
 
-// moves writes when what is shown. Until it moves, the last picture is shown.
-func (f *Film) moves(b *bytes.Buffer, times map[[2]time.Duration]int) {
+// writeAnimations writes when what is shown. Until it moves, the last picture is shown.
+func (f *Film) writeAnimations(b *bytes.Buffer, times map[[2]time.Duration]int) {
 	at := func(t time.Duration) string {
 		return strconv.FormatFloat(float64(t)/float64(f.time)*100, 'f', 2, 64) + "%"
 	}
@@ -100,12 +100,12 @@ func (f *Film) moves(b *bytes.Buffer, times map[[2]time.Duration]int) {
 	b.WriteString("}\n")
 }
 
-// draw draws a terminal at a height, and gives each of its times a number.
-func (p *pane) draw(b *bytes.Buffer, y, width int, whole time.Duration, times map[[2]time.Duration]int) {
+// drawPane draws a terminal at a height, and gives each of its times a number.
+func (p *pane) drawPane(b *bytes.Buffer, y, width int, whole time.Duration, times map[[2]time.Duration]int) {
 	height := bar + p.height*row + edge
 	fmt.Fprintf(b, "<rect class=\"w\" x=\".5\" y=\"%d.5\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", y, width-1, height-1)
 	fmt.Fprintf(b, "<path class=\"bar\" d=\"M1 %dv-19a7 7 0 0 1 7-7h%da7 7 0 0 1 7 7v19z\"/>\n", y+bar-1, width-16)
-	fmt.Fprintf(b, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", edge, y+19, escaped(p.title))
+	fmt.Fprintf(b, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", edge, y+19, escapeText(p.title))
 	for _, l := range p.lines {
 		if l.to == 0 {
 			l.to = whole
@@ -120,15 +120,15 @@ func (p *pane) draw(b *bytes.Buffer, y, width int, whole time.Duration, times ma
 			fmt.Fprintf(b, "<g class=\"k%d\">", times[span])
 		}
 		for _, r := range l.runs {
-			r.draw(b, y+bar+l.row*row)
+			r.drawRun(b, y+bar+l.row*row)
 		}
 		b.WriteString("</g>\n")
 	}
 }
 
-// draw draws a piece of a row at a height.
-func (r run) draw(b *bytes.Buffer, y int) {
-	x, w := number(edge+float64(r.column)*column), number(float64(r.width)*column)
+// drawRun draws a piece of a row at a height.
+func (r textRun) drawRun(b *bytes.Buffer, y int) {
+	x, w := formatNumber(edge+float64(r.column)*column), formatNumber(float64(r.width)*column)
 	class := "t"
 	switch {
 	case r.Reverse:
@@ -143,16 +143,16 @@ func (r run) draw(b *bytes.Buffer, y int) {
 		class += " b"
 	}
 	if text := strings.TrimRight(r.text, " "); text != "" {
-		w = number(float64(r.width-len(r.text)+len(text)) * column) // blanks are single bytes
-		fmt.Fprintf(b, "<text class=\"%s\" x=\"%s\" y=\"%d\" textLength=\"%s\" lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\">%s</text>", class, x, y+size, w, escaped(text))
+		w = formatNumber(float64(r.width-len(r.text)+len(text)) * column) // blanks are single bytes
+		fmt.Fprintf(b, "<text class=\"%s\" x=\"%s\" y=\"%d\" textLength=\"%s\" lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\">%s</text>", class, x, y+size, w, escapeText(text))
 	}
 }
 
-func number(x float64) string {
+func formatNumber(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
 
-func escaped(s string) string {
+func escapeText(s string) string {
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
 	return b.String()
