@@ -52,7 +52,8 @@ type Roles struct {
 func Default() Config {
 	return Config{
 		Session: Session{Auto: true},
-		Gate:    Gate{Timeout: 10 * time.Minute}, Worker: Worker{Dir: "worktrees", Races: 3, Prefix: DefaultPrefix, Sign: true},
+		Gate:    Gate{Timeout: 10 * time.Minute},
+		Worker:  Worker{Dir: "worktrees", Races: 3, Prefix: DefaultPrefix, Sign: true},
 	}
 }
 
@@ -89,17 +90,32 @@ var errKind = errors.New("of another kind")
 // sections lists what the file may contain.
 var sections = []section{
 	{"session", []key{
-		{"auto", "true or false", "with false, hooks don't start sessions: agents run `tt session start` themselves (default true)", func(c *Config, v any) error { return assignValue(v, &c.Session.Auto) }},
-		{"anchor", "a path inside the workspace, not in .git and not this file, of at most 100 letters, digits, dots, dashes, underscores and slashes", "the primary's context file; the others' are in the directory of the same name with `.d` at its end (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
-			if err := assignValue(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) || !isPlain(c.Session.Anchor) {
-				return errKind
-			}
-			return nil
-		}},
+		{
+			"auto", "true or false",
+			"with false, hooks don't start sessions: agents run `tt session start` themselves (default true)",
+			func(c *Config, v any) error { return assignValue(v, &c.Session.Auto) },
+		},
+		{
+			"anchor", "a path inside the workspace, not in .git and not this file, of at most 100 letters, digits, dots, dashes, underscores and slashes",
+			"the primary's context file; the others' are in the directory of the same name with `.d` at its end (default `.ai/session-context.org` where there is `.ai/`, else `.talking-stick/session.md`)", func(c *Config, v any) error {
+				if err := assignValue(v, &c.Session.Anchor); err != nil || !isInside(c.Session.Anchor) || !isPlain(c.Session.Anchor) {
+					return errKind
+				}
+				return nil
+			},
+		},
 	}},
 	{"roles", []key{
-		{"append", "a list of patterns", "files that agents may add to but shouldn't rewrite; tt reminds them", func(c *Config, v any) error { return readPatterns(v, &c.Roles.Append) }},
-		{"primary_only", "a list of patterns", "files that only the primary may change (default: its context file and this file)", func(c *Config, v any) error { return readPatterns(v, &c.Roles.PrimaryOnly) }},
+		{
+			"append", "a list of patterns",
+			"files that agents may add to but shouldn't rewrite; tt reminds them",
+			func(c *Config, v any) error { return readPatterns(v, &c.Roles.Append) },
+		},
+		{
+			"primary_only", "a list of patterns",
+			"files that only the primary may change (default: its context file and this file)",
+			func(c *Config, v any) error { return readPatterns(v, &c.Roles.PrimaryOnly) },
+		},
 	}},
 	{"gate", gateKeys},
 	{"worker", workerKeys},
@@ -121,6 +137,7 @@ func Read(root string) (Config, error) {
 	case err != nil:
 		return Default(), invalidFile("%s can't be read", FileName).With("path", path)
 	}
+
 	c, err := Parse(b)
 	if e, ok := errors.AsType[*stick.Error](err); ok {
 		e.With("path", path)
@@ -139,8 +156,10 @@ func Parse(b []byte) (Config, error) {
 		}
 		return Default(), invalidFile("%s isn't TOML", FileName)
 	}
+
 	c, err := parseSections(tree)
 	if err != nil {
+		// What somebody wanted kept out of copies stays out, whatever else is wrong in the file.
 		c = Default()
 		section, _ := tree["snapshots"].(map[string]any)
 		c.Snapshots.Never = validPatterns(section["never"])
@@ -155,10 +174,12 @@ func parseSections(tree map[string]any) (Config, error) {
 		if i < 0 {
 			return c, unknownName("section", name, namesOf(sections, func(s section) string { return s.name }))
 		}
+
 		values, ok := v.(map[string]any)
 		if !ok {
 			return c, invalidFile("%s: %s is a section: [%s]", FileName, name, name).With("field", name)
 		}
+
 		if err := sections[i].readKeys(&c, values); err != nil {
 			return c, err
 		}
@@ -172,6 +193,7 @@ func (s section) readKeys(c *Config, values map[string]any) error {
 		if i < 0 {
 			return unknownName("key", s.name+"."+name, namesOf(s.keys, func(k key) string { return s.name + "." + k.name }))
 		}
+
 		if err := s.keys[i].set(c, v); err != nil {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
 				return invalidFile("%s: %s.%s: %s", FileName, s.name, name, e).With("field", s.name+"."+name)
@@ -186,10 +208,13 @@ func (s section) readKeys(c *Config, values map[string]any) error {
 // of git nor a configuration file of tt.
 func isInside(path string) bool {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(filepath.FromSlash(path))), "/")
-	if slices.ContainsFunc(parts, func(part string) bool { return strings.EqualFold(part, ".git") || strings.EqualFold(part, FileName) }) {
+	isReserved := func(part string) bool { return strings.EqualFold(part, ".git") || strings.EqualFold(part, FileName) }
+	if slices.ContainsFunc(parts, isReserved) {
 		return false // in any case: some file systems ignore it
 	}
-	return filepath.IsLocal(filepath.FromSlash(path)) && filepath.Clean(path) != "." && !strings.ContainsRune(path, 0) && !strings.HasSuffix(path, "/")
+
+	local := filepath.IsLocal(filepath.FromSlash(path)) && filepath.Clean(path) != "."
+	return local && !strings.ContainsRune(path, 0) && !strings.HasSuffix(path, "/")
 }
 
 // isPlain reports whether a path can stand in a sentence that a model reads, and says nothing else there.
@@ -213,18 +238,21 @@ func readPatterns(v any, into *[]glob.Pattern) error {
 	if !ok {
 		return errKind
 	}
+
 	out := []glob.Pattern{}
 	for _, x := range list {
 		text, ok := x.(string)
 		if !ok {
 			return errKind
 		}
+
 		p, err := stick.ParsePattern(text)
 		if err != nil {
 			return err
 		}
 		out = append(out, p)
 	}
+
 	*into = out
 	return nil
 }
@@ -237,6 +265,7 @@ func sortedByName(m map[string]any) func(yield func(string, any) bool) {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
+
 		for _, k := range keys {
 			if !yield(k, m[k]) {
 				return

@@ -27,10 +27,14 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, ErrNotPlain
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may have become a FIFO in between
+
+	// It may have become a FIFO since, which must not block.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, openError(root, name, err)
 	}
+
+	// Another file may have taken the place of the one that was looked at.
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
 		return nil, errors.Join(err, ErrNotPlain)
@@ -55,11 +59,13 @@ func ReadFile(dir, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
+
 	f, err := Open(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+
 	b, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(b)) > most {
 		err = ErrTooLong

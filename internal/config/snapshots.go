@@ -32,7 +32,9 @@ func (s Snapshots) Matcher(fold bool) func(path string) bool {
 			ofName = append(ofName, p.Matcher(fold))
 		}
 	}
+
 	return func(path string) bool {
+		// A pattern that matches a directory on the way means the file, too.
 		for at, rest := 0, path; rest != ""; {
 			name, after, _ := strings.Cut(rest, "/")
 			at += len(name)

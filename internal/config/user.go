@@ -42,12 +42,17 @@ func ReadUser(dir string) (u User, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return u, nil
 	}
+
 	bad := func(format string, args ...any) *stick.Error {
 		return stick.Errorf(stick.CodeUsage, format, args...).With("path", path)
 	}
+
+	// The file may hold a password, so nobody else may read it. Windows has no such permissions.
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return u, bad("others can read %s, which may hold the password of a database", path).Hintf("%s", stick.Cmd("chmod 600 <file>", path))
+		return u, bad("others can read %s, which may hold the password of a database", path).
+			Hintf("%s", stick.Cmd("chmod 600 <file>", path))
 	}
+
 	var text []byte
 	if err == nil {
 		text, err = ReadFile(filepath.Dir(path), filepath.Base(path), maxFile)
@@ -55,10 +60,12 @@ func ReadUser(dir string) (u User, err error) {
 	if err != nil {
 		return u, bad("%s can't be read: %v", path, err).Hintf("make it readable for yourself, or remove it")
 	}
+
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {
 		return u, bad("%s isn't TOML", path).Hintf("correct it; %s", userKeys) // the parser's error would show its lines
 	}
+
 	for _, k := range flattenTables(all) {
 		text, isText := k.value.(string)
 		switch {
@@ -66,7 +73,8 @@ func ReadUser(dir string) (u User, err error) {
 			return u, bad("%s sets %s to what isn't text", path, k.name).Hintf("%s", userKeys)
 		case k.name == "snapshots.never":
 			if !u.readNever(k.value) {
-				u.BadNever = bad("%s sets snapshots.never to what isn't a list of patterns", path).With("field", k.name).Hintf("%s", userKeys)
+				u.BadNever = bad("%s sets snapshots.never to what isn't a list of patterns", path).
+					With("field", k.name).Hintf("%s", userKeys)
 			}
 		case k.name == "database":
 			u.Database = text
@@ -86,6 +94,7 @@ const userKeys stick.Words = "it may set database = \"postgres://…\", command 
 // readNever reads what is never copied. It reports whether all of it is understood.
 func (u *User) readNever(v any) bool {
 	u.Snapshots.Never = validPatterns(v)
+
 	list, isList := v.([]any)
 	return isList && len(u.Snapshots.Never) == len(list)
 }
@@ -104,9 +113,12 @@ func flattenTables(all map[string]any) (out []setting) {
 			out = append(out, setting{key, all[key]})
 			continue
 		}
+
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			out = append(out, setting{key + "." + name, table[name]})
 		}
+
+		// A table that tt doesn't know is a mistake even if it is empty.
 		if len(table) == 0 && key != "notify" && key != "snapshots" {
 			out = append(out, setting{key, nil})
 		}

@@ -74,45 +74,102 @@ const DefaultIntegration = "integration"
 // gateKeys, workerKeys and prKeys are the keys of the three sections.
 var (
 	prKeys = []key{
-		{"command", "a shell command", "a command that opens pull requests and tells their state, instead of gh or glab, once a person has accepted it: see [pull requests](../decisions/pull-requests.md#a-command-of-the-projects-own) (default: none)", func(c *Config, v any) error { return assignValue(v, &c.PR.Command) }},
+		{
+			"command", "a shell command",
+			"a command that opens pull requests and tells their state, instead of gh or glab, once a person has accepted it: see [pull requests](../decisions/pull-requests.md#a-command-of-the-projects-own) (default: none)",
+			func(c *Config, v any) error { return assignValue(v, &c.PR.Command) },
+		},
 	}
 	gateKeys = []key{
-		{"command", "a shell command", "a command that has to succeed on a commit before it is merged (default: none)", func(c *Config, v any) error { return assignValue(v, &c.Gate.Command) }},
-		{"timeout", "a duration such as 90s or 10m", "how long one run of the gate may take (default 10m)", func(c *Config, v any) error {
-			d, err := readDuration(v)
-			c.Gate.Timeout = d
-			return err
-		}},
-		{"retries", "a number from 0 to 10", "how often to run a failed gate again (default 0)", func(c *Config, v any) error { return readNumber(v, 0, 10, &c.Gate.Retries) }},
-		{"independent_review", "true or false", "refuse approvals by agents that an author of the task has started (default false)", func(c *Config, v any) error { return assignValue(v, &c.Gate.IndependentReview) }},
-		{"protect", "a list of patterns", "files that belong to the gate, besides this one and those that its command names; a task that changes one is marked in its review", func(c *Config, v any) error { return readPatterns(v, &c.Gate.Protect) }},
+		{
+			"command", "a shell command",
+			"a command that has to succeed on a commit before it is merged (default: none)",
+			func(c *Config, v any) error { return assignValue(v, &c.Gate.Command) },
+		},
+		{
+			"timeout", "a duration such as 90s or 10m",
+			"how long one run of the gate may take (default 10m)", func(c *Config, v any) error {
+				d, err := readDuration(v)
+				c.Gate.Timeout = d
+				return err
+			},
+		},
+		{
+			"retries", "a number from 0 to 10",
+			"how often to run a failed gate again (default 0)",
+			func(c *Config, v any) error { return readNumber(v, 0, 10, &c.Gate.Retries) },
+		},
+		{
+			"independent_review", "true or false",
+			"refuse approvals by agents that an author of the task has started (default false)",
+			func(c *Config, v any) error { return assignValue(v, &c.Gate.IndependentReview) },
+		},
+		{
+			"protect", "a list of patterns",
+			"files that belong to the gate, besides this one and those that its command names; a task that changes one is marked in its review",
+			func(c *Config, v any) error { return readPatterns(v, &c.Gate.Protect) },
+		},
 	}
 	workerKeys = []key{
-		{"integration", "the name of a branch", "the branch that tasks are merged into (default `integration`)", func(c *Config, v any) error { return assignValue(v, &c.Worker.Integration) }},
-		{"worktree_dir", "a directory inside the workspace", "where tt creates the worktrees of tasks (default `worktrees`)", func(c *Config, v any) error {
-			if err := assignValue(v, &c.Worker.Dir); err != nil {
-				return err
-			}
-			c.Worker.Dir = strings.TrimSuffix(c.Worker.Dir, "/")
-			dir := filepath.ToSlash(filepath.Clean(filepath.FromSlash(c.Worker.Dir)))
-			if !isInside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) {
-				return errKind
-			}
-			c.Worker.Dir = dir
-			return nil
-		}},
-		{"branch_prefix", "the beginning of a branch's name, of at most 64 letters, digits, dots, dashes, underscores and slashes", "how the names of tasks' branches begin (default `feat/`)", func(c *Config, v any) error {
-			if err := assignValue(v, &c.Worker.Prefix); err != nil || !isBranchPrefix(c.Worker.Prefix) {
-				return errKind
-			}
-			return nil
-		}},
-		{"copy", "a list of patterns", "files that git ignores, such as .env: each new worktree gets a copy of those in the room's checkout", func(c *Config, v any) error { return readPatterns(v, &c.Worker.Copy) }},
-		{"keep", "a list of patterns", "files that git doesn't track, of which tt keeps a copy before it removes a worktree", func(c *Config, v any) error { return readPatterns(v, &c.Worker.Keep) }},
-		{"setup", "a shell command", "a command that runs in each new worktree, once a person has accepted it (default: none)", func(c *Config, v any) error { return assignValue(v, &c.Worker.Setup) }},
-		{"sign", "true or false", "sign the commits that tt makes, if the user's git has commit.gpgSign; with false they have no signature (default true)", func(c *Config, v any) error { return assignValue(v, &c.Worker.Sign) }},
-		{"races", "a number from 1 to 100", "how often a merge starts over because somebody else was faster (default 3)", func(c *Config, v any) error { return readNumber(v, 1, 100, &c.Worker.Races) }},
-		{"max_running", "a number from 0 to 1000", "how many commands of tasks may run on one host at the same time; 0 for any number (default 0)", func(c *Config, v any) error { return readNumber(v, 0, 1000, &c.Worker.MaxRunning) }},
+		{
+			"integration", "the name of a branch",
+			"the branch that tasks are merged into (default `integration`)",
+			func(c *Config, v any) error { return assignValue(v, &c.Worker.Integration) },
+		},
+		{
+			"worktree_dir", "a directory inside the workspace",
+			"where tt creates the worktrees of tasks (default `worktrees`)", func(c *Config, v any) error {
+				if err := assignValue(v, &c.Worker.Dir); err != nil {
+					return err
+				}
+				c.Worker.Dir = strings.TrimSuffix(c.Worker.Dir, "/")
+				dir := filepath.ToSlash(filepath.Clean(filepath.FromSlash(c.Worker.Dir)))
+				if !isInside(c.Worker.Dir) || strings.ContainsAny(dir, `\:*?"<>|[]`) {
+					return errKind
+				}
+				c.Worker.Dir = dir
+				return nil
+			},
+		},
+		{
+			"branch_prefix", "the beginning of a branch's name, of at most 64 letters, digits, dots, dashes, underscores and slashes",
+			"how the names of tasks' branches begin (default `feat/`)", func(c *Config, v any) error {
+				if err := assignValue(v, &c.Worker.Prefix); err != nil || !isBranchPrefix(c.Worker.Prefix) {
+					return errKind
+				}
+				return nil
+			},
+		},
+		{
+			"copy", "a list of patterns",
+			"files that git ignores, such as .env: each new worktree gets a copy of those in the room's checkout",
+			func(c *Config, v any) error { return readPatterns(v, &c.Worker.Copy) },
+		},
+		{
+			"keep", "a list of patterns",
+			"files that git doesn't track, of which tt keeps a copy before it removes a worktree",
+			func(c *Config, v any) error { return readPatterns(v, &c.Worker.Keep) },
+		},
+		{
+			"setup", "a shell command",
+			"a command that runs in each new worktree, once a person has accepted it (default: none)",
+			func(c *Config, v any) error { return assignValue(v, &c.Worker.Setup) },
+		},
+		{
+			"sign", "true or false",
+			"sign the commits that tt makes, if the user's git has commit.gpgSign; with false they have no signature (default true)",
+			func(c *Config, v any) error { return assignValue(v, &c.Worker.Sign) },
+		},
+		{
+			"races", "a number from 1 to 100",
+			"how often a merge starts over because somebody else was faster (default 3)",
+			func(c *Config, v any) error { return readNumber(v, 1, 100, &c.Worker.Races) },
+		},
+		{
+			"max_running", "a number from 0 to 1000",
+			"how many commands of tasks may run on one host at the same time; 0 for any number (default 0)",
+			func(c *Config, v any) error { return readNumber(v, 0, 1000, &c.Worker.MaxRunning) },
+		},
 	}
 )
 
@@ -130,6 +187,7 @@ func isBranchPrefix(prefix string) bool {
 	if !isPlain(prefix) || len(prefix) > 64 {
 		return false
 	}
+
 	parts := strings.Split(prefix, "/")
 	for i, part := range parts {
 		last := i == len(parts)-1
@@ -146,6 +204,7 @@ func readDuration(v any) (time.Duration, error) {
 	if err := assignValue(v, &text); err != nil {
 		return 0, err
 	}
+
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return 0, errKind

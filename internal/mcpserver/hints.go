@@ -71,6 +71,8 @@ func inTool(c stick.Command, offered func(name string) bool) (call stick.Words, 
 		}
 		words = append(words, w.Text)
 	}
+
+	// The longest prefix that is a command counts; what follows are its arguments.
 	n := len(words)
 	for n > 0 && commands[strings.Join(words[:n], " ")] == nil {
 		n--
@@ -78,10 +80,13 @@ func inTool(c stick.Command, offered func(name string) bool) (call stick.Words, 
 	if n == 0 {
 		return "", false
 	}
+
 	row := commands[strings.Join(words[:n], " ")]
 	if !offered(row[0]) {
 		return "", false
 	}
+
+	// A flag becomes a parameter by its name; other words fill the places in their order.
 	var given []stick.Words
 	places, rest := row[1:], c[n:]
 	for i := 0; i < len(rest); i++ {
@@ -102,6 +107,7 @@ func inTool(c stick.Command, offered func(name string) bool) (call stick.Words, 
 			places = places[1:]
 		}
 	}
+
 	if len(given) == 0 {
 		return stick.Words(row[0]), true
 	}
@@ -118,5 +124,7 @@ func valueOf(w stick.Word) stick.Words {
 
 // offersTool tells which tools a server offers.
 func (o Options) offersTool(name string) bool {
-	return !o.None && slices.ContainsFunc(tools(), func(t tool) bool { return t.name == name && (o.All || t.kind&always != 0) })
+	return !o.None && slices.ContainsFunc(tools(), func(t tool) bool {
+		return t.name == name && (o.All || t.kind&always != 0)
+	})
 }

@@ -17,8 +17,8 @@ import (
 // maxLine is the longest line that is read. No call needs as much.
 const maxLine = 16 << 20
 
-// lineConn is a connection of JSON-RPC messages, one a line. Unlike the SDK's own it goes on after a line that
-// isn't a message, and sends no response to a call that was cancelled, as the protocol asks for.
+// lineConn is a connection of JSON-RPC messages, one a line. Unlike the SDK's own it goes on after a line
+// that isn't a message, and sends no response to a call that was cancelled, as the protocol asks for.
 type lineConn struct {
 	in  io.ReadCloser
 	out io.WriteCloser
@@ -43,8 +43,11 @@ func (c *lineConn) Connect(context.Context) (mcp.Connection, error) {
 func (c *lineConn) receiveMessages() {
 	defer close(c.incoming)
 	r := bufio.NewReader(c.in)
+
 	for {
 		line, err := readLine(r)
+
+		// What was read before an error is a line, too.
 		if msgs := c.decodeLine(line); len(msgs) > 0 {
 			select {
 			case c.incoming <- msgs:
@@ -52,6 +55,7 @@ func (c *lineConn) receiveMessages() {
 				return
 			}
 		}
+
 		if err != nil {
 			c.end = err
 			return
@@ -72,20 +76,24 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// decodeLine returns the messages of a line: one, or those of a batch. What can't be read is answered, and left
-// out.
+// decodeLine returns the messages of a line: one, or those of a batch. What can't be read is answered, and
+// left out.
 func (c *lineConn) decodeLine(line []byte) (msgs []jsonrpc.Message) {
 	if line = bytes.TrimSpace(line); len(line) == 0 {
 		return nil
 	}
+
 	if !utf8.Valid(line) || !json.Valid(line) {
 		c.refuseLine(jsonrpc.CodeParseError, "the line isn't JSON in UTF-8")
 		return nil
 	}
+
+	// A line holds one message, or a list of them.
 	batch := []json.RawMessage{line}
 	if line[0] == '[' {
 		_ = json.Unmarshal(line, &batch) // it can't fail: the line is a list
 	}
+
 	for _, raw := range batch {
 		m, err := jsonrpc.DecodeMessage(raw)
 		if err != nil {
@@ -104,6 +112,7 @@ func (c *lineConn) noteCall(m jsonrpc.Message) {
 	if !ok {
 		return
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if q.IsCall() {
@@ -116,6 +125,8 @@ func (c *lineConn) noteCall(m jsonrpc.Message) {
 	if q.Method != "notifications/cancelled" || json.Unmarshal(q.Params, &p) != nil {
 		return
 	}
+
+	// Only a call that still runs can be cancelled.
 	if id, err := jsonrpc.MakeID(p.RequestID); err == nil {
 		if _, running := c.open[id]; running {
 			c.open[id] = true
@@ -126,6 +137,7 @@ func (c *lineConn) noteCall(m jsonrpc.Message) {
 // refuseLine answers what can't be read, so nobody knows which call it is.
 func (c *lineConn) refuseLine(code int64, why string) {
 	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": jsonrpc.Error{Code: code, Message: why}}) // it can't fail
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, _ = c.out.Write(append(b, '\n')) // if the client is gone, reading says so
@@ -136,6 +148,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+
 	if len(c.queue) == 0 {
 		select {
 		case <-ctx.Done():
@@ -149,6 +162,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			c.queue = msgs
 		}
 	}
+
 	m := c.queue[0]
 	c.queue = c.queue[1:]
 	return m, nil
@@ -163,8 +177,11 @@ func (c *lineConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
+	// A client that has cancelled its call expects no response.
 	if r, ok := m.(*jsonrpc.Response); ok {
 		cancelled := c.open[r.ID]
 		delete(c.open, r.ID)
@@ -172,6 +189,7 @@ func (c *lineConn) Write(ctx context.Context, m jsonrpc.Message) error {
 			return nil
 		}
 	}
+
 	_, err = c.out.Write(append(b, '\n'))
 	return err
 }

@@ -48,6 +48,7 @@ func meaningOf(of reflect.Type, name string) string {
 	if of != reflect.TypeFor[stick.Handoff]() {
 		return meanings[name]
 	}
+
 	for _, f := range stick.HandoffFields {
 		if f.Name == name && f.Required {
 			return f.Meaning
@@ -60,15 +61,19 @@ func meaningOf(of reflect.Type, name string) string {
 func (t tool) inputSchema() map[string]any {
 	s := schemaOfStruct(t.params)
 	properties := s["properties"].(map[string]any)
+
 	if t.kind&names != 0 {
 		properties[override] = map[string]any{"type": "string", "description": meanings[override]}
 	}
+
 	if len(t.required) > 0 {
 		s["required"] = t.required
 	}
+
 	if _, ok := properties["handoff"]; ok && t.name != "release_stick" { // every session pays for each copy
 		properties["handoff"] = map[string]any{"type": "object", "description": "as for release_stick"}
 	}
+
 	return s
 }
 
@@ -77,28 +82,35 @@ func schemaOfStruct(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	var required []string
 	inContract := map[string]bool{}
+
+	// One object stands for all fields of a contract: every session pays for each.
 	if params.HasContract(t) {
 		for _, f := range stick.ContractFields {
 			inContract[f.Name] = true
 		}
 		properties[params.Contract] = map[string]any{"type": "object", "description": meanings[params.Contract]}
 	}
+
 	for _, f := range params.Fields(t) {
 		if inContract[f.Name] {
 			continue
 		}
+
 		p := schemaOf(f.Type)
 		if values := enums[f.Name]; values != nil && f.Type.Kind() == reflect.String {
 			p["enum"] = values
 		}
+
 		if w := meaningOf(t, f.Name); w != "" {
 			p["description"] = w
 		}
+
 		properties[f.Name] = p
 		if !f.Optional {
 			required = append(required, f.Name)
 		}
 	}
+
 	s := map[string]any{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		s["required"] = required

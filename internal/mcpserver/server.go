@@ -74,18 +74,26 @@ func newServer(ctx context.Context, o Options) *mcp.Server {
 	if o.Progress == 0 {
 		o.Progress = 10 * time.Second
 	}
+
 	s := &server{ctx: ctx, o: o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
+
 	says := strings.TrimSpace(instructions + " " + o.Note)
+
+	// A server without tools has nothing to explain.
 	if o.None {
 		says = ""
 	}
+
 	m := mcp.NewServer(&mcp.Implementation{Name: "talking-stick", Title: "Talking Stick", Version: o.Version},
 		&mcp.ServerOptions{Instructions: says, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
 	for _, t := range tools() {
 		if o.offersTool(t.name) {
-			m.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: t.inputSchema(), Annotations: t.kind.hints()}, s.toolHandler(t))
+			m.AddTool(&mcp.Tool{
+				Name: t.name, Description: t.description, InputSchema: t.inputSchema(), Annotations: t.kind.hints(),
+			}, s.toolHandler(t))
 		}
 	}
+
 	return m
 }
 
@@ -107,9 +115,13 @@ func (s *server) toolHandler(t tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
+
+		// The end of the server ends the call, too.
 		defer context.AfterFunc(s.ctx, cancel)()
+
 		stop := s.reportProgress(ctx, req)
 		defer stop()
+
 		result, err := s.callTool(ctx, t, req)
 		if err != nil {
 			e := *stick.AsError(err)
@@ -125,25 +137,33 @@ func (s *server) callTool(ctx context.Context, t tool, req *mcp.CallToolRequest)
 	if err != nil {
 		return nil, err
 	}
+
 	by, err := s.callerOf(req, as)
 	if err != nil {
 		return nil, err
 	}
+
+	// Another call proves that the answer to the last wait has arrived.
 	if err := s.confirmDelivery(ctx, by); err != nil {
 		return nil, err
 	}
 	result, err := t.run(ctx, s, by, arguments)
+
+	// Only a call that succeeds names the connection.
 	if as != "" && err == nil {
 		s.mu.Lock()
 		s.as = as
 		s.mu.Unlock()
 	}
+
+	// These events count as delivered once the agent calls again.
 	waited, ok := result.(engine.WaitForTurnResult)
 	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil { // nobody sees the answer of a cancelled call
 		s.mu.Lock()
 		s.unconfirmed[waited.AgentID] = waited
 		s.mu.Unlock()
 	}
+
 	return result, err
 }
 
@@ -152,30 +172,36 @@ func (s *server) callerOf(req *mcp.CallToolRequest, as string) (core.Caller, err
 	s.mu.Lock()
 	c := Call{As: cmp.Or(as, s.as), Meta: req.Params.Meta}
 	s.mu.Unlock()
+
 	if req.Session != nil {
 		if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
 			c.Client = p.ClientInfo.Name
 		}
 	}
+
 	return s.o.Caller(c)
 }
 
 // confirmDelivery records that the caller has seen the events of its last wait.
 func (s *server) confirmDelivery(ctx context.Context, by core.Caller) error {
+	// Most calls follow no wait, and needn't find out who makes them.
 	s.mu.Lock()
 	waiting := len(s.unconfirmed) > 0
 	s.mu.Unlock()
 	if !waiting {
 		return nil
 	}
+
 	me, err := s.o.Engine.Whoami(ctx, engine.WhoamiParams{Caller: by})
 	if err != nil {
 		return err
 	}
+
 	s.mu.Lock()
 	res, ok := s.unconfirmed[me.AgentID]
 	delete(s.unconfirmed, me.AgentID)
 	s.mu.Unlock()
+
 	if !ok {
 		return nil
 	}
@@ -188,21 +214,27 @@ func (s *server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (
 	if token == nil {
 		return func() {}
 	}
+
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
+
 	go func() { // ends with the call
 		defer close(done)
 		tick := time.NewTicker(s.o.Progress)
 		defer tick.Stop()
+
 		for n := 1; ; n++ {
 			select {
 			case <-tick.C:
-				_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n)})
+				_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+					ProgressToken: token, Progress: float64(n),
+				})
 			case <-ctx.Done():
 				return
 			}
 		}
 	}()
+
 	return func() {
 		cancel()
 		<-done
@@ -214,30 +246,36 @@ func (s *server) addWarning(res *mcp.CallToolResult, err error) (*mcp.CallToolRe
 	if err != nil || s.o.Warning == nil {
 		return res, err
 	}
+
 	if w := s.o.Warning(); w != "" {
 		res.Content = append(res.Content, &mcp.TextContent{Text: string(w)})
 	}
 	return res, nil
 }
 
-// answerOf makes a tool's answer from a result. It is there once, as text: some harnesses show a model the text
-// and the structure. No text of others in it can look like a tag of the harness.
+// answerOf makes a tool's answer from a result. It is there once, as text: some harnesses show a model the
+// text and the structure. No text of others in it can look like a tag of the harness.
 func answerOf(v any) (*mcp.CallToolResult, error) {
 	b, err := stick.JSON(v)
 	if err != nil {
 		return nil, err
 	}
+
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: harness.EscapeTags(string(b))}}}, nil
 }
 
-// failureAnswer makes a tool's answer from a failure, with its fields as structure, too. A harness that shows a
-// model the structure writes it anew, so no escape would outlast that: tags are broken in the values
+// failureAnswer makes a tool's answer from a failure, with its fields as structure, too. A harness that shows
+// a model the structure writes it anew, so no escape would outlast that: tags are broken in the values
 // themselves.
 func failureAnswer(e *stick.Error) (*mcp.CallToolResult, error) {
 	b, err := stick.JSON(e)
 	if err != nil {
 		return nil, err
 	}
+
 	text := harness.BreakTags(string(b))
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(text)}, nil
+
+	return &mcp.CallToolResult{
+		IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(text),
+	}, nil
 }

@@ -60,7 +60,11 @@ func New(o Options) *Monitor {
 	if o.Events == 0 {
 		o.Events = 30
 	}
-	return &Monitor{o: o, picture: &Picture{At: o.Operations.Now()}, heard: map[chan struct{}]bool{}, rooms: map[stick.RoomID]*reading{}}
+
+	return &Monitor{
+		o: o, picture: &Picture{At: o.Operations.Now()},
+		heard: map[chan struct{}]bool{}, rooms: map[stick.RoomID]*reading{},
+	}
 }
 
 // Picture returns the latest picture.
@@ -73,9 +77,11 @@ func (m *Monitor) Picture() *Picture {
 // Changed returns a channel that gets a value after each new picture. It holds one value. stop ends that.
 func (m *Monitor) Changed() (changed <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
+
 	m.mu.Lock()
 	m.heard[c] = true
 	m.mu.Unlock()
+
 	return c, func() {
 		m.mu.Lock()
 		delete(m.heard, c)
@@ -102,6 +108,7 @@ func Once(ctx context.Context, o Options) (*Picture, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	_, err = m.readRooms(ctx, ids)
 	return m.Picture(), err
 }
@@ -110,6 +117,7 @@ func Once(ctx context.Context, o Options) (*Picture, error) {
 func (m *Monitor) listRooms(ctx context.Context) ([]stick.RoomID, error) {
 	var ids []stick.RoomID
 	hidden := 0
+
 	if m.o.One || m.o.Where != (core.Where{}) {
 		st, err := m.o.Operations.GetRoomState(ctx, engine.GetRoomStateParams{Caller: m.o.Caller, Where: m.o.Where})
 		if err != nil {
@@ -117,23 +125,30 @@ func (m *Monitor) listRooms(ctx context.Context) ([]stick.RoomID, error) {
 		}
 		ids = []stick.RoomID{st.RoomID}
 	} else {
-		res, err := m.o.Operations.ListRooms(ctx, engine.ListRoomsParams{Caller: m.o.Caller, Path: "/", All: true, Recent: true, Limit: m.o.Limit})
+		res, err := m.o.Operations.ListRooms(ctx, engine.ListRoomsParams{
+			Caller: m.o.Caller, Path: "/", All: true, Recent: true, Limit: m.o.Limit,
+		})
 		if err != nil {
 			return nil, err
 		}
+
 		hidden = res.Hidden
 		for _, r := range res.Rooms {
 			ids = append(ids, r.RoomID)
 		}
 	}
+
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.order, m.hidden = ids, hidden
+
+	// What was read of rooms that are no longer watched isn't kept.
 	for id := range m.rooms {
 		if !slices.Contains(ids, id) {
 			delete(m.rooms, id)
 		}
 	}
+
 	if len(ids) == 0 {
 		m.showRooms(nil)
 	}
@@ -144,14 +159,17 @@ func (m *Monitor) listRooms(ctx context.Context) ([]stick.RoomID, error) {
 func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]engine.Holds, error) {
 	holds := map[stick.RoomID]engine.Holds{}
 	var problem error
+
 	for _, id := range ids {
 		m.mu.Lock()
 		was := m.rooms[id]
 		m.mu.Unlock()
+
 		now, err := m.readRoom(ctx, id, was)
 		if ctx.Err() != nil {
 			return nil, err
 		}
+
 		if err != nil {
 			problem = errors.Join(problem, err) // the room stays as it was
 			if isAboutDatabase(err) {
@@ -159,25 +177,30 @@ func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.
 			}
 			continue
 		}
+
 		holds[id] = now.holds
 		m.mu.Lock()
 		m.rooms[id] = now
 		m.mu.Unlock()
 	}
+
 	m.mu.Lock()
 	m.showRooms(problem)
 	m.mu.Unlock()
+
+	// An error about one room is shown in the picture, and ends nothing.
 	if isAboutDatabase(problem) {
 		return holds, problem
 	}
 	return holds, nil
 }
 
-// isAboutDatabase reports whether an error is about the database, so that no room can be read. One about a room alone
-// must not end the others' pages.
+// isAboutDatabase reports whether an error is about the database, so that no room can be read. One about a
+// room alone must not end the others' pages.
 func isAboutDatabase(err error) bool {
 	switch stick.CodeOf(err) {
-	case stick.CodeUpgraded, stick.CodeDatabaseMoved, stick.CodeSchemaTooNew, stick.CodeForeignDatabase, stick.CodeDatabaseCorrupt, stick.CodeDatabaseUnavailable,
+	case stick.CodeUpgraded, stick.CodeDatabaseMoved, stick.CodeSchemaTooNew, stick.CodeForeignDatabase,
+		stick.CodeDatabaseCorrupt, stick.CodeDatabaseUnavailable,
 		stick.CodeDataDirNotWritable, stick.CodeDataDirOfAnother, stick.CodeFileSystem, stick.CodeCanceled:
 		return true
 	}
@@ -190,11 +213,13 @@ func (m *Monitor) showRooms(problem error) {
 	if problem != nil {
 		p.Problem = stick.AsError(problem)
 	}
+
 	for _, id := range m.order {
 		if r := m.rooms[id]; r != nil {
 			p.Rooms, p.Me = append(p.Rooms, r.room), r.room.State.AgentID
 		}
 	}
+
 	slices.SortStableFunc(p.Rooms, byNeed)
 	m.publishPicture(p)
 }
@@ -203,6 +228,7 @@ func (m *Monitor) showRooms(problem error) {
 func (m *Monitor) Renew() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	p := *m.picture
 	p.Number++
 	m.publishPicture(&p)

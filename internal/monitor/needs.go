@@ -19,26 +19,33 @@ const rescueFor = 24 * time.Hour
 func (r *Room) addNeeds(now stick.Time) {
 	r.Needs = nil
 	add := func(n stick.Need) { r.Needs = append(r.Needs, n) }
+
 	for _, m := range r.State.Members {
 		if a := m.Activity; a != nil && a.State == stick.AgentAsks {
 			whose, where := Asked(m)
-			add(stick.NewNeed(stick.NeedAnswer, string(m.AgentID)+"@"+strconv.FormatInt(int64(a.Since), 10), a.Since, stick.Hintf("answer it %s", where),
+			key := string(m.AgentID) + "@" + strconv.FormatInt(int64(a.Since), 10)
+			add(stick.NewNeed(stick.NeedAnswer, key, a.Since, stick.Hintf("answer it %s", where),
 				"%s waits for %s answer %s", m.AgentID, whose, where).About(m.AgentID, ""))
 		}
 	}
+
 	if t := r.State.Takeover; t != nil {
 		who := r.State.Owner
 		if who == nil {
 			who = r.State.ReservedFor
 		}
+
 		if who != nil {
 			add(stick.NewNeed(stick.NeedTakeover, r.State.TurnID, t.Since, stick.Hintf("%s", stick.Cmd("tt take --reason …")),
 				"%s can't go on with the stick (%s); anybody may take over", *who, t.Cause.Words()).About(*who, ""))
 		}
 	}
+
 	if n, ok := r.heldFromAgents(); ok {
 		add(n)
 	}
+
+	// Only messages wait for an answer; other events in the inbox don't.
 	for _, m := range r.Inbox {
 		if m.Event != "" || !m.RequiresAck || m.State == stick.Acked {
 			continue
@@ -47,34 +54,41 @@ func (r *Room) addNeeds(now stick.Time) {
 		if r.hasAnswered(m.MessageID) {
 			words = "%s has your answer and waits until you accept: %s"
 		}
+
 		n := stick.NewNeed(stick.NeedMessage, m.MessageID, m.CreatedAt, stick.Hintf("%s", stick.Cmd("tt ack <message_id>", m.MessageID)),
 			words, m.From, stick.Quote(cmp.Or(m.Subject, m.Body), 120)).About(m.From, m.TaskID)
 		n.Message = m.MessageID
 		add(n)
 	}
+
 	next := map[string]stick.Words{}
 	for _, t := range r.State.Tasks {
 		next[t.TaskID] = t.NextAction
 	}
+
 	for i := range r.Tasks {
 		if n, ok := r.needOf(&r.Tasks[i], next[r.Tasks[i].TaskID]); ok {
 			add(n)
 		}
 	}
+
 	for _, q := range r.Paused {
 		add(stick.NewNeed(stick.NeedRedGate, q.Branch+"@"+q.Commit, q.Since, stick.Hintf("%s", stick.Cmd("tt task list")),
 			"the gate failed on %s itself, so nothing is merged into it", q.Branch))
 	}
+
 	for _, e := range r.Events {
 		p, ok := stick.PayloadOf[stick.WorkTakenPayload](e)
 		if !ok || p.Rescue == "" || now.Sub(e.CreatedAt) > rescueFor {
 			continue
 		}
+
 		n := stick.NewNeed(stick.NeedRescue, p.Rescue, e.CreatedAt, stick.Hintf("%s", stick.Cmd("tt rescue show <rescue_id>", p.Rescue)),
 			"%s took uncommitted work away; a copy was kept", e.From).About(e.From, "")
 		n.Rescue = p.Rescue
 		add(n)
 	}
+
 	stick.SortNeeds(r.Needs)
 }
 
@@ -116,11 +130,13 @@ func (r *Room) hasAnswered(message int64) bool {
 // for nothing.
 func (r *Room) needOf(t *task.TaskView, next stick.Words) (stick.Need, bool) {
 	of := fmt.Sprintf("%s/%d@%d", t.TaskID, t.Attempt, t.StateAt)
+
 	need := func(kind stick.NeedKind, text string, args ...any) (stick.Need, bool) {
 		n := stick.NewNeed(kind, of, t.StateAt, nil, text, args...).About(t.Worker, t.TaskID)
 		n.NextAction = cmp.Or(next, t.NextAction)
 		return n, true
 	}
+
 	switch {
 	case next != "" && t.State == stick.TaskInReview:
 		return need(stick.NeedReview, "%s waits for a review", t.TaskID)

@@ -22,17 +22,23 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 	if err != nil {
 		return nil, err
 	}
+
 	r := &Room{State: state}
-	events, err := ops.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: at, EventFilter: engine.EventFilter{Limit: m.o.Events}})
+	events, err := ops.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+		Caller: by, Where: at, EventFilter: engine.EventFilter{Limit: m.o.Events},
+	})
 	if err != nil {
 		return nil, err
 	}
 	r.Events, r.More = events.Events, events.More
+
 	scopes, err := ops.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at, Limit: 200})
 	if err != nil {
 		return nil, err
 	}
 	r.Scopes = scopes.Reservations
+
+	// Most rooms have no open message, and their inboxes aren't read.
 	if state.Unread+state.Unacked > 0 {
 		inbox, err := ops.GetInbox(ctx, engine.GetInboxParams{Caller: by, Where: at})
 		if err != nil {
@@ -40,6 +46,7 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 		}
 		r.Inbox = inbox.Messages
 	}
+
 	now := &reading{room: r, holds: engine.Holds{Until: state.LooksUntil, Watched: state.Watched}}
 	if err := m.readTasks(ctx, now, was); err != nil {
 		return nil, err
@@ -47,6 +54,7 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 	if err := m.readReturns(ctx, r); err != nil {
 		return nil, err
 	}
+
 	r.addNeeds(ops.Now())
 	return now, nil
 }
@@ -55,15 +63,20 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 // unless something has happened to them, or a worker is at work and may have committed.
 func (m *Monitor) readTasks(ctx context.Context, now, was *reading) error {
 	r := now.room
-	if was != nil && !was.tasks.IsZero() && time.Since(was.tasks) < taskInterval-time.Second && !hasTaskNews(was.room.Events, r.Events) {
+	fresh := was != nil && !was.tasks.IsZero() && time.Since(was.tasks) < taskInterval-time.Second
+	if fresh && !hasTaskNews(was.room.Events, r.Events) {
 		now.tasks, r.Tasks, r.Hidden, r.Paused = was.tasks, was.room.Tasks, was.room.Hidden, was.room.Paused
 	} else {
-		res, err := m.o.Operations.WorkerStatus(ctx, task.WorkerStatusParams{Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}, Stat: true})
+		res, err := m.o.Operations.WorkerStatus(ctx, task.WorkerStatusParams{
+			Caller: m.o.Caller, Where: core.Where{RoomID: r.ID()}, Stat: true,
+		})
 		if err != nil {
 			return err
 		}
 		now.tasks, r.Tasks, r.Hidden, r.Paused = time.Now(), res.Tasks, res.Hidden, res.Paused
 	}
+
+	// A commit makes no event, so tasks at work are read again after some time.
 	if slices.ContainsFunc(r.Tasks, isAtWork) {
 		again := m.o.Operations.Now().Add(taskInterval - time.Since(now.tasks))
 		if u := now.holds.Until; u.IsZero() || again < u {
@@ -82,22 +95,25 @@ func (m *Monitor) readReturns(ctx context.Context, r *Room) error {
 		if !hasComeBack(t) {
 			continue
 		}
-		sent, err := m.o.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: m.o.Caller, Where: at, EventFilter: engine.EventFilter{
-			TaskID: t.TaskID, Types: []stick.EventType{stick.EventMessageSent}, Limit: 20,
-		}})
+
+		filter := engine.EventFilter{TaskID: t.TaskID, Types: []stick.EventType{stick.EventMessageSent}, Limit: 20}
+		sent, err := m.o.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: m.o.Caller, Where: at, EventFilter: filter})
 		if err != nil {
 			return err
 		}
+
 		why := slices.IndexFunc(sent.Events, func(e stick.Event) bool {
 			return e.CreatedAt >= t.StateAt && e.From != t.Worker && e.Message() != nil && slices.Contains(e.Message().To, t.Worker)
 		})
 		if why < 0 {
 			continue
 		}
+
 		res, err := m.o.Operations.GetMessage(ctx, engine.GetMessageParams{Caller: m.o.Caller, Where: at, MessageID: sent.Events[why].Seq})
 		if err != nil {
 			return err
 		}
+
 		for _, x := range res.Receipts {
 			if x.AgentID == t.Worker && x.State == stick.Unread && x.ShownAt.IsZero() {
 				r.markUnread(t.TaskID)
@@ -131,8 +147,11 @@ func hasTaskNews(was, now []stick.Event) bool {
 	if len(was) > 0 {
 		last = was[len(was)-1].Seq
 	}
+
+	// The pictures have no event in common: some in between may be about tasks.
 	if len(now) > 0 && len(was) > 0 && now[0].Seq > last {
 		return true
 	}
+
 	return slices.ContainsFunc(now, func(e stick.Event) bool { return e.Seq > last && e.Task != "" })
 }
