@@ -116,7 +116,7 @@ func (p Program) LoggedIn(host string) Command {
 // Find returns the pull request of a branch: the open one, else the newest that ended with the commit head.
 // ok is false if there is none.
 func (p Program) Find(ctx context.Context, run Run, r Repo, q Query, head string) (pr stick.PullRequest, ok bool, err error) {
-	all, err := p.ask(ctx, run, Command{Args: p.list(r, q)})
+	all, err := p.queryPulls(ctx, run, Command{Args: p.list(r, q)})
 	if err != nil {
 		return pr, false, err
 	}
@@ -135,7 +135,7 @@ func (p Program) Find(ctx context.Context, run Run, r Repo, q Query, head string
 // View returns a pull request by its number.
 func (p Program) View(ctx context.Context, run Run, r Repo, number int) (stick.PullRequest, error) {
 	c := Command{Args: p.view(r, number)}
-	all, err := p.ask(ctx, run, c)
+	all, err := p.queryPulls(ctx, run, c)
 	if err != nil {
 		return stick.PullRequest{}, err
 	}
@@ -151,8 +151,8 @@ func (p Program) Create(ctx context.Context, run Run, r Repo, o Offer) error {
 	return err
 }
 
-// ask runs a command and reads the pull requests in its answer.
-func (p Program) ask(ctx context.Context, run Run, c Command) ([]found, error) {
+// queryPulls runs a command and reads the pull requests in its answer.
+func (p Program) queryPulls(ctx context.Context, run Run, c Command) ([]found, error) {
 	out, err := run(ctx, c)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, p := range Programs {
-			all, err := p.ask(t.Context(), func(context.Context, Command) ([]byte, error) { return b, nil }, Command{Args: []string{p.Name}})
+			all, err := p.queryPulls(t.Context(), func(context.Context, Command) ([]byte, error) { return b, nil }, Command{Args: []string{p.Name}})
 			if err != nil && stick.CodeOf(err) != stick.CodeForgeFailed {
 				t.Errorf("%s: %v", p.Name, err)
 			}

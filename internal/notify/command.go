@@ -32,7 +32,7 @@ func (c Command) Run(ctx context.Context, n Notice) error {
 	defer cancel()
 	run := exec.CommandContext(ctx, shell[0], append(shell[1:len(shell):len(shell)], c.Line)...)
 	var said bytes.Buffer
-	run.Dir, run.Env, run.Stdin, run.Stderr = c.Dir, append(c.Environ[:len(c.Environ):len(c.Environ)], n.fields()...), strings.NewReader(string(n.Sentence())+"\n"), &said
+	run.Dir, run.Env, run.Stdin, run.Stderr = c.Dir, append(c.Environ[:len(c.Environ):len(c.Environ)], n.environment()...), strings.NewReader(string(n.Sentence())+"\n"), &said
 	run.WaitDelay = time.Second // what it has started may keep the pipe open
 	err := run.Run()
 	if ctx.Err() == context.DeadlineExceeded {
@@ -44,8 +44,8 @@ func (c Command) Run(ctx context.Context, n Notice) error {
 	return nil
 }
 
-// fields are the variables that a command gets.
-func (n Notice) fields() []string {
+// environment are the variables that a command gets.
+func (n Notice) environment() []string {
 	var env []string
 	set := func(name, value string) {
 		env = append(env, "TT_NOTIFY_"+name+"="+strings.ReplaceAll(value, "\x00", ""))

@@ -52,10 +52,10 @@ func (o Operation) Read(given map[string]json.RawMessage) (any, error) {
 			return nil, stick.Errorf(stick.CodeUsage, "%s needs %s", o.Name, name).With("field", name)
 		}
 	}
-	if err := o.flatten(given); err != nil {
+	if err := o.flattenContract(given); err != nil {
 		return nil, err
 	}
-	listed(o.Type, given)
+	wrapSingleValues(o.Type, given)
 	p := reflect.New(o.Type)
 	b, err := json.Marshal(given)
 	if err != nil {
@@ -64,7 +64,7 @@ func (o Operation) Read(given map[string]json.RawMessage) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p.Interface()); err != nil && !errors.Is(err, io.EOF) {
-		return nil, o.explain(err)
+		return nil, o.explainError(err)
 	}
 	return p.Interface(), nil
 }
@@ -72,8 +72,8 @@ func (o Operation) Read(given map[string]json.RawMessage) (any, error) {
 // Contract is a parameter that holds those fields of a message which only some categories have.
 const Contract = "contract"
 
-// flatten puts the fields of a contract among the other arguments, where the operation has them.
-func (o Operation) flatten(given map[string]json.RawMessage) error {
+// flattenContract puts the fields of a contract among the other arguments, where the operation has them.
+func (o Operation) flattenContract(given map[string]json.RawMessage) error {
 	raw, ok := given[Contract]
 	if !ok {
 		return nil
@@ -96,8 +96,8 @@ func (o Operation) flatten(given map[string]json.RawMessage) error {
 	return nil
 }
 
-// listed makes a list of one out of a single value where the parameter is a list, as models often write it.
-func listed(t reflect.Type, given map[string]json.RawMessage) {
+// wrapSingleValues makes a list of one out of a single value where the parameter is a list, as models often write it.
+func wrapSingleValues(t reflect.Type, given map[string]json.RawMessage) {
 	for _, f := range Fields(t) {
 		v := bytes.TrimSpace(given[f.Name])
 		switch {
@@ -107,15 +107,15 @@ func listed(t reflect.Type, given map[string]json.RawMessage) {
 		case f.Type.Kind() == reflect.Struct && v[0] == '{':
 			inside := map[string]json.RawMessage{}
 			if json.Unmarshal(v, &inside) == nil {
-				listed(f.Type, inside)
+				wrapSingleValues(f.Type, inside)
 				given[f.Name], _ = json.Marshal(inside) // it can't fail: it was just parsed
 			}
 		}
 	}
 }
 
-// explain turns a decoding error into one that names the argument.
-func (o Operation) explain(err error) error {
+// explainError turns a decoding error into one that names the argument.
+func (o Operation) explainError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return o.Bad(wrong.Field, jsonKind(wrong.Type))
 	}

@@ -21,23 +21,28 @@ type bars struct {
 // laneBars are the bars of a lane.
 type laneBars struct{ held, named, waited, marks []bar }
 
-// fit makes the bars of a timeline. Neighbours that are narrower than half a pixel, and closer than that to
+// fitBars makes the bars of a timeline. Neighbours that are narrower than half a pixel, and closer than that to
 // each other, become one. If there are more than most, it joins what is wider and farther apart, too.
-func fit(t stick.Timeline, most int) bars {
+func fitBars(t stick.Timeline, most int) bars {
 	for apart := 0.5; ; apart *= 2 {
 		var all bars
 		n := 0
+
 		joined := func(bars []bar) []bar {
 			n += len(bars)
 			return bars
 		}
-		all.pauses = joined(join(t, t.Pauses, apart))
+
+		all.pauses = joined(joinSpans(t, t.Pauses, apart))
 		for _, l := range t.Lanes {
 			all.lanes = append(all.lanes, laneBars{
-				held: joined(join(t, l.Holds, apart)), named: joined(join(t, l.Named, apart)), waited: joined(join(t, l.Waits, apart)),
-				marks: joined(joinMarks(t, l.Marks, max(apart, markApart))),
+				held:   joined(joinSpans(t, l.Holds, apart)),
+				named:  joined(joinSpans(t, l.Named, apart)),
+				waited: joined(joinSpans(t, l.Waits, apart)),
+				marks:  joined(joinMarks(t, l.Marks, max(apart, markApart))),
 			})
 		}
+
 		if n <= most || apart > wide {
 			return all
 		}
@@ -52,21 +57,25 @@ type spanned interface {
 	In(from, to stick.Time) (stick.Span, bool)
 }
 
-// join makes bars of spans, the oldest first.
-func join[S spanned](t stick.Timeline, spans []S, apart float64) []bar {
+// joinSpans makes bars of spans, the oldest first.
+func joinSpans[S spanned](t stick.Timeline, spans []S, apart float64) []bar {
 	var out []bar
 	for i, s := range spans {
 		part, ok := s.In(t.From, t.To)
 		if !ok {
 			continue
 		}
-		x := place(t, part.From)
-		b := bar{x: x, w: place(t, part.To) - x, first: i, last: i}
+
+		x := pixelOf(t, part.From)
+		b := bar{x: x, w: pixelOf(t, part.To) - x, first: i, last: i}
+
+		// Narrow neighbours become one bar.
 		if n := len(out) - 1; n >= 0 && b.x-out[n].x-out[n].w < apart && max(b.w, out[n].w) < apart {
 			out[n].w = max(out[n].w, b.x+b.w-out[n].x)
 			out[n].last = i
 			continue
 		}
+
 		out = append(out, b)
 	}
 	return out
@@ -79,21 +88,24 @@ func joinMarks(t stick.Timeline, marks []stick.Mark, apart float64) []bar {
 		if !slices.ContainsFunc(shapes, func(s shape) bool { return s.name == string(m.Type) }) {
 			continue
 		}
-		b := bar{x: place(t, m.At), first: i, last: i}
+
+		b := bar{x: pixelOf(t, m.At), first: i, last: i}
 		if n := len(out) - 1; n >= 0 && b.x-out[n].x < apart && marks[out[n].first].Type == m.Type {
 			out[n].last = i
 			continue
 		}
+
 		out = append(out, b)
 	}
 	return out
 }
 
-// place returns where a time lies, in pixels of a wide page.
-func place(t stick.Timeline, at stick.Time) float64 {
+// pixelOf returns where a time lies, in pixels of a wide page.
+func pixelOf(t stick.Timeline, at stick.Time) float64 {
 	if t.To <= t.From {
 		return 0
 	}
+
 	at = min(max(at, t.From), t.To)
 	return float64(at-t.From) / float64(t.To-t.From) * wide
 }

@@ -66,60 +66,60 @@ func SVG(w io.Writer, t stick.Timeline, opt Options) error {
 	opt.ID, opt.Width = cmp.Or(opt.ID, "tt-timeline"), cmp.Or(opt.Width, fileWide)
 	left := max(0, len(t.Lanes)-maxLanes)
 	t.Lanes = t.Lanes[:len(t.Lanes)-left]
-	c := &canvas{opt: opt, t: t, bars: fit(t, maxBars)}
-	bottom := c.bottom()
-	keys := c.keys()
+	c := &canvas{opt: opt, t: t, bars: fitBars(t, maxBars)}
+	bottom := c.bottomOfLanes()
+	keys := c.keyEntries()
 	height := bottom + (len(keys)+keyColumns-1)/keyColumns*keyRow + 8
 	if left > 0 {
 		height += keyRow
 	}
-	c.open(height)
-	c.axis()
-	c.pauses(bottom)
+	c.writeHead(height)
+	c.drawAxis()
+	c.drawPauses(bottom)
 	y := top
 	for i := range t.Lanes {
-		y = c.lane(i, y)
+		y = c.drawLane(i, y)
 	}
 	if len(t.Lanes) == 0 {
-		c.text(0, top+12, "", "Nobody held the stick in this time.")
+		c.drawText(0, top+12, "", "Nobody held the stick in this time.")
 	}
 	if left > 0 {
-		c.text(0, bottom+12, ` fill-opacity=".7"`, fmt.Sprintf("… and %s that %s left out", stick.Count(left, "more agent"), verb(left)))
+		c.drawText(0, bottom+12, ` fill-opacity=".7"`, fmt.Sprintf("… and %s that %s left out", stick.Count(left, "more agent"), isOrAre(left)))
 		bottom += keyRow
 	}
-	c.key(keys, bottom+4)
+	c.drawKey(keys, bottom+4)
 	c.WriteString("</svg>\n</svg>\n")
 	_, err := w.Write(c.Bytes())
 	return err
 }
 
-func verb(n int) string {
+func isOrAre(n int) string {
 	if n == 1 {
 		return "is"
 	}
 	return "are"
 }
 
-// open writes what comes before the axis.
-func (c *canvas) open(height int) {
+// writeHead writes what comes before the axis.
+func (c *canvas) writeHead(height int) {
 	size := `width="100%"`
 	if c.opt.Alone {
 		size = fmt.Sprintf(`width="%d" viewBox="0 0 %d %d"`, c.opt.Width, c.opt.Width, height)
 	}
 	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" class="tt-timeline" %s height="%d" role="img" aria-labelledby="%s-title %s-desc" direction="ltr" font-family="system-ui, sans-serif" font-size="13" fill="%s">`+"\n",
-		size, height, escape(c.opt.ID), escape(c.opt.ID), c.paint("ink"))
+		size, height, escapeText(c.opt.ID), escapeText(c.opt.ID), c.colourOf("ink"))
 	fmt.Fprintf(c, "<title id=\"%s-title\">%s</title>\n<desc id=\"%s-desc\">%s</desc>\n",
-		escape(c.opt.ID), escape(c.title()), escape(c.opt.ID), escape(c.describe()))
+		escapeText(c.opt.ID), escapeText(c.titleText()), escapeText(c.opt.ID), escapeText(c.describeLanes()))
 	if c.opt.Alone {
 		c.WriteString(styles)
 		fmt.Fprintf(c, "<rect class=\"tt-ground\" width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", ground)
 	}
 	fmt.Fprintf(c, "<defs>\n")
 	for _, s := range shapes {
-		fmt.Fprintf(c, "<path id=\"%s-%s\" d=\"%s\"/>\n", escape(c.opt.ID), s.name, s.path)
+		fmt.Fprintf(c, "<path id=\"%s-%s\" d=\"%s\"/>\n", escapeText(c.opt.ID), s.name, s.path)
 	}
 	fmt.Fprintf(c, "<pattern id=\"%s-hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\"><path class=\"tt-paused\" d=\"M0 7L7 0\" stroke=\"%s\" stroke-opacity=\".45\"/></pattern>\n</defs>\n",
-		escape(c.opt.ID), c.paint("paused"))
+		escapeText(c.opt.ID), c.colourOf("paused"))
 	c.WriteString("<svg x=\"2%\" width=\"96%\" overflow=\"visible\">\n")
 }
 
@@ -147,8 +147,8 @@ const (
 	styles = "<style>@media (prefers-color-scheme: dark) { .tt-timeline { fill: #ddd; color: #ddd } .tt-ground { fill: #181818 } .tt-waited { fill: #3f6b57; stroke: #3f6b57 } }</style>\n"
 )
 
-// paint returns the colour of something.
-func (c *canvas) paint(name string) string {
+// colourOf returns the colour of something.
+func (c *canvas) colourOf(name string) string {
 	switch {
 	case !c.opt.Alone:
 		return "var(--tt-" + name + ", " + colours[name] + ")"
@@ -158,9 +158,9 @@ func (c *canvas) paint(name string) string {
 	return colours[name]
 }
 
-// axis draws the points of time, and a line for each through the bars. It leaves out the rows with names, so
+// drawAxis draws the points of time, and a line for each through the bars. It leaves out the rows with names, so
 // that it crosses no text.
-func (c *canvas) axis() {
+func (c *canvas) drawAxis() {
 	var line strings.Builder
 	fmt.Fprintf(&line, "M0 %dV%d", top-6, top)
 	y := top
@@ -170,16 +170,16 @@ func (c *canvas) axis() {
 		y = end
 	}
 	ticks := Ticks(c.t.From, c.t.To, c.opt.Zone, maxTicks)
-	if first := beginning(c.t, c.opt.Zone); len(ticks) == 0 || c.at(ticks[0].At) > startApart*float64(len(first.Text)) {
-		c.label(0, first)
+	if first := firstTick(c.t, c.opt.Zone); len(ticks) == 0 || c.placeOf(ticks[0].At) > startApart*float64(len(first.Text)) {
+		c.drawLabel(0, first)
 		if len(ticks) > 0 && ticks[0].Day == first.Day {
 			ticks[0].Day = ""
 		}
 	}
 	for _, tick := range ticks {
-		x := c.at(tick.At)
-		fmt.Fprintf(c, "<svg x=\"%s\" overflow=\"visible\"><path d=\"%s\" stroke=\"currentColor\" stroke-opacity=\".15\"/></svg>\n", percent(x), line.String())
-		c.label(x, tick)
+		x := c.placeOf(tick.At)
+		fmt.Fprintf(c, "<svg x=\"%s\" overflow=\"visible\"><path d=\"%s\" stroke=\"currentColor\" stroke-opacity=\".15\"/></svg>\n", formatPercent(x), line.String())
+		c.drawLabel(x, tick)
 	}
 }
 
@@ -188,8 +188,8 @@ func (c *canvas) axis() {
 // the next.
 const startApart = 3.6
 
-// label writes when a point of the axis is. It stays within the picture.
-func (c *canvas) label(x float64, tick Tick) {
+// drawLabel writes when a point of the axis is. It stays within the picture.
+func (c *canvas) drawLabel(x float64, tick Tick) {
 	anchor := ` text-anchor="middle"`
 	switch {
 	case x < 6:
@@ -197,29 +197,29 @@ func (c *canvas) label(x float64, tick Tick) {
 	case x > 94:
 		anchor = ` text-anchor="end"`
 	}
-	c.text(x, 13, anchor+` font-size="12"`, tick.Text)
+	c.drawText(x, 13, anchor+` font-size="12"`, tick.Text)
 	if tick.Day != "" {
-		c.text(x, 27, anchor+` font-size="11" fill-opacity=".7"`, tick.Day)
+		c.drawText(x, 27, anchor+` font-size="11" fill-opacity=".7"`, tick.Day)
 	}
 }
 
-// pauses draws the pauses of the room across all lanes.
-func (c *canvas) pauses(bottom int) {
+// drawPauses draws the pauses of the room across all lanes.
+func (c *canvas) drawPauses(bottom int) {
 	for _, b := range c.bars.pauses {
 		fmt.Fprintf(c, "<rect x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\" fill=\"url(#%s-hatch)\"><title>%s</title></rect>\n",
-			percent(b.x/wide*100), top-6, percent(max(b.w, 1)/wide*100), bottom-top+6, escape(c.opt.ID), escape(c.sayPauses(b)))
+			formatPercent(b.x/wide*100), top-6, formatPercent(max(b.w, 1)/wide*100), bottom-top+6, escapeText(c.opt.ID), escapeText(c.sayPauses(b)))
 	}
 }
 
-// lane draws the lane i at a height, and returns the height of the next.
-func (c *canvas) lane(i, y int) int {
+// drawLane draws the lane i at a height, and returns the height of the next.
+func (c *canvas) drawLane(i, y int) int {
 	l, b := c.t.Lanes[i], c.bars.lanes[i]
-	c.text(0, y+12, ` font-weight="600"`, fitted(string(l.Agent), maxName))
-	c.text(100, y+12, ` text-anchor="end" font-size="11" fill-opacity=".7"`, totals(l))
+	c.drawText(0, y+12, ` font-weight="600"`, clipColumns(string(l.Agent), maxName))
+	c.drawText(100, y+12, ` text-anchor="end" font-size="11" fill-opacity=".7"`, laneTotals(l))
 	y += nameRow
-	c.rects("waited", b.waited, y+barRow/2, barRow/2, "", func(b bar) string { return c.sayWaited(l, b) })
-	c.rects("named", b.named, y+1, barRow-2, ` fill-opacity="0" stroke-dasharray="2 2"`, func(b bar) string { return c.sayNamed(l, b) })
-	c.rects("held", b.held, y, barRow, "", func(b bar) string { return c.sayHeld(l, b) })
+	c.drawBars("waited", b.waited, y+barRow/2, barRow/2, "", func(b bar) string { return c.sayWaited(l, b) })
+	c.drawBars("named", b.named, y+1, barRow-2, ` fill-opacity="0" stroke-dasharray="2 2"`, func(b bar) string { return c.sayNamed(l, b) })
+	c.drawBars("held", b.held, y, barRow, "", func(b bar) string { return c.sayHeld(l, b) })
 	y += barRow
 	if len(b.marks) == 0 {
 		return y + gap
@@ -227,13 +227,13 @@ func (c *canvas) lane(i, y int) int {
 	for _, m := range b.marks {
 		kind := string(l.Marks[m.first].Type)
 		fmt.Fprintf(c, "<use class=\"tt-%s\" href=\"#%s-%s\" x=\"%s\" y=\"%d\" fill=\"%s\"><title>%s</title></use>\n",
-			kind, escape(c.opt.ID), kind, percent(m.x/wide*100), y+2, c.paint(kind), escape(c.sayMarks(l, m)))
+			kind, escapeText(c.opt.ID), kind, formatPercent(m.x/wide*100), y+2, c.colourOf(kind), escapeText(c.sayMarks(l, m)))
 	}
 	return y + markRow + gap
 }
 
-// bottom returns the height below all lanes.
-func (c *canvas) bottom() int {
+// bottomOfLanes returns the height below all lanes.
+func (c *canvas) bottomOfLanes() int {
 	y := top
 	for _, b := range c.bars.lanes {
 		y += laneHeight(b)
@@ -252,38 +252,38 @@ func laneHeight(b laneBars) int {
 	return nameRow + barRow + gap
 }
 
-// rects draws the bars of one kind. Their outlines keep those visible that are narrower than a pixel.
-func (c *canvas) rects(kind string, all []bar, y, height int, more string, say func(bar) string) {
+// drawBars draws the bars of one kind. Their outlines keep those visible that are narrower than a pixel.
+func (c *canvas) drawBars(kind string, all []bar, y, height int, more string, say func(bar) string) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(c, "<g class=\"tt-%s\" fill=\"%s\" stroke=\"%s\"%s>\n", kind, c.paint(kind), c.paint(kind), more)
+	fmt.Fprintf(c, "<g class=\"tt-%s\" fill=\"%s\" stroke=\"%s\"%s>\n", kind, c.colourOf(kind), c.colourOf(kind), more)
 	for _, b := range all {
 		fmt.Fprintf(c, "<rect x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>%s</title></rect>\n",
-			percent(b.x/wide*100), y, percent(b.w/wide*100), height, escape(say(b)))
+			formatPercent(b.x/wide*100), y, formatPercent(b.w/wide*100), height, escapeText(say(b)))
 	}
 	c.WriteString("</g>\n")
 }
 
-// text draws a line of text at a place in percent.
-func (c *canvas) text(x float64, y int, more, text string) {
+// drawText draws a line of text at a place in percent.
+func (c *canvas) drawText(x float64, y int, more, text string) {
 	if text != "" {
-		fmt.Fprintf(c, "<text x=\"%s\" y=\"%d\"%s>%s</text>\n", percent(x), y, more, escape(text))
+		fmt.Fprintf(c, "<text x=\"%s\" y=\"%d\"%s>%s</text>\n", formatPercent(x), y, more, escapeText(text))
 	}
 }
 
-// at returns where a time lies, in percent.
-func (c *canvas) at(t stick.Time) float64 { return place(c.t, t) / wide * 100 }
+// placeOf returns where a time lies, in percent.
+func (c *canvas) placeOf(t stick.Time) float64 { return pixelOf(c.t, t) / wide * 100 }
 
-// percent writes a place with as many digits as count.
-func percent(x float64) string {
+// formatPercent writes a place with as many digits as count.
+func formatPercent(x float64) string {
 	s := strconv.FormatFloat(x, 'f', 3, 64)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + "%"
 }
 
-// escape makes a text one line that XML takes as text. What can't be seen becomes a blank, except for the
-// marks around a name that [isolated] makes.
-func escape(s string) string {
+// escapeText makes a text one line that XML takes as text. What can't be seen becomes a blank, except for the
+// marks around a name that [isolateText] makes.
+func escapeText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) || r == isolate || r == isolateEnd {
 			return r
@@ -295,9 +295,9 @@ func escape(s string) string {
 	return b.String()
 }
 
-// fitted cuts a line to a number of columns. Characters beyond those of Europe count as two, since most are
+// clipColumns cuts a line to a number of columns. Characters beyond those of Europe count as two, since most are
 // twice as wide. Of accents that pile up on one character two stay, so that they reach no other lane.
-func fitted(s string, columns int) string {
+func clipColumns(s string, columns int) string {
 	var out strings.Builder
 	at, accents := 0, 0
 	for _, r := range stick.Line(s) {

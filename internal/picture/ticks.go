@@ -43,7 +43,7 @@ func Ticks(from, to stick.Time, zone *time.Location, most int) []Tick {
 		}
 		midnight := time.Date(y, m, d, 0, 0, 0, 0, zone)
 		begin := int(first.Sub(midnight) / step)
-		return ticks(from, to, format, "2 Jan", func(k int) time.Time {
+		return collectTicks(from, to, format, "2 Jan", func(k int) time.Time {
 			if step <= time.Hour {
 				return midnight.Add(time.Duration(begin+k) * step)
 			}
@@ -55,18 +55,18 @@ func Ticks(from, to stick.Time, zone *time.Location, most int) []Tick {
 			if days >= 7 {
 				d -= (int(first.Weekday()) + 6) % 7 // weeks begin on Monday
 			}
-			return ticks(from, to, "2 Jan", "2006", func(k int) time.Time { return time.Date(y, m, d+k*days, 0, 0, 0, 0, zone) })
+			return collectTicks(from, to, "2 Jan", "2006", func(k int) time.Time { return time.Date(y, m, d+k*days, 0, 0, 0, 0, zone) })
 		}
 	}
 	months := 1
 	for !within(time.Duration(months) * 28 * day) {
 		months++
 	}
-	return ticks(from, to, "Jan", "2006", func(k int) time.Time { return time.Date(y, m+time.Month(k*months), 1, 0, 0, 0, 0, zone) })
+	return collectTicks(from, to, "Jan", "2006", func(k int) time.Time { return time.Date(y, m+time.Month(k*months), 1, 0, 0, 0, 0, zone) })
 }
 
-// ticks returns those points that lie in a range. at(0) isn't after its start.
-func ticks(from, to stick.Time, format, day string, at func(k int) time.Time) []Tick {
+// collectTicks returns those points that lie in a range. at(0) isn't after its start.
+func collectTicks(from, to stick.Time, format, day string, at func(k int) time.Time) []Tick {
 	var out []Tick
 	last := ""
 	for k := 0; ; k++ {
@@ -85,8 +85,8 @@ func ticks(from, to stick.Time, format, day string, at func(k int) time.Time) []
 	}
 }
 
-// beginning labels the time at which an axis begins, as the points after it are labelled.
-func beginning(t stick.Timeline, zone *time.Location) Tick {
+// firstTick labels the time at which an axis begins, as the points after it are labelled.
+func firstTick(t stick.Timeline, zone *time.Location) Tick {
 	span, at := t.To.Sub(t.From), t.From.Go().In(zone)
 	switch {
 	case span < time.Duration(maxTicks)*30*time.Second:

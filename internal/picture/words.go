@@ -8,32 +8,32 @@ import (
 	"talkingstick/stick"
 )
 
-// when writes a time for whoever looks: with its day, unless all of the picture is of one day.
-func (c *canvas) when(t stick.Time) string {
+// formatTime writes a time for whoever looks: with its day, unless all of the picture is of one day.
+func (c *canvas) formatTime(t stick.Time) string {
 	at := t.Go().In(c.opt.Zone)
-	if c.day(c.t.From) == c.day(c.t.To) {
+	if c.dateOf(c.t.From) == c.dateOf(c.t.To) {
 		return at.Format(time.TimeOnly)
 	}
 	return at.Format("2 Jan 15:04")
 }
 
-func (c *canvas) day(t stick.Time) string { return t.Go().In(c.opt.Zone).Format(time.DateOnly) }
+func (c *canvas) dateOf(t stick.Time) string { return t.Go().In(c.opt.Zone).Format(time.DateOnly) }
 
-// title says what the picture shows.
-func (c *canvas) title() string {
+// titleText says what the picture shows.
+func (c *canvas) titleText() string {
 	if c.t.To <= c.t.From {
 		return "Who held the stick"
 	}
 	from, to := c.t.From.Go().In(c.opt.Zone), c.t.To.Go().In(c.opt.Zone)
 	until := to.Format("15:04 MST")
-	if c.day(c.t.From) != c.day(c.t.To) {
+	if c.dateOf(c.t.From) != c.dateOf(c.t.To) {
 		until = to.Format("2 Jan 2006 15:04 MST")
 	}
 	return "Who held the stick from " + from.Format("2 Jan 2006 15:04") + " to " + until
 }
 
-// describe says what the lanes show, for those who can't see them.
-func (c *canvas) describe() string {
+// describeLanes says what the lanes show, for those who can't see them.
+func (c *canvas) describeLanes() string {
 	const most = 8
 	if len(c.t.Lanes) == 0 {
 		return "Nobody held the stick in this time."
@@ -44,21 +44,21 @@ func (c *canvas) describe() string {
 			said = append(said, fmt.Sprintf("The picture shows %s.", stick.Count(len(c.t.Lanes)-most, "more agent")))
 			break
 		}
-		s := name(l.Agent)
+		s := nameOf(l.Agent)
 		switch {
 		case l.Turns == 0 && l.Waited == 0:
 			s += " didn't hold the stick"
 		case l.Turns == 0:
-			s += " waited for the stick for " + lasted(l.Waited.Duration())
+			s += " waited for the stick for " + formatDuration(l.Waited.Duration())
 		default:
-			s += fmt.Sprintf(" held the stick in %s for %s", stick.Count(l.Turns, "turn"), lasted(l.Held.Duration()))
+			s += fmt.Sprintf(" held the stick in %s for %s", stick.Count(l.Turns, "turn"), formatDuration(l.Held.Duration()))
 			if l.Waited > 0 {
-				s += " and waited for " + lasted(l.Waited.Duration())
+				s += " and waited for " + formatDuration(l.Waited.Duration())
 			}
 		}
 		for _, m := range l.Marks {
 			if m.Type == stick.EventTakeover {
-				s += fmt.Sprintf("; it took over from %s", other(m.Other))
+				s += fmt.Sprintf("; it took over from %s", nameOrNobody(m.Other))
 				break
 			}
 		}
@@ -70,17 +70,17 @@ func (c *canvas) describe() string {
 	return strings.Join(said, " ")
 }
 
-// lasted is [stick.Lasted] as text.
-func lasted(d time.Duration) string { return string(stick.Lasted(d)) }
+// formatDuration is [stick.Lasted] as text.
+func formatDuration(d time.Duration) string { return string(stick.Lasted(d)) }
 
-// totals says on a lane what it comes to.
-func totals(l stick.Lane) string {
+// laneTotals says on a lane what it comes to.
+func laneTotals(l stick.Lane) string {
 	var said []string
 	if l.Turns > 0 {
-		said = append(said, string(stick.Count(l.Turns, "turn")), "held "+lasted(l.Held.Duration()))
+		said = append(said, string(stick.Count(l.Turns, "turn")), "held "+formatDuration(l.Held.Duration()))
 	}
 	if l.Waited > 0 {
-		said = append(said, "waited "+lasted(l.Waited.Duration()))
+		said = append(said, "waited "+formatDuration(l.Waited.Duration()))
 	}
 	return strings.Join(said, " · ")
 }
@@ -95,13 +95,13 @@ var began = map[stick.ClaimReason]string{
 func (c *canvas) sayHeld(l stick.Lane, b bar) string {
 	h := l.Holds[b.first]
 	if b.first != b.last {
-		return c.several(l, "held the stick in", "turn", b, l.Holds[b.first].Span, l.Holds[b.last].Span)
+		return c.saySeveral(l, "held the stick in", "turn", b, l.Holds[b.first].Span, l.Holds[b.last].Span)
 	}
-	s := name(l.Agent)
+	s := nameOf(l.Agent)
 	if h.To.IsZero() {
-		s += " has held the stick" + c.since(h.Span)
+		s += " has held the stick" + c.saySince(h.Span)
 	} else {
-		s += " held the stick" + c.during(h.Span)
+		s += " held the stick" + c.sayDuring(h.Span)
 	}
 	if h.Turn != 0 {
 		s += fmt.Sprintf(", turn %d", h.Turn)
@@ -117,9 +117,9 @@ func (c *canvas) sayHeld(l stick.Lane, b bar) string {
 	case stick.EventLeave:
 		s += "; it left and abandoned its turn"
 	case stick.EventTakeover:
-		s += "; " + other(h.By) + " took over"
+		s += "; " + nameOrNobody(h.By) + " took over"
 	case stick.EventKick:
-		s += "; " + other(h.By) + " removed it"
+		s += "; " + nameOrNobody(h.By) + " removed it"
 	case stick.EventRestored:
 		s += "; the machine restarted, or the database was restored or has lost changes"
 	}
@@ -131,13 +131,13 @@ func (c *canvas) sayNamed(l stick.Lane, b bar) string {
 	n := l.Named[b.first]
 	switch {
 	case b.first != b.last:
-		return fmt.Sprintf("the stick was reserved for %s %d times%s", name(l.Agent), b.last-b.first+1, c.between(n.From, l.Named[b.last].To))
+		return fmt.Sprintf("the stick was reserved for %s %d times%s", nameOf(l.Agent), b.last-b.first+1, c.sayBetween(n.From, l.Named[b.last].To))
 	case n.To.IsZero():
-		return "the stick is reserved for " + name(l.Agent) + c.since(n.Span)
+		return "the stick is reserved for " + nameOf(l.Agent) + c.saySince(n.Span)
 	case n.Claimed:
-		return "the stick was reserved for " + name(l.Agent) + c.during(n.Span) + ", and it took it"
+		return "the stick was reserved for " + nameOf(l.Agent) + c.sayDuring(n.Span) + ", and it took it"
 	}
-	return "the stick was reserved for " + name(l.Agent) + c.during(n.Span) + ", and it didn't take it"
+	return "the stick was reserved for " + nameOf(l.Agent) + c.sayDuring(n.Span) + ", and it didn't take it"
 }
 
 // sayWaited says what a bar shows of the waits of a lane.
@@ -145,11 +145,11 @@ func (c *canvas) sayWaited(l stick.Lane, b bar) string {
 	w := l.Waits[b.first]
 	switch {
 	case b.first != b.last:
-		return c.several(l, "waited for", "turn", b, w.Span, l.Waits[b.last].Span)
+		return c.saySeveral(l, "waited for", "turn", b, w.Span, l.Waits[b.last].Span)
 	case w.To.IsZero():
-		return name(l.Agent) + " has waited for the stick" + c.since(w.Span)
+		return nameOf(l.Agent) + " has waited for the stick" + c.saySince(w.Span)
 	}
-	return fmt.Sprintf("%s waited%s; it got turn %d", name(l.Agent), c.during(w.Span), w.Turn)
+	return fmt.Sprintf("%s waited%s; it got turn %d", nameOf(l.Agent), c.sayDuring(w.Span), w.Turn)
 }
 
 // sayMarks says what marks show, the first few of them.
@@ -165,17 +165,17 @@ func (c *canvas) sayMarks(l stick.Lane, b bar) string {
 		if m.Type != l.Marks[b.first].Type {
 			continue // it has a mark of its own
 		}
-		s := c.when(m.At) + " "
+		s := c.formatTime(m.At) + " "
 		switch m.Type {
 		case stick.EventTakeover:
-			s += fmt.Sprintf("%s took over from %s: %s", name(l.Agent), other(m.Other), isolated(stick.Clip(strings.ReplaceAll(string(m.Cause), "_", " "), maxText)))
+			s += fmt.Sprintf("%s took over from %s: %s", nameOf(l.Agent), nameOrNobody(m.Other), isolateText(stick.Clip(strings.ReplaceAll(string(m.Cause), "_", " "), maxText)))
 		case stick.EventKick:
-			s += fmt.Sprintf("%s removed %s", other(m.Other), name(l.Agent))
+			s += fmt.Sprintf("%s removed %s", nameOrNobody(m.Other), nameOf(l.Agent))
 		default:
-			s += fmt.Sprintf("what %s and %s reserved overlaps", name(l.Agent), other(m.Other))
+			s += fmt.Sprintf("what %s and %s reserved overlaps", nameOf(l.Agent), nameOrNobody(m.Other))
 		}
 		if m.Reason != "" {
-			s += "; " + isolated(stick.Clip(m.Reason, maxText))
+			s += "; " + isolateText(stick.Clip(m.Reason, maxText))
 		}
 		said = append(said, s)
 	}
@@ -186,66 +186,66 @@ func (c *canvas) sayMarks(l stick.Lane, b bar) string {
 func (c *canvas) sayPauses(b bar) string {
 	p := c.t.Pauses[b.first]
 	if b.first != b.last {
-		return fmt.Sprintf("the room was paused %d times%s", b.last-b.first+1, c.between(p.From, c.t.Pauses[b.last].To))
+		return fmt.Sprintf("the room was paused %d times%s", b.last-b.first+1, c.sayBetween(p.From, c.t.Pauses[b.last].To))
 	}
 	s := "somebody"
 	if p.By != "" {
-		s = name(p.By)
+		s = nameOf(p.By)
 	}
 	if p.To.IsZero() {
-		s += " has paused the room" + c.since(p.Span)
+		s += " has paused the room" + c.saySince(p.Span)
 	} else {
-		s += " paused the room" + c.during(p.Span)
+		s += " paused the room" + c.sayDuring(p.Span)
 	}
 	if p.Reason != "" {
-		s += ": " + isolated(stick.Clip(p.Reason, maxText))
+		s += ": " + isolateText(stick.Clip(p.Reason, maxText))
 	}
 	return s
 }
 
-// several says what many spans show that are drawn as one.
-func (c *canvas) several(l stick.Lane, did string, what stick.Words, b bar, first, last stick.Span) string {
-	return fmt.Sprintf("%s %s %s%s", name(l.Agent), did, stick.Count(b.last-b.first+1, what), c.between(first.From, last.To))
+// saySeveral says what many spans show that are drawn as one.
+func (c *canvas) saySeveral(l stick.Lane, did string, what stick.Words, b bar, first, last stick.Span) string {
+	return fmt.Sprintf("%s %s %s%s", nameOf(l.Agent), did, stick.Count(b.last-b.first+1, what), c.sayBetween(first.From, last.To))
 }
 
-// during says how long something lasted that has ended, and when it was.
-func (c *canvas) during(s stick.Span) string {
+// sayDuring says how long something lasted that has ended, and when it was.
+func (c *canvas) sayDuring(s stick.Span) string {
 	if s.From.IsZero() {
-		return " until " + c.when(s.To)
+		return " until " + c.formatTime(s.To)
 	}
-	return " for " + lasted(s.To.Sub(s.From)) + c.between(s.From, s.To)
+	return " for " + formatDuration(s.To.Sub(s.From)) + c.sayBetween(s.From, s.To)
 }
 
-// since says how long something has gone on.
-func (c *canvas) since(s stick.Span) string {
+// saySince says how long something has gone on.
+func (c *canvas) saySince(s stick.Span) string {
 	if s.From.IsZero() {
 		return ""
 	}
-	return " for " + lasted(c.t.To.Sub(s.From)) + ", since " + c.when(s.From)
+	return " for " + formatDuration(c.t.To.Sub(s.From)) + ", since " + c.formatTime(s.From)
 }
 
-// between says from when to when something was, as far as that is known.
-func (c *canvas) between(from, to stick.Time) string {
+// sayBetween says from when to when something was, as far as that is known.
+func (c *canvas) sayBetween(from, to stick.Time) string {
 	switch {
 	case from.IsZero() && to.IsZero():
 		return ""
 	case from.IsZero():
-		return ", until " + c.when(to)
+		return ", until " + c.formatTime(to)
 	case to.IsZero():
-		return ", since " + c.when(from)
+		return ", since " + c.formatTime(from)
 	}
-	return ", " + c.when(from) + " to " + c.when(to)
+	return ", " + c.formatTime(from) + " to " + c.formatTime(to)
 }
 
-// name is the name of an agent within a sentence.
-func name(a stick.AgentID) string { return isolated(fitted(string(a), 2*maxName)) }
+// nameOf is the name of an agent within a sentence.
+func nameOf(a stick.AgentID) string { return isolateText(clipColumns(string(a), 2*maxName)) }
 
-// other names the other side of something.
-func other(a stick.AgentID) string {
+// nameOrNobody names the other side of something.
+func nameOrNobody(a stick.AgentID) string {
 	if a == "" {
 		return "nobody"
 	}
-	return name(a)
+	return nameOf(a)
 }
 
 // What stands between these two characters has a direction of its own.
@@ -254,8 +254,8 @@ const (
 	isolateEnd = '\u2069'
 )
 
-// isolated keeps a text that is written from right to left from turning the sentence around it.
-func isolated(s string) string {
+// isolateText keeps a text that is written from right to left from turning the sentence around it.
+func isolateText(s string) string {
 	for _, r := range s {
 		if r >= 0x590 {
 			return string(isolate) + s + string(isolateEnd)

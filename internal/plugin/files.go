@@ -24,12 +24,12 @@ const (
 // object is a JSON object.
 type object = map[string]any
 
-// files returns all files by their names, with /. They are the same at every call.
-func (p plugins) files() map[string]string {
-	all := p.claude()
-	maps.Copy(all, p.gemini())
-	maps.Copy(all, p.openCode())
-	all["README.md"] = p.readme()
+// allFiles returns all files by their names, with /. They are the same at every call.
+func (p plugins) allFiles() map[string]string {
+	all := p.claudeFiles()
+	maps.Copy(all, p.geminiFiles())
+	maps.Copy(all, p.openCodeFiles())
+	all["README.md"] = p.readmeText()
 	return all
 }
 
@@ -41,8 +41,8 @@ func hooksOf(f harness.Format) string {
 	return harness.JSON(object{"description": "Tells tt what happens in a session", "hooks": install.PluginHooks(harness.Takers(f)...)})
 }
 
-// claude is the plugin in the format of Claude Code, and the marketplace that offers it.
-func (p plugins) claude() map[string]string {
+// claudeFiles is the plugin in the format of Claude Code, and the marketplace that offers it.
+func (p plugins) claudeFiles() map[string]string {
 	dir := harness.PluginName
 	servers := object{harness.ServerName: install.PluginServer(harness.PluginServer)}
 	manifest := object{
@@ -77,8 +77,8 @@ The plugin brings no program. Install ` + "`tt`" + ` first and put it on your ` 
 what agents say in a database in your home directory. ` + "`tt doctor`" + ` says whether everything works.
 `
 
-// gemini is the extension of Gemini CLI.
-func (p plugins) gemini() map[string]string {
+// geminiFiles is the extension of Gemini CLI.
+func (p plugins) geminiFiles() map[string]string {
 	row := harness.Takers(harness.FormatGemini)[0]
 	return map[string]string{
 		path.Join(geminiDir, "gemini-extension.json"): harness.JSON(object{
@@ -90,8 +90,8 @@ func (p plugins) gemini() map[string]string {
 	}
 }
 
-// openCode is the package of npm for OpenCode.
-func (p plugins) openCode() map[string]string {
+// openCodeFiles is the package of npm for OpenCode.
+func (p plugins) openCodeFiles() map[string]string {
 	row := harness.Takers(harness.FormatOpenCode)[0]
 	manifest := object{
 		"name": harness.PluginPackage, "version": p.version, "description": summary, "license": "MIT", "type": "module", "main": "./index.js",
@@ -110,8 +110,8 @@ func (p plugins) openCode() map[string]string {
 	}
 }
 
-// readme says to people what the directory is, and how each harness installs from it.
-func (p plugins) readme() string {
+// readmeText says to people what the directory is, and how each harness installs from it.
+func (p plugins) readmeText() string {
 	var b bytes.Buffer
 	b.WriteString("# Talking Stick as plugins\n\n" + summary + ". They bring no program: install `tt` first, and put it on your `PATH`.\n" +
 		"Without it they do nothing.\n\n`" + harness.From + "` is this directory, or the address of the repository that holds it. " +

@@ -25,15 +25,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: plugin [flags] <directory>")
 		os.Exit(2)
 	}
-	if err := p.write(flag.Arg(0)); err != nil {
+	if err := p.writeFiles(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "plugin:", err)
 		os.Exit(1)
 	}
 }
 
-// write writes the plugins.
-func (p plugins) write(dir string) error {
-	for name, text := range p.files() {
+// writeFiles writes the plugins.
+func (p plugins) writeFiles(dir string) error {
+	for name, text := range p.allFiles() {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return fmt.Errorf("make directory for plugins: %w", err)

@@ -21,7 +21,7 @@ func TestPlugins(t *testing.T) {
 	p := plugins{version: "1.2.3", author: "Ann", homepage: "https://example.invalid/plugins"}
 	one, two := t.TempDir(), filepath.Join(t.TempDir(), "new", "directory")
 	for _, dir := range []string{one, two} {
-		if err := p.write(dir); err != nil {
+		if err := p.writeFiles(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestPlugins(t *testing.T) {
 // TestPluginsSay: what plugins say of themselves is what the command was told.
 func TestPluginsSay(t *testing.T) {
 	p := plugins{version: "1.2.3", author: "Ann", homepage: "https://example.invalid/plugins"}
-	all := p.files()
+	all := p.allFiles()
 	for name, want := range map[string][]string{
 		".claude-plugin/marketplace.json":          {`"Ann"`, `"./talking-stick"`},
 		"talking-stick/.claude-plugin/plugin.json": {`"1.2.3"`, `"Ann"`, `"homepage"`, `"--plugin"`},
@@ -72,7 +72,7 @@ func TestPluginsSay(t *testing.T) {
 			}
 		}
 	}
-	if bare := (plugins{}).files(); strings.Contains(bare["talking-stick/.claude-plugin/plugin.json"], "homepage") {
+	if bare := (plugins{}).allFiles(); strings.Contains(bare["talking-stick/.claude-plugin/plugin.json"], "homepage") {
 		t.Error("a plugin that is published nowhere has a homepage")
 	}
 }

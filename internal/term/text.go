@@ -22,7 +22,7 @@ type Text string
 func Textf(format string, args ...any) Text {
 	safe := make([]any, len(args))
 	for i, arg := range args {
-		safe[i] = safely(arg)
+		safe[i] = safeArgument(arg)
 	}
 	return Text(fmt.Sprintf(format, safe...))
 }
@@ -36,7 +36,7 @@ func Wordsf(format string, args ...any) Text {
 		case Text:
 			shown[i] = string(v)
 		case stick.Words:
-			shown[i] = part(string(v))
+			shown[i] = safePart(string(v))
 		default:
 			shown[i] = stick.Shown(arg)
 		}
@@ -44,22 +44,22 @@ func Wordsf(format string, args ...any) Text {
 	return Text(fmt.Sprintf(format, shown...))
 }
 
-func safely(arg any) any {
+func safeArgument(arg any) any {
 	switch v := arg.(type) {
 	case Text, int, int64, time.Duration:
 		return v
 	case string:
-		return part(v)
+		return safePart(v)
 	}
 	switch reflect.ValueOf(arg).Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Bool, reflect.Float64:
 		return arg
 	}
-	return part(fmt.Sprint(arg))
+	return safePart(fmt.Sprint(arg))
 }
 
-// part is [stick.Line] for a part of a line: a blank at its start or end separates it from what stands there.
-func part(s string) string {
+// safePart is [stick.Line] for a part of a line: a blank at its start or end separates it from what stands there.
+func safePart(s string) string {
 	line := stick.Line(s)
 	if strings.HasPrefix(s, " ") {
 		line = " " + line

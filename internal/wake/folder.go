@@ -22,8 +22,8 @@ func In(data string) Folder { return Folder{filepath.Join(data, "inboxes")} }
 
 const fileSuffix = ".json"
 
-// path returns the file of a session. Its name says nothing about the session.
-func (f Folder) path(session string) string {
+// filePath returns the file of a session. Its name says nothing about the session.
+func (f Folder) filePath(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:16])+fileSuffix)
 }
@@ -31,12 +31,12 @@ func (f Folder) path(session string) string {
 // AttendantLock returns the path of the lock that the process has which waits in a room and writes to inboxes
 // for others. It is only there after somebody has an inbox.
 func (f Folder) AttendantLock(room stick.RoomID) string {
-	return strings.TrimSuffix(f.path("room "+string(room)), fileSuffix) + ".lock"
+	return strings.TrimSuffix(f.filePath("room "+string(room)), fileSuffix) + ".lock"
 }
 
 // Keep writes down the inbox of a session, unless the file says the same already.
 func (f Folder) Keep(session string, b Inbox) error {
-	path := f.path(session)
+	path := f.filePath(session)
 	if had, err := readInbox(path); err == nil && had == b {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (f Folder) Keep(session string, b Inbox) error {
 }
 
 // Drop removes the inbox of a session. It may be called for one that isn't there.
-func (f Folder) Drop(session string) error { return drop(f.path(session)) }
+func (f Folder) Drop(session string) error { return removeFile(f.filePath(session)) }
 
 // Kept is an inbox that is written down.
 type Kept struct {
@@ -60,7 +60,7 @@ type Kept struct {
 }
 
 // Drop removes it from the folder.
-func (k Kept) Drop() error { return drop(k.path) }
+func (k Kept) Drop() error { return removeFile(k.path) }
 
 // All returns the inboxes that are written down, in no order. What can't be read is left out: another version
 // of the program may have written it.
@@ -89,7 +89,7 @@ func readInbox(path string) (b Inbox, err error) {
 	return b, json.Unmarshal(text, &b)
 }
 
-func drop(path string) error {
+func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return withoutPath(err)
 	}
