@@ -59,15 +59,15 @@ func (s *Scene) agentIn(name, dir, namespace string) *Actor {
 	s.Helper()
 	harness, session, _ := strings.Cut(name, ":")
 	a := &Actor{Scene: s, Name: name, dir: dir, namespace: namespace}
-	a.pid = s.machine.start(proctest.Process{Comm: harness, Dir: dir})
+	a.pid = s.machine.startProcess(proctest.Process{Comm: harness, Dir: dir})
 	a.By = core.Caller{
 		Harness: harness, SessionID: session, Proof: stick.ProvesSession, User: "ann", Host: "here",
-		Process: stick.Process{Machine: s.machine.name, Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
+		Process: stick.Process{Machine: s.machine.name, Boot: s.machine.bootID(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
 	}
 	if namespace != "" {
 		a.By.Process.PIDNS = namespace
 	}
-	return s.enter(a)
+	return s.addActor(a)
 }
 
 // AgentUnseen makes an agent without a visible process, so that its verdict is always unknown.
@@ -76,25 +76,25 @@ func (s *Scene) AgentUnseen(name string) *Actor {
 	harness, session, _ := strings.Cut(name, ":")
 	a := &Actor{Scene: s, Name: name, dir: s.Work}
 	a.By = core.Caller{Harness: harness, SessionID: session, User: "ann", Host: "here"}
-	return s.enter(a)
+	return s.addActor(a)
 }
 
 // Person makes a person at a terminal.
 func (s *Scene) Person(name string) *Actor {
 	s.Helper()
 	a := &Actor{Scene: s, Name: name, dir: s.Work}
-	a.pid = s.machine.start(proctest.Process{Comm: "bash", TTY: 34816, Dir: s.dir})
+	a.pid = s.machine.startProcess(proctest.Process{Comm: "bash", TTY: 34816, Dir: s.dir})
 	a.By = core.Caller{
 		Harness: "human", User: name, Host: "here", Person: true, Terminal: "pts/0", Proof: stick.ProvesTurn,
-		Process: stick.Process{Machine: s.machine.name, Boot: s.machine.boot(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
+		Process: stick.Process{Machine: s.machine.name, Boot: s.machine.bootID(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
 	}
-	return s.enter(a)
+	return s.addActor(a)
 }
 
-// enter gives an actor a program, and finds out its id.
-func (s *Scene) enter(a *Actor) *Actor {
+// addActor gives an actor a program, and finds out its id.
+func (s *Scene) addActor(a *Actor) *Actor {
 	s.Helper()
-	a.program(nil)
+	a.startProgram(nil)
 	me, err := a.Engine.Whoami(s.Context(), engine.WhoamiParams{Caller: a.By})
 	if err != nil {
 		s.Fatal(err)
@@ -106,17 +106,17 @@ func (s *Scene) enter(a *Actor) *Actor {
 	return a
 }
 
-// program gives the actor a new program. Its process has no working directory, because it only exists while
+// startProgram gives the actor a new program. Its process has no working directory, because it only exists while
 // an operation runs. It calls kill at each kill point, but for those of copies, which several goroutines pass
 // at a time; kill may be nil.
-func (a *Actor) program(kill func(string)) {
-	a.tt = a.machine.start(proctest.Process{PPID: a.pid, Comm: "tt"})
-	procs := a.machine.seen(a.tt, a.namespace)
+func (a *Actor) startProgram(kill func(string)) {
+	a.tt = a.machine.startProcess(proctest.Process{PPID: a.pid, Comm: "tt"})
+	procs := a.machine.tableSeenBy(a.tt, a.namespace)
 	procs.OneHost = !a.Shared()
 	c := core.Config{
 		Dir: a.data, Database: a.database, Procs: procs, Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
-		Now:     a.clock.Now, NewID: a.newID, Kill: exceptCopies(kill), Slack: 100, Host: a.host, News: news, InboxPeer: a.peer,
+		Now:     a.clock.Now, NewID: a.newID, Kill: exceptCopies(kill), Slack: 100, Host: a.host, News: newsText, InboxPeer: a.peerOf,
 	}
 	c.Git.Path = a.git
 	a.kernel = core.New(c)
@@ -158,14 +158,14 @@ func (s *Scene) Reboots() {
 func (a *Actor) Renewing(each time.Duration) *Actor {
 	b := *a
 	b.renews = each
-	b.program(nil)
+	b.startProgram(nil)
 	return &b
 }
 
 // Again returns the same actor with another program.
 func (a *Actor) Again() *Actor {
 	b := *a
-	b.program(nil)
+	b.startProgram(nil)
 	return &b
 }
 
@@ -173,7 +173,7 @@ func (a *Actor) Again() *Actor {
 func (a *Actor) WithGit(path string) *Actor {
 	b := *a
 	b.git = path
-	b.program(nil)
+	b.startProgram(nil)
 	return &b
 }
 
@@ -181,22 +181,22 @@ func (a *Actor) WithGit(path string) *Actor {
 func (a *Actor) At(dir string) *Actor {
 	b := *a
 	b.dir = dir
-	b.program(nil)
+	b.startProgram(nil)
 	return &b
 }
 
 // Dies ends the actor's harness and its program.
 func (a *Actor) Dies() {
-	a.machine.end(a.tt)
-	a.machine.end(a.pid)
+	a.machine.endProcess(a.tt)
+	a.machine.endProcess(a.pid)
 }
 
 // Returns returns the same session in a new process.
 func (a *Actor) Returns() *Actor {
 	b := *a
-	b.pid = a.machine.start(proctest.Process{Comm: a.By.Harness, Dir: a.dir})
+	b.pid = a.machine.startProcess(proctest.Process{Comm: a.By.Harness, Dir: a.dir})
 	b.By.Process.PID, b.By.Process.Start = b.pid, int64(b.pid)
-	b.program(nil)
+	b.startProgram(nil)
 	return &b
 }
 
@@ -208,8 +208,8 @@ func (a *Actor) As(name string) *Actor {
 	return &b
 }
 
-// where fills in the actor's directory if w names no room.
-func (a *Actor) where(w core.Where) core.Where {
+// fillWhere fills in the actor's directory if w names no room.
+func (a *Actor) fillWhere(w core.Where) core.Where {
 	if w == (core.Where{}) {
 		w.Path = a.dir
 	}
@@ -222,7 +222,7 @@ func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
 	a.Helper()
 	met := false
 	b := *a
-	b.program(func(at string) {
+	b.startProgram(func(at string) {
 		if at == point && !met {
 			met = true
 			happens()
@@ -230,7 +230,7 @@ func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
 	})
 	fn(&b)
 	if !met {
-		a.fail("%s never reaches the kill point %q", a.Name, point)
+		a.failStory("%s never reaches the kill point %q", a.Name, point)
 	}
 }
 
@@ -240,7 +240,7 @@ func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
 func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
 	a.Helper()
 	b := *a
-	b.program(func(at string) {
+	b.startProgram(func(at string) {
 		if at == point {
 			if nth--; nth == 0 {
 				killed = true
@@ -254,7 +254,7 @@ func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
 		fn(&b)
 	}()
 	<-over
-	a.machine.end(b.tt)
+	a.machine.endProcess(b.tt)
 	if err := b.kernel.Close(); err != nil {
 		a.Error(err)
 	}
@@ -265,7 +265,7 @@ func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
 func (a *Actor) KillPoints(fn func(*Actor)) (points []string) {
 	a.Helper()
 	b := *a
-	b.program(func(at string) { points = append(points, at) })
+	b.startProgram(func(at string) { points = append(points, at) })
 	fn(&b)
 	return points
 }

@@ -18,27 +18,27 @@ type Answer[R any] struct {
 	op string
 }
 
-// do runs an operation for a.
-func do[P, R any](a *Actor, name string, op func(context.Context, P) (R, error), p P) Answer[R] {
+// runOperation runs an operation for a.
+func runOperation[P, R any](a *Actor, name string, op func(context.Context, P) (R, error), p P) Answer[R] {
 	res, err := op(a.Context(), p)
 	return Answer[R]{res, err, a, name}
 }
 
-// fail ends the story with what was expected and what came.
-func (x Answer[R]) fail(format string, args ...any) {
+// failStory ends the story with what was expected and what came.
+func (x Answer[R]) failStory(format string, args ...any) {
 	x.by.Helper()
 	got := stick.Clip(fmt.Sprintf("%+v", x.Res), 1500)
 	if x.Err != nil {
 		got = fmt.Sprintf("refused: %s: %v", stick.CodeOf(x.Err), x.Err)
 	}
-	x.by.fail("%s %s: expected %s\ngot: %s", x.by.Name, x.op, fmt.Sprintf(format, args...), got)
+	x.by.failStory("%s %s: expected %s\ngot: %s", x.by.Name, x.op, fmt.Sprintf(format, args...), got)
 }
 
 // OK expects that the operation isn't refused, and returns its result.
 func (x Answer[R]) OK() R {
 	x.by.Helper()
 	if x.Err != nil {
-		x.fail("success")
+		x.failStory("success")
 	}
 	return x.Res
 }
@@ -47,7 +47,7 @@ func (x Answer[R]) OK() R {
 func (x Answer[R]) Refused(code stick.Code) *stick.Error {
 	x.by.Helper()
 	if x.Err == nil || stick.CodeOf(x.Err) != code {
-		x.fail("the refusal %s", code)
+		x.failStory("the refusal %s", code)
 	}
 	return stick.AsError(x.Err)
 }
@@ -56,7 +56,7 @@ func (x Answer[R]) Refused(code stick.Code) *stick.Error {
 func (x Answer[R]) That(what string, holds func(R) bool) Answer[R] {
 	x.by.Helper()
 	if x.Err != nil || !holds(x.Res) {
-		x.fail("%s", what)
+		x.failStory("%s", what)
 	}
 	return x
 }
@@ -70,7 +70,7 @@ type Asked struct {
 func (x Asked) Is(want stick.WaitStatus) Asked {
 	x.by.Helper()
 	if x.Err != nil || x.Res.Status != want {
-		x.fail("%s", want)
+		x.failStory("%s", want)
 	}
 	return x
 }
@@ -79,7 +79,7 @@ func (x Asked) Is(want stick.WaitStatus) Asked {
 func (x Asked) Granted(turn int64) Asked {
 	x.by.Helper()
 	if x.Is(stick.YourTurn).Res.Grant.TurnID != turn {
-		x.fail("turn %d", turn)
+		x.failStory("turn %d", turn)
 	}
 	return x
 }
@@ -88,7 +88,7 @@ func (x Asked) Granted(turn int64) Asked {
 func (x Asked) Because(why string) Asked {
 	x.by.Helper()
 	if x.Res.Reason != why {
-		x.fail("the reason %s", why)
+		x.failStory("the reason %s", why)
 	}
 	return x
 }
@@ -106,7 +106,7 @@ func (x Asked) TakeoverOpen(why stick.Cause) Asked {
 func (x Asked) Handoff(status string) Asked {
 	x.by.Helper()
 	if h := x.Is(stick.YourTurn).Res.Handoff; h == nil || h.Status != status {
-		x.fail("the handoff %q", status)
+		x.failStory("the handoff %q", status)
 	}
 	return x
 }
@@ -115,7 +115,7 @@ func (x Asked) Handoff(status string) Asked {
 func (x Asked) Recovers(status string, since int) Asked {
 	x.by.Helper()
 	if r := x.Is(stick.YourTurn).Res.Recovery; r == nil || r.Handoff == nil || r.Handoff.Status != status || len(r.Since) != since {
-		x.fail("a recovery of the handoff %q, and %d later events", status, since)
+		x.failStory("a recovery of the handoff %q, and %d later events", status, since)
 	}
 	return x
 }
@@ -124,7 +124,7 @@ func (x Asked) Recovers(status string, since int) Asked {
 func (x Asked) Brings(bodies ...string) Asked {
 	x.by.Helper()
 	if got := Bodies(x.Res.Events); x.Err != nil || !slices.Equal(got, bodies) {
-		x.fail("the events %q, not %q", bodies, got)
+		x.failStory("the events %q, not %q", bodies, got)
 	}
 	return x
 }
@@ -150,7 +150,7 @@ type Released struct {
 func (x Released) NextIs(next *Actor) Released {
 	x.by.Helper()
 	if x.Err != nil || x.Res.ReservedFor == nil || *x.Res.ReservedFor != next.ID {
-		x.fail("the stick reserved for %s", next.Name)
+		x.failStory("the stick reserved for %s", next.Name)
 	}
 	return x
 }
@@ -159,7 +159,7 @@ func (x Released) NextIs(next *Actor) Released {
 func (x Released) ForNobody() Released {
 	x.by.Helper()
 	if x.Err != nil || x.Res.ReservedFor != nil || x.Res.Nobody == "" {
-		x.fail("a free stick, and the reason")
+		x.failStory("a free stick, and the reason")
 	}
 	return x
 }
@@ -168,7 +168,7 @@ func (x Released) ForNobody() Released {
 func (x Released) Already() Released {
 	x.by.Helper()
 	if x.Err != nil || !x.Res.Already {
-		x.fail("its first result again")
+		x.failStory("its first result again")
 	}
 	return x
 }
@@ -182,7 +182,7 @@ type Took struct {
 func (x Took) Granted(turn int64, why stick.Cause) Took {
 	x.by.Helper()
 	if x.Err != nil || x.Res.Grant == nil || x.Res.TurnID != turn || x.Res.Cause != why {
-		x.fail("turn %d by %s", turn, why)
+		x.failStory("turn %d by %s", turn, why)
 	}
 	return x
 }
@@ -191,7 +191,7 @@ func (x Took) Granted(turn int64, why stick.Cause) Took {
 func (x Took) From(owner *Actor) Took {
 	x.by.Helper()
 	if x.Err != nil || x.Res.From == nil || *x.Res.From != owner.ID {
-		x.fail("a takeover from %s", owner.Name)
+		x.failStory("a takeover from %s", owner.Name)
 	}
 	return x
 }

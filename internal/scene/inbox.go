@@ -32,7 +32,7 @@ func (a *Actor) HasInbox() *Inbox {
 	a.Cleanup(func() { os.RemoveAll(dir) })
 	b := &Inbox{a: a, socket: filepath.Join(dir, "s"), token: "token of " + a.Name, got: make(chan string, 100)}
 	a.inbox.Socket, a.inbox.Token = b.socket, b.token
-	b.Serves(a.pid, b.take)
+	b.Serves(a.pid, b.readTexts)
 	return b
 }
 
@@ -59,8 +59,8 @@ func (b *Inbox) Serves(pid int, handle func(net.Conn)) {
 	}()
 }
 
-// take reads what a harness would take: a text after the right token.
-func (b *Inbox) take(c net.Conn) {
+// readTexts reads what a harness would take: a text after the right token.
+func (b *Inbox) readTexts(c net.Conn) {
 	defer c.Close()
 	lines := bufio.NewScanner(c)
 	proved := false
@@ -92,10 +92,10 @@ func (b *Inbox) Gets(bodies ...string) {
 	select {
 	case text := <-b.got:
 		if want := strings.Join(bodies, "\n"); text != want {
-			b.a.fail("the inbox of %s got %q, want %q", b.a.Name, text, want)
+			b.a.failStory("the inbox of %s got %q, want %q", b.a.Name, text, want)
 		}
 	case <-time.After(patience):
-		b.a.fail("the inbox of %s gets nothing", b.a.Name)
+		b.a.failStory("the inbox of %s gets nothing", b.a.Name)
 	}
 }
 
@@ -104,7 +104,7 @@ func (b *Inbox) GetsNothing() {
 	b.a.Helper()
 	select {
 	case text := <-b.got:
-		b.a.fail("the inbox of %s got %q", b.a.Name, text)
+		b.a.failStory("the inbox of %s got %q", b.a.Name, text)
 	default:
 	}
 }
@@ -121,8 +121,8 @@ func (b *Inbox) WrittenDown() bool {
 	return false
 }
 
-// news is the text that wakes an agent in a story.
-func news(events []stick.Event, more bool) string {
+// newsText is the text that wakes an agent in a story.
+func newsText(events []stick.Event, more bool) string {
 	text := strings.Join(Bodies(events), "\n")
 	if more {
 		text += " …"
@@ -130,8 +130,8 @@ func news(events []stick.Event, more bool) string {
 	return text
 }
 
-// peer says which process of the story listens on a socket.
-func (s *Scene) peer(c *net.UnixConn) (pid int, known bool) {
+// peerOf says which process of the story listens on a socket.
+func (s *Scene) peerOf(c *net.UnixConn) (pid int, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pid, known = s.peers[c.RemoteAddr().String()]

@@ -26,8 +26,8 @@ const firstPID = 5_000_000
 
 func newMachine() *machine { return &machine{next: firstPID, views: map[int]fs.ReadLinkFS{}} }
 
-// start adds a process and returns its pid.
-func (m *machine) start(p proctest.Process) int {
+// startProcess adds a process and returns its pid.
+func (m *machine) startProcess(p proctest.Process) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p.PID == 0 {
@@ -42,27 +42,27 @@ func (m *machine) start(p proctest.Process) int {
 	return p.PID
 }
 
-// end removes a process.
-func (m *machine) end(pid int) {
+// endProcess removes a process.
+func (m *machine) endProcess(pid int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.all = slices.DeleteFunc(m.all, func(p proctest.Process) bool { return p.PID == pid })
 	clear(m.views)
 }
 
-// seen returns the process table as the process self sees it. In another pid namespace it can't interpret the
+// tableSeenBy returns the process table as the process self sees it. In another pid namespace it can't interpret the
 // pids of the others.
-func (m *machine) seen(self int, namespace string) *proc.Table {
+func (m *machine) tableSeenBy(self int, namespace string) *proc.Table {
 	t := proctest.Machine(self)
-	t.FS, t.PIDSpace.Machine, t.PIDSpace.Boot = view{m, self}, m.name, m.boot()
+	t.FS, t.PIDSpace.Machine, t.PIDSpace.Boot = view{m, self}, m.name, m.bootID()
 	if namespace != "" {
 		t.PIDSpace.PIDNS, t.Initial = namespace, false
 	}
 	return t
 }
 
-// boot returns the id of the machine's current boot.
-func (m *machine) boot() string {
+// bootID returns the id of the machine's current boot.
+func (m *machine) bootID() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.name + "boot" + strconv.Itoa(m.boots)
@@ -82,8 +82,8 @@ type view struct {
 	self int
 }
 
-// now returns /proc with the current processes.
-func (v view) now() fs.ReadLinkFS {
+// currentProc returns /proc with the current processes.
+func (v view) currentProc() fs.ReadLinkFS {
 	v.m.mu.Lock()
 	defer v.m.mu.Unlock()
 	if v.m.views[v.self] == nil {
@@ -92,7 +92,7 @@ func (v view) now() fs.ReadLinkFS {
 	return v.m.views[v.self]
 }
 
-func (v view) Open(name string) (fs.File, error)          { return v.now().Open(name) }
-func (v view) ReadLink(name string) (string, error)       { return v.now().ReadLink(name) }
-func (v view) Lstat(name string) (fs.FileInfo, error)     { return v.now().Lstat(name) }
-func (v view) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(v.now(), name) }
+func (v view) Open(name string) (fs.File, error)          { return v.currentProc().Open(name) }
+func (v view) ReadLink(name string) (string, error)       { return v.currentProc().ReadLink(name) }
+func (v view) Lstat(name string) (fs.FileInfo, error)     { return v.currentProc().Lstat(name) }
+func (v view) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(v.currentProc(), name) }

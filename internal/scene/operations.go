@@ -12,151 +12,151 @@ import (
 
 // AckMessage is the operation of that name.
 func (a *Actor) AckMessage(p engine.MessagesParams) Answer[engine.MessagesResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "AckMessage", a.Engine.AckMessage, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "AckMessage", a.Engine.AckMessage, p)
 }
 
 // AddNote is the operation of that name.
 func (a *Actor) AddNote(p engine.AddNoteParams) Answer[engine.AddNoteResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "AddNote", a.Engine.AddNote, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "AddNote", a.Engine.AddNote, p)
 }
 
 // AskDraft is the operation of that name.
 func (a *Actor) AskDraft(p core.HookParams) Answer[engine.AskDraftResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "AskDraft", a.Engine.AskDraft, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "AskDraft", a.Engine.AskDraft, p)
 }
 
 // CheckCommit is the operation of that name.
 func (a *Actor) CheckCommit(p guard.CheckEditParams) Answer[guard.MayEditResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CheckCommit", a.Engine.Guard.CheckCommit, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "CheckCommit", a.Engine.Guard.CheckCommit, p)
 }
 
 // CheckEdit is the operation of that name.
 func (a *Actor) CheckEdit(p guard.CheckEditParams) Answer[guard.MayEditResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CheckEdit", a.Engine.Guard.CheckEdit, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "CheckEdit", a.Engine.Guard.CheckEdit, p)
 }
 
 // CheckPush is the operation of that name.
 func (a *Actor) CheckPush(p guard.CheckPushParams) Answer[guard.MayEditResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CheckPush", a.Engine.Guard.CheckPush, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "CheckPush", a.Engine.Guard.CheckPush, p)
 }
 
 // CheckStop is the operation of that name.
 func (a *Actor) CheckStop(p engine.CheckStopParams) Answer[engine.CheckStopResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CheckStop", a.Engine.CheckStop, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "CheckStop", a.Engine.CheckStop, p)
 }
 
 // CloseRoom is the operation of that name.
 func (a *Actor) CloseRoom(p engine.CloseRoomParams) Answer[engine.CloseRoomResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "CloseRoom", a.Engine.CloseRoom, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "CloseRoom", a.Engine.CloseRoom, p)
 }
 
 // PauseRoom is the operation of that name.
 func (a *Actor) PauseRoom(p engine.PauseRoomParams) Answer[engine.PauseRoomResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "PauseRoom", a.Engine.PauseRoom, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "PauseRoom", a.Engine.PauseRoom, p)
 }
 
 // ResumeRoom is the operation of that name.
 func (a *Actor) ResumeRoom(p engine.ResumeRoomParams) Answer[engine.ResumeRoomResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ResumeRoom", a.Engine.ResumeRoom, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ResumeRoom", a.Engine.ResumeRoom, p)
 }
 
 // DeliverEvents is the operation of that name.
 func (a *Actor) DeliverEvents(p core.HookParams) Answer[engine.DeliverEventsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "DeliverEvents", a.Engine.DeliverEvents, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "DeliverEvents", a.Engine.DeliverEvents, p)
 }
 
 // DiffRescue is the operation of that name.
 func (a *Actor) DiffRescue(p guard.DiffRescueParams) Answer[guard.DiffRescueResult] {
-	return do(a, "DiffRescue", a.Engine.Guard.DiffRescue, p)
+	return runOperation(a, "DiffRescue", a.Engine.Guard.DiffRescue, p)
 }
 
 // Doctor is the operation of that name.
 func (a *Actor) Doctor(p engine.DoctorParams) Answer[engine.DoctorResult] {
 	p.Caller = a.By
-	return do(a, "Doctor", a.Engine.Doctor, p)
+	return runOperation(a, "Doctor", a.Engine.Doctor, p)
 }
 
 // MigrateDB is the operation of that name.
 func (a *Actor) MigrateDB(p engine.MigrateDBParams) Answer[engine.MigrateDBResult] {
 	p.Caller = a.By
-	return do(a, "MigrateDB", a.Engine.MigrateDB, p)
+	return runOperation(a, "MigrateDB", a.Engine.MigrateDB, p)
 }
 
 // EndSession is the operation of that name.
 func (a *Actor) EndSession(p engine.EndSessionParams) Answer[engine.EndSessionResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "EndSession", a.Engine.EndSession, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "EndSession", a.Engine.EndSession, p)
 }
 
 // ForgetRescue is the operation of that name.
 func (a *Actor) ForgetRescue(p guard.ForgetRescueParams) Answer[guard.ForgetRescueResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ForgetRescue", a.Engine.Guard.ForgetRescue, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ForgetRescue", a.Engine.Guard.ForgetRescue, p)
 }
 
 // GetConflicts is the operation of that name.
 func (a *Actor) GetConflicts(p engine.GetConflictsParams) Answer[engine.GetConflictsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetConflicts", a.Engine.GetConflicts, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetConflicts", a.Engine.GetConflicts, p)
 }
 
 // GetInbox is the operation of that name.
 func (a *Actor) GetInbox(p engine.GetInboxParams) Answer[engine.GetInboxResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetInbox", a.Engine.GetInbox, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetInbox", a.Engine.GetInbox, p)
 }
 
 // GetMessage is the operation of that name.
 func (a *Actor) GetMessage(p engine.GetMessageParams) Answer[engine.GetMessageResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetMessage", a.Engine.GetMessage, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetMessage", a.Engine.GetMessage, p)
 }
 
 // GetRoomEvents is the operation of that name.
 func (a *Actor) GetRoomEvents(p engine.GetRoomEventsParams) Answer[engine.EventsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetRoomEvents", a.Engine.GetRoomEvents, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetRoomEvents", a.Engine.GetRoomEvents, p)
 }
 
 // GetRoomState is the operation of that name.
 func (a *Actor) GetRoomState(p engine.GetRoomStateParams) Answer[engine.GetRoomStateResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetRoomState", a.Engine.GetRoomState, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetRoomState", a.Engine.GetRoomState, p)
 }
 
 // GetRoster is the operation of that name.
 func (a *Actor) GetRoster(p engine.GetRosterParams) Answer[engine.GetRosterResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetRoster", a.Engine.GetRoster, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetRoster", a.Engine.GetRoster, p)
 }
 
 // GetSession is the operation of that name.
 func (a *Actor) GetSession(p engine.GetSessionParams) Answer[engine.GetSessionResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetSession", a.Engine.GetSession, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetSession", a.Engine.GetSession, p)
 }
 
 // GetTimeline is the operation of that name.
 func (a *Actor) GetTimeline(p engine.GetTimelineParams) Answer[engine.GetTimelineResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "GetTimeline", a.Engine.GetTimeline, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "GetTimeline", a.Engine.GetTimeline, p)
 }
 
 // Heartbeat is the operation of that name.
 func (a *Actor) Heartbeat(p engine.HeartbeatParams) Answer[engine.HeartbeatResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "Heartbeat", a.Engine.Heartbeat, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "Heartbeat", a.Engine.Heartbeat, p)
 }
 
 // JoinPath is the operation of that name.
@@ -165,61 +165,61 @@ func (a *Actor) JoinPath(p engine.JoinPathParams) Answer[engine.JoinPathResult] 
 	if p.Path == "" && p.RoomID == "" {
 		p.Path = a.dir
 	}
-	return do(a, "JoinPath", a.Engine.JoinPath, p)
+	return runOperation(a, "JoinPath", a.Engine.JoinPath, p)
 }
 
 // KickMember is the operation of that name.
 func (a *Actor) KickMember(p engine.KickMemberParams) Answer[engine.KickMemberResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "KickMember", a.Engine.KickMember, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "KickMember", a.Engine.KickMember, p)
 }
 
 // LeaveRoom is the operation of that name.
 func (a *Actor) LeaveRoom(p engine.LeaveRoomParams) Answer[engine.LeaveRoomResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "LeaveRoom", a.Engine.LeaveRoom, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "LeaveRoom", a.Engine.LeaveRoom, p)
 }
 
 // ListNotes is the operation of that name.
 func (a *Actor) ListNotes(p engine.ListNotesParams) Answer[engine.ListNotesResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ListNotes", a.Engine.ListNotes, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ListNotes", a.Engine.ListNotes, p)
 }
 
 // ListCalls is the operation of that name.
 func (a *Actor) ListCalls(p guard.ListCallsParams) Answer[guard.ListCallsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ListCalls", a.Engine.Guard.ListCalls, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ListCalls", a.Engine.Guard.ListCalls, p)
 }
 
 // ListRescues is the operation of that name.
 func (a *Actor) ListRescues(p guard.ListRescuesParams) Answer[guard.ListRescuesResult] {
-	p.Where = a.where(p.Where)
-	return do(a, "ListRescues", a.Engine.Guard.ListRescues, p)
+	p.Where = a.fillWhere(p.Where)
+	return runOperation(a, "ListRescues", a.Engine.Guard.ListRescues, p)
 }
 
 // ListReservations is the operation of that name.
 func (a *Actor) ListReservations(p engine.ListReservationsParams) Answer[engine.ListReservationsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ListReservations", a.Engine.ListReservations, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ListReservations", a.Engine.ListReservations, p)
 }
 
 // ListChanges is the operation of that name.
 func (a *Actor) ListChanges(p guard.ListChangesParams) Answer[guard.ListChangesResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ListChanges", a.Engine.Guard.ListChanges, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ListChanges", a.Engine.Guard.ListChanges, p)
 }
 
 // ClaimChanges is the operation of that name.
 func (a *Actor) ClaimChanges(p guard.ClaimChangesParams) Answer[guard.ClaimChangesResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ClaimChanges", a.Engine.Guard.ClaimChanges, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ClaimChanges", a.Engine.Guard.ClaimChanges, p)
 }
 
 // AdoptChanges is the operation of that name.
 func (a *Actor) AdoptChanges(p guard.AdoptChangesParams) Answer[guard.AdoptChangesResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "AdoptChanges", a.Engine.Guard.AdoptChanges, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "AdoptChanges", a.Engine.Guard.AdoptChanges, p)
 }
 
 // ListRooms is the operation of that name.
@@ -228,142 +228,142 @@ func (a *Actor) ListRooms(p engine.ListRoomsParams) Answer[engine.ListRoomsResul
 	if p.Path == "" {
 		p.Path = a.dir
 	}
-	return do(a, "ListRooms", a.Engine.ListRooms, p)
+	return runOperation(a, "ListRooms", a.Engine.ListRooms, p)
 }
 
 // ListSessions is the operation of that name.
 func (a *Actor) ListSessions(p engine.ListSessionsParams) Answer[engine.ListSessionsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ListSessions", a.Engine.ListSessions, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ListSessions", a.Engine.ListSessions, p)
 }
 
 // MayEdit is the operation of that name.
 func (a *Actor) MayEdit(p guard.MayEditParams) Answer[guard.MayEditResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "MayEdit", a.Engine.Guard.MayEdit, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "MayEdit", a.Engine.Guard.MayEdit, p)
 }
 
 // PassStick is the operation of that name.
 func (a *Actor) PassStick(p engine.PassStickParams) Answer[engine.PassStickResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "PassStick", a.Engine.PassStick, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "PassStick", a.Engine.PassStick, p)
 }
 
 // PromoteSession is the operation of that name.
 func (a *Actor) PromoteSession(p engine.PromoteSessionParams) Answer[engine.PromoteSessionResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "PromoteSession", a.Engine.PromoteSession, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "PromoteSession", a.Engine.PromoteSession, p)
 }
 
 // ReadMessage is the operation of that name.
 func (a *Actor) ReadMessage(p engine.ReadMessageParams) Answer[engine.MessagesResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ReadMessage", a.Engine.ReadMessage, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ReadMessage", a.Engine.ReadMessage, p)
 }
 
 // ReleasePaths is the operation of that name.
 func (a *Actor) ReleasePaths(p engine.ReleasePathsParams) Answer[engine.ReleasePathsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ReleasePaths", a.Engine.ReleasePaths, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ReleasePaths", a.Engine.ReleasePaths, p)
 }
 
 // ReleaseStick is the operation of that name.
 func (a *Actor) ReleaseStick(p engine.ReleaseStickParams) Answer[engine.ReleaseStickResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ReleaseStick", a.Engine.ReleaseStick, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ReleaseStick", a.Engine.ReleaseStick, p)
 }
 
 // RemoveData is the operation of that name.
 func (a *Actor) RemoveData(p engine.RemoveDataParams) Answer[engine.RemoveDataResult] {
 	p.Caller = a.By
-	return do(a, "RemoveData", a.Engine.RemoveData, p)
+	return runOperation(a, "RemoveData", a.Engine.RemoveData, p)
 }
 
 // ReorderMembers is the operation of that name.
 func (a *Actor) ReorderMembers(p engine.ReorderMembersParams) Answer[engine.ReorderMembersResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ReorderMembers", a.Engine.ReorderMembers, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ReorderMembers", a.Engine.ReorderMembers, p)
 }
 
 // ReservePaths is the operation of that name.
 func (a *Actor) ReservePaths(p engine.ReservePathsParams) Answer[engine.ReservePathsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ReservePaths", a.Engine.ReservePaths, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ReservePaths", a.Engine.ReservePaths, p)
 }
 
 // ResolveNote is the operation of that name.
 func (a *Actor) ResolveNote(p engine.ResolveNoteParams) Answer[engine.ResolveNoteResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "ResolveNote", a.Engine.ResolveNote, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "ResolveNote", a.Engine.ResolveNote, p)
 }
 
 // RestoreRescue is the operation of that name.
 func (a *Actor) RestoreRescue(p guard.RestoreRescueParams) Answer[guard.RestoreRescueResult] {
 	p.Caller = a.By
-	return do(a, "RestoreRescue", a.Engine.Guard.RestoreRescue, p)
+	return runOperation(a, "RestoreRescue", a.Engine.Guard.RestoreRescue, p)
 }
 
 // SaveDraft is the operation of that name.
 func (a *Actor) SaveDraft(p engine.SaveDraftParams) Answer[engine.SaveDraftResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "SaveDraft", a.Engine.SaveDraft, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "SaveDraft", a.Engine.SaveDraft, p)
 }
 
 // SendMessage is the operation of that name.
 func (a *Actor) SendMessage(p engine.SendMessageParams) Answer[engine.SendMessageResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "SendMessage", a.Engine.SendMessage, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "SendMessage", a.Engine.SendMessage, p)
 }
 
 // SetRoomPolicy is the operation of that name.
 func (a *Actor) SetRoomPolicy(p engine.SetRoomPolicyParams) Answer[engine.SetRoomPolicyResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "SetRoomPolicy", a.Engine.SetRoomPolicy, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "SetRoomPolicy", a.Engine.SetRoomPolicy, p)
 }
 
 // ShowRescue is the operation of that name.
 func (a *Actor) ShowRescue(p guard.ShowRescueParams) Answer[guard.ShowRescueResult] {
-	return do(a, "ShowRescue", a.Engine.Guard.ShowRescue, p)
+	return runOperation(a, "ShowRescue", a.Engine.Guard.ShowRescue, p)
 }
 
 // StartSession is the operation of that name.
 func (a *Actor) StartSession(p engine.StartSessionParams) Answer[engine.StartSessionResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "StartSession", a.Engine.StartSession, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "StartSession", a.Engine.StartSession, p)
 }
 
 // TakeNotices is the operation of that name.
 func (a *Actor) TakeNotices(p engine.TakeNoticesParams) Answer[engine.TakeNoticesResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "TakeNotices", a.Engine.TakeNotices, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "TakeNotices", a.Engine.TakeNotices, p)
 }
 
 // TakeoverStick is the operation of that name.
 func (a *Actor) TakeoverStick(p engine.TakeoverStickParams) Answer[engine.TakeoverStickResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "TakeoverStick", a.Engine.TakeoverStick, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "TakeoverStick", a.Engine.TakeoverStick, p)
 }
 
 // WaitForEvents is the operation of that name.
 func (a *Actor) WaitForEvents(p engine.WaitForEventsParams) Answer[engine.EventsResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "WaitForEvents", a.Engine.WaitForEvents, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "WaitForEvents", a.Engine.WaitForEvents, p)
 }
 
 // UndoCall is the operation of that name.
 func (a *Actor) UndoCall(p guard.UndoCallParams) Answer[guard.UndoCallResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "UndoCall", a.Engine.Guard.UndoCall, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "UndoCall", a.Engine.Guard.UndoCall, p)
 }
 
 // Whoami is the operation of that name.
 func (a *Actor) Whoami(p engine.WhoamiParams) Answer[engine.WhoamiResult] {
 	p.Caller = a.By
-	return do(a, "Whoami", a.Engine.Whoami, p)
+	return runOperation(a, "Whoami", a.Engine.Whoami, p)
 }
 
 // WithdrawMessage is the operation of that name.
 func (a *Actor) WithdrawMessage(p engine.WithdrawMessageParams) Answer[engine.WithdrawMessageResult] {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return do(a, "WithdrawMessage", a.Engine.WithdrawMessage, p)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "WithdrawMessage", a.Engine.WithdrawMessage, p)
 }

@@ -15,7 +15,7 @@ import (
 func InGit(t *testing.T) *Scene {
 	t.Helper()
 	s := New(t)
-	s.repository()
+	s.makeRepository()
 	return s
 }
 
@@ -37,14 +37,14 @@ func InQueue(t *testing.T, gate string) *Scene {
 func OnServer(t *testing.T) *Scene {
 	t.Helper()
 	t.Parallel()
-	s := set(t, storetest.PostgresURL(t))
-	s.repository()
+	s := newScene(t, storetest.PostgresURL(t))
+	s.makeRepository()
 	s.GitIn(s.dir, "init", "-q", "--bare", "origin.git")
 	s.Git("remote", "add", "origin", filepath.Join(s.dir, "origin.git"))
 	return s
 }
 
-func (s *Scene) repository() {
+func (s *Scene) makeRepository() {
 	s.Helper()
 	s.copyTemplate("one commit", s.beginRepository)
 }
@@ -100,7 +100,7 @@ var commitID = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 // CommitMerged resolves a conflict of a rebase, and continues the rebase.
 func (s *Scene) CommitMerged(dir, name, text string) {
 	s.Helper()
-	s.write(filepath.Join(dir, name), text)
+	s.writeFile(filepath.Join(dir, name), text)
 	s.GitIn(dir, "add", "--", name)
 	s.GitIn(dir, "-c", "core.editor=true", "rebase", "--continue")
 }

@@ -61,11 +61,11 @@ type Scene struct {
 func New(t *testing.T) *Scene {
 	t.Helper()
 	t.Parallel()
-	return set(t, storetest.Address(t))
+	return newScene(t, storetest.Address(t))
 }
 
-// set builds a scene with a database without making the test parallel.
-func set(t *testing.T, database string) *Scene {
+// newScene builds a scene with a database without making the test parallel.
+func newScene(t *testing.T, database string) *Scene {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -75,7 +75,7 @@ func set(t *testing.T, database string) *Scene {
 	if err := os.MkdirAll(filepath.Join(s.Work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.over = sync.OnceFunc(s.end)
+	s.over = sync.OnceFunc(s.checkAndClose)
 	t.Cleanup(s.over)
 	s.observer = s.Person("observer")
 	return s
@@ -93,7 +93,7 @@ func (s *Scene) Elsewhere(host string) *Scene {
 	there.machine.name = host
 	s.GitIn(dir, "clone", "-q", s.Git("remote", "get-url", "origin"), there.Work)
 	there.Git("config", "talkingstick.room", s.Git("config", "talkingstick.room"))
-	there.over = sync.OnceFunc(there.end)
+	there.over = sync.OnceFunc(there.checkAndClose)
 	s.Cleanup(there.over)
 	there.observer = there.Person("observer-" + host)
 	return there
@@ -111,10 +111,10 @@ func (s *Scene) TellsServer() {
 // Shared reports whether other hosts could have the database open, too.
 func (s *Scene) Shared() bool { return s.database != "" }
 
-// end checks the database, and closes all programs.
-func (s *Scene) end() {
+// checkAndClose checks the database, and closes all programs.
+func (s *Scene) checkAndClose() {
 	if _, err := s.observer.kernel.Open(context.Background(), false); err != store.ErrAbsent {
-		s.sound()
+		s.checkSound()
 	}
 	for _, k := range s.programs {
 		if err := k.Close(); err != nil {
@@ -123,9 +123,9 @@ func (s *Scene) end() {
 	}
 }
 
-// sound fails a story if the database doesn't agree with its log, or if the doctor finds something half done
+// checkSound fails a story if the database doesn't agree with its log, or if the doctor finds something half done
 // that the story didn't announce by [Scene.LeavesWork].
-func (s *Scene) sound() {
+func (s *Scene) checkSound() {
 	ctx := context.Background()
 	db, err := s.observer.kernel.Open(ctx, false)
 	if err != nil {
@@ -211,11 +211,11 @@ func (s *Scene) Dir(name string) string {
 func (s *Scene) File(name, text string) string {
 	s.Helper()
 	path := filepath.Join(s.Work, filepath.FromSlash(name))
-	s.write(path, text)
+	s.writeFile(path, text)
 	return path
 }
 
-func (s *Scene) write(path, text string) {
+func (s *Scene) writeFile(path, text string) {
 	s.Helper()
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
@@ -262,17 +262,17 @@ func (s *Scene) InWords() string {
 		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Limit: 500},
 	})
 	if err != nil {
-		return "  (" + s.words(err.Error()) + ")\n"
+		return "  (" + s.nameActors(err.Error()) + ")\n"
 	}
 	var b strings.Builder
 	for _, e := range res.Events {
 		fmt.Fprintf(&b, "  %3d %-24s %s\n", e.Seq, e.Type, e.Say())
 	}
-	return s.words(b.String())
+	return s.nameActors(b.String())
 }
 
-// words replaces agent ids by the names of the story.
-func (s *Scene) words(text string) string {
+// nameActors replaces agent ids by the names of the story.
+func (s *Scene) nameActors(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.actors {
@@ -294,7 +294,7 @@ func (s *Scene) Logged(want ...stick.EventType) {
 		got = append(got, e.Type)
 	}
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		s.fail("the log has %v (%v), want %v", got, err, want)
+		s.failStory("the log has %v (%v), want %v", got, err, want)
 	}
 }
 
@@ -305,21 +305,21 @@ func (s *Scene) Has(want stick.EventType) {
 		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Types: []stick.EventType{want}},
 	})
 	if err != nil || len(res.Events) == 0 {
-		s.fail("the log has no %s (%v)", want, err)
+		s.failStory("the log has no %s (%v)", want, err)
 	}
 }
 
-// fail ends the story with a message and the log.
-func (s *Scene) fail(format string, args ...any) {
+// failStory ends the story with a message and the log.
+func (s *Scene) failStory(format string, args ...any) {
 	s.Helper()
-	s.Fatalf("%s\nthe log of the room:\n%s", s.words(fmt.Sprintf(format, args...)), s.InWords())
+	s.Fatalf("%s\nthe log of the room:\n%s", s.nameActors(fmt.Sprintf(format, args...)), s.InWords())
 }
 
 // Check fails the story unless ok is true.
 func (s *Scene) Check(ok bool, format string, args ...any) {
 	s.Helper()
 	if !ok {
-		s.fail(format, args...)
+		s.failStory(format, args...)
 	}
 }
 
@@ -350,7 +350,7 @@ func (s *Scene) Rings(fn func()) {
 	select {
 	case <-w.C:
 	case <-time.After(patience):
-		s.fail("nothing rang")
+		s.failStory("nothing rang")
 	}
 }
 

@@ -31,7 +31,7 @@ type Editing struct {
 func (x Editing) Allowed() Editing {
 	x.by.Helper()
 	if x.Err != nil || !x.Res.Allowed || x.Res.Refusal() != nil {
-		x.fail("that it may edit")
+		x.failStory("that it may edit")
 	}
 	return x
 }
@@ -40,11 +40,11 @@ func (x Editing) Allowed() Editing {
 func (x Editing) Denied(paths ...string) Editing {
 	x.by.Helper()
 	if x.Err != nil || x.Res.Allowed || x.Res.Refusal() == nil || x.Res.Hint == "" || len(paths) != len(x.Res.Denied) {
-		x.fail("that it may not edit %v", paths)
+		x.failStory("that it may not edit %v", paths)
 	}
 	for i, p := range paths {
 		if x.Res.Denied[i] != filepath.ToSlash(p) {
-			x.fail("that it may not edit %v", paths)
+			x.failStory("that it may not edit %v", paths)
 		}
 	}
 	return x
@@ -61,7 +61,7 @@ func (a *Actor) Commits(files ...string) Editing {
 	p := guard.CheckEditParams{HookParams: a.Hook(), Tracked: files}
 	x := Editing{a.CheckCommit(p)}
 	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
-		a.fail("the hook before the commit of %s: %v", a.Name, err)
+		a.failStory("the hook before the commit of %s: %v", a.Name, err)
 	}
 	return x
 }
@@ -70,7 +70,7 @@ func (a *Actor) Commits(files ...string) Editing {
 func (a *Actor) Makes(made []string, landed ...string) {
 	a.Helper()
 	if err := a.Engine.Guard.NoteCommits(a.Context(), guard.NoteCommitsParams{HookParams: a.Hook(), Made: made, Landed: landed}); err != nil {
-		a.fail("the hook of git at a commit of %s: %v", a.Name, err)
+		a.failStory("the hook of git at a commit of %s: %v", a.Name, err)
 	}
 }
 
@@ -82,7 +82,7 @@ func (a *Actor) Runs(do func()) {
 	p.Tool = "Bash"
 	x := Editing{a.CheckEdit(p)}.Allowed()
 	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
-		a.fail("the hook before the command of %s: %v", a.Name, err)
+		a.failStory("the hook before the command of %s: %v", a.Name, err)
 	}
 	if do != nil {
 		do()
@@ -103,7 +103,7 @@ func (a *Actor) Changes() string {
 		}
 		all = append(all, fmt.Sprintf("%s %s by %s", c.Path, c.Share, strings.Join(by, " ")))
 	}
-	return a.words(strings.Join(all, "; "))
+	return a.nameActors(strings.Join(all, "; "))
 }
 
 // Edits plays the hooks around a tool call that edits: one asks before it and records the answer, the other
@@ -117,7 +117,7 @@ func (a *Actor) Edits(during func(), paths ...string) Editing {
 		return x
 	}
 	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
-		a.fail("the hook before the edit of %s: %v", a.Name, err)
+		a.failStory("the hook before the edit of %s: %v", a.Name, err)
 	}
 	if !x.Res.Allowed {
 		return x
@@ -132,10 +132,10 @@ func (a *Actor) Edits(during func(), paths ...string) Editing {
 // CheckEdited is the operation of that name.
 func (a *Actor) CheckEdited(p guard.CheckEditParams) guard.EditedResult {
 	a.Helper()
-	p.Caller, p.Where = a.By, a.where(p.Where)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
 	out, err := a.Engine.Guard.CheckEdited(a.Context(), p)
 	if err != nil {
-		a.fail("the hook after the edit of %s: %v", a.Name, err)
+		a.failStory("the hook after the edit of %s: %v", a.Name, err)
 	}
 	return out
 }

@@ -20,7 +20,7 @@ type Started struct {
 func (x Started) As(role stick.Role, how stick.StartKind) Started {
 	x.by.Helper()
 	if x.Err != nil || x.Res.Role != role || x.Res.Start != how {
-		x.fail("%s, %s", role, how)
+		x.failStory("%s, %s", role, how)
 	}
 	return x
 }
@@ -29,7 +29,7 @@ func (x Started) As(role stick.Role, how stick.StartKind) Started {
 func (x Started) Silent() Started {
 	x.by.Helper()
 	if x.Err != nil || x.Res.RoomID != "" {
-		x.fail("a start that does nothing")
+		x.failStory("a start that does nothing")
 	}
 	return x
 }
@@ -70,7 +70,7 @@ func (a *Actor) Works() (shown []string, more bool) {
 	x := a.DeliverEvents(core.HookParams{})
 	res := x.OK()
 	if err := a.Engine.HookDelivered(a.Context(), a.Hook(), res); err != nil {
-		a.fail("recording what %s was shown: %v", a.Name, err)
+		a.failStory("recording what %s was shown: %v", a.Name, err)
 	}
 	return Bodies(res.Events), res.More
 }
@@ -84,6 +84,6 @@ func (a *Actor) Stops() Answer[engine.CheckStopResult] {
 func (a *Actor) Idle() {
 	a.Helper()
 	if res := a.Stops().OK(); res.Block {
-		a.fail("%s is kept from stopping: %s", a.Name, res.Reason)
+		a.failStory("%s is kept from stopping: %s", a.Name, res.Reason)
 	}
 }

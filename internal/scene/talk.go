@@ -20,7 +20,7 @@ func (x Sent) ID() int64 { x.by.Helper(); return x.OK().MessageID }
 func (x Sent) Reaches(who *Actor, how stick.Delivery) Sent {
 	x.by.Helper()
 	if !slices.ContainsFunc(x.OK().Recipients, func(r engine.Recipient) bool { return r.AgentID == who.ID && r.Delivery == how }) {
-		x.fail("a message that reaches %s by %s", who.Name, how)
+		x.failStory("a message that reaches %s by %s", who.Name, how)
 	}
 	return x
 }
@@ -68,13 +68,13 @@ func (a *Actor) Note(body string) Answer[engine.AddNoteResult] {
 func (a *Actor) StreamDelivered(name string, cursor int64) {
 	a.Helper()
 	if err := a.Engine.StreamDelivered(a.Context(), a.By, a.Room().ID, name, cursor); err != nil {
-		a.fail("moving the stream of %s: %v", a.Name, err)
+		a.failStory("moving the stream of %s: %v", a.Name, err)
 	}
 }
 
 // FollowEvents is the operation of that name. It returns when ctx ends or deliver fails.
 func (a *Actor) FollowEvents(ctx context.Context, p engine.WaitForEventsParams, deliver func(engine.EventsResult) error) error {
-	p.Caller, p.Where = a.By, a.where(p.Where)
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
 	_, err := a.Engine.FollowEvents(ctx, p, deliver)
 	return err
 }

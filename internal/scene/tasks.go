@@ -129,7 +129,7 @@ func (s *Scene) TaskIs(name string, want stick.TaskState) task.WorkerShowResult 
 	s.Helper()
 	res := s.observer.WorkerShow(task.WorkerShowParams{TaskID: name}).OK()
 	if res.State != want {
-		s.fail("%s is %s (%s %s), want %s", name, res.State, res.Cause, res.Reason, want)
+		s.failStory("%s is %s (%s %s), want %s", name, res.State, res.Cause, res.Reason, want)
 	}
 	return res
 }
@@ -192,7 +192,7 @@ func (s *Scene) RenewsIntent(name string) {
 			return
 		}
 		if time.Now().After(end) {
-			s.fail("the intent of %s isn't renewed", name)
+			s.failStory("the intent of %s isn't renewed", name)
 		}
 	}
 	s.Fatal(err)
@@ -203,7 +203,7 @@ func (a *Actor) OwnChange(intent string) bool {
 	a.Helper()
 	own, _, err := a.Tasks.OwnChange(a.Context(), intent)
 	if err != nil {
-		a.fail("%s asks whether a change is its own: %v", a.Name, err)
+		a.failStory("%s asks whether a change is its own: %v", a.Name, err)
 	}
 	return own
 }

@@ -40,7 +40,7 @@ func (s *Scene) copyTemplate(name string, build func()) {
 	templates.made[name] = files
 }
 
-// readTree reads a directory with everything in it, without what [set] has made there.
+// readTree reads a directory with everything in it, without what [newScene] has made there.
 func readTree(root string) (fstest.MapFS, error) {
 	files := fstest.MapFS{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

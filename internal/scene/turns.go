@@ -16,20 +16,20 @@ func Handoff(status, next string) stick.Handoff {
 // WaitForTurn is the operation of that name. It also records that the events of the answer were delivered.
 func (a *Actor) WaitForTurn(p engine.WaitForTurnParams) Asked {
 	a.Helper()
-	x := a.asks(a.Context(), p)
+	x := a.askTurn(a.Context(), p)
 	if x.Err == nil {
 		if err := a.Engine.Delivered(a.Context(), x.Res); err != nil {
-			a.fail("recording the delivery to %s: %v", a.Name, err)
+			a.failStory("recording the delivery to %s: %v", a.Name, err)
 		}
 	}
 	return x
 }
 
-// asks calls WaitForTurn without recording the delivery. It builds an actor for the answer, because the wait
+// askTurn calls WaitForTurn without recording the delivery. It builds an actor for the answer, because the wait
 // may run in another goroutine.
-func (a *Actor) asks(ctx context.Context, p engine.WaitForTurnParams) Asked {
-	p.Caller, p.Where = a.By, a.where(p.Where)
-	return Asked{do(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForTurn", func(_ context.Context, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
+func (a *Actor) askTurn(ctx context.Context, p engine.WaitForTurnParams) Asked {
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return Asked{runOperation(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForTurn", func(_ context.Context, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
 		return a.Engine.WaitForTurn(ctx, p)
 	}, p)}
 }
@@ -95,7 +95,7 @@ func (a *Actor) Sees(want stick.RoomState) engine.GetRoomStateResult {
 	a.Helper()
 	v := a.State()
 	if v.State != want {
-		a.fail("%s sees the room %s, want %s", a.Name, v.State, want)
+		a.failStory("%s sees the room %s, want %s", a.Name, v.State, want)
 	}
 	return v
 }

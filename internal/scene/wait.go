@@ -32,26 +32,26 @@ func (a *Actor) Parks() *Waiting {
 // WaitsFor starts a wait with these parameters.
 func (a *Actor) WaitsFor(p engine.WaitForTurnParams) *Waiting {
 	a.Helper()
-	return a.begin(func(ctx context.Context, b *Actor) Asked { return b.asks(ctx, p) })
+	return a.startWaiting(func(ctx context.Context, b *Actor) Asked { return b.askTurn(ctx, p) })
 }
 
 // WaitForWake starts a wait for the idle agent, as its harness's hook does.
 func (a *Actor) WaitForWake() *Waiting {
 	a.Helper()
-	return a.begin(func(ctx context.Context, b *Actor) Asked {
-		return Asked{do(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForWake", func(_ context.Context, p core.HookParams) (engine.WaitForTurnResult, error) {
+	return a.startWaiting(func(ctx context.Context, b *Actor) Asked {
+		return Asked{runOperation(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForWake", func(_ context.Context, p core.HookParams) (engine.WaitForTurnResult, error) {
 			return b.Engine.WaitForWake(ctx, p)
 		}, b.Hook())}
 	})
 }
 
-// begin runs a wait in the background. It returns when the wait has committed its listener's row, so that it
+// startWaiting runs a wait in the background. It returns when the wait has committed its listener's row, so that it
 // notices whatever happens next, or when the wait has already ended.
-func (a *Actor) begin(wait func(context.Context, *Actor) Asked) *Waiting {
+func (a *Actor) startWaiting(wait func(context.Context, *Actor) Asked) *Waiting {
 	a.Helper()
 	committed := make(chan struct{}, 1)
 	b := *a
-	b.program(func(point string) {
+	b.startProgram(func(point string) {
 		if point == "after commit" {
 			select {
 			case committed <- struct{}{}:
@@ -77,7 +77,7 @@ func (a *Actor) begin(wait func(context.Context, *Actor) Asked) *Waiting {
 			w.done <- x
 			return w
 		case <-limit:
-			a.fail("the wait of %s doesn't begin", a.Name)
+			a.failStory("the wait of %s doesn't begin", a.Name)
 		}
 	}
 }
@@ -95,12 +95,12 @@ func (w *Waiting) Ends() Asked {
 	case x := <-w.done:
 		if x.Err == nil {
 			if err := w.Engine.Delivered(w.Context(), x.Res); err != nil {
-				w.fail("recording the delivery to %s: %v", w.Name, err)
+				w.failStory("recording the delivery to %s: %v", w.Name, err)
 			}
 		}
 		return x
 	case <-time.After(patience):
-		w.fail("the wait of %s goes on", w.Name)
+		w.failStory("the wait of %s goes on", w.Name)
 	}
 	return Asked{}
 }
@@ -110,7 +110,7 @@ func (w *Waiting) GoesOn() {
 	w.Helper()
 	select {
 	case x := <-w.done:
-		x.fail("that the wait goes on")
+		x.failStory("that the wait goes on")
 	default:
 		w.Check(w.Listens(), "the wait of %s is over", w.Name)
 	}
@@ -124,7 +124,7 @@ func (w *Waiting) Interrupted() Asked {
 	case x := <-w.done:
 		return x
 	case <-time.After(patience):
-		w.fail("the wait of %s goes on", w.Name)
+		w.failStory("the wait of %s goes on", w.Name)
 	}
 	return Asked{}
 }
