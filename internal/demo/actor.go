@@ -54,13 +54,18 @@ func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer
 	if err != nil || token == "" || token != string(want) {
 		return stick.Errorf(stick.CodeUsage, "only the demo itself starts actors").Hintf("run the demo: %s", stick.Cmd("tt demo"))
 	}
+
 	ctx, cancel := context.WithCancel(ctx)
+
+	// At the end, cancel ends the commands before the wait for them.
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
+
 	var mu sync.Mutex // guards out
 	answer := json.NewEncoder(out)
 	orders := bufio.NewScanner(in)
+
 	for orders.Scan() {
 		var o order
 		if err := json.Unmarshal(orders.Bytes(), &o); err != nil {
@@ -86,11 +91,15 @@ func (o order) carryOut(ctx context.Context, tt string) reply {
 		r.Ended = time.Now().UnixNano()
 		return r
 	}
+
 	c := exec.CommandContext(ctx, tt, o.Run...)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
+
 	err := c.Run()
 	r.Ended, r.Out, r.Err = time.Now().UnixNano(), stdout.String(), stderr.String()
+
+	// Another status than 0 is a result. Everything else keeps the actor from its order.
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		r.Exit = exit.ExitCode()
 	} else if err != nil {
@@ -117,6 +126,7 @@ func (s *scene) startActor(name string) (*actor, error) {
 	c := exec.Command(filepath.Join(s.bin, programName(name)), "demo", "actor")
 	c.Dir, c.Env = s.repo, s.env
 	a := &actor{name: name, ended: make(chan struct{}), stderr: new(bytes.Buffer), pending: map[int]chan reply{}}
+
 	c.Stderr = a.stderr
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -126,11 +136,14 @@ func (s *scene) startActor(name string) (*actor, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if err := c.Start(); err != nil {
 		return nil, fmt.Errorf("%s's process can't be started: %w", name, err)
 	}
+
 	a.process, a.orders = c.Process, in
 	s.actors = append(s.actors, a)
+
 	go func() { // ends with the process
 		replies := bufio.NewReader(out)
 		for {
@@ -152,6 +165,7 @@ func (a *actor) deliverReply(line []byte) {
 	if json.Unmarshal(line, &r) != nil {
 		return
 	}
+
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if c := a.pending[r.ID]; c != nil {
@@ -163,7 +177,10 @@ func (a *actor) deliverReply(line []byte) {
 // sendOrder sends an order to the actor. The reply arrives on the channel.
 func (a *actor) sendOrder(o order) (<-chan reply, error) {
 	c := make(chan reply, 1)
+
 	a.mu.Lock()
+
+	// The order is known before it is sent: its reply may come at once.
 	a.last++
 	o.ID = a.last
 	a.pending[o.ID] = c
@@ -172,6 +189,7 @@ func (a *actor) sendOrder(o order) (<-chan reply, error) {
 		_, err = a.orders.Write(append(line, '\n'))
 	}
 	a.mu.Unlock()
+
 	if err != nil {
 		return nil, a.endedEarly()
 	}
@@ -185,6 +203,7 @@ func (a *actor) endedEarly() error {
 	case <-time.After(patience):
 		return fmt.Errorf("%s's process takes no orders", a.name)
 	}
+
 	if said := strings.TrimSpace(a.stderr.String()); said != "" {
 		return fmt.Errorf("%s's process ended too early and said: %s", a.name, stick.Clip(said, 200))
 	}

@@ -59,7 +59,10 @@ type narrator struct {
 }
 
 func newNarrator(cfg Config) *narrator {
-	return &narrator{out: cfg.Out, color: cfg.Color, pause: cfg.Pause, begins: cfg.Watch.Title, began: time.Now(), report: Report{Steps: []Step{}}}
+	return &narrator{
+		out: cfg.Out, color: cfg.Color, pause: cfg.Pause, begins: cfg.Watch.Title,
+		began: time.Now(), report: Report{Steps: []Step{}},
+	}
 }
 
 // width is where lines of output are cut, and where commands continue on the next line.
@@ -89,18 +92,23 @@ func (n *narrator) paintText(hue, s string) string {
 // watch in a browser, it pauses before the first one, too.
 func (n *narrator) beginStep(ctx context.Context, text string) error {
 	if n.pause != nil && (len(n.report.Steps) > 0 || n.report.Pages != "") {
+		// The time of a pause isn't the scene's.
 		paused := time.Now()
 		if err := n.pause(ctx); err != nil {
 			return err
 		}
 		n.began = n.began.Add(time.Since(paused))
 	}
+
 	at := time.Since(n.began)
 	n.report.Steps = append(n.report.Steps, Step{Title: text, AtMS: milliseconds(at), Actions: []Action{}, Checks: []Check{}})
+
 	if n.begins != nil {
 		n.begins(len(n.report.Steps), text)
 	}
-	n.printLinef("\n%s  %s", n.paintText("1", fmt.Sprintf("%d. %s", len(n.report.Steps), text)), n.paintText("2", fmt.Sprintf("at %.2f s", at.Seconds())))
+
+	heading := fmt.Sprintf("%d. %s", len(n.report.Steps), text)
+	n.printLinef("\n%s  %s", n.paintText("1", heading), n.paintText("2", fmt.Sprintf("at %.2f s", at.Seconds())))
 	return nil
 }
 
@@ -110,6 +118,7 @@ func (n *narrator) currentStep() *Step { return &n.report.Steps[len(n.report.Ste
 // showAction prints and records an action.
 func (n *narrator) showAction(d Action) {
 	n.currentStep().Actions = append(n.currentStep().Actions, d)
+
 	who := n.paintText(colors[d.Who], fmt.Sprintf("%6s", d.Who))
 	if d.Command != "" {
 		end := ""
@@ -121,9 +130,11 @@ func (n *narrator) showAction(d Action) {
 		}
 		n.printLinef("%s $ %s%s", who, strings.Join(wrapCommand(d.Command), " \\\n             "), n.paintText("2", end))
 	}
+
 	if d.Note != "" {
 		n.printLinef("%s   %s", who, d.Note)
 	}
+
 	for _, l := range d.Output {
 		if slices.Contains(usualLines, l) || strings.HasPrefix(l, "cursor ") {
 			continue
@@ -138,11 +149,13 @@ func (n *narrator) checkClaim(ok bool, saw string, format string, args ...any) e
 	if !ok {
 		c.Saw = saw
 	}
+
 	n.currentStep().Checks = append(n.currentStep().Checks, c)
 	if ok {
 		n.printLinef("     %s %s", n.paintText("32", "✓"), c.Text)
 		return nil
 	}
+
 	n.printLinef("     %s %s", n.paintText("31", "✗"), c.Text)
 	return fmt.Errorf("this isn't true: %s (instead: %s)", c.Text, stick.Clip(saw, 300))
 }
@@ -151,38 +164,46 @@ func (n *narrator) checkClaim(ok bool, saw string, format string, args ...any) e
 func (n *narrator) finish(err error) {
 	took := time.Since(n.began)
 	n.report.TookMS, n.report.OK = milliseconds(took), err == nil
+
 	if err != nil {
 		n.report.Failed = err.Error()
 		return
 	}
+
 	claims := 0
 	for _, s := range n.report.Steps {
 		claims += len(s.Checks)
 	}
+
 	left := "nothing is left behind"
 	if n.report.Kept {
 		left = "the files are kept in " + n.report.Scratch
 	}
+
 	n.printLinef("\n%s tt checked %d claims in %.1f s. All processes have ended, and %s.", n.paintText("1;32", "It all happened."),
 		claims, took.Seconds(), left)
-	n.printLinef("Now with your own agents: tell each of them to run %s before it edits, and %s when it is done.", n.paintText("1", "tt wait"), n.paintText("1", "tt release"))
+	n.printLinef("Now with your own agents: tell each of them to run %s before it edits, and %s when it is done.",
+		n.paintText("1", "tt wait"), n.paintText("1", "tt release"))
 }
 
 // wrapCommand breaks a command that is too long for a line, before flags.
 func wrapCommand(command string) []string {
 	var out []string
 	line, rest := "", command
+
 	for rest != "" {
 		word, after := rest, ""
 		if i := strings.Index(rest[1:], " --"); i >= 0 {
 			word, after = rest[:i+1], rest[i+1:]
 		}
+
 		if line != "" && len(line)+len(word) > width-10 {
 			out, line = append(out, line), ""
 		}
 		if line == "" {
 			word = strings.TrimPrefix(word, " ")
 		}
+
 		line, rest = line+word, after
 	}
 	return append(out, line)

@@ -9,7 +9,8 @@ import (
 	"runtime"
 )
 
-// startServing starts tt serve on the scene's rooms, which a person may watch in a browser while it is played.
+// startServing starts tt serve on the scene's rooms, which a person may watch in a browser while it is
+// played.
 func (s *scene) startServing() error {
 	c := exec.Command(filepath.Join(s.bin, programName("tt")), "serve", "--json")
 	c.Dir, c.Env = s.repo, s.env
@@ -17,16 +18,19 @@ func (s *scene) startServing() error {
 	if err != nil {
 		return err
 	}
+
 	if err := c.Start(); err != nil {
 		return err
 	}
 	s.pages = c
+
 	var said struct {
 		URL string `json:"url"`
 	}
 	if err := json.NewDecoder(out).Decode(&said); err != nil {
 		return fmt.Errorf("tt serve: %w", err)
 	}
+
 	s.report.Pages = said.URL
 	s.printLinef("\nWatch it in a browser. This address lets one in, once:\n  %s", said.URL)
 	return nil
@@ -37,6 +41,8 @@ func (s *scene) stopServing() {
 	if s.pages == nil {
 		return
 	}
+
+	// On Windows no process can interrupt another one.
 	if runtime.GOOS == "windows" || s.pages.Process.Signal(os.Interrupt) != nil {
 		_ = s.pages.Process.Kill()
 	}

@@ -55,36 +55,45 @@ const patience = 10 * time.Second
 // the scene came. When Play returns, all processes that it started have ended.
 func Play(ctx context.Context, cfg Config) (Report, error) {
 	s := &scene{ctx: ctx, narrator: newNarrator(cfg)}
+
 	err := s.setUp(cfg)
 	if err == nil && cfg.Serve {
 		err = s.startServing()
 	}
+
 	if err == nil && cfg.Watch.Begin != nil {
 		cfg.Watch.Begin(Place{Dir: s.repo, Env: s.env})
 	}
+
 	if err == nil {
 		err = s.play()
 		if cfg.Watch.Over != nil {
 			cfg.Watch.Over(ctx, s.report, err)
 		}
 	}
+
 	if err == nil {
 		err = s.holdPages()
 	}
+
+	// From here on everything ends, however the scene went.
 	s.stopServing()
 	for _, a := range s.actors {
 		a.stop()
 	}
+
 	s.report.Kept = cfg.Keep && s.scratch != ""
 	if s.scratch != "" && !cfg.Keep {
 		if rerr := os.RemoveAll(s.scratch); err == nil && rerr != nil {
 			err = fmt.Errorf("can't remove the scratch directory: %w", rerr)
 		}
 	}
+
 	if cerr := ctx.Err(); cerr != nil {
 		err = cerr
 	}
 	s.finish(err)
+
 	if err != nil && !errors.Is(err, context.Canceled) {
 		hint := stick.Hintf("run it again and keep its files: %s", stick.Cmd("tt demo --keep"))
 		if s.scratch == "" {
@@ -92,6 +101,7 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 		}
 		err = stick.Errorf(stick.CodeInternal, "the demo failed: %w", err).Hintf("%s", hint)
 	}
+
 	return s.report, err
 }
 
@@ -116,33 +126,40 @@ func (s *scene) setUp(cfg Config) (err error) {
 	if s.scratch, err = filepath.EvalSymlinks(s.scratch); err != nil {
 		return err
 	}
+
 	s.report.Scratch = s.scratch
 	s.bin, s.repo = filepath.Join(s.scratch, "bin"), filepath.Join(s.scratch, "shop")
 	home := filepath.Join(s.scratch, "home")
+
 	for _, dir := range []string{s.bin, s.repo, home} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
 	}
+
 	token := rand.Text()
 	if err := os.WriteFile(filepath.Join(s.scratch, tokenFile), []byte(token), 0o600); err != nil {
 		return err
 	}
+
 	for _, name := range []string{"tt", "claude", "codex"} {
 		if err := linkProgram(cfg.Program, filepath.Join(s.bin, programName(name))); err != nil {
 			return fmt.Errorf("can't link the program for the actors: %w", err)
 		}
 	}
+
 	s.env = []string{
 		"HOME=" + home, "USER=demo", "TALKING_STICK_DATA_DIR=" + filepath.Join(s.scratch, "data"), TokenEnv + "=" + token,
 		"GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1",
 	}
+
 	// Nothing else of the caller's: its harness's session and its settings must not matter.
 	for _, name := range []string{"PATH", "TMPDIR", "TMP", "TEMP", "SystemRoot"} {
 		if v := cfg.Getenv(name); v != "" {
 			s.env = append(s.env, name+"="+v)
 		}
 	}
+
 	return s.createRepository()
 }
 
@@ -151,10 +168,13 @@ func (s *scene) createRepository() error {
 	if err := os.WriteFile(filepath.Join(s.repo, "AGENTS.md"), []byte("A shop. Only the agent with the stick edits it.\n"), 0o600); err != nil {
 		return err
 	}
+
+	// Without git, the file alone marks the workspace.
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return nil
 	}
+
 	for _, args := range [][]string{
 		{"init", "--quiet"},
 		{"add", "."},
@@ -175,18 +195,22 @@ func linkProgram(program, as string) error {
 	if _, err := os.Stat(program); err != nil {
 		return err
 	}
+
 	if os.Symlink(program, as) == nil || os.Link(program, as) == nil {
 		return nil
 	}
+
 	from, err := os.Open(program)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
+
 	to, err := os.OpenFile(as, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
 	if err != nil {
 		return err
 	}
+
 	_, err = io.Copy(to, from)
 	return errors.Join(err, to.Close())
 }

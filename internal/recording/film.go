@@ -47,14 +47,17 @@ func (f *Film) Shot(long time.Duration) {
 	for _, p := range f.panes {
 		s := p.screen()
 		for y, row := range s.rows {
+			// The cursor is a character in reverse.
 			if s.Cursor && y == s.Y && s.X < len(row) {
 				row = slices.Clone(row)
 				row[s.X].Reverse = true
 			}
+
 			runs := runsOf(row)
 			if slices.Equal(runs, p.last[y]) {
 				continue
 			}
+
 			p.endLine(y, f.time)
 			if p.last[y] = runs; len(runs) > 0 {
 				p.lines = append(p.lines, shownRow{row: y, runs: runs, from: f.time})
@@ -83,11 +86,13 @@ func runsOf(row []cell) (runs []textRun) {
 		for end < len(row) && row[end].Style == row[x].Style {
 			end++
 		}
+
 		if row[x].Reverse {
 			runs = append(runs, textRun{x, end - x, textOf(row[x:end]), row[x].Style})
 		} else {
 			runs = append(runs, splitWords(x, row[x:end])...)
 		}
+
 		x = end
 	}
 	return runs
@@ -100,6 +105,8 @@ func splitWords(at int, cells []cell) (runs []textRun) {
 			x++
 			continue
 		}
+
+		// One blank belongs to the piece; two end it.
 		end, blanks := x, 0
 		for i := x; i < len(cells) && blanks < 2; i++ {
 			if cells[i].text == " " {
@@ -108,6 +115,7 @@ func splitWords(at int, cells []cell) (runs []textRun) {
 				end, blanks = i+1, 0
 			}
 		}
+
 		runs = append(runs, textRun{at + x, end - x, textOf(cells[x:end]), cells[x].Style})
 		x = end
 	}

@@ -72,12 +72,16 @@ func (s *Screen) Text() string {
 // Write takes what a program writes. It does all of it, whatever it returns.
 func (s *Screen) Write(b []byte) (int, error) {
 	text, failed := s.rest+string(b), []error(nil)
+
 	for s.rest = ""; text != ""; {
 		n, err := s.writeNext(text)
+
+		// The end of a sequence may come with the next write.
 		if n == 0 {
 			s.rest = text
 			break
 		}
+
 		if err != nil {
 			failed = append(failed, err)
 		}
@@ -92,18 +96,22 @@ func (s *Screen) writeNext(text string) (int, error) {
 		if rest == "" || rest == "[" {
 			return 0, nil
 		}
+
 		if rest[0] != '[' {
 			return 2, fmt.Errorf("the terminal gets the sequence %q", text[:2])
 		}
+
 		i := strings.IndexFunc(rest[1:], func(r rune) bool { return '@' <= r && r <= '~' })
 		if i < 0 {
 			return 0, nil
 		}
 		return i + 3, s.runSequence(rest[1:i+1], rest[i+1])
 	}
+
 	if !utf8.FullRuneInString(text) {
 		return 0, nil
 	}
+
 	r, n := utf8.DecodeRuneInString(text)
 	switch r {
 	case '\a':
@@ -125,6 +133,8 @@ func (s *Screen) writeNext(text string) (int, error) {
 // putCharacter writes a character where the cursor is.
 func (s *Screen) putCharacter(text string) error {
 	w := term.Width(text)
+
+	// What doesn't fit goes to the next line, if the terminal wraps.
 	if w > 0 && s.X+w > len(s.rows[s.Y]) {
 		if !s.wraps {
 			return fmt.Errorf("line %d is wider than the terminal: %q", s.Y+1, text)
@@ -132,6 +142,7 @@ func (s *Screen) putCharacter(text string) error {
 		s.X = 0
 		s.moveDown()
 	}
+
 	row := s.rows[s.Y]
 	switch {
 	case w == 0 && s.X > 0: // an accent
@@ -151,6 +162,8 @@ func (s *Screen) moveDown() {
 	if s.Y++; s.Y < len(s.rows) {
 		return
 	}
+
+	// Below the last line, everything moves up.
 	s.Y--
 	copy(s.rows, s.rows[1:])
 	s.rows[s.Y] = blankRows(len(s.rows[0]), 1)[0]
@@ -193,15 +206,18 @@ func (s *Screen) runSequence(args string, what byte) error {
 
 func (s *Screen) moveCursor(args string) error {
 	s.X, s.Y = 0, 0
+
 	row, column, ok := strings.Cut(args, ";")
 	if !ok {
 		return nil
 	}
+
 	y, err := strconv.Atoi(row)
 	x, xerr := strconv.Atoi(column)
 	if err = errors.Join(err, xerr); err != nil || y < 1 || x < 1 || y > len(s.rows) || x > len(s.rows[0]) {
 		return fmt.Errorf("the cursor goes to %s", args)
 	}
+
 	s.X, s.Y = x-1, y-1
 	return nil
 }

@@ -41,11 +41,16 @@ func Start(t *testing.T, c *exec.Cmd, width, height int, mask func([]byte) []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{t: t, cmd: c, terminal: terminal, width: width, height: height, mask: mask, read: make(chan struct{}, 1), over: make(chan struct{})}
+
+	s := &Session{
+		t: t, cmd: c, terminal: terminal, width: width, height: height, mask: mask,
+		read: make(chan struct{}, 1), over: make(chan struct{}),
+	}
 	if err := terminal.Start(c); err != nil {
 		terminal.Close()
 		t.Fatal(err)
 	}
+
 	go s.readOutput()
 	t.Cleanup(func() {
 		s.killProcesses()
@@ -62,15 +67,19 @@ func (s *Session) killProcesses() {
 		if err != nil {
 			s.t.Fatal(err)
 		}
+
 		for _, e := range entries {
 			pid, err := strconv.Atoi(e.Name())
 			if err != nil {
 				continue
 			}
-			if of, err := unix.Getsid(pid); err == nil && of == s.cmd.Process.Pid { // the program is the first of its session
+
+			// The program is the first of its session.
+			if of, err := unix.Getsid(pid); err == nil && of == s.cmd.Process.Pid {
 				_ = unix.Kill(pid, unix.SIGKILL)
 			}
 		}
+
 		select {
 		case <-s.over:
 			return
@@ -83,16 +92,20 @@ func (s *Session) killProcesses() {
 // readOutput reads what is written, until no program has the terminal open any more.
 func (s *Session) readOutput() {
 	defer close(s.over)
+
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := s.terminal.Read(buf)
 		s.mu.Lock()
 		s.raw.Write(buf[:n])
 		s.mu.Unlock()
+
+		// A value that is there already says the same.
 		select {
 		case s.read <- struct{}{}:
 		default:
 		}
+
 		if err != nil {
 			return
 		}
@@ -111,6 +124,7 @@ func (s *Session) Screen() *Screen {
 func (s *Session) parseScreen() (*Screen, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	screen := NewScreen(s.width, s.height)
 	_, err := screen.Write(s.mask(bytes.Clone(s.raw.Bytes())))
 	return screen, err
@@ -133,7 +147,8 @@ func (s *Session) Until(patterns ...string) {
 func (s *Session) Prompt() {
 	s.t.Helper()
 	s.waitUntil("a prompt", func(shown *Screen) bool {
-		return shown.X == len(prompt) && textOf(shown.rows[shown.Y]) == prompt+fmt.Sprintf("%*s", s.width-len(prompt), "")
+		line := prompt + fmt.Sprintf("%*s", s.width-len(prompt), "")
+		return shown.X == len(prompt) && textOf(shown.rows[shown.Y]) == line
 	})
 }
 
@@ -143,11 +158,13 @@ const prompt = "$ "
 func (s *Session) waitUntil(what string, is func(*Screen) bool) {
 	s.t.Helper()
 	late := time.After(patience)
+
 	for {
 		shown, _ := s.parseScreen()
 		if is(shown) {
 			return
 		}
+
 		select {
 		case <-s.read:
 		case <-s.over:
@@ -175,6 +192,7 @@ func (s *Session) Type(text string) {
 		defer s.mu.Unlock()
 		return s.raw.Len()
 	}
+
 	end := written() + len(text)
 	s.Keys(text)
 	s.waitUntil(text, func(*Screen) bool { return written() >= end })
