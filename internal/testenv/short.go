@@ -32,7 +32,7 @@ func Leaves(t testing.TB, stage Stage, what string) bool {
 	if !testing.Short() {
 		return false
 	}
-	t.Log(line(stage, what))
+	t.Log(formatLeft(stage, what))
 	return true
 }
 
@@ -41,7 +41,7 @@ func Leaves(t testing.TB, stage Stage, what string) bool {
 func SkipShort(t testing.TB, stage Stage, what string) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip(line(stage, what))
+		t.Skip(formatLeft(stage, what))
 	}
 }
 
@@ -52,7 +52,7 @@ func LeavesToFull(t testing.TB, full bool, what string) bool {
 	if full {
 		return false
 	}
-	t.Log(line(Full, what))
+	t.Log(formatLeft(Full, what))
 	return true
 }
 
@@ -60,12 +60,12 @@ func LeavesToFull(t testing.TB, full bool, what string) bool {
 func SkipToFull(t testing.TB, full bool, what string) {
 	t.Helper()
 	if !full {
-		t.Skip(line(Full, what))
+		t.Skip(formatLeft(Full, what))
 	}
 }
 
-// line is understood by .ci/left.
-func line(stage Stage, what string) string { return fmt.Sprintf("left to %s: %s", stage, what) }
+// formatLeft is understood by .ci/left.
+func formatLeft(stage Stage, what string) string { return fmt.Sprintf("left to %s: %s", stage, what) }
 
 // Some returns all cases, or in a short run those that keep picks, and says how many it leaves. It fails a
 // test that would keep none.

@@ -25,9 +25,9 @@ import (
 // git finds no repository above the directory of the package. When they have ended, the repository that holds
 // them must be unchanged: a new commit, another branch, a hook or a line of configuration fails them.
 func Run(m *testing.M) int {
-	holder := find()
-	before := holder.state()
-	clean, err := surround(holder)
+	holder := findRepository()
+	before := holder.readState()
+	clean, err := setEnvironment(holder)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
 		return 1
@@ -43,7 +43,7 @@ func Run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
 		status = max(status, 1)
 	}
-	for _, line := range differences(before, holder.state()) {
+	for _, line := range listDifferences(before, holder.readState()) {
 		fmt.Fprintf(os.Stderr, "FAIL: %s of the repository that holds the tests while they ran: %s\n", line, holder.root)
 		status = max(status, 1)
 	}
@@ -55,9 +55,9 @@ var ends []func() error
 // AtEnd has Run call end when all tests of the package have ended.
 func AtEnd(end func() error) { ends = append(ends, end) }
 
-// surround sets the environment of the tests. It refuses a directory for temporary files inside the
+// setEnvironment sets the environment of the tests. It refuses a directory for temporary files inside the
 // repository: there a test that expects to be outside of any repository would work, and commit, in this one.
-func surround(holder repository) (clean func() error, err error) {
+func setEnvironment(holder repository) (clean func() error, err error) {
 	if holder.root != "" {
 		temp, err := filepath.EvalSymlinks(os.TempDir())
 		if err != nil {
@@ -137,7 +137,7 @@ type repository struct {
 	common string // what its working trees share
 }
 
-func find() repository {
+func findRepository() repository {
 	out, err := exec.Command("git", "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir").Output()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if err != nil || len(lines) != 2 {
@@ -146,9 +146,9 @@ func find() repository {
 	return repository{root: filepath.FromSlash(lines[0]), common: filepath.FromSlash(lines[1])}
 }
 
-// state is the part of the repository that only its users change. Files of the working tree aren't part of
+// readState is the part of the repository that only its users change. Files of the working tree aren't part of
 // it, because people edit them while tests run. `make test` compares these, too.
-func (r repository) state() map[string]string {
+func (r repository) readState() map[string]string {
 	state := map[string]string{}
 	if r.root == "" {
 		return state
@@ -184,8 +184,8 @@ func (r repository) state() map[string]string {
 	return state
 }
 
-// differences lists what has changed between two states, one change a line.
-func differences(before, after map[string]string) []string {
+// listDifferences lists what has changed between two states, one change a line.
+func listDifferences(before, after map[string]string) []string {
 	var lines []string
 	for _, what := range slices.Sorted(maps.Keys(before)) {
 		if b, a := before[what], after[what]; a != b {

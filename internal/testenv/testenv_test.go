@@ -21,7 +21,7 @@ func holder(t *testing.T) repository {
 	t.Chdir(dir)
 	git(t, "init", "--quiet", "--initial-branch=main")
 	git(t, "commit", "--quiet", "--allow-empty", "--message", "one")
-	r := find()
+	r := findRepository()
 	if r.root != dir || r.common != filepath.Join(dir, ".git") {
 		t.Fatalf("found %+v, not %s", r, dir)
 	}
@@ -57,12 +57,12 @@ func TestWhatATestMayNotDo(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := holder(t)
-			before := r.state()
-			if lines := differences(before, r.state()); len(lines) != 0 {
+			before := r.readState()
+			if lines := listDifferences(before, r.readState()); len(lines) != 0 {
 				t.Fatalf("nothing was done, and %q", lines)
 			}
 			do(t, r)
-			if lines := differences(before, r.state()); len(lines) != 1 || !strings.HasPrefix(lines[0], what) {
+			if lines := listDifferences(before, r.readState()); len(lines) != 1 || !strings.HasPrefix(lines[0], what) {
 				t.Errorf("noticed %q", lines)
 			}
 		})
@@ -87,7 +87,7 @@ func TestSurroundings(t *testing.T) {
 	git(t, "config", "--global", "user.name", "T")
 	os.Setenv("GIT_DIR", r.common)
 
-	clean, err := surround(r)
+	clean, err := setEnvironment(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestSurroundings(t *testing.T) {
 	}
 
 	os.Setenv("TMPDIR", sub)
-	if _, err := surround(r); err == nil || !strings.Contains(err.Error(), sub) {
+	if _, err := setEnvironment(r); err == nil || !strings.Contains(err.Error(), sub) {
 		t.Errorf("a directory for temporary files in the repository: %v", err)
 	}
 	if left, err := os.ReadDir(sub); err != nil || len(left) > 0 {

@@ -16,9 +16,9 @@ var claude = words{
 	mcp: func(server, tool string) string { return "mcp__" + server + "__" + tool },
 }
 
-func (anthropic) words(r *Request, c Call) (native, error) { return claude.words(r, c) }
+func (anthropic) translateCall(r *Request, c Call) (native, error) { return claude.translateCall(r, c) }
 
-func (anthropic) read(r *Request) error {
+func (anthropic) readRequest(r *Request) error {
 	var body struct {
 		Model    string          `json:"model"`
 		System   json.RawMessage `json:"system"`
@@ -41,7 +41,7 @@ func (anthropic) read(r *Request) error {
 	r.Model, r.Stream = body.Model, body.Stream
 	r.SessionID = r.Header.Get("X-Claude-Code-Session-Id")
 	if len(body.System) > 0 {
-		r.System = text(body.System)
+		r.System = textOf(body.System)
 	}
 	for _, t := range body.Tools {
 		r.Tools = append(r.Tools, Tool{Name: t.Name, Description: t.Description, name: t.Name})
@@ -62,7 +62,7 @@ func (anthropic) read(r *Request) error {
 			IsError   bool            `json:"is_error"`
 		}
 		if json.Unmarshal(m.Content, &blocks) != nil { // then it is a string
-			r.Messages = append(r.Messages, Message{Role: role, Text: text(m.Content)})
+			r.Messages = append(r.Messages, Message{Role: role, Text: textOf(m.Content)})
 			continue
 		}
 		for _, b := range blocks {
@@ -72,14 +72,14 @@ func (anthropic) read(r *Request) error {
 			case "tool_use":
 				r.Messages = append(r.Messages, Message{Role: Calling, Text: string(b.Input), Tool: b.Name, CallID: b.ID})
 			case "tool_result":
-				r.Messages = append(r.Messages, Message{Role: Result, Text: text(b.Content), CallID: b.ToolUseID, Failed: b.IsError})
+				r.Messages = append(r.Messages, Message{Role: Result, Text: textOf(b.Content), CallID: b.ToolUseID, Failed: b.IsError})
 			}
 		}
 	}
 	return nil
 }
 
-func (anthropic) speak(w http.ResponseWriter, r *Request, said utterance) {
+func (anthropic) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 	var content []map[string]any
 	if said.text != "" || len(said.calls) == 0 {
 		content = append(content, map[string]any{"type": "text", "text": said.text})
@@ -95,14 +95,14 @@ func (anthropic) speak(w http.ResponseWriter, r *Request, said utterance) {
 		"stop_reason": stop, "stop_sequence": nil, "usage": map[string]any{"input_tokens": 1, "output_tokens": 1},
 	}
 	if !r.Stream {
-		object(w, message)
+		writeObject(w, message)
 		return
 	}
 	message["content"], message["stop_reason"] = []any{}, nil
 	s := newStream(w)
 	send := func(kind string, v map[string]any) {
 		v["type"] = kind
-		s.send(kind, v)
+		s.sendEvent(kind, v)
 	}
 	send("message_start", map[string]any{"message": message})
 	for i, block := range content {

@@ -65,19 +65,19 @@ type native struct {
 	args json.RawMessage // an object; for a custom tool a string
 }
 
-// text returns the text for a custom tool.
-func (n native) text() string {
+// customText returns the text for a custom tool.
+func (n native) customText() string {
 	var s string
 	json.Unmarshal(n.args, &s) // call has checked that it is one
 	return s
 }
 
-// in translates the call into a harness's words.
-func (c Call) in(r *Request) (native, error) {
+// translateFor translates the call into a harness's words.
+func (c Call) translateFor(r *Request) (native, error) {
 	if c.do == named {
-		return r.call(c.arguments, c.tool)
+		return r.callTool(c.arguments, c.tool)
 	}
-	return r.api.words(r, c)
+	return r.api.translateCall(r, c)
 }
 
 // words names the tools and parameters of a harness whose tools take an object each, which most of them do.
@@ -92,56 +92,56 @@ type words struct {
 	background          map[string]any // has the shell answer at once; nil if a test has no need of it
 }
 
-func (w words) words(r *Request, c Call) (native, error) {
+func (w words) translateCall(r *Request, c Call) (native, error) {
 	switch c.do {
 	case shell:
-		return r.call(with(map[string]any{"command": c.command, "description": "A scripted command"}, w.shellMore), w.shell)
+		return r.callTool(mergeArguments(map[string]any{"command": c.command, "description": "A scripted command"}, w.shellMore), w.shell)
 	case background:
 		if w.background == nil {
 			return native{}, fmt.Errorf("how to run a command in the background of the tool %s isn't written down", w.shell)
 		}
-		return r.call(with(map[string]any{"command": c.command, "description": "A scripted command"}, w.background), w.shell)
+		return r.callTool(mergeArguments(map[string]any{"command": c.command, "description": "A scripted command"}, w.background), w.shell)
 	case look:
-		return r.call(map[string]any{w.path: c.path}, w.read)
+		return r.callTool(map[string]any{w.path: c.path}, w.read)
 	case write:
-		return r.call(map[string]any{w.path: c.path, w.content: c.new}, w.write)
+		return r.callTool(map[string]any{w.path: c.path, w.content: c.new}, w.write)
 	case edit:
 		args := map[string]any{w.old: c.old, w.new: c.new}
 		if w.edits != "" {
 			args = map[string]any{w.edits: []any{args}}
 		}
 		args[w.path] = c.path
-		return r.call(with(args, w.editMore), w.edit)
+		return r.callTool(mergeArguments(args, w.editMore), w.edit)
 	case mcp:
 		if w.mcp == nil {
 			return native{}, fmt.Errorf("the harness with the tool %s has no MCP", w.shell)
 		}
 		name := w.mcp(c.server, c.tool)
 		if w.hidesMCP && !r.Offers(name) {
-			return Tool{Name: name, name: name}.with(c.arguments)
+			return Tool{Name: name, name: name}.callWith(c.arguments)
 		}
-		return r.call(c.arguments, name)
+		return r.callTool(c.arguments, name)
 	}
 	panic("unknown call")
 }
 
-// with adds arguments to others.
-func with(args, more map[string]any) map[string]any {
+// mergeArguments adds arguments to others.
+func mergeArguments(args, more map[string]any) map[string]any {
 	maps.Copy(args, more)
 	return args
 }
 
-// offered reports whether a harness offers all of the tools, and the one that writes takes the path by its
+// isOffered reports whether a harness offers all of the tools, and the one that writes takes the path by its
 // name. Where it isn't known what a tool takes, its name is enough, unless another harness has the same ones.
-func (w words) offered(r *Request) bool {
-	writes, ok := r.tool(w.write)
+func (w words) isOffered(r *Request) bool {
+	writes, ok := r.findTool(w.write)
 	fits := slices.Contains(writes.takes, w.path) || len(writes.takes) == 0 && w.write != opencode.write
 	return ok && fits && r.Offers(w.shell) && r.Offers(w.read) && r.Offers(w.edit)
 }
 
-// call calls the first of the named tools that the harness offers.
-func (r *Request) call(args any, names ...string) (native, error) {
-	t, ok := r.tool(names...)
+// callTool calls the first of the named tools that the harness offers.
+func (r *Request) callTool(args any, names ...string) (native, error) {
+	t, ok := r.findTool(names...)
 	if !ok {
 		var offered []string
 		for _, t := range r.Tools {
@@ -149,11 +149,11 @@ func (r *Request) call(args any, names ...string) (native, error) {
 		}
 		return native{}, fmt.Errorf("the harness offers no tool %s, but %s", strings.Join(names, " or "), strings.Join(offered, ", "))
 	}
-	return t.with(args)
+	return t.callWith(args)
 }
 
-// with returns a call of the tool.
-func (t Tool) with(args any) (native, error) {
+// callWith returns a call of the tool.
+func (t Tool) callWith(args any) (native, error) {
 	if args == nil {
 		args = map[string]any{}
 	}

@@ -37,17 +37,17 @@ var (
 	}
 )
 
-// words finds out by the tools which of the harnesses asks.
-func (chat) words(r *Request, c Call) (native, error) {
+// translateCall finds out by the tools which of the harnesses asks.
+func (chat) translateCall(r *Request, c Call) (native, error) {
 	for _, w := range []words{copilot, qwen, pi, pi} {
-		if w.offered(r) {
-			return w.words(r, c)
+		if w.isOffered(r) {
+			return w.translateCall(r, c)
 		}
 	}
-	return opencode.words(r, c)
+	return opencode.translateCall(r, c)
 }
 
-func (chat) read(r *Request) error {
+func (chat) readRequest(r *Request) error {
 	var body struct {
 		Model  string `json:"model"`
 		Stream bool   `json:"stream"`
@@ -89,15 +89,15 @@ func (chat) read(r *Request) error {
 		case "assistant":
 			role = Model
 		case "tool":
-			r.Messages = append(r.Messages, Message{Role: Result, Text: text(m.Content), CallID: m.ToolCallID})
+			r.Messages = append(r.Messages, Message{Role: Result, Text: textOf(m.Content), CallID: m.ToolCallID})
 			continue
 		case "system", "developer":
 			if role = System; i == 0 {
-				r.System = text(m.Content)
+				r.System = textOf(m.Content)
 				continue
 			}
 		}
-		if said := text(m.Content); said != "" && said != "null" {
+		if said := textOf(m.Content); said != "" && said != "null" {
 			r.Messages = append(r.Messages, Message{Role: role, Text: said})
 		}
 		for _, c := range m.ToolCalls {
@@ -107,7 +107,7 @@ func (chat) read(r *Request) error {
 	return nil
 }
 
-func (chat) speak(w http.ResponseWriter, r *Request, said utterance) {
+func (chat) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 	message := map[string]any{"role": "assistant", "content": said.text}
 	finish := "stop"
 	var calls []map[string]any
@@ -129,13 +129,13 @@ func (chat) speak(w http.ResponseWriter, r *Request, said utterance) {
 	if !r.Stream {
 		all := answer("chat.completion", "message", message, finish)
 		all["usage"] = usage
-		object(w, all)
+		writeObject(w, all)
 		return
 	}
 	s := newStream(w)
-	s.send("", answer("chat.completion.chunk", "delta", message, nil))
+	s.sendEvent("", answer("chat.completion.chunk", "delta", message, nil))
 	last := answer("chat.completion.chunk", "delta", map[string]any{}, finish)
 	last["usage"] = usage
-	s.send("", last)
-	s.line("[DONE]")
+	s.sendEvent("", last)
+	s.writeLine("[DONE]")
 }

@@ -15,7 +15,7 @@ var geminiCLI = words{
 	editMore: map[string]any{"instruction": "A scripted edit"}, // it requires a reason
 }
 
-func (gemini) words(r *Request, c Call) (native, error) { return geminiCLI.words(r, c) }
+func (gemini) translateCall(r *Request, c Call) (native, error) { return geminiCLI.translateCall(r, c) }
 
 type geminiContent struct {
 	Role  string `json:"role"`
@@ -34,7 +34,7 @@ type geminiContent struct {
 	} `json:"parts"`
 }
 
-func (gemini) read(r *Request) error {
+func (gemini) readRequest(r *Request) error {
 	var body struct {
 		Contents          []geminiContent `json:"contents"`
 		SystemInstruction geminiContent   `json:"systemInstruction"`
@@ -90,7 +90,7 @@ func geminiResult(response json.RawMessage) string {
 	return said.Output + said.Error
 }
 
-func (gemini) speak(w http.ResponseWriter, r *Request, said utterance) {
+func (gemini) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 	var parts []map[string]any
 	if said.text != "" || len(said.calls) == 0 {
 		parts = append(parts, map[string]any{"text": said.text})
@@ -106,8 +106,8 @@ func (gemini) speak(w http.ResponseWriter, r *Request, said utterance) {
 		"modelVersion":  r.Model,
 	}
 	if !r.Stream {
-		object(w, answer)
+		writeObject(w, answer)
 		return
 	}
-	newStream(w).send("", answer)
+	newStream(w).sendEvent("", answer)
 }

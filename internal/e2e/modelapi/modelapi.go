@@ -94,16 +94,16 @@ func (c *Session) URLOn(l net.Listener) string { return "http://" + l.Addr().Str
 
 // Requests returns the requests that the script has answered so far, in order.
 func (c *Session) Requests() []*Request {
-	return c.recorded(func(r *Request) bool { return !r.Side })
+	return c.recordedRequests(func(r *Request) bool { return !r.Side })
 }
 
 // SideRequests returns the other requests: for titles, token counts, lists of models, and addresses that
 // belong to no model API.
 func (c *Session) SideRequests() []*Request {
-	return c.recorded(func(r *Request) bool { return r.Side })
+	return c.recordedRequests(func(r *Request) bool { return r.Side })
 }
 
-func (c *Session) recorded(which func(*Request) bool) (out []*Request) {
+func (c *Session) recordedRequests(which func(*Request) bool) (out []*Request) {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
 	for _, r := range c.requests {
@@ -137,28 +137,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	s.mu.Lock()
 	c.requests = append(c.requests, r)
 	s.mu.Unlock()
-	c.answer(w, q, r)
+	c.answerRequest(w, q, r)
 }
 
-// answer runs the script, and writes its reply in the dialect of the request.
-func (c *Session) answer(w http.ResponseWriter, q *http.Request, r *Request) {
+// answerRequest runs the script, and writes its reply in the dialect of the request.
+func (c *Session) answerRequest(w http.ResponseWriter, q *http.Request, r *Request) {
 	if r.api == nil || r.count {
-		r.other(w)
+		r.answerOther(w)
 		return
 	}
-	said := utterance{text: aside(r)}
+	said := utterance{text: sideReply(r)}
 	if !r.Side {
-		said = c.say(q.Context(), r)
+		said = c.runScript(q.Context(), r)
 	}
 	if q.Context().Err() != nil {
 		return // the harness hung up, or the test ended
 	}
-	r.api.speak(w, r, said)
+	r.api.writeReply(w, r, said)
 }
 
-// say runs the script and translates its reply into the harness's words. If that isn't possible, it fails the
+// runScript runs the script and translates its reply into the harness's words. If that isn't possible, it fails the
 // test and replies with a text, which ends the harness's turn.
-func (c *Session) say(ctx context.Context, r *Request) utterance {
+func (c *Session) runScript(ctx context.Context, r *Request) utterance {
 	reply, err := c.script(ctx, r)
 	if ctx.Err() != nil {
 		return utterance{}
@@ -169,7 +169,7 @@ func (c *Session) say(ctx context.Context, r *Request) utterance {
 			break
 		}
 		var one native
-		one, err = call.in(r)
+		one, err = call.translateFor(r)
 		one.id = "call_" + rand.Text() // unique even in a conversation that another server began
 		said.calls = append(said.calls, one)
 	}

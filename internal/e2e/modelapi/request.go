@@ -79,9 +79,9 @@ type Tool struct {
 
 // dialect reads and writes one API.
 type dialect interface {
-	read(r *Request) error
-	speak(w http.ResponseWriter, r *Request, said utterance)
-	words(r *Request, c Call) (native, error)
+	readRequest(r *Request) error
+	writeReply(w http.ResponseWriter, r *Request, said utterance)
+	translateCall(r *Request, c Call) (native, error)
 }
 
 // utterance is a reply in the harness's words.
@@ -114,23 +114,23 @@ func newRequest(q *http.Request, session, path string) (*Request, error) {
 	default:
 		return r, nil
 	}
-	if err := r.api.read(r); err != nil {
+	if err := r.api.readRequest(r); err != nil {
 		return nil, err
 	}
-	r.names()
+	r.nameResults()
 	// All harnesses offer tools when they want work done, and only then. The exception is a title that
 	// Codex wants in a terminal.
-	r.Side = r.count || len(r.Tools) == 0 || r.titles()
+	r.Side = r.count || len(r.Tools) == 0 || r.wantsTitle()
 	return r, nil
 }
 
-// titles reports whether Codex only wants a title. It forks the session for that, with its tools.
-func (r *Request) titles() bool {
+// wantsTitle reports whether Codex only wants a title. It forks the session for that, with its tools.
+func (r *Request) wantsTitle() bool {
 	return r.Dialect == Responses && len(r.Messages) > 0 && strings.HasPrefix(r.Messages[len(r.Messages)-1].Text, "Generate a concise, single-line task title")
 }
 
-// names adds the tools' names to results, for dialects that send only ids.
-func (r *Request) names() {
+// nameResults adds the tools' names to results, for dialects that send only ids.
+func (r *Request) nameResults() {
 	called := map[string]string{}
 	for i, m := range r.Messages {
 		switch {
@@ -142,23 +142,23 @@ func (r *Request) names() {
 	}
 }
 
-// other answers requests that don't ask the model: token counts, lists of models, and everything outside the
+// answerOther answers requests that don't ask the model: token counts, lists of models, and everything outside the
 // model APIs, such as a check that the server is there.
-func (r *Request) other(w http.ResponseWriter) {
+func (r *Request) answerOther(w http.ResponseWriter) {
 	switch {
 	case r.count:
-		object(w, map[string]any{"input_tokens": 1, "totalTokens": 1})
+		writeObject(w, map[string]any{"input_tokens": 1, "totalTokens": 1})
 	case r.Method == http.MethodHead, r.Path == "/":
 		w.WriteHeader(http.StatusOK)
 	case r.Path == "/v1/models", r.Path == "/v1beta/models":
-		object(w, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
+		writeObject(w, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
 	default:
 		http.Error(w, `{"error":{"type":"not_found_error","message":"the scripted model API doesn't have that"}}`, http.StatusNotFound)
 	}
 }
 
-// aside is the reply to side requests. A harness that wants JSON gets an object.
-func aside(r *Request) string {
+// sideReply is the reply to side requests. A harness that wants JSON gets an object.
+func sideReply(r *Request) string {
 	for _, sign := range []string{"json_schema", "responseJsonSchema", "application/json"} {
 		if strings.Contains(string(r.Body), sign) {
 			return `{"title":"Scripted"}`
@@ -169,11 +169,11 @@ func aside(r *Request) string {
 
 // Offers reports whether the harness offers a tool of that name.
 func (r *Request) Offers(name string) bool {
-	_, ok := r.tool(name)
+	_, ok := r.findTool(name)
 	return ok
 }
 
-func (r *Request) tool(names ...string) (Tool, bool) {
+func (r *Request) findTool(names ...string) (Tool, bool) {
 	for _, name := range names {
 		for _, t := range r.Tools {
 			if t.Name == name {
@@ -213,9 +213,9 @@ func (r *Request) LastResult() Message {
 	return Message{}
 }
 
-// text parses content that is a string or a list of blocks with text, as in three of the dialects. It leaves
+// textOf parses content that is a string or a list of blocks with text, as in three of the dialects. It leaves
 // out what isn't text.
-func text(content json.RawMessage) string {
+func textOf(content json.RawMessage) string {
 	var s string
 	if json.Unmarshal(content, &s) == nil {
 		return s

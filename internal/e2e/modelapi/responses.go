@@ -30,7 +30,7 @@ type responsesItem struct {
 	Tools     []responsesTool `json:"tools"`
 }
 
-func (responses) read(r *Request) error {
+func (responses) readRequest(r *Request) error {
 	var body struct {
 		Model        string          `json:"model"`
 		Instructions string          `json:"instructions"`
@@ -43,7 +43,7 @@ func (responses) read(r *Request) error {
 	}
 	r.Model, r.System, r.Stream = body.Model, body.Instructions, body.Stream
 	r.SessionID = r.Header.Get("Session-Id")
-	r.offer("", body.Tools)
+	r.addTools("", body.Tools)
 	var items []responsesItem
 	if json.Unmarshal(body.Input, &items) != nil { // then it is a string
 		items = []responsesItem{{Type: "message", Role: "user", Content: body.Input}}
@@ -51,9 +51,9 @@ func (responses) read(r *Request) error {
 	for _, i := range items {
 		switch i.Type {
 		case "additional_tools":
-			r.offer("", i.Tools)
+			r.addTools("", i.Tools)
 		case "message", "":
-			said := text(i.Content)
+			said := textOf(i.Content)
 			switch i.Role {
 			case "assistant":
 				r.Messages = append(r.Messages, Message{Role: Model, Text: said})
@@ -71,19 +71,19 @@ func (responses) read(r *Request) error {
 				Role: Calling, Text: i.Arguments + i.Input, Tool: inNamespace(i.Namespace, i.Name), CallID: i.CallID,
 			})
 		case "function_call_output", "custom_tool_call_output":
-			r.Messages = append(r.Messages, Message{Role: Result, Text: text(i.Output), CallID: i.CallID})
+			r.Messages = append(r.Messages, Message{Role: Result, Text: textOf(i.Output), CallID: i.CallID})
 		}
 	}
 	return nil
 }
 
-// offer adds tools, including those in namespaces and those of code mode. The latter are listed in the
+// addTools adds tools, including those in namespaces and those of code mode. The latter are listed in the
 // description of the tool that takes the code.
-func (r *Request) offer(namespace string, tools []responsesTool) {
+func (r *Request) addTools(namespace string, tools []responsesTool) {
 	for _, t := range tools {
 		switch t.Type {
 		case "namespace":
-			r.offer(t.Name, t.Tools)
+			r.addTools(t.Name, t.Tools)
 		case "function", "custom":
 			r.Tools = append(r.Tools, Tool{
 				Name: inNamespace(namespace, t.Name), Description: t.Description,
@@ -109,7 +109,7 @@ func inNamespace(namespace, name string) string {
 	return namespace + "__" + name
 }
 
-func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
+func (responses) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 	var items []map[string]any
 	if said.text != "" || len(said.calls) == 0 {
 		items = append(items, map[string]any{
@@ -123,7 +123,7 @@ func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
 			item["namespace"] = c.tool.namespace
 		}
 		if c.tool.custom {
-			item["type"], item["input"] = "custom_tool_call", c.text()
+			item["type"], item["input"] = "custom_tool_call", c.customText()
 		} else {
 			item["arguments"] = string(c.args)
 		}
@@ -139,7 +139,7 @@ func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
 		}
 	}
 	if !r.Stream {
-		object(w, response("completed", items))
+		writeObject(w, response("completed", items))
 		return
 	}
 	s := newStream(w)
@@ -147,7 +147,7 @@ func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
 	send := func(kind string, v map[string]any) {
 		v["type"], v["sequence_number"] = kind, n
 		n++
-		s.send(kind, v)
+		s.sendEvent(kind, v)
 	}
 	send("response.created", map[string]any{"response": response("in_progress", []any{})})
 	for i, item := range items {
@@ -162,48 +162,48 @@ func (responses) speak(w http.ResponseWriter, r *Request, said utterance) {
 	send("response.completed", map[string]any{"response": response("completed", items)})
 }
 
-// words finds Codex's words, which depend on the model. Some models get one tool that takes JavaScript, which
+// translateCall finds Codex's words, which depend on the model. Some models get one tool that takes JavaScript, which
 // calls the others (code mode). Others get tools like those of other harnesses, with or without one for patches.
-func (responses) words(r *Request, c Call) (native, error) {
+func (responses) translateCall(r *Request, c Call) (native, error) {
 	if r.Offers(copilot.shell) {
 		if c.do == write || c.do == edit {
-			return r.call(patch(c), "apply_patch")
+			return r.callTool(codexPatch(c), "apply_patch")
 		}
-		return copilot.words(r, c)
+		return copilot.translateCall(r, c)
 	}
-	exec, code := r.tool("exec")
+	exec, code := r.findTool("exec")
 	code = code && exec.custom
 	switch c.do {
 	case shell, look:
 		command := c.command
 		if c.do == look {
-			command = "cat " + quote(c.path)
+			command = "cat " + quoteShell(c.path)
 		}
 		if code {
-			return r.run(codeShell, command)
+			return r.runCode(codeShell, command)
 		}
-		return r.call(map[string]any{"cmd": command, "yield_time_ms": 30000}, "exec_command")
+		return r.callTool(map[string]any{"cmd": command, "yield_time_ms": 30000}, "exec_command")
 	case write, edit:
-		p := patch(c)
+		p := codexPatch(c)
 		switch {
 		case code:
-			return r.run(`text(await tools.apply_patch($))`, p)
+			return r.runCode(`text(await tools.apply_patch($))`, p)
 		case r.Offers("apply_patch"):
-			return r.call(p, "apply_patch")
+			return r.callTool(p, "apply_patch")
 		}
 		// Codex recognises this as a patch, but its hooks see a command.
-		return r.call(map[string]any{"cmd": "apply_patch <<'END OF PATCH'\n" + p + "END OF PATCH\n"}, "exec_command")
+		return r.callTool(map[string]any{"cmd": "apply_patch <<'END OF PATCH'\n" + p + "END OF PATCH\n"}, "exec_command")
 	default:
 		name := inNamespace("mcp__"+c.server, c.tool)
 		if !code {
-			return r.call(c.arguments, name)
+			return r.callTool(c.arguments, name)
 		}
 		// Code mode has tools that it doesn't list, so don't check that it offers this one.
 		args := c.arguments
 		if args == nil {
 			args = map[string]any{}
 		}
-		return r.run(strings.Replace(codeMCP, "TOOL", identifier(name), 1), args)
+		return r.runCode(strings.Replace(codeMCP, "TOOL", jsIdentifier(name), 1), args)
 	}
 }
 
@@ -220,22 +220,22 @@ text(output + "\nexit code: " + r.exit_code)`
 const codeMCP = `const r = await tools["TOOL"]($)
 text((r.isError ? "error: " : "") + r.content.map(c => c.text ?? JSON.stringify(c)).join("\n"))`
 
-// run calls exec with JavaScript, with value in place of $, and makes Codex wait for its end.
-func (r *Request) run(source string, value any) (native, error) {
+// runCode calls exec with JavaScript, with value in place of $, and makes Codex wait for its end.
+func (r *Request) runCode(source string, value any) (native, error) {
 	b, err := json.Marshal(value)
 	if err != nil {
 		return native{}, err
 	}
-	return r.call("// @exec: {\"yield_time_ms\": 600000}\n"+strings.Replace(source, "$", string(b), 1), "exec")
+	return r.callTool("// @exec: {\"yield_time_ms\": 600000}\n"+strings.Replace(source, "$", string(b), 1), "exec")
 }
 
-// identifier returns a tool's name as a JavaScript identifier.
-func identifier(name string) string {
+// jsIdentifier returns a tool's name as a JavaScript identifier.
+func jsIdentifier(name string) string {
 	return regexp.MustCompile(`[^A-Za-z0-9_]`).ReplaceAllString(name, "_")
 }
 
-// patch returns a Write or an Edit in the format of Codex's patches.
-func patch(c Call) string {
+// codexPatch returns a Write or an Edit in the format of Codex's patches.
+func codexPatch(c Call) string {
 	lines := func(sign, text string) string {
 		var b strings.Builder
 		for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -250,5 +250,5 @@ func patch(c Call) string {
 	return "*** Begin Patch\n" + change + "*** End Patch\n"
 }
 
-// quote quotes a word for the shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// quoteShell quotes a word for the shell.
+func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

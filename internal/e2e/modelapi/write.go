@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// object writes one JSON object as the complete answer.
-func object(w http.ResponseWriter, v any) {
+// writeObject writes one JSON object as the complete answer.
+func writeObject(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(v) // fails if the harness has hung up, which is fine
 }
@@ -21,8 +21,8 @@ func newStream(w http.ResponseWriter) stream {
 	return stream{w}
 }
 
-// send writes one event at once. Two of the dialects name their events.
-func (s stream) send(event string, v any) {
+// sendEvent writes one event at once. Two of the dialects name their events.
+func (s stream) sendEvent(event string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // v consists of maps and strings
@@ -30,10 +30,10 @@ func (s stream) send(event string, v any) {
 	if event != "" {
 		fmt.Fprintf(s.w, "event: %s\n", event)
 	}
-	s.line(string(data))
+	s.writeLine(string(data))
 }
 
-func (s stream) line(data string) {
+func (s stream) writeLine(data string) {
 	fmt.Fprintf(s.w, "data: %s\n\n", data)
 	http.NewResponseController(s.w).Flush() // fails if the harness has hung up
 }

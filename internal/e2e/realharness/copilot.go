@@ -38,7 +38,7 @@ var Copilot = &Harness{
 		return env
 	},
 	answer: func(out []byte, r *Result) {
-		lines(out, func(line []byte) {
+		eachLine(out, func(line []byte) {
 			var e struct {
 				Type      string `json:"type"`
 				SessionID string `json:"sessionId"`

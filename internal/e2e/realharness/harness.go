@@ -121,7 +121,7 @@ func NewPlace(t testing.TB) Place {
 		t.Fatal(err)
 	}
 	git := exec.Command("git", "init", "-q")
-	git.Dir, git.Env = p.Repo, surroundings(p, nil)
+	git.Dir, git.Env = p.Repo, baseEnvironment(p, nil)
 	if out, err := git.CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
@@ -161,17 +161,17 @@ func (h *Harness) Prepare(t testing.TB, p Place, c Config) *Agent {
 // Command returns the command that runs the harness with a prompt. It runs in the repository with nothing of
 // the test's environment. It has its own process group, which is killed when ctx ends.
 func (a *Agent) Command(ctx context.Context, prompt string, o Options) (*exec.Cmd, error) {
-	return a.command(ctx, a.Harness.args(a, prompt, o), o)
+	return a.newCommand(ctx, a.Harness.args(a, prompt, o), o)
 }
 
 // Own returns another command of the harness's own, such as the one that installs a plugin, in the same
 // surroundings.
 func (a *Agent) Own(ctx context.Context, args []string, o Options) (*exec.Cmd, error) {
-	return a.command(ctx, args, o)
+	return a.newCommand(ctx, args, o)
 }
 
-func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cmd, error) {
-	program, err := installed(a.Harness.program)
+func (a *Agent) newCommand(ctx context.Context, args []string, o Options) (*exec.Cmd, error) {
+	program, err := installedPath(a.Harness.program)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cm
 	c.Dir = a.Place.Repo
 	path := o.Path
 	if a.Harness.node22 {
-		node, err := installed("node")
+		node, err := installedPath("node")
 		if err == nil {
 			node, err = filepath.EvalSymlinks(node) // beside the link lie all the harnesses
 		}
@@ -188,7 +188,7 @@ func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cm
 		}
 		path = append(slices.Clone(path), filepath.Dir(node))
 	}
-	c.Env = append(surroundings(a.Place, path), a.Harness.env(a)...)
+	c.Env = append(baseEnvironment(a.Place, path), a.Harness.env(a)...)
 	if o.Network == nil {
 		c.Env = append(c.Env, a.Harness.quiet...)
 	}
@@ -199,8 +199,8 @@ func (a *Agent) command(ctx context.Context, args []string, o Options) (*exec.Cm
 	return c, nil
 }
 
-// surroundings is the environment that every program gets.
-func surroundings(p Place, first []string) []string {
+// baseEnvironment is the environment that every program gets.
+func baseEnvironment(p Place, first []string) []string {
 	path := append([]string{}, first...)
 	if node, err := exec.LookPath("node"); err == nil {
 		path = append(path, filepath.Dir(node))

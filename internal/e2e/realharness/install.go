@@ -23,9 +23,9 @@ func npmDir() (string, error) {
 	return filepath.Join(cache, "talking-stick-test", "npm"), err
 }
 
-// installed returns the path of a program that .ci/npm installs. An incomplete installation counts as none:
+// installedPath returns the path of a program that .ci/npm installs. An incomplete installation counts as none:
 // installed.json is written last.
-func installed(program string) (string, error) {
+func installedPath(program string) (string, error) {
 	dir, err := npmDir()
 	if err != nil {
 		return "", err
@@ -42,7 +42,7 @@ func Require(t testing.TB, all ...*Harness) {
 	t.Helper()
 	testenv.SkipShort(t, testenv.Harnesses, "sessions of "+Names(all))
 	for _, h := range all {
-		require(t, h.program)
+		requireProgram(t, h.program)
 	}
 }
 
@@ -66,13 +66,13 @@ func Names(all []*Harness) string {
 func Inspector(t testing.TB) string {
 	t.Helper()
 	testenv.SkipShort(t, testenv.Harnesses, "calls of the MCP inspector")
-	return require(t, "mcp-inspector")
+	return requireProgram(t, "mcp-inspector")
 }
 
-// require returns the path of a program that .ci/npm installs and node runs.
-func require(t testing.TB, program string) string {
+// requireProgram returns the path of a program that .ci/npm installs and node runs.
+func requireProgram(t testing.TB, program string) string {
 	t.Helper()
-	path, err := installed(program)
+	path, err := installedPath(program)
 	if err == nil {
 		_, err = exec.LookPath("node")
 	}

@@ -53,8 +53,8 @@ func ownNetwork() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }
 
-// do runs call in the network.
-func (n *Network) do(call func() error) error {
+// runInside runs call in the network.
+func (n *Network) runInside(call func() error) error {
 	over := make(chan error)
 	n.calls <- func() { over <- call() }
 	return <-over
@@ -64,7 +64,7 @@ func (n *Network) do(call func() error) error {
 func (n *Network) Listen(t testing.TB) net.Listener {
 	t.Helper()
 	var l net.Listener
-	err := n.do(func() (err error) {
+	err := n.runInside(func() (err error) {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 		return err
 	})
@@ -75,10 +75,10 @@ func (n *Network) Listen(t testing.TB) net.Listener {
 	return l
 }
 
-// start starts a command in the network, or in that of the test if n is nil.
-func (n *Network) start(c *exec.Cmd) error {
+// startCommand starts a command in the network, or in that of the test if n is nil.
+func (n *Network) startCommand(c *exec.Cmd) error {
 	if n == nil {
 		return c.Start()
 	}
-	return n.do(c.Start)
+	return n.runInside(c.Start)
 }

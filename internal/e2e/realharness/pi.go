@@ -37,7 +37,7 @@ var Pi = &Harness{
 		return []string{"PI_OFFLINE=1", "SCRIPTED_API=" + a.Config.API}
 	},
 	answer: func(out []byte, r *Result) {
-		lines(out, func(line []byte) {
+		eachLine(out, func(line []byte) {
 			var e struct {
 				Type    string `json:"type"`
 				ID      string `json:"id"`

@@ -73,17 +73,17 @@ func (a *Agent) Start(t testing.TB, prompt string, o Options) *Process {
 	if o.Timeout == 0 {
 		o.Timeout = 3 * time.Minute
 	}
-	r := a.prepare(t, a.Harness.args(a, prompt, o), o)
+	r := a.prepareProcess(t, a.Harness.args(a, prompt, o), o)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
-	r.start(a)
+	r.startProcess(a)
 	return r
 }
 
-// prepare makes a process without starting it.
-func (a *Agent) prepare(t testing.TB, args []string, o Options) *Process {
+// prepareProcess makes a process without starting it.
+func (a *Agent) prepareProcess(t testing.TB, args []string, o Options) *Process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), o.Timeout)
-	cmd, err := a.command(ctx, args, o)
+	cmd, err := a.newCommand(ctx, args, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,27 +93,27 @@ func (a *Agent) prepare(t testing.TB, args []string, o Options) *Process {
 	runsMu.Unlock()
 	cmd.Env = append(cmd.Env, mark)
 	cmd.Cancel = func() error {
-		sweep(mark)
+		killMarked(mark)
 		return nil
 	}
 	return &Process{t: t, h: a.Harness, cmd: cmd, ctx: ctx, cancel: cancel, mark: mark, leave: o.Leave, network: o.Network, ended: make(chan struct{})}
 }
 
-func (r *Process) start(a *Agent) {
+func (r *Process) startProcess(a *Agent) {
 	r.t.Helper()
 	r.started = time.Now()
-	if err := r.network.start(r.cmd); err != nil {
+	if err := r.network.startCommand(r.cmd); err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() {
 		r.Kill()
-		sweep(r.mark)
+		killMarked(r.mark)
 		a.Place.KillAll() // Codex gives its MCP servers nothing of its environment but this
 	})
-	go r.reap()
+	go r.awaitEnd()
 }
 
-func (r *Process) reap() {
+func (r *Process) awaitEnd() {
 	defer close(r.ended)
 	r.cmd.Wait() // the status is in ProcessState, even if the output was cut off
 	if r.ctx.Err() == context.DeadlineExceeded {
@@ -122,7 +122,7 @@ func (r *Process) reap() {
 	r.cancel()
 	if !r.leave {
 		syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // fails when the group is empty
-		sweep(r.mark)
+		killMarked(r.mark)
 	}
 	r.result = Result{Exit: r.cmd.ProcessState.ExitCode(), Out: r.out.String(), Err: r.errs.String(), Took: time.Since(r.started)}
 	if r.screen != nil {
@@ -151,19 +151,19 @@ func (r *Process) Kill() {
 }
 
 // KillAll kills every process whose home is this place, and waits until they are gone.
-func (p Place) KillAll() { sweep("HOME=" + p.Home) }
+func (p Place) KillAll() { killMarked("HOME=" + p.Home) }
 
-// sweep kills the processes that have an assignment in their environment, and waits until they are gone. It
+// killMarked kills the processes that have an assignment in their environment, and waits until they are gone. It
 // repeats that while it finds some, because a killed process may just have started others.
-func sweep(assignment string) {
+func killMarked(assignment string) {
 	for {
 		var killed []*os.Process
-		for _, pid := range marked(assignment) {
+		for _, pid := range markedProcesses(assignment) {
 			p, err := os.FindProcess(pid) // a handle: from now on another process can't get the id
 			if err != nil {
 				continue
 			}
-			if has(pid, assignment) && p.Signal(syscall.SIGKILL) == nil {
+			if hasAssignment(pid, assignment) && p.Signal(syscall.SIGKILL) == nil {
 				killed = append(killed, p)
 			} else {
 				p.Release()
@@ -173,14 +173,14 @@ func sweep(assignment string) {
 			return
 		}
 		for _, p := range killed {
-			gone(p)
+			awaitGone(p)
 			p.Release()
 		}
 	}
 }
 
-// gone waits for the end of a killed process, which needn't be a child. It may take a moment.
-func gone(p *os.Process) {
+// awaitGone waits for the end of a killed process, which needn't be a child. It may take a moment.
+func awaitGone(p *os.Process) {
 	p.WithHandle(func(handle uintptr) {
 		for {
 			_, err := unix.Poll([]unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}, 5000)
@@ -191,24 +191,24 @@ func gone(p *os.Process) {
 	})
 }
 
-// marked lists the processes that have an assignment in their environment.
-func marked(assignment string) (pids []int) {
+// markedProcesses lists the processes that have an assignment in their environment.
+func markedProcesses(assignment string) (pids []int) {
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		panic(err) // the pattern is valid
 	}
 	for _, path := range paths {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err == nil && pid != os.Getpid() && has(pid, assignment) {
+		if err == nil && pid != os.Getpid() && hasAssignment(pid, assignment) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// has reports whether a process has an assignment in its environment. It is false for a process that has
+// hasAssignment reports whether a process has an assignment in its environment. It is false for a process that has
 // ended or belongs to another user.
-func has(pid int, assignment string) bool {
+func hasAssignment(pid int, assignment string) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), assignment)
 }

@@ -94,7 +94,7 @@ trust_level = "trusted"
 	ready: "Ask Codex to do anything",
 	env:   func(*Agent) []string { return []string{"SCRIPTED_API_KEY=scripted"} },
 	answer: func(out []byte, r *Result) {
-		lines(out, func(line []byte) {
+		eachLine(out, func(line []byte) {
 			var e struct {
 				ThreadID string `json:"thread_id"`
 				Item     struct {
@@ -200,7 +200,7 @@ var OpenCode = &Harness{
 		}
 	},
 	answer: func(out []byte, r *Result) {
-		lines(out, func(line []byte) {
+		eachLine(out, func(line []byte) {
 			var e struct {
 				Type      string `json:"type"`
 				SessionID string `json:"sessionID"`
@@ -219,8 +219,8 @@ var OpenCode = &Harness{
 	},
 }
 
-// lines reads output of one JSON object a line, of any length.
-func lines(out []byte, f func(line []byte)) {
+// eachLine reads output of one JSON object a line, of any length.
+func eachLine(out []byte, f func(line []byte)) {
 	s := bufio.NewScanner(bytes.NewReader(out))
 	s.Buffer(nil, len(out)+1)
 	for s.Scan() {

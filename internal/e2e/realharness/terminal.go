@@ -46,15 +46,15 @@ func (a *Agent) StartTUI(t testing.TB, o Options) *Terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := a.prepare(t, a.Harness.tui(a, o), o)
+	p := a.prepareProcess(t, a.Harness.tui(a, o), o)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = program, program, program
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // the terminal is its standard input
 	u := &Terminal{Process: p, tty: person, changed: make(chan struct{})}
 	p.screen = u.Raw
 	t.Cleanup(func() { person.Close() }) // after the program has ended
-	p.start(a)
+	p.startProcess(a)
 	program.Close()
-	go u.listen() // ends when nobody has the program's side open any more
+	go u.recordOutput() // ends when nobody has the program's side open any more
 	return u
 }
 
@@ -100,14 +100,14 @@ func openTerminal() (person, program *os.File, err error) {
 	return person, program, err
 }
 
-// listen records what the program writes, and answers its queries to the terminal.
-func (u *Terminal) listen() {
+// recordOutput records what the program writes, and answers its queries to the terminal.
+func (u *Terminal) recordOutput() {
 	b := make([]byte, 32<<10)
 	for {
 		n, err := u.tty.Read(b)
 		u.mu.Lock()
 		u.shown.Write(b[:n])
-		said := u.answers()
+		said := u.answerQueries()
 		u.over = err != nil
 		close(u.changed)
 		u.changed = make(chan struct{})
@@ -130,9 +130,9 @@ var queries = []struct {
 	{regexp.MustCompile(`\x1b\]10;\?`), "\x1b]10;rgb:ffff/ffff/ffff\a"},
 }
 
-// answers returns the answers to the questions since the last call. A question that arrives in two parts
+// answerQueries returns the answers to the questions since the last call. A question that arrives in two parts
 // is found with the second.
-func (u *Terminal) answers() string {
+func (u *Terminal) answerQueries() string {
 	var said strings.Builder
 	last := u.asked
 	for _, q := range queries {
@@ -158,16 +158,16 @@ var control = regexp.MustCompile(`\x1b(\][^\x07\x1b]*(\x07|\x1b\\)|[P_^X][^\x1b]
 // Text returns what the program has written, without colours and the like. It includes overwritten text.
 func (u *Terminal) Text() string { return control.ReplaceAllString(u.Raw(), "") }
 
-// words returns the text that the program has written, without spaces: programs often make spaces by moving
+// textWithoutSpaces returns the text that the program has written, without spaces: programs often make spaces by moving
 // the cursor.
-func words(raw string) string {
+func textWithoutSpaces(raw string) string {
 	return strings.Join(strings.Fields(control.ReplaceAllString(raw, " ")), "")
 }
 
 // Shows says whether the program has shown a text, in its output from offset since on.
 func (u *Terminal) Shows(since int, text string) bool {
 	raw := u.Raw()[since:]
-	return strings.Contains(raw, text) || strings.Contains(words(raw), words(text))
+	return strings.Contains(raw, text) || strings.Contains(textWithoutSpaces(raw), textWithoutSpaces(text))
 }
 
 // Sees waits until the program has shown a text, in its output from offset since on. It fails the test if the
@@ -199,18 +199,18 @@ func (u *Terminal) Type(prompt string) {
 	u.t.Helper()
 	u.Sees(0, u.h.ready)
 	since := len(u.Raw())
-	u.keys("\x1b[200~" + prompt + "\x1b[201~")
+	u.typeKeys("\x1b[200~" + prompt + "\x1b[201~")
 	u.Sees(since, prompt)
-	u.keys("\r")
+	u.typeKeys("\r")
 }
 
 // Press presses keys, as the answer to a question that the program shows.
 func (u *Terminal) Press(keys string) {
 	u.t.Helper()
-	u.keys(keys)
+	u.typeKeys(keys)
 }
 
-func (u *Terminal) keys(keys string) {
+func (u *Terminal) typeKeys(keys string) {
 	u.t.Helper()
 	if _, err := io.WriteString(u.tty, keys); err != nil {
 		u.t.Fatalf("%s takes no input: %v", u.h.Name, err)

@@ -54,7 +54,7 @@ func (a *Agent) TrustHooks(t testing.TB) {
 				if group.Matcher != "" {
 					said["matcher"] = group.Matcher
 				}
-				fmt.Fprintf(&out, "\n[hooks.state.%q]\ntrusted_hash = \"sha256:%x\"\n", fmt.Sprintf("%s:%s:%d:%d", path, event, g, n), sha256.Sum256(plain(said)))
+				fmt.Fprintf(&out, "\n[hooks.state.%q]\ntrusted_hash = \"sha256:%x\"\n", fmt.Sprintf("%s:%s:%d:%d", path, event, g, n), sha256.Sum256(encodePlain(said)))
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func (a *Agent) TrustHooks(t testing.TB) {
 // between matches where two words of a name meet.
 var between = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// plain returns JSON without unnecessary escapes.
-func plain(v any) []byte {
+// encodePlain returns JSON without unnecessary escapes.
+func encodePlain(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
