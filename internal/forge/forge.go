@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,9 @@ type Repo struct {
 // scp matches the short form of an address, such as git@github.com:acme/app.git.
 var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
 
+// schemes are those of the addresses of remotes that a host serves.
+var schemes = []string{"https", "http", "ssh", "git"}
+
 // sshHosts are the names by which forges serve ssh on another port, and their own.
 var sshHosts = map[string]string{"ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com"}
 
@@ -36,9 +40,11 @@ func ParseRemote(address string) (r Repo, ok bool) {
 // ParseAlias is [ParseRemote] for an address whose host may also be an alias of ssh's configuration, without
 // a dot.
 func ParseAlias(address string) (r Repo, ok bool) {
-	if m := scp.FindStringSubmatch(address); m != nil && !strings.Contains(address, "://") && len(m[1]) > 1 { // C:/work is a directory
+	// C:/work is a directory, and C no host.
+	m := scp.FindStringSubmatch(address)
+	if m != nil && !strings.Contains(address, "://") && len(m[1]) > 1 {
 		r = Repo{m[1], m[2]}
-	} else if u, err := url.Parse(address); err == nil && (u.Scheme == "https" || u.Scheme == "http" || u.Scheme == "ssh" || u.Scheme == "git") {
+	} else if u, err := url.Parse(address); err == nil && slices.Contains(schemes, u.Scheme) {
 		r = Repo{u.Hostname(), u.Path}
 	}
 	return r.At(r.Host)
@@ -47,14 +53,17 @@ func ParseAlias(address string) (r Repo, ok bool) {
 // At returns the repository at a host of that name. ok is false if there can be none.
 func (r Repo) At(host string) (_ Repo, ok bool) {
 	r.Host, r.Path = strings.ToLower(host), strings.TrimSuffix(strings.Trim(r.Path, "/"), ".git")
+
 	for _, part := range strings.Split(r.Path, "/") {
 		if part == "" || strings.HasPrefix(part, "-") || strings.HasPrefix(part, ".") && len(strings.Trim(part, ".")) == 0 {
 			return Repo{}, false
 		}
 	}
+
 	if name, ok := sshHosts[r.Host]; ok {
 		r.Host = name
 	}
+
 	return r, r.Host != "" && strings.Contains(r.Path, "/") && !strings.HasPrefix(r.Host, "-")
 }
 
@@ -120,6 +129,7 @@ func (p Program) Find(ctx context.Context, run Run, r Repo, q Query, head string
 	if err != nil {
 		return pr, false, err
 	}
+
 	for _, f := range all {
 		switch {
 		case f.foreign:
@@ -139,6 +149,7 @@ func (p Program) View(ctx context.Context, run Run, r Repo, number int) (stick.P
 	if err != nil {
 		return stick.PullRequest{}, err
 	}
+
 	if len(all) != 1 || all[0].Number != number {
 		return stick.PullRequest{}, errAnswer(c)
 	}
@@ -157,10 +168,13 @@ func (p Program) queryPulls(ctx context.Context, run Run, c Command) ([]found, e
 	if err != nil {
 		return nil, err
 	}
+
 	all, err := p.read(out)
 	if err != nil {
 		return nil, errAnswer(c)
 	}
+
+	// A program may answer with anything, and so it is checked.
 	for _, f := range all {
 		if err := f.Check(); err != nil {
 			return nil, errAnswer(c)
@@ -175,6 +189,7 @@ func errAnswer(c Command) error {
 	for _, arg := range c.Args[1:] {
 		typed = append(typed, stick.Word{Blank: "argument", Text: arg})
 	}
+
 	return stick.Errorf(stick.CodeForgeFailed, "%s gave an answer that tt can't read", c.Args[0]).With("program", c.Args[0]).
 		Hintf("see what it says: %s; a newer version of %s may help", typed, c.Args[0])
 }
@@ -185,10 +200,12 @@ func readOneOrMore[T any](b []byte, as func(T) (found, error)) (all []found, err
 	if !strings.HasPrefix(text, "[") {
 		text = "[" + text + "]"
 	}
+
 	var rows []T
 	if err := json.Unmarshal([]byte(text), &rows); err != nil {
 		return nil, err
 	}
+
 	for _, row := range rows {
 		f, err := as(row)
 		if err != nil {
@@ -226,7 +243,9 @@ var gh = Program{
 			Foreign bool                  `json:"isCrossRepository"`
 		},
 		) (found, error) {
-			state, ok := map[string]stick.PullState{"OPEN": stick.PullOpen, "MERGED": stick.PullMerged, "CLOSED": stick.PullClosed}[v.State]
+			state, ok := map[string]stick.PullState{
+				"OPEN": stick.PullOpen, "MERGED": stick.PullMerged, "CLOSED": stick.PullClosed,
+			}[v.State]
 			if !ok {
 				return found{}, fmt.Errorf("state %q", v.State)
 			}
@@ -253,8 +272,13 @@ var glab = Program{
 	view: func(r Repo, n int) []string {
 		return []string{"glab", "mr", "view", strconv.Itoa(n), "--repo", "https://" + r.Host + "/" + r.Path, "--output", "json"}
 	},
-	create: func(r Repo, o Offer) Command { // glab mr create looks for the remotes of a repository around it, and creates nothing without one
-		fields, _ := json.Marshal(map[string]string{"source_branch": o.Branch, "target_branch": o.Base, "title": o.Title, "description": o.Body}) // of strings, so it can't fail
+	create: func(r Repo, o Offer) Command {
+		// glab mr create looks for the remotes of a repository around it, and creates nothing without one.
+		// Texts alone can always be encoded.
+		fields, _ := json.Marshal(map[string]string{
+			"source_branch": o.Branch, "target_branch": o.Base, "title": o.Title, "description": o.Body,
+		})
+
 		return Command{Input: string(fields), Args: []string{
 			"glab", "api", "--hostname", r.Host, "--method", "POST", "projects/" + url.PathEscape(r.Path) + "/merge_requests",
 			"--header", "Content-Type: application/json", "--input", "-",
@@ -272,7 +296,9 @@ var glab = Program{
 			To     int    `json:"target_project_id"`
 		},
 		) (found, error) {
-			state, ok := map[string]stick.PullState{"opened": stick.PullOpen, "locked": stick.PullOpen, "merged": stick.PullMerged, "closed": stick.PullClosed}[v.State]
+			state, ok := map[string]stick.PullState{
+				"opened": stick.PullOpen, "locked": stick.PullOpen, "merged": stick.PullMerged, "closed": stick.PullClosed,
+			}[v.State]
 			if !ok {
 				return found{}, fmt.Errorf("state %q", v.State)
 			}

@@ -18,6 +18,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: manpages <directory>")
 		os.Exit(2)
 	}
+
 	if err := write(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "manpages:", err)
 		os.Exit(1)
@@ -29,8 +30,12 @@ func write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make directory for manual pages: %w", err)
 	}
+
 	root := cli.Commands()
 	root.DisableAutoGenTag = true
+
 	undated := time.Unix(0, 0).UTC()
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &undated, Source: "tt " + cli.Version(), Manual: "Talking Stick"}, dir)
+	return doc.GenManTree(root, &doc.GenManHeader{
+		Section: "1", Date: &undated, Source: "tt " + cli.Version(), Manual: "Talking Stick",
+	}, dir)
 }

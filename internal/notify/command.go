@@ -28,16 +28,21 @@ func (c Command) Run(ctx context.Context, n Notice) error {
 	if c.Line == "" {
 		return nil
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+
 	run := exec.CommandContext(ctx, shell[0], append(shell[1:len(shell):len(shell)], c.Line)...)
 	var said bytes.Buffer
-	run.Dir, run.Env, run.Stdin, run.Stderr = c.Dir, append(c.Environ[:len(c.Environ):len(c.Environ)], n.environment()...), strings.NewReader(string(n.Sentence())+"\n"), &said
+	run.Dir, run.Env = c.Dir, append(c.Environ[:len(c.Environ):len(c.Environ)], n.environment()...)
+	run.Stdin, run.Stderr = strings.NewReader(string(n.Sentence())+"\n"), &said
 	run.WaitDelay = time.Second // what it has started may keep the pipe open
+
 	err := run.Run()
 	if ctx.Err() == context.DeadlineExceeded {
 		err = fmt.Errorf("it took longer than %s", limit)
 	}
+
 	if err != nil {
 		return fmt.Errorf("[notify] command: %w: %s", err, stick.Clip(said.String(), 400))
 	}
@@ -50,6 +55,7 @@ func (n Notice) environment() []string {
 	set := func(name, value string) {
 		env = append(env, "TT_NOTIFY_"+name+"="+strings.ReplaceAll(value, "\x00", ""))
 	}
+
 	set("KIND", string(n.Kind))
 	set("ROOM", string(n.RoomID))
 	set("PATH", n.Path)
@@ -58,5 +64,6 @@ func (n Notice) environment() []string {
 	set("MESSAGE", strings.TrimPrefix(strconv.FormatInt(n.Message, 10), "0"))
 	set("RESCUE", n.Rescue)
 	set("NEXT", string(n.NextAction))
+
 	return env
 }

@@ -47,6 +47,7 @@ func (t *Teller) Untold(ctx context.Context, p *monitor.Picture) (untold []Notic
 	if t.asked == nil {
 		t.asked = map[string]bool{}
 	}
+
 	for _, r := range p.Rooms {
 		var keys []string
 		for _, n := range r.Needs {
@@ -54,17 +55,24 @@ func (t *Teller) Untold(ctx context.Context, p *monitor.Picture) (untold []Notic
 				keys = append(keys, n.Key)
 			}
 		}
+
 		if len(keys) == 0 {
 			continue
 		}
-		res, terr := t.Operations.TakeNotices(ctx, engine.TakeNoticesParams{Caller: t.Caller, Where: core.Where{RoomID: r.ID()}, Keys: keys})
+
+		res, terr := t.Operations.TakeNotices(ctx, engine.TakeNoticesParams{
+			Caller: t.Caller, Where: core.Where{RoomID: r.ID()}, Keys: keys,
+		})
 		if terr != nil {
 			err = terr
 			continue
 		}
+
+		// Whoever tells the person of these, nobody has to ask again.
 		for _, key := range keys {
 			t.asked[string(r.ID())+" "+key] = true
 		}
+
 		for _, n := range r.Needs {
 			for _, key := range res.Keys {
 				if n.Key == key {
@@ -73,5 +81,6 @@ func (t *Teller) Untold(ctx context.Context, p *monitor.Picture) (untold []Notic
 			}
 		}
 	}
+
 	return untold, err
 }

@@ -20,7 +20,8 @@ const (
 // TerminalOf finds out from the environment what a terminal understands.
 func TerminalOf(getenv func(string) string) Terminal {
 	switch program := getenv("TERM_PROGRAM"); {
-	case getenv("TMUX") != "" || strings.HasPrefix(getenv("TERM"), "screen"): // they keep such sequences, and show the bell
+	case getenv("TMUX") != "" || strings.HasPrefix(getenv("TERM"), "screen"):
+		// They keep such sequences to themselves, and show the bell.
 		return Bell
 	case program == "iTerm.app", program == "WezTerm", program == "ghostty", getenv("KITTY_WINDOW_ID") != "", getenv("ConEmuPID") != "":
 		return OSC9
@@ -38,11 +39,14 @@ func (t Terminal) Signal(notices []Notice) string {
 	if len(notices) == 0 {
 		return ""
 	}
+
 	text := string(notices[0].Sentence())
 	if n := len(notices) - 1; n > 0 {
 		text += " (and " + strconv.Itoa(n) + " more)"
 	}
+
 	text = stick.Clip(text, maxShown)
+
 	switch t {
 	case OSC9:
 		return "\x1b]9;tt: " + text + "\x07\x07"

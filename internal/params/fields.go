@@ -48,6 +48,7 @@ func Fields(t reflect.Type) (out []Field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+
 		switch {
 		case f.Anonymous && name == "":
 			out = append(out, Fields(f.Type)...)

@@ -40,27 +40,34 @@ func (o Operation) Read(given map[string]json.RawMessage) (any, error) {
 	names := Names(o.Type)
 	for name, v := range given {
 		if !slices.Contains(names, name) {
-			return nil, stick.Errorf(stick.CodeUsage, "%s has no parameter %q", o.Name, stick.Clip(name, 40)).With("field", stick.Clip(name, 40)).
+			return nil, stick.Errorf(stick.CodeUsage, "%s has no parameter %q", o.Name, stick.Clip(name, 40)).
+				With("field", stick.Clip(name, 40)).
 				Hintf("its parameters are %s", stick.Names(names, len(names)))
 		}
 		if string(bytes.TrimSpace(v)) == "null" {
 			delete(given, name) // null means that it isn't given
 		}
 	}
+
 	for _, name := range o.Required {
 		if _, ok := given[name]; !ok {
 			return nil, stick.Errorf(stick.CodeUsage, "%s needs %s", o.Name, name).With("field", name)
 		}
 	}
+
 	if err := o.flattenContract(given); err != nil {
 		return nil, err
 	}
+
+	// Models often write a single value where a list is asked for.
 	wrapSingleValues(o.Type, given)
+
 	p := reflect.New(o.Type)
 	b, err := json.Marshal(given)
 	if err != nil {
 		return nil, err
 	}
+
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p.Interface()); err != nil && !errors.Is(err, io.EOF) {
@@ -78,20 +85,24 @@ func (o Operation) flattenContract(given map[string]json.RawMessage) error {
 	if !ok {
 		return nil
 	}
+
 	var inside map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &inside); err != nil || inside == nil {
 		return o.Bad(Contract, "an object")
 	}
+
 	known := map[string]bool{}
 	for _, f := range stick.ContractFields {
 		known[f.Name] = true
 	}
+
 	for name, v := range inside {
 		if !known[name] {
 			return stick.Errorf(stick.CodeUsage, "a contract has no field %q", stick.Clip(name, 40)).With("field", stick.Clip(name, 40))
 		}
 		given[name] = v
 	}
+
 	delete(given, Contract)
 	return nil
 }
@@ -100,6 +111,7 @@ func (o Operation) flattenContract(given map[string]json.RawMessage) error {
 func wrapSingleValues(t reflect.Type, given map[string]json.RawMessage) {
 	for _, f := range Fields(t) {
 		v := bytes.TrimSpace(given[f.Name])
+
 		switch {
 		case len(v) == 0 || string(v) == "null":
 		case f.Type.Kind() == reflect.Slice && v[0] != '[':
@@ -122,9 +134,12 @@ func (o Operation) explainError(err error) error {
 	if e, ok := errors.AsType[*stick.Error](err); ok {
 		return e
 	}
+
 	why := strings.TrimPrefix(err.Error(), "json: ")
 	e := stick.Errorf(stick.CodeUsage, "the arguments of %s can't be read: %s", o.Name, stick.Clip(why, 120)).With("field", "arguments")
-	if quoted, ok := strings.CutPrefix(why, "unknown field "); ok { // inside an object; encoding/json has no error type for it
+
+	// encoding/json has no type for this error, which is about a field inside an object.
+	if quoted, ok := strings.CutPrefix(why, "unknown field "); ok {
 		if name, err := strconv.Unquote(quoted); err == nil {
 			e.With("field", stick.Clip(name, 40))
 		}

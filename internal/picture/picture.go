@@ -25,8 +25,10 @@ type Options struct {
 	// the picture is a part of a page, which may set its colours: --tt-ink, --tt-held, --tt-waited,
 	// --tt-named, --tt-takeover, --tt-incursion, --tt-kick and --tt-paused.
 	Alone bool
-	Width int    // of a file, in pixels; 960 if it is 0
-	ID    string // with which the ids within the picture begin; "tt-timeline" if it is empty. A page with two pictures gives each its own
+	Width int // of a file, in pixels; 960 if it is 0
+	// ID is with which the ids within the picture begin; "tt-timeline" if it is empty. A page with two pictures
+	// gives each its own.
+	ID string
 }
 
 // Sizes in pixels.
@@ -64,6 +66,8 @@ func SVG(w io.Writer, t stick.Timeline, opt Options) error {
 		opt.Zone = time.UTC
 	}
 	opt.ID, opt.Width = cmp.Or(opt.ID, "tt-timeline"), cmp.Or(opt.Width, fileWide)
+
+	// Who is left out is counted below the lanes.
 	left := max(0, len(t.Lanes)-maxLanes)
 	t.Lanes = t.Lanes[:len(t.Lanes)-left]
 	c := &canvas{opt: opt, t: t, bars: fitBars(t, maxBars)}
@@ -73,22 +77,28 @@ func SVG(w io.Writer, t stick.Timeline, opt Options) error {
 	if left > 0 {
 		height += keyRow
 	}
+
 	c.writeHead(height)
 	c.drawAxis()
 	c.drawPauses(bottom)
+
 	y := top
 	for i := range t.Lanes {
 		y = c.drawLane(i, y)
 	}
+
 	if len(t.Lanes) == 0 {
 		c.drawText(0, top+12, "", "Nobody held the stick in this time.")
 	}
 	if left > 0 {
-		c.drawText(0, bottom+12, ` fill-opacity=".7"`, fmt.Sprintf("… and %s that %s left out", stick.Count(left, "more agent"), isOrAre(left)))
+		c.drawText(0, bottom+12, ` fill-opacity=".7"`,
+			fmt.Sprintf("… and %s that %s left out", stick.Count(left, "more agent"), isOrAre(left)))
 		bottom += keyRow
 	}
+
 	c.drawKey(keys, bottom+4)
 	c.WriteString("</svg>\n</svg>\n")
+
 	_, err := w.Write(c.Bytes())
 	return err
 }
@@ -103,23 +113,29 @@ func isOrAre(n int) string {
 // writeHead writes what comes before the axis.
 func (c *canvas) writeHead(height int) {
 	size := `width="100%"`
+
 	if c.opt.Alone {
 		size = fmt.Sprintf(`width="%d" viewBox="0 0 %d %d"`, c.opt.Width, c.opt.Width, height)
 	}
+
 	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" class="tt-timeline" %s height="%d" role="img" aria-labelledby="%s-title %s-desc" direction="ltr" font-family="system-ui, sans-serif" font-size="13" fill="%s">`+"\n",
 		size, height, escapeText(c.opt.ID), escapeText(c.opt.ID), c.colourOf("ink"))
 	fmt.Fprintf(c, "<title id=\"%s-title\">%s</title>\n<desc id=\"%s-desc\">%s</desc>\n",
 		escapeText(c.opt.ID), escapeText(c.titleText()), escapeText(c.opt.ID), escapeText(c.describeLanes()))
+
 	if c.opt.Alone {
 		c.WriteString(styles)
 		fmt.Fprintf(c, "<rect class=\"tt-ground\" width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", ground)
 	}
+
 	fmt.Fprintf(c, "<defs>\n")
 	for _, s := range shapes {
 		fmt.Fprintf(c, "<path id=\"%s-%s\" d=\"%s\"/>\n", escapeText(c.opt.ID), s.name, s.path)
 	}
+
 	fmt.Fprintf(c, "<pattern id=\"%s-hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\"><path class=\"tt-paused\" d=\"M0 7L7 0\" stroke=\"%s\" stroke-opacity=\".45\"/></pattern>\n</defs>\n",
 		escapeText(c.opt.ID), c.colourOf("paused"))
+
 	c.WriteString("<svg x=\"2%\" width=\"96%\" overflow=\"visible\">\n")
 }
 
@@ -163,22 +179,28 @@ func (c *canvas) colourOf(name string) string {
 func (c *canvas) drawAxis() {
 	var line strings.Builder
 	fmt.Fprintf(&line, "M0 %dV%d", top-6, top)
+
 	y := top
 	for _, b := range c.bars.lanes {
 		end := y + laneHeight(b)
 		fmt.Fprintf(&line, "M0 %dV%d", y+nameRow, end-gap)
 		y = end
 	}
+
 	ticks := Ticks(c.t.From, c.t.To, c.opt.Zone, maxTicks)
+
+	// The beginning has its own label if that leaves room for the first point's.
 	if first := firstTick(c.t, c.opt.Zone); len(ticks) == 0 || c.placeOf(ticks[0].At) > startApart*float64(len(first.Text)) {
 		c.drawLabel(0, first)
 		if len(ticks) > 0 && ticks[0].Day == first.Day {
 			ticks[0].Day = ""
 		}
 	}
+
 	for _, tick := range ticks {
 		x := c.placeOf(tick.At)
-		fmt.Fprintf(c, "<svg x=\"%s\" overflow=\"visible\"><path d=\"%s\" stroke=\"currentColor\" stroke-opacity=\".15\"/></svg>\n", formatPercent(x), line.String())
+		fmt.Fprintf(c, "<svg x=\"%s\" overflow=\"visible\"><path d=\"%s\" stroke=\"currentColor\" stroke-opacity=\".15\"/></svg>\n",
+			formatPercent(x), line.String())
 		c.drawLabel(x, tick)
 	}
 }
@@ -197,6 +219,7 @@ func (c *canvas) drawLabel(x float64, tick Tick) {
 	case x > 94:
 		anchor = ` text-anchor="end"`
 	}
+
 	c.drawText(x, 13, anchor+` font-size="12"`, tick.Text)
 	if tick.Day != "" {
 		c.drawText(x, 27, anchor+` font-size="11" fill-opacity=".7"`, tick.Day)
@@ -216,11 +239,13 @@ func (c *canvas) drawLane(i, y int) int {
 	l, b := c.t.Lanes[i], c.bars.lanes[i]
 	c.drawText(0, y+12, ` font-weight="600"`, clipColumns(string(l.Agent), maxName))
 	c.drawText(100, y+12, ` text-anchor="end" font-size="11" fill-opacity=".7"`, laneTotals(l))
+
 	y += nameRow
 	c.drawBars("waited", b.waited, y+barRow/2, barRow/2, "", func(b bar) string { return c.sayWaited(l, b) })
 	c.drawBars("named", b.named, y+1, barRow-2, ` fill-opacity="0" stroke-dasharray="2 2"`, func(b bar) string { return c.sayNamed(l, b) })
 	c.drawBars("held", b.held, y, barRow, "", func(b bar) string { return c.sayHeld(l, b) })
 	y += barRow
+
 	if len(b.marks) == 0 {
 		return y + gap
 	}
@@ -229,6 +254,7 @@ func (c *canvas) drawLane(i, y int) int {
 		fmt.Fprintf(c, "<use class=\"tt-%s\" href=\"#%s-%s\" x=\"%s\" y=\"%d\" fill=\"%s\"><title>%s</title></use>\n",
 			kind, escapeText(c.opt.ID), kind, formatPercent(m.x/wide*100), y+2, c.colourOf(kind), escapeText(c.sayMarks(l, m)))
 	}
+
 	return y + markRow + gap
 }
 
@@ -238,6 +264,7 @@ func (c *canvas) bottomOfLanes() int {
 	for _, b := range c.bars.lanes {
 		y += laneHeight(b)
 	}
+
 	if len(c.bars.lanes) == 0 {
 		y += keyRow
 	}
@@ -257,6 +284,7 @@ func (c *canvas) drawBars(kind string, all []bar, y, height int, more string, sa
 	if len(all) == 0 {
 		return
 	}
+
 	fmt.Fprintf(c, "<g class=\"tt-%s\" fill=\"%s\" stroke=\"%s\"%s>\n", kind, c.colourOf(kind), c.colourOf(kind), more)
 	for _, b := range all {
 		fmt.Fprintf(c, "<rect x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"><title>%s</title></rect>\n",
@@ -290,6 +318,7 @@ func escapeText(s string) string {
 		}
 		return ' '
 	}, strings.ToValidUTF8(s, "\uFFFD"))
+
 	var b bytes.Buffer
 	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
 	return b.String()
@@ -307,13 +336,16 @@ func clipColumns(s string, columns int) string {
 			}
 			continue
 		}
+
 		accents = 0
 		if at++; r >= 0x1100 {
 			at++
 		}
+
 		if at > columns {
 			return strings.TrimRight(out.String(), " ") + "…"
 		}
+
 		out.WriteRune(r)
 	}
 	return out.String()

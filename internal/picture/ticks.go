@@ -30,6 +30,7 @@ func Ticks(from, to stick.Time, zone *time.Location, most int) []Tick {
 	if span <= 0 || most < 1 {
 		return nil
 	}
+
 	first := from.Go().In(zone)
 	y, m, d := first.Date()
 	within := func(step time.Duration) bool { return span/step < time.Duration(most) }
@@ -37,32 +38,44 @@ func Ticks(from, to stick.Time, zone *time.Location, most int) []Tick {
 		if !within(step) {
 			continue
 		}
+
 		format := "15:04"
 		if step < time.Minute {
 			format = time.TimeOnly
 		}
+
 		midnight := time.Date(y, m, d, 0, 0, 0, 0, zone)
 		begin := int(first.Sub(midnight) / step)
+
 		return collectTicks(from, to, format, "2 Jan", func(k int) time.Time {
 			if step <= time.Hour {
 				return midnight.Add(time.Duration(begin+k) * step)
 			}
-			return time.Date(y, m, d, (begin+k)*int(step/time.Hour), 0, 0, 0, zone) // so that they stay at the same hours when the clocks change
+
+			// The hours stay the same when the clocks change.
+			return time.Date(y, m, d, (begin+k)*int(step/time.Hour), 0, 0, 0, zone)
 		})
 	}
+
 	for _, days := range []int{1, 2, 7, 14} {
 		if within(time.Duration(days) * day) {
 			if days >= 7 {
 				d -= (int(first.Weekday()) + 6) % 7 // weeks begin on Monday
 			}
-			return collectTicks(from, to, "2 Jan", "2006", func(k int) time.Time { return time.Date(y, m, d+k*days, 0, 0, 0, 0, zone) })
+			return collectTicks(from, to, "2 Jan", "2006", func(k int) time.Time {
+				return time.Date(y, m, d+k*days, 0, 0, 0, 0, zone)
+			})
 		}
 	}
+
 	months := 1
 	for !within(time.Duration(months) * 28 * day) {
 		months++
 	}
-	return collectTicks(from, to, "Jan", "2006", func(k int) time.Time { return time.Date(y, m+time.Month(k*months), 1, 0, 0, 0, 0, zone) })
+
+	return collectTicks(from, to, "Jan", "2006", func(k int) time.Time {
+		return time.Date(y, m+time.Month(k*months), 1, 0, 0, 0, 0, zone)
+	})
 }
 
 // collectTicks returns those points that lie in a range. at(0) isn't after its start.
@@ -88,6 +101,7 @@ func collectTicks(from, to stick.Time, format, day string, at func(k int) time.T
 // firstTick labels the time at which an axis begins, as the points after it are labelled.
 func firstTick(t stick.Timeline, zone *time.Location) Tick {
 	span, at := t.To.Sub(t.From), t.From.Go().In(zone)
+
 	switch {
 	case span < time.Duration(maxTicks)*30*time.Second:
 		return Tick{t.From, at.Format(time.TimeOnly), at.Format("2 Jan")}

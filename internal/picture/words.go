@@ -11,6 +11,7 @@ import (
 // formatTime writes a time for whoever looks: with its day, unless all of the picture is of one day.
 func (c *canvas) formatTime(t stick.Time) string {
 	at := t.Go().In(c.opt.Zone)
+
 	if c.dateOf(c.t.From) == c.dateOf(c.t.To) {
 		return at.Format(time.TimeOnly)
 	}
@@ -25,10 +26,12 @@ func (c *canvas) titleText() string {
 		return "Who held the stick"
 	}
 	from, to := c.t.From.Go().In(c.opt.Zone), c.t.To.Go().In(c.opt.Zone)
+
 	until := to.Format("15:04 MST")
 	if c.dateOf(c.t.From) != c.dateOf(c.t.To) {
 		until = to.Format("2 Jan 2006 15:04 MST")
 	}
+
 	return "Who held the stick from " + from.Format("2 Jan 2006 15:04") + " to " + until
 }
 
@@ -38,12 +41,14 @@ func (c *canvas) describeLanes() string {
 	if len(c.t.Lanes) == 0 {
 		return "Nobody held the stick in this time."
 	}
+
 	var said []string
 	for i, l := range c.t.Lanes {
 		if i == most {
 			said = append(said, fmt.Sprintf("The picture shows %s.", stick.Count(len(c.t.Lanes)-most, "more agent")))
 			break
 		}
+
 		s := nameOf(l.Agent)
 		switch {
 		case l.Turns == 0 && l.Waited == 0:
@@ -56,17 +61,22 @@ func (c *canvas) describeLanes() string {
 				s += " and waited for " + formatDuration(l.Waited.Duration())
 			}
 		}
+
+		// One takeover is enough for a summary.
 		for _, m := range l.Marks {
 			if m.Type == stick.EventTakeover {
 				s += fmt.Sprintf("; it took over from %s", nameOrNobody(m.Other))
 				break
 			}
 		}
+
 		said = append(said, s+".")
 	}
+
 	if n := len(c.t.Pauses); n > 0 {
 		said = append(said, "The room was paused "+map[bool]string{true: "once.", false: fmt.Sprintf("%d times.", n)}[n == 1])
 	}
+
 	return strings.Join(said, " ")
 }
 
@@ -79,9 +89,11 @@ func laneTotals(l stick.Lane) string {
 	if l.Turns > 0 {
 		said = append(said, string(stick.Count(l.Turns, "turn")), "held "+formatDuration(l.Held.Duration()))
 	}
+
 	if l.Waited > 0 {
 		said = append(said, "waited "+formatDuration(l.Waited.Duration()))
 	}
+
 	return strings.Join(said, " · ")
 }
 
@@ -97,18 +109,22 @@ func (c *canvas) sayHeld(l stick.Lane, b bar) string {
 	if b.first != b.last {
 		return c.saySeveral(l, "held the stick in", "turn", b, l.Holds[b.first].Span, l.Holds[b.last].Span)
 	}
+
 	s := nameOf(l.Agent)
 	if h.To.IsZero() {
 		s += " has held the stick" + c.saySince(h.Span)
 	} else {
 		s += " held the stick" + c.sayDuring(h.Span)
 	}
+
 	if h.Turn != 0 {
 		s += fmt.Sprintf(", turn %d", h.Turn)
 	}
+
 	if how := began[h.Began]; how != "" {
 		s += "; " + how
 	}
+
 	switch h.Ended {
 	case stick.EventRelease:
 		s += "; it released the stick"
@@ -123,6 +139,7 @@ func (c *canvas) sayHeld(l stick.Lane, b bar) string {
 	case stick.EventRestored:
 		s += "; the machine restarted, or the database was restored or has lost changes"
 	}
+
 	return s
 }
 
@@ -131,7 +148,8 @@ func (c *canvas) sayNamed(l stick.Lane, b bar) string {
 	n := l.Named[b.first]
 	switch {
 	case b.first != b.last:
-		return fmt.Sprintf("the stick was reserved for %s %d times%s", nameOf(l.Agent), b.last-b.first+1, c.sayBetween(n.From, l.Named[b.last].To))
+		return fmt.Sprintf("the stick was reserved for %s %d times%s",
+			nameOf(l.Agent), b.last-b.first+1, c.sayBetween(n.From, l.Named[b.last].To))
 	case n.To.IsZero():
 		return "the stick is reserved for " + nameOf(l.Agent) + c.saySince(n.Span)
 	case n.Claimed:
@@ -143,6 +161,7 @@ func (c *canvas) sayNamed(l stick.Lane, b bar) string {
 // sayWaited says what a bar shows of the waits of a lane.
 func (c *canvas) sayWaited(l stick.Lane, b bar) string {
 	w := l.Waits[b.first]
+
 	switch {
 	case b.first != b.last:
 		return c.saySeveral(l, "waited for", "turn", b, w.Span, l.Waits[b.last].Span)
@@ -162,23 +181,30 @@ func (c *canvas) sayMarks(l stick.Lane, b bar) string {
 			said = append(said, fmt.Sprintf("and %d more", b.last-i+1))
 			break
 		}
+
+		// Marks of another type have a place of their own.
 		if m.Type != l.Marks[b.first].Type {
-			continue // it has a mark of its own
+			continue
 		}
+
 		s := c.formatTime(m.At) + " "
 		switch m.Type {
 		case stick.EventTakeover:
-			s += fmt.Sprintf("%s took over from %s: %s", nameOf(l.Agent), nameOrNobody(m.Other), isolateText(stick.Clip(strings.ReplaceAll(string(m.Cause), "_", " "), maxText)))
+			cause := stick.Clip(strings.ReplaceAll(string(m.Cause), "_", " "), maxText)
+			s += fmt.Sprintf("%s took over from %s: %s", nameOf(l.Agent), nameOrNobody(m.Other), isolateText(cause))
 		case stick.EventKick:
 			s += fmt.Sprintf("%s removed %s", nameOrNobody(m.Other), nameOf(l.Agent))
 		default:
 			s += fmt.Sprintf("what %s and %s reserved overlaps", nameOf(l.Agent), nameOrNobody(m.Other))
 		}
+
 		if m.Reason != "" {
 			s += "; " + isolateText(stick.Clip(m.Reason, maxText))
 		}
+
 		said = append(said, s)
 	}
+
 	return strings.Join(said, "; ")
 }
 
@@ -188,18 +214,22 @@ func (c *canvas) sayPauses(b bar) string {
 	if b.first != b.last {
 		return fmt.Sprintf("the room was paused %d times%s", b.last-b.first+1, c.sayBetween(p.From, c.t.Pauses[b.last].To))
 	}
+
 	s := "somebody"
 	if p.By != "" {
 		s = nameOf(p.By)
 	}
+
 	if p.To.IsZero() {
 		s += " has paused the room" + c.saySince(p.Span)
 	} else {
 		s += " paused the room" + c.sayDuring(p.Span)
 	}
+
 	if p.Reason != "" {
 		s += ": " + isolateText(stick.Clip(p.Reason, maxText))
 	}
+
 	return s
 }
 

@@ -38,6 +38,7 @@ func CheckOwner(dir string) error {
 	if err != nil {
 		return nil // making or opening it says more
 	}
+
 	if uid, ok := Owner(info); ok && uid != 0 && geteuid() != 0 && uid != geteuid() {
 		return OfAnother(dir, uid)
 	}
@@ -59,10 +60,12 @@ func Inherit(path string, info fs.FileInfo, chown func(uid, gid int) error) erro
 	if geteuid() != 0 || !ok || st.Uid != 0 || !info.IsDir() && st.Nlink != 1 {
 		return nil
 	}
+
 	dir, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
+
 	if above, ok := dir.Sys().(*syscall.Stat_t); ok && above.Uid != 0 {
 		return chown(int(above.Uid), int(above.Gid))
 	}

@@ -20,18 +20,22 @@ import (
 func Open(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK|noFollow, 0o600)
 	if err != nil {
-		if errors.Is(err, syscall.ENXIO) || isLink(err) { // a FIFO without a reader, a socket, or a device that isn't there
+		// A FIFO without a reader, a socket, or a device that isn't there.
+		if errors.Is(err, syscall.ENXIO) || isLink(err) {
 			return nil, errNotPlain(path)
 		}
 		return nil, err
 	}
+
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = errNotPlain(path)
 	}
+
 	if err == nil && flags&os.O_CREATE != 0 {
 		err = Inherit(path, info, f.Chown)
 	}
+
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -70,7 +74,10 @@ func MkdirAll(path string) error {
 		}
 		made = append(made, p)
 	}
+
 	err := os.MkdirAll(path, 0o700)
+
+	// From the top down, and only what wasn't there before.
 	for _, p := range slices.Backward(made) {
 		if err == nil {
 			err = InheritPath(p)
@@ -85,10 +92,12 @@ func Temp(dir, pattern string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	info, err := f.Stat()
 	if err == nil {
 		err = Inherit(f.Name(), info, f.Chown)
 	}
+
 	if err != nil {
 		f.Close()
 		os.Remove(f.Name())
@@ -104,10 +113,12 @@ func Replace(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
+
 	if err != nil {
 		_ = os.Remove(f.Name())
 	}

@@ -46,12 +46,15 @@ func (p plugins) claudeFiles() map[string]string {
 	dir := harness.PluginName
 	servers := object{harness.ServerName: install.PluginServer(harness.PluginServer)}
 	manifest := object{
-		"name": harness.PluginName, "version": p.version, "description": summary, "author": object{"name": p.author}, "license": "MIT",
+		"name": harness.PluginName, "version": p.version, "description": summary,
+		"author": object{"name": p.author}, "license": "MIT",
 		"mcpServers": servers, // not every harness of this format reads .mcp.json
 	}
+
 	if p.homepage != "" {
 		manifest["homepage"] = p.homepage
 	}
+
 	return map[string]string{
 		".claude-plugin/marketplace.json": harness.JSON(object{
 			"name": harness.PluginName, "description": summary, "owner": object{"name": p.author},
@@ -93,14 +96,18 @@ func (p plugins) geminiFiles() map[string]string {
 // openCodeFiles is the package of npm for OpenCode.
 func (p plugins) openCodeFiles() map[string]string {
 	row := harness.Takers(harness.FormatOpenCode)[0]
+
 	manifest := object{
-		"name": harness.PluginPackage, "version": p.version, "description": summary, "license": "MIT", "type": "module", "main": "./index.js",
+		"name": harness.PluginPackage, "version": p.version, "description": summary,
+		"license": "MIT", "type": "module", "main": "./index.js",
 		"exports": object{".": "./index.js", "./server": "./index.js"}, "files": []string{"index.js", "plugin.js", "skills"},
 		"publishConfig": object{"access": "public"}, // npm takes a package with an owner's name for private
 	}
+
 	if p.homepage != "" {
 		manifest["homepage"] = p.homepage
 	}
+
 	server := bytes.TrimSpace([]byte(harness.JSON(install.PluginServer(row.Setup.Entry))))
 	return map[string]string{
 		path.Join(openCodeDir, "package.json"): harness.JSON(manifest),
@@ -116,22 +123,27 @@ func (p plugins) readmeText() string {
 	b.WriteString("# Talking Stick as plugins\n\n" + summary + ". They bring no program: install `tt` first, and put it on your `PATH`.\n" +
 		"Without it they do nothing.\n\n`" + harness.From + "` is this directory, or the address of the repository that holds it. " +
 		"Where a plugin is installed, `tt install` writes nothing.\n")
+
 	for _, row := range harness.Rows {
 		bundle := row.Setup.Bundle
 		if bundle.Format == harness.NoPlugin {
 			continue
 		}
+
 		b.WriteString("\n## " + string(row.Title) + "\n\n")
 		for _, command := range bundle.Add {
 			b.WriteString("    " + command + "\n")
 		}
+
 		b.WriteString("\nTo take it away:\n\n")
 		for _, command := range bundle.Remove {
 			b.WriteString("    " + command + "\n")
 		}
+
 		if bundle.ByHand != "" {
 			b.WriteString(string(bundle.ByHand) + ".\n")
 		}
+
 		if trust := row.Setup.Trust; trust != nil {
 			b.WriteString("It skips hooks that nobody has trusted: " + string(trust.Review) + ".\n")
 		}

@@ -21,10 +21,12 @@ func main() {
 	flag.StringVar(&p.author, "author", "Talking Stick contributors", "whose they are")
 	flag.StringVar(&p.homepage, "homepage", "", "the address where they are published; empty for none")
 	flag.Parse()
+
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: plugin [flags] <directory>")
 		os.Exit(2)
 	}
+
 	if err := p.writeFiles(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "plugin:", err)
 		os.Exit(1)
@@ -38,6 +40,7 @@ func (p plugins) writeFiles(dir string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return fmt.Errorf("make directory for plugins: %w", err)
 		}
+
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ func Textf(format string, args ...any) Text {
 	for i, arg := range args {
 		safe[i] = safeArgument(arg)
 	}
+
 	return Text(fmt.Sprintf(format, safe...))
 }
 
@@ -41,6 +42,7 @@ func Wordsf(format string, args ...any) Text {
 			shown[i] = stick.Shown(arg)
 		}
 	}
+
 	return Text(fmt.Sprintf(format, shown...))
 }
 
@@ -51,6 +53,7 @@ func safeArgument(arg any) any {
 	case string:
 		return safePart(v)
 	}
+
 	switch reflect.ValueOf(arg).Kind() {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Bool, reflect.Float64:
 		return arg
@@ -101,10 +104,12 @@ func Broken(line Text, columns int) []Text {
 		case r >= utf8.RuneSelf:
 			wide = 2
 		}
+
 		if columns > 0 && at > 0 && at+wide > columns {
 			parts, start, at = append(parts, line[start:i]), i, 0
 		}
 		at += wide
 	}
+
 	return append(parts, line[start:])
 }

@@ -115,6 +115,7 @@ func Fit(line string, columns int) string {
 	if Width(line) <= columns {
 		return line
 	}
+
 	at := 0
 	for i, r := range line {
 		if at += runeWidth(r); at > columns-1 {
@@ -122,6 +123,7 @@ func Fit(line string, columns int) string {
 			break
 		}
 	}
+
 	if columns < 1 {
 		return ""
 	}

@@ -40,9 +40,11 @@ func (f Folder) Keep(session string, b Inbox) error {
 	if had, err := readInbox(path); err == nil && had == b {
 		return nil
 	}
+
 	if err := plainfile.MkdirAll(f.dir); err != nil {
 		return withoutPath(err)
 	}
+
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
@@ -69,11 +71,13 @@ func (f Folder) All() (all []Kept) {
 	if err != nil {
 		return nil
 	}
+
 	for _, file := range files {
 		path := filepath.Join(f.dir, file.Name())
 		if !strings.HasSuffix(path, fileSuffix) {
 			continue
 		}
+
 		if b, err := readInbox(path); err == nil && b.Socket != "" {
 			all = append(all, Kept{b, path})
 		}

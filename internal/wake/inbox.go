@@ -48,14 +48,18 @@ func (b Inbox) Dial(ctx context.Context, peer PeerOf) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if peer == nil {
 		peer = peerOf
 	}
+
+	// Nothing is written before it is known who would read it.
 	conn := c.(*net.UnixConn)
 	if pid, known := peer(conn); !known || pid != b.Process.PID {
 		conn.Close()
 		return nil, ErrStranger
 	}
+
 	if at, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(at) // it fails on a closed connection only, and so does what follows
 	}
@@ -79,6 +83,7 @@ func (b Inbox) Write(ctx context.Context, peer PeerOf, lines []byte) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = conn.Write(lines)
 	return errors.Join(err, conn.Close())
 }

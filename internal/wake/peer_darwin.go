@@ -12,6 +12,7 @@ func peerOf(c *net.UnixConn) (pid int, known bool) {
 	if err != nil {
 		return 0, false
 	}
+
 	cerr := raw.Control(func(fd uintptr) { pid, err = unix.GetsockoptInt(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERPID) })
 	return pid, cerr == nil && err == nil && pid > 0
 }

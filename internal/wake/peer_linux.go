@@ -12,6 +12,7 @@ func peerOf(c *net.UnixConn) (pid int, known bool) {
 	if err != nil {
 		return 0, false
 	}
+
 	var cred *unix.Ucred
 	cerr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
 	if cerr != nil || err != nil {
