@@ -58,15 +58,18 @@ func (s *Scene) AgentElsewhere(name string) *Actor {
 func (s *Scene) agentIn(name, dir, namespace string) *Actor {
 	s.Helper()
 	harness, session, _ := strings.Cut(name, ":")
+
 	a := &Actor{Scene: s, Name: name, dir: dir, namespace: namespace}
 	a.pid = s.machine.startProcess(proctest.Process{Comm: harness, Dir: dir})
 	a.By = core.Caller{
 		Harness: harness, SessionID: session, Proof: stick.ProvesSession, User: "ann", Host: "here",
 		Process: stick.Process{Machine: s.machine.name, Boot: s.machine.bootID(), PIDNS: "n", PID: a.pid, Start: int64(a.pid)},
 	}
+
 	if namespace != "" {
 		a.By.Process.PIDNS = namespace
 	}
+
 	return s.addActor(a)
 }
 
@@ -74,6 +77,7 @@ func (s *Scene) agentIn(name, dir, namespace string) *Actor {
 func (s *Scene) AgentUnseen(name string) *Actor {
 	s.Helper()
 	harness, session, _ := strings.Cut(name, ":")
+
 	a := &Actor{Scene: s, Name: name, dir: s.Work}
 	a.By = core.Caller{Harness: harness, SessionID: session, User: "ann", Host: "here"}
 	return s.addActor(a)
@@ -82,6 +86,7 @@ func (s *Scene) AgentUnseen(name string) *Actor {
 // Person makes a person at a terminal.
 func (s *Scene) Person(name string) *Actor {
 	s.Helper()
+
 	a := &Actor{Scene: s, Name: name, dir: s.Work}
 	a.pid = s.machine.startProcess(proctest.Process{Comm: "bash", TTY: 34816, Dir: s.dir})
 	a.By = core.Caller{
@@ -95,11 +100,13 @@ func (s *Scene) Person(name string) *Actor {
 func (s *Scene) addActor(a *Actor) *Actor {
 	s.Helper()
 	a.startProgram(nil)
+
 	me, err := a.Engine.Whoami(s.Context(), engine.WhoamiParams{Caller: a.By})
 	if err != nil {
 		s.Fatal(err)
 	}
 	a.ID = me.AgentID
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.actors = append(s.actors, a)
@@ -113,13 +120,16 @@ func (a *Actor) startProgram(kill func(string)) {
 	a.tt = a.machine.startProcess(proctest.Process{PPID: a.pid, Comm: "tt"})
 	procs := a.machine.tableSeenBy(a.tt, a.namespace)
 	procs.OneHost = !a.Shared()
+
 	c := core.Config{
 		Dir: a.data, Database: a.database, Procs: procs, Workspace: workspace.Env{Dir: a.dir, Home: a.Scene.dir},
 		Environ: []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + a.Scene.dir},
 		Now:     a.clock.Now, NewID: a.newID, Kill: exceptCopies(kill), Slack: 100, Host: a.host, News: newsText, InboxPeer: a.peerOf,
 	}
+
 	c.Git.Path = a.git
 	a.kernel = core.New(c)
+
 	a.Tasks = task.New(task.Config{Kernel: a.kernel, Renew: a.renews, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := a.Engine.Guard.MayEdit(ctx, guard.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
 		if err != nil {
@@ -129,7 +139,9 @@ func (a *Actor) startProgram(kill func(string)) {
 	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
 		return a.Engine.Guard.RescueFiles(ctx, room, by, top, paths, command)
 	}})
+
 	a.Engine = engine.New(engine.Config{Kernel: a.kernel, Checks: []core.Check{{Name: "workers", Run: a.Tasks.Check}}})
+
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.programs = append(a.programs, a.kernel)
@@ -221,6 +233,7 @@ func (a *Actor) fillWhere(w core.Where) core.Where {
 func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
 	a.Helper()
 	met := false
+
 	b := *a
 	b.startProgram(func(at string) {
 		if at == point && !met {
@@ -228,6 +241,7 @@ func (a *Actor) Meets(point string, happens func(), fn func(*Actor)) {
 			happens()
 		}
 	})
+
 	fn(&b)
 	if !met {
 		a.failStory("%s never reaches the kill point %q", a.Name, point)
@@ -248,12 +262,15 @@ func (a *Actor) Killed(point string, nth int, fn func(*Actor)) (killed bool) {
 			}
 		}
 	})
+
 	over := make(chan struct{})
 	go func() { // ends with fn, or at the kill point
 		defer close(over)
 		fn(&b)
 	}()
 	<-over
+
+	// What the program has begun stays as it is, and its process is gone.
 	a.machine.endProcess(b.tt)
 	if err := b.kernel.Close(); err != nil {
 		a.Error(err)

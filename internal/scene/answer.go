@@ -27,6 +27,7 @@ func runOperation[P, R any](a *Actor, name string, op func(context.Context, P) (
 // failStory ends the story with what was expected and what came.
 func (x Answer[R]) failStory(format string, args ...any) {
 	x.by.Helper()
+
 	got := stick.Clip(fmt.Sprintf("%+v", x.Res), 1500)
 	if x.Err != nil {
 		got = fmt.Sprintf("refused: %s: %v", stick.CodeOf(x.Err), x.Err)

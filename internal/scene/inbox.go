@@ -29,6 +29,7 @@ func (a *Actor) HasInbox() *Inbox {
 	if err != nil {
 		a.Fatal(err)
 	}
+
 	a.Cleanup(func() { os.RemoveAll(dir) })
 	b := &Inbox{a: a, socket: filepath.Join(dir, "s"), token: "token of " + a.Name, got: make(chan string, 100)}
 	a.inbox.Socket, a.inbox.Token = b.socket, b.token
@@ -43,11 +44,13 @@ func (b *Inbox) Serves(pid int, handle func(net.Conn)) {
 	if err != nil {
 		b.a.Fatal(err)
 	}
+
 	b.listen = l
 	b.a.mu.Lock()
 	b.a.peers[b.socket] = pid
 	b.a.mu.Unlock()
 	b.a.Cleanup(func() { l.Close() })
+
 	go func() { // ends when the listener is closed
 		for {
 			c, err := l.Accept()
@@ -64,6 +67,7 @@ func (b *Inbox) readTexts(c net.Conn) {
 	defer c.Close()
 	lines := bufio.NewScanner(c)
 	proved := false
+
 	for lines.Scan() {
 		var line struct {
 			Type, Token string

@@ -89,6 +89,7 @@ func (s *Scene) CommitIn(dir, name, text string) string {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		s.Fatal(err)
 	}
+
 	s.GitIn(dir, "add", "--", name)
 	said := s.GitIn(dir, "-c", "core.abbrev=40", "commit", "-m", "change "+name) // so that it says its id
 	return commitID.FindString(said)

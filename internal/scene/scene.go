@@ -71,10 +71,15 @@ func newScene(t *testing.T, database string) *Scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Scene{T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: database, clock: storetest.NewClock(), machine: newMachine(), peers: map[string]int{}}
+
+	s := &Scene{
+		T: t, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: database,
+		clock: storetest.NewClock(), machine: newMachine(), peers: map[string]int{},
+	}
 	if err := os.MkdirAll(filepath.Join(s.Work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	s.over = sync.OnceFunc(s.checkAndClose)
 	t.Cleanup(s.over)
 	s.observer = s.Person("observer")
@@ -86,13 +91,16 @@ func newScene(t *testing.T, database string) *Scene {
 func (s *Scene) Elsewhere(host string) *Scene {
 	s.Helper()
 	dir := s.Dir(host)
+
 	there := &Scene{
 		T: s.T, dir: dir, Work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), database: s.database, clock: s.clock,
 		machine: newMachine(), first: s, host: host, peers: map[string]int{},
 	}
 	there.machine.name = host
+
 	s.GitIn(dir, "clone", "-q", s.Git("remote", "get-url", "origin"), there.Work)
 	there.Git("config", "talkingstick.room", s.Git("config", "talkingstick.room"))
+
 	there.over = sync.OnceFunc(there.checkAndClose)
 	s.Cleanup(there.over)
 	there.observer = there.Person("observer-" + host)
@@ -116,6 +124,7 @@ func (s *Scene) checkAndClose() {
 	if _, err := s.observer.kernel.Open(context.Background(), false); err != store.ErrAbsent {
 		s.checkSound()
 	}
+
 	for _, k := range s.programs {
 		if err := k.Close(); err != nil {
 			s.Errorf("close: %v", err)
@@ -132,11 +141,13 @@ func (s *Scene) checkSound() {
 		s.Errorf("the database at the end: %v", err)
 		return
 	}
+
 	storetest.Check(s.T, db)
 	res, err := s.observer.Engine.Doctor(ctx, engine.DoctorParams{})
 	if err != nil || !res.Healthy {
 		s.Errorf("the doctor at the end: %+v, %v", res.Findings, err)
 	}
+
 	for _, f := range res.Findings {
 		if f.Check == "workers" && f.Status != core.FindingOK && !s.untidy {
 			s.Errorf("the story leaves something half done: %s", f.Detail)
@@ -264,6 +275,7 @@ func (s *Scene) InWords() string {
 	if err != nil {
 		return "  (" + s.nameActors(err.Error()) + ")\n"
 	}
+
 	var b strings.Builder
 	for _, e := range res.Events {
 		fmt.Fprintf(&b, "  %3d %-24s %s\n", e.Seq, e.Type, e.Say())
@@ -289,6 +301,7 @@ func (s *Scene) Logged(want ...stick.EventType) {
 	res, err := s.observer.Engine.GetRoomEvents(s.Context(), engine.GetRoomEventsParams{
 		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Limit: 500},
 	})
+
 	var got []stick.EventType
 	for _, e := range res.Events {
 		got = append(got, e.Type)
@@ -302,7 +315,8 @@ func (s *Scene) Logged(want ...stick.EventType) {
 func (s *Scene) Has(want stick.EventType) {
 	s.Helper()
 	res, err := s.observer.Engine.GetRoomEvents(s.Context(), engine.GetRoomEventsParams{
-		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Types: []stick.EventType{want}},
+		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true,
+		EventFilter: engine.EventFilter{Types: []stick.EventType{want}},
 	})
 	if err != nil || len(res.Events) == 0 {
 		s.failStory("the log has no %s (%v)", want, err)
@@ -346,6 +360,7 @@ func (s *Scene) Rings(fn func()) {
 		s.Fatal(err)
 	}
 	defer w.Close()
+
 	fn()
 	select {
 	case <-w.C:

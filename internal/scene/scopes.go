@@ -42,6 +42,7 @@ func (x Editing) Denied(paths ...string) Editing {
 	if x.Err != nil || x.Res.Allowed || x.Res.Refusal() == nil || x.Res.Hint == "" || len(paths) != len(x.Res.Denied) {
 		x.failStory("that it may not edit %v", paths)
 	}
+
 	for i, p := range paths {
 		if x.Res.Denied[i] != filepath.ToSlash(p) {
 			x.failStory("that it may not edit %v", paths)
@@ -84,9 +85,11 @@ func (a *Actor) Runs(do func()) {
 	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
 		a.failStory("the hook before the command of %s: %v", a.Name, err)
 	}
+
 	if do != nil {
 		do()
 	}
+
 	a.CheckEdited(p)
 	a.Works()
 }
@@ -113,15 +116,18 @@ func (a *Actor) Edits(during func(), paths ...string) Editing {
 	p := guard.CheckEditParams{HookParams: a.Hook(), Paths: paths}
 	p.Tool = "Edit"
 	x := Editing{a.CheckEdit(p)}
+
 	if x.Err != nil {
 		return x
 	}
+
 	if err := a.Engine.Guard.EditChecked(a.Context(), p, x.Res); err != nil {
 		a.failStory("the hook before the edit of %s: %v", a.Name, err)
 	}
 	if !x.Res.Allowed {
 		return x
 	}
+
 	if during != nil {
 		during()
 	}

@@ -69,6 +69,7 @@ func (a *Actor) Holds(rescue string) (paths []string) {
 // WorksOn starts a task in its worktree, with the actor as its worker.
 func (a *Actor) WorksOn(name string) *Work {
 	a.Helper()
+
 	path := filepath.Join(a.Scene.Work, "worktrees", name)
 	w := &Work{Actor: a.At(path), Task: name, Path: path}
 	w.WorkerStart(task.WorkerStartParams{}).OK()
@@ -89,7 +90,9 @@ func (w *Work) BlockedOn(who *Actor, body string) Sent {
 // HeldBack expects that the worker is kept from stopping, for a reason that contains why.
 func (w *Work) HeldBack(why string) {
 	w.Helper()
-	w.Stops().That("to be kept from stopping: "+why, func(r engine.CheckStopResult) bool { return r.Block && strings.Contains(string(r.Reason), why) })
+	w.Stops().That("to be kept from stopping: "+why, func(r engine.CheckStopResult) bool {
+		return r.Block && strings.Contains(string(r.Reason), why)
+	})
 }
 
 // Done asks for a review of a task.
@@ -159,6 +162,7 @@ func (a *Actor) RunTask(ctx context.Context, p task.RunTaskParams) error {
 func (s *Scene) Intent(name string) (id string) {
 	s.Helper()
 	room := s.Room().ID
+
 	db, err := s.observer.kernel.Open(s.Context(), false)
 	if err == nil {
 		err = db.View(s.Context(), func(tx *store.Tx) error {
@@ -179,6 +183,7 @@ func (s *Scene) Intent(name string) (id string) {
 // story.
 func (s *Scene) RenewsIntent(name string) {
 	s.Helper()
+
 	room := s.Room().ID
 	db, err := s.observer.kernel.Open(s.Context(), false)
 	for end := time.Now().Add(patience); err == nil; {
@@ -211,6 +216,7 @@ func (a *Actor) OwnChange(intent string) bool {
 // Fills adds drafts of an agent to a task, which are like the newest one that is there.
 func (s *Scene) Fills(name string, by stick.AgentID, drafts int) {
 	s.Helper()
+
 	room := s.Room().ID
 	db, err := s.observer.kernel.Open(s.Context(), true)
 	if err == nil {

@@ -16,6 +16,7 @@ func Handoff(status, next string) stick.Handoff {
 // WaitForTurn is the operation of that name. It also records that the events of the answer were delivered.
 func (a *Actor) WaitForTurn(p engine.WaitForTurnParams) Asked {
 	a.Helper()
+
 	x := a.askTurn(a.Context(), p)
 	if x.Err == nil {
 		if err := a.Engine.Delivered(a.Context(), x.Res); err != nil {
@@ -29,7 +30,8 @@ func (a *Actor) WaitForTurn(p engine.WaitForTurnParams) Asked {
 // may run in another goroutine.
 func (a *Actor) askTurn(ctx context.Context, p engine.WaitForTurnParams) Asked {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return Asked{runOperation(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForTurn", func(_ context.Context, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
+	asker := &Actor{Scene: a.Scene, Name: a.Name}
+	return Asked{runOperation(asker, "WaitForTurn", func(_ context.Context, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
 		return a.Engine.WaitForTurn(ctx, p)
 	}, p)}
 }

@@ -39,7 +39,8 @@ func (a *Actor) WaitsFor(p engine.WaitForTurnParams) *Waiting {
 func (a *Actor) WaitForWake() *Waiting {
 	a.Helper()
 	return a.startWaiting(func(ctx context.Context, b *Actor) Asked {
-		return Asked{runOperation(&Actor{Scene: a.Scene, Name: a.Name}, "WaitForWake", func(_ context.Context, p core.HookParams) (engine.WaitForTurnResult, error) {
+		asker := &Actor{Scene: a.Scene, Name: a.Name}
+		return Asked{runOperation(asker, "WaitForWake", func(_ context.Context, p core.HookParams) (engine.WaitForTurnResult, error) {
 			return b.Engine.WaitForWake(ctx, p)
 		}, b.Hook())}
 	})
@@ -50,6 +51,7 @@ func (a *Actor) WaitForWake() *Waiting {
 func (a *Actor) startWaiting(wait func(context.Context, *Actor) Asked) *Waiting {
 	a.Helper()
 	committed := make(chan struct{}, 1)
+
 	b := *a
 	b.startProgram(func(point string) {
 		if point == "after commit" {
@@ -59,14 +61,18 @@ func (a *Actor) startWaiting(wait func(context.Context, *Actor) Asked) *Waiting 
 			}
 		}
 	})
+
 	ctx, stop := context.WithCancel(a.Context())
 	w := &Waiting{Actor: &b, done: make(chan Asked, 1), stop: stop}
 	ended := make(chan struct{})
 	a.Cleanup(func() { stop(); <-ended })
-	go func() { // ends with ctx
+
+	// The wait ends with ctx.
+	go func() {
 		defer close(ended)
 		w.done <- wait(ctx, &b)
 	}()
+
 	for limit := time.After(patience); ; {
 		select {
 		case <-committed:

@@ -74,15 +74,18 @@ func Some[T any](t testing.TB, stage Stage, what string, all []T, keep func(i in
 	if !testing.Short() {
 		return all
 	}
+
 	var kept []T
 	for i, c := range all {
 		if keep(i, c) {
 			kept = append(kept, c)
 		}
 	}
+
 	if len(kept) == 0 {
 		t.Fatalf("nothing is left of %d %s", len(all), what)
 	}
+
 	if len(kept) < len(all) {
 		Leaves(t, stage, fmt.Sprintf("%d of %d %s", len(all)-len(kept), len(all), what))
 	}

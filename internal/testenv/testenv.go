@@ -27,11 +27,13 @@ import (
 func Run(m *testing.M) int {
 	holder := findRepository()
 	before := holder.readState()
+
 	clean, err := setEnvironment(holder)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
 		return 1
 	}
+
 	status := m.Run()
 	for _, end := range ends {
 		if err := end(); err != nil {
@@ -39,10 +41,12 @@ func Run(m *testing.M) int {
 			status = max(status, 1)
 		}
 	}
+
 	if err := clean(); err != nil {
 		fmt.Fprintln(os.Stderr, "the surroundings of the tests:", err)
 		status = max(status, 1)
 	}
+
 	for _, line := range listDifferences(before, holder.readState()) {
 		fmt.Fprintf(os.Stderr, "FAIL: %s of the repository that holds the tests while they ran: %s\n", line, holder.root)
 		status = max(status, 1)
@@ -67,38 +71,50 @@ func setEnvironment(holder repository) (clean func() error, err error) {
 			return nil, fmt.Errorf("the directory for temporary files, %s, lies in the repository that holds the tests; set TMPDIR to one outside", temp)
 		}
 	}
+
 	home, err := os.MkdirTemp("", "tt-home-")
 	if err != nil {
 		return nil, err
 	}
+
 	if err := configureGit(home); err != nil {
 		return nil, err
 	}
-	kept := map[string]string{} // what would move with the home, and takes long to make again
+
+	// The caches would move with the home, and take long to make again. .ci/npm installs harnesses into one.
+	kept := map[string]string{}
 	if cache, err := os.UserCacheDir(); err == nil {
-		kept["XDG_CACHE_HOME"] = cache // the harnesses that .ci/npm installs
+		kept["XDG_CACHE_HOME"] = cache
 		kept["GOCACHE"] = filepath.Join(cache, "go-build")
 	}
 	if user, err := os.UserHomeDir(); err == nil {
 		kept["GOPATH"] = filepath.Join(user, "go")
 	}
+
 	for name, value := range kept {
 		if os.Getenv(name) == "" {
 			os.Setenv(name, value)
 		}
 	}
-	for _, v := range os.Environ() { // the tests may run inside a hook of git
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") && name != "XDG_CACHE_HOME" && name != "XDG_RUNTIME_DIR" {
+
+	// The tests may run inside a hook of git.
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		ours := name == "XDG_CACHE_HOME" || name == "XDG_RUNTIME_DIR"
+		if strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "XDG_") && !ours {
 			os.Unsetenv(name)
 		}
 	}
+
 	os.Setenv("HOME", home)
 	os.Setenv("USERPROFILE", home) // Windows
 	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	os.Setenv("LC_ALL", "C") // git's messages in English
+
 	if holder.root != "" {
 		os.Setenv("GIT_CEILING_DIRECTORIES", holder.root)
 	}
+
 	return func() error { return os.RemoveAll(home) }, nil
 }
 
@@ -140,6 +156,7 @@ type repository struct {
 func findRepository() repository {
 	out, err := exec.Command("git", "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir").Output()
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+
 	if err != nil || len(lines) != 2 {
 		return repository{}
 	}
@@ -153,6 +170,7 @@ func (r repository) readState() map[string]string {
 	if r.root == "" {
 		return state
 	}
+
 	for what, args := range map[string][]string{
 		"the commit": {"rev-parse", "--quiet", "--verify", "HEAD"},
 		"the branch": {"symbolic-ref", "--quiet", "HEAD"},
@@ -160,16 +178,21 @@ func (r repository) readState() map[string]string {
 		c := exec.Command("git", append([]string{"-C", r.root}, args...)...)
 		c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 		out, err := c.Output()
-		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) { // 1: none yet, or detached
+
+		// 1 says that there is no commit yet, or no branch.
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if err != nil && (!ok || exit.ExitCode() != 1) {
 			out = []byte(err.Error())
 		}
 		state[what] = string(bytes.TrimSpace(out))
 	}
+
 	config, err := os.ReadFile(filepath.Join(r.common, "config"))
 	if err != nil {
 		config = []byte(err.Error())
 	}
 	state["the configuration"] = string(config)
+
 	hooks, err := os.ReadDir(filepath.Join(r.common, "hooks"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		state["the hooks"] = err.Error()
@@ -196,6 +219,7 @@ func listDifferences(before, after map[string]string) []string {
 			lines = append(lines, line)
 		}
 	}
+
 	for _, what := range slices.Sorted(maps.Keys(after)) {
 		if _, had := before[what]; !had {
 			lines = append(lines, what+" came to be")

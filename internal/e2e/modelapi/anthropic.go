@@ -38,19 +38,23 @@ func (anthropic) readRequest(r *Request) error {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return err
 	}
+
 	r.Model, r.Stream = body.Model, body.Stream
 	r.SessionID = r.Header.Get("X-Claude-Code-Session-Id")
 	if len(body.System) > 0 {
 		r.System = textOf(body.System)
 	}
+
 	for _, t := range body.Tools {
 		r.Tools = append(r.Tools, Tool{Name: t.Name, Description: t.Description, name: t.Name})
 	}
+
 	for _, m := range body.Messages {
 		role := Role(m.Role)
 		if role == "assistant" {
 			role = Model
 		}
+
 		var blocks []struct {
 			Type      string          `json:"type"`
 			Text      string          `json:"text"`
@@ -65,6 +69,7 @@ func (anthropic) readRequest(r *Request) error {
 			r.Messages = append(r.Messages, Message{Role: role, Text: textOf(m.Content)})
 			continue
 		}
+
 		for _, b := range blocks {
 			switch b.Type {
 			case "text":
@@ -89,21 +94,26 @@ func (anthropic) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		stop = "tool_use"
 		content = append(content, map[string]any{"type": "tool_use", "id": toolUse(c.id), "name": c.tool.name, "input": c.args})
 	}
+
 	message := map[string]any{
 		"id":   "msg_" + rand.Text(), // Claude Code joins messages with the same id
 		"type": "message", "role": "assistant", "model": r.Model, "content": content,
 		"stop_reason": stop, "stop_sequence": nil, "usage": map[string]any{"input_tokens": 1, "output_tokens": 1},
 	}
+
 	if !r.Stream {
 		writeObject(w, message)
 		return
 	}
+
+	// The beginning of a stream has neither content nor an end.
 	message["content"], message["stop_reason"] = []any{}, nil
 	s := newStream(w)
 	send := func(kind string, v map[string]any) {
 		v["type"] = kind
 		s.sendEvent(kind, v)
 	}
+
 	send("message_start", map[string]any{"message": message})
 	for i, block := range content {
 		delta := map[string]any{"type": "text_delta", "text": block["text"]}
@@ -117,6 +127,7 @@ func (anthropic) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		send("content_block_delta", map[string]any{"index": i, "delta": delta})
 		send("content_block_stop", map[string]any{"index": i})
 	}
+
 	send("message_delta", map[string]any{
 		"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": 1},
 	})

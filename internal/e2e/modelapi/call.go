@@ -163,6 +163,7 @@ func (t Tool) callWith(args any) (native, error) {
 	if _, isText := args.(string); isText != t.custom {
 		return native{}, fmt.Errorf("the tool %s doesn't take a %T", t.Name, args)
 	}
+
 	b, err := json.Marshal(args)
 	if err != nil {
 		return native{}, err

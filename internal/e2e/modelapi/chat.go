@@ -76,13 +76,17 @@ func (chat) readRequest(r *Request) error {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return err
 	}
+
 	r.Model, r.Stream = body.Model, body.Stream
 	r.SessionID = r.Header.Get("X-Session-Affinity")
+
 	for _, t := range body.Tools {
 		r.Tools = append(r.Tools, Tool{
-			Name: t.Function.Name, Description: t.Function.Description, name: t.Function.Name, takes: slices.Collect(maps.Keys(t.Function.Parameters.Properties)),
+			Name: t.Function.Name, Description: t.Function.Description, name: t.Function.Name,
+			takes: slices.Collect(maps.Keys(t.Function.Parameters.Properties)),
 		})
 	}
+
 	for i, m := range body.Messages {
 		role := Role(m.Role)
 		switch role {
@@ -92,14 +96,17 @@ func (chat) readRequest(r *Request) error {
 			r.Messages = append(r.Messages, Message{Role: Result, Text: textOf(m.Content), CallID: m.ToolCallID})
 			continue
 		case "system", "developer":
+			// Only the first one is the instructions; others belong to the conversation.
 			if role = System; i == 0 {
 				r.System = textOf(m.Content)
 				continue
 			}
 		}
+
 		if said := textOf(m.Content); said != "" && said != "null" {
 			r.Messages = append(r.Messages, Message{Role: role, Text: said})
 		}
+
 		for _, c := range m.ToolCalls {
 			r.Messages = append(r.Messages, Message{Role: Calling, Text: c.Function.Arguments, Tool: c.Function.Name, CallID: c.ID})
 		}
@@ -119,12 +126,14 @@ func (chat) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		})
 		message["tool_calls"] = calls
 	}
+
 	answer := func(kind, key string, v map[string]any, finish any) map[string]any {
 		return map[string]any{
 			"id": "chatcmpl-scripted", "object": kind, "created": 1, "model": r.Model,
 			"choices": []any{map[string]any{"index": 0, key: v, "finish_reason": finish}},
 		}
 	}
+
 	usage := map[string]any{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 	if !r.Stream {
 		all := answer("chat.completion", "message", message, finish)
@@ -132,8 +141,10 @@ func (chat) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		writeObject(w, all)
 		return
 	}
+
 	s := newStream(w)
 	s.sendEvent("", answer("chat.completion.chunk", "delta", message, nil))
+
 	last := answer("chat.completion.chunk", "delta", map[string]any{}, finish)
 	last["usage"] = usage
 	s.sendEvent("", last)

@@ -48,23 +48,30 @@ func (gemini) readRequest(r *Request) error {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return err
 	}
+
 	for _, p := range body.SystemInstruction.Parts {
 		r.System += p.Text
 	}
+
 	for _, group := range body.Tools {
 		for _, t := range group.FunctionDeclarations {
 			r.Tools = append(r.Tools, Tool{Name: t.Name, Description: t.Description, name: t.Name})
 		}
 	}
+
 	for _, c := range body.Contents {
 		role := User
 		if c.Role == "model" {
 			role = Model
 		}
+
 		for _, p := range c.Parts {
 			switch {
 			case p.FunctionCall != nil:
-				r.Messages = append(r.Messages, Message{Role: Calling, Text: string(p.FunctionCall.Args), Tool: p.FunctionCall.Name, CallID: p.FunctionCall.ID})
+				r.Messages = append(r.Messages, Message{
+					Role: Calling, Text: string(p.FunctionCall.Args),
+					Tool: p.FunctionCall.Name, CallID: p.FunctionCall.ID,
+				})
 			case p.FunctionResponse != nil:
 				r.Messages = append(r.Messages, Message{
 					Role: Result, Text: geminiResult(p.FunctionResponse.Response),
@@ -98,6 +105,7 @@ func (gemini) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 	for _, c := range said.calls {
 		parts = append(parts, map[string]any{"functionCall": map[string]any{"id": c.id, "name": c.tool.name, "args": c.args}})
 	}
+
 	answer := map[string]any{
 		"candidates": []any{map[string]any{
 			"content": map[string]any{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0,
@@ -105,6 +113,7 @@ func (gemini) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		"usageMetadata": map[string]any{"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
 		"modelVersion":  r.Model,
 	}
+
 	if !r.Stream {
 		writeObject(w, answer)
 		return

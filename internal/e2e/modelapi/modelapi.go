@@ -51,13 +51,16 @@ type Session struct {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, sessions: map[string]*Session{}}
+
 	ctx, cancel := context.WithCancel(context.Background())
 	s.http = httptest.NewUnstartedServer(s)
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
 	s.http.Start()
+
 	if host, _, err := net.SplitHostPort(s.http.Listener.Addr().String()); err != nil || !net.ParseIP(host).IsLoopback() {
 		t.Fatalf("the model API listens on %s, which isn't a loopback address", s.http.Listener.Addr())
 	}
+
 	t.Cleanup(func() {
 		cancel()
 		s.http.CloseClientConnections() // a harness that has ended leaves some behind
@@ -81,6 +84,7 @@ func (s *Server) Session(name string, script Script) *Session {
 	if s.sessions[name] != nil || name == "" || strings.ContainsAny(name, "/?#% ") {
 		s.t.Fatalf("there can't be a session %q", name)
 	}
+
 	c := &Session{server: s, name: name, script: script}
 	s.sessions[name] = c
 	return c
@@ -118,6 +122,7 @@ func (c *Session) recordedRequests(which func(*Request) bool) (out []*Request) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	path, ok := strings.CutPrefix(q.URL.Path, "/s/")
 	name, rest, _ := strings.Cut(path, "/")
+
 	s.mu.Lock()
 	c := s.sessions[name]
 	s.mu.Unlock()
@@ -126,6 +131,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.NotFound(w, q)
 		return
 	}
+
 	r, err := newRequest(q, c.name, "/"+rest)
 	if err != nil {
 		if q.Context().Err() == nil { // else the harness hung up, which is fine
@@ -134,6 +140,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+
 	s.mu.Lock()
 	c.requests = append(c.requests, r)
 	s.mu.Unlock()
@@ -146,10 +153,12 @@ func (c *Session) answerRequest(w http.ResponseWriter, q *http.Request, r *Reque
 		r.answerOther(w)
 		return
 	}
+
 	said := utterance{text: sideReply(r)}
 	if !r.Side {
 		said = c.runScript(q.Context(), r)
 	}
+
 	if q.Context().Err() != nil {
 		return // the harness hung up, or the test ended
 	}
@@ -163,6 +172,7 @@ func (c *Session) runScript(ctx context.Context, r *Request) utterance {
 	if ctx.Err() != nil {
 		return utterance{}
 	}
+
 	said := utterance{text: reply.Text}
 	for _, call := range reply.Calls {
 		if err != nil {
@@ -173,6 +183,7 @@ func (c *Session) runScript(ctx context.Context, r *Request) utterance {
 		one.id = "call_" + rand.Text() // unique even in a conversation that another server began
 		said.calls = append(said.calls, one)
 	}
+
 	if err != nil {
 		c.server.t.Errorf("session %s: %v", c.name, err)
 		return utterance{text: "The script failed: " + err.Error()}

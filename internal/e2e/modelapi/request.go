@@ -96,10 +96,12 @@ func newRequest(q *http.Request, session, path string) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	r := &Request{Session: session, Side: true, Method: q.Method, Path: path, Header: q.Header, Body: body}
 	if q.Method != http.MethodPost {
 		return r, nil
 	}
+
 	model, verb, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
 	switch {
 	case path == "/v1/messages", path == "/v1/messages/count_tokens":
@@ -108,15 +110,18 @@ func newRequest(q *http.Request, session, path string) (*Request, error) {
 		r.Dialect, r.api = Responses, responses{}
 	case path == "/v1/chat/completions":
 		r.Dialect, r.api = Chat, chat{}
-	case strings.HasPrefix(path, "/v1beta/models/") && slices.Contains([]string{"generateContent", "streamGenerateContent", "countTokens"}, verb):
+	case strings.HasPrefix(path, "/v1beta/models/") &&
+		slices.Contains([]string{"generateContent", "streamGenerateContent", "countTokens"}, verb):
 		r.Dialect, r.api, r.count = Gemini, gemini{}, verb == "countTokens"
 		r.Model, r.Stream = model, verb == "streamGenerateContent"
 	default:
 		return r, nil
 	}
+
 	if err := r.api.readRequest(r); err != nil {
 		return nil, err
 	}
+
 	r.nameResults()
 	// All harnesses offer tools when they want work done, and only then. The exception is a title that
 	// Codex wants in a terminal.
@@ -126,7 +131,8 @@ func newRequest(q *http.Request, session, path string) (*Request, error) {
 
 // wantsTitle reports whether Codex only wants a title. It forks the session for that, with its tools.
 func (r *Request) wantsTitle() bool {
-	return r.Dialect == Responses && len(r.Messages) > 0 && strings.HasPrefix(r.Messages[len(r.Messages)-1].Text, "Generate a concise, single-line task title")
+	const titlePrompt = "Generate a concise, single-line task title"
+	return r.Dialect == Responses && len(r.Messages) > 0 && strings.HasPrefix(r.Messages[len(r.Messages)-1].Text, titlePrompt)
 }
 
 // nameResults adds the tools' names to results, for dialects that send only ids.
@@ -220,12 +226,14 @@ func textOf(content json.RawMessage) string {
 	if json.Unmarshal(content, &s) == nil {
 		return s
 	}
+
 	var blocks []struct {
 		Text string `json:"text"`
 	}
 	if json.Unmarshal(content, &blocks) != nil {
 		return string(content)
 	}
+
 	var parts []string
 	for _, b := range blocks {
 		if b.Text != "" {

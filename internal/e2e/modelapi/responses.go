@@ -41,13 +41,16 @@ func (responses) readRequest(r *Request) error {
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return err
 	}
+
 	r.Model, r.System, r.Stream = body.Model, body.Instructions, body.Stream
 	r.SessionID = r.Header.Get("Session-Id")
 	r.addTools("", body.Tools)
+
 	var items []responsesItem
 	if json.Unmarshal(body.Input, &items) != nil { // then it is a string
 		items = []responsesItem{{Type: "message", Role: "user", Content: body.Input}}
 	}
+
 	for _, i := range items {
 		switch i.Type {
 		case "additional_tools":
@@ -117,8 +120,11 @@ func (responses) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 			"content": []any{map[string]any{"type": "output_text", "text": said.text, "annotations": []any{}}},
 		})
 	}
+
 	for _, c := range said.calls {
-		item := map[string]any{"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": c.tool.name, "status": "completed"}
+		item := map[string]any{
+			"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "name": c.tool.name, "status": "completed",
+		}
 		if c.tool.namespace != "" {
 			item["namespace"] = c.tool.namespace
 		}
@@ -129,6 +135,7 @@ func (responses) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		}
 		items = append(items, item)
 	}
+
 	response := func(status string, output any) map[string]any {
 		return map[string]any{
 			"id": "resp_scripted", "object": "response", "created_at": 1, "model": r.Model, "status": status, "output": output,
@@ -138,10 +145,12 @@ func (responses) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 			},
 		}
 	}
+
 	if !r.Stream {
 		writeObject(w, response("completed", items))
 		return
 	}
+
 	s := newStream(w)
 	n := 0
 	send := func(kind string, v map[string]any) {
@@ -149,6 +158,7 @@ func (responses) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		n++
 		s.sendEvent(kind, v)
 	}
+
 	send("response.created", map[string]any{"response": response("in_progress", []any{})})
 	for i, item := range items {
 		send("response.output_item.added", map[string]any{"output_index": i, "item": item})
@@ -159,6 +169,7 @@ func (responses) writeReply(w http.ResponseWriter, r *Request, said utterance) {
 		}
 		send("response.output_item.done", map[string]any{"output_index": i, "item": item})
 	}
+
 	send("response.completed", map[string]any{"response": response("completed", items)})
 }
 
@@ -171,8 +182,10 @@ func (responses) translateCall(r *Request, c Call) (native, error) {
 		}
 		return copilot.translateCall(r, c)
 	}
+
 	exec, code := r.findTool("exec")
 	code = code && exec.custom
+
 	switch c.do {
 	case shell, look:
 		command := c.command
@@ -243,6 +256,7 @@ func codexPatch(c Call) string {
 		}
 		return b.String()
 	}
+
 	change := "*** Add File: " + c.path + "\n" + lines("+", c.new)
 	if c.do == edit {
 		change = "*** Update File: " + c.path + "\n@@\n" + lines("-", c.old) + lines("+", c.new)

@@ -63,6 +63,7 @@ func Steps(steps ...Script) Script {
 		n := next
 		next++
 		mu.Unlock()
+
 		if n >= len(steps) {
 			return Reply{}, fmt.Errorf("%w: %d", ErrNoStep, len(steps))
 		}

@@ -27,6 +27,7 @@ func (s stream) sendEvent(event string, v any) {
 	if err != nil {
 		panic(err) // v consists of maps and strings
 	}
+
 	if event != "" {
 		fmt.Fprintf(s.w, "event: %s\n", event)
 	}

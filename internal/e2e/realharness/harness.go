@@ -97,29 +97,35 @@ func NewPlace(t testing.TB) Place {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	base := filepath.Join(cache, "talking-stick-test", "run")
 	if err := os.MkdirAll(base, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	dir, err := os.MkdirTemp(base, "")
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("a harness still writes into its home: %v", err)
 		}
 	})
+
 	p := Place{Home: filepath.Join(dir, "home"), Repo: filepath.Join(dir, "repo")}
 	for _, d := range []string{p.Home, p.Repo, p.Temp()} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	config := "[user]\n\tname = Ann\n\temail = ann@example.invalid\n[init]\n\tdefaultBranch = main\n"
 	if err := os.WriteFile(filepath.Join(p.Home, ".gitconfig"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	git := exec.Command("git", "init", "-q")
 	git.Dir, git.Env = p.Repo, baseEnvironment(p, nil)
 	if out, err := git.CombinedOutput(); err != nil {
@@ -134,15 +140,18 @@ func NewPlace(t testing.TB) Place {
 func (h *Harness) Prepare(t testing.TB, p Place, c Config) *Agent {
 	t.Helper()
 	h.Require(t)
+
 	if c.Model == "" {
 		c.Model = h.known
 	}
+
 	a := &Agent{Harness: h, Place: p, Config: c}
 	for name, content := range h.config(a) {
 		path := filepath.Join(p.Home, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
+
 		b, isText := content.(string)
 		if !isText {
 			j, err := json.MarshalIndent(content, "", "  ")
@@ -151,6 +160,7 @@ func (h *Harness) Prepare(t testing.TB, p Place, c Config) *Agent {
 			}
 			b = string(j) + "\n"
 		}
+
 		if err := os.WriteFile(path, []byte(b), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -175,8 +185,10 @@ func (a *Agent) newCommand(ctx context.Context, args []string, o Options) (*exec
 	if err != nil {
 		return nil, err
 	}
+
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = a.Place.Repo
+
 	path := o.Path
 	if a.Harness.node22 {
 		node, err := installedPath("node")
@@ -188,11 +200,13 @@ func (a *Agent) newCommand(ctx context.Context, args []string, o Options) (*exec
 		}
 		path = append(slices.Clone(path), filepath.Dir(node))
 	}
+
 	c.Env = append(baseEnvironment(a.Place, path), a.Harness.env(a)...)
 	if o.Network == nil {
 		c.Env = append(c.Env, a.Harness.quiet...)
 	}
 	c.Env = append(c.Env, o.Env...)
+
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second // processes that it leaves may keep its output open
@@ -205,6 +219,7 @@ func baseEnvironment(p Place, first []string) []string {
 	if node, err := exec.LookPath("node"); err == nil {
 		path = append(path, filepath.Dir(node))
 	}
+
 	path = append(path, "/usr/local/bin", "/usr/bin", "/bin")
 	return []string{
 		"HOME=" + p.Home, "TMPDIR=" + p.Temp(), "PATH=" + strings.Join(path, ":"), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/bash",

@@ -28,6 +28,7 @@ func Loopback(t testing.TB) *Network {
 			call()
 		}
 	}()
+
 	t.Cleanup(func() { close(n.calls) })
 	if err := <-made; err != nil {
 		t.Skipf("no network namespace can be had here: %v", err)
@@ -40,15 +41,18 @@ func ownNetwork() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return err
 	}
+
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
+
 	defer unix.Close(fd)
 	lo, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err
 	}
+
 	lo.SetUint16(unix.IFF_UP)
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
 }

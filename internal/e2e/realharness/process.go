@@ -49,7 +49,8 @@ type Result struct {
 }
 
 func (r Result) String() string {
-	return fmt.Sprintf("exit status %d after %s, text %q\nstdout: %s\nstderr: %s", r.Exit, r.Took.Round(time.Millisecond), r.Text, r.Out, r.Err)
+	return fmt.Sprintf("exit status %d after %s, text %q\nstdout: %s\nstderr: %s",
+		r.Exit, r.Took.Round(time.Millisecond), r.Text, r.Out, r.Err)
 }
 
 // runMark is the variable that marks the processes of a run.
@@ -73,6 +74,7 @@ func (a *Agent) Start(t testing.TB, prompt string, o Options) *Process {
 	if o.Timeout == 0 {
 		o.Timeout = 3 * time.Minute
 	}
+
 	r := a.prepareProcess(t, a.Harness.args(a, prompt, o), o)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
 	r.startProcess(a)
@@ -87,16 +89,22 @@ func (a *Agent) prepareProcess(t testing.TB, args []string, o Options) *Process 
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	runsMu.Lock()
 	runs++
 	mark := fmt.Sprintf("%s=%d.%d", runMark, os.Getpid(), runs)
 	runsMu.Unlock()
+
 	cmd.Env = append(cmd.Env, mark)
 	cmd.Cancel = func() error {
 		killMarked(mark)
 		return nil
 	}
-	return &Process{t: t, h: a.Harness, cmd: cmd, ctx: ctx, cancel: cancel, mark: mark, leave: o.Leave, network: o.Network, ended: make(chan struct{})}
+
+	return &Process{
+		t: t, h: a.Harness, cmd: cmd, ctx: ctx, cancel: cancel, mark: mark,
+		leave: o.Leave, network: o.Network, ended: make(chan struct{}),
+	}
 }
 
 func (r *Process) startProcess(a *Agent) {
@@ -105,11 +113,13 @@ func (r *Process) startProcess(a *Agent) {
 	if err := r.network.startCommand(r.cmd); err != nil {
 		r.t.Fatal(err)
 	}
+
 	r.t.Cleanup(func() {
 		r.Kill()
 		killMarked(r.mark)
 		a.Place.KillAll() // Codex gives its MCP servers nothing of its environment but this
 	})
+
 	go r.awaitEnd()
 }
 
@@ -119,16 +129,24 @@ func (r *Process) awaitEnd() {
 	if r.ctx.Err() == context.DeadlineExceeded {
 		r.t.Errorf("%s didn't end in time", r.h.Name)
 	}
+
 	r.cancel()
 	if !r.leave {
 		syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // fails when the group is empty
 		killMarked(r.mark)
 	}
-	r.result = Result{Exit: r.cmd.ProcessState.ExitCode(), Out: r.out.String(), Err: r.errs.String(), Took: time.Since(r.started)}
+
+	r.result = Result{
+		Exit: r.cmd.ProcessState.ExitCode(), Out: r.out.String(), Err: r.errs.String(),
+		Took: time.Since(r.started),
+	}
+
+	// A terminal has no answer to parse, only what it shows.
 	if r.screen != nil {
 		r.result.Out = r.screen()
 		return
 	}
+
 	r.h.answer(r.out.Bytes(), &r.result)
 }
 
@@ -163,15 +181,19 @@ func killMarked(assignment string) {
 			if err != nil {
 				continue
 			}
+
+			// The handle was made before this look, so it means the process that has the mark.
 			if hasAssignment(pid, assignment) && p.Signal(syscall.SIGKILL) == nil {
 				killed = append(killed, p)
 			} else {
 				p.Release()
 			}
 		}
+
 		if len(killed) == 0 {
 			return
 		}
+
 		for _, p := range killed {
 			awaitGone(p)
 			p.Release()
@@ -197,6 +219,7 @@ func markedProcesses(assignment string) (pids []int) {
 	if err != nil {
 		panic(err) // the pattern is valid
 	}
+
 	for _, path := range paths {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err == nil && pid != os.Getpid() && hasAssignment(pid, assignment) {

@@ -42,16 +42,20 @@ func (a *Agent) StartTUI(t testing.TB, o Options) *Terminal {
 		o.Timeout = 2 * time.Minute
 	}
 	o.Leave = true
+
 	person, program, err := openTerminal()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	p := a.prepareProcess(t, a.Harness.tui(a, o), o)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = program, program, program
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // the terminal is its standard input
+
 	u := &Terminal{Process: p, tty: person, changed: make(chan struct{})}
 	p.screen = u.Raw
 	t.Cleanup(func() { person.Close() }) // after the program has ended
+
 	p.startProcess(a)
 	program.Close()
 	go u.recordOutput() // ends when nobody has the program's side open any more
@@ -69,10 +73,12 @@ func openTerminal() (person, program *os.File, err error) {
 			person.Close()
 		}
 	}()
+
 	raw, err := person.SyscallConn() // Fd would make reading block for good
 	if err != nil {
 		return nil, nil, err
 	}
+
 	var n int
 	cerr := raw.Control(func(fd uintptr) {
 		if err = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); err != nil {
@@ -93,9 +99,11 @@ func openTerminal() (person, program *os.File, err error) {
 		mode.Iflag &^= unix.ICRNL
 		err = unix.IoctlSetTermios(int(fd), unix.TCSETS, mode)
 	})
+
 	if err = errors.Join(cerr, err); err != nil {
 		return nil, nil, err
 	}
+
 	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	return person, program, err
 }
@@ -105,6 +113,7 @@ func (u *Terminal) recordOutput() {
 	b := make([]byte, 32<<10)
 	for {
 		n, err := u.tty.Read(b)
+
 		u.mu.Lock()
 		u.shown.Write(b[:n])
 		said := u.answerQueries()
@@ -112,6 +121,7 @@ func (u *Terminal) recordOutput() {
 		close(u.changed)
 		u.changed = make(chan struct{})
 		u.mu.Unlock()
+
 		if err != nil {
 			return // the program has ended
 		}
@@ -179,12 +189,16 @@ func (u *Terminal) Sees(since int, text string) {
 		u.mu.Lock()
 		more, over := u.changed, u.over
 		u.mu.Unlock()
+
+		// The text is looked for before the end counts: it may be the last that was shown.
 		if u.Shows(since, text) {
 			return
 		}
+
 		if over {
 			u.t.Fatalf("%s ended before it showed %q:\n%s", u.h.Name, text, u.Raw())
 		}
+
 		select {
 		case <-more:
 		case <-timeout:

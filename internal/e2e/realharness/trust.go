@@ -37,6 +37,7 @@ func (a *Agent) TrustHooks(t testing.TB) {
 	if err := json.Unmarshal(b, &file); err != nil {
 		t.Fatal(err)
 	}
+
 	var out strings.Builder
 	for name, groups := range file.Hooks {
 		event := strings.ToLower(between.ReplaceAllString(name, "${1}_${2}"))
@@ -54,10 +55,12 @@ func (a *Agent) TrustHooks(t testing.TB) {
 				if group.Matcher != "" {
 					said["matcher"] = group.Matcher
 				}
-				fmt.Fprintf(&out, "\n[hooks.state.%q]\ntrusted_hash = \"sha256:%x\"\n", fmt.Sprintf("%s:%s:%d:%d", path, event, g, n), sha256.Sum256(encodePlain(said)))
+				id := fmt.Sprintf("%s:%s:%d:%d", path, event, g, n)
+				fmt.Fprintf(&out, "\n[hooks.state.%q]\ntrusted_hash = \"sha256:%x\"\n", id, sha256.Sum256(encodePlain(said)))
 			}
 		}
 	}
+
 	config := filepath.Join(a.Place.Home, ".codex/config.toml")
 	if b, err = os.ReadFile(config); err == nil {
 		err = os.WriteFile(config, append(b, out.String()...), 0o600)
