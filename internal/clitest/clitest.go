@@ -143,14 +143,14 @@ func Env() cli.Env {
 	}
 	env.GitLimit, env.StopGrace = cmp.Or(durationFromEnv(GitLimit), time.Minute), durationFromEnv(StopGrace)
 	env.SignLimit = durationFromEnv(SignLimit)
-	surroundings(&env)
+	applySurroundings(&env)
 	slack, err := intFromEnv(HookSlack)
 	if err != nil {
 		panic(err)
 	}
 	env.HookSlack = cmp.Or(slack, 100)
-	env.Now, env.Clock = clock(os.Getenv(Still), os.Getenv(Clock)), clock("", os.Getenv(MachineClock))
-	kill, stop, panics := reaches(os.Getenv(Kill)), reaches(os.Getenv(Stop)), reaches(os.Getenv(Panic))
+	env.Now, env.Clock = movedClock(os.Getenv(Still), os.Getenv(Clock)), movedClock("", os.Getenv(MachineClock))
+	kill, stop, panics := reachesPoint(os.Getenv(Kill)), reachesPoint(os.Getenv(Stop)), reachesPoint(os.Getenv(Panic))
 	if os.Getenv(Panic) != "" {
 		now := env.Now
 		if now == nil {
@@ -169,10 +169,10 @@ func Env() cli.Env {
 		}
 		notePoint(os.Getenv(Points), point)
 		if kill(point) {
-			signal(syscall.SIGKILL)
+			signalSelf(syscall.SIGKILL)
 		}
 		if stop(point) {
-			signal(syscall.SIGSTOP)
+			signalSelf(syscall.SIGSTOP)
 		}
 		if panics(point) {
 			panic("a test wants it at " + point)
@@ -181,8 +181,8 @@ func Env() cli.Env {
 	return env
 }
 
-// surroundings lets tt see another host name, file system, owner or terminal.
-func surroundings(env *cli.Env) {
+// applySurroundings lets tt see another host name, file system, owner or terminal.
+func applySurroundings(env *cli.Env) {
 	env.Host = cmp.Or(os.Getenv(Host), env.Host)
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
@@ -206,8 +206,8 @@ func surroundings(env *cli.Env) {
 	env.ErrColumns = func() int { return columns }
 }
 
-// clock is a clock moved by an offset. With a time it stands still there.
-func clock(still, offset string) func() time.Time {
+// movedClock is a clock moved by an offset. With a time it stands still there.
+func movedClock(still, offset string) func() time.Time {
 	if still == "" && offset == "" {
 		return nil
 	}
@@ -263,9 +263,9 @@ func intFromEnv(name string) (int, error) {
 	return strconv.Atoi(s)
 }
 
-// reaches returns a function that reports whether a point is the one that spec names, passed for the n-th
+// reachesPoint returns a function that reports whether a point is the one that spec names, passed for the n-th
 // time.
-func reaches(spec string) func(point string) bool {
+func reachesPoint(spec string) func(point string) bool {
 	name, count, _ := strings.Cut(spec, "#")
 	n, err := strconv.Atoi(count)
 	if err != nil {
@@ -280,8 +280,8 @@ func reaches(spec string) func(point string) bool {
 	}
 }
 
-// signal sends a signal to this process, and waits until it has taken effect.
-func signal(s syscall.Signal) {
+// signalSelf sends a signal to this process, and waits until it has taken effect.
+func signalSelf(s syscall.Signal) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := toThisThread(s); err != nil {

@@ -76,7 +76,7 @@ func playRequests() int {
 			return 127
 		}
 
-		status, err := p.run(r)
+		status, err := p.playRequest(r)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "a player can't play:", err)
 			return 127
@@ -117,9 +117,9 @@ func newPlayer() (*player, error) {
 	return p, nil
 }
 
-// run makes the process what the command would have been started as, plays it, and makes the process idle
+// playRequest makes the process what the command would have been started as, plays it, and makes the process idle
 // again.
-func (p *player) run(r Request) (status int, err error) {
+func (p *player) playRequest(r Request) (status int, err error) {
 	os.Clearenv()
 	for _, v := range slices.Concat(p.began, r.Env) {
 		name, value, _ := strings.Cut(v, "=")
@@ -166,7 +166,7 @@ func (p *player) run(r Request) (status int, err error) {
 			return 0, err
 		}
 	}
-	return status, disown()
+	return status, disownOrphans()
 }
 
 // hasChildren reports whether processes live that this one has started.

@@ -12,8 +12,8 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// disown ends what a command of a worker begins: that this process becomes the parent of orphans below it.
-func disown() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }
+// disownOrphans ends what a command of a worker begins: that this process becomes the parent of orphans below it.
+func disownOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }
 
 // startedNow has a process find that it was started just now. A hook goes by its own age: what happened since
 // it began, another hook of the same event has told.
