@@ -44,14 +44,14 @@ const (
 
 // losses are the reported ones. The name of the worker comes where %s is.
 var losses = []loss{
-	{name: "reset --hard", command: "git reset --hard", denied: notYours, told: "ran git reset --hard" + takes, owned: "git reset --hard " + taking, always: true},
-	{name: "checkout -- path", command: "git checkout -- notes.txt src", denied: notYours, told: "ran git checkout.*" + takes, owned: "git checkout .*" + taking},
+	{name: "reset --hard", command: "git reset --hard", denied: notYours, told: "ran \"?git reset --hard\"?" + takes, owned: "git reset --hard " + taking, always: true},
+	{name: "checkout -- path", command: "git checkout -- notes.txt src", denied: notYours, told: "ran \"?git checkout.*" + takes, owned: "git checkout .*" + taking},
 	{
 		name: "switch under a running task", command: "git switch elsewhere", denied: notYours, told: notYours, heard: "edited the working tree while you hold the stick",
 		moves: true, always: true,
 	},
-	{name: "stash", command: "git stash --include-untracked", denied: notYours, told: "ran git stash.*" + takes, owned: "git stash.* " + taking},
-	{name: "clean", command: "git clean -fd", denied: notYours, told: "ran git clean -fd" + takes, owned: "git clean -fd " + taking, always: true},
+	{name: "stash", command: "git stash --include-untracked", denied: notYours, told: "ran \"?git stash.*" + takes, owned: "git stash.* " + taking},
+	{name: "clean", command: "git clean -fd", denied: notYours, told: "ran \"?git clean -fd\"?" + takes, owned: "git clean -fd " + taking, always: true},
 	{
 		name: "pull --rebase", command: "git pull --quiet --rebase --autostash", before: (*losing).pushed, denied: notYours, told: notYours,
 		heard: "edited the working tree while you hold the stick", moves: true,
@@ -64,14 +64,14 @@ var losses = []loss{
 		name: "a push with another's commits", command: "git push -q origin main", before: (*losing).commits, denied: carrying, told: carrying, silent: true,
 		owned: carrying, after: (*losing).unharmed,
 	},
-	{name: "rm -r", command: "rm -r src doc", denied: notYours, told: "ran rm -r.*" + takes, owned: "rm -r.* " + taking},
+	{name: "rm -r", command: "rm -r src doc", denied: notYours, told: "ran \"?rm -r.*" + takes, owned: "rm -r.* " + taking},
 	{
 		name: "a write to a sibling repository", command: "echo stray >../sibling/stray.txt", before: (*losing).heldNextDoor, denied: `stray\.txt ` + notYours,
 		told: `stray\.txt ` + notYours, heard: `edited stray\.txt without the stick, which %s holds`, hear: (*losing).nextDoor, after: (*losing).unharmed, end: (*losing).leftNextDoor,
 	},
 	{
 		name: "branch -D of a live task", call: (*losing).dropsBranch, before: func(l *losing) { l.spawn(l.worker) }, denied: "is the worktree of task-[0-9]+, on which %s works",
-		told: "ran git branch -D feat/task-[0-9]+ and git update-ref -d refs/heads/feat/task-[0-9]+, work of %s; the old commit is kept as ", after: (*losing).keptTip, end: (*losing).cancel,
+		told: "ran \"?git branch -D feat/task-[0-9]+\"? and \"?git update-ref -d refs/heads/feat/task-[0-9]+\"?, work of %s; the old commit is kept as ", after: (*losing).keptTip, end: (*losing).cancel,
 	},
 	{
 		name: "a worktree agent that writes to the main checkout", call: (*losing).strays, before: func(l *losing) { l.spawn(l.destroyer) },
