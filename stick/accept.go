@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// ProjectCommand is a command that a project's settings have tt run, on the machine of everybody who clones the
-// repository. tt runs it only after a person has seen and accepted it: see [ProjectCommand.RequireAccepted].
+// ProjectCommand is a command that a project's settings have tt run, on the machine of everybody who clones
+// the repository. tt runs it only after a person has seen and accepted it: see
+// [ProjectCommand.RequireAccepted].
 type ProjectCommand struct {
 	Key     string `json:"key"` // in .talking-stick.toml, with its section: worker.setup
 	Command string `json:"command"`
@@ -21,14 +22,16 @@ type Acceptance struct {
 	At  Time
 }
 
-// Sum returns the sum that stands for the command: another command, or the same one under another key, has another.
+// Sum returns the sum that stands for the command: another command, or the same one under another key, has
+// another.
 func (c ProjectCommand) Sum() string {
 	h := sha256.Sum256([]byte(c.Key + "\x00" + c.Command))
 	return hex.EncodeToString(h[:])
 }
 
-// shortCommandSum is how many digits of a sum people read, and the fewest that name a command. Whoever writes the project's settings looks for two commands
-// with the same digits: of 12 digits a computer finds them in seconds.
+// shortCommandSum is how many digits of a sum people read, and the fewest that name a command. Whoever writes
+// the project's settings looks for two commands with the same digits: of 12 digits a computer finds them in
+// seconds.
 const shortCommandSum = 32
 
 // ShortSum returns the beginning of the sum, by which a person names the command that it has read.
@@ -51,9 +54,10 @@ func (c ProjectCommand) Accept(by AgentID, person bool, now Time) (Acceptance, e
 // maxShownCommand is how much of a command a refusal shows.
 const maxShownCommand = 160
 
-// RequireAccepted refuses a command that nobody has accepted, or that isn't the one that was accepted. last is the last
-// acceptance of a command of this key in the room, or zero. person says whether the caller may accept it: the refusal
-// names the step only if it shows the whole command as it is. It fails with [CodeConfigChanged].
+// RequireAccepted refuses a command that nobody has accepted, or that isn't the one that was accepted. last
+// is the last acceptance of a command of this key in the room, or zero. person says whether the caller may
+// accept it: the refusal names the step only if it shows the whole command as it is. It fails with
+// [CodeConfigChanged].
 func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 	if last.Sum == c.Sum() {
 		return nil

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Taking is the question whether an agent may run a command that takes uncommitted work away, or sweeps it into the index or a
-// commit.
+// Taking is the question whether an agent may run a command that takes uncommitted work away, or sweeps it
+// into the index or a commit.
 type Taking struct {
 	By     AgentID
 	Person bool
@@ -16,8 +16,8 @@ type Taking struct {
 	Of     []AgentID // whose they are
 }
 
-// MayTake judges such a command by the work of others that it would take. The caller's own work, work that has passed with the stick and
-// work that nobody has noted are no reason to stop it: they are copied first.
+// MayTake judges such a command by the work of others that it would take. The caller's own work, work that
+// has passed with the stick and work that nobody has noted are no reason to stop it: they are copied first.
 func (r Room) MayTake(q Taking) Judgement {
 	if q.Person || !r.Enforces() || len(q.Theirs) == 0 {
 		return Judgement{}
@@ -33,8 +33,9 @@ func (r Room) MayTake(q Taking) Judgement {
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
 
-// NotKept refuses a command that takes away work, or commits, of which no whole copy can be kept. missing says what, and why. It
-// is refused once in a turn: the same command again goes through, see [Room.AskedAgain].
+// NotKept refuses a command that takes away work, or commits, of which no whole copy can be kept. missing
+// says what, and why. It is refused once in a turn: the same command again goes through, see
+// [Room.AskedAgain].
 func (r Room) NotKept(form string, missing []Words) *Error {
 	what := missing[0]
 	if len(missing) > 1 {
@@ -44,20 +45,23 @@ func (r Room) NotKept(form string, missing []Words) *Error {
 		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
 }
 
-// NoneKept is [Room.NotKept] where no copies can be kept at all. why says so, and its hint what to do about that.
+// NoneKept is [Room.NotKept] where no copies can be kept at all. why says so, and its hint what to do about
+// that.
 func (r Room) NoneKept(form string, why *Error) *Error {
 	return r.denied(Wordsf("no copy can be kept of what %s would take away: %s", form, why), nil).
 		With("command", form).Hintf("%s; else copy that yourself, or run the same command again: it goes through", why.Hint)
 }
 
-// Unrecorded is such a refusal where nobody can write down that there was one: then the same command is refused again.
+// Unrecorded is such a refusal where nobody can write down that there was one: then the same command is
+// refused again.
 func (e *Error) Unrecorded() *Error {
 	return e.Hintf("copy that yourself, and ask a person to make the data directory writable")
 }
 
-// AskedAgain reports whether an agent was refused a command in this turn already, by its last events [EventStickDenied]. Two commands are
-// the same if sum is, which is of all that the command would take; the text of a command is cut, and doesn't say where it runs. Events from
-// before there was a sum are compared by that text.
+// AskedAgain reports whether an agent was refused a command in this turn already, by its last events
+// [EventStickDenied]. Two commands are the same if sum is, which is of all that the command would take; the
+// text of a command is cut, and doesn't say where it runs. Events from before there was a sum are compared by
+// that text.
 func (r Room) AskedAgain(form, sum string, last []Event) bool {
 	for _, e := range last {
 		p, ok := PayloadOf[StickDeniedPayload](e)
@@ -72,7 +76,8 @@ func (r Room) AskedAgain(form, sum string, last []Event) bool {
 	return false
 }
 
-// DeniesEdit reports whether an event [EventStickDenied] is about an edit. The others are about commands, see [Room.NotKept].
+// DeniesEdit reports whether an event [EventStickDenied] is about an edit. The others are about commands, see
+// [Room.NotKept].
 func (e Event) DeniesEdit() bool {
 	p, ok := PayloadOf[StickDeniedPayload](e)
 	return ok && p.Command == ""
@@ -117,8 +122,8 @@ func union[T comparable](a, b []T) []T {
 	return out
 }
 
-// Take makes the event that a command takes uncommitted work. It is for the agent that runs it, and for the others whose work it is. That the
-// repository is gone concerns everybody in the room.
+// Take makes the event that a command takes uncommitted work. It is for the agent that runs it, and for the
+// others whose work it is. That the repository is gone concerns everybody in the room.
 func (r Room) Take(t Taken) Event {
 	p := WorkTakenPayload{
 		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: some(t.Files), Count: len(t.Files), Stash: some(t.Stash), Of: t.Of,

@@ -40,7 +40,8 @@ func TestMayTake(t *testing.T) {
 	}
 }
 
-// TestNotKeptIsRefusedOnce: a command of whose work no copy can be kept is refused once in a turn, and another one isn't let through for it.
+// TestNotKeptIsRefusedOnce: a command of whose work no copy can be kept is refused once in a turn, and
+// another one isn't let through for it.
 func TestNotKeptIsRefusedOnce(t *testing.T) {
 	f := room(t).member("a").owns("a")
 	long := "git checkout -- " + strings.Repeat("x", 500)

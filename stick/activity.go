@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// AgentState says what an agent does, as far as facts say it. Only that an agent is idle may be concluded from its silence.
+// AgentState says what an agent does, as far as facts say it. Only that an agent is idle may be concluded
+// from its silence.
 type AgentState string
 
 // What agents do.
@@ -51,15 +52,16 @@ type Activity struct {
 }
 
 const (
-	// SilentAfter is how long an agent that works may show no sign. An interrupt fires no hook, so one that stays silent for longer is idle.
+	// SilentAfter is how long an agent that works may show no sign. An interrupt fires no hook, so one that
+	// stays silent for longer is idle.
 	SilentAfter = 10 * time.Minute
 	// longCall is how long a tool call may take that nothing has ended. After that it counts as interrupted.
 	longCall = 2 * time.Hour
 )
 
-// Activity returns what a member does. A question to its person comes first, because any later hook takes it back. Then comes a wait for
-// the stick, because the wait is seen to run. ok is false for a person, who has no hooks, unless it waits.
-// See docs/decisions/screens-and-browser.md#what-an-agent-does.
+// Activity returns what a member does. A question to its person comes first, because any later hook takes it
+// back. Then comes a wait for the stick, because the wait is seen to run. ok is false for a person, who has
+// no hooks, unless it waits. See docs/decisions/screens-and-browser.md#what-an-agent-does.
 func (r Room) Activity(a AgentID, h Signs, s *Probed, now Time) (does Activity, ok bool) {
 	m, _ := r.Member(a)
 	last := min(max(m.LastSeenAt, h.At), now)
@@ -95,8 +97,9 @@ func (r Room) inCall(m Member, now Time) bool {
 	return !m.BusySince.IsZero() && !(Deadline{m.BusySince, longCall}).Due(now)
 }
 
-// LooksUntil returns when a room will look different to whoever watches it, although nobody commits anything: a limit of the turn ends, or
-// an agent has been silent for too long. It is zero for never. The ends of processes come on top of that.
+// LooksUntil returns when a room will look different to whoever watches it, although nobody commits anything:
+// a limit of the turn ends, or an agent has been silent for too long. It is zero for never. The ends of
+// processes come on top of that.
 func (r Room) LooksUntil(signs map[AgentID]Signs, s *Probed, now Time) Time {
 	at := Time(0)
 	next := func(t Time) {

@@ -60,7 +60,8 @@ func TestActivityOfAPerson(t *testing.T) {
 	f.does("a person waits", "human:ann", Signs{}, AgentWaits, f.now)
 }
 
-// TestLooksUntil: a view that is read again at that time, and only then, misses nothing that time alone changes.
+// TestLooksUntil: a view that is read again at that time, and only then, misses nothing that time alone
+// changes.
 func TestLooksUntil(t *testing.T) {
 	const a, b = AgentID("claude:a"), AgentID("codex:b")
 	quiet := map[AgentID]Signs{}

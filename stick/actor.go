@@ -2,8 +2,8 @@ package stick
 
 import "slices"
 
-// Actor is an agent with the evidence that is known of it. One agent can act under several names, so a rule that tells
-// two agents apart compares this, not names.
+// Actor is an agent with the evidence that is known of it. One agent can act under several names, so a rule
+// that tells two agents apart compares this, not names.
 type Actor struct {
 	Names     []AgentID  // under which it, its session and its process have acted
 	Processes []Evidence // that vouch for one of these names

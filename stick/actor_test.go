@@ -2,7 +2,8 @@ package stick
 
 import "testing"
 
-// TestActor: two names are one agent if they belong to one session, or to one process that proves its session.
+// TestActor: two names are one agent if they belong to one session, or to one process that proves its
+// session.
 func TestActor(t *testing.T) {
 	p, q := Process{Boot: "b", PID: 1, Start: 1}, Process{Boot: "b", PID: 2, Start: 2}
 	in := func(p Process, proof Proof, names ...AgentID) Actor {

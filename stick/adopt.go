@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NotesEdits says why nobody notes in this room who edits what, and nil if somebody does. It fails with [CodeRoomClosed] and
-// [CodeNotEnforced].
+// NotesEdits says why nobody notes in this room who edits what, and nil if somebody does. It fails with
+// [CodeRoomClosed] and [CodeNotEnforced].
 func (r Room) NotesEdits() error {
 	switch {
 	case r.Closed:
@@ -18,8 +18,9 @@ func (r Room) NotesEdits() error {
 	return nil
 }
 
-// Mine makes the changes of files a person's own, or with not takes that back: then nobody is known to have made them. It
-// returns the files of which that is news. It fails with [CodePersonOnly] for an agent, with [CodeRoomClosed] and with [CodeNotEnforced].
+// Mine makes the changes of files a person's own, or with not takes that back: then nobody is known to have
+// made them. It returns the files of which that is news. It fails with [CodePersonOnly] for an agent, with
+// [CodeRoomClosed] and with [CodeNotEnforced].
 func (r Room) Mine(by Editor, person, not bool, files []EditedFile) (out []EditedFile, err error) {
 	if err := r.NotesEdits(); err != nil {
 		return nil, err
@@ -64,8 +65,8 @@ func (q Adoption) Check() error {
 	return nil
 }
 
-// Adopt makes the changes of files the caller's, whoever has edited them, with an event for each former editor. It fails with
-// [CodeRoomClosed] and [CodeNotEnforced].
+// Adopt makes the changes of files the caller's, whoever has edited them, with an event for each former
+// editor. It fails with [CodeRoomClosed] and [CodeNotEnforced].
 func (r Room) Adopt(q Adoption, files []EditedFile) (out []EditedFile, events []Event, err error) {
 	if err := r.NotesEdits(); err != nil {
 		return nil, nil, err

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Call is a call of a tool by an agent in one checkout, as hooks have seen it. It is evidence: what a hook didn't see isn't in it.
+// Call is a call of a tool by an agent in one checkout, as hooks have seen it. It is evidence: what a hook
+// didn't see isn't in it.
 type Call struct {
 	Room     RoomID  `json:"-"` // that of the checkout
 	ID       int64   `json:"call_id"`
@@ -17,7 +18,8 @@ type Call struct {
 	Key      string  `json:"-"`                 // by which the harness names the call before and after it; empty if it doesn't
 	Checkout string  `json:"checkout"`          // the top level
 
-	// The snapshots of the checkout. Before is empty where there was no time for one, and After until the call has ended.
+	// The snapshots of the checkout. Before is empty where there was no time for one, and After until the
+	// call has ended.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 
@@ -59,8 +61,9 @@ type CallPart struct {
 	Alone    bool   // no call of another agent ran in it
 }
 
-// Parts splits a call that has ended at the snapshots that the calls of other agents have made in the same checkout meanwhile. What
-// has changed in a part that is Alone, the call has changed, or somebody whose calls no hook sees. Ids of snapshots sort by time.
+// Parts splits a call that has ended at the snapshots that the calls of other agents have made in the same
+// checkout meanwhile. What has changed in a part that is Alone, the call has changed, or somebody whose calls
+// no hook sees. Ids of snapshots sort by time.
 func (c Call) Parts(others []Call, now Time) []CallPart {
 	if c.Before == "" || c.After == "" || c.Before >= c.After {
 		return nil
@@ -104,9 +107,10 @@ func (c Call) Overlaps(others []Call, now Time) bool {
 	})
 }
 
-// IsCallOver reports whether a call of a member is over though no hook has seen its end, as far as that is sure: the member is gone, or has been
-// idle since, or its conversation has gone on. all are calls in its checkout. A harness may run several tools at a time, but it waits for all of
-// them before the next: so if a later command has ended, and another one has begun after that, this one has ended, too.
+// IsCallOver reports whether a call of a member is over though no hook has seen its end, as far as that is
+// sure: the member is gone, or has been idle since, or its conversation has gone on. all are calls in its
+// checkout. A harness may run several tools at a time, but it waits for all of them before the next: so if a
+// later command has ended, and another one has begun after that, this one has ended, too.
 func (r Room) IsCallOver(c Call, all []Call, s *Probed) bool {
 	m, ok := r.Member(c.Agent)
 	switch {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Letters are snapshots, in the order in which they were made, a second apart. A call begins with one and ends with one.
+// Letters are snapshots, in the order in which they were made, a second apart. A call begins with one and
+// ends with one.
 func TestPartsOfACall(t *testing.T) {
 	at := func(id string) Time { return Time(1000 + 1000*int64(id[0]-'a')) }
 	call := func(agent AgentID, before, after string) Call {

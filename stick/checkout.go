@@ -1,8 +1,8 @@
 package stick
 
-// Checkout is a copy of the repository in which members work. Where a room has several, on several hosts or on one, nobody can overwrite
-// what is in another one, and the turn is about what they share: the branch to which all push. It is zero where a room
-// has one, and where it isn't known.
+// Checkout is a copy of the repository in which members work. Where a room has several, on several hosts or
+// on one, nobody can overwrite what is in another one, and the turn is about what they share: the branch to
+// which all push. It is zero where a room has one, and where it isn't known.
 type Checkout struct {
 	Host string `json:"host_id"` // its host
 	Path string `json:"path"`    // its top directory there
@@ -50,8 +50,8 @@ type Pushing struct {
 	Branch string   // that the members share
 }
 
-// MayPushTo judges a push to a branch that the members share. Only where their checkouts are several it needs the turn: elsewhere edits
-// do. While nobody has the turn, anybody may push.
+// MayPushTo judges a push to a branch that the members share. Only where their checkouts are several it needs
+// the turn: elsewhere edits do. While nobody has the turn, anybody may push.
 func (r Room) MayPushTo(q Pushing, s *Probed, now Time) Judgement {
 	if q.Person || !r.Enforces() || !r.elsewhere(q.In) || r.Turn.Owner == q.By {
 		return Judgement{}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSeveralCheckouts: where members work in checkouts of their own, the turn says who may push to what they share. Edits it fences only
-// in the checkout of whoever has it.
+// TestSeveralCheckouts: where members work in checkouts of their own, the turn says who may push to what they
+// share. Edits it fences only in the checkout of whoever has it.
 func TestSeveralCheckouts(t *testing.T) {
 	here, there, unknown := Checkout{"h1", "/w"}, Checkout{"h2", "/w"}, Checkout{}
 	second := Checkout{"h1", "/w2"}
@@ -75,7 +75,8 @@ func TestSeveralCheckouts(t *testing.T) {
 	}
 }
 
-// TestWarnedOfPushes: where the room only warns, who edits in another checkout is told nothing, and who pushes is.
+// TestWarnedOfPushes: where the room only warns, who edits in another checkout is told nothing, and who
+// pushes is.
 func TestWarnedOfPushes(t *testing.T) {
 	f := room(t).member("a", "b").alive("a", "b").policy("enforce=warn").owns("a")
 	f.Room = f.WorksIn("a", Checkout{"h1", "/w"})

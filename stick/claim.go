@@ -12,10 +12,10 @@ const (
 	TookOver     ClaimReason = "takeover"      // it was taken over
 )
 
-// Claim gives the stick to a, or returns "" if a may not have it now. a may have a free stick, and one
-// that is reserved for a. The reservation counts even after its time, until somebody else takes over.
-// If the stick is free, the agent that ended the last turn must wait for Policy.WaiterGrace while another
-// member waits for work. Nobody may have it while the room is paused. An owner that claims again gets [AlreadyOwner].
+// Claim gives the stick to a, or returns "" if a may not have it now. a may have a free stick, and one that
+// is reserved for a. The reservation counts even after its time, until somebody else takes over. If the stick
+// is free, the agent that ended the last turn must wait for Policy.WaiterGrace while another member waits for
+// work. Nobody may have it while the room is paused. An owner that claims again gets [AlreadyOwner].
 func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason) {
 	t := r.Turn
 	var why ClaimReason

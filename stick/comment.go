@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Comment is what a reviewer says about lines of a task's diff. It is a draft, which only its author sees, until the author decides on the task.
+// Comment is what a reviewer says about lines of a task's diff. It is a draft, which only its author sees,
+// until the author decides on the task.
 type Comment struct {
 	ID         int          `json:"comment_id"` // counts from 1 in its task
 	Author     AgentID      `json:"author,omitempty"`
@@ -75,7 +76,8 @@ func (c Comment) size() int {
 	return n
 }
 
-// SourceAround returns the lines of a file that a comment on some of them keeps. Of many it leaves out those in the middle.
+// SourceAround returns the lines of a file that a comment on some of them keeps. Of many it leaves out those
+// in the middle.
 func SourceAround(file []string, l Lines, old bool, hs Hunks) []SourceLine {
 	code := []SourceLine{}
 	first, last := max(l[0]-contextLines, 1), min(l[1]+contextLines, len(file))
@@ -95,9 +97,9 @@ func SourceAround(file []string, l Lines, old bool, hs Hunks) []SourceLine {
 	return code
 }
 
-// Comment checks a draft on the commit that the reviewer has seen, and gives it its number. others are the comments that the task has. If
-// the reviewer's drafts have it already, Comment returns that one, and true. It fails with [CodeUsage], [CodeMessageTooLarge],
-// [CodeInvalidTransition], and as [Task.Approve] does.
+// Comment checks a draft on the commit that the reviewer has seen, and gives it its number. others are the
+// comments that the task has. If the reviewer's drafts have it already, Comment returns that one, and true.
+// It fails with [CodeUsage], [CodeMessageTooLarge], [CodeInvalidTransition], and as [Task.Approve] does.
 func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, bool, error) {
 	if t.Over() {
 		return c, false, t.facts(Errorf(CodeInvalidTransition, "%s is %s: nobody would read the comment", t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
@@ -147,8 +149,8 @@ func (v TaskDecision) sending() []Comment {
 	return sent
 }
 
-// Resolve marks a comment as dealt with. An author of the task may, or whoever made the comment, or a person. If it is resolved already, the
-// event is nil. Resolve fails with [CodeNotFound] and [CodeNotYourTask].
+// Resolve marks a comment as dealt with. An author of the task may, or whoever made the comment, or a person.
+// If it is resolved already, the event is nil. Resolve fails with [CodeNotFound] and [CodeNotYourTask].
 func (t Task) Resolve(c TaskCall, x Comment) (*Event, error) {
 	switch {
 	case !x.For(c.By):

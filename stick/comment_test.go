@@ -10,7 +10,8 @@ func onLine(body string) Comment {
 	return Comment{Base: "b", Head: "h", Path: "a.go", Lines: Lines{3, 3}, Body: body}
 }
 
-// TestComments follows comments: drafts that only their author sees, the decision that sends them, and who resolves them.
+// TestComments follows comments: drafts that only their author sees, the decision that sends them, and who
+// resolves them.
 func TestComments(t *testing.T) {
 	task := made(t, begun, offers("h", "p"))
 	v := TaskDecision{TaskCall: theReviewer, Head: "h", Branch: "h"}
@@ -124,7 +125,8 @@ func TestCommentRefusals(t *testing.T) {
 	says(t, err, "you saw commit g of T-1, but commit h is its newest", "look at what is new: tt task diff T-1")
 }
 
-// TestSourceAround: a comment keeps its lines with three on each side; of many it leaves out the middle, and of a long line the end.
+// TestSourceAround: a comment keeps its lines with three on each side; of many it leaves out the middle, and
+// of a long line the end.
 func TestSourceAround(t *testing.T) {
 	file := make([]string, 100)
 	for i := range file {

@@ -12,7 +12,8 @@ const (
 	DeliveryNeedsPerson Delivery = "needs_a_person" // nothing wakes the recipient: a person has to prompt it, or is the recipient
 )
 
-// Reaches returns how a message sent now reaches a. wake is when it may wake a if a is idle; see [WakeAt]. in is the inbox of its harness.
+// Reaches returns how a message sent now reaches a. wake is when it may wake a if a is idle; see [WakeAt]. in
+// is the inbox of its harness.
 func (r Room) Reaches(a AgentID, wake Deadline, in Inbox, s *Probed, now Time) Delivery {
 	m, _ := r.Member(a)
 	works := m.HooksSeen && m.IdleAt.IsZero()

@@ -29,7 +29,8 @@ func TestReaches(t *testing.T) {
 	}
 }
 
-// TestReachesAnIdleAgent: its harness's wait wakes it now or later, but not while it works; a wait of its own returns now.
+// TestReachesAnIdleAgent: its harness's wait wakes it now or later, but not while it works; a wait of its own
+// returns now.
 func TestReachesAnIdleAgent(t *testing.T) {
 	f := room(t).member("a", "b")
 	f.edit("b", func(m *Member) { m.HooksSeen, m.IdleAt = true, f.now })

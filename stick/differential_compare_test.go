@@ -50,7 +50,8 @@ func (g *game) compareAnswer(act model.Act, o performed, res model.Result) strin
 	return ""
 }
 
-// compareDeadline compares when the wait that has just looked looks again. It may be earlier than the model says, not later.
+// compareDeadline compares when the wait that has just looked looks again. It may be earlier than the model
+// says, not later.
 func (g *game) compareDeadline(act model.Act, o performed) string {
 	if !o.asked || act.Kind == model.Try || g.waits[act.By] == "" {
 		return ""

@@ -11,12 +11,13 @@ import (
 	"talkingstick/internal/model"
 )
 
-// TestTaskDifferential plays random acts on tasks by the rules and by the model, and compares the two after every act: what was
-// refused and by which code, whether there is an event, the state and its attempt, whose the task is, and which commit is approved.
+// TestTaskDifferential plays random acts on tasks by the rules and by the model, and compares the two after
+// every act: what was refused and by which code, whether there is an event, the state and its attempt, whose
+// the task is, and which commit is approved.
 //
-// It was seen to fail for each of these changes in the rules: an earlier worker may review (mayReview); a reviewer needn't have seen the
-// commit (mayApprove); an earlier attempt isn't over (fenced); a worker is replaced that is there (Start); a task waits for itself
-// through others (wayTo).
+// It was seen to fail for each of these changes in the rules: an earlier worker may review (mayReview); a
+// reviewer needn't have seen the commit (mayApprove); an earlier attempt isn't over (fenced); a worker is
+// replaced that is there (Start); a task waits for itself through others (wayTo).
 func TestTaskDifferential(t *testing.T) {
 	leavesSteps(t)
 	rnd := rand.New(rand.NewPCG(*modelSeed, 2))
@@ -199,7 +200,8 @@ func (g *taskGame) randomName(t *model.Task) string {
 	return names[g.rnd.IntN(len(names))]
 }
 
-// play performs an act on both. It returns what it came to, "" if nobody could perform it, and how the two differ.
+// play performs an act on both. It returns what it came to, "" if nobody could perform it, and how the two
+// differ.
 func (g *taskGame) play(a taskAct) (outcome, differs string) {
 	if g.model[a.id] == nil && a.name != "spawn" {
 		return "", ""

@@ -30,17 +30,19 @@ func leavesSteps(t *testing.T) {
 	}
 }
 
-// TestDifferential plays random acts on rooms by the rules and by the model of the rules, and compares the two after every act: who
-// has the stick and who would be next, what was refused and by which code, what waits and edits are told, which takeover is open, and
-// whether waits look in time.
+// TestDifferential plays random acts on rooms by the rules and by the model of the rules, and compares the
+// two after every act: who has the stick and who would be next, what was refused and by which code, what
+// waits and edits are told, which takeover is open, and whether waits look in time.
 //
-// It was seen to fail for each of these changes in the rules: the prior owner isn't put last, or a member that was passed over is named
-// (inLine); a grace is counted from the grant (deferred); the sequence begins with the last one (distance); a takeover keeps the prior
-// owner, and brings the handoff as if it were a claim; everybody is offered it at once (offerAt); its guard lasts no minute (guard);
-// an idle holder is replaced although its limit was raised (Opening); a lower limit applies at once (delay); heartbeats count for
-// ever; a call doesn't acknowledge a grant (Touch); a reservation by a release never lapses (Settle); a pause doesn't renew limits
-// (Resume); a restore names the holder again; a child edits when its parent is gone (Parent); the later reservation decides
-// (rules.of); a wait doesn't wake when the holder is idle (deadline).
+// It was seen to fail for each of these changes in the rules: the prior owner isn't put last, or a member
+// that was passed over is named (inLine); a grace is counted from the grant (deferred); the sequence begins
+// with the last one (distance); a takeover keeps the prior owner, and brings the handoff as if it were a
+// claim; everybody is offered it at once (offerAt); its guard lasts no minute (guard); an idle holder is
+// replaced although its limit was raised (Opening); a lower limit applies at once (delay); heartbeats count
+// for ever; a call doesn't acknowledge a grant (Touch); a reservation by a release never lapses (Settle); a
+// pause doesn't renew limits (Resume); a restore names the holder again; a child edits when its parent is
+// gone (Parent); the later reservation decides (rules.of); a wait doesn't wake when the holder is idle
+// (deadline).
 func TestDifferential(t *testing.T) {
 	leavesSteps(t)
 	rnd := rand.New(rand.NewPCG(*modelSeed, 1))
@@ -144,7 +146,8 @@ func (g *game) randomAct(rnd *rand.Rand) model.Act {
 	return act
 }
 
-// shrink returns the fewest acts that it finds after which the rules and the model differ in the same way, and the difference.
+// shrink returns the fewest acts that it finds after which the rules and the model differ in the same way,
+// and the difference.
 func (s setting) shrink(acts []model.Act, differs string) ([]model.Act, string) {
 	subject := func(d string) string { before, _, _ := strings.Cut(d, ":"); return before }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Draft is what a holder has saved of its handoff while it still works. It is no handoff: it ends nothing, and the
-// room's last handoff stays. The next holder gets it if the turn ends without one.
+// Draft is what a holder has saved of its handoff while it still works. It is no handoff: it ends nothing,
+// and the room's last handoff stays. The next holder gets it if the turn ends without one.
 type Draft struct {
 	Turn    int64    `json:"turn_id"`
 	Agent   AgentID  `json:"from_agent_id"`
@@ -15,8 +15,8 @@ type Draft struct {
 	Handoff *Handoff `json:"handoff,omitempty"` // as much of it as the holder gave
 }
 
-// Check refuses a draft that says nothing, that holds no text, or that has more than [MaxHandoff] bytes. It fails with
-// [CodeInvalidHandoff]. Unlike a handoff, a draft may lack its status and its next action.
+// Check refuses a draft that says nothing, that holds no text, or that has more than [MaxHandoff] bytes. It
+// fails with [CodeInvalidHandoff]. Unlike a handoff, a draft may lack its status and its next action.
 func (d Draft) Check() error {
 	texts := []string{d.Text}
 	if h := d.Handoff; h != nil {
@@ -61,14 +61,15 @@ type EarlierDraft struct {
 	Cut  bool `json:"cut,omitempty"` // only the beginning of its text is here, because there are many
 }
 
-// How much of the drafts of earlier turns a grant brings: all of the newest that fit, and of the others the beginning.
+// How much of the drafts of earlier turns a grant brings: all of the newest that fit, and of the others the
+// beginning.
 const (
 	maxEarlierDrafts = 20
 	maxDraftStart    = 1 << 10
 )
 
-// EarlierDrafts returns what a grant brings of drafts, the newest first. Together they are bounded, however many turns ended without
-// a handoff.
+// EarlierDrafts returns what a grant brings of drafts, the newest first. Together they are bounded, however
+// many turns ended without a handoff.
 func EarlierDrafts(drafts []Draft) (all []EarlierDraft) {
 	room := MaxHandoff
 	for _, d := range drafts[:min(len(drafts), maxEarlierDrafts)] {
@@ -111,7 +112,8 @@ func (d Draft) given() Draft {
 	return Draft{Text: d.Text, Handoff: d.Handoff}
 }
 
-// SameAs reports whether the author of d gave the same as the author of o in the same turn, apart from blanks around texts.
+// SameAs reports whether the author of d gave the same as the author of o in the same turn, apart from blanks
+// around texts.
 func (d Draft) SameAs(o Draft) bool {
 	if d.Turn != o.Turn || strings.TrimSpace(d.Text) != strings.TrimSpace(o.Text) || (d.Handoff == nil) != (o.Handoff == nil) {
 		return false
@@ -119,9 +121,9 @@ func (d Draft) SameAs(o Draft) bool {
 	return d.Handoff == nil || d.Handoff.SameAs(*o.Handoff)
 }
 
-// SaveDraft returns the draft as it is stored for the current turn, and the event that says so. If last, the draft that
-// the turn has already, says the same, nothing changes and there is no event. It fails with [CodeTurnMismatch] and
-// [CodeStaleLease], and like [Draft.Check].
+// SaveDraft returns the draft as it is stored for the current turn, and the event that says so. If last, the
+// draft that the turn has already, says the same, nothing changes and there is no event. It fails with
+// [CodeTurnMismatch] and [CodeStaleLease], and like [Draft.Check].
 func (r Room) SaveDraft(by AgentID, f Fence, d Draft, last *Draft, now Time) (Draft, []Event, error) {
 	if err := d.Check(); err != nil {
 		return d, nil, err
@@ -136,8 +138,8 @@ func (r Room) SaveDraft(by AgentID, f Fence, d Draft, last *Draft, now Time) (Dr
 	return d, []Event{r.event(EventDraftSaved, by, "").with(DraftSavedPayload{Again: last != nil})}, nil
 }
 
-// AskDraft asks the holder of the stick for a draft, because its harness is about to summarize its conversation. There
-// is no event if a isn't the holder.
+// AskDraft asks the holder of the stick for a draft, because its harness is about to summarize its
+// conversation. There is no event if a isn't the holder.
 func (r Room) AskDraft(a AgentID) []Event {
 	if r.Closed || r.Turn.State != Owned || r.Turn.Owner != a {
 		return nil

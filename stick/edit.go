@@ -12,7 +12,8 @@ type Enforce string
 const (
 	// EnforceOff lets everybody edit. An agent that asks still learns what would be against the rules.
 	EnforceOff Enforce = "off"
-	// EnforceWarn lets everybody edit. Who edits what [EnforceScopes] would deny is told so, and so is the holder of the stick.
+	// EnforceWarn lets everybody edit. Who edits what [EnforceScopes] would deny is told so, and so is the
+	// holder of the stick.
 	EnforceWarn Enforce = "warn"
 	// EnforceStick lets only the holder of the stick edit. Reservations inform others, and deny nobody.
 	EnforceStick Enforce = "stick"
@@ -23,8 +24,8 @@ const (
 // strictness lists what a room can enforce, the mildest first.
 var strictness = []Enforce{EnforceOff, EnforceWarn, EnforceScopes, EnforceStick}
 
-// Known reports whether e is a word that this program knows. A room with another one, which a newer program has set,
-// enforces nothing here.
+// Known reports whether e is a word that this program knows. A room with another one, which a newer program
+// has set, enforces nothing here.
 func (e Enforce) Known() bool { return slices.Contains(strictness, e) }
 
 // Denies reports whether edits that are against the rules are denied.
@@ -51,19 +52,20 @@ type Editing struct {
 // maxDenied is how many paths a denial names.
 const maxDenied = 5
 
-// Judgement is the answer to the question whether an agent may edit. At most one of the two is set; if none is, nothing is
-// against the rules.
+// Judgement is the answer to the question whether an agent may edit. At most one of the two is set; if none
+// is, nothing is against the rules.
 type Judgement struct {
 	Denied *Error // refuses the edit, with [CodeEditDenied]
 	Told   *Error // allows it, and says to the editor what is against the rules; see [EnforceWarn]
 }
 
-// MayEdit judges an edit. People may always edit. While the room is paused, no agent may: not in the shared tree, even if it
-// holds the stick, and not in a worktree. Otherwise worktrees aren't judged here. Whom the holder started may what the holder
-// may, except for what is left to the primary. So may everybody in a closed room, in a room that enforces nothing, and in another
-// checkout than that of whoever has the turn, unless [FencedAll]; there only reservations of others count. near must
-// hold at least the reservations that could match one of the paths, if [Enforce.HearsScopes].
-// See docs/decisions/reservations-and-patterns.md#policies-of-edits.
+// MayEdit judges an edit. People may always edit. While the room is paused, no agent may: not in the shared
+// tree, even if it holds the stick, and not in a worktree. Otherwise worktrees aren't judged here. Whom the
+// holder started may what the holder may, except for what is left to the primary. So may everybody in a
+// closed room, in a room that enforces nothing, and in another checkout than that of whoever has the turn,
+// unless [FencedAll]; there only reservations of others count. near must hold at least the reservations that
+// could match one of the paths, if [Enforce.HearsScopes]. See
+// docs/decisions/reservations-and-patterns.md#policies-of-edits.
 func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) Judgement {
 	return r.asEnforced(r.against(q, near, s, now))
 }
@@ -127,9 +129,9 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 	return r.denied(Wordsf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
 }
 
-// unreserved lists the paths that the caller may not change without the stick. instead is the first reservation of somebody
-// else that decides so, if there is one. With free that is needed: what nobody has reserved is everybody's. A change of the whole
-// tree names no paths.
+// unreserved lists the paths that the caller may not change without the stick. instead is the first
+// reservation of somebody else that decides so, if there is one. With free that is needed: what nobody has
+// reserved is everybody's. A change of the whole tree names no paths.
 func (r Room) unreserved(q Editing, near []Reservation, s *Probed, now Time, free bool) (denied []string, instead *Reservation) {
 	if q.Tree {
 		return nil, nil
@@ -210,7 +212,8 @@ type rule struct {
 	means func(string) bool
 }
 
-// GivesRight reports whether a reservation of p lets its owner edit without the stick. One that could match anywhere doesn't.
+// GivesRight reports whether a reservation of p lets its owner edit without the stick. One that could match
+// anywhere doesn't.
 func (r Room) GivesRight(p glob.Pattern) bool {
 	return r.Policy.Enforce.HearsScopes() && p.LiteralFirst()
 }
@@ -287,14 +290,15 @@ func (r Room) Denied(by AgentID, paths []string) Event {
 	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Paths: some(paths)})
 }
 
-// DeniedCommand makes the event that a hook stopped a command, see [Room.NotKept]. The sum tells the command from others, see
-// [Room.AskedAgain].
+// DeniedCommand makes the event that a hook stopped a command, see [Room.NotKept]. The sum tells the command
+// from others, see [Room.AskedAgain].
 func (r Room) DeniedCommand(by AgentID, form, sum string) Event {
 	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Command: clip(form, maxCommand), Sum: sum})
 }
 
-// EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the stick, if there is
-// one; in a pause, for the person who paused the room, if that is a member. One event in a turn is enough, see [Room.Told].
+// EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the
+// stick, if there is one; in a pause, for the person who paused the room, if that is a member. One event in a
+// turn is enough, see [Room.Told].
 func (r Room) EditTold(by AgentID, paths []string) Event {
 	to := AgentID("")
 	switch {
@@ -311,13 +315,14 @@ func (r Room) PushTold(by AgentID, branch string) Event {
 	return r.event(EventEditTold, by, r.Turn.Owner).with(EditToldPayload{Pushed: clip(branch, 256)})
 }
 
-// UnkeptTold makes the event that an agent was told that no copies can be kept in a checkout. It concerns nobody else, and one event in a
-// session is enough, see [Room.ToldUnkept].
+// UnkeptTold makes the event that an agent was told that no copies can be kept in a checkout. It concerns
+// nobody else, and one event in a session is enough, see [Room.ToldUnkept].
 func (r Room) UnkeptTold(by AgentID, checkout string) Event {
 	return r.event(EventEditTold, by, "").with(EditToldPayload{Unkept: clip(checkout, 256)})
 }
 
-// ToldUnkept reports whether an agent was told in its session that no copies can be kept, by its last events [EventEditTold].
+// ToldUnkept reports whether an agent was told in its session that no copies can be kept, by its last events
+// [EventEditTold].
 func (r Room) ToldUnkept(by AgentID, last []Event) bool {
 	m, _ := r.Member(by)
 	return slices.ContainsFunc(last, func(e Event) bool {
@@ -326,8 +331,8 @@ func (r Room) ToldUnkept(by AgentID, last []Event) bool {
 	})
 }
 
-// Told reports whether an agent doesn't have to be told again, because of its last events [EventEditTold]: in a turn once is
-// enough, in a pause too, and while nobody holds the stick once in a session.
+// Told reports whether an agent doesn't have to be told again, because of its last events [EventEditTold]: in
+// a turn once is enough, in a pause too, and while nobody holds the stick once in a session.
 func (r Room) Told(by AgentID, last []Event) bool {
 	m, _ := r.Member(by)
 	return slices.ContainsFunc(last, func(e Event) bool {

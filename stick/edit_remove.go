@@ -9,8 +9,9 @@ type Removing struct {
 	Person     bool
 }
 
-// MayRemove judges a removal. It is denied to every agent, also to the holder, and also where the room only warns: a turn is the
-// right to change files, and without the root or the repository nothing says any more what they were.
+// MayRemove judges a removal. It is denied to every agent, also to the holder, and also where the room only
+// warns: a turn is the right to change files, and without the root or the repository nothing says any more
+// what they were.
 func (r Room) MayRemove(q Removing) Judgement {
 	if q.Person || !r.Enforces() {
 		return Judgement{}

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// TaskMark names the attempt at a task that a command was started for. All that the command starts has the mark.
+// TaskMark names the attempt at a task that a command was started for. All that the command starts has the
+// mark.
 type TaskMark struct {
 	Room    RoomID // empty if the mark doesn't say
 	Task    string
@@ -40,14 +41,15 @@ type Working struct {
 	Mark  TaskMark  // of the command in which it runs; zero for none
 }
 
-// worksOn reports whether a caller works on a task: as its worker, below it, or in the command of the current attempt.
+// worksOn reports whether a caller works on a task: as its worker, below it, or in the command of the current
+// attempt.
 func (r Room) worksOn(t Task, w Working) bool {
 	marked := w.Mark.Room == r.ID && w.Mark.Attempt == t.Attempt && TaskKey(w.Mark.Task) == TaskKey(t.ID)
 	return marked || t.Worker != "" && (t.Worker == w.By || slices.Contains(w.Under, t.Worker))
 }
 
-// MayWorkOn judges a change of the worktree or the branch of a task, like [Room.MayEdit]. Its worker may change them, and so
-// may everybody while it has no worker.
+// MayWorkOn judges a change of the worktree or the branch of a task, like [Room.MayEdit]. Its worker may
+// change them, and so may everybody while it has no worker.
 func (r Room) MayWorkOn(t Task, w Working) Judgement {
 	if t.Worker == "" || t.Over() || r.worksOn(t, w) || !r.Enforces() {
 		return Judgement{}
@@ -63,9 +65,10 @@ type Straying struct {
 	Path string // what changes, relative to the tree; empty for anything in it
 }
 
-// MayStray judges a change outside of the worktree of a task that the caller works on now. It is kept to that worktree, also
-// where a reservation of its own or its parent's turn would cover the path: who writes to another tree has mostly taken it for
-// its own. Only who holds the stick itself may change both. tasks are those that the caller works on, the nearest first.
+// MayStray judges a change outside of the worktree of a task that the caller works on now. It is kept to that
+// worktree, also where a reservation of its own or its parent's turn would cover the path: who writes to
+// another tree has mostly taken it for its own. Only who holds the stick itself may change both. tasks are
+// those that the caller works on, the nearest first.
 func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
 	if !r.Enforces() || r.holds(w.By) {
 		return Judgement{}
@@ -88,8 +91,8 @@ func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
 	return r.asEnforced(r.denied(why, paths).With("task_id", t.ID).With("worktree", own).Hintf("%s", step))
 }
 
-// keeps reports whether a task keeps a caller to its worktree: while its worker should be working, unless that one holds the
-// stick. The command of an attempt is kept from its start.
+// keeps reports whether a task keeps a caller to its worktree: while its worker should be working, unless
+// that one holds the stick. The command of an attempt is kept from its start.
 func (r Room) keeps(t Task, w Working) bool {
 	return r.worksOn(t, w) && !r.holds(t.Worker) && (t.Busy() || t.State == TaskAssigned)
 }

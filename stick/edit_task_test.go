@@ -82,8 +82,8 @@ func TestMayStray(t *testing.T) {
 	}
 }
 
-// TestMayWorkOn: a task's worktree and branch are its worker's, of whom that one has started, and of what runs in the command of
-// the attempt.
+// TestMayWorkOn: a task's worktree and branch are its worker's, of whom that one has started, and of what
+// runs in the command of the attempt.
 func TestMayWorkOn(t *testing.T) {
 	f, task := worked(t, EnforceStick)
 	for _, w := range []Working{{By: "b"}, {By: "c", Under: []AgentID{"b"}}, {By: "c", Mark: TaskMark{"r1", "parser", 2}}} {

@@ -147,7 +147,8 @@ func TestMayEdit(t *testing.T) {
 	}
 }
 
-// TestStepToEditWhatIsReserved: whoever has reserved a path is asked as well as the holder of the stick, and once if that is the same agent.
+// TestStepToEditWhatIsReserved: whoever has reserved a path is asked as well as the holder of the stick, and
+// once if that is the same agent.
 func TestStepToEditWhatIsReserved(t *testing.T) {
 	f := room(t).member("a", "b", "c").alive("a", "b", "c").policy("enforce=scopes")
 	f.reserves("c", "src")
@@ -241,7 +242,8 @@ func TestDenialNamesTheFirstPath(t *testing.T) {
 	}
 }
 
-// TestEnforces: an open room judges edits unless its policy is off, or a word of a newer program; a closed one judges none.
+// TestEnforces: an open room judges edits unless its policy is off, or a word of a newer program; a closed
+// one judges none.
 func TestEnforces(t *testing.T) {
 	for _, enforce := range []Enforce{EnforceOff, EnforceWarn, EnforceStick, EnforceScopes, "", "newer"} {
 		for _, closed := range []bool{false, true} {
@@ -279,7 +281,8 @@ func TestToldOnce(t *testing.T) {
 	equal(t, "in the next session", edits(), true)
 }
 
-// TestToldUnkeptOnce: an agent is told once in a session that no copies can be kept. That says nothing of its edits.
+// TestToldUnkeptOnce: an agent is told once in a session that no copies can be kept. That says nothing of its
+// edits.
 func TestToldUnkeptOnce(t *testing.T) {
 	f := room(t).member("a", "b").alive("a", "b")
 	equal(t, "at first", f.ToldUnkept("b", nil), false)

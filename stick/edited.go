@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FileState is what a hook or a look has seen of a file. Equal sums mean equal bytes. The other fields show that a file is
-// untouched, without reading it.
+// FileState is what a hook or a look has seen of a file. Equal sums mean equal bytes. The other fields show
+// that a file is untouched, without reading it.
 type FileState struct {
 	Sum     string `json:"sum,omitempty"` // SHA-256 of its raw bytes, or of a link's target, in hex; empty if there is no file
 	Size    int64  `json:"size,omitempty"`
@@ -27,8 +27,8 @@ type Editor struct {
 	At     Time    `json:"at"`
 }
 
-// EditedFile says who has edited an uncommitted file. It is evidence from hooks: what a hook didn't see is added as somebody's when it
-// is found, and never replaces what is known.
+// EditedFile says who has edited an uncommitted file. It is evidence from hooks: what a hook didn't see is
+// added as somebody's when it is found, and never replaces what is known.
 type EditedFile struct {
 	Path    string // relative to its checkout, / between the names
 	Editors []Editor
@@ -36,8 +36,8 @@ type EditedFile struct {
 	Asleep  Time      // when the file was found without changes; zero if it has some
 }
 
-// sleeps is how long it is remembered who had edited a file that has no changes any more: the same bytes may come back, as after git
-// stash pop.
+// sleeps is how long it is remembered who had edited a file that has no changes any more: the same bytes may
+// come back, as after git stash pop.
 const sleeps = 24 * time.Hour
 
 // Note adds an edit that a hook has seen, and what the file is like after it.
@@ -50,8 +50,8 @@ func (f EditedFile) Note(by Editor, after FileState) EditedFile {
 	return f
 }
 
-// Find compares a file that has changes with what was noted. If it has been changed since, it adds by as the one who did it,
-// who is somebody if by has no name.
+// Find compares a file that has changes with what was noted. If it has been changed since, it adds by as the
+// one who did it, who is somebody if by has no name.
 func (f EditedFile) Find(now FileState, by Editor) EditedFile {
 	switch {
 	case f.State.Sum == now.Sum:
@@ -88,9 +88,9 @@ type SeenFile struct {
 	New   bool // changed since the caller's tool call began, as far as the file system tells
 }
 
-// Look compares what was noted of a checkout's files with all that have changes, and returns both, by their paths: the
-// latter awake, the others asleep. What has changed since it was noted, by did where the file is new, and somebody else where
-// it isn't. A file that has taken another name keeps its editors.
+// Look compares what was noted of a checkout's files with all that have changes, and returns both, by their
+// paths: the latter awake, the others asleep. What has changed since it was noted, by did where the file is
+// new, and somebody else where it isn't. A file that has taken another name keeps its editors.
 func Look(known []EditedFile, found []SeenFile, by Editor) []EditedFile {
 	rows := map[string]EditedFile{}
 	for _, f := range known {
@@ -139,8 +139,9 @@ func folder(path string) string {
 	return "./"
 }
 
-// Fold bounds what is noted of a checkout. If that is more than most files, those without changes are left out. If it still is, one row
-// stands for all files in a directory, edited by all of their editors. The path of such a row ends with a slash.
+// Fold bounds what is noted of a checkout. If that is more than most files, those without changes are left
+// out. If it still is, one row stands for all files in a directory, edited by all of their editors. The path
+// of such a row ends with a slash.
 func Fold(files []EditedFile, most int) []EditedFile {
 	if len(files) <= most {
 		return files
@@ -191,10 +192,11 @@ const (
 	ShareNobody Share = "nobody" // no hook has noted who
 )
 
-// WhoseEdit says whose the changes of a file are if an agent asks, and names the others. Work done with the stick passes
-// with it: where q.Tree says that the file is in the tree that the members share, it is the holder's, for all others. It is another's if a live agent did it without the stick or has reserved the path, or if somebody has said that it is
-// theirs. The agent that has started the asker, and those that the asker has started, aren't others. near must hold at least
-// the reservations that could match the path.
+// WhoseEdit says whose the changes of a file are if an agent asks, and names the others. Work done with the
+// stick passes with it: where q.Tree says that the file is in the tree that the members share, it is the
+// holder's, for all others. It is another's if a live agent did it without the stick or has reserved the
+// path, or if somebody has said that it is theirs. The agent that has started the asker, and those that the
+// asker has started, aren't others. near must hold at least the reservations that could match the path.
 func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, now Time) (Share, []AgentID) {
 	share, holder := ShareNobody, AgentID("")
 	if q.Tree {
@@ -220,7 +222,8 @@ func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, 
 	return share, others
 }
 
-// otherHolder returns the agent that holds the stick and is there, and "" if that is the caller, or the one that has started it.
+// otherHolder returns the agent that holds the stick and is there, and "" if that is the caller, or the one
+// that has started it.
 func (r Room) otherHolder(q Editing, s *Probed) AgentID {
 	owner := r.Turn.Owner
 	if r.Turn.State != Owned || owner == q.By || r.gone(owner, s) || r.startedBy(owner, q.Above) {

@@ -141,8 +141,8 @@ func TestStarter(t *testing.T) {
 	equal(t, "of another", f.Starter(Lineage{}), "")
 }
 
-// TestNobodyIsForgotten: whatever is noted and found, an agent that has edited a file since it was last clean is among its editors,
-// nobody is there twice, and the state is the last one.
+// TestNobodyIsForgotten: whatever is noted and found, an agent that has edited a file since it was last clean
+// is among its editors, nobody is there twice, and the state is the last one.
 func TestNobodyIsForgotten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, edited := EditedFile{Path: "a"}, map[AgentID]bool{}
@@ -178,7 +178,8 @@ func TestNobodyIsForgotten(t *testing.T) {
 	})
 }
 
-// TestWhoseEdit tells whose the changes of a file are: by who is there, who held the stick, and who has reserved the path.
+// TestWhoseEdit tells whose the changes of a file are: by who is there, who held the stick, and who has
+// reserved the path.
 func TestWhoseEdit(t *testing.T) {
 	with := func(e ...Editor) EditedFile { return EditedFile{Path: "src/a.go", Editors: e} }
 	a, held := Editor{Agent: "a"}, Editor{Agent: "a", Held: true}
@@ -241,7 +242,8 @@ func TestWhoseEdit(t *testing.T) {
 	}
 }
 
-// TestAChildsEditIsNoOthers: whom the asker works under, and whom the asker has started, is no stranger to it.
+// TestAChildsEditIsNoOthers: whom the asker works under, and whom the asker has started, is no stranger to
+// it.
 func TestAChildsEditIsNoOthers(t *testing.T) {
 	f := room(t).member("parent", "child").alive("parent", "child")
 	p := f.runsIn("parent", 1, Alive)

@@ -245,7 +245,8 @@ func (e *Error) Words() Words { return Words(e.Message) }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// MarshalJSON writes the JSON that every surface shows: error, message, the facts, and the hint if there is one.
+// MarshalJSON writes the JSON that every surface shows: error, message, the facts, and the hint if there is
+// one.
 func (e *Error) MarshalJSON() ([]byte, error) {
 	m := maps.Clone(e.Fields)
 	if m == nil {
@@ -258,7 +259,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return JSON(m)
 }
 
-// ParseError reads the JSON of an error. Its hint is plain text then. ok is false if b isn't an error with a code of the table.
+// ParseError reads the JSON of an error. Its hint is plain text then. ok is false if b isn't an error with a
+// code of the table.
 func ParseError(b []byte) (e *Error, ok bool) {
 	var m map[string]any
 	if json.Unmarshal(b, &m) != nil {
@@ -281,8 +283,8 @@ func ParseError(b []byte) (e *Error, ok bool) {
 	return e, true
 }
 
-// JSON writes v as JSON for people and models. Unlike [json.Marshal] it leaves <, > and & as they are: nothing here is HTML,
-// and "<task>" in a hint has to be readable.
+// JSON writes v as JSON for people and models. Unlike [json.Marshal] it leaves <, > and & as they are:
+// nothing here is HTML, and "<task>" in a hint has to be readable.
 func JSON(v any) ([]byte, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -293,8 +295,9 @@ func JSON(v any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
-// AsError turns any error into an *Error, and nil into nil. An error of another type becomes [CodeInternal]; the end
-// of a context becomes [CodeCanceled]. Its message can't say how much was done: a caller that knows makes its own error.
+// AsError turns any error into an *Error, and nil into nil. An error of another type becomes [CodeInternal];
+// the end of a context becomes [CodeCanceled]. Its message can't say how much was done: a caller that knows
+// makes its own error.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

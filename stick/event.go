@@ -92,8 +92,8 @@ type Event struct {
 	For []Addressee `json:"-"`
 }
 
-// Lease makes a lease of the room from an id that is never made again. Its end tells the room: so the room knows each of its leases,
-// also one whose grant its log has lost.
+// Lease makes a lease of the room from an id that is never made again. Its end tells the room: so the room
+// knows each of its leases, also one whose grant its log has lost.
 func (r RoomID) Lease(id string) LeaseID {
 	id = id[:max(0, len(id)-leaseEnd)]
 	return LeaseID(id + r.endOf(id))
@@ -120,8 +120,8 @@ func LeaseSum(l LeaseID) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Chain returns the sum of e if the sum of the event before it is prev: a SHA-256 over prev and every field of
-// e, each with its length. So a changed, lost or swapped row breaks the chain.
+// Chain returns the sum of e if the sum of the event before it is prev: a SHA-256 over prev and every field
+// of e, each with its length. So a changed, lost or swapped row breaks the chain.
 func (e Event) Chain(prev string) string {
 	h := sha256.New()
 	field := func(b []byte) {
@@ -171,8 +171,8 @@ func (e Event) Receipts() []Receipt {
 	return out
 }
 
-// tellPeople puts an event that an agent made on a person's word into the inboxes of all people in the room. It
-// returns the agent and these people, for the payload.
+// tellPeople puts an event that an agent made on a person's word into the inboxes of all people in the room.
+// It returns the agent and these people, for the payload.
 func (r Room) tellPeople(e *Event) (by AgentID, told []AgentID) {
 	for _, m := range r.Members {
 		if m.State == Joined && m.Agent.Human() {

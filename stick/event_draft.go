@@ -1,7 +1,7 @@
 package stick
 
-// DraftSavedPayload is the payload of [EventDraftSaved]. The log doesn't hold the draft: it is gone when the turn ends with
-// a handoff.
+// DraftSavedPayload is the payload of [EventDraftSaved]. The log doesn't hold the draft: it is gone when the
+// turn ends with a handoff.
 type DraftSavedPayload struct {
 	Caller
 	Again bool `json:"again,omitempty"` // it replaces an earlier draft of the turn

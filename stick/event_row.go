@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// An event type has a constant in event.go, a struct of its own as its payload, and a row. The row says whom an
-// event is for, by which sentence people learn of it, and how it is replayed. Rows and payloads are in
+// An event type has a constant in event.go, a struct of its own as its payload, and a row. The row says whom
+// an event is for, by which sentence people learn of it, and how it is replayed. Rows and payloads are in
 // event_room.go, event_draft.go, event_talk.go, event_scope.go, event_session.go, event_task.go,
-// event_task_review.go and event_task_landing.go. Tests name a constant without a row, a row that lacks a part, and a
-// payload without a stored example.
+// event_task_review.go and event_task_landing.go. Tests name a constant without a row, a row that lacks a
+// part, and a payload without a stored example.
 
 // EventTypes is the table of event types.
 // See docs/decisions/rules-and-store.md.
@@ -162,8 +162,8 @@ var eventIndex = sync.OnceValue(func() map[EventType]*EventInfo {
 	return m
 })
 
-// Decode returns the payload: [Raw] for a type that this program doesn't know, and of a damaged payload as much as
-// can be read. So an older program can still read a newer log.
+// Decode returns the payload: [Raw] for a type that this program doesn't know, and of a damaged payload as
+// much as can be read. So an older program can still read a newer log.
 func (e Event) Decode() Payload {
 	if info, ok := e.Type.row(); ok {
 		return info.decode(e.Payload)
@@ -171,7 +171,8 @@ func (e Event) Decode() Payload {
 	return Raw(e.Payload)
 }
 
-// PayloadOf returns the payload of an event whose type has payloads P. ok is false for an event of another type.
+// PayloadOf returns the payload of an event whose type has payloads P. ok is false for an event of another
+// type.
 func PayloadOf[P Payload](e Event) (p P, ok bool) {
 	p, ok = e.Decode().(P)
 	return p, ok
@@ -254,7 +255,8 @@ func forReader(e Event) []Addressee {
 	return []Addressee{{e.To, OwesReading}}
 }
 
-// forBoth: the event is for To, which has to read it, and for From, which knows it from the answer to its call.
+// forBoth: the event is for To, which has to read it, and for From, which knows it from the answer to its
+// call.
 func forBoth(e Event) []Addressee { return append(forReader(e), Addressee{Agent: e.From}) }
 
 // forAuthor: the event is for From and To, and both have to read it.
@@ -262,8 +264,8 @@ func forAuthor(e Event) []Addressee {
 	return append([]Addressee{{e.From, OwesReading}}, forReader(e)...)
 }
 
-// Say returns a sentence that tells people of the event. What somebody wrote stands last in it, in quotation marks. For a type that this program doesn't know, it names the
-// type.
+// Say returns a sentence that tells people of the event. What somebody wrote stands last in it, in quotation
+// marks. For a type that this program doesn't know, it names the type.
 func (e Event) Say() Words {
 	info, ok := e.Type.row()
 	if !ok {

@@ -35,8 +35,8 @@ type IncursionPayload struct {
 	Refused       bool         `json:"refused,omitempty"`        // the requested pattern wasn't reserved. Older events of the same paths don't say it
 }
 
-// says tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the one and who came into it, whether
-// the owner lives, and what they can do.
+// says tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the
+// one and who came into it, whether the owner lives, and what they can do.
 func (p IncursionPayload) says(e Event) Words {
 	owner := who(e.To)
 	if p.Verdict != "" {
@@ -60,7 +60,8 @@ func (p IncursionPayload) says(e Event) Words {
 	return s
 }
 
-// settling says what the two sides of an overlap can do: the owner of the reservation, and who wants its scope. witness is a path of both.
+// settling says what the two sides of an overlap can do: the owner of the reservation, and who wants its
+// scope. witness is a path of both.
 func settling(overlap string, owner AgentID, witness string) Words {
 	if overlap == string(glob.Exact) {
 		return Wordsf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", owner)

@@ -10,7 +10,8 @@ type TaskPayload[F TaskFacts] struct {
 	Task *F `json:"task,omitempty"` // nil if it is damaged
 }
 
-// TaskFacts is what an event says about its task. Each type has a struct of its own, which embeds [TaskStatus].
+// TaskFacts is what an event says about its task. Each type has a struct of its own, which embeds
+// [TaskStatus].
 type TaskFacts interface{ status() TaskStatus }
 
 // TaskStatus is what every event of a task says.
@@ -29,8 +30,8 @@ func (p TaskPayload[F]) taskStatus() (s TaskStatus, ok bool) {
 	return (*p.Task).status(), true
 }
 
-// TaskStatus returns the status of the task from this event on. ok is false if the event isn't about a task, or is
-// damaged.
+// TaskStatus returns the status of the task from this event on. ok is false if the event isn't about a task,
+// or is damaged.
 func (e Event) TaskStatus() (s TaskStatus, ok bool) {
 	if p, is := e.Decode().(interface{ taskStatus() (TaskStatus, bool) }); is {
 		return p.taskStatus()
@@ -38,8 +39,8 @@ func (e Event) TaskStatus() (s TaskStatus, ok bool) {
 	return s, false
 }
 
-// TaskFactsOf returns what an event says about its task. ok is false if the event's type has other facts, or the
-// event is damaged.
+// TaskFactsOf returns what an event says about its task. ok is false if the event's type has other facts, or
+// the event is damaged.
 func TaskFactsOf[F TaskFacts](e Event) (f F, ok bool) {
 	p, ok := PayloadOf[TaskPayload[F]](e)
 	if !ok || p.Task == nil {

@@ -103,7 +103,8 @@ func (f TaskReviewRequestedFacts) ofGate() Words {
 	return ""
 }
 
-// BelowAuthor reports whether an event is the review of a task by an agent that one of its authors had started.
+// BelowAuthor reports whether an event is the review of a task by an agent that one of its authors had
+// started.
 func BelowAuthor(e Event) bool {
 	approved, _ := TaskFactsOf[TaskApprovedFacts](e)
 	returned, _ := TaskFactsOf[TaskChangesRequestedFacts](e)

@@ -11,8 +11,8 @@ import (
 // The laws that are checked in every state and on every transition. Each returns "" or the violation that it
 // found. They follow the design and not the rules: they share no computation with a rule.
 
-// recordOf returns the record of a log that led to the room. That the room agreed with its log before an act was
-// checked after the previous act.
+// recordOf returns the record of a log that led to the room. That the room agreed with its log before an act
+// was checked after the previous act.
 func recordOf(r Room) *Record {
 	c := &Record{
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Paused: r.Paused, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
@@ -31,7 +31,8 @@ func recordOf(r Room) *Record {
 	return c
 }
 
-// wordsOf remembers what policyWords has returned: an exploration has a few policies, and asks for one at each step.
+// wordsOf remembers what policyWords has returned: an exploration has a few policies, and asks for one at
+// each step.
 var wordsOf sync.Map
 
 type policyTexts struct{ now, next map[string]string }
@@ -146,7 +147,8 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		}
 	}
 
-	// An agent doesn't shorten what protects another's turn, and nothing outlives the turn that it has waited for.
+	// An agent doesn't shorten what protects another's turn, and nothing outlives the turn that it has waited
+	// for.
 	switch {
 	case a.deed == dLower && b.Turn.State == Owned && b.Turn.Owner != o.by && n.idle() != b.idle():
 		return "an agent changed the idle limit of another's turn"
@@ -298,8 +300,8 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	return ""
 }
 
-// checkPriorOwner checks that the one who ended the last turn lets others go first: for a grace, and for a minute those
-// who were told that they can take over.
+// checkPriorOwner checks that the one who ended the last turn lets others go first: for a grace, and for a
+// minute those who were told that they can take over.
 func checkPriorOwner(from *world, a act, o *outcome, grant Event) string {
 	b := o.before
 	if !o.granted || o.by != b.Turn.Prior || a.deed == dOperator {
@@ -431,8 +433,8 @@ func (sc *scenario) checkState(w *world) string {
 	return ""
 }
 
-// checkHeartbeats checks that heartbeats alone don't carry a turn for ever: after four times the limit another member
-// can take over a grace after the notice, however often the owner sends them.
+// checkHeartbeats checks that heartbeats alone don't carry a turn for ever: after four times the limit
+// another member can take over a grace after the notice, however often the owner sends them.
 func (w *world) checkHeartbeats(s *Probed) string {
 	r, now := w.room, w.now
 	i := agentIndex(r.Turn.Owner)
@@ -498,9 +500,9 @@ var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Probed, Time) 
 	},
 }
 
-// patience returns how long a wait for work may go without the stick or an offer of it, by the design: until the
-// running deadline opens a takeover, plus its place in the order of offers. If it got the offer already, it may
-// go until the next round.
+// patience returns how long a wait for work may go without the stick or an offer of it, by the design: until
+// the running deadline opens a takeover, plus its place in the order of offers. If it got the offer already,
+// it may go until the next round.
 func (sc *scenario) patience(w *world) time.Duration {
 	p := w.room.Policy
 	opens := max(p.OwnerLeaseTTL, p.OwnerIdleTTL+p.WaiterGrace)
@@ -520,8 +522,8 @@ func (sc *scenario) patience(w *world) time.Duration {
 	return max(opens, told) + crowd*p.WaiterGrace
 }
 
-// checkLive checks that a live wait for work gets the stick, or gets an offer and takes it, even if nobody else
-// acts and every dead or stopped agent stays so.
+// checkLive checks that a live wait for work gets the stick, or gets an offer and takes it, even if nobody
+// else acts and every dead or stopped agent stays so.
 func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	alive := func(i int) bool {
 		a := w.actors[i]

@@ -7,8 +7,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// taskWorld is a state that the exploration reaches: a task, its branch and the integration branch. Commits are
-// letters. The function change says what a commit changes, so that two commits can make the same change.
+// taskWorld is a state that the exploration reaches: a task, its branch and the integration branch. Commits
+// are letters. The function change says what a commit changes, so that two commits can make the same change.
 type taskWorld struct {
 	task   Task
 	branch string // the commit at which the task's branch is
@@ -177,9 +177,9 @@ func (w taskWorld) check() string {
 }
 
 // TestExploreTasks reaches every state of a task with three attempts, three commits, workers that are gone,
-// reviewers that haven't seen the latest commit, and merges that are killed or lose their race at any point. In
-// all of them, nothing lands unless somebody else approved exactly that; what has landed isn't lost or cancelled;
-// an attempt that is over makes no event; and every task can still end.
+// reviewers that haven't seen the latest commit, and merges that are killed or lose their race at any point.
+// In all of them, nothing lands unless somebody else approved exactly that; what has landed isn't lost or
+// cancelled; an attempt that is over makes no event; and every task can still end.
 func TestExploreTasks(t *testing.T) {
 	least := 1000
 	if testenv.Leaves(t, testenv.Every, "all attempts but the first of the tasks that are explored") {

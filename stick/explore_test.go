@@ -52,7 +52,8 @@ var shortIdle = Policy{
 	PresenceTTL: units(10_000), HeartbeatInterval: units(1),
 }
 
-// scenarios are configurations small enough to be explored completely. Together they cover every act of the rules.
+// scenarios are configurations small enough to be explored completely. Together they cover every act of the
+// rules.
 var scenarios = []scenario{
 	{name: "fair releases", proves: provedAll, fair: true, acts: deeds(waits, dKill, stops)},
 	{name: "leases that time out", acts: deeds(waits, dTake, dBeat)},
@@ -86,16 +87,17 @@ var scenarios = []scenario{
 	{long: true, name: "comings and goings, two agents", two: true, proves: provedOne, acts: deeds(waits, dDie, dBack, dListen, dPass, dTake, dLeave, dAbandon, dJoin, dClose, dRestore)},
 }
 
-// How many states of a configuration are visited: at most those that memory holds, and in a short run the first ones. A breadth-first
-// exploration has then tried every way of some eight acts, which is where nearly every broken law shows.
+// How many states of a configuration are visited: at most those that memory holds, and in a short run the
+// first ones. A breadth-first exploration has then tried every way of some eight acts, which is where nearly
+// every broken law shows.
 const (
 	mostStates  = 4_000_000
 	shortStates = 4_000
 )
 
-// TestExplore visits every state of the stick that three agents can reach, breadth first, and checks the laws in
-// each. `go test ./stick -explore.long` explores the large configurations as well; -short visits only the first
-// thousands of states of the small ones.
+// TestExplore visits every state of the stick that three agents can reach, breadth first, and checks the laws
+// in each. `go test ./stick -explore.long` explores the large configurations as well; -short visits only the
+// first thousands of states of the small ones.
 func TestExplore(t *testing.T) {
 	limit := mostStates
 	if testing.Short() {

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// The world that is explored: a room, three agents with their processes and waits, and a clock. Only the rules
-// change the room. What is around them (the waits, the bell, the processes) is a model of what the program does:
+// The world that is explored: a room, three agents with their processes and waits, and a clock. Only the
+// rules change the room. What is around them (the waits, the bell, the processes) is a model of what the
+// program does:
 //
 //   - a transaction settles the room, applies one rule and numbers its events;
-//   - a commit with events rings, and so do a new process of the owner or the recipient and a
-//     guardian's first renewal; other commits of evidence don't;
-//   - a wait checks the room when it was rung, when the process of the owner or of the recipient ended,
-//     when its own deadline has passed and, because of the slow net, at any other time too;
-//   - time passes only while no running wait has a reason to check. A wait is later than that only if it
-//     is stopped.
+//   - a commit with events rings, and so do a new process of the owner or the recipient and a guardian's
+//     first renewal; other commits of evidence don't;
+//   - a wait checks the room when it was rung, when the process of the owner or of the recipient ended, when
+//     its own deadline has passed and, because of the slow net, at any other time too;
+//   - time passes only while no running wait has a reason to check. A wait is later than that only if it is
+//     stopped.
 //
 // A stopped owner is an owner that doesn't act, and after a lost answer an agent asks again. Neither leaves a
 // trace in the room, so the explored paths include both.
@@ -756,8 +757,8 @@ func (sc *scenario) normal(w world) world {
 	return out
 }
 
-// key writes a normalised world as bytes. Agents that are configured alike may be swapped, so the smallest of the
-// resulting texts stands for all.
+// key writes a normalised world as bytes. Agents that are configured alike may be swapped, so the smallest of
+// the resulting texts stands for all.
 func (sc *scenario) key(w *world, perms [][crowd]int) [80]byte {
 	var best [80]byte
 	for n, p := range perms {

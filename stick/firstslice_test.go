@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// TestFirstSlice tests what the first plan of the program asked for, as far as it is a rule. Each test has the words
-// of the plan. If the design has changed the rule since, a comment says how, and the test shows the new rule.
+// TestFirstSlice tests what the first plan of the program asked for, as far as it is a rule. Each test has
+// the words of the plan. If the design has changed the rule since, a comment says how, and the test shows the
+// new rule.
 func TestFirstSlice(t *testing.T) {
 	// A release names a live listener; naming the next active member left the stick with those who
 	// weren't waiting.

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// fixture is a room under test with its surroundings: the verdicts of processes and waits, the clock, and the log.
-// [room] makes it, and short methods say what happens. Every act is committed as the store does it; then the log
-// is replayed and compared with the room.
+// fixture is a room under test with its surroundings: the verdicts of processes and waits, the clock, and the
+// log. [room] makes it, and short methods say what happens. Every act is committed as the store does it; then
+// the log is replayed and compared with the room.
 type fixture struct {
 	Room
 	t   *testing.T

@@ -144,8 +144,8 @@ type Artifact struct {
 // Lines is an inclusive range of lines, counted from 1.
 type Lines [2]int
 
-// UnmarshalJSON reads [from, to], or [line] for a single one. It fails with [CodeInvalidHandoff] for any other list: encoding/json would
-// fill it with zeros, or drop its end.
+// UnmarshalJSON reads [from, to], or [line] for a single one. It fails with [CodeInvalidHandoff] for any
+// other list: encoding/json would fill it with zeros, or drop its end.
 func (l *Lines) UnmarshalJSON(b []byte) error {
 	var at []int
 	err := json.Unmarshal(b, &at)
@@ -197,12 +197,12 @@ func (h Handoff) Check() error {
 	return nil
 }
 
-// SameAs reports whether the author of h gave the same as the author of o, apart from blanks around texts. What the program
-// adds doesn't count.
+// SameAs reports whether the author of h gave the same as the author of o, apart from blanks around texts.
+// What the program adds doesn't count.
 func (h Handoff) SameAs(o Handoff) bool { return h.given() == o.given() }
 
-// given returns what the author of a handoff gave as JSON, with the blanks around texts removed. It works on decoded JSON, so
-// that no field can be missed.
+// given returns what the author of a handoff gave as JSON, with the blanks around texts removed. It works on
+// decoded JSON, so that no field can be missed.
 func (h Handoff) given() string {
 	h.Workspace = nil
 	h.Artifacts = slices.Clone(h.Artifacts)

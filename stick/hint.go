@@ -28,8 +28,8 @@ type Word struct {
 // Own is the blank for a text that the reader has to write. It is printed as "…".
 const Own = "…"
 
-// Hintf makes a hint. It formats like [Wordsf], but a [Command] among the arguments stays a command, and a Hint among them becomes part
-// of the new hint.
+// Hintf makes a hint. It formats like [Wordsf], but a [Command] among the arguments stays a command, and a
+// Hint among them becomes part of the new hint.
 func Hintf(format string, args ...any) Hint {
 	keeps := func(arg any) bool {
 		switch arg.(type) {
@@ -88,8 +88,8 @@ func (h Hint) HasCommand() bool {
 	return slices.ContainsFunc(h, func(s Step) bool { return s.Command != nil })
 }
 
-// As returns the hint with the flag --as in each command of tt, for a reader that acts under a name by that flag. Without
-// it, the command would be somebody else's. Without a name, the hint stays as it is.
+// As returns the hint with the flag --as in each command of tt, for a reader that acts under a name by that
+// flag. Without it, the command would be somebody else's. Without a name, the hint stays as it is.
 func (h Hint) As(name string) Hint {
 	out := slices.Clone(h)
 	for i, s := range out {
@@ -106,7 +106,8 @@ func (c Command) As(name string) Command {
 	return append(slices.Clone(c), Word{Text: "--as"}, Word{Text: name, Blank: "agent"})
 }
 
-// At returns the hint with the flag --path in each command of tt, for a reader that is in another place than the room of path.
+// At returns the hint with the flag --path in each command of tt, for a reader that is in another place than
+// the room of path.
 func (h Hint) At(path string) Hint {
 	out := slices.Clone(h)
 	for i, s := range out {
@@ -161,7 +162,8 @@ func Cmd(line string, values ...any) Command {
 	return c
 }
 
-// Words returns the command as somebody would type it, as words of ours: what others chose is quoted for the shell.
+// Words returns the command as somebody would type it, as words of ours: what others chose is quoted for the
+// shell.
 func (c Command) Words() Words { return Words(c.String()) }
 
 // String returns the command as somebody would type it. An empty blank shows its name.

@@ -28,8 +28,8 @@ func ParseLines(s string) (l Lines, ok bool) {
 	return l, err == nil && err2 == nil && 1 <= l[0] && l[0] <= l[1] && l[1] <= maxLine
 }
 
-// Hunk is one change of a file between two versions, as git diff -U0 shows it: it replaces Count lines from First by NewCount lines from
-// NewFirst. Where a count is 0, the line is the one before.
+// Hunk is one change of a file between two versions, as git diff -U0 shows it: it replaces Count lines from
+// First by NewCount lines from NewFirst. Where a count is 0, the line is the one before.
 type Hunk struct{ First, Count, NewFirst, NewCount int }
 
 // ParseHunk reads the header of a hunk: "@@ -12,2 +14,3 @@ …". A count of 1 may be left out.
@@ -62,7 +62,8 @@ func parseRange(s, sign string) (first, count int, err error) {
 // Hunks are all changes of a file between two versions, in their order.
 type Hunks []Hunk
 
-// Follow returns where a range of lines of the old version is in the new one. It reports false if one of these lines was changed or removed.
+// Follow returns where a range of lines of the old version is in the new one. It reports false if one of
+// these lines was changed or removed.
 func (hs Hunks) Follow(l Lines) (Lines, bool) {
 	to := l
 	for _, h := range hs {
@@ -82,10 +83,12 @@ func (hs Hunks) Follow(l Lines) (Lines, bool) {
 	return to, true
 }
 
-// contextLines is how many lines a diff shows on each side of a change, and a comment on each side of its lines.
+// contextLines is how many lines a diff shows on each side of a change, and a comment on each side of its
+// lines.
 const contextLines = 3
 
-// shown returns the lines around a hunk that a diff shows, of the old version or of the new one. They may go beyond the ends of the file.
+// shown returns the lines around a hunk that a diff shows, of the old version or of the new one. They may go
+// beyond the ends of the file.
 func (h Hunk) shown(old bool) Lines {
 	first, count := h.NewFirst, h.NewCount
 	if old {
@@ -97,8 +100,8 @@ func (h Hunk) shown(old bool) Lines {
 	return Lines{first - contextLines, first + count - 1 + contextLines}
 }
 
-// Shows reports whether a diff shows all these lines: changed ones, and the three on each side. They are lines of the version before with
-// old, else of the one after.
+// Shows reports whether a diff shows all these lines: changed ones, and the three on each side. They are
+// lines of the version before with old, else of the one after.
 func (hs Hunks) Shows(l Lines, old bool) bool {
 	for _, h := range hs {
 		if s := h.shown(old); s[0] <= l[0] && l[0] <= s[1] {
@@ -108,7 +111,8 @@ func (hs Hunks) Shows(l Lines, old bool) bool {
 	return l[0] > l[1]
 }
 
-// Nearest returns the line that a diff shows nearest to this one, and 0 if it shows none. The file has this many lines.
+// Nearest returns the line that a diff shows nearest to this one, and 0 if it shows none. The file has this
+// many lines.
 func (hs Hunks) Nearest(line, lines int, old bool) (nearest int) {
 	for _, h := range hs {
 		s := h.shown(old)

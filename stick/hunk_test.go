@@ -5,9 +5,11 @@ import (
 	"testing"
 )
 
-// TestFollow: a range of lines is found again behind additions and removals, unless one of its own lines was changed or removed.
+// TestFollow: a range of lines is found again behind additions and removals, unless one of its own lines was
+// changed or removed.
 func TestFollow(t *testing.T) {
-	// Lines 1 and 2 are added at the top, 5 and 6 become one line, two lines are added after 9, and 12 is removed.
+	// Lines 1 and 2 are added at the top, 5 and 6 become one line, two lines are added after 9, and 12 is
+	// removed.
 	hs := Hunks{{0, 0, 1, 2}, {5, 2, 7, 1}, {9, 0, 11, 2}, {12, 1, 14, 0}}
 	for _, c := range []struct{ from, want string }{
 		{"1", "3"},
@@ -38,7 +40,8 @@ func TestFollow(t *testing.T) {
 	equal(t, "without changes", fmt.Sprint(to, ok), "7-8 true")
 }
 
-// TestShows: a diff shows what it changes and three lines on each side, of the version before and of the one after.
+// TestShows: a diff shows what it changes and three lines on each side, of the version before and of the one
+// after.
 func TestShows(t *testing.T) {
 	// Two lines are added after 10, 20 is changed, 30 and 31 are removed; all in a file of 33 lines.
 	hs := Hunks{{10, 0, 11, 2}, {20, 1, 22, 1}, {30, 2, 31, 0}}

@@ -8,8 +8,9 @@ type Inbox struct {
 	Signs   Signs   // of the member
 }
 
-// WokenByInbox reports whether what is new for a member is written to its harness's inbox: the member is idle, and no wait brings it
-// events. h is what its hooks have reported. A wait for the turn alone brings none.
+// WokenByInbox reports whether what is new for a member is written to its harness's inbox: the member is
+// idle, and no wait brings it events. h is what its hooks have reported. A wait for the turn alone brings
+// none.
 func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
 	if r.Closed || a.Human() {
 		return false
@@ -24,8 +25,9 @@ func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
 	return ok && (does.State == AgentIdle || does.State == AgentWaits && !m.IdleAt.IsZero())
 }
 
-// Attended reports whether a process that waits for another member would write to the inbox of a, which process p listens on: what is
-// due there by time, and what those who commit can't write themselves. It has to be on the same host.
+// Attended reports whether a process that waits for another member would write to the inbox of a, which
+// process p listens on: what is due there by time, and what those who commit can't write themselves. It has
+// to be on the same host.
 func (r Room) Attended(a AgentID, p Process, s *Probed) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
 		return l.Agent != a && l.Process.Comparable(p) && s.listener(l.ID) == Alive
