@@ -37,9 +37,10 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	return r.Touch(a, now), events, true, nil
 }
 
-// Named returns the member that a name means: a full id, the name of a harness, or a person's without the host. Of several members in a
-// harness it means the one that isn't gone, and of several of those the active one. A name that fits no member is
-// returned unchanged. It fails with [CodeUsage] and [CodeAmbiguousRecipient].
+// Named returns the member that a name means: a full id, the name of a harness, or a person's without the
+// host. Of several members in a harness it means the one that isn't gone, and of several of those the active
+// one. A name that fits no member is returned unchanged. It fails with [CodeUsage] and
+// [CodeAmbiguousRecipient].
 func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 	if _, err := ParseAgentID(string(name)); err != nil {
 		return "", err
@@ -78,8 +79,8 @@ func errAmbiguous(name AgentID, fits []AgentID) *Error {
 		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
 }
 
-// NamedEver is like [Room.Named], but also finds members that have left, because the log still has what they did. It fails with
-// [CodeUnknownMember] for a name that has never been a member's.
+// NamedEver is like [Room.Named], but also finds members that have left, because the log still has what they
+// did. It fails with [CodeUnknownMember] for a name that has never been a member's.
 func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	found, err := r.Named(name, s, now)
 	if err != nil {
@@ -307,10 +308,10 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	return r, append(events, e), nil
 }
 
-// SetPolicy changes policies of a room; each change is "key=value". Only a person may relax one that
-// asks something of agents. If an agent lowers one of [Limits] while another holds the stick or has it reserved, that
-// applies from the next turn on. It fails with [CodeUsage] and [CodePersonOnly], and then changes nothing. A change to
-// the current value makes no event.
+// SetPolicy changes policies of a room; each change is "key=value". Only a person may relax one that asks
+// something of agents. If an agent lowers one of [Limits] while another holds the stick or has it reserved,
+// that applies from the next turn on. It fails with [CodeUsage] and [CodePersonOnly], and then changes
+// nothing. A change to the current value makes no event.
 func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Room, []Event, error) {
 	p := r.Policy
 	for _, c := range changes {

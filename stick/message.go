@@ -95,7 +95,8 @@ type Message struct {
 	Contract
 }
 
-// Interrupt is the delivery hint of a message that its recipient should see at once. Later it is no longer urgent.
+// Interrupt is the delivery hint of a message that its recipient should see at once. Later it is no longer
+// urgent.
 const Interrupt = "interrupt"
 
 // urgentFor is how long a message interrupts. Later it would interrupt something that it isn't about.
@@ -156,8 +157,8 @@ var ContractFields = []ContractField{
 	{Resume, "evidence", "what shows that it was safe", func(c *Contract) *string { return &c.Evidence }},
 }
 
-// urgencies are the words for how urgent it is that somebody gets what is missing. low can wait for the end of the recipient's turn, and with
-// high the sender can't go on with anything else.
+// urgencies are the words for how urgent it is that somebody gets what is missing. low can wait for the end
+// of the recipient's turn, and with high the sender can't go on with anything else.
 var urgencies = []string{"low", "normal", "high"}
 
 // Value returns a pointer to the field of a contract.

@@ -29,8 +29,8 @@ var NeedKinds = []NeedKind{NeedAnswer, NeedTakeover, NeedRelease, NeedMessage, N
 // Need is something that waits for a person.
 type Need struct {
 	Kind NeedKind `json:"kind"`
-	// Key names the need within its room. It stays the same as long as the need lasts, and no later need has it: so a person is told
-	// of each once.
+	// Key names the need within its room. It stays the same as long as the need lasts, and no later need has
+	// it: so a person is told of each once.
 	Key        string  `json:"key"`
 	Since      Time    `json:"since"`
 	Agent      AgentID `json:"agent_id,omitempty"`   // whom it is about
@@ -52,7 +52,8 @@ func (n Need) About(a AgentID, task string) Need {
 	return n
 }
 
-// SortNeeds puts the most urgent needs first. Of a kind the oldest comes first, because it has waited for longest.
+// SortNeeds puts the most urgent needs first. Of a kind the oldest comes first, because it has waited for
+// longest.
 func SortNeeds(needs []Need) {
 	slices.SortStableFunc(needs, func(a, b Need) int {
 		return cmp.Or(slices.Index(NeedKinds, a.Kind)-slices.Index(NeedKinds, b.Kind), cmp.Compare(a.Since, b.Since))

@@ -8,9 +8,9 @@ type Lineage struct {
 	Agents    []AgentID // agents of the sessions that its environment names, where no process shows them
 }
 
-// Parent returns the agent under whose turn a works: the holder of the stick, if that agent started a. While there is
-// one, a may edit as the holder may, takes no turn of its own, and is a helper. The turn is still the parent's to end.
-// A parent that is gone is none.
+// Parent returns the agent under whose turn a works: the holder of the stick, if that agent started a. While
+// there is one, a may edit as the holder may, takes no turn of its own, and is a helper. The turn is still
+// the parent's to end. A parent that is gone is none.
 func (r Room) Parent(a AgentID, l Lineage, s *Probed) (AgentID, bool) {
 	if r.Closed || r.Turn.State != Owned || r.Turn.Owner == a {
 		return "", false

@@ -2,8 +2,8 @@ package stick
 
 import "testing"
 
-// nested are processes of two harnesses, of which the first runs the second in its tool call, and what the second
-// knows of the first.
+// nested are processes of two harnesses, of which the first runs the second in its tool call, and what the
+// second knows of the first.
 var (
 	outer  = Process{Boot: "b", PID: 1, Start: 1}
 	inside = Lineage{Processes: []Process{{Boot: "b", PID: 9, Start: 9}, outer}}
@@ -51,8 +51,8 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestUnderParent: who works under another's turn is told so at once, and gets no turn. It may edit as the holder may,
-// except for what is left to the primary, and is a helper.
+// TestUnderParent: who works under another's turn is told so at once, and gets no turn. It may edit as the
+// holder may, except for what is left to the primary, and is a helper.
 func TestUnderParent(t *testing.T) {
 	f := underParent(t, ProvesSession)
 	f.Policy.Enforce = EnforceStick

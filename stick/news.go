@@ -1,10 +1,11 @@
 package stick
 
-// Overtaken reports whether an event that was addressed to a says nothing any more, because what it told has ended since. A
-// reservation of the stick lasts until the next grant. An idle notice, the wish for a draft and an edit without the stick matter as long as the turn that they are about, a pause
-// and an edit in it until it ends, and its end until the next grant. That the stick was
-// taken from a is told until a has had it again: until then a may believe that it holds it.
-// See docs/decisions/messages-and-cursors.md#what-isnt-told-again.
+// Overtaken reports whether an event that was addressed to a says nothing any more, because what it told has
+// ended since. A reservation of the stick lasts until the next grant. An idle notice, the wish for a draft
+// and an edit without the stick matter as long as the turn that they are about, a pause and an edit in it
+// until it ends, and its end until the next grant. That the stick was taken from a is told until a has had it
+// again: until then a may believe that it holds it. See
+// docs/decisions/messages-and-cursors.md#what-isnt-told-again.
 func (r Room) Overtaken(e Event, a AgentID) bool {
 	t := r.Turn
 	switch e.Type {

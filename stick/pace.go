@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// How often a message between the same two agents wakes one that is idle. Two that answer each other would otherwise go on for ever,
-// without a person who sees it.
+// How often a message between the same two agents wakes one that is idle. Two that answer each other would
+// otherwise go on for ever, without a person who sees it.
 const (
 	promptWakes = 3               // so many wakes come at once
 	firstDelay  = 5 * time.Second // the next one comes after this, and each later one after twice as long
@@ -30,14 +30,14 @@ func wakeDelay(n int) time.Duration {
 // WakeTypes are the types of events that [WakeAt] looks at.
 var WakeTypes = []EventType{EventMessageSent, EventMessageAcked, EventClaim, EventTakeover, EventTaskApproved, EventTaskChangesRequested}
 
-// WakeAt returns when an event for an idle agent a may wake it: at once, or later if it comes from an agent and the two have woken
-// each other several times. past holds earlier events of [WakeTypes], in the order of the log: those that the two made, and those
-// that are for one of them.
+// WakeAt returns when an event for an idle agent a may wake it: at once, or later if it comes from an agent
+// and the two have woken each other several times. past holds earlier events of [WakeTypes], in the order of
+// the log: those that the two made, and those that are for one of them.
 //
-// A wake is a message or an acknowledgement from one to the other after the author has done something since its last one to
-// it: what an agent sends in one go wakes once. The count begins anew with a turn of one of the two, a person's message, a review, a
-// BLOCKED message and an interrupting one.
-// See docs/decisions/waking-agents.md#two-agents-that-wake-each-other.
+// A wake is a message or an acknowledgement from one to the other after the author has done something since
+// its last one to it: what an agent sends in one go wakes once. The count begins anew with a turn of one of
+// the two, a person's message, a review, a BLOCKED message and an interrupting one. See
+// docs/decisions/waking-agents.md#two-agents-that-wake-each-other.
 func WakeAt(e Event, a AgentID, past []Event) Deadline {
 	b := e.From
 	if !paced(e) {

@@ -5,20 +5,22 @@ import (
 	"strings"
 )
 
-// PatchReader finds out, line by line, where the lines of a diff of git belong. Its zero value is at the start of a diff.
+// PatchReader finds out, line by line, where the lines of a diff of git belong. Its zero value is at the
+// start of a diff.
 type PatchReader struct {
 	Old, New string // the path of the file before and after; empty where it isn't there, or between files
 	hunk     Hunk   // what is left of the current hunk: the next lines, and how many
 }
 
-// PatchLine says what a line of a diff is. Of a line of the file it has the numbers before and after: 0 where the file doesn't have the line.
+// PatchLine says what a line of a diff is. Of a line of the file it has the numbers before and after: 0 where
+// the file doesn't have the line.
 type PatchLine struct {
 	Old, New int
 	Hunk     *Hunk // the line is the header of this hunk
 }
 
-// Next reads the next line, with or without its line break. Lines of a file are told from headers by the counts of their hunk, because they may look
-// alike.
+// Next reads the next line, with or without its line break. Lines of a file are told from headers by the
+// counts of their hunk, because they may look alike.
 func (r *PatchReader) Next(line string) (l PatchLine) {
 	line = strings.TrimSuffix(line, "\n")
 	h := &r.hunk
@@ -56,8 +58,8 @@ func (r *PatchReader) Next(line string) (l PatchLine) {
 	return l
 }
 
-// patchPath reads a path as a diff writes it: with a prefix, quoted if it has odd characters, and with a tab at its end if it has blanks. It returns
-// "" for /dev/null.
+// patchPath reads a path as a diff writes it: with a prefix, quoted if it has odd characters, and with a tab
+// at its end if it has blanks. It returns "" for /dev/null.
 func patchPath(s, prefix string) string {
 	s = strings.TrimSuffix(s, "\t")
 	if unquoted, err := strconv.Unquote(s); err == nil && strings.HasPrefix(s, `"`) {

@@ -4,8 +4,9 @@ import "strings"
 
 // Pause says who has paused a room, why, and since when. The zero Pause is none.
 //
-// While a room is paused, nobody is granted the stick, and nobody loses it because of the time that passes: a holder keeps
-// its turn, and a reservation of the stick stands. A holder may still end its turn. Edits of agents are against the rules.
+// While a room is paused, nobody is granted the stick, and nobody loses it because of the time that passes: a
+// holder keeps its turn, and a reservation of the stick stands. A holder may still end its turn. Edits of
+// agents are against the rules.
 type Pause struct {
 	By     AgentID `json:"by"`
 	Reason string  `json:"reason"`
@@ -15,7 +16,8 @@ type Pause struct {
 // On reports whether the room is paused.
 func (p Pause) On() bool { return p.By != "" }
 
-// Says says who has paused the room, what that means for the reader, and at the end why. so begins with a punctuation mark, or is empty.
+// Says says who has paused the room, what that means for the reader, and at the end why. so begins with a
+// punctuation mark, or is empty.
 func (p Pause) Says(now Time, so Words) Words {
 	if so == "" {
 		return p.saysWho(now) + because(p.Reason)
@@ -28,10 +30,9 @@ func (p Pause) saysWho(now Time) Words {
 	return Wordsf("%s paused the room %s", p.By, Ago(now.Sub(p.Since)))
 }
 
-// Pause pauses the room, which only a person may do. In a paused room it changes who paused it and why, but not since when;
-// for the same reason again it changes nothing and makes no event. It fails with [CodePersonOnly], [CodeUsage] and
-// [CodeRoomClosed].
-// See docs/decisions/turns-and-takeovers.md#a-pause.
+// Pause pauses the room, which only a person may do. In a paused room it changes who paused it and why, but
+// not since when; for the same reason again it changes nothing and makes no event. It fails with
+// [CodePersonOnly], [CodeUsage] and [CodeRoomClosed]. See docs/decisions/turns-and-takeovers.md#a-pause.
 func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return r, nil, err
@@ -59,9 +60,9 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 	return r, []Event{r.tellAll(e)}, nil
 }
 
-// Resume ends the pause, which only a person may do. All time limits of the turn begin anew, because nobody could do
-// anything about them. If the stick is free, the release rule names the next holder. Resume makes no event if the room isn't
-// paused. It fails with [CodePersonOnly] and [CodeRoomClosed].
+// Resume ends the pause, which only a person may do. All time limits of the turn begin anew, because nobody
+// could do anything about them. If the stick is free, the release rule names the next holder. Resume makes no
+// event if the room isn't paused. It fails with [CodePersonOnly] and [CodeRoomClosed].
 func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Event, error) {
 	switch {
 	case !person:
@@ -106,8 +107,8 @@ func (r Room) errPaused(by AgentID, now Time) *Error {
 		With("paused", r.Paused).Hintf("%s", r.stepInPause(by, Cmd("tt wait")))
 }
 
-// MayLand refuses an agent that would land a task on its integration branch, or revert one there, while the room is paused.
-// It fails with [CodePaused].
+// MayLand refuses an agent that would land a task on its integration branch, or revert one there, while the
+// room is paused. It fails with [CodePaused].
 func (r Room) MayLand(by AgentID, person bool, now Time) error {
 	if person || !r.Paused.On() {
 		return nil

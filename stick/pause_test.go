@@ -55,7 +55,8 @@ func TestPauseIsAPersons(t *testing.T) {
 	refused(t, err, CodeRoomClosed, nil)
 }
 
-// TestNobodyGetsTheStickInAPause: not by a claim, nor a takeover, nor on a person's word; and it is refused with what to do.
+// TestNobodyGetsTheStickInAPause: not by a claim, nor a takeover, nor on a person's word; and it is refused
+// with what to do.
 func TestNobodyGetsTheStickInAPause(t *testing.T) {
 	f := room(t).member("a", "b", "human:ann")
 	f.pauses("a demo")

@@ -38,8 +38,8 @@ func storedPayloads(t *testing.T) []payload {
 	return out
 }
 
-// TestStoredPayloads reads stored payloads and writes them again. Not a byte may change, because the sums of the log
-// cover them.
+// TestStoredPayloads reads stored payloads and writes them again. Not a byte may change, because the sums of
+// the log cover them.
 func TestStoredPayloads(t *testing.T) {
 	seen := map[EventType]bool{}
 	for _, p := range storedPayloads(t) {
@@ -112,8 +112,8 @@ func TestPayloadFields(t *testing.T) {
 	}
 }
 
-// TestPayloadExamples: every field of every payload has a stored example, so that neither its name nor its place can
-// change unnoticed.
+// TestPayloadExamples: every field of every payload has a stored example, so that neither its name nor its
+// place can change unnoticed.
 func TestPayloadExamples(t *testing.T) {
 	seen := map[EventType]map[string]bool{}
 	for _, p := range storedPayloads(t) {
@@ -199,8 +199,8 @@ func constants(t *testing.T, typ string) map[string]string {
 	return out
 }
 
-// TestStoredLog reads the log of a whole database that commit 8cc1f78 made. It must replay, and its payloads must be
-// written again without a change.
+// TestStoredLog reads the log of a whole database that commit 8cc1f78 made. It must replay, and its payloads
+// must be written again without a change.
 func TestStoredLog(t *testing.T) {
 	f, err := os.Open("testdata/log-8cc1f78.jsonl")
 	if err != nil {

@@ -2,7 +2,8 @@ package stick
 
 import "talkingstick/stick/glob"
 
-// What the sentences of events are made of. In each, what somebody wrote stands last, in quotation marks: see [Words].
+// What the sentences of events are made of. In each, what somebody wrote stands last, in quotation marks: see
+// [Words].
 
 // How much of a text a sentence shows, in characters.
 const (
@@ -66,8 +67,8 @@ func (m Message) recipients() Words {
 	return JoinWords(names, ", ")
 }
 
-// Gist returns what a message is about, for the end of a sentence that names its author, and in at most n characters. It is empty if
-// the message says nothing.
+// Gist returns what a message is about, for the end of a sentence that names its author, and in at most n
+// characters. It is empty if the message says nothing.
 func (m Message) Gist(n int) Words {
 	text := m.Subject
 	if Line(text) == "" {

@@ -62,8 +62,8 @@ type Policy struct {
 	NextTurn Limits
 }
 
-// Limits are the limits that protect whoever has the stick. An agent may lower them, but not for a turn that another
-// has: then they wait for the next turn. Zero means that a limit doesn't change.
+// Limits are the limits that protect whoever has the stick. An agent may lower them, but not for a turn that
+// another has: then they wait for the next turn. Zero means that a limit doesn't change.
 type Limits struct {
 	OwnerLeaseTTL time.Duration
 	ClaimTTL      time.Duration
@@ -307,8 +307,8 @@ func policyNames() []string {
 	return names
 }
 
-// MarshalJSON writes each duration in milliseconds, under its name with "_ms" appended. What applies from the next turn
-// on is written in the same way under "next_turn", and left out if it is nothing.
+// MarshalJSON writes each duration in milliseconds, under its name with "_ms" appended. What applies from the
+// next turn on is written in the same way under "next_turn", and left out if it is nothing.
 func (p Policy) MarshalJSON() ([]byte, error) {
 	m, next := map[string]any{}, map[string]int64{}
 	for _, k := range PolicyKeys {
@@ -330,8 +330,8 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A key that is missing has its default; a room without enforce is older than
-// [EnforceWarn], and enforces nothing.
+// UnmarshalJSON reads what MarshalJSON writes. A key that is missing has its default; a room without enforce
+// is older than [EnforceWarn], and enforces nothing.
 func (p *Policy) UnmarshalJSON(b []byte) error {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(b, &m); err != nil {

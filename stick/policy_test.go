@@ -198,7 +198,8 @@ func TestSetPolicy(t *testing.T) {
 	})
 }
 
-// TestLoweredLimits: what protects a turn or a reservation of another isn't shortened by an agent while it lasts.
+// TestLoweredLimits: what protects a turn or a reservation of another isn't shortened by an agent while it
+// lasts.
 func TestLoweredLimits(t *testing.T) {
 	limits := []string{"owner_lease_ttl", "claim_ttl", "waiter_grace", "owner_idle_ttl"}
 	set := func(f *fixture, by AgentID, person bool, change ...string) []Event {

@@ -37,7 +37,8 @@ func (p PullRequest) Check() error {
 	return nil
 }
 
-// isWebAddress reports whether a text can be the address of a page: with a host and no user, on one line and without blanks.
+// isWebAddress reports whether a text can be the address of a page: with a host and no user, on one line and
+// without blanks.
 func isWebAddress(s string) bool {
 	rest, ok := strings.CutPrefix(s, "https://")
 	if !ok {
@@ -55,8 +56,8 @@ func isCommitOr(s, other string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// CanPull refuses to open a pull request for a task without a commit for it: its worker has offered none, or it has ended. It
-// fails with [CodeInvalidTransition].
+// CanPull refuses to open a pull request for a task without a commit for it: its worker has offered none, or
+// it has ended. It fails with [CodeInvalidTransition].
 func (t Task) CanPull() error {
 	if t.Offered() {
 		return nil
@@ -76,9 +77,9 @@ func (t Task) AfterClosed() Hint {
 	return Hintf("to send it back: %s; to give it up: %s", Cmd("tt task request-changes <task_id> …", t.ID), Cmd("tt task cancel <task_id>", t.ID))
 }
 
-// Pulled records what is known of the task's pull request. If nothing has changed, the event is nil. without is the commit that the
-// worker has offered, if the forge merged the pull request without it. This, and that it was closed without being merged, is told
-// to the task's worker, or to whoever created the task.
+// Pulled records what is known of the task's pull request. If nothing has changed, the event is nil. without
+// is the commit that the worker has offered, if the forge merged the pull request without it. This, and that
+// it was closed without being merged, is told to the task's worker, or to whoever created the task.
 func (t Task) Pulled(by AgentID, p PullRequest, without string) (*Event, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

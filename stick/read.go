@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// NotedRead is what an agent has last seen of a file: what a tool showed it, or what it wrote itself. It is evidence from hooks.
+// NotedRead is what an agent has last seen of a file: what a tool showed it, or what it wrote itself. It is
+// evidence from hooks.
 type NotedRead struct {
 	Agent  AgentID
 	Helper string // the sub-agent, as the harness names it; empty for the agent itself. A read of one is none of another
@@ -18,16 +19,19 @@ type NotedRead struct {
 	Refused string // the sum of the file when a write over it was refused; empty for none
 }
 
-// IsStale reports whether a file is another one now than its reader knows, so that writing it whole would undo changes that the writer
-// hasn't seen. It isn't if there is no file any more, or if the write was refused over the same file already.
+// IsStale reports whether a file is another one now than its reader knows, so that writing it whole would
+// undo changes that the writer hasn't seen. It isn't if there is no file any more, or if the write was
+// refused over the same file already.
 func (n NotedRead) IsStale(now FileState) bool {
 	return n.State.Sum != "" && now.Sum != "" && now.Sum != n.State.Sum && now.Sum != n.Refused
 }
 
-// companyFor is how long after an agent was last seen it still counts as one that may change files: it may be idle, or wait.
+// companyFor is how long after an agent was last seen it still counts as one that may change files: it may be
+// idle, or wait.
 const companyFor = 24 * time.Hour
 
-// HasCompany reports whether another agent than a may change files of the room, so that it pays to note what a reads.
+// HasCompany reports whether another agent than a may change files of the room, so that it pays to note what
+// a reads.
 func (r Room) HasCompany(a AgentID, now Time) bool {
 	return slices.ContainsFunc(r.Members, func(m Member) bool {
 		quiet := (Deadline{SetAt: m.LastSeenAt, TTL: companyFor}).Due(now)
@@ -35,8 +39,8 @@ func (r Room) HasCompany(a AgentID, now Time) bool {
 	})
 }
 
-// LastEditor returns the one who made a file what it is now, as far as that was noted. It has no name if nobody knows who it was.
-// Who has only said that the file is its own hasn't edited it.
+// LastEditor returns the one who made a file what it is now, as far as that was noted. It has no name if
+// nobody knows who it was. Who has only said that the file is its own hasn't edited it.
 func (f EditedFile) LastEditor(now FileState) Editor {
 	if f.State.Sum != now.Sum {
 		return Editor{}
@@ -49,7 +53,8 @@ func (f EditedFile) LastEditor(now FileState) Editor {
 	return Editor{}
 }
 
-// StaleWrite is a file that an agent is about to write whole, and that has changed since the agent last saw it.
+// StaleWrite is a file that an agent is about to write whole, and that has changed since the agent last saw
+// it.
 type StaleWrite struct {
 	Read NotedRead
 	By   Editor // who made it what it is now; no agent if nobody knows
@@ -61,8 +66,9 @@ type StaleWrite struct {
 // IsOwn reports whether the writer itself has made the file what it is now.
 func (w StaleWrite) IsOwn() bool { return w.By.Agent == w.Read.Agent && w.By.Helper == w.Read.Helper }
 
-// RefuseStale refuses to write files whole over changes that the writer hasn't seen. Who calls it notes the refusal, because it is made
-// once: see [NotedRead.IsStale]. It returns nil if there is nothing to refuse, and in a room that enforces nothing.
+// RefuseStale refuses to write files whole over changes that the writer hasn't seen. Who calls it notes the
+// refusal, because it is made once: see [NotedRead.IsStale]. It returns nil if there is nothing to refuse,
+// and in a room that enforces nothing.
 func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	writes = slices.DeleteFunc(slices.Clone(writes), StaleWrite.IsOwn)
 	if len(writes) == 0 || !r.Enforces() {

@@ -118,7 +118,8 @@ func (r Room) ReadMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt,
 	return after, []Event{r.event(EventMessageRead, by, sent.From).with(MessageReadPayload{MessageID: c.Event})}
 }
 
-// MayAck refuses that by acknowledges a message which it has sent itself, under another name. It fails with [CodeAckForbidden].
+// MayAck refuses that by acknowledges a message which it has sent itself, under another name. It fails with
+// [CodeAckForbidden].
 func MayAck(by, sender Actor, sent Event) error {
 	if sent.Message() == nil || !by.Is(sender) {
 		return nil

@@ -232,7 +232,8 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// TestWhyTheStickCantBePassed: the refusal says which of the five reasons it is, because each has another remedy.
+// TestWhyTheStickCantBePassed: the refusal says which of the five reasons it is, because each has another
+// remedy.
 func TestWhyTheStickCantBePassed(t *testing.T) {
 	for _, c := range []struct {
 		why    string
@@ -254,8 +255,9 @@ func TestWhyTheStickCantBePassed(t *testing.T) {
 	}
 }
 
-// TestTheEventSaysUntilWhenTheStickWaits: whoever is named learns from the event itself how long the stick waits for it,
-// whether a release, a pass or a lost reservation named it. An event that names nobody has no such time.
+// TestTheEventSaysUntilWhenTheStickWaits: whoever is named learns from the event itself how long the stick
+// waits for it, whether a release, a pass or a lost reservation named it. An event that names nobody has no
+// such time.
 func TestTheEventSaysUntilWhenTheStickWaits(t *testing.T) {
 	f := room(t).member("a", "b", "c").owns("a").waits("b", "c")
 	released := f.must(f.release("a", f.fence(), handoff))[0]

@@ -113,8 +113,8 @@ func (c *Record) begin() {
 	c.Comments = map[CommentKey]Comment{}
 }
 
-// inTurn checks that an event has the turn id that its type requires. The first event of a room says after which turn its turns
-// begin: where a database before this one had rooms, above theirs.
+// inTurn checks that an event has the turn id that its type requires. The first event of a room says after
+// which turn its turns begin: where a database before this one had rooms, above theirs.
 func (c *Record) inTurn(e Event, rule turnRule) error {
 	if c.Events == 1 && rule == currentTurn {
 		c.Turn = e.Turn

@@ -90,7 +90,8 @@ type Meet struct {
 // Reserve reserves paths for a member. near must hold at least the reservations of the room that could
 // overlap. It fails with [CodeUsage]; with [CodeRoomClosed]; with [CodeReservationConflict] if another agent
 // has reserved the same paths, or with Strict some of them; and with [CodeReservationStale] if that
-// reservation is stale and TakeStale isn't set. A refusal may have events: they tell both sides of the overlap.
+// reservation is stale and TakeStale isn't set. A refusal may have events: they tell both sides of the
+// overlap.
 func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (events []Event, met []Meet, err error) {
 	if q.TTL == 0 {
 		q.TTL = DefaultReservationTTL
@@ -235,7 +236,8 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	}
 }
 
-// incursion tells both sides that their scopes overlap, unless they know it already. refused says that the caller doesn't get its scope.
+// incursion tells both sides that their scopes overlap, unless they know it already. refused says that the
+// caller doesn't get its scope.
 func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
 	for _, e := range q.Told {
 		if p, ok := PayloadOf[IncursionPayload](e); ok && p.ReservationID == m.ID && p.Pattern == m.Asked {
@@ -294,8 +296,8 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 	return events, nil
 }
 
-// ParsePattern is [glob.Parse] for a pattern that somebody wants to reserve. It fails with [CodeUsage] and the
-// field "pattern".
+// ParsePattern is [glob.Parse] for a pattern that somebody wants to reserve. It fails with [CodeUsage] and
+// the field "pattern".
 func ParsePattern(s string) (glob.Pattern, error) {
 	p, err := glob.Parse(s)
 	if err == nil {

@@ -142,8 +142,8 @@ func TestMostPatternsOfOneCall(t *testing.T) {
 	refused(t, q.check(), CodeUsage, map[string]any{"field": "paths"})
 }
 
-// TestConflictNamesWhatOverlaps: a refusal quotes the caller's own pattern, and a path that matches both, only where the
-// reservation isn't of the same paths anyway.
+// TestConflictNamesWhatOverlaps: a refusal quotes the caller's own pattern, and a path that matches both,
+// only where the reservation isn't of the same paths anyway.
 func TestConflictNamesWhatOverlaps(t *testing.T) {
 	for asked, want := range map[glob.Pattern]string{
 		"src":      "a has reserved src",
@@ -157,8 +157,9 @@ func TestConflictNamesWhatOverlaps(t *testing.T) {
 	}
 }
 
-// TestWhyAReservationIsStale: whoever meets it, and its owner when it is taken over, learn which of the two it was: its
-// owner is gone, or its time is over. Only of an owner whose processes have ended is it said that it is gone.
+// TestWhyAReservationIsStale: whoever meets it, and its owner when it is taken over, learn which of the two
+// it was: its owner is gone, or its time is over. Only of an owner whose processes have ended is it said that
+// it is gone.
 func TestWhyAReservationIsStale(t *testing.T) {
 	for _, c := range []struct {
 		owner            Verdict

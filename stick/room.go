@@ -266,8 +266,9 @@ func (r Room) Active(a AgentID, now Time, s *Probed) bool {
 	return v == Alive || !(Deadline{r.SeenAt(m), r.Policy.PresenceTTL}).Due(now) || r.Listening(a, "", s)
 }
 
-// SeenAt returns when a member was last seen: at its last act or, if it owns the stick, at its last heartbeat. That is kept with the turn, because
-// heartbeats alone carry neither the turn nor a reservation for ever.
+// SeenAt returns when a member was last seen: at its last act or, if it owns the stick, at its last
+// heartbeat. That is kept with the turn, because heartbeats alone carry neither the turn nor a reservation
+// for ever.
 func (r Room) SeenAt(m Member) Time {
 	if r.Turn.State != Owned || r.Turn.Owner != m.Agent {
 		return m.LastSeenAt
@@ -300,8 +301,8 @@ const (
 	KeptByHeartbeat LeaseKeeper = "heartbeat"
 )
 
-// Guardian returns the pid of the guardian that renews the lease, 0 for none. A guardian that hasn't renewed it for
-// twice Policy.HeartbeatInterval has ended, because others can't see it either.
+// Guardian returns the pid of the guardian that renews the lease, 0 for none. A guardian that hasn't renewed
+// it for twice Policy.HeartbeatInterval has ended, because others can't see it either.
 func (r Room) Guardian(now Time) int {
 	if (Deadline{r.Turn.RenewedAt, 2 * r.Policy.HeartbeatInterval}).Due(now) {
 		return 0
@@ -327,8 +328,8 @@ func (r Room) lease() Deadline {
 	return Deadline{max(r.Turn.GrantedAt, r.Turn.ResumedAt, r.Turn.RenewedAt, r.Turn.HeartbeatAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
 }
 
-// LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease, nobody owns the stick, or the
-// room is paused.
+// LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease, nobody owns the
+// stick, or the room is paused.
 func (r Room) LeaseExpiresAt(s *Probed, now Time) Time {
 	if r.Turn.State != Owned || r.Paused.On() || r.LeaseKeptBy(s, now) == KeptByProcess {
 		return 0
@@ -336,8 +337,8 @@ func (r Room) LeaseExpiresAt(s *Probed, now Time) Time {
 	return r.lease().At()
 }
 
-// ClaimExpiresAt returns when the stick no longer waits for its recipient alone. It is zero if the stick isn't
-// reserved, or the room is paused.
+// ClaimExpiresAt returns when the stick no longer waits for its recipient alone. It is zero if the stick
+// isn't reserved, or the room is paused.
 func (r Room) ClaimExpiresAt() Time {
 	if r.Turn.State != Reserved || r.Paused.On() {
 		return 0
@@ -354,27 +355,29 @@ func (r Room) claim() Deadline {
 	return Deadline{r.Turn.ReservedAt, ttl}
 }
 
-// acted returns when the owner last did something other than to send a heartbeat. In a pause it had nothing to do.
+// acted returns when the owner last did something other than to send a heartbeat. In a pause it had nothing
+// to do.
 func (r Room) acted() Time {
 	m, _ := r.Member(r.Turn.Owner)
 	return max(r.Turn.GrantedAt, r.Turn.ResumedAt, m.LastSeenAt)
 }
 
-// activity returns when the owner last did something. Heartbeats count, but alone only up to a time after which the
-// owner counts as idle at [Room.HeartbeatsUntil].
+// activity returns when the owner last did something. Heartbeats count, but alone only up to a time after
+// which the owner counts as idle at [Room.HeartbeatsUntil].
 func (r Room) activity() Time {
 	acted := r.acted()
 	return max(acted, min(r.Turn.HeartbeatAt, acted.Add((maxQuiet-1)*r.Policy.OwnerIdleTTL)))
 }
 
-// maxQuiet is for how many times Policy.OwnerIdleTTL a tool call in progress, or heartbeats alone, count as activity.
+// maxQuiet is for how many times Policy.OwnerIdleTTL a tool call in progress, or heartbeats alone, count as
+// activity.
 const maxQuiet = 4
 
 // heartbeats returns until when heartbeats alone keep the owner from counting as idle.
 func (r Room) heartbeats() Deadline { return Deadline{r.acted(), maxQuiet * r.Policy.OwnerIdleTTL} }
 
-// HeartbeatsUntil returns until when heartbeats alone keep the owner from counting as idle. It is zero if nobody
-// owns the stick.
+// HeartbeatsUntil returns until when heartbeats alone keep the owner from counting as idle. It is zero if
+// nobody owns the stick.
 func (r Room) HeartbeatsUntil() Time {
 	if r.Turn.State != Owned {
 		return 0
@@ -382,13 +385,15 @@ func (r Room) HeartbeatsUntil() Time {
 	return r.heartbeats().At()
 }
 
-// HeartbeatCounts reports whether a heartbeat counts as activity of the owner if a process with this proof sends it.
+// HeartbeatCounts reports whether a heartbeat counts as activity of the owner if a process with this proof
+// sends it.
 func (r Room) HeartbeatCounts(proof Proof, now Time) bool {
 	return (proof == ProvesSession || proof == ProvesTurn) && !r.heartbeats().Due(now)
 }
 
-// IdleAt returns when the owner counts as idle if it does nothing until then. It is zero if nobody owns the stick, in a pause,
-// and if only the owner's own acts keep the lease, because then the lease times out instead.
+// IdleAt returns when the owner counts as idle if it does nothing until then. It is zero if nobody owns the
+// stick, in a pause, and if only the owner's own acts keep the lease, because then the lease times out
+// instead.
 func (r Room) IdleAt(s *Probed, now Time) Time {
 	if r.Turn.State != Owned || r.Paused.On() || !r.keptWhileIdle(s, now) {
 		return 0
@@ -396,8 +401,8 @@ func (r Room) IdleAt(s *Probed, now Time) Time {
 	return r.idle().At()
 }
 
-// idle returns when the owner counts as idle. A tool call in progress counts as activity, for at most maxQuiet
-// times the limit.
+// idle returns when the owner counts as idle. A tool call in progress counts as activity, for at most
+// maxQuiet times the limit.
 func (r Room) idle() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
 	d := Deadline{r.activity(), r.Policy.OwnerIdleTTL}
@@ -417,8 +422,8 @@ func (r Room) idleNoticeSent() bool {
 // idleNoticeEnds returns until when an owner that was told that it looks idle may answer that.
 func (r Room) idleNoticeEnds() Deadline { return Deadline{r.Turn.IdleNoticeAt, r.Policy.WaiterGrace} }
 
-// idleOpensAt returns when an owner that was told that it looks idle may be replaced: both after the limit, which a
-// change of policy may have moved, and after the notice.
+// idleOpensAt returns when an owner that was told that it looks idle may be replaced: both after the limit,
+// which a change of policy may have moved, and after the notice.
 func (r Room) idleOpensAt() Time { return max(r.idle().At(), r.idleNoticeEnds().At()) }
 
 // unacknowledged returns when others may take over a grant that its owner hasn't reacted to. It is false if
@@ -438,8 +443,9 @@ func earlier(a, b Time) Time {
 	return a
 }
 
-// since returns when an overdue deadline passed. It is zero if the clock went back, because then nobody knows.
-// It can't be now instead: a time that is counted from it would move on with every call and never come.
+// since returns when an overdue deadline passed. It is zero if the clock went back, because then nobody
+// knows. It can't be now instead: a time that is counted from it would move on with every call and never
+// come.
 func since(d Deadline, now Time) Time {
 	if d.At() > now {
 		return 0

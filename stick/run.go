@@ -65,8 +65,8 @@ const DefaultRestarts = 3
 // maxRunCommand is how long the command of a run may be, in bytes.
 const maxRunCommand = 64 << 10
 
-// ParseRestart reads when and how many times a command starts again by itself: "no", "on-return" or "on-return:3". It
-// fails with [CodeUsage].
+// ParseRestart reads when and how many times a command starts again by itself: "no", "on-return" or
+// "on-return:3". It fails with [CodeUsage].
 func ParseRestart(text string) (times int, err error) {
 	rule, count, counted := strings.Cut(text, ":")
 	switch {
@@ -95,12 +95,13 @@ type RunStart struct {
 	Queue    bool   // if as many run as may, let it wait
 }
 
-// StartRun returns the next run of the task's attempt, without its process. runs are the runs of all attempts, the
-// oldest first. If q.First and the attempt has this command already, there is nothing to start, and is is its last run. The
-// same goes for q.Follows if somebody has started another run.
+// StartRun returns the next run of the task's attempt, without its process. runs are the runs of all
+// attempts, the oldest first. If q.First and the attempt has this command already, there is nothing to start,
+// and is is its last run. The same goes for q.Follows if somebody has started another run.
 //
-// It fails with [CodeStaleAttempt] if the attempt is over, with [CodeInvalidTransition] if nobody has begun the task, with [CodeUsage] if nobody knows the command, with
-// [CodeAlreadyExists] if q.First and the attempt has a different command, with [CodeAlreadyRunning], and with [CodeMaxRunning].
+// It fails with [CodeStaleAttempt] if the attempt is over, with [CodeInvalidTransition] if nobody has begun
+// the task, with [CodeUsage] if nobody knows the command, with [CodeAlreadyExists] if q.First and the attempt
+// has a different command, with [CodeAlreadyRunning], and with [CodeMaxRunning].
 func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (next Run, is *Run, err error) {
 	if t.Over() {
 		return next, nil, t.facts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
@@ -164,11 +165,11 @@ type Resumption struct {
 	Restarts int    `json:"restarts"` // how many times it may start again by itself after this one
 }
 
-// Resume returns how the command of a task starts without somebody's asking for this task: because it was asked for and never
-// started, or because it may start again, the task has come back, and the process that was to see that is gone. With all it
-// starts as well if it was cut off or has ended, while the task is with its worker. What somebody has stopped stays stopped. ok
-// is false if there is nothing to start. runs are the runs of all attempts.
-// See docs/decisions/worktrees-and-runs.md#runs.
+// Resume returns how the command of a task starts without somebody's asking for this task: because it was
+// asked for and never started, or because it may start again, the task has come back, and the process that
+// was to see that is gone. With all it starts as well if it was cut off or has ended, while the task is with
+// its worker. What somebody has stopped stays stopped. ok is false if there is nothing to start. runs are the
+// runs of all attempts. See docs/decisions/worktrees-and-runs.md#runs.
 func (t Task) Resume(runs []Run, verdict func(Process) Verdict, all bool) (r Resumption, ok bool) {
 	if len(runs) == 0 || t.Over() || t.Offered() || t.Later {
 		return r, false
@@ -237,11 +238,12 @@ func (t Task) checkRunCommand(command string) error {
 		Hintf("name the command: %s", Cmd("tt task run <task_id> -- …", t.ID))
 }
 
-// Returned reports whether the task has come back to its worker: changes are requested, or it couldn't be merged.
+// Returned reports whether the task has come back to its worker: changes are requested, or it couldn't be
+// merged.
 func (t Task) Returned() bool { return t.State == TaskWorking && t.Cause != "" }
 
-// RestartsOn reports whether a run that has ended is to start again now, because the task has come back since it began.
-// ever is false if that can't happen any more. runs are the runs of all attempts.
+// RestartsOn reports whether a run that has ended is to start again now, because the task has come back since
+// it began. ever is false if that can't happen any more. runs are the runs of all attempts.
 func (r Run) RestartsOn(t Task, runs []Run) (now, ever bool) {
 	last := runs[len(runs)-1]
 	if last.Attempt != r.Attempt || last.Number != r.Number || last.Restarts < 1 || !last.StopAt.IsZero() || t.Attempt != r.Attempt || t.Over() {
@@ -250,8 +252,8 @@ func (r Run) RestartsOn(t Task, runs []Run) (now, ever bool) {
 	return t.Returned() && t.StateAt != r.TaskAt, true
 }
 
-// Again returns the hint how to start the command of a task again, if it has one that doesn't run, and empty otherwise. It
-// says so when the command starts by itself.
+// Again returns the hint how to start the command of a task again, if it has one that doesn't run, and empty
+// otherwise. It says so when the command starts by itself.
 func (t Task) Again(runs []Run, verdict func(Process) Verdict) Hint {
 	if len(runs) == 0 || t.Over() || t.Offered() {
 		return nil

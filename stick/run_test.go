@@ -99,7 +99,8 @@ func TestATaskForLaterHasNoRun(t *testing.T) {
 	}
 }
 
-// TestResume: which commands start without somebody's asking for their tasks, and which of them only if somebody asks for all.
+// TestResume: which commands start without somebody's asking for their tasks, and which of them only if
+// somebody asks for all.
 func TestResume(t *testing.T) {
 	unknown := func(Process) Verdict { return Unknown }
 	working := Task{ID: "x", State: TaskWorking, Attempt: 2, StateAt: 7}

@@ -98,11 +98,11 @@ func (m Member) leads() bool {
 	return m.State == Joined && m.Session.Running && m.Session.Role == RolePrimary
 }
 
-// StartSession gives a member's session its role, and says how it began. There is never more than one
-// primary that isn't gone. A session that starts while there is one is a helper; so is one that starts
-// while an agent is running that began earlier and can still register, and one that works under the turn of the agent
-// that started it. If the agent that began earlier is a member, its session starts along with this one, as the primary.
-// See docs/decisions/sessions-and-roles.md#which-role-it-has.
+// StartSession gives a member's session its role, and says how it began. There is never more than one primary
+// that isn't gone. A session that starts while there is one is a helper; so is one that starts while an agent
+// is running that began earlier and can still register, and one that works under the turn of the agent that
+// started it. If the agent that began earlier is a member, its session starts along with this one, as the
+// primary. See docs/decisions/sessions-and-roles.md#which-role-it-has.
 func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Started) {
 	r, events, out := r.startOne(q, s, now)
 	elder, ok := r.elder(q, s)
@@ -145,7 +145,8 @@ func (r *Room) before(q Starting, s *Probed, now Time) (b before, events []Event
 	return b, events
 }
 
-// role returns the role of a starting session. parent is the agent that has started it and holds the stick, if one has.
+// role returns the role of a starting session. parent is the agent that has started it and holds the stick,
+// if one has.
 func (b before) role(q Starting, parent AgentID) Role {
 	switch {
 	case q.Helper, parent != "":
@@ -214,8 +215,9 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	return r, events, out
 }
 
-// elder returns the member that leads although it has never started a session here: it joined while it was alone, its
-// process is alive, and that process began before the caller's. Of several it returns the one that began first.
+// elder returns the member that leads although it has never started a session here: it joined while it was
+// alone, its process is alive, and that process began before the caller's. Of several it returns the one that
+// began first.
 func (r Room) elder(q Starting, s *Probed) (first AgentID, ok bool) {
 	oldest := q.Process
 	for _, m := range r.Members {

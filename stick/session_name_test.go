@@ -33,8 +33,8 @@ func TestContextName(t *testing.T) {
 	})
 }
 
-// Running sessions have different names, whatever they asked for. Names that differ only in upper and lower case
-// count as the same.
+// Running sessions have different names, whatever they asked for. Names that differ only in upper and lower
+// case count as the same.
 func TestContextNamesAreDistinct(t *testing.T) {
 	f := room(t)
 	f.starts(Starting{By: "p:0", Same: true})
@@ -50,8 +50,8 @@ func TestContextNamesAreDistinct(t *testing.T) {
 	}
 }
 
-// A session may ask for the name of one that is gone, and inherits its file. A session keeps its name while it goes
-// on. Nobody can choose the primary's name.
+// A session may ask for the name of one that is gone, and inherits its file. A session keeps its name while
+// it goes on. Nobody can choose the primary's name.
 func TestContextNamesStay(t *testing.T) {
 	f := room(t)
 	if got := f.starts(Starting{By: "p:0", Same: true, Context: "lead"}); got.Role != RolePrimary || got.Context != "" {
@@ -114,8 +114,8 @@ func TestMessagesToRoles(t *testing.T) {
 	}
 }
 
-// TestHelpersLeaveWhatIsThePrimarys: a room that enforces anything denies a helper what only the primary may change,
-// even while the helper has the stick.
+// TestHelpersLeaveWhatIsThePrimarys: a room that enforces anything denies a helper what only the primary may
+// change, even while the helper has the stick.
 func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	f := room(t)
 	f.starts(Starting{By: "p:0", Same: true})
@@ -149,8 +149,8 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	}
 }
 
-// TestClearedSessionKeepsItsFile: a session that goes on in its process under another agent's name keeps its context file,
-// even if it is asked to take another one.
+// TestClearedSessionKeepsItsFile: a session that goes on in its process under another agent's name keeps its
+// context file, even if it is asked to take another one.
 func TestClearedSessionKeepsItsFile(t *testing.T) {
 	f := room(t)
 	f.starts(Starting{By: "a", Helper: true, Context: "one"})

@@ -288,9 +288,10 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// TestRolesExplored visits every state of the roles that two agents, or with -explore.long three, can reach while they
-// come and go in processes of their own. The third has one process only, and is always seen as what it is. No act may lead to two primaries that aren't gone. If all others are gone,
-// there must be a primary after the next start of an agent.
+// TestRolesExplored visits every state of the roles that two agents, or with -explore.long three, can reach
+// while they come and go in processes of their own. The third has one process only, and is always seen as
+// what it is. No act may lead to two primaries that aren't gone. If all others are gone, there must be a
+// primary after the next start of an agent.
 func TestRolesExplored(t *testing.T) {
 	agents := []AgentID{"a:1", "b:2"}
 	if *exploreLong {
@@ -440,8 +441,8 @@ func (r Room) lead(a AgentID) bool {
 	return ok && p.Agent == a
 }
 
-// TestAPrimaryStartedAsAHelper: a new process of the primary that another agent has launched is a helper. The session before has
-// crashed with its process, so nothing says that it went on as one.
+// TestAPrimaryStartedAsAHelper: a new process of the primary that another agent has launched is a helper. The
+// session before has crashed with its process, so nothing says that it went on as one.
 func TestAPrimaryStartedAsAHelper(t *testing.T) {
 	f := room(t)
 	f.starts(Starting{By: "p:0", Same: true})
@@ -452,8 +453,8 @@ func TestAPrimaryStartedAsAHelper(t *testing.T) {
 	}
 }
 
-// TestAnElderLeads: a member that was here first leads, and the session that starts is told so. Only a process that proves its
-// session shows who was first.
+// TestAnElderLeads: a member that was here first leads, and the session that starts is told so. Only a
+// process that proves its session shows who was first.
 func TestAnElderLeads(t *testing.T) {
 	for proof, want := range map[Proof]AgentID{ProvesSession: "a:0", ProvesCarrier: ""} {
 		f := room(t).member("a:0", "z:9")
@@ -478,8 +479,8 @@ func TestWhoFollowsNeverLeads(t *testing.T) {
 	equal(t, "role", room(t).starts(Starting{By: "w:0", Follows: true, Seed: "x"}).Role, RoleHelper)
 }
 
-// TestWhatASessionGoesOnAs: a session that starts again keeps its role, also when it is resumed in another process. One that
-// has had no role here is alone, and leads.
+// TestWhatASessionGoesOnAs: a session that starts again keeps its role, also when it is resumed in another
+// process. One that has had no role here is alone, and leads.
 func TestWhatASessionGoesOnAs(t *testing.T) {
 	for name, again := range map[string]Starting{"the same": {Same: true}, "resumed": {Continues: true}} {
 		f := room(t)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// StashEntry is an entry of a repository's stash, and who made it. All checkouts of a repository share one stash.
+// StashEntry is an entry of a repository's stash, and who made it. All checkouts of a repository share one
+// stash.
 type StashEntry struct {
 	Commit   string // its full id
 	Name     string // as git names it now, such as stash@{1}, or its commit where somebody names that
@@ -14,9 +15,9 @@ type StashEntry struct {
 	Checkout string // in which it was made: its top level; empty if nobody has noted that
 }
 
-// WhoseStash says whose an entry of the stash is if an agent asks, and names its owner where that is another: the agent that made it. What
-// was made with the stick, or by an agent that is gone, is the holder's. If nobody holds the stick, it stays its maker's as long
-// as that is there.
+// WhoseStash says whose an entry of the stash is if an agent asks, and names its owner where that is another:
+// the agent that made it. What was made with the stick, or by an agent that is gone, is the holder's. If
+// nobody holds the stick, it stays its maker's as long as that is there.
 func (r Room) WhoseStash(e StashEntry, q Editing, s *Probed) (Share, AgentID) {
 	by := e.By
 	switch {
@@ -55,8 +56,9 @@ type StashUsed struct {
 	Keep []string  // the commits that leave the stash and should be kept, because they aren't the caller's
 }
 
-// MayUseStash judges such a command, and says what there is to tell of it. Only entries of others stop it, and only where edits are
-// denied. An entry that nobody has noted may be a person's; one of the caller's own may have been made for another checkout.
+// MayUseStash judges such a command, and says what there is to tell of it. Only entries of others stop it,
+// and only where edits are denied. An entry that nobody has noted may be a person's; one of the caller's own
+// may have been made for another checkout.
 func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 	if q.Person || !r.Enforces() {
 		return used, j
@@ -120,7 +122,8 @@ func (q StashUse) why(theirs []StashEntry, of []AgentID) Words {
 	return s
 }
 
-// stashStep is what an agent can do instead of using an entry of another: use its own, ask, or make the entry its own.
+// stashStep is what an agent can do instead of using an entry of another: use its own, ask, or make the entry
+// its own.
 func (r Room) stashStep(q StashUse, their StashEntry, owner AgentID, s *Probed) Hint {
 	others := Hintf("ask: %s", Cmd("tt msg send <agent> …", owner))
 	if their.inStash() {
@@ -133,7 +136,8 @@ func (r Room) stashStep(q StashUse, their StashEntry, owner AgentID, s *Probed) 
 	return Hintf("yours is %s: %s; %s", q.Has[i].Name, Cmd("git stash "+q.Verb+" <entry>", q.Has[i].Name), others)
 }
 
-// ownStash finds the newest entry of the caller, one from its checkout first. It is negative if there is none.
+// ownStash finds the newest entry of the caller, one from its checkout first. It is negative if there is
+// none.
 func (r Room) ownStash(q StashUse, s *Probed) int {
 	own := func(e StashEntry) bool {
 		share, _ := r.WhoseStash(e, q.Editing, s)
@@ -153,8 +157,9 @@ func (r Room) OthersInCall(me AgentID, s *Probed, now Time) bool {
 	})
 }
 
-// AdoptStash makes entries of the stash the caller's, whoever has made them, with an event for each former owner. checkout is where the
-// caller is. It returns the entries of which that is news. It fails with [CodeRoomClosed] and [CodeNotEnforced].
+// AdoptStash makes entries of the stash the caller's, whoever has made them, with an event for each former
+// owner. checkout is where the caller is. It returns the entries of which that is news. It fails with
+// [CodeRoomClosed] and [CodeNotEnforced].
 func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []StashEntry, s *Probed) (out []StashEntry, events []Event, err error) {
 	if err := r.NotesEdits(); err != nil {
 		return nil, nil, err

@@ -12,7 +12,8 @@ func stashed(name string, by Editor, checkout string) StashEntry {
 	return StashEntry{Commit: "c-" + name, Name: name, Message: "On t1: wip", By: by, Checkout: checkout}
 }
 
-// TestWhoseStash: an entry is its maker's; what was made with the stick, or by one that is gone, is the holder's.
+// TestWhoseStash: an entry is its maker's; what was made with the stick, or by one that is gone, is the
+// holder's.
 func TestWhoseStash(t *testing.T) {
 	free := room(t).member("a", "b", "c", "d").alive("a", "b", "c").gone("d")
 	bobs := room(t).member("a", "b", "c", "d").alive("a", "b", "c").gone("d").owns("b")
@@ -45,7 +46,8 @@ func TestWhoseStash(t *testing.T) {
 	}
 }
 
-// TestMayUseStash: only another's entry stops a command, and only where edits are denied. The refusal names the caller's own.
+// TestMayUseStash: only another's entry stops a command, and only where edits are denied. The refusal names
+// the caller's own.
 func TestMayUseStash(t *testing.T) {
 	bobs, mine := stashed("stash@{0}", Editor{Agent: "b"}, "/work/t1"), stashed("stash@{1}", Editor{Agent: "a"}, "/work/t2")
 	nobodys, elsewhere := stashed("stash@{2}", Editor{}, ""), stashed("stash@{3}", Editor{Agent: "a"}, "/work/t1")
@@ -103,7 +105,8 @@ func TestMayUseStash(t *testing.T) {
 	equal(t, "none of them its own", strings.HasPrefix(j.Denied.Hint.String(), "none of the entries is yours; ask: tt msg send b \"…\""), true)
 }
 
-// TestOthersInCall: a call of the caller itself, of one that is gone, and one that nothing has ended for hours, are no reason for doubt.
+// TestOthersInCall: a call of the caller itself, of one that is gone, and one that nothing has ended for
+// hours, are no reason for doubt.
 func TestOthersInCall(t *testing.T) {
 	f := room(t).member("a", "b", "c").alive("a", "b").gone("c")
 	busy := func(a AgentID, since Time) Room {

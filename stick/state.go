@@ -37,8 +37,9 @@ func (r Room) State(s *Probed, now Time) RoomState {
 	return StateDormant
 }
 
-// AtGeneration returns r as a reader must show it. A room of an earlier generation looks as after the beginning of
-// [Room.Restore], because a reader can't store that. Whom the release rule will name isn't known before it is stored.
+// AtGeneration returns r as a reader must show it. A room of an earlier generation looks as after the
+// beginning of [Room.Restore], because a reader can't store that. Whom the release rule will name isn't known
+// before it is stored.
 func (r Room) AtGeneration(g Generation, now Time) Room {
 	r, _ = r.begin(g, now)
 	return r

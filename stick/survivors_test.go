@@ -11,8 +11,8 @@ import (
 
 // The tests in this file kill mutants that all others let live (see make mutate).
 
-// TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly: an agent that passed the stick on must let others go first after
-// a claim timeout. Every other cause opens the takeover for the prior owner too.
+// TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly: an agent that passed the stick on must let others go
+// first after a claim timeout. Every other cause opens the takeover for the prior owner too.
 func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 	passed := func(t *testing.T) *fixture { // from a to b, while c waits
 		f := room(t).member("a", "b", "c").alive("a", "c").hooks("b").owns("a").waits("c")
@@ -65,8 +65,8 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 	}
 }
 
-// TestHeartbeatShowsThatTheOwnerLives: a heartbeat acknowledges the grant, and closes a takeover that was open because
-// the owner looked gone.
+// TestHeartbeatShowsThatTheOwnerLives: a heartbeat acknowledges the grant, and closes a takeover that was
+// open because the owner looked gone.
 func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	beat := func(f *fixture) {
 		t.Helper()
@@ -93,7 +93,8 @@ func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	equal(t, "the opening of a's second absence", f.Opening(f.s, f.now), Opening{OwnerGone, f.now})
 }
 
-// TestClaimNamesTheHandoffItTakesOver: a claim names the latest handoff, unless another turn already took it over.
+// TestClaimNamesTheHandoffItTakesOver: a claim names the latest handoff, unless another turn already took it
+// over.
 func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 	named := func(f *fixture) int64 {
 		t.Helper()
@@ -127,8 +128,8 @@ func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 	equal(t, "the takeover's handoff", named(f), released)
 }
 
-// TestDoneAfterTheReviewerAskedForChanges: the same commit may be offered again and needs a new review. Nothing can be
-// offered after the end of an attempt.
+// TestDoneAfterTheReviewerAskedForChanges: the same commit may be offered again and needs a new review.
+// Nothing can be offered after the end of an attempt.
 func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 	changes := func(t Task) (Event, error) {
 		return t.RequestChanges(TaskDecision{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "x")
@@ -165,8 +166,8 @@ func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 	}
 }
 
-// TestNoIdleNoticeToTheDead: an owner whose process has ended isn't told that it looks idle, even if a guardian keeps
-// its lease. Others may take over at once.
+// TestNoIdleNoticeToTheDead: an owner whose process has ended isn't told that it looks idle, even if a
+// guardian keeps its lease. Others may take over at once.
 func TestNoIdleNoticeToTheDead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -202,8 +203,8 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 	}
 }
 
-// TestOffersOfALaterRound: everybody gets the offer once in each round. A member that got it checks again when the
-// next round starts, whatever other deadlines pass before.
+// TestOffersOfALaterRound: everybody gets the offer once in each round. A member that got it checks again
+// when the next round starts, whatever other deadlines pass before.
 func TestOffersOfALaterRound(t *testing.T) {
 	f := room(t).member("a", "b").policy("owner_idle_ttl=21m").alive("a").hooks("a").owns("a").waits("b").after(claim)
 	for round := range 3 {
@@ -215,7 +216,8 @@ func TestOffersOfALaterRound(t *testing.T) {
 	}
 }
 
-// TestHelperThatBecomesThePrimaryCrashedNothing: a helper's session that goes on as the primary in a new process isn't a crash.
+// TestHelperThatBecomesThePrimaryCrashedNothing: a helper's session that goes on as the primary in a new
+// process isn't a crash.
 func TestHelperThatBecomesThePrimaryCrashedNothing(t *testing.T) {
 	for _, helper := range []bool{false, true} {
 		f := room(t)
@@ -226,7 +228,8 @@ func TestHelperThatBecomesThePrimaryCrashedNothing(t *testing.T) {
 	}
 }
 
-// TestBefore: of two processes that can be compared one began first, even at the same instant. Of others nobody knows.
+// TestBefore: of two processes that can be compared one began first, even at the same instant. Of others
+// nobody knows.
 func TestBefore(t *testing.T) {
 	at := func(start int64, pid int) Process { return Process{Boot: "b", PIDNS: "n", PID: pid, Start: start} }
 	other := at(1, 1)
@@ -258,8 +261,8 @@ func TestKickOfAnOwnerNamesItsLease(t *testing.T) {
 	equal(t, "the lease", payload.Lease, LeaseSum(lease))
 }
 
-// TestReplayRefusesWhatCantFollow: events that can't follow the earlier ones break the replay, even if somebody has
-// computed the sums anew.
+// TestReplayRefusesWhatCantFollow: events that can't follow the earlier ones break the replay, even if
+// somebody has computed the sums anew.
 func TestReplayRefusesWhatCantFollow(t *testing.T) {
 	message := func() (*fixture, int64) {
 		f := room(t).member("a", "b")
@@ -297,8 +300,8 @@ func TestReplayRefusesWhatCantFollow(t *testing.T) {
 	}
 }
 
-// TestTaskKeepsWhyItCameBack: a task keeps the cause and the reason why it was returned or failed, until it is offered
-// or tried again.
+// TestTaskKeepsWhyItCameBack: a task keeps the cause and the reason why it was returned or failed, until it
+// is offered or tried again.
 func TestTaskKeepsWhyItCameBack(t *testing.T) {
 	changes := func(t Task) (Event, error) {
 		return t.RequestChanges(TaskDecision{TaskCall: theReviewer, Head: t.Head, Branch: t.Head}, "name it")

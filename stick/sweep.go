@@ -11,8 +11,8 @@ type Swept struct {
 	Others []AgentID
 }
 
-// MayCommit judges a commit that takes along files of others. own are the other files in it. The stick gives no right to them; who
-// has to decide that is whoever knows of what [Room.WhoseEdit] says.
+// MayCommit judges a commit that takes along files of others. own are the other files in it. The stick gives
+// no right to them; who has to decide that is whoever knows of what [Room.WhoseEdit] says.
 func (r Room) MayCommit(theirs []Swept, own []string) Judgement {
 	if len(theirs) == 0 || !r.Enforces() {
 		return Judgement{}
@@ -76,8 +76,9 @@ type Carried struct {
 	Agent AgentID
 }
 
-// IsCommitOfOther reports whether a commit is another's for an agent that pushes it. made is who made it. A commit that was made with the
-// stick passes with it, so it is another's only while somebody else holds the stick. One of an agent that is gone is nobody's.
+// IsCommitOfOther reports whether a commit is another's for an agent that pushes it. made is who made it. A
+// commit that was made with the stick passes with it, so it is another's only while somebody else holds the
+// stick. One of an agent that is gone is nobody's.
 func (r Room) IsCommitOfOther(made Editor, q Editing, s *Probed, now Time) bool {
 	switch share, _ := r.WhoseEdit(EditedFile{Editors: []Editor{made}}, q, nil, s, now); share {
 	case ShareOthers:
@@ -89,8 +90,8 @@ func (r Room) IsCommitOfOther(made Editor, q Editing, s *Probed, now Time) bool 
 	return false
 }
 
-// MayPush judges a push that carries along commits of others. own is the newest commit that can be pushed without them, and where
-// to; empty if there is none.
+// MayPush judges a push that carries along commits of others. own is the newest commit that can be pushed
+// without them, and where to; empty if there is none.
 func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 	if len(theirs) == 0 || !r.Enforces() {
 		return Judgement{}

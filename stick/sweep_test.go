@@ -2,8 +2,8 @@ package stick
 
 import "testing"
 
-// TestCommitOfOthersWork: a commit that takes along what others have edited is denied or told as the room says, with their names and the
-// command that commits the rest.
+// TestCommitOfOthersWork: a commit that takes along what others have edited is denied or told as the room
+// says, with their names and the command that commits the rest.
 func TestCommitOfOthersWork(t *testing.T) {
 	files := func(others ...AgentID) (all []Swept) {
 		for _, p := range []string{"a.go", "b c.go", "d.go", "e.go", "f.go", "g.go", "h.go"} {
@@ -68,7 +68,8 @@ func TestCommitOfOthersWork(t *testing.T) {
 	}
 }
 
-// TestCommitsOfOthers: a commit is its maker's while that agent is there. One that was made with the stick passes with it.
+// TestCommitsOfOthers: a commit is its maker's while that agent is there. One that was made with the stick
+// passes with it.
 func TestCommitsOfOthers(t *testing.T) {
 	a, held := Editor{Agent: "a"}, Editor{Agent: "a", Held: true}
 	for _, tt := range []struct {
@@ -100,7 +101,8 @@ func TestCommitsOfOthers(t *testing.T) {
 	}
 }
 
-// TestPushOfOthersCommits: a push that carries along commits of others is denied or told as the room says, with their names.
+// TestPushOfOthersCommits: a push that carries along commits of others is denied or told as the room says,
+// with their names.
 func TestPushOfOthersCommits(t *testing.T) {
 	r := Room{Policy: Policy{Enforce: EnforceStick}}
 	equal(t, "none", r.MayPush(nil, nil), Judgement{})

@@ -78,7 +78,8 @@ func (r Room) idleNoticeDue(s *Probed, now Time) bool {
 		!r.gone(r.Turn.Owner, s)
 }
 
-// sendIdleNotice tells the owner by an event that it looks idle. Policy.WaiterGrace later others may take over.
+// sendIdleNotice tells the owner by an event that it looks idle. Policy.WaiterGrace later others may take
+// over.
 func (r Room) sendIdleNotice(now Time) (Room, []Event) {
 	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.activity()
 	return r, []Event{r.event(EventOwnerIdle, "", r.Turn.Owner).with(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
@@ -107,10 +108,10 @@ func (q Take) Check() error {
 
 // Takeover gives the stick to the caller if it can be taken over. It fails with [CodeTakeoverNotAvailable] if
 // none is, with [CodePriorOwner] while the caller must let others go first because it had the last turn, with
-// [CodeTurnMismatch] if the turn isn't the expected one, with [CodeUnknownMember] if the caller takes no part,
-// and with [CodePaused], [CodeUsage] and [CodeRoomClosed]. If the owner only looks idle and hasn't been told so, Takeover
-// tells it, and refuses the caller until Policy.WaiterGrace has passed.
-// See docs/decisions/turns-and-takeovers.md#takeovers-and-offers.
+// [CodeTurnMismatch] if the turn isn't the expected one, with [CodeUnknownMember] if the caller takes no
+// part, and with [CodePaused], [CodeUsage] and [CodeRoomClosed]. If the owner only looks idle and hasn't been
+// told so, Takeover tells it, and refuses the caller until Policy.WaiterGrace has passed. See
+// docs/decisions/turns-and-takeovers.md#takeovers-and-offers.
 func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason, error) {
 	if err := q.Check(); err != nil {
 		return r, nil, "", err
@@ -175,14 +176,14 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	return r, []Event{e.with(p)}, TookOver, nil
 }
 
-// timeToTake is how long a member that was offered a takeover has at least before the prior owner may take over. Its wait
-// only wakes it: then an agent has to read the answer and to run a command.
+// timeToTake is how long a member that was offered a takeover has at least before the prior owner may take
+// over. Its wait only wakes it: then an agent has to read the answer and to run a command.
 const timeToTake = 60 * time.Second
 
-// guard returns until when a must leave a takeover after a [ClaimTimeout] to others, because it had the stick last. It is
-// zero if a needn't. Others are members that aren't gone, and wait for work, got the offer in this round, or asked for
-// work a moment ago; the owner and the recipient don't count. The guard lasts one grace from the end of the claim, and
-// timeToTake from the last offer.
+// guard returns until when a must leave a takeover after a [ClaimTimeout] to others, because it had the stick
+// last. It is zero if a needn't. Others are members that aren't gone, and wait for work, got the offer in
+// this round, or asked for work a moment ago; the owner and the recipient don't count. The guard lasts one
+// grace from the end of the claim, and timeToTake from the last offer.
 func (r Room) guard(a AgentID, o Opening, s *Probed, now Time) Time {
 	t, c := r.Turn, r.round(o, now)
 	if m, _ := r.Member(a); o.Cause != ClaimTimeout || t.Prior != a || m.LastOfferRound == c.number {
@@ -258,8 +259,8 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	return e.With("opens_at", at)
 }
 
-// opensAt returns the earliest time at which a takeover can open if nobody acts until then. It is zero if none
-// can.
+// opensAt returns the earliest time at which a takeover can open if nobody acts until then. It is zero if
+// none can.
 func (r Room) opensAt(s *Probed, now Time) Time {
 	t := r.Turn
 	switch {
@@ -286,9 +287,9 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 }
 
 // round is a round of offers of an open takeover. Members that got the offer in it carry its number. A new
-// round begins Policy.ClaimTTL after the last offer. It also begins when the owner's process ends, because that
-// wakes every wait anyway; a deadline wakes only the wait whose turn it is to check. But it begins no earlier than
-// one grace after the last offer, so that offers never come closer.
+// round begins Policy.ClaimTTL after the last offer. It also begins when the owner's process ends, because
+// that wakes every wait anyway; a deadline wakes only the wait whose turn it is to check. But it begins no
+// earlier than one grace after the last offer, so that offers never come closer.
 type round struct {
 	number int64
 	start  Time

@@ -25,7 +25,8 @@ const (
 // TaskStates lists all states, in the order in which most tasks reach them.
 var TaskStates = []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}
 
-// Word returns the word for the state in texts. cause is why the task got there: one that was cancelled isn't called failed.
+// Word returns the word for the state in texts. cause is why the task got there: one that was cancelled isn't
+// called failed.
 func (s TaskState) Word(cause string) Words {
 	if s == TaskFailed && cause == CauseCancelled {
 		return "CANCELLED"
@@ -176,7 +177,8 @@ func isTaskID(id string) bool {
 	return id != ""
 }
 
-// CheckTaskID refuses a name that can't name a task, a branch and a directory alike. It fails with [CodeUsage].
+// CheckTaskID refuses a name that can't name a task, a branch and a directory alike. It fails with
+// [CodeUsage].
 func CheckTaskID(id string) error {
 	bad := func(why Words) *Error {
 		return Errorf(CodeUsage, "%q can't be the name of a task: %s", clip(id, 80), why).With("field", "task_id").
@@ -278,8 +280,9 @@ func (t Task) NextStep() Hint {
 	return Hintf("nothing is left to do; to revert it: %s", Cmd("tt task rollback <task_id> --reason …", t.ID))
 }
 
-// Needs returns what a caller should do about a task now. It is empty if somebody else has the next step: whoever
-// didn't work on it reviews it, its worker mends what came back, and whoever asked for it or a person merges it.
+// Needs returns what a caller should do about a task now. It is empty if somebody else has the next step:
+// whoever didn't work on it reviews it, its worker mends what came back, and whoever asked for it or a person
+// merges it.
 func (t Task) Needs(c TaskCall) Hint {
 	switch {
 	case t.State == TaskInReview && !t.Worked(c.By):

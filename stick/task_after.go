@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// A task may be for later: it has no branch and no worktree until somebody begins it. It may wait for other tasks: then it is
-// ready to begin when all of them have landed. A task that was begun waits for nothing any more.
+// A task may be for later: it has no branch and no worktree until somebody begins it. It may wait for other
+// tasks: then it is ready to begin when all of them have landed. A task that was begun waits for nothing any
+// more.
 
 // MaxAfter is how many tasks another one may wait for.
 const MaxAfter = 100
@@ -42,9 +43,10 @@ func FreeSlot(used []int) int {
 // FindTask finds a task by its name, in any case.
 type FindTask func(id string) (t Task, ok bool, err error)
 
-// CheckAfter returns the tasks that a task is to wait for, by their own names and each once. Of a new task, id may be the name
-// of none. It fails with [CodeNotFound] for a task that doesn't exist, and with [CodeUsage] if the task would wait for itself, at
-// once or through others: that it names as a path, a → b → a.
+// CheckAfter returns the tasks that a task is to wait for, by their own names and each once. Of a new task,
+// id may be the name of none. It fails with [CodeNotFound] for a task that doesn't exist, and with
+// [CodeUsage] if the task would wait for itself, at once or through others: that it names as a path, a → b →
+// a.
 func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 	var names []string
 	for _, a := range after {
@@ -79,8 +81,8 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 	return names, nil
 }
 
-// wayTo returns the path from a task that waits to the task id, nil if there is none. Tasks that were begun wait for nothing.
-// seen has the tasks from which there is no path.
+// wayTo returns the path from a task that waits to the task id, nil if there is none. Tasks that were begun
+// wait for nothing. seen has the tasks from which there is no path.
 func wayTo(id, from string, find FindTask, seen map[string]bool) ([]string, error) {
 	if seen[TaskKey(from)] {
 		return nil, nil
@@ -126,8 +128,8 @@ func (t Task) WaitsFor(find FindTask) (waits []Task, err error) {
 	return waits, nil
 }
 
-// Begin gives a task that is for later its branch, which begins at a commit, and its worktree. waits is what [Task.WaitsFor]
-// lists. Begin fails with [CodeInvalidTransition].
+// Begin gives a task that is for later its branch, which begins at a commit, and its worktree. waits is what
+// [Task.WaitsFor] lists. Begin fails with [CodeInvalidTransition].
 func (t Task) Begin(by AgentID, base string, in Checkout, slot int, waits []Task) (Event, error) {
 	s, err := t.step(ActBegin)
 	switch {
@@ -161,7 +163,8 @@ func taskNames(tasks []Task) []string {
 	return names
 }
 
-// Failed returns the first of the tasks that has failed or was cancelled: it lands only after another attempt.
+// Failed returns the first of the tasks that has failed or was cancelled: it lands only after another
+// attempt.
 func Failed(waits []Task) (t Task, ok bool) {
 	i := slices.IndexFunc(waits, func(d Task) bool { return d.State == TaskFailed })
 	if i < 0 {
@@ -178,8 +181,8 @@ func (t Task) WaitStep(waits []Task) Hint {
 	return Hintf("it is ready when they have landed; to see how far they are: %s", Cmd("tt task list"))
 }
 
-// SetAfter lets a task wait for other tasks than before; after is what [CheckAfter] returned. If it does already, the event is
-// nil. SetAfter fails with [CodeInvalidTransition] if the task isn't for later.
+// SetAfter lets a task wait for other tasks than before; after is what [CheckAfter] returned. If it does
+// already, the event is nil. SetAfter fails with [CodeInvalidTransition] if the task isn't for later.
 func (t Task) SetAfter(by AgentID, after []string) (*Event, error) {
 	s, err := t.step(ActAfter)
 	switch {

@@ -61,7 +61,8 @@ func TestCyclesOfTasksAreRefusedWithTheirPath(t *testing.T) {
 	}
 }
 
-// TestCheckAfterOfManyTasks: each task of a layer waits for all of the layer below, so there are very many paths.
+// TestCheckAfterOfManyTasks: each task of a layer waits for all of the layer below, so there are very many
+// paths.
 func TestCheckAfterOfManyTasks(t *testing.T) {
 	after := map[string][]string{"end": nil}
 	below := []string{"end"}

@@ -30,8 +30,8 @@ func (v TaskDecision) author(is func(Actor) bool) (AgentID, bool) {
 // belowAuthor reports whether one of the task's authors has started the reviewer.
 func (v TaskDecision) belowAuthor() (AgentID, bool) { return v.author(v.Reviewer.Below) }
 
-// mayReview refuses a reviewer that has worked on the task under whatever name, unless it is a person who overrides that.
-// It fails with [CodeAuthorCannotReview] and [CodePersonOnly].
+// mayReview refuses a reviewer that has worked on the task under whatever name, unless it is a person who
+// overrides that. It fails with [CodeAuthorCannotReview] and [CodePersonOnly].
 func (t Task) mayReview(v TaskDecision) error {
 	switch {
 	case v.Override && !v.Person:
@@ -113,8 +113,9 @@ func short(commit string) string {
 	return clip(commit, 40)
 }
 
-// Approve approves exactly one commit, and sends the reviewer's drafts. If it is already approved, and there are no drafts, the event is nil.
-// Approve fails with [CodeUsage], [CodeInvalidTransition], [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
+// Approve approves exactly one commit, and sends the reviewer's drafts. If it is already approved, and there
+// are no drafts, the event is nil. Approve fails with [CodeUsage], [CodeInvalidTransition],
+// [CodeAuthorCannotReview], [CodePersonOnly] and [CodeReviewStale].
 func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return nil, err
@@ -141,8 +142,9 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	return &e, nil
 }
 
-// RequestChanges returns the task to its worker, and sends the reviewer's drafts. The reviewer has to have seen the offered commit, or the one
-// that the branch is at now. Without drafts it needs words. It fails like [Task.Approve].
+// RequestChanges returns the task to its worker, and sends the reviewer's drafts. The reviewer has to have
+// seen the offered commit, or the one that the branch is at now. Without drafts it needs words. It fails like
+// [Task.Approve].
 func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	s, err := t.step(ActChanges)
 	if err != nil {

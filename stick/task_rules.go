@@ -290,8 +290,8 @@ func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, err
 	return e, nil
 }
 
-// Retry begins another attempt from a commit, in a checkout. One that nobody had begun is for later again, and needs
-// neither. It fails with [CodeInvalidTransition].
+// Retry begins another attempt from a commit, in a checkout. One that nobody had begun is for later again,
+// and needs neither. It fails with [CodeInvalidTransition].
 func (t Task) Retry(by AgentID, base string, in Checkout, slot int) (Event, error) {
 	s, err := t.step(ActRetry)
 	if err != nil {
@@ -333,8 +333,8 @@ func (t Task) rollback() (TaskStep, error) {
 	return s, err
 }
 
-// CanRollback refuses a task that hasn't landed by a merge of its own. Callers ask before they change anything
-// in git.
+// CanRollback refuses a task that hasn't landed by a merge of its own. Callers ask before they change
+// anything in git.
 func (t Task) CanRollback() error { _, err := t.rollback(); return err }
 
 // CanRetry refuses a retry of a task that isn't over.

@@ -46,7 +46,8 @@ var (
 	land   = func(t Task) (Event, error) { return t.Land("claude:o", t.Approved, "r") }
 )
 
-// TestTaskElsewhere: a task is where its branch and worktree were made, and another attempt may be made elsewhere.
+// TestTaskElsewhere: a task is where its branch and worktree were made, and another attempt may be made
+// elsewhere.
 func TestTaskElsewhere(t *testing.T) {
 	here, there, unknown := Checkout{"h1", "/w"}, Checkout{"h2", "/w"}, Checkout{}
 	again := func(t Task) (Event, error) { return t.Retry("claude:o", "b2", there, 0) }
@@ -168,8 +169,8 @@ func TestTaskRefusals(t *testing.T) {
 	}
 }
 
-// TestMovedInReview: a commit that nobody offered can't be approved, and the refusal says who can change that. The
-// task can be returned to its worker, whichever of the two commits the reviewer saw.
+// TestMovedInReview: a commit that nobody offered can't be approved, and the refusal says who can change
+// that. The task can be returned to its worker, whichever of the two commits the reviewer saw.
 func TestMovedInReview(t *testing.T) {
 	reviewed := made(t, begun, offers("h", "p"))
 	see := func(head, branch string) TaskDecision {
@@ -198,7 +199,8 @@ func TestMovedInReview(t *testing.T) {
 	}
 }
 
-// TestWhoStartsAgain: whoever worked on a task may start its next attempt, and starts nothing once the task is over.
+// TestWhoStartsAgain: whoever worked on a task may start its next attempt, and starts nothing once the task
+// is over.
 func TestWhoStartsAgain(t *testing.T) {
 	other := func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, false); return *e, err }
 	if e, err := made(t, begun, cancel, retry).Start(theWorker, false); e == nil || err != nil {
@@ -209,8 +211,8 @@ func TestWhoStartsAgain(t *testing.T) {
 	}
 }
 
-// TestNobodyIsSentToDoTheWorkersPart: whoever wants to review or merge a task whose worker isn't done yet is told to wait
-// for the worker. Starting the task would make the reviewer its author.
+// TestNobodyIsSentToDoTheWorkersPart: whoever wants to review or merge a task whose worker isn't done yet is
+// told to wait for the worker. Starting the task would make the reviewer its author.
 func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
 	look := TaskDecision{TaskCall: theReviewer, Head: "h", Branch: "h"}
 	for _, task := range []Task{made(t), made(t, begun)} {
@@ -222,7 +224,8 @@ func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
 	}
 }
 
-// TestAnEarlierWorkerLearnsWhetherItMayStart: that the attempt is over is half of what a worker needs to know.
+// TestAnEarlierWorkerLearnsWhetherItMayStart: that the attempt is over is half of what a worker needs to
+// know.
 func TestAnEarlierWorkerLearnsWhetherItMayStart(t *testing.T) {
 	other := func(t Task) (Event, error) { e, err := t.Start(TaskCall{By: "pi:x"}, false); return *e, err }
 	const stop = "stop this work; tt task show T-1 tells what happened"
@@ -294,8 +297,8 @@ func TestApprovalKept(t *testing.T) {
 	}
 }
 
-// TestTaskSteps: every step of the table is reachable, a person can leave every state unless it is the end, and each
-// state has a hint for the next step.
+// TestTaskSteps: every step of the table is reachable, a person can leave every state unless it is the end,
+// and each state has a hint for the next step.
 func TestTaskSteps(t *testing.T) {
 	for _, s := range TaskStates {
 		if len((Task{ID: "T", State: s}).NextStep()) == 0 {

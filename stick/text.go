@@ -35,7 +35,8 @@ func Ago(d time.Duration) Words {
 	return Age(d) + " ago"
 }
 
-// Lasted writes how long something took, in two units at most: "0 s", "45 s", "12 min", "1 h 5 min", "2 d 3 h".
+// Lasted writes how long something took, in two units at most: "0 s", "45 s", "12 min", "1 h 5 min", "2 d 3
+// h".
 func Lasted(d time.Duration) Words {
 	units := []struct {
 		long time.Duration
@@ -85,14 +86,15 @@ func Line(s string) string {
 	}), " ")
 }
 
-// drawnBlank reports whether a character that counts as a letter, a symbol or a separator is drawn as a blank.
+// drawnBlank reports whether a character that counts as a letter, a symbol or a separator is drawn as a
+// blank.
 func drawnBlank(r rune) bool {
 	return unicode.Is(unicode.Zs, r) || strings.ContainsRune("\u115F\u1160\u2800\u3164\uFFA0", r)
 }
 
-// Path makes the path of a file, or a pattern of paths, safe to print on one line of a terminal. It stays as it is, each of its blanks
-// included. One with characters that can't be seen, or with invalid UTF-8, is quoted, and these are named by their numbers: two different
-// paths never look the same because of them.
+// Path makes the path of a file, or a pattern of paths, safe to print on one line of a terminal. It stays as
+// it is, each of its blanks included. One with characters that can't be seen, or with invalid UTF-8, is
+// quoted, and these are named by their numbers: two different paths never look the same because of them.
 func Path(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, isUnseen) < 0 {
 		return s
@@ -120,8 +122,8 @@ func isUnseen(r rune) bool {
 	return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Patch makes a diff safe to print on a terminal, and hides nothing of it: line breaks and tabs stay, and every other
-// character that can't be seen is named by its number. Invalid UTF-8 becomes U+FFFD.
+// Patch makes a diff safe to print on a terminal, and hides nothing of it: line breaks and tabs stay, and
+// every other character that can't be seen is named by its number. Invalid UTF-8 becomes U+FFFD.
 func Patch(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
@@ -134,12 +136,13 @@ func Patch(s string) string {
 	return b.String()
 }
 
-// maxBlanks is how many columns of blanks are shown as they are. More of them could fill a line of the terminal, so that what
-// follows stands at the start of the next one, where our own lines begin.
+// maxBlanks is how many columns of blanks are shown as they are. More of them could fill a line of the
+// terminal, so that what follows stands at the start of the next one, where our own lines begin.
 const maxBlanks = 40
 
 // Block makes text from an agent safe to print on several lines of a terminal. Line breaks and tabs stay;
-// every other control character is dropped. A long run of blanks is replaced by its length. Invalid UTF-8 becomes U+FFFD.
+// every other control character is dropped. A long run of blanks is replaced by its length. Invalid UTF-8
+// becomes U+FFFD.
 func Block(s string) string {
 	var b, blanks strings.Builder
 	columns := 0 // of blanks
@@ -194,8 +197,8 @@ func checkReason(field, s string) error {
 	return nil
 }
 
-// shellWord quotes s as one word of a command line, and changes nothing of it. What can't be printed, or could be the beginning of a tag, is
-// written by its bytes, which bash and zsh read.
+// shellWord quotes s as one word of a command line, and changes nothing of it. What can't be printed, or
+// could be the beginning of a tag, is written by its bytes, which bash and zsh read.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return !drawnBlank(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,:@%", r))

@@ -1,7 +1,7 @@
 package stick
 
-// Timeline shows a range of time of a room: which agents held the stick, were named for it or waited for it, and what happened
-// to them. [TimelineOf] makes it.
+// Timeline shows a range of time of a room: which agents held the stick, were named for it or waited for it,
+// and what happened to them. [TimelineOf] makes it.
 type Timeline struct {
 	From   Time     `json:"from"`   // the range begins
 	To     Time     `json:"to"`     // the range ends
@@ -27,8 +27,8 @@ type Span struct {
 	To   Time `json:"to"`   // null if it went on after them
 }
 
-// In returns the part of s that lies between two times. ok is false if none does. If the clock went back while s lasted, s
-// counts as a moment.
+// In returns the part of s that lies between two times. ok is false if none does. If the clock went back
+// while s lasted, s counts as a moment.
 func (s Span) In(from, to Time) (part Span, ok bool) {
 	if !s.To.IsZero() {
 		to = min(to, max(s.From, s.To))
@@ -59,8 +59,8 @@ type Waiting struct {
 	Turn int64 `json:"turn_id,omitempty"` // the turn that it ended with; absent while it goes on
 }
 
-// Mark is something that happened to an agent at a moment: it took the stick over, its scope overlapped with another's, or it
-// was removed. The type of the event says which.
+// Mark is something that happened to an agent at a moment: it took the stick over, its scope overlapped with
+// another's, or it was removed. The type of the event says which.
 type Mark struct {
 	At     Time      `json:"at"`
 	Type   EventType `json:"event_type"` // takeover, incursion or kick
@@ -103,10 +103,10 @@ var TimelineEvents = []EventType{
 	EventRoomPaused, EventRoomResumed, EventIncursion,
 }
 
-// TimelineOf makes the timeline of a range of time from a room's events of the types [TimelineEvents], the oldest first. They
-// may begin in the middle of the log. Those before the range only say how things stood when it began. waiting are the agents
-// that wait when the range ends; the log doesn't have them.
-// See docs/decisions/screens-and-browser.md#timelines.
+// TimelineOf makes the timeline of a range of time from a room's events of the types [TimelineEvents], the
+// oldest first. They may begin in the middle of the log. Those before the range only say how things stood
+// when it began. waiting are the agents that wait when the range ends; the log doesn't have them. See
+// docs/decisions/screens-and-browser.md#timelines.
 func TimelineOf(events []Event, waiting []Waiter, from, to Time) Timeline {
 	d := drawing{at: map[AgentID]int{}}
 	for _, e := range events {

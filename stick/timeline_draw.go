@@ -112,7 +112,8 @@ func (d *drawing) grant(e Event, why ClaimReason, waited Time) {
 	d.holder, d.sure = e.From, true
 }
 
-// afterTurn returns since when a wait counts: if it has gone on since before the agent's last turn, from the end of that.
+// afterTurn returns since when a wait counts: if it has gone on since before the agent's last turn, from the
+// end of that.
 func (l *Lane) afterTurn(since Time) Time {
 	if n := len(l.Holds); n > 0 {
 		return max(since, l.Holds[n-1].To)

@@ -198,7 +198,8 @@ func first2(r Room, events []Event, err error) (Room, []Event) {
 	return r, events
 }
 
-// TestTimelineTotals: what lies outside the range doesn't count, and what has no end counts up to the range's.
+// TestTimelineTotals: what lies outside the range doesn't count, and what has no end counts up to the
+// range's.
 func TestTimelineTotals(t *testing.T) {
 	f := room(t).member("a", "b").owns("a").waits("b").after(time.Minute).releases().owns("b").ends("b").after(time.Hour)
 	whole := f.timeline()
@@ -232,8 +233,9 @@ func TestTimelineEvents(t *testing.T) {
 	}
 }
 
-// TestTimelineFromTheMiddle plays random histories, and draws each from each of its events on: that shows what the whole log
-// shows of the same time, but for beginnings that it doesn't know, and turns and reservations that go on through all of it.
+// TestTimelineFromTheMiddle plays random histories, and draws each from each of its events on: that shows
+// what the whole log shows of the same time, but for beginnings that it doesn't know, and turns and
+// reservations that go on through all of it.
 func TestTimelineFromTheMiddle(t *testing.T) {
 	for seed := range uint64(40) {
 		f := room(t).member("a", "b", "c", "human:x")
@@ -253,7 +255,8 @@ func TestTimelineFromTheMiddle(t *testing.T) {
 	}
 }
 
-// TestTimelineWithoutABeginning: the events begin with the last one of a type. What began before them has no beginning.
+// TestTimelineWithoutABeginning: the events begin with the last one of a type. What began before them has no
+// beginning.
 func TestTimelineWithoutABeginning(t *testing.T) {
 	second := time.Second
 	for _, c := range []struct {

@@ -51,7 +51,8 @@ func (r Room) FencedStep(a AgentID) Hint {
 	return Hintf("stop, and %s", r.NextStep())
 }
 
-// RejoinStep returns the hint how a, who was removed from a room, comes back. A person decides that, so it needn't ask one.
+// RejoinStep returns the hint how a, who was removed from a room, comes back. A person decides that, so it
+// needn't ask one.
 func RejoinStep(a AgentID) Hint {
 	if a.Human() {
 		return Hintf("to come back: %s", Cmd("tt join"))
@@ -135,8 +136,9 @@ func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	return r.noFuture(now)
 }
 
-// noFuture moves times of the owner's acts that are after now to now. Otherwise, once the clock went back, the
-// owner's earlier acts would count as the latest, and nothing could renew its lease until the clock caught up.
+// noFuture moves times of the owner's acts that are after now to now. Otherwise, once the clock went back,
+// the owner's earlier acts would count as the latest, and nothing could renew its lease until the clock
+// caught up.
 func (r Room) noFuture(now Time) Room {
 	t := &r.Turn
 	t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.ResumedAt = min(t.GrantedAt, now), min(t.RenewedAt, now), min(t.HeartbeatAt, now), min(t.ResumedAt, now)
@@ -196,10 +198,10 @@ func (r Room) Stamp(events []Event) Room {
 	return r
 }
 
-// Heartbeat records that the owner says that it still works, and acknowledges the grant. proof is what the process
-// proves that sends the heartbeat. If it proves the session, the heartbeat counts as activity, but heartbeats alone
-// do so only until [Room.HeartbeatsUntil]. Without a guardian, a heartbeat renews the lease, whoever sends it. It
-// fails with [CodeTurnMismatch] and [CodeStaleLease].
+// Heartbeat records that the owner says that it still works, and acknowledges the grant. proof is what the
+// process proves that sends the heartbeat. If it proves the session, the heartbeat counts as activity, but
+// heartbeats alone do so only until [Room.HeartbeatsUntil]. Without a guardian, a heartbeat renews the lease,
+// whoever sends it. It fails with [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error) {
 	if err := r.fenced(by, f, now); err != nil {
 		return r, err
@@ -215,8 +217,8 @@ func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error
 	return r, nil
 }
 
-// Renew is a guardian's heartbeat: it renews the lease while the owner's process lives, and isn't an act of the owner. It fails with
-// [CodeTurnMismatch] and [CodeStaleLease]; then the guardian ends.
+// Renew is a guardian's heartbeat: it renews the lease while the owner's process lives, and isn't an act of
+// the owner. It fails with [CodeTurnMismatch] and [CodeStaleLease]; then the guardian ends.
 func (r Room) Renew(owner AgentID, f Fence, pid int, of Process, now Time) (Room, error) {
 	if err := r.fenced(owner, f, now); err != nil {
 		return r, err
@@ -225,9 +227,9 @@ func (r Room) Renew(owner AgentID, f Fence, pid int, of Process, now Time) (Room
 	return r.noFuture(now), nil
 }
 
-// RestoreSkip is how many turn ids [Room.Restore] skips. After a power loss the database may have lost its last
-// commits, and with them the highest turn ids. Its log holds at most 16 MiB of commits, and a grant takes at
-// least one page of 4 KiB, so no more than this many grants can be lost.
+// RestoreSkip is how many turn ids [Room.Restore] skips. After a power loss the database may have lost its
+// last commits, and with them the highest turn ids. Its log holds at most 16 MiB of commits, and a grant
+// takes at least one page of 4 KiB, so no more than this many grants can be lost.
 const RestoreSkip = 4096
 
 // Generation is a stretch in the life of a database. What was granted in an earlier generation is over.
@@ -238,7 +240,8 @@ type Generation struct {
 	Lost   Lost   // what ended the generation before it; zero for nothing
 }
 
-// Lost are the events that a database has lost, by their numbers. Some of these numbers may be of other rooms, or of none.
+// Lost are the events that a database has lost, by their numbers. Some of these numbers may be of other
+// rooms, or of none.
 type Lost struct{ From, To int64 }
 
 // Words names the events, as a part of a sentence.
@@ -256,8 +259,8 @@ const (
 	LossCause    = "loss"    // the database has lost its last changes
 )
 
-// Restore ends the lease or the reservation of a room if it was made in a generation before g: before a reboot,
-// or before the database was restored. The handoff stays, and the release rule names the next holder.
+// Restore ends the lease or the reservation of a room if it was made in a generation before g: before a
+// reboot, or before the database was restored. The handoff stays, and the release rule names the next holder.
 func (r Room) Restore(g Generation, s *Probed, now Time) (Room, []Event) {
 	was := r.Turn
 	r, events := r.begin(g, now)
@@ -274,8 +277,8 @@ func (r Room) Restore(g Generation, s *Probed, now Time) (Room, []Event) {
 	return r, append(events, moved...)
 }
 
-// begin ends what was granted in an earlier generation, and leaves the stick free. The next turn is above all that can have been
-// granted.
+// begin ends what was granted in an earlier generation, and leaves the stick free. The next turn is above all
+// that can have been granted.
 func (r Room) begin(g Generation, now Time) (Room, []Event) {
 	if r.Generation == g.Number {
 		return r, nil

@@ -43,8 +43,8 @@ func TestTurnFence(t *testing.T) {
 	}
 }
 
-// TestTheHolderIsntToldToWait: an agent that names another turn or lease than its own current ones has the stick, so it
-// is told how to repeat the command, and only others are told to wait.
+// TestTheHolderIsntToldToWait: an agent that names another turn or lease than its own current ones has the
+// stick, so it is told how to repeat the command, and only others are told to wait.
 func TestTheHolderIsntToldToWait(t *testing.T) {
 	const repeat = "repeat it with the turn and lease of turn 2; tt try shows them"
 	f := room(t).member("a", "b").owns("a").releases().owns("a")
@@ -69,8 +69,8 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 	says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
 }
 
-// TestAStaleGrantIsAnsweredForItsCaller: whoever the stick is reserved for takes its turn, and whoever was removed has to be
-// let in again before it can wait; a person needs to ask nobody for that.
+// TestAStaleGrantIsAnsweredForItsCaller: whoever the stick is reserved for takes its turn, and whoever was
+// removed has to be let in again before it can wait; a person needs to ask nobody for that.
 func TestAStaleGrantIsAnsweredForItsCaller(t *testing.T) {
 	f := room(t).member("a", "b", "human:pat").owns("a").passes("b")
 	for _, c := range []struct {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// FileVersion is how a file lay in a checkout at one time. The zero version says that there was none. Equal versions have equal bytes
-// and the same mode.
+// FileVersion is how a file lay in a checkout at one time. The zero version says that there was none. Equal
+// versions have equal bytes and the same mode.
 type FileVersion struct {
 	Mode    string // as git writes it
 	Sum     string // of its bytes
@@ -49,9 +49,8 @@ const (
 	UndoFailed  UndoReason = "failed"  // it couldn't be written
 )
 
-// Step decides what is done with a path. Work of others is never replaced: only what is still as the call left it, and what the call
-// alone has changed.
-// See docs/decisions/snapshots-and-undo.md#undo.
+// Step decides what is done with a path. Work of others is never replaced: only what is still as the call
+// left it, and what the call alone has changed. See docs/decisions/snapshots-and-undo.md#undo.
 func (f UndoneFile) Step() (UndoStep, UndoReason) {
 	switch {
 	case f.Was.Unknown || f.Left.Unknown:
@@ -89,7 +88,8 @@ func (r UndoReason) Says() Words {
 	return "it couldn't be written"
 }
 
-// IsEditOf reports whether a call is one of a tool that edits files, by the paths that have changed: of such a call, the command is a file.
+// IsEditOf reports whether a call is one of a tool that edits files, by the paths that have changed: of such
+// a call, the command is a file.
 func (c Call) IsEditOf(paths []string) bool { return slices.Contains(paths, c.Command) }
 
 // HeadMove is how a call has moved HEAD.
@@ -107,8 +107,8 @@ func (m HeadMove) Moved() bool { return m.From != m.To || m.FromBranch != m.ToBr
 // maxGitPaths is how many paths a printed command of git names.
 const maxGitPaths = 20
 
-// Back returns the commands of git that bring HEAD back once the files of a call were restored, in their order. None of them loses
-// uncommitted work.
+// Back returns the commands of git that bring HEAD back once the files of a call were restored, in their
+// order. None of them loses uncommitted work.
 func (m HeadMove) Back() (back []Command) {
 	rest := slices.DeleteFunc(slices.Clone(m.Differ), func(p string) bool { return slices.Contains(m.Held, p) })
 	switch {
@@ -164,8 +164,8 @@ type Undo struct {
 	Of       []AgentID // who has changed those since, or ran a call meanwhile
 }
 
-// CallUndone makes the event that a call was taken back. It is for the agent whose call it was, and for those whose files stayed as they
-// are, but not for who has taken it back.
+// CallUndone makes the event that a call was taken back. It is for the agent whose call it was, and for those
+// whose files stayed as they are, but not for who has taken it back.
 func (r Room) CallUndone(u Undo) Event {
 	p := CallUndonePayload{
 		Call: u.Call.ID, Of: u.Call.Agent, Command: clip(u.Call.form(), maxCommand), As: u.As, Checkout: clip(u.Checkout, 256),

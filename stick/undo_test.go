@@ -46,7 +46,8 @@ func TestUndoneFile_Step(t *testing.T) {
 	}
 }
 
-// TestUndoneFile_Step_all: whatever is known of a path, an undo replaces only what is as the call left it, and what the call alone has changed.
+// TestUndoneFile_Step_all: whatever is known of a path, an undo replaces only what is as the call left it,
+// and what the call alone has changed.
 func TestUndoneFile_Step_all(t *testing.T) {
 	all := []FileVersion{{}, {Unknown: true}, {Mode: "100644", Sum: "a"}, {Mode: "100644", Sum: "b"}, {Mode: "100755", Sum: "a"}}
 	for _, was := range all {

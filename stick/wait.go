@@ -37,8 +37,8 @@ type Answer struct {
 	Changed bool        // the room has changed, and has to be saved
 }
 
-// WaitStatusOf returns how every wait of a ends because a takes no part or the room is closed. It is empty for
-// a member of an open room.
+// WaitStatusOf returns how every wait of a ends because a takes no part or the room is closed. It is empty
+// for a member of an open room.
 func (r Room) WaitStatusOf(a AgentID) WaitStatus {
 	m, ok := r.Member(a)
 	switch {
@@ -52,10 +52,11 @@ func (r Room) WaitStatusOf(a AgentID) WaitStatus {
 	return ""
 }
 
-// Ask checks the room for a waiting member. It settles what is due, claims the turn if the member may have it,
-// tells an idle owner that it looks idle, and offers an open takeover when it is the member's turn to get the
-// offer. A member that works under the turn of the agent that started it is told so. In a paused room every wait for the
-// stick goes on, also the holder's; only a try tells the holder which turn it has. A wait first calls it in a transaction that only reads, and writes only if something would change.
+// Ask checks the room for a waiting member. It settles what is due, claims the turn if the member may have
+// it, tells an idle owner that it looks idle, and offers an open takeover when it is the member's turn to get
+// the offer. A member that works under the turn of the agent that started it is told so. In a paused room
+// every wait for the stick goes on, also the holder's; only a try tells the holder which turn it has. A wait
+// first calls it in a transaction that only reads, and writes only if something would change.
 func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	if end := r.WaitStatusOf(q.Agent); end != "" {
 		return r, nil, Answer{Status: end}
@@ -104,8 +105,8 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 }
 
 // NextDeadline returns when a waiting member has to check again even if nothing rings, zero for never. It is
-// never zero for a member that waits for work while the stick is owned by another or reserved for another, unless the
-// room is paused: then only the end of the pause matters.
+// never zero for a member that waits for work while the stick is owned by another or reserved for another,
+// unless the room is paused: then only the end of the pause matters.
 func (r Room) NextDeadline(q Asking, s *Probed, now Time) Time {
 	if r.Closed || r.Paused.On() || q.Purpose != Work {
 		return 0
@@ -145,8 +146,8 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 	return at
 }
 
-// waitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for work, or of waits
-// before that. It is zero if a doesn't wait, and if its wait has begun just now.
+// waitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for
+// work, or of waits before that. It is zero if a doesn't wait, and if its wait has begun just now.
 func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
 	since := now
 	for _, l := range r.Listeners {
@@ -161,11 +162,13 @@ func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
 	return since
 }
 
-// asksAgain is how soon after a wait another one, or the turn, counts as the same wait. Many harnesses end commands and calls
-// that take long, so their agents wait in pieces; between two of them a model reads the answer.
+// asksAgain is how soon after a wait another one, or the turn, counts as the same wait. Many harnesses end
+// commands and calls that take long, so their agents wait in pieces; between two of them a model reads the
+// answer.
 const asksAgain = time.Minute
 
-// waits returns when the member began to wait whose present wait began at a time: earlier, if that wait followed another closely.
+// waits returns when the member began to wait whose present wait began at a time: earlier, if that wait
+// followed another closely.
 func (m Member) waits(since Time) Time {
 	if m.ReturnedAt.IsZero() || m.WaitedSince.IsZero() || since.Sub(m.ReturnedAt) > asksAgain {
 		return since

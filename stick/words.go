@@ -9,13 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Words are what tt itself says. An agent reads them as tt's own advice, so the text of somebody else must never pass for a part of
-// them. It stands in them in two forms only, and neither can be ended from inside:
+// Words are what tt itself says. An agent reads them as tt's own advice, so the text of somebody else must
+// never pass for a part of them. It stands in them in two forms only, and neither can be ended from inside:
 //
 //   - a [Name] stands where the name belongs, in quotation marks unless it is plain
 //   - a text stands last, in quotation marks, after the name of its author: see [Quote]
 //
-// [Wordsf] makes Words. Go refuses to join a string to them, so a caller can't put a text of others into them by accident.
+// [Wordsf] makes Words. Go refuses to join a string to them, so a caller can't put a text of others into them
+// by accident.
 type Words string
 
 // Wordsf is [fmt.Sprintf] for our own words. It shows each argument as [Shown] says.
@@ -23,8 +24,8 @@ func Wordsf(format string, args ...any) Words {
 	return Words(fmt.Sprintf(format, allShown(args)...))
 }
 
-// Shown returns an argument as our words show it. [Words], hints, commands, an [Error] and numbers stay as they are. Everything else is
-// somebody's text, and becomes a [Name].
+// Shown returns an argument as our words show it. [Words], hints, commands, an [Error] and numbers stay as
+// they are. Everything else is somebody's text, and becomes a [Name].
 func Shown(arg any) any {
 	switch v := arg.(type) {
 	case nil, Name:
@@ -60,9 +61,9 @@ func allShown(args []any) []any {
 	return shown
 }
 
-// Name is what somebody chose as a name: the path of a file, a branch, a pattern, a command line. In our words it stands as it is if it
-// is plain, so that nobody could take a part of it for a word of ours. Otherwise it stands in quotation marks, with the escapes of a
-// string in Go.
+// Name is what somebody chose as a name: the path of a file, a branch, a pattern, a command line. In our
+// words it stands as it is if it is plain, so that nobody could take a part of it for a word of ours.
+// Otherwise it stands in quotation marks, with the escapes of a string in Go.
 type Name string
 
 // String returns the name as our words show it.
@@ -90,7 +91,8 @@ func (n Name) Cut(most int) Name {
 	return Name([]rune(n)[:most-1]) + "…"
 }
 
-// plainMarks are the characters that a plain name may have beside letters and digits. A blank isn't among them: words need blanks.
+// plainMarks are the characters that a plain name may have beside letters and digits. A blank isn't among
+// them: words need blanks.
 const plainMarks = "/._-+,:@%=~#*?[]{}()!^$\\|&…"
 
 // isPlain reports whether nothing in a name could be taken for the end of the name.
@@ -101,7 +103,8 @@ func (n Name) isPlain() bool {
 	}) < 0
 }
 
-// quoted returns the name in quotation marks. What can't be seen is escaped, and so is the beginning of a tag.
+// quoted returns the name in quotation marks. What can't be seen is escaped, and so is the beginning of a
+// tag.
 func (n Name) quoted() string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -136,8 +139,9 @@ func Names[N ~string](all []N, most int) Words {
 	return list
 }
 
-// Quote is what somebody wrote, for the end of a sentence that names its author: in quotation marks, on one line, and in at most most
-// characters. The text can't end the quotation, because it holds no other quotation marks than single ones.
+// Quote is what somebody wrote, for the end of a sentence that names its author: in quotation marks, on one
+// line, and in at most most characters. The text can't end the quotation, because it holds no other quotation
+// marks than single ones.
 func Quote(text string, most int) Words {
 	return Words(`"` + strings.Map(singleMark, clip(text, most)) + `"`)
 }

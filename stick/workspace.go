@@ -2,8 +2,8 @@ package stick
 
 import "strings"
 
-// Workspace is the state of the working tree when a handoff was made. In a handoff it is null if it couldn't be
-// read in time.
+// Workspace is the state of the working tree when a handoff was made. In a handoff it is null if it couldn't
+// be read in time.
 type Workspace struct {
 	Head       string   `json:"head"`             // commit id; empty in a repository without commits
 	Branch     string   `json:"branch,omitempty"` // empty when HEAD is detached
@@ -13,8 +13,8 @@ type Workspace struct {
 	Unpushed bool `json:"unpushed,omitempty"`
 }
 
-// text returns w with names that are valid UTF-8. A path may hold any bytes, but JSON can't: an event that held
-// them would have another sum after it was stored and read again.
+// text returns w with names that are valid UTF-8. A path may hold any bytes, but JSON can't: an event that
+// held them would have another sum after it was stored and read again.
 func (w *Workspace) text() *Workspace {
 	if w == nil {
 		return nil
