@@ -29,7 +29,7 @@ func (r Room) MayTake(q Taking) Judgement {
 		does = "would sweep up uncommitted work of"
 		step = Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", Cmd("tt changes"))
 	}
-	return r.asEnforced(r.denied(Wordsf("%s %s %s: %s", q.Form, does, agents(q.Of), editedOf(some(q.Theirs), len(q.Theirs))), q.Theirs).
+	return r.asEnforced(r.errEditDenied(Wordsf("%s %s %s: %s", q.Form, does, agents(q.Of), editedOf(clipPaths(q.Theirs), len(q.Theirs))), q.Theirs).
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
 
@@ -41,14 +41,14 @@ func (r Room) NotKept(form string, missing []Words) *Error {
 	if len(missing) > 1 {
 		what = Wordsf("%d files, first %s", len(missing), what)
 	}
-	return r.denied(Wordsf("no copy can be kept of what %s would take away: %s", form, what), nil).
+	return r.errEditDenied(Wordsf("no copy can be kept of what %s would take away: %s", form, what), nil).
 		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
 }
 
 // NoneKept is [Room.NotKept] where no copies can be kept at all. why says so, and its hint what to do about
 // that.
 func (r Room) NoneKept(form string, why *Error) *Error {
-	return r.denied(Wordsf("no copy can be kept of what %s would take away: %s", form, why), nil).
+	return r.errEditDenied(Wordsf("no copy can be kept of what %s would take away: %s", form, why), nil).
 		With("command", form).Hintf("%s; else copy that yourself, or run the same command again: it goes through", why.Hint)
 }
 
@@ -106,13 +106,13 @@ func (t Taken) With(more Taken) Taken {
 	if t.Form != more.Form {
 		t.Form += " and " + more.Form
 	}
-	t.Files, t.Stash, t.Of = union(t.Files, more.Files), union(t.Stash, more.Stash), union(t.Of, more.Of)
-	t.Kept, t.Left = union(t.Kept, more.Kept), union(t.Left, more.Left)
+	t.Files, t.Stash, t.Of = mergeUnique(t.Files, more.Files), mergeUnique(t.Stash, more.Stash), mergeUnique(t.Of, more.Of)
+	t.Kept, t.Left = mergeUnique(t.Kept, more.Kept), mergeUnique(t.Left, more.Left)
 	return t
 }
 
-// union returns a, and what b has beside it.
-func union[T comparable](a, b []T) []T {
+// mergeUnique returns a, and what b has beside it.
+func mergeUnique[T comparable](a, b []T) []T {
 	out := slices.Clone(a)
 	for _, x := range b {
 		if !slices.Contains(a, x) {
@@ -126,15 +126,15 @@ func union[T comparable](a, b []T) []T {
 // others whose work it is. That the repository is gone concerns everybody in the room.
 func (r Room) Take(t Taken) Event {
 	p := WorkTakenPayload{
-		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: some(t.Files), Count: len(t.Files), Stash: some(t.Stash), Of: t.Of,
-		Rescue: t.Rescue, Kept: some(t.Kept), LeftOut: some(t.Left), Repository: t.Repository,
+		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: clipPaths(t.Files), Count: len(t.Files), Stash: clipPaths(t.Stash), Of: t.Of,
+		Rescue: t.Rescue, Kept: clipPaths(t.Kept), LeftOut: clipPaths(t.Left), Repository: t.Repository,
 	}
 	if t.Repository != "" {
 		for _, a := range r.tellAll(Event{From: t.By}).For {
 			p.Of = append(p.Of, a.Agent)
 		}
 	}
-	e := r.event(EventWorkTaken, t.By, "").with(p)
-	e.For = p.readers(t.By)
+	e := r.newEvent(EventWorkTaken, t.By, "").withPayload(p)
+	e.For = p.listReaders(t.By)
 	return e
 }

@@ -91,7 +91,7 @@ func (r Room) Adopt(q Adoption, files []EditedFile) (out []EditedFile, events []
 		if _, ok := r.Member(a); !ok {
 			continue
 		}
-		e := r.event(EventChangesAdopted, q.By.Agent, a).with(ChangesAdoptedPayload{Paths: some(theirs[a]), Count: len(theirs[a]), Rescue: q.Rescue})
+		e := r.newEvent(EventChangesAdopted, q.By.Agent, a).withPayload(ChangesAdoptedPayload{Paths: clipPaths(theirs[a]), Count: len(theirs[a]), Rescue: q.Rescue})
 		e.Reason = strings.TrimSpace(q.Reason)
 		events = append(events, e)
 	}

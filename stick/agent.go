@@ -23,9 +23,9 @@ type (
 // Human reports whether a is a person.
 func (a AgentID) Human() bool { return strings.HasPrefix(string(a), "human:") }
 
-// named reports whether a is called name for short: the part before the colon or, for a person, before the
+// hasShortName reports whether a is called name for short: the part before the colon or, for a person, before the
 // host.
-func (a AgentID) named(name AgentID) bool {
+func (a AgentID) hasShortName(name AgentID) bool {
 	return strings.HasPrefix(string(a), string(name)+":") || a.Human() && strings.HasPrefix(string(a), string(name)+"@")
 }
 

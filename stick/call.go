@@ -70,7 +70,7 @@ func (c Call) Parts(others []Call, now Time) []CallPart {
 	}
 
 	meanwhile := slices.DeleteFunc(slices.Clone(others), func(o Call) bool {
-		return o.Agent == c.Agent || o.Checkout != c.Checkout || o.Before == "" || !o.touches(c, now)
+		return o.Agent == c.Agent || o.Checkout != c.Checkout || o.Before == "" || !o.ranDuring(c, now)
 	})
 	ids := []string{c.Before, c.After}
 	for _, o := range meanwhile {
@@ -92,8 +92,8 @@ func (c Call) Parts(others []Call, now Time) []CallPart {
 	return parts
 }
 
-// touches reports whether a call ran at a time at which the other, which has ended, ran too.
-func (c Call) touches(other Call, now Time) bool {
+// ranDuring reports whether a call ran at a time at which the other, which has ended, ran too.
+func (c Call) ranDuring(other Call, now Time) bool {
 	if c.Started > other.Ended {
 		return false
 	}
@@ -103,7 +103,7 @@ func (c Call) touches(other Call, now Time) bool {
 // Overlaps reports whether a call of another agent ran in the same checkout while a call did that has ended.
 func (c Call) Overlaps(others []Call, now Time) bool {
 	return slices.ContainsFunc(others, func(o Call) bool {
-		return o.Agent != c.Agent && o.Checkout == c.Checkout && o.touches(c, now)
+		return o.Agent != c.Agent && o.Checkout == c.Checkout && o.ranDuring(c, now)
 	})
 }
 

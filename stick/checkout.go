@@ -31,8 +31,8 @@ func (r Room) WorksIn(a AgentID, in Checkout) Room {
 	return r
 }
 
-// elsewhere reports whether the turn is somebody's who works in another checkout.
-func (r Room) elsewhere(in Checkout) bool {
+// isTurnInOtherCheckout reports whether the turn is somebody's who works in another checkout.
+func (r Room) isTurnInOtherCheckout(in Checkout) bool {
 	has := r.Turn.Owner
 	if r.Turn.State == Reserved {
 		has = r.Turn.ReservedFor
@@ -53,11 +53,11 @@ type Pushing struct {
 // MayPushTo judges a push to a branch that the members share. Only where their checkouts are several it needs
 // the turn: elsewhere edits do. While nobody has the turn, anybody may push.
 func (r Room) MayPushTo(q Pushing, s *Probed, now Time) Judgement {
-	if q.Person || !r.Enforces() || !r.elsewhere(q.In) || r.Turn.Owner == q.By {
+	if q.Person || !r.Enforces() || !r.isTurnInOtherCheckout(q.In) || r.Turn.Owner == q.By {
 		return Judgement{}
 	}
 	if _, under := r.Parent(q.By, q.Above, s); under {
 		return Judgement{}
 	}
-	return r.asEnforced(r.denied("a push to "+cutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
+	return r.asEnforced(r.errEditDenied("a push to "+cutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
 }

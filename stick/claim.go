@@ -40,5 +40,5 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 		p.HandoffSeq = t.HandoffSeq
 	}
 	r = r.grant(a, lease, now, true)
-	return r, []Event{r.event(EventClaim, a, "").with(p)}, why
+	return r, []Event{r.newEvent(EventClaim, a, "").withPayload(p)}, why
 }

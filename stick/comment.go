@@ -67,8 +67,8 @@ func (c Comment) From() string {
 	return c.Head
 }
 
-// size is how much a comment adds to a decision, in bytes.
-func (c Comment) size() int {
+// sizeInBytes is how much a comment adds to a decision, in bytes.
+func (c Comment) sizeInBytes() int {
 	n := len(c.Body) + len(c.Path)
 	for _, l := range c.Around {
 		n += len(l.Text)
@@ -125,7 +125,7 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 			if o.Path == c.Path && o.Lines == c.Lines && o.Old == c.Old && o.From() == c.From() && o.Body == c.Body {
 				return o, true, nil
 			}
-			drafts += o.size()
+			drafts += o.sizeInBytes()
 		}
 		c.ID = max(c.ID, o.ID+1)
 	}
@@ -133,15 +133,15 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	case len(others) >= MaxComments:
 		return c, false, t.facts(Errorf(CodeMessageTooLarge, "%s has %d comments, and no more fit", t.ID, len(others))).
 			Hintf("say the rest in one: %s", Cmd("tt task request-changes <task_id> …", t.ID))
-	case drafts+c.size() > MaxReview:
-		return c, false, t.facts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.size(), MaxReview)).
-			With("size", drafts+c.size()).With("max", MaxReview).Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
+	case drafts+c.sizeInBytes() > MaxReview:
+		return c, false, t.facts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.sizeInBytes(), MaxReview)).
+			With("size", drafts+c.sizeInBytes()).With("max", MaxReview).Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
 	}
 	return c, false, nil
 }
 
-// sending returns the reviewer's drafts as the event of a decision holds them.
-func (v TaskDecision) sending() []Comment {
+// draftsToSend returns the reviewer's drafts as the event of a decision holds them.
+func (v TaskDecision) draftsToSend() []Comment {
 	sent := slices.Clone(v.Drafts)
 	for i := range sent {
 		sent[i].Author = "" // the event's
@@ -164,7 +164,7 @@ func (t Task) Resolve(c TaskCall, x Comment) (*Event, error) {
 	case !x.ResolvedAt.IsZero():
 		return nil, nil
 	}
-	e := Event{Type: EventTaskCommentResolved, From: c.By, Task: t.ID}.with(TaskCommentResolvedPayload{CommentID: x.ID, Path: x.Path, Lines: x.Lines})
+	e := Event{Type: EventTaskCommentResolved, From: c.By, Task: t.ID}.withPayload(TaskCommentResolvedPayload{CommentID: x.ID, Path: x.Path, Lines: x.Lines})
 	return &e, nil
 }
 

@@ -47,7 +47,7 @@ func (d Draft) Check() error {
 
 // Size returns how many bytes the author gave, as JSON.
 func (d Draft) Size() int {
-	b, err := json.Marshal(d.given())
+	b, err := json.Marshal(d.authorsPart())
 	if err != nil { // a draft is texts, so that doesn't happen
 		return MaxHandoff + 1
 	}
@@ -75,15 +75,15 @@ func EarlierDrafts(drafts []Draft) (all []EarlierDraft) {
 	for _, d := range drafts[:min(len(drafts), maxEarlierDrafts)] {
 		e := EarlierDraft{Draft: d, Size: d.Size()}
 		if room -= e.Size; room < 0 {
-			e.Draft, e.Cut = d.start(), true
+			e.Draft, e.Cut = d.cutToStart(), true
 		}
 		all = append(all, e)
 	}
 	return all
 }
 
-// start returns the draft with the beginning of its texts as one text.
-func (d Draft) start() Draft {
+// cutToStart returns the draft with the beginning of its texts as one text.
+func (d Draft) cutToStart() Draft {
 	var texts []string
 	if d.Handoff != nil {
 		for _, f := range HandoffFields {
@@ -102,8 +102,8 @@ func (d Draft) start() Draft {
 	return d
 }
 
-// given is the part of a draft that its author gave.
-func (d Draft) given() Draft {
+// authorsPart is the part of a draft that its author gave.
+func (d Draft) authorsPart() Draft {
 	if d.Handoff != nil {
 		h := *d.Handoff
 		h.Workspace = nil
@@ -135,7 +135,7 @@ func (r Room) SaveDraft(by AgentID, f Fence, d Draft, last *Draft, now Time) (Dr
 	if last != nil && d.SameAs(*last) {
 		return *last, nil, nil
 	}
-	return d, []Event{r.event(EventDraftSaved, by, "").with(DraftSavedPayload{Again: last != nil})}, nil
+	return d, []Event{r.newEvent(EventDraftSaved, by, "").withPayload(DraftSavedPayload{Again: last != nil})}, nil
 }
 
 // AskDraft asks the holder of the stick for a draft, because its harness is about to summarize its
@@ -144,5 +144,5 @@ func (r Room) AskDraft(a AgentID) []Event {
 	if r.Closed || r.Turn.State != Owned || r.Turn.Owner != a {
 		return nil
 	}
-	return []Event{r.event(EventDraftAsked, "", a)}
+	return []Event{r.newEvent(EventDraftAsked, "", a)}
 }

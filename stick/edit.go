@@ -67,7 +67,7 @@ type Judgement struct {
 // could match one of the paths, if [Enforce.HearsScopes]. See
 // docs/decisions/reservations-and-patterns.md#policies-of-edits.
 func (r Room) MayEdit(q Editing, near []Reservation, s *Probed, now Time) Judgement {
-	return r.asEnforced(r.against(q, near, s, now))
+	return r.asEnforced(r.findViolation(q, near, s, now))
 }
 
 // In names the room in which something is against the rules, for a caller that is in another place.
@@ -84,8 +84,8 @@ func (r Room) asEnforced(why *Error) Judgement {
 	return Judgement{Told: why}
 }
 
-// against says why an edit is against the rules of the room, nil if it isn't.
-func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error {
+// findViolation says why an edit is against the rules of the room, nil if it isn't.
+func (r Room) findViolation(q Editing, near []Reservation, s *Probed, now Time) *Error {
 	shared := len(q.Paths)+len(q.Dirs) > 0 || q.Tree
 	if q.Person || !r.Enforces() || !shared && len(q.Apart) == 0 {
 		return nil
@@ -94,26 +94,26 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 	m, _ := r.Member(q.By)
 	switch {
 	case m.State == Kicked && shared:
-		return r.denied(q.notYours(all)+": you were removed from this room", all).
+		return r.errEditDenied(q.notYours(all)+": you were removed from this room", all).
 			Hintf("%s", RejoinStep(q.By))
 	case r.Paused.On():
 		wait := Cmd("tt wait")
 		if !shared { // who works on a task doesn't want the stick
 			wait = Cmd("tt wait --park")
 		}
-		return r.denied(r.Paused.saysWho(now), all).With("paused", r.Paused).Hintf("%s", r.stepInPause(q.By, wait))
+		return r.errEditDenied(r.Paused.saysWho(now), all).With("paused", r.Paused).Hintf("%s", r.stepInPause(q.By, wait))
 	case !shared:
 		return nil
 	}
-	if theirs, why := q.leftToPrimary(m); len(theirs) > 0 {
-		return r.denied(q.what(theirs)+why+", and you are a helper", theirs).
+	if theirs, why := q.primaryOnlyPaths(m); len(theirs) > 0 {
+		return r.errEditDenied(q.nameTarget(theirs)+why+", and you are a helper", theirs).
 			Hintf("ask it: %s", Cmd("tt msg send role:primary …"))
 	}
 	if _, under := r.Parent(q.By, q.Above, s); under || r.Turn.State == Owned && r.Turn.Owner == q.By {
 		return nil
 	}
-	free := r.Policy.EnforceCheckouts != FencedAll && r.elsewhere(q.In)
-	denied, instead := r.unreserved(q, near, s, now, free)
+	free := r.Policy.EnforceCheckouts != FencedAll && r.isTurnInOtherCheckout(q.In)
+	denied, instead := r.listUnreserved(q, near, s, now, free)
 	if len(denied) == 0 && (!q.Tree || free) {
 		return nil
 	}
@@ -123,20 +123,20 @@ func (r Room) against(q Editing, near []Reservation, s *Probed, now Time) *Error
 		if r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
-		return r.denied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, paths(instead.Pattern)), denied).
+		return r.errEditDenied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, paths(instead.Pattern)), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
-	return r.denied(Wordsf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
+	return r.errEditDenied(Wordsf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
 }
 
-// unreserved lists the paths that the caller may not change without the stick. instead is the first
+// listUnreserved lists the paths that the caller may not change without the stick. instead is the first
 // reservation of somebody else that decides so, if there is one. With free that is needed: what nobody has
 // reserved is everybody's. A change of the whole tree names no paths.
-func (r Room) unreserved(q Editing, near []Reservation, s *Probed, now Time, free bool) (denied []string, instead *Reservation) {
+func (r Room) listUnreserved(q Editing, near []Reservation, s *Probed, now Time, free bool) (denied []string, instead *Reservation) {
 	if q.Tree {
 		return nil, nil
 	}
-	rules := r.deciding(q, near, s, now)
+	rules := r.rulesFor(q, near, s, now)
 	judge := func(path string, mine bool, v *Reservation) {
 		if mine || free && v == nil {
 			return
@@ -147,13 +147,13 @@ func (r Room) unreserved(q Editing, near []Reservation, s *Probed, now Time, fre
 	}
 	for _, p := range q.Paths {
 		if glob.Matchable(p, q.Fold) { // paths in worktrees and in .git aren't the room's
-			v := rules.of(p)
+			v := rules.earliestFor(p)
 			judge(p, v != nil && v.Agent == q.By, v)
 		}
 	}
 	for _, d := range q.Dirs {
 		if glob.Matchable(d, q.Fold) {
-			mine, v := rules.below(d)
+			mine, v := rules.mayChangeBelow(d)
 			judge(d, mine, v)
 		}
 	}
@@ -168,9 +168,9 @@ func (r Room) stepToEdit() Hint {
 	return r.NextStep()
 }
 
-// leftToPrimary lists the paths that m may not change because it is a helper, and says why. A pattern that
+// primaryOnlyPaths lists the paths that m may not change because it is a helper, and says why. A pattern that
 // could match anywhere doesn't forbid directories: nobody knows which of them will hold such a file.
-func (q Editing) leftToPrimary(m Member) (theirs []string, why Words) {
+func (q Editing) primaryOnlyPaths(m Member) (theirs []string, why Words) {
 	if m.State != Joined || !m.Session.Running || m.Session.Role != RoleHelper {
 		return nil, ""
 	}
@@ -209,7 +209,7 @@ type rules struct {
 
 type rule struct {
 	Reservation
-	means func(string) bool
+	matches func(string) bool
 }
 
 // GivesRight reports whether a reservation of p lets its owner edit without the stick. One that could match
@@ -218,7 +218,7 @@ func (r Room) GivesRight(p glob.Pattern) bool {
 	return r.Policy.Enforce.HearsScopes() && p.LiteralFirst()
 }
 
-func (r Room) deciding(q Editing, near []Reservation, s *Probed, now Time) rules {
+func (r Room) rulesFor(q Editing, near []Reservation, s *Probed, now Time) rules {
 	var all []rule
 	for _, v := range near {
 		if r.GivesRight(v.Pattern) && !r.Stale(v, s, now) {
@@ -229,21 +229,21 @@ func (r Room) deciding(q Editing, near []Reservation, s *Probed, now Time) rules
 	return rules{q.By, q.Fold, all}
 }
 
-// of returns the reservation that decides about a path: the earliest that matches it.
-func (x rules) of(path string) *Reservation {
+// earliestFor returns the reservation that decides about a path: the earliest that matches it.
+func (x rules) earliestFor(path string) *Reservation {
 	for i := range x.all {
-		if x.all[i].means(path) {
+		if x.all[i].matches(path) {
 			return &x.all[i].Reservation
 		}
 	}
 	return nil
 }
 
-// below reports whether the caller may change a directory with everything that could lie below it. One of
+// mayChangeBelow reports whether the caller may change a directory with everything that could lie below it. One of
 // its reservations must cover all of that, and nobody may have reserved a part of it earlier. If another
 // agent reserved a part that the caller had already reserved, the caller's reservation decides, because it
 // is the earlier one. If mine is false, instead is the reservation that is in the way, if one is.
-func (x rules) below(dir string) (mine bool, instead *Reservation) {
+func (x rules) mayChangeBelow(dir string) (mine bool, instead *Reservation) {
 	var had []rule
 	for i, v := range x.all {
 		switch {
@@ -259,8 +259,8 @@ func (x rules) below(dir string) (mine bool, instead *Reservation) {
 	return false, nil
 }
 
-// what names what the caller wants to change.
-func (q Editing) what(paths []string) Words {
+// nameTarget names what the caller wants to change.
+func (q Editing) nameTarget(paths []string) Words {
 	switch {
 	case q.Tree || len(paths) == 0:
 		return "the working tree"
@@ -273,12 +273,12 @@ func (q Editing) what(paths []string) Words {
 // notYours begins the sentence that denies it.
 func (q Editing) notYours(paths []string) Words {
 	if len(paths) > 1 && !q.Tree {
-		return q.what(paths) + " aren't yours to change"
+		return q.nameTarget(paths) + " aren't yours to change"
 	}
-	return q.what(paths) + " isn't yours to change"
+	return q.nameTarget(paths) + " isn't yours to change"
 }
 
-func (r Room) denied(why Words, paths []string) *Error {
+func (r Room) errEditDenied(why Words, paths []string) *Error {
 	if len(paths) > maxDenied {
 		paths = paths[:maxDenied]
 	}
@@ -287,13 +287,13 @@ func (r Room) denied(why Words, paths []string) *Error {
 
 // Denied makes the event that a hook stopped an edit. One event in a turn is enough.
 func (r Room) Denied(by AgentID, paths []string) Event {
-	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Paths: some(paths)})
+	return r.newEvent(EventStickDenied, by, "").withPayload(StickDeniedPayload{Paths: clipPaths(paths)})
 }
 
 // DeniedCommand makes the event that a hook stopped a command, see [Room.NotKept]. The sum tells the command
 // from others, see [Room.AskedAgain].
 func (r Room) DeniedCommand(by AgentID, form, sum string) Event {
-	return r.event(EventStickDenied, by, "").with(StickDeniedPayload{Command: clip(form, maxCommand), Sum: sum})
+	return r.newEvent(EventStickDenied, by, "").withPayload(StickDeniedPayload{Command: clip(form, maxCommand), Sum: sum})
 }
 
 // EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the
@@ -307,18 +307,18 @@ func (r Room) EditTold(by AgentID, paths []string) Event {
 	case !r.Paused.On() && r.Turn.State == Owned:
 		to = r.Turn.Owner
 	}
-	return r.event(EventEditTold, by, to).with(EditToldPayload{Paths: some(paths), Count: len(paths), Paused: r.Paused.On()})
+	return r.newEvent(EventEditTold, by, to).withPayload(EditToldPayload{Paths: clipPaths(paths), Count: len(paths), Paused: r.Paused.On()})
 }
 
 // PushTold is [Room.EditTold] for a push to a branch that the members share.
 func (r Room) PushTold(by AgentID, branch string) Event {
-	return r.event(EventEditTold, by, r.Turn.Owner).with(EditToldPayload{Pushed: clip(branch, 256)})
+	return r.newEvent(EventEditTold, by, r.Turn.Owner).withPayload(EditToldPayload{Pushed: clip(branch, 256)})
 }
 
 // UnkeptTold makes the event that an agent was told that no copies can be kept in a checkout. It concerns
 // nobody else, and one event in a session is enough, see [Room.ToldUnkept].
 func (r Room) UnkeptTold(by AgentID, checkout string) Event {
-	return r.event(EventEditTold, by, "").with(EditToldPayload{Unkept: clip(checkout, 256)})
+	return r.newEvent(EventEditTold, by, "").withPayload(EditToldPayload{Unkept: clip(checkout, 256)})
 }
 
 // ToldUnkept reports whether an agent was told in its session that no copies can be kept, by its last events
@@ -357,11 +357,11 @@ func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 		to = r.Turn.Owner
 	}
 	m, _ := r.Member(by)
-	return r.event(EventLateEdit, by, to).with(LateEditPayload{Paths: some(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
+	return r.newEvent(EventLateEdit, by, to).withPayload(LateEditPayload{Paths: clipPaths(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
 }
 
-// some returns the first few paths, cut to a length that fits into an event.
-func some(paths []string) []string {
+// clipPaths returns the first few paths, cut to a length that fits into an event.
+func clipPaths(paths []string) []string {
 	var out []string
 	for _, p := range paths[:min(len(paths), maxDenied)] {
 		out = append(out, clip(p, 256))
@@ -378,15 +378,15 @@ func (r Room) ReservedByOthers(q Editing, near []Reservation, s *Probed, now Tim
 		if len(out) == maxReserved {
 			break
 		}
-		if v.Agent != q.By && q.touches(v.Pattern) && !r.Stale(v, s, now) {
+		if v.Agent != q.By && q.matchesPattern(v.Pattern) && !r.Stale(v, s, now) {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// touches reports whether a pattern matches anything that the caller wants to change.
-func (q Editing) touches(p glob.Pattern) bool {
+// matchesPattern reports whether a pattern matches anything that the caller wants to change.
+func (q Editing) matchesPattern(p glob.Pattern) bool {
 	return slices.ContainsFunc(q.Paths, p.Matcher(q.Fold)) ||
 		slices.ContainsFunc(q.Dirs, func(dir string) bool { return p.Meets(dir, q.Fold) })
 }

@@ -54,7 +54,7 @@ func (r Room) MayWorkOn(t Task, w Working) Judgement {
 	if t.Worker == "" || t.Over() || r.worksOn(t, w) || !r.Enforces() {
 		return Judgement{}
 	}
-	return r.asEnforced(r.denied(Wordsf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
+	return r.asEnforced(r.errEditDenied(Wordsf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
 		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
 }
 
@@ -70,10 +70,10 @@ type Straying struct {
 // another tree has mostly taken it for its own. Only who holds the stick itself may change both. tasks are
 // those that the caller works on, the nearest first.
 func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
-	if !r.Enforces() || r.holds(w.By) {
+	if !r.Enforces() || r.holdsStick(w.By) {
 		return Judgement{}
 	}
-	i := slices.IndexFunc(tasks, func(t Task) bool { return r.keeps(t, w) })
+	i := slices.IndexFunc(tasks, func(t Task) bool { return r.keepsToWorktree(t, w) })
 	if i < 0 || slices.ContainsFunc(tasks, func(t Task) bool { return r.worksOn(t, w) && q.Tree == t.Worktree }) {
 		return Judgement{}
 	}
@@ -88,14 +88,14 @@ func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
 		why, paths = Wordsf("%s lies in %s, and you work on task %s in %s", Name(q.Path).Cut(120), where, t.ID, own), []string{q.Path}
 		step = Hintf("change %s instead", own+"/"+q.Path)
 	}
-	return r.asEnforced(r.denied(why, paths).With("task_id", t.ID).With("worktree", own).Hintf("%s", step))
+	return r.asEnforced(r.errEditDenied(why, paths).With("task_id", t.ID).With("worktree", own).Hintf("%s", step))
 }
 
-// keeps reports whether a task keeps a caller to its worktree: while its worker should be working, unless
+// keepsToWorktree reports whether a task keeps a caller to its worktree: while its worker should be working, unless
 // that one holds the stick. The command of an attempt is kept from its start.
-func (r Room) keeps(t Task, w Working) bool {
-	return r.worksOn(t, w) && !r.holds(t.Worker) && (t.Busy() || t.State == TaskAssigned)
+func (r Room) keepsToWorktree(t Task, w Working) bool {
+	return r.worksOn(t, w) && !r.holdsStick(t.Worker) && (t.Busy() || t.State == TaskAssigned)
 }
 
-// holds reports whether an agent has the stick.
-func (r Room) holds(a AgentID) bool { return a != "" && r.Turn.State == Owned && r.Turn.Owner == a }
+// holdsStick reports whether an agent has the stick.
+func (r Room) holdsStick(a AgentID) bool { return a != "" && r.Turn.State == Owned && r.Turn.Owner == a }

@@ -36,9 +36,9 @@ type EditedFile struct {
 	Asleep  Time      // when the file was found without changes; zero if it has some
 }
 
-// sleeps is how long it is remembered who had edited a file that has no changes any more: the same bytes may
+// rememberFor is how long it is remembered who had edited a file that has no changes any more: the same bytes may
 // come back, as after git stash pop.
-const sleeps = 24 * time.Hour
+const rememberFor = 24 * time.Hour
 
 // Note adds an edit that a hook has seen, and what the file is like after it.
 func (f EditedFile) Note(by Editor, after FileState) EditedFile {
@@ -77,7 +77,7 @@ func (f EditedFile) Rest(at Time) EditedFile {
 
 // Forgotten reports whether nobody needs to know any more who edited a file.
 func (f EditedFile) Forgotten(now Time) bool {
-	return !f.Asleep.IsZero() && (Deadline{SetAt: f.Asleep, TTL: sleeps}).Due(now)
+	return !f.Asleep.IsZero() && (Deadline{SetAt: f.Asleep, TTL: rememberFor}).Due(now)
 }
 
 // SeenFile is a file as a look at a checkout finds it.
@@ -118,7 +118,7 @@ func Look(known []EditedFile, found []SeenFile, by Editor) []EditedFile {
 			f.Path = s.Path
 		} else if !ok {
 			f = EditedFile{Path: s.Path, State: s.State, Editors: []Editor{who}}
-			if dir := rows[folder(s.Path)]; dir.Asleep.IsZero() && len(dir.Editors) > 0 {
+			if dir := rows[folderOf(s.Path)]; dir.Asleep.IsZero() && len(dir.Editors) > 0 {
 				f.Editors, f.State = dir.Editors, FileState{}
 			}
 		}
@@ -131,8 +131,8 @@ func Look(known []EditedFile, found []SeenFile, by Editor) []EditedFile {
 	return out
 }
 
-// folder is what stands for all files in the directory of a path.
-func folder(path string) string {
+// folderOf is what stands for all files in the directory of a path.
+func folderOf(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		return path[:i+1]
 	}
@@ -155,7 +155,7 @@ func Fold(files []EditedFile, most int) []EditedFile {
 	for _, f := range awake {
 		name := f.Path
 		if !strings.HasSuffix(name, "/") {
-			name = folder(name)
+			name = folderOf(name)
 		}
 		i, ok := at[name]
 		if !ok {

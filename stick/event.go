@@ -151,7 +151,7 @@ func (e Event) Chain(prev string) string {
 // Addressees returns the agents that an event is for. It changes what they may do next or asks something of
 // them, and they didn't make it themselves.
 func (e Event) Addressees() []Addressee {
-	row, ok := e.Type.row()
+	row, ok := e.Type.findRow()
 	if !ok {
 		return e.For
 	}
@@ -183,7 +183,7 @@ func (r Room) tellPeople(e *Event) (by AgentID, told []AgentID) {
 	return e.From, told
 }
 
-// event makes an event of the room and its current turn, without a payload.
-func (r Room) event(t EventType, from, to AgentID) Event {
+// newEvent makes an event of the room and its current turn, without a payload.
+func (r Room) newEvent(t EventType, from, to AgentID) Event {
 	return Event{Room: r.ID, Turn: r.Turn.ID, Type: t, From: from, To: to}
 }

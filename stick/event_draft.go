@@ -12,7 +12,7 @@ type DraftAskedPayload struct{ Caller }
 
 // draftEvents are the events of drafts of handoffs.
 var draftEvents = []EventInfo{
-	row(kind[DraftSavedPayload]{
+	eventRow(eventKind[DraftSavedPayload]{
 		Type: EventDraftSaved, Meaning: "the holder saved a draft of its handoff; the log doesn't hold its text", For: forNamed,
 		Say: func(e Event, p DraftSavedPayload) Words {
 			if p.Again {
@@ -22,7 +22,7 @@ var draftEvents = []EventInfo{
 		},
 		Replay: unchanged[DraftSavedPayload],
 	}),
-	row(kind[DraftAskedPayload]{
+	eventRow(eventKind[DraftAskedPayload]{
 		Type: EventDraftAsked, Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff", For: forRecipient,
 		Say: func(e Event, _ DraftAskedPayload) Words {
 			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", who(e.To))

@@ -138,12 +138,12 @@ type RoomResumedPayload struct {
 	Since Time `json:"since,omitzero"` // when the pause began
 }
 
-func (p LeavePayload) turnEndedOf(e Event) AgentID    { return ifEnds(p.Ends, e.From) }
-func (p KickPayload) turnEndedOf(e Event) AgentID     { return ifEnds(p.Ends, e.To) }
-func (p TakeoverPayload) turnEndedOf(e Event) AgentID { return ifEnds(p.Ends, p.Prior) }
-func (p RestoredPayload) turnEndedOf(e Event) AgentID { return ifEnds(p.Ends, p.Prior) }
+func (p LeavePayload) turnEndedOf(e Event) AgentID    { return ownerIfEnded(p.Ends, e.From) }
+func (p KickPayload) turnEndedOf(e Event) AgentID     { return ownerIfEnded(p.Ends, e.To) }
+func (p TakeoverPayload) turnEndedOf(e Event) AgentID { return ownerIfEnded(p.Ends, p.Prior) }
+func (p RestoredPayload) turnEndedOf(e Event) AgentID { return ownerIfEnded(p.Ends, p.Prior) }
 
-func ifEnds(ends bool, a AgentID) AgentID {
+func ownerIfEnded(ends bool, a AgentID) AgentID {
 	if ends {
 		return a
 	}
@@ -167,7 +167,7 @@ func (e Event) Owing(messages []int64) Event {
 
 // roomEvents are the events of members and of the turn.
 var roomEvents = []EventInfo{
-	row(kind[JoinPayload]{
+	eventRow(eventKind[JoinPayload]{
 		Type: EventJoin, Meaning: "a member joined", For: forNamed,
 		Say: func(e Event, _ JoinPayload) Words { return who(e.From) + " joined" },
 		Replay: func(c *Record, e *Event, p JoinPayload) error {
@@ -180,7 +180,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[LeavePayload]{
+	eventRow(eventKind[LeavePayload]{
 		Type: EventLeave, Meaning: "a member left; an owner without a handoff abandoned its turn", For: forNamed,
 		Say: func(e Event, p LeavePayload) Words {
 			if p.Ends {
@@ -204,7 +204,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[KickPayload]{
+	eventRow(eventKind[KickPayload]{
 		Type: EventKick, Meaning: "a member was removed", For: forRecipient,
 		Say: func(e Event, p KickPayload) Words {
 			s := Wordsf("%s removed %s", who(e.From), who(e.To))
@@ -228,7 +228,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[ClaimPayload]{
+	eventRow(eventKind[ClaimPayload]{
 		Type: EventClaim, Meaning: "the stick was claimed: a turn began", Turn: nextTurn, For: forNamed,
 		Say: func(e Event, _ ClaimPayload) Words {
 			return Wordsf("%s took the stick (turn %d)", who(e.From), e.Turn)
@@ -245,7 +245,7 @@ var roomEvents = []EventInfo{
 			return c.grant(e.From, p.Lease, true)
 		},
 	}),
-	row(kind[ReleasePayload]{
+	eventRow(eventKind[ReleasePayload]{
 		Type: EventRelease, Meaning: "the owner gave the stick back with a handoff; to_agent_id is the one named next", For: forRecipient,
 		Say: func(e Event, _ ReleasePayload) Words {
 			s := who(e.From) + " released the stick"
@@ -256,14 +256,14 @@ var roomEvents = []EventInfo{
 		},
 		Replay: func(c *Record, e *Event, p ReleasePayload) error { return c.handOver(e, p.Lease, ByRelease) },
 	}),
-	row(kind[PassPayload]{
+	eventRow(eventKind[PassPayload]{
 		Type: EventPass, Meaning: "the owner passed the stick to a member with a handoff", For: forRecipient,
 		Say: func(e Event, _ PassPayload) Words {
 			return Wordsf("%s passed the stick to %s%s", who(e.From), who(e.To), next(e))
 		},
 		Replay: func(c *Record, e *Event, p PassPayload) error { return c.handOver(e, p.Lease, ByPass) },
 	}),
-	row(kind[ReroutedPayload]{
+	eventRow(eventKind[ReroutedPayload]{
 		Type: EventRerouted, Meaning: "the stick went on to the next one: a reservation was lost, or a turn ended without a handoff", For: forRecipient,
 		Say: func(e Event, p ReroutedPayload) Words {
 			to := Words("the stick is free")
@@ -284,7 +284,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[TakeoverPayload]{
+	eventRow(eventKind[TakeoverPayload]{
 		Type: EventTakeover, Meaning: "the stick was taken from its owner or recipient", Turn: nextTurn, For: forRecipient,
 		Say: func(e Event, p TakeoverPayload) Words {
 			from := Words("nobody")
@@ -302,7 +302,7 @@ var roomEvents = []EventInfo{
 			return c.grant(e.From, p.Lease, false)
 		},
 	}),
-	row(kind[ClosePayload]{
+	eventRow(eventKind[ClosePayload]{
 		Type: EventClose, Meaning: "the room was closed", For: forNamed,
 		Say: func(e Event, _ ClosePayload) Words { return who(e.From) + " closed the room" + because(e.Reason) },
 		Replay: func(c *Record, _ *Event, _ ClosePayload) error {
@@ -311,7 +311,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[ReopenPayload]{
+	eventRow(eventKind[ReopenPayload]{
 		Type: EventReopen, Meaning: "the room was opened again", For: forNamed,
 		Say: func(e Event, _ ReopenPayload) Words { return who(e.From) + " opened the room again" },
 		Replay: func(c *Record, _ *Event, _ ReopenPayload) error {
@@ -319,7 +319,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[RestoredPayload]{
+	eventRow(eventKind[RestoredPayload]{
 		Type: EventRestored, Meaning: "the machine restarted, the database was restored, or it has lost its last changes, which ended all leases and reservations", Turn: laterTurn, For: forRecipient,
 		Say: func(_ Event, p RestoredPayload) Words {
 			s := Words("the machine restarted")
@@ -350,7 +350,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[RoomMovedPayload]{
+	eventRow(eventKind[RoomMovedPayload]{
 		Type: EventRoomMoved, Meaning: "the room's directory was gone, and the room moved to another", For: forRecipient,
 		Say: func(e Event, p RoomMovedPayload) Words {
 			if p.From == "" || p.To == "" { // damaged
@@ -363,7 +363,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[PolicyChangedPayload]{
+	eventRow(eventKind[PolicyChangedPayload]{
 		Type: EventPolicyChanged, Meaning: "a policy or the order of members was changed", For: forRecipient,
 		Say: func(e Event, p PolicyChangedPayload) Words {
 			var parts []Words
@@ -399,7 +399,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[OwnerIdlePayload]{
+	eventRow(eventKind[OwnerIdlePayload]{
 		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that", For: forRecipient,
 		Say: func(e Event, p OwnerIdlePayload) Words {
 			return Wordsf("%s holds the stick and has done nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
@@ -410,7 +410,7 @@ var roomEvents = []EventInfo{
 		},
 		Replay: unchanged[OwnerIdlePayload],
 	}),
-	row(kind[RoomPausedPayload]{
+	eventRow(eventKind[RoomPausedPayload]{
 		Type: EventRoomPaused, Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it", For: forNamed,
 		Say: func(e Event, _ RoomPausedPayload) Words { return who(e.From) + " paused the room" + because(e.Reason) },
 		Tell: func(e Event, _ RoomPausedPayload) Words {
@@ -427,7 +427,7 @@ var roomEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[RoomResumedPayload]{
+	eventRow(eventKind[RoomResumedPayload]{
 		Type: EventRoomResumed, Meaning: "a person ended the pause of the room", For: forNamed,
 		Say: func(e Event, p RoomResumedPayload) Words {
 			s := who(e.From) + " resumed the room"

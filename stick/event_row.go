@@ -17,7 +17,7 @@ import (
 // See docs/decisions/rules-and-store.md.
 var EventTypes = slices.Concat(roomEvents, draftEvents, talkEvents, scopeEvents, sessionEvents, taskEvents, reviewEvents, landingEvents)
 
-// EventInfo is a row of the table of event types. [row] makes it, or [taskRow] for an event of a task.
+// EventInfo is a row of the table of event types. [eventRow] makes it, or [taskRow] for an event of a task.
 type EventInfo struct {
 	Type    EventType
 	Meaning string // for the reference
@@ -31,12 +31,12 @@ type typed interface {
 	// Payload is an empty payload.
 	Payload() Payload
 
-	decode(json.RawMessage) Payload
-	holds(Payload) bool
-	sign(json.RawMessage, Caller) json.RawMessage
-	say(Event) Words
-	tell(Event) Words
-	replay(*Record, *Event) error
+	decodePayload(json.RawMessage) Payload
+	holdsPayload(Payload) bool
+	signPayload(json.RawMessage, Caller) json.RawMessage
+	sayEvent(Event) Words
+	tellEvent(Event) Words
+	replayEvent(*Record, *Event) error
 
 	// ofTask reports whether the event is one of a task; applyTo is what it makes of its task.
 	ofTask() bool
@@ -71,8 +71,8 @@ const (
 	laterTurn            // the event may skip turn ids
 )
 
-// kind is what one writes to make the row of an event type whose payload is P.
-type kind[P Payload] struct {
+// eventKind is what one writes to make the row of an event type whose payload is P.
+type eventKind[P Payload] struct {
 	Type    EventType
 	Meaning string
 	Turn    turnRule                           // currentTurn if it isn't set
@@ -83,61 +83,61 @@ type kind[P Payload] struct {
 	task    func(Task, Event, P) (Task, error) // set by [taskRow]
 }
 
-// decoded is a pointer to a payload.
-type decoded[P any] interface {
+// payloadPointer is a pointer to a payload.
+type payloadPointer[P any] interface {
 	*P
 	setCaller(Caller)
 }
 
-// row makes a row of the table. A part that is missing stays missing, so that a test can name it.
-func row[P Payload, D decoded[P]](k kind[P]) EventInfo {
+// eventRow makes a row of the table. A part that is missing stays missing, so that a test can name it.
+func eventRow[P Payload, D payloadPointer[P]](k eventKind[P]) EventInfo {
 	return EventInfo{Type: k.Type, Meaning: k.Meaning, turn: k.Turn, isFor: k.For, typed: &typedKind[P, D]{k}}
 }
 
 // typedKind is a kind that can set the caller of its payloads.
-type typedKind[P Payload, D decoded[P]] struct{ kind[P] }
+type typedKind[P Payload, D payloadPointer[P]] struct{ eventKind[P] }
 
 func (k *typedKind[P, D]) Payload() Payload {
 	var none P
 	return none
 }
 
-func (k *typedKind[P, D]) read(b json.RawMessage) (p P) {
+func (k *typedKind[P, D]) readPayload(b json.RawMessage) (p P) {
 	_ = json.Unmarshal(b, &p) // damaged fields read as empty; the sums show the damage
 	return p
 }
 
-func (k *typedKind[P, D]) decode(b json.RawMessage) Payload { return k.read(b) }
+func (k *typedKind[P, D]) decodePayload(b json.RawMessage) Payload { return k.readPayload(b) }
 
-func (k *typedKind[P, D]) holds(p Payload) bool {
+func (k *typedKind[P, D]) holdsPayload(p Payload) bool {
 	_, ok := p.(P)
 	return ok
 }
 
-func (k *typedKind[P, D]) sign(b json.RawMessage, by Caller) json.RawMessage {
-	p := k.read(b)
+func (k *typedKind[P, D]) signPayload(b json.RawMessage, by Caller) json.RawMessage {
+	p := k.readPayload(b)
 	D(&p).setCaller(by)
-	return encode(p)
+	return encodePayload(p)
 }
 
-func (k *typedKind[P, D]) say(e Event) Words { return k.Say(e, k.read(e.Payload)) }
+func (k *typedKind[P, D]) sayEvent(e Event) Words { return k.Say(e, k.readPayload(e.Payload)) }
 
-func (k *typedKind[P, D]) tell(e Event) Words {
+func (k *typedKind[P, D]) tellEvent(e Event) Words {
 	if k.Tell == nil {
-		return k.say(e)
+		return k.sayEvent(e)
 	}
-	return k.Tell(e, k.read(e.Payload))
+	return k.Tell(e, k.readPayload(e.Payload))
 }
 
-func (k *typedKind[P, D]) replay(c *Record, e *Event) error { return k.Replay(c, e, k.read(e.Payload)) }
+func (k *typedKind[P, D]) replayEvent(c *Record, e *Event) error { return k.Replay(c, e, k.readPayload(e.Payload)) }
 
 func (k *typedKind[P, D]) ofTask() bool { return k.task != nil }
 
 func (k *typedKind[P, D]) applyTo(t Task, e Event) (Task, error) {
-	return k.task(t, e, k.read(e.Payload))
+	return k.task(t, e, k.readPayload(e.Payload))
 }
 
-func encode(p Payload) json.RawMessage {
+func encodePayload(p Payload) json.RawMessage {
 	b, err := json.Marshal(p)
 	if err != nil {
 		panic("a payload can't be marshalled: " + err.Error()) // payloads are plain values, so this is a bug
@@ -148,8 +148,8 @@ func encode(p Payload) json.RawMessage {
 	return b
 }
 
-// row returns the row of a type. ok is false for a type that this program doesn't know.
-func (t EventType) row() (info *EventInfo, ok bool) {
+// findRow returns the row of a type. ok is false for a type that this program doesn't know.
+func (t EventType) findRow() (info *EventInfo, ok bool) {
 	info, ok = eventIndex()[t]
 	return info, ok
 }
@@ -165,8 +165,8 @@ var eventIndex = sync.OnceValue(func() map[EventType]*EventInfo {
 // Decode returns the payload: [Raw] for a type that this program doesn't know, and of a damaged payload as
 // much as can be read. So an older program can still read a newer log.
 func (e Event) Decode() Payload {
-	if info, ok := e.Type.row(); ok {
-		return info.decode(e.Payload)
+	if info, ok := e.Type.findRow(); ok {
+		return info.decodePayload(e.Payload)
 	}
 	return Raw(e.Payload)
 }
@@ -178,13 +178,13 @@ func PayloadOf[P Payload](e Event) (p P, ok bool) {
 	return p, ok
 }
 
-// with sets the payload of an event. A payload of another type is a bug, and panics.
-func (e Event) with(p Payload) Event {
-	info, ok := e.Type.row()
-	if !ok || !info.holds(p) {
+// withPayload sets the payload of an event. A payload of another type is a bug, and panics.
+func (e Event) withPayload(p Payload) Event {
+	info, ok := e.Type.findRow()
+	if !ok || !info.holdsPayload(p) {
 		panic(fmt.Sprintf("an event of type %s has no %T", e.Type, p))
 	}
-	e.Payload = encode(p)
+	e.Payload = encodePayload(p)
 	return e
 }
 
@@ -192,13 +192,13 @@ func (e Event) with(p Payload) Event {
 func Amend[P Payload](e Event, change func(*P)) Event {
 	p, _ := PayloadOf[P](e)
 	change(&p)
-	return e.with(p)
+	return e.withPayload(p)
 }
 
 // CalledBy adds to an event that isn't stored how its agent got its name.
 func (e Event) CalledBy(c Caller) Event {
-	if info, ok := e.Type.row(); ok {
-		e.Payload = info.sign(e.Payload, c)
+	if info, ok := e.Type.findRow(); ok {
+		e.Payload = info.signPayload(e.Payload, c)
 	}
 	return e
 }
@@ -229,7 +229,7 @@ func (e Event) Lease() string {
 
 // Grants reports whether events of the type grant a turn.
 func (t EventType) Grants() bool {
-	info, ok := t.row()
+	info, ok := t.findRow()
 	return ok && info.turn == nextTurn
 }
 
@@ -257,27 +257,27 @@ func forReader(e Event) []Addressee {
 
 // forBoth: the event is for To, which has to read it, and for From, which knows it from the answer to its
 // call.
-func forBoth(e Event) []Addressee { return append(forReader(e), Addressee{Agent: e.From}) }
+func forReaderAndAuthor(e Event) []Addressee { return append(forReader(e), Addressee{Agent: e.From}) }
 
 // forAuthor: the event is for From and To, and both have to read it.
-func forAuthor(e Event) []Addressee {
+func forBothToRead(e Event) []Addressee {
 	return append([]Addressee{{e.From, OwesReading}}, forReader(e)...)
 }
 
 // Say returns a sentence that tells people of the event. What somebody wrote stands last in it, in quotation
 // marks. For a type that this program doesn't know, it names the type.
 func (e Event) Say() Words {
-	info, ok := e.Type.row()
+	info, ok := e.Type.findRow()
 	if !ok {
 		return Wordsf("%s by %s", e.Type, who(e.From))
 	}
-	return info.say(e)
+	return info.sayEvent(e)
 }
 
 // Tell returns the sentence that tells the event to a member that it is for.
 func (e Event) Tell() Words {
-	if info, ok := e.Type.row(); ok {
-		return info.tell(e)
+	if info, ok := e.Type.findRow(); ok {
+		return info.tellEvent(e)
 	}
 	return e.Say()
 }

@@ -35,9 +35,9 @@ type IncursionPayload struct {
 	Refused       bool         `json:"refused,omitempty"`        // the requested pattern wasn't reserved. Older events of the same paths don't say it
 }
 
-// says tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the
+// describeOverlap tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the
 // one and who came into it, whether the owner lives, and what they can do.
-func (p IncursionPayload) says(e Event) Words {
+func (p IncursionPayload) describeOverlap(e Event) Words {
 	owner := who(e.To)
 	if p.Verdict != "" {
 		owner += Wordsf(" (%s)", p.Verdict)
@@ -55,14 +55,14 @@ func (p IncursionPayload) says(e Event) Words {
 		s += ", which overlaps in part with " + paths(p.Held) + ", reserved by " + owner
 	}
 	if p.Message != nil && p.Resolution != "" {
-		s += "; " + settling(p.Overlap, e.To, p.Witness)
+		s += "; " + settlingAdvice(p.Overlap, e.To, p.Witness)
 	}
 	return s
 }
 
-// settling says what the two sides of an overlap can do: the owner of the reservation, and who wants its
+// settlingAdvice says what the two sides of an overlap can do: the owner of the reservation, and who wants its
 // scope. witness is a path of both.
-func settling(overlap string, owner AgentID, witness string) Words {
+func settlingAdvice(overlap string, owner AgentID, witness string) Words {
 	if overlap == string(glob.Exact) {
 		return Wordsf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", owner)
 	}
@@ -104,8 +104,8 @@ type EditToldPayload struct {
 	Unkept string   `json:"unkept,omitempty"` // nothing was against the rules: the checkout of which no copies can be kept
 }
 
-// did says in words what the agent did.
-func (p EditToldPayload) did() Words {
+// describeAct says in words what the agent did.
+func (p EditToldPayload) describeAct() Words {
 	if p.Pushed != "" {
 		return "pushed to " + cutName(p.Pushed, maxShownName)
 	}
@@ -137,16 +137,16 @@ type ChangesAdoptedPayload struct {
 	Stash  []string `json:"stash,omitempty"`     // entries of the stash instead of files, as git named them then
 }
 
-// of says what it was of an agent.
-func (p ChangesAdoptedPayload) of(a Words) Words {
+// adoptedFrom says what it was of an agent.
+func (p ChangesAdoptedPayload) adoptedFrom(a Words) Words {
 	if len(p.Stash) > 0 {
 		return edited(p.Stash) + " of " + a
 	}
 	return "the changes of " + a + " to " + editedOf(p.Paths, p.Count)
 }
 
-// yours says what it was, to whom it was of.
-func (p ChangesAdoptedPayload) yours() Words {
+// adoptedFromYou says what it was, to whom it was of.
+func (p ChangesAdoptedPayload) adoptedFromYou() Words {
 	if len(p.Stash) > 0 {
 		return "your " + edited(p.Stash)
 	}
@@ -178,7 +178,7 @@ func (p ChangesAdoptedPayload) copyIn() Words {
 
 // scopeEvents are the events of reservations and edits.
 var scopeEvents = []EventInfo{
-	row(kind[ReservedPayload]{
+	eventRow(eventKind[ReservedPayload]{
 		Type: EventReserved, Meaning: "paths were reserved", For: forNamed,
 		Say: func(e Event, p ReservedPayload) Words {
 			return Wordsf("%s reserved %s", who(e.From), paths(p.Pattern)) + task(e)
@@ -189,7 +189,7 @@ var scopeEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[UnreservedPayload]{
+	eventRow(eventKind[UnreservedPayload]{
 		Type: EventUnreserved, Meaning: "a reservation ended before its time", For: forReader,
 		Say: func(e Event, p UnreservedPayload) Words {
 			what := paths(p.Pattern)
@@ -209,12 +209,12 @@ var scopeEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[IncursionPayload]{
-		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forBoth,
-		Say:    func(e Event, p IncursionPayload) Words { return p.says(e) },
+	eventRow(eventKind[IncursionPayload]{
+		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forReaderAndAuthor,
+		Say:    func(e Event, p IncursionPayload) Words { return p.describeOverlap(e) },
 		Replay: unchanged[IncursionPayload],
 	}),
-	row(kind[ResumePayload]{
+	eventRow(eventKind[ResumePayload]{
 		Type: EventResume, Meaning: "an agent resumed the work of another; its payload is the RESUME to that one", For: forReader,
 		Say: func(e Event, p ResumePayload) Words {
 			whose := Words("an earlier session")
@@ -229,7 +229,7 @@ var scopeEvents = []EventInfo{
 		},
 		Replay: unchanged[ResumePayload],
 	}),
-	row(kind[StickDeniedPayload]{
+	eventRow(eventKind[StickDeniedPayload]{
 		Type: EventStickDenied, Meaning: "a hook denied an edit to an agent without the stick; noted once a turn", For: forNamed,
 		Say: func(e Event, p StickDeniedPayload) Words {
 			if p.Command != "" {
@@ -239,8 +239,8 @@ var scopeEvents = []EventInfo{
 		},
 		Replay: unchanged[StickDeniedPayload],
 	}),
-	row(kind[LateEditPayload]{
-		Type: EventLateEdit, Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it", For: forAuthor,
+	eventRow(eventKind[LateEditPayload]{
+		Type: EventLateEdit, Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it", For: forBothToRead,
 		Say: func(e Event, p LateEditPayload) Words {
 			s := Wordsf("%s edited %s after it had lost the right to do so", who(e.From), edited(p.Paths))
 			if p.NeverHeld {
@@ -253,16 +253,16 @@ var scopeEvents = []EventInfo{
 		},
 		Replay: unchanged[LateEditPayload],
 	}),
-	row(kind[EditToldPayload]{
+	eventRow(eventKind[EditToldPayload]{
 		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session", For: forRecipient,
 		Say: func(e Event, p EditToldPayload) Words {
 			if p.Unkept != "" {
 				return who(e.From) + " was told that no copies can be kept in " + cutName(p.Unkept, maxShownName)
 			}
 			if p.Paused {
-				return who(e.From) + " " + p.did() + " while the room was paused"
+				return who(e.From) + " " + p.describeAct() + " while the room was paused"
 			}
-			s := who(e.From) + " " + p.did() + " without the stick"
+			s := who(e.From) + " " + p.describeAct() + " without the stick"
 			if e.To != "" {
 				s += ", which " + who(e.To) + " holds"
 			}
@@ -270,43 +270,43 @@ var scopeEvents = []EventInfo{
 		},
 		Tell: func(e Event, p EditToldPayload) Words {
 			if p.Paused {
-				return who(e.From) + " " + p.did() + " while the room is paused"
+				return who(e.From) + " " + p.describeAct() + " while the room is paused"
 			}
-			return who(e.From) + " " + p.did() + " while you hold the stick"
+			return who(e.From) + " " + p.describeAct() + " while you hold the stick"
 		},
 		Replay: unchanged[EditToldPayload],
 	}),
-	row(kind[WorkTakenPayload]{
+	eventRow(eventKind[WorkTakenPayload]{
 		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, swept it up, used an entry of the stash that isn't the agent's, or removed the repository; a copy was made before", For: forNamed,
-		Say: func(e Event, p WorkTakenPayload) Words { return who(e.From) + " ran " + p.said() },
+		Say: func(e Event, p WorkTakenPayload) Words { return who(e.From) + " ran " + p.describeLoss() },
 		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
-			e.For = p.readers(e.From)
+			e.For = p.listReaders(e.From)
 			return nil
 		},
 	}),
-	row(kind[ChangesAdoptedPayload]{
+	eventRow(eventKind[ChangesAdoptedPayload]{
 		Type: EventChangesAdopted, Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own", For: forReader,
 		Say: func(e Event, p ChangesAdoptedPayload) Words {
-			return Wordsf("%s made %s its own", who(e.From), p.of(who(e.To))) + p.copyIn() + because(e.Reason)
+			return Wordsf("%s made %s its own", who(e.From), p.adoptedFrom(who(e.To))) + p.copyIn() + because(e.Reason)
 		},
 		Tell: func(e Event, p ChangesAdoptedPayload) Words {
-			return Wordsf("%s made %s its own", who(e.From), p.yours()) + p.copyIn() + because(e.Reason)
+			return Wordsf("%s made %s its own", who(e.From), p.adoptedFromYou()) + p.copyIn() + because(e.Reason)
 		},
 		Replay: unchanged[ChangesAdoptedPayload],
 	}),
-	row(kind[CallUndonePayload]{
+	eventRow(eventKind[CallUndonePayload]{
 		Type: EventCallUndone, Meaning: "somebody has taken a tool call back", For: forNamed,
-		Say: func(e Event, p CallUndonePayload) Words { return who(e.From) + " undid " + p.said(e.From) },
+		Say: func(e Event, p CallUndonePayload) Words { return who(e.From) + " undid " + p.describeUndo(e.From) },
 		Replay: func(_ *Record, e *Event, p CallUndonePayload) error {
-			e.For = p.readers(e.From)
+			e.For = p.listReaders(e.From)
 			return nil
 		},
 	}),
 }
 
-// readers are those whom the event is for: whose call it was, and whose files stay as they are.
-func (p CallUndonePayload) readers(by AgentID) (all []Addressee) {
-	for _, a := range union([]AgentID{p.Of}, p.LeftOf) {
+// listReaders are those whom the event is for: whose call it was, and whose files stay as they are.
+func (p CallUndonePayload) listReaders(by AgentID) (all []Addressee) {
+	for _, a := range mergeUnique([]AgentID{p.Of}, p.LeftOf) {
 		if a != "" && a != by {
 			all = append(all, Addressee{a, OwesReading})
 		}
@@ -314,8 +314,8 @@ func (p CallUndonePayload) readers(by AgentID) (all []Addressee) {
 	return all
 }
 
-// said says which call was taken back, and with what outcome.
-func (p CallUndonePayload) said(by AgentID) Words {
+// describeUndo says which call was taken back, and with what outcome.
+func (p CallUndonePayload) describeUndo(by AgentID) Words {
 	s := Wordsf("call %d", p.Call)
 	if p.Of != "" && p.Of != by {
 		s += " of " + who(p.Of)
@@ -335,8 +335,8 @@ func (p CallUndonePayload) said(by AgentID) Words {
 	return s
 }
 
-// readers are those whom the event is for: who ran the command, and whose work it took.
-func (p WorkTakenPayload) readers(by AgentID) []Addressee {
+// listReaders are those whom the event is for: who ran the command, and whose work it took.
+func (p WorkTakenPayload) listReaders(by AgentID) []Addressee {
 	all := []Addressee{{by, OwesReading}}
 	for _, a := range p.Of {
 		all = append(all, Addressee{a, OwesReading})
@@ -344,8 +344,8 @@ func (p WorkTakenPayload) readers(by AgentID) []Addressee {
 	return all
 }
 
-// said says what a command took, and where it is now.
-func (p WorkTakenPayload) said() Words {
+// describeLoss says what a command took, and where it is now.
+func (p WorkTakenPayload) describeLoss() Words {
 	s := Words("a command")
 	if p.Command != "" {
 		s = Wordsf("%s", p.Command)

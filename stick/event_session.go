@@ -18,8 +18,8 @@ type SessionStartedPayload struct {
 	AlongWith AgentID `json:"along_with,omitempty"` // the agent whose start also started this session, because this one was here first
 }
 
-// unasked addresses the event to the agent itself, if the session was started for it: nothing else tells it.
-func (e Event) unasked(p SessionStartedPayload) Event {
+// addressUnaskedStart addresses the event to the agent itself, if the session was started for it: nothing else tells it.
+func (e Event) addressUnaskedStart(p SessionStartedPayload) Event {
 	if p.AlongWith != "" {
 		e.For = append(e.For, Addressee{Agent: e.From})
 	}
@@ -35,7 +35,7 @@ type SessionEndedPayload struct {
 
 // sessionEvents are the events of sessions.
 var sessionEvents = []EventInfo{
-	row(kind[SessionStartedPayload]{
+	eventRow(eventKind[SessionStartedPayload]{
 		Type: EventSessionStarted, Meaning: "a session started; its payload tells its role", For: forNamed,
 		Say: func(e Event, p SessionStartedPayload) Words {
 			s := who(e.From) + " started a session"
@@ -67,11 +67,11 @@ var sessionEvents = []EventInfo{
 				}
 			}
 			c.Sessions[e.From] = Session{p.Role, p.Context, true, e.CreatedAt}
-			*e = e.unasked(p)
+			*e = e.addressUnaskedStart(p)
 			return nil
 		},
 	}),
-	row(kind[SessionEndedPayload]{
+	eventRow(eventKind[SessionEndedPayload]{
 		Type: EventSessionEnded, Meaning: "a session ended: it said so, its harness said so, or its process now runs another one", For: forNamed,
 		Say: func(e Event, p SessionEndedPayload) Words {
 			s := who(e.From) + " ended its session"

@@ -46,7 +46,7 @@ func (m *Message) message() *Message { return m }
 
 // talkEvents are the events of messages and notes.
 var talkEvents = []EventInfo{
-	row(kind[MessageSentPayload]{
+	eventRow(eventKind[MessageSentPayload]{
 		Type: EventMessageSent, Meaning: "a message was sent; its payload holds it", For: forNamed,
 		Say: func(e Event, p MessageSentPayload) Words {
 			if p.Message == nil { // damaged
@@ -64,7 +64,7 @@ var talkEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[MessageReadPayload]{
+	eventRow(eventKind[MessageReadPayload]{
 		Type: EventMessageRead, Meaning: "a recipient opened a message", For: forNamed,
 		Say: func(e Event, p MessageReadPayload) Words {
 			return Wordsf("Seen by %s: message %d", who(e.From), p.MessageID)
@@ -73,7 +73,7 @@ var talkEvents = []EventInfo{
 			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
 		},
 	}),
-	row(kind[MessageAckedPayload]{
+	eventRow(eventKind[MessageAckedPayload]{
 		Type: EventMessageAcked, Meaning: "a recipient accepted a message", For: forRecipient,
 		Say: func(e Event, p MessageAckedPayload) Words {
 			return Wordsf("Accepted by %s: message %d", who(e.From), p.MessageID)
@@ -82,7 +82,7 @@ var talkEvents = []EventInfo{
 			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
 		},
 	}),
-	row(kind[MessageWithdrawnPayload]{
+	eventRow(eventKind[MessageWithdrawnPayload]{
 		Type: EventMessageWithdrawn, Meaning: "the sender withdrew a message", For: forNamed,
 		Say: func(e Event, p MessageWithdrawnPayload) Words {
 			return Wordsf("%s withdrew message %d", who(e.From), p.MessageID)
@@ -97,7 +97,7 @@ var talkEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[NoteAddedPayload]{
+	eventRow(eventKind[NoteAddedPayload]{
 		Type: EventNoteAdded, Meaning: "a note was left; its payload holds it", For: forNamed,
 		Say: func(e Event, p NoteAddedPayload) Words { return who(e.From) + " left a note" + because(p.Note) },
 		Replay: func(c *Record, e *Event, p NoteAddedPayload) error {
@@ -105,7 +105,7 @@ var talkEvents = []EventInfo{
 			return nil
 		},
 	}),
-	row(kind[NoteResolvedPayload]{
+	eventRow(eventKind[NoteResolvedPayload]{
 		Type: EventNoteResolved, Meaning: "a note was resolved", For: forNamed,
 		Say: func(e Event, p NoteResolvedPayload) Words {
 			return Wordsf("%s resolved note %d", who(e.From), p.NoteID)

@@ -106,7 +106,7 @@ type taskKind[F TaskFacts] struct {
 
 // taskRow makes a row of the table. A part that is missing stays missing, so that a test can name it.
 func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
-	general := kind[TaskPayload[F]]{Type: k.Type, Meaning: k.Meaning, For: k.For}
+	general := eventKind[TaskPayload[F]]{Type: k.Type, Meaning: k.Meaning, For: k.For}
 	if k.Say != nil {
 		general.Say = func(e Event, p TaskPayload[F]) Words {
 			if p.Task == nil { // damaged
@@ -136,8 +136,8 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			k := AttemptKey{key, t.Attempt}
 			c.Attempts[k] = c.Attempts[k].after(*e, (*p.Task).status())
 			if r, ok := any(*p.Task).(reviewer); ok {
-				c.Reviews[e.Seq] = r.review(*e)
-				for _, x := range r.comments() {
+				c.Reviews[e.Seq] = r.asReview(*e)
+				for _, x := range r.sentComments() {
 					x.Author, x.Sent = e.From, e.Seq
 					c.Comments[CommentKey{key, x.ID}] = x
 				}
@@ -145,7 +145,7 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			return nil
 		}
 	}
-	return row(general)
+	return eventRow(general)
 }
 
 // taskEvents are the events of a task's life, and its attempts.

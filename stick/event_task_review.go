@@ -59,8 +59,8 @@ type TaskCheck struct {
 	Cut     bool   `json:"cut,omitempty"` // it printed more than is kept
 }
 
-// below says that the author of a task had started its reviewer.
-func below(author bool) Words {
+// belowAuthorNote says that the author of a task had started its reviewer.
+func belowAuthorNote(author bool) Words {
 	if !author {
 		return ""
 	}
@@ -78,7 +78,7 @@ func CommentsOf(e Event) []Comment {
 func (p TaskPayload[F]) commentsOf() []Comment {
 	if p.Task != nil {
 		if r, ok := any(*p.Task).(reviewer); ok {
-			return r.comments()
+			return r.sentComments()
 		}
 	}
 	return nil
@@ -113,20 +113,20 @@ func BelowAuthor(e Event) bool {
 
 // reviewer is implemented by the facts of events that record a decision on a commit.
 type reviewer interface {
-	review(Event) TaskReview
-	comments() []Comment
+	asReview(Event) TaskReview
+	sentComments() []Comment
 }
 
-func (f TaskApprovedFacts) comments() []Comment         { return f.Comments }
-func (f TaskChangesRequestedFacts) comments() []Comment { return f.Comments }
+func (f TaskApprovedFacts) sentComments() []Comment         { return f.Comments }
+func (f TaskChangesRequestedFacts) sentComments() []Comment { return f.Comments }
 
-func (f TaskApprovedFacts) review(e Event) TaskReview {
+func (f TaskApprovedFacts) asReview(e Event) TaskReview {
 	return TaskReview{
 		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, At: e.CreatedAt,
 	}
 }
 
-func (f TaskChangesRequestedFacts) review(e Event) TaskReview {
+func (f TaskChangesRequestedFacts) asReview(e Event) TaskReview {
 	return TaskReview{
 		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
 	}
@@ -135,7 +135,7 @@ func (f TaskChangesRequestedFacts) review(e Event) TaskReview {
 func (p TaskPayload[F]) reviewOf(e Event) (TaskReview, bool) {
 	if p.Task != nil {
 		if r, ok := any(*p.Task).(reviewer); ok {
-			return r.review(e), true
+			return r.asReview(e), true
 		}
 	}
 	return TaskReview{}, false
@@ -161,7 +161,7 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskApprovedFacts]{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) Words {
-			return Wordsf("%s approved %s%s%s%s", who(e.From), taskOf(e), at(f.Head), withComments(f.Comments), below(f.BelowAuthor))
+			return Wordsf("%s approved %s%s%s%s", who(e.From), taskOf(e), at(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
@@ -170,14 +170,14 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskChangesRequestedFacts]{
 		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
 		Say: func(e Event, f TaskChangesRequestedFacts) Words {
-			return Wordsf("%s%s sent %s back%s%s", who(e.From), below(f.BelowAuthor), taskOf(e), withComments(f.Comments), because(e.Reason))
+			return Wordsf("%s%s sent %s back%s%s", who(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), because(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.unapprove()
 			t.Cause, t.Reason = f.Cause, e.Reason
 		},
 	}),
-	row(kind[TaskCommentResolvedPayload]{
+	eventRow(eventKind[TaskCommentResolvedPayload]{
 		Type: EventTaskCommentResolved, Meaning: "a reviewer's comment on a line of a task was resolved", For: forNamed,
 		Say: func(e Event, p TaskCommentResolvedPayload) Words {
 			return Wordsf("%s resolved comment %d on %s, at %s:%s", who(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)

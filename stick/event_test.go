@@ -69,13 +69,13 @@ func TestEventChain(t *testing.T) {
 func TestEventPayload(t *testing.T) {
 	e := Event{Type: EventLeave, Payload: []byte("{")}
 	equal(t, "a damaged payload", said[LeavePayload](e).Ends, false)
-	e = Event{Type: EventClose}.with(ClosePayload{})
+	e = Event{Type: EventClose}.withPayload(ClosePayload{})
 	equal(t, "nothing said, no payload", len(e.Payload), 0)
 	e = e.CalledBy(Caller{"--as", "pts/1"})
 	equal(t, "payload", string(e.Payload), `{"override":"--as","terminal":"pts/1"}`)
 	_, ok := PayloadOf[LeavePayload](e)
 	equal(t, "the payload of another type", ok, false)
-	e = Event{Type: EventKick}.with(KickPayload{Ends: true}).Owing([]int64{7})
+	e = Event{Type: EventKick}.withPayload(KickPayload{Ends: true}).Owing([]int64{7})
 	equal(t, "amended", string(e.Payload), `{"ends_turn":true,"owed":[7]}`)
 	newer := Event{Type: "later", Payload: []byte(`{"b":1, "a":[]}`)}
 	equal(t, "of a type that isn't known", string(newer.Decode().(Raw)), string(newer.Payload))

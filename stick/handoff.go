@@ -82,7 +82,7 @@ var HandoffFields = []HandoffField{
 		},
 		check: func(h Handoff) error {
 			for _, a := range h.Artifacts {
-				if err := a.check(); err != nil {
+				if err := a.checkArtifact(); err != nil {
 					return err
 				}
 			}
@@ -199,11 +199,11 @@ func (h Handoff) Check() error {
 
 // SameAs reports whether the author of h gave the same as the author of o, apart from blanks around texts.
 // What the program adds doesn't count.
-func (h Handoff) SameAs(o Handoff) bool { return h.given() == o.given() }
+func (h Handoff) SameAs(o Handoff) bool { return h.givenJSON() == o.givenJSON() }
 
-// given returns what the author of a handoff gave as JSON, with the blanks around texts removed. It works on
+// givenJSON returns what the author of a handoff gave as JSON, with the blanks around texts removed. It works on
 // decoded JSON, so that no field can be missed.
-func (h Handoff) given() string {
+func (h Handoff) givenJSON() string {
 	h.Workspace = nil
 	h.Artifacts = slices.Clone(h.Artifacts)
 	for i := range h.Artifacts {
@@ -217,22 +217,22 @@ func (h Handoff) given() string {
 	if err := json.Unmarshal(b, &fields); err != nil {
 		return err.Error()
 	}
-	b, _ = json.Marshal(trimmed(fields)) // it was JSON before
+	b, _ = json.Marshal(trimTexts(fields)) // it was JSON before
 	return string(b)
 }
 
-// trimmed removes the blanks around each text of a decoded JSON value.
-func trimmed(v any) any {
+// trimTexts removes the blanks around each text of a decoded JSON value.
+func trimTexts(v any) any {
 	switch v := v.(type) {
 	case string:
 		return strings.TrimSpace(v)
 	case []any:
 		for i := range v {
-			v[i] = trimmed(v[i])
+			v[i] = trimTexts(v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = trimmed(v[k])
+			v[k] = trimTexts(v[k])
 		}
 	}
 	return v
@@ -277,7 +277,7 @@ func (a Artifact) String() string {
 	return s
 }
 
-func (a Artifact) check() error {
+func (a Artifact) checkArtifact() error {
 	switch l := a.Lines; {
 	case strings.TrimSpace(a.Path) == "":
 		return badHandoff("artifacts", "an artifact needs a path")

@@ -20,7 +20,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	}
 	if r.Closed {
 		r.Closed = false
-		events = append(events, r.event(EventReopen, a, ""))
+		events = append(events, r.newEvent(EventReopen, a, ""))
 	}
 	if known && m.State == Joined {
 		return r.Touch(a, now), events, false, nil
@@ -33,7 +33,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}
 		r.Members = append(slices.Clip(r.Members), m)
 	}
-	events = append(events, r.event(EventJoin, a, "").with(JoinPayload{Ordinal: m.Ordinal}))
+	events = append(events, r.newEvent(EventJoin, a, "").withPayload(JoinPayload{Ordinal: m.Ordinal}))
 	return r.Touch(a, now), events, true, nil
 }
 
@@ -50,7 +50,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 	}
 	var fits []AgentID
 	for _, m := range r.Members {
-		if m.State == Joined && m.Agent.named(name) {
+		if m.State == Joined && m.Agent.hasShortName(name) {
 			fits = append(fits, m.Agent)
 		}
 	}
@@ -93,7 +93,7 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	var names []string // that one might have meant
 	for _, m := range r.Members {
 		harness, _, _ := strings.Cut(string(m.Agent), ":")
-		if m.Agent.named(name) {
+		if m.Agent.hasShortName(name) {
 			fits = append(fits, m.Agent)
 		}
 		names = append(names, string(m.Agent), harness)
@@ -186,7 +186,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 		p.Ends, p.Lease = true, LeaseSum(q.Fence.Lease)
 		r = r.free(q.By, now)
 	}
-	leave := r.event(EventLeave, q.By, "").with(p)
+	leave := r.newEvent(EventLeave, q.By, "").withPayload(p)
 	leave.Reason = abandon
 	return r.rerouteAfter(append(append(ended, events...), leave), q.By, s, now)
 }
@@ -236,7 +236,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	}
 	p := KickPayload{Verdict: v, Forced: v != Gone}
 	r.edit(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
-	kick := r.event(EventKick, q.By, q.Who)
+	kick := r.newEvent(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
 	if q.Relayed && p.Forced {
 		p.RelayedBy, p.Told = r.tellPeople(&kick)
@@ -245,7 +245,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 		p.Ends, p.Prior, p.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
 		r = r.free(q.Who, now)
 	}
-	return r.rerouteAfter([]Event{kick.with(p)}, q.Who, s, now)
+	return r.rerouteAfter([]Event{kick.withPayload(p)}, q.Who, s, now)
 }
 
 // Move says that the workspace of a room lies at another path now. Its owner is told.
@@ -255,7 +255,7 @@ func (r Room) Move(by AgentID, to string) (Room, []Event) {
 		return r, nil
 	}
 	r.Path = to
-	return r, []Event{r.event(EventRoomMoved, by, r.Turn.Owner).with(RoomMovedPayload{From: from, To: to})}
+	return r, []Event{r.newEvent(EventRoomMoved, by, r.Turn.Owner).withPayload(RoomMovedPayload{From: from, To: to})}
 }
 
 // Closing is a request to close a room.
@@ -288,7 +288,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 			return r, nil, err
 		}
 		r = next
-		events = append(events, release.with(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
+		events = append(events, release.withPayload(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
 	case !q.Person:
 		e := r.facts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s", r.Holder(now)))
 		if r.Turn.State == Owned {
@@ -303,7 +303,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		r = r.free(r.Turn.Prior, now)
 	}
 	r.Closed = true
-	e := r.event(EventClose, q.By, "")
+	e := r.newEvent(EventClose, q.By, "")
 	e.Reason = strings.TrimSpace(q.Reason)
 	return r, append(events, e), nil
 }
@@ -338,7 +338,7 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 	var changed PolicyChangedPayload
 	changed.Policy, changed.NextTurn = r.Policy.changes(p)
 	r.Policy = p
-	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(changed)}, nil
+	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(changed)}, nil
 }
 
 // withAnother reports whether a member other than a holds the stick or has it reserved.
@@ -377,5 +377,5 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 		r.Turn.SequenceIndex = ms[i].Ordinal
 	}
 	r.Members = ms
-	return r, []Event{r.event(EventPolicyChanged, by, r.Turn.Owner).with(PolicyChangedPayload{Order: all})}, nil
+	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(PolicyChangedPayload{Order: all})}, nil
 }

@@ -314,7 +314,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	if len(present) == 0 && !m.nobody() {
 		return r, nil, noRecipient(q.Message.To, m.LeftOut)
 	}
-	e := r.event(EventMessageSent, q.By, "")
+	e := r.newEvent(EventMessageSent, q.By, "")
 	if len(m.To) == 1 && !m.everybody() && !m.nobody() {
 		e.To = m.To[0]
 	}
@@ -327,7 +327,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 		e.For = append(e.For, Addressee{a, owes})
 	}
 	r.Turn.Messages++
-	return r, []Event{e.with(MessageSentPayload{Message: &m})}, nil
+	return r, []Event{e.withPayload(MessageSentPayload{Message: &m})}, nil
 }
 
 // recipients returns the members that a message is for, including those that are gone.

@@ -39,7 +39,7 @@ func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) 
 			p.Turn++
 		}
 	}
-	return []Event{r.event(EventNoteAdded, by, "").with(p)}, nil
+	return []Event{r.newEvent(EventNoteAdded, by, "").withPayload(p)}, nil
 }
 
 // ResolveNote marks a note as dealt with. A second time makes no event.
@@ -47,7 +47,7 @@ func (r Room) ResolveNote(by AgentID, n Note) []Event {
 	if !n.ResolvedAt.IsZero() {
 		return nil
 	}
-	return []Event{r.event(EventNoteResolved, by, "").with(NoteResolvedPayload{NoteID: n.ID})}
+	return []Event{r.newEvent(EventNoteResolved, by, "").withPayload(NoteResolvedPayload{NoteID: n.ID})}
 }
 
 // NoteOf returns the note that an event of type [EventNoteAdded] added.

@@ -20,7 +20,7 @@ func (c *conversation) send(from AgentID, m Message) Event {
 	if len(m.To) == 1 && !m.everybody() {
 		e.To = m.To[0]
 	}
-	return c.add(e.with(MessageSentPayload{Message: &m}))
+	return c.add(e.withPayload(MessageSentPayload{Message: &m}))
 }
 
 func (c *conversation) says(from, to AgentID) Event {
@@ -79,7 +79,7 @@ func TestWhatCountsAsAWake(t *testing.T) {
 		{"acknowledgements", func(c *conversation) {
 			for range 3 {
 				c.says(a, b)
-				c.add(Event{Type: EventMessageAcked, From: b, To: a}.with(MessageAckedPayload{MessageID: 1}))
+				c.add(Event{Type: EventMessageAcked, From: b, To: a}.withPayload(MessageAckedPayload{MessageID: 1}))
 			}
 		}, 40 * time.Second},
 		{"to the room", func(c *conversation) {

@@ -55,7 +55,7 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 		p.Since = r.Paused.Since
 	}
 	r.Paused = p
-	e := r.event(EventRoomPaused, by, "").with(RoomPausedPayload{})
+	e := r.newEvent(EventRoomPaused, by, "").withPayload(RoomPausedPayload{})
 	e.Reason = reason
 	return r, []Event{r.tellAll(e)}, nil
 }
@@ -74,7 +74,7 @@ func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Even
 	}
 	p := RoomResumedPayload{Since: r.Paused.Since}
 	r.Paused = Pause{}
-	events := []Event{r.tellAll(r.event(EventRoomResumed, by, "").with(p))}
+	events := []Event{r.tellAll(r.newEvent(EventRoomResumed, by, "").withPayload(p))}
 	t := &r.Turn
 	t.Round++
 	t.RoundAt, t.OfferedAt, t.OpenedAt, t.IdleNoticeAt, t.IdleSince = 0, 0, 0, 0, 0

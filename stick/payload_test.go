@@ -45,7 +45,7 @@ func TestStoredPayloads(t *testing.T) {
 	for _, p := range storedPayloads(t) {
 		seen[p.Type] = true
 		e := Event{Type: p.Type, Payload: []byte(p.JSON)}
-		equal(t, string(p.Type), string(encode(e.Decode())), p.JSON)
+		equal(t, string(p.Type), string(encodePayload(e.Decode())), p.JSON)
 	}
 	for _, info := range EventTypes {
 		if !seen[info.Type] {
@@ -240,7 +240,7 @@ func TestStoredLog(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type), string(encode(e.Decode())), row.Payload)
+		equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type), string(encodePayload(e.Decode())), row.Payload)
 		if rooms[e.Room] == nil {
 			rooms[e.Room] = &Record{}
 		}

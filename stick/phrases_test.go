@@ -15,7 +15,7 @@ func ofTask(task string, e Event) Event {
 // overlapped is the event of an overlap of this kind.
 func overlapped(p IncursionPayload, kind string) Event {
 	p.Message = &Message{To: []AgentID{"b"}, Category: Incursion, Contract: Contract{Overlap: kind, Resolution: "split it"}}
-	return Event{Type: EventIncursion, From: "a", To: "b"}.with(p)
+	return Event{Type: EventIncursion, From: "a", To: "b"}.withPayload(p)
 }
 
 func TestEventSay(t *testing.T) {
@@ -26,33 +26,33 @@ func TestEventSay(t *testing.T) {
 	}{
 		{Event{Type: EventJoin, From: "a"}, "a joined"},
 		{Event{Type: EventLeave, From: "a"}, "a left"},
-		{Event{Type: EventLeave, From: "a", Reason: "done"}.with(LeavePayload{Ends: true}), `a left and abandoned its turn: "done"`},
-		{Event{Type: EventKick, From: "a", To: "b"}.with(KickPayload{Verdict: Gone}), "a removed b, which was gone"},
-		{Event{Type: EventKick, From: "a", To: "b", Reason: "stuck"}.with(KickPayload{Ends: true, RelayedBy: "a"}), `a removed b; its turn ended; a says that a person asked for it: "stuck"`},
+		{Event{Type: EventLeave, From: "a", Reason: "done"}.withPayload(LeavePayload{Ends: true}), `a left and abandoned its turn: "done"`},
+		{Event{Type: EventKick, From: "a", To: "b"}.withPayload(KickPayload{Verdict: Gone}), "a removed b, which was gone"},
+		{Event{Type: EventKick, From: "a", To: "b", Reason: "stuck"}.withPayload(KickPayload{Ends: true, RelayedBy: "a"}), `a removed b; its turn ended; a says that a person asked for it: "stuck"`},
 		{Event{Type: EventClaim, From: "a", Turn: 3}, "a took the stick (turn 3)"},
 		{Event{Type: EventRelease, From: "a", Handoff: h}, `a released the stick; a wrote: "do the other half"`},
 		{Event{Type: EventRelease, From: "a", To: "b", Handoff: h}, `a released the stick, next is b; a wrote: "do the other half"`},
 		{Event{Type: EventPass, From: "a", To: "b", Handoff: h}, `a passed the stick to b; a wrote: "do the other half"`},
 		{Event{Type: EventRerouted, To: "c"}, "next is c"},
-		{Event{Type: EventRerouted, To: "c"}.with(ReroutedPayload{Prior: "b"}), "b didn't take the stick; next is c"},
-		{Event{Type: EventRerouted}.with(ReroutedPayload{Prior: "b", Verdict: Gone}), "b is gone; the stick is free"},
-		{Event{Type: EventTakeover, From: "a", Turn: 4, Reason: "it hangs"}.with(TakeoverPayload{Prior: "b", Cause: OwnerTimeout}), `a took over the stick from b (owner timeout, turn 4): "it hangs"`},
-		{Event{Type: EventTakeover, From: "a", Turn: 4}.with(TakeoverPayload{Cause: OperatorRequested, RelayedBy: "a"}), "a took over the stick from nobody (operator requested, turn 4); a says that a person asked for it"},
+		{Event{Type: EventRerouted, To: "c"}.withPayload(ReroutedPayload{Prior: "b"}), "b didn't take the stick; next is c"},
+		{Event{Type: EventRerouted}.withPayload(ReroutedPayload{Prior: "b", Verdict: Gone}), "b is gone; the stick is free"},
+		{Event{Type: EventTakeover, From: "a", Turn: 4, Reason: "it hangs"}.withPayload(TakeoverPayload{Prior: "b", Cause: OwnerTimeout}), `a took over the stick from b (owner timeout, turn 4): "it hangs"`},
+		{Event{Type: EventTakeover, From: "a", Turn: 4}.withPayload(TakeoverPayload{Cause: OperatorRequested, RelayedBy: "a"}), "a took over the stick from nobody (operator requested, turn 4); a says that a person asked for it"},
 		{Event{Type: EventClose, From: "human:x", Reason: "done"}, `human:x closed the room: "done"`},
 		{Event{Type: EventReopen, From: "a"}, "a opened the room again"},
-		{Event{Type: EventRestored}.with(RestoredPayload{World: "reboot", Ends: true, Prior: "a"}), "the machine restarted; a's turn ended"},
-		{Event{Type: EventRestored}.with(RestoredPayload{World: "restore"}), "the database was restored"},
-		{Event{Type: EventRestored}.with(RestoredPayload{World: "loss"}), "the database lost its last changes"},
-		{Event{Type: EventRestored}.with(RestoredPayload{World: "loss", LostFrom: 7, LostTo: 7}), "the database lost event 7"},
-		{Event{Type: EventRestored}.with(RestoredPayload{World: "restore", Prior: "a"}), "the database was restored"},
-		{Event{Type: EventPolicyChanged, From: "a"}.with(PolicyChangedPayload{Policy: map[string]Change{"order": {"fair", "sequence"}, "claim_ttl": {"20m", "30m"}}}), "a changed claim_ttl from 20m to 30m, order from fair to sequence"},
-		{Event{Type: EventPolicyChanged, From: "a"}.with(PolicyChangedPayload{Order: []AgentID{"b", "a"}}), "a changed the order to b, a"},
-		{Event{Type: EventOwnerIdle, To: "a", CreatedAt: start.Add(50 * time.Minute)}.with(OwnerIdlePayload{IdleSince: start}), "a holds the stick and has done nothing for 50 min"},
+		{Event{Type: EventRestored}.withPayload(RestoredPayload{World: "reboot", Ends: true, Prior: "a"}), "the machine restarted; a's turn ended"},
+		{Event{Type: EventRestored}.withPayload(RestoredPayload{World: "restore"}), "the database was restored"},
+		{Event{Type: EventRestored}.withPayload(RestoredPayload{World: "loss"}), "the database lost its last changes"},
+		{Event{Type: EventRestored}.withPayload(RestoredPayload{World: "loss", LostFrom: 7, LostTo: 7}), "the database lost event 7"},
+		{Event{Type: EventRestored}.withPayload(RestoredPayload{World: "restore", Prior: "a"}), "the database was restored"},
+		{Event{Type: EventPolicyChanged, From: "a"}.withPayload(PolicyChangedPayload{Policy: map[string]Change{"order": {"fair", "sequence"}, "claim_ttl": {"20m", "30m"}}}), "a changed claim_ttl from 20m to 30m, order from fair to sequence"},
+		{Event{Type: EventPolicyChanged, From: "a"}.withPayload(PolicyChangedPayload{Order: []AgentID{"b", "a"}}), "a changed the order to b, a"},
+		{Event{Type: EventOwnerIdle, To: "a", CreatedAt: start.Add(50 * time.Minute)}.withPayload(OwnerIdlePayload{IdleSince: start}), "a holds the stick and has done nothing for 50 min"},
 		{Event{Type: EventDraftSaved, From: "a"}, "a saved a draft of its handoff"},
-		{Event{Type: EventTaskPullRequest, From: "a", Task: "x"}.with(TaskPayload[TaskPullRequestFacts]{Task: &TaskPullRequestFacts{PullRequest: PullRequest{Number: 7, URL: "https://x/7", State: PullOpen}}}), "a offered pull request #7 of x: https://x/7"},
+		{Event{Type: EventTaskPullRequest, From: "a", Task: "x"}.withPayload(TaskPayload[TaskPullRequestFacts]{Task: &TaskPullRequestFacts{PullRequest: PullRequest{Number: 7, URL: "https://x/7", State: PullOpen}}}), "a offered pull request #7 of x: https://x/7"},
 		{Event{Type: EventDraftAsked, To: "a"}, "a was asked for a draft of its handoff, because its conversation gets summarized"},
-		{Event{Type: EventLeave, From: "a"}.with(LeavePayload{Owed: []int64{7}}), "a left; message 7 won't be answered"},
-		{Event{Type: EventKick, From: "a", To: "b"}.with(KickPayload{Owed: []int64{7, 9}}), "a removed b; message 7 and others won't be answered"},
+		{Event{Type: EventLeave, From: "a"}.withPayload(LeavePayload{Owed: []int64{7}}), "a left; message 7 won't be answered"},
+		{Event{Type: EventKick, From: "a", To: "b"}.withPayload(KickPayload{Owed: []int64{7, 9}}), "a removed b; message 7 and others won't be answered"},
 		{message("a", Message{To: []AgentID{"b"}, Category: Info, Body: "the build\nis green"}), `a told b: "the build is green"`},
 		{message("a", Message{To: []AgentID{ToRoom}, Category: Info, Subject: "lunch", Body: "at noon"}), `a told everybody: "lunch"`},
 		{message("a", Message{To: []AgentID{"b", "c", "d", "e", "f"}, Category: Info, Body: "hi"}), `a told b, c, d and 2 more: "hi"`},
@@ -66,19 +66,19 @@ func TestEventSay(t *testing.T) {
 		{ofTask("ui-7", overlapped(IncursionPayload{Pattern: "src", Held: "src/a", Witness: "src/a/x", Verdict: Alive}, "partial")), "a reserved src for ui-7, which overlaps in part with src/a, reserved by b (alive); agree who changes src/a/x; then one of you narrows its scope (tt unreserve, tt reserve)"},
 		{overlapped(IncursionPayload{Pattern: "src", Held: "src/a", Witness: "src/a/x", Verdict: Unknown, Refused: true}, "partial"), "a wants src, which overlaps in part with src/a, reserved by b (unknown); agree who changes src/a/x; then one of you narrows its scope (tt unreserve, tt reserve)"},
 		{overlapped(IncursionPayload{Pattern: "src", Held: "src", Verdict: Gone}, "exact"), "a wants src, exactly what b (gone) has reserved; b keeps the scope; agree who goes first, and tt unreserve when it is free"},
-		{Event{Type: EventIncursion, From: "a", To: "b"}.with(IncursionPayload{Pattern: "src", Held: "src/a"}), "a reserved src, which overlaps in part with src/a, reserved by b"},
-		{ofTask("ui-7", Event{Type: EventUnreserved, From: "a"}.with(UnreservedPayload{Pattern: "src"})), "a released src for ui-7"},
+		{Event{Type: EventIncursion, From: "a", To: "b"}.withPayload(IncursionPayload{Pattern: "src", Held: "src/a"}), "a reserved src, which overlaps in part with src/a, reserved by b"},
+		{ofTask("ui-7", Event{Type: EventUnreserved, From: "a"}.withPayload(UnreservedPayload{Pattern: "src"})), "a released src for ui-7"},
 		{Event{Type: EventMessageSent, From: "a"}, "a sent a message"},
-		{Event{Type: EventMessageRead, From: "b", To: "a"}.with(MessageReadPayload{MessageID: 7}), "Seen by b: message 7"},
-		{Event{Type: EventMessageAcked, From: "b", To: "a"}.with(MessageAckedPayload{MessageID: 7}), "Accepted by b: message 7"},
-		{Event{Type: EventMessageWithdrawn, From: "a"}.with(MessageWithdrawnPayload{MessageID: 7}), "a withdrew message 7"},
-		{Event{Type: EventNoteAdded, From: "a"}.with(NoteAddedPayload{Note: "mind\nthe gap"}), `a left a note: "mind the gap"`},
-		{Event{Type: EventNoteResolved, From: "a"}.with(NoteResolvedPayload{NoteID: 7}), "a resolved note 7"},
+		{Event{Type: EventMessageRead, From: "b", To: "a"}.withPayload(MessageReadPayload{MessageID: 7}), "Seen by b: message 7"},
+		{Event{Type: EventMessageAcked, From: "b", To: "a"}.withPayload(MessageAckedPayload{MessageID: 7}), "Accepted by b: message 7"},
+		{Event{Type: EventMessageWithdrawn, From: "a"}.withPayload(MessageWithdrawnPayload{MessageID: 7}), "a withdrew message 7"},
+		{Event{Type: EventNoteAdded, From: "a"}.withPayload(NoteAddedPayload{Note: "mind\nthe gap"}), `a left a note: "mind the gap"`},
+		{Event{Type: EventNoteResolved, From: "a"}.withPayload(NoteResolvedPayload{NoteID: 7}), "a resolved note 7"},
 		{Event{Type: "later\x1b[31m", From: "a"}, `"later\x1b[31m" by a`},
 	} {
 		t.Run(string(c.want), func(t *testing.T) { equal(t, "line", c.e.Say(), c.want) })
 	}
-	idle := Event{Type: EventOwnerIdle, To: "a", Turn: 3, CreatedAt: start.Add(50 * time.Minute)}.with(OwnerIdlePayload{IdleSince: start})
+	idle := Event{Type: EventOwnerIdle, To: "a", Turn: 3, CreatedAt: start.Add(50 * time.Minute)}.withPayload(OwnerIdlePayload{IdleSince: start})
 	equal(t, "to the owner", idle.Tell(), "you hold turn 3 and have done nothing for 50 min, so others may soon take it over; "+
 		`to keep it: tt heartbeat; to give it up: tt release --status "…" --next-action "…"`)
 	claimed := Event{Type: EventClaim, From: "a", Turn: 3}
@@ -96,7 +96,7 @@ func TestEventSay(t *testing.T) {
 }
 
 func message(from AgentID, m Message) Event {
-	return Event{Type: EventMessageSent, From: from}.with(MessageSentPayload{Message: &m})
+	return Event{Type: EventMessageSent, From: from}.withPayload(MessageSentPayload{Message: &m})
 }
 
 func TestHolder(t *testing.T) {

@@ -88,7 +88,7 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	if len(writes) > 1 {
 		it = "them"
 	}
-	why := r.denied(said, paths).Hintf("read %s again, then write what keeps these changes", it)
+	why := r.errEditDenied(said, paths).Hintf("read %s again, then write what keeps these changes", it)
 	if by := writes[0].By.Agent; by != "" {
 		why = why.With("changed_by", by)
 	}

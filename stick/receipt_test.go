@@ -177,7 +177,7 @@ func long(n int) string {
 func TestNobodyAcknowledgesTheirOwnMessage(t *testing.T) {
 	codex := Process{PID: 7, Start: 1}
 	sender := Actor{Names: []AgentID{"codex:a"}, Processes: []Evidence{{Process: codex, Proof: ProvesSession}}}
-	message := Event{Seq: 4, Type: EventMessageSent, From: "codex:a"}.with(MessageSentPayload{Message: &Message{Body: "may I?"}})
+	message := Event{Seq: 4, Type: EventMessageSent, From: "codex:a"}.withPayload(MessageSentPayload{Message: &Message{Body: "may I?"}})
 	refused(t, MayAck(Actor{Names: []AgentID{"codex:two"}, Processes: sender.Processes}, sender, message), CodeAckForbidden, map[string]any{"message_id": int64(4)})
 	refused(t, MayAck(Actor{Names: []AgentID{"codex:two", "codex:a"}}, sender, message), CodeAckForbidden, map[string]any{"message_id": int64(4)})
 	equal(t, "another agent", MayAck(Actor{Names: []AgentID{"claude:b"}}, sender, message), nil)

@@ -15,7 +15,7 @@ func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room
 	}
 	r, to, nobody := r.nameNext(s, now)
 	e.To = to
-	return r, []Event{e.with(ReleasePayload{Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt()})}, nil
+	return r, []Event{e.withPayload(ReleasePayload{Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt()})}, nil
 }
 
 // Next is the recipient of a pass that lets the room choose.
@@ -44,7 +44,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	r = r.reserve(to, ByPass, now)
 	reachable := r.Listening(to, "", s)
 	e.To = to
-	return r, []Event{e.with(PassPayload{Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt()})}, nil
+	return r, []Event{e.withPayload(PassPayload{Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt()})}, nil
 }
 
 // unknown refuses an agent that isn't an active member, and says why it isn't.
@@ -79,7 +79,7 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	if err := r.fenced(by, f, now); err != nil {
 		return r, Event{}, err
 	}
-	e := r.event(t, by, "")
+	e := r.newEvent(t, by, "")
 	h.Workspace = h.Workspace.text()
 	e.Handoff = &h
 	r = r.free(by, now)
@@ -127,5 +127,5 @@ func (r Room) reroute(s *Probed, now Time) (Room, []Event) {
 		return r, nil
 	}
 	p.Nobody, p.Expires = nobody, r.ClaimExpiresAt()
-	return r, []Event{r.event(EventRerouted, "", to).with(p)}
+	return r, []Event{r.newEvent(EventRerouted, "", to).withPayload(p)}
 }

@@ -85,13 +85,13 @@ func (c *Record) Replay(e Event) error {
 	}
 	c.Sum = e.Sum
 	c.Events++
-	info, known := e.Type.row()
+	info, known := e.Type.findRow()
 	if !known {
 		info = &EventInfo{}
 	}
 	err := c.inTurn(e, info.turn)
 	if err == nil && known {
-		err = info.replay(c, &e)
+		err = info.replayEvent(c, &e)
 	}
 	if err != nil {
 		return fmt.Errorf("event %d (%s of turn %d): %w", e.Seq, e.Type, e.Turn, err)

@@ -209,24 +209,24 @@ func (r Room) reserved(q Reserving, p glob.Pattern, mine map[string]Reservation)
 	if ok && have.TTL == ttl && have.Task == q.Task {
 		return nil
 	}
-	e := r.event(EventReserved, q.By, "")
+	e := r.newEvent(EventReserved, q.By, "")
 	e.Task = q.Task
-	return []Event{e.with(ReservedPayload{Pattern: p, TTL: ttl, Replaces: have.ID})}
+	return []Event{e.withPayload(ReservedPayload{Pattern: p, TTL: ttl, Replaces: have.ID})}
 }
 
 // takeStale ends a stale reservation, and tells its owner who took it over and why.
 func (r Room) takeStale(q Reserving, m Meet) []Event {
-	end := r.event(EventUnreserved, q.By, m.Agent)
+	end := r.newEvent(EventUnreserved, q.By, m.Agent)
 	end.Task = m.Task
-	told := r.event(EventResume, q.By, m.Agent)
+	told := r.newEvent(EventResume, q.By, m.Agent)
 	told.Task = m.Task
 	why := "past its time"
 	if m.Verdict == Gone {
 		why = "its owner is gone"
 	}
 	return []Event{
-		end.with(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
-		told.with(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
+		end.withPayload(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
+		told.withPayload(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
 			To: []AgentID{m.Agent}, Category: Resume, Subject: string("your reservation of " + paths(m.Pattern) + " was taken over"),
 			Contract: Contract{
 				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
@@ -244,13 +244,13 @@ func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
 			return nil
 		}
 	}
-	e := r.event(EventIncursion, q.By, m.Agent)
+	e := r.newEvent(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
-	return []Event{e.with(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
+	return []Event{e.withPayload(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
 		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s", paths(m.Asked), paths(m.Pattern), m.Witness)),
 		Contract: Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
-			Resolution: string(settling(string(m.Overlap), m.Agent, m.Witness)),
+			Resolution: string(settlingAdvice(string(m.Overlap), m.Agent, m.Witness)),
 		},
 	}})}
 }
@@ -282,7 +282,7 @@ func (m Meet) facts(e *Error) *Error {
 func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, error) {
 	var events []Event
 	for _, v := range vs {
-		e := r.event(EventUnreserved, by, "")
+		e := r.newEvent(EventUnreserved, by, "")
 		if v.Agent != by {
 			if !person {
 				return nil, Errorf(CodePersonOnly, "reservation %d is %s's: only its owner or a person can end it", v.ID, v.Agent).
@@ -291,7 +291,7 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 			e.To = v.Agent
 		}
 		e.Task = v.Task
-		events = append(events, e.with(UnreservedPayload{ReservationID: v.ID, Pattern: v.Pattern}))
+		events = append(events, e.withPayload(UnreservedPayload{ReservationID: v.ID, Pattern: v.Pattern}))
 	}
 	return events, nil
 }

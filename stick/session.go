@@ -208,7 +208,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	}
 	r.edit(q.By, func(m *Member) { m.Session = out.Session })
 	p.AlongWith = q.AlongWith
-	events = append(events, r.event(EventSessionStarted, q.By, "").with(p).unasked(p))
+	events = append(events, r.newEvent(EventSessionStarted, q.By, "").withPayload(p).addressUnaskedStart(p))
 	if out.Kind == StartRecover {
 		events = append(events, r.resumed(q.By, out.Crashed, q.AnchorAt, now))
 	}
@@ -262,7 +262,7 @@ func (r Room) resumed(by, crashed AgentID, written, now Time) Event {
 	if to == by {
 		to = ""
 	}
-	return r.event(EventResume, by, to).with(ResumePayload{Message: &Message{Category: Resume, Contract: Contract{
+	return r.newEvent(EventResume, by, to).withPayload(ResumePayload{Message: &Message{Category: Resume, Contract: Contract{
 		ResumeReason: "the primary session before this one didn't end properly", PriorSession: prior, Adopted: string(by),
 		Evidence: fmt.Sprintf("%s; its context was written %s", why, Ago(now.Sub(written))),
 	}}})
@@ -374,7 +374,7 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
 	r.edit(a, func(m *Member) { m.Session = Session{Role: RolePrimary, Running: true, Since: now} })
-	return r, []Event{r.event(EventSessionStarted, a, "").with(p)}, nil
+	return r, []Event{r.newEvent(EventSessionStarted, a, "").withPayload(p)}, nil
 }
 
 // endSession ends the running session of a member in an orderly way, and returns the event for it.
@@ -387,7 +387,7 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 		r.SessionEndedAt = now
 	}
 	r.edit(a, func(m *Member) { m.Session.Running = false })
-	e := r.event(EventSessionEnded, a, "").with(SessionEndedPayload{Role: m.Session.Role, Context: m.Session.Context})
+	e := r.newEvent(EventSessionEnded, a, "").withPayload(SessionEndedPayload{Role: m.Session.Role, Context: m.Session.Context})
 	e.Reason = reason
 	return []Event{e}
 }

@@ -69,7 +69,7 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		switch {
 		case share == ShareOthers:
 			theirs = append(theirs, e)
-			used.Of, used.Said = union(used.Of, []AgentID{owner}), append(used.Said, e.said()+" of "+string(owner))
+			used.Of, used.Said = mergeUnique(used.Of, []AgentID{owner}), append(used.Said, e.said()+" of "+string(owner))
 		case share == ShareNobody:
 			used.Said = append(used.Said, e.said()+", of which nobody has noted who made it, maybe a person's")
 		case e.Checkout != "" && e.Checkout != q.Checkout:
@@ -83,7 +83,7 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		return used, j
 	}
 
-	return used, r.asEnforced(r.denied(q.why(theirs, used.Of), nil).With("command", q.Form).With("of", used.Of).
+	return used, r.asEnforced(r.errEditDenied(q.why(theirs, used.Of), nil).With("command", q.Form).With("of", used.Of).
 		Hintf("%s", r.stashStep(q, theirs[0], used.Of[0], s)))
 }
 
@@ -177,7 +177,7 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 			if a == "" || a == q.By.Agent || slices.Contains(theirs[a], e.said()) {
 				continue
 			}
-			former, theirs[a] = union(former, []AgentID{a}), append(theirs[a], e.said())
+			former, theirs[a] = mergeUnique(former, []AgentID{a}), append(theirs[a], e.said())
 		}
 		e.By, e.Checkout = q.By, checkout
 		out = append(out, e)
@@ -185,7 +185,7 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 
 	for _, a := range former {
 		if _, ok := r.Member(a); ok {
-			ev := r.event(EventChangesAdopted, q.By.Agent, a).with(ChangesAdoptedPayload{Stash: some(theirs[a])})
+			ev := r.newEvent(EventChangesAdopted, q.By.Agent, a).withPayload(ChangesAdoptedPayload{Stash: clipPaths(theirs[a])})
 			ev.Reason = strings.TrimSpace(q.Reason)
 			events = append(events, ev)
 		}

@@ -31,7 +31,7 @@ func (r Room) MayCommit(theirs []Swept, own []string) Judgement {
 	if len(others) > 1 {
 		why = Wordsf("the commit takes along what %s have edited: %s", agents(others), firstPaths(paths))
 	}
-	return r.asEnforced(r.denied(why, paths).Hintf("%s", stepToCommit(others[0], own)))
+	return r.asEnforced(r.errEditDenied(why, paths).Hintf("%s", stepToCommit(others[0], own)))
 }
 
 // stepToCommit returns the hint how to commit without the files of another.
@@ -113,5 +113,5 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 	if own != nil {
 		step = Hintf("push only your own: %s; or %s", own, step)
 	}
-	return r.asEnforced(r.denied(Wordsf("the push carries along %s of %s: %s", what, agents(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
+	return r.asEnforced(r.errEditDenied(Wordsf("the push carries along %s of %s: %s", what, agents(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
 }

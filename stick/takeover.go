@@ -82,7 +82,7 @@ func (r Room) idleNoticeDue(s *Probed, now Time) bool {
 // over.
 func (r Room) sendIdleNotice(now Time) (Room, []Event) {
 	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.activity()
-	return r, []Event{r.event(EventOwnerIdle, "", r.Turn.Owner).with(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
+	return r, []Event{r.newEvent(EventOwnerIdle, "", r.Turn.Owner).withPayload(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
 }
 
 // Take is a request to take over.
@@ -168,12 +168,12 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	}
 	r = r.grant(q.By, lease, now, false)
 	r.Turn.Prior = prior
-	e := r.event(EventTakeover, q.By, p.Prior)
+	e := r.newEvent(EventTakeover, q.By, p.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
 	if q.Relayed && q.Operator {
 		p.RelayedBy, p.Told = r.tellPeople(&e)
 	}
-	return r, []Event{e.with(p)}, TookOver, nil
+	return r, []Event{e.withPayload(p)}, TookOver, nil
 }
 
 // timeToTake is how long a member that was offered a takeover has at least before the prior owner may take

@@ -311,7 +311,7 @@ func taskEvent[F TaskFacts, P interface {
 		attempt = t.Attempt
 	}
 	P(&f).setStatus(TaskStatus{s.To, attempt})
-	return Event{Type: s.Event, From: by, To: to, Task: t.ID}.with(TaskPayload[F]{Task: &f})
+	return Event{Type: s.Event, From: by, To: to, Task: t.ID}.withPayload(TaskPayload[F]{Task: &f})
 }
 
 // About returns an event of a task with the room and its current turn filled in.

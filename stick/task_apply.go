@@ -9,7 +9,7 @@ import (
 // Apply returns the task after one of its events. A task changes in no other way; the row of each event type
 // says what its events change. Apply fails if [TaskSteps] has no such step.
 func (t Task) Apply(e Event) (Task, error) {
-	info, ok := e.Type.row()
+	info, ok := e.Type.findRow()
 	if !ok || !info.ofTask() {
 		return t, errors.New("it is no event of a task")
 	}
@@ -123,6 +123,6 @@ func ReviewOf(e Event) (TaskReview, bool) {
 
 // OfTask reports whether events of the type are about tasks.
 func (t EventType) OfTask() bool {
-	info, ok := t.row()
+	info, ok := t.findRow()
 	return ok && info.ofTask()
 }

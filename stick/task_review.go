@@ -135,7 +135,7 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := t.mayApprove(v); err != nil {
 		return nil, err
 	}
-	f := TaskApprovedFacts{Head: t.Head, Override: v.Override, Comments: v.sending()}
+	f := TaskApprovedFacts{Head: t.Head, Override: v.Override, Comments: v.draftsToSend()}
 	_, f.BelowAuthor = v.belowAuthor()
 	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = reason
@@ -163,7 +163,7 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	if err := checkReason("reason", what); err != nil {
 		return Event{}, err
 	}
-	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview, Comments: v.sending()}
+	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview, Comments: v.draftsToSend()}
 	_, f.BelowAuthor = v.belowAuthor()
 	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = what

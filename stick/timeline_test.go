@@ -168,7 +168,7 @@ func TestTimeline(t *testing.T) {
 			"scopes that overlap",
 			func(f *fixture) {
 				f.member("a", "b").after(second)
-				e := f.Room.event(EventIncursion, "b", "a").with(IncursionPayload{Message: &Message{To: []AgentID{"a"}}})
+				e := f.Room.newEvent(EventIncursion, "b", "a").withPayload(IncursionPayload{Message: &Message{To: []AgentID{"a"}}})
 				f.commit(f.Room, []Event{e})
 			},
 			[]string{"b: incursion(1 a  )", "a: incursion(1 b  )"},
@@ -358,7 +358,7 @@ func TestTimelineWithoutABeginning(t *testing.T) {
 // TestTimelineOfAnUnsoundLog: events that can't follow each other are drawn as far as they make sense.
 func TestTimelineOfAnUnsoundLog(t *testing.T) {
 	at := func(s int, typ EventType, by AgentID, turn int64, p Payload) Event {
-		return Event{Type: typ, From: by, Turn: turn, CreatedAt: start.Add(time.Duration(s) * time.Second)}.with(p)
+		return Event{Type: typ, From: by, Turn: turn, CreatedAt: start.Add(time.Duration(s) * time.Second)}.withPayload(p)
 	}
 	for name, c := range map[string]struct {
 		log  []Event

@@ -294,5 +294,5 @@ func (r Room) begin(g Generation, now Time) (Room, []Event) {
 		r.Turn.ID += RestoreSkip
 	}
 	r.Turn.ID = max(r.Turn.ID, g.Above)
-	return r, []Event{r.event(EventRestored, "", p.Prior).with(p)}
+	return r, []Event{r.newEvent(EventRestored, "", p.Prior).withPayload(p)}
 }

@@ -169,10 +169,10 @@ type Undo struct {
 func (r Room) CallUndone(u Undo) Event {
 	p := CallUndonePayload{
 		Call: u.Call.ID, Of: u.Call.Agent, Command: clip(u.Call.form(), maxCommand), As: u.As, Checkout: clip(u.Checkout, 256),
-		Paths: some(u.Files), Count: len(u.Files), Left: some(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
+		Paths: clipPaths(u.Files), Count: len(u.Files), Left: clipPaths(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
 	}
-	e := r.event(EventCallUndone, u.By, "").with(p)
-	e.For = p.readers(u.By)
+	e := r.newEvent(EventCallUndone, u.By, "").withPayload(p)
+	e.For = p.listReaders(u.By)
 	return e
 }
 
