@@ -30,7 +30,7 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 		why = DirectPass
 	case t.State == Reserved && t.ReservedFor == a:
 		why = InSequence
-	case t.State == Idle && !r.deferred(a, s, now):
+	case t.State == Idle && !r.mustDefer(a, s, now):
 		why = OpenClaim
 	default:
 		return r, nil, ""

@@ -123,7 +123,7 @@ func (r Room) findViolation(q Editing, near []Reservation, s *Probed, now Time) 
 		if r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
-		return r.errEditDenied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, paths(instead.Pattern)), denied).
+		return r.errEditDenied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, patternWords(instead.Pattern)), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
 	return r.errEditDenied(Wordsf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())

@@ -224,7 +224,7 @@ func (e *Error) With(field string, v any) *Error {
 		e.Fields = map[string]any{}
 	}
 	e.Fields[field] = v
-	e.Hint.fill(field, fmt.Sprint(v))
+	e.Hint.fillBlank(field, fmt.Sprint(v))
 	return e
 }
 
@@ -232,7 +232,7 @@ func (e *Error) With(field string, v any) *Error {
 func (e *Error) Hintf(format string, args ...any) *Error {
 	e.Hint = Hintf(format, args...)
 	for name, v := range e.Fields {
-		e.Hint.fill(name, fmt.Sprint(v))
+		e.Hint.fillBlank(name, fmt.Sprint(v))
 	}
 	return e
 }
@@ -273,7 +273,7 @@ func ParseError(b []byte) (e *Error, ok bool) {
 	}
 	e = &Error{Code: Code(code), Message: message}
 	if hint, _ := m["hint"].(string); hint != "" {
-		e.Hint = Hint(nil).say(Words(hint))
+		e.Hint = Hint(nil).appendWords(Words(hint))
 	}
 	for name, v := range m {
 		if name != "error" && name != "message" && name != "hint" {

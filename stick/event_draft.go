@@ -16,21 +16,21 @@ var draftEvents = []EventInfo{
 		Type: EventDraftSaved, Meaning: "the holder saved a draft of its handoff; the log doesn't hold its text", For: forNamed,
 		Say: func(e Event, p DraftSavedPayload) Words {
 			if p.Again {
-				return who(e.From) + " saved another draft of its handoff"
+				return agentName(e.From) + " saved another draft of its handoff"
 			}
-			return who(e.From) + " saved a draft of its handoff"
+			return agentName(e.From) + " saved a draft of its handoff"
 		},
-		Replay: unchanged[DraftSavedPayload],
+		Replay: replayNothing[DraftSavedPayload],
 	}),
 	eventRow(eventKind[DraftAskedPayload]{
 		Type: EventDraftAsked, Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff", For: forRecipient,
 		Say: func(e Event, _ DraftAskedPayload) Words {
-			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", who(e.To))
+			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", agentName(e.To))
 		},
 		Tell: func(e Event, _ DraftAskedPayload) Words {
 			return Wordsf("your conversation gets summarized while you hold turn %d; save a draft of your handoff now, for the case that you can't finish: %s; "+
 				"it doesn't end your turn", e.Turn, Cmd("tt handoff save --status … --next-action …"))
 		},
-		Replay: unchanged[DraftAskedPayload],
+		Replay: replayNothing[DraftAskedPayload],
 	}),
 }

@@ -169,9 +169,9 @@ func (e Event) Owing(messages []int64) Event {
 var roomEvents = []EventInfo{
 	eventRow(eventKind[JoinPayload]{
 		Type: EventJoin, Meaning: "a member joined", For: forNamed,
-		Say: func(e Event, _ JoinPayload) Words { return who(e.From) + " joined" },
+		Say: func(e Event, _ JoinPayload) Words { return agentName(e.From) + " joined" },
 		Replay: func(c *Record, e *Event, p JoinPayload) error {
-			c.member(e.From, func(m *MemberRecord) {
+			c.changeMember(e.From, func(m *MemberRecord) {
 				m.State, m.JoinSeq = Joined, e.Seq
 				if m.Ordinal == 0 {
 					m.Ordinal = p.Ordinal
@@ -184,13 +184,13 @@ var roomEvents = []EventInfo{
 		Type: EventLeave, Meaning: "a member left; an owner without a handoff abandoned its turn", For: forNamed,
 		Say: func(e Event, p LeavePayload) Words {
 			if p.Ends {
-				return who(e.From) + " left and abandoned its turn" + owed(p.Owed) + because(e.Reason)
+				return agentName(e.From) + " left and abandoned its turn" + owedNote(p.Owed) + reasonSuffix(e.Reason)
 			}
-			return who(e.From) + " left" + owed(p.Owed) + because(e.Reason)
+			return agentName(e.From) + " left" + owedNote(p.Owed) + reasonSuffix(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p LeavePayload) error {
-			c.unreserve(e.From)
-			c.member(e.From, func(m *MemberRecord) { m.State = Left })
+			c.endReservations(e.From)
+			c.changeMember(e.From, func(m *MemberRecord) { m.State = Left })
 			if c.Sessions[e.From].Running {
 				return errors.New("its session hasn't ended")
 			}
@@ -207,23 +207,23 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[KickPayload]{
 		Type: EventKick, Meaning: "a member was removed", For: forRecipient,
 		Say: func(e Event, p KickPayload) Words {
-			s := Wordsf("%s removed %s", who(e.From), who(e.To))
+			s := Wordsf("%s removed %s", agentName(e.From), agentName(e.To))
 			if p.Verdict == Gone {
 				s += ", which was gone"
 			}
 			if p.Ends {
 				s += "; its turn ended"
 			}
-			return s + owed(p.Owed) + relayed(p.RelayedBy) + because(e.Reason)
+			return s + owedNote(p.Owed) + relayedNote(p.RelayedBy) + reasonSuffix(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p KickPayload) error {
-			c.unreserve(e.To)
-			c.member(e.To, func(m *MemberRecord) { m.State = Kicked })
+			c.endReservations(e.To)
+			c.changeMember(e.To, func(m *MemberRecord) { m.State = Kicked })
 			c.endSession(e.To)
 			if p.Ends {
 				c.endTurn(e.To, e.Seq)
 			}
-			address(e, p.Told)
+			addressPeople(e, p.Told)
 			c.addressOwed(e, p.Owed)
 			return nil
 		},
@@ -231,7 +231,7 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[ClaimPayload]{
 		Type: EventClaim, Meaning: "the stick was claimed: a turn began", Turn: nextTurn, For: forNamed,
 		Say: func(e Event, _ ClaimPayload) Words {
-			return Wordsf("%s took the stick (turn %d)", who(e.From), e.Turn)
+			return Wordsf("%s took the stick (turn %d)", agentName(e.From), e.Turn)
 		},
 		Replay: func(c *Record, e *Event, p ClaimPayload) error {
 			switch {
@@ -242,24 +242,24 @@ var roomEvents = []EventInfo{
 			case p.Claim == OpenClaim && c.State != Idle:
 				return errors.New("the stick isn't free")
 			}
-			return c.grant(e.From, p.Lease, true)
+			return c.grantTurn(e.From, p.Lease, true)
 		},
 	}),
 	eventRow(eventKind[ReleasePayload]{
 		Type: EventRelease, Meaning: "the owner gave the stick back with a handoff; to_agent_id is the one named next", For: forRecipient,
 		Say: func(e Event, _ ReleasePayload) Words {
-			s := who(e.From) + " released the stick"
+			s := agentName(e.From) + " released the stick"
 			if e.To != "" {
-				s += ", next is " + who(e.To)
+				s += ", next is " + agentName(e.To)
 			}
-			return s + next(e)
+			return s + nextActionOf(e)
 		},
 		Replay: func(c *Record, e *Event, p ReleasePayload) error { return c.handOver(e, p.Lease, ByRelease) },
 	}),
 	eventRow(eventKind[PassPayload]{
 		Type: EventPass, Meaning: "the owner passed the stick to a member with a handoff", For: forRecipient,
 		Say: func(e Event, _ PassPayload) Words {
-			return Wordsf("%s passed the stick to %s%s", who(e.From), who(e.To), next(e))
+			return Wordsf("%s passed the stick to %s%s", agentName(e.From), agentName(e.To), nextActionOf(e))
 		},
 		Replay: func(c *Record, e *Event, p PassPayload) error { return c.handOver(e, p.Lease, ByPass) },
 	}),
@@ -268,19 +268,19 @@ var roomEvents = []EventInfo{
 		Say: func(e Event, p ReroutedPayload) Words {
 			to := Words("the stick is free")
 			if e.To != "" {
-				to = "next is " + who(e.To)
+				to = "next is " + agentName(e.To)
 			}
 			switch {
 			case p.Prior == "":
 				return to
 			case p.Verdict == Gone:
-				return Wordsf("%s is gone; %s", who(p.Prior), to)
+				return Wordsf("%s is gone; %s", agentName(p.Prior), to)
 			}
-			return Wordsf("%s didn't take the stick; %s", who(p.Prior), to)
+			return Wordsf("%s didn't take the stick; %s", agentName(p.Prior), to)
 		},
 		Replay: func(c *Record, e *Event, _ ReroutedPayload) error {
-			c.free()
-			c.reserve(e.To, ByRelease)
+			c.freeStick()
+			c.reserveStick(e.To, ByRelease)
 			return nil
 		},
 	}),
@@ -289,31 +289,31 @@ var roomEvents = []EventInfo{
 		Say: func(e Event, p TakeoverPayload) Words {
 			from := Words("nobody")
 			if p.Prior != "" {
-				from = who(p.Prior)
+				from = agentName(p.Prior)
 			}
-			return Wordsf("%s took over the stick from %s (%s, turn %d)%s%s", who(e.From), from,
-				p.Cause.plain(), e.Turn, relayed(p.RelayedBy), because(e.Reason))
+			return Wordsf("%s took over the stick from %s (%s, turn %d)%s%s", agentName(e.From), from,
+				p.Cause.plainWords(), e.Turn, relayedNote(p.RelayedBy), reasonSuffix(e.Reason))
 		},
 		Replay: func(c *Record, e *Event, p TakeoverPayload) error {
 			if p.Ends {
 				c.endTurn(p.Prior, e.Seq)
 			}
-			address(e, p.Told)
-			return c.grant(e.From, p.Lease, false)
+			addressPeople(e, p.Told)
+			return c.grantTurn(e.From, p.Lease, false)
 		},
 	}),
 	eventRow(eventKind[ClosePayload]{
 		Type: EventClose, Meaning: "the room was closed", For: forNamed,
-		Say: func(e Event, _ ClosePayload) Words { return who(e.From) + " closed the room" + because(e.Reason) },
+		Say: func(e Event, _ ClosePayload) Words { return agentName(e.From) + " closed the room" + reasonSuffix(e.Reason) },
 		Replay: func(c *Record, _ *Event, _ ClosePayload) error {
 			c.Closed = true
-			c.free()
+			c.freeStick()
 			return nil
 		},
 	}),
 	eventRow(eventKind[ReopenPayload]{
 		Type: EventReopen, Meaning: "the room was opened again", For: forNamed,
-		Say: func(e Event, _ ReopenPayload) Words { return who(e.From) + " opened the room again" },
+		Say: func(e Event, _ ReopenPayload) Words { return agentName(e.From) + " opened the room again" },
 		Replay: func(c *Record, _ *Event, _ ReopenPayload) error {
 			c.Closed = false
 			return nil
@@ -332,7 +332,7 @@ var roomEvents = []EventInfo{
 				s = "the database lost its last changes"
 			}
 			if p.Ends {
-				s += "; " + who(p.Prior) + "'s turn ended"
+				s += "; " + agentName(p.Prior) + "'s turn ended"
 			}
 			return s
 		},
@@ -343,7 +343,7 @@ var roomEvents = []EventInfo{
 			if p.Ends {
 				c.endTurn(p.Prior, e.Seq)
 			}
-			c.free()
+			c.freeStick()
 			c.Prior = ""
 			c.Turn, c.Generation = e.Turn, p.Generation
 			clear(c.Reservations)
@@ -354,9 +354,9 @@ var roomEvents = []EventInfo{
 		Type: EventRoomMoved, Meaning: "the room's directory was gone, and the room moved to another", For: forRecipient,
 		Say: func(e Event, p RoomMovedPayload) Words {
 			if p.From == "" || p.To == "" { // damaged
-				return who(e.From) + " moved the room"
+				return agentName(e.From) + " moved the room"
 			}
-			return who(e.From) + " moved the room from " + cutName(p.From, 150) + " to " + cutName(p.To, 150)
+			return agentName(e.From) + " moved the room from " + cutName(p.From, 150) + " to " + cutName(p.To, 150)
 		},
 		Replay: func(c *Record, _ *Event, p RoomMovedPayload) error {
 			c.Path = p.To
@@ -376,14 +376,14 @@ var roomEvents = []EventInfo{
 			if len(p.Order) > 0 {
 				names := make([]Words, len(p.Order))
 				for i, a := range p.Order {
-					names[i] = who(a)
+					names[i] = agentName(a)
 				}
 				parts = append(parts, "the order to "+JoinWords(names, ", "))
 			}
 			if len(parts) == 0 { // a newer program wrote it, or it is damaged
-				return who(e.From) + " changed a policy"
+				return agentName(e.From) + " changed a policy"
 			}
-			return who(e.From) + " changed " + JoinWords(parts, ", ")
+			return agentName(e.From) + " changed " + JoinWords(parts, ", ")
 		},
 		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
 			for k, v := range p.Policy {
@@ -394,7 +394,7 @@ var roomEvents = []EventInfo{
 				c.NextTurn[k] = v.To
 			}
 			for i, a := range p.Order {
-				c.member(a, func(m *MemberRecord) { m.Ordinal = i + 1 })
+				c.changeMember(a, func(m *MemberRecord) { m.Ordinal = i + 1 })
 			}
 			return nil
 		},
@@ -402,19 +402,19 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[OwnerIdlePayload]{
 		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that", For: forRecipient,
 		Say: func(e Event, p OwnerIdlePayload) Words {
-			return Wordsf("%s holds the stick and has done nothing for %s", who(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
+			return Wordsf("%s holds the stick and has done nothing for %s", agentName(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
 		},
 		Tell: func(e Event, p OwnerIdlePayload) Words {
 			return Wordsf("you hold turn %d and have done nothing for %s, so others may soon take it over; to keep it: %s; to give it up: %s",
 				e.Turn, Age(e.CreatedAt.Sub(p.IdleSince)), Cmd("tt heartbeat"), Cmd("tt release --status … --next-action …"))
 		},
-		Replay: unchanged[OwnerIdlePayload],
+		Replay: replayNothing[OwnerIdlePayload],
 	}),
 	eventRow(eventKind[RoomPausedPayload]{
 		Type: EventRoomPaused, Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it", For: forNamed,
-		Say: func(e Event, _ RoomPausedPayload) Words { return who(e.From) + " paused the room" + because(e.Reason) },
+		Say: func(e Event, _ RoomPausedPayload) Words { return agentName(e.From) + " paused the room" + reasonSuffix(e.Reason) },
 		Tell: func(e Event, _ RoomPausedPayload) Words {
-			return Wordsf("%s paused the room; stop editing until a person resumes it: %s; %s", who(e.From), Cmd("tt wait"),
+			return Wordsf("%s paused the room; stop editing until a person resumes it: %s; %s", agentName(e.From), Cmd("tt wait"),
 				Wrote(e.From, e.Reason, maxShownReason))
 		},
 		Replay: func(c *Record, e *Event, _ RoomPausedPayload) error {
@@ -430,7 +430,7 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[RoomResumedPayload]{
 		Type: EventRoomResumed, Meaning: "a person ended the pause of the room", For: forNamed,
 		Say: func(e Event, p RoomResumedPayload) Words {
-			s := who(e.From) + " resumed the room"
+			s := agentName(e.From) + " resumed the room"
 			if d := e.CreatedAt.Sub(p.Since); d >= time.Minute && !p.Since.IsZero() {
 				s += ", which was paused for " + Age(d)
 			}

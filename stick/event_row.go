@@ -269,7 +269,7 @@ func forBothToRead(e Event) []Addressee {
 func (e Event) Say() Words {
 	info, ok := e.Type.findRow()
 	if !ok {
-		return Wordsf("%s by %s", e.Type, who(e.From))
+		return Wordsf("%s by %s", e.Type, agentName(e.From))
 	}
 	return info.sayEvent(e)
 }

@@ -38,7 +38,7 @@ type IncursionPayload struct {
 // describeOverlap tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the
 // one and who came into it, whether the owner lives, and what they can do.
 func (p IncursionPayload) describeOverlap(e Event) Words {
-	owner := who(e.To)
+	owner := agentName(e.To)
 	if p.Verdict != "" {
 		owner += Wordsf(" (%s)", p.Verdict)
 	}
@@ -48,11 +48,11 @@ func (p IncursionPayload) describeOverlap(e Event) Words {
 		got = "wants"
 	}
 
-	s := Wordsf("%s %s %s%s", who(e.From), got, paths(p.Pattern), task(e))
+	s := Wordsf("%s %s %s%s", agentName(e.From), got, patternWords(p.Pattern), forTask(e))
 	if exact {
 		s += ", exactly what " + owner + " has reserved"
 	} else {
-		s += ", which overlaps in part with " + paths(p.Held) + ", reserved by " + owner
+		s += ", which overlaps in part with " + patternWords(p.Held) + ", reserved by " + owner
 	}
 	if p.Message != nil && p.Resolution != "" {
 		s += "; " + settlingAdvice(p.Overlap, e.To, p.Witness)
@@ -140,7 +140,7 @@ type ChangesAdoptedPayload struct {
 // adoptedFrom says what it was of an agent.
 func (p ChangesAdoptedPayload) adoptedFrom(a Words) Words {
 	if len(p.Stash) > 0 {
-		return edited(p.Stash) + " of " + a
+		return editedPaths(p.Stash) + " of " + a
 	}
 	return "the changes of " + a + " to " + editedOf(p.Paths, p.Count)
 }
@@ -148,7 +148,7 @@ func (p ChangesAdoptedPayload) adoptedFrom(a Words) Words {
 // adoptedFromYou says what it was, to whom it was of.
 func (p ChangesAdoptedPayload) adoptedFromYou() Words {
 	if len(p.Stash) > 0 {
-		return "your " + edited(p.Stash)
+		return "your " + editedPaths(p.Stash)
 	}
 	return "your changes to " + editedOf(p.Paths, p.Count)
 }
@@ -181,25 +181,25 @@ var scopeEvents = []EventInfo{
 	eventRow(eventKind[ReservedPayload]{
 		Type: EventReserved, Meaning: "paths were reserved", For: forNamed,
 		Say: func(e Event, p ReservedPayload) Words {
-			return Wordsf("%s reserved %s", who(e.From), paths(p.Pattern)) + task(e)
+			return Wordsf("%s reserved %s", agentName(e.From), patternWords(p.Pattern)) + forTask(e)
 		},
 		Replay: func(c *Record, e *Event, p ReservedPayload) error {
 			delete(c.Reservations, p.Replaces)
-			c.Reservations[e.Seq] = p.of(*e)
+			c.Reservations[e.Seq] = p.reservationFrom(*e)
 			return nil
 		},
 	}),
 	eventRow(eventKind[UnreservedPayload]{
 		Type: EventUnreserved, Meaning: "a reservation ended before its time", For: forReader,
 		Say: func(e Event, p UnreservedPayload) Words {
-			what := paths(p.Pattern)
+			what := patternWords(p.Pattern)
 			switch {
 			case p.Stale:
-				return Wordsf("%s took over %s's stale reservation of %s", who(e.From), who(e.To), what) + task(e)
+				return Wordsf("%s took over %s's stale reservation of %s", agentName(e.From), agentName(e.To), what) + forTask(e)
 			case e.To != "":
-				return Wordsf("%s ended %s's reservation of %s", who(e.From), who(e.To), what) + task(e)
+				return Wordsf("%s ended %s's reservation of %s", agentName(e.From), agentName(e.To), what) + forTask(e)
 			}
-			return Wordsf("%s released %s", who(e.From), what) + task(e)
+			return Wordsf("%s released %s", agentName(e.From), what) + forTask(e)
 		},
 		Replay: func(c *Record, _ *Event, p UnreservedPayload) error {
 			if _, ok := c.Reservations[p.ReservationID]; !ok {
@@ -212,73 +212,73 @@ var scopeEvents = []EventInfo{
 	eventRow(eventKind[IncursionPayload]{
 		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forReaderAndAuthor,
 		Say:    func(e Event, p IncursionPayload) Words { return p.describeOverlap(e) },
-		Replay: unchanged[IncursionPayload],
+		Replay: replayNothing[IncursionPayload],
 	}),
 	eventRow(eventKind[ResumePayload]{
 		Type: EventResume, Meaning: "an agent resumed the work of another; its payload is the RESUME to that one", For: forReader,
 		Say: func(e Event, p ResumePayload) Words {
 			whose := Words("an earlier session")
 			if e.To != "" {
-				whose = who(e.To)
+				whose = agentName(e.To)
 			}
-			s := who(e.From) + " resumed the work of " + whose
+			s := agentName(e.From) + " resumed the work of " + whose
 			if p.Pattern != "" {
-				s += " on " + paths(p.Pattern)
+				s += " on " + patternWords(p.Pattern)
 			}
-			return s + task(e)
+			return s + forTask(e)
 		},
-		Replay: unchanged[ResumePayload],
+		Replay: replayNothing[ResumePayload],
 	}),
 	eventRow(eventKind[StickDeniedPayload]{
 		Type: EventStickDenied, Meaning: "a hook denied an edit to an agent without the stick; noted once a turn", For: forNamed,
 		Say: func(e Event, p StickDeniedPayload) Words {
 			if p.Command != "" {
-				return Wordsf("%s tried to run %s and was denied", who(e.From), p.Command)
+				return Wordsf("%s tried to run %s and was denied", agentName(e.From), p.Command)
 			}
-			return Wordsf("%s tried to edit %s and was denied", who(e.From), edited(p.Paths))
+			return Wordsf("%s tried to edit %s and was denied", agentName(e.From), editedPaths(p.Paths))
 		},
-		Replay: unchanged[StickDeniedPayload],
+		Replay: replayNothing[StickDeniedPayload],
 	}),
 	eventRow(eventKind[LateEditPayload]{
 		Type: EventLateEdit, Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it", For: forBothToRead,
 		Say: func(e Event, p LateEditPayload) Words {
-			s := Wordsf("%s edited %s after it had lost the right to do so", who(e.From), edited(p.Paths))
+			s := Wordsf("%s edited %s after it had lost the right to do so", agentName(e.From), editedPaths(p.Paths))
 			if p.NeverHeld {
-				s = Wordsf("%s edited %s without the right to do so", who(e.From), edited(p.Paths))
+				s = Wordsf("%s edited %s without the right to do so", agentName(e.From), editedPaths(p.Paths))
 			}
 			if e.To != "" {
-				s += "; " + who(e.To) + " holds the stick: look at the file before you go on"
+				s += "; " + agentName(e.To) + " holds the stick: look at the file before you go on"
 			}
 			return s
 		},
-		Replay: unchanged[LateEditPayload],
+		Replay: replayNothing[LateEditPayload],
 	}),
 	eventRow(eventKind[EditToldPayload]{
 		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session", For: forRecipient,
 		Say: func(e Event, p EditToldPayload) Words {
 			if p.Unkept != "" {
-				return who(e.From) + " was told that no copies can be kept in " + cutName(p.Unkept, maxShownName)
+				return agentName(e.From) + " was told that no copies can be kept in " + cutName(p.Unkept, maxShownName)
 			}
 			if p.Paused {
-				return who(e.From) + " " + p.describeAct() + " while the room was paused"
+				return agentName(e.From) + " " + p.describeAct() + " while the room was paused"
 			}
-			s := who(e.From) + " " + p.describeAct() + " without the stick"
+			s := agentName(e.From) + " " + p.describeAct() + " without the stick"
 			if e.To != "" {
-				s += ", which " + who(e.To) + " holds"
+				s += ", which " + agentName(e.To) + " holds"
 			}
 			return s
 		},
 		Tell: func(e Event, p EditToldPayload) Words {
 			if p.Paused {
-				return who(e.From) + " " + p.describeAct() + " while the room is paused"
+				return agentName(e.From) + " " + p.describeAct() + " while the room is paused"
 			}
-			return who(e.From) + " " + p.describeAct() + " while you hold the stick"
+			return agentName(e.From) + " " + p.describeAct() + " while you hold the stick"
 		},
-		Replay: unchanged[EditToldPayload],
+		Replay: replayNothing[EditToldPayload],
 	}),
 	eventRow(eventKind[WorkTakenPayload]{
 		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, swept it up, used an entry of the stash that isn't the agent's, or removed the repository; a copy was made before", For: forNamed,
-		Say: func(e Event, p WorkTakenPayload) Words { return who(e.From) + " ran " + p.describeLoss() },
+		Say: func(e Event, p WorkTakenPayload) Words { return agentName(e.From) + " ran " + p.describeLoss() },
 		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
 			e.For = p.listReaders(e.From)
 			return nil
@@ -287,16 +287,16 @@ var scopeEvents = []EventInfo{
 	eventRow(eventKind[ChangesAdoptedPayload]{
 		Type: EventChangesAdopted, Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own", For: forReader,
 		Say: func(e Event, p ChangesAdoptedPayload) Words {
-			return Wordsf("%s made %s its own", who(e.From), p.adoptedFrom(who(e.To))) + p.copyIn() + because(e.Reason)
+			return Wordsf("%s made %s its own", agentName(e.From), p.adoptedFrom(agentName(e.To))) + p.copyIn() + reasonSuffix(e.Reason)
 		},
 		Tell: func(e Event, p ChangesAdoptedPayload) Words {
-			return Wordsf("%s made %s its own", who(e.From), p.adoptedFromYou()) + p.copyIn() + because(e.Reason)
+			return Wordsf("%s made %s its own", agentName(e.From), p.adoptedFromYou()) + p.copyIn() + reasonSuffix(e.Reason)
 		},
-		Replay: unchanged[ChangesAdoptedPayload],
+		Replay: replayNothing[ChangesAdoptedPayload],
 	}),
 	eventRow(eventKind[CallUndonePayload]{
 		Type: EventCallUndone, Meaning: "somebody has taken a tool call back", For: forNamed,
-		Say: func(e Event, p CallUndonePayload) Words { return who(e.From) + " undid " + p.describeUndo(e.From) },
+		Say: func(e Event, p CallUndonePayload) Words { return agentName(e.From) + " undid " + p.describeUndo(e.From) },
 		Replay: func(_ *Record, e *Event, p CallUndonePayload) error {
 			e.For = p.listReaders(e.From)
 			return nil
@@ -318,7 +318,7 @@ func (p CallUndonePayload) listReaders(by AgentID) (all []Addressee) {
 func (p CallUndonePayload) describeUndo(by AgentID) Words {
 	s := Wordsf("call %d", p.Call)
 	if p.Of != "" && p.Of != by {
-		s += " of " + who(p.Of)
+		s += " of " + agentName(p.Of)
 	}
 	if p.Command != "" {
 		s += Wordsf(", %s", p.Command)
@@ -369,7 +369,7 @@ func (p WorkTakenPayload) describeLoss() Words {
 		s += Wordsf("; a copy was kept before: %s", Cmd("tt rescue show <id>", p.Rescue))
 	}
 	if len(p.LeftOut) > 0 {
-		s += ", without " + edited(p.LeftOut)
+		s += ", without " + editedPaths(p.LeftOut)
 	}
 	switch len(p.Kept) {
 	case 0:

@@ -38,12 +38,12 @@ var sessionEvents = []EventInfo{
 	eventRow(eventKind[SessionStartedPayload]{
 		Type: EventSessionStarted, Meaning: "a session started; its payload tells its role", For: forNamed,
 		Say: func(e Event, p SessionStartedPayload) Words {
-			s := who(e.From) + " started a session"
+			s := agentName(e.From) + " started a session"
 			switch p.Role {
 			case RolePrimary:
-				s = who(e.From) + " is the primary"
+				s = agentName(e.From) + " is the primary"
 			case RoleHelper:
-				s = who(e.From) + " works here as a helper"
+				s = agentName(e.From) + " works here as a helper"
 			}
 			if p.Context != "" {
 				s += ", " + cutName(p.Context, maxContext)
@@ -52,10 +52,10 @@ var sessionEvents = []EventInfo{
 			case p.Start == StartRecover:
 				s += ", and recovers what was left behind"
 			case p.Prior != "":
-				s += " after " + who(p.Prior)
+				s += " after " + agentName(p.Prior)
 			}
 			if p.AlongWith != "" {
-				s += "; it was here before " + who(p.AlongWith)
+				s += "; it was here before " + agentName(p.AlongWith)
 			}
 			return s
 		},
@@ -74,11 +74,11 @@ var sessionEvents = []EventInfo{
 	eventRow(eventKind[SessionEndedPayload]{
 		Type: EventSessionEnded, Meaning: "a session ended: it said so, its harness said so, or its process now runs another one", For: forNamed,
 		Say: func(e Event, p SessionEndedPayload) Words {
-			s := who(e.From) + " ended its session"
+			s := agentName(e.From) + " ended its session"
 			if p.Role != "" {
 				s += " as " + cutName(string(p.Role), 20)
 			}
-			return s + because(e.Reason)
+			return s + reasonSuffix(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p SessionEndedPayload) error {
 			if !c.Sessions[e.From].Running {

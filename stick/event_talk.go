@@ -50,9 +50,9 @@ var talkEvents = []EventInfo{
 		Type: EventMessageSent, Meaning: "a message was sent; its payload holds it", For: forNamed,
 		Say: func(e Event, p MessageSentPayload) Words {
 			if p.Message == nil { // damaged
-				return who(e.From) + " sent a message"
+				return agentName(e.From) + " sent a message"
 			}
-			return p.said(who(e.From)) + about(e) + p.Gist(160)
+			return p.describeFrom(agentName(e.From)) + aboutTask(e) + p.Gist(160)
 		},
 		Replay: func(c *Record, e *Event, p MessageSentPayload) error {
 			if p.Message == nil {
@@ -60,32 +60,32 @@ var talkEvents = []EventInfo{
 			}
 			c.Messages++
 			c.senders[e.Seq] = e.From
-			e.For = c.recipients(e.From, *p.Message)
+			e.For = c.listAddressees(e.From, *p.Message)
 			return nil
 		},
 	}),
 	eventRow(eventKind[MessageReadPayload]{
 		Type: EventMessageRead, Meaning: "a recipient opened a message", For: forNamed,
 		Say: func(e Event, p MessageReadPayload) Words {
-			return Wordsf("Seen by %s: message %d", who(e.From), p.MessageID)
+			return Wordsf("Seen by %s: message %d", agentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageReadPayload) error {
-			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
+			return c.changeReceipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
 		},
 	}),
 	eventRow(eventKind[MessageAckedPayload]{
 		Type: EventMessageAcked, Meaning: "a recipient accepted a message", For: forRecipient,
 		Say: func(e Event, p MessageAckedPayload) Words {
-			return Wordsf("Accepted by %s: message %d", who(e.From), p.MessageID)
+			return Wordsf("Accepted by %s: message %d", agentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageAckedPayload) error {
-			return c.receipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
+			return c.changeReceipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
 		},
 	}),
 	eventRow(eventKind[MessageWithdrawnPayload]{
 		Type: EventMessageWithdrawn, Meaning: "the sender withdrew a message", For: forNamed,
 		Say: func(e Event, p MessageWithdrawnPayload) Words {
-			return Wordsf("%s withdrew message %d", who(e.From), p.MessageID)
+			return Wordsf("%s withdrew message %d", agentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageWithdrawnPayload) error {
 			for k, r := range c.Receipts {
@@ -99,16 +99,16 @@ var talkEvents = []EventInfo{
 	}),
 	eventRow(eventKind[NoteAddedPayload]{
 		Type: EventNoteAdded, Meaning: "a note was left; its payload holds it", For: forNamed,
-		Say: func(e Event, p NoteAddedPayload) Words { return who(e.From) + " left a note" + because(p.Note) },
+		Say: func(e Event, p NoteAddedPayload) Words { return agentName(e.From) + " left a note" + reasonSuffix(p.Note) },
 		Replay: func(c *Record, e *Event, p NoteAddedPayload) error {
-			c.Notes[e.Seq] = p.of(*e)
+			c.Notes[e.Seq] = p.noteFrom(*e)
 			return nil
 		},
 	}),
 	eventRow(eventKind[NoteResolvedPayload]{
 		Type: EventNoteResolved, Meaning: "a note was resolved", For: forNamed,
 		Say: func(e Event, p NoteResolvedPayload) Words {
-			return Wordsf("%s resolved note %d", who(e.From), p.NoteID)
+			return Wordsf("%s resolved note %d", agentName(e.From), p.NoteID)
 		},
 		Replay: func(c *Record, e *Event, p NoteResolvedPayload) error {
 			n, ok := c.Notes[p.NoteID]

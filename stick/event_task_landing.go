@@ -52,7 +52,7 @@ var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskConflictedFacts]{
 		Type: EventTaskConflicted, Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress", For: forNamed,
 		Say: func(e Event, f TaskConflictedFacts) Words {
-			return Wordsf("%s hit a conflict in %s%s", who(e.From), taskOf(e), inFiles(f.Files))
+			return Wordsf("%s hit a conflict in %s%s", agentName(e.From), taskOf(e), inFiles(f.Files))
 		},
 		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
 			t.unapprove()
@@ -62,7 +62,7 @@ var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskMergeStartedFacts]{
 		Type: EventTaskMergeStarted, Meaning: "the merge of a task started", For: forNamed,
 		Say: func(e Event, f TaskMergeStartedFacts) Words {
-			return Wordsf("%s started to merge %s%s", who(e.From), taskOf(e), at(f.Head))
+			return Wordsf("%s started to merge %s%s", agentName(e.From), taskOf(e), atCommit(f.Head))
 		},
 		Apply: func(*Task, Event, TaskMergeStartedFacts) {},
 	}),
@@ -70,9 +70,9 @@ var landingEvents = []EventInfo{
 		Type: EventTaskCompleted, Meaning: "the integration branch contains a task", For: forRecipient,
 		Say: func(e Event, f TaskCompletedFacts) Words {
 			if f.Pull != 0 {
-				return Wordsf("pull request #%d of %s was merged at the forge, so it is completed%s", f.Pull, taskOf(e), at(f.PullCommit))
+				return Wordsf("pull request #%d of %s was merged at the forge, so it is completed%s", f.Pull, taskOf(e), atCommit(f.PullCommit))
 			}
-			return Wordsf("%s merged %s%s", who(e.From), taskOf(e), at(f.Result))
+			return Wordsf("%s merged %s%s", agentName(e.From), taskOf(e), atCommit(f.Result))
 		},
 		Apply: func(t *Task, _ Event, f TaskCompletedFacts) {
 			t.Head, t.Result, t.Cause, t.Reason = f.Head, f.Result, "", ""
@@ -81,7 +81,7 @@ var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskRolledBackFacts]{
 		Type: EventTaskRolledBack, Meaning: "a new commit reverted a merged task", For: forRecipient,
 		Say: func(e Event, _ TaskRolledBackFacts) Words {
-			return Wordsf("%s reverted the merge of %s%s", who(e.From), taskOf(e), because(e.Reason))
+			return Wordsf("%s reverted the merge of %s%s", agentName(e.From), taskOf(e), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskRolledBackFacts) {
 			t.unapprove()
@@ -102,9 +102,9 @@ var landingEvents = []EventInfo{
 				return pr + " was closed at the forge without being merged"
 			}
 			if f.URL == "" { // damaged
-				return who(e.From) + " offered " + pr
+				return agentName(e.From) + " offered " + pr
 			}
-			return who(e.From) + " offered " + pr + Wordsf(": %s", f.URL)
+			return agentName(e.From) + " offered " + pr + Wordsf(": %s", f.URL)
 		},
 		Apply: func(t *Task, _ Event, f TaskPullRequestFacts) { t.PR = f.PullRequest },
 	}),

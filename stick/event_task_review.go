@@ -146,7 +146,7 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskReviewRequestedFacts]{
 		Type: EventTaskReviewRequested, Meaning: "a commit of a task waits for review", For: forRecipient,
 		Say: func(e Event, f TaskReviewRequestedFacts) Words {
-			return Wordsf("%s asked for a review of %s%s%s", who(e.From), taskOf(e), at(f.Head), f.ofGate())
+			return Wordsf("%s asked for a review of %s%s%s", agentName(e.From), taskOf(e), atCommit(f.Head), f.ofGate())
 		},
 		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
 			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
@@ -161,7 +161,7 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskApprovedFacts]{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) Words {
-			return Wordsf("%s approved %s%s%s%s", who(e.From), taskOf(e), at(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
+			return Wordsf("%s approved %s%s%s%s", agentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
@@ -170,7 +170,7 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskChangesRequestedFacts]{
 		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
 		Say: func(e Event, f TaskChangesRequestedFacts) Words {
-			return Wordsf("%s%s sent %s back%s%s", who(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), because(e.Reason))
+			return Wordsf("%s%s sent %s back%s%s", agentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.unapprove()
@@ -180,7 +180,7 @@ var reviewEvents = []EventInfo{
 	eventRow(eventKind[TaskCommentResolvedPayload]{
 		Type: EventTaskCommentResolved, Meaning: "a reviewer's comment on a line of a task was resolved", For: forNamed,
 		Say: func(e Event, p TaskCommentResolvedPayload) Words {
-			return Wordsf("%s resolved comment %d on %s, at %s:%s", who(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)
+			return Wordsf("%s resolved comment %d on %s, at %s:%s", agentName(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)
 		},
 		Replay: func(c *Record, e *Event, p TaskCommentResolvedPayload) error {
 			k := CommentKey{TaskKey(e.Task), p.CommentID}

@@ -39,19 +39,19 @@ func Hintf(format string, args ...any) Hint {
 		return false
 	}
 	if !slices.ContainsFunc(args, keeps) {
-		return Hint(nil).say(Wordsf(format, args...))
+		return Hint(nil).appendWords(Wordsf(format, args...))
 	}
 	var h Hint
 	for rest := format; rest != ""; {
 		before, after, found := strings.Cut(rest, "%")
-		h = h.say(Words(before))
+		h = h.appendWords(Words(before))
 		if !found {
 			break
 		}
 		verb, arg := "%"+after[:1], any(nil)
 		rest = after[1:]
 		if verb == "%%" {
-			h = h.say("%")
+			h = h.appendWords("%")
 			continue
 		}
 		arg, args = args[0], args[1:]
@@ -60,19 +60,19 @@ func Hintf(format string, args ...any) Hint {
 			h = append(h, Step{Command: arg})
 		case Hint:
 			for _, s := range arg {
-				if h = h.say(s.Text); s.Command != nil {
+				if h = h.appendWords(s.Text); s.Command != nil {
 					h = append(h, s)
 				}
 			}
 		default:
-			h = h.say(Wordsf(verb, arg))
+			h = h.appendWords(Wordsf(verb, arg))
 		}
 	}
 	return h
 }
 
-// say appends plain words.
-func (h Hint) say(text Words) Hint {
+// appendWords appends plain words.
+func (h Hint) appendWords(text Words) Hint {
 	if text == "" {
 		return h
 	}
@@ -131,8 +131,8 @@ func (h Hint) String() string {
 // Words returns the hint as it is printed, as words of ours.
 func (h Hint) Words() Words { return Words(h.String()) }
 
-// fill fills the empty blanks that have a name.
-func (h Hint) fill(blank, text string) {
+// fillBlank fills the empty blanks that have a name.
+func (h Hint) fillBlank(blank, text string) {
 	for _, s := range h {
 		for i, w := range s.Command {
 			if w.Blank == blank && w.Text == "" {

@@ -87,9 +87,9 @@ func (hs Hunks) Follow(l Lines) (Lines, bool) {
 // lines.
 const contextLines = 3
 
-// shown returns the lines around a hunk that a diff shows, of the old version or of the new one. They may go
+// shownLines returns the lines around a hunk that a diff shows, of the old version or of the new one. They may go
 // beyond the ends of the file.
-func (h Hunk) shown(old bool) Lines {
+func (h Hunk) shownLines(old bool) Lines {
 	first, count := h.NewFirst, h.NewCount
 	if old {
 		first, count = h.First, h.Count
@@ -104,7 +104,7 @@ func (h Hunk) shown(old bool) Lines {
 // lines of the version before with old, else of the one after.
 func (hs Hunks) Shows(l Lines, old bool) bool {
 	for _, h := range hs {
-		if s := h.shown(old); s[0] <= l[0] && l[0] <= s[1] {
+		if s := h.shownLines(old); s[0] <= l[0] && l[0] <= s[1] {
 			l[0] = s[1] + 1
 		}
 	}
@@ -115,16 +115,16 @@ func (hs Hunks) Shows(l Lines, old bool) bool {
 // many lines.
 func (hs Hunks) Nearest(line, lines int, old bool) (nearest int) {
 	for _, h := range hs {
-		s := h.shown(old)
+		s := h.shownLines(old)
 		near := min(max(line, s[0], 1), s[1], lines)
-		if near >= max(s[0], 1) && (nearest == 0 || distance(near, line) < distance(nearest, line)) {
+		if near >= max(s[0], 1) && (nearest == 0 || lineDistance(near, line) < lineDistance(nearest, line)) {
 			nearest = near
 		}
 	}
 	return nearest
 }
 
-func distance(a, b int) int { return max(a-b, b-a) }
+func lineDistance(a, b int) int { return max(a-b, b-a) }
 
 // Changes reports whether a hunk changes a line of the version before, with old, or of the one after.
 func (hs Hunks) Changes(line int, old bool) bool {

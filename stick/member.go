@@ -76,7 +76,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 
 func errAmbiguous(name AgentID, fits []AgentID) *Error {
 	return Errorf(CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
-		With("candidates", fits).Hintf("name one of them in full: %s", list(fits))
+		With("candidates", fits).Hintf("name one of them in full: %s", agentList(fits))
 }
 
 // NamedEver is like [Room.Named], but also finds members that have left, because the log still has what they
@@ -108,15 +108,15 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	if len(names) == 0 {
 		return "", e.Hintf("nobody has joined it: %s", Cmd("tt state"))
 	}
-	return "", e.Hintf("did you mean %s? %s lists the members", nearest(string(name), names), Cmd("tt state --all"))
+	return "", e.Hintf("did you mean %s? %s lists the members", nearestMatch(string(name), names), Cmd("tt state --all"))
 }
 
-// list joins the names of agents, and cuts the list after a few.
-func list(agents []AgentID) Words {
+// agentList joins the names of agents, and cuts the list after a few.
+func agentList(agents []AgentID) Words {
 	const most = 5
 	var names []Words
 	for _, a := range agents[:min(len(agents), most)] {
-		names = append(names, who(a))
+		names = append(names, agentName(a))
 	}
 	if len(agents) > most {
 		names = append(names, "…")
@@ -196,7 +196,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 func (r Room) rerouteAfter(events []Event, a AgentID, s *Probed, now Time) (Room, []Event, error) {
 	t := r.Turn
 	if t.State == Idle && events[len(events)-1].TurnEndedOf() != "" || t.State == Reserved && t.ReservedFor == a {
-		next, moved := r.reroute(s, now)
+		next, moved := r.rerouteStick(s, now)
 		return next, append(events, moved...), nil
 	}
 	return r, events, nil
@@ -219,7 +219,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	}
 	m, ok := r.Member(q.Who)
 	if !ok || m.State != Joined {
-		return r, nil, r.unknown(q.Who, "can't be removed", s)
+		return r, nil, r.errUnknownMember(q.Who, "can't be removed", s)
 	}
 	if q.Who == q.By {
 		return r, nil, Errorf(CodeUsage, "you can't remove yourself").With("agent_id", q.Who).
@@ -325,18 +325,18 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 			return r, nil, err
 		}
 	}
-	if key := r.Policy.relaxed(p); key != "" && !person {
+	if key := r.Policy.relaxedKey(p); key != "" && !person {
 		return r, nil, Errorf(CodePersonOnly, "only a person may relax %s", key).With("field", key).
 			Hintf("ask a person to run it")
 	}
 	if !person && r.withAnother(by) {
-		p = p.delay(r.Policy)
+		p = p.delayLowered(r.Policy)
 	}
 	if p == r.Policy {
 		return r, nil, nil
 	}
 	var changed PolicyChangedPayload
-	changed.Policy, changed.NextTurn = r.Policy.changes(p)
+	changed.Policy, changed.NextTurn = r.Policy.compareWith(p)
 	r.Policy = p
 	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(changed)}, nil
 }

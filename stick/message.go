@@ -53,7 +53,7 @@ func ParseCategory(s string) (Category, error) {
 		Hintf("the categories are %s", Names(names, len(names)))
 }
 
-func (c Category) info() CategoryInfo {
+func (c Category) findInfo() CategoryInfo {
 	i := slices.IndexFunc(Categories, func(r CategoryInfo) bool { return r.Category == c })
 	if i < 0 {
 		return CategoryInfo{Category: c} // a newer program wrote it
@@ -63,7 +63,7 @@ func (c Category) info() CategoryInfo {
 
 // Asks reports whether messages of the category require an acknowledgement unless their sender says
 // otherwise.
-func (c Category) Asks() bool { return c.info().Ack }
+func (c Category) Asks() bool { return c.findInfo().Ack }
 
 // Recipients of a message that aren't members.
 const (
@@ -290,9 +290,9 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	}
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
 		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s", m.Category, Words(strings.Join(missing, ", "))).
-			With("missing", missing).Hintf("add %s", flags(missing))
+			With("missing", missing).Hintf("add %s", flagNames(missing))
 	}
-	to, err := r.recipients(q)
+	to, err := r.listRecipients(q)
 	if err != nil {
 		return r, nil, err
 	}
@@ -306,16 +306,16 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 		}
 	}
 	switch {
-	case m.everybody():
+	case m.isToEverybody():
 		m.To = []AgentID{ToRoom}
-	case !m.nobody():
+	case !m.isToNobody():
 		m.To = present
 	}
-	if len(present) == 0 && !m.nobody() {
+	if len(present) == 0 && !m.isToNobody() {
 		return r, nil, noRecipient(q.Message.To, m.LeftOut)
 	}
 	e := r.newEvent(EventMessageSent, q.By, "")
-	if len(m.To) == 1 && !m.everybody() && !m.nobody() {
+	if len(m.To) == 1 && !m.isToEverybody() && !m.isToNobody() {
 		e.To = m.To[0]
 	}
 	e.Task = q.Task
@@ -330,13 +330,13 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	return r, []Event{e.withPayload(MessageSentPayload{Message: &m})}, nil
 }
 
-// recipients returns the members that a message is for, including those that are gone.
-func (r Room) recipients(q Sending) ([]AgentID, error) {
+// listRecipients returns the members that a message is for, including those that are gone.
+func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 	m := q.Message
 	switch {
-	case m.nobody():
+	case m.isToNobody():
 		return nil, nil
-	case m.everybody():
+	case m.isToEverybody():
 		var to []AgentID
 		for _, x := range r.Members {
 			if x.State == Joined && x.Agent != q.By {
@@ -383,11 +383,11 @@ func (r Room) recipients(q Sending) ([]AgentID, error) {
 	return to, nil
 }
 
-func (m Message) everybody() bool {
+func (m Message) isToEverybody() bool {
 	return len(m.To) == 1 && (m.To[0] == ToRoom || m.To[0] == ToBroadcast)
 }
 
-func (m Message) nobody() bool { return len(m.To) == 1 && m.To[0] == ToSystem }
+func (m Message) isToNobody() bool { return len(m.To) == 1 && m.To[0] == ToSystem }
 
 func noRecipient(to, leftOut []AgentID) *Error {
 	if len(leftOut) == 0 {
@@ -402,12 +402,12 @@ func noRecipient(to, leftOut []AgentID) *Error {
 	if len(leftOut) > 1 {
 		are = "are"
 	}
-	return Errorf(CodeNoRecipient, "%s %s gone", list(leftOut), are).
+	return Errorf(CodeNoRecipient, "%s %s gone", agentList(leftOut), are).
 		With("left_out", leftOut).Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 }
 
-// flags writes the names of fields as flags of a command line.
-func flags(fields []string) Words {
+// flagNames writes the names of fields as flags of a command line.
+func flagNames(fields []string) Words {
 	out := make([]string, len(fields))
 	for i, f := range fields {
 		out[i] = "--" + strings.ReplaceAll(f, "_", "-")

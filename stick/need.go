@@ -60,8 +60,8 @@ func SortNeeds(needs []Need) {
 	})
 }
 
-// plain says a cause by its own name.
-func (c Cause) plain() Words {
+// plainWords says a cause by its own name.
+func (c Cause) plainWords() Words {
 	isCause := slices.ContainsFunc(Causes, func(row CauseInfo) bool { return row.Cause == c })
 	if !isCause {
 		return Wordsf("%s", c)

@@ -53,9 +53,9 @@ func (r Room) ResolveNote(by AgentID, n Note) []Event {
 // NoteOf returns the note that an event of type [EventNoteAdded] added.
 func NoteOf(e Event) Note {
 	p, _ := PayloadOf[NoteAddedPayload](e)
-	return p.of(e)
+	return p.noteFrom(e)
 }
 
-func (p NoteAddedPayload) of(e Event) Note {
+func (p NoteAddedPayload) noteFrom(e Event) Note {
 	return Note{ID: e.Seq, Author: e.From, Turn: p.Turn, Body: p.Note, CreatedAt: e.CreatedAt}
 }

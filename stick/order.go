@@ -4,20 +4,20 @@ import "slices"
 
 // The order in which members get the stick: who waits, who comes first among them, and whom a release names.
 
-// waiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
+// listWaiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
 // wait for work now. They come in the room's order.
-func (r Room) waiting(s *Probed) []Member {
+func (r Room) listWaiting(s *Probed) []Member {
 	var out []Member
 	for _, m := range r.Members {
 		if m.State == Joined && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
 			out = append(out, m)
 		}
 	}
-	return r.inOrder(out)
+	return r.sortByOrder(out)
 }
 
-// another reports whether a member other than a waits for work.
-func (r Room) another(s *Probed, a AgentID) bool {
+// hasOtherWaiter reports whether a member other than a waits for work.
+func (r Room) hasOtherWaiter(s *Probed, a AgentID) bool {
 	for _, m := range r.Members {
 		if m.State == Joined && m.Agent != a && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
 			return true
@@ -26,20 +26,20 @@ func (r Room) another(s *Probed, a AgentID) bool {
 	return false
 }
 
-// inOrder sorts members by the room's order. Fair begins with the member that has gone longest without the
+// sortByOrder sorts members by the room's order. Fair begins with the member that has gone longest without the
 // stick, or since it joined. Sequence begins behind the member that was last named or granted the stick.
-func (r Room) inOrder(ms []Member) []Member {
+func (r Room) sortByOrder(ms []Member) []Member {
 	slices.SortStableFunc(ms, func(a, b Member) int {
 		if r.Policy.Order == Sequence {
-			return r.distance(a) - r.distance(b)
+			return r.placesAfterIndex(a) - r.placesAfterIndex(b)
 		}
 		return int(max(-1, min(1, max(a.HeldSeq, a.JoinSeq)-max(b.HeldSeq, b.JoinSeq))))
 	})
 	return ms
 }
 
-// distance returns how many places m comes after the sequence index, where the first member follows the last.
-func (r Room) distance(m Member) int {
+// placesAfterIndex returns how many places m comes after the sequence index, where the first member follows the last.
+func (r Room) placesAfterIndex(m Member) int {
 	d := m.Ordinal - r.Turn.SequenceIndex
 	if d <= 0 {
 		d += 1 << 30
@@ -50,7 +50,7 @@ func (r Room) distance(m Member) int {
 // nameNext is the release rule: it reserves the free stick for the first candidate. If there is none, it
 // leaves the stick free and says why.
 func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
-	next, ok := r.candidate(s, now)
+	next, ok := r.nextCandidate(s, now)
 	if !ok {
 		r.Turn.FreeSince = now
 		return r, "", NobodyWaits
@@ -58,10 +58,10 @@ func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 	return r.reserve(next, ByRelease, now), next, ""
 }
 
-// candidate picks the member that the release rule names: the first of those that wait for work and weren't
+// nextCandidate picks the member that the release rule names: the first of those that wait for work and weren't
 // passed over. The member that ended the turn comes last of them. If nobody waits, candidate picks in the
 // same way from those whose own wait returned without the turn a moment ago.
-func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
+func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 	var recent []Member
 	for _, m := range r.Members {
 		if m.State == Joined && !m.ReturnedAt.IsZero() && !r.grace(m.ReturnedAt).Due(now) &&
@@ -69,16 +69,16 @@ func (r Room) candidate(s *Probed, now Time) (AgentID, bool) {
 			recent = append(recent, m)
 		}
 	}
-	for _, ms := range [][]Member{r.waiting(s), r.inOrder(recent)} {
-		if line := inLine(ms, r.Turn.Prior); len(line) > 0 {
+	for _, ms := range [][]Member{r.listWaiting(s), r.sortByOrder(recent)} {
+		if line := queueOf(ms, r.Turn.Prior); len(line) > 0 {
 			return line[0], true
 		}
 	}
 	return "", false
 }
 
-// inLine leaves out those that were passed over, and puts the member that ended the turn last.
-func inLine(ms []Member, prior AgentID) []AgentID {
+// queueOf leaves out those that were passed over, and puts the member that ended the turn last.
+func queueOf(ms []Member, prior AgentID) []AgentID {
 	var line, last []AgentID
 	for _, m := range ms {
 		switch {
@@ -95,16 +95,16 @@ func inLine(ms []Member, prior AgentID) []AgentID {
 // InLine lists the members that wait for the stick, in the order in which releases would name them.
 func (r Room) InLine(s *Probed) []AgentID {
 	if r.Turn.State != Owned {
-		return inLine(r.waiting(s), r.Turn.Prior)
+		return queueOf(r.listWaiting(s), r.Turn.Prior)
 	}
-	others := slices.DeleteFunc(r.waiting(s), func(m Member) bool { return m.Agent == r.Turn.Owner })
-	return inLine(others, "") // the holder will have ended the last turn by then
+	others := slices.DeleteFunc(r.listWaiting(s), func(m Member) bool { return m.Agent == r.Turn.Owner })
+	return queueOf(others, "") // the holder will have ended the last turn by then
 }
 
 // nextActive resolves [Next] for a pass by a: the member that a release would name, or else the next active
 // member in order. It is "" if no other member is active.
 func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
-	if next, ok := r.candidate(s, now); ok && next != a {
+	if next, ok := r.nextCandidate(s, now); ok && next != a {
 		return next
 	}
 	var active []Member
@@ -116,10 +116,10 @@ func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
 	if len(active) == 0 {
 		return ""
 	}
-	return r.inOrder(active)[0].Agent
+	return r.sortByOrder(active)[0].Agent
 }
 
-// deferred reports whether a must let others go first, because it ended the last turn a moment ago.
-func (r Room) deferred(a AgentID, s *Probed, now Time) bool {
-	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.another(s, a)
+// mustDefer reports whether a must let others go first, because it ended the last turn a moment ago.
+func (r Room) mustDefer(a AgentID, s *Probed, now Time) bool {
+	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.hasOtherWaiter(s, a)
 }

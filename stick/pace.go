@@ -40,14 +40,14 @@ var WakeTypes = []EventType{EventMessageSent, EventMessageAcked, EventClaim, Eve
 // docs/decisions/waking-agents.md#two-agents-that-wake-each-other.
 func WakeAt(e Event, a AgentID, past []Event) Deadline {
 	b := e.From
-	if !paced(e) {
+	if !isPaced(e) {
 		return Deadline{SetAt: e.CreatedAt}
 	}
 	n := 0
 	acted := map[AgentID]bool{a: true, b: true} // the recipient has done something since the last wake of it by the other
 	past = slices.DeleteFunc(slices.Clone(past), func(p Event) bool { return p.Seq >= e.Seq })
 	for _, p := range append(past, e) {
-		if !paced(p) {
+		if !isPaced(p) {
 			n = 0
 		}
 		to := a
@@ -57,7 +57,7 @@ func WakeAt(e Event, a AgentID, past []Event) Deadline {
 		if p.From != a && p.From != b {
 			continue
 		}
-		if p.wakes(to) && acted[to] {
+		if p.isWakeFor(to) && acted[to] {
 			n++
 			acted[to] = false
 		}
@@ -66,20 +66,20 @@ func WakeAt(e Event, a AgentID, past []Event) Deadline {
 	return Deadline{SetAt: e.CreatedAt, TTL: wakeDelay(n)}
 }
 
-// paced reports whether an event is one of those that agents can answer without end.
-func paced(e Event) bool {
+// isPaced reports whether an event is one of those that agents can answer without end.
+func isPaced(e Event) bool {
 	m := e.Message()
 	return !e.From.Human() && (e.Type == EventMessageAcked || e.Type == EventMessageSent && m.Category != Blocked && m.Hint != Interrupt)
 }
 
-// wakes reports whether an event is a message or an acknowledgement for a.
-func (e Event) wakes(a AgentID) bool {
+// isWakeFor reports whether an event is a message or an acknowledgement for a.
+func (e Event) isWakeFor(a AgentID) bool {
 	switch e.Type {
 	case EventMessageAcked:
 		return e.To == a
 	case EventMessageSent:
 		m := e.Message()
-		return e.To == a || m.everybody() || slices.Contains(m.To, a)
+		return e.To == a || m.isToEverybody() || slices.Contains(m.To, a)
 	}
 	return false
 }

@@ -17,7 +17,7 @@ func (c *conversation) add(e Event) Event {
 
 func (c *conversation) send(from AgentID, m Message) Event {
 	e := Event{Type: EventMessageSent, From: from}
-	if len(m.To) == 1 && !m.everybody() {
+	if len(m.To) == 1 && !m.isToEverybody() {
 		e.To = m.To[0]
 	}
 	return c.add(e.withPayload(MessageSentPayload{Message: &m}))

@@ -20,7 +20,7 @@ func (p Pause) On() bool { return p.By != "" }
 // punctuation mark, or is empty.
 func (p Pause) Says(now Time, so Words) Words {
 	if so == "" {
-		return p.saysWho(now) + because(p.Reason)
+		return p.saysWho(now) + reasonSuffix(p.Reason)
 	}
 	return p.saysWho(now) + so + "; " + Wrote(p.By, p.Reason, maxShownReason)
 }
@@ -85,7 +85,7 @@ func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Even
 		t.ReservedAt = now
 	case Idle:
 		var named []Event
-		r, named = r.reroute(s, now)
+		r, named = r.rerouteStick(s, now)
 		events = append(events, named...)
 	}
 	return r, events, nil

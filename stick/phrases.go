@@ -22,17 +22,17 @@ func taskOf(e Event) Words {
 // cutName is a [Name] of at most most characters.
 func cutName(name string, most int) Words { return Wordsf("%s", Name(name).Cut(most)) }
 
-// at names a commit at the end of a sentence.
-func at(commit string) Words {
+// atCommit names a commit at the end of a sentence.
+func atCommit(commit string) Words {
 	if commit == "" {
 		return ""
 	}
 	return ", commit " + cutName(short(commit), maxShownName)
 }
 
-// said tells of a message from somebody in the words that all screens for people use.
-func (m Message) said(from Words) Words {
-	to := m.recipients()
+// describeFrom tells of a message from somebody in the words that all screens for people use.
+func (m Message) describeFrom(from Words) Words {
+	to := m.recipientWords()
 	switch m.Category {
 	case Handover:
 		return Wordsf("Passed to %s by %s", to, from)
@@ -46,20 +46,20 @@ func (m Message) said(from Words) Words {
 	return Wordsf("%s told %s", from, to)
 }
 
-// recipients names whom the message went to.
-func (m Message) recipients() Words {
+// recipientWords names whom the message went to.
+func (m Message) recipientWords() Words {
 	switch {
 	case len(m.To) == 0:
 		return "nobody"
-	case m.everybody():
+	case m.isToEverybody():
 		return "everybody"
-	case m.nobody():
+	case m.isToNobody():
 		return "the log"
 	}
 	const most = 3
 	names := make([]Words, min(len(m.To), most))
 	for i := range names {
-		names[i] = who(m.To[i])
+		names[i] = agentName(m.To[i])
 	}
 	if more := len(m.To) - most; more > 0 {
 		return Wordsf("%s and %d more", JoinWords(names, ", "), more)
@@ -83,8 +83,8 @@ func (m Message) Gist(n int) Words {
 	return ": " + Quote(text, n)
 }
 
-// owed says which messages won't be answered, because the member that owed the answers takes part no longer.
-func owed(messages []int64) Words {
+// owedNote says which messages won't be answered, because the member that owed the answers takes part no longer.
+func owedNote(messages []int64) Words {
 	switch len(messages) {
 	case 0:
 		return ""
@@ -94,14 +94,14 @@ func owed(messages []int64) Words {
 	return Wordsf("; message %d and others won't be answered", messages[0])
 }
 
-func paths(p glob.Pattern) Words {
+func patternWords(p glob.Pattern) Words {
 	if p == "" {
 		return "paths"
 	}
 	return cutName(string(p), glob.MaxBytes)
 }
 
-func edited(paths []string) Words {
+func editedPaths(paths []string) Words {
 	switch len(paths) {
 	case 0:
 		return "files"
@@ -117,53 +117,53 @@ func editedOf(paths []string, count int) Words {
 	case len(paths) == 0:
 		return "the working tree"
 	case count < 2:
-		return edited(paths)
+		return editedPaths(paths)
 	}
 	return Wordsf("%d files, first %s", count, cutName(paths[0], maxShownName))
 }
 
-// about names the task that a message is about.
-func about(e Event) Words {
+// aboutTask names the task that a message is about.
+func aboutTask(e Event) Words {
 	if e.Task == "" {
 		return ""
 	}
 	return " about " + cutName(e.Task, MaxLabel)
 }
 
-func task(e Event) Words {
+func forTask(e Event) Words {
 	if e.Task == "" {
 		return ""
 	}
 	return " for " + cutName(e.Task, MaxLabel)
 }
 
-func who(a AgentID) Words {
+func agentName(a AgentID) Words {
 	if a == "" {
 		return "tt"
 	}
 	return cutName(string(a), maxAgentBytes)
 }
 
-// because is the reason of whoever a sentence is about, for its end.
-func because(reason string) Words {
+// reasonSuffix is the reason of whoever a sentence is about, for its end.
+func reasonSuffix(reason string) Words {
 	if Line(reason) == "" {
 		return ""
 	}
 	return ": " + Quote(reason, maxShownReason)
 }
 
-// next is what the author of a handoff leaves to the next holder, for the end of a sentence.
-func next(e Event) Words {
+// nextActionOf is what the author of a handoff leaves to the next holder, for the end of a sentence.
+func nextActionOf(e Event) Words {
 	if e.Handoff == nil {
 		return ""
 	}
 	return "; " + Wrote(e.From, e.Handoff.NextAction, maxShownReason)
 }
 
-// relayed says that an agent says that a person wanted it: nobody has heard the person.
-func relayed(by AgentID) Words {
+// relayedNote says that an agent says that a person wanted it: nobody has heard the person.
+func relayedNote(by AgentID) Words {
 	if by == "" {
 		return ""
 	}
-	return "; " + who(by) + " says that a person asked for it"
+	return "; " + agentName(by) + " says that a person asked for it"
 }

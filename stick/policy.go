@@ -99,12 +99,12 @@ type PolicyKey struct {
 	next     func(*Limits) *time.Duration // nil unless it is one of [Limits]
 	words    []string
 	word     func(*Policy) *string
-	yes      func(*Policy) *bool
+	boolean      func(*Policy) *bool
 }
 
 // Words returns the words that the value can be; none if it is a duration.
 func (k PolicyKey) Words() []string {
-	if k.yes != nil {
+	if k.boolean != nil {
 		return []string{"true", "false"}
 	}
 	return k.words
@@ -154,7 +154,7 @@ var PolicyKeys = []PolicyKey{
 	},
 	{
 		Name: "require_contracts", Meaning: "true refuses messages that lack a field of their category; only a person may relax it",
-		yes: func(p *Policy) *bool { return &p.RequireContracts },
+		boolean: func(p *Policy) *bool { return &p.RequireContracts },
 	},
 	{
 		Name: "enforce", Meaning: "who may edit without the stick: off everybody, warn everybody, who is told so, scopes those who have reserved the path, " +
@@ -188,7 +188,7 @@ func (p Policy) Get(key string) string {
 		case k.word != nil:
 			return *k.word(&p)
 		default:
-			return strconv.FormatBool(*k.yes(&p))
+			return strconv.FormatBool(*k.boolean(&p))
 		}
 	}
 	return ""
@@ -200,7 +200,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 	i := slices.IndexFunc(PolicyKeys, func(k PolicyKey) bool { return k.Name == key })
 	if i < 0 {
 		return p, Errorf(CodeUsage, "there is no policy %q", clip(key, 60)).With("field", "key").
-			Hintf("did you mean %s? %s lists all", nearest(key, policyNames()), Cmd("tt policy"))
+			Hintf("did you mean %s? %s lists all", nearestMatch(key, policyNames()), Cmd("tt policy"))
 	}
 	k := PolicyKeys[i]
 	switch {
@@ -209,11 +209,11 @@ func (p Policy) Set(key, value string) (Policy, error) {
 			return p, Errorf(CodeUsage, "%s must be %s, not %q", key, Words(strings.Join(k.words, " or ")), clip(value, 60)).With("field", key)
 		}
 		*k.word(&p) = value
-	case k.yes != nil:
+	case k.boolean != nil:
 		if value != "true" && value != "false" {
 			return p, Errorf(CodeUsage, "%s must be true or false, not %q", key, clip(value, 60)).With("field", key)
 		}
-		*k.yes(&p) = value == "true"
+		*k.boolean(&p) = value == "true"
 	default:
 		d, err := time.ParseDuration(value)
 		if err != nil || d < minPolicyDuration || d > maxPolicyDuration {
@@ -238,8 +238,8 @@ func (p Policy) Next(key string) string {
 	return ""
 }
 
-// delay leaves the limits that p lowers as they were, and lowers them with the next turn.
-func (p Policy) delay(was Policy) Policy {
+// delayLowered leaves the limits that p lowers as they were, and lowers them with the next turn.
+func (p Policy) delayLowered(was Policy) Policy {
 	for _, k := range PolicyKeys {
 		if k.next != nil && *k.duration(&p) < *k.duration(&was) {
 			*k.next(&p.NextTurn), *k.duration(&p) = *k.duration(&p), *k.duration(&was)
@@ -248,8 +248,8 @@ func (p Policy) delay(was Policy) Policy {
 	return p
 }
 
-// begin applies what has waited for the next turn.
-func (p Policy) begin() Policy {
+// applyPending applies what has waited for the next turn.
+func (p Policy) applyPending() Policy {
 	for _, k := range PolicyKeys {
 		if k.next != nil && *k.next(&p.NextTurn) != 0 {
 			*k.duration(&p) = *k.next(&p.NextTurn)
@@ -259,8 +259,8 @@ func (p Policy) begin() Policy {
 	return p
 }
 
-// changes returns how q differs from p: what applies now, and what applies from the next turn on.
-func (p Policy) changes(q Policy) (now, next map[string]Change) {
+// compareWith returns how q differs from p: what applies now, and what applies from the next turn on.
+func (p Policy) compareWith(q Policy) (now, next map[string]Change) {
 	now, next = map[string]Change{}, map[string]Change{}
 	for _, k := range PolicyKeys {
 		was, is := p.Get(k.Name), q.Get(k.Name)
@@ -277,8 +277,8 @@ func (p Policy) changes(q Policy) (now, next map[string]Change) {
 	return now, next
 }
 
-// relaxed returns a key by which q asks less of agents than p, and "" if there is none.
-func (p Policy) relaxed(q Policy) string {
+// relaxedKey returns a key by which q asks less of agents than p, and "" if there is none.
+func (p Policy) relaxedKey(q Policy) string {
 	switch {
 	case p.RequireContracts && !q.RequireContracts:
 		return "require_contracts"
@@ -318,7 +318,7 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 		case k.word != nil:
 			m[k.Name] = *k.word(&p)
 		default:
-			m[k.Name] = *k.yes(&p)
+			m[k.Name] = *k.boolean(&p)
 		}
 		if k.next != nil && *k.next(&p.NextTurn) != 0 {
 			next[k.Name+"_ms"] = k.next(&p.NextTurn).Milliseconds()
@@ -362,7 +362,7 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 		case k.word != nil:
 			err = json.Unmarshal(raw, k.word(p))
 		default:
-			err = json.Unmarshal(raw, k.yes(p))
+			err = json.Unmarshal(raw, k.boolean(p))
 		}
 		if err != nil {
 			return err
@@ -371,8 +371,8 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// nearest returns the candidate with the smallest edit distance to s.
-func nearest(s string, candidates []string) string {
+// nearestMatch returns the candidate with the smallest edit distance to s.
+func nearestMatch(s string, candidates []string) string {
 	best, cost := "", 1<<30
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(s), c); d < cost {

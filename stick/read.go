@@ -79,7 +79,7 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	for _, w := range writes {
 		paths = append(paths, w.Read.Path)
 	}
-	said := writes[0].says()
+	said := writes[0].describeChange()
 	if len(writes) > 1 {
 		said += Wordsf("; also changed: %s", firstPaths(paths[1:]))
 	}
@@ -95,8 +95,8 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	return why
 }
 
-// says tells who has changed the file, and how much.
-func (w StaleWrite) says() Words {
+// describeChange tells who has changed the file, and how much.
+func (w StaleWrite) describeChange() Words {
 	seen, lines := Words("read"), Words("")
 	if w.Read.Wrote {
 		seen = "wrote"
@@ -104,16 +104,16 @@ func (w StaleWrite) says() Words {
 	if w.Counted {
 		lines = Wordsf(" (+%d −%d)", w.Added, w.Removed)
 	}
-	return Wordsf("%s changed %s after you %s it%s", w.changer(), Name(w.Read.Path).Cut(120), seen, lines)
+	return Wordsf("%s changed %s after you %s it%s", w.changerName(), Name(w.Read.Path).Cut(120), seen, lines)
 }
 
-// changer names who has changed the file, for the writer.
-func (w StaleWrite) changer() Words {
+// changerName names who has changed the file, for the writer.
+func (w StaleWrite) changerName() Words {
 	switch {
 	case w.By.Agent == "":
 		return "somebody"
 	case w.By.Agent != w.Read.Agent:
-		return who(w.By.Agent)
+		return agentName(w.By.Agent)
 	case w.By.Helper != "":
 		return "a sub-agent of your session"
 	}

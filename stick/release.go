@@ -39,7 +39,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 			Hintf("pass it to another member, or release it: %s", Cmd("tt release --status … --next-action …"))
 	}
 	if !r.Active(to, now, s) {
-		return given, nil, r.unknown(to, "can't be passed the stick", s)
+		return given, nil, r.errUnknownMember(to, "can't be passed the stick", s)
 	}
 	r = r.reserve(to, ByPass, now)
 	reachable := r.Listening(to, "", s)
@@ -47,8 +47,8 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	return r, []Event{e.withPayload(PassPayload{Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt()})}, nil
 }
 
-// unknown refuses an agent that isn't an active member, and says why it isn't.
-func (r Room) unknown(a AgentID, what Words, s *Probed) *Error {
+// errUnknownMember refuses an agent that isn't an active member, and says why it isn't.
+func (r Room) errUnknownMember(a AgentID, what Words, s *Probed) *Error {
 	why := Words("it isn't a member of this room")
 	if m, ok := r.Member(a); ok {
 		switch {
@@ -107,15 +107,15 @@ func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event)
 		lost := !r.joined(t.ReservedFor) || (t.ReservedFor != by && r.gone(t.ReservedFor, s))
 		if (lapsed && !lost) || (lost && !take) {
 			r.edit(t.ReservedFor, func(m *Member) { m.PassedOver = true })
-			return r.reroute(s, now)
+			return r.rerouteStick(s, now)
 		}
 	}
 	return r, nil
 }
 
-// reroute lets the release rule name the next holder after a reservation was lost or a turn ended without a
+// rerouteStick lets the release rule name the next holder after a reservation was lost or a turn ended without a
 // handoff. It makes no event if nobody had a reservation and nobody gets one.
-func (r Room) reroute(s *Probed, now Time) (Room, []Event) {
+func (r Room) rerouteStick(s *Probed, now Time) (Room, []Event) {
 	from := r.Turn.ReservedFor
 	p := ReroutedPayload{Prior: from}
 	if m, ok := r.Member(from); ok {

@@ -78,7 +78,7 @@ type MemberRecord struct {
 // what its events change.
 func (c *Record) Replay(e Event) error {
 	if c.Members == nil {
-		c.begin()
+		c.startEmpty()
 	}
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
@@ -102,8 +102,8 @@ func (c *Record) Replay(e Event) error {
 	return nil
 }
 
-// begin makes the record of a room in which nothing has happened.
-func (c *Record) begin() {
+// startEmpty makes the record of a room in which nothing has happened.
+func (c *Record) startEmpty() {
 	c.State = Idle
 	c.Members, c.Sessions = map[AgentID]MemberRecord{}, map[AgentID]Session{}
 	c.Policy, c.NextTurn = map[string]string{}, map[string]string{}
@@ -128,8 +128,8 @@ func (c *Record) inTurn(e Event, rule turnRule) error {
 	return nil
 }
 
-// unchanged replays an event that changes nothing in the record except for receipts.
-func unchanged[P Payload](*Record, *Event, P) error { return nil }
+// replayNothing replays an event that changes nothing in the record except for receipts.
+func replayNothing[P Payload](*Record, *Event, P) error { return nil }
 
 // handOver replays the end of a turn with a handoff.
 func (c *Record) handOver(e *Event, lease string, by ReservedBy) error {
@@ -141,19 +141,19 @@ func (c *Record) handOver(e *Event, lease string, by ReservedBy) error {
 	}
 	c.endTurn(e.From, e.Seq)
 	c.HandoffSeq, c.Pending, c.NextAction = e.Seq, true, clip(e.Handoff.NextAction, 80)
-	c.reserve(e.To, by)
+	c.reserveStick(e.To, by)
 	return nil
 }
 
 // endTurn ends the turn of an owner.
 func (c *Record) endTurn(owner AgentID, seq int64) {
-	c.member(owner, func(m *MemberRecord) { m.HeldSeq = seq })
-	c.free()
+	c.changeMember(owner, func(m *MemberRecord) { m.HeldSeq = seq })
+	c.freeStick()
 	c.Prior = owner
 }
 
-// receipt changes a recipient's receipt for a message.
-func (c *Record) receipt(message int64, a AgentID, change func(Receipt) (Receipt, error)) error {
+// changeReceipt changes a recipient's receipt for a message.
+func (c *Record) changeReceipt(message int64, a AgentID, change func(Receipt) (Receipt, error)) error {
 	k := ReceiptKey{message, a}
 	r, ok := c.Receipts[k]
 	if !ok {
@@ -166,8 +166,8 @@ func (c *Record) receipt(message int64, a AgentID, change func(Receipt) (Receipt
 	return err
 }
 
-// address puts an event into the inboxes of people.
-func address(e *Event, people []AgentID) {
+// addressPeople puts an event into the inboxes of people.
+func addressPeople(e *Event, people []AgentID) {
 	for _, a := range people {
 		e.For = append(e.For, Addressee{a, OwesReading})
 	}
@@ -191,13 +191,13 @@ func (c *Record) tellAll(e *Event) {
 	}
 }
 
-// recipients returns the addressees of a message.
-func (c *Record) recipients(from AgentID, m Message) (out []Addressee) {
+// listAddressees returns the addressees of a message.
+func (c *Record) listAddressees(from AgentID, m Message) (out []Addressee) {
 	to := m.To
 	switch {
-	case m.nobody():
+	case m.isToNobody():
 		return nil
-	case m.everybody():
+	case m.isToEverybody():
 		to = nil
 		for a, x := range c.Members {
 			if x.State == Joined && a != from && !slices.Contains(m.LeftOut, a) {
@@ -215,14 +215,14 @@ func (c *Record) recipients(from AgentID, m Message) (out []Addressee) {
 	return out
 }
 
-func (c *Record) member(a AgentID, change func(*MemberRecord)) {
+func (c *Record) changeMember(a AgentID, change func(*MemberRecord)) {
 	m := c.Members[a]
 	change(&m)
 	c.Members[a] = m
 }
 
-// unreserve ends the reservations of a member that takes part no longer.
-func (c *Record) unreserve(a AgentID) {
+// endReservations ends the reservations of a member that takes part no longer.
+func (c *Record) endReservations(a AgentID) {
 	maps.DeleteFunc(c.Reservations, func(_ int64, v Reservation) bool { return v.Agent == a })
 }
 
@@ -234,12 +234,12 @@ func (c *Record) endSession(a AgentID) {
 	}
 }
 
-func (c *Record) grant(a AgentID, lease string, byClaim bool) error {
+func (c *Record) grantTurn(a AgentID, lease string, byClaim bool) error {
 	if c.Paused.On() {
 		return errors.New("the room is paused")
 	}
 	direct := c.Pending && byClaim
-	c.free()
+	c.freeStick()
 	c.Turn++
 	c.Messages = 0
 	maps.Copy(c.Policy, c.NextTurn)
@@ -248,11 +248,11 @@ func (c *Record) grant(a AgentID, lease string, byClaim bool) error {
 	return nil
 }
 
-func (c *Record) free() {
+func (c *Record) freeStick() {
 	c.State, c.Owner, c.LeaseSum, c.Reserved, c.ReservedBy, c.Direct = Idle, "", "", "", "", false
 }
 
-func (c *Record) reserve(a AgentID, by ReservedBy) {
+func (c *Record) reserveStick(a AgentID, by ReservedBy) {
 	if a != "" {
 		c.State, c.Reserved, c.ReservedBy = Reserved, a, by
 	}

@@ -42,17 +42,17 @@ const MaxPatterns = 100
 // ReservationOf returns the reservation that an event of type [EventReserved] made.
 func ReservationOf(e Event) Reservation {
 	p, _ := PayloadOf[ReservedPayload](e)
-	return p.of(e)
+	return p.reservationFrom(e)
 }
 
-func (p ReservedPayload) of(e Event) Reservation {
+func (p ReservedPayload) reservationFrom(e Event) Reservation {
 	return Reservation{ID: e.Seq, Agent: e.From, Pattern: p.Pattern, Task: e.Task, TTL: p.TTL, MadeAt: e.CreatedAt}
 }
 
 // ExpiresAt returns when a reservation becomes stale if its owner does nothing until then.
-func (r Room) ExpiresAt(v Reservation) Time { return r.lapse(v).At() }
+func (r Room) ExpiresAt(v Reservation) Time { return r.lapseDeadline(v).At() }
 
-func (r Room) lapse(v Reservation) Deadline {
+func (r Room) lapseDeadline(v Reservation) Deadline {
 	m, _ := r.Member(v.Agent)
 	return Deadline{max(v.MadeAt, m.LastSeenAt), v.TTL.Duration()}
 }
@@ -60,7 +60,7 @@ func (r Room) lapse(v Reservation) Deadline {
 // Stale reports whether a reservation is past its time or its owner is gone. A stale reservation denies
 // nobody, and others may take it over.
 func (r Room) Stale(v Reservation, s *Probed, now Time) bool {
-	return r.lapse(v).Due(now) || r.gone(v.Agent, s)
+	return r.lapseDeadline(v).Due(now) || r.gone(v.Agent, s)
 }
 
 // Reserving is a request to reserve paths. It reserves all of the patterns or none.
@@ -96,17 +96,17 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 	if q.TTL == 0 {
 		q.TTL = DefaultReservationTTL
 	}
-	if err := q.check(); err != nil {
+	if err := q.checkRequest(); err != nil {
 		return nil, nil, err
 	}
 	if r.Closed {
 		return nil, nil, r.errClosed()
 	}
-	mine := q.mine(near)
+	mine := q.ownReservations(near)
 	taken := map[int64]bool{}
 	var refused *Error
 	for _, p := range q.Patterns {
-		for _, m := range r.meets(q, p, near, s, now) {
+		for _, m := range r.findMeets(q, p, near, s, now) {
 			met = append(met, m)
 			switch {
 			case m.Stale && m.Overlap == glob.Exact && q.TakeStale:
@@ -115,10 +115,10 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 					events = append(events, r.takeStale(q, m)...)
 				}
 			case m.Stale && m.Overlap == glob.Exact:
-				refused = first(refused, r.staleHeld(m, now))
+				refused = firstError(refused, r.errStaleHeld(m, now))
 			case m.Stale:
 			case m.Overlap == glob.Exact || q.Strict:
-				refused = first(refused, r.conflict(m))
+				refused = firstError(refused, r.errConflict(m))
 			}
 		}
 	}
@@ -126,30 +126,30 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 		var told []Event
 		for _, m := range met {
 			if !m.Stale && (m.Overlap == glob.Exact || q.Strict) {
-				told = append(told, r.incursion(q, m, true)...)
+				told = append(told, r.tellIncursion(q, m, true)...)
 			}
 		}
 		return told, met, refused
 	}
 	for _, p := range q.Patterns {
-		events = append(events, r.reserved(q, p, mine)...)
+		events = append(events, r.reservePattern(q, p, mine)...)
 	}
 	for _, m := range met {
 		if _, had := mine[m.Asked.Key(q.Fold)]; !m.Stale && !had {
-			events = append(events, r.incursion(q, m, false)...)
+			events = append(events, r.tellIncursion(q, m, false)...)
 		}
 	}
 	return events, met, nil
 }
 
-func first(have, err *Error) *Error {
+func firstError(have, err *Error) *Error {
 	if have != nil {
 		return have
 	}
 	return err
 }
 
-func (q Reserving) check() error {
+func (q Reserving) checkRequest() error {
 	switch {
 	case len(q.Patterns) == 0:
 		return Errorf(CodeUsage, "name what to reserve").With("field", "paths").
@@ -173,8 +173,8 @@ func CheckReservationTTL(ttl time.Duration) error {
 	return nil
 }
 
-// meets lists the reservations of others in near that overlap with p.
-func (r Room) meets(q Reserving, p glob.Pattern, near []Reservation, s *Probed, now Time) (met []Meet) {
+// findMeets lists the reservations of others in near that overlap with p.
+func (r Room) findMeets(q Reserving, p glob.Pattern, near []Reservation, s *Probed, now Time) (met []Meet) {
 	at := p.Prefix(q.Fold)
 	for _, v := range near {
 		if v.Agent == q.By || glob.Apart(at, v.Pattern.Prefix(q.Fold)) {
@@ -190,8 +190,8 @@ func (r Room) meets(q Reserving, p glob.Pattern, near []Reservation, s *Probed, 
 	return met
 }
 
-// mine returns the caller's own reservations in near, by the keys of their patterns.
-func (q Reserving) mine(near []Reservation) map[string]Reservation {
+// ownReservations returns the caller's own reservations in near, by the keys of their patterns.
+func (q Reserving) ownReservations(near []Reservation) map[string]Reservation {
 	mine := map[string]Reservation{}
 	for _, v := range near {
 		if v.Agent == q.By {
@@ -201,9 +201,9 @@ func (q Reserving) mine(near []Reservation) map[string]Reservation {
 	return mine
 }
 
-// reserved makes a reservation. If the caller has one of the same pattern, time to live and task, it stays;
+// reservePattern makes a reservation. If the caller has one of the same pattern, time to live and task, it stays;
 // one of the same pattern that differs otherwise is replaced.
-func (r Room) reserved(q Reserving, p glob.Pattern, mine map[string]Reservation) []Event {
+func (r Room) reservePattern(q Reserving, p glob.Pattern, mine map[string]Reservation) []Event {
 	have, ok := mine[p.Key(q.Fold)]
 	ttl := Millis(q.TTL.Milliseconds())
 	if ok && have.TTL == ttl && have.Task == q.Task {
@@ -227,7 +227,7 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	return []Event{
 		end.withPayload(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
 		told.withPayload(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
-			To: []AgentID{m.Agent}, Category: Resume, Subject: string("your reservation of " + paths(m.Pattern) + " was taken over"),
+			To: []AgentID{m.Agent}, Category: Resume, Subject: string("your reservation of " + patternWords(m.Pattern) + " was taken over"),
 			Contract: Contract{
 				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
 				Evidence: why + "; process: " + string(m.Verdict),
@@ -236,9 +236,9 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	}
 }
 
-// incursion tells both sides that their scopes overlap, unless they know it already. refused says that the
+// tellIncursion tells both sides that their scopes overlap, unless they know it already. refused says that the
 // caller doesn't get its scope.
-func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
+func (r Room) tellIncursion(q Reserving, m Meet, refused bool) []Event {
 	for _, e := range q.Told {
 		if p, ok := PayloadOf[IncursionPayload](e); ok && p.ReservationID == m.ID && p.Pattern == m.Asked {
 			return nil
@@ -247,7 +247,7 @@ func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
 	e := r.newEvent(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
 	return []Event{e.withPayload(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
-		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s", paths(m.Asked), paths(m.Pattern), m.Witness)),
+		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s", patternWords(m.Asked), patternWords(m.Pattern), m.Witness)),
 		Contract: Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
 			Resolution: string(settlingAdvice(string(m.Overlap), m.Agent, m.Witness)),
@@ -255,24 +255,24 @@ func (r Room) incursion(q Reserving, m Meet, refused bool) []Event {
 	}})}
 }
 
-func (r Room) conflict(m Meet) *Error {
-	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, paths(m.Pattern))
+func (r Room) errConflict(m Meet) *Error {
+	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, patternWords(m.Pattern))
 	if m.Overlap != glob.Exact {
-		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, paths(m.Pattern), paths(m.Asked), m.Witness)
+		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, patternWords(m.Pattern), patternWords(m.Asked), m.Witness)
 	}
-	return m.facts(e).Hintf("reserve something else, or ask: %s", Cmd("tt msg send <agent> …", m.Agent))
+	return m.withMeetFacts(e).Hintf("reserve something else, or ask: %s", Cmd("tt msg send <agent> …", m.Agent))
 }
 
-func (r Room) staleHeld(m Meet, now Time) *Error {
+func (r Room) errStaleHeld(m Meet, now Time) *Error {
 	why := Words("its time is over")
 	if m.Verdict == Gone {
 		why = "its owner is gone"
 	}
-	return m.facts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, paths(m.Pattern), Ago(now.Sub(m.MadeAt)), why)).
+	return m.withMeetFacts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, patternWords(m.Pattern), Ago(now.Sub(m.MadeAt)), why)).
 		Hintf("check whether its work is still there (%s), then take it: %s", Cmd("git status"), Cmd("tt reserve --takeover-stale <path>", m.Asked))
 }
 
-func (m Meet) facts(e *Error) *Error {
+func (m Meet) withMeetFacts(e *Error) *Error {
 	return e.With("reservation_id", m.ID).With("owner", m.Agent).With("pattern", m.Pattern).With("asked", m.Asked).
 		With("overlap", m.Overlap).With("example", m.Witness).With("owner_liveness", m.Verdict)
 }

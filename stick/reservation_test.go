@@ -135,11 +135,11 @@ func TestBothSidesAreTold(t *testing.T) {
 // TestMostPatternsOfOneCall: the largest number that the refusal names is allowed.
 func TestMostPatternsOfOneCall(t *testing.T) {
 	q := Reserving{TTL: DefaultReservationTTL, Patterns: make([]glob.Pattern, MaxPatterns)}
-	if err := q.check(); err != nil {
+	if err := q.checkRequest(); err != nil {
 		t.Errorf("%d patterns: %v", MaxPatterns, err)
 	}
 	q.Patterns = append(q.Patterns, "src")
-	refused(t, q.check(), CodeUsage, map[string]any{"field": "paths"})
+	refused(t, q.checkRequest(), CodeUsage, map[string]any{"field": "paths"})
 }
 
 // TestConflictNamesWhatOverlaps: a refusal quotes the caller's own pattern, and a path that matches both,

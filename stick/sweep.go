@@ -58,7 +58,7 @@ func agents(all []AgentID) Words {
 	const most = 3
 	names := make([]Words, min(len(all), most))
 	for i := range names {
-		names[i] = who(all[i])
+		names[i] = agentName(all[i])
 	}
 	if more := len(all) - most; more > 0 {
 		names = append(names, Wordsf("%d more", more))

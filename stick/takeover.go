@@ -121,7 +121,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	case r.Closed:
 		return r, nil, "", r.errClosed()
 	case !r.joined(q.By):
-		return r, nil, "", r.unknown(q.By, "can't take over", s)
+		return r, nil, "", r.errUnknownMember(q.By, "can't take over", s)
 	case t.State == Owned && t.Owner == q.By:
 		return r, nil, AlreadyOwner, nil
 	case q.ExpectedTurn != 0 && q.ExpectedTurn != t.ID:
@@ -242,7 +242,7 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	if t.State == Owned {
 		why = Holds(t.Owner, now.Sub(t.GrantedAt)) + ", and nothing shows that it has stopped"
 		if r.idleNoticeSent() && r.idle().Due(now) {
-			why = who(t.Owner) + " looks idle, and still has time to answer that"
+			why = agentName(t.Owner) + " looks idle, and still has time to answer that"
 		}
 	}
 	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
@@ -323,7 +323,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 		return c.last.Add(r.Policy.ClaimTTL), true
 	}
 	k := 0
-	for _, m := range r.waiting(s) {
+	for _, m := range r.listWaiting(s) {
 		if m.Agent == a {
 			break
 		}

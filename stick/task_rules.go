@@ -55,7 +55,7 @@ func workerOf(t Task) Words {
 	if t.Worker == "" {
 		return "nobody's"
 	}
-	return "that of " + who(t.Worker)
+	return "that of " + agentName(t.Worker)
 }
 
 // Spawning is a request to create a task.

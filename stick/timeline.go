@@ -87,7 +87,7 @@ type Waiter struct {
 // Waiters returns the members that wait for the stick now.
 func (r Room) Waiters(s *Probed, now Time) []Waiter {
 	var out []Waiter
-	for _, m := range r.waiting(s) {
+	for _, m := range r.listWaiting(s) {
 		w := Waiter{m.Agent, r.waitedSince(m.Agent, s, now)}
 		if w.Since.IsZero() {
 			w.Since = now

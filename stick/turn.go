@@ -91,7 +91,7 @@ func (r Room) Holder(now Time) Words {
 	case r.Turn.State == Owned:
 		return Holds(r.Turn.Owner, now.Sub(r.Turn.GrantedAt))
 	case r.Turn.State == Reserved:
-		return "the stick is reserved for " + who(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
+		return "the stick is reserved for " + agentName(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
 	}
 	return "nobody holds the stick"
 }
@@ -107,15 +107,15 @@ func (r Room) HolderFor(a AgentID, now Time) Words {
 // Holds says how long an agent has held the stick, as a part of a sentence.
 func Holds(a AgentID, d time.Duration) Words {
 	if d < time.Second {
-		return who(a) + " has just taken the stick"
+		return agentName(a) + " has just taken the stick"
 	}
-	return who(a) + " has held the stick for " + Age(d)
+	return agentName(a) + " has held the stick for " + Age(d)
 }
 
 // grant gives the stick to a. Every turn begins here.
 func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	t := r.Turn
-	r.Policy = r.Policy.begin()
+	r.Policy = r.Policy.applyPending()
 	r.Turn = Turn{
 		ID:            t.ID + 1,
 		State:         Owned,
@@ -273,7 +273,7 @@ func (r Room) Restore(g Generation, s *Probed, now Time) (Room, []Event) {
 		r.edit(was.Owner, func(m *Member) { m.HeldSeq = unnumbered })
 	}
 
-	r, moved := r.reroute(s, now)
+	r, moved := r.rerouteStick(s, now)
 	return r, append(events, moved...)
 }
 

@@ -156,7 +156,7 @@ func singleMark(r rune) rune {
 
 // Wrote is [Quote] after the name of the author, for the end of a sentence about somebody else.
 func Wrote(by AgentID, text string, most int) Words {
-	return who(by) + " wrote: " + Quote(text, most)
+	return agentName(by) + " wrote: " + Quote(text, most)
 }
 
 // JoinWords joins words as [strings.Join] does strings.
