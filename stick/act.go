@@ -29,7 +29,7 @@ func (r Room) MayTake(q Taking) Judgement {
 		does = "would sweep up uncommitted work of"
 		step = Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", Cmd("tt changes"))
 	}
-	return r.asEnforced(r.errEditDenied(Wordsf("%s %s %s: %s", q.Form, does, agents(q.Of), editedOf(clipPaths(q.Theirs), len(q.Theirs))), q.Theirs).
+	return r.asEnforced(r.errEditDenied(Wordsf("%s %s %s: %s", q.Form, does, agentNames(q.Of), editedOf(clipPaths(q.Theirs), len(q.Theirs))), q.Theirs).
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
 

@@ -100,7 +100,7 @@ func TestTakenTogether(t *testing.T) {
 	got := a.With(b)
 	equal(t, "the command", got.Form, "git reset --hard and git clean -fd")
 	equal(t, "files", strings.Join(got.Files, " "), "x y z")
-	equal(t, "of", agents(got.Of), "b and c")
+	equal(t, "of", agentNames(got.Of), "b and c")
 	equal(t, "the rest", strings.Join(got.Kept, " ")+" "+strings.Join(got.Left, " "), "refs/k big")
 	equal(t, "one command twice", a.With(a).Form, a.Form)
 	equal(t, "what it was made of", strings.Join(a.Files, " "), "x y")

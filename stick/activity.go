@@ -104,13 +104,13 @@ func (r Room) LooksUntil(signs map[AgentID]Signs, s *Probed, now Time) Time {
 	at := Time(0)
 	next := func(t Time) {
 		if t > now {
-			at = earlier(at, t)
+			at = earlierTime(at, t)
 		}
 	}
 	if !r.Closed && !r.Paused.On() {
 		switch {
 		case r.Turn.State == Reserved:
-			next(r.claim().At())
+			next(r.claimDeadline().At())
 		case r.Turn.State == Owned && !r.Opening(s, now).Open():
 			next(r.opensAt(s, now))
 		}

@@ -41,11 +41,11 @@ func TestActivity(t *testing.T) {
 	if got, _ := f.Activity(a, works, f.s, f.now); !got.Silent || got.Tool != "Edit" || got.File != "a.go" {
 		t.Errorf("it isn't said that nobody knows when it stopped: %+v", got)
 	}
-	f.edit(a, func(m *Member) { m.BusySince = works.At })
+	f.editMember(a, func(m *Member) { m.BusySince = works.At })
 	f.does("a tool call takes long", a, works, AgentWorks, works.ActiveSince)
 	f.after(longCall)
 	f.does("a tool call was interrupted", a, works, AgentIdle, works.At)
-	f.edit(a, func(m *Member) { m.BusySince, m.IdleAt = 0, f.now })
+	f.editMember(a, func(m *Member) { m.BusySince, m.IdleAt = 0, f.now })
 	f.does("it has stopped", a, works, AgentIdle, f.now)
 	f.gone(a)
 	f.does("its process has ended", a, asks, AgentGone, asks.At)

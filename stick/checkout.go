@@ -26,7 +26,7 @@ const (
 // WorksIn records in which checkout a member works.
 func (r Room) WorksIn(a AgentID, in Checkout) Room {
 	if m, ok := r.Member(a); ok && in != (Checkout{}) && m.Checkout != in {
-		r.edit(a, func(m *Member) { m.Checkout = in })
+		r.editMember(a, func(m *Member) { m.Checkout = in })
 	}
 	return r
 }

@@ -20,7 +20,7 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 	t := r.Turn
 	var why ClaimReason
 	switch {
-	case r.Closed || !r.joined(a):
+	case r.Closed || !r.isJoined(a):
 		return r, nil, ""
 	case t.State == Owned && t.Owner == a:
 		return r, nil, AlreadyOwner
@@ -39,6 +39,6 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 	if t.HandoffPending {
 		p.HandoffSeq = t.HandoffSeq
 	}
-	r = r.grant(a, lease, now, true)
+	r = r.grantTurn(a, lease, now, true)
 	return r, []Event{r.newEvent(EventClaim, a, "").withPayload(p)}, why
 }

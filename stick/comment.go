@@ -102,7 +102,7 @@ func SourceAround(file []string, l Lines, old bool, hs Hunks) []SourceLine {
 // It fails with [CodeUsage], [CodeMessageTooLarge], [CodeInvalidTransition], and as [Task.Approve] does.
 func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, bool, error) {
 	if t.Over() {
-		return c, false, t.facts(Errorf(CodeInvalidTransition, "%s is %s: nobody would read the comment", t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
+		return c, false, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: nobody would read the comment", t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
 	if err := t.mayReview(v); err != nil {
 		return c, false, err
@@ -131,10 +131,10 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	}
 	switch {
 	case len(others) >= MaxComments:
-		return c, false, t.facts(Errorf(CodeMessageTooLarge, "%s has %d comments, and no more fit", t.ID, len(others))).
+		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "%s has %d comments, and no more fit", t.ID, len(others))).
 			Hintf("say the rest in one: %s", Cmd("tt task request-changes <task_id> …", t.ID))
 	case drafts+c.sizeInBytes() > MaxReview:
-		return c, false, t.facts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.sizeInBytes(), MaxReview)).
+		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.sizeInBytes(), MaxReview)).
 			With("size", drafts+c.sizeInBytes()).With("max", MaxReview).Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
 	}
 	return c, false, nil
@@ -156,10 +156,10 @@ func (t Task) Resolve(c TaskCall, x Comment) (*Event, error) {
 	case !x.For(c.By):
 		return nil, t.errNoComment(x.ID)
 	case x.Draft():
-		return nil, t.facts(Errorf(CodeNotFound, "comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).With("comment_id", x.ID).
+		return nil, t.withTaskFacts(Errorf(CodeNotFound, "comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).With("comment_id", x.ID).
 			Hintf("to delete it: %s", Cmd("tt task comment <task_id> --delete <comment>", t.ID, x.ID))
 	case !c.Person && c.By != x.Author && !t.Worked(c.By):
-		return nil, t.facts(Errorf(CodeNotYourTask, "comment %d is by %s, and you have neither made it nor worked on %s", x.ID, x.Author, t.ID)).
+		return nil, t.withTaskFacts(Errorf(CodeNotYourTask, "comment %d is by %s, and you have neither made it nor worked on %s", x.ID, x.Author, t.ID)).
 			With("comment_id", x.ID).Hintf("tell its author: %s", Cmd("tt msg send <agent> …", x.Author))
 	case !x.ResolvedAt.IsZero():
 		return nil, nil
@@ -174,12 +174,12 @@ func (t Task) DeleteDraft(c TaskCall, x Comment) error {
 	case !x.For(c.By):
 		return t.errNoComment(x.ID)
 	case !x.Draft():
-		return t.facts(Errorf(CodeNotFound, "comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).With("comment_id", x.ID).
+		return t.withTaskFacts(Errorf(CodeNotFound, "comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).With("comment_id", x.ID).
 			Hintf("when it is dealt with: %s", Cmd("tt task comment <task_id> --resolve <comment>", t.ID, x.ID))
 	}
 	return nil
 }
 
 func (t Task) errNoComment(id int) *Error {
-	return t.facts(Errorf(CodeNotFound, "%s has no comment %d", t.ID, id)).With("comment_id", id).Hintf("to see its comments: %s", Cmd("tt task show <task_id>", t.ID))
+	return t.withTaskFacts(Errorf(CodeNotFound, "%s has no comment %d", t.ID, id)).With("comment_id", id).Hintf("to see its comments: %s", Cmd("tt task show <task_id>", t.ID))
 }

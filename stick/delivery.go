@@ -19,7 +19,7 @@ func (r Room) Reaches(a AgentID, wake Deadline, in Inbox, s *Probed, now Time) D
 	works := m.HooksSeen && m.IdleAt.IsZero()
 	delayed := false
 	for _, l := range r.Listeners {
-		if l.Agent != a || l.Deaf || s.listener(l.ID) != Alive {
+		if l.Agent != a || l.Deaf || s.listenerVerdict(l.ID) != Alive {
 			continue
 		}
 		if l.Purpose != Wake || !works && wake.Due(now) {

@@ -33,17 +33,17 @@ func TestReaches(t *testing.T) {
 // returns now.
 func TestReachesAnIdleAgent(t *testing.T) {
 	f := room(t).member("a", "b")
-	f.edit("b", func(m *Member) { m.HooksSeen, m.IdleAt = true, f.now })
+	f.editMember("b", func(m *Member) { m.HooksSeen, m.IdleAt = true, f.now })
 	f.parks("b")
 	f.Listeners[0].Purpose = Wake
 	soon, later := Deadline{SetAt: f.now}, Deadline{SetAt: f.now, TTL: time.Second}
 	equal(t, "now", f.Reaches("b", soon, Inbox{}, f.s, f.now), DeliveryListening)
 	equal(t, "later", f.Reaches("b", later, Inbox{}, f.s, f.now), DeliveryDelayed)
 	equal(t, "later, and then", f.Reaches("b", later, Inbox{}, f.s, f.now.Add(time.Second)), DeliveryListening)
-	f.edit("b", func(m *Member) { m.IdleAt = 0 })
+	f.editMember("b", func(m *Member) { m.IdleAt = 0 })
 	equal(t, "it works", f.Reaches("b", later, Inbox{}, f.s, f.now), DeliveryNextTool)
 	equal(t, "it works, and could be woken", f.Reaches("b", soon, Inbox{}, f.s, f.now), DeliveryNextTool)
-	f.edit("b", func(m *Member) { m.IdleAt = f.now })
+	f.editMember("b", func(m *Member) { m.IdleAt = f.now })
 	f.parks("b")
 	equal(t, "it waits itself", f.Reaches("b", later, Inbox{}, f.s, f.now), DeliveryListening)
 }

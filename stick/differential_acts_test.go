@@ -93,7 +93,7 @@ func (o *performed) settle(take bool) {
 // recordProcess records the process from which the agent calls.
 func (o *performed) recordProcess() {
 	a := o.g.agents[o.by]
-	o.room.edit(o.me, func(m *Member) {
+	o.room.editMember(o.me, func(m *Member) {
 		m.Processes = []Evidence{{Process: process(o.by, o.g.model.Agents[o.by].Run), Proof: proofOf(a.Proof)}}
 		m.HooksSeen = a.HasHooks
 	})
@@ -180,9 +180,9 @@ func (o *performed) call(kind model.Kind) {
 
 	switch kind {
 	case model.ToolBegins:
-		o.room.edit(o.me, func(m *Member) { m.BusySince = o.now })
+		o.room.editMember(o.me, func(m *Member) { m.BusySince = o.now })
 	case model.ToolEnds:
-		o.room.edit(o.me, func(m *Member) { m.BusySince = 0 })
+		o.room.editMember(o.me, func(m *Member) { m.BusySince = 0 })
 	case model.Message:
 		o.settle(false)
 		o.rule(o.room.Send(Sending{By: o.me, Message: Message{To: []AgentID{"room"}, Category: Info, Body: "x"}}, o.s, o.now))

@@ -128,7 +128,7 @@ func (r Room) SaveDraft(by AgentID, f Fence, d Draft, last *Draft, now Time) (Dr
 	if err := d.Check(); err != nil {
 		return d, nil, err
 	}
-	if err := r.fenced(by, f, now); err != nil {
+	if err := r.checkFence(by, f, now); err != nil {
 		return d, nil, err
 	}
 	d.Turn, d.Agent, d.SavedAt = r.Turn.ID, by, now

@@ -282,7 +282,7 @@ func (r Room) errEditDenied(why Words, paths []string) *Error {
 	if len(paths) > maxDenied {
 		paths = paths[:maxDenied]
 	}
-	return r.facts(Errorf(CodeEditDenied, "%s", why)).With("paths", append([]string{}, paths...)).With("enforce", r.Policy.Enforce)
+	return r.withStickFacts(Errorf(CodeEditDenied, "%s", why)).With("paths", append([]string{}, paths...)).With("enforce", r.Policy.Enforce)
 }
 
 // Denied makes the event that a hook stopped an edit. One event in a turn is enough.
@@ -302,7 +302,7 @@ func (r Room) DeniedCommand(by AgentID, form, sum string) Event {
 func (r Room) EditTold(by AgentID, paths []string) Event {
 	to := AgentID("")
 	switch {
-	case r.joined(r.Paused.By):
+	case r.isJoined(r.Paused.By):
 		to = r.Paused.By
 	case !r.Paused.On() && r.Turn.State == Owned:
 		to = r.Turn.Owner

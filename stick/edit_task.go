@@ -98,4 +98,6 @@ func (r Room) keepsToWorktree(t Task, w Working) bool {
 }
 
 // holdsStick reports whether an agent has the stick.
-func (r Room) holdsStick(a AgentID) bool { return a != "" && r.Turn.State == Owned && r.Turn.Owner == a }
+func (r Room) holdsStick(a AgentID) bool {
+	return a != "" && r.Turn.State == Owned && r.Turn.Owner == a
+}

@@ -210,7 +210,7 @@ func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, 
 			if share != ShareOthers {
 				share = ShareOwn
 			}
-		case e.Claim || e.Agent == holder || !e.Held && !r.gone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
+		case e.Claim || e.Agent == holder || !e.Held && !r.isGone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
 			share, others = ShareOthers, append(others, e.Agent)
 		case share == ShareNobody:
 			share = SharePassed
@@ -226,7 +226,7 @@ func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, 
 // that has started it.
 func (r Room) otherHolder(q Editing, s *Probed) AgentID {
 	owner := r.Turn.Owner
-	if r.Turn.State != Owned || owner == q.By || r.gone(owner, s) || r.startedBy(owner, q.Above) {
+	if r.Turn.State != Owned || owner == q.By || r.isGone(owner, s) || r.startedBy(owner, q.Above) {
 		return ""
 	}
 	return owner

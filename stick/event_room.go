@@ -304,7 +304,9 @@ var roomEvents = []EventInfo{
 	}),
 	eventRow(eventKind[ClosePayload]{
 		Type: EventClose, Meaning: "the room was closed", For: forNamed,
-		Say: func(e Event, _ ClosePayload) Words { return agentName(e.From) + " closed the room" + reasonSuffix(e.Reason) },
+		Say: func(e Event, _ ClosePayload) Words {
+			return agentName(e.From) + " closed the room" + reasonSuffix(e.Reason)
+		},
 		Replay: func(c *Record, _ *Event, _ ClosePayload) error {
 			c.Closed = true
 			c.freeStick()
@@ -412,7 +414,9 @@ var roomEvents = []EventInfo{
 	}),
 	eventRow(eventKind[RoomPausedPayload]{
 		Type: EventRoomPaused, Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it", For: forNamed,
-		Say: func(e Event, _ RoomPausedPayload) Words { return agentName(e.From) + " paused the room" + reasonSuffix(e.Reason) },
+		Say: func(e Event, _ RoomPausedPayload) Words {
+			return agentName(e.From) + " paused the room" + reasonSuffix(e.Reason)
+		},
 		Tell: func(e Event, _ RoomPausedPayload) Words {
 			return Wordsf("%s paused the room; stop editing until a person resumes it: %s; %s", agentName(e.From), Cmd("tt wait"),
 				Wrote(e.From, e.Reason, maxShownReason))

@@ -129,7 +129,9 @@ func (k *typedKind[P, D]) tellEvent(e Event) Words {
 	return k.Tell(e, k.readPayload(e.Payload))
 }
 
-func (k *typedKind[P, D]) replayEvent(c *Record, e *Event) error { return k.Replay(c, e, k.readPayload(e.Payload)) }
+func (k *typedKind[P, D]) replayEvent(c *Record, e *Event) error {
+	return k.Replay(c, e, k.readPayload(e.Payload))
+}
 
 func (k *typedKind[P, D]) ofTask() bool { return k.task != nil }
 

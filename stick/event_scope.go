@@ -296,7 +296,9 @@ var scopeEvents = []EventInfo{
 	}),
 	eventRow(eventKind[CallUndonePayload]{
 		Type: EventCallUndone, Meaning: "somebody has taken a tool call back", For: forNamed,
-		Say: func(e Event, p CallUndonePayload) Words { return agentName(e.From) + " undid " + p.describeUndo(e.From) },
+		Say: func(e Event, p CallUndonePayload) Words {
+			return agentName(e.From) + " undid " + p.describeUndo(e.From)
+		},
 		Replay: func(_ *Record, e *Event, p CallUndonePayload) error {
 			e.For = p.listReaders(e.From)
 			return nil
@@ -330,7 +332,7 @@ func (p CallUndonePayload) describeUndo(by AgentID) Words {
 		s += "; left as now: " + editedOf(p.Left, p.LeftCount)
 	}
 	if len(p.LeftOf) > 0 {
-		s += ", work of " + agents(p.LeftOf)
+		s += ", work of " + agentNames(p.LeftOf)
 	}
 	return s
 }
@@ -360,7 +362,7 @@ func (p WorkTakenPayload) describeLoss() Words {
 		s += ", which used " + Names(p.Stash, maxDenied)
 	}
 	if len(p.Of) > 0 && (len(p.Stash) == 0 || p.Count > 0) && p.Repository == "" {
-		s += ", work of " + agents(p.Of)
+		s += ", work of " + agentNames(p.Of)
 	}
 	if p.Repository != "" {
 		s += ", which removed the repository " + cutName(p.Repository, glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"

@@ -99,7 +99,9 @@ var talkEvents = []EventInfo{
 	}),
 	eventRow(eventKind[NoteAddedPayload]{
 		Type: EventNoteAdded, Meaning: "a note was left; its payload holds it", For: forNamed,
-		Say: func(e Event, p NoteAddedPayload) Words { return agentName(e.From) + " left a note" + reasonSuffix(p.Note) },
+		Say: func(e Event, p NoteAddedPayload) Words {
+			return agentName(e.From) + " left a note" + reasonSuffix(p.Note)
+		},
 		Replay: func(c *Record, e *Event, p NoteAddedPayload) error {
 			c.Notes[e.Seq] = p.noteFrom(*e)
 			return nil

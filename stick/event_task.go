@@ -120,7 +120,7 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			if p.Task == nil {
 				return t, errors.New("it lacks what it says of its task")
 			}
-			t, err := t.after(e, (*p.Task).status())
+			t, err := t.applyStatus(e, (*p.Task).status())
 			if err == nil {
 				k.Apply(&t, e, *p.Task)
 			}
@@ -134,7 +134,7 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			}
 			c.Tasks[key] = t
 			k := AttemptKey{key, t.Attempt}
-			c.Attempts[k] = c.Attempts[k].after(*e, (*p.Task).status())
+			c.Attempts[k] = c.Attempts[k].applyStatus(*e, (*p.Task).status())
 			if r, ok := any(*p.Task).(reviewer); ok {
 				c.Reviews[e.Seq] = r.asReview(*e)
 				for _, x := range r.sentComments() {
@@ -188,7 +188,7 @@ var taskEvents = []EventInfo{
 		Type: EventTaskStarted, Meaning: "an agent started a task", For: forNamed,
 		Say: func(e Event, _ TaskStartedFacts) Words { return Wordsf("%s started %s", agentName(e.From), taskOf(e)) },
 		Apply: func(t *Task, e Event, _ TaskStartedFacts) {
-			t.replace(e.From)
+			t.setWorker(e.From)
 			t.HeartbeatAt = 0
 		},
 	}),
@@ -202,7 +202,7 @@ var taskEvents = []EventInfo{
 			return Wordsf("%s %s %s%s", agentName(e.From), did, taskOf(e), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskFailedFacts) {
-			t.unapprove()
+			t.clearApproval()
 			t.Cause, t.Reason = f.Cause, e.Reason
 		},
 	}),
@@ -212,7 +212,7 @@ var taskEvents = []EventInfo{
 			return Wordsf("%s started another attempt at %s", agentName(e.From), taskOf(e))
 		},
 		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
-			t.replace("")
+			t.setWorker("")
 			t.Base, t.Head, t.Patch, t.Result, t.Cause, t.Reason, t.ChangesGate = f.Base, "", "", "", "", "", false
 			t.PR = PullRequest{}
 			t.In, t.Slot = f.In, slotOf(f.Slot)

@@ -55,7 +55,7 @@ var landingEvents = []EventInfo{
 			return Wordsf("%s hit a conflict in %s%s", agentName(e.From), taskOf(e), inFiles(f.Files))
 		},
 		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
-			t.unapprove()
+			t.clearApproval()
 			t.Base = f.Base
 		},
 	}),
@@ -84,7 +84,7 @@ var landingEvents = []EventInfo{
 			return Wordsf("%s reverted the merge of %s%s", agentName(e.From), taskOf(e), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskRolledBackFacts) {
-			t.unapprove()
+			t.clearApproval()
 			t.Cause, t.Reason, t.Result = f.Cause, e.Reason, f.Result
 		},
 	}),
@@ -95,7 +95,7 @@ var landingEvents = []EventInfo{
 			switch f.PullRequest.State {
 			case PullMerged:
 				if f.Without != "" {
-					return Wordsf("%s was merged at the forge without %s, which waits for review", pr, short(f.Without))
+					return Wordsf("%s was merged at the forge without %s, which waits for review", pr, shortCommit(f.Without))
 				}
 				return pr + " was merged at the forge"
 			case PullClosed:

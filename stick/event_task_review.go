@@ -154,7 +154,7 @@ var reviewEvents = []EventInfo{
 			if f.Kept {
 				t.Approved = f.Head
 			} else {
-				t.unapprove()
+				t.clearApproval()
 			}
 		},
 	}),
@@ -173,7 +173,7 @@ var reviewEvents = []EventInfo{
 			return Wordsf("%s%s sent %s back%s%s", agentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
-			t.unapprove()
+			t.clearApproval()
 			t.Cause, t.Reason = f.Cause, e.Reason
 		},
 	}),

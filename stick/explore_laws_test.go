@@ -58,7 +58,7 @@ func policyWords(p Policy) policyTexts {
 func (w *world) others(but ...AgentID) []int {
 	var out []int
 	for i, a := range w.actors {
-		if a.wait != noWait && a.intent == Work && a.proc != Gone && w.room.joined(names[i]) && !slices.Contains(but, names[i]) {
+		if a.wait != noWait && a.intent == Work && a.proc != Gone && w.room.isJoined(names[i]) && !slices.Contains(but, names[i]) {
 			out = append(out, i)
 		}
 	}
@@ -83,9 +83,9 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 			return "reserved for nobody, or for somebody while it isn't"
 		case n.Closed && t.State != Idle:
 			return "closed, and still owned or reserved"
-		case t.State == Owned && !n.joined(t.Owner):
+		case t.State == Owned && !n.isJoined(t.Owner):
 			return "owned by one who takes no part"
-		case t.State == Reserved && !n.joined(t.ReservedFor):
+		case t.State == Reserved && !n.isJoined(t.ReservedFor):
 			return "reserved for one who takes no part"
 		case t.ID > 0 && t.State == Owned && t.GrantedAt.IsZero():
 			return "granted at no time"
@@ -150,7 +150,7 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	// An agent doesn't shorten what protects another's turn, and nothing outlives the turn that it has waited
 	// for.
 	switch {
-	case a.deed == dLower && b.Turn.State == Owned && b.Turn.Owner != o.by && n.idle() != b.idle():
+	case a.deed == dLower && b.Turn.State == Owned && b.Turn.Owner != o.by && n.idleDeadline() != b.idleDeadline():
 		return "an agent changed the idle limit of another's turn"
 	case grants > 0 && n.Policy.NextTurn != Limits{}:
 		return "a turn began, and a limit still waits for it"
@@ -219,7 +219,7 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 			return "a release named one who is gone"
 		case x.wait != noWait && x.intent == Listen:
 			return "a release named one who only listens"
-		case x.wait == noWait && b.grace(b.Members[i].ReturnedAt).Due(from.now):
+		case x.wait == noWait && b.graceAfter(b.Members[i].ReturnedAt).Due(from.now):
 			return "a release named one who doesn't wait"
 		case e.To == n.Turn.Prior && n.Turn.State == Reserved:
 			// the one who ended the turn comes last
@@ -351,7 +351,7 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 		s.Listeners[ListenerID(names[i])] = Alive // as it was while it asked
 	}
 	q := Asking{Agent: names[i], Above: to.above(i), Purpose: intent, Blocking: true, Lease: "another lease"}
-	under := sc.nested && i == 1 && intent == Work && !n.Paused.On() && n.Turn.Owner == names[0] && to.living(0) && n.joined(names[1])
+	under := sc.nested && i == 1 && intent == Work && !n.Paused.On() && n.Turn.Owner == names[0] && to.living(0) && n.isJoined(names[1])
 	switch {
 	case (o.answer.Status == UnderParent) != under:
 		return fmt.Sprintf("while %q holds the stick, its child is told %q", n.Turn.Owner, o.answer.Status)
@@ -443,7 +443,7 @@ func (w *world) checkHeartbeats(s *Probed) string {
 		return ""
 	}
 	other := names[(i+1)%crowd]
-	if !r.joined(other) {
+	if !r.isJoined(other) {
 		return ""
 	}
 	for range 2 {
@@ -527,7 +527,7 @@ func (sc *scenario) patience(w *world) time.Duration {
 func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	alive := func(i int) bool {
 		a := w.actors[i]
-		return a.wait == running && a.proc != Gone && w.room.joined(names[i])
+		return a.wait == running && a.proc != Gone && w.room.isJoined(names[i])
 	}
 	waits := false
 	for i, a := range w.actors {
@@ -551,7 +551,7 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 				continue
 			}
 			if !w.due(i) {
-				next = earlier(next, w.actors[i].deadline)
+				next = earlierTime(next, w.actors[i].deadline)
 				continue
 			}
 			looked = true

@@ -324,7 +324,7 @@ func (sc *scenario) actsIn(w *world) []act {
 				}
 			case dKick, dForce:
 				for j := range names {
-					if living && i != j && m.State == Joined && w.room.joined(names[j]) && (d == dForce) == (w.actors[j].proc != Gone) {
+					if living && i != j && m.State == Joined && w.room.isJoined(names[j]) && (d == dForce) == (w.actors[j].proc != Gone) {
 						add(d, i, j)
 					}
 				}
@@ -428,7 +428,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		always = true
 	case dTimeout:
 		if w.actors[i].intent == Work {
-			r.edit(by, func(m *Member) { m.ReturnedAt = w.now })
+			r.editMember(by, func(m *Member) { m.ReturnedAt = w.now })
 		}
 		w.endWait(i)
 		always = true
@@ -580,7 +580,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		w.actors[i].deadline = 0
 		if o.answer.Status != "" {
 			if o.answer.Status != YourTurn && o.answer.Status != UnderParent && w.actors[i].intent == Work {
-				w.room.edit(by, func(m *Member) { m.ReturnedAt = w.now })
+				w.room.editMember(by, func(m *Member) { m.ReturnedAt = w.now })
 			}
 			w.endWait(i)
 		} else {
@@ -678,12 +678,12 @@ func (sc *scenario) normal(w world) world {
 		if sc.proves[i] && n.Acked {
 			oldest = quiet
 		}
-		acted = aged(w.room.acted(), oldest)
+		acted = aged(w.room.ownerActedAt(), oldest)
 		if plain && sc.proves[i] && n.Acked && w.room.idleNoticeSent() {
 			acted = aged(t.IdleNoticeAt, g+open).Add(-idle) // only the notice matters, which came at the limit or later
 		}
 		n.GrantedAt = acted
-		if !sc.proves[i] && t.RenewedAt > w.room.acted() {
+		if !sc.proves[i] && t.RenewedAt > w.room.ownerActedAt() {
 			n.RenewedAt = aged(t.RenewedAt, oldest)
 			if n.RenewedAt == acted {
 				n.RenewedAt = 0
@@ -692,7 +692,7 @@ func (sc *scenario) normal(w world) world {
 		if n.GuardianPID != 0 {
 			n.RenewedAt = aged(t.RenewedAt, oldest)
 		}
-		if sc.proves[i] && t.HeartbeatAt > w.room.acted() {
+		if sc.proves[i] && t.HeartbeatAt > w.room.ownerActedAt() {
 			n.HeartbeatAt = aged(t.HeartbeatAt, idle)
 		}
 		if w.room.idleNoticeSent() {
@@ -722,7 +722,7 @@ func (sc *scenario) normal(w world) world {
 		if m.LastOfferRound == t.Round && t.State != Idle && t.OfferedAt != 0 {
 			members[i].LastOfferRound = n.Round
 		}
-		if m.State == Joined && m.ReturnedAt != 0 && w.now < w.room.grace(m.ReturnedAt).At().Add(slack) {
+		if m.State == Joined && m.ReturnedAt != 0 && w.now < w.room.graceAfter(m.ReturnedAt).At().Add(slack) {
 			members[i].ReturnedAt = aged(m.ReturnedAt, g)
 		}
 		if m.Agent == t.Owner && t.State == Owned {
@@ -736,7 +736,7 @@ func (sc *scenario) normal(w world) world {
 		out.room.Paused = Pause{By: "human:x", Reason: "a demo", Since: origin}
 	}
 	if n.IdleNoticeAt != 0 {
-		out.room.Turn.IdleSince = out.room.activity()
+		out.room.Turn.IdleSince = out.room.ownerActiveAt()
 	}
 	for i := range out.actors {
 		a := &out.actors[i]

@@ -152,8 +152,8 @@ func (f *fixture) policy(changes ...string) *fixture {
 }
 
 func (f *fixture) process(a AgentID, proof Proof, v Verdict) *fixture {
-	p := Process{PID: 100 + f.index(a)}
-	f.edit(a, func(m *Member) { m.Processes = []Evidence{{Process: p, Proof: proof}} })
+	p := Process{PID: 100 + f.memberIndex(a)}
+	f.editMember(a, func(m *Member) { m.Processes = []Evidence{{Process: p, Proof: proof}} })
 	f.s.Processes[p] = v
 	return f
 }
@@ -170,7 +170,7 @@ func (f *fixture) each(names []AgentID, proof Proof, v Verdict) *fixture {
 
 // hooks records that the hooks of an agent's harness fire.
 func (f *fixture) hooks(a AgentID) *fixture {
-	f.edit(a, func(m *Member) { m.HooksSeen = true })
+	f.editMember(a, func(m *Member) { m.HooksSeen = true })
 	return f
 }
 

@@ -16,7 +16,7 @@ func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
 		return false
 	}
 	for _, l := range r.Listeners {
-		if l.Agent == a && !l.Deaf && s.listener(l.ID) != Gone {
+		if l.Agent == a && !l.Deaf && s.listenerVerdict(l.ID) != Gone {
 			return false
 		}
 	}
@@ -30,6 +30,6 @@ func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
 // to be on the same host.
 func (r Room) Attended(a AgentID, p Process, s *Probed) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
-		return l.Agent != a && l.Process.Comparable(p) && s.listener(l.ID) == Alive
+		return l.Agent != a && l.Process.Comparable(p) && s.listenerVerdict(l.ID) == Alive
 	})
 }

@@ -13,12 +13,12 @@ func TestReachesByInbox(t *testing.T) {
 	open := Inbox{Process: m.Processes[0].Process, Signs: Signs{At: f.now}}
 	shut := Inbox{Signs: open.Signs}
 	soon, later := Deadline{SetAt: f.now}, Deadline{SetAt: f.now, TTL: time.Minute}
-	f.edit(a, func(m *Member) { m.HooksSeen = true })
+	f.editMember(a, func(m *Member) { m.HooksSeen = true })
 	equal(t, "its session has started", f.Reaches(a, soon, open, f.s, f.now), DeliveryListening)
 	works := open
 	works.Signs.ActiveSince = f.now
 	equal(t, "it works", f.Reaches(a, soon, works, f.s, f.now), DeliveryNextTool)
-	f.edit(a, func(m *Member) { m.IdleAt = f.now })
+	f.editMember(a, func(m *Member) { m.IdleAt = f.now })
 	equal(t, "it has stopped", f.Reaches(a, soon, open, f.s, f.now), DeliveryListening)
 	equal(t, "nothing can be written there", f.Reaches(a, soon, shut, f.s, f.now), DeliveryNextPrompt)
 	equal(t, "too soon, and nobody waits who could write later", f.Reaches(a, later, open, f.s, f.now), DeliveryNextPrompt)
@@ -33,10 +33,10 @@ func TestReachesByInbox(t *testing.T) {
 		t.Error("it is told twice")
 	}
 	f.ends(a)
-	f.edit(a, func(m *Member) { m.IdleAt = 0 })
+	f.editMember(a, func(m *Member) { m.IdleAt = 0 })
 	f.after(SilentAfter)
 	works.Signs.At = 1
-	f.edit(a, func(m *Member) { m.LastSeenAt = 1 })
+	f.editMember(a, func(m *Member) { m.LastSeenAt = 1 })
 	equal(t, "it was interrupted long ago", f.Reaches(a, soon, works, f.s, f.now), DeliveryListening)
 	f.gone(a)
 	equal(t, "it is gone", f.Reaches(a, soon, open, f.s, f.now), DeliveryNeedsPerson)

@@ -13,7 +13,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	m, known := r.Member(a)
 	switch {
 	case known && m.State == Kicked && !explicit:
-		return r, nil, false, r.facts(Errorf(CodeKicked, "%s was removed from this room", a).
+		return r, nil, false, r.withStickFacts(Errorf(CodeKicked, "%s was removed from this room", a).
 			Hintf("%s", RejoinStep(a)))
 	case r.Closed && !explicit:
 		return r, nil, false, r.errClosed()
@@ -26,7 +26,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		return r.Touch(a, now), events, false, nil
 	}
 	if known {
-		r.edit(a, func(m *Member) {
+		r.editMember(a, func(m *Member) {
 			m.State, m.JoinedAt, m.JoinSeq, m.LastOfferRound, m.ReturnedAt = Joined, now, unnumbered, 0, 0
 		})
 	} else {
@@ -58,7 +58,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 		return name, nil
 	}
 	for _, out := range []func(AgentID) bool{
-		func(a AgentID) bool { return r.gone(a, s) },
+		func(a AgentID) bool { return r.isGone(a, s) },
 		func(a AgentID) bool { return !r.Active(a, now, s) },
 	} {
 		if len(fits) == 1 {
@@ -149,7 +149,7 @@ type Leaving struct {
 // [CodeInvalidHandoff], [CodeTurnMismatch], [CodeStaleLease], and [CodeNotYourTurn] for a handoff of
 // anybody but the owner.
 func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
-	if !r.joined(q.By) {
+	if !r.isJoined(q.By) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
 			Hintf("there is nothing to leave; %s shows the rooms around here", Cmd("tt list"))
 	}
@@ -165,17 +165,17 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 		return r, nil, badHandoff("status", "you hold the stick: leave a handoff, or say why you abandon the turn").
 			Hintf("%s, or %s", Cmd("tt leave --status … --next-action …"), Cmd("tt leave --abandon …"))
 	case owner:
-		if err := r.fenced(q.By, q.Fence, now); err != nil {
+		if err := r.checkFence(q.By, q.Fence, now); err != nil {
 			return r, nil, err
 		}
 	case q.Handoff != nil:
-		return r, nil, r.facts(Errorf(CodeNotYourTurn, "only the holder of the stick can leave a handoff; %s", r.Holder(now)).
+		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn, "only the holder of the stick can leave a handoff; %s", r.Holder(now)).
 			Hintf("to leave without a handoff: %s", Cmd("tt leave")))
 	}
 	// The member leaves first, so that the release rule doesn't name it.
 	given := r
 	ended := r.endSession(q.By, abandon, now)
-	r.edit(q.By, func(m *Member) { m.State = Left })
+	r.editMember(q.By, func(m *Member) { m.State = Left })
 	switch {
 	case owner && q.Handoff != nil:
 		var err error
@@ -184,7 +184,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 		}
 	case owner:
 		p.Ends, p.Lease = true, LeaseSum(q.Fence.Lease)
-		r = r.free(q.By, now)
+		r = r.freeStick(q.By, now)
 	}
 	leave := r.newEvent(EventLeave, q.By, "").withPayload(p)
 	leave.Reason = abandon
@@ -235,7 +235,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 			With("agent_id", q.Who).With("verdict", v).Hintf("%s", advice)
 	}
 	p := KickPayload{Verdict: v, Forced: v != Gone}
-	r.edit(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
+	r.editMember(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
 	kick := r.newEvent(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
 	if q.Relayed && p.Forced {
@@ -243,7 +243,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	}
 	if r.Turn.State == Owned && r.Turn.Owner == q.Who {
 		p.Ends, p.Prior, p.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
-		r = r.free(q.Who, now)
+		r = r.freeStick(q.Who, now)
 	}
 	return r.rerouteAfter([]Event{kick.withPayload(p)}, q.Who, s, now)
 }
@@ -290,17 +290,17 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		r = next
 		events = append(events, release.withPayload(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
 	case !q.Person:
-		e := r.facts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s", r.Holder(now)))
+		e := r.withStickFacts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s", r.Holder(now)))
 		if r.Turn.State == Owned {
 			return r, nil, e.Hintf("%s", r.NextStep())
 		}
 		return r, nil, e.Hintf("take the turn first: %s", Cmd("tt wait"))
 	case r.Turn.State == Owned:
-		return r, nil, r.facts(Errorf(CodeNotYourTurn, "the room can't be closed while %s holds the stick", r.Turn.Owner).
+		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn, "the room can't be closed while %s holds the stick", r.Turn.Owner).
 			Hintf("ask: %s; or take the stick first: %s", Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
 	}
 	if r.Turn.State == Reserved {
-		r = r.free(r.Turn.Prior, now)
+		r = r.freeStick(r.Turn.Prior, now)
 	}
 	r.Closed = true
 	e := r.newEvent(EventClose, q.By, "")
@@ -352,7 +352,7 @@ func (r Room) withAnother(a AgentID) bool {
 func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	rank := map[AgentID]int{}
 	for _, a := range order {
-		if !r.joined(a) {
+		if !r.isJoined(a) {
 			return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a).
 				Hintf("%s lists the members", Cmd("tt state"))
 		}

@@ -39,7 +39,7 @@ func TestJoin(t *testing.T) {
 		equal(t, "joined", joined, false)
 		equal(t, "unchanged", sameRoom(r, f.Room), true)
 		f.member("b")
-		equal(t, "on purpose", f.joined("b"), true)
+		equal(t, "on purpose", f.isJoined("b"), true)
 	})
 	t.Run("a closed room", func(t *testing.T) {
 		f := room(t).member("a")
@@ -370,7 +370,7 @@ func TestNamesOfPersons(t *testing.T) {
 func TestNamedEver(t *testing.T) {
 	f := room(t).member("claude:a", "codex:b", "pi:1", "pi:2")
 	for _, a := range []AgentID{"codex:b", "pi:1", "pi:2"} {
-		f.edit(a, func(m *Member) { m.State = Left })
+		f.editMember(a, func(m *Member) { m.State = Left })
 	}
 	for name, want := range map[AgentID]AgentID{"claude": "claude:a", "codex": "codex:b", "codex:b": "codex:b", "pi:2": "pi:2"} {
 		if got, err := f.NamedEver(name, f.s, f.now); got != want || err != nil {

@@ -299,7 +299,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	m.LeftOut = nil
 	var present []AgentID
 	for _, a := range to {
-		if r.gone(a, s) {
+		if r.isGone(a, s) {
 			m.LeftOut = append(m.LeftOut, a)
 		} else {
 			present = append(present, a)
@@ -370,14 +370,14 @@ func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 				Hintf("name members, or %s", a)
 		case a == q.By:
 			return nil, badMessage("to", "%s is you", a).Hintf("to keep something for later: %s", Cmd("tt notes add …"))
-		case !r.joined(a):
+		case !r.isJoined(a):
 			return nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), maxAgentBytes)).
 				With("to_agent_id", a).Hintf("%s lists the members", Cmd("tt state"))
 		case !slices.Contains(to, a):
 			to = append(to, a)
 		}
 	}
-	if a := q.Author; a != q.By && r.joined(a) && !slices.Contains(to, a) {
+	if a := q.Author; a != q.By && r.isJoined(a) && !slices.Contains(to, a) {
 		to = append(to, a)
 	}
 	return to, nil

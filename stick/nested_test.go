@@ -14,7 +14,7 @@ var (
 func underParent(t *testing.T, proof Proof) *fixture {
 	t.Helper()
 	f := room(t).member("a", "b", "c")
-	f.edit("a", func(m *Member) { m.Processes = []Evidence{{Process: outer, Proof: proof}} })
+	f.editMember("a", func(m *Member) { m.Processes = []Evidence{{Process: outer, Proof: proof}} })
 	f.s.Processes[outer] = Alive
 	return f.owns("a")
 }

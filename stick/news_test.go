@@ -41,7 +41,7 @@ func TestOvertaken(t *testing.T) {
 	pass("a")
 	is(idle, "b", true)
 	f.owns("a")
-	f.edit("b", func(m *Member) { m.HeldSeq = taken.Seq })
+	f.editMember("b", func(m *Member) { m.HeldSeq = taken.Seq })
 	is(taken, "b", false)
 	pass("b")
 	is(taken, "b", false)

@@ -55,7 +55,7 @@ func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 		r.Turn.FreeSince = now
 		return r, "", NobodyWaits
 	}
-	return r.reserve(next, ByRelease, now), next, ""
+	return r.reserveStick(next, ByRelease, now), next, ""
 }
 
 // nextCandidate picks the member that the release rule names: the first of those that wait for work and weren't
@@ -64,7 +64,7 @@ func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 	var recent []Member
 	for _, m := range r.Members {
-		if m.State == Joined && !m.ReturnedAt.IsZero() && !r.grace(m.ReturnedAt).Due(now) &&
+		if m.State == Joined && !m.ReturnedAt.IsZero() && !r.graceAfter(m.ReturnedAt).Due(now) &&
 			!r.Listening(m.Agent, Listen, s) && m.Verdict(s) != Gone {
 			recent = append(recent, m)
 		}
@@ -121,5 +121,5 @@ func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
 
 // mustDefer reports whether a must let others go first, because it ended the last turn a moment ago.
 func (r Room) mustDefer(a AgentID, s *Probed, now Time) bool {
-	return r.Turn.Prior == a && !r.grace(r.Turn.FreeSince).Due(now) && r.hasOtherWaiter(s, a)
+	return r.Turn.Prior == a && !r.graceAfter(r.Turn.FreeSince).Due(now) && r.hasOtherWaiter(s, a)
 }

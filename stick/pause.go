@@ -103,7 +103,7 @@ func (r Room) tellAll(e Event) Event {
 
 // errPaused refuses a grant to by in a paused room.
 func (r Room) errPaused(by AgentID, now Time) *Error {
-	return r.facts(Errorf(CodePaused, "%s", r.Paused.Says(now, "; until a person resumes it, nobody gets the stick"))).
+	return r.withStickFacts(Errorf(CodePaused, "%s", r.Paused.Says(now, "; until a person resumes it, nobody gets the stick"))).
 		With("paused", r.Paused).Hintf("%s", r.stepInPause(by, Cmd("tt wait")))
 }
 

@@ -27,7 +27,7 @@ func atCommit(commit string) Words {
 	if commit == "" {
 		return ""
 	}
-	return ", commit " + cutName(short(commit), maxShownName)
+	return ", commit " + cutName(shortCommit(commit), maxShownName)
 }
 
 // describeFrom tells of a message from somebody in the words that all screens for people use.

@@ -99,7 +99,7 @@ type PolicyKey struct {
 	next     func(*Limits) *time.Duration // nil unless it is one of [Limits]
 	words    []string
 	word     func(*Policy) *string
-	boolean      func(*Policy) *bool
+	boolean  func(*Policy) *bool
 }
 
 // Words returns the words that the value can be; none if it is a duration.

@@ -62,7 +62,7 @@ func (t Task) CanPull() error {
 	if t.Offered() {
 		return nil
 	}
-	return t.facts(Errorf(CodeInvalidTransition, "%s is %s: a pull request needs a commit that its worker has offered for review", t.ID, t.State.Word(t.Cause))).
+	return t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: a pull request needs a commit that its worker has offered for review", t.ID, t.State.Word(t.Cause))).
 		Hintf("%s", t.NextStep())
 }
 
@@ -87,7 +87,7 @@ func (t Task) Pulled(by AgentID, p PullRequest, without string) (*Event, error) 
 	if t.PR == p {
 		return nil, nil
 	}
-	s, err := t.step(ActPull)
+	s, err := t.findStep(ActPull)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (c Receipt) Withdraw() Receipt {
 // Receipt returns the state of a message at a recipient in this room. It is undeliverable while the
 // recipient owes something and has left or is gone.
 func (r Room) Receipt(c Receipt, s *Probed) ReceiptState {
-	if c.Open() && (!r.joined(c.Agent) || r.gone(c.Agent, s)) {
+	if c.Open() && (!r.isJoined(c.Agent) || r.isGone(c.Agent, s)) {
 		return Undeliverable
 	}
 	return c.State()

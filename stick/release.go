@@ -41,7 +41,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	if !r.Active(to, now, s) {
 		return given, nil, r.errUnknownMember(to, "can't be passed the stick", s)
 	}
-	r = r.reserve(to, ByPass, now)
+	r = r.reserveStick(to, ByPass, now)
 	reachable := r.Listening(to, "", s)
 	e.To = to
 	return r, []Event{e.withPayload(PassPayload{Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt()})}, nil
@@ -76,13 +76,13 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	if err := h.Check(); err != nil {
 		return r, Event{}, err
 	}
-	if err := r.fenced(by, f, now); err != nil {
+	if err := r.checkFence(by, f, now); err != nil {
 		return r, Event{}, err
 	}
 	e := r.newEvent(t, by, "")
-	h.Workspace = h.Workspace.text()
+	h.Workspace = h.Workspace.withValidText()
 	e.Handoff = &h
-	r = r.free(by, now)
+	r = r.freeStick(by, now)
 	r.Turn.HandoffPending = true
 	r.Turn.NextAction = clip(h.NextAction, 80)
 	return r, e, nil
@@ -99,14 +99,14 @@ func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event)
 	}
 	switch t.State {
 	case Owned:
-		if t.OpenedAt.IsZero() && t.Owner != by && r.gone(t.Owner, s) {
+		if t.OpenedAt.IsZero() && t.Owner != by && r.isGone(t.Owner, s) {
 			r.Turn.OpenedAt = now
 		}
 	case Reserved:
-		lapsed := t.ReservedBy == ByRelease && t.ReservedFor != by && r.claim().Due(now)
-		lost := !r.joined(t.ReservedFor) || (t.ReservedFor != by && r.gone(t.ReservedFor, s))
+		lapsed := t.ReservedBy == ByRelease && t.ReservedFor != by && r.claimDeadline().Due(now)
+		lost := !r.isJoined(t.ReservedFor) || (t.ReservedFor != by && r.isGone(t.ReservedFor, s))
 		if (lapsed && !lost) || (lost && !take) {
-			r.edit(t.ReservedFor, func(m *Member) { m.PassedOver = true })
+			r.editMember(t.ReservedFor, func(m *Member) { m.PassedOver = true })
 			return r.rerouteStick(s, now)
 		}
 	}
@@ -121,7 +121,7 @@ func (r Room) rerouteStick(s *Probed, now Time) (Room, []Event) {
 	if m, ok := r.Member(from); ok {
 		p.Verdict = m.Verdict(s)
 	}
-	r = r.free(r.Turn.Prior, now)
+	r = r.freeStick(r.Turn.Prior, now)
 	r, to, nobody := r.nameNext(s, now)
 	if from == "" && to == "" {
 		return r, nil

@@ -158,9 +158,9 @@ func TestRecordDiffers(t *testing.T) {
 		"handoff_pending is true":     func(r *Room) { r.Turn.HandoffPending = true },
 		"policy claim_ttl is 20m":     func(r *Room) { r.Policy.ClaimTTL = claim },
 		"the number of members is 1":  func(r *Room) { r.Members = r.Members[:1] },
-		"member b is {left 2 2 0}":    func(r *Room) { r.edit("b", func(m *Member) { m.State = Left }) },
-		"member b is {joined 7 2 0}":  func(r *Room) { r.edit("b", func(m *Member) { m.Ordinal = 7 }) },
-		"member b is {joined 2 2 99}": func(r *Room) { r.edit("b", func(m *Member) { m.HeldSeq = 99 }) },
+		"member b is {left 2 2 0}":    func(r *Room) { r.editMember("b", func(m *Member) { m.State = Left }) },
+		"member b is {joined 7 2 0}":  func(r *Room) { r.editMember("b", func(m *Member) { m.Ordinal = 7 }) },
+		"member b is {joined 2 2 99}": func(r *Room) { r.editMember("b", func(m *Member) { m.HeldSeq = 99 }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := room(t).member("a", "b").policy("claim_ttl=30m").owns("a")

@@ -60,7 +60,7 @@ func (r Room) lapseDeadline(v Reservation) Deadline {
 // Stale reports whether a reservation is past its time or its owner is gone. A stale reservation denies
 // nobody, and others may take it over.
 func (r Room) Stale(v Reservation, s *Probed, now Time) bool {
-	return r.lapseDeadline(v).Due(now) || r.gone(v.Agent, s)
+	return r.lapseDeadline(v).Due(now) || r.isGone(v.Agent, s)
 }
 
 // Reserving is a request to reserve paths. It reserves all of the patterns or none.

@@ -162,7 +162,7 @@ type Probed struct {
 // Incomplete reports whether a rule asked for something that wasn't probed.
 func (s *Probed) Incomplete() bool { return s.missed }
 
-func (s *Probed) process(p Process) Verdict {
+func (s *Probed) processVerdict(p Process) Verdict {
 	v, ok := s.Processes[p]
 	if !ok {
 		s.missed = true
@@ -171,7 +171,7 @@ func (s *Probed) process(p Process) Verdict {
 	return v
 }
 
-func (s *Probed) listener(id ListenerID) Verdict {
+func (s *Probed) listenerVerdict(id ListenerID) Verdict {
 	v, ok := s.Listeners[id]
 	if !ok {
 		s.missed = true
@@ -185,7 +185,7 @@ func (s *Probed) listener(id ListenerID) Verdict {
 func (m Member) Verdict(s *Probed) Verdict {
 	gone := len(m.Processes) > 0
 	for _, e := range m.Processes {
-		switch s.process(e.Process) {
+		switch s.processVerdict(e.Process) {
 		case Alive:
 			if e.Proof != ProvesCarrier {
 				return Alive
@@ -207,16 +207,16 @@ func (m Member) Verdict(s *Probed) Verdict {
 
 // Member returns the member a in whatever state it is, and false if there is none.
 func (r Room) Member(a AgentID) (Member, bool) {
-	i := r.index(a)
+	i := r.memberIndex(a)
 	if i < 0 {
 		return Member{}, false
 	}
 	return r.Members[i], true
 }
 
-// index returns the place of a among the members, -1 for none. It copies no member to compare it, because a
+// memberIndex returns the place of a among the members, -1 for none. It copies no member to compare it, because a
 // room with a thousand members calls it a thousand times.
-func (r Room) index(a AgentID) int {
+func (r Room) memberIndex(a AgentID) int {
 	for i := range r.Members {
 		if r.Members[i].Agent == a {
 			return i
@@ -225,14 +225,14 @@ func (r Room) index(a AgentID) int {
 	return -1
 }
 
-func (r Room) joined(a AgentID) bool {
+func (r Room) isJoined(a AgentID) bool {
 	m, ok := r.Member(a)
 	return ok && m.State == Joined
 }
 
-// edit changes a member in a copy of r's members, because other Rooms may share the slice.
-func (r *Room) edit(a AgentID, change func(*Member)) {
-	i := r.index(a)
+// editMember changes a member in a copy of r's members, because other Rooms may share the slice.
+func (r *Room) editMember(a AgentID, change func(*Member)) {
+	i := r.memberIndex(a)
 	if i < 0 {
 		return
 	}
@@ -240,7 +240,7 @@ func (r *Room) edit(a AgentID, change func(*Member)) {
 	change(&r.Members[i])
 }
 
-func (r Room) gone(a AgentID, s *Probed) bool {
+func (r Room) isGone(a AgentID, s *Probed) bool {
 	m, ok := r.Member(a)
 	return ok && m.Verdict(s) == Gone
 }
@@ -248,7 +248,7 @@ func (r Room) gone(a AgentID, s *Probed) bool {
 // Listening reports whether a waits now, for the purpose intent unless that is empty.
 func (r Room) Listening(a AgentID, intent Purpose, s *Probed) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
-		return l.Agent == a && (intent == "" || l.Purpose == intent) && s.listener(l.ID) != Gone
+		return l.Agent == a && (intent == "" || l.Purpose == intent) && s.listenerVerdict(l.ID) != Gone
 	})
 }
 
@@ -283,10 +283,10 @@ func (r Room) SeenAt(m Member) Time {
 // Touch records that a member acts: it was seen now and is no longer passed over. An owner has thereby
 // acknowledged its grant, and isn't gone.
 func (r Room) Touch(a AgentID, now Time) Room {
-	r.edit(a, func(m *Member) { m.LastSeenAt, m.PassedOver = now, false })
+	r.editMember(a, func(m *Member) { m.LastSeenAt, m.PassedOver = now, false })
 	if r.Turn.State == Owned && r.Turn.Owner == a {
 		r.Turn.Acked, r.Turn.OpenedAt = true, 0
-		return r.noFuture(now)
+		return r.clampTimes(now)
 	}
 	return r
 }
@@ -322,8 +322,8 @@ func (r Room) LeaseKeptBy(s *Probed, now Time) LeaseKeeper {
 	return KeptByHeartbeat
 }
 
-// lease returns when the current lease times out, unless a process keeps it.
-func (r Room) lease() Deadline {
+// leaseDeadline returns when the current lease times out, unless a process keeps it.
+func (r Room) leaseDeadline() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
 	return Deadline{max(r.Turn.GrantedAt, r.Turn.ResumedAt, r.Turn.RenewedAt, r.Turn.HeartbeatAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
 }
@@ -334,7 +334,7 @@ func (r Room) LeaseExpiresAt(s *Probed, now Time) Time {
 	if r.Turn.State != Owned || r.Paused.On() || r.LeaseKeptBy(s, now) == KeptByProcess {
 		return 0
 	}
-	return r.lease().At()
+	return r.leaseDeadline().At()
 }
 
 // ClaimExpiresAt returns when the stick no longer waits for its recipient alone. It is zero if the stick
@@ -343,11 +343,11 @@ func (r Room) ClaimExpiresAt() Time {
 	if r.Turn.State != Reserved || r.Paused.On() {
 		return 0
 	}
-	return r.claim().At()
+	return r.claimDeadline().At()
 }
 
-// claim returns the deadline of the current reservation.
-func (r Room) claim() Deadline {
+// claimDeadline returns the deadline of the current reservation.
+func (r Room) claimDeadline() Deadline {
 	ttl := r.Policy.ClaimTTL
 	if r.Turn.ReservedBy == ByRelease {
 		ttl = r.Policy.WaiterGrace
@@ -355,17 +355,17 @@ func (r Room) claim() Deadline {
 	return Deadline{r.Turn.ReservedAt, ttl}
 }
 
-// acted returns when the owner last did something other than to send a heartbeat. In a pause it had nothing
+// ownerActedAt returns when the owner last did something other than to send a heartbeat. In a pause it had nothing
 // to do.
-func (r Room) acted() Time {
+func (r Room) ownerActedAt() Time {
 	m, _ := r.Member(r.Turn.Owner)
 	return max(r.Turn.GrantedAt, r.Turn.ResumedAt, m.LastSeenAt)
 }
 
-// activity returns when the owner last did something. Heartbeats count, but alone only up to a time after
+// ownerActiveAt returns when the owner last did something. Heartbeats count, but alone only up to a time after
 // which the owner counts as idle at [Room.HeartbeatsUntil].
-func (r Room) activity() Time {
-	acted := r.acted()
+func (r Room) ownerActiveAt() Time {
+	acted := r.ownerActedAt()
 	return max(acted, min(r.Turn.HeartbeatAt, acted.Add((maxQuiet-1)*r.Policy.OwnerIdleTTL)))
 }
 
@@ -373,8 +373,10 @@ func (r Room) activity() Time {
 // activity.
 const maxQuiet = 4
 
-// heartbeats returns until when heartbeats alone keep the owner from counting as idle.
-func (r Room) heartbeats() Deadline { return Deadline{r.acted(), maxQuiet * r.Policy.OwnerIdleTTL} }
+// heartbeatDeadline returns until when heartbeats alone keep the owner from counting as idle.
+func (r Room) heartbeatDeadline() Deadline {
+	return Deadline{r.ownerActedAt(), maxQuiet * r.Policy.OwnerIdleTTL}
+}
 
 // HeartbeatsUntil returns until when heartbeats alone keep the owner from counting as idle. It is zero if
 // nobody owns the stick.
@@ -382,13 +384,13 @@ func (r Room) HeartbeatsUntil() Time {
 	if r.Turn.State != Owned {
 		return 0
 	}
-	return r.heartbeats().At()
+	return r.heartbeatDeadline().At()
 }
 
 // HeartbeatCounts reports whether a heartbeat counts as activity of the owner if a process with this proof
 // sends it.
 func (r Room) HeartbeatCounts(proof Proof, now Time) bool {
-	return (proof == ProvesSession || proof == ProvesTurn) && !r.heartbeats().Due(now)
+	return (proof == ProvesSession || proof == ProvesTurn) && !r.heartbeatDeadline().Due(now)
 }
 
 // IdleAt returns when the owner counts as idle if it does nothing until then. It is zero if nobody owns the
@@ -398,14 +400,14 @@ func (r Room) IdleAt(s *Probed, now Time) Time {
 	if r.Turn.State != Owned || r.Paused.On() || !r.keptWhileIdle(s, now) {
 		return 0
 	}
-	return r.idle().At()
+	return r.idleDeadline().At()
 }
 
-// idle returns when the owner counts as idle. A tool call in progress counts as activity, for at most
+// idleDeadline returns when the owner counts as idle. A tool call in progress counts as activity, for at most
 // maxQuiet times the limit.
-func (r Room) idle() Deadline {
+func (r Room) idleDeadline() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
-	d := Deadline{r.activity(), r.Policy.OwnerIdleTTL}
+	d := Deadline{r.ownerActiveAt(), r.Policy.OwnerIdleTTL}
 	if !m.BusySince.IsZero() {
 		if busy := (Deadline{m.BusySince, maxQuiet * r.Policy.OwnerIdleTTL}); busy.At() > d.At() {
 			return busy
@@ -416,7 +418,7 @@ func (r Room) idle() Deadline {
 
 // idleNoticeSent reports whether the owner was told that it looks idle and has done nothing since.
 func (r Room) idleNoticeSent() bool {
-	return !r.Turn.IdleNoticeAt.IsZero() && r.Turn.IdleSince == r.activity()
+	return !r.Turn.IdleNoticeAt.IsZero() && r.Turn.IdleSince == r.ownerActiveAt()
 }
 
 // idleNoticeEnds returns until when an owner that was told that it looks idle may answer that.
@@ -424,29 +426,29 @@ func (r Room) idleNoticeEnds() Deadline { return Deadline{r.Turn.IdleNoticeAt, r
 
 // idleOpensAt returns when an owner that was told that it looks idle may be replaced: both after the limit,
 // which a change of policy may have moved, and after the notice.
-func (r Room) idleOpensAt() Time { return max(r.idle().At(), r.idleNoticeEnds().At()) }
+func (r Room) idleOpensAt() Time { return max(r.idleDeadline().At(), r.idleNoticeEnds().At()) }
 
-// unacknowledged returns when others may take over a grant that its owner hasn't reacted to. It is false if
+// ackDeadline returns when others may take over a grant that its owner hasn't reacted to. It is false if
 // the owner has, or if nobody would see a reaction because no hooks fire.
-func (r Room) unacknowledged() (Deadline, bool) {
+func (r Room) ackDeadline() (Deadline, bool) {
 	m, _ := r.Member(r.Turn.Owner)
 	return Deadline{max(r.Turn.GrantedAt, r.Turn.ResumedAt), r.Policy.ClaimTTL}, m.HooksSeen && !r.Turn.Acked
 }
 
-func (r Room) grace(from Time) Deadline { return Deadline{from, r.Policy.WaiterGrace} }
+func (r Room) graceAfter(from Time) Deadline { return Deadline{from, r.Policy.WaiterGrace} }
 
-// earlier returns the earlier of two times. Zero means never.
-func earlier(a, b Time) Time {
+// earlierTime returns the earlier of two times. Zero means never.
+func earlierTime(a, b Time) Time {
 	if a.IsZero() || (!b.IsZero() && b < a) {
 		return b
 	}
 	return a
 }
 
-// since returns when an overdue deadline passed. It is zero if the clock went back, because then nobody
+// passedAt returns when an overdue deadline passed. It is zero if the clock went back, because then nobody
 // knows. It can't be now instead: a time that is counted from it would move on with every call and never
 // come.
-func since(d Deadline, now Time) Time {
+func passedAt(d Deadline, now Time) Time {
 	if d.At() > now {
 		return 0
 	}

@@ -104,10 +104,10 @@ type RunStart struct {
 // has a different command, with [CodeAlreadyRunning], and with [CodeMaxRunning].
 func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (next Run, is *Run, err error) {
 	if t.Over() {
-		return next, nil, t.facts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
+		return next, nil, t.withTaskFacts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
 	if t.Later {
-		return next, nil, t.facts(Errorf(CodeInvalidTransition, "nobody has begun %s, so it has no worktree", t.ID)).
+		return next, nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has begun %s, so it has no worktree", t.ID)).
 			Hintf("to begin it: %s", Cmd("tt task start --task <task_id>", t.ID))
 	}
 	var here []Run
@@ -121,7 +121,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		if slices.ContainsFunc(here, func(r Run) bool { return r.Command == q.Command }) {
 			return next, &last, nil
 		}
-		e := t.facts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s", t.Attempt, t.ID, clip(last.Command, 160)))
+		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s", t.Attempt, t.ID, clip(last.Command, 160)))
 		if last.State(verdict(last.Process)).Live() {
 			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt task stop <task_id>", t.ID), Cmd("tt task run <task_id> -- …", t.ID))
 		}
@@ -205,7 +205,7 @@ func (t Task) errRuns(r Run, state RunState) error {
 	case r.Queued:
 		how = "waits until fewer commands run"
 	}
-	return t.facts(Errorf(CodeAlreadyRunning, "run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
+	return t.withTaskFacts(Errorf(CodeAlreadyRunning, "run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
 		With("run", r.Number).With("pid", r.Process.PID).
 		Hintf("to see what it prints: %s; to end it: %s", Cmd("tt task logs <task_id>", t.ID), Cmd("tt task stop <task_id>", t.ID))
 }
@@ -216,7 +216,7 @@ func (t Task) errMostRun(q RunStart) error {
 	if q.Running == 1 {
 		are = "command of a task runs"
 	}
-	return t.facts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d", q.Running, are, q.Most)).
+	return t.withTaskFacts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d", q.Running, are, q.Most)).
 		With("running", q.Running).With("max_running", q.Most).
 		Hintf("wait until one has ended; %s lists them", Cmd("tt task list"))
 }
@@ -234,7 +234,7 @@ func (t Task) checkRunCommand(command string) error {
 	default:
 		return nil
 	}
-	return t.facts(Errorf(CodeUsage, "%s", why)).With("field", "command").
+	return t.withTaskFacts(Errorf(CodeUsage, "%s", why)).With("field", "command").
 		Hintf("name the command: %s", Cmd("tt task run <task_id> -- …", t.ID))
 }
 

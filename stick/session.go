@@ -87,14 +87,14 @@ type Started struct {
 
 // Primary returns the member whose session is the primary, whether or not it is gone.
 func (r Room) Primary() (Member, bool) {
-	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.leads() })
+	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.isPrimary() })
 	if i < 0 {
 		return Member{}, false
 	}
 	return r.Members[i], true
 }
 
-func (m Member) leads() bool {
+func (m Member) isPrimary() bool {
 	return m.State == Joined && m.Session.Running && m.Session.Role == RolePrimary
 }
 
@@ -105,7 +105,7 @@ func (m Member) leads() bool {
 // primary. See docs/decisions/sessions-and-roles.md#which-role-it-has.
 func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Started) {
 	r, events, out := r.startOne(q, s, now)
-	elder, ok := r.elder(q, s)
+	elder, ok := r.findElder(q, s)
 	if !ok || out.Role != RoleHelper || out.Primary != "" {
 		return r, events, out
 	}
@@ -114,8 +114,8 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	return r, append(events, more...), out
 }
 
-// before is what a starting session finds.
-type before struct {
+// startFindings is what a starting session finds.
+type startFindings struct {
 	me        Member
 	inherited Session // of the agent, or of those whose sessions its process carried
 	prior     Member  // the primary before, if it is another
@@ -126,8 +126,8 @@ type before struct {
 	moved     bool    // its process has carried no session here
 }
 
-// before ends the sessions that the agent's process carried, and returns what the new one finds.
-func (r *Room) before(q Starting, s *Probed, now Time) (b before, events []Event) {
+// prepareStart ends the sessions that the agent's process carried, and returns what the new one finds.
+func (r *Room) prepareStart(q Starting, s *Probed, now Time) (b startFindings, events []Event) {
 	b.me, _ = r.Member(q.By)
 	b.inherited = b.me.Session
 	for _, a := range q.Before {
@@ -139,15 +139,15 @@ func (r *Room) before(q Starting, s *Probed, now Time) (b before, events []Event
 	b.prior, b.led = r.Primary()
 	b.led = b.led && b.prior.Agent != q.By
 	b.live = b.led && b.prior.Verdict(s) != Gone
-	_, b.older = r.elder(q, s)
+	_, b.older = r.findElder(q, s)
 	b.same = b.me.Session.Running && q.Same
 	b.moved = !q.Same && len(q.Before) == 0
 	return b, events
 }
 
-// role returns the role of a starting session. parent is the agent that has started it and holds the stick,
+// chooseRole returns the role of a starting session. parent is the agent that has started it and holds the stick,
 // if one has.
-func (b before) role(q Starting, parent AgentID) Role {
+func (b startFindings) chooseRole(q Starting, parent AgentID) Role {
 	switch {
 	case q.Helper, parent != "":
 		return RoleHelper
@@ -165,14 +165,14 @@ func (b before) role(q Starting, parent AgentID) Role {
 
 // startOne starts the session of q.By alone.
 func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started) {
-	b, events := r.before(q, s, now)
+	b, events := r.prepareStart(q, s, now)
 	me, inherited, prior, led, same := b.me, b.inherited, b.prior, b.led, b.same
 	out := Started{}
 	out.Parent, _ = r.Parent(q.By, q.Above, s)
 	if b.live {
 		out.Primary = prior.Agent
 	}
-	out.Role = b.role(q, out.Parent)
+	out.Role = b.chooseRole(q, out.Parent)
 	kept := "" // the context file that this session has written, under whatever name of its agent
 	if (same || q.Continues && !(b.moved && q.Context != "")) && inherited.Role == out.Role {
 		kept = inherited.Context
@@ -185,7 +185,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	case me.Session.Running && !q.Same && me.Session.Role == RolePrimary && out.Role == RolePrimary:
 		out.Crashed = q.By
 	}
-	out.Kind = r.startOf(q, out)
+	out.Kind = r.startKind(q, out)
 	out.Running, out.Since = true, now
 	if same && me.Session.Role == out.Role && me.Session.Context == out.Context {
 		out.Since, out.Already = me.Session.Since, true
@@ -197,28 +197,28 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	}
 	if led && out.Role == RolePrimary {
 		p.Prior, p.Verdict = prior.Agent, prior.Verdict(s)
-		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
+		r.editMember(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
-	if heir, ok := r.writes(out.Context, q.By); ok { // that member is gone, and this session inherits its file
+	if heir, ok := r.contextOwner(out.Context, q.By); ok { // that member is gone, and this session inherits its file
 		p.Prior, p.Verdict = heir, Gone
-		r.edit(heir, func(m *Member) { m.Session.Running = false })
+		r.editMember(heir, func(m *Member) { m.Session.Running = false })
 	}
-	if same && me.leads() { // it gives up its role, which isn't a crash
+	if same && me.isPrimary() { // it gives up its role, which isn't a crash
 		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
-	r.edit(q.By, func(m *Member) { m.Session = out.Session })
+	r.editMember(q.By, func(m *Member) { m.Session = out.Session })
 	p.AlongWith = q.AlongWith
 	events = append(events, r.newEvent(EventSessionStarted, q.By, "").withPayload(p).addressUnaskedStart(p))
 	if out.Kind == StartRecover {
-		events = append(events, r.resumed(q.By, out.Crashed, q.AnchorAt, now))
+		events = append(events, r.resumeEvent(q.By, out.Crashed, q.AnchorAt, now))
 	}
 	return r, events, out
 }
 
-// elder returns the member that leads although it has never started a session here: it joined while it was
+// findElder returns the member that leads although it has never started a session here: it joined while it was
 // alone, its process is alive, and that process began before the caller's. Of several it returns the one that
 // began first.
-func (r Room) elder(q Starting, s *Probed) (first AgentID, ok bool) {
+func (r Room) findElder(q Starting, s *Probed) (first AgentID, ok bool) {
 	oldest := q.Process
 	for _, m := range r.Members {
 		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || slices.Contains(q.Followers, m.Agent) || m.Verdict(s) != Alive {
@@ -233,12 +233,12 @@ func (r Room) elder(q Starting, s *Probed) (first AgentID, ok bool) {
 	return first, ok
 }
 
-// startOf returns how a session began, whose role is known.
-func (r Room) startOf(q Starting, out Started) StartKind {
+// startKind returns how a session began, whose role is known.
+func (r Room) startKind(q Starting, out Started) StartKind {
 	switch {
 	case out.Role == RoleHelper:
 		return StartHelper
-	case out.Crashed == "" && (q.Continues || r.runs(q.By) && q.Same):
+	case out.Crashed == "" && (q.Continues || r.hasSession(q.By) && q.Same):
 		return StartContinue
 	case !q.Anchor || r.SessionEndedAt > q.AnchorAt: // at the same instant nobody knows which came first, and recovering loses nothing
 		return StartFresh
@@ -246,13 +246,13 @@ func (r Room) startOf(q Starting, out Started) StartKind {
 	return StartRecover
 }
 
-func (r Room) runs(a AgentID) bool {
+func (r Room) hasSession(a AgentID) bool {
 	m, ok := r.Member(a)
 	return ok && m.Session.Running
 }
 
-// resumed makes the event that tells the agent whose session never ended who goes on with its work.
-func (r Room) resumed(by, crashed AgentID, written, now Time) Event {
+// resumeEvent makes the event that tells the agent whose session never ended who goes on with its work.
+func (r Room) resumeEvent(by, crashed AgentID, written, now Time) Event {
 	prior := string(crashed)
 	why := "its process has ended and its session hasn't"
 	if crashed == "" {
@@ -308,7 +308,7 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string 
 	}
 	used := func(name string) bool {
 		return slices.ContainsFunc(r.Members, func(m Member) bool {
-			return m.Agent != q.By && m.writes(name) && m.Verdict(s) != Gone
+			return m.Agent != q.By && m.ownsContext(name) && m.Verdict(s) != Gone
 		})
 	}
 	if kept != "" && !used(kept) {
@@ -329,15 +329,15 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string 
 	}
 }
 
-// writes reports whether a context file belongs to the member's running session. Upper and lower case don't
+// ownsContext reports whether a context file belongs to the member's running session. Upper and lower case don't
 // count, because some file systems don't distinguish them.
-func (m Member) writes(name string) bool {
+func (m Member) ownsContext(name string) bool {
 	return m.State == Joined && m.Session.Running && strings.EqualFold(m.Session.Context, name)
 }
 
-// writes returns the member other than a whose running session has a helper's context file.
-func (r Room) writes(name string, a AgentID) (AgentID, bool) {
-	i := slices.IndexFunc(r.Members, func(m Member) bool { return name != "" && m.Agent != a && m.writes(name) })
+// contextOwner returns the member other than a whose running session has a helper's context file.
+func (r Room) contextOwner(name string, a AgentID) (AgentID, bool) {
+	i := slices.IndexFunc(r.Members, func(m Member) bool { return name != "" && m.Agent != a && m.ownsContext(name) })
 	if i < 0 {
 		return "", false
 	}
@@ -349,11 +349,11 @@ func (r Room) writes(name string, a AgentID) (AgentID, bool) {
 // A member that works under the turn of the agent that started it stays a helper.
 // It fails with [CodeUnknownMember] and [CodeMemberPresent].
 func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Event, error) {
-	if !r.runs(a) || !r.joined(a) {
+	if !r.hasSession(a) || !r.isJoined(a) {
 		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: %s", Cmd("tt session start"))
 	}
 	me, _ := r.Member(a)
-	if me.leads() {
+	if me.isPrimary() {
 		return r, nil, nil
 	}
 	if parent, under := r.Parent(a, above, s); under {
@@ -371,9 +371,9 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 			return r, nil, e
 		}
 		p.Prior, p.Verdict = prior.Agent, v
-		r.edit(prior.Agent, func(m *Member) { m.Session.Running = false })
+		r.editMember(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
-	r.edit(a, func(m *Member) { m.Session = Session{Role: RolePrimary, Running: true, Since: now} })
+	r.editMember(a, func(m *Member) { m.Session = Session{Role: RolePrimary, Running: true, Since: now} })
 	return r, []Event{r.newEvent(EventSessionStarted, a, "").withPayload(p)}, nil
 }
 
@@ -386,7 +386,7 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 	if m.Session.Role == RolePrimary {
 		r.SessionEndedAt = now
 	}
-	r.edit(a, func(m *Member) { m.Session.Running = false })
+	r.editMember(a, func(m *Member) { m.Session.Running = false })
 	e := r.newEvent(EventSessionEnded, a, "").withPayload(SessionEndedPayload{Role: m.Session.Role, Context: m.Session.Context})
 	e.Reason = reason
 	return []Event{e}

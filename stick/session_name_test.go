@@ -73,7 +73,7 @@ func TestContextNamesStay(t *testing.T) {
 	want("asked for again", "kim", f.starts(Starting{By: "h:1", Same: true, Context: "kim"}))
 	f.runsIn("h:1", 2, Gone)
 	want("started again after a crash", "kim", f.starts(Starting{By: "h:3", Same: true, Context: "kim"}))
-	if last := said[SessionStartedPayload](f.log[len(f.log)-1]); f.runs("h:1") || last.Prior != "h:1" || last.Verdict != Gone {
+	if last := said[SessionStartedPayload](f.log[len(f.log)-1]); f.hasSession("h:1") || last.Prior != "h:1" || last.Verdict != Gone {
 		t.Errorf("the one before still runs, or the log doesn't say whose file it was: %+v", last)
 	}
 }

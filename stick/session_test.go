@@ -30,7 +30,7 @@ func (f *fixture) acts(a AgentID) {
 // runsIn gives a member a process.
 func (f *fixture) runsIn(a AgentID, pid int, v Verdict) Process {
 	p := Process{Boot: "b", PIDNS: "n", PID: pid, Start: int64(pid)}
-	f.edit(a, func(m *Member) { m.Processes = []Evidence{{Process: p, Proof: ProvesSession}} })
+	f.editMember(a, func(m *Member) { m.Processes = []Evidence{{Process: p, Proof: ProvesSession}} })
 	f.s.Processes[p] = v
 	return p
 }
@@ -162,7 +162,7 @@ func TestSessionGoesOn(t *testing.T) {
 				if !led {
 					want = StartHelper
 				}
-				if f.runs(old) || got.Role != role || got.Kind != want || got.Crashed != "" || led == f.SessionEndedAt.IsZero() {
+				if f.hasSession(old) || got.Role != role || got.Kind != want || got.Crashed != "" || led == f.SessionEndedAt.IsZero() {
 					t.Errorf("%s, goes on %v: %+v", role, goes, got)
 				}
 				if !led && goes != (got.Context == was.Session.Context) {
@@ -243,7 +243,7 @@ func TestSessionGoesOn(t *testing.T) {
 		f.acts(b)
 		r, events, err := f.Kick(Kicking{By: b, Who: a, Force: true}, f.s, f.now)
 		f.must(f.done(r, events, err))
-		if f.leads(a) || f.runs(a) || !f.SessionEndedAt.IsZero() {
+		if f.leads(a) || f.hasSession(a) || !f.SessionEndedAt.IsZero() {
 			t.Error("it has a session still, or ended it by itself")
 		}
 	})
@@ -271,12 +271,12 @@ func TestPromote(t *testing.T) {
 		t.Errorf("beside a live one: %v", err)
 	}
 	f.runsIn(a, 1, Unknown)
-	f.edit(a, func(m *Member) { m.LastSeenAt = f.now.Add(-f.Policy.OwnerLeaseTTL + time.Second) })
+	f.editMember(a, func(m *Member) { m.LastSeenAt = f.now.Add(-f.Policy.OwnerLeaseTTL + time.Second) })
 	if err := promote(); CodeOf(err) != CodeMemberPresent {
 		t.Errorf("beside one that was seen lately: %v", err)
 	}
 	f.now = f.now.Add(time.Minute)
-	if err := promote(); err != nil || !f.leads(b) || f.runs(a) {
+	if err := promote(); err != nil || !f.leads(b) || f.hasSession(a) {
 		t.Errorf("beside a silent one: %v", err)
 	}
 	n := len(f.log)
@@ -342,7 +342,7 @@ func TestRolesExplored(t *testing.T) {
 		}
 		q.By, q.Seed, q.Process = agents[i], string(agents[i]), process(s, i)
 		q.Same = s.known[i]
-		r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{Process: process(s, i), Proof: ProvesSession}} })
+		r.editMember(agents[i], func(m *Member) { m.Processes = []Evidence{{Process: process(s, i), Proof: ProvesSession}} })
 		for j := range agents {
 			_, registered := r.Registered(process(s, j))
 			q.Earlier = q.Earlier || j != i && s.running[j] && !registered && process(s, j).Before(process(s, i))
@@ -350,7 +350,7 @@ func TestRolesExplored(t *testing.T) {
 		s.running[i], s.known[i] = true, true
 		r, _, out := r.StartSession(q, probed(s), start)
 		s.r = r
-		if elder, ok := r.elder(q, probed(s)); ok && out.Role == RoleHelper && out.Primary == "" {
+		if elder, ok := r.findElder(q, probed(s)); ok && out.Role == RoleHelper && out.Primary == "" {
 			t.Fatalf("%s joined earlier, and there is no primary: %s", elder, key(s))
 		}
 		return s
@@ -362,7 +362,7 @@ func TestRolesExplored(t *testing.T) {
 		queue = queue[1:]
 		live := 0
 		for _, m := range s.r.Members {
-			if m.leads() && m.Verdict(probed(s)) != Gone {
+			if m.isPrimary() && m.Verdict(probed(s)) != Gone {
 				live++
 			}
 		}
@@ -392,7 +392,7 @@ func TestRolesExplored(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r.edit(agents[i], func(m *Member) { m.Processes = []Evidence{{Process: process(s, i), Proof: ProvesSession}} })
+				r.editMember(agents[i], func(m *Member) { m.Processes = []Evidence{{Process: process(s, i), Proof: ProvesSession}} })
 				joined.r = r
 				next = append(next, joined)
 			}
@@ -462,10 +462,10 @@ func TestAnElderLeads(t *testing.T) {
 		lost, shell := first, first // z:9 is there, but nobody knows whether its session, which began earlier, is
 		lost.PID, lost.Start, shell.PID, shell.Start = 5, 0, 6, 3
 		f.s.Processes[lost], f.s.Processes[shell] = Unknown, Alive
-		f.edit("z:9", func(m *Member) {
+		f.editMember("z:9", func(m *Member) {
 			m.Processes = []Evidence{{Process: lost, Proof: ProvesSession}, {Process: shell, Proof: ProvesTurn}}
 		})
-		f.edit("a:0", func(m *Member) { m.Processes = []Evidence{{Process: first, Proof: proof}} })
+		f.editMember("a:0", func(m *Member) { m.Processes = []Evidence{{Process: first, Proof: proof}} })
 		second := first
 		second.PID, second.Start = 9, 9
 		started := f.starts(Starting{By: "b:0", Process: second})

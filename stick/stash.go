@@ -25,14 +25,14 @@ func (r Room) WhoseStash(e StashEntry, q Editing, s *Probed) (Share, AgentID) {
 		return ShareNobody, ""
 	case by.Agent == q.By || by.Under == q.By || r.startedBy(by.Agent, q.Above):
 		return ShareOwn, ""
-	case by.Claim, !by.Held && !r.gone(by.Agent, s):
+	case by.Claim, !by.Held && !r.isGone(by.Agent, s):
 		return ShareOthers, by.Agent
 	}
 
 	if holder := r.otherHolder(q, s); holder != "" {
 		return ShareOthers, holder
 	}
-	if holds := r.Turn.State == Owned && (r.Turn.Owner == q.By || r.startedBy(r.Turn.Owner, q.Above)); holds || r.gone(by.Agent, s) {
+	if holds := r.Turn.State == Owned && (r.Turn.Owner == q.By || r.startedBy(r.Turn.Owner, q.Above)); holds || r.isGone(by.Agent, s) {
 		return SharePassed, ""
 	}
 	return ShareOthers, by.Agent
@@ -69,11 +69,11 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		switch {
 		case share == ShareOthers:
 			theirs = append(theirs, e)
-			used.Of, used.Said = mergeUnique(used.Of, []AgentID{owner}), append(used.Said, e.said()+" of "+string(owner))
+			used.Of, used.Said = mergeUnique(used.Of, []AgentID{owner}), append(used.Said, e.nameWithMessage()+" of "+string(owner))
 		case share == ShareNobody:
-			used.Said = append(used.Said, e.said()+", of which nobody has noted who made it, maybe a person's")
+			used.Said = append(used.Said, e.nameWithMessage()+", of which nobody has noted who made it, maybe a person's")
 		case e.Checkout != "" && e.Checkout != q.Checkout:
-			used.Said = append(used.Said, e.said()+", made in "+clip(e.Checkout, 256))
+			used.Said = append(used.Said, e.nameWithMessage()+", made in "+clip(e.Checkout, 256))
 		}
 		if share != ShareOwn && q.Verb != "apply" {
 			used.Keep = append(used.Keep, e.Commit)
@@ -83,20 +83,20 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		return used, j
 	}
 
-	return used, r.asEnforced(r.errEditDenied(q.why(theirs, used.Of), nil).With("command", q.Form).With("of", used.Of).
+	return used, r.asEnforced(r.errEditDenied(q.describeUse(theirs, used.Of), nil).With("command", q.Form).With("of", used.Of).
 		Hintf("%s", r.stashStep(q, theirs[0], used.Of[0], s)))
 }
 
-// shown names an entry without its message, which its maker wrote.
-func (e StashEntry) shown() Words {
+// shortName names an entry without its message, which its maker wrote.
+func (e StashEntry) shortName() Words {
 	if !e.inStash() {
 		return "commit " + cutName(e.Name, 12)
 	}
 	return cutName(e.Name, 60)
 }
 
-// said names an entry with its message, as the log has it.
-func (e StashEntry) said() string {
+// nameWithMessage names an entry with its message, as the log has it.
+func (e StashEntry) nameWithMessage() string {
 	if !e.inStash() {
 		return "commit " + clip(e.Name, 12)
 	}
@@ -106,13 +106,13 @@ func (e StashEntry) said() string {
 // inStash reports whether the stash still has an entry. Otherwise only its commit is known.
 func (e StashEntry) inStash() bool { return e.Name != e.Commit }
 
-// why says what is against the rules in using entries of others.
-func (q StashUse) why(theirs []StashEntry, of []AgentID) Words {
-	what := theirs[0].shown()
+// describeUse says what is against the rules in using entries of others.
+func (q StashUse) describeUse(theirs []StashEntry, of []AgentID) Words {
+	what := theirs[0].shortName()
 	if more := len(theirs) - 1; more > 0 {
 		what += Wordsf(" and %d more", more)
 	}
-	s := Wordsf("%s would %s %s of %s", q.Form, q.Verb, what, agents(of))
+	s := Wordsf("%s would %s %s of %s", q.Form, q.Verb, what, agentNames(of))
 	if from := theirs[0].Checkout; from != "" && from != q.Checkout {
 		s += ", made in " + cutName(from, 256)
 	}
@@ -174,10 +174,10 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 			continue
 		}
 		for _, a := range []AgentID{owner, e.By.Agent} {
-			if a == "" || a == q.By.Agent || slices.Contains(theirs[a], e.said()) {
+			if a == "" || a == q.By.Agent || slices.Contains(theirs[a], e.nameWithMessage()) {
 				continue
 			}
-			former, theirs[a] = mergeUnique(former, []AgentID{a}), append(theirs[a], e.said())
+			former, theirs[a] = mergeUnique(former, []AgentID{a}), append(theirs[a], e.nameWithMessage())
 		}
 		e.By, e.Checkout = q.By, checkout
 		out = append(out, e)

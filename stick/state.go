@@ -41,6 +41,6 @@ func (r Room) State(s *Probed, now Time) RoomState {
 // beginning of [Room.Restore], because a reader can't store that. Whom the release rule will name isn't known
 // before it is stored.
 func (r Room) AtGeneration(g Generation, now Time) Room {
-	r, _ = r.begin(g, now)
+	r, _ = r.beginGeneration(g, now)
 	return r
 }

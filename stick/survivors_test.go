@@ -59,7 +59,7 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 			t.Errorf("%s, %s after the start: the prior owner gets %v, want the code %q", c.cause, f.now.Sub(start), err, c.code)
 		}
 		// Nor is the offer to it put off.
-		if at := f.guard("a", f.Opening(f.s, f.now), f.s, f.now); at.IsZero() != (c.code == "") {
+		if at := f.guardUntil("a", f.Opening(f.s, f.now), f.s, f.now); at.IsZero() != (c.code == "") {
 			t.Errorf("%s, %s after the start: the guard lasts until %s", c.cause, f.now.Sub(start), at)
 		}
 	}

@@ -27,9 +27,9 @@ func (r Room) MayCommit(theirs []Swept, own []string) Judgement {
 			}
 		}
 	}
-	why := Wordsf("the commit takes along what %s has edited: %s", agents(others), firstPaths(paths))
+	why := Wordsf("the commit takes along what %s has edited: %s", agentNames(others), firstPaths(paths))
 	if len(others) > 1 {
-		why = Wordsf("the commit takes along what %s have edited: %s", agents(others), firstPaths(paths))
+		why = Wordsf("the commit takes along what %s have edited: %s", agentNames(others), firstPaths(paths))
 	}
 	return r.asEnforced(r.errEditDenied(why, paths).Hintf("%s", stepToCommit(others[0], own)))
 }
@@ -53,8 +53,8 @@ func stepToCommit(other AgentID, own []string) Hint {
 // firstPaths names the first few paths, and counts the others.
 func firstPaths(paths []string) Words { return Names(paths, maxDenied) }
 
-// agents names up to three agents, and counts the others.
-func agents(all []AgentID) Words {
+// agentNames names up to three agents, and counts the others.
+func agentNames(all []AgentID) Words {
 	const most = 3
 	names := make([]Words, min(len(all), most))
 	for i := range names {
@@ -85,7 +85,7 @@ func (r Room) IsCommitOfOther(made Editor, q Editing, s *Probed, now Time) bool 
 		return true
 	case SharePassed:
 		_, under := r.Parent(q.By, q.Above, s)
-		return made.Held && !r.gone(made.Agent, s) && r.Turn.State == Owned && r.Turn.Owner != q.By && !under
+		return made.Held && !r.isGone(made.Agent, s) && r.Turn.State == Owned && r.Turn.Owner != q.By && !under
 	}
 	return false
 }
@@ -113,5 +113,5 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 	if own != nil {
 		step = Hintf("push only your own: %s; or %s", own, step)
 	}
-	return r.asEnforced(r.errEditDenied(Wordsf("the push carries along %s of %s: %s", what, agents(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
+	return r.asEnforced(r.errEditDenied(Wordsf("the push carries along %s of %s: %s", what, agentNames(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
 }

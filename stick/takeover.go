@@ -40,22 +40,22 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 			}
 			return Opening{OwnerGone, t.OpenedAt}
 		}
-		if d, ok := r.unacknowledged(); ok && d.Due(now) {
-			return Opening{ClaimTimeout, since(d, now)}
+		if d, ok := r.ackDeadline(); ok && d.Due(now) {
+			return Opening{ClaimTimeout, passedAt(d, now)}
 		}
 		if !r.leaseStands(s, now) {
-			return Opening{OwnerTimeout, since(r.lease(), now)}
+			return Opening{OwnerTimeout, passedAt(r.leaseDeadline(), now)}
 		}
-		limit, told := r.idle(), r.idleNoticeEnds()
+		limit, told := r.idleDeadline(), r.idleNoticeEnds()
 		if r.keptWhileIdle(s, now) && r.idleNoticeSent() && limit.Due(now) && told.Due(now) {
-			return Opening{OwnerIdle, max(since(limit, now), since(told, now))}
+			return Opening{OwnerIdle, max(passedAt(limit, now), passedAt(told, now))}
 		}
 	case t.State == Reserved:
-		if !r.joined(t.ReservedFor) || r.gone(t.ReservedFor, s) {
+		if !r.isJoined(t.ReservedFor) || r.isGone(t.ReservedFor, s) {
 			return Opening{RecipientGone, now}
 		}
-		if t.ReservedBy == ByPass && r.claim().Due(now) {
-			return Opening{ClaimTimeout, since(r.claim(), now)}
+		if t.ReservedBy == ByPass && r.claimDeadline().Due(now) {
+			return Opening{ClaimTimeout, passedAt(r.claimDeadline(), now)}
 		}
 	}
 	return Opening{}
@@ -63,7 +63,7 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 
 // leaseStands reports whether the lease of the current owner hasn't timed out.
 func (r Room) leaseStands(s *Probed, now Time) bool {
-	return r.LeaseKeptBy(s, now) == KeptByProcess || !r.lease().Due(now)
+	return r.LeaseKeptBy(s, now) == KeptByProcess || !r.leaseDeadline().Due(now)
 }
 
 // keptWhileIdle reports whether something other than the owner's own calls keeps the lease, so that it
@@ -74,14 +74,14 @@ func (r Room) keptWhileIdle(s *Probed, now Time) bool {
 
 // idleNoticeDue reports whether it is time to tell the owner that it looks idle.
 func (r Room) idleNoticeDue(s *Probed, now Time) bool {
-	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() && r.idle().Due(now) &&
-		!r.gone(r.Turn.Owner, s)
+	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() && r.idleDeadline().Due(now) &&
+		!r.isGone(r.Turn.Owner, s)
 }
 
 // sendIdleNotice tells the owner by an event that it looks idle. Policy.WaiterGrace later others may take
 // over.
 func (r Room) sendIdleNotice(now Time) (Room, []Event) {
-	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.activity()
+	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.ownerActiveAt()
 	return r, []Event{r.newEvent(EventOwnerIdle, "", r.Turn.Owner).withPayload(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
 }
 
@@ -120,12 +120,12 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	switch {
 	case r.Closed:
 		return r, nil, "", r.errClosed()
-	case !r.joined(q.By):
+	case !r.isJoined(q.By):
 		return r, nil, "", r.errUnknownMember(q.By, "can't take over", s)
 	case t.State == Owned && t.Owner == q.By:
 		return r, nil, AlreadyOwner, nil
 	case q.ExpectedTurn != 0 && q.ExpectedTurn != t.ID:
-		return r, nil, "", r.mismatch(q.By, q.ExpectedTurn, now)
+		return r, nil, "", r.errTurnMismatch(q.By, q.ExpectedTurn, now)
 	case r.Paused.On():
 		return r, nil, "", r.errPaused(q.By, now)
 	case t.State == Idle, t.State == Reserved && t.ReservedFor == q.By:
@@ -133,11 +133,11 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 			return r, events, why, nil
 		}
 		if !q.Operator {
-			return r, nil, "", r.errPriorOwner(r.grace(t.FreeSince).At(), now)
+			return r, nil, "", r.errPriorOwner(r.graceAfter(t.FreeSince).At(), now)
 		}
 	}
 	o := r.Opening(s, now)
-	cause, guard := o.Cause, r.guard(q.By, o, s, now)
+	cause, guard := o.Cause, r.guardUntil(q.By, o, s, now)
 	switch {
 	case q.Operator:
 		cause = OperatorRequested
@@ -166,7 +166,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	if t.State == Owned {
 		prior = t.Owner
 	}
-	r = r.grant(q.By, lease, now, false)
+	r = r.grantTurn(q.By, lease, now, false)
 	r.Turn.Prior = prior
 	e := r.newEvent(EventTakeover, q.By, p.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
@@ -180,22 +180,22 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 // over. Its wait only wakes it: then an agent has to read the answer and to run a command.
 const timeToTake = 60 * time.Second
 
-// guard returns until when a must leave a takeover after a [ClaimTimeout] to others, because it had the stick
+// guardUntil returns until when a must leave a takeover after a [ClaimTimeout] to others, because it had the stick
 // last. It is zero if a needn't. Others are members that aren't gone, and wait for work, got the offer in
 // this round, or asked for work a moment ago; the owner and the recipient don't count. The guard lasts one
 // grace from the end of the claim, and timeToTake from the last offer.
-func (r Room) guard(a AgentID, o Opening, s *Probed, now Time) Time {
-	t, c := r.Turn, r.round(o, now)
+func (r Room) guardUntil(a AgentID, o Opening, s *Probed, now Time) Time {
+	t, c := r.Turn, r.currentRound(o, now)
 	if m, _ := r.Member(a); o.Cause != ClaimTimeout || t.Prior != a || m.LastOfferRound == c.number {
 		return 0
 	}
-	claim := r.claim()
+	claim := r.claimDeadline()
 	if t.State == Owned {
-		claim, _ = r.unacknowledged()
+		claim, _ = r.ackDeadline()
 	}
-	end := open(Deadline{claim.SetAt, claim.TTL + r.Policy.WaiterGrace}, now)
+	end := pendingAt(Deadline{claim.SetAt, claim.TTL + r.Policy.WaiterGrace}, now)
 	if !c.last.IsZero() {
-		end = max(end, open(Deadline{c.last, max(r.Policy.WaiterGrace, timeToTake)}, now))
+		end = max(end, pendingAt(Deadline{c.last, max(r.Policy.WaiterGrace, timeToTake)}, now))
 	}
 	var until Time
 	for _, m := range r.Members {
@@ -204,14 +204,14 @@ func (r Room) guard(a AgentID, o Opening, s *Probed, now Time) Time {
 		case m.LastOfferRound == c.number || r.Listening(m.Agent, Work, s):
 			return end
 		case !m.ReturnedAt.IsZero():
-			until = max(until, min(end, open(r.grace(m.ReturnedAt), now)))
+			until = max(until, min(end, pendingAt(r.graceAfter(m.ReturnedAt), now)))
 		}
 	}
 	return until
 }
 
-// open returns when a deadline passes, zero if it has passed.
-func open(d Deadline, now Time) Time {
+// pendingAt returns when a deadline passes, zero if it has passed.
+func pendingAt(d Deadline, now Time) Time {
 	if d.Due(now) {
 		return 0
 	}
@@ -220,12 +220,12 @@ func open(d Deadline, now Time) Time {
 
 // errPriorOwner refuses a because others come first until the given time.
 func (r Room) errPriorOwner(until, now Time) *Error {
-	return r.facts(Errorf(CodePriorOwner, "you had the stick last, so others come first; %s", r.Holder(now)).
-		Hintf("if nobody takes it, you can in %s; until then %s", left(until.Sub(now)), r.NextStep())).With("opens_at", until)
+	return r.withStickFacts(Errorf(CodePriorOwner, "you had the stick last, so others come first; %s", r.Holder(now)).
+		Hintf("if nobody takes it, you can in %s; until then %s", timeLeft(until.Sub(now)), r.NextStep())).With("opens_at", until)
 }
 
-// left says how much time is left.
-func left(d time.Duration) Words {
+// timeLeft says how much time is left.
+func timeLeft(d time.Duration) Words {
 	if d < time.Second {
 		return "a moment"
 	}
@@ -233,7 +233,7 @@ func left(d time.Duration) Words {
 }
 
 func (r Room) errClosed() *Error {
-	return r.facts(Errorf(CodeRoomClosed, "the room is closed").Hintf("if it should be open again: %s", Cmd("tt join")))
+	return r.withStickFacts(Errorf(CodeRoomClosed, "the room is closed").Hintf("if it should be open again: %s", Cmd("tt join")))
 }
 
 // errNotOpen refuses a takeover, says why, and says when one could open.
@@ -241,20 +241,20 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	why, t := r.Holder(now), r.Turn
 	if t.State == Owned {
 		why = Holds(t.Owner, now.Sub(t.GrantedAt)) + ", and nothing shows that it has stopped"
-		if r.idleNoticeSent() && r.idle().Due(now) {
+		if r.idleNoticeSent() && r.idleDeadline().Due(now) {
 			why = agentName(t.Owner) + " looks idle, and still has time to answer that"
 		}
 	}
-	e := r.facts(Errorf(CodeTakeoverNotAvailable, "you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
+	e := r.withStickFacts(Errorf(CodeTakeoverNotAvailable, "you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
 	at := r.opensAt(s, now)
 	if at.IsZero() {
 		return e
 	}
 	switch t.State {
 	case Owned:
-		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s", t.Owner, left(at.Sub(now)), r.NextStep())
+		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s", t.Owner, timeLeft(at.Sub(now)), r.NextStep())
 	case Reserved:
-		e.Hintf("%s has %s left to take the stick; %s", t.ReservedFor, left(at.Sub(now)), r.NextStep())
+		e.Hintf("%s has %s left to take the stick; %s", t.ReservedFor, timeLeft(at.Sub(now)), r.NextStep())
 	}
 	return e.With("opens_at", at)
 }
@@ -265,60 +265,60 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 	t := r.Turn
 	switch {
 	case t.State == Reserved:
-		return r.claim().At()
+		return r.claimDeadline().At()
 	case t.State != Owned:
 		return 0
 	}
 	var at Time
-	if d, ok := r.unacknowledged(); ok {
+	if d, ok := r.ackDeadline(); ok {
 		at = d.At()
 	}
 	if r.LeaseKeptBy(s, now) != KeptByProcess {
-		at = earlier(at, r.lease().At())
+		at = earlierTime(at, r.leaseDeadline().At())
 	}
 	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
-			at = earlier(at, r.idleOpensAt())
+			at = earlierTime(at, r.idleOpensAt())
 		} else {
-			at = earlier(at, max(now, r.idle().At()).Add(r.Policy.WaiterGrace))
+			at = earlierTime(at, max(now, r.idleDeadline().At()).Add(r.Policy.WaiterGrace))
 		}
 	}
 	return at
 }
 
-// round is a round of offers of an open takeover. Members that got the offer in it carry its number. A new
+// offerRound is a round of offers of an open takeover. Members that got the offer in it carry its number. A new
 // round begins Policy.ClaimTTL after the last offer. It also begins when the owner's process ends, because
 // that wakes every wait anyway; a deadline wakes only the wait whose turn it is to check. But it begins no
 // earlier than one grace after the last offer, so that offers never come closer.
-type round struct {
+type offerRound struct {
 	number int64
 	start  Time
 	last   Time // the last offer in it, or zero
 }
 
-func (r Room) round(o Opening, now Time) round {
+func (r Room) currentRound(o Opening, now Time) offerRound {
 	t := r.Turn
-	again, spaced := Deadline{t.OfferedAt, r.Policy.ClaimTTL}, r.grace(t.OfferedAt)
+	again, spaced := Deadline{t.OfferedAt, r.Policy.ClaimTTL}, r.graceAfter(t.OfferedAt)
 	soonest := spaced.At()
 	if spaced.Due(now) {
-		soonest = since(spaced, now)
+		soonest = passedAt(spaced, now)
 	}
 	switch {
 	case t.OfferedAt.IsZero():
-		return round{t.Round, o.Since, 0}
+		return offerRound{t.Round, o.Since, 0}
 	case again.Due(now):
-		return round{t.Round + 1, max(o.Since, since(again, now), soonest), 0}
+		return offerRound{t.Round + 1, max(o.Since, passedAt(again, now), soonest), 0}
 	case o.Cause == OwnerGone && o.Since > t.OfferedAt:
-		return round{t.Round + 1, max(o.Since, soonest), 0}
+		return offerRound{t.Round + 1, max(o.Since, soonest), 0}
 	}
-	return round{t.Round, t.RoundAt, t.OfferedAt}
+	return offerRound{t.Round, t.RoundAt, t.OfferedAt}
 }
 
 // offerAt returns when the open takeover is offered to a. Of the members that haven't got the offer in this
 // round, the k-th from 0 gets it k graces after the round began, or k+1 graces after the last offer. told is
 // true if a got the offer in this round; at is then the start of the next round.
 func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told bool) {
-	c := r.round(o, now)
+	c := r.currentRound(o, now)
 	if m, _ := r.Member(a); m.LastOfferRound == c.number {
 		return c.last.Add(r.Policy.ClaimTTL), true
 	}
@@ -339,14 +339,14 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 	for range k {
 		at = at.Add(r.Policy.WaiterGrace)
 	}
-	return max(at, r.guard(a, o, s, now)), false
+	return max(at, r.guardUntil(a, o, s, now)), false
 }
 
-// offer records that the open takeover was offered to a.
-func (r Room) offer(a AgentID, o Opening, now Time) Room {
-	c := r.round(o, now)
+// recordOffer records that the open takeover was offered to a.
+func (r Room) recordOffer(a AgentID, o Opening, now Time) Room {
+	c := r.currentRound(o, now)
 	r.Turn.Round, r.Turn.RoundAt, r.Turn.OfferedAt = c.number, c.start, now
-	r.edit(a, func(m *Member) { m.LastOfferRound = c.number })
+	r.editMember(a, func(m *Member) { m.LastOfferRound = c.number })
 	return r
 }
 

@@ -39,12 +39,12 @@ func TestOpening(t *testing.T) {
 			f.policy("owner_idle_ttl=2h").after(2*time.Hour - limit)
 		}, OwnerIdle, StateStaleOwner},
 		{"a tool call in progress", func(f *fixture) {
-			f.alive("a").owns("a").edit("a", func(m *Member) { m.BusySince = f.now })
+			f.alive("a").owns("a").editMember("a", func(m *Member) { m.BusySince = f.now })
 			f.after(4*limit - ms).ask("b")
 			f.after(grace - 2*ms)
 		}, "", StateOwned},
 		{"a tool call for four times the limit", func(f *fixture) {
-			f.alive("a").owns("a").edit("a", func(m *Member) { m.BusySince = f.now })
+			f.alive("a").owns("a").editMember("a", func(m *Member) { m.BusySince = f.now })
 			f.after(4 * limit).ask("b")
 			f.after(grace)
 		}, OwnerIdle, StateStaleOwner},

@@ -224,9 +224,9 @@ func (t Task) Authors() []AgentID {
 	return append([]AgentID{t.Worker}, t.Earlier...)
 }
 
-// step returns the transition by which an act leads out of the task's state. It fails with
+// findStep returns the transition by which an act leads out of the task's state. It fails with
 // [CodeInvalidTransition] if there is none.
-func (t Task) step(act TaskAct) (TaskStep, error) {
+func (t Task) findStep(act TaskAct) (TaskStep, error) {
 	var from []string
 	for _, s := range TaskSteps {
 		if s.Act != act {
@@ -242,7 +242,7 @@ func (t Task) step(act TaskAct) (TaskStep, error) {
 			from = append(from, string(f))
 		}
 	}
-	e := t.facts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
+	e := t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
 		Hintf("%s", t.NextStep()))
 	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {
@@ -295,8 +295,8 @@ func (t Task) Needs(c TaskCall) Hint {
 	return nil
 }
 
-// facts adds the state of the task to an error.
-func (t Task) facts(e *Error) *Error {
+// withTaskFacts adds the state of the task to an error.
+func (t Task) withTaskFacts(e *Error) *Error {
 	return e.With("task_id", t.ID).With("state", t.State).With("attempt", t.Attempt)
 }
 

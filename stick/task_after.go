@@ -131,14 +131,14 @@ func (t Task) WaitsFor(find FindTask) (waits []Task, err error) {
 // Begin gives a task that is for later its branch, which begins at a commit, and its worktree. waits is what
 // [Task.WaitsFor] lists. Begin fails with [CodeInvalidTransition].
 func (t Task) Begin(by AgentID, base string, in Checkout, slot int, waits []Task) (Event, error) {
-	s, err := t.step(ActBegin)
+	s, err := t.findStep(ActBegin)
 	switch {
 	case err != nil:
 		return Event{}, err
 	case !t.Later:
-		return Event{}, t.facts(Errorf(CodeInvalidTransition, "%s was begun already", t.ID)).Hintf("%s", t.NextStep())
+		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s was begun already", t.ID)).Hintf("%s", t.NextStep())
 	case len(waits) > 0:
-		return Event{}, t.facts(Errorf(CodeInvalidTransition, "%s", t.SayWaits(waits))).With("waits_for", taskNames(waits)).Hintf("%s", t.WaitStep(waits))
+		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s", t.SayWaits(waits))).With("waits_for", taskNames(waits)).Hintf("%s", t.WaitStep(waits))
 	}
 	return taskEvent(t, s, by, "", TaskBegunFacts{Base: base, In: in, Slot: slotFact(slot, false)}), nil
 }
@@ -184,12 +184,12 @@ func (t Task) WaitStep(waits []Task) Hint {
 // SetAfter lets a task wait for other tasks than before; after is what [CheckAfter] returned. If it does
 // already, the event is nil. SetAfter fails with [CodeInvalidTransition] if the task isn't for later.
 func (t Task) SetAfter(by AgentID, after []string) (*Event, error) {
-	s, err := t.step(ActAfter)
+	s, err := t.findStep(ActAfter)
 	switch {
 	case err != nil:
 		return nil, err
 	case !t.Later:
-		return nil, t.facts(Errorf(CodeInvalidTransition, "somebody has begun %s; it waits for no task", t.ID)).Hintf("%s", t.NextStep())
+		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "somebody has begun %s; it waits for no task", t.ID)).Hintf("%s", t.NextStep())
 	case slices.Equal(t.After, after):
 		return nil, nil
 	}

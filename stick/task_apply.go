@@ -16,9 +16,9 @@ func (t Task) Apply(e Event) (Task, error) {
 	return info.applyTo(t, e)
 }
 
-// after makes the changes that all events of a task make.
-func (t Task) after(e Event, s TaskStatus) (Task, error) {
-	if err := t.follows(e.Type, s); err != nil {
+// applyStatus makes the changes that all events of a task make.
+func (t Task) applyStatus(e Event, s TaskStatus) (Task, error) {
+	if err := t.checkStep(e.Type, s); err != nil {
 		return t, err
 	}
 	if s.State != t.State {
@@ -28,8 +28,8 @@ func (t Task) after(e Event, s TaskStatus) (Task, error) {
 	return t, nil
 }
 
-// follows checks that [TaskSteps] has a step by an event of this type to this status.
-func (t Task) follows(typ EventType, to TaskStatus) error {
+// checkStep checks that [TaskSteps] has a step by an event of this type to this status.
+func (t Task) checkStep(typ EventType, to TaskStatus) error {
 	attempt := t.Attempt
 	if typ == EventTaskAssigned || typ == EventTaskRetried {
 		attempt++
@@ -45,8 +45,8 @@ func (t Task) follows(typ EventType, to TaskStatus) error {
 	return fmt.Errorf("a task that is %q in attempt %d doesn't become %q in attempt %d by it", t.State, t.Attempt, to.State, to.Attempt)
 }
 
-// replace makes by the task's worker and adds the previous one to Earlier.
-func (t *Task) replace(by AgentID) {
+// setWorker makes by the task's worker and adds the previous one to Earlier.
+func (t *Task) setWorker(by AgentID) {
 	if t.Worker != "" && t.Worker != by {
 		earlier := make([]AgentID, 0, len(t.Earlier)+1)
 		for _, a := range t.Earlier {
@@ -59,7 +59,7 @@ func (t *Task) replace(by AgentID) {
 	t.Worker = by
 }
 
-func (t *Task) unapprove() { t.Approved, t.ApprovedBy, t.ApprovedSeq = "", "", 0 }
+func (t *Task) clearApproval() { t.Approved, t.ApprovedBy, t.ApprovedSeq = "", "", 0 }
 
 // TaskAttempt is one attempt at a task.
 type TaskAttempt struct {
@@ -77,10 +77,10 @@ func (was TaskAttempt) Apply(e Event) TaskAttempt {
 	if !ok {
 		return was
 	}
-	return was.after(e, s)
+	return was.applyStatus(e, s)
 }
 
-func (was TaskAttempt) after(e Event, s TaskStatus) TaskAttempt {
+func (was TaskAttempt) applyStatus(e Event, s TaskStatus) TaskAttempt {
 	was.Number = s.Attempt
 	switch s.State {
 	case TaskAssigned:

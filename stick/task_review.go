@@ -18,8 +18,8 @@ type TaskDecision struct {
 	Drafts      []Comment // the reviewer's, which the decision sends
 }
 
-// author returns the first of the task's authors for which is holds.
-func (v TaskDecision) author(is func(Actor) bool) (AgentID, bool) {
+// findAuthor returns the first of the task's authors for which is holds.
+func (v TaskDecision) findAuthor(is func(Actor) bool) (AgentID, bool) {
 	i := slices.IndexFunc(v.Authors, is)
 	if v.Person || i < 0 {
 		return "", false
@@ -28,24 +28,24 @@ func (v TaskDecision) author(is func(Actor) bool) (AgentID, bool) {
 }
 
 // belowAuthor reports whether one of the task's authors has started the reviewer.
-func (v TaskDecision) belowAuthor() (AgentID, bool) { return v.author(v.Reviewer.Below) }
+func (v TaskDecision) belowAuthor() (AgentID, bool) { return v.findAuthor(v.Reviewer.Below) }
 
 // mayReview refuses a reviewer that has worked on the task under whatever name, unless it is a person who
 // overrides that. It fails with [CodeAuthorCannotReview] and [CodePersonOnly].
 func (t Task) mayReview(v TaskDecision) error {
 	switch {
 	case v.Override && !v.Person:
-		return t.facts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review")).
+		return t.withTaskFacts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review")).
 			Hintf("ask a person to run it")
 	case t.Worked(v.By) && !v.Override && v.Person:
-		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
 			Hintf("ask an agent to review it; if you work alone, approve your own work: %s", Cmd("tt task approve <task_id> --override", t.ID))
 	case t.Worked(v.By) && !v.Override:
-		return t.facts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
 			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
-	if author, same := v.author(v.Reviewer.Is); same {
-		return t.facts(Errorf(CodeAuthorCannotReview, "you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
+	if author, same := v.findAuthor(v.Reviewer.Is); same {
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
 			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 	return nil
@@ -58,9 +58,9 @@ func (t Task) isOffered(v TaskDecision) error {
 	case t.Head:
 		return nil
 	case "":
-		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, short(t.Head)))
+		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, shortCommit(t.Head)))
 	}
-	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review", t.Branch, short(v.Branch), short(t.Head)).
+	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review", t.Branch, shortCommit(v.Branch), shortCommit(t.Head)).
 		Hintf("its worker has to offer it again; ask: %s; or give it back: %s, then %s", Cmd("tt msg send <agent> …", t.Worker),
 			Cmd("tt task diff <task_id>", t.ID), Cmd("tt task request-changes <task_id> …", t.ID))
 }
@@ -76,14 +76,14 @@ func (t Task) hasSeen(v TaskDecision, about ...string) error {
 		if newest == "" {
 			newest, is = v.Branch, "is its newest"
 		}
-		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s %s", short(v.Head), t.ID, short(newest), is).
+		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s %s", shortCommit(v.Head), t.ID, shortCommit(newest), is).
 			Hintf("look at what is new: %s", Cmd("tt task diff <task_id>", t.ID))
 	}
 	return nil
 }
 
 func (t Task) errReviewStale(v TaskDecision, format string, args ...any) *Error {
-	e := t.facts(Errorf(CodeReviewStale, format, args...)).With("head", v.Branch)
+	e := t.withTaskFacts(Errorf(CodeReviewStale, format, args...)).With("head", v.Branch)
 	if v.Head != "" {
 		e.With("seen", v.Head)
 	}
@@ -97,7 +97,7 @@ func (t Task) mayApprove(v TaskDecision) error {
 		return err
 	}
 	if author, below := v.belowAuthor(); below && v.Independent {
-		return t.facts(Errorf(CodeAuthorCannotReview, "%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
 			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 	if err := t.isOffered(v); err != nil {
@@ -106,7 +106,7 @@ func (t Task) mayApprove(v TaskDecision) error {
 	return t.hasSeen(v, t.Head)
 }
 
-func short(commit string) string {
+func shortCommit(commit string) string {
 	if len(commit) > 10 {
 		return commit[:10]
 	}
@@ -124,11 +124,11 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 		return nil, nil
 	}
 	if n := len(v.Drafts); n > 0 && t.State == TaskApproved {
-		return nil, t.facts(Errorf(CodeInvalidTransition, "%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).
+		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).
 			Hintf("to send them, return the task: %s; else delete them: %s", Cmd("tt task request-changes <task_id>", t.ID),
 				Cmd("tt task comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
 	}
-	s, err := t.step(ActApprove)
+	s, err := t.findStep(ActApprove)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 // seen the offered commit, or the one that the branch is at now. Without drafts it needs words. It fails like
 // [Task.Approve].
 func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
-	s, err := t.step(ActChanges)
+	s, err := t.findStep(ActChanges)
 	if err != nil {
 		return Event{}, err
 	}
@@ -172,7 +172,7 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 
 // Merge records that the merge of the approved commit begins. It fails with [CodeInvalidTransition].
 func (t Task) Merge(by AgentID, base, result string) (Event, error) {
-	s, err := t.step(ActMerge)
+	s, err := t.findStep(ActMerge)
 	if err != nil {
 		return Event{}, err
 	}

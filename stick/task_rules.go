@@ -14,40 +14,40 @@ type TaskCall struct {
 	Attempt int // the attempt that the caller believes it is working on, 0 if it doesn't say
 }
 
-// fenced refuses a caller whose attempt is over. It fails with [CodeStaleAttempt].
-func (t Task) fenced(c TaskCall) error {
+// checkAttempt refuses a caller whose attempt is over. It fails with [CodeStaleAttempt].
+func (t Task) checkAttempt(c TaskCall) error {
 	switch {
 	case c.Attempt != 0 && c.Attempt != t.Attempt:
-		return t.stale("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State.Word(t.Cause))
+		return t.errStaleAttempt("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State.Word(t.Cause))
 	case c.By == t.Worker && t.Worker != "" && t.Over():
-		return t.stale("attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))
+		return t.errStaleAttempt("attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))
 	}
 	return nil
 }
 
-func (t Task) stale(format string, args ...any) *Error {
-	return t.facts(Errorf(CodeStaleAttempt, format, args...)).
+func (t Task) errStaleAttempt(format string, args ...any) *Error {
+	return t.withTaskFacts(Errorf(CodeStaleAttempt, format, args...)).
 		Hintf("stop this work; %s tells what happened", Cmd("tt task show <task_id>", t.ID))
 }
 
 // Mine refuses a caller that isn't the task's worker. A person may act for the worker. It fails with
 // [CodeStaleAttempt], [CodeNotYourTask], and [CodeInvalidTransition] if the task has no worker.
 func (t Task) Mine(c TaskCall) error {
-	if err := t.fenced(c); err != nil {
+	if err := t.checkAttempt(c); err != nil {
 		return err
 	}
 	switch {
 	case c.By == t.Worker && t.Worker != "", c.Person:
 		return nil
 	case t.Worked(c.By) && t.State == TaskAssigned:
-		return t.stale("%s worked on %s in an earlier attempt; nobody has started attempt %d yet", c.By, t.ID, t.Attempt).
+		return t.errStaleAttempt("%s worked on %s in an earlier attempt; nobody has started attempt %d yet", c.By, t.ID, t.Attempt).
 			Hintf("stop the earlier work; to start attempt %d: %s", t.Attempt, Cmd("tt task start --task <task_id>", t.ID))
 	case t.Worked(c.By):
-		return t.stale("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
+		return t.errStaleAttempt("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
 	case t.Worker == "":
-		return t.facts(Errorf(CodeInvalidTransition, "nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
+		return t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
 	}
-	return t.facts(Errorf(CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).With("worker", t.Worker).
+	return t.withTaskFacts(Errorf(CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).With("worker", t.Worker).
 		Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 }
 
@@ -101,14 +101,14 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 		return Event{}, err
 	}
 	if t.State != noTask {
-		e := t.facts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State.Word(t.Cause)))
+		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State.Word(t.Cause)))
 		if t.State == TaskFailed {
 			return Event{}, e.Hintf("to begin it again: %s", Cmd("tt task retry <task_id>", t.ID))
 		}
 		return Event{}, e.Hintf("%s; a new task needs a name of its own", Cmd("tt task show <task_id>", t.ID))
 	}
 	t.ID = q.ID
-	s, err := t.step(ActSpawn)
+	s, err := t.findStep(ActSpawn)
 	if err != nil {
 		return Event{}, err
 	}
@@ -122,13 +122,13 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 // else may only replace a worker that is away: it has left, was removed, or is gone. Start fails with
 // [CodeInvalidTransition], [CodeStaleAttempt] and [CodeNotYourTask].
 func (t Task) Start(c TaskCall, away bool) (*Event, error) {
-	if err := t.fenced(c); err != nil {
+	if err := t.checkAttempt(c); err != nil {
 		return nil, err
 	}
-	s, err := t.step(ActStart)
+	s, err := t.findStep(ActStart)
 	switch {
 	case err == nil && t.Later:
-		return nil, t.facts(Errorf(CodeInvalidTransition, "nobody has begun %s, and it has no worktree", t.ID)).Hintf("%s", t.NextStep())
+		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has begun %s, and it has no worktree", t.ID)).Hintf("%s", t.NextStep())
 	case err != nil && t.Worked(c.By) && !t.Over():
 		return nil, nil // the task is in review: there is nothing to start, and the caller is still its worker
 	case err != nil:
@@ -136,7 +136,7 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	case t.State != TaskAssigned && t.Worker == c.By:
 		return nil, nil
 	case t.State != TaskAssigned && !away:
-		return nil, t.facts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).With("worker", t.Worker).
+		return nil, t.withTaskFacts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).With("worker", t.Worker).
 			Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 	}
 	e := taskEvent(t, s, c.By, "", TaskStartedFacts{})
@@ -150,8 +150,8 @@ type Offering struct {
 	Checks            []TaskCheck
 }
 
-// facts returns what the event of an offer says.
-func (q Offering) facts() TaskReviewRequestedFacts {
+// eventFacts returns what the event of an offer says.
+func (q Offering) eventFacts() TaskReviewRequestedFacts {
 	return TaskReviewRequestedFacts{
 		Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: len(q.GateFiles) > 0, Checks: q.Checks, GateFiles: q.GateFiles[:min(len(q.GateFiles), maxGateFiles)],
 	}
@@ -170,12 +170,12 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	if t.Offered() && t.Head == q.Head && len(q.Checks) == 0 {
 		return nil, nil
 	}
-	f := q.facts()
+	f := q.eventFacts()
 	act := ActDone
 	if t.State == TaskApproved && t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
 	}
-	s, err := t.step(act)
+	s, err := t.findStep(act)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
 	if err := t.Mine(c); err != nil {
 		return Event{}, err
 	}
-	s, err := t.step(ActConflict)
+	s, err := t.findStep(ActConflict)
 	if err != nil {
 		return Event{}, err
 	}
@@ -203,12 +203,12 @@ func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
 // Moved records that the branch of an approved task no longer ends at the approved commit. If the new commit
 // makes the same change, the approval stays. It fails with [CodeInvalidTransition].
 func (t Task) Moved(by AgentID, q Offering) (Event, error) {
-	f := q.facts()
+	f := q.eventFacts()
 	act := ActMoved
 	if t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
 	}
-	s, err := t.step(act)
+	s, err := t.findStep(act)
 	if err != nil {
 		return Event{}, err
 	}
@@ -218,7 +218,7 @@ func (t Task) Moved(by AgentID, q Offering) (Event, error) {
 // Return returns a task that can't land to its worker, with the reason and the blob that holds the report. It
 // fails with [CodeInvalidTransition].
 func (t Task) Return(by AgentID, cause, reason, report string, files []string) (Event, error) {
-	s, err := t.step(ActReturn)
+	s, err := t.findStep(ActReturn)
 	if err != nil {
 		return Event{}, err
 	}
@@ -237,7 +237,7 @@ func clipBytes(s string, n int) string {
 // Land records that the integration branch contains the task. Git decides that, so it follows almost every
 // state. It fails with [CodeInvalidTransition] if the task is already completed.
 func (t Task) Land(by AgentID, head, result string) (Event, error) {
-	s, err := t.step(ActLand)
+	s, err := t.findStep(ActLand)
 	if err != nil {
 		return Event{}, err
 	}
@@ -258,7 +258,7 @@ func (t Task) Fail(c TaskCall, reason string) (Event, error) {
 	if err := t.Mine(c); err != nil {
 		return Event{}, err
 	}
-	return t.end(ActFail, c.By, t.SpawnedBy, CauseGivenUp, reason)
+	return t.endTask(ActFail, c.By, t.SpawnedBy, CauseGivenUp, reason)
 }
 
 // Cancel cancels the task; anybody may. If the task has already failed, the event is nil. Cancel fails with
@@ -270,12 +270,12 @@ func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
 	if strings.TrimSpace(reason) == "" {
 		reason = "no reason was given"
 	}
-	e, err := t.end(ActCancel, c.By, t.Worker, CauseCancelled, reason)
+	e, err := t.endTask(ActCancel, c.By, t.Worker, CauseCancelled, reason)
 	return &e, err
 }
 
-func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, error) {
-	s, err := t.step(act)
+func (t Task) endTask(act TaskAct, by, to AgentID, cause, reason string) (Event, error) {
+	s, err := t.findStep(act)
 	if err != nil {
 		return Event{}, err
 	}
@@ -293,7 +293,7 @@ func (t Task) end(act TaskAct, by, to AgentID, cause, reason string) (Event, err
 // Retry begins another attempt from a commit, in a checkout. One that nobody had begun is for later again,
 // and needs neither. It fails with [CodeInvalidTransition].
 func (t Task) Retry(by AgentID, base string, in Checkout, slot int) (Event, error) {
-	s, err := t.step(ActRetry)
+	s, err := t.findStep(ActRetry)
 	if err != nil {
 		return Event{}, err
 	}
@@ -304,7 +304,7 @@ func (t Task) Retry(by AgentID, base string, in Checkout, slot int) (Event, erro
 
 // Rollback records that a commit reverted the merge. It fails with [CodeUsage] and [CodeInvalidTransition].
 func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
-	s, err := t.rollback()
+	s, err := t.rollbackStep()
 	if err != nil {
 		return Event{}, err
 	}
@@ -316,17 +316,17 @@ func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 	return e, nil
 }
 
-// rollback returns the step by which a merge is reverted. The task needs a merge of its own: if the branch
+// rollbackStep returns the step by which a merge is reverted. The task needs a merge of its own: if the branch
 // already contained its work, the commit that brought it may have brought others' work as well.
-func (t Task) rollback() (TaskStep, error) {
-	s, err := t.step(ActRollback)
+func (t Task) rollbackStep() (TaskStep, error) {
+	s, err := t.findStep(ActRollback)
 	switch {
 	case err != nil:
 	case t.Result == "" && t.PR.HasMerge():
-		err = t.facts(Errorf(CodeInvalidTransition, "%s was merged at the forge by pull request #%d, so tt has no merge to revert", t.ID, t.PR.Number)).
-			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>", short(t.PR.Commit)), Cmd("tt task new <task>"))
+		err = t.withTaskFacts(Errorf(CodeInvalidTransition, "%s was merged at the forge by pull request #%d, so tt has no merge to revert", t.ID, t.PR.Number)).
+			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>", shortCommit(t.PR.Commit)), Cmd("tt task new <task>"))
 	case t.Result == "":
-		err = t.facts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it", t.ID, t.Integration)).
+		err = t.withTaskFacts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it", t.ID, t.Integration)).
 			Hintf("find what brought it there (%s), and revert that in a new task: %s",
 				Cmd("git log <branch>", t.Integration), Cmd("tt task new <task>"))
 	}
@@ -335,7 +335,7 @@ func (t Task) rollback() (TaskStep, error) {
 
 // CanRollback refuses a task that hasn't landed by a merge of its own. Callers ask before they change
 // anything in git.
-func (t Task) CanRollback() error { _, err := t.rollback(); return err }
+func (t Task) CanRollback() error { _, err := t.rollbackStep(); return err }
 
 // CanRetry refuses a retry of a task that isn't over.
-func (t Task) CanRetry() error { _, err := t.step(ActRetry); return err }
+func (t Task) CanRetry() error { _, err := t.findStep(ActRetry); return err }

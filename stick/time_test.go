@@ -48,7 +48,7 @@ func TestDeadline(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { equal(t, "due", d.Due(c.now), c.due) })
 	}
 	equal(t, "at", d.At(), start.Add(time.Minute))
-	equal(t, "earlier", earlier(2, 1), 1)
-	equal(t, "earlier of never and a time", earlier(0, 1), 1)
-	equal(t, "earlier of a time and never", earlier(2, 0), 2)
+	equal(t, "earlier", earlierTime(2, 1), 1)
+	equal(t, "earlier of never and a time", earlierTime(0, 1), 1)
+	equal(t, "earlier of a time and never", earlierTime(2, 0), 2)
 }

@@ -110,10 +110,10 @@ var TimelineEvents = []EventType{
 func TimelineOf(events []Event, waiting []Waiter, from, to Time) Timeline {
 	d := drawing{at: map[AgentID]int{}}
 	for _, e := range events {
-		d.add(e)
+		d.drawEvent(e)
 	}
 	for _, w := range waiting {
-		d.waits(w)
+		d.addWait(w)
 	}
-	return d.within(from, to)
+	return d.cutToRange(from, to)
 }

@@ -8,13 +8,13 @@ type drawing struct {
 	at     map[AgentID]int // where an agent's lane is
 	pauses []Paused
 
-	holder AgentID // whose last holding goes on, empty if none does
-	named  AgentID // the same for a naming
-	sure   bool    // an event has told who has the stick, so that nothing can have begun before the events
+	holder      AgentID // whose last holding goes on, empty if none does
+	named       AgentID // the same for a naming
+	holderKnown bool    // an event has told who has the stick, so that nothing can have begun before the events
 }
 
-// lane returns the lane of an agent. It is valid until the next call.
-func (d *drawing) lane(a AgentID) *Lane {
+// laneOf returns the lane of an agent. It is valid until the next call.
+func (d *drawing) laneOf(a AgentID) *Lane {
 	i, ok := d.at[a]
 	if !ok {
 		i = len(d.lanes)
@@ -24,52 +24,52 @@ func (d *drawing) lane(a AgentID) *Lane {
 	return &d.lanes[i]
 }
 
-// add draws what an event tells.
-func (d *drawing) add(e Event) {
+// drawEvent draws what an event tells.
+func (d *drawing) drawEvent(e Event) {
 	switch p := e.Decode().(type) {
 	case ClaimPayload:
-		if !d.sure && (p.Claim == DirectPass || p.Claim == InSequence) {
-			d.reserve(e.From, reservedBy(p.Claim), 0)
+		if !d.holderKnown && (p.Claim == DirectPass || p.Claim == InSequence) {
+			d.beginNaming(e.From, reservedBy(p.Claim), 0)
 		}
-		d.grant(e, p.Claim, p.WaitedSince)
+		d.beginTurn(e, p.Claim, p.WaitedSince)
 	case TakeoverPayload:
 		if p.Ends {
 			d.endTurn(p.Prior, e.Turn-1, e)
 		} else {
-			d.unreserve(p.Prior, e.CreatedAt)
+			d.endNaming(p.Prior, e.CreatedAt)
 		}
-		d.grant(e, TookOver, p.WaitedSince)
-		d.mark(e.From, e, p.Prior, p.Cause)
+		d.beginTurn(e, TookOver, p.WaitedSince)
+		d.addMark(e.From, e, p.Prior, p.Cause)
 	case ReleasePayload:
 		d.endTurn(e.From, e.Turn, e)
-		d.reserve(e.To, ByRelease, e.CreatedAt)
+		d.beginNaming(e.To, ByRelease, e.CreatedAt)
 	case PassPayload:
 		d.endTurn(e.From, e.Turn, e)
-		d.reserve(e.To, ByPass, e.CreatedAt)
+		d.beginNaming(e.To, ByPass, e.CreatedAt)
 	case ReroutedPayload:
-		d.unreserve(p.Prior, e.CreatedAt)
-		d.reserve(e.To, ByRelease, e.CreatedAt)
+		d.endNaming(p.Prior, e.CreatedAt)
+		d.beginNaming(e.To, ByRelease, e.CreatedAt)
 	case LeavePayload:
-		d.goes(e.From, p.Ends, e)
+		d.endTurnOrNaming(e.From, p.Ends, e)
 	case KickPayload:
-		d.goes(e.To, p.Ends, e)
-		d.mark(e.To, e, e.From, "")
+		d.endTurnOrNaming(e.To, p.Ends, e)
+		d.addMark(e.To, e, e.From, "")
 	case RestoredPayload:
-		d.goes(p.Prior, p.Ends, e)
+		d.endTurnOrNaming(p.Prior, p.Ends, e)
 	case ClosePayload:
-		d.unreserve(d.named, e.CreatedAt)
+		d.endNaming(d.named, e.CreatedAt)
 	case RoomPausedPayload:
-		if !d.paused() { // else it gives another reason
+		if !d.isPaused() { // else it gives another reason
 			d.pauses = append(d.pauses, Paused{Span: Span{From: e.CreatedAt}, By: e.From, Reason: e.Reason})
 		}
 	case RoomResumedPayload:
-		if !d.paused() {
+		if !d.isPaused() {
 			d.pauses = append(d.pauses, Paused{Span: Span{From: p.Since}})
 		}
 		d.pauses[len(d.pauses)-1].To = e.CreatedAt
 	case IncursionPayload:
-		d.mark(e.From, e, e.To, "")
-		d.mark(e.To, e, e.From, "")
+		d.addMark(e.From, e, e.To, "")
+		d.addMark(e.To, e, e.From, "")
 	}
 }
 
@@ -81,35 +81,35 @@ func reservedBy(why ClaimReason) ReservedBy {
 	return ByRelease
 }
 
-func (d *drawing) paused() bool {
+func (d *drawing) isPaused() bool {
 	return len(d.pauses) > 0 && d.pauses[len(d.pauses)-1].To.IsZero()
 }
 
-func (d *drawing) mark(a AgentID, e Event, other AgentID, cause Cause) {
+func (d *drawing) addMark(a AgentID, e Event, other AgentID, cause Cause) {
 	if a != "" {
-		l := d.lane(a)
+		l := d.laneOf(a)
 		l.Marks = append(l.Marks, Mark{
 			At: e.CreatedAt, Type: e.Type, Seq: e.Seq, Turn: e.Turn, Other: other, Cause: cause, Reason: e.Reason,
 		})
 	}
 }
 
-// grant begins a turn.
-func (d *drawing) grant(e Event, why ClaimReason, waited Time) {
+// beginTurn begins a turn.
+func (d *drawing) beginTurn(e Event, why ClaimReason, waited Time) {
 	if d.holder != "" { // in a sound log something has ended its turn
 		d.endTurn(d.holder, 0, Event{CreatedAt: e.CreatedAt})
 	}
 	if d.named != "" {
-		l := d.lane(d.named)
+		l := d.laneOf(d.named)
 		l.Named[len(l.Named)-1].Claimed = d.named == e.From
-		d.unreserve(d.named, e.CreatedAt)
+		d.endNaming(d.named, e.CreatedAt)
 	}
-	l := d.lane(e.From)
+	l := d.laneOf(e.From)
 	if !waited.IsZero() {
 		l.Waits = append(l.Waits, Waiting{Span{l.afterTurn(waited), e.CreatedAt}, e.Turn})
 	}
 	l.Holds = append(l.Holds, Holding{Span: Span{From: e.CreatedAt}, Turn: e.Turn, Began: why})
-	d.holder, d.sure = e.From, true
+	d.holder, d.holderKnown = e.From, true
 }
 
 // afterTurn returns since when a wait counts: if it has gone on since before the agent's last turn, from the
@@ -123,9 +123,9 @@ func (l *Lane) afterTurn(since Time) Time {
 
 // endTurn ends the turn of a.
 func (d *drawing) endTurn(a AgentID, turn int64, e Event) {
-	l := d.lane(a)
+	l := d.laneOf(a)
 	if d.holder != a {
-		if d.sure {
+		if d.holderKnown {
 			return // in a sound log it holds the stick
 		}
 		l.Holds = append(l.Holds, Holding{Turn: turn})
@@ -135,36 +135,36 @@ func (d *drawing) endTurn(a AgentID, turn int64, e Event) {
 	if e.From != a {
 		h.By = e.From
 	}
-	d.holder, d.sure = "", true
+	d.holder, d.holderKnown = "", true
 }
 
-// reserve begins a reservation of the stick for a, which may be nobody.
-func (d *drawing) reserve(a AgentID, by ReservedBy, from Time) {
+// beginNaming begins a reservation of the stick for a, which may be nobody.
+func (d *drawing) beginNaming(a AgentID, by ReservedBy, from Time) {
 	if a != "" {
-		l := d.lane(a)
+		l := d.laneOf(a)
 		l.Named = append(l.Named, Naming{Span: Span{From: from}, By: by})
-		d.named, d.sure = a, true
+		d.named, d.holderKnown = a, true
 	}
 }
 
-// unreserve ends the reservation for a.
-func (d *drawing) unreserve(a AgentID, at Time) {
+// endNaming ends the reservation for a.
+func (d *drawing) endNaming(a AgentID, at Time) {
 	if a == "" {
 		return
 	}
 	if d.named != a {
-		if d.sure {
+		if d.holderKnown {
 			return
 		}
-		d.reserve(a, ByRelease, 0)
+		d.beginNaming(a, ByRelease, 0)
 	}
-	l := d.lane(a)
+	l := d.laneOf(a)
 	l.Named[len(l.Named)-1].To = at
 	d.named = ""
 }
 
-// goes ends what a had of the stick, because it left or was removed, or because the machine restarted.
-func (d *drawing) goes(a AgentID, ends bool, e Event) {
+// endTurnOrNaming ends what a had of the stick, because it left or was removed, or because the machine restarted.
+func (d *drawing) endTurnOrNaming(a AgentID, ends bool, e Event) {
 	switch {
 	case ends:
 		turn := e.Turn
@@ -173,25 +173,25 @@ func (d *drawing) goes(a AgentID, ends bool, e Event) {
 		}
 		d.endTurn(a, turn, e)
 	case d.named == a, e.Type == EventRestored:
-		d.unreserve(a, e.CreatedAt)
+		d.endNaming(a, e.CreatedAt)
 	}
 }
 
-// waits adds a wait that goes on. In a pause the holder's wait does, too.
-func (d *drawing) waits(w Waiter) {
+// addWait adds a wait that goes on. In a pause the holder's wait does, too.
+func (d *drawing) addWait(w Waiter) {
 	if w.Agent != d.holder {
-		l := d.lane(w.Agent)
+		l := d.laneOf(w.Agent)
 		l.Waits = append(l.Waits, Waiting{Span: Span{From: l.afterTurn(w.Since)}})
 	}
 }
 
-// within returns the part of the drawing that lies in a range of time.
-func (d *drawing) within(from, to Time) Timeline {
+// cutToRange returns the part of the drawing that lies in a range of time.
+func (d *drawing) cutToRange(from, to Time) Timeline {
 	t := Timeline{From: from, To: to, Lanes: []Lane{}, Pauses: spansIn(d.pauses, from, to)}
 	for _, l := range d.lanes {
 		l.Holds, l.Named, l.Waits = spansIn(l.Holds, from, to), spansIn(l.Named, from, to), spansIn(l.Waits, from, to)
 		l.Marks = slices.DeleteFunc(append([]Mark{}, l.Marks...), func(m Mark) bool { return m.At < from || m.At > to })
-		l.Turns, l.Held, l.Waited = len(l.Holds), lasted(l.Holds, from, to), lasted(l.Waits, from, to)
+		l.Turns, l.Held, l.Waited = len(l.Holds), sumOfSpans(l.Holds, from, to), sumOfSpans(l.Waits, from, to)
 		if len(l.Holds)+len(l.Named)+len(l.Waits)+len(l.Marks) > 0 {
 			t.Lanes = append(t.Lanes, l)
 		}
@@ -212,8 +212,8 @@ func spansIn[S spanned](all []S, from, to Time) []S {
 	})
 }
 
-// lasted returns how long all spans together lasted in a range of time.
-func lasted[S spanned](all []S, from, to Time) (sum Millis) {
+// sumOfSpans returns how long all spans together lasted in a range of time.
+func sumOfSpans[S spanned](all []S, from, to Time) (sum Millis) {
 	for _, s := range all {
 		part, _ := s.In(from, to)
 		sum += Millis(part.To - part.From)

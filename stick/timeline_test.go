@@ -219,7 +219,7 @@ func TestTimelineTotals(t *testing.T) {
 	late := TimelineOf(turnEvents(f.log), nil, start.Add(2*time.Minute), f.now)
 	equal(t, "lanes", len(late.Lanes), 1)
 	equal(t, "who", late.Lanes[0].Agent, "b")
-	equal(t, "clock back", Millis(0), lasted([]Span{{From: start.Add(time.Hour), To: start}}, start, start.Add(2*time.Hour)))
+	equal(t, "clock back", Millis(0), sumOfSpans([]Span{{From: start.Add(time.Hour), To: start}}, start, start.Add(2*time.Hour)))
 }
 
 // TestTimelineEvents: a type that begins or ends a turn is among those that timelines are made of.

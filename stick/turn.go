@@ -10,29 +10,29 @@ type Fence struct {
 	Lease LeaseID
 }
 
-// fenced refuses an act of by that doesn't carry the current grant. It fails with [CodeTurnMismatch] if the
+// checkFence refuses an act of by that doesn't carry the current grant. It fails with [CodeTurnMismatch] if the
 // turn isn't the current one, and with [CodeStaleLease] if the lease isn't, or by isn't the owner.
-func (r Room) fenced(by AgentID, f Fence, now Time) error {
+func (r Room) checkFence(by AgentID, f Fence, now Time) error {
 	switch {
 	case f.Turn != r.Turn.ID:
-		return r.mismatch(by, f.Turn, now)
+		return r.errTurnMismatch(by, f.Turn, now)
 	case r.Turn.State == Owned && r.Turn.Owner != by:
-		return r.facts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("%s", r.FencedStep(by)))
+		return r.withStickFacts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State == Owned && r.Turn.Lease != f.Lease:
-		return r.facts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).Hintf("%s", r.FencedStep(by)))
+		return r.withStickFacts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State != Owned:
-		return r.facts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
+		return r.withStickFacts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
 	}
 	return nil
 }
 
-// mismatch refuses an act of by on a turn that isn't the current one.
-func (r Room) mismatch(by AgentID, turn int64, now Time) *Error {
+// errTurnMismatch refuses an act of by on a turn that isn't the current one.
+func (r Room) errTurnMismatch(by AgentID, turn int64, now Time) *Error {
 	what := "turn %d is over; %s"
 	if turn > r.Turn.ID {
 		what = "there is no turn %d yet; %s"
 	}
-	return r.facts(Errorf(CodeTurnMismatch, what, turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
+	return r.withStickFacts(Errorf(CodeTurnMismatch, what, turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
 }
 
 // FencedStep returns the hint what a can do whose command named another turn or lease than the current ones.
@@ -60,8 +60,8 @@ func RejoinStep(a AgentID) Hint {
 	return Hintf("ask a person; on their word: %s", Cmd("tt join"))
 }
 
-// facts adds the state of the stick to an error.
-func (r Room) facts(e *Error) *Error {
+// withStickFacts adds the state of the stick to an error.
+func (r Room) withStickFacts(e *Error) *Error {
 	e.With("room_state", r.Turn.State).With("current_turn_id", r.Turn.ID).With("current_owner", nil)
 	if r.Closed {
 		e.With("room_state", StateClosed)
@@ -112,8 +112,8 @@ func Holds(a AgentID, d time.Duration) Words {
 	return agentName(a) + " has held the stick for " + Age(d)
 }
 
-// grant gives the stick to a. Every turn begins here.
-func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
+// grantTurn gives the stick to a. Every turn begins here.
+func (r Room) grantTurn(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	t := r.Turn
 	r.Policy = r.Policy.applyPending()
 	r.Turn = Turn{
@@ -131,25 +131,25 @@ func (r Room) grant(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	}
 	if m, ok := r.Member(a); ok {
 		r.Turn.SequenceIndex = m.Ordinal
-		r.edit(a, func(m *Member) { m.ReturnedAt = 0 }) // that its last wait came back without the turn no longer matters
+		r.editMember(a, func(m *Member) { m.ReturnedAt = 0 }) // that its last wait came back without the turn no longer matters
 	}
-	return r.noFuture(now)
+	return r.clampTimes(now)
 }
 
-// noFuture moves times of the owner's acts that are after now to now. Otherwise, once the clock went back,
+// clampTimes moves times of the owner's acts that are after now to now. Otherwise, once the clock went back,
 // the owner's earlier acts would count as the latest, and nothing could renew its lease until the clock
 // caught up.
-func (r Room) noFuture(now Time) Room {
+func (r Room) clampTimes(now Time) Room {
 	t := &r.Turn
 	t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.ResumedAt = min(t.GrantedAt, now), min(t.RenewedAt, now), min(t.HeartbeatAt, now), min(t.ResumedAt, now)
 	if m, ok := r.Member(r.Turn.Owner); ok && m.LastSeenAt > now {
-		r.edit(m.Agent, func(m *Member) { m.LastSeenAt = now })
+		r.editMember(m.Agent, func(m *Member) { m.LastSeenAt = now })
 	}
 	return r
 }
 
-// free ends the current turn or reservation. Then nobody has the stick.
-func (r Room) free(prior AgentID, now Time) Room {
+// freeStick ends the current turn or reservation. Then nobody has the stick.
+func (r Room) freeStick(prior AgentID, now Time) Room {
 	t := r.Turn
 	r.Turn = Turn{
 		ID:             t.ID,
@@ -166,8 +166,8 @@ func (r Room) free(prior AgentID, now Time) Room {
 	return r
 }
 
-// reserve reserves the stick for a.
-func (r Room) reserve(a AgentID, by ReservedBy, now Time) Room {
+// reserveStick reserves the stick for a.
+func (r Room) reserveStick(a AgentID, by ReservedBy, now Time) Room {
 	r.Turn.State = Reserved
 	r.Turn.ReservedFor, r.Turn.ReservedBy, r.Turn.ReservedAt = a, by, now
 	r.Turn.FreeSince = 0
@@ -186,13 +186,13 @@ func (r Room) Stamp(events []Event) Room {
 		held := e.TurnEndedOf()
 		switch e.Type {
 		case EventJoin:
-			r.edit(e.From, func(m *Member) { m.JoinSeq = e.Seq })
+			r.editMember(e.From, func(m *Member) { m.JoinSeq = e.Seq })
 		case EventRelease, EventPass:
 			r.Turn.HandoffSeq = e.Seq
 			held = e.From
 		}
 		if held != "" {
-			r.edit(held, func(m *Member) { m.HeldSeq = e.Seq })
+			r.editMember(held, func(m *Member) { m.HeldSeq = e.Seq })
 		}
 	}
 	return r
@@ -203,10 +203,10 @@ func (r Room) Stamp(events []Event) Room {
 // heartbeats alone do so only until [Room.HeartbeatsUntil]. Without a guardian, a heartbeat renews the lease,
 // whoever sends it. It fails with [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error) {
-	if err := r.fenced(by, f, now); err != nil {
+	if err := r.checkFence(by, f, now); err != nil {
 		return r, err
 	}
-	r = r.noFuture(now)
+	r = r.clampTimes(now)
 	r.Turn.Acked, r.Turn.OpenedAt = true, 0
 	if r.HeartbeatCounts(proof, now) {
 		r.Turn.HeartbeatAt = now
@@ -220,11 +220,11 @@ func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error
 // Renew is a guardian's heartbeat: it renews the lease while the owner's process lives, and isn't an act of
 // the owner. It fails with [CodeTurnMismatch] and [CodeStaleLease]; then the guardian ends.
 func (r Room) Renew(owner AgentID, f Fence, pid int, of Process, now Time) (Room, error) {
-	if err := r.fenced(owner, f, now); err != nil {
+	if err := r.checkFence(owner, f, now); err != nil {
 		return r, err
 	}
 	r.Turn.RenewedAt, r.Turn.GuardianPID, r.Turn.GuardianOf = now, pid, of.Key()
-	return r.noFuture(now), nil
+	return r.clampTimes(now), nil
 }
 
 // RestoreSkip is how many turn ids [Room.Restore] skips. After a power loss the database may have lost its
@@ -263,23 +263,23 @@ const (
 // reboot, or before the database was restored. The handoff stays, and the release rule names the next holder.
 func (r Room) Restore(g Generation, s *Probed, now Time) (Room, []Event) {
 	was := r.Turn
-	r, events := r.begin(g, now)
+	r, events := r.beginGeneration(g, now)
 	if was.State == Idle || len(events) == 0 {
 		return r, events
 	}
 
 	// The release rule runs before the event has a number, and the holder whose turn it ends comes last.
 	if was.State == Owned {
-		r.edit(was.Owner, func(m *Member) { m.HeldSeq = unnumbered })
+		r.editMember(was.Owner, func(m *Member) { m.HeldSeq = unnumbered })
 	}
 
 	r, moved := r.rerouteStick(s, now)
 	return r, append(events, moved...)
 }
 
-// begin ends what was granted in an earlier generation, and leaves the stick free. The next turn is above all
+// beginGeneration ends what was granted in an earlier generation, and leaves the stick free. The next turn is above all
 // that can have been granted.
-func (r Room) begin(g Generation, now Time) (Room, []Event) {
+func (r Room) beginGeneration(g Generation, now Time) (Room, []Event) {
 	if r.Generation == g.Number {
 		return r, nil
 	}
@@ -288,7 +288,7 @@ func (r Room) begin(g Generation, now Time) (Room, []Event) {
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
 	}
-	r = r.free("", now)
+	r = r.freeStick("", now)
 	r.Generation = g.Number
 	if r.Turn.ID > 0 {
 		r.Turn.ID += RestoreSkip

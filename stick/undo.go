@@ -168,7 +168,7 @@ type Undo struct {
 // whose files stayed as they are, but not for who has taken it back.
 func (r Room) CallUndone(u Undo) Event {
 	p := CallUndonePayload{
-		Call: u.Call.ID, Of: u.Call.Agent, Command: clip(u.Call.form(), maxCommand), As: u.As, Checkout: clip(u.Checkout, 256),
+		Call: u.Call.ID, Of: u.Call.Agent, Command: clip(u.Call.commandOrTool(), maxCommand), As: u.As, Checkout: clip(u.Checkout, 256),
 		Paths: clipPaths(u.Files), Count: len(u.Files), Left: clipPaths(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
 	}
 	e := r.newEvent(EventCallUndone, u.By, "").withPayload(p)
@@ -176,8 +176,8 @@ func (r Room) CallUndone(u Undo) Event {
 	return e
 }
 
-// form names a call: by its command, or by its tool and the file.
-func (c Call) form() string {
+// commandOrTool names a call: by its command, or by its tool and the file.
+func (c Call) commandOrTool() string {
 	if c.Command == "" {
 		return c.Tool
 	}

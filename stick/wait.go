@@ -64,7 +64,7 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	m, _ := r.Member(q.Agent)
 	changed := m.PassedOver
 	if changed {
-		r.edit(q.Agent, func(m *Member) { m.PassedOver = false })
+		r.editMember(q.Agent, func(m *Member) { m.PassedOver = false })
 	}
 	var events []Event
 	if now >= q.NotSoon {
@@ -92,13 +92,13 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	}
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		if !q.Blocking {
-			if !r.guard(q.Agent, o, s, now).IsZero() {
+			if !r.guardUntil(q.Agent, o, s, now).IsZero() {
 				return r, events, Answer{Changed: changed}
 			}
 			return r, events, Answer{Status: TakeoverAvailable, Opening: o, Changed: changed}
 		}
 		if at, told := r.offerAt(q.Agent, o, s, now); !told && now >= max(at, q.NotSoon) {
-			return r.offer(q.Agent, o, now), events, Answer{Status: TakeoverAvailable, Opening: o, Changed: true}
+			return r.recordOffer(q.Agent, o, now), events, Answer{Status: TakeoverAvailable, Opening: o, Changed: true}
 		}
 	}
 	return r, events, Answer{Changed: changed}
@@ -111,36 +111,36 @@ func (r Room) NextDeadline(q Asking, s *Probed, now Time) Time {
 	if r.Closed || r.Paused.On() || q.Purpose != Work {
 		return 0
 	}
-	return max(r.deadline(q.Agent, s, now), q.NotSoon)
+	return max(r.nextCheckAt(q.Agent, s, now), q.NotSoon)
 }
 
-func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
+func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 	t := r.Turn
 	if t.State == Idle {
-		return r.grace(t.FreeSince).At() // the end of a's deferral; nothing else keeps it from claiming
+		return r.graceAfter(t.FreeSince).At() // the end of a's deferral; nothing else keeps it from claiming
 	}
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		at, told := r.offerAt(a, o, s, now)
 		if !told && t.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() {
-			at = earlier(at, r.idle().At()) // the owner still has to be told that it looks idle
+			at = earlierTime(at, r.idleDeadline().At()) // the owner still has to be told that it looks idle
 		}
 		return at
 	}
 	if t.State == Reserved {
-		return r.claim().At()
+		return r.claimDeadline().At()
 	}
 	var at Time
-	if d, ok := r.unacknowledged(); ok {
+	if d, ok := r.ackDeadline(); ok {
 		at = d.At()
 	}
 	if r.LeaseKeptBy(s, now) != KeptByProcess {
-		at = earlier(at, r.lease().At())
+		at = earlierTime(at, r.leaseDeadline().At())
 	}
 	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
-			at = earlier(at, r.idleOpensAt())
+			at = earlierTime(at, r.idleOpensAt())
 		} else {
-			at = earlier(at, r.idle().At())
+			at = earlierTime(at, r.idleDeadline().At())
 		}
 	}
 	return at
@@ -151,12 +151,12 @@ func (r Room) deadline(a AgentID, s *Probed, now Time) Time {
 func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
 	since := now
 	for _, l := range r.Listeners {
-		if l.Agent == a && l.Purpose == Work && s.listener(l.ID) != Gone {
+		if l.Agent == a && l.Purpose == Work && s.listenerVerdict(l.ID) != Gone {
 			since = min(since, l.StartedAt)
 		}
 	}
 	m, _ := r.Member(a)
-	if since = m.waits(since); since == now {
+	if since = m.waitBegan(since); since == now {
 		return 0
 	}
 	return since
@@ -167,9 +167,9 @@ func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
 // answer.
 const asksAgain = time.Minute
 
-// waits returns when the member began to wait whose present wait began at a time: earlier, if that wait
+// waitBegan returns when the member began to wait whose present wait began at a time: earlier, if that wait
 // followed another closely.
-func (m Member) waits(since Time) Time {
+func (m Member) waitBegan(since Time) Time {
 	if m.ReturnedAt.IsZero() || m.WaitedSince.IsZero() || since.Sub(m.ReturnedAt) > asksAgain {
 		return since
 	}
@@ -178,6 +178,6 @@ func (m Member) waits(since Time) Time {
 
 // Returned records that a member's wait for work, which began at a time, returned without the turn.
 func (r Room) Returned(a AgentID, since, now Time) Room {
-	r.edit(a, func(m *Member) { m.WaitedSince, m.ReturnedAt = m.waits(since), now })
+	r.editMember(a, func(m *Member) { m.WaitedSince, m.ReturnedAt = m.waitBegan(since), now })
 	return r
 }

@@ -105,7 +105,7 @@ func TestWaitingInPieces(t *testing.T) {
 	})
 	t.Run("an earlier program had recorded only when it returned", func(t *testing.T) {
 		f := pieces(1, time.Second)
-		f.edit("b", func(m *Member) { m.WaitedSince = 0 })
+		f.editMember("b", func(m *Member) { m.WaitedSince = 0 })
 		again := f.now
 		f.waits("b").after(time.Second).releases().owns("b")
 		equal(t, "since", since(f), again)
@@ -130,7 +130,7 @@ func TestNextDeadline(t *testing.T) {
 			f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now)
 		}, limit},
 		{"idleness", func(f *fixture) { f.alive("a").owns("a").after(time.Minute) }, limit - time.Minute},
-		{"idleness while a tool runs", func(f *fixture) { f.alive("a").owns("a").edit("a", func(m *Member) { m.BusySince = f.now }) }, 4 * limit},
+		{"idleness while a tool runs", func(f *fixture) { f.alive("a").owns("a").editMember("a", func(m *Member) { m.BusySince = f.now }) }, 4 * limit},
 		{"the grace of one that was told", func(f *fixture) { f.alive("a").owns("a").after(limit).ask("c"); f.after(time.Second) }, grace - time.Second},
 		{"an acknowledgement", func(f *fixture) { f.alive("a").hooks("a").owns("a") }, claim},
 		{"a guardian's lease and idleness", func(f *fixture) {

@@ -13,9 +13,9 @@ type Workspace struct {
 	Unpushed bool `json:"unpushed,omitempty"`
 }
 
-// text returns w with names that are valid UTF-8. A path may hold any bytes, but JSON can't: an event that
+// withValidText returns w with names that are valid UTF-8. A path may hold any bytes, but JSON can't: an event that
 // held them would have another sum after it was stored and read again.
-func (w *Workspace) text() *Workspace {
+func (w *Workspace) withValidText() *Workspace {
 	if w == nil {
 		return nil
 	}
