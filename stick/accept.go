@@ -48,6 +48,7 @@ func (c ProjectCommand) Accept(by AgentID, person bool, now Time) (Acceptance, e
 		return Acceptance{}, Errorf(CodePersonOnly, "only a person may accept a command that the project brings").With("key", c.Key).
 			Hintf("ask a person to read and accept it; to see it: %s", Cmd("tt task init"))
 	}
+
 	return Acceptance{Key: c.Key, Sum: c.Sum(), By: by, At: now}, nil
 }
 
@@ -62,16 +63,22 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 	if last.Sum == c.Sum() {
 		return nil
 	}
+
 	e := Errorf(CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, clip(c.Command, maxShownCommand))
 	if last.Sum != "" {
 		e = Errorf(CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s", c.Key, last.By, clip(c.Command, maxShownCommand))
 	}
+
+	// A program finds in the facts what it needs to show the command itself.
 	e.With("key", c.Key).With("command", c.Command).With("sum", c.Sum())
+
+	// Only a person may accept, and only a command that the refusal shows whole.
 	if !person {
 		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", Cmd("tt task init"))
 	}
 	if clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
 		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s", Cmd("tt task init"))
 	}
+
 	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s", Cmd("tt task init --accept <sum>", c.ShortSum()))
 }

@@ -22,6 +22,7 @@ func (r Room) MayTake(q Taking) Judgement {
 	if q.Person || !r.Enforces() || len(q.Theirs) == 0 {
 		return Judgement{}
 	}
+
 	does := Words("would take away uncommitted work of")
 	step := Hintf("see what is whose: %s; ask: %s; take only your own files, by their paths; or make it yours: %s",
 		Cmd("tt changes"), Cmd("tt msg send <agent> …", q.Of[0]), Cmd("tt changes adopt … --reason …"))
@@ -29,6 +30,7 @@ func (r Room) MayTake(q Taking) Judgement {
 		does = "would sweep up uncommitted work of"
 		step = Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", Cmd("tt changes"))
 	}
+
 	return r.asEnforced(r.errEditDenied(Wordsf("%s %s %s: %s", q.Form, does, agentNames(q.Of), editedOf(clipPaths(q.Theirs), len(q.Theirs))), q.Theirs).
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
@@ -41,6 +43,7 @@ func (r Room) NotKept(form string, missing []Words) *Error {
 	if len(missing) > 1 {
 		what = Wordsf("%d files, first %s", len(missing), what)
 	}
+
 	return r.errEditDenied(Wordsf("no copy can be kept of what %s would take away: %s", form, what), nil).
 		With("command", form).Hintf("copy that yourself, or run the same command again: it goes through")
 }
@@ -69,10 +72,12 @@ func (r Room) AskedAgain(form, sum string, last []Event) bool {
 			continue
 		}
 
+		// Two commands are the same by their sums; an event from before there was one has only the text.
 		if p.Sum == sum && sum != "" || p.Sum == "" && p.Command == clip(form, maxCommand) {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -106,6 +111,8 @@ func (t Taken) With(more Taken) Taken {
 	if t.Form != more.Form {
 		t.Form += " and " + more.Form
 	}
+
+	// The copy is the same for both parts, so it keeps its id.
 	t.Files, t.Stash, t.Of = mergeUnique(t.Files, more.Files), mergeUnique(t.Stash, more.Stash), mergeUnique(t.Of, more.Of)
 	t.Kept, t.Left = mergeUnique(t.Kept, more.Kept), mergeUnique(t.Left, more.Left)
 	return t
@@ -119,6 +126,7 @@ func mergeUnique[T comparable](a, b []T) []T {
 			out = append(out, x)
 		}
 	}
+
 	return out
 }
 
@@ -129,12 +137,16 @@ func (r Room) Take(t Taken) Event {
 		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: clipPaths(t.Files), Count: len(t.Files), Stash: clipPaths(t.Stash), Of: t.Of,
 		Rescue: t.Rescue, Kept: clipPaths(t.Kept), LeftOut: clipPaths(t.Left), Repository: t.Repository,
 	}
+
+	// Nobody can go on without the repository: everybody in the room learns of it.
 	if t.Repository != "" {
 		for _, a := range r.tellAll(Event{From: t.By}).For {
 			p.Of = append(p.Of, a.Agent)
 		}
 	}
+
 	e := r.newEvent(EventWorkTaken, t.By, "").withPayload(p)
 	e.For = p.listReaders(t.By)
+
 	return e
 }

@@ -27,6 +27,7 @@ func (s AgentState) Words() Words {
 	case AgentAsks:
 		return "waits for its person"
 	}
+
 	return Wordsf("%s", s)
 }
 
@@ -66,11 +67,14 @@ func (r Room) Activity(a AgentID, h Signs, s *Probed, now Time) (does Activity, 
 	m, _ := r.Member(a)
 	last := min(max(m.LastSeenAt, h.At), now)
 	does = Activity{Since: last, LastSign: last, Tool: h.Tool, File: h.File}
+
 	since := func(state AgentState, at Time) (Activity, bool) {
 		does.State, does.Since = state, min(at, now)
 		return does, true
 	}
+
 	switch {
+	// The order matters: what comes first hides what comes after it.
 	case m.State != Joined || m.Verdict(s) == Gone:
 		return since(AgentGone, last)
 	case !h.AskedAt.IsZero():
@@ -88,6 +92,8 @@ func (r Room) Activity(a AgentID, h Signs, s *Probed, now Time) (does Activity, 
 	case r.inCall(m, now), !(Deadline{last, SilentAfter}).Due(now):
 		return since(AgentWorks, h.ActiveSince)
 	}
+
+	// It should be working, and has shown no sign for too long: it was interrupted.
 	does.Silent = true
 	return since(AgentIdle, last)
 }
@@ -102,11 +108,14 @@ func (r Room) inCall(m Member, now Time) bool {
 // processes come on top of that.
 func (r Room) LooksUntil(signs map[AgentID]Signs, s *Probed, now Time) Time {
 	at := Time(0)
+
 	next := func(t Time) {
 		if t > now {
 			at = earlierTime(at, t)
 		}
 	}
+
+	// In a closed or paused room no limit of the turn passes.
 	if !r.Closed && !r.Paused.On() {
 		switch {
 		case r.Turn.State == Reserved:
@@ -115,16 +124,23 @@ func (r Room) LooksUntil(signs map[AgentID]Signs, s *Probed, now Time) Time {
 			next(r.opensAt(s, now))
 		}
 	}
+
+	// An agent that works looks idle once it has been silent for long enough.
 	for _, m := range r.Members {
 		does, _ := r.Activity(m.Agent, signs[m.Agent], s, now)
 		if does.State != AgentWorks {
 			continue
 		}
+
 		quiet := (Deadline{does.LastSign, SilentAfter}).At()
+
+		// While a tool call runs, its harness is silent: the call's own limit counts.
 		if r.inCall(m, now) {
 			quiet = max(quiet, (Deadline{m.BusySince, longCall}).At())
 		}
+
 		next(quiet)
 	}
+
 	return at
 }

@@ -15,6 +15,7 @@ func (r Room) NotesEdits() error {
 		return Errorf(CodeNotEnforced, "this room has enforce=%s, so nobody notes who edits what", r.Policy.Enforce).With("enforce", r.Policy.Enforce).
 			Hintf("to have it noted from now on: %s", Cmd("tt policy set enforce=warn"))
 	}
+
 	return nil
 }
 
@@ -25,24 +26,32 @@ func (r Room) Mine(by Editor, person, not bool, files []EditedFile) (out []Edite
 	if err := r.NotesEdits(); err != nil {
 		return nil, err
 	}
+
 	if !person {
 		return nil, Errorf(CodePersonOnly, "only a person can say whose changes are: hooks note what an agent edits").
 			Hintf("to keep what you have edited for yourself, reserve it: %s", Cmd("tt reserve <path>"))
 	}
+
+	// A claim outlives the turn: what a person says isn't taken back by who holds the stick.
 	by.Claim = true
 	for _, f := range files {
 		claimed := slices.ContainsFunc(f.Editors, func(e Editor) bool { return e.Agent == by.Agent && e.Claim })
 		unknown := slices.ContainsFunc(f.Editors, func(e Editor) bool { return e.Agent == "" })
+
 		as := by
 		switch {
+		// Nothing is new about a file that is claimed already, or that was never claimed.
 		case claimed == !not && !(claimed && unknown):
 			continue
 		case not:
 			as = Editor{At: by.At}
 		}
+
+		// The claim also takes the place of somebody whom no hook has noted.
 		f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent || e.Agent == "" }), as)
 		out = append(out, f)
 	}
+
 	return out, nil
 }
 
@@ -58,10 +67,12 @@ func (q Adoption) Check() error {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return err
 	}
+
 	if strings.TrimSpace(q.Reason) == "" {
 		return Errorf(CodeUsage, "to make changes of others yours you need a reason").With("field", "reason").
 			Hintf("say why: %s", Cmd("tt changes adopt <path> --reason …"))
 	}
+
 	return nil
 }
 
@@ -71,9 +82,12 @@ func (r Room) Adopt(q Adoption, files []EditedFile) (out []EditedFile, events []
 	if err := r.NotesEdits(); err != nil {
 		return nil, nil, err
 	}
+
+	// A person's word counts whatever the stick does, as in Mine.
 	q.By.Claim = q.By.Agent.Human()
 	var former []AgentID
 	theirs := map[AgentID][]string{}
+
 	for _, f := range files {
 		for _, e := range f.Editors {
 			if e.Agent == "" || e.Agent == q.By.Agent {
@@ -82,18 +96,25 @@ func (r Room) Adopt(q Adoption, files []EditedFile) (out []EditedFile, events []
 			if theirs[e.Agent] == nil {
 				former = append(former, e.Agent)
 			}
+
 			theirs[e.Agent] = append(theirs[e.Agent], f.Path)
 		}
+
+		// From now on nobody but the caller has edited the file.
 		f.Editors = []Editor{q.By}
 		out = append(out, f)
 	}
+
+	// An editor that was never a member has no inbox to be told in.
 	for _, a := range former {
 		if _, ok := r.Member(a); !ok {
 			continue
 		}
+
 		e := r.newEvent(EventChangesAdopted, q.By.Agent, a).withPayload(ChangesAdoptedPayload{Paths: clipPaths(theirs[a]), Count: len(theirs[a]), Rescue: q.Rescue})
 		e.Reason = strings.TrimSpace(q.Reason)
 		events = append(events, e)
 	}
+
 	return out, events, nil
 }

@@ -42,5 +42,6 @@ func ParseAgentID(s string) (AgentID, error) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
 			Hintf("an agent is named like claude or claude:3f9a12bc: lower case, then perhaps a colon and a name of its own; %s shows who is here", Cmd("tt status"))
 	}
+
 	return AgentID(s), nil
 }

@@ -72,6 +72,7 @@ func (c Call) Parts(others []Call, now Time) []CallPart {
 	meanwhile := slices.DeleteFunc(slices.Clone(others), func(o Call) bool {
 		return o.Agent == c.Agent || o.Checkout != c.Checkout || o.Before == "" || !o.ranDuring(c, now)
 	})
+
 	ids := []string{c.Before, c.After}
 	for _, o := range meanwhile {
 		for _, id := range []string{o.Before, o.After} {
@@ -80,6 +81,7 @@ func (c Call) Parts(others []Call, now Time) []CallPart {
 			}
 		}
 	}
+
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 
@@ -89,6 +91,7 @@ func (c Call) Parts(others []Call, now Time) []CallPart {
 		p.Alone = !slices.ContainsFunc(meanwhile, func(o Call) bool { return o.Before <= p.From && (o.After == "" || o.After >= p.To) })
 		parts = append(parts, p)
 	}
+
 	return parts
 }
 
@@ -122,6 +125,7 @@ func (r Room) IsCallOver(c Call, all []Call, s *Probed) bool {
 		return true
 	}
 
+	// Its end may have been missed. What its conversation did later shows that it is over.
 	isOfConversation := func(o Call) bool { return o.Agent == c.Agent && o.Helper == c.Helper }
 	return slices.ContainsFunc(all, func(later Call) bool {
 		hasEnded := isOfConversation(later) && later.Started > c.Started && later.Ended > later.Started

@@ -37,6 +37,8 @@ func (r Room) isTurnInOtherCheckout(in Checkout) bool {
 	if r.Turn.State == Reserved {
 		has = r.Turn.ReservedFor
 	}
+
+	// The holder, or whom the stick is reserved for: an edit elsewhere can't touch its checkout.
 	m, ok := r.Member(has)
 	return ok && m.Checkout.IsOther(in)
 }
@@ -56,8 +58,11 @@ func (r Room) MayPushTo(q Pushing, s *Probed, now Time) Judgement {
 	if q.Person || !r.Enforces() || !r.isTurnInOtherCheckout(q.In) || r.Turn.Owner == q.By {
 		return Judgement{}
 	}
+
+	// Who works under the holder's turn pushes as the holder does.
 	if _, under := r.Parent(q.By, q.Above, s); under {
 		return Judgement{}
 	}
+
 	return r.asEnforced(r.errEditDenied("a push to "+cutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
 }

@@ -18,6 +18,7 @@ const (
 // work. Nobody may have it while the room is paused. An owner that claims again gets [AlreadyOwner].
 func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Event, ClaimReason) {
 	t := r.Turn
+
 	var why ClaimReason
 	switch {
 	case r.Closed || !r.isJoined(a):
@@ -35,10 +36,12 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 	default:
 		return r, nil, ""
 	}
+
 	p := ClaimPayload{Claim: why, Lease: LeaseSum(lease), WaitedSince: r.waitedSince(a, s, now)}
 	if t.HandoffPending {
 		p.HandoffSeq = t.HandoffSeq
 	}
+
 	r = r.grantTurn(a, lease, now, true)
 	return r, []Event{r.newEvent(EventClaim, a, "").withPayload(p)}, why
 }

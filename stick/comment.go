@@ -73,6 +73,7 @@ func (c Comment) sizeInBytes() int {
 	for _, l := range c.Around {
 		n += len(l.Text)
 	}
+
 	return n
 }
 
@@ -81,10 +82,13 @@ func (c Comment) sizeInBytes() int {
 func SourceAround(file []string, l Lines, old bool, hs Hunks) []SourceLine {
 	code := []SourceLine{}
 	first, last := max(l[0]-contextLines, 1), min(l[1]+contextLines, len(file))
+
 	for n := first; n <= last; n++ {
+		// Of many lines the middle is left out.
 		if last-first >= maxAround && n == first+maxAround/2 {
 			n = last - maxAround/2 + 1
 		}
+
 		c := SourceLine{Number: n, Text: clipBytes(strings.ToValidUTF8(file[n-1], "\uFFFD"), maxSourceLine)}
 		switch {
 		case hs.Changes(n, old) && old:
@@ -94,6 +98,7 @@ func SourceAround(file []string, l Lines, old bool, hs Hunks) []SourceLine {
 		}
 		code = append(code, c)
 	}
+
 	return code
 }
 
@@ -104,12 +109,16 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	if t.Over() {
 		return c, false, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: nobody would read the comment", t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
+
 	if err := t.mayReview(v); err != nil {
 		return c, false, err
 	}
+
 	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
 		return c, false, err
 	}
+
+	// A comment is bounded as a message is.
 	switch bad := notText(c.Body); {
 	case bad != "":
 		return c, false, badMessage("body", "the comment holds %s", bad)
@@ -118,17 +127,22 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	case len(c.Body) > MaxBody:
 		return c, false, tooLarge("body", "the comment", len(c.Body), MaxBody)
 	}
+
+	// Its number is the next one of its task, whoever made the others.
 	c.Author, c.ID = v.By, 1
 	drafts := 0
 	for _, o := range others {
+		// A call that is repeated finds the draft that the first one made.
 		if o.Draft() && o.Author == v.By {
 			if o.Path == c.Path && o.Lines == c.Lines && o.Old == c.Old && o.From() == c.From() && o.Body == c.Body {
 				return o, true, nil
 			}
 			drafts += o.sizeInBytes()
 		}
+
 		c.ID = max(c.ID, o.ID+1)
 	}
+
 	switch {
 	case len(others) >= MaxComments:
 		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "%s has %d comments, and no more fit", t.ID, len(others))).
@@ -137,6 +151,7 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.sizeInBytes(), MaxReview)).
 			With("size", drafts+c.sizeInBytes()).With("max", MaxReview).Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
 	}
+
 	return c, false, nil
 }
 
@@ -146,6 +161,7 @@ func (v TaskDecision) draftsToSend() []Comment {
 	for i := range sent {
 		sent[i].Author = "" // the event's
 	}
+
 	return sent
 }
 
@@ -164,6 +180,7 @@ func (t Task) Resolve(c TaskCall, x Comment) (*Event, error) {
 	case !x.ResolvedAt.IsZero():
 		return nil, nil
 	}
+
 	e := Event{Type: EventTaskCommentResolved, From: c.By, Task: t.ID}.withPayload(TaskCommentResolvedPayload{CommentID: x.ID, Path: x.Path, Lines: x.Lines})
 	return &e, nil
 }

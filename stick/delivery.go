@@ -16,8 +16,12 @@ const (
 // is the inbox of its harness.
 func (r Room) Reaches(a AgentID, wake Deadline, in Inbox, s *Probed, now Time) Delivery {
 	m, _ := r.Member(a)
+
+	// A hook shows the agent what is new while it works.
 	works := m.HooksSeen && m.IdleAt.IsZero()
 	delayed := false
+
+	// A live wait that hears events is the quickest way, except for the harness's own before its time.
 	for _, l := range r.Listeners {
 		if l.Agent != a || l.Deaf || s.listenerVerdict(l.ID) != Alive {
 			continue
@@ -25,14 +29,18 @@ func (r Room) Reaches(a AgentID, wake Deadline, in Inbox, s *Probed, now Time) D
 		if l.Purpose != Wake || !works && wake.Due(now) {
 			return DeliveryListening
 		}
+
 		delayed = !works
 	}
+
+	// Without such a wait, the harness's inbox takes the text, as soon as the agent may be woken.
 	if !in.Process.IsZero() && r.WokenByInbox(a, in.Signs, s, now) {
 		if wake.Due(now) {
 			return DeliveryListening
 		}
 		delayed, works = r.Attended(a, in.Process, s), false
 	}
+
 	switch {
 	case delayed:
 		return DeliveryDelayed

@@ -18,6 +18,7 @@ type Draft struct {
 // Check refuses a draft that says nothing, that holds no text, or that has more than [MaxHandoff] bytes. It
 // fails with [CodeInvalidHandoff]. Unlike a handoff, a draft may lack its status and its next action.
 func (d Draft) Check() error {
+	// Only the checks of optional fields count: a draft may lack what a handoff must have.
 	texts := []string{d.Text}
 	if h := d.Handoff; h != nil {
 		for _, f := range HandoffFields {
@@ -29,19 +30,23 @@ func (d Draft) Check() error {
 			}
 		}
 	}
+
 	if strings.TrimSpace(strings.Join(texts, "")) == "" {
 		return badHandoff("draft", "the draft is empty").
 			Hintf("say how far you are, and what comes next: %s", Cmd("tt handoff save --status … --next-action …"))
 	}
+
 	for _, t := range texts {
 		if bad := notText(t); bad != "" {
 			return badHandoff("draft", "the draft holds %s", bad)
 		}
 	}
+
 	if d.Size() > MaxHandoff {
 		return badHandoff("draft", "the draft has %d bytes; at most %d fit", d.Size(), MaxHandoff).
 			Hintf("put the long part into a file of the workspace and point at it with an artifact")
 	}
+
 	return nil
 }
 
@@ -51,6 +56,7 @@ func (d Draft) Size() int {
 	if err != nil { // a draft is texts, so that doesn't happen
 		return MaxHandoff + 1
 	}
+
 	return len(b)
 }
 
@@ -74,11 +80,15 @@ func EarlierDrafts(drafts []Draft) (all []EarlierDraft) {
 	room := MaxHandoff
 	for _, d := range drafts[:min(len(drafts), maxEarlierDrafts)] {
 		e := EarlierDraft{Draft: d, Size: d.Size()}
+
+		// What doesn't fit any more is cut to its beginning.
 		if room -= e.Size; room < 0 {
 			e.Draft, e.Cut = d.cutToStart(), true
 		}
+
 		all = append(all, e)
 	}
+
 	return all
 }
 
@@ -94,10 +104,12 @@ func (d Draft) cutToStart() Draft {
 			}
 		}
 	}
+
 	text := strings.Join(append(texts, d.Text), "\n")
 	if len(text) > maxDraftStart {
 		text = strings.ToValidUTF8(text[:maxDraftStart], "") + "…"
 	}
+
 	d.Handoff, d.Text = nil, text
 	return d
 }
@@ -109,6 +121,7 @@ func (d Draft) authorsPart() Draft {
 		h.Workspace = nil
 		d.Handoff = &h
 	}
+
 	return Draft{Text: d.Text, Handoff: d.Handoff}
 }
 
@@ -118,6 +131,7 @@ func (d Draft) SameAs(o Draft) bool {
 	if d.Turn != o.Turn || strings.TrimSpace(d.Text) != strings.TrimSpace(o.Text) || (d.Handoff == nil) != (o.Handoff == nil) {
 		return false
 	}
+
 	return d.Handoff == nil || d.Handoff.SameAs(*o.Handoff)
 }
 
@@ -128,13 +142,17 @@ func (r Room) SaveDraft(by AgentID, f Fence, d Draft, last *Draft, now Time) (Dr
 	if err := d.Check(); err != nil {
 		return d, nil, err
 	}
+
 	if err := r.checkFence(by, f, now); err != nil {
 		return d, nil, err
 	}
+
+	// It belongs to the turn that saves it, whatever the caller gave.
 	d.Turn, d.Agent, d.SavedAt = r.Turn.ID, by, now
 	if last != nil && d.SameAs(*last) {
 		return *last, nil, nil
 	}
+
 	return d, []Event{r.newEvent(EventDraftSaved, by, "").withPayload(DraftSavedPayload{Again: last != nil})}, nil
 }
 
@@ -144,5 +162,6 @@ func (r Room) AskDraft(a AgentID) []Event {
 	if r.Closed || r.Turn.State != Owned || r.Turn.Owner != a {
 		return nil
 	}
+
 	return []Event{r.newEvent(EventDraftAsked, "", a)}
 }

@@ -90,6 +90,8 @@ func (r Room) findViolation(q Editing, near []Reservation, s *Probed, now Time) 
 	if q.Person || !r.Enforces() || !shared && len(q.Apart) == 0 {
 		return nil
 	}
+
+	// Rules for every agent come first: of members, of a pause, and of worktrees.
 	all := slices.Concat(q.Paths, q.Dirs, q.Apart)
 	m, _ := r.Member(q.By)
 	switch {
@@ -105,27 +107,36 @@ func (r Room) findViolation(q Editing, near []Reservation, s *Probed, now Time) 
 	case !shared:
 		return nil
 	}
+
+	// What is the primary's stays so, even if the holder has started the caller.
 	if theirs, why := q.primaryOnlyPaths(m); len(theirs) > 0 {
 		return r.errEditDenied(q.nameTarget(theirs)+why+", and you are a helper", theirs).
 			Hintf("ask it: %s", Cmd("tt msg send role:primary …"))
 	}
+
+	// The stick, or the turn of who started the caller, gives the right to everything else.
 	if _, under := r.Parent(q.By, q.Above, s); under || r.Turn.State == Owned && r.Turn.Owner == q.By {
 		return nil
 	}
+
+	// Without the stick only reservations decide.
 	free := r.Policy.EnforceCheckouts != FencedAll && r.isTurnInOtherCheckout(q.In)
 	denied, instead := r.listUnreserved(q, near, s, now, free)
 	if len(denied) == 0 && (!q.Tree || free) {
 		return nil
 	}
+
 	what := q.notYours(denied)
 	if instead != nil {
 		hint := r.stepToEdit()
 		if r.Turn.Owner != instead.Agent { // otherwise the hint already says whom to ask
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
+
 		return r.errEditDenied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, patternWords(instead.Pattern)), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
+
 	return r.errEditDenied(Wordsf("%s now: %s", what, r.Holder(now)), denied).Hintf("%s", r.stepToEdit())
 }
 
@@ -136,6 +147,7 @@ func (r Room) listUnreserved(q Editing, near []Reservation, s *Probed, now Time,
 	if q.Tree {
 		return nil, nil
 	}
+
 	rules := r.rulesFor(q, near, s, now)
 	judge := func(path string, mine bool, v *Reservation) {
 		if mine || free && v == nil {
@@ -145,18 +157,23 @@ func (r Room) listUnreserved(q Editing, near []Reservation, s *Probed, now Time,
 			instead = v
 		}
 	}
+
+	// A path is the caller's if its own reservation is the earliest that matches.
 	for _, p := range q.Paths {
 		if glob.Matchable(p, q.Fold) { // paths in worktrees and in .git aren't the room's
 			v := rules.earliestFor(p)
 			judge(p, v != nil && v.Agent == q.By, v)
 		}
 	}
+
+	// A directory is, if nobody could have a part of it.
 	for _, d := range q.Dirs {
 		if glob.Matchable(d, q.Fold) {
 			mine, v := rules.mayChangeBelow(d)
 			judge(d, mine, v)
 		}
 	}
+
 	return denied, instead
 }
 
@@ -165,6 +182,7 @@ func (r Room) stepToEdit() Hint {
 	if r.Turn.State == Idle {
 		return Hintf("take the stick: %s", Cmd("tt try"))
 	}
+
 	return r.NextStep()
 }
 
@@ -174,20 +192,24 @@ func (q Editing) primaryOnlyPaths(m Member) (theirs []string, why Words) {
 	if m.State != Joined || !m.Session.Running || m.Session.Role != RoleHelper {
 		return nil, ""
 	}
+
 	for _, p := range q.Paths {
 		if slices.ContainsFunc(q.PrimaryOnly, func(only glob.Pattern) bool { return only.Match(p, q.Fold) }) {
 			theirs, why = append(theirs, p), " is the primary's to change"
 		}
 	}
+
 	for _, d := range q.Dirs {
 		i := slices.IndexFunc(q.PrimaryOnly, func(only glob.Pattern) bool { return only.LiteralFirst() && only.Meets(d, q.Fold) })
 		if i < 0 {
 			continue
 		}
+
 		if theirs = append(theirs, d); why == "" {
 			why = Wordsf(" holds %s, which is the primary's to change", q.PrimaryOnly[i])
 		}
 	}
+
 	return theirs, why
 }
 
@@ -220,11 +242,13 @@ func (r Room) GivesRight(p glob.Pattern) bool {
 
 func (r Room) rulesFor(q Editing, near []Reservation, s *Probed, now Time) rules {
 	var all []rule
+
 	for _, v := range near {
 		if r.GivesRight(v.Pattern) && !r.Stale(v, s, now) {
 			all = append(all, rule{v, v.Pattern.Matcher(q.Fold)})
 		}
 	}
+
 	slices.SortFunc(all, func(a, b rule) int { return int(a.ID - b.ID) })
 	return rules{q.By, q.Fold, all}
 }
@@ -236,6 +260,7 @@ func (x rules) earliestFor(path string) *Reservation {
 			return &x.all[i].Reservation
 		}
 	}
+
 	return nil
 }
 
@@ -251,11 +276,15 @@ func (x rules) mayChangeBelow(dir string) (mine bool, instead *Reservation) {
 			return true, nil
 		case v.Agent == x.by:
 			had = append(had, v)
+
+		// It lies apart from the directory, so it is in nobody's way.
 		case !v.Pattern.Meets(dir, x.fold):
+		// Somebody has a part that the caller hadn't reserved before.
 		case !slices.ContainsFunc(had, func(h rule) bool { return h.Pattern.Covers(v.Pattern.Prefix(false), x.fold) }):
 			return false, &x.all[i].Reservation
 		}
 	}
+
 	return false, nil
 }
 
@@ -267,6 +296,7 @@ func (q Editing) nameTarget(paths []string) Words {
 	case len(paths) == 1:
 		return cutName(paths[0], 120)
 	}
+
 	return Wordsf("%s and %d more", cutName(paths[0], 120), len(paths)-1)
 }
 
@@ -275,6 +305,7 @@ func (q Editing) notYours(paths []string) Words {
 	if len(paths) > 1 && !q.Tree {
 		return q.nameTarget(paths) + " aren't yours to change"
 	}
+
 	return q.nameTarget(paths) + " isn't yours to change"
 }
 
@@ -282,6 +313,7 @@ func (r Room) errEditDenied(why Words, paths []string) *Error {
 	if len(paths) > maxDenied {
 		paths = paths[:maxDenied]
 	}
+
 	return r.withStickFacts(Errorf(CodeEditDenied, "%s", why)).With("paths", append([]string{}, paths...)).With("enforce", r.Policy.Enforce)
 }
 
@@ -301,12 +333,15 @@ func (r Room) DeniedCommand(by AgentID, form, sum string) Event {
 // turn is enough, see [Room.Told].
 func (r Room) EditTold(by AgentID, paths []string) Event {
 	to := AgentID("")
+
+	// In a pause the person who paused it is told; else the holder.
 	switch {
 	case r.isJoined(r.Paused.By):
 		to = r.Paused.By
 	case !r.Paused.On() && r.Turn.State == Owned:
 		to = r.Turn.Owner
 	}
+
 	return r.newEvent(EventEditTold, by, to).withPayload(EditToldPayload{Paths: clipPaths(paths), Count: len(paths), Paused: r.Paused.On()})
 }
 
@@ -325,6 +360,7 @@ func (r Room) UnkeptTold(by AgentID, checkout string) Event {
 // [EventEditTold].
 func (r Room) ToldUnkept(by AgentID, last []Event) bool {
 	m, _ := r.Member(by)
+
 	return slices.ContainsFunc(last, func(e Event) bool {
 		p, _ := PayloadOf[EditToldPayload](e)
 		return p.Unkept != "" && e.CreatedAt >= m.Session.Since
@@ -337,6 +373,8 @@ func (r Room) Told(by AgentID, last []Event) bool {
 	m, _ := r.Member(by)
 	return slices.ContainsFunc(last, func(e Event) bool {
 		p, _ := PayloadOf[EditToldPayload](e)
+
+		// Once in a turn, a pause or a session is enough; that no copy is kept is told on its own.
 		switch {
 		case p.Unkept != "":
 			return false
@@ -356,6 +394,7 @@ func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 	if r.Turn.State == Owned {
 		to = r.Turn.Owner
 	}
+
 	m, _ := r.Member(by)
 	return r.newEvent(EventLateEdit, by, to).withPayload(LateEditPayload{Paths: clipPaths(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
 }
@@ -363,9 +402,11 @@ func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 // clipPaths returns the first few paths, cut to a length that fits into an event.
 func clipPaths(paths []string) []string {
 	var out []string
+
 	for _, p := range paths[:min(len(paths), maxDenied)] {
 		out = append(out, clip(p, 256))
 	}
+
 	return out
 }
 
@@ -378,10 +419,12 @@ func (r Room) ReservedByOthers(q Editing, near []Reservation, s *Probed, now Tim
 		if len(out) == maxReserved {
 			break
 		}
+
 		if v.Agent != q.By && q.matchesPattern(v.Pattern) && !r.Stale(v, s, now) {
 			out = append(out, v)
 		}
 	}
+
 	return out
 }
 

@@ -16,10 +16,12 @@ func (r Room) MayRemove(q Removing) Judgement {
 	if q.Person || !r.Enforces() {
 		return Judgement{}
 	}
+
 	what := Words("the root of the room")
 	if q.Repository {
 		what = "without which there is no repository"
 	}
+
 	return Judgement{Denied: r.errEditDenied(Wordsf("%s would remove %s, %s", q.By, Name(q.Full).Cut(256), what), []string{q.Path}).
 		Hintf("remove only what you made yourself; if all of it has to go, ask a person")}
 }

@@ -22,15 +22,20 @@ func (m TaskMark) String() string { return fmt.Sprintf("%s/%s/%d", m.Room, m.Tas
 func ParseTaskMark(text string) (m TaskMark, ok bool) {
 	words := strings.Split(text, "/")
 	n := len(words)
+
 	if n < 3 {
 		return m, false
 	}
+
+	// The name of a room may hold slashes, so task and attempt are read from the end.
 	m = TaskMark{Room: RoomID(strings.Join(words[:n-2], "/")), Task: words[n-2]}
+
 	var err error
 	m.Attempt, err = strconv.Atoi(words[n-1])
 	if err != nil || m.Attempt < 1 || m.Room == "" || m.Task == "" {
 		return TaskMark{}, false
 	}
+
 	return m, true
 }
 
@@ -54,6 +59,7 @@ func (r Room) MayWorkOn(t Task, w Working) Judgement {
 	if t.Worker == "" || t.Over() || r.worksOn(t, w) || !r.Enforces() {
 		return Judgement{}
 	}
+
 	return r.asEnforced(r.errEditDenied(Wordsf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
 		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
 }
@@ -73,21 +79,27 @@ func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
 	if !r.Enforces() || r.holdsStick(w.By) {
 		return Judgement{}
 	}
+
+	// Who works on several tasks may write to the worktree of each.
 	i := slices.IndexFunc(tasks, func(t Task) bool { return r.keepsToWorktree(t, w) })
 	if i < 0 || slices.ContainsFunc(tasks, func(t Task) bool { return r.worksOn(t, w) && q.Tree == t.Worktree }) {
 		return Judgement{}
 	}
+
 	t := tasks[i]
 	own := q.Root + "/" + t.Worktree
 	where, step := Words("the main checkout"), Hintf("work in %s instead", own)
+
 	if q.Tree != "" {
 		where = "the worktree " + cutName(q.Tree, 256)
 	}
+
 	why, paths := Wordsf("%s isn't yours to change: you work on task %s in %s", where, t.ID, own), []string{}
 	if q.Path != "" {
 		why, paths = Wordsf("%s lies in %s, and you work on task %s in %s", Name(q.Path).Cut(120), where, t.ID, own), []string{q.Path}
 		step = Hintf("change %s instead", own+"/"+q.Path)
 	}
+
 	return r.asEnforced(r.errEditDenied(why, paths).With("task_id", t.ID).With("worktree", own).Hintf("%s", step))
 }
 

@@ -45,8 +45,10 @@ func (f EditedFile) Note(by Editor, after FileState) EditedFile {
 	if !f.Asleep.IsZero() { // what was edited before is committed or gone
 		f.Editors, f.Asleep = nil, 0
 	}
+
 	f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent }), by)
 	f.State = after
+
 	return f
 }
 
@@ -63,6 +65,7 @@ func (f EditedFile) Find(now FileState, by Editor) EditedFile {
 	default:
 		f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == "" }), by)
 	}
+
 	f.State = now
 	return f
 }
@@ -72,6 +75,7 @@ func (f EditedFile) Rest(at Time) EditedFile {
 	if f.Asleep.IsZero() {
 		f.Asleep = at
 	}
+
 	return f
 }
 
@@ -93,26 +97,35 @@ type SeenFile struct {
 // new, and somebody else where it isn't. A file that has taken another name keeps its editors.
 func Look(known []EditedFile, found []SeenFile, by Editor) []EditedFile {
 	rows := map[string]EditedFile{}
+
 	for _, f := range known {
 		rows[f.Path] = f
 	}
+
+	// A file that is gone may have been moved to another name.
 	left := map[string]EditedFile{} // the files that are gone, by their sums
 	for _, s := range found {
 		if f, ok := rows[s.Path]; ok && s.State.Sum == "" && f.State.Sum != "" {
 			left[f.State.Sum] = f
 		}
 	}
+
 	var out []EditedFile
 	for _, s := range found {
 		if s.Clean {
 			continue
 		}
+
 		f, ok := rows[s.Path]
 		delete(rows, s.Path)
+
+		// Only what is newer than the call can be the caller's doing.
 		who := Editor{At: by.At}
 		if s.New {
 			who = by
 		}
+
+		// A moved file keeps its editors. A new one may lie in a directory that was folded to one row.
 		if from, moved := left[s.State.Sum]; !ok && moved {
 			f = from
 			f.Path = s.Path
@@ -122,11 +135,16 @@ func Look(known []EditedFile, found []SeenFile, by Editor) []EditedFile {
 				f.Editors, f.State = dir.Editors, FileState{}
 			}
 		}
+
 		out = append(out, f.Find(s.State, who))
 	}
+
+	// What is left has no changes any more, and is remembered for a time.
 	for _, f := range rows {
 		out = append(out, f.Rest(by.At))
 	}
+
+	// A map has no order; the rows are stored by their paths.
 	slices.SortFunc(out, func(a, b EditedFile) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
@@ -136,6 +154,7 @@ func folderOf(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		return path[:i+1]
 	}
+
 	return "./"
 }
 
@@ -146,10 +165,13 @@ func Fold(files []EditedFile, most int) []EditedFile {
 	if len(files) <= most {
 		return files
 	}
+
+	// Files without changes are the first that can be left out.
 	awake := slices.DeleteFunc(slices.Clone(files), func(f EditedFile) bool { return !f.Asleep.IsZero() })
 	if len(awake) <= most {
 		return awake
 	}
+
 	var out []EditedFile
 	at := map[string]int{}
 	for _, f := range awake {
@@ -157,17 +179,20 @@ func Fold(files []EditedFile, most int) []EditedFile {
 		if !strings.HasSuffix(name, "/") {
 			name = folderOf(name)
 		}
+
 		i, ok := at[name]
 		if !ok {
 			i, at[name] = len(out), len(out)
 			out = append(out, EditedFile{Path: name})
 		}
+
 		for _, e := range f.Editors {
 			if !slices.ContainsFunc(out[i].Editors, func(o Editor) bool { return o.Agent == e.Agent }) {
 				out[i].Editors = append(out[i].Editors, e)
 			}
 		}
 	}
+
 	return out[:min(len(out), most)]
 }
 
@@ -178,6 +203,7 @@ func (r Room) Starter(above Lineage) AgentID {
 			return m.Agent
 		}
 	}
+
 	return ""
 }
 
@@ -199,26 +225,37 @@ const (
 // asker has started, aren't others. near must hold at least the reservations that could match the path.
 func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, now Time) (Share, []AgentID) {
 	share, holder := ShareNobody, AgentID("")
+
 	if q.Tree {
 		holder = r.otherHolder(q, s)
 	}
+
 	var others []AgentID
 	for _, e := range f.Editors {
 		switch {
+		// No hook has noted who: that is nobody.
 		case e.Agent == "":
+		// What the caller, its helpers or its starter did is its own, unless somebody else's is in it.
 		case e.Agent == q.By || e.Under == q.By || r.startedBy(e.Agent, q.Above):
 			if share != ShareOthers {
 				share = ShareOwn
 			}
+
+		// The work of others that the caller may not lose: claimed, the holder's, made without the stick, or reserved.
 		case e.Claim || e.Agent == holder || !e.Held && !r.isGone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
 			share, others = ShareOthers, append(others, e.Agent)
+
+		// What was made with the stick, or by one that is gone, has passed on.
 		case share == ShareNobody:
 			share = SharePassed
 		}
 	}
+
+	// What has passed belongs to the holder, if that is another.
 	if share == SharePassed && holder != "" {
 		return ShareOthers, []AgentID{holder}
 	}
+
 	return share, others
 }
 
@@ -229,12 +266,14 @@ func (r Room) otherHolder(q Editing, s *Probed) AgentID {
 	if r.Turn.State != Owned || owner == q.By || r.isGone(owner, s) || r.startedBy(owner, q.Above) {
 		return ""
 	}
+
 	return owner
 }
 
 // startedBy reports whether an agent has started the caller, which has this lineage.
 func (r Room) startedBy(a AgentID, above Lineage) bool {
 	m, ok := r.Member(a)
+
 	return ok && Actor{Above: above}.Below(Actor{Names: []AgentID{a}, Processes: m.Processes})
 }
 

@@ -199,6 +199,7 @@ func (c Code) Info() CodeInfo {
 	if r, ok := codeIndex()[c]; ok {
 		return r
 	}
+
 	return codeIndex()[CodeInternal]
 }
 
@@ -214,7 +215,9 @@ type Error struct {
 // Errorf makes an Error. Its message is formatted as by [Wordsf]; a %w verb also sets the cause.
 func Errorf(c Code, format string, args ...any) *Error {
 	cause := errors.Unwrap(fmt.Errorf(format, args...))
+
 	message := Wordsf(strings.ReplaceAll(format, "%w", "%s"), args...)
+
 	return &Error{Code: c, Message: string(message), Err: cause}
 }
 
@@ -223,7 +226,10 @@ func (e *Error) With(field string, v any) *Error {
 	if e.Fields == nil {
 		e.Fields = map[string]any{}
 	}
+
 	e.Fields[field] = v
+
+	// A hint that was set before its facts gets them now.
 	e.Hint.fillBlank(field, fmt.Sprint(v))
 	return e
 }
@@ -231,9 +237,12 @@ func (e *Error) With(field string, v any) *Error {
 // Hintf sets the next safe step and returns e; see the function [Hintf].
 func (e *Error) Hintf(format string, args ...any) *Error {
 	e.Hint = Hintf(format, args...)
+
+	// The hint was set after the facts.
 	for name, v := range e.Fields {
 		e.Hint.fillBlank(name, fmt.Sprint(v))
 	}
+
 	return e
 }
 
@@ -252,10 +261,12 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	if m == nil {
 		m = map[string]any{}
 	}
+
 	m["error"], m["message"] = e.Code, e.Message
 	if len(e.Hint) > 0 {
 		m["hint"] = e.Hint.String()
 	}
+
 	return JSON(m)
 }
 
@@ -266,20 +277,25 @@ func ParseError(b []byte) (e *Error, ok bool) {
 	if json.Unmarshal(b, &m) != nil {
 		return nil, false
 	}
+
 	code, _ := m["error"].(string)
 	message, _ := m["message"].(string)
 	if _, ok := codeIndex()[Code(code)]; !ok || message == "" {
 		return nil, false
 	}
+
 	e = &Error{Code: Code(code), Message: message}
 	if hint, _ := m["hint"].(string); hint != "" {
 		e.Hint = Hint(nil).appendWords(Words(hint))
 	}
+
+	// All other fields are facts, which also fill the hint.
 	for name, v := range m {
 		if name != "error" && name != "message" && name != "hint" {
 			e.With(name, v)
 		}
 	}
+
 	return e, true
 }
 
@@ -287,11 +303,13 @@ func ParseError(b []byte) (e *Error, ok bool) {
 // nothing here is HTML, and "<task>" in a hint has to be readable.
 func JSON(v any) ([]byte, error) {
 	var b strings.Builder
+
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
+
 	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
@@ -302,12 +320,15 @@ func AsError(err error) *Error {
 	if err == nil {
 		return nil
 	}
+
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
+
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return &Error{Code: CodeCanceled, Message: "interrupted", Err: err}
 	}
+
 	return &Error{Code: CodeInternal, Message: err.Error(), Err: err}
 }
 
@@ -316,5 +337,6 @@ func CodeOf(err error) Code {
 	if err == nil {
 		return ""
 	}
+
 	return AsError(err).Code
 }

@@ -129,22 +129,27 @@ func (e Event) Chain(prev string) string {
 		for i := range n {
 			n[i] = byte(len(b) >> (8 * i))
 		}
+
 		h.Write(n[:])
 		h.Write(b)
 	}
+
 	handoff := []byte{}
 	if e.Handoff != nil {
 		handoff, _ = json.Marshal(e.Handoff)
 	}
+
 	field([]byte(prev))
 	numbers, _ := json.Marshal([]int64{e.Seq, e.Turn, int64(e.CreatedAt)})
 	field(numbers)
+
 	for _, s := range []string{
 		e.ID, string(e.Room), string(e.Type), string(e.From), string(e.To),
 		e.Session, e.Task, string(handoff), e.Reason, string(e.Payload),
 	} {
 		field([]byte(s))
 	}
+
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -164,10 +169,12 @@ func (e Event) Receipts() []Receipt {
 	if m := e.Message(); m != nil && e.Type == EventMessageSent {
 		thread = m.Thread
 	}
+
 	var out []Receipt
 	for _, a := range e.Addressees() {
 		out = append(out, Receipt{Event: e.Seq, Agent: a.Agent, Owes: a.Owes, Thread: thread})
 	}
+
 	return out
 }
 
@@ -180,6 +187,7 @@ func (r Room) tellPeople(e *Event) (by AgentID, told []AgentID) {
 			e.For = append(e.For, Addressee{m.Agent, OwesReading})
 		}
 	}
+
 	return e.From, told
 }
 

@@ -177,6 +177,7 @@ var roomEvents = []EventInfo{
 					m.Ordinal = p.Ordinal
 				}
 			})
+
 			return nil
 		},
 	}),
@@ -194,12 +195,14 @@ var roomEvents = []EventInfo{
 			if c.Sessions[e.From].Running {
 				return errors.New("its session hasn't ended")
 			}
+
 			if p.Ends {
 				if c.Owner != e.From || c.LeaseSum != p.Lease {
 					return errors.New("the one who abandons doesn't own")
 				}
 				c.endTurn(e.From, e.Seq)
 			}
+
 			c.addressOwed(e, p.Owed)
 			return nil
 		},
@@ -214,15 +217,18 @@ var roomEvents = []EventInfo{
 			if p.Ends {
 				s += "; its turn ended"
 			}
+
 			return s + owedNote(p.Owed) + relayedNote(p.RelayedBy) + reasonSuffix(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p KickPayload) error {
 			c.endReservations(e.To)
 			c.changeMember(e.To, func(m *MemberRecord) { m.State = Kicked })
 			c.endSession(e.To)
+
 			if p.Ends {
 				c.endTurn(e.To, e.Seq)
 			}
+
 			addressPeople(e, p.Told)
 			c.addressOwed(e, p.Owed)
 			return nil
@@ -270,6 +276,7 @@ var roomEvents = []EventInfo{
 			if e.To != "" {
 				to = "next is " + agentName(e.To)
 			}
+
 			switch {
 			case p.Prior == "":
 				return to
@@ -336,6 +343,7 @@ var roomEvents = []EventInfo{
 			if p.Ends {
 				s += "; " + agentName(p.Prior) + "'s turn ended"
 			}
+
 			return s
 		},
 		Replay: func(c *Record, e *Event, p RestoredPayload) error {
@@ -345,10 +353,12 @@ var roomEvents = []EventInfo{
 			if p.Ends {
 				c.endTurn(p.Prior, e.Seq)
 			}
+
 			c.freeStick()
 			c.Prior = ""
 			c.Turn, c.Generation = e.Turn, p.Generation
 			clear(c.Reservations)
+
 			return nil
 		},
 	}),
@@ -372,9 +382,11 @@ var roomEvents = []EventInfo{
 			for _, k := range slices.Sorted(maps.Keys(p.Policy)) {
 				parts = append(parts, Wordsf("%s from %s to %s", k, p.Policy[k].From, p.Policy[k].To))
 			}
+
 			for _, k := range slices.Sorted(maps.Keys(p.NextTurn)) {
 				parts = append(parts, Wordsf("%s from %s to %s as of the next turn", k, p.NextTurn[k].From, p.NextTurn[k].To))
 			}
+
 			if len(p.Order) > 0 {
 				names := make([]Words, len(p.Order))
 				for i, a := range p.Order {
@@ -382,9 +394,11 @@ var roomEvents = []EventInfo{
 				}
 				parts = append(parts, "the order to "+JoinWords(names, ", "))
 			}
+
 			if len(parts) == 0 { // a newer program wrote it, or it is damaged
 				return agentName(e.From) + " changed a policy"
 			}
+
 			return agentName(e.From) + " changed " + JoinWords(parts, ", ")
 		},
 		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
@@ -392,12 +406,15 @@ var roomEvents = []EventInfo{
 				c.Policy[k] = v.To
 				delete(c.NextTurn, k)
 			}
+
 			for k, v := range p.NextTurn {
 				c.NextTurn[k] = v.To
 			}
+
 			for i, a := range p.Order {
 				c.changeMember(a, func(m *MemberRecord) { m.Ordinal = i + 1 })
 			}
+
 			return nil
 		},
 	}),
@@ -426,6 +443,7 @@ var roomEvents = []EventInfo{
 			if c.Paused.On() {
 				p.Since = c.Paused.Since
 			}
+
 			c.Paused = p
 			c.tellAll(e)
 			return nil
@@ -444,6 +462,7 @@ var roomEvents = []EventInfo{
 			if !c.Paused.On() {
 				return errors.New("the room isn't paused")
 			}
+
 			c.Paused = Pause{}
 			c.tellAll(e)
 			return nil

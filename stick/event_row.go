@@ -147,6 +147,7 @@ func encodePayload(p Payload) json.RawMessage {
 	if string(b) == "{}" {
 		return nil
 	}
+
 	return b
 }
 
@@ -186,6 +187,7 @@ func (e Event) withPayload(p Payload) Event {
 	if !ok || !info.holdsPayload(p) {
 		panic(fmt.Sprintf("an event of type %s has no %T", e.Type, p))
 	}
+
 	e.Payload = encodePayload(p)
 	return e
 }

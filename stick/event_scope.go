@@ -42,6 +42,7 @@ func (p IncursionPayload) describeOverlap(e Event) Words {
 	if p.Verdict != "" {
 		owner += Wordsf(" (%s)", p.Verdict)
 	}
+
 	exact := p.Message != nil && p.Overlap == string(glob.Exact)
 	got := Words("reserved")
 	if p.Refused || exact {
@@ -54,9 +55,11 @@ func (p IncursionPayload) describeOverlap(e Event) Words {
 	} else {
 		s += ", which overlaps in part with " + patternWords(p.Held) + ", reserved by " + owner
 	}
+
 	if p.Message != nil && p.Resolution != "" {
 		s += "; " + settlingAdvice(p.Overlap, e.To, p.Witness)
 	}
+
 	return s
 }
 
@@ -221,10 +224,12 @@ var scopeEvents = []EventInfo{
 			if e.To != "" {
 				whose = agentName(e.To)
 			}
+
 			s := agentName(e.From) + " resumed the work of " + whose
 			if p.Pattern != "" {
 				s += " on " + patternWords(p.Pattern)
 			}
+
 			return s + forTask(e)
 		},
 		Replay: replayNothing[ResumePayload],
@@ -249,6 +254,7 @@ var scopeEvents = []EventInfo{
 			if e.To != "" {
 				s += "; " + agentName(e.To) + " holds the stick: look at the file before you go on"
 			}
+
 			return s
 		},
 		Replay: replayNothing[LateEditPayload],
@@ -262,10 +268,12 @@ var scopeEvents = []EventInfo{
 			if p.Paused {
 				return agentName(e.From) + " " + p.describeAct() + " while the room was paused"
 			}
+
 			s := agentName(e.From) + " " + p.describeAct() + " without the stick"
 			if e.To != "" {
 				s += ", which " + agentName(e.To) + " holds"
 			}
+
 			return s
 		},
 		Tell: func(e Event, p EditToldPayload) Words {
@@ -328,12 +336,14 @@ func (p CallUndonePayload) describeUndo(by AgentID) Words {
 	if p.Count > 0 {
 		s += "; as before it: " + editedOf(p.Paths, p.Count)
 	}
+
 	if p.LeftCount > 0 {
 		s += "; left as now: " + editedOf(p.Left, p.LeftCount)
 	}
 	if len(p.LeftOf) > 0 {
 		s += ", work of " + agentNames(p.LeftOf)
 	}
+
 	return s
 }
 
@@ -352,6 +362,7 @@ func (p WorkTakenPayload) describeLoss() Words {
 	if p.Command != "" {
 		s = Wordsf("%s", p.Command)
 	}
+
 	switch {
 	case p.Sweeps:
 		s += ", which swept up " + editedOf(p.Paths, p.Count)
@@ -367,12 +378,14 @@ func (p WorkTakenPayload) describeLoss() Words {
 	if p.Repository != "" {
 		s += ", which removed the repository " + cutName(p.Repository, glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
 	}
+
 	if p.Rescue != "" {
 		s += Wordsf("; a copy was kept before: %s", Cmd("tt rescue show <id>", p.Rescue))
 	}
 	if len(p.LeftOut) > 0 {
 		s += ", without " + editedPaths(p.LeftOut)
 	}
+
 	switch len(p.Kept) {
 	case 0:
 	case 1:

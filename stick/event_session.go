@@ -48,6 +48,7 @@ var sessionEvents = []EventInfo{
 			if p.Context != "" {
 				s += ", " + cutName(p.Context, maxContext)
 			}
+
 			switch {
 			case p.Start == StartRecover:
 				s += ", and recovers what was left behind"
@@ -57,6 +58,7 @@ var sessionEvents = []EventInfo{
 			if p.AlongWith != "" {
 				s += "; it was here before " + agentName(p.AlongWith)
 			}
+
 			return s
 		},
 		Replay: func(c *Record, e *Event, p SessionStartedPayload) error {
@@ -66,6 +68,7 @@ var sessionEvents = []EventInfo{
 					return fmt.Errorf("%s is the primary", a)
 				}
 			}
+
 			c.Sessions[e.From] = Session{p.Role, p.Context, true, e.CreatedAt}
 			*e = e.addressUnaskedStart(p)
 			return nil
@@ -84,10 +87,12 @@ var sessionEvents = []EventInfo{
 			if !c.Sessions[e.From].Running {
 				return errors.New("it has no session")
 			}
+
 			c.endSession(e.From)
 			if p.Role == RolePrimary {
 				c.EndedAt = e.CreatedAt
 			}
+
 			return nil
 		},
 	}),

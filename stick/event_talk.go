@@ -58,6 +58,7 @@ var talkEvents = []EventInfo{
 			if p.Message == nil {
 				return errors.New("it lacks its message")
 			}
+
 			c.Messages++
 			c.senders[e.Seq] = e.From
 			e.For = c.listAddressees(e.From, *p.Message)
@@ -94,6 +95,7 @@ var talkEvents = []EventInfo{
 					e.For = append(e.For, Addressee{Agent: k.Agent})
 				}
 			}
+
 			return nil
 		},
 	}),
@@ -117,6 +119,7 @@ var talkEvents = []EventInfo{
 			if !ok {
 				return errors.New("there is no such note")
 			}
+
 			n.ResolvedAt, n.ResolvedBy = e.CreatedAt, e.From
 			c.Notes[p.NoteID] = n
 			return nil

@@ -115,26 +115,32 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			return k.Say(e, *p.Task)
 		}
 	}
+
 	if k.Apply != nil {
 		general.task = func(t Task, e Event, p TaskPayload[F]) (Task, error) {
 			if p.Task == nil {
 				return t, errors.New("it lacks what it says of its task")
 			}
+
 			t, err := t.applyStatus(e, (*p.Task).status())
 			if err == nil {
 				k.Apply(&t, e, *p.Task)
 			}
+
 			return t, err
 		}
+
 		general.Replay = func(c *Record, e *Event, p TaskPayload[F]) error {
 			key := TaskKey(e.Task)
 			t, err := general.task(c.Tasks[key], *e, p)
 			if err != nil {
 				return err
 			}
+
 			c.Tasks[key] = t
 			k := AttemptKey{key, t.Attempt}
 			c.Attempts[k] = c.Attempts[k].applyStatus(*e, (*p.Task).status())
+
 			if r, ok := any(*p.Task).(reviewer); ok {
 				c.Reviews[e.Seq] = r.asReview(*e)
 				for _, x := range r.sentComments() {
@@ -142,9 +148,11 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 					c.Comments[CommentKey{key, x.ID}] = x
 				}
 			}
+
 			return nil
 		}
 	}
+
 	return eventRow(general)
 }
 

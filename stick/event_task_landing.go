@@ -104,6 +104,7 @@ var landingEvents = []EventInfo{
 			if f.URL == "" { // damaged
 				return agentName(e.From) + " offered " + pr
 			}
+
 			return agentName(e.From) + " offered " + pr + Wordsf(": %s", f.URL)
 		},
 		Apply: func(t *Task, _ Event, f TaskPullRequestFacts) { t.PR = f.PullRequest },

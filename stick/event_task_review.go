@@ -188,6 +188,7 @@ var reviewEvents = []EventInfo{
 			if !ok {
 				return errors.New("there is no such comment")
 			}
+
 			x.ResolvedAt, x.ResolvedBy = e.CreatedAt, e.From
 			c.Comments[k] = x
 			return nil
