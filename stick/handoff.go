@@ -66,6 +66,7 @@ var HandoffFields = []HandoffField{
 				}
 				h.Artifacts = append(h.Artifacts, a)
 			}
+
 			return nil
 		},
 		Show: func(h Handoff) (lines []string) {
@@ -106,6 +107,7 @@ func textField(name string, at func(*Handoff) *string, f HandoffField) HandoffFi
 		*at(h) = given[0]
 		return nil
 	}
+
 	f.texts = func(h Handoff) []string { return []string{*at(&h)} }
 	f.Show = f.texts
 	f.check = func(h Handoff) error {
@@ -115,6 +117,7 @@ func textField(name string, at func(*Handoff) *string, f HandoffField) HandoffFi
 		return badHandoff(name, "handoff.%s must be non-empty", name).
 			Hintf("say in status what you did and what is unfinished, and in next_action what the next holder should do")
 	}
+
 	return f
 }
 
@@ -125,6 +128,7 @@ func listField(name string, at func(*Handoff) *[]string, f HandoffField) Handoff
 		*at(h) = given
 		return nil
 	}
+
 	f.texts = func(h Handoff) []string { return *at(&h) }
 	f.Show = f.texts
 	return f
@@ -174,10 +178,12 @@ func (h Handoff) Check() error {
 		if f.check == nil {
 			continue
 		}
+
 		if err := f.check(h); err != nil {
 			return err
 		}
 	}
+
 	for _, f := range HandoffFields {
 		for _, t := range f.texts(h) {
 			if bad := notText(t); bad != "" {
@@ -185,15 +191,18 @@ func (h Handoff) Check() error {
 			}
 		}
 	}
+
 	h.Workspace = nil
 	b, err := json.Marshal(h)
 	if err != nil {
 		return badHandoff("handoff", "the handoff can't be written as JSON")
 	}
+
 	if len(b) > MaxHandoff {
 		return badHandoff("handoff", "the handoff has %d bytes; at most %d fit", len(b), MaxHandoff).
 			Hintf("put the long part into a file of the workspace and point at it with an artifact")
 	}
+
 	return nil
 }
 
@@ -209,14 +218,17 @@ func (h Handoff) givenJSON() string {
 	for i := range h.Artifacts {
 		h.Artifacts[i].RoomPath = ""
 	}
+
 	b, err := json.Marshal(h)
 	if err != nil {
 		return err.Error() // a handoff is made of texts and numbers only
 	}
+
 	var fields any
 	if err := json.Unmarshal(b, &fields); err != nil {
 		return err.Error()
 	}
+
 	b, _ = json.Marshal(trimTexts(fields)) // it was JSON before
 	return string(b)
 }
@@ -244,23 +256,29 @@ func ParseArtifact(s string) (Artifact, error) {
 	a := Artifact{Role: "examine"}
 	path, rest, _ := strings.Cut(s, ":")
 	a.Path = path
+
 	if part, after, _ := strings.Cut(rest, ":"); part != "" && strings.IndexFunc(part, func(r rune) bool { return (r < '0' || r > '9') && r != '-' }) < 0 {
 		from, to, ranged := strings.Cut(part, "-")
 		if !ranged {
 			to = from
 		}
+
 		var l Lines
 		var err1, err2 error
 		l[0], err1 = strconv.Atoi(from)
+
 		l[1], err2 = strconv.Atoi(to)
 		if err := errors.Join(err1, err2); err != nil {
 			return a, badHandoff("artifacts", "artifact %q: write its lines like 10-20", clip(s, 80))
 		}
+
 		a.Lines, rest = &l, after
 	}
+
 	if role, note, _ := strings.Cut(rest, ":"); role != "" {
 		a.Role, a.Note = role, note
 	}
+
 	return a, nil
 }
 
@@ -270,10 +288,12 @@ func (a Artifact) String() string {
 	if a.Lines != nil {
 		s += fmt.Sprintf(":%d-%d", a.Lines[0], a.Lines[1])
 	}
+
 	s += " (" + a.Role + ")"
 	if a.Note != "" {
 		s += " " + Line(a.Note)
 	}
+
 	return s
 }
 

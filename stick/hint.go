@@ -38,9 +38,11 @@ func Hintf(format string, args ...any) Hint {
 		}
 		return false
 	}
+
 	if !slices.ContainsFunc(args, keeps) {
 		return Hint(nil).appendWords(Wordsf(format, args...))
 	}
+
 	var h Hint
 	for rest := format; rest != ""; {
 		before, after, found := strings.Cut(rest, "%")
@@ -48,12 +50,14 @@ func Hintf(format string, args ...any) Hint {
 		if !found {
 			break
 		}
+
 		verb, arg := "%"+after[:1], any(nil)
 		rest = after[1:]
 		if verb == "%%" {
 			h = h.appendWords("%")
 			continue
 		}
+
 		arg, args = args[0], args[1:]
 		switch arg := arg.(type) {
 		case Command:
@@ -68,6 +72,7 @@ func Hintf(format string, args ...any) Hint {
 			h = h.appendWords(Wordsf(verb, arg))
 		}
 	}
+
 	return h
 }
 
@@ -76,10 +81,12 @@ func (h Hint) appendWords(text Words) Hint {
 	if text == "" {
 		return h
 	}
+
 	if n := len(h); n > 0 && h[n-1].Command == nil {
 		h[n-1].Text += text
 		return h
 	}
+
 	return append(h, Step{Text: text})
 }
 
@@ -115,6 +122,7 @@ func (h Hint) At(path string) Hint {
 			out[i].Command = append(slices.Clone(c), Word{Text: "--path"}, Word{Text: path, Blank: "directory"})
 		}
 	}
+
 	return out
 }
 
@@ -157,8 +165,10 @@ func Cmd(line string, values ...any) Command {
 				w.Text, values = fmt.Sprint(values[0]), values[1:]
 			}
 		}
+
 		c = append(c, w)
 	}
+
 	return c
 }
 
@@ -181,5 +191,6 @@ func (c Command) String() string {
 			words[i] = "<" + w.Blank + ">"
 		}
 	}
+
 	return strings.Join(words, " ")
 }

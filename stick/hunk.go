@@ -22,6 +22,7 @@ func ParseLines(s string) (l Lines, ok bool) {
 	if !isRange {
 		last = first
 	}
+
 	a, err := strconv.ParseUint(first, 10, 31)
 	b, err2 := strconv.ParseUint(last, 10, 31)
 	l = Lines{int(a), int(b)}
@@ -41,6 +42,7 @@ func ParseHunk(header string) (h Hunk, err error) {
 	if h.First, h.Count, err = parseRange(fields[1], "-"); err == nil {
 		h.NewFirst, h.NewCount, err = parseRange(fields[2], "+")
 	}
+
 	return h, err
 }
 
@@ -56,6 +58,7 @@ func parseRange(s, sign string) (first, count int, err error) {
 	if err != nil || !ok || first < 0 || count < 0 || first > maxLine || count > maxLine {
 		return 0, 0, fmt.Errorf("%.100q isn't a range of lines", s)
 	}
+
 	return first, count, nil
 }
 
@@ -73,6 +76,7 @@ func (hs Hunks) Follow(l Lines) (Lines, bool) {
 		} else if h.First <= l[1] && l[0] < end {
 			return Lines{}, false
 		}
+
 		if end <= l[0] {
 			to[0] += h.NewCount - h.Count
 		}
@@ -80,6 +84,7 @@ func (hs Hunks) Follow(l Lines) (Lines, bool) {
 			to[1] += h.NewCount - h.Count
 		}
 	}
+
 	return to, true
 }
 
@@ -97,6 +102,7 @@ func (h Hunk) shownLines(old bool) Lines {
 	if count == 0 {
 		first++ // what lies between this line and the one before was added or removed
 	}
+
 	return Lines{first - contextLines, first + count - 1 + contextLines}
 }
 
@@ -121,6 +127,7 @@ func (hs Hunks) Nearest(line, lines int, old bool) (nearest int) {
 			nearest = near
 		}
 	}
+
 	return nearest
 }
 
@@ -137,5 +144,6 @@ func (hs Hunks) Changes(line int, old bool) bool {
 			return true
 		}
 	}
+
 	return false
 }

@@ -15,11 +15,13 @@ func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
 	if r.Closed || a.Human() {
 		return false
 	}
+
 	for _, l := range r.Listeners {
 		if l.Agent == a && !l.Deaf && s.listenerVerdict(l.ID) != Gone {
 			return false
 		}
 	}
+
 	m, _ := r.Member(a)
 	does, ok := r.Activity(a, h, s, now)
 	return ok && (does.State == AgentIdle || does.State == AgentWaits && !m.IdleAt.IsZero())

@@ -22,9 +22,11 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		r.Closed = false
 		events = append(events, r.newEvent(EventReopen, a, ""))
 	}
+
 	if known && m.State == Joined {
 		return r.Touch(a, now), events, false, nil
 	}
+
 	if known {
 		r.editMember(a, func(m *Member) {
 			m.State, m.JoinedAt, m.JoinSeq, m.LastOfferRound, m.ReturnedAt = Joined, now, unnumbered, 0, 0
@@ -33,6 +35,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}
 		r.Members = append(slices.Clip(r.Members), m)
 	}
+
 	events = append(events, r.newEvent(EventJoin, a, "").withPayload(JoinPayload{Ordinal: m.Ordinal}))
 	return r.Touch(a, now), events, true, nil
 }
@@ -45,18 +48,22 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 	if _, err := ParseAgentID(string(name)); err != nil {
 		return "", err
 	}
+
 	if _, ok := r.Member(name); ok {
 		return name, nil
 	}
+
 	var fits []AgentID
 	for _, m := range r.Members {
 		if m.State == Joined && m.Agent.hasShortName(name) {
 			fits = append(fits, m.Agent)
 		}
 	}
+
 	if len(fits) == 0 {
 		return name, nil
 	}
+
 	for _, out := range []func(AgentID) bool{
 		func(a AgentID) bool { return r.isGone(a, s) },
 		func(a AgentID) bool { return !r.Active(a, now, s) },
@@ -64,13 +71,16 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 		if len(fits) == 1 {
 			break
 		}
+
 		if left := slices.DeleteFunc(slices.Clone(fits), out); len(left) > 0 {
 			fits = left
 		}
 	}
+
 	if len(fits) == 1 {
 		return fits[0], nil
 	}
+
 	return "", errAmbiguous(name, fits)
 }
 
@@ -86,9 +96,11 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	if err != nil {
 		return "", err
 	}
+
 	if _, ok := r.Member(found); ok {
 		return found, nil
 	}
+
 	var fits []AgentID
 	var names []string // that one might have meant
 	for _, m := range r.Members {
@@ -98,6 +110,7 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 		}
 		names = append(names, string(m.Agent), harness)
 	}
+
 	switch {
 	case len(fits) == 1:
 		return fits[0], nil
@@ -108,6 +121,7 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	if len(names) == 0 {
 		return "", e.Hintf("nobody has joined it: %s", Cmd("tt state"))
 	}
+
 	return "", e.Hintf("did you mean %s? %s lists the members", nearestMatch(string(name), names), Cmd("tt state --all"))
 }
 
@@ -118,9 +132,11 @@ func agentList(agents []AgentID) Words {
 	for _, a := range agents[:min(len(agents), most)] {
 		names = append(names, agentName(a))
 	}
+
 	if len(agents) > most {
 		names = append(names, "…")
 	}
+
 	return JoinWords(names, ", ")
 }
 
@@ -153,13 +169,16 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
 			Hintf("there is nothing to leave; %s shows the rooms around here", Cmd("tt list"))
 	}
+
 	if err := checkReason("abandon", q.Abandon); err != nil {
 		return r, nil, err
 	}
+
 	var events []Event
 	p := LeavePayload{}
 	abandon := strings.TrimSpace(q.Abandon)
 	owner := r.Turn.State == Owned && r.Turn.Owner == q.By
+
 	switch {
 	case owner && q.Handoff == nil && abandon == "":
 		return r, nil, badHandoff("status", "you hold the stick: leave a handoff, or say why you abandon the turn").
@@ -176,6 +195,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	given := r
 	ended := r.endSession(q.By, abandon, now)
 	r.editMember(q.By, func(m *Member) { m.State = Left })
+
 	switch {
 	case owner && q.Handoff != nil:
 		var err error
@@ -217,34 +237,42 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return r, nil, err
 	}
+
 	m, ok := r.Member(q.Who)
 	if !ok || m.State != Joined {
 		return r, nil, r.errUnknownMember(q.Who, "can't be removed", s)
 	}
+
 	if q.Who == q.By {
 		return r, nil, Errorf(CodeUsage, "you can't remove yourself").With("agent_id", q.Who).
 			Hintf("leave instead: %s", Cmd("tt leave"))
 	}
+
 	v := m.Verdict(s)
 	if v != Gone && !q.Force {
 		advice := Hintf("ask a person; on their word: %s", Cmd("tt kick <agent> --force", q.Who))
 		if q.By.Human() {
 			advice = Hintf("to remove it all the same: %s", Cmd("tt kick <agent> --force", q.Who))
 		}
+
 		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s", q.Who, Ago(now.Sub(r.SeenAt(m)))).
 			With("agent_id", q.Who).With("verdict", v).Hintf("%s", advice)
 	}
+
 	p := KickPayload{Verdict: v, Forced: v != Gone}
 	r.editMember(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
 	kick := r.newEvent(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
+
 	if q.Relayed && p.Forced {
 		p.RelayedBy, p.Told = r.tellPeople(&kick)
 	}
+
 	if r.Turn.State == Owned && r.Turn.Owner == q.Who {
 		p.Ends, p.Prior, p.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
 		r = r.freeStick(q.Who, now)
 	}
+
 	return r.rerouteAfter([]Event{kick.withPayload(p)}, q.Who, s, now)
 }
 
@@ -254,6 +282,7 @@ func (r Room) Move(by AgentID, to string) (Room, []Event) {
 	if from == to {
 		return r, nil
 	}
+
 	r.Path = to
 	return r, []Event{r.newEvent(EventRoomMoved, by, r.Turn.Owner).withPayload(RoomMovedPayload{From: from, To: to})}
 }
@@ -274,6 +303,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return r, nil, err
 	}
+
 	var events []Event
 	switch {
 	case r.Closed:
@@ -283,10 +313,12 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 			return r, nil, badHandoff("status", "you hold the stick: close the room with a handoff").
 				Hintf("%s", Cmd("tt close --status … --next-action …"))
 		}
+
 		next, release, err := r.handOver(EventRelease, q.By, q.Fence, *q.Handoff, now)
 		if err != nil {
 			return r, nil, err
 		}
+
 		r = next
 		events = append(events, release.withPayload(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
 	case !q.Person:
@@ -302,6 +334,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	if r.Turn.State == Reserved {
 		r = r.freeStick(r.Turn.Prior, now)
 	}
+
 	r.Closed = true
 	e := r.newEvent(EventClose, q.By, "")
 	e.Reason = strings.TrimSpace(q.Reason)
@@ -320,21 +353,25 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 			return r, nil, Errorf(CodeUsage, "%q isn't of the form key=value", clip(c, 60)).
 				Hintf("for example: %s", Cmd("tt policy set owner_lease_ttl=45m"))
 		}
+
 		var err error
 		if p, err = p.Set(key, value); err != nil {
 			return r, nil, err
 		}
 	}
+
 	if key := r.Policy.relaxedKey(p); key != "" && !person {
 		return r, nil, Errorf(CodePersonOnly, "only a person may relax %s", key).With("field", key).
 			Hintf("ask a person to run it")
 	}
+
 	if !person && r.withAnother(by) {
 		p = p.delayLowered(r.Policy)
 	}
 	if p == r.Policy {
 		return r, nil, nil
 	}
+
 	var changed PolicyChangedPayload
 	changed.Policy, changed.NextTurn = r.Policy.compareWith(p)
 	r.Policy = p
@@ -356,26 +393,33 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 			return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a).
 				Hintf("%s lists the members", Cmd("tt state"))
 		}
+
 		if _, twice := rank[a]; twice {
 			return r, nil, Errorf(CodeUsage, "%s is named twice", a)
 		}
+
 		rank[a] = len(rank) - len(order)
 	}
+
 	last := slices.IndexFunc(r.Members, func(m Member) bool { return m.Ordinal == r.Turn.SequenceIndex })
 	ms := slices.Clone(r.Members)
 	slices.SortStableFunc(ms, func(a, b Member) int { return rank[a.Agent] - rank[b.Agent] })
+
 	var all []AgentID
 	for i := range ms {
 		ms[i].Ordinal = i + 1
 		all = append(all, ms[i].Agent)
 	}
+
 	if slices.EqualFunc(ms, r.Members, func(a, b Member) bool { return a.Agent == b.Agent }) {
 		return r, nil, nil
 	}
+
 	if last >= 0 { // the index follows its member
 		i := slices.IndexFunc(ms, func(m Member) bool { return m.Agent == r.Members[last].Agent })
 		r.Turn.SequenceIndex = ms[i].Ordinal
 	}
+
 	r.Members = ms
 	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(PolicyChangedPayload{Order: all})}, nil
 }

@@ -40,15 +40,18 @@ func ParseCategory(s string) (Category, error) {
 	if s == "" {
 		return Info, nil
 	}
+
 	for _, c := range Categories {
 		if strings.EqualFold(s, string(c.Category)) {
 			return c.Category, nil
 		}
 	}
+
 	names := make([]string, len(Categories))
 	for i, c := range Categories {
 		names[i] = string(c.Category)
 	}
+
 	return "", Errorf(CodeUsage, "there is no category %q", clip(s, 40)).With("field", "category").
 		Hintf("the categories are %s", Names(names, len(names)))
 }
@@ -172,6 +175,7 @@ func (c Contract) Missing(of Category) []string {
 			missing = append(missing, f.Name)
 		}
 	}
+
 	return missing
 }
 
@@ -183,6 +187,7 @@ func (c Contract) Says() []ContractField {
 			says = append(says, f)
 		}
 	}
+
 	return says
 }
 
@@ -206,25 +211,32 @@ func (m Message) Check() error {
 			return badMessage(f.Name, "%s belongs to %s messages, and this is %s", f.Name, f.Category, m.Category).
 				Hintf("make it one: --category %s", f.Category)
 		}
+
 		if err := checkText(f.Name, v); err != nil {
 			return err
 		}
+
 		size += len(v)
 	}
+
 	if m.Hint != "" && m.Hint != Interrupt {
 		return badMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", Interrupt, clip(m.Hint, 40))
 	}
+
 	if u := m.Urgency; u != "" && !slices.Contains(urgencies, u) {
 		return badMessage("urgency", "urgency is low, normal or high, not %q", clip(u, 40))
 	}
+
 	if o := m.Overlap; o != "" && o != "exact" && o != "partial" {
 		return badMessage("overlap", "overlap is exact or partial, not %q", clip(o, 40))
 	}
+
 	for _, f := range []struct{ name, text string }{{"body", m.Body}, {"subject", m.Subject}, {"thread", m.Thread}} {
 		if err := checkText(f.name, f.text); err != nil {
 			return err
 		}
 	}
+
 	switch {
 	case strings.TrimSpace(m.Body) == "" && len(says) == 0:
 		return badMessage("body", "the message is empty").Hintf("write a text")
@@ -282,20 +294,24 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	if err := m.Check(); err != nil {
 		return r, nil, err
 	}
+
 	if err := CheckTask(q.Task); err != nil {
 		return r, nil, err
 	}
 	if r.Closed {
 		return r, nil, r.errClosed()
 	}
+
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
 		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s", m.Category, Words(strings.Join(missing, ", "))).
 			With("missing", missing).Hintf("add %s", flagNames(missing))
 	}
+
 	to, err := r.listRecipients(q)
 	if err != nil {
 		return r, nil, err
 	}
+
 	m.LeftOut = nil
 	var present []AgentID
 	for _, a := range to {
@@ -305,6 +321,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 			present = append(present, a)
 		}
 	}
+
 	switch {
 	case m.isToEverybody():
 		m.To = []AgentID{ToRoom}
@@ -314,18 +331,22 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	if len(present) == 0 && !m.isToNobody() {
 		return r, nil, noRecipient(q.Message.To, m.LeftOut)
 	}
+
 	e := r.newEvent(EventMessageSent, q.By, "")
 	if len(m.To) == 1 && !m.isToEverybody() && !m.isToNobody() {
 		e.To = m.To[0]
 	}
+
 	e.Task = q.Task
 	owes := OwesReading
 	if m.RequiresAck {
 		owes = OwesAck
 	}
+
 	for _, a := range present {
 		e.For = append(e.For, Addressee{a, owes})
 	}
+
 	r.Turn.Messages++
 	return r, []Event{e.withPayload(MessageSentPayload{Message: &m})}, nil
 }
@@ -343,6 +364,7 @@ func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 				to = append(to, x.Agent)
 			}
 		}
+
 		return to, nil
 	case len(m.To) == 0:
 		return nil, badMessage("to", "the message is for nobody").Hintf("name a member, or room for all of them")
@@ -356,14 +378,17 @@ func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		if isRole {
 			for _, a := range of {
 				if !slices.Contains(to, a) {
 					to = append(to, a)
 				}
 			}
+
 			continue
 		}
+
 		switch {
 		case a == ToRoom || a == ToBroadcast || a == ToSystem:
 			return nil, badMessage("to", "%s can't be combined with other recipients", a).
@@ -377,9 +402,11 @@ func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 			to = append(to, a)
 		}
 	}
+
 	if a := q.Author; a != q.By && r.isJoined(a) && !slices.Contains(to, a) {
 		to = append(to, a)
 	}
+
 	return to, nil
 }
 
@@ -395,13 +422,16 @@ func noRecipient(to, leftOut []AgentID) *Error {
 		if role, ok := strings.CutPrefix(string(to[0]), toRole); ok {
 			missing = Wordsf("nobody else in the room is a %s", role)
 		}
+
 		return Errorf(CodeNoRecipient, "%s", missing).
 			Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 	}
+
 	are := Words("is")
 	if len(leftOut) > 1 {
 		are = "are"
 	}
+
 	return Errorf(CodeNoRecipient, "%s %s gone", agentList(leftOut), are).
 		With("left_out", leftOut).Hintf("leave it for those who come: %s", Cmd("tt notes add …"))
 }

@@ -15,12 +15,15 @@ func (r Room) Parent(a AgentID, l Lineage, s *Probed) (AgentID, bool) {
 	if r.Closed || r.Turn.State != Owned || r.Turn.Owner == a {
 		return "", false
 	}
+
 	m, _ := r.Member(r.Turn.Owner)
 	started := slices.ContainsFunc(m.Processes, func(e Evidence) bool {
 		return e.Proof == ProvesSession && slices.Contains(l.Processes, e.Process) && s.processVerdict(e.Process) != Gone
 	})
+
 	if !started && !(slices.Contains(l.Agents, m.Agent) && m.Verdict(s) != Gone) {
 		return "", false
 	}
+
 	return m.Agent, true
 }

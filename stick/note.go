@@ -39,6 +39,7 @@ func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) 
 			p.Turn++
 		}
 	}
+
 	return []Event{r.newEvent(EventNoteAdded, by, "").withPayload(p)}, nil
 }
 

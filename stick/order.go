@@ -13,6 +13,7 @@ func (r Room) listWaiting(s *Probed) []Member {
 			out = append(out, m)
 		}
 	}
+
 	return r.sortByOrder(out)
 }
 
@@ -35,6 +36,7 @@ func (r Room) sortByOrder(ms []Member) []Member {
 		}
 		return int(max(-1, min(1, max(a.HeldSeq, a.JoinSeq)-max(b.HeldSeq, b.JoinSeq))))
 	})
+
 	return ms
 }
 
@@ -69,11 +71,13 @@ func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 			recent = append(recent, m)
 		}
 	}
+
 	for _, ms := range [][]Member{r.listWaiting(s), r.sortByOrder(recent)} {
 		if line := queueOf(ms, r.Turn.Prior); len(line) > 0 {
 			return line[0], true
 		}
 	}
+
 	return "", false
 }
 
@@ -89,6 +93,7 @@ func queueOf(ms []Member, prior AgentID) []AgentID {
 			line = append(line, m.Agent)
 		}
 	}
+
 	return append(line, last...)
 }
 
@@ -107,15 +112,18 @@ func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
 	if next, ok := r.nextCandidate(s, now); ok && next != a {
 		return next
 	}
+
 	var active []Member
 	for _, m := range r.Members {
 		if m.Agent != a && r.Active(m.Agent, now, s) {
 			active = append(active, m)
 		}
 	}
+
 	if len(active) == 0 {
 		return ""
 	}
+
 	return r.sortByOrder(active)[0].Agent
 }
 

@@ -21,9 +21,11 @@ func wakeDelay(n int) time.Duration {
 			return mostDelay
 		}
 	}
+
 	if n <= promptWakes {
 		return 0
 	}
+
 	return d
 }
 
@@ -43,13 +45,16 @@ func WakeAt(e Event, a AgentID, past []Event) Deadline {
 	if !isPaced(e) {
 		return Deadline{SetAt: e.CreatedAt}
 	}
+
 	n := 0
 	acted := map[AgentID]bool{a: true, b: true} // the recipient has done something since the last wake of it by the other
+
 	past = slices.DeleteFunc(slices.Clone(past), func(p Event) bool { return p.Seq >= e.Seq })
 	for _, p := range append(past, e) {
 		if !isPaced(p) {
 			n = 0
 		}
+
 		to := a
 		if p.From == a {
 			to = b
@@ -57,12 +62,15 @@ func WakeAt(e Event, a AgentID, past []Event) Deadline {
 		if p.From != a && p.From != b {
 			continue
 		}
+
 		if p.isWakeFor(to) && acted[to] {
 			n++
 			acted[to] = false
 		}
+
 		acted[p.From] = true
 	}
+
 	return Deadline{SetAt: e.CreatedAt, TTL: wakeDelay(n)}
 }
 

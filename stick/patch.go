@@ -41,8 +41,10 @@ func (r *PatchReader) Next(line string) (l PatchLine) {
 		if l.New != 0 {
 			h.NewFirst, h.NewCount = h.NewFirst+1, h.NewCount-1
 		}
+
 		return l
 	}
+
 	switch {
 	case strings.HasPrefix(line, "diff --git "):
 		r.Old, r.New = "", ""
@@ -65,9 +67,11 @@ func patchPath(s, prefix string) string {
 	if unquoted, err := strconv.Unquote(s); err == nil && strings.HasPrefix(s, `"`) {
 		s = unquoted
 	}
+
 	path, ok := strings.CutPrefix(s, prefix)
 	if !ok {
 		return ""
 	}
+
 	return path
 }

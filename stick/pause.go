@@ -37,6 +37,7 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 	if err := checkReason("reason", reason); err != nil {
 		return r, nil, err
 	}
+
 	reason = strings.TrimSpace(reason)
 	switch {
 	case !person:
@@ -54,6 +55,7 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 	if r.Paused.On() {
 		p.Since = r.Paused.Since
 	}
+
 	r.Paused = p
 	e := r.newEvent(EventRoomPaused, by, "").withPayload(RoomPausedPayload{})
 	e.Reason = reason
@@ -78,6 +80,7 @@ func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Even
 	t := &r.Turn
 	t.Round++
 	t.RoundAt, t.OfferedAt, t.OpenedAt, t.IdleNoticeAt, t.IdleSince = 0, 0, 0, 0, 0
+
 	switch t.State {
 	case Owned:
 		t.ResumedAt = now

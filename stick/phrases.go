@@ -61,9 +61,11 @@ func (m Message) recipientWords() Words {
 	for i := range names {
 		names[i] = agentName(m.To[i])
 	}
+
 	if more := len(m.To) - most; more > 0 {
 		return Wordsf("%s and %d more", JoinWords(names, ", "), more)
 	}
+
 	return JoinWords(names, ", ")
 }
 
@@ -74,12 +76,14 @@ func (m Message) Gist(n int) Words {
 	if Line(text) == "" {
 		text = m.Body
 	}
+
 	if says := m.Says(); Line(text) == "" && len(says) > 0 {
 		text = *says[0].field(&m.Contract)
 	}
 	if Line(text) == "" {
 		return ""
 	}
+
 	return ": " + Quote(text, n)
 }
 

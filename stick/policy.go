@@ -191,6 +191,7 @@ func (p Policy) Get(key string) string {
 			return strconv.FormatBool(*k.boolean(&p))
 		}
 	}
+
 	return ""
 }
 
@@ -202,6 +203,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 		return p, Errorf(CodeUsage, "there is no policy %q", clip(key, 60)).With("field", "key").
 			Hintf("did you mean %s? %s lists all", nearestMatch(key, policyNames()), Cmd("tt policy"))
 	}
+
 	k := PolicyKeys[i]
 	switch {
 	case k.word != nil:
@@ -220,6 +222,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 			return p, Errorf(CodeUsage, "%s must be a duration from %s to %s such as 45m or 90s, not %q",
 				key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), clip(value, 60)).With("field", key)
 		}
+
 		*k.duration(&p) = d.Truncate(time.Millisecond)
 		if k.next != nil {
 			*k.next(&p.NextTurn) = 0
@@ -255,6 +258,7 @@ func (p Policy) applyPending() Policy {
 			*k.duration(&p) = *k.next(&p.NextTurn)
 		}
 	}
+
 	p.NextTurn = Limits{}
 	return p
 }
@@ -274,6 +278,7 @@ func (p Policy) compareWith(q Policy) (now, next map[string]Change) {
 			now[k.Name] = Change{later, is}
 		}
 	}
+
 	return now, next
 }
 
@@ -324,9 +329,11 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 			next[k.Name+"_ms"] = k.next(&p.NextTurn).Milliseconds()
 		}
 	}
+
 	if len(next) > 0 {
 		m["next_turn"] = next
 	}
+
 	return json.Marshal(m)
 }
 
@@ -337,19 +344,23 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
 	}
+
 	*p = DefaultPolicy()
 	p.Enforce = EnforceOff
 	next := map[string]int64{}
+
 	if raw, ok := m["next_turn"]; ok {
 		if err := json.Unmarshal(raw, &next); err != nil {
 			return err
 		}
 	}
+
 	for _, k := range PolicyKeys {
 		var err error
 		if k.next != nil {
 			*k.next(&p.NextTurn) = time.Duration(next[k.Name+"_ms"]) * time.Millisecond
 		}
+
 		raw, ok := m[k.Name]
 		switch {
 		case k.duration != nil:
@@ -368,6 +379,7 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -379,6 +391,7 @@ func nearestMatch(s string, candidates []string) string {
 			best, cost = c, d
 		}
 	}
+
 	return best
 }
 
@@ -387,6 +400,7 @@ func editDistance(a, b string) int {
 	for j := range row {
 		row[j] = j
 	}
+
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
@@ -395,9 +409,11 @@ func editDistance(a, b string) int {
 			if a[i] != b[j] {
 				substitute++
 			}
+
 			diagonal = row[j+1]
 			row[j+1] = min(substitute, row[j]+1, diagonal+1)
 		}
 	}
+
 	return row[len(b)]
 }

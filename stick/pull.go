@@ -44,6 +44,7 @@ func isWebAddress(s string) bool {
 	if !ok {
 		rest, ok = strings.CutPrefix(s, "http://")
 	}
+
 	host, _, _ := strings.Cut(rest, "/")
 	return ok && host != "" && !strings.ContainsAny(host, "@\\?#") && len(s) <= 500 && Line(s) == s && !strings.Contains(s, " ")
 }
@@ -87,16 +88,19 @@ func (t Task) Pulled(by AgentID, p PullRequest, without string) (*Event, error) 
 	if t.PR == p {
 		return nil, nil
 	}
+
 	s, err := t.findStep(ActPull)
 	if err != nil {
 		return nil, err
 	}
+
 	to := AgentID("")
 	if (p.State == PullClosed && t.PR.State != PullClosed || without != "") && t.State != TaskCompleted {
 		if to = t.Worker; to == by || to == "" {
 			to = t.SpawnedBy
 		}
 	}
+
 	e := taskEvent(t, s, by, to, TaskPullRequestFacts{PullRequest: p, Without: without})
 	return &e, nil
 }

@@ -45,11 +45,13 @@ func (f EditedFile) LastEditor(now FileState) Editor {
 	if f.State.Sum != now.Sum {
 		return Editor{}
 	}
+
 	for _, e := range slices.Backward(f.Editors) { // the last edit is the last one
 		if !e.Claim {
 			return e
 		}
 	}
+
 	return Editor{}
 }
 
@@ -79,6 +81,7 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	for _, w := range writes {
 		paths = append(paths, w.Read.Path)
 	}
+
 	said := writes[0].describeChange()
 	if len(writes) > 1 {
 		said += Wordsf("; also changed: %s", firstPaths(paths[1:]))
@@ -88,10 +91,12 @@ func (r Room) RefuseStale(writes []StaleWrite) *Error {
 	if len(writes) > 1 {
 		it = "them"
 	}
+
 	why := r.errEditDenied(said, paths).Hintf("read %s again, then write what keeps these changes", it)
 	if by := writes[0].By.Agent; by != "" {
 		why = why.With("changed_by", by)
 	}
+
 	return why
 }
 
@@ -104,6 +109,7 @@ func (w StaleWrite) describeChange() Words {
 	if w.Counted {
 		lines = Wordsf(" (+%d −%d)", w.Added, w.Removed)
 	}
+
 	return Wordsf("%s changed %s after you %s it%s", w.changerName(), Name(w.Read.Path).Cut(120), seen, lines)
 }
 

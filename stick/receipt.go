@@ -149,9 +149,11 @@ func (r Room) WithdrawMessage(by AgentID, cs []Receipt) ([]Receipt, []Event) {
 			told = append(told, Addressee{Agent: c.Agent})
 		}
 	}
+
 	if len(changed) == 0 {
 		return nil, nil
 	}
+
 	e := r.newEvent(EventMessageWithdrawn, by, "").withPayload(MessageWithdrawnPayload{MessageID: changed[0].Event})
 	e.For = told
 	return changed, []Event{e}

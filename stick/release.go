@@ -13,6 +13,7 @@ func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room
 	if err != nil {
 		return r, nil, err
 	}
+
 	r, to, nobody := r.nameNext(s, now)
 	e.To = to
 	return r, []Event{e.withPayload(ReleasePayload{Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt()})}, nil
@@ -34,13 +35,16 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	if to == Next {
 		to = r.nextActive(by, s, now)
 	}
+
 	if to == by {
 		return given, nil, Errorf(CodeUsage, "you hold the stick already").With("to_agent_id", to).
 			Hintf("pass it to another member, or release it: %s", Cmd("tt release --status … --next-action …"))
 	}
+
 	if !r.Active(to, now, s) {
 		return given, nil, r.errUnknownMember(to, "can't be passed the stick", s)
 	}
+
 	r = r.reserveStick(to, ByPass, now)
 	reachable := r.Listening(to, "", s)
 	e.To = to
@@ -62,10 +66,12 @@ func (r Room) errUnknownMember(a AgentID, what Words, s *Probed) *Error {
 			why = "it hasn't been seen for " + Age(r.Policy.PresenceTTL) + " and isn't listening"
 		}
 	}
+
 	if a == "" {
 		return Errorf(CodeUnknownMember, "no other member is active").With("to_agent_id", nil).
 			Hintf("release instead; whoever comes next finds the handoff: %s", Cmd("tt release --status … --next-action …"))
 	}
+
 	return Errorf(CodeUnknownMember, "%s %s: %s", clip(string(a), 70), what, why).With("to_agent_id", a).
 		Hintf("%s lists the members; %s lets the room choose", Cmd("tt state"), Cmd("tt release --status … --next-action …"))
 }
@@ -76,15 +82,18 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	if err := h.Check(); err != nil {
 		return r, Event{}, err
 	}
+
 	if err := r.checkFence(by, f, now); err != nil {
 		return r, Event{}, err
 	}
+
 	e := r.newEvent(t, by, "")
 	h.Workspace = h.Workspace.withValidText()
 	e.Handoff = &h
 	r = r.freeStick(by, now)
 	r.Turn.HandoffPending = true
 	r.Turn.NextAction = clip(h.NextAction, 80)
+
 	return r, e, nil
 }
 
@@ -97,6 +106,7 @@ func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event)
 	if r.Paused.On() {
 		return r, nil
 	}
+
 	switch t.State {
 	case Owned:
 		if t.OpenedAt.IsZero() && t.Owner != by && r.isGone(t.Owner, s) {
@@ -121,11 +131,13 @@ func (r Room) rerouteStick(s *Probed, now Time) (Room, []Event) {
 	if m, ok := r.Member(from); ok {
 		p.Verdict = m.Verdict(s)
 	}
+
 	r = r.freeStick(r.Turn.Prior, now)
 	r, to, nobody := r.nameNext(s, now)
 	if from == "" && to == "" {
 		return r, nil
 	}
+
 	p.Nobody, p.Expires = nobody, r.ClaimExpiresAt()
 	return r, []Event{r.newEvent(EventRerouted, "", to).withPayload(p)}
 }

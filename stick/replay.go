@@ -80,15 +80,19 @@ func (c *Record) Replay(e Event) error {
 	if c.Members == nil {
 		c.startEmpty()
 	}
+
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
 	}
+
 	c.Sum = e.Sum
 	c.Events++
+
 	info, known := e.Type.findRow()
 	if !known {
 		info = &EventInfo{}
 	}
+
 	err := c.inTurn(e, info.turn)
 	if err == nil && known {
 		err = info.replayEvent(c, &e)
@@ -96,9 +100,11 @@ func (c *Record) Replay(e Event) error {
 	if err != nil {
 		return fmt.Errorf("event %d (%s of turn %d): %w", e.Seq, e.Type, e.Turn, err)
 	}
+
 	for _, r := range e.Receipts() {
 		c.Receipts[ReceiptKey{r.Event, r.Agent}] = r
 	}
+
 	return nil
 }
 
@@ -119,6 +125,7 @@ func (c *Record) inTurn(e Event, rule turnRule) error {
 	if c.Events == 1 && rule == currentTurn {
 		c.Turn = e.Turn
 	}
+
 	switch {
 	case rule == nextTurn && e.Turn != c.Turn+1:
 		return fmt.Errorf("turn ids rise by one, and turn %d came before", c.Turn)
@@ -139,6 +146,7 @@ func (c *Record) handOver(e *Event, lease string, by ReservedBy) error {
 	if e.Handoff == nil {
 		return errors.New("it lacks its handoff")
 	}
+
 	c.endTurn(e.From, e.Seq)
 	c.HandoffSeq, c.Pending, c.NextAction = e.Seq, true, clip(e.Handoff.NextAction, 80)
 	c.reserveStick(e.To, by)
@@ -159,10 +167,12 @@ func (c *Record) changeReceipt(message int64, a AgentID, change func(Receipt) (R
 	if !ok {
 		return errors.New("the one who reads is no recipient")
 	}
+
 	r, err := change(r)
 	if err == nil {
 		c.Receipts[k] = r
 	}
+
 	return err
 }
 
@@ -209,9 +219,11 @@ func (c *Record) listAddressees(from AgentID, m Message) (out []Addressee) {
 	if m.RequiresAck {
 		owes = OwesAck
 	}
+
 	for _, a := range to {
 		out = append(out, Addressee{a, owes})
 	}
+
 	return out
 }
 
@@ -238,6 +250,7 @@ func (c *Record) grantTurn(a AgentID, lease string, byClaim bool) error {
 	if c.Paused.On() {
 		return errors.New("the room is paused")
 	}
+
 	direct := c.Pending && byClaim
 	c.freeStick()
 	c.Turn++
@@ -245,6 +258,7 @@ func (c *Record) grantTurn(a AgentID, lease string, byClaim bool) error {
 	maps.Copy(c.Policy, c.NextTurn)
 	clear(c.NextTurn)
 	c.State, c.Owner, c.LeaseSum, c.Pending, c.Direct = Owned, a, lease, false, direct
+
 	return nil
 }
 
@@ -265,6 +279,7 @@ func (c *Record) Differs(r Room) string {
 	if t.Lease != "" {
 		lease = LeaseSum(t.Lease)
 	}
+
 	type difference struct {
 		name           string
 		stored, logged any
@@ -275,6 +290,7 @@ func (c *Record) Differs(r Room) string {
 			found = append(found, difference{name, stored, logged})
 		}
 	}
+
 	compare("turn_id", t.ID, c.Turn)
 	compare("state", t.State, c.State)
 	compare("closed", r.Closed, c.Closed)
@@ -291,26 +307,32 @@ func (c *Record) Differs(r Room) string {
 	compare("messages", t.Messages, c.Messages)
 	compare("session_ended_at", r.SessionEndedAt, c.EndedAt)
 	compare("the number of members", len(r.Members), len(c.Members))
+
 	if c.Path != "" {
 		compare("canonical_path", r.Path, c.Path)
 	}
+
 	for k, v := range c.Policy {
 		if stored := r.Policy.Get(k); stored != v {
 			compare("policy "+k, stored, v)
 		}
 	}
+
 	for _, k := range PolicyKeys {
 		if stored, logged := r.Policy.Next(k.Name), c.NextTurn[k.Name]; stored != logged {
 			compare("policy "+k.Name+" of the next turn", stored, logged)
 		}
 	}
+
 	for _, m := range r.Members {
 		compare("member "+string(m.Agent), MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}, c.Members[m.Agent])
 		compare("the session of "+string(m.Agent), m.Session, c.Sessions[m.Agent])
 	}
+
 	if len(found) == 0 {
 		return ""
 	}
+
 	d := slices.MinFunc(found, func(a, b difference) int { return strings.Compare(a.name, b.name) })
 	return fmt.Sprintf("%s is %v, and the log says %v", d.name, d.stored, d.logged)
 }

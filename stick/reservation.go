@@ -96,12 +96,14 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 	if q.TTL == 0 {
 		q.TTL = DefaultReservationTTL
 	}
+
 	if err := q.checkRequest(); err != nil {
 		return nil, nil, err
 	}
 	if r.Closed {
 		return nil, nil, r.errClosed()
 	}
+
 	mine := q.ownReservations(near)
 	taken := map[int64]bool{}
 	var refused *Error
@@ -122,6 +124,7 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 			}
 		}
 	}
+
 	if refused != nil {
 		var told []Event
 		for _, m := range met {
@@ -129,16 +132,20 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 				told = append(told, r.tellIncursion(q, m, true)...)
 			}
 		}
+
 		return told, met, refused
 	}
+
 	for _, p := range q.Patterns {
 		events = append(events, r.reservePattern(q, p, mine)...)
 	}
+
 	for _, m := range met {
 		if _, had := mine[m.Asked.Key(q.Fold)]; !m.Stale && !had {
 			events = append(events, r.tellIncursion(q, m, false)...)
 		}
 	}
+
 	return events, met, nil
 }
 
@@ -161,6 +168,7 @@ func (q Reserving) checkRequest() error {
 	if err := CheckReservationTTL(q.TTL); err != nil {
 		return err
 	}
+
 	return CheckTask(q.Task)
 }
 
@@ -180,13 +188,16 @@ func (r Room) findMeets(q Reserving, p glob.Pattern, near []Reservation, s *Prob
 		if v.Agent == q.By || glob.Apart(at, v.Pattern.Prefix(q.Fold)) {
 			continue
 		}
+
 		overlap, witness := p.Overlap(v.Pattern, q.Fold)
 		if overlap == glob.None {
 			continue
 		}
+
 		m, _ := r.Member(v.Agent)
 		met = append(met, Meet{v, p, overlap, witness, r.Stale(v, s, now), m.Verdict(s)})
 	}
+
 	return met
 }
 
@@ -198,6 +209,7 @@ func (q Reserving) ownReservations(near []Reservation) map[string]Reservation {
 			mine[v.Pattern.Key(q.Fold)] = v
 		}
 	}
+
 	return mine
 }
 
@@ -209,6 +221,7 @@ func (r Room) reservePattern(q Reserving, p glob.Pattern, mine map[string]Reserv
 	if ok && have.TTL == ttl && have.Task == q.Task {
 		return nil
 	}
+
 	e := r.newEvent(EventReserved, q.By, "")
 	e.Task = q.Task
 	return []Event{e.withPayload(ReservedPayload{Pattern: p, TTL: ttl, Replaces: have.ID})}
@@ -221,9 +234,11 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	told := r.newEvent(EventResume, q.By, m.Agent)
 	told.Task = m.Task
 	why := "past its time"
+
 	if m.Verdict == Gone {
 		why = "its owner is gone"
 	}
+
 	return []Event{
 		end.withPayload(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
 		told.withPayload(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
@@ -244,6 +259,7 @@ func (r Room) tellIncursion(q Reserving, m Meet, refused bool) []Event {
 			return nil
 		}
 	}
+
 	e := r.newEvent(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
 	return []Event{e.withPayload(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
@@ -290,9 +306,11 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 			}
 			e.To = v.Agent
 		}
+
 		e.Task = v.Task
 		events = append(events, e.withPayload(UnreservedPayload{ReservationID: v.ID, Pattern: v.Pattern}))
 	}
+
 	return events, nil
 }
 
@@ -303,6 +321,7 @@ func ParsePattern(s string) (glob.Pattern, error) {
 	if err == nil {
 		return p, nil
 	}
+
 	e := Errorf(CodeUsage, "%s", Words(err.Error())).With("field", "pattern") // a pattern's own words aren't in it
 	if why, ok := errors.AsType[*glob.Error](err); ok && why.Advice != "" {
 		e.Hintf("%s", Words(why.Advice))
@@ -310,5 +329,6 @@ func ParsePattern(s string) (glob.Pattern, error) {
 			e.Hintf("%s, as in: %s", Words(why.Advice), Cmd("tt reserve <path>", why.Example))
 		}
 	}
+
 	return "", e
 }

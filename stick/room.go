@@ -199,9 +199,11 @@ func (m Member) Verdict(s *Probed) Verdict {
 			gone = false
 		}
 	}
+
 	if gone {
 		return Gone
 	}
+
 	return Unknown
 }
 
@@ -236,6 +238,7 @@ func (r *Room) editMember(a AgentID, change func(*Member)) {
 	if i < 0 {
 		return
 	}
+
 	r.Members = slices.Clone(r.Members)
 	change(&r.Members[i])
 }
@@ -259,10 +262,12 @@ func (r Room) Active(a AgentID, now Time, s *Probed) bool {
 	if !ok || m.State != Joined {
 		return false
 	}
+
 	v := m.Verdict(s)
 	if v == Gone {
 		return false
 	}
+
 	return v == Alive || !(Deadline{r.SeenAt(m), r.Policy.PresenceTTL}).Due(now) || r.Listening(a, "", s)
 }
 
@@ -273,10 +278,12 @@ func (r Room) SeenAt(m Member) Time {
 	if r.Turn.State != Owned || r.Turn.Owner != m.Agent {
 		return m.LastSeenAt
 	}
+
 	renewed := r.Turn.RenewedAt
 	if r.Turn.GuardianPID != 0 {
 		renewed = 0 // its guardian did that
 	}
+
 	return max(m.LastSeenAt, r.Turn.HeartbeatAt, renewed)
 }
 
@@ -413,6 +420,7 @@ func (r Room) idleDeadline() Deadline {
 			return busy
 		}
 	}
+
 	return d
 }
 

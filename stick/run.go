@@ -106,30 +106,37 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 	if t.Over() {
 		return next, nil, t.withTaskFacts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
+
 	if t.Later {
 		return next, nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has begun %s, so it has no worktree", t.ID)).
 			Hintf("to begin it: %s", Cmd("tt task start --task <task_id>", t.ID))
 	}
+
 	var here []Run
 	for _, r := range runs {
 		if r.Attempt == t.Attempt && r.State(verdict(r.Process)) != RunDropped {
 			here = append(here, r)
 		}
 	}
+
 	if n := len(here); n > 0 && q.First {
 		last := here[n-1]
 		if slices.ContainsFunc(here, func(r Run) bool { return r.Command == q.Command }) {
 			return next, &last, nil
 		}
+
 		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s", t.Attempt, t.ID, clip(last.Command, 160)))
 		if last.State(verdict(last.Process)).Live() {
 			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt task stop <task_id>", t.ID), Cmd("tt task run <task_id> -- …", t.ID))
 		}
+
 		return next, nil, e.Hintf("to start another one: %s", Cmd("tt task run <task_id> -- …", t.ID))
 	}
+
 	if n := len(here); q.Follows != nil && n > 0 && here[n-1].Number != *q.Follows {
 		return next, &here[n-1], nil
 	}
+
 	next = Run{Task: TaskKey(t.ID), Attempt: t.Attempt, Number: 1, Command: q.Command, By: q.By, TaskAt: t.StateAt}
 	if n := len(here); n > 0 {
 		last := here[n-1]
@@ -138,23 +145,28 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		}
 		next.Number = last.Number + 1
 	}
+
 	if n := len(runs); n > 0 {
 		if next.Command == "" {
 			next.Command = runs[n-1].Command
 		}
 		next.Restarts = runs[n-1].Restarts
 	}
+
 	if q.Restarts != nil {
 		next.Restarts = *q.Restarts
 	}
+
 	if err := t.checkRunCommand(next.Command); err != nil {
 		return next, nil, err
 	}
+
 	if full := q.Most > 0 && q.Running >= q.Most; full && !q.Queue {
 		return next, nil, t.errMostRun(q)
 	} else if full {
 		next.Queued = true
 	}
+
 	return next, nil, nil
 }
 
@@ -174,25 +186,31 @@ func (t Task) Resume(runs []Run, verdict func(Process) Verdict, all bool) (r Res
 	if len(runs) == 0 || t.Over() || t.Offered() || t.Later {
 		return r, false
 	}
+
 	last := runs[len(runs)-1]
 	v := verdict(last.Process)
+
 	state := last.State(v)
 	if last.Attempt != t.Attempt || state.Live() || !last.StopAt.IsZero() || v == Unknown && !last.Process.IsZero() {
 		return r, false
 	}
+
 	back, ever := last.RestartsOn(t, runs)
 	if v == Alive && ever || !back && !all && state != RunDropped {
 		return r, false // its process waits for that, or nobody has asked
 	}
+
 	r = Resumption{Command: last.Command, Restarts: last.Restarts}
 	if back {
 		r.Restarts--
 	}
+
 	for _, x := range runs {
 		if x.Attempt == t.Attempt && x.State(verdict(x.Process)) != RunDropped {
 			r.Follows = x.Number
 		}
 	}
+
 	return r, true
 }
 
@@ -216,6 +234,7 @@ func (t Task) errMostRun(q RunStart) error {
 	if q.Running == 1 {
 		are = "command of a task runs"
 	}
+
 	return t.withTaskFacts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d", q.Running, are, q.Most)).
 		With("running", q.Running).With("max_running", q.Most).
 		Hintf("wait until one has ended; %s lists them", Cmd("tt task list"))
@@ -258,17 +277,21 @@ func (t Task) Again(runs []Run, verdict func(Process) Verdict) Hint {
 	if len(runs) == 0 || t.Over() || t.Offered() {
 		return nil
 	}
+
 	last := runs[len(runs)-1]
 	state := last.State(verdict(last.Process))
 	if state.Live() {
 		return nil
 	}
+
 	if state == RunLost { // a part of it may run
 		return Hintf("to start its worker again: %s, then %s", Cmd("tt task stop <task_id>", t.ID), Cmd("tt task run <task_id>", t.ID))
 	}
+
 	if _, ever := last.RestartsOn(t, runs); ever && t.Returned() && verdict(last.Process) != Gone {
 		return Starts(t.ID)
 	}
+
 	return Hintf("to start its worker again: %s", Cmd("tt task run <task_id>", t.ID))
 }
 

@@ -109,6 +109,7 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 	if !ok || out.Role != RoleHelper || out.Primary != "" {
 		return r, events, out
 	}
+
 	r, more, _ := r.startOne(Starting{By: elder, AlongWith: q.By, Anchor: q.Anchor, AnchorAt: q.AnchorAt}, s, now)
 	out.Primary, out.Elder = elder, elder
 	return r, append(events, more...), out
@@ -136,12 +137,14 @@ func (r *Room) prepareStart(q Starting, s *Probed, now Time) (b startFindings, e
 		}
 		events = append(events, r.endSession(a, fmt.Sprintf("its process carries %s now", q.By), now)...)
 	}
+
 	b.prior, b.led = r.Primary()
 	b.led = b.led && b.prior.Agent != q.By
 	b.live = b.led && b.prior.Verdict(s) != Gone
 	_, b.older = r.findElder(q, s)
 	b.same = b.me.Session.Running && q.Same
 	b.moved = !q.Same && len(q.Before) == 0
+
 	return b, events
 }
 
@@ -169,14 +172,17 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	me, inherited, prior, led, same := b.me, b.inherited, b.prior, b.led, b.same
 	out := Started{}
 	out.Parent, _ = r.Parent(q.By, q.Above, s)
+
 	if b.live {
 		out.Primary = prior.Agent
 	}
+
 	out.Role = b.chooseRole(q, out.Parent)
 	kept := "" // the context file that this session has written, under whatever name of its agent
 	if (same || q.Continues && !(b.moved && q.Context != "")) && inherited.Role == out.Role {
 		kept = inherited.Context
 	}
+
 	out.Context = r.contextName(q, out.Role, kept, s)
 	crashed := led && !b.live && out.Role == RolePrimary
 	switch {
@@ -191,27 +197,34 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 		out.Since, out.Already = me.Session.Since, true
 		return r, events, out
 	}
+
 	p := SessionStartedPayload{Role: out.Role, Context: out.Context, Start: out.Kind}
 	if out.Kind == StartRecover { // so that the recovery can be shown again
 		p.Prior, p.Written = out.Crashed, q.AnchorAt
 	}
+
 	if led && out.Role == RolePrimary {
 		p.Prior, p.Verdict = prior.Agent, prior.Verdict(s)
 		r.editMember(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
+
 	if heir, ok := r.contextOwner(out.Context, q.By); ok { // that member is gone, and this session inherits its file
 		p.Prior, p.Verdict = heir, Gone
 		r.editMember(heir, func(m *Member) { m.Session.Running = false })
 	}
+
 	if same && me.isPrimary() { // it gives up its role, which isn't a crash
 		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
+
 	r.editMember(q.By, func(m *Member) { m.Session = out.Session })
 	p.AlongWith = q.AlongWith
 	events = append(events, r.newEvent(EventSessionStarted, q.By, "").withPayload(p).addressUnaskedStart(p))
+
 	if out.Kind == StartRecover {
 		events = append(events, r.resumeEvent(q.By, out.Crashed, q.AnchorAt, now))
 	}
+
 	return r, events, out
 }
 
@@ -224,12 +237,14 @@ func (r Room) findElder(q Starting, s *Probed) (first AgentID, ok bool) {
 		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || slices.Contains(q.Followers, m.Agent) || m.Verdict(s) != Alive {
 			continue
 		}
+
 		for _, e := range m.Processes {
 			if e.Proof == ProvesSession && s.Processes[e.Process] == Alive && e.Process.Before(oldest) {
 				first, oldest, ok = m.Agent, e.Process, true
 			}
 		}
 	}
+
 	return first, ok
 }
 
@@ -258,10 +273,12 @@ func (r Room) resumeEvent(by, crashed AgentID, written, now Time) Event {
 	if crashed == "" {
 		prior, why = "unknown", "no session has ended since its context was written"
 	}
+
 	to := crashed
 	if to == by {
 		to = ""
 	}
+
 	return r.newEvent(EventResume, by, to).withPayload(ResumePayload{Message: &Message{Category: Resume, Contract: Contract{
 		ResumeReason: "the primary session before this one didn't end properly", PriorSession: prior, Adopted: string(by),
 		Evidence: fmt.Sprintf("%s; its context was written %s", why, Ago(now.Sub(written))),
@@ -285,12 +302,14 @@ func ContextName(s string) string {
 	if len(name) > maxContext { // two names that differ only in what is cut off stay different
 		name = strings.TrimRight(name[:maxContext-9], "-.") + "-" + shortSum(s, 8)
 	}
+
 	for _, device := range []string{"con", "prn", "aux", "nul", "com", "lpt"} { // Windows reserves these names, with any ending
 		stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 		if stem == device || len(stem) == 4 && strings.HasPrefix(stem, device) {
 			return "session-" + name
 		}
 	}
+
 	return name
 }
 
@@ -306,14 +325,17 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string 
 	if role == RolePrimary {
 		return ""
 	}
+
 	used := func(name string) bool {
 		return slices.ContainsFunc(r.Members, func(m Member) bool {
 			return m.Agent != q.By && m.ownsContext(name) && m.Verdict(s) != Gone
 		})
 	}
+
 	if kept != "" && !used(kept) {
 		return kept
 	}
+
 	if asked := ContextName(q.Context); asked != "" {
 		name := asked
 		for n := 2; used(name); n++ {
@@ -321,6 +343,7 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string 
 		}
 		return name
 	}
+
 	for n := 0; ; n++ {
 		name := "helper-" + shortSum(fmt.Sprintf("%s/%d", q.Seed, n), 4+n/1000)
 		if !used(name) && !slices.ContainsFunc(q.Taken, func(t string) bool { return strings.EqualFold(t, name) }) {
@@ -352,14 +375,17 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 	if !r.hasSession(a) || !r.isJoined(a) {
 		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: %s", Cmd("tt session start"))
 	}
+
 	me, _ := r.Member(a)
 	if me.isPrimary() {
 		return r, nil, nil
 	}
+
 	if parent, under := r.Parent(a, above, s); under {
 		return r, nil, Errorf(CodeMemberPresent, "%s started you and holds the stick, so you work under its turn, as a helper", parent).
 			With("agent_id", parent).With("verdict", Alive).Hintf("go on as a helper; %s says what is left to the primary", Cmd("tt session role"))
 	}
+
 	p := SessionStartedPayload{Role: RolePrimary, Start: StartPromoted}
 	if prior, led := r.Primary(); led {
 		v := prior.Verdict(s)
@@ -370,9 +396,11 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 				Hintf("ask it to end its session: %s", Cmd("tt msg send <agent> …", prior.Agent))
 			return r, nil, e
 		}
+
 		p.Prior, p.Verdict = prior.Agent, v
 		r.editMember(prior.Agent, func(m *Member) { m.Session.Running = false })
 	}
+
 	r.editMember(a, func(m *Member) { m.Session = Session{Role: RolePrimary, Running: true, Since: now} })
 	return r, []Event{r.newEvent(EventSessionStarted, a, "").withPayload(p)}, nil
 }
@@ -386,6 +414,7 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 	if m.Session.Role == RolePrimary {
 		r.SessionEndedAt = now
 	}
+
 	r.editMember(a, func(m *Member) { m.Session.Running = false })
 	e := r.newEvent(EventSessionEnded, a, "").withPayload(SessionEndedPayload{Role: m.Session.Role, Context: m.Session.Context})
 	e.Reason = reason
@@ -398,12 +427,14 @@ func (r Room) Registered(p Process) (AgentID, bool) {
 		if m.State != Joined || !m.Session.Running {
 			continue
 		}
+
 		for _, e := range m.Processes {
 			if e.Process == p {
 				return m.Agent, true
 			}
 		}
 	}
+
 	return "", false
 }
 
@@ -429,14 +460,17 @@ func (r Room) withRole(to, but AgentID) (agents []AgentID, ok bool, err error) {
 	if !ok {
 		return nil, false, nil
 	}
+
 	role := Role(name)
 	if role != RolePrimary && role != RoleHelper {
 		return nil, true, badMessage("to", "a role is %s or %s, not %q", RolePrimary, RoleHelper, clip(name, 40))
 	}
+
 	for _, m := range r.Members {
 		if m.State == Joined && m.Session.Running && m.Session.Role == role && m.Agent != but {
 			agents = append(agents, m.Agent)
 		}
 	}
+
 	return agents, true, nil
 }

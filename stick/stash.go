@@ -32,9 +32,11 @@ func (r Room) WhoseStash(e StashEntry, q Editing, s *Probed) (Share, AgentID) {
 	if holder := r.otherHolder(q, s); holder != "" {
 		return ShareOthers, holder
 	}
+
 	if holds := r.Turn.State == Owned && (r.Turn.Owner == q.By || r.startedBy(r.Turn.Owner, q.Above)); holds || r.isGone(by.Agent, s) {
 		return SharePassed, ""
 	}
+
 	return ShareOthers, by.Agent
 }
 
@@ -63,6 +65,7 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 	if q.Person || !r.Enforces() {
 		return used, j
 	}
+
 	var theirs []StashEntry
 	for _, e := range q.Takes {
 		share, owner := r.WhoseStash(e, q.Editing, s)
@@ -79,6 +82,7 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 			used.Keep = append(used.Keep, e.Commit)
 		}
 	}
+
 	if len(theirs) == 0 {
 		return used, j
 	}
@@ -112,6 +116,7 @@ func (q StashUse) describeUse(theirs []StashEntry, of []AgentID) Words {
 	if more := len(theirs) - 1; more > 0 {
 		what += Wordsf(" and %d more", more)
 	}
+
 	s := Wordsf("%s would %s %s of %s", q.Form, q.Verb, what, agentNames(of))
 	if from := theirs[0].Checkout; from != "" && from != q.Checkout {
 		s += ", made in " + cutName(from, 256)
@@ -119,6 +124,7 @@ func (q StashUse) describeUse(theirs []StashEntry, of []AgentID) Words {
 	if q.Empty {
 		s += "; there is nothing here to stash before"
 	}
+
 	return s
 }
 
@@ -129,10 +135,12 @@ func (r Room) stashStep(q StashUse, their StashEntry, owner AgentID, s *Probed) 
 	if their.inStash() {
 		others = Hintf("%s; or make it yours: %s", others, Cmd("tt changes adopt <entry> --reason …", their.Name))
 	}
+
 	i := r.ownStash(q, s)
 	if i < 0 {
 		return Hintf("none of the entries is yours; %s", others)
 	}
+
 	return Hintf("yours is %s: %s; %s", q.Has[i].Name, Cmd("git stash "+q.Verb+" <entry>", q.Has[i].Name), others)
 }
 
@@ -143,10 +151,12 @@ func (r Room) ownStash(q StashUse, s *Probed) int {
 		share, _ := r.WhoseStash(e, q.Editing, s)
 		return share == ShareOwn
 	}
+
 	here := slices.IndexFunc(q.Has, func(e StashEntry) bool { return e.Checkout == q.Checkout && own(e) })
 	if here >= 0 {
 		return here
 	}
+
 	return slices.IndexFunc(q.Has, own)
 }
 
@@ -164,6 +174,7 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 	if err := r.NotesEdits(); err != nil {
 		return nil, nil, err
 	}
+
 	q.By.Claim = q.By.Agent.Human()
 
 	var former []AgentID
@@ -173,12 +184,14 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 		if share == ShareOwn && e.By.Agent == q.By.Agent && e.Checkout == checkout {
 			continue
 		}
+
 		for _, a := range []AgentID{owner, e.By.Agent} {
 			if a == "" || a == q.By.Agent || slices.Contains(theirs[a], e.nameWithMessage()) {
 				continue
 			}
 			former, theirs[a] = mergeUnique(former, []AgentID{a}), append(theirs[a], e.nameWithMessage())
 		}
+
 		e.By, e.Checkout = q.By, checkout
 		out = append(out, e)
 	}
@@ -190,5 +203,6 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 			events = append(events, ev)
 		}
 	}
+
 	return out, events, nil
 }

@@ -21,6 +21,7 @@ func (r Room) State(s *Probed, now Time) RoomState {
 	if r.Closed {
 		return StateClosed
 	}
+
 	switch r.Opening(s, now).Cause {
 	case OwnerGone:
 		return StateOwnerGone
@@ -34,6 +35,7 @@ func (r Room) State(s *Probed, now Time) RoomState {
 			return RoomState(r.Turn.State)
 		}
 	}
+
 	return StateDormant
 }
 

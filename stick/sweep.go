@@ -17,6 +17,7 @@ func (r Room) MayCommit(theirs []Swept, own []string) Judgement {
 	if len(theirs) == 0 || !r.Enforces() {
 		return Judgement{}
 	}
+
 	var paths []string
 	var others []AgentID
 	for _, s := range theirs {
@@ -27,10 +28,12 @@ func (r Room) MayCommit(theirs []Swept, own []string) Judgement {
 			}
 		}
 	}
+
 	why := Wordsf("the commit takes along what %s has edited: %s", agentNames(others), firstPaths(paths))
 	if len(others) > 1 {
 		why = Wordsf("the commit takes along what %s have edited: %s", agentNames(others), firstPaths(paths))
 	}
+
 	return r.asEnforced(r.errEditDenied(why, paths).Hintf("%s", stepToCommit(others[0], own)))
 }
 
@@ -47,6 +50,7 @@ func stepToCommit(other AgentID, own []string) Hint {
 	for i, p := range own {
 		values[i] = p
 	}
+
 	return Hintf("commit only your own: %s; or %s", Cmd("git commit -m … --"+strings.Repeat(" <path>", len(own)), values...), ask)
 }
 
@@ -60,12 +64,15 @@ func agentNames(all []AgentID) Words {
 	for i := range names {
 		names[i] = agentName(all[i])
 	}
+
 	if more := len(all) - most; more > 0 {
 		names = append(names, Wordsf("%d more", more))
 	}
+
 	if last := len(names) - 1; last > 0 {
 		return JoinWords(names[:last], ", ") + " and " + names[last]
 	}
+
 	return names[0]
 }
 
@@ -96,6 +103,7 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 	if len(theirs) == 0 || !r.Enforces() {
 		return Judgement{}
 	}
+
 	var commits []string
 	var others []AgentID
 	for _, c := range theirs {
@@ -104,6 +112,7 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 			others = append(others, c.Agent)
 		}
 	}
+
 	what := Words("a commit")
 	if len(theirs) > 1 {
 		what = Wordsf("%d commits", len(theirs))
@@ -113,5 +122,6 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 	if own != nil {
 		step = Hintf("push only your own: %s; or %s", own, step)
 	}
+
 	return r.asEnforced(r.errEditDenied(Wordsf("the push carries along %s of %s: %s", what, agentNames(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
 }

@@ -40,12 +40,14 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 			}
 			return Opening{OwnerGone, t.OpenedAt}
 		}
+
 		if d, ok := r.ackDeadline(); ok && d.Due(now) {
 			return Opening{ClaimTimeout, passedAt(d, now)}
 		}
 		if !r.leaseStands(s, now) {
 			return Opening{OwnerTimeout, passedAt(r.leaseDeadline(), now)}
 		}
+
 		limit, told := r.idleDeadline(), r.idleNoticeEnds()
 		if r.keptWhileIdle(s, now) && r.idleNoticeSent() && limit.Due(now) && told.Due(now) {
 			return Opening{OwnerIdle, max(passedAt(limit, now), passedAt(told, now))}
@@ -99,10 +101,12 @@ func (q Take) Check() error {
 	if err := checkReason("reason", q.Reason); err != nil {
 		return err
 	}
+
 	if strings.TrimSpace(q.Reason) == "" {
 		return Errorf(CodeUsage, "a takeover needs a reason").With("field", "reason").
 			Hintf("say why: %s", Cmd("tt take --reason …"))
 	}
+
 	return nil
 }
 
@@ -116,6 +120,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	if err := q.Check(); err != nil {
 		return r, nil, "", err
 	}
+
 	t := r.Turn
 	switch {
 	case r.Closed:
@@ -159,20 +164,25 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	if t.HandoffPending {
 		p.HandoffSeq = t.HandoffSeq
 	}
+
 	if m, ok := r.Member(p.Prior); ok {
 		p.Verdict = m.Verdict(s)
 	}
+
 	prior := t.Prior
 	if t.State == Owned {
 		prior = t.Owner
 	}
+
 	r = r.grantTurn(q.By, lease, now, false)
 	r.Turn.Prior = prior
 	e := r.newEvent(EventTakeover, q.By, p.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
+
 	if q.Relayed && q.Operator {
 		p.RelayedBy, p.Told = r.tellPeople(&e)
 	}
+
 	return r, []Event{e.withPayload(p)}, TookOver, nil
 }
 
@@ -189,14 +199,17 @@ func (r Room) guardUntil(a AgentID, o Opening, s *Probed, now Time) Time {
 	if m, _ := r.Member(a); o.Cause != ClaimTimeout || t.Prior != a || m.LastOfferRound == c.number {
 		return 0
 	}
+
 	claim := r.claimDeadline()
 	if t.State == Owned {
 		claim, _ = r.ackDeadline()
 	}
+
 	end := pendingAt(Deadline{claim.SetAt, claim.TTL + r.Policy.WaiterGrace}, now)
 	if !c.last.IsZero() {
 		end = max(end, pendingAt(Deadline{c.last, max(r.Policy.WaiterGrace, timeToTake)}, now))
 	}
+
 	var until Time
 	for _, m := range r.Members {
 		switch {
@@ -207,6 +220,7 @@ func (r Room) guardUntil(a AgentID, o Opening, s *Probed, now Time) Time {
 			until = max(until, min(end, pendingAt(r.graceAfter(m.ReturnedAt), now)))
 		}
 	}
+
 	return until
 }
 
@@ -245,11 +259,13 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 			why = agentName(t.Owner) + " looks idle, and still has time to answer that"
 		}
 	}
+
 	e := r.withStickFacts(Errorf(CodeTakeoverNotAvailable, "you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
 	at := r.opensAt(s, now)
 	if at.IsZero() {
 		return e
 	}
+
 	switch t.State {
 	case Owned:
 		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s", t.Owner, timeLeft(at.Sub(now)), r.NextStep())
@@ -276,6 +292,7 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 	if r.LeaseKeptBy(s, now) != KeptByProcess {
 		at = earlierTime(at, r.leaseDeadline().At())
 	}
+
 	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
 			at = earlierTime(at, r.idleOpensAt())
@@ -283,6 +300,7 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 			at = earlierTime(at, max(now, r.idleDeadline().At()).Add(r.Policy.WaiterGrace))
 		}
 	}
+
 	return at
 }
 
@@ -300,9 +318,11 @@ func (r Room) currentRound(o Opening, now Time) offerRound {
 	t := r.Turn
 	again, spaced := Deadline{t.OfferedAt, r.Policy.ClaimTTL}, r.graceAfter(t.OfferedAt)
 	soonest := spaced.At()
+
 	if spaced.Due(now) {
 		soonest = passedAt(spaced, now)
 	}
+
 	switch {
 	case t.OfferedAt.IsZero():
 		return offerRound{t.Round, o.Since, 0}
@@ -322,6 +342,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 	if m, _ := r.Member(a); m.LastOfferRound == c.number {
 		return c.last.Add(r.Policy.ClaimTTL), true
 	}
+
 	k := 0
 	for _, m := range r.listWaiting(s) {
 		if m.Agent == a {
@@ -331,14 +352,17 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 			k++
 		}
 	}
+
 	start := c.start
 	if !c.last.IsZero() {
 		start, k = c.last, k+1
 	}
+
 	at = start
 	for range k {
 		at = at.Add(r.Policy.WaiterGrace)
 	}
+
 	return max(at, r.guardUntil(a, o, s, now)), false
 }
 

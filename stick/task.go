@@ -174,6 +174,7 @@ func isTaskID(id string) bool {
 			return false
 		}
 	}
+
 	return id != ""
 }
 
@@ -184,6 +185,7 @@ func CheckTaskID(id string) error {
 		return Errorf(CodeUsage, "%q can't be the name of a task: %s", clip(id, 80), why).With("field", "task_id").
 			Hintf("a name such as fix-parser will do")
 	}
+
 	switch {
 	case id == "":
 		return bad("it is empty")
@@ -232,16 +234,19 @@ func (t Task) findStep(act TaskAct) (TaskStep, error) {
 		if s.Act != act {
 			continue
 		}
+
 		if slices.Contains(s.From, t.State) {
 			if s.To == "" {
 				s.To = t.State
 			}
 			return s, nil
 		}
+
 		for _, f := range s.From {
 			from = append(from, string(f))
 		}
 	}
+
 	e := t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
 		Hintf("%s", t.NextStep()))
 	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
@@ -252,6 +257,7 @@ func (t Task) findStep(act TaskAct) (TaskStep, error) {
 			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is", Cmd("tt task show <task_id>", t.ID))
 		}
 	}
+
 	return TaskStep{}, e
 }
 
@@ -277,6 +283,7 @@ func (t Task) NextStep() Hint {
 	if t.Result == "" {
 		return Hintf("nothing is left to do: %s contains it", t.Integration)
 	}
+
 	return Hintf("nothing is left to do; to revert it: %s", Cmd("tt task rollback <task_id> --reason …", t.ID))
 }
 

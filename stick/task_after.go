@@ -53,21 +53,26 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 		if TaskKey(a) == TaskKey(id) {
 			return nil, errCycle([]string{id, id})
 		}
+
 		t, ok, err := find(a)
 		if err != nil {
 			return nil, err
 		}
+
 		if !ok {
 			return nil, Errorf(CodeNotFound, "there is no task %q to wait for", clip(a, 80)).With("field", "after").With("task_id", clip(a, 80)).
 				Hintf("to list the tasks: %s", Cmd("tt task list"))
 		}
+
 		if !slices.Contains(names, t.ID) {
 			names = append(names, t.ID)
 		}
 	}
+
 	if len(names) > MaxAfter {
 		return nil, Errorf(CodeUsage, "a task may wait for at most %d others, and these are %d", MaxAfter, len(names)).With("field", "after")
 	}
+
 	seen := map[string]bool{}
 	for _, name := range names {
 		path, err := wayTo(id, name, find, seen)
@@ -78,6 +83,7 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 			return nil, errCycle(append([]string{id}, path...))
 		}
 	}
+
 	return names, nil
 }
 
@@ -87,19 +93,23 @@ func wayTo(id, from string, find FindTask, seen map[string]bool) ([]string, erro
 	if seen[TaskKey(from)] {
 		return nil, nil
 	}
+
 	seen[TaskKey(from)] = true
 	t, ok, err := find(from)
 	if err != nil || !ok || !t.Later {
 		return nil, err
 	}
+
 	for _, next := range t.After {
 		if TaskKey(next) == TaskKey(id) {
 			return []string{t.ID, next}, nil
 		}
+
 		if path, err := wayTo(id, next, find, seen); path != nil || err != nil {
 			return append([]string{t.ID}, path...), err
 		}
 	}
+
 	return nil, nil
 }
 
@@ -113,6 +123,7 @@ func (t Task) WaitsFor(find FindTask) (waits []Task, err error) {
 	if !t.Later || t.State != TaskAssigned {
 		return nil, nil
 	}
+
 	for _, id := range t.After {
 		d, ok, err := find(id)
 		if err != nil {
@@ -125,6 +136,7 @@ func (t Task) WaitsFor(find FindTask) (waits []Task, err error) {
 			waits = append(waits, d)
 		}
 	}
+
 	return waits, nil
 }
 
@@ -149,9 +161,11 @@ func (t Task) SayWaits(waits []Task) Words {
 	for _, d := range waits {
 		parts = append(parts, Wordsf("%s, which is %s", d.ID, d.State.Word(d.Cause)))
 	}
+
 	if n := len(parts) - 3; n > 0 {
 		parts = append(parts[:3], Count(n, "other task"))
 	}
+
 	return Wordsf("%s waits for %s", t.ID, JoinWords(parts, "; "))
 }
 

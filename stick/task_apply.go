@@ -24,6 +24,7 @@ func (t Task) applyStatus(e Event, s TaskStatus) (Task, error) {
 	if s.State != t.State {
 		t.StateAt = e.CreatedAt
 	}
+
 	t.State, t.Attempt, t.Seq = s.State, s.Attempt, e.Seq
 	return t, nil
 }
@@ -34,6 +35,7 @@ func (t Task) checkStep(typ EventType, to TaskStatus) error {
 	if typ == EventTaskAssigned || typ == EventTaskRetried {
 		attempt++
 	}
+
 	for _, s := range TaskSteps {
 		if s.To == "" {
 			s.To = t.State
@@ -42,6 +44,7 @@ func (t Task) checkStep(typ EventType, to TaskStatus) error {
 			return nil
 		}
 	}
+
 	return fmt.Errorf("a task that is %q in attempt %d doesn't become %q in attempt %d by it", t.State, t.Attempt, to.State, to.Attempt)
 }
 
@@ -54,8 +57,10 @@ func (t *Task) setWorker(by AgentID) {
 				earlier = append(earlier, a)
 			}
 		}
+
 		t.Earlier = append(earlier, t.Worker)
 	}
+
 	t.Worker = by
 }
 
@@ -96,6 +101,7 @@ func (was TaskAttempt) applyStatus(e Event, s TaskStatus) TaskAttempt {
 			was.StartedAt = e.CreatedAt
 		}
 	}
+
 	return was
 }
 

@@ -48,6 +48,7 @@ func (t Task) mayReview(v TaskDecision) error {
 		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
 			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
+
 	return nil
 }
 
@@ -76,6 +77,7 @@ func (t Task) hasSeen(v TaskDecision, about ...string) error {
 		if newest == "" {
 			newest, is = v.Branch, "is its newest"
 		}
+
 		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s %s", shortCommit(v.Head), t.ID, shortCommit(newest), is).
 			Hintf("look at what is new: %s", Cmd("tt task diff <task_id>", t.ID))
 	}
@@ -96,13 +98,16 @@ func (t Task) mayApprove(v TaskDecision) error {
 	if err := t.mayReview(v); err != nil {
 		return err
 	}
+
 	if author, below := v.belowAuthor(); below && v.Independent {
 		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
 			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
+
 	if err := t.isOffered(v); err != nil {
 		return err
 	}
+
 	return t.hasSeen(v, t.Head)
 }
 
@@ -123,22 +128,27 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if t.State == TaskApproved && v.Head == t.Approved && len(v.Drafts) == 0 && t.mayApprove(v) == nil {
 		return nil, nil
 	}
+
 	if n := len(v.Drafts); n > 0 && t.State == TaskApproved {
 		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).
 			Hintf("to send them, return the task: %s; else delete them: %s", Cmd("tt task request-changes <task_id>", t.ID),
 				Cmd("tt task comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
 	}
+
 	s, err := t.findStep(ActApprove)
 	if err != nil {
 		return nil, err
 	}
+
 	if err := t.mayApprove(v); err != nil {
 		return nil, err
 	}
+
 	f := TaskApprovedFacts{Head: t.Head, Override: v.Override, Comments: v.draftsToSend()}
 	_, f.BelowAuthor = v.belowAuthor()
 	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = reason
+
 	return &e, nil
 }
 
@@ -150,23 +160,29 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
+
 	if err := t.mayReview(v); err != nil {
 		return Event{}, err
 	}
+
 	if err := t.hasSeen(v, t.Head, v.Branch); err != nil {
 		return Event{}, err
 	}
+
 	if strings.TrimSpace(what) == "" && len(v.Drafts) == 0 {
 		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
 			Hintf("%s; or comment on lines first, of what this shows: %s", Cmd("tt task request-changes <task_id> …", t.ID), Cmd("tt task diff <task_id>", t.ID))
 	}
+
 	if err := checkReason("reason", what); err != nil {
 		return Event{}, err
 	}
+
 	f := TaskChangesRequestedFacts{Head: v.Head, Cause: CauseReview, Comments: v.draftsToSend()}
 	_, f.BelowAuthor = v.belowAuthor()
 	e := taskEvent(t, s, v.By, t.Worker, f)
 	e.Reason = what
+
 	return e, nil
 }
 

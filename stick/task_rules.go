@@ -36,6 +36,7 @@ func (t Task) Mine(c TaskCall) error {
 	if err := t.checkAttempt(c); err != nil {
 		return err
 	}
+
 	switch {
 	case c.By == t.Worker && t.Worker != "", c.Person:
 		return nil
@@ -79,6 +80,7 @@ func (q Spawning) Check() error {
 	if err := CheckTaskID(q.ID); err != nil {
 		return err
 	}
+
 	for _, f := range []struct {
 		name Words
 		text string
@@ -91,6 +93,7 @@ func (q Spawning) Check() error {
 			return tooLarge(string(f.name), "the "+f.name, len(f.text), f.most)
 		}
 	}
+
 	return nil
 }
 
@@ -100,6 +103,7 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	if err := q.Check(); err != nil {
 		return Event{}, err
 	}
+
 	if t.State != noTask {
 		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State.Word(t.Cause)))
 		if t.State == TaskFailed {
@@ -107,11 +111,13 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 		}
 		return Event{}, e.Hintf("%s; a new task needs a name of its own", Cmd("tt task show <task_id>", t.ID))
 	}
+
 	t.ID = q.ID
 	s, err := t.findStep(ActSpawn)
 	if err != nil {
 		return Event{}, err
 	}
+
 	return taskEvent(t, s, q.By, "", TaskAssignedFacts{
 		TaskStatus: TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec, Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
 		In: q.In, Slot: slotFact(q.Slot, q.Later), After: q.After, Later: q.Later,
@@ -125,6 +131,7 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	if err := t.checkAttempt(c); err != nil {
 		return nil, err
 	}
+
 	s, err := t.findStep(ActStart)
 	switch {
 	case err == nil && t.Later:
@@ -170,15 +177,18 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	if t.Offered() && t.Head == q.Head && len(q.Checks) == 0 {
 		return nil, nil
 	}
+
 	f := q.eventFacts()
 	act := ActDone
 	if t.State == TaskApproved && t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
 	}
+
 	s, err := t.findStep(act)
 	if err != nil {
 		return nil, err
 	}
+
 	e := taskEvent(t, s, c.By, t.SpawnedBy, f)
 	return &e, nil
 }
@@ -193,10 +203,12 @@ func (t Task) Conflict(c TaskCall, base string, files []string) (Event, error) {
 	if err := t.Mine(c); err != nil {
 		return Event{}, err
 	}
+
 	s, err := t.findStep(ActConflict)
 	if err != nil {
 		return Event{}, err
 	}
+
 	return taskEvent(t, s, c.By, "", TaskConflictedFacts{Base: base, Files: files}), nil
 }
 
@@ -208,10 +220,12 @@ func (t Task) Moved(by AgentID, q Offering) (Event, error) {
 	if t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
 	}
+
 	s, err := t.findStep(act)
 	if err != nil {
 		return Event{}, err
 	}
+
 	return taskEvent(t, s, by, t.SpawnedBy, f), nil
 }
 
@@ -222,6 +236,7 @@ func (t Task) Return(by AgentID, cause, reason, report string, files []string) (
 	if err != nil {
 		return Event{}, err
 	}
+
 	e := taskEvent(t, s, by, t.Worker, TaskChangesRequestedFacts{Head: t.Approved, Cause: cause, Report: report, Files: files})
 	e.Reason = clipBytes(reason, maxReason)
 	return e, nil
@@ -241,14 +256,17 @@ func (t Task) Land(by AgentID, head, result string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
+
 	to := t.Worker
 	if to == by {
 		to = t.SpawnedBy
 	}
+
 	f := TaskCompletedFacts{Head: head, Result: result}
 	if result == "" && t.PR.HasMerge() {
 		f.Pull, f.PullCommit = t.PR.Number, t.PR.Commit
 	}
+
 	return taskEvent(t, s, by, to, f), nil
 }
 
@@ -270,6 +288,7 @@ func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
 	if strings.TrimSpace(reason) == "" {
 		reason = "no reason was given"
 	}
+
 	e, err := t.endTask(ActCancel, c.By, t.Worker, CauseCancelled, reason)
 	return &e, err
 }
@@ -282,9 +301,11 @@ func (t Task) endTask(act TaskAct, by, to AgentID, cause, reason string) (Event,
 	if strings.TrimSpace(reason) == "" {
 		return Event{}, Errorf(CodeUsage, "say why").With("field", "reason").Hintf("%s", Cmd("tt task fail …"))
 	}
+
 	if err := checkReason("reason", reason); err != nil {
 		return Event{}, err
 	}
+
 	e := taskEvent(t, s, by, to, TaskFailedFacts{Cause: cause})
 	e.Reason = reason
 	return e, nil
@@ -297,6 +318,7 @@ func (t Task) Retry(by AgentID, base string, in Checkout, slot int) (Event, erro
 	if err != nil {
 		return Event{}, err
 	}
+
 	return taskEvent(t, s, by, t.Worker, TaskRetriedFacts{
 		TaskStatus: TaskStatus{Attempt: t.Attempt + 1}, Base: base, In: in, Slot: slotFact(slot, t.Later),
 	}), nil
@@ -308,9 +330,11 @@ func (t Task) Rollback(by AgentID, result, reason string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
+
 	if err := checkReason("reason", reason); err != nil {
 		return Event{}, err
 	}
+
 	e := taskEvent(t, s, by, t.Worker, TaskRolledBackFacts{Result: result, Cause: CauseRolledBack})
 	e.Reason = reason
 	return e, nil

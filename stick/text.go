@@ -51,9 +51,11 @@ func Lasted(d time.Duration) Words {
 			return s
 		}
 	}
+
 	if d >= time.Minute {
 		return Wordsf("%d min", d/time.Minute)
 	}
+
 	return Wordsf("%d s", max(0, d/time.Second))
 }
 
@@ -74,6 +76,7 @@ func shortDuration(d time.Duration) Words {
 	if strings.HasSuffix(s, "h0m") {
 		s = strings.TrimSuffix(s, "0m")
 	}
+
 	return Words(s)
 }
 
@@ -114,6 +117,7 @@ func Path(s string) string {
 		}
 		s = s[size:]
 	}
+
 	return string(append(b, '"'))
 }
 
@@ -133,6 +137,7 @@ func Patch(s string) string {
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		}
 	}
+
 	return b.String()
 }
 
@@ -152,9 +157,11 @@ func Block(s string) string {
 		} else {
 			b.WriteString(blanks.String())
 		}
+
 		blanks.Reset()
 		columns = 0
 	}
+
 	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
 		switch {
 		case r == '\t':
@@ -168,6 +175,7 @@ func Block(s string) string {
 			b.WriteRune(r)
 		}
 	}
+
 	end()
 	return b.String()
 }
@@ -203,12 +211,14 @@ func shellWord(s string) string {
 	plain := func(r rune) bool {
 		return !drawnBlank(r) && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+,:@%", r))
 	}
+
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) }) < 0 && !tagged().MatchString(s) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
+
 	var b strings.Builder
 	for i, r := range s {
 		_, n := utf8.DecodeRuneInString(s[i:])
@@ -224,6 +234,7 @@ func shellWord(s string) string {
 			}
 		}
 	}
+
 	return "$'" + b.String() + "'"
 }
 

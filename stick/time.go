@@ -48,10 +48,12 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = 0
 		return nil
 	}
+
 	u, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(b))
 	if err != nil {
 		return fmt.Errorf("time: %w", err)
 	}
+
 	*t = At(u)
 	return nil
 }

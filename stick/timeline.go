@@ -94,6 +94,7 @@ func (r Room) Waiters(s *Probed, now Time) []Waiter {
 		}
 		out = append(out, w)
 	}
+
 	return out
 }
 
@@ -112,8 +113,10 @@ func TimelineOf(events []Event, waiting []Waiter, from, to Time) Timeline {
 	for _, e := range events {
 		d.drawEvent(e)
 	}
+
 	for _, w := range waiting {
 		d.addWait(w)
 	}
+
 	return d.cutToRange(from, to)
 }

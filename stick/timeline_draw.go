@@ -21,6 +21,7 @@ func (d *drawing) laneOf(a AgentID) *Lane {
 		d.at[a] = i
 		d.lanes = append(d.lanes, Lane{Agent: a})
 	}
+
 	return &d.lanes[i]
 }
 
@@ -38,6 +39,7 @@ func (d *drawing) drawEvent(e Event) {
 		} else {
 			d.endNaming(p.Prior, e.CreatedAt)
 		}
+
 		d.beginTurn(e, TookOver, p.WaitedSince)
 		d.addMark(e.From, e, p.Prior, p.Cause)
 	case ReleasePayload:
@@ -99,15 +101,18 @@ func (d *drawing) beginTurn(e Event, why ClaimReason, waited Time) {
 	if d.holder != "" { // in a sound log something has ended its turn
 		d.endTurn(d.holder, 0, Event{CreatedAt: e.CreatedAt})
 	}
+
 	if d.named != "" {
 		l := d.laneOf(d.named)
 		l.Named[len(l.Named)-1].Claimed = d.named == e.From
 		d.endNaming(d.named, e.CreatedAt)
 	}
+
 	l := d.laneOf(e.From)
 	if !waited.IsZero() {
 		l.Waits = append(l.Waits, Waiting{Span{l.afterTurn(waited), e.CreatedAt}, e.Turn})
 	}
+
 	l.Holds = append(l.Holds, Holding{Span: Span{From: e.CreatedAt}, Turn: e.Turn, Began: why})
 	d.holder, d.holderKnown = e.From, true
 }
@@ -130,11 +135,13 @@ func (d *drawing) endTurn(a AgentID, turn int64, e Event) {
 		}
 		l.Holds = append(l.Holds, Holding{Turn: turn})
 	}
+
 	h := &l.Holds[len(l.Holds)-1]
 	h.To, h.Ended = e.CreatedAt, e.Type
 	if e.From != a {
 		h.By = e.From
 	}
+
 	d.holder, d.holderKnown = "", true
 }
 
@@ -152,12 +159,14 @@ func (d *drawing) endNaming(a AgentID, at Time) {
 	if a == "" {
 		return
 	}
+
 	if d.named != a {
 		if d.holderKnown {
 			return
 		}
 		d.beginNaming(a, ByRelease, 0)
 	}
+
 	l := d.laneOf(a)
 	l.Named[len(l.Named)-1].To = at
 	d.named = ""
@@ -192,10 +201,12 @@ func (d *drawing) cutToRange(from, to Time) Timeline {
 		l.Holds, l.Named, l.Waits = spansIn(l.Holds, from, to), spansIn(l.Named, from, to), spansIn(l.Waits, from, to)
 		l.Marks = slices.DeleteFunc(append([]Mark{}, l.Marks...), func(m Mark) bool { return m.At < from || m.At > to })
 		l.Turns, l.Held, l.Waited = len(l.Holds), sumOfSpans(l.Holds, from, to), sumOfSpans(l.Waits, from, to)
+
 		if len(l.Holds)+len(l.Named)+len(l.Waits)+len(l.Marks) > 0 {
 			t.Lanes = append(t.Lanes, l)
 		}
 	}
+
 	return t
 }
 

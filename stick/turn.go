@@ -66,6 +66,7 @@ func (r Room) withStickFacts(e *Error) *Error {
 	if r.Closed {
 		e.With("room_state", StateClosed)
 	}
+
 	switch r.Turn.State {
 	case Owned:
 		e.With("current_owner", r.Turn.Owner)
@@ -133,6 +134,7 @@ func (r Room) grantTurn(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 		r.Turn.SequenceIndex = m.Ordinal
 		r.editMember(a, func(m *Member) { m.ReturnedAt = 0 }) // that its last wait came back without the turn no longer matters
 	}
+
 	return r.clampTimes(now)
 }
 
@@ -173,9 +175,11 @@ func (r Room) reserveStick(a AgentID, by ReservedBy, now Time) Room {
 	r.Turn.FreeSince = 0
 	r.Turn.Round++
 	r.Turn.RoundAt, r.Turn.OfferedAt = 0, 0
+
 	if m, ok := r.Member(a); ok {
 		r.Turn.SequenceIndex = m.Ordinal
 	}
+
 	return r
 }
 
@@ -195,6 +199,7 @@ func (r Room) Stamp(events []Event) Room {
 			r.editMember(held, func(m *Member) { m.HeldSeq = e.Seq })
 		}
 	}
+
 	return r
 }
 
@@ -206,6 +211,7 @@ func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error
 	if err := r.checkFence(by, f, now); err != nil {
 		return r, err
 	}
+
 	r = r.clampTimes(now)
 	r.Turn.Acked, r.Turn.OpenedAt = true, 0
 	if r.HeartbeatCounts(proof, now) {
@@ -214,6 +220,7 @@ func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error
 	if r.Guardian(now) == 0 {
 		r.Turn.RenewedAt, r.Turn.GuardianPID, r.Turn.GuardianOf = now, 0, ""
 	}
+
 	return r, nil
 }
 
@@ -283,16 +290,19 @@ func (r Room) beginGeneration(g Generation, now Time) (Room, []Event) {
 	if r.Generation == g.Number {
 		return r, nil
 	}
+
 	t := r.Turn
 	p := RestoredPayload{Generation: g.Number, World: g.Cause, LostFrom: g.Lost.From, LostTo: g.Lost.To, Ends: t.State == Owned, Prior: t.Owner}
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
 	}
+
 	r = r.freeStick("", now)
 	r.Generation = g.Number
 	if r.Turn.ID > 0 {
 		r.Turn.ID += RestoreSkip
 	}
+
 	r.Turn.ID = max(r.Turn.ID, g.Above)
 	return r, []Event{r.newEvent(EventRestored, "", p.Prior).withPayload(p)}
 }

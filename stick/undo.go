@@ -133,6 +133,7 @@ func (m HeadMove) Back() (back []Command) {
 	if n := len(rest); n > 0 && n <= maxGitPaths {
 		back = append(back, gitRestore("git restore --", rest))
 	}
+
 	return back
 }
 

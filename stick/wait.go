@@ -61,35 +61,42 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	if end := r.WaitStatusOf(q.Agent); end != "" {
 		return r, nil, Answer{Status: end}
 	}
+
 	m, _ := r.Member(q.Agent)
 	changed := m.PassedOver
 	if changed {
 		r.editMember(q.Agent, func(m *Member) { m.PassedOver = false })
 	}
+
 	var events []Event
 	if now >= q.NotSoon {
 		before := r.Turn
 		r, events = r.Settle(q.Agent, false, s, now)
 		changed = changed || len(events) > 0 || r.Turn != before
 	}
+
 	if q.Purpose != Work {
 		return r, events, Answer{Changed: changed}
 	}
 	if r.Paused.On() && (q.Blocking || r.Turn.Owner != q.Agent) {
 		return r, events, Answer{Changed: changed}
 	}
+
 	if _, under := r.Parent(q.Agent, q.Above, s); under {
 		return r, events, Answer{Status: UnderParent, Changed: changed}
 	}
+
 	r, claimed, why := r.Claim(q.Agent, q.Lease, s, now)
 	if why != "" {
 		return r, append(events, claimed...), Answer{Status: YourTurn, Claim: why, Changed: changed || why != AlreadyOwner}
 	}
+
 	if r.idleNoticeDue(s, now) && now >= q.NotSoon {
 		var told []Event
 		r, told = r.sendIdleNotice(now)
 		events, changed = append(events, told...), true
 	}
+
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		if !q.Blocking {
 			if !r.guardUntil(q.Agent, o, s, now).IsZero() {
@@ -97,10 +104,12 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 			}
 			return r, events, Answer{Status: TakeoverAvailable, Opening: o, Changed: changed}
 		}
+
 		if at, told := r.offerAt(q.Agent, o, s, now); !told && now >= max(at, q.NotSoon) {
 			return r.recordOffer(q.Agent, o, now), events, Answer{Status: TakeoverAvailable, Opening: o, Changed: true}
 		}
 	}
+
 	return r, events, Answer{Changed: changed}
 }
 
@@ -119,6 +128,7 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 	if t.State == Idle {
 		return r.graceAfter(t.FreeSince).At() // the end of a's deferral; nothing else keeps it from claiming
 	}
+
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		at, told := r.offerAt(a, o, s, now)
 		if !told && t.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() {
@@ -126,9 +136,11 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 		}
 		return at
 	}
+
 	if t.State == Reserved {
 		return r.claimDeadline().At()
 	}
+
 	var at Time
 	if d, ok := r.ackDeadline(); ok {
 		at = d.At()
@@ -136,6 +148,7 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 	if r.LeaseKeptBy(s, now) != KeptByProcess {
 		at = earlierTime(at, r.leaseDeadline().At())
 	}
+
 	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
 			at = earlierTime(at, r.idleOpensAt())
@@ -143,6 +156,7 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 			at = earlierTime(at, r.idleDeadline().At())
 		}
 	}
+
 	return at
 }
 
@@ -155,10 +169,12 @@ func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
 			since = min(since, l.StartedAt)
 		}
 	}
+
 	m, _ := r.Member(a)
 	if since = m.waitBegan(since); since == now {
 		return 0
 	}
+
 	return since
 }
 

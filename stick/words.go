@@ -122,6 +122,7 @@ func (n Name) quoted() string {
 			b.WriteString(q[1 : len(q)-1])
 		}
 	}
+
 	b.WriteByte('"')
 	return b.String()
 }
@@ -132,10 +133,12 @@ func Names[N ~string](all []N, most int) Words {
 	for _, n := range all[:min(len(all), most)] {
 		shown = append(shown, Name(n).String())
 	}
+
 	list := Words(strings.Join(shown, ", "))
 	if more := len(all) - len(shown); more > 0 {
 		list += Wordsf(" and %d more", more)
 	}
+
 	return list
 }
 
@@ -167,5 +170,6 @@ func JoinWords(all []Words, between Words) (joined Words) {
 		}
 		joined += w
 	}
+
 	return joined
 }

@@ -19,11 +19,14 @@ func (w *Workspace) withValidText() *Workspace {
 	if w == nil {
 		return nil
 	}
+
 	v := *w
 	v.Head, v.Branch = strings.ToValidUTF8(w.Head, "\uFFFD"), strings.ToValidUTF8(w.Branch, "\uFFFD")
 	v.Dirty = make([]string, len(w.Dirty))
+
 	for i, path := range w.Dirty {
 		v.Dirty[i] = strings.ToValidUTF8(path, "\uFFFD")
 	}
+
 	return &v
 }
