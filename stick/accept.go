@@ -66,7 +66,8 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 
 	e := Errorf(CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, clip(c.Command, maxShownCommand))
 	if last.Sum != "" {
-		e = Errorf(CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s", c.Key, last.By, clip(c.Command, maxShownCommand))
+		e = Errorf(CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s",
+			c.Key, last.By, clip(c.Command, maxShownCommand))
 	}
 
 	// A program finds in the facts what it needs to show the command itself.
@@ -77,8 +78,10 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", Cmd("tt task init"))
 	}
 	if clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
-		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s", Cmd("tt task init"))
+		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s",
+			Cmd("tt task init"))
 	}
 
-	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s", Cmd("tt task init --accept <sum>", c.ShortSum()))
+	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s",
+		Cmd("tt task init --accept <sum>", c.ShortSum()))
 }

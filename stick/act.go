@@ -31,7 +31,8 @@ func (r Room) MayTake(q Taking) Judgement {
 		step = Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", Cmd("tt changes"))
 	}
 
-	return r.asEnforced(r.errEditDenied(Wordsf("%s %s %s: %s", q.Form, does, agentNames(q.Of), editedOf(clipPaths(q.Theirs), len(q.Theirs))), q.Theirs).
+	files := editedOf(clipPaths(q.Theirs), len(q.Theirs))
+	return r.asEnforced(r.errEditDenied(Wordsf("%s %s %s: %s", q.Form, does, agentNames(q.Of), files), q.Theirs).
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
 
@@ -103,7 +104,8 @@ type Taken struct {
 	Kept   []string  // refs that keep the old tips of branches
 	Left   []string  // what the copy lacks
 
-	Repository string // instead of all that: the git directory that it has removed, without which the room has no repository
+	// instead of all that: the git directory that it has removed, without which the room has no repository
+	Repository string
 }
 
 // With joins what another part of the same command takes, of which the same copy was made.

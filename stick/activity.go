@@ -44,12 +44,13 @@ type Signs struct {
 
 // Activity is what an agent does, and since when.
 type Activity struct {
-	State    AgentState `json:"state"`
-	Since    Time       `json:"since"`            // of one whose state is known by its silence, its last sign
-	Silent   bool       `json:"silent,omitempty"` // it is idle because it has shown no sign for long; an interrupt shows none
-	LastSign Time       `json:"last_sign_at"`
-	Tool     string     `json:"tool,omitempty"` // its last tool call, in its harness's words
-	File     string     `json:"file,omitempty"` // that this was about, relative to the room's path
+	State AgentState `json:"state"`
+	Since Time       `json:"since"` // of one whose state is known by its silence, its last sign
+	// it is idle because it has shown no sign for long; an interrupt shows none
+	Silent   bool   `json:"silent,omitempty"`
+	LastSign Time   `json:"last_sign_at"`
+	Tool     string `json:"tool,omitempty"` // its last tool call, in its harness's words
+	File     string `json:"file,omitempty"` // that this was about, relative to the room's path
 }
 
 const (

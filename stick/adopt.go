@@ -12,7 +12,8 @@ func (r Room) NotesEdits() error {
 	case r.Closed:
 		return r.errClosed()
 	case !r.Enforces():
-		return Errorf(CodeNotEnforced, "this room has enforce=%s, so nobody notes who edits what", r.Policy.Enforce).With("enforce", r.Policy.Enforce).
+		return Errorf(CodeNotEnforced, "this room has enforce=%s, so nobody notes who edits what", r.Policy.Enforce).
+			With("enforce", r.Policy.Enforce).
 			Hintf("to have it noted from now on: %s", Cmd("tt policy set enforce=warn"))
 	}
 

@@ -9,14 +9,16 @@ import (
 // Call is a call of a tool by an agent in one checkout, as hooks have seen it. It is evidence: what a hook
 // didn't see isn't in it.
 type Call struct {
-	Room     RoomID  `json:"-"` // that of the checkout
-	ID       int64   `json:"call_id"`
-	Agent    AgentID `json:"agent"`
-	Helper   string  `json:"helper,omitempty"`  // the sub-agent that made it, as the harness names it; empty for the agent itself
-	Tool     string  `json:"tool"`              // as the harness names it
-	Command  string  `json:"command,omitempty"` // the text of a command, cut; for another tool the file that it names
-	Key      string  `json:"-"`                 // by which the harness names the call before and after it; empty if it doesn't
-	Checkout string  `json:"checkout"`          // the top level
+	Room  RoomID  `json:"-"` // that of the checkout
+	ID    int64   `json:"call_id"`
+	Agent AgentID `json:"agent"`
+	// the sub-agent that made it, as the harness names it; empty for the agent itself
+	Helper  string `json:"helper,omitempty"`
+	Tool    string `json:"tool"`              // as the harness names it
+	Command string `json:"command,omitempty"` // the text of a command, cut; for another tool the file that it names
+	// by which the harness names the call before and after it; empty if it doesn't
+	Key      string `json:"-"`
+	Checkout string `json:"checkout"` // the top level
 
 	// The snapshots of the checkout. Before is empty where there was no time for one, and After until the
 	// call has ended.
@@ -129,6 +131,7 @@ func (r Room) IsCallOver(c Call, all []Call, s *Probed) bool {
 	isOfConversation := func(o Call) bool { return o.Agent == c.Agent && o.Helper == c.Helper }
 	return slices.ContainsFunc(all, func(later Call) bool {
 		hasEnded := isOfConversation(later) && later.Started > c.Started && later.Ended > later.Started
-		return hasEnded && slices.ContainsFunc(all, func(next Call) bool { return isOfConversation(next) && next.Started >= later.Ended })
+		return hasEnded &&
+			slices.ContainsFunc(all, func(next Call) bool { return isOfConversation(next) && next.Started >= later.Ended })
 	})
 }

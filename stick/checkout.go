@@ -64,5 +64,6 @@ func (r Room) MayPushTo(q Pushing, s *Probed, now Time) Judgement {
 		return Judgement{}
 	}
 
-	return r.asEnforced(r.errEditDenied("a push to "+cutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
+	return r.asEnforced(r.errEditDenied("a push to "+cutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).
+		With("branch", q.Branch).Hintf("%s", r.stepToEdit()))
 }

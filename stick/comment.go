@@ -107,7 +107,8 @@ func SourceAround(file []string, l Lines, old bool, hs Hunks) []SourceLine {
 // It fails with [CodeUsage], [CodeMessageTooLarge], [CodeInvalidTransition], and as [Task.Approve] does.
 func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, bool, error) {
 	if t.Over() {
-		return c, false, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: nobody would read the comment", t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
+		return c, false, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: nobody would read the comment",
+			t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
 
 	if err := t.mayReview(v); err != nil {
@@ -123,7 +124,8 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	case bad != "":
 		return c, false, badMessage("body", "the comment holds %s", bad)
 	case strings.TrimSpace(c.Body) == "":
-		return c, false, badMessage("body", "the comment is empty").Hintf("%s", Cmd("tt task comment <task_id> <at> …", t.ID, c.Arg()))
+		return c, false, badMessage("body", "the comment is empty").
+			Hintf("%s", Cmd("tt task comment <task_id> <at> …", t.ID, c.Arg()))
 	case len(c.Body) > MaxBody:
 		return c, false, tooLarge("body", "the comment", len(c.Body), MaxBody)
 	}
@@ -145,11 +147,13 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 
 	switch {
 	case len(others) >= MaxComments:
-		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "%s has %d comments, and no more fit", t.ID, len(others))).
+		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "%s has %d comments, and no more fit",
+			t.ID, len(others))).
 			Hintf("say the rest in one: %s", Cmd("tt task request-changes <task_id> …", t.ID))
 	case drafts+c.sizeInBytes() > MaxReview:
 		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.sizeInBytes(), MaxReview)).
-			With("size", drafts+c.sizeInBytes()).With("max", MaxReview).Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
+			With("size", drafts+c.sizeInBytes()).With("max", MaxReview).
+			Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
 	}
 
 	return c, false, nil
@@ -191,12 +195,14 @@ func (t Task) DeleteDraft(c TaskCall, x Comment) error {
 	case !x.For(c.By):
 		return t.errNoComment(x.ID)
 	case !x.Draft():
-		return t.withTaskFacts(Errorf(CodeNotFound, "comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).With("comment_id", x.ID).
+		return t.withTaskFacts(Errorf(CodeNotFound, "comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).
+			With("comment_id", x.ID).
 			Hintf("when it is dealt with: %s", Cmd("tt task comment <task_id> --resolve <comment>", t.ID, x.ID))
 	}
 	return nil
 }
 
 func (t Task) errNoComment(id int) *Error {
-	return t.withTaskFacts(Errorf(CodeNotFound, "%s has no comment %d", t.ID, id)).With("comment_id", id).Hintf("to see its comments: %s", Cmd("tt task show <task_id>", t.ID))
+	return t.withTaskFacts(Errorf(CodeNotFound, "%s has no comment %d", t.ID, id)).With("comment_id", id).
+		Hintf("to see its comments: %s", Cmd("tt task show <task_id>", t.ID))
 }

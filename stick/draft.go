@@ -128,7 +128,8 @@ func (d Draft) authorsPart() Draft {
 // SameAs reports whether the author of d gave the same as the author of o in the same turn, apart from blanks
 // around texts.
 func (d Draft) SameAs(o Draft) bool {
-	if d.Turn != o.Turn || strings.TrimSpace(d.Text) != strings.TrimSpace(o.Text) || (d.Handoff == nil) != (o.Handoff == nil) {
+	if d.Turn != o.Turn || strings.TrimSpace(d.Text) != strings.TrimSpace(o.Text) ||
+		(d.Handoff == nil) != (o.Handoff == nil) {
 		return false
 	}
 

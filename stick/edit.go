@@ -133,7 +133,8 @@ func (r Room) findViolation(q Editing, near []Reservation, s *Probed, now Time) 
 			hint = Hintf("ask: %s; or %s", Cmd("tt msg send <agent> …", instead.Agent), hint)
 		}
 
-		return r.errEditDenied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick", what, instead.Agent, patternWords(instead.Pattern)), denied).
+		return r.errEditDenied(Wordsf("%s now: %s has reserved %s, and you don't hold the stick",
+			what, instead.Agent, patternWords(instead.Pattern)), denied).
 			With("owner", instead.Agent).With("reservation_id", instead.ID).Hintf("%s", hint)
 	}
 
@@ -314,7 +315,8 @@ func (r Room) errEditDenied(why Words, paths []string) *Error {
 		paths = paths[:maxDenied]
 	}
 
-	return r.withStickFacts(Errorf(CodeEditDenied, "%s", why)).With("paths", append([]string{}, paths...)).With("enforce", r.Policy.Enforce)
+	return r.withStickFacts(Errorf(CodeEditDenied, "%s", why)).With("paths", append([]string{}, paths...)).
+		With("enforce", r.Policy.Enforce)
 }
 
 // Denied makes the event that a hook stopped an edit. One event in a turn is enough.

@@ -22,6 +22,7 @@ func (r Room) MayRemove(q Removing) Judgement {
 		what = "without which there is no repository"
 	}
 
-	return Judgement{Denied: r.errEditDenied(Wordsf("%s would remove %s, %s", q.By, Name(q.Full).Cut(256), what), []string{q.Path}).
+	why := Wordsf("%s would remove %s, %s", q.By, Name(q.Full).Cut(256), what)
+	return Judgement{Denied: r.errEditDenied(why, []string{q.Path}).
 		Hintf("remove only what you made yourself; if all of it has to go, ask a person")}
 }

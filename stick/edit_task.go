@@ -60,8 +60,10 @@ func (r Room) MayWorkOn(t Task, w Working) Judgement {
 		return Judgement{}
 	}
 
-	return r.asEnforced(r.errEditDenied(Wordsf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker), []string{t.Worktree}).
-		With("task_id", t.ID).With("worker", t.Worker).Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
+	why := Wordsf("%s is the worktree of %s, on which %s works", t.Worktree, t.ID, t.Worker)
+	return r.asEnforced(r.errEditDenied(why, []string{t.Worktree}).
+		With("task_id", t.ID).With("worker", t.Worker).
+		Hintf("tell its worker what you want: %s", Cmd("tt msg send <agent> …", t.Worker)))
 }
 
 // Straying is a change in one of the trees of a repository.
@@ -96,7 +98,8 @@ func (r Room) MayStray(q Straying, w Working, tasks []Task) Judgement {
 
 	why, paths := Wordsf("%s isn't yours to change: you work on task %s in %s", where, t.ID, own), []string{}
 	if q.Path != "" {
-		why, paths = Wordsf("%s lies in %s, and you work on task %s in %s", Name(q.Path).Cut(120), where, t.ID, own), []string{q.Path}
+		file := Name(q.Path).Cut(120)
+		why, paths = Wordsf("%s lies in %s, and you work on task %s in %s", file, where, t.ID, own), []string{q.Path}
 		step = Hintf("change %s instead", own+"/"+q.Path)
 	}
 

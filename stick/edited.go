@@ -9,7 +9,8 @@ import (
 // FileState is what a hook or a look has seen of a file. Equal sums mean equal bytes. The other fields show
 // that a file is untouched, without reading it.
 type FileState struct {
-	Sum     string `json:"sum,omitempty"` // SHA-256 of its raw bytes, or of a link's target, in hex; empty if there is no file
+	// SHA-256 of its raw bytes, or of a link's target, in hex; empty if there is no file
+	Sum     string `json:"sum,omitempty"`
 	Size    int64  `json:"size,omitempty"`
 	ModTime int64  `json:"mod_time,omitempty"` // nanoseconds since 1970
 	Inode   uint64 `json:"inode,omitempty"`
@@ -18,8 +19,9 @@ type FileState struct {
 
 // Editor is one who has edited a file since it was last committed.
 type Editor struct {
-	Agent  AgentID `json:"agent"`            // empty for somebody whom no hook has noted
-	Helper string  `json:"helper,omitempty"` // its sub-agent that edited last, as the harness names it; empty for the agent itself
+	Agent AgentID `json:"agent"` // empty for somebody whom no hook has noted
+	// its sub-agent that edited last, as the harness names it; empty for the agent itself
+	Helper string  `json:"helper,omitempty"`
 	Turn   int64   `json:"turn,omitempty"`
 	Held   bool    `json:"held,omitempty"`    // it held the stick, or worked under who did
 	Claim  bool    `json:"claimed,omitempty"` // it has said itself that the file is its own

@@ -209,7 +209,8 @@ type Error struct {
 	Message string         // one sentence for a person or a model; lower case, no full stop
 	Hint    Hint           // the next safe step, if there is one
 	Fields  map[string]any // facts for a program: current_owner, current_turn_id, field, …
-	Err     error          // the cause, for errors.Is and errors.As; no surface prints it, so Message has to say what matters
+	// the cause, for errors.Is and errors.As; no surface prints it, so Message has to say what matters
+	Err error
 }
 
 // Errorf makes an Error. Its message is formatted as by [Wordsf]; a %w verb also sets the cause.

@@ -13,7 +13,8 @@ type DraftAskedPayload struct{ Caller }
 // draftEvents are the events of drafts of handoffs.
 var draftEvents = []EventInfo{
 	eventRow(eventKind[DraftSavedPayload]{
-		Type: EventDraftSaved, Meaning: "the holder saved a draft of its handoff; the log doesn't hold its text", For: forNamed,
+		Type: EventDraftSaved, For: forNamed,
+		Meaning: "the holder saved a draft of its handoff; the log doesn't hold its text",
 		Say: func(e Event, p DraftSavedPayload) Words {
 			if p.Again {
 				return agentName(e.From) + " saved another draft of its handoff"
@@ -23,7 +24,8 @@ var draftEvents = []EventInfo{
 		Replay: replayNothing[DraftSavedPayload],
 	}),
 	eventRow(eventKind[DraftAskedPayload]{
-		Type: EventDraftAsked, Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff", For: forRecipient,
+		Type: EventDraftAsked, For: forRecipient,
+		Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff",
 		Say: func(e Event, _ DraftAskedPayload) Words {
 			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", agentName(e.To))
 		},

@@ -82,7 +82,8 @@ type TakeoverPayload struct {
 	RelayedBy  AgentID   `json:"relayed_by,omitempty"`  // the agent that relayed a person's word
 	Told       []AgentID `json:"told,omitempty"`        // the people who have it in their inboxes
 
-	WaitedSince Time `json:"waited_since,omitzero"` // since when the member that took over had waited for the turn; absent if it hadn't
+	// since when the member that took over had waited for the turn; absent if it hadn't
+	WaitedSince Time `json:"waited_since,omitzero"`
 }
 
 // ClosePayload is the payload of [EventClose].
@@ -97,9 +98,10 @@ type RestoredPayload struct {
 	Prior      AgentID `json:"prior,omitempty"`      // who lost the stick, or a reservation of it
 	Ends       bool    `json:"ends_turn,omitempty"`  // a turn ended without a handoff
 	Generation int64   `json:"generation,omitempty"` // counts restarts and restores
-	World      string  `json:"world,omitempty"`      // "reboot", "restore", or "loss" if the database has lost its last changes
-	LostFrom   int64   `json:"lost_from,omitempty"`  // the first event that the database has lost, of any room
-	LostTo     int64   `json:"lost_to,omitempty"`    // the last one
+	// "reboot", "restore", or "loss" if the database has lost its last changes
+	World    string `json:"world,omitempty"`
+	LostFrom int64  `json:"lost_from,omitempty"` // the first event that the database has lost, of any room
+	LostTo   int64  `json:"lost_to,omitempty"`   // the last one
 }
 
 // RoomMovedPayload is the payload of [EventRoomMoved].
@@ -252,7 +254,8 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	eventRow(eventKind[ReleasePayload]{
-		Type: EventRelease, Meaning: "the owner gave the stick back with a handoff; to_agent_id is the one named next", For: forRecipient,
+		Type: EventRelease, For: forRecipient,
+		Meaning: "the owner gave the stick back with a handoff; to_agent_id is the one named next",
 		Say: func(e Event, _ ReleasePayload) Words {
 			s := agentName(e.From) + " released the stick"
 			if e.To != "" {
@@ -270,7 +273,8 @@ var roomEvents = []EventInfo{
 		Replay: func(c *Record, e *Event, p PassPayload) error { return c.handOver(e, p.Lease, ByPass) },
 	}),
 	eventRow(eventKind[ReroutedPayload]{
-		Type: EventRerouted, Meaning: "the stick went on to the next one: a reservation was lost, or a turn ended without a handoff", For: forRecipient,
+		Type: EventRerouted, For: forRecipient,
+		Meaning: "the stick went on to the next one: a reservation was lost, or a turn ended without a handoff",
 		Say: func(e Event, p ReroutedPayload) Words {
 			to := Words("the stick is free")
 			if e.To != "" {
@@ -329,7 +333,8 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	eventRow(eventKind[RestoredPayload]{
-		Type: EventRestored, Meaning: "the machine restarted, the database was restored, or it has lost its last changes, which ended all leases and reservations", Turn: laterTurn, For: forRecipient,
+		Type: EventRestored, Turn: laterTurn, For: forRecipient,
+		Meaning: "the machine restarted, the database was restored, or it has lost its last changes, which ended all leases and reservations",
 		Say: func(_ Event, p RestoredPayload) Words {
 			s := Words("the machine restarted")
 			switch lost := (Lost{p.LostFrom, p.LostTo}); {
@@ -419,7 +424,8 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	eventRow(eventKind[OwnerIdlePayload]{
-		Type: EventOwnerIdle, Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that", For: forRecipient,
+		Type: EventOwnerIdle, For: forRecipient,
+		Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that",
 		Say: func(e Event, p OwnerIdlePayload) Words {
 			return Wordsf("%s holds the stick and has done nothing for %s", agentName(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
 		},
@@ -430,12 +436,14 @@ var roomEvents = []EventInfo{
 		Replay: replayNothing[OwnerIdlePayload],
 	}),
 	eventRow(eventKind[RoomPausedPayload]{
-		Type: EventRoomPaused, Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it", For: forNamed,
+		Type: EventRoomPaused, For: forNamed,
+		Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it",
 		Say: func(e Event, _ RoomPausedPayload) Words {
 			return agentName(e.From) + " paused the room" + reasonSuffix(e.Reason)
 		},
 		Tell: func(e Event, _ RoomPausedPayload) Words {
-			return Wordsf("%s paused the room; stop editing until a person resumes it: %s; %s", agentName(e.From), Cmd("tt wait"),
+			return Wordsf("%s paused the room; stop editing until a person resumes it: %s; %s",
+				agentName(e.From), Cmd("tt wait"),
 				Wrote(e.From, e.Reason, maxShownReason))
 		},
 		Replay: func(c *Record, e *Event, _ RoomPausedPayload) error {

@@ -32,7 +32,8 @@ type IncursionPayload struct {
 	ReservationID int64        `json:"reservation_id,omitempty"` // the reservation that it overlaps with
 	Held          glob.Pattern `json:"held,omitempty"`           // the pattern of that reservation
 	Witness       string       `json:"example,omitempty"`        // a path that matches both patterns
-	Refused       bool         `json:"refused,omitempty"`        // the requested pattern wasn't reserved. Older events of the same paths don't say it
+	// the requested pattern wasn't reserved. Older events of the same paths don't say it
+	Refused bool `json:"refused,omitempty"`
 }
 
 // describeOverlap tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the
@@ -69,7 +70,8 @@ func settlingAdvice(overlap string, owner AgentID, witness string) Words {
 	if overlap == string(glob.Exact) {
 		return Wordsf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", owner)
 	}
-	return Wordsf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)", Name(witness).Cut(maxShownName))
+	return Wordsf("agree who changes %s; then one of you narrows its scope (tt unreserve, tt reserve)",
+		Name(witness).Cut(maxShownName))
 }
 
 // ResumePayload is the payload of [EventResume]: the message to the agent that had the work, and its facts.
@@ -118,12 +120,14 @@ func (p EditToldPayload) describeAct() Words {
 // WorkTakenPayload is the payload of [EventWorkTaken].
 type WorkTakenPayload struct {
 	Caller
-	Command string    `json:"command,omitempty"`   // as a person names it
-	Sweeps  bool      `json:"sweeps,omitempty"`    // into the index or a commit, where it isn't lost
-	Paths   []string  `json:"paths,omitempty"`     // some of the files
-	Count   int       `json:"count,omitempty"`     // how many they are
-	Stash   []string  `json:"stash,omitempty"`     // some of the entries of the stash that it used, but for the agent's own from this checkout
-	Of      []AgentID `json:"of,omitempty"`        // others whose work it is; everybody else in the room if the repository is gone
+	Command string   `json:"command,omitempty"` // as a person names it
+	Sweeps  bool     `json:"sweeps,omitempty"`  // into the index or a commit, where it isn't lost
+	Paths   []string `json:"paths,omitempty"`   // some of the files
+	Count   int      `json:"count,omitempty"`   // how many they are
+	// some of the entries of the stash that it used, but for the agent's own from this checkout
+	Stash []string `json:"stash,omitempty"`
+	// others whose work it is; everybody else in the room if the repository is gone
+	Of      []AgentID `json:"of,omitempty"`
 	Rescue  string    `json:"rescue_id,omitempty"` // the copy that was made before
 	Kept    []string  `json:"kept,omitempty"`      // refs that keep the old tips of branches, the first of them
 	LeftOut []string  `json:"left_out,omitempty"`  // some of what the copy lacks
@@ -213,12 +217,14 @@ var scopeEvents = []EventInfo{
 		},
 	}),
 	eventRow(eventKind[IncursionPayload]{
-		Type: EventIncursion, Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both", For: forReaderAndAuthor,
-		Say:    func(e Event, p IncursionPayload) Words { return p.describeOverlap(e) },
-		Replay: replayNothing[IncursionPayload],
+		Type: EventIncursion, For: forReaderAndAuthor,
+		Meaning: "the scopes of two agents overlap; its payload is the INCURSION to both",
+		Say:     func(e Event, p IncursionPayload) Words { return p.describeOverlap(e) },
+		Replay:  replayNothing[IncursionPayload],
 	}),
 	eventRow(eventKind[ResumePayload]{
-		Type: EventResume, Meaning: "an agent resumed the work of another; its payload is the RESUME to that one", For: forReader,
+		Type: EventResume, For: forReader,
+		Meaning: "an agent resumed the work of another; its payload is the RESUME to that one",
 		Say: func(e Event, p ResumePayload) Words {
 			whose := Words("an earlier session")
 			if e.To != "" {
@@ -235,7 +241,8 @@ var scopeEvents = []EventInfo{
 		Replay: replayNothing[ResumePayload],
 	}),
 	eventRow(eventKind[StickDeniedPayload]{
-		Type: EventStickDenied, Meaning: "a hook denied an edit to an agent without the stick; noted once a turn", For: forNamed,
+		Type: EventStickDenied, For: forNamed,
+		Meaning: "a hook denied an edit to an agent without the stick; noted once a turn",
 		Say: func(e Event, p StickDeniedPayload) Words {
 			if p.Command != "" {
 				return Wordsf("%s tried to run %s and was denied", agentName(e.From), p.Command)
@@ -245,7 +252,8 @@ var scopeEvents = []EventInfo{
 		Replay: replayNothing[StickDeniedPayload],
 	}),
 	eventRow(eventKind[LateEditPayload]{
-		Type: EventLateEdit, Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it", For: forBothToRead,
+		Type: EventLateEdit, For: forBothToRead,
+		Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it",
 		Say: func(e Event, p LateEditPayload) Words {
 			s := Wordsf("%s edited %s after it had lost the right to do so", agentName(e.From), editedPaths(p.Paths))
 			if p.NeverHeld {
@@ -260,7 +268,8 @@ var scopeEvents = []EventInfo{
 		Replay: replayNothing[LateEditPayload],
 	}),
 	eventRow(eventKind[EditToldPayload]{
-		Type: EventEditTold, Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session", For: forRecipient,
+		Type: EventEditTold, For: forRecipient,
+		Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session",
 		Say: func(e Event, p EditToldPayload) Words {
 			if p.Unkept != "" {
 				return agentName(e.From) + " was told that no copies can be kept in " + cutName(p.Unkept, maxShownName)
@@ -285,17 +294,20 @@ var scopeEvents = []EventInfo{
 		Replay: replayNothing[EditToldPayload],
 	}),
 	eventRow(eventKind[WorkTakenPayload]{
-		Type: EventWorkTaken, Meaning: "a command took uncommitted work away, swept it up, used an entry of the stash that isn't the agent's, or removed the repository; a copy was made before", For: forNamed,
-		Say: func(e Event, p WorkTakenPayload) Words { return agentName(e.From) + " ran " + p.describeLoss() },
+		Type: EventWorkTaken, For: forNamed,
+		Meaning: "a command took uncommitted work away, swept it up, used an entry of the stash that isn't the agent's, or removed the repository; a copy was made before",
+		Say:     func(e Event, p WorkTakenPayload) Words { return agentName(e.From) + " ran " + p.describeLoss() },
 		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
 			e.For = p.listReaders(e.From)
 			return nil
 		},
 	}),
 	eventRow(eventKind[ChangesAdoptedPayload]{
-		Type: EventChangesAdopted, Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own", For: forReader,
+		Type: EventChangesAdopted, For: forReader,
+		Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own",
 		Say: func(e Event, p ChangesAdoptedPayload) Words {
-			return Wordsf("%s made %s its own", agentName(e.From), p.adoptedFrom(agentName(e.To))) + p.copyIn() + reasonSuffix(e.Reason)
+			return Wordsf("%s made %s its own",
+				agentName(e.From), p.adoptedFrom(agentName(e.To))) + p.copyIn() + reasonSuffix(e.Reason)
 		},
 		Tell: func(e Event, p ChangesAdoptedPayload) Words {
 			return Wordsf("%s made %s its own", agentName(e.From), p.adoptedFromYou()) + p.copyIn() + reasonSuffix(e.Reason)

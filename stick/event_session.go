@@ -8,14 +8,17 @@ import (
 // SessionStartedPayload is the payload of [EventSessionStarted].
 type SessionStartedPayload struct {
 	Caller
-	Prior   AgentID   `json:"prior,omitempty"`     // the agent whose session never ended: the primary before it, or the helper whose context file it inherits
+	// the agent whose session never ended: the primary before it, or the helper whose context file it
+	// inherits
+	Prior   AgentID   `json:"prior,omitempty"`
 	Verdict Verdict   `json:"verdict,omitempty"`   // of that agent
 	Role    Role      `json:"role,omitempty"`      // its role from now on
 	Context string    `json:"context,omitempty"`   // the name of its context file; absent for the primary's own
 	Start   StartKind `json:"start,omitempty"`     // how it began
 	Written Time      `json:"written_at,omitzero"` // when the context file that it recovers was last written
 
-	AlongWith AgentID `json:"along_with,omitempty"` // the agent whose start also started this session, because this one was here first
+	// the agent whose start also started this session, because this one was here first
+	AlongWith AgentID `json:"along_with,omitempty"`
 }
 
 // addressUnaskedStart addresses the event to the agent itself, if the session was started for it: nothing else tells it.
@@ -75,7 +78,8 @@ var sessionEvents = []EventInfo{
 		},
 	}),
 	eventRow(eventKind[SessionEndedPayload]{
-		Type: EventSessionEnded, Meaning: "a session ended: it said so, its harness said so, or its process now runs another one", For: forNamed,
+		Type: EventSessionEnded, For: forNamed,
+		Meaning: "a session ended: it said so, its harness said so, or its process now runs another one",
 		Say: func(e Event, p SessionEndedPayload) Words {
 			s := agentName(e.From) + " ended its session"
 			if p.Role != "" {

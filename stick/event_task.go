@@ -59,9 +59,10 @@ type TaskAssignedFacts struct {
 	Integration string   `json:"integration,omitempty"` // the branch that a merge moves
 	Base        string   `json:"base,omitempty"`        // the commit that the branch begins at
 	In          Checkout `json:"in,omitzero"`           // with the branch and the worktree
-	Slot        *int     `json:"slot,omitempty"`        // its number among the tasks that are being worked on; absent if it has none
-	Later       bool     `json:"later,omitempty"`       // it has neither branch nor worktree: somebody begins it later
-	After       []string `json:"after,omitempty"`       // the tasks that have to land before
+	// its number among the tasks that are being worked on; absent if it has none
+	Slot  *int     `json:"slot,omitempty"`
+	Later bool     `json:"later,omitempty"` // it has neither branch nor worktree: somebody begins it later
+	After []string `json:"after,omitempty"` // the tasks that have to land before
 }
 
 // TaskBegunFacts are the facts of [EventTaskBegun].
@@ -165,7 +166,8 @@ var taskEvents = []EventInfo{
 			if f.Later {
 				later = " for later"
 			}
-			return Wordsf("%s created task %s%s%s%s", agentName(e.From), taskOf(e), later, afterTasks(f.After), reasonSuffix(f.Description))
+			return Wordsf("%s created task %s%s%s%s",
+				agentName(e.From), taskOf(e), later, afterTasks(f.After), reasonSuffix(f.Description))
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt

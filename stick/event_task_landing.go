@@ -36,7 +36,8 @@ type TaskRolledBackFacts struct {
 type TaskPullRequestFacts struct {
 	TaskStatus
 	PullRequest
-	Without string `json:"without,omitempty"` // the commit that the worker has offered, if the forge merged the pull request without it
+	// the commit that the worker has offered, if the forge merged the pull request without it
+	Without string `json:"without,omitempty"`
 }
 
 // inFiles names files at the end of a sentence.
@@ -50,7 +51,8 @@ func inFiles(files []string) Words {
 // landingEvents are the events of tasks on their way into the integration branch.
 var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskConflictedFacts]{
-		Type: EventTaskConflicted, Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress", For: forNamed,
+		Type: EventTaskConflicted, For: forNamed,
+		Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress",
 		Say: func(e Event, f TaskConflictedFacts) Words {
 			return Wordsf("%s hit a conflict in %s%s", agentName(e.From), taskOf(e), inFiles(f.Files))
 		},
@@ -70,7 +72,8 @@ var landingEvents = []EventInfo{
 		Type: EventTaskCompleted, Meaning: "the integration branch contains a task", For: forRecipient,
 		Say: func(e Event, f TaskCompletedFacts) Words {
 			if f.Pull != 0 {
-				return Wordsf("pull request #%d of %s was merged at the forge, so it is completed%s", f.Pull, taskOf(e), atCommit(f.PullCommit))
+				return Wordsf("pull request #%d of %s was merged at the forge, so it is completed%s",
+					f.Pull, taskOf(e), atCommit(f.PullCommit))
 			}
 			return Wordsf("%s merged %s%s", agentName(e.From), taskOf(e), atCommit(f.Result))
 		},
@@ -89,7 +92,8 @@ var landingEvents = []EventInfo{
 		},
 	}),
 	taskRow(taskKind[TaskPullRequestFacts]{
-		Type: EventTaskPullRequest, Meaning: "a pull request for a task was opened, or tt learned that it changed at the forge", For: forRecipient,
+		Type: EventTaskPullRequest, For: forRecipient,
+		Meaning: "a pull request for a task was opened, or tt learned that it changed at the forge",
 		Say: func(e Event, f TaskPullRequestFacts) Words {
 			pr := Wordsf("pull request #%d of %s", f.Number, taskOf(e))
 			switch f.PullRequest.State {

@@ -161,16 +161,19 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskApprovedFacts]{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) Words {
-			return Wordsf("%s approved %s%s%s%s", agentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
+			return Wordsf("%s approved %s%s%s%s",
+				agentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
 		},
 	}),
 	taskRow(taskKind[TaskChangesRequestedFacts]{
-		Type: EventTaskChangesRequested, Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red", For: forNamed,
+		Type: EventTaskChangesRequested, For: forNamed,
+		Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red",
 		Say: func(e Event, f TaskChangesRequestedFacts) Words {
-			return Wordsf("%s%s sent %s back%s%s", agentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), reasonSuffix(e.Reason))
+			return Wordsf("%s%s sent %s back%s%s",
+				agentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.clearApproval()
@@ -180,7 +183,8 @@ var reviewEvents = []EventInfo{
 	eventRow(eventKind[TaskCommentResolvedPayload]{
 		Type: EventTaskCommentResolved, Meaning: "a reviewer's comment on a line of a task was resolved", For: forNamed,
 		Say: func(e Event, p TaskCommentResolvedPayload) Words {
-			return Wordsf("%s resolved comment %d on %s, at %s:%s", agentName(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)
+			return Wordsf("%s resolved comment %d on %s, at %s:%s",
+				agentName(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)
 		},
 		Replay: func(c *Record, e *Event, p TaskCommentResolvedPayload) error {
 			k := CommentKey{TaskKey(e.Task), p.CommentID}

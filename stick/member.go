@@ -188,7 +188,8 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 			return r, nil, err
 		}
 	case q.Handoff != nil:
-		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn, "only the holder of the stick can leave a handoff; %s", r.Holder(now)).
+		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn, "only the holder of the stick can leave a handoff; %s",
+			r.Holder(now)).
 			Hintf("to leave without a handoff: %s", Cmd("tt leave")))
 	}
 	// The member leaves first, so that the release rule doesn't name it.
@@ -255,7 +256,8 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 			advice = Hintf("to remove it all the same: %s", Cmd("tt kick <agent> --force", q.Who))
 		}
 
-		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s", q.Who, Ago(now.Sub(r.SeenAt(m)))).
+		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s",
+			q.Who, Ago(now.Sub(r.SeenAt(m)))).
 			With("agent_id", q.Who).With("verdict", v).Hintf("%s", advice)
 	}
 
@@ -322,14 +324,16 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		r = next
 		events = append(events, release.withPayload(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
 	case !q.Person:
-		e := r.withStickFacts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s", r.Holder(now)))
+		e := r.withStickFacts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s",
+			r.Holder(now)))
 		if r.Turn.State == Owned {
 			return r, nil, e.Hintf("%s", r.NextStep())
 		}
 		return r, nil, e.Hintf("take the turn first: %s", Cmd("tt wait"))
 	case r.Turn.State == Owned:
 		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn, "the room can't be closed while %s holds the stick", r.Turn.Owner).
-			Hintf("ask: %s; or take the stick first: %s", Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
+			Hintf("ask: %s; or take the stick first: %s",
+				Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
 	}
 	if r.Turn.State == Reserved {
 		r = r.freeStick(r.Turn.Prior, now)

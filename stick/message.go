@@ -303,7 +303,8 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	}
 
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
-		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s", m.Category, Words(strings.Join(missing, ", "))).
+		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s",
+			m.Category, Words(strings.Join(missing, ", "))).
 			With("missing", missing).Hintf("add %s", flagNames(missing))
 	}
 

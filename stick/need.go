@@ -43,7 +43,10 @@ type Need struct {
 
 // NewNeed makes a need. of tells it from others of its kind, and next is what helps.
 func NewNeed(kind NeedKind, of any, since Time, next Hint, text string, args ...any) Need {
-	return Need{Kind: kind, Key: fmt.Sprintf("%s/%v", kind, of), Since: since, Text: Wordsf(text, args...), NextAction: next.Words()}
+	return Need{
+		Kind: kind, Key: fmt.Sprintf("%s/%v", kind, of), Since: since,
+		Text: Wordsf(text, args...), NextAction: next.Words(),
+	}
 }
 
 // About says whom or what the need is about: an agent, and a task; either may be empty.

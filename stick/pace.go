@@ -77,7 +77,8 @@ func WakeAt(e Event, a AgentID, past []Event) Deadline {
 // isPaced reports whether an event is one of those that agents can answer without end.
 func isPaced(e Event) bool {
 	m := e.Message()
-	return !e.From.Human() && (e.Type == EventMessageAcked || e.Type == EventMessageSent && m.Category != Blocked && m.Hint != Interrupt)
+	return !e.From.Human() &&
+		(e.Type == EventMessageAcked || e.Type == EventMessageSent && m.Category != Blocked && m.Hint != Interrupt)
 }
 
 // isWakeFor reports whether an event is a message or an acknowledgement for a.

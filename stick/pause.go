@@ -68,7 +68,8 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Event, error) {
 	switch {
 	case !person:
-		return r, nil, Errorf(CodePersonOnly, "only a person may resume a room").Hintf("wait until a person does: %s", Cmd("tt wait"))
+		return r, nil, Errorf(CodePersonOnly, "only a person may resume a room").
+			Hintf("wait until a person does: %s", Cmd("tt wait"))
 	case r.Closed:
 		return r, nil, r.errClosed()
 	case !r.Paused.On():
@@ -106,7 +107,8 @@ func (r Room) tellAll(e Event) Event {
 
 // errPaused refuses a grant to by in a paused room.
 func (r Room) errPaused(by AgentID, now Time) *Error {
-	return r.withStickFacts(Errorf(CodePaused, "%s", r.Paused.Says(now, "; until a person resumes it, nobody gets the stick"))).
+	return r.withStickFacts(Errorf(CodePaused, "%s",
+		r.Paused.Says(now, "; until a person resumes it, nobody gets the stick"))).
 		With("paused", r.Paused).Hintf("%s", r.stepInPause(by, Cmd("tt wait")))
 }
 

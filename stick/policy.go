@@ -131,7 +131,8 @@ var PolicyKeys = []PolicyKey{
 		duration: func(p *Policy) *time.Duration { return &p.PresenceTTL },
 	},
 	{
-		Name: "waiter_grace", Meaning: "how long the stick stays reserved after a release, and how long until the next waiting member is offered a takeover",
+		Name:     "waiter_grace",
+		Meaning:  "how long the stick stays reserved after a release, and how long until the next waiting member is offered a takeover",
 		duration: func(p *Policy) *time.Duration { return &p.WaiterGrace },
 		next:     func(l *Limits) *time.Duration { return &l.WaiterGrace },
 	},
@@ -153,21 +154,25 @@ var PolicyKeys = []PolicyKey{
 		words: []string{string(Fair), string(Sequence)}, word: func(p *Policy) *string { return (*string)(&p.Order) },
 	},
 	{
-		Name: "require_contracts", Meaning: "true refuses messages that lack a field of their category; only a person may relax it",
+		Name:    "require_contracts",
+		Meaning: "true refuses messages that lack a field of their category; only a person may relax it",
 		boolean: func(p *Policy) *bool { return &p.RequireContracts },
 	},
 	{
-		Name: "enforce", Meaning: "who may edit without the stick: off everybody, warn everybody, who is told so, scopes those who have reserved the path, " +
+		Name: "enforce",
+		Meaning: "who may edit without the stick: off everybody, warn everybody, who is told so, scopes those who have reserved the path, " +
 			"stick nobody; only a person may relax it",
 		words: strictnessWords(), word: func(p *Policy) *string { return (*string)(&p.Enforce) },
 	},
 	{
-		Name: "enforce_checkouts", Meaning: "where the members have several checkouts, in which of them edits need the stick: holder in its holder's, all in each; " +
+		Name: "enforce_checkouts",
+		Meaning: "where the members have several checkouts, in which of them edits need the stick: holder in its holder's, all in each; " +
 			"only a person may relax it",
 		words: []string{string(FencedHolders), string(FencedAll)}, word: func(p *Policy) *string { return (*string)(&p.EnforceCheckouts) },
 	},
 	{
-		Name: "snapshots", Meaning: "whether uncommitted work is copied before and after the calls of agents' tools, and at a takeover: on, or off nothing is, " +
+		Name: "snapshots",
+		Meaning: "whether uncommitted work is copied before and after the calls of agents' tools, and at a takeover: on, or off nothing is, " +
 			"and what a command takes away is lost; only a person may switch it off",
 		words: []string{string(SnapshotsOn), string(SnapshotsOff)}, word: func(p *Policy) *string { return (*string)(&p.Snapshots) },
 	},
@@ -208,7 +213,8 @@ func (p Policy) Set(key, value string) (Policy, error) {
 	switch {
 	case k.word != nil:
 		if !slices.Contains(k.words, value) {
-			return p, Errorf(CodeUsage, "%s must be %s, not %q", key, Words(strings.Join(k.words, " or ")), clip(value, 60)).With("field", key)
+			return p, Errorf(CodeUsage, "%s must be %s, not %q",
+				key, Words(strings.Join(k.words, " or ")), clip(value, 60)).With("field", key)
 		}
 		*k.word(&p) = value
 	case k.boolean != nil:

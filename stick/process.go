@@ -6,10 +6,11 @@ import "fmt"
 // with its start time, the boot of the machine and the pid namespace never is.
 type Process struct {
 	Machine string `json:"machine,omitempty"` // the machine's own id, which other machines may have as well
-	Boot    string `json:"boot"`              // the boot id; a process with another one is of another host, or of an earlier boot
-	PIDNS   string `json:"pid_namespace,omitempty"`
-	PID     int    `json:"pid"`
-	Start   int64  `json:"start_time"` // when the process started, in the kernel's own unit
+	// the boot id; a process with another one is of another host, or of an earlier boot
+	Boot  string `json:"boot"`
+	PIDNS string `json:"pid_namespace,omitempty"`
+	PID   int    `json:"pid"`
+	Start int64  `json:"start_time"` // when the process started, in the kernel's own unit
 }
 
 // IsZero reports whether p names no process.

@@ -46,7 +46,8 @@ func isWebAddress(s string) bool {
 	}
 
 	host, _, _ := strings.Cut(rest, "/")
-	return ok && host != "" && !strings.ContainsAny(host, "@\\?#") && len(s) <= 500 && Line(s) == s && !strings.Contains(s, " ")
+	return ok && host != "" && !strings.ContainsAny(host, "@\\?#") && len(s) <= 500 && Line(s) == s &&
+		!strings.Contains(s, " ")
 }
 
 // isCommitOr reports whether s is the full name of a commit, or the other thing.
@@ -75,7 +76,8 @@ func (t Task) AfterClosed() Hint {
 	if !t.Offered() {
 		return t.NextStep()
 	}
-	return Hintf("to send it back: %s; to give it up: %s", Cmd("tt task request-changes <task_id> …", t.ID), Cmd("tt task cancel <task_id>", t.ID))
+	return Hintf("to send it back: %s; to give it up: %s",
+		Cmd("tt task request-changes <task_id> …", t.ID), Cmd("tt task cancel <task_id>", t.ID))
 }
 
 // Pulled records what is known of the task's pull request. If nothing has changed, the event is nil. without

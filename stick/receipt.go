@@ -124,7 +124,8 @@ func MayAck(by, sender Actor, sent Event) error {
 	if sent.Message() == nil || !by.Is(sender) {
 		return nil
 	}
-	return Errorf(CodeAckForbidden, "message %d is from you, as %s: somebody else has to acknowledge it", sent.Seq, sent.From).With("message_id", sent.Seq).
+	return Errorf(CodeAckForbidden, "message %d is from you, as %s: somebody else has to acknowledge it",
+		sent.Seq, sent.From).With("message_id", sent.Seq).
 		Hintf("see who has read it: %s", Cmd("tt msg show <message_id>", sent.Seq))
 }
 

@@ -162,7 +162,8 @@ func (q Reserving) checkRequest() error {
 		return Errorf(CodeUsage, "name what to reserve").With("field", "paths").
 			Hintf("a file, a directory or a pattern, as in: %s", Cmd("tt reserve <path>", "src/**/*.go"))
 	case len(q.Patterns) > MaxPatterns:
-		return Errorf(CodeUsage, "%d patterns at once are too many; at most %d are allowed", len(q.Patterns), MaxPatterns).With("field", "paths").
+		return Errorf(CodeUsage, "%d patterns at once are too many; at most %d are allowed",
+			len(q.Patterns), MaxPatterns).With("field", "paths").
 			Hintf("reserve the directory that holds them")
 	}
 	if err := CheckReservationTTL(q.TTL); err != nil {
@@ -175,7 +176,8 @@ func (q Reserving) checkRequest() error {
 // CheckReservationTTL refuses a time to live that no reservation can have. It fails with [CodeUsage].
 func CheckReservationTTL(ttl time.Duration) error {
 	if ttl < MinReservationTTL || ttl > MaxReservationTTL {
-		return Errorf(CodeUsage, "a reservation lasts from %s to %s, not %s", shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(ttl)).
+		return Errorf(CodeUsage, "a reservation lasts from %s to %s, not %s",
+			shortDuration(MinReservationTTL), shortDuration(MaxReservationTTL), shortDuration(ttl)).
 			With("field", "ttl_ms").Hintf("its time starts again whenever you act, so it lasts while you work")
 	}
 	return nil
@@ -263,7 +265,8 @@ func (r Room) tellIncursion(q Reserving, m Meet, refused bool) []Event {
 	e := r.newEvent(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
 	return []Event{e.withPayload(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
-		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s", patternWords(m.Asked), patternWords(m.Pattern), m.Witness)),
+		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s",
+			patternWords(m.Asked), patternWords(m.Pattern), m.Witness)),
 		Contract: Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
 			Resolution: string(settlingAdvice(string(m.Overlap), m.Agent, m.Witness)),
@@ -274,7 +277,8 @@ func (r Room) tellIncursion(q Reserving, m Meet, refused bool) []Event {
 func (r Room) errConflict(m Meet) *Error {
 	e := Errorf(CodeReservationConflict, "%s has reserved %s", m.Agent, patternWords(m.Pattern))
 	if m.Overlap != glob.Exact {
-		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s", m.Agent, patternWords(m.Pattern), patternWords(m.Asked), m.Witness)
+		e = Errorf(CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s",
+			m.Agent, patternWords(m.Pattern), patternWords(m.Asked), m.Witness)
 	}
 	return m.withMeetFacts(e).Hintf("reserve something else, or ask: %s", Cmd("tt msg send <agent> …", m.Agent))
 }
@@ -284,8 +288,10 @@ func (r Room) errStaleHeld(m Meet, now Time) *Error {
 	if m.Verdict == Gone {
 		why = "its owner is gone"
 	}
-	return m.withMeetFacts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s", m.Agent, patternWords(m.Pattern), Ago(now.Sub(m.MadeAt)), why)).
-		Hintf("check whether its work is still there (%s), then take it: %s", Cmd("git status"), Cmd("tt reserve --takeover-stale <path>", m.Asked))
+	return m.withMeetFacts(Errorf(CodeReservationStale, "%s has reserved %s %s, and %s",
+		m.Agent, patternWords(m.Pattern), Ago(now.Sub(m.MadeAt)), why)).
+		Hintf("check whether its work is still there (%s), then take it: %s",
+			Cmd("git status"), Cmd("tt reserve --takeover-stale <path>", m.Asked))
 }
 
 func (m Meet) withMeetFacts(e *Error) *Error {

@@ -79,7 +79,8 @@ func ParseRestart(text string) (times int, err error) {
 			return times, nil
 		}
 	}
-	return 0, Errorf(CodeUsage, "--restart must be no, on-return or on-return:<times> with 1 to %d times, not %q", MaxRestarts, clip(text, 40)).
+	return 0, Errorf(CodeUsage, "--restart must be no, on-return or on-return:<times> with 1 to %d times, not %q",
+		MaxRestarts, clip(text, 40)).
 		With("field", "restart")
 }
 
@@ -104,7 +105,8 @@ type RunStart struct {
 // has a different command, with [CodeAlreadyRunning], and with [CodeMaxRunning].
 func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (next Run, is *Run, err error) {
 	if t.Over() {
-		return next, nil, t.withTaskFacts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
+		return next, nil, t.withTaskFacts(Errorf(CodeStaleAttempt, "attempt %d of %s is over: it is %s",
+			t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
 
 	if t.Later {
@@ -125,9 +127,11 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 			return next, &last, nil
 		}
 
-		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s", t.Attempt, t.ID, clip(last.Command, 160)))
+		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s",
+			t.Attempt, t.ID, clip(last.Command, 160)))
 		if last.State(verdict(last.Process)).Live() {
-			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt task stop <task_id>", t.ID), Cmd("tt task run <task_id> -- …", t.ID))
+			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt task stop <task_id>",
+				t.ID), Cmd("tt task run <task_id> -- …", t.ID))
 		}
 
 		return next, nil, e.Hintf("to start another one: %s", Cmd("tt task run <task_id> -- …", t.ID))
@@ -235,7 +239,8 @@ func (t Task) errMostRun(q RunStart) error {
 		are = "command of a task runs"
 	}
 
-	return t.withTaskFacts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d", q.Running, are, q.Most)).
+	return t.withTaskFacts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d",
+		q.Running, are, q.Most)).
 		With("running", q.Running).With("max_running", q.Most).
 		Hintf("wait until one has ended; %s lists them", Cmd("tt task list"))
 }
@@ -265,7 +270,8 @@ func (t Task) Returned() bool { return t.State == TaskWorking && t.Cause != "" }
 // it began. ever is false if that can't happen any more. runs are the runs of all attempts.
 func (r Run) RestartsOn(t Task, runs []Run) (now, ever bool) {
 	last := runs[len(runs)-1]
-	if last.Attempt != r.Attempt || last.Number != r.Number || last.Restarts < 1 || !last.StopAt.IsZero() || t.Attempt != r.Attempt || t.Over() {
+	if last.Attempt != r.Attempt || last.Number != r.Number || last.Restarts < 1 || !last.StopAt.IsZero() ||
+		t.Attempt != r.Attempt || t.Over() {
 		return false, false
 	}
 	return t.Returned() && t.StateAt != r.TaskAt, true
@@ -285,7 +291,8 @@ func (t Task) Again(runs []Run, verdict func(Process) Verdict) Hint {
 	}
 
 	if state == RunLost { // a part of it may run
-		return Hintf("to start its worker again: %s, then %s", Cmd("tt task stop <task_id>", t.ID), Cmd("tt task run <task_id>", t.ID))
+		return Hintf("to start its worker again: %s, then %s", Cmd("tt task stop <task_id>",
+			t.ID), Cmd("tt task run <task_id>", t.ID))
 	}
 
 	if _, ever := last.RestartsOn(t, runs); ever && t.Returned() && verdict(last.Process) != Gone {

@@ -234,7 +234,8 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 func (r Room) findElder(q Starting, s *Probed) (first AgentID, ok bool) {
 	oldest := q.Process
 	for _, m := range r.Members {
-		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || slices.Contains(q.Followers, m.Agent) || m.Verdict(s) != Alive {
+		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || slices.Contains(q.Followers, m.Agent) ||
+			m.Verdict(s) != Alive {
 			continue
 		}
 
@@ -303,7 +304,8 @@ func ContextName(s string) string {
 		name = strings.TrimRight(name[:maxContext-9], "-.") + "-" + shortSum(s, 8)
 	}
 
-	for _, device := range []string{"con", "prn", "aux", "nul", "com", "lpt"} { // Windows reserves these names, with any ending
+	// Windows reserves these names, with any ending
+	for _, device := range []string{"con", "prn", "aux", "nul", "com", "lpt"} {
 		stem, _, _ := strings.Cut(strings.ToLower(name), ".")
 		if stem == device || len(stem) == 4 && strings.HasPrefix(stem, device) {
 			return "session-" + name
@@ -373,7 +375,8 @@ func (r Room) contextOwner(name string, a AgentID) (AgentID, bool) {
 // It fails with [CodeUnknownMember] and [CodeMemberPresent].
 func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Event, error) {
 	if !r.hasSession(a) || !r.isJoined(a) {
-		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).Hintf("start one: %s", Cmd("tt session start"))
+		return r, nil, Errorf(CodeUnknownMember, "%s has no session here", a).With("agent_id", a).
+			Hintf("start one: %s", Cmd("tt session start"))
 	}
 
 	me, _ := r.Member(a)
@@ -383,7 +386,8 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 
 	if parent, under := r.Parent(a, above, s); under {
 		return r, nil, Errorf(CodeMemberPresent, "%s started you and holds the stick, so you work under its turn, as a helper", parent).
-			With("agent_id", parent).With("verdict", Alive).Hintf("go on as a helper; %s says what is left to the primary", Cmd("tt session role"))
+			With("agent_id", parent).With("verdict", Alive).
+			Hintf("go on as a helper; %s says what is left to the primary", Cmd("tt session role"))
 	}
 
 	p := SessionStartedPayload{Role: RolePrimary, Start: StartPromoted}

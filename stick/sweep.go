@@ -51,7 +51,8 @@ func stepToCommit(other AgentID, own []string) Hint {
 		values[i] = p
 	}
 
-	return Hintf("commit only your own: %s; or %s", Cmd("git commit -m … --"+strings.Repeat(" <path>", len(own)), values...), ask)
+	return Hintf("commit only your own: %s; or %s", Cmd("git commit -m … --"+strings.Repeat(" <path>",
+		len(own)), values...), ask)
 }
 
 // firstPaths names the first few paths, and counts the others.
@@ -123,5 +124,6 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 		step = Hintf("push only your own: %s; or %s", own, step)
 	}
 
-	return r.asEnforced(r.errEditDenied(Wordsf("the push carries along %s of %s: %s", what, agentNames(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
+	return r.asEnforced(r.errEditDenied(Wordsf("the push carries along %s of %s: %s",
+		what, agentNames(others), Names(commits, maxDenied)), nil).Hintf("%s", step))
 }

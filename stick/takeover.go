@@ -76,7 +76,8 @@ func (r Room) keptWhileIdle(s *Probed, now Time) bool {
 
 // idleNoticeDue reports whether it is time to tell the owner that it looks idle.
 func (r Room) idleNoticeDue(s *Probed, now Time) bool {
-	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() && r.idleDeadline().Due(now) &&
+	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() &&
+		r.idleDeadline().Due(now) &&
 		!r.isGone(r.Turn.Owner, s)
 }
 
@@ -84,7 +85,8 @@ func (r Room) idleNoticeDue(s *Probed, now Time) bool {
 // over.
 func (r Room) sendIdleNotice(now Time) (Room, []Event) {
 	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.ownerActiveAt()
-	return r, []Event{r.newEvent(EventOwnerIdle, "", r.Turn.Owner).withPayload(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
+	return r, []Event{r.newEvent(EventOwnerIdle, "",
+		r.Turn.Owner).withPayload(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
 }
 
 // Take is a request to take over.
@@ -235,7 +237,8 @@ func pendingAt(d Deadline, now Time) Time {
 // errPriorOwner refuses a because others come first until the given time.
 func (r Room) errPriorOwner(until, now Time) *Error {
 	return r.withStickFacts(Errorf(CodePriorOwner, "you had the stick last, so others come first; %s", r.Holder(now)).
-		Hintf("if nobody takes it, you can in %s; until then %s", timeLeft(until.Sub(now)), r.NextStep())).With("opens_at", until)
+		Hintf("if nobody takes it, you can in %s; until then %s",
+			timeLeft(until.Sub(now)), r.NextStep())).With("opens_at", until)
 }
 
 // timeLeft says how much time is left.
@@ -247,7 +250,8 @@ func timeLeft(d time.Duration) Words {
 }
 
 func (r Room) errClosed() *Error {
-	return r.withStickFacts(Errorf(CodeRoomClosed, "the room is closed").Hintf("if it should be open again: %s", Cmd("tt join")))
+	return r.withStickFacts(Errorf(CodeRoomClosed, "the room is closed").
+		Hintf("if it should be open again: %s", Cmd("tt join")))
 }
 
 // errNotOpen refuses a takeover, says why, and says when one could open.
@@ -268,7 +272,8 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 
 	switch t.State {
 	case Owned:
-		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s", t.Owner, timeLeft(at.Sub(now)), r.NextStep())
+		e.Hintf("if %s does nothing, you can in %s at the earliest; until then %s",
+			t.Owner, timeLeft(at.Sub(now)), r.NextStep())
 	case Reserved:
 		e.Hintf("%s has %s left to take the stick; %s", t.ReservedFor, timeLeft(at.Sub(now)), r.NextStep())
 	}

@@ -71,13 +71,16 @@ type TaskStep struct {
 // TaskSteps is the table of transitions. The rules, the check of the log and the diagram use it.
 var TaskSteps = []TaskStep{
 	{ActSpawn, []TaskState{noTask}, TaskAssigned, EventTaskAssigned, "a branch and a worktree were made for it, unless it is for later"},
-	{ActBegin, []TaskState{TaskAssigned}, "", EventTaskBegun, "it was for later, and its branch and its worktree were made now"},
+	{ActBegin, []TaskState{TaskAssigned}, "",
+		EventTaskBegun, "it was for later, and its branch and its worktree were made now"},
 	{ActAfter, []TaskState{TaskAssigned}, "", EventTaskAfter, "it waits for other tasks than before"},
 	{ActStart, []TaskState{TaskAssigned}, TaskWorking, EventTaskStarted, "an agent took it on"},
-	{ActStart, []TaskState{TaskWorking, TaskConflicted}, "", EventTaskStarted, "another agent took it on, because the first one is gone"},
+	{ActStart, []TaskState{TaskWorking, TaskConflicted}, "",
+		EventTaskStarted, "another agent took it on, because the first one is gone"},
 	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted, "the rebase by `tt task done` stopped at a conflict, and is still in progress"},
 	{ActDone, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskInReview, EventTaskReviewRequested, "the worker asks for a review of a commit"},
-	{ActKeep, []TaskState{TaskApproved}, "", EventTaskReviewRequested, "its commit makes the same change on a newer base, so the approval stays"},
+	{ActKeep, []TaskState{TaskApproved}, "",
+		EventTaskReviewRequested, "its commit makes the same change on a newer base, so the approval stays"},
 	{ActMoved, []TaskState{TaskApproved}, TaskInReview, EventTaskReviewRequested, "the branch has commits that nobody approved"},
 	{ActApprove, []TaskState{TaskInReview}, TaskApproved, EventTaskApproved, "a reviewer approved one commit"},
 	{ActChanges, []TaskState{TaskInReview, TaskApproved}, TaskWorking, EventTaskChangesRequested, "a reviewer asks for changes"},
@@ -120,8 +123,9 @@ type Task struct {
 	Seq         int64    // its last event
 	Later       bool     // nobody has begun it: it has no branch and no worktree
 	After       []string // the tasks that have to land before it begins
-	Slot        int      // a small number of its own among the tasks that are being worked on in a checkout; [NoSlot] for none
-	PR          PullRequest
+	// a small number of its own among the tasks that are being worked on in a checkout; [NoSlot] for none
+	Slot int
+	PR   PullRequest
 
 	// Evidence.
 	HeartbeatAt Time
@@ -247,14 +251,16 @@ func (t Task) findStep(act TaskAct) (TaskStep, error) {
 		}
 	}
 
-	e := t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s", t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
+	e := t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s",
+		t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
 		Hintf("%s", t.NextStep()))
 	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {
 		case ActApprove, ActChanges, ActRetry, ActRollback:
 			e.Hintf("wait until its worker offers it for review; %s tells how far it is", Cmd("tt task show <task_id>", t.ID))
 		case ActMerge:
-			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is", Cmd("tt task show <task_id>", t.ID))
+			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is",
+				Cmd("tt task show <task_id>", t.ID))
 		}
 	}
 
@@ -272,9 +278,11 @@ func (t Task) NextStep() Hint {
 	case TaskWorking:
 		return Hintf("its worker commits, then: %s", Cmd("tt task done --task <task_id>", t.ID))
 	case TaskConflicted:
-		return Hintf("its worker resolves the conflict and finishes the rebase in %s, then: %s", t.Worktree, Cmd("tt task done --skip-rebase --task <task_id>", t.ID))
+		return Hintf("its worker resolves the conflict and finishes the rebase in %s, then: %s",
+			t.Worktree, Cmd("tt task done --skip-rebase --task <task_id>", t.ID))
 	case TaskInReview:
-		return Hintf("look at it: %s; then %s, or request-changes", Cmd("tt task diff <task_id>", t.ID), Cmd("tt task approve <task_id>", t.ID))
+		return Hintf("look at it: %s; then %s, or request-changes", Cmd("tt task diff <task_id>",
+			t.ID), Cmd("tt task approve <task_id>", t.ID))
 	case TaskApproved:
 		return Hintf("%s", Cmd("tt task merge <task_id>", t.ID))
 	case TaskFailed:

@@ -60,7 +60,8 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 		}
 
 		if !ok {
-			return nil, Errorf(CodeNotFound, "there is no task %q to wait for", clip(a, 80)).With("field", "after").With("task_id", clip(a, 80)).
+			return nil, Errorf(CodeNotFound, "there is no task %q to wait for", clip(a, 80)).With("field", "after").
+				With("task_id", clip(a, 80)).
 				Hintf("to list the tasks: %s", Cmd("tt task list"))
 		}
 
@@ -70,7 +71,8 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 	}
 
 	if len(names) > MaxAfter {
-		return nil, Errorf(CodeUsage, "a task may wait for at most %d others, and these are %d", MaxAfter, len(names)).With("field", "after")
+		return nil, Errorf(CodeUsage, "a task may wait for at most %d others, and these are %d",
+			MaxAfter, len(names)).With("field", "after")
 	}
 
 	seen := map[string]bool{}
@@ -114,7 +116,8 @@ func wayTo(id, from string, find FindTask, seen map[string]bool) ([]string, erro
 }
 
 func errCycle(path []string) error {
-	return Errorf(CodeUsage, "a task can't wait for itself: %s", Words(strings.Join(path, " → "))).With("field", "after").With("cycle", path).
+	return Errorf(CodeUsage, "a task can't wait for itself: %s", Words(strings.Join(path, " → "))).
+		With("field", "after").With("cycle", path).
 		Hintf("leave out one of them; to see what each waits for: %s", Cmd("tt task list"))
 }
 
@@ -150,7 +153,8 @@ func (t Task) Begin(by AgentID, base string, in Checkout, slot int, waits []Task
 	case !t.Later:
 		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s was begun already", t.ID)).Hintf("%s", t.NextStep())
 	case len(waits) > 0:
-		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s", t.SayWaits(waits))).With("waits_for", taskNames(waits)).Hintf("%s", t.WaitStep(waits))
+		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s", t.SayWaits(waits))).
+			With("waits_for", taskNames(waits)).Hintf("%s", t.WaitStep(waits))
 	}
 	return taskEvent(t, s, by, "", TaskBegunFacts{Base: base, In: in, Slot: slotFact(slot, false)}), nil
 }
@@ -190,7 +194,8 @@ func Failed(waits []Task) (t Task, ok bool) {
 // WaitStep returns the hint what to do about a task that waits.
 func (t Task) WaitStep(waits []Task) Hint {
 	if d, ok := Failed(waits); ok {
-		return Hintf("to begin %s again: %s; to wait no longer for any task: %s", d.ID, Cmd("tt task retry <task_id>", d.ID), Cmd("tt task after <task_id> --none", t.ID))
+		return Hintf("to begin %s again: %s; to wait no longer for any task: %s", d.ID, Cmd("tt task retry <task_id>",
+			d.ID), Cmd("tt task after <task_id> --none", t.ID))
 	}
 	return Hintf("it is ready when they have landed; to see how far they are: %s", Cmd("tt task list"))
 }
@@ -203,7 +208,8 @@ func (t Task) SetAfter(by AgentID, after []string) (*Event, error) {
 	case err != nil:
 		return nil, err
 	case !t.Later:
-		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "somebody has begun %s; it waits for no task", t.ID)).Hintf("%s", t.NextStep())
+		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "somebody has begun %s; it waits for no task", t.ID)).
+			Hintf("%s", t.NextStep())
 	case slices.Equal(t.After, after):
 		return nil, nil
 	}

@@ -45,7 +45,8 @@ func (t Task) checkStep(typ EventType, to TaskStatus) error {
 		}
 	}
 
-	return fmt.Errorf("a task that is %q in attempt %d doesn't become %q in attempt %d by it", t.State, t.Attempt, to.State, to.Attempt)
+	return fmt.Errorf("a task that is %q in attempt %d doesn't become %q in attempt %d by it",
+		t.State, t.Attempt, to.State, to.Attempt)
 }
 
 // setWorker makes by the task's worker and adds the previous one to Earlier.

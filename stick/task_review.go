@@ -38,10 +38,13 @@ func (t Task) mayReview(v TaskDecision) error {
 		return t.withTaskFacts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review")).
 			Hintf("ask a person to run it")
 	case t.Worked(v.By) && !v.Override && v.Person:
-		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
-			Hintf("ask an agent to review it; if you work alone, approve your own work: %s", Cmd("tt task approve <task_id> --override", t.ID))
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it",
+			v.By, t.ID)).
+			Hintf("ask an agent to review it; if you work alone, approve your own work: %s",
+				Cmd("tt task approve <task_id> --override", t.ID))
 	case t.Worked(v.By) && !v.Override:
-		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it", v.By, t.ID)).
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it",
+			v.By, t.ID)).
 			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 	if author, same := v.findAuthor(v.Reviewer.Is); same {
@@ -59,9 +62,11 @@ func (t Task) isOffered(v TaskDecision) error {
 	case t.Head:
 		return nil
 	case "":
-		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, shortCommit(t.Head)))
+		return t.errReviewStale(v, "the branch %s no longer exists", t.Branch).
+			Hintf("restore it: %s", Cmd("git branch <branch> <commit>", t.Branch, shortCommit(t.Head)))
 	}
-	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review", t.Branch, shortCommit(v.Branch), shortCommit(t.Head)).
+	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review",
+		t.Branch, shortCommit(v.Branch), shortCommit(t.Head)).
 		Hintf("its worker has to offer it again; ask: %s; or give it back: %s, then %s", Cmd("tt msg send <agent> …", t.Worker),
 			Cmd("tt task diff <task_id>", t.ID), Cmd("tt task request-changes <task_id> …", t.ID))
 }
@@ -71,14 +76,16 @@ func (t Task) isOffered(v TaskDecision) error {
 func (t Task) hasSeen(v TaskDecision, about ...string) error {
 	switch {
 	case v.Head == "":
-		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).Hintf("look at it first: %s", Cmd("tt task diff <task_id>", t.ID))
+		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).
+			Hintf("look at it first: %s", Cmd("tt task diff <task_id>", t.ID))
 	case !slices.Contains(about, v.Head):
 		newest, is := t.Head, Words("was offered for review")
 		if newest == "" {
 			newest, is = v.Branch, "is its newest"
 		}
 
-		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s %s", shortCommit(v.Head), t.ID, shortCommit(newest), is).
+		return t.errReviewStale(v, "you saw commit %s of %s, but commit %s %s",
+			shortCommit(v.Head), t.ID, shortCommit(newest), is).
 			Hintf("look at what is new: %s", Cmd("tt task diff <task_id>", t.ID))
 	}
 	return nil
@@ -171,7 +178,8 @@ func (t Task) RequestChanges(v TaskDecision, what string) (Event, error) {
 
 	if strings.TrimSpace(what) == "" && len(v.Drafts) == 0 {
 		return Event{}, Errorf(CodeUsage, "say what must change").With("field", "reason").
-			Hintf("%s; or comment on lines first, of what this shows: %s", Cmd("tt task request-changes <task_id> …", t.ID), Cmd("tt task diff <task_id>", t.ID))
+			Hintf("%s; or comment on lines first, of what this shows: %s", Cmd("tt task request-changes <task_id> …",
+				t.ID), Cmd("tt task diff <task_id>", t.ID))
 	}
 
 	if err := checkReason("reason", what); err != nil {

@@ -18,7 +18,8 @@ type TaskCall struct {
 func (t Task) checkAttempt(c TaskCall) error {
 	switch {
 	case c.Attempt != 0 && c.Attempt != t.Attempt:
-		return t.errStaleAttempt("attempt %d of %s is over: attempt %d is %s", c.Attempt, t.ID, t.Attempt, t.State.Word(t.Cause))
+		return t.errStaleAttempt("attempt %d of %s is over: attempt %d is %s",
+			c.Attempt, t.ID, t.Attempt, t.State.Word(t.Cause))
 	case c.By == t.Worker && t.Worker != "" && t.Over():
 		return t.errStaleAttempt("attempt %d of %s is over: it is %s", t.Attempt, t.ID, t.State.Word(t.Cause))
 	}
@@ -41,7 +42,8 @@ func (t Task) Mine(c TaskCall) error {
 	case c.By == t.Worker && t.Worker != "", c.Person:
 		return nil
 	case t.Worked(c.By) && t.State == TaskAssigned:
-		return t.errStaleAttempt("%s worked on %s in an earlier attempt; nobody has started attempt %d yet", c.By, t.ID, t.Attempt).
+		return t.errStaleAttempt("%s worked on %s in an earlier attempt; nobody has started attempt %d yet",
+			c.By, t.ID, t.Attempt).
 			Hintf("stop the earlier work; to start attempt %d: %s", t.Attempt, Cmd("tt task start --task <task_id>", t.ID))
 	case t.Worked(c.By):
 		return t.errStaleAttempt("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
@@ -105,7 +107,8 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	}
 
 	if t.State != noTask {
-		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s", t.ID, t.State.Word(t.Cause)))
+		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "there is a task %s already, and it is %s",
+			t.ID, t.State.Word(t.Cause)))
 		if t.State == TaskFailed {
 			return Event{}, e.Hintf("to begin it again: %s", Cmd("tt task retry <task_id>", t.ID))
 		}
@@ -135,7 +138,8 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	s, err := t.findStep(ActStart)
 	switch {
 	case err == nil && t.Later:
-		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has begun %s, and it has no worktree", t.ID)).Hintf("%s", t.NextStep())
+		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has begun %s, and it has no worktree", t.ID)).
+			Hintf("%s", t.NextStep())
 	case err != nil && t.Worked(c.By) && !t.Over():
 		return nil, nil // the task is in review: there is nothing to start, and the caller is still its worker
 	case err != nil:
@@ -143,7 +147,8 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	case t.State != TaskAssigned && t.Worker == c.By:
 		return nil, nil
 	case t.State != TaskAssigned && !away:
-		return nil, t.withTaskFacts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).With("worker", t.Worker).
+		return nil, t.withTaskFacts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).
+			With("worker", t.Worker).
 			Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 	}
 	e := taskEvent(t, s, c.By, "", TaskStartedFacts{})
@@ -348,9 +353,11 @@ func (t Task) rollbackStep() (TaskStep, error) {
 	case err != nil:
 	case t.Result == "" && t.PR.HasMerge():
 		err = t.withTaskFacts(Errorf(CodeInvalidTransition, "%s was merged at the forge by pull request #%d, so tt has no merge to revert", t.ID, t.PR.Number)).
-			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>", shortCommit(t.PR.Commit)), Cmd("tt task new <task>"))
+			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>",
+				shortCommit(t.PR.Commit)), Cmd("tt task new <task>"))
 	case t.Result == "":
-		err = t.withTaskFacts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it", t.ID, t.Integration)).
+		err = t.withTaskFacts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it",
+			t.ID, t.Integration)).
 			Hintf("find what brought it there (%s), and revert that in a new task: %s",
 				Cmd("git log <branch>", t.Integration), Cmd("tt task new <task>"))
 	}

@@ -123,7 +123,8 @@ func Path(s string) string {
 
 // isUnseen reports whether a reader can't see a character in a line, or takes it for another blank.
 func isUnseen(r rune) bool {
-	return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Patch makes a diff safe to print on a terminal, and hides nothing of it: line breaks and tabs stay, and
@@ -215,7 +216,8 @@ func shellWord(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
-	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) }) < 0 && !tagged().MatchString(s) {
+	if utf8.ValidString(s) &&
+		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) }) < 0 && !tagged().MatchString(s) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 

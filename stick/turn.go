@@ -17,11 +17,14 @@ func (r Room) checkFence(by AgentID, f Fence, now Time) error {
 	case f.Turn != r.Turn.ID:
 		return r.errTurnMismatch(by, f.Turn, now)
 	case r.Turn.State == Owned && r.Turn.Owner != by:
-		return r.withStickFacts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).Hintf("%s", r.FencedStep(by)))
+		return r.withStickFacts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).
+			Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State == Owned && r.Turn.Lease != f.Lease:
-		return r.withStickFacts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).Hintf("%s", r.FencedStep(by)))
+		return r.withStickFacts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).
+			Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State != Owned:
-		return r.withStickFacts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
+		return r.withStickFacts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).
+			Hintf("%s", r.FencedStep(by)))
 	}
 	return nil
 }
@@ -132,7 +135,8 @@ func (r Room) grantTurn(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	}
 	if m, ok := r.Member(a); ok {
 		r.Turn.SequenceIndex = m.Ordinal
-		r.editMember(a, func(m *Member) { m.ReturnedAt = 0 }) // that its last wait came back without the turn no longer matters
+		// That its last wait came back without the turn no longer matters.
+		r.editMember(a, func(m *Member) { m.ReturnedAt = 0 })
 	}
 
 	return r.clampTimes(now)
