@@ -45,7 +45,8 @@ func (c ProjectCommand) Named(sum string) bool {
 // Accept accepts the command, which only a person may do. It fails with [CodePersonOnly].
 func (c ProjectCommand) Accept(by AgentID, person bool, now Time) (Acceptance, error) {
 	if !person {
-		return Acceptance{}, Errorf(CodePersonOnly, "only a person may accept a command that the project brings").With("key", c.Key).
+		return Acceptance{}, Errorf(CodePersonOnly,
+			"only a person may accept a command that the project brings").With("key", c.Key).
 			Hintf("ask a person to read and accept it; to see it: %s", Cmd("tt task init"))
 	}
 

@@ -136,7 +136,8 @@ func mergeUnique[T comparable](a, b []T) []T {
 // others whose work it is. That the repository is gone concerns everybody in the room.
 func (r Room) Take(t Taken) Event {
 	p := WorkTakenPayload{
-		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: clipPaths(t.Files), Count: len(t.Files), Stash: clipPaths(t.Stash), Of: t.Of,
+		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: clipPaths(t.Files),
+		Count: len(t.Files), Stash: clipPaths(t.Stash), Of: t.Of,
 		Rescue: t.Rescue, Kept: clipPaths(t.Kept), LeftOut: clipPaths(t.Left), Repository: t.Repository,
 	}
 

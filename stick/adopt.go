@@ -112,7 +112,9 @@ func (r Room) Adopt(q Adoption, files []EditedFile) (out []EditedFile, events []
 			continue
 		}
 
-		e := r.newEvent(EventChangesAdopted, q.By.Agent, a).withPayload(ChangesAdoptedPayload{Paths: clipPaths(theirs[a]), Count: len(theirs[a]), Rescue: q.Rescue})
+		e := r.newEvent(EventChangesAdopted, q.By.Agent, a).withPayload(ChangesAdoptedPayload{
+			Paths: clipPaths(theirs[a]), Count: len(theirs[a]), Rescue: q.Rescue,
+		})
 		e.Reason = strings.TrimSpace(q.Reason)
 		events = append(events, e)
 	}

@@ -151,7 +151,8 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 			t.ID, len(others))).
 			Hintf("say the rest in one: %s", Cmd("tt task request-changes <task_id> …", t.ID))
 	case drafts+c.sizeInBytes() > MaxReview:
-		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge, "your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.sizeInBytes(), MaxReview)).
+		return c, false, t.withTaskFacts(Errorf(CodeMessageTooLarge,
+			"your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.sizeInBytes(), MaxReview)).
 			With("size", drafts+c.sizeInBytes()).With("max", MaxReview).
 			Hintf("send those that you have: %s", Cmd("tt task request-changes <task_id>", t.ID))
 	}
@@ -176,16 +177,20 @@ func (t Task) Resolve(c TaskCall, x Comment) (*Event, error) {
 	case !x.For(c.By):
 		return nil, t.errNoComment(x.ID)
 	case x.Draft():
-		return nil, t.withTaskFacts(Errorf(CodeNotFound, "comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).With("comment_id", x.ID).
+		return nil, t.withTaskFacts(Errorf(CodeNotFound,
+			"comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).With("comment_id", x.ID).
 			Hintf("to delete it: %s", Cmd("tt task comment <task_id> --delete <comment>", t.ID, x.ID))
 	case !c.Person && c.By != x.Author && !t.Worked(c.By):
-		return nil, t.withTaskFacts(Errorf(CodeNotYourTask, "comment %d is by %s, and you have neither made it nor worked on %s", x.ID, x.Author, t.ID)).
+		return nil, t.withTaskFacts(Errorf(CodeNotYourTask,
+			"comment %d is by %s, and you have neither made it nor worked on %s", x.ID, x.Author, t.ID)).
 			With("comment_id", x.ID).Hintf("tell its author: %s", Cmd("tt msg send <agent> …", x.Author))
 	case !x.ResolvedAt.IsZero():
 		return nil, nil
 	}
 
-	e := Event{Type: EventTaskCommentResolved, From: c.By, Task: t.ID}.withPayload(TaskCommentResolvedPayload{CommentID: x.ID, Path: x.Path, Lines: x.Lines})
+	e := Event{Type: EventTaskCommentResolved, From: c.By, Task: t.ID}.withPayload(TaskCommentResolvedPayload{
+		CommentID: x.ID, Path: x.Path, Lines: x.Lines,
+	})
 	return &e, nil
 }
 

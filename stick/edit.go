@@ -327,7 +327,9 @@ func (r Room) Denied(by AgentID, paths []string) Event {
 // DeniedCommand makes the event that a hook stopped a command, see [Room.NotKept]. The sum tells the command
 // from others, see [Room.AskedAgain].
 func (r Room) DeniedCommand(by AgentID, form, sum string) Event {
-	return r.newEvent(EventStickDenied, by, "").withPayload(StickDeniedPayload{Command: clip(form, maxCommand), Sum: sum})
+	return r.newEvent(EventStickDenied, by, "").withPayload(StickDeniedPayload{
+		Command: clip(form, maxCommand), Sum: sum,
+	})
 }
 
 // EditTold makes the event that an agent was told of an edit against the rules. It is for the holder of the
@@ -344,7 +346,9 @@ func (r Room) EditTold(by AgentID, paths []string) Event {
 		to = r.Turn.Owner
 	}
 
-	return r.newEvent(EventEditTold, by, to).withPayload(EditToldPayload{Paths: clipPaths(paths), Count: len(paths), Paused: r.Paused.On()})
+	return r.newEvent(EventEditTold, by, to).withPayload(EditToldPayload{
+		Paths: clipPaths(paths), Count: len(paths), Paused: r.Paused.On(),
+	})
 }
 
 // PushTold is [Room.EditTold] for a push to a branch that the members share.
@@ -398,7 +402,9 @@ func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 	}
 
 	m, _ := r.Member(by)
-	return r.newEvent(EventLateEdit, by, to).withPayload(LateEditPayload{Paths: clipPaths(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0})
+	return r.newEvent(EventLateEdit, by, to).withPayload(LateEditPayload{
+		Paths: clipPaths(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0,
+	})
 }
 
 // clipPaths returns the first few paths, cut to a length that fits into an event.

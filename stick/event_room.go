@@ -296,7 +296,9 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	eventRow(eventKind[TakeoverPayload]{
-		Type: EventTakeover, Meaning: "the stick was taken from its owner or recipient", Turn: nextTurn, For: forRecipient,
+		Type:    EventTakeover,
+		Meaning: "the stick was taken from its owner or recipient",
+		Turn:    nextTurn, For: forRecipient,
 		Say: func(e Event, p TakeoverPayload) Words {
 			from := Words("nobody")
 			if p.Prior != "" {
@@ -368,7 +370,9 @@ var roomEvents = []EventInfo{
 		},
 	}),
 	eventRow(eventKind[RoomMovedPayload]{
-		Type: EventRoomMoved, Meaning: "the room's directory was gone, and the room moved to another", For: forRecipient,
+		Type:    EventRoomMoved,
+		Meaning: "the room's directory was gone, and the room moved to another",
+		For:     forRecipient,
 		Say: func(e Event, p RoomMovedPayload) Words {
 			if p.From == "" || p.To == "" { // damaged
 				return agentName(e.From) + " moved the room"

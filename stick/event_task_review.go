@@ -122,13 +122,15 @@ func (f TaskChangesRequestedFacts) sentComments() []Comment { return f.Comments 
 
 func (f TaskApprovedFacts) asReview(e Event) TaskReview {
 	return TaskReview{
-		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, At: e.CreatedAt,
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type,
+		Head: f.Head, Body: e.Reason, At: e.CreatedAt,
 	}
 }
 
 func (f TaskChangesRequestedFacts) asReview(e Event) TaskReview {
 	return TaskReview{
-		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type, Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
+		Seq: e.Seq, Attempt: f.Attempt, Reviewer: e.From, Decision: e.Type,
+		Head: f.Head, Body: e.Reason, Report: f.Report, At: e.CreatedAt,
 	}
 }
 

@@ -322,7 +322,9 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		}
 
 		r = next
-		events = append(events, release.withPayload(ReleasePayload{Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed}))
+		events = append(events, release.withPayload(ReleasePayload{
+			Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed,
+		}))
 	case !q.Person:
 		e := r.withStickFacts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s",
 			r.Holder(now)))
@@ -331,7 +333,8 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		}
 		return r, nil, e.Hintf("take the turn first: %s", Cmd("tt wait"))
 	case r.Turn.State == Owned:
-		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn, "the room can't be closed while %s holds the stick", r.Turn.Owner).
+		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn,
+			"the room can't be closed while %s holds the stick", r.Turn.Owner).
 			Hintf("ask: %s; or take the stick first: %s",
 				Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
 	}
@@ -394,7 +397,8 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	rank := map[AgentID]int{}
 	for _, a := range order {
 		if !r.isJoined(a) {
-			return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a).
+			return r, nil, Errorf(CodeUnknownMember,
+				"%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a).
 				Hintf("%s lists the members", Cmd("tt state"))
 		}
 
@@ -425,5 +429,7 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	}
 
 	r.Members = ms
-	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(PolicyChangedPayload{Order: all})}, nil
+	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(PolicyChangedPayload{
+		Order: all,
+	})}, nil
 }

@@ -24,7 +24,10 @@ const (
 )
 
 // NeedKinds are all kinds in their order.
-var NeedKinds = []NeedKind{NeedAnswer, NeedTakeover, NeedRelease, NeedMessage, NeedReview, NeedRedGate, NeedMerge, NeedTask, NeedRescue}
+var NeedKinds = []NeedKind{
+	NeedAnswer, NeedTakeover, NeedRelease, NeedMessage, NeedReview, NeedRedGate, NeedMerge, NeedTask,
+	NeedRescue,
+}
 
 // Need is something that waits for a person.
 type Need struct {

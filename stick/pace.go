@@ -30,7 +30,10 @@ func wakeDelay(n int) time.Duration {
 }
 
 // WakeTypes are the types of events that [WakeAt] looks at.
-var WakeTypes = []EventType{EventMessageSent, EventMessageAcked, EventClaim, EventTakeover, EventTaskApproved, EventTaskChangesRequested}
+var WakeTypes = []EventType{
+	EventMessageSent, EventMessageAcked, EventClaim, EventTakeover, EventTaskApproved,
+	EventTaskChangesRequested,
+}
 
 // WakeAt returns when an event for an idle agent a may wake it: at once, or later if it comes from an agent
 // and the two have woken each other several times. past holds earlier events of [WakeTypes], in the order of

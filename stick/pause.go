@@ -44,7 +44,8 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 		return r, nil, Errorf(CodePersonOnly, "only a person may pause a room").
 			Hintf("ask everybody here to stop: %s", Cmd("tt msg send room …"))
 	case reason == "":
-		return r, nil, Errorf(CodeUsage, "a pause needs a reason, which everybody here is told").With("field", "reason").
+		return r, nil, Errorf(CodeUsage,
+			"a pause needs a reason, which everybody here is told").With("field", "reason").
 			Hintf("say why: %s", Cmd("tt pause …"))
 	case r.Closed:
 		return r, nil, r.errClosed()

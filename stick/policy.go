@@ -137,7 +137,8 @@ var PolicyKeys = []PolicyKey{
 		next:     func(l *Limits) *time.Duration { return &l.WaiterGrace },
 	},
 	{
-		Name: "owner_idle_ttl", Meaning: "how long a holder whose process is alive may do nothing before it counts as idle",
+		Name:     "owner_idle_ttl",
+		Meaning:  "how long a holder whose process is alive may do nothing before it counts as idle",
 		duration: func(p *Policy) *time.Duration { return &p.OwnerIdleTTL },
 		next:     func(l *Limits) *time.Duration { return &l.OwnerIdleTTL },
 	},
@@ -168,13 +169,15 @@ var PolicyKeys = []PolicyKey{
 		Name: "enforce_checkouts",
 		Meaning: "where the members have several checkouts, in which of them edits need the stick: holder in its holder's, all in each; " +
 			"only a person may relax it",
-		words: []string{string(FencedHolders), string(FencedAll)}, word: func(p *Policy) *string { return (*string)(&p.EnforceCheckouts) },
+		words: []string{string(FencedHolders), string(FencedAll)},
+		word:  func(p *Policy) *string { return (*string)(&p.EnforceCheckouts) },
 	},
 	{
 		Name: "snapshots",
 		Meaning: "whether uncommitted work is copied before and after the calls of agents' tools, and at a takeover: on, or off nothing is, " +
 			"and what a command takes away is lost; only a person may switch it off",
-		words: []string{string(SnapshotsOn), string(SnapshotsOff)}, word: func(p *Policy) *string { return (*string)(&p.Snapshots) },
+		words: []string{string(SnapshotsOn), string(SnapshotsOff)},
+		word:  func(p *Policy) *string { return (*string)(&p.Snapshots) },
 	},
 }
 

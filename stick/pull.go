@@ -64,7 +64,8 @@ func (t Task) CanPull() error {
 	if t.Offered() {
 		return nil
 	}
-	return t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: a pull request needs a commit that its worker has offered for review", t.ID, t.State.Word(t.Cause))).
+	return t.withTaskFacts(Errorf(CodeInvalidTransition,
+		"%s is %s: a pull request needs a commit that its worker has offered for review", t.ID, t.State.Word(t.Cause))).
 		Hintf("%s", t.NextStep())
 }
 

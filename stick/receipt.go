@@ -115,7 +115,9 @@ func (r Room) ReadMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt,
 	if after == c {
 		return c, nil
 	}
-	return after, []Event{r.newEvent(EventMessageRead, by, sent.From).withPayload(MessageReadPayload{MessageID: c.Event})}
+	return after, []Event{r.newEvent(EventMessageRead, by, sent.From).withPayload(MessageReadPayload{
+		MessageID: c.Event,
+	})}
 }
 
 // MayAck refuses that by acknowledges a message which it has sent itself, under another name. It fails with
@@ -136,7 +138,9 @@ func (r Room) AckMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, 
 	if err != nil || after == c {
 		return c, nil, err
 	}
-	return after, []Event{r.newEvent(EventMessageAcked, by, sent.From).withPayload(MessageAckedPayload{MessageID: c.Event})}, nil
+	return after, []Event{r.newEvent(EventMessageAcked, by, sent.From).withPayload(MessageAckedPayload{
+		MessageID: c.Event,
+	})}, nil
 }
 
 // WithdrawMessage withdraws a message of by from every recipient that hasn't acknowledged it, and they learn

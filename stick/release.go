@@ -16,7 +16,9 @@ func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room
 
 	r, to, nobody := r.nameNext(s, now)
 	e.To = to
-	return r, []Event{e.withPayload(ReleasePayload{Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt()})}, nil
+	return r, []Event{e.withPayload(ReleasePayload{
+		Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt(),
+	})}, nil
 }
 
 // Next is the recipient of a pass that lets the room choose.
@@ -48,7 +50,9 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	r = r.reserveStick(to, ByPass, now)
 	reachable := r.Listening(to, "", s)
 	e.To = to
-	return r, []Event{e.withPayload(PassPayload{Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt()})}, nil
+	return r, []Event{e.withPayload(PassPayload{
+		Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt(),
+	})}, nil
 }
 
 // errUnknownMember refuses an agent that isn't an active member, and says why it isn't.
@@ -69,11 +73,13 @@ func (r Room) errUnknownMember(a AgentID, what Words, s *Probed) *Error {
 
 	if a == "" {
 		return Errorf(CodeUnknownMember, "no other member is active").With("to_agent_id", nil).
-			Hintf("release instead; whoever comes next finds the handoff: %s", Cmd("tt release --status … --next-action …"))
+			Hintf("release instead; whoever comes next finds the handoff: %s",
+				Cmd("tt release --status … --next-action …"))
 	}
 
 	return Errorf(CodeUnknownMember, "%s %s: %s", clip(string(a), 70), what, why).With("to_agent_id", a).
-		Hintf("%s lists the members; %s lets the room choose", Cmd("tt state"), Cmd("tt release --status … --next-action …"))
+		Hintf("%s lists the members; %s lets the room choose",
+			Cmd("tt state"), Cmd("tt release --status … --next-action …"))
 }
 
 // handOver does what release and pass have in common: it checks the handoff and the fence, and ends the

@@ -244,7 +244,8 @@ func (r Room) takeStale(q Reserving, m Meet) []Event {
 	return []Event{
 		end.withPayload(UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
 		told.withPayload(ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &Message{
-			To: []AgentID{m.Agent}, Category: Resume, Subject: string("your reservation of " + patternWords(m.Pattern) + " was taken over"),
+			To: []AgentID{m.Agent}, Category: Resume,
+			Subject: string("your reservation of " + patternWords(m.Pattern) + " was taken over"),
 			Contract: Contract{
 				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
 				Evidence: why + "; process: " + string(m.Verdict),
@@ -268,7 +269,8 @@ func (r Room) tellIncursion(q Reserving, m Meet, refused bool) []Event {
 		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s",
 			patternWords(m.Asked), patternWords(m.Pattern), m.Witness)),
 		Contract: Contract{
-			Overlap: string(m.Overlap), Owner: string(m.Agent), Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
+			Overlap: string(m.Overlap), Owner: string(m.Agent),
+			Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
 			Resolution: string(settlingAdvice(string(m.Overlap), m.Agent, m.Witness)),
 		},
 	}})}
@@ -307,7 +309,8 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 		e := r.newEvent(EventUnreserved, by, "")
 		if v.Agent != by {
 			if !person {
-				return nil, Errorf(CodePersonOnly, "reservation %d is %s's: only its owner or a person can end it", v.ID, v.Agent).
+				return nil, Errorf(CodePersonOnly,
+					"reservation %d is %s's: only its owner or a person can end it", v.ID, v.Agent).
 					With("reservation_id", v.ID).With("owner", v.Agent).Hintf("ask: %s", Cmd("tt msg send <agent> …", v.Agent))
 			}
 			e.To = v.Agent

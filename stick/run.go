@@ -110,7 +110,8 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 	}
 
 	if t.Later {
-		return next, nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has begun %s, so it has no worktree", t.ID)).
+		return next, nil, t.withTaskFacts(Errorf(CodeInvalidTransition,
+			"nobody has begun %s, so it has no worktree", t.ID)).
 			Hintf("to begin it: %s", Cmd("tt task start --task <task_id>", t.ID))
 	}
 
@@ -227,9 +228,11 @@ func (t Task) errRuns(r Run, state RunState) error {
 	case r.Queued:
 		how = "waits until fewer commands run"
 	}
-	return t.withTaskFacts(Errorf(CodeAlreadyRunning, "run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
+	return t.withTaskFacts(Errorf(CodeAlreadyRunning,
+		"run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
 		With("run", r.Number).With("pid", r.Process.PID).
-		Hintf("to see what it prints: %s; to end it: %s", Cmd("tt task logs <task_id>", t.ID), Cmd("tt task stop <task_id>", t.ID))
+		Hintf("to see what it prints: %s; to end it: %s",
+			Cmd("tt task logs <task_id>", t.ID), Cmd("tt task stop <task_id>", t.ID))
 }
 
 // errMostRun refuses a run over the project's limit.
@@ -239,7 +242,8 @@ func (t Task) errMostRun(q RunStart) error {
 		are = "command of a task runs"
 	}
 
-	return t.withTaskFacts(Errorf(CodeMaxRunning, "%d %s here, and [worker] max_running in .talking-stick.toml allows %d",
+	return t.withTaskFacts(Errorf(CodeMaxRunning,
+		"%d %s here, and [worker] max_running in .talking-stick.toml allows %d",
 		q.Running, are, q.Most)).
 		With("running", q.Running).With("max_running", q.Most).
 		Hintf("wait until one has ended; %s lists them", Cmd("tt task list"))

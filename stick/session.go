@@ -281,7 +281,8 @@ func (r Room) resumeEvent(by, crashed AgentID, written, now Time) Event {
 	}
 
 	return r.newEvent(EventResume, by, to).withPayload(ResumePayload{Message: &Message{Category: Resume, Contract: Contract{
-		ResumeReason: "the primary session before this one didn't end properly", PriorSession: prior, Adopted: string(by),
+		ResumeReason: "the primary session before this one didn't end properly",
+		PriorSession: prior, Adopted: string(by),
 		Evidence: fmt.Sprintf("%s; its context was written %s", why, Ago(now.Sub(written))),
 	}}})
 }
@@ -385,7 +386,8 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 	}
 
 	if parent, under := r.Parent(a, above, s); under {
-		return r, nil, Errorf(CodeMemberPresent, "%s started you and holds the stick, so you work under its turn, as a helper", parent).
+		return r, nil, Errorf(CodeMemberPresent,
+			"%s started you and holds the stick, so you work under its turn, as a helper", parent).
 			With("agent_id", parent).With("verdict", Alive).
 			Hintf("go on as a helper; %s says what is left to the primary", Cmd("tt session role"))
 	}
@@ -395,7 +397,8 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 		v := prior.Verdict(s)
 		silent := Deadline{r.SeenAt(prior), r.Policy.OwnerLeaseTTL}
 		if v == Alive || v == Unknown && !silent.Due(now) {
-			e := Errorf(CodeMemberPresent, "%s is the primary, and was seen %s", prior.Agent, Ago(now.Sub(r.SeenAt(prior)))).
+			e := Errorf(CodeMemberPresent,
+				"%s is the primary, and was seen %s", prior.Agent, Ago(now.Sub(r.SeenAt(prior)))).
 				With("agent_id", prior.Agent).With("verdict", v).
 				Hintf("ask it to end its session: %s", Cmd("tt msg send <agent> …", prior.Agent))
 			return r, nil, e
@@ -420,7 +423,9 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 	}
 
 	r.editMember(a, func(m *Member) { m.Session.Running = false })
-	e := r.newEvent(EventSessionEnded, a, "").withPayload(SessionEndedPayload{Role: m.Session.Role, Context: m.Session.Context})
+	e := r.newEvent(EventSessionEnded, a, "").withPayload(SessionEndedPayload{
+		Role: m.Session.Role, Context: m.Session.Context,
+	})
 	e.Reason = reason
 	return []Event{e}
 }

@@ -198,7 +198,9 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 
 	for _, a := range former {
 		if _, ok := r.Member(a); ok {
-			ev := r.newEvent(EventChangesAdopted, q.By.Agent, a).withPayload(ChangesAdoptedPayload{Stash: clipPaths(theirs[a])})
+			ev := r.newEvent(EventChangesAdopted, q.By.Agent, a).withPayload(ChangesAdoptedPayload{
+				Stash: clipPaths(theirs[a]),
+			})
 			ev.Reason = strings.TrimSpace(q.Reason)
 			events = append(events, ev)
 		}

@@ -158,7 +158,8 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 		return r, nil, "", r.errPriorOwner(guard, now)
 	}
 	p := TakeoverPayload{
-		Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner, Ends: t.State == Owned, WaitedSince: r.waitedSince(q.By, s, now),
+		Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner,
+		Ends: t.State == Owned, WaitedSince: r.waitedSince(q.By, s, now),
 	}
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
@@ -264,7 +265,8 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 		}
 	}
 
-	e := r.withStickFacts(Errorf(CodeTakeoverNotAvailable, "you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
+	e := r.withStickFacts(Errorf(CodeTakeoverNotAvailable,
+		"you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
 	at := r.opensAt(s, now)
 	if at.IsZero() {
 		return e
@@ -389,7 +391,8 @@ type CauseInfo struct {
 var Causes = []CauseInfo{
 	{OwnerGone, "the owner's processes have ended"},
 	{OwnerTimeout, "the lease has timed out and nothing proves that the owner is alive"},
-	{OwnerIdle, "the owner is alive but has done nothing for owner_idle_ttl, and was told so at least waiter_grace ago"},
+	{OwnerIdle,
+		"the owner is alive but has done nothing for owner_idle_ttl, and was told so at least waiter_grace ago"},
 	{ClaimTimeout, "a pass wasn't claimed for claim_ttl, or a grant wasn't acknowledged for that long"},
 	{RecipientGone, "the process of the member that the stick is reserved for has ended"},
 	{OperatorRequested, "a person asked for it"},

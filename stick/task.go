@@ -23,7 +23,9 @@ const (
 )
 
 // TaskStates lists all states, in the order in which most tasks reach them.
-var TaskStates = []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}
+var TaskStates = []TaskState{
+	TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed,
+}
 
 // Word returns the word for the state in texts. cause is why the task got there: one that was cancelled isn't
 // called failed.
@@ -70,28 +72,39 @@ type TaskStep struct {
 
 // TaskSteps is the table of transitions. The rules, the check of the log and the diagram use it.
 var TaskSteps = []TaskStep{
-	{ActSpawn, []TaskState{noTask}, TaskAssigned, EventTaskAssigned, "a branch and a worktree were made for it, unless it is for later"},
+	{ActSpawn, []TaskState{noTask}, TaskAssigned, EventTaskAssigned,
+		"a branch and a worktree were made for it, unless it is for later"},
 	{ActBegin, []TaskState{TaskAssigned}, "",
 		EventTaskBegun, "it was for later, and its branch and its worktree were made now"},
 	{ActAfter, []TaskState{TaskAssigned}, "", EventTaskAfter, "it waits for other tasks than before"},
 	{ActStart, []TaskState{TaskAssigned}, TaskWorking, EventTaskStarted, "an agent took it on"},
 	{ActStart, []TaskState{TaskWorking, TaskConflicted}, "",
 		EventTaskStarted, "another agent took it on, because the first one is gone"},
-	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted, "the rebase by `tt task done` stopped at a conflict, and is still in progress"},
-	{ActDone, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskInReview, EventTaskReviewRequested, "the worker asks for a review of a commit"},
+	{ActConflict, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskConflicted, EventTaskConflicted,
+		"the rebase by `tt task done` stopped at a conflict, and is still in progress"},
+	{ActDone, []TaskState{TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskInReview, EventTaskReviewRequested,
+		"the worker asks for a review of a commit"},
 	{ActKeep, []TaskState{TaskApproved}, "",
 		EventTaskReviewRequested, "its commit makes the same change on a newer base, so the approval stays"},
-	{ActMoved, []TaskState{TaskApproved}, TaskInReview, EventTaskReviewRequested, "the branch has commits that nobody approved"},
+	{ActMoved, []TaskState{TaskApproved}, TaskInReview, EventTaskReviewRequested,
+		"the branch has commits that nobody approved"},
 	{ActApprove, []TaskState{TaskInReview}, TaskApproved, EventTaskApproved, "a reviewer approved one commit"},
-	{ActChanges, []TaskState{TaskInReview, TaskApproved}, TaskWorking, EventTaskChangesRequested, "a reviewer asks for changes"},
+	{ActChanges, []TaskState{TaskInReview, TaskApproved}, TaskWorking, EventTaskChangesRequested,
+		"a reviewer asks for changes"},
 	{ActMerge, []TaskState{TaskApproved}, "", EventTaskMergeStarted, "it is its turn in the merge queue"},
-	{ActReturn, []TaskState{TaskApproved}, TaskWorking, EventTaskChangesRequested, "it conflicts with the integration branch, the gate is red only with it, or its settings can't be read"},
-	{ActLand, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskFailed}, TaskCompleted, EventTaskCompleted, "the integration branch contains it"},
-	{ActFail, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview}, TaskFailed, EventTaskFailed, "the worker gave it up"},
-	{ActCancel, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskFailed, EventTaskFailed, "it was cancelled"},
-	{ActRetry, []TaskState{TaskFailed}, TaskAssigned, EventTaskRetried, "another attempt begins; commands of earlier attempts are refused"},
+	{ActReturn, []TaskState{TaskApproved}, TaskWorking, EventTaskChangesRequested,
+		"it conflicts with the integration branch, the gate is red only with it, or its settings can't be read"},
+	{ActLand, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskFailed}, TaskCompleted, EventTaskCompleted,
+		"the integration branch contains it"},
+	{ActFail, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview}, TaskFailed, EventTaskFailed,
+		"the worker gave it up"},
+	{ActCancel, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved}, TaskFailed, EventTaskFailed,
+		"it was cancelled"},
+	{ActRetry, []TaskState{TaskFailed}, TaskAssigned, EventTaskRetried,
+		"another attempt begins; commands of earlier attempts are refused"},
 	{ActRollback, []TaskState{TaskCompleted}, TaskFailed, EventTaskRolledBack, "a new commit reverts the merge"},
-	{ActPull, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}, "", EventTaskPullRequest, "its pull request at a forge was opened, or changed there"},
+	{ActPull, []TaskState{TaskAssigned, TaskWorking, TaskConflicted, TaskInReview, TaskApproved, TaskCompleted, TaskFailed}, "", EventTaskPullRequest,
+		"its pull request at a forge was opened, or changed there"},
 }
 
 // Task is a unit of work with a branch and a worktree of its own.

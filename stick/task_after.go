@@ -151,7 +151,8 @@ func (t Task) Begin(by AgentID, base string, in Checkout, slot int, waits []Task
 	case err != nil:
 		return Event{}, err
 	case !t.Later:
-		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s was begun already", t.ID)).Hintf("%s", t.NextStep())
+		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition,
+			"%s was begun already", t.ID)).Hintf("%s", t.NextStep())
 	case len(waits) > 0:
 		return Event{}, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s", t.SayWaits(waits))).
 			With("waits_for", taskNames(waits)).Hintf("%s", t.WaitStep(waits))

@@ -48,7 +48,8 @@ func (t Task) mayReview(v TaskDecision) error {
 			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 	if author, same := v.findAuthor(v.Reviewer.Is); same {
-		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview,
+			"you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
 			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 
@@ -67,7 +68,8 @@ func (t Task) isOffered(v TaskDecision) error {
 	}
 	return t.errReviewStale(v, "%s is at %s, but commit %s was offered for review",
 		t.Branch, shortCommit(v.Branch), shortCommit(t.Head)).
-		Hintf("its worker has to offer it again; ask: %s; or give it back: %s, then %s", Cmd("tt msg send <agent> …", t.Worker),
+		Hintf("its worker has to offer it again; ask: %s; or give it back: %s, then %s",
+			Cmd("tt msg send <agent> …", t.Worker),
 			Cmd("tt task diff <task_id>", t.ID), Cmd("tt task request-changes <task_id> …", t.ID))
 }
 
@@ -107,7 +109,8 @@ func (t Task) mayApprove(v TaskDecision) error {
 	}
 
 	if author, below := v.belowAuthor(); below && v.Independent {
-		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
+		return t.withTaskFacts(Errorf(CodeAuthorCannotReview,
+			"%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
 			With("author", author).Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
 
@@ -137,8 +140,10 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	}
 
 	if n := len(v.Drafts); n > 0 && t.State == TaskApproved {
-		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).
-			Hintf("to send them, return the task: %s; else delete them: %s", Cmd("tt task request-changes <task_id>", t.ID),
+		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition,
+			"%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).
+			Hintf("to send them, return the task: %s; else delete them: %s",
+				Cmd("tt task request-changes <task_id>", t.ID),
 				Cmd("tt task comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
 	}
 

@@ -44,14 +44,17 @@ func (t Task) Mine(c TaskCall) error {
 	case t.Worked(c.By) && t.State == TaskAssigned:
 		return t.errStaleAttempt("%s worked on %s in an earlier attempt; nobody has started attempt %d yet",
 			c.By, t.ID, t.Attempt).
-			Hintf("stop the earlier work; to start attempt %d: %s", t.Attempt, Cmd("tt task start --task <task_id>", t.ID))
+			Hintf("stop the earlier work; to start attempt %d: %s",
+				t.Attempt, Cmd("tt task start --task <task_id>", t.ID))
 	case t.Worked(c.By):
 		return t.errStaleAttempt("%s worked on %s before; attempt %d is %s", c.By, t.ID, t.Attempt, workerOf(t))
 	case t.Worker == "":
-		return t.withTaskFacts(Errorf(CodeInvalidTransition, "nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
+		return t.withTaskFacts(Errorf(CodeInvalidTransition,
+			"nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
 	}
 	return t.withTaskFacts(Errorf(CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).With("worker", t.Worker).
-		Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
+		Hintf("%s lists the tasks; to tell its worker something: %s",
+			Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 }
 
 func workerOf(t Task) Words {
@@ -122,7 +125,8 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 	}
 
 	return taskEvent(t, s, q.By, "", TaskAssignedFacts{
-		TaskStatus: TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec, Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
+		TaskStatus: TaskStatus{Attempt: 1}, Description: q.Description, Spec: q.Spec,
+		Branch: q.Branch, Worktree: q.Worktree, Integration: q.Integration, Base: q.Base,
 		In: q.In, Slot: slotFact(q.Slot, q.Later), After: q.After, Later: q.Later,
 	}), nil
 }
@@ -149,7 +153,8 @@ func (t Task) Start(c TaskCall, away bool) (*Event, error) {
 	case t.State != TaskAssigned && !away:
 		return nil, t.withTaskFacts(Errorf(CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).
 			With("worker", t.Worker).
-			Hintf("%s lists the tasks; to tell its worker something: %s", Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
+			Hintf("%s lists the tasks; to tell its worker something: %s",
+				Cmd("tt task list"), Cmd("tt msg send <agent> …", t.Worker))
 	}
 	e := taskEvent(t, s, c.By, "", TaskStartedFacts{})
 	return &e, nil
@@ -165,7 +170,8 @@ type Offering struct {
 // eventFacts returns what the event of an offer says.
 func (q Offering) eventFacts() TaskReviewRequestedFacts {
 	return TaskReviewRequestedFacts{
-		Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: len(q.GateFiles) > 0, Checks: q.Checks, GateFiles: q.GateFiles[:min(len(q.GateFiles), maxGateFiles)],
+		Base: q.Base, Head: q.Head, Patch: q.Patch, ChangesGate: len(q.GateFiles) > 0,
+		Checks: q.Checks, GateFiles: q.GateFiles[:min(len(q.GateFiles), maxGateFiles)],
 	}
 }
 
@@ -242,7 +248,9 @@ func (t Task) Return(by AgentID, cause, reason, report string, files []string) (
 		return Event{}, err
 	}
 
-	e := taskEvent(t, s, by, t.Worker, TaskChangesRequestedFacts{Head: t.Approved, Cause: cause, Report: report, Files: files})
+	e := taskEvent(t, s, by, t.Worker, TaskChangesRequestedFacts{
+		Head: t.Approved, Cause: cause, Report: report, Files: files,
+	})
 	e.Reason = clipBytes(reason, maxReason)
 	return e, nil
 }
@@ -352,11 +360,13 @@ func (t Task) rollbackStep() (TaskStep, error) {
 	switch {
 	case err != nil:
 	case t.Result == "" && t.PR.HasMerge():
-		err = t.withTaskFacts(Errorf(CodeInvalidTransition, "%s was merged at the forge by pull request #%d, so tt has no merge to revert", t.ID, t.PR.Number)).
-			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s", Cmd("git show <commit>",
-				shortCommit(t.PR.Commit)), Cmd("tt task new <task>"))
+		err = t.withTaskFacts(Errorf(CodeInvalidTransition,
+			"%s was merged at the forge by pull request #%d, so tt has no merge to revert", t.ID, t.PR.Number)).
+			Hintf("look at the commit that the forge made (%s), and revert it in a new task: %s",
+				Cmd("git show <commit>", shortCommit(t.PR.Commit)), Cmd("tt task new <task>"))
 	case t.Result == "":
-		err = t.withTaskFacts(Errorf(CodeInvalidTransition, "%s has no merge of its own to revert: %s already contained it",
+		err = t.withTaskFacts(Errorf(CodeInvalidTransition,
+			"%s has no merge of its own to revert: %s already contained it",
 			t.ID, t.Integration)).
 			Hintf("find what brought it there (%s), and revert that in a new task: %s",
 				Cmd("git log <branch>", t.Integration), Cmd("tt task new <task>"))

@@ -23,7 +23,8 @@ func (r Room) checkFence(by AgentID, f Fence, now Time) error {
 		return r.withStickFacts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).
 			Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State != Owned:
-		return r.withStickFacts(Errorf(CodeStaleLease, "that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).
+		return r.withStickFacts(Errorf(CodeStaleLease,
+			"that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).
 			Hintf("%s", r.FencedStep(by)))
 	}
 	return nil
@@ -296,7 +297,10 @@ func (r Room) beginGeneration(g Generation, now Time) (Room, []Event) {
 	}
 
 	t := r.Turn
-	p := RestoredPayload{Generation: g.Number, World: g.Cause, LostFrom: g.Lost.From, LostTo: g.Lost.To, Ends: t.State == Owned, Prior: t.Owner}
+	p := RestoredPayload{
+		Generation: g.Number, World: g.Cause, LostFrom: g.Lost.From, LostTo: g.Lost.To,
+		Ends: t.State == Owned, Prior: t.Owner,
+	}
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
 	}

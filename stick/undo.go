@@ -169,8 +169,10 @@ type Undo struct {
 // whose files stayed as they are, but not for who has taken it back.
 func (r Room) CallUndone(u Undo) Event {
 	p := CallUndonePayload{
-		Call: u.Call.ID, Of: u.Call.Agent, Command: clip(u.Call.commandOrTool(), maxCommand), As: u.As, Checkout: clip(u.Checkout, 256),
-		Paths: clipPaths(u.Files), Count: len(u.Files), Left: clipPaths(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
+		Call: u.Call.ID, Of: u.Call.Agent,
+		Command: clip(u.Call.commandOrTool(), maxCommand), As: u.As,
+		Checkout: clip(u.Checkout, 256),
+		Paths:    clipPaths(u.Files), Count: len(u.Files), Left: clipPaths(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
 	}
 	e := r.newEvent(EventCallUndone, u.By, "").withPayload(p)
 	e.For = p.listReaders(u.By)
