@@ -9,13 +9,14 @@ import (
 
 // An event type has a constant in event.go, a struct of its own as its payload, and a row. The row says whom
 // an event is for, by which sentence people learn of it, and how it is replayed. Rows and payloads are in
-// event_room.go, event_draft.go, event_talk.go, event_scope.go, event_session.go, event_task.go,
-// event_task_review.go and event_task_landing.go. Tests name a constant without a row, a row that lacks a
-// part, and a payload without a stored example.
+// event_member.go, event_room.go, event_draft.go, event_talk.go, event_scope.go, event_session.go,
+// event_task.go, event_task_review.go and event_task_landing.go. Tests name a constant without a row, a row
+// that lacks a part, and a payload without a stored example.
 
 // EventTypes is the table of event types.
 // See docs/decisions/rules-and-store.md.
-var EventTypes = slices.Concat(roomEvents, draftEvents, talkEvents, scopeEvents, sessionEvents, taskEvents, reviewEvents, landingEvents)
+var EventTypes = slices.Concat(memberEvents, roomEvents, draftEvents, talkEvents, scopeEvents, sessionEvents,
+	taskEvents, reviewEvents, landingEvents)
 
 // EventInfo is a row of the table of event types. [eventRow] makes it, or [taskRow] for an event of a task.
 type EventInfo struct {

@@ -1,0 +1,92 @@
+package stick
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxContext bounds the name of a context file.
+const maxContext = 64
+
+// ContextName turns a requested name into the name of a file: letters, digits, dots, dashes and
+// underscores, with no dot in front. It is empty if none of the name is left.
+func ContextName(s string) string {
+	name := strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+			return c
+		}
+		return '-'
+	}, s)
+	name = strings.Trim(name, "-.")
+	if len(name) > maxContext { // two names that differ only in what is cut off stay different
+		name = strings.TrimRight(name[:maxContext-9], "-.") + "-" + shortSum(s, 8)
+	}
+
+	// Windows reserves these names, with any ending
+	for _, device := range []string{"con", "prn", "aux", "nul", "com", "lpt"} {
+		stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+		if stem == device || len(stem) == 4 && strings.HasPrefix(stem, device) {
+			return "session-" + name
+		}
+	}
+
+	return name
+}
+
+func shortSum(s string, n int) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])[:n]
+}
+
+// contextName names a session's context file. The primary's is always the same, so that the next primary
+// finds it. A helper keeps its file, or gets the one that it asked for, or one with four digits of its own.
+// Two sessions share a file only if one of them is gone: then the other inherits its notes.
+func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string {
+	if role == RolePrimary {
+		return ""
+	}
+
+	used := func(name string) bool {
+		return slices.ContainsFunc(r.Members, func(m Member) bool {
+			return m.Agent != q.By && m.ownsContext(name) && m.Verdict(s) != Gone
+		})
+	}
+
+	if kept != "" && !used(kept) {
+		return kept
+	}
+
+	if asked := ContextName(q.Context); asked != "" {
+		name := asked
+		for n := 2; used(name); n++ {
+			name = fmt.Sprintf("%s-%d", asked, n)
+		}
+		return name
+	}
+
+	for n := 0; ; n++ {
+		name := "helper-" + shortSum(fmt.Sprintf("%s/%d", q.Seed, n), 4+n/1000)
+		if !used(name) && !slices.ContainsFunc(q.Taken, func(t string) bool { return strings.EqualFold(t, name) }) {
+			return name
+		}
+	}
+}
+
+// ownsContext reports whether a context file belongs to the member's running session. Upper and lower case don't
+// count, because some file systems don't distinguish them.
+func (m Member) ownsContext(name string) bool {
+	return m.State == Joined && m.Session.Running && strings.EqualFold(m.Session.Context, name)
+}
+
+// contextOwner returns the member other than a whose running session has a helper's context file.
+func (r Room) contextOwner(name string, a AgentID) (AgentID, bool) {
+	i := slices.IndexFunc(r.Members, func(m Member) bool { return name != "" && m.Agent != a && m.ownsContext(name) })
+	if i < 0 {
+		return "", false
+	}
+	return r.Members[i].Agent, true
+}
