@@ -125,6 +125,7 @@ func LeaseSum(l LeaseID) string {
 func (e Event) Chain(prev string) string {
 	h := sha256.New()
 	field := func(b []byte) {
+		// The length comes first, so that bytes can't move from one field to the next.
 		var n [8]byte
 		for i := range n {
 			n[i] = byte(len(b) >> (8 * i))
@@ -143,6 +144,7 @@ func (e Event) Chain(prev string) string {
 	numbers, _ := json.Marshal([]int64{e.Seq, e.Turn, int64(e.CreatedAt)})
 	field(numbers)
 
+	// The order is part of the format: sums that are stored depend on it.
 	for _, s := range []string{
 		e.ID, string(e.Room), string(e.Type), string(e.From), string(e.To),
 		e.Session, e.Task, string(handoff), e.Reason, string(e.Payload),
@@ -166,6 +168,8 @@ func (e Event) Addressees() []Addressee {
 // Receipts returns a new receipt for each addressee.
 func (e Event) Receipts() []Receipt {
 	thread := ""
+
+	// Only a message that was sent has a thread of its own; an incursion holds one for its facts.
 	if m := e.Message(); m != nil && e.Type == EventMessageSent {
 		thread = m.Thread
 	}

@@ -63,6 +63,8 @@ var memberEvents = []EventInfo{
 		},
 		Replay: func(c *Record, e *Event, p LeavePayload) error {
 			c.endReservations(e.From)
+
+			// A session ends by an event of its own, before its member leaves.
 			c.changeMember(e.From, func(m *MemberRecord) { m.State = Left })
 			if c.Sessions[e.From].Running {
 				return errors.New("its session hasn't ended")
@@ -101,6 +103,7 @@ var memberEvents = []EventInfo{
 				c.endTurn(e.To, e.Seq)
 			}
 
+			// People learn that an agent relayed a word of theirs; senders, that nobody will answer them.
 			addressPeople(e, p.Told)
 			c.addressOwed(e, p.Owed)
 			return nil

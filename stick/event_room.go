@@ -141,6 +141,7 @@ var roomEvents = []EventInfo{
 		},
 		Replay: func(c *Record, e *Event, p ClaimPayload) error {
 			switch {
+			// A claim takes a stick that is free, or reserved for the claimant.
 			case c.State == Owned:
 				return fmt.Errorf("the stick is owned by %s", c.Owner)
 			case p.Claim != OpenClaim && c.Reserved != e.From:
@@ -260,6 +261,8 @@ var roomEvents = []EventInfo{
 			}
 
 			c.freeStick()
+
+			// The new generation has no prior owner, and reservations of paths end with the old one.
 			c.Prior = ""
 			c.Turn, c.Generation = e.Turn, p.Generation
 			clear(c.Reservations)
@@ -310,6 +313,7 @@ var roomEvents = []EventInfo{
 		},
 		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
 			for k, v := range p.Policy {
+				// What applies at once replaces what was to come with the next turn.
 				c.Policy[k] = v.To
 				delete(c.NextTurn, k)
 			}
@@ -351,6 +355,7 @@ var roomEvents = []EventInfo{
 		Replay: func(c *Record, e *Event, _ RoomPausedPayload) error {
 			p := Pause{By: e.From, Reason: e.Reason, Since: e.CreatedAt}
 			if c.Paused.On() {
+				// Another reason doesn't begin another pause.
 				p.Since = c.Paused.Since
 			}
 

@@ -117,6 +117,8 @@ func (k *typedKind[P, D]) holdsPayload(p Payload) bool {
 
 func (k *typedKind[P, D]) signPayload(b json.RawMessage, by Caller) json.RawMessage {
 	p := k.readPayload(b)
+
+	// Only a pointer to the payload can set its caller.
 	D(&p).setCaller(by)
 	return encodePayload(p)
 }
@@ -245,6 +247,7 @@ func forNamed(e Event) []Addressee { return e.For }
 
 // forRecipient: the event is also for To, unless To made it itself.
 func forRecipient(e Event) []Addressee {
+	// Nobody is addressed twice, and nobody learns of its own act.
 	named := slices.ContainsFunc(e.For, func(a Addressee) bool { return a.Agent == e.To })
 	if e.To == "" || e.To == e.From || named {
 		return e.For

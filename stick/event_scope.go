@@ -45,6 +45,8 @@ func (p IncursionPayload) describeOverlap(e Event) Words {
 	}
 
 	exact := p.Message != nil && p.Overlap == string(glob.Exact)
+
+	// Who was refused, or wants exactly the same, has reserved nothing.
 	got := Words("reserved")
 	if p.Refused || exact {
 		got = "wants"
@@ -191,6 +193,7 @@ var scopeEvents = []EventInfo{
 			return Wordsf("%s reserved %s", agentName(e.From), patternWords(p.Pattern)) + forTask(e)
 		},
 		Replay: func(c *Record, e *Event, p ReservedPayload) error {
+			// What it replaces ends; the event's own number is the id of the new one.
 			delete(c.Reservations, p.Replaces)
 			c.Reservations[e.Seq] = p.reservationFrom(*e)
 			return nil
@@ -345,6 +348,8 @@ func (p CallUndonePayload) describeUndo(by AgentID) Words {
 	if p.Command != "" {
 		s += Wordsf(", %s", p.Command)
 	}
+
+	// Then the outcome: what came back, and what somebody else has changed since.
 	if p.Count > 0 {
 		s += "; as before it: " + editedOf(p.Paths, p.Count)
 	}
@@ -391,6 +396,7 @@ func (p WorkTakenPayload) describeLoss() Words {
 		s += ", which removed the repository " + cutName(p.Repository, glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
 	}
 
+	// Where the copies are, and what they lack.
 	if p.Rescue != "" {
 		s += Wordsf("; a copy was kept before: %s", Cmd("tt rescue show <id>", p.Rescue))
 	}
@@ -398,6 +404,7 @@ func (p WorkTakenPayload) describeLoss() Words {
 		s += ", without " + editedPaths(p.LeftOut)
 	}
 
+	// A single commit is named; the command that lists them names several.
 	switch len(p.Kept) {
 	case 0:
 	case 1:

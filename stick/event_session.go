@@ -65,6 +65,7 @@ var sessionEvents = []EventInfo{
 			return s
 		},
 		Replay: func(c *Record, e *Event, p SessionStartedPayload) error {
+			// The session before it never ended by itself, so it ends here.
 			c.endSession(p.Prior)
 			for a, s := range c.Sessions {
 				if a != e.From && p.Role == RolePrimary && s.Running && s.Role == RolePrimary {
@@ -73,6 +74,8 @@ var sessionEvents = []EventInfo{
 			}
 
 			c.Sessions[e.From] = Session{p.Role, p.Context, true, e.CreatedAt}
+
+			// Nothing else tells an agent whose session another one's start has started.
 			*e = e.addressUnaskedStart(p)
 			return nil
 		},
@@ -93,6 +96,8 @@ var sessionEvents = []EventInfo{
 			}
 
 			c.endSession(e.From)
+
+			// A later primary compares this with its context file: was anything left behind?
 			if p.Role == RolePrimary {
 				c.EndedAt = e.CreatedAt
 			}

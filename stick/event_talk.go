@@ -60,6 +60,8 @@ var talkEvents = []EventInfo{
 			}
 
 			c.Messages++
+
+			// The log doesn't hold receipts: they follow from the members at that time.
 			c.senders[e.Seq] = e.From
 			e.For = c.listAddressees(e.From, *p.Message)
 			return nil
@@ -89,6 +91,7 @@ var talkEvents = []EventInfo{
 			return Wordsf("%s withdrew message %d", agentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageWithdrawnPayload) error {
+			// Who has acknowledged the message keeps it; only the others learn that it is gone.
 			for k, r := range c.Receipts {
 				if after := r.Withdraw(); k.Event == p.MessageID && after != r {
 					c.Receipts[k] = after

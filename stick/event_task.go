@@ -108,6 +108,8 @@ type taskKind[F TaskFacts] struct {
 // taskRow makes a row of the table. A part that is missing stays missing, so that a test can name it.
 func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 	general := eventKind[TaskPayload[F]]{Type: k.Type, Meaning: k.Meaning, For: k.For}
+
+	// A damaged event without facts is shown as far as possible.
 	if k.Say != nil {
 		general.Say = func(e Event, p TaskPayload[F]) Words {
 			if p.Task == nil { // damaged
@@ -118,6 +120,7 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 	}
 
 	if k.Apply != nil {
+		// State and attempt change alike for all events; the row adds what is its own.
 		general.task = func(t Task, e Event, p TaskPayload[F]) (Task, error) {
 			if p.Task == nil {
 				return t, errors.New("it lacks what it says of its task")
@@ -131,6 +134,7 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			return t, err
 		}
 
+		// The record keeps the task, its attempt, and the decision with its comments.
 		general.Replay = func(c *Record, e *Event, p TaskPayload[F]) error {
 			key := TaskKey(e.Task)
 			t, err := general.task(c.Tasks[key], *e, p)
@@ -145,6 +149,7 @@ func taskRow[F TaskFacts](k taskKind[F]) EventInfo {
 			if r, ok := any(*p.Task).(reviewer); ok {
 				c.Reviews[e.Seq] = r.asReview(*e)
 				for _, x := range r.sentComments() {
+					// What was sent belongs to the event that sent it.
 					x.Author, x.Sent = e.From, e.Seq
 					c.Comments[CommentKey{key, x.ID}] = x
 				}
@@ -199,6 +204,8 @@ var taskEvents = []EventInfo{
 		Say: func(e Event, _ TaskStartedFacts) Words { return Wordsf("%s started %s", agentName(e.From), taskOf(e)) },
 		Apply: func(t *Task, e Event, _ TaskStartedFacts) {
 			t.setWorker(e.From)
+
+			// The last heartbeat was of the worker before.
 			t.HeartbeatAt = 0
 		},
 	}),
@@ -213,6 +220,8 @@ var taskEvents = []EventInfo{
 		},
 		Apply: func(t *Task, e Event, f TaskFailedFacts) {
 			t.clearApproval()
+
+			// It has no approval left that a merge could use.
 			t.Cause, t.Reason = f.Cause, e.Reason
 		},
 	}),
@@ -223,6 +232,8 @@ var taskEvents = []EventInfo{
 		},
 		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
 			t.setWorker("")
+
+			// The next attempt begins with nothing of what the last one has offered.
 			t.Base, t.Head, t.Patch, t.Result, t.Cause, t.Reason, t.ChangesGate = f.Base, "", "", "", "", "", false
 			t.PR = PullRequest{}
 			t.In, t.Slot = f.In, slotOf(f.Slot)

@@ -58,6 +58,8 @@ var landingEvents = []EventInfo{
 		},
 		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
 			t.clearApproval()
+
+			// What was approved was on another base, and can't land as it is.
 			t.Base = f.Base
 		},
 	}),

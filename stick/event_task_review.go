@@ -106,6 +106,7 @@ func (f TaskReviewRequestedFacts) ofGate() Words {
 // BelowAuthor reports whether an event is the review of a task by an agent that one of its authors had
 // started.
 func BelowAuthor(e Event) bool {
+	// Of an event of another type, the facts are zero.
 	approved, _ := TaskFactsOf[TaskApprovedFacts](e)
 	returned, _ := TaskFactsOf[TaskChangesRequestedFacts](e)
 	return approved.BelowAuthor || returned.BelowAuthor
@@ -153,6 +154,8 @@ var reviewEvents = []EventInfo{
 		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
 			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
 			t.Cause, t.Reason = "", ""
+
+			// The same change on a newer base keeps its approval.
 			if f.Kept {
 				t.Approved = f.Head
 			} else {

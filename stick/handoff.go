@@ -159,6 +159,7 @@ func (l *Lines) UnmarshalJSON(b []byte) error {
 	case err == nil && len(at) == 2:
 		*l = Lines(at)
 	default:
+		// encoding/json would take such a list without a word.
 		return badHandoff("artifacts", "the lines of an artifact are [from, to], and not %s", clip(string(b), 40))
 	}
 	return nil
@@ -185,6 +186,7 @@ func (h Handoff) Check() error {
 	}
 
 	for _, f := range HandoffFields {
+		// What isn't text couldn't be read back as it was written.
 		for _, t := range f.texts(h) {
 			if bad := notText(t); bad != "" {
 				return badHandoff("handoff", "the handoff holds %s", bad)
@@ -193,6 +195,8 @@ func (h Handoff) Check() error {
 	}
 
 	h.Workspace = nil
+
+	// What the program adds doesn't count against the author.
 	b, err := json.Marshal(h)
 	if err != nil {
 		return badHandoff("handoff", "the handoff can't be written as JSON")
@@ -214,6 +218,8 @@ func (h Handoff) SameAs(o Handoff) bool { return h.givenJSON() == o.givenJSON() 
 // decoded JSON, so that no field can be missed.
 func (h Handoff) givenJSON() string {
 	h.Workspace = nil
+
+	// Paths in the room are the program's, too; the caller's list stays as it is.
 	h.Artifacts = slices.Clone(h.Artifacts)
 	for i := range h.Artifacts {
 		h.Artifacts[i].RoomPath = ""
@@ -258,6 +264,7 @@ func ParseArtifact(s string) (Artifact, error) {
 	a.Path = path
 
 	if part, after, _ := strings.Cut(rest, ":"); part != "" && strings.IndexFunc(part, func(r rune) bool { return (r < '0' || r > '9') && r != '-' }) < 0 {
+		// A part of digits and dashes alone is a range of lines.
 		from, to, ranged := strings.Cut(part, "-")
 		if !ranged {
 			to = from

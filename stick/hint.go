@@ -39,6 +39,7 @@ func Hintf(format string, args ...any) Hint {
 		return false
 	}
 
+	// Without a command the whole is words: fmt knows all verbs, the loop below only short ones.
 	if !slices.ContainsFunc(args, keeps) {
 		return Hint(nil).appendWords(Wordsf(format, args...))
 	}
@@ -51,6 +52,7 @@ func Hintf(format string, args ...any) Hint {
 			break
 		}
 
+		// A verb is one character here: the hints of this program use no others.
 		verb, arg := "%"+after[:1], any(nil)
 		rest = after[1:]
 		if verb == "%%" {
@@ -82,6 +84,7 @@ func (h Hint) appendWords(text Words) Hint {
 		return h
 	}
 
+	// Words that follow words are one step.
 	if n := len(h); n > 0 && h[n-1].Command == nil {
 		h[n-1].Text += text
 		return h
@@ -157,6 +160,8 @@ func Cmd(line string, values ...any) Command {
 	var c Command
 	for _, word := range strings.Fields(line) {
 		w := Word{Text: word}
+
+		// What only the reader can write stays a blank.
 		if word == Own {
 			w = Word{Blank: Own}
 		} else if name, ok := strings.CutPrefix(word, "<"); ok {

@@ -23,6 +23,7 @@ func ParseLines(s string) (l Lines, ok bool) {
 		last = first
 	}
 
+	// ParseUint takes no sign, so that "+5" is no line.
 	a, err := strconv.ParseUint(first, 10, 31)
 	b, err2 := strconv.ParseUint(last, 10, 31)
 	l = Lines{int(a), int(b)}
@@ -71,12 +72,15 @@ func (hs Hunks) Follow(l Lines) (Lines, bool) {
 	to := l
 	for _, h := range hs {
 		end := h.First + h.Count // the line behind what it replaces
+
+		// Lines that were only added stand behind the line that the hunk names.
 		if h.Count == 0 {
 			end = h.First + 1
 		} else if h.First <= l[1] && l[0] < end {
 			return Lines{}, false
 		}
 
+		// A change above moves both ends of the range, and one inside only the last.
 		if end <= l[0] {
 			to[0] += h.NewCount - h.Count
 		}
@@ -111,6 +115,7 @@ func (h Hunk) shownLines(old bool) Lines {
 func (hs Hunks) Shows(l Lines, old bool) bool {
 	for _, h := range hs {
 		if s := h.shownLines(old); s[0] <= l[0] && l[0] <= s[1] {
+			// What the hunk shows of the range is taken off its beginning.
 			l[0] = s[1] + 1
 		}
 	}
@@ -122,6 +127,8 @@ func (hs Hunks) Shows(l Lines, old bool) bool {
 func (hs Hunks) Nearest(line, lines int, old bool) (nearest int) {
 	for _, h := range hs {
 		s := h.shownLines(old)
+
+		// The hunk's context may go beyond both ends of the file.
 		near := min(max(line, s[0], 1), s[1], lines)
 		if near >= max(s[0], 1) && (nearest == 0 || lineDistance(near, line) < lineDistance(nearest, line)) {
 			nearest = near

@@ -16,6 +16,7 @@ func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
 		return false
 	}
 
+	// A wait that hears events brings them; nobody is told twice.
 	for _, l := range r.Listeners {
 		if l.Agent == a && !l.Deaf && s.listenerVerdict(l.ID) != Gone {
 			return false
@@ -24,6 +25,8 @@ func (r Room) WokenByInbox(a AgentID, h Signs, s *Probed, now Time) bool {
 
 	m, _ := r.Member(a)
 	does, ok := r.Activity(a, h, s, now)
+
+	// While it works, its hooks show it what is new.
 	return ok && (does.State == AgentIdle || does.State == AgentWaits && !m.IdleAt.IsZero())
 }
 

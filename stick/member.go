@@ -18,6 +18,8 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	case r.Closed && !explicit:
 		return r, nil, false, r.errClosed()
 	}
+
+	// To join explicitly opens a closed room again.
 	if r.Closed {
 		r.Closed = false
 		events = append(events, r.newEvent(EventReopen, a, ""))
@@ -27,6 +29,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		return r.Touch(a, now), events, false, nil
 	}
 
+	// Its old place in the order stays, but what it had of earlier offers doesn't.
 	if known {
 		r.editMember(a, func(m *Member) {
 			m.State, m.JoinedAt, m.JoinSeq, m.LastOfferRound, m.ReturnedAt = Joined, now, unnumbered, 0, 0
@@ -64,6 +67,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 		return name, nil
 	}
 
+	// Of several, those drop out that are gone, and then those that are inactive.
 	for _, out := range []func(AgentID) bool{
 		func(a AgentID) bool { return r.isGone(a, s) },
 		func(a AgentID) bool { return !r.Active(a, now, s) },
@@ -72,6 +76,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 			break
 		}
 
+		// A sieve that would leave nobody tells nothing.
 		if left := slices.DeleteFunc(slices.Clone(fits), out); len(left) > 0 {
 			fits = left
 		}
@@ -104,6 +109,7 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	var fits []AgentID
 	var names []string // that one might have meant
 	for _, m := range r.Members {
+		// The name of a harness may have been meant as well.
 		harness, _, _ := strings.Cut(string(m.Agent), ":")
 		if m.Agent.hasShortName(name) {
 			fits = append(fits, m.Agent)
@@ -180,6 +186,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	owner := r.Turn.State == Owned && r.Turn.Owner == q.By
 
 	switch {
+	// An owner owes a handoff or a reason, and nobody else can give one.
 	case owner && q.Handoff == nil && abandon == "":
 		return r, nil, badHandoff("status", "you hold the stick: leave a handoff, or say why you abandon the turn").
 			Hintf("%s, or %s", Cmd("tt leave --status … --next-action …"), Cmd("tt leave --abandon …"))
@@ -266,10 +273,12 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	kick := r.newEvent(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
 
+	// Only what needed a person's word is told to the people.
 	if q.Relayed && p.Forced {
 		p.RelayedBy, p.Told = r.tellPeople(&kick)
 	}
 
+	// Its turn ends with it: nobody would ever release it.
 	if r.Turn.State == Owned && r.Turn.Owner == q.Who {
 		p.Ends, p.Prior, p.Lease = true, q.Who, LeaseSum(r.Turn.Lease)
 		r = r.freeStick(q.Who, now)

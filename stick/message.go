@@ -47,6 +47,7 @@ func ParseCategory(s string) (Category, error) {
 		}
 	}
 
+	// The refusal lists what there is.
 	names := make([]string, len(Categories))
 	for i, c := range Categories {
 		names[i] = string(c.Category)
@@ -207,6 +208,8 @@ func (m Message) Check() error {
 	says := m.Says()
 	for _, f := range says {
 		v := *f.field(&m.Contract)
+
+		// A field of another category would be shown nowhere.
 		if f.Category != m.Category {
 			return badMessage(f.Name, "%s belongs to %s messages, and this is %s", f.Name, f.Category, m.Category).
 				Hintf("make it one: --category %s", f.Category)
@@ -238,6 +241,7 @@ func (m Message) Check() error {
 	}
 
 	switch {
+	// A contract says enough without a body.
 	case strings.TrimSpace(m.Body) == "" && len(says) == 0:
 		return badMessage("body", "the message is empty").Hintf("write a text")
 	case len(m.Body) > MaxBody:

@@ -30,6 +30,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 		return r, nil, r.errClosed()
 	}
 
+	// Only some rooms ask for whole contracts.
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
 		return r, nil, Errorf(CodeContractIncomplete, "in this room a message of category %s must also say %s",
 			m.Category, Words(strings.Join(missing, ", "))).
@@ -41,6 +42,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 		return r, nil, err
 	}
 
+	// Who is gone won't read it; the message says whom it didn't reach.
 	m.LeftOut = nil
 	var present []AgentID
 	for _, a := range to {
@@ -52,6 +54,7 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	}
 
 	switch {
+	// The log keeps "room" as a word, so that the list needn't be stored.
 	case m.isToEverybody():
 		m.To = []AgentID{ToRoom}
 	case !m.isToNobody():
@@ -62,6 +65,8 @@ func (r Room) Send(q Sending, s *Probed, now Time) (Room, []Event, error) {
 	}
 
 	e := r.newEvent(EventMessageSent, q.By, "")
+
+	// A single recipient stands in the event itself.
 	if len(m.To) == 1 && !m.isToEverybody() && !m.isToNobody() {
 		e.To = m.To[0]
 	}
@@ -103,6 +108,7 @@ func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 	}
 	var to []AgentID
 	for _, a := range m.To {
+		// A role stands for whoever has it now.
 		of, isRole, err := r.withRole(a, q.By)
 		if err != nil {
 			return nil, err
@@ -132,6 +138,7 @@ func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 		}
 	}
 
+	// A reply reaches the author of what it replies to, whomever else it names.
 	if a := q.Author; a != q.By && r.isJoined(a) && !slices.Contains(to, a) {
 		to = append(to, a)
 	}
@@ -148,6 +155,8 @@ func (m Message) isToNobody() bool { return len(m.To) == 1 && m.To[0] == ToSyste
 func noRecipient(to, leftOut []AgentID) *Error {
 	if len(leftOut) == 0 {
 		missing := Words("nobody else is in the room")
+
+		// Of a role, nobody may have it.
 		if role, ok := strings.CutPrefix(string(to[0]), toRole); ok {
 			missing = Wordsf("nobody else in the room is a %s", role)
 		}

@@ -35,6 +35,8 @@ func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) 
 	p := NoteAddedPayload{Note: body}
 	if aboutTurn {
 		p.Turn = r.Turn.ID
+
+		// Nobody has the turn: the note is for whoever gets the next one.
 		if r.Turn.State != Owned {
 			p.Turn++
 		}

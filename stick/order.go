@@ -34,6 +34,7 @@ func (r Room) sortByOrder(ms []Member) []Member {
 		if r.Policy.Order == Sequence {
 			return r.placesAfterIndex(a) - r.placesAfterIndex(b)
 		}
+		// Numbers of events decide, never times: clocks may go back.
 		return int(max(-1, min(1, max(a.HeldSeq, a.JoinSeq)-max(b.HeldSeq, b.JoinSeq))))
 	})
 
@@ -44,6 +45,7 @@ func (r Room) sortByOrder(ms []Member) []Member {
 func (r Room) placesAfterIndex(m Member) int {
 	d := m.Ordinal - r.Turn.SequenceIndex
 	if d <= 0 {
+		// Who was before the index comes round again, behind all others.
 		d += 1 << 30
 	}
 	return d
@@ -72,6 +74,7 @@ func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 		}
 	}
 
+	// Who waits now comes before who waited a moment ago.
 	for _, ms := range [][]Member{r.listWaiting(s), r.sortByOrder(recent)} {
 		if line := queueOf(ms, r.Turn.Prior); len(line) > 0 {
 			return line[0], true
@@ -102,6 +105,8 @@ func (r Room) InLine(s *Probed) []AgentID {
 	if r.Turn.State != Owned {
 		return queueOf(r.listWaiting(s), r.Turn.Prior)
 	}
+
+	// The holder may wait, too, for its next turn.
 	others := slices.DeleteFunc(r.listWaiting(s), func(m Member) bool { return m.Agent == r.Turn.Owner })
 	return queueOf(others, "") // the holder will have ended the last turn by then
 }
@@ -113,6 +118,7 @@ func (r Room) nextActive(a AgentID, s *Probed, now Time) AgentID {
 		return next
 	}
 
+	// Nobody waits: whoever is active gets the pass with its next command.
 	var active []Member
 	for _, m := range r.Members {
 		if m.Agent != a && r.Active(m.Agent, now, s) {

@@ -49,6 +49,7 @@ func WakeAt(e Event, a AgentID, past []Event) Deadline {
 		return Deadline{SetAt: e.CreatedAt}
 	}
 
+	// It counts the wakes between the two since something has ended their exchange.
 	n := 0
 	acted := map[AgentID]bool{a: true, b: true} // the recipient has done something since the last wake of it by the other
 
@@ -68,6 +69,8 @@ func WakeAt(e Event, a AgentID, past []Event) Deadline {
 
 		if p.isWakeFor(to) && acted[to] {
 			n++
+
+			// The recipient has to act before the next message to it counts again.
 			acted[to] = false
 		}
 

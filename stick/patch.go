@@ -24,6 +24,8 @@ type PatchLine struct {
 func (r *PatchReader) Next(line string) (l PatchLine) {
 	line = strings.TrimSuffix(line, "\n")
 	h := &r.hunk
+
+	// Inside a hunk every line is one of the file, even one that looks like a header.
 	if h.Count > 0 || h.NewCount > 0 {
 		switch {
 		case strings.HasPrefix(line, `\`): // "\ No newline at end of file"
@@ -35,6 +37,8 @@ func (r *PatchReader) Next(line string) (l PatchLine) {
 		default:
 			l.Old, l.New = h.First, h.NewFirst
 		}
+
+		// The hunk shrinks by what was read of it.
 		if l.Old != 0 {
 			h.First, h.Count = h.First+1, h.Count-1
 		}
@@ -68,6 +72,7 @@ func patchPath(s, prefix string) string {
 		s = unquoted
 	}
 
+	// Only a path that a file has carries the prefix.
 	path, ok := strings.CutPrefix(s, prefix)
 	if !ok {
 		return ""

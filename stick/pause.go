@@ -54,6 +54,7 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 	}
 	p := Pause{By: by, Reason: reason, Since: now}
 	if r.Paused.On() {
+		// Another reason goes on with the same pause.
 		p.Since = r.Paused.Since
 	}
 
@@ -79,6 +80,8 @@ func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Even
 	p := RoomResumedPayload{Since: r.Paused.Since}
 	r.Paused = Pause{}
 	events := []Event{r.tellAll(r.newEvent(EventRoomResumed, by, "").withPayload(p))}
+
+	// No offer and no notice from before the pause counts any more.
 	t := &r.Turn
 	t.Round++
 	t.RoundAt, t.OfferedAt, t.OpenedAt, t.IdleNoticeAt, t.IdleSince = 0, 0, 0, 0, 0
@@ -90,6 +93,8 @@ func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Even
 		t.ReservedAt = now
 	case Idle:
 		var named []Event
+
+		// Somebody may have waited through the whole pause.
 		r, named = r.rerouteStick(s, now)
 		events = append(events, named...)
 	}
