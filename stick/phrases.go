@@ -77,6 +77,7 @@ func (m Message) Gist(n int) Words {
 		text = m.Body
 	}
 
+	// A contract without a text says what it is about by its first field.
 	if says := m.Says(); Line(text) == "" && len(says) > 0 {
 		text = *says[0].field(&m.Contract)
 	}

@@ -234,6 +234,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 
 		*k.duration(&p) = d.Truncate(time.Millisecond)
 		if k.next != nil {
+			// A new value replaces one that was to come with the next turn.
 			*k.next(&p.NextTurn) = 0
 		}
 	}
@@ -279,6 +280,7 @@ func (p Policy) compareWith(q Policy) (now, next map[string]Change) {
 		was, is := p.Get(k.Name), q.Get(k.Name)
 		later, waits := p.Next(k.Name), q.Next(k.Name)
 		switch {
+		// A change that waits comes first: what applies now stays as it was.
 		case later != waits && waits != "":
 			next[k.Name] = Change{was, waits}
 		case was != is:
@@ -355,6 +357,8 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 	}
 
 	*p = DefaultPolicy()
+
+	// A stored policy without a word for it is older than the first one that warned.
 	p.Enforce = EnforceOff
 	next := map[string]int64{}
 
@@ -370,6 +374,7 @@ func (p *Policy) UnmarshalJSON(b []byte) error {
 			*k.next(&p.NextTurn) = time.Duration(next[k.Name+"_ms"]) * time.Millisecond
 		}
 
+		// Durations are kept in milliseconds, under a name that says so.
 		raw, ok := m[k.Name]
 		switch {
 		case k.duration != nil:
@@ -411,6 +416,7 @@ func editDistance(a, b string) int {
 	}
 
 	for i := range len(a) {
+		// One row of the table is enough: each cell needs its neighbours above and to the left.
 		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {

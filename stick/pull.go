@@ -97,6 +97,7 @@ func (t Task) Pulled(by AgentID, p PullRequest, without string) (*Event, error) 
 		return nil, err
 	}
 
+	// Only what somebody has to act on is told, and not to a worker that did it itself.
 	to := AgentID("")
 	if (p.State == PullClosed && t.PR.State != PullClosed || without != "") && t.State != TaskCompleted {
 		if to = t.Worker; to == by || to == "" {

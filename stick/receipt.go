@@ -85,6 +85,8 @@ func (c Receipt) Ack(now Time) (Receipt, error) {
 		return c, Errorf(CodeAckForbidden, "message %d was withdrawn by its sender", c.Event).
 			With("message_id", c.Event).Hintf("you don't have to accept it any more")
 	}
+
+	// Who accepts a message has read it.
 	c = c.Read(now)
 	c.AckedAt = now
 	return c, nil

@@ -34,6 +34,8 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	if err != nil {
 		return given, nil, err
 	}
+
+	// The choice is made after the turn has ended, as a release would make it.
 	if to == Next {
 		to = r.nextActive(by, s, now)
 	}
@@ -48,6 +50,8 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	}
 
 	r = r.reserveStick(to, ByPass, now)
+
+	// The event says whether the recipient waits, so that the pass wakes it.
 	reachable := r.Listening(to, "", s)
 	e.To = to
 	return r, []Event{e.withPayload(PassPayload{
@@ -94,6 +98,8 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	}
 
 	e := r.newEvent(t, by, "")
+
+	// What the log holds must read back as it was written.
 	h.Workspace = h.Workspace.withValidText()
 	e.Handoff = &h
 	r = r.freeStick(by, now)
@@ -119,9 +125,11 @@ func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event)
 			r.Turn.OpenedAt = now
 		}
 	case Reserved:
+		// Time alone ends no pass: that takes a takeover.
 		lapsed := t.ReservedBy == ByRelease && t.ReservedFor != by && r.claimDeadline().Due(now)
 		lost := !r.isJoined(t.ReservedFor) || (t.ReservedFor != by && r.isGone(t.ReservedFor, s))
 		if (lapsed && !lost) || (lost && !take) {
+			// It isn't named again until it acts.
 			r.editMember(t.ReservedFor, func(m *Member) { m.PassedOver = true })
 			return r.rerouteStick(s, now)
 		}
@@ -138,6 +146,7 @@ func (r Room) rerouteStick(s *Probed, now Time) (Room, []Event) {
 		p.Verdict = m.Verdict(s)
 	}
 
+	// Whoever ended the last turn still comes last.
 	r = r.freeStick(r.Turn.Prior, now)
 	r, to, nobody := r.nameNext(s, now)
 	if from == "" && to == "" {

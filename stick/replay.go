@@ -81,6 +81,7 @@ func (c *Record) Replay(e Event) error {
 		c.startEmpty()
 	}
 
+	// A changed, lost or swapped row shows here.
 	if sum := e.Chain(c.Sum); sum != e.Sum {
 		return fmt.Errorf("event %d: its sum doesn't follow from the events before it", e.Seq)
 	}
@@ -93,6 +94,7 @@ func (c *Record) Replay(e Event) error {
 		info = &EventInfo{}
 	}
 
+	// Of a type that only a newer program knows, nothing but the turn is checked.
 	err := c.inTurn(e, info.turn)
 	if err == nil && known {
 		err = info.replayEvent(c, &e)
@@ -251,6 +253,7 @@ func (c *Record) grantTurn(a AgentID, lease string, byClaim bool) error {
 		return errors.New("the room is paused")
 	}
 
+	// Only a claim hands the last handoff straight on; a takeover finds it as a recovery.
 	direct := c.Pending && byClaim
 	c.freeStick()
 	c.Turn++
@@ -312,6 +315,7 @@ func (c *Record) Differs(r Room) string {
 		compare("canonical_path", r.Path, c.Path)
 	}
 
+	// The log only knows policies that were ever changed.
 	for k, v := range c.Policy {
 		if stored := r.Policy.Get(k); stored != v {
 			compare("policy "+k, stored, v)
@@ -333,6 +337,7 @@ func (c *Record) Differs(r Room) string {
 		return ""
 	}
 
+	// Maps have no order; the first name makes the answer the same each time.
 	d := slices.MinFunc(found, func(a, b difference) int { return strings.Compare(a.name, b.name) })
 	return fmt.Sprintf("%s is %v, and the log says %v", d.name, d.stored, d.logged)
 }

@@ -105,12 +105,15 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 	}
 
 	mine := q.ownReservations(near)
+
+	// Several patterns may meet the same stale reservation, which ends once.
 	taken := map[int64]bool{}
 	var refused *Error
 	for _, p := range q.Patterns {
 		for _, m := range r.findMeets(q, p, near, s, now) {
 			met = append(met, m)
 			switch {
+			// Only the same paths can be taken over, and only if the caller says so.
 			case m.Stale && m.Overlap == glob.Exact && q.TakeStale:
 				if !taken[m.ID] {
 					taken[m.ID] = true
@@ -125,6 +128,7 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 		}
 	}
 
+	// Nothing is reserved, but both sides learn that they want the same.
 	if refused != nil {
 		var told []Event
 		for _, m := range met {
@@ -136,11 +140,13 @@ func (r Room) Reserve(q Reserving, near []Reservation, s *Probed, now Time) (eve
 		return told, met, refused
 	}
 
+	// All of the patterns are free to have.
 	for _, p := range q.Patterns {
 		events = append(events, r.reservePattern(q, p, mine)...)
 	}
 
 	for _, m := range met {
+		// An overlap that was there before isn't told again.
 		if _, had := mine[m.Asked.Key(q.Fold)]; !m.Stale && !had {
 			events = append(events, r.tellIncursion(q, m, false)...)
 		}
@@ -191,6 +197,7 @@ func (r Room) findMeets(q Reserving, p glob.Pattern, near []Reservation, s *Prob
 			continue
 		}
 
+		// The literal beginnings meet; whether the patterns do costs more to find out.
 		overlap, witness := p.Overlap(v.Pattern, q.Fold)
 		if overlap == glob.None {
 			continue
@@ -313,6 +320,8 @@ func (r Room) Unreserve(by AgentID, person bool, vs []Reservation) ([]Event, err
 					"reservation %d is %s's: only its owner or a person can end it", v.ID, v.Agent).
 					With("reservation_id", v.ID).With("owner", v.Agent).Hintf("ask: %s", Cmd("tt msg send <agent> …", v.Agent))
 			}
+
+			// An owner whose reservation a person ends is told.
 			e.To = v.Agent
 		}
 

@@ -186,11 +186,14 @@ func (m Member) Verdict(s *Probed) Verdict {
 	gone := len(m.Processes) > 0
 	for _, e := range m.Processes {
 		switch s.processVerdict(e.Process) {
+		// A carrier outlives its sessions, so that it proves no life.
 		case Alive:
 			if e.Proof != ProvesCarrier {
 				return Alive
 			}
 			gone = false
+
+		// The end of a process that comes and goes proves nothing.
 		case Gone:
 			if e.Proof == ProvesTurn {
 				gone = false
@@ -239,6 +242,7 @@ func (r *Room) editMember(a AgentID, change func(*Member)) {
 		return
 	}
 
+	// The slice may belong to another Room, too.
 	r.Members = slices.Clone(r.Members)
 	change(&r.Members[i])
 }
@@ -292,6 +296,7 @@ func (r Room) SeenAt(m Member) Time {
 func (r Room) Touch(a AgentID, now Time) Room {
 	r.editMember(a, func(m *Member) { m.LastSeenAt, m.PassedOver = now, false })
 	if r.Turn.State == Owned && r.Turn.Owner == a {
+		// An owner that acts isn't gone, whatever was thought of it.
 		r.Turn.Acked, r.Turn.OpenedAt = true, 0
 		return r.clampTimes(now)
 	}

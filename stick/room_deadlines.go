@@ -57,6 +57,7 @@ func (r Room) ClaimExpiresAt() Time {
 
 // claimDeadline returns the deadline of the current reservation.
 func (r Room) claimDeadline() Deadline {
+	// Who is passed the stick gets longer than whom a release only names.
 	ttl := r.Policy.ClaimTTL
 	if r.Turn.ReservedBy == ByRelease {
 		ttl = r.Policy.WaiterGrace
@@ -74,6 +75,7 @@ func (r Room) ownerActedAt() Time {
 // ownerActiveAt returns when the owner last did something. Heartbeats count, but alone only up to a time after
 // which the owner counts as idle at [Room.HeartbeatsUntil].
 func (r Room) ownerActiveAt() Time {
+	// Heartbeats alone mustn't keep the stick for ever.
 	acted := r.ownerActedAt()
 	return max(acted, min(r.Turn.HeartbeatAt, acted.Add((maxQuiet-1)*r.Policy.OwnerIdleTTL)))
 }

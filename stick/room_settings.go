@@ -24,11 +24,13 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 		}
 	}
 
+	// An agent mustn't free itself from a rule that it is asked to keep.
 	if key := r.Policy.relaxedKey(p); key != "" && !person {
 		return r, nil, Errorf(CodePersonOnly, "only a person may relax %s", key).With("field", key).
 			Hintf("ask a person to run it")
 	}
 
+	// Who has the stick was promised its limits.
 	if !person && r.withAnother(by) {
 		p = p.delayLowered(r.Policy)
 	}
@@ -63,9 +65,11 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 			return r, nil, Errorf(CodeUsage, "%s is named twice", a)
 		}
 
+		// Ranks are negative, so that whoever isn't named comes behind, in the present order.
 		rank[a] = len(rank) - len(order)
 	}
 
+	// The sequence goes on behind the member that had its turn last, wherever it stands now.
 	last := slices.IndexFunc(r.Members, func(m Member) bool { return m.Ordinal == r.Turn.SequenceIndex })
 	ms := slices.Clone(r.Members)
 	slices.SortStableFunc(ms, func(a, b Member) int { return rank[a.Agent] - rank[b.Agent] })

@@ -115,6 +115,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 			Hintf("to begin it: %s", Cmd("tt task start --task <task_id>", t.ID))
 	}
 
+	// A start that never came about leaves no trace in the attempt.
 	var here []Run
 	for _, r := range runs {
 		if r.Attempt == t.Attempt && r.State(verdict(r.Process)) != RunDropped {
@@ -122,6 +123,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		}
 	}
 
+	// Who asks twice for the first run gets the one that there is.
 	if n := len(here); n > 0 && q.First {
 		last := here[n-1]
 		if slices.ContainsFunc(here, func(r Run) bool { return r.Command == q.Command }) {
@@ -138,6 +140,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		return next, nil, e.Hintf("to start another one: %s", Cmd("tt task run <task_id> -- …", t.ID))
 	}
 
+	// Somebody else has started a run since the caller's question.
 	if n := len(here); q.Follows != nil && n > 0 && here[n-1].Number != *q.Follows {
 		return next, &here[n-1], nil
 	}
@@ -151,6 +154,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		next.Number = last.Number + 1
 	}
 
+	// Without a command of its own, a run repeats the last one.
 	if n := len(runs); n > 0 {
 		if next.Command == "" {
 			next.Command = runs[n-1].Command
@@ -166,6 +170,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		return next, nil, err
 	}
 
+	// The limit is of this host, and doesn't refuse a run that may wait.
 	if full := q.Most > 0 && q.Running >= q.Most; full && !q.Queue {
 		return next, nil, t.errMostRun(q)
 	} else if full {
@@ -200,16 +205,20 @@ func (t Task) Resume(runs []Run, verdict func(Process) Verdict, all bool) (r Res
 		return r, false
 	}
 
+	// It may come back by itself, while its process lives to see that.
 	back, ever := last.RestartsOn(t, runs)
 	if v == Alive && ever || !back && !all && state != RunDropped {
 		return r, false // its process waits for that, or nobody has asked
 	}
 
 	r = Resumption{Command: last.Command, Restarts: last.Restarts}
+
+	// A start because the task came back uses up one restart.
 	if back {
 		r.Restarts--
 	}
 
+	// Who starts it says which run it follows, so that two don't start it at once.
 	for _, x := range runs {
 		if x.Attempt == t.Attempt && x.State(verdict(x.Process)) != RunDropped {
 			r.Follows = x.Number

@@ -108,6 +108,7 @@ func (r Room) StartSession(q Starting, s *Probed, now Time) (Room, []Event, Star
 		return r, events, out
 	}
 
+	// The elder leads, and its session starts now: it has never started one itself.
 	r, more, _ := r.startOne(Starting{By: elder, AlongWith: q.By, Anchor: q.Anchor, AnchorAt: q.AnchorAt}, s, now)
 	out.Primary, out.Elder = elder, elder
 	return r, append(events, more...), out
@@ -138,6 +139,8 @@ func (r *Room) prepareStart(q Starting, s *Probed, now Time) (b startFindings, e
 
 	b.prior, b.led = r.Primary()
 	b.led = b.led && b.prior.Agent != q.By
+
+	// A primary that is gone only left its place.
 	b.live = b.led && b.prior.Verdict(s) != Gone
 	_, b.older = r.findElder(q, s)
 	b.same = b.me.Session.Running && q.Same
@@ -181,15 +184,19 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 		kept = inherited.Context
 	}
 
+	// The name depends on the role: a primary's file is always the same.
 	out.Context = r.contextName(q, out.Role, kept, s)
 	crashed := led && !b.live && out.Role == RolePrimary
 	switch {
+	// Another's session never ended, or an earlier one of this agent.
 	case crashed:
 		out.Crashed = prior.Agent
 	case me.Session.Running && !q.Same && me.Session.Role == RolePrimary && out.Role == RolePrimary:
 		out.Crashed = q.By
 	}
 	out.Kind = r.startKind(q, out)
+
+	// A session that runs already, with the same role and file, stays as it is.
 	out.Running, out.Since = true, now
 	if same && me.Session.Role == out.Role && me.Session.Context == out.Context {
 		out.Since, out.Already = me.Session.Since, true
@@ -201,6 +208,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 		p.Prior, p.Written = out.Crashed, q.AnchorAt
 	}
 
+	// There is never a second primary: the one before ends with this start.
 	if led && out.Role == RolePrimary {
 		p.Prior, p.Verdict = prior.Agent, prior.Verdict(s)
 		r.editMember(prior.Agent, func(m *Member) { m.Session.Running = false })
@@ -215,6 +223,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
 	}
 
+	// All that ended before is in the log before the new session.
 	r.editMember(q.By, func(m *Member) { m.Session = out.Session })
 	p.AlongWith = q.AlongWith
 	events = append(events, r.newEvent(EventSessionStarted, q.By, "").withPayload(p).addressUnaskedStart(p))
@@ -230,8 +239,10 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 // alone, its process is alive, and that process began before the caller's. Of several it returns the one that
 // began first.
 func (r Room) findElder(q Starting, s *Probed) (first AgentID, ok bool) {
+	// It must have begun before the caller, and before all others that could lead.
 	oldest := q.Process
 	for _, m := range r.Members {
+		// Who has had a role here had its chance to lead.
 		if m.State != Joined || m.Session.Role != "" || m.Agent == q.By || slices.Contains(q.Followers, m.Agent) ||
 			m.Verdict(s) != Alive {
 			continue
@@ -273,6 +284,7 @@ func (r Room) resumeEvent(by, crashed AgentID, written, now Time) Event {
 		prior, why = "unknown", "no session has ended since its context was written"
 	}
 
+	// A session that goes on with its own work needn't be told.
 	to := crashed
 	if to == by {
 		to = ""
@@ -307,6 +319,7 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 			Hintf("go on as a helper; %s says what is left to the primary", Cmd("tt session role"))
 	}
 
+	// A primary that shows no life for the time of a lease gives way.
 	p := SessionStartedPayload{Role: RolePrimary, Start: StartPromoted}
 	if prior, led := r.Primary(); led {
 		v := prior.Verdict(s)
@@ -333,6 +346,8 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 	if !ok || !m.Session.Running {
 		return nil
 	}
+
+	// A context file that is older than this end was dealt with.
 	if m.Session.Role == RolePrimary {
 		r.SessionEndedAt = now
 	}

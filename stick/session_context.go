@@ -50,6 +50,7 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string 
 		return ""
 	}
 
+	// The file of a session that is gone may be inherited.
 	used := func(name string) bool {
 		return slices.ContainsFunc(r.Members, func(m Member) bool {
 			return m.Agent != q.By && m.ownsContext(name) && m.Verdict(s) != Gone
@@ -68,6 +69,7 @@ func (r Room) contextName(q Starting, role Role, kept string, s *Probed) string 
 		return name
 	}
 
+	// A name with digits of its own: it is free after a few attempts.
 	for n := 0; ; n++ {
 		name := "helper-" + shortSum(fmt.Sprintf("%s/%d", q.Seed, n), 4+n/1000)
 		if !used(name) && !slices.ContainsFunc(q.Taken, func(t string) bool { return strings.EqualFold(t, name) }) {

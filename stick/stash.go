@@ -29,6 +29,7 @@ func (r Room) WhoseStash(e StashEntry, q Editing, s *Probed) (Share, AgentID) {
 		return ShareOthers, by.Agent
 	}
 
+	// What was made with the stick passes on with it.
 	if holder := r.otherHolder(q, s); holder != "" {
 		return ShareOthers, holder
 	}
@@ -78,6 +79,8 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		case e.Checkout != "" && e.Checkout != q.Checkout:
 			used.Said = append(used.Said, e.nameWithMessage()+", made in "+clip(e.Checkout, 256))
 		}
+
+		// Only apply leaves the entry in the stash.
 		if share != ShareOwn && q.Verb != "apply" {
 			used.Keep = append(used.Keep, e.Commit)
 		}
@@ -131,6 +134,7 @@ func (q StashUse) describeUse(theirs []StashEntry, of []AgentID) Words {
 // stashStep is what an agent can do instead of using an entry of another: use its own, ask, or make the entry
 // its own.
 func (r Room) stashStep(q StashUse, their StashEntry, owner AgentID, s *Probed) Hint {
+	// A commit that has left the stash can't be adopted by a name.
 	others := Hintf("ask: %s", Cmd("tt msg send <agent> …", owner))
 	if their.inStash() {
 		others = Hintf("%s; or make it yours: %s", others, Cmd("tt changes adopt <entry> --reason …", their.Name))
@@ -185,6 +189,7 @@ func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []Sta
 			continue
 		}
 
+		// Its maker is told as well as the holder to whom it has passed.
 		for _, a := range []AgentID{owner, e.By.Agent} {
 			if a == "" || a == q.By.Agent || slices.Contains(theirs[a], e.nameWithMessage()) {
 				continue

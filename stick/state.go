@@ -30,6 +30,8 @@ func (r Room) State(s *Probed, now Time) RoomState {
 	case OwnerTimeout, OwnerIdle:
 		return StateStaleOwner
 	}
+
+	// A room in which nobody takes part is dormant, whatever its turn says.
 	for _, m := range r.Members {
 		if r.Active(m.Agent, now, s) {
 			return RoomState(r.Turn.State)

@@ -46,6 +46,8 @@ func stepToCommit(other AgentID, own []string) Hint {
 	case len(own) > maxDenied:
 		return Hintf("name only your own files: %s; or %s", Cmd("git commit -m … -- <path>"), ask)
 	}
+
+	// The command is whole, so that a reader can run it as it is.
 	values := make([]any, len(own))
 	for i, p := range own {
 		values[i] = p
@@ -92,6 +94,7 @@ func (r Room) IsCommitOfOther(made Editor, q Editing, s *Probed, now Time) bool 
 	case ShareOthers:
 		return true
 	case SharePassed:
+		// A commit that was made with the stick belongs to whoever holds it now.
 		_, under := r.Parent(q.By, q.Above, s)
 		return made.Held && !r.isGone(made.Agent, s) && r.Turn.State == Owned && r.Turn.Owner != q.By && !under
 	}
@@ -119,6 +122,7 @@ func (r Room) MayPush(theirs []Carried, own Command) Judgement {
 		what = Wordsf("%d commits", len(theirs))
 	}
 
+	// What is one's own can be pushed without the others' commits.
 	step := Hintf("ask: %s", Cmd("tt msg send <agent> …", others[0]))
 	if own != nil {
 		step = Hintf("push only your own: %s; or %s", own, step)

@@ -41,6 +41,7 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 			return Opening{OwnerGone, t.OpenedAt}
 		}
 
+		// A grant that nobody has reacted to was perhaps never seen.
 		if d, ok := r.ackDeadline(); ok && d.Due(now) {
 			return Opening{ClaimTimeout, passedAt(d, now)}
 		}
@@ -48,6 +49,7 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 			return Opening{OwnerTimeout, passedAt(r.leaseDeadline(), now)}
 		}
 
+		// An idle owner is told first, and may answer.
 		limit, told := r.idleDeadline(), r.idleNoticeEnds()
 		if r.keptWhileIdle(s, now) && r.idleNoticeSent() && limit.Due(now) && told.Due(now) {
 			return Opening{OwnerIdle, max(passedAt(limit, now), passedAt(told, now))}
@@ -143,6 +145,8 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 			return r, nil, "", r.errPriorOwner(r.graceAfter(t.FreeSince).At(), now)
 		}
 	}
+
+	// What opened the takeover, and until when the caller must leave it to others.
 	o := r.Opening(s, now)
 	cause, guard := o.Cause, r.guardUntil(q.By, o, s, now)
 	switch {
@@ -150,6 +154,8 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 		cause = OperatorRequested
 	case !o.Open():
 		var told []Event
+
+		// The refusal also starts the clock for an owner that looks idle.
 		if r.idleNoticeDue(s, now) {
 			r, told = r.sendIdleNotice(now)
 		}
@@ -172,6 +178,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 		p.Verdict = m.Verdict(s)
 	}
 
+	// Who had the stick last lets others go first the next time.
 	prior := t.Prior
 	if t.State == Owned {
 		prior = t.Owner
@@ -182,6 +189,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	e := r.newEvent(EventTakeover, q.By, p.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
 
+	// Nobody has heard the person, so all people of the room are told.
 	if q.Relayed && q.Operator {
 		p.RelayedBy, p.Told = r.tellPeople(&e)
 	}
@@ -208,11 +216,13 @@ func (r Room) guardUntil(a AgentID, o Opening, s *Probed, now Time) Time {
 		claim, _ = r.ackDeadline()
 	}
 
+	// One grace after the claim has ended, or longer if somebody was offered the stick.
 	end := pendingAt(Deadline{claim.SetAt, claim.TTL + r.Policy.WaiterGrace}, now)
 	if !c.last.IsZero() {
 		end = max(end, pendingAt(Deadline{c.last, max(r.Policy.WaiterGrace, timeToTake)}, now))
 	}
 
+	// It waits only for members that could take over.
 	var until Time
 	for _, m := range r.Members {
 		switch {
@@ -259,6 +269,7 @@ func (r Room) errClosed() *Error {
 func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	why, t := r.Holder(now), r.Turn
 	if t.State == Owned {
+		// An owner that isn't gone, silent or idle keeps its turn.
 		why = Holds(t.Owner, now.Sub(t.GrantedAt)) + ", and nothing shows that it has stopped"
 		if r.idleNoticeSent() && r.idleDeadline().Due(now) {
 			why = agentName(t.Owner) + " looks idle, and still has time to answer that"
@@ -324,6 +335,8 @@ type offerRound struct {
 func (r Room) currentRound(o Opening, now Time) offerRound {
 	t := r.Turn
 	again, spaced := Deadline{t.OfferedAt, r.Policy.ClaimTTL}, r.graceAfter(t.OfferedAt)
+
+	// Two offers never come closer than one grace.
 	soonest := spaced.At()
 
 	if spaced.Due(now) {
@@ -350,6 +363,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 		return c.last.Add(r.Policy.ClaimTTL), true
 	}
 
+	// It is the caller's turn after those who wait before it and haven't got the offer.
 	k := 0
 	for _, m := range r.listWaiting(s) {
 		if m.Agent == a {
@@ -366,6 +380,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 	}
 
 	at = start
+
 	for range k {
 		at = at.Add(r.Policy.WaiterGrace)
 	}

@@ -186,6 +186,7 @@ const (
 // isTaskID reports whether a name consists of the characters that a task's name may have.
 func isTaskID(id string) bool {
 	for i, c := range id {
+		// The name becomes a branch and a directory, on every file system.
 		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
 			return false
@@ -264,6 +265,7 @@ func (t Task) findStep(act TaskAct) (TaskStep, error) {
 		}
 	}
 
+	// The refusal says from which states the act leads on.
 	e := t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s",
 		t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
 		Hintf("%s", t.NextStep()))

@@ -70,11 +70,13 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 		}
 	}
 
+	// The bound is on the tasks, and each counts once.
 	if len(names) > MaxAfter {
 		return nil, Errorf(CodeUsage, "a task may wait for at most %d others, and these are %d",
 			MaxAfter, len(names)).With("field", "after")
 	}
 
+	// None of them may wait for the task itself, however long the way.
 	seen := map[string]bool{}
 	for _, name := range names {
 		path, err := wayTo(id, name, find, seen)
@@ -132,6 +134,8 @@ func (t Task) WaitsFor(find FindTask) (waits []Task, err error) {
 		if err != nil {
 			return nil, err
 		}
+
+		// A task that the store doesn't have can't have landed.
 		if !ok {
 			d = Task{ID: id}
 		}

@@ -31,6 +31,7 @@ func (t Task) applyStatus(e Event, s TaskStatus) (Task, error) {
 
 // checkStep checks that [TaskSteps] has a step by an event of this type to this status.
 func (t Task) checkStep(typ EventType, to TaskStatus) error {
+	// A new task and a retry begin the next attempt; all else belongs to the present one.
 	attempt := t.Attempt
 	if typ == EventTaskAssigned || typ == EventTaskRetried {
 		attempt++
@@ -52,6 +53,7 @@ func (t Task) checkStep(typ EventType, to TaskStatus) error {
 // setWorker makes by the task's worker and adds the previous one to Earlier.
 func (t *Task) setWorker(by AgentID) {
 	if t.Worker != "" && t.Worker != by {
+		// Each earlier worker is named once, at its latest place.
 		earlier := make([]AgentID, 0, len(t.Earlier)+1)
 		for _, a := range t.Earlier {
 			if a != t.Worker {

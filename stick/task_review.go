@@ -37,6 +37,8 @@ func (t Task) mayReview(v TaskDecision) error {
 	case v.Override && !v.Person:
 		return t.withTaskFacts(Errorf(CodePersonOnly, "only a person may approve a task against the rules of review")).
 			Hintf("ask a person to run it")
+
+	// A person who works alone may override that, an agent never.
 	case t.Worked(v.By) && !v.Override && v.Person:
 		return t.withTaskFacts(Errorf(CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it",
 			v.By, t.ID)).
@@ -47,6 +49,8 @@ func (t Task) mayReview(v TaskDecision) error {
 			v.By, t.ID)).
 			Hintf("%s lists the members; ask one of them, or a person", Cmd("tt state"))
 	}
+
+	// The names differ, but a process or a session is the same.
 	if author, same := v.findAuthor(v.Reviewer.Is); same {
 		return t.withTaskFacts(Errorf(CodeAuthorCannotReview,
 			"you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
@@ -81,6 +85,7 @@ func (t Task) hasSeen(v TaskDecision, about ...string) error {
 		return t.errReviewStale(v, "you haven't seen %s yet", t.ID).
 			Hintf("look at it first: %s", Cmd("tt task diff <task_id>", t.ID))
 	case !slices.Contains(about, v.Head):
+		// Nothing is offered yet: then the branch's own commit is the newest.
 		newest, is := t.Head, Words("was offered for review")
 		if newest == "" {
 			newest, is = v.Branch, "is its newest"
@@ -135,10 +140,13 @@ func (t Task) Approve(v TaskDecision, reason string) (*Event, error) {
 	if err := checkReason("reason", reason); err != nil {
 		return nil, err
 	}
+
+	// Asking twice is safe.
 	if t.State == TaskApproved && v.Head == t.Approved && len(v.Drafts) == 0 && t.mayApprove(v) == nil {
 		return nil, nil
 	}
 
+	// An approval that changes nothing would leave the drafts unsent.
 	if n := len(v.Drafts); n > 0 && t.State == TaskApproved {
 		return nil, t.withTaskFacts(Errorf(CodeInvalidTransition,
 			"%s is approved already, and you have %s that approving it again wouldn't send", t.ID, Count(n, "draft"))).

@@ -118,6 +118,7 @@ func SpawnTask(t Task, q Spawning) (Event, error) {
 		return Event{}, e.Hintf("%s; a new task needs a name of its own", Cmd("tt task show <task_id>", t.ID))
 	}
 
+	// A new task has no state yet, and the step leads out of that.
 	t.ID = q.ID
 	s, err := t.findStep(ActSpawn)
 	if err != nil {
@@ -190,6 +191,8 @@ func (t Task) Done(c TaskCall, q Offering) (*Event, error) {
 	}
 
 	f := q.eventFacts()
+
+	// The same change on another base needs no second review.
 	act := ActDone
 	if t.State == TaskApproved && t.sameAsApproved(q) {
 		act, f.Kept = ActKeep, true
@@ -270,6 +273,7 @@ func (t Task) Land(by AgentID, head, result string) (Event, error) {
 		return Event{}, err
 	}
 
+	// A worker that lands its own task knows that: then whoever wanted the task is told.
 	to := t.Worker
 	if to == by {
 		to = t.SpawnedBy

@@ -42,6 +42,8 @@ func Lasted(d time.Duration) Words {
 		long time.Duration
 		name Words
 	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}}
+
+	// The smaller unit is left out if nothing of it is left.
 	for i, u := range units[:2] {
 		if part := units[i+1]; d >= u.long {
 			s := Wordsf("%d %s", d/u.long, u.name)
@@ -103,6 +105,7 @@ func Path(s string) string {
 		return s
 	}
 
+	// What can't be seen is named by its number, and the quotation can't be ended from inside.
 	b := []byte{'"'}
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
@@ -152,6 +155,8 @@ const maxBlanks = 40
 func Block(s string) string {
 	var b, blanks strings.Builder
 	columns := 0 // of blanks
+
+	// A run of blanks is written when its end is known.
 	end := func() {
 		if columns > maxBlanks {
 			fmt.Fprintf(&b, "[%d blanks]", columns)
@@ -221,6 +226,7 @@ func shellWord(s string) string {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 
+	// What a shell couldn't read inside plain quotation marks needs escapes.
 	var b strings.Builder
 	for i, r := range s {
 		_, n := utf8.DecodeRuneInString(s[i:])

@@ -102,6 +102,7 @@ func (d *drawing) beginTurn(e Event, why ClaimReason, waited Time) {
 		d.endTurn(d.holder, 0, Event{CreatedAt: e.CreatedAt})
 	}
 
+	// Whoever was named either took the stick now, or lost it to somebody else.
 	if d.named != "" {
 		l := d.laneOf(d.named)
 		l.Named[len(l.Named)-1].Claimed = d.named == e.From
@@ -133,6 +134,8 @@ func (d *drawing) endTurn(a AgentID, turn int64, e Event) {
 		if d.holderKnown {
 			return // in a sound log it holds the stick
 		}
+
+		// The turn began before the events that were read.
 		l.Holds = append(l.Holds, Holding{Turn: turn})
 	}
 
@@ -164,6 +167,8 @@ func (d *drawing) endNaming(a AgentID, at Time) {
 		if d.holderKnown {
 			return
 		}
+
+		// The reservation began before the events that were read.
 		d.beginNaming(a, ByRelease, 0)
 	}
 
@@ -198,6 +203,7 @@ func (d *drawing) addWait(w Waiter) {
 func (d *drawing) cutToRange(from, to Time) Timeline {
 	t := Timeline{From: from, To: to, Lanes: []Lane{}, Pauses: spansIn(d.pauses, from, to)}
 	for _, l := range d.lanes {
+		// A lane is drawn if anything of it lies in the range.
 		l.Holds, l.Named, l.Waits = spansIn(l.Holds, from, to), spansIn(l.Named, from, to), spansIn(l.Waits, from, to)
 		l.Marks = slices.DeleteFunc(append([]Mark{}, l.Marks...), func(m Mark) bool { return m.At < from || m.At > to })
 		l.Turns, l.Held, l.Waited = len(l.Holds), sumOfSpans(l.Holds, from, to), sumOfSpans(l.Waits, from, to)

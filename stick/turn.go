@@ -68,6 +68,7 @@ func RejoinStep(a AgentID) Hint {
 func (r Room) withStickFacts(e *Error) *Error {
 	e.With("room_state", r.Turn.State).With("current_turn_id", r.Turn.ID).With("current_owner", nil)
 	if r.Closed {
+		// What the turn says doesn't matter in a closed room.
 		e.With("room_state", StateClosed)
 	}
 
@@ -120,6 +121,8 @@ func Holds(a AgentID, d time.Duration) Words {
 // grantTurn gives the stick to a. Every turn begins here.
 func (r Room) grantTurn(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	t := r.Turn
+
+	// Limits that waited for the next turn apply from here on.
 	r.Policy = r.Policy.applyPending()
 	r.Turn = Turn{
 		ID:            t.ID + 1,
@@ -179,6 +182,8 @@ func (r Room) reserveStick(a AgentID, by ReservedBy, now Time) Room {
 	r.Turn.ReservedFor, r.Turn.ReservedBy, r.Turn.ReservedAt = a, by, now
 	r.Turn.FreeSince = 0
 	r.Turn.Round++
+
+	// Offers of the last round don't count for a new reservation.
 	r.Turn.RoundAt, r.Turn.OfferedAt = 0, 0
 
 	if m, ok := r.Member(a); ok {
@@ -219,9 +224,13 @@ func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error
 
 	r = r.clampTimes(now)
 	r.Turn.Acked, r.Turn.OpenedAt = true, 0
+
+	// Somebody else's process may send it, which proves nothing of the owner.
 	if r.HeartbeatCounts(proof, now) {
 		r.Turn.HeartbeatAt = now
 	}
+
+	// While a guardian renews the lease, heartbeats don't.
 	if r.Guardian(now) == 0 {
 		r.Turn.RenewedAt, r.Turn.GuardianPID, r.Turn.GuardianOf = now, 0, ""
 	}
@@ -307,6 +316,8 @@ func (r Room) beginGeneration(g Generation, now Time) (Room, []Event) {
 
 	r = r.freeStick("", now)
 	r.Generation = g.Number
+
+	// The ids of turns that were lost may still be known to somebody.
 	if r.Turn.ID > 0 {
 		r.Turn.ID += RestoreSkip
 	}

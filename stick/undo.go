@@ -110,6 +110,7 @@ const maxGitPaths = 20
 // Back returns the commands of git that bring HEAD back once the files of a call were restored, in their
 // order. None of them loses uncommitted work.
 func (m HeadMove) Back() (back []Command) {
+	// Files with uncommitted changes stay as they are.
 	rest := slices.DeleteFunc(slices.Clone(m.Differ), func(p string) bool { return slices.Contains(m.Held, p) })
 	switch {
 	case !m.Moved():
@@ -130,6 +131,7 @@ func (m HeadMove) Back() (back []Command) {
 		back = []Command{Cmd("git symbolic-ref HEAD <branch>", "refs/heads/"+m.FromBranch), Cmd("git reset")}
 	}
 
+	// After a reset of the index alone, the files still have to follow.
 	if n := len(rest); n > 0 && n <= maxGitPaths {
 		back = append(back, gitRestore("git restore --", rest))
 	}

@@ -69,12 +69,15 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	}
 
 	var events []Event
+
+	// Right after its machine has slept, a wait settles nothing and gets no offer.
 	if now >= q.NotSoon {
 		before := r.Turn
 		r, events = r.Settle(q.Agent, false, s, now)
 		changed = changed || len(events) > 0 || r.Turn != before
 	}
 
+	// A wait for events only never gets the stick.
 	if q.Purpose != Work {
 		return r, events, Answer{Changed: changed}
 	}
@@ -98,6 +101,7 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	}
 
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
+		// A try isn't offered the stick: it may take over at once, or must leave it to others.
 		if !q.Blocking {
 			if !r.guardUntil(q.Agent, o, s, now).IsZero() {
 				return r, events, Answer{Changed: changed}
@@ -141,6 +145,7 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 		return r.claimDeadline().At()
 	}
 
+	// The stick is another's: whatever can open a takeover first.
 	var at Time
 	if d, ok := r.ackDeadline(); ok {
 		at = d.At()
@@ -163,6 +168,7 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 // waitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for
 // work, or of waits before that. It is zero if a doesn't wait, and if its wait has begun just now.
 func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
+	// A wait that has begun just now is none.
 	since := now
 	for _, l := range r.Listeners {
 		if l.Agent == a && l.Purpose == Work && s.listenerVerdict(l.ID) != Gone {

@@ -46,6 +46,8 @@ func Shown(arg any) any {
 	case string:
 		return Name(v)
 	}
+
+	// Named types of strings, and all that could hold some, are somebody's text.
 	switch reflect.ValueOf(arg).Kind() {
 	case reflect.String, reflect.Slice, reflect.Array, reflect.Map, reflect.Struct, reflect.Pointer:
 		return Name(fmt.Sprint(arg))
@@ -113,6 +115,8 @@ func (n Name) quoted() string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, n[i])
+
+		// strconv.Quote would print these as they are.
 		case r > 0xffff && unicode.IsPrint(r) && isUnseen(r):
 			fmt.Fprintf(&b, `\U%08x`, r)
 		case r == '<' || unicode.IsPrint(r) && isUnseen(r):

@@ -20,6 +20,7 @@ func (w *Workspace) withValidText() *Workspace {
 		return nil
 	}
 
+	// The caller keeps its own: only what the log holds is changed.
 	v := *w
 	v.Head, v.Branch = strings.ToValidUTF8(w.Head, "\uFFFD"), strings.ToValidUTF8(w.Branch, "\uFFFD")
 	v.Dirty = make([]string, len(w.Dirty))
