@@ -49,7 +49,8 @@ func (r Room) Mine(by Editor, person, not bool, files []EditedFile) (out []Edite
 		}
 
 		// The claim also takes the place of somebody whom no hook has noted.
-		f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent || e.Agent == "" }), as)
+		others := slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent || e.Agent == "" })
+		f.Editors = append(others, as)
 		out = append(out, f)
 	}
 

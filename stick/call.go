@@ -90,7 +90,9 @@ func (c Call) Parts(others []Call, now Time) []CallPart {
 	var parts []CallPart
 	for i, to := range ids[1:] {
 		p := CallPart{From: ids[i], To: to}
-		p.Alone = !slices.ContainsFunc(meanwhile, func(o Call) bool { return o.Before <= p.From && (o.After == "" || o.After >= p.To) })
+		p.Alone = !slices.ContainsFunc(meanwhile, func(o Call) bool {
+			return o.Before <= p.From && (o.After == "" || o.After >= p.To)
+		})
 		parts = append(parts, p)
 	}
 

@@ -144,7 +144,9 @@ func (r Room) findViolation(q Editing, near []Reservation, s *Probed, now Time) 
 // listUnreserved lists the paths that the caller may not change without the stick. instead is the first
 // reservation of somebody else that decides so, if there is one. With free that is needed: what nobody has
 // reserved is everybody's. A change of the whole tree names no paths.
-func (r Room) listUnreserved(q Editing, near []Reservation, s *Probed, now Time, free bool) (denied []string, instead *Reservation) {
+func (r Room) listUnreserved(q Editing, near []Reservation, s *Probed, now Time, free bool) (
+	denied []string, instead *Reservation,
+) {
 	if q.Tree {
 		return nil, nil
 	}

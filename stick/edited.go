@@ -244,7 +244,8 @@ func (r Room) WhoseEdit(f EditedFile, q Editing, near []Reservation, s *Probed, 
 			}
 
 		// The work of others that the caller may not lose: claimed, the holder's, made without the stick, or reserved.
-		case e.Claim || e.Agent == holder || !e.Held && !r.isGone(e.Agent, s) || r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
+		case e.Claim, e.Agent == holder, !e.Held && !r.isGone(e.Agent, s),
+			r.hasReserved(e.Agent, f.Path, q.Fold, near, s, now):
 			share, others = ShareOthers, append(others, e.Agent)
 
 		// What was made with the stick, or by one that is gone, has passed on.

@@ -21,7 +21,8 @@ type SessionStartedPayload struct {
 	AlongWith AgentID `json:"along_with,omitempty"`
 }
 
-// addressUnaskedStart addresses the event to the agent itself, if the session was started for it: nothing else tells it.
+// addressUnaskedStart addresses the event to the agent itself, if the session was started for it: nothing else
+// tells it.
 func (e Event) addressUnaskedStart(p SessionStartedPayload) Event {
 	if p.AlongWith != "" {
 		e.For = append(e.For, Addressee{Agent: e.From})

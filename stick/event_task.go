@@ -176,7 +176,8 @@ var taskEvents = []EventInfo{
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
-			t.Description, t.Spec, t.Branch, t.Worktree, t.Integration, t.Base = f.Description, f.Spec, f.Branch, f.Worktree, f.Integration, f.Base
+			t.Description, t.Spec = f.Description, f.Spec
+			t.Branch, t.Worktree, t.Integration, t.Base = f.Branch, f.Worktree, f.Integration, f.Base
 			t.In, t.Slot, t.Later, t.After = f.In, slotOf(f.Slot), f.Later, f.After
 		},
 	}),

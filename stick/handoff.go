@@ -263,8 +263,7 @@ func ParseArtifact(s string) (Artifact, error) {
 	path, rest, _ := strings.Cut(s, ":")
 	a.Path = path
 
-	if part, after, _ := strings.Cut(rest, ":"); part != "" && strings.IndexFunc(part, func(r rune) bool { return (r < '0' || r > '9') && r != '-' }) < 0 {
-		// A part of digits and dashes alone is a range of lines.
+	if part, after, _ := strings.Cut(rest, ":"); isLineRange(part) {
 		from, to, ranged := strings.Cut(part, "-")
 		if !ranged {
 			to = from
@@ -287,6 +286,11 @@ func ParseArtifact(s string) (Artifact, error) {
 	}
 
 	return a, nil
+}
+
+// isLineRange reports whether a part of an artifact is a range of lines: it is made of digits and dashes alone.
+func isLineRange(part string) bool {
+	return part != "" && strings.IndexFunc(part, func(r rune) bool { return (r < '0' || r > '9') && r != '-' }) < 0
 }
 
 // String returns the artifact in one line.

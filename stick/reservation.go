@@ -272,15 +272,20 @@ func (r Room) tellIncursion(q Reserving, m Meet, refused bool) []Event {
 
 	e := r.newEvent(EventIncursion, q.By, m.Agent)
 	e.Task = q.Task
-	return []Event{e.withPayload(IncursionPayload{ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness, Verdict: m.Verdict, Refused: refused, Message: &Message{
-		To: []AgentID{m.Agent}, Category: Incursion, Subject: string(Wordsf("%s and %s overlap, as in %s",
-			patternWords(m.Asked), patternWords(m.Pattern), m.Witness)),
+	message := &Message{
+		To: []AgentID{m.Agent}, Category: Incursion,
+		Subject: string(Wordsf("%s and %s overlap, as in %s", patternWords(m.Asked), patternWords(m.Pattern), m.Witness)),
 		Contract: Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent),
 			Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
 			Resolution: string(settlingAdvice(string(m.Overlap), m.Agent, m.Witness)),
 		},
-	}})}
+	}
+
+	return []Event{e.withPayload(IncursionPayload{
+		ReservationID: m.ID, Pattern: m.Asked, Held: m.Pattern, Witness: m.Witness,
+		Verdict: m.Verdict, Refused: refused, Message: message,
+	})}
 }
 
 func (r Room) errConflict(m Meet) *Error {

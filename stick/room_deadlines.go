@@ -34,7 +34,8 @@ func (r Room) LeaseKeptBy(s *Probed, now Time) LeaseKeeper {
 // leaseDeadline returns when the current lease times out, unless a process keeps it.
 func (r Room) leaseDeadline() Deadline {
 	m, _ := r.Member(r.Turn.Owner)
-	return Deadline{max(r.Turn.GrantedAt, r.Turn.ResumedAt, r.Turn.RenewedAt, r.Turn.HeartbeatAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
+	t := r.Turn
+	return Deadline{max(t.GrantedAt, t.ResumedAt, t.RenewedAt, t.HeartbeatAt, m.LastSeenAt), r.Policy.OwnerLeaseTTL}
 }
 
 // LeaseExpiresAt returns when the lease times out. It is zero if a process keeps the lease, nobody owns the

@@ -265,7 +265,8 @@ func (r Room) startKind(q Starting, out Started) StartKind {
 		return StartHelper
 	case out.Crashed == "" && (q.Continues || r.hasSession(q.By) && q.Same):
 		return StartContinue
-	case !q.Anchor || r.SessionEndedAt > q.AnchorAt: // at the same instant nobody knows which came first, and recovering loses nothing
+	// At the same instant nobody knows which came first, and recovering loses nothing.
+	case !q.Anchor || r.SessionEndedAt > q.AnchorAt:
 		return StartFresh
 	}
 	return StartRecover

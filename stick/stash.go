@@ -34,7 +34,8 @@ func (r Room) WhoseStash(e StashEntry, q Editing, s *Probed) (Share, AgentID) {
 		return ShareOthers, holder
 	}
 
-	if holds := r.Turn.State == Owned && (r.Turn.Owner == q.By || r.startedBy(r.Turn.Owner, q.Above)); holds || r.isGone(by.Agent, s) {
+	holds := r.Turn.State == Owned && (r.Turn.Owner == q.By || r.startedBy(r.Turn.Owner, q.Above))
+	if holds || r.isGone(by.Agent, s) {
 		return SharePassed, ""
 	}
 
@@ -73,7 +74,8 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		switch {
 		case share == ShareOthers:
 			theirs = append(theirs, e)
-			used.Of, used.Said = mergeUnique(used.Of, []AgentID{owner}), append(used.Said, e.nameWithMessage()+" of "+string(owner))
+			used.Of = mergeUnique(used.Of, []AgentID{owner})
+			used.Said = append(used.Said, e.nameWithMessage()+" of "+string(owner))
 		case share == ShareNobody:
 			used.Said = append(used.Said, e.nameWithMessage()+", of which nobody has noted who made it, maybe a person's")
 		case e.Checkout != "" && e.Checkout != q.Checkout:
@@ -174,7 +176,9 @@ func (r Room) OthersInCall(me AgentID, s *Probed, now Time) bool {
 // AdoptStash makes entries of the stash the caller's, whoever has made them, with an event for each former
 // owner. checkout is where the caller is. It returns the entries of which that is news. It fails with
 // [CodeRoomClosed] and [CodeNotEnforced].
-func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []StashEntry, s *Probed) (out []StashEntry, events []Event, err error) {
+func (r Room) AdoptStash(q Adoption, ask Editing, checkout string, entries []StashEntry, s *Probed) (
+	out []StashEntry, events []Event, err error,
+) {
 	if err := r.NotesEdits(); err != nil {
 		return nil, nil, err
 	}

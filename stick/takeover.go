@@ -406,8 +406,10 @@ type CauseInfo struct {
 var Causes = []CauseInfo{
 	{OwnerGone, "the owner's processes have ended"},
 	{OwnerTimeout, "the lease has timed out and nothing proves that the owner is alive"},
-	{OwnerIdle,
-		"the owner is alive but has done nothing for owner_idle_ttl, and was told so at least waiter_grace ago"},
+	{
+		OwnerIdle,
+		"the owner is alive but has done nothing for owner_idle_ttl, and was told so at least waiter_grace ago",
+	},
 	{ClaimTimeout, "a pass wasn't claimed for claim_ttl, or a grant wasn't acknowledged for that long"},
 	{RecipientGone, "the process of the member that the stick is reserved for has ended"},
 	{OperatorRequested, "a person asked for it"},

@@ -151,7 +151,9 @@ func (r Room) grantTurn(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 // caught up.
 func (r Room) clampTimes(now Time) Room {
 	t := &r.Turn
-	t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.ResumedAt = min(t.GrantedAt, now), min(t.RenewedAt, now), min(t.HeartbeatAt, now), min(t.ResumedAt, now)
+	t.GrantedAt, t.RenewedAt = min(t.GrantedAt, now), min(t.RenewedAt, now)
+	t.HeartbeatAt, t.ResumedAt = min(t.HeartbeatAt, now), min(t.ResumedAt, now)
+
 	if m, ok := r.Member(r.Turn.Owner); ok && m.LastSeenAt > now {
 		r.editMember(m.Agent, func(m *Member) { m.LastSeenAt = now })
 	}
