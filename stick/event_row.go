@@ -263,11 +263,11 @@ func forReader(e Event) []Addressee {
 	return []Addressee{{e.To, OwesReading}}
 }
 
-// forBoth: the event is for To, which has to read it, and for From, which knows it from the answer to its
-// call.
+// forReaderAndAuthor: the event is for To, which has to read it, and for From, which knows it from the answer
+// to its call.
 func forReaderAndAuthor(e Event) []Addressee { return append(forReader(e), Addressee{Agent: e.From}) }
 
-// forAuthor: the event is for From and To, and both have to read it.
+// forBothToRead: the event is for From and To, and both have to read it.
 func forBothToRead(e Event) []Addressee {
 	return append([]Addressee{{e.From, OwesReading}}, forReader(e)...)
 }
