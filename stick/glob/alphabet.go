@@ -28,6 +28,7 @@ func newAlphabet(sets []charset, fold bool) *alphabet {
 	for _, l := range borderLetters {
 		sets = append(sets, charset{listed: []span{{l, l}}})
 	}
+
 	f := finder{
 		fold: fold, cuts: cuts(sets), words: (len(sets) + 63) / 64, found: map[string]int{},
 		negative: make([]uint64, (len(sets)+63)/64),
@@ -37,15 +38,18 @@ func newAlphabet(sets []charset, fold bool) *alphabet {
 		if set.not {
 			f.negative[i/64] |= 1 << (i % 64)
 		}
+
 		for _, p := range set.listed {
 			for k := f.at(p.lo); k < f.at(p.hi+1); k++ {
 				f.listed[k*f.words+i/64] |= 1 << (i % 64)
 			}
 		}
 	}
+
 	for k := range len(f.cuts) - 1 {
 		f.span(k)
 	}
+
 	return f.alphabet(len(sets))
 }
 
@@ -57,6 +61,7 @@ func cuts(sets []charset) []rune {
 			out = append(out, p.lo, p.hi+1)
 		}
 	}
+
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -92,11 +97,13 @@ func (f *finder) span(k int) {
 	if lo == 0 || lo == '/' || lo == firstSurrogate {
 		return
 	}
+
 	listed := f.listed[k*f.words : (k+1)*f.words]
 	if !f.fold {
 		f.add(listed, example(lo, hi, nil))
 		return
 	}
+
 	plain := example(lo, hi, func(r rune) bool { return unicode.SimpleFold(r) == r })
 	if plain >= 0 {
 		f.add(listed, plain)
@@ -104,6 +111,7 @@ func (f *finder) span(k int) {
 			return // no case of the span's characters is listed unless it is in another span, which finds these too
 		}
 	}
+
 	cased(lo, hi, f.cased)
 }
 
@@ -115,11 +123,13 @@ func (f *finder) cased(r rune) {
 		for w := range listed {
 			listed[w] |= f.listed[k*f.words+w]
 		}
+
 		best = clearer(best, c)
 		if c == r {
 			break
 		}
 	}
+
 	f.add(listed, best)
 }
 
@@ -132,15 +142,18 @@ func (f *finder) add(listed []uint64, r rune) {
 			w >>= 8
 		}
 	}
+
 	if i, ok := f.found[string(key)]; ok {
 		f.symbols[i].example = clearer(f.symbols[i].example, r)
 		return
 	}
+
 	f.found[string(key)] = len(f.symbols)
 	in := make([]uint64, len(listed))
 	for w := range in {
 		in[w] = listed[w] ^ f.negative[w]
 	}
+
 	f.symbols = append(f.symbols, symbol{example: r, letter: borderLetter(r, f.fold), in: in})
 }
 
@@ -153,12 +166,15 @@ func (f *finder) alphabet(sets int) *alphabet {
 		}
 		return 1
 	})
+
 	a := &alphabet{symbols: f.symbols, has: make([][]uint64, sets)}
 	words := (len(a.symbols) + 63) / 64
 	all := make([]uint64, sets*words)
+
 	for i := range a.has {
 		a.has[i] = all[i*words : (i+1)*words]
 	}
+
 	for i, s := range a.symbols {
 		for w, bits := range s.in {
 			for set := w * 64; bits != 0; set, bits = set+1, bits>>1 {
@@ -168,6 +184,7 @@ func (f *finder) alphabet(sets int) *alphabet {
 			}
 		}
 	}
+
 	return a
 }
 
@@ -180,10 +197,12 @@ func cased(lo, hi rune, f func(rune)) {
 			}
 		}
 	}
+
 	if hi-lo < 512 {
 		try(lo, hi)
 		return
 	}
+
 	try(max(lo, 'ß'), min(hi, 'ß')) // missing in the table, because its upper case isn't one character
 	for _, c := range unicode.CaseRanges {
 		try(max(lo, rune(c.Lo)), min(hi, rune(c.Hi)))
@@ -203,6 +222,7 @@ func example(lo, hi rune, ok func(rune) bool) rune {
 			}
 		}
 	}
+
 	return -1
 }
 
@@ -218,17 +238,20 @@ func clearer(a, b rune) rune {
 		}
 		return len(examples) + 1
 	}
+
 	if i, j := rank(a), rank(b); i != j {
 		if i < j {
 			return a
 		}
 		return b
 	}
+
 	if unicode.IsUpper(a) != unicode.IsUpper(b) {
 		if unicode.IsUpper(b) {
 			return a
 		}
 		return b
 	}
+
 	return min(a, b)
 }

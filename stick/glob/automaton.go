@@ -42,23 +42,28 @@ func (c scope) automaton(visible bool) *automaton {
 			at = next
 			continue
 		}
+
 		for _, p := range g.pieces {
 			if !p.star {
 				at = b.to(at, b.label(p))
 				continue
 			}
+
 			if visible {
 				at = b.to(at, labelName)
 			}
+
 			b.edge(at, labelName, at)
 			next := b.state()
 			b.free(at, next)
 			at = next
 		}
+
 		if i < len(c.segments)-1 {
 			at = b.to(at, labelSlash)
 		}
 	}
+
 	b.accepts[at] = true
 	if c.below {
 		if len(c.segments) > 0 {
@@ -67,6 +72,7 @@ func (c scope) automaton(visible bool) *automaton {
 		}
 		b.any(at, at)
 	}
+
 	b.finish()
 	return b.automaton
 }
@@ -108,12 +114,14 @@ func (b *builder) label(p piece) int {
 	if p.set.not && len(p.set.listed) == 0 {
 		return labelName
 	}
+
 	l, ok := b.labels[p.text]
 	if !ok {
 		l = len(b.sets)
 		b.labels[p.text] = l
 		b.sets = append(b.sets, p.set)
 	}
+
 	return l
 }
 
@@ -129,9 +137,11 @@ func (b *builder) finish() {
 			add(from, next)
 		}
 	}
+
 	for s := range b.edges {
 		add(s, s)
 	}
+
 	b.edges, b.accepts = edges, accepts
 }
 
@@ -151,6 +161,7 @@ func (p Pattern) Matcher(fold bool) func(path string) bool {
 	if err != nil {
 		return func(string) bool { return false }
 	}
+
 	prefix := p.Prefix(fold)
 	literal := strings.Count(prefix, "/")+1 == len(c.segments) && prefix != "" // so it matches everything below, too
 	var g *automaton
@@ -159,6 +170,7 @@ func (p Pattern) Matcher(fold bool) func(path string) bool {
 		if fold {
 			as = FoldCase(path)
 		}
+
 		rest, ok := strings.CutPrefix(as, prefix)
 		switch {
 		case !ok || prefix != "" && rest != "" && rest[0] != '/' || !Matchable(path, fold):
@@ -185,11 +197,13 @@ func (g *automaton) match(path string, fold bool) bool {
 				}
 			}
 		}
+
 		now, next = next, now
 		if len(now) == 0 {
 			return false
 		}
 	}
+
 	return slices.ContainsFunc(now, func(s int) bool { return g.accepts[s] })
 }
 
@@ -244,9 +258,11 @@ func newBorders() borderland {
 		for i := range b.next {
 			b.next[i] = inName
 		}
+
 		all = append(all, b)
 		return uint8(len(all) - 1)
 	}
+
 	names := func(start uint8, words ...string) {
 		for _, word := range words {
 			at := start
@@ -257,6 +273,7 @@ func newBorders() borderland {
 					next = state(true)
 					all[at].next[l] = next
 				}
+
 				at = next
 				if i == len(word)-1 {
 					all[at].open = false
@@ -264,10 +281,12 @@ func newBorders() borderland {
 			}
 		}
 	}
+
 	state(true)
 	names(state(false), ".", "..", ".git")
 	root := state(false)
 	names(root, ".", "..", ".git", "worktrees")
+
 	for i := range all {
 		b := &all[i]
 		for letter, to := range b.next {
@@ -276,10 +295,13 @@ func newBorders() borderland {
 				k = len(b.ways)
 				b.ways = append(b.ways, way{to: to})
 			}
+
 			b.ways[k].letters |= 1 << letter
 		}
+
 		slices.SortFunc(b.ways, func(v, w way) int { return int(v.to) - int(w.to) })
 	}
+
 	return borderland{all, root}
 }
 
@@ -290,10 +312,12 @@ func borderLetter(r rune, fold bool) int {
 		for f := unicode.SimpleFold(l); fold && !same && f != l; f = unicode.SimpleFold(f) {
 			same = r == f
 		}
+
 		if same {
 			return i
 		}
 	}
+
 	return otherLetter
 }
 
@@ -307,10 +331,13 @@ func Matchable(path string, fold bool) bool {
 			at = land.at[at].next[borderLetter(r, fold)]
 			continue
 		}
+
 		if !land.at[at].open {
 			return false
 		}
+
 		at = nameStart
 	}
+
 	return land.at[at].open
 }

@@ -35,11 +35,13 @@ func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 	if errA != nil || errB != nil {
 		return None, ""
 	}
+
 	m := newMeeting(a.automaton(false), b.automaton(false), fold)
 	witness, ok := m.shortest(math.MaxInt)
 	if !ok {
 		return None, ""
 	}
+
 	visible := *m // the labels are the same if stars must match something
 	visible.a, visible.b = a.automaton(true), b.automaton(true)
 	if clear, ok := visible.shortest(clearBudget); ok {
@@ -48,6 +50,7 @@ func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 	if p.Key(fold) == q.Key(fold) || m.same(overlapBudget) {
 		return Exact, witness
 	}
+
 	return Partial, witness
 }
 
@@ -57,6 +60,7 @@ func (p Pattern) Meets(dir string, fold bool) bool {
 	if !Matchable(dir, fold) {
 		return false
 	}
+
 	at, as := p.Prefix(fold), dir
 	if fold {
 		as = FoldCase(dir)
@@ -64,14 +68,17 @@ func (p Pattern) Meets(dir string, fold bool) bool {
 	if Apart(at, as) {
 		return false
 	}
+
 	if len(at) >= len(as) { // everything that matches p lies there
 		return true
 	}
+
 	a, errA := parseScope(string(p))
 	b, errB := parseScope(Quote(dir))
 	if errA != nil || errB != nil { // no pattern can name such a path
 		return p.Match(dir, fold)
 	}
+
 	_, ok := newMeeting(a.automaton(false), b.automaton(false), fold).shortest(math.MaxInt)
 	return ok
 }
@@ -83,6 +90,7 @@ func (p Pattern) Covers(dir string, fold bool) bool {
 	if errA != nil || !p.Match(dir, fold) {
 		return false
 	}
+
 	b, errB := parseScope(Quote(dir))
 	return a.below || errB == nil && newMeeting(a.automaton(false), b.automaton(false), fold).covers(overlapBudget)
 }
@@ -123,6 +131,7 @@ func newMeeting(a, b *automaton, fold bool) *meeting {
 			m.letter[s.letter] = i
 		}
 	}
+
 	return m
 }
 
@@ -141,12 +150,14 @@ func (m *meeting) letters(la, lb int) uint16 {
 				*at |= 1 << otherLetter
 			}
 		}
+
 		for l, s := range m.letter {
 			if x[s/64]&y[s/64]>>(s%64)&1 != 0 {
 				*at |= 1 << l
 			}
 		}
 	}
+
 	return *at &^ known
 }
 
@@ -175,12 +186,14 @@ func (m *meeting) shortest(limit int) (string, bool) {
 	steps := make([]step, 1, 64)
 	steps[0] = step{m.number(0, 0, land.root), -1}
 	seen := make([]uint64, len(land.at)*len(m.a.edges)*len(m.b.edges)/64+1)
+
 	for i := 0; i < len(steps) && i < limit; i++ {
 		a, b, at := m.numbered(steps[i].at)
 		here := &land.at[at]
 		if here.open && m.a.accepts[a] && m.b.accepts[b] {
 			return m.path(steps, i), true
 		}
+
 		for _, ea := range m.a.edges[a] {
 			for _, eb := range m.b.edges[b] {
 				if ea.label == labelSlash || eb.label == labelSlash {
@@ -189,6 +202,7 @@ func (m *meeting) shortest(limit int) (string, bool) {
 					}
 					continue
 				}
+
 				letters := m.letters(ea.label, eb.label)
 				for _, way := range here.ways {
 					if letters&way.letters != 0 {
@@ -198,6 +212,7 @@ func (m *meeting) shortest(limit int) (string, bool) {
 			}
 		}
 	}
+
 	return "", false
 }
 
@@ -206,10 +221,12 @@ func visit(steps []step, seen []uint64, n int32, from int) []step {
 	if seen[n/64]>>(n%64)&1 != 0 {
 		return steps
 	}
+
 	seen[n/64] |= 1 << (n % 64)
 	if len(steps) == cap(steps) {
 		steps = slices.Grow(steps, len(steps)) // append would grow it by less and copy more often
 	}
+
 	return append(steps, step{n, int32(from)})
 }
 
@@ -219,6 +236,7 @@ func (m *meeting) path(steps []step, last int) string {
 	for i := int32(last); steps[i].from >= 0; i = steps[i].from {
 		out = append(out, m.example(steps[steps[i].from].at, steps[i].at))
 	}
+
 	slices.Reverse(out)
 	return string(out)
 }
@@ -228,11 +246,13 @@ func (m *meeting) example(from, to int32) rune {
 	fromA, fromB, before := m.numbered(from)
 	toA, toB, after := m.numbered(to)
 	land, best := borders(), len(m.alpha.symbols)
+
 	for _, ea := range m.a.edges[fromA] {
 		for _, eb := range m.b.edges[fromB] {
 			if ea.to != toA || eb.to != toB || ea.label == labelSlash || eb.label == labelSlash {
 				continue
 			}
+
 			x, y := m.inA(ea.label), m.inB(eb.label)
 			for i, s := range m.alpha.symbols[:best] {
 				if x[i/64]&y[i/64]>>(i%64)&1 != 0 && land.at[before].next[s.letter] == after {
@@ -242,9 +262,11 @@ func (m *meeting) example(from, to int32) rune {
 			}
 		}
 	}
+
 	if best == len(m.alpha.symbols) {
 		return '/'
 	}
+
 	return m.alpha.symbols[best].example
 }
 
@@ -277,6 +299,7 @@ func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
 		if open && !holds(a.ends[at.a], b.ends[at.b]) {
 			return false
 		}
+
 		for s := range end + 1 {
 			next := state{border: nameStart}
 			switch {
@@ -291,9 +314,11 @@ func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
 				states = append(states, next)
 			}
 		}
+
 		if len(states)*(end+1)+a.work+b.work > budget {
 			return false
 		}
 	}
+
 	return true
 }

@@ -69,11 +69,13 @@ func (s charset) char() (rune, bool) {
 	if s.not || len(s.listed) == 0 {
 		return 0, false
 	}
+
 	for _, p := range s.listed {
 		if p.lo != s.listed[0].lo || p.hi != p.lo {
 			return 0, false
 		}
 	}
+
 	return s.listed[0].lo, true
 }
 
@@ -82,12 +84,14 @@ func (s charset) has(r rune, fold bool) bool {
 	if r == '/' {
 		return false
 	}
+
 	in := s.lists(r)
 	if fold {
 		for f := unicode.SimpleFold(r); !in && f != r; f = unicode.SimpleFold(f) {
 			in = s.lists(f)
 		}
 	}
+
 	return in != s.not
 }
 
@@ -103,14 +107,17 @@ func Parse(s string) (Pattern, error) {
 	if err != nil {
 		return "", err
 	}
+
 	p := c.String()
 	if n := len(p); n > MaxBytes {
 		return "", badPattern("the pattern has %d bytes in normal form; at most %d fit", n, MaxBytes)
 	}
+
 	if n := c.wildcards(); n > maxWildcards {
 		return "", badPattern("the pattern has %d wildcards; at most %d are allowed", n, maxWildcards).
 			advise("reserve the directory instead", "src")
 	}
+
 	return Pattern(p), nil
 }
 
@@ -125,6 +132,7 @@ func Quote(path string) string {
 			b.WriteRune(r)
 		}
 	}
+
 	return b.String()
 }
 
@@ -136,9 +144,11 @@ func FoldCase(s string) string {
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 			least = min(least, f)
 		}
+
 		if 'A' <= least && least <= 'Z' {
 			least += 'a' - 'A'
 		}
+
 		return least
 	}, s)
 }
@@ -152,6 +162,7 @@ func (p Pattern) Prefix(fold bool) string {
 	if err != nil {
 		return ""
 	}
+
 	var names []string
 	for _, s := range c.segments {
 		name, ok := s.name()
@@ -160,10 +171,12 @@ func (p Pattern) Prefix(fold bool) string {
 		}
 		names = append(names, name)
 	}
+
 	prefix := strings.Join(names, "/")
 	if fold {
 		prefix = FoldCase(prefix)
 	}
+
 	return prefix
 }
 
@@ -178,6 +191,7 @@ func (p Pattern) Key(fold bool) string {
 	if err != nil || !fold {
 		return string(p)
 	}
+
 	for i := range c.segments {
 		for j, q := range c.segments[i].pieces {
 			if !q.wild() {
@@ -185,174 +199,8 @@ func (p Pattern) Key(fold bool) string {
 			}
 		}
 	}
+
 	return c.String()
-}
-
-// parseScope parses a pattern in any spelling.
-func parseScope(s string) (scope, error) {
-	if err := checkPattern(s); err != nil {
-		return scope{}, err
-	}
-	var c scope
-	for raw := range strings.SplitSeq(s, "/") {
-		c.below = raw == "" || raw == "."
-		if c.below {
-			continue
-		}
-		if raw == anything {
-			if n := len(c.segments); n == 0 || !c.segments[n-1].deep {
-				c.segments = append(c.segments, segment{deep: true})
-			}
-			continue
-		}
-		pieces, err := parsePieces(raw)
-		if err != nil {
-			return scope{}, err
-		}
-		g := segment{pieces: pieces}
-		if err := g.check(len(c.segments) == 0); err != nil {
-			return scope{}, err
-		}
-		c.segments = append(c.segments, g)
-	}
-	if n := len(c.segments); n > 0 {
-		if c.segments[n-1].deep {
-			c.segments, c.below = c.segments[:n-1], true
-		} else if _, ok := c.segments[n-1].name(); ok {
-			c.below = true
-		}
-	}
-	return c, nil
-}
-
-// checkPattern refuses a text that can't be a pattern, before its segments are parsed.
-func checkPattern(s string) error {
-	switch {
-	case s == "":
-		return badPattern("the pattern is empty").advise("name what you want to change", "src/lib")
-	case len(s) > MaxBytes:
-		return badPattern("the pattern has %d bytes; at most %d fit", len(s), MaxBytes)
-	case !utf8.ValidString(s):
-		return badPattern("the pattern holds bytes that aren't UTF-8 text")
-	case strings.ContainsFunc(s, unicode.IsControl):
-		return badPattern("the pattern holds control characters")
-	case strings.Contains(s, `\`):
-		return badPattern(`the pattern holds a \`).
-			advise("write / between directories, and a character that isn't meant as a wildcard as a class of its own", "app/[[]id]")
-	case s[0] == '/':
-		return badPattern("the pattern is an absolute path").advise(fromRoot, "src/lib")
-	}
-	return nil
-}
-
-// fromRoot is the advice for a path that isn't relative to the root.
-const fromRoot = "write it as seen from the root of the workspace"
-
-// check refuses a segment that no path can have. It ignores upper and lower case, because the same pattern may
-// be used with fold.
-func (g segment) check(first bool) error {
-	name, ok := g.name()
-	switch {
-	case !ok:
-	case name == "..":
-		return badPattern("the pattern leads out of the workspace").advise(fromRoot, "src/lib")
-	case name == ".":
-		return badPattern("no path has a . as a segment").advise(fromRoot, "src/lib")
-	case first && len(name) == 2 && name[1] == ':' && unicode.IsLetter(rune(name[0])):
-		return badPattern("the pattern is an absolute path").advise(fromRoot, "src/lib")
-	case strings.EqualFold(name, ".git"):
-		return badPattern("the pattern leads into .git, which is outside of all scopes")
-	case first && strings.EqualFold(name, "worktrees"):
-		return badPattern("the pattern leads into worktrees/, which is outside of all scopes").
-			advise("write the path as it is inside of the worktree", "src/lib")
-	}
-	return nil
-}
-
-// parsePieces parses a segment.
-func parsePieces(s string) ([]piece, error) {
-	var out []piece
-	braces := 0            // how many characters of {,} were there, in this order
-	ones, star := 0, false // the ? and * since the last piece
-	flush := func() {
-		for range ones {
-			out = append(out, piece{set: anyChar, text: "?"})
-		}
-		if star {
-			out = append(out, piece{star: true, text: "*"})
-		}
-		ones, star = 0, false
-	}
-	for s != "" {
-		var p piece
-		switch r, n := utf8.DecodeRuneInString(s); r {
-		case '*':
-			star, s = true, s[1:]
-			continue
-		case '?':
-			ones, s = ones+1, s[1:]
-			continue
-		case '[':
-			set, rest, err := parseClass(s)
-			if err != nil {
-				return nil, err
-			}
-			p.set, p.text, s = set, s[:len(s)-len(rest)], rest
-			if set.not {
-				p.text = "[!" + p.text[2:]
-			}
-			if r, ok := set.char(); ok {
-				p.text = string(r)
-			}
-		default:
-			if r == rune("{,}"[braces]) {
-				braces++
-			}
-			if braces == len("{,}") {
-				return nil, badPattern("braces don't list alternatives in a pattern").
-					advise("reserve each of them; a brace that is meant as such is written [{]", "")
-			}
-			p.set, p.text, s = charset{listed: []span{{r, r}}}, s[:n], s[n:]
-		}
-		flush()
-		out = append(out, p)
-	}
-	if len(out) == 0 && ones == 1 && star {
-		ones = 0 // no segment is empty, so ?* means the same
-	}
-	flush()
-	return out, nil
-}
-
-// parseClass parses the class at the start of s, and returns the rest of s. As in other glob languages, a ] that
-// comes first stands for itself, and so does a - that comes first or last.
-func parseClass(s string) (set charset, rest string, err error) {
-	rest = s[1:]
-	if rest != "" && (rest[0] == '!' || rest[0] == '^') {
-		set.not, rest = true, rest[1:]
-	}
-	next := func() rune {
-		r, n := utf8.DecodeRuneInString(rest)
-		rest = rest[n:]
-		return r
-	}
-	for rest != "" {
-		if rest[0] == ']' && len(set.listed) > 0 {
-			return set, rest[1:], nil
-		}
-		p := span{lo: next()}
-		p.hi = p.lo
-		if len(rest) > 1 && rest[0] == '-' && rest[1] != ']' {
-			rest = rest[1:]
-			p.hi = next()
-		}
-		if p.hi < p.lo {
-			return set, "", badPattern("the class has the range %q to %q, which is empty", p.lo, p.hi).
-				advise("write the lower character first", "")
-		}
-		set.listed = append(set.listed, p)
-	}
-	return set, "", badPattern("the [ isn't closed before the next / or the end").advise("a [ that stands for itself is written [[]", "")
 }
 
 // name returns the only name that g matches, and false if g has a wildcard.
@@ -360,6 +208,7 @@ func (g segment) name() (string, bool) {
 	if g.deep {
 		return "", false
 	}
+
 	var b strings.Builder
 	for _, p := range g.pieces {
 		r, ok := p.set.char()
@@ -368,6 +217,7 @@ func (g segment) name() (string, bool) {
 		}
 		b.WriteRune(r)
 	}
+
 	return b.String(), true
 }
 
@@ -377,14 +227,17 @@ func (c scope) String() string {
 	for _, g := range c.segments {
 		parts = append(parts, g.String())
 	}
+
 	if n := len(c.segments); c.below {
 		if n == 0 {
 			return anything
 		}
+
 		if _, ok := c.segments[n-1].name(); !ok {
 			parts = append(parts, anything)
 		}
 	}
+
 	return strings.Join(parts, "/")
 }
 
@@ -392,6 +245,7 @@ func (g segment) String() string {
 	if g.deep {
 		return anything
 	}
+
 	var b strings.Builder
 	for _, p := range g.pieces {
 		if strings.ContainsAny(p.text, "*?[{") && utf8.RuneCountInString(p.text) == 1 && !p.wild() {
@@ -400,6 +254,7 @@ func (g segment) String() string {
 			b.WriteString(p.text)
 		}
 	}
+
 	return b.String()
 }
 
@@ -419,6 +274,7 @@ func (c scope) wildcards() int {
 			}
 		}
 	}
+
 	return n
 }
 

@@ -34,6 +34,7 @@ func (u *subsets) set(states []int) int32 {
 	for _, s := range states {
 		key = append(key, byte(s), byte(s>>8))
 	}
+
 	n, ok := u.numbers[string(key)]
 	if !ok {
 		n = int32(len(u.sets))
@@ -42,6 +43,7 @@ func (u *subsets) set(states []int) int32 {
 		u.ends = append(u.ends, slices.ContainsFunc(states, func(s int) bool { return u.accepts[s] }))
 		u.known = append(u.known, slices.Repeat([]int32{-1}, u.width)...)
 	}
+
 	return n
 }
 
@@ -51,6 +53,7 @@ func (u *subsets) next(set int32, symbol int) int32 {
 	if n := u.known[at]; n >= 0 {
 		return n
 	}
+
 	u.search++
 	u.found = u.found[:0]
 	for _, s := range u.sets[set] {
@@ -60,12 +63,14 @@ func (u *subsets) next(set int32, symbol int) int32 {
 			if e.label != labelSlash {
 				reads = !reads && u.symbols(e.label)[symbol/64]>>(symbol%64)&1 != 0
 			}
+
 			if reads && u.mark[e.to] != u.search {
 				u.mark[e.to] = u.search
 				u.found = append(u.found, e.to)
 			}
 		}
 	}
+
 	u.work += len(u.found)
 	n := u.set(u.found)
 	u.known[at] = n
