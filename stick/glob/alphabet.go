@@ -30,7 +30,7 @@ func newAlphabet(sets []charset, fold bool) *alphabet {
 	}
 
 	f := finder{
-		fold: fold, cuts: cuts(sets), words: (len(sets) + 63) / 64, found: map[string]int{},
+		fold: fold, cuts: spanStarts(sets), words: (len(sets) + 63) / 64, found: map[string]int{},
 		negative: make([]uint64, (len(sets)+63)/64),
 	}
 	f.listed = make([]uint64, len(f.cuts)*f.words)
@@ -40,21 +40,21 @@ func newAlphabet(sets []charset, fold bool) *alphabet {
 		}
 
 		for _, p := range set.listed {
-			for k := f.at(p.lo); k < f.at(p.hi+1); k++ {
+			for k := f.spanOf(p.lo); k < f.spanOf(p.hi+1); k++ {
 				f.listed[k*f.words+i/64] |= 1 << (i % 64)
 			}
 		}
 	}
 
 	for k := range len(f.cuts) - 1 {
-		f.span(k)
+		f.findSymbols(k)
 	}
 
-	return f.alphabet(len(sets))
+	return f.sortedAlphabet(len(sets))
 }
 
-// cuts returns where the spans begin: at the bounds of the charsets, and of the characters that no path has.
-func cuts(sets []charset) []rune {
+// spanStarts returns where the spans begin: at the bounds of the charsets, and of the characters that no path has.
+func spanStarts(sets []charset) []rune {
 	out := []rune{0, 1, '/', '/' + 1, firstSurrogate, lastSurrogate + 1, unicode.MaxRune + 1}
 	for _, set := range sets {
 		for _, p := range set.listed {
@@ -82,8 +82,8 @@ type finder struct {
 	found    map[string]int // the symbols, by the charsets that list them
 }
 
-// at returns the index of the span that has r.
-func (f *finder) at(r rune) int {
+// spanOf returns the index of the span that has r.
+func (f *finder) spanOf(r rune) int {
 	k, exact := slices.BinarySearch(f.cuts, r)
 	if !exact {
 		k--
@@ -91,8 +91,8 @@ func (f *finder) at(r rune) int {
 	return k
 }
 
-// span finds the symbols of a span.
-func (f *finder) span(k int) {
+// findSymbols finds the symbols of a span.
+func (f *finder) findSymbols(k int) {
 	lo, hi := f.cuts[k], f.cuts[k+1]-1
 	if lo == 0 || lo == '/' || lo == firstSurrogate {
 		return
@@ -100,41 +100,41 @@ func (f *finder) span(k int) {
 
 	listed := f.listed[k*f.words : (k+1)*f.words]
 	if !f.fold {
-		f.add(listed, example(lo, hi, nil))
+		f.addSymbol(listed, clearExample(lo, hi, nil))
 		return
 	}
 
-	plain := example(lo, hi, func(r rune) bool { return unicode.SimpleFold(r) == r })
+	plain := clearExample(lo, hi, func(r rune) bool { return unicode.SimpleFold(r) == r })
 	if plain >= 0 {
-		f.add(listed, plain)
+		f.addSymbol(listed, plain)
 		if !slices.ContainsFunc(listed, func(w uint64) bool { return w != 0 }) {
 			return // no case of the span's characters is listed unless it is in another span, which finds these too
 		}
 	}
 
-	cased(lo, hi, f.cased)
+	eachCased(lo, hi, f.findCasedSymbol)
 }
 
-// cased finds the symbol of a character together with its other cases.
-func (f *finder) cased(r rune) {
+// findCasedSymbol finds the symbol of a character together with its other cases.
+func (f *finder) findCasedSymbol(r rune) {
 	listed, best := make([]uint64, f.words), r
 	for c := unicode.SimpleFold(r); ; c = unicode.SimpleFold(c) {
-		k := f.at(c)
+		k := f.spanOf(c)
 		for w := range listed {
 			listed[w] |= f.listed[k*f.words+w]
 		}
 
-		best = clearer(best, c)
+		best = clearerOf(best, c)
 		if c == r {
 			break
 		}
 	}
 
-	f.add(listed, best)
+	f.addSymbol(listed, best)
 }
 
-// add adds a symbol, or a better example to one that is there.
-func (f *finder) add(listed []uint64, r rune) {
+// addSymbol adds a symbol, or a better example to one that is there.
+func (f *finder) addSymbol(listed []uint64, r rune) {
 	key := make([]byte, 0, 8*len(listed))
 	for _, w := range listed {
 		for range 8 {
@@ -144,7 +144,7 @@ func (f *finder) add(listed []uint64, r rune) {
 	}
 
 	if i, ok := f.found[string(key)]; ok {
-		f.symbols[i].example = clearer(f.symbols[i].example, r)
+		f.symbols[i].example = clearerOf(f.symbols[i].example, r)
 		return
 	}
 
@@ -157,11 +157,11 @@ func (f *finder) add(listed []uint64, r rune) {
 	f.symbols = append(f.symbols, symbol{example: r, letter: borderLetter(r, f.fold), in: in})
 }
 
-// alphabet sorts the symbols by how well their examples read, the best first, and returns them with the set of
+// sortedAlphabet sorts the symbols by how well their examples read, the best first, and returns them with the set of
 // symbols of each charset.
-func (f *finder) alphabet(sets int) *alphabet {
+func (f *finder) sortedAlphabet(sets int) *alphabet {
 	slices.SortFunc(f.symbols, func(a, b symbol) int {
-		if clearer(a.example, b.example) == a.example {
+		if clearerOf(a.example, b.example) == a.example {
 			return -1
 		}
 		return 1
@@ -188,8 +188,8 @@ func (f *finder) alphabet(sets int) *alphabet {
 	return a
 }
 
-// cased calls f for each character from lo to hi that has another case.
-func cased(lo, hi rune, f func(rune)) {
+// eachCased calls f for each character from lo to hi that has another case.
+func eachCased(lo, hi rune, f func(rune)) {
 	try := func(lo, hi rune) {
 		for r := lo; r <= hi; r++ {
 			if unicode.SimpleFold(r) != r {
@@ -212,9 +212,9 @@ func cased(lo, hi rune, f func(rune)) {
 // examples are the characters that read well in a path, the best first.
 var examples = []span{{'a', 'z'}, {'0', '9'}, {'A', 'Z'}, {'-', '.'}, {'_', '_'}, {'!', '~'}, {0xA1, 0x24F}}
 
-// example returns a character from lo to hi that reads well. If ok isn't nil, it is one that ok accepts, or -1
+// clearExample returns a character from lo to hi that reads well. If ok isn't nil, it is one that ok accepts, or -1
 // if there is none.
-func example(lo, hi rune, ok func(rune) bool) rune {
+func clearExample(lo, hi rune, ok func(rune) bool) rune {
 	for _, p := range append(examples[:len(examples):len(examples)], span{lo, hi}) {
 		for r := max(lo, p.lo); r <= min(hi, p.hi); r++ {
 			if ok == nil || ok(r) {
@@ -226,8 +226,8 @@ func example(lo, hi rune, ok func(rune) bool) rune {
 	return -1
 }
 
-// clearer returns the one of two characters that reads better.
-func clearer(a, b rune) rune {
+// clearerOf returns the one of two characters that reads better.
+func clearerOf(a, b rune) rune {
 	rank := func(r rune) int {
 		i := slices.IndexFunc(examples, func(p span) bool { return p.lo <= r && r <= p.hi })
 		switch {

@@ -25,55 +25,55 @@ const (
 	labelName         // every other character
 )
 
-// automaton builds the automaton of c. With visible, a star matches at least one character, so that a path that
+// buildAutomaton builds the automaton of c. With visible, a star matches at least one character, so that a path that
 // is found with it reads well as an example: a.go for *.go.
-func (c scope) automaton(visible bool) *automaton {
+func (c scope) buildAutomaton(visible bool) *automaton {
 	b := builder{automaton: &automaton{sets: []charset{labelSlash: {}, labelName: anyChar}}, labels: map[string]int{}}
-	at := b.state()
+	at := b.addState()
 	for i, g := range c.segments {
 		if g.deep {
 			// Two states: in skip the machine is inside a skipped segment, and it reaches next only at
 			// the start of a segment.
-			skip, next := b.state(), b.state()
-			b.free(at, skip)
-			b.free(at, next)
-			b.any(skip, skip)
-			b.edge(skip, labelSlash, next)
+			skip, next := b.addState(), b.addState()
+			b.addFreeEdge(at, skip)
+			b.addFreeEdge(at, next)
+			b.addAnyEdges(skip, skip)
+			b.addEdge(skip, labelSlash, next)
 			at = next
 			continue
 		}
 
 		for _, p := range g.pieces {
 			if !p.star {
-				at = b.to(at, b.label(p))
+				at = b.addStateAfter(at, b.labelOf(p))
 				continue
 			}
 
 			if visible {
-				at = b.to(at, labelName)
+				at = b.addStateAfter(at, labelName)
 			}
 
-			b.edge(at, labelName, at)
-			next := b.state()
-			b.free(at, next)
+			b.addEdge(at, labelName, at)
+			next := b.addState()
+			b.addFreeEdge(at, next)
 			at = next
 		}
 
 		if i < len(c.segments)-1 {
-			at = b.to(at, labelSlash)
+			at = b.addStateAfter(at, labelSlash)
 		}
 	}
 
 	b.accepts[at] = true
 	if c.below {
 		if len(c.segments) > 0 {
-			at = b.to(at, labelSlash)
+			at = b.addStateAfter(at, labelSlash)
 			b.accepts[at] = true
 		}
-		b.any(at, at)
+		b.addAnyEdges(at, at)
 	}
 
-	b.finish()
+	b.closeFreeEdges()
 	return b.automaton
 }
 
@@ -85,32 +85,32 @@ type builder struct {
 	labels map[string]int
 }
 
-func (b *builder) state() int {
+func (b *builder) addState() int {
 	b.edges, b.accepts, b.frees = append(b.edges, nil), append(b.accepts, false), append(b.frees, nil)
 	return len(b.edges) - 1
 }
 
-func (b *builder) free(from, to int) { b.frees[from] = append(b.frees[from], to) }
+func (b *builder) addFreeEdge(from, to int) { b.frees[from] = append(b.frees[from], to) }
 
-func (b *builder) edge(from, label, to int) {
+func (b *builder) addEdge(from, label, to int) {
 	b.edges[from] = append(b.edges[from], edge{label, to})
 }
 
-// any adds edges for every character from one state to another.
-func (b *builder) any(from, to int) {
-	b.edge(from, labelName, to)
-	b.edge(from, labelSlash, to)
+// addAnyEdges adds edges for every character from one state to another.
+func (b *builder) addAnyEdges(from, to int) {
+	b.addEdge(from, labelName, to)
+	b.addEdge(from, labelSlash, to)
 }
 
-// to adds a state that from leads to, and returns it.
-func (b *builder) to(from, label int) int {
-	s := b.state()
-	b.edge(from, label, s)
+// addStateAfter adds a state that from leads to, and returns it.
+func (b *builder) addStateAfter(from, label int) int {
+	s := b.addState()
+	b.addEdge(from, label, s)
 	return s
 }
 
-// label returns the label of p. Pieces with the same text have the same label.
-func (b *builder) label(p piece) int {
+// labelOf returns the label of p. Pieces with the same text have the same label.
+func (b *builder) labelOf(p piece) int {
 	if p.set.not && len(p.set.listed) == 0 {
 		return labelName
 	}
@@ -125,9 +125,9 @@ func (b *builder) label(p piece) int {
 	return l
 }
 
-// finish removes the edges without a character. Every state gets the edges of the states that it reaches by
+// closeFreeEdges removes the edges without a character. Every state gets the edges of the states that it reaches by
 // them, and accepts if one of those does.
-func (b *builder) finish() {
+func (b *builder) closeFreeEdges() {
 	edges, accepts := make([][]edge, len(b.edges)), make([]bool, len(b.edges))
 	var add func(from, s int)
 	add = func(from, s int) {
@@ -152,7 +152,7 @@ func (b *builder) finish() {
 // For a directory with everything below it, see [Pattern.Meets] and [Pattern.Covers].
 func (p Pattern) Match(path string, fold bool) bool {
 	c, err := parseScope(string(p))
-	return err == nil && Matchable(path, fold) && c.automaton(false).match(path, fold)
+	return err == nil && Matchable(path, fold) && c.buildAutomaton(false).matchPath(path, fold)
 }
 
 // Matcher returns a function that does the same as [Pattern.Match], and is faster for many paths.
@@ -178,20 +178,20 @@ func (p Pattern) Matcher(fold bool) func(path string) bool {
 		case literal:
 			return true
 		case g == nil:
-			g = c.automaton(false)
+			g = c.buildAutomaton(false)
 		}
-		return g.match(path, fold)
+		return g.matchPath(path, fold)
 	}
 }
 
-func (g *automaton) match(path string, fold bool) bool {
+func (g *automaton) matchPath(path string, fold bool) bool {
 	now, next := []int{0}, []int(nil)
 	seen := make([]int, len(g.edges)) // by state, the last position, from 1, at which it was reached
 	for i, r := range path {
 		next = next[:0]
 		for _, s := range now {
 			for _, e := range g.edges[s] {
-				if seen[e.to] != i+1 && g.reads(e.label, r, fold) {
+				if seen[e.to] != i+1 && g.isRead(e.label, r, fold) {
 					seen[e.to] = i + 1
 					next = append(next, e.to)
 				}
@@ -207,7 +207,7 @@ func (g *automaton) match(path string, fold bool) bool {
 	return slices.ContainsFunc(now, func(s int) bool { return g.accepts[s] })
 }
 
-func (g *automaton) reads(label int, r rune, fold bool) bool {
+func (g *automaton) isRead(label int, r rune, fold bool) bool {
 	if label == labelSlash {
 		return r == '/'
 	}

@@ -36,18 +36,18 @@ func (p Pattern) Overlap(q Pattern, fold bool) (Overlap, string) {
 		return None, ""
 	}
 
-	m := newMeeting(a.automaton(false), b.automaton(false), fold)
-	witness, ok := m.shortest(math.MaxInt)
+	m := newMeeting(a.buildAutomaton(false), b.buildAutomaton(false), fold)
+	witness, ok := m.shortestPath(math.MaxInt)
 	if !ok {
 		return None, ""
 	}
 
 	visible := *m // the labels are the same if stars must match something
-	visible.a, visible.b = a.automaton(true), b.automaton(true)
-	if clear, ok := visible.shortest(clearBudget); ok {
+	visible.a, visible.b = a.buildAutomaton(true), b.buildAutomaton(true)
+	if clear, ok := visible.shortestPath(clearBudget); ok {
 		witness = clear
 	}
-	if p.Key(fold) == q.Key(fold) || m.same(overlapBudget) {
+	if p.Key(fold) == q.Key(fold) || m.acceptsSame(overlapBudget) {
 		return Exact, witness
 	}
 
@@ -79,7 +79,7 @@ func (p Pattern) Meets(dir string, fold bool) bool {
 		return p.Match(dir, fold)
 	}
 
-	_, ok := newMeeting(a.automaton(false), b.automaton(false), fold).shortest(math.MaxInt)
+	_, ok := newMeeting(a.buildAutomaton(false), b.buildAutomaton(false), fold).shortestPath(math.MaxInt)
 	return ok
 }
 
@@ -92,7 +92,7 @@ func (p Pattern) Covers(dir string, fold bool) bool {
 	}
 
 	b, errB := parseScope(Quote(dir))
-	return a.below || errB == nil && newMeeting(a.automaton(false), b.automaton(false), fold).covers(overlapBudget)
+	return a.below || errB == nil && newMeeting(a.buildAutomaton(false), b.buildAutomaton(false), fold).firstCovers(overlapBudget)
 }
 
 // Apart reports whether patterns with these prefixes can't overlap, because neither prefix is the other one or
@@ -139,8 +139,8 @@ func newMeeting(a, b *automaton, fold bool) *meeting {
 func (m *meeting) inA(label int) []uint64 { return m.alpha.has[label] }
 func (m *meeting) inB(label int) []uint64 { return m.alpha.has[len(m.a.sets)+label] }
 
-// letters returns the set of border letters among the characters that two labels share.
-func (m *meeting) letters(la, lb int) uint16 {
+// sharedLetters returns the set of border letters among the characters that two labels share.
+func (m *meeting) sharedLetters(la, lb int) uint16 {
 	at := &m.common[la*len(m.b.sets)+lb]
 	if *at == 0 {
 		*at = known
@@ -163,50 +163,50 @@ func (m *meeting) letters(la, lb int) uint16 {
 
 // A step is a state of a meeting, and how it was first reached.
 type step struct {
-	at   int32 // the number of the state, see [meeting.number]
+	at   int32 // the number of the state, see [meeting.stateNumber]
 	from int32 // the step before; -1 at the start
 }
 
-// number returns the number of a state of a meeting: the states that the three automata are in, as one number.
-func (m *meeting) number(a, b int, border uint8) int32 {
+// stateNumber returns the number of a state of a meeting: the states that the three automata are in, as one number.
+func (m *meeting) stateNumber(a, b int, border uint8) int32 {
 	return int32((int(border)*len(m.a.edges)+a)*len(m.b.edges) + b)
 }
 
-// numbered returns the state that has a number.
-func (m *meeting) numbered(n int32) (a, b int, border uint8) {
+// stateOf returns the state that has a number.
+func (m *meeting) stateOf(n int32) (a, b int, border uint8) {
 	pair := int(n) / len(m.b.edges)
 	return pair % len(m.a.edges), int(n) % len(m.b.edges), uint8(pair / len(m.a.edges))
 }
 
-// shortest returns a shortest path that all three accept. It is false if there is none, or if the search would
+// shortestPath returns a shortest path that all three accept. It is false if there is none, or if the search would
 // visit more than limit states. The search is breadth first. It visits at most as many states as the product
 // of the three sizes, and mostly far fewer, because the borders matter at the start of a name only.
-func (m *meeting) shortest(limit int) (string, bool) {
+func (m *meeting) shortestPath(limit int) (string, bool) {
 	land := borders()
 	steps := make([]step, 1, 64)
-	steps[0] = step{m.number(0, 0, land.root), -1}
+	steps[0] = step{m.stateNumber(0, 0, land.root), -1}
 	seen := make([]uint64, len(land.at)*len(m.a.edges)*len(m.b.edges)/64+1)
 
 	for i := 0; i < len(steps) && i < limit; i++ {
-		a, b, at := m.numbered(steps[i].at)
+		a, b, at := m.stateOf(steps[i].at)
 		here := &land.at[at]
 		if here.open && m.a.accepts[a] && m.b.accepts[b] {
-			return m.path(steps, i), true
+			return m.pathTo(steps, i), true
 		}
 
 		for _, ea := range m.a.edges[a] {
 			for _, eb := range m.b.edges[b] {
 				if ea.label == labelSlash || eb.label == labelSlash {
 					if ea.label == eb.label && here.open {
-						steps = visit(steps, seen, m.number(ea.to, eb.to, nameStart), i)
+						steps = visitState(steps, seen, m.stateNumber(ea.to, eb.to, nameStart), i)
 					}
 					continue
 				}
 
-				letters := m.letters(ea.label, eb.label)
+				letters := m.sharedLetters(ea.label, eb.label)
 				for _, way := range here.ways {
 					if letters&way.letters != 0 {
-						steps = visit(steps, seen, m.number(ea.to, eb.to, way.to), i)
+						steps = visitState(steps, seen, m.stateNumber(ea.to, eb.to, way.to), i)
 					}
 				}
 			}
@@ -216,8 +216,8 @@ func (m *meeting) shortest(limit int) (string, bool) {
 	return "", false
 }
 
-// visit adds a step to a state, unless the state was visited before.
-func visit(steps []step, seen []uint64, n int32, from int) []step {
+// visitState adds a step to a state, unless the state was visited before.
+func visitState(steps []step, seen []uint64, n int32, from int) []step {
 	if seen[n/64]>>(n%64)&1 != 0 {
 		return steps
 	}
@@ -230,21 +230,21 @@ func visit(steps []step, seen []uint64, n int32, from int) []step {
 	return append(steps, step{n, int32(from)})
 }
 
-// path returns a path that leads to a step, in characters that read well.
-func (m *meeting) path(steps []step, last int) string {
+// pathTo returns a path that leads to a step, in characters that read well.
+func (m *meeting) pathTo(steps []step, last int) string {
 	var out []rune
 	for i := int32(last); steps[i].from >= 0; i = steps[i].from {
-		out = append(out, m.example(steps[steps[i].from].at, steps[i].at))
+		out = append(out, m.bestExample(steps[steps[i].from].at, steps[i].at))
 	}
 
 	slices.Reverse(out)
 	return string(out)
 }
 
-// example returns the character that reads best of those that lead from one state to another.
-func (m *meeting) example(from, to int32) rune {
-	fromA, fromB, before := m.numbered(from)
-	toA, toB, after := m.numbered(to)
+// bestExample returns the character that reads best of those that lead from one state to another.
+func (m *meeting) bestExample(from, to int32) rune {
+	fromA, fromB, before := m.stateOf(from)
+	toA, toB, after := m.stateOf(to)
 	land, best := borders(), len(m.alpha.symbols)
 
 	for _, ea := range m.a.edges[fromA] {
@@ -270,20 +270,20 @@ func (m *meeting) example(from, to int32) rune {
 	return m.alpha.symbols[best].example
 }
 
-// same reports whether both automata accept the same paths.
-func (m *meeting) same(budget int) bool {
-	return m.always(budget, func(a, b bool) bool { return a == b })
+// acceptsSame reports whether both automata accept the same paths.
+func (m *meeting) acceptsSame(budget int) bool {
+	return m.holdsAlways(budget, func(a, b bool) bool { return a == b })
 }
 
-// covers reports whether the first automaton accepts all that the second one does.
-func (m *meeting) covers(budget int) bool {
-	return m.always(budget, func(a, b bool) bool { return a || !b })
+// firstCovers reports whether the first automaton accepts all that the second one does.
+func (m *meeting) firstCovers(budget int) bool {
+	return m.holdsAlways(budget, func(a, b bool) bool { return a || !b })
 }
 
-// always reports whether holds is true for every path, given which of the two automata accept it. It isn't
+// holdsAlways reports whether holds is true for every path, given which of the two automata accept it. It isn't
 // asked for paths that neither can ever accept. The search is breadth first over sets of states, of which an
 // automaton can have very many: once the budget is used up, always returns false.
-func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
+func (m *meeting) holdsAlways(budget int, holds func(a, b bool) bool) bool {
 	land := borders()
 	end := len(m.alpha.symbols) // stands for /, after all symbols
 	a, b := newSubsets(m.a, end+1, m.inA), newSubsets(m.b, end+1, m.inB)
@@ -291,7 +291,7 @@ func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
 		a, b   int32
 		border uint8
 	}
-	states := []state{{a.set([]int{0}), b.set([]int{0}), land.root}}
+	states := []state{{a.setNumber([]int{0}), b.setNumber([]int{0}), land.root}}
 	seen := map[state]bool{states[0]: true}
 	for i := 0; i < len(states); i++ {
 		at := states[i]
@@ -308,7 +308,7 @@ func (m *meeting) always(budget int, holds func(a, b bool) bool) bool {
 			case !open:
 				continue
 			}
-			next.a, next.b = a.next(at.a, s), b.next(at.b, s)
+			next.a, next.b = a.nextSet(at.a, s), b.nextSet(at.b, s)
 			if (next.a != noStates || next.b != noStates) && !seen[next] {
 				seen[next] = true
 				states = append(states, next)

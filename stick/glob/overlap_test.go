@@ -108,7 +108,7 @@ func TestVisit(t *testing.T) {
 		var steps []step
 		seen := make([]uint64, states/64+1)
 		for i := range 2 * states {
-			steps = visit(steps, seen, int32(number(i)), 0)
+			steps = visitState(steps, seen, int32(number(i)), 0)
 			equal(t, fmt.Sprintf("%s: the steps after %d visits", name, i+1), len(steps), min(i+1, states))
 		}
 	}

@@ -32,7 +32,7 @@ func parseScope(s string) (scope, error) {
 		}
 
 		g := segment{pieces: pieces}
-		if err := g.check(len(c.segments) == 0); err != nil {
+		if err := g.checkSegment(len(c.segments) == 0); err != nil {
 			return scope{}, err
 		}
 
@@ -42,7 +42,7 @@ func parseScope(s string) (scope, error) {
 	if n := len(c.segments); n > 0 {
 		if c.segments[n-1].deep {
 			c.segments, c.below = c.segments[:n-1], true
-		} else if _, ok := c.segments[n-1].name(); ok {
+		} else if _, ok := c.segments[n-1].onlyName(); ok {
 			c.below = true
 		}
 	}
@@ -54,7 +54,7 @@ func parseScope(s string) (scope, error) {
 func checkPattern(s string) error {
 	switch {
 	case s == "":
-		return badPattern("the pattern is empty").advise("name what you want to change", "src/lib")
+		return badPattern("the pattern is empty").withAdvice("name what you want to change", "src/lib")
 	case len(s) > MaxBytes:
 		return badPattern("the pattern has %d bytes; at most %d fit", len(s), MaxBytes)
 	case !utf8.ValidString(s):
@@ -63,9 +63,9 @@ func checkPattern(s string) error {
 		return badPattern("the pattern holds control characters")
 	case strings.Contains(s, `\`):
 		return badPattern(`the pattern holds a \`).
-			advise("write / between directories, and a character that isn't meant as a wildcard as a class of its own", "app/[[]id]")
+			withAdvice("write / between directories, and a character that isn't meant as a wildcard as a class of its own", "app/[[]id]")
 	case s[0] == '/':
-		return badPattern("the pattern is an absolute path").advise(fromRoot, "src/lib")
+		return badPattern("the pattern is an absolute path").withAdvice(fromRoot, "src/lib")
 	}
 	return nil
 }
@@ -73,23 +73,23 @@ func checkPattern(s string) error {
 // fromRoot is the advice for a path that isn't relative to the root.
 const fromRoot = "write it as seen from the root of the workspace"
 
-// check refuses a segment that no path can have. It ignores upper and lower case, because the same pattern may
+// checkSegment refuses a segment that no path can have. It ignores upper and lower case, because the same pattern may
 // be used with fold.
-func (g segment) check(first bool) error {
-	name, ok := g.name()
+func (g segment) checkSegment(first bool) error {
+	name, ok := g.onlyName()
 	switch {
 	case !ok:
 	case name == "..":
-		return badPattern("the pattern leads out of the workspace").advise(fromRoot, "src/lib")
+		return badPattern("the pattern leads out of the workspace").withAdvice(fromRoot, "src/lib")
 	case name == ".":
-		return badPattern("no path has a . as a segment").advise(fromRoot, "src/lib")
+		return badPattern("no path has a . as a segment").withAdvice(fromRoot, "src/lib")
 	case first && len(name) == 2 && name[1] == ':' && unicode.IsLetter(rune(name[0])):
-		return badPattern("the pattern is an absolute path").advise(fromRoot, "src/lib")
+		return badPattern("the pattern is an absolute path").withAdvice(fromRoot, "src/lib")
 	case strings.EqualFold(name, ".git"):
 		return badPattern("the pattern leads into .git, which is outside of all scopes")
 	case first && strings.EqualFold(name, "worktrees"):
 		return badPattern("the pattern leads into worktrees/, which is outside of all scopes").
-			advise("write the path as it is inside of the worktree", "src/lib")
+			withAdvice("write the path as it is inside of the worktree", "src/lib")
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func parsePieces(s string) ([]piece, error) {
 				p.text = "[!" + p.text[2:]
 			}
 
-			if r, ok := set.char(); ok {
+			if r, ok := set.onlyChar(); ok {
 				p.text = string(r)
 			}
 		default:
@@ -141,7 +141,7 @@ func parsePieces(s string) ([]piece, error) {
 
 			if braces == len("{,}") {
 				return nil, badPattern("braces don't list alternatives in a pattern").
-					advise("reserve each of them; a brace that is meant as such is written [{]", "")
+					withAdvice("reserve each of them; a brace that is meant as such is written [{]", "")
 			}
 
 			p.set, p.text, s = charset{listed: []span{{r, r}}}, s[:n], s[n:]
@@ -186,11 +186,11 @@ func parseClass(s string) (set charset, rest string, err error) {
 
 		if p.hi < p.lo {
 			return set, "", badPattern("the class has the range %q to %q, which is empty", p.lo, p.hi).
-				advise("write the lower character first", "")
+				withAdvice("write the lower character first", "")
 		}
 
 		set.listed = append(set.listed, p)
 	}
 
-	return set, "", badPattern("the [ isn't closed before the next / or the end").advise("a [ that stands for itself is written [[]", "")
+	return set, "", badPattern("the [ isn't closed before the next / or the end").withAdvice("a [ that stands for itself is written [[]", "")
 }

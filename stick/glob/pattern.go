@@ -64,8 +64,8 @@ type span struct{ lo, hi rune }
 // anyChar is what ? stands for.
 var anyChar = charset{not: true}
 
-// char returns the only character of s, and false if s has several.
-func (s charset) char() (rune, bool) {
+// onlyChar returns the only character of s, and false if s has several.
+func (s charset) onlyChar() (rune, bool) {
 	if s.not || len(s.listed) == 0 {
 		return 0, false
 	}
@@ -85,17 +85,17 @@ func (s charset) has(r rune, fold bool) bool {
 		return false
 	}
 
-	in := s.lists(r)
+	in := s.hasListed(r)
 	if fold {
 		for f := unicode.SimpleFold(r); !in && f != r; f = unicode.SimpleFold(f) {
-			in = s.lists(f)
+			in = s.hasListed(f)
 		}
 	}
 
 	return in != s.not
 }
 
-func (s charset) lists(r rune) bool {
+func (s charset) hasListed(r rune) bool {
 	return slices.ContainsFunc(s.listed, func(p span) bool { return p.lo <= r && r <= p.hi })
 }
 
@@ -113,9 +113,9 @@ func Parse(s string) (Pattern, error) {
 		return "", badPattern("the pattern has %d bytes in normal form; at most %d fit", n, MaxBytes)
 	}
 
-	if n := c.wildcards(); n > maxWildcards {
+	if n := c.countWildcards(); n > maxWildcards {
 		return "", badPattern("the pattern has %d wildcards; at most %d are allowed", n, maxWildcards).
-			advise("reserve the directory instead", "src")
+			withAdvice("reserve the directory instead", "src")
 	}
 
 	return Pattern(p), nil
@@ -165,7 +165,7 @@ func (p Pattern) Prefix(fold bool) string {
 
 	var names []string
 	for _, s := range c.segments {
-		name, ok := s.name()
+		name, ok := s.onlyName()
 		if !ok {
 			break
 		}
@@ -194,7 +194,7 @@ func (p Pattern) Key(fold bool) string {
 
 	for i := range c.segments {
 		for j, q := range c.segments[i].pieces {
-			if !q.wild() {
+			if !q.isWildcard() {
 				c.segments[i].pieces[j].text = FoldCase(q.text)
 			}
 		}
@@ -203,15 +203,15 @@ func (p Pattern) Key(fold bool) string {
 	return c.String()
 }
 
-// name returns the only name that g matches, and false if g has a wildcard.
-func (g segment) name() (string, bool) {
+// onlyName returns the only name that g matches, and false if g has a wildcard.
+func (g segment) onlyName() (string, bool) {
 	if g.deep {
 		return "", false
 	}
 
 	var b strings.Builder
 	for _, p := range g.pieces {
-		r, ok := p.set.char()
+		r, ok := p.set.onlyChar()
 		if !ok {
 			return "", false
 		}
@@ -233,7 +233,7 @@ func (c scope) String() string {
 			return anything
 		}
 
-		if _, ok := c.segments[n-1].name(); !ok {
+		if _, ok := c.segments[n-1].onlyName(); !ok {
 			parts = append(parts, anything)
 		}
 	}
@@ -248,7 +248,7 @@ func (g segment) String() string {
 
 	var b strings.Builder
 	for _, p := range g.pieces {
-		if strings.ContainsAny(p.text, "*?[{") && utf8.RuneCountInString(p.text) == 1 && !p.wild() {
+		if strings.ContainsAny(p.text, "*?[{") && utf8.RuneCountInString(p.text) == 1 && !p.isWildcard() {
 			b.WriteString("[" + p.text + "]")
 		} else {
 			b.WriteString(p.text)
@@ -258,18 +258,18 @@ func (g segment) String() string {
 	return b.String()
 }
 
-// wild reports whether p is a wildcard.
-func (p piece) wild() bool {
-	_, one := p.set.char()
+// isWildcard reports whether p is a wildcard.
+func (p piece) isWildcard() bool {
+	_, one := p.set.onlyChar()
 	return !one
 }
 
-// wildcards counts the wildcards of the normal form.
-func (c scope) wildcards() int {
+// countWildcards counts the wildcards of the normal form.
+func (c scope) countWildcards() int {
 	n := strings.Count("/"+c.String()+"/", "/"+anything+"/")
 	for _, g := range c.segments {
 		for _, p := range g.pieces {
-			if p.wild() {
+			if p.isWildcard() {
 				n++
 			}
 		}
@@ -291,7 +291,7 @@ func badPattern(format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...)}
 }
 
-func (e *Error) advise(advice string, example Pattern) *Error {
+func (e *Error) withAdvice(advice string, example Pattern) *Error {
 	e.Advice, e.Example = advice, example
 	return e
 }

@@ -23,12 +23,12 @@ const noStates = 0
 
 func newSubsets(g *automaton, width int, symbols func(label int) []uint64) *subsets {
 	u := &subsets{automaton: g, symbols: symbols, width: width, numbers: map[string]int32{}, mark: make([]int, len(g.edges))}
-	u.set(nil)
+	u.setNumber(nil)
 	return u
 }
 
-// set returns the number of a set of states.
-func (u *subsets) set(states []int) int32 {
+// setNumber returns the number of a set of states.
+func (u *subsets) setNumber(states []int) int32 {
 	slices.Sort(states)
 	key := make([]byte, 0, 2*len(states))
 	for _, s := range states {
@@ -47,8 +47,8 @@ func (u *subsets) set(states []int) int32 {
 	return n
 }
 
-// next returns the set that a set leads to by a symbol.
-func (u *subsets) next(set int32, symbol int) int32 {
+// nextSet returns the set that a set leads to by a symbol.
+func (u *subsets) nextSet(set int32, symbol int) int32 {
 	at := int(set)*u.width + symbol
 	if n := u.known[at]; n >= 0 {
 		return n
@@ -72,7 +72,7 @@ func (u *subsets) next(set int32, symbol int) int32 {
 	}
 
 	u.work += len(u.found)
-	n := u.set(u.found)
+	n := u.setNumber(u.found)
 	u.known[at] = n
 	return n
 }
