@@ -29,6 +29,7 @@ func PluginHooks(rows ...harness.Row) map[string][]harness.HookGroup {
 			unit = u
 		}
 	}
+
 	var all []hook
 	for _, row := range rows {
 		s := row.Setup
@@ -39,19 +40,23 @@ func PluginHooks(rows ...harness.Row) map[string][]harness.HookGroup {
 				all = append(all, h)
 				continue
 			}
+
 			all[i].Async = all[i].Async || h.Async
 			all[i].AsyncRewake = all[i].AsyncRewake || h.AsyncRewake
 		}
 	}
+
 	hooks := map[string][]harness.HookGroup{}
 	for _, h := range all {
 		if h.tools != "" {
 			h.tools = harness.EditorTools(rows...)
 		}
+
 		hooks[h.event] = append(hooks[h.event], harness.HookGroup{
 			Matcher: h.tools, Hooks: []harness.Handler{h.Handler},
 		})
 	}
+
 	return hooks
 }
 
@@ -63,10 +68,14 @@ func (t Target) pluginNote(row harness.Row) string {
 	if file == "" {
 		return ""
 	}
+
 	files := []string{file}
-	if row.Setup.ServerJSONC { // it reads both
+
+	// The harness reads both files.
+	if row.Setup.ServerJSONC {
 		files = append(files, file+"c")
 	}
+
 	for _, f := range files {
 		src, err := confedit.Read(f)
 		if err != nil {
@@ -79,6 +88,7 @@ func (t Target) pluginNote(row harness.Row) string {
 			return f
 		}
 	}
+
 	return ""
 }
 
@@ -89,6 +99,7 @@ func (p *plan) planPlugin(row harness.Row) bool {
 	if at == "" {
 		return false
 	}
+
 	s := FileChange{Harness: row.Name, What: plugin, File: at, Target: p.t.realPath(at), State: Kept}
 	switch {
 	case p.removing:
@@ -101,6 +112,7 @@ func (p *plan) planPlugin(row harness.Row) bool {
 	default:
 		s.Note = "its plugin brings skill, hooks and MCP server, so none of them is written"
 	}
+
 	p.steps = append(p.steps, s)
 	return true
 }
@@ -111,11 +123,13 @@ func ServerBeside(t Target, row harness.Row) bool {
 	if !row.Setup.Bundle.Apart {
 		return false
 	}
+
 	t.Project = ""
 	src, err := confedit.Read(t.serverFile(row.Setup))
 	if err != nil {
 		return false
 	}
+
 	_, ours, err := t.serverPart(row.Setup).remove(nothingStays)(src)
 	return err == nil && ours
 }
@@ -128,6 +142,7 @@ func HooksBeside(t Target, row harness.Row) bool {
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {
 		return false
 	}
+
 	_, ours, err := t.noHooks(row, row.Setup)(nothingStays)(src)
 	trusted := t.isTrusted(row)
 	return err == nil && ours && (trusted == nil || *trusted)
@@ -139,10 +154,12 @@ func (s *Status) addPlugin(row harness.Row, levels ...Target) {
 	if !slices.ContainsFunc(levels, func(t Target) bool { return t.pluginNote(row) != "" }) {
 		return
 	}
+
 	user := levels[0]
 	s.Plugin, s.Installed, s.Missing = true, All, nil
 	s.Levels = append(s.Levels, plugin)
 	p := &plan{t: user, files: user.editFiles()}
+
 	for _, x := range user.partsOf(row) {
 		if has, err := p.hasPart(x); x.beyond && err == nil && !has {
 			s.Installed, s.Missing = Partly, append(s.Missing, x.what)

@@ -65,6 +65,7 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 			wg.Go(func() { all[i].Shell = t.Shell(ctx, row, run) })
 		}
 	}
+
 	wg.Wait()
 	return all
 }
@@ -77,6 +78,7 @@ func Installed(t Target) []Status {
 	user.Project = ""
 	found := Found(user)
 	var all []Status
+
 	for _, row := range harness.Rows {
 		s := Status{Harness: row.Name, Installed: No, Levels: []string{}}
 		s.addTarget(user, row, "user")
@@ -85,11 +87,13 @@ func Installed(t Target) []Status {
 			s.addTarget(t, row, "project")
 			levels = append(levels, t)
 		}
+
 		s.addPlugin(row, levels...)
 		if s.Installed != No || s.Problem != "" || slices.Contains(found, row.Name) {
 			all = append(all, s)
 		}
 	}
+
 	return all
 }
 
@@ -98,23 +102,29 @@ func (s *Status) addTarget(t Target, row harness.Row, level string) {
 	p := &plan{t: t, files: t.editFiles()}
 	var missing []stick.Words
 	any := false
+
 	for _, x := range t.partsOf(row) {
 		if t.leadsOutside(x.file) || x.dir {
-			continue // install writes nothing there; missingRoots is about directories
+			// Install writes nothing there; missingRoots is about directories.
+			continue
 		}
+
 		has, err := p.hasPart(x)
 		if err != nil {
 			s.Problem = stick.AsError(explainError(err)).Words()
 			return
 		}
+
 		any = any || has && x.showsInstall()
 		if !has || !p.isCurrent(x) {
 			missing = append(missing, x.what)
 		}
 	}
+
 	if !any {
 		return
 	}
+
 	s.Levels = append(s.Levels, level)
 	switch {
 	case len(missing) == 0:
@@ -122,12 +132,15 @@ func (s *Status) addTarget(t Target, row harness.Row, level string) {
 	case s.Installed != All:
 		s.Installed, s.Missing = Partly, missing
 	}
+
 	if level == "user" {
 		s.Roots = t.missingRoots(row.Setup)
 	} else {
 		s.Local = t.LocalProgram()
 	}
-	if dir := t.ServerDir(row); dir != t.DataDir && s.Levels[0] == level { // a user's entry adds to a project's
+
+	// A user's entry adds to a project's.
+	if dir := t.ServerDir(row); dir != t.DataDir && s.Levels[0] == level {
 		s.DataDir = dir
 	}
 	if trusted := t.isTrusted(row); s.Trusted == nil || trusted != nil && !*trusted {
@@ -141,6 +154,7 @@ func (p *plan) isCurrent(x part) bool {
 		have, err := confedit.Read(x.file)
 		return err == nil && string(have) == x.text
 	}
+
 	c, err := p.files.Prepare(x.file, x.set, confedit.Options{})
 	return err == nil && !c.Changed()
 }
@@ -150,9 +164,12 @@ func (t Target) missingRoots(s harness.Setup) (missing []string) {
 	if len(s.Sandbox) == 0 {
 		return nil
 	}
-	src, _ := confedit.Read(t.serverFile(s)) // a file that can't be read was reported
+
+	// A file that can't be read was reported.
+	src, _ := confedit.Read(t.serverFile(s))
 	list, _, _ := confedit.TOMLGet(src, s.Sandbox)
 	roots, _ := list.([]any)
+
 	for _, r := range roots {
 		if dir, ok := r.(string); ok && filepath.IsAbs(dir) {
 			if _, err := os.Stat(dir); os.IsNotExist(err) {
@@ -160,6 +177,7 @@ func (t Target) missingRoots(s harness.Setup) (missing []string) {
 			}
 		}
 	}
+
 	return missing
 }
 
@@ -173,6 +191,7 @@ func programVersion(ctx context.Context, path string, row harness.Row, run Run) 
 			return versionOf(ctx, program, run)
 		}
 	}
+
 	return ""
 }
 
@@ -201,6 +220,7 @@ func lookPaths(path, name string) (all []string) {
 	if runtime.GOOS == "windows" {
 		endings = []string{".exe", ".cmd"}
 	}
+
 	for _, dir := range filepath.SplitList(path) {
 		for _, ending := range endings {
 			file := filepath.Join(dir, name+ending)
@@ -211,6 +231,7 @@ func lookPaths(path, name string) (all []string) {
 			}
 		}
 	}
+
 	return all
 }
 
@@ -223,6 +244,7 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 			next = append(next, other.Says()+"; "+other.Fix)
 		}
 	}
+
 	for _, row := range harness.Rows {
 		asked := slices.ContainsFunc(steps, func(c FileChange) bool { return c.Harness == row.Name })
 		changed := slices.ContainsFunc(steps, func(c FileChange) bool {
@@ -231,6 +253,7 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 		if !asked {
 			continue
 		}
+
 		trusted := t.isTrusted(row)
 		switch {
 		case trusted != nil && !*trusted:
@@ -240,17 +263,21 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 		case changed:
 			next = append(next, stick.Wordsf("%s: %s", row.Name, row.Setup.Next))
 		}
-		if dir := t.ServerDir(row); dir != t.DataDir { // a project's entry names no directory
+
+		// A project's entry names no directory.
+		if dir := t.ServerDir(row); dir != t.DataDir {
 			next = append(
 				next, stick.Wordsf(
 					"%s: its MCP server opens another database, in %s; tt install %s", row.Name, dir, row.Name,
 				),
 			)
 		}
+
 		if s := t.Shell(ctx, row, run); s != nil && s.Problem != "" {
 			next = append(next, stick.Wordsf("%s: %s; %s", row.Name, s.Problem, s.Fix))
 		}
 	}
+
 	if t.Project != "" && len(next) > 0 {
 		if file := t.LocalProgram(); file != "" {
 			next = append(
@@ -261,6 +288,7 @@ func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []st
 			)
 		}
 	}
+
 	return next
 }
 

@@ -35,6 +35,7 @@ func explainError(err error) error {
 		if e.Err != nil {
 			says += stick.Wordsf(": %s", e.Err)
 		}
+
 		switch e.Why {
 		case confedit.NotRegular, confedit.Loop:
 			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).
@@ -43,11 +44,13 @@ func explainError(err error) error {
 			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).
 				Hintf("move it aside or make it smaller, then run the command again")
 		}
+
 		if e.Err != nil && os.IsPermission(e.Err) || e.Err == nil || isPathError(e.Err) {
 			return stick.Errorf(stick.CodeConfigUnwritable, "%s", says).With("path", e.File).
 				Hintf("check who may write it, and run the command again")
 		}
 	}
+
 	return err
 }
 

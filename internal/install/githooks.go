@@ -76,6 +76,7 @@ func (r Repository) Shared() error {
 		).With("path", r.Git).
 			Hintf("run the command in the clone where agents work")
 	}
+
 	return nil
 }
 
@@ -88,13 +89,16 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if r.hasOwnHooksDir() {
 		return r.ownHooksDir(), nil
 	}
+
 	dir := filepath.Join(r.Git, "hooks")
 	if r.HooksPath != "" {
 		dir = filepath.FromSlash(r.HooksPath)
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(r.Top, dir) // git runs hooks there
+			// Git runs hooks there.
+			dir = filepath.Join(r.Top, dir)
 		}
 	}
+
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.HooksPath != "" {
 		return "", stick.Errorf(
 			stick.CodeConfigUnwritable,
@@ -106,6 +110,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 			),
 		)
 	}
+
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
 	if own && r.Exposed {
 		return r.ownHooksDir(), nil
@@ -113,10 +118,12 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if own && (isInside(dir, r.Git) || r.Top != "" && isInside(dir, r.Top)) {
 		return filepath.Clean(dir), nil
 	}
+
 	why := stick.Wordsf("git looks for hooks in %s", dir)
 	if r.HooksPath != "" {
 		why += stick.Wordsf(", as core.hooksPath in %s says", r.Origin)
 	}
+
 	byHand := stick.Wordsf(
 		"add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", stick.Words(t.gitLine("pre-commit")), stick.Words(
 			t.gitLine("reference-transaction"),
@@ -125,6 +132,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	if r.PrePush {
 		byHand += stick.Wordsf(", and this one at the end of pre-push: `%s`", stick.Words(t.gitLine("pre-push")))
 	}
+
 	return "", stick.Errorf(
 		stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why,
 	).With("path", dir).Hintf("%s", byHand)
@@ -139,6 +147,7 @@ func (t Target) gitLine(name string) string {
 	case "pre-commit":
 		return "[ ! -x " + tt + " ] || " + tt + " hook git pre-commit || [ $? -ne 4 ] || exit 1"
 	}
+
 	return `[ "$1" != prepared ] || [ ! -x ` + tt + " ] || " + tt + " hook git reference-transaction prepared || [ $? -ne 4 ] || exit 1"
 }
 
@@ -196,14 +205,17 @@ func hookAt(path, text string) (state int, have []byte, err error) {
 	case !info.Mode().IsRegular():
 		return otherHook, nil, nil
 	}
+
 	if have, err = confedit.Read(path); err != nil {
 		return 0, nil, err
 	}
+
 	switch {
 	case isStub(have, text):
 		return ourHook, have, nil
 	case strings.Contains(string(have), stubMark):
 		return editedHook, have, nil
 	}
+
 	return otherHook, have, nil
 }

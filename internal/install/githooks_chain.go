@@ -70,10 +70,12 @@ func newChain(r Repository) (*chain, error) {
 					),
 				)
 		}
+
 		return c, nil
 	case r.Exposed:
 		return &chain{repo: r, theirs: r.HooksPath}, nil
 	}
+
 	return nil, nil
 }
 
@@ -82,7 +84,8 @@ var theirsLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // readTheirs returns where core.hooksPath led before ours; empty if nothing says it.
 func (r Repository) readTheirs() string {
-	text, _ := os.ReadFile(filepath.Join(r.ownHooksDir(), "commit-msg")) // what can't be read says nothing
+	// What can't be read says nothing.
+	text, _ := os.ReadFile(filepath.Join(r.ownHooksDir(), "commit-msg"))
 	found := theirsLine().FindSubmatch(text)
 	if found == nil {
 		return ""
@@ -122,6 +125,7 @@ func (c *chain) wantedFiles() map[string]string {
 		}
 		files[path] = text
 	}
+
 	return files
 }
 
@@ -134,6 +138,7 @@ func (c *chain) isOurs(name string) bool {
 		_, err := os.Lstat(filepath.Join(c.repo.ownHooksDir(), name))
 		return !h.asked || c.repo.PrePush || err == nil && !c.isChained(name)
 	}
+
 	return false
 }
 
@@ -148,11 +153,13 @@ func (c *chain) hasChanges() bool {
 	if c.remove {
 		return true
 	}
+
 	for path, text := range c.wantedFiles() {
 		if have, err := os.ReadFile(path); err != nil || string(have) != text {
 			return true
 		}
 	}
+
 	return filepath.Clean(filepath.FromSlash(c.repo.HooksPath)) != c.repo.ownHooksDir()
 }
 
@@ -161,6 +168,7 @@ func (c *chain) writeChain() error {
 	if !c.hasChanges() {
 		return nil
 	}
+
 	err := c.putFiles
 	if c.remove {
 		err = c.dropFiles
@@ -171,6 +179,7 @@ func (c *chain) writeChain() error {
 		).
 			With("path", c.repo.ownHooksDir()).Hintf("check who may write there, and run the command again")
 	}
+
 	return nil
 }
 
@@ -178,6 +187,7 @@ func (c *chain) putFiles() error {
 	if err := os.MkdirAll(c.repo.ownHooksDir(), 0o755); err != nil {
 		return err
 	}
+
 	for path, text := range c.wantedFiles() {
 		temp := path + ".new"
 		if err := os.WriteFile(temp, []byte(text), 0o755); err != nil {
@@ -187,6 +197,7 @@ func (c *chain) putFiles() error {
 			return err
 		}
 	}
+
 	return c.repo.SetHooksPath(c.repo.ownHooksDir())
 }
 
@@ -203,6 +214,7 @@ func (c *chain) dropFiles() error {
 	if err != nil {
 		return err
 	}
+
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		text, err := os.ReadFile(path)
@@ -213,8 +225,11 @@ func (c *chain) dropFiles() error {
 			return err
 		}
 	}
-	_ = os.Remove(dir) // fails, as it should, while something is in it
+
+	// Remove fails, as it should, while something is in the directory.
+	_ = os.Remove(dir)
 	_ = os.Remove(filepath.Dir(dir))
+
 	return nil
 }
 
@@ -229,11 +244,13 @@ func (c *chain) planStep() FileChange {
 	case c.hasChanges():
 		s.State = New
 	}
+
 	if s.State == New || s.State == Changed {
 		s.Note = stick.Wordsf(
 			"the hooks in %s stay as they are, since git shows their files; git runs these instead, and they run those",
 			c.theirs,
 		)
 	}
+
 	return s
 }

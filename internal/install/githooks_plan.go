@@ -36,6 +36,7 @@ func (c *hookChange) diffText() string {
 	d := confedit.Change{
 		Path: c.file, Exists: c.have != nil, Before: c.have, After: []byte(c.want), Delete: c.want == "",
 	}
+
 	if c.have == nil && c.want == "" {
 		return ""
 	}
@@ -49,13 +50,16 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	chain, err := newChain(r)
 	if err != nil {
 		return nil, err
 	}
+
 	_, err = os.Stat(dir)
 	made := errors.Is(err, os.ErrNotExist) && chain == nil
 	var steps []FileChange
+
 	for _, h := range gitHooks {
 		c := &hookChange{file: filepath.Join(dir, h.name), text: h.text, made: made, kill: t.Kill}
 		s := FileChange{Harness: Git, What: stick.Words(h.name), File: c.file}
@@ -68,10 +72,12 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		if h.asked && !r.PrePush && c.state != ourHook && c.state != editedHook {
 			continue
 		}
+
 		kept, err := keepsAnother(c)
 		if err != nil {
 			return nil, explainError(err)
 		}
+
 		switch {
 		case c.state == editedHook:
 			s.State, s.Note = Kept, "somebody has edited it, so it stays"
@@ -82,12 +88,15 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 			)
 		default:
 			c.made = c.made || bytes.Contains(c.have, []byte(madeDir))
-			made = c.made // also for a hook that is asked for later
+
+			// That counts for a hook, too, that is asked for later.
+			made = c.made
 			c.want, c.aside = t.hookText(h.text, c.made), c.state == otherHook
 			if c.aside {
 				s.Note = "the present hook is kept beside it, and runs after it"
 				c.have = nil
 			}
+
 			s.hook, s.State = c, New
 			switch {
 			case !c.hasChanges():
@@ -96,11 +105,15 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 				s.State = Changed
 			}
 		}
+
 		steps = append(steps, s)
 	}
+
 	if chain != nil {
-		steps = append(steps, chain.planStep()) // the last one: git looks there when all hooks are in place
+		// This step is the last one: git looks there when all hooks are in place.
+		steps = append(steps, chain.planStep())
 	}
+
 	return steps, nil
 }
 
@@ -114,6 +127,7 @@ func keepsAnother(c *hookChange) (bool, error) {
 	case err != nil || c.have == nil || !info.Mode().IsRegular():
 		return true, err
 	}
+
 	b, err := confedit.Read(backupOf(c.file))
 	return !bytes.Equal(b, c.have), err
 }
@@ -124,6 +138,7 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 	if steps, ok, err := uninstallChain(r); ok || err != nil {
 		return steps, err
 	}
+
 	var dirs []string
 	at, refused := t.hooksDir(r)
 	if refused == nil {
@@ -138,6 +153,7 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 	if len(dirs) == 0 {
 		return nil, refused
 	}
+
 	var steps []FileChange
 	for _, dir := range dirs {
 		for _, h := range gitHooks {
@@ -150,6 +166,7 @@ func UninstallGit(t Target, r Repository) ([]FileChange, error) {
 			}
 		}
 	}
+
 	return steps, nil
 }
 
@@ -159,10 +176,12 @@ func uninstallChain(r Repository) (steps []FileChange, ok bool, err error) {
 	if r.Git == "" || r.Bare {
 		return nil, false, nil
 	}
+
 	c := &chain{repo: r, theirs: r.readTheirs(), remove: true}
 	if c.theirs == "" {
 		return nil, false, nil
 	}
+
 	return []FileChange{c.planStep()}, true, nil
 }
 
@@ -173,6 +192,7 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 	if c.state, c.have, err = hookAt(file, text); err != nil {
 		return s, explainError(err)
 	}
+
 	_, err = os.Lstat(backupOf(file))
 	c.back, c.made = err == nil, bytes.Contains(c.have, []byte(madeDir))
 	switch {
@@ -188,6 +208,7 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 			s.Note = "the earlier hook comes back"
 		}
 	}
+
 	return s, nil
 }
 
@@ -196,6 +217,7 @@ func (c *hookChange) writeHook() error {
 	if !c.hasChanges() {
 		return nil
 	}
+
 	state, have, err := hookAt(c.file, c.text)
 	if err != nil {
 		return err
@@ -203,6 +225,7 @@ func (c *hookChange) writeHook() error {
 	if !c.over && state != c.state || c.state == ourHook && !bytes.Equal(have, c.have) {
 		return &confedit.ChangedError{File: c.file}
 	}
+
 	temp := filepath.Join(filepath.Dir(c.file), "."+filepath.Base(c.file)+".talking-stick")
 	if c.want != "" {
 		err = c.putHook(temp)
@@ -210,11 +233,13 @@ func (c *hookChange) writeHook() error {
 		err = c.dropHook(temp)
 	}
 	if err != nil {
-		_ = os.Remove(temp) // the first error is the one to report
+		// The first error is the one to report.
+		_ = os.Remove(temp)
 		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, causeOf(err)).
 			With("path", c.file).
 			Hintf("check who may write there, and run the command again")
 	}
+
 	return nil
 }
 
@@ -226,21 +251,25 @@ func (c *hookChange) putHook(temp string) error {
 	if err := os.WriteFile(temp, []byte(c.want), 0o755); err != nil {
 		return err
 	}
+
 	c.killPoint("before aside")
 	if c.aside {
 		if err := os.Rename(c.file, backupOf(c.file)); err != nil {
 			return err
 		}
 	}
+
 	c.killPoint("before hook")
 	err := os.Rename(temp, c.file)
 	c.killPoint("after hook")
+
 	return err
 }
 
 // dropHook removes our hook, and moves the earlier one back.
 func (c *hookChange) dropHook(temp string) error {
-	_ = os.Remove(temp) // left by an install that died
+	// An install that died may have left it.
+	_ = os.Remove(temp)
 	var err error
 	if c.back {
 		err = os.Rename(backupOf(c.file), c.file)
@@ -248,8 +277,10 @@ func (c *hookChange) dropHook(temp string) error {
 		err = os.Remove(c.file)
 	}
 	if err == nil && c.made {
-		_ = os.Remove(filepath.Dir(c.file)) // fails, as it should, while something is in it
+		// Remove fails, as it should, while something is in the directory.
+		_ = os.Remove(filepath.Dir(c.file))
 	}
+
 	c.killPoint("after drop")
 	return err
 }
@@ -285,6 +316,7 @@ func CheckGit(t Target, r Repository) GitStatus {
 		s.Problem = stick.AsError(err).Words()
 		return s
 	}
+
 	s.Path = filepath.Dir(steps[0].File)
 	for _, step := range steps {
 		if step.State != There {
@@ -293,9 +325,11 @@ func CheckGit(t Target, r Repository) GitStatus {
 			s.Hooks = append(s.Hooks, step.What)
 		}
 	}
+
 	known := slices.ContainsFunc(steps, func(c FileChange) bool {
 		return c.State == There || c.hook == nil && c.State == Kept || c.hook != nil && c.hook.state == ourHook
 	})
+
 	switch {
 	case len(s.Missing) == 0:
 		s.Installed = All
@@ -304,5 +338,6 @@ func CheckGit(t Target, r Repository) GitStatus {
 	default:
 		s.Missing = nil
 	}
+
 	return s
 }

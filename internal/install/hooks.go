@@ -31,11 +31,13 @@ func (t Target) wantedHooks(row harness.Row, s harness.Setup) (all []hook) {
 	if s.Hooks.User == "" {
 		return nil
 	}
+
 	for _, h := range row.Hooks {
 		tools := ""
 		if h.Event == harness.HookBeforeTool {
 			tools = row.EditorTools()
 		}
+
 		all = append(all, hook{
 			h.Name, tools, false, harness.Handler{
 				Type: "command", Command: t.hookCommand(false), Timeout: hookTimeout * s.HookUnit,
@@ -49,6 +51,7 @@ func (t Target) wantedHooks(row harness.Row, s harness.Setup) (all []hook) {
 			all = append(all, hook{h.Name, "", true, waker})
 		}
 	}
+
 	return all
 }
 
@@ -61,9 +64,11 @@ func (t Target) hooksEdit(row harness.Row, s harness.Setup) confedit.Edit {
 			}),
 		)
 	}
+
 	if edits == nil {
 		return nil
 	}
+
 	return confedit.All(edits...)
 }
 
@@ -88,15 +93,18 @@ func (t Target) hookCommand(wake bool) string {
 	if wake {
 		more, end = " --wake", fmt.Sprintf(" || [ $? -ne %d ] || exit 2", harness.ExitWake)
 	}
+
 	switch {
 	case t.plugin:
 		more = " --plugin" + more
 		fallthrough
 	case t.Project != "":
 		return fmt.Sprintf("! command -v %s >/dev/null 2>&1 || %s hook%s%s", onPath, onPath, more, end)
-	case runtime.GOOS == "windows": // there is no telling which shell it is
+	case runtime.GOOS == "windows":
+		// There is no telling which shell it is.
 		return tt + " hook" + more + " --child"
 	}
+
 	return fmt.Sprintf("[ ! -x %s ] || %s hook%s%s", tt, tt, more, end)
 }
 
@@ -128,6 +136,7 @@ func (t Target) isHook(wake bool) confedit.Ours {
 		if json.Unmarshal(element, &h) != nil {
 			return false
 		}
+
 		m := hookForm().FindStringSubmatch(h.Command)
 		return m != nil && (m[2] != "") == wake && t.isTT(strings.Trim(m[1], `'"`))
 	}

@@ -95,6 +95,7 @@ func Found(t Target) []string {
 			found = append(found, row.Name)
 		}
 	}
+
 	return found
 }
 
@@ -105,6 +106,7 @@ func (t Target) configDir(s harness.Setup) string {
 			return dir
 		}
 	}
+
 	return t.homePath(s.Config)
 }
 
@@ -126,6 +128,7 @@ func (t Target) filePath(s harness.Setup, p harness.Levels) string {
 			return resolveBelow(t.configDir(s), rest)
 		}
 	}
+
 	return t.homePath(p.User)
 }
 
@@ -138,6 +141,7 @@ func (t Target) serverFile(s harness.Setup) string {
 	if s.ServerJSONC {
 		return existingFile(file, file+"c")
 	}
+
 	return file
 }
 
@@ -170,16 +174,19 @@ func Apply(steps []FileChange) error {
 				return explainError(err)
 			}
 		}
+
 		if s.chain != nil {
 			if err := s.chain.writeChain(); err != nil {
 				return err
 			}
 		}
+
 		if s.dir {
 			if err := os.MkdirAll(s.File, 0o700); err != nil {
 				return explainError(&confedit.FileError{File: s.File, Why: "can't be made", Err: err})
 			}
 		}
+
 		if s.change == nil {
 			continue
 		}
@@ -193,9 +200,11 @@ func Apply(steps []FileChange) error {
 			s.after()
 		}
 		if dir := filepath.Dir(s.File); s.State == Removed && s.What == skill && filepath.Base(dir) == harness.SkillName {
-			_ = os.Remove(dir) // fails, as it should, if it holds something else
+			// Remove fails, as it should, if the directory holds something else.
+			_ = os.Remove(dir)
 		}
 	}
+
 	return nil
 }
 
@@ -207,5 +216,6 @@ func Npm(steps []FileChange) map[string]json.RawMessage {
 			gone[s.File] = s.npm
 		}
 	}
+
 	return gone
 }

@@ -11,10 +11,12 @@ func isInside(path, dir string) bool {
 	if !filepath.IsAbs(path) {
 		return false
 	}
+
 	real := confedit.Follow(path)
 	if real == "" {
 		return false
 	}
+
 	rel, err := filepath.Rel(confedit.Follow(dir), real)
 	return err == nil && filepath.IsLocal(rel)
 }
@@ -33,6 +35,7 @@ func (t Target) realPath(path string) string {
 	if t.Project != "" {
 		root = t.Project
 	}
+
 	plain := filepath.Clean(path)
 	if rel, err := filepath.Rel(root, plain); err == nil && filepath.IsLocal(rel) {
 		plain = filepath.Join(confedit.Follow(root), rel)
@@ -40,5 +43,6 @@ func (t Target) realPath(path string) string {
 	if real == plain {
 		return ""
 	}
+
 	return real
 }

@@ -14,11 +14,15 @@ func (t Target) LocalProgram() string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
+
 	for _, dir := range filepath.SplitList(t.Getenv("PATH")) {
 		file := filepath.Join(dir, name)
-		if !filepath.IsAbs(dir) { // an empty one is the working directory
+
+		// An empty one is the working directory.
+		if !filepath.IsAbs(dir) {
 			file = filepath.Join(t.Project, file)
 		}
+
 		info, err := os.Stat(file)
 		if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
 			continue
@@ -26,7 +30,9 @@ func (t Target) LocalProgram() string {
 		if filepath.IsAbs(dir) && !isInside(filepath.Dir(file), t.Project) {
 			return ""
 		}
+
 		return file
 	}
+
 	return ""
 }

@@ -17,6 +17,7 @@ func Older(t Target, row harness.Row) stick.Words {
 	user := t
 	user.Project = ""
 	level := stick.Words("")
+
 	switch {
 	case user.hasOlder(row):
 	case t.Project != "" && !isSameFile(t.Project, t.Home) && t.hasOlder(row):
@@ -24,10 +25,12 @@ func Older(t Target, row harness.Row) stick.Words {
 	default:
 		return ""
 	}
+
 	then := stick.Words("start a new session")
 	if row.Setup.Trust != nil {
 		then = row.Setup.Trust.Review
 	}
+
 	return stick.Wordsf(
 		"the hooks of %s are of an earlier version of tt: ask your user to run tt install %s%s, and then to %s",
 		row.Title, row.Name, level, then,
@@ -41,6 +44,7 @@ func OlderSkill(t Target, row harness.Row) stick.Words {
 	user := t
 	user.Project = ""
 	level := stick.Words("")
+
 	switch {
 	case user.olderSkill(row):
 	case t.Project != "" && !isSameFile(t.Project, t.Home) && t.olderSkill(row):
@@ -48,6 +52,7 @@ func OlderSkill(t Target, row harness.Row) stick.Words {
 	default:
 		return ""
 	}
+
 	return stick.Wordsf(
 		"the skill talking-stick of %s is of another version of tt: ask your user to run tt install %s%s",
 		row.Title, row.Name, level,
@@ -60,6 +65,7 @@ func (t Target) olderSkill(row harness.Row) bool {
 	if file == "" {
 		return false
 	}
+
 	have, err := confedit.Read(file)
 	return err == nil && string(have) != harness.Skill && (isShipped(have) || t.hasWritten(file, have))
 }
@@ -72,24 +78,29 @@ func (t Target) hasOlder(row harness.Row) bool {
 		now := pluginProgram().ReplaceAll([]byte(row.Setup.Code(t.programPath())), nil)
 		return err == nil && !bytes.Equal(plain, now) && (isShipped(plain) || t.hasWritten(file, have))
 	}
+
 	src, err := confedit.Read(t.filePath(row.Setup, row.Setup.Hooks))
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {
 		return false
 	}
+
 	raw, _, err := confedit.JSONGet(src, []string{"hooks"})
 	var events map[string][]group
 	if err != nil || json.Unmarshal(raw, &events) != nil {
 		return false
 	}
+
 	ours := func(wake bool) func(group) bool {
 		return func(g group) bool { return slices.ContainsFunc(g.Hooks, t.isHook(wake)) }
 	}
+
 	any, all := false, true
 	for _, h := range t.wantedHooks(row, row.Setup) {
 		i := slices.IndexFunc(events[h.event], ours(h.wake))
 		any = any || i >= 0
 		all = all && i >= 0 && t.isCurrent(events[h.event][i], h)
 	}
+
 	return any && !all
 }
 
@@ -101,10 +112,12 @@ func (t Target) isCurrent(g group, want hook) bool {
 		if !t.isHook(want.wake)(one) || json.Unmarshal(one, &h) != nil {
 			continue
 		}
+
 		rest := func(command string) string { return command[len(hookForm().FindStringSubmatch(command)[1]):] }
 		if rest(h.Command) != rest(want.Command) {
 			return false
 		}
 	}
+
 	return len(g.Hooks) > 1 || g.Matcher == nil && want.tools == "" || g.Matcher != nil && *g.Matcher == want.tools
 }

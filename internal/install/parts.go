@@ -58,18 +58,24 @@ func (t Target) partsOf(row harness.Row) []part {
 	all := []part{{what: skill, file: t.skillFile(s), text: harness.Skill, ours: func(have []byte) bool {
 		return string(have) == harness.Skill || isShipped(have) || t.hasWritten(t.skillFile(s), have)
 	}}}
+
 	all = append(all, part{
 		what: "hooks", file: t.filePath(s, s.Hooks), set: t.hooksEdit(row, s), remove: t.noHooks(row, s),
 	})
+
 	server := t.serverPart(s)
 	server.file = t.serverFile(s)
 	server.shared = slices.ContainsFunc(harness.Rows, func(other harness.Row) bool {
 		return other.Name != row.Name && server.file != "" && t.serverFile(other.Setup) == server.file
 	})
+
 	sandboxed := t.Project == "" && len(s.Sandbox) > 0
-	if sandboxed { // the sandbox ignores a directory that isn't there, or fails on it
+
+	// The sandbox ignores a directory that isn't there, or fails on it.
+	if sandboxed {
 		all = append(all, part{what: "data directory", file: t.DataDir, dir: true, beyond: true})
 	}
+
 	all = append(all, server)
 	if sandboxed {
 		all = append(all, part{
@@ -80,6 +86,7 @@ func (t Target) partsOf(row harness.Row) []part {
 			},
 		})
 	}
+
 	if path := t.filePath(s, s.Plugin); path != "" {
 		text := s.Code(t.programPath())
 		all = append(all, part{what: plugin, file: path, text: text, ours: func(have []byte) bool {
@@ -88,6 +95,7 @@ func (t Target) partsOf(row harness.Row) []part {
 				isShipped(plain) || t.hasWritten(path, have)
 		}})
 	}
+
 	return slices.DeleteFunc(all, func(x part) bool {
 		return x.file == "" || x.text == "" && x.set == nil && !x.dir
 	})
@@ -107,8 +115,10 @@ func (p *plan) planInstructions() []owned {
 		},
 	}}
 	if p.t.leadsOutside(main) && !p.removing {
-		return all // it doesn't get ours, so nobody needs to import it
+		// It doesn't get ours, so nobody needs to import it.
+		return all
 	}
+
 	last := p.removing && !p.anyLeft()
 	for _, row := range harness.Rows {
 		own := resolveBelow(p.t.Project, row.Setup.Instructions)
@@ -120,6 +130,7 @@ func (p *plan) planInstructions() []owned {
 			})
 		}
 	}
+
 	return all
 }
 
@@ -162,6 +173,7 @@ func existingFile(first, second string) string {
 			return second
 		}
 	}
+
 	return first
 }
 
@@ -174,6 +186,7 @@ func (p *plan) hasPart(x part) (bool, error) {
 		info, err := os.Stat(x.file)
 		return err == nil && info.IsDir(), nil
 	}
+
 	if x.text != "" {
 		have, err := confedit.Read(x.file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -181,6 +194,7 @@ func (p *plan) hasPart(x part) (bool, error) {
 		}
 		return err == nil && x.ours(have), err
 	}
+
 	c, err := p.files.Prepare(x.file, x.remove(nothingStays), confedit.Options{Removing: true})
 	return err == nil && c.Changed(), err
 }
@@ -219,20 +233,26 @@ func (p *plan) restoringEdit(path string, parts []part) (confedit.Edit, error) {
 	if !ok {
 		return plain, nil
 	}
+
 	before, err := confedit.Read(at)
 	if err != nil {
 		return nil, explainError(err)
 	}
 	if _, ours, err := plain(before); err != nil || ours {
-		return plain, nil // the copy isn't from before us, or doesn't parse
+		// The copy isn't from before us, or doesn't parse.
+		return plain, nil
 	}
+
 	npm := slices.ContainsFunc(parts, func(x part) bool { return x.npm != nil && x.npm(before) != nil })
 	careful := removeAll(parts, func(keys []string) int { return depthOf(before, parts[0].toml, keys) })
 	return func(src []byte) ([]byte, bool, error) {
 		out, changed, err := careful(src)
-		if err != nil || !changed || npm { // the npm program's entry must not come back
+
+		// The npm program's entry must not come back.
+		if err != nil || !changed || npm {
 			return out, changed, err
 		}
+
 		with, _, err := setAll(parts)(before)
 		if err != nil {
 			return out, true, nil
@@ -240,6 +260,7 @@ func (p *plan) restoringEdit(path string, parts []part) (confedit.Edit, error) {
 		if again, _, err := careful(with); err == nil && bytes.Equal(again, out) {
 			return before, true, nil
 		}
+
 		return out, true, nil
 	}, nil
 }
@@ -254,10 +275,12 @@ func depthOf(src []byte, toml bool, keys []string) int {
 		} else {
 			_, found, err = confedit.JSONGet(src, keys[:n])
 		}
+
 		if found && err == nil {
 			return n
 		}
 	}
+
 	return 0
 }
 
@@ -271,13 +294,16 @@ func valueAt(src []byte, toml bool, keys []string) json.RawMessage {
 		}
 		return v
 	}
+
 	v, found, err := confedit.TOMLGet(src, keys)
 	if err != nil || !found {
 		return nil
 	}
+
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil
 	}
+
 	return b
 }

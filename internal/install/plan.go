@@ -25,6 +25,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	defer confedit.Keep()()
 	p := &plan{t: t, removing: removing, names: names, files: t.editFiles()}
 	var all []owned
+
 	for _, name := range names {
 		row, ok := harness.ByName(name)
 		if !ok {
@@ -35,6 +36,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 						harness.SnippetNames(), len(harness.SnippetNames()),
 					))
 		}
+
 		plugged := p.planPlugin(row)
 		for _, x := range t.partsOf(row) {
 			if !plugged || removing || x.beyond {
@@ -42,6 +44,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 			}
 		}
 	}
+
 	if t.Project != "" {
 		all = append(all, p.planInstructions()...)
 	}
@@ -50,23 +53,28 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	for _, x := range all {
 		leadsTo[x.file] = confedit.Follow(x.file)
 	}
+
 	for len(all) > 0 {
 		first := all[0].file
 		same := func(y owned) bool {
 			return filepath.Clean(y.file) == filepath.Clean(first) ||
 				leadsTo[first] != "" && leadsTo[y.file] == leadsTo[first]
 		}
+
 		var one []owned // the parts of one file, whatever names it has
 		for _, y := range all {
 			if same(y) {
 				one = append(one, y)
 			}
 		}
+
 		if err := p.planFile(one); err != nil {
 			return nil, err
 		}
+
 		all = slices.DeleteFunc(slices.Clone(all), same)
 	}
+
 	return p.steps, nil
 }
 
@@ -100,16 +108,19 @@ func (p *plan) planFile(parts []owned) error {
 			return nil
 		}
 	}
+
 	if others := p.sharersOf(first.part); p.removing && len(others) > 0 {
 		p.planToKeep(first, "still used by "+stick.Words(strings.Join(others, " and ")))
 		return nil
 	}
+
 	shared := []part{}
 	for _, x := range parts {
 		if x.set != nil {
 			shared = append(shared, x.part)
 		}
 	}
+
 	return p.planEdit(first.name, first.file, shared)
 }
 
@@ -118,10 +129,12 @@ func (p *plan) planDirectory(x owned) {
 	if p.removing {
 		return
 	}
+
 	s := FileChange{Harness: x.name, What: x.what, File: x.file, State: There, dir: true}
 	if has, _ := p.hasPart(x.part); !has {
 		s.State = New
 	}
+
 	p.steps = append(p.steps, s)
 }
 
@@ -151,6 +164,7 @@ func (p *plan) isInstalled(name string) bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -163,20 +177,24 @@ func (p *plan) planEdit(name, path string, parts []part) error {
 		if err != nil {
 			return err
 		}
+
 		for _, x := range parts {
 			if x.noNpm != nil {
 				e = confedit.All(e, x.noNpm)
 			}
 		}
 	}
+
 	ours := func(src []byte) bool {
 		_, ours, err := removeAll(parts, nothingStays)(src)
 		return err != nil || ours
 	}
+
 	s, err := p.editStep(name, path, e, confedit.Options{Removing: p.removing, Ours: ours})
 	if err != nil {
 		return err
 	}
+
 	var what, notes []stick.Words
 	for _, x := range parts {
 		what = append(what, x.what)
@@ -188,6 +206,7 @@ func (p *plan) planEdit(name, path string, parts []part) error {
 				),
 			)
 		}
+
 		if x.npm == nil {
 			continue
 		}
@@ -195,13 +214,18 @@ func (p *plan) planEdit(name, path string, parts []part) error {
 			notes = append(notes, "removes the entry of the npm program")
 		}
 	}
+
 	// harnesses that share a file have the same part in it
 	s.What, s.Note = stick.JoinWords(slices.Compact(what), ", "), stick.JoinWords(slices.Compact(notes), "; ")
 	if s.change.Backup != "" && onlyOurs(s.change.Before, parts) {
-		s.change.Backup = "" // we made the file
+		// We made the file.
+		s.change.Backup = ""
 	}
-	s.change.Delete = s.change.Delete && ours(s.change.Before) // a file of the npm program's stays, empty
+
+	// A file of the npm program's stays, empty.
+	s.change.Delete = s.change.Delete && ours(s.change.Before)
 	p.steps = append(p.steps, s)
+
 	return nil
 }
 
@@ -212,6 +236,7 @@ func (p *plan) editStep(name, path string, e confedit.Edit, opt confedit.Options
 	if s.change, err = p.files.Prepare(path, e, opt); err != nil {
 		return s, explainError(err)
 	}
+
 	switch {
 	case !s.change.Changed() && p.removing:
 		s.State = Absent
@@ -224,6 +249,7 @@ func (p *plan) editStep(name, path string, e confedit.Edit, opt confedit.Options
 	default:
 		s.State = New
 	}
+
 	return s, nil
 }
 
@@ -242,6 +268,7 @@ func (p *plan) planOwn(x owned) error {
 			return nil
 		}
 	}
+
 	s, err := p.editStep(x.name, x.file, func(src []byte) ([]byte, bool, error) {
 		if p.removing {
 			return nil, src != nil, nil
@@ -258,13 +285,16 @@ func (p *plan) planOwn(x owned) error {
 		}
 		s.change.Delete = true
 	}
-	s.change.Backup = "" // it holds nothing of anybody else
+
+	// It holds nothing of anybody else.
+	s.change.Backup = ""
 	s.What = x.what
 	if p.removing {
 		s.after = func() { p.t.hasRemoved(x.file) }
 	} else {
 		s.before = func() { p.t.willWrite(x.file, []byte(x.text)) }
 	}
+
 	p.steps = append(p.steps, s)
 	return nil
 }
@@ -282,9 +312,11 @@ func (p *plan) sharersOf(x part) (names []string) {
 		case x.shared:
 			file = p.t.serverFile(row.Setup)
 		}
+
 		if file != "" && !slices.Contains(p.names, row.Name) && sameName(file, x.file) && p.isInstalled(row.Name) {
 			names = append(names, row.Name)
 		}
 	}
+
 	return names
 }

@@ -27,6 +27,7 @@ func (p Program) Says() stick.Words {
 	if p.First {
 		return "PATH finds another tt first, " + name + ": agents and people who type tt run that one, which may not read what this one has written"
 	}
+
 	return "PATH has another tt, " + name + ", behind this one"
 }
 
@@ -48,6 +49,7 @@ func (t Target) Others(ctx context.Context, run Run) []Program {
 	for i := range others {
 		wg.Go(func() { others[i].Version = versionOf(ctx, others[i].Path, run) })
 	}
+
 	wg.Wait()
 	return others
 }
@@ -61,6 +63,7 @@ func (t Target) howToRemove(path string, first bool) stick.Words {
 	if !first {
 		return remove
 	}
+
 	return stick.Wordsf(
 		"%s, or put %s before %s in PATH; then start your shell and your agents again",
 		remove, filepath.Dir(t.TT), filepath.Dir(path),
@@ -73,6 +76,7 @@ func npmPackage(path string) string {
 	if err != nil {
 		return ""
 	}
+
 	_, below, ok := strings.Cut(filepath.ToSlash(real), "/node_modules/")
 	if !ok {
 		return ""
@@ -82,5 +86,6 @@ func npmPackage(path string) string {
 	if strings.HasPrefix(parts[0], "@") && len(parts) > 1 {
 		return parts[0] + "/" + parts[1]
 	}
+
 	return parts[0]
 }

@@ -26,16 +26,19 @@ func (t Target) serverPart(s harness.Setup) part {
 		}
 		return nil
 	}
+
 	x.other = func(src []byte) bool {
 		e := valueAt(src, s.TOML, at)
 		return e != nil && !t.runsUs(e) && !t.runsNpm(e)
 	}
+
 	x.noNpm = func(src []byte) ([]byte, bool, error) {
 		if x.npm(src) == nil {
 			return src, false, nil
 		}
 		return removeEntry(s, old, len(s.ServerAt))(src)
 	}
+
 	x.set = func(src []byte) ([]byte, bool, error) {
 		edits := []confedit.Edit{x.noNpm}
 		if !x.other(src) {
@@ -43,6 +46,7 @@ func (t Target) serverPart(s harness.Setup) part {
 		}
 		return confedit.All(edits...)(src)
 	}
+
 	x.remove = func(keep func([]string) int) confedit.Edit {
 		return func(src []byte) ([]byte, bool, error) {
 			if e := valueAt(src, s.TOML, at); e != nil && !t.runsUs(e) {
@@ -51,6 +55,7 @@ func (t Target) serverPart(s harness.Setup) part {
 			return removeEntry(s, at, min(keep(at), len(s.ServerAt)))(src)
 		}
 	}
+
 	return x
 }
 
@@ -66,6 +71,7 @@ func (t Target) setServer(s harness.Setup, at []string, have json.RawMessage) co
 	ours := t.runsUs(have)
 	argv, list := argvOf(have)
 	command := append(slices.Clone(at), "command")
+
 	switch {
 	case s.TOML && ours:
 		return confedit.TOMLSetTable(at, confedit.TOMLTable{{Key: "command", Value: t.programPath()}})
@@ -96,6 +102,7 @@ func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 	case t.DataDir != t.Default:
 		return confedit.TOMLSetTable(env, confedit.TOMLTable{{Key: dataDirEnv, Value: t.DataDir}})
 	}
+
 	return func(src []byte) ([]byte, bool, error) {
 		var vars map[string]json.RawMessage
 		if json.Unmarshal(valueAt(src, true, env), &vars) == nil && len(vars) == 1 && vars[dataDirEnv] != nil {
@@ -109,21 +116,28 @@ func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 // Without one it returns the directory of this program.
 func (t Target) ServerDir(row harness.Row) string {
 	s := row.Setup
-	src, _ := confedit.Read(t.serverFile(s)) // a file that can't be read was reported
+
+	// A file that can't be read was reported.
+	src, _ := confedit.Read(t.serverFile(s))
 	var e struct {
-		Env         map[string]string `json:"env"`
-		Environment map[string]string `json:"environment"` // some harnesses' name for it
+		Env map[string]string `json:"env"`
+
+		// Some harnesses call it environment.
+		Environment map[string]string `json:"environment"`
 	}
+
 	entry := valueAt(src, s.TOML, append(slices.Clone(s.ServerAt), harness.ServerName))
 	if entry == nil || !t.runsUs(entry) || json.Unmarshal(entry, &e) != nil {
 		return t.DataDir
 	}
+
 	switch dir := cmp.Or(e.Env[dataDirEnv], e.Environment[dataDirEnv]); {
 	case dir != "":
 		return filepath.Clean(dir)
 	case s.ServerBare:
 		return t.Default
 	}
+
 	return t.DataDir
 }
 
@@ -133,6 +147,7 @@ func argvOf(entry []byte) (argv []string, list bool) {
 		Command json.RawMessage `json:"command"`
 		Args    []string        `json:"args"`
 	}
+
 	var program string
 	switch {
 	case json.Unmarshal(entry, &e) != nil:
@@ -142,6 +157,7 @@ func argvOf(entry []byte) (argv []string, list bool) {
 	case json.Unmarshal(e.Command, &program) == nil:
 		return append([]string{program}, e.Args...), false
 	}
+
 	return nil, false
 }
 
@@ -158,12 +174,14 @@ func (t Target) runsNpm(entry []byte) bool {
 	if len(argv) == 0 || argv[len(argv)-1] != "mcp" {
 		return false
 	}
+
 	switch path.Base(strings.ReplaceAll(argv[0], `\`, "/")) {
 	case "tt", "talking-stick":
 		return len(argv) == 2 && !isSameFile(argv[0], t.TT)
 	case "npx", "bunx", "pnpm", "node":
 		return slices.ContainsFunc(argv[1:], func(a string) bool { return strings.Contains(a, "talking-stick") })
 	}
+
 	return false
 }
 
@@ -172,10 +190,12 @@ func isSameFile(a, b string) bool {
 	if !filepath.IsAbs(a) {
 		return false
 	}
+
 	one, err := os.Stat(a)
 	if err != nil {
 		return false
 	}
+
 	two, err := os.Stat(b)
 	return err == nil && os.SameFile(one, two)
 }

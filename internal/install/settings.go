@@ -15,6 +15,7 @@ func Settings(t Target, file string, settings []Setting) ([]FileChange, error) {
 	if len(settings) == 0 {
 		return nil, nil
 	}
+
 	var edits []confedit.Edit
 	var what []stick.Words
 	for _, s := range settings {
@@ -23,8 +24,10 @@ func Settings(t Target, file string, settings []Setting) ([]FileChange, error) {
 		)
 		what = append(what, stick.Wordsf("%s.%s", s.Section, s.Name))
 	}
+
 	p := &plan{t: t, files: t.editFiles()}
 	s, err := p.editStep("project", file, confedit.All(edits...), confedit.Options{})
 	s.What = stick.JoinWords(what, ", ")
+
 	return []FileChange{s}, err
 }

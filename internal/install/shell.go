@@ -29,17 +29,20 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	if !row.Setup.LoginShell || bash == "" {
 		return nil
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
 	out, err := run(ctx, bash, "-lc", shellScript)
 	if err != nil {
 		return nil
 	}
+
 	said := map[string]string{}
 	for l := range bytes.Lines(out) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(string(l), "\n"), "=")
 		said[name] = value
 	}
+
 	s := &Shell{TT: said["tt"], DataDir: t.Default}
 	switch {
 	case said["dir"] != "":
@@ -47,6 +50,7 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	case filepath.IsAbs(said["xdg"]):
 		s.DataDir = filepath.Join(said["xdg"], filepath.Base(t.Default))
 	}
+
 	const read = " in ~/.profile, which login shells read"
 	switch {
 	case s.TT == "":
@@ -62,6 +66,7 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 			"its login shell opens another database, in %s", s.DataDir,
 		), "set "+dataDirEnv+read
 	}
+
 	return s
 }
 

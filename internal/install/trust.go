@@ -21,21 +21,26 @@ func (t Target) isTrusted(row harness.Row) *bool {
 	if trust == nil {
 		return nil
 	}
+
 	file := t.filePath(row.Setup, row.Setup.Hooks)
 	src, err := confedit.Read(file)
 	if err != nil {
 		return nil
 	}
+
 	var events map[string][]group
 	raw, _, err := confedit.JSONGet(src, []string{"hooks"})
 	if err != nil || json.Unmarshal(raw, &events) != nil {
 		return nil
 	}
-	notes, _ := confedit.Read(filepath.Join(t.configDir(row.Setup), trust.File)) // without it nothing is trusted
+
+	// Without that file nothing is trusted.
+	notes, _ := confedit.Read(filepath.Join(t.configDir(row.Setup), trust.File))
 	files := []string{file}
 	if real, err := filepath.EvalSymlinks(file); err == nil && real != file {
 		files = append(files, real)
 	}
+
 	all, any := true, false
 	for event, groups := range events {
 		for g, group := range groups {
@@ -43,18 +48,22 @@ func (t Target) isTrusted(row harness.Row) *bool {
 				if !t.isHook(false)(one) && !t.isHook(true)(one) {
 					continue
 				}
+
 				any = true
 				want, noted := trust.Note(event, group.Matcher, one), false
 				for _, f := range files {
 					has, _, err := confedit.TOMLGet(notes, trust.At(f, event, g, h))
 					noted = noted || err == nil && has == want
 				}
+
 				all = all && noted
 			}
 		}
 	}
+
 	if !any {
 		return nil
 	}
+
 	return &all
 }

@@ -35,12 +35,15 @@ func (t Target) hasWritten(path string, have []byte) bool {
 // harms nothing.
 func (t Target) willWrite(path string, text []byte) {
 	if t.DataDir == "" || t.hasWritten(path, text) || os.MkdirAll(filepath.Dir(t.writtenList()), 0o700) != nil {
-		return // at worst the file counts as edited later, and stays
+		// At worst the file counts as edited later, and stays.
+		return
 	}
+
 	list, err := os.OpenFile(t.writtenList(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}
+
 	_, _ = list.WriteString(writtenLine(path, text) + "\n")
 	_ = list.Close()
 }
@@ -50,10 +53,12 @@ func (t Target) hasRemoved(path string) {
 	if t.DataDir == "" {
 		return
 	}
+
 	b, err := os.ReadFile(t.writtenList())
 	if err != nil {
 		return
 	}
+
 	removed := confedit.Follow(path)
 	left := slices.DeleteFunc(strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), func(line string) bool {
 		_, written, _ := strings.Cut(line, " ")
@@ -63,6 +68,9 @@ func (t Target) hasRemoved(path string) {
 		_ = os.WriteFile(t.writtenList(), []byte(strings.Join(left, "\n")+"\n"), 0o600)
 		return
 	}
+
 	_ = os.Remove(t.writtenList())
-	_ = os.Remove(filepath.Dir(t.writtenList())) // fails, as it should, if it holds something else
+
+	// Remove fails, as it should, if the directory holds something else.
+	_ = os.Remove(filepath.Dir(t.writtenList()))
 }
