@@ -33,6 +33,8 @@ const (
 // callIn describes the call that a hook is about, in one checkout.
 func (q editQuestion) callIn(by stick.AgentID, top string) stick.Call {
 	text := q.Text
+
+	// An edit has no text, so it is known by its first file.
 	if text == "" && len(q.in) > 0 {
 		text = q.in[0].Full
 		if rel, ok := workspace.Below(text, top); ok {
@@ -73,6 +75,7 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 			return nil, err
 		}
 
+		// A checkout of another room is noted there, in a step of its own.
 		room := at[0].Room
 		if room != o.Room.ID {
 			if room != "" && !slices.Contains(elsewhere, room) {
@@ -147,6 +150,7 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 		return nil
 	}
 
+	// Calls that ran meanwhile share the blame for what has changed.
 	c.beside, err = tx.Calls(store.CallQuery{
 		Room: c.room, Checkout: c.top, Since: c.call.Started, Limit: maxBeside,
 	})
@@ -180,6 +184,7 @@ func checkoutOfCall(call stick.Call, r stick.Room) *checkout {
 		c.looks = true
 	}
 
+	// A checkout that is gone still has a room, in which its loss is told.
 	c.room, c.call = r.ID, call
 	return c
 }

@@ -28,6 +28,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 		c.call.Before = g.rescueStore().Last(tree)
 	}
 
+	// Without the state after the call, nobody can say what it has changed.
 	s := &snapshot{checkout: c, tree: tree, named: c.files, after: true}
 	g.takeSnapshots(ctx, q, []*snapshot{s}, by.snapshotFacts(q))
 	if s.err != nil || s.taken.ID == "" {
@@ -41,6 +42,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 		c.call.Started = c.call.Ended
 	}
 
+	// Only now is it known which calls have overlapped with this one.
 	c.call.Overlapped = c.call.Overlaps(c.beside, c.call.Ended)
 
 	var err error
@@ -71,6 +73,7 @@ func uncommittedIn(t rescue.Taken) []git.Uncommitted {
 		return nil
 	}
 
+	// The snapshot has looked everywhere, so git needn't be asked again.
 	dirty := make([]git.Uncommitted, 0, len(t.Paths))
 	for _, path := range t.Paths {
 		dirty = append(dirty, git.Uncommitted{Path: path})
@@ -88,10 +91,13 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 	}
 
 	had, err := g.rescueStore().Show(ctx, c.call.Before)
+
+	// The call has taken the repository itself, with all of its commits.
 	if !c.apart && had.Common != "" && !workspace.IsGitDir(had.Common) {
 		c.lost = had.Common
 	}
 
+	// What the snapshot before the call had, and isn't there now, the call has removed.
 	for _, f := range had.Entries {
 		_, lerr := os.Lstat(filepath.Join(c.top, filepath.FromSlash(f.Path)))
 		if lerr != nil && !slices.Contains(f.States, "deleted") {
@@ -122,11 +128,14 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 	}
 
 	parts := []stick.CallPart{{From: c.call.Before, To: c.call.After, Alone: true}}
+
+	// A command is told apart from calls beside it by the snapshots between them.
 	if q.Unread {
 		parts = c.call.Parts(c.beside, c.call.Ended)
 	}
 
 	for _, p := range parts {
+		// While another agent's call ran, nobody can say whose a change is.
 		if !p.Alone {
 			continue
 		}
@@ -167,6 +176,7 @@ func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]
 		return
 	}
 
+	// Only what was uncommitted before the edit can have been somebody's work.
 	had, err := g.rescueStore().Uncommitted(ctx, tree, "HEAD", unsure)
 	if err != nil {
 		return

@@ -132,6 +132,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: c.top}}
 	var paths []string
 	for _, ch := range w.changes {
+		// Whoever may not change a file now may not make it its own either.
 		ask.Paths = append(ask.Paths, filepath.Join(c.top, filepath.FromSlash(ch.Path)))
 		paths = append(paths, ch.Path)
 	}
@@ -145,6 +146,8 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	}
 
 	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).Words()
+
+	// The former editors' work is kept before it changes hands.
 	res.Rescue, res.RescueWhy = g.rescueBefore(ctx, c, paths, rescue.Facts{
 		Room: string(w.room.ID), Agent: string(w.me.Agent), TurnID: w.room.Turn.ID,
 		Cause: rescue.CauseCommand, Command: "tt changes adopt",
@@ -208,6 +211,8 @@ func (g *Guard) writeOwners(
 	return g.writeRoom(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		me := editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+
+		// The rule gets what is noted now: it may have changed since the look.
 		known, err := o.Tx.Edited(c.room, c.top, nil)
 		if err != nil {
 			return err
@@ -248,6 +253,7 @@ func (g *Guard) namedChanges(
 	}
 
 	for i, rel := range c.files {
+		// Each named path has to stand for something, so that a typing error shows.
 		below := func(ch Change) bool { return rel == "." || ch.Path == rel || strings.HasPrefix(ch.Path, rel+"/") }
 		if !slices.ContainsFunc(w.changes, below) {
 			return w, nil, stick.Errorf(stick.CodeNotFound, "%s has no uncommitted changes", paths[i]).
@@ -257,6 +263,7 @@ func (g *Guard) namedChanges(
 	}
 
 	for _, ch := range w.changes {
+		// Only a file with a state that can be read, and with a name of text, is noted.
 		seen := slices.ContainsFunc(w.found, func(s stick.SeenFile) bool { return s.Path == ch.Path })
 		if !seen || !utf8.ValidString(ch.Path) {
 			return w, nil, stick.Errorf(

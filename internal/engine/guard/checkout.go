@@ -63,6 +63,8 @@ func checkoutOf(p workspace.Place) string {
 // newCheckout returns the checkout that a place lies in. Its top is empty if there is none.
 func newCheckout(p workspace.Place) *checkout {
 	c := &checkout{top: checkoutOf(p), chain: p.Chain, apart: p.Worktree != ""}
+
+	// A submodule without a room belongs to the room around it.
 	if around, ok := superprojectOf(p); ok {
 		over := newCheckout(around)
 		c.chain, c.apart = slices.Concat(c.chain, over.chain), c.apart || over.apart
@@ -76,6 +78,8 @@ func superprojectOf(p workspace.Place) (around workspace.Place, ok bool) {
 	if top == "" || p.Worktree != "" {
 		return around, false
 	}
+
+	// In a submodule, .git is a file that leads to the git directory.
 	if git, err := os.Lstat(filepath.Join(top, ".git")); err != nil || !git.Mode().IsRegular() {
 		return around, false
 	}
@@ -90,6 +94,7 @@ func (q editQuestion) changedCheckouts() (all []*checkout) {
 		top := checkoutOf(p)
 		i := slices.IndexFunc(all, func(c *checkout) bool { return c.top == top })
 		if top == "" {
+			// Outside of git nothing is noted, so the caller gets an empty checkout.
 			return &checkout{}
 		}
 		if i < 0 {

@@ -82,6 +82,7 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 		return res, err
 	}
 
+	// The transaction may run again, and each time it begins with the same answer.
 	before := res
 	err = g.runHookOp(ctx, p.HookParams, false, func(o *op) error {
 		if !o.Room.Enforces() || o.Me.Person() {
@@ -93,6 +94,7 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 			return err
 		}
 
+		// Commits that nobody has noted are nobody's, and may go along.
 		q := stick.Editing{By: o.Me.Agent, Above: o.Me.Above}
 		var theirs []stick.Carried
 		for _, c := range p.Commits {
@@ -121,6 +123,7 @@ func (p CheckPushParams) commandWithout(theirs []stick.Carried) stick.Command {
 		with[c.ID] = true
 	}
 
+	// Parents come first, so one pass finds all that carry some of them along.
 	last := ""
 	for _, c := range p.Commits {
 		if with[c.ID] || slices.ContainsFunc(c.Parents, func(id string) bool { return with[id] }) {

@@ -37,6 +37,7 @@ type roomTaking struct {
 // all of it.
 func mergeTakings(all []roomTaking) (out []roomTaking) {
 	for _, t := range all {
+		// Parts that the same copy holds are told together.
 		i := slices.IndexFunc(out, func(o roomTaking) bool {
 			return o.room == t.room && o.top == t.top && o.Rescue == t.Rescue &&
 				o.Sweeps == t.Sweeps && o.Repository == t.Repository
@@ -65,6 +66,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 			return
 		}
 
+		// One act that names several paths of a checkout is judged once.
 		i := slices.IndexFunc(all, func(a checkoutAct) bool {
 			return a.in.top == top && a.Kind == act.Kind &&
 				a.Text == act.Text && a.Form == act.Form && a.Loses == act.Loses
@@ -79,6 +81,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 			all[i].Refs = slices.Concat(all[i].Refs, act.Refs)
 		}
 
+		// The top level stands for all that is in the checkout.
 		switch rel, ok := workspace.Below(full, top); {
 		case !ok || rel == ".":
 			all[i].paths, all[i].whole = nil, true
@@ -97,6 +100,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 			continue
 		}
 
+		// An act without paths is about all of the directory in which it runs.
 		if len(act.Paths) == 0 {
 			if place, err := targets.ResolveDir(act.Dir); err == nil {
 				add(act, place, "")
@@ -114,6 +118,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 		}
 	}
 
+	// Checkouts that lie in what an act takes go with it.
 	for _, a := range slices.Clone(all) {
 		if len(a.paths) == 0 {
 			all = append(all, actsBelow(a.Act, a.in.top, a.in, at)...)
@@ -135,6 +140,7 @@ func actsBelow(act shell.Act, dir string, around *checkout, at *workspace.Place)
 		return nil
 	}
 
+	// Who removes a directory removes whatever the checkouts in it hold.
 	act.Loses = shell.Modified | shell.Staged | shell.Partly | shell.Untracked | shell.Nested
 	for _, c := range checkoutsBelow(dir, around, at) {
 		if tree, ok := workspace.FindCheckout(c.top, workspace.Env{}); ok {
@@ -163,12 +169,15 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 			continue
 		}
 
+		// From here on it may take long, so whoever waits is told why.
 		if q.Rescuing != nil {
 			q.Rescuing()
 		}
 
 		t := telling{room: room.ID, Top: a.in.top, Common: a.tree.Common}
 		var why *stick.Error
+
+		// Refs are kept as commits, files by snapshots.
 		if a.Kind == shell.Drops {
 			why, err = g.keepTips(ctx, a, room, q.Caller, &t)
 		} else {
@@ -186,6 +195,7 @@ func (g *Guard) checkActs(ctx context.Context, q editQuestion, res *MayEditResul
 			return failed
 		}
 
+		// Nothing is told of an act that costs nobody anything.
 		if len(t.Taken.Kept)+len(t.Taken.Of) > 0 {
 			res.tellings = append(res.tellings, t)
 		}
@@ -239,6 +249,7 @@ func (g *Guard) judgeTaking(
 		return g.takesUnkept(ctx, q.Caller, w.room, a, foreign, t)
 	}
 
+	// Out of time isn't an error: the act is then judged by what it might take.
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && w.room.ID != ""
 	if err != nil && !late {
 		return nil, err
@@ -257,6 +268,7 @@ func (g *Guard) judgeTaking(
 		return nil, nil
 	}
 
+	// The same command again goes through: its caller has been told.
 	missing, merr := g.notKept(ctx, a, w, kept)
 	if len(missing) > 0 {
 		again, err := g.wasRefused(ctx, q.Caller, w.room.ID, a)
@@ -291,6 +303,8 @@ func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement
 		}
 
 		taken.Files = append(taken.Files, c.Path)
+
+		// Own work needs no protection, and of some acts nobody can tell what they take.
 		if c.Share != stick.ShareOthers || a.Some || a.Kind == shell.Moves {
 			continue
 		}
@@ -303,6 +317,7 @@ func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement
 		}
 	}
 
+	// A sweep takes along only what is others' work.
 	if taken.Of = q.Of; q.Sweeps {
 		taken.Files = q.Theirs
 	}
@@ -348,6 +363,7 @@ func (a checkoutAct) concernsChange(c Change) bool {
 			strings.HasPrefix(p+"/", c.Path) && strings.HasSuffix(c.Path, "/")
 	}
 
+	// Without paths, the act is about the whole checkout.
 	if len(a.paths) > 0 && !slices.ContainsFunc(a.paths, under) {
 		return false
 	}
@@ -364,6 +380,7 @@ func (a checkoutAct) concernsChange(c Change) bool {
 		return a.Loses&shell.Untracked != 0
 	}
 
+	// Some acts lose only what is both staged and changed since.
 	staged, changed := c.git.Index != ' ', c.git.Tree != ' '
 	return changed && a.Loses&shell.Modified != 0 || staged && a.Loses&shell.Staged != 0 ||
 		staged && changed && a.Loses&shell.Partly != 0

@@ -24,6 +24,7 @@ func (g *Guard) takesUnkept(
 		return nil, nil
 	}
 
+	// A second time, the caller knows what it does.
 	again, err := g.wasRefused(ctx, by, room.ID, a)
 	if again || err != nil {
 		return nil, err
@@ -53,6 +54,7 @@ func (g *Guard) notKept(
 		return nameLacking(copied, err), err
 	}
 
+	// Of other acts, the snapshot before the call has what they take.
 	i := slices.IndexFunc(kept, func(s *snapshot) bool { return s.top == a.in.top })
 	if i < 0 {
 		return nil, nil
@@ -78,11 +80,13 @@ func (a checkoutAct) mayTake(l rescue.LeftOut, changes []Change) bool {
 		return false
 	}
 
+	// What git tells of is judged by its state there.
 	i := slices.IndexFunc(changes, func(c Change) bool { return c.Path == l.Path })
 	if i >= 0 {
 		return a.concernsChange(changes[i])
 	}
 
+	// Else git tells nothing of the path, so it counts as untracked.
 	return l.Path == "./" ||
 		len(a.paths) > 0 && a.concernsChange(Change{Path: l.Path, git: git.Uncommitted{Index: '?', Tree: '?'}})
 }

@@ -20,6 +20,8 @@ func (g *Guard) keepTips(
 ) (why *stick.Error, err error) {
 	t.Taken.Form = a.Form
 	t.Taken.Of, err = g.workersOf(ctx, room.ID, a.Refs, by)
+
+	// The commits are kept although it may be unknown whose branches they are.
 	lost, terr := g.lostTips(ctx, a)
 	kept, kerr := g.rescueStore().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
 	if err = errors.Join(err, terr, kerr); kerr == nil {
@@ -33,6 +35,7 @@ func (g *Guard) keepTips(
 		return nil, err
 	}
 
+	// Nothing was kept, so the caller is told once what would be lost.
 	var missing []stick.Words
 	for _, tip := range lost {
 		missing = append(missing, stick.Wordsf("%s (%s)", tip.Of, stick.AsError(kerr)))

@@ -117,10 +117,13 @@ type editQuestion struct {
 // newEditQuestion resolves what is to be changed. If it can't look up some of it, it returns an error, and q
 // with the rest.
 func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool) (q editQuestion, err error) {
+	// Paths are relative to the place of the call, if it has one.
 	env := g.core.Config.Workspace
 	if env.Dir = ""; at != nil {
 		env.Dir = at.Path
 	}
+
+	// So many files are judged as a change of the whole tree.
 	if len(p.Paths)+len(p.Tracked) > maxEditPaths {
 		p.Paths, p.Tracked, all = nil, nil, true
 	}

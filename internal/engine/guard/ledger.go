@@ -222,6 +222,8 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 	if err := c.noteWritten(&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}); err != nil {
 		return err
 	}
+
+	// A look has found all that is uncommitted, so all that is noted is compared with it.
 	if c.looks {
 		known, err := tx.Edited(c.room, c.top, nil)
 		if err != nil {
@@ -258,6 +260,7 @@ func (c *checkout) addEdited(tx *store.Tx, noted []stick.EditedFile) error {
 		return cmp.Or(err, tx.PutEdited(c.room, c.top, noted))
 	}
 
+	// There are too many files, so some of them are folded into directories.
 	all, err := tx.Edited(c.room, c.top, nil)
 	if err != nil {
 		return err
@@ -279,6 +282,7 @@ func (c *checkout) replaceEdited(tx *store.Tx, before, after []stick.EditedFile)
 		rows[f.Path] = f
 	}
 
+	// Only what differs is written.
 	var put []stick.EditedFile
 	for _, f := range after {
 		b, ok := rows[f.Path]

@@ -17,6 +17,8 @@ import (
 
 // lookAfter makes the snapshots after a call, and finds what files are like now.
 func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, by keeper) error {
+
+	// Checkouts are looked at side by side, each with places of its own for errors.
 	errs := make([]error, 2*len(all))
 	var wait sync.WaitGroup
 	for i, c := range all {
@@ -92,6 +94,7 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 		return nil
 	}
 
+	// The snapshot after the call may have listed the uncommitted files already.
 	var seen []stick.SeenFile
 	var err error
 	if c.dirty != nil {
@@ -148,6 +151,7 @@ func seeFiles(
 		found = append(found, stick.SeenFile{Path: u.Path, State: s, New: recent && !since.IsZero()})
 	}
 
+	// What was noted and has no changes any more is clean or gone.
 	for _, path := range slices.Sorted(maps.Keys(known)) {
 		if isDirty[path] || strings.HasSuffix(path, "/") {
 			continue

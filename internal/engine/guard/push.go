@@ -68,6 +68,7 @@ func (g *Guard) mayPush(
 			return probes.Enough(r)
 		}
 
+		// The rule is about shared branches only, and finding these takes longer.
 		shared, err := sharedBranches(tx, r, to.in.top)
 		if err != nil {
 			return err
@@ -156,6 +157,8 @@ func (g *Guard) tellPushed(ctx context.Context, p core.HookParams, to pushTarget
 	}
 
 	branch, _ := j.Told.Fields["branch"].(string)
+
+	// A push that git refused has broken no rule.
 	if !to.hasReached(branch, began) {
 		return out, nil
 	}

@@ -51,6 +51,7 @@ func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 			continue
 		}
 
+		// Files of one checkout are kept together.
 		i := slices.IndexFunc(all, func(c *checkout) bool { return c.top == top })
 		if i < 0 {
 			i, all = len(all), append(all, newCheckout(x.Place))
@@ -108,6 +109,7 @@ func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResu
 		return nil
 	}
 
+	// Only now does it pay to ask who has changed the files.
 	room, err := g.findChangers(ctx, q.Caller, stale, writes)
 	if err != nil {
 		return err
@@ -163,6 +165,8 @@ func (g *Guard) findChangers(
 func (g *Guard) countLines(ctx context.Context, n knownRead, w *stick.StaleWrite) {
 	ctx, cancel := context.WithTimeout(ctx, g.core.Slack(countLimit))
 	defer cancel()
+
+	// A diff tells what has changed since the read only if HEAD is what was read.
 	committed, ok, err := g.core.Config.Git.ReadFile(ctx, n.top, "HEAD", n.Path)
 	if err != nil || !ok || workspace.SumOf(committed) != n.State.Sum {
 		return
@@ -215,6 +219,7 @@ func (g *Guard) noteReads(ctx context.Context, p CheckEditParams) error {
 		env.Dir = at.Path
 	}
 
+	// Of what lies outside of git nothing is noted.
 	all := checkoutsOf(workspace.NewTargets(env), p.Shown)
 	if len(all) == 0 {
 		return nil
@@ -271,6 +276,7 @@ func (g *Guard) noteReadsIn(ctx context.Context, db *store.DB, by core.Caller, c
 		return err
 	}
 
+	// A write costs a lock, so it is left out where nothing is new.
 	seen := c.seenAnew(known)
 	if len(seen) == 0 {
 		return nil
@@ -359,6 +365,7 @@ func (c *checkout) noteWritten(o *op) error {
 		return nil
 	}
 
+	// A file counts if the call names it or the caller had read it, and if nobody else left it so.
 	known, err := o.Tx.Reads(o.readsOf(c, paths))
 	if err != nil {
 		return err

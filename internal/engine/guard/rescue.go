@@ -66,6 +66,7 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 		p.Limit = defaultRescues
 	}
 
+	// A repository that is gone may have left rescues, too.
 	place, err := g.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return res, err
@@ -96,6 +97,7 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 		}
 	}
 
+	// No repository means the rescues of all.
 	common := res.Common
 	if p.All {
 		common = ""

@@ -61,6 +61,8 @@ func headRef(common string) string {
 // is gone: of the repository of the call, or of one inside.
 func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common string, limit int) {
 	lost, err := g.rescueStore().LostTips(ctx, common)
+
+	// The limit is for the tips of all repositories together.
 	if limit = max(limit-len(res.Tips), 0); err == nil && len(lost) > limit {
 		res.TipsHidden += len(lost) - limit
 		lost = lost[:limit]

@@ -167,6 +167,7 @@ func stashVerb(a shell.Act) string {
 func (g *Guard) findUsed(
 	ctx context.Context, l *laterStash, at stashPlace, act shell.Act,
 ) (takes []stick.StashEntry) {
+	// An entry is named by its number, which changes with each one that leaves the stash.
 	ref := act.Refs[0]
 	i, numbered := indexOf(ref)
 

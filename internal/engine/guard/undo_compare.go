@@ -108,6 +108,7 @@ func (u *undoing) changedBeside(
 		return by, u.explainMissing(err)
 	}
 
+	// The snapshots of other calls cut the time of this one into parts.
 	parts := u.call.Parts(u.beside, stick.At(u.guard.core.Now()))
 
 	// The snapshot after an edit has only the files that the tool names.
@@ -140,6 +141,7 @@ func (u *undoing) changedBeside(
 		}
 	}
 
+	// A file that another call names as its own, and that only then changed, is that one's.
 	for path := range by.shared {
 		isTheirs := func(o stick.Call) bool { return o.Agent != u.call.Agent && o.Command == path }
 		by.theirs[path] = !alone[path] && slices.ContainsFunc(u.beside, isTheirs)

@@ -78,6 +78,7 @@ func (u *undoing) beginUndo(ctx context.Context) error {
 			With("path", u.tree.Top).Hintf("see how long git takes: %s", stick.Cmd("git status"))
 	}
 
+	// What can't be brought back again isn't touched.
 	u.dropUnkept(kept.LeftOut)
 
 	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
@@ -118,6 +119,7 @@ func (u *undoing) writeSteps(ctx context.Context) {
 		}
 	}
 
+	// The caller reads the paths in their own order.
 	slices.Reverse(u.result.Removed)
 	for _, s := range u.steps {
 		if s.do == stick.UndoRestore && u.restoreStep(ctx, s) {
@@ -172,6 +174,8 @@ func (u *undoing) putBeside(ctx context.Context, s undoStep) {
 func (u *undoing) endUndo(ctx context.Context) error {
 	// Without it, the undo can't be undone, but it has happened.
 	after, serr := u.takeSnapshot(ctx)
+
+	// Files are read before the transaction, which shouldn't wait for a disk.
 	found := u.seeWritten()
 
 	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.MustBeMember, func(o *op) error {
@@ -187,6 +191,7 @@ func (u *undoing) endUndo(ctx context.Context) error {
 			return err
 		}
 
+		// An undo is a call like others, and can be undone like others.
 		u.begun.Overlapped = u.begun.Overlaps(beside, u.begun.Ended)
 		if err := recordCall(o.Tx, o.Room.ID, &u.begun); err != nil || len(u.written) == 0 {
 			return err
@@ -264,6 +269,7 @@ func (u *undoing) noteEditors(o *op, found []stick.SeenFile) error {
 		return nil
 	}
 
+	// Files of repositories inside are noted in checkouts of their own.
 	by := editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 	written := map[string][]stick.SeenFile{} // by the checkout
 	for _, f := range found {
