@@ -11,6 +11,8 @@ import (
 // seen. Of a harness without a row, each connection is an agent, as of other MCP clients.
 func (r *resolver) findHarness() (*Row, error) {
 	r.findNearest()
+
+	// What the call itself says comes before what processes show.
 	if r.in.SessionID != "" && r.in.SessionHarness != "" {
 		row, ok := ByName(r.in.SessionHarness)
 		if !ok {
@@ -67,11 +69,13 @@ func (r *resolver) findDetached() *Row {
 // findNearest finds the nearest harness among the ancestors, and the outermost process of its run.
 func (r *resolver) findNearest() {
 	for i, p := range r.in.Chain {
+		// The nearest one counts: a harness may run below another.
 		near, ok := r.recogniseCaller(p)
 		if !ok {
 			continue
 		}
 
+		// A launcher and its program are one run, and the outermost process stands for it.
 		r.near, r.process, r.seen = near, p, true
 		r.above = r.in.Chain[i+1:]
 		if n := launchedBy(p, near, r.above); n > 0 {
@@ -146,6 +150,8 @@ func (r *resolver) sayStale() {
 // fillAgent fills in the caller as an agent of row.
 func (r *resolver) fillAgent(row Row) {
 	r.caller.Harness = row.Name
+
+	// A variable may be inherited from a harness further up, so it counts only for the nearest.
 	near := r.seen && r.near.row.Name == row.Name
 	name, id := r.firstSet(row.SessionEnv)
 
@@ -161,6 +167,7 @@ func (r *resolver) fillAgent(row Row) {
 	}
 
 	switch {
+	// Which process vouches for the session depends on how the harness was found.
 	case r.caller.Client:
 		r.sayClient()
 	case near && !r.near.sandbox:
@@ -172,6 +179,7 @@ func (r *resolver) fillAgent(row Row) {
 		r.say("Its process can't be seen, so no process vouches for the session.")
 	}
 
+	// Only of a harness among the ancestors it is known what runs above it.
 	if near {
 		r.findParents()
 	}

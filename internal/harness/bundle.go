@@ -79,6 +79,7 @@ func enabledPlugin(value json.RawMessage) bool {
 	}
 
 	for name, says := range list {
+		// An element is a bool or a table, and a table that doesn't say so is on.
 		on, table := false, struct{ Enabled bool }{true}
 		if json.Unmarshal(says, &on) != nil {
 			on = json.Unmarshal(says, &table) == nil && table.Enabled

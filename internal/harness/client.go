@@ -33,6 +33,7 @@ func (r *resolver) clientRow(c Connection) *Row {
 		return &r.near.row
 	}
 
+	// A client may be a known harness whose process can't be seen.
 	if row, ok := knownAs(c.Client); ok {
 		r.caller.Server = c.Server
 		r.say("The MCP client calls itself %s, which is %s.", stick.Name(c.Client).Cut(80), row.Title)
@@ -42,6 +43,7 @@ func (r *resolver) clientRow(c Connection) *Row {
 	row := Row{Name: clientName(c.Client), Title: clientTitle(c.Client)}
 	r.say("The MCP client is %s.", row.Title)
 	for _, p := range r.in.Chain {
+		// A relay only starts programs for others, so the client is above it.
 		if isRelay(p) {
 			continue
 		}

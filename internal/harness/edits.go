@@ -109,6 +109,7 @@ func (r Row) editsOf(c toolCall) Edits {
 		}
 	}
 
+	// A tool that isn't the harness's own may be one of an MCP server.
 	if !r.isEditor(c.tool) && !r.isReader(c.tool) {
 		r.serverEdits(&out, c, in)
 		return out
@@ -151,6 +152,8 @@ func (e *Edits) addEditorCall(tool Editor, c toolCall, in toolInput) {
 	case tool.Command != "":
 		command, at := in.text(tool.Command), resolveIn(c.dir, in.text(tool.Dir))
 		e.Command, e.Text = true, command
+
+		// After the call, the session may be where a cd of the command led.
 		if c.after && tool.Follows && c.dir != "" {
 			e.afterCommand(command, at, c.env)
 			return

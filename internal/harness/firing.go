@@ -41,12 +41,15 @@ func ReadFiring(in Input, b []byte) (Firing, error) {
 	if err := json.Unmarshal(b, &m); err != nil {
 		return Firing{Harness: row}, fmt.Errorf("the input of a hook can't be read: %w", err)
 	}
+
+	// No ancestor tells, so the variables have to.
 	if !seen {
 		if row, seen, foreign = sessionOf(in, m.Session); foreign {
 			return Firing{}, nil
 		}
 	}
 
+	// A harness that runs another's hooks may send that one's words.
 	dialect, ok := row, seen
 	if !ok || !row.listensTo(m.Name) {
 		dialect, ok = shapeOf(m, b)
@@ -95,6 +98,7 @@ func sessionOf(in Input, session string) (row Row, seen, foreign bool) {
 		}
 	}
 
+	// A stranger inherits the markers of the harness that started it, so its own name comes first.
 	if _, ok := genericRow(in.Getenv); ok {
 		return Row{}, false, true
 	}
@@ -124,6 +128,7 @@ func shapeOf(m hookMessage, b []byte) (Row, bool) {
 		return Row{}, false
 	}
 
+	// The path of the transcript leads through the directory of one harness's settings.
 	transcript := strings.ReplaceAll(m.Transcript, `\`, "/")
 	for _, r := range Rows[first:] {
 		if r.listensTo(m.Name) && strings.Contains(transcript, "/"+r.Setup.Config+"/") {

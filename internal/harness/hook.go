@@ -96,6 +96,8 @@ func (r Row) readMessage(in hookMessage, runs Row, env shell.Env) HookInput {
 	}
 
 	out.Subagent, out.Helper, out.Failed = in.Subagent != "", in.Subagent, strings.HasSuffix(in.Name, "Failure")
+
+	// Our own word stands for the words of all harnesses.
 	if runs.StartSource != "" && in.Source == runs.StartSource {
 		out.Why = startup
 	}

@@ -67,6 +67,7 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 		return
 	}
 
+	// People name their servers, so a part of the name has to do.
 	isTool := func(server, tool string) bool {
 		named, fits := strings.CutSuffix(name, joint+tool)
 		return fits && strings.Contains(strings.ToLower(named), server)
@@ -91,6 +92,7 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 		return
 	}
 
+	// Nobody knows this tool, so its name has to say what it does.
 	_, tool, found := strings.Cut(name, "__")
 	if !found {
 		_, tool, _ = strings.Cut(name, joint)
@@ -102,6 +104,7 @@ func (r Row) serverEdits(out *Edits, c toolCall, in toolInput) {
 		return
 	}
 
+	// A relative path may be one of a repository on a forge.
 	for _, field := range []string{"path", "file_path", "filePath", "source", "destination"} {
 		if path := in.text(field); filepath.IsAbs(path) {
 			out.addPath(c.dir, path)

@@ -32,6 +32,7 @@ func (r *resolver) findParents() {
 		}
 	}
 
+	// Ancestors that can't be seen may be harnesses, too.
 	if !r.in.Complete {
 		for _, row := range Rows {
 			r.addParentIn(row)

@@ -17,6 +17,7 @@ func (r *resolver) fillPerson() {
 	if f.Terminal == "" {
 		r.say("There is no terminal, so no process vouches for them.")
 	} else {
+		// The last one that matches is the outermost in the terminal.
 		for _, p := range r.in.Chain {
 			if p.TTY == f.Terminal {
 				f.Process = p.ID

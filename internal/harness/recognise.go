@@ -30,6 +30,8 @@ func (s match) sameAs(o match) bool {
 func launchedBy(p proc.Info, near match, ancestors []proc.Info) int {
 	n := 0
 	begins := func(p proc.Info) bool { return slices.Contains(near.row.Launchers, scriptName(scriptOf(p))) }
+
+	// The line ends at the first process of another run.
 	for _, a := range ancestors {
 		if m, ok := recogniseProcess(a); !ok || !m.sameAs(near) || a.SID != p.SID || begins(p) {
 			break
@@ -69,6 +71,8 @@ func (r Row) runsProcess(p proc.Info) bool {
 	if runsAs(p, r.Programs) || len(p.Args) > 0 && r.isPackaged(p.Args[0]) {
 		return true
 	}
+
+	// An interpreter has the script among its arguments.
 	script := scriptOf(p)
 	return script != "" && (slices.Contains(r.Scripts, scriptName(script)) || r.isPackaged(script))
 }
@@ -123,6 +127,7 @@ func runsAs(p proc.Info, names []string) bool {
 		program = programName(p.Args[0])
 	}
 
+	// The kernel cuts names, and names a process after its script.
 	comm := programName(p.Comm)
 	return slices.ContainsFunc(names, func(name string) bool {
 		return program == name || comm == name[:min(len(name), commLimit)] && !slices.Contains(scripting, program)

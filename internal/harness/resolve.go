@@ -143,6 +143,7 @@ func Resolve(in Input) (Caller, error) {
 		return r.caller, nil
 	}
 
+	// An agent must not pass for a person, whom no rule binds.
 	if strings.HasPrefix(in.As, Human+":") || in.As == Human {
 		return Caller{}, stick.Errorf(stick.CodeUsage, "%s %q is a person's name, but this is %s %s",
 			in.AsSource, in.As, in.callKind(), row.Title).With("field", in.AsSource)
