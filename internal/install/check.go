@@ -115,6 +115,7 @@ func (s *Status) addTarget(t Target, row harness.Row, level string) {
 			return
 		}
 
+		// Some parts are shared with other harnesses, so they show nothing.
 		any = any || has && x.showsInstall()
 		if !has || !p.isCurrent(x) {
 			missing = append(missing, x.what)
@@ -125,6 +126,7 @@ func (s *Status) addTarget(t Target, row harness.Row, level string) {
 		return
 	}
 
+	// One level that has everything is enough.
 	s.Levels = append(s.Levels, level)
 	switch {
 	case len(missing) == 0:

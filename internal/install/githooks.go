@@ -99,6 +99,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 		}
 	}
 
+	// People switch hooks off by a path such as /dev/null.
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() && r.HooksPath != "" {
 		return "", stick.Errorf(
 			stick.CodeConfigUnwritable,
@@ -111,6 +112,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 		)
 	}
 
+	// A path of the user's or the system's configuration is shared by other repositories.
 	own := r.HooksPath == "" || r.Scope == "local" || r.Scope == "worktree"
 	if own && r.Exposed {
 		return r.ownHooksDir(), nil
@@ -124,10 +126,10 @@ func (t Target) hooksDir(r Repository) (string, error) {
 		why += stick.Wordsf(", as core.hooksPath in %s says", r.Origin)
 	}
 
+	// Whoever owns that directory can still call tt from its hooks.
 	byHand := stick.Wordsf(
-		"add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`", stick.Words(t.gitLine("pre-commit")), stick.Words(
-			t.gitLine("reference-transaction"),
-		),
+		"add this line to the hook pre-commit there by hand: `%s`, and this one at the end of reference-transaction: `%s`",
+		stick.Words(t.gitLine("pre-commit")), stick.Words(t.gitLine("reference-transaction")),
 	)
 	if r.PrePush {
 		byHand += stick.Wordsf(", and this one at the end of pre-push: `%s`", stick.Words(t.gitLine("pre-push")))
@@ -148,7 +150,8 @@ func (t Target) gitLine(name string) string {
 		return "[ ! -x " + tt + " ] || " + tt + " hook git pre-commit || [ $? -ne 4 ] || exit 1"
 	}
 
-	return `[ "$1" != prepared ] || [ ! -x ` + tt + " ] || " + tt + " hook git reference-transaction prepared || [ $? -ne 4 ] || exit 1"
+	return `[ "$1" != prepared ] || [ ! -x ` + tt + " ] || " +
+		tt + " hook git reference-transaction prepared || [ $? -ne 4 ] || exit 1"
 }
 
 // quoteWord quotes a path for the POSIX shell, which runs git's hooks on every system.
@@ -176,6 +179,7 @@ var stubProgram = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 // isStub reports whether a hook is ours and unedited.
 func isStub(have []byte, text string) bool {
+	// The program may have moved, and the directory may have been there before.
 	plain := stubProgram().ReplaceAllLiteral(have, []byte("tt={{tt}}"))
 	plain = []byte(strings.Replace(string(plain), madeDir, "", 1))
 	return string(plain) == text || isShipped(plain)

@@ -86,6 +86,8 @@ var theirsLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 func (r Repository) readTheirs() string {
 	// What can't be read says nothing.
 	text, _ := os.ReadFile(filepath.Join(r.ownHooksDir(), "commit-msg"))
+
+	// Each chained hook names the directory, so one of them is enough.
 	found := theirsLine().FindSubmatch(text)
 	if found == nil {
 		return ""
@@ -110,6 +112,7 @@ func (c *chain) wantedFiles() map[string]string {
 		at = filepath.Join(c.repo.Top, at)
 	}
 
+	// Some hooks cost git time even if they do nothing, so they exist only if the project's do.
 	names := slices.Clone(chained)
 	for _, name := range chainedIfThere {
 		if _, err := os.Stat(filepath.Join(at, name)); err == nil {
@@ -189,6 +192,7 @@ func (c *chain) putFiles() error {
 	}
 
 	for path, text := range c.wantedFiles() {
+		// Git may run a hook at any time, so it never sees half a file.
 		temp := path + ".new"
 		if err := os.WriteFile(temp, []byte(text), 0o755); err != nil {
 			return err
@@ -209,6 +213,7 @@ func (c *chain) dropFiles() error {
 		}
 	}
 
+	// By now git looks elsewhere, so no hook is missed.
 	dir := c.repo.ownHooksDir()
 	entries, err := os.ReadDir(dir)
 	if err != nil {

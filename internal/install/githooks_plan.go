@@ -57,6 +57,8 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 	}
 
 	_, err = os.Stat(dir)
+
+	// A directory that we make goes again when its hooks go.
 	made := errors.Is(err, os.ErrNotExist) && chain == nil
 	var steps []FileChange
 
@@ -69,6 +71,8 @@ func InstallGit(t Target, r Repository) ([]FileChange, error) {
 		if chain != nil && chain.isChained(h.name) {
 			c.state, c.have, c.over = noHook, nil, true
 		}
+
+		// A hook that has to be asked for is only kept up to date.
 		if h.asked && !r.PrePush && c.state != ourHook && c.state != editedHook {
 			continue
 		}
@@ -128,6 +132,7 @@ func keepsAnother(c *hookChange) (bool, error) {
 		return true, err
 	}
 
+	// The same hook in both places is no other one.
 	b, err := confedit.Read(backupOf(c.file))
 	return !bytes.Equal(b, c.have), err
 }
@@ -193,6 +198,7 @@ func (t Target) removeHook(file, text string) (s FileChange, err error) {
 		return s, explainError(err)
 	}
 
+	// A hook that was there before ours lies beside it.
 	_, err = os.Lstat(backupOf(file))
 	c.back, c.made = err == nil, bytes.Contains(c.have, []byte(madeDir))
 	switch {
@@ -222,10 +228,13 @@ func (c *hookChange) writeHook() error {
 	if err != nil {
 		return err
 	}
+
+	// What was planned for another state of the file isn't done.
 	if !c.over && state != c.state || c.state == ourHook && !bytes.Equal(have, c.have) {
 		return &confedit.ChangedError{File: c.file}
 	}
 
+	// A rename within one directory leaves no moment with half a hook.
 	temp := filepath.Join(filepath.Dir(c.file), "."+filepath.Base(c.file)+".talking-stick")
 	if c.want != "" {
 		err = c.putHook(temp)
@@ -252,6 +261,7 @@ func (c *hookChange) putHook(temp string) error {
 		return err
 	}
 
+	// Between the two renames git finds no hook; the same install again completes the change.
 	c.killPoint("before aside")
 	if c.aside {
 		if err := os.Rename(c.file, backupOf(c.file)); err != nil {
@@ -326,6 +336,7 @@ func CheckGit(t Target, r Repository) GitStatus {
 		}
 	}
 
+	// Our hooks may be there although they are outdated, or edited by somebody.
 	known := slices.ContainsFunc(steps, func(c FileChange) bool {
 		return c.State == There || c.hook == nil && c.State == Kept || c.hook != nil && c.hook.state == ourHook
 	})

@@ -65,6 +65,8 @@ func (t Target) partsOf(row harness.Row) []part {
 
 	server := t.serverPart(s)
 	server.file = t.serverFile(s)
+
+	// Several harnesses may read the same list of servers.
 	server.shared = slices.ContainsFunc(harness.Rows, func(other harness.Row) bool {
 		return other.Name != row.Name && server.file != "" && t.serverFile(other.Setup) == server.file
 	})
@@ -96,6 +98,7 @@ func (t Target) partsOf(row harness.Row) []part {
 		}})
 	}
 
+	// A harness doesn't have all parts at each level.
 	return slices.DeleteFunc(all, func(x part) bool {
 		return x.file == "" || x.text == "" && x.set == nil && !x.dir
 	})
@@ -121,6 +124,7 @@ func (p *plan) planInstructions() []owned {
 
 	last := p.removing && !p.anyLeft()
 	for _, row := range harness.Rows {
+		// An import of a file into itself would lead nowhere.
 		own := resolveBelow(p.t.Project, row.Setup.Instructions)
 		if own != "" && !sameName(own, main) && (last || slices.Contains(p.names, row.Name)) {
 			all = append(all, owned{
@@ -187,6 +191,7 @@ func (p *plan) hasPart(x part) (bool, error) {
 		return err == nil && info.IsDir(), nil
 	}
 
+	// A file of ours is there if nobody else has made or edited it.
 	if x.text != "" {
 		have, err := confedit.Read(x.file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -195,6 +200,7 @@ func (p *plan) hasPart(x part) (bool, error) {
 		return err == nil && x.ours(have), err
 	}
 
+	// A part of a file is there if its removal would change the file.
 	c, err := p.files.Prepare(x.file, x.remove(nothingStays), confedit.Options{Removing: true})
 	return err == nil && c.Changed(), err
 }
@@ -243,6 +249,7 @@ func (p *plan) restoringEdit(path string, parts []part) (confedit.Edit, error) {
 		return plain, nil
 	}
 
+	// Objects that were in the copy stay, though they may be empty now.
 	npm := slices.ContainsFunc(parts, func(x part) bool { return x.npm != nil && x.npm(before) != nil })
 	careful := removeAll(parts, func(keys []string) int { return depthOf(before, parts[0].toml, keys) })
 	return func(src []byte) ([]byte, bool, error) {
@@ -253,6 +260,7 @@ func (p *plan) restoringEdit(path string, parts []part) (confedit.Edit, error) {
 			return out, changed, err
 		}
 
+		// If only ours was added to the copy and removed again, nothing else has changed.
 		with, _, err := setAll(parts)(before)
 		if err != nil {
 			return out, true, nil

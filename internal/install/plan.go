@@ -37,6 +37,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 					))
 		}
 
+		// A plugin brings the same parts, but for those beyond it.
 		plugged := p.planPlugin(row)
 		for _, x := range t.partsOf(row) {
 			if !plugged || removing || x.beyond {
@@ -49,6 +50,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 		all = append(all, p.planInstructions()...)
 	}
 
+	// Links may give one file several names.
 	leadsTo := map[string]string{}
 	for _, x := range all {
 		leadsTo[x.file] = confedit.Follow(x.file)
@@ -102,6 +104,8 @@ func (p *plan) planFile(parts []owned) error {
 		return nil
 	case first.text != "":
 		return p.planOwn(first)
+
+	// All harnesses read what is written into the project.
 	case first.name == "project" && p.anyLeft():
 		if has, err := p.hasPart(first.part); has || err != nil {
 			p.planToKeep(first, "still used by other harnesses")
@@ -114,6 +118,7 @@ func (p *plan) planFile(parts []owned) error {
 		return nil
 	}
 
+	// Only parts with something to set change the file.
 	shared := []part{}
 	for _, x := range parts {
 		if x.set != nil {
@@ -185,6 +190,7 @@ func (p *plan) planEdit(name, path string, parts []part) error {
 		}
 	}
 
+	// A file that holds nothing but our parts may be deleted.
 	ours := func(src []byte) bool {
 		_, ours, err := removeAll(parts, nothingStays)(src)
 		return err != nil || ours
@@ -197,6 +203,7 @@ func (p *plan) planEdit(name, path string, parts []part) error {
 
 	var what, notes []stick.Words
 	for _, x := range parts {
+		// Someone else's server of our name stays, and the person is told.
 		what = append(what, x.what)
 		if x.other != nil && x.other(s.change.Before) {
 			notes = append(
