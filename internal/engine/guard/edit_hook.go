@@ -64,10 +64,14 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		}
 
 		m, ok := r.Member(me.Agent)
+
+		// A write for each hook would cost too much, so one is due only if it tells something new.
 		quiet := !m.HooksSeen || (stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(tx.Now())
 		res.due = res.due ||
 			ok && m.State == stick.Joined &&
 				(quiet || !m.IdleAt.IsZero() || o.timesCall(p) && m.BusySince.IsZero() || o.HoldsStick() && !r.Turn.Acked)
+
+		// One denial in a turn is enough for the log.
 		if !res.Allowed && !res.due {
 			recorded, err := o.alreadyDenied()
 			res.due = !recorded
@@ -84,6 +88,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 		return MayEditResult{Allowed: true}, err
 	}
 
+	// The cheap checks come first, and each only if those before it allow the call.
 	err = g.checkReads(ctx, q, &res)
 	if res.Allowed {
 		err = cmp.Or(g.checkPushes(ctx, q, &res), err)
@@ -115,6 +120,8 @@ func (g *Guard) recordUnkept(ctx context.Context, p CheckEditParams, res *MayEdi
 	})
 
 	res.due = false
+
+	// Without a record the same command is refused again, and the words have to say so.
 	if stick.CodeOf(err) == stick.CodeDataDirNotWritable {
 		res.setJudgement(res.refusal.Unrecorded(), false)
 	}
@@ -132,6 +139,7 @@ func (g *Guard) hookQuestion(p CheckEditParams) (editQuestion, error) {
 		}
 	}
 
+	// Absolute paths can be judged although the place of the hook is unknown.
 	at, aerr := g.core.PlaceOfHook(p.Where)
 	q, err := g.newEditQuestion(at, p, false)
 	if err = cmp.Or(aerr, err); err != nil && len(q.in)+len(q.tree) == 0 {
@@ -170,9 +178,12 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 			return o.RecordWork(p.HookParams)
 		}
 
+		// Only some calls need the time at which they began.
 		if !o.timesCall(p) {
 			return o.RecordWork(p.HookParams)
 		}
+
+		// A call whose end no hook saw ends at the latest when the next one begins.
 		if p.Unread {
 			if lost, err = o.findLost(q, res.kept); err != nil {
 				return err
@@ -235,6 +246,8 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	if err != nil {
 		return out, err
 	}
+
+	// A push that failed has reached nobody.
 	if pushes && !p.Failed {
 		for _, to := range g.pushesIn(q) {
 			told, err := g.tellPushed(ctx, p.HookParams, to)
@@ -253,6 +266,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 		out = cmp.Or(again, out)
 	}
 
+	// An error of the stash doesn't keep the edits from being noted.
 	serr := g.noteStash(ctx, q)
 	ended, err := g.noteEdits(ctx, q)
 	if foreign := git.Distrust(err); foreign != nil {
@@ -286,6 +300,7 @@ func (g *Guard) tellUnkept(
 		return out, err
 	}
 
+	// The question is asked again under the lock, so that two hooks don't both tell.
 	checkout, _ := foreign.Fields["path"].(string)
 	return out, g.runHookOp(ctx, p, true, func(o *op) error {
 		out = EditedResult{}
@@ -306,6 +321,7 @@ func (g *Guard) tellUnkept(
 func (g *Guard) askedOfFound(
 	ctx context.Context, p CheckEditParams, ended []*checkout,
 ) (out EditedResult, err error) {
+	// What the text names was asked already.
 	p.Paths, p.Names, p.Trees = nil, nil, nil
 	for _, c := range ended {
 		p.Paths = append(p.Paths, c.changedPaths()...)
@@ -334,6 +350,8 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 		}
 		return err
 	})
+
+	// Most calls end here, without a write.
 	if err != nil || res.Allowed && (res.Told == "" || known) {
 		return out, err
 	}
@@ -357,6 +375,7 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 			return nil
 		}
 
+		// Who gave up its right during the call knew what it did.
 		gave, err := o.gaveUpTurn(res.Denied)
 		if err != nil || gave {
 			return err

@@ -41,6 +41,7 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 			return
 		}
 
+		// Each checkout gets one snapshot, however many paths name it.
 		i := slices.IndexFunc(reach, func(s *snapshot) bool { return s.top == c.top })
 		if i < 0 {
 			tree, ok := workspace.FindCheckout(c.top, workspace.Env{})
@@ -53,6 +54,7 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 		reach[i].named = append(reach[i].named, paths...)
 	}
 
+	// A directory may hold other checkouts, of which a snapshot of the outer one has nothing.
 	for _, x := range q.in {
 		c := newCheckout(x.Place)
 		add(c, c.relativePaths(x.Full)...)
@@ -65,6 +67,7 @@ func (g *Guard) reachOf(q editQuestion) (reach []*snapshot) {
 		add(a.in, a.paths...)
 	}
 
+	// A command may change anything where it runs.
 	places := q.tree
 	if q.Unread && q.at != nil {
 		places = append(slices.Clone(places), *q.at)
@@ -101,6 +104,8 @@ func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []
 	}
 
 	var tops []string
+
+	// Git knows the linked worktrees of a repository, wherever they lie.
 	roots := []string{around.top}
 	if at != nil && at.Found == workspace.FoundGit {
 		roots = append(roots, at.Root)
@@ -112,6 +117,7 @@ func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []
 		}
 	}
 
+	// Of other repositories only the file system knows.
 	tops = append(tops, repositoriesBelow(dir)...)
 
 	for _, top := range tops {
@@ -119,6 +125,7 @@ func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []
 			continue
 		}
 
+		// A worktree that git still lists may be gone.
 		place, err := workspace.Resolve(top, workspace.Env{})
 		if err != nil {
 			continue
@@ -144,6 +151,7 @@ const (
 func repositoriesBelow(dir string) (tops []string) {
 	seen := 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		// A hook must not walk through a whole disk.
 		if seen++; seen > walkEntries {
 			return fs.SkipAll
 		}
@@ -214,6 +222,7 @@ func (k keeper) snapshotFacts(q editQuestion) rescue.Facts {
 // keepBefore makes sure that snapshots have what a call could take, before it runs. What the last snapshot of
 // a checkout has isn't copied again.
 func (g *Guard) keepBefore(ctx context.Context, q editQuestion, by keeper) []*snapshot {
+	// A room that wants no snapshots gets none, whatever the other rooms of the call want.
 	reach := g.reachOf(q)
 	if len(by.off) > 0 {
 		reach = g.leaveOff(ctx, q, reach, by)
@@ -271,6 +280,7 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 		q.Rescuing()
 	}
 
+	// The snapshots of one call have one time.
 	at := stick.At(g.core.Now())
 	var wait sync.WaitGroup
 	for _, s := range reach {
@@ -295,6 +305,7 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 // and before one if it was never done. A command may take a repository inside a checkout as a whole, so that
 // is looked at before, too: while no ref moves, that asks no git.
 func (g *Guard) keepCommits(ctx context.Context, reach []*snapshot) {
+	// Several checkouts may share a repository, which is copied once.
 	type outcome struct {
 		rescue.KeptCommits
 		err error

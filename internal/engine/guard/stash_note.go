@@ -24,6 +24,7 @@ type newStash struct {
 // entry is the caller's if it was made since the call began, and no other agent's call can have made it. It
 // reads a file of git's, and goes on only if there is a stash.
 func (g *Guard) noteStash(ctx context.Context, q editQuestion) error {
+	// Only a command can stash something.
 	if !q.Unread {
 		return nil
 	}
@@ -53,6 +54,7 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 			return nil, p
 		}
 
+		// All worktrees of a repository share one stash.
 		i := slices.IndexFunc(all, func(s *newStash) bool { return s.tree.Common == p.tree.Common })
 		if i < 0 {
 			entries, _ := workspace.Stash(p.tree.Common)
@@ -73,6 +75,7 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 		at(p.Path)
 	}
 
+	// The text of the command may say where it stashes.
 	for _, act := range q.Acts {
 		if makesEntry(act) {
 			if s, p := at(act.Dir); s != nil {
@@ -93,6 +96,7 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 		return err
 	}
 
+	// Most commands stash nothing, and take no lock.
 	err = g.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(s.room); err != nil {
 			return err
@@ -100,6 +104,7 @@ func (g *Guard) noteIn(ctx context.Context, db *store.DB, by core.Caller, s *new
 		return s.noteEntries(tx, probes, by)
 	})
 
+	// Who drops an entry needs its commit, so it is kept by us as well.
 	var commits []string
 	for _, e := range s.to {
 		commits = append(commits, e.Commit)
@@ -133,6 +138,7 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 		return nil
 	}
 
+	// What is older than the call was made by somebody else. Git counts in seconds.
 	began := m.BusySince.Go().Unix()
 	made := slices.DeleteFunc(slices.Clone(s.entries), func(e workspace.StashEntry) bool {
 		return e.At.Unix() < began
@@ -166,6 +172,7 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 		return err
 	}
 
+	// Without a command that names a place, an entry is the caller's only if nobody else worked.
 	places := s.named
 	if len(places) == 0 && alone {
 		places = []stashPlace{s.stashPlace}
@@ -176,6 +183,7 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 			continue
 		}
 
+		// The message of an entry names the branch on which it was made.
 		on := slices.IndexFunc(places, func(p stashPlace) bool {
 			_, branch, _ := workspace.Head(p.in.top)
 			return branch != "" && branch == e.Branch()
@@ -210,6 +218,7 @@ func (s *newStash) noteEntries(tx *store.Tx, probes *core.Probes, by core.Caller
 		return err
 	}
 
+	// The transaction may run again, so it changes a copy.
 	put := slices.Clone(s.to)
 	for i := range put {
 		put[i].By = made

@@ -118,8 +118,10 @@ func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult,
 		return UndoCallResult{}, err
 	}
 
+	// The snapshots stay open until all steps are done.
 	defer u.undo.Close()
 
+	// Nothing is recorded of an undo that has nothing to write.
 	if len(u.toWrite()) > 0 {
 		if err := u.askMayEdit(ctx); err != nil {
 			return UndoCallResult{}, err
@@ -131,6 +133,7 @@ func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult,
 		u.writeSteps(ctx)
 	}
 
+	// HEAD stays as it is, and the caller is told how to move it.
 	u.readHead(ctx)
 	slices.SortFunc(u.result.Left, func(a, b LeftFile) int { return strings.Compare(a.Path, b.Path) })
 	if u.begun.ID != 0 {
@@ -144,6 +147,7 @@ func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult,
 
 // checkResult fails if the call has changed nothing after all, and notes that nothing was left to do.
 func (u *undoing) checkResult() error {
+	// Where all is as before the call, the undo was made already.
 	isDone := len(u.written) == 0 && !u.result.HasLeft()
 	if u.result.Already = isDone && len(u.result.Same) > 0; isDone && !u.result.Already {
 		return errNothingChanged(u.call)
@@ -171,6 +175,7 @@ func (u *undoing) findCall(ctx context.Context) error {
 			return err
 		}
 
+		// Later calls of the same agent tell whether it has changed a file again.
 		u.later, err = tx.Calls(store.CallQuery{
 			Room: r.ID, Checkout: u.call.Checkout, Agent: u.call.Agent, Since: u.call.Ended, Limit: maxBeside,
 		})
@@ -183,6 +188,7 @@ func (u *undoing) findCall(ctx context.Context) error {
 		return err
 	}
 
+	// A checkout inside another counts only if it is the one of the call.
 	var ok bool
 	if u.tree, ok = workspace.FindCheckout(u.call.Checkout, workspace.Env{}); !ok || u.tree.Top != u.call.Checkout {
 		return stick.Errorf(stick.CodeNotFound, "%s, the checkout of call %d, is gone", u.call.Checkout, u.call.ID).
@@ -213,6 +219,7 @@ func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c stick
 		q.Agent, q.Changed = me.Agent, true
 	}
 
+	// Without a number, the last call that has changed something is meant.
 	found, err := tx.Calls(q)
 	switch {
 	case err != nil:
