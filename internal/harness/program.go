@@ -14,11 +14,17 @@ import (
 var programRows = []Row{
 	{Name: "aider", Title: "Aider", Programs: []string{"aider"}, Scripts: []string{"aider"}},
 	{Name: "amp", Title: "Amp", Packages: []string{"/@sourcegraph/amp/"}}, // an editor is called amp, too
-	{Name: "auggie", Title: "Auggie", Programs: []string{"auggie"}, Scripts: []string{"auggie"}, Packages: []string{"/@augmentcode/auggie/"}},
+	{
+		Name: "auggie", Title: "Auggie", Programs: []string{"auggie"}, Scripts: []string{"auggie"},
+		Packages: []string{"/@augmentcode/auggie/"},
+	},
 	{Name: "cline", Title: "Cline CLI", Programs: []string{"cline"}, Scripts: []string{"cline"}},
 	{Name: "codebuff", Title: "Codebuff", Programs: []string{"codebuff"}, Scripts: []string{"codebuff"}},
 	{Name: "crush", Title: "Crush", Programs: []string{"crush"}},
-	{Name: "cursor", Title: "Cursor CLI", Programs: []string{"cursor-agent"}, Scripts: []string{"cursor-agent"}, Packages: []string{"/cursor-agent/versions/"}},
+	{
+		Name: "cursor", Title: "Cursor CLI", Programs: []string{"cursor-agent"}, Scripts: []string{"cursor-agent"},
+		Packages: []string{"/cursor-agent/versions/"},
+	},
 	{Name: "droid", Title: "Droid", Programs: []string{"droid"}, Scripts: []string{"droid"}},
 	{Name: "goose", Title: "Goose", Programs: []string{"goose"}},
 	{Name: "gptme", Title: "gptme", Programs: []string{"gptme"}, Scripts: []string{"gptme"}},

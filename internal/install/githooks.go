@@ -105,11 +105,9 @@ func (t Target) hooksDir(r Repository) (string, error) {
 			stick.CodeConfigUnwritable,
 			"core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", r.Origin, dir,
 		).
-			With("path", dir).Hintf(
-			"unless somebody switched hooks off on purpose: %s", stick.Cmd(
-				"git config --"+r.Scope+" --unset core.hooksPath",
-			),
-		)
+			With("path", dir).
+			Hintf("unless somebody switched hooks off on purpose: %s",
+				stick.Cmd("git config --"+r.Scope+" --unset core.hooksPath"))
 	}
 
 	// A path of the user's or the system's configuration is shared by other repositories.

@@ -32,9 +32,8 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).
 				With("field", "harness").
 				Hintf("the harnesses are %s; there is something to paste for %s; beside them there are git, for the hooks of a repository, and links, for the program's other names",
-					stick.Names(harness.Names(), len(harness.Rows)), stick.Names(
-						harness.SnippetNames(), len(harness.SnippetNames()),
-					))
+					stick.Names(harness.Names(), len(harness.Rows)),
+					stick.Names(harness.SnippetNames(), len(harness.SnippetNames())))
 		}
 
 		// A plugin brings the same parts, but for those beyond it.
@@ -206,12 +205,10 @@ func (p *plan) planEdit(name, path string, parts []part) error {
 		// Someone else's server of our name stays, and the person is told.
 		what = append(what, x.what)
 		if x.other != nil && x.other(s.change.Before) {
-			notes = append(
-				notes, stick.Wordsf(
-					"it already has a server called %s, which runs another program; that stays, so ours isn't installed",
-					harness.ServerName,
-				),
-			)
+			notes = append(notes, stick.Wordsf(
+				"it already has a server called %s, which runs another program; that stays, so ours isn't installed",
+				harness.ServerName,
+			))
 		}
 
 		if x.npm == nil {

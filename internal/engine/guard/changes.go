@@ -212,7 +212,6 @@ func (g *Guard) findWork(
 	} else {
 		dirty, found, err = seeUncommitted(ctx, g.core.Config.Git, c.top, known, 0, paths...)
 	}
-
 	if err != nil {
 		return w, err
 	}

@@ -104,7 +104,6 @@ func nameLacking(kept rescue.Taken, err error) (missing []stick.Words) {
 			missing = append(missing, stick.Wordsf("%s (%s)", stick.Name(l.Path).Cut(256), l.Why))
 		}
 	}
-
 	if err != nil {
 		missing = append(missing, stick.Wordsf("all of it (%s)", stick.AsError(err)))
 	}

@@ -45,7 +45,6 @@ func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.A
 		} else if x.Dir {
 			rooms, err = tx.RoomsBelow(x.Full)
 		}
-
 		if err != nil {
 			return err
 		}

@@ -104,7 +104,6 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 		defer cancel()
 		_, seen, err = seeUncommitted(looking, g, c.top, known, c.since)
 	}
-
 	if err != nil {
 		c.looks = false
 		return err

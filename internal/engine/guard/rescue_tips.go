@@ -86,7 +86,6 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 		// Git fetches into no branch that is checked out, and that may have no commit.
 		branches[headRef(into)] = true
 	}
-
 	if err != nil {
 		res.TipsWhy = stick.AsError(err).Words()
 		return

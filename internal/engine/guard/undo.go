@@ -193,9 +193,8 @@ func (u *undoing) findCall(ctx context.Context) error {
 	if u.tree, ok = workspace.FindCheckout(u.call.Checkout, workspace.Env{}); !ok || u.tree.Top != u.call.Checkout {
 		return stick.Errorf(stick.CodeNotFound, "%s, the checkout of call %d, is gone", u.call.Checkout, u.call.ID).
 			With("call_id", u.call.ID).
-			With("checkout", u.call.Checkout).Hintf(
-			"see what was there before the call: %s", stick.Cmd("tt rescue show <rescue>", u.call.Before),
-		)
+			With("checkout", u.call.Checkout).
+			Hintf("see what was there before the call: %s", stick.Cmd("tt rescue show <rescue>", u.call.Before))
 	}
 
 	u.result = UndoCallResult{
