@@ -117,6 +117,7 @@ func Install(dir string) error {
 	if err != nil {
 		return err
 	}
+
 	for _, name := range slices.Concat(programs, Harnesses, Clients) {
 		if err := os.Symlink(exe, filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
@@ -131,6 +132,7 @@ func Env() cli.Env {
 	if exe, err := exec.LookPath(os.Args[0]); err == nil { // so that it starts itself as tt, too
 		env.Exe, _ = filepath.Abs(exe)
 	}
+
 	env.Procs = func() (*proc.Table, error) {
 		t, err := proc.Host()
 		if err == nil {
@@ -141,16 +143,20 @@ func Env() cli.Env {
 		}
 		return t, err
 	}
+
 	env.GitLimit, env.StopGrace = cmp.Or(durationFromEnv(GitLimit), time.Minute), durationFromEnv(StopGrace)
 	env.SignLimit = durationFromEnv(SignLimit)
 	applySurroundings(&env)
+
 	slack, err := intFromEnv(HookSlack)
 	if err != nil {
 		panic(err)
 	}
 	env.HookSlack = cmp.Or(slack, 100)
+
 	env.Now, env.Clock = movedClock(os.Getenv(Still), os.Getenv(Clock)), movedClock("", os.Getenv(MachineClock))
 	kill, stop, panics := reachesPoint(os.Getenv(Kill)), reachesPoint(os.Getenv(Stop)), reachesPoint(os.Getenv(Panic))
+
 	if os.Getenv(Panic) != "" {
 		now := env.Now
 		if now == nil {
@@ -163,10 +169,12 @@ func Env() cli.Env {
 			return now()
 		}
 	}
+
 	env.Kill = func(point string) {
 		if strings.HasPrefix(point, core.CopyPoint) && os.Getenv(CopyPoints) == "" {
 			return
 		}
+
 		notePoint(os.Getenv(Points), point)
 		if kill(point) {
 			signalSelf(syscall.SIGKILL)
@@ -184,14 +192,17 @@ func Env() cli.Env {
 // applySurroundings lets tt see another host name, file system, owner or terminal.
 func applySurroundings(env *cli.Env) {
 	env.Host = cmp.Or(os.Getenv(Host), env.Host)
+
 	if kind := os.Getenv(FileSystem); kind != "" {
 		env.Local = func(dir string) error { return workspace.UnsafeFileSystem(dir, kind) }
 	}
+
 	if uid, err := intFromEnv(Owner); err != nil {
 		panic(err)
 	} else if uid != 0 {
 		env.Local = func(dir string) error { return plainfile.OfAnother(dir, uid) }
 	}
+
 	columns, err := intFromEnv(Terminal)
 	if err != nil {
 		panic(err)
@@ -199,6 +210,7 @@ func applySurroundings(env *cli.Env) {
 	if columns > 0 {
 		env.TTY, env.Columns = true, columns
 	}
+
 	env.InTTY = env.InTTY || os.Getenv(InTerminal) != ""
 	if columns, err = intFromEnv(ErrTerminal); err != nil {
 		panic(err)
@@ -213,14 +225,17 @@ func movedClock(still, offset string) func() time.Time {
 	}
 	var moved time.Duration
 	var err error
+
 	if offset != "" {
 		if moved, err = time.ParseDuration(offset); err != nil {
 			panic(err)
 		}
 	}
+
 	if still == "" {
 		return func() time.Time { return time.Now().Add(moved) }
 	}
+
 	ms, err := strconv.ParseInt(still, 10, 64)
 	if err != nil {
 		panic(err)
@@ -271,6 +286,7 @@ func reachesPoint(spec string) func(point string) bool {
 	if err != nil {
 		n = 1
 	}
+
 	return func(point string) bool {
 		if spec == "" || point != name {
 			return false
@@ -299,13 +315,16 @@ func Harness(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 127
 	}
+
 	if len(args) == 0 {
 		io.Copy(io.Discard, os.Stdin)
 		return 0
 	}
+
 	c := exec.Command(args[0], args[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	err := c.Run()
+
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return max(exit.ExitCode(), 1)
 	}

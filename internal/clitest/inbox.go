@@ -46,6 +46,7 @@ func serveInbox() error {
 func takeText(c net.Conn, file string) {
 	defer c.Close()
 	proved := false
+
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		var line struct {
 			Type, Token string

@@ -42,14 +42,18 @@ func (r restarted) Open(name string) (fs.File, error) {
 	if name != "self/stat" {
 		return r.FS.Open(name)
 	}
+
 	stat, err := fs.ReadFile(r.FS, name)
 	if err != nil {
 		return nil, err
 	}
 	const start = 19 // behind the name, which may have blanks in it
 	end := strings.LastIndexByte(string(stat), ')') + 1
+
 	fields := strings.Fields(string(stat[end:]))
 	fields[start] = fmt.Sprint(r.ticks)
+
+	// What follows the name must stay in its order.
 	stat = append(stat[:end], " "+strings.Join(fields, " ")+"\n"...)
 	return fstest.MapFS{name: {Data: stat}}.Open(name)
 }

@@ -19,14 +19,14 @@ func main() {
 		os.Exit(2)
 	}
 
-	if err := write(os.Args[1]); err != nil {
+	if err := writePages(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "manpages:", err)
 		os.Exit(1)
 	}
 }
 
-// write writes the pages. They carry no date, so that two builds of one commit are the same byte by byte.
-func write(dir string) error {
+// writePages writes the pages. They carry no date, so that two builds of one commit are the same byte by byte.
+func writePages(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make directory for manual pages: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestPages(t *testing.T) {
 	a, b := t.TempDir(), filepath.Join(t.TempDir(), "new", "directory")
 	for _, dir := range []string{a, b} {
-		if err := write(dir); err != nil {
+		if err := writePages(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
