@@ -103,7 +103,8 @@ func Main() {
 	}
 	for _, h := range slices.Concat(Harnesses, Clients) {
 		if name == h {
-			if os.Getenv(demo.TokenEnv) != "" { // the demo has the program itself play its harnesses
+			// The demo has the program itself play its harnesses.
+			if os.Getenv(demo.TokenEnv) != "" {
 				os.Exit(cli.Main(Env()))
 			}
 			os.Exit(Harness(os.Args[1:]))
@@ -129,7 +130,9 @@ func Install(dir string) error {
 // Env is the environment of tt with the knobs applied.
 func Env() cli.Env {
 	env := cli.System()
-	if exe, err := exec.LookPath(os.Args[0]); err == nil { // so that it starts itself as tt, too
+
+	// What it starts under its own path is tt, too.
+	if exe, err := exec.LookPath(os.Args[0]); err == nil {
 		env.Exe, _ = filepath.Abs(exe)
 	}
 

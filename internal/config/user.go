@@ -63,7 +63,8 @@ func ReadUser(dir string) (u User, err error) {
 
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {
-		return u, bad("%s isn't TOML", path).Hintf("correct it; %s", userKeys) // the parser's error would show its lines
+		// The parser's error would show lines of the file.
+		return u, bad("%s isn't TOML", path).Hintf("correct it; %s", userKeys)
 	}
 
 	for _, k := range flattenTables(all) {

@@ -71,11 +71,15 @@ func Act(ctx context.Context, program, token string, in io.Reader, out io.Writer
 		if err := json.Unmarshal(orders.Bytes(), &o); err != nil {
 			return fmt.Errorf("read an order: %w", err)
 		}
-		running.Go(func() { // a command may block while others run; cancel ends it
+
+		// A command may block while others run; cancel ends it.
+		running.Go(func() {
 			r := o.carryOut(ctx, filepath.Join(bin, programName("tt")))
 			mu.Lock()
 			defer mu.Unlock()
-			_ = answer.Encode(r) // if nobody listens any more, the scene has ended
+
+			// If nobody listens any more, the scene has ended.
+			_ = answer.Encode(r)
 		})
 	}
 	return orders.Err()

@@ -91,7 +91,8 @@ func (c *lineConn) decodeLine(line []byte) (msgs []jsonrpc.Message) {
 	// A line holds one message, or a list of them.
 	batch := []json.RawMessage{line}
 	if line[0] == '[' {
-		_ = json.Unmarshal(line, &batch) // it can't fail: the line is a list
+		// It can't fail: the line is a list.
+		_ = json.Unmarshal(line, &batch)
 	}
 
 	for _, raw := range batch {
@@ -136,11 +137,14 @@ func (c *lineConn) noteCall(m jsonrpc.Message) {
 
 // refuseLine answers what can't be read, so nobody knows which call it is.
 func (c *lineConn) refuseLine(code int64, why string) {
-	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": jsonrpc.Error{Code: code, Message: why}}) // it can't fail
+	failure := jsonrpc.Error{Code: code, Message: why}
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": failure}) // it can't fail
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, _ = c.out.Write(append(b, '\n')) // if the client is gone, reading says so
+
+	// If the client is gone, reading says so.
+	_, _ = c.out.Write(append(b, '\n'))
 }
 
 // Read returns the next message.

@@ -70,7 +70,8 @@ func (t tool) inputSchema() map[string]any {
 		s["required"] = t.required
 	}
 
-	if _, ok := properties["handoff"]; ok && t.name != "release_stick" { // every session pays for each copy
+	// Every session pays for each copy.
+	if _, ok := properties["handoff"]; ok && t.name != "release_stick" {
 		properties["handoff"] = map[string]any{"type": "object", "description": "as for release_stick"}
 	}
 

@@ -158,7 +158,9 @@ func (s *server) callTool(ctx context.Context, t tool, req *mcp.CallToolRequest)
 
 	// These events count as delivered once the agent calls again.
 	waited, ok := result.(engine.WaitForTurnResult)
-	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil { // nobody sees the answer of a cancelled call
+
+	// Nobody sees the answer of a cancelled call.
+	if ok && err == nil && len(waited.Events) > 0 && ctx.Err() == nil {
 		s.mu.Lock()
 		s.unconfirmed[waited.AgentID] = waited
 		s.mu.Unlock()

@@ -171,7 +171,8 @@ func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.
 		}
 
 		if err != nil {
-			problem = errors.Join(problem, err) // the room stays as it was
+			// The picture of the room stays as it was.
+			problem = errors.Join(problem, err)
 			if isAboutDatabase(err) {
 				break
 			}

@@ -36,7 +36,9 @@ func (c Command) Run(ctx context.Context, n Notice) error {
 	var said bytes.Buffer
 	run.Dir, run.Env = c.Dir, append(c.Environ[:len(c.Environ):len(c.Environ)], n.environment()...)
 	run.Stdin, run.Stderr = strings.NewReader(string(n.Sentence())+"\n"), &said
-	run.WaitDelay = time.Second // what it has started may keep the pipe open
+
+	// What it has started may keep the pipe open.
+	run.WaitDelay = time.Second
 
 	err := run.Run()
 	if ctx.Err() == context.DeadlineExceeded {

@@ -120,7 +120,9 @@ func wrapSingleValues(t reflect.Type, given map[string]json.RawMessage) {
 			inside := map[string]json.RawMessage{}
 			if json.Unmarshal(v, &inside) == nil {
 				wrapSingleValues(f.Type, inside)
-				given[f.Name], _ = json.Marshal(inside) // it can't fail: it was just parsed
+
+				// It can't fail: it was just parsed.
+				given[f.Name], _ = json.Marshal(inside)
 			}
 		}
 	}

@@ -320,7 +320,9 @@ func escapeText(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+
+	// A buffer takes everything.
+	_ = xml.EscapeText(&b, []byte(s))
 	return b.String()
 }
 

@@ -60,7 +60,8 @@ func Ticks(from, to stick.Time, zone *time.Location, most int) []Tick {
 	for _, days := range []int{1, 2, 7, 14} {
 		if within(time.Duration(days) * day) {
 			if days >= 7 {
-				d -= (int(first.Weekday()) + 6) % 7 // weeks begin on Monday
+				// Weeks begin on Monday.
+				d -= (int(first.Weekday()) + 6) % 7
 			}
 			return collectTicks(from, to, "2 Jan", "2006", func(k int) time.Time {
 				return time.Date(y, m, d+k*days, 0, 0, 0, 0, zone)

@@ -163,7 +163,8 @@ func (r textRun) drawRun(b *bytes.Buffer, y int) {
 	}
 
 	if text := strings.TrimRight(r.text, " "); text != "" {
-		w = formatNumber(float64(r.width-len(r.text)+len(text)) * column) // blanks are single bytes
+		// Blanks are single bytes.
+		w = formatNumber(float64(r.width-len(r.text)+len(text)) * column)
 		fmt.Fprintf(b, "<text class=\"%s\" x=\"%s\" y=\"%d\" textLength=\"%s\" lengthAdjust=\"spacingAndGlyphs\" xml:space=\"preserve\">%s</text>",
 			class, x, y+size, w, escapeText(text))
 	}
@@ -175,6 +176,8 @@ func formatNumber(x float64) string {
 
 func escapeText(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+
+	// A buffer takes everything.
+	_ = xml.EscapeText(&b, []byte(s))
 	return b.String()
 }

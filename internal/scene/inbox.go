@@ -25,7 +25,9 @@ type Inbox struct {
 // HasInbox gives the actor's harness an inbox. The actor's hooks know of it from then on.
 func (a *Actor) HasInbox() *Inbox {
 	a.Helper()
-	dir, err := os.MkdirTemp("", "tt") // the path of a socket has to be short
+
+	// The path of a socket has to be short.
+	dir, err := os.MkdirTemp("", "tt")
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -57,7 +59,9 @@ func (b *Inbox) Serves(pid int, handle func(net.Conn)) {
 			if err != nil {
 				return
 			}
-			handle(c) // one after the other, so that texts keep their order
+
+			// One connection after the other, so that texts keep their order.
+			handle(c)
 		}
 	}()
 }

@@ -91,7 +91,9 @@ func (s *Scene) CommitIn(dir, name, text string) string {
 	}
 
 	s.GitIn(dir, "add", "--", name)
-	said := s.GitIn(dir, "-c", "core.abbrev=40", "commit", "-m", "change "+name) // so that it says its id
+
+	// With long abbreviations, git says the whole id.
+	said := s.GitIn(dir, "-c", "core.abbrev=40", "commit", "-m", "change "+name)
 	return commitID.FindString(said)
 }
 

@@ -124,7 +124,9 @@ func setEnvironment(holder repository) (clean func() error, err error) {
 // it itself, or has a home of its own.
 func configureGit(home string) error {
 	template := filepath.Join(home, "template")
-	for _, dir := range []string{"hooks", "info"} { // tests put files there
+
+	// Tests put files into these.
+	for _, dir := range []string{"hooks", "info"} {
 		if err := os.MkdirAll(filepath.Join(template, dir), 0o700); err != nil {
 			return err
 		}

@@ -61,7 +61,8 @@ func (b Inbox) Dial(ctx context.Context, peer PeerOf) (*net.UnixConn, error) {
 	}
 
 	if at, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(at) // it fails on a closed connection only, and so does what follows
+		// It fails on a closed connection only, and so does what follows.
+		_ = conn.SetDeadline(at)
 	}
 	return conn, nil
 }

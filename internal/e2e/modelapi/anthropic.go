@@ -65,7 +65,9 @@ func (anthropic) readRequest(r *Request) error {
 			Content   json.RawMessage `json:"content"`
 			IsError   bool            `json:"is_error"`
 		}
-		if json.Unmarshal(m.Content, &blocks) != nil { // then it is a string
+
+		// What is no list is a string.
+		if json.Unmarshal(m.Content, &blocks) != nil {
 			r.Messages = append(r.Messages, Message{Role: role, Text: textOf(m.Content)})
 			continue
 		}

@@ -63,7 +63,9 @@ func Start(t testing.TB) *Server {
 
 	t.Cleanup(func() {
 		cancel()
-		s.http.CloseClientConnections() // a harness that has ended leaves some behind
+
+		// A harness that has ended leaves connections behind.
+		s.http.CloseClientConnections()
 		s.http.Close()
 	})
 	return s
@@ -180,7 +182,9 @@ func (c *Session) runScript(ctx context.Context, r *Request) utterance {
 		}
 		var one native
 		one, err = call.translateFor(r)
-		one.id = "call_" + rand.Text() // unique even in a conversation that another server began
+
+		// The id is unique even in a conversation that another server began.
+		one.id = "call_" + rand.Text()
 		said.calls = append(said.calls, one)
 	}
 

@@ -47,7 +47,9 @@ func (responses) readRequest(r *Request) error {
 	r.addTools("", body.Tools)
 
 	var items []responsesItem
-	if json.Unmarshal(body.Input, &items) != nil { // then it is a string
+
+	// What is no list is a string.
+	if json.Unmarshal(body.Input, &items) != nil {
 		items = []responsesItem{{Type: "message", Role: "user", Content: body.Input}}
 	}
 

@@ -29,7 +29,9 @@ var Copilot = &Harness{
 			"COPILOT_PROVIDER_BASE_URL=" + a.Config.API + "/v1", "COPILOT_PROVIDER_API_KEY=scripted", "COPILOT_MODEL=" + a.Config.Model,
 			"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
 		}
-		if strings.HasPrefix(a.Config.Model, "gpt-5") { // some of these get a tool that takes patches
+
+		// Some of these models get a tool that takes patches.
+		if strings.HasPrefix(a.Config.Model, "gpt-5") {
 			env = append(env, "COPILOT_PROVIDER_WIRE_API=responses")
 		}
 		if dir, err := npmDir(); err == nil { // else it isn't installed there

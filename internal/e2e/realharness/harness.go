@@ -193,7 +193,8 @@ func (a *Agent) newCommand(ctx context.Context, args []string, o Options) (*exec
 	if a.Harness.node22 {
 		node, err := installedPath("node")
 		if err == nil {
-			node, err = filepath.EvalSymlinks(node) // beside the link lie all the harnesses
+			// All the harnesses lie beside the link.
+			node, err = filepath.EvalSymlinks(node)
 		}
 		if err != nil {
 			return nil, err
@@ -209,7 +210,9 @@ func (a *Agent) newCommand(ctx context.Context, args []string, o Options) (*exec
 
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	c.WaitDelay = 5 * time.Second // processes that it leaves may keep its output open
+
+	// Processes that it leaves may keep its output open.
+	c.WaitDelay = 5 * time.Second
 	return c, nil
 }
 

@@ -22,7 +22,8 @@ func Loopback(t testing.TB) *Network {
 	n := &Network{make(chan func())}
 	made := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocks it, so the thread ends with the goroutine
+		// It is never unlocked, so the thread ends with the goroutine.
+		runtime.LockOSThread()
 		made <- ownNetwork()
 		for call := range n.calls {
 			call()

@@ -117,7 +117,9 @@ func (r *Process) startProcess(a *Agent) {
 	r.t.Cleanup(func() {
 		r.Kill()
 		killMarked(r.mark)
-		a.Place.KillAll() // Codex gives its MCP servers nothing of its environment but this
+
+		// Codex gives its MCP servers nothing of its environment but the home.
+		a.Place.KillAll()
 	})
 
 	go r.awaitEnd()
@@ -125,7 +127,9 @@ func (r *Process) startProcess(a *Agent) {
 
 func (r *Process) awaitEnd() {
 	defer close(r.ended)
-	r.cmd.Wait() // the status is in ProcessState, even if the output was cut off
+
+	// The status is in ProcessState, even if the output was cut off.
+	r.cmd.Wait()
 	if r.ctx.Err() == context.DeadlineExceeded {
 		r.t.Errorf("%s didn't end in time", r.h.Name)
 	}
@@ -177,7 +181,8 @@ func killMarked(assignment string) {
 	for {
 		var killed []*os.Process
 		for _, pid := range markedProcesses(assignment) {
-			p, err := os.FindProcess(pid) // a handle: from now on another process can't get the id
+			// With a handle, a signal can't reach another process that gets the id.
+			p, err := os.FindProcess(pid)
 			if err != nil {
 				continue
 			}

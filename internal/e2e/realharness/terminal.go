@@ -50,7 +50,9 @@ func (a *Agent) StartTUI(t testing.TB, o Options) *Terminal {
 
 	p := a.prepareProcess(t, a.Harness.tui(a, o), o)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = program, program, program
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} // the terminal is its standard input
+
+	// The terminal that controls the program is its standard input.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 
 	u := &Terminal{Process: p, tty: person, changed: make(chan struct{})}
 	p.screen = u.Raw
@@ -74,7 +76,8 @@ func openTerminal() (person, program *os.File, err error) {
 		}
 	}()
 
-	raw, err := person.SyscallConn() // Fd would make reading block for good
+	// Fd would make reading block for good.
+	raw, err := person.SyscallConn()
 	if err != nil {
 		return nil, nil, err
 	}
