@@ -17,7 +17,6 @@ import (
 
 // lookAfter makes the snapshots after a call, and finds what files are like now.
 func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, by keeper) error {
-
 	// Checkouts are looked at side by side, each with places of its own for errors.
 	errs := make([]error, 2*len(all))
 	var wait sync.WaitGroup
