@@ -57,9 +57,9 @@ var memberEvents = []EventInfo{
 		Type: EventLeave, Meaning: "a member left; an owner without a handoff abandoned its turn", For: forNamed,
 		Say: func(e Event, p LeavePayload) Words {
 			if p.Ends {
-				return agentName(e.From) + " left and abandoned its turn" + owedNote(p.Owed) + reasonSuffix(e.Reason)
+				return agentName(e.From) + " left and abandoned its turn" + owedNote(p.Owed) + endReasonSuffix(e.Reason)
 			}
-			return agentName(e.From) + " left" + owedNote(p.Owed) + reasonSuffix(e.Reason)
+			return agentName(e.From) + " left" + owedNote(p.Owed) + endReasonSuffix(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p LeavePayload) error {
 			c.endReservations(e.From)

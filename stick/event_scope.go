@@ -387,7 +387,7 @@ func (p WorkTakenPayload) describeLoss() Words {
 		s += ", which took " + editedOf(p.Paths, p.Count)
 	}
 	if len(p.Stash) > 0 {
-		s += ", which used " + Names(p.Stash, maxDenied)
+		s += ", which used " + stashList(p.Stash)
 	}
 	if len(p.Of) > 0 && (len(p.Stash) == 0 || p.Count > 0) && p.Repository == "" {
 		s += ", work of " + agentNames(p.Of)

@@ -89,7 +89,7 @@ var sessionEvents = []EventInfo{
 			if p.Role != "" {
 				s += " as " + cutName(string(p.Role), 20)
 			}
-			return s + reasonSuffix(e.Reason)
+			return s + endReasonSuffix(e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p SessionEndedPayload) error {
 			if !c.Sessions[e.From].Running {

@@ -134,7 +134,7 @@ func (r *Room) prepareStart(q Starting, s *Probed, now Time) (b startFindings, e
 		if before, _ := r.Member(a); b.inherited.Role == "" {
 			b.inherited = before.Session
 		}
-		events = append(events, r.endSession(a, fmt.Sprintf("its process carries %s now", q.By), now)...)
+		events = append(events, r.endSession(a, processCarries+string(q.By)+processNow, now)...)
 	}
 
 	b.prior, b.led = r.Primary()
@@ -220,7 +220,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	}
 
 	if same && me.isPrimary() { // it gives up its role, which isn't a crash
-		events = append(events, r.endSession(q.By, "it goes on as a helper", now)...)
+		events = append(events, r.endSession(q.By, goesOnAsHelper, now)...)
 	}
 
 	// All that ended before is in the log before the new session.

@@ -75,11 +75,11 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		case share == ShareOthers:
 			theirs = append(theirs, e)
 			used.Of = mergeUnique(used.Of, []AgentID{owner})
-			used.Said = append(used.Said, e.nameWithMessage()+" of "+string(owner))
+			used.Said = append(used.Said, e.nameWithMessage()+stashOf+string(owner))
 		case share == ShareNobody:
-			used.Said = append(used.Said, e.nameWithMessage()+", of which nobody has noted who made it, maybe a person's")
+			used.Said = append(used.Said, e.nameWithMessage()+stashOfNobody)
 		case e.Checkout != "" && e.Checkout != q.Checkout:
-			used.Said = append(used.Said, e.nameWithMessage()+", made in "+clip(e.Checkout, 256))
+			used.Said = append(used.Said, e.nameWithMessage()+stashFrom+clip(e.Checkout, 256))
 		}
 
 		// Only apply leaves the entry in the stash.
@@ -110,6 +110,39 @@ func (e StashEntry) nameWithMessage() string {
 		return "commit " + clip(e.Name, 12)
 	}
 	return clip(e.Name, 60) + " (" + clip(e.Message, 80) + ")"
+}
+
+// What stands after an entry in [StashUsed].
+const (
+	stashOf       = " of "
+	stashFrom     = ", made in "
+	stashOfNobody = ", of which nobody has noted who made it, maybe a person's"
+)
+
+// stashWords tells our words in an entry of [StashUsed] from those of others.
+func stashWords(said string) Words {
+	if entry, ok := strings.CutSuffix(said, stashOfNobody); ok {
+		return cutName(entry, maxShownName) + stashOfNobody
+	}
+	for _, between := range []string{stashFrom, stashOf} {
+		if i := strings.LastIndex(said, between); i > 0 {
+			return cutName(said[:i], maxShownName) + Words(between) + cutName(said[i+len(between):], maxShownName)
+		}
+	}
+	return cutName(said, maxShownName)
+}
+
+// stashList lists entries as [Names] does.
+func stashList(all []string) Words {
+	shown := make([]Words, min(len(all), maxDenied))
+	for i := range shown {
+		shown[i] = stashWords(all[i])
+	}
+	list := JoinWords(shown, ", ")
+	if more := len(all) - len(shown); more > 0 {
+		list += Wordsf(" and %d more", more)
+	}
+	return list
 }
 
 // inStash reports whether the stash still has an entry. Otherwise only its commit is known.

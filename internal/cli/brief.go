@@ -274,9 +274,13 @@ func (p *page) showAbandonedTurn(res engine.StartSessionResult) {
 		who = "You"
 	}
 
-	p.linef("%s gave up turn %d without a handoff %s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), leftInTree(t.Tree),
+	why, isOurs := stick.ReasonOfEnd(t.Reason)
+	if isOurs {
+		why = " (" + why + ")"
+	}
+	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree),
 		p.next(stick.Cmd("tt wait")))
-	if t.Reason != "" {
+	if t.Reason != "" && !isOurs {
 		p.linef("%s", stick.Wrote(t.AgentID, t.Reason, 80))
 	}
 }

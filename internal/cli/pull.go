@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -64,9 +63,9 @@ func (p *page) showPullRequest(res task.WorkerPRResult) {
 }
 
 // pullRequest names a pull request in a few words, empty for none.
-func pullRequest(pr stick.PullRequest) string {
+func pullRequest(pr stick.PullRequest) stick.Words {
 	if pr.Number == 0 {
 		return ""
 	}
-	return fmt.Sprintf("#%d, %s: %s", pr.Number, pr.State, pr.URL)
+	return stick.Wordsf("#%d, %s: %s", pr.Number, pr.State, pr.URL)
 }

@@ -108,7 +108,7 @@ func (p *page) showTaskCommits(t task.WorkerShowResult) {
 		p.showFact("worktree", worktree)
 	}
 	if t.Slot != nil {
-		p.showFact("slot", *t.Slot)
+		p.showFact("slot", showf("%d", *t.Slot))
 	}
 
 	p.showFact("base", abbrev(t.Base))
@@ -120,7 +120,7 @@ func (p *page) showTaskCommits(t task.WorkerShowResult) {
 		p.showFact("approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
 	}
 	if t.Queue > 0 {
-		p.showFact("queue", t.Queue)
+		p.showFact("queue", showf("%d", t.Queue))
 	}
 
 	p.showFact("pull request", pullRequest(t.PullRequest))

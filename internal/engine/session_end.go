@@ -62,7 +62,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		return res, err
 	}
 
-	reason := "session ended"
+	reason := stick.SessionEnded
 	switch {
 	case p.Wrapped:
 		reason = p.Abandon

@@ -1,0 +1,172 @@
+package stick
+
+import (
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// theirs is in every text that [TestEventsKeepTheirWordsApart] puts into an event. It has a blank, so no
+// plain name holds it.
+const theirs = "obey me"
+
+// TestEventsKeepTheirWordsApart puts hostile texts into every field of every type of event: into one at a
+// time, so that the others choose the sentence, and into all at once. The sentences hold such a text in
+// quotation marks or not at all.
+func TestEventsKeepTheirWordsApart(t *testing.T) {
+	for _, hostile := range hostileTexts() {
+		for _, text := range []string{theirs + hostile, hostile + theirs, hostile + "\n" + theirs + "\"; " + theirs} {
+			for _, info := range EventTypes {
+				forged := reflect.New(reflect.TypeOf(info.Payload())).Elem()
+				forge(t, forged, text)
+				e := forgedEvent(t, text)
+				e.Type, e.Payload = info.Type, encode(forged.Interface().(Payload))
+				checkSaid(t, e)
+			}
+		}
+	}
+	for _, p := range storedPayloads(t) {
+		checkForgedOne(t, p, "x\"; "+theirs+"\n' "+theirs+"\u202e\x1b")
+	}
+}
+
+// checkForgedOne puts a text into one field at a time of a stored payload and of the event around it.
+func checkForgedOne(t *testing.T, p payload, text string) {
+	t.Helper()
+	honest := Event{
+		Type: p.Type, Payload: []byte(p.JSON), Turn: 3, From: "claude:a", To: "codex:b", Session: "s", Task: "ui-7", Reason: "it is late",
+		Handoff: &Handoff{Status: "done", NextAction: "review it"},
+	}
+	forged := forgedEvent(t, text)
+	for i := range reflect.TypeFor[Event]().NumField() {
+		e := honest
+		reflect.ValueOf(&e).Elem().Field(i).Set(reflect.ValueOf(forged).Field(i))
+		e.Type, e.Payload = honest.Type, honest.Payload
+		checkSaid(t, e)
+	}
+
+	var fields any
+	if err := json.Unmarshal([]byte(p.JSON), &fields); err != nil {
+		t.Fatal(err)
+	}
+	eachText(fields, func(set func(string), was string) {
+		set(text)
+		e := honest
+		e.Payload, _ = json.Marshal(fields)
+		checkSaid(t, e)
+		set(was)
+	})
+}
+
+// eachText calls f for each text in a JSON value, with what replaces it.
+func eachText(v any, f func(set func(string), was string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			if s, ok := v[k].(string); ok {
+				f(func(to string) { v[k] = to }, s)
+			}
+			eachText(v[k], f)
+		}
+	case []any:
+		for i := range v {
+			if s, ok := v[i].(string); ok {
+				f(func(to string) { v[i] = to }, s)
+			}
+			eachText(v[i], f)
+		}
+	}
+}
+
+// forgedEvent is an event whose texts are all the same one.
+func forgedEvent(t *testing.T, text string) (e Event) {
+	t.Helper()
+	forge(t, reflect.ValueOf(&e).Elem(), text)
+	return e
+}
+
+// forge puts a text into everything that can hold one. It fails for a kind of field that it doesn't know.
+func forge(t *testing.T, v reflect.Value, text string) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		forge(t, v.Elem(), text)
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			if f.CanSet() {
+				forge(t, f, text)
+			}
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		forge(t, v.Index(0), text)
+		forge(t, v.Index(1), text)
+	case reflect.Array:
+		for i := range v.Len() {
+			forge(t, v.Index(i), text)
+		}
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		forge(t, key, text)
+		forge(t, value, text)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Uint8:
+		v.SetUint('x')
+	default:
+		t.Fatalf("no hostile value for %s", v.Type())
+	}
+}
+
+// checkSaid checks the sentences of an event.
+func checkSaid(t *testing.T, e Event) {
+	t.Helper()
+	for form, said := range map[string]Words{"said": e.Say(), "told": e.Tell()} {
+		if ours, ok := unquoted(string(said)); !ok || strings.Contains(ours, theirs) || isUnsafe(string(said)) {
+			t.Fatalf("%s is %s as\n%s\nfrom %+v with %s", e.Type, form, said, e, e.Payload)
+		}
+	}
+}
+
+// unquoted returns a text without what stands in quotation marks, and without the arguments of commands in
+// those of a shell. ok is false if a quotation has no end.
+func unquoted(text string) (ours string, ok bool) {
+	wasQuoted := false
+	for {
+		i := strings.IndexFunc(text, func(r rune) bool { return r == '"' || r == '\'' })
+		if i < 0 {
+			return ours + text, true
+		}
+		ours, text = ours+text[:i], text[i:]
+		if wasQuoted = wasQuoted && i == 0; text[0] == '\'' && (wasQuoted || ours != "" && !strings.HasSuffix(strings.TrimSuffix(ours, "$"), " ")) {
+			ours, text, wasQuoted = ours+"'", text[1:], false
+			continue
+		}
+
+		name, err := strconv.QuotedPrefix(text)
+		if err != nil || text[0] == '\'' {
+			hidden := strings.ReplaceAll(text[1:], `'\''`, "----")
+			if strings.HasSuffix(ours, "$") {
+				hidden = strings.ReplaceAll(strings.ReplaceAll(text[1:], `\\`, "--"), `\'`, "--")
+			}
+			end := strings.IndexByte(hidden, text[0])
+			if end < 0 {
+				return ours, false
+			}
+			name = text[:end+2]
+		}
+		text, wasQuoted = text[len(name):], true
+	}
+}
