@@ -43,7 +43,7 @@ func (c Call) Maker() Words {
 // Title is the tool of the call, and its command or file.
 func (c Call) Title() Name {
 	const most = 80
-	return Name(strings.TrimSpace(c.Tool + " " + strings.TrimPrefix(c.Command, c.Tool))).Cut(most)
+	return Name(strings.TrimSpace(c.Tool + " " + strings.TrimSpace(strings.TrimPrefix(c.Command, c.Tool)))).Cut(most)
 }
 
 // MaxCallText bounds the text of a command that is kept, in characters.

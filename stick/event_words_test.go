@@ -3,9 +3,10 @@ package stick
 import (
 	"encoding/json"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
+
+	"talkingstick/internal/testenv"
 )
 
 // theirs is in every text that [TestEventsKeepTheirWordsApart] puts into an event. It has a blank, so no
@@ -22,7 +23,7 @@ func TestEventsKeepTheirWordsApart(t *testing.T) {
 				forged := reflect.New(reflect.TypeOf(info.Payload())).Elem()
 				forge(t, forged, text)
 				e := forgedEvent(t, text)
-				e.Type, e.Payload = info.Type, encode(forged.Interface().(Payload))
+				e.Type, e.Payload = info.Type, encodePayload(forged.Interface().(Payload))
 				checkSaid(t, e)
 			}
 		}
@@ -134,39 +135,8 @@ func forge(t *testing.T, v reflect.Value, text string) {
 func checkSaid(t *testing.T, e Event) {
 	t.Helper()
 	for form, said := range map[string]Words{"said": e.Say(), "told": e.Tell()} {
-		if ours, ok := unquoted(string(said)); !ok || strings.Contains(ours, theirs) || isUnsafe(string(said)) {
+		if ours, ok := testenv.Unquoted(string(said)); !ok || strings.Contains(ours, theirs) || isUnsafe(string(said)) {
 			t.Fatalf("%s is %s as\n%s\nfrom %+v with %s", e.Type, form, said, e, e.Payload)
 		}
-	}
-}
-
-// unquoted returns a text without what stands in quotation marks, and without the arguments of commands in
-// those of a shell. ok is false if a quotation has no end.
-func unquoted(text string) (ours string, ok bool) {
-	wasQuoted := false
-	for {
-		i := strings.IndexFunc(text, func(r rune) bool { return r == '"' || r == '\'' })
-		if i < 0 {
-			return ours + text, true
-		}
-		ours, text = ours+text[:i], text[i:]
-		if wasQuoted = wasQuoted && i == 0; text[0] == '\'' && (wasQuoted || ours != "" && !strings.HasSuffix(strings.TrimSuffix(ours, "$"), " ")) {
-			ours, text, wasQuoted = ours+"'", text[1:], false
-			continue
-		}
-
-		name, err := strconv.QuotedPrefix(text)
-		if err != nil || text[0] == '\'' {
-			hidden := strings.ReplaceAll(text[1:], `'\''`, "----")
-			if strings.HasSuffix(ours, "$") {
-				hidden = strings.ReplaceAll(strings.ReplaceAll(text[1:], `\\`, "--"), `\'`, "--")
-			}
-			end := strings.IndexByte(hidden, text[0])
-			if end < 0 {
-				return ours, false
-			}
-			name = text[:end+2]
-		}
-		text, wasQuoted = text[len(name):], true
 	}
 }

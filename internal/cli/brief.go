@@ -109,7 +109,7 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 
 	switch {
 	case res.Paused != nil:
-		p.linef("%s", upperFirst(res.Paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Words(wait)))))
+		p.linef("%s", res.Paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Words(wait))))
 	case res.Parent != nil:
 		p.linef("%s started you and holds the stick: you may change files under its turn, and it ends the turn, not you. Others that it "+
 			"started share the turn: %s tells them what you change; tasks keep you apart.", *res.Parent, p.next(stick.Cmd("tt reserve <path>")))

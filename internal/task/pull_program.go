@@ -113,7 +113,7 @@ func (ts *Tasks) programRunner(at forge.Repo) forge.Run {
 		}
 
 		// Each program says in its own way that nobody is logged in.
-		e := f.asError(name).With("program", name).With("host", at.Host)
+		e := f.asError(stick.Wordsf("%s", name)).With("program", name).With("host", at.Host)
 		exit, _ := errors.AsType[*exec.ExitError](f.err)
 		if exit != nil && exit.ExitCode() == 4 && name == "gh" || strings.Contains(f.stderr, "auth login") ||
 			strings.Contains(f.stderr, "401") {
@@ -147,7 +147,7 @@ type programError struct {
 func (f *programError) Error() string { return f.err.Error() }
 
 // asError returns the error for a program of this name.
-func (f *programError) asError(name string) *stick.Error {
+func (f *programError) asError(name stick.Words) *stick.Error {
 	if f.limit != 0 {
 		return stick.Errorf(stick.CodeForgeFailed, "%s didn't answer within %s", name, f.limit)
 	}
