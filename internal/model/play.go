@@ -4,13 +4,13 @@ package model
 // refused act leaves the room as it was.
 func (r Room) After(a Act, offered bool) (Room, Result) {
 	next, res := r, Result{}
-	if res.Refusal = next.performAct(a, offered, &res); res.Refusal != Accepted {
+	if res.Refusal = next.playAct(a, offered, &res); res.Refusal != Accepted {
 		return r, res
 	}
 	return next, res
 }
 
-func (r *Room) performAct(a Act, offered bool, res *Result) Refusal {
+func (r *Room) playAct(a Act, offered bool, res *Result) Refusal {
 	by := &r.Agents[a.By]
 
 	// An agent that is mute does nothing, nor does one whose process has ended.
@@ -26,7 +26,7 @@ func (r *Room) performAct(a Act, offered bool, res *Result) Refusal {
 	case Try:
 		return r.tryStick(a.By, res)
 	case Call, ToolBegins, ToolEnds, Message:
-		return r.performCall(a)
+		return r.playCall(a)
 	case Heartbeat:
 		return r.sendHeartbeat(a.By)
 	case SaveDraft, ReleaseOldTurn, ReleaseByLease:
@@ -101,7 +101,7 @@ func (r *Room) joinRoom(a Who) Refusal {
 	return Accepted
 }
 
-func (r *Room) performCall(a Act) Refusal {
+func (r *Room) playCall(a Act) Refusal {
 	if !r.isMember(a.By) || a.Kind == Message && r.Closed {
 		return Impossible
 	}

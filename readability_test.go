@@ -1,0 +1,189 @@
+package talkingstick_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What the text of the program's Go files must be like, without tests and generated files. Well-kept programs
+// of this kind lie within these bounds.
+const (
+	minBlank, maxBlank = 8.0, 14.0 // percent of the lines inside functions
+	minComments        = 3.0       // the same
+	maxWide            = 0.7       // percent of all lines
+	widest             = 120       // columns; a tab counts four
+	maxOneWord         = 20.0      // percent of unexported functions and methods
+	longestFunction    = 78        // lines between its braces
+	longestFile        = 450       // lines
+)
+
+// readability counts what a reader of Go files meets.
+type readability struct {
+	lines, wide               int
+	inside, blank, comments   int
+	functions, namedByOneWord int
+}
+
+// TestReadability_Text measures air and width over the whole program, and the length of each function and file.
+func TestReadability_Text(t *testing.T) {
+	var all readability
+	for path, file := range programFiles(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		if len(lines) > longestFile {
+			t.Errorf("%s has %d lines, at most %d: split it by subject", path, len(lines), longestFile)
+		}
+		all.countLines(lines)
+		all.countFunctions(t, file.fset, file.syntax, lines)
+	}
+
+	t.Logf("%d lines, %d functions: %+v", all.lines, all.functions, all)
+	blank, comments := percent(all.blank, all.inside), percent(all.comments, all.inside)
+	if blank < minBlank || blank > maxBlank {
+		t.Errorf("%.1f %% of the lines inside functions are blank, want %.0f to %.0f: set steps apart", blank, minBlank, maxBlank)
+	}
+	if comments < minComments {
+		t.Errorf("%.1f %% of the lines inside functions are comments, want %.0f: say why", comments, minComments)
+	}
+	if wide := percent(all.wide, all.lines); wide > maxWide {
+		t.Errorf("%.1f %% of the lines are wider than %d columns, want at most %.1f", wide, widest, maxWide)
+	}
+	if one := percent(all.namedByOneWord, all.functions); one > maxOneWord {
+		t.Errorf("%.0f %% of unexported functions have a name of one word, want at most %.0f: a verb with its object", one, maxOneWord)
+	}
+}
+
+func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
+
+func (r *readability) countLines(lines []string) {
+	r.lines += len(lines)
+	for _, line := range lines {
+		if len([]rune(strings.ReplaceAll(line, "\t", "    "))) > widest {
+			r.wide++
+		}
+	}
+}
+
+var oneWord = regexp.MustCompile(`^[a-z0-9]+$`)
+
+func (r *readability) countFunctions(t *testing.T, fset *token.FileSet, file *ast.File, lines []string) {
+	for _, decl := range file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+
+		if name := f.Name.Name; !f.Name.IsExported() && name != "main" && name != "init" {
+			r.functions++
+			if oneWord.MatchString(name) {
+				r.namedByOneWord++
+			}
+		}
+		if f.Body == nil {
+			continue
+		}
+
+		from, to := fset.Position(f.Body.Lbrace).Line, fset.Position(f.Body.Rbrace).Line
+		if length := to - from - 1; length > longestFunction {
+			t.Errorf("%s has %d lines, at most %d: give a part of it a name", f.Name.Name, length, longestFunction)
+		}
+
+		// What stands between the line with { and the one with }.
+		for _, line := range lines[from:max(from, to-1)] {
+			r.inside++
+			switch line = strings.TrimSpace(line); {
+			case line == "":
+				r.blank++
+			case strings.HasPrefix(line, "//"):
+				r.comments++
+			}
+		}
+	}
+}
+
+// fillers are verbs that say nothing about what a function does. A process is a thing here.
+var fillers = []string{"do", "handle", "perform", "manage"}
+
+// idioms are names of one word that many types of Go have.
+var idioms = []string{"close", "write", "read", "add", "run"}
+
+// TestReadability_Names checks that a name can be searched for: hardly any is declared in five places, and no
+// verb is a filler.
+func TestReadability_Names(t *testing.T) {
+	declared := map[string]int{}
+	for _, file := range programFiles(t) {
+		for _, decl := range file.syntax.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || f.Name.IsExported() {
+				continue
+			}
+			if oneWord.MatchString(f.Name.Name) {
+				declared[f.Name.Name]++
+			}
+
+			verb := regexp.MustCompile(`^[a-z]+`).FindString(f.Name.Name)
+			if slices.Contains(fillers, verb) {
+				t.Errorf("%s: %s says nothing: name what it does", file.fset.Position(f.Pos()), f.Name.Name)
+			}
+		}
+	}
+
+	for name, n := range declared {
+		if n >= 5 && !slices.Contains(idioms, name) && name != "main" && name != "init" {
+			t.Errorf("%s is declared %d times: add its object", name, n)
+		}
+	}
+}
+
+// programFile is a Go file of the program.
+type programFile struct {
+	fset   *token.FileSet
+	syntax *ast.File
+}
+
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT`)
+
+// programFiles returns the program's Go files, by path: no tests, nothing generated.
+func programFiles(t *testing.T) map[string]programFile {
+	t.Helper()
+	files := map[string]programFile{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains(notDocuments, d.Name())) {
+			return fs.SkipDir
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+
+		text, err := os.ReadFile(path)
+		if err != nil || generated.Match(text) {
+			return err
+		}
+		fset := token.NewFileSet()
+		syntax, err := parser.ParseFile(fset, path, text, parser.ParseComments)
+		files[path] = programFile{fset, syntax}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 100 {
+		t.Fatalf("only %d files were found", len(files))
+	}
+	return files
+}
