@@ -164,7 +164,7 @@ func TestOldTipsAreKept(t *testing.T) {
 	said := told(t, ann)
 	s.Check(len(said) == 2 && strings.Contains(said[0], "ran \"git branch -D topic\"; the old commit is kept as refs/talkingstick/kept/") &&
 		strings.Contains(said[1], "ran \"git stash clear\", which used \"stash@{0} (WIP on main: ") &&
-		strings.Contains(said[1], "nobody has noted who made it, maybe a person's\"; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
+		strings.Contains(said[1], "nobody has noted who made it, maybe a person's; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
 	kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/talkingstick/kept")
 	s.Check(strings.Contains(kept, tip) && strings.Contains(kept, stashed), "kept are %s, of %s and %s", kept, tip, stashed)
 	s.Git("branch", "one")

@@ -197,5 +197,5 @@ func TestStashIsKept(t *testing.T) {
 	s.Git("stash", "store", tip)
 	s.Check(runs(t, s.bob, "git stash pop", nil).Allowed, "the room only warns")
 	said := told(t, s.bob)
-	s.Check(len(said) == 1 && strings.Contains(said[0], "of "+string(s.ann.ID)+`"; the old commit is kept as`), "%q", said)
+	s.Check(len(said) == 1 && strings.Contains(said[0], "of "+string(s.ann.ID)+"; the old commit is kept as"), "%q", said)
 }
