@@ -338,7 +338,7 @@ var pure = []string{"stick", "stick/glob"}
 // stickImports is all that package stick and those below it may import of the standard library: nothing that reads a clock, a file, the
 // environment, the network or a database. Its tests may import more.
 var stickImports = []string{
-	"cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math", "regexp", "slices",
+	"cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math", "reflect", "regexp", "slices",
 	"strconv", "strings", "sync", "time", "unicode", "unicode/utf8", // sync: tables that are built when they are needed
 }
 

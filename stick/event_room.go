@@ -313,7 +313,7 @@ var roomEvents = []EventInfo{
 		},
 		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
 			for k, v := range p.Policy {
-				// What applies at once replaces what was to come with the next turn.
+				// What applies at once replaces what the next turn would have changed.
 				c.Policy[k] = v.To
 				delete(c.NextTurn, k)
 			}

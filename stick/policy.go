@@ -234,7 +234,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 
 		*k.duration(&p) = d.Truncate(time.Millisecond)
 		if k.next != nil {
-			// A new value replaces one that was to come with the next turn.
+			// A new value replaces the one that waits for the next turn.
 			*k.next(&p.NextTurn) = 0
 		}
 	}

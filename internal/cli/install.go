@@ -273,7 +273,7 @@ func (a *app) planSteps(
 		steps, err = install.Install(t, names)
 	}
 
-	// Hooks of git come with everything, or by name; other names leave them alone.
+	// Hooks of git are installed with everything, or by name; other names leave them alone.
 	if err != nil || !git && named && !o.all {
 		return steps, err
 	}

@@ -86,7 +86,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 			p.Caller = by
 			res, err := e.WorkerRequestChanges(c.Context(), p)
 
-			// A worker's command may wait for the task to come back.
+			// A worker's command may wait until the task is back.
 			if err == nil {
 				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
 			}

@@ -61,7 +61,7 @@ func grantOf(
 			needsGuardian(r, me, probes),
 	}
 
-	// What these two ask for comes with the next query, so that a server is asked once.
+	// The next query brings what these two ask for, so that a server is asked once.
 	if err := tx.LaterCountNotes(openNotes(r), &g.Notes); err != nil {
 		return g, err
 	}

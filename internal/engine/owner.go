@@ -286,7 +286,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 			Relayed: !o.Me.Caller.Person,
 		}, o.Lease, o.Probes.Probed, o.Tx.Now())
 
-		// A refusal may come with events. They are saved all the same.
+		// A refusal may have events. They are saved all the same.
 		if err != nil && len(events) == 0 {
 			return err
 		}

@@ -76,7 +76,7 @@ func (s *Screen) Write(b []byte) (int, error) {
 	for s.rest = ""; text != ""; {
 		n, err := s.writeNext(text)
 
-		// The end of a sequence may come with the next write.
+		// The next write may bring the end of a sequence.
 		if n == 0 {
 			s.rest = text
 			break
