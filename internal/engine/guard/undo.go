@@ -58,11 +58,11 @@ type LeftFile struct {
 
 // UndoneHead is how the call has moved HEAD.
 type UndoneHead struct {
-	From       string   `json:"from"` // the commit; empty if there was none
-	FromBranch string   `json:"from_branch,omitempty"`
-	To         string   `json:"to"`
-	ToBranch   string   `json:"to_branch,omitempty"`
-	Back       []string `json:"brings_back"` // the commands of git that bring it back, in their order
+	From       string        `json:"from"` // the commit; empty if there was none
+	FromBranch string        `json:"from_branch,omitempty"`
+	To         string        `json:"to"`
+	ToBranch   string        `json:"to_branch,omitempty"`
+	Back       []stick.Words `json:"brings_back"` // the commands of git that bring it back, in their order
 
 	commands []stick.Command
 }

@@ -213,11 +213,11 @@ func (u *undoing) readHead(ctx context.Context) {
 	case m.Moved():
 		h := &UndoneHead{
 			From: m.From, FromBranch: m.FromBranch, To: m.To,
-			ToBranch: m.ToBranch, Back: []string{}, commands: m.Back(),
+			ToBranch: m.ToBranch, Back: []stick.Words{}, commands: m.Back(),
 		}
 
 		for _, c := range h.commands {
-			h.Back = append(h.Back, c.String())
+			h.Back = append(h.Back, stick.Words(c.String()))
 		}
 
 		u.result.Head = h
