@@ -144,7 +144,7 @@ func TestUndoCall_commit(t *testing.T) {
 	runs(t, ann, "git commit -qam x; echo y > b.go", nil)
 
 	res := ann.UndoCall(guard.UndoCallParams{ID: 1}).OK()
-	s.Check(res.Head != nil && slices.Equal(res.Head.Back, []string{"git reset " + head}) && res.HasLeft(), "%+v", res.Head)
+	s.Check(res.Head != nil && slices.Equal(res.Head.Back, []stick.Words{"git reset " + stick.Words(head)}) && res.HasLeft(), "%+v", res.Head)
 	s.Check(content(s, "a.go") == "uncommitted" && content(s, "b.go") == "" && s.Git("rev-parse", "HEAD") == res.Head.To, "the files")
 	s.Git("reset", "-q", head)
 	s.Check(strings.TrimSpace(s.Git("status", "--porcelain")) == "M a.go", "%q", s.Git("status", "--porcelain"))
