@@ -784,6 +784,11 @@ func (s source) readType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 		meaning := comment(f.Comment)
 		if meaning == "" && f.Doc != nil {
 			meaning = strings.ReplaceAll(strings.TrimSpace(f.Doc.Text()), "\n", " ")
+
+			// A single phrase is a cell of a table, and no sentence.
+			if !strings.Contains(meaning, ". ") {
+				meaning = strings.TrimSuffix(meaning, ".")
+			}
 		}
 		for _, name := range f.Names {
 			s.fields[spec.Name.Name+"."+name.Name] = meaning

@@ -43,7 +43,7 @@ type Recovery struct {
 
 	// Draft is what a holder since then saved of its handoff, before its turn ended without one.
 	Draft *stick.Draft `json:"draft,omitempty"`
-	// Drafts are those of turns before that one, the newest first; of many of them the newest 20.
+	// those of turns before that one, the newest first; of many of them the newest 20.
 	Drafts []stick.EarlierDraft `json:"earlier_drafts,omitempty"`
 }
 
