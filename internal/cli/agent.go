@@ -11,7 +11,8 @@ import (
 func (a *app) agentCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: noArgs,
-		Long: "The four verbs of coordination events, with flags of their own. They do the same as tt msg send, tt inbox, tt msg read\n" +
+		Long: "The four verbs of coordination events, with flags of their own. " +
+			"They do the same as tt msg send, tt inbox, tt msg read\n" +
 			"and tt ack.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
@@ -31,7 +32,8 @@ func (a *app) actingAs(c *cobra.Command, flag string) {
 		if c.Flags().Changed(flag) {
 			switch {
 			case a.as != "":
-				return stick.Errorf(stick.CodeUsage, "--as and --%s mean the same: use one or the other", flag).With("field", flag)
+				return stick.Errorf(stick.CodeUsage, "--as and --%s mean the same: use one or the other", flag).
+					With("field", flag)
 			case *name == "":
 				return stick.Errorf(stick.CodeUsage, "--%s needs a name", flag).With("field", flag).
 					Hintf("leave it out to act as yourself")

@@ -26,7 +26,9 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 	unstarted := stick.CodeOf(err) == stick.CodeProjectConfig || stick.CodeOf(err) == stick.CodeRepositoryMissing
 	if unstarted && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
-		a.writeHook(f, harness.HookAnswer{Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e, e.Hint))})
+		a.writeHook(f, harness.HookAnswer{
+			Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e, e.Hint)),
+		})
 	}
 
 	if stick.CodeOf(err) == stick.CodeRepositoryMissing {
@@ -74,7 +76,8 @@ func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
 		p.linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir {
-		p.linef("Your MCP server of tt opens another database, in %s. Use the commands only, and tell your user to run tt install %s.", dir, row.Name)
+		p.linef("Your MCP server of tt opens another database, in %s. "+
+			"Use the commands only, and tell your user to run tt install %s.", dir, row.Name)
 	}
 }
 
@@ -92,7 +95,8 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
 	p.showRole(res)
 	if res.Task != "" {
-		p.linef("This is the worktree of task %s: %s says what to do. You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
+		p.linef("This is the worktree of task %s: %s says what to do. "+
+			"You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
 	}
 
 	// After a compaction the agent still knows these.
@@ -109,12 +113,16 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 
 	switch {
 	case res.Paused != nil:
-		p.linef("%s", res.Paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Words(wait))))
+		p.linef("%s", res.Paused.Says(p.now,
+			stick.Wordsf("; change no files until a person resumes it: %s", stick.Words(wait))))
 	case res.Parent != nil:
-		p.linef("%s started you and holds the stick: you may change files under its turn, and it ends the turn, not you. Others that it "+
-			"started share the turn: %s tells them what you change; tasks keep you apart.", *res.Parent, p.next(stick.Cmd("tt reserve <path>")))
+		p.linef("%s started you and holds the stick: you may change files under its turn, "+
+			"and it ends the turn, not you. "+
+			"Others that it started share the turn: %s tells them what you change; tasks keep you apart.",
+			*res.Parent, p.next(stick.Cmd("tt reserve <path>")))
 	case res.YourTurn:
-		p.linef("You have the stick. %s shows the turn and its handoff again; %s ends it.", wait, p.next(stick.Cmd("tt release")))
+		p.linef("You have the stick. %s shows the turn and its handoff again; %s ends it.",
+			wait, p.next(stick.Cmd("tt release")))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
 		p.linef("The stick is reserved for you: %s takes the turn and shows the handoff.", wait)
 	default:
@@ -122,7 +130,8 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 	}
 
 	if len(res.OlderHooks) > 0 {
-		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.", stick.Names(res.OlderHooks, len(res.OlderHooks)), engine.OlderHooksMean)
+		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.",
+			stick.Names(res.OlderHooks, len(res.OlderHooks)), engine.OlderHooksMean)
 	}
 	if res.Unread+res.Unacked > 0 {
 		p.linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
@@ -138,11 +147,14 @@ func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
 		where, elsewhere := shown("Several agents share this workspace, and"), shown("")
 		if res.Apart {
 			where = "Agents share this room from several checkouts. In that of the holder"
-			elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
+			elsewhere = " In another checkout you may change files; " +
+				"a push to the branch that all share needs the stick."
 		}
 
 		p.linef("%s only the holder of the stick changes files%s.%s %s blocks until it is your turn "+
-			"(run it in the background if you can) and shows the handoff; reading and planning need no turn. Messages never give you the turn.", where, enforcementText(res.Enforce), elsewhere, wait)
+			"(run it in the background if you can) and shows the handoff; "+
+			"reading and planning need no turn. Messages never give you the turn.",
+			where, enforcementText(res.Enforce), elsewhere, wait)
 	}
 
 	if res.NoSnapshots && !short {
@@ -184,7 +196,8 @@ func (p *page) showRole(res engine.StartSessionResult) {
 
 		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
 			"Leave to the primary: %s. For the rest: %s. When you are done: %s.",
-			of, res.Context, listPatterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")), p.next(stick.Cmd("tt session end")))
+			of, res.Context, listPatterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")),
+			p.next(stick.Cmd("tt session end")))
 		return
 	}
 
@@ -254,7 +267,8 @@ func (p *page) showCrashedSession(r *engine.Recovered) {
 		written = " (written " + p.ago(r.WrittenAt) + ")"
 	}
 
-	p.linef("%s never ended its session. Before you begin, read what it left in your context file%s, and look at the tree.", whose, written)
+	p.linef("%s never ended its session. Before you begin, read what it left in your context file%s, "+
+		"and look at the tree.", whose, written)
 	if r.Handoff != nil {
 		p.linef("The last handoff, of %s, names a next step. %s", r.From, harness.TheirWords)
 		p.text("  ", stick.Clip(r.Handoff.NextAction, maxNextAction))
@@ -278,8 +292,8 @@ func (p *page) showAbandonedTurn(res engine.StartSessionResult) {
 	if isOurs {
 		why = " (" + why + ")"
 	}
-	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.", who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree),
-		p.next(stick.Cmd("tt wait")))
+	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.",
+		who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree), p.next(stick.Cmd("tt wait")))
 	if t.Reason != "" && !isOurs {
 		p.linef("%s", stick.Wrote(t.AgentID, t.Reason, 80))
 	}
@@ -291,8 +305,8 @@ func (p *page) showLeftDraft(d *stick.Draft) {
 		return
 	}
 
-	p.linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s", d.Agent, d.Turn, p.ago(d.SavedAt),
-		p.next(stick.Cmd("tt wait")), harness.TheirWords)
+	p.linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s",
+		d.Agent, d.Turn, p.ago(d.SavedAt), p.next(stick.Cmd("tt wait")), harness.TheirWords)
 
 	// What comes next is what a session wants to know first.
 	text := d.Text
@@ -317,7 +331,8 @@ func leftInTree(w *stick.Workspace) stick.Words {
 	if w.DirtyCount > most {
 		names += ", …"
 	}
-	return stick.Wordsf("The tree has %s: %s. Look at them first.", stick.Count(w.DirtyCount, "uncommitted file"), names)
+	return stick.Wordsf("The tree has %s: %s. Look at them first.",
+		stick.Count(w.DirtyCount, "uncommitted file"), names)
 }
 
 // maxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant

@@ -12,9 +12,12 @@ func (a *app) changesCmd() *cobra.Command {
 	var p guard.ListChangesParams
 	c := &cobra.Command{
 		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: noArgs,
-		Long: "Show which files of this checkout are uncommitted, and whose they are. Hooks note who edits a file. Work that somebody did while\n" +
-			"holding the stick passes with the stick, to whoever holds it next. Work of an agent that didn't hold it stays that agent's, as long as the\n" +
-			"agent is there or has reserved the path. Of the other files, nobody has noted who edited them: maybe a person did.",
+		Long: "Show which files of this checkout are uncommitted, and whose they are. " +
+			"Hooks note who edits a file. Work that somebody did while\n" +
+			"holding the stick passes with the stick, to whoever holds it next. " +
+			"Work of an agent that didn't hold it stays that agent's, as long as the\n" +
+			"agent is there or has reserved the path. " +
+			"Of the other files, nobody has noted who edited them: maybe a person did.",
 	}
 
 	agent := c.Flags().String("agent", "", "only files that this agent has edited")
@@ -26,7 +29,8 @@ func (a *app) changesCmd() *cobra.Command {
 		// Both flags name an agent, and two different ones contradict each other.
 		if p.Diff = c.Flags().Changed("diff"); p.Diff {
 			if *diff == "" || *agent != "" && *agent != *diff {
-				return stick.Errorf(stick.CodeUsage, "--diff takes the name of an agent, and goes without --agent").With("field", "diff")
+				return stick.Errorf(stick.CodeUsage,
+					"--diff takes the name of an agent, and goes without --agent").With("field", "diff")
 			}
 
 			agent = diff
@@ -54,8 +58,10 @@ func (a *app) changesMineCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours",
 		Args: between(1, -1, "a file or a directory with uncommitted changes"),
-		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No hook notes what a person edits.\n" +
-			"Until these files are committed, agents are kept from destroying your changes as they are from those of other agents.",
+		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. " +
+			"No hook notes what a person edits.\n" +
+			"Until these files are committed, agents are kept from destroying your changes as they are " +
+			"from those of other agents.",
 	}
 
 	c.Flags().BoolVar(&p.Not, "not", false, "say that they aren't yours after all")
@@ -86,9 +92,12 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours",
 		Args: between(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
-		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, whoever has made them. You need the right to change\n" +
-			"these files now, as for an edit. The files stay as they are. tt makes a rescue of them first, and tells the agents whose changes they were.\n\n" +
-			"An entry of the stash is adopted by its name, such as 'stash@{1}': all checkouts of a repository share one stash, and hooks note who\n" +
+		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, " +
+			"whoever has made them. You need the right to change\n" +
+			"these files now, as for an edit. The files stay as they are. " +
+			"tt makes a rescue of them first, and tells the agents whose changes they were.\n\n" +
+			"An entry of the stash is adopted by its name, such as 'stash@{1}': " +
+			"all checkouts of a repository share one stash, and hooks note who\n" +
 			"makes an entry.",
 	}
 
@@ -200,7 +209,10 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 		is   stick.Share
 		head stick.Words
 	}{
-		{stick.ShareOwn, "yours"}, {stick.ShareOthers, "others'"}, {stick.SharePassed, "passed on with the stick"}, {stick.ShareNobody, "nobody noted whose"},
+		{stick.ShareOwn, "yours"},
+		{stick.ShareOthers, "others'"},
+		{stick.SharePassed, "passed on with the stick"},
+		{stick.ShareNobody, "nobody noted whose"},
 	} {
 		var t table
 		t.indent = "  "

@@ -200,8 +200,10 @@ func (a *app) reportFailure(err error, ctx context.Context) int {
 func (e Env) dataDir() (string, error) {
 	if d := e.Getenv("TALKING_STICK_DATA_DIR"); d != "" {
 		if !filepath.IsAbs(d) {
-			return "", stick.Errorf(stick.CodeDataDirRelative, "TALKING_STICK_DATA_DIR is %s, a relative path, which means another directory wherever tt runs", d).
-				With("path", d).Hintf("set TALKING_STICK_DATA_DIR to an absolute path, or unset it to use the default directory")
+			return "", stick.Errorf(stick.CodeDataDirRelative,
+				"TALKING_STICK_DATA_DIR is %s, a relative path, which means another directory wherever tt runs", d).
+				With("path", d).
+				Hintf("set TALKING_STICK_DATA_DIR to an absolute path, or unset it to use the default directory")
 		}
 
 		return filepath.Clean(d), nil

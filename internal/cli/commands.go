@@ -23,9 +23,10 @@ func (a *app) commandTree() *cobra.Command {
 	}
 
 	root := &cobra.Command{
-		Use:                        name,
-		Short:                      "Several coding agents and people, one codebase, one talking stick",
-		Long:                       "Talking Stick lets several coding agents and people work on one codebase at the same time, and nobody's work gets lost.",
+		Use:   name,
+		Short: "Several coding agents and people, one codebase, one talking stick",
+		Long: "Talking Stick lets several coding agents and people work on one " +
+			"codebase at the same time, and nobody's work gets lost.",
 		Args:                       noArgs,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -206,7 +207,8 @@ func strictHelpers(root *cobra.Command) {
 func (a *app) checkFlags(c *cobra.Command) error {
 	switch {
 	case a.color != "auto" && a.color != "always" && a.color != "never":
-		return stick.Errorf(stick.CodeUsage, "--color must be auto, always or never, not %q", stick.Clip(a.color, 40)).With("field", "color")
+		return stick.Errorf(stick.CodeUsage, "--color must be auto, always or never, not %q",
+			stick.Clip(a.color, 40)).With("field", "color")
 	case a.as == "" && c.Flags().Changed("as"):
 		return stick.Errorf(stick.CodeUsage, "--as needs a name").With("field", "as").
 			Hintf("leave it out to act as yourself")
@@ -228,7 +230,8 @@ func noArgs(c *cobra.Command, args []string) error {
 	if c.HasSubCommands() {
 		return &unknownWord{c, args[0]}
 	}
-	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q", stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
+	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q",
+		stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
 }
 
 // helpCommand returns the command that explains c, under the name by which the program was called.
@@ -238,9 +241,11 @@ func between(least, most int, what stick.Words) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return stick.Errorf(stick.CodeUsage, "%s needs %s", stick.Words(c.CommandPath()), what).Hintf("%s", helpCommand(c))
+			return stick.Errorf(stick.CodeUsage, "%s needs %s", stick.Words(c.CommandPath()), what).
+				Hintf("%s", helpCommand(c))
 		case most >= 0 && len(args) > most:
-			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q", stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", helpCommand(c))
+			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q",
+				stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", helpCommand(c))
 		}
 		return nil
 	}
@@ -270,10 +275,12 @@ func (s *placeFlags) whereOf(args []string, i int) (core.Where, error) {
 		return w, nil
 	}
 	if w.Path != "" {
-		return w, stick.Errorf(stick.CodeUsage, "give one path, not two: %q and --path %q", stick.Clip(args[i], 60), stick.Clip(w.Path, 60))
+		return w, stick.Errorf(stick.CodeUsage, "give one path, not two: %q and --path %q",
+			stick.Clip(args[i], 60), stick.Clip(w.Path, 60))
 	}
 	if args[i] == "" {
-		return w, stick.Errorf(stick.CodeInvalidPath, "the path is empty").Hintf("leave it out to mean the working directory")
+		return w, stick.Errorf(stick.CodeInvalidPath, "the path is empty").
+			Hintf("leave it out to mean the working directory")
 	}
 
 	w.Path = args[i]

@@ -15,8 +15,10 @@ func (a *app) workerCommentCmd() *cobra.Command {
 		Use:   "comment <task> [path:line] [text]",
 		Short: "Comment on a line of a task's diff, or resolve a comment",
 		Args:  between(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
-		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt task diff shows. The comment is a draft, which only you see, until\n" +
-			"you run tt task request-changes or approve: that sends all your drafts to the worker in one message. A comment is about the commit that\n" +
+		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt task diff shows. " +
+			"The comment is a draft, which only you see, until\n" +
+			"you run tt task request-changes or approve: that sends all your drafts to the worker in one " +
+			"message. A comment is about the commit that\n" +
 			"you last saw with show or diff, or that --head names, and follows its lines through later commits.",
 	}
 
@@ -37,7 +39,8 @@ func (a *app) workerCommentCmd() *cobra.Command {
 
 		switch {
 		case stdin && len(args) > 2:
-			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "body")
+			return stick.Errorf(stick.CodeUsage,
+				"give the text on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
 			if p.Body, err = readBody(a.input(), stick.MaxBody); err != nil {
 				return err
@@ -60,7 +63,8 @@ func (p *page) showCommented(q task.WorkerCommentParams, res task.WorkerCommentR
 	at := file(res.Comment.At())
 	switch {
 	case q.Resolve != 0:
-		p.linef("comment %d on %s is resolved by %s%s", res.Comment.ID, at, res.Comment.ResolvedBy, already(res.Already))
+		p.linef("comment %d on %s is resolved by %s%s", res.Comment.ID, at, res.Comment.ResolvedBy,
+			already(res.Already))
 		return
 	case q.Delete != 0:
 		p.linef("draft %d on %s is deleted", res.Comment.ID, at)
@@ -69,7 +73,8 @@ func (p *page) showCommented(q task.WorkerCommentParams, res task.WorkerCommentR
 	}
 
 	if res.Drafts > 0 {
-		p.linef("to send your %s: %s", stick.Count(res.Drafts, "draft"), p.next(stick.Cmd("tt task request-changes <task_id>", res.TaskID)))
+		p.linef("to send your %s: %s", stick.Count(res.Drafts, "draft"),
+			p.next(stick.Cmd("tt task request-changes <task_id>", res.TaskID)))
 	}
 }
 
@@ -104,7 +109,8 @@ func (p *page) showComments(all []task.ShownComment) {
 // showComment shows a comment, with the lines around it if they aren't there already.
 func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
-		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s", c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
+		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s",
+			c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
 		return
 	}
 

@@ -37,14 +37,16 @@ var argumentCandidates = map[string]candidates{
 	"tt reorder":       memberCandidates,
 	"tt msg send":      withWords(memberCandidates, "room\tall members", "system\tonly the log"),
 	"tt notes resolve": noteCandidates, "tt unreserve": reservationCandidates,
-	"tt policy set":           policyCandidates,
-	"tt rescue diff":          rescueCandidates,
-	"tt rescue forget":        rescueCandidates,
-	"tt rescue restore":       rescueCandidates,
-	"tt rescue show":          rescueCandidates,
-	"tt undo":                 undoCandidates,
-	"tt install":              withWords(installCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
-	"tt uninstall":            withWords(harnessCandidates, "git\tthe repository of the working directory", "links\ttt under other names"),
+	"tt policy set":     policyCandidates,
+	"tt rescue diff":    rescueCandidates,
+	"tt rescue forget":  rescueCandidates,
+	"tt rescue restore": rescueCandidates,
+	"tt rescue show":    rescueCandidates,
+	"tt undo":           undoCandidates,
+	"tt install": withWords(installCandidates, "git\tthe repository of the working directory",
+		"links\ttt under other names"),
+	"tt uninstall": withWords(harnessCandidates, "git\tthe repository of the working directory",
+		"links\ttt under other names"),
 	"tt hook":                 harnessCandidates,
 	"tt hook git":             fixedCandidates("pre-commit", "reference-transaction", "pre-push"),
 	"tt task after":           taskCandidates,
@@ -201,17 +203,19 @@ func findCandidates[R, T any](
 func memberCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return findCandidates(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
-	}, func(r engine.GetRoomStateResult) []engine.RoomMember { return r.Members }, func(m engine.RoomMember) cobra.Completion {
-		return describedWord(string(m.AgentID), string(m.Status))
-	})
+	}, func(r engine.GetRoomStateResult) []engine.RoomMember { return r.Members },
+		func(m engine.RoomMember) cobra.Completion {
+			return describedWord(string(m.AgentID), string(m.Status))
+		})
 }
 
 func roomCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return findCandidates(a, func(e operations, by core.Caller) (engine.ListRoomsResult, error) {
 		return e.ListRooms(ctx, engine.ListRoomsParams{Caller: by, Path: at.Path, All: true})
-	}, func(r engine.ListRoomsResult) []engine.ListedRoom { return r.Rooms }, func(r engine.ListedRoom) cobra.Completion {
-		return describedWord(string(r.RoomID), cmp.Or(r.Path, r.Key))
-	})
+	}, func(r engine.ListRoomsResult) []engine.ListedRoom { return r.Rooms },
+		func(r engine.ListedRoom) cobra.Completion {
+			return describedWord(string(r.RoomID), cmp.Or(r.Path, r.Key))
+		})
 }
 
 func taskCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
@@ -227,9 +231,10 @@ func messageCandidates(which engine.GetInboxParams) candidates {
 		return findCandidates(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
 			which.Caller, which.Where = by, at
 			return e.GetInbox(ctx, which)
-		}, func(r engine.GetInboxResult) []engine.InboxMessage { return r.Messages }, func(m engine.InboxMessage) cobra.Completion {
-			return describedWord(strconv.FormatInt(m.MessageID, 10), fmt.Sprintf("%s: %s", m.From, m.Body))
-		})
+		}, func(r engine.GetInboxResult) []engine.InboxMessage { return r.Messages },
+			func(m engine.InboxMessage) cobra.Completion {
+				return describedWord(strconv.FormatInt(m.MessageID, 10), fmt.Sprintf("%s: %s", m.From, m.Body))
+			})
 	}
 }
 
@@ -249,9 +254,10 @@ func reservationCandidates(ctx context.Context, a *app, at core.Where) []cobra.C
 			return v.Agent != res.AgentID
 		})
 		return res, err
-	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations }, func(v engine.ReservationView) cobra.Completion {
-		return describedWord(string(v.Pattern), v.Task)
-	})
+	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations },
+		func(v engine.ReservationView) cobra.Completion {
+			return describedWord(string(v.Pattern), v.Task)
+		})
 }
 
 // changedFileCandidates are uncommitted files of these shares, relative to the directory of the call.

@@ -26,7 +26,8 @@ type configResult struct {
 func (a *app) configCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "config", Short: "Show where things are set: files, variables, the room", Args: noArgs,
-		Long: "Show which files and variables set what tt does here. A flag comes before a variable, a variable before your file, and your file\n" +
+		Long: "Show which files and variables set what tt does here. A flag comes before a variable, " +
+			"a variable before your file, and your file\n" +
 			"before the project's. The rules of a room are kept with it: tt policy.",
 		RunE: func(c *cobra.Command, args []string) error {
 			res, err := a.whereSet()
@@ -106,5 +107,6 @@ func (p *page) whereSet(res configResult) {
 		p.linef("%-12s %s", "variable", name)
 	}
 
-	p.linef("the rules of the room: %s; what variables mean: %s", p.next(stick.Cmd("tt policy")), p.next(stick.Cmd("tt help environment")))
+	p.linef("the rules of the room: %s; what variables mean: %s",
+		p.next(stick.Cmd("tt policy")), p.next(stick.Cmd("tt help environment")))
 }

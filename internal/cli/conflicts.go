@@ -15,8 +15,10 @@ func (a *app) conflictsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "conflicts [path]", Short: "Show which files would conflict between working trees",
 		Args: between(0, 1, "a path"),
-		Long: "Try to merge each pair of working trees of the repository, including their uncommitted changes. Show which files conflict,\n" +
-			"and which files both sides changed although they merge. Line numbers are those of each side's own version. It writes\n" +
+		Long: "Try to merge each pair of working trees of the repository, " +
+			"including their uncommitted changes. Show which files conflict,\n" +
+			"and which files both sides changed although they merge. " +
+			"Line numbers are those of each side's own version. It writes\n" +
 			"nothing, neither to the room nor to the repository. It needs git 2.38 or newer.",
 	}
 

@@ -20,9 +20,12 @@ func (a *app) demoCmd() *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: noArgs,
-		Long: "Play a scene: two agents hand the stick to each other in a scratch repository, one of them is killed, the other\n" +
-			"takes over. Everything is done by real processes and checked; it exits with 0 only if all of it really happened.\n" +
-			"Your own rooms and settings have no part in it. On a terminal it pauses after each step, until you press Enter.\n\n" +
+		Long: "Play a scene: two agents hand the stick to each other in a scratch repository, " +
+			"one of them is killed, the other\n" +
+			"takes over. Everything is done by real processes and checked; " +
+			"it exits with 0 only if all of it really happened.\n" +
+			"Your own rooms and settings have no part in it. On a terminal it pauses after each step, " +
+			"until you press Enter.\n\n" +
 			"With --watch you see the scene as tt watch shows it, instead of the commands that are run.",
 	}
 
@@ -151,7 +154,8 @@ func (s *screening) pause(ctx context.Context) error {
 func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	in, out, ok := a.screenTerminal()
 	if !ok {
-		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").Hintf("to read what happens instead: %s", stick.Cmd("tt demo"))
+		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").
+			Hintf("to read what happens instead: %s", stick.Cmd("tt demo"))
 	}
 
 	ctx, leave := context.WithCancel(ctx)

@@ -36,12 +36,17 @@ func (a *app) doctorCmd() *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
-		Long: "Check the data directory, the database and whether it has lost anything, whether commands can write, and whether waiting\n" +
-			"commands are woken. Show for each harness whether tt is installed, whether the harness trusts the hooks (where it tells that),\n" +
-			"when a hook last ran, and whether its shell finds tt and opens the same database. The exit status is 7 if the data directory,\n" +
+		Long: "Check the data directory, the database and whether it has lost anything, " +
+			"whether commands can write, and whether waiting\n" +
+			"commands are woken. Show for each harness whether tt is installed, " +
+			"whether the harness trusts the hooks (where it tells that),\n" +
+			"when a hook last ran, and whether its shell finds tt and opens the same database. " +
+			"The exit status is 7 if the data directory,\n" +
 			"the database, writing or waking has a problem.\n\n" +
-			"Whatever it calls a fault of the database, a person can leave behind with --set-aside: the files are kept, and rooms begin\n" +
-			"anew. A database that has lost its last changes needs nothing: the next command that writes ends all turns and goes on with\n" +
+			"Whatever it calls a fault of the database, a person can leave behind with --set-aside: " +
+			"the files are kept, and rooms begin\n" +
+			"anew. A database that has lost its last changes needs nothing: " +
+			"the next command that writes ends all turns and goes on with\n" +
 			"numbers above all that were given out.",
 	}
 
@@ -233,7 +238,8 @@ func (p *page) showHarness(h harnessStatus) {
 	case h.Installed == install.No:
 		says = append(says, "not installed")
 	case h.Installed == install.Partly:
-		says = append(says, stick.Wordsf("partly installed (%s); missing or changed: %s", levels, stick.JoinWords(h.Missing, ", ")))
+		says = append(says, stick.Wordsf("partly installed (%s); missing or changed: %s",
+			levels, stick.JoinWords(h.Missing, ", ")))
 	default:
 		says = append(says, stick.Wordsf("installed (%s)", levels))
 	}
@@ -280,8 +286,10 @@ func (a *app) migrateDBCmd() *cobra.Command {
 		Use:   "migrate-db",
 		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",
 		Args:  noArgs,
-		Long: "Move the rooms of this machine, with their logs, messages and tasks, into an empty PostgreSQL database: that which config.toml or\n" +
-			"TALKING_STICK_DATABASE_URL names. All of it is moved, or nothing, and it is checked against the log. The file stays, and tt doesn't\n" +
+		Long: "Move the rooms of this machine, with their logs, messages and tasks, " +
+			"into an empty PostgreSQL database: that which config.toml or\n" +
+			"TALKING_STICK_DATABASE_URL names. All of it is moved, or nothing, " +
+			"and it is checked against the log. The file stays, and tt doesn't\n" +
 			"open it any more. Agents go on; a command that waits ends and has to be run again.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return answer(a, func(e operations, by core.Caller) (engine.MigrateDBResult, error) {
@@ -298,11 +306,13 @@ func (p *page) showMigration(res engine.MigrateDBResult) {
 		return
 	}
 
-	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"), stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), res.To)
+	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"),
+		stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), res.To)
 	for _, r := range res.Rooms {
 		p.linef("  %s: %s", r.Path, r.Key)
 		if r.Alone {
-			p.linef("    %s", p.faint(showf("another room has the key of its repository; in other clones: %s", p.next(stick.Cmd("tt join --room <key>", r.Key)))))
+			p.linef("    %s", p.faint(showf("another room has the key of its repository; in other clones: %s",
+				p.next(stick.Cmd("tt join --room <key>", r.Key)))))
 		}
 	}
 
@@ -312,5 +322,6 @@ func (p *page) showMigration(res engine.MigrateDBResult) {
 	}
 
 	p.linef("%s stays where it is, and tt doesn't open it any more", res.From)
-	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")), p.next(stick.Cmd("tt join")))
+	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")),
+		p.next(stick.Cmd("tt join")))
 }

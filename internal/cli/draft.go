@@ -14,7 +14,8 @@ import (
 func (a *app) handoffCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: noArgs,
-		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: if your turn ends without a handoff, because your\n" +
+		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: " +
+			"if your turn ends without a handoff, because your\n" +
 			"process ends or somebody takes over, the next holder gets the draft.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
@@ -28,7 +29,8 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 	var stdin bool
 	c := &cobra.Command{
 		Use: "save [text]", Short: "Save a draft of your handoff with your turn", Args: between(0, 1, "a text"),
-		Long: "Save what the next holder would need if you stopped now: free text, any fields of the handoff, or both. A turn has one draft, and\n" +
+		Long: "Save what the next holder would need if you stopped now: " +
+			"free text, any fields of the handoff, or both. A turn has one draft, and\n" +
 			"saving again replaces it. It doesn't end the turn, and is gone when you release or pass the stick.",
 	}
 
@@ -43,7 +45,8 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 		// The text may come from two places, and only one of them.
 		switch {
 		case stdin && len(args) > 0:
-			return stick.Errorf(stick.CodeUsage, "give the text on the command line or on standard input, not on both").With("field", "text")
+			return stick.Errorf(stick.CodeUsage,
+				"give the text on the command line or on standard input, not on both").With("field", "text")
 		case stdin:
 			if p.Text, err = readBody(a.input(), stick.MaxHandoff); err != nil {
 				return err
@@ -60,7 +63,8 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 			p.Caller = by
 			return e.SaveDraft(c.Context(), p)
 		}, func(p *page, res engine.SaveDraftResult) {
-			p.linef("saved a draft of the handoff of turn %d%s; you still hold the stick", res.Turn, already(res.Already))
+			p.linef("saved a draft of the handoff of turn %d%s; you still hold the stick",
+				res.Turn, already(res.Already))
 		})
 	}
 

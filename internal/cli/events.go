@@ -116,11 +116,15 @@ func (s *streamFlags) completeFilter() (err error) {
 	case f.Limit < 1 || f.Limit > 500:
 		return stick.Errorf(stick.CodeUsage, "--limit must be between 1 and 500").With("field", "limit")
 	case f.After < 0:
-		return stick.Errorf(stick.CodeUsage, "--after must be the cursor of an earlier answer, not %d", f.After).With("field", "after")
+		return stick.Errorf(stick.CodeUsage, "--after must be the cursor of an earlier answer, not %d", f.After).
+			With("field", "after")
 	case s.name != "" && !s.wait && !s.follow:
-		return stick.Errorf(stick.CodeUsage, "--name continues a stream: use it with --wait or --follow").With("field", "name")
+		return stick.Errorf(stick.CodeUsage, "--name continues a stream: use it with --wait or --follow").
+			With("field", "name")
 	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == engine.TargetAny):
-		return stick.Errorf(stick.CodeUsage, `a named stream keeps its own cursor and is only for you: leave out --after and "--target any"`).With("field", "name")
+		return stick.Errorf(stick.CodeUsage,
+			`a named stream keeps its own cursor and is only for you: leave out --after and "--target any"`).
+			With("field", "name")
 	}
 
 	// An unknown type would match nothing, for ever.
@@ -157,9 +161,12 @@ func (a *app) eventsCmd() *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
-		Long: "Read the newest events of the room, or those after a cursor. --wait returns the next batch, or not_yet after --timeout, both\n" +
-			"with exit status 0. --follow prints each event as it comes, until you interrupt it: all of them in words on a terminal, else a\n" +
-			"line of JSON for each that is addressed to you. Both start now, unless you give --after or --name. Both only watch: they never\n" +
+		Long: "Read the newest events of the room, or those after a cursor. " +
+			"--wait returns the next batch, or not_yet after --timeout, both\n" +
+			"with exit status 0. --follow prints each event as it comes, until you interrupt it: " +
+			"all of them in words on a terminal, else a\n" +
+			"line of JSON for each that is addressed to you. " +
+			"Both start now, unless you give --after or --name. Both only watch: they never\n" +
 			"give you the turn, and they write nothing but the cursor of a named stream.",
 	}
 
@@ -183,7 +190,8 @@ func (a *app) logCmd() *cobra.Command {
 	s := streamFlags{words: true}
 	c := &cobra.Command{
 		Use: "log [path]", Short: "Read what happened in the room, in words", Args: between(0, 1, "a path"),
-		Long: "Read what happened in the room, the newest last. --follow shows the last ten events and goes on as more happen, until\n" +
+		Long: "Read what happened in the room, the newest last. " +
+			"--follow shows the last ten events and goes on as more happen, until\n" +
 			"you interrupt it. Programs read tt events.",
 	}
 
@@ -208,7 +216,8 @@ func (a *app) msgRecvCmd() *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "recv [path]", Short: "Read your messages as a stream", Args: between(0, 1, "a path"),
-		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones, or not_yet after --timeout. --follow prints\n" +
+		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones, " +
+			"or not_yet after --timeout. --follow prints\n" +
 			"each as a line of JSON. It marks nothing as read. To hear about turns as well, use tt wait or tt events.",
 	}
 

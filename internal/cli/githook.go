@@ -34,11 +34,16 @@ func (a *app) gitHookCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git",
 		Args: between(1, 3, "pre-commit, reference-transaction or pre-push"),
-		Long: "Answer git's hook pre-commit, reference-transaction or pre-push: may this agent change the staged files, and are they its own;\n" +
-			"may it move the branch that is checked out; does its push carry along commits of other agents? If the room's policy says no,\n" +
-			"it says why and exits with 4. If the policy only warns, it says why and exits with 0. It never stops people. Outside of rooms,\n" +
-			"if anything fails, and after 100 ms, it prints nothing and exits with 0. The lines of reference-transaction and pre-push come on\n" +
-			"standard input; the first of reference-transaction may be an argument. tt install git puts it into a repository's hooks.",
+		Long: "Answer git's hook pre-commit, reference-transaction or pre-push: " +
+			"may this agent change the staged files, and are they its own;\n" +
+			"may it move the branch that is checked out; " +
+			"does its push carry along commits of other agents? If the room's policy says no,\n" +
+			"it says why and exits with 4. If the policy only warns, it says why and exits with 0. " +
+			"It never stops people. Outside of rooms,\n" +
+			"if anything fails, and after 100 ms, it prints nothing and exits with 0. " +
+			"The lines of reference-transaction and pre-push come on\n" +
+			"standard input; the first of reference-transaction may be an argument. " +
+			"tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
 			a.inHook = true
 			if isTrue(a.Getenv("TT_OFF")) {

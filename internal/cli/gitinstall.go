@@ -37,12 +37,14 @@ func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
 	// Only git knows where its hooks are: core.hooksPath may be set in several files.
 	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
 	if errors.Is(err, exec.ErrNotFound) {
-		return r, stick.Errorf(stick.CodeGitMissing, "git isn't installed, or not in PATH, so nobody knows where its hooks are").
+		return r, stick.Errorf(stick.CodeGitMissing,
+			"git isn't installed, or not in PATH, so nobody knows where its hooks are").
 			Hintf("install git, or put it into PATH")
 	}
 
 	if err != nil {
-		return r, stick.Errorf(stick.CodeConfigUnwritable, "git doesn't say where its hooks are: %w", err).With("path", r.Git).
+		return r, stick.Errorf(stick.CodeConfigUnwritable, "git doesn't say where its hooks are: %w", err).
+			With("path", r.Git).
 			Hintf("see what git says here: %s", stick.Cmd("git status"))
 	}
 
@@ -154,7 +156,8 @@ func (p *page) gitHooks(s *install.GitStatus) {
 			says = stick.Wordsf("hooks installed, and pre-push (%s)", s.Path)
 		}
 	case s.Installed == install.Partly:
-		says = stick.Wordsf("hooks partly installed (%s); missing or changed: %s", s.Path, stick.JoinWords(s.Missing, ", "))
+		says = stick.Wordsf("hooks partly installed (%s); missing or changed: %s",
+			s.Path, stick.JoinWords(s.Missing, ", "))
 	}
 
 	p.linef("%-8s %s", "git", says)

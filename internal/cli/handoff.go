@@ -105,7 +105,8 @@ func (h *handoffFlags) explainRefusal(err error, command stick.Command) error {
 func readHandoff(r io.Reader) (*stick.Handoff, error) {
 	b, err := io.ReadAll(io.LimitReader(r, 4*stick.MaxHandoff))
 	if err != nil {
-		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff can't be read from standard input").With("field", "handoff")
+		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff can't be read from standard input").
+			With("field", "handoff")
 	}
 
 	var h stick.Handoff
@@ -118,7 +119,8 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 	}
 
 	if err != nil {
-		return nil, stick.Errorf(stick.CodeInvalidHandoff, "the handoff on standard input isn't the expected JSON: %s", whyNoHandoff(b, err)).
+		return nil, stick.Errorf(stick.CodeInvalidHandoff,
+			"the handoff on standard input isn't the expected JSON: %s", whyNoHandoff(b, err)).
 			With("field", "handoff").
 			Hintf(`for example: {"status": "…", "next_action": "…", "artifacts": [{"path": "plan.md", "role": "review"}]}`)
 	}

@@ -254,7 +254,8 @@ func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: "help [command or topic]", Short: "Explain a command or a topic, or list all commands",
 		GroupID: "care",
-		Long:    "Explain a command, or one of the topics environment, exit-codes and policy. Without either, show the commands that people need first.",
+		Long: "Explain a command, or one of the topics environment, exit-codes and policy. " +
+			"Without either, show the commands that people need first.",
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
 			parent, _, err := root.Find(args)
 			if err != nil {
@@ -295,7 +296,8 @@ func (a *app) answerHelp(root *cobra.Command, args []string, all bool) error {
 	case len(rest) > 0 && found.HasSubCommands():
 		return noArgs(found, rest)
 	case len(rest) > 0:
-		return stick.Errorf(stick.CodeUsage, "%s has no command %q", stick.Words(found.CommandPath()), stick.Clip(rest[0], 40)).Hintf("%s", helpCommand(found))
+		return stick.Errorf(stick.CodeUsage, "%s has no command %q", stick.Words(found.CommandPath()),
+			stick.Clip(rest[0], 40)).Hintf("%s", helpCommand(found))
 	case all:
 		p := a.page()
 		p.allHelp(root)

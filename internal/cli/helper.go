@@ -24,8 +24,10 @@ func (a *app) helperCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux",
 		Args: between(1, -1, "a command"),
-		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, so that its session is a helper. Inside tmux it gets a window\n" +
-			"named <project>:helper-<id>; otherwise it runs here. An agent that you start without this finds out by itself that others are\n" +
+		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, " +
+			"so that its session is a helper. Inside tmux it gets a window\n" +
+			"named <project>:helper-<id>; otherwise it runs here. " +
+			"An agent that you start without this finds out by itself that others are\n" +
 			"at work.",
 	}
 	c.RunE = func(c *cobra.Command, args []string) error { return a.startHelper(c.Context(), args) }
@@ -35,7 +37,8 @@ func (a *app) helperCmd() *cobra.Command {
 func (a *app) startHelper(ctx context.Context, command []string) error {
 	path, err := lookPath(command[0], a.Getenv("PATH"), a.Dir)
 	if err != nil {
-		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).With("field", "command")
+		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).
+			With("field", "command")
 	}
 
 	e, by, err := a.open()
@@ -71,7 +74,8 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
 
-	return a.print(helperResult{AgentID: id, Window: window}, func(p *page) { p.linef("%s runs in the window %s", id, window) })
+	return a.print(helperResult{AgentID: id, Window: window},
+		func(p *page) { p.linef("%s runs in the window %s", id, window) })
 }
 
 // helperResult is a helper that was started in a window.

@@ -63,10 +63,14 @@ func (a *app) hookCmd() *cobra.Command {
 	var wake, child, plugin bool
 	c := &cobra.Command{
 		Use: "hook [harness]", Short: "Answer a harness's hook", Args: between(0, 1, ""),
-		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an agent should know when its session\n" +
-			"starts, new messages after a tool call, and whether it still has the stick or a task when it wants to stop. Outside of rooms,\n" +
-			"and if anything fails, it prints nothing and exits with 0. tt install puts it into the harness's configuration.\n\n" +
-			"Which harness it is, tt finds out itself: from its processes, else from their variables, else from the input. Earlier versions\n" +
+		Long: "Read a hook's input from standard input, and answer in the harness's own format: " +
+			"what an agent should know when its session\n" +
+			"starts, new messages after a tool call, and whether it still has the stick or a task when it " +
+			"wants to stop. Outside of rooms,\n" +
+			"and if anything fails, it prints nothing and exits with 0. " +
+			"tt install puts it into the harness's configuration.\n\n" +
+			"Which harness it is, tt finds out itself: from its processes, else from their variables, " +
+			"else from the input. Earlier versions\n" +
 			"of tt put the harness's name into the command. It is still accepted, and decides nothing.",
 	}
 
@@ -298,7 +302,9 @@ func (a *app) beforeTool(
 		select {
 		case d := <-decided:
 			if !d.res.Allowed {
-				a.writeHook(f, harness.HookAnswer{Deny: string("Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + ".")})
+				a.writeHook(f, harness.HookAnswer{
+					Deny: string("Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."),
+				})
 			}
 
 			return errors.Join(d.err, e.EditChecked(ctx, q, d.res))
@@ -318,8 +324,11 @@ func (a *app) beforeTool(
 func (a *app) beforeSummary(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.AskDraft(ctx, p)
 	if err == nil && res.TurnID != 0 {
-		a.writeHook(f, harness.HookAnswer{Summary: fmt.Sprintf("The agent holds the talking stick (turn %d) and will have to hand over its work. "+
-			"Keep in the summary what it did and learned in this turn, what is unfinished, and what comes next.", res.TurnID)})
+		a.writeHook(f, harness.HookAnswer{
+			Summary: fmt.Sprintf("The agent holds the talking stick (turn %d) and will have to hand over its work. "+
+				"Keep in the summary what it did and learned in this turn, what is unfinished, "+
+				"and what comes next.", res.TurnID),
+		})
 	}
 	return err
 }
