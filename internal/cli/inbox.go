@@ -31,8 +31,10 @@ func (a *app) inboxCmd() *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{
 		Use: "inbox [path]", Short: "List your messages", Args: between(0, 1, "a path"),
-		Long: "List the messages that you haven't read, and those that wait for you to accept them. Listing changes nothing: tt msg read\n" +
-			"marks messages as read, and tt ack accepts them. An answer has at most 16 KB, and says how to get the rest.",
+		Long: "List the messages that you haven't read, and those that wait for you to accept them. " +
+			"Listing changes nothing: tt msg read\n" +
+			"marks messages as read, and tt ack accepts them. " +
+			"An answer has at most 16 KB, and says how to get the rest.",
 	}
 
 	i.addFlags(c)

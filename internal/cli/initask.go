@@ -53,7 +53,8 @@ const none = "none"
 var initQuestions = []initQuestion{
 	{
 		flag: "enforce",
-		why:  "Agents wait for the stick before they edit. This says what happens to one that doesn't; people are never stopped.",
+		why: "Agents wait for the stick before they edit. This says what happens to one that doesn't; " +
+			"people are never stopped.",
 		text: "Edits without the stick: off allows, warn tells, scopes denies unless reserved, stick denies",
 		now:  func(c initChoices) string { return string(c.Enforce) },
 		set: func(c *initChoices, answer string) error {
@@ -82,14 +83,16 @@ var initQuestions = []initQuestion{
 			case "no", "n", "false":
 				c.Git = false
 			default:
-				return stick.Errorf(stick.CodeUsage, "the answer must be yes or no, not %q", stick.Clip(answer, 40)).With("field", "git")
+				return stick.Errorf(stick.CodeUsage, "the answer must be yes or no, not %q",
+					stick.Clip(answer, 40)).With("field", "git")
 			}
 			return nil
 		},
 	},
 	{
-		flag:  "harness",
-		why:   "A connected harness tells its agents who holds the stick, and asks tt before each edit. tt uninstall disconnects it.",
+		flag: "harness",
+		why: "A connected harness tells its agents who holds the stick, and asks tt before each edit. " +
+			"tt uninstall disconnects it.",
 		text:  "Harnesses to connect, of " + stick.Names(harness.Names(), len(harness.Rows)),
 		asked: func(s *initSite) bool { return len(s.lacking) > 0 || len(s.harnesses) == 0 },
 		now:   func(c initChoices) string { return cmp.Or(strings.Join(c.Harnesses, ","), none) },
@@ -97,12 +100,14 @@ var initQuestions = []initQuestion{
 	},
 	{
 		flag: "integration",
-		why:  "Agents can also work side by side on tasks, each on a branch of its own. What you approve is merged into this branch.",
+		why: "Agents can also work side by side on tasks, each on a branch of its own. " +
+			"What you approve is merged into this branch.",
 		text: "Branch that tasks are merged into",
 		now:  func(c initChoices) string { return c.Integration },
 		set: func(c *initChoices, answer string) error {
 			if !git.BranchName(answer) {
-				return stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(answer, 60)).With("field", "integration")
+				return stick.Errorf(stick.CodeUsage, "%q isn't a valid branch name", stick.Clip(answer, 60)).
+					With("field", "integration")
 			}
 			c.Integration = answer
 			return nil
@@ -115,7 +120,8 @@ var initQuestions = []initQuestion{
 		now:  func(c initChoices) string { return cmp.Or(c.Gate, none) },
 		set: func(c *initChoices, answer string) error {
 			if strings.TrimSpace(answer) == "" || strings.ContainsAny(answer, "\r\n\x00") {
-				return stick.Errorf(stick.CodeUsage, "the gate must be a command on one line, or %s", none).With("field", "gate")
+				return stick.Errorf(stick.CodeUsage, "the gate must be a command on one line, or %s", none).
+					With("field", "gate")
 			}
 			if c.Gate = answer; answer == none {
 				c.Gate = ""
@@ -136,7 +142,8 @@ func setHarnesses(c *initChoices, answer string) error {
 	// Names may be separated by commas or blanks, as people type them.
 	for _, name := range strings.FieldsFunc(answer, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if _, ok := harness.ByName(name); !ok {
-			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness; these are: %s", stick.Clip(name, 40), stick.Names(harness.Names(), len(harness.Rows))).With("field", "harness")
+			return stick.Errorf(stick.CodeUsage, "%q isn't a known harness; these are: %s",
+				stick.Clip(name, 40), stick.Names(harness.Names(), len(harness.Rows))).With("field", "harness")
 		}
 
 		if !slices.Contains(names, name) {
@@ -145,7 +152,8 @@ func setHarnesses(c *initChoices, answer string) error {
 	}
 
 	if len(names) == 0 {
-		return stick.Errorf(stick.CodeUsage, "no harness is named; to connect none, say %s", none).With("field", "harness")
+		return stick.Errorf(stick.CodeUsage, "no harness is named; to connect none, say %s", none).
+			With("field", "harness")
 	}
 
 	c.Harnesses = names
@@ -157,7 +165,8 @@ func setHarnesses(c *initChoices, answer string) error {
 func (a *app) askInit(
 	ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
 ) (ok bool, err error) {
-	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. Nothing changes before the last question.\n", s.path))
+	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. "+
+		"Nothing changes before the last question.\n", s.path))
 
 	// A flag has answered its question, and some questions don't arise.
 	for _, q := range initQuestions {

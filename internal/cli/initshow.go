@@ -71,7 +71,8 @@ func (p *page) initPlan(s *initSite, plan initPlan) {
 	}
 
 	p.linef("  merge approved tasks into %s, once you have them", file(plan.integration))
-	p.linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s", p.next(stick.Cmd("tt uninstall")))
+	p.linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s",
+		p.next(stick.Cmd("tt uninstall")))
 }
 
 // roomOf says what became of the room.

@@ -46,14 +46,21 @@ func (a *app) installCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server",
 		Args: between(0, -1, ""),
-		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " + strings.Join(harness.Names(), ", ") + ".\n" +
-			"Without a name, show which of them were found and what would change, and ask. If nobody can be asked, exit with 2.\n" +
-			"For " + strings.Join(harness.SnippetNames(), ", ") + " print what to paste into their configuration, and write nothing.\n\n" +
-			"tt install git puts two hooks into the repository of the working directory. They refuse an agent's commit if the room's\n" +
-			"policy doesn't let the agent edit, or if it takes along what others have edited; otherwise they run the hooks that were there\n" +
-			"before. With --pre-push, a third hook refuses an agent's push that carries along commits of others. tt install links adds the\n" +
+		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " +
+			strings.Join(harness.Names(), ", ") + ".\n" +
+			"Without a name, show which of them were found and what would change, and ask. " +
+			"If nobody can be asked, exit with 2.\n" +
+			"For " + strings.Join(harness.SnippetNames(), ", ") +
+			" print what to paste into their configuration, and write nothing.\n\n" +
+			"tt install git puts two hooks into the repository of the working directory. " +
+			"They refuse an agent's commit if the room's\n" +
+			"policy doesn't let the agent edit, or if it takes along what others have edited; " +
+			"otherwise they run the hooks that were there\n" +
+			"before. With --pre-push, a third hook refuses an agent's push that carries along commits of " +
+			"others. tt install links adds the\n" +
 			"commands talking-stick, agent-roster, worker, review-gate and bb, which are tt under other names.\n\n" +
-			"Everything else in the files stays as it is. Before the first change of a file, a copy goes to the data directory.",
+			"Everything else in the files stays as it is. Before the first change of a file, " +
+			"a copy goes to the data directory.",
 	}
 
 	f := c.Flags()
@@ -65,7 +72,8 @@ func (a *app) installCmd() *cobra.Command {
 		"with git: also the hook pre-push, which names commits of other agents that a push carries along")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.prePush && !o.all && !slices.Contains(args, install.Git) {
-			return stick.Errorf(stick.CodeUsage, "--pre-push is a hook of git's").With("field", "pre-push").Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
+			return stick.Errorf(stick.CodeUsage, "--pre-push is a hook of git's").With("field", "pre-push").
+				Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
 		}
 
 		return a.runInstall(c.Context(), args, o)
@@ -78,11 +86,15 @@ func (a *app) uninstallCmd() *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
-		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of them) and into the hooks of the\n" +
-			"repository of the working directory. What several harnesses share stays as long as one of them uses it. Your data\n" +
-			"stays, and so does .talking-stick.toml. With --data, the database and the copies of uncommitted work go, too, after a question\n" +
+		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, " +
+			"all of them) and into the hooks of the\n" +
+			"repository of the working directory. " +
+			"What several harnesses share stays as long as one of them uses it. Your data\n" +
+			"stays, and so does .talking-stick.toml. " +
+			"With --data, the database and the copies of uncommitted work go, too, after a question\n" +
 			"that names them with their sizes; only a person may do that, and nothing brings them back.\n\n" +
-			"An MCP server of the npm program of the same name goes, too. Without a name, show what would change, and ask if there is a terminal.\n" +
+			"An MCP server of the npm program of the same name goes, too. " +
+			"Without a name, show what would change, and ask if there is a terminal.\n" +
 			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
 	}
 
@@ -97,7 +109,8 @@ func (a *app) uninstallCmd() *cobra.Command {
 		case o.yes && !o.data:
 			return stick.Errorf(stick.CodeUsage, "--yes is for --data").With("field", "yes")
 		case o.data && (o.project || !o.all):
-			return stick.Errorf(stick.CodeUsage, "--data goes with all of tt: name no harness, and no project").With("field", "data")
+			return stick.Errorf(stick.CodeUsage,
+				"--data goes with all of tt: name no harness, and no project").With("field", "data")
 		}
 
 		return a.runInstall(c.Context(), args, o)
@@ -225,7 +238,8 @@ func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDa
 		// What is wrong with the data keeps nobody from removing tt.
 		return res, nil
 	case o.data && !by.ActsAsPerson():
-		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").Hintf("ask a person to run it")
+		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").
+			Hintf("ask a person to run it")
 	}
 
 	return e.RemoveData(ctx, engine.RemoveDataParams{Caller: by})
@@ -240,7 +254,8 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 		case !ok:
 			others = append(others, name)
 		case t.Project != "":
-			return nil, nil, stick.Errorf(stick.CodeUsage, "for %s tt only knows what belongs into a person's own configuration", s.Title).With("field", "project").
+			return nil, nil, stick.Errorf(stick.CodeUsage, "for %s tt only knows what belongs into a "+
+				"person's own configuration", s.Title).With("field", "project").
 				Hintf("leave out --project: %s", stick.Cmd("tt install <harness>", name))
 		default:
 			pasted = append(pasted, s)

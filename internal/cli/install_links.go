@@ -41,7 +41,8 @@ func (a *app) changeLinks(tt string, o installOptions) (changed []string, err er
 				err = e.Err
 			}
 
-			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s", link, err.Error()).With("path", link).
+			return changed, stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %s",
+				link, err.Error()).With("path", link).
 				Hintf("look at what is there; tt didn't change it")
 		}
 

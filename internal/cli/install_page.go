@@ -42,7 +42,8 @@ func (p *page) showInstalled(res installResult) {
 		if res.Applied || res.removing {
 			p.linef("%-12s %s", "links", shown("nothing to change"))
 		} else {
-			p.linef("no harness was found; to install for one, name it: %s", stick.Names(harness.Names(), len(harness.Rows)))
+			p.linef("no harness was found; to install for one, name it: %s",
+				stick.Names(harness.Names(), len(harness.Rows)))
 		}
 	}
 
@@ -59,8 +60,8 @@ func (p *page) showInstalled(res installResult) {
 		p.linef("the data stays in %s", res.DataDir)
 		for _, d := range res.Data {
 			if d.What == engine.DataCopies {
-				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s", d.Path, inBytes(d.Bytes),
-					p.next(stick.Cmd("tt uninstall --data")))
+				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s",
+					d.Path, inBytes(d.Bytes), p.next(stick.Cmd("tt uninstall --data")))
 			}
 		}
 	case res.Applied && len(res.Steps) > 0:
@@ -99,12 +100,14 @@ func (p *page) showDataRemoval(res installResult) {
 // showSnippet shows what a person pastes, or takes out again.
 func (p *page) showSnippet(s harness.Snippet, removing bool) {
 	if removing {
-		p.linef("%-12s tt has written nothing there; take the server %s out of %s yourself", s.Harness, harness.ServerName, s.File)
+		p.linef("%-12s tt has written nothing there; take the server %s out of %s yourself",
+			s.Harness, harness.ServerName, s.File)
 		return
 	}
 	p.linef("%-12s paste this into %s, beside what is there:", s.Harness, s.File)
 	p.text("    ", s.Text)
-	p.linef("%-12s nobody has tried it in %s; it gets no hooks, so tell its agent to use the tools of %s", "", s.Title, harness.ServerName)
+	p.linef("%-12s nobody has tried it in %s; it gets no hooks, so tell its agent to use the tools of %s",
+		"", s.Title, harness.ServerName)
 }
 
 // showStep shows a change of a file.

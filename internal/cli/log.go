@@ -186,6 +186,7 @@ func (a *app) setStamp(name string, at stick.Time) bool {
 
 func (p *page) showFaults(f *faults) {
 	if f != nil {
-		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)", "note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, f.Path)
+		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",
+			"note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, f.Path)
 	}
 }

@@ -92,6 +92,6 @@ func (p *page) sayRefused(r refusedHook) stick.Words {
 	if r.Session != "" {
 		who += stick.Wordsf(" (session %s)", r.Session)
 	}
-	return stick.Wordsf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)", who, p.ago(r.At), engine.OlderHooksMean,
-		stick.Cmd("tt install <harness>", r.Harness).As(p.as))
+	return stick.Wordsf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)",
+		who, p.ago(r.At), engine.OlderHooksMean, stick.Cmd("tt install <harness>", r.Harness).As(p.as))
 }

@@ -16,7 +16,8 @@ func (a *app) workerStopCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task",
 		Args: between(1, 1, "the name of a task"),
-		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. The task stays as it is, and what the\n" +
+		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. " +
+			"The task stays as it is, and what the\n" +
 			"command has committed or left in the worktree stays, too.",
 	}
 
@@ -103,7 +104,8 @@ func (p *page) showRuns(t task.WorkerShowResult) {
 	if n := len(t.Runs); n > 0 {
 		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task logs <task_id>", t.TaskID)))
 		if r := t.Runs[n-1]; r.Restarts > 0 && (r.State.Live() || r.Waits) {
-			p.linef("  %-12s starts again when the task comes back, at most %s", "restart", stick.Count(r.Restarts, "time"))
+			p.linef("  %-12s starts again when the task comes back, at most %s",
+				"restart", stick.Count(r.Restarts, "time"))
 		}
 	}
 }
@@ -115,8 +117,10 @@ func (a *app) workerLogsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs <task>", Short: "Show what the worker's command of a task prints",
 		Args: between(1, 1, "the name of a task"),
-		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex write as JSON is shown as readable\n" +
-			"lines: tool and file, text, result. How the command ended is told on standard error. Of a very long output tt keeps the first MiB and\n" +
+		Long: "Show the end of what the command has printed, also while it runs. " +
+			"What Claude Code and Codex write as JSON is shown as readable\n" +
+			"lines: tool and file, text, result. How the command ended is told on standard error. " +
+			"Of a very long output tt keeps the first MiB and\n" +
 			"the last 4 to 8 MiB, for 14 days; after that the last MiB.",
 	}
 
@@ -128,7 +132,8 @@ func (a *app) workerLogsCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if lines < 0 || p.Run < 0 || p.Attempt < 0 {
-			return stick.Errorf(stick.CodeUsage, "--lines, --run and --attempt can't be negative").With("field", "lines")
+			return stick.Errorf(stick.CodeUsage, "--lines, --run and --attempt can't be negative").
+				With("field", "lines")
 		}
 
 		p.TaskID, p.Where, p.Lines = args[0], path.where(), &lines

@@ -35,7 +35,8 @@ func (a *app) mcpCmd() *cobra.Command {
 	var plugin bool
 	c := &cobra.Command{
 		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: noArgs,
-		Long: "Serve tt's operations as tools of the Model Context Protocol. Harnesses start this server, and it ends with its client. The\n" +
+		Long: "Serve tt's operations as tools of the Model Context Protocol. " +
+			"Harnesses start this server, and it ends with its client. The\n" +
 			"tools do the same as the commands, for the same member.",
 	}
 
@@ -44,7 +45,8 @@ func (a *app) mcpCmd() *cobra.Command {
 		"as a plugin of the harness starts it: without tools, if tt install has registered a server that has them")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if tools != "core" && tools != "all" {
-			return stick.Errorf(stick.CodeUsage, "--tools must be core or all, not %q", stick.Clip(tools, 40)).With("field", "tools")
+			return stick.Errorf(stick.CodeUsage, "--tools must be core or all, not %q",
+				stick.Clip(tools, 40)).With("field", "tools")
 		}
 
 		return a.serveTools(c.Context(), tools == "all", plugin)
@@ -187,7 +189,8 @@ func (c *connection) connectionNumber(by core.Caller) (int, error) {
 	sum := sha256.Sum256([]byte(by.First().Seed()))
 	n, lock, err := dir.TakeConnection(hex.EncodeToString(sum[:16]))
 	if err != nil {
-		return 0, stick.Errorf(stick.CodeDataDirNotWritable, "the connection can't be told apart from others: %v", err).With("path", c.dir).
+		return 0, stick.Errorf(stick.CodeDataDirNotWritable,
+			"the connection can't be told apart from others: %v", err).With("path", c.dir).
 			Hintf("make the data directory writable for the MCP server")
 	}
 

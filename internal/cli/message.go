@@ -94,7 +94,8 @@ func (m *messageFlags) sendParams(
 	}
 
 	if m.stdin && hasBody {
-		return p, stick.Errorf(stick.CodeUsage, "give the body on the command line or on standard input, not on both").With("field", "body")
+		return p, stick.Errorf(stick.CodeUsage,
+			"give the body on the command line or on standard input, not on both").With("field", "body")
 	}
 
 	if m.stdin {
@@ -123,8 +124,10 @@ func (a *app) msgSendCmd() *cobra.Command {
 	var body string
 	c := &cobra.Command{
 		Use: "send <recipient>[,…] [body]", Short: "Send a message", Args: recipientAndBody,
-		Long: "Send a message to members of the room. Name them in full, or by their harness if only one of them runs in it now; room means\n" +
-			"all members, and system only the log. If you aren't in the room, you join it. A message never moves the stick.",
+		Long: "Send a message to members of the room. " +
+			"Name them in full, or by their harness if only one of them runs in it now; room means\n" +
+			"all members, and system only the log. If you aren't in the room, you join it. " +
+			"A message never moves the stick.",
 	}
 
 	m.addFlags(c)
@@ -135,7 +138,8 @@ func (a *app) msgSendCmd() *cobra.Command {
 		hasBody := c.Flags().Changed("body")
 		if len(args) > 1 {
 			if hasBody {
-				return stick.Errorf(stick.CodeUsage, "give the body by --body or as an argument, not by both").With("field", "body")
+				return stick.Errorf(stick.CodeUsage,
+					"give the body by --body or as an argument, not by both").With("field", "body")
 			}
 
 			body, hasBody = args[1], true
@@ -157,7 +161,8 @@ func (a *app) msgSendCmd() *cobra.Command {
 func recipientAndBody(c *cobra.Command, args []string) error {
 	err := between(1, 2, "a recipient and a body")(c, args)
 	if len(args) > 2 {
-		return stick.AsError(err).Hintf("put the body in quotes: %s", stick.Cmd("tt msg send <agent> …", stick.Clip(args[0], 60)))
+		return stick.AsError(err).Hintf("put the body in quotes: %s",
+			stick.Cmd("tt msg send <agent> …", stick.Clip(args[0], 60)))
 	}
 	return err
 }
@@ -175,7 +180,10 @@ var deliveries = []struct {
 	one, many string
 }{
 	{stick.DeliveryListening, "%s is woken now", "%s are woken now"},
-	{stick.DeliveryDelayed, "%s is idle and is woken later: you have woken each other several times", "%s are idle and are woken later: you have woken each other several times"},
+	{
+		stick.DeliveryDelayed, "%s is idle and is woken later: you have woken each other several times",
+		"%s are idle and are woken later: you have woken each other several times",
+	},
 	{stick.DeliveryNextTool, "%s sees it after its next tool call", "%s see it after their next tool call"},
 	{stick.DeliveryNextPrompt, "%s sees it at its next prompt or tt call", "%s see it at their next prompt or tt call"},
 	{stick.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
@@ -223,7 +231,8 @@ func (p *page) showSent(res engine.SendMessageResult) {
 		p.linef("  not sent to %s%s: gone", res.LeftOut[0], andMore(n-1))
 	}
 	if res.Contract != nil {
-		p.linef("  %s messages should also say: %s", res.Category, stick.Names(res.Contract.Missing, len(res.Contract.Missing)))
+		p.linef("  %s messages should also say: %s",
+			res.Category, stick.Names(res.Contract.Missing, len(res.Contract.Missing)))
 	}
 	if res.Note != "" {
 		p.linef("note: %s", res.Note)
@@ -241,7 +250,8 @@ func (a *app) msgShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <message>", Short: "Show a message, and who has seen or accepted it",
 		Args: between(1, 1, "the number of a message"),
-		Long: "Show a message, and which recipient has seen or accepted it. Every member may look, and looking marks nothing as read.",
+		Long: "Show a message, and which recipient has seen or accepted it. " +
+			"Every member may look, and looking marks nothing as read.",
 	}
 
 	path := atPath(c)
@@ -323,7 +333,8 @@ func (a *app) msgReadCmd() *cobra.Command {
 		return seen
 	}, &cobra.Command{
 		Use: "read [message]…", Short: "Mark messages as read",
-		Long: "Mark messages as read. To accept them, use tt ack. After a long absence --all marks every unread message, also those that you\n" +
+		Long: "Mark messages as read. To accept them, use tt ack. " +
+			"After a long absence --all marks every unread message, also those that you\n" +
 			"were never shown; those that wait for you to accept them still do.",
 	})
 
@@ -333,7 +344,8 @@ func (a *app) msgReadCmd() *cobra.Command {
 		case !all:
 			return between(1, -1, "the number of a message, or --all")(c, args)
 		case len(args) > 0:
-			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both", stick.Clip(args[0], 60)).With("field", "all")
+			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both",
+				stick.Clip(args[0], 60)).With("field", "all")
 		}
 
 		return nil
@@ -345,7 +357,8 @@ func (a *app) msgReadCmd() *cobra.Command {
 func (a *app) ackCmd() *cobra.Command {
 	return a.markCmd(func() marking { return accepted }, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",
-		Long: "Accept messages: you have seen them and will act on them. tt tells their senders, and wakes them if they wait.",
+		Long: "Accept messages: you have seen them and will act on them. " +
+			"tt tells their senders, and wakes them if they wait.",
 	})
 }
 
@@ -416,7 +429,8 @@ func parseNumbers(what string, args []string) ([]int64, error) {
 	for i, s := range args {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 1 {
-			return nil, stick.Errorf(stick.CodeUsage, "a %s is named by its number, not %q", what, stick.Clip(s, 40)).With("field", what+"_id")
+			return nil, stick.Errorf(stick.CodeUsage, "a %s is named by its number, not %q",
+				what, stick.Clip(s, 40)).With("field", what+"_id")
 		}
 		ids[i] = n
 	}

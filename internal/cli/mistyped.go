@@ -27,12 +27,18 @@ var otherWordRows = []otherWord{
 	{"tt", "start begin", "start on the task of this worktree", "tt task start"},
 	{"tt", "lock claim acquire grab get hold turn checkout", "wait for the stick, and take it", "tt wait"},
 	{"tt", "lock claim acquire grab get hold turn who-has whose owner holder", "see who holds it", "tt status"},
-	{"tt", "done finish finished unlock free drop end commit handover hand-over give", "hand the stick over", "tt release --status … --next-action …"},
+	{
+		"tt", "done finish finished unlock free drop end commit handover hand-over give",
+		"hand the stick over", "tt release --status … --next-action …",
+	},
 	{"tt", "done finish finished", "end the task of this worktree", "tt task done"},
 	{"tt", "steal force takeover take-over", "take over from a holder that is gone", "tt take --reason …"},
 	{"tt", "send say tell message ask mail post chat dm broadcast reply", "send a message", "tt msg send <agent> …"},
 	{"tt", "messages read mailbox recv receive", "read your messages", "tt inbox"},
-	{"tt", "agents agent-list ps who members users people team sessions", "see who is here, and what each does", "tt status"},
+	{
+		"tt", "agents agent-list ps who members users people team sessions",
+		"see who is here, and what each does", "tt status",
+	},
 	{"tt", "tasks todo todos jobs issues board queue workers worktrees", "list the tasks", "tt task list"},
 	{"tt", "new spawn add create assign-task run-task", "create a task", "tt task new <task> --description …"},
 	{"tt", "review approve accept", "approve a task", "tt task approve <task>"},
@@ -55,7 +61,10 @@ var otherWordRows = []otherWord{
 	{"tt", "restore recover backup stash snapshots", "see the copies of uncommitted work", "tt rescue list"},
 	{"tt", "rollback revert", "take a call of a tool back", "tt undo"},
 	{"tt", "settings setting options option prefs preferences set", "see where things are set", "tt config"},
-	{"tt", "settings setting options option prefs preferences set", "see and change the rules of the room", "tt policy"},
+	{
+		"tt", "settings setting options option prefs preferences set",
+		"see and change the rules of the room", "tt policy",
+	},
 	{"tt", "rules enforce mode", "see the rules of the room", "tt policy"},
 	{"tt", "notifications alert alerts bell watchdog", "be told when something needs you", "tt notify"},
 	{"tt", "note", "leave a note", "tt notes add …"},
@@ -148,10 +157,12 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 // guesses are the commands that a mistyped word may be taken for where no person reads. They only read,
 // because an agent that follows a hint runs it.
 var guesses = []string{
-	"tt calls", "tt changes", "tt config", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox", "tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
-	"tt policy", "tt reservations", "tt roster", "tt session", "tt session env", "tt session list", "tt session path", "tt session role",
-	"tt state", "tt status", "tt task", "tt task diff", "tt task export", "tt task list", "tt task logs", "tt task prompt", "tt task show", "tt timeline",
-	"tt version", "tt whoami",
+	"tt calls", "tt changes", "tt config", "tt conflicts", "tt doctor", "tt events", "tt help", "tt inbox",
+	"tt list", "tt log", "tt msg", "tt msg recv", "tt msg show", "tt notes", "tt notes list",
+	"tt policy", "tt reservations", "tt roster",
+	"tt session", "tt session env", "tt session list", "tt session path", "tt session role",
+	"tt state", "tt status", "tt task", "tt task diff", "tt task export", "tt task list", "tt task logs",
+	"tt task prompt", "tt task show", "tt timeline", "tt version", "tt whoami",
 }
 
 // nearestCommands returns the commands that a mistyped word was probably meant to be: any for a person at a
@@ -232,9 +243,12 @@ func editDistance(typed, name string) (edits int, near bool) {
 
 // otherFlagRows name the flag that does what a flag of other programs does.
 var otherFlagRows = map[string]string{
-	"message": "status", "msg": "status", "next": "next-action", "todo": "next-action", "desc": "description", "title": "description",
-	"why": "reason", "because": "reason", "dry-run": "print", "no-pager": "pager", "tail": "follow", "watch": "follow", "output-format": "json", "format": "json",
-	"user": "as", "agent": "as", "dir": "path", "directory": "path", "colour": "color", "max": "limit", "count": "limit",
+	"message": "status", "msg": "status", "next": "next-action", "todo": "next-action",
+	"desc": "description", "title": "description", "why": "reason", "because": "reason",
+	"dry-run": "print", "no-pager": "pager", "tail": "follow", "watch": "follow",
+	"output-format": "json", "format": "json",
+	"user": "as", "agent": "as", "dir": "path", "directory": "path", "colour": "color",
+	"max": "limit", "count": "limit",
 }
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
@@ -268,7 +282,8 @@ func explainValue(e *stick.Error, bad *pflag.InvalidValueError) {
 		"duration": "a duration such as 90s or 45m", "int": "a number", "int64": "a number", "bool": "true or false",
 	}
 	if kind := kinds[bad.GetFlag().Value.Type()]; kind != "" {
-		e.Message = stick.Errorf(stick.CodeUsage, "--%s must be %s, not %q", bad.GetFlag().Name, kind, stick.Name(bad.GetValue()).Cut(40)).Message
+		e.Message = stick.Errorf(stick.CodeUsage, "--%s must be %s, not %q",
+			bad.GetFlag().Name, kind, stick.Name(bad.GetValue()).Cut(40)).Message
 	}
 	e.With("field", bad.GetFlag().Name)
 }

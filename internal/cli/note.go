@@ -12,7 +12,8 @@ import (
 func (a *app) notesCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "notes", Short: "Add, list and resolve notes", Args: noArgs,
-		Long: "Notes stay until somebody resolves them; a message is for those who are here now, and a handoff is for the next holder.",
+		Long: "Notes stay until somebody resolves them; a message is for those who are here now, " +
+			"and a handoff is for the next holder.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(a.notesAddCmd(), a.notesListCmd(), a.notesResolveCmd())
@@ -29,7 +30,8 @@ func (a *app) notesAddCmd() *cobra.Command {
 		p := engine.AddNoteParams{Where: path.where(), AboutTurn: turn}
 		switch {
 		case stdin && len(args) > 0:
-			return stick.Errorf(stick.CodeUsage, "give the note on the command line or on standard input, not on both").With("field", "body")
+			return stick.Errorf(stick.CodeUsage,
+				"give the note on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
 			var err error
 			if p.Body, err = readBody(a.input(), stick.MaxNote); err != nil {

@@ -14,9 +14,12 @@ func (a *app) pauseCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it",
 		Args: between(1, 1, "a reason in quotes"),
-		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, and agents shouldn't edit: the policy enforce\n" +
-			"says whether their edits are denied or told, also those of the holder and in worktrees of tasks. You aren't hindered.\n\n" +
-			"The holder keeps the stick, waits go on, and nobody loses a place. Messages, notes and reservations work. The reason is told\n" +
+		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, " +
+			"and agents shouldn't edit: the policy enforce\n" +
+			"says whether their edits are denied or told, also those of the holder and in worktrees of " +
+			"tasks. You aren't hindered.\n\n" +
+			"The holder keeps the stick, waits go on, and nobody loses a place. " +
+			"Messages, notes and reservations work. The reason is told\n" +
 			"to everybody; tt pause again replaces it.",
 	}
 
@@ -25,7 +28,8 @@ func (a *app) pauseCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.PauseRoomResult, error) {
 			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.where(), Reason: args[0]})
 		}, func(p *page, res engine.PauseRoomResult) {
-			p.linef("the room of %s is%s paused: %s", res.Path, already(res.Already), stick.Quote(res.Paused.Reason, stick.MaxBody))
+			p.linef("the room of %s is%s paused: %s",
+				res.Path, already(res.Already), stick.Quote(res.Paused.Reason, stick.MaxBody))
 			if res.Owner != nil {
 				p.linef("%s keeps the stick", *res.Owner)
 			}
@@ -40,7 +44,8 @@ func (a *app) pauseCmd() *cobra.Command {
 func (a *app) resumeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: between(0, 1, "a path"),
-		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, the next that waits gets it. All time\n" +
+		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, " +
+			"the next that waits gets it. All time\n" +
 			"limits of the turn begin anew.",
 	}
 

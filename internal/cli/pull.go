@@ -13,8 +13,10 @@ func (a *app) workerPRCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "pr <task>", Short: "Open a task's pull request, or see what became of it",
 		Args: between(1, 1, "the name of a task"),
-		Long: "Push the commit that a task's worker has offered, and open a pull request for it with the program of the forge: gh for GitHub, glab\n" +
-			"for GitLab; or with the command of [pr] in .talking-stick.toml. Run it again to push a newer commit, and to learn what became of\n" +
+		Long: "Push the commit that a task's worker has offered, " +
+			"and open a pull request for it with the program of the forge: gh for GitHub, glab\n" +
+			"for GitLab; or with the command of [pr] in .talking-stick.toml. " +
+			"Run it again to push a newer commit, and to learn what became of\n" +
 			"it: a task that was merged there is completed.",
 	}
 
