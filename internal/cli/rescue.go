@@ -19,10 +19,14 @@ import (
 func (a *app) rescueCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: noArgs,
-		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and untracked files. tt makes one after\n" +
-			"a takeover, before the new holder changes anything, and smaller ones, snapshots, before and after the calls of agents' tools.\n" +
-			"Rescues lie in the data directory, not in your repository, and go after 14 days. The first six characters of an id are enough\n" +
-			"where no other begins with them. [snapshots] never in .talking-stick.toml names files that are never copied, and\n" +
+		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, " +
+			"deleted and untracked files. tt makes one after\n" +
+			"a takeover, before the new holder changes anything, and smaller ones, snapshots, " +
+			"before and after the calls of agents' tools.\n" +
+			"Rescues lie in the data directory, not in your repository, and go after 14 days. " +
+			"The first six characters of an id are enough\n" +
+			"where no other begins with them. " +
+			"[snapshots] never in .talking-stick.toml names files that are never copied, and\n" +
 			"tt policy set snapshots=off has a room make none.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
@@ -39,8 +43,10 @@ func (a *app) rescueListCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"},
 		Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
-		Long: "List the rescues of the repository, the newest first. It also lists the last commits of branches that an agent has deleted or\n" +
-			"moved, each with the command that makes a branch of it again, and commits that only the repository has and that aren't copied.",
+		Long: "List the rescues of the repository, the newest first. " +
+			"It also lists the last commits of branches that an agent has deleted or\n" +
+			"moved, each with the command that makes a branch of it again, " +
+			"and commits that only the repository has and that aren't copied.",
 	}
 
 	c.Flags().BoolVar(&p.All, "all", false, "list the rescues of all repositories")
@@ -90,7 +96,8 @@ func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
 	// A deleted branch can be made again as long as its last commit is kept.
 	tips := table{indent: "  "}
 	for _, k := range res.Tips {
-		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At), showf("to bring it back: %s", p.next(k.Command())))
+		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At),
+			showf("to bring it back: %s", p.next(k.Command())))
 	}
 
 	p.showTable(tips)
@@ -150,7 +157,8 @@ func (a *app) rescueShowCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <id> [path…]", Short: "Show which files a rescue holds",
 		Args: between(1, -1, "the id of a rescue"),
-		Long: "Show which files a rescue holds, how each of them was, and what is left out, with the reason. Paths are those that this command\n" +
+		Long: "Show which files a rescue holds, how each of them was, and what is left out, " +
+			"with the reason. Paths are those that this command\n" +
 			"prints, or absolute ones; a directory means everything below it.",
 	}
 
@@ -226,7 +234,8 @@ func (p *page) leftOut(all []rescue.LeftOut) {
 // showNestedRescues names the rescues of repositories inside a checkout.
 func (p *page) showNestedRescues(all []rescue.Nested) {
 	for _, n := range all {
-		p.linef("the repository in %s has a rescue of its own: %s", file(n.Path), p.next(stick.Cmd("tt rescue show <id>", n.ID)))
+		p.linef("the repository in %s has a rescue of its own: %s",
+			file(n.Path), p.next(stick.Cmd("tt rescue show <id>", n.ID)))
 	}
 }
 
@@ -247,7 +256,8 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 			case res.Diff == "":
 				p.linef("nothing differs from %s", file(res.Checkout))
 			case res.Cut:
-				p.linef("the rest is cut off; name paths to see more: %s", p.next(stick.Cmd("tt rescue diff <id> <path>", res.ID)))
+				p.linef("the rest is cut off; name paths to see more: %s",
+					p.next(stick.Cmd("tt rescue diff <id> <path>", res.ID)))
 			}
 		})
 	}
@@ -259,9 +269,12 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "restore <id> [path…]", Short: "Bring back what a rescue holds",
 		Args: between(1, -1, "the id of a rescue"),
-		Long: "Bring back the files of a rescue. If the checkout is on the same commit and those files have no other changes, deletions and the\n" +
-			"index come back too. Nothing is lost by it: a file that has changed since stays, and the rescued one is put beside it, as\n" +
-			"FILE.rescued-ID. An agent may restore only what it may edit now. The exit status is 8 if something couldn't be restored.\n" +
+		Long: "Bring back the files of a rescue. If the checkout is on the same commit and those files " +
+			"have no other changes, deletions and the\n" +
+			"index come back too. Nothing is lost by it: a file that has changed since stays, " +
+			"and the rescued one is put beside it, as\n" +
+			"FILE.rescued-ID. An agent may restore only what it may edit now. " +
+			"The exit status is 8 if something couldn't be restored.\n" +
 			"--path names another checkout of the repository.",
 	}
 
@@ -286,9 +299,12 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good",
 		Args: between(1, 1, "the id of a rescue, or a path"),
-		Long: "Remove a rescue, or take a file out of all rescues and snapshots of the repository, with the bytes on the disk: for a secret that\n" +
-			"was copied. A path is relative to the top level of the checkout, as tt rescue show prints it, or absolute; a directory means\n" +
-			"everything below it. Write ./ before a path that looks like an id. Nothing brings back what is forgotten. Only a person may do\n" +
+		Long: "Remove a rescue, or take a file out of all rescues and snapshots of the repository, " +
+			"with the bytes on the disk: for a secret that\n" +
+			"was copied. A path is relative to the top level of the checkout, as tt rescue show prints it, " +
+			"or absolute; a directory means\n" +
+			"everything below it. Write ./ before a path that looks like an id. " +
+			"Nothing brings back what is forgotten. Only a person may do\n" +
 			"it. A file that is still there is copied again, unless [snapshots] never in .talking-stick.toml names it.",
 	}
 
@@ -318,7 +334,8 @@ func (p *page) showForgotten(res guard.ForgetRescueResult) {
 
 	p.linef("%s is forgotten: %s had it", file(res.File), stick.Count(len(res.Rescues), "rescue"))
 	for _, id := range res.Unread {
-		p.linef("%s is damaged, and nobody can say what it has; remove it: %s", id, p.next(stick.Cmd("tt rescue forget <id>", id)))
+		p.linef("%s is damaged, and nobody can say what it has; remove it: %s",
+			id, p.next(stick.Cmd("tt rescue forget <id>", id)))
 	}
 
 	if res.Kept {
@@ -411,7 +428,8 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 		p.leftOut(r.LeftOut)
 	case strings.HasPrefix(string(res.RescueWhy), "failed: "):
 		// The other reasons aren't failures: there was nothing to keep, or the room keeps nothing.
-		p.linef("what is uncommitted wasn't kept: %s", stick.Words(strings.TrimPrefix(string(res.RescueWhy), "failed: ")))
+		p.linef("what is uncommitted wasn't kept: %s",
+			stick.Words(strings.TrimPrefix(string(res.RescueWhy), "failed: ")))
 	}
 }
 
@@ -424,7 +442,8 @@ func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Comple
 			return e.ListRescues(ctx, guard.ListRescuesParams{Where: at, All: true})
 		}
 		return res, nil
-	}, func(r guard.ListRescuesResult) []rescue.Manifest { return r.Rescues }, func(m rescue.Manifest) cobra.Completion {
-		return describedWord(m.ID, string(rescueOrigin(m)))
-	})
+	}, func(r guard.ListRescuesResult) []rescue.Manifest { return r.Rescues },
+		func(m rescue.Manifest) cobra.Completion {
+			return describedWord(m.ID, string(rescueOrigin(m)))
+		})
 }

@@ -34,10 +34,14 @@ func (a *app) reserveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them",
 		Args: between(1, -1, "a file, a directory or a pattern"),
-		Long: "Reserve files, directories and patterns for yourself. Write them as seen from the root of the workspace: * and ? match within\n" +
-			"a name, ** matches any directories, and a directory means everything below it. Put quotes around patterns, or the shell\n" +
-			"expands them. If somebody else has reserved the same paths, you are refused. If your paths overlap only in part, tt tells both\n" +
-			"of you, with a path as an example. A reservation ends with tt unreserve, with your session, or some time after your last act.",
+		Long: "Reserve files, directories and patterns for yourself. " +
+			"Write them as seen from the root of the workspace: * and ? match within\n" +
+			"a name, ** matches any directories, and a directory means everything below it. " +
+			"Put quotes around patterns, or the shell\n" +
+			"expands them. If somebody else has reserved the same paths, you are refused. " +
+			"If your paths overlap only in part, tt tells both\n" +
+			"of you, with a path as an example. A reservation ends with tt unreserve, with your session, " +
+			"or some time after your last act.",
 	}
 
 	c.Flags().DurationVar(&ttl, "ttl", stick.DefaultReservationTTL, "how long it lasts after your last act")
@@ -70,7 +74,8 @@ func (p *page) showReserved(res engine.ReservePathsResult) {
 	}
 
 	for _, v := range res.Reservations {
-		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), string(v.Pattern), already(res.Already), p.until(v.ExpiresAt))
+		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), string(v.Pattern),
+			already(res.Already), p.until(v.ExpiresAt))
 	}
 
 	for _, m := range res.Overlaps {
@@ -79,9 +84,11 @@ func (p *page) showReserved(res engine.ReservePathsResult) {
 		case m.Stale && m.Overlap == glob.Exact:
 			p.linef("you took it over from %s, whose process is %s; tt has told it", m.Agent, m.Verdict)
 		case m.Stale:
-			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody", string(m.Pattern), m.Agent, m.Witness)
+			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody",
+				string(m.Pattern), m.Agent, m.Witness)
 		default:
-			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"), string(m.Pattern), m.Agent, m.Witness)
+			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"),
+				string(m.Pattern), m.Agent, m.Witness)
 			p.linef("agree who changes what: %s", p.next(stick.Cmd("tt msg send <agent> …", m.Agent)))
 		}
 	}
@@ -95,7 +102,8 @@ func (a *app) unreserveCmd() *cobra.Command {
 	var p engine.ReleasePathsParams
 	c := &cobra.Command{
 		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: between(0, -1, ""),
-		Long: "Release paths that you reserved, by the pattern or the number that tt reservations shows. A person can release anybody's\n" +
+		Long: "Release paths that you reserved, by the pattern or the number that tt reservations shows. " +
+			"A person can release anybody's\n" +
 			"reservation by its number.",
 	}
 
@@ -104,7 +112,8 @@ func (a *app) unreserveCmd() *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if p.All && len(args) > 0 {
-			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both", stick.Clip(args[0], 60)).With("field", "all")
+			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both",
+				stick.Clip(args[0], 60)).With("field", "all")
 		}
 
 		for _, arg := range args {
@@ -195,8 +204,10 @@ func (a *app) mayEditCmd() *cobra.Command {
 	var p guard.MayEditParams
 	c := &cobra.Command{
 		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: between(0, -1, ""),
-		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. Exit status 0 means yes, and 4 means no. With\n" +
-			"enforce=warn the answer is always yes, and says what is against the rules. The hooks that tt install sets up ask the same before every edit.",
+		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. " +
+			"Exit status 0 means yes, and 4 means no. With\n" +
+			"enforce=warn the answer is always yes, and says what is against the rules. " +
+			"The hooks that tt install sets up ask the same before every edit.",
 	}
 
 	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
@@ -229,7 +240,8 @@ func (p *page) mayEdit(res guard.MayEditResult) {
 	case res.Enforce == stick.EnforceOff && res.Holder != "":
 		p.linef("%s: this room doesn't enforce turns, but %s has the stick", p.strong("yes"), res.Holder)
 	case res.Enforce == stick.EnforceOff:
-		p.linef("%s: this room doesn't enforce turns (%s: enforce is off)", p.strong("yes"), p.next(stick.Cmd("tt policy")))
+		p.linef("%s: this room doesn't enforce turns (%s: enforce is off)",
+			p.strong("yes"), p.next(stick.Cmd("tt policy")))
 	default:
 		p.linef("%s", p.strong("yes"))
 	}

@@ -28,7 +28,8 @@ func (a *app) workerApproveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "approve <task>", Short: "Approve a task's commit and queue it for merging",
 		Args: between(1, 1, "the name of a task"),
-		Long: "Approve exactly the commit that you last saw with show or diff, or the one that --head names. If the branch has moved since,\n" +
+		Long: "Approve exactly the commit that you last saw with show or diff, " +
+			"or the one that --head names. If the branch has moved since,\n" +
 			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
 	}
 
@@ -62,7 +63,8 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 	c := &cobra.Command{
 		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change",
 		Args: between(1, 2, "the name of a task, and what must change"),
-		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one message. With comments you need no further words.",
+		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one " +
+			"message. With comments you need no further words.",
 	}
 
 	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
@@ -73,7 +75,8 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 		p.TaskID, p.Where = args[0], path.where()
 		switch {
 		case stdin && len(args) > 1:
-			return stick.Errorf(stick.CodeUsage, "say what must change on the command line or on standard input, not on both").With("field", "reason")
+			return stick.Errorf(stick.CodeUsage, "say what must change on the command line or on standard "+
+				"input, not on both").With("field", "reason")
 		case stdin:
 			if p.Reason, err = readBody(a.input(), stick.MaxBody); err != nil {
 				return err
@@ -116,7 +119,8 @@ func (p *page) toWorker(res task.WorkerReviewResult) {
 		with = ", with " + stick.Count(res.Comments, "comment")
 	}
 	if res.MessageID != 0 {
-		p.linef("told %s by message %d (%s)%s", res.Worker, res.MessageID, stick.Words(strings.ReplaceAll(string(res.Delivery), "_", " ")), with)
+		p.linef("told %s by message %d (%s)%s",
+			res.Worker, res.MessageID, stick.Words(strings.ReplaceAll(string(res.Delivery), "_", " ")), with)
 	}
 }
 
@@ -153,7 +157,8 @@ func (a *app) workerDiffCmd() *cobra.Command {
 				p.linef("%s", p.strong(showf("%s", gateMark(res.GateFiles))))
 			}
 			if len(res.Conflicts) > 0 {
-				p.linef("%s", p.paint("31", showf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
+				p.linef("%s", p.paint("31",
+					showf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
 			}
 
 			p.showStats(res.Files)
@@ -194,9 +199,12 @@ func (a *app) workerMergeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "merge [task]", Short: "Merge an approved task, the next in the queue, or all",
 		Args: between(0, 1, "the name of a task"),
-		Long: "Merge approved tasks one at a time, in the order of their approval. tt makes the merge without touching any checkout, and runs\n" +
-			"the gate on exactly that commit. Then it moves the branch, if nobody else has moved it. A task that conflicts, or that fails the\n" +
-			"gate, goes back to its worker. If the gate fails on the branch itself, no task is to blame, and the queue waits until the\n" +
+		Long: "Merge approved tasks one at a time, in the order of their approval. " +
+			"tt makes the merge without touching any checkout, and runs\n" +
+			"the gate on exactly that commit. Then it moves the branch, if nobody else has moved it. " +
+			"A task that conflicts, or that fails the\n" +
+			"gate, goes back to its worker. If the gate fails on the branch itself, no task is to blame, " +
+			"and the queue waits until the\n" +
 			"branch has moved.",
 	}
 
@@ -248,7 +256,8 @@ func (p *page) showRemains(indent shown, r task.Remains) {
 	}
 
 	if r.Rescue != "" {
-		p.linef("%skept: %s; to bring it back: %s", indent, paths(r.Kept), p.next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
+		p.linef("%skept: %s; to bring it back: %s",
+			indent, paths(r.Kept), p.next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
 	}
 
 	for _, l := range r.Left {
@@ -372,17 +381,19 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "retry <task>", Short: "Start another attempt at a task that failed",
 		Args: between(1, 1, "the name of a task"),
-		Long: "Start another attempt, on the task's branch if it still exists. Commands of workers from earlier attempts are refused.",
+		Long: "Start another attempt, on the task's branch if it still exists. " +
+			"Commands of workers from earlier attempts are refused.",
 	}
 
 	run.addFlags(c, "a command to start in the worktree, as with spawn")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
-		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
-			p.Caller = by
-			return e.WorkerRetry(c.Context(), p)
-		})
+		return a.spawnTask(c.Context(), p.Where, run,
+			func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+				p.Caller = by
+				return e.WorkerRetry(c.Context(), p)
+			})
 	}
 
 	return c

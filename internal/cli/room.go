@@ -38,7 +38,8 @@ func (a *app) listCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rooms around a path",
 		Args: between(0, 1, "a path"),
-		Long: "List the rooms from a path up to its workspace root, and those below it. It joins nothing and writes nothing.",
+		Long: "List the rooms from a path up to its workspace root, and those below it. " +
+			"It joins nothing and writes nothing.",
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "list every room on this machine")
@@ -80,7 +81,8 @@ func (a *app) listCmd() *cobra.Command {
 					who = stick.Wordsf(" (%s)", *r.ReservedFor)
 				}
 
-				row := t.add(r.Relation, cell{file(cmp.Or(r.Path, r.Key)), "1"}, showf("%s%s, turn %d", r.State, who, r.TurnID))
+				row := t.add(r.Relation, cell{file(cmp.Or(r.Path, r.Key)), "1"},
+					showf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
 					row.below = append(row.below, cell{text: p.gonePath(r.RoomID)})
 				}
@@ -98,7 +100,8 @@ func (a *app) listCmd() *cobra.Command {
 
 // gonePath says of a room that its directory is gone, and how to name the room.
 func (p *page) gonePath(id stick.RoomID) shown {
-	return showf("its directory is gone: use --room %s, or move the room to where its files are now: %s", id, p.next(stick.Cmd("tt join --room <room>", id)))
+	return showf("its directory is gone: use --room %s, or move the room to where its files are now: %s",
+		id, p.next(stick.Cmd("tt join --room <room>", id)))
 }
 
 func (a *app) joinCmd() *cobra.Command {
@@ -106,9 +109,12 @@ func (a *app) joinCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it",
 		Args: between(0, 1, "a path"),
-		Long: "Join the nearest room between a path and its workspace root. If there is none, tt makes one at the root. In a\n" +
-			"directory without git and without a marker such as AGENTS.md, the nearest room above counts. Only tt join makes a room of a whole\n" +
-			"home directory or disk. Joining reopens a closed room, and lets a removed member back in. If the directory of a room is gone, because it was renamed for example,\n" +
+		Long: "Join the nearest room between a path and its workspace root. " +
+			"If there is none, tt makes one at the root. In a\n" +
+			"directory without git and without a marker such as AGENTS.md, the nearest room above counts. " +
+			"Only tt join makes a room of a whole\n" +
+			"home directory or disk. Joining reopens a closed room, and lets a removed member back in. " +
+			"If the directory of a room is gone, because it was renamed for example,\n" +
 			"tt join --room moves the room to the workspace in which you run it.",
 	}
 
@@ -353,7 +359,8 @@ func (a *app) closeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "close [path]", Short: "Close the room: no turns until somebody joins again",
 		Args: between(0, 1, "a path"),
-		Long: "Close the room. The holder of the stick closes it with a handoff. If nobody holds the stick, only a person can close it.",
+		Long: "Close the room. The holder of the stick closes it with a handoff. " +
+			"If nobody holds the stick, only a person can close it.",
 	}
 
 	h.addFlags(c)
@@ -379,7 +386,8 @@ func (a *app) closeCmd() *cobra.Command {
 			})
 			return res, h.explainRefusal(err, stick.Cmd("tt close --status … --next-action …"))
 		}, func(p *page, res engine.CloseRoomResult) {
-			p.linef("the room of %s is closed%s; %s reopens it", res.Path, already(res.Already), p.next(stick.Cmd("tt join")))
+			p.linef("the room of %s is closed%s; %s reopens it",
+				res.Path, already(res.Already), p.next(stick.Cmd("tt join")))
 		})
 	}
 

@@ -23,8 +23,10 @@ func (a *app) rosterCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)",
 		Args: between(0, 1, "a path"),
-		Long: "List the other agents at work in the workspace: harnesses that run in it or in one of its linked worktrees, and the active\n" +
-			"members of its room. The program that started you and those that you started don't count. Exit status 0 means you are alone,\n" +
+		Long: "List the other agents at work in the workspace: " +
+			"harnesses that run in it or in one of its linked worktrees, and the active\n" +
+			"members of its room. The program that started you and those that you started don't count. " +
+			"Exit status 0 means you are alone,\n" +
 			"1 not alone, and 2 that tt couldn't find out.",
 	}
 
@@ -71,7 +73,8 @@ func (p *page) showRoster(res engine.GetRosterResult) {
 	case res.Note != "":
 		p.linef("%s; so tt doesn't know who is at work on it", res.Note)
 	case res.Blind && res.RoomID == "":
-		p.linef("tt can't see processes from here, and there is no room, so it doesn't know who is at work in %s", res.Path)
+		p.linef("tt can't see processes from here, and there is no room, "+
+			"so it doesn't know who is at work in %s", res.Path)
 	case res.Blind:
 		if alone {
 			p.linef("no other member is at work in %s", res.Path)

@@ -51,7 +51,8 @@ func (r *runFlags) addFlags(c *cobra.Command, usage string) {
 }
 
 func (r *runFlags) addRestart(c *cobra.Command, otherwise string) {
-	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command again when the task comes back, at most so many times (3); or no (default: "+otherwise+")")
+	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command "+
+		"again when the task comes back, at most so many times (3); or no (default: "+otherwise+")")
 }
 
 // checkRestart refuses wrong flags before anything is done.
@@ -60,7 +61,8 @@ func (r *runFlags) checkRestart() error {
 		return nil
 	}
 	if r.command == "" {
-		return stick.Errorf(stick.CodeUsage, "--restart is about the command of --run, and there is none").With("field", "restart")
+		return stick.Errorf(stick.CodeUsage, "--restart is about the command of --run, and there is none").
+			With("field", "restart")
 	}
 	_, err := stick.ParseRestart(r.restart)
 	return err
@@ -96,7 +98,8 @@ func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams
 // returns what that process refuses.
 func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) {
 	failed := func(err error) error {
-		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the command: %w", err).Hintf("run the same command again")
+		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the "+
+			"command: %w", err).Hintf("run the same command again")
 	}
 
 	r, w, err := os.Pipe()
@@ -139,11 +142,15 @@ func (a *app) workerRunCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, also of one that came back",
 		Args: between(0, -1, "the name of a task"),
-		Long: "Start a command in the task's worktree, in the background, for the attempt that there is. Without a command tt starts the one that\n" +
-			"ran last. One argument after -- is a line for the shell, and several are the words of a command. One command of a task runs at a\n" +
+		Long: "Start a command in the task's worktree, in the background, for the attempt that there is. " +
+			"Without a command tt starts the one that\n" +
+			"ran last. One argument after -- is a line for the shell, " +
+			"and several are the words of a command. One command of a task runs at a\n" +
 			"time. Its prompt has what a reviewer has said: claude -p \"$(tt task prompt)\".\n\n" +
-			"With --all, say after a reboot, tt starts again each command that was cut off or has ended while its task is still with its worker,\n" +
-			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, and tasks on which somebody else works.",
+			"With --all, say after a reboot, tt starts again each command that was cut off or has ended " +
+			"while its task is still with its worker,\n" +
+			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, " +
+			"and tasks on which somebody else works.",
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "start again whatever was cut off")
@@ -154,7 +161,8 @@ func (a *app) workerRunCmd() *cobra.Command {
 		p.Where = path.where()
 		switch {
 		case all && (len(args) > 0 || run.restart != ""):
-			return stick.Errorf(stick.CodeUsage, "--all takes neither a task nor a command nor --restart: each command starts as it did before").With("field", "all")
+			return stick.Errorf(stick.CodeUsage, "--all takes neither a task nor a command nor --restart: "+
+				"each command starts as it did before").With("field", "all")
 		case all:
 			return a.runAll(c.Context(), p.Where)
 		case len(args) == 0:
@@ -162,7 +170,8 @@ func (a *app) workerRunCmd() *cobra.Command {
 				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt task run --all"))
 		case len(args) > 1 && c.ArgsLenAtDash() != 1:
 			// Without the dashes, flags of the command would be taken for tt's.
-			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, so that tt leaves the command's flags alone").With("field", "command").
+			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, "+
+				"so that tt leaves the command's flags alone").With("field", "command").
 				Hintf("%s", stick.Cmd("tt task run <task_id> -- …", args[0]))
 		}
 
@@ -171,7 +180,8 @@ func (a *app) workerRunCmd() *cobra.Command {
 			p.Caller = by
 			return a.startRun(c.Context(), e, p)
 		}, func(p *page, res task.WorkerRunResult) {
-			p.linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID, stick.Name(res.Run.Command))
+			p.linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID,
+				stick.Name(res.Run.Command))
 			if res.Run.Restarts > 0 {
 				p.linef("it starts again when the task comes back, at most %s", stick.Count(res.Run.Restarts, "time"))
 			}

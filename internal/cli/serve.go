@@ -39,15 +39,23 @@ func (a *app) serveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
 		Args: between(0, 1, "a path"),
-		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your inbox, tasks with their changes, and\n" +
-			"reserved paths. They change as things happen. What you do there you do as yourself, by the same operations as on the command line.\n" +
-			"The address that it prints lets one browser in, once. With a path inside of a room it leads to that room's page.\n\n" +
-			"Ctrl-C ends it. Browsers stay signed in: when you run tt serve again, it listens on the same port if that is free, and open tabs go on.\n" +
-			"\"Sign out\" on a page ends that for one browser, --sign-out for all, and two weeks without use for any. An address that was used is no\n" +
+		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, " +
+			"your inbox, tasks with their changes, and\n" +
+			"reserved paths. They change as things happen. What you do there you do as yourself, " +
+			"by the same operations as on the command line.\n" +
+			"The address that it prints lets one browser in, once. " +
+			"With a path inside of a room it leads to that room's page.\n\n" +
+			"Ctrl-C ends it. Browsers stay signed in: when you run tt serve again, " +
+			"it listens on the same port if that is free, and open tabs go on.\n" +
+			"\"Sign out\" on a page ends that for one browser, --sign-out for all, " +
+			"and two weeks without use for any. An address that was used is no\n" +
 			"good any more: stop tt serve and run it again for another one.\n\n" +
-			"A phone or another machine needs a tunnel of yours. With ssh: ssh -L 8321:127.0.0.1:8321 <this machine>, and tt serve --addr\n" +
-			"127.0.0.1:8321. With Tailscale: tailscale serve 8321, and tt serve --addr 127.0.0.1:8321 --host <name>, with the name that tailscale\n" +
-			"prints. \"Another device\" on a page makes an address for the second browser; change its start to what that browser uses.",
+			"A phone or another machine needs a tunnel of yours. " +
+			"With ssh: ssh -L 8321:127.0.0.1:8321 <this machine>, and tt serve --addr\n" +
+			"127.0.0.1:8321. With Tailscale: tailscale serve 8321, " +
+			"and tt serve --addr 127.0.0.1:8321 --host <name>, with the name that tailscale\n" +
+			"prints. \"Another device\" on a page makes an address for the second browser; " +
+			"change its start to what that browser uses.",
 	}
 
 	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0",
@@ -107,19 +115,22 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 	})
 	if f.signOut {
 		if err := s.SignOutAll(); err != nil {
-			return stick.Errorf(stick.CodeDataDirNotWritable, "the browsers can't be signed out: %w", err).Hintf("%s", stick.Cmd("tt doctor"))
+			return stick.Errorf(stick.CodeDataDirNotWritable, "the browsers can't be signed out: %w", err).
+				Hintf("%s", stick.Cmd("tt doctor"))
 		}
 	}
 
 	// It listens before it prints its address, so that the address works.
 	l, err := s.Listen(ctx, f.addr)
 	if err != nil {
-		return stick.Errorf(stick.CodeUsage, "tt can't listen on %s: %w", stick.Clip(f.addr, 60), err).With("field", "addr").
+		return stick.Errorf(stick.CodeUsage, "tt can't listen on %s: %w", stick.Clip(f.addr, 60), err).
+			With("field", "addr").
 			Hintf("name another port, or port 0 for any free one")
 	}
 
 	if beyond {
-		_ = a.sayf("warning: other machines can reach this address, and nothing is encrypted: whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
+		_ = a.sayf("warning: other machines can reach this address, and nothing is encrypted: " +
+			"whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
 	}
 
 	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
@@ -163,12 +174,14 @@ func (a *app) newServer(ops operations, by core.Caller, o web.Options) *web.Serv
 func (f serveFlags) checkAddress() (beyond bool, err error) {
 	host, _, err := net.SplitHostPort(f.addr)
 	if err != nil {
-		return false, stick.Errorf(stick.CodeUsage, "--addr must be an address and a port such as 127.0.0.1:8321, not %q", stick.Clip(f.addr, 60)).With("field", "addr")
+		return false, stick.Errorf(stick.CodeUsage, "--addr must be an address and a port such as "+
+			"127.0.0.1:8321, not %q", stick.Clip(f.addr, 60)).With("field", "addr")
 	}
 
 	for _, h := range f.hosts {
 		if h == "" || strings.ContainsAny(h, ":/ ") {
-			return false, stick.Errorf(stick.CodeUsage, "--host is a name without scheme and port, such as box.example.ts.net, not %q", stick.Clip(h, 60)).With("field", "host")
+			return false, stick.Errorf(stick.CodeUsage, "--host is a name without scheme and port, "+
+				"such as box.example.ts.net, not %q", stick.Clip(h, 60)).With("field", "host")
 		}
 	}
 
@@ -178,7 +191,8 @@ func (f serveFlags) checkAddress() (beyond bool, err error) {
 	}
 
 	if !f.anywhere {
-		return false, stick.Errorf(stick.CodeUsage, "other machines could reach %s, and nothing would be encrypted", stick.Clip(f.addr, 60)).With("field", "addr").
+		return false, stick.Errorf(stick.CodeUsage, "other machines could reach %s, "+
+			"and nothing would be encrypted", stick.Clip(f.addr, 60)).With("field", "addr").
 			Hintf("listen on 127.0.0.1, which needs no --addr, and let a tunnel lead there")
 	}
 

@@ -18,8 +18,10 @@ func (a *app) sessionCommands() []command {
 func (a *app) sessionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "session", Short: "Start and end an agent's session, and show its role", Args: noArgs,
-		Long: "A session is one run of an agent. When it starts, the agent learns whether others are at work and what its role is: the primary\n" +
-			"of the workspace, or a helper. Hooks start and end sessions. An agent without hooks does both itself. It\n" +
+		Long: "A session is one run of an agent. When it starts, " +
+			"the agent learns whether others are at work and what its role is: the primary\n" +
+			"of the workspace, or a helper. Hooks start and end sessions. " +
+			"An agent without hooks does both itself. It\n" +
 			"starts its session before anything else.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
@@ -35,13 +37,16 @@ func (a *app) sessionStartCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role",
 		Args: between(0, 1, "a path"),
-		Long: "Run this first, before any pull. In a room, the agent joins. Outside of rooms, an agent that is alone writes nothing;\n" +
-			"if others are at work, it makes the room and joins it. The first agent is the primary, and the others are helpers. If the\n" +
+		Long: "Run this first, before any pull. In a room, the agent joins. " +
+			"Outside of rooms, an agent that is alone writes nothing;\n" +
+			"if others are at work, it makes the room and joins it. The first agent is the primary, " +
+			"and the others are helpers. If the\n" +
 			"previous primary left its context file and never ended its session, the new primary recovers its work.",
 	}
 
 	c.Flags().BoolVar(&helper, "helper", false,
-		"be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the same for a new session)")
+		"be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the "+
+			"same for a new session)")
 	path := atPath(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -78,8 +83,10 @@ func (a *app) sessionEndCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "end", Short: "End the session after its wrap-up: leave the rooms and remove the context file",
 		Args: noArgs,
-		Long: "End the session when its work is wrapped up. First release the stick, and put what others need into a handoff, a note or a\n" +
-			"message: tt removes the session's context file, unless somebody changed its first line, which says whose file it is. When a\n" +
+		Long: "End the session when its work is wrapped up. " +
+			"First release the stick, and put what others need into a handoff, a note or a\n" +
+			"message: tt removes the session's context file, unless somebody changed its first line, " +
+			"which says whose file it is. When a\n" +
 			"harness ends, its hook ends the session and keeps the file.",
 	}
 
@@ -136,7 +143,8 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 func (a *app) sessionPathCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
 		Use: "path [path]", Short: "Print the path of the session's context file",
-		Long: "Print the path of the session's context file: the primary's, or a helper's own. Before the session has started, it is the\n" +
+		Long: "Print the path of the session's context file: the primary's, or a helper's own. " +
+			"Before the session has started, it is the\n" +
 			"file that AI_AGENT_ID names.",
 	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", plainText(res.Context)) })
 }
@@ -157,7 +165,8 @@ func (p *page) showContract(res engine.GetSessionResult) {
 		p.linef("%s is a person and has no session", res.AgentID)
 		return
 	case res.Role == "" && res.Primary != nil:
-		p.linef("%s has no session here; %s leads. To start one: %s", res.AgentID, *res.Primary, p.next(stick.Cmd("tt session start")))
+		p.linef("%s has no session here; %s leads. To start one: %s",
+			res.AgentID, *res.Primary, p.next(stick.Cmd("tt session start")))
 		return
 	case res.Role == "":
 		p.linef("%s has no session here. To start one: %s", res.AgentID, p.next(stick.Cmd("tt session start")))
@@ -167,7 +176,8 @@ func (p *page) showContract(res engine.GetSessionResult) {
 	case res.Primary != nil:
 		p.linef("%s %s; %s leads", res.AgentID, p.durationOf("a helper", res.Since), *res.Primary)
 	default:
-		p.linef("%s %s, and there is no known primary; if you are alone: %s", res.AgentID, p.durationOf("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
+		p.linef("%s %s, and there is no known primary; if you are alone: %s",
+			res.AgentID, p.durationOf("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
 	}
 
 	p.linef("your context file: %s", res.Context)
@@ -179,7 +189,8 @@ func (p *page) showContract(res engine.GetSessionResult) {
 	// A helper leaves to the primary what concerns everybody.
 	if res.Role == stick.RoleHelper {
 		p.linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
-		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s;", p.next(stick.Cmd("tt msg send role:primary …")), p.next(stick.Cmd("tt session end")))
+		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s;",
+			p.next(stick.Cmd("tt msg send role:primary …")), p.next(stick.Cmd("tt session end")))
 		p.linef("  leave to the primary what concerns the whole workspace: archives, logs, the last push")
 		return
 	}
@@ -191,7 +202,8 @@ func (p *page) showContract(res engine.GetSessionResult) {
 func (a *app) sessionEnvCmd() *cobra.Command {
 	return a.showSession(&cobra.Command{
 		Use: "env [path]", Short: "Print the session's variables for a shell",
-		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context file: AI_AGENT_ID, and AI_HELPER for\n" +
+		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context " +
+			"file: AI_AGENT_ID, and AI_HELPER for\n" +
 			"a helper. They point to the context file. They don't change which member you are.",
 	}, func(p *page, res engine.GetSessionResult) {
 		// A variable without a value is unset, because an earlier one may still be there.
@@ -218,7 +230,8 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "promote [path]", Short: "Make this session the primary, if no primary is left",
 		Args: between(0, 1, "a path"),
-		Long: "Make this session the primary, if there is no primary or the primary is gone. A primary whose process tt can't see may be\n" +
+		Long: "Make this session the primary, if there is no primary or the primary is gone. " +
+			"A primary whose process tt can't see may be\n" +
 			"replaced after it has been silent for as long as a lease lasts (policy owner_lease_ttl).",
 	}
 

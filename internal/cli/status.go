@@ -18,7 +18,8 @@ import (
 func (a *app) statusCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
-		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, and what each agent does. Outside of\n" +
+		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, " +
+			"and what each agent does. Outside of\n" +
 			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
 		RunE: func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
 	}
@@ -76,7 +77,8 @@ func (a *app) showRoom(ctx context.Context) error {
 	}, func(p *page, res statusResult) {
 		p.doing = true
 		if t := res.Task; t != nil {
-			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)), t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
+			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)),
+				t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
 			p.linef("work here without the stick; it is for the main checkout:")
 		}
 
@@ -139,7 +141,8 @@ func (a *app) showOverview(ctx context.Context) error {
 	}
 
 	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
-		p.linef("Talking Stick lets several coding agents and people work on one codebase without overwriting each other.")
+		p.linef("Talking Stick lets several coding agents and people work on one codebase without " +
+			"overwriting each other.")
 		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
 		list := table{indent: "  "}
 		list.add(p.next(start), does)

@@ -20,9 +20,12 @@ func (a *app) timelineCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it",
 		Args: between(0, 1, "a path"),
-		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, with takeovers, overlapping scopes and\n" +
-			"pauses. The chart ends now, and has a row for each agent with its turns, how long it held the stick, and how long it waited.\n" +
-			"A wait shows if it ended with a turn, or goes on now. --svg prints a picture for a browser. It writes nothing to the room.",
+		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, " +
+			"with takeovers, overlapping scopes and\n" +
+			"pauses. The chart ends now, and has a row for each agent with its turns, " +
+			"how long it held the stick, and how long it waited.\n" +
+			"A wait shows if it ended with a turn, or goes on now. --svg prints a picture for a browser. " +
+			"It writes nothing to the room.",
 	}
 
 	f := c.Flags()
@@ -43,9 +46,11 @@ func (a *app) timelineCmd() *cobra.Command {
 		case p.Limit < 1 || p.Limit > 2000:
 			return stick.Errorf(stick.CodeUsage, "--limit must be between 1 and 2000").With("field", "limit")
 		case f.Changed("before") && p.Before < 1:
-			return stick.Errorf(stick.CodeUsage, "--before must be an event that an earlier answer named, not %d", p.Before).With("field", "before")
+			return stick.Errorf(stick.CodeUsage, "--before must be an event that an earlier answer "+
+				"named, not %d", p.Before).With("field", "before")
 		case svg && f.Changed("json"):
-			return stick.Errorf(stick.CodeUsage, "--svg prints a picture and --json data: use one or the other").With("field", "svg")
+			return stick.Errorf(stick.CodeUsage,
+				"--svg prints a picture and --json data: use one or the other").With("field", "svg")
 		}
 
 		p.LastMS = since.Milliseconds()

@@ -27,7 +27,8 @@ func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
 			return stick.Errorf(stick.CodeNotFound, "process %d has ended, or can't be seen from here", p.PID)
 		}
 
-		panes, err := runProgram(ctx, "tmux", "list-panes", "-a", "-F", "#{pane_pid} #{pane_id} #{session_id}:#{window_id}")
+		panes, err := runProgram(ctx, "tmux", "list-panes", "-a", "-F",
+			"#{pane_pid} #{pane_id} #{session_id}:#{window_id}")
 		if err != nil {
 			return stick.Errorf(stick.CodeNotFound, "tmux doesn't list its panes: %w", err)
 		}
@@ -39,7 +40,8 @@ func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
 				Hintf("look for it in another terminal")
 		}
 
-		_, err = runProgram(ctx, "tmux", "switch-client", "-t", window, ";", "select-window", "-t", window, ";", "select-pane", "-t", pane)
+		_, err = runProgram(ctx, "tmux", "switch-client", "-t", window, ";",
+			"select-window", "-t", window, ";", "select-pane", "-t", pane)
 		return err
 	}
 }

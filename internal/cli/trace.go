@@ -20,7 +20,8 @@ func (a *app) openTrace() error {
 
 	if !filepath.IsAbs(path) {
 		// In a worktree a relative path would become an uncommitted file.
-		return stick.Errorf(stick.CodeUsage, "TT_TRACE must be an absolute path, not %s", path).With("field", "TT_TRACE").
+		return stick.Errorf(stick.CodeUsage, "TT_TRACE must be an absolute path, not %s", path).
+			With("field", "TT_TRACE").
 			Hintf("write it from the root, or unset TT_TRACE")
 	}
 

@@ -33,7 +33,8 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 
 	p.linef("%s, turn %d in %s", p.strong(your), g.TurnID, g.Path)
 	if paused != nil {
-		p.linef("%s", paused.Says(p.now, stick.Wordsf("; change no files until a person resumes it: %s", stick.Cmd("tt wait").As(p.as))))
+		p.linef("%s", paused.Says(p.now,
+			stick.Wordsf("; change no files until a person resumes it: %s", stick.Cmd("tt wait").As(p.as))))
 	}
 	if me.Human() {
 		p.linef("you hold the stick, so agents wait for you before they edit; you may edit without it, too")
@@ -50,10 +51,12 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	// A handoff is about a commit, and the tree may be at another one.
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
-		p.linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, ask who wrote it to push it",
+		p.linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, "+
+			"ask who wrote it to push it",
 			commitText(d.HeadWas, d.BranchWas), p.next(stick.Cmd("git fetch")))
 	case d != nil:
-		p.linef("since then the tree has moved from %s to %s", commitText(d.HeadWas, d.BranchWas), commitText(d.HeadIs, d.BranchIs))
+		p.linef("since then the tree has moved from %s to %s", commitText(d.HeadWas, d.BranchWas),
+			commitText(d.HeadIs, d.BranchIs))
 	}
 
 	if g.Notes > 0 {
@@ -63,7 +66,8 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 		p.linef("%s: %s", work, p.next(stick.Cmd("tt changes")))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
-		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt), p.next(stick.Cmd("tt heartbeat")))
+		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt),
+			p.next(stick.Cmd("tt heartbeat")))
 	}
 
 	release := stick.Cmd("tt release --turn <turn> --lease <lease> --status … --next-action …", g.TurnID, g.LeaseID)
@@ -91,7 +95,8 @@ func (p *page) showRecovery(r engine.Recovery) {
 	}
 
 	for _, d := range r.Drafts {
-		p.linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.ago(d.SavedAt), p.next(stick.Cmd("tt try --json")))
+		p.linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.ago(d.SavedAt),
+			p.next(stick.Cmd("tt try --json")))
 	}
 }
 
@@ -132,7 +137,8 @@ func (p *page) showTold(e stick.Event) {
 		p.showMessage(engine.ViewMessage(e), "")
 	case ok && started.AlongWith != "":
 		// Only the agent itself is told of its start.
-		p.linef("event %d: you are the primary here, because you came before %s: %s", e.Seq, started.AlongWith, p.next(stick.Cmd("tt session role")))
+		p.linef("event %d: you are the primary here, because you came before %s: %s",
+			e.Seq, started.AlongWith, p.next(stick.Cmd("tt session role")))
 	default:
 		p.linef("event %d: %s", e.Seq, e.Tell())
 	}
@@ -151,7 +157,8 @@ func (a *app) releaseCmd() *cobra.Command {
 	var f fenceFlags
 	c := &cobra.Command{
 		Use: "release [path]", Short: "Release the stick with a handoff", Args: between(0, 1, "a path"),
-		Long: "Release the stick. The handoff says what you did and what comes next; whoever has the next turn gets it. The room chooses\n" +
+		Long: "Release the stick. The handoff says what you did and what comes next; " +
+			"whoever has the next turn gets it. The room chooses\n" +
 			"the next holder among those who wait. Run it twice, and the second run reports what the first did.",
 	}
 
@@ -199,7 +206,8 @@ func (a *app) releaseCmd() *cobra.Command {
 // showUnpushed says that others can't get a commit from a remote, if it is one.
 func (p *page) showUnpushed(commit string) {
 	if commit != "" {
-		p.linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s", short(commit), p.next(stick.Cmd("git push")))
+		p.linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s",
+			short(commit), p.next(stick.Cmd("git push")))
 	}
 }
 
@@ -210,7 +218,8 @@ func (a *app) passCmd() *cobra.Command {
 		Use: "pass <agent|next> [path]", Aliases: []string{"assign"},
 		Short: "Pass the stick to one member, with a handoff",
 		Args:  between(1, 2, "an agent, or the word next"),
-		Long: "Pass the stick to the member that must go next. If that member doesn't claim it in time (policy claim_ttl), others may\n" +
+		Long: "Pass the stick to the member that must go next. " +
+			"If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
 	}
 
@@ -239,13 +248,15 @@ func (a *app) passCmd() *cobra.Command {
 				Caller: by, Where: w, Fence: f.fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
 			})
 
-			return res, h.explainRefusal(err, stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
+			return res, h.explainRefusal(err,
+				stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
 		}, func(p *page, res engine.PassStickResult) {
 			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
 
 			// Nobody wakes a member that doesn't wait.
 			if !res.Reachable {
-				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s", res.ReservedFor, p.until(res.ClaimExpiresAt))
+				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s",
+					res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
 
 			p.showUnpushed(res.Unpushed)
@@ -263,8 +274,10 @@ func (a *app) takeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late",
 		Args: between(0, 1, "a path"),
-		Long: "Take over the stick from a holder that is gone, idle or timed out, or from a recipient that didn't claim it in time.\n" +
-			"Your reason goes into the log, and you get the last handoff. What the holder before left uncommitted is kept first, unless the\n" +
+		Long: "Take over the stick from a holder that is gone, idle or timed out, " +
+			"or from a recipient that didn't claim it in time.\n" +
+			"Your reason goes into the log, and you get the last handoff. " +
+			"What the holder before left uncommitted is kept first, unless the\n" +
 			"room has enforce=off: tt rescue shows it.",
 	}
 
@@ -344,7 +357,8 @@ func (p *page) showHeartbeat(res engine.HeartbeatResult) {
 
 	switch {
 	case res.CountsAsActivity:
-		p.linef("heartbeats alone can put that off for another %s", stick.Age(res.HeartbeatsUntil.Sub(p.now).Round(time.Second)))
+		p.linef("heartbeats alone can put that off for another %s",
+			stick.Age(res.HeartbeatsUntil.Sub(p.now).Round(time.Second)))
 	case res.HeartbeatsUntil <= p.now:
 		p.linef("heartbeats alone no longer count; say what you are doing: %s", p.next(stick.Cmd("tt notes add …")))
 	default:

@@ -16,7 +16,8 @@ func (a *app) callsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
 		Args: between(0, 1, "a path"),
-		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest first: when, who, how many files, and the\n" +
+		Long: "List the tool calls of the room's agents that have changed files of this machine, " +
+			"the newest first: when, who, how many files, and the\n" +
 			"command. Hooks note them, with a snapshot of the checkout before and after each. tt undo takes one back.",
 	}
 
@@ -81,12 +82,17 @@ func (a *app) undoCmd() *cobra.Command {
 	var p guard.UndoCallParams
 	c := &cobra.Command{
 		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: between(0, -1, ""),
-		Long: "Take back what a tool call has changed: each file that is still as the call left it gets its state from before. A file that the call\n" +
-			"made goes, and one that it deleted is back. A file that somebody has changed since stays, and its state from before the call is put beside\n" +
-			"it, as FILE.before-CALL. Of a call that ran beside another agent's, only what it alone has touched is taken back. HEAD, branches and the\n" +
+		Long: "Take back what a tool call has changed: " +
+			"each file that is still as the call left it gets its state from before. A file that the call\n" +
+			"made goes, and one that it deleted is back. A file that somebody has changed since stays, " +
+			"and its state from before the call is put beside\n" +
+			"it, as FILE.before-CALL. Of a call that ran beside another agent's, " +
+			"only what it alone has touched is taken back. HEAD, branches and the\n" +
 			"index stay: where the call has moved HEAD, the commands of git that bring it back are printed.\n\n" +
-			"Without a call, an agent's last one that has changed something is meant, and a person gets the list. An undo is a call itself: undo\n" +
-			"again, and it is undone. An agent may only change what it may edit now. Paths are relative to the top level of the checkout, or absolute.\n" +
+			"Without a call, an agent's last one that has changed something is meant, " +
+			"and a person gets the list. An undo is a call itself: undo\n" +
+			"again, and it is undone. An agent may only change what it may edit now. " +
+			"Paths are relative to the top level of the checkout, or absolute.\n" +
 			"The exit status is 8 if something was left as it is.",
 	}
 
@@ -205,7 +211,8 @@ func (p *page) undoneHead(res guard.UndoCallResult) {
 	}
 
 	if h := res.Head; h != nil {
-		p.linef("HEAD stays at %s, and was at %s; to bring it back:", commitText(h.To, h.ToBranch), commitText(h.From, h.FromBranch))
+		p.linef("HEAD stays at %s, and was at %s; to bring it back:", commitText(h.To, h.ToBranch),
+			commitText(h.From, h.FromBranch))
 		for _, c := range h.Back {
 			p.linef("  %s", c)
 		}

@@ -16,11 +16,15 @@ func (a *app) waitCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you",
 		Args: between(0, 1, "a path"),
-		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events addressed to you, or the end of\n" +
-			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, you join it; if there is none, tt makes it.\n" +
-			"On a terminal it says meanwhile who has the stick since when, what the holder works on, and your place in the order. In a\n" +
+		Long: "Wait until there is something to act on: your turn, a takeover that you may make, " +
+			"events addressed to you, or the end of\n" +
+			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, " +
+			"you join it; if there is none, tt makes it.\n" +
+			"On a terminal it says meanwhile who has the stick since when, what the holder works on, " +
+			"and your place in the order. In a\n" +
 			"paused room it waits on, also if you hold the stick.\n\n" +
-			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With --turn, it is 0 for your turn and for\n" +
+			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. " +
+			"With --turn, it is 0 for your turn and for\n" +
 			"the turn of the agent that started you, and 4 for anything else.",
 	}
 
@@ -38,13 +42,15 @@ func (a *app) waitCmd() *cobra.Command {
 		}
 
 		if park && turn {
-			return stick.Errorf(stick.CodeUsage, "--park waits for events and --turn ignores them: use one or the other")
+			return stick.Errorf(stick.CodeUsage,
+				"--park waits for events and --turn ignores them: use one or the other")
 		}
 
 		// Whoever asks for no wait at all wants another command.
 		limit, err := timeout.milliseconds(c)
 		if err != nil {
-			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s", stick.Cmd("tt try"), stick.Cmd("tt status"))
+			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s",
+				stick.Cmd("tt try"), stick.Cmd("tt status"))
 		}
 
 		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
@@ -75,7 +81,8 @@ func (t timeoutFlag) milliseconds(c *cobra.Command) (*int64, error) {
 func (a *app) tryCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: between(0, 1, "a path"),
-		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. If the agent that started you holds the\n" +
+		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. " +
+			"If the agent that started you holds the\n" +
 			"stick, you work under its turn, and the exit status is 0.",
 	}
 
@@ -162,13 +169,16 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 		p.showGrant(res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
-		p.linef("%s of %s: it started you, and holds the stick", p.strong(showf("you work under turn %d", res.ParentTurn)), *res.Parent)
+		p.linef("%s of %s: it started you, and holds the stick",
+			p.strong(showf("you work under turn %d", res.ParentTurn)), *res.Parent)
 		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
-		p.linef("others that it started share this turn: %s tells them what you change", p.next(stick.Cmd("tt reserve <path>")))
+		p.linef("others that it started share this turn: %s tells them what you change",
+			p.next(stick.Cmd("tt reserve <path>")))
 	case stick.TakeoverAvailable:
 		p.linef("%s: %s", p.strong("you can take over"), causeText(stick.Cause(res.Reason)))
 		p.whoHas(res)
-		p.linef("take over only if that is right: %s; otherwise keep waiting: %s", p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
+		p.linef("take over only if that is right: %s; otherwise keep waiting: %s",
+			p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
 	case stick.InPause:

@@ -19,9 +19,12 @@ func (a *app) watchCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it",
 		Args: between(0, 1, "a path"),
-		Long: "Show all your rooms on the terminal: what needs you, who has the stick and who waits for it, what each agent does, tasks, and the last\n" +
-			"events. It stays up to date until you leave it with q. The last line says what the keys do for the row that is selected; ? explains\n" +
-			"them all. With a path or --room it shows that room only. Without a terminal it prints how everything looks now.",
+		Long: "Show all your rooms on the terminal: what needs you, " +
+			"who has the stick and who waits for it, what each agent does, tasks, and the last\n" +
+			"events. It stays up to date until you leave it with q. " +
+			"The last line says what the keys do for the row that is selected; ? explains\n" +
+			"them all. With a path or --room it shows that room only. " +
+			"Without a terminal it prints how everything looks now.",
 	}
 
 	path := atPath(c)
@@ -134,7 +137,8 @@ func watchedRooms(p *monitor.Picture) watchResult {
 	res := watchResult{At: p.At, AgentID: p.Me, Rooms: []watchedRoom{}, Hidden: p.Hidden}
 	for _, r := range p.Rooms {
 		res.Rooms = append(res.Rooms, watchedRoom{
-			r.State, append([]stick.Need{}, r.Needs...), append([]task.TaskView{}, r.Tasks...), r.Paused, append([]engine.InboxMessage{}, r.Inbox...),
+			r.State, append([]stick.Need{}, r.Needs...), append([]task.TaskView{}, r.Tasks...), r.Paused,
+			append([]engine.InboxMessage{}, r.Inbox...),
 			append([]stick.Event{}, r.Events...),
 		})
 	}

@@ -48,8 +48,10 @@ func (a *app) taskCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "task", Aliases: []string{"worker"},
 		Short: "Work on tasks in branches of their own, review and merge them", Args: noArgs,
-		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, and another agent or a person reviews\n" +
-			"its commit. The merge queue runs the gate on the merged commit, and then moves the integration branch to exactly that commit.",
+		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, " +
+			"and another agent or a person reviews\n" +
+			"its commit. The merge queue runs the gate on the merged commit, " +
+			"and then moves the integration branch to exactly that commit.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 
@@ -135,7 +137,8 @@ func (p *page) projectCommand(c task.ShownCommand) {
 		return
 	}
 
-	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s", p.next(stick.Cmd("tt task init --accept <sum>", c.ShortSum())))
+	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s",
+		p.next(stick.Cmd("tt task init --accept <sum>", c.ShortSum())))
 }
 
 // abbrev shortens a commit or a sum.
@@ -168,10 +171,11 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 			return err
 		}
 
-		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
-			p.Caller = by
-			return e.WorkerSpawn(c.Context(), p)
-		})
+		return a.spawnTask(c.Context(), p.Where, run,
+			func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+				p.Caller = by
+				return e.WorkerSpawn(c.Context(), p)
+			})
 	}
 
 	return c
@@ -229,7 +233,8 @@ func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 	switch r := res.Task.Run; {
 	case r == nil:
 		p.linef("next: start an agent there, such as: %s && claude \"$(%s)\"",
-			p.next(stick.Cmd("cd <worktree>", res.Worktree)), p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
+			p.next(stick.Cmd("cd <worktree>", res.Worktree)),
+			p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
 		return
 	case started:
 		p.linef("started:  %q", stick.Name(r.Command))
@@ -244,7 +249,8 @@ func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 
 // showPlanned shows a task that is for later.
 func (p *page) showPlanned(res task.WorkerSpawnResult) {
-	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt, p.waitText(res.Task), already(res.Already))
+	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt,
+		p.waitText(res.Task), already(res.Already))
 	if res.Task.Warning != "" {
 		p.linef("warning: %s", res.Task.Warning)
 	}
@@ -310,7 +316,8 @@ func (a *app) workerExportCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line",
 		Args: between(0, 1, "the name of a task"),
-		Long: "Print every event of the room's tasks, or of one task, the oldest first. Each line is one event in JSON, as in tt events.",
+		Long: "Print every event of the room's tasks, or of one task, the oldest first. " +
+			"Each line is one event in JSON, as in tt events.",
 	}
 
 	c.Flags().Int64Var(&p.After, "after", 0, "only events after this one")

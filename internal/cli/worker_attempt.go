@@ -21,7 +21,8 @@ func (a *app) attemptOf(task string, flag int) (int, error) {
 
 	m, ok := stick.ParseTaskMark(mark)
 	if !ok {
-		return 0, stick.Errorf(stick.CodeUsage, "%s must be <room>/<task>/<attempt>, as tt sets it; it is %q", harness.TaskEnv, stick.Clip(mark, 80)).
+		return 0, stick.Errorf(stick.CodeUsage, "%s must be <room>/<task>/<attempt>, as tt sets it; it is %q",
+			harness.TaskEnv, stick.Clip(mark, 80)).
 			With("field", harness.TaskEnv)
 	}
 
@@ -70,8 +71,10 @@ func (a *app) workerDoneCmd() *cobra.Command {
 	var p task.WorkerDoneParams
 	c := &cobra.Command{
 		Use: "done", Short: "Rebase your commits and ask for a review", Args: noArgs,
-		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. Commit everything\n" +
-			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, run git rebase --continue, and then run\n" +
+		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. " +
+			"Commit everything\n" +
+			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, " +
+			"run git rebase --continue, and then run\n" +
 			"tt task done --skip-rebase.",
 	}
 

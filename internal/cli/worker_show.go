@@ -29,7 +29,8 @@ func (a *app) workerShowCmd() *cobra.Command {
 		}
 
 		if len(args) == 0 {
-			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", stick.Words(c.CommandPath())).Hintf("%s lists them", stick.Cmd("tt task list"))
+			return stick.Errorf(stick.CodeUsage, "%s needs the name of a task", stick.Words(c.CommandPath())).
+				Hintf("%s lists them", stick.Cmd("tt task list"))
 		}
 
 		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
@@ -43,7 +44,8 @@ func (a *app) workerShowCmd() *cobra.Command {
 
 // showTask adds everything about one task.
 func (p *page) showTask(t task.WorkerShowResult) {
-	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)), p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
+	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)),
+		p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	if t.Description != "" {
 		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
 		p.text("    ", strings.TrimSpace(t.Description))
@@ -174,7 +176,8 @@ func (p *page) showHistory(t task.WorkerShowResult) {
 			stale, on = " is stale", showf("%s in attempt %d", on, x.Attempt)
 		}
 
-		p.linef("evidence %s%s: %q ended with %d after %s, on %s", x.Name, stale, stick.Name(x.Command), x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
+		p.linef("evidence %s%s: %q ended with %d after %s, on %s", x.Name, stale, stick.Name(x.Command),
+			x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
 		p.text("  ", strings.TrimSpace(x.Text))
 	}
 
@@ -185,6 +188,7 @@ func (p *page) showHistory(t task.WorkerShowResult) {
 	}
 
 	for _, e := range t.Events {
-		p.linef("  %s  %s", p.faint(showf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
+		p.linef("  %s  %s",
+			p.faint(showf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
 	}
 }

@@ -141,7 +141,9 @@ func (p *page) showTasks(res task.WorkerStatusResult) {
 	}
 
 	for _, q := range res.Paused {
-		p.linef("%s", p.paint("31", showf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves", q.Branch, abbrev(q.Commit), p.ago(q.Since))))
+		p.linef("%s", p.paint("31",
+			showf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves",
+				q.Branch, abbrev(q.Commit), p.ago(q.Since))))
 	}
 }
 

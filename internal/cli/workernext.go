@@ -18,9 +18,12 @@ func (a *app) workerNextCmd() *cobra.Command {
 	var timeout timeoutFlag
 	c := &cobra.Command{
 		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: between(0, 1, "a path"),
-		Long: "Take the oldest task that nobody has begun and that waits for no other one: tt makes its branch and its worktree, and you\n" +
-			"become its worker. Of many agents that ask at once, each gets another task. If you work on a task already, you get that one again.\n" +
-			"If none is ready, the exit status is 4, unless you --wait. With --run, a command is started in the worktree, and becomes the worker.",
+		Long: "Take the oldest task that nobody has begun and that waits for no other one: " +
+			"tt makes its branch and its worktree, and you\n" +
+			"become its worker. Of many agents that ask at once, each gets another task. " +
+			"If you work on a task already, you get that one again.\n" +
+			"If none is ready, the exit status is 4, unless you --wait. " +
+			"With --run, a command is started in the worktree, and becomes the worker.",
 	}
 
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
@@ -53,15 +56,16 @@ func (a *app) workerNextCmd() *cobra.Command {
 			}, (*page).showTaken)
 		}
 
-		return a.spawnTask(c.Context(), p.Where, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
-			p.Caller = by
-			res, err := a.takeNextTask(c.Context(), e, p, wait, limit)
-			if err != nil {
-				return task.WorkerSpawnResult{}, err
-			}
+		return a.spawnTask(c.Context(), p.Where, run,
+			func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+				p.Caller = by
+				res, err := a.takeNextTask(c.Context(), e, p, wait, limit)
+				if err != nil {
+					return task.WorkerSpawnResult{}, err
+				}
 
-			return spawnedNext(c.Context(), e, p, res)
-		})
+				return spawnedNext(c.Context(), e, p, res)
+			})
 	}
 
 	return c
@@ -99,7 +103,10 @@ func (a *app) takeNextTask(
 			Caller: p.Caller, Where: p.Where, MaxWaitMS: &rest,
 			EventFilter: engine.EventFilter{
 				Target: engine.TargetAny, After: seen,
-				Types: []stick.EventType{stick.EventTaskCompleted, stick.EventTaskAssigned, stick.EventTaskAfter, stick.EventTaskRetried},
+				Types: []stick.EventType{
+					stick.EventTaskCompleted, stick.EventTaskAssigned,
+					stick.EventTaskAfter, stick.EventTaskRetried,
+				},
 			},
 		})
 		if err != nil {
@@ -144,8 +151,10 @@ func (a *app) workerAfterCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for",
 		Args: between(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
-		Long: "Let a task that nobody has begun wait for other tasks than before: it is ready when all that you name have landed. Those\n" +
-			"that it waited for before, and that you don't name, don't count any more. A task can't wait for itself, not even through others.",
+		Long: "Let a task that nobody has begun wait for other tasks than before: " +
+			"it is ready when all that you name have landed. Those\n" +
+			"that it waited for before, and that you don't name, don't count any more. " +
+			"A task can't wait for itself, not even through others.",
 	}
 
 	c.Flags().BoolVar(&none, "none", false, "let it wait for no other task")
@@ -156,7 +165,8 @@ func (a *app) workerAfterCmd() *cobra.Command {
 
 		// One of both has to be said, so that a forgotten name doesn't free a task.
 		if none != (len(p.After) == 0) {
-			return stick.Errorf(stick.CodeUsage, "name the tasks that %s is to wait for, or say --none", stick.Clip(p.TaskID, 64)).With("field", "after").With("task_id", stick.Clip(p.TaskID, 64)).
+			return stick.Errorf(stick.CodeUsage, "name the tasks that %s is to wait for, or say --none",
+				stick.Clip(p.TaskID, 64)).With("field", "after").With("task_id", stick.Clip(p.TaskID, 64)).
 				Hintf("%s", stick.Cmd("tt task after <task_id> --none"))
 		}
 
