@@ -18,7 +18,7 @@ import (
 const (
 	minBlank, maxBlank = 8.0, 14.0 // percent of the lines inside functions
 	minComments        = 3.0       // the same
-	maxWide            = 0.7       // percent of all lines
+	maxWide            = 0.5       // percent of all lines
 	widest             = 120       // columns; a tab counts four
 	maxOneWord         = 20.0      // percent of unexported functions and methods
 	longestFunction    = 78        // lines between its braces
