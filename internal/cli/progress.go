@@ -164,7 +164,7 @@ func (p *page) gateRun(g task.GateRun) shown {
 	}
 	line := showf("running the gate on %s%s: %s", on, p.durationText(g.Since), stick.Name(g.Command).Cut(40))
 	if last := g.LastLine(); last != "" {
-		line += showf(" | %s", last)
+		line += showf(" | %s", stick.Quote(last, 160))
 	}
 	return line
 }
