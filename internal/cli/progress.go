@@ -181,6 +181,6 @@ func (p *page) durationText(since stick.Time) stick.Words {
 func (a *app) showsCheck(l *progressLine) func(check string) {
 	return func(check string) {
 		began := a.now()
-		l.setText(func() shown { return showf("checking %s%s", check, a.page().durationText(began)) })
+		l.setText(func() shown { return showf("checking %s%s", stick.Words(check), a.page().durationText(began)) })
 	}
 }
