@@ -18,9 +18,9 @@ import (
 // pairs is how often two programs are measured beside each other.
 const pairs = 400
 
-// compare measures the program of this tree beside another one, such as that of an earlier commit. Both run in
-// turn, each in a room and a database of its own, and each second pair begins with the other one. A row's figure is
-// the median of the ratios of its pairs.
+// compare measures the program of this tree beside another one, such as that of an earlier commit. Both run
+// in turn, each in a room and a database of its own, and each second pair begins with the other one. A row's
+// figure is the median of the ratios of its pairs.
 func (b *bench) compare(other string) ([]row, error) {
 	if _, err := os.Stat(other); err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func compareWake(both [2]*bench, n int) (series, error) {
 	return s, nil
 }
 
-// listeningByState waits until a member of the place's room waits for work, as the place's own program says it. The
-// program of this tree can't read every database of another one.
+// listeningByState waits until a member of the place's room waits for work, as the place's own program says
+// it. The program of this tree can't read every database of another one.
 func (p place) listeningByState() error {
 	deadline := time.Now().Add(giveUpAfter)
 	for time.Now().Before(deadline) {

@@ -96,7 +96,8 @@ func (b *bench) crowd() error {
 	return nil
 }
 
-// follow starts n processes that follow their messages. The times at which their lines are read arrive on read.
+// follow starts n processes that follow their messages. The times at which their lines are read arrive on
+// read.
 func (w *idleWaits) follow(e *engine.Engine, n int, read chan<- time.Time) error {
 	agents := make([]string, n)
 	for i := range agents { // all join before the first waits, because every join wakes the waiting

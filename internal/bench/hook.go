@@ -88,7 +88,8 @@ func (b *bench) hook() error {
 	return nil
 }
 
-// fillHookRoom makes the room of a hook: two members, one of whom holds the stick, and the messages between them.
+// fillHookRoom makes the room of a hook: two members, one of whom holds the stick, and the messages between
+// them.
 func (p place) fillHookRoom() error {
 	for _, agent := range []string{"bench:one", "bench:two"} {
 		if err := p.do(agent, "join"); err != nil {
@@ -157,8 +158,8 @@ func (p place) hooks(plan hookPlan) (series, error) {
 	return s, c.Wait()
 }
 
-// runHooks is that process. Its agent joins, then it runs the plan on its input, and prints how long each hook
-// took, from before its start until the kernel has reported its end.
+// runHooks is that process. Its agent joins, then it runs the plan on its input, and prints how long each
+// hook took, from before its start until the kernel has reported its end.
 func runHooks() error {
 	join := exec.Command(os.Getenv(ttEnv), "join")
 	join.Stderr = os.Stderr
@@ -202,7 +203,8 @@ func (plan hookPlan) round(i int) []hookVariant {
 // workedSuffix ends the names of samples of the time of processors.
 const workedSuffix = ", processor time"
 
-// run runs a variant once, and says how long that took, and how long processors worked for it. It checks the output, because a hook that fails would be fast.
+// run runs a variant once, and says how long that took, and how long processors worked for it. It checks the
+// output, because a hook that fails would be fast.
 func (v hookVariant) run() (took, worked time.Duration, err error) {
 	c := exec.Command(v.Args[0], v.Args[1:]...)
 	c.Dir, c.Env, c.Stdin = v.Dir, append(os.Environ(), v.Env...), bytes.NewReader(v.Stdin)

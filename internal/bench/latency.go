@@ -107,8 +107,9 @@ func (b *bench) wake() error {
 	return nil
 }
 
-// handOver lets the holder release the stick while waiter, the wait of another agent, has been blocked for a while. It
-// returns when the release started, and when both processes have exited. listening returns when the wait blocks.
+// handOver lets the holder release the stick while waiter, the wait of another agent, has been blocked for a
+// while. It returns when the release started, and when both processes have exited. listening returns when the
+// wait blocks.
 func (p place) handOver(holder string, waiter *exec.Cmd, listening func() error) (began, released, woken time.Time, err error) {
 	out, err := waiter.StdoutPipe() // as in a harness; the reading end stays open
 	if err != nil {

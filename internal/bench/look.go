@@ -10,8 +10,8 @@ const (
 	lookedChanged = 20
 )
 
-// look measures the hook after a command that nobody can read: it asks git what has changed in the tree. Before each, a file changes
-// once more.
+// look measures the hook after a command that nobody can read: it asks git what has changed in the tree.
+// Before each, a file changes once more.
 func (b *bench) look() error {
 	p, err := b.changedTree(lookedAmong, lookedChanged)
 	if err != nil {

@@ -15,15 +15,16 @@ import (
 // manyLater is how many tasks a project has when one is taken.
 const manyLater = 1000
 
-// What the design allows a next beyond git worktree add, in ms, and what it says of a Go process that does one read. Their ratio is the goal:
-// see docs/decisions/performance-and-bench.md.
+// What the design allows a next beyond git worktree add, in ms, and what it says of a Go process that does
+// one read. Their ratio is the goal: see docs/decisions/performance-and-bench.md.
 const (
 	nextAllowed = 15
 	readFloor   = 2.8
 )
 
-// next measures how long it takes to get a task where there are no others, and behind 1,000 older ones that wait. Beside each it measures how
-// long git takes to make such a branch and worktree, which nobody can save, and the floors.
+// next measures how long it takes to get a task where there are no others, and behind 1,000 older ones that
+// wait. Beside each it measures how long git takes to make such a branch and worktree, which nobody can save,
+// and the floors.
 func (b *bench) next() error {
 	s := series{}
 	for _, size := range []struct {
@@ -88,7 +89,8 @@ func (b *bench) next() error {
 	return nil
 }
 
-// later adds tasks for later to a room: first so many that wait, each other one for the one before it, and then some that are ready.
+// later adds tasks for later to a room: first so many that wait, each other one for the one before it, and
+// then some that are ready.
 func (p place) later(before, ready int) error {
 	db, err := store.Open(context.Background(), store.Options{Dir: p.data}, false)
 	if err != nil {

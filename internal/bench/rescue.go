@@ -21,7 +21,8 @@ const (
 	rescuedChanged = 200
 )
 
-// rescue measures a rescue of changed files among many, without the process around it. Each time another byte differs.
+// rescue measures a rescue of changed files among many, without the process around it. Each time another byte
+// differs.
 func (b *bench) rescue() error {
 	p, err := b.changedTree(rescuedAmong, rescuedChanged)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// roster measures finding other agents on a machine with many processes: the scan alone, and the first session
-// that starts in a room.
+// roster measures finding other agents on a machine with many processes: the scan alone, and the first
+// session that starts in a room.
 func (b *bench) roster() error {
 	table, err := proc.Host()
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"talkingstick/internal/pgserver"
 )
 
-// shared measures what a database on a server costs that several hosts share. The server runs on the same machine, with TLS and a password, and
-// syncs every commit to disk. Each data directory is a host.
+// shared measures what a database on a server costs that several hosts share. The server runs on the same
+// machine, with TLS and a password, and syncs every commit to disk. Each data directory is a host.
 func (b *bench) shared() error {
 	if !pgserver.Installed() {
 		fmt.Fprintln(os.Stderr, "  the rows of PostgreSQL aren't measured: PostgreSQL 15 isn't installed")
@@ -215,12 +215,12 @@ func (b onServer) turns() error {
 	return nil
 }
 
-// restsFor is how long a wait sleeps at most while another hears for it. In a shorter time all waits of a crowd look once more, or none
-// does, by when they began.
+// restsFor is how long a wait sleeps at most while another hears for it. In a shorter time all waits of a
+// crowd look once more, or none does, by when they began.
 const restsFor = 8 * time.Minute
 
-// crowd measures what a thousand waiting processes of a host cost while idle: connections, their time on the processor, and the server's
-// memory for a connection.
+// crowd measures what a thousand waiting processes of a host cost while idle: connections, their time on the
+// processor, and the server's memory for a connection.
 func (b onServer) crowd() error {
 	n, why := b.crowdSize()
 	var notes []string

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// silent measures hooks whose PostgreSQL doesn't answer: the kernel takes the connection, and nobody reads it. A stopped server looks
-// like that.
+// silent measures hooks whose PostgreSQL doesn't answer: the kernel takes the connection, and nobody reads
+// it. A stopped server looks like that.
 func (b *bench) silent() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

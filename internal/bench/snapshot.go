@@ -9,15 +9,17 @@ import (
 	"strings"
 )
 
-// The places whose hooks are measured in turn, in the same tree: each has a data directory of its own. The names of its samples end so.
+// The places whose hooks are measured in turn, in the same tree: each has a data directory of its own. The
+// names of its samples end so.
 const (
 	freshSuffix  = ""
 	dayOldSuffix = ", after a working day"
 	offSuffix    = ", without snapshots"
 )
 
-// snapshot measures the hooks around tool calls in a tree of many files, some of them dirty, each as a whole process beside git status of the
-// same tree: where they keep snapshots for the first time, where they have kept those of a working day, and where they keep none.
+// snapshot measures the hooks around tool calls in a tree of many files, some of them dirty, each as a whole
+// process beside git status of the same tree: where they keep snapshots for the first time, where they have
+// kept those of a working day, and where they keep none.
 func (b *bench) snapshot() error {
 	fresh, err := b.changedTree(rescuedAmong, rescuedChanged)
 	if err != nil {
@@ -47,8 +49,8 @@ func (b *bench) snapshot() error {
 	return nil
 }
 
-// snapshotHooks runs the hooks around an edit, a command that changes nothing, one that changes many files, and one that only reads: in a
-// round once with the data directory of each place.
+// snapshotHooks runs the hooks around an edit, a command that changes nothing, one that changes many files,
+// and one that only reads: in a round once with the data directory of each place.
 func (p place) snapshotHooks(old, off place) (series, error) {
 	plan := hookPlan{Warm: 4, Rounds: p.b.samples(60, 10), Worked: true}
 	for _, of := range []struct{ suffix, data, edited string }{
@@ -63,8 +65,8 @@ func (p place) snapshotHooks(old, off place) (series, error) {
 	return p.hooks(plan)
 }
 
-// snapshotCalls are the calls of a round with one data directory. What the calls with the others have changed is seen by the first hook, which
-// isn't measured.
+// snapshotCalls are the calls of a round with one data directory. What the calls with the others have changed
+// is seen by the first hook, which isn't measured.
 func (p place) snapshotCalls(suffix, edited string, env []string) []hookVariant {
 	edit := map[string]any{"file_path": edited, "old_string": "a", "new_string": "b"}
 	shell := func(command string) map[string]any { return map[string]any{"command": command} }
@@ -94,7 +96,8 @@ func (p place) snapshotCalls(suffix, edited string, env []string) []hookVariant 
 	)
 }
 
-// perStatus is how often as long as git status a hook takes beyond one that only reads the database: what a snapshot costs.
+// perStatus is how often as long as git status a hook takes beyond one that only reads the database: what a
+// snapshot costs.
 func (s series) perStatus(name, suffix string) float64 {
 	when, _, _ := strings.Cut(name, " ")
 	return (s.p50(name+suffix) - s.p50(when+" ls"+suffix)) / s.p50("git status"+suffix)

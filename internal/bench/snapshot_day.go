@@ -20,7 +20,8 @@ import (
 	"talkingstick/stick"
 )
 
-// A working day of agents: how many calls they make, one each three seconds. Each tenth is a command, of which all of the tree is looked at.
+// A working day of agents: how many calls they make, one each three seconds. Each tenth is a command, of
+// which all of the tree is looked at.
 const (
 	dayOfCalls   = 10_000
 	callEvery    = 3 * time.Second
@@ -46,8 +47,8 @@ type dayCall struct {
 	text []byte
 }
 
-// playDay makes the snapshots and the rows of the calls of a day that ends now. Then it looks through them as hooks do once an hour, and
-// restores of each the file that its call has changed.
+// playDay makes the snapshots and the rows of the calls of a day that ends now. Then it looks through them as
+// hooks do once an hour, and restores of each the file that its call has changed.
 func (p place) playDay(count int) (day workday, err error) {
 	tree, ok := workspace.FindCheckout(p.dir, workspace.Env{})
 	if !ok {
@@ -79,7 +80,8 @@ func (p place) playDay(count int) (day workday, err error) {
 	return day, err
 }
 
-// playCalls changes files, and makes a snapshot after each call. The samples are of the first and the last hundred of each kind.
+// playCalls changes files, and makes a snapshot after each call. The samples are of the first and the last
+// hundred of each kind.
 func (p place) playCalls(copies *rescue.Store, tree workspace.Checkout, count int) (calls []dayCall, took series, err error) {
 	random, began := rand.New(rand.NewPCG(1, 2)), time.Now()
 	var edits, commands []time.Duration

@@ -30,8 +30,9 @@ type watched struct {
 	got   chan []byte
 }
 
-// watch measures tt watch with eight rooms and forty agents: how soon the first picture is there, how long a key takes until the screen
-// shows what it did, how soon an event of somebody else is shown, and what it costs while nothing happens.
+// watch measures tt watch with eight rooms and forty agents: how soon the first picture is there, how long a
+// key takes until the screen shows what it did, how soon an event of somebody else is shown, and what it
+// costs while nothing happens.
 func (b *bench) watch() error {
 	p := b.place("")
 	var top place // the room that has changed last, which comes first

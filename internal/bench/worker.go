@@ -34,7 +34,8 @@ func (b *bench) worker() error {
 	return b.logs()
 }
 
-// logs measures how long after a worker's command has written a line somebody who follows its output reads that.
+// logs measures how long after a worker's command has written a line somebody who follows its output reads
+// that.
 func (b *bench) logs() error {
 	p := b.repository()
 	if out, err := p.sh("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
