@@ -18,10 +18,10 @@ import (
 // pairs is how often two programs are measured beside each other.
 const pairs = 400
 
-// compare measures the program of this tree beside another one, such as that of an earlier commit. Both run
+// comparePrograms measures the program of this tree beside another one, such as that of an earlier commit. Both run
 // in turn, each in a room and a database of its own, and each second pair begins with the other one. A row's
 // figure is the median of the ratios of its pairs.
-func (b *bench) compare(other string) ([]row, error) {
+func (b *bench) comparePrograms(other string) ([]row, error) {
 	if _, err := os.Stat(other); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (b *bench) compare(other string) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, ratios(s)...)
+		rows = append(rows, ratioRows(s)...)
 	}
 	return rows, nil
 }
@@ -51,8 +51,8 @@ const (
 
 var suffixes = [2]string{nowSuffix, thenSuffix}
 
-// ratios makes a row of each two series of pairs.
-func ratios(s series) (rows []row) {
+// ratioRows makes a row of each two series of pairs.
+func ratioRows(s series) (rows []row) {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		what, ok := strings.CutSuffix(name, nowSuffix)
 		if !ok {
@@ -76,7 +76,7 @@ func ratios(s series) (rows []row) {
 func compareStart(both [2]*bench, n int) (series, error) {
 	var places [2]place
 	for i, b := range both {
-		places[i] = b.place("")
+		places[i] = b.newPlace("")
 		for _, agent := range []string{"bench:one", "bench:two"} {
 			if err := places[i].do(agent, "join"); err != nil {
 				return nil, err
@@ -107,7 +107,7 @@ func compareHooks(both [2]*bench, n int) (series, error) {
 	var first place
 	plan := hookPlan{Warm: 10, Rounds: n}
 	for i, b := range both {
-		p := b.place("")
+		p := b.newPlace("")
 		if i == 0 {
 			first = p
 		}
@@ -138,7 +138,7 @@ func compareWake(both [2]*bench, n int) (series, error) {
 	var places [2]place
 	var holder, other [2]string
 	for i, b := range both {
-		places[i] = b.place("")
+		places[i] = b.newPlace("")
 		holder[i], other[i] = "bench:one", "bench:two"
 		if err := places[i].do(holder[i], "wait", "--turn"); err != nil {
 			return nil, err

@@ -24,15 +24,15 @@ func (b *bench) crowdSize() (n int, why string) {
 	return n, ""
 }
 
-// crowd measures how soon many waiting processes have read a message to all of them, and what they cost while
+// measureCrowd measures how soon many waiting processes have read a message to all of them, and what they cost while
 // idle. Each of them is a member of its own, so that the message has a row for each.
-func (b *bench) crowd() error {
+func (b *bench) measureCrowd() error {
 	n, why := b.crowdSize()
 	notes := []string{"waiting processes above the user's limit of inotify instances are woken by FIFOs"}
 	if why != "" {
 		notes = append(notes, why)
 	}
-	p := b.place("")
+	p := b.newPlace("")
 	if err := p.do("bench:owner", "join"); err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func (b *bench) crowd() error {
 	defer e.Close()
 	read := make(chan time.Time, 2*n)
 	w := &idleWaits{place: p}
-	defer w.end()
-	if err := w.follow(e, n, read); err != nil {
+	defer w.killProcesses()
+	if err := w.startFollowers(e, n, read); err != nil {
 		return err
 	}
 	s := series{}
@@ -92,13 +92,13 @@ func (b *bench) crowd() error {
 		Measured: s.span("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
 		Notes: append(notes, fmt.Sprintf("`tt msg send` to a room of %d members, while they wake: %s", n+1, s.span("tt msg send"))),
 	})
-	b.crowdIdle(w)
+	b.measureIdleCrowd(w)
 	return nil
 }
 
-// follow starts n processes that follow their messages. The times at which their lines are read arrive on
+// startFollowers starts n processes that follow their messages. The times at which their lines are read arrive on
 // read.
-func (w *idleWaits) follow(e *engine.Engine, n int, read chan<- time.Time) error {
+func (w *idleWaits) startFollowers(e *engine.Engine, n int, read chan<- time.Time) error {
 	agents := make([]string, n)
 	for i := range agents { // all join before the first waits, because every join wakes the waiting
 		agents[i] = "bench:w" + strconv.Itoa(i)
@@ -116,8 +116,8 @@ func (w *idleWaits) follow(e *engine.Engine, n int, read chan<- time.Time) error
 	return nil
 }
 
-// crowdIdle measures what the waiting processes cost while idle.
-func (b *bench) crowdIdle(w *idleWaits) {
+// measureIdleCrowd measures what the waiting processes cost while idle.
+func (b *bench) measureIdleCrowd(w *idleWaits) {
 	n := len(w.pids)
 	window := b.settle(time.Now())
 	before := cpuTimes(w.pids)

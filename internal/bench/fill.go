@@ -14,24 +14,24 @@ import (
 // A log as real rooms have it: turns, and in each turn messages that their recipients read and acknowledge.
 // The rules make it and the store saves it, so that the doctor finds nothing wrong.
 const (
-	perTurn   = 10            // messages of a turn
-	turnSize  = 2 + 3*perTurn // its events: a claim, the messages, their reads and acknowledgements, and a release
-	roomSize  = 3 + 3*turnSize
-	openOnes  = 20 // messages that the asking agent hasn't answered
-	perUpdate = 100
+	messagesPerTurn = 10                    // messages of a turn
+	turnEvents      = 2 + 3*messagesPerTurn // its events: a claim, the messages, their reads and acknowledgements, and a release
+	roomEvents      = 3 + 3*turnEvents
+	openMessages    = 20 // messages that the asking agent hasn't answered
+	roomsPerUpdate  = 100
 )
 
-// filled is the result of fill.
-type filled struct {
-	found  []string // faults, from a check of the database
+// fillResult is the result of fill.
+type fillResult struct {
+	faults []string // faults, from a check of the database
 	cursor int64    // of the event that has twenty later ones in the measured room
 }
 
-// fill adds events to a database with one room: asked of them to that room, in which me is a member, and the
+// fillDatabase adds events to a database with one room: asked of them to that room, in which me is a member, and the
 // rest to other rooms. The room's own are spread among the others. A tenth of its messages are for me, or
 // more if needed, so that twenty stay unanswered.
-func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, error) {
-	var out filled
+func fillDatabase(dir string, me stick.AgentID, events, asked int, check bool) (fillResult, error) {
+	var out fillResult
 	ids := 0
 	db, err := store.Open(context.Background(), store.Options{Dir: dir, NewID: func() string { // ascending, so that storing is fast
 		ids++
@@ -57,39 +57,39 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 	if err != nil {
 		return out, err
 	}
-	acts := planAsked(me, asked)
+	acts := planMeasuredRoom(me, asked)
 	others, done, wrote := events-asked, 0, 0
 	for done < others {
 		err := db.Update(context.Background(), func(tx *store.Tx) error {
-			for range perUpdate {
+			for range roomsPerUpdate {
 				if done >= others {
 					break
 				}
-				r, err := tx.NewRoom("/elsewhere/"+strconv.Itoa(done/roomSize), "")
+				r, err := tx.NewRoom("/elsewhere/"+strconv.Itoa(done/roomEvents), "")
 				if err != nil {
 					return err
 				}
 				other := &roomWriter{before: r, room: r}
-				for _, a := range planOther(done/roomSize, min(roomSize, others-done)) {
-					if err := other.do(tx, a); err != nil {
+				for _, a := range planOtherRoom(done/roomEvents, min(roomEvents, others-done)) {
+					if err := other.writeEvent(tx, a); err != nil {
 						return err
 					}
 					done++
 					for wrote < asked*done/others { // one at a time, at its place in the order
-						if err := room.do(tx, acts[wrote]); err != nil {
+						if err := room.writeEvent(tx, acts[wrote]); err != nil {
 							return err
 						}
-						if err := room.save(tx); err != nil {
+						if err := room.saveEvents(tx); err != nil {
 							return err
 						}
 						wrote++
 					}
 				}
-				if err := other.save(tx); err != nil {
+				if err := other.saveEvents(tx); err != nil {
 					return err
 				}
 			}
-			return tx.Advance(room.room.ID, me, "wait", room.last())
+			return tx.Advance(room.room.ID, me, "wait", room.lastSeq())
 		})
 		if err != nil {
 			return out, err
@@ -97,7 +97,7 @@ func fill(dir string, me stick.AgentID, events, asked int, check bool) (filled, 
 	}
 	out.cursor = room.seqs[max(0, len(room.seqs)-21)]
 	if check {
-		out.found, err = db.Check(context.Background())
+		out.faults, err = db.Check(context.Background())
 	}
 	return out, err
 }
@@ -110,36 +110,36 @@ type plannedEvent struct {
 	mustSave bool // save here: the next events need the numbers of the earlier ones
 }
 
-// planOther plans the log of a room that isn't measured.
-func planOther(k, n int) []plannedEvent {
+// planOtherRoom plans the log of a room that isn't measured.
+func planOtherRoom(k, n int) []plannedEvent {
 	members := make([]stick.AgentID, 3)
 	for i := range members {
 		members[i] = stick.AgentID(fmt.Sprintf("other:%d-%d", k, i))
 	}
 	w := planner{members: members}
 	for _, m := range members {
-		w.add(plannedEvent{typ: stick.EventJoin, by: m})
+		w.addEvent(plannedEvent{typ: stick.EventJoin, by: m})
 	}
-	for len(w.events)+turnSize <= n {
-		w.turn(func() stick.AgentID { return "" }, func() bool { return false })
+	for len(w.events)+turnEvents <= n {
+		w.planTurn(func() stick.AgentID { return "" }, func() bool { return false })
 	}
-	return w.padded(n)
+	return w.padTo(n)
 }
 
-// planAsked plans the log of the measured room.
-func planAsked(me stick.AgentID, n int) []plannedEvent {
+// planMeasuredRoom plans the log of the measured room.
+func planMeasuredRoom(me stick.AgentID, n int) []plannedEvent {
 	w := planner{members: []stick.AgentID{me}}
 	for i := range 9 {
 		m := stick.AgentID("bench:peer" + strconv.Itoa(i))
 		w.members = append(w.members, m)
-		w.add(plannedEvent{typ: stick.EventJoin, by: m})
+		w.addEvent(plannedEvent{typ: stick.EventJoin, by: m})
 	}
-	messages := (n - len(w.events)) / turnSize * perTurn
-	mine := max(messages/10, openOnes+2)
+	messages := (n - len(w.events)) / turnEvents * messagesPerTurn
+	mine := max(messages/10, openMessages+2)
 	// Both are spread evenly: i·share/total goes up by one whenever the i-th is one of them.
 	sent, got := 0, 0
-	for len(w.events)+turnSize <= n {
-		w.turn(func() stick.AgentID {
+	for len(w.events)+turnEvents <= n {
+		w.planTurn(func() stick.AgentID {
 			sent++
 			if sent*mine/messages > (sent-1)*mine/messages {
 				return me
@@ -147,10 +147,10 @@ func planAsked(me stick.AgentID, n int) []plannedEvent {
 			return ""
 		}, func() bool {
 			got++
-			return got*openOnes/mine > (got-1)*openOnes/mine
+			return got*openMessages/mine > (got-1)*openMessages/mine
 		})
 	}
-	return w.padded(n)
+	return w.padTo(n)
 }
 
 // planner plans a log.
@@ -161,32 +161,32 @@ type planner struct {
 	sent    int
 }
 
-func (w *planner) add(a plannedEvent) { w.events = append(w.events, a) }
+func (w *planner) addEvent(a plannedEvent) { w.events = append(w.events, a) }
 
-func (w *planner) member(i int) stick.AgentID { return w.members[i%len(w.members)] }
+func (w *planner) memberAt(i int) stick.AgentID { return w.members[i%len(w.members)] }
 
-// turn plans a turn. forWhom names the recipient of the next message, or leaves the choice to the planner.
+// planTurn plans a turn. forWhom names the recipient of the next message, or leaves the choice to the planner.
 // stays reports whether a message for a named recipient stays unanswered.
-func (w *planner) turn(forWhom func() stick.AgentID, stays func() bool) {
-	owner := w.member(w.turns)
+func (w *planner) planTurn(forWhom func() stick.AgentID, stays func() bool) {
+	owner := w.memberAt(w.turns)
 	w.turns++
-	w.add(plannedEvent{typ: stick.EventClaim, by: owner})
+	w.addEvent(plannedEvent{typ: stick.EventClaim, by: owner})
 	type reply struct {
 		message int
 		by      stick.AgentID
 	}
 	var answered []reply
-	for range perTurn {
+	for range messagesPerTurn {
 		to := forWhom()
 		named := to != ""
 		if !named {
-			to = w.member(1 + w.sent%(len(w.members)-1)) // never the first
+			to = w.memberAt(1 + w.sent%(len(w.members)-1)) // never the first
 		}
-		from := w.member(w.sent)
+		from := w.memberAt(w.sent)
 		for i := 1; from == to; i++ {
-			from = w.member(w.sent + i)
+			from = w.memberAt(w.sent + i)
 		}
-		w.add(plannedEvent{typ: stick.EventMessageSent, by: from, to: to})
+		w.addEvent(plannedEvent{typ: stick.EventMessageSent, by: from, to: to})
 		if !named || !stays() {
 			answered = append(answered, reply{w.sent, to})
 		}
@@ -194,25 +194,25 @@ func (w *planner) turn(forWhom func() stick.AgentID, stays func() bool) {
 	}
 	w.events[len(w.events)-1].mustSave = true
 	for _, r := range answered {
-		w.add(plannedEvent{typ: stick.EventMessageRead, by: r.by, message: r.message})
-		w.add(plannedEvent{typ: stick.EventMessageAcked, by: r.by, message: r.message})
+		w.addEvent(plannedEvent{typ: stick.EventMessageRead, by: r.by, message: r.message})
+		w.addEvent(plannedEvent{typ: stick.EventMessageAcked, by: r.by, message: r.message})
 	}
-	for range perTurn - len(answered) {
-		w.note(owner)
-		w.note(owner)
+	for range messagesPerTurn - len(answered) {
+		w.planNote(owner)
+		w.planNote(owner)
 	}
-	w.add(plannedEvent{typ: stick.EventRelease, by: owner, mustSave: true})
+	w.addEvent(plannedEvent{typ: stick.EventRelease, by: owner, mustSave: true})
 }
 
-// note plans a message for nobody, which fills the log up to its size.
-func (w *planner) note(by stick.AgentID) {
-	w.add(plannedEvent{typ: stick.EventMessageSent, by: by, to: stick.ToSystem})
+// planNote plans a message for nobody, which fills the log up to its size.
+func (w *planner) planNote(by stick.AgentID) {
+	w.addEvent(plannedEvent{typ: stick.EventMessageSent, by: by, to: stick.ToSystem})
 }
 
-// padded returns the log with exactly n events.
-func (w *planner) padded(n int) []plannedEvent {
+// padTo returns the log with exactly n events.
+func (w *planner) padTo(n int) []plannedEvent {
 	for len(w.events) < n {
-		w.note(w.members[0])
+		w.planNote(w.members[0])
 	}
 	return w.events[:n]
 }
@@ -232,7 +232,7 @@ func nothingProbed() *stick.Probed {
 	return &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 }
 
-func (s *roomWriter) do(tx *store.Tx, a plannedEvent) error {
+func (s *roomWriter) writeEvent(tx *store.Tx, a plannedEvent) error {
 	now, r := tx.Now(), s.room
 	var events []stick.Event
 	var err error
@@ -255,7 +255,7 @@ func (s *roomWriter) do(tx *store.Tx, a plannedEvent) error {
 		}
 		r, events, err = r.Send(stick.Sending{By: a.by, Message: m}, nothingProbed(), now)
 	default:
-		return s.answer(tx, a)
+		return s.answerMessage(tx, a)
 	}
 	if err == nil && len(events) != 1 {
 		err = fmt.Errorf("%d events instead of one", len(events))
@@ -265,13 +265,13 @@ func (s *roomWriter) do(tx *store.Tx, a plannedEvent) error {
 	}
 	s.room, s.unsaved = r, append(s.unsaved, events...)
 	if a.mustSave {
-		return s.save(tx)
+		return s.saveEvents(tx)
 	}
 	return nil
 }
 
-// answer reads or acknowledges a message.
-func (s *roomWriter) answer(tx *store.Tx, a plannedEvent) error {
+// answerMessage reads or acknowledges a message.
+func (s *roomWriter) answerMessage(tx *store.Tx, a plannedEvent) error {
 	m := s.sent[a.message]
 	c, ok, err := tx.Receipt(s.room.ID, a.by, m.Seq)
 	if err == nil && !ok {
@@ -290,8 +290,8 @@ func (s *roomWriter) answer(tx *store.Tx, a plannedEvent) error {
 	return tx.PutReceipt(s.room.ID, c)
 }
 
-// save saves the unsaved events.
-func (s *roomWriter) save(tx *store.Tx) error {
+// saveEvents saves the unsaved events.
+func (s *roomWriter) saveEvents(tx *store.Tx) error {
 	if len(s.unsaved) == 0 {
 		return nil
 	}
@@ -315,8 +315,8 @@ func (s *roomWriter) save(tx *store.Tx) error {
 	return nil
 }
 
-// last returns the number of the newest event.
-func (s *roomWriter) last() int64 {
+// lastSeq returns the number of the newest event.
+func (s *roomWriter) lastSeq() int64 {
 	if len(s.seqs) == 0 {
 		return 0
 	}

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// rebased is how many commits to rebase.
-const rebased = 5
+// rebasedCommits is how many commits to rebase.
+const rebasedCommits = 5
 
-// git measures what our git hooks cost in a rebase. The agent has the stick and its room enforces turns, so
+// measureGitHooks measures what our git hooks cost in a rebase. The agent has the stick and its room enforces turns, so
 // that the hooks do all their work.
-func (b *bench) git() error {
-	with, without, empty := b.repository(), b.repository(), b.repository()
+func (b *bench) measureGitHooks() error {
+	with, without, empty := b.newRepository(), b.newRepository(), b.newRepository()
 	for _, p := range []place{with, without, empty} {
-		if err := p.commits(); err != nil {
+		if err := p.makeBranches(); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (b *bench) git() error {
 	}
 	slower := s.p50("with") - s.p50("without")
 	b.add(row{
-		What: fmt.Sprintf("rebase of %d commits with our git hooks, by the holder", rebased), Goal: "≤ 300 ms slower than without",
+		What: fmt.Sprintf("rebase of %d commits with our git hooks, by the holder", rebasedCommits), Goal: "≤ 300 ms slower than without",
 		Measured: fmt.Sprintf("%.0f ms slower: %s, without %s", slower, s.span("with"), s.span("without")), Met: slower <= 300,
 		Figures: s.figures(), Samples: s,
 		Notes: []string{fmt.Sprintf("with a hook that does nothing, which git runs as often: %.0f ms slower", s.p50("empty")-s.p50("without"))},
@@ -55,28 +55,28 @@ func (b *bench) git() error {
 	return nil
 }
 
-// repository returns a place for a git repository.
-func (b *bench) repository() place {
-	p := b.place("")
+// newRepository returns a place for a git repository.
+func (b *bench) newRepository() place {
+	p := b.newPlace("")
 	must(os.Remove(filepath.Join(p.dir, "AGENTS.md"))) // the repository is the workspace
 	return p
 }
 
-// sh runs a shell script in the place, as the holder.
-func (p place) sh(script string) *exec.Cmd {
+// shellCommand runs a shell script in the place, as the holder.
+func (p place) shellCommand(script string) *exec.Cmd {
 	c := p.command("/bin/sh", "-e", "-c", script)
 	c.Env = append(c.Env, "TT_HARNESS_AGENT_ID=bench:holder", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=bench", "GIT_AUTHOR_EMAIL=bench@example.com", "GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@example.com")
 	return c
 }
 
-// commits makes two branches with a common first commit.
-func (p place) commits() error {
-	out, err := p.sh(fmt.Sprintf(`git init -q -b main; git config gc.auto 0
+// makeBranches makes two branches with a common first commit.
+func (p place) makeBranches() error {
+	out, err := p.shellCommand(fmt.Sprintf(`git init -q -b main; git config gc.auto 0
 		echo 0 >0; git add .; git commit -q -m begin
 		git checkout -q -b work; for n in $(seq %d); do echo $n >w$n; git add .; git commit -q -m "work $n"; done; git tag before
 		git checkout -q main; for n in 1 2 3; do echo $n >m$n; git add .; git commit -q -m "main $n"; done
-		git checkout -q work`, rebased)).CombinedOutput()
+		git checkout -q work`, rebasedCommits)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
@@ -85,18 +85,18 @@ func (p place) commits() error {
 
 // rebase resets the branch and returns how long its rebase takes.
 func (p place) rebase() (time.Duration, error) {
-	if out, err := p.sh("git reset -q --hard before").CombinedOutput(); err != nil {
+	if out, err := p.shellCommand("git reset -q --hard before").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("git reset: %w: %s", err, out)
 	}
-	c := p.sh("")
+	c := p.shellCommand("")
 	git := p.command("git", "rebase", "-q", "main")
 	git.Env = c.Env
 	took, err := timed(git, 0)
 	if err != nil {
 		return took, err
 	}
-	out, err := p.sh("git rev-list --count main..work").Output()
-	if n := strings.TrimSpace(string(out)); err != nil || n != fmt.Sprint(rebased) {
+	out, err := p.shellCommand("git rev-list --count main..work").Output()
+	if n := strings.TrimSpace(string(out)); err != nil || n != fmt.Sprint(rebasedCommits) {
 		return took, fmt.Errorf("the rebase left %s commits: %w", n, err)
 	}
 	return took, nil

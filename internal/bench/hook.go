@@ -35,9 +35,9 @@ type hookVariant struct {
 	Free  bool // it may say anything
 }
 
-// hook measures how long a harness waits for each of its hooks. A process in the part of a harness runs them.
-func (b *bench) hook() error {
-	p := b.place("")
+// measureHooks measures how long a harness waits for each of its hooks. A process in the part of a harness runs them.
+func (b *bench) measureHooks() error {
+	p := b.newPlace("")
 	if err := p.fillHookRoom(); err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 	"talkingstick/internal/store"
 )
 
-// start measures what a command costs as a whole process.
-func (b *bench) start() error {
-	p := b.place("")
+// measureStart measures what a command costs as a whole process.
+func (b *bench) measureStart() error {
+	p := b.newPlace("")
 	for _, agent := range []string{"bench:one", "bench:two"} {
 		if err := p.do(agent, "join"); err != nil {
 			return err
@@ -69,9 +69,9 @@ func (b *bench) start() error {
 // minBlocked is how long a wait has been blocked, at least, when it is woken.
 const minBlocked = 20 * time.Millisecond
 
-// wake measures how soon a release has woken the next holder.
-func (b *bench) wake() error {
-	p := b.place("")
+// measureWake measures how soon a release has woken the next holder.
+func (b *bench) measureWake() error {
+	p := b.newPlace("")
 	e := p.engine()
 	defer e.Close()
 	holder, other := "bench:one", "bench:two"
@@ -91,7 +91,7 @@ func (b *bench) wake() error {
 		}
 		holder, other = other, holder
 	}
-	if err := b.exits(s); err != nil {
+	if err := b.measureExits(s); err != nil {
 		return err
 	}
 	name := "release exits to wait has exited"
@@ -141,14 +141,14 @@ func (p place) handOver(holder string, waiter *exec.Cmd, listening func() error)
 	return began, released, woken, nil
 }
 
-// exits measures how long the kernel takes to end a process, with and without a bell that it has listened to.
+// measureExits measures how long the kernel takes to end a process, with and without a bell that it has listened to.
 // No woken wait can be faster than the difference.
-func (b *bench) exits(s series) error {
+func (b *bench) measureExits(s series) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	p := b.place("")
+	p := b.newPlace("")
 	for range b.samples(100, 20) {
 		for name, listens := range map[string]string{"exit": "", "exit after a watch": "yes"} {
 			c, in, out, err := p.part(program, "leave", agentEnv+"="+listens)
@@ -198,8 +198,8 @@ func leave() error {
 	return nil
 }
 
-// death measures how soon a waiter notices that the owner's harness was killed.
-func (b *bench) death() error {
+// measureOwnerDeath measures how soon a waiter notices that the owner's harness was killed.
+func (b *bench) measureOwnerDeath() error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (b *bench) death() error {
 	s := series{}
 	warm := 3
 	for i := range b.samples(100, 20) + warm {
-		p := b.place(data)
+		p := b.newPlace(data)
 		owner, in, _, err := p.part(harness, "owner")
 		if err != nil {
 			return err

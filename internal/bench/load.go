@@ -90,8 +90,8 @@ func turner(part string) error {
 	return json.NewEncoder(os.Stdout).Encode(t)
 }
 
-// turns measures how many turns a second a room can have.
-func (b *bench) turns() error {
+// measureTurns measures how many turns a second a room can have.
+func (b *bench) measureTurns() error {
 	for _, loop := range []struct {
 		part, what string
 		goal       float64
@@ -170,7 +170,7 @@ func together(places []place, part string, span time.Duration) (all []tally, cor
 
 // loops runs workers in one room for a time.
 func (b *bench) loops(part string, workers int, span time.Duration) (map[string]float64, []float64, error) {
-	p := b.place("")
+	p := b.newPlace("")
 	all, cores, err := together(slices.Repeat([]place{p}, workers), part, span)
 	if err != nil {
 		return nil, nil, err
@@ -208,8 +208,8 @@ type idleWaits struct {
 	pids  []int
 }
 
-// end ends the waits.
-func (w *idleWaits) end() {
+// killProcesses ends the waits.
+func (w *idleWaits) killProcesses() {
 	if w == nil {
 		return
 	}
@@ -224,7 +224,7 @@ func (w *idleWaits) end() {
 
 // beginIdle starts ten waits that nobody disturbs until the end of the run.
 func (b *bench) beginIdle() error {
-	b.waits = &idleWaits{place: b.place("")}
+	b.waits = &idleWaits{place: b.newPlace("")}
 	p := b.waits.place
 	if err := p.do("bench:owner", "wait", "--turn"); err != nil {
 		return err
@@ -258,9 +258,9 @@ func (b *bench) settle(began time.Time) time.Duration {
 	return 60 * time.Second
 }
 
-// idle measures the ten waits.
-func (b *bench) idle() error {
-	defer b.waits.end()
+// measureIdleWaits measures the ten waits.
+func (b *bench) measureIdleWaits() error {
+	defer b.waits.killProcesses()
 	pids := b.waits.pids
 	window := b.settle(b.waits.began)
 	before := cpuTimes(pids)

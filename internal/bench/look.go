@@ -6,14 +6,14 @@ import "fmt"
 
 // The tree that a hook looks at.
 const (
-	lookedAmong   = 10_000
-	lookedChanged = 20
+	hookTreeFiles   = 10_000
+	hookTreeChanged = 20
 )
 
-// look measures the hook after a command that nobody can read: it asks git what has changed in the tree.
+// measureTreeHook measures the hook after a command that nobody can read: it asks git what has changed in the tree.
 // Before each, a file changes once more.
-func (b *bench) look() error {
-	p, err := b.changedTree(lookedAmong, lookedChanged)
+func (b *bench) measureTreeHook() error {
+	p, err := b.changedTree(hookTreeFiles, hookTreeChanged)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (b *bench) look() error {
 		return fmt.Errorf("the hook didn't look at the tree: %s, and %s without a look", s.span("make"), s.span("ls"))
 	}
 	b.add(row{
-		What: fmt.Sprintf("hook after a command that nobody can read, %d files, %d changed", lookedAmong, lookedChanged), Goal: "≤ 100 ms p50",
+		What: fmt.Sprintf("hook after a command that nobody can read, %d files, %d changed", hookTreeFiles, hookTreeChanged), Goal: "≤ 100 ms p50",
 		Measured: fmt.Sprintf("%s; after one that only reads %s", s.span("make"), s.span("ls")), Met: s.p50("make") <= 100,
 		Figures: s.figures(), Samples: s,
 	})

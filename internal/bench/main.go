@@ -58,28 +58,28 @@ type section struct {
 // sections are in the order in which they run. Idle waits start before everything else and are measured
 // last, because a wait has settled only when its slow net has reached its longest interval.
 var sections = []section{
-	{"size", (*bench).size},
-	{"start", (*bench).start},
-	{"hook", (*bench).hook},
-	{"scope", (*bench).scope},
-	{"git", (*bench).git},
-	{"look", (*bench).look},
-	{"silent", (*bench).silent},
-	{"shared", (*bench).shared},
-	{"rescue", (*bench).rescue},
-	{"snapshot", (*bench).snapshot},
-	{"roster", (*bench).roster},
-	{"wake", (*bench).wake},
-	{"message", (*bench).message},
-	{"death", (*bench).death},
-	{"turns", (*bench).turns},
-	{"scale", (*bench).scale},
-	{"crowd", (*bench).crowd},
-	{"worker", (*bench).worker},
-	{"next", (*bench).next},
-	{"pages", (*bench).pages},
-	{"watch", (*bench).watch},
-	{"idle", (*bench).idle},
+	{"size", (*bench).measureSize},
+	{"start", (*bench).measureStart},
+	{"hook", (*bench).measureHooks},
+	{"scope", (*bench).measureReservations},
+	{"git", (*bench).measureGitHooks},
+	{"look", (*bench).measureTreeHook},
+	{"silent", (*bench).measureSilentServer},
+	{"shared", (*bench).measurePostgres},
+	{"rescue", (*bench).measureRescue},
+	{"snapshot", (*bench).measureSnapshots},
+	{"roster", (*bench).measureRoster},
+	{"wake", (*bench).measureWake},
+	{"message", (*bench).measureMessages},
+	{"death", (*bench).measureOwnerDeath},
+	{"turns", (*bench).measureTurns},
+	{"scale", (*bench).measureScale},
+	{"crowd", (*bench).measureCrowd},
+	{"worker", (*bench).measureWorker},
+	{"next", (*bench).measureNextTask},
+	{"pages", (*bench).measurePages},
+	{"watch", (*bench).measureWatch},
+	{"idle", (*bench).measureIdleWaits},
 }
 
 func main() {
@@ -110,7 +110,7 @@ func run(quick bool, rows, against, out string) (err error) {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	defer func() { b.waits.end() }()
+	defer func() { b.waits.killProcesses() }()
 	m := readMachine()
 	fmt.Printf("%s\n", m)
 	began := time.Now()
@@ -118,7 +118,7 @@ func run(quick bool, rows, against, out string) (err error) {
 		return err
 	}
 	if against != "" {
-		compared, err := b.compare(against)
+		compared, err := b.comparePrograms(against)
 		if err != nil {
 			return err
 		}

@@ -12,11 +12,11 @@ import (
 	"talkingstick/stick"
 )
 
-// message measures how soon another process gets a message: one that follows its messages, and a wait that
+// measureMessages measures how soon another process gets a message: one that follows its messages, and a wait that
 // ends with it.
-func (b *bench) message() error {
+func (b *bench) measureMessages() error {
 	s := series{}
-	for _, measure := range []func(series) error{b.followed, b.parked} {
+	for _, measure := range []func(series) error{b.measureFollower, b.measureParkedWait} {
 		if err := measure(s); err != nil {
 			return err
 		}
@@ -79,9 +79,9 @@ func startTimed(c *exec.Cmd, read chan<- time.Time) error {
 	return nil
 }
 
-// followed measures the time until a line is read from a process that follows its messages.
-func (b *bench) followed(s series) error {
-	p := b.place("")
+// measureFollower measures the time until a line is read from a process that follows its messages.
+func (b *bench) measureFollower(s series) error {
+	p := b.newPlace("")
 	from, to := "bench:one", "bench:two"
 	for _, agent := range []string{from, to} {
 		if err := p.do(agent, "join"); err != nil {
@@ -94,7 +94,7 @@ func (b *bench) followed(s series) error {
 		return err
 	}
 	w := &idleWaits{cmds: []*exec.Cmd{follower}}
-	defer w.end()
+	defer w.killProcesses()
 	time.Sleep(time.Second) // it doesn't say when it is ready
 	warm := 10
 	for i := range b.samples(300, 60) + warm {
@@ -115,9 +115,9 @@ func (b *bench) followed(s series) error {
 	return nil
 }
 
-// parked measures the time until a wait for events has exited with the message.
-func (b *bench) parked(s series) error {
-	p := b.place("")
+// measureParkedWait measures the time until a wait for events has exited with the message.
+func (b *bench) measureParkedWait(s series) error {
+	p := b.newPlace("")
 	e := p.engine()
 	defer e.Close()
 	from, to := "bench:one", "bench:two"

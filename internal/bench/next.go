@@ -22,17 +22,17 @@ const (
 	readFloor   = 2.8
 )
 
-// next measures how long it takes to get a task where there are no others, and behind 1,000 older ones that
+// measureNextTask measures how long it takes to get a task where there are no others, and behind 1,000 older ones that
 // wait. Beside each it measures how long git takes to make such a branch and worktree, which nobody can save,
 // and the floors.
-func (b *bench) next() error {
+func (b *bench) measureNextTask() error {
 	s := series{}
 	for _, size := range []struct {
 		name   string
 		before int // tasks that have landed or wait
 	}{{"next1", 0}, {"next", manyLater}} {
-		p := b.repository()
-		if out, err := p.sh("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+		p := b.newRepository()
+		if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 			return fmt.Errorf("git: %w: %s", err, out)
 		}
 		if err := p.do("bench:boss", "join"); err != nil {

@@ -103,16 +103,16 @@ func (s *site) paint(page string) (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// pages measures how soon an event is on an open page, and how soon the page of a long log is there.
-func (b *bench) pages() error {
-	if err := b.eventOnPage(); err != nil {
+// measurePages measures how soon an event is on an open page, and how soon the page of a long log is there.
+func (b *bench) measurePages() error {
+	if err := b.measureEventOnPage(); err != nil {
 		return err
 	}
-	return b.longLog()
+	return b.measureLongLog()
 }
 
-func (b *bench) eventOnPage() error {
-	p := b.place("")
+func (b *bench) measureEventOnPage() error {
+	p := b.newPlace("")
 	if err := p.do("bench:one", "join"); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (b *bench) eventOnPage() error {
 	return nil
 }
 
-func (b *bench) longLog() error {
+func (b *bench) measureLongLog() error {
 	events := b.samples(1_000_000, 50_000)
 	g, err := b.grow(events, events-1000)
 	if err != nil {

@@ -46,8 +46,8 @@ func compile(into, from, flags string) error {
 	return nil
 }
 
-// size measures the program's file. DESIGN has no goal for it.
-func (b *bench) size() error {
+// measureSize measures the program's file. DESIGN has no goal for it.
+func (b *bench) measureSize() error {
 	whole := filepath.Join(b.dir, "tt-with-symbols")
 	if err := compile(whole, "talkingstick/cmd/tt", ""); err != nil {
 		return err
@@ -78,7 +78,7 @@ type place struct {
 	database string // the address of a database on a server; empty for a file in data
 }
 
-func (b *bench) place(data string) place {
+func (b *bench) newPlace(data string) place {
 	b.seq++
 	p := place{b: b, data: data, dir: filepath.Join(b.dir, fmt.Sprintf("room-%d", b.seq))}
 	if p.data == "" {

@@ -21,9 +21,9 @@ const (
 	rescuedChanged = 200
 )
 
-// rescue measures a rescue of changed files among many, without the process around it. Each time another byte
+// measureRescue measures a rescue of changed files among many, without the process around it. Each time another byte
 // differs.
-func (b *bench) rescue() error {
+func (b *bench) measureRescue() error {
 	p, err := b.changedTree(rescuedAmong, rescuedChanged)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (b *bench) rescue() error {
 
 // changedTree makes a repository with files, some of which are changed.
 func (b *bench) changedTree(among, changed int) (place, error) {
-	p := b.repository()
+	p := b.newRepository()
 	file := func(i int, text string) {
 		path := filepath.Join(p.dir, fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%300, i))
 		must(os.MkdirAll(filepath.Dir(path), 0o700))
@@ -65,7 +65,7 @@ func (b *bench) changedTree(among, changed int) (place, error) {
 	for i := range among {
 		file(i, fmt.Sprintf("line %d\n", i))
 	}
-	if out, err := p.sh("git init -q -b main; git config gc.auto 0; git add .; git commit -q -m begin").CombinedOutput(); err != nil {
+	if out, err := p.shellCommand("git init -q -b main; git config gc.auto 0; git add .; git commit -q -m begin").CombinedOutput(); err != nil {
 		return p, fmt.Errorf("git: %w: %s", err, out)
 	}
 	for i := range changed {

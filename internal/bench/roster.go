@@ -15,9 +15,9 @@ import (
 	"talkingstick/internal/proc"
 )
 
-// roster measures finding other agents on a machine with many processes: the scan alone, and the first
+// measureRoster measures finding other agents on a machine with many processes: the scan alone, and the first
 // session that starts in a room.
-func (b *bench) roster() error {
+func (b *bench) measureRoster() error {
 	table, err := proc.Host()
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (b *bench) roster() error {
 
 // scanOnce runs each of them once. With warm, the times don't count.
 func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) error {
-	p := b.place("")
+	p := b.newPlace("")
 	if err := p.do("bench:viewer", "join"); err != nil {
 		return err
 	}

@@ -24,13 +24,13 @@ type filledDatabase struct {
 
 // grow makes a database with so many events, of which asked are in the measured room.
 func (b *bench) grow(events, asked int) (filledDatabase, error) {
-	g := filledDatabase{place: b.place("")}
+	g := filledDatabase{place: b.newPlace("")}
 	if err := g.do("bench:one", "join"); err != nil {
 		return g, err
 	}
-	did, err := fill(g.data, "bench:one", events, asked, !b.quick || events <= 1000)
-	if err == nil && len(did.found) > 0 {
-		err = fmt.Errorf("the log has a fault: %s", did.found[0])
+	did, err := fillDatabase(g.data, "bench:one", events, asked, !b.quick || events <= 1000)
+	if err == nil && len(did.faults) > 0 {
+		err = fmt.Errorf("the log has a fault: %s", did.faults[0])
 	}
 	if err != nil {
 		return g, fmt.Errorf("fill the log: %w", err)
@@ -42,13 +42,13 @@ func (b *bench) grow(events, asked int) (filledDatabase, error) {
 	return g, nil
 }
 
-// scale compares a small database with a large one.
-func (b *bench) scale() error {
+// measureScale compares a small database with a large one.
+func (b *bench) measureScale() error {
 	small, err := b.grow(1000, 109)
 	if err != nil {
 		return err
 	}
-	large, err := b.grow(1_000_000, 1_000_000-9_999*roomSize)
+	large, err := b.grow(1_000_000, 1_000_000-9_999*roomEvents)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func scaleOps() []scaleOp {
 			func(g filledDatabase) []string { return []string{"inbox"} },
 			func(g filledDatabase) error {
 				res, err := g.engine.GetInbox(ctx, engine.GetInboxParams{Caller: caller("bench:one")})
-				if err == nil && (res.Unread != openOnes || len(res.Messages) != openOnes) {
-					err = fmt.Errorf("%d messages in the inbox, %d of them unread; there should be %d", len(res.Messages), res.Unread, openOnes)
+				if err == nil && (res.Unread != openMessages || len(res.Messages) != openMessages) {
+					err = fmt.Errorf("%d messages in the inbox, %d of them unread; there should be %d", len(res.Messages), res.Unread, openMessages)
 				}
 				return err
 			},

@@ -13,8 +13,8 @@ import (
 // asksFor is how many paths to check at once.
 const asksFor = 100
 
-// scope measures checking whether many paths may be edited, in rooms with few and many reservations.
-func (b *bench) scope() error {
+// measureReservations measures checking whether many paths may be edited, in rooms with few and many reservations.
+func (b *bench) measureReservations() error {
 	rooms := []struct {
 		name           string
 		elsewhere, met int
@@ -27,7 +27,7 @@ func (b *bench) scope() error {
 		args = append(args, fmt.Sprintf("src/part%02d/deep/file%02d.go", i%20, i))
 	}
 	for _, r := range rooms {
-		p := b.place("")
+		p := b.newPlace("")
 		for i := range 20 {
 			must(os.MkdirAll(filepath.Join(p.dir, fmt.Sprintf("src/part%02d/deep", i)), 0o700))
 		}

@@ -20,9 +20,9 @@ import (
 	"talkingstick/internal/pgserver"
 )
 
-// shared measures what a database on a server costs that several hosts share. The server runs on the same
+// measurePostgres measures what a database on a server costs that several hosts share. The server runs on the same
 // machine, with TLS and a password, and syncs every commit to disk. Each data directory is a host.
-func (b *bench) shared() error {
+func (b *bench) measurePostgres() error {
 	if !pgserver.Installed() {
 		fmt.Fprintln(os.Stderr, "  the rows of PostgreSQL aren't measured: PostgreSQL 15 isn't installed")
 		return nil
@@ -38,7 +38,7 @@ func (b *bench) shared() error {
 	}
 	defer admin.Close(context.Background())
 	const password = "a long one"
-	err = sql(admin, "CREATE ROLE needs_word LOGIN PASSWORD '"+password+"'; GRANT CREATE ON DATABASE postgres TO needs_word")
+	err = execSQL(admin, "CREATE ROLE needs_word LOGIN PASSWORD '"+password+"'; GRANT CREATE ON DATABASE postgres TO needs_word")
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (b *bench) shared() error {
 		Scheme: "postgres", User: url.UserPassword("needs_word", password), Host: "localhost:" + strconv.Itoa(server.Port), Path: "/postgres",
 		RawQuery: url.Values{"sslrootcert": {filepath.Join(server.Dir, "server.crt")}}.Encode(),
 	}
-	on := onServer{b, server, u.String(), admin}
-	for _, measure := range []func() error{on.wake, on.hook, on.turns, on.crowd} {
+	on := serverBench{b, server, u.String(), admin}
+	for _, measure := range []func() error{on.measureServerWake, on.measureServerHooks, on.measureServerTurns, on.measureServerCrowd} {
 		if err := measure(); err != nil {
 			return err
 		}
@@ -55,36 +55,36 @@ func (b *bench) shared() error {
 	return nil
 }
 
-// onServer measures on a server.
-type onServer struct {
+// serverBench measures on a server.
+type serverBench struct {
 	*bench
 	server   *pgserver.Server
 	database string         // its address
 	admin    *pgconn.PgConn // of its superuser
 }
 
-// used is how long the server has run on a processor for what fn does n times, in milliseconds each.
-func (b onServer) used(n func() int, fn func() error) (ms float64, err error) {
+// measureServerTime is how long the server has run on a processor for what fn does n times, in milliseconds each.
+func (b serverBench) measureServerTime(n func() int, fn func() error) (ms float64, err error) {
 	before := b.server.CPU()
 	err = fn()
 	return float64((b.server.CPU() - before).Milliseconds()) / float64(max(n(), 1)), err
 }
 
-// sql runs statements.
-func sql(conn *pgconn.PgConn, text string) error {
+// execSQL runs statements.
+func execSQL(conn *pgconn.PgConn, text string) error {
 	_, err := conn.Exec(context.Background(), text).ReadAll()
 	return err
 }
 
-// place is a place whose database is on the server.
-func (b onServer) place() place {
-	p := b.bench.place("")
+// newServerPlace is a place whose database is on the server.
+func (b serverBench) newServerPlace() place {
+	p := b.bench.newPlace("")
 	p.database = b.database
 	return p
 }
 
-// elsewhere is the same room on another host.
-func (p place) elsewhere() (place, error) {
+// joinFromOtherHost is the same room on another host.
+func (p place) joinFromOtherHost() (place, error) {
 	there := p
 	there.data = p.data + "-elsewhere"
 	join := p.as("bench:one", "join", "--json")
@@ -101,10 +101,10 @@ func (p place) elsewhere() (place, error) {
 	return there, there.do("bench:two", "join", "--room", joined.Key)
 }
 
-// wake measures how soon a release has woken the next holder on another host.
-func (b onServer) wake() error {
-	p := b.place()
-	there, err := p.elsewhere()
+// measureServerWake measures how soon a release has woken the next holder on another host.
+func (b serverBench) measureServerWake() error {
+	p := b.newServerPlace()
+	there, err := p.joinFromOtherHost()
 	if err != nil {
 		return err
 	}
@@ -140,9 +140,9 @@ func (b onServer) wake() error {
 	return nil
 }
 
-// hook measures what hooks cost.
-func (b onServer) hook() error {
-	p := b.place()
+// measureServerHooks measures what hooks cost.
+func (b serverBench) measureServerHooks() error {
+	p := b.newServerPlace()
 	if err := p.fillHookRoom(); err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (b onServer) hook() error {
 		plan.Variants = append(plan.Variants, hookVariant{Name: event, Args: []string{b.tt, "hook"}, Dir: p.dir, Env: env, Stdin: b.hookInput(event, p.dir)})
 	}
 	var s series
-	each, err := b.used(func() int { return 2 * (plan.Warm + plan.Rounds) }, func() (err error) {
+	each, err := b.measureServerTime(func() int { return 2 * (plan.Warm + plan.Rounds) }, func() (err error) {
 		s, err = p.hooks(plan)
 		return err
 	})
@@ -160,11 +160,11 @@ func (b onServer) hook() error {
 		return err
 	}
 	const connections = 100
-	alone, err := b.used(func() int { return connections }, func() error {
+	alone, err := b.measureServerTime(func() int { return connections }, func() error {
 		for range connections {
 			conn, err := pgconn.Connect(context.Background(), b.database)
 			if err == nil {
-				err = errors.Join(sql(conn, "SELECT 1"), conn.Close(context.Background()))
+				err = errors.Join(execSQL(conn, "SELECT 1"), conn.Close(context.Background()))
 			}
 			if err != nil {
 				return err
@@ -185,17 +185,17 @@ func (b onServer) hook() error {
 	return nil
 }
 
-// turns measures how many turns a second eight rooms have together, each with a process of its own.
-func (b onServer) turns() error {
+// measureServerTurns measures how many turns a second eight rooms have together, each with a process of its own.
+func (b serverBench) measureServerTurns() error {
 	const rooms = 8
 	span := time.Duration(b.samples(10, 4)) * time.Second
 	places := make([]place, rooms)
 	for i := range places {
-		places[i] = b.place()
+		places[i] = b.newServerPlace()
 		places[i].data = places[0].data // one host
 	}
 	var sum tally
-	each, err := b.used(func() int { return sum.Turns }, func() error {
+	each, err := b.measureServerTime(func() int { return sum.Turns }, func() error {
 		all, _, err := together(places, "polite", span)
 		for _, t := range all {
 			sum.add(t)
@@ -219,20 +219,20 @@ func (b onServer) turns() error {
 // crowd look once more, or none does, by when they began.
 const restsFor = 8 * time.Minute
 
-// crowd measures what a thousand waiting processes of a host cost while idle: connections, their time on the
+// measureServerCrowd measures what a thousand waiting processes of a host cost while idle: connections, their time on the
 // processor, and the server's memory for a connection.
-func (b onServer) crowd() error {
+func (b serverBench) measureServerCrowd() error {
 	n, why := b.crowdSize()
 	var notes []string
 	if why != "" {
 		notes = append(notes, why)
 	}
-	p := b.place()
+	p := b.newServerPlace()
 	if err := p.do("bench:owner", "wait", "--turn"); err != nil {
 		return err
 	}
 	w := &idleWaits{place: p}
-	defer w.end()
+	defer w.killProcesses()
 	e := p.engine()
 	for i := range n { // all join before the first waits, because every join wakes the waiting
 		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller("bench:w" + strconv.Itoa(i))}); err != nil {

@@ -7,15 +7,15 @@ import (
 	"net"
 )
 
-// silent measures hooks whose PostgreSQL doesn't answer: the kernel takes the connection, and nobody reads
+// measureSilentServer measures hooks whose PostgreSQL doesn't answer: the kernel takes the connection, and nobody reads
 // it. A stopped server looks like that.
-func (b *bench) silent() error {
+func (b *bench) measureSilentServer() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	p := b.place("")
+	p := b.newPlace("")
 	if err := p.fillHookRoom(); err != nil {
 		return err
 	}

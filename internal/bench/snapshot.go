@@ -17,10 +17,10 @@ const (
 	offSuffix    = ", without snapshots"
 )
 
-// snapshot measures the hooks around tool calls in a tree of many files, some of them dirty, each as a whole
+// measureSnapshots measures the hooks around tool calls in a tree of many files, some of them dirty, each as a whole
 // process beside git status of the same tree: where they keep snapshots for the first time, where they have
 // kept those of a working day, and where they keep none.
-func (b *bench) snapshot() error {
+func (b *bench) measureSnapshots() error {
 	fresh, err := b.changedTree(rescuedAmong, rescuedChanged)
 	if err != nil {
 		return err

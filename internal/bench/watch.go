@@ -30,14 +30,14 @@ type watched struct {
 	got   chan []byte
 }
 
-// watch measures tt watch with eight rooms and forty agents: how soon the first picture is there, how long a
+// measureWatch measures tt watch with eight rooms and forty agents: how soon the first picture is there, how long a
 // key takes until the screen shows what it did, how soon an event of somebody else is shown, and what it
 // costs while nothing happens.
-func (b *bench) watch() error {
-	p := b.place("")
+func (b *bench) measureWatch() error {
+	p := b.newPlace("")
 	var top place // the room that has changed last, which comes first
 	for range watchedRooms {
-		r := b.place(p.data)
+		r := b.newPlace(p.data)
 		for i := range watchedAgents {
 			if err := r.do(fmt.Sprintf("bench:%d", i), "join"); err != nil {
 				return err

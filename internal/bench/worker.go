@@ -23,22 +23,22 @@ const (
 	manyTasks   = 200
 )
 
-// worker measures a merge, and a list of many tasks.
-func (b *bench) worker() error {
-	if err := b.merges(); err != nil {
+// measureWorker measures a merge, and a list of many tasks.
+func (b *bench) measureWorker() error {
+	if err := b.measureMerges(); err != nil {
 		return err
 	}
-	if err := b.listed(); err != nil {
+	if err := b.measureTaskList(); err != nil {
 		return err
 	}
-	return b.logs()
+	return b.measureLogs()
 }
 
-// logs measures how long after a worker's command has written a line somebody who follows its output reads
+// measureLogs measures how long after a worker's command has written a line somebody who follows its output reads
 // that.
-func (b *bench) logs() error {
-	p := b.repository()
-	if out, err := p.sh("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+func (b *bench) measureLogs() error {
+	p := b.newRepository()
+	if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
 	if err := p.do("bench:boss", "join"); err != nil {
@@ -81,10 +81,10 @@ func (b *bench) logs() error {
 	return nil
 }
 
-// merges measures merges without a gate. A process in each worktree prevents the cleanup, which would cost as
+// measureMerges measures merges without a gate. A process in each worktree prevents the cleanup, which would cost as
 // much as removing ten thousand files.
-func (b *bench) merges() error {
-	p := b.repository()
+func (b *bench) measureMerges() error {
+	p := b.newRepository()
 	if err := p.history(manyFiles, manyCommits); err != nil {
 		return err
 	}
@@ -119,10 +119,10 @@ func (b *bench) merges() error {
 
 // history makes a repository with git fast-import, and the integration branch.
 func (p place) history(files, commits int) error {
-	if out, err := p.sh("git init -q -b main; git config gc.auto 0; git config user.name bench; git config user.email bench@example.com").CombinedOutput(); err != nil {
+	if out, err := p.shellCommand("git init -q -b main; git config gc.auto 0; git config user.name bench; git config user.email bench@example.com").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
-	c := p.sh("git fast-import --quiet")
+	c := p.shellCommand("git fast-import --quiet")
 	in, err := c.StdinPipe()
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (p place) history(files, commits int) error {
 	if err := c.Wait(); err != nil {
 		return fmt.Errorf("git fast-import: %w", err)
 	}
-	if out, err := p.sh("git reset -q --hard main && git repack -q -a -d").CombinedOutput(); err != nil {
+	if out, err := p.shellCommand("git reset -q --hard main && git repack -q -a -d").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
 	if err := p.do("bench:boss", "join"); err != nil {
@@ -166,7 +166,7 @@ func (p place) finished(id string) error {
 			return err
 		}
 	}
-	if out, err := p.sh(fmt.Sprintf("cd worktrees/%s; echo %s >dir0/%s; git add .; git commit -q -m %s", id, id, id, id)).CombinedOutput(); err != nil {
+	if out, err := p.shellCommand(fmt.Sprintf("cd worktrees/%s; echo %s >dir0/%s; git add .; git commit -q -m %s", id, id, id, id)).CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
 	for _, args := range [][]string{
@@ -179,10 +179,10 @@ func (p place) finished(id string) error {
 	return nil
 }
 
-// listed measures the list of many tasks in progress.
-func (b *bench) listed() error {
-	p := b.repository()
-	if out, err := p.sh("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
+// measureTaskList measures the list of many tasks in progress.
+func (b *bench) measureTaskList() error {
+	p := b.newRepository()
+	if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
 	if err := p.do("bench:boss", "join"); err != nil {
@@ -254,7 +254,7 @@ func (p place) tasks(n int) error {
 		return err
 	}
 	script := fmt.Sprintf("for n in $(seq 0 %d); do echo create refs/heads/feat/task-$n HEAD; done | git update-ref --stdin", n-1)
-	if out, err := p.sh(script).CombinedOutput(); err != nil {
+	if out, err := p.shellCommand(script).CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
 	must(os.MkdirAll(filepath.Join(p.dir, "worktrees"), 0o700))
