@@ -18,20 +18,20 @@ import (
 // pairs is how often two programs are measured beside each other.
 const pairs = 400
 
-// comparePrograms measures the program of this tree beside another one, such as that of an earlier commit. Both run
-// in turn, each in a room and a database of its own, and each second pair begins with the other one. A row's
-// figure is the median of the ratios of its pairs.
+// comparePrograms measures the program of this tree beside another one, such as that of an earlier commit.
+// Both run in turn, each in a room and a database of its own, and each second pair begins with the other one.
+// A row's figure is the median of the ratios of its pairs.
 func (b *bench) comparePrograms(other string) ([]row, error) {
 	if _, err := os.Stat(other); err != nil {
 		return nil, err
 	}
-	then := *b
-	then.tt, then.dir = other, filepath.Join(b.dir, "then")
-	if err := os.Mkdir(then.dir, 0o700); err != nil {
+	otherBench := *b
+	otherBench.tt, otherBench.dir = other, filepath.Join(b.dir, "then")
+	if err := os.Mkdir(otherBench.dir, 0o700); err != nil {
 		return nil, err
 	}
-	both := [2]*bench{b, &then}
-	n := b.samples(pairs, 40)
+	both := [2]*bench{b, &otherBench}
+	n := b.sampleCount(pairs, 40)
 	var rows []row
 	for _, measure := range []func([2]*bench, int) (series, error){compareStart, compareHooks, compareWake} {
 		s, err := measure(both, n)
@@ -62,10 +62,10 @@ func ratioRows(s series) (rows []row) {
 		for i, took := range s[name] {
 			ratio = append(ratio, took/s[what+thenSuffix][i])
 		}
-		median, low, high := interval(ratio)
+		median, low, high := medianInterval(ratio)
 		rows = append(rows, row{
 			What: what, Goal: "95 % interval of the ratio ends at 1.03 or below", Met: high <= 1.03,
-			Measured: fmt.Sprintf("%.3f × (%.3f to %.3f), %d pairs: %s, then %s", median, low, high, len(ratio), s.span(name), s.span(what+thenSuffix)),
+			Measured: fmt.Sprintf("%.3f × (%.3f to %.3f), %d pairs: %s, then %s", median, low, high, len(ratio), s.formatTimes(name), s.formatTimes(what+thenSuffix)),
 			Figures:  map[string]float64{"ratio": median, "low": low, "high": high},
 			Samples:  map[string][]float64{"now": s[name], "then": s[what+thenSuffix]},
 		})
@@ -78,24 +78,24 @@ func compareStart(both [2]*bench, n int) (series, error) {
 	for i, b := range both {
 		places[i] = b.newPlace("")
 		for _, agent := range []string{"bench:one", "bench:two"} {
-			if err := places[i].do(agent, "join"); err != nil {
+			if err := places[i].runAs(agent, "join"); err != nil {
 				return nil, err
 			}
 		}
-		if err := places[i].do("bench:one", "wait"); err != nil {
+		if err := places[i].runAs("bench:one", "wait"); err != nil {
 			return nil, err
 		}
 	}
 	s := series{}
 	for round := range n + 10 {
 		for _, args := range [][]string{{"whoami", "--json"}, {"state", "--json"}} {
-			for _, i := range turned([]int{0, 1}, round) {
-				took, err := timed(places[i].command(both[i].tt, args...), 0)
+			for _, i := range alternate([]int{0, 1}, round) {
+				took, err := timeCommand(places[i].command(both[i].tt, args...), 0)
 				if err != nil {
 					return nil, err
 				}
 				if round >= 10 {
-					s.add("`tt "+strings.Join(args, " ")+"`, whole process"+suffixes[i], took)
+					s.addSample("`tt "+strings.Join(args, " ")+"`, whole process"+suffixes[i], took)
 				}
 			}
 		}
@@ -131,7 +131,7 @@ func compareHooks(both [2]*bench, n int) (series, error) {
 	for i := range len(ordered) / 2 { // the two of a pair run beside each other
 		plan.Variants = append(plan.Variants, ordered[i], ordered[i+len(ordered)/2])
 	}
-	return first.hooks(plan)
+	return first.runHookPlan(plan)
 }
 
 func compareWake(both [2]*bench, n int) (series, error) {
@@ -140,33 +140,33 @@ func compareWake(both [2]*bench, n int) (series, error) {
 	for i, b := range both {
 		places[i] = b.newPlace("")
 		holder[i], other[i] = "bench:one", "bench:two"
-		if err := places[i].do(holder[i], "wait", "--turn"); err != nil {
+		if err := places[i].runAs(holder[i], "wait", "--turn"); err != nil {
 			return nil, err
 		}
 	}
 	s := series{}
 	for round := range n + 10 {
-		for _, i := range turned([]int{0, 1}, round) {
-			began, released, woken, err := places[i].handOver(holder[i], places[i].as(other[i], "wait", "--turn"), places[i].listeningByState)
+		for _, i := range alternate([]int{0, 1}, round) {
+			began, released, woken, err := places[i].handOver(holder[i], places[i].commandAs(other[i], "wait", "--turn"), places[i].awaitListenerByState)
 			if err != nil {
 				return nil, err
 			}
 			holder[i], other[i] = other[i], holder[i]
 			if round >= 10 {
-				s.add("`tt release` starts → the woken `tt wait` has exited"+suffixes[i], woken.Sub(began))
-				s.add("`tt release`, whole process, while it wakes another"+suffixes[i], released.Sub(began))
+				s.addSample("`tt release` starts → the woken `tt wait` has exited"+suffixes[i], woken.Sub(began))
+				s.addSample("`tt release`, whole process, while it wakes another"+suffixes[i], released.Sub(began))
 			}
 		}
 	}
 	return s, nil
 }
 
-// listeningByState waits until a member of the place's room waits for work, as the place's own program says
-// it. The program of this tree can't read every database of another one.
-func (p place) listeningByState() error {
+// awaitListenerByState waits until a member of the place's room waits for work, as the place's own program
+// says it. The program of this tree can't read every database of another one.
+func (p place) awaitListenerByState() error {
 	deadline := time.Now().Add(giveUpAfter)
 	for time.Now().Before(deadline) {
-		out, err := p.as("bench:viewer", "state", "--json").Output()
+		out, err := p.commandAs("bench:viewer", "state", "--json").Output()
 		if err != nil {
 			return err
 		}

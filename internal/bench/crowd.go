@@ -15,8 +15,8 @@ import (
 // crowdSize returns how many processes should wait: a thousand, or fewer if memory is short. why says so.
 func (b *bench) crowdSize() (n int, why string) {
 	const each = 5 // MB, including the kernel's memory for a process
-	n = b.samples(1000, 250)
-	kb, _, _ := strings.Cut(field("/proc/meminfo", "MemAvailable"), " ")
+	n = b.sampleCount(1000, 250)
+	kb, _, _ := strings.Cut(readField("/proc/meminfo", "MemAvailable"), " ")
 	free, err := strconv.Atoi(kb)
 	if err == nil && free/1000 < n*each {
 		return 250, fmt.Sprintf("only 250 processes wait instead of %d, because only %d MB of memory were free", n, free/1000)
@@ -24,8 +24,8 @@ func (b *bench) crowdSize() (n int, why string) {
 	return n, ""
 }
 
-// measureCrowd measures how soon many waiting processes have read a message to all of them, and what they cost while
-// idle. Each of them is a member of its own, so that the message has a row for each.
+// measureCrowd measures how soon many waiting processes have read a message to all of them, and what they
+// cost while idle. Each of them is a member of its own, so that the message has a row for each.
 func (b *bench) measureCrowd() error {
 	n, why := b.crowdSize()
 	notes := []string{"waiting processes above the user's limit of inotify instances are woken by FIFOs"}
@@ -33,10 +33,10 @@ func (b *bench) measureCrowd() error {
 		notes = append(notes, why)
 	}
 	p := b.newPlace("")
-	if err := p.do("bench:owner", "join"); err != nil {
+	if err := p.runAs("bench:owner", "join"); err != nil {
 		return err
 	}
-	e := p.engine()
+	e := p.openEngine()
 	defer e.Close()
 	read := make(chan time.Time, 2*n)
 	w := &idleWaits{place: p}
@@ -50,7 +50,7 @@ func (b *bench) measureCrowd() error {
 			<-read
 		}
 		limit := time.After(patience)
-		began, sent, err := p.send("bench:owner", "room", "the build is green again")
+		began, sent, err := p.sendMessage("bench:owner", "room", "the build is green again")
 		if err != nil {
 			return 0, 0, false, err
 		}
@@ -75,7 +75,7 @@ func (b *bench) measureCrowd() error {
 			return err
 		}
 	}
-	for range b.samples(10, 5) {
+	for range b.sampleCount(10, 5) {
 		time.Sleep(200 * time.Millisecond)
 		last, own, all, err := message(giveUpAfter)
 		if err != nil {
@@ -84,30 +84,30 @@ func (b *bench) measureCrowd() error {
 		if !all {
 			return fmt.Errorf("a message didn't reach all %d processes within %s", n, giveUpAfter)
 		}
-		s.add("all have read", last)
-		s.add("tt msg send", own)
+		s.addSample("all have read", last)
+		s.addSample("tt msg send", own)
 	}
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("%d waiting processes, one message to all of them, until the last has printed it", n), Goal: "≤ 1 s",
-		Measured: s.span("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
-		Notes: append(notes, fmt.Sprintf("`tt msg send` to a room of %d members, while they wake: %s", n+1, s.span("tt msg send"))),
+		Measured: s.formatTimes("all have read"), Met: s.p50("all have read") <= 1000, Figures: s.figures(), Samples: s,
+		Notes: append(notes, fmt.Sprintf("`tt msg send` to a room of %d members, while they wake: %s", n+1, s.formatTimes("tt msg send"))),
 	})
 	b.measureIdleCrowd(w)
 	return nil
 }
 
-// startFollowers starts n processes that follow their messages. The times at which their lines are read arrive on
-// read.
+// startFollowers starts n processes that follow their messages. The times at which their lines are read
+// arrive on read.
 func (w *idleWaits) startFollowers(e *engine.Engine, n int, read chan<- time.Time) error {
 	agents := make([]string, n)
 	for i := range agents { // all join before the first waits, because every join wakes the waiting
 		agents[i] = "bench:w" + strconv.Itoa(i)
-		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller(agents[i])}); err != nil {
+		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: callerNamed(agents[i])}); err != nil {
 			return err
 		}
 	}
 	for _, agent := range agents {
-		c := w.place.as(agent, "msg", "recv", "--follow")
+		c := w.place.commandAs(agent, "msg", "recv", "--follow")
 		if err := startTimed(c, read); err != nil {
 			return err
 		}
@@ -119,16 +119,16 @@ func (w *idleWaits) startFollowers(e *engine.Engine, n int, read chan<- time.Tim
 // measureIdleCrowd measures what the waiting processes cost while idle.
 func (b *bench) measureIdleCrowd(w *idleWaits) {
 	n := len(w.pids)
-	window := b.settle(time.Now())
+	window := b.sleepUntilSettled(time.Now())
 	before := cpuTimes(w.pids)
 	time.Sleep(window)
 	used := cpuTimes(w.pids) - before
 	share := 100 * used.Seconds() / window.Seconds()
 	rss := 0.0
 	for _, pid := range w.pids {
-		rss += memory(pid, "RssAnon")
+		rss += memoryOf(pid, "RssAnon")
 	}
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("CPU of %d idle waiting processes", n), Goal: "< 1 % of a core",
 		Measured: fmt.Sprintf("%.2f %% of a core; %.1f MB of private memory each", share, rss/float64(n)),
 		Met:      share < 1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "RssAnon MB each": rss / float64(n)},

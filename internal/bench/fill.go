@@ -27,9 +27,9 @@ type fillResult struct {
 	cursor int64    // of the event that has twenty later ones in the measured room
 }
 
-// fillDatabase adds events to a database with one room: asked of them to that room, in which me is a member, and the
-// rest to other rooms. The room's own are spread among the others. A tenth of its messages are for me, or
-// more if needed, so that twenty stay unanswered.
+// fillDatabase adds events to a database with one room: asked of them to that room, in which me is a member,
+// and the rest to other rooms. The room's own are spread among the others. A tenth of its messages are for
+// me, or more if needed, so that twenty stay unanswered.
 func fillDatabase(dir string, me stick.AgentID, events, asked int, check bool) (fillResult, error) {
 	var out fillResult
 	ids := 0
@@ -57,12 +57,12 @@ func fillDatabase(dir string, me stick.AgentID, events, asked int, check bool) (
 	if err != nil {
 		return out, err
 	}
-	acts := planMeasuredRoom(me, asked)
-	others, done, wrote := events-asked, 0, 0
-	for done < others {
+	planned := planMeasuredRoom(me, asked)
+	otherEvents, done, written := events-asked, 0, 0
+	for done < otherEvents {
 		err := db.Update(context.Background(), func(tx *store.Tx) error {
 			for range roomsPerUpdate {
-				if done >= others {
+				if done >= otherEvents {
 					break
 				}
 				r, err := tx.NewRoom("/elsewhere/"+strconv.Itoa(done/roomEvents), "")
@@ -70,19 +70,19 @@ func fillDatabase(dir string, me stick.AgentID, events, asked int, check bool) (
 					return err
 				}
 				other := &roomWriter{before: r, room: r}
-				for _, a := range planOtherRoom(done/roomEvents, min(roomEvents, others-done)) {
+				for _, a := range planOtherRoom(done/roomEvents, min(roomEvents, otherEvents-done)) {
 					if err := other.writeEvent(tx, a); err != nil {
 						return err
 					}
 					done++
-					for wrote < asked*done/others { // one at a time, at its place in the order
-						if err := room.writeEvent(tx, acts[wrote]); err != nil {
+					for written < asked*done/otherEvents { // one at a time, at its place in the order
+						if err := room.writeEvent(tx, planned[written]); err != nil {
 							return err
 						}
 						if err := room.saveEvents(tx); err != nil {
 							return err
 						}
-						wrote++
+						written++
 					}
 				}
 				if err := other.saveEvents(tx); err != nil {
@@ -165,8 +165,8 @@ func (w *planner) addEvent(a plannedEvent) { w.events = append(w.events, a) }
 
 func (w *planner) memberAt(i int) stick.AgentID { return w.members[i%len(w.members)] }
 
-// planTurn plans a turn. forWhom names the recipient of the next message, or leaves the choice to the planner.
-// stays reports whether a message for a named recipient stays unanswered.
+// planTurn plans a turn. forWhom names the recipient of the next message, or leaves the choice to the
+// planner. stays reports whether a message for a named recipient stays unanswered.
 func (w *planner) planTurn(forWhom func() stick.AgentID, stays func() bool) {
 	owner := w.memberAt(w.turns)
 	w.turns++

@@ -14,8 +14,8 @@ import (
 // rebasedCommits is how many commits to rebase.
 const rebasedCommits = 5
 
-// measureGitHooks measures what our git hooks cost in a rebase. The agent has the stick and its room enforces turns, so
-// that the hooks do all their work.
+// measureGitHooks measures what our git hooks cost in a rebase. The agent has the stick and its room enforces
+// turns, so that the hooks do all their work.
 func (b *bench) measureGitHooks() error {
 	with, without, empty := b.newRepository(), b.newRepository(), b.newRepository()
 	for _, p := range []place{with, without, empty} {
@@ -25,8 +25,8 @@ func (b *bench) measureGitHooks() error {
 	}
 	must(os.WriteFile(filepath.Join(empty.dir, ".git", "hooks", "reference-transaction"), []byte("#!/bin/sh\n"), 0o755))
 	for _, c := range []*exec.Cmd{
-		with.command(b.tt, "install", "git"), with.as("bench:holder", "join"),
-		with.as("bench:holder", "policy", "set", "enforce=stick"), with.as("bench:holder", "wait", "--turn"),
+		with.command(b.tt, "install", "git"), with.commandAs("bench:holder", "join"),
+		with.commandAs("bench:holder", "policy", "set", "enforce=stick"), with.commandAs("bench:holder", "wait", "--turn"),
 	} {
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("tt %s: %w: %s", strings.Join(c.Args[1:], " "), err, out)
@@ -34,21 +34,21 @@ func (b *bench) measureGitHooks() error {
 	}
 	s := series{}
 	const warm = 2
-	for i := range warm + b.samples(40, 10) {
+	for i := range warm + b.sampleCount(40, 10) {
 		for name, p := range map[string]place{"without": without, "with": with, "empty": empty} {
-			took, err := p.rebase()
+			took, err := p.timeRebase()
 			if err != nil {
 				return err
 			}
 			if i >= warm {
-				s.add(name, took)
+				s.addSample(name, took)
 			}
 		}
 	}
 	slower := s.p50("with") - s.p50("without")
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("rebase of %d commits with our git hooks, by the holder", rebasedCommits), Goal: "≤ 300 ms slower than without",
-		Measured: fmt.Sprintf("%.0f ms slower: %s, without %s", slower, s.span("with"), s.span("without")), Met: slower <= 300,
+		Measured: fmt.Sprintf("%.0f ms slower: %s, without %s", slower, s.formatTimes("with"), s.formatTimes("without")), Met: slower <= 300,
 		Figures: s.figures(), Samples: s,
 		Notes: []string{fmt.Sprintf("with a hook that does nothing, which git runs as often: %.0f ms slower", s.p50("empty")-s.p50("without"))},
 	})
@@ -83,15 +83,15 @@ func (p place) makeBranches() error {
 	return nil
 }
 
-// rebase resets the branch and returns how long its rebase takes.
-func (p place) rebase() (time.Duration, error) {
+// timeRebase resets the branch and returns how long its rebase takes.
+func (p place) timeRebase() (time.Duration, error) {
 	if out, err := p.shellCommand("git reset -q --hard before").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("git reset: %w: %s", err, out)
 	}
 	c := p.shellCommand("")
 	git := p.command("git", "rebase", "-q", "main")
 	git.Env = c.Env
-	took, err := timed(git, 0)
+	took, err := timeCommand(git, 0)
 	if err != nil {
 		return took, err
 	}

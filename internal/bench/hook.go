@@ -21,21 +21,22 @@ type hookPlan struct {
 	Setup        []hookVariant // run once before the rounds
 	Warm, Rounds int
 	Variants     []hookVariant
-	Worked       bool // also measure how long their processes, and those below them, worked: other programs change that less
-	Together     int  // so many of them stay in their order, because one needs what the one before it has done; 0 for one
+	WithCPUTime  bool // also measure how long their processes, and those below them, worked: other programs change that less
+	GroupSize    int  // so many of them stay in their order, because one needs what the one before it has done; 0 for one
 }
 
 type hookVariant struct {
-	Name  string // empty for what isn't measured
-	Args  []string
-	Dir   string
-	Env   []string // beside the process's own
-	Stdin []byte
-	Mute  bool // it has to say nothing, whatever it is asked
-	Free  bool // it may say anything
+	Name         string // empty for what isn't measured
+	Args         []string
+	Dir          string
+	Env          []string // beside the process's own
+	Stdin        []byte
+	MustBeSilent bool // it has to say nothing, whatever it is asked
+	AnyOutput    bool // it may say anything
 }
 
-// measureHooks measures how long a harness waits for each of its hooks. A process in the part of a harness runs them.
+// measureHooks measures how long a harness waits for each of its hooks. A process in the part of a harness
+// runs them.
 func (b *bench) measureHooks() error {
 	p := b.newPlace("")
 	if err := p.fillHookRoom(); err != nil {
@@ -47,7 +48,7 @@ func (b *bench) measureHooks() error {
 	}
 	hook := []string{b.tt, "hook"}
 	installed := []string{"/bin/sh", "-c", fmt.Sprintf("[ ! -x %s ] || %s hook || true", b.tt, b.tt)} // as tt install writes it
-	plan := hookPlan{Warm: 10, Rounds: b.samples(200, 40), Variants: []hookVariant{
+	plan := hookPlan{Warm: 10, Rounds: b.sampleCount(200, 40), Variants: []hookVariant{
 		{Name: "empty Go", Args: []string{b.empty}, Dir: p.dir},
 		{Name: "Go + one read", Args: []string{b.read, filepath.Join(p.data, store.FileName)}, Dir: p.dir},
 		{Name: "sh", Args: []string{"/bin/sh", "-c", ":"}, Dir: p.dir},
@@ -59,11 +60,11 @@ func (b *bench) measureHooks() error {
 		{Name: "session start", Args: hook, Dir: p.dir, Stdin: b.hookInput("SessionStart", p.dir)},
 		{Name: "session start, by sh", Args: installed, Dir: p.dir, Stdin: b.hookInput("SessionStart", p.dir)},
 	}}
-	s, err := p.hooks(plan)
+	s, err := p.runHookPlan(plan)
 	if err != nil {
 		return err
 	}
-	floors := fmt.Sprintf("floors of the hook rows: empty Go %s, Go + one read %s, `sh -c :` %s", s.span("empty Go"), s.span("Go + one read"), s.span("sh"))
+	floors := fmt.Sprintf("floors of the hook rows: empty Go %s, Go + one read %s, `sh -c :` %s", s.formatTimes("empty Go"), s.formatTimes("Go + one read"), s.formatTimes("sh"))
 	samples := s // with the first row
 	for _, r := range []struct {
 		name, what, more string
@@ -71,17 +72,17 @@ func (b *bench) measureHooks() error {
 	}{
 		{
 			"after a tool", "hook after a tool call, nothing new, whole process",
-			"; in a directory without a room: " + s.span("after a tool, no room"), 8,
+			"; in a directory without a room: " + s.formatTimes("after a tool, no room"), 8,
 		},
 		{"denied", "hook before an edit, denied, whole process", "", 8},
 		{"session start", "hook when a session starts, with its scan, whole process", "", 20},
 	} {
 		p50, p99 := s.p50(r.name), s.p99(r.name)
-		b.add(row{
+		b.addRow(row{
 			What: r.what, Goal: fmt.Sprintf("≤ %.0f ms p50, ≤ 20 ms p99", r.most),
-			Measured: fmt.Sprintf("%s, %.2f × Go + one read", s.span(r.name), p50/s.p50("Go + one read")),
+			Measured: fmt.Sprintf("%s, %.2f × Go + one read", s.formatTimes(r.name), p50/s.p50("Go + one read")),
 			Met:      p50 <= r.most && p99 <= 20, Figures: s.figures(), Samples: samples,
-			Notes: []string{floors, fmt.Sprintf("%s: through a shell, as `tt install` writes it: %s%s", r.what, s.span(r.name+", by sh"), r.more)},
+			Notes: []string{floors, fmt.Sprintf("%s: through a shell, as `tt install` writes it: %s%s", r.what, s.formatTimes(r.name+", by sh"), r.more)},
 		})
 		samples = nil
 	}
@@ -92,18 +93,18 @@ func (b *bench) measureHooks() error {
 // them.
 func (p place) fillHookRoom() error {
 	for _, agent := range []string{"bench:one", "bench:two"} {
-		if err := p.do(agent, "join"); err != nil {
+		if err := p.runAs(agent, "join"); err != nil {
 			return err
 		}
 	}
-	if err := p.do("bench:one", "wait"); err != nil {
+	if err := p.runAs("bench:one", "wait"); err != nil {
 		return err
 	}
-	if err := p.do("bench:one", "policy", "set", "enforce=stick"); err != nil {
+	if err := p.runAs("bench:one", "policy", "set", "enforce=stick"); err != nil {
 		return err
 	}
 	for range 20 { // messages between others are in the log
-		if err := p.do("bench:one", "msg", "send", "bench:two", "the parser keeps its state in a table"); err != nil {
+		if err := p.runAs("bench:one", "msg", "send", "bench:two", "the parser keeps its state in a table"); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func (p place) fillHookRoom() error {
 // hookSession is the session of the agent whose hooks are measured.
 const hookSession = "5f0c2b9e-77d1-4c7e-90aa-71c3d1e0aa01"
 
-// hookInput is what a harness tells its hook about an event in a directory.
+// hookInput returns what a harness tells its hook about an event in a directory.
 func (b *bench) hookInput(event, dir string) []byte {
 	if event == "PreToolUse" {
 		return b.toolInput(event, dir, "Edit", map[string]any{"file_path": filepath.Join(dir, "src", "parse.go"), "old_string": "a", "new_string": "b"})
@@ -121,7 +122,7 @@ func (b *bench) hookInput(event, dir string) []byte {
 	return b.toolInput(event, dir, "Bash", map[string]any{"command": "go test ./..."})
 }
 
-// toolInput is what a harness tells its hook about a tool call.
+// toolInput returns what a harness tells its hook about a tool call.
 func (b *bench) toolInput(event, dir, tool string, input map[string]any) []byte {
 	in, err := json.Marshal(map[string]any{
 		"session_id": hookSession, "transcript_path": filepath.Join(b.dir, "session.jsonl"), "cwd": dir, "hook_event_name": event,
@@ -132,8 +133,8 @@ func (b *bench) toolInput(event, dir, tool string, input map[string]any) []byte 
 	return in
 }
 
-// hooks runs the plan in a process that is named like a harness.
-func (p place) hooks(plan hookPlan) (series, error) {
+// runHookPlan runs the plan in a process that is named like a harness.
+func (p place) runHookPlan(plan hookPlan) (series, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -142,7 +143,7 @@ func (p place) hooks(plan hookPlan) (series, error) {
 	if err := os.Symlink(program, harness); err != nil {
 		return nil, err
 	}
-	c, in, out, err := p.part(harness, "hooks", "CLAUDE_CODE_SESSION_ID="+hookSession)
+	c, in, out, err := p.startPart(harness, "hooks", "CLAUDE_CODE_SESSION_ID="+hookSession)
 	if err != nil {
 		return nil, err
 	}
@@ -158,9 +159,9 @@ func (p place) hooks(plan hookPlan) (series, error) {
 	return s, c.Wait()
 }
 
-// runHooks is that process. Its agent joins, then it runs the plan on its input, and prints how long each
-// hook took, from before its start until the kernel has reported its end.
-func runHooks() error {
+// playHarness is the process that runs a hook plan. Its agent joins, then it runs the plan on its input, and
+// prints how long each hook took, from before its start until the kernel has reported its end.
+func playHarness() error {
 	join := exec.Command(os.Getenv(ttEnv), "join")
 	join.Stderr = os.Stderr
 	if err := join.Run(); err != nil {
@@ -172,21 +173,21 @@ func runHooks() error {
 		return err
 	}
 	for _, v := range plan.Setup {
-		if _, _, err := v.run(); err != nil {
+		if _, _, err := v.runOnce(); err != nil {
 			return err
 		}
 	}
 	s := series{}
 	for i := range plan.Warm + plan.Rounds {
-		for _, v := range plan.round(i) {
-			took, worked, err := v.run()
+		for _, v := range plan.variantsOf(i) {
+			took, worked, err := v.runOnce()
 			if err != nil {
 				return err
 			}
 			if i >= plan.Warm && v.Name != "" {
-				s.add(v.Name, took)
-				if plan.Worked {
-					s.add(v.Name+workedSuffix, worked)
+				s.addSample(v.Name, took)
+				if plan.WithCPUTime {
+					s.addSample(v.Name+workedSuffix, worked)
 				}
 			}
 		}
@@ -194,31 +195,31 @@ func runHooks() error {
 	return json.NewEncoder(os.Stdout).Encode(s)
 }
 
-// round returns the variants of a round in their order.
-func (plan hookPlan) round(i int) []hookVariant {
-	together := slices.Collect(slices.Chunk(plan.Variants, max(plan.Together, 1)))
-	return slices.Concat(turned(together, i)...)
+// variantsOf returns the variants of a round in their order.
+func (plan hookPlan) variantsOf(i int) []hookVariant {
+	together := slices.Collect(slices.Chunk(plan.Variants, max(plan.GroupSize, 1)))
+	return slices.Concat(alternate(together, i)...)
 }
 
 // workedSuffix ends the names of samples of the time of processors.
 const workedSuffix = ", processor time"
 
-// run runs a variant once, and says how long that took, and how long processors worked for it. It checks the
-// output, because a hook that fails would be fast.
-func (v hookVariant) run() (took, worked time.Duration, err error) {
+// runOnce runs a variant once, and says how long that took, and how long processors worked for it. It checks
+// the output, because a hook that fails would be fast.
+func (v hookVariant) runOnce() (took, worked time.Duration, err error) {
 	c := exec.Command(v.Args[0], v.Args[1:]...)
 	c.Dir, c.Env, c.Stdin = v.Dir, append(os.Environ(), v.Env...), bytes.NewReader(v.Stdin)
 	var said bytes.Buffer
 	c.Stdout = &said
-	took, err = timed(c, 0)
+	took, err = timeCommand(c, 0)
 	if c.ProcessState != nil {
 		worked = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	}
-	if err != nil || v.Free {
+	if err != nil || v.AnyOutput {
 		return took, worked, err
 	}
 	for event, word := range map[string]string{"SessionStart": "additionalContext", "PreToolUse": "deny"} {
-		if (bytes.Contains(v.Stdin, []byte(event)) && !v.Mute) != bytes.Contains(said.Bytes(), []byte(word)) {
+		if (bytes.Contains(v.Stdin, []byte(event)) && !v.MustBeSilent) != bytes.Contains(said.Bytes(), []byte(word)) {
 			return took, worked, fmt.Errorf("the hook (%s) said %q", v.Name, said.String())
 		}
 	}

@@ -18,11 +18,11 @@ import (
 func (b *bench) measureStart() error {
 	p := b.newPlace("")
 	for _, agent := range []string{"bench:one", "bench:two"} {
-		if err := p.do(agent, "join"); err != nil {
+		if err := p.runAs(agent, "join"); err != nil {
 			return err
 		}
 	}
-	if err := p.do("bench:one", "wait"); err != nil {
+	if err := p.runAs("bench:one", "wait"); err != nil {
 		return err
 	}
 	variants := []struct {
@@ -36,19 +36,19 @@ func (b *bench) measureStart() error {
 		{"tt state", []string{b.tt, "state", "--json"}},
 	}
 	s := series{}
-	for i := range b.samples(200, 40) + 10 {
+	for i := range b.sampleCount(200, 40) + 10 {
 		for _, v := range variants {
-			took, err := timed(p.command(v.args[0], v.args[1:]...), 0)
+			took, err := timeCommand(p.command(v.args[0], v.args[1:]...), 0)
 			if err != nil {
 				return err
 			}
 			if i >= 10 {
-				s.add(v.name, took)
+				s.addSample(v.name, took)
 			}
 		}
 	}
 	floors := fmt.Sprintf("empty Go %s, Go + one read %s, `tt version` (no database) %s",
-		s.span("empty Go"), s.span("Go + one read"), s.span("tt version"))
+		s.formatTimes("empty Go"), s.formatTimes("Go + one read"), s.formatTimes("tt version"))
 	for _, r := range []struct {
 		name, floor string
 		goal        float64
@@ -57,9 +57,9 @@ func (b *bench) measureStart() error {
 		{"tt whoami", "empty Go", 6, s}, // with the samples of all variants
 		{"tt state", "Go + one read", 8, nil},
 	} {
-		b.add(row{
+		b.addRow(row{
 			What: "`" + r.name + " --json`, whole process", Goal: fmt.Sprintf("≤ %.0f ms", r.goal),
-			Measured: fmt.Sprintf("%s, %.2f × %s", s.span(r.name), s.p50(r.name)/s.p50(r.floor), r.floor),
+			Measured: fmt.Sprintf("%s, %.2f × %s", s.formatTimes(r.name), s.p50(r.name)/s.p50(r.floor), r.floor),
 			Met:      s.p50(r.name) <= r.goal, Notes: []string{"floors of the start rows: " + floors}, Figures: s.figures(), Samples: r.samples,
 		})
 	}
@@ -72,22 +72,22 @@ const minBlocked = 20 * time.Millisecond
 // measureWake measures how soon a release has woken the next holder.
 func (b *bench) measureWake() error {
 	p := b.newPlace("")
-	e := p.engine()
+	e := p.openEngine()
 	defer e.Close()
 	holder, other := "bench:one", "bench:two"
-	if err := p.do(holder, "wait", "--turn"); err != nil {
+	if err := p.runAs(holder, "wait", "--turn"); err != nil {
 		return err
 	}
 	s := series{}
 	warm := 10
-	for i := range b.samples(300, 60) + warm {
-		began, r, w, err := p.handOver(holder, p.as(other, "wait", "--turn"), func() error { return p.listening(e, 1) })
+	for i := range b.sampleCount(300, 60) + warm {
+		began, released, woken, err := p.handOver(holder, p.commandAs(other, "wait", "--turn"), func() error { return p.awaitListeners(e, 1) })
 		if err != nil {
 			return err
 		}
 		if i >= warm {
-			s.add("release exits to wait has exited", w.Sub(r))
-			s.add("release starts to wait has exited", w.Sub(began))
+			s.addSample("release exits to wait has exited", woken.Sub(released))
+			s.addSample("release starts to wait has exited", woken.Sub(began))
 		}
 		holder, other = other, holder
 	}
@@ -96,12 +96,12 @@ func (b *bench) measureWake() error {
 	}
 	name := "release exits to wait has exited"
 	p50, p99 := s.p50(name), s.p99(name)
-	b.add(row{
-		What: "release exits → other process's `tt wait` has exited", Goal: "≤ 3 ms p50, ≤ 10 ms p99", Measured: s.span(name),
+	b.addRow(row{
+		What: "release exits → other process's `tt wait` has exited", Goal: "≤ 3 ms p50, ≤ 10 ms p99", Measured: s.formatTimes(name),
 		Met: p50 <= 3 && p99 <= 10, Figures: s.figures(), Samples: s,
 		Notes: []string{
-			"from the start of `tt release` until the woken `tt wait` has exited: " + s.span("release starts to wait has exited"),
-			"exit of a process that had an inotify watch until just before: " + s.span("exit after a watch") + "; of one without: " + s.span("exit"),
+			"from the start of `tt release` until the woken `tt wait` has exited: " + s.formatTimes("release starts to wait has exited"),
+			"exit of a process that had an inotify watch until just before: " + s.formatTimes("exit after a watch") + "; of one without: " + s.formatTimes("exit"),
 		},
 	})
 	return nil
@@ -122,16 +122,16 @@ func (p place) handOver(holder string, waiter *exec.Cmd, listening func() error)
 		return began, released, woken, err
 	}
 	time.Sleep(minBlocked)
-	release := p.as(holder, "release", "--status", "measured", "--next-action", "measure again")
+	release := p.commandAs(holder, "release", "--status", "measured", "--next-action", "measure again")
 	began = time.Now()
 	if err := release.Start(); err != nil {
 		return began, released, woken, err
 	}
-	ends, end := reap(waiter), reap(release)
-	if released, err = waitEnd(end, "the release"); err != nil {
+	waiterEnd, releaseEnd := reapProcess(waiter), reapProcess(release)
+	if released, err = waitEnd(releaseEnd, "the release"); err != nil {
 		return began, released, woken, err
 	}
-	if woken, err = waitEnd(ends, "the wait"); err != nil {
+	if woken, err = waitEnd(waiterEnd, "the wait"); err != nil {
 		return began, released, woken, err
 	}
 	if !waiter.ProcessState.Success() || !release.ProcessState.Success() {
@@ -141,17 +141,17 @@ func (p place) handOver(holder string, waiter *exec.Cmd, listening func() error)
 	return began, released, woken, nil
 }
 
-// measureExits measures how long the kernel takes to end a process, with and without a bell that it has listened to.
-// No woken wait can be faster than the difference.
+// measureExits measures how long the kernel takes to end a process, with and without a bell that it has
+// listened to. No woken wait can be faster than the difference.
 func (b *bench) measureExits(s series) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	p := b.newPlace("")
-	for range b.samples(100, 20) {
+	for range b.sampleCount(100, 20) {
 		for name, listens := range map[string]string{"exit": "", "exit after a watch": "yes"} {
-			c, in, out, err := p.part(program, "leave", agentEnv+"="+listens)
+			c, in, out, err := p.startPart(program, "leave", agentEnv+"="+listens)
 			if err != nil {
 				return err
 			}
@@ -163,18 +163,18 @@ func (b *bench) measureExits(s series) error {
 				return err
 			}
 			began := time.Now()
-			end, err := waitEnd(reap(c), "the process")
+			end, err := waitEnd(reapProcess(c), "the process")
 			if err != nil {
 				return err
 			}
-			s.add(name, end.Sub(began))
+			s.addSample(name, end.Sub(began))
 		}
 	}
 	return nil
 }
 
-// leave is a process that prints "done" when its input ends, and then has nothing more to do.
-func leave() error {
+// playLeaver is a process that prints "done" when its input ends, and then has nothing more to do.
+func playLeaver() error {
 	d, err := bell.Open(os.Getenv(roomEnv))
 	if err != nil {
 		return err
@@ -211,22 +211,22 @@ func (b *bench) measureOwnerDeath() error {
 	data := filepath.Join(b.dir, "death-data")
 	s := series{}
 	warm := 3
-	for i := range b.samples(100, 20) + warm {
+	for i := range b.sampleCount(100, 20) + warm {
 		p := b.newPlace(data)
-		owner, in, _, err := p.part(harness, "owner")
+		owner, in, _, err := p.startPart(harness, "owner")
 		if err != nil {
 			return err
 		}
-		e := p.engine()
-		waiter := p.as("bench:waiter", "wait")
+		e := p.openEngine()
+		waiter := p.commandAs("bench:waiter", "wait")
 		if err := waiter.Start(); err != nil {
 			return err
 		}
-		if err := p.listening(e, 1); err != nil {
+		if err := p.awaitListeners(e, 1); err != nil {
 			return err
 		}
 		time.Sleep(minBlocked)
-		woken, gone := reap(waiter), time.Now()
+		woken, killed := reapProcess(waiter), time.Now()
 		if err := owner.Process.Kill(); err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (b *bench) measureOwnerDeath() error {
 		if !waiter.ProcessState.Success() {
 			return fmt.Errorf("the wait: %s", waiter.ProcessState)
 		}
-		state, err := p.state(e)
+		state, err := p.roomState(e)
 		if err != nil {
 			return err
 		}
@@ -248,12 +248,12 @@ func (b *bench) measureOwnerDeath() error {
 		}
 		e.Close()
 		if i >= warm {
-			s.add("killed to wait has exited", at.Sub(gone))
+			s.addSample("killed to wait has exited", at.Sub(killed))
 		}
 	}
 	name := "killed to wait has exited"
-	b.add(row{
-		What: "owner's harness killed → waiter's `tt wait` has exited", Goal: "without polling: ≤ 10 ms p50", Measured: s.span(name),
+	b.addRow(row{
+		What: "owner's harness killed → waiter's `tt wait` has exited", Goal: "without polling: ≤ 10 ms p50", Measured: s.formatTimes(name),
 		Met: s.p50(name) <= 10, Figures: s.figures(), Samples: s,
 		Notes: []string{"the design has no goal for the death of an owner; 10 ms is this table's own"},
 	})

@@ -20,13 +20,13 @@ import (
 	"talkingstick/stick"
 )
 
-func (p place) state(e *engine.Engine) (stick.RoomState, error) {
-	s, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
+func (p place) roomState(e *engine.Engine) (stick.RoomState, error) {
+	s, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: callerNamed("bench:viewer")})
 	return s.State, err
 }
 
-// workers is how many long-lived processes share a room.
-const workers = 8
+// workerCount is how many long-lived processes share a room.
+const workerCount = 8
 
 // tally is what a worker did.
 type tally struct {
@@ -35,20 +35,20 @@ type tally struct {
 	Busy  int `json:"busy"` // answers that the database was busy
 }
 
-// pause is how long the polite loop rests after a try that failed.
-const pause = 10 * time.Millisecond
+// politePause is how long the polite loop rests after a try that failed.
+const politePause = 10 * time.Millisecond
 
-// turner is a long-lived worker that loops until its time is over. In the parts "try" and "polite" it asks
-// without blocking, in "wait" it waits for its turn.
-func turner(part string) error {
+// playTurner is a long-lived worker that loops until its time is over. In the parts "try" and "polite" it
+// asks without blocking, in "wait" it waits for its turn.
+func playTurner(part string) error {
 	span, err := time.ParseDuration(os.Getenv(spanEnv))
 	if err != nil {
 		return err
 	}
 	room := os.Getenv(roomEnv)
 	p := place{b: &bench{dir: filepath.Dir(room)}, data: os.Getenv("TALKING_STICK_DATA_DIR"), dir: room, database: os.Getenv("TALKING_STICK_DATABASE_URL")}
-	e := p.engine()
-	me := caller(os.Getenv(agentEnv))
+	e := p.openEngine()
+	me := callerNamed(os.Getenv(agentEnv))
 	joined, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: me})
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func turner(part string) error {
 				t.Turns++
 			}
 		} else if part == "polite" {
-			time.Sleep(pause)
+			time.Sleep(politePause)
 		}
 		switch code := stick.CodeOf(err); {
 		case code == "", code == stick.CodeCanceled, ctx.Err() != nil: // the end of the measurement has cut it off
@@ -100,11 +100,11 @@ func (b *bench) measureTurns() error {
 		{"try", "the same without rest: eight processes compete for the cores", 0},
 		{"wait", "8 long-lived processes in one room, fair hand-over through waits", 300},
 	} {
-		alone, _, err := b.loops(loop.part, 1, 2*time.Second)
+		alone, _, err := b.runTurnLoops(loop.part, 1, 2*time.Second)
 		if err != nil {
 			return fmt.Errorf("%s: %w", loop.part, err)
 		}
-		total, each, err := b.loops(loop.part, workers, time.Duration(b.samples(10, 4))*time.Second)
+		total, each, err := b.runTurnLoops(loop.part, workerCount, time.Duration(b.sampleCount(10, 4))*time.Second)
 		if err != nil {
 			return fmt.Errorf("%s: %w", loop.part, err)
 		}
@@ -113,7 +113,7 @@ func (b *bench) measureTurns() error {
 		if loop.goal == 0 {
 			goal = "none; no busy error"
 		}
-		b.add(row{
+		b.addRow(row{
 			What: loop.what, Goal: goal,
 			Measured: fmt.Sprintf("%.0f turns/s, %d busy errors; a process had %.0f to %.0f %% of the turns",
 				total["turns/s"], int(total["busy errors"]), 100*quantile(each, 0), 100*quantile(each, 1)),
@@ -126,28 +126,30 @@ func (b *bench) measureTurns() error {
 	return nil
 }
 
-// add adds what another worker did.
-func (t *tally) add(u tally) { t.Turns, t.Asks, t.Busy = t.Turns+u.Turns, t.Asks+u.Asks, t.Busy+u.Busy }
+// addTally adds what another worker did.
+func (t *tally) addTally(u tally) {
+	t.Turns, t.Asks, t.Busy = t.Turns+u.Turns, t.Asks+u.Asks, t.Busy+u.Busy
+}
 
-// together runs a worker in each place for a time. cores is how many processors they used.
-func together(places []place, part string, span time.Duration) (all []tally, cores float64, err error) {
+// runWorkers runs a worker in each place for a time. cores is how many processors they used.
+func runWorkers(places []place, part string, span time.Duration) (all []tally, cores float64, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, 0, err
 	}
-	starts := make([]*json.Decoder, len(places))
+	results := make([]*json.Decoder, len(places))
 	running := make([]*exec.Cmd, len(places))
-	goes := make([]func() error, len(places))
+	starters := make([]func() error, len(places))
 	for i, p := range places {
-		c, in, out, err := p.part(program, part, agentEnv+"=bench:w"+strconv.Itoa(i), spanEnv+"="+span.String())
+		c, in, out, err := p.startPart(program, part, agentEnv+"=bench:w"+strconv.Itoa(i), spanEnv+"="+span.String())
 		if err != nil {
 			return nil, 0, err
 		}
-		running[i], starts[i] = c, json.NewDecoder(out)
-		goes[i] = func() error { _, err := in.Write([]byte("go\n")); return err }
+		running[i], results[i] = c, json.NewDecoder(out)
+		starters[i] = func() error { _, err := in.Write([]byte("go\n")); return err }
 	}
 	began := time.Now()
-	for _, begin := range goes {
+	for _, begin := range starters {
 		if err := begin(); err != nil {
 			return nil, 0, err
 		}
@@ -155,7 +157,7 @@ func together(places []place, part string, span time.Duration) (all []tally, cor
 	var used time.Duration
 	for i, c := range running {
 		var t tally
-		derr := starts[i].Decode(&t)
+		derr := results[i].Decode(&t)
 		if err := c.Wait(); err != nil {
 			return nil, 0, err
 		}
@@ -168,25 +170,25 @@ func together(places []place, part string, span time.Duration) (all []tally, cor
 	return all, used.Seconds() / time.Since(began).Seconds(), nil
 }
 
-// loops runs workers in one room for a time.
-func (b *bench) loops(part string, workers int, span time.Duration) (map[string]float64, []float64, error) {
+// runTurnLoops runs workers in one room for a time.
+func (b *bench) runTurnLoops(part string, workers int, span time.Duration) (map[string]float64, []float64, error) {
 	p := b.newPlace("")
-	all, cores, err := together(slices.Repeat([]place{p}, workers), part, span)
+	all, cores, err := runWorkers(slices.Repeat([]place{p}, workers), part, span)
 	if err != nil {
 		return nil, nil, err
 	}
 	var sum tally
 	var each []float64
 	for _, t := range all {
-		sum.add(t)
+		sum.addTally(t)
 		each = append(each, float64(t.Turns))
 	}
 	for i := range each {
 		each[i] /= float64(max(sum.Turns, 1))
 	}
-	e := p.engine()
+	e := p.openEngine()
 	defer e.Close()
-	state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
+	state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: callerNamed("bench:viewer")})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,7 +210,7 @@ type idleWaits struct {
 	pids  []int
 }
 
-// killProcesses ends the waits.
+// killProcesses kills the waits.
 func (w *idleWaits) killProcesses() {
 	if w == nil {
 		return
@@ -226,11 +228,11 @@ func (w *idleWaits) killProcesses() {
 func (b *bench) beginIdle() error {
 	b.waits = &idleWaits{place: b.newPlace("")}
 	p := b.waits.place
-	if err := p.do("bench:owner", "wait", "--turn"); err != nil {
+	if err := p.runAs("bench:owner", "wait", "--turn"); err != nil {
 		return err
 	}
 	for i := range 10 {
-		c := p.as("bench:w"+strconv.Itoa(i), "wait")
+		c := p.commandAs("bench:w"+strconv.Itoa(i), "wait")
 		if _, err := c.StdoutPipe(); err != nil { // as in a harness
 			return err
 		}
@@ -239,22 +241,23 @@ func (b *bench) beginIdle() error {
 		}
 		b.waits.cmds, b.waits.pids = append(b.waits.cmds, c), append(b.waits.pids, c.Process.Pid)
 	}
-	e := p.engine()
+	e := p.openEngine()
 	defer e.Close()
 	b.waits.began = time.Now()
-	return p.listening(e, 10)
+	return p.awaitListeners(e, 10)
 }
 
-// settled is when the slow net under a bell has reached a minute. It doubles from two seconds.
-const settled = 75 * time.Second
+// settleTime is how long the slow net under a bell takes to reach a minute. It doubles from two seconds.
+const settleTime = 75 * time.Second
 
-// settle sleeps until the waits that began at a time have settled, and returns how long to measure them.
-func (b *bench) settle(began time.Time) time.Duration {
+// sleepUntilSettled sleeps until the waits that began at a time have settled, and returns how long to measure
+// them.
+func (b *bench) sleepUntilSettled(began time.Time) time.Duration {
 	if b.quick {
 		time.Sleep(time.Until(began.Add(5 * time.Second)))
 		return 10 * time.Second
 	}
-	time.Sleep(time.Until(began.Add(settled)))
+	time.Sleep(time.Until(began.Add(settleTime)))
 	return 60 * time.Second
 }
 
@@ -262,12 +265,12 @@ func (b *bench) settle(began time.Time) time.Duration {
 func (b *bench) measureIdleWaits() error {
 	defer b.waits.killProcesses()
 	pids := b.waits.pids
-	window := b.settle(b.waits.began)
+	window := b.sleepUntilSettled(b.waits.began)
 	before := cpuTimes(pids)
 	time.Sleep(window)
 	used := cpuTimes(pids) - before
 	share := 100 * used.Seconds() / window.Seconds()
-	b.add(row{
+	b.addRow(row{
 		What: "CPU of 10 idle waits, settled", Goal: "< 0.05 % of a core",
 		Measured: fmt.Sprintf("%.3f %% of a core (%.1f ms in %.0f s)", share, float64(used.Microseconds())/1000, window.Seconds()),
 		Met:      share < 0.05, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "seconds": window.Seconds()},
@@ -275,11 +278,11 @@ func (b *bench) measureIdleWaits() error {
 	s := series{}
 	for _, pid := range pids {
 		for _, name := range []string{"VmRSS", "RssAnon"} {
-			s[name] = append(s[name], memory(pid, name))
+			s[name] = append(s[name], memoryOf(pid, name))
 		}
 	}
-	guardians := guardians(b.tt)
-	b.add(row{
+	guardians := countGuardians(b.tt)
+	b.addRow(row{
 		What: "memory of a wait", Goal: "≤ 12 MB, no guardian",
 		Measured: fmt.Sprintf("%.1f MB, of which %.1f MB are private and the rest is the program's file; %d guardians", s.p50("VmRSS"), s.p50("RssAnon"), guardians),
 		Met:      quantile(s["VmRSS"], 1) <= 12 && guardians == 0,
@@ -288,11 +291,11 @@ func (b *bench) measureIdleWaits() error {
 	return nil
 }
 
-// guardians counts the processes of the program that keep a lease in the background.
-func guardians(tt string) (n int) {
+// countGuardians counts the processes of the program that keep a lease in the background.
+func countGuardians(tt string) (n int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range all {
-		args := strings.Split(text(path), "\x00")
+		args := strings.Split(readText(path), "\x00")
 		if args[0] == tt && len(args) > 1 && args[1] == "guard" {
 			n++
 		}

@@ -89,13 +89,13 @@ func main() {
 	out := flag.String("out", "", "directory for the table and the raw figures (default: docs/bench after a full run)")
 	against := flag.String("against", "", "another tt, built like this one: only measure what both take, in pairs")
 	flag.Parse()
-	if err := run(*quick, *rows, *against, *out); err != nil {
+	if err := runBench(*quick, *rows, *against, *out); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(quick bool, rows, against, out string) (err error) {
+func runBench(quick bool, rows, against, out string) (err error) {
 	var chosen []string
 	if rows != "" {
 		chosen = strings.Split(rows, ",")
@@ -114,7 +114,7 @@ func run(quick bool, rows, against, out string) (err error) {
 	m := readMachine()
 	fmt.Printf("%s\n", m)
 	began := time.Now()
-	if err := b.build(); err != nil {
+	if err := b.buildPrograms(); err != nil {
 		return err
 	}
 	if against != "" {
@@ -123,10 +123,10 @@ func run(quick bool, rows, against, out string) (err error) {
 			return err
 		}
 		for _, r := range compared {
-			b.add(r)
+			b.addRow(r)
 		}
-		r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: load(), Rows: b.rows}
-		fmt.Print("\n", r.table())
+		r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: loadAverage(), Rows: b.rows}
+		fmt.Print("\n", r.formatTable())
 		return r.writeRaw(out, "-against")
 	}
 	if len(chosen) == 0 || slices.Contains(chosen, "idle") {
@@ -144,16 +144,16 @@ func run(quick bool, rows, against, out string) (err error) {
 		}
 		fmt.Fprintf(os.Stderr, "%-7s took %.0f s\n", s.name, time.Since(at).Seconds())
 	}
-	r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: load(), Rows: b.rows}
-	fmt.Print("\n", r.table())
+	r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: loadAverage(), Rows: b.rows}
+	fmt.Print("\n", r.formatTable())
 	if out == "" && (quick || len(chosen) > 0) {
 		return nil
 	}
-	return r.write(cmp.Or(out, filepath.Join("docs", "bench")))
+	return r.writeFiles(cmp.Or(out, filepath.Join("docs", "bench")))
 }
 
-// add adds a row and prints it.
-func (b *bench) add(r row) {
+// addRow adds a row and prints it.
+func (b *bench) addRow(r row) {
 	b.rows = append(b.rows, r)
 	fmt.Fprintf(os.Stderr, "  %s: %s (goal %s) %s\n", r.What, r.Measured, r.Goal, r.verdict())
 }
@@ -168,8 +168,8 @@ func (r row) verdict() string {
 	return "MISSED"
 }
 
-// samples returns n, or quick in a quick run.
-func (b *bench) samples(n, quick int) int {
+// sampleCount returns n, or quick in a quick run.
+func (b *bench) sampleCount(n, quick int) int {
 	if b.quick {
 		return quick
 	}

@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// measureMessages measures how soon another process gets a message: one that follows its messages, and a wait that
-// ends with it.
+// measureMessages measures how soon another process gets a message: one that follows its messages, and a wait
+// that ends with it.
 func (b *bench) measureMessages() error {
 	s := series{}
 	for _, measure := range []func(series) error{b.measureFollower, b.measureParkedWait} {
@@ -24,30 +24,30 @@ func (b *bench) measureMessages() error {
 	for _, r := range []struct{ name, what, begun string }{
 		{
 			"send exits to line was read", "`tt msg send` exits → the receiver's `tt msg recv --follow` has printed it",
-			"from the start of `tt msg send` until the receiver's `tt msg recv --follow` has printed the message: " + s.span("send starts to line was read"),
+			"from the start of `tt msg send` until the receiver's `tt msg recv --follow` has printed the message: " + s.formatTimes("send starts to line was read"),
 		},
 		{
 			"send exits to wait has exited", "`tt msg send` exits → the receiver's `tt wait --park` has exited",
 			fmt.Sprintf("from the start of `tt msg send` until the woken `tt wait --park` has printed it: %s; until it has exited: %s",
-				s.span("send starts to wait has spoken"), s.span("send starts to wait has exited")),
+				s.formatTimes("send starts to wait has spoken"), s.formatTimes("send starts to wait has exited")),
 		},
 	} {
-		b.add(row{
-			What: r.what, Goal: "≤ 3 ms p50", Measured: s.span(r.name), Met: s.p50(r.name) <= 3,
+		b.addRow(row{
+			What: r.what, Goal: "≤ 3 ms p50", Measured: s.formatTimes(r.name), Met: s.p50(r.name) <= 3,
 			Notes: []string{r.begun}, Figures: s.figures(), Samples: map[string][]float64{r.name: s[r.name]},
 		})
 	}
 	return nil
 }
 
-// send runs one tt msg send, and returns when it was started and when the kernel reported its end.
-func (p place) send(from, to, body string) (began, end time.Time, err error) {
-	c := p.as(from, "msg", "send", to, body)
+// sendMessage runs one tt msg send, and returns when it was started and when the kernel reported its end.
+func (p place) sendMessage(from, to, body string) (began, end time.Time, err error) {
+	c := p.commandAs(from, "msg", "send", to, body)
 	began = time.Now()
 	if err := c.Start(); err != nil {
 		return began, began, err
 	}
-	end, err = waitEnd(reap(c), "tt msg send")
+	end, err = waitEnd(reapProcess(c), "tt msg send")
 	if err == nil && !c.ProcessState.Success() {
 		err = fmt.Errorf("tt msg send: %s", c.ProcessState)
 	}
@@ -84,11 +84,11 @@ func (b *bench) measureFollower(s series) error {
 	p := b.newPlace("")
 	from, to := "bench:one", "bench:two"
 	for _, agent := range []string{from, to} {
-		if err := p.do(agent, "join"); err != nil {
+		if err := p.runAs(agent, "join"); err != nil {
 			return err
 		}
 	}
-	follower := p.as(to, "msg", "recv", "--follow")
+	follower := p.commandAs(to, "msg", "recv", "--follow")
 	lines := make(chan time.Time, 1)
 	if err := startTimed(follower, lines); err != nil {
 		return err
@@ -97,9 +97,9 @@ func (b *bench) measureFollower(s series) error {
 	defer w.killProcesses()
 	time.Sleep(time.Second) // it doesn't say when it is ready
 	warm := 10
-	for i := range b.samples(300, 60) + warm {
+	for i := range b.sampleCount(300, 60) + warm {
 		time.Sleep(minBlocked)
-		began, sent, err := p.send(from, to, fmt.Sprintf("the %dth message that is measured", i))
+		began, sent, err := p.sendMessage(from, to, fmt.Sprintf("the %dth message that is measured", i))
 		if err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func (b *bench) measureFollower(s series) error {
 			return err
 		}
 		if i >= warm {
-			s.add("send exits to line was read", at.Sub(sent))
-			s.add("send starts to line was read", at.Sub(began))
+			s.addSample("send exits to line was read", at.Sub(sent))
+			s.addSample("send starts to line was read", at.Sub(began))
 		}
 	}
 	return nil
@@ -118,27 +118,27 @@ func (b *bench) measureFollower(s series) error {
 // measureParkedWait measures the time until a wait for events has exited with the message.
 func (b *bench) measureParkedWait(s series) error {
 	p := b.newPlace("")
-	e := p.engine()
+	e := p.openEngine()
 	defer e.Close()
 	from, to := "bench:one", "bench:two"
 	for _, agent := range []string{from, to} {
-		if err := p.do(agent, "join"); err != nil {
+		if err := p.runAs(agent, "join"); err != nil {
 			return err
 		}
 	}
 	warm := 10
-	for i := range b.samples(300, 60) + warm {
-		waiter := p.as(to, "wait", "--park")
+	for i := range b.sampleCount(300, 60) + warm {
+		waiter := p.commandAs(to, "wait", "--park")
 		first := make(chan time.Time, 1)
 		if err := startTimed(waiter, first); err != nil {
 			return err
 		}
-		if err := p.waiting(e, stick.Listen, 1); err != nil {
+		if err := p.awaitPurpose(e, stick.Listen, 1); err != nil {
 			return err
 		}
 		time.Sleep(minBlocked)
-		woken := reap(waiter)
-		began, sent, err := p.send(from, to, fmt.Sprintf("the %dth message that is measured", i))
+		woken := reapProcess(waiter)
+		began, sent, err := p.sendMessage(from, to, fmt.Sprintf("the %dth message that is measured", i))
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (b *bench) measureParkedWait(s series) error {
 		if err != nil {
 			return err
 		}
-		gone, err := waitEnd(woken, "the wait")
+		exited, err := waitEnd(woken, "the wait")
 		if err != nil {
 			return err
 		}
@@ -154,9 +154,9 @@ func (b *bench) measureParkedWait(s series) error {
 			return fmt.Errorf("the wait: %s", waiter.ProcessState)
 		}
 		if i >= warm {
-			s.add("send exits to wait has exited", gone.Sub(sent))
-			s.add("send starts to wait has spoken", spoke.Sub(began))
-			s.add("send starts to wait has exited", gone.Sub(began))
+			s.addSample("send exits to wait has exited", exited.Sub(sent))
+			s.addSample("send starts to wait has spoken", spoke.Sub(began))
+			s.addSample("send starts to wait has exited", exited.Sub(began))
 		}
 	}
 	return nil

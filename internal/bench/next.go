@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// manyLater is how many tasks a project has when one is taken.
-const manyLater = 1000
+// laterTasks is how many tasks a project has when one is taken.
+const laterTasks = 1000
 
 // What the design allows a next beyond git worktree add, in ms, and what it says of a Go process that does
 // one read. Their ratio is the goal: see docs/decisions/performance-and-bench.md.
@@ -22,76 +22,76 @@ const (
 	readFloor   = 2.8
 )
 
-// measureNextTask measures how long it takes to get a task where there are no others, and behind 1,000 older ones that
-// wait. Beside each it measures how long git takes to make such a branch and worktree, which nobody can save,
-// and the floors.
+// measureNextTask measures how long it takes to get a task where there are no others, and behind 1,000 older
+// ones that wait. Beside each it measures how long git takes to make such a branch and worktree, which nobody
+// can save, and the floors.
 func (b *bench) measureNextTask() error {
 	s := series{}
 	for _, size := range []struct {
 		name   string
 		before int // tasks that have landed or wait
-	}{{"next1", 0}, {"next", manyLater}} {
+	}{{"next1", 0}, {"next", laterTasks}} {
 		p := b.newRepository()
 		if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 			return fmt.Errorf("git: %w: %s", err, out)
 		}
-		if err := p.do("bench:boss", "join"); err != nil {
+		if err := p.runAs("bench:boss", "join"); err != nil {
 			return err
 		}
 		const warm = 2
-		samples := warm + b.samples(20, 6)
-		if err := p.later(size.before, samples); err != nil {
+		samples := warm + b.sampleCount(20, 6)
+		if err := p.addLaterTasks(size.before, samples); err != nil {
 			return err
 		}
 		for i := range samples {
-			took, err := timed(p.as(fmt.Sprintf("bench:%d", i), "worker", "next"), 0)
+			took, err := timeCommand(p.commandAs(fmt.Sprintf("bench:%d", i), "worker", "next"), 0)
 			if err != nil {
 				return err
 			}
 			name := fmt.Sprintf("git-%d", i)
 			add := exec.Command("git", "worktree", "add", "--quiet", "--lock", "-b", name, "--", filepath.Join(p.dir, "worktrees", name), "integration")
 			add.Dir = p.dir
-			git, err := timed(add, 0)
+			git, err := timeCommand(add, 0)
 			if err != nil {
 				return err
 			}
-			read, err := timed(p.command(b.read, filepath.Join(p.data, store.FileName)), 0)
+			read, err := timeCommand(p.command(b.read, filepath.Join(p.data, store.FileName)), 0)
 			if err != nil {
 				return err
 			}
-			empty, err := timed(p.command(b.empty), 0)
+			empty, err := timeCommand(p.command(b.empty), 0)
 			if err != nil {
 				return err
 			}
 			if i >= warm {
-				s.add(size.name, took)
-				s.add(size.name+" git worktree add", git)
-				s.add("Go + one read", read)
-				s.add("empty Go", empty)
+				s.addSample(size.name, took)
+				s.addSample(size.name+" git worktree add", git)
+				s.addSample("Go + one read", read)
+				s.addSample("empty Go", empty)
 			}
 		}
-		none, err := timed(p.as("bench:none", "worker", "next"), stick.ExitRefused)
+		none, err := timeCommand(p.commandAs("bench:none", "worker", "next"), stick.ExitRefused)
 		if err != nil {
 			return err
 		}
-		s.add(size.name+" none", none)
+		s.addSample(size.name+" none", none)
 	}
 	ours, read := s.p50("next")-s.p50("next git worktree add"), s.p50("Go + one read")
-	b.add(row{
-		What:     fmt.Sprintf("worker next with %d tasks, whole process, beyond git worktree add", manyLater),
+	b.addRow(row{
+		What:     fmt.Sprintf("worker next with %d tasks, whole process, beyond git worktree add", laterTasks),
 		Goal:     fmt.Sprintf("≤ %d ms where Go + one read takes %.1f: ≤ %.1f × that", nextAllowed, readFloor, nextAllowed/readFloor),
-		Measured: fmt.Sprintf("%.1f ms of %s, %.2f × Go + one read; with one task %s", ours, s.span("next"), ours/read, s.span("next1")),
+		Measured: fmt.Sprintf("%.1f ms of %s, %.2f × Go + one read; with one task %s", ours, s.formatTimes("next"), ours/read, s.formatTimes("next1")),
 		Met:      ours/read <= nextAllowed/readFloor,
 		Notes: []string{fmt.Sprintf("beside worker next: git worktree add %s, empty Go %s, Go + one read %s",
-			s.span("next git worktree add"), s.span("empty Go"), s.span("Go + one read"))},
+			s.formatTimes("next git worktree add"), s.formatTimes("empty Go"), s.formatTimes("Go + one read"))},
 		Figures: s.figures(), Samples: s,
 	})
 	return nil
 }
 
-// later adds tasks for later to a room: first so many that wait, each other one for the one before it, and
-// then some that are ready.
-func (p place) later(before, ready int) error {
+// addLaterTasks adds tasks for later to a room: first so many that wait, each other one for the one before
+// it, and then some that are ready.
+func (p place) addLaterTasks(before, ready int) error {
 	db, err := store.Open(context.Background(), store.Options{Dir: p.data}, false)
 	if err != nil {
 		return err

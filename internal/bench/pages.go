@@ -29,9 +29,9 @@ type site struct {
 	client *http.Client
 }
 
-// site starts a server for browsers.
-func (p place) site() (*site, error) {
-	c := p.as("bench:one", "serve", "--json")
+// startSite starts a server for browsers.
+func (p place) startSite() (*site, error) {
+	c := p.commandAs("bench:one", "serve", "--json")
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func (p place) site() (*site, error) {
 		return nil, err
 	}
 	s := &site{serve: c, origin: at.Scheme + "://" + at.Host, room: at.Query().Get("to"), client: &http.Client{Jar: jar}}
-	return s, s.enter(said.URL)
+	return s, s.signIn(said.URL)
 }
 
-// enter opens the address that lets the browser in.
-func (s *site) enter(address string) error {
+// signIn opens the address that lets the browser in.
+func (s *site) signIn(address string) error {
 	res, err := s.client.Get(address)
 	if err != nil {
 		return err
@@ -70,15 +70,15 @@ func (s *site) enter(address string) error {
 	return nil
 }
 
-func (s *site) end() {
+func (s *site) stopServer() {
 	_ = s.serve.Process.Signal(syscall.SIGTERM)
 	_ = s.serve.Wait()
 }
 
-// get reads a page to its end.
-func (s *site) get(page string) ([]byte, error) { return s.read(s.base + page) }
+// getPage reads a page to its end.
+func (s *site) getPage(page string) ([]byte, error) { return s.readAddress(s.base + page) }
 
-func (s *site) read(address string) ([]byte, error) {
+func (s *site) readAddress(address string) ([]byte, error) {
 	res, err := s.client.Get(address)
 	if err != nil {
 		return nil, err
@@ -91,12 +91,13 @@ func (s *site) read(address string) ([]byte, error) {
 	return b, err
 }
 
-// paint is what a browser has to get before it can show a page: the page and its style, by a new connection.
-func (s *site) paint(page string) (time.Duration, error) {
+// timeFirstPaint times what a browser has to get before it can show a page: the page and its style, by a new
+// connection.
+func (s *site) timeFirstPaint(page string) (time.Duration, error) {
 	s.client.CloseIdleConnections()
 	began := time.Now()
 	for _, address := range []string{s.base + page, s.origin + "/static/style.css"} {
-		if _, err := s.read(address); err != nil {
+		if _, err := s.readAddress(address); err != nil {
 			return 0, err
 		}
 	}
@@ -113,14 +114,14 @@ func (b *bench) measurePages() error {
 
 func (b *bench) measureEventOnPage() error {
 	p := b.newPlace("")
-	if err := p.do("bench:one", "join"); err != nil {
+	if err := p.runAs("bench:one", "join"); err != nil {
 		return err
 	}
-	s, err := p.site()
+	s, err := p.startSite()
 	if err != nil {
 		return err
 	}
-	defer s.end()
+	defer s.stopServer()
 	res, err := s.client.Get(s.base + "/live?" + url.Values{"page": {s.room}}.Encode())
 	if err != nil {
 		return err
@@ -140,9 +141,9 @@ func (b *bench) measureEventOnPage() error {
 	}()
 	const warm = 3
 	samples := series{}
-	for i := range b.samples(100, 20) + warm {
+	for i := range b.sampleCount(100, 20) + warm {
 		text := "number " + strconv.Itoa(i) + " of many"
-		c := p.as("bench:one", "msg", "send", "system", text)
+		c := p.commandAs("bench:one", "msg", "send", "system", text)
 		began := time.Now()
 		if err := c.Run(); err != nil {
 			return err
@@ -158,49 +159,49 @@ func (b *bench) measureEventOnPage() error {
 			}
 		}
 		if i >= warm {
-			samples.add("start of send to page", time.Since(began))
-			samples.add("end of send to page", time.Since(sent))
+			samples.addSample("start of send to page", time.Since(began))
+			samples.addSample("end of send to page", time.Since(sent))
 		}
 	}
-	b.add(row{
+	b.addRow(row{
 		What: "an event on a page: `tt msg send` exits → its row has come to an open page of the room", Goal: "≤ 100 ms",
-		Measured: samples.span("end of send to page") + ", from the start of the send " + samples.span("start of send to page"),
+		Measured: samples.formatTimes("end of send to page") + ", from the start of the send " + samples.formatTimes("start of send to page"),
 		Met:      samples.p50("end of send to page") <= 100, Figures: samples.figures(), Samples: samples,
 	})
 	return nil
 }
 
 func (b *bench) measureLongLog() error {
-	events := b.samples(1_000_000, 50_000)
-	g, err := b.grow(events, events-1000)
+	events := b.sampleCount(1_000_000, 50_000)
+	g, err := b.growDatabase(events, events-1000)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(g.data)
-	s, err := g.site()
+	s, err := g.startSite()
 	if err != nil {
 		return err
 	}
-	defer s.end()
+	defer s.stopServer()
 	samples := series{}
-	for i := range b.samples(100, 20) + 3 {
-		took, err := s.paint(s.room)
+	for i := range b.sampleCount(100, 20) + 3 {
+		took, err := s.timeFirstPaint(s.room)
 		if err != nil {
 			return err
 		}
 		if i >= 3 {
-			samples.add("page", took)
+			samples.addSample("page", took)
 		}
 	}
 	at, err := url.Parse(s.base + s.room)
 	if err != nil {
 		return err
 	}
-	back, err := s.read(at.String())
+	back, err := s.readAddress(at.String())
 	if err != nil {
 		return err
 	}
-	for range b.samples(50, 10) { // page by page, each leads to the next
+	for range b.sampleCount(50, 10) { // page by page, each leads to the next
 		_, next, found := bytes.Cut(back, []byte(`rel="next" href="`))
 		if !found {
 			return fmt.Errorf("the page leads to no older events")
@@ -210,23 +211,23 @@ func (b *bench) measureLongLog() error {
 			return err
 		}
 		began := time.Now()
-		if back, err = s.read(at.String()); err != nil {
+		if back, err = s.readAddress(at.String()); err != nil {
 			return err
 		}
-		samples.add("older", time.Since(began))
+		samples.addSample("older", time.Since(began))
 	}
 	began := time.Now()
-	if _, err := s.get(path.Join(s.room, "log") + "?before=" + strconv.Itoa(events/2)); err != nil {
+	if _, err := s.getPage(path.Join(s.room, "log") + "?before=" + strconv.Itoa(events/2)); err != nil {
 		return err
 	}
-	samples.add("in the middle", time.Since(began))
+	samples.addSample("in the middle", time.Since(began))
 	note := ""
 	if b.quick {
 		note = fmt.Sprintf("; a quick run has %d events", events)
 	}
-	b.add(row{
+	b.addRow(row{
 		What: "first paint of a room of 1,000,000 events: its page and the style, to the last byte" + note, Goal: "≤ 200 ms",
-		Measured: samples.span("page") + ", a page of older events " + samples.span("older"),
+		Measured: samples.formatTimes("page") + ", a page of older events " + samples.formatTimes("older"),
 		Met:      samples.p50("page") <= 200, Figures: samples.figures(), Samples: samples,
 	})
 	return nil

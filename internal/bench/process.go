@@ -23,8 +23,8 @@ import (
 	"talkingstick/stick"
 )
 
-// build builds the shipped program and the floors.
-func (b *bench) build() error {
+// buildPrograms builds the shipped program and the floors.
+func (b *bench) buildPrograms() error {
 	for into, from := range map[*string]string{
 		&b.tt: "talkingstick/cmd/tt", &b.empty: "talkingstick/internal/bench/floor/empty", &b.read: "talkingstick/internal/bench/floor/read",
 	} {
@@ -60,7 +60,7 @@ func (b *bench) measureSize() error {
 		}
 		figures[name] = float64(info.Size())
 	}
-	b.add(row{
+	b.addRow(row{
 		What: "size of `tt`, as it is shipped", Goal: "none; reported", Met: true,
 		Measured: fmt.Sprintf("%.1f MB, %.1f MB with symbols and debug information", figures["tt"]/1e6, figures["tt_with_symbols"]/1e6),
 		Notes:    []string{fmt.Sprintf("sizes of the floors: empty Go %.1f MB, Go + one read %.1f MB", figures["empty"]/1e6, figures["read"]/1e6)},
@@ -112,14 +112,14 @@ func (p place) command(program string, args ...string) *exec.Cmd {
 	return c
 }
 
-// as returns a command of tt as one of the agents of a run.
-func (p place) as(agent string, args ...string) *exec.Cmd {
+// commandAs returns a command of tt as one of the agents of a run.
+func (p place) commandAs(agent string, args ...string) *exec.Cmd {
 	return p.command(p.b.tt, append(args, "--as", agent)...)
 }
 
-// do runs tt as an agent. Every exit status but 0 is a failure.
-func (p place) do(agent string, args ...string) error {
-	c := p.as(agent, args...)
+// runAs runs tt as an agent. Every exit status but 0 is a failure.
+func (p place) runAs(agent string, args ...string) error {
+	c := p.commandAs(agent, args...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	if err := c.Run(); err != nil {
@@ -128,9 +128,9 @@ func (p place) do(agent string, args ...string) error {
 	return nil
 }
 
-// timed runs a command that should end with status. It returns the time from its start until the kernel has
-// reported its end.
-func timed(c *exec.Cmd, status int) (time.Duration, error) {
+// timeCommand runs a command that should end with status. It returns the time from its start until the kernel
+// has reported its end.
+func timeCommand(c *exec.Cmd, status int) (time.Duration, error) {
 	began := time.Now()
 	err := c.Run()
 	took := time.Since(began)
@@ -143,8 +143,8 @@ func timed(c *exec.Cmd, status int) (time.Duration, error) {
 	return took, nil
 }
 
-// reap waits for c in the background. The time of its end arrives on the channel.
-func reap(c *exec.Cmd) <-chan time.Time {
+// reapProcess waits for c in the background. The time of its end arrives on the channel.
+func reapProcess(c *exec.Cmd) <-chan time.Time {
 	at := make(chan time.Time, 1)
 	go func() { // ends with the process
 		_ = c.Wait() // callers check the status if they need it
@@ -166,33 +166,33 @@ func waitEnd(at <-chan time.Time, what string) (time.Time, error) {
 	}
 }
 
-// engine opens the place's database in this process.
-func (p place) engine() *engine.Engine {
+// openEngine opens the place's database in this process.
+func (p place) openEngine() *engine.Engine {
 	procs, err := proc.Host()
 	must(err)
 	procs.OneHost = p.database == ""
 	return engine.New(engine.Config{Kernel: core.New(core.Config{Dir: p.data, Database: p.database, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir}})})
 }
 
-// caller is an agent of a run, as the engine sees it.
-func caller(agent string) core.Caller {
+// callerNamed returns an agent of a run, as the engine sees it.
+func callerNamed(agent string) core.Caller {
 	return core.Caller{As: agent, Harness: "bench", User: "bench"}
 }
 
-// listening waits until n members of the place's room wait for work.
-func (p place) listening(e *engine.Engine, n int) error { return p.waiting(e, stick.Work, n) }
+// awaitListeners waits until n members of the place's room wait for work.
+func (p place) awaitListeners(e *engine.Engine, n int) error { return p.awaitPurpose(e, stick.Work, n) }
 
-// waiting waits until n members of the place's room wait for something.
-func (p place) waiting(e *engine.Engine, intent stick.Purpose, n int) error {
+// awaitPurpose waits until n members of the place's room wait for something.
+func (p place) awaitPurpose(e *engine.Engine, purpose stick.Purpose, n int) error {
 	deadline := time.Now().Add(giveUpAfter + time.Duration(n)*200*time.Millisecond)
 	for time.Now().Before(deadline) {
-		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: caller("bench:viewer")})
+		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: callerNamed("bench:viewer")})
 		if err != nil {
 			return err
 		}
 		waiting := 0
 		for _, m := range state.Members {
-			if m.Listening == intent {
+			if m.Listening == purpose {
 				waiting++
 			}
 		}
@@ -204,11 +204,11 @@ func (p place) waiting(e *engine.Engine, intent stick.Purpose, n int) error {
 	return fmt.Errorf("%d waits should block, but don't", n)
 }
 
-// cpuTime is how long all threads of a process have run on a processor.
+// cpuTime returns how long all threads of a process have run on a processor.
 func cpuTime(pid int) (total time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, t := range tasks {
-		ns, _, _ := strings.Cut(text(t), " ")
+		ns, _, _ := strings.Cut(readText(t), " ")
 		n, _ := strconv.ParseInt(ns, 10, 64)
 		total += time.Duration(n)
 	}
@@ -222,9 +222,9 @@ func cpuTimes(pids []int) (total time.Duration) {
 	return total
 }
 
-// memory returns a figure of a process's status, in MB.
-func memory(pid int, name string) float64 {
-	kb, _, _ := strings.Cut(field(fmt.Sprintf("/proc/%d/status", pid), name), " ")
+// memoryOf returns a figure of a process's status, in MB.
+func memoryOf(pid int, name string) float64 {
+	kb, _, _ := strings.Cut(readField(fmt.Sprintf("/proc/%d/status", pid), name), " ")
 	n, _ := strconv.ParseFloat(kb, 64)
 	return n * 1024 / 1e6
 }
@@ -245,13 +245,13 @@ func runPart() {
 	case "":
 		return
 	case "owner":
-		err = owner()
+		err = playOwner()
 	case "leave":
-		err = leave()
+		err = playLeaver()
 	case "hooks":
-		err = runHooks()
+		err = playHarness()
 	default:
-		err = turner(os.Getenv(partEnv))
+		err = playTurner(os.Getenv(partEnv))
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %s: %v\n", os.Getenv(partEnv), err)
@@ -260,8 +260,8 @@ func runPart() {
 	os.Exit(0)
 }
 
-// owner is a harness that takes the stick with a tt of its own, says so, and lives until its input ends.
-func owner() error {
+// playOwner is a harness that takes the stick with a tt of its own, says so, and lives until its input ends.
+func playOwner() error {
 	c := exec.Command(os.Getenv(ttEnv), "wait", "--turn")
 	c.Stderr = os.Stderr
 	if err := c.Run(); err != nil {
@@ -272,8 +272,8 @@ func owner() error {
 	return err
 }
 
-// part starts this program for a part, and returns when the process has printed "ready".
-func (p place) part(program, part string, env ...string) (c *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
+// startPart starts this program for a part, and returns when the process has printed "ready".
+func (p place) startPart(program, part string, env ...string) (c *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
 	c = p.command(program)
 	c.Env = append(append(c.Env, partEnv+"="+part, roomEnv+"="+p.dir, ttEnv+"="+p.b.tt), env...)
 	c.Stderr = os.Stderr

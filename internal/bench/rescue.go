@@ -21,8 +21,8 @@ const (
 	rescuedChanged = 200
 )
 
-// measureRescue measures a rescue of changed files among many, without the process around it. Each time another byte
-// differs.
+// measureRescue measures a rescue of changed files among many, without the process around it. Each time
+// another byte differs.
 func (b *bench) measureRescue() error {
 	p, err := b.changedTree(rescuedAmong, rescuedChanged)
 	if err != nil {
@@ -35,7 +35,7 @@ func (b *bench) measureRescue() error {
 	store := rescue.New(p.data, git.Client{})
 	s := series{}
 	const warm = 2
-	for i := range warm + b.samples(40, 10) {
+	for i := range warm + b.sampleCount(40, 10) {
 		must(os.WriteFile(filepath.Join(p.dir, "counter"), fmt.Append(nil, i), 0o600))
 		began := time.Now()
 		taken, err := store.Take(context.Background(), rescue.Request{Tree: tree, Untracked: true, Nested: true})
@@ -44,12 +44,12 @@ func (b *bench) measureRescue() error {
 			return fmt.Errorf("the rescue has %d files and lacks %v: %w", taken.Files, taken.LeftOut, err)
 		}
 		if i >= warm {
-			s.add("rescue", took)
+			s.addSample("rescue", took)
 		}
 	}
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("a rescue in %d files, %d changed", rescuedAmong, rescuedChanged), Goal: "≤ 100 ms",
-		Measured: s.span("rescue"), Met: s.p50("rescue") <= 100, Figures: s.figures(), Samples: s,
+		Measured: s.formatTimes("rescue"), Met: s.p50("rescue") <= 100, Figures: s.figures(), Samples: s,
 	})
 	return nil
 }

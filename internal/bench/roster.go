@@ -30,8 +30,8 @@ func (b *bench) measureRoster() error {
 			return err
 		}
 		name := fmt.Sprintf(" at %d", n)
-		notes = append(notes, fmt.Sprintf("roster rows with %d processes: there were %d", n, running()))
-		for i := range b.samples(100, 20) {
+		notes = append(notes, fmt.Sprintf("roster rows with %d processes: there were %d", n, countProcesses()))
+		for i := range b.sampleCount(100, 20) {
 			if err := b.scanOnce(s, table, name, i == 0); err != nil {
 				end()
 				return err
@@ -48,9 +48,9 @@ func (b *bench) measureRoster() error {
 		{"session start at 200", "`tt session start` of a new agent, whole process, 200 processes", 20},
 		{"session start at 2000", "the same with 2,000 processes", 45},
 	} {
-		b.add(row{
-			What: r.what, Goal: fmt.Sprintf("≤ %.0f ms p50", r.goal), Measured: s.span(r.name), Met: s.p50(r.name) <= r.goal,
-			Notes:   append(notes, fmt.Sprintf("`tt roster`, whole process: %s with 200 processes, %s with 2,000", s.span("roster at 200"), s.span("roster at 2000"))),
+		b.addRow(row{
+			What: r.what, Goal: fmt.Sprintf("≤ %.0f ms p50", r.goal), Measured: s.formatTimes(r.name), Met: s.p50(r.name) <= r.goal,
+			Notes:   append(notes, fmt.Sprintf("`tt roster`, whole process: %s with 200 processes, %s with 2,000", s.formatTimes("roster at 200"), s.formatTimes("roster at 2000"))),
 			Figures: s.figures(), Samples: samples,
 		})
 		samples = nil
@@ -58,10 +58,10 @@ func (b *bench) measureRoster() error {
 	return nil
 }
 
-// scanOnce runs each of them once. With warm, the times don't count.
+// scanOnce scans, lists the roster and starts a session, once each. With warm, the times don't count.
 func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) error {
 	p := b.newPlace("")
-	if err := p.do("bench:viewer", "join"); err != nil {
+	if err := p.runAs("bench:viewer", "join"); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -70,23 +70,23 @@ func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) er
 	}
 	scan := time.Since(began)
 	// The roster lists the agent that has joined, hence the exit status.
-	roster, err := timed(p.as("bench:one", "roster"), 1)
+	roster, err := timeCommand(p.commandAs("bench:one", "roster"), 1)
 	if err != nil {
 		return err
 	}
-	start, err := timed(p.as("bench:one", "session", "start"), 0)
+	start, err := timeCommand(p.commandAs("bench:one", "session", "start"), 0)
 	if err != nil || warm {
 		return err
 	}
-	s.add("scan"+name, scan)
-	s.add("roster"+name, roster)
-	s.add("session start"+name, start)
+	s.addSample("scan"+name, scan)
+	s.addSample("roster"+name, roster)
+	s.addSample("session start"+name, start)
 	return nil
 }
 
 // startProcesses starts processes until the machine has n. Call end to end them.
 func startProcesses(n int) (end func(), err error) {
-	more := n - running()
+	more := n - countProcesses()
 	if more <= 0 {
 		return func() {}, nil
 	}
@@ -111,8 +111,8 @@ func startProcesses(n int) (end func(), err error) {
 	return end, nil
 }
 
-// running returns how many processes there are.
-func running() int {
+// countProcesses returns how many processes there are.
+func countProcesses() int {
 	paths, _ := filepath.Glob("/proc/[0-9]*")
 	return len(paths)
 }

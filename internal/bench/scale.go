@@ -22,33 +22,33 @@ type filledDatabase struct {
 	cursor int64 // near the end of the log
 }
 
-// grow makes a database with so many events, of which asked are in the measured room.
-func (b *bench) grow(events, asked int) (filledDatabase, error) {
+// growDatabase makes a database with so many events, of which asked are in the measured room.
+func (b *bench) growDatabase(events, asked int) (filledDatabase, error) {
 	g := filledDatabase{place: b.newPlace("")}
-	if err := g.do("bench:one", "join"); err != nil {
+	if err := g.runAs("bench:one", "join"); err != nil {
 		return g, err
 	}
-	did, err := fillDatabase(g.data, "bench:one", events, asked, !b.quick || events <= 1000)
-	if err == nil && len(did.faults) > 0 {
-		err = fmt.Errorf("the log has a fault: %s", did.faults[0])
+	result, err := fillDatabase(g.data, "bench:one", events, asked, !b.quick || events <= 1000)
+	if err == nil && len(result.faults) > 0 {
+		err = fmt.Errorf("the log has a fault: %s", result.faults[0])
 	}
 	if err != nil {
 		return g, fmt.Errorf("fill the log: %w", err)
 	}
-	if err := g.do("bench:two", "wait", "--turn"); err != nil {
+	if err := g.runAs("bench:two", "wait", "--turn"); err != nil {
 		return g, err
 	}
-	g.engine, g.cursor = g.place.engine(), did.cursor
+	g.engine, g.cursor = g.place.openEngine(), result.cursor
 	return g, nil
 }
 
 // measureScale compares a small database with a large one.
 func (b *bench) measureScale() error {
-	small, err := b.grow(1000, 109)
+	small, err := b.growDatabase(1000, 109)
 	if err != nil {
 		return err
 	}
-	large, err := b.grow(1_000_000, 1_000_000-9_999*roomEvents)
+	large, err := b.growDatabase(1_000_000, 1_000_000-9_999*roomEvents)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func scaleOps() []scaleOp {
 			"wait (try)", stick.ExitRefused,
 			func(g filledDatabase) []string { return []string{"try"} },
 			func(g filledDatabase) error {
-				_, err := g.engine.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: caller("bench:one"), MaxWaitMS: new(int64)})
+				_, err := g.engine.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: callerNamed("bench:one"), MaxWaitMS: new(int64)})
 				return err
 			},
 		},
@@ -90,7 +90,7 @@ func scaleOps() []scaleOp {
 			func(g filledDatabase) []string { return []string{"events", "--after", strconv.FormatInt(g.cursor, 10)} },
 			func(g filledDatabase) error {
 				_, err := g.engine.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-					Caller: caller("bench:one"), EventFilter: engine.EventFilter{After: g.cursor, Limit: 50},
+					Caller: callerNamed("bench:one"), EventFilter: engine.EventFilter{After: g.cursor, Limit: 50},
 				})
 				return err
 			},
@@ -99,7 +99,7 @@ func scaleOps() []scaleOp {
 			"inbox", 0,
 			func(g filledDatabase) []string { return []string{"inbox"} },
 			func(g filledDatabase) error {
-				res, err := g.engine.GetInbox(ctx, engine.GetInboxParams{Caller: caller("bench:one")})
+				res, err := g.engine.GetInbox(ctx, engine.GetInboxParams{Caller: callerNamed("bench:one")})
 				if err == nil && (res.Unread != openMessages || len(res.Messages) != openMessages) {
 					err = fmt.Errorf("%d messages in the inbox, %d of them unread; there should be %d", len(res.Messages), res.Unread, openMessages)
 				}
@@ -110,7 +110,7 @@ func scaleOps() []scaleOp {
 			"state", 0,
 			func(g filledDatabase) []string { return []string{"state"} },
 			func(g filledDatabase) error {
-				_, err := g.engine.GetRoomState(ctx, engine.GetRoomStateParams{Caller: caller("bench:one")})
+				_, err := g.engine.GetRoomState(ctx, engine.GetRoomStateParams{Caller: callerNamed("bench:one")})
 				return err
 			},
 		},
@@ -120,32 +120,32 @@ func scaleOps() []scaleOp {
 // scaleRow measures an operation in both databases and adds its row.
 func (b *bench) scaleRow(op scaleOp, small, large filledDatabase, size string) error {
 	s := series{}
-	for i := range b.samples(150, 40) + 5 {
+	for i := range b.sampleCount(150, 40) + 5 {
 		for name, g := range map[string]filledDatabase{"small, process": small, "large, process": large} {
-			took, err := timed(g.as("bench:one", op.args(g)...), op.status)
+			took, err := timeCommand(g.commandAs("bench:one", op.args(g)...), op.status)
 			if err != nil {
 				return err
 			}
 			if i >= 5 {
-				s.add(name, took)
+				s.addSample(name, took)
 			}
 		}
 	}
-	for i := range b.samples(1000, 300) + 20 {
+	for i := range b.sampleCount(1000, 300) + 20 {
 		for name, g := range map[string]filledDatabase{"small, query": small, "large, query": large} {
 			began := time.Now()
 			if err := op.call(g); err != nil {
 				return err
 			}
 			if i >= 20 {
-				s.add(name, time.Since(began))
+				s.addSample(name, time.Since(began))
 			}
 		}
 	}
 	process, query := s.p50("large, process")/s.p50("small, process"), s.p50("large, query")/s.p50("small, query")
-	b.add(row{
+	b.addRow(row{
 		What: "`" + op.name + "` at 1,000,000 events and 10,000 rooms, against 1,000 events", Goal: "query ≤ 2 ×, process ≤ 1.2 ×",
-		Measured: fmt.Sprintf("query %.2f × (%.3f ms), process %.2f × (%s)", query, s.p50("large, query"), process, s.span("large, process")),
+		Measured: fmt.Sprintf("query %.2f × (%.3f ms), process %.2f × (%s)", query, s.p50("large, query"), process, s.formatTimes("large, process")),
 		Met:      process <= 1.2 && query <= 2, Notes: []string{size}, Figures: s.figures(), Samples: s,
 	})
 	return nil

@@ -10,20 +10,21 @@ import (
 	"talkingstick/stick"
 )
 
-// asksFor is how many paths to check at once.
-const asksFor = 100
+// checkedPaths is how many paths to check at once.
+const checkedPaths = 100
 
-// measureReservations measures checking whether many paths may be edited, in rooms with few and many reservations.
+// measureReservations measures checking whether many paths may be edited, in rooms with few and many
+// reservations.
 func (b *bench) measureReservations() error {
 	rooms := []struct {
 		name           string
 		elsewhere, met int
 	}{
-		{"100 elsewhere", 100, 0}, {"10,000 elsewhere", 10_000, 0}, {"10,000, each path in one", 10_000 - asksFor, asksFor},
+		{"100 elsewhere", 100, 0}, {"10,000 elsewhere", 10_000, 0}, {"10,000, each path in one", 10_000 - checkedPaths, checkedPaths},
 	}
 	var places []place
 	args := []string{"may-edit"}
-	for i := range asksFor {
+	for i := range checkedPaths {
 		args = append(args, fmt.Sprintf("src/part%02d/deep/file%02d.go", i%20, i))
 	}
 	for _, r := range rooms {
@@ -31,7 +32,7 @@ func (b *bench) measureReservations() error {
 		for i := range 20 {
 			must(os.MkdirAll(filepath.Join(p.dir, fmt.Sprintf("src/part%02d/deep", i)), 0o700))
 		}
-		if err := p.do("bench:one", "join"); err != nil {
+		if err := p.runAs("bench:one", "join"); err != nil {
 			return err
 		}
 		var patterns []string
@@ -41,35 +42,35 @@ func (b *bench) measureReservations() error {
 		patterns = append(patterns, args[1:1+r.met]...)
 		for len(patterns) > 0 {
 			n := min(len(patterns), stick.MaxPatterns)
-			if err := p.do("bench:one", append([]string{"reserve"}, patterns[:n]...)...); err != nil {
+			if err := p.runAs("bench:one", append([]string{"reserve"}, patterns[:n]...)...); err != nil {
 				return err
 			}
 			patterns = patterns[n:]
 		}
 		if r.met > 0 {
-			if err := p.do("bench:one", "policy", "set", "enforce=scopes"); err != nil {
+			if err := p.runAs("bench:one", "policy", "set", "enforce=scopes"); err != nil {
 				return err
 			}
 		}
 		places = append(places, p)
 	}
 	s := series{}
-	for i := range b.samples(200, 40) + 5 {
+	for i := range b.sampleCount(200, 40) + 5 {
 		for k, p := range places {
-			took, err := timed(p.as("bench:one", args...), 0)
+			took, err := timeCommand(p.commandAs("bench:one", args...), 0)
 			if err != nil {
 				return err
 			}
 			if i >= 5 {
-				s.add(rooms[k].name, took)
+				s.addSample(rooms[k].name, took)
 			}
 		}
 	}
 	few, many, met := s.p50(rooms[0].name), s.p50(rooms[1].name), s.p50(rooms[2].name)
-	b.add(row{
-		What:     fmt.Sprintf("`may-edit` of %d paths, 10,000 reservations in the room, whole process", asksFor),
+	b.addRow(row{
+		What:     fmt.Sprintf("`may-edit` of %d paths, 10,000 reservations in the room, whole process", checkedPaths),
 		Goal:     "≤ 15 ms, elsewhere ≤ 1.2 × its cost at 100",
-		Measured: fmt.Sprintf("%s where each path is reserved; elsewhere %.2f × (%s)", s.span(rooms[2].name), many/few, s.span(rooms[1].name)),
+		Measured: fmt.Sprintf("%s where each path is reserved; elsewhere %.2f × (%s)", s.formatTimes(rooms[2].name), many/few, s.formatTimes(rooms[1].name)),
 		Met:      met <= 15 && many <= 15 && many <= 1.2*few, Figures: s.figures(), Samples: s,
 	})
 	return nil

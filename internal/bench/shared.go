@@ -20,8 +20,8 @@ import (
 	"talkingstick/internal/pgserver"
 )
 
-// measurePostgres measures what a database on a server costs that several hosts share. The server runs on the same
-// machine, with TLS and a password, and syncs every commit to disk. Each data directory is a host.
+// measurePostgres measures what a database on a server costs that several hosts share. The server runs on the
+// same machine, with TLS and a password, and syncs every commit to disk. Each data directory is a host.
 func (b *bench) measurePostgres() error {
 	if !pgserver.Installed() {
 		fmt.Fprintln(os.Stderr, "  the rows of PostgreSQL aren't measured: PostgreSQL 15 isn't installed")
@@ -55,7 +55,7 @@ func (b *bench) measurePostgres() error {
 	return nil
 }
 
-// serverBench measures on a server.
+// serverBench measures with a database on a server.
 type serverBench struct {
 	*bench
 	server   *pgserver.Server
@@ -63,31 +63,32 @@ type serverBench struct {
 	admin    *pgconn.PgConn // of its superuser
 }
 
-// measureServerTime is how long the server has run on a processor for what fn does n times, in milliseconds each.
+// measureServerTime returns how long the server runs on a processor for what fn does n times, in milliseconds
+// each.
 func (b serverBench) measureServerTime(n func() int, fn func() error) (ms float64, err error) {
 	before := b.server.CPU()
 	err = fn()
 	return float64((b.server.CPU() - before).Milliseconds()) / float64(max(n(), 1)), err
 }
 
-// execSQL runs statements.
+// execSQL runs statements and discards their rows.
 func execSQL(conn *pgconn.PgConn, text string) error {
 	_, err := conn.Exec(context.Background(), text).ReadAll()
 	return err
 }
 
-// newServerPlace is a place whose database is on the server.
+// newServerPlace returns a place whose database is on the server.
 func (b serverBench) newServerPlace() place {
 	p := b.bench.newPlace("")
 	p.database = b.database
 	return p
 }
 
-// joinFromOtherHost is the same room on another host.
+// joinFromOtherHost lets bench:two join the room of p on another host, and returns its place there.
 func (p place) joinFromOtherHost() (place, error) {
 	there := p
 	there.data = p.data + "-elsewhere"
-	join := p.as("bench:one", "join", "--json")
+	join := p.commandAs("bench:one", "join", "--json")
 	out, err := join.Output()
 	if err != nil {
 		return there, fmt.Errorf("join: %w", err)
@@ -98,7 +99,7 @@ func (p place) joinFromOtherHost() (place, error) {
 	if err := json.Unmarshal(out, &joined); err != nil {
 		return there, err
 	}
-	return there, there.do("bench:two", "join", "--room", joined.Key)
+	return there, there.runAs("bench:two", "join", "--room", joined.Key)
 }
 
 // measureServerWake measures how soon a release has woken the next holder on another host.
@@ -108,52 +109,52 @@ func (b serverBench) measureServerWake() error {
 	if err != nil {
 		return err
 	}
-	e := p.engine()
+	e := p.openEngine()
 	defer e.Close()
-	if err := p.do("bench:one", "wait", "--turn"); err != nil {
+	if err := p.runAs("bench:one", "wait", "--turn"); err != nil {
 		return err
 	}
 	s := series{}
 	const warm = 5
-	for i := range b.samples(100, 20) + warm {
-		began, r, w, err := p.handOver("bench:one", there.as("bench:two", "wait", "--turn"), func() error { return p.listening(e, 1) })
+	for i := range b.sampleCount(100, 20) + warm {
+		began, released, woken, err := p.handOver("bench:one", there.commandAs("bench:two", "wait", "--turn"), func() error { return p.awaitListeners(e, 1) })
 		if err != nil {
 			return err
 		}
 		if i >= warm {
-			s.add("release exits to wait has exited", w.Sub(r))
-			s.add("release starts to wait has exited", w.Sub(began))
+			s.addSample("release exits to wait has exited", woken.Sub(released))
+			s.addSample("release starts to wait has exited", woken.Sub(began))
 		}
-		if err := there.do("bench:two", "pass", "bench:one", "--status", "measured", "--next-action", "again"); err != nil {
+		if err := there.runAs("bench:two", "pass", "bench:one", "--status", "measured", "--next-action", "again"); err != nil {
 			return err
 		}
-		if err := p.do("bench:one", "wait", "--turn"); err != nil {
+		if err := p.runAs("bench:one", "wait", "--turn"); err != nil {
 			return err
 		}
 	}
 	name := "release exits to wait has exited"
-	b.add(row{
-		What: "PostgreSQL: release exits → `tt wait` on another host has exited", Goal: "≤ 10 ms p50", Measured: s.span(name),
+	b.addRow(row{
+		What: "PostgreSQL: release exits → `tt wait` on another host has exited", Goal: "≤ 10 ms p50", Measured: s.formatTimes(name),
 		Met: s.p50(name) <= 10, Figures: s.figures(), Samples: s,
-		Notes: []string{"PostgreSQL runs on the same machine, with TLS and a password, and syncs each commit to disk; from the start of `tt release`: " + s.span("release starts to wait has exited")},
+		Notes: []string{"PostgreSQL runs on the same machine, with TLS and a password, and syncs each commit to disk; from the start of `tt release`: " + s.formatTimes("release starts to wait has exited")},
 	})
 	return nil
 }
 
-// measureServerHooks measures what hooks cost.
+// measureServerHooks measures what hooks cost where the database is on the server.
 func (b serverBench) measureServerHooks() error {
 	p := b.newServerPlace()
 	if err := p.fillHookRoom(); err != nil {
 		return err
 	}
-	plan := hookPlan{Warm: 10, Rounds: b.samples(100, 20)}
+	plan := hookPlan{Warm: 10, Rounds: b.sampleCount(100, 20)}
 	env := []string{"TALKING_STICK_DATABASE_URL=" + b.database}
 	for _, event := range []string{"PreToolUse", "PostToolUse"} {
 		plan.Variants = append(plan.Variants, hookVariant{Name: event, Args: []string{b.tt, "hook"}, Dir: p.dir, Env: env, Stdin: b.hookInput(event, p.dir)})
 	}
 	var s series
 	each, err := b.measureServerTime(func() int { return 2 * (plan.Warm + plan.Rounds) }, func() (err error) {
-		s, err = p.hooks(plan)
+		s, err = p.runHookPlan(plan)
 		return err
 	})
 	if err != nil {
@@ -177,18 +178,19 @@ func (b serverBench) measureServerHooks() error {
 	}
 	figures := s.figures()
 	figures["server ms each"], figures["server ms a connection"] = each, alone
-	b.add(row{
+	b.addRow(row{
 		What: "PostgreSQL: hook before an edit, denied, whole process", Goal: "≤ 40 ms p50, with TLS and SCRAM",
-		Measured: fmt.Sprintf("%s; after a tool %s", s.span("PreToolUse"), s.span("PostToolUse")), Met: s.p50("PreToolUse") <= 40 && s.p50("PostToolUse") <= 40,
+		Measured: fmt.Sprintf("%s; after a tool %s", s.formatTimes("PreToolUse"), s.formatTimes("PostToolUse")), Met: s.p50("PreToolUse") <= 40 && s.p50("PostToolUse") <= 40,
 		Figures: figures, Samples: s, Notes: []string{fmt.Sprintf("a hook costs the server %.1f ms of processor time; a connection that asks for one row, %.1f ms", each, alone)},
 	})
 	return nil
 }
 
-// measureServerTurns measures how many turns a second eight rooms have together, each with a process of its own.
+// measureServerTurns measures how many turns a second eight rooms have together, each with a process of its
+// own.
 func (b serverBench) measureServerTurns() error {
 	const rooms = 8
-	span := time.Duration(b.samples(10, 4)) * time.Second
+	span := time.Duration(b.sampleCount(10, 4)) * time.Second
 	places := make([]place, rooms)
 	for i := range places {
 		places[i] = b.newServerPlace()
@@ -196,9 +198,9 @@ func (b serverBench) measureServerTurns() error {
 	}
 	var sum tally
 	each, err := b.measureServerTime(func() int { return sum.Turns }, func() error {
-		all, _, err := together(places, "polite", span)
+		all, _, err := runWorkers(places, "polite", span)
 		for _, t := range all {
-			sum.add(t)
+			sum.addTally(t)
 		}
 		return err
 	})
@@ -206,7 +208,7 @@ func (b serverBench) measureServerTurns() error {
 		return err
 	}
 	rate := float64(sum.Turns) / span.Seconds()
-	b.add(row{
+	b.addRow(row{
 		What: "PostgreSQL: 8 rooms, a long-lived process in each, loops of try + release", Goal: "≥ 400 turns/s, no busy error",
 		Measured: fmt.Sprintf("%.0f turns/s, %d busy errors", rate, sum.Busy), Met: rate >= 400 && sum.Busy == 0,
 		Figures: map[string]float64{"turns/s": rate, "busy errors": float64(sum.Busy), "asks": float64(sum.Asks), "server ms each": each},
@@ -215,12 +217,12 @@ func (b serverBench) measureServerTurns() error {
 	return nil
 }
 
-// restsFor is how long a wait sleeps at most while another hears for it. In a shorter time all waits of a
-// crowd look once more, or none does, by when they began.
-const restsFor = 8 * time.Minute
+// restTime is how long a wait sleeps at most while another hears for it. In a shorter time all waits of a
+// crowd read once more, or none does, by when they began.
+const restTime = 8 * time.Minute
 
-// measureServerCrowd measures what a thousand waiting processes of a host cost while idle: connections, their time on the
-// processor, and the server's memory for a connection.
+// measureServerCrowd measures what a thousand waiting processes of a host cost while idle: connections, their
+// time on the processor, and the server's memory for a connection.
 func (b serverBench) measureServerCrowd() error {
 	n, why := b.crowdSize()
 	var notes []string
@@ -228,19 +230,19 @@ func (b serverBench) measureServerCrowd() error {
 		notes = append(notes, why)
 	}
 	p := b.newServerPlace()
-	if err := p.do("bench:owner", "wait", "--turn"); err != nil {
+	if err := p.runAs("bench:owner", "wait", "--turn"); err != nil {
 		return err
 	}
 	w := &idleWaits{place: p}
 	defer w.killProcesses()
-	e := p.engine()
+	e := p.openEngine()
 	for i := range n { // all join before the first waits, because every join wakes the waiting
-		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: caller("bench:w" + strconv.Itoa(i))}); err != nil {
+		if _, err := e.JoinPath(context.Background(), engine.JoinPathParams{Caller: callerNamed("bench:w" + strconv.Itoa(i))}); err != nil {
 			return err
 		}
 	}
 	for i := range n {
-		c := p.as("bench:w"+strconv.Itoa(i), "wait")
+		c := p.commandAs("bench:w"+strconv.Itoa(i), "wait")
 		var said bytes.Buffer
 		c.Stderr = &said
 		if err := c.Start(); err != nil {
@@ -248,18 +250,18 @@ func (b serverBench) measureServerCrowd() error {
 		}
 		w.cmds, w.pids = append(w.cmds, c), append(w.pids, c.Process.Pid)
 		if i%20 == 19 { // more at once would wait for each other, and give up
-			if err := p.listening(e, i+1); err != nil {
+			if err := p.awaitListeners(e, i+1); err != nil {
 				return errors.Join(err, e.Close())
 			}
 		}
 	}
-	err := p.listening(e, n)
+	err := p.awaitListeners(e, n)
 	if err = errors.Join(err, e.Close()); err != nil {
 		return err
 	}
-	window := b.settle(time.Now())
+	window := b.sleepUntilSettled(time.Now())
 	if !b.quick {
-		window = restsFor
+		window = restTime
 	}
 	before := cpuTimes(w.pids)
 	time.Sleep(window)
@@ -275,10 +277,10 @@ func (b serverBench) measureServerCrowd() error {
 		if err != nil {
 			return err
 		}
-		private = max(private, memory(pid, "RssAnon"))
+		private = max(private, memoryOf(pid, "RssAnon"))
 	}
 	notes = append(notes, fmt.Sprintf("of the waits' connections to PostgreSQL the largest has %.1f MB of memory that it shares with no other", private))
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("PostgreSQL: %d idle waits of one host", n), Goal: "≤ 5 connections, < 1 % of a core",
 		Measured: fmt.Sprintf("%d connections, %.2f %% of a core over %s", at, share, window), Met: at <= 5 && share < 1, Unsettled: b.quick,
 		Figures: map[string]float64{"percent of a core": share, "connections": float64(at), "MB of a connection": private}, Notes: notes,

@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// measureSilentServer measures hooks whose PostgreSQL doesn't answer: the kernel takes the connection, and nobody reads
-// it. A stopped server looks like that.
+// measureSilentServer measures hooks whose PostgreSQL doesn't answer: the kernel takes the connection, and
+// nobody reads it. A stopped server looks like that.
 func (b *bench) measureSilentServer() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -20,11 +20,11 @@ func (b *bench) measureSilentServer() error {
 		return err
 	}
 	env := []string{fmt.Sprintf("TALKING_STICK_DATABASE_URL=postgres://tt@%s/tt?sslmode=disable", l.Addr())}
-	plan := hookPlan{Warm: 1, Rounds: b.samples(20, 5)}
+	plan := hookPlan{Warm: 1, Rounds: b.sampleCount(20, 5)}
 	for _, event := range []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop", "SessionStart"} {
-		plan.Variants = append(plan.Variants, hookVariant{Name: event, Args: []string{b.tt, "hook"}, Dir: p.dir, Env: env, Stdin: b.hookInput(event, p.dir), Mute: true})
+		plan.Variants = append(plan.Variants, hookVariant{Name: event, Args: []string{b.tt, "hook"}, Dir: p.dir, Env: env, Stdin: b.hookInput(event, p.dir), MustBeSilent: true})
 	}
-	s, err := p.hooks(plan)
+	s, err := p.runHookPlan(plan)
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,9 @@ func (b *bench) measureSilentServer() error {
 			worst = v.Name
 		}
 	}
-	b.add(row{
+	b.addRow(row{
 		What: "hook whose PostgreSQL doesn't answer, whole process", Goal: "≤ 250 ms p99, of each event",
-		Measured: fmt.Sprintf("before an edit %s; the slowest, %s, %s", s.span("PreToolUse"), worst, s.span(worst)), Met: s.p99(worst) <= 250,
+		Measured: fmt.Sprintf("before an edit %s; the slowest, %s, %s", s.formatTimes("PreToolUse"), worst, s.formatTimes(worst)), Met: s.p99(worst) <= 250,
 		Figures: s.figures(), Samples: s,
 	})
 	return nil

@@ -21,7 +21,7 @@ import (
 )
 
 // A working day of agents: how many calls they make, one each three seconds. Each tenth is a command, of
-// which all of the tree is looked at.
+// which all of the tree is read.
 const (
 	dayOfCalls   = 10_000
 	callEvery    = 3 * time.Second
@@ -47,7 +47,7 @@ type dayCall struct {
 	text []byte
 }
 
-// playDay makes the snapshots and the rows of the calls of a day that ends now. Then it looks through them as
+// playDay makes the snapshots and the rows of the calls of a day that ends now. Then it prunes them as
 // hooks do once an hour, and restores of each the file that its call has changed.
 func (p place) playDay(count int) (day workday, err error) {
 	tree, ok := workspace.FindCheckout(p.dir, workspace.Env{})
@@ -71,7 +71,7 @@ func (p place) playDay(count int) (day workday, err error) {
 
 	copies.Prune(context.Background(), stick.At(time.Now()))
 	for i, c := range calls {
-		if err := p.restoresCall(copies, c); err != nil {
+		if err := p.checkRestore(copies, c); err != nil {
 			return day, fmt.Errorf("call %d: %w", i, err)
 		}
 		day.restored++
@@ -94,7 +94,7 @@ func (p place) playCalls(copies *rescue.Store, tree workspace.Checkout, count in
 
 		last := dayCall{}
 		for range changed {
-			last = p.writeOne(random, i)
+			last = p.changeFile(random, i)
 		}
 		facts := rescue.Facts{Agent: "bench:day", Cause: rescue.CauseCall, Command: last.path}
 		r := rescue.Request{Tree: tree, Nested: true, Facts: facts, At: stick.At(began.Add(-time.Duration(count-i) * callEvery))}
@@ -117,15 +117,15 @@ func (p place) playCalls(copies *rescue.Store, tree workspace.Checkout, count in
 		const some = 100
 		n := min(some, len(all)/2)
 		for i := range n {
-			took.add("first "+name, all[i])
-			took.add("last "+name, all[len(all)-n+i])
+			took.addSample("first "+name, all[i])
+			took.addSample("last "+name, all[len(all)-n+i])
 		}
 	}
 	return calls, took, nil
 }
 
-// writeOne changes a line of one of the dirty files of the tree.
-func (p place) writeOne(random *rand.Rand, call int) dayCall {
+// changeFile changes a line of one of the dirty files of the tree.
+func (p place) changeFile(random *rand.Rand, call int) dayCall {
 	i := random.IntN(rescuedChanged) * rescuedAmong / rescuedChanged
 	lines := make([]string, 150)
 	for k := range lines {
@@ -138,8 +138,8 @@ func (p place) writeOne(random *rand.Rand, call int) dayCall {
 	return c
 }
 
-// restoresCall restores the file that a call has changed into an empty directory, and compares it.
-func (p place) restoresCall(copies *rescue.Store, c dayCall) error {
+// checkRestore restores the file that a call has changed into an empty directory, and compares it.
+func (p place) checkRestore(copies *rescue.Store, c dayCall) error {
 	if c.path == "" { // it has changed nothing
 		_, err := copies.Show(context.Background(), c.id)
 		return err
@@ -160,7 +160,7 @@ func (p place) restoresCall(copies *rescue.Store, c dayCall) error {
 	return nil
 }
 
-// putDay writes down the calls of a day that ends now.
+// putDay saves the calls of a day that ends now.
 func (p place) putDay(played []dayCall) error {
 	db, err := store.Open(context.Background(), store.Options{Dir: p.data}, false)
 	if err != nil {
@@ -190,7 +190,7 @@ func (p place) putDay(played []dayCall) error {
 	return putCalls(db, room, day)
 }
 
-// putCalls writes calls down, some hundred at a time.
+// putCalls saves calls, some hundred at a time.
 func putCalls(db *store.DB, room stick.RoomID, calls []stick.Call) error {
 	const most = 500
 	for len(calls) > 0 {
@@ -224,7 +224,7 @@ func (b *bench) addDayRow(day workday, s series) {
 
 	const most, megabyte = 1000, 1e6
 	day.figures["bytes"], day.figures["files"] = float64(day.bytes), float64(day.files)
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("snapshots of a working day of %d calls, all of which can be restored", day.calls),
 		Goal: fmt.Sprintf("the hooks after it ≤ 1.2 × the first ones; < %d MB", most),
 		Measured: fmt.Sprintf("%.2f × at most (%s), of processor time %.2f ×; without a process around each, the last hundred edits %.2f × the first, commands %.2f ×; %.0f MB in %d files; %d restored",

@@ -12,7 +12,7 @@ import (
 // series are samples in milliseconds, by variant.
 type series map[string][]float64
 
-func (s series) add(name string, d time.Duration) {
+func (s series) addSample(name string, d time.Duration) {
 	s[name] = append(s[name], math.Round(float64(d)/float64(time.Microsecond))/1000)
 }
 
@@ -28,8 +28,8 @@ func quantile(samples []float64, q float64) float64 {
 func (s series) p50(name string) float64 { return quantile(s[name], 0.50) }
 func (s series) p99(name string) float64 { return quantile(s[name], 0.99) }
 
-// span formats a variant for the table: median [99th percentile].
-func (s series) span(name string) string {
+// formatTimes formats a variant for the table: median [99th percentile].
+func (s series) formatTimes(name string) string {
 	return fmt.Sprintf("%.2f ms [%.2f]", s.p50(name), s.p99(name))
 }
 
@@ -42,8 +42,9 @@ func (s series) figures() map[string]float64 {
 	return out
 }
 
-// turned is all, the other way round in each second round, so that none always comes after the same one.
-func turned[T any](all []T, round int) []T {
+// alternate returns all, the other way round in each second round, so that none always comes after the same
+// one.
+func alternate[T any](all []T, round int) []T {
 	if round%2 == 0 {
 		return all
 	}
@@ -52,9 +53,9 @@ func turned[T any](all []T, round int) []T {
 	return out
 }
 
-// interval returns the median of samples and the ends of its 95 % confidence interval, by the order of the
-// samples: it assumes nothing of how they are distributed.
-func interval(samples []float64) (median, low, high float64) {
+// medianInterval returns the median of samples and the ends of its 95 % confidence interval, by the order of
+// the samples: it assumes nothing of how they are distributed.
+func medianInterval(samples []float64) (median, low, high float64) {
 	sorted := slices.Sorted(slices.Values(samples))
 	n := float64(len(sorted))
 	if len(sorted) == 0 {

@@ -19,50 +19,50 @@ const (
 	watchedAgents = 5
 )
 
-// drawn ends everything that the screen writes at a time.
-const drawn = "\x1b[?2026l"
+// updateEnd ends everything that the screen writes at a time.
+const updateEnd = "\x1b[?2026l"
 
-// watched is tt watch on a terminal.
-type watched struct {
+// watchScreen is tt watch on a terminal.
+type watchScreen struct {
 	cmd   *exec.Cmd
 	out   *pty.Terminal
 	shown bytes.Buffer
 	got   chan []byte
 }
 
-// measureWatch measures tt watch with eight rooms and forty agents: how soon the first picture is there, how long a
-// key takes until the screen shows what it did, how soon an event of somebody else is shown, and what it
-// costs while nothing happens.
+// measureWatch measures tt watch with eight rooms and forty agents: how soon the first picture is there, how
+// long a key takes until the screen shows what it did, how soon an event of somebody else is shown, and what
+// it costs while nothing happens.
 func (b *bench) measureWatch() error {
 	p := b.newPlace("")
 	var top place // the room that has changed last, which comes first
 	for range watchedRooms {
 		r := b.newPlace(p.data)
 		for i := range watchedAgents {
-			if err := r.do(fmt.Sprintf("bench:%d", i), "join"); err != nil {
+			if err := r.runAs(fmt.Sprintf("bench:%d", i), "join"); err != nil {
 				return err
 			}
 		}
-		if err := r.do("bench:0", "wait"); err != nil {
+		if err := r.runAs("bench:0", "wait"); err != nil {
 			return err
 		}
 		top = r
 	}
 	s := series{}
-	for range b.samples(20, 5) {
-		w, took, err := p.watchOn()
+	for range b.sampleCount(20, 5) {
+		w, took, err := p.startWatch()
 		if err != nil {
 			return err
 		}
-		s.add("first picture", took)
-		w.end()
+		s.addSample("first picture", took)
+		w.stopWatch()
 	}
-	w, _, err := p.watchOn()
+	w, _, err := p.startWatch()
 	if err != nil {
 		return err
 	}
-	defer w.end()
-	for i := range b.samples(200, 40) {
+	defer w.stopWatch()
+	for i := range b.sampleCount(200, 40) {
 		key := "j"
 		if i%20 >= 10 {
 			key = "k"
@@ -71,47 +71,47 @@ func (b *bench) measureWatch() error {
 		if _, err := w.out.WriteString(key); err != nil {
 			return err
 		}
-		if err := w.until(drawn); err != nil {
+		if err := w.awaitText(updateEnd); err != nil {
 			return err
 		}
-		s.add("key", time.Since(began))
+		s.addSample("key", time.Since(began))
 	}
-	for i := range b.samples(30, 8) {
+	for i := range b.sampleCount(30, 8) {
 		said := fmt.Sprintf("message-%d-of-the-bench", i)
-		if err := top.do("bench:1", "msg", "send", "room", said); err != nil {
+		if err := top.runAs("bench:1", "msg", "send", "room", said); err != nil {
 			return err
 		}
 		began := time.Now()
-		if err := w.until(said); err != nil {
+		if err := w.awaitText(said); err != nil {
 			return err
 		}
-		s.add("event", time.Since(began))
+		s.addSample("event", time.Since(began))
 	}
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("`tt watch`, %d rooms and %d agents: key pressed → screen redrawn", watchedRooms, watchedRooms*watchedAgents), Goal: "≤ 16 ms p50",
-		Measured: fmt.Sprintf("%s; an event of somebody else is shown %s after its command has ended; the first picture is there after %s", s.span("key"), s.span("event"), s.span("first picture")),
+		Measured: fmt.Sprintf("%s; an event of somebody else is shown %s after its command has ended; the first picture is there after %s", s.formatTimes("key"), s.formatTimes("event"), s.formatTimes("first picture")),
 		Met:      s.p50("key") <= 16, Figures: s.figures(), Samples: s,
 	})
-	window := b.settle(time.Now())
+	window := b.sleepUntilSettled(time.Now())
 	before := cpuTimes([]int{w.cmd.Process.Pid})
 	time.Sleep(window)
 	used := cpuTimes([]int{w.cmd.Process.Pid}) - before
 	share := 100 * used.Seconds() / window.Seconds()
-	b.add(row{
+	b.addRow(row{
 		What: "CPU of an idle `tt watch`, settled", Goal: "< 0.1 % of a core",
-		Measured: fmt.Sprintf("%.3f %% of a core (%.1f ms in %.0f s), %.1f MB", share, float64(used.Microseconds())/1000, window.Seconds(), memory(w.cmd.Process.Pid, "VmRSS")),
+		Measured: fmt.Sprintf("%.3f %% of a core (%.1f ms in %.0f s), %.1f MB", share, float64(used.Microseconds())/1000, window.Seconds(), memoryOf(w.cmd.Process.Pid, "VmRSS")),
 		Met:      share < 0.1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "seconds": window.Seconds()},
 	})
 	return nil
 }
 
-// watchOn starts tt watch on a terminal. It returns how long it took until the rooms were there.
-func (p place) watchOn() (*watched, time.Duration, error) {
+// startWatch starts tt watch on a terminal. It returns how long it took until the rooms were there.
+func (p place) startWatch() (*watchScreen, time.Duration, error) {
 	out, err := pty.Open(200, 50)
 	if err != nil {
 		return nil, 0, err
 	}
-	w := &watched{cmd: p.command(p.b.tt, "watch"), out: out, got: make(chan []byte, 1000)}
+	w := &watchScreen{cmd: p.command(p.b.tt, "watch"), out: out, got: make(chan []byte, 1000)}
 	w.cmd.Env = append(w.cmd.Env, "TERM=xterm")
 	began := time.Now()
 	if err := out.Start(w.cmd); err != nil {
@@ -128,18 +128,18 @@ func (p place) watchOn() (*watched, time.Duration, error) {
 			w.got <- b[:n]
 		}
 	}()
-	err = w.until(fmt.Sprintf("%d rooms", watchedRooms))
+	err = w.awaitText(fmt.Sprintf("%d rooms", watchedRooms))
 	return w, time.Since(began), err
 }
 
-// until waits until the program has written a text, and an update has ended with it or behind it.
-func (w *watched) until(text string) error {
-	late := time.After(giveUpAfter)
+// awaitText waits until the program has written a text, and an update has ended with it or behind it.
+func (w *watchScreen) awaitText(text string) error {
+	timeout := time.After(giveUpAfter)
 	for {
 		all := w.shown.String()
 		if i := strings.Index(all, text); i >= 0 {
-			if j := strings.Index(all[i:], drawn); j >= 0 {
-				w.shown.Next(i + j + len(drawn))
+			if j := strings.Index(all[i:], updateEnd); j >= 0 {
+				w.shown.Next(i + j + len(updateEnd))
 				return nil
 			}
 		}
@@ -149,14 +149,14 @@ func (w *watched) until(text string) error {
 				return errors.New("tt watch has ended")
 			}
 			w.shown.Write(b)
-		case <-late:
+		case <-timeout:
 			return fmt.Errorf("tt watch doesn't show %q within %s", text, giveUpAfter)
 		}
 	}
 }
 
-// end ends the program.
-func (w *watched) end() {
+// stopWatch ends the program.
+func (w *watchScreen) stopWatch() {
 	w.cmd.Process.Kill()
 	_ = w.cmd.Wait() // killed
 	w.out.Close()

@@ -34,20 +34,20 @@ func (b *bench) measureWorker() error {
 	return b.measureLogs()
 }
 
-// measureLogs measures how long after a worker's command has written a line somebody who follows its output reads
-// that.
+// measureLogs measures how long after a worker's command has written a line somebody who follows its output
+// reads that.
 func (b *bench) measureLogs() error {
 	p := b.newRepository()
 	if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
-	if err := p.do("bench:boss", "join"); err != nil {
+	if err := p.runAs("bench:boss", "join"); err != nil {
 		return err
 	}
-	if err := p.do("bench:boss", "worker", "spawn", "ui-7", "--run", "while sleep 0.05; do date +%s%N; done"); err != nil {
+	if err := p.runAs("bench:boss", "worker", "spawn", "ui-7", "--run", "while sleep 0.05; do date +%s%N; done"); err != nil {
 		return err
 	}
-	c := p.as("bench:boss", "worker", "logs", "ui-7", "-f")
+	c := p.commandAs("bench:boss", "worker", "logs", "ui-7", "-f")
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return err
@@ -57,42 +57,42 @@ func (b *bench) measureLogs() error {
 	}
 	s := series{}
 	const warm = 3
-	for i, lines := 0, bufio.NewScanner(out); i < warm+b.samples(100, 30) && lines.Scan(); i++ {
+	for i, lines := 0, bufio.NewScanner(out); i < warm+b.sampleCount(100, 30) && lines.Scan(); i++ {
 		shown := time.Now()
 		written, err := strconv.ParseInt(lines.Text(), 10, 64)
 		if err != nil {
 			return fmt.Errorf("the output has %q: %w", lines.Text(), err)
 		}
 		if i >= warm {
-			s.add("line", shown.Sub(time.Unix(0, written)))
+			s.addSample("line", shown.Sub(time.Unix(0, written)))
 		}
 	}
-	if err := p.do("bench:boss", "worker", "stop", "ui-7"); err != nil {
+	if err := p.runAs("bench:boss", "worker", "stop", "ui-7"); err != nil {
 		return err
 	}
 	_, _ = io.Copy(io.Discard, out) // until it has ended, which c.Wait tells
 	if err := c.Wait(); err != nil {
 		return err
 	}
-	b.add(row{
+	b.addRow(row{
 		What: "worker logs -f: a line of the command, written → shown", Goal: "≤ 50 ms",
-		Measured: s.span("line"), Met: s.p50("line") <= 50, Figures: s.figures(), Samples: s,
+		Measured: s.formatTimes("line"), Met: s.p50("line") <= 50, Figures: s.figures(), Samples: s,
 	})
 	return nil
 }
 
-// measureMerges measures merges without a gate. A process in each worktree prevents the cleanup, which would cost as
-// much as removing ten thousand files.
+// measureMerges measures merges without a gate. A process in each worktree prevents the cleanup, which would
+// cost as much as removing ten thousand files.
 func (b *bench) measureMerges() error {
 	p := b.newRepository()
-	if err := p.history(manyFiles, manyCommits); err != nil {
+	if err := p.makeHistory(manyFiles, manyCommits); err != nil {
 		return err
 	}
 	s := series{}
 	const warm = 1
-	for i := range warm + b.samples(10, 4) {
+	for i := range warm + b.sampleCount(10, 4) {
 		id := fmt.Sprintf("t%d", i)
-		if err := p.finished(id); err != nil {
+		if err := p.makeApprovedTask(id); err != nil {
 			return err
 		}
 		stay := p.command("sleep", "600")
@@ -100,25 +100,25 @@ func (b *bench) measureMerges() error {
 		if err := stay.Start(); err != nil {
 			return err
 		}
-		took, err := timed(p.as("bench:boss", "worker", "merge", id), 0)
+		took, err := timeCommand(p.commandAs("bench:boss", "worker", "merge", id), 0)
 		_ = stay.Process.Kill()
 		_ = stay.Wait()
 		if err != nil {
 			return err
 		}
 		if i >= warm {
-			s.add("merge", took)
+			s.addSample("merge", took)
 		}
 	}
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("merge of a task in %d files and %d commits, without gate and cleanup", manyFiles, manyCommits), Goal: "≤ 150 ms",
-		Measured: s.span("merge"), Met: s.p50("merge") <= 150, Figures: s.figures(), Samples: s,
+		Measured: s.formatTimes("merge"), Met: s.p50("merge") <= 150, Figures: s.figures(), Samples: s,
 	})
 	return nil
 }
 
-// history makes a repository with git fast-import, and the integration branch.
-func (p place) history(files, commits int) error {
+// makeHistory makes a repository with git fast-import, and the integration branch.
+func (p place) makeHistory(files, commits int) error {
 	if out, err := p.shellCommand("git init -q -b main; git config gc.auto 0; git config user.name bench; git config user.email bench@example.com").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
@@ -152,17 +152,17 @@ func (p place) history(files, commits int) error {
 	if out, err := p.shellCommand("git reset -q --hard main && git repack -q -a -d").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
-	if err := p.do("bench:boss", "join"); err != nil {
+	if err := p.runAs("bench:boss", "join"); err != nil {
 		return err
 	}
-	return p.do("bench:boss", "worker", "init")
+	return p.runAs("bench:boss", "worker", "init")
 }
 
-// finished makes a task that is approved and ready to merge.
-func (p place) finished(id string) error {
+// makeApprovedTask makes a task that is approved and ready to merge.
+func (p place) makeApprovedTask(id string) error {
 	worker := "bench:" + id
 	for _, args := range [][]string{{"bench:boss", "worker", "spawn", id}, {worker, "worker", "start", "--task", id}} {
-		if err := p.do(args[0], args[1:]...); err != nil {
+		if err := p.runAs(args[0], args[1:]...); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func (p place) finished(id string) error {
 	for _, args := range [][]string{
 		{worker, "worker", "done", "--task", id}, {"bench:boss", "worker", "diff", id}, {"bench:boss", "worker", "approve", id},
 	} {
-		if err := p.do(args[0], args[1:]...); err != nil {
+		if err := p.runAs(args[0], args[1:]...); err != nil {
 			return err
 		}
 	}
@@ -185,32 +185,33 @@ func (b *bench) measureTaskList() error {
 	if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
 	}
-	if err := p.do("bench:boss", "join"); err != nil {
+	if err := p.runAs("bench:boss", "join"); err != nil {
 		return err
 	}
-	if err := p.tasks(manyTasks); err != nil {
+	if err := p.addTasks(manyTasks); err != nil {
 		return err
 	}
 	s := series{}
 	const warm = 3
-	for i := range warm + b.samples(60, 20) {
-		took, err := timed(p.as("bench:boss", "worker", "status"), 0)
+	for i := range warm + b.sampleCount(60, 20) {
+		took, err := timeCommand(p.commandAs("bench:boss", "worker", "status"), 0)
 		if err != nil {
 			return err
 		}
 		if i >= warm {
-			s.add("status", took)
+			s.addSample("status", took)
 		}
 	}
-	b.add(row{
+	b.addRow(row{
 		What: fmt.Sprintf("worker status with %d tasks, whole process", manyTasks), Goal: "≤ 30 ms",
-		Measured: s.span("status"), Met: s.p50("status") <= 30, Figures: s.figures(), Samples: s,
+		Measured: s.formatTimes("status"), Met: s.p50("status") <= 30, Figures: s.figures(), Samples: s,
 	})
 	return nil
 }
 
-// tasks adds tasks and their branches to a room, without worktrees. It uses the rules and the store directly.
-func (p place) tasks(n int) error {
+// addTasks adds tasks and their branches to a room, without worktrees. It uses the rules and the store
+// directly.
+func (p place) addTasks(n int) error {
 	db, err := store.Open(context.Background(), store.Options{Dir: p.data}, false)
 	if err != nil {
 		return err
