@@ -301,13 +301,14 @@ func (a *app) migrateDBCmd() *cobra.Command {
 
 // showMigration shows what was moved to a server.
 func (p *page) showMigration(res engine.MigrateDBResult) {
+	to := stick.Words(res.To) // it says in our words where the server is
 	if res.Already {
-		p.linef("the rooms of this machine are in %s already", res.To)
+		p.linef("the rooms of this machine are in %s already", to)
 		return
 	}
 
 	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"),
-		stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), res.To)
+		stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), to)
 	for _, r := range res.Rooms {
 		p.linef("  %s: %s", r.Path, r.Key)
 		if r.Alone {
