@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,9 @@ import (
 // buildPrograms builds the shipped program and the floors.
 func (b *bench) buildPrograms() error {
 	for into, from := range map[*string]string{
-		&b.tt: "talkingstick/cmd/tt", &b.empty: "talkingstick/internal/bench/floor/empty", &b.read: "talkingstick/internal/bench/floor/read",
+		&b.tt:    "talkingstick/cmd/tt",
+		&b.empty: "talkingstick/internal/bench/floor/empty",
+		&b.read:  "talkingstick/internal/bench/floor/read",
 	} {
 		*into = filepath.Join(b.dir, filepath.Base(from))
 		if err := compile(*into, from, "-s -w"); err != nil {
@@ -48,10 +49,12 @@ func compile(into, from, flags string) error {
 
 // measureSize measures the program's file. DESIGN has no goal for it.
 func (b *bench) measureSize() error {
+	// Symbols and debug information are what the shipped program lacks.
 	whole := filepath.Join(b.dir, "tt-with-symbols")
 	if err := compile(whole, "talkingstick/cmd/tt", ""); err != nil {
 		return err
 	}
+
 	figures := map[string]float64{}
 	for name, path := range map[string]string{"tt": b.tt, "tt_with_symbols": whole, "empty": b.empty, "read": b.read} {
 		info, err := os.Stat(path)
@@ -60,11 +63,16 @@ func (b *bench) measureSize() error {
 		}
 		figures[name] = float64(info.Size())
 	}
+
 	b.addRow(row{
-		What: "size of `tt`, as it is shipped", Goal: "none; reported", Met: true,
-		Measured: fmt.Sprintf("%.1f MB, %.1f MB with symbols and debug information", figures["tt"]/1e6, figures["tt_with_symbols"]/1e6),
-		Notes:    []string{fmt.Sprintf("sizes of the floors: empty Go %.1f MB, Go + one read %.1f MB", figures["empty"]/1e6, figures["read"]/1e6)},
-		Figures:  figures,
+		What: "size of `tt`, as it is shipped",
+		Goal: "none; reported",
+		Met:  true,
+		Measured: fmt.Sprintf("%.1f MB, %.1f MB with symbols and debug information",
+			figures["tt"]/1e6, figures["tt_with_symbols"]/1e6),
+		Notes: []string{fmt.Sprintf("sizes of the floors: empty Go %.1f MB, Go + one read %.1f MB",
+			figures["empty"]/1e6, figures["read"]/1e6)},
+		Figures: figures,
 	})
 	return nil
 }
@@ -80,12 +88,15 @@ type place struct {
 
 func (b *bench) newPlace(data string) place {
 	b.seq++
+
 	p := place{b: b, data: data, dir: filepath.Join(b.dir, fmt.Sprintf("room-%d", b.seq))}
 	if p.data == "" {
 		p.data = p.dir + "-data"
 	}
+
+	// The file marks the directory as a workspace, which then needs no git.
 	must(os.Mkdir(p.dir, 0o700))
-	must(os.WriteFile(filepath.Join(p.dir, "AGENTS.md"), nil, 0o600)) // marks the workspace
+	must(os.WriteFile(filepath.Join(p.dir, "AGENTS.md"), nil, 0o600))
 	return p
 }
 
@@ -99,9 +110,11 @@ func must(err error) {
 // environ returns the environment for a place, with nothing of the caller's but PATH.
 func (p place) environ() []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.b.dir, "USER=bench", "TALKING_STICK_DATA_DIR=" + p.data}
+
 	if p.database != "" {
 		env = append(env, "TALKING_STICK_DATABASE_URL="+p.database)
 	}
+
 	return env
 }
 
@@ -120,6 +133,7 @@ func (p place) commandAs(agent string, args ...string) *exec.Cmd {
 // runAs runs tt as an agent. Every exit status but 0 is a failure.
 func (p place) runAs(agent string, args ...string) error {
 	c := p.commandAs(agent, args...)
+
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	if err := c.Run(); err != nil {
@@ -134,9 +148,12 @@ func timeCommand(c *exec.Cmd, status int) (time.Duration, error) {
 	began := time.Now()
 	err := c.Run()
 	took := time.Since(began)
+
+	// The expected status is no failure.
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == status {
 		err = nil
 	}
+
 	if err != nil {
 		return took, fmt.Errorf("%s: %w", strings.Join(c.Args, " "), err)
 	}
@@ -146,10 +163,14 @@ func timeCommand(c *exec.Cmd, status int) (time.Duration, error) {
 // reapProcess waits for c in the background. The time of its end arrives on the channel.
 func reapProcess(c *exec.Cmd) <-chan time.Time {
 	at := make(chan time.Time, 1)
-	go func() { // ends with the process
-		_ = c.Wait() // callers check the status if they need it
+
+	// The goroutine ends with the process.
+	go func() {
+		// Callers check the exit status if they need it.
+		_ = c.Wait()
 		at <- time.Now()
 	}()
+
 	return at
 }
 
@@ -170,8 +191,14 @@ func waitEnd(at <-chan time.Time, what string) (time.Time, error) {
 func (p place) openEngine() *engine.Engine {
 	procs, err := proc.Host()
 	must(err)
+
 	procs.OneHost = p.database == ""
-	return engine.New(engine.Config{Kernel: core.New(core.Config{Dir: p.data, Database: p.database, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir}})})
+
+	// One host can see the processes behind a file; a server's database may have others.
+	kernel := core.New(core.Config{
+		Dir: p.data, Database: p.database, Procs: procs, Workspace: workspace.Env{Dir: p.dir, Home: p.b.dir},
+	})
+	return engine.New(engine.Config{Kernel: kernel})
 }
 
 // callerNamed returns an agent of a run, as the engine sees it.
@@ -184,23 +211,28 @@ func (p place) awaitListeners(e *engine.Engine, n int) error { return p.awaitPur
 
 // awaitPurpose waits until n members of the place's room wait for something.
 func (p place) awaitPurpose(e *engine.Engine, purpose stick.Purpose, n int) error {
+	// Many waits take longer to block.
 	deadline := time.Now().Add(giveUpAfter + time.Duration(n)*200*time.Millisecond)
 	for time.Now().Before(deadline) {
-		state, err := e.GetRoomState(context.Background(), engine.GetRoomStateParams{Caller: callerNamed("bench:viewer")})
+		state, err := p.readRoom(e)
 		if err != nil {
 			return err
 		}
+
 		waiting := 0
 		for _, m := range state.Members {
 			if m.Listening == purpose {
 				waiting++
 			}
 		}
+
 		if waiting >= n {
 			return nil
 		}
+
 		time.Sleep(2 * time.Millisecond)
 	}
+
 	return fmt.Errorf("%d waits should block, but don't", n)
 }
 
@@ -212,6 +244,7 @@ func cpuTime(pid int) (total time.Duration) {
 		n, _ := strconv.ParseInt(ns, 10, 64)
 		total += time.Duration(n)
 	}
+
 	return total
 }
 
@@ -253,6 +286,7 @@ func runPart() {
 	default:
 		err = playTurner(os.Getenv(partEnv))
 	}
+
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %s: %v\n", os.Getenv(partEnv), err)
 		os.Exit(1)
@@ -267,30 +301,41 @@ func playOwner() error {
 	if err := c.Run(); err != nil {
 		return err
 	}
+
 	fmt.Println("ready")
 	_, err := io.Copy(io.Discard, os.Stdin)
 	return err
 }
 
 // startPart starts this program for a part, and returns when the process has printed "ready".
-func (p place) startPart(program, part string, env ...string) (c *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
+func (p place) startPart(
+	program, part string, env ...string,
+) (c *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
+	// The part learns from its environment what it has to play.
 	c = p.command(program)
 	c.Env = append(append(c.Env, partEnv+"="+part, roomEnv+"="+p.dir, ttEnv+"="+p.b.tt), env...)
 	c.Stderr = os.Stderr
+
 	if in, err = c.StdinPipe(); err != nil {
 		return nil, nil, nil, err
 	}
+
 	pipe, err := c.StdoutPipe()
 	if err != nil {
 		return nil, nil, nil, err
 	}
+
 	if err := c.Start(); err != nil {
 		return nil, nil, nil, err
 	}
+
 	out = bufio.NewReader(pipe)
+
+	// The time of its start takes no part in what is measured.
 	if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
 		c.Process.Kill()
 		return nil, nil, nil, fmt.Errorf("the part %s doesn't start: %q %w", part, line, err)
 	}
+
 	return c, in, out, nil
 }

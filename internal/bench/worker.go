@@ -38,15 +38,16 @@ func (b *bench) measureWorker() error {
 // reads that.
 func (b *bench) measureLogs() error {
 	p := b.newRepository()
-	if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
-	}
-	if err := p.runAs("bench:boss", "join"); err != nil {
+	if err := p.startIntegration(); err != nil {
 		return err
 	}
-	if err := p.runAs("bench:boss", "worker", "spawn", "ui-7", "--run", "while sleep 0.05; do date +%s%N; done"); err != nil {
+
+	// The command prints the time at which it writes each line.
+	err := p.runAs("bench:boss", "worker", "spawn", "ui-7", "--run", "while sleep 0.05; do date +%s%N; done")
+	if err != nil {
 		return err
 	}
+
 	c := p.commandAs("bench:boss", "worker", "logs", "ui-7", "-f")
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -55,6 +56,7 @@ func (b *bench) measureLogs() error {
 	if err := c.Start(); err != nil {
 		return err
 	}
+
 	s := series{}
 	const warm = 3
 	for i, lines := 0, bufio.NewScanner(out); i < warm+b.sampleCount(100, 30) && lines.Scan(); i++ {
@@ -63,20 +65,29 @@ func (b *bench) measureLogs() error {
 		if err != nil {
 			return fmt.Errorf("the output has %q: %w", lines.Text(), err)
 		}
+
 		if i >= warm {
 			s.addSample("line", shown.Sub(time.Unix(0, written)))
 		}
 	}
+
 	if err := p.runAs("bench:boss", "worker", "stop", "ui-7"); err != nil {
 		return err
 	}
-	_, _ = io.Copy(io.Discard, out) // until it has ended, which c.Wait tells
+
+	// The output ends with the process, of which c.Wait reports the status.
+	_, _ = io.Copy(io.Discard, out)
 	if err := c.Wait(); err != nil {
 		return err
 	}
+
 	b.addRow(row{
-		What: "worker logs -f: a line of the command, written → shown", Goal: "≤ 50 ms",
-		Measured: s.formatTimes("line"), Met: s.p50("line") <= 50, Figures: s.figures(), Samples: s,
+		What:     "worker logs -f: a line of the command, written → shown",
+		Goal:     "≤ 50 ms",
+		Measured: s.formatTimes("line"),
+		Met:      s.p50("line") <= 50,
+		Figures:  s.figures(),
+		Samples:  s,
 	})
 	return nil
 }
@@ -88,6 +99,7 @@ func (b *bench) measureMerges() error {
 	if err := p.makeHistory(manyFiles, manyCommits); err != nil {
 		return err
 	}
+
 	s := series{}
 	const warm = 1
 	for i := range warm + b.sampleCount(10, 4) {
@@ -95,48 +107,66 @@ func (b *bench) measureMerges() error {
 		if err := p.makeApprovedTask(id); err != nil {
 			return err
 		}
+
+		// A process in the worktree keeps the cleanup from removing it.
 		stay := p.command("sleep", "600")
 		stay.Dir = filepath.Join(p.dir, "worktrees", id)
 		if err := stay.Start(); err != nil {
 			return err
 		}
+
 		took, err := timeCommand(p.commandAs("bench:boss", "worker", "merge", id), 0)
 		_ = stay.Process.Kill()
 		_ = stay.Wait()
 		if err != nil {
 			return err
 		}
+
 		if i >= warm {
 			s.addSample("merge", took)
 		}
 	}
+
 	b.addRow(row{
-		What: fmt.Sprintf("merge of a task in %d files and %d commits, without gate and cleanup", manyFiles, manyCommits), Goal: "≤ 150 ms",
-		Measured: s.formatTimes("merge"), Met: s.p50("merge") <= 150, Figures: s.figures(), Samples: s,
+		What: fmt.Sprintf("merge of a task in %d files and %d commits, without gate and cleanup",
+			manyFiles, manyCommits),
+		Goal:     "≤ 150 ms",
+		Measured: s.formatTimes("merge"),
+		Met:      s.p50("merge") <= 150,
+		Figures:  s.figures(),
+		Samples:  s,
 	})
 	return nil
 }
 
 // makeHistory makes a repository with git fast-import, and the integration branch.
 func (p place) makeHistory(files, commits int) error {
-	if out, err := p.shellCommand("git init -q -b main; git config gc.auto 0; git config user.name bench; git config user.email bench@example.com").CombinedOutput(); err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
+	if err := p.runScript("git init -q -b main; git config gc.auto 0; " +
+		"git config user.name bench; git config user.email bench@example.com"); err != nil {
+		return err
 	}
+
 	c := p.shellCommand("git fast-import --quiet")
 	in, err := c.StdinPipe()
 	if err != nil {
 		return err
 	}
+
 	if err := c.Start(); err != nil {
 		return err
 	}
+
+	// Git reads a stream of all commits; a commit by git each would take minutes.
 	w := bufio.NewWriter(in)
 	file := func(n, text int) {
 		body := fmt.Sprintf("file %d as of %d\n", n, text)
 		fmt.Fprintf(w, "M 100644 inline dir%d/sub%d/file%d\ndata %d\n%s\n", n%50, n/50%20, n, len(body), body)
 	}
+
+	// The first commit adds all files, and each later one changes a file.
 	for i := range commits {
-		fmt.Fprintf(w, "commit refs/heads/main\ncommitter bench <bench@example.com> %d +0000\ndata 6\ncommit\n", 1_600_000_000+i)
+		fmt.Fprintf(w, "commit refs/heads/main\n"+
+			"committer bench <bench@example.com> %d +0000\ndata 6\ncommit\n", 1_600_000_000+i)
 		if i == 0 {
 			for n := range files {
 				file(n, 0)
@@ -144,13 +174,16 @@ func (p place) makeHistory(files, commits int) error {
 		}
 		file(i%files, i)
 	}
+
 	must(w.Flush())
 	must(in.Close())
 	if err := c.Wait(); err != nil {
 		return fmt.Errorf("git fast-import: %w", err)
 	}
-	if out, err := p.shellCommand("git reset -q --hard main && git repack -q -a -d").CombinedOutput(); err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
+
+	// A packed repository is what projects have.
+	if err := p.runScript("git reset -q --hard main && git repack -q -a -d"); err != nil {
+		return err
 	}
 	if err := p.runAs("bench:boss", "join"); err != nil {
 		return err
@@ -161,36 +194,43 @@ func (p place) makeHistory(files, commits int) error {
 // makeApprovedTask makes a task that is approved and ready to merge.
 func (p place) makeApprovedTask(id string) error {
 	worker := "bench:" + id
-	for _, args := range [][]string{{"bench:boss", "worker", "spawn", id}, {worker, "worker", "start", "--task", id}} {
-		if err := p.runAs(args[0], args[1:]...); err != nil {
-			return err
-		}
-	}
-	if out, err := p.shellCommand(fmt.Sprintf("cd worktrees/%s; echo %s >dir0/%s; git add .; git commit -q -m %s", id, id, id, id)).CombinedOutput(); err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
-	}
 	for _, args := range [][]string{
-		{worker, "worker", "done", "--task", id}, {"bench:boss", "worker", "diff", id}, {"bench:boss", "worker", "approve", id},
+		{"bench:boss", "worker", "spawn", id}, {worker, "worker", "start", "--task", id},
 	} {
 		if err := p.runAs(args[0], args[1:]...); err != nil {
 			return err
 		}
 	}
+
+	if err := p.runScript(fmt.Sprintf("cd worktrees/%s; echo %s >dir0/%s; git add .; git commit -q -m %s",
+		id, id, id, id)); err != nil {
+		return err
+	}
+
+	// The owner reads the diff before the approval, as a reviewer does.
+	for _, args := range [][]string{
+		{worker, "worker", "done", "--task", id},
+		{"bench:boss", "worker", "diff", id},
+		{"bench:boss", "worker", "approve", id},
+	} {
+		if err := p.runAs(args[0], args[1:]...); err != nil {
+			return err
+		}
+	}
+
 	return nil
 }
 
 // measureTaskList measures the list of many tasks in progress.
 func (b *bench) measureTaskList() error {
 	p := b.newRepository()
-	if out, err := p.shellCommand("git init -q -b integration; git config user.name bench; git config user.email bench@example.com; git commit -q --allow-empty -m begin").CombinedOutput(); err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
-	}
-	if err := p.runAs("bench:boss", "join"); err != nil {
+	if err := p.startIntegration(); err != nil {
 		return err
 	}
 	if err := p.addTasks(manyTasks); err != nil {
 		return err
 	}
+
 	s := series{}
 	const warm = 3
 	for i := range warm + b.sampleCount(60, 20) {
@@ -202,9 +242,14 @@ func (b *bench) measureTaskList() error {
 			s.addSample("status", took)
 		}
 	}
+
 	b.addRow(row{
-		What: fmt.Sprintf("worker status with %d tasks, whole process", manyTasks), Goal: "≤ 30 ms",
-		Measured: s.formatTimes("status"), Met: s.p50("status") <= 30, Figures: s.figures(), Samples: s,
+		What:     fmt.Sprintf("worker status with %d tasks, whole process", manyTasks),
+		Goal:     "≤ 30 ms",
+		Measured: s.formatTimes("status"),
+		Met:      s.p50("status") <= 30,
+		Figures:  s.figures(),
+		Samples:  s,
 	})
 	return nil
 }
@@ -217,34 +262,46 @@ func (p place) addTasks(n int) error {
 		return err
 	}
 	defer db.Close()
+
 	err = db.Update(context.Background(), func(tx *store.Tx) error {
 		rooms, err := tx.Rooms(nil, "")
 		if err != nil {
 			return err
 		}
+
 		r, err := tx.Room(rooms[0].ID)
 		if err != nil {
 			return err
 		}
+
 		for i := range n {
 			id := fmt.Sprintf("task-%d", i)
 			made, err := stick.SpawnTask(stick.Task{}, stick.Spawning{
-				By: "bench:boss", ID: id, Description: "one of many", Branch: "feat/" + id, Worktree: "worktrees/" + id, Integration: "integration",
+				By:          "bench:boss",
+				ID:          id,
+				Description: "one of many",
+				Branch:      "feat/" + id,
+				Worktree:    "worktrees/" + id,
+				Integration: "integration",
 			})
 			if err != nil {
 				return err
 			}
+
 			if _, _, err := tx.Save(r, r, []stick.Event{r.About(made)}); err != nil {
 				return err
 			}
+
 			task, _, err := tx.Task(r.ID, id)
 			if err != nil {
 				return err
 			}
+
 			started, err := task.Start(stick.TaskCall{By: stick.AgentID("bench:" + id)}, false)
 			if err != nil {
 				return err
 			}
+
 			if _, _, err := tx.Save(r, r, []stick.Event{r.About(*started)}); err != nil {
 				return err
 			}
@@ -254,10 +311,14 @@ func (p place) addTasks(n int) error {
 	if err != nil {
 		return err
 	}
-	script := fmt.Sprintf("for n in $(seq 0 %d); do echo create refs/heads/feat/task-$n HEAD; done | git update-ref --stdin", n-1)
-	if out, err := p.shellCommand(script).CombinedOutput(); err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
+
+	// The tasks have branches, but no worktrees.
+	script := fmt.Sprintf("for n in $(seq 0 %d); do echo create refs/heads/feat/task-$n HEAD; done | "+
+		"git update-ref --stdin", n-1)
+	if err := p.runScript(script); err != nil {
+		return err
 	}
+
 	must(os.MkdirAll(filepath.Join(p.dir, "worktrees"), 0o700))
 	return nil
 }
