@@ -25,13 +25,17 @@ func (b *bench) comparePrograms(other string) ([]row, error) {
 	if _, err := os.Stat(other); err != nil {
 		return nil, err
 	}
+
+	// The other program gets a scratch directory of its own.
 	otherBench := *b
 	otherBench.tt, otherBench.dir = other, filepath.Join(b.dir, "then")
 	if err := os.Mkdir(otherBench.dir, 0o700); err != nil {
 		return nil, err
 	}
+
 	both := [2]*bench{b, &otherBench}
 	n := b.sampleCount(pairs, 40)
+
 	var rows []row
 	for _, measure := range []func([2]*bench, int) (series, error){compareStart, compareHooks, compareWake} {
 		s, err := measure(both, n)
@@ -40,6 +44,7 @@ func (b *bench) comparePrograms(other string) ([]row, error) {
 		}
 		rows = append(rows, ratioRows(s)...)
 	}
+
 	return rows, nil
 }
 
@@ -58,16 +63,21 @@ func ratioRows(s series) (rows []row) {
 		if !ok {
 			continue
 		}
+
 		var ratio []float64
 		for i, took := range s[name] {
 			ratio = append(ratio, took/s[what+thenSuffix][i])
 		}
 		median, low, high := medianInterval(ratio)
+
 		rows = append(rows, row{
-			What: what, Goal: "95 % interval of the ratio ends at 1.03 or below", Met: high <= 1.03,
-			Measured: fmt.Sprintf("%.3f × (%.3f to %.3f), %d pairs: %s, then %s", median, low, high, len(ratio), s.formatTimes(name), s.formatTimes(what+thenSuffix)),
-			Figures:  map[string]float64{"ratio": median, "low": low, "high": high},
-			Samples:  map[string][]float64{"now": s[name], "then": s[what+thenSuffix]},
+			What: what,
+			Goal: "95 % interval of the ratio ends at 1.03 or below",
+			Met:  high <= 1.03,
+			Measured: fmt.Sprintf("%.3f × (%.3f to %.3f), %d pairs: %s, then %s",
+				median, low, high, len(ratio), s.formatTimes(name), s.formatTimes(what+thenSuffix)),
+			Figures: map[string]float64{"ratio": median, "low": low, "high": high},
+			Samples: map[string][]float64{"now": s[name], "then": s[what+thenSuffix]},
 		})
 	}
 	return rows
@@ -82,10 +92,12 @@ func compareStart(both [2]*bench, n int) (series, error) {
 				return nil, err
 			}
 		}
+
 		if err := places[i].runAs("bench:one", "wait"); err != nil {
 			return nil, err
 		}
 	}
+
 	s := series{}
 	for round := range n + 10 {
 		for _, args := range [][]string{{"whoami", "--json"}, {"state", "--json"}} {
@@ -94,12 +106,15 @@ func compareStart(both [2]*bench, n int) (series, error) {
 				if err != nil {
 					return nil, err
 				}
+
+				// The first ten rounds warm up the caches of both programs.
 				if round >= 10 {
 					s.addSample("`tt "+strings.Join(args, " ")+"`, whole process"+suffixes[i], took)
 				}
 			}
 		}
 	}
+
 	return s, nil
 }
 
@@ -111,26 +126,42 @@ func compareHooks(both [2]*bench, n int) (series, error) {
 		if i == 0 {
 			first = p
 		}
+
 		if err := p.fillHookRoom(); err != nil {
 			return nil, err
 		}
+
 		env := []string{"TALKING_STICK_DATA_DIR=" + p.data}
-		plan.Setup = append(plan.Setup, hookVariant{Name: "join", Args: []string{b.tt, "join"}, Dir: p.dir, Env: env})
+		plan.Setup = append(plan.Setup, hookVariant{
+			Name: "join",
+			Args: []string{b.tt, "join"},
+			Dir:  p.dir,
+			Env:  env,
+		})
+
 		for _, v := range [][2]string{
 			{"hook after a tool call, nothing new", "PostToolUse"},
 			{"hook before an edit, denied", "PreToolUse"},
 			{"hook when a session starts", "SessionStart"},
 		} {
 			plan.Variants = append(plan.Variants, hookVariant{
-				Name: v[0] + ", whole process" + suffixes[i], Args: []string{b.tt, "hook", "claude"}, Dir: p.dir, Env: env, Stdin: b.hookInput(v[1], p.dir),
+				Name:  v[0] + ", whole process" + suffixes[i],
+				Args:  []string{b.tt, "hook", "claude"},
+				Dir:   p.dir,
+				Env:   env,
+				Stdin: b.hookInput(v[1], p.dir),
 			})
 		}
 	}
+
 	ordered := plan.Variants
 	plan.Variants = nil
-	for i := range len(ordered) / 2 { // the two of a pair run beside each other
+
+	// The two variants of a pair run one after the other.
+	for i := range len(ordered) / 2 {
 		plan.Variants = append(plan.Variants, ordered[i], ordered[i+len(ordered)/2])
 	}
+
 	return first.runHookPlan(plan)
 }
 
@@ -144,20 +175,26 @@ func compareWake(both [2]*bench, n int) (series, error) {
 			return nil, err
 		}
 	}
+
 	s := series{}
 	for round := range n + 10 {
 		for _, i := range alternate([]int{0, 1}, round) {
-			began, released, woken, err := places[i].handOver(holder[i], places[i].commandAs(other[i], "wait", "--turn"), places[i].awaitListenerByState)
+			waiter := places[i].commandAs(other[i], "wait", "--turn")
+			began, released, woken, err := places[i].handOver(holder[i], waiter, places[i].awaitListenerByState)
 			if err != nil {
 				return nil, err
 			}
+
+			// The roles change, so that each agent waits as often as it releases.
 			holder[i], other[i] = other[i], holder[i]
+
 			if round >= 10 {
 				s.addSample("`tt release` starts → the woken `tt wait` has exited"+suffixes[i], woken.Sub(began))
 				s.addSample("`tt release`, whole process, while it wakes another"+suffixes[i], released.Sub(began))
 			}
 		}
 	}
+
 	return s, nil
 }
 
@@ -175,14 +212,17 @@ func (p place) awaitListenerByState() error {
 				Listening stick.Purpose `json:"listening"`
 			} `json:"members"`
 		}
+
 		if err := json.Unmarshal(out, &state); err != nil {
 			return err
 		}
+
 		for _, m := range state.Members {
 			if m.Listening == stick.Work {
 				return nil
 			}
 		}
+
 		time.Sleep(2 * time.Millisecond)
 	}
 	return fmt.Errorf("a wait should block, but doesn't")

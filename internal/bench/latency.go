@@ -17,6 +17,7 @@ import (
 // measureStart measures what a command costs as a whole process.
 func (b *bench) measureStart() error {
 	p := b.newPlace("")
+
 	for _, agent := range []string{"bench:one", "bench:two"} {
 		if err := p.runAs(agent, "join"); err != nil {
 			return err
@@ -25,6 +26,7 @@ func (b *bench) measureStart() error {
 	if err := p.runAs("bench:one", "wait"); err != nil {
 		return err
 	}
+
 	variants := []struct {
 		name string
 		args []string
@@ -35,6 +37,8 @@ func (b *bench) measureStart() error {
 		{"tt whoami", []string{b.tt, "whoami", "--json"}},
 		{"tt state", []string{b.tt, "state", "--json"}},
 	}
+
+	// The variants run in turn, so that other load of the machine affects them alike.
 	s := series{}
 	for i := range b.sampleCount(200, 40) + 10 {
 		for _, v := range variants {
@@ -47,8 +51,10 @@ func (b *bench) measureStart() error {
 			}
 		}
 	}
+
 	floors := fmt.Sprintf("empty Go %s, Go + one read %s, `tt version` (no database) %s",
 		s.formatTimes("empty Go"), s.formatTimes("Go + one read"), s.formatTimes("tt version"))
+
 	for _, r := range []struct {
 		name, floor string
 		goal        float64
@@ -58,11 +64,17 @@ func (b *bench) measureStart() error {
 		{"tt state", "Go + one read", 8, nil},
 	} {
 		b.addRow(row{
-			What: "`" + r.name + " --json`, whole process", Goal: fmt.Sprintf("≤ %.0f ms", r.goal),
-			Measured: fmt.Sprintf("%s, %.2f × %s", s.formatTimes(r.name), s.p50(r.name)/s.p50(r.floor), r.floor),
-			Met:      s.p50(r.name) <= r.goal, Notes: []string{"floors of the start rows: " + floors}, Figures: s.figures(), Samples: r.samples,
+			What: "`" + r.name + " --json`, whole process",
+			Goal: fmt.Sprintf("≤ %.0f ms", r.goal),
+			Measured: fmt.Sprintf("%s, %.2f × %s",
+				s.formatTimes(r.name), s.p50(r.name)/s.p50(r.floor), r.floor),
+			Met:     s.p50(r.name) <= r.goal,
+			Notes:   []string{"floors of the start rows: " + floors},
+			Figures: s.figures(),
+			Samples: r.samples,
 		})
 	}
+
 	return nil
 }
 
@@ -75,13 +87,17 @@ func (b *bench) measureWake() error {
 	e := p.openEngine()
 	defer e.Close()
 	holder, other := "bench:one", "bench:two"
+
 	if err := p.runAs(holder, "wait", "--turn"); err != nil {
 		return err
 	}
+
 	s := series{}
 	warm := 10
 	for i := range b.sampleCount(300, 60) + warm {
-		began, released, woken, err := p.handOver(holder, p.commandAs(other, "wait", "--turn"), func() error { return p.awaitListeners(e, 1) })
+		waiter := p.commandAs(other, "wait", "--turn")
+		blocked := func() error { return p.awaitListeners(e, 1) }
+		began, released, woken, err := p.handOver(holder, waiter, blocked)
 		if err != nil {
 			return err
 		}
@@ -89,44 +105,65 @@ func (b *bench) measureWake() error {
 			s.addSample("release exits to wait has exited", woken.Sub(released))
 			s.addSample("release starts to wait has exited", woken.Sub(began))
 		}
+
+		// The woken agent holds the stick now.
 		holder, other = other, holder
 	}
+
 	if err := b.measureExits(s); err != nil {
 		return err
 	}
+
 	name := "release exits to wait has exited"
 	p50, p99 := s.p50(name), s.p99(name)
+
 	b.addRow(row{
-		What: "release exits → other process's `tt wait` has exited", Goal: "≤ 3 ms p50, ≤ 10 ms p99", Measured: s.formatTimes(name),
-		Met: p50 <= 3 && p99 <= 10, Figures: s.figures(), Samples: s,
+		What:     "release exits → other process's `tt wait` has exited",
+		Goal:     "≤ 3 ms p50, ≤ 10 ms p99",
+		Measured: s.formatTimes(name),
+		Met:      p50 <= 3 && p99 <= 10,
+		Figures:  s.figures(),
+		Samples:  s,
 		Notes: []string{
-			"from the start of `tt release` until the woken `tt wait` has exited: " + s.formatTimes("release starts to wait has exited"),
-			"exit of a process that had an inotify watch until just before: " + s.formatTimes("exit after a watch") + "; of one without: " + s.formatTimes("exit"),
+			"from the start of `tt release` until the woken `tt wait` has exited: " +
+				s.formatTimes("release starts to wait has exited"),
+			"exit of a process that had an inotify watch until just before: " + s.formatTimes("exit after a watch") +
+				"; of one without: " + s.formatTimes("exit"),
 		},
 	})
+
 	return nil
 }
 
 // handOver lets the holder release the stick while waiter, the wait of another agent, has been blocked for a
 // while. It returns when the release started, and when both processes have exited. listening returns when the
 // wait blocks.
-func (p place) handOver(holder string, waiter *exec.Cmd, listening func() error) (began, released, woken time.Time, err error) {
-	out, err := waiter.StdoutPipe() // as in a harness; the reading end stays open
+func (p place) handOver(
+	holder string, waiter *exec.Cmd, listening func() error,
+) (began, released, woken time.Time, err error) {
+	// A harness reads the output through a pipe, too. Its reading end stays open.
+	out, err := waiter.StdoutPipe()
 	if err != nil {
 		return began, released, woken, err
 	}
+
 	if err := waiter.Start(); err != nil {
 		return began, released, woken, err
 	}
+
+	// A wait that hasn't blocked yet would find the stick free, and nobody would wake it.
 	if err := listening(); err != nil {
 		return began, released, woken, err
 	}
+
 	time.Sleep(minBlocked)
 	release := p.commandAs(holder, "release", "--status", "measured", "--next-action", "measure again")
 	began = time.Now()
 	if err := release.Start(); err != nil {
 		return began, released, woken, err
 	}
+
+	// The common parent takes both ends, when the kernel reports them.
 	waiterEnd, releaseEnd := reapProcess(waiter), reapProcess(release)
 	if released, err = waitEnd(releaseEnd, "the release"); err != nil {
 		return began, released, woken, err
@@ -134,10 +171,14 @@ func (p place) handOver(holder string, waiter *exec.Cmd, listening func() error)
 	if woken, err = waitEnd(waiterEnd, "the wait"); err != nil {
 		return began, released, woken, err
 	}
+
 	if !waiter.ProcessState.Success() || !release.ProcessState.Success() {
-		return began, released, woken, fmt.Errorf("the hand-over failed: release %s, wait %s", release.ProcessState, waiter.ProcessState)
+		return began, released, woken, fmt.Errorf("the hand-over failed: release %s, wait %s",
+			release.ProcessState, waiter.ProcessState)
 	}
-	out.Close() // the wait's end has closed it
+
+	// The end of the wait has closed the pipe already.
+	out.Close()
 	return began, released, woken, nil
 }
 
@@ -148,6 +189,7 @@ func (b *bench) measureExits(s series) error {
 	if err != nil {
 		return err
 	}
+
 	p := b.newPlace("")
 	for range b.sampleCount(100, 20) {
 		for name, listens := range map[string]string{"exit": "", "exit after a watch": "yes"} {
@@ -156,17 +198,21 @@ func (b *bench) measureExits(s series) error {
 				return err
 			}
 			time.Sleep(minBlocked)
+
+			// It prints a line when it has nothing more to do, so that only its exit is timed.
 			if err := in.Close(); err != nil {
 				return err
 			}
 			if _, err := out.ReadString('\n'); err != nil {
 				return err
 			}
+
 			began := time.Now()
 			end, err := waitEnd(reapProcess(c), "the process")
 			if err != nil {
 				return err
 			}
+
 			s.addSample(name, end.Sub(began))
 		}
 	}
@@ -179,21 +225,25 @@ func playLeaver() error {
 	if err != nil {
 		return err
 	}
+
 	var w *bell.Watch
 	if os.Getenv(agentEnv) != "" {
 		if w, err = d.Watch("room"); err != nil {
 			return err
 		}
 	}
+
 	fmt.Println("ready")
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
+
 	if w != nil {
 		if err := w.Close(); err != nil {
 			return err
 		}
 	}
+
 	fmt.Println("done")
 	return nil
 }
@@ -204,58 +254,84 @@ func (b *bench) measureOwnerDeath() error {
 	if err != nil {
 		return err
 	}
+
 	harness := filepath.Join(b.dir, "claude")
 	if err := os.Symlink(program, harness); err != nil {
 		return err
 	}
+
 	data := filepath.Join(b.dir, "death-data")
 	s := series{}
 	warm := 3
 	for i := range b.sampleCount(100, 20) + warm {
-		p := b.newPlace(data)
-		owner, in, _, err := p.startPart(harness, "owner")
+		took, err := b.newPlace(data).timeOwnerDeath(harness)
 		if err != nil {
 			return err
 		}
-		e := p.openEngine()
-		waiter := p.commandAs("bench:waiter", "wait")
-		if err := waiter.Start(); err != nil {
-			return err
-		}
-		if err := p.awaitListeners(e, 1); err != nil {
-			return err
-		}
-		time.Sleep(minBlocked)
-		woken, killed := reapProcess(waiter), time.Now()
-		if err := owner.Process.Kill(); err != nil {
-			return err
-		}
-		_ = owner.Wait() // killed
-		in.Close()
-		at, err := waitEnd(woken, "the wait")
-		if err != nil {
-			return err
-		}
-		if !waiter.ProcessState.Success() {
-			return fmt.Errorf("the wait: %s", waiter.ProcessState)
-		}
-		state, err := p.roomState(e)
-		if err != nil {
-			return err
-		}
-		if state != "owner_gone" {
-			return fmt.Errorf("the room is %s after its owner was killed", state)
-		}
-		e.Close()
 		if i >= warm {
-			s.addSample("killed to wait has exited", at.Sub(killed))
+			s.addSample("killed to wait has exited", took)
 		}
 	}
+
 	name := "killed to wait has exited"
 	b.addRow(row{
-		What: "owner's harness killed → waiter's `tt wait` has exited", Goal: "without polling: ≤ 10 ms p50", Measured: s.formatTimes(name),
-		Met: s.p50(name) <= 10, Figures: s.figures(), Samples: s,
-		Notes: []string{"the design has no goal for the death of an owner; 10 ms is this table's own"},
+		What:     "owner's harness killed → waiter's `tt wait` has exited",
+		Goal:     "without polling: ≤ 10 ms p50",
+		Measured: s.formatTimes(name),
+		Met:      s.p50(name) <= 10,
+		Figures:  s.figures(),
+		Samples:  s,
+		Notes:    []string{"the design has no goal for the death of an owner; 10 ms is this table's own"},
 	})
+
 	return nil
+}
+
+// timeOwnerDeath kills the owner of the place's stick while another agent waits for it, and returns how long
+// it took until the wait has exited.
+func (p place) timeOwnerDeath(harness string) (time.Duration, error) {
+	owner, in, _, err := p.startPart(harness, "owner")
+	if err != nil {
+		return 0, err
+	}
+
+	e := p.openEngine()
+	waiter := p.commandAs("bench:waiter", "wait")
+	if err := waiter.Start(); err != nil {
+		return 0, err
+	}
+	if err := p.awaitListeners(e, 1); err != nil {
+		return 0, err
+	}
+	time.Sleep(minBlocked)
+
+	// The command that took the stick has ended already; its harness stands for the agent.
+	woken, killed := reapProcess(waiter), time.Now()
+	if err := owner.Process.Kill(); err != nil {
+		return 0, err
+	}
+
+	// The error only says that it was killed.
+	_ = owner.Wait()
+	in.Close()
+
+	at, err := waitEnd(woken, "the wait")
+	if err != nil {
+		return 0, err
+	}
+	if !waiter.ProcessState.Success() {
+		return 0, fmt.Errorf("the wait: %s", waiter.ProcessState)
+	}
+
+	// The wait has ended for the right reason only if the room knows that its owner is gone.
+	state, err := p.roomState(e)
+	if err != nil {
+		return 0, err
+	}
+	if state != "owner_gone" {
+		return 0, fmt.Errorf("the room is %s after its owner was killed", state)
+	}
+
+	e.Close()
+	return at.Sub(killed), nil
 }

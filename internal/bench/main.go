@@ -83,11 +83,16 @@ var sections = []section{
 }
 
 func main() {
-	runPart() // doesn't return in processes that bench has started for a part
+	// In processes that bench has started for a part, this doesn't return.
+	runPart()
+
 	quick := flag.Bool("quick", false, "measure less of everything, and write no files")
-	rows := flag.String("rows", "", "only these sections: size, start, hook, scope, git, look, silent, shared, rescue, snapshot, roster, wake, message, death, turns, scale, crowd, worker, next, pages, watch, idle")
+	rows := flag.String("rows", "", "only these sections: "+
+		"size, start, hook, scope, git, look, silent, shared, rescue, snapshot, "+
+		"roster, wake, message, death, turns, scale, crowd, worker, next, pages, watch, idle")
 	out := flag.String("out", "", "directory for the table and the raw figures (default: docs/bench after a full run)")
 	against := flag.String("against", "", "another tt, built like this one: only measure what both take, in pairs")
+
 	flag.Parse()
 	if err := runBench(*quick, *rows, *against, *out); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
@@ -96,27 +101,26 @@ func main() {
 }
 
 func runBench(quick bool, rows, against, out string) (err error) {
-	var chosen []string
-	if rows != "" {
-		chosen = strings.Split(rows, ",")
+	chosen, err := chooseSections(rows)
+	if err != nil {
+		return err
 	}
-	for _, name := range chosen {
-		if !slices.ContainsFunc(sections, func(s section) bool { return s.name == name }) {
-			return fmt.Errorf("there is no section %q", name)
-		}
-	}
+
 	b := &bench{quick: quick}
 	if b.dir, err = os.MkdirTemp("", "tt-bench-"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
 	defer func() { b.waits.killProcesses() }()
+
 	m := readMachine()
 	fmt.Printf("%s\n", m)
 	began := time.Now()
 	if err := b.buildPrograms(); err != nil {
 		return err
 	}
+
+	// With another program, only what both take is measured.
 	if against != "" {
 		compared, err := b.comparePrograms(against)
 		if err != nil {
@@ -125,31 +129,71 @@ func runBench(quick bool, rows, against, out string) (err error) {
 		for _, r := range compared {
 			b.addRow(r)
 		}
-		r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: loadAverage(), Rows: b.rows}
-		fmt.Print("\n", r.formatTable())
-		return r.writeRaw(out, "-against")
+		return b.finishReport(m, began).writeRaw(out, "-against")
 	}
+
+	if err := b.runSections(chosen); err != nil {
+		return err
+	}
+
+	// Without -out, only a full run replaces the published figures.
+	r := b.finishReport(m, began)
+	if out == "" && (quick || len(chosen) > 0) {
+		return nil
+	}
+	return r.writeFiles(cmp.Or(out, filepath.Join("docs", "bench")))
+}
+
+// chooseSections returns the names of a list of sections, separated by commas; none means all of them.
+func chooseSections(rows string) ([]string, error) {
+	if rows == "" {
+		return nil, nil
+	}
+
+	chosen := strings.Split(rows, ",")
+	for _, name := range chosen {
+		if !slices.ContainsFunc(sections, func(s section) bool { return s.name == name }) {
+			return nil, fmt.Errorf("there is no section %q", name)
+		}
+	}
+	return chosen, nil
+}
+
+// runSections measures the chosen sections, or all.
+func (b *bench) runSections(chosen []string) error {
+	// These waits settle while everything else is measured.
 	if len(chosen) == 0 || slices.Contains(chosen, "idle") {
 		if err := b.beginIdle(); err != nil {
 			return fmt.Errorf("idle: %w", err)
 		}
 	}
+
 	for _, s := range sections {
 		if len(chosen) > 0 && !slices.Contains(chosen, s.name) {
 			continue
 		}
+
 		at := time.Now()
 		if err := s.run(b); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		fmt.Fprintf(os.Stderr, "%-7s took %.0f s\n", s.name, time.Since(at).Seconds())
 	}
-	r := report{Machine: m, Quick: quick, Seconds: time.Since(began).Seconds(), LoadAfter: loadAverage(), Rows: b.rows}
-	fmt.Print("\n", r.formatTable())
-	if out == "" && (quick || len(chosen) > 0) {
-		return nil
+
+	return nil
+}
+
+// finishReport returns the report of a run that has ended now, and prints its table.
+func (b *bench) finishReport(m machine, began time.Time) report {
+	r := report{
+		Machine:   m,
+		Quick:     b.quick,
+		Seconds:   time.Since(began).Seconds(),
+		LoadAfter: loadAverage(),
+		Rows:      b.rows,
 	}
-	return r.writeFiles(cmp.Or(out, filepath.Join("docs", "bench")))
+	fmt.Print("\n", r.formatTable())
+	return r
 }
 
 // addRow adds a row and prints it.

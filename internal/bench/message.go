@@ -21,22 +21,31 @@ func (b *bench) measureMessages() error {
 			return err
 		}
 	}
+
 	for _, r := range []struct{ name, what, begun string }{
 		{
 			"send exits to line was read", "`tt msg send` exits → the receiver's `tt msg recv --follow` has printed it",
-			"from the start of `tt msg send` until the receiver's `tt msg recv --follow` has printed the message: " + s.formatTimes("send starts to line was read"),
+			"from the start of `tt msg send` until the receiver's `tt msg recv --follow` has printed the message: " +
+				s.formatTimes("send starts to line was read"),
 		},
 		{
 			"send exits to wait has exited", "`tt msg send` exits → the receiver's `tt wait --park` has exited",
-			fmt.Sprintf("from the start of `tt msg send` until the woken `tt wait --park` has printed it: %s; until it has exited: %s",
+			fmt.Sprintf("from the start of `tt msg send` until the woken `tt wait --park` has printed it: %s; "+
+				"until it has exited: %s",
 				s.formatTimes("send starts to wait has spoken"), s.formatTimes("send starts to wait has exited")),
 		},
 	} {
 		b.addRow(row{
-			What: r.what, Goal: "≤ 3 ms p50", Measured: s.formatTimes(r.name), Met: s.p50(r.name) <= 3,
-			Notes: []string{r.begun}, Figures: s.figures(), Samples: map[string][]float64{r.name: s[r.name]},
+			What:     r.what,
+			Goal:     "≤ 3 ms p50",
+			Measured: s.formatTimes(r.name),
+			Met:      s.p50(r.name) <= 3,
+			Notes:    []string{r.begun},
+			Figures:  s.figures(),
+			Samples:  map[string][]float64{r.name: s[r.name]},
 		})
 	}
+
 	return nil
 }
 
@@ -44,6 +53,7 @@ func (b *bench) measureMessages() error {
 func (p place) sendMessage(from, to, body string) (began, end time.Time, err error) {
 	c := p.commandAs(from, "msg", "send", to, body)
 	began = time.Now()
+
 	if err := c.Start(); err != nil {
 		return began, began, err
 	}
@@ -62,12 +72,15 @@ func startTimed(c *exec.Cmd, read chan<- time.Time) error {
 		return err
 	}
 	defer in.Close()
+
 	c.Stdout = in
 	if err := c.Start(); err != nil {
 		out.Close()
 		return err
 	}
-	go func() { // ends with the process
+
+	// The reader ends with the process.
+	go func() {
 		defer out.Close()
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			select {
@@ -76,6 +89,7 @@ func startTimed(c *exec.Cmd, read chan<- time.Time) error {
 			}
 		}
 	}()
+
 	return nil
 }
 
@@ -88,16 +102,23 @@ func (b *bench) measureFollower(s series) error {
 			return err
 		}
 	}
+
 	follower := p.commandAs(to, "msg", "recv", "--follow")
 	lines := make(chan time.Time, 1)
 	if err := startTimed(follower, lines); err != nil {
 		return err
 	}
+
 	w := &idleWaits{cmds: []*exec.Cmd{follower}}
 	defer w.killProcesses()
-	time.Sleep(time.Second) // it doesn't say when it is ready
+
+	// The follower doesn't say when it is ready.
+	time.Sleep(time.Second)
+
+	// The first messages warm up.
 	warm := 10
 	for i := range b.sampleCount(300, 60) + warm {
+		// The receiver sleeps again before the next message comes.
 		time.Sleep(minBlocked)
 		began, sent, err := p.sendMessage(from, to, fmt.Sprintf("the %dth message that is measured", i))
 		if err != nil {
@@ -107,11 +128,13 @@ func (b *bench) measureFollower(s series) error {
 		if err != nil {
 			return err
 		}
+
 		if i >= warm {
 			s.addSample("send exits to line was read", at.Sub(sent))
 			s.addSample("send starts to line was read", at.Sub(began))
 		}
 	}
+
 	return nil
 }
 
@@ -120,12 +143,14 @@ func (b *bench) measureParkedWait(s series) error {
 	p := b.newPlace("")
 	e := p.openEngine()
 	defer e.Close()
+
 	from, to := "bench:one", "bench:two"
 	for _, agent := range []string{from, to} {
 		if err := p.runAs(agent, "join"); err != nil {
 			return err
 		}
 	}
+
 	warm := 10
 	for i := range b.sampleCount(300, 60) + warm {
 		waiter := p.commandAs(to, "wait", "--park")
@@ -133,31 +158,39 @@ func (b *bench) measureParkedWait(s series) error {
 		if err := startTimed(waiter, first); err != nil {
 			return err
 		}
+
+		// The message comes only after the wait has blocked.
 		if err := p.awaitPurpose(e, stick.Listen, 1); err != nil {
 			return err
 		}
+
 		time.Sleep(minBlocked)
 		woken := reapProcess(waiter)
 		began, sent, err := p.sendMessage(from, to, fmt.Sprintf("the %dth message that is measured", i))
 		if err != nil {
 			return err
 		}
+
 		spoke, err := waitEnd(first, "the wait's answer")
 		if err != nil {
 			return err
 		}
+
 		exited, err := waitEnd(woken, "the wait")
 		if err != nil {
 			return err
 		}
+
 		if !waiter.ProcessState.Success() {
 			return fmt.Errorf("the wait: %s", waiter.ProcessState)
 		}
+
 		if i >= warm {
 			s.addSample("send exits to wait has exited", exited.Sub(sent))
 			s.addSample("send starts to wait has spoken", spoke.Sub(began))
 			s.addSample("send starts to wait has exited", exited.Sub(began))
 		}
 	}
+
 	return nil
 }

@@ -32,26 +32,38 @@ type site struct {
 // startSite starts a server for browsers.
 func (p place) startSite() (*site, error) {
 	c := p.commandAs("bench:one", "serve", "--json")
+
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
+
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
+
+	// The server prints its address once it listens.
 	var said struct{ URL string }
 	if err := json.NewDecoder(out).Decode(&said); err != nil {
 		return nil, fmt.Errorf("tt serve: %w", err)
 	}
+
 	at, err := url.Parse(said.URL)
 	if err != nil {
 		return nil, err
 	}
+
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
-	s := &site{serve: c, origin: at.Scheme + "://" + at.Host, room: at.Query().Get("to"), client: &http.Client{Jar: jar}}
+
+	s := &site{
+		serve:  c,
+		origin: at.Scheme + "://" + at.Host,
+		room:   at.Query().Get("to"),
+		client: &http.Client{Jar: jar},
+	}
 	return s, s.signIn(said.URL)
 }
 
@@ -62,10 +74,12 @@ func (s *site) signIn(address string) error {
 		return err
 	}
 	res.Body.Close()
+
 	cookies := res.Cookies()
 	if res.StatusCode != http.StatusOK || len(cookies) != 1 {
 		return fmt.Errorf("GET %s: %s, %v", address, res.Status, cookies)
 	}
+
 	s.base = s.origin + strings.TrimSuffix(cookies[0].Path, "/")
 	return nil
 }
@@ -84,23 +98,28 @@ func (s *site) readAddress(address string) ([]byte, error) {
 		return nil, err
 	}
 	defer res.Body.Close()
+
 	b, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != http.StatusOK {
 		err = fmt.Errorf("GET %s: %s", address, res.Status)
 	}
+
 	return b, err
 }
 
 // timeFirstPaint times what a browser has to get before it can show a page: the page and its style, by a new
 // connection.
 func (s *site) timeFirstPaint(page string) (time.Duration, error) {
+	// A first visitor has no open connection.
 	s.client.CloseIdleConnections()
+
 	began := time.Now()
 	for _, address := range []string{s.base + page, s.origin + "/static/style.css"} {
 		if _, err := s.readAddress(address); err != nil {
 			return 0, err
 		}
 	}
+
 	return time.Since(began), nil
 }
 
@@ -117,18 +136,22 @@ func (b *bench) measureEventOnPage() error {
 	if err := p.runAs("bench:one", "join"); err != nil {
 		return err
 	}
+
 	s, err := p.startSite()
 	if err != nil {
 		return err
 	}
 	defer s.stopServer()
+
 	res, err := s.client.Get(s.base + "/live?" + url.Values{"page": {s.room}}.Encode())
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
+
+	// The reader ends with the stream.
 	lines := make(chan string, 100)
-	go func() { // until the stream ends
+	go func() {
 		defer close(lines)
 		r := bufio.NewReader(res.Body)
 		for {
@@ -139,6 +162,7 @@ func (b *bench) measureEventOnPage() error {
 			lines <- line
 		}
 	}()
+
 	const warm = 3
 	samples := series{}
 	for i := range b.sampleCount(100, 20) + warm {
@@ -149,6 +173,8 @@ func (b *bench) measureEventOnPage() error {
 			return err
 		}
 		sent := time.Now()
+
+		// Lines of other events come before the one that is sought.
 		for {
 			line, open := <-lines
 			if !open {
@@ -158,15 +184,21 @@ func (b *bench) measureEventOnPage() error {
 				break
 			}
 		}
+
 		if i >= warm {
 			samples.addSample("start of send to page", time.Since(began))
 			samples.addSample("end of send to page", time.Since(sent))
 		}
 	}
+
 	b.addRow(row{
-		What: "an event on a page: `tt msg send` exits → its row has come to an open page of the room", Goal: "≤ 100 ms",
-		Measured: samples.formatTimes("end of send to page") + ", from the start of the send " + samples.formatTimes("start of send to page"),
-		Met:      samples.p50("end of send to page") <= 100, Figures: samples.figures(), Samples: samples,
+		What: "an event on a page: `tt msg send` exits → its row has come to an open page of the room",
+		Goal: "≤ 100 ms",
+		Measured: samples.formatTimes("end of send to page") +
+			", from the start of the send " + samples.formatTimes("start of send to page"),
+		Met:     samples.p50("end of send to page") <= 100,
+		Figures: samples.figures(),
+		Samples: samples,
 	})
 	return nil
 }
@@ -178,11 +210,13 @@ func (b *bench) measureLongLog() error {
 		return err
 	}
 	defer os.RemoveAll(g.data)
+
 	s, err := g.startSite()
 	if err != nil {
 		return err
 	}
 	defer s.stopServer()
+
 	samples := series{}
 	for i := range b.sampleCount(100, 20) + 3 {
 		took, err := s.timeFirstPaint(s.room)
@@ -193,15 +227,19 @@ func (b *bench) measureLongLog() error {
 			samples.addSample("page", took)
 		}
 	}
+
 	at, err := url.Parse(s.base + s.room)
 	if err != nil {
 		return err
 	}
+
+	// The pages of older events are read one after the other, as a reader goes back.
 	back, err := s.readAddress(at.String())
 	if err != nil {
 		return err
 	}
-	for range b.sampleCount(50, 10) { // page by page, each leads to the next
+
+	for range b.sampleCount(50, 10) {
 		_, next, found := bytes.Cut(back, []byte(`rel="next" href="`))
 		if !found {
 			return fmt.Errorf("the page leads to no older events")
@@ -210,25 +248,34 @@ func (b *bench) measureLongLog() error {
 		if at, err = at.Parse(strings.ReplaceAll(string(next), "&amp;", "&")); err != nil {
 			return err
 		}
+
 		began := time.Now()
 		if back, err = s.readAddress(at.String()); err != nil {
 			return err
 		}
+
 		samples.addSample("older", time.Since(began))
 	}
+
+	// A page in the middle of the log has as many events before it as behind it.
 	began := time.Now()
 	if _, err := s.getPage(path.Join(s.room, "log") + "?before=" + strconv.Itoa(events/2)); err != nil {
 		return err
 	}
 	samples.addSample("in the middle", time.Since(began))
+
 	note := ""
 	if b.quick {
 		note = fmt.Sprintf("; a quick run has %d events", events)
 	}
+
 	b.addRow(row{
-		What: "first paint of a room of 1,000,000 events: its page and the style, to the last byte" + note, Goal: "≤ 200 ms",
+		What:     "first paint of a room of 1,000,000 events: its page and the style, to the last byte" + note,
+		Goal:     "≤ 200 ms",
 		Measured: samples.formatTimes("page") + ", a page of older events " + samples.formatTimes("older"),
-		Met:      samples.p50("page") <= 200, Figures: samples.figures(), Samples: samples,
+		Met:      samples.p50("page") <= 200,
+		Figures:  samples.figures(),
+		Samples:  samples,
 	})
 	return nil
 }
