@@ -22,6 +22,7 @@ func (b *bench) measureRoster() error {
 	if err != nil {
 		return err
 	}
+
 	s := series{}
 	var notes []string
 	for _, n := range []int{200, 2000} {
@@ -29,17 +30,24 @@ func (b *bench) measureRoster() error {
 		if err != nil {
 			return err
 		}
+
 		name := fmt.Sprintf(" at %d", n)
-		notes = append(notes, fmt.Sprintf("roster rows with %d processes: there were %d", n, countProcesses()))
+		notes = append(notes, fmt.Sprintf("roster rows with %d processes: there were %d",
+			n, countProcesses()))
+
+		// The first round warms up.
 		for i := range b.sampleCount(100, 20) {
 			if err := b.scanOnce(s, table, name, i == 0); err != nil {
 				end()
 				return err
 			}
 		}
+
 		end()
 	}
-	samples := s // with the first row
+
+	// Only the first row carries the samples.
+	samples := s
 	for _, r := range []struct {
 		name, what string
 		goal       float64
@@ -49,35 +57,47 @@ func (b *bench) measureRoster() error {
 		{"session start at 2000", "the same with 2,000 processes", 45},
 	} {
 		b.addRow(row{
-			What: r.what, Goal: fmt.Sprintf("≤ %.0f ms p50", r.goal), Measured: s.formatTimes(r.name), Met: s.p50(r.name) <= r.goal,
-			Notes:   append(notes, fmt.Sprintf("`tt roster`, whole process: %s with 200 processes, %s with 2,000", s.formatTimes("roster at 200"), s.formatTimes("roster at 2000"))),
-			Figures: s.figures(), Samples: samples,
+			What:     r.what,
+			Goal:     fmt.Sprintf("≤ %.0f ms p50", r.goal),
+			Measured: s.formatTimes(r.name),
+			Met:      s.p50(r.name) <= r.goal,
+			Notes: append(notes, fmt.Sprintf("`tt roster`, whole process: %s with 200 processes, %s with 2,000",
+				s.formatTimes("roster at 200"), s.formatTimes("roster at 2000"))),
+			Figures: s.figures(),
+			Samples: samples,
 		})
 		samples = nil
 	}
+
 	return nil
 }
 
 // scanOnce scans, lists the roster and starts a session, once each. With warm, the times don't count.
 func (b *bench) scanOnce(s series, table *proc.Table, name string, warm bool) error {
 	p := b.newPlace("")
+
 	if err := p.runAs("bench:viewer", "join"); err != nil {
 		return err
 	}
+
 	began := time.Now()
 	if _, err := table.Scan(func(string) bool { return false }, func(string) bool { return false }); err != nil {
 		return err
 	}
 	scan := time.Since(began)
+
 	// The roster lists the agent that has joined, hence the exit status.
 	roster, err := timeCommand(p.commandAs("bench:one", "roster"), 1)
 	if err != nil {
 		return err
 	}
+
+	// A session starts with a scan of its own.
 	start, err := timeCommand(p.commandAs("bench:one", "session", "start"), 0)
 	if err != nil || warm {
 		return err
 	}
+
 	s.addSample("scan"+name, scan)
 	s.addSample("roster"+name, roster)
 	s.addSample("session start"+name, start)
@@ -90,9 +110,13 @@ func startProcesses(n int) (end func(), err error) {
 	if more <= 0 {
 		return func() {}, nil
 	}
-	c := exec.Command("/bin/sh", "-c", `i=0; while [ $i -lt "$1" ]; do sleep 100000 & i=$((i+1)); done; echo ready; wait`, "sh", strconv.Itoa(more))
+
+	// One shell starts them all: a process each would take minutes.
+	const script = `i=0; while [ $i -lt "$1" ]; do sleep 100000 & i=$((i+1)); done; echo ready; wait`
+	c := exec.Command("/bin/sh", "-c", script, "sh", strconv.Itoa(more))
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Dir, c.Stderr = "/", os.Stderr
+
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -100,14 +124,18 @@ func startProcesses(n int) (end func(), err error) {
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
+
 	end = func() {
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // it has its own process group
+		// The shell and all that it has started are one process group.
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 		_ = c.Wait()
 	}
+
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		end()
 		return nil, fmt.Errorf("%d processes can't be started: %w", more, err)
 	}
+
 	return end, nil
 }
 

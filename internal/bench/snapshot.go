@@ -25,6 +25,8 @@ func (b *bench) measureSnapshots() error {
 	if err != nil {
 		return err
 	}
+
+	// The three places share the tree, and each has a data directory of its own.
 	old, off := fresh, fresh
 	old.data, off.data = fresh.data+"-old", fresh.data+"-off"
 	for _, p := range []place{old, off} {
@@ -32,7 +34,9 @@ func (b *bench) measureSnapshots() error {
 			return err
 		}
 	}
-	if out, err := off.command(b.tt, "policy", "set", "snapshots=off").CombinedOutput(); err != nil { // as a person
+
+	// The command runs as a person, not as an agent.
+	if out, err := off.command(b.tt, "policy", "set", "snapshots=off").CombinedOutput(); err != nil {
 		return fmt.Errorf("tt policy set: %w: %s", err, out)
 	}
 
@@ -40,10 +44,12 @@ func (b *bench) measureSnapshots() error {
 	if err != nil {
 		return err
 	}
+
 	s, err := fresh.snapshotHooks(old, off)
 	if err != nil {
 		return err
 	}
+
 	b.addSnapshotRows(s)
 	b.addDayRow(day, s)
 	return nil
@@ -54,7 +60,10 @@ func (b *bench) measureSnapshots() error {
 func (p place) snapshotHooks(old, off place) (series, error) {
 	plan := hookPlan{Warm: 4, Rounds: p.b.sampleCount(60, 10), WithCPUTime: true}
 	for _, of := range []struct{ suffix, data, edited string }{
-		{freshSuffix, p.data, "f1.txt"}, {dayOldSuffix, old.data, "f301.txt"}, {offSuffix, off.data, "f601.txt"}, // nobody else changes these
+		// Nobody else changes these files.
+		{freshSuffix, p.data, "f1.txt"},
+		{dayOldSuffix, old.data, "f301.txt"},
+		{offSuffix, off.data, "f601.txt"},
 	} {
 		env := []string{"TALKING_STICK_DATA_DIR=" + of.data}
 		plan.Setup = append(plan.Setup, hookVariant{Args: []string{p.b.tt, "try"}, Dir: p.dir, Env: env})
@@ -73,7 +82,12 @@ func (p place) snapshotCalls(suffix, edited string, env []string) []hookVariant 
 
 	hook := func(name, event, tool string, input map[string]any) hookVariant {
 		return hookVariant{
-			Name: name + suffix, Args: []string{p.b.tt, "hook"}, Dir: p.dir, Env: env, AnyOutput: true, Stdin: p.b.toolInput(event, p.dir, tool, input),
+			Name:      name + suffix,
+			Args:      []string{p.b.tt, "hook"},
+			Dir:       p.dir,
+			Env:       env,
+			AnyOutput: true,
+			Stdin:     p.b.toolInput(event, p.dir, tool, input),
 		}
 	}
 	around := func(name, tool string, input map[string]any, change string) []hookVariant {
@@ -86,9 +100,13 @@ func (p place) snapshotCalls(suffix, edited string, env []string) []hookVariant 
 
 	seen := hook("", "PreToolUse", "Bash", shell("make"))
 	seen.Name = ""
-	const changesMany = `n=$(date +%N); for f in d[0-9]*/e[0-9]*/f*00.txt d[0-9]*/e[0-9]*/f*50.txt; do echo $n >"$f"; done`
+	const changesMany = `n=$(date +%N); ` +
+		`for f in d[0-9]*/e[0-9]*/f*00.txt d[0-9]*/e[0-9]*/f*50.txt; do echo $n >"$f"; done`
 	return slices.Concat(
-		[]hookVariant{seen, {Name: "git status" + suffix, Args: []string{"git", "status", "--porcelain=v2", "-uall"}, Dir: p.dir}},
+		[]hookVariant{
+			seen,
+			{Name: "git status" + suffix, Args: []string{"git", "status", "--porcelain=v2", "-uall"}, Dir: p.dir},
+		},
 		around("an edit", "Edit", edit, "date +%N >"+edited),
 		around("a command", "Bash", shell("make"), ":"),
 		around("many", "Bash", shell("make all"), changesMany),
@@ -110,7 +128,8 @@ func (b *bench) addSnapshotRows(s series) {
 		return fmt.Sprintf("%s, %.2f × git status", s.formatTimes(name), s.p50(name)/s.p50("git status"))
 	}
 
-	samples := s // with the first row
+	// Only the first row carries the samples.
+	samples := s
 	for _, r := range []struct {
 		what, around string
 		before, most float64 // at most so often as long as git status, beyond a hook that only reads
@@ -121,12 +140,18 @@ func (b *bench) addSnapshotRows(s series) {
 		before, after := s.perStatus("before "+r.around, freshSuffix), s.perStatus("after "+r.around, freshSuffix)
 		b.addRow(row{
 			What: fmt.Sprintf("hooks around %s, %s", r.what, where),
-			Goal: fmt.Sprintf("beyond a hook that only reads: before ≤ %.1f × git status of the same tree, after ≤ %.1f ×", r.before, r.most),
-			Measured: fmt.Sprintf("before %.2f × (the whole hook %s), after %.2f × (%s); of processor time %.2f × and %.2f ×",
+			Goal: fmt.Sprintf("beyond a hook that only reads: before ≤ %.1f × git status of the same tree, "+
+				"after ≤ %.1f ×",
+				r.before, r.most),
+			Measured: fmt.Sprintf("before %.2f × (the whole hook %s), after %.2f × (%s); "+
+				"of processor time %.2f × and %.2f ×",
 				before, span("before "+r.around), after, span("after "+r.around),
 				s.perStatus("before "+r.around, workedSuffix), s.perStatus("after "+r.around, workedSuffix)),
-			Met: before <= r.before && after <= r.most, Figures: s.figures(), Samples: samples,
-			Notes: []string{fmt.Sprintf("git status --porcelain=v2 -uall in the tree of the snapshot rows: %s", s.formatTimes("git status"))},
+			Met:     before <= r.before && after <= r.most,
+			Figures: s.figures(),
+			Samples: samples,
+			Notes: []string{fmt.Sprintf("git status --porcelain=v2 -uall in the tree of the snapshot rows: %s",
+				s.formatTimes("git status"))},
 		})
 		samples = nil
 	}
@@ -143,7 +168,8 @@ func (b *bench) addSnapshotRows(s series) {
 			Measured: fmt.Sprintf("before %.2f × (%s), after %.2f × (%s); of processor time %.2f × and %.2f ×",
 				before, span("before "+r.around), after, span("after "+r.around),
 				ratio("before "+r.around, workedSuffix), ratio("after "+r.around, workedSuffix)),
-			Met: before <= r.before && after <= r.most, Figures: s.figures(),
+			Met:     before <= r.before && after <= r.most,
+			Figures: s.figures(),
 		})
 	}
 }

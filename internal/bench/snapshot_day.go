@@ -54,8 +54,11 @@ func (p place) playDay(count int) (day workday, err error) {
 	if !ok {
 		return day, fmt.Errorf("there is no checkout at %s", p.dir)
 	}
+
 	copies := rescue.New(p.data, git.Client{})
-	copies.Limits.Time, copies.Limits.Status = time.Minute, time.Minute // what isn't kept in time would be less to keep
+
+	// Whatever isn't kept in time would make the day smaller.
+	copies.Limits.Time, copies.Limits.Status = time.Minute, time.Minute
 
 	day = workday{place: p, calls: count}
 	calls, took, err := p.playCalls(copies, tree, count)
@@ -65,6 +68,7 @@ func (p place) playDay(count int) (day workday, err error) {
 	if err := p.putDay(calls); err != nil {
 		return day, err
 	}
+
 	day.figures = took.figures()
 	day.edits = took.p50("last edits") / took.p50("first edits")
 	day.commands = took.p50("last commands") / took.p50("first commands")
@@ -76,13 +80,16 @@ func (p place) playDay(count int) (day workday, err error) {
 		}
 		day.restored++
 	}
+
 	day.bytes, day.files, err = sizeOf(filepath.Join(p.data, "rescue"))
 	return day, err
 }
 
 // playCalls changes files, and makes a snapshot after each call. The samples are of the first and the last
 // hundred of each kind.
-func (p place) playCalls(copies *rescue.Store, tree workspace.Checkout, count int) (calls []dayCall, took series, err error) {
+func (p place) playCalls(
+	copies *rescue.Store, tree workspace.Checkout, count int,
+) (calls []dayCall, took series, err error) {
 	random, began := rand.New(rand.NewPCG(1, 2)), time.Now()
 	var edits, commands []time.Duration
 	for i := range count {
@@ -96,19 +103,30 @@ func (p place) playCalls(copies *rescue.Store, tree workspace.Checkout, count in
 		for range changed {
 			last = p.changeFile(random, i)
 		}
+
+		// Only a command's snapshot covers the tree; that of an edit covers its file.
 		facts := rescue.Facts{Agent: "bench:day", Cause: rescue.CauseCall, Command: last.path}
-		r := rescue.Request{Tree: tree, Nested: true, Facts: facts, At: stick.At(began.Add(-time.Duration(count-i) * callEvery))}
+		r := rescue.Request{
+			Tree:   tree,
+			Nested: true,
+			Facts:  facts,
+			At:     stick.At(began.Add(-time.Duration(count-i) * callEvery)),
+		}
 		keep, all := copies.Take, &commands
 		if !isCommand {
 			r.Paths, keep, all = []string{last.path}, copies.KeepFiles, &edits
 		}
+
+		// The call of the store is timed alone, without the process of a hook around it.
 		start := time.Now()
 		kept, err := keep(context.Background(), r)
 		*all = append(*all, time.Since(start))
 		if err != nil || kept.ID == "" || len(kept.LeftOut) > 0 {
-			return nil, nil, fmt.Errorf("call %d of the day: snapshot %q lacks %v, %w", i, kept.ID, kept.LeftOut, err)
+			return nil, nil, fmt.Errorf("call %d of the day: snapshot %q lacks %v, %w",
+				i, kept.ID, kept.LeftOut, err)
 		}
 		last.id = kept.ID
+
 		calls = append(calls, last)
 	}
 
@@ -133,14 +151,18 @@ func (p place) changeFile(random *rand.Rand, call int) dayCall {
 	}
 	lines[call%len(lines)] = fmt.Sprint("call ", call)
 
-	c := dayCall{path: fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%300, i), text: []byte(strings.Join(lines, "\n"))}
+	c := dayCall{
+		path: fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%300, i),
+		text: []byte(strings.Join(lines, "\n")),
+	}
 	must(os.WriteFile(filepath.Join(p.dir, c.path), c.text, 0o600))
 	return c
 }
 
 // checkRestore restores the file that a call has changed into an empty directory, and compares it.
 func (p place) checkRestore(copies *rescue.Store, c dayCall) error {
-	if c.path == "" { // it has changed nothing
+	// The call has changed nothing, so its snapshot needs only be there.
+	if c.path == "" {
 		_, err := copies.Show(context.Background(), c.id)
 		return err
 	}
@@ -181,7 +203,16 @@ func (p place) putDay(played []dayCall) error {
 	var day []stick.Call
 	for i, c := range played {
 		at := began.Add(time.Duration(i) * callEvery)
-		call := stick.Call{Agent: "bench:day", Tool: "Edit", Command: c.path, Checkout: p.dir, After: c.id, Files: 1, Started: at, Ended: at}
+		call := stick.Call{
+			Agent:    "bench:day",
+			Tool:     "Edit",
+			Command:  c.path,
+			Checkout: p.dir,
+			After:    c.id,
+			Files:    1,
+			Started:  at,
+			Ended:    at,
+		}
 		if i > 0 {
 			call.Before = played[i-1].id
 		}
@@ -198,7 +229,8 @@ func putCalls(db *store.DB, room stick.RoomID, calls []stick.Call) error {
 		calls = calls[len(some):]
 		err := db.Update(context.Background(), func(tx *store.Tx) error {
 			for i := range some {
-				some[i].ID = 0 // another try begins anew
+				// Another try of the transaction begins anew.
+				some[i].ID = 0
 				if err := tx.PutCall(room, &some[i]); err != nil {
 					return err
 				}
@@ -215,7 +247,10 @@ func putCalls(db *store.DB, room stick.RoomID, calls []stick.Call) error {
 // addDayRow adds the row about the hooks that come after a working day, beside those that come first.
 func (b *bench) addDayRow(day workday, s series) {
 	worst, worked, at := 0.0, 0.0, ""
-	for _, name := range []string{"before an edit", "after an edit", "before a command", "after a command", "before many", "after many"} {
+	for _, name := range []string{
+		"before an edit", "after an edit", "before a command", "after a command", "before many", "after many",
+	} {
+		// The most grown hook decides.
 		if grown := s.p50(name+dayOldSuffix) / s.p50(name); grown > worst {
 			worst, at = grown, name
 		}
@@ -227,7 +262,9 @@ func (b *bench) addDayRow(day workday, s series) {
 	b.addRow(row{
 		What: fmt.Sprintf("snapshots of a working day of %d calls, all of which can be restored", day.calls),
 		Goal: fmt.Sprintf("the hooks after it ≤ 1.2 × the first ones; < %d MB", most),
-		Measured: fmt.Sprintf("%.2f × at most (%s), of processor time %.2f ×; without a process around each, the last hundred edits %.2f × the first, commands %.2f ×; %.0f MB in %d files; %d restored",
+		Measured: fmt.Sprintf("%.2f × at most (%s), of processor time %.2f ×; "+
+			"without a process around each, the last hundred edits %.2f × the first, commands %.2f ×; "+
+			"%.0f MB in %d files; %d restored",
 			worst, at, worked, day.edits, day.commands, float64(day.bytes)/megabyte, day.files, day.restored),
 		Met:     worst <= 1.2 && day.edits <= 1.2 && day.commands <= 1.2 && float64(day.bytes) < most*megabyte,
 		Figures: day.figures,

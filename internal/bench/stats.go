@@ -21,6 +21,7 @@ func quantile(samples []float64, q float64) float64 {
 	if len(samples) == 0 {
 		return math.NaN()
 	}
+
 	sorted := slices.Sorted(slices.Values(samples))
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
@@ -61,7 +62,11 @@ func medianInterval(samples []float64) (median, low, high float64) {
 	if len(sorted) == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
+
 	at := func(rank float64) float64 { return sorted[min(max(int(rank), 1), len(sorted))-1] }
+
+	// The ranks of the interval follow from the binomial distribution, by its normal approximation.
 	half := 1.96 * math.Sqrt(n) / 2
+
 	return quantile(samples, 0.5), at(math.Floor(n/2 - half)), at(math.Ceil(n/2 + half + 1))
 }

@@ -35,19 +35,11 @@ type watchScreen struct {
 // it costs while nothing happens.
 func (b *bench) measureWatch() error {
 	p := b.newPlace("")
-	var top place // the room that has changed last, which comes first
-	for range watchedRooms {
-		r := b.newPlace(p.data)
-		for i := range watchedAgents {
-			if err := r.runAs(fmt.Sprintf("bench:%d", i), "join"); err != nil {
-				return err
-			}
-		}
-		if err := r.runAs("bench:0", "wait"); err != nil {
-			return err
-		}
-		top = r
+	top, err := p.fillWatchedRooms()
+	if err != nil {
+		return err
 	}
+
 	s := series{}
 	for range b.sampleCount(20, 5) {
 		w, took, err := p.startWatch()
@@ -57,16 +49,66 @@ func (b *bench) measureWatch() error {
 		s.addSample("first picture", took)
 		w.stopWatch()
 	}
+
 	w, _, err := p.startWatch()
 	if err != nil {
 		return err
 	}
 	defer w.stopWatch()
-	for i := range b.sampleCount(200, 40) {
+
+	if err := w.measureKeys(s, b.sampleCount(200, 40)); err != nil {
+		return err
+	}
+	if err := w.measureEvents(s, top, b.sampleCount(30, 8)); err != nil {
+		return err
+	}
+
+	b.addRow(row{
+		What: fmt.Sprintf("`tt watch`, %d rooms and %d agents: key pressed → screen redrawn",
+			watchedRooms, watchedRooms*watchedAgents),
+		Goal: "≤ 16 ms p50",
+		Measured: fmt.Sprintf(
+			"%s; an event of somebody else is shown %s after its command has ended; "+
+				"the first picture is there after %s",
+			s.formatTimes("key"), s.formatTimes("event"), s.formatTimes("first picture")),
+		Met:     s.p50("key") <= 16,
+		Figures: s.figures(),
+		Samples: s,
+	})
+
+	b.measureIdleWatch(w.cmd.Process.Pid)
+	return nil
+}
+
+// fillWatchedRooms makes the rooms with their agents. top is the room that has changed last, which comes
+// first on the screen.
+func (p place) fillWatchedRooms() (top place, err error) {
+	for range watchedRooms {
+		r := p.b.newPlace(p.data)
+		for i := range watchedAgents {
+			if err := r.runAs(fmt.Sprintf("bench:%d", i), "join"); err != nil {
+				return top, err
+			}
+		}
+
+		if err := r.runAs("bench:0", "wait"); err != nil {
+			return top, err
+		}
+		top = r
+	}
+
+	return top, nil
+}
+
+// measureKeys measures how long a key takes until the screen shows what it did.
+func (w *watchScreen) measureKeys(s series, n int) error {
+	for i := range n {
+		// Ten steps down, then ten up: each key moves the selection.
 		key := "j"
 		if i%20 >= 10 {
 			key = "k"
 		}
+
 		began := time.Now()
 		if _, err := w.out.WriteString(key); err != nil {
 			return err
@@ -76,33 +118,46 @@ func (b *bench) measureWatch() error {
 		}
 		s.addSample("key", time.Since(began))
 	}
-	for i := range b.sampleCount(30, 8) {
+
+	return nil
+}
+
+// measureEvents measures how soon a message to a room is shown.
+func (w *watchScreen) measureEvents(s series, room place, n int) error {
+	for i := range n {
+		// No other update has this text.
 		said := fmt.Sprintf("message-%d-of-the-bench", i)
-		if err := top.runAs("bench:1", "msg", "send", "room", said); err != nil {
+		if err := room.runAs("bench:1", "msg", "send", "room", said); err != nil {
 			return err
 		}
+
 		began := time.Now()
 		if err := w.awaitText(said); err != nil {
 			return err
 		}
 		s.addSample("event", time.Since(began))
 	}
-	b.addRow(row{
-		What: fmt.Sprintf("`tt watch`, %d rooms and %d agents: key pressed → screen redrawn", watchedRooms, watchedRooms*watchedAgents), Goal: "≤ 16 ms p50",
-		Measured: fmt.Sprintf("%s; an event of somebody else is shown %s after its command has ended; the first picture is there after %s", s.formatTimes("key"), s.formatTimes("event"), s.formatTimes("first picture")),
-		Met:      s.p50("key") <= 16, Figures: s.figures(), Samples: s,
-	})
-	window := b.sleepUntilSettled(time.Now())
-	before := cpuTimes([]int{w.cmd.Process.Pid})
-	time.Sleep(window)
-	used := cpuTimes([]int{w.cmd.Process.Pid}) - before
-	share := 100 * used.Seconds() / window.Seconds()
-	b.addRow(row{
-		What: "CPU of an idle `tt watch`, settled", Goal: "< 0.1 % of a core",
-		Measured: fmt.Sprintf("%.3f %% of a core (%.1f ms in %.0f s), %.1f MB", share, float64(used.Microseconds())/1000, window.Seconds(), memoryOf(w.cmd.Process.Pid, "VmRSS")),
-		Met:      share < 0.1, Unsettled: b.quick, Figures: map[string]float64{"percent of a core": share, "seconds": window.Seconds()},
-	})
+
 	return nil
+}
+
+// measureIdleWatch measures what tt watch costs while nothing happens.
+func (b *bench) measureIdleWatch(pid int) {
+	window := b.sleepUntilSettled(time.Now())
+	before := cpuTime(pid)
+	time.Sleep(window)
+	used := cpuTime(pid) - before
+	share := 100 * used.Seconds() / window.Seconds()
+
+	b.addRow(row{
+		What: "CPU of an idle `tt watch`, settled",
+		Goal: "< 0.1 % of a core",
+		Measured: fmt.Sprintf("%.3f %% of a core (%.1f ms in %.0f s), %.1f MB",
+			share, float64(used.Microseconds())/1000, window.Seconds(), memoryOf(pid, "VmRSS")),
+		Met:       share < 0.1,
+		Unsettled: b.quick,
+		Figures:   map[string]float64{"percent of a core": share, "seconds": window.Seconds()},
+	})
 }
 
 // startWatch starts tt watch on a terminal. It returns how long it took until the rooms were there.
@@ -111,13 +166,17 @@ func (p place) startWatch() (*watchScreen, time.Duration, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+
 	w := &watchScreen{cmd: p.command(p.b.tt, "watch"), out: out, got: make(chan []byte, 1000)}
 	w.cmd.Env = append(w.cmd.Env, "TERM=xterm")
+
 	began := time.Now()
 	if err := out.Start(w.cmd); err != nil {
 		return nil, 0, err
 	}
-	go func() { // until the terminal is closed
+
+	// The reader ends when the terminal is closed.
+	go func() {
 		defer close(w.got)
 		for {
 			b := make([]byte, 64<<10)
@@ -128,6 +187,8 @@ func (p place) startWatch() (*watchScreen, time.Duration, error) {
 			w.got <- b[:n]
 		}
 	}()
+
+	// The first picture is complete when it counts the rooms.
 	err = w.awaitText(fmt.Sprintf("%d rooms", watchedRooms))
 	return w, time.Since(began), err
 }
@@ -143,6 +204,7 @@ func (w *watchScreen) awaitText(text string) error {
 				return nil
 			}
 		}
+
 		select {
 		case b, ok := <-w.got:
 			if !ok {
@@ -158,6 +220,8 @@ func (w *watchScreen) awaitText(text string) error {
 // stopWatch ends the program.
 func (w *watchScreen) stopWatch() {
 	w.cmd.Process.Kill()
-	_ = w.cmd.Wait() // killed
+
+	// The error only says that it was killed.
+	_ = w.cmd.Wait()
 	w.out.Close()
 }
