@@ -339,7 +339,7 @@ var pure = []string{"stick", "stick/glob"}
 // environment, the network or a database. Its tests may import more.
 var stickImports = []string{
 	"cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math", "reflect", "regexp", "slices",
-	"strconv", "strings", "sync", "time", "unicode", "unicode/utf8", // sync: tables that are built when they are needed
+	"strconv", "strings", "sync", "time", "unicode", "unicode/utf8", // sync: tables that are built when they are needed; reflect: what is a text in our words
 }
 
 // outside are the packages that may read the process's own surroundings or print; the others get
