@@ -24,8 +24,7 @@ func (a *app) rescueCmd() *cobra.Command {
 			"a takeover, before the new holder changes anything, and smaller ones, snapshots, " +
 			"before and after the calls of agents' tools.\n" +
 			"Rescues lie in the data directory, not in your repository, and go after 14 days. " +
-			"The first six characters of an id are enough\n" +
-			"where no other begins with them. " +
+			"The first six characters of an id are enough\nwhere no other begins with them. " +
 			"[snapshots] never in .talking-stick.toml names files that are never copied, and\n" +
 			"tt policy set snapshots=off has a room make none.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
