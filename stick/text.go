@@ -85,7 +85,7 @@ func shortDuration(d time.Duration) Words {
 // Line makes text from an agent safe to print on one line of a terminal. Control characters, such as the one
 // that begins an escape sequence, and runs of blanks become one space. Invalid UTF-8 becomes U+FFFD.
 func Line(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(dropIgnorable, strings.ToValidUTF8(s, "\uFFFD"))
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r) || drawnBlank(r)
 	}), " ")
@@ -126,8 +126,21 @@ func Path(s string) string {
 
 // isUnseen reports whether a reader can't see a character in a line, or takes it for another blank.
 func isUnseen(r rune) bool {
-	return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) ||
-		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) || isIgnorable(r)
+}
+
+// isIgnorable reports whether a character counts as printable, and nobody draws it: a text of such characters
+// could tell a program what no reader sees, or keep the tag of a harness from being known as one.
+func isIgnorable(r rune) bool {
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// dropIgnorable is for [strings.Map]. What counts as a blank stays one.
+func dropIgnorable(r rune) rune {
+	if isIgnorable(r) && !drawnBlank(r) {
+		return -1
+	}
+	return r
 }
 
 // Patch makes a diff safe to print on a terminal, and hides nothing of it: line breaks and tabs stay, and
@@ -135,7 +148,7 @@ func isUnseen(r rune) bool {
 func Patch(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) && (!isIgnorable(r) || drawnBlank(r)) {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, "<U+%04X>", r)
@@ -176,7 +189,7 @@ func Block(s string) string {
 		case drawnBlank(r):
 			blanks.WriteByte(' ')
 			columns++
-		case r == '\n' || unicode.IsPrint(r):
+		case r == '\n' || unicode.IsPrint(r) && !isIgnorable(r):
 			end()
 			b.WriteRune(r)
 		}

@@ -101,7 +101,7 @@ const plainMarks = "/._-+,:@%=~#*?[]{}()!^$\\|&…"
 func (n Name) isPlain() bool {
 	return utf8.ValidString(string(n)) && strings.IndexFunc(string(n), func(r rune) bool {
 		isWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-		return isUnseen(r) || !isWord && !strings.ContainsRune(plainMarks, r)
+		return isUnseen(r) || strings.ContainsRune(otherMarks, r) || !isWord && !strings.ContainsRune(plainMarks, r)
 	}) < 0
 }
 
@@ -117,9 +117,9 @@ func (n Name) quoted() string {
 			fmt.Fprintf(&b, `\x%02x`, n[i])
 
 		// strconv.Quote would print these as they are.
-		case r > 0xffff && unicode.IsPrint(r) && isUnseen(r):
+		case r > 0xffff && unicode.IsPrint(r) && (isUnseen(r) || strings.ContainsRune(otherMarks, r)):
 			fmt.Fprintf(&b, `\U%08x`, r)
-		case r == '<' || unicode.IsPrint(r) && isUnseen(r):
+		case r == '<' || unicode.IsPrint(r) && isUnseen(r), r <= 0xffff && strings.ContainsRune(otherMarks, r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			q := strconv.Quote(string(r))
@@ -153,9 +153,12 @@ func Quote(text string, most int) Words {
 	return Words(`"` + strings.Map(singleMark, clip(text, most)) + `"`)
 }
 
-// singleMark replaces a double quotation mark of any script.
+// otherMarks are what a reader could take for the quotation mark at the end of a quotation.
+const otherMarks = "“”„‟«»‹›″‶ʺˮ״＂〃〝〞〟「」『』❝❞❮❯⹂🙶🙷🙸"
+
+// singleMark replaces a quotation mark of any script.
 func singleMark(r rune) rune {
-	if strings.ContainsRune("\"“”„‟«»″‶＂〝〞〟❝❞", r) {
+	if r == '"' || strings.ContainsRune(otherMarks, r) {
 		return '\''
 	}
 	return r

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"talkingstick/stick"
 )
 
 // Limits of a diff.
@@ -56,7 +58,7 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 }
 
 func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte) string {
-	name := quoteUnprintable(string(e.Path))
+	name := stick.Name(e.Path).String()
 	var then content
 	if e.Work != nil {
 		then = content{mode: e.Work.Mode, data: data[e.Work.Blob]}
@@ -74,7 +76,8 @@ func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte)
 		return fmt.Sprintf("%s differs: it is binary\n", name)
 	}
 
-	from, to := "now/"+name, "rescued/"+name
+	shown := quoteUnprintable(string(e.Path))
+	from, to := "now/"+shown, "rescued/"+shown
 	var b strings.Builder
 
 	// Without a mode, that side has no file.

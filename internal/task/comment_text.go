@@ -50,7 +50,7 @@ func commentText(c stick.Comment) string {
 		side = ", before the change"
 	}
 
-	fmt.Fprintf(&b, "Comment %d on %s%s (commit %s):\n", c.ID, stick.Path(c.At()), side, shortCommit(c.From()))
+	fmt.Fprintf(&b, "Comment %d on %s%s (commit %s):\n", c.ID, stick.Name(c.At()), side, shortCommit(c.From()))
 	for _, l := range c.Around {
 		b.WriteString("  " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -59,8 +60,9 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 	}
 
 	// The worker reads the end of the output in its message.
-	reason := fmt.Sprintf("The gate is red (%s) on its merge with %s: `%s` printed:\n%s", describeExit(outcome),
-		l.target.name, stick.Clip(l.gate.Command, 200), lastLines(outcome.output, 2000))
+	printed := strings.ReplaceAll(lastLines(outcome.output, 2000), "\n", "\n  ")
+	reason := string(stick.Wordsf("The gate is red (%s) on its merge with %s: %s printed:\n  ",
+		describeExit(outcome), l.target.name, stick.Name(l.gate.Command).Cut(200))) + printed
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}

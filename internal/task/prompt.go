@@ -20,8 +20,8 @@ type feedback struct {
 // worker gives with each command by the flag --as, if it does.
 func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 	var b strings.Builder
-	run := func(line string, values ...any) string { return stick.Cmd(line, values...).As(as).String() }
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	run := func(line string, values ...any) stick.Command { return stick.Cmd(line, values...).As(as) }
+	line := func(format string, args ...any) { b.WriteString(string(stick.Wordsf(format, args...)) + "\n") }
 	line("You are the worker of task %s, attempt %d.", t.ID, t.Attempt)
 	line("")
 	line("Your worktree is %s, on the branch %s. Work only there: the main checkout and the worktrees of",
@@ -41,7 +41,7 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 
 	if t.Reason != "" && t.State != stick.TaskFailed {
 		line("")
-		line("The task came back to you (%s):", t.Cause)
+		line("The task came back to you (%s):", stick.Words(t.Cause))
 		writeIndented(&b, t.Reason)
 	}
 
