@@ -55,7 +55,7 @@ func TestPostgresRefuses(t *testing.T) {
 		{"a certificate of another name", tcp(secret, "127.0.0.1", "sslrootcert="+certificate), stick.CodeDatabaseUnavailable, "don't agree on TLS"},
 		{"no such certificate", tcp(secret, "localhost", "sslrootcert=/nowhere"), stick.CodeUsage, "can't be read"},
 		{"no server", noServer, stick.CodeDatabaseUnavailable, "doesn't answer"},
-		{"too many connections", as("is_full", address), stick.CodeDatabaseUnavailable, "takes no more connections: too many connections for role"},
+		{"too many connections", as("is_full", address), stick.CodeDatabaseUnavailable, `takes no more connections: "too many connections for role`},
 		{"a setting that isn't", tcp(secret, "127.0.0.1", "sslmode=disable&options=-c%20no_such%3D30s"), stick.CodeUsage, "doesn't know a setting that the database's address has"},
 		{"no such database", strings.Replace(address, "/postgres?", "/nowhere?", 1), stick.CodeDatabaseUnavailable, "database nowhere can't be opened"},
 		{"no right to make a schema", as("no_rights", address), stick.CodeDatabaseUnavailable, "doesn't give the role no_rights the rights"},
@@ -217,7 +217,7 @@ func TestPostgresStatementTimeout(t *testing.T) {
 		opt.URL += "&options=-c%20statement_timeout%3D50"
 		_, err = store.Open(ctx, opt, false)
 		e := refused(t, err, stick.CodeDatabaseBusy)
-		if !strings.Contains(e.Message, "has ended a statement early: canceling statement due to statement timeout") || !strings.Contains(e.Hint.String(), "shorter statement_timeout") {
+		if !strings.Contains(e.Message, `has ended a statement early: "canceling statement due to statement timeout"`) || !strings.Contains(e.Hint.String(), "shorter statement_timeout") {
 			t.Errorf("it says %q (%s)", e.Message, e.Hint)
 		}
 	})

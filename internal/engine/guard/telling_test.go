@@ -28,10 +28,10 @@ func TestTellings_ByWhatHappened(t *testing.T) {
 		{name: "a branch that git didn't delete", command: "git branch -D main"},
 		{name: "one of two branches", command: "git branch -D main topic", told: "; the old commit is kept as refs/talkingstick/kept/"},
 		{name: "a branch of which all was pushed again", command: "git branch -D topic && git branch topic"},
-		{name: "a stash that was dropped", command: "git stash drop", told: `ran "git stash drop", which used "stash@{0} (On main: by bob) of codex:b"; the old commit is kept as `},
+		{name: "a stash that was dropped", command: "git stash drop", told: `ran "git stash drop", which used "stash@{0} (On main: by bob)" of codex:b; the old commit is kept as `},
 		{name: "a drop of no entry", command: "git stash drop stash@{7}"},
 		{name: "a drop that git refused", command: "git stash drop", does: "true"},
-		{name: "an entry that was applied", command: "git stash apply", told: `ran "git stash apply", which used "stash@{0} (On main: by bob) of codex:b"`},
+		{name: "an entry that was applied", command: "git stash apply", told: `ran "git stash apply", which used "stash@{0} (On main: by bob)" of codex:b`},
 		{name: "an entry that git couldn't apply", command: "git stash apply", does: "false", fails: true},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
