@@ -29,19 +29,19 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 	line("other workers aren't yours. You don't need the talking stick for work in your worktree.")
 	if t.Description != "" {
 		line("")
-		line("The task:")
+		line("The task, as %s wrote it:", t.SpawnedBy)
 		writeIndented(&b, t.Description)
 	}
 
 	if t.Spec != "" {
 		line("")
-		line("Its specification:")
+		line("Its specification, as %s gave it:", t.SpawnedBy)
 		writeIndented(&b, t.Spec)
 	}
 
 	if t.Reason != "" && t.State != stick.TaskFailed {
 		line("")
-		line("The task came back to you (%s):", stick.Words(t.Cause))
+		line("The task came back to you (%s); %s wrote:", stick.Words(t.Cause), stick.Reasoner(t.Cause))
 		writeIndented(&b, t.Reason)
 	}
 
@@ -51,7 +51,7 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 		line("Before that, reviewers asked for these changes:")
 		for _, r := range earlier {
 			writeIndented(&b,
-				fmt.Sprintf("- in attempt %d, of commit %s: %s", r.Attempt, shortCommit(r.Head), clipText(r.Body)))
+				fmt.Sprintf("- %s, in attempt %d, of commit %s: %s", r.Reviewer, r.Attempt, shortCommit(r.Head), clipText(r.Body)))
 		}
 	}
 
