@@ -149,7 +149,8 @@ func whyNoHandoff(text []byte, err error) stick.Words {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok && e.Offset > 0 && e.Offset <= int64(len(text)) {
 		line := 1 + bytes.Count(text[:e.Offset-1], []byte("\n"))
 		r, _ := utf8.DecodeRune(text[e.Offset-1:])
-		return stick.Wordsf("%q isn't expected in line %d", string(r), line)
+		// One character says nothing, so it is shown as it is typed.
+		return stick.Words(strconv.Quote(string(r))) + stick.Wordsf(" isn't expected in line %d", line)
 	}
 
 	switch {
