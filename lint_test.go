@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,7 +87,7 @@ func goFiles(t *testing.T) (paths []string) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains(notDocuments, d.Name())):
 			return filepath.SkipDir
 		case !d.IsDir() && filepath.Ext(path) == ".go" && path != "lint_test.go": // it has the phrases themselves
 			paths = append(paths, filepath.ToSlash(path))

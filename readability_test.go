@@ -4,9 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,12 +34,7 @@ type readability struct {
 func TestReadability_Text(t *testing.T) {
 	var all readability
 	for path, file := range programFiles(t) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(file.text, "\n"), "\n")
 		if len(lines) > longestFile {
 			t.Errorf("%s has %d lines, at most %d: split it by subject", path, len(lines), longestFile)
 		}
@@ -76,7 +69,10 @@ func (r *readability) countLines(lines []string) {
 	}
 }
 
-var oneWord = regexp.MustCompile(`^[a-z0-9]+$`)
+var (
+	oneWord   = regexp.MustCompile(`^[a-z0-9]+$`)
+	firstWord = regexp.MustCompile(`^[a-z]+`)
+)
 
 func (r *readability) countFunctions(t *testing.T, fset *token.FileSet, file *ast.File, lines []string) {
 	for _, decl := range file.Decls {
@@ -133,7 +129,7 @@ func TestReadability_Names(t *testing.T) {
 				declared[f.Name.Name]++
 			}
 
-			verb := regexp.MustCompile(`^[a-z]+`).FindString(f.Name.Name)
+			verb := firstWord.FindString(f.Name.Name)
 			if slices.Contains(fillers, verb) {
 				t.Errorf("%s: %s says nothing: name what it does", file.fset.Position(f.Pos()), f.Name.Name)
 			}
@@ -149,6 +145,7 @@ func TestReadability_Names(t *testing.T) {
 
 // programFile is a Go file of the program.
 type programFile struct {
+	text   string
 	fset   *token.FileSet
 	syntax *ast.File
 }
@@ -159,28 +156,24 @@ var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT`)
 func programFiles(t *testing.T) map[string]programFile {
 	t.Helper()
 	files := map[string]programFile{}
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains(notDocuments, d.Name())) {
-			return fs.SkipDir
-		}
-		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return nil
+	for _, path := range goFiles(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
 		}
 
 		text, err := os.ReadFile(path)
-		if err != nil || generated.Match(text) {
-			return err
+		if err != nil {
+			t.Fatal(err)
+		}
+		if generated.Match(text) {
+			continue
 		}
 		fset := token.NewFileSet()
 		syntax, err := parser.ParseFile(fset, path, text, parser.ParseComments)
-		files[path] = programFile{fset, syntax}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[path] = programFile{string(text), fset, syntax}
 	}
 	if len(files) < 100 {
 		t.Fatalf("only %d files were found", len(files))

@@ -129,7 +129,7 @@ func (r *repository) finishReplace(base string) error {
 		return err
 	}
 
-	// Its checksum tells whether the pack was replaced.
+	// The pack's checksum says whether it is the new one.
 	p, err := openPack(base)
 	if err != nil {
 		return err
