@@ -26,7 +26,7 @@ release: ## build what users install into dist, from the last commit: archives, 
 
 .PHONY: test
 test: ## the tests that need nothing but Go and git (a few minutes); the last lines say what is left to test-all
-	.ci/untouched .ci/gotest -short -timeout 20m ./...
+	.ci/untouched .ci/gotest -short -parallel 4 -timeout 20m ./...
 
 .PHONY: test-all
 test-all: deps-test ## every test: also in Chromium, with the real harnesses, on PostgreSQL, and all cases of each
@@ -34,7 +34,7 @@ test-all: deps-test ## every test: also in Chromium, with the real harnesses, on
 
 .PHONY: tests-page
 tests-page: ## write the table of docs/TESTS.md: what make test leaves to test-all
-	left=$$(mktemp) && TT_TEST_LEFT=$$left .ci/gotest -short -timeout 20m ./... && .ci/left page $$left; rm -f $$left
+	left=$$(mktemp) && TT_TEST_LEFT=$$left .ci/gotest -short -parallel 4 -timeout 20m ./... && .ci/left page $$left; rm -f $$left
 
 .PHONY: test-server-e2e
 test-server-e2e: deps-test ## the real processes on PostgreSQL, which test-all leaves to ci-full
