@@ -283,6 +283,9 @@ func (a *app) beforeTool(
 	rescuing := make(chan struct{})
 	q.LookFor = a.extendLimit(whoseLimit)
 	q.Rescuing = sync.OnceFunc(func() { close(rescuing) })
+	late := &lateSnapshots{}
+	q.Late = late.add
+	defer a.finishLater(late) // when the harness has its answer
 	type decision struct {
 		res guard.MayEditResult
 		err error
@@ -349,11 +352,12 @@ func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
 func (a *app) checkEdited(
-	ctx context.Context, e operations, p core.HookParams, in harness.HookInput,
+	ctx context.Context, e operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
 ) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit)/2+a.extendLimit(rescueLimit-whoseLimit))
 	defer cancel()
 	q := editOf(p, in)
 	q.LookFor = a.extendLimit(lookLimit)
+	q.Late = late.add
 	return e.CheckEdited(ctx, q)
 }

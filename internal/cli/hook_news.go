@@ -23,7 +23,9 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 	}
 
 	// Edits are checked first, so that the agent learns at once what they did.
-	edited, late := a.checkEdited(ctx, e, p, f.HookInput)
+	late := &lateSnapshots{}
+	defer a.finishLater(late)
+	edited, failed := a.checkEdited(ctx, e, p, f.HookInput, late)
 	if edited.Prune {
 		// Pruning takes time, and starts when the harness has its answer.
 		defer a.pruneLater()
@@ -43,12 +45,12 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 		a.writeHook(f, harness.HookAnswer{})
 	}
 
-	if stick.CodeOf(late) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
+	if stick.CodeOf(failed) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
 		// One report is enough: both errors say that somebody else writes.
-		return late
+		return failed
 	}
 
-	return errors.Join(late, err)
+	return errors.Join(failed, err)
 }
 
 // showEvents shows an agent the events that are new for it.

@@ -32,7 +32,7 @@ func (a *app) rescueCmd() *cobra.Command {
 
 	c.AddCommand(
 		a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(),
-		a.rescueForgetCmd(), a.rescuePruneCmd(),
+		a.rescueForgetCmd(), a.rescuePruneCmd(), a.rescueFinishCmd(),
 	)
 	return c
 }

@@ -42,6 +42,10 @@ type CheckEditParams struct {
 	// Rescuing is called before the hook looks at what a command would take away, and copies it, which takes
 	// longer than a decision. It may be called more than once, and may be nil.
 	Rescuing func()
+
+	// Late is called with each snapshot that the caller is to have finished by another process, see
+	// [Guard.FinishSnapshots]. It may be called after the limit of the hook.
+	Late func(LateSnapshot)
 }
 
 // CheckEdit decides for a hook whether a tool call may run. It decides like [Guard.MayEdit], and allows a

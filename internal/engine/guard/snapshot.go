@@ -296,6 +296,12 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 
 	wait.Wait()
 
+	for _, s := range reach {
+		if q.Late != nil && s.isLate() {
+			q.Late(LateSnapshot{Top: s.top, Named: s.named, Facts: facts})
+		}
+	}
+
 	if q.Unread {
 		g.keepCommits(ctx, reach)
 	}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"talkingstick/internal/engine/guard"
+	"talkingstick/stick"
+)
+
+// lateSnapshots are those for which a hook had too little time.
+type lateSnapshots struct {
+	mu   sync.Mutex // a decision may go on after the limit of the hook
+	list []guard.LateSnapshot
+}
+
+func (l *lateSnapshots) add(s guard.LateSnapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, s)
+}
+
+// finishLater starts a process that finishes snapshots, and doesn't wait for it. If it can't be started, the
+// next call makes another snapshot.
+func (a *app) finishLater(late *lateSnapshots) {
+	late.mu.Lock()
+	defer late.mu.Unlock()
+	if len(late.list) == 0 || a.Exe == "" {
+		return
+	}
+
+	if in, err := json.Marshal(late.list); err == nil {
+		_, _ = startDetached(a.Exe, []string{a.Exe, "rescue", "finish"}, in, nil)
+	}
+}
+
+// rescueFinishCmd finishes the snapshots that a hook names on standard input, with more time than a hook has.
+func (a *app) rescueFinishCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "finish", Hidden: true, Args: noArgs, Short: "Finish snapshots for which a hook had too little time",
+		RunE: func(c *cobra.Command, args []string) error {
+			var late []guard.LateSnapshot
+			if err := json.NewDecoder(c.InOrStdin()).Decode(&late); err != nil {
+				return stick.Errorf(stick.CodeUsage, "standard input must name snapshots, as JSON: %v", err)
+			}
+
+			e, _, err := a.open()
+			if err != nil {
+				return err
+			}
+			return e.FinishSnapshots(c.Context(), late)
+		},
+	}
+}

@@ -1,0 +1,52 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"talkingstick/internal/rescue"
+	"talkingstick/internal/workspace"
+)
+
+// finishTime is how long a process in the background may take for a snapshot for which a hook had too little
+// time.
+const finishTime = time.Minute
+
+// LateSnapshot is a snapshot that lacks files because the time of a hook was over.
+type LateSnapshot struct {
+	Top   string       `json:"top"`             // of the checkout
+	Named []string     `json:"named,omitempty"` // what the call names there, relative to Top
+	Facts rescue.Facts `json:"facts"`
+}
+
+// isLate reports whether a snapshot lacks files because the time was over.
+func (s *snapshot) isLate() bool {
+	return slices.ContainsFunc(s.taken.LeftOut, func(l rescue.LeftOut) bool { return l.Why == rescue.WhyTime })
+}
+
+// FinishSnapshots makes snapshots again for which hooks had too little time: of what the checkouts hold now,
+// a minute for each. It isn't an operation: a process in the background calls it, and the hook has answered
+// by then. A checkout that is gone is left out. Errors are those of [rescue.Store.Take].
+func (g *Guard) FinishSnapshots(ctx context.Context, late []LateSnapshot) error {
+	store := g.rescueStore()
+	store.Limits.Time, store.Limits.Status = finishTime, finishTime/2
+
+	var failed []error
+	for _, l := range late {
+		tree, ok := workspace.FindCheckout(l.Top, workspace.Env{})
+		if !ok {
+			continue
+		}
+
+		// A request without a time is made now: what the hook has kept is older.
+		r := rescue.Request{Tree: tree, Paths: l.Named, Nested: true, Facts: l.Facts}
+		if _, err := store.Take(ctx, r); err != nil {
+			failed = append(failed, fmt.Errorf("finish the snapshot of %s: %w", l.Top, err))
+		}
+	}
+
+	return errors.Join(failed...)
+}
