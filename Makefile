@@ -20,6 +20,10 @@ build: ## build ./tt, as it is shipped: without symbols and debug information
 man: ## write the manual page of each command into dist/man
 	$(GO) run ./internal/manpages dist/man
 
+.PHONY: module
+module: ## give the module the path of its repository, before it is published: make module PATH=github.com/owner/name
+	@PATH=/usr/local/bin:/usr/bin:/bin .ci/module '$(PATH)'
+
 .PHONY: release
 release: ## build what users install into dist, from the last commit: archives, Debian packages, packages of npm, their sums
 	$(GO) run ./internal/release -systems "$(SYSTEMS)"

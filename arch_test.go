@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,7 +25,8 @@ import (
 	"talkingstick/internal/harness"
 )
 
-const module = "talkingstick"
+// module is the path of this module, which the owner of a published one has chosen.
+var module = strings.TrimSuffix(reflect.TypeFor[harness.Bundle]().PkgPath(), "/internal/harness")
 
 // edges is the table of allowed imports: package, what it imports, why. The standard library
 // isn't in it, see [stickImports] for the one package where that matters. An edge that nobody uses
