@@ -235,7 +235,7 @@ func shellWord(s string) string {
 		return s
 	}
 	if utf8.ValidString(s) &&
-		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) }) < 0 && !tagged().MatchString(s) {
+		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) }) < 0 && !hasTag(s) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 
@@ -259,8 +259,67 @@ func shellWord(s string) string {
 	return "$'" + b.String() + "'"
 }
 
-// tagged matches what a reader could take for the beginning of a tag.
-var tagged = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<\s*[/|!?\pL]`) })
+// hasTag reports whether a text holds what a reader could take for the beginning of a tag.
+func hasTag(s string) bool {
+	for i := range len(s) {
+		if beginsTag(s[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginsTag reports whether a text begins like a tag of any name.
+func beginsTag(s string) bool {
+	_, ok := TagAt(s)
+	return ok
+}
+
+// TagAt returns the name of the tag with which a text begins, such as "div" for "</ div", in lower case and
+// without what nobody sees. The name is empty for what begins with a mark, as "<!--" and "<|" do. ok is false
+// if it isn't the beginning of a tag: blanks, and the escapes by which JSON writes them, may stand before the
+// name.
+func TagAt(s string) (name string, ok bool) {
+	s, ok = strings.CutPrefix(s, "<")
+	if !ok {
+		return "", false
+	}
+
+	s = trimUnseen(s)
+	if strings.HasPrefix(s, "|") || strings.HasPrefix(s, "!") || strings.HasPrefix(s, "?") {
+		return "", true
+	}
+
+	s = strings.TrimPrefix(s, "/")
+	for _, r := range trimUnseen(s) {
+		switch {
+		case isUnseen(r) && !unicode.IsSpace(r):
+			continue
+		case r != '_' && !unicode.IsLetter(r) && (name == "" || r != '-' && r != ':' && !unicode.IsDigit(r)):
+			return strings.ToLower(name), name != ""
+		}
+		name += string(r)
+	}
+
+	return strings.ToLower(name), name != ""
+}
+
+// trimUnseen cuts off blanks and what nobody sees from the beginning of a text, also where JSON has escaped it.
+func trimUnseen(s string) string {
+	for {
+		rest := strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isUnseen(r) })
+		rest = rest[len(escapedBlank().FindString(rest)):]
+		if rest == s {
+			return s
+		}
+		s = rest
+	}
+}
+
+// escapedBlank matches a blank, or another character that can't be printed, as JSON writes it.
+var escapedBlank = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\\(?:[bfnrt]|u[0-9a-fA-F]{4})`)
+})
 
 // clip is Line cut to at most n runes. If anything was cut off, the last rune is an ellipsis.
 func clip(s string, n int) string {

@@ -1,11 +1,42 @@
 package stick
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
 
 func TestWhatNoTextHolds(t *testing.T) {
 	for text, want := range map[string]Words{"é\n": "", "a\x00b": "a NUL character", "a\xffb": "bytes that aren't UTF-8 text", "\x00\xff": "bytes that aren't UTF-8 text"} {
 		if got := notText(text); got != want {
 			t.Errorf("%q holds %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTagAt(t *testing.T) {
+	for text, want := range map[string]string{
+		"<div class=x>":              "div",
+		"</System-Reminder>":         "system-reminder",
+		"<xsl:for-each":              "xsl:for-each",
+		"< \n/\u00a0 tool_result>":   "tool_result",
+		"<sys\u200btem>":             "system",
+		"<\u3164\u2028\ufe0fsystem>": "system",
+		"<_x1>":                      "_x1",
+		"<été>":                      "été",
+	} {
+		asJSON, err := json.Marshal(text[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{text, "<" + string(asJSON[1:])} {
+			if got, ok := TagAt(s); got != want || !ok {
+				t.Errorf("%q begins with the tag %q, %v; want %q", s, got, ok, want)
+			}
+		}
+	}
+	for text, want := range map[string]bool{"<!--": true, "<|im_start|>": true, "<?xml": true, "<": false, "<=": false, "<-x": false, "<<a": false, "< 2": false, "a<b": false, "<>": false, "<\\x": false} {
+		if got, ok := TagAt(text); got != "" || ok != want {
+			t.Errorf("%q begins with the tag %q, %v; want %v", text, got, ok, want)
 		}
 	}
 }

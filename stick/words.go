@@ -111,7 +111,8 @@ func (n Name) quoted() string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i, r := range string(n) {
-		_, size := utf8.DecodeRuneInString(string(n)[i:])
+		rest := string(n)[i:]
+		_, size := utf8.DecodeRuneInString(rest)
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, n[i])
@@ -119,7 +120,7 @@ func (n Name) quoted() string {
 		// strconv.Quote would print these as they are.
 		case r > 0xffff && unicode.IsPrint(r) && (isUnseen(r) || strings.ContainsRune(otherMarks, r)):
 			fmt.Fprintf(&b, `\U%08x`, r)
-		case r == '<' || unicode.IsPrint(r) && isUnseen(r), r <= 0xffff && strings.ContainsRune(otherMarks, r):
+		case unicode.IsPrint(r) && isUnseen(r), r <= 0xffff && strings.ContainsRune(otherMarks, r), beginsTag(rest):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			q := strconv.Quote(string(r))
@@ -146,20 +147,21 @@ func Names[N ~string](all []N, most int) Words {
 	return list
 }
 
-// Quote is what somebody wrote, for the end of a sentence that names its author: in quotation marks, on one
-// line, and in at most most characters. The text can't end the quotation, because it holds no other quotation
-// marks than single ones.
+// Quote is what somebody wrote, for the end of a sentence that names its author: on one line, in at most most
+// characters, and quoted by the rule for a [Name]. So a quotation mark or a tag in the text stands after a
+// backslash, and the first mark without one is the end.
 func Quote(text string, most int) Words {
-	return Words(`"` + strings.Map(singleMark, clip(text, most)) + `"`)
+	return Words(Name(strings.Map(plainMark, clip(text, most))).quoted())
 }
 
 // otherMarks are what a reader could take for the quotation mark at the end of a quotation.
 const otherMarks = "“”„‟«»‹›″‶ʺˮ״＂〃〝〞〟「」『』❝❞❮❯⹂🙶🙷🙸"
 
-// singleMark replaces a quotation mark of any script.
-func singleMark(r rune) rune {
-	if r == '"' || strings.ContainsRune(otherMarks, r) {
-		return '\''
+// plainMark replaces a quotation mark of any script by that of Go, for a text, which needn't keep its marks as
+// a name does.
+func plainMark(r rune) rune {
+	if strings.ContainsRune(otherMarks, r) {
+		return '"'
 	}
 	return r
 }
