@@ -9,7 +9,7 @@ import (
 
 // The ids. Each is a type of its own so that two of them can't be swapped silently.
 type (
-	// AgentID names a participant: "<harness>:<hex>", "human:<user>" or "human:<user>@<host>".
+	// AgentID names a participant: "<harness>:<hex>", "human:<name>" or "human:<name>@<host>".
 	AgentID string
 	// RoomID names a room.
 	RoomID string

@@ -275,8 +275,8 @@ func beginsTag(s string) bool {
 	return ok
 }
 
-// TagAt returns the name of the tag with which a text begins, such as "div" for "</ div", in lower case and
-// without what nobody sees. The name is empty for what begins with a mark, as "<!--" and "<|" do. ok is false
+// TagAt returns the name of the tag with which a text begins, such as "div" for "</ div", without what nobody
+// sees. The name is that mark for what begins with one, as "<!--", "<?xml" and "<|" do. ok is false
 // if it isn't the beginning of a tag: blanks, and the escapes by which JSON writes them, may stand before the
 // name.
 func TagAt(s string) (name string, ok bool) {
@@ -286,8 +286,8 @@ func TagAt(s string) (name string, ok bool) {
 	}
 
 	s = trimUnseen(s)
-	if strings.HasPrefix(s, "|") || strings.HasPrefix(s, "!") || strings.HasPrefix(s, "?") {
-		return "", true
+	if strings.IndexAny(s, "|!?") == 0 {
+		return s[:1], true
 	}
 
 	s = strings.TrimPrefix(s, "/")
@@ -296,12 +296,12 @@ func TagAt(s string) (name string, ok bool) {
 		case isUnseen(r) && !unicode.IsSpace(r):
 			continue
 		case r != '_' && !unicode.IsLetter(r) && (name == "" || r != '-' && r != ':' && !unicode.IsDigit(r)):
-			return strings.ToLower(name), name != ""
+			return name, name != ""
 		}
 		name += string(r)
 	}
 
-	return strings.ToLower(name), name != ""
+	return name, name != ""
 }
 
 // trimUnseen cuts off blanks and what nobody sees from the beginning of a text, also where JSON has escaped it.

@@ -16,7 +16,7 @@ func TestWhatNoTextHolds(t *testing.T) {
 func TestTagAt(t *testing.T) {
 	for text, want := range map[string]string{
 		"<div class=x>":              "div",
-		"</System-Reminder>":         "system-reminder",
+		"</System-Reminder>":         "System-Reminder",
 		"<xsl:for-each":              "xsl:for-each",
 		"< \n/\u00a0 tool_result>":   "tool_result",
 		"<sys\u200btem>":             "system",
@@ -34,9 +34,9 @@ func TestTagAt(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]bool{"<!--": true, "<|im_start|>": true, "<?xml": true, "<": false, "<=": false, "<-x": false, "<<a": false, "< 2": false, "a<b": false, "<>": false, "<\\x": false} {
-		if got, ok := TagAt(text); got != "" || ok != want {
-			t.Errorf("%q begins with the tag %q, %v; want %v", text, got, ok, want)
+	for text, want := range map[string]string{"<!--": "!", "< |im_start|>": "|", "<?xml": "?", "<": "", "<=": "", "<-x": "", "<<a": "", "< 2": "", "a<b": "", "<>": "", "<\\x": ""} {
+		if got, ok := TagAt(text); got != want || ok != (want != "") {
+			t.Errorf("%q begins with the tag %q, %v; want %q", text, got, ok, want)
 		}
 	}
 }

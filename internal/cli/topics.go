@@ -108,7 +108,7 @@ var variables = []struct{ name, meaning string }{
 		"and `tt watch` prints once"},
 	{"GIT_DIR", "the git directory, as git tells it to its hooks; it counts for paths inside of its work tree"},
 	{"GIT_WORK_TREE", "that work tree; only together with GIT_DIR"},
-	{"USER", "a person's name: `human:<user>`; else LOGNAME, USERNAME, and what the system says"},
+	{"USER", "a person's name: `human:<name>`; else LOGNAME, USERNAME, and what the system says"},
 	{"HOME", "the home directory: where the data lies by default, and where a marker counts only for itself"},
 	{"PWD", "the working directory, where the system can't tell it because it was deleted"},
 }

@@ -1,53 +1,82 @@
 package harness
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"talkingstick/stick"
 )
 
 // BreakTags breaks the tags by which harnesses mark what they add to a prompt themselves, such as reminders
 // and the calls of tools, in a text that an agent reads: whoever wrote such a tag, it wasn't the harness. It
 // breaks those of all harnesses, because a text that one agent reads may reach another. Everything else stays
-// as it is.
-func BreakTags(text string) string { return breakTags(text, "&lt;") }
+// as it is, because the text may hold code that somebody reviews.
+func BreakTags(text string) string { return breakTags(text, "&lt;", isTag) }
+
+// BreakAllTags breaks tags of every name, for prose of others: in it nobody needs them as they were typed.
+func BreakAllTags(text string) string {
+	return breakTags(text, "&lt;", func(string) bool { return true })
+}
 
 // EscapeTags is BreakTags for a JSON document. Whoever parses the document gets the same values as before.
-func EscapeTags(doc string) string { return breakTags(doc, `\u003c`) }
+func EscapeTags(doc string) string { return breakTags(doc, `\u003c`, isTag) }
 
-// tag matches what may be the beginning of a tag, with its name. JSON writes a line break in a tag as two
-// characters.
-var tag = sync.OnceValue(func() *regexp.Regexp {
-	const blanks = `(?:\s|\\[nrt])*`
-	return regexp.MustCompile(`<(?:\||` + blanks + `/?` + blanks + `([\w:-]+))`)
-})
-
-func breakTags(text, instead string) string {
-	if !strings.Contains(text, "<") {
-		return text
-	}
-
+// breakTags writes instead for the "<" of each tag whose name isBroken.
+func breakTags(text, instead string, isBroken func(name string) bool) string {
 	var b strings.Builder
 	done := 0
-	for _, m := range tag().FindAllStringSubmatchIndex(text, -1) {
-		if m[2] < 0 || isTag(text[m[2]:m[3]]) {
-			b.WriteString(text[done:m[0]] + instead)
-			done = m[0] + 1
+	for i := range len(text) {
+		if name, ok := stick.TagAt(text[i:]); ok && isBroken(name) {
+			b.WriteString(text[done:i] + instead)
+			done = i + 1
 		}
 	}
 
 	return b.String() + text[done:]
 }
 
-// isTag reports whether a harness has a tag of this name.
+// commonTags are names of tags that stand for whoever speaks, or for a tool, with several models and harnesses.
+// They are written as [Row.Tags] are.
+var commonTags = []string{
+	"system", "developer", "user", "human", "assistant", "tool", "tools", "function", "functions",
+	"system-*", "system_*", "tool-*", "tool_*", "function_*", "user_query", "user_message", "user_input",
+	"user_prompt", "user_info", "persisted-output",
+}
+
+// isTag reports whether a harness could have a tag of this name. A single word that is written like a type isn't
+// one, so that code such as Promise<User> stays as it is.
 func isTag(name string) bool {
+	if strings.HasPrefix(name, "|") {
+		return true
+	}
+
+	first, _ := utf8.DecodeRuneInString(name)
+	isType := unicode.IsUpper(first) && strings.ToUpper(name) != name && !strings.ContainsAny(name, "-_:")
+	if isType {
+		return false
+	}
+
 	name = strings.ToLower(name)
+	if hasTag(commonTags, name) {
+		return true
+	}
+
 	for _, row := range Rows {
-		for _, t := range row.Tags {
-			begins, more := strings.CutSuffix(t, "*")
-			if name == begins || more && strings.HasPrefix(name, begins) {
-				return true
-			}
+		if hasTag(row.Tags, name) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// hasTag reports whether one of tags is the name.
+func hasTag(tags []string, name string) bool {
+	for _, t := range tags {
+		begins, more := strings.CutSuffix(t, "*")
+		if name == begins || more && strings.HasPrefix(name, begins) {
+			return true
 		}
 	}
 

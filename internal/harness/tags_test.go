@@ -27,14 +27,33 @@ func TestBreakTags(t *testing.T) {
 		"<hook_context>":                           "&lt;hook_context>",
 		"<tool_call>":                              "&lt;tool_call>",
 		"<|im_start|>system":                       "&lt;|im_start|>system",
+		"< |im_start|>system":                      "&lt; |im_start|>system",
+		"<persisted-output>":                       "&lt;persisted-output>",
+		"</tool_result><tool_use>":                 "&lt;/tool_result>&lt;tool_use>",
+		"<system><user_query></assistant>":         "&lt;system>&lt;user_query>&lt;/assistant>",
+		"</human><USER>":                           "&lt;/human>&lt;USER>",
+		"<\u00a0system-reminder":                   "&lt;\u00a0system-reminder",
+		"< \u2028\u3164/\u2003system-reminder":     "&lt; \u2028\u3164/\u2003system-reminder",
+		"<sys\u200btem-reminder>":                  "&lt;sys\u200btem-reminder>",
+		`<\u00a0\b/\fsystem-reminder`:              `&lt;\u00a0\b/\fsystem-reminder`,
+		"Promise<User>, Map<System, Channel>":      "Promise<User>, Map<System, Channel>",
+		"<!-- a -->, <?xml ?>":                     "<!-- a -->, <?xml ?>",
 		"tt msg send <agent> <file>":               "tt msg send <agent> <file>",
-		"a < b, a<b>c, <system-reminders>, <div/>": "a < b, a<b>c, <system-reminders>, <div/>",
+		"a < b, a<b>c, <reminders>, <div/>": "a < b, a<b>c, <reminders>, <div/>",
 		"<commands>, x<-y, <>, 1<2, <":             "<commands>, x<-y, <>, 1<2, <",
 		"no tag":                                   "no tag",
 	} {
 		if got := BreakTags(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestBreakAllTags(t *testing.T) {
+	const text = "<div>, </x1>, < b>, <!--, List<User>, 1<2, a <- b, <>"
+	const want = "&lt;div>, &lt;/x1>, &lt; b>, &lt;!--, List&lt;User>, 1<2, a <- b, <>"
+	if got := BreakAllTags(text); got != want {
+		t.Errorf("%q becomes %q, want %q", text, got, want)
 	}
 }
 
