@@ -11,23 +11,18 @@ import (
 // BreakTags breaks the tags by which harnesses mark what they add to a prompt themselves, such as reminders
 // and the calls of tools, in a text that an agent reads: whoever wrote such a tag, it wasn't the harness. It
 // breaks those of all harnesses, because a text that one agent reads may reach another. Everything else stays
-// as it is, because the text may hold code that somebody reviews.
-func BreakTags(text string) string { return breakTags(text, "&lt;", isTag) }
-
-// BreakAllTags breaks tags of every name, for prose of others: in it nobody needs them as they were typed.
-func BreakAllTags(text string) string {
-	return breakTags(text, "&lt;", func(string) bool { return true })
-}
+// as it is, because the text may hold code that somebody reviews, or a command with blanks to fill in.
+func BreakTags(text string) string { return breakTags(text, "&lt;") }
 
 // EscapeTags is BreakTags for a JSON document. Whoever parses the document gets the same values as before.
-func EscapeTags(doc string) string { return breakTags(doc, `\u003c`, isTag) }
+func EscapeTags(doc string) string { return breakTags(doc, `\u003c`) }
 
-// breakTags writes instead for the "<" of each tag whose name isBroken.
-func breakTags(text, instead string, isBroken func(name string) bool) string {
+// breakTags writes instead for the "<" of each tag of a harness.
+func breakTags(text, instead string) string {
 	var b strings.Builder
 	done := 0
 	for i := range len(text) {
-		if name, ok := stick.TagAt(text[i:]); ok && isBroken(name) {
+		if name, ok := stick.TagAt(text[i:]); ok && isTag(name) {
 			b.WriteString(text[done:i] + instead)
 			done = i + 1
 		}

@@ -49,14 +49,6 @@ func TestBreakTags(t *testing.T) {
 	}
 }
 
-func TestBreakAllTags(t *testing.T) {
-	const text = "<div>, </x1>, < b>, <!--, List<User>, 1<2, a <- b, <>"
-	const want = "&lt;div>, &lt;/x1>, &lt; b>, &lt;!--, List&lt;User>, 1<2, a <- b, <>"
-	if got := BreakAllTags(text); got != want {
-		t.Errorf("%q becomes %q, want %q", text, got, want)
-	}
-}
-
 // TestEscapeTags: a document has no tags, and the same values.
 func TestEscapeTags(t *testing.T) {
 	check := func(before, after string) bool {
