@@ -106,7 +106,11 @@ func (p *page) showComments(all []task.ShownComment) {
 	}
 }
 
-// showComment shows a comment, with the lines around it if they aren't there already.
+// commentMark begins each line of a comment in a diff. No line of a diff begins with it.
+const commentMark shown = "> "
+
+// showComment shows a comment after an indent, with the lines around it if they aren't there already. A bar
+// stands before the lines of the file, where the text of the comment has a blank.
 func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
 		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s",
@@ -136,11 +140,11 @@ func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 	p.linef("%s%s, on %s%s", indent, p.paint("33", said), file(at), of)
 	if around {
 		for _, l := range c.Around {
-			p.linef("%s  %s", indent, sourceLine(task.CodeText(c.Comment, l)))
+			p.showCode(indent+"  "+bar, sourceLine(task.CodeText(c.Comment, l)))
 		}
 	}
 
-	p.text(indent+"  ", c.Body)
+	p.text(indent+"    ", c.Body)
 }
 
 // showCommentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
@@ -163,6 +167,10 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 		at[k] = append(at[k], c)
 	}
 
+	if len(comments) > 0 {
+		p.linef("lines that begin with > are comments; the diff has no such lines")
+	}
+
 	var r stick.PatchReader
 	p.showPatch(diff, func(line string) {
 		l := r.Next(line)
@@ -174,7 +182,7 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 			}
 
 			for _, c := range at[k] {
-				p.showComment("    ", c, false)
+				p.showComment(commentMark, c, false)
 			}
 
 			// What stays in the map has no line in the diff.
@@ -194,6 +202,6 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 	}
 
 	for _, c := range left {
-		p.showComment("", c, true)
+		p.showComment(commentMark, c, true)
 	}
 }

@@ -232,6 +232,28 @@ func (p *page) text(indent shown, text string) {
 	}
 }
 
+// bar stands before each line of what isn't prose of somebody: what a program printed, and code.
+const bar shown = "| "
+
+// output adds what a program printed, or lists of git's, each line after a bar.
+func (p *page) output(indent shown, text string) {
+	for l := range strings.Lines(stick.Block(text)) {
+		p.showCode(indent+bar, shown(strings.TrimRight(l, "\n")))
+	}
+}
+
+// showCode adds a line of code or of output after a mark. On a terminal each part of a long line gets the mark:
+// the terminal would continue the line without it.
+func (p *page) showCode(mark, line shown) {
+	room := 0
+	if p.width > 0 {
+		room = max(1, p.width-utf8.RuneCountInString(string(mark)))
+	}
+	for _, part := range term.Broken(line, room) {
+		p.rowf("%s%s", mark, part)
+	}
+}
+
 // showHanging adds text of others: its first line after first, and the others after indent. On a terminal it
 // breaks long lines itself, because the terminal would continue them at the start of a line.
 func (p *page) showHanging(first, indent shown, text string) {

@@ -128,7 +128,7 @@ func (p *page) projectCommand(c task.ShownCommand) {
 		// Characters that can't be seen are named, and no line of the text can pass for one of tt's own.
 		p.linef("%s:", c.Key)
 		for l := range strings.Lines(c.Command) {
-			p.linef("  | %s", sourceLine(strings.TrimRight(l, "\n")))
+			p.showCode("  "+bar, sourceLine(strings.TrimRight(l, "\n")))
 		}
 	}
 

@@ -42,7 +42,8 @@ func commentsText(task string, comments []stick.Comment, most int) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// commentText writes one comment. What others wrote is indented, so that it can't look like another comment.
+// commentText writes one comment. What others wrote is indented, so that it can't look like another comment: a
+// bar stands before the lines of the file, where the text of the comment has a blank.
 func commentText(c stick.Comment) string {
 	var b strings.Builder
 	side := ""
@@ -50,12 +51,13 @@ func commentText(c stick.Comment) string {
 		side = ", before the change"
 	}
 
-	fmt.Fprintf(&b, "Comment %d on %s%s (commit %s):\n", c.ID, stick.Name(c.At()), side, shortCommit(c.From()))
+	fmt.Fprintf(&b, "Comment %d by %s on %s%s (commit %s):\n",
+		c.ID, stick.Name(c.Author), stick.Name(c.At()), side, shortCommit(c.From()))
 	for _, l := range c.Around {
-		b.WriteString("  " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
+		b.WriteString("  | " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
 	}
 
-	writeIndented(&b, c.Body)
+	writeIndented(&b, "    ", c.Body)
 	return b.String()
 }
 
