@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -119,13 +121,16 @@ func (a *app) workerLogsCmd() *cobra.Command {
 		Args: between(1, 1, "the name of a task"),
 		Long: "Show the end of what the command has printed, also while it runs. " +
 			"What Claude Code and Codex write as JSON is shown as readable\n" +
-			"lines: tool and file, text, result. How the command ended is told on standard error. " +
+			"lines: tool and file, text, result. A bar begins each line of it, because these are the words of the " +
+			"worker and its command, and not\n" +
+			"of tt. How the command ended is told on standard error. " +
 			"Of a very long output tt keeps the first MiB and\n" +
 			"the last 4 to 8 MiB, for 14 days; after that the last MiB.",
 	}
 
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the command ends")
-	c.Flags().BoolVar(&p.Raw, "raw", false, "show the output as it was written")
+	c.Flags().BoolVar(&p.Raw, "raw", false, "show the output as it was written, without bars; tags of harnesses stay broken, and "+
+		"--json has every byte")
 	c.Flags().IntVar(&lines, "lines", lines, "how many of the last lines to show; 0 for all that is kept")
 	c.Flags().IntVar(&p.Run, "run", 0, "the number of a run in its attempt (default: the last one)")
 	c.Flags().IntVar(&p.Attempt, "attempt", 0, "the attempt (default: the last one with a run)")
@@ -151,13 +156,13 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 	}
 
 	a.reads, p.Caller = true, by
-	called := ctx
+	called, log := ctx, a.workerLog(p)
 	if follow {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
 		defer stop()
 		p.Follow = func(text string) error {
-			if err := a.showLog(text, p.Raw); err != nil {
+			if err := log.show(text); err != nil {
 				return err
 			}
 
@@ -170,6 +175,7 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 	}
 
 	res, err := e.WorkerLogs(ctx, p)
+	log.showRest()
 	switch {
 	case errors.Is(err, errUnheard), err != nil && ctx.Err() != nil && called.Err() == nil:
 		// Nobody reads any more.
@@ -188,9 +194,10 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 	}
 
 	if !follow {
-		if err := a.showLog(res.Text, p.Raw); err != nil {
+		if err := log.show(res.Text); err != nil {
 			return err
 		}
+		log.showRest()
 	}
 
 	return a.sayf("tt: run %d %s: %q", res.Run.Run, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
@@ -201,18 +208,56 @@ type logLine struct {
 	Text string `json:"text"`
 }
 
-// showLog shows a piece of an output.
-func (a *app) showLog(text string, raw bool) error {
+// workerLog shows the output of a worker's command, piece by piece.
+type workerLog struct {
+	app   *app
+	task  string
+	raw   bool
+	begun bool
+	rest  string // of raw output: what may be the start of a tag
+}
+
+func (a *app) workerLog(p task.WorkerLogsParams) *workerLog {
+	return &workerLog{app: a, task: p.TaskID, raw: p.Raw}
+}
+
+// show shows a piece of the output.
+func (l *workerLog) show(text string) error {
 	switch {
-	case a.json:
-		return a.printLine(logLine{text})
-	case raw:
-		a.writeRaw(text)
-	default:
-		p := a.page()
-		p.block(text)
-		a.write(p.shown())
+	case l.app.json:
+		return l.app.printLine(logLine{text})
+	case l.raw:
+		text, l.rest = splitTag(l.rest + text)
+		l.app.writeRaw(harness.BreakTags(text))
+		return nil
+	case text == "":
+		return nil
 	}
 
+	p := l.app.page()
+	if !l.begun {
+		p.linef("the worker's command of %s printed:", l.task)
+	}
+
+	l.begun = true
+	p.output("", text)
+	l.app.write(p.shown())
 	return nil
+}
+
+// showRest shows what a raw piece has left.
+func (l *workerLog) showRest() {
+	if l.rest != "" {
+		l.app.writeRaw(harness.BreakTags(l.rest))
+		l.rest = ""
+	}
+}
+
+// splitTag splits off the end of a text in which a tag may have begun that the next piece goes on with.
+func splitTag(text string) (before, rest string) {
+	const longest = 100
+	if i := strings.LastIndexByte(text, '<'); i >= 0 && len(text)-i < longest {
+		return text[:i], text[i:]
+	}
+	return text, ""
 }

@@ -25,7 +25,10 @@ func (a *app) workerShowCmd() *cobra.Command {
 		if output != "" {
 			return show(a, func(e operations, by core.Caller) (task.WorkerOutputResult, error) {
 				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
-			}, func(p *page, res task.WorkerOutputResult) { p.block(res.Text) })
+			}, func(p *page, res task.WorkerOutputResult) {
+				p.linef("what a command of a task, a check or a gate printed:")
+				p.output("", res.Text)
+			})
 		}
 
 		if len(args) == 0 {
@@ -162,9 +165,14 @@ func (p *page) showSetup(t task.TaskView) {
 
 func (p *page) showHistory(t task.WorkerShowResult) {
 	if len(t.Commits) > 0 {
-		p.linef("commits, in the words of those who made them:")
+		by := stick.Words("whoever made them")
+		if t.Worker != "" {
+			by = stick.Wordsf("%s, or of whoever else made them", t.Worker)
+		}
+
+		p.linef("commits, in the words of %s:", by)
 		for _, c := range t.Commits {
-			p.text("  ", c)
+			p.output("  ", c)
 		}
 
 		p.showStats(t.Files)
@@ -176,9 +184,9 @@ func (p *page) showHistory(t task.WorkerShowResult) {
 			stale, on = " is stale", showf("%s in attempt %d", on, x.Attempt)
 		}
 
-		p.linef("evidence %s%s: %q ended with %d after %s, on %s", x.Name, stale, stick.Name(x.Command),
-			x.Exit, time.Duration(x.Millis)*time.Millisecond, on)
-		p.text("  ", strings.TrimSpace(x.Text))
+		p.linef("evidence %s%s: %q ended with %d after %s, on %s; %s ran it", x.Name, stale, stick.Name(x.Command),
+			x.Exit, time.Duration(x.Millis)*time.Millisecond, on, x.By)
+		p.output("  ", strings.TrimSpace(x.Text))
 	}
 
 	p.showComments(t.Comments)

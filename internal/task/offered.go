@@ -11,10 +11,11 @@ import (
 // ShownCheck is a worker's check and the end of its output.
 type ShownCheck struct {
 	stick.TaskCheck
-	Head    string `json:"head"` // the commit that it ran on
-	Attempt int    `json:"attempt"`
-	Stale   bool   `json:"stale,omitempty"` // it ran on another commit than the task's, or in an earlier attempt
-	Text    string `json:"text,omitempty"`
+	Head    string        `json:"head"` // the commit that it ran on
+	Attempt int           `json:"attempt"`
+	By      stick.AgentID `json:"by,omitempty"`    // the worker that ran it
+	Stale   bool          `json:"stale,omitempty"` // it ran on another commit than the task's, or in an earlier attempt
+	Text    string        `json:"text,omitempty"`
 }
 
 // maxShown is how many bytes of an output are shown with its task.
@@ -44,7 +45,7 @@ func (v *TaskView) addOffers(tx *store.Tx, room stick.RoomID, t stick.Task) erro
 		}
 
 		for _, x := range f.Checks {
-			v.Evidence = append(v.Evidence, ShownCheck{TaskCheck: x, Head: f.Head, Attempt: f.Attempt})
+			v.Evidence = append(v.Evidence, ShownCheck{TaskCheck: x, Head: f.Head, Attempt: f.Attempt, By: ev.From})
 		}
 
 		if len(f.Checks) > 0 {
