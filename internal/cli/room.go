@@ -180,7 +180,8 @@ func (p *page) roomStatus(r engine.PathRoom) {
 	case r.Owner != nil:
 		line := stick.Holds(*r.Owner, p.now.Sub(r.GrantedAt))
 		if r.NextActionOfTurn != "" {
-			line += "; next action of the handoff: " + stick.Quote(r.NextActionOfTurn, 80)
+			line += stick.Wordsf("; its next action, from %s: ", cmp.Or(r.HandoffFrom, "somebody")) +
+				stick.Quote(r.NextActionOfTurn, 80)
 		}
 
 		p.linef("%s", line)

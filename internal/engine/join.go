@@ -108,6 +108,9 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 			Policy: o.Room.Policy, Template: HandoffTemplate(),
 			Room: roomView(o.Room, o.Me.Agent, o.Probes, o.Tx.Now(), false),
 		}
+		if err := res.Room.addHandoffAuthor(o.Tx); err != nil {
+			return err
+		}
 
 		var warnings []stick.Words
 		if lost != nil {

@@ -32,6 +32,7 @@ type PathRoom struct {
 	Members          []RoomMember      `json:"members"`
 	HiddenMembers    int               `json:"hidden_members,omitempty"` // left or removed
 	NextActionOfTurn string            `json:"handoff_next_action,omitempty"`
+	HandoffFrom      stick.AgentID     `json:"handoff_from,omitempty"` // who wrote that next action
 	NoSnapshots      bool              `json:"no_snapshots,omitempty"` // the policy switches copies of uncommitted work off
 }
 
@@ -39,6 +40,20 @@ type PathRoom struct {
 type Takeover struct {
 	Cause stick.Cause `json:"cause"`
 	Since stick.Time  `json:"since"`
+}
+
+// addHandoffAuthor adds who wrote the next action that the room shows.
+func (v *PathRoom) addHandoffAuthor(tx *store.Tx) error {
+	if v.NextActionOfTurn == "" || v.HandoffSeq == nil {
+		return nil
+	}
+
+	handoff, err := tx.Event(v.RoomID, *v.HandoffSeq)
+	if handoff != nil {
+		v.HandoffFrom = handoff.From
+	}
+
+	return err
 }
 
 // openTakeover returns the takeover that is open, or nil.
@@ -245,7 +260,10 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res.NextAction = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).Words()
 		res.Messages = r.Turn.Messages
 
-		var err error
+		err := res.addHandoffAuthor(tx)
+		if err != nil {
+			return err
+		}
 		if res.Unread, res.Unacked, err = tx.CountOpen(r.ID, me.Agent); err != nil {
 			return err
 		}
