@@ -145,8 +145,9 @@ func (a *app) sessionPathCmd() *cobra.Command {
 		Use: "path [path]", Short: "Print the path of the session's context file",
 		Long: "Print the path of the session's context file: the primary's, or a helper's own. " +
 			"Before the session has started, it is the\n" +
-			"file that AI_AGENT_ID names.",
-	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", plainText(res.Context)) })
+			"file that AI_AGENT_ID names. A path that isn't plain, such as one with a blank, stands in quotation marks; " +
+			"--json has it as it is.",
+	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", res.Context) })
 }
 
 func (a *app) sessionRoleCmd() *cobra.Command {
