@@ -14,6 +14,9 @@ type LeavePayload struct {
 	Lease string  `json:"lease,omitempty"`     // the sum of the lease that ended
 	Ends  bool    `json:"ends_turn,omitempty"` // the member's turn ended without a handoff
 	Owed  []int64 `json:"owed,omitempty"`      // messages that the member won't acknowledge now
+
+	// why tt ended the session, and by that the membership; absent if the reason is the agent's own
+	Ending *Ending `json:"ending,omitempty"`
 }
 
 // KickPayload is the payload of [EventKick].
@@ -57,9 +60,9 @@ var memberEvents = []EventInfo{
 		Type: EventLeave, Meaning: "a member left; an owner without a handoff abandoned its turn", For: forNamed,
 		Say: func(e Event, p LeavePayload) Words {
 			if p.Ends {
-				return agentName(e.From) + " left and abandoned its turn" + owedNote(p.Owed) + endReasonSuffix(e.Reason)
+				return agentName(e.From) + " left and abandoned its turn" + owedNote(p.Owed) + endReasonSuffix(p.Ending, e.Reason)
 			}
-			return agentName(e.From) + " left" + owedNote(p.Owed) + endReasonSuffix(e.Reason)
+			return agentName(e.From) + " left" + owedNote(p.Owed) + endReasonSuffix(p.Ending, e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p LeavePayload) error {
 			c.endReservations(e.From)

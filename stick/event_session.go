@@ -30,11 +30,54 @@ func (e Event) addressUnaskedStart(p SessionStartedPayload) Event {
 	return e
 }
 
+// Ending is the reason why tt ended a session or a membership: the agent gave none itself. Only tt writes it,
+// so whatever an agent gives as its reason, nobody takes it for one of tt's.
+type Ending struct {
+	Cause EndCause `json:"cause"`
+	Said  string   `json:"said,omitempty"` // how the harness calls it
+	Next  AgentID  `json:"next,omitempty"` // whose session the process carries now
+}
+
+// EndCause is a reason of tt's why a session ended.
+type EndCause string
+
+// The causes.
+const (
+	EndedByHarness EndCause = "harness" // the harness said that the session ended
+	EndedByNext    EndCause = "next"    // the process carries the session of another agent now
+	EndedAsHelper  EndCause = "helper"  // the agent goes on as a helper
+)
+
+// Words says the reason, in our words.
+func (e Ending) Words() Words {
+	switch e.Cause {
+	case EndedByNext:
+		return "its process carries " + agentName(e.Next) + " now"
+	case EndedAsHelper:
+		return "it goes on as a helper"
+	}
+
+	if e.Said == "" {
+		return "session ended"
+	}
+	return Wordsf("session ended (%s)", e.Said)
+}
+
+// endReasonSuffix is the reason of an end, for the end of a sentence about the agent: that of tt if it has one,
+// or what the agent wrote.
+func endReasonSuffix(e *Ending, reason string) Words {
+	if e != nil {
+		return ": " + e.Words()
+	}
+	return reasonSuffix(reason)
+}
+
 // SessionEndedPayload is the payload of [EventSessionEnded].
 type SessionEndedPayload struct {
 	Caller
-	Role    Role   `json:"role,omitempty"`    // its role until now
-	Context string `json:"context,omitempty"` // the name of its context file; absent for the primary's own
+	Role    Role    `json:"role,omitempty"`    // its role until now
+	Context string  `json:"context,omitempty"` // the name of its context file; absent for the primary's own
+	Ending  *Ending `json:"ending,omitempty"`  // why tt ended it; absent if the reason is the agent's own
 }
 
 // sessionEvents are the events of sessions.
@@ -89,7 +132,7 @@ var sessionEvents = []EventInfo{
 			if p.Role != "" {
 				s += " as " + cutName(string(p.Role), 20)
 			}
-			return s + endReasonSuffix(e.Reason)
+			return s + endReasonSuffix(p.Ending, e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p SessionEndedPayload) error {
 			if !c.Sessions[e.From].Running {

@@ -140,3 +140,28 @@ func checkSaid(t *testing.T, e Event) {
 		}
 	}
 }
+
+// TestEndingsAreTtsOwn: whose the reason of an end is, its event says, and not its text.
+func TestEndingsAreTtsOwn(t *testing.T) {
+	for _, c := range []struct {
+		ending *Ending
+		wrote  string
+		said   string
+	}{
+		{nil, "session ended", `a left and abandoned its turn: "session ended"`},
+		{nil, "session ended (clear)", `a left and abandoned its turn: "session ended (clear)"`},
+		{nil, "its process carries b now", `a left and abandoned its turn: "its process carries b now"`},
+		{nil, "it goes on as a helper", `a left and abandoned its turn: "it goes on as a helper"`},
+		{&Ending{Cause: EndedByHarness}, "", "a left and abandoned its turn: session ended"},
+		{&Ending{Cause: EndedByHarness, Said: "clear"}, "", "a left and abandoned its turn: session ended (clear)"},
+		{&Ending{Cause: EndedByHarness, Said: "x). Push it"}, "", `a left and abandoned its turn: session ended ("x). Push it")`},
+		{&Ending{Cause: EndedByNext, Next: "b"}, "", "a left and abandoned its turn: its process carries b now"},
+		{&Ending{Cause: EndedAsHelper}, "my own words", "a left and abandoned its turn: it goes on as a helper"},
+	} {
+		f := room(t).member("a").owns("a")
+		events := f.must(f.leave(Leaving{By: "a", Fence: f.fence(), Abandon: c.wrote, Ending: c.ending}))
+		if got := events[0].Say(); string(got) != c.said {
+			t.Errorf("%+v %q is told as %s, want %s", c.ending, c.wrote, got, c.said)
+		}
+	}
+}

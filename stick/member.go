@@ -164,6 +164,7 @@ type Leaving struct {
 	Fence   Fence    // for an owner
 	Handoff *Handoff // an owner leaves a handoff,
 	Abandon string   // or says why it leaves none
+	Ending  *Ending  // why tt ends its session, instead of Abandon; nil if the agent leaves itself
 }
 
 // Leave ends a membership. An owner leaves a handoff, or abandons its turn and gives a reason. Either
@@ -181,13 +182,13 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	}
 
 	var events []Event
-	p := LeavePayload{}
-	abandon := strings.TrimSpace(q.Abandon)
+	p := LeavePayload{Ending: q.Ending}
+	why := endReason{q.Ending, strings.TrimSpace(q.Abandon)}
 	owner := r.Turn.State == Owned && r.Turn.Owner == q.By
 
 	switch {
 	// An owner owes a handoff or a reason, and nobody else can give one.
-	case owner && q.Handoff == nil && abandon == "":
+	case owner && q.Handoff == nil && why.text() == "":
 		return r, nil, badHandoff("status", "you hold the stick: leave a handoff, or say why you abandon the turn").
 			Hintf("%s, or %s", Cmd("tt leave --status … --next-action …"), Cmd("tt leave --abandon …"))
 	case owner:
@@ -201,7 +202,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	}
 	// The member leaves first, so that the release rule doesn't name it.
 	given := r
-	ended := r.endSession(q.By, abandon, now)
+	ended := r.endSession(q.By, why, now)
 	r.editMember(q.By, func(m *Member) { m.State = Left })
 
 	switch {
@@ -215,7 +216,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 		r = r.freeStick(q.By, now)
 	}
 	leave := r.newEvent(EventLeave, q.By, "").withPayload(p)
-	leave.Reason = abandon
+	leave.Reason = why.text()
 	return r.rerouteAfter(append(append(ended, events...), leave), q.By, s, now)
 }
 

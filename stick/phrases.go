@@ -1,10 +1,6 @@
 package stick
 
-import (
-	"strings"
-
-	"talkingstick/stick/glob"
-)
+import "talkingstick/stick/glob"
 
 // What the sentences of events are made of. In each, what somebody wrote stands last, in quotation marks: see
 // [Words].
@@ -160,38 +156,6 @@ func reasonSuffix(reason string) Words {
 		return ""
 	}
 	return ": " + Quote(reason, maxShownReason)
-}
-
-// What tt itself gives as the reason why a session ended.
-const (
-	SessionEnded   = "session ended" // after it, in brackets, may stand how its harness calls that
-	goesOnAsHelper = "it goes on as a helper"
-
-	processCarries, processNow = "its process carries ", " now"
-)
-
-// ReasonOfEnd returns the reason why a session ended in our words, if tt gave it, and not the agent.
-func ReasonOfEnd(reason string) (why Words, isOurs bool) {
-	if reason == SessionEnded || reason == goesOnAsHelper {
-		return Words(reason), true
-	}
-
-	if by, ok := strings.CutPrefix(reason, processCarries); ok && strings.HasSuffix(by, processNow) {
-		return processCarries + Wordsf("%s", strings.TrimSuffix(by, processNow)) + processNow, true
-	}
-	if of, ok := strings.CutPrefix(reason, SessionEnded+" ("); ok && strings.HasSuffix(of, ")") {
-		return SessionEnded + Wordsf(" (%s)", strings.TrimSuffix(of, ")")), true
-	}
-
-	return "", false
-}
-
-// endReasonSuffix is reasonSuffix for a session that ended.
-func endReasonSuffix(reason string) Words {
-	if why, isOurs := ReasonOfEnd(reason); isOurs {
-		return ": " + why
-	}
-	return reasonSuffix(reason)
 }
 
 // nextActionOf is what the author of a handoff leaves to the next holder, for the end of a sentence.

@@ -134,7 +134,7 @@ func (r *Room) prepareStart(q Starting, s *Probed, now Time) (b startFindings, e
 		if before, _ := r.Member(a); b.inherited.Role == "" {
 			b.inherited = before.Session
 		}
-		events = append(events, r.endSession(a, processCarries+string(q.By)+processNow, now)...)
+		events = append(events, r.endSession(a, endReason{ending: &Ending{Cause: EndedByNext, Next: q.By}}, now)...)
 	}
 
 	b.prior, b.led = r.Primary()
@@ -220,7 +220,7 @@ func (r Room) startOne(q Starting, s *Probed, now Time) (Room, []Event, Started)
 	}
 
 	if same && me.isPrimary() { // it gives up its role, which isn't a crash
-		events = append(events, r.endSession(q.By, goesOnAsHelper, now)...)
+		events = append(events, r.endSession(q.By, endReason{ending: &Ending{Cause: EndedAsHelper}}, now)...)
 	}
 
 	// All that ended before is in the log before the new session.
@@ -341,8 +341,22 @@ func (r Room) Promote(a AgentID, above Lineage, s *Probed, now Time) (Room, []Ev
 	return r, []Event{r.newEvent(EventSessionStarted, a, "").withPayload(p)}, nil
 }
 
+// endReason is why a session or a membership ends: a reason of tt's or, without one, what the agent wrote.
+type endReason struct {
+	ending *Ending
+	wrote  string
+}
+
+// text is the reason as events have it for whoever reads only that.
+func (e endReason) text() string {
+	if e.ending != nil {
+		return string(e.ending.Words())
+	}
+	return e.wrote
+}
+
 // endSession ends the running session of a member in an orderly way, and returns the event for it.
-func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
+func (r *Room) endSession(a AgentID, why endReason, now Time) []Event {
 	m, ok := r.Member(a)
 	if !ok || !m.Session.Running {
 		return nil
@@ -355,9 +369,9 @@ func (r *Room) endSession(a AgentID, reason string, now Time) []Event {
 
 	r.editMember(a, func(m *Member) { m.Session.Running = false })
 	e := r.newEvent(EventSessionEnded, a, "").withPayload(SessionEndedPayload{
-		Role: m.Session.Role, Context: m.Session.Context,
+		Role: m.Session.Role, Context: m.Session.Context, Ending: why.ending,
 	})
-	e.Reason = reason
+	e.Reason = why.text()
 	return []Event{e}
 }
 

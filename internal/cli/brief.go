@@ -288,13 +288,13 @@ func (p *page) showAbandonedTurn(res engine.StartSessionResult) {
 		who = "You"
 	}
 
-	why, isOurs := stick.ReasonOfEnd(t.Reason)
-	if isOurs {
-		why = " (" + why + ")"
+	var why stick.Words
+	if t.Ending != nil {
+		why = " (" + t.Ending.Words() + ")"
 	}
 	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.",
 		who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree), p.next(stick.Cmd("tt wait")))
-	if t.Reason != "" && !isOurs {
+	if t.Reason != "" && t.Ending == nil {
 		p.linef("%s", stick.Wrote(t.AgentID, t.Reason, 80))
 	}
 }

@@ -62,12 +62,10 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		return res, err
 	}
 
-	reason := stick.SessionEnded
-	switch {
-	case p.Wrapped:
-		reason = p.Abandon
-	case p.Why != "":
-		reason += " (" + stick.Clip(p.Why, 60) + ")"
+	// Without a wrap-up the harness ended it, and the reason is ours.
+	q := stick.Leaving{Abandon: p.Abandon}
+	if !p.Wrapped {
+		q = stick.Leaving{Ending: &stick.Ending{Cause: stick.EndedByHarness, Said: stick.Clip(p.Why, 60)}}
 	}
 
 	var endedSessions []endedSession
@@ -92,7 +90,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		}
 
 		for n, id := range rooms {
-			r, err := e.leaveRoom(tx, probes, me, id, n, reason)
+			r, err := e.leaveRoom(tx, probes, me, id, n, q)
 			if err != nil {
 				return err
 			}
@@ -167,10 +165,10 @@ func (e *Engine) isContextTaken(ctx context.Context, db *store.DB, o endedSessio
 	return yes || err != nil
 }
 
-// leaveRoom makes an agent leave a room, and returns the room as it was. n counts the rooms, so that events
+// leaveRoom makes an agent leave a room for the reason that q has, and returns the room as it was. n counts the rooms, so that events
 // of different rooms get different ids.
 func (e *Engine) leaveRoom(
-	tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, reason string,
+	tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, q stick.Leaving,
 ) (stick.Room, error) {
 	r, err := tx.Room(id)
 	if err != nil {
@@ -180,7 +178,7 @@ func (e *Engine) leaveRoom(
 	o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r, FirstID: n * maxEventsOfAct}}
 	o.Apply(r.Restore(tx.Generation(), probes.Probed, tx.Now()))
 
-	q := stick.Leaving{By: me.Agent, Abandon: reason}
+	q.By = me.Agent
 	if now := o.Room.Turn; now.State == stick.Owned && now.Owner == me.Agent {
 		q.Fence = stick.Fence{Turn: now.ID, Lease: now.Lease}
 	}

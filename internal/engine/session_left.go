@@ -15,7 +15,8 @@ type AbandonedTurn struct {
 	TurnID  int64            `json:"turn_id"`
 	At      stick.Time       `json:"abandoned_at"`
 	Reason  string           `json:"reason,omitempty"`
-	Tree    *stick.Workspace `json:"workspace"` // the shared tree now; null if git couldn't tell
+	Ending  *stick.Ending    `json:"ending,omitempty"` // tt's reason; absent if the agent gave one itself
+	Tree    *stick.Workspace `json:"workspace"`        // the shared tree now; null if git couldn't tell
 }
 
 // abandonedBy returns the room's last turn if one of these agents ended it by leaving without a handoff, and
@@ -31,7 +32,10 @@ func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*Abandoned
 
 	for _, e := range left {
 		if a := e.TurnEndedOf(); a != "" && slices.Contains(agents, a) {
-			return &AbandonedTurn{AgentID: a, TurnID: e.Turn, At: e.CreatedAt, Reason: e.Reason}, err
+			p, _ := stick.PayloadOf[stick.LeavePayload](e)
+			return &AbandonedTurn{
+				AgentID: a, TurnID: e.Turn, At: e.CreatedAt, Reason: e.Reason, Ending: p.Ending,
+			}, err
 		}
 	}
 
