@@ -106,11 +106,7 @@ func (p *page) showComments(all []task.ShownComment) {
 	}
 }
 
-// commentMark begins each line of a comment in a diff. No line of a diff begins with it.
-const commentMark shown = "> "
-
-// showComment shows a comment after an indent, with the lines around it if they aren't there already. A bar
-// stands before the lines of the file, where the text of the comment has a blank.
+// showComment shows a comment after an indent, with the lines around it if they aren't there already.
 func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
 		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s",
@@ -144,7 +140,7 @@ func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 		}
 	}
 
-	p.text(indent+"    ", c.Body)
+	p.text(indent+"  "+quote, c.Body)
 }
 
 // showCommentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
@@ -182,7 +178,8 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 			}
 
 			for _, c := range at[k] {
-				p.showComment(commentMark, c, false)
+				// No line of a diff begins with this mark.
+				p.showComment(quote, c, false)
 			}
 
 			// What stays in the map has no line in the diff.
@@ -202,6 +199,6 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 	}
 
 	for _, c := range left {
-		p.showComment(commentMark, c, true)
+		p.showComment(quote, c, true)
 	}
 }

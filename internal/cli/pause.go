@@ -28,8 +28,8 @@ func (a *app) pauseCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.PauseRoomResult, error) {
 			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.where(), Reason: args[0]})
 		}, func(p *page, res engine.PauseRoomResult) {
-			p.linef("the room of %s is%s paused: %s",
-				res.Path, already(res.Already), stick.Quote(res.Paused.Reason, stick.MaxBody))
+			p.linef("the room of %s is%s paused; %s",
+				res.Path, already(res.Already), stick.Wrote(res.Paused.By, res.Paused.Reason, stick.MaxBody))
 			if res.Owner != nil {
 				p.linef("%s keeps the stick", *res.Owner)
 			}

@@ -232,8 +232,12 @@ func (p *page) text(indent shown, text string) {
 	}
 }
 
-// bar stands before each line of what isn't prose of somebody: what a program printed, and code.
-const bar shown = "| "
+// What stands before each line of a text of others where lines of ours are indented, too: quote before what
+// somebody wrote, and bar before code and what a program printed.
+const (
+	quote shown = "> "
+	bar   shown = "| "
+)
 
 // output adds what a program printed, or lists of git's, each line after a bar.
 func (p *page) output(indent shown, text string) {

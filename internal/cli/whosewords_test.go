@@ -4,6 +4,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +44,7 @@ func TestWhoseWords(t *testing.T) {
 		},
 	}
 	t.Run("play", func(t *testing.T) { play(t, testscript.Params{Files: []string{"testdata/whosewords.txtar"}}, commands) })
-	if seen < 20 {
+	if seen < 40 {
 		t.Errorf("only %d answers hold what others wrote", seen)
 	}
 }
@@ -51,7 +53,7 @@ func TestWhoseWords(t *testing.T) {
 func spokenAsOurs(answer string) string {
 	var doc any
 	isJSON := json.Unmarshal([]byte(answer), &doc) == nil
-	if harness.BreakTags(answer) != answer || testenv.HasUnseen(answer) {
+	if harness.BreakTags(answer) != answer || testenv.HasUnseen(strings.ReplaceAll(answer, "\t", "")) {
 		return answer
 	}
 	if !isJSON {
@@ -85,10 +87,91 @@ func ownLineIn(doc any) string {
 	return ""
 }
 
-// ownLine returns a line that begins where ours do and holds the text of others outside of a quotation, or "".
+// framed matches the start of a line of others: blanks and marks of ours, and perhaps a label of ours.
+var framed = regexp.MustCompile(`^([ |>+-]*)([a-z ]+: )?(.*)$`)
+
+// namesAuthor matches a line after which a frame may stand, because it says whose text the frame has.
+var namesAuthor = regexp.MustCompile(`\b(codex|claude|gemini|opencode|opus|human)\b|\bworker's command\b|\bits (worker|reviewer)\b|\bof yours\b|^Indented lines|command of a task`)
+
+// ownLine returns a line in which the text of others isn't kept apart from ours, or "". It is kept apart in a quotation, whose author stands
+// before it, or in a frame:
+//
+//   - each line of a frame begins with the same blanks and marks, and none of our lines in the answer begins with them
+//   - the last line before it that is less indented names an author
+//
+// In a diff the lines of the file begin with + or -. A line of a comment must not begin like any line of a diff.
 func ownLine(text string) string {
-	for line := range strings.Lines(text) {
-		if ours, ok := testenv.Unquoted(strings.TrimRight(line, "\n")); !strings.HasPrefix(line, "  ") && (!ok || strings.Contains(ours, obey)) {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if isUnsigned(line) {
+			return line
+		}
+		if !isTheirs(line) {
+			if _, ok := testenv.Unquoted(line); !ok && !strings.HasPrefix(line, " ") && !isOfDiff(line) {
+				return line
+			}
+			continue
+		}
+
+		mark := markOf(line)
+		if strings.HasPrefix(mark, " ") && slices.ContainsFunc(lines[:i], func(l string) bool { return strings.HasPrefix(l, "@@ ") }) {
+			return line
+		}
+		if strings.TrimRight(mark, "+-") == "" && !isOfDiff(line) {
+			return line
+		}
+		for j, other := range lines {
+			isOurs := !isTheirs(other) && strings.Trim(other, " |>") != "" && !isInFrame(lines[min(i, j):max(i, j)], mark)
+			if isOurs && strings.HasPrefix(other, mark) && !isOfDiff(line) {
+				return other + "\nbegins like\n" + line
+			}
+		}
+		if head := headOf(lines[:i], mark); !isOfDiff(line) && !namesAuthor.MatchString(head) {
+			return head + "\nnames nobody for\n" + line
+		}
+	}
+	return ""
+}
+
+// isUnsigned reports whether a line quotes a text, and not just a name, without its author before it. A refusal quotes what its reader typed.
+func isUnsigned(line string) bool {
+	before, _, isQuoted := strings.Cut(line, `"done\`)
+	if !isQuoted || strings.HasPrefix(line, "tt: ") || strings.HasPrefix(line, "hint: ") {
+		return false
+	}
+	clauses := strings.Split(before, "; ")
+	return !namesAuthor.MatchString(clauses[len(clauses)-1])
+}
+
+// isTheirs reports whether a line holds the text of others outside of a quotation.
+func isTheirs(line string) bool {
+	ours, ok := testenv.Unquoted(line)
+	return strings.HasSuffix(line, "From: tt") || strings.Contains(ours, obey) || !ok && strings.Contains(line, obey)
+}
+
+// isOfDiff reports whether a line is one of a file, in a diff.
+func isOfDiff(line string) bool { return strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") }
+
+// markOf returns the blanks and marks with which a line of a frame begins.
+func markOf(line string) string {
+	mark := framed.FindStringSubmatch(line)[1]
+	if before, _, ok := strings.Cut(mark, "|"); ok { // after the bar comes what the frame has
+		return before + "|"
+	}
+	return mark
+}
+
+// isInFrame reports whether all of these lines begin with the mark of a frame.
+func isInFrame(lines []string, mark string) bool {
+	return !slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(l, strings.TrimRight(mark, " ")) })
+}
+
+// headOf returns the last line that is less indented than a frame is, and neither code nor a field of a text in fields.
+func headOf(before []string, mark string) string {
+	for _, line := range slices.Backward(before) {
+		m := framed.FindStringSubmatch(line)
+		isField := m[1] != "" && m[2] != "" || strings.Contains(m[1], "|")
+		if len(markOf(line)) < len(mark) && !isTheirs(line) && !isField && m[0] != strings.TrimRight(m[1], " ") {
 			return line
 		}
 	}

@@ -51,7 +51,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 		p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	if t.Description != "" {
 		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
-		p.text("    ", strings.TrimSpace(t.Description))
+		p.text("  "+quote, strings.TrimSpace(t.Description))
 	}
 
 	p.showFact("worker", t.Worker)
@@ -86,7 +86,7 @@ func (p *page) showTask(t task.WorkerShowResult) {
 		}
 
 		p.showFact("because", because)
-		p.text("    ", strings.TrimSpace(t.Reason))
+		p.text("  "+quote, strings.TrimSpace(t.Reason))
 	}
 
 	p.showRuns(t)

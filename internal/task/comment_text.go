@@ -42,8 +42,8 @@ func commentsText(task string, comments []stick.Comment, most int) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// commentText writes one comment. What others wrote is indented, so that it can't look like another comment: a
-// bar stands before the lines of the file, where the text of the comment has a blank.
+// commentText writes one comment. A bar stands before the lines of the file, and the mark of a quotation before
+// those of the comment, so that neither can look like the other, or like another comment.
 func commentText(c stick.Comment) string {
 	var b strings.Builder
 	side := ""
@@ -54,10 +54,10 @@ func commentText(c stick.Comment) string {
 	fmt.Fprintf(&b, "Comment %d by %s on %s%s (commit %s):\n",
 		c.ID, stick.Name(c.Author), stick.Name(c.At()), side, shortCommit(c.From()))
 	for _, l := range c.Around {
-		b.WriteString("  | " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
+		b.WriteString("| " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
 	}
 
-	writeIndented(&b, "    ", c.Body)
+	writeQuoted(&b, c.Body)
 	return b.String()
 }
 

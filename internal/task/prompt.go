@@ -30,19 +30,19 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 	if t.Description != "" {
 		line("")
 		line("The task, as %s wrote it:", t.SpawnedBy)
-		writeIndented(&b, "  ", t.Description)
+		writeQuoted(&b, t.Description)
 	}
 
 	if t.Spec != "" {
 		line("")
 		line("Its specification, as %s gave it:", t.SpawnedBy)
-		writeIndented(&b, "  ", t.Spec)
+		writeQuoted(&b, t.Spec)
 	}
 
 	if t.Reason != "" && t.State != stick.TaskFailed {
 		line("")
 		line("The task came back to you (%s); %s wrote:", stick.Words(t.Cause), stick.Reasoner(t.Cause))
-		writeIndented(&b, "  ", t.Reason)
+		writeQuoted(&b, t.Reason)
 	}
 
 	// The last request is above, as the reason; those before it still hold.
@@ -51,7 +51,7 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 		line("Before that, reviewers asked for these changes:")
 		for _, r := range earlier {
 			line("- %s, in attempt %d, of commit %s:", r.Reviewer, r.Attempt, shortCommit(r.Head))
-			writeIndented(&b, "  ", clipText(r.Body))
+			writeQuoted(&b, clipText(r.Body))
 		}
 	}
 
@@ -110,10 +110,10 @@ func clipText(s string) string {
 	return strings.ToValidUTF8(s[:longestRequest], "") + "…"
 }
 
-// writeIndented writes a text with every line after an indent.
-func writeIndented(b *strings.Builder, indent, text string) {
+// writeQuoted writes a text of others, with a mark before each line that no line of ours begins with.
+func writeQuoted(b *strings.Builder, text string) {
 	for l := range strings.Lines(strings.Trim(stick.Block(text), "\n")) {
-		fmt.Fprintf(b, "%s%s\n", indent, strings.TrimRight(l, "\n"))
+		fmt.Fprintln(b, strings.TrimRight("> "+strings.TrimRight(l, "\n"), " "))
 	}
 }
 
