@@ -84,8 +84,8 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	s.Check(len(box) == 1, "%d messages", len(box))
 	s.Check(box[0].Subject == "Changes requested: one, with 2 comments", "the subject is %q", box[0].Subject)
 	for _, want := range []string{
-		"Comment 1 by codex:b on a.go:20 (commit ", "\n|     17   line 17\n", "\n| >   20 + twenty\n", "\n|     23   line 23\n> why not 20?\n",
-		"Comment 2 by codex:b on a.go:19-20, before the change (commit ", "\n| >   19   line 19\n| >   20 - line 20\n", "\n> 20 was right",
+		"Comment 1 by " + string(bob.ID) + " on a.go:20 (commit ", "\n|     17   line 17\n", "\n| >   20 + twenty\n", "\n|     23   line 23\n> why not 20?\n",
+		"Comment 2 by " + string(bob.ID) + " on a.go:19-20, before the change (commit ", "\n| >   19   line 19\n| >   20 - line 20\n", "\n> 20 was right",
 	} {
 		s.Check(strings.Contains(box[0].Body, want), "the message lacks %q:\n%s", want, box[0].Body)
 		s.Check(strings.Contains(work.WorkerContext(task.WorkerContextParams{}).OK().Prompt, want), "the prompt lacks %q", want)
@@ -141,7 +141,7 @@ func TestAThousandComments(t *testing.T) {
 		return r.Comments == stick.MaxComments && r.MessageID != 0
 	})
 	body := work.Inbox().Messages[0].Body
-	s.Check(strings.HasPrefix(body, "see there\n\nComment 1 by codex:b on a.go:1 ") && strings.Contains(body, "comments more: tt task show one\n"), "the message is\n%s", body)
+	s.Check(strings.HasPrefix(body, "see there\n\nComment 1 by "+string(bob.ID)+" on a.go:1 ") && strings.Contains(body, "comments more: tt task show one\n"), "the message is\n%s", body)
 	prompt := work.WorkerContext(task.WorkerContextParams{}).OK().Prompt
 	s.Check(len(prompt) < 40<<10 && strings.Contains(prompt, "comments more: tt task show one"), "the prompt has %d bytes", len(prompt))
 	shown := bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK().Comments
