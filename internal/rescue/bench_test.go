@@ -174,7 +174,7 @@ func BenchmarkManySnapshots(b *testing.B) {
 
 // bytes counts the bytes of the store's files, in whole blocks.
 func (s *scratch) bytes() (n int64) {
-	err := filepath.WalkDir(s.store.root(), func(_ string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(s.store.Root(), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -74,7 +74,7 @@ func (r *repository) writeCache(tree workspace.Checkout, c *cache) {
 	}
 
 	// The file is empty now. A process that ends here leaves none that decodeCache takes for one.
-	r.store.kill("cache")
+	r.kill("cache")
 	_, err = f.Write(encodeCache(c))
 	if cerr := f.Close(); err != nil || cerr != nil {
 		os.Remove(path)

@@ -250,7 +250,7 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 
 	// Nobody is writing these either.
 	isTemp := func(name string) bool { return strings.HasPrefix(name, tempPrefix) }
-	r.store.sweepLeftovers(r.pathTo(stateName), now, isTemp)
+	sweepLeftovers(r.pathTo(stateName), now, isTemp)
 }
 
 // UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching

@@ -106,11 +106,11 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 	}
 
 	// It gets its name when it is whole: who reads meanwhile sees the last log, or this one.
-	r.store.kill("commit log written")
+	r.kill("commit log written")
 	if err := os.Rename(f.Name(), r.commitLogPath()); err != nil {
 		return unwritable(r.commitLogPath(), err)
 	}
-	r.store.kill("commit log")
+	r.kill("commit log")
 	return nil
 }
 
@@ -195,7 +195,7 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 	if err := os.Rename(temp, filepath.Join(all, id)); err != nil {
 		return unwritable(all, err)
 	}
-	r.store.kill("commit refs")
+	r.kill("commit refs")
 	return nil
 }
 

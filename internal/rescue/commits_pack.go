@@ -109,10 +109,10 @@ func (k *commitKeeper) settlePack(ctx context.Context, id, pack string) error {
 	if err := os.Rename(pack, base+packSuffix); err != nil {
 		return unwritable(base+packSuffix, err)
 	}
-	k.repo.store.kill("commit pack")
+	k.repo.kill("commit pack")
 	if err := os.Rename(index, base+indexSuffix); err != nil {
 		return unwritable(base+indexSuffix, err)
 	}
-	k.repo.store.kill("commit index")
+	k.repo.kill("commit index")
 	return nil
 }

@@ -91,7 +91,7 @@ func (s *scratch) leftovers() (left []string) {
 		needed[stateName+"/"+f.checkout], needed[stateName+"/"+f.checkout+lockSuffix] = true, true
 	}
 	needed[makingLock], needed[prunedName] = true, true
-	for name := range snapshot(s.t, s.store.root()) {
+	for name := range snapshot(s.t, s.store.Root()) {
 		if rel, ok := strings.CutPrefix(filepath.ToSlash(name), filepath.Base(r.path)+"/"); !ok || !needed[rel] {
 			left = append(left, name)
 		}
@@ -174,7 +174,7 @@ func TestWhatAKilledRescueHasLeftGoes(t *testing.T) {
 	}
 	old := time.Now().Add(-crashAge - time.Minute)
 	for _, name := range left {
-		if err := os.Chtimes(filepath.Join(s.store.root(), name), old, old); err != nil {
+		if err := os.Chtimes(filepath.Join(s.store.Root(), name), old, old); err != nil {
 			t.Fatal(err)
 		}
 	}

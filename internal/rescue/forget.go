@@ -225,7 +225,7 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had 
 		return false, err
 	}
 
-	r.store.kill("rewrote pack")
+	r.kill("rewrote pack")
 	g.markSwept(r.packBase(f.form, f.id))
 	return true, r.moveRef(f, commit)
 }
@@ -272,7 +272,7 @@ func withoutPath(st state, path string) (without state, gone []string) {
 }
 
 // moveRef gives a rescue another commit.
-func (r *repository) moveRef(f ref, commit string) error {
+func (r *bareRepository) moveRef(f ref, commit string) error {
 	path := r.refPath(f)
 	file, err := plainfile.Temp(filepath.Dir(path), tempPrefix)
 	if err != nil {

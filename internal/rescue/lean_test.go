@@ -96,12 +96,12 @@ func TestSnapshot_Same(t *testing.T) {
 	s.write("a.txt", "changed\n")
 	s.write("new", "new\n")
 	first := s.snapshot()
-	before := snapshot(t, s.store.root(), stateName)
+	before := snapshot(t, s.store.Root(), stateName)
 
 	if again := s.snapshot(); !again.Same || again.ID != first.ID || again.Files != 2 || again.Bytes != first.Bytes {
 		t.Errorf("%+v after %+v", again, first)
 	}
-	compare(t, "the store", before, snapshot(t, s.store.root(), stateName), nil)
+	compare(t, "the store", before, snapshot(t, s.store.Root(), stateName), nil)
 	s.settle()
 	s.snapshot()
 	if n := s.reads(func() { s.snapshot() }); n != 0 {

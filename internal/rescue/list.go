@@ -159,11 +159,11 @@ type Sum struct {
 // Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't
 // lie where they should, and as [Store.List] does.
 func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
-	if _, err := os.Lstat(s.root()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(s.root().path); errors.Is(err, fs.ErrNotExist) {
 		return sum, nil
 	}
 
-	if err := checkFolder(s.root()); err != nil {
+	if err := checkFolder(s.root().path); err != nil {
 		return sum, err
 	}
 

@@ -43,12 +43,12 @@ func isDamage(err error) bool {
 }
 
 // findRescue looks for a rescue in all repositories.
-func (s *Store) findRescue(id string) (*repository, ref, error) {
+func (d rootFolder) findRescue(id string) (*bareRepository, ref, error) {
 	if _, ok := timeOf(id); !ok {
 		return nil, ref{}, errNoRescue(id)
 	}
 
-	all, err := s.listRepositories()
+	all, err := d.listRepositories()
 	if err != nil {
 		return nil, ref{}, err
 	}

@@ -54,19 +54,19 @@ func (s *Store) pruneRepositories(ctx context.Context, first *repository, keep s
 		}
 	}
 
-	s.sweepLeftovers(s.root(), now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
+	sweepLeftovers(s.root().path, now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
 }
 
 // listRepositories lists those that are there. What is in them may be damaged.
-func (s *Store) listRepositories() ([]*repository, error) {
-	all, err := listNames(s.root())
+func (d rootFolder) listRepositories() ([]*bareRepository, error) {
+	all, err := listNames(d.path)
 	if err != nil {
 		return nil, err
 	}
 
-	var found []*repository
+	var found []*bareRepository
 	for _, name := range all {
-		r := &repository{s, filepath.Join(s.root(), name)}
+		r := &bareRepository{d, filepath.Join(d.path, name)}
 		if strings.HasSuffix(name, ".git") && checkFolder(r.path) == nil {
 			found = append(found, r)
 		}
@@ -104,7 +104,7 @@ func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Ti
 	}
 
 	// A crash leaves packs without a ref, and files that never got their name.
-	r.store.sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
+	sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
 		id, ours := strings.CutPrefix(name, packPrefix)
 		_, isID := timeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
 		return strings.HasPrefix(name, tempPrefix) || ours && isID && !held[id[:idLen]]
@@ -113,12 +113,12 @@ func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Ti
 	isLock := func(name string) bool { return strings.HasSuffix(name, lockSuffix) }
 	folders, _ := listNames(r.pathTo(refsName))
 	for _, folder := range folders {
-		r.store.sweepLeftovers(r.pathTo(refsName+"/"+folder), now, isLock)
+		sweepLeftovers(r.pathTo(refsName+"/"+folder), now, isLock)
 	}
 }
 
 // rescueBytes returns how much a rescue takes on disk by itself, in bytes.
-func (r *repository) rescueBytes(f ref) (n int64) {
+func (r *bareRepository) rescueBytes(f ref) (n int64) {
 	for _, suffix := range []string{packSuffix, indexSuffix} {
 		if info, err := os.Lstat(r.packBase(f.form, f.id) + suffix); err == nil {
 			n += info.Size()
@@ -128,28 +128,28 @@ func (r *repository) rescueBytes(f ref) (n int64) {
 }
 
 // dropRescue removes a rescue: first what makes it visible.
-func (r *repository) dropRescue(f ref) {
+func (r *bareRepository) dropRescue(f ref) {
 	if os.Remove(r.refPath(f)) != nil {
 		return
 	}
-	r.store.kill("dropped ref")
+	r.kill("dropped ref")
 	r.dropPack(f)
 }
 
 // dropPack removes the pack of a rescue that is gone.
-func (r *repository) dropPack(f ref) {
+func (r *bareRepository) dropPack(f ref) {
 	base := r.packBase(f.form, f.id)
 
 	// The index goes first: without it, the pack is none for git.
 	os.Remove(base + indexSuffix)
-	r.store.kill("dropped index")
+	r.kill("dropped index")
 	os.Remove(base + packSuffix)
 	os.Remove(base + keepSuffix)
 }
 
 // sweepLeftovers removes what a crash has left in a directory: the chosen names, if they are older than
 // anybody's work on them.
-func (s *Store) sweepLeftovers(dir string, now stick.Time, chosen func(name string) bool) {
+func sweepLeftovers(dir string, now stick.Time, chosen func(name string) bool) {
 	all, _ := listNames(dir)
 	for _, name := range all {
 		path := filepath.Join(dir, name)

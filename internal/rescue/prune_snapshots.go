@@ -51,7 +51,7 @@ func (r *repository) isNew(now stick.Time) bool {
 }
 
 // hasPassed reports whether a time has passed since the one that a file notes. Without it, it has.
-func (r *repository) hasPassed(name string, d time.Duration, now stick.Time) bool {
+func (r *bareRepository) hasPassed(name string, d time.Duration, now stick.Time) bool {
 	b, err := plainfile.Read(r.pathTo(name))
 	if err != nil {
 		return true
@@ -63,7 +63,7 @@ func (r *repository) hasPassed(name string, d time.Duration, now stick.Time) boo
 }
 
 // noteTime notes a time in a file.
-func (r *repository) noteTime(name string, now stick.Time) {
+func (r *bareRepository) noteTime(name string, now stick.Time) {
 	f, err := plainfile.Open(r.pathTo(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err == nil {
 		// A failure is no harm: without the file, the time has passed.
@@ -182,7 +182,7 @@ func (t thinning) keepsSnapshot(f ref) bool {
 
 // packsNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no
 // other.
-func (r *repository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
+func (r *bareRepository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
 	if !f.form.lean {
 		return []string{f.id}, nil
 	}
@@ -254,7 +254,7 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 
 		// If a ref stays, so does its pack: see dropPacks.
 		_ = os.Remove(r.refPath(f))
-		r.store.kill("dropped snapshot")
+		r.kill("dropped snapshot")
 	}
 
 	return true
@@ -283,7 +283,7 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 		held[f.id] = true
 	}
 
-	r.store.sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
+	sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
 		id, ours := strings.CutPrefix(name, leanForm.prefix)
 		id, _, _ = strings.Cut(id, ".")
 		_, isID := timeOf(id)
@@ -293,12 +293,12 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 	isLock := func(name string) bool { return strings.HasSuffix(name, lockSuffix) }
 	checkouts, _ := listNames(r.pathTo(leanForm.refs))
 	for _, c := range checkouts {
-		r.store.sweepLeftovers(r.pathTo(leanForm.refs+"/"+c), now, isLock)
+		sweepLeftovers(r.pathTo(leanForm.refs+"/"+c), now, isLock)
 	}
 }
 
 // isMarked reports whether a rescue stays until its mark is removed.
-func (r *repository) isMarked(f ref) bool {
+func (r *bareRepository) isMarked(f ref) bool {
 	_, err := os.Lstat(r.packBase(f.form, f.id) + keepSuffix)
 	return err == nil
 }

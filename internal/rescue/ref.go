@@ -23,7 +23,7 @@ const noCommit = "0000000000000000000000000000000000000000"
 
 // listRefs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each
 // form and checkout they are sorted by id.
-func (r *repository) listRefs(checkout string, in ...form) (all []ref, err error) {
+func (r *bareRepository) listRefs(checkout string, in ...form) (all []ref, err error) {
 	if len(in) == 0 {
 		in = forms
 	}
@@ -52,12 +52,12 @@ func (r *repository) listRefs(checkout string, in ...form) (all []ref, err error
 	return all, nil
 }
 
-func (r *repository) refPath(f ref) string {
+func (r *bareRepository) refPath(f ref) string {
 	return r.pathTo(f.form.refs + "/" + f.checkout + "/" + f.id)
 }
 
 // readCommit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
-func (r *repository) readCommit(f ref) (commit string, ok bool) {
+func (r *bareRepository) readCommit(f ref) (commit string, ok bool) {
 	b, err := plainfile.Read(r.refPath(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return noCommit, false
@@ -71,7 +71,7 @@ func (r *repository) readCommit(f ref) (commit string, ok bool) {
 }
 
 // isHeld reports whether a rescue is still there.
-func (r *repository) isHeld(f ref) bool {
+func (r *bareRepository) isHeld(f ref) bool {
 	_, err := os.Lstat(r.refPath(f))
 	return err == nil
 }
@@ -95,7 +95,7 @@ func listNames(dir string) ([]string, error) {
 }
 
 // lastWithTree returns the newest whole rescue of a checkout, if its state has this tree.
-func (r *repository) lastWithTree(ctx context.Context, checkout, tree string) (id string, ok bool) {
+func (r *bareRepository) lastWithTree(ctx context.Context, checkout, tree string) (id string, ok bool) {
 	all, err := r.listRefs(checkout, wholeForm)
 	if err != nil || len(all) == 0 {
 		return "", false

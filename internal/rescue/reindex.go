@@ -221,7 +221,7 @@ func (w *restorer) writeIndex(ctx context.Context, entries []entry) error {
 // addIntended adds entries without content, as git add -N does. Git takes their mode from the working tree,
 // where the file may have changed or be gone. So it gets a tree with empty files of the right modes.
 func (w *restorer) addIntended(ctx context.Context, entries []entry) error {
-	top, err := os.MkdirTemp(w.store.root(), newPrefix)
+	top, err := os.MkdirTemp(w.store.Root(), newPrefix)
 	if err != nil {
 		return err
 	}

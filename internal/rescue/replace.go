@@ -15,7 +15,7 @@ import (
 // replacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is
 // removed. Both files get their names after both are written; what is interrupted between, finishReplacing
 // finishes, and openPack reads.
-func (r *repository) replacePack(
+func (r *bareRepository) replacePack(
 	ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error,
 ) error {
 	w := r.beginWriting(in)
@@ -90,7 +90,7 @@ func (w *rescueWriter) replaceFiles(base string) error {
 		os.Remove(f.Name())
 		return fmt.Errorf("write a rescue: %w", err)
 	}
-	w.repo.store.kill("new index")
+	w.repo.kill("new index")
 
 	err = errors.Join(w.pack.file.Sync(), w.pack.file.Close())
 	if err == nil {
@@ -101,12 +101,12 @@ func (w *rescueWriter) replaceFiles(base string) error {
 	}
 
 	w.done = true
-	w.repo.store.kill("new pack")
+	w.repo.kill("new pack")
 	return w.repo.finishReplace(base)
 }
 
 // finishReplacing finishes what an interrupted replacePack has left.
-func (r *repository) finishReplacing() {
+func (r *bareRepository) finishReplacing() {
 	all, _ := listNames(r.pathTo(packsName))
 	for _, name := range all {
 		if name, ok := strings.CutSuffix(name, indexSuffix+replaceSuffix); ok {
@@ -116,7 +116,7 @@ func (r *repository) finishReplacing() {
 	}
 }
 
-func (r *repository) finishReplace(base string) error {
+func (r *bareRepository) finishReplace(base string) error {
 	pack, index := base+packSuffix, base+indexSuffix
 	switch _, err := os.Lstat(pack + replaceSuffix); {
 	case err == nil:
@@ -124,7 +124,7 @@ func (r *repository) finishReplace(base string) error {
 		if err := os.Rename(pack+replaceSuffix, pack); err != nil {
 			return err
 		}
-		r.store.kill("replaced pack")
+		r.kill("replaced pack")
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

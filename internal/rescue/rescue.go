@@ -17,6 +17,7 @@
 package rescue
 
 import (
+	"context"
 	"path"
 	"path/filepath"
 	"slices"
@@ -81,7 +82,47 @@ func (l Limits) Longest() time.Duration { return l.Time + l.Time/10 + l.Prune }
 func New(dir string, g git.Client) *Store { return &Store{Dir: dir, Git: g, Limits: Defaults} }
 
 // Root is the directory in which all rescues lie. It may not exist.
-func (s *Store) Root() string { return s.root() }
+func (s *Store) Root() string { return s.root().path }
+
+func (s *Store) root() rootFolder {
+	return rootFolder{path: filepath.Join(s.Dir, rootName), git: s.Git, passed: s.Kill}
+}
+
+// repository is a bare repository of a store.
+type repository struct {
+	*bareRepository
+	store *Store
+}
+
+// repositoryOf is [rootFolder.repositoryOf].
+func (s *Store) repositoryOf(common string) *repository {
+	return &repository{s.root().repositoryOf(common), s}
+}
+
+// prepareRepository is [rootFolder.prepareRepository].
+func (s *Store) prepareRepository(ctx context.Context, common string) (*repository, error) {
+	r, err := s.root().prepareRepository(ctx, common)
+	if err != nil {
+		return nil, err
+	}
+	return &repository{r, s}, nil
+}
+
+// listRepositories is [rootFolder.listRepositories].
+func (s *Store) listRepositories() ([]*repository, error) {
+	found, err := s.root().listRepositories()
+	all := make([]*repository, len(found))
+	for i, r := range found {
+		all[i] = &repository{r, s}
+	}
+	return all, err
+}
+
+// findRescue is [rootFolder.findRescue].
+func (s *Store) findRescue(id string) (*repository, ref, error) {
+	r, f, err := s.root().findRescue(id)
+	return &repository{r, s}, f, err
+}
 
 // now is the present time, by the clock that file systems write.
 func (s *Store) now() time.Time {

@@ -298,7 +298,7 @@ func TestAStoreBehindALink(t *testing.T) {
 			s.write("a.txt", "changed\n")
 			s.take()
 			r := s.store.repositoryOf(s.tree.Common)
-			at := map[string]string{"": s.store.root(), "repository": r.path, "checkout": r.pathTo(refsName + "/" + checkoutName(s.tree))}[name]
+			at := map[string]string{"": s.store.Root(), "repository": r.path, "checkout": r.pathTo(refsName + "/" + checkoutName(s.tree))}[name]
 			if at == "" {
 				at = r.pathTo(name)
 			}

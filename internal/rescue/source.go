@@ -13,13 +13,13 @@ import (
 // source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a
 // whole one, git reads it: somebody may have had git pack it again.
 type source struct {
-	repo  *repository
+	repo  *bareRepository
 	ref   ref
 	needs []string // the ids of the snapshots whose packs it needs
 	packs map[string]*packFile
 }
 
-func (r *repository) newSource(f ref) *source {
+func (r *bareRepository) newSource(f ref) *source {
 	return &source{repo: r, ref: f, packs: map[string]*packFile{}}
 }
 

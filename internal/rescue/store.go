@@ -16,12 +16,27 @@ import (
 	"talkingstick/stick"
 )
 
-// repository is the bare repository that holds the rescues of one repository of the user. Everything in it is
+// rootFolder is the directory in which all bare repositories lie. It may not exist.
+type rootFolder struct {
+	path string
+	git  git.Client
+	// passed is called at named points, for tests that end the process there. It may be nil.
+	passed func(point string)
+}
+
+// bareRepository is the bare repository that holds the rescues of one repository of the user. Everything in it is
 // written first under a name that nobody reads, and then gets its own: the pack, its index, and last the ref.
 // So two rescues at the same time don't meet, and what is seen is whole.
-type repository struct {
-	store *Store
-	path  string
+type bareRepository struct {
+	root rootFolder
+	path string
+}
+
+// kill says that a point was passed.
+func (r *bareRepository) kill(point string) {
+	if r.root.passed != nil {
+		r.root.passed(point)
+	}
 }
 
 const (
@@ -82,11 +97,9 @@ const bareConfig = `[core]
 	auto = false
 `
 
-func (s *Store) root() string { return filepath.Join(s.Dir, rootName) }
-
 // repositoryOf returns the one for the user's repository with a common git directory. It may not exist.
-func (s *Store) repositoryOf(common string) *repository {
-	return &repository{s, filepath.Join(s.root(), shortSum(common, 16)+".git")}
+func (d rootFolder) repositoryOf(common string) *bareRepository {
+	return &bareRepository{d, filepath.Join(d.path, shortSum(common, 16)+".git")}
 }
 
 // checkoutName names a checkout among those of its repository.
@@ -97,23 +110,23 @@ func shortSum(text string, n int) string {
 	return hex.EncodeToString(sum[:n])
 }
 
-func (r *repository) pathTo(name string) string {
+func (r *bareRepository) pathTo(name string) string {
 	return filepath.Join(r.path, filepath.FromSlash(name))
 }
 
-func (r *repository) ownGit() git.Isolated { return r.store.Git.IsolateOwn(r.path) }
+func (r *bareRepository) ownGit() git.Isolated { return r.root.git.IsolateOwn(r.path) }
 
 // prepareRepository returns the repository for the user's repository with a common git directory, and makes
 // it if it doesn't exist.
-func (s *Store) prepareRepository(ctx context.Context, common string) (*repository, error) {
-	if err := plainfile.MkdirAll(s.root()); err != nil {
-		return nil, unwritable(s.root(), err)
+func (d rootFolder) prepareRepository(ctx context.Context, common string) (*bareRepository, error) {
+	if err := plainfile.MkdirAll(d.path); err != nil {
+		return nil, unwritable(d.path, err)
 	}
-	if err := checkFolder(s.root()); err != nil {
+	if err := checkFolder(d.path); err != nil {
 		return nil, err
 	}
 
-	r := s.repositoryOf(common)
+	r := d.repositoryOf(common)
 	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
 		if err := r.makeRepository(ctx, common); err != nil {
 			return nil, unwritable(r.path, err)
@@ -125,7 +138,7 @@ func (s *Store) prepareRepository(ctx context.Context, common string) (*reposito
 
 // checkFolders fails if the repository isn't made of directories of its own: a link would lead what is
 // written elsewhere.
-func (r *repository) checkFolders() error {
+func (r *bareRepository) checkFolders() error {
 	for _, name := range []string{"", "objects", packsName, "refs", refsName} {
 		if err := checkFolder(r.pathTo(name)); err != nil {
 			return err
@@ -160,8 +173,8 @@ func unwritable(path string, err error) error {
 }
 
 // makeRepository makes the repository under another name, and then gives it its own.
-func (r *repository) makeRepository(ctx context.Context, common string) error {
-	temp, err := os.MkdirTemp(r.store.root(), newPrefix)
+func (r *bareRepository) makeRepository(ctx context.Context, common string) error {
+	temp, err := os.MkdirTemp(r.root.path, newPrefix)
 	if err != nil {
 		return err
 	}
@@ -193,7 +206,7 @@ func (r *repository) makeRepository(ctx context.Context, common string) error {
 	}
 
 	// Somebody else may make it at the same moment: the first one stays.
-	r.store.kill("repository")
+	r.kill("repository")
 	err = os.Rename(temp, r.path)
 	if _, lerr := os.Lstat(r.pathTo("HEAD")); lerr == nil {
 		return nil
@@ -203,14 +216,14 @@ func (r *repository) makeRepository(ctx context.Context, common string) error {
 
 // rescueWriter writes one rescue.
 type rescueWriter struct {
-	repo *repository
+	repo *bareRepository
 	form form
 	pack *pack
 	done bool // the pack has its name
 }
 
 // beginWriting begins a rescue. Nothing is made before its first object is added.
-func (r *repository) beginWriting(f form) *rescueWriter {
+func (r *bareRepository) beginWriting(f form) *rescueWriter {
 	return &rescueWriter{repo: r, form: f, pack: newPack(f.lean, func() (*os.File, error) {
 		file, err := plainfile.Temp(r.pathTo(packsName), tempPrefix)
 		if err != nil {
@@ -244,7 +257,7 @@ func (w *rescueWriter) completeRescue(ctx context.Context, checkout, tree string
 		return "", unwritable(refs, err)
 	}
 	defer lock.Close()
-	w.repo.store.kill("claimed")
+	w.repo.kill("claimed")
 
 	m.ID = id
 	if err := w.writeFiles(ctx, lock, tree, m); err != nil {
@@ -257,7 +270,7 @@ func (w *rescueWriter) completeRescue(ctx context.Context, checkout, tree string
 		return "", fmt.Errorf("write a rescue: %w", err)
 	}
 
-	w.repo.store.kill("ref")
+	w.repo.kill("ref")
 	w.syncFolder(ctx, refs)
 	return id, nil
 }
@@ -308,7 +321,7 @@ func (w *rescueWriter) claimID(checkout string, at stick.Time, tree string) (id 
 }
 
 // hasID reports whether there is a rescue of a checkout, or a pack, with an id.
-func (r *repository) hasID(checkout, id string) bool {
+func (r *bareRepository) hasID(checkout, id string) bool {
 	for _, f := range forms {
 		for _, path := range []string{r.pathTo(f.refs + "/" + checkout + "/" + id), r.packBase(f, id) + packSuffix} {
 			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -320,7 +333,7 @@ func (r *repository) hasID(checkout, id string) bool {
 }
 
 // packBase is the name of the pack of a rescue, without its suffix.
-func (r *repository) packBase(f form, id string) string {
+func (r *bareRepository) packBase(f form, id string) string {
 	return filepath.Join(r.pathTo(packsName), f.prefix+id)
 }
 
@@ -342,7 +355,7 @@ func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree strin
 		return err
 	}
 	w.done = true
-	w.repo.store.kill("pack")
+	w.repo.kill("pack")
 
 	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
 	if err != nil {
@@ -358,7 +371,7 @@ func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree strin
 		return err
 	}
 
-	w.repo.store.kill("index")
+	w.repo.kill("index")
 	w.syncFolder(ctx, w.repo.pathTo(packsName))
 
 	// The lock file becomes the ref when it gets its name.

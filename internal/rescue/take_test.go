@@ -217,7 +217,7 @@ func TestNothingIsRescuedOfACleanTree(t *testing.T) {
 	if got := s.take(); !got.Nothing || got.ID != "" {
 		t.Errorf("%+v", got)
 	}
-	if _, err := os.Lstat(s.store.root()); err == nil {
+	if _, err := os.Lstat(s.store.Root()); err == nil {
 		t.Error("a store was made for nothing")
 	}
 }
