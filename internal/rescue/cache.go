@@ -36,16 +36,8 @@ type seenStamp struct {
 	at int64 // in nanoseconds since 1970
 }
 
-// heldObject is where an object lies.
-type heldObject struct {
-	pack string // the id of the snapshot whose pack has it
-	size int64  // of its bytes
-}
-
-const (
-	stateName    = "state" // of the directory of caches, in a repository
-	cacheVersion = "tt state 1\n"
-)
+// cacheVersion begins each file of a cache.
+const cacheVersion = "tt state 1\n"
 
 func (r *repository) cachePath(checkout string) string { return r.pathTo(stateName + "/" + checkout) }
 

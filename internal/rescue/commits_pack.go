@@ -86,8 +86,8 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 }
 
 // settlePack has git check a pack and make its index, and gives both their names.
-func (k *commitKeeper) settlePack(ctx context.Context, id, pack string) error {
-	index := strings.TrimSuffix(pack, packSuffix) + indexSuffix
+func (k *commitKeeper) settlePack(ctx context.Context, id, path string) error {
+	index := strings.TrimSuffix(path, packSuffix) + indexSuffix
 
 	// This removes nothing once the file has its name.
 	defer os.Remove(index)
@@ -95,7 +95,7 @@ func (k *commitKeeper) settlePack(ctx context.Context, id, pack string) error {
 	// Without a reverse index it is two files, as all packs of ours are.
 	own := k.repo.ownGit().WithEnv("GIT_CONFIG_COUNT=1",
 		"GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
-	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, pack); err != nil {
+	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, path); err != nil {
 		return err
 	}
 
@@ -106,7 +106,7 @@ func (k *commitKeeper) settlePack(ctx context.Context, id, pack string) error {
 	base := k.repo.commitBase(id)
 
 	// The index gets its name last: without it, a pack is none for git.
-	if err := os.Rename(pack, base+packSuffix); err != nil {
+	if err := os.Rename(path, base+packSuffix); err != nil {
 		return unwritable(base+packSuffix, err)
 	}
 	k.repo.kill("commit pack")

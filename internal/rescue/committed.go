@@ -43,7 +43,7 @@ func (s *Store) Uncommitted(
 	then := files.readFiles(ctx, commit, pathsOf(differing))
 	for _, c := range differing {
 		if was := then[c.Path]; was.mode != "" {
-			found[c.Path] = was.fileVersion().Sum != c.Old.Blob
+			found[c.Path] = fileVersionOf(was).Sum != c.Old.Blob
 		}
 	}
 

@@ -257,3 +257,5 @@ func (f *folders) listFolder(path string, most int) (names []string, err error) 
 	slices.Sort(names)
 	return names, nil
 }
+
+func isSameContent(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }

@@ -3,14 +3,12 @@ package rescue
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
@@ -271,28 +269,6 @@ func withoutPath(st state, path string) (without state, gone []string) {
 	return without, gone
 }
 
-// moveRef gives a rescue another commit.
-func (r *bareRepository) moveRef(f ref, commit string) error {
-	path := r.refPath(f)
-	file, err := plainfile.Temp(filepath.Dir(path), tempPrefix)
-	if err != nil {
-		return unwritable(path, err)
-	}
-
-	_, err = file.WriteString(commit + "\n")
-	err = errors.Join(err, file.Sync(), file.Close())
-
-	// The ref has the old commit or the new one at any moment.
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		os.Remove(file.Name())
-		return fmt.Errorf("write a rescue: %w", err)
-	}
-	return nil
-}
-
 // removeUnreached removes from the packs that were named, and from those with bytes that go, what no rescue
 // reaches.
 func (g *forgetter) removeUnreached(ctx context.Context) error {
@@ -386,55 +362,4 @@ func (r *repository) listReached(ctx context.Context) (objects, packs map[string
 		}
 	}
 	return objects, packs, nil
-}
-
-// addReached adds the names of the objects of a rescue.
-func (s *source) addReached(ctx context.Context, all map[string]bool) error {
-	commit, _ := s.repo.readCommit(s.ref)
-	o, err := s.readObject(commit)
-	if err != nil {
-		return err
-	}
-
-	m, tree, err := parseCommit(o)
-	if err != nil {
-		return err
-	}
-
-	s.needs = m.Needs
-	all[commit] = true
-	return s.addReachedTree(ctx, tree, all)
-}
-
-func (s *source) addReachedTree(ctx context.Context, name string, all map[string]bool) error {
-	if all[name] {
-		return nil
-	}
-
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-
-	o, err := s.readObject(name)
-	if err != nil {
-		return err
-	}
-	lines, err := parseTree(o.data)
-	if err != nil {
-		return err
-	}
-
-	for _, l := range lines {
-		if l.mode != modeTree {
-			all[l.object] = true
-			continue
-		}
-		if err := s.addReachedTree(ctx, l.object, all); err != nil {
-			return err
-		}
-	}
-
-	// A tree counts when everything below it does.
-	all[name] = true
-	return nil
 }

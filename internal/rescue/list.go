@@ -1,7 +1,6 @@
 package rescue
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -310,14 +309,6 @@ func (r *repository) readWholeManifests(ctx context.Context, refs ...ref) (all [
 	return all, left, nil
 }
 
-func parseManifest(commit object) (Manifest, error) {
-	_, message, ok := bytes.Cut(commit.data, []byte("\n\n"))
-	if commit.kind != "commit" || !ok {
-		return Manifest{}, errObject
-	}
-	return decodeManifest(message)
-}
-
 // Show returns one rescue. It fails with [stick.CodeNotFound] if there is none with this id, and with
 // [stick.CodeGitFailed] if it is damaged.
 func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
@@ -377,9 +368,4 @@ func (r *repository) asDamage(f ref, err error) error {
 		Hintf("only a backup of %s brings it back; see the others: %s", path, stick.Cmd("tt rescue list --all"))
 	e.Err = err
 	return e
-}
-
-func errNoRescue(id string) error {
-	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Clip(id, 40)).With("rescue", id).
-		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
 }

@@ -42,33 +42,6 @@ func isDamage(err error) bool {
 	return !isStopped && stick.CodeOf(err) != stick.CodeGitMissing
 }
 
-// findRescue looks for a rescue in all repositories.
-func (d rootFolder) findRescue(id string) (*bareRepository, ref, error) {
-	if _, ok := timeOf(id); !ok {
-		return nil, ref{}, errNoRescue(id)
-	}
-
-	all, err := d.listRepositories()
-	if err != nil {
-		return nil, ref{}, err
-	}
-
-	for _, r := range all {
-		for _, in := range forms {
-			checkouts, err := listNames(r.pathTo(in.refs))
-			if err != nil {
-				return nil, ref{}, err
-			}
-			for _, checkout := range checkouts {
-				if f := (ref{in, checkout, id}); r.isHeld(f) {
-					return r, f, nil
-				}
-			}
-		}
-	}
-	return nil, ref{}, errNoRescue(id)
-}
-
 // readBlobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
 func (l *loadedRescue) readBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
 	s := l.repo.newSource(l.ref)

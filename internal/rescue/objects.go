@@ -6,11 +6,9 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -103,69 +101,4 @@ func newHash(name string) hash.Hash {
 		return sha256.New()
 	}
 	return sha1.New()
-}
-
-func encodeState(st state) ([]byte, error) {
-	b, err := json.MarshalIndent(st, "", " ")
-	if err != nil {
-		return nil, fmt.Errorf("write the entries of a rescue: %w", err)
-	}
-	return b, nil
-}
-
-func decodeState(b []byte) (st state, err error) {
-	if err := json.Unmarshal(b, &st); err != nil {
-		return state{}, fmt.Errorf("read the entries of a rescue: %w", err)
-	}
-	return st, nil
-}
-
-// manyEntries is from how many entries on a snapshot has them in many files.
-const manyEntries = 1024
-
-// splitState divides the entries of a snapshot among files, by their paths: a change of one path changes one
-// file, and the others are those of the snapshot before. It returns the files by name.
-func splitState(st state) (map[string][]byte, error) {
-	// One digit makes 16 files, two make 256.
-	digits := 1
-	if len(st.Entries) >= manyEntries {
-		digits = 2
-	}
-
-	parts := map[string]state{}
-	for _, e := range st.Entries {
-		name := shortSum(string(e.Path), 1)[:digits]
-		p := parts[name]
-		p.Entries = append(p.Entries, e)
-		parts[name] = p
-	}
-
-	files := map[string][]byte{}
-	for name, p := range parts {
-		b, err := json.Marshal(p)
-		if err != nil {
-			return nil, fmt.Errorf("write the entries of a rescue: %w", err)
-		}
-		files[name] = b
-	}
-
-	return files, nil
-}
-
-// joinState puts together what splitState has divided.
-func joinState(head string, files []object) (state, error) {
-	st := state{Head: head, Entries: []entry{}}
-	for _, f := range files {
-		if f.kind != kindNames[kindBlob] {
-			return state{}, errObject
-		}
-		p, err := decodeState(f.data)
-		if err != nil {
-			return state{}, err
-		}
-		st.Entries = append(st.Entries, p.Entries...)
-	}
-
-	slices.SortFunc(st.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
-	return st, nil
 }

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 )
 
 // pack writes a pack of git's, version 2.
@@ -182,6 +181,9 @@ func (p *pack) finish() (index []byte, err error) {
 	return p.buildIndex(end), p.err
 }
 
+// isEmpty reports whether no object was written, and none failed to be.
+func (p *pack) isEmpty() bool { return len(p.objects) == 0 && p.err == nil }
+
 func (p *pack) buildIndex(packSum []byte) []byte {
 	slices.SortFunc(p.objects, func(a, b packedObject) int { return bytes.Compare(a.name[:], b.name[:]) })
 	out := []byte("\xfftOc\x00\x00\x00\x02")
@@ -212,57 +214,43 @@ func (p *pack) buildIndex(packSum []byte) []byte {
 	return append(out, sum[:]...)
 }
 
-// treeBuilder makes a tree of git's.
-type treeBuilder struct {
-	files   map[string]treeFile
-	folders map[string]*treeBuilder
+// heldObject is where an object lies.
+type heldObject struct {
+	pack string // the id of the snapshot whose pack has it
+	size int64  // of its bytes
 }
 
-type treeFile struct{ mode, name string } // name of the object
-
-func (d *treeBuilder) putFile(path, mode, object string) {
-	first, rest, below := strings.Cut(path, "/")
-	if !below {
-		if d.files == nil {
-			d.files = map[string]treeFile{}
+// kindOf returns the number of a kind of objects.
+func kindOf(name string) byte {
+	for kind, n := range kindNames {
+		if n == name {
+			return kind
 		}
-		d.files[first] = treeFile{mode, object}
-		return
 	}
-
-	if d.folders == nil {
-		d.folders = map[string]*treeBuilder{}
-	}
-	if d.folders[first] == nil {
-		d.folders[first] = &treeBuilder{}
-	}
-
-	d.folders[first].putFile(rest, mode, object)
+	return 0
 }
 
-// addTo writes the tree and those below it, and returns its name.
-func (d *treeBuilder) addTo(p *pack) string {
-	type line struct{ key, text string }
-	var lines []line
-
-	add := func(key, mode, name, object string) {
-		// The name comes from addObject, so it is hexadecimal.
-		raw, _ := hex.DecodeString(object)
-		lines = append(lines, line{key, mode + " " + name + "\x00" + string(raw)})
+// packsOf lists the packs in which objects lie, but for the one that is being written, the oldest first.
+func packsOf(objects map[string]heldObject) (ids []string) {
+	known := map[string]bool{ownPack: true}
+	for _, o := range objects {
+		if !known[o.pack] {
+			known[o.pack] = true
+			ids = append(ids, o.pack)
+		}
 	}
 
-	for name, f := range d.files {
-		add(name, f.mode, name, f.name)
-	}
-	for name, sub := range d.folders {
-		// Git sorts directories as if their names ended with a slash.
-		add(name+"/", modeTree, name, sub.addTo(p))
-	}
+	slices.Sort(ids)
+	return ids
+}
 
-	slices.SortFunc(lines, func(a, b line) int { return strings.Compare(a.key, b.key) })
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString(l.text)
+// ownedBy names the pack that was being written.
+func ownedBy(id string, objects map[string]heldObject) map[string]heldObject {
+	for name, o := range objects {
+		if o.pack == ownPack {
+			o.pack = id
+			objects[name] = o
+		}
 	}
-	return p.addObject(kindTree, []byte(b.String()))
+	return objects
 }

@@ -2,17 +2,11 @@ package rescue
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"talkingstick/stick"
 )
-
-// crashAge is the age at which a file that nobody owns is what a crash has left.
-const crashAge = time.Hour
 
 // Prune drops the rescues that are past their time, or more or larger than a repository may have, the oldest
 // first, and what crashes have left. [Store.Take] does the same, after its own rescue if it makes one. When
@@ -57,24 +51,6 @@ func (s *Store) pruneRepositories(ctx context.Context, first *repository, keep s
 	sweepLeftovers(s.root().path, now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
 }
 
-// listRepositories lists those that are there. What is in them may be damaged.
-func (d rootFolder) listRepositories() ([]*bareRepository, error) {
-	all, err := listNames(d.path)
-	if err != nil {
-		return nil, err
-	}
-
-	var found []*bareRepository
-	for _, name := range all {
-		r := &bareRepository{d, filepath.Join(d.path, name)}
-		if strings.HasSuffix(name, ".git") && checkFolder(r.path) == nil {
-			found = append(found, r)
-		}
-	}
-
-	return found, nil
-}
-
 // pruneRescues drops rescues of one repository. A limit of 0 is none.
 func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Time, l Limits) {
 	all, err := r.listRefs("", wholeForm)
@@ -114,47 +90,5 @@ func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Ti
 	folders, _ := listNames(r.pathTo(refsName))
 	for _, folder := range folders {
 		sweepLeftovers(r.pathTo(refsName+"/"+folder), now, isLock)
-	}
-}
-
-// rescueBytes returns how much a rescue takes on disk by itself, in bytes.
-func (r *bareRepository) rescueBytes(f ref) (n int64) {
-	for _, suffix := range []string{packSuffix, indexSuffix} {
-		if info, err := os.Lstat(r.packBase(f.form, f.id) + suffix); err == nil {
-			n += info.Size()
-		}
-	}
-	return n
-}
-
-// dropRescue removes a rescue: first what makes it visible.
-func (r *bareRepository) dropRescue(f ref) {
-	if os.Remove(r.refPath(f)) != nil {
-		return
-	}
-	r.kill("dropped ref")
-	r.dropPack(f)
-}
-
-// dropPack removes the pack of a rescue that is gone.
-func (r *bareRepository) dropPack(f ref) {
-	base := r.packBase(f.form, f.id)
-
-	// The index goes first: without it, the pack is none for git.
-	os.Remove(base + indexSuffix)
-	r.kill("dropped index")
-	os.Remove(base + packSuffix)
-	os.Remove(base + keepSuffix)
-}
-
-// sweepLeftovers removes what a crash has left in a directory: the chosen names, if they are older than
-// anybody's work on them.
-func sweepLeftovers(dir string, now stick.Time, chosen func(name string) bool) {
-	all, _ := listNames(dir)
-	for _, name := range all {
-		path := filepath.Join(dir, name)
-		if info, err := os.Lstat(path); err == nil && chosen(name) && now.Sub(stick.At(info.ModTime())) > crashAge {
-			os.RemoveAll(path)
-		}
 	}
 }

@@ -14,6 +14,11 @@ import (
 	"talkingstick/stick"
 )
 
+const (
+	prunedName  = "pruned"  // the file whose time says when snapshots were removed last
+	pruningName = "pruning" // the file whose time says when a process for that was started last
+)
+
 // pruneEvery is how often the snapshots of a repository are looked through.
 const pruneEvery = time.Hour
 
@@ -48,28 +53,6 @@ func (r *repository) isNew(now stick.Time) bool {
 	// HEAD was written once, when the repository was made.
 	info, err := os.Lstat(r.pathTo("HEAD"))
 	return err == nil && now.Sub(stick.At(info.ModTime())) < pruneEvery
-}
-
-// hasPassed reports whether a time has passed since the one that a file notes. Without it, it has.
-func (r *bareRepository) hasPassed(name string, d time.Duration, now stick.Time) bool {
-	b, err := plainfile.Read(r.pathTo(name))
-	if err != nil {
-		return true
-	}
-
-	at, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	since := now.Sub(stick.Time(at))
-	return err != nil || since >= d || since < 0
-}
-
-// noteTime notes a time in a file.
-func (r *bareRepository) noteTime(name string, now stick.Time) {
-	f, err := plainfile.Open(r.pathTo(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
-	if err == nil {
-		// A failure is no harm: without the file, the time has passed.
-		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n")
-		f.Close()
-	}
 }
 
 // pruneSnapshots drops the snapshots that aren't kept any longer, and the packs that none of the others
@@ -180,34 +163,6 @@ func (t thinning) keepsSnapshot(f ref) bool {
 	return true
 }
 
-// packsNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no
-// other.
-func (r *bareRepository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
-	if !f.form.lean {
-		return []string{f.id}, nil
-	}
-
-	// A ref that the system doesn't hand out may be that of a whole snapshot.
-	if _, err := plainfile.Read(r.refPath(f)); err != nil && isUnreadable(err) {
-		return nil, err
-	}
-
-	s := r.newSource(f)
-	defer s.close()
-	m, _, err := s.readManifest(ctx)
-	if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
-		return nil, err
-	}
-
-	return append([]string{f.id}, m.Needs...), nil
-}
-
-// isUnreadable reports whether the system didn't hand out a file that is there. What is in it may be whole.
-func isUnreadable(err error) bool {
-	_, ok := errors.AsType[*fs.PathError](err)
-	return ok && !errors.Is(err, fs.ErrNotExist)
-}
-
 // dropRefs removes the refs of the snapshots that are dropped, while nobody makes one. It reports whether it
 // could. A snapshot that was marked meanwhile stays, with what it needs, and one that was made meanwhile is
 // needed, too.
@@ -295,12 +250,6 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 	for _, c := range checkouts {
 		sweepLeftovers(r.pathTo(leanForm.refs+"/"+c), now, isLock)
 	}
-}
-
-// isMarked reports whether a rescue stays until its mark is removed.
-func (r *bareRepository) isMarked(f ref) bool {
-	_, err := os.Lstat(r.packBase(f.form, f.id) + keepSuffix)
-	return err == nil
 }
 
 // Mark has a rescue stay until [Store.Unmark], whatever its age and the size of the others: something names

@@ -178,7 +178,7 @@ func (t *rescueTaker) readWork(wanted candidate) {
 
 	// Git was told to take it for unchanged, and it is.
 	isFlagged := e.Assume || e.Skip
-	if isFlagged && !e.isStaged() && e.isAsStaged(c) {
+	if isFlagged && !e.isStaged() && isAsStaged(*e, c) {
 		delete(t.seen.entries, string(e.Path))
 		return
 	}
@@ -189,7 +189,7 @@ func (t *rescueTaker) readWork(wanted candidate) {
 }
 
 // isAsStaged reports whether a file has the bytes and the mode that the index has for it.
-func (e entry) isAsStaged(c content) bool {
+func isAsStaged(e entry, c content) bool {
 	staged := e.Index[0]
 	return staged.Mode == c.mode && staged.OID == objectName(newHash(staged.OID), "blob", c.data)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"talkingstick/internal/plainfile"
@@ -76,24 +77,6 @@ func (r *bareRepository) isHeld(f ref) bool {
 	return err == nil
 }
 
-// listNames lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
-func listNames(dir string) ([]string, error) {
-	if checkFolder(dir) != nil {
-		return nil, nil
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the rescues: %w", err)
-	}
-
-	var all []string
-	for _, e := range entries {
-		all = append(all, e.Name())
-	}
-
-	return all, nil
-}
-
 // lastWithTree returns the newest whole rescue of a checkout, if its state has this tree.
 func (r *bareRepository) lastWithTree(ctx context.Context, checkout, tree string) (id string, ok bool) {
 	all, err := r.listRefs(checkout, wholeForm)
@@ -111,4 +94,26 @@ func (r *bareRepository) lastWithTree(ctx context.Context, checkout, tree string
 	var out bytes.Buffer
 	_, err = r.ownGit().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
 	return f.id, err == nil && strings.TrimSpace(out.String()) == tree
+}
+
+// moveRef gives a rescue another commit.
+func (r *bareRepository) moveRef(f ref, commit string) error {
+	path := r.refPath(f)
+	file, err := plainfile.Temp(filepath.Dir(path), tempPrefix)
+	if err != nil {
+		return unwritable(path, err)
+	}
+
+	_, err = file.WriteString(commit + "\n")
+	err = errors.Join(err, file.Sync(), file.Close())
+
+	// The ref has the old commit or the new one at any moment.
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+		return fmt.Errorf("write a rescue: %w", err)
+	}
+	return nil
 }

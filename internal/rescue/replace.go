@@ -35,7 +35,7 @@ func (r *bareRepository) replacePack(
 		}
 	}
 
-	if len(w.pack.objects) == 0 && w.pack.err == nil {
+	if w.pack.isEmpty() {
 		return errors.Join(os.Remove(base+indexSuffix), os.Remove(base+packSuffix))
 	}
 
@@ -117,11 +117,11 @@ func (r *bareRepository) finishReplacing() {
 }
 
 func (r *bareRepository) finishReplace(base string) error {
-	pack, index := base+packSuffix, base+indexSuffix
-	switch _, err := os.Lstat(pack + replaceSuffix); {
+	packPath, index := base+packSuffix, base+indexSuffix
+	switch _, err := os.Lstat(packPath + replaceSuffix); {
 	case err == nil:
 		// The index was renamed before, so it is complete, too.
-		if err := os.Rename(pack+replaceSuffix, pack); err != nil {
+		if err := os.Rename(packPath+replaceSuffix, packPath); err != nil {
 			return err
 		}
 		r.kill("replaced pack")

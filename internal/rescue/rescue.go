@@ -84,6 +84,9 @@ func New(dir string, g git.Client) *Store { return &Store{Dir: dir, Git: g, Limi
 // Root is the directory in which all rescues lie. It may not exist.
 func (s *Store) Root() string { return s.root().path }
 
+// rootName is the name of the directory of rescues in the data directory.
+const rootName = "rescue"
+
 func (s *Store) root() rootFolder {
 	return rootFolder{path: filepath.Join(s.Dir, rootName), git: s.Git, passed: s.Kill}
 }
@@ -156,23 +159,6 @@ type Request struct {
 	At    stick.Time // when it is taken; zero means the present time
 }
 
-// Facts say how a rescue came about. They are kept as they are given.
-type Facts struct {
-	Room    string `json:"room"`                  // its id
-	Agent   string `json:"agent"`                 // who was about to change the tree
-	TurnID  int64  `json:"turn_id,omitempty"`     // the turn in which it was made
-	Cause   string `json:"cause"`                 // why it was made: command, takeover or call
-	Command string `json:"command,omitempty"`     // the command that could destroy the work
-	Prior   string `json:"prior_owner,omitempty"` // whose turn a takeover ended
-}
-
-// The causes of rescues.
-const (
-	CauseCommand  = "command"  // a command that could destroy the work
-	CauseTakeover = "takeover" // somebody else has the stick now
-	CauseCall     = "call"     // a call of an agent's tool: the rescue is a snapshot
-)
-
 // isSnapshot reports whether a snapshot is asked for. That is of the whole tree, whatever the request says.
 func (r Request) isSnapshot() bool { return r.Facts.Cause == CauseCall }
 
@@ -196,54 +182,6 @@ type Taken struct {
 type Embedded struct {
 	Path   string // relative to the top level of the checkout
 	Common string // its git directory
-}
-
-// Nested is the rescue of a repository inside another's working tree.
-type Nested struct {
-	Path string `json:"path"` // relative to the top level of the checkout
-	ID   string `json:"id"`   // of the rescue
-}
-
-// idDigits are those of ids: without l, o, i and u, which are read as others.
-const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
-
-// An id is the time in milliseconds, which takes nine digits, then four of the checksum of the state. Ids
-// sort by time.
-const (
-	idTime = 9
-	idLen  = idTime + 1 + 4
-)
-
-func newID(at stick.Time, sum string) string {
-	var b [idTime]byte
-	for i, t := idTime-1, int64(at); i >= 0; i, t = i-1, t>>5 {
-		b[i] = idDigits[t&31]
-	}
-
-	return string(b[:]) + "-" + sum[:idLen-idTime-1]
-}
-
-// IsID reports whether a text has the form of the id of a rescue, which needn't be there.
-func IsID(text string) bool {
-	_, ok := timeOf(text)
-	return ok
-}
-
-// timeOf returns when the rescue with an id was taken. ok is false if this can't be an id.
-func timeOf(id string) (at stick.Time, ok bool) {
-	if len(id) != idLen || id[idTime] != '-' || strings.Trim(id[idTime+1:], "0123456789abcdef") != "" {
-		return 0, false
-	}
-
-	for _, c := range []byte(id[:idTime]) {
-		i := strings.IndexByte(idDigits, c)
-		if i < 0 {
-			return 0, false
-		}
-		at = at<<5 | stick.Time(i)
-	}
-
-	return at, true
 }
 
 // cleanPaths checks paths that a caller names and brings them into git's form. The result is nil for the

@@ -142,22 +142,6 @@ func errNoCheckout(m Manifest, err error) error {
 	return e
 }
 
-func blobsOf(entries []entry) (names []string) {
-	for _, e := range entries {
-		if e.Work != nil {
-			names = append(names, e.Work.Blob)
-		}
-		for _, v := range e.Index {
-			if v.Blob != "" {
-				names = append(names, v.Blob)
-			}
-		}
-	}
-
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // restorer does one restore.
 type restorer struct {
 	store  *Store
@@ -233,10 +217,6 @@ func (w *restorer) refuseOutside(e entry) bool {
 	return true
 }
 
-func (e entry) isSubmodule() bool {
-	return len(e.Index) > 0 && e.Index[0].isSubmodule() || e.Head != nil && e.Head.isSubmodule()
-}
-
 // restoreFile restores the file of an entry.
 func (w *restorer) restoreFile(ctx context.Context, e entry) {
 	path := string(e.Path)
@@ -274,8 +254,6 @@ func (w *restorer) restoreFile(ctx context.Context, e entry) {
 	}
 }
 
-func isSameContent(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }
-
 // tempName is the name of files that are being written. A restore that is run again finds what an interrupted
 // one has left.
 func (w *restorer) tempName() string { return ".tt-rescue-" + w.loaded.manifest.ID }
@@ -312,12 +290,4 @@ func (w *restorer) isReplaceable(e entry, now content) bool {
 	return slices.ContainsFunc(known, func(v version) bool {
 		return !v.isSubmodule() && v.OID == objectName(newHash(v.OID), "blob", now.data)
 	})
-}
-
-// hasHead reports whether HEAD had for an entry what it has now: a version, or none.
-func (e entry) hasHead(head version, committed bool) bool {
-	if e.isConflict() || (e.Head != nil) != committed {
-		return false
-	}
-	return !committed || e.Head.Mode == head.Mode && e.Head.OID == head.OID
 }

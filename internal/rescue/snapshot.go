@@ -19,6 +19,10 @@ const (
 	maxRewritten = 256 << 10 // bytes of an object
 )
 
+// makingLock is the lock that is shared by who makes a snapshot of earlier packs, and exclusive for who removes
+// some.
+const makingLock = "making.lock"
+
 // lockPatience is how long a snapshot waits for those who remove old ones, a few at a time. After that it
 // leans on nothing.
 const lockPatience = 100 * time.Millisecond

@@ -17,26 +17,6 @@ func (t *rescueTaker) addSnapshot(st state) (tree string, err error) {
 	return addLean(t.pack, st)
 }
 
-// addLean adds the state of a snapshot to a pack and returns the name of its tree.
-func addLean(p *pack, st state) (tree string, err error) {
-	root := bytesOf(st)
-	files, err := splitState(st)
-	if err != nil {
-		return "", err
-	}
-
-	entries := &treeBuilder{}
-	for name, text := range files {
-		entries.putFile(name, modeFile, p.addObject(kindBlob, text))
-	}
-
-	if root.folders == nil {
-		root.folders = map[string]*treeBuilder{}
-	}
-	root.folders[entriesName] = entries
-	return root.addTo(p), nil
-}
-
 // chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies
 // in too many or too old ones: from the packs of which it needs least.
 func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
@@ -97,39 +77,4 @@ func (t *rescueTaker) writeAgain(packs map[string]bool) error {
 		t.pack.writeObject(name, kindOf(found.kind), found.data)
 	}
 	return nil
-}
-
-// kindOf returns the number of a kind of objects.
-func kindOf(name string) byte {
-	for kind, n := range kindNames {
-		if n == name {
-			return kind
-		}
-	}
-	return 0
-}
-
-// packsOf lists the packs in which objects lie, but for the one that is being written, the oldest first.
-func packsOf(objects map[string]heldObject) (ids []string) {
-	known := map[string]bool{ownPack: true}
-	for _, o := range objects {
-		if !known[o.pack] {
-			known[o.pack] = true
-			ids = append(ids, o.pack)
-		}
-	}
-
-	slices.Sort(ids)
-	return ids
-}
-
-// ownedBy names the pack that was being written.
-func ownedBy(id string, objects map[string]heldObject) map[string]heldObject {
-	for name, o := range objects {
-		if o.pack == ownPack {
-			o.pack = id
-			objects[name] = o
-		}
-	}
-	return objects
 }

@@ -3,11 +3,12 @@ package rescue
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"slices"
 	"strings"
+
+	"talkingstick/internal/plainfile"
 )
 
 // source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a
@@ -168,9 +169,6 @@ func (s *source) entryFiles(ctx context.Context, tree string) (names []string, e
 	return names, err
 }
 
-// treeLine is one line of a tree.
-type treeLine struct{ mode, name, object string }
-
 // readTree reads a tree.
 func (s *source) readTree(ctx context.Context, name string) ([]treeLine, error) {
 	found, err := s.readObjects(ctx, []string{name})
@@ -184,17 +182,89 @@ func (s *source) readTree(ctx context.Context, name string) ([]treeLine, error) 
 	return parseTree(found[0].data)
 }
 
-// parseTree parses lines of <mode> <name>, a NUL, and the bytes of the name of an object.
-func parseTree(data []byte) (lines []treeLine, err error) {
-	for len(data) > 0 {
-		facts, rest, ok := bytes.Cut(data, []byte{0})
-		mode, name, found := strings.Cut(string(facts), " ")
-		if !ok || !found || len(rest) < nameSize {
-			return nil, errObject
-		}
-
-		lines = append(lines, treeLine{mode, name, hex.EncodeToString(rest[:nameSize])})
-		data = rest[nameSize:]
+func parseManifest(commit object) (Manifest, error) {
+	_, message, ok := bytes.Cut(commit.data, []byte("\n\n"))
+	if commit.kind != "commit" || !ok {
+		return Manifest{}, errObject
 	}
-	return lines, nil
+	return decodeManifest(message)
+}
+
+// packsNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no
+// other.
+func (r *bareRepository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
+	if !f.form.lean {
+		return []string{f.id}, nil
+	}
+
+	// A ref that the system doesn't hand out may be that of a whole snapshot.
+	if _, err := plainfile.Read(r.refPath(f)); err != nil && isUnreadable(err) {
+		return nil, err
+	}
+
+	s := r.newSource(f)
+	defer s.close()
+	m, _, err := s.readManifest(ctx)
+	if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
+		return nil, err
+	}
+
+	return append([]string{f.id}, m.Needs...), nil
+}
+
+// isUnreadable reports whether the system didn't hand out a file that is there. What is in it may be whole.
+func isUnreadable(err error) bool {
+	_, ok := errors.AsType[*fs.PathError](err)
+	return ok && !errors.Is(err, fs.ErrNotExist)
+}
+
+// addReached adds the names of the objects of a rescue.
+func (s *source) addReached(ctx context.Context, all map[string]bool) error {
+	commit, _ := s.repo.readCommit(s.ref)
+	o, err := s.readObject(commit)
+	if err != nil {
+		return err
+	}
+
+	m, tree, err := parseCommit(o)
+	if err != nil {
+		return err
+	}
+
+	s.needs = m.Needs
+	all[commit] = true
+	return s.addReachedTree(ctx, tree, all)
+}
+
+func (s *source) addReachedTree(ctx context.Context, name string, all map[string]bool) error {
+	if all[name] {
+		return nil
+	}
+
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+
+	o, err := s.readObject(name)
+	if err != nil {
+		return err
+	}
+	lines, err := parseTree(o.data)
+	if err != nil {
+		return err
+	}
+
+	for _, l := range lines {
+		if l.mode != modeTree {
+			all[l.object] = true
+			continue
+		}
+		if err := s.addReachedTree(ctx, l.object, all); err != nil {
+			return err
+		}
+	}
+
+	// A tree counts when everything below it does.
+	all[name] = true
+	return nil
 }

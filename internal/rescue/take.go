@@ -400,32 +400,3 @@ func (t *rescueTaker) collectState() state {
 	slices.SortFunc(st.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return st
 }
-
-// addWhole adds the state of a whole rescue to a pack and returns the name of its tree.
-func addWhole(p *pack, st state) (tree string, err error) {
-	root := bytesOf(st)
-	text, err := encodeState(st)
-	if err != nil {
-		return "", err
-	}
-
-	root.putFile(entriesName, modeFile, p.addObject(kindBlob, text))
-	return root.addTo(p), nil
-}
-
-// bytesOf returns the tree of the bytes of a state.
-func bytesOf(st state) *treeBuilder {
-	root := &treeBuilder{}
-	for _, e := range st.Entries {
-		if e.Work != nil {
-			root.putFile("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)
-		}
-		for _, v := range e.Index {
-			if v.Blob != "" {
-				root.putFile(stageFolders[v.Stage]+"/"+string(e.Path), v.Mode, v.Blob)
-			}
-		}
-	}
-
-	return root
-}

@@ -261,11 +261,11 @@ func versionOf(path string, s Side, committed map[string]content) stick.FileVers
 	case c.mode == "":
 		return unknownFile
 	}
-	return c.fileVersion()
+	return fileVersionOf(c)
 }
 
-// fileVersion names the bytes as rescues do.
-func (c content) fileVersion() stick.FileVersion {
+// fileVersionOf names the bytes as rescues do.
+func fileVersionOf(c content) stick.FileVersion {
 	return stick.FileVersion{Mode: c.mode, Sum: objectName(newHash(""), "blob", c.data)}
 }
 
@@ -278,7 +278,7 @@ func (u *Undo) currentVersion(ctx context.Context, path string) stick.FileVersio
 	c, err := u.tree.readContent(ctx, path, math.MaxInt64-1)
 	switch {
 	case err == nil:
-		return c.fileVersion()
+		return fileVersionOf(c)
 	case isAbsent(err) || errors.Is(err, errSpecial) && u.isFolder(path):
 		return stick.FileVersion{}
 	}
@@ -313,7 +313,7 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 
 	now, err := u.tree.readContent(ctx, f.Path, math.MaxInt64-1)
 	switch {
-	case err == nil && now.fileVersion() != f.Is, err != nil && f.Is.Exists():
+	case err == nil && fileVersionOf(now) != f.Is, err != nil && f.Is.Exists():
 		return ErrChanged
 	case err == nil:
 		err = u.tree.replaceFile(f.Path, u.tempName(), want, now.info)
@@ -331,7 +331,7 @@ func (u *Undo) removeFile(ctx context.Context, f UndoFile) error {
 	switch {
 	case err != nil:
 		return err
-	case now.fileVersion() != f.Is:
+	case fileVersionOf(now) != f.Is:
 		return ErrChanged
 	}
 

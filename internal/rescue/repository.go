@@ -2,13 +2,12 @@ package rescue
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/plainfile"
@@ -40,24 +39,14 @@ func (r *bareRepository) kill(point string) {
 }
 
 const (
-	rootName   = "rescue" // of the directory in the data directory
 	refsName   = "refs/rescues"
 	packsName  = "objects/pack"
+	stateName  = "state" // of the directory of what is known of checkouts, and of kept commits
 	packPrefix = "pack-"
 	tempPrefix = "tmp-" // of files that are being written
 	newPrefix  = "new-" // of repositories that are being made
 	lockSuffix = ".lock"
-
-	packSuffix    = ".pack"
-	indexSuffix   = ".idx"
-	keepSuffix    = ".keep" // of the mark beside a pack
-	replaceSuffix = ".new"  // of what is about to replace a pack and its index
-
-	prunedName  = "pruned"      // the file whose time says when snapshots were removed last
-	pruningName = "pruning"     // the file whose time says when a process for that was started last
-	makingLock  = "making.lock" // shared by who makes a snapshot of earlier packs, exclusive for who removes some
-
-	entriesName = "entries" // in the tree of a rescue
+	keepSuffix = ".keep" // of the mark beside a pack
 )
 
 // form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other
@@ -78,9 +67,6 @@ var (
 
 	forms = []form{wholeForm, leanForm}
 )
-
-// stageFolders are the directories of staged files in the tree of a rescue, by stage.
-var stageFolders = []string{"index", "stage1", "stage2", "stage3"}
 
 // bareConfig makes a bare repository in which git by itself, and by an order to clean up, leaves everything
 // as it is.
@@ -104,11 +90,6 @@ func (d rootFolder) repositoryOf(common string) *bareRepository {
 
 // checkoutName names a checkout among those of its repository.
 func checkoutName(tree workspace.Checkout) string { return shortSum(tree.Git, 6) }
-
-func shortSum(text string, n int) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:n])
-}
 
 func (r *bareRepository) pathTo(name string) string {
 	return filepath.Join(r.path, filepath.FromSlash(name))
@@ -214,112 +195,6 @@ func (r *bareRepository) makeRepository(ctx context.Context, common string) erro
 	return err
 }
 
-// rescueWriter writes one rescue.
-type rescueWriter struct {
-	repo *bareRepository
-	form form
-	pack *pack
-	done bool // the pack has its name
-}
-
-// beginWriting begins a rescue. Nothing is made before its first object is added.
-func (r *bareRepository) beginWriting(f form) *rescueWriter {
-	return &rescueWriter{repo: r, form: f, pack: newPack(f.lean, func() (*os.File, error) {
-		file, err := plainfile.Temp(r.pathTo(packsName), tempPrefix)
-		if err != nil {
-			return nil, unwritable(r.pathTo(packsName), err)
-		}
-		return file, nil
-	})}
-}
-
-// abandon removes what was written, unless the rescue is complete.
-func (w *rescueWriter) abandon() {
-	if w.pack.file != nil && !w.done {
-		w.pack.file.Close()
-		os.Remove(w.pack.file.Name())
-	}
-}
-
-// completeRescue writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
-// doesn't wait any longer until the disk has everything; every process sees it all the same.
-func (w *rescueWriter) completeRescue(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
-	refs := w.repo.pathTo(w.form.refs + "/" + checkout)
-	if err := plainfile.MkdirAll(refs); err != nil {
-		return "", unwritable(refs, err)
-	}
-	if err := checkFolder(refs); err != nil {
-		return "", err
-	}
-
-	id, lock, err := w.claimID(checkout, m.At, tree)
-	if err != nil {
-		return "", unwritable(refs, err)
-	}
-	defer lock.Close()
-	w.repo.kill("claimed")
-
-	m.ID = id
-	if err := w.writeFiles(ctx, lock, tree, m); err != nil {
-		os.Remove(lock.Name())
-		return "", fmt.Errorf("write a rescue: %w", err)
-	}
-
-	// The ref makes the rescue visible, so it comes last.
-	if err := os.Rename(lock.Name(), filepath.Join(refs, id)); err != nil {
-		return "", fmt.Errorf("write a rescue: %w", err)
-	}
-
-	w.repo.kill("ref")
-	w.syncFolder(ctx, refs)
-	return id, nil
-}
-
-// syncFile and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one
-// after each call of an agent, and only a failing machine could lose it.
-func (w *rescueWriter) syncFile(ctx context.Context, f *os.File) error {
-	if w.form.lean {
-		return nil
-	}
-	return syncFile(ctx, f)
-}
-
-func (w *rescueWriter) syncFolder(ctx context.Context, path string) {
-	if !w.form.lean {
-		syncFolder(ctx, path)
-	}
-}
-
-// claimID finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
-func (w *rescueWriter) claimID(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
-	refs := w.repo.pathTo(w.form.refs + "/" + checkout)
-	sum := tree
-
-	// One call makes snapshots of several checkouts at once, and clean ones have the same tree.
-	if w.form == leanForm {
-		sum = shortSum(checkout+tree, 2)
-	}
-
-	for {
-		id = newID(at, sum)
-		lock, err = plainfile.Open(filepath.Join(refs, id+lockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", nil, err
-		}
-		if err == nil {
-			// A rescue in the other form may have this id.
-			if !w.repo.hasID(checkout, id) {
-				return id, lock, nil
-			}
-			lock.Close()
-			os.Remove(lock.Name())
-		}
-
-		// The id is taken: that of the next millisecond may be free.
-		at++
-	}
-}
-
 // hasID reports whether there is a rescue of a checkout, or a pack, with an id.
 func (r *bareRepository) hasID(checkout, id string) bool {
 	for _, f := range forms {
@@ -337,89 +212,70 @@ func (r *bareRepository) packBase(f form, id string) string {
 	return filepath.Join(r.pathTo(packsName), f.prefix+id)
 }
 
-// writeFiles gives the pack and its index their names, and writes the ref's lock file.
-func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree string, m Manifest) error {
-	text, err := m.encodeJSON()
+// listRepositories lists those that are there. What is in them may be damaged.
+func (d rootFolder) listRepositories() ([]*bareRepository, error) {
+	all, err := listNames(d.path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
-	commit := w.pack.addObject(kindCommit, commitText(tree, m.At, text))
-	index, err := w.pack.finish()
-	if err != nil {
-		return err
+	var found []*bareRepository
+	for _, name := range all {
+		r := &bareRepository{d, filepath.Join(d.path, name)}
+		if strings.HasSuffix(name, ".git") && checkFolder(r.path) == nil {
+			found = append(found, r)
+		}
 	}
 
-	base := w.repo.packBase(w.form, m.ID)
-	if err := w.settleFile(ctx, w.pack.file, base+packSuffix); err != nil {
-		return err
-	}
-	w.done = true
-	w.repo.kill("pack")
-
-	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(index); err == nil {
-		err = w.settleFile(ctx, f, base+indexSuffix)
-	}
-	if err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		os.Remove(base + packSuffix)
-		return err
-	}
-
-	w.repo.kill("index")
-	w.syncFolder(ctx, w.repo.pathTo(packsName))
-
-	// The lock file becomes the ref when it gets its name.
-	if _, err := lock.WriteString(commit + "\n"); err != nil {
-		return err
-	}
-	return w.syncFile(ctx, lock)
+	return found, nil
 }
 
-// commitText is the commit of a rescue.
-func commitText(tree string, at stick.Time, manifest []byte) []byte {
-	who := fmt.Sprintf("tt <tt@localhost> %d +0000", int64(at)/1000)
-	return fmt.Appendf(nil, "tree %s\nauthor %s\ncommitter %s\n\n%s\n", tree, who, who, manifest)
+// findRescue looks for a rescue in all repositories.
+func (d rootFolder) findRescue(id string) (*bareRepository, ref, error) {
+	if _, ok := timeOf(id); !ok {
+		return nil, ref{}, errNoRescue(id)
+	}
+
+	all, err := d.listRepositories()
+	if err != nil {
+		return nil, ref{}, err
+	}
+
+	for _, r := range all {
+		for _, in := range forms {
+			checkouts, err := listNames(r.pathTo(in.refs))
+			if err != nil {
+				return nil, ref{}, err
+			}
+			for _, checkout := range checkouts {
+				if f := (ref{in, checkout, id}); r.isHeld(f) {
+					return r, f, nil
+				}
+			}
+		}
+	}
+	return nil, ref{}, errNoRescue(id)
 }
 
-// settleFile has the disk keep a file, closes it, and gives it its name.
-func (w *rescueWriter) settleFile(ctx context.Context, f *os.File, name string) error {
-	if err := w.syncFile(ctx, f); err != nil {
-		return err
-	}
-
-	f.Close()
-	return os.Rename(f.Name(), name)
+func errNoRescue(id string) error {
+	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Clip(id, 40)).With("rescue", id).
+		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
 }
 
-// syncFile is [os.File.Sync], but for at most as long as ctx lasts. Then only a failing machine could still
-// lose the file.
-func syncFile(ctx context.Context, f *os.File) error {
-	if ctx.Err() != nil {
-		return nil
+// listNames lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
+func listNames(dir string) ([]string, error) {
+	if checkFolder(dir) != nil {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the rescues: %w", err)
 	}
 
-	done := make(chan error, 1)
-
-	// This ends when the disk has done its work. To close f meanwhile is safe.
-	go func() { done <- f.Sync() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return nil
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
 	}
-}
 
-// syncFolder has the disk keep the names in a directory, as far as the system can.
-func syncFolder(ctx context.Context, path string) {
-	if d, err := os.Open(path); err == nil {
-		_ = syncFile(ctx, d)
-		d.Close()
-	}
+	return all, nil
 }

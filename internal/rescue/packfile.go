@@ -23,6 +23,13 @@ type packFile struct {
 	count int
 }
 
+// The suffixes of the files of a pack.
+const (
+	packSuffix    = ".pack"
+	indexSuffix   = ".idx"
+	replaceSuffix = ".new" // of what is about to replace a pack and its index
+)
+
 // Sizes in an index of a pack, version 2.
 const (
 	indexFan  = 8            // where the table of first bytes begins
