@@ -23,27 +23,27 @@ type cache struct {
 	branch  string
 	files   int
 	bytes   int64
-	state   state
+	state   State
 	stamps  map[string]seenStamp // by path: of files whose bytes the snapshot has
-	objects map[string]heldObject
+	objects map[string]HeldObject
 	leftOut []LeftOut
 	nested  []Nested
 }
 
 // seenStamp is a stamp and when it was taken. A stamp that may stand for other bytes, too, is zero.
 type seenStamp struct {
-	stamp
+	Stamp
 	at int64 // in nanoseconds since 1970
 }
 
 // cacheVersion begins each file of a cache.
 const cacheVersion = "tt state 1\n"
 
-func (r *repository) cachePath(checkout string) string { return r.pathTo(stateName + "/" + checkout) }
+func (r *repository) cachePath(checkout string) string { return r.PathTo(StateName + "/" + checkout) }
 
 // readCache returns what is known of a checkout, or nil.
 func (r *repository) readCache(tree workspace.Checkout) *cache {
-	b, err := plainfile.Read(r.cachePath(checkoutName(tree)))
+	b, err := plainfile.Read(r.cachePath(CheckoutName(tree)))
 	if err != nil {
 		return nil
 	}
@@ -59,14 +59,14 @@ func (r *repository) readCache(tree workspace.Checkout) *cache {
 // reads everything again. So the file isn't replaced by another one: making that takes a good part of the
 // time of a snapshot.
 func (r *repository) writeCache(tree workspace.Checkout, c *cache) {
-	path := r.cachePath(checkoutName(tree))
+	path := r.cachePath(CheckoutName(tree))
 	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return
 	}
 
 	// The file is empty now. A process that ends here leaves none that decodeCache takes for one.
-	r.kill("cache")
+	r.Kill("cache")
 	_, err = f.Write(encodeCache(c))
 	if cerr := f.Close(); err != nil || cerr != nil {
 		os.Remove(path)
@@ -96,8 +96,8 @@ func encodeCache(c *cache) []byte {
 	w.writeNumber(int64(len(c.objects)))
 	for name, o := range c.objects {
 		w.writeObjectName(name)
-		w.writePackID(o.pack)
-		w.writeNumber(o.size)
+		w.writePackID(o.Pack)
+		w.writeNumber(o.Size)
 	}
 
 	w.writeNumber(int64(len(c.leftOut)))
@@ -134,15 +134,15 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 	// Go calls these readers in the order in which they stand.
 	c = &cache{
 		top: r.readText(), id: r.readText(), tree: r.readText(), branch: r.readText(),
-		state: state{Head: r.readText()},
+		state: State{Head: r.readText()},
 	}
 	c.files, c.bytes = int(r.readNumber()), r.readNumber()
 
 	n := r.readCount()
-	c.state.Entries, c.stamps = make([]entry, n), make(map[string]seenStamp, n)
+	c.state.Entries, c.stamps = make([]Entry, n), make(map[string]seenStamp, n)
 	for i := range c.state.Entries {
 		e := r.readEntry()
-		seen := seenStamp{stamp: stamp{
+		seen := seenStamp{Stamp: Stamp{
 			Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(),
 			ChangeTime: r.readNumber(), Inode: uint64(r.readNumber()),
 		}}
@@ -151,10 +151,10 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 	}
 
 	n = r.readCount()
-	c.objects = make(map[string]heldObject, n)
+	c.objects = make(map[string]HeldObject, n)
 	for range n {
 		name := r.readObjectName()
-		c.objects[name] = heldObject{pack: r.readPackID(), size: r.readNumber()}
+		c.objects[name] = HeldObject{Pack: r.readPackID(), Size: r.readNumber()}
 	}
 
 	for range r.readCount() {
@@ -214,7 +214,7 @@ const (
 	bitUnsure
 )
 
-func (w *cacheWriter) writeEntry(e entry) {
+func (w *cacheWriter) writeEntry(e Entry) {
 	bits := int64(0)
 	for _, f := range [...]struct {
 		is  bool
@@ -254,7 +254,7 @@ func (w *cacheWriter) writeEntry(e entry) {
 	}
 }
 
-func (w *cacheWriter) writeVersion(v version) {
+func (w *cacheWriter) writeVersion(v Version) {
 	w.writeText(v.Mode)
 	w.writeObjectName(v.OID)
 	w.writeNumber(int64(v.Stage))
@@ -329,8 +329,8 @@ func (r *cacheReader) readPackID() string {
 	return ""
 }
 
-func (r *cacheReader) readEntry() (e entry) {
-	e.Path = bytesText(r.readText())
+func (r *cacheReader) readEntry() (e Entry) {
+	e.Path = BytesText(r.readText())
 	bits := r.readNumber()
 	e.Intent, e.Assume, e.Skip = bits&bitIntent != 0, bits&bitAssume != 0, bits&bitSkip != 0
 	e.Ignored, e.LeftOut, e.Unsure = bits&bitIgnored != 0, bits&bitLeftOut != 0, bits&bitUnsure != 0
@@ -345,7 +345,7 @@ func (r *cacheReader) readEntry() (e entry) {
 	}
 
 	if bits&bitWork != 0 {
-		e.Work = &workFile{
+		e.Work = &WorkFile{
 			Mode: r.readText(), Perm: fs.FileMode(r.readNumber()), Size: r.readNumber(), Blob: r.readObjectName(),
 		}
 	}
@@ -353,14 +353,14 @@ func (r *cacheReader) readEntry() (e entry) {
 	return e
 }
 
-func (r *cacheReader) readVersion() version {
-	return version{Mode: r.readText(), OID: r.readObjectName(), Stage: int(r.readNumber()), Blob: r.readObjectName()}
+func (r *cacheReader) readVersion() Version {
+	return Version{Mode: r.readText(), OID: r.readObjectName(), Stage: int(r.readNumber()), Blob: r.readObjectName()}
 }
 
 // seenStampOf returns a stamp for the cache. at is when the file was looked at, before it was read.
-func seenStampOf(s stamp, at time.Time) seenStamp {
-	if !s.isSettled(at) {
-		s = stamp{}
+func seenStampOf(s Stamp, at time.Time) seenStamp {
+	if !s.IsSettled(at) {
+		s = Stamp{}
 	}
 	return seenStamp{s, at.UnixNano()}
 }

@@ -48,34 +48,34 @@ func TestSnapshot_TimeSetBack(t *testing.T) {
 	}
 }
 
-func (s *scratch) stamp(path string) stamp {
+func (s *scratch) stamp(path string) Stamp {
 	s.t.Helper()
 	info, err := os.Lstat(s.path(path))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return stampOf(info)
+	return StampOf(info)
 }
 
 func TestStamp_Settled(t *testing.T) {
 	at := time.Unix(1000, 5e8)
-	of := func(before time.Duration) stamp {
+	of := func(before time.Duration) Stamp {
 		n := at.Add(-before).UnixNano()
-		return stamp{ModTime: n, ChangeTime: n}
+		return Stamp{ModTime: n, ChangeTime: n}
 	}
 	for _, c := range []struct {
 		name string
-		s    stamp
+		s    Stamp
 		want bool
 	}{
 		{"long ago", of(time.Minute + 1), true},
 		{"just now", of(time.Millisecond), false},
 		{"by another clock, in the future", of(-time.Hour), false},
-		{"only its other times changed just now", stamp{ModTime: 1, ChangeTime: at.UnixNano() - 1}, false},
+		{"only its other times changed just now", Stamp{ModTime: 1, ChangeTime: at.UnixNano() - 1}, false},
 		{"whole seconds, two ago", of(2*time.Second + 500*time.Millisecond), false},
 		{"whole seconds, long ago", of(9*time.Second + 500*time.Millisecond), true},
 	} {
-		if got := c.s.isSettled(at); got != c.want {
+		if got := c.s.IsSettled(at); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -97,18 +97,18 @@ func TestCache_Damaged(t *testing.T) {
 		},
 		"a lost pack": func(s *scratch, path string, b []byte) error {
 			r := s.store.repositoryOf(s.tree.Common)
-			return os.Remove(r.packBase(leanForm, r.readCache(s.tree).id) + indexSuffix)
+			return os.Remove(r.PackBase(LeanForm, r.readCache(s.tree).id) + IndexSuffix)
 		},
 		"a lost snapshot": func(s *scratch, path string, b []byte) error {
 			r := s.store.repositoryOf(s.tree.Common)
-			return os.Remove(r.refPath(ref{leanForm, checkoutName(s.tree), r.readCache(s.tree).id}))
+			return os.Remove(r.RefPath(Ref{LeanForm, CheckoutName(s.tree), r.readCache(s.tree).id}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScratch(t)
 			s.write("a.txt", "changed\n")
 			s.snapshot()
-			path := s.store.repositoryOf(s.tree.Common).cachePath(checkoutName(s.tree))
+			path := s.store.repositoryOf(s.tree.Common).cachePath(CheckoutName(s.tree))
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -131,8 +131,8 @@ func TestCache_Damaged(t *testing.T) {
 // No cut or changed cache makes reading it fail otherwise than by saying so.
 func FuzzDecodeCache(f *testing.F) {
 	c := &cache{
-		top: "/t", id: "x", state: state{Entries: []entry{{Path: "p", Index: []version{{Mode: modeFile, OID: noCommit}}, Work: &workFile{Mode: modeFile}}}},
-		stamps: map[string]seenStamp{}, objects: map[string]heldObject{noCommit: {"x", 3}}, leftOut: []LeftOut{{Path: "l"}},
+		top: "/t", id: "x", state: State{Entries: []Entry{{Path: "p", Index: []Version{{Mode: ModeFile, OID: NoCommit}}, Work: &WorkFile{Mode: ModeFile}}}},
+		stamps: map[string]seenStamp{}, objects: map[string]HeldObject{NoCommit: {"x", 3}}, leftOut: []LeftOut{{Path: "l"}},
 	}
 	f.Add(encodeCache(c))
 	f.Fuzz(func(t *testing.T, b []byte) {

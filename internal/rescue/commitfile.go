@@ -33,15 +33,15 @@ func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*comm
 	var out bytes.Buffer
 	_, err = g.Run(ctx, nil, &out, "config", "--default", "false", "--get", "core.autocrlf")
 
-	kept := g.WithEnv("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.repositoryOf(tree.Common).pathTo("objects"))
+	kept := g.WithEnv("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + s.repositoryOf(tree.Common).PathTo("objects"))
 	return &commitFiles{git: g, kept: kept, autocrlf: strings.TrimSpace(out.String()) == "true"}, err
 }
 
 // readFiles returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and
 // one without a mode for a file of which nobody can tell how git would write it. The repository may have lost
 // the commit, if ours keeps it.
-func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []string) map[string]content {
-	all := map[string]content{}
+func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []string) map[string]Content {
+	all := map[string]Content{}
 	if commit == "" || len(paths) == 0 {
 		return all
 	}
@@ -62,7 +62,7 @@ func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []stri
 	// The commit may be gone: then nobody knows these files.
 	if err != nil {
 		for _, p := range paths {
-			all[p] = content{}
+			all[p] = Content{}
 		}
 		return all
 	}
@@ -72,9 +72,9 @@ func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []stri
 		v, ok := in[p]
 		switch {
 		case !ok:
-		case v.isSubmodule() || v.Mode != modeLink && said[p][filterAttribute] != "":
-			all[p] = content{}
-		case v.Mode != modeLink && f.isConverted(said[p]):
+		case v.IsSubmodule() || v.Mode != ModeLink && said[p][filterAttribute] != "":
+			all[p] = Content{}
+		case v.Mode != ModeLink && f.isConverted(said[p]):
 			all[p] = f.readConverted(ctx, p, v)
 		default:
 			plain = append(plain, p)
@@ -118,29 +118,29 @@ func (f *commitFiles) readAttributes(ctx context.Context, paths []string) (map[s
 }
 
 // addPlain reads files that git writes as they are committed.
-func (f *commitFiles) addPlain(ctx context.Context, all map[string]content, in map[string]version, paths []string) {
+func (f *commitFiles) addPlain(ctx context.Context, all map[string]Content, in map[string]Version, paths []string) {
 	names := make([]string, len(paths))
 	for i, p := range paths {
 		names[i] = in[p].OID
 	}
 
-	found, err := readObjects(ctx, f.git, names)
+	found, err := ReadObjects(ctx, f.git, names)
 	for i, p := range paths {
-		all[p] = content{}
-		if err == nil && found[i].kind == "blob" {
-			all[p] = content{mode: in[p].Mode, data: found[i].data, usual: true}
+		all[p] = Content{}
+		if err == nil && found[i].Kind == "blob" {
+			all[p] = Content{Mode: in[p].Mode, Data: found[i].Data, Usual: true}
 		}
 	}
 }
 
 // readConverted reads one file that git converts.
-func (f *commitFiles) readConverted(ctx context.Context, path string, v version) content {
+func (f *commitFiles) readConverted(ctx context.Context, path string, v Version) Content {
 	var out bytes.Buffer
-	reader := f.git.WithEnv(noReplace)
+	reader := f.git.WithEnv(NoReplace)
 	if _, err := reader.Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
-		return content{}
+		return Content{}
 	}
-	return content{mode: v.Mode, data: out.Bytes(), usual: true}
+	return Content{Mode: v.Mode, Data: out.Bytes(), Usual: true}
 }
 
 // listDiffering lists the paths in which two commits differ.

@@ -160,18 +160,18 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	if repo, err = s.prepareRepository(ctx, common); err != nil {
 		return kept, err
 	}
-	if err := plainfile.MkdirAll(repo.pathTo(stateName)); err != nil {
-		return kept, unwritable(repo.pathTo(stateName), err)
+	if err := plainfile.MkdirAll(repo.PathTo(StateName)); err != nil {
+		return kept, ErrUnwritable(repo.PathTo(StateName), err)
 	}
 
 	// Somebody else may be keeping the same commits: that isn't worth a long wait.
 	short, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	lock, ok := waitLock(short, repo.commitLogPath()+lockSuffix, lockExclusive)
+	lock, ok := WaitLock(short, repo.commitLogPath()+LockSuffix, LockExclusive)
 	if !ok {
 		return kept, context.DeadlineExceeded
 	}
-	defer lock.unlock()
+	defer lock.Unlock()
 
 	k := &commitKeeper{repo: repo, common: common, log: repo.readCommitLog(common), now: now}
 
@@ -226,13 +226,13 @@ func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 	if k.git, err = k.repo.store.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
 		return 0, err
 	}
-	k.git = k.git.WithEnv(noReplace)
+	k.git = k.git.WithEnv(NoReplace)
 	if k.refs, err = k.readRefs(ctx); err != nil {
 		return 0, err
 	}
 
 	// Our repository names objects by SHA-1 alone.
-	if slices.ContainsFunc(k.refs, func(f keptRef) bool { return len(f.Commit) != len(noCommit) }) {
+	if slices.ContainsFunc(k.refs, func(f keptRef) bool { return len(f.Commit) != len(NoCommit) }) {
 		k.dropped = append(k.dropped, LeftOut{Path: "./", Why: WhyFormat})
 		return 0, nil
 	}
@@ -245,7 +245,7 @@ func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 
-	id := newID(k.log.timeAfterKept(k.now), shortSum(k.common, 2))
+	id := NewID(k.log.timeAfterKept(k.now), ShortSum(k.common, 2))
 	if len(k.found.heads) > 0 {
 		if err := k.copyCommits(ctx, id); err != nil {
 			return 0, err

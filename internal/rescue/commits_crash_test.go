@@ -68,7 +68,7 @@ func TestStore_KeepCommits_killed(t *testing.T) {
 			s.loseRepository()
 			s.brings(second)
 			r := s.store.repositoryOf(s.tree.Common)
-			if out, err := exec.Command("git", "--git-dir", r.path, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
+			if out, err := exec.Command("git", "--git-dir", r.Path, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
 				t.Errorf("git fsck: %v\n%s", err, out)
 			}
 		})
@@ -82,7 +82,7 @@ func TestStore_Prune_keeps_late_commits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(r.pathTo(stateName), 0o700); err != nil {
+	if err := os.MkdirAll(r.PathTo(StateName), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.writeCommitLog(&commitLog{Common: s.tree.Common, Stamp: stampRefs(s.tree.Common), Late: s.now}); err != nil {
@@ -104,7 +104,7 @@ func TestStore_Prune_commits(t *testing.T) {
 	s.keepsNew(0)
 	later := func(days int) stick.Time { return stick.At(time.Now()).Add(time.Duration(days) * 24 * time.Hour) }
 	hasRef := func(commit string) bool {
-		out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).path, "for-each-ref", commitRefs).Output()
+		out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).Path, "for-each-ref", commitRefs).Output()
 		return err == nil && strings.Contains(string(out), commit)
 	}
 	s.store.Prune(context.Background(), later(13))
@@ -124,7 +124,7 @@ func TestStore_Prune_commits(t *testing.T) {
 	}()
 	s.keepsNew(1)
 	s.store.Prune(context.Background(), later(15))
-	if packs, _ := filepath.Glob(filepath.Join(s.store.repositoryOf(s.tree.Common).pathTo(packsName), commitPrefix+"*"+packSuffix)); len(packs) != 1 || !hasRef(third) {
+	if packs, _ := filepath.Glob(filepath.Join(s.store.repositoryOf(s.tree.Common).PathTo(PacksName), commitPrefix+"*"+Suffix)); len(packs) != 1 || !hasRef(third) {
 		t.Errorf("the packs of the lost repository stay: %q", packs)
 	}
 	if err := os.RemoveAll(s.tree.Common); err != nil {

@@ -245,8 +245,8 @@ func TestStore_KeepCommits(t *testing.T) {
 // commitFiles lists the refs and packs of kept commits.
 func (s *scratch) commitFiles() (files []string) {
 	r := s.store.repositoryOf(s.tree.Common)
-	for name := range snapshot(s.t, r.path) {
-		if name := filepath.ToSlash(name); strings.HasPrefix(name, commitRefs+"/") || strings.HasPrefix(name, packsName+"/") {
+	for name := range snapshot(s.t, r.Path) {
+		if name := filepath.ToSlash(name); strings.HasPrefix(name, commitRefs+"/") || strings.HasPrefix(name, PacksName+"/") {
 			files = append(files, name)
 		}
 	}

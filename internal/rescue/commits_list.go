@@ -24,7 +24,7 @@ type LostTip struct {
 // gone: first what local refs were last, then what they were before, the newest first.
 func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) {
 	r := s.repositoryOf(common)
-	if r.checkFolders() != nil {
+	if r.CheckFolders() != nil {
 		return nil, nil
 	}
 
@@ -36,7 +36,7 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 	all := slices.Concat(log.Tips, log.Gone)
 
 	// A ref that somebody has removed from ours keeps nothing.
-	all = slices.DeleteFunc(all, func(f keptRef) bool { return checkFile(r.pathTo(f.Ref)) != nil })
+	all = slices.DeleteFunc(all, func(f keptRef) bool { return checkFile(r.PathTo(f.Ref)) != nil })
 
 	lacks, err := s.findLackedCommits(ctx, common, all)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) 
 		})
 		if lacks[f.Commit] && !isListed {
 			tip := Tip{Ref: f.Ref, Of: f.Of, Commit: f.Commit, At: f.At}
-			lost = append(lost, LostTip{Tip: tip, Repository: r.path, Leans: f.Leans})
+			lost = append(lost, LostTip{Tip: tip, Repository: r.Path, Leans: f.Leans})
 		}
 	}
 
@@ -120,17 +120,17 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 
 	var out bytes.Buffer
 	in := strings.NewReader(strings.Join(commits, "\n") + "\n")
-	if _, err := g.WithEnv(noReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
+	if _, err := g.WithEnv(NoReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
 		return nil, err
 	}
 
 	for line := range strings.Lines(out.String()) {
-		o, err := parseObjectHead(strings.TrimSuffix(line, "\n"))
+		o, err := ParseObjectHead(strings.TrimSuffix(line, "\n"))
 		if err != nil {
 			return nil, err
 		}
-		if o.kind != "commit" {
-			missing = append(missing, o.name)
+		if o.Kind != "commit" {
+			missing = append(missing, o.Name)
 		}
 	}
 	return missing, nil
@@ -138,7 +138,7 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 
 // sizeOfCommits returns how much a pack of commits takes on disk.
 func (r *repository) sizeOfCommits(id string) (n int64) {
-	for _, suffix := range []string{packSuffix, indexSuffix} {
+	for _, suffix := range []string{Suffix, IndexSuffix} {
 		if info, err := os.Lstat(r.commitBase(id) + suffix); err == nil {
 			n += info.Size()
 		}
@@ -152,11 +152,11 @@ func (r *repository) pruneCommits(now stick.Time, l Limits) {
 	if checkFile(r.commitLogPath()) != nil {
 		return
 	}
-	lock, ok := tryLock(r.commitLogPath()+lockSuffix, lockExclusive)
+	lock, ok := TryLock(r.commitLogPath()+LockSuffix, LockExclusive)
 	if !ok {
 		return
 	}
-	defer lock.unlock()
+	defer lock.Unlock()
 
 	log := r.readCommitLog("")
 	before := len(log.Tips) + len(log.Gone) + len(log.Packs)
@@ -226,31 +226,31 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 		refs[f.Ref] = true
 	}
 
-	folders, _ := listNames(r.pathTo(commitRefs))
+	folders, _ := ListNames(r.PathTo(commitRefs))
 	for _, id := range folders {
-		files, _ := listNames(r.pathTo(commitRefs + "/" + id))
+		files, _ := ListNames(r.PathTo(commitRefs + "/" + id))
 		for _, name := range files {
 			if ref := commitRefs + "/" + id + "/" + name; !refs[ref] {
-				os.Remove(r.pathTo(ref))
+				os.Remove(r.PathTo(ref))
 			}
 		}
 
 		// This removes the directory only if it is empty.
-		os.Remove(r.pathTo(commitRefs + "/" + id))
+		os.Remove(r.PathTo(commitRefs + "/" + id))
 	}
 
-	all, _ := listNames(r.pathTo(packsName))
+	all, _ := ListNames(r.PathTo(PacksName))
 	for _, name := range all {
 		id, ours := strings.CutPrefix(name, commitPrefix)
 		id, _, _ = strings.Cut(id, ".")
 		if ours && !packs[id] {
-			os.Remove(filepath.Join(r.pathTo(packsName), name))
+			os.Remove(filepath.Join(r.PathTo(PacksName), name))
 		}
 	}
 
 	// Nobody is writing these either.
-	isTemp := func(name string) bool { return strings.HasPrefix(name, tempPrefix) }
-	sweepLeftovers(r.pathTo(stateName), now, isTemp)
+	isTemp := func(name string) bool { return strings.HasPrefix(name, TempPrefix) }
+	SweepLeftovers(r.PathTo(StateName), now, isTemp)
 }
 
 // UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching

@@ -62,10 +62,10 @@ type keptPack struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (r *repository) commitLogPath() string { return r.pathTo(stateName + "/" + commitLogName) }
+func (r *repository) commitLogPath() string { return r.PathTo(StateName + "/" + commitLogName) }
 
 func (r *repository) commitBase(id string) string {
-	return filepath.Join(r.pathTo(packsName), commitPrefix+id)
+	return filepath.Join(r.PathTo(PacksName), commitPrefix+id)
 }
 
 // readCommitLog reads the log. One that is missing or damaged is as none: then commits are kept again.
@@ -89,9 +89,9 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 		return fmt.Errorf("write kept commits: %w", err)
 	}
 
-	f, err := plainfile.Temp(r.pathTo(stateName), tempPrefix)
+	f, err := plainfile.Temp(r.PathTo(StateName), TempPrefix)
 	if err != nil {
-		return unwritable(r.pathTo(stateName), err)
+		return ErrUnwritable(r.PathTo(StateName), err)
 	}
 
 	// This removes nothing once the file has its name.
@@ -102,15 +102,15 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 		err = cerr
 	}
 	if err != nil {
-		return unwritable(f.Name(), err)
+		return ErrUnwritable(f.Name(), err)
 	}
 
 	// It gets its name when it is whole: who reads meanwhile sees the last log, or this one.
-	r.kill("commit log written")
+	r.Kill("commit log written")
 	if err := os.Rename(f.Name(), r.commitLogPath()); err != nil {
-		return unwritable(r.commitLogPath(), err)
+		return ErrUnwritable(r.commitLogPath(), err)
 	}
-	r.kill("commit log")
+	r.Kill("commit log")
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (l *commitLog) isCurrent(stamp string, now stick.Time) bool {
 
 // isRoundOld reports whether the present round has lasted long, or become large.
 func (l *commitLog) isRoundOld(now stick.Time, limits Limits) bool {
-	began, ok := timeOf(l.Round)
+	began, ok := TimeOf(l.Round)
 	return ok && now.Sub(began) > limits.Age || l.roundBytes(l.Round) > limits.CommitTotal/2
 }
 
@@ -143,7 +143,7 @@ func (l *commitLog) roundBytes(round string) (n int64) {
 // timeAfterKept returns the present time, or if something was kept at it or after it, the next one.
 func (l *commitLog) timeAfterKept(now stick.Time) stick.Time {
 	for _, p := range l.Packs {
-		at, _ := timeOf(p.ID)
+		at, _ := TimeOf(p.ID)
 		now = max(now, at+1)
 	}
 	for _, f := range slices.Concat(l.Tips, l.Gone) {
@@ -158,44 +158,44 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 		return nil
 	}
 
-	all := r.pathTo(commitRefs)
+	all := r.PathTo(commitRefs)
 	if err := plainfile.MkdirAll(all); err != nil {
-		return unwritable(all, err)
+		return ErrUnwritable(all, err)
 	}
-	if err := checkFolder(all); err != nil {
+	if err := CheckFolder(all); err != nil {
 		return err
 	}
 
 	// The directory gets its name with all refs in it, so that they appear together.
-	temp, err := os.MkdirTemp(r.pathTo(stateName), tempPrefix)
+	temp, err := os.MkdirTemp(r.PathTo(StateName), TempPrefix)
 	if err != nil {
-		return unwritable(r.pathTo(stateName), err)
+		return ErrUnwritable(r.PathTo(StateName), err)
 	}
 
 	// This removes nothing once the directory has its name.
 	defer os.RemoveAll(temp)
 	if err := plainfile.InheritPath(temp); err != nil {
-		return unwritable(temp, err)
+		return ErrUnwritable(temp, err)
 	}
 
 	for _, f := range made {
 		file, err := plainfile.Open(filepath.Join(temp, filepath.Base(f.Ref)), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil {
-			return unwritable(temp, err)
+			return ErrUnwritable(temp, err)
 		}
 		_, err = file.WriteString(f.Commit + "\n")
 		if cerr := file.Close(); err == nil {
 			err = cerr
 		}
 		if err != nil {
-			return unwritable(temp, err)
+			return ErrUnwritable(temp, err)
 		}
 	}
 
 	if err := os.Rename(temp, filepath.Join(all, id)); err != nil {
-		return unwritable(all, err)
+		return ErrUnwritable(all, err)
 	}
-	r.kill("commit refs")
+	r.Kill("commit refs")
 	return nil
 }
 
@@ -210,7 +210,7 @@ func stampRefs(common string) string {
 	look := func(path string) {
 		info, err := os.Lstat(path)
 		if err == nil {
-			fmt.Fprintf(h, "%q %v\n", path, stampOf(info))
+			fmt.Fprintf(h, "%q %v\n", path, StampOf(info))
 		}
 	}
 

@@ -37,7 +37,7 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 		return err
 	}
 
-	at, _ := timeOf(id)
+	at, _ := TimeOf(id)
 	var made []keptRef
 	for i, f := range tips {
 		if have, ok := known[f.Commit]; ok {
@@ -59,7 +59,7 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 
 // noteBases adds to the log the commits that a pack leans on and ours hasn't.
 func (k *commitKeeper) noteBases(ctx context.Context) error {
-	missing, err := missingCommits(ctx, k.repo.ownGit(), k.found.bases)
+	missing, err := missingCommits(ctx, k.repo.OwnGit(), k.found.bases)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (k *commitKeeper) chooseTips(ctx context.Context, known map[string]keptRef)
 			asked = append(asked, f.Commit)
 		}
 	}
-	lacks, err := missingCommits(ctx, k.repo.ownGit(), asked)
+	lacks, err := missingCommits(ctx, k.repo.OwnGit(), asked)
 	if err != nil {
 		return nil, err
 	}

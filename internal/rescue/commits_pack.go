@@ -29,9 +29,9 @@ func (k *commitKeeper) copyCommits(ctx context.Context, id string) error {
 }
 
 func (k *commitKeeper) writePack(ctx context.Context, id string) error {
-	file, err := plainfile.Temp(k.repo.pathTo(packsName), tempPrefix+"*"+packSuffix)
+	file, err := plainfile.Temp(k.repo.PathTo(PacksName), TempPrefix+"*"+Suffix)
 	if err != nil {
-		return unwritable(k.repo.pathTo(packsName), err)
+		return ErrUnwritable(k.repo.PathTo(PacksName), err)
 	}
 
 	// This removes nothing once the file has its name.
@@ -56,13 +56,13 @@ func (k *commitKeeper) writePack(ctx context.Context, id string) error {
 	case out.left < 0:
 		return errTooLarge
 	case out.err != nil:
-		return unwritable(file.Name(), out.err)
+		return ErrUnwritable(file.Name(), out.err)
 	case err != nil:
 		return err
 	}
 
 	if err := file.Close(); err != nil {
-		return unwritable(file.Name(), err)
+		return ErrUnwritable(file.Name(), err)
 	}
 	return k.settlePack(ctx, id, file.Name())
 }
@@ -87,32 +87,32 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 
 // settlePack has git check a pack and make its index, and gives both their names.
 func (k *commitKeeper) settlePack(ctx context.Context, id, path string) error {
-	index := strings.TrimSuffix(path, packSuffix) + indexSuffix
+	index := strings.TrimSuffix(path, Suffix) + IndexSuffix
 
 	// This removes nothing once the file has its name.
 	defer os.Remove(index)
 
 	// Without a reverse index it is two files, as all packs of ours are.
-	own := k.repo.ownGit().WithEnv("GIT_CONFIG_COUNT=1",
+	own := k.repo.OwnGit().WithEnv("GIT_CONFIG_COUNT=1",
 		"GIT_CONFIG_KEY_0=pack.writeReverseIndex", "GIT_CONFIG_VALUE_0=false")
 	if _, err := own.Run(ctx, nil, nil, "index-pack", "-o", index, path); err != nil {
 		return err
 	}
 
 	if err := plainfile.InheritPath(index); err != nil {
-		return unwritable(index, err)
+		return ErrUnwritable(index, err)
 	}
 
 	base := k.repo.commitBase(id)
 
 	// The index gets its name last: without it, a pack is none for git.
-	if err := os.Rename(path, base+packSuffix); err != nil {
-		return unwritable(base+packSuffix, err)
+	if err := os.Rename(path, base+Suffix); err != nil {
+		return ErrUnwritable(base+Suffix, err)
 	}
-	k.repo.kill("commit pack")
-	if err := os.Rename(index, base+indexSuffix); err != nil {
-		return unwritable(base+indexSuffix, err)
+	k.repo.Kill("commit pack")
+	if err := os.Rename(index, base+IndexSuffix); err != nil {
+		return ErrUnwritable(base+IndexSuffix, err)
 	}
-	k.repo.kill("commit index")
+	k.repo.Kill("commit index")
 	return nil
 }

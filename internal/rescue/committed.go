@@ -42,7 +42,7 @@ func (s *Store) Uncommitted(
 	// Where the blobs differ, the bytes that git would check out decide.
 	then := files.readFiles(ctx, commit, pathsOf(differing))
 	for _, c := range differing {
-		if was := then[c.Path]; was.mode != "" {
+		if was := then[c.Path]; was.Mode != "" {
 			found[c.Path] = fileVersionOf(was).Sum != c.Old.Blob
 		}
 	}

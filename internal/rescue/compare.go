@@ -56,7 +56,7 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 	if err != nil {
 		return nil, err
 	}
-	if a.manifest.Common != b.manifest.Common || a.ref.checkout != b.ref.checkout {
+	if a.manifest.Common != b.manifest.Common || a.ref.Checkout != b.ref.Checkout {
 		return nil, stick.Errorf(stick.CodeUsage, "rescues %s and %s are of two checkouts", before, after).With("rescue", after)
 	}
 
@@ -86,7 +86,7 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 }
 
 // compareStates returns how the paths of a state differ in another. leftOut is what the other lacks.
-func compareStates(before, after state, leftOut []LeftOut) []PathChange {
+func compareStates(before, after State, leftOut []LeftOut) []PathChange {
 	c := comparison{before: before.Head, after: after.Head, unseen: map[string]bool{}}
 	for _, l := range leftOut {
 		c.unseen[l.Path] = true
@@ -96,7 +96,7 @@ func compareStates(before, after state, leftOut []LeftOut) []PathChange {
 	all := []PathChange{}
 	old, now := before.Entries, after.Entries
 	for len(old) > 0 || len(now) > 0 {
-		var was, is *entry
+		var was, is *Entry
 		if len(now) == 0 || len(old) > 0 && old[0].Path <= now[0].Path {
 			was, old = &old[0], old[1:]
 		}
@@ -118,10 +118,10 @@ type comparison struct {
 	unseen        map[string]bool // paths that the second state couldn't look at
 }
 
-func (c comparison) compareEntries(was, is *entry) (change PathChange, ok bool) {
+func (c comparison) compareEntries(was, is *Entry) (change PathChange, ok bool) {
 	change.Old, change.New = sideOf(was, c.before), sideOf(is, c.after)
 
-	for _, e := range []*entry{was, is} {
+	for _, e := range []*Entry{was, is} {
 		if e != nil {
 			change.Path = string(e.Path)
 			change.Unsure = change.Unsure || e.Unsure
@@ -148,7 +148,7 @@ func (c comparison) compareEntries(was, is *entry) (change PathChange, ok bool) 
 }
 
 // sideOf returns how a path was, by its entry.
-func sideOf(e *entry, head string) Side {
+func sideOf(e *Entry, head string) Side {
 	switch {
 	case e == nil:
 		return Side{Commit: head}
@@ -159,15 +159,15 @@ func sideOf(e *entry, head string) Side {
 }
 
 // kindOfAppeared judges an entry where there was nothing uncommitted.
-func (c comparison) kindOfAppeared(is *entry) (ChangeKind, bool) {
-	isTracked := is.Head != nil || is.isConflict()
+func (c comparison) kindOfAppeared(is *Entry) (ChangeKind, bool) {
+	isTracked := is.Head != nil || is.IsConflict()
 
 	switch {
 	case is.Unsure:
 		return ChangeKept, is.Work != nil
 	case is.Work == nil && !is.LeftOut && isTracked:
-		return ChangeDeleted, !is.isSubmodule()
-	case is.Work == nil && !is.LeftOut, is.isHead():
+		return ChangeDeleted, !is.IsSubmodule()
+	case is.Work == nil && !is.LeftOut, is.IsHead():
 		return ChangeStaged, true
 	case isTracked:
 		return ChangeChanged, true
@@ -176,13 +176,13 @@ func (c comparison) kindOfAppeared(is *entry) (ChangeKind, bool) {
 }
 
 // kindOfVanished judges an entry where there is nothing uncommitted any more.
-func (c comparison) kindOfVanished(was *entry) (ChangeKind, bool) {
+func (c comparison) kindOfVanished(was *Entry) (ChangeKind, bool) {
 	isFile := was.Work != nil || was.LeftOut
 
 	switch {
 	case was.Unsure:
 		return ChangeClean, isFile
-	case was.Head != nil || was.isConflict() || c.before != c.after && isFile:
+	case was.Head != nil || was.IsConflict() || c.before != c.after && isFile:
 		return ChangeClean, true
 	case isFile:
 		return ChangeDeleted, true // HEAD hasn't got it
@@ -191,7 +191,7 @@ func (c comparison) kindOfVanished(was *entry) (ChangeKind, bool) {
 }
 
 // kindOfDiffering judges a path of which both states hold something.
-func (c comparison) kindOfDiffering(was, is *entry, change PathChange) (ChangeKind, bool) {
+func (c comparison) kindOfDiffering(was, is *Entry, change PathChange) (ChangeKind, bool) {
 	wasFile, isFile := was.Work != nil || was.LeftOut, is.Work != nil || is.LeftOut
 
 	switch {
@@ -204,7 +204,7 @@ func (c comparison) kindOfDiffering(was, is *entry, change PathChange) (ChangeKi
 		return ChangeChanged, true
 	}
 
-	return ChangeStaged, !change.Unsure && !slices.EqualFunc(was.Index, is.Index, func(a, b version) bool {
+	return ChangeStaged, !change.Unsure && !slices.EqualFunc(was.Index, is.Index, func(a, b Version) bool {
 		return a.Mode == b.Mode && a.OID == b.OID && a.Stage == b.Stage
 	})
 }

@@ -12,20 +12,20 @@ import (
 )
 
 func TestCompareStates(t *testing.T) {
-	file := func(blob string) *workFile { return &workFile{Mode: modeFile, Blob: blob} }
-	head := &version{Mode: modeFile, OID: "h"}
-	index := func(oid string) []version { return []version{{Mode: modeFile, OID: oid}} }
-	conflict := []version{{Mode: modeFile, OID: "b", Stage: 1}, {Mode: modeFile, OID: "o", Stage: 2}}
-	modified := func(blob string) *entry { return &entry{Head: head, Index: index("h"), Work: file(blob)} }
-	deleted := &entry{Head: head, Index: index("h")}
-	untracked := func(blob string) *entry { return &entry{Work: file(blob)} }
-	unsure := func(w *workFile) *entry { return &entry{Unsure: true, Work: w} }
+	file := func(blob string) *WorkFile { return &WorkFile{Mode: ModeFile, Blob: blob} }
+	head := &Version{Mode: ModeFile, OID: "h"}
+	index := func(oid string) []Version { return []Version{{Mode: ModeFile, OID: oid}} }
+	conflict := []Version{{Mode: ModeFile, OID: "b", Stage: 1}, {Mode: ModeFile, OID: "o", Stage: 2}}
+	modified := func(blob string) *Entry { return &Entry{Head: head, Index: index("h"), Work: file(blob)} }
+	deleted := &Entry{Head: head, Index: index("h")}
+	untracked := func(blob string) *Entry { return &Entry{Work: file(blob)} }
+	unsure := func(w *WorkFile) *Entry { return &Entry{Unsure: true, Work: w} }
 
 	const one, two = "commit one", "commit two"
-	of := func(blob string) Side { return Side{Mode: modeFile, Blob: blob} }
+	of := func(blob string) Side { return Side{Mode: ModeFile, Blob: blob} }
 	for _, c := range []struct {
 		name       string
-		was, is    *entry
+		was, is    *Entry
 		moved      bool // HEAD is another commit in the second
 		leftOut    string
 		want       ChangeKind // empty for no change
@@ -34,7 +34,7 @@ func TestCompareStates(t *testing.T) {
 	}{
 		{name: "the same", was: modified("a"), is: modified("a")},
 		{name: "changed again", was: modified("a"), is: modified("b"), want: ChangeChanged, old: of("a"), new: of("b")},
-		{name: "another mode", was: modified("a"), is: &entry{Head: head, Index: index("h"), Work: &workFile{Mode: modeProgram, Blob: "a"}}, want: ChangeChanged, old: of("a"), new: Side{Mode: modeProgram, Blob: "a"}},
+		{name: "another mode", was: modified("a"), is: &Entry{Head: head, Index: index("h"), Work: &WorkFile{Mode: ModeProgram, Blob: "a"}}, want: ChangeChanged, old: of("a"), new: Side{Mode: ModeProgram, Blob: "a"}},
 		{name: "a committed file changed", is: modified("a"), want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
 		{name: "a committed file deleted", is: deleted, want: ChangeDeleted, old: Side{Commit: one}},
 		{name: "a changed file deleted", was: modified("a"), is: deleted, want: ChangeDeleted, old: of("a")},
@@ -46,17 +46,17 @@ func TestCompareStates(t *testing.T) {
 		{name: "an untracked file changed", was: untracked("a"), is: untracked("b"), want: ChangeChanged, old: of("a"), new: of("b")},
 		{name: "an untracked file deleted", was: untracked("a"), want: ChangeDeleted, old: of("a")},
 		{name: "an untracked file committed", was: untracked("a"), moved: true, want: ChangeClean, old: of("a"), new: Side{Commit: two}},
-		{name: "an untracked file staged", was: untracked("a"), is: &entry{Index: index("a"), Work: file("a")}, want: ChangeStaged, old: of("a"), new: of("a")},
-		{name: "a staged new file deleted by a reset", was: &entry{Index: index("a"), Work: file("a")}, want: ChangeDeleted, old: of("a")},
-		{name: "a staged new file that was deleted, unstaged", was: &entry{Index: index("a")}, want: ChangeStaged, new: Side{Commit: one}},
-		{name: "a staged new file without a file", is: &entry{Index: index("a")}, want: ChangeStaged, old: Side{Commit: one}},
-		{name: "what was staged, lost", was: &entry{Head: head, Index: index("x"), Work: file("a")}, is: modified("a"), want: ChangeStaged, old: of("a"), new: of("a")},
-		{name: "taken out of the index", is: &entry{Head: head, Work: file("h")}, want: ChangeStaged, old: Side{Commit: one}, new: of("h")},
-		{name: "taken out of the index, and changed", is: &entry{Head: head, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
-		{name: "a conflict", is: &entry{Index: conflict, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
-		{name: "a conflict undone", was: &entry{Index: conflict, Work: file("a")}, want: ChangeClean, old: of("a"), new: Side{Commit: one}},
-		{name: "left out now", was: modified("a"), is: &entry{Head: head, Index: index("h"), LeftOut: true}, want: ChangeChanged, old: of("a"), new: Side{LeftOut: true}},
-		{name: "left out in both", was: &entry{Head: head, Index: index("h"), LeftOut: true}, is: &entry{Head: head, Index: index("h"), LeftOut: true}},
+		{name: "an untracked file staged", was: untracked("a"), is: &Entry{Index: index("a"), Work: file("a")}, want: ChangeStaged, old: of("a"), new: of("a")},
+		{name: "a staged new file deleted by a reset", was: &Entry{Index: index("a"), Work: file("a")}, want: ChangeDeleted, old: of("a")},
+		{name: "a staged new file that was deleted, unstaged", was: &Entry{Index: index("a")}, want: ChangeStaged, new: Side{Commit: one}},
+		{name: "a staged new file without a file", is: &Entry{Index: index("a")}, want: ChangeStaged, old: Side{Commit: one}},
+		{name: "what was staged, lost", was: &Entry{Head: head, Index: index("x"), Work: file("a")}, is: modified("a"), want: ChangeStaged, old: of("a"), new: of("a")},
+		{name: "taken out of the index", is: &Entry{Head: head, Work: file("h")}, want: ChangeStaged, old: Side{Commit: one}, new: of("h")},
+		{name: "taken out of the index, and changed", is: &Entry{Head: head, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
+		{name: "a conflict", is: &Entry{Index: conflict, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
+		{name: "a conflict undone", was: &Entry{Index: conflict, Work: file("a")}, want: ChangeClean, old: of("a"), new: Side{Commit: one}},
+		{name: "left out now", was: modified("a"), is: &Entry{Head: head, Index: index("h"), LeftOut: true}, want: ChangeChanged, old: of("a"), new: Side{LeftOut: true}},
+		{name: "left out in both", was: &Entry{Head: head, Index: index("h"), LeftOut: true}, is: &Entry{Head: head, Index: index("h"), LeftOut: true}},
 		{name: "in a directory that couldn't be read", was: untracked("a"), leftOut: "dir/"},
 		{name: "the time was over", was: untracked("a"), leftOut: "./"},
 		{name: "beside a directory that couldn't be read", was: untracked("a"), leftOut: "di/", want: ChangeDeleted, old: of("a")},
@@ -70,8 +70,8 @@ func TestCompareStates(t *testing.T) {
 		{name: "found absent by git", was: unsure(nil)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before, after := state{Head: one}, state{Head: one}
-			for st, e := range map[*state]*entry{&before: c.was, &after: c.is} {
+			before, after := State{Head: one}, State{Head: one}
+			for st, e := range map[*State]*Entry{&before: c.was, &after: c.is} {
 				same := modified("same")
 				same.Path = "same"
 				if e != nil {

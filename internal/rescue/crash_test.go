@@ -57,16 +57,16 @@ func (s *scratch) whole() int {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if _, err := l.readBlobs(context.Background(), blobsOf(l.state.Entries)); err != nil {
+		if _, err := l.readBlobs(context.Background(), BlobsOf(l.state.Entries)); err != nil {
 			s.t.Errorf("%s is listed, and isn't whole: %v", m.ID, err)
 		}
 	}
-	refs, err := s.store.repositoryOf(s.tree.Common).listRefs("")
+	refs, err := s.store.repositoryOf(s.tree.Common).ListRefs("")
 	if err != nil || len(refs) != len(all) {
 		s.t.Errorf("%d refs, %d rescues: %v", len(refs), len(all), err)
 	}
 	if len(all) > 0 {
-		if out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).path, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
+		if out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).Path, "fsck", "--full", "--strict").CombinedOutput(); err != nil {
 			s.t.Errorf("git fsck: %v\n%s", err, out)
 		}
 	}
@@ -78,21 +78,21 @@ func (s *scratch) leftovers() (left []string) {
 	s.t.Helper()
 	r := s.store.repositoryOf(s.tree.Common)
 	needed := map[string]bool{"HEAD": true, "config": true, "description": true}
-	refs, err := r.listRefs("")
+	refs, err := r.ListRefs("")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, f := range refs {
-		needed[f.form.refs+"/"+f.checkout+"/"+f.id] = true
-		for _, id := range append(s.needs(f), f.id) {
-			base := packsName + "/" + f.form.prefix + id
-			needed[base+packSuffix], needed[base+indexSuffix], needed[base+keepSuffix] = true, true, true
+		needed[f.Form.Refs+"/"+f.Checkout+"/"+f.ID] = true
+		for _, id := range append(s.needs(f), f.ID) {
+			base := PacksName + "/" + f.Form.Prefix + id
+			needed[base+Suffix], needed[base+IndexSuffix], needed[base+KeepSuffix] = true, true, true
 		}
-		needed[stateName+"/"+f.checkout], needed[stateName+"/"+f.checkout+lockSuffix] = true, true
+		needed[StateName+"/"+f.Checkout], needed[StateName+"/"+f.Checkout+LockSuffix] = true, true
 	}
 	needed[makingLock], needed[prunedName] = true, true
 	for name := range snapshot(s.t, s.store.Root()) {
-		if rel, ok := strings.CutPrefix(filepath.ToSlash(name), filepath.Base(r.path)+"/"); !ok || !needed[rel] {
+		if rel, ok := strings.CutPrefix(filepath.ToSlash(name), filepath.Base(r.Path)+"/"); !ok || !needed[rel] {
 			left = append(left, name)
 		}
 	}
@@ -100,9 +100,9 @@ func (s *scratch) leftovers() (left []string) {
 }
 
 // needs returns the packs that a rescue needs beside its own.
-func (s *scratch) needs(f ref) []string {
+func (s *scratch) needs(f Ref) []string {
 	s.t.Helper()
-	l, err := s.store.loadRescue(context.Background(), f.id)
+	l, err := s.store.loadRescue(context.Background(), f.ID)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestARescueThatDies(t *testing.T) {
 			if s.whole() != 1 {
 				t.Error("not one rescue in the end")
 			}
-			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*crashAge))
+			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
 			if left := s.leftovers(); len(left) > 0 {
 				t.Errorf("a crash has left %q", left)
 			}
@@ -166,13 +166,13 @@ func TestWhatAKilledRescueHasLeftGoes(t *testing.T) {
 	s.crash(order{Request: s.request(), Point: "claimed", N: 1})
 	s.write("a.txt", "changed\n")
 	left := s.leftovers()
-	if !slices.ContainsFunc(left, func(name string) bool { return strings.HasPrefix(filepath.Base(name), tempPrefix) }) {
+	if !slices.ContainsFunc(left, func(name string) bool { return strings.HasPrefix(filepath.Base(name), TempPrefix) }) {
 		t.Fatalf("the killed one has left %q", left)
 	}
 	if s.take(); len(s.leftovers()) != len(left) {
 		t.Errorf("of %q there is %q before the hour is over", left, s.leftovers())
 	}
-	old := time.Now().Add(-crashAge - time.Minute)
+	old := time.Now().Add(-CrashAge - time.Minute)
 	for _, name := range left {
 		if err := os.Chtimes(filepath.Join(s.store.Root(), name), old, old); err != nil {
 			t.Fatal(err)
@@ -202,7 +202,7 @@ func TestDroppingThatDies(t *testing.T) {
 			if n := s.whole(); n != 1 {
 				t.Errorf("%d rescues after the next one, want 1", n)
 			}
-			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*crashAge))
+			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
 			if left := s.leftovers(); len(left) > 0 {
 				t.Errorf("left: %q", left)
 			}

@@ -27,20 +27,20 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	if err != nil {
 		return "", false, err
 	}
-	data, err := l.readBlobs(ctx, blobsOf(entries))
+	data, err := l.readBlobs(ctx, BlobsOf(entries))
 	if err != nil {
 		return "", false, err
 	}
 
-	tree, err := openFolders(cmp.Or(r.Tree.Top, l.manifest.Top))
+	tree, err := OpenFolders(cmp.Or(r.Tree.Top, l.manifest.Top))
 	if err != nil {
 		return "", false, errNoCheckout(l.manifest, err)
 	}
-	defer tree.close()
+	defer tree.Close()
 
 	var all strings.Builder
 	for _, e := range entries {
-		if e.LeftOut || e.Work == nil && e.isSubmodule() {
+		if e.LeftOut || e.Work == nil && e.IsSubmodule() {
 			continue
 		}
 
@@ -57,22 +57,22 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	return all.String(), false, nil
 }
 
-func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte) string {
+func diffOf(ctx context.Context, tree *Folders, e Entry, data map[string][]byte) string {
 	name := stick.Name(e.Path).String()
-	var then content
+	var then Content
 	if e.Work != nil {
-		then = content{mode: e.Work.Mode, data: data[e.Work.Blob]}
+		then = Content{Mode: e.Work.Mode, Data: data[e.Work.Blob]}
 	}
 
-	now, err := tree.readContent(ctx, string(e.Path), maxDiffed)
+	now, err := tree.ReadContent(ctx, string(e.Path), maxDiffed)
 	switch {
 	case err != nil && !isAbsent(err):
 		return fmt.Sprintf("%s can't be compared: %v\n", name, err)
-	case isSameContent(now, then):
+	case IsSameContent(now, then):
 		return ""
-	case len(then.data) > maxDiffed:
+	case len(then.Data) > maxDiffed:
 		return fmt.Sprintf("%s differs: it is large\n", name)
-	case bytes.IndexByte(now.data, 0) >= 0 || bytes.IndexByte(then.data, 0) >= 0:
+	case bytes.IndexByte(now.Data, 0) >= 0 || bytes.IndexByte(then.Data, 0) >= 0:
 		return fmt.Sprintf("%s differs: it is binary\n", name)
 	}
 
@@ -82,15 +82,15 @@ func diffOf(ctx context.Context, tree *folders, e entry, data map[string][]byte)
 
 	// Without a mode, that side has no file.
 	switch {
-	case now.mode == "":
+	case now.Mode == "":
 		from = "/dev/null"
-	case then.mode == "":
+	case then.Mode == "":
 		to = "/dev/null"
-	case now.mode != then.mode:
-		fmt.Fprintf(&b, "%s: mode %s, rescued %s\n", name, now.mode, then.mode)
+	case now.Mode != then.Mode:
+		fmt.Fprintf(&b, "%s: mode %s, rescued %s\n", name, now.Mode, then.Mode)
 	}
 
-	b.Write(diff.Diff(from, now.data, to, then.data))
+	b.Write(diff.Diff(from, now.Data, to, then.Data))
 	return b.String()
 }
 

@@ -13,36 +13,36 @@ import (
 	"syscall"
 )
 
-// folders opens the directories of a working tree, each by its name in the one above and never through a
+// Folders opens the directories of a working tree, each by its name in the one above and never through a
 // link. So nobody who puts a link in the place of a directory leads a read or write elsewhere. It keeps the
 // directories of the last path open, because paths come sorted.
-type folders struct {
+type Folders struct {
 	names []string
 	open  []*os.Root         // of the top level, and of each of names
-	kill  func(point string) // as that of the store
+	Kill  func(point string) // as that of the store
 }
 
-// blockedError says that something else than a directory is in the place of one.
-type blockedError struct {
+// BlockedError says that something else than a directory is in the place of one.
+type BlockedError struct {
 	depth int // of the name that isn't a directory, from 0
 }
 
-func (e *blockedError) Error() string { return "something else lies in the place of its directory" }
+func (e *BlockedError) Error() string { return "something else lies in the place of its directory" }
 
-func openFolders(top string) (*folders, error) {
+func OpenFolders(top string) (*Folders, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, err
 	}
-	return &folders{open: []*os.Root{root}}, nil
+	return &Folders{open: []*os.Root{root}}, nil
 }
 
-func (f *folders) close() { f.closeBelow(-1) }
+func (f *Folders) Close() { f.closeBelow(-1) }
 
-// closeBelowTop closes the directories below the top level, because they may have been removed.
-func (f *folders) closeBelowTop() { f.closeBelow(0) }
+// CloseBelowTop closes the directories below the top level, because they may have been removed.
+func (f *Folders) CloseBelowTop() { f.closeBelow(0) }
 
-func (f *folders) closeBelow(depth int) {
+func (f *Folders) closeBelow(depth int) {
 	for len(f.open) > depth+1 {
 		f.open[len(f.open)-1].Close()
 		f.open = f.open[:len(f.open)-1]
@@ -53,7 +53,7 @@ func (f *folders) closeBelow(depth int) {
 
 // openParent opens the directory of path and returns the last name of path. It fails with [fs.ErrNotExist] or
 // a [*blockedError]. With make it makes the directories that don't exist.
-func (f *folders) openParent(path string, make bool) (*os.Root, string, error) {
+func (f *Folders) openParent(path string, make bool) (*os.Root, string, error) {
 	names := strings.Split(path, "/")
 	name := names[len(names)-1]
 	names = names[:len(names)-1]
@@ -77,7 +77,7 @@ func (f *folders) openParent(path string, make bool) (*os.Root, string, error) {
 		}
 
 		if errors.Is(err, errNoFolder) {
-			return nil, "", &blockedError{i}
+			return nil, "", &BlockedError{i}
 		}
 		if err != nil {
 			return nil, "", err
@@ -115,8 +115,8 @@ func openFolder(above *os.Root, name string) (*os.Root, error) {
 	return child, nil
 }
 
-// lstat is [os.Lstat] of a path in the tree. It fails as openParent does.
-func (f *folders) lstat(path string) (fs.FileInfo, error) {
+// Lstat is [os.Lstat] of a path in the tree. It fails as openParent does.
+func (f *Folders) Lstat(path string) (fs.FileInfo, error) {
 	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return nil, err
@@ -124,77 +124,77 @@ func (f *folders) lstat(path string) (fs.FileInfo, error) {
 	return dir.Lstat(name)
 }
 
-// content is a file or link as it lies in a working tree.
-type content struct {
-	mode string
-	perm fs.FileMode // of a file
-	data []byte
-	info fs.FileInfo
+// Content is a file or link as it lies in a working tree.
+type Content struct {
+	Mode string
+	Perm fs.FileMode // of a file
+	Data []byte
+	Info fs.FileInfo
 
-	usual bool // a file that is written gets the permissions that a new one has, and perm doesn't count
+	Usual bool // a file that is written gets the permissions that a new one has, and perm doesn't count
 }
 
 var (
-	errTorn    = errors.New("it changed while it was read")
-	errSpecial = errors.New("it isn't a file or a link")
-	errLarge   = errors.New("it is too large")
+	ErrTorn    = errors.New("it changed while it was read")
+	ErrSpecial = errors.New("it isn't a file or a link")
+	ErrLarge   = errors.New("it is too large")
 )
 
-// readContent reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for
+// ReadContent reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for
 // directories, too), with the error of ctx, or as openParent does. It doesn't wait for the other side of a
 // FIFO.
-func (f *folders) readContent(ctx context.Context, path string, limit int64) (content, error) {
+func (f *Folders) ReadContent(ctx context.Context, path string, limit int64) (Content, error) {
 	for try := 0; ; try++ {
 		c, err := f.readContentOnce(ctx, path, limit)
-		if !errors.Is(err, errTorn) || try > 0 {
+		if !errors.Is(err, ErrTorn) || try > 0 {
 			return c, err
 		}
 	}
 }
 
-func (f *folders) readContentOnce(ctx context.Context, path string, limit int64) (content, error) {
+func (f *Folders) readContentOnce(ctx context.Context, path string, limit int64) (Content, error) {
 	dir, name, err := f.openParent(path, false)
 	if err != nil {
-		return content{}, err
+		return Content{}, err
 	}
 
 	info, err := dir.Lstat(name)
 	switch {
 	case err != nil:
-		return content{}, err
+		return Content{}, err
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := dir.Readlink(name)
-		return content{mode: modeLink, data: []byte(filepath.ToSlash(to)), info: info}, err
+		return Content{Mode: ModeLink, Data: []byte(filepath.ToSlash(to)), Info: info}, err
 	case !info.Mode().IsRegular():
-		return content{}, errSpecial
+		return Content{}, ErrSpecial
 	case info.Size() > limit:
-		return content{}, errLarge
+		return Content{}, ErrLarge
 	}
 
 	// By now a FIFO may be in its place: opening that doesn't wait.
 	file, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return content{}, err
+		return Content{}, err
 	}
 	defer file.Close()
 
 	before, err := file.Stat()
 	if err != nil || !os.SameFile(info, before) {
-		return content{}, errors.Join(errTorn, err)
+		return Content{}, errors.Join(ErrTorn, err)
 	}
 
 	data, err := readAll(ctx, file, before.Size())
 	if err != nil {
-		return content{}, err
+		return Content{}, err
 	}
 
 	// What changed meanwhile may be half old and half new.
 	after, err := file.Stat()
 	if err != nil || int64(len(data)) != after.Size() || !before.ModTime().Equal(after.ModTime()) {
-		return content{}, errors.Join(errTorn, err)
+		return Content{}, errors.Join(ErrTorn, err)
 	}
 
-	return content{mode: gitMode(info), perm: info.Mode().Perm(), data: data, info: after}, nil
+	return Content{Mode: gitMode(info), Perm: info.Mode().Perm(), Data: data, Info: after}, nil
 }
 
 // readAll reads a file and stops when ctx ends. One byte more than size shows that the file has grown.
@@ -222,14 +222,14 @@ func readAll(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
 // gitMode returns the mode by which git would record a file.
 func gitMode(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o100 != 0 {
-		return modeProgram
+		return ModeProgram
 	}
-	return modeFile
+	return ModeFile
 }
 
-// listFolder names what is in a directory of the tree, at most most of it, sorted. Names of directories end
+// ListFolder names what is in a directory of the tree, at most most of it, sorted. Names of directories end
 // with /.
-func (f *folders) listFolder(path string, most int) (names []string, err error) {
+func (f *Folders) ListFolder(path string, most int) (names []string, err error) {
 	dir, _, err := f.openParent(path+"/.", false)
 	if err != nil {
 		return nil, err
@@ -258,4 +258,4 @@ func (f *folders) listFolder(path string, most int) (names []string, err error) 
 	return names, nil
 }
 
-func isSameContent(a, b content) bool { return a.mode == b.mode && string(a.data) == string(b.data) }
+func IsSameContent(a, b Content) bool { return a.Mode == b.Mode && string(a.Data) == string(b.Data) }

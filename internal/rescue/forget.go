@@ -36,25 +36,25 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	}
 	defer g.releaseLock()
 
-	packs, err := r.packsNeeded(ctx, f)
+	packs, err := r.PacksNeeded(ctx, f)
 	if err != nil {
 		return err
 	}
 
 	// Without its ref the rescue is gone. If this is interrupted, forgetRemains finishes it.
-	if err := os.Remove(r.refPath(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritable(r.refPath(f), err)
+	if err := os.Remove(r.RefPath(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ErrUnwritable(r.RefPath(f), err)
 	}
-	os.Remove(r.packBase(f.form, id) + keepSuffix)
+	os.Remove(r.PackBase(f.Form, id) + KeepSuffix)
 	s.kill("forgot ref")
 
 	// The first pack is its own; the others are those of snapshots.
 	for i, id := range packs {
-		form := leanForm
+		form := LeanForm
 		if i == 0 {
-			form = f.form
+			form = f.Form
 		}
-		g.markSwept(r.packBase(form, id))
+		g.markSwept(r.PackBase(form, id))
 	}
 
 	return g.removeUnreached(ctx)
@@ -69,9 +69,9 @@ func (s *Store) forgetRemains(ctx context.Context, id string, none error) error 
 		return err
 	}
 	for _, r := range all {
-		for _, in := range forms {
-			base := r.packBase(in, id)
-			if _, err := os.Lstat(base + packSuffix); err != nil || r.checkFolders() != nil {
+		for _, in := range Forms {
+			base := r.PackBase(in, id)
+			if _, err := os.Lstat(base + Suffix); err != nil || r.CheckFolders() != nil {
 				continue
 			}
 
@@ -114,7 +114,7 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 	}
 	defer g.releaseLock()
 
-	refs, err := r.listRefs("")
+	refs, err := r.ListRefs("")
 	if err != nil {
 		return done, err
 	}
@@ -125,9 +125,9 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 		case err != nil && !isDamage(err):
 			return done, err
 		case err != nil:
-			done.Unread = append(done.Unread, f.id)
+			done.Unread = append(done.Unread, f.ID)
 		case had:
-			done.Rescues = append(done.Rescues, f.id)
+			done.Rescues = append(done.Rescues, f.ID)
 		}
 	}
 
@@ -137,7 +137,7 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 // forgetter removes what is to be forgotten. Nobody leans on earlier packs meanwhile.
 type forgetter struct {
 	repo  *repository
-	lock  *fileLock
+	lock  *FileLock
 	swept map[string]bool // packs from which goes what no rescue reaches
 	blobs map[string]bool // that go from every pack, unless a rescue reaches them
 
@@ -147,17 +147,17 @@ type forgetter struct {
 }
 
 func (r *repository) beginForgetting(ctx context.Context) (*forgetter, error) {
-	lock, ok := waitLock(ctx, r.pathTo(makingLock), lockExclusive)
+	lock, ok := WaitLock(ctx, r.PathTo(makingLock), LockExclusive)
 	if !ok {
-		return nil, errors.Join(unwritable(r.pathTo(makingLock), fs.ErrPermission), ctx.Err())
+		return nil, errors.Join(ErrUnwritable(r.PathTo(makingLock), fs.ErrPermission), ctx.Err())
 	}
 
-	r.finishReplacing()
+	r.FinishReplacing()
 
 	// Caches would lead to what is about to go.
-	caches, _ := listNames(r.pathTo(stateName))
+	caches, _ := ListNames(r.PathTo(StateName))
 	for _, name := range caches {
-		if !strings.HasSuffix(name, lockSuffix) {
+		if !strings.HasSuffix(name, LockSuffix) {
 			os.Remove(r.cachePath(name))
 		}
 	}
@@ -165,14 +165,14 @@ func (r *repository) beginForgetting(ctx context.Context) (*forgetter, error) {
 	return &forgetter{repo: r, lock: lock, swept: map[string]bool{}, blobs: map[string]bool{}}, nil
 }
 
-func (g *forgetter) releaseLock() { g.lock.unlock() }
+func (g *forgetter) releaseLock() { g.lock.Unlock() }
 
 func (g *forgetter) markSwept(base string) { g.swept[base] = true }
 
 // rewriteRescue takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue
 // is now beside what it was, and after that the ref gets its new commit: so the rescue is whole at any
 // moment.
-func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had bool, err error) {
+func (g *forgetter) rewriteRescue(ctx context.Context, f Ref, path string) (had bool, err error) {
 	r := g.repo
 	l := &loadedRescue{repo: r, ref: f}
 	if err := l.readParts(ctx); err != nil {
@@ -191,19 +191,19 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had 
 	}
 
 	m := l.manifest
-	m.Files = st.countFiles()
-	m.LeftOut = collapseLeftOut(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
+	m.Files = st.CountFiles()
+	m.LeftOut = CollapseLeftOut(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
 
 	// Everything stays in the pack until removeUnreached takes out what no rescue reaches.
 	var commit string
-	err = r.replacePack(ctx, r.packBase(f.form, f.id), f.form, func(string) bool { return true }, func(p *pack) error {
+	err = r.ReplacePack(ctx, r.PackBase(f.Form, f.ID), f.Form, func(string) bool { return true }, func(p *Writer) error {
 		if err := g.holdNeeded(p, m.Needs); err != nil {
 			return err
 		}
 
-		add := addWhole
-		if f.form.lean {
-			add = addLean
+		add := AddWhole
+		if f.Form.Lean {
+			add = AddLean
 		}
 
 		tree, err := add(p, st)
@@ -211,50 +211,50 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f ref, path string) (had 
 			return err
 		}
 
-		text, err := m.encodeJSON()
+		text, err := m.EncodeJSON()
 		if err != nil {
 			return err
 		}
 
-		commit = p.addObject(kindCommit, commitText(tree, m.At, text))
+		commit = p.AddObject(KindCommit, CommitText(tree, m.At, text))
 		return nil
 	})
 	if err != nil {
 		return false, err
 	}
 
-	r.kill("rewrote pack")
-	g.markSwept(r.packBase(f.form, f.id))
-	return true, r.moveRef(f, commit)
+	r.Kill("rewrote pack")
+	g.markSwept(r.PackBase(f.Form, f.ID))
+	return true, r.MoveRef(f, commit)
 }
 
 // holdNeeded has a pack not write again what the packs that it needs have.
-func (g *forgetter) holdNeeded(p *pack, needs []string) error {
-	p.held = map[string]heldObject{}
+func (g *forgetter) holdNeeded(p *Writer, needs []string) error {
+	p.Held = map[string]HeldObject{}
 	for _, id := range needs {
-		n, err := openPack(g.repo.packBase(leanForm, id))
+		n, err := Open(g.repo.PackBase(LeanForm, id))
 		if err != nil {
 			return err
 		}
-		for _, name := range n.objectNames() {
-			p.held[name] = heldObject{pack: id}
+		for _, name := range n.ObjectNames() {
+			p.Held[name] = HeldObject{Pack: id}
 		}
-		n.close()
+		n.Close()
 	}
 	return nil
 }
 
 // withoutPath returns a state without the bytes of a path and of those below it, and the names of these
 // bytes. What git knew of it stays.
-func withoutPath(st state, path string) (without state, gone []string) {
-	without = state{Head: st.Head, Entries: []entry{}}
+func withoutPath(st State, path string) (without State, gone []string) {
+	without = State{Head: st.Head, Entries: []Entry{}}
 	for _, e := range st.Entries {
 		if !isWithin(string(e.Path), []string{path}) {
 			without.Entries = append(without.Entries, e)
 			continue
 		}
 
-		gone = append(gone, blobsOf([]entry{e})...)
+		gone = append(gone, BlobsOf([]Entry{e})...)
 		isTracked := len(e.Index) > 0 || e.Head != nil
 		e.LeftOut = e.LeftOut || e.Work != nil
 		e.Work, e.Index = nil, slices.Clone(e.Index)
@@ -277,14 +277,14 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := listNames(r.pathTo(packsName))
+	all, err := ListNames(r.PathTo(PacksName))
 	if err != nil {
 		return err
 	}
 
 	for _, name := range all {
-		name, ok := strings.CutSuffix(name, indexSuffix)
-		base := filepath.Join(r.pathTo(packsName), name)
+		name, ok := strings.CutSuffix(name, IndexSuffix)
+		base := filepath.Join(r.PathTo(PacksName), name)
 
 		// Packs of kept commits aren't those of rescues.
 		if !ok || strings.HasPrefix(name, commitPrefix) {
@@ -300,13 +300,13 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 			continue
 		}
 
-		in := wholeForm
-		if strings.HasPrefix(name, leanForm.prefix) {
-			in = leanForm
+		in := WholeForm
+		if strings.HasPrefix(name, LeanForm.Prefix) {
+			in = LeanForm
 		}
 
 		keep := func(name string) bool { return needed[base] && reached[name] }
-		if err := r.replacePack(ctx, base, in, keep, nil); err != nil {
+		if err := r.ReplacePack(ctx, base, in, keep, nil); err != nil {
 			return err
 		}
 	}
@@ -315,22 +315,22 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 
 // hasForgotten reports whether a pack has bytes that go. A damaged one has none that can be read.
 func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, error) {
-	p, err := openPack(base)
-	if errors.Is(err, errPack) || errors.Is(err, fs.ErrNotExist) {
+	p, err := Open(base)
+	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	defer p.close()
+	defer p.Close()
 
 	// Nobody knows what an earlier call has taken out: everything that no rescue reaches counts.
 	if g.again {
-		return slices.ContainsFunc(p.objectNames(), func(name string) bool { return !reached[name] }), nil
+		return slices.ContainsFunc(p.ObjectNames(), func(name string) bool { return !reached[name] }), nil
 	}
 
 	for name := range g.blobs {
-		if _, ok := p.objectOffset(name); ok && !reached[name] {
+		if _, ok := p.ObjectOffset(name); ok && !reached[name] {
 			return true, nil
 		}
 	}
@@ -340,25 +340,25 @@ func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, er
 // listReached returns the names of the objects of all rescues of a repository, and the packs in which they
 // lie. Those of damaged rescues are as far as they can be read.
 func (r *repository) listReached(ctx context.Context) (objects, packs map[string]bool, err error) {
-	refs, err := r.listRefs("")
+	refs, err := r.ListRefs("")
 	if err != nil {
 		return nil, nil, err
 	}
 
 	objects, packs = map[string]bool{}, map[string]bool{}
 	for _, f := range refs {
-		s := r.newSource(f)
-		err := s.addReached(ctx, objects)
-		s.close()
+		s := r.NewSource(f)
+		err := s.AddReached(ctx, objects)
+		s.Close()
 
 		// A damaged rescue reaches what can be read of it. One that the system doesn't hand out may be whole.
-		if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
+		if err != nil && (ctx.Err() != nil || IsUnreadable(err)) {
 			return nil, nil, err
 		}
 
-		packs[r.packBase(f.form, f.id)] = true
-		for _, id := range s.needs {
-			packs[r.packBase(leanForm, id)] = true
+		packs[r.PackBase(f.Form, f.ID)] = true
+		for _, id := range s.Needs {
+			packs[r.PackBase(LeanForm, id)] = true
 		}
 	}
 	return objects, packs, nil

@@ -22,25 +22,25 @@ func (s *scratch) holds(text string) bool {
 	s.t.Helper()
 	r := s.store.repositoryOf(s.tree.Common)
 	for _, name := range s.packs() {
-		name, ok := strings.CutSuffix(name, indexSuffix)
+		name, ok := strings.CutSuffix(name, IndexSuffix)
 		if !ok {
 			continue
 		}
-		p, err := openPack(filepath.Join(r.pathTo(packsName), name))
+		p, err := Open(filepath.Join(r.PathTo(PacksName), name))
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		for _, object := range p.objectNames() {
-			o, err := p.readObject(object)
+		for _, object := range p.ObjectNames() {
+			o, err := p.ReadObject(object)
 			if err != nil {
 				s.t.Fatal(err)
 			}
-			if bytes.Contains(o.data, []byte(text)) {
+			if bytes.Contains(o.Data, []byte(text)) {
 				s.t.Logf("%s in %s has %q", object, name, text)
 				return true
 			}
 		}
-		p.close()
+		p.Close()
 	}
 	return false
 }
@@ -180,7 +180,7 @@ func TestForget_Again(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(r.refPath(f)); err != nil {
+	if err := os.Remove(r.RefPath(f)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.store.Forget(context.Background(), first); err != nil || s.holds("only in the first") {

@@ -14,32 +14,32 @@ const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 // An id is the time in milliseconds, which takes nine digits, then four of the checksum of the state. Ids
 // sort by time.
 const (
-	idTime = 9
-	idLen  = idTime + 1 + 4
+	IDTime = 9
+	IDLen  = IDTime + 1 + 4
 )
 
-func newID(at stick.Time, sum string) string {
-	var b [idTime]byte
-	for i, t := idTime-1, int64(at); i >= 0; i, t = i-1, t>>5 {
+func NewID(at stick.Time, sum string) string {
+	var b [IDTime]byte
+	for i, t := IDTime-1, int64(at); i >= 0; i, t = i-1, t>>5 {
 		b[i] = idDigits[t&31]
 	}
 
-	return string(b[:]) + "-" + sum[:idLen-idTime-1]
+	return string(b[:]) + "-" + sum[:IDLen-IDTime-1]
 }
 
 // IsID reports whether a text has the form of the id of a rescue, which needn't be there.
 func IsID(text string) bool {
-	_, ok := timeOf(text)
+	_, ok := TimeOf(text)
 	return ok
 }
 
-// timeOf returns when the rescue with an id was taken. ok is false if this can't be an id.
-func timeOf(id string) (at stick.Time, ok bool) {
-	if len(id) != idLen || id[idTime] != '-' || strings.Trim(id[idTime+1:], "0123456789abcdef") != "" {
+// TimeOf returns when the rescue with an id was taken. ok is false if this can't be an id.
+func TimeOf(id string) (at stick.Time, ok bool) {
+	if len(id) != IDLen || id[IDTime] != '-' || strings.Trim(id[IDTime+1:], "0123456789abcdef") != "" {
 		return 0, false
 	}
 
-	for _, c := range []byte(id[:idTime]) {
+	for _, c := range []byte(id[:IDTime]) {
 		i := strings.IndexByte(idDigits, c)
 		if i < 0 {
 			return 0, false
@@ -50,7 +50,7 @@ func timeOf(id string) (at stick.Time, ok bool) {
 	return at, true
 }
 
-func shortSum(text string, n int) string {
+func ShortSum(text string, n int) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:n])
 }

@@ -55,7 +55,7 @@ func (t *rescueTaker) listIgnored(named []string) []string {
 func (t *rescueTaker) listIgnoredAt(dir, path string) []string {
 	for at := dir; ; {
 		// A repository on the way is rescued as such.
-		if _, err := t.tree.lstat(at + "/.git"); err == nil {
+		if _, err := t.tree.Lstat(at + "/.git"); err == nil {
 			if !slices.Contains(t.seen.untracked, at+"/") {
 				t.seen.untracked = append(t.seen.untracked, at+"/")
 			}
@@ -68,7 +68,7 @@ func (t *rescueTaker) listIgnoredAt(dir, path string) []string {
 		}
 	}
 
-	if info, err := t.tree.lstat(path); err == nil && info.IsDir() {
+	if info, err := t.tree.Lstat(path); err == nil && info.IsDir() {
 		return t.listIgnoredBelow(path)
 	}
 
@@ -84,7 +84,7 @@ func (t *rescueTaker) listIgnoredBelow(dir string) (files []string) {
 		dir := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
 
-		names, err := t.tree.listFolder(dir, t.store.Limits.IgnoredFiles+1)
+		names, err := t.tree.ListFolder(dir, t.store.Limits.IgnoredFiles+1)
 		if err != nil {
 			t.leaveOut(dir+"/", WhyUnreadable, 0)
 			continue

@@ -66,12 +66,12 @@ func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
 	}
 	defer t.snapshot.abandonAndUnlock()
 
-	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
+	if t.tree, err = OpenFolders(t.r.Tree.Top); err != nil {
 		return Taken{}, err
 	}
 	defer t.closeTree()
 
-	t.seen = &survey{entries: map[string]*entry{}}
+	t.seen = &survey{entries: map[string]*Entry{}}
 	t.taken = Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyForeign}}, Nested: []Nested{}}
 
 	var there []candidate
@@ -102,7 +102,7 @@ func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool,
 		return Taken{}, false, nil
 	}
 
-	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
+	if t.tree, err = OpenFolders(t.r.Tree.Top); err != nil {
 		return Taken{}, true, err
 	}
 	defer t.closeTree()
@@ -147,7 +147,7 @@ func (t *rescueTaker) copyLastState() (touched bool) {
 	s := t.snapshot
 	t.seen = &survey{
 		head: s.base.state.Head, branch: s.base.branch,
-		entries: make(map[string]*entry, len(s.base.state.Entries)),
+		entries: make(map[string]*Entry, len(s.base.state.Entries)),
 	}
 
 	for _, e := range s.base.state.Entries {
@@ -182,11 +182,11 @@ func (t *rescueTaker) recheckFile(path string) (c candidate, touched bool) {
 
 	e := t.seen.entries[path]
 	if e == nil {
-		e = &entry{Path: bytesText(path), Unsure: true}
+		e = &Entry{Path: BytesText(path), Unsure: true}
 	}
 
-	info, err := t.tree.lstat(path)
-	isSame := err == nil && (info.IsDir() && e.Work == nil || t.snapshot.untouchedWork(e, stampOf(info)) != nil)
+	info, err := t.tree.Lstat(path)
+	isSame := err == nil && (info.IsDir() && e.Work == nil || t.snapshot.untouchedWork(e, StampOf(info)) != nil)
 	if isSame {
 		return c, false
 	}

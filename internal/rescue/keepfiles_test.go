@@ -103,7 +103,7 @@ func TestSnapshot_FileKeptMeanwhile(t *testing.T) {
 	s.write("a.txt", "edited\n")
 	s.keep("a.txt")
 	taking := &rescueTaker{
-		store: s.store, r: s.call(), seen: &survey{entries: map[string]*entry{}},
+		store: s.store, r: s.call(), seen: &survey{entries: map[string]*Entry{}},
 		snapshot: &snapshotTaker{began: began, stamps: map[string]seenStamp{}},
 	}
 	taking.snapshot.leanOn(s.store.repositoryOf(s.tree.Common).readCache(s.tree))

@@ -7,7 +7,7 @@ import "talkingstick/internal/workspace"
 func (s *Store) Last(tree workspace.Checkout) string {
 	r := s.repositoryOf(tree.Common)
 	c := r.readCache(tree)
-	if c == nil || !r.isHeld(ref{leanForm, checkoutName(tree), c.id}) {
+	if c == nil || !r.IsHeld(Ref{LeanForm, CheckoutName(tree), c.id}) {
 		return ""
 	}
 	return c.id

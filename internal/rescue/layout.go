@@ -1,27 +1,27 @@
 package rescue
 
-// addWhole adds the state of a whole rescue to a pack and returns the name of its tree.
-func addWhole(p *pack, st state) (tree string, err error) {
+// AddWhole adds the state of a whole rescue to a pack and returns the name of its tree.
+func AddWhole(p *Writer, st State) (tree string, err error) {
 	root := bytesOf(st)
-	text, err := encodeState(st)
+	text, err := EncodeState(st)
 	if err != nil {
 		return "", err
 	}
 
-	root.putFile(entriesName, modeFile, p.addObject(kindBlob, text))
-	return root.addTo(p), nil
+	root.PutFile(EntriesName, ModeFile, p.AddObject(KindBlob, text))
+	return root.AddTo(p), nil
 }
 
 // bytesOf returns the tree of the bytes of a state.
-func bytesOf(st state) *treeBuilder {
-	root := &treeBuilder{}
+func bytesOf(st State) *TreeBuilder {
+	root := &TreeBuilder{}
 	for _, e := range st.Entries {
 		if e.Work != nil {
-			root.putFile("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)
+			root.PutFile("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)
 		}
 		for _, v := range e.Index {
 			if v.Blob != "" {
-				root.putFile(stageFolders[v.Stage]+"/"+string(e.Path), v.Mode, v.Blob)
+				root.PutFile(stageFolders[v.Stage]+"/"+string(e.Path), v.Mode, v.Blob)
 			}
 		}
 	}
@@ -29,25 +29,25 @@ func bytesOf(st state) *treeBuilder {
 	return root
 }
 
-// addLean adds the state of a snapshot to a pack and returns the name of its tree.
-func addLean(p *pack, st state) (tree string, err error) {
+// AddLean adds the state of a snapshot to a pack and returns the name of its tree.
+func AddLean(p *Writer, st State) (tree string, err error) {
 	root := bytesOf(st)
-	files, err := splitState(st)
+	files, err := SplitState(st)
 	if err != nil {
 		return "", err
 	}
 
-	entries := &treeBuilder{}
+	entries := &TreeBuilder{}
 	for name, text := range files {
-		entries.putFile(name, modeFile, p.addObject(kindBlob, text))
+		entries.PutFile(name, ModeFile, p.AddObject(KindBlob, text))
 	}
 
-	root.putTree(entriesName, entries)
-	return root.addTo(p), nil
+	root.PutTree(EntriesName, entries)
+	return root.AddTo(p), nil
 }
 
-// entriesName is the name of the entries in the tree of a rescue.
-const entriesName = "entries"
+// EntriesName is the name of the entries in the tree of a rescue.
+const EntriesName = "entries"
 
 // stageFolders are the directories of staged files in the tree of a rescue, by stage.
 var stageFolders = []string{"index", "stage1", "stage2", "stage3"}

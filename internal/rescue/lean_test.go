@@ -96,12 +96,12 @@ func TestSnapshot_Same(t *testing.T) {
 	s.write("a.txt", "changed\n")
 	s.write("new", "new\n")
 	first := s.snapshot()
-	before := snapshot(t, s.store.Root(), stateName)
+	before := snapshot(t, s.store.Root(), StateName)
 
 	if again := s.snapshot(); !again.Same || again.ID != first.ID || again.Files != 2 || again.Bytes != first.Bytes {
 		t.Errorf("%+v after %+v", again, first)
 	}
-	compare(t, "the store", before, snapshot(t, s.store.Root(), stateName), nil)
+	compare(t, "the store", before, snapshot(t, s.store.Root(), StateName), nil)
 	s.settle()
 	s.snapshot()
 	if n := s.reads(func() { s.snapshot() }); n != 0 {
@@ -141,12 +141,12 @@ func TestSnapshot_Leans(t *testing.T) {
 		t.Errorf("%s needs %q", second.ID, needs)
 	}
 	r := s.store.repositoryOf(s.tree.Common)
-	p, err := openPack(r.packBase(leanForm, second.ID))
+	p, err := Open(r.PackBase(LeanForm, second.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
-	if _, ok := p.objectOffset(s.entryBlob(first.ID, "a.txt")); ok {
+	defer p.Close()
+	if _, ok := p.ObjectOffset(s.entryBlob(first.ID, "a.txt")); ok {
 		t.Error("the second has the bytes of the first again")
 	}
 	for id, want := range map[string]string{first.ID: "new\n", second.ID: "newer\n"} {
@@ -214,12 +214,12 @@ func TestSnapshot_DamagedNeed(t *testing.T) {
 	s := newScratch(t)
 	s.write("a.txt", "changed\n")
 	first := s.snapshot()
-	name := s.store.repositoryOf(s.tree.Common).packBase(leanForm, first.ID) + packSuffix
+	name := s.store.repositoryOf(s.tree.Common).PackBase(LeanForm, first.ID) + Suffix
 	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := packHeader + 4; i < len(b)-nameSize; i++ {
+	for i := HeaderSize + 4; i < len(b)-NameSize; i++ {
 		b[i] ^= 0x55
 	}
 	os.Chmod(name, 0o600)
@@ -303,9 +303,9 @@ func TestSnapshot_Git(t *testing.T) {
 	first := s.snapshot()
 	s.write("new", "new\n")
 	second := s.keep("new")
-	dir := s.store.repositoryOf(s.tree.Common).path
+	dir := s.store.repositoryOf(s.tree.Common).Path
 	s.git("--git-dir="+dir, "gc", "-q", "--prune=now")
-	ref := leanForm.refs + "/" + checkoutName(s.tree) + "/" + second.ID
+	ref := LeanForm.Refs + "/" + CheckoutName(s.tree) + "/" + second.ID
 	if got := s.git("--git-dir="+dir, "show", ref+":work/a.txt"); got != "changed\n" {
 		t.Errorf("git shows %q", got)
 	}

@@ -40,17 +40,17 @@ const (
 	WhyForeign    Why = "git doesn't work there, because it belongs to another user"
 )
 
-// maxLeftOut is how many things that were left out are named one by one. More are named by the first
+// MaxLeftOut is how many things that were left out are named one by one. More are named by the first
 // directory they lie in.
-const maxLeftOut = 100
+const MaxLeftOut = 100
 
-func collapseLeftOut(all []LeftOut) []LeftOut {
+func CollapseLeftOut(all []LeftOut) []LeftOut {
 	if len(all) == 0 {
 		return []LeftOut{}
 	}
 
 	// Many are named together: by the reason, and the first directory they lie in.
-	if len(all) > maxLeftOut {
+	if len(all) > MaxLeftOut {
 		var short []LeftOut
 		at := map[LeftOut]int{}
 

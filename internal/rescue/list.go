@@ -52,7 +52,7 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 	}
 
 	if which == Named {
-		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.form == leanForm && !h.repo.isMarked(h.ref) })
+		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.Form == LeanForm && !h.repo.IsMarked(h.Ref) })
 	}
 
 	// What is beyond the limit is counted, and isn't read.
@@ -61,9 +61,9 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 	}
 
 	// One run of git reads all whole rescues of a repository.
-	refs := map[*repository][]ref{}
+	refs := map[*repository][]Ref{}
 	for _, h := range held {
-		refs[h.repo] = append(refs[h.repo], h.ref)
+		refs[h.repo] = append(refs[h.repo], h.Ref)
 	}
 	for r, its := range refs {
 		found, damaged, err := r.readManifests(ctx, its)
@@ -80,7 +80,7 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 
 // heldRef is a rescue and the repository that holds it.
 type heldRef struct {
-	ref
+	Ref
 	repo *repository
 }
 
@@ -93,11 +93,11 @@ func (s *Store) listHeld(common string) (all []heldRef, err error) {
 	}
 
 	for _, r := range repositories {
-		if common != "" && r.path != s.repositoryOf(common).path {
+		if common != "" && r.Path != s.repositoryOf(common).Path {
 			continue
 		}
 
-		refs, err := r.listRefs("")
+		refs, err := r.ListRefs("")
 		if err != nil {
 			return nil, err
 		}
@@ -106,13 +106,13 @@ func (s *Store) listHeld(common string) (all []heldRef, err error) {
 		}
 	}
 
-	slices.SortFunc(all, func(a, b heldRef) int { return strings.Compare(b.id, a.id) })
+	slices.SortFunc(all, func(a, b heldRef) int { return strings.Compare(b.ID, a.ID) })
 	return all, nil
 }
 
 // Knows reports whether there may be rescues of the repository with a common git directory, which may be gone
 // itself.
-func (s *Store) Knows(common string) bool { return s.repositoryOf(common).checkFolders() == nil }
+func (s *Store) Knows(common string) bool { return s.repositoryOf(common).CheckFolders() == nil }
 
 // minName is how many characters of the start of an id name a rescue, if no other id begins with them.
 const minName = 6
@@ -128,16 +128,16 @@ func (s *Store) Named(text string) (id string, err error) {
 	var ids []string
 	for _, h := range all {
 		switch {
-		case h.id == text:
+		case h.ID == text:
 			return text, nil
-		case len(text) >= minName && strings.HasPrefix(h.id, text) && len(ids) < 5:
-			ids = append(ids, h.id)
+		case len(text) >= minName && strings.HasPrefix(h.ID, text) && len(ids) < 5:
+			ids = append(ids, h.ID)
 		}
 	}
 
 	switch len(ids) {
 	case 0:
-		return "", errNoRescue(text)
+		return "", ErrNoRescue(text)
 	case 1:
 		return ids[0], nil
 	}
@@ -158,11 +158,11 @@ type Sum struct {
 // Sum counts all rescues, and reads what each is. It fails with [stick.CodeDataDirNotWritable] if they can't
 // lie where they should, and as [Store.List] does.
 func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
-	if _, err := os.Lstat(s.root().path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(s.root().Path); errors.Is(err, fs.ErrNotExist) {
 		return sum, nil
 	}
 
-	if err := checkFolder(s.root().path); err != nil {
+	if err := CheckFolder(s.root().Path); err != nil {
 		return sum, err
 	}
 
@@ -173,10 +173,10 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 
 	for _, h := range held {
 		sum.Count++
-		if h.form.lean {
+		if h.Form.Lean {
 			sum.Snapshots++
 		} else {
-			sum.Bytes += h.repo.rescueBytes(h.ref)
+			sum.Bytes += h.repo.RescueBytes(h.Ref)
 		}
 	}
 
@@ -200,13 +200,13 @@ func (s *Store) leanBytes() (n int64, err error) {
 	}
 
 	for _, r := range all {
-		packs, err := listNames(r.pathTo(packsName))
+		packs, err := ListNames(r.PathTo(PacksName))
 		if err != nil {
 			return 0, err
 		}
 		for _, name := range packs {
-			info, err := os.Lstat(filepath.Join(r.pathTo(packsName), name))
-			if err == nil && strings.HasPrefix(name, leanForm.prefix) {
+			info, err := os.Lstat(filepath.Join(r.PathTo(PacksName), name))
+			if err == nil && strings.HasPrefix(name, LeanForm.Prefix) {
 				n += info.Size()
 			}
 		}
@@ -217,9 +217,9 @@ func (s *Store) leanBytes() (n int64, err error) {
 
 // readManifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is
 // in neither.
-func (r *repository) readManifests(ctx context.Context, refs []ref) (all []Manifest, damaged []string, err error) {
-	var left []ref
-	isLean := func(f ref) bool { return f.form.lean }
+func (r *repository) readManifests(ctx context.Context, refs []Ref) (all []Manifest, damaged []string, err error) {
+	var left []Ref
+	isLean := func(f Ref) bool { return f.Form.Lean }
 
 	// Git reads all whole rescues in one run, unless a damaged pack stops it.
 	if wholes := slices.DeleteFunc(slices.Clone(refs), isLean); len(wholes) > 0 {
@@ -235,7 +235,7 @@ func (r *repository) readManifests(ctx context.Context, refs []ref) (all []Manif
 	}
 
 	// Snapshots are read without git.
-	for _, f := range slices.DeleteFunc(slices.Clone(refs), func(f ref) bool { return !isLean(f) }) {
+	for _, f := range slices.DeleteFunc(slices.Clone(refs), func(f Ref) bool { return !isLean(f) }) {
 		m, err := r.readSnapshotManifest(ctx, f)
 		switch {
 		case err == nil:
@@ -249,35 +249,35 @@ func (r *repository) readManifests(ctx context.Context, refs []ref) (all []Manif
 
 	// One that is gone by now isn't damaged.
 	for _, f := range left {
-		if r.isHeld(f) {
-			damaged = append(damaged, f.id)
+		if r.IsHeld(f) {
+			damaged = append(damaged, f.ID)
 		}
 	}
 	return all, damaged, nil
 }
 
 // readSnapshotManifest reads the manifest of a snapshot. It fails if its entries aren't there.
-func (r *repository) readSnapshotManifest(ctx context.Context, f ref) (Manifest, error) {
-	s := r.newSource(f)
-	defer s.close()
+func (r *repository) readSnapshotManifest(ctx context.Context, f Ref) (Manifest, error) {
+	s := r.NewSource(f)
+	defer s.Close()
 
-	m, tree, err := s.readManifest(ctx)
+	m, tree, err := s.ReadManifest(ctx)
 	if err == nil {
-		_, err = s.entryFiles(ctx, tree)
+		_, err = s.EntryFiles(ctx, tree)
 	}
 	return m, err
 }
 
 // readManifestsSingly reads the manifests of refs as [repository.readWholeManifests] does, so that damage to
 // one hides no other.
-func (r *repository) readManifestsSingly(ctx context.Context, refs []ref) (all []Manifest, left []ref, err error) {
+func (r *repository) readManifestsSingly(ctx context.Context, refs []Ref) (all []Manifest, left []Ref, err error) {
 	for _, f := range refs {
 		one, not, err := r.readWholeManifests(ctx, f)
 		switch {
 		case err != nil && !isDamage(err):
 			return nil, nil, err
 		case err != nil:
-			not = []ref{f}
+			not = []Ref{f}
 		}
 
 		all, left = append(all, one...), append(left, not...)
@@ -287,20 +287,20 @@ func (r *repository) readManifestsSingly(ctx context.Context, refs []ref) (all [
 
 // readWholeManifests reads the manifests of whole rescues. It returns the refs that have none in left, and
 // fails if git does.
-func (r *repository) readWholeManifests(ctx context.Context, refs ...ref) (all []Manifest, left []ref, err error) {
+func (r *repository) readWholeManifests(ctx context.Context, refs ...Ref) (all []Manifest, left []Ref, err error) {
 	var wanted []string
 	for _, f := range refs {
-		commit, _ := r.readCommit(f)
-		wanted = append(wanted, commit, commit+":"+entriesName)
+		commit, _ := r.ReadCommit(f)
+		wanted = append(wanted, commit, commit+":"+EntriesName)
 	}
 
-	found, err := readObjects(ctx, r.ownGit(), wanted)
+	found, err := ReadObjects(ctx, r.OwnGit(), wanted)
 	if err != nil {
 		return nil, nil, err
 	}
 
 	for i, f := range refs {
-		if m, err := parseManifest(found[2*i]); err == nil && found[2*i+1].kind == "blob" {
+		if m, err := ParseManifest(found[2*i]); err == nil && found[2*i+1].Kind == "blob" {
 			all = append(all, m)
 		} else {
 			left = append(left, f)
@@ -319,7 +319,7 @@ func (s *Store) Show(ctx context.Context, id string) (Rescue, error) {
 
 	r := Rescue{Manifest: l.manifest, Entries: []File{}}
 	for _, e := range l.state.Entries {
-		f := File{Path: string(e.Path), States: e.stateWords()}
+		f := File{Path: string(e.Path), States: e.StateWords()}
 		if e.Work != nil {
 			f.Size = e.Work.Size
 		}
@@ -354,17 +354,17 @@ func errNoPath(id, path string) error {
 
 // asDamage says of an error of reading a rescue which rescue it is, and that it is damaged, unless it was
 // dropped meanwhile.
-func (r *repository) asDamage(f ref, err error) error {
+func (r *repository) asDamage(f Ref, err error) error {
 	if err == nil || !isDamage(err) {
 		return err
 	}
-	if !r.isHeld(f) {
-		return errNoRescue(f.id)
+	if !r.IsHeld(f) {
+		return ErrNoRescue(f.ID)
 	}
 
-	path := r.packBase(f.form, f.id) + packSuffix
-	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.id, stick.AsError(err)).
-		With("rescue", f.id).With("path", path).
+	path := r.PackBase(f.Form, f.ID) + Suffix
+	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.ID, stick.AsError(err)).
+		With("rescue", f.ID).With("path", path).
 		Hintf("only a backup of %s brings it back; see the others: %s", path, stick.Cmd("tt rescue list --all"))
 	e.Err = err
 	return e

@@ -30,7 +30,7 @@ func TestARescueByTheStartOfItsID(t *testing.T) {
 	if id, code := named(common); id != "" || code != stick.CodeUsage {
 		t.Errorf("%s of %q: %q, %s", common, ids, id, code)
 	}
-	for _, text := range []string{ids[1], ids[1][:len(ids[1])-1], ids[1][:idTime]} {
+	for _, text := range []string{ids[1], ids[1][:len(ids[1])-1], ids[1][:IDTime]} {
 		if id, _ := named(text); id != ids[1] {
 			t.Errorf("%s: %q of %q", text, id, ids)
 		}
@@ -72,25 +72,25 @@ func TestTheListIsCut(t *testing.T) {
 func TestADamagedRescueIsNamed(t *testing.T) {
 	for what, damage := range map[string]func(s *scratch, r *repository, id string) error{
 		"a cut pack": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.packBase(wholeForm, id)+".pack", 20)
+			return os.Truncate(r.PackBase(WholeForm, id)+".pack", 20)
 		},
 		"no pack": func(s *scratch, r *repository, id string) error {
-			return os.Remove(r.packBase(wholeForm, id) + ".pack")
+			return os.Remove(r.PackBase(WholeForm, id) + ".pack")
 		},
-		"no index": func(s *scratch, r *repository, id string) error { return os.Remove(r.packBase(wholeForm, id) + ".idx") },
+		"no index": func(s *scratch, r *repository, id string) error { return os.Remove(r.PackBase(WholeForm, id) + ".idx") },
 		"an empty index": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.packBase(wholeForm, id)+".idx", 0)
+			return os.Truncate(r.PackBase(WholeForm, id)+".idx", 0)
 		},
 		"an empty ref": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.pathTo(refsName+"/"+checkoutName(s.tree)+"/"+id), 0)
+			return os.Truncate(r.PathTo(RefsName+"/"+CheckoutName(s.tree)+"/"+id), 0)
 		},
 		"flipped bits": func(s *scratch, r *repository, id string) error {
-			b, err := os.ReadFile(r.packBase(wholeForm, id) + ".pack")
-			for i := packHeader; i < len(b)-20; i++ {
+			b, err := os.ReadFile(r.PackBase(WholeForm, id) + ".pack")
+			for i := HeaderSize; i < len(b)-20; i++ {
 				b[i] ^= 0x55
 			}
-			os.Chmod(r.packBase(wholeForm, id)+".pack", 0o600)
-			return errors.Join(err, os.WriteFile(r.packBase(wholeForm, id)+".pack", b, 0o600))
+			os.Chmod(r.PackBase(WholeForm, id)+".pack", 0o600)
+			return errors.Join(err, os.WriteFile(r.PackBase(WholeForm, id)+".pack", b, 0o600))
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -121,10 +121,10 @@ func TestADamagedRescueIsNamed(t *testing.T) {
 
 // Where the repository of rescues itself is damaged, they are named as well.
 func TestADamagedRepositoryOfRescues(t *testing.T) {
-	for _, part := range []string{"HEAD", packsName} {
+	for _, part := range []string{"HEAD", PacksName} {
 		s := newScratch(t)
 		ids := s.three()
-		if err := os.RemoveAll(s.store.repositoryOf(s.tree.Common).pathTo(part)); err != nil {
+		if err := os.RemoveAll(s.store.repositoryOf(s.tree.Common).PathTo(part)); err != nil {
 			t.Fatal(err)
 		}
 		l, err := s.store.List(context.Background(), s.tree.Common, 0, Every)
@@ -141,7 +141,7 @@ func TestARescueThatLacksBytes(t *testing.T) {
 	s.write("a.txt", "one that is lost\n")
 	s.write("dir/b.txt", "one that is whole\n")
 	id := s.take().ID
-	name := s.store.repositoryOf(s.tree.Common).packBase(wholeForm, id) + ".pack"
+	name := s.store.repositoryOf(s.tree.Common).PackBase(WholeForm, id) + ".pack"
 	b, err := os.ReadFile(name)
 	if err != nil || !bytes.Contains(b, []byte("one that is lost")) {
 		t.Fatal(err)

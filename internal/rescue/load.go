@@ -10,10 +10,10 @@ import (
 // loadedRescue is a rescue that was read, but for its blobs.
 type loadedRescue struct {
 	repo     *repository
-	ref      ref
+	ref      Ref
 	manifest Manifest
 	tree     string
-	state    state
+	state    State
 }
 
 func (s *Store) loadRescue(ctx context.Context, id string) (*loadedRescue, error) {
@@ -26,13 +26,13 @@ func (s *Store) loadRescue(ctx context.Context, id string) (*loadedRescue, error
 }
 
 func (l *loadedRescue) readParts(ctx context.Context) (err error) {
-	s := l.repo.newSource(l.ref)
-	defer s.close()
-	if l.manifest, l.tree, err = s.readManifest(ctx); err != nil {
+	s := l.repo.NewSource(l.ref)
+	defer s.Close()
+	if l.manifest, l.tree, err = s.ReadManifest(ctx); err != nil {
 		return err
 	}
 
-	l.state, err = s.readState(ctx, l.manifest, l.tree)
+	l.state, err = s.ReadState(ctx, l.manifest, l.tree)
 	return err
 }
 
@@ -44,21 +44,21 @@ func isDamage(err error) bool {
 
 // readBlobs reads blobs of a rescue, by their names. It fails as [Store.Show] does if one is missing.
 func (l *loadedRescue) readBlobs(ctx context.Context, names []string) (map[string][]byte, error) {
-	s := l.repo.newSource(l.ref)
-	defer s.close()
-	s.needs = l.manifest.Needs
+	s := l.repo.NewSource(l.ref)
+	defer s.Close()
+	s.Needs = l.manifest.Needs
 
-	found, err := s.readObjects(ctx, names)
+	found, err := s.ReadObjects(ctx, names)
 	if err != nil {
 		return nil, l.repo.asDamage(l.ref, err)
 	}
 
 	all := map[string][]byte{}
 	for i, o := range found {
-		if o.kind != "blob" {
-			return nil, l.repo.asDamage(l.ref, errObject)
+		if o.Kind != "blob" {
+			return nil, l.repo.asDamage(l.ref, ErrObject)
 		}
-		all[names[i]] = o.data
+		all[names[i]] = o.Data
 	}
 	return all, nil
 }

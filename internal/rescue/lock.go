@@ -8,22 +8,22 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// fileLock is a lock on a file. It ends with unlock, or with the process.
-type fileLock struct{ file *os.File }
+// FileLock is a lock on a file. It ends with unlock, or with the process.
+type FileLock struct{ file *os.File }
 
 // lockKind is the kind of a lock. A shared one excludes only exclusive ones.
 type lockKind int
 
 const (
-	lockShared lockKind = iota
-	lockExclusive
+	LockShared lockKind = iota
+	LockExclusive
 )
 
 // errLocked says that somebody else has the lock.
 var errLocked = errors.New("the lock is held")
 
-// tryLock takes the lock at path if it is free. ok is false if it isn't, or if there can be no lock.
-func tryLock(path string, kind lockKind) (l *fileLock, ok bool) {
+// TryLock takes the lock at path if it is free. ok is false if it isn't, or if there can be no lock.
+func TryLock(path string, kind lockKind) (l *FileLock, ok bool) {
 	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, false
@@ -32,12 +32,12 @@ func tryLock(path string, kind lockKind) (l *fileLock, ok bool) {
 		f.Close()
 		return nil, false
 	}
-	return &fileLock{f}, true
+	return &FileLock{f}, true
 }
 
-// waitLock takes the lock at path, and waits for it in the kernel until ctx ends. ok is false if that comes
+// WaitLock takes the lock at path, and waits for it in the kernel until ctx ends. ok is false if that comes
 // first.
-func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok bool) {
+func WaitLock(ctx context.Context, path string, kind lockKind) (l *FileLock, ok bool) {
 	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, false
@@ -46,7 +46,7 @@ func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok 
 	// Most locks are free: these need no goroutine.
 	switch err := tryFlock(f, kind); {
 	case err == nil:
-		return &fileLock{f}, true
+		return &FileLock{f}, true
 	case !errors.Is(err, errLocked):
 		f.Close()
 		return nil, false
@@ -59,7 +59,7 @@ func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok 
 		select {
 		case got <- err:
 		case <-ctx.Done():
-			(&fileLock{f}).unlock()
+			(&FileLock{f}).Unlock()
 		}
 	}()
 
@@ -69,15 +69,15 @@ func waitLock(ctx context.Context, path string, kind lockKind) (l *fileLock, ok 
 			f.Close()
 			return nil, false
 		}
-		return &fileLock{f}, true
+		return &FileLock{f}, true
 	case <-ctx.Done():
 		return nil, false
 	}
 }
 
-// unlock releases the lock. Closing alone could be too late: a child that is being started has a copy of each
+// Unlock releases the lock. Closing alone could be too late: a child that is being started has a copy of each
 // open file.
-func (l *fileLock) unlock() {
+func (l *FileLock) Unlock() {
 	if l != nil {
 		_ = unlockFile(l.file)
 		l.file.Close()

@@ -23,7 +23,7 @@ func waitFlock(f *os.File, kind lockKind) error { return flock(f, flagOf(kind)) 
 func unlockFile(f *os.File) error { return flock(f, unix.LOCK_UN) }
 
 func flagOf(kind lockKind) int {
-	if kind == lockShared {
+	if kind == LockShared {
 		return unix.LOCK_SH
 	}
 	return unix.LOCK_EX

@@ -23,7 +23,7 @@ func unlockFile(f *os.File) error {
 }
 
 func flagOf(kind lockKind) uint32 {
-	if kind == lockShared {
+	if kind == LockShared {
 		return 0
 	}
 	return windows.LOCKFILE_EXCLUSIVE_LOCK

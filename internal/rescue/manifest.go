@@ -28,10 +28,10 @@ type Manifest struct {
 // manifestJSON is a manifest as it is written, with texts of any bytes.
 type manifestJSON struct {
 	Manifest
-	Top     bytesText       `json:"checkout"`
-	Common  bytesText       `json:"git_common_dir"`
-	Branch  bytesText       `json:"branch,omitempty"`
-	Command bytesText       `json:"command,omitempty"`
+	Top     BytesText       `json:"checkout"`
+	Common  BytesText       `json:"git_common_dir"`
+	Branch  BytesText       `json:"branch,omitempty"`
+	Command BytesText       `json:"command,omitempty"`
 	LeftOut []leftOutJSON   `json:"left_out"`
 	Nested  []nestedPathsID `json:"nested,omitempty"`
 	Needs   []string        `json:"needs,omitempty"`
@@ -39,33 +39,33 @@ type manifestJSON struct {
 
 type leftOutJSON struct {
 	LeftOut
-	Path bytesText `json:"path"`
+	Path BytesText `json:"path"`
 }
 
 type nestedPathsID struct {
 	Nested
-	Path bytesText `json:"path"`
+	Path BytesText `json:"path"`
 }
 
-func (m Manifest) encodeJSON() ([]byte, error) {
+func (m Manifest) EncodeJSON() ([]byte, error) {
 	j := manifestJSON{
-		Manifest: m, Top: bytesText(m.Top), Common: bytesText(m.Common),
-		Branch: bytesText(m.Branch), Command: bytesText(m.Command),
+		Manifest: m, Top: BytesText(m.Top), Common: BytesText(m.Common),
+		Branch: BytesText(m.Branch), Command: BytesText(m.Command),
 		LeftOut: []leftOutJSON{}, Needs: m.Needs,
 	}
 
 	for _, l := range m.LeftOut {
-		j.LeftOut = append(j.LeftOut, leftOutJSON{l, bytesText(l.Path)})
+		j.LeftOut = append(j.LeftOut, leftOutJSON{l, BytesText(l.Path)})
 	}
 
 	for _, n := range m.Nested {
-		j.Nested = append(j.Nested, nestedPathsID{n, bytesText(n.Path)})
+		j.Nested = append(j.Nested, nestedPathsID{n, BytesText(n.Path)})
 	}
 
 	return json.Marshal(j)
 }
 
-func decodeManifest(b []byte) (Manifest, error) {
+func DecodeManifest(b []byte) (Manifest, error) {
 	var j manifestJSON
 	if err := json.Unmarshal(b, &j); err != nil {
 		return Manifest{}, fmt.Errorf("read the manifest of a rescue: %w", err)

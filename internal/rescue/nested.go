@@ -18,8 +18,8 @@ func (t *rescueTaker) takeNested(ctx context.Context) {
 	var paths []string
 	for _, l := range t.seen.index {
 		inside := func(p string) bool { return isWithin(p, []string{l.path}) }
-		if l.isSubmodule() && l.Stage == 0 && (isWithin(l.path, t.r.Paths) || slices.ContainsFunc(t.r.Paths, inside)) {
-			if _, err := t.tree.lstat(l.path + "/.git"); err == nil {
+		if l.IsSubmodule() && l.Stage == 0 && (isWithin(l.path, t.r.Paths) || slices.ContainsFunc(t.r.Paths, inside)) {
+			if _, err := t.tree.Lstat(l.path + "/.git"); err == nil {
 				paths = append(paths, l.path)
 			}
 		}

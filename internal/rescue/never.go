@@ -14,12 +14,12 @@ func (t *rescueTaker) isNever(path string) bool {
 }
 
 // leaveOutStaged notes that the rescue lacks what is staged of an entry, if it may not have it.
-func (t *rescueTaker) leaveOutStaged(e *entry) bool {
+func (t *rescueTaker) leaveOutStaged(e *Entry) bool {
 	if !t.isNever(string(e.Path)) {
 		return false
 	}
 
-	isStaged := e.isStaged() || e.isConflict()
+	isStaged := e.IsStaged() || e.IsConflict()
 	if isStaged {
 		t.leaveOut(string(e.Path), WhyNever, 0)
 	}
@@ -28,8 +28,8 @@ func (t *rescueTaker) leaveOutStaged(e *entry) bool {
 
 // dropNever takes from an entry of an earlier state the bytes that no rescue may have any more. It reports
 // whether there were any.
-func (t *rescueTaker) dropNever(e *entry) bool {
-	if len(blobsOf([]entry{*e})) == 0 || !t.isNever(string(e.Path)) {
+func (t *rescueTaker) dropNever(e *Entry) bool {
+	if len(BlobsOf([]Entry{*e})) == 0 || !t.isNever(string(e.Path)) {
 		return false
 	}
 

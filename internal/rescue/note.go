@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// hasPassed reports whether a time has passed since the one that a file notes. Without it, it has.
-func (r *bareRepository) hasPassed(name string, d time.Duration, now stick.Time) bool {
-	b, err := plainfile.Read(r.pathTo(name))
+// HasPassed reports whether a time has passed since the one that a file notes. Without it, it has.
+func (r *Repository) HasPassed(name string, d time.Duration, now stick.Time) bool {
+	b, err := plainfile.Read(r.PathTo(name))
 	if err != nil {
 		return true
 	}
@@ -22,9 +22,9 @@ func (r *bareRepository) hasPassed(name string, d time.Duration, now stick.Time)
 	return err != nil || since >= d || since < 0
 }
 
-// noteTime notes a time in a file.
-func (r *bareRepository) noteTime(name string, now stick.Time) {
-	f, err := plainfile.Open(r.pathTo(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+// NoteTime notes a time in a file.
+func (r *Repository) NoteTime(name string, now stick.Time) {
+	f, err := plainfile.Open(r.PathTo(name), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err == nil {
 		// A failure is no harm: without the file, the time has passed.
 		_, _ = f.WriteString(strconv.FormatInt(int64(now), 10) + "\n")

@@ -15,63 +15,63 @@ import (
 	"talkingstick/internal/git"
 )
 
-// noReplace makes git read objects by their own names, although the user may have replaced them by others.
-const noReplace = "GIT_NO_REPLACE_OBJECTS=1"
+// NoReplace makes git read objects by their own names, although the user may have replaced them by others.
+const NoReplace = "GIT_NO_REPLACE_OBJECTS=1"
 
-// object is what git cat-file prints.
-type object struct {
-	name, kind string // kind is empty if there is no such object
-	size       int64
-	data       []byte
+// Object is what git cat-file prints.
+type Object struct {
+	Name, Kind string // kind is empty if there is no such object
+	Size       int64
+	Data       []byte
 }
 
-var errObject = errors.New("read git cat-file: the output ends early")
+var ErrObject = errors.New("read git cat-file: the output ends early")
 
-// parseObjectHead parses a line of git cat-file --batch-check.
-func parseObjectHead(line string) (o object, err error) {
+// ParseObjectHead parses a line of git cat-file --batch-check.
+func ParseObjectHead(line string) (o Object, err error) {
 	f := strings.Fields(line)
 	switch {
 	case strings.HasSuffix(line, " missing"):
-		return object{name: strings.TrimSuffix(line, " missing")}, nil
+		return Object{Name: strings.TrimSuffix(line, " missing")}, nil
 	case len(f) != 3:
 		return o, fmt.Errorf("read git cat-file: %.100q", line)
 	}
 
 	size, err := strconv.ParseInt(f[2], 10, 64)
-	return object{name: f[0], kind: f[1], size: size}, err
+	return Object{Name: f[0], Kind: f[1], Size: size}, err
 }
 
 // parseObject parses the next object of the output of git cat-file --batch.
-func parseObject(said []byte) (o object, rest []byte, err error) {
+func parseObject(said []byte) (o Object, rest []byte, err error) {
 	line, rest, ok := bytes.Cut(said, []byte{'\n'})
 	if !ok {
-		return o, nil, errObject
+		return o, nil, ErrObject
 	}
-	if o, err = parseObjectHead(string(line)); err != nil || o.kind == "" {
+	if o, err = ParseObjectHead(string(line)); err != nil || o.Kind == "" {
 		return o, rest, err
 	}
 
-	if int64(len(rest)) <= o.size {
-		return o, nil, errObject
+	if int64(len(rest)) <= o.Size {
+		return o, nil, ErrObject
 	}
 
-	o.data = rest[:o.size]
-	return o, rest[o.size+1:], nil
+	o.Data = rest[:o.Size]
+	return o, rest[o.Size+1:], nil
 }
 
-// readObjects reads objects of a repository, in the order of their names.
-func readObjects(ctx context.Context, g git.Isolated, names []string) ([]object, error) {
+// ReadObjects reads objects of a repository, in the order of their names.
+func ReadObjects(ctx context.Context, g git.Isolated, names []string) ([]Object, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
 	var out bytes.Buffer
 	lines := strings.NewReader(strings.Join(names, "\n") + "\n")
-	if _, err := g.WithEnv(noReplace).Run(ctx, lines, &out, "cat-file", "--batch"); err != nil {
+	if _, err := g.WithEnv(NoReplace).Run(ctx, lines, &out, "cat-file", "--batch"); err != nil {
 		return nil, err
 	}
 
 	said := out.Bytes()
-	all := make([]object, 0, len(names))
+	all := make([]Object, 0, len(names))
 	for range names {
 		o, rest, err := parseObject(said)
 		if err != nil {
@@ -79,8 +79,8 @@ func readObjects(ctx context.Context, g git.Isolated, names []string) ([]object,
 		}
 
 		said = rest
-		if o.kind != "" && o.name != objectName(newHash(o.name), o.kind, o.data) {
-			return nil, fmt.Errorf("object %s is damaged", o.name)
+		if o.Kind != "" && o.Name != ObjectName(NewHash(o.Name), o.Kind, o.Data) {
+			return nil, fmt.Errorf("object %s is damaged", o.Name)
 		}
 		all = append(all, o)
 	}
@@ -88,15 +88,15 @@ func readObjects(ctx context.Context, g git.Isolated, names []string) ([]object,
 	return all, nil
 }
 
-// objectName returns git's name of an object.
-func objectName(h hash.Hash, kind string, data []byte) string {
+// ObjectName returns git's name of an object.
+func ObjectName(h hash.Hash, kind string, data []byte) string {
 	fmt.Fprintf(h, "%s %d\x00", kind, len(data))
 	h.Write(data)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// newHash returns the hash that git uses for objects with such names.
-func newHash(name string) hash.Hash {
+// NewHash returns the hash that git uses for objects with such names.
+func NewHash(name string) hash.Hash {
 	if len(name) == 2*sha256.Size {
 		return sha256.New()
 	}

@@ -14,20 +14,20 @@ import (
 	"slices"
 )
 
-// pack writes a pack of git's, version 2.
-type pack struct {
+// Writer writes a pack of git's, version 2.
+type Writer struct {
 	open    func() (*os.File, error) // makes its file, when the first object comes
-	file    *os.File                 // nil until then
+	File    *os.File                 // nil until then
 	out     *bufio.Writer
 	crc     hash.Hash32
 	offset  int64
 	objects []packedObject
-	err     error
+	Err     error
 
 	// held are the objects that earlier packs have, which aren't written again. used are those of the rescue,
 	// with where each lies.
-	held map[string]heldObject
-	used map[string]heldObject
+	Held map[string]HeldObject
+	Used map[string]HeldObject
 
 	// Compressing takes longer than reading and writing files, in a moment in which somebody waits. Snapshots
 	// do it all the same, as long as a file isn't large: there is one after each call of an agent.
@@ -36,8 +36,8 @@ type pack struct {
 	fast     *zlib.Writer
 }
 
-// ownPack stands for the pack that is being written, among others.
-const ownPack = ""
+// OwnPack stands for the pack that is being written, among others.
+const OwnPack = ""
 
 // maxCompressed is the size of the largest object that is compressed.
 const maxCompressed = 1 << 20
@@ -50,72 +50,72 @@ type packedObject struct {
 
 // The kinds of objects, as packs number them.
 const (
-	kindCommit = 1
-	kindTree   = 2
-	kindBlob   = 3
+	KindCommit = 1
+	KindTree   = 2
+	KindBlob   = 3
 )
 
-var kindNames = map[byte]string{kindCommit: "commit", kindTree: "tree", kindBlob: "blob"}
+var KindNames = map[byte]string{KindCommit: "commit", KindTree: "tree", KindBlob: "blob"}
 
-const packHeader = 12
+const HeaderSize = 12
 
-func newPack(compress bool, open func() (*os.File, error)) *pack {
-	return &pack{open: open, compress: compress, crc: crc32.NewIEEE(), used: map[string]heldObject{}}
+func NewWriter(compress bool, open func() (*os.File, error)) *Writer {
+	return &Writer{open: open, compress: compress, crc: crc32.NewIEEE(), Used: map[string]HeldObject{}}
 }
 
 // openFile makes the file.
-func (p *pack) openFile() bool {
-	if p.file != nil || p.err != nil {
-		return p.err == nil
+func (p *Writer) openFile() bool {
+	if p.File != nil || p.Err != nil {
+		return p.Err == nil
 	}
-	if p.file, p.err = p.open(); p.err != nil {
+	if p.File, p.Err = p.open(); p.Err != nil {
 		return false
 	}
 
 	// The header is written at the end, when the number of objects is known.
-	p.out = bufio.NewWriterSize(p.file, 64<<10)
-	p.out.Write(make([]byte, packHeader))
-	p.offset = packHeader
+	p.out = bufio.NewWriterSize(p.File, 64<<10)
+	p.out.Write(make([]byte, HeaderSize))
+	p.offset = HeaderSize
 	return true
 }
 
 // Write appends bytes of an object.
-func (p *pack) Write(b []byte) (int, error) {
+func (p *Writer) Write(b []byte) (int, error) {
 	p.crc.Write(b)
 	n, err := p.out.Write(b)
 	p.offset += int64(n)
 	return n, err
 }
 
-// addObject appends an object, unless this pack or an earlier one has it, and returns its name. An error of
+// AddObject appends an object, unless this pack or an earlier one has it, and returns its name. An error of
 // writing is reported by finish.
-func (p *pack) addObject(kind byte, data []byte) string {
-	name := objectName(sha1.New(), kindNames[kind], data)
-	if _, ok := p.used[name]; ok || p.reuseObject(name) {
+func (p *Writer) AddObject(kind byte, data []byte) string {
+	name := ObjectName(sha1.New(), KindNames[kind], data)
+	if _, ok := p.Used[name]; ok || p.ReuseObject(name) {
 		return name
 	}
 
-	p.writeObject(name, kind, data)
+	p.WriteObject(name, kind, data)
 	return name
 }
 
-// reuseObject counts an object that an earlier pack has to those of the rescue. It reports whether one has
+// ReuseObject counts an object that an earlier pack has to those of the rescue. It reports whether one has
 // it.
-func (p *pack) reuseObject(name string) bool {
-	o, ok := p.held[name]
+func (p *Writer) ReuseObject(name string) bool {
+	o, ok := p.Held[name]
 	if ok {
-		p.used[name] = o
+		p.Used[name] = o
 	}
 	return ok
 }
 
-// writeObject appends an object.
-func (p *pack) writeObject(name string, kind byte, data []byte) {
+// WriteObject appends an object.
+func (p *Writer) WriteObject(name string, kind byte, data []byte) {
 	if !p.openFile() {
 		return
 	}
 
-	p.used[name] = heldObject{ownPack, int64(len(data))}
+	p.Used[name] = HeldObject{OwnPack, int64(len(data))}
 	o := packedObject{offset: p.offset}
 	hex.Decode(o.name[:], []byte(name))
 	p.crc.Reset()
@@ -141,7 +141,7 @@ func (p *pack) writeObject(name string, kind byte, data []byte) {
 }
 
 // deflaterFor returns the writer for an object of a size.
-func (p *pack) deflaterFor(size int) *zlib.Writer {
+func (p *Writer) deflaterFor(size int) *zlib.Writer {
 	w, level := &p.plain, zlib.NoCompression
 	if p.compress && size <= maxCompressed {
 		w, level = &p.fast, zlib.BestSpeed
@@ -154,37 +154,37 @@ func (p *pack) deflaterFor(size int) *zlib.Writer {
 	return *w
 }
 
-func (p *pack) noteError(_ int, err error) {
-	if p.err == nil {
-		p.err = err
+func (p *Writer) noteError(_ int, err error) {
+	if p.Err == nil {
+		p.Err = err
 	}
 }
 
-// finish completes the pack and returns its index, version 2.
-func (p *pack) finish() (index []byte, err error) {
+// Finish completes the pack and returns its index, version 2.
+func (p *Writer) Finish() (index []byte, err error) {
 	if !p.openFile() {
-		return nil, p.err
+		return nil, p.Err
 	}
 
 	p.noteError(0, p.out.Flush())
 	head := append([]byte("PACK\x00\x00\x00\x02"), 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(head[8:], uint32(len(p.objects)))
-	p.noteError(p.file.WriteAt(head, 0))
+	p.noteError(p.File.WriteAt(head, 0))
 
 	// A pack ends with the checksum of everything before it.
 	sum := sha1.New()
-	_, err = io.Copy(sum, io.NewSectionReader(p.file, 0, p.offset))
+	_, err = io.Copy(sum, io.NewSectionReader(p.File, 0, p.offset))
 	p.noteError(0, err)
 	end := sum.Sum(nil)
-	p.noteError(p.file.WriteAt(end, p.offset))
+	p.noteError(p.File.WriteAt(end, p.offset))
 
-	return p.buildIndex(end), p.err
+	return p.buildIndex(end), p.Err
 }
 
-// isEmpty reports whether no object was written, and none failed to be.
-func (p *pack) isEmpty() bool { return len(p.objects) == 0 && p.err == nil }
+// IsEmpty reports whether no object was written, and none failed to be.
+func (p *Writer) IsEmpty() bool { return len(p.objects) == 0 && p.Err == nil }
 
-func (p *pack) buildIndex(packSum []byte) []byte {
+func (p *Writer) buildIndex(packSum []byte) []byte {
 	slices.SortFunc(p.objects, func(a, b packedObject) int { return bytes.Compare(a.name[:], b.name[:]) })
 	out := []byte("\xfftOc\x00\x00\x00\x02")
 
@@ -214,15 +214,15 @@ func (p *pack) buildIndex(packSum []byte) []byte {
 	return append(out, sum[:]...)
 }
 
-// heldObject is where an object lies.
-type heldObject struct {
-	pack string // the id of the snapshot whose pack has it
-	size int64  // of its bytes
+// HeldObject is where an object lies.
+type HeldObject struct {
+	Pack string // the id of the snapshot whose pack has it
+	Size int64  // of its bytes
 }
 
-// kindOf returns the number of a kind of objects.
-func kindOf(name string) byte {
-	for kind, n := range kindNames {
+// KindOf returns the number of a kind of objects.
+func KindOf(name string) byte {
+	for kind, n := range KindNames {
 		if n == name {
 			return kind
 		}
@@ -230,13 +230,13 @@ func kindOf(name string) byte {
 	return 0
 }
 
-// packsOf lists the packs in which objects lie, but for the one that is being written, the oldest first.
-func packsOf(objects map[string]heldObject) (ids []string) {
-	known := map[string]bool{ownPack: true}
+// PacksOf lists the packs in which objects lie, but for the one that is being written, the oldest first.
+func PacksOf(objects map[string]HeldObject) (ids []string) {
+	known := map[string]bool{OwnPack: true}
 	for _, o := range objects {
-		if !known[o.pack] {
-			known[o.pack] = true
-			ids = append(ids, o.pack)
+		if !known[o.Pack] {
+			known[o.Pack] = true
+			ids = append(ids, o.Pack)
 		}
 	}
 
@@ -244,11 +244,11 @@ func packsOf(objects map[string]heldObject) (ids []string) {
 	return ids
 }
 
-// ownedBy names the pack that was being written.
-func ownedBy(id string, objects map[string]heldObject) map[string]heldObject {
+// OwnedBy names the pack that was being written.
+func OwnedBy(id string, objects map[string]HeldObject) map[string]HeldObject {
 	for name, o := range objects {
-		if o.pack == ownPack {
-			o.pack = id
+		if o.Pack == OwnPack {
+			o.Pack = id
 			objects[name] = o
 		}
 	}

@@ -15,51 +15,51 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// packFile reads a pack that [pack] has written: whole objects, none as a difference to another. So what our
+// PackFile reads a pack that [Writer] has written: whole objects, none as a difference to another. So what our
 // repository has is read without git, which would look through all packs, be they ten thousand.
-type packFile struct {
+type PackFile struct {
 	file  *os.File
-	index []byte
+	Index []byte
 	count int
 }
 
 // The suffixes of the files of a pack.
 const (
-	packSuffix    = ".pack"
-	indexSuffix   = ".idx"
-	replaceSuffix = ".new" // of what is about to replace a pack and its index
+	Suffix        = ".pack"
+	IndexSuffix   = ".idx"
+	ReplaceSuffix = ".new" // of what is about to replace a pack and its index
 )
 
 // Sizes in an index of a pack, version 2.
 const (
 	indexFan  = 8            // where the table of first bytes begins
 	indexHead = 8 + 256*4    // where the names begin
-	nameSize  = 20           // of a name of an object
+	NameSize  = 20           // of a name of an object
 	indexRow  = 20 + 4 + 4   // name, checksum, offset
-	indexTail = 2 * nameSize // the sums of the pack, and of the index
+	indexTail = 2 * NameSize // the sums of the pack, and of the index
 )
 
-var errPack = errors.New("a pack is damaged")
+var ErrDamaged = errors.New("a pack is damaged")
 
-// openPack opens the pack with a name, without its suffix. It fails with [fs.ErrNotExist] if there is none.
-func openPack(base string) (*packFile, error) {
-	file, err := plainfile.Open(base+packSuffix, os.O_RDONLY)
+// Open opens the pack with a name, without its suffix. It fails with [fs.ErrNotExist] if there is none.
+func Open(base string) (*PackFile, error) {
+	file, err := plainfile.Open(base+Suffix, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	p := &packFile{file: file}
+	p := &PackFile{file: file}
 	err = fs.ErrNotExist
 
 	// The second one is there if replacing pack and index was interrupted.
-	for _, suffix := range []string{indexSuffix, indexSuffix + replaceSuffix} {
+	for _, suffix := range []string{IndexSuffix, IndexSuffix + ReplaceSuffix} {
 		b, rerr := plainfile.Read(base + suffix)
-		if p.index = b; rerr == nil && p.hasMatchingIndex() {
+		if p.Index = b; rerr == nil && p.hasMatchingIndex() {
 			return p, nil
 		}
 
 		switch {
 		case rerr == nil:
-			err = errPack
+			err = ErrDamaged
 		case !errors.Is(rerr, fs.ErrNotExist):
 			err = rerr
 		}
@@ -69,35 +69,35 @@ func openPack(base string) (*packFile, error) {
 	return nil, err
 }
 
-func (p *packFile) close() { p.file.Close() }
+func (p *PackFile) Close() { p.file.Close() }
 
 // hasMatchingIndex reports whether the index is one, and that of the pack.
-func (p *packFile) hasMatchingIndex() bool {
-	if len(p.index) < indexHead+indexTail || string(p.index[:indexFan]) != "\xfftOc\x00\x00\x00\x02" {
+func (p *PackFile) hasMatchingIndex() bool {
+	if len(p.Index) < indexHead+indexTail || string(p.Index[:indexFan]) != "\xfftOc\x00\x00\x00\x02" {
 		return false
 	}
 
-	p.count = int(binary.BigEndian.Uint32(p.index[indexHead-4:]))
-	if len(p.index) != indexHead+p.count*indexRow+indexTail {
+	p.count = int(binary.BigEndian.Uint32(p.Index[indexHead-4:]))
+	if len(p.Index) != indexHead+p.count*indexRow+indexTail {
 		return false
 	}
 
 	info, err := p.file.Stat()
-	if err != nil || info.Size() < packHeader+nameSize {
+	if err != nil || info.Size() < HeaderSize+NameSize {
 		return false
 	}
 
 	// Both files end with the checksum of the pack; the index has its own after it.
-	var sum [nameSize]byte
-	_, err = p.file.ReadAt(sum[:], info.Size()-nameSize)
-	return err == nil && bytes.Equal(sum[:], p.index[len(p.index)-indexTail:len(p.index)-nameSize])
+	var sum [NameSize]byte
+	_, err = p.file.ReadAt(sum[:], info.Size()-NameSize)
+	return err == nil && bytes.Equal(sum[:], p.Index[len(p.Index)-indexTail:len(p.Index)-NameSize])
 }
 
 // objectNameAt returns the name of an object by its number.
-func (p *packFile) objectNameAt(i int) []byte { return p.index[indexHead+i*nameSize:][:nameSize] }
+func (p *PackFile) objectNameAt(i int) []byte { return p.Index[indexHead+i*NameSize:][:NameSize] }
 
-// objectNames lists the objects.
-func (p *packFile) objectNames() []string {
+// ObjectNames lists the objects.
+func (p *PackFile) ObjectNames() []string {
 	all := make([]string, p.count)
 	for i := range all {
 		all[i] = hex.EncodeToString(p.objectNameAt(i))
@@ -105,10 +105,10 @@ func (p *packFile) objectNames() []string {
 	return all
 }
 
-// objectOffset returns where an object begins.
-func (p *packFile) objectOffset(name string) (at int64, ok bool) {
+// ObjectOffset returns where an object begins.
+func (p *PackFile) ObjectOffset(name string) (at int64, ok bool) {
 	raw, err := hex.DecodeString(name)
-	if err != nil || len(raw) != nameSize {
+	if err != nil || len(raw) != NameSize {
 		return 0, false
 	}
 
@@ -117,13 +117,13 @@ func (p *packFile) objectOffset(name string) (at int64, ok bool) {
 		return 0, false
 	}
 
-	return int64(binary.BigEndian.Uint32(p.index[indexHead+p.count*(nameSize+4)+4*i:])), true
+	return int64(binary.BigEndian.Uint32(p.Index[indexHead+p.count*(NameSize+4)+4*i:])), true
 }
 
-// readObject reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if
+// ReadObject reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if
 // it isn't what its name says.
-func (p *packFile) readObject(name string) (o object, err error) {
-	at, ok := p.objectOffset(name)
+func (p *PackFile) ReadObject(name string) (o Object, err error) {
+	at, ok := p.ObjectOffset(name)
 	if !ok {
 		return o, fs.ErrNotExist
 	}
@@ -140,22 +140,22 @@ func (p *packFile) readObject(name string) (o object, err error) {
 		return o, err
 	}
 
-	if kindNames[kind] == "" || size < 0 || size > maxInflated*info.Size() {
-		return o, errPack
+	if KindNames[kind] == "" || size < 0 || size > maxInflated*info.Size() {
+		return o, ErrDamaged
 	}
 
 	inflate, err := zlib.NewReader(io.NewSectionReader(p.file, at+int64(used), info.Size()-at-int64(used)))
 	if err != nil {
-		return o, fmt.Errorf("%w: %w", errPack, err)
+		return o, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 
-	o = object{name: name, kind: kindNames[kind], size: size, data: make([]byte, size)}
-	if _, err := io.ReadFull(inflate, o.data); err != nil {
-		return o, fmt.Errorf("%w: %w", errPack, err)
+	o = Object{Name: name, Kind: KindNames[kind], Size: size, Data: make([]byte, size)}
+	if _, err := io.ReadFull(inflate, o.Data); err != nil {
+		return o, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 
-	if objectName(newHash(name), o.kind, o.data) != name {
-		return o, errPack
+	if ObjectName(NewHash(name), o.Kind, o.Data) != name {
+		return o, ErrDamaged
 	}
 
 	return o, nil

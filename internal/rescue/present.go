@@ -14,9 +14,9 @@ type currentTree struct {
 	git       git.Isolated
 	tree      workspace.Checkout
 	exact     bool                   // HEAD is that of the rescue
-	committed map[string]version     // in HEAD
+	committed map[string]Version     // in HEAD
 	index     map[string][]indexLine // by path
-	entries   map[string]*entry      // tracked paths with uncommitted changes
+	entries   map[string]*Entry      // tracked paths with uncommitted changes
 }
 
 // isDirty reports whether git sees uncommitted changes of a tracked path.
@@ -31,14 +31,14 @@ func (n *currentTree) isClean(path string) bool {
 	}
 
 	// Git doesn't compare files with these flags.
-	return lines[0].version == head && !lines[0].assume && !lines[0].skip
+	return lines[0].Version == head && !lines[0].assume && !lines[0].skip
 }
 
 // readCurrentTree asks git. head is the commit of the rescue. Without a repository there is nothing
 // committed.
 func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, head string) (*currentTree, error) {
 	n := &currentTree{
-		tree: tree, committed: map[string]version{}, index: map[string][]indexLine{}, entries: map[string]*entry{},
+		tree: tree, committed: map[string]Version{}, index: map[string][]indexLine{}, entries: map[string]*Entry{},
 	}
 	if tree.Git == "" {
 		return n, nil
@@ -73,7 +73,7 @@ func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, he
 		return nil, err
 	}
 
-	return n, v.markIntended(func([]string) (map[string]version, error) { return n.committed, nil })
+	return n, v.markIntended(func([]string) (map[string]Version, error) { return n.committed, nil })
 }
 
 // readIndex reads the index.
@@ -91,8 +91,8 @@ func (n *currentTree) readIndex(ctx context.Context) ([]indexLine, error) {
 }
 
 // listCommitted returns what a commit has of paths, or everything for no paths. An empty commit has nothing.
-func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []string) (map[string]version, error) {
-	all := map[string]version{}
+func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []string) (map[string]Version, error) {
+	all := map[string]Version{}
 	if commit == "" {
 		return all, nil
 	}
@@ -107,7 +107,7 @@ func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []s
 	for _, record := range strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00") {
 		facts, path, ok := strings.Cut(record, "\t")
 		if f := strings.Fields(facts); ok && len(f) == 3 {
-			all[path] = version{Mode: f[0], OID: f[2]}
+			all[path] = Version{Mode: f[0], OID: f[2]}
 		}
 	}
 

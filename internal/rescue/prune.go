@@ -36,59 +36,59 @@ func (s *Store) pruneRepositories(ctx context.Context, first *repository, keep s
 	}
 
 	for _, r := range all {
-		if (first == nil || r.path != first.path) && r.checkFolders() == nil {
+		if (first == nil || r.Path != first.Path) && r.CheckFolders() == nil {
 			r.pruneRescues(ctx, "", now, limits)
 		}
 
 		// In the background there is time for more.
-		if first == nil && r.checkFolders() == nil {
+		if first == nil && r.CheckFolders() == nil {
 			r.pruneSnapshots(ctx, now, limits)
 			r.keepLateCommits(ctx)
 			r.pruneCommits(now, limits)
 		}
 	}
 
-	sweepLeftovers(s.root().path, now, func(name string) bool { return strings.HasPrefix(name, newPrefix) })
+	SweepLeftovers(s.root().Path, now, func(name string) bool { return strings.HasPrefix(name, NewPrefix) })
 }
 
 // pruneRescues drops rescues of one repository. A limit of 0 is none.
 func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Time, l Limits) {
-	all, err := r.listRefs("", wholeForm)
+	all, err := r.ListRefs("", WholeForm)
 	if err != nil {
 		return
 	}
 
 	// The newest come first: older ones go with the first that is too much.
-	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) })
+	slices.SortFunc(all, func(a, b Ref) int { return strings.Compare(b.ID, a.ID) })
 
 	held := map[string]bool{}
 	count, total, full := 0, int64(0), false
 	for _, f := range all {
-		at, _ := timeOf(f.id)
-		size := r.rescueBytes(f)
+		at, _ := TimeOf(f.ID)
+		size := r.RescueBytes(f)
 
 		full = full || l.Count > 0 && count >= l.Count || l.Total > 0 && total+size > l.Total
 		isOver := full || now.Sub(at) > l.Age
-		if isOver && f.id != keep && ctx.Err() == nil && !r.isMarked(f) {
-			r.dropRescue(f)
+		if isOver && f.ID != keep && ctx.Err() == nil && !r.IsMarked(f) {
+			r.DropRescue(f)
 			continue
 		}
 
-		held[f.id] = true
+		held[f.ID] = true
 		count++
 		total += size
 	}
 
 	// A crash leaves packs without a ref, and files that never got their name.
-	sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
-		id, ours := strings.CutPrefix(name, packPrefix)
-		_, isID := timeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
-		return strings.HasPrefix(name, tempPrefix) || ours && isID && !held[id[:idLen]]
+	SweepLeftovers(r.PathTo(PacksName), now, func(name string) bool {
+		id, ours := strings.CutPrefix(name, PackPrefix)
+		_, isID := TimeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
+		return strings.HasPrefix(name, TempPrefix) || ours && isID && !held[id[:IDLen]]
 	})
 
-	isLock := func(name string) bool { return strings.HasSuffix(name, lockSuffix) }
-	folders, _ := listNames(r.pathTo(refsName))
+	isLock := func(name string) bool { return strings.HasSuffix(name, LockSuffix) }
+	folders, _ := ListNames(r.PathTo(RefsName))
 	for _, folder := range folders {
-		sweepLeftovers(r.pathTo(refsName+"/"+folder), now, isLock)
+		SweepLeftovers(r.PathTo(RefsName+"/"+folder), now, isLock)
 	}
 }

@@ -23,7 +23,7 @@ const (
 const pruneEvery = time.Hour
 
 // isPruneDue reports whether an hour has passed since the snapshots were looked through.
-func (r *repository) isPruneDue(now stick.Time) bool { return r.hasPassed(prunedName, pruneEvery, now) }
+func (r *repository) isPruneDue(now stick.Time) bool { return r.HasPassed(prunedName, pruneEvery, now) }
 
 // retryPrune is how long nobody begins to look through the snapshots again, after somebody has begun and
 // maybe died.
@@ -34,15 +34,15 @@ const retryPrune = 10 * time.Minute
 // time is an hour off, but for what the clock did.
 func (s *Store) BeginPrune(common string, now stick.Time) bool {
 	r := s.repositoryOf(common)
-	if r.checkFolders() != nil || !r.isPruneDue(now) || !r.hasPassed(pruningName, retryPrune, now) {
+	if r.CheckFolders() != nil || !r.isPruneDue(now) || !r.HasPassed(pruningName, retryPrune, now) {
 		return false
 	}
 
-	_, err := os.Lstat(r.pathTo(prunedName))
+	_, err := os.Lstat(r.PathTo(prunedName))
 	isFirst := errors.Is(err, fs.ErrNotExist) && r.isNew(now)
 
 	if !isFirst {
-		r.noteTime(pruningName, now)
+		r.NoteTime(pruningName, now)
 	}
 
 	return !isFirst
@@ -51,7 +51,7 @@ func (s *Store) BeginPrune(common string, now stick.Time) bool {
 // isNew reports whether there is no snapshot yet that is older than an hour.
 func (r *repository) isNew(now stick.Time) bool {
 	// HEAD was written once, when the repository was made.
-	info, err := os.Lstat(r.pathTo("HEAD"))
+	info, err := os.Lstat(r.PathTo("HEAD"))
 	return err == nil && now.Sub(stick.At(info.ModTime())) < pruneEvery
 }
 
@@ -72,30 +72,30 @@ func (r *repository) pruneSnapshots(ctx context.Context, now stick.Time, l Limit
 
 	// If it was interrupted, the next one isn't put off.
 	if ctx.Err() == nil {
-		r.noteTime(prunedName, now)
+		r.NoteTime(prunedName, now)
 	}
 }
 
 // prunePlan says which snapshots of a repository are dropped.
 type prunePlan struct {
 	repo   *repository
-	known  map[ref]bool
-	drop   []ref
+	known  map[Ref]bool
+	drop   []Ref
 	needed map[string]bool // the ids whose packs are needed
 }
 
 // planPrune decides what is dropped. It fails if it can't read what a snapshot needs, unless that is damaged:
 // then nothing brings it back.
 func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*prunePlan, error) {
-	all, err := r.listRefs("", leanForm)
+	all, err := r.ListRefs("", LeanForm)
 	if err != nil {
 		return nil, err
 	}
 
 	// The newest come first.
-	slices.SortFunc(all, func(a, b ref) int { return strings.Compare(b.id, a.id) })
+	slices.SortFunc(all, func(a, b Ref) int { return strings.Compare(b.ID, a.ID) })
 
-	p := &prunePlan{repo: r, known: map[ref]bool{}, needed: map[string]bool{}}
+	p := &prunePlan{repo: r, known: map[Ref]bool{}, needed: map[string]bool{}}
 	thinned := newThinning(now, l)
 	total, full := int64(0), false
 
@@ -106,13 +106,13 @@ func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*
 		}
 
 		p.known[f] = true
-		isMarked := r.isMarked(f)
+		isMarked := r.IsMarked(f)
 		if !isMarked && (full || !thinned.keepsSnapshot(f)) {
 			p.drop = append(p.drop, f)
 			continue
 		}
 
-		packs, err := r.packsNeeded(ctx, f)
+		packs, err := r.PacksNeeded(ctx, f)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*
 
 		more := int64(0)
 		for _, id := range packs {
-			more += r.rescueBytes(ref{form: leanForm, id: id})
+			more += r.RescueBytes(Ref{Form: LeanForm, ID: id})
 		}
 
 		full = full || l.SnapshotsTotal > 0 && total+more > l.SnapshotsTotal
@@ -147,14 +147,14 @@ type thinning struct {
 
 func newThinning(now stick.Time, l Limits) thinning { return thinning{now, l, map[string]bool{}} }
 
-func (t thinning) keepsSnapshot(f ref) bool {
-	at, _ := timeOf(f.id)
+func (t thinning) keepsSnapshot(f Ref) bool {
+	at, _ := TimeOf(f.ID)
 	age := t.now.Sub(at)
 	if age <= t.limits.SnapshotsAll {
 		return true
 	}
 
-	hour := f.checkout + " " + strconv.FormatInt(int64(at)/time.Hour.Milliseconds(), 10)
+	hour := f.Checkout + " " + strconv.FormatInt(int64(at)/time.Hour.Milliseconds(), 10)
 	if age > t.limits.Age || t.hours[hour] {
 		return false
 	}
@@ -168,24 +168,24 @@ func (t thinning) keepsSnapshot(f ref) bool {
 // needed, too.
 func (p *prunePlan) dropRefs(ctx context.Context) bool {
 	r := p.repo
-	lock, ok := tryLock(r.pathTo(makingLock), lockExclusive)
+	lock, ok := TryLock(r.PathTo(makingLock), LockExclusive)
 	if !ok {
 		return false
 	}
-	defer lock.unlock()
+	defer lock.Unlock()
 
-	now, err := r.listRefs("", leanForm)
+	now, err := r.ListRefs("", LeanForm)
 	if err != nil {
 		return false
 	}
-	r.finishReplacing()
+	r.FinishReplacing()
 
 	// What was made or marked meanwhile keeps what it needs.
-	staying := slices.DeleteFunc(now, func(f ref) bool { return p.known[f] })
+	staying := slices.DeleteFunc(now, func(f Ref) bool { return p.known[f] })
 	drop := p.drop
 	p.drop = nil
 	for _, f := range drop {
-		if r.isMarked(f) {
+		if r.IsMarked(f) {
 			staying = append(staying, f)
 		} else {
 			p.drop = append(p.drop, f)
@@ -193,7 +193,7 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 	}
 
 	for _, f := range staying {
-		packs, err := r.packsNeeded(ctx, f)
+		packs, err := r.PacksNeeded(ctx, f)
 		if err != nil {
 			return false
 		}
@@ -208,8 +208,8 @@ func (p *prunePlan) dropRefs(ctx context.Context) bool {
 		}
 
 		// If a ref stays, so does its pack: see dropPacks.
-		_ = os.Remove(r.refPath(f))
-		r.kill("dropped snapshot")
+		_ = os.Remove(r.RefPath(f))
+		r.Kill("dropped snapshot")
 	}
 
 	return true
@@ -223,32 +223,32 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 		if ctx.Err() != nil {
 			return
 		}
-		if !p.needed[f.id] && !r.isHeld(f) {
-			r.dropPack(f)
+		if !p.needed[f.ID] && !r.IsHeld(f) {
+			r.DropPack(f)
 		}
 	}
 
 	// A crash leaves packs that no ref names.
 	held := map[string]bool{}
-	refs, err := r.listRefs("", leanForm)
+	refs, err := r.ListRefs("", LeanForm)
 	if err != nil {
 		return
 	}
 	for _, f := range refs {
-		held[f.id] = true
+		held[f.ID] = true
 	}
 
-	sweepLeftovers(r.pathTo(packsName), now, func(name string) bool {
-		id, ours := strings.CutPrefix(name, leanForm.prefix)
+	SweepLeftovers(r.PathTo(PacksName), now, func(name string) bool {
+		id, ours := strings.CutPrefix(name, LeanForm.Prefix)
 		id, _, _ = strings.Cut(id, ".")
-		_, isID := timeOf(id)
+		_, isID := TimeOf(id)
 		return ours && isID && !held[id] && !p.needed[id]
 	})
 
-	isLock := func(name string) bool { return strings.HasSuffix(name, lockSuffix) }
-	checkouts, _ := listNames(r.pathTo(leanForm.refs))
+	isLock := func(name string) bool { return strings.HasSuffix(name, LockSuffix) }
+	checkouts, _ := ListNames(r.PathTo(LeanForm.Refs))
 	for _, c := range checkouts {
-		sweepLeftovers(r.pathTo(leanForm.refs+"/"+c), now, isLock)
+		SweepLeftovers(r.PathTo(LeanForm.Refs+"/"+c), now, isLock)
 	}
 }
 
@@ -261,17 +261,17 @@ func (s *Store) Mark(id string) error {
 		return err
 	}
 
-	path := r.packBase(f.form, f.id) + keepSuffix
+	path := r.PackBase(f.Form, f.ID) + KeepSuffix
 	file, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
 	if err != nil {
-		return unwritable(path, err)
+		return ErrUnwritable(path, err)
 	}
 	file.Close()
 
 	// The rescue may have been dropped at the same moment.
-	if !r.isHeld(f) {
+	if !r.IsHeld(f) {
 		os.Remove(path)
-		return errNoRescue(id)
+		return ErrNoRescue(id)
 	}
 	return nil
 }
@@ -283,9 +283,9 @@ func (s *Store) Unmark(id string) error {
 		return err
 	}
 
-	path := r.packBase(f.form, f.id) + keepSuffix
+	path := r.PackBase(f.Form, f.ID) + KeepSuffix
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unwritable(path, err)
+		return ErrUnwritable(path, err)
 	}
 	return nil
 }

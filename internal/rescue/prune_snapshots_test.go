@@ -71,7 +71,7 @@ func TestPruneSnapshots_ByTime(t *testing.T) {
 }
 
 func (s *scratch) packs() []string {
-	all, err := listNames(s.store.repositoryOf(s.tree.Common).pathTo(packsName))
+	all, err := ListNames(s.store.repositoryOf(s.tree.Common).PathTo(PacksName))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestPruneSnapshots_BySize(t *testing.T) {
 	}
 	s.store.Limits.SnapshotsTotal = 0
 	for id := range packs {
-		s.store.Limits.SnapshotsTotal += r.rescueBytes(ref{form: leanForm, id: id})
+		s.store.Limits.SnapshotsTotal += r.RescueBytes(Ref{Form: LeanForm, ID: id})
 	}
 	s.store.Prune(context.Background(), s.now)
 	s.have(ids[0], ids[4], ids[5])
@@ -130,16 +130,16 @@ func TestPruneSnapshots_Locked(t *testing.T) {
 	s := newScratch(t)
 	first := s.keptAt(s.now, "one")
 	r := s.store.repositoryOf(s.tree.Common)
-	maker, ok := tryLock(r.pathTo(makingLock), lockShared)
+	maker, ok := TryLock(r.PathTo(makingLock), LockShared)
 	if !ok {
 		t.Fatal("no lock")
 	}
 	s.store.Limits.SnapshotsTotal = 1
 	s.store.Prune(context.Background(), s.now)
 	s.have(first)
-	maker.unlock()
+	maker.Unlock()
 
-	pruner, ok := tryLock(r.pathTo(makingLock), lockExclusive)
+	pruner, ok := TryLock(r.PathTo(makingLock), LockExclusive)
 	if !ok {
 		t.Fatal("no lock")
 	}
@@ -147,7 +147,7 @@ func TestPruneSnapshots_Locked(t *testing.T) {
 	if needs := s.needsOf(second); len(needs) > 0 {
 		t.Errorf("it needs %q", needs)
 	}
-	pruner.unlock()
+	pruner.Unlock()
 	for s.store.repositoryOf(s.tree.Common).isPruneDue(s.now) { // the one that gave up waiting gets its lock now, and returns it
 		s.store.Prune(context.Background(), s.now)
 	}
@@ -170,8 +170,8 @@ func TestPruneSnapshots_Dies(t *testing.T) {
 			if n := s.whole(); n < 1 || n > 5 {
 				t.Errorf("%d snapshots", n)
 			}
-			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*crashAge))
-			s.store.Prune(context.Background(), o.Prune.Add(2*crashAge))
+			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
+			s.store.Prune(context.Background(), o.Prune.Add(2*CrashAge))
 			s.have(last)
 			if got := s.blob(last, "a.txt"); got != "kept by all\n" {
 				t.Errorf("a.txt is %q", got)
@@ -206,7 +206,7 @@ func TestSnapshot_Dies(t *testing.T) {
 					t.Errorf("a.txt is %q", got)
 				}
 				s.whole()
-				s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*crashAge))
+				s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
 				if left := s.leftovers(); len(left) > 0 {
 					t.Errorf("a crash has left %q", left)
 				}
@@ -250,7 +250,7 @@ func TestPruneSnapshots_BesideMakers(t *testing.T) {
 				return
 			default:
 				store.Prune(context.Background(), begin)
-				os.Remove(store.repositoryOf(s.tree.Common).pathTo(prunedName)) // as if an hour had passed
+				os.Remove(store.repositoryOf(s.tree.Common).PathTo(prunedName)) // as if an hour had passed
 			}
 		}
 	})
@@ -299,7 +299,7 @@ func TestBeginPrune(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	if _, err := os.Lstat(r.pathTo(prunedName)); err != nil {
+	if _, err := os.Lstat(r.PathTo(prunedName)); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,8 +21,8 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 		}
 		for i := range e.Index {
 			v := &e.Index[i]
-			isCommitted := !e.isConflict() && e.Head != nil && e.Head.OID == v.OID
-			if e.Intent || v.isSubmodule() || isCommitted {
+			isCommitted := !e.IsConflict() && e.Head != nil && e.Head.OID == v.OID
+			if e.Intent || v.IsSubmodule() || isCommitted {
 				continue
 			}
 
@@ -43,7 +43,7 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 	}
 
 	var out bytes.Buffer
-	_, err := t.git.WithEnv(noReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
+	_, err := t.git.WithEnv(NoReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, c := range all {
 			t.leaveOut(string(c.entry.Path), WhyTime, 0)
@@ -56,18 +56,18 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 
 	lines := strings.Split(out.String(), "\n")
 	if len(lines) < len(all) {
-		return nil, errObject
+		return nil, ErrObject
 	}
 
 	found := all[:0]
 	for i, c := range all {
-		o, err := parseObjectHead(lines[i])
-		if err != nil || o.kind != "blob" {
+		o, err := ParseObjectHead(lines[i])
+		if err != nil || o.Kind != "blob" {
 			t.leaveOut(string(c.entry.Path), WhyUnreadable, 0)
 			continue
 		}
 
-		c.size = o.size
+		c.size = o.Size
 		found = append(found, c)
 	}
 
@@ -76,8 +76,8 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 
 // readCandidates reads what was chosen into the pack.
 func (t *rescueTaker) readCandidates(wanted []candidate) error {
-	var versions []*version
-	paths := map[*version]string{}
+	var versions []*Version
+	paths := map[*Version]string{}
 	for _, c := range wanted {
 		if c.version != nil {
 			versions = append(versions, c.version)
@@ -93,7 +93,7 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 		names[i] = v.OID
 	}
 
-	found, err := readObjects(t.reading, t.git, names)
+	found, err := ReadObjects(t.reading, t.git, names)
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, v := range versions {
 			t.leaveOut(paths[v], WhyTime, 0)
@@ -105,13 +105,13 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 	}
 
 	for i, v := range versions {
-		if found[i].kind != "blob" {
+		if found[i].Kind != "blob" {
 			t.leaveOut(paths[v], WhyUnreadable, 0)
 			continue
 		}
 
-		v.Blob = t.pack.addObject(kindBlob, found[i].data)
-		t.taken.Bytes += int64(len(found[i].data))
+		v.Blob = t.pack.AddObject(KindBlob, found[i].Data)
+		t.taken.Bytes += int64(len(found[i].Data))
 	}
 
 	return nil
@@ -119,16 +119,16 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 
 // readFile reads a file of the tree. If that isn't done when the time for reading is over, the tree is left
 // to the goroutine that still reads, and no other file is read.
-func (t *rescueTaker) readFile(path string) (c content, err error) {
+func (t *rescueTaker) readFile(path string) (c Content, err error) {
 	if err := t.reading.Err(); err != nil {
-		return content{}, err
+		return Content{}, err
 	}
 
 	tree, ended := t.tree, make(chan struct{})
-	c, err = inTime(t.reading, 0, func() (content, error) {
+	c, err = inTime(t.reading, 0, func() (Content, error) {
 		defer close(ended)
 		t.store.kill("reading")
-		return tree.readContent(t.reading, path, t.store.Limits.Bytes)
+		return tree.ReadContent(t.reading, path, t.store.Limits.Bytes)
 	})
 
 	select {
@@ -139,7 +139,7 @@ func (t *rescueTaker) readFile(path string) (c content, err error) {
 		// This ends when the disk answers.
 		go func() {
 			<-ended
-			tree.close()
+			tree.Close()
 		}()
 	}
 
@@ -164,11 +164,11 @@ func (t *rescueTaker) readWork(wanted candidate) {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		t.leaveOutWork(e, WhyTime)
 		return
-	case errors.Is(err, errTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, errLarge):
+	case errors.Is(err, ErrTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrLarge):
 		// It was there, and small enough, when it was measured.
 		t.leaveOutWork(e, WhyTorn)
 		return
-	case errors.Is(err, errSpecial):
+	case errors.Is(err, ErrSpecial):
 		t.leaveOutWork(e, WhySpecial)
 		return
 	default:
@@ -178,18 +178,18 @@ func (t *rescueTaker) readWork(wanted candidate) {
 
 	// Git was told to take it for unchanged, and it is.
 	isFlagged := e.Assume || e.Skip
-	if isFlagged && !e.isStaged() && isAsStaged(*e, c) {
+	if isFlagged && !e.IsStaged() && isAsStaged(*e, c) {
 		delete(t.seen.entries, string(e.Path))
 		return
 	}
 
-	e.Work = &workFile{Mode: c.mode, Perm: c.perm, Size: int64(len(c.data)), Blob: t.pack.addObject(kindBlob, c.data)}
-	t.taken.Bytes += int64(len(c.data))
-	t.snapshot.noteStamp(string(e.Path), stampOf(c.info), at)
+	e.Work = &WorkFile{Mode: c.Mode, Perm: c.Perm, Size: int64(len(c.Data)), Blob: t.pack.AddObject(KindBlob, c.Data)}
+	t.taken.Bytes += int64(len(c.Data))
+	t.snapshot.noteStamp(string(e.Path), StampOf(c.Info), at)
 }
 
 // isAsStaged reports whether a file has the bytes and the mode that the index has for it.
-func isAsStaged(e entry, c content) bool {
+func isAsStaged(e Entry, c Content) bool {
 	staged := e.Index[0]
-	return staged.Mode == c.mode && staged.OID == objectName(newHash(staged.OID), "blob", c.data)
+	return staged.Mode == c.Mode && staged.OID == ObjectName(NewHash(staged.OID), "blob", c.Data)
 }

@@ -13,38 +13,38 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// ref is a rescue, as the repository names it.
-type ref struct {
-	form         form
-	checkout, id string
+// Ref is a rescue, as the repository names it.
+type Ref struct {
+	Form         Form
+	Checkout, ID string
 }
 
-// noCommit is the name of no object.
-const noCommit = "0000000000000000000000000000000000000000"
+// NoCommit is the name of no object.
+const NoCommit = "0000000000000000000000000000000000000000"
 
-// listRefs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each
+// ListRefs lists the rescues of a checkout, or of all if checkout is empty, in some forms, or in all. Of each
 // form and checkout they are sorted by id.
-func (r *bareRepository) listRefs(checkout string, in ...form) (all []ref, err error) {
+func (r *Repository) ListRefs(checkout string, in ...Form) (all []Ref, err error) {
 	if len(in) == 0 {
-		in = forms
+		in = Forms
 	}
 	for _, f := range in {
 		checkouts := []string{checkout}
 		if checkout == "" {
-			if checkouts, err = listNames(r.pathTo(f.refs)); err != nil {
+			if checkouts, err = ListNames(r.PathTo(f.Refs)); err != nil {
 				return nil, err
 			}
 		}
 
 		for _, c := range checkouts {
-			ids, err := listNames(r.pathTo(f.refs + "/" + c))
+			ids, err := ListNames(r.PathTo(f.Refs + "/" + c))
 			if err != nil {
 				return nil, err
 			}
 
 			for _, id := range ids {
-				if _, ok := timeOf(id); ok {
-					all = append(all, ref{f, c, id})
+				if _, ok := TimeOf(id); ok {
+					all = append(all, Ref{f, c, id})
 				}
 			}
 		}
@@ -53,55 +53,55 @@ func (r *bareRepository) listRefs(checkout string, in ...form) (all []ref, err e
 	return all, nil
 }
 
-func (r *bareRepository) refPath(f ref) string {
-	return r.pathTo(f.form.refs + "/" + f.checkout + "/" + f.id)
+func (r *Repository) RefPath(f Ref) string {
+	return r.PathTo(f.Form.Refs + "/" + f.Checkout + "/" + f.ID)
 }
 
-// readCommit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
-func (r *bareRepository) readCommit(f ref) (commit string, ok bool) {
-	b, err := plainfile.Read(r.refPath(f))
+// ReadCommit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
+func (r *Repository) ReadCommit(f Ref) (commit string, ok bool) {
+	b, err := plainfile.Read(r.RefPath(f))
 	if errors.Is(err, fs.ErrNotExist) {
-		return noCommit, false
+		return NoCommit, false
 	}
 
 	commit = strings.TrimSpace(string(b))
-	if err != nil || len(commit) != len(noCommit) || strings.Trim(commit, "0123456789abcdef") != "" {
-		commit = noCommit
+	if err != nil || len(commit) != len(NoCommit) || strings.Trim(commit, "0123456789abcdef") != "" {
+		commit = NoCommit
 	}
 	return commit, true
 }
 
-// isHeld reports whether a rescue is still there.
-func (r *bareRepository) isHeld(f ref) bool {
-	_, err := os.Lstat(r.refPath(f))
+// IsHeld reports whether a rescue is still there.
+func (r *Repository) IsHeld(f Ref) bool {
+	_, err := os.Lstat(r.RefPath(f))
 	return err == nil
 }
 
-// lastWithTree returns the newest whole rescue of a checkout, if its state has this tree.
-func (r *bareRepository) lastWithTree(ctx context.Context, checkout, tree string) (id string, ok bool) {
-	all, err := r.listRefs(checkout, wholeForm)
+// LastWithTree returns the newest whole rescue of a checkout, if its state has this tree.
+func (r *Repository) LastWithTree(ctx context.Context, checkout, tree string) (id string, ok bool) {
+	all, err := r.ListRefs(checkout, WholeForm)
 	if err != nil || len(all) == 0 {
 		return "", false
 	}
 	f := all[len(all)-1]
 
 	// An id ends with the start of the tree's name: most others need no git.
-	if !strings.HasSuffix(f.id, tree[:idLen-idTime-1]) {
+	if !strings.HasSuffix(f.ID, tree[:IDLen-IDTime-1]) {
 		return "", false
 	}
 
-	commit, _ := r.readCommit(f)
+	commit, _ := r.ReadCommit(f)
 	var out bytes.Buffer
-	_, err = r.ownGit().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
-	return f.id, err == nil && strings.TrimSpace(out.String()) == tree
+	_, err = r.OwnGit().Run(ctx, nil, &out, "rev-parse", "--verify", "--quiet", commit+"^{tree}")
+	return f.ID, err == nil && strings.TrimSpace(out.String()) == tree
 }
 
-// moveRef gives a rescue another commit.
-func (r *bareRepository) moveRef(f ref, commit string) error {
-	path := r.refPath(f)
-	file, err := plainfile.Temp(filepath.Dir(path), tempPrefix)
+// MoveRef gives a rescue another commit.
+func (r *Repository) MoveRef(f Ref, commit string) error {
+	path := r.RefPath(f)
+	file, err := plainfile.Temp(filepath.Dir(path), TempPrefix)
 	if err != nil {
-		return unwritable(path, err)
+		return ErrUnwritable(path, err)
 	}
 
 	_, err = file.WriteString(commit + "\n")

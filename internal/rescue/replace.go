@@ -12,14 +12,14 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// replacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is
+// ReplacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is
 // removed. Both files get their names after both are written; what is interrupted between, finishReplacing
 // finishes, and openPack reads.
-func (r *bareRepository) replacePack(
-	ctx context.Context, base string, in form, keep func(name string) bool, add func(*pack) error,
+func (r *Repository) ReplacePack(
+	ctx context.Context, base string, in Form, keep func(name string) bool, add func(*Writer) error,
 ) error {
-	w := r.beginWriting(in)
-	defer w.abandon()
+	w := r.BeginWriting(in)
+	defer w.Abandon()
 
 	err := w.copyFrom(ctx, base, keep)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,13 +30,13 @@ func (r *bareRepository) replacePack(
 	}
 
 	if add != nil {
-		if err := add(w.pack); err != nil {
+		if err := add(w.Pack); err != nil {
 			return err
 		}
 	}
 
-	if w.pack.isEmpty() {
-		return errors.Join(os.Remove(base+indexSuffix), os.Remove(base+packSuffix))
+	if w.Pack.IsEmpty() {
+		return errors.Join(os.Remove(base+IndexSuffix), os.Remove(base+Suffix))
 	}
 
 	return w.replaceFiles(base)
@@ -44,14 +44,14 @@ func (r *bareRepository) replacePack(
 
 // copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such
 // pack.
-func (w *rescueWriter) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
-	old, err := openPack(base)
+func (w *RescueWriter) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
+	old, err := Open(base)
 	if err != nil {
 		return err
 	}
-	defer old.close()
+	defer old.Close()
 
-	for _, name := range old.objectNames() {
+	for _, name := range old.ObjectNames() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -59,91 +59,91 @@ func (w *rescueWriter) copyFrom(ctx context.Context, base string, keep func(name
 			continue
 		}
 
-		o, err := old.readObject(name)
+		o, err := old.ReadObject(name)
 		if err != nil {
 			return err
 		}
-		w.pack.writeObject(name, kindOf(o.kind), o.data)
+		w.Pack.WriteObject(name, KindOf(o.Kind), o.Data)
 	}
 	return nil
 }
 
 // replaceFiles puts what was written in the place of a pack.
-func (w *rescueWriter) replaceFiles(base string) error {
-	index, err := w.pack.finish()
+func (w *RescueWriter) replaceFiles(base string) error {
+	index, err := w.Pack.Finish()
 	if err != nil {
 		return err
 	}
 
-	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
+	f, err := plainfile.Temp(w.repo.PathTo(PacksName), TempPrefix)
 	if err != nil {
-		return unwritable(base, err)
+		return ErrUnwritable(base, err)
 	}
 
 	// The new index stands before the new pack: where that is, both are complete.
 	_, err = f.Write(index)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), base+indexSuffix+replaceSuffix)
+		err = os.Rename(f.Name(), base+IndexSuffix+ReplaceSuffix)
 	}
 	if err != nil {
 		os.Remove(f.Name())
 		return fmt.Errorf("write a rescue: %w", err)
 	}
-	w.repo.kill("new index")
+	w.repo.Kill("new index")
 
-	err = errors.Join(w.pack.file.Sync(), w.pack.file.Close())
+	err = errors.Join(w.Pack.File.Sync(), w.Pack.File.Close())
 	if err == nil {
-		err = os.Rename(w.pack.file.Name(), base+packSuffix+replaceSuffix)
+		err = os.Rename(w.Pack.File.Name(), base+Suffix+ReplaceSuffix)
 	}
 	if err != nil {
 		return fmt.Errorf("write a rescue: %w", err)
 	}
 
 	w.done = true
-	w.repo.kill("new pack")
+	w.repo.Kill("new pack")
 	return w.repo.finishReplace(base)
 }
 
-// finishReplacing finishes what an interrupted replacePack has left.
-func (r *bareRepository) finishReplacing() {
-	all, _ := listNames(r.pathTo(packsName))
+// FinishReplacing finishes what an interrupted replacePack has left.
+func (r *Repository) FinishReplacing() {
+	all, _ := ListNames(r.PathTo(PacksName))
 	for _, name := range all {
-		if name, ok := strings.CutSuffix(name, indexSuffix+replaceSuffix); ok {
+		if name, ok := strings.CutSuffix(name, IndexSuffix+ReplaceSuffix); ok {
 			// If this fails, the next call tries again.
-			_ = r.finishReplace(filepath.Join(r.pathTo(packsName), name))
+			_ = r.finishReplace(filepath.Join(r.PathTo(PacksName), name))
 		}
 	}
 }
 
-func (r *bareRepository) finishReplace(base string) error {
-	packPath, index := base+packSuffix, base+indexSuffix
-	switch _, err := os.Lstat(packPath + replaceSuffix); {
+func (r *Repository) finishReplace(base string) error {
+	packPath, index := base+Suffix, base+IndexSuffix
+	switch _, err := os.Lstat(packPath + ReplaceSuffix); {
 	case err == nil:
 		// The index was renamed before, so it is complete, too.
-		if err := os.Rename(packPath+replaceSuffix, packPath); err != nil {
+		if err := os.Rename(packPath+ReplaceSuffix, packPath); err != nil {
 			return err
 		}
-		r.kill("replaced pack")
+		r.Kill("replaced pack")
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 
 	// The pack's checksum says whether it is the new one.
-	p, err := openPack(base)
+	p, err := Open(base)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 
-	now, err := plainfile.Read(index + replaceSuffix)
+	now, err := plainfile.Read(index + ReplaceSuffix)
 	if err != nil {
 		return err
 	}
 
 	// If the indexes differ, the pack wasn't replaced.
-	if string(now) != string(p.index) {
-		return os.Remove(index + replaceSuffix)
+	if string(now) != string(p.Index) {
+		return os.Remove(index + ReplaceSuffix)
 	}
-	return os.Rename(index+replaceSuffix, index)
+	return os.Rename(index+ReplaceSuffix, index)
 }

@@ -15,57 +15,57 @@ import (
 	"talkingstick/stick"
 )
 
-// rootFolder is the directory in which all bare repositories lie. It may not exist.
-type rootFolder struct {
-	path string
-	git  git.Client
+// Root is the directory in which all bare repositories lie. It may not exist.
+type Root struct {
+	Path string
+	Git  git.Client
 	// passed is called at named points, for tests that end the process there. It may be nil.
-	passed func(point string)
+	Kill func(point string)
 }
 
-// bareRepository is the bare repository that holds the rescues of one repository of the user. Everything in it is
+// Repository is the bare repository that holds the rescues of one repository of the user. Everything in it is
 // written first under a name that nobody reads, and then gets its own: the pack, its index, and last the ref.
 // So two rescues at the same time don't meet, and what is seen is whole.
-type bareRepository struct {
-	root rootFolder
-	path string
+type Repository struct {
+	root Root
+	Path string
 }
 
-// kill says that a point was passed.
-func (r *bareRepository) kill(point string) {
-	if r.root.passed != nil {
-		r.root.passed(point)
+// Kill says that a point was passed.
+func (r *Repository) Kill(point string) {
+	if r.root.Kill != nil {
+		r.root.Kill(point)
 	}
 }
 
 const (
-	refsName   = "refs/rescues"
-	packsName  = "objects/pack"
-	stateName  = "state" // of the directory of what is known of checkouts, and of kept commits
-	packPrefix = "pack-"
-	tempPrefix = "tmp-" // of files that are being written
-	newPrefix  = "new-" // of repositories that are being made
-	lockSuffix = ".lock"
-	keepSuffix = ".keep" // of the mark beside a pack
+	RefsName   = "refs/rescues"
+	PacksName  = "objects/pack"
+	StateName  = "state" // of the directory of what is known of checkouts, and of kept commits
+	PackPrefix = "pack-"
+	TempPrefix = "tmp-" // of files that are being written
+	NewPrefix  = "new-" // of repositories that are being made
+	LockSuffix = ".lock"
+	KeepSuffix = ".keep" // of the mark beside a pack
 )
 
-// form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other
+// Form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other
 // alone.
-type form struct {
-	refs, prefix string // the directory of its refs, and how the names of its packs begin
-	lean         bool
+type Form struct {
+	Refs, Prefix string // the directory of its refs, and how the names of its packs begin
+	Lean         bool
 }
 
 var (
-	// wholeForm rescues have all their bytes in one pack, which the disk has when they are made, and their
+	// WholeForm rescues have all their bytes in one pack, which the disk has when they are made, and their
 	// entries in one file.
-	wholeForm = form{refs: refsName, prefix: packPrefix}
+	WholeForm = Form{Refs: RefsName, Prefix: PackPrefix}
 
-	// leanForm ones are snapshots. They need packs of earlier ones, and have their entries in several files,
+	// LeanForm ones are snapshots. They need packs of earlier ones, and have their entries in several files,
 	// of which most are as before.
-	leanForm = form{refs: "refs/snapshots", prefix: "snap-", lean: true}
+	LeanForm = Form{Refs: "refs/snapshots", Prefix: "snap-", Lean: true}
 
-	forms = []form{wholeForm, leanForm}
+	Forms = []Form{WholeForm, LeanForm}
 )
 
 // bareConfig makes a bare repository in which git by itself, and by an order to clean up, leaves everything
@@ -83,56 +83,56 @@ const bareConfig = `[core]
 	auto = false
 `
 
-// repositoryOf returns the one for the user's repository with a common git directory. It may not exist.
-func (d rootFolder) repositoryOf(common string) *bareRepository {
-	return &bareRepository{d, filepath.Join(d.path, shortSum(common, 16)+".git")}
+// RepositoryOf returns the one for the user's repository with a common git directory. It may not exist.
+func (d Root) RepositoryOf(common string) *Repository {
+	return &Repository{d, filepath.Join(d.Path, ShortSum(common, 16)+".git")}
 }
 
-// checkoutName names a checkout among those of its repository.
-func checkoutName(tree workspace.Checkout) string { return shortSum(tree.Git, 6) }
+// CheckoutName names a checkout among those of its repository.
+func CheckoutName(tree workspace.Checkout) string { return ShortSum(tree.Git, 6) }
 
-func (r *bareRepository) pathTo(name string) string {
-	return filepath.Join(r.path, filepath.FromSlash(name))
+func (r *Repository) PathTo(name string) string {
+	return filepath.Join(r.Path, filepath.FromSlash(name))
 }
 
-func (r *bareRepository) ownGit() git.Isolated { return r.root.git.IsolateOwn(r.path) }
+func (r *Repository) OwnGit() git.Isolated { return r.root.Git.IsolateOwn(r.Path) }
 
-// prepareRepository returns the repository for the user's repository with a common git directory, and makes
+// PrepareRepository returns the repository for the user's repository with a common git directory, and makes
 // it if it doesn't exist.
-func (d rootFolder) prepareRepository(ctx context.Context, common string) (*bareRepository, error) {
-	if err := plainfile.MkdirAll(d.path); err != nil {
-		return nil, unwritable(d.path, err)
+func (d Root) PrepareRepository(ctx context.Context, common string) (*Repository, error) {
+	if err := plainfile.MkdirAll(d.Path); err != nil {
+		return nil, ErrUnwritable(d.Path, err)
 	}
-	if err := checkFolder(d.path); err != nil {
+	if err := CheckFolder(d.Path); err != nil {
 		return nil, err
 	}
 
-	r := d.repositoryOf(common)
-	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
+	r := d.RepositoryOf(common)
+	if _, err := os.Lstat(r.Path); errors.Is(err, fs.ErrNotExist) {
 		if err := r.makeRepository(ctx, common); err != nil {
-			return nil, unwritable(r.path, err)
+			return nil, ErrUnwritable(r.Path, err)
 		}
 	}
 
-	return r, r.checkFolders()
+	return r, r.CheckFolders()
 }
 
-// checkFolders fails if the repository isn't made of directories of its own: a link would lead what is
+// CheckFolders fails if the repository isn't made of directories of its own: a link would lead what is
 // written elsewhere.
-func (r *bareRepository) checkFolders() error {
-	for _, name := range []string{"", "objects", packsName, "refs", refsName} {
-		if err := checkFolder(r.pathTo(name)); err != nil {
+func (r *Repository) CheckFolders() error {
+	for _, name := range []string{"", "objects", PacksName, "refs", RefsName} {
+		if err := CheckFolder(r.PathTo(name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkFolder fails with [stick.CodeDataDirNotWritable] if there is no directory at path, or a link to one.
-func checkFolder(path string) error {
+// CheckFolder fails with [stick.CodeDataDirNotWritable] if there is no directory at path, or a link to one.
+func CheckFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return unwritable(path, err)
+		return ErrUnwritable(path, err)
 	}
 	if !info.IsDir() {
 		return stick.Errorf(stick.CodeDataDirNotWritable, "%s isn't a directory", path).With("path", path).
@@ -141,9 +141,9 @@ func checkFolder(path string) error {
 	return nil
 }
 
-// unwritable makes the error for something of the data directory that can't be written, if that is what err
+// ErrUnwritable makes the error for something of the data directory that can't be written, if that is what err
 // says.
-func unwritable(path string, err error) error {
+func ErrUnwritable(path string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errReadOnly) {
 		return fmt.Errorf("write a rescue: %w", err)
 	}
@@ -154,8 +154,8 @@ func unwritable(path string, err error) error {
 }
 
 // makeRepository makes the repository under another name, and then gives it its own.
-func (r *bareRepository) makeRepository(ctx context.Context, common string) error {
-	temp, err := os.MkdirTemp(r.root.path, newPrefix)
+func (r *Repository) makeRepository(ctx context.Context, common string) error {
+	temp, err := os.MkdirTemp(r.root.Path, NewPrefix)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (r *bareRepository) makeRepository(ctx context.Context, common string) erro
 		return err
 	}
 
-	for _, dir := range []string{packsName, "objects/info", "refs/heads", refsName} {
+	for _, dir := range []string{PacksName, "objects/info", "refs/heads", RefsName} {
 		if err := plainfile.MkdirAll(filepath.Join(temp, filepath.FromSlash(dir))); err != nil {
 			return err
 		}
@@ -187,18 +187,18 @@ func (r *bareRepository) makeRepository(ctx context.Context, common string) erro
 	}
 
 	// Somebody else may make it at the same moment: the first one stays.
-	r.kill("repository")
-	err = os.Rename(temp, r.path)
-	if _, lerr := os.Lstat(r.pathTo("HEAD")); lerr == nil {
+	r.Kill("repository")
+	err = os.Rename(temp, r.Path)
+	if _, lerr := os.Lstat(r.PathTo("HEAD")); lerr == nil {
 		return nil
 	}
 	return err
 }
 
 // hasID reports whether there is a rescue of a checkout, or a pack, with an id.
-func (r *bareRepository) hasID(checkout, id string) bool {
-	for _, f := range forms {
-		for _, path := range []string{r.pathTo(f.refs + "/" + checkout + "/" + id), r.packBase(f, id) + packSuffix} {
+func (r *Repository) hasID(checkout, id string) bool {
+	for _, f := range Forms {
+		for _, path := range []string{r.PathTo(f.Refs + "/" + checkout + "/" + id), r.PackBase(f, id) + Suffix} {
 			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 				return true
 			}
@@ -207,22 +207,22 @@ func (r *bareRepository) hasID(checkout, id string) bool {
 	return false
 }
 
-// packBase is the name of the pack of a rescue, without its suffix.
-func (r *bareRepository) packBase(f form, id string) string {
-	return filepath.Join(r.pathTo(packsName), f.prefix+id)
+// PackBase is the name of the pack of a rescue, without its suffix.
+func (r *Repository) PackBase(f Form, id string) string {
+	return filepath.Join(r.PathTo(PacksName), f.Prefix+id)
 }
 
-// listRepositories lists those that are there. What is in them may be damaged.
-func (d rootFolder) listRepositories() ([]*bareRepository, error) {
-	all, err := listNames(d.path)
+// ListRepositories lists those that are there. What is in them may be damaged.
+func (d Root) ListRepositories() ([]*Repository, error) {
+	all, err := ListNames(d.Path)
 	if err != nil {
 		return nil, err
 	}
 
-	var found []*bareRepository
+	var found []*Repository
 	for _, name := range all {
-		r := &bareRepository{d, filepath.Join(d.path, name)}
-		if strings.HasSuffix(name, ".git") && checkFolder(r.path) == nil {
+		r := &Repository{d, filepath.Join(d.Path, name)}
+		if strings.HasSuffix(name, ".git") && CheckFolder(r.Path) == nil {
 			found = append(found, r)
 		}
 	}
@@ -230,41 +230,41 @@ func (d rootFolder) listRepositories() ([]*bareRepository, error) {
 	return found, nil
 }
 
-// findRescue looks for a rescue in all repositories.
-func (d rootFolder) findRescue(id string) (*bareRepository, ref, error) {
-	if _, ok := timeOf(id); !ok {
-		return nil, ref{}, errNoRescue(id)
+// FindRescue looks for a rescue in all repositories.
+func (d Root) FindRescue(id string) (*Repository, Ref, error) {
+	if _, ok := TimeOf(id); !ok {
+		return nil, Ref{}, ErrNoRescue(id)
 	}
 
-	all, err := d.listRepositories()
+	all, err := d.ListRepositories()
 	if err != nil {
-		return nil, ref{}, err
+		return nil, Ref{}, err
 	}
 
 	for _, r := range all {
-		for _, in := range forms {
-			checkouts, err := listNames(r.pathTo(in.refs))
+		for _, in := range Forms {
+			checkouts, err := ListNames(r.PathTo(in.Refs))
 			if err != nil {
-				return nil, ref{}, err
+				return nil, Ref{}, err
 			}
 			for _, checkout := range checkouts {
-				if f := (ref{in, checkout, id}); r.isHeld(f) {
+				if f := (Ref{in, checkout, id}); r.IsHeld(f) {
 					return r, f, nil
 				}
 			}
 		}
 	}
-	return nil, ref{}, errNoRescue(id)
+	return nil, Ref{}, ErrNoRescue(id)
 }
 
-func errNoRescue(id string) error {
+func ErrNoRescue(id string) error {
 	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Clip(id, 40)).With("rescue", id).
 		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
 }
 
-// listNames lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
-func listNames(dir string) ([]string, error) {
-	if checkFolder(dir) != nil {
+// ListNames lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.
+func ListNames(dir string) ([]string, error) {
+	if CheckFolder(dir) != nil {
 		return nil, nil
 	}
 	entries, err := os.ReadDir(dir)

@@ -82,38 +82,38 @@ func (l Limits) Longest() time.Duration { return l.Time + l.Time/10 + l.Prune }
 func New(dir string, g git.Client) *Store { return &Store{Dir: dir, Git: g, Limits: Defaults} }
 
 // Root is the directory in which all rescues lie. It may not exist.
-func (s *Store) Root() string { return s.root().path }
+func (s *Store) Root() string { return s.root().Path }
 
 // rootName is the name of the directory of rescues in the data directory.
 const rootName = "rescue"
 
-func (s *Store) root() rootFolder {
-	return rootFolder{path: filepath.Join(s.Dir, rootName), git: s.Git, passed: s.Kill}
+func (s *Store) root() Root {
+	return Root{Path: filepath.Join(s.Dir, rootName), Git: s.Git, Kill: s.Kill}
 }
 
 // repository is a bare repository of a store.
 type repository struct {
-	*bareRepository
+	*Repository
 	store *Store
 }
 
-// repositoryOf is [rootFolder.repositoryOf].
+// repositoryOf is [rootFolder.RepositoryOf].
 func (s *Store) repositoryOf(common string) *repository {
-	return &repository{s.root().repositoryOf(common), s}
+	return &repository{s.root().RepositoryOf(common), s}
 }
 
-// prepareRepository is [rootFolder.prepareRepository].
+// prepareRepository is [rootFolder.PrepareRepository].
 func (s *Store) prepareRepository(ctx context.Context, common string) (*repository, error) {
-	r, err := s.root().prepareRepository(ctx, common)
+	r, err := s.root().PrepareRepository(ctx, common)
 	if err != nil {
 		return nil, err
 	}
 	return &repository{r, s}, nil
 }
 
-// listRepositories is [rootFolder.listRepositories].
+// listRepositories is [rootFolder.ListRepositories].
 func (s *Store) listRepositories() ([]*repository, error) {
-	found, err := s.root().listRepositories()
+	found, err := s.root().ListRepositories()
 	all := make([]*repository, len(found))
 	for i, r := range found {
 		all[i] = &repository{r, s}
@@ -121,9 +121,9 @@ func (s *Store) listRepositories() ([]*repository, error) {
 	return all, err
 }
 
-// findRescue is [rootFolder.findRescue].
-func (s *Store) findRescue(id string) (*repository, ref, error) {
-	r, f, err := s.root().findRescue(id)
+// findRescue is [rootFolder.FindRescue].
+func (s *Store) findRescue(id string) (*repository, Ref, error) {
+	r, f, err := s.root().FindRescue(id)
 	return &repository{r, s}, f, err
 }
 

@@ -73,15 +73,15 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 	if w.now, err = s.readCurrentTree(ctx, r.Tree, l.state.Head); err != nil {
 		return Restored{}, err
 	}
-	if w.data, err = l.readBlobs(ctx, blobsOf(entries)); err != nil {
+	if w.data, err = l.readBlobs(ctx, BlobsOf(entries)); err != nil {
 		return Restored{}, err
 	}
 
-	if w.tree, err = openFolders(r.Tree.Top); err != nil {
+	if w.tree, err = OpenFolders(r.Tree.Top); err != nil {
 		return Restored{}, err
 	}
-	defer w.tree.close()
-	w.tree.kill = s.Kill
+	defer w.tree.Close()
+	w.tree.Kill = s.Kill
 
 	w.restoreFiles(ctx, entries)
 
@@ -95,7 +95,7 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 }
 
 // loadChosen loads a rescue and the entries for paths.
-func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loadedRescue, []entry, error) {
+func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loadedRescue, []Entry, error) {
 	paths, err := cleanPaths(paths)
 	if err != nil {
 		return nil, nil, err
@@ -107,12 +107,12 @@ func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loa
 	}
 
 	for _, p := range paths {
-		if !slices.ContainsFunc(l.state.Entries, func(e entry) bool { return isWithin(string(e.Path), []string{p}) }) {
+		if !slices.ContainsFunc(l.state.Entries, func(e Entry) bool { return isWithin(string(e.Path), []string{p}) }) {
 			return nil, nil, errNoPath(id, p)
 		}
 	}
 
-	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e entry) bool {
+	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e Entry) bool {
 		return !isWithin(string(e.Path), paths)
 	})
 	return l, entries, nil
@@ -148,17 +148,17 @@ type restorer struct {
 	loaded *loadedRescue
 	now    *currentTree
 	data   map[string][]byte // of blobs
-	tree   *folders
+	tree   *Folders
 	result Restored
 }
 
-func (w *restorer) addFailed(e entry, format string, args ...any) {
+func (w *restorer) addFailed(e Entry, format string, args ...any) {
 	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), stick.Wordsf(format, args...)})
 }
 
 // restoreFiles restores the files of the working tree. Deletions come first: a directory may have been in the
 // place of a file, or the other way round.
-func (w *restorer) restoreFiles(ctx context.Context, entries []entry) {
+func (w *restorer) restoreFiles(ctx context.Context, entries []Entry) {
 	for _, e := range slices.Backward(entries) {
 		if e.Work == nil && !e.LeftOut && ctx.Err() == nil {
 			w.restoreDeletion(ctx, e)
@@ -166,7 +166,7 @@ func (w *restorer) restoreFiles(ctx context.Context, entries []entry) {
 	}
 
 	// Deletions may have taken directories with them.
-	w.tree.closeBelowTop()
+	w.tree.CloseBelowTop()
 	for _, e := range entries {
 		if e.Work != nil && ctx.Err() == nil {
 			w.restoreFile(ctx, e)
@@ -176,15 +176,15 @@ func (w *restorer) restoreFiles(ctx context.Context, entries []entry) {
 }
 
 // restoreDeletion removes the file of an entry that had been deleted, if it is the committed one.
-func (w *restorer) restoreDeletion(ctx context.Context, e entry) {
+func (w *restorer) restoreDeletion(ctx context.Context, e Entry) {
 	path := string(e.Path)
-	if w.refuseOutside(e) || e.isSubmodule() {
+	if w.refuseOutside(e) || e.IsSubmodule() {
 		return
 	}
 
-	c, err := w.tree.readContent(ctx, path, math.MaxInt64-1)
+	c, err := w.tree.ReadContent(ctx, path, math.MaxInt64-1)
 	switch {
-	case isAbsent(err) || errors.Is(err, errSpecial):
+	case isAbsent(err) || errors.Is(err, ErrSpecial):
 		// Something else may have been in its place then, too: a directory, for one.
 		w.result.Same = append(w.result.Same, path)
 	case err != nil:
@@ -194,7 +194,7 @@ func (w *restorer) restoreDeletion(ctx context.Context, e entry) {
 	case !w.isReplaceable(e, c):
 		w.addFailed(e, "it was deleted, and has changed since: the file is kept")
 	default:
-		if err := w.tree.removeFile(path, c); err != nil {
+		if err := w.tree.RemoveFile(path, c); err != nil {
 			w.addFailed(e, "%v", err)
 			return
 		}
@@ -204,12 +204,12 @@ func (w *restorer) restoreDeletion(ctx context.Context, e entry) {
 
 // isAbsent reports whether there is nothing at a path, by the error of reading it.
 func isAbsent(err error) bool {
-	blocked := (*blockedError)(nil)
+	blocked := (*BlockedError)(nil)
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked)
 }
 
 // refuseOutside reports, and notes, whether the path of an entry leads out of the tree.
-func (w *restorer) refuseOutside(e entry) bool {
+func (w *restorer) refuseOutside(e Entry) bool {
 	if isLocalPath(string(e.Path)) {
 		return false
 	}
@@ -218,36 +218,36 @@ func (w *restorer) refuseOutside(e entry) bool {
 }
 
 // restoreFile restores the file of an entry.
-func (w *restorer) restoreFile(ctx context.Context, e entry) {
+func (w *restorer) restoreFile(ctx context.Context, e Entry) {
 	path := string(e.Path)
 	if w.refuseOutside(e) {
 		return
 	}
 
-	want := content{mode: e.Work.Mode, perm: e.Work.Perm, data: w.data[e.Work.Blob]}
+	want := Content{Mode: e.Work.Mode, Perm: e.Work.Perm, Data: w.data[e.Work.Blob]}
 
-	now, err := w.tree.readContent(ctx, path, math.MaxInt64-1)
+	now, err := w.tree.ReadContent(ctx, path, math.MaxInt64-1)
 	switch {
-	case err == nil && isSameContent(now, want):
+	case err == nil && IsSameContent(now, want):
 		w.result.Same = append(w.result.Same, path)
 		return
 	case err == nil && !w.isReplaceable(e, now):
 		w.putBeside(ctx, e, want)
 		return
 	case err == nil:
-		err = w.tree.replaceFile(path, w.tempName(), want, now.info)
+		err = w.tree.ReplaceFile(path, w.tempName(), want, now.Info)
 	case errors.Is(err, fs.ErrNotExist):
-		err = w.tree.createFile(path, w.tempName(), want)
-	case errors.Is(err, errSpecial) && w.tree.removeEmpty(path):
-		err = w.tree.createFile(path, w.tempName(), want)
+		err = w.tree.CreateFile(path, w.tempName(), want)
+	case errors.Is(err, ErrSpecial) && w.tree.RemoveEmpty(path):
+		err = w.tree.CreateFile(path, w.tempName(), want)
 	}
 
 	// Somebody has been faster, or something is in the way: the file goes beside that.
-	blocked := (*blockedError)(nil)
+	blocked := (*BlockedError)(nil)
 	switch {
 	case err == nil:
 		w.result.Restored = append(w.result.Restored, path)
-	case errors.As(err, &blocked), errors.Is(err, errSpecial), errors.Is(err, errTorn), errors.Is(err, fs.ErrExist):
+	case errors.As(err, &blocked), errors.Is(err, ErrSpecial), errors.Is(err, ErrTorn), errors.Is(err, fs.ErrExist):
 		w.putBeside(ctx, e, want)
 	default:
 		w.addFailed(e, "%v", err)
@@ -259,8 +259,8 @@ func (w *restorer) restoreFile(ctx context.Context, e entry) {
 func (w *restorer) tempName() string { return ".tt-rescue-" + w.loaded.manifest.ID }
 
 // putBeside puts the file of an entry beside its path.
-func (w *restorer) putBeside(ctx context.Context, e entry, want content) {
-	at, err := w.tree.putBeside(ctx, string(e.Path), ".rescued-"+w.loaded.manifest.ID, w.tempName(), want)
+func (w *restorer) putBeside(ctx context.Context, e Entry, want Content) {
+	at, err := w.tree.PutBeside(ctx, string(e.Path), ".rescued-"+w.loaded.manifest.ID, w.tempName(), want)
 	if err != nil {
 		w.addFailed(e, "it has changed, and the rescued file can't be put beside it: %v", err)
 		return
@@ -271,10 +271,10 @@ func (w *restorer) putBeside(ctx context.Context, e entry, want content) {
 // isReplaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is
 // the committed one, which was committed when the rescue was taken, too, or one of those that the rescue has
 // from the index.
-func (w *restorer) isReplaceable(e entry, now content) bool {
+func (w *restorer) isReplaceable(e Entry, now Content) bool {
 	path := string(e.Path)
 	head, committed := w.now.committed[path]
-	if !w.now.exact && !e.hasHead(head, committed) {
+	if !w.now.exact && !e.HasHead(head, committed) {
 		return false
 	}
 
@@ -287,7 +287,7 @@ func (w *restorer) isReplaceable(e entry, now content) bool {
 		known = append(known, head)
 	}
 
-	return slices.ContainsFunc(known, func(v version) bool {
-		return !v.isSubmodule() && v.OID == objectName(newHash(v.OID), "blob", now.data)
+	return slices.ContainsFunc(known, func(v Version) bool {
+		return !v.IsSubmodule() && v.OID == ObjectName(NewHash(v.OID), "blob", now.Data)
 	})
 }

@@ -251,24 +251,24 @@ func TestATopLevelBehindALink(t *testing.T) {
 }
 
 // forge writes a rescue with any entries, as somebody may who can write to the data directory.
-func (s *scratch) forge(entries ...entry) string {
+func (s *scratch) forge(entries ...Entry) string {
 	s.t.Helper()
 	repo, err := s.store.prepareRepository(context.Background(), s.tree.Common)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w := repo.beginWriting(wholeForm)
-	blob := w.pack.addObject(kindBlob, []byte("forged\n"))
+	w := repo.BeginWriting(WholeForm)
+	blob := w.Pack.AddObject(KindBlob, []byte("forged\n"))
 	for i := range entries {
-		entries[i].Work = &workFile{Mode: modeFile, Perm: 0o644, Blob: blob}
+		entries[i].Work = &WorkFile{Mode: ModeFile, Perm: 0o644, Blob: blob}
 	}
-	root := &treeBuilder{}
-	text, err := encodeState(state{Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Entries: entries})
+	root := &TreeBuilder{}
+	text, err := EncodeState(State{Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Entries: entries})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	root.putFile(entriesName, modeFile, w.pack.addObject(kindBlob, text))
-	id, err := w.completeRescue(context.Background(), checkoutName(s.tree), root.addTo(w.pack), Manifest{At: s.now, Top: s.top})
+	root.PutFile(EntriesName, ModeFile, w.Pack.AddObject(KindBlob, text))
+	id, err := w.CompleteRescue(context.Background(), CheckoutName(s.tree), root.AddTo(w.Pack), Manifest{At: s.now, Top: s.top})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -277,9 +277,9 @@ func (s *scratch) forge(entries ...entry) string {
 
 func TestPathsThatLeadOutOfTheTree(t *testing.T) {
 	s := newScratch(t)
-	var entries []entry
+	var entries []Entry
 	for _, path := range []string{"../out", "/tmp/out", "dir/../../out", ".git/hooks/post-checkout", "dir/.GIT/config", "", ".", "a//b", "nul\x00"} {
-		entries = append(entries, entry{Path: bytesText(path)})
+		entries = append(entries, Entry{Path: BytesText(path)})
 	}
 	id := s.forge(entries...)
 	before := snapshot(t, filepath.Dir(s.top), "data")
@@ -292,15 +292,15 @@ func TestPathsThatLeadOutOfTheTree(t *testing.T) {
 
 // A store that is a link, or has one in it, isn't written to.
 func TestAStoreBehindALink(t *testing.T) {
-	for _, name := range []string{"", "repository", "objects", packsName, refsName, "checkout"} {
+	for _, name := range []string{"", "repository", "objects", PacksName, RefsName, "checkout"} {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
 			s := newScratch(t)
 			s.write("a.txt", "changed\n")
 			s.take()
 			r := s.store.repositoryOf(s.tree.Common)
-			at := map[string]string{"": s.store.Root(), "repository": r.path, "checkout": r.pathTo(refsName + "/" + checkoutName(s.tree))}[name]
+			at := map[string]string{"": s.store.Root(), "repository": r.Path, "checkout": r.PathTo(RefsName + "/" + CheckoutName(s.tree))}[name]
 			if at == "" {
-				at = r.pathTo(name)
+				at = r.PathTo(name)
 			}
 			elsewhere := filepath.Join(filepath.Dir(s.top), "elsewhere")
 			if err := os.Rename(at, elsewhere); err != nil {
@@ -346,7 +346,7 @@ func TestADamagedRescue(t *testing.T) {
 	first := s.take()
 	s.write("a.txt", "second\n")
 	second := s.take()
-	pack := s.store.repositoryOf(s.tree.Common).packBase(wholeForm, first.ID) + ".pack"
+	pack := s.store.repositoryOf(s.tree.Common).PackBase(WholeForm, first.ID) + ".pack"
 	b, err := os.ReadFile(pack)
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +388,7 @@ func TestRescuesThatAreTooOldTooManyOrTooLarge(t *testing.T) {
 	s.store.Limits.Count = 3
 	take()
 	have("one too many", ids[1:]...)
-	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repositoryOf(s.tree.Common).rescueBytes(ref{form: wholeForm, id: ids[1]})+100
+	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repositoryOf(s.tree.Common).RescueBytes(Ref{Form: WholeForm, ID: ids[1]})+100
 	take()
 	have("too large", ids[3:]...)
 	s.store.Limits.Total = 1
@@ -559,13 +559,13 @@ func TestGitReadsTheStore(t *testing.T) {
 		t.Fatal("not one rescue")
 	}
 	git := func(args ...string) string {
-		out, err := exec.Command("git", append([]string{"--git-dir", s.store.repositoryOf(s.tree.Common).path}, args...)...).CombinedOutput()
+		out, err := exec.Command("git", append([]string{"--git-dir", s.store.repositoryOf(s.tree.Common).Path}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Errorf("git %q: %v\n%s", args, err, out)
 		}
 		return string(out)
 	}
-	ref := refsName + "/" + checkoutName(s.tree) + "/" + taken.ID
+	ref := RefsName + "/" + CheckoutName(s.tree) + "/" + taken.ID
 	if got, want := git("ls-tree", "-r", "--name-only", ref), "entries\nindex/a.txt\nwork/a.d/x\nwork/a.txt\nwork/a/x\nwork/a0\n"; got != want {
 		t.Errorf("the tree has %q, want %q", got, want)
 	}
@@ -584,7 +584,7 @@ func TestNamesOfObjects(t *testing.T) {
 		strings.Repeat("0", 40): "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
 		strings.Repeat("0", 64): "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 	} {
-		if got := objectName(newHash(sum), "blob", nil); got != want {
+		if got := ObjectName(NewHash(sum), "blob", nil); got != want {
 			t.Errorf("the empty blob is %s, want %s", got, want)
 		}
 		if _, err := hex.DecodeString(want); err != nil {

@@ -34,16 +34,16 @@ var errStale = errors.New("an earlier snapshot is damaged")
 // earlier ones.
 type snapshotTaker struct {
 	repo    *repository
-	writing *rescueWriter
+	writing *RescueWriter
 	began   time.Time // before git was asked
 
 	// checkout is held from looking at files until the cache is written, so that snapshots of a checkout come
 	// one after the other. Without it, the cache isn't written. packs is held from choosing what is leaned on
 	// until the ref stands, so that none of that is removed.
-	checkout, packs *fileLock
+	checkout, packs *FileLock
 
 	base         *cache            // nil if the snapshot leans on nothing
-	was          map[string]*entry // those of base, by path
+	was          map[string]*Entry // those of base, by path
 	staged       map[string]string // the blobs of versions that were staged, by their names in the user's repository
 	stamps       map[string]seenStamp
 	hasNewStamps bool // a file was read of which another stamp was known
@@ -95,44 +95,44 @@ func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := plainfile.MkdirAll(repo.pathTo(stateName)); err != nil {
-		return unwritable(repo.pathTo(stateName), err)
+	if err := plainfile.MkdirAll(repo.PathTo(StateName)); err != nil {
+		return ErrUnwritable(repo.PathTo(StateName), err)
 	}
 
-	if err := checkFolder(repo.pathTo(stateName)); err != nil {
+	if err := CheckFolder(repo.PathTo(StateName)); err != nil {
 		return err
 	}
 
-	s.repo, s.writing, s.stamps = repo, repo.beginWriting(leanForm), map[string]seenStamp{}
-	t.pack = s.writing.pack
+	s.repo, s.writing, s.stamps = repo, repo.BeginWriting(LeanForm), map[string]seenStamp{}
+	t.pack = s.writing.Pack
 
 	// Without a lock there is a snapshot all the same: it leans on nothing.
 	var ok bool
-	if s.checkout, ok = waitLock(t.reading, repo.cachePath(checkoutName(t.r.Tree))+lockSuffix, lockExclusive); !ok {
+	if s.checkout, ok = WaitLock(t.reading, repo.cachePath(CheckoutName(t.r.Tree))+LockSuffix, LockExclusive); !ok {
 		return nil
 	}
 
 	short, cancel := context.WithTimeout(t.reading, lockPatience)
 	defer cancel()
-	if s.packs, ok = waitLock(short, repo.pathTo(makingLock), lockShared); !ok {
+	if s.packs, ok = WaitLock(short, repo.PathTo(makingLock), LockShared); !ok {
 		return nil
 	}
 
-	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, checkoutName(t.r.Tree)) {
+	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, CheckoutName(t.r.Tree)) {
 		s.leanOn(base)
-		t.pack.held = base.objects
+		t.pack.Held = base.objects
 	}
 	return nil
 }
 
 // hasAll reports whether the last snapshot, and all packs that it needs, are there.
 func (r *repository) hasAll(c *cache, checkout string) bool {
-	if !r.isHeld(ref{leanForm, checkout, c.id}) {
+	if !r.IsHeld(Ref{LeanForm, checkout, c.id}) {
 		return false
 	}
 
-	for _, id := range packsOf(c.objects) {
-		if _, err := os.Lstat(r.packBase(leanForm, id) + indexSuffix); err != nil {
+	for _, id := range PacksOf(c.objects) {
+		if _, err := os.Lstat(r.PackBase(LeanForm, id) + IndexSuffix); err != nil {
 			return false
 		}
 	}
@@ -140,7 +140,7 @@ func (r *repository) hasAll(c *cache, checkout string) bool {
 }
 
 func (s *snapshotTaker) leanOn(base *cache) {
-	s.base, s.was, s.staged = base, make(map[string]*entry, len(base.state.Entries)), map[string]string{}
+	s.base, s.was, s.staged = base, make(map[string]*Entry, len(base.state.Entries)), map[string]string{}
 
 	for i := range base.state.Entries {
 		e := &base.state.Entries[i]
@@ -156,21 +156,21 @@ func (s *snapshotTaker) leanOn(base *cache) {
 
 // abandonAndUnlock gives up what isn't complete, and the locks.
 func (s *snapshotTaker) abandonAndUnlock() {
-	s.writing.abandon()
-	s.packs.unlock()
-	s.checkout.unlock()
+	s.writing.Abandon()
+	s.packs.Unlock()
+	s.checkout.Unlock()
 }
 
 // untouchedWork returns the file of an entry as it was kept last, if its stamp is still the same. Else it is
 // nil.
-func (s *snapshotTaker) untouchedWork(e *entry, now stamp) *workFile {
+func (s *snapshotTaker) untouchedWork(e *Entry, now Stamp) *WorkFile {
 	// Git doesn't compare files with these flags: only their bytes tell.
 	if s == nil || s.base == nil || e.Assume || e.Skip {
 		return nil
 	}
 
 	was := s.was[string(e.Path)]
-	if was == nil || was.Work == nil || s.base.stamps[string(e.Path)].stamp != now {
+	if was == nil || was.Work == nil || s.base.stamps[string(e.Path)].Stamp != now {
 		return nil
 	}
 	return was.Work
@@ -183,21 +183,21 @@ func (s *snapshotTaker) stagedBefore(oid string) (blob string, size int64, ok bo
 	}
 
 	if blob, ok = s.staged[oid]; ok {
-		size = s.base.objects[blob].size
+		size = s.base.objects[blob].Size
 	}
 	return blob, size, ok
 }
 
 // noteStamp notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the
 // file wasn't read again.
-func (s *snapshotTaker) noteStamp(path string, now stamp, at time.Time) {
+func (s *snapshotTaker) noteStamp(path string, now Stamp, at time.Time) {
 	switch {
 	case s == nil:
 	case at.IsZero():
 		s.stamps[path] = s.base.stamps[path]
 	default:
 		s.stamps[path] = seenStampOf(now, at)
-		s.hasNewStamps = s.hasNewStamps || s.stamps[path].stamp != stamp{}
+		s.hasNewStamps = s.hasNewStamps || s.stamps[path].Stamp != Stamp{}
 	}
 }
 
@@ -212,7 +212,7 @@ func (t *rescueTaker) ignoredLimit() int64 {
 // carryOverEntries returns entries for files of the last snapshot that git doesn't name: those in ignored
 // directories, of which it names only the directory. Where only a file was looked at after git was asked, its
 // entry stays as it is.
-func (t *rescueTaker) carryOverEntries() (again []*entry) {
+func (t *rescueTaker) carryOverEntries() (again []*Entry) {
 	s := t.snapshot
 	if s == nil || s.base == nil {
 		return nil
@@ -241,7 +241,7 @@ func (t *rescueTaker) carryOverEntries() (again []*entry) {
 			continue
 		}
 
-		if _, err := t.tree.lstat(path); err == nil {
+		if _, err := t.tree.Lstat(path); err == nil {
 			found := t.seen.entryAt(path)
 			found.Ignored = true
 			again = append(again, found)
@@ -263,7 +263,7 @@ func (v *survey) trackedPaths() map[string]bool {
 // isNested reports whether a path lies in a repository inside the tree.
 func (v *survey) isNested(path string) bool {
 	isRepository := func(p string) bool { return strings.HasSuffix(p, "/") && strings.HasPrefix(path, p) }
-	isSubmodule := func(l indexLine) bool { return l.isSubmodule() && strings.HasPrefix(path, l.path+"/") }
+	isSubmodule := func(l indexLine) bool { return l.IsSubmodule() && strings.HasPrefix(path, l.path+"/") }
 	return slices.ContainsFunc(v.untracked, isRepository) || slices.ContainsFunc(v.index, isSubmodule)
 }
 
@@ -274,7 +274,7 @@ func (s *snapshotTaker) timeAfterLast(at stick.Time) stick.Time {
 		return at
 	}
 
-	last, _ := timeOf(s.base.id)
+	last, _ := TimeOf(s.base.id)
 	return max(at, last+1)
 }
 
@@ -287,8 +287,8 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 
 	st := t.collectState()
 	t.taken.NoIndex = !hasIndex(t.r.Tree)
-	t.taken.Files, t.taken.Paths = st.countFiles(), st.uncommittedPaths(!t.taken.NoIndex)
-	t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
+	t.taken.Files, t.taken.Paths = st.CountFiles(), st.UncommittedPaths(!t.taken.NoIndex)
+	t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
 	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 
 	tree, err := t.addSnapshot(st)
@@ -321,13 +321,13 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 
 	m := t.newManifest(st)
 	m.Needs, m.At = needs, s.timeAfterLast(m.At)
-	if c.id, err = s.writing.completeRescue(ctx, checkoutName(t.r.Tree), tree, m); err != nil {
+	if c.id, err = s.writing.CompleteRescue(ctx, CheckoutName(t.r.Tree), tree, m); err != nil {
 		return Taken{}, err
 	}
 
 	// Who has no lock, or saw some files alone, doesn't know the checkout.
 	if s.checkout != nil && !s.isPartial {
-		c.objects = ownedBy(c.id, t.pack.used)
+		c.objects = OwnedBy(c.id, t.pack.Used)
 		s.repo.writeCache(t.r.Tree, c)
 	}
 
@@ -338,7 +338,7 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 // dropStale forgets what is known of the checkout, if that is to blame for an error.
 func (t *rescueTaker) dropStale(err error) error {
 	if errors.Is(err, errStale) {
-		os.Remove(t.snapshot.repo.cachePath(checkoutName(t.r.Tree)))
+		os.Remove(t.snapshot.repo.cachePath(CheckoutName(t.r.Tree)))
 	}
 	return err
 }

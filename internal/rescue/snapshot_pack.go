@@ -7,31 +7,31 @@ import (
 
 // addSnapshot adds the state of a snapshot to the pack and returns the name of its tree. Bytes that weren't
 // read lie in earlier packs.
-func (t *rescueTaker) addSnapshot(st state) (tree string, err error) {
-	for _, b := range blobsOf(st.Entries) {
-		if _, ok := t.pack.used[b]; !ok && !t.pack.reuseObject(b) && t.pack.err == nil {
+func (t *rescueTaker) addSnapshot(st State) (tree string, err error) {
+	for _, b := range BlobsOf(st.Entries) {
+		if _, ok := t.pack.Used[b]; !ok && !t.pack.ReuseObject(b) && t.pack.Err == nil {
 			return "", errStale
 		}
 	}
 
-	return addLean(t.pack, st)
+	return AddLean(t.pack, st)
 }
 
 // chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies
 // in too many or too old ones: from the packs of which it needs least.
 func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
 	weight := map[string]int64{}
-	for _, o := range t.pack.used {
-		if o.pack != ownPack && o.size <= maxRewritten {
-			weight[o.pack] += o.size
+	for _, o := range t.pack.Used {
+		if o.Pack != OwnPack && o.Size <= maxRewritten {
+			weight[o.Pack] += o.Size
 		}
 	}
 
 	// Packs that are too old are left. Of too many, those go of which the snapshot needs least.
-	needs = packsOf(t.pack.used)
+	needs = PacksOf(t.pack.Used)
 	replaced := map[string]bool{}
 	for _, id := range needs {
-		if at, _ := timeOf(id); t.r.At.Sub(at) > maxNeedAge {
+		if at, _ := TimeOf(id); t.r.At.Sub(at) > maxNeedAge {
 			replaced[id] = true
 		}
 	}
@@ -51,30 +51,30 @@ func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
 		return nil, err
 	}
 
-	return packsOf(t.pack.used), nil
+	return PacksOf(t.pack.Used), nil
 }
 
 // writeAgain writes what lies in packs again, but for large objects.
 func (t *rescueTaker) writeAgain(packs map[string]bool) error {
-	from := t.snapshot.repo.newSource(ref{form: leanForm})
-	defer from.close()
+	from := t.snapshot.repo.NewSource(Ref{Form: LeanForm})
+	defer from.Close()
 
-	for name, o := range t.pack.used {
-		if !packs[o.pack] || o.size > maxRewritten {
+	for name, o := range t.pack.Used {
+		if !packs[o.Pack] || o.Size > maxRewritten {
 			continue
 		}
 
-		p, err := from.openPackOf(leanForm, o.pack)
+		p, err := from.OpenPackOf(LeanForm, o.Pack)
 		if err != nil {
 			return errors.Join(errStale, err)
 		}
 
-		found, err := p.readObject(name)
+		found, err := p.ReadObject(name)
 		if err != nil {
 			return errors.Join(errStale, err)
 		}
 
-		t.pack.writeObject(name, kindOf(found.kind), found.data)
+		t.pack.WriteObject(name, KindOf(found.Kind), found.Data)
 	}
 	return nil
 }

@@ -11,38 +11,38 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a
+// Source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a
 // whole one, git reads it: somebody may have had git pack it again.
-type source struct {
-	repo  *bareRepository
-	ref   ref
-	needs []string // the ids of the snapshots whose packs it needs
-	packs map[string]*packFile
+type Source struct {
+	repo  *Repository
+	ref   Ref
+	Needs []string // the ids of the snapshots whose packs it needs
+	packs map[string]*PackFile
 }
 
-func (r *bareRepository) newSource(f ref) *source {
-	return &source{repo: r, ref: f, packs: map[string]*packFile{}}
+func (r *Repository) NewSource(f Ref) *Source {
+	return &Source{repo: r, ref: f, packs: map[string]*PackFile{}}
 }
 
-func (s *source) close() {
+func (s *Source) Close() {
 	for _, p := range s.packs {
-		p.close()
+		p.Close()
 	}
 }
 
-// readObjects reads objects, in the order of their names. Of one that isn't there, the kind is empty.
-func (s *source) readObjects(ctx context.Context, names []string) ([]object, error) {
+// ReadObjects reads objects, in the order of their names. Of one that isn't there, the kind is empty.
+func (s *Source) ReadObjects(ctx context.Context, names []string) ([]Object, error) {
 	all, err := s.readOwnObjects(ctx, names)
-	isLacking := slices.ContainsFunc(all, func(o object) bool { return o.kind == "" })
+	isLacking := slices.ContainsFunc(all, func(o Object) bool { return o.Kind == "" })
 
-	if s.ref.form.lean || err == nil && !isLacking {
+	if s.ref.Form.Lean || err == nil && !isLacking {
 		return all, err
 	}
-	return readObjects(ctx, s.repo.ownGit(), names)
+	return ReadObjects(ctx, s.repo.OwnGit(), names)
 }
 
-func (s *source) readOwnObjects(ctx context.Context, names []string) ([]object, error) {
-	all := make([]object, len(names))
+func (s *Source) readOwnObjects(ctx context.Context, names []string) ([]Object, error) {
+	all := make([]Object, len(names))
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -53,40 +53,40 @@ func (s *source) readOwnObjects(ctx context.Context, names []string) ([]object, 
 			return nil, err
 		}
 
-		o.name = name
+		o.Name = name
 		all[i] = o
 	}
 	return all, nil
 }
 
 // readObject reads an object without git.
-func (s *source) readObject(name string) (object, error) {
+func (s *Source) readObject(name string) (Object, error) {
 	// Its own pack comes first, then those that it needs.
-	for i := -1; i < len(s.needs); i++ {
-		in, id := s.ref.form, s.ref.id
+	for i := -1; i < len(s.Needs); i++ {
+		in, id := s.ref.Form, s.ref.ID
 		if i >= 0 {
-			in, id = leanForm, s.needs[i]
+			in, id = LeanForm, s.Needs[i]
 		}
 
-		p, err := s.openPackOf(in, id)
+		p, err := s.OpenPackOf(in, id)
 		if err != nil {
-			return object{}, err
+			return Object{}, err
 		}
-		if o, err := p.readObject(name); !errors.Is(err, fs.ErrNotExist) {
+		if o, err := p.ReadObject(name); !errors.Is(err, fs.ErrNotExist) {
 			return o, err
 		}
 	}
-	return object{}, fs.ErrNotExist
+	return Object{}, fs.ErrNotExist
 }
 
-// openPackOf opens the pack of a rescue.
-func (s *source) openPackOf(in form, id string) (*packFile, error) {
-	base := s.repo.packBase(in, id)
+// OpenPackOf opens the pack of a rescue.
+func (s *Source) OpenPackOf(in Form, id string) (*PackFile, error) {
+	base := s.repo.PackBase(in, id)
 	if p := s.packs[base]; p != nil {
 		return p, nil
 	}
 
-	p, err := openPack(base)
+	p, err := Open(base)
 	if err != nil {
 		return nil, err
 	}
@@ -94,133 +94,133 @@ func (s *source) openPackOf(in form, id string) (*packFile, error) {
 	return p, nil
 }
 
-// readManifest reads what the rescue is, and the name of its tree. The packs that it needs are known after
+// ReadManifest reads what the rescue is, and the name of its tree. The packs that it needs are known after
 // that.
-func (s *source) readManifest(ctx context.Context) (m Manifest, tree string, err error) {
-	commit, _ := s.repo.readCommit(s.ref)
-	found, err := s.readObjects(ctx, []string{commit})
+func (s *Source) ReadManifest(ctx context.Context) (m Manifest, tree string, err error) {
+	commit, _ := s.repo.ReadCommit(s.ref)
+	found, err := s.ReadObjects(ctx, []string{commit})
 	if err != nil {
 		return m, "", err
 	}
 
 	m, tree, err = parseCommit(found[0])
-	s.needs = m.Needs
+	s.Needs = m.Needs
 	return m, tree, err
 }
 
 // parseCommit returns what a commit says of its rescue, and the name of its tree.
-func parseCommit(commit object) (m Manifest, tree string, err error) {
-	if m, err = parseManifest(commit); err != nil {
+func parseCommit(commit Object) (m Manifest, tree string, err error) {
+	if m, err = ParseManifest(commit); err != nil {
 		return m, "", err
 	}
 
-	head, _, _ := strings.Cut(string(commit.data), "\n")
+	head, _, _ := strings.Cut(string(commit.Data), "\n")
 	tree, ok := strings.CutPrefix(head, "tree ")
 	if !ok {
-		return m, "", errObject
+		return m, "", ErrObject
 	}
 	return m, tree, nil
 }
 
-// readState reads how each path was, given what the rescue is and the name of its tree.
-func (s *source) readState(ctx context.Context, m Manifest, tree string) (st state, err error) {
-	parts, err := s.entryFiles(ctx, tree)
+// ReadState reads how each path was, given what the rescue is and the name of its tree.
+func (s *Source) ReadState(ctx context.Context, m Manifest, tree string) (st State, err error) {
+	parts, err := s.EntryFiles(ctx, tree)
 	if err != nil {
 		return st, err
 	}
 
-	found, err := s.readObjects(ctx, parts)
+	found, err := s.ReadObjects(ctx, parts)
 	if err != nil {
 		return st, err
 	}
 
-	if s.ref.form.lean {
-		return joinState(m.Head, found)
+	if s.ref.Form.Lean {
+		return JoinState(m.Head, found)
 	}
 
 	// A whole rescue has its entries in one file.
-	if found[0].kind != kindNames[kindBlob] {
-		return st, errObject
+	if found[0].Kind != KindNames[KindBlob] {
+		return st, ErrObject
 	}
-	return decodeState(found[0].data)
+	return DecodeState(found[0].Data)
 }
 
-// entryFiles names the files with the entries of a rescue: one of a whole one.
-func (s *source) entryFiles(ctx context.Context, tree string) (names []string, err error) {
+// EntryFiles names the files with the entries of a rescue: one of a whole one.
+func (s *Source) EntryFiles(ctx context.Context, tree string) (names []string, err error) {
 	top, err := s.readTree(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
 
-	i := slices.IndexFunc(top, func(l treeLine) bool {
-		return l.name == entriesName && (l.mode == modeTree) == s.ref.form.lean
+	i := slices.IndexFunc(top, func(l TreeLine) bool {
+		return l.Name == EntriesName && (l.Mode == ModeTree) == s.ref.Form.Lean
 	})
 	switch {
 	case i < 0:
-		return nil, errObject
-	case !s.ref.form.lean:
-		return []string{top[i].object}, nil
+		return nil, ErrObject
+	case !s.ref.Form.Lean:
+		return []string{top[i].Object}, nil
 	}
 
-	files, err := s.readTree(ctx, top[i].object)
+	files, err := s.readTree(ctx, top[i].Object)
 	for _, f := range files {
-		names = append(names, f.object)
+		names = append(names, f.Object)
 	}
 	return names, err
 }
 
 // readTree reads a tree.
-func (s *source) readTree(ctx context.Context, name string) ([]treeLine, error) {
-	found, err := s.readObjects(ctx, []string{name})
+func (s *Source) readTree(ctx context.Context, name string) ([]TreeLine, error) {
+	found, err := s.ReadObjects(ctx, []string{name})
 	if err != nil {
 		return nil, err
 	}
 
-	if found[0].kind != kindNames[kindTree] {
-		return nil, errObject
+	if found[0].Kind != KindNames[KindTree] {
+		return nil, ErrObject
 	}
-	return parseTree(found[0].data)
+	return ParseTree(found[0].Data)
 }
 
-func parseManifest(commit object) (Manifest, error) {
-	_, message, ok := bytes.Cut(commit.data, []byte("\n\n"))
-	if commit.kind != "commit" || !ok {
-		return Manifest{}, errObject
+func ParseManifest(commit Object) (Manifest, error) {
+	_, message, ok := bytes.Cut(commit.Data, []byte("\n\n"))
+	if commit.Kind != "commit" || !ok {
+		return Manifest{}, ErrObject
 	}
-	return decodeManifest(message)
+	return DecodeManifest(message)
 }
 
-// packsNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no
+// PacksNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no
 // other.
-func (r *bareRepository) packsNeeded(ctx context.Context, f ref) ([]string, error) {
-	if !f.form.lean {
-		return []string{f.id}, nil
+func (r *Repository) PacksNeeded(ctx context.Context, f Ref) ([]string, error) {
+	if !f.Form.Lean {
+		return []string{f.ID}, nil
 	}
 
 	// A ref that the system doesn't hand out may be that of a whole snapshot.
-	if _, err := plainfile.Read(r.refPath(f)); err != nil && isUnreadable(err) {
+	if _, err := plainfile.Read(r.RefPath(f)); err != nil && IsUnreadable(err) {
 		return nil, err
 	}
 
-	s := r.newSource(f)
-	defer s.close()
-	m, _, err := s.readManifest(ctx)
-	if err != nil && (ctx.Err() != nil || isUnreadable(err)) {
+	s := r.NewSource(f)
+	defer s.Close()
+	m, _, err := s.ReadManifest(ctx)
+	if err != nil && (ctx.Err() != nil || IsUnreadable(err)) {
 		return nil, err
 	}
 
-	return append([]string{f.id}, m.Needs...), nil
+	return append([]string{f.ID}, m.Needs...), nil
 }
 
-// isUnreadable reports whether the system didn't hand out a file that is there. What is in it may be whole.
-func isUnreadable(err error) bool {
+// IsUnreadable reports whether the system didn't hand out a file that is there. What is in it may be whole.
+func IsUnreadable(err error) bool {
 	_, ok := errors.AsType[*fs.PathError](err)
 	return ok && !errors.Is(err, fs.ErrNotExist)
 }
 
-// addReached adds the names of the objects of a rescue.
-func (s *source) addReached(ctx context.Context, all map[string]bool) error {
-	commit, _ := s.repo.readCommit(s.ref)
+// AddReached adds the names of the objects of a rescue.
+func (s *Source) AddReached(ctx context.Context, all map[string]bool) error {
+	commit, _ := s.repo.ReadCommit(s.ref)
 	o, err := s.readObject(commit)
 	if err != nil {
 		return err
@@ -231,12 +231,12 @@ func (s *source) addReached(ctx context.Context, all map[string]bool) error {
 		return err
 	}
 
-	s.needs = m.Needs
+	s.Needs = m.Needs
 	all[commit] = true
 	return s.addReachedTree(ctx, tree, all)
 }
 
-func (s *source) addReachedTree(ctx context.Context, name string, all map[string]bool) error {
+func (s *Source) addReachedTree(ctx context.Context, name string, all map[string]bool) error {
 	if all[name] {
 		return nil
 	}
@@ -249,17 +249,17 @@ func (s *source) addReachedTree(ctx context.Context, name string, all map[string
 	if err != nil {
 		return err
 	}
-	lines, err := parseTree(o.data)
+	lines, err := ParseTree(o.Data)
 	if err != nil {
 		return err
 	}
 
 	for _, l := range lines {
-		if l.mode != modeTree {
-			all[l.object] = true
+		if l.Mode != ModeTree {
+			all[l.Object] = true
 			continue
 		}
-		if err := s.addReachedTree(ctx, l.object, all); err != nil {
+		if err := s.addReachedTree(ctx, l.Object, all); err != nil {
 			return err
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// stamp is what the system says of a file without reading it. Equal stamps mean equal bytes, but for what
-// [stamp.isSettled] says.
-type stamp struct {
+// Stamp is what the system says of a file without reading it. Equal stamps mean equal bytes, but for what
+// [stamp.IsSettled] says.
+type Stamp struct {
 	Size       int64
 	Mode       fs.FileMode
 	ModTime    int64 // in nanoseconds since 1970
@@ -15,8 +15,8 @@ type stamp struct {
 	Inode      uint64
 }
 
-func stampOf(info fs.FileInfo) stamp {
-	s := stamp{Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime().UnixNano()}
+func StampOf(info fs.FileInfo) Stamp {
+	s := Stamp{Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime().UnixNano()}
 	s.Inode, s.ChangeTime = inodeOf(info)
 	return s
 }
@@ -28,10 +28,10 @@ const (
 	wholeTick = 3 * time.Second
 )
 
-// isSettled reports whether whatever is written to the file after at gets another stamp. A file that was
+// IsSettled reports whether whatever is written to the file after at gets another stamp. A file that was
 // written just before at may be written again within the same tick of the clock, and one with a time of the
 // future has another clock.
-func (s stamp) isSettled(at time.Time) bool {
+func (s Stamp) IsSettled(at time.Time) bool {
 	// Whole seconds may be those of a file system that knows no others.
 	coarse := tick
 	if s.ModTime%int64(time.Second) == 0 && s.ChangeTime%int64(time.Second) == 0 {

@@ -10,27 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// state is the file "entries" of a rescue. Two rescues of the same state have the same.
-type state struct {
+// State is the file "entries" of a rescue. Two rescues of the same state have the same.
+type State struct {
 	Head    string  `json:"head"`
-	Entries []entry `json:"entries"` // sorted by path
+	Entries []Entry `json:"entries"` // sorted by path
 }
 
-// countFiles counts the paths of which the rescue holds something, be it that they were deleted.
-func (s state) countFiles() (n int) {
+// CountFiles counts the paths of which the rescue holds something, be it that they were deleted.
+func (s State) CountFiles() (n int) {
 	for _, e := range s.Entries {
-		if !e.LeftOut || slices.ContainsFunc(e.Index, func(v version) bool { return v.Blob != "" }) {
+		if !e.LeftOut || slices.ContainsFunc(e.Index, func(v Version) bool { return v.Blob != "" }) {
 			n++
 		}
 	}
 	return n
 }
 
-// uncommittedPaths lists the paths of a state that git doesn't ignore. Without an index git finds every file
+// UncommittedPaths lists the paths of a state that git doesn't ignore. Without an index git finds every file
 // of HEAD both deleted and untracked; then those that are as in HEAD don't count.
-func (s state) uncommittedPaths(hasIndex bool) (paths []string) {
+func (s State) UncommittedPaths(hasIndex bool) (paths []string) {
 	for _, e := range s.Entries {
-		isUnchanged := !hasIndex && e.isHead()
+		isUnchanged := !hasIndex && e.IsHead()
 		if !e.Ignored && !isUnchanged {
 			paths = append(paths, string(e.Path))
 		}
@@ -38,50 +38,50 @@ func (s state) uncommittedPaths(hasIndex bool) (paths []string) {
 	return paths
 }
 
-// entry is how one path was.
-type entry struct {
-	Path    bytesText `json:"path"`
-	Head    *version  `json:"head,omitempty"`  // in HEAD; nil if it wasn't there, or if the path was in conflict
-	Index   []version `json:"index,omitempty"` // nil if it wasn't tracked
+// Entry is how one path was.
+type Entry struct {
+	Path    BytesText `json:"path"`
+	Head    *Version  `json:"head,omitempty"`  // in HEAD; nil if it wasn't there, or if the path was in conflict
+	Index   []Version `json:"index,omitempty"` // nil if it wasn't tracked
 	Intent  bool      `json:"intent_to_add,omitempty"`
 	Assume  bool      `json:"assume_unchanged,omitempty"`
 	Skip    bool      `json:"skip_worktree,omitempty"`
 	Ignored bool      `json:"ignored,omitempty"`
-	Work    *workFile `json:"work,omitempty"`     // nil if it wasn't in the working tree
+	Work    *WorkFile `json:"work,omitempty"`     // nil if it wasn't in the working tree
 	LeftOut bool      `json:"left_out,omitempty"` // it was in the working tree, and isn't in the rescue
 	Unsure  bool      `json:"unsure,omitempty"`   // only its file was looked at: HEAD and the index aren't known
 }
 
-// version is a file as git has it, in HEAD or in the index.
-type version struct {
+// Version is a file as git has it, in HEAD or in the index.
+type Version struct {
 	Mode  string `json:"mode"` // as git writes it: 100644
 	OID   string `json:"oid"`  // in the user's repository
 	Stage int    `json:"stage,omitempty"`
 	Blob  string `json:"blob,omitempty"` // the same bytes in the rescue; empty if they aren't there
 }
 
-func (v version) isSubmodule() bool { return v.Mode == modeSubmodule }
+func (v Version) IsSubmodule() bool { return v.Mode == ModeSubmodule }
 
-// workFile is a file or link in the working tree.
-type workFile struct {
+// WorkFile is a file or link in the working tree.
+type WorkFile struct {
 	Mode string      `json:"mode"`
 	Perm fs.FileMode `json:"perm,omitempty"` // of a file
 	Size int64       `json:"size"`
 	Blob string      `json:"blob"` // in the rescue
 }
 
-// isConflict reports whether the path was unmerged.
-func (e entry) isConflict() bool { return len(e.Index) > 0 && e.Index[0].Stage > 0 }
+// IsConflict reports whether the path was unmerged.
+func (e Entry) IsConflict() bool { return len(e.Index) > 0 && e.Index[0].Stage > 0 }
 
-// isHead reports whether the file has the bytes and the mode that HEAD has, as far as git converts nothing.
-func (e entry) isHead() bool {
+// IsHead reports whether the file has the bytes and the mode that HEAD has, as far as git converts nothing.
+func (e Entry) IsHead() bool {
 	return e.Head != nil && e.Work != nil && e.Work.Mode == e.Head.Mode && e.Work.Blob == e.Head.OID
 }
 
-// isStaged reports whether the index differed from HEAD.
-func (e entry) isStaged() bool {
+// IsStaged reports whether the index differed from HEAD.
+func (e Entry) IsStaged() bool {
 	switch {
-	case e.isConflict() || e.Intent:
+	case e.IsConflict() || e.Intent:
 		return true
 	case len(e.Index) == 0 || e.Head == nil:
 		return (e.Head == nil) != (len(e.Index) == 0)
@@ -89,8 +89,8 @@ func (e entry) isStaged() bool {
 	return e.Head.Mode != e.Index[0].Mode || e.Head.OID != e.Index[0].OID
 }
 
-// stateWords returns how the path was, in words of git.
-func (e entry) stateWords() []string {
+// StateWords returns how the path was, in words of git.
+func (e Entry) StateWords() []string {
 	var s []string
 	add := func(is bool, word string) {
 		if is {
@@ -99,15 +99,15 @@ func (e entry) stateWords() []string {
 	}
 
 	add(e.Unsure, "unsure")
-	add(e.isConflict(), "conflict")
+	add(e.IsConflict(), "conflict")
 	add(e.Intent, "intent to add")
-	add(e.isStaged() && !e.isConflict() && !e.Intent, "staged")
+	add(e.IsStaged() && !e.IsConflict() && !e.Intent, "staged")
 
 	tracked := len(e.Index) > 0
 	add(e.Ignored, "ignored")
 	add(!tracked && !e.Ignored && !e.Unsure && (e.Work != nil || e.LeftOut), "untracked")
-	add(e.Work == nil && !e.LeftOut && !(tracked && e.Index[0].isSubmodule()), "deleted")
-	add(tracked && !e.isConflict() && e.isModified(), "modified")
+	add(e.Work == nil && !e.LeftOut && !(tracked && e.Index[0].IsSubmodule()), "deleted")
+	add(tracked && !e.IsConflict() && e.isModified(), "modified")
 
 	add(e.Assume, "assume unchanged")
 	add(e.Skip, "skip worktree")
@@ -117,7 +117,7 @@ func (e entry) stateWords() []string {
 
 // isModified reports whether the working tree had other bytes than the index, as far as the rescue knows
 // both. Where only git's conversions differ, it says so too.
-func (e entry) isModified() bool {
+func (e Entry) isModified() bool {
 	if e.Work == nil || e.Intent {
 		return false
 	}
@@ -126,14 +126,14 @@ func (e entry) isModified() bool {
 	return v.Mode != e.Work.Mode || v.Blob == "" && v.OID != e.Work.Blob || v.Blob != "" && v.Blob != e.Work.Blob
 }
 
-// bytesText is a text of any bytes. JSON has only valid UTF-8, so other texts are written in base64, after a
+// BytesText is a text of any bytes. JSON has only valid UTF-8, so other texts are written in base64, after a
 // mark.
-type bytesText string
+type BytesText string
 
 const base64Mark = "base64:"
 
 // MarshalText implements [encoding.TextMarshaler].
-func (t bytesText) MarshalText() ([]byte, error) {
+func (t BytesText) MarshalText() ([]byte, error) {
 	if s := string(t); utf8.ValidString(s) && !strings.HasPrefix(s, base64Mark) {
 		return []byte(s), nil
 	}
@@ -141,7 +141,7 @@ func (t bytesText) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
-func (t *bytesText) UnmarshalText(b []byte) error {
+func (t *BytesText) UnmarshalText(b []byte) error {
 	s, encoded := strings.CutPrefix(string(b), base64Mark)
 	if encoded {
 		d, err := base64.StdEncoding.DecodeString(s)
@@ -151,11 +151,11 @@ func (t *bytesText) UnmarshalText(b []byte) error {
 		s = string(d)
 	}
 
-	*t = bytesText(s)
+	*t = BytesText(s)
 	return nil
 }
 
-func encodeState(st state) ([]byte, error) {
+func EncodeState(st State) ([]byte, error) {
 	b, err := json.MarshalIndent(st, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("write the entries of a rescue: %w", err)
@@ -163,9 +163,9 @@ func encodeState(st state) ([]byte, error) {
 	return b, nil
 }
 
-func decodeState(b []byte) (st state, err error) {
+func DecodeState(b []byte) (st State, err error) {
 	if err := json.Unmarshal(b, &st); err != nil {
-		return state{}, fmt.Errorf("read the entries of a rescue: %w", err)
+		return State{}, fmt.Errorf("read the entries of a rescue: %w", err)
 	}
 	return st, nil
 }
@@ -173,18 +173,18 @@ func decodeState(b []byte) (st state, err error) {
 // manyEntries is from how many entries on a snapshot has them in many files.
 const manyEntries = 1024
 
-// splitState divides the entries of a snapshot among files, by their paths: a change of one path changes one
+// SplitState divides the entries of a snapshot among files, by their paths: a change of one path changes one
 // file, and the others are those of the snapshot before. It returns the files by name.
-func splitState(st state) (map[string][]byte, error) {
+func SplitState(st State) (map[string][]byte, error) {
 	// One digit makes 16 files, two make 256.
 	digits := 1
 	if len(st.Entries) >= manyEntries {
 		digits = 2
 	}
 
-	parts := map[string]state{}
+	parts := map[string]State{}
 	for _, e := range st.Entries {
-		name := shortSum(string(e.Path), 1)[:digits]
+		name := ShortSum(string(e.Path), 1)[:digits]
 		p := parts[name]
 		p.Entries = append(p.Entries, e)
 		parts[name] = p
@@ -202,25 +202,25 @@ func splitState(st state) (map[string][]byte, error) {
 	return files, nil
 }
 
-// joinState puts together what splitState has divided.
-func joinState(head string, files []object) (state, error) {
-	st := state{Head: head, Entries: []entry{}}
+// JoinState puts together what splitState has divided.
+func JoinState(head string, files []Object) (State, error) {
+	st := State{Head: head, Entries: []Entry{}}
 	for _, f := range files {
-		if f.kind != kindNames[kindBlob] {
-			return state{}, errObject
+		if f.Kind != KindNames[KindBlob] {
+			return State{}, ErrObject
 		}
-		p, err := decodeState(f.data)
+		p, err := DecodeState(f.Data)
 		if err != nil {
-			return state{}, err
+			return State{}, err
 		}
 		st.Entries = append(st.Entries, p.Entries...)
 	}
 
-	slices.SortFunc(st.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(st.Entries, func(a, b Entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return st, nil
 }
 
-func blobsOf(entries []entry) (names []string) {
+func BlobsOf(entries []Entry) (names []string) {
 	for _, e := range entries {
 		if e.Work != nil {
 			names = append(names, e.Work.Blob)
@@ -236,13 +236,13 @@ func blobsOf(entries []entry) (names []string) {
 	return slices.Compact(names)
 }
 
-func (e entry) isSubmodule() bool {
-	return len(e.Index) > 0 && e.Index[0].isSubmodule() || e.Head != nil && e.Head.isSubmodule()
+func (e Entry) IsSubmodule() bool {
+	return len(e.Index) > 0 && e.Index[0].IsSubmodule() || e.Head != nil && e.Head.IsSubmodule()
 }
 
-// hasHead reports whether HEAD had for an entry what it has now: a version, or none.
-func (e entry) hasHead(head version, committed bool) bool {
-	if e.isConflict() || (e.Head != nil) != committed {
+// HasHead reports whether HEAD had for an entry what it has now: a version, or none.
+func (e Entry) HasHead(head Version, committed bool) bool {
+	if e.IsConflict() || (e.Head != nil) != committed {
 		return false
 	}
 	return !committed || e.Head.Mode == head.Mode && e.Head.OID == head.OID

@@ -16,7 +16,7 @@ import (
 // survey is what git says of a working tree.
 type survey struct {
 	head, branch string
-	entries      map[string]*entry
+	entries      map[string]*Entry
 	untracked    []string // files; directories that are repositories, with / at the end
 	ignored      []string // files and directories; the latter with / at the end
 	index        []indexLine
@@ -27,7 +27,7 @@ type survey struct {
 type indexLine struct {
 	path         string
 	assume, skip bool
-	version
+	Version
 }
 
 // statusArgs ask for everything that is uncommitted. Renames appear as two paths; what is uncommitted inside
@@ -45,7 +45,7 @@ const (
 // asked for alone.
 func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
 	paths := limitPaths(r.Paths)
-	v := &survey{entries: map[string]*entry{}}
+	v := &survey{entries: map[string]*Entry{}}
 
 	var lines bytes.Buffer
 
@@ -83,7 +83,7 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*sur
 	}
 
 	v.noteUnreadable(warnings)
-	ofHead := func(paths []string) (map[string]version, error) { return listCommitted(ctx, g, v.head, paths) }
+	ofHead := func(paths []string) (map[string]Version, error) { return listCommitted(ctx, g, v.head, paths) }
 	if err := v.markIntended(ofHead); err != nil {
 		return nil, err
 	}
@@ -158,10 +158,10 @@ func (v *survey) noteUnreadable(warnings string) {
 // errStatus says that git's output isn't what it should be.
 var errStatus = errors.New("read git status: a record that can't be read")
 
-func (v *survey) entryAt(path string) *entry {
+func (v *survey) entryAt(path string) *Entry {
 	e := v.entries[path]
 	if e == nil {
-		e = &entry{Path: bytesText(path)}
+		e = &Entry{Path: BytesText(path)}
 		v.entries[path] = e
 	}
 	return e
@@ -212,16 +212,16 @@ func (v *survey) parseChanged(r string) bool {
 
 	e := v.entryAt(f[8])
 	if f[3] != noMode {
-		e.Head = &version{Mode: f[3], OID: f[6]}
+		e.Head = &Version{Mode: f[3], OID: f[6]}
 	}
 
 	switch {
 	case f[1][1] == 'A':
 		// Of what is only intended, status knows neither mode nor name.
 		e.Intent = true
-		e.Index = []version{{Mode: f[5], OID: f[7]}}
+		e.Index = []Version{{Mode: f[5], OID: f[7]}}
 	case f[4] != noMode:
-		e.Index = []version{{Mode: f[4], OID: f[7]}}
+		e.Index = []Version{{Mode: f[4], OID: f[7]}}
 	}
 	return true
 }
@@ -229,11 +229,11 @@ func (v *survey) parseChanged(r string) bool {
 // markIntended marks the entries that were added without content and whose file is gone: of these, status
 // says that HEAD has them, with nothing in them. committed asks what HEAD has of some paths; it is called
 // only if there are such entries.
-func (v *survey) markIntended(committed func(paths []string) (map[string]version, error)) error {
+func (v *survey) markIntended(committed func(paths []string) (map[string]Version, error)) error {
 	var empty []string
 	for path, e := range v.entries {
 		isSame := e.Head != nil && len(e.Index) == 1 && *e.Head == e.Index[0]
-		if isSame && e.Head.OID == objectName(newHash(e.Head.OID), "blob", nil) {
+		if isSame && e.Head.OID == ObjectName(NewHash(e.Head.OID), "blob", nil) {
 			empty = append(empty, path)
 		}
 	}
@@ -261,7 +261,7 @@ func (v *survey) parseUnmerged(r string) bool {
 	e := v.entryAt(f[10])
 	for stage := 1; stage <= 3; stage++ {
 		if mode := f[2+stage]; mode != noMode {
-			e.Index = append(e.Index, version{Mode: mode, OID: f[6+stage], Stage: stage})
+			e.Index = append(e.Index, Version{Mode: mode, OID: f[6+stage], Stage: stage})
 		}
 	}
 
@@ -279,10 +279,10 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 	v.index = lines
 	for _, l := range lines {
 		e := v.entries[l.path]
-		if e == nil && (l.assume || l.skip) && !l.isSubmodule() && isWithin(l.path, paths) {
-			head := l.version
+		if e == nil && (l.assume || l.skip) && !l.IsSubmodule() && isWithin(l.path, paths) {
+			head := l.Version
 			e = v.entryAt(l.path)
-			e.Head, e.Index = &head, []version{l.version}
+			e.Head, e.Index = &head, []Version{l.Version}
 		}
 
 		if e == nil || l.Stage > 0 {
@@ -291,7 +291,7 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 
 		e.Assume, e.Skip = l.assume, l.skip
 		if e.Intent {
-			e.Index = []version{l.version}
+			e.Index = []Version{l.Version}
 		}
 	}
 	return nil
@@ -318,7 +318,7 @@ func indexLines(said []byte) (lines []indexLine, ok bool) {
 
 		lines = append(lines, indexLine{
 			path: path, assume: tag[0] >= 'a' && tag[0] <= 'z', skip: tag[0]|0x20 == 's',
-			version: version{Mode: mode, OID: oid, Stage: int(stage[0] - '0')},
+			Version: Version{Mode: mode, OID: oid, Stage: int(stage[0] - '0')},
 		})
 	}
 	return lines, true

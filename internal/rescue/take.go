@@ -103,8 +103,8 @@ type rescueTaker struct {
 
 	git   git.Isolated
 	seen  *survey
-	tree  *folders // nil once a file of it couldn't be read in time
-	pack  *pack
+	tree  *Folders // nil once a file of it couldn't be read in time
+	pack  *Writer
 	taken Taken
 	never func(path string) bool // see isNever
 
@@ -132,7 +132,7 @@ func (t *rescueTaker) runRescue(ctx context.Context) (taken Taken, err error) {
 
 	t.seen.dropSubmodules()
 	if len(t.seen.entries) == 0 {
-		t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
+		t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return t.taken, nil
 	}
@@ -150,7 +150,7 @@ func (t *rescueTaker) surveyCheckout(ctx context.Context, named []string) (ignor
 	if t.seen, err = t.store.surveyTree(ctx, t.git, t.r); err != nil {
 		return nil, err
 	}
-	if t.tree, err = openFolders(t.r.Tree.Top); err != nil {
+	if t.tree, err = OpenFolders(t.r.Tree.Top); err != nil {
 		return nil, err
 	}
 
@@ -165,7 +165,7 @@ func (t *rescueTaker) surveyCheckout(ctx context.Context, named []string) (ignor
 
 func (t *rescueTaker) closeTree() {
 	if t.tree != nil {
-		t.tree.close()
+		t.tree.Close()
 	}
 }
 
@@ -175,19 +175,19 @@ func (t *rescueTaker) leaveOut(path string, why Why, files int) {
 }
 
 // leaveOutWork notes that the rescue lacks the file of an entry.
-func (t *rescueTaker) leaveOutWork(e *entry, why Why) {
+func (t *rescueTaker) leaveOutWork(e *Entry, why Why) {
 	e.LeftOut = true
 	t.leaveOut(string(e.Path), why, 0)
 }
 
 // candidate is something that may be kept: the file of an entry, or a version of it in the index.
 type candidate struct {
-	entry   *entry
-	version *version // nil for the file in the working tree
+	entry   *Entry
+	version *Version // nil for the file in the working tree
 	class   int      // tracked ones are kept first
 	size    int64
-	same    *workFile // the file as it was when it was kept last, if it is untouched since
-	stamp   stamp     // of the file in the working tree
+	same    *WorkFile // the file as it was when it was kept last, if it is untouched since
+	stamp   Stamp     // of the file in the working tree
 }
 
 const (
@@ -204,7 +204,7 @@ func (t *rescueTaker) listCandidates(ignored []string) ([]candidate, error) {
 		return nil, err
 	}
 
-	add := func(e *entry, class int) {
+	add := func(e *Entry, class int) {
 		if c, ok := t.measureFile(e, class); ok {
 			all = append(all, c)
 		}
@@ -283,14 +283,14 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 
 // measureFile looks at the file of an entry without reading it. ok is false if there is nothing to read: it
 // doesn't exist, is a directory, or can't be kept.
-func (t *rescueTaker) measureFile(e *entry, class int) (c candidate, ok bool) {
+func (t *rescueTaker) measureFile(e *Entry, class int) (c candidate, ok bool) {
 	if t.reading.Err() != nil {
 		t.leaveOutWork(e, WhyTime)
 		return c, false
 	}
 
-	info, err := t.tree.lstat(string(e.Path))
-	blocked := (*blockedError)(nil)
+	info, err := t.tree.Lstat(string(e.Path))
+	blocked := (*BlockedError)(nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked):
 		return c, false
@@ -304,7 +304,7 @@ func (t *rescueTaker) measureFile(e *entry, class int) (c candidate, ok bool) {
 	case class == classIgnored && info.Size() > t.store.Limits.IgnoredBytes:
 		t.leaveOutWork(e, WhyIgnored)
 	default:
-		c = candidate{entry: e, class: class, size: info.Size(), stamp: stampOf(info)}
+		c = candidate{entry: e, class: class, size: info.Size(), stamp: StampOf(info)}
 		c.same = t.snapshot.untouchedWork(e, c.stamp)
 		return c, true
 	}
@@ -315,7 +315,7 @@ func (t *rescueTaker) measureFile(e *entry, class int) (c candidate, ok bool) {
 // staged.
 func (v *survey) dropSubmodules() {
 	for path, e := range v.entries {
-		if len(e.Index) > 0 && e.Index[0].isSubmodule() && !e.isStaged() {
+		if len(e.Index) > 0 && e.Index[0].IsSubmodule() && !e.IsStaged() {
 			delete(v.entries, path)
 		}
 	}
@@ -331,11 +331,11 @@ func (t *rescueTaker) keepWhole(ctx context.Context, wanted []candidate) error {
 	// Also where nothing new is kept: what a killed process has left may be large.
 	defer func() { t.pruneOthers(ctx, repo) }()
 
-	w := repo.beginWriting(wholeForm)
+	w := repo.BeginWriting(WholeForm)
 
 	// This removes nothing once the rescue is complete.
-	defer w.abandon()
-	t.pack = w.pack
+	defer w.Abandon()
+	t.pack = w.Pack
 
 	if err := t.readCandidates(wanted); err != nil {
 		return err
@@ -343,25 +343,25 @@ func (t *rescueTaker) keepWhole(ctx context.Context, wanted []candidate) error {
 
 	st := t.collectState()
 	if len(st.Entries) == 0 {
-		t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
+		t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return nil
 	}
 
-	t.taken.Files = st.countFiles()
-	tree, err := addWhole(t.pack, st)
+	t.taken.Files = st.CountFiles()
+	tree, err := AddWhole(t.pack, st)
 	if err != nil {
 		return err
 	}
-	t.taken.LeftOut = collapseLeftOut(t.taken.LeftOut)
+	t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
 
-	checkout := checkoutName(t.r.Tree)
-	if id, ok := repo.lastWithTree(ctx, checkout, tree); ok {
+	checkout := CheckoutName(t.r.Tree)
+	if id, ok := repo.LastWithTree(ctx, checkout, tree); ok {
 		t.taken.ID, t.taken.Same = id, true
 		return nil
 	}
 
-	t.taken.ID, err = w.completeRescue(ctx, checkout, tree, t.newManifest(st))
+	t.taken.ID, err = w.CompleteRescue(ctx, checkout, tree, t.newManifest(st))
 	return err
 }
 
@@ -373,7 +373,7 @@ func (t *rescueTaker) pruneOthers(ctx context.Context, repo *repository) {
 	t.store.pruneRepositories(after, repo, t.taken.ID, t.r.At)
 }
 
-func (t *rescueTaker) newManifest(st state) Manifest {
+func (t *rescueTaker) newManifest(st State) Manifest {
 	return Manifest{
 		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch,
 		Operation: readOperation(t.r.Tree.Git),
@@ -382,13 +382,13 @@ func (t *rescueTaker) newManifest(st state) Manifest {
 }
 
 // collectState returns the entries that have something to restore.
-func (t *rescueTaker) collectState() state {
-	st := state{Head: t.seen.head, Entries: []entry{}}
+func (t *rescueTaker) collectState() State {
+	st := State{Head: t.seen.head, Entries: []Entry{}}
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil
 
 		// Such a file isn't wanted in the tree, and isn't there.
-		hidden := e.Skip && !e.isStaged() && e.Work == nil && !e.LeftOut
+		hidden := e.Skip && !e.IsStaged() && e.Work == nil && !e.LeftOut
 		isEmpty := untracked && e.Work == nil && !e.Unsure
 		if isEmpty || hidden {
 			continue
@@ -397,6 +397,6 @@ func (t *rescueTaker) collectState() state {
 		st.Entries = append(st.Entries, *e)
 	}
 
-	slices.SortFunc(st.Entries, func(a, b entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(st.Entries, func(a, b Entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return st
 }

@@ -362,14 +362,14 @@ func TestWhatIsTooLargeIsNamed(t *testing.T) {
 
 func TestManyThingsThatWereLeftOut(t *testing.T) {
 	var all []LeftOut
-	for i := range maxLeftOut {
+	for i := range MaxLeftOut {
 		all = append(all, LeftOut{Path: fmt.Sprintf("dir/%d", i), Why: WhyLimit})
 	}
-	if got := collapseLeftOut(all); len(got) != maxLeftOut {
-		t.Errorf("%d of %d are named", len(got), maxLeftOut)
+	if got := CollapseLeftOut(all); len(got) != MaxLeftOut {
+		t.Errorf("%d of %d are named", len(got), MaxLeftOut)
 	}
-	got := collapseLeftOut(append(all, LeftOut{Path: "top", Why: WhyLimit}, LeftOut{Path: "dir/x/", Why: WhyMany, Files: 5}))
-	want := []LeftOut{{"./", WhyLimit, 1}, {"dir/", WhyMany, 5}, {"dir/", WhyLimit, maxLeftOut}}
+	got := CollapseLeftOut(append(all, LeftOut{Path: "top", Why: WhyLimit}, LeftOut{Path: "dir/x/", Why: WhyMany, Files: 5}))
+	want := []LeftOut{{"./", WhyLimit, 1}, {"dir/", WhyMany, 5}, {"dir/", WhyLimit, MaxLeftOut}}
 	slices.SortFunc(want, func(a, b LeftOut) int {
 		return strings.Compare(a.Path+"\x00"+string(a.Why), b.Path+"\x00"+string(b.Why))
 	})
@@ -391,17 +391,17 @@ func (m meddler) Err() error {
 
 func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 	s := newScratch(t)
-	tree, err := openFolders(s.top)
+	tree, err := OpenFolders(s.top)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tree.close()
+	defer tree.Close()
 	times := 0
 	always := meddler{context.Background(), func() {
 		times++
 		s.write("a.txt", strings.Repeat("x", times))
 	}}
-	if _, err := tree.readContent(always, "a.txt", 1000); !errors.Is(err, errTorn) {
+	if _, err := tree.ReadContent(always, "a.txt", 1000); !errors.Is(err, ErrTorn) {
 		t.Errorf("read a file that changes: %v", err)
 	}
 	times = 0
@@ -410,10 +410,10 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 			s.write("a.txt", "longer than before")
 		}
 	}}
-	if c, err := tree.readContent(once, "a.txt", 1000); err != nil || string(c.data) != "longer than before" {
-		t.Errorf("read a file that changed once: %q, %v", c.data, err)
+	if c, err := tree.ReadContent(once, "a.txt", 1000); err != nil || string(c.Data) != "longer than before" {
+		t.Errorf("read a file that changed once: %q, %v", c.Data, err)
 	}
-	taking := &rescueTaker{store: s.store, reading: always, tree: tree, seen: &survey{entries: map[string]*entry{}}}
+	taking := &rescueTaker{store: s.store, reading: always, tree: tree, seen: &survey{entries: map[string]*Entry{}}}
 	taking.readWork(candidate{entry: taking.seen.entryAt("a.txt")})
 	if d := cmp.Diff([]LeftOut{{Path: "a.txt", Why: WhyTorn}}, taking.taken.LeftOut); d != "" {
 		t.Error(d)
@@ -606,14 +606,14 @@ func TestIDsSortByTime(t *testing.T) {
 	const sum = "0123456789abcdef"
 	last := ""
 	for _, at := range []stick.Time{0, 1, 31, 32, 1 << 40, 1<<40 + 1, 1 << 44} {
-		id := newID(at, sum)
-		if got, ok := timeOf(id); !ok || got != at || id <= last || len(id) != 14 {
+		id := NewID(at, sum)
+		if got, ok := TimeOf(id); !ok || got != at || id <= last || len(id) != 14 {
 			t.Errorf("%q: %v, %v, after %q", id, got, ok, last)
 		}
 		last = id
 	}
 	for _, id := range []string{"", "0123", "00000000i-0123", "000000000+0123", "000000000-012G", "000000000-01234"} {
-		if _, ok := timeOf(id); ok {
+		if _, ok := TimeOf(id); ok {
 			t.Errorf("%q is an id", id)
 		}
 	}
@@ -621,11 +621,11 @@ func TestIDsSortByTime(t *testing.T) {
 
 func TestTextsOfAnyBytes(t *testing.T) {
 	for _, want := range []string{"", "a/b", "ünï", "new\nline", "\xff\xfe", "base64:x", "base64:"} {
-		b, err := json.Marshal(bytesText(want))
+		b, err := json.Marshal(BytesText(want))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got bytesText
+		var got BytesText
 		if err := json.Unmarshal(b, &got); err != nil || string(got) != want {
 			t.Errorf("%q became %s and %q: %v", want, b, got, err)
 		}
@@ -634,11 +634,11 @@ func TestTextsOfAnyBytes(t *testing.T) {
 		ID: "x", Top: "\xfftop", Common: "\xfe", Branch: "\xfd", Facts: Facts{Command: "rm \xff", Agent: "a"},
 		LeftOut: []LeftOut{{"\xff", WhyTime, 2}}, Nested: []Nested{{"\xff", "id"}},
 	}
-	b, err := m.encodeJSON()
+	b, err := m.EncodeJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeManifest(b)
+	got, err := DecodeManifest(b)
 	if d := cmp.Diff(m, got); err != nil || d != "" {
 		t.Errorf("%v %s", err, d)
 	}

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// treeBuilder makes a tree of git's.
-type treeBuilder struct {
+// TreeBuilder makes a tree of git's.
+type TreeBuilder struct {
 	files   map[string]treeFile
-	folders map[string]*treeBuilder
+	folders map[string]*TreeBuilder
 }
 
 type treeFile struct{ mode, name string } // name of the object
 
-func (d *treeBuilder) putFile(path, mode, object string) {
+func (d *TreeBuilder) PutFile(path, mode, object string) {
 	first, rest, below := strings.Cut(path, "/")
 	if !below {
 		if d.files == nil {
@@ -26,25 +26,25 @@ func (d *treeBuilder) putFile(path, mode, object string) {
 	}
 
 	if d.folders == nil {
-		d.folders = map[string]*treeBuilder{}
+		d.folders = map[string]*TreeBuilder{}
 	}
 	if d.folders[first] == nil {
-		d.folders[first] = &treeBuilder{}
+		d.folders[first] = &TreeBuilder{}
 	}
 
-	d.folders[first].putFile(rest, mode, object)
+	d.folders[first].PutFile(rest, mode, object)
 }
 
-// putTree adds a tree at the top level.
-func (d *treeBuilder) putTree(name string, tree *treeBuilder) {
+// PutTree adds a tree at the top level.
+func (d *TreeBuilder) PutTree(name string, tree *TreeBuilder) {
 	if d.folders == nil {
-		d.folders = map[string]*treeBuilder{}
+		d.folders = map[string]*TreeBuilder{}
 	}
 	d.folders[name] = tree
 }
 
-// addTo writes the tree and those below it, and returns its name.
-func (d *treeBuilder) addTo(p *pack) string {
+// AddTo writes the tree and those below it, and returns its name.
+func (d *TreeBuilder) AddTo(p *Writer) string {
 	type line struct{ key, text string }
 	var lines []line
 
@@ -59,7 +59,7 @@ func (d *treeBuilder) addTo(p *pack) string {
 	}
 	for name, sub := range d.folders {
 		// Git sorts directories as if their names ended with a slash.
-		add(name+"/", modeTree, name, sub.addTo(p))
+		add(name+"/", ModeTree, name, sub.AddTo(p))
 	}
 
 	slices.SortFunc(lines, func(a, b line) int { return strings.Compare(a.key, b.key) })
@@ -67,32 +67,32 @@ func (d *treeBuilder) addTo(p *pack) string {
 	for _, l := range lines {
 		b.WriteString(l.text)
 	}
-	return p.addObject(kindTree, []byte(b.String()))
+	return p.AddObject(KindTree, []byte(b.String()))
 }
 
-// treeLine is one line of a tree.
-type treeLine struct{ mode, name, object string }
+// TreeLine is one line of a tree.
+type TreeLine struct{ Mode, Name, Object string }
 
-// parseTree parses lines of <mode> <name>, a NUL, and the bytes of the name of an object.
-func parseTree(data []byte) (lines []treeLine, err error) {
+// ParseTree parses lines of <mode> <name>, a NUL, and the bytes of the name of an object.
+func ParseTree(data []byte) (lines []TreeLine, err error) {
 	for len(data) > 0 {
 		facts, rest, ok := bytes.Cut(data, []byte{0})
 		mode, name, found := strings.Cut(string(facts), " ")
-		if !ok || !found || len(rest) < nameSize {
-			return nil, errObject
+		if !ok || !found || len(rest) < NameSize {
+			return nil, ErrObject
 		}
 
-		lines = append(lines, treeLine{mode, name, hex.EncodeToString(rest[:nameSize])})
-		data = rest[nameSize:]
+		lines = append(lines, TreeLine{mode, name, hex.EncodeToString(rest[:NameSize])})
+		data = rest[NameSize:]
 	}
 	return lines, nil
 }
 
 // Modes, as git writes them.
 const (
-	modeFile      = "100644"
-	modeProgram   = "100755"
-	modeLink      = "120000"
-	modeTree      = "40000"
-	modeSubmodule = "160000"
+	ModeFile      = "100644"
+	ModeProgram   = "100755"
+	ModeLink      = "120000"
+	ModeTree      = "40000"
+	ModeSubmodule = "160000"
 )

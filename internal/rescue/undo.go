@@ -54,9 +54,9 @@ type Undo struct {
 	store   *Store
 	request UndoRequest
 	before  *loadedRescue
-	held    map[string]entry   // what the first snapshot has, by path
-	then    map[string]content // files that the first snapshot has as in its commit
-	tree    *folders
+	held    map[string]Entry   // what the first snapshot has, by path
+	then    map[string]Content // files that the first snapshot has as in its commit
+	tree    *Folders
 	commits *commitFiles
 	inner   []*innerUndo // in repositories inside
 }
@@ -81,7 +81,7 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 
 	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !isWithin(c.Path, paths) })
 
-	u := &Undo{store: s, request: r, held: map[string]entry{}}
+	u := &Undo{store: s, request: r, held: map[string]Entry{}}
 	if u.before, err = s.loadRescue(ctx, r.Before); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 // Close closes the directories that are open.
 func (u *Undo) Close() {
 	if u.tree != nil {
-		u.tree.close()
+		u.tree.Close()
 	}
 	for _, in := range u.inner {
 		in.Close()
@@ -188,11 +188,11 @@ func (u *Undo) Place(path string) (top, rel string) {
 
 // compareFiles finds how each path was before, was after, and is now.
 func (u *Undo) compareFiles(ctx context.Context, changes []PathChange) (err error) {
-	if u.tree, err = openFolders(u.request.Tree.Top); err != nil {
+	if u.tree, err = OpenFolders(u.request.Tree.Top); err != nil {
 		return errNoCheckout(u.Before, err)
 	}
 
-	u.tree.kill = u.store.Kill
+	u.tree.Kill = u.store.Kill
 	if u.commits, err = u.store.commitFiles(ctx, u.request.Tree); err != nil {
 		u.Close()
 		return err
@@ -244,7 +244,7 @@ func isNested(path string, in []Nested) bool {
 var unknownFile = stick.FileVersion{Unknown: true}
 
 // versionOf returns how a path was. committed are the files of the commit.
-func versionOf(path string, s Side, committed map[string]content) stick.FileVersion {
+func versionOf(path string, s Side, committed map[string]Content) stick.FileVersion {
 	switch {
 	case s.LeftOut:
 		return unknownFile
@@ -258,15 +258,15 @@ func versionOf(path string, s Side, committed map[string]content) stick.FileVers
 	switch {
 	case !ok:
 		return stick.FileVersion{}
-	case c.mode == "":
+	case c.Mode == "":
 		return unknownFile
 	}
 	return fileVersionOf(c)
 }
 
 // fileVersionOf names the bytes as rescues do.
-func fileVersionOf(c content) stick.FileVersion {
-	return stick.FileVersion{Mode: c.mode, Sum: objectName(newHash(""), "blob", c.data)}
+func fileVersionOf(c Content) stick.FileVersion {
+	return stick.FileVersion{Mode: c.Mode, Sum: ObjectName(NewHash(""), "blob", c.Data)}
 }
 
 // currentVersion returns how a path lies in the checkout. A directory is no file.
@@ -275,18 +275,18 @@ func (u *Undo) currentVersion(ctx context.Context, path string) stick.FileVersio
 		return unknownFile
 	}
 
-	c, err := u.tree.readContent(ctx, path, math.MaxInt64-1)
+	c, err := u.tree.ReadContent(ctx, path, math.MaxInt64-1)
 	switch {
 	case err == nil:
 		return fileVersionOf(c)
-	case isAbsent(err) || errors.Is(err, errSpecial) && u.isFolder(path):
+	case isAbsent(err) || errors.Is(err, ErrSpecial) && u.isFolder(path):
 		return stick.FileVersion{}
 	}
 	return unknownFile
 }
 
 func (u *Undo) isFolder(path string) bool {
-	info, err := u.tree.lstat(path)
+	info, err := u.tree.Lstat(path)
 	return err == nil && info.IsDir()
 }
 
@@ -301,7 +301,7 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 	}
 
 	// Directories that are open since the comparison may be others' by now.
-	u.tree.closeBelowTop()
+	u.tree.CloseBelowTop()
 	if !f.Was.Exists() {
 		return asChanged(u.removeFile(ctx, f))
 	}
@@ -311,14 +311,14 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 		return err
 	}
 
-	now, err := u.tree.readContent(ctx, f.Path, math.MaxInt64-1)
+	now, err := u.tree.ReadContent(ctx, f.Path, math.MaxInt64-1)
 	switch {
 	case err == nil && fileVersionOf(now) != f.Is, err != nil && f.Is.Exists():
 		return ErrChanged
 	case err == nil:
-		err = u.tree.replaceFile(f.Path, u.tempName(), want, now.info)
-	case isAbsent(err) || errors.Is(err, errSpecial) && u.tree.removeEmpty(f.Path):
-		err = u.tree.createFile(f.Path, u.tempName(), want)
+		err = u.tree.ReplaceFile(f.Path, u.tempName(), want, now.Info)
+	case isAbsent(err) || errors.Is(err, ErrSpecial) && u.tree.RemoveEmpty(f.Path):
+		err = u.tree.CreateFile(f.Path, u.tempName(), want)
 	}
 
 	return asChanged(err)
@@ -326,8 +326,8 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 
 // removeFile removes the file of a path, and the directories that are empty then.
 func (u *Undo) removeFile(ctx context.Context, f UndoFile) error {
-	defer u.tree.closeBelowTop()
-	now, err := u.tree.readContent(ctx, f.Path, math.MaxInt64-1)
+	defer u.tree.CloseBelowTop()
+	now, err := u.tree.ReadContent(ctx, f.Path, math.MaxInt64-1)
 	switch {
 	case err != nil:
 		return err
@@ -335,12 +335,12 @@ func (u *Undo) removeFile(ctx context.Context, f UndoFile) error {
 		return ErrChanged
 	}
 
-	return u.tree.removeFile(f.Path, now)
+	return u.tree.RemoveFile(f.Path, now)
 }
 
 // asChanged makes an error of the tree [ErrChanged], if it says that something else lies there now.
 func asChanged(err error) error {
-	isOther := errors.Is(err, errSpecial) || errors.Is(err, errTorn) || errors.Is(err, fs.ErrExist)
+	isOther := errors.Is(err, ErrSpecial) || errors.Is(err, ErrTorn) || errors.Is(err, fs.ErrExist)
 	if isAbsent(err) || isOther {
 		return ErrChanged
 	}
@@ -363,24 +363,24 @@ func (u *Undo) PutBeside(ctx context.Context, f UndoFile, suffix string) (at str
 		return "", err
 	}
 
-	u.tree.closeBelowTop()
-	return u.tree.putBeside(ctx, f.Path, suffix, u.tempName(), want)
+	u.tree.CloseBelowTop()
+	return u.tree.PutBeside(ctx, f.Path, suffix, u.tempName(), want)
 }
 
 // contentBefore returns the file of a path as it was before.
-func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (content, error) {
+func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (Content, error) {
 	if c, ok := u.then[f.Path]; ok && f.Old.Commit != "" {
 		return c, nil
 	}
 
 	data, err := u.before.readBlobs(ctx, []string{f.Old.Blob})
 	if err != nil {
-		return content{}, err
+		return Content{}, err
 	}
 
-	c := content{mode: f.Old.Mode, data: data[f.Old.Blob]}
+	c := Content{Mode: f.Old.Mode, Data: data[f.Old.Blob]}
 	if w := u.held[f.Path].Work; w != nil {
-		c.perm = w.Perm
+		c.Perm = w.Perm
 	}
 	return c, nil
 }
@@ -400,7 +400,7 @@ func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
 		return m, err
 	}
 
-	v := &survey{entries: map[string]*entry{}}
+	v := &survey{entries: map[string]*Entry{}}
 
 	// Somebody else may have moved HEAD since.
 	if err := v.parseStatus(said); err != nil || v.head != u.After.Head || v.branch != u.After.Branch {

@@ -17,21 +17,21 @@ func checkUnchanged(dir *os.Root, name string, info fs.FileInfo) error {
 	}
 
 	if !os.SameFile(now, info) || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		return errTorn
+		return ErrTorn
 	}
 	return nil
 }
 
-// createFile makes a file or link, and the directories above it. A file appears under its name when it is
+// CreateFile makes a file or link, and the directories above it. A file appears under its name when it is
 // complete. It fails with [fs.ErrExist] if something is there, or as openParent does.
-func (f *folders) createFile(path, temp string, c content) error {
+func (f *Folders) CreateFile(path, temp string, c Content) error {
 	dir, name, err := f.openParent(path, true)
 	if err != nil {
 		return err
 	}
 
-	if c.mode == modeLink {
-		return dir.Symlink(string(c.data), name)
+	if c.Mode == ModeLink {
+		return dir.Symlink(string(c.Data), name)
 	}
 
 	if err := f.writeTemp(dir, temp, c); err != nil {
@@ -52,9 +52,9 @@ func (f *folders) createFile(path, temp string, c content) error {
 	return errors.Join(err, dir.Remove(temp))
 }
 
-// replaceFile puts a file or link in the place of the one that info is of. It fails with errTorn if that has
+// ReplaceFile puts a file or link in the place of the one that info is of. It fails with errTorn if that has
 // changed.
-func (f *folders) replaceFile(path, temp string, c content, info fs.FileInfo) error {
+func (f *Folders) ReplaceFile(path, temp string, c Content, info fs.FileInfo) error {
 	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return err
@@ -72,15 +72,15 @@ func (f *folders) replaceFile(path, temp string, c content, info fs.FileInfo) er
 }
 
 // writeTemp writes a file or link under a temporary name. What an interrupted restore has left there goes.
-func (f *folders) writeTemp(dir *os.Root, temp string, c content) error {
+func (f *Folders) writeTemp(dir *os.Root, temp string, c Content) error {
 	if info, err := dir.Lstat(temp); err == nil && !info.IsDir() {
 		if err := dir.Remove(temp); err != nil {
 			return err
 		}
 	}
 
-	if c.mode == modeLink {
-		return dir.Symlink(string(c.data), temp)
+	if c.Mode == ModeLink {
+		return dir.Symlink(string(c.Data), temp)
 	}
 
 	file, err := dir.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, c.firstPerm())
@@ -88,33 +88,33 @@ func (f *folders) writeTemp(dir *os.Root, temp string, c content) error {
 		return err
 	}
 
-	_, err = file.Write(c.data)
-	if !c.usual {
-		err = errors.Join(err, file.Chmod(c.perm))
+	_, err = file.Write(c.Data)
+	if !c.Usual {
+		err = errors.Join(err, file.Chmod(c.Perm))
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, dir.Remove(temp))
 	}
 
-	if f.kill != nil {
-		f.kill("wrote a file")
+	if f.Kill != nil {
+		f.Kill("wrote a file")
 	}
 	return nil
 }
 
 // firstPerm returns the permissions with which a file is made, as far as the process's mask allows them.
-func (c content) firstPerm() fs.FileMode {
+func (c Content) firstPerm() fs.FileMode {
 	switch {
-	case !c.usual:
+	case !c.Usual:
 		return 0o600
-	case c.mode == modeProgram:
+	case c.Mode == ModeProgram:
 		return 0o777
 	}
 	return 0o666
 }
 
-// removeEmpty removes the directory at path if it is empty, and reports whether it did.
-func (f *folders) removeEmpty(path string) bool {
+// RemoveEmpty removes the directory at path if it is empty, and reports whether it did.
+func (f *Folders) RemoveEmpty(path string) bool {
 	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return false
@@ -124,13 +124,13 @@ func (f *folders) removeEmpty(path string) bool {
 	return err == nil && info.IsDir() && dir.Remove(name) == nil
 }
 
-// removeFile removes a file that was read, and the directories that are empty then, as git does.
-func (f *folders) removeFile(path string, c content) error {
+// RemoveFile removes a file that was read, and the directories that are empty then, as git does.
+func (f *Folders) RemoveFile(path string, c Content) error {
 	dir, name, err := f.openParent(path, false)
 	if err != nil {
 		return err
 	}
-	if err := checkUnchanged(dir, name, c.info); err != nil {
+	if err := checkUnchanged(dir, name, c.Info); err != nil {
 		return err
 	}
 	if err := dir.Remove(name); err != nil {
@@ -145,7 +145,7 @@ func (f *folders) removeFile(path string, c content) error {
 		}
 
 		path = path[:i]
-		f.closeBelowTop()
+		f.CloseBelowTop()
 		dir, name, err := f.openParent(path, false)
 		if err != nil {
 			return nil
@@ -157,24 +157,24 @@ func (f *folders) removeFile(path string, c content) error {
 	}
 }
 
-// putBeside puts a file or link beside a path, under its name with a suffix. Where something else lies in the
+// PutBeside puts a file or link beside a path, under its name with a suffix. Where something else lies in the
 // place of one of the path's directories, a directory beside that one gets it. It replaces nothing, and does
 // nothing if the same lies there already.
-func (f *folders) putBeside(ctx context.Context, path, suffix, temp string, c content) (at string, err error) {
+func (f *Folders) PutBeside(ctx context.Context, path, suffix, temp string, c Content) (at string, err error) {
 	names := strings.Split(path, "/")
 	i := len(names) - 1
 
 	_, _, err = f.openParent(path, false)
-	if blocked := (*blockedError)(nil); errors.As(err, &blocked) {
+	if blocked := (*BlockedError)(nil); errors.As(err, &blocked) {
 		i = blocked.depth
 	}
 
 	names[i] += suffix
 	at = strings.Join(names, "/")
 
-	err = f.createFile(at, temp, c)
+	err = f.CreateFile(at, temp, c)
 	if errors.Is(err, fs.ErrExist) {
-		if now, rerr := f.readContent(ctx, at, math.MaxInt64-1); rerr == nil && isSameContent(now, c) {
+		if now, rerr := f.ReadContent(ctx, at, math.MaxInt64-1); rerr == nil && IsSameContent(now, c) {
 			err = nil
 		}
 	}

@@ -12,50 +12,50 @@ import (
 	"talkingstick/stick"
 )
 
-// rescueWriter writes one rescue.
-type rescueWriter struct {
-	repo *bareRepository
-	form form
-	pack *pack
+// RescueWriter writes one rescue.
+type RescueWriter struct {
+	repo *Repository
+	form Form
+	Pack *Writer
 	done bool // the pack has its name
 }
 
-// beginWriting begins a rescue. Nothing is made before its first object is added.
-func (r *bareRepository) beginWriting(f form) *rescueWriter {
-	return &rescueWriter{repo: r, form: f, pack: newPack(f.lean, func() (*os.File, error) {
-		file, err := plainfile.Temp(r.pathTo(packsName), tempPrefix)
+// BeginWriting begins a rescue. Nothing is made before its first object is added.
+func (r *Repository) BeginWriting(f Form) *RescueWriter {
+	return &RescueWriter{repo: r, form: f, Pack: NewWriter(f.Lean, func() (*os.File, error) {
+		file, err := plainfile.Temp(r.PathTo(PacksName), TempPrefix)
 		if err != nil {
-			return nil, unwritable(r.pathTo(packsName), err)
+			return nil, ErrUnwritable(r.PathTo(PacksName), err)
 		}
 		return file, nil
 	})}
 }
 
-// abandon removes what was written, unless the rescue is complete.
-func (w *rescueWriter) abandon() {
-	if w.pack.file != nil && !w.done {
-		w.pack.file.Close()
-		os.Remove(w.pack.file.Name())
+// Abandon removes what was written, unless the rescue is complete.
+func (w *RescueWriter) Abandon() {
+	if w.Pack.File != nil && !w.done {
+		w.Pack.File.Close()
+		os.Remove(w.Pack.File.Name())
 	}
 }
 
-// completeRescue writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
+// CompleteRescue writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
 // doesn't wait any longer until the disk has everything; every process sees it all the same.
-func (w *rescueWriter) completeRescue(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
-	refs := w.repo.pathTo(w.form.refs + "/" + checkout)
+func (w *RescueWriter) CompleteRescue(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
+	refs := w.repo.PathTo(w.form.Refs + "/" + checkout)
 	if err := plainfile.MkdirAll(refs); err != nil {
-		return "", unwritable(refs, err)
+		return "", ErrUnwritable(refs, err)
 	}
-	if err := checkFolder(refs); err != nil {
+	if err := CheckFolder(refs); err != nil {
 		return "", err
 	}
 
 	id, lock, err := w.claimID(checkout, m.At, tree)
 	if err != nil {
-		return "", unwritable(refs, err)
+		return "", ErrUnwritable(refs, err)
 	}
 	defer lock.Close()
-	w.repo.kill("claimed")
+	w.repo.Kill("claimed")
 
 	m.ID = id
 	if err := w.writeFiles(ctx, lock, tree, m); err != nil {
@@ -68,39 +68,39 @@ func (w *rescueWriter) completeRescue(ctx context.Context, checkout, tree string
 		return "", fmt.Errorf("write a rescue: %w", err)
 	}
 
-	w.repo.kill("ref")
+	w.repo.Kill("ref")
 	w.syncFolder(ctx, refs)
 	return id, nil
 }
 
 // syncFile and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one
 // after each call of an agent, and only a failing machine could lose it.
-func (w *rescueWriter) syncFile(ctx context.Context, f *os.File) error {
-	if w.form.lean {
+func (w *RescueWriter) syncFile(ctx context.Context, f *os.File) error {
+	if w.form.Lean {
 		return nil
 	}
 	return syncFile(ctx, f)
 }
 
-func (w *rescueWriter) syncFolder(ctx context.Context, path string) {
-	if !w.form.lean {
+func (w *RescueWriter) syncFolder(ctx context.Context, path string) {
+	if !w.form.Lean {
 		syncFolder(ctx, path)
 	}
 }
 
 // claimID finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
-func (w *rescueWriter) claimID(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
-	refs := w.repo.pathTo(w.form.refs + "/" + checkout)
+func (w *RescueWriter) claimID(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
+	refs := w.repo.PathTo(w.form.Refs + "/" + checkout)
 	sum := tree
 
 	// One call makes snapshots of several checkouts at once, and clean ones have the same tree.
-	if w.form == leanForm {
-		sum = shortSum(checkout+tree, 2)
+	if w.form == LeanForm {
+		sum = ShortSum(checkout+tree, 2)
 	}
 
 	for {
-		id = newID(at, sum)
-		lock, err = plainfile.Open(filepath.Join(refs, id+lockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+		id = NewID(at, sum)
+		lock, err = plainfile.Open(filepath.Join(refs, id+LockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", nil, err
 		}
@@ -119,41 +119,41 @@ func (w *rescueWriter) claimID(checkout string, at stick.Time, tree string) (id 
 }
 
 // writeFiles gives the pack and its index their names, and writes the ref's lock file.
-func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree string, m Manifest) error {
-	text, err := m.encodeJSON()
+func (w *RescueWriter) writeFiles(ctx context.Context, lock *os.File, tree string, m Manifest) error {
+	text, err := m.EncodeJSON()
 	if err != nil {
 		return err
 	}
 
-	commit := w.pack.addObject(kindCommit, commitText(tree, m.At, text))
-	index, err := w.pack.finish()
+	commit := w.Pack.AddObject(KindCommit, CommitText(tree, m.At, text))
+	index, err := w.Pack.Finish()
 	if err != nil {
 		return err
 	}
 
-	base := w.repo.packBase(w.form, m.ID)
-	if err := w.settleFile(ctx, w.pack.file, base+packSuffix); err != nil {
+	base := w.repo.PackBase(w.form, m.ID)
+	if err := w.settleFile(ctx, w.Pack.File, base+Suffix); err != nil {
 		return err
 	}
 	w.done = true
-	w.repo.kill("pack")
+	w.repo.Kill("pack")
 
-	f, err := plainfile.Temp(w.repo.pathTo(packsName), tempPrefix)
+	f, err := plainfile.Temp(w.repo.PathTo(PacksName), TempPrefix)
 	if err != nil {
 		return err
 	}
 	if _, err = f.Write(index); err == nil {
-		err = w.settleFile(ctx, f, base+indexSuffix)
+		err = w.settleFile(ctx, f, base+IndexSuffix)
 	}
 	if err != nil {
 		f.Close()
 		os.Remove(f.Name())
-		os.Remove(base + packSuffix)
+		os.Remove(base + Suffix)
 		return err
 	}
 
-	w.repo.kill("index")
-	w.syncFolder(ctx, w.repo.pathTo(packsName))
+	w.repo.Kill("index")
+	w.syncFolder(ctx, w.repo.PathTo(PacksName))
 
 	// The lock file becomes the ref when it gets its name.
 	if _, err := lock.WriteString(commit + "\n"); err != nil {
@@ -162,14 +162,14 @@ func (w *rescueWriter) writeFiles(ctx context.Context, lock *os.File, tree strin
 	return w.syncFile(ctx, lock)
 }
 
-// commitText is the commit of a rescue.
-func commitText(tree string, at stick.Time, manifest []byte) []byte {
+// CommitText is the commit of a rescue.
+func CommitText(tree string, at stick.Time, manifest []byte) []byte {
 	who := fmt.Sprintf("tt <tt@localhost> %d +0000", int64(at)/1000)
 	return fmt.Appendf(nil, "tree %s\nauthor %s\ncommitter %s\n\n%s\n", tree, who, who, manifest)
 }
 
 // settleFile has the disk keep a file, closes it, and gives it its name.
-func (w *rescueWriter) settleFile(ctx context.Context, f *os.File, name string) error {
+func (w *RescueWriter) settleFile(ctx context.Context, f *os.File, name string) error {
 	if err := w.syncFile(ctx, f); err != nil {
 		return err
 	}
