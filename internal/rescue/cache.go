@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 )
 
@@ -23,27 +27,29 @@ type cache struct {
 	branch  string
 	files   int
 	bytes   int64
-	state   State
+	state   manifest.State
 	stamps  map[string]seenStamp // by path: of files whose bytes the snapshot has
-	objects map[string]HeldObject
-	leftOut []LeftOut
-	nested  []Nested
+	objects map[string]pack.HeldObject
+	leftOut []manifest.LeftOut
+	nested  []manifest.Nested
 }
 
 // seenStamp is a stamp and when it was taken. A stamp that may stand for other bytes, too, is zero.
 type seenStamp struct {
-	Stamp
+	workfile.Stamp
 	at int64 // in nanoseconds since 1970
 }
 
 // cacheVersion begins each file of a cache.
 const cacheVersion = "tt state 1\n"
 
-func (r *repository) cachePath(checkout string) string { return r.PathTo(StateName + "/" + checkout) }
+func (r *repository) cachePath(checkout string) string {
+	return r.PathTo(bare.StateName + "/" + checkout)
+}
 
 // readCache returns what is known of a checkout, or nil.
 func (r *repository) readCache(tree workspace.Checkout) *cache {
-	b, err := plainfile.Read(r.cachePath(CheckoutName(tree)))
+	b, err := plainfile.Read(r.cachePath(bare.CheckoutName(tree)))
 	if err != nil {
 		return nil
 	}
@@ -59,7 +65,7 @@ func (r *repository) readCache(tree workspace.Checkout) *cache {
 // reads everything again. So the file isn't replaced by another one: making that takes a good part of the
 // time of a snapshot.
 func (r *repository) writeCache(tree workspace.Checkout, c *cache) {
-	path := r.cachePath(CheckoutName(tree))
+	path := r.cachePath(bare.CheckoutName(tree))
 	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return
@@ -134,15 +140,15 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 	// Go calls these readers in the order in which they stand.
 	c = &cache{
 		top: r.readText(), id: r.readText(), tree: r.readText(), branch: r.readText(),
-		state: State{Head: r.readText()},
+		state: manifest.State{Head: r.readText()},
 	}
 	c.files, c.bytes = int(r.readNumber()), r.readNumber()
 
 	n := r.readCount()
-	c.state.Entries, c.stamps = make([]Entry, n), make(map[string]seenStamp, n)
+	c.state.Entries, c.stamps = make([]manifest.Entry, n), make(map[string]seenStamp, n)
 	for i := range c.state.Entries {
 		e := r.readEntry()
-		seen := seenStamp{Stamp: Stamp{
+		seen := seenStamp{Stamp: workfile.Stamp{
 			Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(),
 			ChangeTime: r.readNumber(), Inode: uint64(r.readNumber()),
 		}}
@@ -151,17 +157,17 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 	}
 
 	n = r.readCount()
-	c.objects = make(map[string]HeldObject, n)
+	c.objects = make(map[string]pack.HeldObject, n)
 	for range n {
 		name := r.readObjectName()
-		c.objects[name] = HeldObject{Pack: r.readPackID(), Size: r.readNumber()}
+		c.objects[name] = pack.HeldObject{Pack: r.readPackID(), Size: r.readNumber()}
 	}
 
 	for range r.readCount() {
-		c.leftOut = append(c.leftOut, LeftOut{Path: r.readText(), Why: Why(r.readText()), Files: int(r.readNumber())})
+		c.leftOut = append(c.leftOut, manifest.LeftOut{Path: r.readText(), Why: manifest.Why(r.readText()), Files: int(r.readNumber())})
 	}
 	for range r.readCount() {
-		c.nested = append(c.nested, Nested{Path: r.readText(), ID: r.readText()})
+		c.nested = append(c.nested, manifest.Nested{Path: r.readText(), ID: r.readText()})
 	}
 
 	return c, !r.failed && r.b == ""
@@ -214,7 +220,7 @@ const (
 	bitUnsure
 )
 
-func (w *cacheWriter) writeEntry(e Entry) {
+func (w *cacheWriter) writeEntry(e manifest.Entry) {
 	bits := int64(0)
 	for _, f := range [...]struct {
 		is  bool
@@ -254,7 +260,7 @@ func (w *cacheWriter) writeEntry(e Entry) {
 	}
 }
 
-func (w *cacheWriter) writeVersion(v Version) {
+func (w *cacheWriter) writeVersion(v manifest.Version) {
 	w.writeText(v.Mode)
 	w.writeObjectName(v.OID)
 	w.writeNumber(int64(v.Stage))
@@ -329,8 +335,8 @@ func (r *cacheReader) readPackID() string {
 	return ""
 }
 
-func (r *cacheReader) readEntry() (e Entry) {
-	e.Path = BytesText(r.readText())
+func (r *cacheReader) readEntry() (e manifest.Entry) {
+	e.Path = manifest.BytesText(r.readText())
 	bits := r.readNumber()
 	e.Intent, e.Assume, e.Skip = bits&bitIntent != 0, bits&bitAssume != 0, bits&bitSkip != 0
 	e.Ignored, e.LeftOut, e.Unsure = bits&bitIgnored != 0, bits&bitLeftOut != 0, bits&bitUnsure != 0
@@ -345,7 +351,7 @@ func (r *cacheReader) readEntry() (e Entry) {
 	}
 
 	if bits&bitWork != 0 {
-		e.Work = &WorkFile{
+		e.Work = &manifest.WorkFile{
 			Mode: r.readText(), Perm: fs.FileMode(r.readNumber()), Size: r.readNumber(), Blob: r.readObjectName(),
 		}
 	}
@@ -353,14 +359,14 @@ func (r *cacheReader) readEntry() (e Entry) {
 	return e
 }
 
-func (r *cacheReader) readVersion() Version {
-	return Version{Mode: r.readText(), OID: r.readObjectName(), Stage: int(r.readNumber()), Blob: r.readObjectName()}
+func (r *cacheReader) readVersion() manifest.Version {
+	return manifest.Version{Mode: r.readText(), OID: r.readObjectName(), Stage: int(r.readNumber()), Blob: r.readObjectName()}
 }
 
 // seenStampOf returns a stamp for the cache. at is when the file was looked at, before it was read.
-func seenStampOf(s Stamp, at time.Time) seenStamp {
+func seenStampOf(s workfile.Stamp, at time.Time) seenStamp {
 	if !s.IsSettled(at) {
-		s = Stamp{}
+		s = workfile.Stamp{}
 	}
 	return seenStamp{s, at.UnixNano()}
 }

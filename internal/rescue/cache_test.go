@@ -6,6 +6,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 )
 
 // A file that is written again so fast that its size and its times are the same is read again.
@@ -48,30 +53,30 @@ func TestSnapshot_TimeSetBack(t *testing.T) {
 	}
 }
 
-func (s *scratch) stamp(path string) Stamp {
+func (s *scratch) stamp(path string) workfile.Stamp {
 	s.t.Helper()
 	info, err := os.Lstat(s.path(path))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return StampOf(info)
+	return workfile.StampOf(info)
 }
 
 func TestStamp_Settled(t *testing.T) {
 	at := time.Unix(1000, 5e8)
-	of := func(before time.Duration) Stamp {
+	of := func(before time.Duration) workfile.Stamp {
 		n := at.Add(-before).UnixNano()
-		return Stamp{ModTime: n, ChangeTime: n}
+		return workfile.Stamp{ModTime: n, ChangeTime: n}
 	}
 	for _, c := range []struct {
 		name string
-		s    Stamp
+		s    workfile.Stamp
 		want bool
 	}{
 		{"long ago", of(time.Minute + 1), true},
 		{"just now", of(time.Millisecond), false},
 		{"by another clock, in the future", of(-time.Hour), false},
-		{"only its other times changed just now", Stamp{ModTime: 1, ChangeTime: at.UnixNano() - 1}, false},
+		{"only its other times changed just now", workfile.Stamp{ModTime: 1, ChangeTime: at.UnixNano() - 1}, false},
 		{"whole seconds, two ago", of(2*time.Second + 500*time.Millisecond), false},
 		{"whole seconds, long ago", of(9*time.Second + 500*time.Millisecond), true},
 	} {
@@ -97,18 +102,18 @@ func TestCache_Damaged(t *testing.T) {
 		},
 		"a lost pack": func(s *scratch, path string, b []byte) error {
 			r := s.store.repositoryOf(s.tree.Common)
-			return os.Remove(r.PackBase(LeanForm, r.readCache(s.tree).id) + IndexSuffix)
+			return os.Remove(r.PackBase(bare.LeanForm, r.readCache(s.tree).id) + pack.IndexSuffix)
 		},
 		"a lost snapshot": func(s *scratch, path string, b []byte) error {
 			r := s.store.repositoryOf(s.tree.Common)
-			return os.Remove(r.RefPath(Ref{LeanForm, CheckoutName(s.tree), r.readCache(s.tree).id}))
+			return os.Remove(r.RefPath(bare.Ref{Form: bare.LeanForm, Checkout: bare.CheckoutName(s.tree), ID: r.readCache(s.tree).id}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScratch(t)
 			s.write("a.txt", "changed\n")
 			s.snapshot()
-			path := s.store.repositoryOf(s.tree.Common).cachePath(CheckoutName(s.tree))
+			path := s.store.repositoryOf(s.tree.Common).cachePath(bare.CheckoutName(s.tree))
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -131,8 +136,8 @@ func TestCache_Damaged(t *testing.T) {
 // No cut or changed cache makes reading it fail otherwise than by saying so.
 func FuzzDecodeCache(f *testing.F) {
 	c := &cache{
-		top: "/t", id: "x", state: State{Entries: []Entry{{Path: "p", Index: []Version{{Mode: ModeFile, OID: NoCommit}}, Work: &WorkFile{Mode: ModeFile}}}},
-		stamps: map[string]seenStamp{}, objects: map[string]HeldObject{NoCommit: {"x", 3}}, leftOut: []LeftOut{{Path: "l"}},
+		top: "/t", id: "x", state: manifest.State{Entries: []manifest.Entry{{Path: "p", Index: []manifest.Version{{Mode: pack.ModeFile, OID: bare.NoCommit}}, Work: &manifest.WorkFile{Mode: pack.ModeFile}}}},
+		stamps: map[string]seenStamp{}, objects: map[string]pack.HeldObject{bare.NoCommit: {Pack: "x", Size: 3}}, leftOut: []manifest.LeftOut{{Path: "l"}},
 	}
 	f.Add(encodeCache(c))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -40,8 +43,8 @@ func (s *Store) commitFiles(ctx context.Context, tree workspace.Checkout) (*comm
 // readFiles returns files of a commit, by their paths. It has no entry for a path that the commit lacks, and
 // one without a mode for a file of which nobody can tell how git would write it. The repository may have lost
 // the commit, if ours keeps it.
-func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []string) map[string]Content {
-	all := map[string]Content{}
+func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []string) map[string]workfile.Content {
+	all := map[string]workfile.Content{}
 	if commit == "" || len(paths) == 0 {
 		return all
 	}
@@ -62,7 +65,7 @@ func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []stri
 	// The commit may be gone: then nobody knows these files.
 	if err != nil {
 		for _, p := range paths {
-			all[p] = Content{}
+			all[p] = workfile.Content{}
 		}
 		return all
 	}
@@ -72,9 +75,9 @@ func (f *commitFiles) readFiles(ctx context.Context, commit string, paths []stri
 		v, ok := in[p]
 		switch {
 		case !ok:
-		case v.IsSubmodule() || v.Mode != ModeLink && said[p][filterAttribute] != "":
-			all[p] = Content{}
-		case v.Mode != ModeLink && f.isConverted(said[p]):
+		case v.IsSubmodule() || v.Mode != pack.ModeLink && said[p][filterAttribute] != "":
+			all[p] = workfile.Content{}
+		case v.Mode != pack.ModeLink && f.isConverted(said[p]):
 			all[p] = f.readConverted(ctx, p, v)
 		default:
 			plain = append(plain, p)
@@ -118,29 +121,29 @@ func (f *commitFiles) readAttributes(ctx context.Context, paths []string) (map[s
 }
 
 // addPlain reads files that git writes as they are committed.
-func (f *commitFiles) addPlain(ctx context.Context, all map[string]Content, in map[string]Version, paths []string) {
+func (f *commitFiles) addPlain(ctx context.Context, all map[string]workfile.Content, in map[string]manifest.Version, paths []string) {
 	names := make([]string, len(paths))
 	for i, p := range paths {
 		names[i] = in[p].OID
 	}
 
-	found, err := ReadObjects(ctx, f.git, names)
+	found, err := pack.ReadObjects(ctx, f.git, names)
 	for i, p := range paths {
-		all[p] = Content{}
+		all[p] = workfile.Content{}
 		if err == nil && found[i].Kind == "blob" {
-			all[p] = Content{Mode: in[p].Mode, Data: found[i].Data, Usual: true}
+			all[p] = workfile.Content{Mode: in[p].Mode, Data: found[i].Data, Usual: true}
 		}
 	}
 }
 
 // readConverted reads one file that git converts.
-func (f *commitFiles) readConverted(ctx context.Context, path string, v Version) Content {
+func (f *commitFiles) readConverted(ctx context.Context, path string, v manifest.Version) workfile.Content {
 	var out bytes.Buffer
-	reader := f.git.WithEnv(NoReplace)
+	reader := f.git.WithEnv(pack.NoReplace)
 	if _, err := reader.Run(ctx, nil, &out, "cat-file", "--filters", "--path="+path, v.OID); err != nil {
-		return Content{}
+		return workfile.Content{}
 	}
-	return Content{Mode: v.Mode, Data: out.Bytes(), Usual: true}
+	return workfile.Content{Mode: v.Mode, Data: out.Bytes(), Usual: true}
 }
 
 // listDiffering lists the paths in which two commits differ.

@@ -13,15 +13,18 @@ import (
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
 // KeptCommits is the outcome of [Store.KeepCommits].
 type KeptCommits struct {
-	Same    bool      // no ref has moved since the last time: git wasn't asked
-	New     int       // how many commits were copied
-	LeftOut []LeftOut // what isn't kept, also since an earlier time: refs, or the git directories of submodules
+	Same    bool               // no ref has moved since the last time: git wasn't asked
+	New     int                // how many commits were copied
+	LeftOut []manifest.LeftOut // what isn't kept, also since an earlier time: refs, or the git directories of submodules
 }
 
 // KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs of
@@ -46,7 +49,7 @@ func (s *Store) KeepCommits(ctx context.Context, main string) (kept KeptCommits,
 
 		// One that takes too long is left out; the others are still kept.
 		if errors.Is(err, context.DeadlineExceeded) {
-			one, err = KeptCommits{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}}, nil
+			one, err = KeptCommits{LeftOut: []manifest.LeftOut{{Path: "./", Why: manifest.WhyTime}}}, nil
 		}
 		if err != nil {
 			return kept, err
@@ -59,7 +62,7 @@ func (s *Store) KeepCommits(ctx context.Context, main string) (kept KeptCommits,
 }
 
 // nameLeftOut says of which repository something is left out, where that isn't the main one.
-func nameLeftOut(main, common string, all []LeftOut) []LeftOut {
+func nameLeftOut(main, common string, all []manifest.LeftOut) []manifest.LeftOut {
 	if common == main {
 		return all
 	}
@@ -73,7 +76,7 @@ func nameLeftOut(main, common string, all []LeftOut) []LeftOut {
 
 // LeftOutCommits lists what [Store.KeepCommits] left out the last time, of a checkout and of the repositories
 // inside: refs, or "./" for all of a repository. It asks no git.
-func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []LeftOut) {
+func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []manifest.LeftOut) {
 	for _, common := range append([]string{tree.Common}, s.InnerRepositories(tree.Common, tree.Top)...) {
 		log := s.repositoryOf(common).readCommitLog(common)
 		all = append(all, nameLeftOut(tree.Common, common, log.LeftOut)...)
@@ -123,7 +126,7 @@ type commitKeeper struct {
 	refs    []keptRef // what the local refs are
 	found   localCommits
 	fresh   bool // nothing of earlier times is leaned on
-	dropped []LeftOut
+	dropped []manifest.LeftOut
 }
 
 // localCommits are the commits that are to be copied.
@@ -160,14 +163,14 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	if repo, err = s.prepareRepository(ctx, common); err != nil {
 		return kept, err
 	}
-	if err := plainfile.MkdirAll(repo.PathTo(StateName)); err != nil {
-		return kept, ErrUnwritable(repo.PathTo(StateName), err)
+	if err := plainfile.MkdirAll(repo.PathTo(bare.StateName)); err != nil {
+		return kept, bare.ErrUnwritable(repo.PathTo(bare.StateName), err)
 	}
 
 	// Somebody else may be keeping the same commits: that isn't worth a long wait.
 	short, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	lock, ok := WaitLock(short, repo.commitLogPath()+LockSuffix, LockExclusive)
+	lock, ok := bare.WaitLock(short, repo.commitLogPath()+bare.LockSuffix, bare.LockExclusive)
 	if !ok {
 		return kept, context.DeadlineExceeded
 	}
@@ -186,13 +189,13 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	// What can't be kept is left out and named. Only errors of our own repository are returned.
 	switch {
 	case errors.Is(err, errTooLarge):
-		kept.LeftOut = append(kept.LeftOut, LeftOut{Path: "./", Why: WhyLimit})
+		kept.LeftOut = append(kept.LeftOut, manifest.LeftOut{Path: "./", Why: manifest.WhyLimit})
 	case err != nil && ctx.Err() != nil:
 		k.log.Late = now
-		kept.LeftOut = append(kept.LeftOut, LeftOut{Path: "./", Why: WhyTime})
+		kept.LeftOut = append(kept.LeftOut, manifest.LeftOut{Path: "./", Why: manifest.WhyTime})
 	case stick.CodeOf(err) == stick.CodeGitFailed:
 		k.log.Late = now
-		kept.LeftOut = append(kept.LeftOut, LeftOut{Path: "./", Why: WhyUnreadable})
+		kept.LeftOut = append(kept.LeftOut, manifest.LeftOut{Path: "./", Why: manifest.WhyUnreadable})
 	case err != nil:
 		return kept, err
 	default:
@@ -226,14 +229,14 @@ func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 	if k.git, err = k.repo.store.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
 		return 0, err
 	}
-	k.git = k.git.WithEnv(NoReplace)
+	k.git = k.git.WithEnv(pack.NoReplace)
 	if k.refs, err = k.readRefs(ctx); err != nil {
 		return 0, err
 	}
 
 	// Our repository names objects by SHA-1 alone.
-	if slices.ContainsFunc(k.refs, func(f keptRef) bool { return len(f.Commit) != len(NoCommit) }) {
-		k.dropped = append(k.dropped, LeftOut{Path: "./", Why: WhyFormat})
+	if slices.ContainsFunc(k.refs, func(f keptRef) bool { return len(f.Commit) != len(bare.NoCommit) }) {
+		k.dropped = append(k.dropped, manifest.LeftOut{Path: "./", Why: manifest.WhyFormat})
 		return 0, nil
 	}
 
@@ -245,7 +248,7 @@ func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 		return 0, err
 	}
 
-	id := NewID(k.log.timeAfterKept(k.now), ShortSum(k.common, 2))
+	id := manifest.NewID(k.log.timeAfterKept(k.now), manifest.ShortSum(k.common, 2))
 	if len(k.found.heads) > 0 {
 		if err := k.copyCommits(ctx, id); err != nil {
 			return 0, err
@@ -342,7 +345,7 @@ func (k *commitKeeper) findFromWholeRefs(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		default:
-			k.dropped = append(k.dropped, LeftOut{Path: f.Of, Why: WhyMissing})
+			k.dropped = append(k.dropped, manifest.LeftOut{Path: f.Of, Why: manifest.WhyMissing})
 		}
 	}
 

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
@@ -24,7 +27,7 @@ func TestStore_KeepCommits_incomplete(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := s.keepCommits()
-		if kept.New != 2 || len(kept.LeftOut) != 1 || kept.LeftOut[0] != (LeftOut{Path: "refs/heads/broken", Why: WhyMissing}) {
+		if kept.New != 2 || len(kept.LeftOut) != 1 || kept.LeftOut[0] != (manifest.LeftOut{Path: "refs/heads/broken", Why: manifest.WhyMissing}) {
 			t.Errorf("%+v", kept)
 		}
 		s.loseRepository()
@@ -82,7 +85,7 @@ func TestStore_Prune_keeps_late_commits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(r.PathTo(StateName), 0o700); err != nil {
+	if err := os.MkdirAll(r.PathTo(bare.StateName), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.writeCommitLog(&commitLog{Common: s.tree.Common, Stamp: stampRefs(s.tree.Common), Late: s.now}); err != nil {
@@ -124,7 +127,7 @@ func TestStore_Prune_commits(t *testing.T) {
 	}()
 	s.keepsNew(1)
 	s.store.Prune(context.Background(), later(15))
-	if packs, _ := filepath.Glob(filepath.Join(s.store.repositoryOf(s.tree.Common).PathTo(PacksName), commitPrefix+"*"+Suffix)); len(packs) != 1 || !hasRef(third) {
+	if packs, _ := filepath.Glob(filepath.Join(s.store.repositoryOf(s.tree.Common).PathTo(bare.PacksName), commitPrefix+"*"+pack.Suffix)); len(packs) != 1 || !hasRef(third) {
 		t.Errorf("the packs of the lost repository stay: %q", packs)
 	}
 	if err := os.RemoveAll(s.tree.Common); err != nil {

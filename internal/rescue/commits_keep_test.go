@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -224,13 +226,13 @@ func TestStore_KeepCommits(t *testing.T) {
 	t.Run("leaves out what is too large, and what is late", func(t *testing.T) {
 		s := newScratch(t)
 		s.store.Limits.CommitBytes = 10
-		if kept := s.keepCommits(); kept.New != 0 || len(kept.LeftOut) != 1 || kept.LeftOut[0].Why != WhyLimit {
+		if kept := s.keepCommits(); kept.New != 0 || len(kept.LeftOut) != 1 || kept.LeftOut[0].Why != manifest.WhyLimit {
 			t.Errorf("%+v", kept)
 		}
 		s.commit("second")
 		s.store.Limits = Defaults
 		s.store.Limits.Time = time.Nanosecond
-		if kept := s.keepCommits(); kept.New != 0 || len(kept.LeftOut) != 1 || kept.LeftOut[0].Why != WhyTime {
+		if kept := s.keepCommits(); kept.New != 0 || len(kept.LeftOut) != 1 || kept.LeftOut[0].Why != manifest.WhyTime {
 			t.Errorf("%+v", kept)
 		}
 		if len(s.commitFiles()) > 0 {
@@ -246,7 +248,7 @@ func TestStore_KeepCommits(t *testing.T) {
 func (s *scratch) commitFiles() (files []string) {
 	r := s.store.repositoryOf(s.tree.Common)
 	for name := range snapshot(s.t, r.Path) {
-		if name := filepath.ToSlash(name); strings.HasPrefix(name, commitRefs+"/") || strings.HasPrefix(name, PacksName+"/") {
+		if name := filepath.ToSlash(name); strings.HasPrefix(name, commitRefs+"/") || strings.HasPrefix(name, bare.PacksName+"/") {
 			files = append(files, name)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -120,12 +122,12 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 
 	var out bytes.Buffer
 	in := strings.NewReader(strings.Join(commits, "\n") + "\n")
-	if _, err := g.WithEnv(NoReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
+	if _, err := g.WithEnv(pack.NoReplace).Run(ctx, in, &out, "cat-file", "--batch-check"); err != nil {
 		return nil, err
 	}
 
 	for line := range strings.Lines(out.String()) {
-		o, err := ParseObjectHead(strings.TrimSuffix(line, "\n"))
+		o, err := pack.ParseObjectHead(strings.TrimSuffix(line, "\n"))
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +140,7 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 
 // sizeOfCommits returns how much a pack of commits takes on disk.
 func (r *repository) sizeOfCommits(id string) (n int64) {
-	for _, suffix := range []string{Suffix, IndexSuffix} {
+	for _, suffix := range []string{pack.Suffix, pack.IndexSuffix} {
 		if info, err := os.Lstat(r.commitBase(id) + suffix); err == nil {
 			n += info.Size()
 		}
@@ -152,7 +154,7 @@ func (r *repository) pruneCommits(now stick.Time, l Limits) {
 	if checkFile(r.commitLogPath()) != nil {
 		return
 	}
-	lock, ok := TryLock(r.commitLogPath()+LockSuffix, LockExclusive)
+	lock, ok := bare.TryLock(r.commitLogPath()+bare.LockSuffix, bare.LockExclusive)
 	if !ok {
 		return
 	}
@@ -226,9 +228,9 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 		refs[f.Ref] = true
 	}
 
-	folders, _ := ListNames(r.PathTo(commitRefs))
+	folders, _ := bare.ListNames(r.PathTo(commitRefs))
 	for _, id := range folders {
-		files, _ := ListNames(r.PathTo(commitRefs + "/" + id))
+		files, _ := bare.ListNames(r.PathTo(commitRefs + "/" + id))
 		for _, name := range files {
 			if ref := commitRefs + "/" + id + "/" + name; !refs[ref] {
 				os.Remove(r.PathTo(ref))
@@ -239,18 +241,18 @@ func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 		os.Remove(r.PathTo(commitRefs + "/" + id))
 	}
 
-	all, _ := ListNames(r.PathTo(PacksName))
+	all, _ := bare.ListNames(r.PathTo(bare.PacksName))
 	for _, name := range all {
 		id, ours := strings.CutPrefix(name, commitPrefix)
 		id, _, _ = strings.Cut(id, ".")
 		if ours && !packs[id] {
-			os.Remove(filepath.Join(r.PathTo(PacksName), name))
+			os.Remove(filepath.Join(r.PathTo(bare.PacksName), name))
 		}
 	}
 
 	// Nobody is writing these either.
-	isTemp := func(name string) bool { return strings.HasPrefix(name, TempPrefix) }
-	SweepLeftovers(r.PathTo(StateName), now, isTemp)
+	isTemp := func(name string) bool { return strings.HasPrefix(name, bare.TempPrefix) }
+	bare.SweepLeftovers(r.PathTo(bare.StateName), now, isTemp)
 }
 
 // UploadPack is what git fetch --upload-pack takes for tips that lean on commits which the fetching

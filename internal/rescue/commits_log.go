@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
 )
 
@@ -32,16 +35,16 @@ const (
 // commitLog says which commits of a repository are kept. A round is a chain of packs of which each leans on
 // the earlier ones, and the first on what a remote has. They go together.
 type commitLog struct {
-	Common    string     `json:"git_common_dir"`
-	Stamp     string     `json:"stamp"`                // of the refs when they were looked at last
-	Late      stick.Time `json:"late,omitempty"`       // when that took too long
-	NotBefore stick.Time `json:"not_before,omitempty"` // when a new round may be tried again
-	LeftOut   []LeftOut  `json:"left_out,omitempty"`   // what wasn't kept when refs were as the stamp says
-	Round     string     `json:"round,omitempty"`      // the id of the first pack of the present round
-	Bases     []string   `json:"bases,omitempty"`      // the commits on which it leans and which it lacks
-	Packs     []keptPack `json:"packs"`
-	Tips      []keptRef  `json:"tips"` // what local refs are
-	Gone      []keptRef  `json:"gone"` // what they were
+	Common    string             `json:"git_common_dir"`
+	Stamp     string             `json:"stamp"`                // of the refs when they were looked at last
+	Late      stick.Time         `json:"late,omitempty"`       // when that took too long
+	NotBefore stick.Time         `json:"not_before,omitempty"` // when a new round may be tried again
+	LeftOut   []manifest.LeftOut `json:"left_out,omitempty"`   // what wasn't kept when refs were as the stamp says
+	Round     string             `json:"round,omitempty"`      // the id of the first pack of the present round
+	Bases     []string           `json:"bases,omitempty"`      // the commits on which it leans and which it lacks
+	Packs     []keptPack         `json:"packs"`
+	Tips      []keptRef          `json:"tips"` // what local refs are
+	Gone      []keptRef          `json:"gone"` // what they were
 }
 
 // keptRef is a commit of a local ref, and the ref of ours that keeps it.
@@ -62,10 +65,10 @@ type keptPack struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (r *repository) commitLogPath() string { return r.PathTo(StateName + "/" + commitLogName) }
+func (r *repository) commitLogPath() string { return r.PathTo(bare.StateName + "/" + commitLogName) }
 
 func (r *repository) commitBase(id string) string {
-	return filepath.Join(r.PathTo(PacksName), commitPrefix+id)
+	return filepath.Join(r.PathTo(bare.PacksName), commitPrefix+id)
 }
 
 // readCommitLog reads the log. One that is missing or damaged is as none: then commits are kept again.
@@ -89,9 +92,9 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 		return fmt.Errorf("write kept commits: %w", err)
 	}
 
-	f, err := plainfile.Temp(r.PathTo(StateName), TempPrefix)
+	f, err := plainfile.Temp(r.PathTo(bare.StateName), bare.TempPrefix)
 	if err != nil {
-		return ErrUnwritable(r.PathTo(StateName), err)
+		return bare.ErrUnwritable(r.PathTo(bare.StateName), err)
 	}
 
 	// This removes nothing once the file has its name.
@@ -102,13 +105,13 @@ func (r *repository) writeCommitLog(log *commitLog) error {
 		err = cerr
 	}
 	if err != nil {
-		return ErrUnwritable(f.Name(), err)
+		return bare.ErrUnwritable(f.Name(), err)
 	}
 
 	// It gets its name when it is whole: who reads meanwhile sees the last log, or this one.
 	r.Kill("commit log written")
 	if err := os.Rename(f.Name(), r.commitLogPath()); err != nil {
-		return ErrUnwritable(r.commitLogPath(), err)
+		return bare.ErrUnwritable(r.commitLogPath(), err)
 	}
 	r.Kill("commit log")
 	return nil
@@ -126,7 +129,7 @@ func (l *commitLog) isCurrent(stamp string, now stick.Time) bool {
 
 // isRoundOld reports whether the present round has lasted long, or become large.
 func (l *commitLog) isRoundOld(now stick.Time, limits Limits) bool {
-	began, ok := TimeOf(l.Round)
+	began, ok := manifest.TimeOf(l.Round)
 	return ok && now.Sub(began) > limits.Age || l.roundBytes(l.Round) > limits.CommitTotal/2
 }
 
@@ -143,7 +146,7 @@ func (l *commitLog) roundBytes(round string) (n int64) {
 // timeAfterKept returns the present time, or if something was kept at it or after it, the next one.
 func (l *commitLog) timeAfterKept(now stick.Time) stick.Time {
 	for _, p := range l.Packs {
-		at, _ := TimeOf(p.ID)
+		at, _ := manifest.TimeOf(p.ID)
 		now = max(now, at+1)
 	}
 	for _, f := range slices.Concat(l.Tips, l.Gone) {
@@ -160,40 +163,40 @@ func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 
 	all := r.PathTo(commitRefs)
 	if err := plainfile.MkdirAll(all); err != nil {
-		return ErrUnwritable(all, err)
+		return bare.ErrUnwritable(all, err)
 	}
-	if err := CheckFolder(all); err != nil {
+	if err := bare.CheckFolder(all); err != nil {
 		return err
 	}
 
 	// The directory gets its name with all refs in it, so that they appear together.
-	temp, err := os.MkdirTemp(r.PathTo(StateName), TempPrefix)
+	temp, err := os.MkdirTemp(r.PathTo(bare.StateName), bare.TempPrefix)
 	if err != nil {
-		return ErrUnwritable(r.PathTo(StateName), err)
+		return bare.ErrUnwritable(r.PathTo(bare.StateName), err)
 	}
 
 	// This removes nothing once the directory has its name.
 	defer os.RemoveAll(temp)
 	if err := plainfile.InheritPath(temp); err != nil {
-		return ErrUnwritable(temp, err)
+		return bare.ErrUnwritable(temp, err)
 	}
 
 	for _, f := range made {
 		file, err := plainfile.Open(filepath.Join(temp, filepath.Base(f.Ref)), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil {
-			return ErrUnwritable(temp, err)
+			return bare.ErrUnwritable(temp, err)
 		}
 		_, err = file.WriteString(f.Commit + "\n")
 		if cerr := file.Close(); err == nil {
 			err = cerr
 		}
 		if err != nil {
-			return ErrUnwritable(temp, err)
+			return bare.ErrUnwritable(temp, err)
 		}
 	}
 
 	if err := os.Rename(temp, filepath.Join(all, id)); err != nil {
-		return ErrUnwritable(all, err)
+		return bare.ErrUnwritable(all, err)
 	}
 	r.Kill("commit refs")
 	return nil
@@ -210,7 +213,7 @@ func stampRefs(common string) string {
 	look := func(path string) {
 		info, err := os.Lstat(path)
 		if err == nil {
-			fmt.Fprintf(h, "%q %v\n", path, StampOf(info))
+			fmt.Fprintf(h, "%q %v\n", path, workfile.StampOf(info))
 		}
 	}
 

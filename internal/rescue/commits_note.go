@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"talkingstick/internal/rescue/manifest"
 )
 
 // noteRefs writes a ref for each local ref whose commit ours has and that has none, and says in the log what
@@ -37,7 +39,7 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 		return err
 	}
 
-	at, _ := TimeOf(id)
+	at, _ := manifest.TimeOf(id)
 	var made []keptRef
 	for i, f := range tips {
 		if have, ok := known[f.Commit]; ok {

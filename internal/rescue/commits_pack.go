@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
@@ -29,9 +31,9 @@ func (k *commitKeeper) copyCommits(ctx context.Context, id string) error {
 }
 
 func (k *commitKeeper) writePack(ctx context.Context, id string) error {
-	file, err := plainfile.Temp(k.repo.PathTo(PacksName), TempPrefix+"*"+Suffix)
+	file, err := plainfile.Temp(k.repo.PathTo(bare.PacksName), bare.TempPrefix+"*"+pack.Suffix)
 	if err != nil {
-		return ErrUnwritable(k.repo.PathTo(PacksName), err)
+		return bare.ErrUnwritable(k.repo.PathTo(bare.PacksName), err)
 	}
 
 	// This removes nothing once the file has its name.
@@ -56,13 +58,13 @@ func (k *commitKeeper) writePack(ctx context.Context, id string) error {
 	case out.left < 0:
 		return errTooLarge
 	case out.err != nil:
-		return ErrUnwritable(file.Name(), out.err)
+		return bare.ErrUnwritable(file.Name(), out.err)
 	case err != nil:
 		return err
 	}
 
 	if err := file.Close(); err != nil {
-		return ErrUnwritable(file.Name(), err)
+		return bare.ErrUnwritable(file.Name(), err)
 	}
 	return k.settlePack(ctx, id, file.Name())
 }
@@ -87,7 +89,7 @@ func (f *limitedFile) Write(b []byte) (n int, err error) {
 
 // settlePack has git check a pack and make its index, and gives both their names.
 func (k *commitKeeper) settlePack(ctx context.Context, id, path string) error {
-	index := strings.TrimSuffix(path, Suffix) + IndexSuffix
+	index := strings.TrimSuffix(path, pack.Suffix) + pack.IndexSuffix
 
 	// This removes nothing once the file has its name.
 	defer os.Remove(index)
@@ -100,18 +102,18 @@ func (k *commitKeeper) settlePack(ctx context.Context, id, path string) error {
 	}
 
 	if err := plainfile.InheritPath(index); err != nil {
-		return ErrUnwritable(index, err)
+		return bare.ErrUnwritable(index, err)
 	}
 
 	base := k.repo.commitBase(id)
 
 	// The index gets its name last: without it, a pack is none for git.
-	if err := os.Rename(path, base+Suffix); err != nil {
-		return ErrUnwritable(base+Suffix, err)
+	if err := os.Rename(path, base+pack.Suffix); err != nil {
+		return bare.ErrUnwritable(base+pack.Suffix, err)
 	}
 	k.repo.Kill("commit pack")
-	if err := os.Rename(index, base+IndexSuffix); err != nil {
-		return ErrUnwritable(base+IndexSuffix, err)
+	if err := os.Rename(index, base+pack.IndexSuffix); err != nil {
+		return bare.ErrUnwritable(base+pack.IndexSuffix, err)
 	}
 	k.repo.Kill("commit index")
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/stick"
 )
 
@@ -62,7 +63,7 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 
 	all := compareStates(a.state, b.state, b.manifest.LeftOut)
 	for _, n := range b.manifest.Nested {
-		i := slices.IndexFunc(a.manifest.Nested, func(was Nested) bool { return was.Path == n.Path })
+		i := slices.IndexFunc(a.manifest.Nested, func(was manifest.Nested) bool { return was.Path == n.Path })
 
 		// Nothing is known from before, or nothing has changed.
 		if i < 0 || a.manifest.Nested[i].ID == n.ID {
@@ -86,7 +87,7 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 }
 
 // compareStates returns how the paths of a state differ in another. leftOut is what the other lacks.
-func compareStates(before, after State, leftOut []LeftOut) []PathChange {
+func compareStates(before, after manifest.State, leftOut []manifest.LeftOut) []PathChange {
 	c := comparison{before: before.Head, after: after.Head, unseen: map[string]bool{}}
 	for _, l := range leftOut {
 		c.unseen[l.Path] = true
@@ -96,7 +97,7 @@ func compareStates(before, after State, leftOut []LeftOut) []PathChange {
 	all := []PathChange{}
 	old, now := before.Entries, after.Entries
 	for len(old) > 0 || len(now) > 0 {
-		var was, is *Entry
+		var was, is *manifest.Entry
 		if len(now) == 0 || len(old) > 0 && old[0].Path <= now[0].Path {
 			was, old = &old[0], old[1:]
 		}
@@ -118,10 +119,10 @@ type comparison struct {
 	unseen        map[string]bool // paths that the second state couldn't look at
 }
 
-func (c comparison) compareEntries(was, is *Entry) (change PathChange, ok bool) {
+func (c comparison) compareEntries(was, is *manifest.Entry) (change PathChange, ok bool) {
 	change.Old, change.New = sideOf(was, c.before), sideOf(is, c.after)
 
-	for _, e := range []*Entry{was, is} {
+	for _, e := range []*manifest.Entry{was, is} {
 		if e != nil {
 			change.Path = string(e.Path)
 			change.Unsure = change.Unsure || e.Unsure
@@ -148,7 +149,7 @@ func (c comparison) compareEntries(was, is *Entry) (change PathChange, ok bool) 
 }
 
 // sideOf returns how a path was, by its entry.
-func sideOf(e *Entry, head string) Side {
+func sideOf(e *manifest.Entry, head string) Side {
 	switch {
 	case e == nil:
 		return Side{Commit: head}
@@ -159,7 +160,7 @@ func sideOf(e *Entry, head string) Side {
 }
 
 // kindOfAppeared judges an entry where there was nothing uncommitted.
-func (c comparison) kindOfAppeared(is *Entry) (ChangeKind, bool) {
+func (c comparison) kindOfAppeared(is *manifest.Entry) (ChangeKind, bool) {
 	isTracked := is.Head != nil || is.IsConflict()
 
 	switch {
@@ -176,7 +177,7 @@ func (c comparison) kindOfAppeared(is *Entry) (ChangeKind, bool) {
 }
 
 // kindOfVanished judges an entry where there is nothing uncommitted any more.
-func (c comparison) kindOfVanished(was *Entry) (ChangeKind, bool) {
+func (c comparison) kindOfVanished(was *manifest.Entry) (ChangeKind, bool) {
 	isFile := was.Work != nil || was.LeftOut
 
 	switch {
@@ -191,7 +192,7 @@ func (c comparison) kindOfVanished(was *Entry) (ChangeKind, bool) {
 }
 
 // kindOfDiffering judges a path of which both states hold something.
-func (c comparison) kindOfDiffering(was, is *Entry, change PathChange) (ChangeKind, bool) {
+func (c comparison) kindOfDiffering(was, is *manifest.Entry, change PathChange) (ChangeKind, bool) {
 	wasFile, isFile := was.Work != nil || was.LeftOut, is.Work != nil || is.LeftOut
 
 	switch {
@@ -204,7 +205,7 @@ func (c comparison) kindOfDiffering(was, is *Entry, change PathChange) (ChangeKi
 		return ChangeChanged, true
 	}
 
-	return ChangeStaged, !change.Unsure && !slices.EqualFunc(was.Index, is.Index, func(a, b Version) bool {
+	return ChangeStaged, !change.Unsure && !slices.EqualFunc(was.Index, is.Index, func(a, b manifest.Version) bool {
 		return a.Mode == b.Mode && a.OID == b.OID && a.Stage == b.Stage
 	})
 }

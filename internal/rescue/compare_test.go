@@ -8,24 +8,28 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
 func TestCompareStates(t *testing.T) {
-	file := func(blob string) *WorkFile { return &WorkFile{Mode: ModeFile, Blob: blob} }
-	head := &Version{Mode: ModeFile, OID: "h"}
-	index := func(oid string) []Version { return []Version{{Mode: ModeFile, OID: oid}} }
-	conflict := []Version{{Mode: ModeFile, OID: "b", Stage: 1}, {Mode: ModeFile, OID: "o", Stage: 2}}
-	modified := func(blob string) *Entry { return &Entry{Head: head, Index: index("h"), Work: file(blob)} }
-	deleted := &Entry{Head: head, Index: index("h")}
-	untracked := func(blob string) *Entry { return &Entry{Work: file(blob)} }
-	unsure := func(w *WorkFile) *Entry { return &Entry{Unsure: true, Work: w} }
+	file := func(blob string) *manifest.WorkFile { return &manifest.WorkFile{Mode: pack.ModeFile, Blob: blob} }
+	head := &manifest.Version{Mode: pack.ModeFile, OID: "h"}
+	index := func(oid string) []manifest.Version { return []manifest.Version{{Mode: pack.ModeFile, OID: oid}} }
+	conflict := []manifest.Version{{Mode: pack.ModeFile, OID: "b", Stage: 1}, {Mode: pack.ModeFile, OID: "o", Stage: 2}}
+	modified := func(blob string) *manifest.Entry {
+		return &manifest.Entry{Head: head, Index: index("h"), Work: file(blob)}
+	}
+	deleted := &manifest.Entry{Head: head, Index: index("h")}
+	untracked := func(blob string) *manifest.Entry { return &manifest.Entry{Work: file(blob)} }
+	unsure := func(w *manifest.WorkFile) *manifest.Entry { return &manifest.Entry{Unsure: true, Work: w} }
 
 	const one, two = "commit one", "commit two"
-	of := func(blob string) Side { return Side{Mode: ModeFile, Blob: blob} }
+	of := func(blob string) Side { return Side{Mode: pack.ModeFile, Blob: blob} }
 	for _, c := range []struct {
 		name       string
-		was, is    *Entry
+		was, is    *manifest.Entry
 		moved      bool // HEAD is another commit in the second
 		leftOut    string
 		want       ChangeKind // empty for no change
@@ -34,7 +38,7 @@ func TestCompareStates(t *testing.T) {
 	}{
 		{name: "the same", was: modified("a"), is: modified("a")},
 		{name: "changed again", was: modified("a"), is: modified("b"), want: ChangeChanged, old: of("a"), new: of("b")},
-		{name: "another mode", was: modified("a"), is: &Entry{Head: head, Index: index("h"), Work: &WorkFile{Mode: ModeProgram, Blob: "a"}}, want: ChangeChanged, old: of("a"), new: Side{Mode: ModeProgram, Blob: "a"}},
+		{name: "another mode", was: modified("a"), is: &manifest.Entry{Head: head, Index: index("h"), Work: &manifest.WorkFile{Mode: pack.ModeProgram, Blob: "a"}}, want: ChangeChanged, old: of("a"), new: Side{Mode: pack.ModeProgram, Blob: "a"}},
 		{name: "a committed file changed", is: modified("a"), want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
 		{name: "a committed file deleted", is: deleted, want: ChangeDeleted, old: Side{Commit: one}},
 		{name: "a changed file deleted", was: modified("a"), is: deleted, want: ChangeDeleted, old: of("a")},
@@ -46,17 +50,17 @@ func TestCompareStates(t *testing.T) {
 		{name: "an untracked file changed", was: untracked("a"), is: untracked("b"), want: ChangeChanged, old: of("a"), new: of("b")},
 		{name: "an untracked file deleted", was: untracked("a"), want: ChangeDeleted, old: of("a")},
 		{name: "an untracked file committed", was: untracked("a"), moved: true, want: ChangeClean, old: of("a"), new: Side{Commit: two}},
-		{name: "an untracked file staged", was: untracked("a"), is: &Entry{Index: index("a"), Work: file("a")}, want: ChangeStaged, old: of("a"), new: of("a")},
-		{name: "a staged new file deleted by a reset", was: &Entry{Index: index("a"), Work: file("a")}, want: ChangeDeleted, old: of("a")},
-		{name: "a staged new file that was deleted, unstaged", was: &Entry{Index: index("a")}, want: ChangeStaged, new: Side{Commit: one}},
-		{name: "a staged new file without a file", is: &Entry{Index: index("a")}, want: ChangeStaged, old: Side{Commit: one}},
-		{name: "what was staged, lost", was: &Entry{Head: head, Index: index("x"), Work: file("a")}, is: modified("a"), want: ChangeStaged, old: of("a"), new: of("a")},
-		{name: "taken out of the index", is: &Entry{Head: head, Work: file("h")}, want: ChangeStaged, old: Side{Commit: one}, new: of("h")},
-		{name: "taken out of the index, and changed", is: &Entry{Head: head, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
-		{name: "a conflict", is: &Entry{Index: conflict, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
-		{name: "a conflict undone", was: &Entry{Index: conflict, Work: file("a")}, want: ChangeClean, old: of("a"), new: Side{Commit: one}},
-		{name: "left out now", was: modified("a"), is: &Entry{Head: head, Index: index("h"), LeftOut: true}, want: ChangeChanged, old: of("a"), new: Side{LeftOut: true}},
-		{name: "left out in both", was: &Entry{Head: head, Index: index("h"), LeftOut: true}, is: &Entry{Head: head, Index: index("h"), LeftOut: true}},
+		{name: "an untracked file staged", was: untracked("a"), is: &manifest.Entry{Index: index("a"), Work: file("a")}, want: ChangeStaged, old: of("a"), new: of("a")},
+		{name: "a staged new file deleted by a reset", was: &manifest.Entry{Index: index("a"), Work: file("a")}, want: ChangeDeleted, old: of("a")},
+		{name: "a staged new file that was deleted, unstaged", was: &manifest.Entry{Index: index("a")}, want: ChangeStaged, new: Side{Commit: one}},
+		{name: "a staged new file without a file", is: &manifest.Entry{Index: index("a")}, want: ChangeStaged, old: Side{Commit: one}},
+		{name: "what was staged, lost", was: &manifest.Entry{Head: head, Index: index("x"), Work: file("a")}, is: modified("a"), want: ChangeStaged, old: of("a"), new: of("a")},
+		{name: "taken out of the index", is: &manifest.Entry{Head: head, Work: file("h")}, want: ChangeStaged, old: Side{Commit: one}, new: of("h")},
+		{name: "taken out of the index, and changed", is: &manifest.Entry{Head: head, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
+		{name: "a conflict", is: &manifest.Entry{Index: conflict, Work: file("a")}, want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
+		{name: "a conflict undone", was: &manifest.Entry{Index: conflict, Work: file("a")}, want: ChangeClean, old: of("a"), new: Side{Commit: one}},
+		{name: "left out now", was: modified("a"), is: &manifest.Entry{Head: head, Index: index("h"), LeftOut: true}, want: ChangeChanged, old: of("a"), new: Side{LeftOut: true}},
+		{name: "left out in both", was: &manifest.Entry{Head: head, Index: index("h"), LeftOut: true}, is: &manifest.Entry{Head: head, Index: index("h"), LeftOut: true}},
 		{name: "in a directory that couldn't be read", was: untracked("a"), leftOut: "dir/"},
 		{name: "the time was over", was: untracked("a"), leftOut: "./"},
 		{name: "beside a directory that couldn't be read", was: untracked("a"), leftOut: "di/", want: ChangeDeleted, old: of("a")},
@@ -70,8 +74,8 @@ func TestCompareStates(t *testing.T) {
 		{name: "found absent by git", was: unsure(nil)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before, after := State{Head: one}, State{Head: one}
-			for st, e := range map[*State]*Entry{&before: c.was, &after: c.is} {
+			before, after := manifest.State{Head: one}, manifest.State{Head: one}
+			for st, e := range map[*manifest.State]*manifest.Entry{&before: c.was, &after: c.is} {
 				same := modified("same")
 				same.Path = "same"
 				if e != nil {
@@ -88,7 +92,7 @@ func TestCompareStates(t *testing.T) {
 			if c.want != "" {
 				want = append(want, PathChange{Path: "dir/file", Kind: c.want, Old: c.old, New: c.new, Unsure: c.wantUnsure})
 			}
-			if d := cmp.Diff(want, compareStates(before, after, []LeftOut{{Path: c.leftOut}})); d != "" {
+			if d := cmp.Diff(want, compareStates(before, after, []manifest.LeftOut{{Path: c.leftOut}})); d != "" {
 				t.Error(d)
 			}
 		})

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
@@ -57,7 +60,7 @@ func (s *scratch) whole() int {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if _, err := l.readBlobs(context.Background(), BlobsOf(l.state.Entries)); err != nil {
+		if _, err := l.readBlobs(context.Background(), manifest.BlobsOf(l.state.Entries)); err != nil {
 			s.t.Errorf("%s is listed, and isn't whole: %v", m.ID, err)
 		}
 	}
@@ -85,10 +88,10 @@ func (s *scratch) leftovers() (left []string) {
 	for _, f := range refs {
 		needed[f.Form.Refs+"/"+f.Checkout+"/"+f.ID] = true
 		for _, id := range append(s.needs(f), f.ID) {
-			base := PacksName + "/" + f.Form.Prefix + id
-			needed[base+Suffix], needed[base+IndexSuffix], needed[base+KeepSuffix] = true, true, true
+			base := bare.PacksName + "/" + f.Form.Prefix + id
+			needed[base+pack.Suffix], needed[base+pack.IndexSuffix], needed[base+bare.KeepSuffix] = true, true, true
 		}
-		needed[StateName+"/"+f.Checkout], needed[StateName+"/"+f.Checkout+LockSuffix] = true, true
+		needed[bare.StateName+"/"+f.Checkout], needed[bare.StateName+"/"+f.Checkout+bare.LockSuffix] = true, true
 	}
 	needed[makingLock], needed[prunedName] = true, true
 	for name := range snapshot(s.t, s.store.Root()) {
@@ -100,7 +103,7 @@ func (s *scratch) leftovers() (left []string) {
 }
 
 // needs returns the packs that a rescue needs beside its own.
-func (s *scratch) needs(f Ref) []string {
+func (s *scratch) needs(f bare.Ref) []string {
 	s.t.Helper()
 	l, err := s.store.loadRescue(context.Background(), f.ID)
 	if err != nil {
@@ -133,7 +136,7 @@ func TestARescueThatDies(t *testing.T) {
 			if s.whole() != 1 {
 				t.Error("not one rescue in the end")
 			}
-			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
+			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*bare.CrashAge))
 			if left := s.leftovers(); len(left) > 0 {
 				t.Errorf("a crash has left %q", left)
 			}
@@ -166,13 +169,13 @@ func TestWhatAKilledRescueHasLeftGoes(t *testing.T) {
 	s.crash(order{Request: s.request(), Point: "claimed", N: 1})
 	s.write("a.txt", "changed\n")
 	left := s.leftovers()
-	if !slices.ContainsFunc(left, func(name string) bool { return strings.HasPrefix(filepath.Base(name), TempPrefix) }) {
+	if !slices.ContainsFunc(left, func(name string) bool { return strings.HasPrefix(filepath.Base(name), bare.TempPrefix) }) {
 		t.Fatalf("the killed one has left %q", left)
 	}
 	if s.take(); len(s.leftovers()) != len(left) {
 		t.Errorf("of %q there is %q before the hour is over", left, s.leftovers())
 	}
-	old := time.Now().Add(-CrashAge - time.Minute)
+	old := time.Now().Add(-bare.CrashAge - time.Minute)
 	for _, name := range left {
 		if err := os.Chtimes(filepath.Join(s.store.Root(), name), old, old); err != nil {
 			t.Fatal(err)
@@ -202,7 +205,7 @@ func TestDroppingThatDies(t *testing.T) {
 			if n := s.whole(); n != 1 {
 				t.Errorf("%d rescues after the next one, want 1", n)
 			}
-			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
+			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*bare.CrashAge))
 			if left := s.leftovers(); len(left) > 0 {
 				t.Errorf("left: %q", left)
 			}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
 )
 
@@ -27,12 +29,12 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	if err != nil {
 		return "", false, err
 	}
-	data, err := l.readBlobs(ctx, BlobsOf(entries))
+	data, err := l.readBlobs(ctx, manifest.BlobsOf(entries))
 	if err != nil {
 		return "", false, err
 	}
 
-	tree, err := OpenFolders(cmp.Or(r.Tree.Top, l.manifest.Top))
+	tree, err := workfile.Open(cmp.Or(r.Tree.Top, l.manifest.Top))
 	if err != nil {
 		return "", false, errNoCheckout(l.manifest, err)
 	}
@@ -57,18 +59,18 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	return all.String(), false, nil
 }
 
-func diffOf(ctx context.Context, tree *Folders, e Entry, data map[string][]byte) string {
+func diffOf(ctx context.Context, tree *workfile.Folders, e manifest.Entry, data map[string][]byte) string {
 	name := stick.Name(e.Path).String()
-	var then Content
+	var then workfile.Content
 	if e.Work != nil {
-		then = Content{Mode: e.Work.Mode, Data: data[e.Work.Blob]}
+		then = workfile.Content{Mode: e.Work.Mode, Data: data[e.Work.Blob]}
 	}
 
 	now, err := tree.ReadContent(ctx, string(e.Path), maxDiffed)
 	switch {
 	case err != nil && !isAbsent(err):
 		return fmt.Sprintf("%s can't be compared: %v\n", name, err)
-	case IsSameContent(now, then):
+	case workfile.IsSameContent(now, then):
 		return ""
 	case len(then.Data) > maxDiffed:
 		return fmt.Sprintf("%s differs: it is large\n", name)

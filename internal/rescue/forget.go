@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
@@ -43,14 +46,14 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 
 	// Without its ref the rescue is gone. If this is interrupted, forgetRemains finishes it.
 	if err := os.Remove(r.RefPath(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ErrUnwritable(r.RefPath(f), err)
+		return bare.ErrUnwritable(r.RefPath(f), err)
 	}
-	os.Remove(r.PackBase(f.Form, id) + KeepSuffix)
+	os.Remove(r.PackBase(f.Form, id) + bare.KeepSuffix)
 	s.kill("forgot ref")
 
 	// The first pack is its own; the others are those of snapshots.
 	for i, id := range packs {
-		form := LeanForm
+		form := bare.LeanForm
 		if i == 0 {
 			form = f.Form
 		}
@@ -69,9 +72,9 @@ func (s *Store) forgetRemains(ctx context.Context, id string, none error) error 
 		return err
 	}
 	for _, r := range all {
-		for _, in := range Forms {
+		for _, in := range bare.Forms {
 			base := r.PackBase(in, id)
-			if _, err := os.Lstat(base + Suffix); err != nil || r.CheckFolders() != nil {
+			if _, err := os.Lstat(base + pack.Suffix); err != nil || r.CheckFolders() != nil {
 				continue
 			}
 
@@ -137,7 +140,7 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 // forgetter removes what is to be forgotten. Nobody leans on earlier packs meanwhile.
 type forgetter struct {
 	repo  *repository
-	lock  *FileLock
+	lock  *bare.FileLock
 	swept map[string]bool // packs from which goes what no rescue reaches
 	blobs map[string]bool // that go from every pack, unless a rescue reaches them
 
@@ -147,17 +150,17 @@ type forgetter struct {
 }
 
 func (r *repository) beginForgetting(ctx context.Context) (*forgetter, error) {
-	lock, ok := WaitLock(ctx, r.PathTo(makingLock), LockExclusive)
+	lock, ok := bare.WaitLock(ctx, r.PathTo(makingLock), bare.LockExclusive)
 	if !ok {
-		return nil, errors.Join(ErrUnwritable(r.PathTo(makingLock), fs.ErrPermission), ctx.Err())
+		return nil, errors.Join(bare.ErrUnwritable(r.PathTo(makingLock), fs.ErrPermission), ctx.Err())
 	}
 
 	r.FinishReplacing()
 
 	// Caches would lead to what is about to go.
-	caches, _ := ListNames(r.PathTo(StateName))
+	caches, _ := bare.ListNames(r.PathTo(bare.StateName))
 	for _, name := range caches {
-		if !strings.HasSuffix(name, LockSuffix) {
+		if !strings.HasSuffix(name, bare.LockSuffix) {
 			os.Remove(r.cachePath(name))
 		}
 	}
@@ -172,7 +175,7 @@ func (g *forgetter) markSwept(base string) { g.swept[base] = true }
 // rewriteRescue takes a path out of a rescue, and reports whether it was in it. The pack gets what the rescue
 // is now beside what it was, and after that the ref gets its new commit: so the rescue is whole at any
 // moment.
-func (g *forgetter) rewriteRescue(ctx context.Context, f Ref, path string) (had bool, err error) {
+func (g *forgetter) rewriteRescue(ctx context.Context, f bare.Ref, path string) (had bool, err error) {
 	r := g.repo
 	l := &loadedRescue{repo: r, ref: f}
 	if err := l.readParts(ctx); err != nil {
@@ -181,7 +184,7 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f Ref, path string) (had 
 
 	st, gone := withoutPath(l.state, path)
 	if len(gone) == 0 {
-		isForgotten := func(o LeftOut) bool { return o.Why == WhyForgotten }
+		isForgotten := func(o manifest.LeftOut) bool { return o.Why == manifest.WhyForgotten }
 		g.again = g.again || slices.ContainsFunc(l.manifest.LeftOut, isForgotten)
 		return false, nil
 	}
@@ -192,18 +195,18 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f Ref, path string) (had 
 
 	m := l.manifest
 	m.Files = st.CountFiles()
-	m.LeftOut = CollapseLeftOut(append(m.LeftOut, LeftOut{Path: path, Why: WhyForgotten}))
+	m.LeftOut = manifest.CollapseLeftOut(append(m.LeftOut, manifest.LeftOut{Path: path, Why: manifest.WhyForgotten}))
 
 	// Everything stays in the pack until removeUnreached takes out what no rescue reaches.
 	var commit string
-	err = r.ReplacePack(ctx, r.PackBase(f.Form, f.ID), f.Form, func(string) bool { return true }, func(p *Writer) error {
+	err = r.ReplacePack(ctx, r.PackBase(f.Form, f.ID), f.Form, func(string) bool { return true }, func(p *pack.Writer) error {
 		if err := g.holdNeeded(p, m.Needs); err != nil {
 			return err
 		}
 
-		add := AddWhole
+		add := bare.AddWhole
 		if f.Form.Lean {
-			add = AddLean
+			add = bare.AddLean
 		}
 
 		tree, err := add(p, st)
@@ -216,7 +219,7 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f Ref, path string) (had 
 			return err
 		}
 
-		commit = p.AddObject(KindCommit, CommitText(tree, m.At, text))
+		commit = p.AddObject(pack.KindCommit, bare.CommitText(tree, m.At, text))
 		return nil
 	})
 	if err != nil {
@@ -229,15 +232,15 @@ func (g *forgetter) rewriteRescue(ctx context.Context, f Ref, path string) (had 
 }
 
 // holdNeeded has a pack not write again what the packs that it needs have.
-func (g *forgetter) holdNeeded(p *Writer, needs []string) error {
-	p.Held = map[string]HeldObject{}
+func (g *forgetter) holdNeeded(p *pack.Writer, needs []string) error {
+	p.Held = map[string]pack.HeldObject{}
 	for _, id := range needs {
-		n, err := Open(g.repo.PackBase(LeanForm, id))
+		n, err := pack.Open(g.repo.PackBase(bare.LeanForm, id))
 		if err != nil {
 			return err
 		}
 		for _, name := range n.ObjectNames() {
-			p.Held[name] = HeldObject{Pack: id}
+			p.Held[name] = pack.HeldObject{Pack: id}
 		}
 		n.Close()
 	}
@@ -246,15 +249,15 @@ func (g *forgetter) holdNeeded(p *Writer, needs []string) error {
 
 // withoutPath returns a state without the bytes of a path and of those below it, and the names of these
 // bytes. What git knew of it stays.
-func withoutPath(st State, path string) (without State, gone []string) {
-	without = State{Head: st.Head, Entries: []Entry{}}
+func withoutPath(st manifest.State, path string) (without manifest.State, gone []string) {
+	without = manifest.State{Head: st.Head, Entries: []manifest.Entry{}}
 	for _, e := range st.Entries {
 		if !isWithin(string(e.Path), []string{path}) {
 			without.Entries = append(without.Entries, e)
 			continue
 		}
 
-		gone = append(gone, BlobsOf([]Entry{e})...)
+		gone = append(gone, manifest.BlobsOf([]manifest.Entry{e})...)
 		isTracked := len(e.Index) > 0 || e.Head != nil
 		e.LeftOut = e.LeftOut || e.Work != nil
 		e.Work, e.Index = nil, slices.Clone(e.Index)
@@ -277,14 +280,14 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := ListNames(r.PathTo(PacksName))
+	all, err := bare.ListNames(r.PathTo(bare.PacksName))
 	if err != nil {
 		return err
 	}
 
 	for _, name := range all {
-		name, ok := strings.CutSuffix(name, IndexSuffix)
-		base := filepath.Join(r.PathTo(PacksName), name)
+		name, ok := strings.CutSuffix(name, pack.IndexSuffix)
+		base := filepath.Join(r.PathTo(bare.PacksName), name)
 
 		// Packs of kept commits aren't those of rescues.
 		if !ok || strings.HasPrefix(name, commitPrefix) {
@@ -300,9 +303,9 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 			continue
 		}
 
-		in := WholeForm
-		if strings.HasPrefix(name, LeanForm.Prefix) {
-			in = LeanForm
+		in := bare.WholeForm
+		if strings.HasPrefix(name, bare.LeanForm.Prefix) {
+			in = bare.LeanForm
 		}
 
 		keep := func(name string) bool { return needed[base] && reached[name] }
@@ -315,8 +318,8 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 
 // hasForgotten reports whether a pack has bytes that go. A damaged one has none that can be read.
 func (g *forgetter) hasForgotten(base string, reached map[string]bool) (bool, error) {
-	p, err := Open(base)
-	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
+	p, err := pack.Open(base)
+	if errors.Is(err, pack.ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
@@ -352,13 +355,13 @@ func (r *repository) listReached(ctx context.Context) (objects, packs map[string
 		s.Close()
 
 		// A damaged rescue reaches what can be read of it. One that the system doesn't hand out may be whole.
-		if err != nil && (ctx.Err() != nil || IsUnreadable(err)) {
+		if err != nil && (ctx.Err() != nil || bare.IsUnreadable(err)) {
 			return nil, nil, err
 		}
 
 		packs[r.PackBase(f.Form, f.ID)] = true
 		for _, id := range s.Needs {
-			packs[r.PackBase(LeanForm, id)] = true
+			packs[r.PackBase(bare.LeanForm, id)] = true
 		}
 	}
 	return objects, packs, nil

@@ -12,6 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
@@ -22,11 +25,11 @@ func (s *scratch) holds(text string) bool {
 	s.t.Helper()
 	r := s.store.repositoryOf(s.tree.Common)
 	for _, name := range s.packs() {
-		name, ok := strings.CutSuffix(name, IndexSuffix)
+		name, ok := strings.CutSuffix(name, pack.IndexSuffix)
 		if !ok {
 			continue
 		}
-		p, err := Open(filepath.Join(r.PathTo(PacksName), name))
+		p, err := pack.Open(filepath.Join(r.PathTo(bare.PacksName), name))
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -119,7 +122,7 @@ func TestForgetPath(t *testing.T) {
 			t.Errorf("%s has lost another file", id)
 		}
 		got, err := s.store.Show(context.Background(), id)
-		if err != nil || !slices.Contains(got.LeftOut, LeftOut{Path: "secret", Why: WhyForgotten}) {
+		if err != nil || !slices.Contains(got.LeftOut, manifest.LeftOut{Path: "secret", Why: manifest.WhyForgotten}) {
 			t.Errorf("%s: %+v, %v", id, got.LeftOut, err)
 		}
 	}

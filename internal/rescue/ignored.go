@@ -3,6 +3,8 @@ package rescue
 import (
 	"slices"
 	"strings"
+
+	"talkingstick/internal/rescue/manifest"
 )
 
 // listIgnored lists the ignored files that may be kept: those in directories that hold many are left out. A
@@ -40,7 +42,7 @@ func (t *rescueTaker) listIgnored(named []string) []string {
 			if folder == "" {
 				folder = "./"
 			}
-			t.leaveOut(folder, WhyMany, 0)
+			t.leaveOut(folder, manifest.WhyMany, 0)
 			continue
 		}
 		all = append(all, files...)
@@ -86,7 +88,7 @@ func (t *rescueTaker) listIgnoredBelow(dir string) (files []string) {
 
 		names, err := t.tree.ListFolder(dir, t.store.Limits.IgnoredFiles+1)
 		if err != nil {
-			t.leaveOut(dir+"/", WhyUnreadable, 0)
+			t.leaveOut(dir+"/", manifest.WhyUnreadable, 0)
 			continue
 		}
 

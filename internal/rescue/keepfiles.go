@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
 )
 
@@ -19,7 +21,7 @@ import (
 //
 // It fails as Take does, and with [stick.CodeUsage] if no path below the top level is named.
 func (s *Store) KeepFiles(ctx context.Context, r Request) (Taken, error) {
-	r.Facts.Cause = CauseCall
+	r.Facts.Cause = manifest.CauseCall
 	return s.takeInTime(ctx, r, (*rescueTaker).keepFiles)
 }
 
@@ -66,13 +68,13 @@ func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
 	}
 	defer t.snapshot.abandonAndUnlock()
 
-	if t.tree, err = OpenFolders(t.r.Tree.Top); err != nil {
+	if t.tree, err = workfile.Open(t.r.Tree.Top); err != nil {
 		return Taken{}, err
 	}
 	defer t.closeTree()
 
-	t.seen = &survey{entries: map[string]*Entry{}}
-	t.taken = Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyForeign}}, Nested: []Nested{}}
+	t.seen = &survey{entries: map[string]*manifest.Entry{}}
+	t.taken = Taken{LeftOut: []manifest.LeftOut{{Path: "./", Why: manifest.WhyForeign}}, Nested: []manifest.Nested{}}
 
 	var there []candidate
 	for _, path := range t.r.Paths {
@@ -102,7 +104,7 @@ func (t *rescueTaker) updateFiles(ctx context.Context) (taken Taken, known bool,
 		return Taken{}, false, nil
 	}
 
-	if t.tree, err = OpenFolders(t.r.Tree.Top); err != nil {
+	if t.tree, err = workfile.Open(t.r.Tree.Top); err != nil {
 		return Taken{}, true, err
 	}
 	defer t.closeTree()
@@ -147,7 +149,7 @@ func (t *rescueTaker) copyLastState() (touched bool) {
 	s := t.snapshot
 	t.seen = &survey{
 		head: s.base.state.Head, branch: s.base.branch,
-		entries: make(map[string]*Entry, len(s.base.state.Entries)),
+		entries: make(map[string]*manifest.Entry, len(s.base.state.Entries)),
 	}
 
 	for _, e := range s.base.state.Entries {
@@ -157,10 +159,10 @@ func (t *rescueTaker) copyLastState() (touched bool) {
 
 	t.taken = Taken{Files: s.base.files, Bytes: s.base.bytes, LeftOut: s.base.leftOut, Nested: s.base.nested}
 	if t.taken.Nested == nil {
-		t.taken.Nested = []Nested{}
+		t.taken.Nested = []manifest.Nested{}
 	}
 	if t.taken.LeftOut == nil {
-		t.taken.LeftOut = []LeftOut{}
+		t.taken.LeftOut = []manifest.LeftOut{}
 	}
 
 	t.taken.LeftOut = slices.Clone(t.taken.LeftOut)
@@ -182,11 +184,11 @@ func (t *rescueTaker) recheckFile(path string) (c candidate, touched bool) {
 
 	e := t.seen.entries[path]
 	if e == nil {
-		e = &Entry{Path: BytesText(path), Unsure: true}
+		e = &manifest.Entry{Path: manifest.BytesText(path), Unsure: true}
 	}
 
 	info, err := t.tree.Lstat(path)
-	isSame := err == nil && (info.IsDir() && e.Work == nil || t.snapshot.untouchedWork(e, StampOf(info)) != nil)
+	isSame := err == nil && (info.IsDir() && e.Work == nil || t.snapshot.untouchedWork(e, workfile.StampOf(info)) != nil)
 	if isSame {
 		return c, false
 	}
@@ -199,7 +201,7 @@ func (t *rescueTaker) recheckFile(path string) (c candidate, touched bool) {
 	isNew, was := t.seen.entries[path] == nil, e.Work
 	t.seen.entries[path] = e
 	e.Work, e.LeftOut = nil, false
-	t.taken.LeftOut = slices.DeleteFunc(slices.Clone(t.taken.LeftOut), func(l LeftOut) bool { return l.Path == path })
+	t.taken.LeftOut = slices.DeleteFunc(slices.Clone(t.taken.LeftOut), func(l manifest.LeftOut) bool { return l.Path == path })
 	t.snapshot.stamps[path] = seenStamp{at: t.store.now().UnixNano()}
 
 	if was != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/stick"
 )
 
@@ -103,7 +104,7 @@ func TestSnapshot_FileKeptMeanwhile(t *testing.T) {
 	s.write("a.txt", "edited\n")
 	s.keep("a.txt")
 	taking := &rescueTaker{
-		store: s.store, r: s.call(), seen: &survey{entries: map[string]*Entry{}},
+		store: s.store, r: s.call(), seen: &survey{entries: map[string]*manifest.Entry{}},
 		snapshot: &snapshotTaker{began: began, stamps: map[string]seenStamp{}},
 	}
 	taking.snapshot.leanOn(s.store.repositoryOf(s.tree.Common).readCache(s.tree))
@@ -154,7 +155,7 @@ func TestKeepFiles_RepositoryOfAnotherUser(t *testing.T) {
 	s.write("a.txt", "edited\n")
 	alone := s.keep("a.txt", "new")
 	if s.blob(alone.ID, "a.txt") != "edited\n" || s.blob(alone.ID, "dir/b.txt") != "nothing" ||
-		!slices.Equal(alone.LeftOut, []LeftOut{{Path: "./", Why: WhyForeign}}) || s.store.Last(s.tree) != "" {
+		!slices.Equal(alone.LeftOut, []manifest.LeftOut{{Path: "./", Why: manifest.WhyForeign}}) || s.store.Last(s.tree) != "" {
 		t.Errorf("%+v", alone)
 	}
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/stick"
 )
 
@@ -75,7 +76,7 @@ func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now sti
 // newTip gives a tip its time, and a ref that none of the others has.
 func newTip(t Tip, now stick.Time, others []Tip) Tip {
 	for t.At = now; ; t.At++ {
-		t.Ref = keptRefs + NewID(t.At, t.Commit) + "/" + strings.TrimPrefix(t.Of, "refs/")
+		t.Ref = keptRefs + manifest.NewID(t.At, t.Commit) + "/" + strings.TrimPrefix(t.Of, "refs/")
 		if !slices.ContainsFunc(others, func(k Tip) bool { return k.Ref == t.Ref }) {
 			return t
 		}
@@ -101,7 +102,7 @@ func listTips(ctx context.Context, g git.Isolated) ([]Tip, error) {
 	for line := range strings.Lines(out.String()) {
 		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		id, of, _ := strings.Cut(strings.TrimPrefix(name, keptRefs), "/")
-		if at, ok := TimeOf(id); ok && of != "" {
+		if at, ok := manifest.TimeOf(id); ok && of != "" {
 			all = append(all, Tip{Ref: name, Of: "refs/" + of, Commit: commit, At: at})
 		}
 	}

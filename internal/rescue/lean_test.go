@@ -9,13 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
 // call asks for a snapshot.
 func (s *scratch) call(paths ...string) Request {
 	r := s.request()
-	r.Paths, r.Facts.Cause = paths, CauseCall
+	r.Paths, r.Facts.Cause = paths, manifest.CauseCall
 	return r
 }
 
@@ -96,12 +99,12 @@ func TestSnapshot_Same(t *testing.T) {
 	s.write("a.txt", "changed\n")
 	s.write("new", "new\n")
 	first := s.snapshot()
-	before := snapshot(t, s.store.Root(), StateName)
+	before := snapshot(t, s.store.Root(), bare.StateName)
 
 	if again := s.snapshot(); !again.Same || again.ID != first.ID || again.Files != 2 || again.Bytes != first.Bytes {
 		t.Errorf("%+v after %+v", again, first)
 	}
-	compare(t, "the store", before, snapshot(t, s.store.Root(), StateName), nil)
+	compare(t, "the store", before, snapshot(t, s.store.Root(), bare.StateName), nil)
 	s.settle()
 	s.snapshot()
 	if n := s.reads(func() { s.snapshot() }); n != 0 {
@@ -141,7 +144,7 @@ func TestSnapshot_Leans(t *testing.T) {
 		t.Errorf("%s needs %q", second.ID, needs)
 	}
 	r := s.store.repositoryOf(s.tree.Common)
-	p, err := Open(r.PackBase(LeanForm, second.ID))
+	p, err := pack.Open(r.PackBase(bare.LeanForm, second.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,12 +217,12 @@ func TestSnapshot_DamagedNeed(t *testing.T) {
 	s := newScratch(t)
 	s.write("a.txt", "changed\n")
 	first := s.snapshot()
-	name := s.store.repositoryOf(s.tree.Common).PackBase(LeanForm, first.ID) + Suffix
+	name := s.store.repositoryOf(s.tree.Common).PackBase(bare.LeanForm, first.ID) + pack.Suffix
 	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := HeaderSize + 4; i < len(b)-NameSize; i++ {
+	for i := pack.HeaderSize + 4; i < len(b)-pack.NameSize; i++ {
 		b[i] ^= 0x55
 	}
 	os.Chmod(name, 0o600)
@@ -305,7 +308,7 @@ func TestSnapshot_Git(t *testing.T) {
 	second := s.keep("new")
 	dir := s.store.repositoryOf(s.tree.Common).Path
 	s.git("--git-dir="+dir, "gc", "-q", "--prune=now")
-	ref := LeanForm.Refs + "/" + CheckoutName(s.tree) + "/" + second.ID
+	ref := bare.LeanForm.Refs + "/" + bare.CheckoutName(s.tree) + "/" + second.ID
 	if got := s.git("--git-dir="+dir, "show", ref+":work/a.txt"); got != "changed\n" {
 		t.Errorf("git shows %q", got)
 	}

@@ -9,12 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
 // Rescue is a rescue with its files.
 type Rescue struct {
-	Manifest
+	manifest.Manifest
 	Entries []File `json:"entries"` // sorted by path
 }
 
@@ -27,7 +30,7 @@ type File struct {
 
 // Listing is what [Store.List] has found, with the newest first.
 type Listing struct {
-	Rescues []Manifest
+	Rescues []manifest.Manifest
 	Damaged []string // the ids of rescues that can't be read
 	Hidden  int      // how many more there are
 }
@@ -45,14 +48,14 @@ const (
 // limit of them, or all if that is 0. It fails with [stick.CodeGitMissing] if there are rescues, and no git
 // to read them.
 func (s *Store) List(ctx context.Context, common string, limit int, which Which) (Listing, error) {
-	l := Listing{Rescues: []Manifest{}}
+	l := Listing{Rescues: []manifest.Manifest{}}
 	held, err := s.listHeld(common)
 	if err != nil {
 		return l, err
 	}
 
 	if which == Named {
-		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.Form == LeanForm && !h.repo.IsMarked(h.Ref) })
+		held = slices.DeleteFunc(held, func(h heldRef) bool { return h.Form == bare.LeanForm && !h.repo.IsMarked(h.Ref) })
 	}
 
 	// What is beyond the limit is counted, and isn't read.
@@ -61,7 +64,7 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 	}
 
 	// One run of git reads all whole rescues of a repository.
-	refs := map[*repository][]Ref{}
+	refs := map[*repository][]bare.Ref{}
 	for _, h := range held {
 		refs[h.repo] = append(refs[h.repo], h.Ref)
 	}
@@ -73,14 +76,14 @@ func (s *Store) List(ctx context.Context, common string, limit int, which Which)
 		l.Rescues, l.Damaged = append(l.Rescues, found...), append(l.Damaged, damaged...)
 	}
 
-	slices.SortFunc(l.Rescues, func(a, b Manifest) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(l.Rescues, func(a, b manifest.Manifest) int { return strings.Compare(b.ID, a.ID) })
 	slices.SortFunc(l.Damaged, func(a, b string) int { return strings.Compare(b, a) })
 	return l, nil
 }
 
 // heldRef is a rescue and the repository that holds it.
 type heldRef struct {
-	Ref
+	bare.Ref
 	repo *repository
 }
 
@@ -137,7 +140,7 @@ func (s *Store) Named(text string) (id string, err error) {
 
 	switch len(ids) {
 	case 0:
-		return "", ErrNoRescue(text)
+		return "", bare.ErrNoRescue(text)
 	case 1:
 		return ids[0], nil
 	}
@@ -162,7 +165,7 @@ func (s *Store) Sum(ctx context.Context) (sum Sum, err error) {
 		return sum, nil
 	}
 
-	if err := CheckFolder(s.root().Path); err != nil {
+	if err := bare.CheckFolder(s.root().Path); err != nil {
 		return sum, err
 	}
 
@@ -200,13 +203,13 @@ func (s *Store) leanBytes() (n int64, err error) {
 	}
 
 	for _, r := range all {
-		packs, err := ListNames(r.PathTo(PacksName))
+		packs, err := bare.ListNames(r.PathTo(bare.PacksName))
 		if err != nil {
 			return 0, err
 		}
 		for _, name := range packs {
-			info, err := os.Lstat(filepath.Join(r.PathTo(PacksName), name))
-			if err == nil && strings.HasPrefix(name, LeanForm.Prefix) {
+			info, err := os.Lstat(filepath.Join(r.PathTo(bare.PacksName), name))
+			if err == nil && strings.HasPrefix(name, bare.LeanForm.Prefix) {
 				n += info.Size()
 			}
 		}
@@ -217,9 +220,9 @@ func (s *Store) leanBytes() (n int64, err error) {
 
 // readManifests reads those of refs, and names the rescues that can't be read. What was dropped meanwhile is
 // in neither.
-func (r *repository) readManifests(ctx context.Context, refs []Ref) (all []Manifest, damaged []string, err error) {
-	var left []Ref
-	isLean := func(f Ref) bool { return f.Form.Lean }
+func (r *repository) readManifests(ctx context.Context, refs []bare.Ref) (all []manifest.Manifest, damaged []string, err error) {
+	var left []bare.Ref
+	isLean := func(f bare.Ref) bool { return f.Form.Lean }
 
 	// Git reads all whole rescues in one run, unless a damaged pack stops it.
 	if wholes := slices.DeleteFunc(slices.Clone(refs), isLean); len(wholes) > 0 {
@@ -235,7 +238,7 @@ func (r *repository) readManifests(ctx context.Context, refs []Ref) (all []Manif
 	}
 
 	// Snapshots are read without git.
-	for _, f := range slices.DeleteFunc(slices.Clone(refs), func(f Ref) bool { return !isLean(f) }) {
+	for _, f := range slices.DeleteFunc(slices.Clone(refs), func(f bare.Ref) bool { return !isLean(f) }) {
 		m, err := r.readSnapshotManifest(ctx, f)
 		switch {
 		case err == nil:
@@ -257,7 +260,7 @@ func (r *repository) readManifests(ctx context.Context, refs []Ref) (all []Manif
 }
 
 // readSnapshotManifest reads the manifest of a snapshot. It fails if its entries aren't there.
-func (r *repository) readSnapshotManifest(ctx context.Context, f Ref) (Manifest, error) {
+func (r *repository) readSnapshotManifest(ctx context.Context, f bare.Ref) (manifest.Manifest, error) {
 	s := r.NewSource(f)
 	defer s.Close()
 
@@ -270,14 +273,14 @@ func (r *repository) readSnapshotManifest(ctx context.Context, f Ref) (Manifest,
 
 // readManifestsSingly reads the manifests of refs as [repository.readWholeManifests] does, so that damage to
 // one hides no other.
-func (r *repository) readManifestsSingly(ctx context.Context, refs []Ref) (all []Manifest, left []Ref, err error) {
+func (r *repository) readManifestsSingly(ctx context.Context, refs []bare.Ref) (all []manifest.Manifest, left []bare.Ref, err error) {
 	for _, f := range refs {
 		one, not, err := r.readWholeManifests(ctx, f)
 		switch {
 		case err != nil && !isDamage(err):
 			return nil, nil, err
 		case err != nil:
-			not = []Ref{f}
+			not = []bare.Ref{f}
 		}
 
 		all, left = append(all, one...), append(left, not...)
@@ -287,20 +290,20 @@ func (r *repository) readManifestsSingly(ctx context.Context, refs []Ref) (all [
 
 // readWholeManifests reads the manifests of whole rescues. It returns the refs that have none in left, and
 // fails if git does.
-func (r *repository) readWholeManifests(ctx context.Context, refs ...Ref) (all []Manifest, left []Ref, err error) {
+func (r *repository) readWholeManifests(ctx context.Context, refs ...bare.Ref) (all []manifest.Manifest, left []bare.Ref, err error) {
 	var wanted []string
 	for _, f := range refs {
 		commit, _ := r.ReadCommit(f)
-		wanted = append(wanted, commit, commit+":"+EntriesName)
+		wanted = append(wanted, commit, commit+":"+bare.EntriesName)
 	}
 
-	found, err := ReadObjects(ctx, r.OwnGit(), wanted)
+	found, err := pack.ReadObjects(ctx, r.OwnGit(), wanted)
 	if err != nil {
 		return nil, nil, err
 	}
 
 	for i, f := range refs {
-		if m, err := ParseManifest(found[2*i]); err == nil && found[2*i+1].Kind == "blob" {
+		if m, err := bare.ParseManifest(found[2*i]); err == nil && found[2*i+1].Kind == "blob" {
 			all = append(all, m)
 		} else {
 			left = append(left, f)
@@ -354,15 +357,15 @@ func errNoPath(id, path string) error {
 
 // asDamage says of an error of reading a rescue which rescue it is, and that it is damaged, unless it was
 // dropped meanwhile.
-func (r *repository) asDamage(f Ref, err error) error {
+func (r *repository) asDamage(f bare.Ref, err error) error {
 	if err == nil || !isDamage(err) {
 		return err
 	}
 	if !r.IsHeld(f) {
-		return ErrNoRescue(f.ID)
+		return bare.ErrNoRescue(f.ID)
 	}
 
-	path := r.PackBase(f.Form, f.ID) + Suffix
+	path := r.PackBase(f.Form, f.ID) + pack.Suffix
 	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.ID, stick.AsError(err)).
 		With("rescue", f.ID).With("path", path).
 		Hintf("only a backup of %s brings it back; see the others: %s", path, stick.Cmd("tt rescue list --all"))

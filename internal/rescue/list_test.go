@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
@@ -30,7 +33,7 @@ func TestARescueByTheStartOfItsID(t *testing.T) {
 	if id, code := named(common); id != "" || code != stick.CodeUsage {
 		t.Errorf("%s of %q: %q, %s", common, ids, id, code)
 	}
-	for _, text := range []string{ids[1], ids[1][:len(ids[1])-1], ids[1][:IDTime]} {
+	for _, text := range []string{ids[1], ids[1][:len(ids[1])-1], ids[1][:manifest.IDTime]} {
 		if id, _ := named(text); id != ids[1] {
 			t.Errorf("%s: %q of %q", text, id, ids)
 		}
@@ -72,25 +75,27 @@ func TestTheListIsCut(t *testing.T) {
 func TestADamagedRescueIsNamed(t *testing.T) {
 	for what, damage := range map[string]func(s *scratch, r *repository, id string) error{
 		"a cut pack": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.PackBase(WholeForm, id)+".pack", 20)
+			return os.Truncate(r.PackBase(bare.WholeForm, id)+".pack", 20)
 		},
 		"no pack": func(s *scratch, r *repository, id string) error {
-			return os.Remove(r.PackBase(WholeForm, id) + ".pack")
+			return os.Remove(r.PackBase(bare.WholeForm, id) + ".pack")
 		},
-		"no index": func(s *scratch, r *repository, id string) error { return os.Remove(r.PackBase(WholeForm, id) + ".idx") },
+		"no index": func(s *scratch, r *repository, id string) error {
+			return os.Remove(r.PackBase(bare.WholeForm, id) + ".idx")
+		},
 		"an empty index": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.PackBase(WholeForm, id)+".idx", 0)
+			return os.Truncate(r.PackBase(bare.WholeForm, id)+".idx", 0)
 		},
 		"an empty ref": func(s *scratch, r *repository, id string) error {
-			return os.Truncate(r.PathTo(RefsName+"/"+CheckoutName(s.tree)+"/"+id), 0)
+			return os.Truncate(r.PathTo(bare.RefsName+"/"+bare.CheckoutName(s.tree)+"/"+id), 0)
 		},
 		"flipped bits": func(s *scratch, r *repository, id string) error {
-			b, err := os.ReadFile(r.PackBase(WholeForm, id) + ".pack")
-			for i := HeaderSize; i < len(b)-20; i++ {
+			b, err := os.ReadFile(r.PackBase(bare.WholeForm, id) + ".pack")
+			for i := pack.HeaderSize; i < len(b)-20; i++ {
 				b[i] ^= 0x55
 			}
-			os.Chmod(r.PackBase(WholeForm, id)+".pack", 0o600)
-			return errors.Join(err, os.WriteFile(r.PackBase(WholeForm, id)+".pack", b, 0o600))
+			os.Chmod(r.PackBase(bare.WholeForm, id)+".pack", 0o600)
+			return errors.Join(err, os.WriteFile(r.PackBase(bare.WholeForm, id)+".pack", b, 0o600))
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -121,7 +126,7 @@ func TestADamagedRescueIsNamed(t *testing.T) {
 
 // Where the repository of rescues itself is damaged, they are named as well.
 func TestADamagedRepositoryOfRescues(t *testing.T) {
-	for _, part := range []string{"HEAD", PacksName} {
+	for _, part := range []string{"HEAD", bare.PacksName} {
 		s := newScratch(t)
 		ids := s.three()
 		if err := os.RemoveAll(s.store.repositoryOf(s.tree.Common).PathTo(part)); err != nil {
@@ -141,7 +146,7 @@ func TestARescueThatLacksBytes(t *testing.T) {
 	s.write("a.txt", "one that is lost\n")
 	s.write("dir/b.txt", "one that is whole\n")
 	id := s.take().ID
-	name := s.store.repositoryOf(s.tree.Common).PackBase(WholeForm, id) + ".pack"
+	name := s.store.repositoryOf(s.tree.Common).PackBase(bare.WholeForm, id) + ".pack"
 	b, err := os.ReadFile(name)
 	if err != nil || !bytes.Contains(b, []byte("one that is lost")) {
 		t.Fatal(err)

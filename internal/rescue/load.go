@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
 // loadedRescue is a rescue that was read, but for its blobs.
 type loadedRescue struct {
 	repo     *repository
-	ref      Ref
-	manifest Manifest
+	ref      bare.Ref
+	manifest manifest.Manifest
 	tree     string
-	state    State
+	state    manifest.State
 }
 
 func (s *Store) loadRescue(ctx context.Context, id string) (*loadedRescue, error) {
@@ -56,7 +59,7 @@ func (l *loadedRescue) readBlobs(ctx context.Context, names []string) (map[strin
 	all := map[string][]byte{}
 	for i, o := range found {
 		if o.Kind != "blob" {
-			return nil, l.repo.asDamage(l.ref, ErrObject)
+			return nil, l.repo.asDamage(l.ref, pack.ErrObject)
 		}
 		all[names[i]] = o.Data
 	}

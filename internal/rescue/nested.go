@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/workspace"
 )
 
@@ -41,12 +42,12 @@ func (t *rescueTaker) takeNestedAt(ctx context.Context, path string) {
 	top := filepath.Join(t.r.Tree.Top, filepath.FromSlash(path))
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok || tree.Top != top || t.depth >= maxDepth {
-		t.leaveOut(path+"/", WhyNested, 0)
+		t.leaveOut(path+"/", manifest.WhyNested, 0)
 		return
 	}
 
 	if t.reading.Err() != nil {
-		t.leaveOut(path+"/", WhyTime, 0)
+		t.leaveOut(path+"/", manifest.WhyTime, 0)
 		return
 	}
 
@@ -56,9 +57,9 @@ func (t *rescueTaker) takeNestedAt(ctx context.Context, path string) {
 	inner := &rescueTaker{store: t.store, r: r, reading: t.reading, left: t.left, depth: t.depth + 1}
 	taken, err := inner.runRescue(ctx)
 	if err != nil {
-		why := WhyNested
+		why := manifest.WhyNested
 		if errors.Is(err, context.DeadlineExceeded) {
-			why = WhyTime
+			why = manifest.WhyTime
 		}
 		t.leaveOut(path+"/", why, 0)
 		return
@@ -74,7 +75,7 @@ func (t *rescueTaker) takeNestedAt(ctx context.Context, path string) {
 		if t.r.isSnapshot() {
 			t.taken.Embedded = append(t.taken.Embedded, Embedded{path, tree.Common})
 		} else {
-			t.leaveOut(path+"/", WhyCommits, 0)
+			t.leaveOut(path+"/", manifest.WhyCommits, 0)
 		}
 	}
 
@@ -84,9 +85,9 @@ func (t *rescueTaker) takeNestedAt(ctx context.Context, path string) {
 
 	// What lies deeper is named from here.
 	if taken.ID != "" {
-		t.taken.Nested = append(t.taken.Nested, Nested{Path: path, ID: taken.ID})
+		t.taken.Nested = append(t.taken.Nested, manifest.Nested{Path: path, ID: taken.ID})
 	}
 	for _, n := range taken.Nested {
-		t.taken.Nested = append(t.taken.Nested, Nested{Path: path + "/" + n.Path, ID: n.ID})
+		t.taken.Nested = append(t.taken.Nested, manifest.Nested{Path: path + "/" + n.Path, ID: n.ID})
 	}
 }

@@ -1,6 +1,10 @@
 package rescue
 
-import "slices"
+import (
+	"slices"
+
+	"talkingstick/internal/rescue/manifest"
+)
 
 // isNever reports whether no rescue may have a file.
 func (t *rescueTaker) isNever(path string) bool {
@@ -14,22 +18,22 @@ func (t *rescueTaker) isNever(path string) bool {
 }
 
 // leaveOutStaged notes that the rescue lacks what is staged of an entry, if it may not have it.
-func (t *rescueTaker) leaveOutStaged(e *Entry) bool {
+func (t *rescueTaker) leaveOutStaged(e *manifest.Entry) bool {
 	if !t.isNever(string(e.Path)) {
 		return false
 	}
 
 	isStaged := e.IsStaged() || e.IsConflict()
 	if isStaged {
-		t.leaveOut(string(e.Path), WhyNever, 0)
+		t.leaveOut(string(e.Path), manifest.WhyNever, 0)
 	}
 	return true
 }
 
 // dropNever takes from an entry of an earlier state the bytes that no rescue may have any more. It reports
 // whether there were any.
-func (t *rescueTaker) dropNever(e *Entry) bool {
-	if len(BlobsOf([]Entry{*e})) == 0 || !t.isNever(string(e.Path)) {
+func (t *rescueTaker) dropNever(e *manifest.Entry) bool {
+	if len(manifest.BlobsOf([]manifest.Entry{*e})) == 0 || !t.isNever(string(e.Path)) {
 		return false
 	}
 
@@ -44,6 +48,6 @@ func (t *rescueTaker) dropNever(e *Entry) bool {
 		e.Index[i].Blob = ""
 	}
 
-	t.leaveOut(string(e.Path), WhyNever, 0)
+	t.leaveOut(string(e.Path), manifest.WhyNever, 0)
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/workspace"
 )
 
@@ -68,7 +69,7 @@ func TestNever(t *testing.T) {
 				t.Error("another file wasn't kept")
 			}
 			for _, path := range []string{"tracked.pem", "new.pem", "ignored.pem.log", "inside/x.pem"} {
-				if !slices.Contains(taken.LeftOut, LeftOut{Path: path, Why: WhyNever}) {
+				if !slices.Contains(taken.LeftOut, manifest.LeftOut{Path: path, Why: manifest.WhyNever}) {
 					t.Errorf("%s isn't named: %+v", path, taken.LeftOut)
 				}
 			}
@@ -93,7 +94,7 @@ func TestNever_Later(t *testing.T) {
 			return s.keep("draft")
 		}
 		after := again()
-		if s.blob(after.ID, "new.pem") != "nothing" || s.blob(after.ID, "draft") != "not secret\n" || !slices.Contains(after.LeftOut, LeftOut{Path: "new.pem", Why: WhyNever}) {
+		if s.blob(after.ID, "new.pem") != "nothing" || s.blob(after.ID, "draft") != "not secret\n" || !slices.Contains(after.LeftOut, manifest.LeftOut{Path: "new.pem", Why: manifest.WhyNever}) {
 			t.Errorf("%+v", after)
 		}
 		if next := again(); !next.Same || next.ID != after.ID {
@@ -114,7 +115,9 @@ func TestNever_Comes(t *testing.T) {
 	s.neverKeep(".pem")
 	s.write("draft", "not secret\n")
 	s.snapshot()
-	lacks := func(taken Taken) bool { return slices.Contains(taken.LeftOut, LeftOut{Path: "a.pem", Why: WhyNever}) }
+	lacks := func(taken Taken) bool {
+		return slices.Contains(taken.LeftOut, manifest.LeftOut{Path: "a.pem", Why: manifest.WhyNever})
+	}
 	if taken := s.keep("a.pem"); lacks(taken) {
 		t.Errorf("a file that isn't there: %+v", taken)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/workspace"
 )
 
@@ -13,10 +14,10 @@ import (
 type currentTree struct {
 	git       git.Isolated
 	tree      workspace.Checkout
-	exact     bool                   // HEAD is that of the rescue
-	committed map[string]Version     // in HEAD
-	index     map[string][]indexLine // by path
-	entries   map[string]*Entry      // tracked paths with uncommitted changes
+	exact     bool                        // HEAD is that of the rescue
+	committed map[string]manifest.Version // in HEAD
+	index     map[string][]indexLine      // by path
+	entries   map[string]*manifest.Entry  // tracked paths with uncommitted changes
 }
 
 // isDirty reports whether git sees uncommitted changes of a tracked path.
@@ -38,7 +39,7 @@ func (n *currentTree) isClean(path string) bool {
 // committed.
 func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, head string) (*currentTree, error) {
 	n := &currentTree{
-		tree: tree, committed: map[string]Version{}, index: map[string][]indexLine{}, entries: map[string]*Entry{},
+		tree: tree, committed: map[string]manifest.Version{}, index: map[string][]indexLine{}, entries: map[string]*manifest.Entry{},
 	}
 	if tree.Git == "" {
 		return n, nil
@@ -73,7 +74,7 @@ func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, he
 		return nil, err
 	}
 
-	return n, v.markIntended(func([]string) (map[string]Version, error) { return n.committed, nil })
+	return n, v.markIntended(func([]string) (map[string]manifest.Version, error) { return n.committed, nil })
 }
 
 // readIndex reads the index.
@@ -91,8 +92,8 @@ func (n *currentTree) readIndex(ctx context.Context) ([]indexLine, error) {
 }
 
 // listCommitted returns what a commit has of paths, or everything for no paths. An empty commit has nothing.
-func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []string) (map[string]Version, error) {
-	all := map[string]Version{}
+func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []string) (map[string]manifest.Version, error) {
+	all := map[string]manifest.Version{}
 	if commit == "" {
 		return all, nil
 	}
@@ -107,7 +108,7 @@ func listCommitted(ctx context.Context, g git.Isolated, commit string, paths []s
 	for _, record := range strings.Split(strings.TrimSuffix(out.String(), "\x00"), "\x00") {
 		facts, path, ok := strings.Cut(record, "\t")
 		if f := strings.Fields(facts); ok && len(f) == 3 {
-			all[path] = Version{Mode: f[0], OID: f[2]}
+			all[path] = manifest.Version{Mode: f[0], OID: f[2]}
 		}
 	}
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/testenv"
 )
 
@@ -123,7 +124,7 @@ func snapshotsComeBack(t *testing.T, from *scratch, r *rand.Rand) {
 		for _, n := range was.taken.Nested { // what is in them isn't cleaned, and they have snapshots of their own
 			left[n.Path+"/"], left[n.Path] = true, true
 		}
-		m.bringBack(Nested{ID: was.taken.ID}, clean, was.files, left)
+		m.bringBack(manifest.Nested{ID: was.taken.ID}, clean, was.files, left)
 		m.nothingRan("Restore")
 		compare(t, fmt.Sprint("files of moment ", i), was.files, m.files(), left)
 		compare(t, fmt.Sprint("the index and status of moment ", i), was.index, m.index(), left)
@@ -199,7 +200,7 @@ func comesBack(t *testing.T, from *scratch, r *rand.Rand) {
 	for _, l := range taken.LeftOut {
 		left[l.Path] = true
 	}
-	for _, n := range slices.Concat([]Nested{{ID: taken.ID}}, taken.Nested) {
+	for _, n := range slices.Concat([]manifest.Nested{{ID: taken.ID}}, taken.Nested) {
 		if n.ID != "" {
 			m.bringBack(n, clean, files, left)
 		}
@@ -217,7 +218,7 @@ func comesBack(t *testing.T, from *scratch, r *rand.Rand) {
 }
 
 // bringBack restores one rescue, twice, and notes in left what that named.
-func (m *maker) bringBack(n Nested, clean bool, files map[string]string, left named) {
+func (m *maker) bringBack(n manifest.Nested, clean bool, files map[string]string, left named) {
 	m.t.Helper()
 	got := m.restore(n.ID)
 	m.done = append(m.done, fmt.Sprintf("restore %q: %+v", n.Path, got))

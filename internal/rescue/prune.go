@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/stick"
 )
 
@@ -48,23 +50,23 @@ func (s *Store) pruneRepositories(ctx context.Context, first *repository, keep s
 		}
 	}
 
-	SweepLeftovers(s.root().Path, now, func(name string) bool { return strings.HasPrefix(name, NewPrefix) })
+	bare.SweepLeftovers(s.root().Path, now, func(name string) bool { return strings.HasPrefix(name, bare.NewPrefix) })
 }
 
 // pruneRescues drops rescues of one repository. A limit of 0 is none.
 func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Time, l Limits) {
-	all, err := r.ListRefs("", WholeForm)
+	all, err := r.ListRefs("", bare.WholeForm)
 	if err != nil {
 		return
 	}
 
 	// The newest come first: older ones go with the first that is too much.
-	slices.SortFunc(all, func(a, b Ref) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(all, func(a, b bare.Ref) int { return strings.Compare(b.ID, a.ID) })
 
 	held := map[string]bool{}
 	count, total, full := 0, int64(0), false
 	for _, f := range all {
-		at, _ := TimeOf(f.ID)
+		at, _ := manifest.TimeOf(f.ID)
 		size := r.RescueBytes(f)
 
 		full = full || l.Count > 0 && count >= l.Count || l.Total > 0 && total+size > l.Total
@@ -80,15 +82,15 @@ func (r *repository) pruneRescues(ctx context.Context, keep string, now stick.Ti
 	}
 
 	// A crash leaves packs without a ref, and files that never got their name.
-	SweepLeftovers(r.PathTo(PacksName), now, func(name string) bool {
-		id, ours := strings.CutPrefix(name, PackPrefix)
-		_, isID := TimeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
-		return strings.HasPrefix(name, TempPrefix) || ours && isID && !held[id[:IDLen]]
+	bare.SweepLeftovers(r.PathTo(bare.PacksName), now, func(name string) bool {
+		id, ours := strings.CutPrefix(name, bare.PackPrefix)
+		_, isID := manifest.TimeOf(strings.TrimSuffix(strings.TrimSuffix(id, ".pack"), ".idx"))
+		return strings.HasPrefix(name, bare.TempPrefix) || ours && isID && !held[id[:manifest.IDLen]]
 	})
 
-	isLock := func(name string) bool { return strings.HasSuffix(name, LockSuffix) }
-	folders, _ := ListNames(r.PathTo(RefsName))
+	isLock := func(name string) bool { return strings.HasSuffix(name, bare.LockSuffix) }
+	folders, _ := bare.ListNames(r.PathTo(bare.RefsName))
 	for _, folder := range folders {
-		SweepLeftovers(r.PathTo(RefsName+"/"+folder), now, isLock)
+		bare.SweepLeftovers(r.PathTo(bare.RefsName+"/"+folder), now, isLock)
 	}
 }

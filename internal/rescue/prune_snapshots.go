@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/stick"
 )
 
@@ -79,23 +81,23 @@ func (r *repository) pruneSnapshots(ctx context.Context, now stick.Time, l Limit
 // prunePlan says which snapshots of a repository are dropped.
 type prunePlan struct {
 	repo   *repository
-	known  map[Ref]bool
-	drop   []Ref
+	known  map[bare.Ref]bool
+	drop   []bare.Ref
 	needed map[string]bool // the ids whose packs are needed
 }
 
 // planPrune decides what is dropped. It fails if it can't read what a snapshot needs, unless that is damaged:
 // then nothing brings it back.
 func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*prunePlan, error) {
-	all, err := r.ListRefs("", LeanForm)
+	all, err := r.ListRefs("", bare.LeanForm)
 	if err != nil {
 		return nil, err
 	}
 
 	// The newest come first.
-	slices.SortFunc(all, func(a, b Ref) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(all, func(a, b bare.Ref) int { return strings.Compare(b.ID, a.ID) })
 
-	p := &prunePlan{repo: r, known: map[Ref]bool{}, needed: map[string]bool{}}
+	p := &prunePlan{repo: r, known: map[bare.Ref]bool{}, needed: map[string]bool{}}
 	thinned := newThinning(now, l)
 	total, full := int64(0), false
 
@@ -120,7 +122,7 @@ func (r *repository) planPrune(ctx context.Context, now stick.Time, l Limits) (*
 
 		more := int64(0)
 		for _, id := range packs {
-			more += r.RescueBytes(Ref{Form: LeanForm, ID: id})
+			more += r.RescueBytes(bare.Ref{Form: bare.LeanForm, ID: id})
 		}
 
 		full = full || l.SnapshotsTotal > 0 && total+more > l.SnapshotsTotal
@@ -147,8 +149,8 @@ type thinning struct {
 
 func newThinning(now stick.Time, l Limits) thinning { return thinning{now, l, map[string]bool{}} }
 
-func (t thinning) keepsSnapshot(f Ref) bool {
-	at, _ := TimeOf(f.ID)
+func (t thinning) keepsSnapshot(f bare.Ref) bool {
+	at, _ := manifest.TimeOf(f.ID)
 	age := t.now.Sub(at)
 	if age <= t.limits.SnapshotsAll {
 		return true
@@ -168,20 +170,20 @@ func (t thinning) keepsSnapshot(f Ref) bool {
 // needed, too.
 func (p *prunePlan) dropRefs(ctx context.Context) bool {
 	r := p.repo
-	lock, ok := TryLock(r.PathTo(makingLock), LockExclusive)
+	lock, ok := bare.TryLock(r.PathTo(makingLock), bare.LockExclusive)
 	if !ok {
 		return false
 	}
 	defer lock.Unlock()
 
-	now, err := r.ListRefs("", LeanForm)
+	now, err := r.ListRefs("", bare.LeanForm)
 	if err != nil {
 		return false
 	}
 	r.FinishReplacing()
 
 	// What was made or marked meanwhile keeps what it needs.
-	staying := slices.DeleteFunc(now, func(f Ref) bool { return p.known[f] })
+	staying := slices.DeleteFunc(now, func(f bare.Ref) bool { return p.known[f] })
 	drop := p.drop
 	p.drop = nil
 	for _, f := range drop {
@@ -230,7 +232,7 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 
 	// A crash leaves packs that no ref names.
 	held := map[string]bool{}
-	refs, err := r.ListRefs("", LeanForm)
+	refs, err := r.ListRefs("", bare.LeanForm)
 	if err != nil {
 		return
 	}
@@ -238,17 +240,17 @@ func (p *prunePlan) dropPacks(ctx context.Context, now stick.Time) {
 		held[f.ID] = true
 	}
 
-	SweepLeftovers(r.PathTo(PacksName), now, func(name string) bool {
-		id, ours := strings.CutPrefix(name, LeanForm.Prefix)
+	bare.SweepLeftovers(r.PathTo(bare.PacksName), now, func(name string) bool {
+		id, ours := strings.CutPrefix(name, bare.LeanForm.Prefix)
 		id, _, _ = strings.Cut(id, ".")
-		_, isID := TimeOf(id)
+		_, isID := manifest.TimeOf(id)
 		return ours && isID && !held[id] && !p.needed[id]
 	})
 
-	isLock := func(name string) bool { return strings.HasSuffix(name, LockSuffix) }
-	checkouts, _ := ListNames(r.PathTo(LeanForm.Refs))
+	isLock := func(name string) bool { return strings.HasSuffix(name, bare.LockSuffix) }
+	checkouts, _ := bare.ListNames(r.PathTo(bare.LeanForm.Refs))
 	for _, c := range checkouts {
-		SweepLeftovers(r.PathTo(LeanForm.Refs+"/"+c), now, isLock)
+		bare.SweepLeftovers(r.PathTo(bare.LeanForm.Refs+"/"+c), now, isLock)
 	}
 }
 
@@ -261,17 +263,17 @@ func (s *Store) Mark(id string) error {
 		return err
 	}
 
-	path := r.PackBase(f.Form, f.ID) + KeepSuffix
+	path := r.PackBase(f.Form, f.ID) + bare.KeepSuffix
 	file, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
 	if err != nil {
-		return ErrUnwritable(path, err)
+		return bare.ErrUnwritable(path, err)
 	}
 	file.Close()
 
 	// The rescue may have been dropped at the same moment.
 	if !r.IsHeld(f) {
 		os.Remove(path)
-		return ErrNoRescue(id)
+		return bare.ErrNoRescue(id)
 	}
 	return nil
 }
@@ -283,9 +285,9 @@ func (s *Store) Unmark(id string) error {
 		return err
 	}
 
-	path := r.PackBase(f.Form, f.ID) + KeepSuffix
+	path := r.PackBase(f.Form, f.ID) + bare.KeepSuffix
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return ErrUnwritable(path, err)
+		return bare.ErrUnwritable(path, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/bare"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
@@ -71,7 +72,7 @@ func TestPruneSnapshots_ByTime(t *testing.T) {
 }
 
 func (s *scratch) packs() []string {
-	all, err := ListNames(s.store.repositoryOf(s.tree.Common).PathTo(PacksName))
+	all, err := bare.ListNames(s.store.repositoryOf(s.tree.Common).PathTo(bare.PacksName))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestPruneSnapshots_BySize(t *testing.T) {
 	}
 	s.store.Limits.SnapshotsTotal = 0
 	for id := range packs {
-		s.store.Limits.SnapshotsTotal += r.RescueBytes(Ref{Form: LeanForm, ID: id})
+		s.store.Limits.SnapshotsTotal += r.RescueBytes(bare.Ref{Form: bare.LeanForm, ID: id})
 	}
 	s.store.Prune(context.Background(), s.now)
 	s.have(ids[0], ids[4], ids[5])
@@ -130,7 +131,7 @@ func TestPruneSnapshots_Locked(t *testing.T) {
 	s := newScratch(t)
 	first := s.keptAt(s.now, "one")
 	r := s.store.repositoryOf(s.tree.Common)
-	maker, ok := TryLock(r.PathTo(makingLock), LockShared)
+	maker, ok := bare.TryLock(r.PathTo(makingLock), bare.LockShared)
 	if !ok {
 		t.Fatal("no lock")
 	}
@@ -139,7 +140,7 @@ func TestPruneSnapshots_Locked(t *testing.T) {
 	s.have(first)
 	maker.Unlock()
 
-	pruner, ok := TryLock(r.PathTo(makingLock), LockExclusive)
+	pruner, ok := bare.TryLock(r.PathTo(makingLock), bare.LockExclusive)
 	if !ok {
 		t.Fatal("no lock")
 	}
@@ -170,8 +171,8 @@ func TestPruneSnapshots_Dies(t *testing.T) {
 			if n := s.whole(); n < 1 || n > 5 {
 				t.Errorf("%d snapshots", n)
 			}
-			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
-			s.store.Prune(context.Background(), o.Prune.Add(2*CrashAge))
+			s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*bare.CrashAge))
+			s.store.Prune(context.Background(), o.Prune.Add(2*bare.CrashAge))
 			s.have(last)
 			if got := s.blob(last, "a.txt"); got != "kept by all\n" {
 				t.Errorf("a.txt is %q", got)
@@ -206,7 +207,7 @@ func TestSnapshot_Dies(t *testing.T) {
 					t.Errorf("a.txt is %q", got)
 				}
 				s.whole()
-				s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*CrashAge))
+				s.store.Prune(context.Background(), stick.At(time.Now()).Add(2*bare.CrashAge))
 				if left := s.leftovers(); len(left) > 0 {
 					t.Errorf("a crash has left %q", left)
 				}

@@ -7,6 +7,10 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 )
 
 // stagedCandidates returns the versions in the index that HEAD doesn't have: after a reset, nothing would
@@ -43,10 +47,10 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 	}
 
 	var out bytes.Buffer
-	_, err := t.git.WithEnv(NoReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
+	_, err := t.git.WithEnv(pack.NoReplace).Run(t.reading, &ask, &out, "cat-file", "--batch-check")
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, c := range all {
-			t.leaveOut(string(c.entry.Path), WhyTime, 0)
+			t.leaveOut(string(c.entry.Path), manifest.WhyTime, 0)
 		}
 		return nil, nil
 	}
@@ -56,14 +60,14 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 
 	lines := strings.Split(out.String(), "\n")
 	if len(lines) < len(all) {
-		return nil, ErrObject
+		return nil, pack.ErrObject
 	}
 
 	found := all[:0]
 	for i, c := range all {
-		o, err := ParseObjectHead(lines[i])
+		o, err := pack.ParseObjectHead(lines[i])
 		if err != nil || o.Kind != "blob" {
-			t.leaveOut(string(c.entry.Path), WhyUnreadable, 0)
+			t.leaveOut(string(c.entry.Path), manifest.WhyUnreadable, 0)
 			continue
 		}
 
@@ -76,8 +80,8 @@ func (t *rescueTaker) stagedCandidates() ([]candidate, error) {
 
 // readCandidates reads what was chosen into the pack.
 func (t *rescueTaker) readCandidates(wanted []candidate) error {
-	var versions []*Version
-	paths := map[*Version]string{}
+	var versions []*manifest.Version
+	paths := map[*manifest.Version]string{}
 	for _, c := range wanted {
 		if c.version != nil {
 			versions = append(versions, c.version)
@@ -93,10 +97,10 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 		names[i] = v.OID
 	}
 
-	found, err := ReadObjects(t.reading, t.git, names)
+	found, err := pack.ReadObjects(t.reading, t.git, names)
 	if errors.Is(err, context.DeadlineExceeded) {
 		for _, v := range versions {
-			t.leaveOut(paths[v], WhyTime, 0)
+			t.leaveOut(paths[v], manifest.WhyTime, 0)
 		}
 		return nil
 	}
@@ -106,11 +110,11 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 
 	for i, v := range versions {
 		if found[i].Kind != "blob" {
-			t.leaveOut(paths[v], WhyUnreadable, 0)
+			t.leaveOut(paths[v], manifest.WhyUnreadable, 0)
 			continue
 		}
 
-		v.Blob = t.pack.AddObject(KindBlob, found[i].Data)
+		v.Blob = t.pack.AddObject(pack.KindBlob, found[i].Data)
 		t.taken.Bytes += int64(len(found[i].Data))
 	}
 
@@ -119,13 +123,13 @@ func (t *rescueTaker) readCandidates(wanted []candidate) error {
 
 // readFile reads a file of the tree. If that isn't done when the time for reading is over, the tree is left
 // to the goroutine that still reads, and no other file is read.
-func (t *rescueTaker) readFile(path string) (c Content, err error) {
+func (t *rescueTaker) readFile(path string) (c workfile.Content, err error) {
 	if err := t.reading.Err(); err != nil {
-		return Content{}, err
+		return workfile.Content{}, err
 	}
 
 	tree, ended := t.tree, make(chan struct{})
-	c, err = inTime(t.reading, 0, func() (Content, error) {
+	c, err = inTime(t.reading, 0, func() (workfile.Content, error) {
 		defer close(ended)
 		t.store.kill("reading")
 		return tree.ReadContent(t.reading, path, t.store.Limits.Bytes)
@@ -162,17 +166,17 @@ func (t *rescueTaker) readWork(wanted candidate) {
 	switch {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		t.leaveOutWork(e, WhyTime)
+		t.leaveOutWork(e, manifest.WhyTime)
 		return
-	case errors.Is(err, ErrTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrLarge):
+	case errors.Is(err, workfile.ErrTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, workfile.ErrLarge):
 		// It was there, and small enough, when it was measured.
-		t.leaveOutWork(e, WhyTorn)
+		t.leaveOutWork(e, manifest.WhyTorn)
 		return
-	case errors.Is(err, ErrSpecial):
-		t.leaveOutWork(e, WhySpecial)
+	case errors.Is(err, workfile.ErrSpecial):
+		t.leaveOutWork(e, manifest.WhySpecial)
 		return
 	default:
-		t.leaveOutWork(e, WhyUnreadable)
+		t.leaveOutWork(e, manifest.WhyUnreadable)
 		return
 	}
 
@@ -183,13 +187,13 @@ func (t *rescueTaker) readWork(wanted candidate) {
 		return
 	}
 
-	e.Work = &WorkFile{Mode: c.Mode, Perm: c.Perm, Size: int64(len(c.Data)), Blob: t.pack.AddObject(KindBlob, c.Data)}
+	e.Work = &manifest.WorkFile{Mode: c.Mode, Perm: c.Perm, Size: int64(len(c.Data)), Blob: t.pack.AddObject(pack.KindBlob, c.Data)}
 	t.taken.Bytes += int64(len(c.Data))
-	t.snapshot.noteStamp(string(e.Path), StampOf(c.Info), at)
+	t.snapshot.noteStamp(string(e.Path), workfile.StampOf(c.Info), at)
 }
 
 // isAsStaged reports whether a file has the bytes and the mode that the index has for it.
-func isAsStaged(e Entry, c Content) bool {
+func isAsStaged(e manifest.Entry, c workfile.Content) bool {
 	staged := e.Index[0]
-	return staged.Mode == c.Mode && staged.OID == ObjectName(NewHash(staged.OID), "blob", c.Data)
+	return staged.Mode == c.Mode && staged.OID == pack.ObjectName(pack.NewHash(staged.OID), "blob", c.Data)
 }

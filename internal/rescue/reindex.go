@@ -7,12 +7,17 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 )
 
 // restoreIndex restores the index entries of paths. An entry that isn't the one of HEAD, and whose bytes the
 // rescue hasn't either, stays: somebody has staged something since. A path whose file stays as somebody has
 // changed it keeps its entry, too.
-func (w *restorer) restoreIndex(ctx context.Context, entries []Entry) {
+func (w *restorer) restoreIndex(ctx context.Context, entries []manifest.Entry) {
 	kept := map[string]bool{}
 	for _, b := range w.result.Beside {
 		kept[b.Path] = true
@@ -21,7 +26,7 @@ func (w *restorer) restoreIndex(ctx context.Context, entries []Entry) {
 		kept[p.Path] = true
 	}
 
-	var wrong []Entry
+	var wrong []manifest.Entry
 	for _, e := range entries {
 		switch {
 		case kept[string(e.Path)] || e.Unsure || w.now.matchesIndex(e):
@@ -46,7 +51,7 @@ func (w *restorer) restoreIndex(ctx context.Context, entries []Entry) {
 
 	// Only what the index has now counts as restored.
 	lines, err := w.now.readIndex(ctx)
-	now := &currentTree{index: map[string][]indexLine{}, entries: map[string]*Entry{}}
+	now := &currentTree{index: map[string][]indexLine{}, entries: map[string]*manifest.Entry{}}
 	for _, l := range lines {
 		now.index[l.path] = append(now.index[l.path], l)
 	}
@@ -54,7 +59,7 @@ func (w *restorer) restoreIndex(ctx context.Context, entries []Entry) {
 	for _, e := range wrong {
 		// What ls-files prints doesn't tell that. That git has added it so is enough.
 		if e.Intent {
-			now.entries[string(e.Path)] = &Entry{Intent: true}
+			now.entries[string(e.Path)] = &manifest.Entry{Intent: true}
 		}
 		if err != nil || !now.matchesIndex(e) {
 			w.addFailed(e, "its index entry isn't what it was")
@@ -66,13 +71,13 @@ func (w *restorer) restoreIndex(ctx context.Context, entries []Entry) {
 
 // dropBlocked drops the entries that would replace others in the index: a file in the place of a directory,
 // or the other way round.
-func (w *restorer) dropBlocked(entries []Entry) []Entry {
+func (w *restorer) dropBlocked(entries []manifest.Entry) []manifest.Entry {
 	replaced := map[string]bool{}
 	for _, e := range entries {
 		replaced[string(e.Path)] = true
 	}
 
-	return slices.DeleteFunc(entries, func(e Entry) bool {
+	return slices.DeleteFunc(entries, func(e manifest.Entry) bool {
 		path := string(e.Path)
 		for other := range w.now.index {
 			isInTheWay := strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/")
@@ -86,7 +91,7 @@ func (w *restorer) dropBlocked(entries []Entry) []Entry {
 }
 
 // matchesIndex reports whether the index has for a path what it had when the rescue was taken.
-func (n *currentTree) matchesIndex(e Entry) bool {
+func (n *currentTree) matchesIndex(e manifest.Entry) bool {
 	now := n.index[string(e.Path)]
 	known := n.entries[string(e.Path)]
 
@@ -106,7 +111,7 @@ func (n *currentTree) matchesIndex(e Entry) bool {
 }
 
 // isIndexReplaceable reports whether nothing is lost when the index entries of a path are replaced.
-func (w *restorer) isIndexReplaceable(e Entry) bool {
+func (w *restorer) isIndexReplaceable(e manifest.Entry) bool {
 	path := string(e.Path)
 	if now := w.now.entries[path]; now != nil && now.Intent {
 		return true
@@ -117,20 +122,20 @@ func (w *restorer) isIndexReplaceable(e Entry) bool {
 		switch {
 		case committed && l.OID == head.OID:
 			return false
-		case slices.ContainsFunc(e.Index, func(v Version) bool {
+		case slices.ContainsFunc(e.Index, func(v manifest.Version) bool {
 			return v.OID == l.OID && (v.Blob != "" || v.IsSubmodule())
 		}):
 			return false
 		}
 
-		return e.Work == nil || l.OID != ObjectName(NewHash(l.OID), "blob", w.data[e.Work.Blob])
+		return e.Work == nil || l.OID != pack.ObjectName(pack.NewHash(l.OID), "blob", w.data[e.Work.Blob])
 	})
 }
 
 // storeVersions has the user's repository keep the bytes of staged versions again, as far as it has lost
 // them. It returns the entries of which it has all.
-func (w *restorer) storeVersions(ctx context.Context, entries []Entry) []Entry {
-	return slices.DeleteFunc(entries, func(e Entry) bool {
+func (w *restorer) storeVersions(ctx context.Context, entries []manifest.Entry) []manifest.Entry {
+	return slices.DeleteFunc(entries, func(e manifest.Entry) bool {
 		for _, v := range e.Index {
 			if v.IsSubmodule() || e.Intent {
 				continue
@@ -145,12 +150,12 @@ func (w *restorer) storeVersions(ctx context.Context, entries []Entry) []Entry {
 	})
 }
 
-func (w *restorer) storeVersion(ctx context.Context, v Version) error {
+func (w *restorer) storeVersion(ctx context.Context, v manifest.Version) error {
 	if v.Blob == "" {
 		var out bytes.Buffer
 		name := strings.NewReader(v.OID + "\n")
-		_, err := w.now.git.WithEnv(NoReplace).Run(ctx, name, &out, "cat-file", "--batch-check")
-		if o, herr := ParseObjectHead(strings.TrimSpace(out.String())); err == nil && (herr != nil || o.Kind != "blob") {
+		_, err := w.now.git.WithEnv(pack.NoReplace).Run(ctx, name, &out, "cat-file", "--batch-check")
+		if o, herr := pack.ParseObjectHead(strings.TrimSpace(out.String())); err == nil && (herr != nil || o.Kind != "blob") {
 			return fmt.Errorf("the staged bytes weren't rescued, and the repository has lost them")
 		}
 		return err
@@ -166,7 +171,7 @@ func (w *restorer) storeVersion(ctx context.Context, v Version) error {
 }
 
 // writeIndex writes index entries. First all are removed, because a directory may be in the place of a file.
-func (w *restorer) writeIndex(ctx context.Context, entries []Entry) error {
+func (w *restorer) writeIndex(ctx context.Context, entries []manifest.Entry) error {
 	var removed, added strings.Builder
 	var intended, assumed, skipped []string
 	for _, e := range entries {
@@ -220,14 +225,14 @@ func (w *restorer) writeIndex(ctx context.Context, entries []Entry) error {
 
 // addIntended adds entries without content, as git add -N does. Git takes their mode from the working tree,
 // where the file may have changed or be gone. So it gets a tree with empty files of the right modes.
-func (w *restorer) addIntended(ctx context.Context, entries []Entry) error {
-	top, err := os.MkdirTemp(w.store.Root(), NewPrefix)
+func (w *restorer) addIntended(ctx context.Context, entries []manifest.Entry) error {
+	top, err := os.MkdirTemp(w.store.Root(), bare.NewPrefix)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(top)
 
-	tree, err := OpenFolders(top)
+	tree, err := workfile.Open(top)
 	if err != nil {
 		return err
 	}
@@ -239,11 +244,11 @@ func (w *restorer) addIntended(ctx context.Context, entries []Entry) error {
 			continue
 		}
 
-		c := Content{Mode: e.Index[0].Mode, Perm: 0o600}
+		c := workfile.Content{Mode: e.Index[0].Mode, Perm: 0o600}
 		switch c.Mode {
-		case ModeProgram:
+		case pack.ModeProgram:
 			c.Perm = 0o700
-		case ModeLink:
+		case pack.ModeLink:
 			c.Data = []byte("none")
 		}
 

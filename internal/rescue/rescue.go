@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -87,22 +89,22 @@ func (s *Store) Root() string { return s.root().Path }
 // rootName is the name of the directory of rescues in the data directory.
 const rootName = "rescue"
 
-func (s *Store) root() Root {
-	return Root{Path: filepath.Join(s.Dir, rootName), Git: s.Git, Kill: s.Kill}
+func (s *Store) root() bare.Root {
+	return bare.Root{Path: filepath.Join(s.Dir, rootName), Git: s.Git, Kill: s.Kill}
 }
 
 // repository is a bare repository of a store.
 type repository struct {
-	*Repository
+	*bare.Repository
 	store *Store
 }
 
-// repositoryOf is [rootFolder.RepositoryOf].
+// repositoryOf is [bare.Root.RepositoryOf].
 func (s *Store) repositoryOf(common string) *repository {
 	return &repository{s.root().RepositoryOf(common), s}
 }
 
-// prepareRepository is [rootFolder.PrepareRepository].
+// prepareRepository is [bare.Root.PrepareRepository].
 func (s *Store) prepareRepository(ctx context.Context, common string) (*repository, error) {
 	r, err := s.root().PrepareRepository(ctx, common)
 	if err != nil {
@@ -111,7 +113,7 @@ func (s *Store) prepareRepository(ctx context.Context, common string) (*reposito
 	return &repository{r, s}, nil
 }
 
-// listRepositories is [rootFolder.ListRepositories].
+// listRepositories is [bare.Root.ListRepositories].
 func (s *Store) listRepositories() ([]*repository, error) {
 	found, err := s.root().ListRepositories()
 	all := make([]*repository, len(found))
@@ -121,8 +123,8 @@ func (s *Store) listRepositories() ([]*repository, error) {
 	return all, err
 }
 
-// findRescue is [rootFolder.FindRescue].
-func (s *Store) findRescue(id string) (*repository, Ref, error) {
+// findRescue is [bare.Root.FindRescue].
+func (s *Store) findRescue(id string) (*repository, bare.Ref, error) {
 	r, f, err := s.root().FindRescue(id)
 	return &repository{r, s}, f, err
 }
@@ -155,22 +157,22 @@ type Request struct {
 	Ignored   bool
 	Nested    bool // what is uncommitted in submodules, and in repositories inside the tree
 
-	Facts Facts
+	Facts manifest.Facts
 	At    stick.Time // when it is taken; zero means the present time
 }
 
 // isSnapshot reports whether a snapshot is asked for. That is of the whole tree, whatever the request says.
-func (r Request) isSnapshot() bool { return r.Facts.Cause == CauseCall }
+func (r Request) isSnapshot() bool { return r.Facts.Cause == manifest.CauseCall }
 
 // Taken is the outcome of [Store.Take].
 type Taken struct {
-	ID      string    `json:"id"`       // empty if nothing was kept
-	Files   int       `json:"files"`    // of how many paths it holds something; a deletion counts
-	Bytes   int64     `json:"bytes"`    // the size of that, with what was staged
-	LeftOut []LeftOut `json:"left_out"` // with those of nested repositories
-	Same    bool      `json:"same"`     // the state is that of the last rescue, whose id this is
-	Nothing bool      `json:"nothing"`  // nothing is uncommitted
-	Nested  []Nested  `json:"nested"`   // the rescues of repositories inside the tree
+	ID      string             `json:"id"`       // empty if nothing was kept
+	Files   int                `json:"files"`    // of how many paths it holds something; a deletion counts
+	Bytes   int64              `json:"bytes"`    // the size of that, with what was staged
+	LeftOut []manifest.LeftOut `json:"left_out"` // with those of nested repositories
+	Same    bool               `json:"same"`     // the state is that of the last rescue, whose id this is
+	Nothing bool               `json:"nothing"`  // nothing is uncommitted
+	Nested  []manifest.Nested  `json:"nested"`   // the rescues of repositories inside the tree
 
 	Paths    []string   `json:"-"` // of a snapshot: what is uncommitted, but for ignored files
 	Embedded []Embedded `json:"-"` // of a snapshot: the repositories inside the tree whose commits lie there, too

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -22,13 +25,13 @@ type RestoreRequest struct {
 
 // Restored is the outcome of [Store.Restore].
 type Restored struct {
-	Restored []string     `json:"restored"` // files that were written, or removed because they had been deleted
-	Same     []string     `json:"same"`     // files that are as they were already
-	Index    []string     `json:"index"`    // paths whose index entries were restored
-	Beside   []Beside     `json:"beside"`   // files that have changed since and stay: the rescued ones lie beside them
-	Failed   []Unrestored `json:"failed"`   // paths that stay as they are
-	Exact    bool         `json:"exact"`    // all chosen paths are as they were, in the tree and in the index
-	LeftOut  []LeftOut    `json:"left_out"` // what the rescue lacks
+	Restored []string           `json:"restored"` // files that were written, or removed because they had been deleted
+	Same     []string           `json:"same"`     // files that are as they were already
+	Index    []string           `json:"index"`    // paths whose index entries were restored
+	Beside   []Beside           `json:"beside"`   // files that have changed since and stay: the rescued ones lie beside them
+	Failed   []Unrestored       `json:"failed"`   // paths that stay as they are
+	Exact    bool               `json:"exact"`    // all chosen paths are as they were, in the tree and in the index
+	LeftOut  []manifest.LeftOut `json:"left_out"` // what the rescue lacks
 }
 
 // Beside is a rescued file that lies beside its path.
@@ -73,11 +76,11 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 	if w.now, err = s.readCurrentTree(ctx, r.Tree, l.state.Head); err != nil {
 		return Restored{}, err
 	}
-	if w.data, err = l.readBlobs(ctx, BlobsOf(entries)); err != nil {
+	if w.data, err = l.readBlobs(ctx, manifest.BlobsOf(entries)); err != nil {
 		return Restored{}, err
 	}
 
-	if w.tree, err = OpenFolders(r.Tree.Top); err != nil {
+	if w.tree, err = workfile.Open(r.Tree.Top); err != nil {
 		return Restored{}, err
 	}
 	defer w.tree.Close()
@@ -95,7 +98,7 @@ func (s *Store) Restore(ctx context.Context, r RestoreRequest) (Restored, error)
 }
 
 // loadChosen loads a rescue and the entries for paths.
-func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loadedRescue, []Entry, error) {
+func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loadedRescue, []manifest.Entry, error) {
 	paths, err := cleanPaths(paths)
 	if err != nil {
 		return nil, nil, err
@@ -107,12 +110,12 @@ func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loa
 	}
 
 	for _, p := range paths {
-		if !slices.ContainsFunc(l.state.Entries, func(e Entry) bool { return isWithin(string(e.Path), []string{p}) }) {
+		if !slices.ContainsFunc(l.state.Entries, func(e manifest.Entry) bool { return isWithin(string(e.Path), []string{p}) }) {
 			return nil, nil, errNoPath(id, p)
 		}
 	}
 
-	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e Entry) bool {
+	entries := slices.DeleteFunc(slices.Clone(l.state.Entries), func(e manifest.Entry) bool {
 		return !isWithin(string(e.Path), paths)
 	})
 	return l, entries, nil
@@ -120,7 +123,7 @@ func (s *Store) loadChosen(ctx context.Context, id string, paths []string) (*loa
 
 // checkoutOf finds the checkout of which a rescue is. Where its repository is gone, only its directory
 // counts, which is made if it is gone too.
-func checkoutOf(m Manifest) (workspace.Checkout, error) {
+func checkoutOf(m manifest.Manifest) (workspace.Checkout, error) {
 	if err := os.MkdirAll(m.Top, 0o777); err != nil {
 		return workspace.Checkout{}, errNoCheckout(m, err)
 	}
@@ -136,7 +139,7 @@ func checkoutOf(m Manifest) (workspace.Checkout, error) {
 	return workspace.Checkout{Top: m.Top}, nil
 }
 
-func errNoCheckout(m Manifest, err error) error {
+func errNoCheckout(m manifest.Manifest, err error) error {
 	e := stick.Errorf(stick.CodeNotFound, "the checkout %s of rescue %s isn't there, or is behind a link", m.Top, m.ID).With("path", m.Top)
 	e.Err = err
 	return e
@@ -148,17 +151,17 @@ type restorer struct {
 	loaded *loadedRescue
 	now    *currentTree
 	data   map[string][]byte // of blobs
-	tree   *Folders
+	tree   *workfile.Folders
 	result Restored
 }
 
-func (w *restorer) addFailed(e Entry, format string, args ...any) {
+func (w *restorer) addFailed(e manifest.Entry, format string, args ...any) {
 	w.result.Failed = append(w.result.Failed, Unrestored{string(e.Path), stick.Wordsf(format, args...)})
 }
 
 // restoreFiles restores the files of the working tree. Deletions come first: a directory may have been in the
 // place of a file, or the other way round.
-func (w *restorer) restoreFiles(ctx context.Context, entries []Entry) {
+func (w *restorer) restoreFiles(ctx context.Context, entries []manifest.Entry) {
 	for _, e := range slices.Backward(entries) {
 		if e.Work == nil && !e.LeftOut && ctx.Err() == nil {
 			w.restoreDeletion(ctx, e)
@@ -176,7 +179,7 @@ func (w *restorer) restoreFiles(ctx context.Context, entries []Entry) {
 }
 
 // restoreDeletion removes the file of an entry that had been deleted, if it is the committed one.
-func (w *restorer) restoreDeletion(ctx context.Context, e Entry) {
+func (w *restorer) restoreDeletion(ctx context.Context, e manifest.Entry) {
 	path := string(e.Path)
 	if w.refuseOutside(e) || e.IsSubmodule() {
 		return
@@ -184,7 +187,7 @@ func (w *restorer) restoreDeletion(ctx context.Context, e Entry) {
 
 	c, err := w.tree.ReadContent(ctx, path, math.MaxInt64-1)
 	switch {
-	case isAbsent(err) || errors.Is(err, ErrSpecial):
+	case isAbsent(err) || errors.Is(err, workfile.ErrSpecial):
 		// Something else may have been in its place then, too: a directory, for one.
 		w.result.Same = append(w.result.Same, path)
 	case err != nil:
@@ -204,12 +207,12 @@ func (w *restorer) restoreDeletion(ctx context.Context, e Entry) {
 
 // isAbsent reports whether there is nothing at a path, by the error of reading it.
 func isAbsent(err error) bool {
-	blocked := (*BlockedError)(nil)
+	blocked := (*workfile.BlockedError)(nil)
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked)
 }
 
 // refuseOutside reports, and notes, whether the path of an entry leads out of the tree.
-func (w *restorer) refuseOutside(e Entry) bool {
+func (w *restorer) refuseOutside(e manifest.Entry) bool {
 	if isLocalPath(string(e.Path)) {
 		return false
 	}
@@ -218,17 +221,17 @@ func (w *restorer) refuseOutside(e Entry) bool {
 }
 
 // restoreFile restores the file of an entry.
-func (w *restorer) restoreFile(ctx context.Context, e Entry) {
+func (w *restorer) restoreFile(ctx context.Context, e manifest.Entry) {
 	path := string(e.Path)
 	if w.refuseOutside(e) {
 		return
 	}
 
-	want := Content{Mode: e.Work.Mode, Perm: e.Work.Perm, Data: w.data[e.Work.Blob]}
+	want := workfile.Content{Mode: e.Work.Mode, Perm: e.Work.Perm, Data: w.data[e.Work.Blob]}
 
 	now, err := w.tree.ReadContent(ctx, path, math.MaxInt64-1)
 	switch {
-	case err == nil && IsSameContent(now, want):
+	case err == nil && workfile.IsSameContent(now, want):
 		w.result.Same = append(w.result.Same, path)
 		return
 	case err == nil && !w.isReplaceable(e, now):
@@ -238,16 +241,16 @@ func (w *restorer) restoreFile(ctx context.Context, e Entry) {
 		err = w.tree.ReplaceFile(path, w.tempName(), want, now.Info)
 	case errors.Is(err, fs.ErrNotExist):
 		err = w.tree.CreateFile(path, w.tempName(), want)
-	case errors.Is(err, ErrSpecial) && w.tree.RemoveEmpty(path):
+	case errors.Is(err, workfile.ErrSpecial) && w.tree.RemoveEmpty(path):
 		err = w.tree.CreateFile(path, w.tempName(), want)
 	}
 
 	// Somebody has been faster, or something is in the way: the file goes beside that.
-	blocked := (*BlockedError)(nil)
+	blocked := (*workfile.BlockedError)(nil)
 	switch {
 	case err == nil:
 		w.result.Restored = append(w.result.Restored, path)
-	case errors.As(err, &blocked), errors.Is(err, ErrSpecial), errors.Is(err, ErrTorn), errors.Is(err, fs.ErrExist):
+	case errors.As(err, &blocked), errors.Is(err, workfile.ErrSpecial), errors.Is(err, workfile.ErrTorn), errors.Is(err, fs.ErrExist):
 		w.putBeside(ctx, e, want)
 	default:
 		w.addFailed(e, "%v", err)
@@ -259,7 +262,7 @@ func (w *restorer) restoreFile(ctx context.Context, e Entry) {
 func (w *restorer) tempName() string { return ".tt-rescue-" + w.loaded.manifest.ID }
 
 // putBeside puts the file of an entry beside its path.
-func (w *restorer) putBeside(ctx context.Context, e Entry, want Content) {
+func (w *restorer) putBeside(ctx context.Context, e manifest.Entry, want workfile.Content) {
 	at, err := w.tree.PutBeside(ctx, string(e.Path), ".rescued-"+w.loaded.manifest.ID, w.tempName(), want)
 	if err != nil {
 		w.addFailed(e, "it has changed, and the rescued file can't be put beside it: %v", err)
@@ -271,7 +274,7 @@ func (w *restorer) putBeside(ctx context.Context, e Entry, want Content) {
 // isReplaceable reports whether nothing is lost when the file of an entry, as it is now, is replaced: it is
 // the committed one, which was committed when the rescue was taken, too, or one of those that the rescue has
 // from the index.
-func (w *restorer) isReplaceable(e Entry, now Content) bool {
+func (w *restorer) isReplaceable(e manifest.Entry, now workfile.Content) bool {
 	path := string(e.Path)
 	head, committed := w.now.committed[path]
 	if !w.now.exact && !e.HasHead(head, committed) {
@@ -287,7 +290,7 @@ func (w *restorer) isReplaceable(e Entry, now Content) bool {
 		known = append(known, head)
 	}
 
-	return slices.ContainsFunc(known, func(v Version) bool {
-		return !v.IsSubmodule() && v.OID == ObjectName(NewHash(v.OID), "blob", now.Data)
+	return slices.ContainsFunc(known, func(v manifest.Version) bool {
+		return !v.IsSubmodule() && v.OID == pack.ObjectName(pack.NewHash(v.OID), "blob", now.Data)
 	})
 }

@@ -15,6 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -251,24 +254,24 @@ func TestATopLevelBehindALink(t *testing.T) {
 }
 
 // forge writes a rescue with any entries, as somebody may who can write to the data directory.
-func (s *scratch) forge(entries ...Entry) string {
+func (s *scratch) forge(entries ...manifest.Entry) string {
 	s.t.Helper()
 	repo, err := s.store.prepareRepository(context.Background(), s.tree.Common)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	w := repo.BeginWriting(WholeForm)
-	blob := w.Pack.AddObject(KindBlob, []byte("forged\n"))
+	w := repo.BeginWriting(bare.WholeForm)
+	blob := w.Pack.AddObject(pack.KindBlob, []byte("forged\n"))
 	for i := range entries {
-		entries[i].Work = &WorkFile{Mode: ModeFile, Perm: 0o644, Blob: blob}
+		entries[i].Work = &manifest.WorkFile{Mode: pack.ModeFile, Perm: 0o644, Blob: blob}
 	}
-	root := &TreeBuilder{}
-	text, err := EncodeState(State{Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Entries: entries})
+	root := &pack.TreeBuilder{}
+	text, err := manifest.EncodeState(manifest.State{Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Entries: entries})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	root.PutFile(EntriesName, ModeFile, w.Pack.AddObject(KindBlob, text))
-	id, err := w.CompleteRescue(context.Background(), CheckoutName(s.tree), root.AddTo(w.Pack), Manifest{At: s.now, Top: s.top})
+	root.PutFile(bare.EntriesName, pack.ModeFile, w.Pack.AddObject(pack.KindBlob, text))
+	id, err := w.Complete(context.Background(), bare.CheckoutName(s.tree), root.AddTo(w.Pack), manifest.Manifest{At: s.now, Top: s.top})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -277,9 +280,9 @@ func (s *scratch) forge(entries ...Entry) string {
 
 func TestPathsThatLeadOutOfTheTree(t *testing.T) {
 	s := newScratch(t)
-	var entries []Entry
+	var entries []manifest.Entry
 	for _, path := range []string{"../out", "/tmp/out", "dir/../../out", ".git/hooks/post-checkout", "dir/.GIT/config", "", ".", "a//b", "nul\x00"} {
-		entries = append(entries, Entry{Path: BytesText(path)})
+		entries = append(entries, manifest.Entry{Path: manifest.BytesText(path)})
 	}
 	id := s.forge(entries...)
 	before := snapshot(t, filepath.Dir(s.top), "data")
@@ -292,13 +295,13 @@ func TestPathsThatLeadOutOfTheTree(t *testing.T) {
 
 // A store that is a link, or has one in it, isn't written to.
 func TestAStoreBehindALink(t *testing.T) {
-	for _, name := range []string{"", "repository", "objects", PacksName, RefsName, "checkout"} {
+	for _, name := range []string{"", "repository", "objects", bare.PacksName, bare.RefsName, "checkout"} {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
 			s := newScratch(t)
 			s.write("a.txt", "changed\n")
 			s.take()
 			r := s.store.repositoryOf(s.tree.Common)
-			at := map[string]string{"": s.store.Root(), "repository": r.Path, "checkout": r.PathTo(RefsName + "/" + CheckoutName(s.tree))}[name]
+			at := map[string]string{"": s.store.Root(), "repository": r.Path, "checkout": r.PathTo(bare.RefsName + "/" + bare.CheckoutName(s.tree))}[name]
 			if at == "" {
 				at = r.PathTo(name)
 			}
@@ -346,7 +349,7 @@ func TestADamagedRescue(t *testing.T) {
 	first := s.take()
 	s.write("a.txt", "second\n")
 	second := s.take()
-	pack := s.store.repositoryOf(s.tree.Common).PackBase(WholeForm, first.ID) + ".pack"
+	pack := s.store.repositoryOf(s.tree.Common).PackBase(bare.WholeForm, first.ID) + ".pack"
 	b, err := os.ReadFile(pack)
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +391,7 @@ func TestRescuesThatAreTooOldTooManyOrTooLarge(t *testing.T) {
 	s.store.Limits.Count = 3
 	take()
 	have("one too many", ids[1:]...)
-	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repositoryOf(s.tree.Common).RescueBytes(Ref{Form: WholeForm, ID: ids[1]})+100
+	s.store.Limits.Count, s.store.Limits.Total = 10, 2*s.store.repositoryOf(s.tree.Common).RescueBytes(bare.Ref{Form: bare.WholeForm, ID: ids[1]})+100
 	take()
 	have("too large", ids[3:]...)
 	s.store.Limits.Total = 1
@@ -565,7 +568,7 @@ func TestGitReadsTheStore(t *testing.T) {
 		}
 		return string(out)
 	}
-	ref := RefsName + "/" + CheckoutName(s.tree) + "/" + taken.ID
+	ref := bare.RefsName + "/" + bare.CheckoutName(s.tree) + "/" + taken.ID
 	if got, want := git("ls-tree", "-r", "--name-only", ref), "entries\nindex/a.txt\nwork/a.d/x\nwork/a.txt\nwork/a/x\nwork/a0\n"; got != want {
 		t.Errorf("the tree has %q, want %q", got, want)
 	}
@@ -584,7 +587,7 @@ func TestNamesOfObjects(t *testing.T) {
 		strings.Repeat("0", 40): "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
 		strings.Repeat("0", 64): "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 	} {
-		if got := ObjectName(NewHash(sum), "blob", nil); got != want {
+		if got := pack.ObjectName(pack.NewHash(sum), "blob", nil); got != want {
 			t.Errorf("the empty blob is %s, want %s", got, want)
 		}
 		if _, err := hex.DecodeString(want); err != nil {

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
 )
 
@@ -34,17 +38,17 @@ var errStale = errors.New("an earlier snapshot is damaged")
 // earlier ones.
 type snapshotTaker struct {
 	repo    *repository
-	writing *RescueWriter
+	writing *bare.Writer
 	began   time.Time // before git was asked
 
 	// checkout is held from looking at files until the cache is written, so that snapshots of a checkout come
 	// one after the other. Without it, the cache isn't written. packs is held from choosing what is leaned on
 	// until the ref stands, so that none of that is removed.
-	checkout, packs *FileLock
+	checkout, packs *bare.FileLock
 
-	base         *cache            // nil if the snapshot leans on nothing
-	was          map[string]*Entry // those of base, by path
-	staged       map[string]string // the blobs of versions that were staged, by their names in the user's repository
+	base         *cache                     // nil if the snapshot leans on nothing
+	was          map[string]*manifest.Entry // those of base, by path
+	staged       map[string]string          // the blobs of versions that were staged, by their names in the user's repository
 	stamps       map[string]seenStamp
 	hasNewStamps bool // a file was read of which another stamp was known
 	isPartial    bool // of some files only: no later snapshot leans on it
@@ -95,30 +99,30 @@ func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := plainfile.MkdirAll(repo.PathTo(StateName)); err != nil {
-		return ErrUnwritable(repo.PathTo(StateName), err)
+	if err := plainfile.MkdirAll(repo.PathTo(bare.StateName)); err != nil {
+		return bare.ErrUnwritable(repo.PathTo(bare.StateName), err)
 	}
 
-	if err := CheckFolder(repo.PathTo(StateName)); err != nil {
+	if err := bare.CheckFolder(repo.PathTo(bare.StateName)); err != nil {
 		return err
 	}
 
-	s.repo, s.writing, s.stamps = repo, repo.BeginWriting(LeanForm), map[string]seenStamp{}
+	s.repo, s.writing, s.stamps = repo, repo.BeginWriting(bare.LeanForm), map[string]seenStamp{}
 	t.pack = s.writing.Pack
 
 	// Without a lock there is a snapshot all the same: it leans on nothing.
 	var ok bool
-	if s.checkout, ok = WaitLock(t.reading, repo.cachePath(CheckoutName(t.r.Tree))+LockSuffix, LockExclusive); !ok {
+	if s.checkout, ok = bare.WaitLock(t.reading, repo.cachePath(bare.CheckoutName(t.r.Tree))+bare.LockSuffix, bare.LockExclusive); !ok {
 		return nil
 	}
 
 	short, cancel := context.WithTimeout(t.reading, lockPatience)
 	defer cancel()
-	if s.packs, ok = WaitLock(short, repo.PathTo(makingLock), LockShared); !ok {
+	if s.packs, ok = bare.WaitLock(short, repo.PathTo(makingLock), bare.LockShared); !ok {
 		return nil
 	}
 
-	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, CheckoutName(t.r.Tree)) {
+	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, bare.CheckoutName(t.r.Tree)) {
 		s.leanOn(base)
 		t.pack.Held = base.objects
 	}
@@ -127,12 +131,12 @@ func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 
 // hasAll reports whether the last snapshot, and all packs that it needs, are there.
 func (r *repository) hasAll(c *cache, checkout string) bool {
-	if !r.IsHeld(Ref{LeanForm, checkout, c.id}) {
+	if !r.IsHeld(bare.Ref{Form: bare.LeanForm, Checkout: checkout, ID: c.id}) {
 		return false
 	}
 
-	for _, id := range PacksOf(c.objects) {
-		if _, err := os.Lstat(r.PackBase(LeanForm, id) + IndexSuffix); err != nil {
+	for _, id := range pack.PacksOf(c.objects) {
+		if _, err := os.Lstat(r.PackBase(bare.LeanForm, id) + pack.IndexSuffix); err != nil {
 			return false
 		}
 	}
@@ -140,7 +144,7 @@ func (r *repository) hasAll(c *cache, checkout string) bool {
 }
 
 func (s *snapshotTaker) leanOn(base *cache) {
-	s.base, s.was, s.staged = base, make(map[string]*Entry, len(base.state.Entries)), map[string]string{}
+	s.base, s.was, s.staged = base, make(map[string]*manifest.Entry, len(base.state.Entries)), map[string]string{}
 
 	for i := range base.state.Entries {
 		e := &base.state.Entries[i]
@@ -163,7 +167,7 @@ func (s *snapshotTaker) abandonAndUnlock() {
 
 // untouchedWork returns the file of an entry as it was kept last, if its stamp is still the same. Else it is
 // nil.
-func (s *snapshotTaker) untouchedWork(e *Entry, now Stamp) *WorkFile {
+func (s *snapshotTaker) untouchedWork(e *manifest.Entry, now workfile.Stamp) *manifest.WorkFile {
 	// Git doesn't compare files with these flags: only their bytes tell.
 	if s == nil || s.base == nil || e.Assume || e.Skip {
 		return nil
@@ -190,14 +194,14 @@ func (s *snapshotTaker) stagedBefore(oid string) (blob string, size int64, ok bo
 
 // noteStamp notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the
 // file wasn't read again.
-func (s *snapshotTaker) noteStamp(path string, now Stamp, at time.Time) {
+func (s *snapshotTaker) noteStamp(path string, now workfile.Stamp, at time.Time) {
 	switch {
 	case s == nil:
 	case at.IsZero():
 		s.stamps[path] = s.base.stamps[path]
 	default:
 		s.stamps[path] = seenStampOf(now, at)
-		s.hasNewStamps = s.hasNewStamps || s.stamps[path].Stamp != Stamp{}
+		s.hasNewStamps = s.hasNewStamps || s.stamps[path].Stamp != workfile.Stamp{}
 	}
 }
 
@@ -212,7 +216,7 @@ func (t *rescueTaker) ignoredLimit() int64 {
 // carryOverEntries returns entries for files of the last snapshot that git doesn't name: those in ignored
 // directories, of which it names only the directory. Where only a file was looked at after git was asked, its
 // entry stays as it is.
-func (t *rescueTaker) carryOverEntries() (again []*Entry) {
+func (t *rescueTaker) carryOverEntries() (again []*manifest.Entry) {
 	s := t.snapshot
 	if s == nil || s.base == nil {
 		return nil
@@ -274,7 +278,7 @@ func (s *snapshotTaker) timeAfterLast(at stick.Time) stick.Time {
 		return at
 	}
 
-	last, _ := TimeOf(s.base.id)
+	last, _ := manifest.TimeOf(s.base.id)
 	return max(at, last+1)
 }
 
@@ -288,7 +292,7 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	st := t.collectState()
 	t.taken.NoIndex = !hasIndex(t.r.Tree)
 	t.taken.Files, t.taken.Paths = st.CountFiles(), st.UncommittedPaths(!t.taken.NoIndex)
-	t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
+	t.taken.LeftOut = manifest.CollapseLeftOut(t.taken.LeftOut)
 	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 
 	tree, err := t.addSnapshot(st)
@@ -321,13 +325,13 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 
 	m := t.newManifest(st)
 	m.Needs, m.At = needs, s.timeAfterLast(m.At)
-	if c.id, err = s.writing.CompleteRescue(ctx, CheckoutName(t.r.Tree), tree, m); err != nil {
+	if c.id, err = s.writing.Complete(ctx, bare.CheckoutName(t.r.Tree), tree, m); err != nil {
 		return Taken{}, err
 	}
 
 	// Who has no lock, or saw some files alone, doesn't know the checkout.
 	if s.checkout != nil && !s.isPartial {
-		c.objects = OwnedBy(c.id, t.pack.Used)
+		c.objects = pack.OwnedBy(c.id, t.pack.Used)
 		s.repo.writeCache(t.r.Tree, c)
 	}
 
@@ -338,7 +342,7 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 // dropStale forgets what is known of the checkout, if that is to blame for an error.
 func (t *rescueTaker) dropStale(err error) error {
 	if errors.Is(err, errStale) {
-		os.Remove(t.snapshot.repo.cachePath(CheckoutName(t.r.Tree)))
+		os.Remove(t.snapshot.repo.cachePath(bare.CheckoutName(t.r.Tree)))
 	}
 	return err
 }

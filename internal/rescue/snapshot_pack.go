@@ -3,18 +3,22 @@ package rescue
 import (
 	"errors"
 	"slices"
+
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 )
 
 // addSnapshot adds the state of a snapshot to the pack and returns the name of its tree. Bytes that weren't
 // read lie in earlier packs.
-func (t *rescueTaker) addSnapshot(st State) (tree string, err error) {
-	for _, b := range BlobsOf(st.Entries) {
+func (t *rescueTaker) addSnapshot(st manifest.State) (tree string, err error) {
+	for _, b := range manifest.BlobsOf(st.Entries) {
 		if _, ok := t.pack.Used[b]; !ok && !t.pack.ReuseObject(b) && t.pack.Err == nil {
 			return "", errStale
 		}
 	}
 
-	return AddLean(t.pack, st)
+	return bare.AddLean(t.pack, st)
 }
 
 // chooseNeeds returns the packs that the snapshot needs beside its own, after it has written again what lies
@@ -22,16 +26,16 @@ func (t *rescueTaker) addSnapshot(st State) (tree string, err error) {
 func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
 	weight := map[string]int64{}
 	for _, o := range t.pack.Used {
-		if o.Pack != OwnPack && o.Size <= maxRewritten {
+		if o.Pack != pack.OwnPack && o.Size <= maxRewritten {
 			weight[o.Pack] += o.Size
 		}
 	}
 
 	// Packs that are too old are left. Of too many, those go of which the snapshot needs least.
-	needs = PacksOf(t.pack.Used)
+	needs = pack.PacksOf(t.pack.Used)
 	replaced := map[string]bool{}
 	for _, id := range needs {
-		if at, _ := TimeOf(id); t.r.At.Sub(at) > maxNeedAge {
+		if at, _ := manifest.TimeOf(id); t.r.At.Sub(at) > maxNeedAge {
 			replaced[id] = true
 		}
 	}
@@ -51,12 +55,12 @@ func (t *rescueTaker) chooseNeeds() (needs []string, err error) {
 		return nil, err
 	}
 
-	return PacksOf(t.pack.Used), nil
+	return pack.PacksOf(t.pack.Used), nil
 }
 
 // writeAgain writes what lies in packs again, but for large objects.
 func (t *rescueTaker) writeAgain(packs map[string]bool) error {
-	from := t.snapshot.repo.NewSource(Ref{Form: LeanForm})
+	from := t.snapshot.repo.NewSource(bare.Ref{Form: bare.LeanForm})
 	defer from.Close()
 
 	for name, o := range t.pack.Used {
@@ -64,7 +68,7 @@ func (t *rescueTaker) writeAgain(packs map[string]bool) error {
 			continue
 		}
 
-		p, err := from.OpenPackOf(LeanForm, o.Pack)
+		p, err := from.OpenPackOf(bare.LeanForm, o.Pack)
 		if err != nil {
 			return errors.Join(errStale, err)
 		}
@@ -74,7 +78,7 @@ func (t *rescueTaker) writeAgain(packs map[string]bool) error {
 			return errors.Join(errStale, err)
 		}
 
-		t.pack.WriteObject(name, KindOf(found.Kind), found.Data)
+		t.pack.WriteObject(name, pack.KindOf(found.Kind), found.Data)
 	}
 	return nil
 }

@@ -10,24 +10,26 @@ import (
 	"sync"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/workspace"
 )
 
 // survey is what git says of a working tree.
 type survey struct {
 	head, branch string
-	entries      map[string]*Entry
+	entries      map[string]*manifest.Entry
 	untracked    []string // files; directories that are repositories, with / at the end
 	ignored      []string // files and directories; the latter with / at the end
 	index        []indexLine
-	leftOut      []LeftOut
+	leftOut      []manifest.LeftOut
 }
 
 // indexLine is an entry of the index.
 type indexLine struct {
 	path         string
 	assume, skip bool
-	Version
+	manifest.Version
 }
 
 // statusArgs ask for everything that is uncommitted. Renames appear as two paths; what is uncommitted inside
@@ -45,7 +47,7 @@ const (
 // asked for alone.
 func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
 	paths := limitPaths(r.Paths)
-	v := &survey{entries: map[string]*Entry{}}
+	v := &survey{entries: map[string]*manifest.Entry{}}
 
 	var lines bytes.Buffer
 
@@ -69,7 +71,7 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*sur
 	if isLate && (r.Untracked || r.Ignored) {
 		said, warnings, err = runStatus(ctx, g, []string{"-uno"}, paths)
 		if err == nil {
-			v.leaveOut("./", WhyTime)
+			v.leaveOut("./", manifest.WhyTime)
 		}
 	}
 
@@ -83,7 +85,7 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*sur
 	}
 
 	v.noteUnreadable(warnings)
-	ofHead := func(paths []string) (map[string]Version, error) { return listCommitted(ctx, g, v.head, paths) }
+	ofHead := func(paths []string) (map[string]manifest.Version, error) { return listCommitted(ctx, g, v.head, paths) }
 	if err := v.markIntended(ofHead); err != nil {
 		return nil, err
 	}
@@ -93,7 +95,7 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*sur
 	}
 	if listed != nil {
 		// Without the index, files that git is told to take for unchanged can't be found.
-		v.leaveOut("./", WhyTime)
+		v.leaveOut("./", manifest.WhyTime)
 		return v, nil
 	}
 
@@ -136,8 +138,8 @@ func runStatus(ctx context.Context, g git.Isolated, flags, paths []string) (said
 	return out.Bytes(), warnings, err
 }
 
-func (v *survey) leaveOut(path string, why Why) {
-	v.leftOut = append(v.leftOut, LeftOut{Path: path, Why: why})
+func (v *survey) leaveOut(path string, why manifest.Why) {
+	v.leftOut = append(v.leftOut, manifest.LeftOut{Path: path, Why: why})
 }
 
 // noteUnreadable names the directories that git couldn't open, by its warnings.
@@ -150,7 +152,7 @@ func (v *survey) noteUnreadable(warnings string) {
 			return
 		}
 
-		v.leaveOut(strings.TrimSuffix(path, "/")+"/", WhyUnreadable)
+		v.leaveOut(strings.TrimSuffix(path, "/")+"/", manifest.WhyUnreadable)
 		warnings = after
 	}
 }
@@ -158,10 +160,10 @@ func (v *survey) noteUnreadable(warnings string) {
 // errStatus says that git's output isn't what it should be.
 var errStatus = errors.New("read git status: a record that can't be read")
 
-func (v *survey) entryAt(path string) *Entry {
+func (v *survey) entryAt(path string) *manifest.Entry {
 	e := v.entries[path]
 	if e == nil {
-		e = &Entry{Path: BytesText(path)}
+		e = &manifest.Entry{Path: manifest.BytesText(path)}
 		v.entries[path] = e
 	}
 	return e
@@ -212,16 +214,16 @@ func (v *survey) parseChanged(r string) bool {
 
 	e := v.entryAt(f[8])
 	if f[3] != noMode {
-		e.Head = &Version{Mode: f[3], OID: f[6]}
+		e.Head = &manifest.Version{Mode: f[3], OID: f[6]}
 	}
 
 	switch {
 	case f[1][1] == 'A':
 		// Of what is only intended, status knows neither mode nor name.
 		e.Intent = true
-		e.Index = []Version{{Mode: f[5], OID: f[7]}}
+		e.Index = []manifest.Version{{Mode: f[5], OID: f[7]}}
 	case f[4] != noMode:
-		e.Index = []Version{{Mode: f[4], OID: f[7]}}
+		e.Index = []manifest.Version{{Mode: f[4], OID: f[7]}}
 	}
 	return true
 }
@@ -229,11 +231,11 @@ func (v *survey) parseChanged(r string) bool {
 // markIntended marks the entries that were added without content and whose file is gone: of these, status
 // says that HEAD has them, with nothing in them. committed asks what HEAD has of some paths; it is called
 // only if there are such entries.
-func (v *survey) markIntended(committed func(paths []string) (map[string]Version, error)) error {
+func (v *survey) markIntended(committed func(paths []string) (map[string]manifest.Version, error)) error {
 	var empty []string
 	for path, e := range v.entries {
 		isSame := e.Head != nil && len(e.Index) == 1 && *e.Head == e.Index[0]
-		if isSame && e.Head.OID == ObjectName(NewHash(e.Head.OID), "blob", nil) {
+		if isSame && e.Head.OID == pack.ObjectName(pack.NewHash(e.Head.OID), "blob", nil) {
 			empty = append(empty, path)
 		}
 	}
@@ -261,7 +263,7 @@ func (v *survey) parseUnmerged(r string) bool {
 	e := v.entryAt(f[10])
 	for stage := 1; stage <= 3; stage++ {
 		if mode := f[2+stage]; mode != noMode {
-			e.Index = append(e.Index, Version{Mode: mode, OID: f[6+stage], Stage: stage})
+			e.Index = append(e.Index, manifest.Version{Mode: mode, OID: f[6+stage], Stage: stage})
 		}
 	}
 
@@ -282,7 +284,7 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 		if e == nil && (l.assume || l.skip) && !l.IsSubmodule() && isWithin(l.path, paths) {
 			head := l.Version
 			e = v.entryAt(l.path)
-			e.Head, e.Index = &head, []Version{l.Version}
+			e.Head, e.Index = &head, []manifest.Version{l.Version}
 		}
 
 		if e == nil || l.Stage > 0 {
@@ -291,7 +293,7 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 
 		e.Assume, e.Skip = l.assume, l.skip
 		if e.Intent {
-			e.Index = []Version{l.Version}
+			e.Index = []manifest.Version{l.Version}
 		}
 	}
 	return nil
@@ -318,7 +320,7 @@ func indexLines(said []byte) (lines []indexLine, ok bool) {
 
 		lines = append(lines, indexLine{
 			path: path, assume: tag[0] >= 'a' && tag[0] <= 'z', skip: tag[0]|0x20 == 's',
-			Version: Version{Mode: mode, OID: oid, Stage: int(stage[0] - '0')},
+			Version: manifest.Version{Mode: mode, OID: oid, Stage: int(stage[0] - '0')},
 		})
 	}
 	return lines, true

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
 )
 
@@ -49,7 +53,7 @@ func (s *Store) takeInTime(
 
 	// If a disk doesn't answer, nobody knows what the tree holds.
 	if errors.Is(err, context.DeadlineExceeded) {
-		return Taken{LeftOut: []LeftOut{{Path: "./", Why: WhyTime}}, Nested: []Nested{}}, nil
+		return Taken{LeftOut: []manifest.LeftOut{{Path: "./", Why: manifest.WhyTime}}, Nested: []manifest.Nested{}}, nil
 	}
 	return t, err
 }
@@ -103,8 +107,8 @@ type rescueTaker struct {
 
 	git   git.Isolated
 	seen  *survey
-	tree  *Folders // nil once a file of it couldn't be read in time
-	pack  *Writer
+	tree  *workfile.Folders // nil once a file of it couldn't be read in time
+	pack  *pack.Writer
 	taken Taken
 	never func(path string) bool // see isNever
 
@@ -132,7 +136,7 @@ func (t *rescueTaker) runRescue(ctx context.Context) (taken Taken, err error) {
 
 	t.seen.dropSubmodules()
 	if len(t.seen.entries) == 0 {
-		t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
+		t.taken.LeftOut = manifest.CollapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return t.taken, nil
 	}
@@ -150,11 +154,11 @@ func (t *rescueTaker) surveyCheckout(ctx context.Context, named []string) (ignor
 	if t.seen, err = t.store.surveyTree(ctx, t.git, t.r); err != nil {
 		return nil, err
 	}
-	if t.tree, err = OpenFolders(t.r.Tree.Top); err != nil {
+	if t.tree, err = workfile.Open(t.r.Tree.Top); err != nil {
 		return nil, err
 	}
 
-	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []Nested{}}
+	t.taken = Taken{LeftOut: t.seen.leftOut, Nested: []manifest.Nested{}}
 	ignored = t.listIgnored(named)
 
 	if t.r.Nested {
@@ -170,24 +174,24 @@ func (t *rescueTaker) closeTree() {
 }
 
 // leaveOut notes that the rescue lacks something.
-func (t *rescueTaker) leaveOut(path string, why Why, files int) {
-	t.taken.LeftOut = append(t.taken.LeftOut, LeftOut{Path: path, Why: why, Files: files})
+func (t *rescueTaker) leaveOut(path string, why manifest.Why, files int) {
+	t.taken.LeftOut = append(t.taken.LeftOut, manifest.LeftOut{Path: path, Why: why, Files: files})
 }
 
 // leaveOutWork notes that the rescue lacks the file of an entry.
-func (t *rescueTaker) leaveOutWork(e *Entry, why Why) {
+func (t *rescueTaker) leaveOutWork(e *manifest.Entry, why manifest.Why) {
 	e.LeftOut = true
 	t.leaveOut(string(e.Path), why, 0)
 }
 
 // candidate is something that may be kept: the file of an entry, or a version of it in the index.
 type candidate struct {
-	entry   *Entry
-	version *Version // nil for the file in the working tree
-	class   int      // tracked ones are kept first
+	entry   *manifest.Entry
+	version *manifest.Version // nil for the file in the working tree
+	class   int               // tracked ones are kept first
 	size    int64
-	same    *WorkFile // the file as it was when it was kept last, if it is untouched since
-	stamp   Stamp     // of the file in the working tree
+	same    *manifest.WorkFile // the file as it was when it was kept last, if it is untouched since
+	stamp   workfile.Stamp     // of the file in the working tree
 }
 
 const (
@@ -204,7 +208,7 @@ func (t *rescueTaker) listCandidates(ignored []string) ([]candidate, error) {
 		return nil, err
 	}
 
-	add := func(e *Entry, class int) {
+	add := func(e *manifest.Entry, class int) {
 		if c, ok := t.measureFile(e, class); ok {
 			all = append(all, c)
 		}
@@ -258,7 +262,7 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 		isIgnored := c.class == classIgnored
 		switch {
 		case isIgnored && c.size > ignoredLeft:
-			t.leaveOutWork(c.entry, WhyLimit)
+			t.leaveOutWork(c.entry, manifest.WhyLimit)
 		case c.same != nil, c.size <= *t.left:
 			// What an earlier pack has costs no bytes.
 			if c.same == nil {
@@ -269,9 +273,9 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 			}
 			chosen = append(chosen, c)
 		case c.version != nil:
-			t.leaveOut(string(c.entry.Path), WhyLimit, 0)
+			t.leaveOut(string(c.entry.Path), manifest.WhyLimit, 0)
 		default:
-			t.leaveOutWork(c.entry, WhyLimit)
+			t.leaveOutWork(c.entry, manifest.WhyLimit)
 		}
 	}
 
@@ -283,28 +287,28 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 
 // measureFile looks at the file of an entry without reading it. ok is false if there is nothing to read: it
 // doesn't exist, is a directory, or can't be kept.
-func (t *rescueTaker) measureFile(e *Entry, class int) (c candidate, ok bool) {
+func (t *rescueTaker) measureFile(e *manifest.Entry, class int) (c candidate, ok bool) {
 	if t.reading.Err() != nil {
-		t.leaveOutWork(e, WhyTime)
+		t.leaveOutWork(e, manifest.WhyTime)
 		return c, false
 	}
 
 	info, err := t.tree.Lstat(string(e.Path))
-	blocked := (*BlockedError)(nil)
+	blocked := (*workfile.BlockedError)(nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.As(err, &blocked):
 		return c, false
 	case err != nil:
-		t.leaveOutWork(e, WhyUnreadable)
+		t.leaveOutWork(e, manifest.WhyUnreadable)
 	case info.IsDir():
 	case t.isNever(string(e.Path)):
-		t.leaveOutWork(e, WhyNever)
+		t.leaveOutWork(e, manifest.WhyNever)
 	case info.Mode()&fs.ModeSymlink == 0 && !info.Mode().IsRegular():
-		t.leaveOutWork(e, WhySpecial)
+		t.leaveOutWork(e, manifest.WhySpecial)
 	case class == classIgnored && info.Size() > t.store.Limits.IgnoredBytes:
-		t.leaveOutWork(e, WhyIgnored)
+		t.leaveOutWork(e, manifest.WhyIgnored)
 	default:
-		c = candidate{entry: e, class: class, size: info.Size(), stamp: StampOf(info)}
+		c = candidate{entry: e, class: class, size: info.Size(), stamp: workfile.StampOf(info)}
 		c.same = t.snapshot.untouchedWork(e, c.stamp)
 		return c, true
 	}
@@ -331,7 +335,7 @@ func (t *rescueTaker) keepWhole(ctx context.Context, wanted []candidate) error {
 	// Also where nothing new is kept: what a killed process has left may be large.
 	defer func() { t.pruneOthers(ctx, repo) }()
 
-	w := repo.BeginWriting(WholeForm)
+	w := repo.BeginWriting(bare.WholeForm)
 
 	// This removes nothing once the rescue is complete.
 	defer w.Abandon()
@@ -343,25 +347,25 @@ func (t *rescueTaker) keepWhole(ctx context.Context, wanted []candidate) error {
 
 	st := t.collectState()
 	if len(st.Entries) == 0 {
-		t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
+		t.taken.LeftOut = manifest.CollapseLeftOut(t.taken.LeftOut)
 		t.taken.Nothing = len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 		return nil
 	}
 
 	t.taken.Files = st.CountFiles()
-	tree, err := AddWhole(t.pack, st)
+	tree, err := bare.AddWhole(t.pack, st)
 	if err != nil {
 		return err
 	}
-	t.taken.LeftOut = CollapseLeftOut(t.taken.LeftOut)
+	t.taken.LeftOut = manifest.CollapseLeftOut(t.taken.LeftOut)
 
-	checkout := CheckoutName(t.r.Tree)
+	checkout := bare.CheckoutName(t.r.Tree)
 	if id, ok := repo.LastWithTree(ctx, checkout, tree); ok {
 		t.taken.ID, t.taken.Same = id, true
 		return nil
 	}
 
-	t.taken.ID, err = w.CompleteRescue(ctx, checkout, tree, t.newManifest(st))
+	t.taken.ID, err = w.Complete(ctx, checkout, tree, t.newManifest(st))
 	return err
 }
 
@@ -373,8 +377,8 @@ func (t *rescueTaker) pruneOthers(ctx context.Context, repo *repository) {
 	t.store.pruneRepositories(after, repo, t.taken.ID, t.r.At)
 }
 
-func (t *rescueTaker) newManifest(st State) Manifest {
-	return Manifest{
+func (t *rescueTaker) newManifest(st manifest.State) manifest.Manifest {
+	return manifest.Manifest{
 		At: t.r.At, Top: t.r.Tree.Top, Common: t.r.Tree.Common, Head: st.Head, Branch: t.seen.branch,
 		Operation: readOperation(t.r.Tree.Git),
 		Facts:     t.r.Facts, Files: t.taken.Files, Bytes: t.taken.Bytes, LeftOut: t.taken.LeftOut, Nested: t.taken.Nested,
@@ -382,8 +386,8 @@ func (t *rescueTaker) newManifest(st State) Manifest {
 }
 
 // collectState returns the entries that have something to restore.
-func (t *rescueTaker) collectState() State {
-	st := State{Head: t.seen.head, Entries: []Entry{}}
+func (t *rescueTaker) collectState() manifest.State {
+	st := manifest.State{Head: t.seen.head, Entries: []manifest.Entry{}}
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil
 
@@ -397,6 +401,6 @@ func (t *rescueTaker) collectState() State {
 		st.Entries = append(st.Entries, *e)
 	}
 
-	slices.SortFunc(st.Entries, func(a, b Entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
+	slices.SortFunc(st.Entries, func(a, b manifest.Entry) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return st
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/testenv"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -108,7 +110,7 @@ func (s *scratch) request() Request {
 	s.now++
 	return Request{
 		Tree: s.tree, Untracked: true, Ignored: true, Nested: true, At: s.now,
-		Facts: Facts{Room: s.top, Agent: "claude:1", TurnID: 3, Cause: "command", Command: "git reset --hard"},
+		Facts: manifest.Facts{Room: s.top, Agent: "claude:1", TurnID: 3, Cause: "command", Command: "git reset --hard"},
 	}
 }
 
@@ -164,9 +166,9 @@ func TestARescueSaysWhatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Rescue{
-		Manifest: Manifest{
+		Manifest: manifest.Manifest{
 			ID: taken.ID, At: at, Top: s.top, Common: s.tree.Common, Head: strings.TrimSpace(s.git("rev-parse", "HEAD")), Branch: "main",
-			Facts: s.request().Facts, Files: 3, Bytes: taken.Bytes, LeftOut: []LeftOut{}, // each path once, however it is changed
+			Facts: s.request().Facts, Files: 3, Bytes: taken.Bytes, LeftOut: []manifest.LeftOut{}, // each path once, however it is changed
 		},
 		Entries: []File{
 			{Path: "a.txt", States: []string{"staged", "modified"}, Size: 12},
@@ -354,23 +356,23 @@ func TestWhatIsTooLargeIsNamed(t *testing.T) {
 		s.write("build/"+name, "b")
 	}
 	taken := s.take()
-	want := []LeftOut{{Path: "build/", Why: WhyMany}, {Path: "large.o", Why: WhyIgnored}, {Path: "new", Why: WhyLimit}}
+	want := []manifest.LeftOut{{Path: "build/", Why: manifest.WhyMany}, {Path: "large.o", Why: manifest.WhyIgnored}, {Path: "new", Why: manifest.WhyLimit}}
 	if d := cmp.Diff(want, taken.LeftOut); d != "" || taken.Files != 3 || taken.Bytes != 62 {
 		t.Errorf("%+v: %s", taken, d)
 	}
 }
 
 func TestManyThingsThatWereLeftOut(t *testing.T) {
-	var all []LeftOut
-	for i := range MaxLeftOut {
-		all = append(all, LeftOut{Path: fmt.Sprintf("dir/%d", i), Why: WhyLimit})
+	var all []manifest.LeftOut
+	for i := range manifest.MaxLeftOut {
+		all = append(all, manifest.LeftOut{Path: fmt.Sprintf("dir/%d", i), Why: manifest.WhyLimit})
 	}
-	if got := CollapseLeftOut(all); len(got) != MaxLeftOut {
-		t.Errorf("%d of %d are named", len(got), MaxLeftOut)
+	if got := manifest.CollapseLeftOut(all); len(got) != manifest.MaxLeftOut {
+		t.Errorf("%d of %d are named", len(got), manifest.MaxLeftOut)
 	}
-	got := CollapseLeftOut(append(all, LeftOut{Path: "top", Why: WhyLimit}, LeftOut{Path: "dir/x/", Why: WhyMany, Files: 5}))
-	want := []LeftOut{{"./", WhyLimit, 1}, {"dir/", WhyMany, 5}, {"dir/", WhyLimit, MaxLeftOut}}
-	slices.SortFunc(want, func(a, b LeftOut) int {
+	got := manifest.CollapseLeftOut(append(all, manifest.LeftOut{Path: "top", Why: manifest.WhyLimit}, manifest.LeftOut{Path: "dir/x/", Why: manifest.WhyMany, Files: 5}))
+	want := []manifest.LeftOut{{Path: "./", Why: manifest.WhyLimit, Files: 1}, {Path: "dir/", Why: manifest.WhyMany, Files: 5}, {Path: "dir/", Why: manifest.WhyLimit, Files: manifest.MaxLeftOut}}
+	slices.SortFunc(want, func(a, b manifest.LeftOut) int {
 		return strings.Compare(a.Path+"\x00"+string(a.Why), b.Path+"\x00"+string(b.Why))
 	})
 	if d := cmp.Diff(want, got); d != "" {
@@ -391,7 +393,7 @@ func (m meddler) Err() error {
 
 func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 	s := newScratch(t)
-	tree, err := OpenFolders(s.top)
+	tree, err := workfile.Open(s.top)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +403,7 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 		times++
 		s.write("a.txt", strings.Repeat("x", times))
 	}}
-	if _, err := tree.ReadContent(always, "a.txt", 1000); !errors.Is(err, ErrTorn) {
+	if _, err := tree.ReadContent(always, "a.txt", 1000); !errors.Is(err, workfile.ErrTorn) {
 		t.Errorf("read a file that changes: %v", err)
 	}
 	times = 0
@@ -413,9 +415,9 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 	if c, err := tree.ReadContent(once, "a.txt", 1000); err != nil || string(c.Data) != "longer than before" {
 		t.Errorf("read a file that changed once: %q, %v", c.Data, err)
 	}
-	taking := &rescueTaker{store: s.store, reading: always, tree: tree, seen: &survey{entries: map[string]*Entry{}}}
+	taking := &rescueTaker{store: s.store, reading: always, tree: tree, seen: &survey{entries: map[string]*manifest.Entry{}}}
 	taking.readWork(candidate{entry: taking.seen.entryAt("a.txt")})
-	if d := cmp.Diff([]LeftOut{{Path: "a.txt", Why: WhyTorn}}, taking.taken.LeftOut); d != "" {
+	if d := cmp.Diff([]manifest.LeftOut{{Path: "a.txt", Why: manifest.WhyTorn}}, taking.taken.LeftOut); d != "" {
 		t.Error(d)
 	}
 }
@@ -425,7 +427,7 @@ func TestTimeThatIsOver(t *testing.T) {
 	s.write("a.txt", "changed\n")
 	s.store.Limits.Time = time.Nanosecond
 	got := s.take()
-	if d := cmp.Diff([]LeftOut{{Path: "./", Why: WhyTime}}, got.LeftOut); d != "" || got.ID != "" || got.Nothing {
+	if d := cmp.Diff([]manifest.LeftOut{{Path: "./", Why: manifest.WhyTime}}, got.LeftOut); d != "" || got.ID != "" || got.Nothing {
 		t.Errorf("%+v: %s", got, d)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -468,7 +470,7 @@ func TestASlowDisk(t *testing.T) {
 		t.Fatalf("%d files, %d left out, %v", taken.Files, len(taken.LeftOut), err)
 	}
 	for i, l := range taken.LeftOut {
-		if want := (LeftOut{Path: fmt.Sprintf("f%02d", inTime+i), Why: WhyTime}); l != want {
+		if want := (manifest.LeftOut{Path: fmt.Sprintf("f%02d", inTime+i), Why: manifest.WhyTime}); l != want {
 			t.Errorf("left out: %+v, want %+v", l, want)
 		}
 	}
@@ -504,7 +506,7 @@ func TestAFileThatADiskDoesNotHandOut(t *testing.T) {
 	s.hang("reading", 2, end)
 	left := s.store.Limits.Bytes
 	taken, err := (&rescueTaker{store: s.store, r: s.request(), reading: reading, left: &left}).runRescue(context.Background())
-	if d := cmp.Diff([]LeftOut{{Path: "dir/b.txt", Why: WhyTime}, {Path: "later", Why: WhyTime}}, taken.LeftOut); err != nil || d != "" || taken.Files != 1 {
+	if d := cmp.Diff([]manifest.LeftOut{{Path: "dir/b.txt", Why: manifest.WhyTime}, {Path: "later", Why: manifest.WhyTime}}, taken.LeftOut); err != nil || d != "" || taken.Files != 1 {
 		t.Errorf("%+v, %v: %s", taken, err, d)
 	}
 }
@@ -516,7 +518,7 @@ func TestADiskThatTakesNothing(t *testing.T) {
 		s.write("a.txt", "changed\n")
 		s.store.Limits.Time, s.store.Limits.Prune = 2*time.Second, 0 // also on a busy machine it comes to the point before
 		s.hang(point, 1, func() {})
-		if got := s.take(); got.ID != "" || cmp.Diff([]LeftOut{{Path: "./", Why: WhyTime}}, got.LeftOut) != "" {
+		if got := s.take(); got.ID != "" || cmp.Diff([]manifest.LeftOut{{Path: "./", Why: manifest.WhyTime}}, got.LeftOut) != "" {
 			t.Errorf("at %q: %+v", point, got)
 		}
 	}
@@ -546,7 +548,7 @@ func TestWhenGitIsSlowTrackedFilesAreTaken(t *testing.T) {
 	s.store.Git = s.fake(`case "$*" in *-uall*) exec sleep 600;; esac`) // it is killed long before
 	s.store.Limits.Status = 50 * time.Millisecond
 	got := s.take()
-	if d := cmp.Diff([]LeftOut{{Path: "./", Why: WhyTime}}, got.LeftOut); d != "" || got.Files != 1 {
+	if d := cmp.Diff([]manifest.LeftOut{{Path: "./", Why: manifest.WhyTime}}, got.LeftOut); d != "" || got.Files != 1 {
 		t.Errorf("%+v: %s", got, d)
 	}
 }
@@ -560,7 +562,7 @@ func TestWhatGitCannotReadIsNamed(t *testing.T) {
 	s.store.Git = s.fake(`case "$*" in *-uall*) echo "warning: could not open directory 'it's/': Permission denied
 warning: could not open directory 'b/': Permission denied" >&2;; esac`)
 	got := s.take()
-	if d := cmp.Diff([]LeftOut{{Path: "b/", Why: WhyUnreadable}, {Path: "it's/", Why: WhyUnreadable}}, got.LeftOut); d != "" || got.Files != 1 {
+	if d := cmp.Diff([]manifest.LeftOut{{Path: "b/", Why: manifest.WhyUnreadable}, {Path: "it's/", Why: manifest.WhyUnreadable}}, got.LeftOut); d != "" || got.Files != 1 {
 		t.Errorf("%+v: %s", got, d)
 	}
 }
@@ -606,14 +608,14 @@ func TestIDsSortByTime(t *testing.T) {
 	const sum = "0123456789abcdef"
 	last := ""
 	for _, at := range []stick.Time{0, 1, 31, 32, 1 << 40, 1<<40 + 1, 1 << 44} {
-		id := NewID(at, sum)
-		if got, ok := TimeOf(id); !ok || got != at || id <= last || len(id) != 14 {
+		id := manifest.NewID(at, sum)
+		if got, ok := manifest.TimeOf(id); !ok || got != at || id <= last || len(id) != 14 {
 			t.Errorf("%q: %v, %v, after %q", id, got, ok, last)
 		}
 		last = id
 	}
 	for _, id := range []string{"", "0123", "00000000i-0123", "000000000+0123", "000000000-012G", "000000000-01234"} {
-		if _, ok := TimeOf(id); ok {
+		if _, ok := manifest.TimeOf(id); ok {
 			t.Errorf("%q is an id", id)
 		}
 	}
@@ -621,24 +623,24 @@ func TestIDsSortByTime(t *testing.T) {
 
 func TestTextsOfAnyBytes(t *testing.T) {
 	for _, want := range []string{"", "a/b", "ünï", "new\nline", "\xff\xfe", "base64:x", "base64:"} {
-		b, err := json.Marshal(BytesText(want))
+		b, err := json.Marshal(manifest.BytesText(want))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got BytesText
+		var got manifest.BytesText
 		if err := json.Unmarshal(b, &got); err != nil || string(got) != want {
 			t.Errorf("%q became %s and %q: %v", want, b, got, err)
 		}
 	}
-	m := Manifest{
-		ID: "x", Top: "\xfftop", Common: "\xfe", Branch: "\xfd", Facts: Facts{Command: "rm \xff", Agent: "a"},
-		LeftOut: []LeftOut{{"\xff", WhyTime, 2}}, Nested: []Nested{{"\xff", "id"}},
+	m := manifest.Manifest{
+		ID: "x", Top: "\xfftop", Common: "\xfe", Branch: "\xfd", Facts: manifest.Facts{Command: "rm \xff", Agent: "a"},
+		LeftOut: []manifest.LeftOut{{Path: "\xff", Why: manifest.WhyTime, Files: 2}}, Nested: []manifest.Nested{{Path: "\xff", ID: "id"}},
 	}
 	b, err := m.EncodeJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodeManifest(b)
+	got, err := manifest.Decode(b)
 	if d := cmp.Diff(m, got); err != nil || d != "" {
 		t.Errorf("%v %s", err, d)
 	}

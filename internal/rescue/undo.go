@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -48,15 +51,15 @@ type innerUndo struct {
 
 // Undo takes back what has changed between two snapshots of a checkout, path by path. Close ends it.
 type Undo struct {
-	Before, After Manifest   // of the snapshots
-	Files         []UndoFile // sorted by path
+	Before, After manifest.Manifest // of the snapshots
+	Files         []UndoFile        // sorted by path
 
 	store   *Store
 	request UndoRequest
 	before  *loadedRescue
-	held    map[string]Entry   // what the first snapshot has, by path
-	then    map[string]Content // files that the first snapshot has as in its commit
-	tree    *Folders
+	held    map[string]manifest.Entry   // what the first snapshot has, by path
+	then    map[string]workfile.Content // files that the first snapshot has as in its commit
+	tree    *workfile.Folders
 	commits *commitFiles
 	inner   []*innerUndo // in repositories inside
 }
@@ -81,7 +84,7 @@ func (s *Store) Undo(ctx context.Context, r UndoRequest) (*Undo, error) {
 
 	changes = slices.DeleteFunc(changes, func(c PathChange) bool { return !isWithin(c.Path, paths) })
 
-	u := &Undo{store: s, request: r, held: map[string]Entry{}}
+	u := &Undo{store: s, request: r, held: map[string]manifest.Entry{}}
 	if u.before, err = s.loadRescue(ctx, r.Before); err != nil {
 		return nil, err
 	}
@@ -115,7 +118,7 @@ func (u *Undo) Close() {
 // change left them.
 func (u *Undo) openInnerUndos(ctx context.Context) error {
 	for _, n := range u.After.Nested {
-		i := slices.IndexFunc(u.Before.Nested, func(was Nested) bool { return was.Path == n.Path })
+		i := slices.IndexFunc(u.Before.Nested, func(was manifest.Nested) bool { return was.Path == n.Path })
 		hasFiles := slices.ContainsFunc(u.Files, func(f UndoFile) bool {
 			return f.Nested && isWithin(f.Path, []string{n.Path})
 		})
@@ -138,7 +141,7 @@ func (u *Undo) openInnerUndos(ctx context.Context) error {
 
 // openInner looks at a repository inside. It returns nil if that is gone, or if its HEAD has moved: its files
 // are those of another commit then.
-func (u *Undo) openInner(ctx context.Context, n Nested, before string) (*innerUndo, error) {
+func (u *Undo) openInner(ctx context.Context, n manifest.Nested, before string) (*innerUndo, error) {
 	top := filepath.Join(u.request.Tree.Top, filepath.FromSlash(n.Path))
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
 	if !ok || tree.Top != top {
@@ -188,7 +191,7 @@ func (u *Undo) Place(path string) (top, rel string) {
 
 // compareFiles finds how each path was before, was after, and is now.
 func (u *Undo) compareFiles(ctx context.Context, changes []PathChange) (err error) {
-	if u.tree, err = OpenFolders(u.request.Tree.Top); err != nil {
+	if u.tree, err = workfile.Open(u.request.Tree.Top); err != nil {
 		return errNoCheckout(u.Before, err)
 	}
 
@@ -236,15 +239,15 @@ func pathsOf(changes []PathChange) (paths []string) {
 }
 
 // isNested reports whether a path lies in one of these repositories.
-func isNested(path string, in []Nested) bool {
-	return slices.ContainsFunc(in, func(n Nested) bool { return isWithin(path, []string{n.Path}) })
+func isNested(path string, in []manifest.Nested) bool {
+	return slices.ContainsFunc(in, func(n manifest.Nested) bool { return isWithin(path, []string{n.Path}) })
 }
 
 // unknownFile stands for a file of which nobody can tell how it was.
 var unknownFile = stick.FileVersion{Unknown: true}
 
 // versionOf returns how a path was. committed are the files of the commit.
-func versionOf(path string, s Side, committed map[string]Content) stick.FileVersion {
+func versionOf(path string, s Side, committed map[string]workfile.Content) stick.FileVersion {
 	switch {
 	case s.LeftOut:
 		return unknownFile
@@ -265,8 +268,8 @@ func versionOf(path string, s Side, committed map[string]Content) stick.FileVers
 }
 
 // fileVersionOf names the bytes as rescues do.
-func fileVersionOf(c Content) stick.FileVersion {
-	return stick.FileVersion{Mode: c.Mode, Sum: ObjectName(NewHash(""), "blob", c.Data)}
+func fileVersionOf(c workfile.Content) stick.FileVersion {
+	return stick.FileVersion{Mode: c.Mode, Sum: pack.ObjectName(pack.NewHash(""), "blob", c.Data)}
 }
 
 // currentVersion returns how a path lies in the checkout. A directory is no file.
@@ -279,7 +282,7 @@ func (u *Undo) currentVersion(ctx context.Context, path string) stick.FileVersio
 	switch {
 	case err == nil:
 		return fileVersionOf(c)
-	case isAbsent(err) || errors.Is(err, ErrSpecial) && u.isFolder(path):
+	case isAbsent(err) || errors.Is(err, workfile.ErrSpecial) && u.isFolder(path):
 		return stick.FileVersion{}
 	}
 	return unknownFile
@@ -317,7 +320,7 @@ func (u *Undo) Restore(ctx context.Context, f UndoFile) error {
 		return ErrChanged
 	case err == nil:
 		err = u.tree.ReplaceFile(f.Path, u.tempName(), want, now.Info)
-	case isAbsent(err) || errors.Is(err, ErrSpecial) && u.tree.RemoveEmpty(f.Path):
+	case isAbsent(err) || errors.Is(err, workfile.ErrSpecial) && u.tree.RemoveEmpty(f.Path):
 		err = u.tree.CreateFile(f.Path, u.tempName(), want)
 	}
 
@@ -340,7 +343,7 @@ func (u *Undo) removeFile(ctx context.Context, f UndoFile) error {
 
 // asChanged makes an error of the tree [ErrChanged], if it says that something else lies there now.
 func asChanged(err error) error {
-	isOther := errors.Is(err, ErrSpecial) || errors.Is(err, ErrTorn) || errors.Is(err, fs.ErrExist)
+	isOther := errors.Is(err, workfile.ErrSpecial) || errors.Is(err, workfile.ErrTorn) || errors.Is(err, fs.ErrExist)
 	if isAbsent(err) || isOther {
 		return ErrChanged
 	}
@@ -368,17 +371,17 @@ func (u *Undo) PutBeside(ctx context.Context, f UndoFile, suffix string) (at str
 }
 
 // contentBefore returns the file of a path as it was before.
-func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (Content, error) {
+func (u *Undo) contentBefore(ctx context.Context, f UndoFile) (workfile.Content, error) {
 	if c, ok := u.then[f.Path]; ok && f.Old.Commit != "" {
 		return c, nil
 	}
 
 	data, err := u.before.readBlobs(ctx, []string{f.Old.Blob})
 	if err != nil {
-		return Content{}, err
+		return workfile.Content{}, err
 	}
 
-	c := Content{Mode: f.Old.Mode, Data: data[f.Old.Blob]}
+	c := workfile.Content{Mode: f.Old.Mode, Data: data[f.Old.Blob]}
 	if w := u.held[f.Path].Work; w != nil {
 		c.Perm = w.Perm
 	}
@@ -400,7 +403,7 @@ func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
 		return m, err
 	}
 
-	v := &survey{entries: map[string]*Entry{}}
+	v := &survey{entries: map[string]*manifest.Entry{}}
 
 	// Somebody else may have moved HEAD since.
 	if err := v.parseStatus(said); err != nil || v.head != u.After.Head || v.branch != u.After.Branch {

@@ -1,4 +1,6 @@
-package rescue
+// Package workfile reads and writes the files of a working tree, and never through a link that somebody has put
+// in the place of a directory.
+package workfile
 
 import (
 	"context"
@@ -11,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"talkingstick/internal/rescue/pack"
 )
 
 // Folders opens the directories of a working tree, each by its name in the one above and never through a
@@ -27,9 +31,11 @@ type BlockedError struct {
 	depth int // of the name that isn't a directory, from 0
 }
 
+// Error implements error.
 func (e *BlockedError) Error() string { return "something else lies in the place of its directory" }
 
-func OpenFolders(top string) (*Folders, error) {
+// Open opens the working tree with this top level. Its caller closes it.
+func Open(top string) (*Folders, error) {
 	root, err := os.OpenRoot(top)
 	if err != nil {
 		return nil, err
@@ -37,6 +43,7 @@ func OpenFolders(top string) (*Folders, error) {
 	return &Folders{open: []*os.Root{root}}, nil
 }
 
+// Close closes all directories.
 func (f *Folders) Close() { f.closeBelow(-1) }
 
 // CloseBelowTop closes the directories below the top level, because they may have been removed.
@@ -134,13 +141,14 @@ type Content struct {
 	Usual bool // a file that is written gets the permissions that a new one has, and perm doesn't count
 }
 
+// Why a file isn't read.
 var (
 	ErrTorn    = errors.New("it changed while it was read")
 	ErrSpecial = errors.New("it isn't a file or a link")
 	ErrLarge   = errors.New("it is too large")
 )
 
-// ReadContent reads a file or link of at most limit bytes. It fails with errTorn, errLarge, errSpecial (for
+// ReadContent reads a file or link of at most limit bytes. It fails with [ErrTorn], [ErrLarge], [ErrSpecial] (for
 // directories, too), with the error of ctx, or as openParent does. It doesn't wait for the other side of a
 // FIFO.
 func (f *Folders) ReadContent(ctx context.Context, path string, limit int64) (Content, error) {
@@ -164,7 +172,7 @@ func (f *Folders) readContentOnce(ctx context.Context, path string, limit int64)
 		return Content{}, err
 	case info.Mode()&fs.ModeSymlink != 0:
 		to, err := dir.Readlink(name)
-		return Content{Mode: ModeLink, Data: []byte(filepath.ToSlash(to)), Info: info}, err
+		return Content{Mode: pack.ModeLink, Data: []byte(filepath.ToSlash(to)), Info: info}, err
 	case !info.Mode().IsRegular():
 		return Content{}, ErrSpecial
 	case info.Size() > limit:
@@ -222,9 +230,9 @@ func readAll(ctx context.Context, r io.Reader, size int64) ([]byte, error) {
 // gitMode returns the mode by which git would record a file.
 func gitMode(info fs.FileInfo) string {
 	if info.Mode().Perm()&0o100 != 0 {
-		return ModeProgram
+		return pack.ModeProgram
 	}
-	return ModeFile
+	return pack.ModeFile
 }
 
 // ListFolder names what is in a directory of the tree, at most most of it, sorted. Names of directories end
@@ -258,4 +266,5 @@ func (f *Folders) ListFolder(path string, most int) (names []string, err error) 
 	return names, nil
 }
 
+// IsSameContent reports whether two files have the same mode and bytes.
 func IsSameContent(a, b Content) bool { return a.Mode == b.Mode && string(a.Data) == string(b.Data) }

@@ -1,4 +1,4 @@
-package rescue
+package bare
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func tryFlock(f *os.File, kind lockKind) error {
+func tryFlock(f *os.File, kind LockKind) error {
 	err := lockFile(f, flagOf(kind)|windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return errLocked
@@ -16,13 +16,13 @@ func tryFlock(f *os.File, kind lockKind) error {
 }
 
 // waitFlock blocks a thread until it has the lock.
-func waitFlock(f *os.File, kind lockKind) error { return lockFile(f, flagOf(kind)) }
+func waitFlock(f *os.File, kind LockKind) error { return lockFile(f, flagOf(kind)) }
 
 func unlockFile(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{})
 }
 
-func flagOf(kind lockKind) uint32 {
+func flagOf(kind LockKind) uint32 {
 	if kind == LockShared {
 		return 0
 	}

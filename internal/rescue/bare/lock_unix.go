@@ -1,6 +1,6 @@
 //go:build !windows
 
-package rescue
+package bare
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func tryFlock(f *os.File, kind lockKind) error {
+func tryFlock(f *os.File, kind LockKind) error {
 	err := flock(f, flagOf(kind)|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return errLocked
@@ -18,11 +18,11 @@ func tryFlock(f *os.File, kind lockKind) error {
 }
 
 // waitFlock blocks a thread until it has the lock.
-func waitFlock(f *os.File, kind lockKind) error { return flock(f, flagOf(kind)) }
+func waitFlock(f *os.File, kind LockKind) error { return flock(f, flagOf(kind)) }
 
 func unlockFile(f *os.File) error { return flock(f, unix.LOCK_UN) }
 
-func flagOf(kind lockKind) int {
+func flagOf(kind LockKind) int {
 	if kind == LockShared {
 		return unix.LOCK_SH
 	}

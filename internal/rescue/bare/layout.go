@@ -1,20 +1,25 @@
-package rescue
+package bare
+
+import (
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
+)
 
 // AddWhole adds the state of a whole rescue to a pack and returns the name of its tree.
-func AddWhole(p *Writer, st State) (tree string, err error) {
+func AddWhole(p *pack.Writer, st manifest.State) (tree string, err error) {
 	root := bytesOf(st)
-	text, err := EncodeState(st)
+	text, err := manifest.EncodeState(st)
 	if err != nil {
 		return "", err
 	}
 
-	root.PutFile(EntriesName, ModeFile, p.AddObject(KindBlob, text))
+	root.PutFile(EntriesName, pack.ModeFile, p.AddObject(pack.KindBlob, text))
 	return root.AddTo(p), nil
 }
 
 // bytesOf returns the tree of the bytes of a state.
-func bytesOf(st State) *TreeBuilder {
-	root := &TreeBuilder{}
+func bytesOf(st manifest.State) *pack.TreeBuilder {
+	root := &pack.TreeBuilder{}
 	for _, e := range st.Entries {
 		if e.Work != nil {
 			root.PutFile("work/"+string(e.Path), e.Work.Mode, e.Work.Blob)
@@ -30,16 +35,16 @@ func bytesOf(st State) *TreeBuilder {
 }
 
 // AddLean adds the state of a snapshot to a pack and returns the name of its tree.
-func AddLean(p *Writer, st State) (tree string, err error) {
+func AddLean(p *pack.Writer, st manifest.State) (tree string, err error) {
 	root := bytesOf(st)
-	files, err := SplitState(st)
+	files, err := manifest.SplitState(st)
 	if err != nil {
 		return "", err
 	}
 
-	entries := &TreeBuilder{}
+	entries := &pack.TreeBuilder{}
 	for name, text := range files {
-		entries.PutFile(name, ModeFile, p.AddObject(KindBlob, text))
+		entries.PutFile(name, pack.ModeFile, p.AddObject(pack.KindBlob, text))
 	}
 
 	root.PutTree(EntriesName, entries)

@@ -1,4 +1,4 @@
-package rescue
+package bare
 
 import (
 	"context"
@@ -11,11 +11,12 @@ import (
 // FileLock is a lock on a file. It ends with unlock, or with the process.
 type FileLock struct{ file *os.File }
 
-// lockKind is the kind of a lock. A shared one excludes only exclusive ones.
-type lockKind int
+// LockKind is the kind of a lock. A shared one excludes only exclusive ones.
+type LockKind int
 
+// The kinds of locks.
 const (
-	LockShared lockKind = iota
+	LockShared LockKind = iota
 	LockExclusive
 )
 
@@ -23,7 +24,7 @@ const (
 var errLocked = errors.New("the lock is held")
 
 // TryLock takes the lock at path if it is free. ok is false if it isn't, or if there can be no lock.
-func TryLock(path string, kind lockKind) (l *FileLock, ok bool) {
+func TryLock(path string, kind LockKind) (l *FileLock, ok bool) {
 	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, false
@@ -37,7 +38,7 @@ func TryLock(path string, kind lockKind) (l *FileLock, ok bool) {
 
 // WaitLock takes the lock at path, and waits for it in the kernel until ctx ends. ok is false if that comes
 // first.
-func WaitLock(ctx context.Context, path string, kind lockKind) (l *FileLock, ok bool) {
+func WaitLock(ctx context.Context, path string, kind LockKind) (l *FileLock, ok bool) {
 	f, err := plainfile.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, false

@@ -1,4 +1,6 @@
-package rescue
+// Package manifest says what a rescue is: its manifest, how each path was, what it lacks, and its id. It reads
+// and writes these as they are kept, and touches no file.
+package manifest
 
 import (
 	"encoding/json"
@@ -47,6 +49,7 @@ type nestedPathsID struct {
 	Path BytesText `json:"path"`
 }
 
+// EncodeJSON writes a manifest, with texts of any bytes.
 func (m Manifest) EncodeJSON() ([]byte, error) {
 	j := manifestJSON{
 		Manifest: m, Top: BytesText(m.Top), Common: BytesText(m.Common),
@@ -65,7 +68,8 @@ func (m Manifest) EncodeJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-func DecodeManifest(b []byte) (Manifest, error) {
+// Decode reads what [Manifest.EncodeJSON] has written.
+func Decode(b []byte) (Manifest, error) {
 	var j manifestJSON
 	if err := json.Unmarshal(b, &j); err != nil {
 		return Manifest{}, fmt.Errorf("read the manifest of a rescue: %w", err)

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package rescue
+package workfile
 
 import "io/fs"
 

@@ -1,4 +1,4 @@
-package rescue
+package manifest
 
 import (
 	"slices"
@@ -44,6 +44,7 @@ const (
 // directory they lie in.
 const MaxLeftOut = 100
 
+// CollapseLeftOut sorts what was left out, and names very much of it together.
 func CollapseLeftOut(all []LeftOut) []LeftOut {
 	if len(all) == 0 {
 		return []LeftOut{}

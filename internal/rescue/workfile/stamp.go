@@ -1,4 +1,4 @@
-package rescue
+package workfile
 
 import (
 	"io/fs"
@@ -6,7 +6,7 @@ import (
 )
 
 // Stamp is what the system says of a file without reading it. Equal stamps mean equal bytes, but for what
-// [stamp.IsSettled] says.
+// [Stamp.IsSettled] says.
 type Stamp struct {
 	Size       int64
 	Mode       fs.FileMode
@@ -15,6 +15,7 @@ type Stamp struct {
 	Inode      uint64
 }
 
+// StampOf returns the stamp of a file.
 func StampOf(info fs.FileInfo) Stamp {
 	s := Stamp{Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime().UnixNano()}
 	s.Inode, s.ChangeTime = inodeOf(info)

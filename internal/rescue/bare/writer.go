@@ -1,4 +1,4 @@
-package rescue
+package bare
 
 import (
 	"context"
@@ -9,20 +9,22 @@ import (
 	"path/filepath"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
-// RescueWriter writes one rescue.
-type RescueWriter struct {
+// Writer writes one rescue.
+type Writer struct {
 	repo *Repository
 	form Form
-	Pack *Writer
+	Pack *pack.Writer
 	done bool // the pack has its name
 }
 
 // BeginWriting begins a rescue. Nothing is made before its first object is added.
-func (r *Repository) BeginWriting(f Form) *RescueWriter {
-	return &RescueWriter{repo: r, form: f, Pack: NewWriter(f.Lean, func() (*os.File, error) {
+func (r *Repository) BeginWriting(f Form) *Writer {
+	return &Writer{repo: r, form: f, Pack: pack.NewWriter(f.Lean, func() (*os.File, error) {
 		file, err := plainfile.Temp(r.PathTo(PacksName), TempPrefix)
 		if err != nil {
 			return nil, ErrUnwritable(r.PathTo(PacksName), err)
@@ -32,16 +34,16 @@ func (r *Repository) BeginWriting(f Form) *RescueWriter {
 }
 
 // Abandon removes what was written, unless the rescue is complete.
-func (w *RescueWriter) Abandon() {
+func (w *Writer) Abandon() {
 	if w.Pack.File != nil && !w.done {
 		w.Pack.File.Close()
 		os.Remove(w.Pack.File.Name())
 	}
 }
 
-// CompleteRescue writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
+// Complete writes the commit of a tree that the pack has, and makes the rescue visible. If ctx ends, it
 // doesn't wait any longer until the disk has everything; every process sees it all the same.
-func (w *RescueWriter) CompleteRescue(ctx context.Context, checkout, tree string, m Manifest) (id string, err error) {
+func (w *Writer) Complete(ctx context.Context, checkout, tree string, m manifest.Manifest) (id string, err error) {
 	refs := w.repo.PathTo(w.form.Refs + "/" + checkout)
 	if err := plainfile.MkdirAll(refs); err != nil {
 		return "", ErrUnwritable(refs, err)
@@ -75,31 +77,31 @@ func (w *RescueWriter) CompleteRescue(ctx context.Context, checkout, tree string
 
 // syncFile and syncFolder have the disk keep what was written. A snapshot doesn't wait for that: there is one
 // after each call of an agent, and only a failing machine could lose it.
-func (w *RescueWriter) syncFile(ctx context.Context, f *os.File) error {
+func (w *Writer) syncFile(ctx context.Context, f *os.File) error {
 	if w.form.Lean {
 		return nil
 	}
 	return syncFile(ctx, f)
 }
 
-func (w *RescueWriter) syncFolder(ctx context.Context, path string) {
+func (w *Writer) syncFolder(ctx context.Context, path string) {
 	if !w.form.Lean {
 		syncFolder(ctx, path)
 	}
 }
 
 // claimID finds an id that no rescue of the checkout has, and keeps it by the lock file of its ref.
-func (w *RescueWriter) claimID(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
+func (w *Writer) claimID(checkout string, at stick.Time, tree string) (id string, lock *os.File, err error) {
 	refs := w.repo.PathTo(w.form.Refs + "/" + checkout)
 	sum := tree
 
 	// One call makes snapshots of several checkouts at once, and clean ones have the same tree.
 	if w.form == LeanForm {
-		sum = ShortSum(checkout+tree, 2)
+		sum = manifest.ShortSum(checkout+tree, 2)
 	}
 
 	for {
-		id = NewID(at, sum)
+		id = manifest.NewID(at, sum)
 		lock, err = plainfile.Open(filepath.Join(refs, id+LockSuffix), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", nil, err
@@ -119,20 +121,20 @@ func (w *RescueWriter) claimID(checkout string, at stick.Time, tree string) (id 
 }
 
 // writeFiles gives the pack and its index their names, and writes the ref's lock file.
-func (w *RescueWriter) writeFiles(ctx context.Context, lock *os.File, tree string, m Manifest) error {
+func (w *Writer) writeFiles(ctx context.Context, lock *os.File, tree string, m manifest.Manifest) error {
 	text, err := m.EncodeJSON()
 	if err != nil {
 		return err
 	}
 
-	commit := w.Pack.AddObject(KindCommit, CommitText(tree, m.At, text))
+	commit := w.Pack.AddObject(pack.KindCommit, CommitText(tree, m.At, text))
 	index, err := w.Pack.Finish()
 	if err != nil {
 		return err
 	}
 
 	base := w.repo.PackBase(w.form, m.ID)
-	if err := w.settleFile(ctx, w.Pack.File, base+Suffix); err != nil {
+	if err := w.settleFile(ctx, w.Pack.File, base+pack.Suffix); err != nil {
 		return err
 	}
 	w.done = true
@@ -143,12 +145,12 @@ func (w *RescueWriter) writeFiles(ctx context.Context, lock *os.File, tree strin
 		return err
 	}
 	if _, err = f.Write(index); err == nil {
-		err = w.settleFile(ctx, f, base+IndexSuffix)
+		err = w.settleFile(ctx, f, base+pack.IndexSuffix)
 	}
 	if err != nil {
 		f.Close()
 		os.Remove(f.Name())
-		os.Remove(base + Suffix)
+		os.Remove(base + pack.Suffix)
 		return err
 	}
 
@@ -169,7 +171,7 @@ func CommitText(tree string, at stick.Time, manifest []byte) []byte {
 }
 
 // settleFile has the disk keep a file, closes it, and gives it its name.
-func (w *RescueWriter) settleFile(ctx context.Context, f *os.File, name string) error {
+func (w *Writer) settleFile(ctx context.Context, f *os.File, name string) error {
 	if err := w.syncFile(ctx, f); err != nil {
 		return err
 	}

@@ -1,10 +1,11 @@
-package rescue
+package bare
 
 import (
 	"os"
 	"path/filepath"
 	"time"
 
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
 )
 
@@ -13,7 +14,7 @@ const CrashAge = time.Hour
 
 // RescueBytes returns how much a rescue takes on disk by itself, in bytes.
 func (r *Repository) RescueBytes(f Ref) (n int64) {
-	for _, suffix := range []string{Suffix, IndexSuffix} {
+	for _, suffix := range []string{pack.Suffix, pack.IndexSuffix} {
 		if info, err := os.Lstat(r.PackBase(f.Form, f.ID) + suffix); err == nil {
 			n += info.Size()
 		}
@@ -35,9 +36,9 @@ func (r *Repository) DropPack(f Ref) {
 	base := r.PackBase(f.Form, f.ID)
 
 	// The index goes first: without it, the pack is none for git.
-	os.Remove(base + IndexSuffix)
+	os.Remove(base + pack.IndexSuffix)
 	r.Kill("dropped index")
-	os.Remove(base + Suffix)
+	os.Remove(base + pack.Suffix)
 	os.Remove(base + KeepSuffix)
 }
 

@@ -1,4 +1,4 @@
-package rescue
+package pack
 
 import (
 	"bytes"
@@ -25,6 +25,7 @@ type Object struct {
 	Data       []byte
 }
 
+// ErrObject says that git printed something else than the object that was asked for.
 var ErrObject = errors.New("read git cat-file: the output ends early")
 
 // ParseObjectHead parses a line of git cat-file --batch-check.

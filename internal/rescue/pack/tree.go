@@ -1,4 +1,4 @@
-package rescue
+package pack
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ type TreeBuilder struct {
 
 type treeFile struct{ mode, name string } // name of the object
 
+// PutFile adds a file by its path in the tree, its mode, and the name of its bytes.
 func (d *TreeBuilder) PutFile(path, mode, object string) {
 	first, rest, below := strings.Cut(path, "/")
 	if !below {
@@ -49,7 +50,7 @@ func (d *TreeBuilder) AddTo(p *Writer) string {
 	var lines []line
 
 	add := func(key, mode, name, object string) {
-		// The name comes from addObject, so it is hexadecimal.
+		// The name comes from [Writer.AddObject], so it is hexadecimal.
 		raw, _ := hex.DecodeString(object)
 		lines = append(lines, line{key, mode + " " + name + "\x00" + string(raw)})
 	}

@@ -1,4 +1,6 @@
-package rescue
+// Package pack writes and reads packs and objects of git's, without git where that is possible: one run of git
+// takes longer than a whole snapshot.
+package pack
 
 import (
 	"bufio"
@@ -16,15 +18,15 @@ import (
 
 // Writer writes a pack of git's, version 2.
 type Writer struct {
-	open    func() (*os.File, error) // makes its file, when the first object comes
-	File    *os.File                 // nil until then
+	open    func() (*os.File, error) // makes the file
+	File    *os.File                 // nil until the first object comes
 	out     *bufio.Writer
 	crc     hash.Hash32
 	offset  int64
 	objects []packedObject
-	Err     error
+	Err     error // the first of writing
 
-	// held are the objects that earlier packs have, which aren't written again. used are those of the rescue,
+	// Held are the objects that earlier packs have, which aren't written again. Used are those of the rescue,
 	// with where each lies.
 	Held map[string]HeldObject
 	Used map[string]HeldObject
@@ -55,10 +57,13 @@ const (
 	KindBlob   = 3
 )
 
+// KindNames are the kinds in words of git.
 var KindNames = map[byte]string{KindCommit: "commit", KindTree: "tree", KindBlob: "blob"}
 
+// HeaderSize is how many bytes of a pack stand before its objects.
 const HeaderSize = 12
 
+// NewWriter returns a writer whose file open makes. With compress, it compresses what isn't large.
 func NewWriter(compress bool, open func() (*os.File, error)) *Writer {
 	return &Writer{open: open, compress: compress, crc: crc32.NewIEEE(), Used: map[string]HeldObject{}}
 }

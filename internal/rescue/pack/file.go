@@ -1,4 +1,4 @@
-package rescue
+package pack
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// PackFile reads a pack that [Writer] has written: whole objects, none as a difference to another. So what our
+// File reads a pack that [Writer] has written: whole objects, none as a difference to another. So what our
 // repository has is read without git, which would look through all packs, be they ten thousand.
-type PackFile struct {
+type File struct {
 	file  *os.File
 	Index []byte
 	count int
@@ -39,15 +39,16 @@ const (
 	indexTail = 2 * NameSize // the sums of the pack, and of the index
 )
 
+// ErrDamaged says that a pack isn't what its index or the name of an object says.
 var ErrDamaged = errors.New("a pack is damaged")
 
 // Open opens the pack with a name, without its suffix. It fails with [fs.ErrNotExist] if there is none.
-func Open(base string) (*PackFile, error) {
+func Open(base string) (*File, error) {
 	file, err := plainfile.Open(base+Suffix, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	p := &PackFile{file: file}
+	p := &File{file: file}
 	err = fs.ErrNotExist
 
 	// The second one is there if replacing pack and index was interrupted.
@@ -69,10 +70,11 @@ func Open(base string) (*PackFile, error) {
 	return nil, err
 }
 
-func (p *PackFile) Close() { p.file.Close() }
+// Close closes the pack.
+func (p *File) Close() { p.file.Close() }
 
 // hasMatchingIndex reports whether the index is one, and that of the pack.
-func (p *PackFile) hasMatchingIndex() bool {
+func (p *File) hasMatchingIndex() bool {
 	if len(p.Index) < indexHead+indexTail || string(p.Index[:indexFan]) != "\xfftOc\x00\x00\x00\x02" {
 		return false
 	}
@@ -94,10 +96,10 @@ func (p *PackFile) hasMatchingIndex() bool {
 }
 
 // objectNameAt returns the name of an object by its number.
-func (p *PackFile) objectNameAt(i int) []byte { return p.Index[indexHead+i*NameSize:][:NameSize] }
+func (p *File) objectNameAt(i int) []byte { return p.Index[indexHead+i*NameSize:][:NameSize] }
 
 // ObjectNames lists the objects.
-func (p *PackFile) ObjectNames() []string {
+func (p *File) ObjectNames() []string {
 	all := make([]string, p.count)
 	for i := range all {
 		all[i] = hex.EncodeToString(p.objectNameAt(i))
@@ -106,7 +108,7 @@ func (p *PackFile) ObjectNames() []string {
 }
 
 // ObjectOffset returns where an object begins.
-func (p *PackFile) ObjectOffset(name string) (at int64, ok bool) {
+func (p *File) ObjectOffset(name string) (at int64, ok bool) {
 	raw, err := hex.DecodeString(name)
 	if err != nil || len(raw) != NameSize {
 		return 0, false
@@ -120,9 +122,9 @@ func (p *PackFile) ObjectOffset(name string) (at int64, ok bool) {
 	return int64(binary.BigEndian.Uint32(p.Index[indexHead+p.count*(NameSize+4)+4*i:])), true
 }
 
-// ReadObject reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with errPack if
+// ReadObject reads an object. It fails with [fs.ErrNotExist] if the pack hasn't got it, and with [ErrDamaged] if
 // it isn't what its name says.
-func (p *PackFile) ReadObject(name string) (o Object, err error) {
+func (p *File) ReadObject(name string) (o Object, err error) {
 	at, ok := p.ObjectOffset(name)
 	if !ok {
 		return o, fs.ErrNotExist

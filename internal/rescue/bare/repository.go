@@ -1,4 +1,9 @@
-package rescue
+// Package bare keeps rescues in bare repositories of ours, one for each repository of the user: refs, packs, and
+// what a rescue is made of. It knows how they are written, read, replaced and dropped; when that is done is the
+// matter of package rescue.
+//
+// See docs/decisions/snapshots-and-undo.md.
+package bare
 
 import (
 	"context"
@@ -11,6 +16,8 @@ import (
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -38,15 +45,16 @@ func (r *Repository) Kill(point string) {
 	}
 }
 
+// Names in a repository.
 const (
-	RefsName   = "refs/rescues"
-	PacksName  = "objects/pack"
-	StateName  = "state" // of the directory of what is known of checkouts, and of kept commits
-	PackPrefix = "pack-"
-	TempPrefix = "tmp-" // of files that are being written
-	NewPrefix  = "new-" // of repositories that are being made
-	LockSuffix = ".lock"
-	KeepSuffix = ".keep" // of the mark beside a pack
+	RefsName   = "refs/rescues" // of the refs of whole rescues
+	PacksName  = "objects/pack" // of the directory of packs
+	StateName  = "state"        // of the directory of what is known of checkouts, and of kept commits
+	PackPrefix = "pack-"        // of the packs of whole rescues
+	TempPrefix = "tmp-"         // of files that are being written
+	NewPrefix  = "new-"         // of repositories that are being made
+	LockSuffix = ".lock"        // of files that keep others from writing a ref or a log
+	KeepSuffix = ".keep"        // of the mark beside a pack
 )
 
 // Form is one of the two forms of rescues. Programs before snapshots know only the first, and leave the other
@@ -56,6 +64,7 @@ type Form struct {
 	Lean         bool
 }
 
+// The forms of rescues.
 var (
 	// WholeForm rescues have all their bytes in one pack, which the disk has when they are made, and their
 	// entries in one file.
@@ -65,6 +74,7 @@ var (
 	// of which most are as before.
 	LeanForm = Form{Refs: "refs/snapshots", Prefix: "snap-", Lean: true}
 
+	// Forms are both.
 	Forms = []Form{WholeForm, LeanForm}
 )
 
@@ -85,16 +95,18 @@ const bareConfig = `[core]
 
 // RepositoryOf returns the one for the user's repository with a common git directory. It may not exist.
 func (d Root) RepositoryOf(common string) *Repository {
-	return &Repository{d, filepath.Join(d.Path, ShortSum(common, 16)+".git")}
+	return &Repository{d, filepath.Join(d.Path, manifest.ShortSum(common, 16)+".git")}
 }
 
 // CheckoutName names a checkout among those of its repository.
-func CheckoutName(tree workspace.Checkout) string { return ShortSum(tree.Git, 6) }
+func CheckoutName(tree workspace.Checkout) string { return manifest.ShortSum(tree.Git, 6) }
 
+// PathTo is the path of a file of the repository, by its name with / in it.
 func (r *Repository) PathTo(name string) string {
 	return filepath.Join(r.Path, filepath.FromSlash(name))
 }
 
+// OwnGit is git in the repository.
 func (r *Repository) OwnGit() git.Isolated { return r.root.Git.IsolateOwn(r.Path) }
 
 // PrepareRepository returns the repository for the user's repository with a common git directory, and makes
@@ -198,7 +210,7 @@ func (r *Repository) makeRepository(ctx context.Context, common string) error {
 // hasID reports whether there is a rescue of a checkout, or a pack, with an id.
 func (r *Repository) hasID(checkout, id string) bool {
 	for _, f := range Forms {
-		for _, path := range []string{r.PathTo(f.Refs + "/" + checkout + "/" + id), r.PackBase(f, id) + Suffix} {
+		for _, path := range []string{r.PathTo(f.Refs + "/" + checkout + "/" + id), r.PackBase(f, id) + pack.Suffix} {
 			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 				return true
 			}
@@ -232,7 +244,7 @@ func (d Root) ListRepositories() ([]*Repository, error) {
 
 // FindRescue looks for a rescue in all repositories.
 func (d Root) FindRescue(id string) (*Repository, Ref, error) {
-	if _, ok := TimeOf(id); !ok {
+	if _, ok := manifest.TimeOf(id); !ok {
 		return nil, Ref{}, ErrNoRescue(id)
 	}
 
@@ -257,6 +269,7 @@ func (d Root) FindRescue(id string) (*Repository, Ref, error) {
 	return nil, Ref{}, ErrNoRescue(id)
 }
 
+// ErrNoRescue makes the error for an id that no rescue has.
 func ErrNoRescue(id string) error {
 	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Clip(id, 40)).With("rescue", id).
 		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))

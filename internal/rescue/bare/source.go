@@ -1,4 +1,4 @@
-package rescue
+package bare
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/manifest"
+	"talkingstick/internal/rescue/pack"
 )
 
 // Source reads the objects of one rescue, from its own pack and those that it needs. If that fails for a
@@ -17,13 +19,15 @@ type Source struct {
 	repo  *Repository
 	ref   Ref
 	Needs []string // the ids of the snapshots whose packs it needs
-	packs map[string]*PackFile
+	packs map[string]*pack.File
 }
 
+// NewSource returns what reads a rescue. Its caller closes it.
 func (r *Repository) NewSource(f Ref) *Source {
-	return &Source{repo: r, ref: f, packs: map[string]*PackFile{}}
+	return &Source{repo: r, ref: f, packs: map[string]*pack.File{}}
 }
 
+// Close closes the packs that were read.
 func (s *Source) Close() {
 	for _, p := range s.packs {
 		p.Close()
@@ -31,18 +35,18 @@ func (s *Source) Close() {
 }
 
 // ReadObjects reads objects, in the order of their names. Of one that isn't there, the kind is empty.
-func (s *Source) ReadObjects(ctx context.Context, names []string) ([]Object, error) {
+func (s *Source) ReadObjects(ctx context.Context, names []string) ([]pack.Object, error) {
 	all, err := s.readOwnObjects(ctx, names)
-	isLacking := slices.ContainsFunc(all, func(o Object) bool { return o.Kind == "" })
+	isLacking := slices.ContainsFunc(all, func(o pack.Object) bool { return o.Kind == "" })
 
 	if s.ref.Form.Lean || err == nil && !isLacking {
 		return all, err
 	}
-	return ReadObjects(ctx, s.repo.OwnGit(), names)
+	return pack.ReadObjects(ctx, s.repo.OwnGit(), names)
 }
 
-func (s *Source) readOwnObjects(ctx context.Context, names []string) ([]Object, error) {
-	all := make([]Object, len(names))
+func (s *Source) readOwnObjects(ctx context.Context, names []string) ([]pack.Object, error) {
+	all := make([]pack.Object, len(names))
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -60,7 +64,7 @@ func (s *Source) readOwnObjects(ctx context.Context, names []string) ([]Object, 
 }
 
 // readObject reads an object without git.
-func (s *Source) readObject(name string) (Object, error) {
+func (s *Source) readObject(name string) (pack.Object, error) {
 	// Its own pack comes first, then those that it needs.
 	for i := -1; i < len(s.Needs); i++ {
 		in, id := s.ref.Form, s.ref.ID
@@ -70,23 +74,23 @@ func (s *Source) readObject(name string) (Object, error) {
 
 		p, err := s.OpenPackOf(in, id)
 		if err != nil {
-			return Object{}, err
+			return pack.Object{}, err
 		}
 		if o, err := p.ReadObject(name); !errors.Is(err, fs.ErrNotExist) {
 			return o, err
 		}
 	}
-	return Object{}, fs.ErrNotExist
+	return pack.Object{}, fs.ErrNotExist
 }
 
 // OpenPackOf opens the pack of a rescue.
-func (s *Source) OpenPackOf(in Form, id string) (*PackFile, error) {
+func (s *Source) OpenPackOf(in Form, id string) (*pack.File, error) {
 	base := s.repo.PackBase(in, id)
 	if p := s.packs[base]; p != nil {
 		return p, nil
 	}
 
-	p, err := Open(base)
+	p, err := pack.Open(base)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func (s *Source) OpenPackOf(in Form, id string) (*PackFile, error) {
 
 // ReadManifest reads what the rescue is, and the name of its tree. The packs that it needs are known after
 // that.
-func (s *Source) ReadManifest(ctx context.Context) (m Manifest, tree string, err error) {
+func (s *Source) ReadManifest(ctx context.Context) (m manifest.Manifest, tree string, err error) {
 	commit, _ := s.repo.ReadCommit(s.ref)
 	found, err := s.ReadObjects(ctx, []string{commit})
 	if err != nil {
@@ -109,7 +113,7 @@ func (s *Source) ReadManifest(ctx context.Context) (m Manifest, tree string, err
 }
 
 // parseCommit returns what a commit says of its rescue, and the name of its tree.
-func parseCommit(commit Object) (m Manifest, tree string, err error) {
+func parseCommit(commit pack.Object) (m manifest.Manifest, tree string, err error) {
 	if m, err = ParseManifest(commit); err != nil {
 		return m, "", err
 	}
@@ -117,13 +121,13 @@ func parseCommit(commit Object) (m Manifest, tree string, err error) {
 	head, _, _ := strings.Cut(string(commit.Data), "\n")
 	tree, ok := strings.CutPrefix(head, "tree ")
 	if !ok {
-		return m, "", ErrObject
+		return m, "", pack.ErrObject
 	}
 	return m, tree, nil
 }
 
 // ReadState reads how each path was, given what the rescue is and the name of its tree.
-func (s *Source) ReadState(ctx context.Context, m Manifest, tree string) (st State, err error) {
+func (s *Source) ReadState(ctx context.Context, m manifest.Manifest, tree string) (st manifest.State, err error) {
 	parts, err := s.EntryFiles(ctx, tree)
 	if err != nil {
 		return st, err
@@ -135,14 +139,14 @@ func (s *Source) ReadState(ctx context.Context, m Manifest, tree string) (st Sta
 	}
 
 	if s.ref.Form.Lean {
-		return JoinState(m.Head, found)
+		return manifest.JoinState(m.Head, found)
 	}
 
 	// A whole rescue has its entries in one file.
-	if found[0].Kind != KindNames[KindBlob] {
-		return st, ErrObject
+	if found[0].Kind != pack.KindNames[pack.KindBlob] {
+		return st, pack.ErrObject
 	}
-	return DecodeState(found[0].Data)
+	return manifest.DecodeState(found[0].Data)
 }
 
 // EntryFiles names the files with the entries of a rescue: one of a whole one.
@@ -152,12 +156,12 @@ func (s *Source) EntryFiles(ctx context.Context, tree string) (names []string, e
 		return nil, err
 	}
 
-	i := slices.IndexFunc(top, func(l TreeLine) bool {
-		return l.Name == EntriesName && (l.Mode == ModeTree) == s.ref.Form.Lean
+	i := slices.IndexFunc(top, func(l pack.TreeLine) bool {
+		return l.Name == EntriesName && (l.Mode == pack.ModeTree) == s.ref.Form.Lean
 	})
 	switch {
 	case i < 0:
-		return nil, ErrObject
+		return nil, pack.ErrObject
 	case !s.ref.Form.Lean:
 		return []string{top[i].Object}, nil
 	}
@@ -170,24 +174,25 @@ func (s *Source) EntryFiles(ctx context.Context, tree string) (names []string, e
 }
 
 // readTree reads a tree.
-func (s *Source) readTree(ctx context.Context, name string) ([]TreeLine, error) {
+func (s *Source) readTree(ctx context.Context, name string) ([]pack.TreeLine, error) {
 	found, err := s.ReadObjects(ctx, []string{name})
 	if err != nil {
 		return nil, err
 	}
 
-	if found[0].Kind != KindNames[KindTree] {
-		return nil, ErrObject
+	if found[0].Kind != pack.KindNames[pack.KindTree] {
+		return nil, pack.ErrObject
 	}
-	return ParseTree(found[0].Data)
+	return pack.ParseTree(found[0].Data)
 }
 
-func ParseManifest(commit Object) (Manifest, error) {
+// ParseManifest reads the manifest of a rescue from its commit. It fails with [pack.ErrObject] if there is none.
+func ParseManifest(commit pack.Object) (manifest.Manifest, error) {
 	_, message, ok := bytes.Cut(commit.Data, []byte("\n\n"))
 	if commit.Kind != "commit" || !ok {
-		return Manifest{}, ErrObject
+		return manifest.Manifest{}, pack.ErrObject
 	}
-	return DecodeManifest(message)
+	return manifest.Decode(message)
 }
 
 // PacksNeeded returns the ids of the packs that a rescue needs, with its own first. A damaged one needs no
@@ -249,13 +254,13 @@ func (s *Source) addReachedTree(ctx context.Context, name string, all map[string
 	if err != nil {
 		return err
 	}
-	lines, err := ParseTree(o.Data)
+	lines, err := pack.ParseTree(o.Data)
 	if err != nil {
 		return err
 	}
 
 	for _, l := range lines {
-		if l.Mode != ModeTree {
+		if l.Mode != pack.ModeTree {
 			all[l.Object] = true
 			continue
 		}

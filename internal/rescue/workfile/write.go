@@ -1,4 +1,4 @@
-package rescue
+package workfile
 
 import (
 	"context"
@@ -7,9 +7,11 @@ import (
 	"math"
 	"os"
 	"strings"
+
+	"talkingstick/internal/rescue/pack"
 )
 
-// checkUnchanged fails with errTorn if the file at name isn't the one that info is of, or was written since.
+// checkUnchanged fails with [ErrTorn] if the file at name isn't the one that info is of, or was written since.
 func checkUnchanged(dir *os.Root, name string, info fs.FileInfo) error {
 	now, err := dir.Lstat(name)
 	if err != nil {
@@ -30,7 +32,7 @@ func (f *Folders) CreateFile(path, temp string, c Content) error {
 		return err
 	}
 
-	if c.Mode == ModeLink {
+	if c.Mode == pack.ModeLink {
 		return dir.Symlink(string(c.Data), name)
 	}
 
@@ -52,7 +54,7 @@ func (f *Folders) CreateFile(path, temp string, c Content) error {
 	return errors.Join(err, dir.Remove(temp))
 }
 
-// ReplaceFile puts a file or link in the place of the one that info is of. It fails with errTorn if that has
+// ReplaceFile puts a file or link in the place of the one that info is of. It fails with [ErrTorn] if that has
 // changed.
 func (f *Folders) ReplaceFile(path, temp string, c Content, info fs.FileInfo) error {
 	dir, name, err := f.openParent(path, false)
@@ -79,7 +81,7 @@ func (f *Folders) writeTemp(dir *os.Root, temp string, c Content) error {
 		}
 	}
 
-	if c.Mode == ModeLink {
+	if c.Mode == pack.ModeLink {
 		return dir.Symlink(string(c.Data), temp)
 	}
 
@@ -107,7 +109,7 @@ func (c Content) firstPerm() fs.FileMode {
 	switch {
 	case !c.Usual:
 		return 0o600
-	case c.Mode == ModeProgram:
+	case c.Mode == pack.ModeProgram:
 		return 0o777
 	}
 	return 0o666

@@ -1,4 +1,4 @@
-package rescue
+package bare
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/manifest"
 )
 
 // Ref is a rescue, as the repository names it.
@@ -43,7 +44,7 @@ func (r *Repository) ListRefs(checkout string, in ...Form) (all []Ref, err error
 			}
 
 			for _, id := range ids {
-				if _, ok := TimeOf(id); ok {
+				if _, ok := manifest.TimeOf(id); ok {
 					all = append(all, Ref{f, c, id})
 				}
 			}
@@ -53,11 +54,12 @@ func (r *Repository) ListRefs(checkout string, in ...Form) (all []Ref, err error
 	return all, nil
 }
 
+// RefPath is the file of a ref.
 func (r *Repository) RefPath(f Ref) string {
 	return r.PathTo(f.Form.Refs + "/" + f.Checkout + "/" + f.ID)
 }
 
-// ReadCommit reads the commit of a ref: noCommit if its file is damaged. ok is false if there is none.
+// ReadCommit reads the commit of a ref: [NoCommit] if its file is damaged. ok is false if there is none.
 func (r *Repository) ReadCommit(f Ref) (commit string, ok bool) {
 	b, err := plainfile.Read(r.RefPath(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +88,7 @@ func (r *Repository) LastWithTree(ctx context.Context, checkout, tree string) (i
 	f := all[len(all)-1]
 
 	// An id ends with the start of the tree's name: most others need no git.
-	if !strings.HasSuffix(f.ID, tree[:IDLen-IDTime-1]) {
+	if !strings.HasSuffix(f.ID, tree[:manifest.IDLen-manifest.IDTime-1]) {
 		return "", false
 	}
 

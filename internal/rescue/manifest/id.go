@@ -1,4 +1,4 @@
-package rescue
+package manifest
 
 import (
 	"crypto/sha256"
@@ -18,6 +18,7 @@ const (
 	IDLen  = IDTime + 1 + 4
 )
 
+// NewID makes the id of a rescue that was taken at a time and has a state with this sum.
 func NewID(at stick.Time, sum string) string {
 	var b [IDTime]byte
 	for i, t := IDTime-1, int64(at); i >= 0; i, t = i-1, t>>5 {
@@ -50,6 +51,7 @@ func TimeOf(id string) (at stick.Time, ok bool) {
 	return at, true
 }
 
+// ShortSum names a text by the first n bytes of its checksum, in hexadecimal digits.
 func ShortSum(text string, n int) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:n])

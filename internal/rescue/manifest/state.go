@@ -1,4 +1,4 @@
-package rescue
+package manifest
 
 import (
 	"encoding/base64"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"talkingstick/internal/rescue/pack"
 )
 
 // State is the file "entries" of a rescue. Two rescues of the same state have the same.
@@ -60,7 +62,8 @@ type Version struct {
 	Blob  string `json:"blob,omitempty"` // the same bytes in the rescue; empty if they aren't there
 }
 
-func (v Version) IsSubmodule() bool { return v.Mode == ModeSubmodule }
+// IsSubmodule reports whether it is the commit of a submodule.
+func (v Version) IsSubmodule() bool { return v.Mode == pack.ModeSubmodule }
 
 // WorkFile is a file or link in the working tree.
 type WorkFile struct {
@@ -155,6 +158,7 @@ func (t *BytesText) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// EncodeState writes a state as one file.
 func EncodeState(st State) ([]byte, error) {
 	b, err := json.MarshalIndent(st, "", " ")
 	if err != nil {
@@ -163,6 +167,7 @@ func EncodeState(st State) ([]byte, error) {
 	return b, nil
 }
 
+// DecodeState reads what [EncodeState] has written, or a file of [SplitState].
 func DecodeState(b []byte) (st State, err error) {
 	if err := json.Unmarshal(b, &st); err != nil {
 		return State{}, fmt.Errorf("read the entries of a rescue: %w", err)
@@ -202,12 +207,12 @@ func SplitState(st State) (map[string][]byte, error) {
 	return files, nil
 }
 
-// JoinState puts together what splitState has divided.
-func JoinState(head string, files []Object) (State, error) {
+// JoinState puts together what [SplitState] has divided.
+func JoinState(head string, files []pack.Object) (State, error) {
 	st := State{Head: head, Entries: []Entry{}}
 	for _, f := range files {
-		if f.Kind != KindNames[KindBlob] {
-			return State{}, ErrObject
+		if f.Kind != pack.KindNames[pack.KindBlob] {
+			return State{}, pack.ErrObject
 		}
 		p, err := DecodeState(f.Data)
 		if err != nil {

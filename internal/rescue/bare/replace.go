@@ -1,4 +1,4 @@
-package rescue
+package bare
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/rescue/pack"
 )
 
 // ReplacePack writes a pack again: the objects that keep keeps, and what add adds. One without objects is
-// removed. Both files get their names after both are written; what is interrupted between, finishReplacing
-// finishes, and openPack reads.
+// removed. Both files get their names after both are written; what is interrupted between, FinishReplacing
+// finishes, and [pack.Open] reads.
 func (r *Repository) ReplacePack(
-	ctx context.Context, base string, in Form, keep func(name string) bool, add func(*Writer) error,
+	ctx context.Context, base string, in Form, keep func(name string) bool, add func(*pack.Writer) error,
 ) error {
 	w := r.BeginWriting(in)
 	defer w.Abandon()
@@ -36,7 +37,7 @@ func (r *Repository) ReplacePack(
 	}
 
 	if w.Pack.IsEmpty() {
-		return errors.Join(os.Remove(base+IndexSuffix), os.Remove(base+Suffix))
+		return errors.Join(os.Remove(base+pack.IndexSuffix), os.Remove(base+pack.Suffix))
 	}
 
 	return w.replaceFiles(base)
@@ -44,8 +45,8 @@ func (r *Repository) ReplacePack(
 
 // copyFrom writes the objects of a pack that keep keeps. It fails with [fs.ErrNotExist] if there is no such
 // pack.
-func (w *RescueWriter) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
-	old, err := Open(base)
+func (w *Writer) copyFrom(ctx context.Context, base string, keep func(name string) bool) error {
+	old, err := pack.Open(base)
 	if err != nil {
 		return err
 	}
@@ -63,13 +64,13 @@ func (w *RescueWriter) copyFrom(ctx context.Context, base string, keep func(name
 		if err != nil {
 			return err
 		}
-		w.Pack.WriteObject(name, KindOf(o.Kind), o.Data)
+		w.Pack.WriteObject(name, pack.KindOf(o.Kind), o.Data)
 	}
 	return nil
 }
 
 // replaceFiles puts what was written in the place of a pack.
-func (w *RescueWriter) replaceFiles(base string) error {
+func (w *Writer) replaceFiles(base string) error {
 	index, err := w.Pack.Finish()
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (w *RescueWriter) replaceFiles(base string) error {
 	_, err = f.Write(index)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), base+IndexSuffix+ReplaceSuffix)
+		err = os.Rename(f.Name(), base+pack.IndexSuffix+pack.ReplaceSuffix)
 	}
 	if err != nil {
 		os.Remove(f.Name())
@@ -94,7 +95,7 @@ func (w *RescueWriter) replaceFiles(base string) error {
 
 	err = errors.Join(w.Pack.File.Sync(), w.Pack.File.Close())
 	if err == nil {
-		err = os.Rename(w.Pack.File.Name(), base+Suffix+ReplaceSuffix)
+		err = os.Rename(w.Pack.File.Name(), base+pack.Suffix+pack.ReplaceSuffix)
 	}
 	if err != nil {
 		return fmt.Errorf("write a rescue: %w", err)
@@ -105,11 +106,11 @@ func (w *RescueWriter) replaceFiles(base string) error {
 	return w.repo.finishReplace(base)
 }
 
-// FinishReplacing finishes what an interrupted replacePack has left.
+// FinishReplacing finishes what an interrupted [Repository.ReplacePack] has left.
 func (r *Repository) FinishReplacing() {
 	all, _ := ListNames(r.PathTo(PacksName))
 	for _, name := range all {
-		if name, ok := strings.CutSuffix(name, IndexSuffix+ReplaceSuffix); ok {
+		if name, ok := strings.CutSuffix(name, pack.IndexSuffix+pack.ReplaceSuffix); ok {
 			// If this fails, the next call tries again.
 			_ = r.finishReplace(filepath.Join(r.PathTo(PacksName), name))
 		}
@@ -117,11 +118,11 @@ func (r *Repository) FinishReplacing() {
 }
 
 func (r *Repository) finishReplace(base string) error {
-	packPath, index := base+Suffix, base+IndexSuffix
-	switch _, err := os.Lstat(packPath + ReplaceSuffix); {
+	packPath, index := base+pack.Suffix, base+pack.IndexSuffix
+	switch _, err := os.Lstat(packPath + pack.ReplaceSuffix); {
 	case err == nil:
 		// The index was renamed before, so it is complete, too.
-		if err := os.Rename(packPath+ReplaceSuffix, packPath); err != nil {
+		if err := os.Rename(packPath+pack.ReplaceSuffix, packPath); err != nil {
 			return err
 		}
 		r.Kill("replaced pack")
@@ -130,20 +131,20 @@ func (r *Repository) finishReplace(base string) error {
 	}
 
 	// The pack's checksum says whether it is the new one.
-	p, err := Open(base)
+	p, err := pack.Open(base)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 
-	now, err := plainfile.Read(index + ReplaceSuffix)
+	now, err := plainfile.Read(index + pack.ReplaceSuffix)
 	if err != nil {
 		return err
 	}
 
 	// If the indexes differ, the pack wasn't replaced.
 	if string(now) != string(p.Index) {
-		return os.Remove(index + ReplaceSuffix)
+		return os.Remove(index + pack.ReplaceSuffix)
 	}
-	return os.Rename(index+ReplaceSuffix, index)
+	return os.Rename(index+pack.ReplaceSuffix, index)
 }

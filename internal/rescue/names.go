@@ -1,0 +1,31 @@
+package rescue
+
+import "talkingstick/internal/rescue/manifest"
+
+// What a rescue says of itself, for those who ask a [Store].
+type (
+	Manifest = manifest.Manifest
+	Facts    = manifest.Facts
+	Nested   = manifest.Nested
+	LeftOut  = manifest.LeftOut
+	Why      = manifest.Why
+)
+
+// The causes of rescues.
+const (
+	CauseCommand  = manifest.CauseCommand
+	CauseTakeover = manifest.CauseTakeover
+	CauseCall     = manifest.CauseCall
+)
+
+// The reasons for which something was left out that others than this package tell apart.
+const (
+	WhyIgnored = manifest.WhyIgnored
+	WhyMany    = manifest.WhyMany
+	WhyCommits = manifest.WhyCommits
+	WhyMissing = manifest.WhyMissing
+	WhyNever   = manifest.WhyNever
+)
+
+// IsID reports whether a text has the form of the id of a rescue, which needn't be there.
+func IsID(text string) bool { return manifest.IsID(text) }
