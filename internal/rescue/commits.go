@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/plainfile"
@@ -20,14 +21,48 @@ import (
 	"talkingstick/stick"
 )
 
-// KeptCommits is the outcome of [Store.KeepCommits].
-type KeptCommits struct {
+// Kept is the outcome of [Store.KeepCommits].
+type Kept struct {
 	Same    bool               // no ref has moved since the last time: git wasn't asked
 	New     int                // how many commits were copied
 	LeftOut []manifest.LeftOut // what isn't kept, also since an earlier time: refs, or the git directories of submodules
 }
 
-// KeepCommits copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs of
+// CommitLimits bound what kept commits may cost.
+type CommitLimits struct {
+	Time  time.Duration // for keeping commits at one time
+	Bytes int64         // of the commits that are copied at one time
+	Total int64         // bytes of the kept commits of a repository
+	Age   time.Duration // how long commits are kept after a local ref lost them
+	Count int           // of old tips in the user's repository
+}
+
+// CommitStore keeps commits.
+type CommitStore struct {
+	Root   bare.Root
+	Limits CommitLimits
+	Now    func() time.Time // the present time, by the clock that file systems write
+}
+
+// commitRepository is a bare repository, which keeps commits, too.
+type commitRepository struct {
+	*bare.Repository
+	store *CommitStore
+}
+
+func (s *CommitStore) repositoryOf(common string) *commitRepository {
+	return &commitRepository{s.Root.RepositoryOf(common), s}
+}
+
+// Prune keeps what took too long the last time, and drops what is past its time or too much, in one of the
+// repositories of ours.
+func (s *CommitStore) Prune(ctx context.Context, in *bare.Repository, now stick.Time) {
+	r := &commitRepository{in, s}
+	r.keepLateCommits(ctx)
+	r.pruneCommits(now, s.Limits)
+}
+
+// Keep copies to a repository of ours the commits that local branches, HEAD, the stash and reflogs of
 // the one with a common git directory reach, and no remote-tracking branch does: only the user's repository
 // has them. What is there since the last time isn't copied again, and while no ref has moved, no git runs.
 // Commits of submodules are kept, too. It takes at most Limits.Time, and changes nothing in the user's
@@ -36,7 +71,7 @@ type KeptCommits struct {
 // What is too large, takes too long or can't be read is left out and named; that is no error. Everything of
 // one time is kept, or nothing. KeepCommits fails with [stick.CodeDataDirNotWritable],
 // [stick.CodeGitMissing], or the error of ctx.
-func (s *Store) KeepCommits(ctx context.Context, main string) (kept KeptCommits, err error) {
+func (s *CommitStore) Keep(ctx context.Context, main string) (kept Kept, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.Limits.Time)
 	defer cancel()
 
@@ -49,7 +84,7 @@ func (s *Store) KeepCommits(ctx context.Context, main string) (kept KeptCommits,
 
 		// One that takes too long is left out; the others are still kept.
 		if errors.Is(err, context.DeadlineExceeded) {
-			one, err = KeptCommits{LeftOut: []manifest.LeftOut{{Path: "./", Why: manifest.WhyTime}}}, nil
+			one, err = Kept{LeftOut: []manifest.LeftOut{{Path: "./", Why: manifest.WhyTime}}}, nil
 		}
 		if err != nil {
 			return kept, err
@@ -74,9 +109,9 @@ func nameLeftOut(main, common string, all []manifest.LeftOut) []manifest.LeftOut
 	return named
 }
 
-// LeftOutCommits lists what [Store.KeepCommits] left out the last time, of a checkout and of the repositories
+// LeftOut lists what [Store.KeepCommits] left out the last time, of a checkout and of the repositories
 // inside: refs, or "./" for all of a repository. It asks no git.
-func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []manifest.LeftOut) {
+func (s *CommitStore) LeftOut(tree workspace.Checkout) (all []manifest.LeftOut) {
 	for _, common := range append([]string{tree.Common}, s.InnerRepositories(tree.Common, tree.Top)...) {
 		log := s.repositoryOf(common).readCommitLog(common)
 		all = append(all, nameLeftOut(tree.Common, common, log.LeftOut)...)
@@ -84,8 +119,8 @@ func (s *Store) LeftOutCommits(tree workspace.Checkout) (all []manifest.LeftOut)
 	return all
 }
 
-// HasCommits reports whether [Store.KeepCommits] was done for the repository with a common git directory.
-func (s *Store) HasCommits(common string) bool {
+// Has reports whether [Store.KeepCommits] was done for the repository with a common git directory.
+func (s *CommitStore) Has(common string) bool {
 	_, err := os.Lstat(s.repositoryOf(common).commitLogPath())
 	return err == nil
 }
@@ -106,7 +141,7 @@ func submodulesOf(common string) (dirs []string) {
 		dirs = append(dirs, path)
 
 		// Submodules have submodules of their own in the same way.
-		if strings.Count(path[len(root):], "modules") < maxDepth {
+		if strings.Count(path[len(root):], "modules") < maxNesting {
 			dirs = append(dirs, submodulesOf(path)...)
 		}
 
@@ -117,7 +152,7 @@ func submodulesOf(common string) (dirs []string) {
 
 // commitKeeper keeps the commits of a repository, at one time.
 type commitKeeper struct {
-	repo   *repository
+	repo   *commitRepository
 	common string
 	log    *commitLog
 	now    stick.Time
@@ -138,7 +173,7 @@ type localCommits struct {
 
 // keepLateCommits keeps what took too long for [Store.KeepCommits], such as the first time in a repository
 // without a remote.
-func (r *repository) keepLateCommits(ctx context.Context) {
+func (r *commitRepository) keepLateCommits(ctx context.Context) {
 	log := r.readCommitLog("")
 	if log.Late == 0 || isRepositoryGone(log.Common) {
 		return
@@ -152,15 +187,15 @@ func (r *repository) keepLateCommits(ctx context.Context) {
 }
 
 // keepCommitsOf keeps the commits of one repository. again tries what took too long a short time ago.
-func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (kept KeptCommits, err error) {
+func (s *CommitStore) keepCommitsOf(ctx context.Context, common string, again bool) (kept Kept, err error) {
 	// Refs are read before git is asked: what moves meanwhile is seen next time.
 	stamp := stampRefs(common)
-	repo, now := s.repositoryOf(common), stick.At(s.now())
+	repo, now := s.repositoryOf(common), stick.At(s.Now())
 	if log := repo.readCommitLog(common); log.isCurrent(stamp, now) && !again {
-		return KeptCommits{Same: true, LeftOut: log.LeftOut}, nil
+		return Kept{Same: true, LeftOut: log.LeftOut}, nil
 	}
 
-	if repo, err = s.prepareRepository(ctx, common); err != nil {
+	if repo.Repository, err = s.Root.PrepareRepository(ctx, common); err != nil {
 		return kept, err
 	}
 	if err := plainfile.MkdirAll(repo.PathTo(bare.StateName)); err != nil {
@@ -168,7 +203,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 	}
 
 	// Somebody else may be keeping the same commits: that isn't worth a long wait.
-	short, cancel := context.WithTimeout(ctx, lockPatience)
+	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	lock, ok := bare.WaitLock(short, repo.commitLogPath()+bare.LockSuffix, bare.LockExclusive)
 	if !ok {
@@ -180,7 +215,7 @@ func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (k
 
 	// Somebody else may have kept them while this waited for the lock.
 	if k.log.isCurrent(stamp, now) && !again {
-		return KeptCommits{Same: true, LeftOut: k.log.LeftOut}, nil
+		return Kept{Same: true, LeftOut: k.log.LeftOut}, nil
 	}
 
 	kept.New, err = k.keepNew(ctx)
@@ -226,7 +261,7 @@ func (k *commitKeeper) laterLog() *commitLog {
 }
 
 func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
-	if k.git, err = k.repo.store.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
+	if k.git, err = k.repo.store.Root.Git.Isolate(ctx, k.common, "GIT_DIR="+k.common); err != nil {
 		return 0, err
 	}
 	k.git = k.git.WithEnv(pack.NoReplace)

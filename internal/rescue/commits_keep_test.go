@@ -24,7 +24,7 @@ func (s *scratch) commit(text string) string {
 	return s.git("rev-parse", "HEAD")[:40]
 }
 
-func (s *scratch) keepCommits() KeptCommits {
+func (s *scratch) keepCommits() Kept {
 	s.t.Helper()
 	kept, err := s.store.KeepCommits(context.Background(), s.tree.Common)
 	if err != nil {
@@ -248,7 +248,7 @@ func TestStore_KeepCommits(t *testing.T) {
 func (s *scratch) commitFiles() (files []string) {
 	r := s.store.repositoryOf(s.tree.Common)
 	for name := range snapshot(s.t, r.Path) {
-		if name := filepath.ToSlash(name); strings.HasPrefix(name, commitRefs+"/") || strings.HasPrefix(name, bare.PacksName+"/") {
+		if name := filepath.ToSlash(name); strings.HasPrefix(name, CommitRefs+"/") || strings.HasPrefix(name, bare.PacksName+"/") {
 			files = append(files, name)
 		}
 	}

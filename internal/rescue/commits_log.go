@@ -20,12 +20,17 @@ import (
 )
 
 const (
-	commitRefs    = "refs/commits" // the directory of the refs of kept commits, as <id>/<number>
-	commitPrefix  = "commits-"     // of the names of their packs
+	CommitRefs    = "refs/commits" // the directory of the refs of kept commits, as <id>/<number>
+	CommitPrefix  = "commits-"     // of the names of their packs
 	commitLogName = "commits"      // the file of the log, in the directory of caches
 
 	stashName = "refs/stash"
 	headName  = "HEAD" // stands for what only a reflog or a detached HEAD reaches
+
+	// maxNesting bounds how deep submodules of submodules are followed.
+	maxNesting = 5
+	// lockPatience is how long somebody waits who finds that another process keeps the same commits.
+	patience = 100 * time.Millisecond
 
 	longKeep   = time.Minute      // for keeping commits in the background
 	retryLate  = 10 * time.Minute // after commits took too long, until they are tried again although no ref has moved
@@ -65,14 +70,16 @@ type keptPack struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (r *repository) commitLogPath() string { return r.PathTo(bare.StateName + "/" + commitLogName) }
+func (r *commitRepository) commitLogPath() string {
+	return r.PathTo(bare.StateName + "/" + commitLogName)
+}
 
-func (r *repository) commitBase(id string) string {
-	return filepath.Join(r.PathTo(bare.PacksName), commitPrefix+id)
+func (r *commitRepository) commitBase(id string) string {
+	return filepath.Join(r.PathTo(bare.PacksName), CommitPrefix+id)
 }
 
 // readCommitLog reads the log. One that is missing or damaged is as none: then commits are kept again.
-func (r *repository) readCommitLog(common string) *commitLog {
+func (r *commitRepository) readCommitLog(common string) *commitLog {
 	log := &commitLog{}
 	b, err := plainfile.Read(r.commitLogPath())
 	if err != nil || json.Unmarshal(b, log) != nil {
@@ -86,7 +93,7 @@ func (r *repository) readCommitLog(common string) *commitLog {
 }
 
 // writeCommitLog puts a log in the place of the last one. It is what makes commits kept.
-func (r *repository) writeCommitLog(log *commitLog) error {
+func (r *commitRepository) writeCommitLog(log *commitLog) error {
 	b, err := json.Marshal(log)
 	if err != nil {
 		return fmt.Errorf("write kept commits: %w", err)
@@ -128,9 +135,9 @@ func (l *commitLog) isCurrent(stamp string, now stick.Time) bool {
 }
 
 // isRoundOld reports whether the present round has lasted long, or become large.
-func (l *commitLog) isRoundOld(now stick.Time, limits Limits) bool {
+func (l *commitLog) isRoundOld(now stick.Time, limits CommitLimits) bool {
 	began, ok := manifest.TimeOf(l.Round)
-	return ok && now.Sub(began) > limits.Age || l.roundBytes(l.Round) > limits.CommitTotal/2
+	return ok && now.Sub(began) > limits.Age || l.roundBytes(l.Round) > limits.Total/2
 }
 
 // roundBytes returns the bytes of the packs of a round.
@@ -156,12 +163,12 @@ func (l *commitLog) timeAfterKept(now stick.Time) stick.Time {
 }
 
 // writeCommitRefs writes the refs of commits. They appear at once.
-func (r *repository) writeCommitRefs(id string, made []keptRef) error {
+func (r *commitRepository) writeCommitRefs(id string, made []keptRef) error {
 	if len(made) == 0 {
 		return nil
 	}
 
-	all := r.PathTo(commitRefs)
+	all := r.PathTo(CommitRefs)
 	if err := plainfile.MkdirAll(all); err != nil {
 		return bare.ErrUnwritable(all, err)
 	}

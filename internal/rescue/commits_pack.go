@@ -42,7 +42,7 @@ func (k *commitKeeper) writePack(ctx context.Context, id string) error {
 
 	limited, stop := context.WithCancel(ctx)
 	defer stop()
-	out := &limitedFile{file: file, left: k.repo.store.Limits.CommitBytes, stop: stop}
+	out := &limitedFile{file: file, left: k.repo.store.Limits.Bytes, stop: stop}
 
 	in := strings.Join(k.found.heads, "\n") + "\n"
 	for _, base := range k.found.bases {

@@ -290,7 +290,7 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 		base := filepath.Join(r.PathTo(bare.PacksName), name)
 
 		// Packs of kept commits aren't those of rescues.
-		if !ok || strings.HasPrefix(name, commitPrefix) {
+		if !ok || strings.HasPrefix(name, CommitPrefix) {
 			continue
 		}
 

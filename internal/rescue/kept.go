@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// keptRefs is where the old tips of deleted and moved branches are kept, as <id>/heads/<name of the branch>.
-const keptRefs = "refs/talkingstick/kept/"
+// KeptRefs is where the old tips of deleted and moved branches are kept, as <id>/heads/<name of the branch>.
+const KeptRefs = "refs/talkingstick/kept/"
 
 // Tip is the commit of a branch that was deleted or moved.
 type Tip struct {
@@ -29,8 +29,8 @@ type Tip struct {
 // KeepTips returns what it has. It keeps all of them or none.
 //
 // It fails with [stick.CodeGitFailed] if there is no such commit, or a name can't be one of a ref.
-func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now stick.Time) ([]Tip, error) {
-	g, err := s.Git.Isolate(ctx, common, "GIT_DIR="+common)
+func (s *CommitStore) KeepTips(ctx context.Context, common string, lost []Tip, now stick.Time) ([]Tip, error) {
+	g, err := s.Root.Git.Isolate(ctx, common, "GIT_DIR="+common)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now sti
 // newTip gives a tip its time, and a ref that none of the others has.
 func newTip(t Tip, now stick.Time, others []Tip) Tip {
 	for t.At = now; ; t.At++ {
-		t.Ref = keptRefs + manifest.NewID(t.At, t.Commit) + "/" + strings.TrimPrefix(t.Of, "refs/")
+		t.Ref = KeptRefs + manifest.NewID(t.At, t.Commit) + "/" + strings.TrimPrefix(t.Of, "refs/")
 		if !slices.ContainsFunc(others, func(k Tip) bool { return k.Ref == t.Ref }) {
 			return t
 		}
@@ -84,8 +84,8 @@ func newTip(t Tip, now stick.Time, others []Tip) Tip {
 }
 
 // Tips lists the commits that are kept in a repository, the newest first.
-func (s *Store) Tips(ctx context.Context, common string) ([]Tip, error) {
-	g, err := s.Git.Isolate(ctx, common, "GIT_DIR="+common)
+func (s *CommitStore) Tips(ctx context.Context, common string) ([]Tip, error) {
+	g, err := s.Root.Git.Isolate(ctx, common, "GIT_DIR="+common)
 	if err != nil {
 		return nil, err
 	}
@@ -94,14 +94,14 @@ func (s *Store) Tips(ctx context.Context, common string) ([]Tip, error) {
 
 func listTips(ctx context.Context, g git.Isolated) ([]Tip, error) {
 	var out bytes.Buffer
-	if _, err := g.Run(ctx, nil, &out, "for-each-ref", "--format=%(objectname) %(refname)", keptRefs); err != nil {
+	if _, err := g.Run(ctx, nil, &out, "for-each-ref", "--format=%(objectname) %(refname)", KeptRefs); err != nil {
 		return nil, err
 	}
 
 	all := []Tip{}
 	for line := range strings.Lines(out.String()) {
 		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		id, of, _ := strings.Cut(strings.TrimPrefix(name, keptRefs), "/")
+		id, of, _ := strings.Cut(strings.TrimPrefix(name, KeptRefs), "/")
 		if at, ok := manifest.TimeOf(id); ok && of != "" {
 			all = append(all, Tip{Ref: name, Of: "refs/" + of, Commit: commit, At: at})
 		}

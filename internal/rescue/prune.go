@@ -45,8 +45,7 @@ func (s *Store) pruneRepositories(ctx context.Context, first *repository, keep s
 		// In the background there is time for more.
 		if first == nil && r.CheckFolders() == nil {
 			r.pruneSnapshots(ctx, now, limits)
-			r.keepLateCommits(ctx)
-			r.pruneCommits(now, limits)
+			s.commits().Prune(ctx, r.Repository, now)
 		}
 	}
 

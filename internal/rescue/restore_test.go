@@ -491,7 +491,7 @@ func TestTipsOfDeletedBranches(t *testing.T) {
 		return kept[0], nil
 	}
 	kept, err := keep("refs/heads/topic/one", first, s.now)
-	if err != nil || kept.Of != "refs/heads/topic/one" || kept.Commit != first || kept.At != s.now || !strings.HasPrefix(kept.Ref, keptRefs) {
+	if err != nil || kept.Of != "refs/heads/topic/one" || kept.Commit != first || kept.At != s.now || !strings.HasPrefix(kept.Ref, KeptRefs) {
 		t.Fatalf("%+v, %v", kept, err)
 	}
 	if again, err := keep("refs/heads/topic/one", first, s.now+5); err != nil || again != kept {
