@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/commits"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
@@ -103,7 +104,7 @@ func TestStore_Prune_commits(t *testing.T) {
 	s.keepsNew(0)
 	later := func(days int) stick.Time { return stick.At(time.Now()).Add(time.Duration(days) * 24 * time.Hour) }
 	hasRef := func(commit string) bool {
-		out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).Path, "for-each-ref", CommitRefs).Output()
+		out, err := exec.Command("git", "--git-dir", s.store.repositoryOf(s.tree.Common).Path, "for-each-ref", commits.RefsName).Output()
 		return err == nil && strings.Contains(string(out), commit)
 	}
 	s.store.Prune(context.Background(), later(13))
@@ -123,7 +124,7 @@ func TestStore_Prune_commits(t *testing.T) {
 	}()
 	s.keepsNew(1)
 	s.store.Prune(context.Background(), later(15))
-	if packs, _ := filepath.Glob(filepath.Join(s.store.repositoryOf(s.tree.Common).PathTo(bare.PacksName), CommitPrefix+"*"+pack.Suffix)); len(packs) != 1 || !hasRef(third) {
+	if packs, _ := filepath.Glob(filepath.Join(s.store.repositoryOf(s.tree.Common).PathTo(bare.PacksName), commits.PackPrefix+"*"+pack.Suffix)); len(packs) != 1 || !hasRef(third) {
 		t.Errorf("the packs of the lost repository stay: %q", packs)
 	}
 	if err := os.RemoveAll(s.tree.Common); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/commits"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -24,7 +25,7 @@ func (s *scratch) commit(text string) string {
 	return s.git("rev-parse", "HEAD")[:40]
 }
 
-func (s *scratch) keepCommits() Kept {
+func (s *scratch) keepCommits() commits.Kept {
 	s.t.Helper()
 	kept, err := s.store.KeepCommits(context.Background(), s.tree.Common)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *scratch) loseRepository() {
 	s.git("init", "-q")
 }
 
-func (s *scratch) lost() []LostTip {
+func (s *scratch) lost() []commits.LostTip {
 	s.t.Helper()
 	lost, err := s.store.LostTips(context.Background(), s.tree.Common)
 	if err != nil {
@@ -60,11 +61,11 @@ func (s *scratch) lost() []LostTip {
 }
 
 // fetches checks that git fetches a lost tip, and all that it reaches.
-func (s *scratch) fetches(l LostTip) {
+func (s *scratch) fetches(l commits.LostTip) {
 	s.t.Helper()
 	args := []string{"fetch", "-q", l.Repository, l.Ref + ":refs/heads/back-" + l.Commit[:9]}
 	if l.Leans {
-		args = slices.Insert(args, 2, "--upload-pack", UploadPack(s.tree.Common))
+		args = slices.Insert(args, 2, "--upload-pack", commits.UploadPack(s.tree.Common))
 	}
 	s.git(args...)
 	s.git("fsck", "--strict", "--no-dangling")
@@ -72,11 +73,11 @@ func (s *scratch) fetches(l LostTip) {
 }
 
 // brings checks that commits are lost, and that git fetches each.
-func (s *scratch) brings(commits ...string) {
+func (s *scratch) brings(wanted ...string) {
 	s.t.Helper()
 	lost := s.lost()
-	for _, c := range commits {
-		i := slices.IndexFunc(lost, func(l LostTip) bool { return l.Commit == c })
+	for _, c := range wanted {
+		i := slices.IndexFunc(lost, func(l commits.LostTip) bool { return l.Commit == c })
 		if i < 0 {
 			s.t.Fatalf("%s isn't among %+v", c, lost)
 		}
@@ -218,7 +219,7 @@ func TestStore_KeepCommits(t *testing.T) {
 			t.Fatal(err)
 		}
 		lost, err := s.store.LostTips(context.Background(), tree.Common)
-		if err != nil || !slices.ContainsFunc(lost, func(l LostTip) bool { return l.Commit == inside && l.Leans }) {
+		if err != nil || !slices.ContainsFunc(lost, func(l commits.LostTip) bool { return l.Commit == inside && l.Leans }) {
 			t.Errorf("%+v, %v", lost, err)
 		}
 	})
@@ -248,7 +249,7 @@ func TestStore_KeepCommits(t *testing.T) {
 func (s *scratch) commitFiles() (files []string) {
 	r := s.store.repositoryOf(s.tree.Common)
 	for name := range snapshot(s.t, r.Path) {
-		if name := filepath.ToSlash(name); strings.HasPrefix(name, CommitRefs+"/") || strings.HasPrefix(name, bare.PacksName+"/") {
+		if name := filepath.ToSlash(name); strings.HasPrefix(name, commits.RefsName+"/") || strings.HasPrefix(name, bare.PacksName+"/") {
 			files = append(files, name)
 		}
 	}

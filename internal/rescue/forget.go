@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/commits"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
 	"talkingstick/stick"
@@ -290,7 +291,7 @@ func (g *forgetter) removeUnreached(ctx context.Context) error {
 		base := filepath.Join(r.PathTo(bare.PacksName), name)
 
 		// Packs of kept commits aren't those of rescues.
-		if !ok || strings.HasPrefix(name, CommitPrefix) {
+		if !ok || strings.HasPrefix(name, commits.PackPrefix) {
 			continue
 		}
 

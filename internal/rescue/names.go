@@ -1,6 +1,9 @@
 package rescue
 
-import "talkingstick/internal/rescue/manifest"
+import (
+	"talkingstick/internal/rescue/commits"
+	"talkingstick/internal/rescue/manifest"
+)
 
 // What a rescue says of itself, for those who ask a [Store].
 type (
@@ -29,3 +32,13 @@ const (
 
 // IsID reports whether a text has the form of the id of a rescue, which needn't be there.
 func IsID(text string) bool { return manifest.IsID(text) }
+
+// What [Store.KeepCommits] and its like return.
+type (
+	KeptCommits = commits.Kept
+	LostTip     = commits.LostTip
+	Tip         = commits.Tip
+)
+
+// UploadPack is [commits.UploadPack].
+func UploadPack(common string) string { return commits.UploadPack(common) }

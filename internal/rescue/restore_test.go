@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"talkingstick/internal/rescue/bare"
+	"talkingstick/internal/rescue/commits"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/pack"
 	"talkingstick/internal/workspace"
@@ -483,15 +484,15 @@ func TestTipsOfDeletedBranches(t *testing.T) {
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho ran >>'"+s.path("ran")+"'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	keep := func(ref, commit string, at stick.Time) (Tip, error) {
-		kept, err := s.store.KeepTips(ctx, s.tree.Common, []Tip{{Of: ref, Commit: commit}}, at)
+	keep := func(ref, commit string, at stick.Time) (commits.Tip, error) {
+		kept, err := s.store.KeepTips(ctx, s.tree.Common, []commits.Tip{{Of: ref, Commit: commit}}, at)
 		if err != nil {
-			return Tip{}, err
+			return commits.Tip{}, err
 		}
 		return kept[0], nil
 	}
 	kept, err := keep("refs/heads/topic/one", first, s.now)
-	if err != nil || kept.Of != "refs/heads/topic/one" || kept.Commit != first || kept.At != s.now || !strings.HasPrefix(kept.Ref, KeptRefs) {
+	if err != nil || kept.Of != "refs/heads/topic/one" || kept.Commit != first || kept.At != s.now || !strings.HasPrefix(kept.Ref, commits.KeptRefs) {
 		t.Fatalf("%+v, %v", kept, err)
 	}
 	if again, err := keep("refs/heads/topic/one", first, s.now+5); err != nil || again != kept {
@@ -534,7 +535,7 @@ func TestTipsOfDeletedBranches(t *testing.T) {
 	}
 	// several at once: a known one, one twice, and all of those before are too many
 	s.store.Limits.Count = 3
-	many, err := s.store.KeepTips(ctx, s.tree.Common, []Tip{{Of: "refs/heads/x", Commit: third}, {Of: "refs/heads/y", Commit: third}, {Of: "refs/heads/y", Commit: third}, {Of: "refs/heads/y", Commit: second}}, last.At+1)
+	many, err := s.store.KeepTips(ctx, s.tree.Common, []commits.Tip{{Of: "refs/heads/x", Commit: third}, {Of: "refs/heads/y", Commit: third}, {Of: "refs/heads/y", Commit: third}, {Of: "refs/heads/y", Commit: second}}, last.At+1)
 	if err != nil || len(many) != 4 || many[0] != last || many[1] != many[2] || many[3].Commit != second {
 		t.Errorf("%+v, %v", many, err)
 	}

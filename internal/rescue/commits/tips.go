@@ -1,4 +1,4 @@
-package rescue
+package commits
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ type Tip struct {
 // KeepTips returns what it has. It keeps all of them or none.
 //
 // It fails with [stick.CodeGitFailed] if there is no such commit, or a name can't be one of a ref.
-func (s *CommitStore) KeepTips(ctx context.Context, common string, lost []Tip, now stick.Time) ([]Tip, error) {
+func (s *Store) KeepTips(ctx context.Context, common string, lost []Tip, now stick.Time) ([]Tip, error) {
 	g, err := s.Root.Git.Isolate(ctx, common, "GIT_DIR="+common)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func newTip(t Tip, now stick.Time, others []Tip) Tip {
 }
 
 // Tips lists the commits that are kept in a repository, the newest first.
-func (s *CommitStore) Tips(ctx context.Context, common string) ([]Tip, error) {
+func (s *Store) Tips(ctx context.Context, common string) ([]Tip, error) {
 	g, err := s.Root.Git.Isolate(ctx, common, "GIT_DIR="+common)
 	if err != nil {
 		return nil, err

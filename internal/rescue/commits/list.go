@@ -1,4 +1,4 @@
-package rescue
+package commits
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ type LostTip struct {
 
 // LostTips lists the kept commits that the repository with a common git directory lacks, or all if it is
 // gone: first what local refs were last, then what they were before, the newest first.
-func (s *CommitStore) LostTips(ctx context.Context, common string) ([]LostTip, error) {
+func (s *Store) LostTips(ctx context.Context, common string) ([]LostTip, error) {
 	r := s.repositoryOf(common)
 	if r.CheckFolders() != nil {
 		return nil, nil
@@ -61,10 +61,10 @@ func (s *CommitStore) LostTips(ctx context.Context, common string) ([]LostTip, e
 
 // InnerRepositories lists the git directories of repositories inside that of a checkout, as submodules have
 // them, or inside its working tree, as far as commits of them were kept. They may be gone.
-func (s *CommitStore) InnerRepositories(common, top string) (inner []string) {
+func (s *Store) InnerRepositories(common, top string) (inner []string) {
 	all, _ := s.Root.ListRepositories()
 	for _, its := range all {
-		r := &commitRepository{its, s}
+		r := &repository{its, s}
 		if checkFile(r.commitLogPath()) != nil {
 			continue
 		}
@@ -80,7 +80,7 @@ func (s *CommitStore) InnerRepositories(common, top string) (inner []string) {
 }
 
 // findLackedCommits says which commits of kept refs the user's repository lacks.
-func (s *CommitStore) findLackedCommits(ctx context.Context, common string, kept []keptRef) (map[string]bool, error) {
+func (s *Store) findLackedCommits(ctx context.Context, common string, kept []keptRef) (map[string]bool, error) {
 	var commits []string
 	for _, f := range kept {
 		commits = append(commits, f.Commit)
@@ -140,7 +140,7 @@ func missingCommits(ctx context.Context, g git.Isolated, commits []string) (miss
 }
 
 // sizeOfCommits returns how much a pack of commits takes on disk.
-func (r *commitRepository) sizeOfCommits(id string) (n int64) {
+func (r *repository) sizeOfCommits(id string) (n int64) {
 	for _, suffix := range []string{pack.Suffix, pack.IndexSuffix} {
 		if info, err := os.Lstat(r.commitBase(id) + suffix); err == nil {
 			n += info.Size()
@@ -151,7 +151,7 @@ func (r *commitRepository) sizeOfCommits(id string) (n int64) {
 
 // pruneCommits drops the commits that local refs lost long ago, the rounds of which nothing is left, and, the
 // oldest first, those that are too much. Of a repository that is gone, its last refs are those that it lost.
-func (r *commitRepository) pruneCommits(now stick.Time, l CommitLimits) {
+func (r *repository) pruneCommits(now stick.Time, l Limits) {
 	if checkFile(r.commitLogPath()) != nil {
 		return
 	}
@@ -220,7 +220,7 @@ func (l *commitLog) totalBytes() (n int64) {
 
 // sweepCommits removes the packs and refs that the log doesn't name. Nobody writes them meanwhile: the lock
 // is held.
-func (r *commitRepository) sweepCommits(log *commitLog, now stick.Time) {
+func (r *repository) sweepCommits(log *commitLog, now stick.Time) {
 	packs, refs := map[string]bool{}, map[string]bool{}
 	for _, p := range log.Packs {
 		packs[p.ID] = true
@@ -229,22 +229,22 @@ func (r *commitRepository) sweepCommits(log *commitLog, now stick.Time) {
 		refs[f.Ref] = true
 	}
 
-	folders, _ := bare.ListNames(r.PathTo(CommitRefs))
+	folders, _ := bare.ListNames(r.PathTo(RefsName))
 	for _, id := range folders {
-		files, _ := bare.ListNames(r.PathTo(CommitRefs + "/" + id))
+		files, _ := bare.ListNames(r.PathTo(RefsName + "/" + id))
 		for _, name := range files {
-			if ref := CommitRefs + "/" + id + "/" + name; !refs[ref] {
+			if ref := RefsName + "/" + id + "/" + name; !refs[ref] {
 				os.Remove(r.PathTo(ref))
 			}
 		}
 
 		// This removes the directory only if it is empty.
-		os.Remove(r.PathTo(CommitRefs + "/" + id))
+		os.Remove(r.PathTo(RefsName + "/" + id))
 	}
 
 	all, _ := bare.ListNames(r.PathTo(bare.PacksName))
 	for _, name := range all {
-		id, ours := strings.CutPrefix(name, CommitPrefix)
+		id, ours := strings.CutPrefix(name, PackPrefix)
 		id, _, _ = strings.Cut(id, ".")
 		if ours && !packs[id] {
 			os.Remove(filepath.Join(r.PathTo(bare.PacksName), name))

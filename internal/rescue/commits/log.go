@@ -1,4 +1,4 @@
-package rescue
+package commits
 
 import (
 	"crypto/sha256"
@@ -19,9 +19,10 @@ import (
 	"talkingstick/stick"
 )
 
+// What the log of kept commits, their refs and their packs are called, and the times of keeping them.
 const (
-	CommitRefs    = "refs/commits" // the directory of the refs of kept commits, as <id>/<number>
-	CommitPrefix  = "commits-"     // of the names of their packs
+	RefsName      = "refs/commits" // the directory of the refs of kept commits, as <id>/<number>
+	PackPrefix    = "commits-"     // of the names of their packs
 	commitLogName = "commits"      // the file of the log, in the directory of caches
 
 	stashName = "refs/stash"
@@ -29,7 +30,7 @@ const (
 
 	// maxNesting bounds how deep submodules of submodules are followed.
 	maxNesting = 5
-	// lockPatience is how long somebody waits who finds that another process keeps the same commits.
+	// patience is how long somebody waits who finds that another process keeps the same commits.
 	patience = 100 * time.Millisecond
 
 	longKeep   = time.Minute      // for keeping commits in the background
@@ -70,16 +71,16 @@ type keptPack struct {
 	Bytes int64  `json:"bytes"`
 }
 
-func (r *commitRepository) commitLogPath() string {
+func (r *repository) commitLogPath() string {
 	return r.PathTo(bare.StateName + "/" + commitLogName)
 }
 
-func (r *commitRepository) commitBase(id string) string {
-	return filepath.Join(r.PathTo(bare.PacksName), CommitPrefix+id)
+func (r *repository) commitBase(id string) string {
+	return filepath.Join(r.PathTo(bare.PacksName), PackPrefix+id)
 }
 
 // readCommitLog reads the log. One that is missing or damaged is as none: then commits are kept again.
-func (r *commitRepository) readCommitLog(common string) *commitLog {
+func (r *repository) readCommitLog(common string) *commitLog {
 	log := &commitLog{}
 	b, err := plainfile.Read(r.commitLogPath())
 	if err != nil || json.Unmarshal(b, log) != nil {
@@ -93,7 +94,7 @@ func (r *commitRepository) readCommitLog(common string) *commitLog {
 }
 
 // writeCommitLog puts a log in the place of the last one. It is what makes commits kept.
-func (r *commitRepository) writeCommitLog(log *commitLog) error {
+func (r *repository) writeCommitLog(log *commitLog) error {
 	b, err := json.Marshal(log)
 	if err != nil {
 		return fmt.Errorf("write kept commits: %w", err)
@@ -135,7 +136,7 @@ func (l *commitLog) isCurrent(stamp string, now stick.Time) bool {
 }
 
 // isRoundOld reports whether the present round has lasted long, or become large.
-func (l *commitLog) isRoundOld(now stick.Time, limits CommitLimits) bool {
+func (l *commitLog) isRoundOld(now stick.Time, limits Limits) bool {
 	began, ok := manifest.TimeOf(l.Round)
 	return ok && now.Sub(began) > limits.Age || l.roundBytes(l.Round) > limits.Total/2
 }
@@ -163,12 +164,12 @@ func (l *commitLog) timeAfterKept(now stick.Time) stick.Time {
 }
 
 // writeCommitRefs writes the refs of commits. They appear at once.
-func (r *commitRepository) writeCommitRefs(id string, made []keptRef) error {
+func (r *repository) writeCommitRefs(id string, made []keptRef) error {
 	if len(made) == 0 {
 		return nil
 	}
 
-	all := r.PathTo(CommitRefs)
+	all := r.PathTo(RefsName)
 	if err := plainfile.MkdirAll(all); err != nil {
 		return bare.ErrUnwritable(all, err)
 	}

@@ -1,4 +1,4 @@
-package rescue
+package commits
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func (k *commitKeeper) noteRefs(ctx context.Context, id string) error {
 		if have, ok := known[f.Commit]; ok {
 			tips[i].Ref, tips[i].At = have.Ref, have.At
 		} else {
-			tips[i].Ref, tips[i].At = fmt.Sprintf("%s/%s/%d", CommitRefs, id, len(made)), at
+			tips[i].Ref, tips[i].At = fmt.Sprintf("%s/%s/%d", RefsName, id, len(made)), at
 			known[f.Commit], made = tips[i], append(made, tips[i])
 		}
 		tips[i].Round, tips[i].Leans = log.Round, len(log.Bases) > 0

@@ -1,4 +1,4 @@
-package rescue
+package commits
 
 import (
 	"context"

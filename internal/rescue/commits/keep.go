@@ -1,4 +1,8 @@
-package rescue
+// Package commits keeps commits that only the user's repository has: in our bare repositories those that no remote
+// has, and in the user's own the old tips of branches that are deleted or moved.
+//
+// See docs/decisions/snapshots-and-undo.md.
+package commits
 
 import (
 	"bytes"
@@ -21,15 +25,15 @@ import (
 	"talkingstick/stick"
 )
 
-// Kept is the outcome of [Store.KeepCommits].
+// Kept is the outcome of [Store.Keep].
 type Kept struct {
 	Same    bool               // no ref has moved since the last time: git wasn't asked
 	New     int                // how many commits were copied
 	LeftOut []manifest.LeftOut // what isn't kept, also since an earlier time: refs, or the git directories of submodules
 }
 
-// CommitLimits bound what kept commits may cost.
-type CommitLimits struct {
+// Limits bound what kept commits may cost.
+type Limits struct {
 	Time  time.Duration // for keeping commits at one time
 	Bytes int64         // of the commits that are copied at one time
 	Total int64         // bytes of the kept commits of a repository
@@ -37,27 +41,27 @@ type CommitLimits struct {
 	Count int           // of old tips in the user's repository
 }
 
-// CommitStore keeps commits.
-type CommitStore struct {
+// Store keeps commits.
+type Store struct {
 	Root   bare.Root
-	Limits CommitLimits
+	Limits Limits
 	Now    func() time.Time // the present time, by the clock that file systems write
 }
 
-// commitRepository is a bare repository, which keeps commits, too.
-type commitRepository struct {
+// repository is a bare repository, which keeps commits, too.
+type repository struct {
 	*bare.Repository
-	store *CommitStore
+	store *Store
 }
 
-func (s *CommitStore) repositoryOf(common string) *commitRepository {
-	return &commitRepository{s.Root.RepositoryOf(common), s}
+func (s *Store) repositoryOf(common string) *repository {
+	return &repository{s.Root.RepositoryOf(common), s}
 }
 
 // Prune keeps what took too long the last time, and drops what is past its time or too much, in one of the
 // repositories of ours.
-func (s *CommitStore) Prune(ctx context.Context, in *bare.Repository, now stick.Time) {
-	r := &commitRepository{in, s}
+func (s *Store) Prune(ctx context.Context, in *bare.Repository, now stick.Time) {
+	r := &repository{in, s}
 	r.keepLateCommits(ctx)
 	r.pruneCommits(now, s.Limits)
 }
@@ -69,9 +73,9 @@ func (s *CommitStore) Prune(ctx context.Context, in *bare.Repository, now stick.
 // repository.
 //
 // What is too large, takes too long or can't be read is left out and named; that is no error. Everything of
-// one time is kept, or nothing. KeepCommits fails with [stick.CodeDataDirNotWritable],
+// one time is kept, or nothing. Keep fails with [stick.CodeDataDirNotWritable],
 // [stick.CodeGitMissing], or the error of ctx.
-func (s *CommitStore) Keep(ctx context.Context, main string) (kept Kept, err error) {
+func (s *Store) Keep(ctx context.Context, main string) (kept Kept, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.Limits.Time)
 	defer cancel()
 
@@ -109,9 +113,9 @@ func nameLeftOut(main, common string, all []manifest.LeftOut) []manifest.LeftOut
 	return named
 }
 
-// LeftOut lists what [Store.KeepCommits] left out the last time, of a checkout and of the repositories
+// LeftOut lists what [Store.Keep] left out the last time, of a checkout and of the repositories
 // inside: refs, or "./" for all of a repository. It asks no git.
-func (s *CommitStore) LeftOut(tree workspace.Checkout) (all []manifest.LeftOut) {
+func (s *Store) LeftOut(tree workspace.Checkout) (all []manifest.LeftOut) {
 	for _, common := range append([]string{tree.Common}, s.InnerRepositories(tree.Common, tree.Top)...) {
 		log := s.repositoryOf(common).readCommitLog(common)
 		all = append(all, nameLeftOut(tree.Common, common, log.LeftOut)...)
@@ -119,8 +123,8 @@ func (s *CommitStore) LeftOut(tree workspace.Checkout) (all []manifest.LeftOut) 
 	return all
 }
 
-// Has reports whether [Store.KeepCommits] was done for the repository with a common git directory.
-func (s *CommitStore) Has(common string) bool {
+// Has reports whether [Store.Keep] was done for the repository with a common git directory.
+func (s *Store) Has(common string) bool {
 	_, err := os.Lstat(s.repositoryOf(common).commitLogPath())
 	return err == nil
 }
@@ -152,7 +156,7 @@ func submodulesOf(common string) (dirs []string) {
 
 // commitKeeper keeps the commits of a repository, at one time.
 type commitKeeper struct {
-	repo   *commitRepository
+	repo   *repository
 	common string
 	log    *commitLog
 	now    stick.Time
@@ -171,9 +175,9 @@ type localCommits struct {
 	bases        []string // parents that aren't among them
 }
 
-// keepLateCommits keeps what took too long for [Store.KeepCommits], such as the first time in a repository
+// keepLateCommits keeps what took too long for [Store.Keep], such as the first time in a repository
 // without a remote.
-func (r *commitRepository) keepLateCommits(ctx context.Context) {
+func (r *repository) keepLateCommits(ctx context.Context) {
 	log := r.readCommitLog("")
 	if log.Late == 0 || isRepositoryGone(log.Common) {
 		return
@@ -187,7 +191,7 @@ func (r *commitRepository) keepLateCommits(ctx context.Context) {
 }
 
 // keepCommitsOf keeps the commits of one repository. again tries what took too long a short time ago.
-func (s *CommitStore) keepCommitsOf(ctx context.Context, common string, again bool) (kept Kept, err error) {
+func (s *Store) keepCommitsOf(ctx context.Context, common string, again bool) (kept Kept, err error) {
 	// Refs are read before git is asked: what moves meanwhile is seen next time.
 	stamp := stampRefs(common)
 	repo, now := s.repositoryOf(common), stick.At(s.Now())
