@@ -21,7 +21,7 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	err = db.View(ctx, func(tx *Tx) error {
 		found, began = nil, true
-		if err := db.dialect.checkIntegrity(tx, report); err != nil {
+		if err := db.dialect.checkIntegrity(report); err != nil {
 			return err
 		}
 		return tx.checkRooms(report)

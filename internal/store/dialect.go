@@ -25,16 +25,16 @@ type dialect interface {
 	// time and what metaQuery has returned. Where that fails, the query does.
 	begin(ctx context.Context, write bool, began func(now stick.Time, m meta) error) error
 	// hasRowLocks reports whether several transactions write at a time. Then lockRoom locks a room for the
-	// rest of the transaction before anything of it is read, and lockClass what is of no room; fresh is true
-	// if that was free before.
+	// rest of the transaction before anything of it is read, and now becomes a time at which it was locked. lockClass
+	// locks what is of no room; fresh is true if that was free before.
 	hasRowLocks() bool
-	lockRoom(tx *Tx, r stick.RoomID) error
+	lockRoom(r stick.RoomID, now *stick.Time) error
 	lockClass(c class) (fresh bool, err error)
-	// settleLoss begins a generation if the database has lost something of what it had committed. A
-	// transaction that writes calls it first.
-	settleLoss(tx *Tx) error
+	// settleLoss leaves out the numbers that the database may have issued and lost, and says what else its caller
+	// has to settle: a transaction that writes, before it does anything.
+	settleLoss(m meta) (settlement, error)
 	// commit commits the transaction. After an error, nothing was committed, as far as anybody can know.
-	commit(tx *Tx) error
+	commit(c commitInfo) error
 	// rollback ends the transaction without effect.
 	rollback()
 
@@ -72,7 +72,7 @@ type dialect interface {
 	readMark() string
 	clearMark(read string) error
 	// checkIntegrity reports each damage that the database itself can find.
-	checkIntegrity(tx *Tx, report func(format string, args ...any)) error
+	checkIntegrity(report func(format string, args ...any)) error
 	// requireInPlace fails if the database that is open isn't the one that [Open] would open now.
 	requireInPlace() error
 	// compareNext has the next transaction compare the database with what was issued. unsettledLoss returns
@@ -99,6 +99,34 @@ type dialect interface {
 	hearsCommits() (yes, guards bool)
 
 	close() error
+}
+
+// dialectOptions says where a database is and what its dialect takes from its environment: see [Options].
+type dialectOptions struct {
+	Dir, URL string
+
+	Now, Local          func() time.Time // Now is nil for the server's clock
+	NewID               func() string
+	WriteWait, ReadWait time.Duration
+	Waits               bool
+	Lost                func(Loss)
+	Kill                func(point string)
+}
+
+// commitInfo is what a dialect has to know of a transaction that it commits.
+type commitInfo struct {
+	have        numbers  // what the database had committed when it began, in files only
+	highestTurn int64    // that it has saved, 0 for none
+	eventID     string   // of an event that it has made, empty for none
+	rings       []string // the bells that ring after it on all hosts
+}
+
+// settlement is what a transaction has to settle that finds a database which has lost something, or is new.
+type settlement struct {
+	isNew bool  // the database has got its id
+	above int64 // above this turn those of a new database begin
+	lost  *Loss // what it has lost; nil for nothing
+	turn  int64 // the highest turn that anybody can have seen, if it has lost something
 }
 
 // rowScan puts the columns of a row into variables, in their order.

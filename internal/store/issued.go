@@ -92,6 +92,36 @@ func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 	return l, err
 }
 
+// settleLoss begins a generation if the database has lost something of what it had committed, and has a new
+// one begin above what the one in its place had.
+func (tx *Tx) settleLoss() error {
+	settled, err := tx.db.dialect.settleLoss(tx.meta)
+	if err != nil {
+		return err
+	}
+
+	if settled.isNew {
+		if err := tx.beginAbove(max(tx.meta.generation.Above, settled.above)); err != nil {
+			return err
+		}
+	}
+
+	loss := settled.lost
+	if loss == nil {
+		return nil
+	}
+
+	// Leases from before the loss end with their generation.
+	tx.meta.lastLoss, tx.meta.lostAt = *loss, tx.Now()
+	return errors.Join(
+		tx.newGeneration(stick.Generation{Cause: stick.LossCause, Above: settled.turn}),
+		tx.setMeta("lost_at", fmt.Sprint(int64(tx.Now()))),
+		tx.setMeta("lost_changes", fmt.Sprint(loss.Changes)),
+		tx.setMeta("lost_from", fmt.Sprint(loss.Events.From)),
+		tx.setMeta("lost_to", fmt.Sprint(loss.Events.To)),
+	)
+}
+
 // Settle does what the next transaction that writes does about a loss.
 func (db *DB) Settle(ctx context.Context) error {
 	return db.Update(ctx, func(*Tx) error { return nil })

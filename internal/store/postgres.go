@@ -27,7 +27,7 @@ import (
 // The beginning of a transaction and statements without rows are sent together with the next query, or with
 // COMMIT. So a failure of theirs may come late; it ends the transaction all the same.
 type postgresDB struct {
-	opt        Options
+	opt        dialectOptions
 	migrations []migration
 	address    *pgAddress
 	waits      pgWaits
@@ -66,7 +66,7 @@ type pgWaits struct {
 }
 
 // waitsOf limits what a command waits for, by the limits that it has on SQLite: a hook's are short.
-func waitsOf(opt Options) pgWaits {
+func waitsOf(opt dialectOptions) pgWaits {
 	return pgWaits{
 		connect: min(5*time.Second, 2*opt.ReadWait), lock: min(2*opt.ReadWait, opt.WriteWait),
 		statement: 3 * opt.ReadWait, again: opt.WriteWait,
@@ -366,9 +366,9 @@ func (p *postgresDB) requireInPlace() error { return nil }
 
 // settleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before
 // it answers.
-func (p *postgresDB) settleLoss(*Tx) error { return nil }
-func (p *postgresDB) compareNext()         {}
-func (p *postgresDB) unsettledLoss() *Loss { return nil }
+func (p *postgresDB) settleLoss(meta) (settlement, error) { return settlement{}, nil }
+func (p *postgresDB) compareNext()                        {}
+func (p *postgresDB) unsettledLoss() *Loss                { return nil }
 
 // readMark and clearMark have nothing to do: the server itself stops at damage.
 func (p *postgresDB) readMark() string       { return "" }
@@ -376,7 +376,7 @@ func (p *postgresDB) clearMark(string) error { return nil }
 
 // checkIntegrity finds nothing: the server checks references whenever they change, and its own means check
 // its files.
-func (p *postgresDB) checkIntegrity(*Tx, func(string, ...any)) error { return nil }
+func (p *postgresDB) checkIntegrity(func(string, ...any)) error { return nil }
 
 func (p *postgresDB) tryLocks(ctx context.Context, attempt func(context.Context) error) error {
 	return attempt(ctx)
@@ -410,7 +410,7 @@ func (p *postgresDB) inTransaction(fn func() error) error {
 		return p.codeError(err)
 	}
 	if err = fn(); err == nil {
-		err = p.commit(&Tx{})
+		err = p.commit(commitInfo{})
 	}
 	if err != nil {
 		p.rollback()

@@ -56,15 +56,15 @@ func sleepFor(ctx context.Context, d time.Duration) bool {
 // PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk meanwhile. So the notices are sent
 // behind COMMIT, in a transaction of their own, which writes nothing that is synced; they travel together.
 // See docs/decisions/postgresql.md#commit.
-func (p *postgresDB) commit(tx *Tx) error {
+func (p *postgresDB) commit(c commitInfo) error {
 	// Whoever needs a newer program commits nothing, and settleCommit needs the transaction's id, which the
 	// room's lock answers.
-	if p.opening != nil || tx.eventID == "" && p.xid == "" && len(p.locked) > 0 {
+	if p.opening != nil || c.eventID == "" && p.xid == "" && len(p.locked) > 0 {
 		if _, err := p.sendQueued(p.ctx); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(p.queueQuery(nil, "COMMIT"), p.addNotices(tx.rings)); err != nil {
+	if err := errors.Join(p.queueQuery(nil, "COMMIT"), p.addNotices(c.rings)); err != nil {
 		return err
 	}
 
@@ -77,7 +77,7 @@ func (p *postgresDB) commit(tx *Tx) error {
 	case slices.Contains(done, "COMMIT"): // even if the connection broke after it
 		p.markIdle()
 		if err != nil {
-			p.notifyAgain(tx.rings)
+			p.notifyAgain(c.rings)
 		}
 		return nil
 	case err == nil: // PostgreSQL says ROLLBACK to a COMMIT after a failure
@@ -88,8 +88,8 @@ func (p *postgresDB) commit(tx *Tx) error {
 
 	// The connection broke before the answer, so nobody knows whether the server has committed.
 	p.dropConn()
-	if err = p.settleCommit(tx, err); err == nil {
-		p.notifyAgain(tx.rings)
+	if err = p.settleCommit(c, err); err == nil {
+		p.notifyAgain(c.rings)
 	}
 
 	return err
@@ -135,7 +135,7 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 // locks the rooms again, which waits until the server has ended the transaction, and looks for an event of
 // it; where it made none, the server is asked for its state. It returns nil if it was committed, and
 // [errLost] if it wasn't.
-func (p *postgresDB) settleCommit(tx *Tx, cause error) error {
+func (p *postgresDB) settleCommit(c commitInfo, cause error) error {
 	// The questions below begin transactions, which forget what this one has locked.
 	rooms, xid, caller := slices.Sorted(maps.Keys(p.locked)), p.xid, p.ctx
 	defer func() { p.ctx = caller }()
@@ -144,7 +144,7 @@ func (p *postgresDB) settleCommit(tx *Tx, cause error) error {
 	defer cancel()
 
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		committed, err := p.wasCommitted(ctx, tx, rooms, xid)
+		committed, err := p.wasCommitted(ctx, c, rooms, xid)
 		switch {
 		case err == nil && committed:
 			return nil
@@ -159,14 +159,14 @@ func (p *postgresDB) settleCommit(tx *Tx, cause error) error {
 
 // wasCommitted asks the server whether a transaction was committed that has locked these rooms.
 func (p *postgresDB) wasCommitted(
-	ctx context.Context, tx *Tx, rooms []stick.RoomID, xid string,
+	ctx context.Context, c commitInfo, rooms []stick.RoomID, xid string,
 ) (committed bool, err error) {
-	if tx.eventID == "" && xid == "" {
+	if c.eventID == "" && xid == "" {
 		// What has locked no room may be written twice.
 		return false, nil
 	}
 
-	again := &Tx{db: tx.db}
+	var now stick.Time
 	if err := p.begin(ctx, true, func(stick.Time, meta) error { return nil }); err != nil {
 		return false, err
 	}
@@ -174,13 +174,13 @@ func (p *postgresDB) wasCommitted(
 
 	// A room that can be locked is one that the broken transaction holds no more.
 	for _, r := range rooms {
-		if err := p.lockRoom(again, r); err != nil {
+		if err := p.lockRoom(r, &now); err != nil {
 			return false, err
 		}
 	}
 
-	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", tx.eventID, tx.eventID
-	if tx.eventID == "" {
+	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", c.eventID, c.eventID
+	if c.eventID == "" {
 		text, arg, want = "SELECT pg_xact_status($1::text::xid8)", xid, "committed"
 	}
 

@@ -130,7 +130,7 @@ func (a *pgAddress) lockKey() int64 {
 }
 
 // openPostgres opens the database at opt.URL, and makes its schema if there is none.
-func openPostgres(ctx context.Context, opt Options, create bool, migrations []migration) (*postgresDB, error) {
+func openPostgres(ctx context.Context, opt dialectOptions, create bool, migrations []migration) (*postgresDB, error) {
 	address, err := parseAddress(opt.URL)
 	if err != nil {
 		return nil, err

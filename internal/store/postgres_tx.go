@@ -147,14 +147,14 @@ func (p *postgresDB) clockReader(now *stick.Time, more ...any) func(rows [][][]b
 }
 
 // lockRoom locks the row of a room. What is read after it is what the last writer of the room has committed,
-// and the time of tx is a time at which the room was locked.
-func (p *postgresDB) lockRoom(tx *Tx, id stick.RoomID) error {
+// and now becomes a time at which the room was locked.
+func (p *postgresDB) lockRoom(id stick.RoomID, now *stick.Time) error {
 	if p.locked[id] {
 		return nil
 	}
 
 	p.locked[id] = true
-	return p.queueQuery(p.clockReader(&tx.now, &p.xid), "SELECT "+clockExpr+`, pg_current_xact_id()::text
+	return p.queueQuery(p.clockReader(now, &p.xid), "SELECT "+clockExpr+`, pg_current_xact_id()::text
 		FROM (SELECT 1 FROM rooms WHERE room_id = $1 FOR UPDATE) AS locked`,
 		id)
 }

@@ -58,7 +58,7 @@ func (m madeSchema) script() string {
 // newSchema makes a database with these migrations, and reads what it has.
 func newSchema(t *testing.T, migrations []migration) (made madeSchema) {
 	t.Helper()
-	d, err := openSQLite(context.Background(), Options{Dir: t.TempDir(), ReadWait: time.Second, WriteWait: time.Minute}, true, migrations)
+	d, err := openSQLite(context.Background(), dialectOptions{Dir: t.TempDir(), ReadWait: time.Second, WriteWait: time.Minute}, true, migrations)
 	if err != nil {
 		t.Fatal(err)
 	}

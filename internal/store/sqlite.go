@@ -17,7 +17,7 @@ import (
 
 // sqliteDB is the dialect of a file in the data directory, which one process writes at a time.
 type sqliteDB struct {
-	opt        Options
+	opt        dialectOptions
 	migrations []migration
 
 	lock  *bell.Mutex // held by writers, across processes
@@ -146,18 +146,18 @@ func (s *sqliteDB) now() time.Time   { return s.opt.Now() }
 func (s *sqliteDB) hearsCommits() (yes, guards bool) { return false, false } // a read costs next to nothing
 
 // hasRowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
-func (s *sqliteDB) hasRowLocks() bool                { return false }
-func (s *sqliteDB) lockRoom(*Tx, stick.RoomID) error { return nil }
-func (s *sqliteDB) lockClass(class) (bool, error)    { return false, nil }
+func (s *sqliteDB) hasRowLocks() bool                        { return false }
+func (s *sqliteDB) lockRoom(stick.RoomID, *stick.Time) error { return nil }
+func (s *sqliteDB) lockClass(class) (bool, error)            { return false, nil }
 
-func (s *sqliteDB) commit(tx *Tx) error {
+func (s *sqliteDB) commit(c commitInfo) error {
 	// A transaction without a change issues nothing, and writes nothing.
 	if !s.written.changed {
 		return s.execControl("COMMIT")
 	}
 
 	// What the commit issues is written before it, and that it is done after it: see IssuedName.
-	if err := s.announceCommit(tx); err != nil {
+	if err := s.announceCommit(c); err != nil {
 		return err
 	}
 

@@ -13,7 +13,7 @@ import (
 
 // checkIntegrity asks SQLite whether the file and the references between its tables are whole. If they
 // aren't, it stops writers.
-func (s *sqliteDB) checkIntegrity(tx *Tx, report func(format string, args ...any)) error {
+func (s *sqliteDB) checkIntegrity(report func(format string, args ...any)) error {
 	first := ""
 	found := func(what string) {
 		first = cmp.Or(first, what)
@@ -27,7 +27,7 @@ func (s *sqliteDB) checkIntegrity(tx *Tx, report func(format string, args ...any
 		}
 	}()
 
-	err := tx.scan("PRAGMA integrity_check", nil, func(scan rowScan) error {
+	err := s.scanRows("PRAGMA integrity_check", nil, func(scan rowScan) error {
 		var line string
 		err := scan(&line)
 		if err == nil && line != "ok" {
@@ -40,7 +40,7 @@ func (s *sqliteDB) checkIntegrity(tx *Tx, report func(format string, args ...any
 		return err
 	}
 
-	err = tx.scan("PRAGMA foreign_key_check", nil, func(scan rowScan) error {
+	err = s.scanRows("PRAGMA foreign_key_check", nil, func(scan rowScan) error {
 		var table, parent string
 		var row, key any
 		if err := scan(&table, &row, &parent, &key); err != nil {
@@ -55,11 +55,16 @@ func (s *sqliteDB) checkIntegrity(tx *Tx, report func(format string, args ...any
 	}
 
 	// The next check names columns, so all of them have to be there.
-	if missing, err := s.checkTables(tx, found); missing || err != nil {
+	if missing, err := s.checkTables(found); missing || err != nil {
 		return err
 	}
 
-	return s.checkTypes(tx, found)
+	return s.checkTypes(found)
+}
+
+// scanRows is scan whose failures say if a row can't be read.
+func (s *sqliteDB) scanRows(text string, args []any, row rowReader) error {
+	return s.scan(text, args, markRowErrors(row))
 }
 
 // allColumns lists the columns of all tables.
@@ -68,14 +73,14 @@ const allColumns = `SELECT t.name || ' ' || c.name FROM sqlite_master t JOIN pra
 
 // checkTables looks for tables and columns that the migrations have made, and that are gone, and for what
 // they never make.
-func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err error) {
+func (s *sqliteDB) checkTables(found func(string)) (missing bool, err error) {
 	made, err := columnsMade(s.migrations)
 	if err != nil {
 		return false, err
 	}
 
 	has := map[string]bool{}
-	err = tx.scan(allColumns, nil, func(scan rowScan) error {
+	err = s.scanRows(allColumns, nil, func(scan rowScan) error {
 		var name string
 		err := scan(&name)
 		has[name] = true
@@ -94,7 +99,7 @@ func (s *sqliteDB) checkTables(tx *Tx, found func(string)) (missing bool, err er
 	}
 
 	query := "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2"
-	return missing, tx.scan(query, nil, func(scan rowScan) error {
+	return missing, s.scanRows(query, nil, func(scan rowScan) error {
 		var kind, name string
 		err := scan(&kind, &name)
 		found(fmt.Sprintf("there is a %s %s, which tt hasn't made", kind, stick.Clip(name, 100)))
@@ -159,9 +164,9 @@ var jsonColumns = map[string]string{"edits": "editors", "commits": "made_by", "s
 
 // checkTypes looks for values that aren't of the type of their column. SQLite stores any value in any column,
 // and only reading such a row would tell.
-func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
+func (s *sqliteDB) checkTypes(found func(string)) error {
 	var tables []string
-	err := tx.scan("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan rowScan) error {
+	err := s.scanRows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan rowScan) error {
 		var name string
 		err := scan(&name)
 		tables = append(tables, name)
@@ -177,13 +182,13 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 			continue
 		}
 
-		wrong, err := s.wrongValue(tx, table)
+		wrong, err := s.wrongValue(table)
 		if err != nil {
 			return err
 		}
 
 		n := 0
-		if _, err := tx.queryOne("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, &n); err != nil {
+		if _, err := s.queryOne("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, []any{&n}); err != nil {
 			return err
 		}
 		if n > 0 {
@@ -195,11 +200,11 @@ func (s *sqliteDB) checkTypes(tx *Tx, found func(string)) error {
 }
 
 // wrongValue returns the condition for rows of a table that have a value which can't be read.
-func (s *sqliteDB) wrongValue(tx *Tx, table string) (string, error) {
+func (s *sqliteDB) wrongValue(table string) (string, error) {
 	// Without a column that can be wrong, no row is.
 	conditions := []string{"0"}
 	query := "SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid"
-	err := tx.scan(query, []any{table}, func(scan rowScan) error {
+	err := s.scanRows(query, []any{table}, func(scan rowScan) error {
 		var name, kind string
 		err := scan(&name, &kind)
 		conditions = append(conditions, fmt.Sprintf("typeof(%s) <> '%s'", quoteName(name), kind))

@@ -3,8 +3,6 @@ package store
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
-	"fmt"
 
 	"talkingstick/stick"
 )
@@ -65,48 +63,36 @@ func (s *sqliteDB) compareNext() { s.compared = false }
 
 func (s *sqliteDB) unsettledLoss() *Loss { return s.loss }
 
-// settleLoss gives a database without an id one, begins a generation if the database has lost something, and
-// leaves out numbers that a process may have issued that was killed when it committed.
-func (s *sqliteDB) settleLoss(tx *Tx) error {
+// settleLoss gives a database without an id one, says what the database has lost, and leaves out numbers that a process may have issued that was killed when it committed.
+func (s *sqliteDB) settleLoss(m meta) (settled settlement, err error) {
 	w := &s.written
-	if tx.meta.database == 0 {
-		if err := s.ensureID(tx); err != nil {
-			return err
+	if m.database == 0 {
+		if settled.isNew, err = s.ensureID(); err != nil {
+			return settled, err
 		}
+		settled.above = w.issued.turn
 	}
 
 	if !w.known {
 		if _, err := s.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, []any{&w.issued.turn}); err != nil {
-			return err
+			return settled, err
 		}
 	}
 
 	// Somebody may have seen the numbers that were announced, even if the commit never came.
 	if n := w.issued.highest.event - w.have.event; n > 0 {
 		if err := s.skipNumbers(n); err != nil {
-			return err
+			return settled, err
 		}
 	}
 
-	if s.loss == nil {
-		return nil
-	}
-
-	// Leases from before the loss end with their generation.
-	lost := s.loss.Events
-	tx.meta.lastLoss, tx.meta.lostAt = *s.loss, tx.Now()
-	return errors.Join(
-		tx.newGeneration(stick.Generation{Cause: stick.LossCause, Above: w.issued.turn}),
-		tx.setMeta("lost_at", fmt.Sprint(int64(tx.Now()))),
-		tx.setMeta("lost_changes", fmt.Sprint(s.loss.Changes)),
-		tx.setMeta("lost_from", fmt.Sprint(lost.From)),
-		tx.setMeta("lost_to", fmt.Sprint(lost.To)),
-	)
+	settled.lost, settled.turn = s.loss, w.issued.turn
+	return settled, nil
 }
 
 // ensureID gives the database an id. One that has lost all it had keeps the id that it had before; a new one
 // in the place of one that was set aside begins above that.
-func (s *sqliteDB) ensureID(tx *Tx) error {
+func (s *sqliteDB) ensureID() (isNew bool, err error) {
 	w := &s.written
 	if w.issued.database == 0 {
 		var b [8]byte
@@ -114,12 +100,10 @@ func (s *sqliteDB) ensureID(tx *Tx) error {
 		// It never fails, and an id is above zero.
 		_, _ = rand.Read(b[:])
 		w.issued.database = int64(binary.BigEndian.Uint64(b[:])>>1) | 1
-		if err := tx.beginAbove(max(tx.meta.generation.Above, w.issued.turn)); err != nil {
-			return err
-		}
+		isNew = true
 	}
 
-	return s.setCounter(databaseCounter, w.issued.database)
+	return isNew, s.setCounter(databaseCounter, w.issued.database)
 }
 
 func (s *sqliteDB) setCounter(name string, value int64) error {
@@ -129,19 +113,19 @@ func (s *sqliteDB) setCounter(name string, value int64) error {
 }
 
 // announceCommit counts the commit, and writes what it is going to issue.
-func (s *sqliteDB) announceCommit(tx *Tx) error {
+func (s *sqliteDB) announceCommit(c commitInfo) error {
 	w := &s.written
 	w.have.commit = max(w.have.commit, w.issued.highest.commit) + 1
 	if err := s.setCounter(commitCounter, w.have.commit); err != nil {
 		return err
 	}
 	if s.loss == nil {
-		w.issued.committed = tx.meta.have
+		w.issued.committed = c.have
 	}
 
 	// Until the commit is confirmed, the file says that these may have been seen, and not that they are
 	// there.
-	w.issued.highest, w.issued.turn = w.have, max(w.issued.turn, tx.highestTurn)
+	w.issued.highest, w.issued.turn = w.have, max(w.issued.turn, c.highestTurn)
 	return errUnusable(s.issued.write(w.issued))
 }
 

@@ -31,7 +31,7 @@ func databaseFiles() []string { return []string{FileName, FileName + "-wal", Fil
 //
 // A process opens a database file once: to look at the file's header, it reads the file beside
 // SQLite, and closing a file drops the locks that this process's other connections hold on it.
-func openSQLite(ctx context.Context, opt Options, create bool, migrations []migration) (*sqliteDB, error) {
+func openSQLite(ctx context.Context, opt dialectOptions, create bool, migrations []migration) (*sqliteDB, error) {
 	dir := opt.Dir
 	path := filepath.Join(dir, FileName)
 	if err := plainfile.CheckOwner(dir); err != nil {

@@ -52,6 +52,14 @@ type Options struct {
 	Kill func(point string)
 }
 
+// dialectOptions are what a dialect takes of them.
+func (o Options) dialectOptions() dialectOptions {
+	return dialectOptions{
+		Dir: o.Dir, URL: o.URL, Now: o.Now, Local: o.Local, NewID: o.NewID,
+		WriteWait: o.WriteWait, ReadWait: o.ReadWait, Waits: o.Waits, Lost: o.Lost, Kill: o.Kill,
+	}
+}
+
 // DB is an open database. It is safe for use by several goroutines.
 type DB struct {
 	opt    Options
@@ -109,7 +117,7 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []migra
 		return nil, notWritable(opt.Dir, err)
 	}
 
-	d, err := openDialect(ctx, opt, create, migrations)
+	d, err := openDialect(ctx, opt.dialectOptions(), create, migrations)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +129,7 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []migra
 }
 
 // openDialect opens the database that opt means.
-func openDialect(ctx context.Context, opt Options, create bool, migrations []migration) (dialect, error) {
+func openDialect(ctx context.Context, opt dialectOptions, create bool, migrations []migration) (dialect, error) {
 	if opt.Local == nil {
 		opt.Local = time.Now
 	}
@@ -299,7 +307,7 @@ func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
 		// A loss is settled by a transaction of its own, which is committed even if the caller changes
 		// nothing.
 		lost := db.dialect.unsettledLoss() != nil
-		if err = db.dialect.settleLoss(tx); err == nil && (!lost || settled) {
+		if err = tx.settleLoss(); err == nil && (!lost || settled) {
 			return tx, nil
 		}
 		if err == nil {
@@ -320,7 +328,8 @@ func (tx *Tx) rollback() {
 }
 
 func (tx *Tx) commit() error {
-	if err := tx.db.dialect.commit(tx); err != nil {
+	c := commitInfo{have: tx.meta.have, highestTurn: tx.highestTurn, eventID: tx.eventID, rings: tx.rings}
+	if err := tx.db.dialect.commit(c); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	tx.done = true
@@ -385,7 +394,7 @@ func (tx *Tx) lockRoom(r stick.RoomID) error {
 	if !tx.Concurrent() {
 		return nil
 	}
-	return tx.db.dialect.lockRoom(tx, r)
+	return tx.db.dialect.lockRoom(r, &tx.now)
 }
 
 func (tx *Tx) lockClass(c class) (again bool, err error) {
