@@ -3,20 +3,9 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 
-	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
-
-// Blob identifies content that is kept by its sum.
-type Blob struct {
-	Sum  string
-	Size int64
-}
 
 // WriteBlob keeps the content of a blob. Call it before the transaction that adds the blob, so that no row
 // ever names incomplete content. Content that no row names costs only space.
@@ -41,48 +30,6 @@ func (db *DB) ReadBlob(sum string) ([]byte, error) {
 	}
 
 	return nil, stick.Errorf(stick.CodeNotFound, "there is no output %q", stick.Clip(sum, 70))
-}
-
-// writeBlob writes a file that is named by the sum.
-func (s *sqliteDB) writeBlob(b Blob, content []byte) error {
-	// The name says what is in the file, so one of this size needs no comparing.
-	path := s.blobPath(b.Sum)
-	if info, err := os.Stat(path); err == nil && info.Size() == b.Size {
-		return nil
-	}
-	if err := plainfile.MkdirAll(filepath.Dir(path)); err != nil {
-		return notWritable(s.opt.Dir, err)
-	}
-
-	// Nobody finds a part of the content at its path, whenever the process is killed.
-	tmp, err := plainfile.Temp(filepath.Dir(path), "new-")
-	if err != nil {
-		return notWritable(s.opt.Dir, err)
-	}
-	defer os.Remove(tmp.Name())
-
-	_, err = tmp.Write(content)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return notWritable(s.opt.Dir, err)
-	}
-
-	return nil
-}
-
-func (s *sqliteDB) readBlob(sum string) (content []byte, ok bool, err error) {
-	b, err := plainfile.Read(s.blobPath(sum))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	return b, err == nil, err
-}
-
-func (s *sqliteDB) blobPath(sum string) string {
-	return filepath.Join(s.opt.Dir, "blobs", sum[:2], sum[2:])
 }
 
 // AddBlob records a blob whose content was written.

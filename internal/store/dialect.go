@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"time"
 
 	"talkingstick/internal/bell"
@@ -111,6 +112,9 @@ type dialectOptions struct {
 	Waits               bool
 	Lost                func(Loss)
 	Kill                func(point string)
+
+	// Through is what the connection to a file goes through, for tests that record what it is sent; nil for nothing.
+	Through func(driver.Conn) driver.Conn
 }
 
 // commitInfo is what a dialect has to know of a transaction that it commits.
@@ -146,14 +150,8 @@ const (
 	namesClass                   // which names agents have: for who records a new session or process
 )
 
-// The counters of a file, in its table counters. A row of it is in each commit, so a log of another database
-// shows by it.
-const (
-	eventCounter    = "event_seq"
-	commitCounter   = "commits"
-	databaseCounter = "database" // no counter, but an id that never changes
-)
-
-// metaTable is older than the migrations, because they are counted in it.
-const metaTable = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);\n" +
-	"INSERT INTO meta (key, value) VALUES ('schema', '0'), ('min_reader', '0'), ('generation', '1');"
+// Blob identifies content that is kept by its sum.
+type Blob struct {
+	Sum  string
+	Size int64
+}

@@ -68,7 +68,7 @@ func queries(rec *store.Recording) []string {
 // missing here, TestEveryQueryIsRecorded fails.
 func recorded(t *testing.T, db *store.DB) *store.Recording {
 	t.Helper()
-	rec := store.Record(t, db)
+	rec, db := store.Record(t, db)
 	id := played(t, db)
 	sent := send(t, db, id, stick.Sending{By: "claude:a", Task: "T", Message: stick.Message{
 		To: []stick.AgentID{"codex:b"}, Body: "hello", RequiresAck: true, Thread: "th",
@@ -440,7 +440,7 @@ func readSource(t *testing.T) source {
 		}
 		for _, c := range calls(f, runs) {
 			p := set.Position(c.Lparen)
-			src.calls[fmt.Sprintf("%s:%d", p.Filename, p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
+			src.calls[fmt.Sprintf("store/%s:%d", p.Filename, p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
 		}
 	}
 	return src

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -25,33 +23,27 @@ type Statement struct {
 	Args    []string // the kind of each argument, of each run
 }
 
-// Record records every statement that a database is sent from now on. The open connection stays; only a
-// driver that records stands before it.
-func Record(t *testing.T, db *DB) *Recording {
+// Record opens the database of db once more, and records every statement that is sent over the new connection.
+func Record(t *testing.T, db *DB) (*Recording, *DB) {
 	t.Helper()
-	s := db.dialect.(*sqliteDB)
-	rec := &Recording{Statements: map[string]*Statement{}, Lines: map[string]bool{}}
-	tap := tap{rec: rec}
-	if err := s.conn.Raw(func(c any) error { tap.rawConn = c.(rawConn); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	pool := sql.OpenDB(tap)
-	conn, err := pool.Conn(background)
+	migrations, err := readMigrations(embedded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wasPool, wasConn, wasStmts := s.pool, s.conn, s.stmts
-	s.pool, s.conn, s.stmts = pool, conn, map[string]*sql.Stmt{}
-	t.Cleanup(func() {
-		if err := errors.Join(conn.Close(), pool.Close()); err != nil {
-			t.Errorf("close: %v", err)
-		}
-		s.pool, s.conn, s.stmts = wasPool, wasConn, wasStmts
-	})
-	if err := s.prepareSchema(background, true); err != nil { // what Open asks when the schema is there already
+	rec := &Recording{Statements: map[string]*Statement{}, Lines: map[string]bool{}}
+	opt := db.opt.dialectOptions()
+	opt.Through = func(c driver.Conn) driver.Conn { return tap{c.(rawConn), rec} }
+	d, err := openSQLite(t.Context(), opt, true, migrations)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return rec
+	recorded := newDB(db.opt, db.Bell, d, migrations)
+	t.Cleanup(func() {
+		if err := recorded.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return rec, recorded
 }
 
 func (r *Recording) note(text string, args []driver.NamedValue) {
@@ -72,9 +64,9 @@ func (r *Recording) note(text string, args []driver.NamedValue) {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		if name, ours := strings.CutPrefix(f.Function, "talkingstick/internal/store."); ours {
-			r.Lines[fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)] = true
-			s.Scanned = s.Scanned || name == "(*Tx).scan" || name == "(*Tx).later"
+		if name, ours := strings.CutPrefix(f.Function, "talkingstick/internal/store"); ours {
+			r.Lines[fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)] = true
+			s.Scanned = s.Scanned || name == ".(*Tx).scan" || name == ".(*Tx).scanLater"
 		}
 	}
 }
@@ -93,18 +85,11 @@ type rawStmt interface {
 	driver.StmtQueryContext
 }
 
-// tap is a connection that records, and its connector.
+// tap is a connection that records.
 type tap struct {
 	rawConn
 	rec *Recording
 }
-
-func (c tap) Connect(context.Context) (driver.Conn, error) { return c, nil }
-
-func (c tap) Driver() driver.Driver { return nil }
-
-// Close leaves the connection to the pool that it came from.
-func (c tap) Close() error { return nil }
 
 func (c tap) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	s, err := c.rawConn.PrepareContext(ctx, text)

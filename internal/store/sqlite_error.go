@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"io/fs"
-	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -76,28 +74,12 @@ func isCoded(err error) bool {
 	return ok
 }
 
-// rowError is why a row can't be read: something in it isn't what it has to be.
-type rowError struct{ err error }
-
-func (e *rowError) Error() string { return e.err.Error() }
-func (e *rowError) Unwrap() error { return e.err }
-
 // asRowError is err as a [rowError], unless nobody has looked at a row.
 func asRowError(err error) error {
 	if err == nil || errors.Is(err, sql.ErrConnDone) {
 		return err
 	}
 	return &rowError{err}
-}
-
-// markRowErrors is row with a failure that says so.
-func markRowErrors(row rowReader) rowReader {
-	return func(scan rowScan) error {
-		if err := row(scan); err != nil {
-			return &rowError{err}
-		}
-		return nil
-	}
 }
 
 // corrupt is the error for a database whose files are damaged. cause is what has found it; it may be nil.
@@ -120,31 +102,6 @@ func contradiction(what stick.Words, cause error) *stick.Error {
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %s", what).
 		Hintf("nothing was changed; %s says how to go on", stick.Cmd("tt doctor"))
 	e.Err = errors.Join(errUnmarked, cause)
-	return e
-}
-
-func notWritable(dir string, err error) *stick.Error {
-	if e, ok := errors.AsType[*stick.Error](err); ok { // it names the file
-		return e
-	}
-
-	why := err
-	if e, ok := errors.AsType[syscall.Errno](err); ok {
-		why = e
-	}
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		return stick.Errorf(stick.CodeDataDirNotWritable, "no file in the data directory %s can be opened: %s", dir, why).With("path", dir).
-			Hintf("end programs that hold many files open, or raise the limit (ulimit -n), then run the same command again")
-	}
-
-	e := stick.Errorf(stick.CodeDataDirNotWritable, "the data directory %s can't be written: %s", dir, why).
-		With("path", dir).
-		Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR")
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) { // as in a sandbox
-		e.Hintf("make it writable for this process, or set TALKING_STICK_DATA_DIR; in Codex's sandbox use the MCP tools of tt, "+
-			"or have a person run %s, which lets the sandbox write it", stick.Cmd("tt install codex"))
-	}
-
 	return e
 }
 

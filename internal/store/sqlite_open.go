@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -164,6 +165,9 @@ func (s *sqliteDB) connect(file string) error {
 	if err != nil {
 		return fmt.Errorf("open database: %w", err)
 	}
+	if through := s.opt.Through; through != nil {
+		pool = sql.OpenDB(connector{pool.Driver(), u.String(), through})
+	}
 
 	// One connection serves all transactions: each further one would have locks of its own on the file.
 	conn, err := pool.Conn(background)
@@ -179,6 +183,25 @@ func (s *sqliteDB) connect(file string) error {
 		busyTimeout(s.opt.ReadWait)+"; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
 	return classify(err)
 }
+
+// connector makes connections that go through something else.
+type connector struct {
+	driver  driver.Driver
+	address string
+	through func(driver.Conn) driver.Conn
+}
+
+// Connect implements [driver.Connector].
+func (c connector) Connect(context.Context) (driver.Conn, error) {
+	conn, err := c.driver.Open(c.address)
+	if err != nil {
+		return nil, err
+	}
+	return c.through(conn), nil
+}
+
+// Driver implements [driver.Connector].
+func (c connector) Driver() driver.Driver { return c.driver }
 
 // prepareSchema creates the schema or brings it up to date. It refuses a database that needs a newer program.
 func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {

@@ -7,7 +7,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -80,9 +79,6 @@ type DB struct {
 	}
 }
 
-// ErrAbsent is returned by [Open] when there is no database and create is false.
-var ErrAbsent = errors.New("there is no database yet")
-
 // Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is
 // true, and returns [ErrAbsent] otherwise. A log of a database that is missing or empty counts as damage. It
 // fails with [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
@@ -122,10 +118,14 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []migra
 		return nil, err
 	}
 
+	return newDB(opt, bells, d, migrations), nil
+}
+
+func newDB(opt Options, bells *bell.Dir, d dialect, migrations []migration) *DB {
 	return &DB{
 		opt: opt, Bell: bells, schema: newestNumber(migrations), dialect: d,
 		meant: map[stick.RoomID]string{},
-	}, nil
+	}
 }
 
 // openDialect opens the database that opt means.

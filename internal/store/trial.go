@@ -7,11 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 
 	"talkingstick/internal/plainfile"
-	"talkingstick/stick"
 )
 
 // Trial uses each file of the data directory as commands use it, and changes nothing: it takes the lock of
@@ -95,28 +92,4 @@ func TryDisk(dir string) (err error) {
 	}
 
 	return errUnusable(err)
-}
-
-// errUnusable says which file can't be used.
-func errUnusable(err error) error {
-	if _, ok := errors.AsType[*stick.Error](err); err == nil || ok {
-		return err
-	}
-
-	// The system's own word for it is in the cause.
-	path, why := "", err
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		path, why = e.Path, e.Err
-	}
-
-	e := stick.Errorf(stick.CodeDataDirNotWritable, "%s can't be used: %s", path, why).With("path", path)
-	switch {
-	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return e.Hintf("free some space on that disk")
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS),
-		strings.HasPrefix(filepath.Base(path), "doctor-"):
-		return e.Hintf("make it writable for your user")
-	}
-
-	return e.Hintf("move it aside, then run the same command again")
 }

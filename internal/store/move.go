@@ -19,8 +19,6 @@ type Moved struct {
 }
 
 const (
-	// movedTo is the key in the meta of a file that was moved: where to.
-	movedTo = "moved_to"
 	// movedFrom is the key in the meta of the database on a server: the sum of the file that it came from.
 	movedFrom = "moved_from"
 	// noReader is a schema that no program knows. Those that don't know of moves refuse a file with it.
@@ -73,12 +71,6 @@ func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Mo
 	})
 
 	return m, err
-}
-
-// errMoved is the error for a file whose rooms are elsewhere now.
-func errMoved(to string) *stick.Error {
-	return stick.Errorf(stick.CodeDatabaseMoved, "the rooms of this machine are in %s now", stick.Words(to)).With("database", to).
-		Hintf(`put its address into config.toml: database = "postgres://…"; or set TALKING_STICK_DATABASE_URL`)
 }
 
 // requireSound refuses a database that isn't what its log says.
