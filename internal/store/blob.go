@@ -14,7 +14,7 @@ func (db *DB) WriteBlob(content []byte) (Blob, error) {
 	b := Blob{hex.EncodeToString(sum[:]), int64(len(content))}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return b, db.dialect.writeBlob(b, content)
+	return b, db.dialect.WriteBlob(b, content)
 }
 
 // ReadBlob reads content by its sum. It fails with [stick.CodeNotFound].
@@ -24,7 +24,7 @@ func (db *DB) ReadBlob(sum string) ([]byte, error) {
 
 	// The sum becomes a part of a path.
 	if _, err := hex.DecodeString(sum); err == nil && len(sum) == 2*sha256.Size {
-		if b, ok, err := db.dialect.readBlob(sum); ok || err != nil {
+		if b, ok, err := db.dialect.ReadBlob(sum); ok || err != nil {
 			return b, err
 		}
 	}

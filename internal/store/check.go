@@ -16,12 +16,12 @@ import (
 // the file itself is damaged, writers are stopped; if nothing is found, they may go on.
 func (db *DB) Check(ctx context.Context) (found []string, err error) {
 	// A mark that is left while the check runs is newer than it, and has to stay.
-	mark := db.dialect.readMark()
+	mark := db.dialect.ReadMark()
 	began := false
 	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	err = db.View(ctx, func(tx *Tx) error {
 		found, began = nil, true
-		if err := db.dialect.checkIntegrity(report); err != nil {
+		if err := db.dialect.CheckIntegrity(report); err != nil {
 			return err
 		}
 		return tx.checkRooms(report)
@@ -33,7 +33,7 @@ func (db *DB) Check(ctx context.Context) (found []string, err error) {
 		err = nil
 	}
 	if err == nil && len(found) == 0 {
-		err = db.dialect.clearMark(mark)
+		err = db.dialect.ClearMark(mark)
 	}
 
 	return found, err
@@ -59,7 +59,7 @@ func IsDamage(err error) bool {
 // checkRooms replays the log of every room.
 func (tx *Tx) checkRooms(report func(string, ...any)) error {
 	var newest int64
-	counter, err := tx.db.dialect.lastDrawn()
+	counter, err := tx.db.dialect.LastDrawn()
 	if err != nil {
 		return err
 	}

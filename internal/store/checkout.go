@@ -45,7 +45,7 @@ func (tx *Tx) CheckoutOf(r stick.Room) stick.Checkout {
 	if len(tx.paths[r.ID]) == 0 {
 		return stick.Checkout{}
 	}
-	return stick.Checkout{Host: tx.db.dialect.currentHost(), Path: r.Path}
+	return stick.Checkout{Host: tx.db.dialect.CurrentHost(), Path: r.Path}
 }
 
 // RoomOf finds the room with a key.
@@ -63,7 +63,7 @@ func (tx *Tx) RoomOf(key string) (r stick.Room, ok bool, err error) {
 func (tx *Tx) Checkout(r stick.Room, path string) (stick.Room, error) {
 	err := tx.execIn(r.ID, `INSERT INTO checkouts (host_id, path, room_id) VALUES (?, ?, ?)
 		ON CONFLICT (host_id, path) DO UPDATE SET room_id = excluded.room_id`,
-		tx.db.dialect.currentHost(), path, r.ID)
+		tx.db.dialect.CurrentHost(), path, r.ID)
 
 	// The paths were read with the room, before this one was there.
 	tx.paths[r.ID] = append(slices.Clip(tx.paths[r.ID]), path)
@@ -73,5 +73,5 @@ func (tx *Tx) Checkout(r stick.Room, path string) (stick.Room, error) {
 // LeaveCheckout forgets a path of a room on this host.
 func (tx *Tx) LeaveCheckout(r stick.Room, path string) error {
 	return tx.execIn(r.ID, "DELETE FROM checkouts WHERE host_id = ? AND path = ? AND room_id = ?",
-		tx.db.dialect.currentHost(), path, r.ID)
+		tx.db.dialect.CurrentHost(), path, r.ID)
 }

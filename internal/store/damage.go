@@ -11,26 +11,26 @@ import (
 // given out. Where these aren't kept, they are read from db, which may be nil.
 func SetAside(ctx context.Context, dir string, db *DB) (aside string, err error) {
 	// This reads the database, so it comes before the files are moved.
-	return setAside(ctx, dir, nextAfter(ctx, dir, db))
+	return SetFilesAside(ctx, dir, nextAfter(ctx, dir, db))
 }
 
 // beyondAll is above the numbers of any database.
 const beyondAll = 1 << 32
 
 // nextAfter is what the file of issued numbers says of the database that takes the place of the one in dir.
-func nextAfter(ctx context.Context, dir string, db *DB) issued {
-	if i, ok := readIssued(filepath.Join(dir, IssuedName)); ok {
-		return issued{highest: i.highest, turn: i.turn}
+func nextAfter(ctx context.Context, dir string, db *DB) IssuedNumbers {
+	if i, ok := ReadIssued(filepath.Join(dir, IssuedName)); ok {
+		return IssuedNumbers{Highest: i.Highest, Turn: i.Turn}
 	}
 
-	next := issued{highest: numbers{event: beyondAll}, turn: beyondAll}
+	next := IssuedNumbers{Highest: Numbers{Event: beyondAll}, Turn: beyondAll}
 	if db == nil {
 		return next
 	}
 
 	// If it can't be read, the next one begins beyond all that it can have given out.
 	_ = db.View(ctx, func(tx *Tx) error {
-		event, err := db.dialect.lastDrawn()
+		event, err := db.dialect.LastDrawn()
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func nextAfter(ctx context.Context, dir string, db *DB) issued {
 			return err
 		}
 
-		next.highest.event, next.turn = event, max(turn, tx.Generation().Above)
+		next.Highest.Event, next.Turn = event, max(turn, tx.Generation().Above)
 		return nil
 	})
 

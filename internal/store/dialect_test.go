@@ -2,9 +2,6 @@ package store
 
 import "testing"
 
-// PostgresQuery returns a query as the store would send it to PostgreSQL.
-func PostgresQuery(text string) string { return postgresQuery(text) }
-
 func TestPostgresTexts(t *testing.T) {
 	for _, c := range []struct{ name, text, schema, query string }{
 		{"types", "a INTEGER, b TEXT PRIMARY KEY", `a BIGINT, b TEXT COLLATE "C" PRIMARY KEY`, "a BIGINT, b TEXT PRIMARY KEY"},
@@ -18,7 +15,7 @@ func TestPostgresTexts(t *testing.T) {
 		if got := postgresSchema(c.text); got != c.schema {
 			t.Errorf("%s: as a schema it reads %s, want %s", c.name, got, c.schema)
 		}
-		if got := postgresQuery(c.text); got != c.query {
+		if got := TranslateQuery(c.text); got != c.query {
 			t.Errorf("%s: as a query it reads %s, want %s", c.name, got, c.query)
 		}
 	}

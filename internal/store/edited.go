@@ -77,7 +77,7 @@ func (tx *Tx) EditedCheckouts(room stick.RoomID) (tops []string, err error) {
 // onHost names a checkout of this host where several share the database: two hosts may have one at the same
 // path.
 func (tx *Tx) onHost(checkout string) string {
-	if host := tx.db.dialect.currentHost(); host != "" {
+	if host := tx.db.dialect.CurrentHost(); host != "" {
 		return host + ":" + checkout
 	}
 	return checkout

@@ -27,7 +27,7 @@ func (tx *Tx) appendEvents(room stick.RoomID, events []stick.Event) ([]stick.Eve
 	}
 
 	// Their numbers rise, though those of other rooms may come in between.
-	numbers, err := tx.db.dialect.drawNumbers(len(events))
+	numbers, err := tx.db.dialect.DrawNumbers(len(events))
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 )
 
@@ -12,37 +13,35 @@ var MovedTables = movedTables
 // and the highest turn, by what is added to them.
 func ChangeIssued(t *testing.T, db *DB, commits, events, turns int64) {
 	t.Helper()
-	s := db.dialect.(*sqliteDB)
-	i, ok, err := s.issued.read()
-	if err == nil && !ok {
-		err = errors.New("it says nothing")
+	path := filepath.Join(db.Dir(), IssuedName)
+	i, ok := ReadIssued(path)
+	if !ok {
+		t.Fatalf("the file %s says nothing", IssuedName)
 	}
-	i.committed.commit += commits
-	i.committed.event += events
-	i.highest.commit, i.highest.event = max(i.highest.commit, i.committed.commit), max(i.highest.event, i.committed.event)
-	i.turn += turns
-	if err == nil {
-		err = s.issued.write(i)
-	}
-	if err != nil {
-		t.Fatalf("the file %s: %v", IssuedName, err)
-	}
+	i.Committed.Commit += commits
+	i.Committed.Event += events
+	i.Highest.Commit, i.Highest.Event = max(i.Highest.Commit, i.Committed.Commit), max(i.Highest.Event, i.Committed.Event)
+	i.Turn += turns
+	writeIssued(t, path, i)
 }
 
 // BeginAnew has the file say that the database before this one was set aside.
 func BeginAnew(t *testing.T, db *DB) {
 	t.Helper()
-	s := db.dialect.(*sqliteDB)
-	i, _, err := s.issued.read()
-	if err == nil {
-		err = s.issued.write(issued{highest: i.highest, turn: i.turn})
-	}
-	if err != nil {
-		t.Fatal(err)
+	path := filepath.Join(db.Dir(), IssuedName)
+	i, _ := ReadIssued(path)
+	writeIssued(t, path, IssuedNumbers{Highest: i.Highest, Turn: i.Turn})
+}
+
+func writeIssued(t *testing.T, path string, i IssuedNumbers) {
+	t.Helper()
+	f := IssuedFile{Path: path}
+	if err := errors.Join(f.Write(i), f.Close()); err != nil {
+		t.Fatalf("the file %s: %v", IssuedName, err)
 	}
 }
 
 // ForgetID takes the id of a file away, as one that an older program has made has none.
 func ForgetID(tx *Tx) error {
-	return tx.exec("DELETE FROM counters WHERE name = ?", databaseCounter)
+	return tx.exec("DELETE FROM counters WHERE name = ?", DatabaseCounter)
 }

@@ -10,24 +10,24 @@ import (
 	"talkingstick/stick"
 )
 
-// rowError is why a row can't be read: something in it isn't what it has to be.
-type rowError struct{ err error }
+// RowError is why a row can't be read: something in it isn't what it has to be.
+type RowError struct{ err error }
 
-func (e *rowError) Error() string { return e.err.Error() }
+func (e *RowError) Error() string { return e.err.Error() }
 
-func (e *rowError) Unwrap() error { return e.err }
+func (e *RowError) Unwrap() error { return e.err }
 
-// markRowErrors is row with a failure that says so.
-func markRowErrors(row rowReader) rowReader {
-	return func(scan rowScan) error {
+// MarkRowErrors is row with a failure that says so.
+func MarkRowErrors(row RowReader) RowReader {
+	return func(scan RowScan) error {
 		if err := row(scan); err != nil {
-			return &rowError{err}
+			return &RowError{err}
 		}
 		return nil
 	}
 }
 
-func notWritable(dir string, err error) *stick.Error {
+func ErrNotWritable(dir string, err error) *stick.Error {
 	if e, ok := errors.AsType[*stick.Error](err); ok { // it names the file
 		return e
 	}
@@ -52,8 +52,8 @@ func notWritable(dir string, err error) *stick.Error {
 	return e
 }
 
-// errUnusable says which file can't be used.
-func errUnusable(err error) error {
+// ErrUnusable says which file can't be used.
+func ErrUnusable(err error) error {
 	if _, ok := errors.AsType[*stick.Error](err); err == nil || ok {
 		return err
 	}
@@ -76,8 +76,8 @@ func errUnusable(err error) error {
 	return e.Hintf("move it aside, then run the same command again")
 }
 
-// errMoved is the error for a file whose rooms are elsewhere now.
-func errMoved(to string) *stick.Error {
+// ErrMoved is the error for a file whose rooms are elsewhere now.
+func ErrMoved(to string) *stick.Error {
 	return stick.Errorf(stick.CodeDatabaseMoved, "the rooms of this machine are in %s now", stick.Words(to)).With("database", to).
 		Hintf(`put its address into config.toml: database = "postgres://…"; or set TALKING_STICK_DATABASE_URL`)
 }

@@ -69,9 +69,9 @@ func (tx *Tx) noticeHost() error {
 	}
 
 	for {
-		host, err := readHost(db.opt.Dir, true, db.opt.NewID)
+		host, err := ReadHost(db.opt.Dir, true, db.opt.NewID)
 		if err != nil {
-			return notWritable(db.opt.Dir, err)
+			return ErrNotWritable(db.opt.Dir, err)
 		}
 
 		boots, err := tx.hostBoots(host)
@@ -85,7 +85,7 @@ func (tx *Tx) noticeHost() error {
 		}
 
 		// What was read before the lock may be old, so the plan is made again under it.
-		if again, err := tx.lockClass(bootsClass); err != nil {
+		if again, err := tx.lockClass(BootsClass); err != nil {
 			return err
 		} else if !again { // nobody else has written meanwhile
 			return tx.saveHost(host, plan)
@@ -98,8 +98,8 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 	boot := tx.db.opt.Boot
 	if plan.moves {
 		moved := tx.db.NewID()
-		if err := writeHost(tx.db.opt.Dir, moved); err != nil {
-			return notWritable(tx.db.opt.Dir, err)
+		if err := WriteHost(tx.db.opt.Dir, moved); err != nil {
+			return ErrNotWritable(tx.db.opt.Dir, err)
 		}
 
 		// What the other boot has found ended hadn't: it lives here.
@@ -189,7 +189,7 @@ func (tx *Tx) ManyHosts() bool { return tx.db.ManyHosts() }
 
 // HostName is the name of this host among those that share the database. No other has it.
 func (tx *Tx) HostName() (string, error) {
-	name, _, err := tx.hostName(tx.db.dialect.currentHost())
+	name, _, err := tx.hostName(tx.db.dialect.CurrentHost())
 	return name, err
 }
 
@@ -198,7 +198,7 @@ func (tx *Tx) HostName() (string, error) {
 func (tx *Tx) NameOfHost(host string) (name string, err error) {
 	// A transaction may ask for the same host many times.
 	name, known := tx.hosts[host]
-	if known || host == tx.db.dialect.currentHost() {
+	if known || host == tx.db.dialect.CurrentHost() {
 		return name, nil
 	}
 	if _, err = tx.queryOne("SELECT name FROM hosts WHERE host_id = ?", []any{host}, &name); err == nil {

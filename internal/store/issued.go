@@ -27,8 +27,8 @@ func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		tx.ensureBegun()
 		l = Losses{
-			Open: db.dialect.unsettledLoss(), Last: tx.meta.lastLoss, LastAt: tx.meta.lostAt,
-			OlderTurn: tx.meta.olderTurn, OlderEvent: tx.meta.olderEvent, OlderAt: tx.meta.olderAt,
+			Open: db.dialect.UnsettledLoss(), Last: tx.meta.LastLoss, LastAt: tx.meta.LostAt,
+			OlderTurn: tx.meta.OlderTurn, OlderEvent: tx.meta.OlderEvent, OlderAt: tx.meta.OlderAt,
 		}
 
 		return nil
@@ -40,26 +40,26 @@ func (db *DB) Losses(ctx context.Context) (l Losses, err error) {
 // settleLoss begins a generation if the database has lost something of what it had committed, and has a new
 // one begin above what the one in its place had.
 func (tx *Tx) settleLoss() error {
-	settled, err := tx.db.dialect.settleLoss(tx.meta)
+	settled, err := tx.db.dialect.SettleLoss(tx.meta)
 	if err != nil {
 		return err
 	}
 
-	if settled.isNew {
-		if err := tx.beginAbove(max(tx.meta.generation.Above, settled.above)); err != nil {
+	if settled.IsNew {
+		if err := tx.beginAbove(max(tx.meta.Generation.Above, settled.Above)); err != nil {
 			return err
 		}
 	}
 
-	loss := settled.lost
+	loss := settled.Lost
 	if loss == nil {
 		return nil
 	}
 
 	// Leases from before the loss end with their generation.
-	tx.meta.lastLoss, tx.meta.lostAt = *loss, tx.Now()
+	tx.meta.LastLoss, tx.meta.LostAt = *loss, tx.Now()
 	return errors.Join(
-		tx.newGeneration(stick.Generation{Cause: stick.LossCause, Above: settled.turn}),
+		tx.newGeneration(stick.Generation{Cause: stick.LossCause, Above: settled.Turn}),
 		tx.setMeta("lost_at", fmt.Sprint(int64(tx.Now()))),
 		tx.setMeta("lost_changes", fmt.Sprint(loss.Changes)),
 		tx.setMeta("lost_from", fmt.Sprint(loss.Events.From)),
@@ -75,18 +75,18 @@ func (db *DB) Settle(ctx context.Context) error {
 func (db *DB) compareNext() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.dialect.compareNext()
+	db.dialect.CompareNext()
 }
 
 // IssuedIn returns the last number of an event that was issued in a data directory, whatever has become of
 // its database. It is 0 if that isn't known.
 func IssuedIn(dir string) int64 {
-	i, _ := readIssued(filepath.Join(dir, IssuedName))
-	return i.committed.event
+	i, _ := ReadIssued(filepath.Join(dir, IssuedName))
+	return i.Committed.Event
 }
 
 // Issued is the last number that the database has given out for an event, of any room.
-func (tx *Tx) Issued() (int64, error) { return tx.db.dialect.lastDrawn() }
+func (tx *Tx) Issued() (int64, error) { return tx.db.dialect.LastDrawn() }
 
 // IssueAbove has new events get numbers above one that somebody knows, and that the database hasn't given
 // out. It leaves numbers that can be of no event.
@@ -97,7 +97,7 @@ func (tx *Tx) IssueAbove(event int64) error {
 	}
 
 	return errors.Join(
-		tx.db.dialect.skipNumbers(event-issued),
+		tx.db.dialect.SkipNumbers(event-issued),
 		tx.setMeta("older_at", fmt.Sprint(int64(tx.Now()))),
 		tx.setMeta("older_event", fmt.Sprint(event)),
 		tx.setMeta("older_turn", "0"),
@@ -131,7 +131,7 @@ func (tx *Tx) BeginAfterCopy(turn int64) error {
 	above := max(turn, highest, tx.Generation().Above) + beyondAll
 	return errors.Join(
 		tx.newGeneration(stick.Generation{Cause: stick.RestoreCause, Above: above}),
-		tx.db.dialect.skipNumbers(beyondAll),
+		tx.db.dialect.SkipNumbers(beyondAll),
 		tx.setMeta("older_at", fmt.Sprint(int64(tx.Now()))),
 		tx.setMeta("older_turn", fmt.Sprint(turn)),
 		tx.setMeta("older_event", "0"),

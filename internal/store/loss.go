@@ -2,10 +2,10 @@ package store
 
 import "talkingstick/stick"
 
-// numbers count what a database has committed.
-type numbers struct {
-	commit int64 // the last transaction that changed something
-	event  int64 // the last number that was drawn for an event
+// Numbers count what a database has committed.
+type Numbers struct {
+	Commit int64 // the last transaction that changed something
+	Event  int64 // the last number that was drawn for an event
 }
 
 // Loss is what a database has lost of what it had committed.

@@ -14,11 +14,11 @@ const seqJump = 1 << 20
 
 // requireReader refuses a database that needs a newer program.
 func (tx *Tx) requireReader() error {
-	if tx.meta.movedTo != "" {
-		return errMoved(tx.meta.movedTo)
+	if tx.meta.MovedTo != "" {
+		return ErrMoved(tx.meta.MovedTo)
 	}
 
-	if tx.meta.minReader > tx.db.schema {
+	if tx.meta.MinReader > tx.db.schema {
 		return stick.Errorf(stick.CodeUpgraded, "the database was upgraded by a newer tt while this one ran").
 			Hintf("run the command again with the newer tt")
 	}
@@ -98,7 +98,7 @@ func (tx *Tx) readBoots() (known bootsKnown, err error) {
 func (tx *Tx) newGeneration(g stick.Generation) error {
 	was := tx.Generation()
 	g.Number, g.Above = was.Number+1, max(was.Above, g.Above)
-	tx.meta.generation, tx.generationBegun = g, true
+	tx.meta.Generation, tx.generationBegun = g, true
 
 	err := errors.Join(
 		tx.setMeta("generation", strconv.FormatInt(g.Number, 10)),
@@ -110,12 +110,12 @@ func (tx *Tx) newGeneration(g stick.Generation) error {
 	}
 
 	// What a lost commit has issued is never given out again.
-	return tx.db.dialect.skipNumbers(seqJump)
+	return tx.db.dialect.SkipNumbers(seqJump)
 }
 
 // beginAbove has the turns of new rooms, and of the next generation, begin above this one.
 func (tx *Tx) beginAbove(turn int64) error {
-	tx.meta.generation.Above = turn
+	tx.meta.Generation.Above = turn
 	if turn == 0 {
 		return nil
 	}

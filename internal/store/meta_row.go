@@ -6,30 +6,30 @@ import (
 	"talkingstick/stick"
 )
 
-type meta struct {
-	schema     int64
-	minReader  int64
-	generation stick.Generation
-	movedTo    string // where the rooms of a file are now; empty for here
+type Meta struct {
+	Schema     int64
+	MinReader  int64
+	Generation stick.Generation
+	MovedTo    string // where the rooms of a file are now; empty for here
 
-	lastLoss Loss       // the last one that was settled
-	lostAt   stick.Time // when that was
+	LastLoss Loss       // the last one that was settled
+	LostAt   stick.Time // when that was
 
-	olderTurn, olderEvent int64 // what a caller knew last that the database didn't
-	olderAt               stick.Time
+	OlderTurn, OlderEvent int64 // what a caller knew last that the database didn't
+	OlderAt               stick.Time
 
-	database int64   // an id of the database, in files only; 0 if it has none so far
-	have     numbers // what it has committed, in files only, where that is asked for
+	Database int64   // an id of the database, in files only; 0 if it has none so far
+	Have     Numbers // what it has committed, in files only, where that is asked for
 }
 
-// movedTo is the key in the meta of a file that was moved: where to.
-const movedTo = "moved_to"
+// MovedTo is the key in the meta of a file that was moved: where to.
+const MovedTo = "moved_to"
 
-// metaQuery returns the rows that [meta.readRow] reads.
-const metaQuery = "SELECT key, value FROM meta ORDER BY key"
+// MetaQuery returns the rows that [meta.ReadRow] reads.
+const MetaQuery = "SELECT key, value FROM meta ORDER BY key"
 
-// readRow takes in a row of metaQuery.
-func (m *meta) readRow(scan rowScan) error {
+// ReadRow takes in a row of metaQuery.
+func (m *Meta) ReadRow(scan RowScan) error {
 	var key, value string
 	if err := scan(&key, &value); err != nil {
 		return err
@@ -37,9 +37,9 @@ func (m *meta) readRow(scan rowScan) error {
 
 	switch key {
 	case "world":
-		m.generation.Cause = value
-	case movedTo:
-		m.movedTo = value
+		m.Generation.Cause = value
+	case MovedTo:
+		m.MovedTo = value
 	}
 
 	// Newer programs may have added keys, which are left alone.
@@ -53,36 +53,36 @@ func (m *meta) readRow(scan rowScan) error {
 }
 
 // numberField returns where the number with this key goes, nil for a key of something else.
-func (m *meta) numberField(key string) *int64 {
+func (m *Meta) numberField(key string) *int64 {
 	switch key {
 	case "schema":
-		return &m.schema
+		return &m.Schema
 	case "min_reader":
-		return &m.minReader
+		return &m.MinReader
 	case "generation":
-		return &m.generation.Number
+		return &m.Generation.Number
 	case "turns_above":
-		return &m.generation.Above
+		return &m.Generation.Above
 	case "lost_changes":
-		return &m.lastLoss.Changes
+		return &m.LastLoss.Changes
 	case "lost_from":
-		return &m.lastLoss.Events.From
+		return &m.LastLoss.Events.From
 	case "lost_to":
-		return &m.lastLoss.Events.To
+		return &m.LastLoss.Events.To
 	case "lost_at":
-		return (*int64)(&m.lostAt)
+		return (*int64)(&m.LostAt)
 	case "older_turn":
-		return &m.olderTurn
+		return &m.OlderTurn
 	case "older_event":
-		return &m.olderEvent
+		return &m.OlderEvent
 	case "older_at":
-		return (*int64)(&m.olderAt)
-	case databaseCounter:
-		return &m.database
-	case commitCounter:
-		return &m.have.commit
-	case eventCounter:
-		return &m.have.event
+		return (*int64)(&m.OlderAt)
+	case DatabaseCounter:
+		return &m.Database
+	case CommitCounter:
+		return &m.Have.Commit
+	case EventCounter:
+		return &m.Have.Event
 	}
 	return nil
 }
@@ -90,11 +90,11 @@ func (m *meta) numberField(key string) *int64 {
 // The counters of a file, in its table counters. A row of it is in each commit, so a log of another database
 // shows by it.
 const (
-	eventCounter    = "event_seq"
-	commitCounter   = "commits"
-	databaseCounter = "database" // no counter, but an id that never changes
+	EventCounter    = "event_seq"
+	CommitCounter   = "commits"
+	DatabaseCounter = "database" // no counter, but an id that never changes
 )
 
-// metaTable is older than the migrations, because they are counted in it.
-const metaTable = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);\n" +
+// MetaTable is older than the migrations, because they are counted in it.
+const MetaTable = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);\n" +
 	"INSERT INTO meta (key, value) VALUES ('schema', '0'), ('min_reader', '0'), ('generation', '1');"

@@ -17,15 +17,18 @@ import (
 //go:embed migrations schema.sql
 var embedded embed.FS
 
-// migration is one file of the migrations. Its name begins with its number, and its first line says which
+// Migrations are those that this program knows, in order.
+func Migrations() ([]Migration, error) { return readMigrations(embedded) }
+
+// Migration is one file of the migrations. Its name begins with its number, and its first line says which
 // programs can read and write a database that has it: those that know at least the schema minReader.
-type migration struct {
-	number    int64
-	minReader int64
-	text      string
+type Migration struct {
+	Number    int64
+	MinReader int64
+	Text      string
 	// schema is all that this migration and those before it make in a new SQLite database; empty where nobody
 	// has written it down.
-	schema string
+	Schema string
 }
 
 // minReaderMark begins the first line of each migration.
@@ -33,13 +36,13 @@ const minReaderMark = "-- min_reader: "
 
 // readMigrations reads the migrations in order. It refuses whatever in their directory isn't one, because a
 // file that is overlooked would leave databases that claim a schema which they don't have.
-func readMigrations(fsys fs.FS) ([]migration, error) {
+func readMigrations(fsys fs.FS) ([]Migration, error) {
 	files, err := fs.ReadDir(fsys, "migrations")
 	if err != nil {
 		return nil, err
 	}
 
-	var out []migration
+	var out []Migration
 
 	// The directory lists them by their names, and so by their numbers.
 	for _, f := range files {
@@ -47,8 +50,8 @@ func readMigrations(fsys fs.FS) ([]migration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("migration %s: %w", f.Name(), err)
 		}
-		if n := len(out); n > 0 && m.minReader < out[n-1].minReader {
-			return nil, fmt.Errorf("migration %s: min_reader falls from %d to %d", f.Name(), out[n-1].minReader, m.minReader)
+		if n := len(out); n > 0 && m.MinReader < out[n-1].MinReader {
+			return nil, fmt.Errorf("migration %s: min_reader falls from %d to %d", f.Name(), out[n-1].MinReader, m.MinReader)
 		}
 
 		out = append(out, m)
@@ -63,12 +66,12 @@ func readMigrations(fsys fs.FS) ([]migration, error) {
 		return nil, err
 	}
 
-	out[len(out)-1].schema = string(schema)
+	out[len(out)-1].Schema = string(schema)
 	return out, nil
 }
 
-func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
-	m := migration{number: number}
+func readMigration(fsys fs.FS, name string, number int64) (Migration, error) {
+	m := Migration{Number: number}
 	digits, rest, _ := strings.Cut(name, "_")
 	subject, isSQL := strings.CutSuffix(rest, ".sql")
 	if digits != fmt.Sprintf("%04d", number) || subject == "" || !isSQL {
@@ -80,17 +83,17 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 		return m, err
 	}
 
-	m.text = string(b)
-	head, body, _ := strings.Cut(m.text, "\n")
+	m.Text = string(b)
+	head, body, _ := strings.Cut(m.Text, "\n")
 	value, marked := strings.CutPrefix(head, minReaderMark)
 	value, _, _ = strings.Cut(value, ".") // what follows says why
-	m.minReader, err = strconv.ParseInt(value, 10, 64)
+	m.MinReader, err = strconv.ParseInt(value, 10, 64)
 
 	switch {
 	case !marked || err != nil:
 		return m, fmt.Errorf(`the first line must say which programs can read the database, as in %q`, fmt.Sprintf("%s%d", minReaderMark, number))
-	case m.minReader < 1 || m.minReader > number:
-		return m, fmt.Errorf("min_reader %d isn't one of the schemas up to this one", m.minReader)
+	case m.MinReader < 1 || m.MinReader > number:
+		return m, fmt.Errorf("min_reader %d isn't one of the schemas up to this one", m.MinReader)
 	case strings.TrimSpace(body) == "":
 		return m, fmt.Errorf("it changes nothing")
 	}
@@ -109,18 +112,18 @@ func readMigration(fsys fs.FS, name string, number int64) (migration, error) {
 // session.
 const hookPrograms = 30
 
-// upgradeScript applies a migration and records it. It runs in a transaction. text is the migration as the
+// UpgradeScript applies a migration and records it. It runs in a transaction. text is the migration as the
 // database reads it.
-func (m migration) upgradeScript(text string) string {
-	return withoutComments(text) + m.recordScript()
+func (m Migration) UpgradeScript(text string) string {
+	return withoutComments(text) + m.RecordScript()
 }
 
-// recordScript are the statements that say which schema a database has.
-func (m migration) recordScript() string {
+// RecordScript are the statements that say which schema a database has.
+func (m Migration) RecordScript() string {
 	script := fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';"+
-		"\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.number, m.minReader)
-	if m.number >= hookPrograms {
-		script += fmt.Sprintf("\nUPDATE sessions SET hooks_schema = %d;", m.number)
+		"\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.Number, m.MinReader)
+	if m.Number >= hookPrograms {
+		script += fmt.Sprintf("\nUPDATE sessions SET hooks_schema = %d;", m.Number)
 	}
 
 	return script
@@ -140,12 +143,12 @@ func withoutComments(text string) string {
 	return b.String()
 }
 
-// newestNumber is the number of the newest migration that a program knows.
-func newestNumber(migrations []migration) int64 { return migrations[len(migrations)-1].number }
+// NewestNumber is the number of the newest migration that a program knows.
+func NewestNumber(migrations []Migration) int64 { return migrations[len(migrations)-1].Number }
 
-// errTooNew is the error for a database with a schema that only newer programs can read: those that know at
+// ErrTooNew is the error for a database with a schema that only newer programs can read: those that know at
 // least reader.
-func errTooNew(schema, reader, known int64) *stick.Error {
+func ErrTooNew(schema, reader, known int64) *stick.Error {
 	return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d and this tt knows %d", reader, known).
 		With("schema", schema).Hintf("use the newer tt that wrote it")
 }

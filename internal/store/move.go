@@ -63,7 +63,7 @@ func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Mo
 
 		// The copy is committed. Only now may the file stop being the database.
 		m = c.Moved
-		if err := src.setMeta(movedTo, to.dialect.displayName()); err != nil {
+		if err := src.setMeta(MovedTo, to.dialect.DisplayName()); err != nil {
 			return err
 		}
 
@@ -116,7 +116,7 @@ func (c *copying) compareTarget(dst *Tx) (err error) {
 	}
 
 	if c.Already = has > 0 && was == c.sum; has > 0 && !c.Already {
-		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", stick.Words(c.dst.db.dialect.displayName()), stick.Count(has, "room")).
+		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", stick.Words(c.dst.db.dialect.DisplayName()), stick.Count(has, "room")).
 			Hintf("name another database, or another schema: ?search_path=<name> at the end of its address; or leave the rooms of the file: each begins anew with %s", stick.Cmd("tt join"))
 	}
 
@@ -126,7 +126,7 @@ func (c *copying) compareTarget(dst *Tx) (err error) {
 // copyAll copies everything but the outputs.
 func (c *copying) copyAll(dst *Tx) error {
 	// Nobody else makes rooms or names meanwhile.
-	for _, all := range []class{pathsClass, namesClass} {
+	for _, all := range []Class{PathsClass, NamesClass} {
 		if _, err := dst.lockClass(all); err != nil {
 			return err
 		}
@@ -212,7 +212,7 @@ func (c *copying) copyTables() error {
 
 // copyTable copies the rows of a table. The same columns are there in both databases.
 func (c *copying) copyTable(table string) error {
-	columns, err := c.src.db.dialect.(*sqliteDB).columnsOf(table)
+	columns, err := c.src.db.dialect.(*SQLiteDB).ColumnsOf(table)
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (c *copying) copyOutputs(to *DB) error {
 			return err
 		}
 
-		content, ok, err := c.src.db.dialect.readBlob(sum)
+		content, ok, err := c.src.db.dialect.ReadBlob(sum)
 		if err == nil && ok {
 			_, err = to.WriteBlob(content)
 		}
@@ -341,7 +341,7 @@ func (c *copying) renamePersons(text string) string {
 func (c *copying) checkoutOf(room stick.RoomID) stick.Checkout {
 	for _, r := range c.rooms {
 		if r.ID == room {
-			return stick.Checkout{Host: c.dst.db.dialect.currentHost(), Path: r.Path}
+			return stick.Checkout{Host: c.dst.db.dialect.CurrentHost(), Path: r.Path}
 		}
 	}
 
@@ -372,23 +372,23 @@ func (c *copying) recordPlaces() error {
 	}
 
 	// Numbers that the file has issued are never given out again.
-	last, err := c.src.db.dialect.lastDrawn()
+	last, err := c.src.db.dialect.LastDrawn()
 	if err != nil {
 		return err
 	}
 
-	c.dst.meta.generation = c.src.meta.generation
-	if err := c.dst.setMeta("generation", fmt.Sprint(c.src.meta.generation.Number)); err != nil {
+	c.dst.meta.Generation = c.src.meta.Generation
+	if err := c.dst.setMeta("generation", fmt.Sprint(c.src.meta.Generation.Number)); err != nil {
 		return err
 	}
-	if err := c.dst.setMeta("world", c.src.meta.generation.Cause); err != nil {
+	if err := c.dst.setMeta("world", c.src.meta.Generation.Cause); err != nil {
 		return err
 	}
-	if err := c.dst.beginAbove(c.src.meta.generation.Above); err != nil {
+	if err := c.dst.beginAbove(c.src.meta.Generation.Above); err != nil {
 		return err
 	}
 
-	return c.dst.db.dialect.skipNumbers(last)
+	return c.dst.db.dialect.SkipNumbers(last)
 }
 
 // mostQueued is how many rows wait to be sent together.

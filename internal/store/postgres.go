@@ -14,7 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
-// postgresDB is the dialect of PostgreSQL, which many processes of many hosts write at a time. What keeps
+// PostgresDB is the dialect of PostgreSQL, which many processes of many hosts write at a time. What keeps
 // them apart:
 //
 //   - A transaction that writes locks the row of a room, as a statement of its own, before it reads anything
@@ -26,10 +26,10 @@ import (
 //
 // The beginning of a transaction and statements without rows are sent together with the next query, or with
 // COMMIT. So a failure of theirs may come late; it ends the transaction all the same.
-type postgresDB struct {
-	opt        dialectOptions
-	migrations []migration
-	address    *pgAddress
+type PostgresDB struct {
+	opt        DialectOptions
+	migrations []Migration
+	address    *PgAddress
 	waits      pgWaits
 
 	conn    *pgconn.PgConn   // nil for none
@@ -40,7 +40,7 @@ type postgresDB struct {
 	failed  error    // why it didn't begin
 	queue   []queued
 	locked  map[stick.RoomID]bool // by the transaction
-	fresh   map[class]bool        // the classes that the transaction has locked
+	fresh   map[Class]bool        // the classes that the transaction has locked
 	hostID  string                // in the transaction: a copy of a disk gets another one, see host.go
 	xid     string                // of the transaction, once it has locked a room
 	texts   map[string]string     // queries as PostgreSQL reads them
@@ -66,7 +66,7 @@ type pgWaits struct {
 }
 
 // waitsOf limits what a command waits for, by the limits that it has on SQLite: a hook's are short.
-func waitsOf(opt dialectOptions) pgWaits {
+func waitsOf(opt DialectOptions) pgWaits {
 	return pgWaits{
 		connect: min(5*time.Second, 2*opt.ReadWait), lock: min(2*opt.ReadWait, opt.WriteWait),
 		statement: 3 * opt.ReadWait, again: opt.WriteWait,
@@ -89,7 +89,7 @@ type queued struct {
 }
 
 // queueQuery queues a statement, which is written for PostgreSQL.
-func (p *postgresDB) queueQuery(result func(rows [][][]byte) error, text string, args ...any) error {
+func (p *PostgresDB) queueQuery(result func(rows [][][]byte) error, text string, args ...any) error {
 	a, err := pgArgsOf(args)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *postgresDB) queueQuery(result func(rows [][][]byte) error, text string,
 
 // sendQueued sends what is queued and reads the answers. It returns the tags of the statements that were
 // done.
-func (p *postgresDB) sendQueued(ctx context.Context) (done []string, err error) {
+func (p *PostgresDB) sendQueued(ctx context.Context) (done []string, err error) {
 	queue := p.queue
 	p.queue = nil
 
@@ -122,7 +122,7 @@ func (p *postgresDB) sendQueued(ctx context.Context) (done []string, err error) 
 
 // sendBatch sends statements and waits for the answers. The server ends a statement that takes too long;
 // where its answer doesn't come either, the network is silent.
-func (p *postgresDB) sendBatch(ctx context.Context, queue []queued) ([]*pgconn.Result, error) {
+func (p *PostgresDB) sendBatch(ctx context.Context, queue []queued) ([]*pgconn.Result, error) {
 	if len(queue) == 0 {
 		return nil, nil
 	}
@@ -172,38 +172,38 @@ func deliverResults(queue []queued, results []*pgconn.Result, err error) (done [
 	return done, err
 }
 
-func (p *postgresDB) now() time.Time {
+func (p *PostgresDB) Now() time.Time {
 	if p.opt.Now != nil {
 		return p.opt.Now()
 	}
 	return p.opt.Local().Add(time.Duration(p.ahead.Load()))
 }
 
-func (p *postgresDB) displayName() string { return p.address.String() }
+func (p *PostgresDB) DisplayName() string { return p.address.String() }
 
-func (p *postgresDB) currentHost() string { return p.hostID }
+func (p *PostgresDB) CurrentHost() string { return p.hostID }
 
-// placesQuery and pathsColumn: each host has its own paths of a room, one for each checkout.
-func (p *postgresDB) placesQuery() string {
+// PlacesQuery and pathsColumn: each host has its own paths of a room, one for each checkout.
+func (p *PostgresDB) PlacesQuery() string {
 	return "(SELECT path, room_id FROM checkouts WHERE host_id = current_setting('talkingstick.host'))"
 }
 
-func (p *postgresDB) pathsColumn() string {
+func (p *PostgresDB) PathsColumn() string {
 	return `COALESCE((SELECT string_agg(c.path, chr(10) ORDER BY c.path) FROM checkouts c
 		WHERE c.room_id = rooms.room_id AND c.host_id = current_setting('talkingstick.host')), '')`
 }
 
-func (p *postgresDB) hasRowLocks() bool { return true }
+func (p *PostgresDB) HasRowLocks() bool { return true }
 
 // markBusy keeps the connection open until [postgresDB.markIdle].
-func (p *postgresDB) markBusy() {
+func (p *PostgresDB) markBusy() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.busy = true
 }
 
 // markIdle ends a transaction for the connection, which is closed if none comes for a while.
-func (p *postgresDB) markIdle() {
+func (p *PostgresDB) markIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -217,7 +217,7 @@ func (p *postgresDB) markIdle() {
 }
 
 // closeSoon closes the connection unless it is used again.
-func (p *postgresDB) closeSoon() {
+func (p *PostgresDB) closeSoon() {
 	if p.idle == nil {
 		p.idle = time.AfterFunc(unusedAfter, p.closeUnused)
 		return
@@ -225,7 +225,7 @@ func (p *postgresDB) closeSoon() {
 	p.idle.Reset(unusedAfter)
 }
 
-func (p *postgresDB) closeUnused() {
+func (p *PostgresDB) closeUnused() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.busy && p.keepPlace == nil {
@@ -234,14 +234,14 @@ func (p *postgresDB) closeUnused() {
 }
 
 // dropConn closes the connection.
-func (p *postgresDB) dropConn() {
+func (p *PostgresDB) dropConn() {
 	defer p.leaveReadPlace()
 
 	if p.ending = nil; p.conn == nil {
 		return
 	}
 
-	ctx, cancel := context.WithTimeout(background, 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(pgBackground, 100*time.Millisecond)
 	defer cancel()
 
 	// The server ends what was open, even if it isn't told.
@@ -249,7 +249,7 @@ func (p *postgresDB) dropConn() {
 	p.conn = nil
 }
 
-func (p *postgresDB) close() error {
+func (p *PostgresDB) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -262,16 +262,16 @@ func (p *postgresDB) close() error {
 	return nil
 }
 
-// exec, scan and queryOne translate a statement, which is written as SQLite reads it.
-func (p *postgresDB) exec(text string, args []any) error {
+// Exec, scan and queryOne translate a statement, which is written as SQLite reads it.
+func (p *PostgresDB) Exec(text string, args []any) error {
 	return p.queueQuery(nil, p.translateQuery(text), args...)
 }
 
-func (p *postgresDB) translateQuery(text string) string {
+func (p *PostgresDB) translateQuery(text string) string {
 	// The same statements run again and again, and translating takes longer than a look-up.
 	t, ok := p.texts[text]
 	if !ok {
-		t = postgresQuery(text)
+		t = TranslateQuery(text)
 		p.texts[text] = t
 	}
 
@@ -279,7 +279,7 @@ func (p *postgresDB) translateQuery(text string) string {
 }
 
 // queryRows runs a statement that is written for PostgreSQL, and all before it.
-func (p *postgresDB) queryRows(text string, args ...any) (rows [][][]byte, err error) {
+func (p *PostgresDB) queryRows(text string, args ...any) (rows [][][]byte, err error) {
 	err = p.queueQuery(func(got [][][]byte) error { rows = got; return nil }, text, args...)
 	if err == nil {
 		_, err = p.sendQueued(p.ctx)
@@ -287,7 +287,7 @@ func (p *postgresDB) queryRows(text string, args ...any) (rows [][][]byte, err e
 	return rows, err
 }
 
-func (p *postgresDB) scan(text string, args []any, row rowReader) error {
+func (p *PostgresDB) Scan(text string, args []any, row RowReader) error {
 	rows, err := p.queryRows(p.translateQuery(text), args...)
 	if err != nil {
 		return err
@@ -295,29 +295,29 @@ func (p *postgresDB) scan(text string, args []any, row rowReader) error {
 	return eachRow(rows, row)
 }
 
-func (p *postgresDB) scanLater(text string, args []any, row rowReader) error {
+func (p *PostgresDB) ScanLater(text string, args []any, row RowReader) error {
 	return p.queueQuery(func(rows [][][]byte) error { return eachRow(rows, row) }, p.translateQuery(text), args...)
 }
 
-func (p *postgresDB) fetchLater() error {
+func (p *PostgresDB) FetchLater() error {
 	_, err := p.sendQueued(p.ctx)
 	return err
 }
 
-func (p *postgresDB) queryOne(text string, args, into []any) (bool, error) {
+func (p *PostgresDB) QueryOne(text string, args, into []any) (bool, error) {
 	rows, err := p.queryRows(p.translateQuery(text), args...)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
 	if err := pgScan(rows[0], into); err != nil {
-		return true, &rowError{err}
+		return true, &RowError{err}
 	}
 
 	return true, nil
 }
 
 // eachRow calls f for each row.
-func eachRow(rows [][][]byte, f rowReader) error {
+func eachRow(rows [][][]byte, f RowReader) error {
 	for _, r := range rows {
 		if err := f(func(into ...any) error { return pgScan(r, into) }); err != nil {
 			return err
@@ -327,17 +327,17 @@ func eachRow(rows [][][]byte, f rowReader) error {
 	return nil
 }
 
-// drawNumbers draws from a sequence. The room is locked by now, so the numbers of its events rise in the
+// DrawNumbers draws from a sequence. The room is locked by now, so the numbers of its events rise in the
 // order of commits. Numbers that are drawn for nothing are left out, and those of other rooms come in
 // between.
-func (p *postgresDB) drawNumbers(n int) ([]int64, error) {
+func (p *PostgresDB) DrawNumbers(n int) ([]int64, error) {
 	rows, err := p.queryRows("SELECT nextval('event_seq') FROM generate_series(1, $1)", n)
 	if err != nil {
 		return nil, err
 	}
 
 	numbers := make([]int64, 0, n)
-	err = eachRow(rows, func(scan rowScan) error {
+	err = eachRow(rows, func(scan RowScan) error {
 		var number int64
 		err := scan(&number)
 		numbers = append(numbers, number)
@@ -349,41 +349,41 @@ func (p *postgresDB) drawNumbers(n int) ([]int64, error) {
 	return numbers, err
 }
 
-func (p *postgresDB) lastDrawn() (last int64, err error) {
+func (p *PostgresDB) LastDrawn() (last int64, err error) {
 	rows, err := p.queryRows("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM event_seq")
 	if err != nil {
 		return 0, err
 	}
-	return last, eachRow(rows, func(scan rowScan) error { return scan(&last) })
+	return last, eachRow(rows, func(scan RowScan) error { return scan(&last) })
 }
 
-func (p *postgresDB) skipNumbers(n int64) error {
+func (p *PostgresDB) SkipNumbers(n int64) error {
 	return p.queueQuery(nil, "SELECT setval('event_seq', nextval('event_seq') + $1)", n)
 }
 
-// requireInPlace has nothing to compare: an address means what it means.
-func (p *postgresDB) requireInPlace() error { return nil }
+// RequireInPlace has nothing to compare: an address means what it means.
+func (p *PostgresDB) RequireInPlace() error { return nil }
 
-// settleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before
+// SettleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before
 // it answers.
-func (p *postgresDB) settleLoss(meta) (settlement, error) { return settlement{}, nil }
-func (p *postgresDB) compareNext()                        {}
-func (p *postgresDB) unsettledLoss() *Loss                { return nil }
+func (p *PostgresDB) SettleLoss(Meta) (Settlement, error) { return Settlement{}, nil }
+func (p *PostgresDB) CompareNext()                        {}
+func (p *PostgresDB) UnsettledLoss() *Loss                { return nil }
 
-// readMark and clearMark have nothing to do: the server itself stops at damage.
-func (p *postgresDB) readMark() string       { return "" }
-func (p *postgresDB) clearMark(string) error { return nil }
+// ReadMark and clearMark have nothing to do: the server itself stops at damage.
+func (p *PostgresDB) ReadMark() string       { return "" }
+func (p *PostgresDB) ClearMark(string) error { return nil }
 
-// checkIntegrity finds nothing: the server checks references whenever they change, and its own means check
+// CheckIntegrity finds nothing: the server checks references whenever they change, and its own means check
 // its files.
-func (p *postgresDB) checkIntegrity(func(string, ...any)) error { return nil }
+func (p *PostgresDB) CheckIntegrity(func(string, ...any)) error { return nil }
 
-func (p *postgresDB) tryLocks(ctx context.Context, attempt func(context.Context) error) error {
+func (p *PostgresDB) TryLocks(ctx context.Context, attempt func(context.Context) error) error {
 	return attempt(ctx)
 }
 
-// writeBlob and readBlob keep content in a table, where all hosts find it.
-func (p *postgresDB) writeBlob(b Blob, content []byte) error {
+// WriteBlob and readBlob keep content in a table, where all hosts find it.
+func (p *PostgresDB) WriteBlob(b Blob, content []byte) error {
 	return p.inTransaction(func() error {
 		return p.queueQuery(nil, `INSERT INTO blob_contents (sum, content) VALUES ($1, $2)
 			ON CONFLICT (sum) DO NOTHING`,
@@ -391,7 +391,7 @@ func (p *postgresDB) writeBlob(b Blob, content []byte) error {
 	})
 }
 
-func (p *postgresDB) readBlob(sum string) (content []byte, ok bool, err error) {
+func (p *PostgresDB) ReadBlob(sum string) (content []byte, ok bool, err error) {
 	err = p.inTransaction(func() error {
 		rows, err := p.queryRows("SELECT content FROM blob_contents WHERE sum = $1", sum)
 		if ok = len(rows) > 0; ok && err == nil {
@@ -404,17 +404,17 @@ func (p *postgresDB) readBlob(sum string) (content []byte, ok bool, err error) {
 }
 
 // inTransaction runs fn in a transaction of its own.
-func (p *postgresDB) inTransaction(fn func() error) error {
-	err := p.begin(background, true, func(stick.Time, meta) error { return nil })
+func (p *PostgresDB) inTransaction(fn func() error) error {
+	err := p.Begin(pgBackground, true, func(stick.Time, Meta) error { return nil })
 	if err != nil {
-		return p.codeError(err)
+		return p.CodeError(err)
 	}
 	if err = fn(); err == nil {
-		err = p.commit(commitInfo{})
+		err = p.Commit(Commit{})
 	}
 	if err != nil {
-		p.rollback()
+		p.Rollback()
 	}
 
-	return p.codeError(err)
+	return p.CodeError(err)
 }

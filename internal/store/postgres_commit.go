@@ -14,9 +14,9 @@ import (
 // committed.
 var errLost = errors.New("the connection broke at the commit, and nothing was committed")
 
-// runWrite runs attempt again if another transaction was in its way, or if the connection broke before its
+// RunWrite runs attempt again if another transaction was in its way, or if the connection broke before its
 // commit. Nothing of it was committed then, and what it writes again has the same event ids.
-func (p *postgresDB) runWrite(ctx context.Context, attempt func() error) error {
+func (p *PostgresDB) RunWrite(ctx context.Context, attempt func() error) error {
 	began, doubles := time.Now(), 0
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		err := attempt()
@@ -51,20 +51,20 @@ func sleepFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// commit sends what is queued, COMMIT, and the notices for the witnesses of other hosts.
+// Commit sends what is queued, COMMIT, and the notices for the witnesses of other hosts.
 //
 // PostgreSQL lets one transaction with notices commit at a time, in all of the server, and syncs to disk meanwhile. So the notices are sent
 // behind COMMIT, in a transaction of their own, which writes nothing that is synced; they travel together.
 // See docs/decisions/postgresql.md#commit.
-func (p *postgresDB) commit(c commitInfo) error {
+func (p *PostgresDB) Commit(c Commit) error {
 	// Whoever needs a newer program commits nothing, and settleCommit needs the transaction's id, which the
 	// room's lock answers.
-	if p.opening != nil || c.eventID == "" && p.xid == "" && len(p.locked) > 0 {
+	if p.opening != nil || c.EventID == "" && p.xid == "" && len(p.locked) > 0 {
 		if _, err := p.sendQueued(p.ctx); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(p.queueQuery(nil, "COMMIT"), p.addNotices(c.rings)); err != nil {
+	if err := errors.Join(p.queueQuery(nil, "COMMIT"), p.addNotices(c.Rings)); err != nil {
 		return err
 	}
 
@@ -77,7 +77,7 @@ func (p *postgresDB) commit(c commitInfo) error {
 	case slices.Contains(done, "COMMIT"): // even if the connection broke after it
 		p.markIdle()
 		if err != nil {
-			p.notifyAgain(c.rings)
+			p.notifyAgain(c.Rings)
 		}
 		return nil
 	case err == nil: // PostgreSQL says ROLLBACK to a COMMIT after a failure
@@ -89,14 +89,14 @@ func (p *postgresDB) commit(c commitInfo) error {
 	// The connection broke before the answer, so nobody knows whether the server has committed.
 	p.dropConn()
 	if err = p.settleCommit(c, err); err == nil {
-		p.notifyAgain(c.rings)
+		p.notifyAgain(c.Rings)
 	}
 
 	return err
 }
 
 // addNotices queues a notice for each room.
-func (p *postgresDB) addNotices(rooms []string) (err error) {
+func (p *PostgresDB) addNotices(rooms []string) (err error) {
 	for _, room := range rooms {
 		err = errors.Join(err, p.queueQuery(nil, "SELECT pg_notify($1, $2)", p.address.schema, room))
 	}
@@ -105,7 +105,7 @@ func (p *postgresDB) addNotices(rooms []string) (err error) {
 
 // notifyAgain sends the notices of a commit that was done, but perhaps not its notices. If it can't, other
 // hosts find out by the slow timers of their waits.
-func (p *postgresDB) notifyAgain(rooms []string) {
+func (p *PostgresDB) notifyAgain(rooms []string) {
 	if len(rooms) == 0 {
 		return
 	}
@@ -113,7 +113,7 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 	p.markBusy()
 	defer p.markIdle()
 
-	ctx, cancel := context.WithTimeout(background, p.waits.connect)
+	ctx, cancel := context.WithTimeout(pgBackground, p.waits.connect)
 	defer cancel()
 
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
@@ -135,12 +135,12 @@ func (p *postgresDB) notifyAgain(rooms []string) {
 // locks the rooms again, which waits until the server has ended the transaction, and looks for an event of
 // it; where it made none, the server is asked for its state. It returns nil if it was committed, and
 // [errLost] if it wasn't.
-func (p *postgresDB) settleCommit(c commitInfo, cause error) error {
+func (p *PostgresDB) settleCommit(c Commit, cause error) error {
 	// The questions below begin transactions, which forget what this one has locked.
 	rooms, xid, caller := slices.Sorted(maps.Keys(p.locked)), p.xid, p.ctx
 	defer func() { p.ctx = caller }()
 
-	ctx, cancel := context.WithTimeout(background, 2*p.waits.connect)
+	ctx, cancel := context.WithTimeout(pgBackground, 2*p.waits.connect)
 	defer cancel()
 
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
@@ -158,29 +158,29 @@ func (p *postgresDB) settleCommit(c commitInfo, cause error) error {
 }
 
 // wasCommitted asks the server whether a transaction was committed that has locked these rooms.
-func (p *postgresDB) wasCommitted(
-	ctx context.Context, c commitInfo, rooms []stick.RoomID, xid string,
+func (p *PostgresDB) wasCommitted(
+	ctx context.Context, c Commit, rooms []stick.RoomID, xid string,
 ) (committed bool, err error) {
-	if c.eventID == "" && xid == "" {
+	if c.EventID == "" && xid == "" {
 		// What has locked no room may be written twice.
 		return false, nil
 	}
 
 	var now stick.Time
-	if err := p.begin(ctx, true, func(stick.Time, meta) error { return nil }); err != nil {
+	if err := p.Begin(ctx, true, func(stick.Time, Meta) error { return nil }); err != nil {
 		return false, err
 	}
-	defer p.rollback()
+	defer p.Rollback()
 
 	// A room that can be locked is one that the broken transaction holds no more.
 	for _, r := range rooms {
-		if err := p.lockRoom(r, &now); err != nil {
+		if err := p.LockRoom(r, &now); err != nil {
 			return false, err
 		}
 	}
 
-	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", c.eventID, c.eventID
-	if c.eventID == "" {
+	text, arg, want := "SELECT event_id FROM events WHERE event_id = $1", c.EventID, c.EventID
+	if c.EventID == "" {
 		text, arg, want = "SELECT pg_xact_status($1::text::xid8)", xid, "committed"
 	}
 

@@ -87,9 +87,9 @@ func isLocked(err error) bool {
 // same moment; then this one finds it when it runs again.
 func isDuplicate(err error) bool { return sqlState(err) == "23505" }
 
-// codeError gives the failures of PostgreSQL their codes, by number. No message of it holds a password:
+// CodeError gives the failures of PostgreSQL their codes, by number. No message of it holds a password:
 // addresses print without.
-func (p *postgresDB) codeError(err error) error {
+func (p *PostgresDB) CodeError(err error) error {
 	// What has its code already keeps it.
 	if _, ok := errors.AsType[*stick.Error](err); ok || err == nil || err == ErrAbsent {
 		return err
@@ -127,8 +127,8 @@ var errNoRights = &pgconn.PgError{Code: "42501", Message: "permission denied for
 // findTables looks for the reason why a table isn't found. allowed is false if the schema is there and the
 // role may not use it: a search for tables leaves such a schema out. there is true if the first table is
 // where it was.
-func (p *postgresDB) findTables() (allowed, there bool) {
-	ctx, cancel := context.WithTimeout(background, p.waits.connect)
+func (p *PostgresDB) findTables() (allowed, there bool) {
+	ctx, cancel := context.WithTimeout(pgBackground, p.waits.connect)
 	defer cancel()
 
 	// The transaction has failed, so its own connection answers nothing.
@@ -151,14 +151,14 @@ func (p *postgresDB) findTables() (allowed, there bool) {
 }
 
 // hangUp closes a connection of its own, and waits for nobody.
-func (p *postgresDB) hangUp(conn *pgconn.PgConn) {
-	closing, cancel := context.WithTimeout(background, 100*time.Millisecond)
+func (p *PostgresDB) hangUp(conn *pgconn.PgConn) {
+	closing, cancel := context.WithTimeout(pgBackground, 100*time.Millisecond)
 	defer cancel()
 	_ = conn.Close(closing)
 }
 
 // explainError says what a failure means. The code is empty for one that only a fault of ours can cause.
-func (p *postgresDB) explainError(err error) (code stick.Code, message, hint stick.Words) {
+func (p *PostgresDB) explainError(err error) (code stick.Code, message, hint stick.Words) {
 	at, role := p.address.Words(), p.address.config.User
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	const unavailable, tryAgain = stick.CodeDatabaseUnavailable, "nothing was changed; try again"
@@ -212,7 +212,7 @@ func (p *postgresDB) explainError(err error) (code stick.Code, message, hint sti
 // explainRest says what the failures mean that nothing but damage causes, and all that are left.
 func explainRest(err error, at stick.Words) (code stick.Code, message, hint stick.Words) {
 	const anew = "nothing was changed; have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
-	_, isRow := errors.AsType[*rowError](err)
+	_, isRow := errors.AsType[*RowError](err)
 	switch state := sqlState(err); {
 	case strings.HasPrefix(state, "23"):
 		return stick.CodeDatabaseCorrupt, "the tables of " + at + " contradict each other", anew

@@ -19,9 +19,9 @@ import (
 // older one takes a new id.
 const hostFile = "host"
 
-// readHost reads the id of a data directory. Where there is none, who writes makes one, and the directory; to
+// ReadHost reads the id of a data directory. Where there is none, who writes makes one, and the directory; to
 // who reads it is empty: that host has no checkouts.
-func readHost(dir string, write bool, newID func() string) (string, error) {
+func ReadHost(dir string, write bool, newID func() string) (string, error) {
 	for {
 		text, err := plainfile.Read(filepath.Join(dir, hostFile))
 		if err == nil {
@@ -49,8 +49,8 @@ func readHost(dir string, write bool, newID func() string) (string, error) {
 	}
 }
 
-// writeHost gives a data directory another id.
-func writeHost(dir, id string) error { return newHost(dir, id, os.Rename) }
+// WriteHost gives a data directory another id.
+func WriteHost(dir, id string) error { return newHost(dir, id, os.Rename) }
 
 // newHost puts a file with an id into its place at once, by place.
 func newHost(dir, id string, place func(from, to string) error) error {

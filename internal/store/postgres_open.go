@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// pgAddress is where a database is, and how it is reached. It prints without secrets.
-type pgAddress struct {
+// PgAddress is where a database is, and how it is reached. It prints without secrets.
+type PgAddress struct {
 	config *pgconn.Config
 	schema string // that our tables are in; also the channel of our notices
 }
@@ -26,10 +26,10 @@ type pgAddress struct {
 // defaultSchema is the schema of our tables, unless the address names another one by search_path.
 const defaultSchema = "talkingstick"
 
-// parseAddress reads an address such as postgres://user@host/database. Over a network it asks for TLS and for
+// ParseAddress reads an address such as postgres://user@host/database. Over a network it asks for TLS and for
 // the server's certificate, unless the address has an sslmode. No error of it holds the address, which may
 // hold a password.
-func parseAddress(address string) (*pgAddress, error) {
+func ParseAddress(address string) (*PgAddress, error) {
 	bad := stick.Errorf(stick.CodeUsage, "the database's address can't be read").
 		Hintf("write it like postgres://user@host/database, with %%-escapes for special characters")
 	u, err := url.Parse(address)
@@ -54,7 +54,7 @@ func parseAddress(address string) (*pgAddress, error) {
 		return nil, bad
 	}
 
-	a := &pgAddress{config: config, schema: defaultSchema}
+	a := &PgAddress{config: config, schema: defaultSchema}
 	if path := config.RuntimeParams["search_path"]; path != "" {
 		a.schema, _, _ = strings.Cut(path, ",")
 		a.schema = strings.Trim(strings.TrimSpace(a.schema), `"`)
@@ -82,12 +82,12 @@ func parseAddress(address string) (*pgAddress, error) {
 }
 
 // String says which server and database it is.
-func (a *pgAddress) String() string {
+func (a *PgAddress) String() string {
 	return fmt.Sprintf("PostgreSQL at %s, database %s", strings.Join(a.hostNames(), " or "), a.config.Database)
 }
 
 // hostNames are the servers of the address, in its order, of which one is connected.
-func (a *pgAddress) hostNames() (all []string) {
+func (a *PgAddress) hostNames() (all []string) {
 	// One server may stand there several times.
 	add := func(host string, port uint16) {
 		if !filepath.IsAbs(host) { // else it is a socket
@@ -109,13 +109,13 @@ func (a *pgAddress) hostNames() (all []string) {
 }
 
 // Words says in words of ours which server and database it is.
-func (a *pgAddress) Words() stick.Words { return stick.Words(a.String()) }
+func (a *PgAddress) Words() stick.Words { return stick.Words(a.String()) }
 
 // quotedSchema is the name of the schema in a statement.
-func (a *pgAddress) quotedSchema() string { return `"` + a.schema + `"` }
+func (a *PgAddress) quotedSchema() string { return `"` + a.schema + `"` }
 
 // databaseID tells a database from others that programs with the same data directory use.
-func (a *pgAddress) databaseID() string {
+func (a *PgAddress) databaseID() string {
 	// The user doesn't count: two roles may use one database.
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\n%d\n%s\n%s", a.config.Host, a.config.Port, a.config.Database, a.schema)
@@ -123,28 +123,28 @@ func (a *pgAddress) databaseID() string {
 }
 
 // lockKey tells the locks of a schema from those of others in the same database.
-func (a *pgAddress) lockKey() int64 {
+func (a *PgAddress) lockKey() int64 {
 	h := fnv.New32a()
 	h.Write([]byte(a.schema))
 	return int64(int32(h.Sum32()))
 }
 
-// openPostgres opens the database at opt.URL, and makes its schema if there is none.
-func openPostgres(ctx context.Context, opt dialectOptions, create bool, migrations []migration) (*postgresDB, error) {
-	address, err := parseAddress(opt.URL)
+// OpenPostgres opens the database at opt.URL, and makes its schema if there is none.
+func OpenPostgres(ctx context.Context, opt DialectOptions, create bool, migrations []Migration) (*PostgresDB, error) {
+	address, err := ParseAddress(opt.URL)
 	if err != nil {
 		return nil, err
 	}
 
-	p := &postgresDB{
+	p := &PostgresDB{
 		opt: opt, migrations: migrations, address: address, waits: waitsOf(opt), ctx: ctx,
-		locked: map[stick.RoomID]bool{}, fresh: map[class]bool{}, texts: map[string]string{},
+		locked: map[stick.RoomID]bool{}, fresh: map[Class]bool{}, texts: map[string]string{},
 	}
 
 	p.waiting.Store(opt.Waits)
 	if err := p.prepareSchema(ctx, create); err != nil {
-		p.close()
-		return nil, p.codeError(err)
+		p.Close()
+		return nil, p.CodeError(err)
 	}
 
 	p.markIdle()
@@ -152,8 +152,8 @@ func openPostgres(ctx context.Context, opt dialectOptions, create bool, migratio
 	// A program that only reads leaves the directory to the first write.
 	if create {
 		if err := plainfile.MkdirAll(opt.Dir); err != nil {
-			p.close()
-			return nil, notWritable(opt.Dir, err)
+			p.Close()
+			return nil, ErrNotWritable(opt.Dir, err)
 		}
 	}
 
@@ -162,7 +162,7 @@ func openPostgres(ctx context.Context, opt dialectOptions, create bool, migratio
 
 // connect connects, unless there is a connection. While the server doesn't answer or is starting, it tries
 // again.
-func (p *postgresDB) connect(ctx context.Context) error {
+func (p *PostgresDB) connect(ctx context.Context) error {
 	if err := p.finishRollback(); err != nil {
 		p.dropConn()
 	}
@@ -191,7 +191,7 @@ func (p *postgresDB) connect(ctx context.Context) error {
 }
 
 // prepareSchema makes the schema or brings it up to date. It refuses one that needs a newer program.
-func (p *postgresDB) prepareSchema(ctx context.Context, create bool) error {
+func (p *PostgresDB) prepareSchema(ctx context.Context, create bool) error {
 	if err := p.connect(ctx); err != nil {
 		return err
 	}
@@ -201,12 +201,12 @@ func (p *postgresDB) prepareSchema(ctx context.Context, create bool) error {
 		return err
 	}
 
-	known := newestNumber(p.migrations)
+	known := NewestNumber(p.migrations)
 	switch {
 	case have == schemaAbsent && !create:
 		return ErrAbsent
 	case reader > known:
-		return errTooNew(have, reader, known)
+		return ErrTooNew(have, reader, known)
 	case have < known:
 		return p.migrate(ctx)
 	}
@@ -217,7 +217,7 @@ func (p *postgresDB) prepareSchema(ctx context.Context, create bool) error {
 const schemaAbsent = -1
 
 // readSchema returns the number of the schema, and which programs can read it.
-func (p *postgresDB) readSchema(ctx context.Context) (have, reader int64, err error) {
+func (p *PostgresDB) readSchema(ctx context.Context) (have, reader int64, err error) {
 	number := "(SELECT value::bigint FROM " + p.address.quotedSchema() + ".meta WHERE key = "
 	err = p.queueQuery(func(rows [][][]byte) error { return pgScan(rows[0], []any{&have, &reader}) },
 		"SELECT COALESCE("+number+"'schema'), 0), COALESCE("+number+"'min_reader'), 0)")
@@ -233,7 +233,7 @@ func (p *postgresDB) readSchema(ctx context.Context) (have, reader int64, err er
 
 // migrate makes what is missing of the schema, all or nothing. Of several processes one does it, when no
 // transaction writes.
-func (p *postgresDB) migrate(ctx context.Context) error {
+func (p *PostgresDB) migrate(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, max(time.Minute, p.waits.statement))
 	defer cancel()
 
@@ -243,7 +243,7 @@ func (p *postgresDB) migrate(ctx context.Context) error {
 	}
 
 	err := run(fmt.Sprintf("BEGIN; SELECT set_config('lock_timeout', '%dms', true), pg_advisory_xact_lock(%d, %d)",
-		p.waits.lock.Milliseconds(), p.address.lockKey(), schemaClass))
+		p.waits.lock.Milliseconds(), p.address.lockKey(), SchemaClass))
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (p *postgresDB) migrate(ctx context.Context) error {
 }
 
 // migrateLocked applies what is missing, inside the transaction that has the lock.
-func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) error) error {
+func (p *PostgresDB) migrateLocked(ctx context.Context, run func(script string) error) error {
 	quoted := p.address.quotedSchema()
 
 	// Another process may have made it until this one got the lock.
@@ -284,7 +284,7 @@ func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) 
 
 	var have int64
 	if noTables {
-		if err := run(postgresSchema(metaTable) + postgresTables); err != nil {
+		if err := run(postgresSchema(MetaTable) + postgresTables); err != nil {
 			return err
 		}
 	} else if have, _, err = p.readSchema(ctx); err != nil { // another process may have done it meanwhile
@@ -292,11 +292,11 @@ func (p *postgresDB) migrateLocked(ctx context.Context, run func(script string) 
 	}
 
 	for _, m := range p.migrations {
-		if m.number <= have {
+		if m.Number <= have {
 			continue
 		}
-		if err := run(m.upgradeScript(postgresSchema(m.text))); err != nil {
-			return fmt.Errorf("migration %d: %w", m.number, err)
+		if err := run(m.UpgradeScript(postgresSchema(m.Text))); err != nil {
+			return fmt.Errorf("migration %d: %w", m.Number, err)
 		}
 	}
 

@@ -34,7 +34,7 @@ type repeated struct {
 const prepareAfter = 20
 
 // preparedStmts is what is known of the connection.
-func (p *postgresDB) preparedStmts() *prepared {
+func (p *PostgresDB) preparedStmts() *prepared {
 	// Statements are prepared in a session, and end with it.
 	if p.prepared.conn != p.conn {
 		p.prepared = prepared{conn: p.conn, known: map[string]*repeated{}}
@@ -45,7 +45,7 @@ func (p *postgresDB) preparedStmts() *prepared {
 // settingsQuery is the statement that says where tables are, how long the server waits, and which host asks:
 // for the transaction, or for the session. Through a pooler the next transaction of the session may be
 // another program's.
-func (p *postgresDB) settingsQuery(transaction bool) (text string, args []any) {
+func (p *PostgresDB) settingsQuery(transaction bool) (text string, args []any) {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%dms", d.Milliseconds()) }
 	for _, s := range [][2]string{
 		{"search_path", p.address.quotedSchema()},
@@ -63,7 +63,7 @@ func (p *postgresDB) settingsQuery(transaction bool) (text string, args []any) {
 
 // keepSettings gives the session its settings, once it is known that no pooler stands between. A transaction
 // then begins without setting them, and its first statements are prepared, too.
-func (p *postgresDB) keepSettings(ctx context.Context) error {
+func (p *PostgresDB) keepSettings(ctx context.Context) error {
 	s := p.preparedStmts()
 	if s.names == 0 || s.own == p.hostID {
 		return nil
@@ -84,7 +84,7 @@ func (p *postgresDB) keepSettings(ctx context.Context) error {
 
 // preparedName returns the name of a statement that is prepared, empty for one that isn't. It prepares what
 // has been run often.
-func (p *postgresDB) preparedName(ctx context.Context, q queued) (string, error) {
+func (p *PostgresDB) preparedName(ctx context.Context, q queued) (string, error) {
 	s := p.preparedStmts()
 	if p.conn.TxStatus() != 'T' && s.own == "" {
 		return "", nil // the settings of the transaction aren't there yet, which say where tables are

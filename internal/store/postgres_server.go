@@ -13,7 +13,7 @@ import (
 
 // nameInUse names the server that is connected, of several that the address has. After a failover that isn't
 // the first one.
-func (p *postgresDB) nameInUse() string {
+func (p *PostgresDB) nameInUse() string {
 	hosts := p.address.hostNames()
 	if len(hosts) == 1 || p.conn == nil {
 		return p.address.String()
@@ -21,8 +21,13 @@ func (p *postgresDB) nameInUse() string {
 	return fmt.Sprintf("PostgreSQL at %s, of %s, database %s", p.conn.Conn().RemoteAddr(), strings.Join(hosts, " and "), p.address.config.Database)
 }
 
-// fillServer fills in what the server tells of itself, in the transaction that is open.
-func (p *postgresDB) fillServer(s *Server) error {
+// NewServer says which server it is.
+func (p *PostgresDB) NewServer() *Server {
+	return &Server{Name: p.address.String(), Schema: p.address.schema}
+}
+
+// FillServer fills in what the server tells of itself, in the transaction that is open.
+func (p *PostgresDB) FillServer(s *Server) error {
 	askedAt := time.Now()
 	rows, err := p.queryRows(`SELECT current_setting('server_version_num')::integer / 10000, current_user,
 		(SELECT rolsuper FROM pg_roles WHERE rolname = current_user)::integer,
@@ -54,7 +59,7 @@ func (p *postgresDB) fillServer(s *Server) error {
 
 // fillTransactions finds the oldest transaction of the database, other than this one. Rows that it may still
 // see can't be removed.
-func (p *postgresDB) fillTransactions(s *Server) error {
+func (p *PostgresDB) fillTransactions(s *Server) error {
 	rows, err := p.queryRows(`SELECT pid, floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint
 		FROM pg_stat_activity
 		WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()
@@ -63,7 +68,7 @@ func (p *postgresDB) fillTransactions(s *Server) error {
 		return err
 	}
 
-	return eachRow(rows, func(scan rowScan) error {
+	return eachRow(rows, func(scan RowScan) error {
 		var ms int64
 		err := scan(&s.LongestPID, &ms)
 		s.Longest = time.Duration(ms) * time.Millisecond
@@ -71,7 +76,7 @@ func (p *postgresDB) fillTransactions(s *Server) error {
 	})
 }
 
-func (p *postgresDB) fillTables(s *Server) error {
+func (p *PostgresDB) fillTables(s *Server) error {
 	rows, err := p.queryRows(`SELECT COALESCE(sum(n_dead_tup), 0)::bigint, COALESCE(sum(n_live_tup), 0)::bigint,
 		COALESCE(floor(extract(epoch FROM clock_timestamp()
 			- max(greatest(last_vacuum, last_autovacuum)) FILTER (WHERE relname = 'rooms')) * 1000)::bigint, -1)
@@ -86,9 +91,9 @@ func (p *postgresDB) fillTables(s *Server) error {
 	return err
 }
 
-// deliversNotices reports whether a notice reaches who listens, as the witness gets them: from another
+// DeliversNotices reports whether a notice reaches who listens, as the witness gets them: from another
 // connection.
-func (p *postgresDB) deliversNotices(ctx context.Context) (bool, error) {
+func (p *PostgresDB) DeliversNotices(ctx context.Context) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()
 

@@ -26,8 +26,8 @@ func postgresSchema(text string) string {
 	})
 }
 
-// postgresQuery translates a query for PostgreSQL, which numbers its parameters.
-func postgresQuery(text string) string {
+// TranslateQuery translates a query for PostgreSQL, which numbers its parameters.
+func TranslateQuery(text string) string {
 	n := 0
 	return sqlTokens().ReplaceAllStringFunc(text, func(token string) string {
 		switch token {

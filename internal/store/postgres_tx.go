@@ -13,14 +13,17 @@ import (
 // opening is a transaction that the server hasn't heard of yet: its beginning travels with its first query.
 type opening struct {
 	write bool
-	began func(now stick.Time, m meta) error
+	began func(now stick.Time, m Meta) error
 }
+
+// background is the context of what must end whatever becomes of its caller.
+var pgBackground = context.Background()
 
 // silentAfter is how long nothing has come over a connection before the network may have forgotten it.
 const silentAfter = time.Second
 
-// begin begins a transaction.
-func (p *postgresDB) begin(ctx context.Context, write bool, began func(now stick.Time, m meta) error) (err error) {
+// Begin begins a transaction.
+func (p *PostgresDB) Begin(ctx context.Context, write bool, began func(now stick.Time, m Meta) error) (err error) {
 	p.markBusy()
 	p.ctx, p.xid, p.failed = ctx, "", nil
 	clear(p.locked)
@@ -28,9 +31,9 @@ func (p *postgresDB) begin(ctx context.Context, write bool, began func(now stick
 	p.queue = nil
 
 	// The id lies in a file, which is read before anything is sent.
-	if p.hostID, err = readHost(p.opt.Dir, write, p.opt.NewID); err != nil {
+	if p.hostID, err = ReadHost(p.opt.Dir, write, p.opt.NewID); err != nil {
 		p.markIdle()
-		return notWritable(p.opt.Dir, err)
+		return ErrNotWritable(p.opt.Dir, err)
 	}
 
 	p.opening = &opening{write, began}
@@ -40,7 +43,7 @@ func (p *postgresDB) begin(ctx context.Context, write bool, began func(now stick
 // sendOpening sends the beginning of a transaction, and what is queued after it. It connects if there is no
 // connection, also where that was lost meanwhile. Over a connection that may be forgotten, an answer that
 // doesn't come soon means that it is; so there a beginning isn't sent with what may wait for locks.
-func (p *postgresDB) sendOpening(ctx context.Context, o *opening, queue []queued) (done []string, err error) {
+func (p *PostgresDB) sendOpening(ctx context.Context, o *opening, queue []queued) (done []string, err error) {
 	for {
 		if err := p.finishRollback(); err != nil {
 			p.dropConn()
@@ -93,7 +96,7 @@ func (p *postgresDB) sendOpening(ctx context.Context, o *opening, queue []queued
 const clockExpr = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 // openingQueries is what begins a transaction, and then the rest.
-func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error) {
+func (p *PostgresDB) openingQueries(o *opening, rest []queued) ([]queued, error) {
 	how := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	if o.write {
 		how = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -110,20 +113,20 @@ func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error)
 	from, lock := "", []any(nil)
 	if o.write {
 		from = " FROM pg_advisory_xact_lock_shared($1::integer, $2::integer)"
-		lock = []any{p.address.lockKey(), int64(schemaClass)}
+		lock = []any{p.address.lockKey(), int64(SchemaClass)}
 	}
 
 	var now stick.Time
-	var m meta
+	var m Meta
 	err = errors.Join(
 		err,
 		p.queueQuery(p.clockReader(&now), "SELECT "+clockExpr+from, lock...),
 		p.queueQuery(func(rows [][][]byte) error {
-			if err := eachRow(rows, m.readRow); err != nil {
+			if err := eachRow(rows, m.ReadRow); err != nil {
 				return err
 			}
 			return o.began(now, m)
-		}, metaQuery),
+		}, MetaQuery),
 	)
 
 	all := append(p.queue, rest...)
@@ -132,9 +135,9 @@ func (p *postgresDB) openingQueries(o *opening, rest []queued) ([]queued, error)
 }
 
 // clockReader returns what takes the time from a row of clock, and more where more is asked for.
-func (p *postgresDB) clockReader(now *stick.Time, more ...any) func(rows [][][]byte) error {
+func (p *PostgresDB) clockReader(now *stick.Time, more ...any) func(rows [][][]byte) error {
 	return func(rows [][][]byte) error {
-		err := eachRow(rows, func(scan rowScan) error { return scan(append([]any{now}, more...)...) })
+		err := eachRow(rows, func(scan RowScan) error { return scan(append([]any{now}, more...)...) })
 
 		// Tests set the time.
 		if p.opt.Now != nil {
@@ -146,9 +149,9 @@ func (p *postgresDB) clockReader(now *stick.Time, more ...any) func(rows [][][]b
 	}
 }
 
-// lockRoom locks the row of a room. What is read after it is what the last writer of the room has committed,
+// LockRoom locks the row of a room. What is read after it is what the last writer of the room has committed,
 // and now becomes a time at which the room was locked.
-func (p *postgresDB) lockRoom(id stick.RoomID, now *stick.Time) error {
+func (p *PostgresDB) LockRoom(id stick.RoomID, now *stick.Time) error {
 	if p.locked[id] {
 		return nil
 	}
@@ -159,9 +162,9 @@ func (p *postgresDB) lockRoom(id stick.RoomID, now *stick.Time) error {
 		id)
 }
 
-// lockClass locks what belongs to no room. fresh is true if it wasn't locked before: then what was read of it
+// LockClass locks what belongs to no room. fresh is true if it wasn't locked before: then what was read of it
 // may be old.
-func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
+func (p *PostgresDB) LockClass(c Class) (fresh bool, err error) {
 	if p.fresh[c] {
 		return false, nil
 	}
@@ -171,12 +174,12 @@ func (p *postgresDB) lockClass(c class) (fresh bool, err error) {
 		p.address.lockKey(), int64(c))
 }
 
-// rollback ends the transaction, and doesn't wait for the answer. If it can't, it closes the connection,
+// Rollback ends the transaction, and doesn't wait for the answer. If it can't, it closes the connection,
 // which ends it as well.
-func (p *postgresDB) rollback() {
+func (p *PostgresDB) Rollback() {
 	p.queue, p.opening = nil, nil
 	if p.ending == nil && p.conn != nil && !p.conn.IsClosed() && p.conn.TxStatus() != 'I' {
-		p.ending = p.conn.StartPipeline(background)
+		p.ending = p.conn.StartPipeline(pgBackground)
 		p.ending.SendQueryParams("ROLLBACK", nil, nil, nil, nil)
 		if err := p.ending.Sync(); err != nil {
 			p.dropConn()
@@ -187,7 +190,7 @@ func (p *postgresDB) rollback() {
 }
 
 // finishRollback reads the answer to a rollback, before the connection is used again.
-func (p *postgresDB) finishRollback() error {
+func (p *PostgresDB) finishRollback() error {
 	ending := p.ending
 	if p.ending = nil; ending == nil {
 		return nil

@@ -35,20 +35,20 @@ const (
 
 // hostFile is a file by which the processes of this host that use the same database agree on their
 // connections.
-func (p *postgresDB) hostFile(name string) string { return filepath.Join(p.hostDir(), name) }
+func (p *PostgresDB) hostFile(name string) string { return filepath.Join(p.hostDir(), name) }
 
-func (p *postgresDB) hostDir() string {
+func (p *PostgresDB) hostDir() string {
 	return filepath.Join(p.opt.Dir, "postgres", p.address.databaseID())
 }
 
 // placeLock is the file of the lock of a place.
-func (p *postgresDB) placeLock(kind string, number int) string {
+func (p *PostgresDB) placeLock(kind string, number int) string {
 	return p.hostFile(fmt.Sprintf("%s-%d.lock", kind, number))
 }
 
 // takeReadPlace takes a place among those that read at a time, for the life of the connection that its caller
 // makes. Only a process that waits needs one.
-func (p *postgresDB) takeReadPlace(ctx context.Context) {
+func (p *PostgresDB) takeReadPlace(ctx context.Context) {
 	if !p.waiting.Load() || p.readPlace != nil || p.keepPlace != nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (p *postgresDB) takeReadPlace(ctx context.Context) {
 
 // areReadPlacesStuck reports whether no process has got a place for a while. Whoever gets one writes into its
 // file.
-func (p *postgresDB) areReadPlacesStuck() bool {
+func (p *PostgresDB) areReadPlacesStuck() bool {
 	for i := range readPlaces {
 		if info, err := os.Stat(p.placeLock("look", i)); err == nil && time.Since(info.ModTime()) < placeWait {
 			return false
@@ -90,14 +90,14 @@ func (p *postgresDB) areReadPlacesStuck() bool {
 }
 
 // leaveReadPlace gives the place back.
-func (p *postgresDB) leaveReadPlace() {
+func (p *PostgresDB) leaveReadPlace() {
 	if p.readPlace != nil {
 		p.readPlace.Unlock()
 		p.readPlace = nil
 	}
 }
 
-func (p *postgresDB) setWaiting(on bool) {
+func (p *PostgresDB) SetWaiting(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -113,15 +113,15 @@ func (p *postgresDB) setWaiting(on bool) {
 	}
 }
 
-func (p *postgresDB) leaveKeepPlace() {
+func (p *PostgresDB) leaveKeepPlace() {
 	if p.keepPlace != nil {
 		p.keepPlace.Unlock()
 		p.keepPlace = nil
 	}
 }
 
-// releaseForSleep closes the connection, unless the process is among the few that keep theirs.
-func (p *postgresDB) releaseForSleep() {
+// ReleaseForSleep closes the connection, unless the process is among the few that keep theirs.
+func (p *PostgresDB) ReleaseForSleep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -144,7 +144,7 @@ func (p *postgresDB) releaseForSleep() {
 }
 
 // markHearing says that this process, the witness, hears everything now; with false, that it doesn't.
-func (p *postgresDB) markHearing(yes bool) {
+func (p *PostgresDB) markHearing(yes bool) {
 	file := p.hostFile("heard")
 	if !yes {
 		os.Remove(file)
@@ -164,7 +164,7 @@ func (p *postgresDB) markHearing(yes bool) {
 	}
 }
 
-func (p *postgresDB) hearsCommits() (yes, guards bool) {
+func (p *PostgresDB) HearsCommits() (yes, guards bool) {
 	p.mu.Lock()
 	guards = p.keepPlace != nil
 	p.mu.Unlock()

@@ -17,10 +17,10 @@ import (
 // so.
 const echoInterval = 30 * time.Second
 
-// listenForCommits rings the bells of this host for what is committed anywhere, until ctx ends. Of all
+// ListenForCommits rings the bells of this host for what is committed anywhere, until ctx ends. Of all
 // processes of a host that wait, the one with the lock does it, and reports: the witness. When it ends,
 // another gets the lock. Whoever can't become the witness still has the slow net under its wait.
-func (p *postgresDB) listenForCommits(
+func (p *PostgresDB) ListenForCommits(
 	ctx context.Context, bells *bell.Dir, report func(ctx context.Context, heard <-chan struct{}),
 ) {
 	if plainfile.MkdirAll(p.hostDir()) != nil {
@@ -52,7 +52,7 @@ func (p *postgresDB) listenForCommits(
 // execApart runs a statement on a connection of its own. A notice that is sent so is heard as those of others
 // are: through a pooler that gives each transaction another session, a connection gets its own notices and no
 // others.
-func (p *postgresDB) execApart(ctx context.Context, text string) error {
+func (p *PostgresDB) execApart(ctx context.Context, text string) error {
 	conn, err := pgconn.ConnectConfig(ctx, p.address.config)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ type listener struct {
 
 // listenOnce listens until the connection breaks or ctx ends. listened is true if there was one that notices
 // reach.
-func (p *postgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan<- struct{}) (listened bool) {
+func (p *PostgresDB) listenOnce(ctx context.Context, bells *bell.Dir, heard chan<- struct{}) (listened bool) {
 	l := &listener{bells: bells, heard: heard, channel: p.address.quotedSchema(), own: "/" + p.opt.NewID()}
 	config := p.address.config.Copy()
 	config.OnNotification = l.takeNotice

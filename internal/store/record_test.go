@@ -26,14 +26,14 @@ type Statement struct {
 // Record opens the database of db once more, and records every statement that is sent over the new connection.
 func Record(t *testing.T, db *DB) (*Recording, *DB) {
 	t.Helper()
-	migrations, err := readMigrations(embedded)
+	migrations, err := Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	rec := &Recording{Statements: map[string]*Statement{}, Lines: map[string]bool{}}
 	opt := db.opt.dialectOptions()
 	opt.Through = func(c driver.Conn) driver.Conn { return tap{c.(rawConn), rec} }
-	d, err := openSQLite(t.Context(), opt, true, migrations)
+	d, err := openDialect(t.Context(), opt, true, migrations)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // roomColumns are the columns of a row of rooms that scanRoom reads.
 func (tx *Tx) roomColumns() string {
-	return "room_id, canonical_path, " + tx.db.dialect.pathsColumn() + otherColumns
+	return "room_id, canonical_path, " + tx.db.dialect.PathsColumn() + otherColumns
 }
 
 const otherColumns = `, updated_at, closed, policy, generation,
@@ -180,7 +180,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	}
 
 	// Where RoomAt has found no room, the paths are locked already.
-	if _, err := tx.lockClass(pathsClass); err != nil {
+	if _, err := tx.lockClass(PathsClass); err != nil {
 		return r, err
 	}
 

@@ -56,7 +56,7 @@ func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
 	}
 
 	for _, p := range paths {
-		where := "WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() + " p WHERE p.path = ?)"
+		where := "WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.PlacesQuery() + " p WHERE p.path = ?)"
 		if r, ok, err := tx.loadRoomWhere(where, p); ok || err != nil {
 			return tx.chooseCheckout(r, paths), ok, err
 		}
@@ -77,7 +77,7 @@ func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 
 		if ids[0].Room == "" {
 			// Another transaction may have made the room until the paths were locked, so they are read again.
-			if again, err := tx.lockClass(pathsClass); !again {
+			if again, err := tx.lockClass(PathsClass); !again {
 				return r, false, err
 			}
 			continue
@@ -105,7 +105,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 	paths := slices.Sorted(maps.Keys(at))
 	for chunk := range slices.Chunk(paths, maxMarks) {
 		marks, args := placeholders(chunk)
-		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.placesQuery()+" p WHERE path IN ("+marks+`)
+		err := tx.scan("SELECT path, room_id FROM "+tx.db.dialect.PlacesQuery()+" p WHERE path IN ("+marks+`)
 			ORDER BY path`,
 			args, func(scan rowScan) error {
 				var path string
@@ -136,7 +136,7 @@ func (tx *Tx) RoomsAt(chains [][]string) ([]Place, error) {
 func (tx *Tx) RoomsBelow(dir string) (out []Place, err error) {
 	// "0" is the character after "/", so the range holds all that begins with the directory.
 	below := strings.TrimSuffix(dir, "/")
-	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.placesQuery()+` p
+	err = tx.scan("SELECT room_id, path FROM "+tx.db.dialect.PlacesQuery()+` p
 		WHERE path = ? OR (path > ? AND path < ?) ORDER BY path`,
 		[]any{dir, below + "/", below + "0"}, func(scan rowScan) error {
 			var p Place
@@ -181,7 +181,7 @@ func (tx *Tx) TurnAt(room stick.RoomID, paths []string) (id stick.RoomID, state 
 	}
 
 	for _, p := range paths {
-		query := "SELECT r.room_id, r.state FROM rooms r JOIN " + tx.db.dialect.placesQuery() +
+		query := "SELECT r.room_id, r.state FROM rooms r JOIN " + tx.db.dialect.PlacesQuery() +
 			" p ON p.room_id = r.room_id WHERE p.path = ?"
 		if ok, err := tx.queryOne(query, []any{p}, &id, &state); ok || err != nil {
 			return id, state, err
@@ -197,7 +197,7 @@ func (tx *Tx) Rooms(at []string, below string) ([]stick.Room, error) {
 	query, args := "SELECT "+tx.roomColumns()+" FROM rooms", []any{}
 	if below != "" || len(at) > 0 {
 		dir := strings.TrimSuffix(below, "/")
-		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.placesQuery() +
+		query += " WHERE room_id IN (SELECT room_id FROM " + tx.db.dialect.PlacesQuery() +
 			" p WHERE (path > ? AND path < ?)"
 
 		// "0" is the character after "/", so the range holds all that begins with the directory.

@@ -15,17 +15,17 @@ var updateSchema = flag.Bool("schema.update", false, "write schema.sql anew from
 // TestSchema_MigrationsMakeIt compares what the migrations make in a new database, one by one, with what
 // schema.sql makes there.
 func TestSchema_MigrationsMakeIt(t *testing.T) {
-	all, err := readMigrations(embedded)
+	all, err := Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := &all[len(all)-1]
 	if *updateSchema {
-		last.schema = ""
+		last.Schema = ""
 	}
-	whole := last.schema
+	whole := last.Schema
 
-	last.schema = ""
+	last.Schema = ""
 	migrated := newSchema(t, all)
 	if *updateSchema {
 		if err := os.WriteFile("schema.sql", []byte(migrated.script()), 0o644); err != nil {
@@ -34,7 +34,7 @@ func TestSchema_MigrationsMakeIt(t *testing.T) {
 		return
 	}
 
-	last.schema = whole
+	last.Schema = whole
 	atOnce := newSchema(t, all)
 	if migrated.script() != atOnce.script() {
 		t.Errorf("schema.sql isn't what the migrations make: go test ./internal/store -run ^TestSchema_ -schema.update")
@@ -56,13 +56,13 @@ func (m madeSchema) script() string {
 }
 
 // newSchema makes a database with these migrations, and reads what it has.
-func newSchema(t *testing.T, migrations []migration) (made madeSchema) {
+func newSchema(t *testing.T, migrations []Migration) (made madeSchema) {
 	t.Helper()
-	d, err := openSQLite(context.Background(), dialectOptions{Dir: t.TempDir(), ReadWait: time.Second, WriteWait: time.Minute}, true, migrations)
+	d, err := OpenSQLite(context.Background(), DialectOptions{Dir: t.TempDir(), ReadWait: time.Second, WriteWait: time.Minute}, true, migrations)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.close() })
+	t.Cleanup(func() { d.Close() })
 
 	made.statements = texts(t, d.conn, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'meta' ORDER BY rowid")
 	made.meta = strings.Join(texts(t, d.conn, "SELECT key || '=' || value FROM meta WHERE key IN ('schema', 'min_reader', 'generation') ORDER BY key"), " ")

@@ -8,25 +8,25 @@ import (
 
 // Server asks the server about itself. It returns nil for a database without one.
 func (db *DB) Server(ctx context.Context) (*Server, error) {
-	p, ok := db.dialect.(*postgresDB)
+	p, ok := db.dialect.(*PostgresDB)
 	if !ok {
 		return nil, nil
 	}
 
-	s := &Server{Name: p.address.String(), Schema: p.address.schema}
-	err := db.View(ctx, func(*Tx) error { return p.fillServer(s) })
+	s := p.NewServer()
+	err := db.View(ctx, func(*Tx) error { return p.FillServer(s) })
 	if err != nil {
 		return nil, err
 	}
 
-	s.Delivers, err = p.deliversNotices(ctx)
-	return s, p.codeError(err)
+	s.Delivers, err = p.DeliversNotices(ctx)
+	return s, p.CodeError(err)
 }
 
 // NameOf says which server and database an address means, without its secrets. It fails with
 // [stick.CodeUsage].
 func NameOf(address string) (stick.Words, error) {
-	a, err := parseAddress(address)
+	a, err := ParseAddress(address)
 	if err != nil {
 		return "", err
 	}

@@ -15,10 +15,10 @@ import (
 	"talkingstick/stick"
 )
 
-// sqliteDB is the dialect of a file in the data directory, which one process writes at a time.
-type sqliteDB struct {
-	opt        dialectOptions
-	migrations []migration
+// SQLiteDB is the dialect of a file in the data directory, which one process writes at a time.
+type SQLiteDB struct {
+	opt        DialectOptions
+	migrations []Migration
 
 	lock  *bell.Mutex // held by writers, across processes
 	conn  *sql.Conn
@@ -29,19 +29,19 @@ type sqliteDB struct {
 	log     fs.FileInfo // its write-ahead log, which stays as long as anybody has it open; nil if there was none
 	commits int         // of this process
 
-	issued       issuedFile
+	issued       IssuedFile
 	compared     bool      // with what was issued, by a transaction of this process
 	loss         *Loss     // what the last comparison has found; nil for nothing
 	lossReported bool      // of a loss
 	written      writtenTx // the transaction that writes
 }
 
-func (s *sqliteDB) close() error {
-	return errors.Join(s.conn.Close(), s.pool.Close(), s.lock.Close(), s.issued.close())
+func (s *SQLiteDB) Close() error {
+	return errors.Join(s.conn.Close(), s.pool.Close(), s.lock.Close(), s.issued.Close())
 }
 
-// runWrite takes the write lock, and refuses to write into a database that was found damaged.
-func (s *sqliteDB) runWrite(ctx context.Context, attempt func() error) error {
+// RunWrite takes the write lock, and refuses to write into a database that was found damaged.
+func (s *SQLiteDB) RunWrite(ctx context.Context, attempt func() error) error {
 	if err := s.acquireLock(ctx); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *sqliteDB) runWrite(ctx context.Context, attempt func() error) error {
 }
 
 // acquireLock takes the write lock.
-func (s *sqliteDB) acquireLock(ctx context.Context) error {
+func (s *SQLiteDB) acquireLock(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, s.opt.WriteWait)
 	defer cancel()
 
@@ -67,7 +67,7 @@ func (s *sqliteDB) acquireLock(ctx context.Context) error {
 }
 
 // withLock runs fn under the write lock.
-func (s *sqliteDB) withLock(ctx context.Context, fn func() error) error {
+func (s *SQLiteDB) withLock(ctx context.Context, fn func() error) error {
 	if err := s.acquireLock(ctx); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *sqliteDB) withLock(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Time, m meta) error) error {
+func (s *SQLiteDB) Begin(_ context.Context, write bool, began func(now stick.Time, m Meta) error) error {
 	how := "BEGIN"
 	if write {
 		how = "BEGIN IMMEDIATE"
@@ -86,12 +86,12 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 		}
 	}
 
-	query, issued, known := metaQuery, issued{}, false
+	query, issued, known := MetaQuery, IssuedNumbers{}, false
 
 	// The file is read before the transaction begins, because what others commit meanwhile is no loss.
 	if !write && !s.compared {
 		query = countedMetaQuery
-		issued, known = readIssued(s.issued.path)
+		issued, known = ReadIssued(s.issued.Path)
 	}
 
 	if err := s.execControl(how); err != nil {
@@ -99,7 +99,7 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 	}
 
 	// The time comes after the lock, so that times rise in the order of commits.
-	now := stick.At(s.now())
+	now := stick.At(s.Now())
 
 	// A reader has read the file already, if it compares at all.
 	err := error(nil)
@@ -108,12 +108,12 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 
 		// Nobody else writes the file now, so it fits to what the query returns.
 		issued, known, err = s.issued.read()
-		err = errUnusable(err)
+		err = ErrUnusable(err)
 	}
 
-	var m meta
+	var m Meta
 	if err == nil {
-		err = s.scan(query, nil, markRowErrors(m.readRow))
+		err = s.Scan(query, nil, MarkRowErrors(m.ReadRow))
 	}
 	if err == nil && query == countedMetaQuery {
 		err = s.compareWith(issued, known, m)
@@ -122,35 +122,35 @@ func (s *sqliteDB) begin(_ context.Context, write bool, began func(now stick.Tim
 		err = began(now, m)
 	}
 	if err != nil {
-		s.rollback()
+		s.Rollback()
 	}
 
 	return err
 }
 
-func (s *sqliteDB) displayName() string { return filepath.Join(s.opt.Dir, FileName) }
+func (s *SQLiteDB) DisplayName() string { return filepath.Join(s.opt.Dir, FileName) }
 
-func (s *sqliteDB) currentHost() string { return "" }
+func (s *SQLiteDB) CurrentHost() string { return "" }
 
-// placesQuery and pathsColumn: a room has one path, that of its row.
-func (s *sqliteDB) placesQuery() string { return "(SELECT canonical_path AS path, room_id FROM rooms)" }
-func (s *sqliteDB) pathsColumn() string { return "canonical_path" }
+// PlacesQuery and pathsColumn: a room has one path, that of its row.
+func (s *SQLiteDB) PlacesQuery() string { return "(SELECT canonical_path AS path, room_id FROM rooms)" }
+func (s *SQLiteDB) PathsColumn() string { return "canonical_path" }
 
-// listenForCommits has nothing to do: all who write are on this host, and ring its bells themselves.
-func (s *sqliteDB) listenForCommits(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {
+// ListenForCommits has nothing to do: all who write are on this host, and ring its bells themselves.
+func (s *SQLiteDB) ListenForCommits(context.Context, *bell.Dir, func(context.Context, <-chan struct{})) {
 }
-func (s *sqliteDB) setWaiting(bool)  {}
-func (s *sqliteDB) releaseForSleep() {}
-func (s *sqliteDB) now() time.Time   { return s.opt.Now() }
+func (s *SQLiteDB) SetWaiting(bool)  {}
+func (s *SQLiteDB) ReleaseForSleep() {}
+func (s *SQLiteDB) Now() time.Time   { return s.opt.Now() }
 
-func (s *sqliteDB) hearsCommits() (yes, guards bool) { return false, false } // a read costs next to nothing
+func (s *SQLiteDB) HearsCommits() (yes, guards bool) { return false, false } // a read costs next to nothing
 
-// hasRowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
-func (s *sqliteDB) hasRowLocks() bool                        { return false }
-func (s *sqliteDB) lockRoom(stick.RoomID, *stick.Time) error { return nil }
-func (s *sqliteDB) lockClass(class) (bool, error)            { return false, nil }
+// HasRowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
+func (s *SQLiteDB) HasRowLocks() bool                        { return false }
+func (s *SQLiteDB) LockRoom(stick.RoomID, *stick.Time) error { return nil }
+func (s *SQLiteDB) LockClass(Class) (bool, error)            { return false, nil }
 
-func (s *sqliteDB) commit(c commitInfo) error {
+func (s *SQLiteDB) Commit(c Commit) error {
 	// A transaction without a change issues nothing, and writes nothing.
 	if !s.written.changed {
 		return s.execControl("COMMIT")
@@ -173,13 +173,13 @@ func (s *sqliteDB) commit(c commitInfo) error {
 	return nil
 }
 
-func (s *sqliteDB) rollback() { _ = s.execControl("ROLLBACK") } // nothing was committed, so a failure changes nothing
+func (s *SQLiteDB) Rollback() { _ = s.execControl("ROLLBACK") } // nothing was committed, so a failure changes nothing
 
 // background is the context of single statements. Transactions are short, and a context that can be cancelled
 // costs a goroutine for each statement.
 var background = context.Background()
 
-func (s *sqliteDB) prepareStmt(text string) (*sql.Stmt, error) {
+func (s *SQLiteDB) prepareStmt(text string) (*sql.Stmt, error) {
 	if stmt, ok := s.stmts[text]; ok {
 		return stmt, nil
 	}
@@ -194,7 +194,7 @@ func (s *sqliteDB) prepareStmt(text string) (*sql.Stmt, error) {
 }
 
 // execControl runs a statement that begins or ends a transaction.
-func (s *sqliteDB) execControl(text string) error {
+func (s *SQLiteDB) execControl(text string) error {
 	stmt, err := s.prepareStmt(text)
 	if err == nil {
 		_, err = stmt.ExecContext(background)
@@ -202,7 +202,7 @@ func (s *sqliteDB) execControl(text string) error {
 	return err
 }
 
-func (s *sqliteDB) exec(text string, args []any) error {
+func (s *SQLiteDB) Exec(text string, args []any) error {
 	stmt, err := s.prepareStmt(text)
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (s *sqliteDB) exec(text string, args []any) error {
 	return nil
 }
 
-func (s *sqliteDB) scan(text string, args []any, row rowReader) error {
+func (s *SQLiteDB) Scan(text string, args []any, row RowReader) error {
 	stmt, err := s.prepareStmt(text)
 	if err != nil {
 		return err
@@ -242,13 +242,13 @@ func (s *sqliteDB) scan(text string, args []any, row rowReader) error {
 	return rows.Err()
 }
 
-func (s *sqliteDB) scanLater(text string, args []any, row rowReader) error {
-	return s.scan(text, args, row)
+func (s *SQLiteDB) ScanLater(text string, args []any, row RowReader) error {
+	return s.Scan(text, args, row)
 }
 
-// columnsOf lists the columns of a table.
-func (s *sqliteDB) columnsOf(table string) (names []string, err error) {
-	err = s.scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan rowScan) error {
+// ColumnsOf lists the columns of a table.
+func (s *SQLiteDB) ColumnsOf(table string) (names []string, err error) {
+	err = s.Scan("SELECT name FROM pragma_table_info(?) ORDER BY cid", []any{table}, func(scan RowScan) error {
 		var name string
 		err := scan(&name)
 		names = append(names, name)
@@ -258,9 +258,9 @@ func (s *sqliteDB) columnsOf(table string) (names []string, err error) {
 	return names, err
 }
 
-func (s *sqliteDB) fetchLater() error { return nil }
+func (s *SQLiteDB) FetchLater() error { return nil }
 
-func (s *sqliteDB) queryOne(text string, args, into []any) (bool, error) {
+func (s *SQLiteDB) QueryOne(text string, args, into []any) (bool, error) {
 	stmt, err := s.prepareStmt(text)
 	if err != nil {
 		return false, err
@@ -279,14 +279,14 @@ func (s *sqliteDB) queryOne(text string, args, into []any) (bool, error) {
 	return true, nil
 }
 
-// drawNumbers counts in a row that stays locked until the commit, so no later number can be committed first.
-func (s *sqliteDB) drawNumbers(n int) ([]int64, error) {
-	if err := s.skipNumbers(int64(n)); err != nil {
+// DrawNumbers counts in a row that stays locked until the commit, so no later number can be committed first.
+func (s *SQLiteDB) DrawNumbers(n int) ([]int64, error) {
+	if err := s.SkipNumbers(int64(n)); err != nil {
 		return nil, err
 	}
 
 	// The counter has jumped by n, so the numbers are the last n up to it.
-	last := s.written.have.event
+	last := s.written.have.Event
 	numbers := make([]int64, n)
 	for i := range numbers {
 		numbers[i] = last - int64(n-1-i)
@@ -295,14 +295,14 @@ func (s *sqliteDB) drawNumbers(n int) ([]int64, error) {
 	return numbers, nil
 }
 
-func (s *sqliteDB) lastDrawn() (last int64, err error) {
-	_, err = s.queryOne("SELECT value FROM counters WHERE name = 'event_seq'", nil, []any{&last})
+func (s *SQLiteDB) LastDrawn() (last int64, err error) {
+	_, err = s.QueryOne("SELECT value FROM counters WHERE name = 'event_seq'", nil, []any{&last})
 	return last, err
 }
 
-func (s *sqliteDB) skipNumbers(n int64) error {
-	ok, err := s.queryOne("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value",
-		[]any{n}, []any{&s.written.have.event})
+func (s *SQLiteDB) SkipNumbers(n int64) error {
+	ok, err := s.QueryOne("UPDATE counters SET value = value + ? WHERE name = 'event_seq' RETURNING value",
+		[]any{n}, []any{&s.written.have.Event})
 	if err == nil && !ok {
 		err = contradiction("it has no counter of events", nil)
 	}
@@ -310,24 +310,24 @@ func (s *sqliteDB) skipNumbers(n int64) error {
 	return err
 }
 
-// tryLocks takes the lock of writers twice: anew, as a process that starts, and as one that goes on.
-func (s *sqliteDB) tryLocks(ctx context.Context, attempt func(context.Context) error) error {
+// TryLocks takes the lock of writers twice: anew, as a process that starts, and as one that goes on.
+func (s *SQLiteDB) TryLocks(ctx context.Context, attempt func(context.Context) error) error {
 	if l, got, err := bell.TryLock(filepath.Join(s.opt.Dir, "write.lock")); err != nil {
-		return errUnusable(err)
+		return ErrUnusable(err)
 	} else if got {
 		l.Unlock()
 	}
 	if err := s.issued.requireUsable(); err != nil {
-		return errUnusable(err)
+		return ErrUnusable(err)
 	}
 
 	return s.withLock(ctx, func() error { return attempt(ctx) })
 }
 
-// requireInPlace compares the files that are open with those in the data directory. Who goes on with a log
+// RequireInPlace compares the files that are open with those in the data directory. Who goes on with a log
 // that was removed commits what nobody else ever sees.
-func (s *sqliteDB) requireInPlace() error {
-	path := s.displayName()
+func (s *SQLiteDB) RequireInPlace() error {
+	path := s.DisplayName()
 	if isFileAt(path, s.file) && isFileAt(path+"-wal", s.log) {
 		return nil
 	}
@@ -346,7 +346,7 @@ func isFileAt(path string, file fs.FileInfo) bool {
 }
 
 // limitWait limits how long a writer waits for a lock, whoever holds it: another tt or another program.
-func (s *sqliteDB) limitWait() {
+func (s *SQLiteDB) limitWait() {
 	// If it fails, the writer waits for longer.
 	_, _ = s.conn.ExecContext(background, busyTimeout(s.opt.WriteWait))
 }
@@ -368,7 +368,7 @@ const (
 
 // checkpointWAL moves a write-ahead log that has grown too large into the database. It doesn't wait for
 // readers, one of which may be stopped: the next writer tries again.
-func (s *sqliteDB) checkpointWAL() {
+func (s *SQLiteDB) checkpointWAL() {
 	limit := int64(shortWAL)
 	if s.commits++; s.commits > manyCommits {
 		limit = longWAL

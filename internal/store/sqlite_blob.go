@@ -9,21 +9,21 @@ import (
 	"talkingstick/internal/plainfile"
 )
 
-// writeBlob writes a file that is named by the sum.
-func (s *sqliteDB) writeBlob(b Blob, content []byte) error {
+// WriteBlob writes a file that is named by the sum.
+func (s *SQLiteDB) WriteBlob(b Blob, content []byte) error {
 	// The name says what is in the file, so one of this size needs no comparing.
 	path := s.blobPath(b.Sum)
 	if info, err := os.Stat(path); err == nil && info.Size() == b.Size {
 		return nil
 	}
 	if err := plainfile.MkdirAll(filepath.Dir(path)); err != nil {
-		return notWritable(s.opt.Dir, err)
+		return ErrNotWritable(s.opt.Dir, err)
 	}
 
 	// Nobody finds a part of the content at its path, whenever the process is killed.
 	tmp, err := plainfile.Temp(filepath.Dir(path), "new-")
 	if err != nil {
-		return notWritable(s.opt.Dir, err)
+		return ErrNotWritable(s.opt.Dir, err)
 	}
 	defer os.Remove(tmp.Name())
 
@@ -33,13 +33,13 @@ func (s *sqliteDB) writeBlob(b Blob, content []byte) error {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
-		return notWritable(s.opt.Dir, err)
+		return ErrNotWritable(s.opt.Dir, err)
 	}
 
 	return nil
 }
 
-func (s *sqliteDB) readBlob(sum string) (content []byte, ok bool, err error) {
+func (s *SQLiteDB) ReadBlob(sum string) (content []byte, ok bool, err error) {
 	b, err := plainfile.Read(s.blobPath(sum))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
@@ -47,6 +47,6 @@ func (s *sqliteDB) readBlob(sum string) (content []byte, ok bool, err error) {
 	return b, err == nil, err
 }
 
-func (s *sqliteDB) blobPath(sum string) string {
+func (s *SQLiteDB) blobPath(sum string) string {
 	return filepath.Join(s.opt.Dir, "blobs", sum[:2], sum[2:])
 }

@@ -11,9 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-// checkIntegrity asks SQLite whether the file and the references between its tables are whole. If they
+// CheckIntegrity asks SQLite whether the file and the references between its tables are whole. If they
 // aren't, it stops writers.
-func (s *sqliteDB) checkIntegrity(report func(format string, args ...any)) error {
+func (s *SQLiteDB) CheckIntegrity(report func(format string, args ...any)) error {
 	first := ""
 	found := func(what string) {
 		first = cmp.Or(first, what)
@@ -27,7 +27,7 @@ func (s *sqliteDB) checkIntegrity(report func(format string, args ...any)) error
 		}
 	}()
 
-	err := s.scanRows("PRAGMA integrity_check", nil, func(scan rowScan) error {
+	err := s.scanRows("PRAGMA integrity_check", nil, func(scan RowScan) error {
 		var line string
 		err := scan(&line)
 		if err == nil && line != "ok" {
@@ -40,7 +40,7 @@ func (s *sqliteDB) checkIntegrity(report func(format string, args ...any)) error
 		return err
 	}
 
-	err = s.scanRows("PRAGMA foreign_key_check", nil, func(scan rowScan) error {
+	err = s.scanRows("PRAGMA foreign_key_check", nil, func(scan RowScan) error {
 		var table, parent string
 		var row, key any
 		if err := scan(&table, &row, &parent, &key); err != nil {
@@ -63,8 +63,8 @@ func (s *sqliteDB) checkIntegrity(report func(format string, args ...any)) error
 }
 
 // scanRows is scan whose failures say if a row can't be read.
-func (s *sqliteDB) scanRows(text string, args []any, row rowReader) error {
-	return s.scan(text, args, markRowErrors(row))
+func (s *SQLiteDB) scanRows(text string, args []any, row RowReader) error {
+	return s.Scan(text, args, MarkRowErrors(row))
 }
 
 // allColumns lists the columns of all tables.
@@ -73,14 +73,14 @@ const allColumns = `SELECT t.name || ' ' || c.name FROM sqlite_master t JOIN pra
 
 // checkTables looks for tables and columns that the migrations have made, and that are gone, and for what
 // they never make.
-func (s *sqliteDB) checkTables(found func(string)) (missing bool, err error) {
+func (s *SQLiteDB) checkTables(found func(string)) (missing bool, err error) {
 	made, err := columnsMade(s.migrations)
 	if err != nil {
 		return false, err
 	}
 
 	has := map[string]bool{}
-	err = s.scanRows(allColumns, nil, func(scan rowScan) error {
+	err = s.scanRows(allColumns, nil, func(scan RowScan) error {
 		var name string
 		err := scan(&name)
 		has[name] = true
@@ -99,7 +99,7 @@ func (s *sqliteDB) checkTables(found func(string)) (missing bool, err error) {
 	}
 
 	query := "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') ORDER BY 1, 2"
-	return missing, s.scanRows(query, nil, func(scan rowScan) error {
+	return missing, s.scanRows(query, nil, func(scan RowScan) error {
 		var kind, name string
 		err := scan(&kind, &name)
 		found(fmt.Sprintf("there is a %s %s, which tt hasn't made", kind, stick.Clip(name, 100)))
@@ -111,8 +111,8 @@ func (s *sqliteDB) checkTables(found func(string)) (missing bool, err error) {
 var madeColumns sync.Map
 
 // columnsMade lists the columns that a new database has after these migrations.
-func columnsMade(migrations []migration) (columns []string, err error) {
-	last := migrations[len(migrations)-1].text
+func columnsMade(migrations []Migration) (columns []string, err error) {
+	last := migrations[len(migrations)-1].Text
 
 	// Running all migrations takes a while, so what they make is kept.
 	if known, ok := madeColumns.Load(last); ok {
@@ -128,9 +128,9 @@ func columnsMade(migrations []migration) (columns []string, err error) {
 	// Each connection would have a database of its own.
 	db.SetMaxOpenConns(1)
 
-	script := metaTable
+	script := MetaTable
 	for _, m := range migrations {
-		script += "\n" + m.upgradeScript(m.text)
+		script += "\n" + m.UpgradeScript(m.Text)
 	}
 
 	if _, err := db.ExecContext(background, script); err != nil {
@@ -164,9 +164,9 @@ var jsonColumns = map[string]string{"edits": "editors", "commits": "made_by", "s
 
 // checkTypes looks for values that aren't of the type of their column. SQLite stores any value in any column,
 // and only reading such a row would tell.
-func (s *sqliteDB) checkTypes(found func(string)) error {
+func (s *SQLiteDB) checkTypes(found func(string)) error {
 	var tables []string
-	err := s.scanRows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan rowScan) error {
+	err := s.scanRows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name", nil, func(scan RowScan) error {
 		var name string
 		err := scan(&name)
 		tables = append(tables, name)
@@ -188,7 +188,7 @@ func (s *sqliteDB) checkTypes(found func(string)) error {
 		}
 
 		n := 0
-		if _, err := s.queryOne("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, []any{&n}); err != nil {
+		if _, err := s.QueryOne("SELECT count(*) FROM "+quoteName(table)+" WHERE "+wrong, nil, []any{&n}); err != nil {
 			return err
 		}
 		if n > 0 {
@@ -200,11 +200,11 @@ func (s *sqliteDB) checkTypes(found func(string)) error {
 }
 
 // wrongValue returns the condition for rows of a table that have a value which can't be read.
-func (s *sqliteDB) wrongValue(table string) (string, error) {
+func (s *SQLiteDB) wrongValue(table string) (string, error) {
 	// Without a column that can be wrong, no row is.
 	conditions := []string{"0"}
 	query := "SELECT name, lower(type) FROM pragma_table_info(?) ORDER BY cid"
-	err := s.scanRows(query, []any{table}, func(scan rowScan) error {
+	err := s.scanRows(query, []any{table}, func(scan RowScan) error {
 		var name, kind string
 		err := scan(&name, &kind)
 		conditions = append(conditions, fmt.Sprintf("typeof(%s) <> '%s'", quoteName(name), kind))

@@ -21,8 +21,8 @@ import (
 // needs no mark.
 const markName = "corrupt"
 
-// codeError gives a failure of the database its code, and leaves the mark if it is damage.
-func (s *sqliteDB) codeError(err error) error {
+// CodeError gives a failure of the database its code, and leaves the mark if it is damage.
+func (s *SQLiteDB) CodeError(err error) error {
 	err = classify(err)
 	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
 		if !errors.Is(err, errUnmarked) {
@@ -34,7 +34,7 @@ func (s *sqliteDB) codeError(err error) error {
 }
 
 // leaveMark leaves the mark. Where that fails, writers meet the damage themselves.
-func (s *sqliteDB) leaveMark(what string) {
+func (s *SQLiteDB) leaveMark(what string) {
 	f, err := plainfile.Open(filepath.Join(s.opt.Dir, markName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return
@@ -44,8 +44,8 @@ func (s *sqliteDB) leaveMark(what string) {
 	f.Close()
 }
 
-// readMark returns what the mark says, empty without one.
-func (s *sqliteDB) readMark() string {
+// ReadMark returns what the mark says, empty without one.
+func (s *SQLiteDB) ReadMark() string {
 	b, err := plainfile.Read(filepath.Join(s.opt.Dir, markName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
@@ -53,40 +53,40 @@ func (s *sqliteDB) readMark() string {
 	return "at " + strings.TrimSpace(string(b))
 }
 
-// clearMark removes the mark, unless it has changed since it was read: then somebody has met damage
+// ClearMark removes the mark, unless it has changed since it was read: then somebody has met damage
 // meanwhile.
-func (s *sqliteDB) clearMark(read string) error {
-	if read == "" || s.readMark() != read {
+func (s *SQLiteDB) ClearMark(read string) error {
+	if read == "" || s.ReadMark() != read {
 		return nil
 	}
 	if err := os.Remove(filepath.Join(s.opt.Dir, markName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return notWritable(s.opt.Dir, err)
+		return ErrNotWritable(s.opt.Dir, err)
 	}
 
 	return nil
 }
 
 // requireUnmarked refuses to write into a database that was found damaged.
-func (s *sqliteDB) requireUnmarked() error {
+func (s *SQLiteDB) requireUnmarked() error {
 	if _, err := os.Lstat(filepath.Join(s.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 
-	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Words(stick.Clip(s.readMark(), 120))).
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Words(stick.Clip(s.ReadMark(), 120))).
 		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // it is marked already
 	return e
 }
 
-// setAside moves the database and what belongs to it, and leaves the file of issued numbers that the next one
+// SetFilesAside moves the database and what belongs to it, and leaves the file of issued numbers that the next one
 // begins with.
-func setAside(ctx context.Context, dir string, next issued) (aside string, err error) {
+func SetFilesAside(ctx context.Context, dir string, next IssuedNumbers) (aside string, err error) {
 	limited, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 
 	lock, err := bell.Lock(limited, filepath.Join(dir, "write.lock"))
 	if err != nil {
-		return "", notWritable(dir, err)
+		return "", ErrNotWritable(dir, err)
 	}
 	defer lock.Unlock()
 
@@ -108,11 +108,11 @@ func setAside(ctx context.Context, dir string, next issued) (aside string, err e
 		}
 	}
 	if err == nil {
-		numbers := issuedFile{path: filepath.Join(dir, IssuedName)}
-		err = errors.Join(numbers.write(next), numbers.close())
+		numbers := IssuedFile{Path: filepath.Join(dir, IssuedName)}
+		err = errors.Join(numbers.Write(next), numbers.Close())
 	}
 	if err != nil {
-		return "", notWritable(dir, err)
+		return "", ErrNotWritable(dir, err)
 	}
 
 	return aside, nil

@@ -18,7 +18,7 @@ import (
 func classify(err error) error {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
-		if row, ok := errors.AsType[*rowError](err); ok && !isCoded(err) {
+		if row, ok := errors.AsType[*RowError](err); ok && !isCoded(err) {
 			return contradiction("what a row holds can't be read", row)
 		}
 		return err
@@ -74,12 +74,12 @@ func isCoded(err error) bool {
 	return ok
 }
 
-// asRowError is err as a [rowError], unless nobody has looked at a row.
+// asRowError is err as a [RowError], unless nobody has looked at a row.
 func asRowError(err error) error {
 	if err == nil || errors.Is(err, sql.ErrConnDone) {
 		return err
 	}
-	return &rowError{err}
+	return &RowError{err}
 }
 
 // corrupt is the error for a database whose files are damaged. cause is what has found it; it may be nil.
@@ -107,7 +107,7 @@ func contradiction(what stick.Words, cause error) *stick.Error {
 
 // errBusy returns the error that names the process which holds the write lock. It does so too when the
 // caller's own deadline passed first.
-func (s *sqliteDB) errBusy(ctx context.Context, began time.Time, err error) error {
+func (s *SQLiteDB) errBusy(ctx context.Context, began time.Time, err error) error {
 	// The lock says who holds it.
 	held, ok := errors.AsType[*bell.LockedError](err)
 	waited := s.opt.WriteWait
@@ -117,7 +117,7 @@ func (s *sqliteDB) errBusy(ctx context.Context, began time.Time, err error) erro
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case !ok:
-		return notWritable(s.opt.Dir, err) // the lock's file couldn't be opened
+		return ErrNotWritable(s.opt.Dir, err) // the lock's file couldn't be opened
 	}
 	e := stick.Errorf(stick.CodeDatabaseBusy, "the database stayed locked for %s", waited)
 	if held.PID != 0 {

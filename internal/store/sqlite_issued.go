@@ -13,86 +13,86 @@ const countedMetaQuery = "SELECT key, value FROM meta UNION ALL SELECT name, val
 // writtenTx is what a transaction that writes has to know when it commits.
 type writtenTx struct {
 	changed bool    // it has changed something
-	have    numbers // what the database has committed, and the events that the transaction has drawn
-	issued  issued  // what was issued before it
+	have    Numbers // what the database has committed, and the events that the transaction has drawn
+	issued  IssuedNumbers  // what was issued before it
 	known   bool    // that comes from the file, and not from the database
 }
 
 // compareWith compares the database with what was issued, and tells of a loss. It refuses a database that
 // isn't the one that has issued it: then the file or its log was replaced, and what can be read may be a
 // mixture of both.
-func (s *sqliteDB) compareWith(i issued, known bool, m meta) error {
-	if known && i.database != 0 && m.database != 0 && i.database != m.database {
+func (s *SQLiteDB) compareWith(i IssuedNumbers, known bool, m Meta) error {
+	if known && i.database != 0 && m.Database != 0 && i.database != m.Database {
 		return s.errOtherDatabase()
 	}
 
 	s.compared, s.loss = true, nil
 
 	// The file is ahead of the database only if the database has lost something.
-	if loss, ok := i.lossOf(m.have); known && ok {
+	if loss, ok := i.lossOf(m.Have); known && ok {
 		s.loss = &loss
 		s.reportLoss(loss)
 	}
 
 	// A database without the file is new, or was written by a program that doesn't know of it.
 	if !known {
-		i = issued{database: m.database, committed: m.have, highest: m.have}
+		i = IssuedNumbers{database: m.Database, Committed: m.Have, Highest: m.Have}
 	}
 
-	s.written = writtenTx{have: m.have, issued: i, known: known}
+	s.written = writtenTx{have: m.Have, issued: i, known: known}
 	return nil
 }
 
 // reportLoss tells of a loss, once.
-func (s *sqliteDB) reportLoss(l Loss) {
+func (s *SQLiteDB) reportLoss(l Loss) {
 	if s.opt.Lost != nil && !s.lossReported {
 		s.lossReported = true
 		s.opt.Lost(l)
 	}
 }
 
-func (s *sqliteDB) errOtherDatabase() error {
-	file := s.displayName()
+func (s *SQLiteDB) errOtherDatabase() error {
+	file := s.DisplayName()
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s isn't the one that was used here: the file, or its write-ahead log %s-wal, belongs to another", file, FileName).
 		With("path", file).Hintf("nothing is read or written; put back the files that belong together, or see %s", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // the right files may come back
 	return e
 }
 
-func (s *sqliteDB) compareNext() { s.compared = false }
+func (s *SQLiteDB) CompareNext() { s.compared = false }
 
-func (s *sqliteDB) unsettledLoss() *Loss { return s.loss }
+func (s *SQLiteDB) UnsettledLoss() *Loss { return s.loss }
 
-// settleLoss gives a database without an id one, says what the database has lost, and leaves out numbers that a process may have issued that was killed when it committed.
-func (s *sqliteDB) settleLoss(m meta) (settled settlement, err error) {
+// SettleLoss gives a database without an id one, says what the database has lost, and leaves out numbers that a process may have issued that was killed when it committed.
+func (s *SQLiteDB) SettleLoss(m Meta) (settled Settlement, err error) {
 	w := &s.written
-	if m.database == 0 {
-		if settled.isNew, err = s.ensureID(); err != nil {
+	if m.Database == 0 {
+		if settled.IsNew, err = s.ensureID(); err != nil {
 			return settled, err
 		}
-		settled.above = w.issued.turn
+		settled.Above = w.issued.Turn
 	}
 
 	if !w.known {
-		if _, err := s.queryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, []any{&w.issued.turn}); err != nil {
+		if _, err := s.QueryOne("SELECT COALESCE(MAX(turn_id), 0) FROM rooms", nil, []any{&w.issued.Turn}); err != nil {
 			return settled, err
 		}
 	}
 
 	// Somebody may have seen the numbers that were announced, even if the commit never came.
-	if n := w.issued.highest.event - w.have.event; n > 0 {
-		if err := s.skipNumbers(n); err != nil {
+	if n := w.issued.Highest.Event - w.have.Event; n > 0 {
+		if err := s.SkipNumbers(n); err != nil {
 			return settled, err
 		}
 	}
 
-	settled.lost, settled.turn = s.loss, w.issued.turn
+	settled.Lost, settled.Turn = s.loss, w.issued.Turn
 	return settled, nil
 }
 
 // ensureID gives the database an id. One that has lost all it had keeps the id that it had before; a new one
 // in the place of one that was set aside begins above that.
-func (s *sqliteDB) ensureID() (isNew bool, err error) {
+func (s *SQLiteDB) ensureID() (isNew bool, err error) {
 	w := &s.written
 	if w.issued.database == 0 {
 		var b [8]byte
@@ -103,36 +103,36 @@ func (s *sqliteDB) ensureID() (isNew bool, err error) {
 		isNew = true
 	}
 
-	return isNew, s.setCounter(databaseCounter, w.issued.database)
+	return isNew, s.setCounter(DatabaseCounter, w.issued.database)
 }
 
-func (s *sqliteDB) setCounter(name string, value int64) error {
-	return s.exec(`INSERT INTO counters (name, value) VALUES (?, ?)
+func (s *SQLiteDB) setCounter(name string, value int64) error {
+	return s.Exec(`INSERT INTO counters (name, value) VALUES (?, ?)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 		[]any{name, value})
 }
 
 // announceCommit counts the commit, and writes what it is going to issue.
-func (s *sqliteDB) announceCommit(c commitInfo) error {
+func (s *SQLiteDB) announceCommit(c Commit) error {
 	w := &s.written
-	w.have.commit = max(w.have.commit, w.issued.highest.commit) + 1
-	if err := s.setCounter(commitCounter, w.have.commit); err != nil {
+	w.have.Commit = max(w.have.Commit, w.issued.Highest.Commit) + 1
+	if err := s.setCounter(CommitCounter, w.have.Commit); err != nil {
 		return err
 	}
 	if s.loss == nil {
-		w.issued.committed = c.have
+		w.issued.Committed = c.Have
 	}
 
 	// Until the commit is confirmed, the file says that these may have been seen, and not that they are
 	// there.
-	w.issued.highest, w.issued.turn = w.have, max(w.issued.turn, c.highestTurn)
-	return errUnusable(s.issued.write(w.issued))
+	w.issued.Highest, w.issued.Turn = w.have, max(w.issued.Turn, c.HighestTurn)
+	return ErrUnusable(s.issued.Write(w.issued))
 }
 
 // confirmCommit writes that what was announced is committed. If that fails, the next commit says so.
-func (s *sqliteDB) confirmCommit() {
+func (s *SQLiteDB) confirmCommit() {
 	w := &s.written
-	w.issued.committed = w.issued.highest
-	_ = s.issued.write(w.issued)
+	w.issued.Committed = w.issued.Highest
+	_ = s.issued.Write(w.issued)
 	s.loss, s.lossReported = nil, false
 }

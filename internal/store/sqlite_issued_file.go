@@ -25,26 +25,26 @@ import (
 // case.
 const IssuedName = "issued"
 
-// issued is what the file says.
+// IssuedNumbers is what the file says.
 // See docs/decisions/damage-and-repair.md#a-loss.
-type issued struct {
+type IssuedNumbers struct {
 	database  int64   // which database it is about; 0 for one that was set aside
-	committed numbers // the database has these, unless it has lost something
-	highest   numbers // that anybody can have seen
-	turn      int64   // the highest turn of all rooms that anybody can have seen
+	Committed Numbers // the database has these, unless it has lost something
+	Highest   Numbers // that anybody can have seen
+	Turn      int64   // the highest turn of all rooms that anybody can have seen
 }
 
 // lossOf returns what a database has lost that has committed no more than these numbers. ok is false if that
 // is nothing.
-func (i issued) lossOf(have numbers) (l Loss, ok bool) {
+func (i IssuedNumbers) lossOf(have Numbers) (l Loss, ok bool) {
 	// The event number alone isn't enough: many commits have no event.
-	if have.commit >= i.committed.commit && have.event >= i.committed.event {
+	if have.Commit >= i.Committed.Commit && have.Event >= i.Committed.Event {
 		return l, false
 	}
 
-	l.Changes = max(0, i.committed.commit-have.commit)
-	if have.event < i.committed.event {
-		l.Events = stick.Lost{From: have.event + 1, To: i.committed.event}
+	l.Changes = max(0, i.Committed.Commit-have.Commit)
+	if have.Event < i.Committed.Event {
+		l.Events = stick.Lost{From: have.Event + 1, To: i.Committed.Event}
 	}
 
 	return l, true
@@ -59,10 +59,10 @@ const (
 )
 
 // bytes is what is written: the numbers, and a checksum. It always has the same size.
-func (i issued) bytes() []byte {
+func (i IssuedNumbers) bytes() []byte {
 	b := make([]byte, 0, issuedSize)
 	fields := [issuedFields]int64{
-		i.database, i.committed.commit, i.committed.event, i.highest.commit, i.highest.event, i.turn,
+		i.database, i.Committed.Commit, i.Committed.Event, i.Highest.Commit, i.Highest.Event, i.Turn,
 	}
 
 	for _, n := range fields {
@@ -73,7 +73,7 @@ func (i issued) bytes() []byte {
 }
 
 // parseIssued reads what bytes has written. ok is false for anything else.
-func parseIssued(b []byte) (i issued, ok bool) {
+func parseIssued(b []byte) (i IssuedNumbers, ok bool) {
 	if len(b) != issuedSize {
 		return i, false
 	}
@@ -84,7 +84,7 @@ func parseIssued(b []byte) (i issued, ok bool) {
 	}
 
 	numbers := [issuedFields]*int64{
-		&i.database, &i.committed.commit, &i.committed.event, &i.highest.commit, &i.highest.event, &i.turn,
+		&i.database, &i.Committed.Commit, &i.Committed.Event, &i.Highest.Commit, &i.Highest.Event, &i.Turn,
 	}
 
 	for n, into := range numbers {
@@ -100,9 +100,9 @@ func parseIssued(b []byte) (i issued, ok bool) {
 	return i, bytes.Equal(i.bytes(), b)
 }
 
-// readIssued reads the file at path, as one that may be written meanwhile. ok is false if there is none, or
+// ReadIssued reads the file at path, as one that may be written meanwhile. ok is false if there is none, or
 // it can't be read: then there is nothing to compare a database with.
-func readIssued(path string) (i issued, ok bool) {
+func ReadIssued(path string) (i IssuedNumbers, ok bool) {
 	b, err := plainfile.Read(path)
 	if err != nil {
 		return i, false
@@ -110,21 +110,21 @@ func readIssued(path string) (i issued, ok bool) {
 	return parseIssued(b)
 }
 
-// issuedFile is the file, kept open by a process that writes. Its caller has the lock of writers.
-type issuedFile struct {
-	path string
+// IssuedFile is the file, kept open by a process that writes. Its caller has the lock of writers.
+type IssuedFile struct {
+	Path string
 	file *os.File // nil until it is first needed
 }
 
-func (f *issuedFile) ensureOpen(flags int) (err error) {
+func (f *IssuedFile) ensureOpen(flags int) (err error) {
 	if f.file == nil {
-		f.file, err = plainfile.Open(f.path, os.O_RDWR|flags)
+		f.file, err = plainfile.Open(f.Path, os.O_RDWR|flags)
 	}
 	return err
 }
 
 // read reads the file. ok is false if there is none, or it is damaged.
-func (f *issuedFile) read() (i issued, ok bool, err error) {
+func (f *IssuedFile) read() (i IssuedNumbers, ok bool, err error) {
 	if err := f.ensureOpen(0); errors.Is(err, fs.ErrNotExist) {
 		return i, false, nil
 	} else if err != nil {
@@ -142,7 +142,7 @@ func (f *issuedFile) read() (i issued, ok bool, err error) {
 	return i, ok, err
 }
 
-func (f *issuedFile) write(i issued) error {
+func (f *IssuedFile) Write(i IssuedNumbers) error {
 	if err := f.ensureOpen(os.O_CREATE); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (f *issuedFile) write(i issued) error {
 	return err
 }
 
-func (f *issuedFile) close() error {
+func (f *IssuedFile) Close() error {
 	if f.file == nil {
 		return nil
 	}
@@ -158,9 +158,9 @@ func (f *issuedFile) close() error {
 }
 
 // requireUsable fails if there is such a file and it can't be used.
-func (f *issuedFile) requireUsable() error {
+func (f *IssuedFile) requireUsable() error {
 	// It is opened anew, as a process that starts opens it.
-	file, err := plainfile.Open(f.path, os.O_RDWR)
+	file, err := plainfile.Open(f.Path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -28,11 +28,11 @@ const FileName = "rooms.sqlite"
 // databaseFiles are the names of the files that make up the database; the database itself comes first.
 func databaseFiles() []string { return []string{FileName, FileName + "-wal", FileName + "-shm"} }
 
-// openSQLite opens the database file in a directory, or makes it.
+// OpenSQLite opens the database file in a directory, or makes it.
 //
 // A process opens a database file once: to look at the file's header, it reads the file beside
 // SQLite, and closing a file drops the locks that this process's other connections hold on it.
-func openSQLite(ctx context.Context, opt dialectOptions, create bool, migrations []migration) (*sqliteDB, error) {
+func OpenSQLite(ctx context.Context, opt DialectOptions, create bool, migrations []Migration) (*SQLiteDB, error) {
 	dir := opt.Dir
 	path := filepath.Join(dir, FileName)
 	if err := plainfile.CheckOwner(dir); err != nil {
@@ -52,13 +52,13 @@ func openSQLite(ctx context.Context, opt dialectOptions, create bool, migrations
 		return nil, ErrAbsent
 	}
 	if err := plainfile.MkdirAll(dir); err != nil {
-		return nil, notWritable(dir, err)
+		return nil, ErrNotWritable(dir, err)
 	}
 
 	// SQLite opens these, and would wait for the other side of a FIFO.
 	for _, beside := range []string{"-journal", "-wal", "-shm"} {
 		if err := plainfile.Check(path + beside); err != nil {
-			return nil, notWritable(dir, err)
+			return nil, ErrNotWritable(dir, err)
 		}
 	}
 
@@ -68,22 +68,22 @@ func openSQLite(ctx context.Context, opt dialectOptions, create bool, migrations
 		}
 	}
 
-	s := &sqliteDB{opt: opt, migrations: migrations, stmts: map[string]*sql.Stmt{}}
+	s := &SQLiteDB{opt: opt, migrations: migrations, stmts: map[string]*sql.Stmt{}}
 
 	// The file is compared with what lies at the path before each transaction: see requireInPlace.
 	if s.file, err = os.Stat(path); err != nil {
-		return nil, notWritable(dir, err)
+		return nil, ErrNotWritable(dir, err)
 	}
 
 	// Preparing needs the lock of writers and the file of issued numbers.
 	s.lock = bell.NewMutex(filepath.Join(dir, "write.lock"))
-	s.issued.path = filepath.Join(dir, IssuedName)
+	s.issued.Path = filepath.Join(dir, IssuedName)
 	if err := s.connect(path); err != nil {
-		return nil, s.codeError(err)
+		return nil, s.CodeError(err)
 	}
 	if err := s.prepareSchema(ctx, fresh); err != nil {
-		s.close()
-		return nil, s.codeError(err)
+		s.Close()
+		return nil, s.CodeError(err)
 	}
 
 	// Without a log there is nothing to compare later.
@@ -102,7 +102,7 @@ func readHeader(file string) (fresh bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return true, nil
 	case err != nil:
-		return false, notWritable(filepath.Dir(file), err)
+		return false, ErrNotWritable(filepath.Dir(file), err)
 	}
 	defer f.Close()
 
@@ -152,13 +152,13 @@ func errForeign(file string) *stick.Error {
 func createFile(file string) error {
 	f, err := plainfile.Open(file, os.O_CREATE|os.O_RDWR)
 	if err != nil {
-		return notWritable(filepath.Dir(file), err)
+		return ErrNotWritable(filepath.Dir(file), err)
 	}
 	return f.Close()
 }
 
 // connect opens the one connection of this process.
-func (s *sqliteDB) connect(file string) error {
+func (s *SQLiteDB) connect(file string) error {
 	// A path may have characters that mean something in an address.
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(file)}
 	pool, err := sql.Open("sqlite", u.String())
@@ -204,7 +204,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 func (c connector) Driver() driver.Driver { return c.driver }
 
 // prepareSchema creates the schema or brings it up to date. It refuses a database that needs a newer program.
-func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
+func (s *SQLiteDB) prepareSchema(ctx context.Context, fresh bool) error {
 	if fresh {
 		if err := s.withLock(ctx, s.createMeta); err != nil {
 			return err
@@ -223,19 +223,19 @@ func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
 	}
 	if err := read(); err != nil {
 		// Our mark is in its header, and nothing else may be ours.
-		if _, used := readIssued(s.issued.path); !used && s.lacksMeta() {
-			return errForeign(s.displayName())
+		if _, used := ReadIssued(s.issued.Path); !used && s.lacksMeta() {
+			return errForeign(s.DisplayName())
 		}
 		return err
 	}
 
 	if moved != "" {
-		return errMoved(moved)
+		return ErrMoved(moved)
 	}
 
-	known := newestNumber(s.migrations)
+	known := NewestNumber(s.migrations)
 	if reader > known {
-		return errTooNew(have, reader, known)
+		return ErrTooNew(have, reader, known)
 	}
 	if have >= known {
 		return nil
@@ -250,7 +250,7 @@ func (s *sqliteDB) prepareSchema(ctx context.Context, fresh bool) error {
 }
 
 // lacksMeta reports whether a database that can be read has no table meta.
-func (s *sqliteDB) lacksMeta() bool {
+func (s *SQLiteDB) lacksMeta() bool {
 	tables := 1
 	err := s.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master WHERE name = 'meta'").Scan(&tables)
 	return err == nil && tables == 0
@@ -258,7 +258,7 @@ func (s *sqliteDB) lacksMeta() bool {
 
 // createMeta marks a new file as ours and creates the table that migrations are counted in. It uses the
 // rollback journal: the mark must be in the file's header before the first write-ahead log exists.
-func (s *sqliteDB) createMeta() error {
+func (s *SQLiteDB) createMeta() error {
 	var tables int
 	if err := s.conn.QueryRowContext(background, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
 		return classify(err)
@@ -266,11 +266,11 @@ func (s *sqliteDB) createMeta() error {
 
 	// Another process may have made it until this one got the lock.
 	if tables == 0 {
-		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; %s COMMIT", applicationID, metaTable)
+		mark := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; %s COMMIT", applicationID, MetaTable)
 		if _, err := s.conn.ExecContext(background, mark); err != nil {
 			return classify(err)
 		}
-		return s.clearMark(s.readMark()) // a mark was for the database before this one
+		return s.ClearMark(s.ReadMark()) // a mark was for the database before this one
 	}
 
 	return nil
@@ -278,7 +278,7 @@ func (s *sqliteDB) createMeta() error {
 
 // migrate applies the migrations after number have, each in a transaction of its own. A new database gets
 // what they make all at once: each column that is added to a table has SQLite parse every table again.
-func (s *sqliteDB) migrate(have int64) error {
+func (s *SQLiteDB) migrate(have int64) error {
 	if err := s.requireUnmarked(); err != nil {
 		return err
 	}
@@ -289,15 +289,15 @@ func (s *sqliteDB) migrate(have int64) error {
 	}
 
 	// A new database gets all at once, if its schema is written down.
-	if last := s.migrations[len(s.migrations)-1]; have == 0 && last.schema != "" {
-		return s.applyScript(last.number, last.schema+last.recordScript())
+	if last := s.migrations[len(s.migrations)-1]; have == 0 && last.Schema != "" {
+		return s.applyScript(last.Number, last.Schema+last.RecordScript())
 	}
 
 	for _, m := range s.migrations {
-		if m.number <= have {
+		if m.Number <= have {
 			continue
 		}
-		if err := s.applyScript(m.number, m.upgradeScript(m.text)); err != nil {
+		if err := s.applyScript(m.Number, m.UpgradeScript(m.Text)); err != nil {
 			return err
 		}
 	}
@@ -306,7 +306,7 @@ func (s *sqliteDB) migrate(have int64) error {
 }
 
 // applyScript runs a script that ends with migration number n, in one transaction.
-func (s *sqliteDB) applyScript(n int64, script string) error {
+func (s *SQLiteDB) applyScript(n int64, script string) error {
 	_, err := s.conn.ExecContext(background, "BEGIN IMMEDIATE;\n"+script+"\nCOMMIT")
 	if err == nil {
 		return nil

@@ -52,8 +52,8 @@ type Options struct {
 }
 
 // dialectOptions are what a dialect takes of them.
-func (o Options) dialectOptions() dialectOptions {
-	return dialectOptions{
+func (o Options) dialectOptions() DialectOptions {
+	return DialectOptions{
 		Dir: o.Dir, URL: o.URL, Now: o.Now, Local: o.Local, NewID: o.NewID,
 		WriteWait: o.WriteWait, ReadWait: o.ReadWait, Waits: o.Waits, Lost: o.Lost, Kill: o.Kill,
 	}
@@ -68,7 +68,7 @@ type DB struct {
 	witness witness
 
 	mu        sync.Mutex // guards the rest: a connection serves one transaction at a time
-	dialect   dialect
+	dialect   Dialect
 	bootKnown bool                    // the database knows under which boot this process runs
 	meant     map[stick.RoomID]string // which checkout of this host was meant last; for rooms that several hosts share
 	hostSeen  stick.Time              // when this process last saw to it that the database knows that the host is there
@@ -84,7 +84,7 @@ type DB struct {
 // fails with [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
 // [stick.CodeDatabaseBusy], [stick.CodeDatabaseUnavailable] and [stick.CodeDataDirNotWritable].
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
-	migrations, err := readMigrations(embedded)
+	migrations, err := Migrations()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 }
 
 // openStore is Open for a program that knows these migrations.
-func openStore(ctx context.Context, opt Options, create bool, migrations []migration) (*DB, error) {
+func openStore(ctx context.Context, opt Options, create bool, migrations []Migration) (*DB, error) {
 	// What the caller leaves out gets its default.
 	if opt.NewID == nil {
 		opt.NewID = NewID
@@ -110,7 +110,7 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []migra
 	// The bells lie in the data directory, wherever the database is.
 	bells, err := bell.Open(opt.Dir)
 	if err != nil {
-		return nil, notWritable(opt.Dir, err)
+		return nil, ErrNotWritable(opt.Dir, err)
 	}
 
 	d, err := openDialect(ctx, opt.dialectOptions(), create, migrations)
@@ -121,36 +121,36 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []migra
 	return newDB(opt, bells, d, migrations), nil
 }
 
-func newDB(opt Options, bells *bell.Dir, d dialect, migrations []migration) *DB {
+func newDB(opt Options, bells *bell.Dir, d Dialect, migrations []Migration) *DB {
 	return &DB{
-		opt: opt, Bell: bells, schema: newestNumber(migrations), dialect: d,
+		opt: opt, Bell: bells, schema: NewestNumber(migrations), dialect: d,
 		meant: map[stick.RoomID]string{},
 	}
 }
 
 // openDialect opens the database that opt means.
-func openDialect(ctx context.Context, opt dialectOptions, create bool, migrations []migration) (dialect, error) {
+func openDialect(ctx context.Context, opt DialectOptions, create bool, migrations []Migration) (Dialect, error) {
 	if opt.Local == nil {
 		opt.Local = time.Now
 	}
 
 	// A server has a clock of its own, so Now may stay nil.
 	if opt.URL != "" {
-		return openPostgres(ctx, opt, create, migrations)
+		return OpenPostgres(ctx, opt, create, migrations)
 	}
 	if opt.Now == nil {
 		opt.Now = opt.Local
 	}
 
-	return openSQLite(ctx, opt, create, migrations)
+	return OpenSQLite(ctx, opt, create, migrations)
 }
 
 // Now is the time by the clock of the database: a server's may differ from this machine's by an hour. What it
 // differs by is known from the last transaction.
-func (db *DB) Now() time.Time { return db.dialect.now() }
+func (db *DB) Now() time.Time { return db.dialect.Now() }
 
 // Where names the database for people, without secrets.
-func (db *DB) Where() string { return db.dialect.displayName() }
+func (db *DB) Where() string { return db.dialect.DisplayName() }
 
 // Dir is the data directory.
 func (db *DB) Dir() string { return db.opt.Dir }
@@ -164,14 +164,14 @@ func (db *DB) NewID() string { return db.opt.NewID() }
 // InPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that commands open
 // now. Every transaction asks: whoever went on with a file that was moved away would wait for others who
 // never come there.
-func (db *DB) InPlace() error { return db.dialect.requireInPlace() }
+func (db *DB) InPlace() error { return db.dialect.RequireInPlace() }
 
 // Close ends the connection. A program that is about to exit needn't call it: the operating system releases
 // the locks, and closing last would cost the time of a checkpoint.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	return db.dialect.close()
+	return db.dialect.Close()
 }
 
 // View runs fn in a transaction that reads one state of the database. fn must not keep tx.
@@ -190,7 +190,7 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	defer tx.rollback()
 
 	// Nothing was changed, so the rollback ends it as well as a commit would.
-	return db.dialect.codeError(tx.callerError(fn(tx)))
+	return db.dialect.CodeError(tx.callerError(fn(tx)))
 }
 
 // Update runs fn in a transaction and commits what it changed, all or nothing, when fn returns nil. Then it
@@ -203,7 +203,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	}
 
 	var ringer *bell.Ringer
-	err := db.dialect.runWrite(ctx, func() (err error) {
+	err := db.dialect.RunWrite(ctx, func() (err error) {
 		ringer.Ring() // of an attempt that failed
 		ringer, err = db.runUpdate(ctx, fn)
 		return err
@@ -229,21 +229,21 @@ func (db *DB) runUpdate(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, 
 
 	// Leases from before a reboot have ended, too.
 	if err := tx.noticeBoot(); err != nil {
-		return nil, db.dialect.codeError(err)
+		return nil, db.dialect.CodeError(err)
 	}
 	if err := tx.callerError(fn(tx)); err != nil {
-		return nil, db.dialect.codeError(err)
+		return nil, db.dialect.CodeError(err)
 	}
 
 	// From here on the waiters wake, even if the process dies.
 	ringer, err := db.Bell.Prepare(slices.Concat(tx.rings, tx.ringsHere)...)
 	if err != nil {
-		return nil, notWritable(db.opt.Dir, err)
+		return nil, ErrNotWritable(db.opt.Dir, err)
 	}
 
 	db.opt.Kill("before commit")
 	if err := tx.commit(); err != nil {
-		return ringer, db.dialect.codeError(err)
+		return ringer, db.dialect.CodeError(err)
 	}
 
 	// The commit has brought this into the database.
@@ -261,7 +261,7 @@ type Tx struct {
 	highestTurn int64                     // the highest that it has saved
 	beginErr    error                     // why they didn't
 	now         stick.Time                // see Now
-	meta        meta                      // see Generation
+	meta        Meta                      // see Generation
 	rings       []string                  // bells that ring after the commit, on all hosts
 	ringsHere   []string                  // on this host
 	eventID     string                    // of an event that it has made, which shows whether it was committed
@@ -285,12 +285,12 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 		evidence: map[stick.AgentID][]stick.Evidence{},
 	}
 
-	err = db.dialect.begin(ctx, write, func(now stick.Time, m meta) error {
+	err = db.dialect.Begin(ctx, write, func(now stick.Time, m Meta) error {
 		tx.now, tx.meta, tx.begun = now, m, true
 		return tx.requireReader()
 	})
 	if err != nil {
-		return nil, db.dialect.codeError(err)
+		return nil, db.dialect.CodeError(err)
 	}
 
 	return tx, nil
@@ -306,7 +306,7 @@ func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
 
 		// A loss is settled by a transaction of its own, which is committed even if the caller changes
 		// nothing.
-		lost := db.dialect.unsettledLoss() != nil
+		lost := db.dialect.UnsettledLoss() != nil
 		if err = tx.settleLoss(); err == nil && (!lost || settled) {
 			return tx, nil
 		}
@@ -315,7 +315,7 @@ func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
 		}
 		if err != nil {
 			tx.rollback()
-			return nil, db.dialect.codeError(err)
+			return nil, db.dialect.CodeError(err)
 		}
 	}
 }
@@ -323,13 +323,13 @@ func (db *DB) beginSettled(ctx context.Context) (tx *Tx, err error) {
 func (tx *Tx) rollback() {
 	if !tx.done {
 		tx.done = true
-		tx.db.dialect.rollback()
+		tx.db.dialect.Rollback()
 	}
 }
 
 func (tx *Tx) commit() error {
-	c := commitInfo{have: tx.meta.have, highestTurn: tx.highestTurn, eventID: tx.eventID, rings: tx.rings}
-	if err := tx.db.dialect.commit(c); err != nil {
+	c := Commit{Have: tx.meta.Have, HighestTurn: tx.highestTurn, EventID: tx.eventID, Rings: tx.rings}
+	if err := tx.db.dialect.Commit(c); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	tx.done = true
@@ -384,24 +384,24 @@ func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 func (tx *Tx) LockNames() (again bool, err error) {
 	// What was loaded before the lock may be old.
 	clear(tx.evidence)
-	return tx.lockClass(namesClass)
+	return tx.lockClass(NamesClass)
 }
 
 // Concurrent reports whether the transaction writes, and others may do so at the same time.
-func (tx *Tx) Concurrent() bool { return tx.write && tx.db.dialect.hasRowLocks() }
+func (tx *Tx) Concurrent() bool { return tx.write && tx.db.dialect.HasRowLocks() }
 
 func (tx *Tx) lockRoom(r stick.RoomID) error {
 	if !tx.Concurrent() {
 		return nil
 	}
-	return tx.db.dialect.lockRoom(r, &tx.now)
+	return tx.db.dialect.LockRoom(r, &tx.now)
 }
 
-func (tx *Tx) lockClass(c class) (again bool, err error) {
+func (tx *Tx) lockClass(c Class) (again bool, err error) {
 	if !tx.Concurrent() {
 		return false, nil
 	}
-	return tx.db.dialect.lockClass(c)
+	return tx.db.dialect.LockClass(c)
 }
 
 // Writes reports whether the transaction may change anything.
@@ -410,9 +410,9 @@ func (tx *Tx) Writes() bool { return tx.write }
 // Generation is the current generation. A lease ends with the generation in which it was granted.
 func (tx *Tx) Generation() stick.Generation {
 	tx.ensureBegun()
-	g := tx.meta.generation
+	g := tx.meta.Generation
 	if g.Cause == stick.LossCause {
-		g.Lost = tx.meta.lastLoss.Events
+		g.Lost = tx.meta.LastLoss.Events
 	}
 
 	return g

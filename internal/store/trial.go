@@ -16,14 +16,14 @@ import (
 // wait, and writes to the disk. Waits read their rooms once more because of it. It fails with
 // [stick.CodeDataDirNotWritable], naming the file, and with [stick.CodeDatabaseBusy].
 func (db *DB) Trial(ctx context.Context) error {
-	if err := db.dialect.tryLocks(ctx, db.tryWrite); err != nil {
+	if err := db.dialect.TryLocks(ctx, db.tryWrite); err != nil {
 		return err
 	}
 	if err := db.Bell.Trial(); err != nil {
-		return errUnusable(err)
+		return ErrUnusable(err)
 	}
 	if err := openAll(filepath.Join(db.opt.Dir, "tasks")); err != nil {
-		return errUnusable(err)
+		return ErrUnusable(err)
 	}
 
 	return TryDisk(db.opt.Dir)
@@ -43,7 +43,7 @@ func (db *DB) tryWrite(ctx context.Context) error {
 	// A statement that returns a row is sent at once, on every database.
 	var value int64
 	_, err = tx.queryOne("UPDATE counters SET value = value + 1 WHERE name = 'event_seq' RETURNING value", nil, &value)
-	return db.dialect.codeError(err)
+	return db.dialect.CodeError(err)
 }
 
 // openAll opens each file in a directory as a lock is opened.
@@ -76,7 +76,7 @@ func TryDisk(dir string) (err error) {
 		return nil
 	}
 	if err != nil {
-		return errUnusable(err)
+		return ErrUnusable(err)
 	}
 
 	// Nothing is left behind, whatever fails.
@@ -91,5 +91,5 @@ func TryDisk(dir string) (err error) {
 		err = f.Sync()
 	}
 
-	return errUnusable(err)
+	return ErrUnusable(err)
 }

@@ -2,8 +2,14 @@ package store
 
 import "talkingstick/stick"
 
+// rowScan puts the columns of a row into variables, in their order.
+type rowScan = RowScan
+
+// rowReader reads one row of a query.
+type rowReader = RowReader
+
 // exec runs a statement that returns no rows.
-func (tx *Tx) exec(text string, args ...any) error { return tx.db.dialect.exec(text, args) }
+func (tx *Tx) exec(text string, args ...any) error { return tx.db.dialect.Exec(text, args) }
 
 // execIn is exec for what belongs to a room, which it locks.
 func (tx *Tx) execIn(room stick.RoomID, text string, args ...any) error {
@@ -15,21 +21,21 @@ func (tx *Tx) execIn(room stick.RoomID, text string, args ...any) error {
 
 // scan runs a query and calls row for each row of it.
 func (tx *Tx) scan(text string, args []any, row rowReader) error {
-	return tx.db.dialect.scan(text, args, markRowErrors(row))
+	return tx.db.dialect.Scan(text, args, MarkRowErrors(row))
 }
 
 // scanLater is scan for rows that its caller doesn't need before its next scan or queryOne.
 func (tx *Tx) scanLater(text string, args []any, row rowReader) error {
-	return tx.db.dialect.scanLater(text, args, markRowErrors(row))
+	return tx.db.dialect.ScanLater(text, args, MarkRowErrors(row))
 }
 
 // Arrive has come now what the methods ask for whose names begin with Later.
 func (tx *Tx) Arrive() error { return tx.fetchLater() }
 
 // fetchLater has the rows of [Tx.scanLater] come now.
-func (tx *Tx) fetchLater() error { return tx.db.dialect.fetchLater() }
+func (tx *Tx) fetchLater() error { return tx.db.dialect.FetchLater() }
 
 // queryOne runs a query for at most one row and reports whether there was one.
 func (tx *Tx) queryOne(text string, args []any, into ...any) (bool, error) {
-	return tx.db.dialect.queryOne(text, args, into)
+	return tx.db.dialect.QueryOne(text, args, into)
 }

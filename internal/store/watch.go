@@ -20,7 +20,7 @@ type Watch struct {
 
 // Sleeps says that its caller is about to wait for a ring, and reads nothing until then. A database on a
 // server takes back what it keeps for the process meanwhile.
-func (w *Watch) Sleeps() { w.db.dialect.releaseForSleep() }
+func (w *Watch) Sleeps() { w.db.dialect.ReleaseForSleep() }
 
 // enoughUnread is how often [Watch.SleepOn] says in a row that nobody needs to read: about an hour.
 const enoughUnread = 10
@@ -29,7 +29,7 @@ const enoughUnread = 10
 // 0 if it is to read the room. It is 0 on SQLite, where reading costs next to nothing, and now and then
 // anyway. It belongs to one goroutine.
 func (w *Watch) SleepOn(net *bell.Net) time.Duration {
-	hears, guards := w.db.dialect.hearsCommits()
+	hears, guards := w.db.dialect.HearsCommits()
 	w.unread++
 	switch {
 	case !hears:
@@ -100,7 +100,7 @@ func (db *DB) watchBells(bells ...string) (*Watch, error) {
 	}
 
 	db.witness.join(db.dialect, func(ctx context.Context) {
-		db.dialect.listenForCommits(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
+		db.dialect.ListenForCommits(ctx, db.Bell, func(ctx context.Context, heard <-chan struct{}) {
 			if db.opt.Witness != nil {
 				db.opt.Witness(ctx, db, heard)
 			}
@@ -111,7 +111,7 @@ func (db *DB) watchBells(bells ...string) (*Watch, error) {
 }
 
 // join begins to listen with the first watch.
-func (w *witness) join(d dialect, listen func(context.Context)) {
+func (w *witness) join(d Dialect, listen func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -120,7 +120,7 @@ func (w *witness) join(d dialect, listen func(context.Context)) {
 	}
 
 	// A process that waits gives its connection back between reads.
-	d.setWaiting(true)
+	d.SetWaiting(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 
@@ -137,11 +137,11 @@ func (w *witness) join(d dialect, listen func(context.Context)) {
 }
 
 // leave ends that with the last one.
-func (w *witness) leave(d dialect) {
+func (w *witness) leave(d Dialect) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watches--; w.watches == 0 {
-		d.setWaiting(false)
+		d.SetWaiting(false)
 		w.end()
 	}
 }
