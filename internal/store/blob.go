@@ -4,14 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"talkingstick/internal/store/dialect"
 	"talkingstick/stick"
 )
 
 // WriteBlob keeps the content of a blob. Call it before the transaction that adds the blob, so that no row
 // ever names incomplete content. Content that no row names costs only space.
-func (db *DB) WriteBlob(content []byte) (Blob, error) {
+func (db *DB) WriteBlob(content []byte) (dialect.Blob, error) {
 	sum := sha256.Sum256(content)
-	b := Blob{hex.EncodeToString(sum[:]), int64(len(content))}
+	b := dialect.Blob{Sum: hex.EncodeToString(sum[:]), Size: int64(len(content))}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return b, db.dialect.WriteBlob(b, content)
@@ -33,7 +34,7 @@ func (db *DB) ReadBlob(sum string) ([]byte, error) {
 }
 
 // AddBlob records a blob whose content was written.
-func (tx *Tx) AddBlob(b Blob) error {
+func (tx *Tx) AddBlob(b dialect.Blob) error {
 	return tx.exec("INSERT INTO blobs (sum, size, created_at) VALUES (?, ?, ?) ON CONFLICT (sum) DO NOTHING",
 		b.Sum, b.Size, tx.Now())
 }

@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"path/filepath"
+
+	"talkingstick/internal/store/dialect"
+	"talkingstick/internal/store/sqlite"
 )
 
 // SetAside moves the database and what belongs to it to a new directory below dir, and returns that. It waits
@@ -11,19 +14,19 @@ import (
 // given out. Where these aren't kept, they are read from db, which may be nil.
 func SetAside(ctx context.Context, dir string, db *DB) (aside string, err error) {
 	// This reads the database, so it comes before the files are moved.
-	return SetFilesAside(ctx, dir, nextAfter(ctx, dir, db))
+	return sqlite.SetAside(ctx, dir, nextAfter(ctx, dir, db))
 }
 
 // beyondAll is above the numbers of any database.
 const beyondAll = 1 << 32
 
 // nextAfter is what the file of issued numbers says of the database that takes the place of the one in dir.
-func nextAfter(ctx context.Context, dir string, db *DB) IssuedNumbers {
-	if i, ok := ReadIssued(filepath.Join(dir, IssuedName)); ok {
-		return IssuedNumbers{Highest: i.Highest, Turn: i.Turn}
+func nextAfter(ctx context.Context, dir string, db *DB) sqlite.Issued {
+	if i, ok := sqlite.ReadIssued(filepath.Join(dir, sqlite.IssuedName)); ok {
+		return sqlite.Issued{Highest: i.Highest, Turn: i.Turn}
 	}
 
-	next := IssuedNumbers{Highest: Numbers{Event: beyondAll}, Turn: beyondAll}
+	next := sqlite.Issued{Highest: dialect.Numbers{Event: beyondAll}, Turn: beyondAll}
 	if db == nil {
 		return next
 	}

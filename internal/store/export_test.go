@@ -4,6 +4,9 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+
+	"talkingstick/internal/store/dialect"
+	"talkingstick/internal/store/sqlite"
 )
 
 // MovedTables is for the test that knows all tables.
@@ -13,10 +16,10 @@ var MovedTables = movedTables
 // and the highest turn, by what is added to them.
 func ChangeIssued(t *testing.T, db *DB, commits, events, turns int64) {
 	t.Helper()
-	path := filepath.Join(db.Dir(), IssuedName)
-	i, ok := ReadIssued(path)
+	path := filepath.Join(db.Dir(), sqlite.IssuedName)
+	i, ok := sqlite.ReadIssued(path)
 	if !ok {
-		t.Fatalf("the file %s says nothing", IssuedName)
+		t.Fatalf("the file %s says nothing", sqlite.IssuedName)
 	}
 	i.Committed.Commit += commits
 	i.Committed.Event += events
@@ -28,20 +31,20 @@ func ChangeIssued(t *testing.T, db *DB, commits, events, turns int64) {
 // BeginAnew has the file say that the database before this one was set aside.
 func BeginAnew(t *testing.T, db *DB) {
 	t.Helper()
-	path := filepath.Join(db.Dir(), IssuedName)
-	i, _ := ReadIssued(path)
-	writeIssued(t, path, IssuedNumbers{Highest: i.Highest, Turn: i.Turn})
+	path := filepath.Join(db.Dir(), sqlite.IssuedName)
+	i, _ := sqlite.ReadIssued(path)
+	writeIssued(t, path, sqlite.Issued{Highest: i.Highest, Turn: i.Turn})
 }
 
-func writeIssued(t *testing.T, path string, i IssuedNumbers) {
+func writeIssued(t *testing.T, path string, i sqlite.Issued) {
 	t.Helper()
-	f := IssuedFile{Path: path}
+	f := sqlite.IssuedFile{Path: path}
 	if err := errors.Join(f.Write(i), f.Close()); err != nil {
-		t.Fatalf("the file %s: %v", IssuedName, err)
+		t.Fatalf("the file %s: %v", sqlite.IssuedName, err)
 	}
 }
 
 // ForgetID takes the id of a file away, as one that an older program has made has none.
 func ForgetID(tx *Tx) error {
-	return tx.exec("DELETE FROM counters WHERE name = ?", DatabaseCounter)
+	return tx.exec("DELETE FROM counters WHERE name = ?", dialect.DatabaseCounter)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"talkingstick/internal/store/dialect"
+	"talkingstick/internal/store/postgres"
 	"talkingstick/stick"
 )
 
@@ -69,9 +71,9 @@ func (tx *Tx) noticeHost() error {
 	}
 
 	for {
-		host, err := ReadHost(db.opt.Dir, true, db.opt.NewID)
+		host, err := postgres.ReadHost(db.opt.Dir, true, db.opt.NewID)
 		if err != nil {
-			return ErrNotWritable(db.opt.Dir, err)
+			return dialect.ErrNotWritable(db.opt.Dir, err)
 		}
 
 		boots, err := tx.hostBoots(host)
@@ -85,7 +87,7 @@ func (tx *Tx) noticeHost() error {
 		}
 
 		// What was read before the lock may be old, so the plan is made again under it.
-		if again, err := tx.lockClass(BootsClass); err != nil {
+		if again, err := tx.lockClass(dialect.BootsClass); err != nil {
 			return err
 		} else if !again { // nobody else has written meanwhile
 			return tx.saveHost(host, plan)
@@ -98,8 +100,8 @@ func (tx *Tx) saveHost(host string, plan hostPlan) error {
 	boot := tx.db.opt.Boot
 	if plan.moves {
 		moved := tx.db.NewID()
-		if err := WriteHost(tx.db.opt.Dir, moved); err != nil {
-			return ErrNotWritable(tx.db.opt.Dir, err)
+		if err := postgres.WriteHost(tx.db.opt.Dir, moved); err != nil {
+			return dialect.ErrNotWritable(tx.db.opt.Dir, err)
 		}
 
 		// What the other boot has found ended hadn't: it lives here.

@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"talkingstick/internal/store/dialect"
+	"talkingstick/internal/store/sqlite"
 	"talkingstick/stick"
 )
 
 // Losses are what a database has lost, as far as it says.
 type Losses struct {
-	Open *Loss // the next command that writes begins a generation because of it; nil for nothing
+	Open *dialect.Loss // the next command that writes begins a generation because of it; nil for nothing
 
-	Last   Loss // the last one that was settled
+	Last   dialect.Loss // the last one that was settled
 	LastAt stick.Time
 
 	// What a caller knew last that the database didn't, because it is an older copy: a turn, or an event.
@@ -81,7 +83,7 @@ func (db *DB) compareNext() {
 // IssuedIn returns the last number of an event that was issued in a data directory, whatever has become of
 // its database. It is 0 if that isn't known.
 func IssuedIn(dir string) int64 {
-	i, _ := ReadIssued(filepath.Join(dir, IssuedName))
+	i, _ := sqlite.ReadIssued(filepath.Join(dir, sqlite.IssuedName))
 	return i.Committed.Event
 }
 

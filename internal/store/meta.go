@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"talkingstick/internal/store/dialect"
 	"talkingstick/stick"
 )
 
@@ -15,7 +16,7 @@ const seqJump = 1 << 20
 // requireReader refuses a database that needs a newer program.
 func (tx *Tx) requireReader() error {
 	if tx.meta.MovedTo != "" {
-		return ErrMoved(tx.meta.MovedTo)
+		return dialect.ErrMoved(tx.meta.MovedTo)
 	}
 
 	if tx.meta.MinReader > tx.db.schema {

@@ -12,7 +12,7 @@ import (
 // readMigrations reads the migrations up to a number, in order.
 func readMigrations(t *testing.T, last int) []string {
 	t.Helper()
-	names, err := filepath.Glob("migrations/*.sql")
+	names, err := filepath.Glob("schema/migrations/*.sql")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("there are no migrations (%v)", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"talkingstick/internal/store/dialect"
+	"talkingstick/internal/store/sqlite"
 	"talkingstick/stick"
 )
 
@@ -63,7 +65,7 @@ func Move(ctx context.Context, from, to *DB, keys func(stick.Room) string) (m Mo
 
 		// The copy is committed. Only now may the file stop being the database.
 		m = c.Moved
-		if err := src.setMeta(MovedTo, to.dialect.DisplayName()); err != nil {
+		if err := src.setMeta(dialect.MovedTo, to.dialect.DisplayName()); err != nil {
 			return err
 		}
 
@@ -126,7 +128,7 @@ func (c *copying) compareTarget(dst *Tx) (err error) {
 // copyAll copies everything but the outputs.
 func (c *copying) copyAll(dst *Tx) error {
 	// Nobody else makes rooms or names meanwhile.
-	for _, all := range []Class{PathsClass, NamesClass} {
+	for _, all := range []dialect.Class{dialect.PathsClass, dialect.NamesClass} {
 		if _, err := dst.lockClass(all); err != nil {
 			return err
 		}
@@ -212,7 +214,7 @@ func (c *copying) copyTables() error {
 
 // copyTable copies the rows of a table. The same columns are there in both databases.
 func (c *copying) copyTable(table string) error {
-	columns, err := c.src.db.dialect.(*SQLiteDB).ColumnsOf(table)
+	columns, err := c.src.db.dialect.(*sqlite.DB).ColumnsOf(table)
 	if err != nil {
 		return err
 	}

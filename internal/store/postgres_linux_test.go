@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/store/postgres"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
 )
@@ -44,7 +45,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("queries", func(t *testing.T) {
 		var script strings.Builder
 		for i, text := range texts {
-			fmt.Fprintf(&script, "\\warn at q%d:\nPREPARE q%d AS %s;\n", i, i, store.TranslateQuery(text))
+			fmt.Fprintf(&script, "\\warn at q%d:\nPREPARE q%d AS %s;\n", i, i, postgres.TranslateQuery(text))
 		}
 		script.WriteString("SELECT name || ' ' || array_to_string(parameter_types, ',') FROM pg_prepared_statements;\n")
 		out, said, err := pg.psql(script.String(), false)

@@ -22,15 +22,13 @@ import (
 // unrecorded are the functions whose statements only SQLite runs. The tests skip them, and the calls of them.
 var unrecorded = map[string]string{
 	"noticeBoot":    "it calls what others call",
-	"openSQLite":    "the recording begins after it",
+	"Open":          "the recording begins after it",
 	"connect":       "settings of SQLite's connections",
 	"prepareSchema": "which schema SQLite's file has",
 	"createMeta":    "the mark in SQLite's file, and the first table, which the schema is read from",
 	"migrate":       "SQLite's journal, and the migrations",
 	"checkpointWAL": "SQLite's write-ahead log",
-	"metaTable":     "made with the migrations, which PostgreSQL runs, too",
-	"upgradeScript": "the migrations, which are run as they are",
-	"recordScript":  "the end of each migration",
+	"MetaTable":     "made with the migrations, which PostgreSQL runs, too",
 	"checkTables":   "which tables SQLite's file has",
 	"columnsMade":   "which tables the migrations make",
 	"allColumns":    "which columns SQLite's file has",
@@ -38,11 +36,11 @@ var unrecorded = map[string]string{
 	"nextAfter":     "what a file of SQLite is asked that is set aside",
 	"lacksMeta":     "what a damaged file of SQLite is asked",
 	"limitWait":     "a setting of SQLite's connections",
-	"columnsOf":     "what is read of a file that is moved",
+	"ColumnsOf":     "what is read of a file that is moved",
 	"lockRoomAt":    "it calls what others call, and SQLite locks no rooms",
-	"begin":         "no query",
-	"commit":        "no query",
-	"rollback":      "no query",
+	"Begin":         "no query",
+	"Commit":        "no query",
+	"Rollback":      "no query",
 }
 
 // notAsked are the beginnings of statements that only SQLite gets, or that are the same everywhere.
@@ -390,18 +388,22 @@ type source struct {
 // looksLikeSQL matches pieces of statements; it may match more.
 var looksLikeSQL = regexp.MustCompile(`\?|\b(SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|AND|OR|IN|JOIN|LIMIT|ASC|DESC)\b|ORDER BY| = | <> |^[a-z]\.[a-z_]+(, |$)`)
 
-// readSource reads this package without its tests.
+// readSource reads this package, and those below it that SQLite is used by, without their tests.
 func readSource(t *testing.T) source {
 	t.Helper()
 	src := source{map[string]bool{}, map[string]string{}, map[string]string{}}
 	set := token.NewFileSet()
 	var bodies []*ast.FuncDecl
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
+	var names []string
+	for _, dir := range []string{".", "dialect", "sqlite"} { // what only PostgreSQL gets, its tests run
+		found, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, found...)
 	}
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "postgres") { // what only PostgreSQL gets, its tests run
+		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
@@ -425,7 +427,7 @@ func readSource(t *testing.T) source {
 		}
 	}
 	// A function runs a statement if it calls a function that does.
-	runs := map[string]bool{"ExecContext": true, "QueryContext": true, "QueryRowContext": true, "exec": true, "scan": true, "queryOne": true, "scanLater": true}
+	runs := map[string]bool{"ExecContext": true, "QueryContext": true, "QueryRowContext": true, "exec": true, "scan": true, "queryOne": true, "scanLater": true, "Exec": true, "Scan": true, "QueryOne": true, "ScanLater": true}
 	for found := true; found; {
 		found = false
 		for _, f := range bodies {
@@ -440,10 +442,18 @@ func readSource(t *testing.T) source {
 		}
 		for _, c := range calls(f, runs) {
 			p := set.Position(c.Lparen)
-			src.calls[fmt.Sprintf("store/%s:%d", p.Filename, p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
+			src.calls[fmt.Sprintf("%s:%d", inPackage(p.Filename), p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
 		}
 	}
 	return src
+}
+
+// inPackage names a file of the store with its directory.
+func inPackage(name string) string {
+	if filepath.Dir(name) == "." {
+		return "store/" + name
+	}
+	return filepath.ToSlash(name)
 }
 
 // calls finds the calls of methods of tx, db and what they hold, by their names.

@@ -4,16 +4,17 @@ import (
 	"os"
 	"testing"
 
+	"talkingstick/internal/store/schema"
 	"talkingstick/stick"
 )
 
 // TestMigrationsAreCounted: each file is a migration, and a new database has and counts all of them.
 func TestMigrationsAreCounted(t *testing.T) {
-	files, err := os.ReadDir("migrations")
+	files, err := os.ReadDir("schema/migrations")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ms, err := Migrations()
+	ms, err := schema.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestMigrationsAreCounted(t *testing.T) {
 // it. All programs refuse by the same rule, so this one, with the migrations that an earlier one knew, stands
 // for it. A program of schema 6 (8cc1f78) knows one boot for all hosts and is refused.
 func TestEarlierProgramsBesideThisOne(t *testing.T) {
-	all, err := Migrations()
+	all, err := schema.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}

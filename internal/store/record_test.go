@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"talkingstick/internal/store/schema"
 )
 
 // Recording holds every statement that a database was sent, with the lines of this package that sent it.
@@ -26,7 +28,7 @@ type Statement struct {
 // Record opens the database of db once more, and records every statement that is sent over the new connection.
 func Record(t *testing.T, db *DB) (*Recording, *DB) {
 	t.Helper()
-	migrations, err := Migrations()
+	migrations, err := schema.Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/store/dialect"
 	"talkingstick/stick"
 )
 
@@ -180,7 +181,7 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 	}
 
 	// Where RoomAt has found no room, the paths are locked already.
-	if _, err := tx.lockClass(PathsClass); err != nil {
+	if _, err := tx.lockClass(dialect.PathsClass); err != nil {
 		return r, err
 	}
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/store/dialect"
 	"talkingstick/stick"
 )
 
@@ -77,7 +78,7 @@ func (tx *Tx) lockRoomAt(paths []string) (r stick.Room, ok bool, err error) {
 
 		if ids[0].Room == "" {
 			// Another transaction may have made the room until the paths were locked, so they are read again.
-			if again, err := tx.lockClass(PathsClass); !again {
+			if again, err := tx.lockClass(dialect.PathsClass); !again {
 				return r, false, err
 			}
 			continue

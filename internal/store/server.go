@@ -3,12 +3,13 @@ package store
 import (
 	"context"
 
+	"talkingstick/internal/store/postgres"
 	"talkingstick/stick"
 )
 
 // Server asks the server about itself. It returns nil for a database without one.
-func (db *DB) Server(ctx context.Context) (*Server, error) {
-	p, ok := db.dialect.(*PostgresDB)
+func (db *DB) Server(ctx context.Context) (*postgres.Server, error) {
+	p, ok := db.dialect.(*postgres.DB)
 	if !ok {
 		return nil, nil
 	}
@@ -26,7 +27,7 @@ func (db *DB) Server(ctx context.Context) (*Server, error) {
 // NameOf says which server and database an address means, without its secrets. It fails with
 // [stick.CodeUsage].
 func NameOf(address string) (stick.Words, error) {
-	a, err := ParseAddress(address)
+	a, err := postgres.ParseAddress(address)
 	if err != nil {
 		return "", err
 	}

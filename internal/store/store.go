@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/store/dialect"
+	"talkingstick/internal/store/postgres"
+	"talkingstick/internal/store/schema"
+	"talkingstick/internal/store/sqlite"
 	"talkingstick/stick"
 )
 
@@ -46,14 +50,14 @@ type Options struct {
 	Waits bool
 	// Lost is called once with what the database has lost, by the transaction that finds out; nil for
 	// nothing. It mustn't use the database.
-	Lost func(Loss)
+	Lost func(dialect.Loss)
 	// Kill is called at named points of an update, so that tests can end the process there.
 	Kill func(point string)
 }
 
 // dialectOptions are what a dialect takes of them.
-func (o Options) dialectOptions() DialectOptions {
-	return DialectOptions{
+func (o Options) dialectOptions() dialect.Options {
+	return dialect.Options{
 		Dir: o.Dir, URL: o.URL, Now: o.Now, Local: o.Local, NewID: o.NewID,
 		WriteWait: o.WriteWait, ReadWait: o.ReadWait, Waits: o.Waits, Lost: o.Lost, Kill: o.Kill,
 	}
@@ -68,7 +72,7 @@ type DB struct {
 	witness witness
 
 	mu        sync.Mutex // guards the rest: a connection serves one transaction at a time
-	dialect   Dialect
+	dialect   dialect.DB
 	bootKnown bool                    // the database knows under which boot this process runs
 	meant     map[stick.RoomID]string // which checkout of this host was meant last; for rooms that several hosts share
 	hostSeen  stick.Time              // when this process last saw to it that the database knows that the host is there
@@ -84,7 +88,7 @@ type DB struct {
 // fails with [stick.CodeForeignDatabase], [stick.CodeSchemaTooNew], [stick.CodeDatabaseCorrupt],
 // [stick.CodeDatabaseBusy], [stick.CodeDatabaseUnavailable] and [stick.CodeDataDirNotWritable].
 func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
-	migrations, err := Migrations()
+	migrations, err := schema.Migrations()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +96,7 @@ func Open(ctx context.Context, opt Options, create bool) (*DB, error) {
 }
 
 // openStore is Open for a program that knows these migrations.
-func openStore(ctx context.Context, opt Options, create bool, migrations []Migration) (*DB, error) {
+func openStore(ctx context.Context, opt Options, create bool, migrations []schema.Migration) (*DB, error) {
 	// What the caller leaves out gets its default.
 	if opt.NewID == nil {
 		opt.NewID = NewID
@@ -110,7 +114,7 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []Migra
 	// The bells lie in the data directory, wherever the database is.
 	bells, err := bell.Open(opt.Dir)
 	if err != nil {
-		return nil, ErrNotWritable(opt.Dir, err)
+		return nil, dialect.ErrNotWritable(opt.Dir, err)
 	}
 
 	d, err := openDialect(ctx, opt.dialectOptions(), create, migrations)
@@ -121,28 +125,28 @@ func openStore(ctx context.Context, opt Options, create bool, migrations []Migra
 	return newDB(opt, bells, d, migrations), nil
 }
 
-func newDB(opt Options, bells *bell.Dir, d Dialect, migrations []Migration) *DB {
+func newDB(opt Options, bells *bell.Dir, d dialect.DB, migrations []schema.Migration) *DB {
 	return &DB{
-		opt: opt, Bell: bells, schema: NewestNumber(migrations), dialect: d,
+		opt: opt, Bell: bells, schema: schema.Newest(migrations), dialect: d,
 		meant: map[stick.RoomID]string{},
 	}
 }
 
 // openDialect opens the database that opt means.
-func openDialect(ctx context.Context, opt DialectOptions, create bool, migrations []Migration) (Dialect, error) {
+func openDialect(ctx context.Context, opt dialect.Options, create bool, migrations []schema.Migration) (dialect.DB, error) {
 	if opt.Local == nil {
 		opt.Local = time.Now
 	}
 
 	// A server has a clock of its own, so Now may stay nil.
 	if opt.URL != "" {
-		return OpenPostgres(ctx, opt, create, migrations)
+		return postgres.Open(ctx, opt, create, migrations)
 	}
 	if opt.Now == nil {
 		opt.Now = opt.Local
 	}
 
-	return OpenSQLite(ctx, opt, create, migrations)
+	return sqlite.Open(ctx, opt, create, migrations)
 }
 
 // Now is the time by the clock of the database: a server's may differ from this machine's by an hour. What it
@@ -238,7 +242,7 @@ func (db *DB) runUpdate(ctx context.Context, fn func(*Tx) error) (*bell.Ringer, 
 	// From here on the waiters wake, even if the process dies.
 	ringer, err := db.Bell.Prepare(slices.Concat(tx.rings, tx.ringsHere)...)
 	if err != nil {
-		return nil, ErrNotWritable(db.opt.Dir, err)
+		return nil, dialect.ErrNotWritable(db.opt.Dir, err)
 	}
 
 	db.opt.Kill("before commit")
@@ -261,7 +265,7 @@ type Tx struct {
 	highestTurn int64                     // the highest that it has saved
 	beginErr    error                     // why they didn't
 	now         stick.Time                // see Now
-	meta        Meta                      // see Generation
+	meta        dialect.Meta              // see Generation
 	rings       []string                  // bells that ring after the commit, on all hosts
 	ringsHere   []string                  // on this host
 	eventID     string                    // of an event that it has made, which shows whether it was committed
@@ -285,7 +289,7 @@ func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
 		evidence: map[stick.AgentID][]stick.Evidence{},
 	}
 
-	err = db.dialect.Begin(ctx, write, func(now stick.Time, m Meta) error {
+	err = db.dialect.Begin(ctx, write, func(now stick.Time, m dialect.Meta) error {
 		tx.now, tx.meta, tx.begun = now, m, true
 		return tx.requireReader()
 	})
@@ -328,7 +332,7 @@ func (tx *Tx) rollback() {
 }
 
 func (tx *Tx) commit() error {
-	c := Commit{Have: tx.meta.Have, HighestTurn: tx.highestTurn, EventID: tx.eventID, Rings: tx.rings}
+	c := dialect.Commit{Have: tx.meta.Have, HighestTurn: tx.highestTurn, EventID: tx.eventID, Rings: tx.rings}
 	if err := tx.db.dialect.Commit(c); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -384,7 +388,7 @@ func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
 func (tx *Tx) LockNames() (again bool, err error) {
 	// What was loaded before the lock may be old.
 	clear(tx.evidence)
-	return tx.lockClass(NamesClass)
+	return tx.lockClass(dialect.NamesClass)
 }
 
 // Concurrent reports whether the transaction writes, and others may do so at the same time.
@@ -397,7 +401,7 @@ func (tx *Tx) lockRoom(r stick.RoomID) error {
 	return tx.db.dialect.LockRoom(r, &tx.now)
 }
 
-func (tx *Tx) lockClass(c Class) (again bool, err error) {
+func (tx *Tx) lockClass(c dialect.Class) (again bool, err error) {
 	if !tx.Concurrent() {
 		return false, nil
 	}

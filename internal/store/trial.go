@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/store/dialect"
 )
 
 // Trial uses each file of the data directory as commands use it, and changes nothing: it takes the lock of
@@ -20,10 +21,10 @@ func (db *DB) Trial(ctx context.Context) error {
 		return err
 	}
 	if err := db.Bell.Trial(); err != nil {
-		return ErrUnusable(err)
+		return dialect.ErrUnusable(err)
 	}
 	if err := openAll(filepath.Join(db.opt.Dir, "tasks")); err != nil {
-		return ErrUnusable(err)
+		return dialect.ErrUnusable(err)
 	}
 
 	return TryDisk(db.opt.Dir)
@@ -76,7 +77,7 @@ func TryDisk(dir string) (err error) {
 		return nil
 	}
 	if err != nil {
-		return ErrUnusable(err)
+		return dialect.ErrUnusable(err)
 	}
 
 	// Nothing is left behind, whatever fails.
@@ -91,5 +92,5 @@ func TryDisk(dir string) (err error) {
 		err = f.Sync()
 	}
 
-	return ErrUnusable(err)
+	return dialect.ErrUnusable(err)
 }

@@ -1,12 +1,15 @@
 package store
 
-import "talkingstick/stick"
+import (
+	"talkingstick/internal/store/dialect"
+	"talkingstick/stick"
+)
 
 // rowScan puts the columns of a row into variables, in their order.
-type rowScan = RowScan
+type rowScan = dialect.RowScan
 
 // rowReader reads one row of a query.
-type rowReader = RowReader
+type rowReader = dialect.RowReader
 
 // exec runs a statement that returns no rows.
 func (tx *Tx) exec(text string, args ...any) error { return tx.db.dialect.Exec(text, args) }
@@ -21,12 +24,12 @@ func (tx *Tx) execIn(room stick.RoomID, text string, args ...any) error {
 
 // scan runs a query and calls row for each row of it.
 func (tx *Tx) scan(text string, args []any, row rowReader) error {
-	return tx.db.dialect.Scan(text, args, MarkRowErrors(row))
+	return tx.db.dialect.Scan(text, args, dialect.MarkRowErrors(row))
 }
 
 // scanLater is scan for rows that its caller doesn't need before its next scan or queryOne.
 func (tx *Tx) scanLater(text string, args []any, row rowReader) error {
-	return tx.db.dialect.ScanLater(text, args, MarkRowErrors(row))
+	return tx.db.dialect.ScanLater(text, args, dialect.MarkRowErrors(row))
 }
 
 // Arrive has come now what the methods ask for whose names begin with Later.

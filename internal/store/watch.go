@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/store/dialect"
 	"talkingstick/stick"
 )
 
@@ -111,7 +112,7 @@ func (db *DB) watchBells(bells ...string) (*Watch, error) {
 }
 
 // join begins to listen with the first watch.
-func (w *witness) join(d Dialect, listen func(context.Context)) {
+func (w *witness) join(d dialect.DB, listen func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -137,7 +138,7 @@ func (w *witness) join(d Dialect, listen func(context.Context)) {
 }
 
 // leave ends that with the last one.
-func (w *witness) leave(d Dialect) {
+func (w *witness) leave(d dialect.DB) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.watches--; w.watches == 0 {

@@ -1,0 +1,120 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"talkingstick/internal/bell"
+	"talkingstick/internal/plainfile"
+	"talkingstick/internal/store/dialect"
+	"talkingstick/stick"
+)
+
+// markName is the file in the data directory that says that SQLite has found the database damaged. While it
+// is there, nothing is written: a write that doesn't touch the damaged page would succeed, and make the
+// damage worse. [DB.Check] removes the file when it finds nothing wrong. A database that can't even be opened
+// needs no mark.
+const markName = "corrupt"
+
+// CodeError gives a failure of the database its code, and leaves the mark if it is damage.
+func (s *DB) CodeError(err error) error {
+	err = classify(err)
+	if stick.CodeOf(err) == stick.CodeDatabaseCorrupt {
+		if !errors.Is(err, errUnmarked) {
+			s.leaveMark(stick.AsError(err).Message)
+		}
+	}
+
+	return err
+}
+
+// leaveMark leaves the mark. Where that fails, writers meet the damage themselves.
+func (s *DB) leaveMark(what string) {
+	f, err := plainfile.Open(filepath.Join(s.opt.Dir, markName), os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+	if err != nil {
+		return
+	}
+
+	fmt.Fprintf(f, "%s: %s\n", s.opt.Now().UTC().Format(time.RFC3339Nano), stick.Line(what))
+	f.Close()
+}
+
+// ReadMark returns what the mark says, empty without one.
+func (s *DB) ReadMark() string {
+	b, err := plainfile.Read(filepath.Join(s.opt.Dir, markName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return "at " + strings.TrimSpace(string(b))
+}
+
+// ClearMark removes the mark, unless it has changed since it was read: then somebody has met damage
+// meanwhile.
+func (s *DB) ClearMark(read string) error {
+	if read == "" || s.ReadMark() != read {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(s.opt.Dir, markName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return dialect.ErrNotWritable(s.opt.Dir, err)
+	}
+
+	return nil
+}
+
+// requireUnmarked refuses to write into a database that was found damaged.
+func (s *DB) requireUnmarked() error {
+	if _, err := os.Lstat(filepath.Join(s.opt.Dir, markName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Words(stick.Clip(s.ReadMark(), 120))).
+		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
+	e.Err = errUnmarked // it is marked already
+	return e
+}
+
+// SetAside moves the database and what belongs to it, and leaves the file of issued numbers that the next one
+// begins with.
+func SetAside(ctx context.Context, dir string, next Issued) (aside string, err error) {
+	limited, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+
+	lock, err := bell.Lock(limited, filepath.Join(dir, "write.lock"))
+	if err != nil {
+		return "", dialect.ErrNotWritable(dir, err)
+	}
+	defer lock.Unlock()
+
+	// Each call has a directory of its own, also beside those of earlier damage.
+	for n := 1; ; n++ {
+		aside = filepath.Join(dir, fmt.Sprintf("damaged-%d", n))
+		if err = os.Mkdir(aside, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+
+	// The database goes first. Its log without it refuses everybody, and another call moves the rest.
+	for _, name := range append(databaseFiles(), markName) {
+		if err == nil {
+			err = os.Rename(filepath.Join(dir, name), filepath.Join(aside, name))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		numbers := IssuedFile{Path: filepath.Join(dir, IssuedName)}
+		err = errors.Join(numbers.Write(next), numbers.Close())
+	}
+	if err != nil {
+		return "", dialect.ErrNotWritable(dir, err)
+	}
+
+	return aside, nil
+}
