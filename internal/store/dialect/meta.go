@@ -29,7 +29,7 @@ const MovedTo = "moved_to"
 // MetaQuery returns the rows that [meta.ReadRow] reads.
 const MetaQuery = "SELECT key, value FROM meta ORDER BY key"
 
-// ReadRow takes in a row of metaQuery.
+// ReadRow takes in a row of MetaQuery.
 func (m *Meta) ReadRow(scan RowScan) error {
 	var key, value string
 	if err := scan(&key, &value); err != nil {

@@ -137,7 +137,7 @@ func (p *DB) notifyAgain(rooms []string) {
 // it; where it made none, the server is asked for its state. It returns nil if it was committed, and
 // [errLost] if it wasn't.
 func (p *DB) settleCommit(c dialect.Commit, cause error) error {
-	// The questions below begin transactions, which forget what this one has locked.
+	// The questions below Begin transactions, which forget what this one has locked.
 	rooms, xid, caller := slices.Sorted(maps.Keys(p.locked)), p.xid, p.ctx
 	defer func() { p.ctx = caller }()
 

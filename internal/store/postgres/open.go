@@ -172,7 +172,7 @@ func (p *DB) connect(ctx context.Context) error {
 		return nil
 	}
 
-	// Of many that begin to wait at once, some wait for their turn to connect.
+	// Of many that Begin to wait at once, some wait for their turn to connect.
 	p.takeReadPlace(ctx)
 	limited, cancel := context.WithTimeout(ctx, p.waits.connect)
 	defer cancel()

@@ -26,7 +26,7 @@ import (
 //     of the room. It runs at READ COMMITTED, so what it reads then is what the last writer of the room has
 //     committed. (A statement that locks and reads, or REPEATABLE READ, would read rows from before the
 //     lock.)
-//   - What is of no room has a lock of its own: see class.
+//   - What is of no room has a lock of its own: see [dialect.Class].
 //   - A transaction that reads only sees one state (REPEATABLE READ), and waits for nobody.
 //
 // The beginning of a transaction and statements without rows are sent together with the next query, or with
@@ -42,18 +42,18 @@ type DB struct {
 	ending  *pgconn.Pipeline // a rollback whose answer wasn't read; nil for none
 	ctx     context.Context
 	opening *opening // the transaction's beginning, until it is sent
-	failed  error    // why it didn't begin
+	failed  error    // why it didn't Begin
 	queue   []queued
 	locked  map[stick.RoomID]bool  // by the transaction
 	fresh   map[dialect.Class]bool // the classes that the transaction has locked
-	hostID  string                 // in the transaction: a copy of a disk gets another one, see host.go
+	hostID  string                 // in the transaction: a copy of a disk gets another one, see host.go of the store
 	xid     string                 // of the transaction, once it has locked a room
 	texts   map[string]string      // queries as PostgreSQL reads them
 
 	prepared prepared
 
 	ahead   atomic.Int64 // how far the server's clock is ahead of this machine's, in nanoseconds
-	waiting atomic.Bool  // the process waits: see postgres_waits.go
+	waiting atomic.Bool  // the process waits: see waits.go
 
 	mu        sync.Mutex     // guards busy, and what the connection is while not busy: conn, look and keep
 	busy      bool           // a transaction is open
@@ -191,7 +191,7 @@ func (p *DB) DisplayName() string { return p.address.String() }
 // CurrentHost implements [dialect.DB].
 func (p *DB) CurrentHost() string { return p.hostID }
 
-// PlacesQuery and pathsColumn: each host has its own paths of a room, one for each checkout.
+// PlacesQuery and PathsColumn: each host has its own paths of a room, one for each checkout.
 func (p *DB) PlacesQuery() string {
 	return "(SELECT path, room_id FROM checkouts WHERE host_id = current_setting('talkingstick.host'))"
 }
@@ -205,7 +205,7 @@ func (p *DB) PathsColumn() string {
 // HasRowLocks implements [dialect.DB].
 func (p *DB) HasRowLocks() bool { return true }
 
-// markBusy keeps the connection open until [postgresDB.markIdle].
+// markBusy keeps the connection open until [DB.markIdle].
 func (p *DB) markBusy() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -273,7 +273,7 @@ func (p *DB) Close() error {
 	return nil
 }
 
-// Exec, scan and queryOne translate a statement, which is written as SQLite reads it.
+// Exec, scan and QueryOne translate a statement, which is written as SQLite reads it.
 func (p *DB) Exec(text string, args []any) error {
 	return p.queueQuery(nil, p.translateQuery(text), args...)
 }
@@ -381,20 +381,20 @@ func (p *DB) SkipNumbers(n int64) error {
 // RequireInPlace has nothing to compare: an address means what it means.
 func (p *DB) RequireInPlace() error { return nil }
 
-// SettleLoss, compareNext and unsettledLoss have nothing to do: a server has each commit on its disk before
+// SettleLoss, CompareNext and UnsettledLoss have nothing to do: a server has each commit on its disk before
 // it answers.
 func (p *DB) SettleLoss(dialect.Meta) (dialect.Settlement, error) {
 	return dialect.Settlement{}, nil
 }
 
 // CompareNext implements [dialect.DB].
-func (p *DB) CompareNext()                 {}
+func (p *DB) CompareNext() {}
 
 // UnsettledLoss implements [dialect.DB].
 func (p *DB) UnsettledLoss() *dialect.Loss { return nil }
 
-// ReadMark and clearMark have nothing to do: the server itself stops at damage.
-func (p *DB) ReadMark() string       { return "" }
+// ReadMark and ClearMark have nothing to do: the server itself stops at damage.
+func (p *DB) ReadMark() string { return "" }
 
 // ClearMark implements [dialect.DB].
 func (p *DB) ClearMark(string) error { return nil }
@@ -408,7 +408,7 @@ func (p *DB) TryLocks(ctx context.Context, attempt func(context.Context) error) 
 	return attempt(ctx)
 }
 
-// WriteBlob and readBlob keep content in a table, where all hosts find it.
+// WriteBlob and ReadBlob keep content in a table, where all hosts find it.
 func (p *DB) WriteBlob(b dialect.Blob, content []byte) error {
 	return p.inTransaction(func() error {
 		return p.queueQuery(nil, `INSERT INTO blob_contents (sum, content) VALUES ($1, $2)

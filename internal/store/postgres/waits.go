@@ -26,7 +26,7 @@ const (
 	// placeWait is how long no place changes hands before a process reads without one: those that have them
 	// may be stopped.
 	placeWait = 10 * time.Second
-	// waitsForLocks is how long a process that waits tries to get a lock, again and again: of many that begin
+	// waitsForLocks is how long a process that waits tries to get a lock, again and again: of many that Begin
 	// at once, one after the other locks the room.
 	waitsForLocks = time.Minute
 	// heardFor is how long the witness's word holds that it hears everything. It renews it each echoInterval.

@@ -18,7 +18,7 @@ import (
 
 // markName is the file in the data directory that says that SQLite has found the database damaged. While it
 // is there, nothing is written: a write that doesn't touch the damaged page would succeed, and make the
-// damage worse. [DB.Check] removes the file when it finds nothing wrong. A database that can't even be opened
+// damage worse. The store's check removes the file when it finds nothing wrong. A database that can't even be opened
 // needs no mark.
 const markName = "corrupt"
 

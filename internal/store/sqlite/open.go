@@ -72,7 +72,7 @@ func Open(ctx context.Context, opt dialect.Options, create bool, migrations []sc
 
 	s := &DB{opt: opt, migrations: migrations, stmts: map[string]*sql.Stmt{}}
 
-	// The file is compared with what lies at the path before each transaction: see requireInPlace.
+	// The file is compared with what lies at the path before each transaction: see RequireInPlace.
 	if s.file, err = os.Stat(path); err != nil {
 		return nil, dialect.ErrNotWritable(dir, err)
 	}
@@ -122,7 +122,7 @@ func readHeader(file string) (fresh bool, err error) {
 	return false, nil
 }
 
-// requireNoLog refuses to begin a new database where a write-ahead log says that there was one: SQLite would
+// requireNoLog refuses to Begin a new database where a write-ahead log says that there was one: SQLite would
 // throw that log away, with the newest commits in it. fresh is false if another process has made the database
 // meanwhile: a log appears only after the header.
 func requireNoLog(file string) (fresh bool, err error) {

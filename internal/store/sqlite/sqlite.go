@@ -142,7 +142,7 @@ func (s *DB) DisplayName() string { return filepath.Join(s.opt.Dir, FileName) }
 // CurrentHost implements [dialect.DB].
 func (s *DB) CurrentHost() string { return "" }
 
-// PlacesQuery and pathsColumn: a room has one path, that of its row.
+// PlacesQuery and PathsColumn: a room has one path, that of its row.
 func (s *DB) PlacesQuery() string { return "(SELECT canonical_path AS path, room_id FROM rooms)" }
 
 // PathsColumn implements [dialect.DB].
@@ -153,25 +153,25 @@ func (s *DB) ListenForCommits(context.Context, *bell.Dir, func(context.Context, 
 }
 
 // SetWaiting implements [dialect.DB].
-func (s *DB) SetWaiting(bool)  {}
+func (s *DB) SetWaiting(bool) {}
 
 // ReleaseForSleep implements [dialect.DB].
 func (s *DB) ReleaseForSleep() {}
 
 // Now implements [dialect.DB].
-func (s *DB) Now() time.Time   { return s.opt.Now() }
+func (s *DB) Now() time.Time { return s.opt.Now() }
 
 // HearsCommits implements [dialect.DB].
 func (s *DB) HearsCommits() (yes, guards bool) { return false, false } // a read costs next to nothing
 
-// HasRowLocks, lockRoom and lockClass have nothing to do: the write lock keeps all writers apart.
-func (s *DB) HasRowLocks() bool                        { return false }
+// HasRowLocks, LockRoom and LockClass have nothing to do: the write lock keeps all writers apart.
+func (s *DB) HasRowLocks() bool { return false }
 
 // LockRoom implements [dialect.DB].
 func (s *DB) LockRoom(stick.RoomID, *stick.Time) error { return nil }
 
 // LockClass implements [dialect.DB].
-func (s *DB) LockClass(dialect.Class) (bool, error)    { return false, nil }
+func (s *DB) LockClass(dialect.Class) (bool, error) { return false, nil }
 
 // Commit implements [dialect.DB].
 func (s *DB) Commit(c dialect.Commit) error {
