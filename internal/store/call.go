@@ -2,11 +2,6 @@ package store
 
 import "talkingstick/stick"
 
-// callColumns are the columns of a call, in the order in which [scanCall] reads them and [Tx.PutCall] writes
-// them.
-const callColumns = `call_id, checkout, agent_id, helper, tool, command, call_key, before_id, after_id,
-	files, overlapped, started_at, ended_at`
-
 // CallQuery selects calls of a room.
 type CallQuery struct {
 	Room     stick.RoomID  // empty for all rooms of an agent
@@ -49,12 +44,10 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 	}
 
 	// The calls of other hosts come, too, and are left out.
-	query := "SELECT room_id, " + callColumns + " FROM calls WHERE " + where + " ORDER BY call_id DESC, room_id LIMIT ?"
+	query := "SELECT " + callTable().names + " FROM calls WHERE " + where + " ORDER BY call_id DESC, room_id LIMIT ?"
 	err = tx.scan(query, append(args, q.Limit), func(scan rowScan) error {
 		var c stick.Call
-		err := scan(&c.Room, &c.ID, &c.Checkout, &c.Agent, &c.Helper, &c.Tool, &c.Command, &c.Key, &c.Before,
-			&c.After, &c.Files, &c.Overlapped, &c.Started, &c.Ended)
-		if err != nil {
+		if err := callTable().read(scan, &c); err != nil {
 			return err
 		}
 
@@ -87,13 +80,13 @@ func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 		c.ID = last + 1
 	}
 
-	return tx.execIn(room, "INSERT INTO calls (room_id, "+callColumns+`)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (room_id, call_id) DO UPDATE
-		SET before_id = excluded.before_id, after_id = excluded.after_id, files = excluded.files,
-			overlapped = excluded.overlapped, ended_at = excluded.ended_at`,
-		room, c.ID, tx.onHost(c.Checkout), c.Agent, c.Helper, c.Tool, c.Command, c.Key, c.Before, c.After,
-		c.Files, c.Overlapped, c.Started, c.Ended)
+	row := *c
+	row.Checkout = tx.onHost(c.Checkout)
+	args, err := callTable().insertArgs(&row)
+	if err != nil {
+		return err
+	}
+	return tx.execIn(room, callTable().upsert, args...)
 }
 
 // ForgetCalls forgets the calls of a room that began before a time, and those beyond the newest most. The

@@ -1,23 +1,15 @@
 package store
 
-import (
-	"encoding/json"
-
-	"talkingstick/stick"
-)
+import "talkingstick/stick"
 
 // PutCommentDraft stores a comment that its author hasn't sent.
 func (tx *Tx) PutCommentDraft(room stick.RoomID, task string, c stick.Comment) error {
-	around, err := json.Marshal(c.Around)
+	c.Sent, c.ResolvedAt, c.ResolvedBy = 0, 0, ""
+	args, err := commentTable().insertArgs(&c, room, stick.TaskKey(task))
 	if err != nil {
 		return err
 	}
-
-	return tx.execIn(room, `INSERT INTO comments (room_id, task_key, comment_id, author, base, head, path,
-		is_old, first_line, last_line, around, body, created_at, event_seq, resolved_at, resolved_by)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '')`,
-		room, stick.TaskKey(task), c.ID, c.Author, c.Base, c.Head, c.Path, c.Old, c.Lines[0], c.Lines[1],
-		string(around), c.Body, c.CreatedAt)
+	return tx.execIn(room, commentTable().insert, args...)
 }
 
 // DropCommentDraft removes a comment that wasn't sent.
@@ -51,21 +43,13 @@ func (tx *Tx) putComments(e stick.Event) error {
 // Comments lists the comments on a task, drafts of everybody among them, in the order in which they were
 // made.
 func (tx *Tx) Comments(room stick.RoomID, task string) (comments []stick.Comment, err error) {
-	err = tx.scan(`SELECT comment_id, author, base, head, path, is_old, first_line, last_line, around, body,
-		created_at, event_seq, resolved_at, resolved_by
-		FROM comments WHERE room_id = ? AND task_key = ? ORDER BY comment_id`,
-		[]any{room, stick.TaskKey(task)}, func(scan rowScan) error {
-			var c stick.Comment
-			var around string
-			err := scan(&c.ID, &c.Author, &c.Base, &c.Head, &c.Path, &c.Old, &c.Lines[0], &c.Lines[1], &around,
-				&c.Body, &c.CreatedAt, &c.Sent, &c.ResolvedAt, &c.ResolvedBy)
-			if err == nil {
-				err = json.Unmarshal([]byte(around), &c.Around)
-			}
-
-			comments = append(comments, c)
-			return err
-		})
+	query := "SELECT " + commentTable().names + " FROM comments WHERE room_id = ? AND task_key = ? ORDER BY comment_id"
+	err = tx.scan(query, []any{room, stick.TaskKey(task)}, func(scan rowScan) error {
+		var c stick.Comment
+		err := commentTable().read(scan, &c)
+		comments = append(comments, c)
+		return err
+	})
 
 	return comments, err
 }

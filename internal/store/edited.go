@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,20 +30,11 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 }
 
 func (tx *Tx) scanEdited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
-	err = tx.scan(`SELECT path, editors, sum, size, mod_time, inode, mode, asleep_at FROM edits
+	err = tx.scan(`SELECT `+editTable().names+` FROM edits
 		WHERE room_id = ? AND checkout = ?`+where+" ORDER BY path",
 		slices.Concat([]any{room, tx.onHost(checkout)}, args), func(scan rowScan) error {
 			var f stick.EditedFile
-			var editors string
-			var inode int64
-			err := scan(&f.Path, &editors, &f.State.Sum, &f.State.Size, &f.State.ModTime, &inode, &f.State.Mode,
-				&f.Asleep)
-			if err != nil {
-				return err
-			}
-
-			f.State.Inode = uint64(inode)
-			if err := json.Unmarshal([]byte(editors), &f.Editors); err != nil {
+			if err := editTable().read(scan, &f); err != nil {
 				return fmt.Errorf("read who edited %s: %w", stick.Clip(f.Path, 100), err)
 			}
 
@@ -97,21 +87,10 @@ func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.Edited
 			continue
 		}
 
-		editors, err := json.Marshal(f.Editors)
-		if err != nil {
-			return err
+		args, err := editTable().insertArgs(&f, room, tx.onHost(checkout))
+		if err == nil {
+			err = tx.execIn(room, editTable().upsert, args...)
 		}
-
-		s := f.State
-		err = tx.execIn(room, `INSERT INTO edits (room_id, checkout, path, editors, sum, size, mod_time, inode,
-			mode, asleep_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (room_id, checkout, path) DO UPDATE
-			SET editors = excluded.editors, sum = excluded.sum, size = excluded.size,
-				mod_time = excluded.mod_time, inode = excluded.inode, mode = excluded.mode,
-				asleep_at = excluded.asleep_at`,
-			room, tx.onHost(checkout), f.Path, string(editors), s.Sum, s.Size, s.ModTime, int64(s.Inode),
-			s.Mode, f.Asleep)
 		if err != nil {
 			return err
 		}

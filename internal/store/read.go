@@ -20,14 +20,11 @@ type ReadQuery struct {
 func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
 	for chunk := range slices.Chunk(q.Paths, maxMarks) {
 		marks, args := placeholders(chunk)
-		err := tx.scan(`SELECT path, sum, size, mod_time, inode, mode, wrote, refused, read_at FROM reads
+		err := tx.scan(`SELECT `+readTable().names+` FROM reads
 			WHERE room_id = ? AND agent_id = ? AND helper = ? AND checkout = ? AND path IN (`+marks+") ORDER BY path",
 			slices.Concat([]any{q.Room, q.Agent, q.Helper, tx.onHost(q.Checkout)}, args), func(scan rowScan) error {
-				n := stick.NotedRead{Agent: q.Agent, Helper: q.Helper}
-				var inode int64
-				err := scan(&n.Path, &n.State.Sum, &n.State.Size, &n.State.ModTime, &inode, &n.State.Mode,
-					&n.Wrote, &n.Refused, &n.At)
-				n.State.Inode = uint64(inode)
+				var n stick.NotedRead
+				err := readTable().read(scan, &n)
 				out = append(out, n)
 				return err
 			})
@@ -57,16 +54,10 @@ func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []stick.NotedRe
 			continue
 		}
 
-		s := n.State
-		err := tx.execIn(room, `INSERT INTO reads (room_id, agent_id, helper, checkout, path, sum, size,
-			mod_time, inode, mode, wrote, refused, read_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (room_id, agent_id, helper, checkout, path) DO UPDATE
-			SET sum = excluded.sum, size = excluded.size, mod_time = excluded.mod_time,
-				inode = excluded.inode, mode = excluded.mode, wrote = excluded.wrote,
-				refused = excluded.refused, read_at = excluded.read_at`,
-			room, n.Agent, n.Helper, tx.onHost(checkout), n.Path, s.Sum, s.Size, s.ModTime, int64(s.Inode),
-			s.Mode, n.Wrote, n.Refused, n.At)
+		args, err := readTable().insertArgs(&n, room, tx.onHost(checkout))
+		if err == nil {
+			err = tx.execIn(room, readTable().upsert, args...)
+		}
 		if err != nil {
 			return err
 		}

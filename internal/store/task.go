@@ -7,38 +7,6 @@ import (
 	"talkingstick/stick"
 )
 
-const taskColumns = `task_id, state, attempt, description, spec, branch, worktree, integration,
-	base, head, patch, changes_gate, worker, earlier, spawned_by, approved, approved_by, approved_seq,
-	result, cause, reason, created_at, state_at, last_seq, heartbeat_at, host_id, checkout,
-	pr_number, pr_url, pr_state, pr_head, pr_commit, later, after_tasks, slot`
-
-// scanTask reads a row of taskColumns.
-func scanTask(scan rowScan) (t stick.Task, err error) {
-	var earlier, after string
-	err = scan(&t.ID, &t.State, &t.Attempt, &t.Description, &t.Spec, &t.Branch, &t.Worktree, &t.Integration,
-		&t.Base, &t.Head, &t.Patch, &t.ChangesGate, &t.Worker, &earlier, &t.SpawnedBy,
-		&t.Approved, &t.ApprovedBy, &t.ApprovedSeq,
-		&t.Result, &t.Cause, &t.Reason, &t.CreatedAt, &t.StateAt, &t.Seq, &t.HeartbeatAt, &t.In.Host, &t.In.Path,
-		&t.PR.Number, &t.PR.URL, &t.PR.State, &t.PR.Head, &t.PR.Commit, &t.Later, &after, &t.Slot)
-	if err == nil && earlier != "" {
-		err = json.Unmarshal([]byte(earlier), &t.Earlier)
-	}
-	if err == nil && after != "" {
-		err = json.Unmarshal([]byte(after), &t.After)
-	}
-
-	return t, err
-}
-
-// encodeList returns a list as a column holds it: empty for none.
-func encodeList[T any](values []T) (string, error) {
-	if len(values) == 0 {
-		return "", nil
-	}
-	b, err := json.Marshal(values)
-	return string(b), err
-}
-
 // putTask stores what an event changes about its task: the task, its attempt, a decision.
 func (tx *Tx) putTask(e stick.Event) error {
 	if !e.Type.OfTask() {
@@ -56,45 +24,17 @@ func (tx *Tx) putTask(e stick.Event) error {
 		return err
 	}
 
-	earlier, err := encodeList(t.Earlier)
-	if err != nil {
-		return err
-	}
-
-	after, err := encodeList(t.After)
-	if err != nil {
-		return err
-	}
-
 	// One task that it waits for is enough to know that it can't begin.
 	waits, err := tx.waitsFor(e.Room, t)
 	if err != nil {
 		return err
 	}
 
-	err = tx.exec(`INSERT INTO tasks (room_id, task_key, waits_for, `+taskColumns+`)
-		VALUES (?, ?, ?,
-		?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-		?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (room_id, task_key) DO UPDATE
-		SET state = excluded.state, attempt = excluded.attempt, base = excluded.base, head = excluded.head,
-		patch = excluded.patch, changes_gate = excluded.changes_gate,
-		worker = excluded.worker, earlier = excluded.earlier,
-		approved = excluded.approved, approved_by = excluded.approved_by, approved_seq = excluded.approved_seq,
-		result = excluded.result, cause = excluded.cause, reason = excluded.reason,
-		state_at = excluded.state_at, last_seq = excluded.last_seq, heartbeat_at = excluded.heartbeat_at,
-		host_id = excluded.host_id, checkout = excluded.checkout,
-		pr_number = excluded.pr_number, pr_url = excluded.pr_url, pr_state = excluded.pr_state,
-		pr_head = excluded.pr_head, pr_commit = excluded.pr_commit,
-		later = excluded.later, after_tasks = excluded.after_tasks,
-		waits_for = excluded.waits_for, slot = excluded.slot`,
-		e.Room, stick.TaskKey(t.ID), waits,
-		t.ID, t.State, t.Attempt, t.Description, t.Spec, t.Branch, t.Worktree, t.Integration,
-		t.Base, t.Head, t.Patch, t.ChangesGate, t.Worker, earlier, t.SpawnedBy,
-		t.Approved, t.ApprovedBy, t.ApprovedSeq,
-		t.Result, t.Cause, t.Reason, t.CreatedAt, t.StateAt, t.Seq, t.HeartbeatAt, t.In.Host, t.In.Path,
-		t.PR.Number, t.PR.URL, t.PR.State, t.PR.Head, t.PR.Commit, t.Later, after, t.Slot)
+	args, err := taskTable().insertArgs(&t, e.Room, stick.TaskKey(t.ID), waits)
 	if err != nil {
+		return err
+	}
+	if err := tx.exec(taskTable().upsert, args...); err != nil {
 		return err
 	}
 
@@ -109,10 +49,11 @@ func (tx *Tx) putTask(e stick.Event) error {
 	}
 
 	if r, ok := stick.ReviewOf(e); ok {
-		return tx.exec(`INSERT INTO reviews (event_seq, room_id, task_key, attempt, reviewer, verdict, head,
-			body, report, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.Seq, e.Room, stick.TaskKey(t.ID), r.Attempt, r.Reviewer, r.Decision, r.Head, r.Body, r.Report, r.At)
+		args, err := reviewTable().insertArgs(&r, e.Room, stick.TaskKey(t.ID))
+		if err != nil {
+			return err
+		}
+		return tx.exec(reviewTable().insert, args...)
 	}
 
 	return nil
@@ -138,12 +79,11 @@ func (tx *Tx) putAttempt(e stick.Event, t stick.Task) error {
 		return nil
 	}
 
-	return tx.exec(`INSERT INTO task_attempts (room_id, task_key, attempt, worker, assigned_at, started_at,
-		ended_at, outcome)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET worker = excluded.worker,
-		started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome`,
-		e.Room, stick.TaskKey(t.ID), a.Number, a.Worker, a.AssignedAt, a.StartedAt, a.EndedAt, a.Outcome)
+	args, err := attemptTable().insertArgs(&a, e.Room, stick.TaskKey(t.ID))
+	if err != nil {
+		return err
+	}
+	return tx.exec(attemptTable().upsert, args...)
 }
 
 // Task loads a task by its name, in any case; ok is false when there is none, and t is then fit for
@@ -188,8 +128,9 @@ func (tx *Tx) TasksOf(room stick.RoomID, a stick.AgentID) ([]stick.Task, error) 
 }
 
 func (tx *Tx) scanTasks(where string, args ...any) (tasks []stick.Task, err error) {
-	err = tx.scan("SELECT "+taskColumns+" FROM tasks "+where, args, func(scan rowScan) error {
-		t, err := scanTask(scan)
+	err = tx.scan("SELECT "+taskTable().names+" FROM tasks "+where, args, func(scan rowScan) error {
+		var t stick.Task
+		err := taskTable().read(scan, &t)
 		tasks = append(tasks, t)
 		return err
 	})
@@ -199,10 +140,11 @@ func (tx *Tx) scanTasks(where string, args ...any) (tasks []stick.Task, err erro
 
 // Attempts lists the attempts at a task.
 func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttempt, err error) {
-	err = tx.scan(`SELECT attempt, worker, assigned_at, started_at, ended_at, outcome FROM task_attempts
-		WHERE room_id = ? AND task_key = ? ORDER BY attempt`, []any{room, stick.TaskKey(id)}, func(scan rowScan) error {
+	query := "SELECT " + attemptTable().names +
+		" FROM task_attempts WHERE room_id = ? AND task_key = ? ORDER BY attempt"
+	err = tx.scan(query, []any{room, stick.TaskKey(id)}, func(scan rowScan) error {
 		var a stick.TaskAttempt
-		err := scan(&a.Number, &a.Worker, &a.AssignedAt, &a.StartedAt, &a.EndedAt, &a.Outcome)
+		err := attemptTable().read(scan, &a)
 		attempts = append(attempts, a)
 		return err
 	})
@@ -212,14 +154,13 @@ func (tx *Tx) Attempts(room stick.RoomID, id string) (attempts []stick.TaskAttem
 
 // Reviews lists the decisions on a task.
 func (tx *Tx) Reviews(room stick.RoomID, id string) (reviews []stick.TaskReview, err error) {
-	err = tx.scan(`SELECT event_seq, attempt, reviewer, verdict, head, body, report, at FROM reviews
-		WHERE room_id = ? AND task_key = ? ORDER BY event_seq`,
-		[]any{room, stick.TaskKey(id)}, func(scan rowScan) error {
-			var r stick.TaskReview
-			err := scan(&r.Seq, &r.Attempt, &r.Reviewer, &r.Decision, &r.Head, &r.Body, &r.Report, &r.At)
-			reviews = append(reviews, r)
-			return err
-		})
+	query := "SELECT " + reviewTable().names + " FROM reviews WHERE room_id = ? AND task_key = ? ORDER BY event_seq"
+	err = tx.scan(query, []any{room, stick.TaskKey(id)}, func(scan rowScan) error {
+		var r stick.TaskReview
+		err := reviewTable().read(scan, &r)
+		reviews = append(reviews, r)
+		return err
+	})
 
 	return reviews, err
 }
@@ -261,17 +202,15 @@ type Intent struct {
 	Outcome   string
 }
 
-const intentColumns = `intent_id, room_id, task_key, attempt, kind, agent_id, data, pid,
-	started_at, ended_at, outcome, host_id, checkout, renewed_at`
-
 // PutIntent stores an intent that begins now, or replaces the data of an open one. A task has at most one
 // open intent.
 func (tx *Tx) PutIntent(i Intent) error {
-	return tx.execIn(i.Room, `INSERT INTO intents (`+intentColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, ?)
-		ON CONFLICT (intent_id) DO UPDATE
-		SET data = excluded.data, pid = excluded.pid, renewed_at = excluded.renewed_at WHERE intents.ended_at = 0`,
-		i.ID, i.Room, i.Task, i.Attempt, i.Kind, i.Agent, string(i.Data), i.PID, tx.Now(), i.In.Host, i.In.Path,
-		tx.Now())
+	i.StartedAt, i.RenewedAt, i.EndedAt, i.Outcome = tx.Now(), tx.Now(), 0, ""
+	args, err := intentTable().insertArgs(&i)
+	if err != nil {
+		return err
+	}
+	return tx.execIn(i.Room, intentTable().upsert+" WHERE intents.ended_at = 0", args...)
 }
 
 // RenewIntent records that the process of an intent still works. open is false if the intent has ended.
@@ -308,9 +247,10 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
 
-	query := "SELECT " + intentColumns + " FROM intents WHERE " + where + " ORDER BY started_at, intent_id"
+	query := "SELECT " + intentTable().names + " FROM intents WHERE " + where + " ORDER BY started_at, intent_id"
 	err = tx.scan(query, args, func(scan rowScan) error {
-		i, err := scanIntent(scan)
+		var i Intent
+		err := intentTable().read(scan, &i)
 		open = append(open, i)
 		return err
 	})
@@ -320,10 +260,11 @@ func (tx *Tx) Intents(room stick.RoomID, id string) (open []Intent, err error) {
 
 // IntentsOfKind lists all intents of one kind that a task has ever had.
 func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, err error) {
-	err = tx.scan("SELECT "+intentColumns+` FROM intents WHERE room_id = ? AND task_key = ? AND kind = ?
+	err = tx.scan("SELECT "+intentTable().names+` FROM intents WHERE room_id = ? AND task_key = ? AND kind = ?
 		ORDER BY started_at, intent_id`,
 		[]any{room, stick.TaskKey(id), kind}, func(scan rowScan) error {
-			i, err := scanIntent(scan)
+			var i Intent
+			err := intentTable().read(scan, &i)
 			all = append(all, i)
 			return err
 		})
@@ -333,20 +274,11 @@ func (tx *Tx) IntentsOfKind(room stick.RoomID, id, kind string) (all []Intent, e
 
 // Intent loads an open intent.
 func (tx *Tx) Intent(id string) (i Intent, ok bool, err error) {
-	query := "SELECT " + intentColumns + " FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id"
+	query := "SELECT " + intentTable().names + " FROM intents WHERE intent_id = ? AND ended_at = 0 ORDER BY intent_id"
 	err = tx.scan(query, []any{id}, func(scan rowScan) error {
 		ok = true
-		i, err = scanIntent(scan)
-		return err
+		return intentTable().read(scan, &i)
 	})
 
 	return i, ok, err
-}
-
-func scanIntent(scan rowScan) (i Intent, err error) {
-	var data string
-	err = scan(&i.ID, &i.Room, &i.Task, &i.Attempt, &i.Kind, &i.Agent, &data, &i.PID, &i.StartedAt, &i.EndedAt,
-		&i.Outcome, &i.In.Host, &i.In.Path, &i.RenewedAt)
-	i.Data = json.RawMessage(data)
-	return i, err
 }

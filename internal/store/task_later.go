@@ -77,12 +77,11 @@ type TaskSetup struct {
 
 // PutSetup stores the set-up of an attempt's worktree, or its new state.
 func (tx *Tx) PutSetup(room stick.RoomID, s TaskSetup) error {
-	return tx.execIn(room, `INSERT INTO task_setups (room_id, task_key, attempt, command, started_at, ended_at,
-		exit, output)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (room_id, task_key, attempt) DO UPDATE SET command = excluded.command,
-		started_at = excluded.started_at, ended_at = excluded.ended_at, exit = excluded.exit, output = excluded.output`,
-		room, s.Task, s.Attempt, s.Command, s.StartedAt, s.EndedAt, s.Exit, s.Output)
+	args, err := setupTable().insertArgs(&s, room)
+	if err != nil {
+		return err
+	}
+	return tx.execIn(room, setupTable().upsert, args...)
 }
 
 // Setups lists the set-ups of the worktrees of a room, or of one task.
@@ -92,14 +91,13 @@ func (tx *Tx) Setups(room stick.RoomID, id string) (setups []TaskSetup, err erro
 		where, args = where+" AND task_key = ?", append(args, stick.TaskKey(id))
 	}
 
-	err = tx.scan(`SELECT task_key, attempt, command, started_at, ended_at, exit, output FROM task_setups
-		WHERE `+where+" ORDER BY task_key, attempt",
-		args, func(scan rowScan) error {
-			var s TaskSetup
-			err := scan(&s.Task, &s.Attempt, &s.Command, &s.StartedAt, &s.EndedAt, &s.Exit, &s.Output)
-			setups = append(setups, s)
-			return err
-		})
+	query := "SELECT " + setupTable().names + " FROM task_setups WHERE " + where + " ORDER BY task_key, attempt"
+	err = tx.scan(query, args, func(scan rowScan) error {
+		var s TaskSetup
+		err := setupTable().read(scan, &s)
+		setups = append(setups, s)
+		return err
+	})
 
 	return setups, err
 }
