@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 
 	"talkingstick/stick"
@@ -126,20 +125,19 @@ func (tx *Tx) checkRooms(report func(string, ...any)) error {
 
 // checkReceipts compares the receipts and notes of a room with what its log says.
 func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
-	err := tx.scan("SELECT "+receiptColumns+`, r.is_open FROM receipts r WHERE r.room_id = ?
+	err := tx.scan("SELECT "+receiptTable().namesOf("r")+`, r.is_open FROM receipts r WHERE r.room_id = ?
 		ORDER BY r.event_seq, r.agent_id`,
 		[]any{room}, func(scan rowScan) error {
 			var c stick.Receipt
 			var open bool
-			if err := scan(append(receiptFields(&c), &open)...); err != nil {
+			if err := receiptTable().read(scan, &c, &open); err != nil {
 				return err
 			}
 
 			k := stick.ReceiptKey{Event: c.Event, Agent: c.Agent}
 
-			// The log doesn't say when a message was shown.
-			c.ShownAt = 0
-			if logged, ok := record.Receipts[k]; !ok || logged != c || open != c.Open() {
+			logged, ok := record.Receipts[k]
+			if !ok || receiptTable().differs(&logged, &c, unlogged) != "" || open != c.Open() {
 				report("room %s: the receipt of %s for message %d isn't what the log says", room, c.Agent, c.Event)
 			}
 
@@ -161,7 +159,7 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 	}
 
 	for _, n := range notes {
-		if logged, ok := record.Notes[n.ID]; !ok || logged != n {
+		if logged, ok := record.Notes[n.ID]; !ok || noteTable().differs(&logged, &n, unlogged) != "" {
 			report("room %s: note %d isn't what the log says", room, n.ID)
 		}
 	}
@@ -175,15 +173,18 @@ func (tx *Tx) checkReceipts(room stick.RoomID, record stick.Record, report func(
 
 func (tx *Tx) checkReservations(room stick.RoomID, record stick.Record, report func(string, ...any)) error {
 	n := 0
-	err := tx.scan(`SELECT event_seq, agent_id, pattern, prefix, task_id, ttl_ms, made_at FROM reservations
+	err := tx.scan("SELECT "+reservationTable().names+`, prefix FROM reservations
 		WHERE room_id = ? ORDER BY event_seq`,
 		[]any{room}, func(scan rowScan) error {
 			var v stick.Reservation
 			var prefix string
-			if err := scan(&v.ID, &v.Agent, &v.Pattern, &prefix, &v.Task, &v.TTL, &v.MadeAt); err != nil {
+			if err := reservationTable().read(scan, &v, &prefix); err != nil {
 				return err
 			}
-			if logged, ok := record.Reservations[v.ID]; !ok || logged != v || prefix != v.Pattern.Prefix(true) {
+
+			logged, ok := record.Reservations[v.ID]
+			isLogged := ok && reservationTable().differs(&logged, &v, unlogged) == ""
+			if !isLogged || prefix != v.Pattern.Prefix(true) {
 				report("room %s: reservation %d isn't what the log says", room, v.ID)
 			}
 
@@ -206,10 +207,8 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 
 	var attempts, reviews, comments int
 	for _, t := range tasks {
-		// The log has no heartbeats.
-		t.HeartbeatAt = 0
 		key := stick.TaskKey(t.ID)
-		if logged := record.Tasks[key]; !reflect.DeepEqual(logged, t) {
+		if logged := record.Tasks[key]; taskTable().differs(&logged, &t, unlogged) != "" {
 			report("room %s: task %s isn't what the log says", room, t.ID)
 		}
 
@@ -220,7 +219,8 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 
 		for _, a := range as {
 			attempts++
-			if logged := record.Attempts[stick.AttemptKey{Task: key, Number: a.Number}]; logged != a {
+			logged := record.Attempts[stick.AttemptKey{Task: key, Number: a.Number}]
+			if attemptTable().differs(&logged, &a, unlogged) != "" {
 				report("room %s: attempt %d of task %s isn't what the log says", room, a.Number, t.ID)
 			}
 		}
@@ -232,7 +232,7 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 
 		for _, r := range rs {
 			reviews++
-			if logged := record.Reviews[r.Seq]; logged != r {
+			if logged := record.Reviews[r.Seq]; reviewTable().differs(&logged, &r, unlogged) != "" {
 				report("room %s: review %d of task %s isn't what the log says", room, r.Seq, t.ID)
 			}
 		}
@@ -249,7 +249,8 @@ func (tx *Tx) checkTasks(room stick.RoomID, record stick.Record, report func(str
 			}
 
 			comments++
-			if logged := record.Comments[stick.CommentKey{Task: key, ID: c.ID}]; !reflect.DeepEqual(logged, c) {
+			logged := record.Comments[stick.CommentKey{Task: key, ID: c.ID}]
+			if commentTable().differs(&logged, &c, unlogged) != "" {
 				report("room %s: comment %d on task %s isn't what the log says", room, c.ID, t.ID)
 			}
 		}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -73,48 +72,11 @@ func (tx *Tx) appendEvents(room stick.RoomID, events []stick.Event) ([]stick.Eve
 
 // putEvent adds the row of an event.
 func (tx *Tx) putEvent(e stick.Event) error {
-	handoff := ""
-	if e.Handoff != nil {
-		b, err := json.Marshal(e.Handoff)
-		if err != nil {
-			return fmt.Errorf("handoff: %w", err)
-		}
-
-		handoff = string(b)
-	}
-
-	return tx.exec(`INSERT INTO events (event_seq, event_id, room_id, turn_id, event_type, from_agent_id, to_agent_id,
-		session_id, task_id, handoff, reason, payload, created_at, sum)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		e.Seq, e.ID, e.Room, e.Turn, e.Type, e.From, e.To, e.Session, e.Task, handoff, e.Reason,
-		string(e.Payload), e.CreatedAt, e.Sum)
-}
-
-const eventColumns = `e.event_seq, e.event_id, e.room_id, e.turn_id, e.event_type, e.from_agent_id, e.to_agent_id,
-	e.session_id, e.task_id, e.handoff, e.reason, e.payload, e.created_at, e.sum`
-
-// scanEvent reads a row of eventColumns and of further columns after them.
-func scanEvent(scan rowScan, more ...any) (e stick.Event, err error) {
-	var handoff, payload string
-	err = scan(append([]any{
-		&e.Seq, &e.ID, &e.Room, &e.Turn, &e.Type, &e.From, &e.To, &e.Session, &e.Task, &handoff, &e.Reason,
-		&payload, &e.CreatedAt, &e.Sum,
-	}, more...)...)
+	args, err := eventTable().insertArgs(&e)
 	if err != nil {
-		return e, err
+		return err
 	}
-
-	if handoff != "" {
-		if err := json.Unmarshal([]byte(handoff), &e.Handoff); err != nil {
-			return e, fmt.Errorf("handoff of event %d: %w", e.Seq, err)
-		}
-	}
-
-	if payload != "" {
-		e.Payload = json.RawMessage(payload)
-	}
-
-	return e, nil
+	return tx.exec(eventTable().insert, args...)
 }
 
 // boundRows drops the extra row that a query asked for to learn whether there are more, and reverses the rest
@@ -202,10 +164,11 @@ func (tx *Tx) Events(q EventQuery) (events []stick.Event, more bool, err error) 
 		order = "DESC"
 	}
 
-	text := "SELECT " + eventColumns + " FROM " + from + " WHERE " + strings.Join(where, " AND ") +
+	text := "SELECT " + eventTable().namesOf("e") + " FROM " + from + " WHERE " + strings.Join(where, " AND ") +
 		" ORDER BY " + seq + " " + order + " LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
-		e, err := scanEvent(scan)
+		var e stick.Event
+		err := eventTable().read(scan, &e)
 		events = append(events, e)
 		return err
 	})
@@ -224,9 +187,10 @@ func (tx *Tx) Event(room stick.RoomID, seq int64) (e *stick.Event, err error) {
 
 // LaterEvent is [Tx.Event] for a caller that doesn't need the event before the next query.
 func (tx *Tx) LaterEvent(room stick.RoomID, seq int64, into **stick.Event) error {
-	query := "SELECT " + eventColumns + " FROM events e WHERE e.room_id = ? AND e.event_seq = ?"
+	query := "SELECT " + eventTable().namesOf("e") + " FROM events e WHERE e.room_id = ? AND e.event_seq = ?"
 	return tx.scanLater(query, []any{room, seq}, func(scan rowScan) error {
-		e, err := scanEvent(scan)
+		e := stick.Event{}
+		err := eventTable().read(scan, &e)
 		*into = &e
 		return err
 	})

@@ -262,9 +262,9 @@ func (c *copying) copyTable(table string) error {
 // anew: it covers what was changed.
 func (c *copying) copyEvents(string) error {
 	sums := map[stick.RoomID]string{}
-	err := c.src.scan("SELECT "+eventColumns+" FROM events e ORDER BY e.event_seq", nil, func(scan rowScan) error {
-		e, err := scanEvent(scan)
-		if err != nil {
+	err := c.src.scan("SELECT "+eventTable().namesOf("e")+" FROM events e ORDER BY e.event_seq", nil, func(scan rowScan) error {
+		var e stick.Event
+		if err := eventTable().read(scan, &e); err != nil {
 			return err
 		}
 

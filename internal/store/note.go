@@ -12,9 +12,11 @@ func (tx *Tx) putNote(e stick.Event) error {
 	switch e.Type {
 	case stick.EventNoteAdded:
 		n := stick.NoteOf(e)
-		return tx.exec(`INSERT INTO notes (event_seq, room_id, author, turn_id, body, created_at, resolved_at,
-			resolved_by)
-			VALUES (?, ?, ?, ?, ?, ?, 0, '')`, n.ID, e.Room, n.Author, n.Turn, n.Body, n.CreatedAt)
+		args, err := noteTable().insertArgs(&n, e.Room)
+		if err != nil {
+			return err
+		}
+		return tx.exec(noteTable().insert, args...)
 	case stick.EventNoteResolved:
 		p, _ := stick.PayloadOf[stick.NoteResolvedPayload](e)
 		return tx.exec("UPDATE notes SET resolved_at = ?, resolved_by = ? WHERE event_seq = ? AND resolved_at = 0",
@@ -37,11 +39,11 @@ type NoteQuery struct {
 // more.
 func (tx *Tx) Notes(q NoteQuery) (notes []stick.Note, more bool, err error) {
 	where, args := q.whereClause()
-	text := "SELECT event_seq, author, turn_id, body, created_at, resolved_at, resolved_by FROM notes WHERE " +
+	text := "SELECT " + noteTable().names + " FROM notes WHERE " +
 		where + " ORDER BY event_seq DESC LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
 		var n stick.Note
-		err := scan(&n.ID, &n.Author, &n.Turn, &n.Body, &n.CreatedAt, &n.ResolvedAt, &n.ResolvedBy)
+		err := noteTable().read(scan, &n)
 		notes = append(notes, n)
 		return err
 	})

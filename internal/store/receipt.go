@@ -6,18 +6,13 @@ import (
 	"talkingstick/stick"
 )
 
-const receiptColumns = "r.agent_id, r.event_seq, r.owes, r.thread, r.read_at, r.acked_at, r.withdrawn, r.shown_at"
-
-func receiptFields(c *stick.Receipt) []any {
-	return []any{&c.Agent, &c.Event, &c.Owes, &c.Thread, &c.ReadAt, &c.AckedAt, &c.Withdrawn, &c.ShownAt}
-}
-
 // putReceipts stores a receipt for each addressee of an event.
 func (tx *Tx) putReceipts(e stick.Event) error {
 	for _, c := range e.Receipts() {
-		err := tx.exec(`INSERT INTO receipts (room_id, agent_id, event_seq, owes, thread, read_at, acked_at,
-			withdrawn, is_open, shown_at)
-			VALUES (?, ?, ?, ?, ?, 0, 0, 0, ?, 0)`, e.Room, c.Agent, c.Event, c.Owes, c.Thread, c.Open())
+		args, err := receiptTable().insertArgs(&c, e.Room, c.Open())
+		if err == nil {
+			err = tx.exec(receiptTable().insert, args...)
+		}
 		if err != nil {
 			return err
 		}
@@ -28,9 +23,13 @@ func (tx *Tx) putReceipts(e stick.Event) error {
 
 // Receipt returns an agent's receipt for an event; ok is false when the event isn't addressed to it.
 func (tx *Tx) Receipt(room stick.RoomID, a stick.AgentID, event int64) (c stick.Receipt, ok bool, err error) {
-	ok, err = tx.queryOne("SELECT "+receiptColumns+` FROM receipts r
-		WHERE r.room_id = ? AND r.agent_id = ? AND r.event_seq = ?`,
-		[]any{room, a, event}, receiptFields(&c)...)
+	query := "SELECT " + receiptTable().names + " FROM receipts WHERE room_id = ? AND agent_id = ? AND event_seq = ?"
+	scan := func(into ...any) error {
+		ok, err = tx.queryOne(query, []any{room, a, event}, into...)
+		return err
+	}
+
+	err = receiptTable().read(scan, &c)
 	return c, ok, err
 }
 
@@ -48,9 +47,9 @@ func (tx *Tx) OpenReceipts(room stick.RoomID, a stick.AgentID) ([]stick.Receipt,
 
 func (tx *Tx) scanReceipts(where string, args ...any) ([]stick.Receipt, error) {
 	var out []stick.Receipt
-	err := tx.scan("SELECT "+receiptColumns+" FROM receipts r "+where, args, func(scan rowScan) error {
+	err := tx.scan("SELECT "+receiptTable().namesOf("r")+" FROM receipts r "+where, args, func(scan rowScan) error {
 		var c stick.Receipt
-		err := scan(receiptFields(&c)...)
+		err := receiptTable().read(scan, &c)
 		out = append(out, c)
 		return err
 	})
@@ -116,6 +115,13 @@ type InboxEntry struct {
 	stick.Receipt
 }
 
+// readInboxEntry reads the columns of an event, and those of a receipt after them.
+func readInboxEntry(scan rowScan, i *InboxEntry) error {
+	return receiptTable().read(func(receipt ...any) error {
+		return eventTable().read(scan, &i.Event, receipt...)
+	}, &i.Receipt)
+}
+
 // Inbox returns the newest entries up to the limit, or with After the oldest after it. It lists the oldest
 // first and reports whether there are more.
 func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
@@ -174,11 +180,11 @@ func (tx *Tx) Inbox(q InboxQuery) (entries []InboxEntry, more bool, err error) {
 		where[0], where[1] = "e.room_id = ? AND r.event_seq = e.event_seq", "e.event_seq > ?"
 	}
 
-	text := "SELECT " + eventColumns + ", " + receiptColumns + " FROM " + from + " WHERE " +
+	text := "SELECT " + eventTable().namesOf("e") + ", " + receiptTable().namesOf("r") + " FROM " + from + " WHERE " +
 		strings.Join(where, " AND ") + " ORDER BY " + seq + " " + order + ", r.agent_id " + order + " LIMIT ?"
 	err = tx.scan(text, append(args, q.Limit+1), func(scan rowScan) error {
 		var i InboxEntry
-		i.Event, err = scanEvent(scan, receiptFields(&i.Receipt)...)
+		err := readInboxEntry(scan, &i)
 		entries = append(entries, i)
 		return err
 	})

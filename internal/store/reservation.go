@@ -37,9 +37,11 @@ func (tx *Tx) putReservation(e stick.Event) error {
 	}
 
 	v := stick.ReservationOf(e)
-	return tx.exec(`INSERT INTO reservations (event_seq, room_id, agent_id, pattern, prefix, task_id, ttl_ms,
-		made_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		v.ID, e.Room, v.Agent, v.Pattern, v.Pattern.Prefix(true), v.Task, v.TTL, v.MadeAt)
+	args, err := reservationTable().insertArgs(&v, e.Room, v.Pattern.Prefix(true))
+	if err != nil {
+		return err
+	}
+	return tx.exec(reservationTable().insert, args...)
 }
 
 // ReservationQuery selects reservations of a room.
@@ -84,12 +86,12 @@ func (tx *Tx) Reservations(q ReservationQuery) (out []stick.Reservation, more bo
 func (tx *Tx) scanReservations(
 	room stick.RoomID, join string, joined []any, where string, args ...any,
 ) (out []stick.Reservation, err error) {
-	err = tx.scan(`SELECT v.event_seq, v.agent_id, v.pattern, v.task_id, v.ttl_ms, v.made_at
+	err = tx.scan("SELECT "+reservationTable().namesOf("v")+`
 		FROM reservations v JOIN rooms r ON r.room_id = v.room_id AND r.generation = ?`+join+`
 		WHERE v.room_id = ?`+where,
 		slices.Concat([]any{tx.Generation().Number}, joined, []any{room}, args), func(scan rowScan) error {
 			var v stick.Reservation
-			err := scan(&v.ID, &v.Agent, &v.Pattern, &v.Task, &v.TTL, &v.MadeAt)
+			err := reservationTable().read(scan, &v)
 			out = append(out, v)
 			return err
 		})

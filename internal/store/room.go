@@ -3,9 +3,9 @@ package store
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"talkingstick/internal/store/dialect"
 	"talkingstick/stick"
@@ -13,29 +13,14 @@ import (
 
 // roomColumns are the columns of a row of rooms that scanRoom reads.
 func (tx *Tx) roomColumns() string {
-	return "room_id, canonical_path, " + tx.db.dialect.PathsColumn() + otherColumns
+	return roomTable().names + ", room_id, canonical_path, last_sum, " + tx.db.dialect.PathsColumn()
 }
-
-const otherColumns = `, updated_at, closed, policy, generation,
-	turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
-	prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-	acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at,
-	resumed_at, round, round_at, offered_at, session_ended_at,
-	paused_by, pause_reason, paused_at, last_sum`
 
 // scanRoom reads a row of roomColumns.
 func (tx *Tx) scanRoom(scan rowScan) (stick.Room, error) {
 	var r stick.Room
-	var policy, sum, key, paths string
-	t := &r.Turn
-	err := scan(&r.ID, &key, &paths, &r.UpdatedAt, &r.Closed, &policy, &r.Generation,
-		&t.ID, &t.State, &t.SequenceIndex, &t.Owner, &t.Lease, &t.GrantedAt,
-		&t.ReservedFor, &t.ReservedBy, &t.ReservedAt,
-		&t.Prior, &t.FreeSince, &t.HandoffSeq, &t.HandoffPending, &t.HandoffDirect, &t.NextAction, &t.Messages,
-		&t.Acked, &t.RenewedAt, &t.HeartbeatAt, &t.GuardianPID, &t.GuardianOf, &t.IdleNoticeAt, &t.IdleSince,
-		&t.OpenedAt, &t.ResumedAt, &t.Round, &t.RoundAt, &t.OfferedAt, &r.SessionEndedAt,
-		&r.Paused.By, &r.Paused.Reason, &r.Paused.Since, &sum)
-	if err != nil {
+	var sum, key, paths string
+	if err := roomTable().read(scan, &r, &r.ID, &key, &sum, &paths); err != nil {
 		return r, err
 	}
 
@@ -52,25 +37,45 @@ func (tx *Tx) scanRoom(scan rowScan) (stick.Room, error) {
 		r = tx.chooseCheckout(r, nil)
 	}
 
-	if r.Policy, err = tx.db.decodePolicy(policy); err != nil {
-		return r, fmt.Errorf("policy of room %s: %w", r.ID, err)
-	}
-
 	return r, nil
 }
 
-// decodePolicy decodes the policy of a room. It keeps the last one, because every read of a room needs it and
-// most rooms have the same.
-func (db *DB) decodePolicy(text string) (p stick.Policy, err error) {
+// policyText has the policy of a room as JSON.
+type policyText struct {
+	of   *stick.Policy
+	text string
+}
+
+func policyOf(field *stick.Policy) *policyText { return &policyText{of: field} }
+
+func (p *policyText) encode() (any, error) {
+	b, err := json.Marshal(p.of)
+	return string(b), err
+}
+
+func (p *policyText) place() any { return &p.text }
+
+// decodedPolicy is the policy that was decoded last. Every read of a room needs one, and most rooms have the
+// same.
+type decodedPolicy struct {
+	text   string
+	policy stick.Policy
+}
+
+var lastPolicy atomic.Pointer[decodedPolicy]
+
+func (p *policyText) decode() error {
 	// No room has an empty policy.
-	if text != db.lastPolicy.text || text == "" {
-		if err := json.Unmarshal([]byte(text), &p); err != nil {
-			return p, err
-		}
-		db.lastPolicy.text, db.lastPolicy.policy = text, p
+	if last := lastPolicy.Load(); last != nil && last.text == p.text {
+		*p.of = last.policy
+		return nil
 	}
 
-	return db.lastPolicy.policy, nil
+	if err := json.Unmarshal([]byte(p.text), p.of); err != nil {
+		return err
+	}
+	lastPolicy.Store(&decodedPolicy{p.text, *p.of})
+	return nil
 }
 
 // Room loads a room with its members and listeners. It fails with [stick.CodeNoRoom].
@@ -175,30 +180,17 @@ func (tx *Tx) NewRoom(path, key string) (stick.Room, error) {
 		Turn:       stick.Turn{ID: tx.Generation().Above, State: stick.Idle, FreeSince: tx.Now()},
 	}
 
-	policy, err := json.Marshal(r.Policy)
-	if err != nil {
-		return r, err
-	}
-
 	// Where RoomAt has found no room, the paths are locked already.
 	if _, err := tx.lockClass(dialect.PathsClass); err != nil {
 		return r, err
 	}
 
-	err = tx.exec(`INSERT INTO rooms (room_id, canonical_path, created_at, updated_at, closed, policy,
-		generation, last_event_seq, last_sum,
-		turn_id, state, sequence_index, owner, lease_id, granted_at, reserved_for, reserved_by, reserved_at,
-		prior_owner, free_since, handoff_event_seq, handoff_pending, handoff_direct, next_action, messages,
-		acked, renewed_at, heartbeat_at, guardian_pid, guardian_of, idle_notice_at, idle_since, opened_at,
-		round, round_at, offered_at)
-		VALUES (?, ?, ?, ?, 0, ?,
-		?, 0, '',
-		?, ?, 0, '', '', 0, '', '', 0,
-		'', ?, 0, 0, 0, '', 0,
-		0, 0, 0, 0, '', 0, 0, 0,
-		0, 0, 0)`,
-		r.ID, cmp.Or(r.Key, r.Path), tx.Now(), tx.Now(), string(policy), r.Generation, r.Turn.ID, r.Turn.State,
-		r.Turn.FreeSince)
+	args, err := roomTable().insertArgs(&r, r.ID, cmp.Or(r.Key, r.Path), tx.Now(), 0, "")
+	if err != nil {
+		return r, err
+	}
+
+	err = tx.exec(roomTable().insert, args...)
 	if err == nil && key != "" {
 		r, err = tx.Checkout(r, path)
 	}
@@ -250,7 +242,7 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 		}
 	}
 
-	if !hasSameTurn(before, after) {
+	if roomTable().differs(&before, &after, fixed) != "" {
 		if err := tx.saveTurn(after); err != nil {
 			return after, nil, err
 		}
@@ -259,36 +251,13 @@ func (tx *Tx) Save(before, after stick.Room, events []stick.Event) (stick.Room, 
 	return after, events, nil
 }
 
-// hasSameTurn reports whether what [Tx.saveTurn] stores is the same for both.
-func hasSameTurn(a, b stick.Room) bool {
-	return a.Turn == b.Turn && a.Closed == b.Closed && a.Paused == b.Paused && a.Policy == b.Policy &&
-		a.Generation == b.Generation && a.SessionEndedAt == b.SessionEndedAt
-}
-
 // saveTurn stores what the row of a room holds besides its path and the end of its log.
 func (tx *Tx) saveTurn(r stick.Room) error {
-	policy, err := json.Marshal(r.Policy)
+	args, err := roomTable().updateArgs(&r, r.ID)
 	if err != nil {
 		return err
 	}
-
-	t := r.Turn
-	return tx.exec(`UPDATE rooms SET closed = ?, policy = ?, generation = ?,
-		turn_id = ?, state = ?, sequence_index = ?, owner = ?, lease_id = ?, granted_at = ?,
-		reserved_for = ?, reserved_by = ?, reserved_at = ?, prior_owner = ?, free_since = ?,
-		handoff_event_seq = ?, handoff_pending = ?, handoff_direct = ?, next_action = ?, messages = ?,
-		acked = ?, renewed_at = ?, heartbeat_at = ?, guardian_pid = ?, guardian_of = ?,
-		idle_notice_at = ?, idle_since = ?, opened_at = ?, resumed_at = ?,
-		round = ?, round_at = ?, offered_at = ?,
-		session_ended_at = ?, paused_by = ?, pause_reason = ?, paused_at = ? WHERE room_id = ?`,
-		r.Closed, string(policy), r.Generation,
-		t.ID, t.State, t.SequenceIndex, t.Owner, t.Lease, t.GrantedAt,
-		t.ReservedFor, t.ReservedBy, t.ReservedAt, t.Prior, t.FreeSince,
-		t.HandoffSeq, t.HandoffPending, t.HandoffDirect, t.NextAction, t.Messages,
-		t.Acked, t.RenewedAt, t.HeartbeatAt, t.GuardianPID, t.GuardianOf,
-		t.IdleNoticeAt, t.IdleSince, t.OpenedAt, t.ResumedAt,
-		t.Round, t.RoundAt, t.OfferedAt,
-		r.SessionEndedAt, r.Paused.By, r.Paused.Reason, r.Paused.Since, r.ID)
+	return tx.exec(roomTable().update, args...)
 }
 
 // loadMembers loads members of a room in order, each with the evidence of its sessions; only, if it
@@ -302,20 +271,14 @@ func (tx *Tx) loadMembers(id stick.RoomID, only string, args ...any) (out []stic
 
 // loadMembersLater is [Tx.loadMembers] for a caller that doesn't need them before its next scan or queryOne.
 func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string, args ...any) error {
-	err := tx.scanLater(`SELECT agent_id, ordinal, state, joined_at, join_seq, held_seq, last_seen_at, told,
-		passed_over, returned_at, waited_since,
-		role, context, in_session, session_at, host_id, checkout,
+	err := tx.scanLater("SELECT "+memberTable().names+`,
 		COALESCE((SELECT MAX(hooks_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0) > 0,
 		COALESCE((SELECT MAX(busy_since) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0),
 		COALESCE((SELECT MAX(idle_at) FROM sessions s WHERE s.agent_id = m.agent_id AND s.ended_at = 0), 0)
 		FROM members m WHERE room_id = ?`+only+` ORDER BY ordinal, agent_id`,
 		append([]any{id}, args...), func(scan rowScan) error {
 			var m stick.Member
-			err := scan(&m.Agent, &m.Ordinal, &m.State, &m.JoinedAt, &m.JoinSeq, &m.HeldSeq, &m.LastSeenAt,
-				&m.LastOfferRound, &m.PassedOver, &m.ReturnedAt, &m.WaitedSince,
-				&m.Session.Role, &m.Session.Context, &m.Session.Running, &m.Session.Since,
-				&m.Checkout.Host, &m.Checkout.Path,
-				&m.HooksSeen, &m.BusySince, &m.IdleAt)
+			err := memberTable().read(scan, &m, &m.HooksSeen, &m.BusySince, &m.IdleAt)
 
 			*out = append(*out, m)
 			tx.evidence[m.Agent] = nil
@@ -345,39 +308,24 @@ func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string
 		})
 }
 
-// saveMember stores a member, if it is new or anything has changed that its row holds.
+// saveMember stores a member, if it is new or anything has changed that its row holds. What else a member has
+// comes from its sessions and processes.
 func (tx *Tx) saveMember(room stick.RoomID, was, m stick.Member, known bool) error {
 	if !known {
-		return tx.exec(`INSERT INTO members (room_id, agent_id, ordinal, state, joined_at, join_seq, held_seq,
-			last_seen_at, told, passed_over, returned_at, waited_since,
-			role, context, in_session, session_at, host_id, checkout)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			room, m.Agent, m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq,
-			m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
-			m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path)
+		args, err := memberTable().insertArgs(&m, room)
+		if err != nil {
+			return err
+		}
+		return tx.exec(memberTable().insert, args...)
 	}
 
-	if hasSameRow(was, m) {
+	if memberTable().differs(&was, &m) == "" {
 		return nil
 	}
 
-	return tx.exec(`UPDATE members
-		SET ordinal = ?, state = ?, joined_at = ?, join_seq = ?, held_seq = ?,
-		last_seen_at = ?, told = ?, passed_over = ?, returned_at = ?, waited_since = ?,
-		role = ?, context = ?, in_session = ?, session_at = ?, host_id = ?, checkout = ?
-		WHERE room_id = ? AND agent_id = ?`,
-		m.Ordinal, m.State, m.JoinedAt, m.JoinSeq, m.HeldSeq,
-		m.LastSeenAt, m.LastOfferRound, m.PassedOver, m.ReturnedAt, m.WaitedSince,
-		m.Session.Role, m.Session.Context, m.Session.Running, m.Session.Since, m.Checkout.Host, m.Checkout.Path,
-		room, m.Agent)
-}
-
-// hasSameRow reports whether the row of a member holds the same for both. What else a member has comes from
-// its sessions and processes.
-func hasSameRow(a, b stick.Member) bool {
-	return a.Ordinal == b.Ordinal && a.State == b.State &&
-		a.JoinedAt == b.JoinedAt && a.JoinSeq == b.JoinSeq && a.HeldSeq == b.HeldSeq &&
-		a.LastSeenAt == b.LastSeenAt && a.LastOfferRound == b.LastOfferRound && a.PassedOver == b.PassedOver &&
-		a.ReturnedAt == b.ReturnedAt && a.WaitedSince == b.WaitedSince &&
-		a.Session == b.Session && a.Checkout == b.Checkout
+	args, err := memberTable().updateArgs(&m, room, m.Agent)
+	if err != nil {
+		return err
+	}
+	return tx.exec(memberTable().update, args...)
 }

@@ -270,11 +270,11 @@ func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
 
 // PutListener records a wait that is about to block.
 func (tx *Tx) PutListener(room stick.RoomID, l stick.Listener) error {
-	p := l.Process
-	return tx.execIn(room, `INSERT INTO listeners (listener_id, room_id, agent_id, intent, deaf, machine, boot,
-		pid_ns, pid, start_time, started_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		l.ID, room, l.Agent, l.Purpose, l.Deaf, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, l.StartedAt)
+	args, err := listenerTable().insertArgs(&l, room)
+	if err != nil {
+		return err
+	}
+	return tx.execIn(room, listenerTable().insert, args...)
 }
 
 // DropListener ends a wait's registration. It may be called twice.
@@ -293,11 +293,10 @@ func (tx *Tx) LaterListener(id stick.ListenerID, here *bool) error {
 
 func (tx *Tx) loadListeners(room stick.RoomID) ([]stick.Listener, error) {
 	var out []stick.Listener
-	err := tx.scan(`SELECT listener_id, agent_id, intent, deaf, machine, boot, pid_ns, pid, start_time, started_at
-		FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id`, []any{room}, func(scan rowScan) error {
+	query := "SELECT " + listenerTable().names + " FROM listeners WHERE room_id = ? ORDER BY started_at, listener_id"
+	err := tx.scan(query, []any{room}, func(scan rowScan) error {
 		var l stick.Listener
-		p := &l.Process
-		err := scan(&l.ID, &l.Agent, &l.Purpose, &l.Deaf, &p.Machine, &p.Boot, &p.PIDNS, &p.PID, &p.Start, &l.StartedAt)
+		err := listenerTable().read(scan, &l)
 		out = append(out, l)
 		return err
 	})

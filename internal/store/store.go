@@ -76,11 +76,6 @@ type DB struct {
 	bootKnown bool                    // the database knows under which boot this process runs
 	meant     map[stick.RoomID]string // which checkout of this host was meant last; for rooms that several hosts share
 	hostSeen  stick.Time              // when this process last saw to it that the database knows that the host is there
-
-	lastPolicy struct { // the policy that was decoded last
-		text   string
-		policy stick.Policy
-	}
 }
 
 // Open opens the database in opt.Dir. If there is none, Open creates it and its directory when create is
