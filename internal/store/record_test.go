@@ -68,7 +68,7 @@ func (r *Recording) note(text string, args []driver.NamedValue) {
 		f, more = frames.Next()
 		if name, ours := strings.CutPrefix(f.Function, "talkingstick/internal/store"); ours {
 			r.Lines[fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)] = true
-			s.Scanned = s.Scanned || name == ".(*Tx).scan" || name == ".(*Tx).scanLater"
+			s.Scanned = s.Scanned || name == ".(*Tx).scan"
 		}
 	}
 }
