@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -127,6 +128,28 @@ func (t *table[T]) read(scan rowScan, row *T, more ...any) error {
 	}
 	return nil
 }
+
+// readOne reads the row of a query for at most one row, and reports whether there was one.
+func (t *table[T]) readOne(tx *Tx, query string, args []any, row *T) (ok bool, err error) {
+	var read T
+	err = t.read(func(into ...any) (err error) {
+		if ok, err = tx.queryOne(query, args, into...); err == nil && !ok {
+			err = errNoRow
+		}
+		return err
+	}, &read)
+
+	if ok && err == nil {
+		*row = read
+	}
+	if errors.Is(err, errNoRow) {
+		err = nil
+	}
+	return ok, err
+}
+
+// errNoRow says that a query has found no row.
+var errNoRow = errors.New("there is no row")
 
 // insertArgs are the arguments of insert and upsert: the given ones first.
 func (t *table[T]) insertArgs(row *T, first ...any) ([]any, error) {

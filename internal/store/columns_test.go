@@ -50,7 +50,15 @@ var listed = map[listedTable]unlisted{
 			"IdleAt": "from its sessions",
 		},
 	},
-	listenerTable():    {},
+	listenerTable(): {},
+	sessionTable(): {
+		columns: map[string]string{
+			"idle_at": "hooks", "active_since": "hooks", "asked_at": "hooks", "tool": "hooks", "file": "hooks",
+			"hooks_schema": "hooks", "hooks_noted_at": "hooks",
+		},
+	},
+	processTable():     {fields: map[string]string{"Gone": "from when it was found gone"}},
+	acceptanceTable():  {fields: map[string]string{"Key": "the key, without the clone"}},
 	eventTable():       {fields: map[string]string{"For": "it follows from earlier events"}},
 	receiptTable():     {},
 	noteTable():        {},

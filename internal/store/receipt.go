@@ -24,12 +24,7 @@ func (tx *Tx) putReceipts(e stick.Event) error {
 // Receipt returns an agent's receipt for an event; ok is false when the event isn't addressed to it.
 func (tx *Tx) Receipt(room stick.RoomID, a stick.AgentID, event int64) (c stick.Receipt, ok bool, err error) {
 	query := "SELECT " + receiptTable().names + " FROM receipts WHERE room_id = ? AND agent_id = ? AND event_seq = ?"
-	scan := func(into ...any) error {
-		ok, err = tx.queryOne(query, []any{room, a, event}, into...)
-		return err
-	}
-
-	err = receiptTable().read(scan, &c)
+	ok, err = receiptTable().readOne(tx, query, []any{room, a, event}, &c)
 	return c, ok, err
 }
 

@@ -288,15 +288,13 @@ func (tx *Tx) loadMembersLater(id stick.RoomID, out *[]stick.Member, only string
 		return err
 	}
 
-	return tx.scanLater(`SELECT p.agent_id, p.machine, p.boot, p.pid_ns, p.pid, p.start_time, p.proof, p.gone_at > 0
+	return tx.scanLater("SELECT "+processTable().namesOf("p")+`, p.agent_id, p.gone_at > 0
 		FROM processes p JOIN members m ON m.agent_id = p.agent_id
 		WHERE m.room_id = ?`+only+` ORDER BY p.seen_at, p.process_key`,
 		append([]any{id}, args...), func(scan rowScan) error {
 			var a stick.AgentID
 			var e stick.Evidence
-			err := scan(&a, &e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID,
-				&e.Process.Start, &e.Proof, &e.Gone)
-			if err != nil {
+			if err := processTable().read(scan, &e, &a, &e.Gone); err != nil {
 				return err
 			}
 

@@ -28,10 +28,10 @@ func (tx *Tx) RunningSession(sessionKey string) (a stick.AgentID, ok bool, err e
 
 // SessionOf finds the session that a process was last seen carrying. Assumed names don't count.
 func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
-	ok, err = tx.queryOne(`SELECT s.session_key, s.agent_id, s.harness, s.session_id
+	query := "SELECT " + sessionTable().namesOf("s") + `
 		FROM processes p JOIN sessions s ON s.session_key = p.session_key
-		WHERE p.process_key = ? ORDER BY p.seen_at DESC, p.agent_id LIMIT 1`,
-		[]any{p.Key()}, &s.Key, &s.Agent, &s.Harness, &s.ID)
+		WHERE p.process_key = ? ORDER BY p.seen_at DESC, p.agent_id LIMIT 1`
+	ok, err = sessionTable().readOne(tx, query, []any{p.Key()}, &s)
 	return s, ok, err
 }
 
@@ -67,12 +67,11 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 	}
 
 	var out []stick.Evidence
-	err := tx.scan(`SELECT machine, boot, pid_ns, pid, start_time, proof, gone_at > 0 FROM processes
+	err := tx.scan("SELECT "+processTable().names+`, gone_at > 0 FROM processes
 		WHERE agent_id = ? ORDER BY seen_at, process_key`,
 		[]any{a}, func(scan rowScan) error {
 			var e stick.Evidence
-			err := scan(&e.Process.Machine, &e.Process.Boot, &e.Process.PIDNS, &e.Process.PID, &e.Process.Start,
-				&e.Proof, &e.Gone)
+			err := processTable().read(scan, &e, &e.Gone)
 			out = append(out, e)
 			return err
 		})
@@ -82,10 +81,11 @@ func (tx *Tx) Processes(a stick.AgentID) ([]stick.Evidence, error) {
 
 // PutSession records a session, once.
 func (tx *Tx) PutSession(s Session) error {
-	return tx.exec(`INSERT INTO sessions (session_key, agent_id, harness, session_id, started_at, ended_at,
-		hooks_at, busy_since)
-		VALUES (?, ?, ?, ?, ?, 0, 0, 0) ON CONFLICT (session_key) DO NOTHING`,
-		s.Key, s.Agent, s.Harness, s.ID, tx.Now())
+	args, err := sessionTable().insertArgs(&s, tx.Now(), 0, 0, 0)
+	if err != nil {
+		return err
+	}
+	return tx.exec(sessionTable().insert+" ON CONFLICT (session_key) DO NOTHING", args...)
 }
 
 // RecordStart records that a hook told of the start of a session, which works on nothing until it gets a
@@ -188,11 +188,11 @@ type OlderHook struct {
 // OlderHooks lists the running sessions whose last hook an older program answered, and not before a time, the
 // latest first.
 func (tx *Tx) OlderHooks(since stick.Time) (all []OlderHook, err error) {
-	query := `SELECT s.session_key, s.agent_id, s.harness, s.session_id, s.hooks_at FROM sessions s
+	query := "SELECT " + sessionTable().namesOf("s") + `, s.hooks_at FROM sessions s
 		WHERE s.ended_at = 0 AND s.hooks_at >= ? AND ` + answeredByOlder + " ORDER BY s.hooks_at DESC, s.session_key"
 	err = tx.scan(query, []any{since, tx.db.schema}, func(scan rowScan) error {
 		var h OlderHook
-		err := scan(&h.Key, &h.Agent, &h.Harness, &h.ID, &h.At)
+		err := sessionTable().read(scan, &h.Session, &h.At)
 		all = append(all, h)
 		return err
 	})
@@ -246,14 +246,12 @@ func (tx *Tx) LockRoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
 // PutProcess records that a process carries an agent's session; the session is empty where the
 // agent's name was assumed.
 func (tx *Tx) PutProcess(a stick.AgentID, sessionKey string, e stick.Evidence) error {
-	p := e.Process
 	delete(tx.evidence, a)
-	return tx.exec(`INSERT INTO processes (process_key, agent_id, session_key, machine, boot, pid_ns, pid,
-		start_time, proof, seen_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (agent_id, process_key) DO UPDATE
-		SET session_key = excluded.session_key, proof = excluded.proof, seen_at = excluded.seen_at, gone_at = 0`,
-		p.Key(), a, sessionKey, p.Machine, p.Boot, p.PIDNS, p.PID, p.Start, e.Proof, tx.Now())
+	args, err := processTable().insertArgs(&e, a, e.Process.Key(), sessionKey, tx.Now(), 0)
+	if err != nil {
+		return err
+	}
+	return tx.exec(processTable().upsert, args...)
 }
 
 // DropProcess forgets a process of an agent that is known to have ended.
