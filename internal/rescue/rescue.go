@@ -116,6 +116,7 @@ func (s *Store) prepareRepository(ctx context.Context, common string) (*reposito
 // listRepositories is [bare.Root.ListRepositories].
 func (s *Store) listRepositories() ([]*repository, error) {
 	found, err := s.root().ListRepositories()
+
 	all := make([]*repository, len(found))
 	for i, r := range found {
 		all[i] = &repository{r, s}

@@ -26,7 +26,7 @@ import (
 type Root struct {
 	Path string
 	Git  git.Client
-	// passed is called at named points, for tests that end the process there. It may be nil.
+	// Kill is called at named points, for tests that end the process there. It may be nil.
 	Kill func(point string)
 }
 
@@ -35,7 +35,7 @@ type Root struct {
 // So two rescues at the same time don't meet, and what is seen is whole.
 type Repository struct {
 	root Root
-	Path string
+	Path string // of its directory
 }
 
 // Kill says that a point was passed.
@@ -61,7 +61,7 @@ const (
 // alone.
 type Form struct {
 	Refs, Prefix string // the directory of its refs, and how the names of its packs begin
-	Lean         bool
+	Lean         bool   // it is that of snapshots
 }
 
 // The forms of rescues.
