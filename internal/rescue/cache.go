@@ -32,6 +32,7 @@ type cache struct {
 	objects map[string]pack.HeldObject
 	leftOut []manifest.LeftOut
 	nested  []manifest.Nested
+	index   indexFacts
 }
 
 // seenStamp is a stamp and when it was taken. A stamp that may stand for other bytes, too, is zero.
@@ -41,7 +42,7 @@ type seenStamp struct {
 }
 
 // cacheVersion begins each file of a cache.
-const cacheVersion = "tt state 1\n"
+const cacheVersion = "tt state 2\n"
 
 func (r *repository) cachePath(checkout string) string {
 	return r.PathTo(bare.StateName + "/" + checkout)
@@ -92,11 +93,8 @@ func encodeCache(c *cache) []byte {
 	for _, e := range c.state.Entries {
 		w.writeEntry(e)
 		seen := c.stamps[string(e.Path)]
-		for _, n := range []int64{
-			seen.Size, int64(seen.Mode), seen.ModTime, seen.ChangeTime, int64(seen.Inode), seen.at,
-		} {
-			w.writeNumber(n)
-		}
+		w.writeStamp(seen.Stamp)
+		w.writeNumber(seen.at)
 	}
 
 	w.writeNumber(int64(len(c.objects)))
@@ -117,6 +115,14 @@ func encodeCache(c *cache) []byte {
 	for _, n := range c.nested {
 		w.writeText(n.Path)
 		w.writeText(n.ID)
+	}
+
+	w.writeStamp(c.index.stamp)
+	w.writeNumber(int64(len(c.index.lines)))
+	for _, l := range c.index.lines {
+		w.writeEntry(manifest.Entry{
+			Path: manifest.BytesText(l.path), Assume: l.assume, Skip: l.skip, Index: []manifest.Version{l.Version},
+		})
 	}
 
 	sum := sha1.Sum(w.b)
@@ -148,11 +154,7 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 	c.state.Entries, c.stamps = make([]manifest.Entry, n), make(map[string]seenStamp, n)
 	for i := range c.state.Entries {
 		e := r.readEntry()
-		seen := seenStamp{Stamp: workfile.Stamp{
-			Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(),
-			ChangeTime: r.readNumber(), Inode: uint64(r.readNumber()),
-		}}
-		seen.at = r.readNumber()
+		seen := seenStamp{Stamp: r.readStamp(), at: r.readNumber()}
 		c.state.Entries[i], c.stamps[string(e.Path)] = e, seen
 	}
 
@@ -170,6 +172,15 @@ func decodeCache(b []byte) (c *cache, ok bool) {
 		c.nested = append(c.nested, manifest.Nested{Path: r.readText(), ID: r.readText()})
 	}
 
+	c.index.stamp = r.readStamp()
+	for range r.readCount() {
+		e := r.readEntry()
+		if len(e.Index) != 1 {
+			return nil, false
+		}
+		c.index.lines = append(c.index.lines, indexLine{string(e.Path), e.Assume, e.Skip, e.Index[0]})
+	}
+
 	return c, !r.failed && r.b == ""
 }
 
@@ -180,6 +191,12 @@ type cacheWriter struct {
 }
 
 func (w *cacheWriter) writeNumber(n int64) { w.b = binary.AppendVarint(w.b, n) }
+
+func (w *cacheWriter) writeStamp(s workfile.Stamp) {
+	for _, n := range []int64{s.Size, int64(s.Mode), s.ModTime, s.ChangeTime, int64(s.Inode)} {
+		w.writeNumber(n)
+	}
+}
 
 func (w *cacheWriter) writeText(s string) {
 	w.b = binary.AppendUvarint(w.b, uint64(len(s)))
@@ -295,6 +312,13 @@ func (r *cacheReader) readUvarint() (n uint64) {
 func (r *cacheReader) readNumber() int64 {
 	n := r.readUvarint()
 	return int64(n>>1) ^ -int64(n&1)
+}
+
+func (r *cacheReader) readStamp() workfile.Stamp {
+	return workfile.Stamp{
+		Size: r.readNumber(), Mode: fs.FileMode(r.readNumber()), ModTime: r.readNumber(),
+		ChangeTime: r.readNumber(), Inode: uint64(r.readNumber()),
+	}
 }
 
 // readCount reads how many of something follow, each of which takes a byte or more.

@@ -94,7 +94,7 @@ func TestCache_Damaged(t *testing.T) {
 		"empty":       func(s *scratch, path string, b []byte) error { return os.WriteFile(path, nil, 0o600) },
 		"another bit": func(s *scratch, path string, b []byte) error { b[len(b)/2] ^= 4; return os.WriteFile(path, b, 0o600) },
 		"newer": func(s *scratch, path string, b []byte) error {
-			return os.WriteFile(path, []byte(strings.Replace(string(b), cacheVersion, "tt state 2\n", 1)), 0o600)
+			return os.WriteFile(path, []byte(strings.Replace(string(b), cacheVersion, "tt state 0\n", 1)), 0o600)
 		},
 		"a directory": func(s *scratch, path string, b []byte) error {
 			os.Remove(path)
@@ -138,6 +138,7 @@ func FuzzDecodeCache(f *testing.F) {
 	c := &cache{
 		top: "/t", id: "x", state: manifest.State{Entries: []manifest.Entry{{Path: "p", Index: []manifest.Version{{Mode: pack.ModeFile, OID: bare.NoCommit}}, Work: &manifest.WorkFile{Mode: pack.ModeFile}}}},
 		stamps: map[string]seenStamp{}, objects: map[string]pack.HeldObject{bare.NoCommit: {Pack: "x", Size: 3}}, leftOut: []manifest.LeftOut{{Path: "l"}},
+		index: indexFacts{lines: []indexLine{{path: "f", skip: true, Version: manifest.Version{Mode: pack.ModeFile, OID: bare.NoCommit}}}},
 	}
 	f.Add(encodeCache(c))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -148,7 +148,7 @@ func (t *rescueTaker) addRelatedPaths(paths []string) []string {
 func (t *rescueTaker) copyLastState() (touched bool) {
 	s := t.snapshot
 	t.seen = &survey{
-		head: s.base.state.Head, branch: s.base.branch,
+		head: s.base.state.Head, branch: s.base.branch, facts: s.base.index,
 		entries: make(map[string]*manifest.Entry, len(s.base.state.Entries)),
 	}
 

@@ -28,6 +28,7 @@ const (
 	WhyCommits = manifest.WhyCommits
 	WhyMissing = manifest.WhyMissing
 	WhyNever   = manifest.WhyNever
+	WhyTime    = manifest.WhyTime
 )
 
 // IsID reports whether a text has the form of the id of a rescue, which needn't be there.

@@ -61,7 +61,7 @@ func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, he
 	}
 	n.exact = v.head == head
 
-	lines, err := n.readIndex(ctx)
+	lines, err := listIndex(ctx, n.git)
 	if err != nil {
 		return nil, err
 	}
@@ -75,20 +75,6 @@ func (s *Store) readCurrentTree(ctx context.Context, tree workspace.Checkout, he
 	}
 
 	return n, v.markIntended(func([]string) (map[string]manifest.Version, error) { return n.committed, nil })
-}
-
-// readIndex reads the index.
-func (n *currentTree) readIndex(ctx context.Context) ([]indexLine, error) {
-	var out bytes.Buffer
-	if _, err := n.git.Run(ctx, nil, &out, "ls-files", "-v", "-s", "-z"); err != nil {
-		return nil, err
-	}
-
-	lines, ok := indexLines(out.Bytes())
-	if !ok {
-		return nil, errStatus
-	}
-	return lines, nil
 }
 
 // listCommitted returns what a commit has of paths, or everything for no paths. An empty commit has nothing.

@@ -50,7 +50,7 @@ func (w *restorer) restoreIndex(ctx context.Context, entries []manifest.Entry) {
 	}
 
 	// Only what the index has now counts as restored.
-	lines, err := w.now.readIndex(ctx)
+	lines, err := listIndex(ctx, w.now.git)
 	now := &currentTree{index: map[string][]indexLine{}, entries: map[string]*manifest.Entry{}}
 	for _, l := range lines {
 		now.index[l.path] = append(now.index[l.path], l)

@@ -238,7 +238,7 @@ func (t *rescueTaker) carryOverEntries() (again []*manifest.Entry) {
 		}
 
 		if tracked == nil {
-			tracked = t.seen.trackedPaths()
+			tracked = t.listTracked()
 		}
 
 		if tracked[path] || t.seen.isNested(path) || e.Work == nil && !e.LeftOut {
@@ -255,13 +255,37 @@ func (t *rescueTaker) carryOverEntries() (again []*manifest.Entry) {
 	return again
 }
 
-// trackedPaths returns the paths in the index.
-func (v *survey) trackedPaths() map[string]bool {
-	all := make(map[string]bool, len(v.index))
-	for _, l := range v.index {
-		all[l.path] = true
+// listTracked returns the paths in the index. Without an answer of git, those that are known.
+func (t *rescueTaker) listTracked() map[string]bool {
+	lines := t.seen.index
+	if t.seen.isPartial {
+		all, err := listIndex(t.reading, t.git)
+		if err != nil {
+			t.leaveOut("./", manifest.WhyTime, 0)
+		} else {
+			lines = all
+		}
 	}
-	return all
+
+	tracked := make(map[string]bool, len(lines))
+	for _, l := range lines {
+		tracked[l.path] = true
+	}
+	return tracked
+}
+
+// knownIndex returns what the last snapshot knew of the index. Nothing is locked yet: whether it still holds,
+// the stamp tells.
+func (t *rescueTaker) knownIndex() indexFacts {
+	if t.snapshot == nil {
+		return indexFacts{}
+	}
+
+	c := t.store.repositoryOf(t.r.Tree.Common).readCache(t.r.Tree)
+	if c == nil {
+		return indexFacts{}
+	}
+	return c.index
 }
 
 // isNested reports whether a path lies in a repository inside the tree.
@@ -303,14 +327,14 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	c := &cache{
 		top: t.r.Tree.Top, tree: tree, branch: t.seen.branch, files: t.taken.Files, bytes: t.taken.Bytes,
 		state: st, stamps: s.stamps,
-		leftOut: t.taken.LeftOut, nested: t.taken.Nested,
+		leftOut: t.taken.LeftOut, nested: t.taken.Nested, index: t.seen.facts,
 	}
 
 	// If nothing has changed, only newer stamps are written.
 	isSame := s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head
 	if isSame && slices.Equal(s.base.nested, t.taken.Nested) {
 		t.taken.ID, t.taken.Same = s.base.id, true
-		if s.hasNewStamps {
+		if s.hasNewStamps || !c.index.isSame(s.base.index) {
 			c.id, c.objects = s.base.id, s.base.objects
 			t.store.kill("same")
 			s.repo.writeCache(t.r.Tree, c)

@@ -22,14 +22,9 @@ type survey struct {
 	untracked    []string // files; directories that are repositories, with / at the end
 	ignored      []string // files and directories; the latter with / at the end
 	index        []indexLine
+	isPartial    bool       // index lacks what [indexFacts] leave out
+	facts        indexFacts // for the next survey
 	leftOut      []manifest.LeftOut
-}
-
-// indexLine is an entry of the index.
-type indexLine struct {
-	path         string
-	assume, skip bool
-	manifest.Version
 }
 
 // statusArgs ask for everything that is uncommitted. Renames appear as two paths; what is uncommitted inside
@@ -44,17 +39,21 @@ const (
 )
 
 // surveyTree asks git what is uncommitted. Status has its own time limit: when it is over, tracked files are
-// asked for alone.
-func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*survey, error) {
+// asked for alone. The index is listed unless what is known of it still holds.
+func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request, known indexFacts) (*survey, error) {
 	paths := limitPaths(r.Paths)
 	v := &survey{entries: map[string]*manifest.Entry{}}
 
-	var lines bytes.Buffer
-
-	// Git lists the index while it looks for changes.
+	// Git lists the index while it looks for changes, unless it is known.
+	var lines []indexLine
 	var listed error
 	var wait sync.WaitGroup
-	wait.Go(func() { _, listed = g.Run(ctx, nil, &lines, "ls-files", "-v", "-s", "-z") })
+	seen := stampIndex(r, s.now())
+	if v.isPartial = known.holds(seen); v.isPartial {
+		lines, v.facts = known.lines, known
+	} else {
+		wait.Go(func() { lines, listed = listIndex(ctx, g) })
+	}
 
 	short, cancel := context.WithTimeout(ctx, s.Limits.Status)
 	said, warnings, err := runStatus(short, g, statusFlags(r), paths)
@@ -90,6 +89,12 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*sur
 		return nil, err
 	}
 
+	// Of what is only intended, the index alone knows mode and name.
+	if v.isPartial && v.hasIntended() {
+		v.isPartial = false
+		lines, listed = listIndex(ctx, g)
+	}
+
 	if listed != nil && !errors.Is(listed, context.DeadlineExceeded) {
 		return nil, listed
 	}
@@ -99,7 +104,11 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request) (*sur
 		return v, nil
 	}
 
-	return v, v.parseIndex(lines.Bytes(), r.Paths)
+	if !v.isPartial {
+		v.facts = newIndexFacts(seen, lines)
+	}
+	v.noteIndex(lines, r.Paths)
+	return v, nil
 }
 
 // limitPaths returns the paths to give to git.
@@ -155,6 +164,16 @@ func (v *survey) noteUnreadable(warnings string) {
 		v.leaveOut(strings.TrimSuffix(path, "/")+"/", manifest.WhyUnreadable)
 		warnings = after
 	}
+}
+
+// hasIntended reports whether files were added without their content.
+func (v *survey) hasIntended() bool {
+	for _, e := range v.entries {
+		if e.Intent {
+			return true
+		}
+	}
+	return false
 }
 
 // errStatus says that git's output isn't what it should be.
@@ -270,14 +289,8 @@ func (v *survey) parseUnmerged(r string) bool {
 	return true
 }
 
-// parseIndex reads the output of git ls-files -v -s -z, and adds to the entries what status doesn't tell:
-// flags, and files that git is told not to look at.
-func (v *survey) parseIndex(said []byte, paths []string) error {
-	lines, ok := indexLines(said)
-	if !ok {
-		return errStatus
-	}
-
+// noteIndex adds to the entries what status doesn't tell: flags, and files that git is told not to look at.
+func (v *survey) noteIndex(lines []indexLine, paths []string) {
 	v.index = lines
 	for _, l := range lines {
 		e := v.entries[l.path]
@@ -296,34 +309,6 @@ func (v *survey) parseIndex(said []byte, paths []string) error {
 			e.Index = []manifest.Version{l.Version}
 		}
 	}
-	return nil
-}
-
-// indexLines parses <tag> <mode> <oid> <stage>\t<path>, each with a NUL after it. A lower-case tag marks a
-// file that git takes for unchanged, S one that isn't wanted in the working tree.
-func indexLines(said []byte) (lines []indexLine, ok bool) {
-	// One conversion for all lines: an index may have very many.
-	rest := string(said)
-	lines = make([]indexLine, 0, strings.Count(rest, "\x00"))
-	for rest != "" {
-		record, after, ok := strings.Cut(rest, "\x00")
-		rest = after
-
-		facts, path, found := strings.Cut(record, "\t")
-		tag, facts, tagged := strings.Cut(facts, " ")
-		mode, facts, _ := strings.Cut(facts, " ")
-		oid, stage, _ := strings.Cut(facts, " ")
-
-		if !ok || !found || !tagged || len(tag) != 1 || mode == "" || oid == "" || len(stage) != 1 {
-			return nil, false
-		}
-
-		lines = append(lines, indexLine{
-			path: path, assume: tag[0] >= 'a' && tag[0] <= 'z', skip: tag[0]|0x20 == 's',
-			Version: manifest.Version{Mode: mode, OID: oid, Stage: int(stage[0] - '0')},
-		})
-	}
-	return lines, true
 }
 
 // operationFiles are the files by which git remembers what it is in the middle of.

@@ -151,7 +151,7 @@ func (t *rescueTaker) surveyCheckout(ctx context.Context, named []string) (ignor
 	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, gitVariables(t.r.Tree, t.r.Index)...); err != nil {
 		return nil, err
 	}
-	if t.seen, err = t.store.surveyTree(ctx, t.git, t.r); err != nil {
+	if t.seen, err = t.store.surveyTree(ctx, t.git, t.r, t.knownIndex()); err != nil {
 		return nil, err
 	}
 	if t.tree, err = workfile.Open(t.r.Tree.Top); err != nil {
