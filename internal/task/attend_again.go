@@ -204,39 +204,3 @@ func (p RunTaskParams) workerCaller(run stick.Run) core.Caller {
 		Process:   run.Process, Proof: stick.ProvesSession,
 	}
 }
-
-// ensureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up
-// that was interrupted. It fails with [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix
-// the cause first.
-func (rp *repo) ensureWorktree(ctx context.Context, id string) error {
-	m, unlock, err := rp.lockMissingWorktree(ctx, id)
-	defer unlock()
-	if err != nil {
-		return err
-	}
-
-	// Somebody has deleted the worktree: making it again also sets it up.
-	if m != nil {
-		_, err = rp.restoreWorktree(ctx, m)
-		return err
-	}
-
-	unlock()
-
-	// The worktree is there. A set-up that failed isn't tried again without a person.
-	may := false
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		task, err := taskOf(tx, r.ID, id)
-		if err == nil {
-			may, err = setUpMayGoOn(tx, r.ID, task)
-		}
-		return err
-	})
-	if err == nil && !may {
-		err = stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s has failed", id).With("task_id", id)
-	}
-	if err != nil {
-		return err
-	}
-	return rp.setUpToStart(ctx, id)
-}

@@ -1,146 +1,20 @@
 package task
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
-// The limits of a worker's checks, and of the output that is kept of any command.
+// The limits of a worker's checks.
 const (
 	checkTimeout = 10 * time.Minute
-	maxOutput    = 1 << 20 // bytes, from the end
 	maxChecks    = 20
 )
-
-// commandResult is the outcome of a command.
-type commandResult struct {
-	exit    int
-	output  []byte
-	size    int64 // of everything it printed, in bytes
-	took    time.Duration
-	timeout bool
-}
-
-// isTruncated reports whether the command printed more than was kept.
-func (o commandResult) isTruncated() bool { return o.size > int64(len(o.output)) }
-
-// tailBuffer keeps the end of what is written to it, because commands say at the end what went wrong.
-type tailBuffer struct {
-	buf  []byte
-	size int64
-}
-
-func (t *tailBuffer) Write(p []byte) (int, error) {
-	t.size += int64(len(p))
-
-	// It may grow to twice what is kept, so that not each write moves it.
-	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*maxOutput {
-		t.buf = append(t.buf[:0], t.buf[len(t.buf)-maxOutput:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tailBuffer) bytes() []byte {
-	if len(t.buf) > maxOutput {
-		return t.buf[len(t.buf)-maxOutput:]
-	}
-	return t.buf
-}
-
-// lastLine keeps the last line that is written to it, for whoever looks while the command runs.
-type lastLine struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-// maxLastLine is how many bytes of the last line are kept. More don't fit on a terminal.
-const maxLastLine = 1 << 10
-
-func (l *lastLine) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = append(l.text, p...)
-	l.text = append(l.text[:0], l.text[max(0, len(l.text)-maxLastLine):]...)
-	return len(p), nil
-}
-
-// String returns the last line that isn't blank.
-func (l *lastLine) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lines := strings.FieldsFunc(string(l.text), func(r rune) bool { return r == '\n' || r == '\r' })
-
-	for _, line := range slices.Backward(lines) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
-	}
-
-	return ""
-}
-
-// runShell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends,
-// the whole group is killed. extra is added to its environment. What it prints is also written to listener,
-// unless that is nil.
-func (ts *Tasks) runShell(
-	ctx context.Context, dir, command string, limit time.Duration, extra []string, listener io.Writer,
-) (commandResult, error) {
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-
-	argv := shellOf(command)
-	c := exec.CommandContext(limited, argv[0], argv[1:]...)
-	c.Dir, c.Env = dir, slices.Concat(ts.core.Config.Environ, extra)
-
-	// A process that keeps the output open after the command holds up the caller only this long.
-	c.WaitDelay = time.Second
-	var out tailBuffer
-	c.Stdout = &out
-	if listener != nil {
-		c.Stdout = io.MultiWriter(&out, listener)
-	}
-
-	c.Stderr = c.Stdout
-
-	// What the command has started is killed with it: the group is its own.
-	ownGroup(c)
-	killGroup(c)
-	began := ts.core.Now()
-	err := c.Run()
-	o := commandResult{output: bytes.Clone(out.bytes()), size: out.size, took: ts.core.Now().Sub(began)}
-	if ctx.Err() != nil {
-		return o, ctx.Err()
-	}
-
-	switch exit, ok := errors.AsType[*exec.ExitError](err); {
-	case limited.Err() != nil:
-		o.exit, o.timeout = -1, true
-		o.output = append(o.output, fmt.Sprintf("\n[killed by tt: it took longer than %s]\n", limit)...)
-	case ok:
-		// A signal ended it. That is no exit status, but no success either.
-		if o.exit = exit.ExitCode(); o.exit < 0 {
-			o.exit = 128
-		}
-	case errors.Is(err, exec.ErrWaitDelay): // it has ended, but a process that it started still has its output open
-	case err != nil:
-		return o, stick.Errorf(stick.CodeGitFailed, "can't run %s: %w", argv[0], err).
-			Hintf("check that %s is installed and executable", argv[0])
-	}
-
-	return o, nil
-}
 
 // validateChecks checks the form of the worker's checks. It fails with [stick.CodeUsage].
 func validateChecks(evidence []string) error {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -145,94 +144,6 @@ func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (stick.Words, 
 	return "", rp.git.PushWithLease(ctx, rp.root, c.Remote, c.Branch, "", at)
 }
 
-// inUse returns why the worktree and the branch of a task must stay. It returns "" if they can go: the target
-// contains the work, nothing is uncommitted or in progress, and no process works there.
-func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error) {
-	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
-	if err != nil {
-		return "", err
-	}
-
-	// Commits that the target lacks are somebody's work.
-	if ok {
-		contained, err := rp.canDeleteBranch(ctx, c, at)
-		if err != nil {
-			return "", err
-		}
-
-		if !contained {
-			return stick.Wordsf("the branch %s has commits that %s doesn't have", c.Branch, c.Target), nil
-		}
-	}
-
-	if err := rp.requireInside(c.Path); err != nil {
-		return stick.AsError(err).Words(), nil
-	}
-	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
-		return "", nil
-	}
-
-	// The directory may be something else by now: another repository, or the main checkout by a link.
-	co, err := rp.git.Checkout(ctx, c.Path)
-	if err != nil || co.Top == rp.root || co.Common != rp.common {
-		return stick.Wordsf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
-	}
-	if what := git.OperationInProgress(co.GitDir); what != "" {
-		return stick.Wordsf("a %s is in progress in %s", what, c.Path), nil
-	}
-
-	// Without proof that nobody works there, the worktree stays.
-	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)
-	if len(pids) > 0 {
-		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), nil
-	}
-	if !visible && rp.isAlive(ctx, c.Worker) {
-		return stick.Wordsf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), nil
-	}
-
-	// Uncommitted changes, or another commit, would be lost.
-	s, err := rp.git.Snapshot(ctx, c.Path)
-	if err != nil {
-		return "", err
-	}
-
-	if s.DirtyCount > 0 || s.Head != c.Head {
-		return stick.Wordsf("%s has uncommitted changes, or is at another commit", c.Path), nil
-	}
-	return "", nil
-}
-
-// canDeleteBranch reports whether a task's branch can be deleted without losing a commit: it is at the commit
-// that landed, and the target contains that commit, or one by which a forge made the same change.
-func (rp *repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string) (bool, error) {
-	if at != c.Head {
-		return false, nil
-	}
-
-	tg, err := rp.readTarget(ctx, c.Target)
-	if err != nil {
-		return false, err
-	}
-
-	// A merge by tt keeps the commits. A forge may have squashed or rebased them.
-	contained, err := rp.git.IsAncestor(ctx, rp.root, at, tg.head())
-	if err != nil || contained || c.Pulled == "" {
-		return contained, err
-	}
-	return rp.sameChange(ctx, c.Pulled, at, tg.head())
-}
-
-// isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns
-// true, so that nothing is removed.
-func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
-	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
-		m, _ := r.Member(a)
-		yes = m.Verdict(probes.Probed) == stick.Alive
-		return nil
-	})
-	return yes || err != nil
-}
-
 // retryCleanup tries again to clean up after a task that landed.
 func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 	c := cleanupIntent{
@@ -255,60 +166,4 @@ func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 		r.addLeft("%s", stick.AsError(err))
 	}
 	return r
-}
-
-// finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave: what
-// it did there it returns.
-func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err error) {
-	var open []store.Intent
-	var tasks []stick.Task
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
-		if open, err = tx.Intents(r.ID, ""); err != nil {
-			return err
-		}
-
-		tasks, err = tx.Tasks(r.ID)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-
-	// Worktrees of merged tasks, which an earlier cleanup had to leave.
-	for _, t := range tasks {
-		if _, err := os.Stat(rp.worktreePath(t)); err != nil || t.State != stick.TaskCompleted {
-			continue
-		}
-		if unlock, err := rp.acquireLock(ctx, "task", t.ID, shortLockWait); err == nil {
-			cleaned = append(cleaned, CleanedTask{t.ID, rp.retryCleanup(ctx, t)})
-			unlock()
-		}
-	}
-
-	// Commands that were interrupted while they merged or cleaned up.
-	for _, i := range open {
-		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
-			continue
-		}
-
-		unlock, err := rp.acquireLock(ctx, "task", i.Task, shortLockWait)
-		if stick.CodeOf(err) == stick.CodeLanding {
-			// Another command is working on it.
-			continue
-		}
-
-		if err != nil {
-			return cleaned, err
-		}
-
-		err = rp.recoverTask(ctx, i.Task)
-		unlock()
-
-		// A fault of one task or branch doesn't stop the others.
-		if err != nil && !othersMayMerge(err) {
-			return cleaned, err
-		}
-	}
-
-	return cleaned, nil
 }

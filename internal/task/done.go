@@ -157,13 +157,6 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	return nil
 }
 
-// errDirty returns the error for uncommitted changes. where is the subject of its sentence.
-func errDirty(where stick.Words, files []string, count int) *stick.Error {
-	return stick.Errorf(stick.CodeDirtyTree, "%s has %s: %s",
-		where, stick.Count(count, "uncommitted change"), stick.Names(files, mostNamed)).
-		With("left", files)
-}
-
 // nameConflicts names the conflicts that are left in files, for a sentence.
 func nameConflicts(files []string) stick.Words {
 	if len(files) == 0 {
@@ -171,9 +164,6 @@ func nameConflicts(files []string) stick.Words {
 	}
 	return "the conflict in " + stick.Names(files, mostNamed)
 }
-
-// mostNamed is how many files a sentence names.
-const mostNamed = 5
 
 // rebaseAndOffer rebases the branch, runs the checks, pushes, and offers the commit for review.
 func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err error) {

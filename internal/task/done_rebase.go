@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -63,31 +64,6 @@ func (f *doneRun) readySigning(ctx context.Context, onto string) (git.Signing, e
 	return signing, f.git.CheckSigning(ctx, f.path, signing)
 }
 
-// completeOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
-// [stick.CodeInvalidTransition] if the branch has no commits of its own.
-func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
-	if q.Base == "" {
-		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
-			With("task_id", task.ID).
-			Hintf("its worker rebases it onto %s: %s", task.Integration,
-				stick.Cmd("tt task done --task <task_id>", task.ID))
-	}
-
-	if q.Base == q.Head {
-		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).
-			With("task_id", task.ID).With("state", task.State).
-			Hintf("commit your work first; if there is nothing to change: %s",
-				stick.Cmd("tt task fail … --task <task_id>", task.ID))
-	}
-
-	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
-		return err
-	}
-
-	q.GateFiles, err = rp.gateFiles(ctx, task.Integration, q.Base, q.Head)
-	return err
-}
-
 // recordConflict records that the rebase stopped at a conflict, and returns the error for it. The rebase
 // stays in progress, so that the worker can resolve it.
 func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
@@ -124,4 +100,36 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 		With("left", []string{"rebase"}).
 		Hintf("resolve the files and git add them, then %s and %s", continueCommand(f.path, "rebase"),
 			stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
+}
+
+// recoverDone ends an interrupted done. If its rebase stopped at a conflict, the task becomes conflicted.
+// Otherwise nothing was lost, and the worker runs done again.
+func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
+	d, err := readIntent[doneIntent](i)
+	if err != nil {
+		return err
+	}
+
+	// Only a rebase that stopped at a conflict has left something to resolve.
+	files := []string(nil)
+	if rp.isRebasing(ctx, d.Path) {
+		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
+			return err
+		}
+	}
+
+	return rp.writeOutcome(ctx, func(o *op) error {
+		if len(files) > 0 {
+			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
+			if err != nil {
+				return err
+			}
+			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil &&
+				task.State != stick.TaskConflicted {
+				o.addTaskEvent(ev)
+			}
+		}
+
+		return o.Tx.EndIntent(i.ID, "cut off")
+	})
 }

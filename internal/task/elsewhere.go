@@ -109,17 +109,8 @@ func errNoRemote(task stick.Task, where stick.Words) error {
 			task.Integration, stick.Cmd("tt task done"))
 }
 
-// requireReachable refuses to land a task whose commit only another checkout has, and fetches it otherwise.
-func (l *landing) requireReachable(ctx context.Context) error {
-	elsewhere, where, err := l.isElsewhere(ctx, l.task)
-	switch {
-	case err != nil || !elsewhere:
-		return err
-	case l.target.remote == "":
-		return errNoRemote(l.task, where)
-	case l.revertReason != "":
-		return nil
-	}
-
-	return l.fetchTaskCommit(ctx, l.target.remote, l.task, l.task.Approved)
+// startOver says how to give a task to another worker, and when.
+func startOver(when stick.Words, id string) stick.Hint {
+	return stick.Hintf("%s: %s, then %s",
+		when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }

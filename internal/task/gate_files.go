@@ -81,11 +81,27 @@ func (rp *repo) filesNamedIn(ctx context.Context, command, commit string, files 
 	return rp.git.Files(ctx, rp.root, commit, named)
 }
 
-// addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
-// can't be asked, the view keeps what was so when the task was offered.
-func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
-	rp := &repo{tasks: ts, git: ts.core.Config.Git, root: root}
-	if files, err := rp.gateFiles(ctx, v.Integration, from, to); err == nil {
-		v.GateFiles, v.ChangesGate = files, len(files) > 0
+// completeOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
+// [stick.CodeInvalidTransition] if the branch has no commits of its own.
+func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
+	if q.Base == "" {
+		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
+			With("task_id", task.ID).
+			Hintf("its worker rebases it onto %s: %s", task.Integration,
+				stick.Cmd("tt task done --task <task_id>", task.ID))
 	}
+
+	if q.Base == q.Head {
+		return stick.Errorf(stick.CodeInvalidTransition, "%s has no commits of its own", task.Branch).
+			With("task_id", task.ID).With("state", task.State).
+			Hintf("commit your work first; if there is nothing to change: %s",
+				stick.Cmd("tt task fail … --task <task_id>", task.ID))
+	}
+
+	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
+		return err
+	}
+
+	q.GateFiles, err = rp.gateFiles(ctx, task.Integration, q.Base, q.Head)
+	return err
 }

@@ -125,11 +125,6 @@ func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 	return o.Tx.PutIntent(i)
 }
 
-// storeSpawn stores the intent of a plan.
-func (o *op) storeSpawn(m spawnPlan) error {
-	return o.storeIntent(m.id, m.kind, m.task, max(m.task.Attempt, 1), m.storedForm())
-}
-
 // readIntent decodes the stored form of an intent.
 func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](
 	i store.Intent,
@@ -139,4 +134,21 @@ func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupI
 		return data, fmt.Errorf("intent %s of kind %s: %w", i.ID, i.Kind, err)
 	}
 	return data, nil
+}
+
+// requireNotLanding refuses to change a task that is being merged, or whose merge was interrupted.
+func (o *op) requireNotLanding(id string) error {
+	i, err := openIntent(o.Tx, o.Room.ID, id)
+	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
+		return err
+	}
+
+	what, again := stick.Words("merged"), stick.Cmd("tt task merge <task_id>", id)
+	if i.Kind == intentRollback {
+		what, again = "reverted", stick.Cmd("tt task rollback <task_id> --reason …", id)
+	}
+	return stick.Errorf(stick.CodeLanding, "%s is being %s (started %s)",
+		id, what, stick.Ago(o.Tx.Now().Sub(i.StartedAt))).
+		With("task_id", id).With("pid", i.PID).Hintf("wait for the outcome: %s; if it was interrupted: %s",
+		stick.Cmd("tt task show <task_id>", id), again)
 }

@@ -297,3 +297,12 @@ func (l *landing) revertCommit(ctx context.Context) (string, error) {
 	return l.git.CommitTree(ctx, l.root, git.Signing{}, l.task.Result+"^1^{tree}",
 		"Revert "+l.task.Result+"\n", l.task.Result)
 }
+
+// holdsLease reports whether the landing may go on: a command on another host takes over one that has slept.
+func (l *landing) holdsLease(ctx context.Context) (bool, error) {
+	db, err := l.tasks.core.Open(ctx, false)
+	if err != nil || !db.ManyHosts() {
+		return true, err
+	}
+	return renewIntent(ctx, db, l.id)
+}

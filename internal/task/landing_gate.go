@@ -99,14 +99,6 @@ func (l *landing) errGateRed(outcome commandResult, report store.Blob) error {
 		Hintf("%s", l.returnedHint(next))
 }
 
-// describeExit says how a command ended, for a sentence.
-func describeExit(o commandResult) stick.Words {
-	if o.timeout {
-		return "timed out"
-	}
-	return stick.Wordsf("exit status %d", o.exit)
-}
-
 // lastLines returns the last n bytes of an output as text.
 func lastLines(b []byte, n int) string {
 	return stick.Block(string(b[max(0, len(b)-n):]))

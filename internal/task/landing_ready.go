@@ -143,3 +143,18 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	l.task, err = l.repo.readTask(ctx, l.task.ID)
 	return err
 }
+
+// requireReachable refuses to land a task whose commit only another checkout has, and fetches it otherwise.
+func (l *landing) requireReachable(ctx context.Context) error {
+	elsewhere, where, err := l.isElsewhere(ctx, l.task)
+	switch {
+	case err != nil || !elsewhere:
+		return err
+	case l.target.remote == "":
+		return errNoRemote(l.task, where)
+	case l.revertReason != "":
+		return nil
+	}
+
+	return l.fetchTaskCommit(ctx, l.target.remote, l.task, l.task.Approved)
+}

@@ -62,15 +62,6 @@ func renewIntent(ctx context.Context, db *store.DB, id string) (open bool, err e
 	return open, err
 }
 
-// holdsLease reports whether the landing may go on: a command on another host takes over one that has slept.
-func (l *landing) holdsLease(ctx context.Context) (bool, error) {
-	db, err := l.tasks.core.Open(ctx, false)
-	if err != nil || !db.ManyHosts() {
-		return true, err
-	}
-	return renewIntent(ctx, db, l.id)
-}
-
 // leaseLeft is how long an open intent stands. It is over if it isn't positive.
 func leaseLeft(i store.Intent, now stick.Time) time.Duration {
 	return i.RenewedAt.Add(intentLease).Sub(now)
@@ -233,25 +224,5 @@ func ignoreNoRoom(err error) error {
 	return err
 }
 
-// takeOverIntent finishes what a command in another checkout began and left. The remote decides whether a
-// landing came through. Of everything else what is left stays in that checkout, where the next command finds
-// it.
-func (rp *repo) takeOverIntent(ctx context.Context, i store.Intent) error {
-	d, lands := landingOf(i)
-	if lands && d.Remote != "" {
-		return rp.recoverLanding(ctx, i, true)
-	}
-	return rp.writeOutcome(ctx, func(o *op) error {
-		// Without a remote nobody else can tell whether the branch has moved.
-		if lands {
-			return errElsewhere(o.Tx, i.Task, i.In,
-				"a merge of %s was interrupted in %s, and can be finished only there").
-				Hintf("run there: %s", stick.Cmd("tt task merge <task_id>", i.Task))
-		}
-
-		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
-			return err
-		}
-		return o.Tx.EndIntent(i.ID, "cut off")
-	})
-}
+// IntentEnv is the environment variable that tells the hooks of a git that tt runs which intent it serves.
+const IntentEnv = "TT_INTENT"

@@ -38,12 +38,6 @@ type WorkerMergeResult struct {
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
-// CleanedTask is a task that had landed before, and whose worktree was still there.
-type CleanedTask struct {
-	TaskID string `json:"task_id"`
-	Remains
-}
-
 // MergedTask is a task that landed.
 type MergedTask struct {
 	TaskID  string      `json:"task_id"`
@@ -419,9 +413,6 @@ func containedNote(result string) stick.Words {
 	}
 	return ""
 }
-
-// shortCommit shortens the id of a commit or an output for display.
-func shortCommit(sum string) string { return sum[:min(len(sum), 12)] }
 
 // mergeMessage returns the message of the merge commit.
 func (l *landing) mergeMessage() string {

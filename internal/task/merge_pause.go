@@ -123,3 +123,11 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 	}
 	return l.errBaseRed(report.Sum)
 }
+
+// QueuePause says why the merge queue of a branch is paused.
+type QueuePause struct {
+	Branch string     `json:"branch"`
+	Commit string     `json:"commit"` // on which the gate is red
+	Since  stick.Time `json:"since"`
+	Report string     `json:"report,omitempty"` // the sum of the gate's output
+}

@@ -274,14 +274,6 @@ func (rp *repo) readyAfter(ctx context.Context, landed []MergedTask) (names []st
 	return names, err
 }
 
-// slotView returns the slot of a task as it is shown: nil for none.
-func slotView(t stick.Task) *int {
-	if t.Slot == stick.NoSlot || t.Over() {
-		return nil
-	}
-	return &t.Slot
-}
-
 // WorkerReadyParams asks for the tasks whose commands are to be started.
 type WorkerReadyParams struct {
 	Caller core.Caller `json:"-"`
@@ -293,24 +285,6 @@ type WorkerReadyParams struct {
 type WorkerReadyResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	Tasks  []ReadyTask  `json:"tasks"`
-}
-
-// ReadyTask is a task whose command is to be started.
-type ReadyTask struct {
-	TaskID  string `json:"task_id"`
-	Command string `json:"command"`
-
-	Resume *stick.Resumption `json:"resume,omitempty"` // nil if the task has to be begun first
-}
-
-// StartedTask is a task whose command tt has started by itself.
-type StartedTask struct {
-	ReadyTask
-	Run    int         `json:"run,omitempty"`    // the number of its run
-	Queued bool        `json:"queued,omitempty"` // the command starts when fewer run
-	Error  stick.Code  `json:"error,omitempty"`  // why its command wasn't started
-	Why    stick.Words `json:"why,omitempty"`    // the same in words
-	Hint   stick.Words `json:"hint,omitempty"`   // what to do about it
 }
 
 // WorkerReady lists the tasks that are ready and for which spawn has kept a command, and those that have come

@@ -3,7 +3,6 @@ package task
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"talkingstick/stick"
 )
@@ -113,47 +112,3 @@ func (q *pullRun) hasInHistory(ctx context.Context, commit, tip string) (bool, e
 
 	return q.git.IsAncestor(ctx, q.root, commit, tip)
 }
-
-// sameChange reports whether a commit that the target contains makes the change of a branch: the forge has
-// squashed the branch into one commit, or has rebased its commits.
-func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
-	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
-		return false, err
-	}
-
-	contained, err := rp.git.IsAncestor(ctx, rp.root, commit, tip)
-	if err != nil || !contained {
-		return false, err
-	}
-
-	base, err := rp.git.MergeBase(ctx, rp.root, head, commit)
-	if err != nil || base == "" {
-		return false, err
-	}
-
-	// A squash makes one commit with the whole change, a rebase makes as many as the branch has.
-	want, err := rp.git.PatchSum(ctx, rp.root, base, head)
-	if err != nil {
-		return false, err
-	}
-
-	commits, err := rp.git.Log(ctx, rp.root, base, head, maxSquashed)
-	if err != nil {
-		return false, err
-	}
-
-	for _, n := range []int{1, len(commits)} {
-		before, ok, err := rp.git.Commit(ctx, rp.root, fmt.Sprintf("%s~%d", commit, n))
-		if err != nil || !ok {
-			continue
-		}
-		if got, err := rp.git.PatchSum(ctx, rp.root, before, commit); err != nil || got == want {
-			return err == nil, err
-		}
-	}
-
-	return false, nil
-}
-
-// maxSquashed is how many commits of a branch are counted to compare it with what a forge made of it.
-const maxSquashed = 1000

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/git"
 	"talkingstick/stick"
 )
 
@@ -204,10 +203,4 @@ func (rp *repo) retryStart(
 	}
 
 	return at, "", err
-}
-
-// isRebasing reports whether a rebase is in progress in a worktree.
-func (rp *repo) isRebasing(ctx context.Context, path string) bool {
-	at, err := rp.git.Checkout(ctx, path)
-	return err == nil && git.OperationInProgress(at.GitDir) == "rebase"
 }

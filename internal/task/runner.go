@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"talkingstick/internal/bell"
-	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -76,24 +75,6 @@ func (ts *Tasks) runnerOf(h bell.Holder) *Runner {
 	}
 
 	return r
-}
-
-// addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root
-// is the workspace's.
-func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
-	rp := &repo{tasks: ts, root: root}
-	rp.setLockPrefix()
-	for _, i := range open {
-		v := shown[i.Task]
-		if v == nil || v.Runner != nil {
-			continue
-		}
-
-		// Without a holder of the lock, the command of the intent has died.
-		if v.Runner = rp.lockRunner("task", i.Task); v.Runner == nil {
-			v.Runner = &Runner{PID: i.PID, Since: i.StartedAt, State: RunnerGone}
-		}
-	}
 }
 
 // errBusy returns the error for a lock that another process holds. name is what it works on.

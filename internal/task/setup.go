@@ -289,3 +289,31 @@ func (rp *repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err erro
 	})
 	return ok, err
 }
+
+// setUpToStart sets the worktree of a task up if an earlier set-up failed or was interrupted.
+func (rp *repo) setUpToStart(ctx context.Context, id string) error {
+	task, err := rp.readTask(ctx, id)
+	if err != nil {
+		return err
+	}
+	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
+		return err
+	}
+
+	// Only a set-up that is due needs the lock.
+	unlock, err := rp.lockTask(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	return rp.setUpAgain(ctx, task)
+}
+
+// slotView returns the slot of a task as it is shown: nil for none.
+func slotView(t stick.Task) *int {
+	if t.Slot == stick.NoSlot || t.Over() {
+		return nil
+	}
+	return &t.Slot
+}

@@ -1,11 +1,9 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"path"
 
-	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -44,43 +42,6 @@ type WorkerSpawnResult struct {
 	Already bool `json:"already,omitempty"`
 
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
-}
-
-// spawnPlan is the branch and worktree that spawn and retry create for a task.
-type spawnPlan struct {
-	task      stick.Task
-	path      string
-	base      string
-	start     string // the commit at which the branch begins, if it isn't base
-	oldHead   string // the commit of the branch, if it must be moved forward to there
-	newBranch bool
-	newTree   bool
-	id, kind  string // of its intent
-	begun     bool   // git may have made something of it, or will next
-	// Gives the lock of the worktrees back, and may be called again; nil if the plan doesn't have it.
-	releaseWorktrees func()
-	forNext          bool          // the caller asked for any task that is ready, and becomes its worker
-	copied           CopiedFiles   // set by restoreWorktree
-	slot             int           // set by carryOutPlan
-	worker           config.Worker // the settings by which the worktree is made
-}
-
-// unlock gives the lock of the worktrees back, if the plan has it.
-func (m spawnPlan) unlock() {
-	if m.releaseWorktrees != nil {
-		m.releaseWorktrees()
-	}
-}
-
-// startCommit is the commit at which the branch begins.
-func (m spawnPlan) startCommit() string { return cmp.Or(m.start, m.base) }
-
-// storedForm returns the stored form of the plan.
-func (m spawnPlan) storedForm() spawnIntent {
-	return spawnIntent{
-		Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.startCommit(),
-		NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.forNext,
-	}
 }
 
 // WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for
@@ -324,56 +285,4 @@ func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 
 	m = spawnPlan{task: task, path: rp.worktreePath(task), base: q.Base, newBranch: true, newTree: true, worker: w}
 	return m, rp.requireRoomFor(ctx, m)
-}
-
-// openLocked opens the repository and locks a task: see [repo.lockTask].
-func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
-	rp, err := ts.openRepo(ctx, w, by)
-	if err != nil {
-		return nil, nil, err
-	}
-	unlock, err := rp.lockTask(ctx, id)
-	return rp, unlock, err
-}
-
-// lockTask locks an existing task against other commands, and finishes or undoes what a command that died
-// began. If a landing holds the lock, it fails at once with [stick.CodeLanding].
-func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
-	task, err := rp.readTask(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-
-	// A landing takes long, and the caller would rather know than wait.
-	wait := lockWait
-	if landing, err := rp.isLanding(ctx, id); err != nil {
-		return nil, err
-	} else if landing {
-		wait = 0
-	}
-
-	unlock, err := rp.acquireLock(ctx, "task", task.ID, max(wait, shortLockWait))
-	if err != nil {
-		return nil, err
-	}
-
-	// The lock holds on this host only; other checkouts are asked by their intents.
-	if err = rp.awaitOtherCheckouts(ctx, task.ID, "", wait); err == nil {
-		err = rp.recoverTask(ctx, task.ID)
-	}
-	if err != nil {
-		unlock()
-		return nil, err
-	}
-
-	return unlock, nil
-}
-
-// readTask reads a task. It fails with [stick.CodeNotFound].
-func (rp *repo) readTask(ctx context.Context, id string) (task stick.Task, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		task, err = taskOf(tx, r.ID, id)
-		return err
-	})
-	return task, err
 }

@@ -140,26 +140,6 @@ func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*Work
 	return &res, err
 }
 
-// setUpToStart sets the worktree of a task up if an earlier set-up failed or was interrupted.
-func (rp *repo) setUpToStart(ctx context.Context, id string) error {
-	task, err := rp.readTask(ctx, id)
-	if err != nil {
-		return err
-	}
-	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
-		return err
-	}
-
-	// Only a set-up that is due needs the lock.
-	unlock, err := rp.lockTask(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-
-	return rp.setUpAgain(ctx, task)
-}
-
 // WorkerHeartbeatParams says that a worker is still working.
 type WorkerHeartbeatParams struct {
 	Caller core.Caller `json:"-"`

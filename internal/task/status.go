@@ -104,14 +104,6 @@ type WorkerStatusResult struct {
 	Paused []QueuePause `json:"paused,omitempty"` // the merge queues that are paused, and why
 }
 
-// QueuePause says why the merge queue of a branch is paused.
-type QueuePause struct {
-	Branch string     `json:"branch"`
-	Commit string     `json:"commit"` // on which the gate is red
-	Since  stick.Time `json:"since"`
-	Report string     `json:"report,omitempty"` // the sum of the gate's output
-}
-
 // hideAfter is how long a task stays in the list after it has ended.
 const hideAfter = 24 * time.Hour
 
@@ -283,12 +275,6 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 	}
 
 	return v
-}
-
-// startOver says how to give a task to another worker, and when.
-func startOver(when stick.Words, id string) stick.Hint {
-	return stick.Hintf("%s: %s, then %s",
-		when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }
 
 // livenessOf returns the liveness of a worker and a warning, from the verdict on its process and the time for

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"context"
+
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -109,4 +111,31 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 	v.Liveness, v.Warning = "STALE", "its command "+r.How()
 	t := stick.Task{ID: v.TaskID, State: v.State, Attempt: v.Attempt, Cause: v.Cause, StateAt: v.StateAt}
 	v.NextAction = t.Again([]stick.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
+}
+
+// addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root
+// is the workspace's.
+func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
+	rp := &repo{tasks: ts, root: root}
+	rp.setLockPrefix()
+	for _, i := range open {
+		v := shown[i.Task]
+		if v == nil || v.Runner != nil {
+			continue
+		}
+
+		// Without a holder of the lock, the command of the intent has died.
+		if v.Runner = rp.lockRunner("task", i.Task); v.Runner == nil {
+			v.Runner = &Runner{PID: i.PID, Since: i.StartedAt, State: RunnerGone}
+		}
+	}
+}
+
+// addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
+// can't be asked, the view keeps what was so when the task was offered.
+func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
+	rp := &repo{tasks: ts, git: ts.core.Config.Git, root: root}
+	if files, err := rp.gateFiles(ctx, v.Integration, from, to); err == nil {
+		v.GateFiles, v.ChangesGate = files, len(files) > 0
+	}
 }

@@ -51,21 +51,3 @@ func New(cfg Config) *Tasks {
 		programLimit: programLimit,
 	}
 }
-
-// op is one run of an operation on tasks inside its transaction.
-type op struct{ *core.Op }
-
-// write is [core.Kernel.Write] for the operations of this package.
-func (ts *Tasks) write(
-	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error,
-) error {
-	return ts.core.Write(ctx, w, by, j, wrapOp(rule), wrapOp(done))
-}
-
-// wrapOp adapts a function of this package to package core.
-func wrapOp(fn func(*op) error) func(*core.Op) error {
-	if fn == nil {
-		return nil
-	}
-	return func(o *core.Op) error { return fn(&op{o}) }
-}

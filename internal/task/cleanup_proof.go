@@ -1,0 +1,144 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/git"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// sameChange reports whether a commit that the target contains makes the change of a branch: the forge has
+// squashed the branch into one commit, or has rebased its commits.
+func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
+	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
+		return false, err
+	}
+
+	contained, err := rp.git.IsAncestor(ctx, rp.root, commit, tip)
+	if err != nil || !contained {
+		return false, err
+	}
+
+	base, err := rp.git.MergeBase(ctx, rp.root, head, commit)
+	if err != nil || base == "" {
+		return false, err
+	}
+
+	// A squash makes one commit with the whole change, a rebase makes as many as the branch has.
+	want, err := rp.git.PatchSum(ctx, rp.root, base, head)
+	if err != nil {
+		return false, err
+	}
+
+	commits, err := rp.git.Log(ctx, rp.root, base, head, maxSquashed)
+	if err != nil {
+		return false, err
+	}
+
+	for _, n := range []int{1, len(commits)} {
+		before, ok, err := rp.git.Commit(ctx, rp.root, fmt.Sprintf("%s~%d", commit, n))
+		if err != nil || !ok {
+			continue
+		}
+		if got, err := rp.git.PatchSum(ctx, rp.root, before, commit); err != nil || got == want {
+			return err == nil, err
+		}
+	}
+
+	return false, nil
+}
+
+// maxSquashed is how many commits of a branch are counted to compare it with what a forge made of it.
+const maxSquashed = 1000
+
+// canDeleteBranch reports whether a task's branch can be deleted without losing a commit: it is at the commit
+// that landed, and the target contains that commit, or one by which a forge made the same change.
+func (rp *repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string) (bool, error) {
+	if at != c.Head {
+		return false, nil
+	}
+
+	tg, err := rp.readTarget(ctx, c.Target)
+	if err != nil {
+		return false, err
+	}
+
+	// A merge by tt keeps the commits. A forge may have squashed or rebased them.
+	contained, err := rp.git.IsAncestor(ctx, rp.root, at, tg.head())
+	if err != nil || contained || c.Pulled == "" {
+		return contained, err
+	}
+	return rp.sameChange(ctx, c.Pulled, at, tg.head())
+}
+
+// isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns
+// true, so that nothing is removed.
+func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
+	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+		m, _ := r.Member(a)
+		yes = m.Verdict(probes.Probed) == stick.Alive
+		return nil
+	})
+	return yes || err != nil
+}
+
+// inUse returns why the worktree and the branch of a task must stay. It returns "" if they can go: the target
+// contains the work, nothing is uncommitted or in progress, and no process works there.
+func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error) {
+	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
+	if err != nil {
+		return "", err
+	}
+
+	// Commits that the target lacks are somebody's work.
+	if ok {
+		contained, err := rp.canDeleteBranch(ctx, c, at)
+		if err != nil {
+			return "", err
+		}
+
+		if !contained {
+			return stick.Wordsf("the branch %s has commits that %s doesn't have", c.Branch, c.Target), nil
+		}
+	}
+
+	if err := rp.requireInside(c.Path); err != nil {
+		return stick.AsError(err).Words(), nil
+	}
+	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
+		return "", nil
+	}
+
+	// The directory may be something else by now: another repository, or the main checkout by a link.
+	co, err := rp.git.Checkout(ctx, c.Path)
+	if err != nil || co.Top == rp.root || co.Common != rp.common {
+		return stick.Wordsf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
+	}
+	if what := git.OperationInProgress(co.GitDir); what != "" {
+		return stick.Wordsf("a %s is in progress in %s", what, c.Path), nil
+	}
+
+	// Without proof that nobody works there, the worktree stays.
+	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)
+	if len(pids) > 0 {
+		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), nil
+	}
+	if !visible && rp.isAlive(ctx, c.Worker) {
+		return stick.Wordsf("%s is alive, and tt can't see whether it works in %s", c.Worker, c.Path), nil
+	}
+
+	// Uncommitted changes, or another commit, would be lost.
+	s, err := rp.git.Snapshot(ctx, c.Path)
+	if err != nil {
+		return "", err
+	}
+
+	if s.DirtyCount > 0 || s.Head != c.Head {
+		return stick.Wordsf("%s has uncommitted changes, or is at another commit", c.Path), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,94 @@
+package task
+
+import (
+	"time"
+
+	"talkingstick/stick"
+)
+
+// RunView is a run of a task's command as it is shown.
+type RunView struct {
+	Attempt   int            `json:"attempt"`
+	Run       int            `json:"run"` // counts from 1 in each attempt
+	State     stick.RunState `json:"state"`
+	Command   string         `json:"command"`
+	PID       int            `json:"pid"` // of the process that attends to the command; 0 while that is about to start
+	By        stick.AgentID  `json:"started_by,omitempty"`
+	StartedAt stick.Time     `json:"started_at"`
+	EndedAt   stick.Time     `json:"ended_at"`
+	Exit      *int           `json:"exit"`             // null while it runs, and if its end wasn't recorded
+	Signal    string         `json:"signal,omitempty"` // that ended it
+	StoppedBy stick.AgentID  `json:"stopped_by,omitempty"`
+	Output    string         `json:"output,omitempty"` // the sum of the end of its output
+
+	// how many times it may still start again by itself when the task comes back
+	Restarts int  `json:"restarts,omitempty"`
+	Waits    bool `json:"waits,omitempty"`  // it has ended, and its process waits for that
+	Queued   bool `json:"queued,omitempty"` // it waits until fewer commands run
+}
+
+// viewRun returns the view of a run.
+func (ts *Tasks) viewRun(r stick.Run) RunView {
+	verdict := ts.core.Config.Procs.Verdict(r.Process)
+	v := RunView{
+		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By,
+		StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Signal: r.Signal, StoppedBy: r.StoppedBy, Output: r.Output, Restarts: r.Restarts, Queued: r.Queued,
+	}
+
+	// Before the start, the process has only claimed the run.
+	if !r.StartedAt.IsZero() || r.Queued {
+		v.PID = r.Process.PID
+	}
+	if v.State == stick.RunEnded {
+		if r.Exit >= 0 {
+			v.Exit = &r.Exit
+		}
+
+		v.Waits = r.Restarts > 0 && verdict != stick.Gone
+	}
+
+	return v
+}
+
+// viewRuns returns the views of runs.
+func (ts *Tasks) viewRuns(runs []stick.Run) []RunView {
+	out := []RunView{}
+	for _, r := range runs {
+		out = append(out, ts.viewRun(r))
+	}
+	return out
+}
+
+// How says how the run is or how it ended, for a sentence.
+func (v RunView) How() stick.Words {
+	switch {
+	case v.State == stick.RunClaimed && v.Queued:
+		return "waits until fewer commands run"
+	case v.State == stick.RunClaimed:
+		return "is about to start"
+	case v.State == stick.RunDropped:
+		return "was never started"
+	case v.State == stick.RunRunning:
+		return "runs"
+	case v.State == stick.RunLost:
+		return "is lost: the process that attended to it has died, and what it started may still run"
+	}
+
+	how := stick.Words("has ended")
+	if v.StoppedBy != "" {
+		how = stick.Wordsf("was stopped by %s", v.StoppedBy)
+	}
+
+	switch {
+	case v.Signal != "":
+		how += stick.Wordsf(", by %s", v.Signal)
+	case v.Exit != nil && *v.Exit != 0 || v.Exit != nil && v.StoppedBy == "":
+		how += stick.Wordsf(" with exit status %d", *v.Exit)
+	}
+
+	if took := v.EndedAt.Sub(v.StartedAt); !v.StartedAt.IsZero() && took >= time.Second {
+		how += " after " + stick.Age(took)
+	}
+	return how
+}
