@@ -55,7 +55,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		}
 
 		// Cancelling twice is no mistake: the second call changes nothing.
-		res.WorkerReviewResult = o.decisionResult(task)
+		res.WorkerReviewResult = decisionResult(o, task)
 		res.State, res.Cause, res.Already = stick.TaskFailed, task.Cause, ev == nil
 		if ev == nil {
 			return nil
@@ -66,7 +66,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 			return err
 		}
 
-		res.Delivery, res.Note, err = o.tellWorker(in, task, "Cancelled",
+		res.Delivery, res.Note, err = tellWorker(o, in, task, "Cancelled",
 			"The task "+task.ID+" was cancelled: "+ev.Reason)
 		return err
 	}

@@ -51,7 +51,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	}
 
 	if p.Resolve+p.Delete != 0 {
-		return res, rp.write(ctx, core.MustBeMember, func(o *op) error { return o.settleComment(p, &res) })
+		return res, rp.write(ctx, core.MustBeMember, func(o *op) error { return settleComment(o, p, &res) })
 	}
 
 	// git is asked before the transaction.
@@ -60,7 +60,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 		return res, err
 	}
 	return res, rp.write(ctx, core.MustBeMember, func(o *op) error {
-		task, v, err := o.prepareReview(p.TaskID, c.Head, branch)
+		task, v, err := prepareReview(o, p.TaskID, c.Head, branch)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 			others = append(others, made)
 		}
 
-		res = o.commentResult(task, made, others)
+		res = commentResult(o, task, made, others)
 		res.Already = already
 		return err
 	})
@@ -112,7 +112,7 @@ func (p WorkerCommentParams) checkArguments() error {
 }
 
 // commentResult returns the result for a comment. all are those on the task.
-func (o *op) commentResult(task stick.Task, c stick.Comment, all []stick.Comment) WorkerCommentResult {
+func commentResult(o *op, task stick.Task, c stick.Comment, all []stick.Comment) WorkerCommentResult {
 	return WorkerCommentResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, Comment: c,
 		Drafts: len(draftsOf(all, o.Me.Agent)),
@@ -130,7 +130,7 @@ func draftsOf(all []stick.Comment, a stick.AgentID) (drafts []stick.Comment) {
 }
 
 // settleComment resolves a comment or deletes a draft.
-func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) error {
+func settleComment(o *op, p WorkerCommentParams, res *WorkerCommentResult) error {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) erro
 			return err
 		}
 
-		*res = o.commentResult(task, c, slices.Delete(all, i, i+1))
+		*res = commentResult(o, task, c, slices.Delete(all, i, i+1))
 		return o.Tx.DropCommentDraft(o.Room.ID, task.ID, c.ID)
 	}
 
@@ -170,7 +170,7 @@ func (o *op) settleComment(p WorkerCommentParams, res *WorkerCommentResult) erro
 		c.ResolvedAt, c.ResolvedBy = o.Tx.Now(), o.Me.Agent
 	}
 
-	*res = o.commentResult(task, c, all)
+	*res = commentResult(o, task, c, all)
 	res.Already = ev == nil
 	return nil
 }

@@ -184,7 +184,7 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 	// The intent is stored before the rebase, so that a crash leaves a trace.
 	onto := f.target.head()
 	err = f.write(ctx, core.MustBeMember, func(o *op) error {
-		if _, err := o.blockedWarning(f.task); err != nil {
+		if _, err := blockedWarning(o, f.task); err != nil {
 			return err
 		}
 		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{
@@ -268,7 +268,7 @@ func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []sto
 			res.State, res.Kept = facts.State, facts.Kept
 		}
 
-		if res.Warning, err = o.blockedWarning(task); err != nil {
+		if res.Warning, err = blockedWarning(o, task); err != nil {
 			return err
 		}
 		return o.Tx.EndIntent(f.id, "done")
@@ -359,8 +359,8 @@ func (f *doneRun) pushBranch(ctx context.Context, head, onto string) (string, er
 
 // blockedWarning returns a warning if the worker has said that it is blocked and nobody has answered. If the
 // room requires contracts, it fails with [stick.CodeContractIncomplete] instead.
-func (o *op) blockedWarning(task stick.Task) (stick.Words, error) {
-	asked, err := o.unansweredBlocks(task)
+func blockedWarning(o *op, task stick.Task) (stick.Words, error) {
+	asked, err := unansweredBlocks(o, task)
 	if err != nil || asked == 0 {
 		return "", err
 	}

@@ -53,8 +53,8 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 		}
 
 		o.addTaskEvent(ev)
-		if o.hasWorkerToTell(task) {
-			o.sendWorker(task, "Not merged", ev.Reason)
+		if hasWorkerToTell(o, task) {
+			sendWorker(o, task, "Not merged", ev.Reason)
 		}
 
 		// Its command may start again by itself, which the hint then says.
@@ -148,7 +148,7 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		// The branch has moved, so a pause because of its old head is over.
 		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
 			return err
-		} else if err := o.endPause(open, l.target.name); err != nil {
+		} else if err := endPause(o, open, l.target.name); err != nil {
 			return err
 		}
 

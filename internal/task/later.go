@@ -115,7 +115,7 @@ func (rp *repo) spawnForLater(
 
 		o.addTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Joined = o.Room.ID, o.Me.Agent, q.ID, o.Joined
-		return o.planRun(q.ID, 1, run, restart)
+		return planRun(o, q.ID, 1, run, restart)
 	})
 	if err != nil {
 		return res, err
@@ -126,7 +126,7 @@ func (rp *repo) spawnForLater(
 
 // planRun keeps the command that is to work on an attempt once that has begun, and how often it starts again
 // by itself. run may be empty. It is a run that no process has claimed.
-func (o *op) planRun(id string, attempt int, run, restart string) error {
+func planRun(o *op, id string, attempt int, run, restart string) error {
 	if run == "" {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (o *op) planRun(id string, attempt int, run, restart string) error {
 	return o.Tx.PutRun(o.Room.ID, r)
 }
 
-// plannedRun returns what [op.planRun] has kept for an attempt that nobody has begun; zero for nothing.
+// plannedRun returns what [planRun] has kept for an attempt that nobody has begun; zero for nothing.
 func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.Run, error) {
 	runs, err := tx.Runs(room, id)
 	for _, r := range runs {
@@ -190,7 +190,7 @@ func (rp *repo) retryForLater(
 			run = was.Command
 		}
 
-		return o.planRun(task.ID, now.Attempt+1, run, restart)
+		return planRun(o, task.ID, now.Attempt+1, run, restart)
 	})
 	if err != nil {
 		return res, err
@@ -354,7 +354,7 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 	// The function runs twice: before git acts, to refuse, and after it, for the events.
 	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
 		if next {
-			if err := o.requireIdle(task); err != nil {
+			if err := requireIdle(o, task); err != nil {
 				return nil, err
 			}
 		}

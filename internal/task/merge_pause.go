@@ -63,12 +63,12 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return o.endPause(open, l.target.name)
+		return endPause(o, open, l.target.name)
 	})
 }
 
 // endPause ends the pause of a branch's queue, if one is among the open intents.
-func (o *op) endPause(open []store.Intent, branch string) error {
+func endPause(o *op, open []store.Intent, branch string) error {
 	for _, i := range open {
 		if p := pauseOf(i); p != nil && p.Branch == branch {
 			if err := o.Tx.EndIntent(i.ID, "over"); err != nil {
@@ -109,7 +109,7 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 		}
 
 		// The new pause takes the place of an older one.
-		if err := o.endPause(open, l.target.name); err != nil {
+		if err := endPause(o, open, l.target.name); err != nil {
 			return err
 		}
 		paused := pauseIntent{Branch: l.target.name, Commit: l.base, Report: report.Sum}

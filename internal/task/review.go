@@ -67,7 +67,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 	}
 
 	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
-		task, v, err := o.prepareDecision(p.TaskID, head, branch)
+		task, v, err := prepareDecision(o, p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
@@ -85,12 +85,12 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		}
 
 		// A second approval of the same commit changes nothing, and sends nothing.
-		res = o.decisionResult(task)
+		res = decisionResult(o, task)
 		res.State, res.Already = stick.TaskApproved, ev == nil
 		if ev != nil {
 			o.addTaskEvent(*ev)
 			if res.Comments = len(v.Drafts); res.Comments > 0 {
-				if res.Delivery, res.Note, err = o.tellWorker(in, task, "Approved", p.Reason, v.Drafts...); err != nil {
+				if res.Delivery, res.Note, err = tellWorker(o, in, task, "Approved", p.Reason, v.Drafts...); err != nil {
 					return err
 				}
 			}
@@ -134,7 +134,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 	}
 
 	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
-		task, v, err := o.prepareDecision(p.TaskID, head, branch)
+		task, v, err := prepareDecision(o, p.TaskID, head, branch)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		if len(v.Drafts) == 0 {
 			yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason)
 			if err != nil || yes {
-				res = o.decisionResult(task)
+				res = decisionResult(o, task)
 				res.Already = true
 				return err
 			}
@@ -155,9 +155,9 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		}
 
 		o.addTaskEvent(ev)
-		res = o.decisionResult(task)
+		res = decisionResult(o, task)
 		res.State, res.Comments = stick.TaskWorking, len(v.Drafts)
-		if res.Delivery, res.Note, err = o.tellWorker(in, task, "Changes requested", p.Reason, v.Drafts...); err != nil {
+		if res.Delivery, res.Note, err = tellWorker(o, in, task, "Changes requested", p.Reason, v.Drafts...); err != nil {
 			return err
 		}
 		if res.Note != "" {
@@ -261,8 +261,8 @@ func gateNote(files []string) stick.Words {
 }
 
 // prepareDecision prepares the caller's decision on a task, with the drafts that it sends.
-func (o *op) prepareDecision(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
-	if task, v, err = o.prepareReview(id, head, branch); err != nil {
+func prepareDecision(o *op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+	if task, v, err = prepareReview(o, id, head, branch); err != nil {
 		return task, v, err
 	}
 	if err := o.requireNotLanding(task.ID); err != nil {
@@ -276,7 +276,7 @@ func (o *op) prepareDecision(id, head, branch string) (task stick.Task, v stick.
 
 // prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is
 // about the one that the caller has seen last.
-func (o *op) prepareReview(id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func prepareReview(o *op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
@@ -308,7 +308,7 @@ func (o *op) prepareReview(id, head, branch string) (task stick.Task, v stick.Ta
 }
 
 // decisionResult returns the result of a decision on a task. The caller sets what the decision changed.
-func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
+func decisionResult(o *op, task stick.Task) WorkerReviewResult {
 	return WorkerReviewResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State,
 		Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
@@ -318,14 +318,14 @@ func (o *op) decisionResult(task stick.Task) WorkerReviewResult {
 // tellWorker sends the task's worker one message: words, and as many comments with the lines around them as
 // fit. It returns how the message reaches the worker, and a note if the worker is gone. It fails with
 // [core.ErrUnseenInbox].
-func (o *op) tellWorker(
-	in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
+func tellWorker(
+	o *op, in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
 ) (how stick.Delivery, note stick.Words, err error) {
-	if !o.hasWorkerToTell(task) {
+	if !hasWorkerToTell(o, task) {
 		return "", "", nil
 	}
 
-	sent, ok := o.sendWorker(task, subject, words, comments...)
+	sent, ok := sendWorker(o, task, subject, words, comments...)
 	if !ok {
 		return stick.DeliveryNeedsPerson, stick.Wordsf("%s can't be reached", task.Worker), nil
 	}
@@ -335,12 +335,12 @@ func (o *op) tellWorker(
 }
 
 // hasWorkerToTell reports whether a task has a worker, and it isn't the caller.
-func (o *op) hasWorkerToTell(task stick.Task) bool {
+func hasWorkerToTell(o *op, task stick.Task) bool {
 	return task.Worker != "" && task.Worker != o.Me.Agent
 }
 
-// sendWorker sends the message of [op.tellWorker]. It isn't ok if the worker has left or is gone.
-func (o *op) sendWorker(task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
+// sendWorker sends the message of [tellWorker]. It isn't ok if the worker has left or is gone.
+func sendWorker(o *op, task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
 	subject += ": " + task.ID
 	if n := len(comments); n > 0 {
 		subject += string(", with " + stick.Count(n, "comment"))
