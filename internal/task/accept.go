@@ -85,7 +85,7 @@ func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectComm
 	// A clone that has no id yet gets one, by which its acceptances are stored.
 	clone := rp.cloneID()
 	id := cmp.Or(clone, rand.Text())
-	err := rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+	err := rp.write(ctx, core.JoinsIfNew, func(o *Op) error {
 		for _, c := range named {
 			a, err := c.Accept(o.Me.Agent, o.Me.Person(), o.Tx.Now())
 			if err != nil {

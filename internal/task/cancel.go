@@ -41,7 +41,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 
 	// The message to the worker needs to know how it is reached, which is probed outside of the transaction.
 	in := ts.core.Inboxes()
-	cancel := func(o *op) error {
+	cancel := func(o *Op) error {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 
 // unansweredBlocks returns the number of the newest message in which the task's worker says that it is
 // blocked and that nobody has accepted. It returns 0 if there is none.
-func unansweredBlocks(o *op, task stick.Task) (int64, error) {
+func unansweredBlocks(o *Op, task stick.Task) (int64, error) {
 	sent, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: task.Worker, Types: []stick.EventType{stick.EventMessageSent}, Limit: 200, Newest: true,
 	})

@@ -42,7 +42,7 @@ func (rp *repo) runCleanup(ctx context.Context, i store.Intent) (r Remains, err 
 		outcome = "left: " + string(r.Left[0])
 	}
 
-	err = rp.writeOutcome(ctx, func(o *op) error {
+	err = rp.writeOutcome(ctx, func(o *Op) error {
 		// Another host may have finished it.
 		if _, open, err := o.Tx.Intent(i.ID); err != nil || !open {
 			return err

@@ -51,7 +51,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	}
 
 	if p.Resolve+p.Delete != 0 {
-		return res, rp.write(ctx, core.MustBeMember, func(o *op) error { return settleComment(o, p, &res) })
+		return res, rp.write(ctx, core.MustBeMember, func(o *Op) error { return settleComment(o, p, &res) })
 	}
 
 	// git is asked before the transaction.
@@ -59,7 +59,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	if err != nil {
 		return res, err
 	}
-	return res, rp.write(ctx, core.MustBeMember, func(o *op) error {
+	return res, rp.write(ctx, core.MustBeMember, func(o *Op) error {
 		task, v, err := prepareReview(o, p.TaskID, c.Head, branch)
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (p WorkerCommentParams) checkArguments() error {
 }
 
 // commentResult returns the result for a comment. all are those on the task.
-func commentResult(o *op, task stick.Task, c stick.Comment, all []stick.Comment) WorkerCommentResult {
+func commentResult(o *Op, task stick.Task, c stick.Comment, all []stick.Comment) WorkerCommentResult {
 	return WorkerCommentResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, Comment: c,
 		Drafts: len(draftsOf(all, o.Me.Agent)),
@@ -130,7 +130,7 @@ func draftsOf(all []stick.Comment, a stick.AgentID) (drafts []stick.Comment) {
 }
 
 // settleComment resolves a comment or deletes a draft.
-func settleComment(o *op, p WorkerCommentParams, res *WorkerCommentResult) error {
+func settleComment(o *Op, p WorkerCommentParams, res *WorkerCommentResult) error {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (rp *repo) recordBegun(ctx context.Context, m *spawnPlan) (err error) {
 
 	// The intent says so before git acts: after a crash, what lies there may be ours.
 	m.begun = true
-	return rp.writeOutcome(ctx, func(o *op) error { return o.storeSpawn(*m) })
+	return rp.writeOutcome(ctx, func(o *Op) error { return o.storeSpawn(*m) })
 }
 
 // undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
@@ -140,7 +140,7 @@ func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) err
 	if err := rp.removeSpawned(ctx, m.storedForm()); err != nil {
 		return fmt.Errorf("%w (and tt couldn't undo what it had created: %v)", why, err)
 	}
-	if err := rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(m.id, "undone") }); err != nil {
+	if err := rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(m.id, "undone") }); err != nil {
 		return fmt.Errorf("%w (%v)", why, err)
 	}
 	return why
@@ -196,12 +196,12 @@ func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	// The task file is written last, so with it the worktree is complete.
 	if task, err := rp.readTask(ctx, i.Task); err == nil && !m.NewBranch && task.Attempt == i.Attempt {
 		if _, complete := core.ReadTaskFile(m.Path); complete {
-			return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "done") })
+			return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(i.ID, "done") })
 		}
 	}
 
 	if err := rp.removeSpawned(ctx, m); err != nil {
 		return err
 	}
-	return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(i.ID, "undone") })
+	return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(i.ID, "undone") })
 }

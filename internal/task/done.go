@@ -183,7 +183,7 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 
 	// The intent is stored before the rebase, so that a crash leaves a trace.
 	onto := f.target.head()
-	err = f.write(ctx, core.MustBeMember, func(o *op) error {
+	err = f.write(ctx, core.MustBeMember, func(o *Op) error {
 		if _, err := blockedWarning(o, f.task); err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 	defer func() {
 		// A run that failed leaves nothing to finish.
 		if err != nil && f.id != "" {
-			cerr := f.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(f.id, "failed") })
+			cerr := f.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(f.id, "failed") })
 			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
 				err = fmt.Errorf("%w (%v)", err, cerr)
 			}
@@ -243,7 +243,7 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 // recordOffer records that the commit waits for review, stores the outputs of the checks, and ends the
 // intent. It completes res.
 func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []store.Blob, res *WorkerDoneResult) error {
-	return f.writeOutcome(ctx, func(o *op) error {
+	return f.writeOutcome(ctx, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
@@ -336,7 +336,7 @@ func (f *doneRun) pushBranch(ctx context.Context, head, onto string) (string, er
 	}
 
 	// The intent names the commit first, so that a later run knows it as its own.
-	err := f.writeOutcome(ctx, func(o *op) error {
+	err := f.writeOutcome(ctx, func(o *Op) error {
 		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{
 			Path: f.path, Head: f.head, Onto: onto, Pushed: head,
 		})
@@ -359,7 +359,7 @@ func (f *doneRun) pushBranch(ctx context.Context, head, onto string) (string, er
 
 // blockedWarning returns a warning if the worker has said that it is blocked and nobody has answered. If the
 // room requires contracts, it fails with [stick.CodeContractIncomplete] instead.
-func blockedWarning(o *op, task stick.Task) (stick.Words, error) {
+func blockedWarning(o *Op, task stick.Task) (stick.Words, error) {
 	asked, err := unansweredBlocks(o, task)
 	if err != nil || asked == 0 {
 		return "", err

@@ -74,7 +74,7 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	f.killPoint("done: conflict")
 
 	id := f.id
-	err = f.writeOutcome(ctx, func(o *op) error {
+	err = f.writeOutcome(ctx, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
 		}
 	}
 
-	return rp.writeOutcome(ctx, func(o *op) error {
+	return rp.writeOutcome(ctx, func(o *Op) error {
 		if len(files) > 0 {
 			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
 			if err != nil {

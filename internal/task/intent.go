@@ -112,7 +112,7 @@ func newIntent(
 
 // storeIntent stores an intent for a task, or replaces the one with the same id. It fails with
 // [stick.CodeLanding] while a command in another checkout is in the way.
-func (o *op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
+func (o *Op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
 	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupI
 }
 
 // requireNotLanding refuses to change a task that is being merged, or whose merge was interrupted.
-func (o *op) requireNotLanding(id string) error {
+func (o *Op) requireNotLanding(id string) error {
 	i, err := openIntent(o.Tx, o.Room.ID, id)
 	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
 		return err

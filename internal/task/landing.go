@@ -192,7 +192,7 @@ func (l *landing) prepareResult(ctx context.Context) (tree string, contained boo
 
 // abandonIntent ends the intent of a landing that didn't succeed, if it is still open.
 func (l *landing) abandonIntent(ctx context.Context, outcome string) error {
-	return l.writeOutcome(ctx, func(o *op) error {
+	return l.writeOutcome(ctx, func(o *Op) error {
 		// Another host may have ended it.
 		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
 			return err

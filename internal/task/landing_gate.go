@@ -53,7 +53,7 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 	}
 
 	if l.revertReason != "" {
-		if err := l.writeOutcome(ctx, func(o *op) error { return o.Tx.AddBlob(report) }); err != nil {
+		if err := l.writeOutcome(ctx, func(o *Op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
 		return false, l.errGateRed(outcome, report)

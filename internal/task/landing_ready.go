@@ -111,7 +111,7 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	}
 
 	kept := false
-	err = l.writeOutcome(ctx, func(o *op) error {
+	err = l.writeOutcome(ctx, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err

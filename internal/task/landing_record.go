@@ -34,7 +34,7 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
 func (l *landing) returnTask(ctx context.Context, cause, reason string, report store.Blob, files []string) error {
-	return l.writeOutcome(ctx, func(o *op) error {
+	return l.writeOutcome(ctx, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 	if l.revertReason != "" {
 		kind = intentRollback
 	}
-	return l.write(ctx, core.MustBeMember, func(o *op) error {
+	return l.write(ctx, core.MustBeMember, func(o *Op) error {
 		// The room may have been paused since the command began.
 		if err := o.Room.MayLand(o.Me.Agent, o.Me.Person(), o.Tx.Now()); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	if err != nil {
 		return err
 	}
-	return l.writeOutcome(ctx, func(o *op) error {
+	return l.writeOutcome(ctx, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err

@@ -97,7 +97,7 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 func (rp *repo) spawnForLater(
 	ctx context.Context, q stick.Spawning, after []string, run, restart string,
 ) (res WorkerSpawnResult, err error) {
-	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+	err = rp.write(ctx, core.JoinsIfNew, func(o *Op) error {
 		// There is neither a branch nor a worktree, so one transaction is all, and no intent is needed.
 		was, _, err := o.Tx.Task(o.Room.ID, q.ID)
 		if err != nil {
@@ -126,7 +126,7 @@ func (rp *repo) spawnForLater(
 
 // planRun keeps the command that is to work on an attempt once that has begun, and how often it starts again
 // by itself. run may be empty. It is a run that no process has claimed.
-func planRun(o *op, id string, attempt int, run, restart string) error {
+func planRun(o *Op, id string, attempt int, run, restart string) error {
 	if run == "" {
 		return nil
 	}
@@ -157,7 +157,7 @@ func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.
 func (rp *repo) retryForLater(
 	ctx context.Context, task stick.Task, run, restart string,
 ) (res WorkerSpawnResult, err error) {
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 	m.forNext = next
 
 	// The function runs twice: before git acts, to refuse, and after it, for the events.
-	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
+	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
 		if next {
 			if err := requireIdle(o, task); err != nil {
 				return nil, err

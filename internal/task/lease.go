@@ -113,7 +113,7 @@ func runnerInCheckout(tx *store.Tx, i store.Intent) (r Runner, err error) {
 
 // requireUnblocked refuses an intent that another one is in the way of, from another checkout. The caller has
 // finished what died there.
-func (o *op) requireUnblocked(i store.Intent) error {
+func (o *Op) requireUnblocked(i store.Intent) error {
 	if i.In == (stick.Checkout{}) {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 		return nil
 	}
 
-	return l.writeOutcome(ctx, func(o *op) error {
+	return l.writeOutcome(ctx, func(o *Op) error {
 		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 }
 
 // endPause ends the pause of a branch's queue, if one is among the open intents.
-func endPause(o *op, open []store.Intent, branch string) error {
+func endPause(o *Op, open []store.Intent, branch string) error {
 	for _, i := range open {
 		if p := pauseOf(i); p != nil && p.Branch == branch {
 			if err := o.Tx.EndIntent(i.ID, "over"); err != nil {
@@ -98,7 +98,7 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 		return err
 	}
 
-	err = l.writeOutcome(ctx, func(o *op) error {
+	err = l.writeOutcome(ctx, func(o *Op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}

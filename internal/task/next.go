@@ -222,7 +222,7 @@ func (e *busyError) Error() string { return "the caller has the task " + e.task 
 
 // requireIdle refuses a caller that works on another task, or for which another command is about to begin
 // one. It fails with a [*busyError].
-func requireIdle(o *op, task stick.Task) error {
+func requireIdle(o *Op, task stick.Task) error {
 	// A task that the caller works on already.
 	own, err := o.Tx.OpenTasksOf(o.Room.ID, []stick.AgentID{o.Me.Agent})
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 // addTaskEvent adds the event of a task to the events of the operation.
-func (o *op) addTaskEvent(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.About(e)}) }
+func (o *Op) addTaskEvent(e stick.Event) { o.Apply(o.Room, []stick.Event{o.Room.About(e)}) }
 
 // endTask adds the event that ends a task, and releases the paths that were reserved for it.
-func (o *op) endTask(e stick.Event) error {
+func (o *Op) endTask(e stick.Event) error {
 	o.addTaskEvent(e)
 
 	// Nobody works on the task any more, so its paths are free.
@@ -26,19 +26,19 @@ func (o *op) endTask(e stick.Event) error {
 	return err
 }
 
-// op is one run of an operation on tasks inside its transaction.
-type op struct{ *core.Op }
+// Op is one run of an operation on tasks inside its transaction.
+type Op struct{ *core.Op }
 
 // wrapOp adapts a function of this package to package core.
-func wrapOp(fn func(*op) error) func(*core.Op) error {
+func wrapOp(fn func(*Op) error) func(*core.Op) error {
 	if fn == nil {
 		return nil
 	}
-	return func(o *core.Op) error { return fn(&op{o}) }
+	return func(o *core.Op) error { return fn(&Op{o}) }
 }
 
 // requireMemberOrPerson refuses callers that are neither members nor people.
-func (o *op) requireMemberOrPerson() error { return requireMemberOrPerson(o.Room, o.Me) }
+func (o *Op) requireMemberOrPerson() error { return requireMemberOrPerson(o.Room, o.Me) }
 
 func requireMemberOrPerson(r stick.Room, me core.Identity) error {
 	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.Person() {
@@ -49,7 +49,7 @@ func requireMemberOrPerson(r stick.Room, me core.Identity) error {
 }
 
 // taskCall returns the caller as the rules of tasks need it.
-func (o *op) taskCall(attempt int) stick.TaskCall {
+func (o *Op) taskCall(attempt int) stick.TaskCall {
 	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
@@ -75,7 +75,7 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 
 // write is [core.Kernel.Write] for the operations of this package.
 func (ts *Tasks) write(
-	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*op) error,
+	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*Op) error,
 ) error {
 	return ts.core.Write(ctx, w, by, j, wrapOp(rule), wrapOp(done))
 }

@@ -45,6 +45,6 @@ func (m spawnPlan) storedForm() spawnIntent {
 }
 
 // storeSpawn stores the intent of a plan.
-func (o *op) storeSpawn(m spawnPlan) error {
+func (o *Op) storeSpawn(m spawnPlan) error {
 	return o.storeIntent(m.id, m.kind, m.task, max(m.task.Attempt, 1), m.storedForm())
 }

@@ -311,7 +311,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	}
 
 	q.id = f.id
-	err = q.write(ctx, core.MustBeMember, func(o *op) error {
+	err = q.write(ctx, core.MustBeMember, func(o *Op) error {
 		return o.storeIntent(q.id, intentPR, q.task, q.task.Attempt, doneIntent{
 			Path: f.path, Head: f.head, Pushed: f.head,
 		})
@@ -325,7 +325,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	defer func() {
 		if err != nil {
 			id := q.id
-			_ = q.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(id, "failed") })
+			_ = q.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(id, "failed") })
 			q.id, q.remoteIsForeign = "", f.remoteIsForeign
 		}
 	}()
@@ -353,7 +353,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 // recordPull stores what the forge says of the pull request, and ends the intent. without is as in
 // [stick.Task.Pulled].
 func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without string) error {
-	err := q.writeOutcome(ctx, func(o *op) error {
+	err := q.writeOutcome(ctx, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, q.task.ID)
 		if err != nil {
 			return err

@@ -60,13 +60,13 @@ func (rp *repo) recoverTask(ctx context.Context, id string) error {
 	case intentSpawn, intentRetry:
 		return rp.undoSpawn(ctx, *open)
 	case intentSetup: // the task says that its set-up didn't come to its end
-		return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(open.ID, "cut off") })
+		return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
 	case intentDone:
 		return rp.recoverDone(ctx, *open)
 	case intentLand, intentRollback:
 		return rp.recoverLanding(ctx, *open, false)
 	case intentPR: // the next run finds what there is at the forge
-		return rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(open.ID, "cut off") })
+		return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
 	case intentCleanup:
 		_, err := rp.runCleanup(ctx, *open)
 		return err
@@ -83,7 +83,7 @@ func (rp *repo) takeOverIntent(ctx context.Context, i store.Intent) error {
 	if lands && d.Remote != "" {
 		return rp.recoverLanding(ctx, i, true)
 	}
-	return rp.writeOutcome(ctx, func(o *op) error {
+	return rp.writeOutcome(ctx, func(o *Op) error {
 		// Without a remote nobody else can tell whether the branch has moved.
 		if lands {
 			return errElsewhere(o.Tx, i.Task, i.In,

@@ -129,15 +129,15 @@ func (rp *repo) askCheckout(ctx context.Context) error {
 func (rp *repo) killPoint(point string) { rp.tasks.core.KillPoint(point) }
 
 // write runs an operation that changes the repository's room.
-func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*op) error) error {
-	return rp.tasks.write(ctx, rp.where, rp.by, j, func(o *op) error {
+func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*Op) error) error {
+	return rp.tasks.write(ctx, rp.where, rp.by, j, func(o *Op) error {
 		o.Settle()
 		return fn(o)
 	}, nil)
 }
 
 // writeOutcome is write for the outcome of what git has done. It completes even if the caller is cancelled.
-func (rp *repo) writeOutcome(ctx context.Context, fn func(*op) error) error {
+func (rp *repo) writeOutcome(ctx context.Context, fn func(*Op) error) error {
 	return rp.write(context.WithoutCancel(ctx), core.MustBeMemberQuietly, fn)
 }
 

@@ -71,7 +71,7 @@ func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 
 	// The intent is that of a retry: undoing removes the worktree, and keeps the branch.
 	m.id, m.kind = id, intentRetry
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error { return o.storeSpawn(*m) })
+	err = rp.write(ctx, core.MustBeMember, func(o *Op) error { return o.storeSpawn(*m) })
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 		return "", err
 	}
 
-	err = rp.writeOutcome(ctx, func(o *op) error {
+	err = rp.writeOutcome(ctx, func(o *Op) error {
 		if err := o.Tx.EndIntent(id, "done"); err != nil {
 			return err
 		}

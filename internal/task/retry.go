@@ -57,7 +57,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		return res, err
 	}
 
-	res, err = rp.carryOutPlan(ctx, intentRetry, m, func(o *op, slot int) ([]stick.Event, error) {
+	res, err = rp.carryOutPlan(ctx, intentRetry, m, func(o *Op, slot int) ([]stick.Event, error) {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return nil, err
 		}

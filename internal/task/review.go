@@ -66,7 +66,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		return res, err
 	}
 
-	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
+	err = rp.runDecision(ctx, &res, func(o *Op, in *core.Inboxes) error {
 		task, v, err := prepareDecision(o, p.TaskID, head, branch)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		return res, err
 	}
 
-	err = rp.runDecision(ctx, &res, func(o *op, in *core.Inboxes) error {
+	err = rp.runDecision(ctx, &res, func(o *Op, in *core.Inboxes) error {
 		task, v, err := prepareDecision(o, p.TaskID, head, branch)
 		if err != nil {
 			return err
@@ -173,14 +173,14 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 }
 
 // runDecision runs a decision, and adds the number of its message to the result.
-func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*op, *core.Inboxes) error) error {
+func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*Op, *core.Inboxes) error) error {
 	// The number of the message is known only once the events are numbered.
 	in := rp.tasks.core.Inboxes()
 	return in.Seen(ctx, func() error {
-		return rp.tasks.write(ctx, rp.where, rp.by, core.MustBeMember, func(o *op) error {
+		return rp.tasks.write(ctx, rp.where, rp.by, core.MustBeMember, func(o *Op) error {
 			o.Settle()
 			return rule(o, in)
-		}, func(o *op) error {
+		}, func(o *Op) error {
 			if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
 				res.MessageID = sent.Seq
 			}
@@ -261,7 +261,7 @@ func gateNote(files []string) stick.Words {
 }
 
 // prepareDecision prepares the caller's decision on a task, with the drafts that it sends.
-func prepareDecision(o *op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func prepareDecision(o *Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if task, v, err = prepareReview(o, id, head, branch); err != nil {
 		return task, v, err
 	}
@@ -276,7 +276,7 @@ func prepareDecision(o *op, id, head, branch string) (task stick.Task, v stick.T
 
 // prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is
 // about the one that the caller has seen last.
-func prepareReview(o *op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func prepareReview(o *Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
@@ -308,7 +308,7 @@ func prepareReview(o *op, id, head, branch string) (task stick.Task, v stick.Tas
 }
 
 // decisionResult returns the result of a decision on a task. The caller sets what the decision changed.
-func decisionResult(o *op, task stick.Task) WorkerReviewResult {
+func decisionResult(o *Op, task stick.Task) WorkerReviewResult {
 	return WorkerReviewResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State,
 		Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
@@ -319,7 +319,7 @@ func decisionResult(o *op, task stick.Task) WorkerReviewResult {
 // fit. It returns how the message reaches the worker, and a note if the worker is gone. It fails with
 // [core.ErrUnseenInbox].
 func tellWorker(
-	o *op, in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
+	o *Op, in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
 ) (how stick.Delivery, note stick.Words, err error) {
 	if !hasWorkerToTell(o, task) {
 		return "", "", nil
@@ -335,12 +335,12 @@ func tellWorker(
 }
 
 // hasWorkerToTell reports whether a task has a worker, and it isn't the caller.
-func hasWorkerToTell(o *op, task stick.Task) bool {
+func hasWorkerToTell(o *Op, task stick.Task) bool {
 	return task.Worker != "" && task.Worker != o.Me.Agent
 }
 
 // sendWorker sends the message of [tellWorker]. It isn't ok if the worker has left or is gone.
-func sendWorker(o *op, task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
+func sendWorker(o *Op, task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
 	subject += ": " + task.ID
 	if n := len(comments); n > 0 {
 		subject += string(", with " + stick.Count(n, "comment"))

@@ -84,7 +84,7 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 	}
 
 	// The claim comes first. What the worktree lacks is made after it, by the one caller who got it.
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
 		res, q.By = WorkerRunResult{}, o.Me.Agent
 		return claimRun(o, rp, p.TaskID, q, self, missing, &res)
 	})
@@ -104,7 +104,7 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 
 // claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
 func claimRun(
-	o *op, rp *repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
+	o *Op, rp *repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
 ) error {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return err

@@ -25,7 +25,7 @@ func slotEnviron(slot int) []string {
 
 // freeSlot returns the slot for a task that gets a worktree here: the one that it had, if nobody else has it,
 // or else the lowest that is free.
-func (o *op) freeSlot(task stick.Task) (int, error) {
+func (o *Op) freeSlot(task stick.Task) (int, error) {
 	in := o.Tx.CheckoutOf(o.Room)
 
 	// Slots of tasks that have a worktree, and of those that are getting one.
@@ -144,7 +144,7 @@ func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*worktreeSetup, err
 }
 
 // beginSetup records that a worktree is about to be set up; s may be nil.
-func (o *op) beginSetup(s *worktreeSetup) error {
+func (o *Op) beginSetup(s *worktreeSetup) error {
 	if s == nil {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	outcome, err := rp.tasks.runShell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
 	if err != nil {
 		// If this fails, the next command ends the intent.
-		_ = rp.writeOutcome(ctx, func(o *op) error { return o.Tx.EndIntent(s.id, "interrupted") })
+		_ = rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(s.id, "interrupted") })
 		return err
 	}
 	rp.killPoint("setup: ran")
@@ -188,7 +188,7 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 
 	// isWorker says whether the caller is the worker of the task.
 	isWorker := false
-	err = rp.writeOutcome(ctx, func(o *op) error {
+	err = rp.writeOutcome(ctx, func(o *Op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
 	if err != nil || s == nil {
 		return err
 	}
-	if err := rp.write(ctx, core.MustBeMember, func(o *op) error { return o.beginSetup(s) }); err != nil {
+	if err := rp.write(ctx, core.MustBeMember, func(o *Op) error { return o.beginSetup(s) }); err != nil {
 		return err
 	}
 	return rp.setUp(ctx, s)

@@ -256,7 +256,7 @@ func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat
 // recordSeen records which commit of a task the caller has seen, if the caller may review. An error is
 // ignored: the caller's decision must then name its commit.
 func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, id, head string) {
-	_ = ts.write(ctx, w, by, core.MustBeMemberQuietly, func(o *op) error {
+	_ = ts.write(ctx, w, by, core.MustBeMemberQuietly, func(o *Op) error {
 		if o.requireMemberOrPerson() != nil {
 			return nil
 		}

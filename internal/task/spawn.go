@@ -106,7 +106,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return rp.spawnForLater(ctx, q, p.After, p.Run, p.Restart)
 	}
 
-	res, err = rp.carryOutPlan(ctx, intentSpawn, m, func(o *op, slot int) ([]stick.Event, error) {
+	res, err = rp.carryOutPlan(ctx, intentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 // then the project's command sets a new worktree up. record also decides before anything is created whether
 // the task may begin. A failure undoes everything that was created, except if it is [stick.CodeSetupFailed].
 func (rp *repo) carryOutPlan(
-	ctx context.Context, kind string, m spawnPlan, record func(o *op, slot int) ([]stick.Event, error),
+	ctx context.Context, kind string, m spawnPlan, record func(o *Op, slot int) ([]stick.Event, error),
 ) (res WorkerSpawnResult, err error) {
 	id, err := rp.newID(ctx)
 	if err != nil {
@@ -136,7 +136,7 @@ func (rp *repo) carryOutPlan(
 
 	// The intent has the slot, so that nobody else gets it while git works.
 	m.id, m.kind = id, kind
-	err = rp.write(ctx, core.JoinsIfNew, func(o *op) (err error) {
+	err = rp.write(ctx, core.JoinsIfNew, func(o *Op) (err error) {
 		if m.slot, err = o.freeSlot(m.task); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func (rp *repo) carryOutPlan(
 		return res, rp.undoFailedSpawn(ctx, m, err)
 	}
 
-	err = rp.writeOutcome(ctx, func(o *op) error {
+	err = rp.writeOutcome(ctx, func(o *Op) error {
 		// The task begins, the intent ends and the set-up is due in one transaction.
 		events, err := record(o, m.slot)
 		if err != nil {

@@ -52,7 +52,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	unlock = sync.OnceFunc(unlock)
 	defer unlock()
 
-	err = rp.write(ctx, core.JoinsIfNew, func(o *op) error {
+	err = rp.write(ctx, core.JoinsIfNew, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err
@@ -167,7 +167,7 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 		return res, err
 	}
 
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err == nil {
 			err = task.Mine(o.taskCall(attempt))
@@ -204,7 +204,7 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 		return res, err
 	}
 
-	err = rp.write(ctx, core.MustBeMember, func(o *op) error {
+	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
 		task, err := taskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ type runStop struct {
 // recordStop records that the run is to end. A run that hasn't begun never does then.
 func (s *runStop) recordStop(ctx context.Context) error {
 	verdict := s.tasks.core.Config.Procs.Verdict
-	err := s.write(ctx, core.MustBeMember, func(o *op) (err error) {
+	err := s.write(ctx, core.MustBeMember, func(o *Op) (err error) {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}
