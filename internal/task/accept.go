@@ -18,7 +18,7 @@ import (
 
 // A clone brings commands that tt runs: the gate, which everybody knows of, and those of
 // [config.Config.Commands]. The latter run only if a person has accepted exactly them in this clone. What an
-// operation asks before it makes anything is [repo.requireAccepted].
+// operation asks before it makes anything is [Repo.requireAccepted].
 
 // ShownCommand is a command that the project has tt run, and who has accepted it.
 type ShownCommand struct {
@@ -31,7 +31,7 @@ type ShownCommand struct {
 // requireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody
 // has. It fails with [stick.CodeConfigChanged]. See
 // docs/decisions/install-and-settings-files.md#commands-that-a-clone-brings.
-func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) error {
+func (rp *Repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) error {
 	clone := rp.cloneID()
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		last, err := tx.Acceptance(r.ID, c.Key, clone)
@@ -48,8 +48,8 @@ func (rp *repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) err
 }
 
 // acceptedSettings reads the settings of tasks from a commit, before a worktree is made by them. It refuses a
-// command that would run there, as [repo.requireAccepted] does.
-func (rp *repo) acceptedSettings(ctx context.Context, commit string) (config.Worker, error) {
+// command that would run there, as [Repo.requireAccepted] does.
+func (rp *Repo) acceptedSettings(ctx context.Context, commit string) (config.Worker, error) {
 	_, w, err := rp.taskSettings(ctx, commit)
 	if err == nil {
 		err = rp.requireSetupAccepted(ctx, w)
@@ -57,8 +57,8 @@ func (rp *repo) acceptedSettings(ctx context.Context, commit string) (config.Wor
 	return w, err
 }
 
-// requireSetupAccepted is [repo.requireAccepted] for the command that sets worktrees up, if there is one.
-func (rp *repo) requireSetupAccepted(ctx context.Context, w config.Worker) error {
+// requireSetupAccepted is [Repo.requireAccepted] for the command that sets worktrees up, if there is one.
+func (rp *Repo) requireSetupAccepted(ctx context.Context, w config.Worker) error {
 	if w.Setup == "" {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (rp *repo) requireSetupAccepted(ctx context.Context, w config.Worker) error
 // acceptCommands accepts those of the project's commands that sums name, for the caller. It fails with
 // [stick.CodePersonOnly], and with [stick.CodeNotFound] if a sum names none of them: it may have changed
 // since the caller saw it.
-func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
+func (rp *Repo) acceptCommands(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
 	// All sums have to name a command before any of them is accepted.
 	var named []stick.ProjectCommand
 	for _, sum := range sums {
@@ -118,7 +118,7 @@ func (rp *repo) acceptCommands(ctx context.Context, commands []stick.ProjectComm
 const cloneIDFile = "talking-stick-clone"
 
 // cloneID returns the id of this clone, "" if it has none: then nobody has accepted a command in it.
-func (rp *repo) cloneID() string {
+func (rp *Repo) cloneID() string {
 	b, err := config.ReadFile(rp.common, cloneIDFile, 100)
 	if err != nil {
 		return ""
@@ -127,7 +127,7 @@ func (rp *repo) cloneID() string {
 }
 
 // writeCloneID gives this clone its id.
-func (rp *repo) writeCloneID(id string) error {
+func (rp *Repo) writeCloneID(id string) error {
 	// The id appears whole or not at all: the file is renamed into its place.
 	tmp, err := os.CreateTemp(rp.common, cloneIDFile+"-")
 	if err == nil {
@@ -151,7 +151,7 @@ func (rp *repo) writeCloneID(id string) error {
 }
 
 // showCommands says of each of the project's commands who has accepted it.
-func (rp *repo) showCommands(ctx context.Context, commands []stick.ProjectCommand) (shown []ShownCommand, err error) {
+func (rp *Repo) showCommands(ctx context.Context, commands []stick.ProjectCommand) (shown []ShownCommand, err error) {
 	for _, c := range commands {
 		shown = append(shown, ShownCommand{ProjectCommand: c, Sum: c.Sum()})
 	}

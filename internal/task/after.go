@@ -29,7 +29,7 @@ type WorkerAfterResult struct {
 // later.
 func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAfterResult, error) {
 	var res WorkerAfterResult
-	err := ts.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *Op) error {
+	err := ts.repos.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *Op) error {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	}
 
 	// The outputs are blobs, which the offer then names.
-	db, err := f.tasks.core.Open(ctx, true)
+	db, err := f.Core.Open(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	var blobs []store.Blob
 	for _, e := range f.p.Evidence {
 		name, command, _ := strings.Cut(e, "=")
-		o, err := f.tasks.runShell(ctx, f.path, command, checkTimeout, slotEnviron(f.task.Slot), nil)
+		o, err := f.RunShell(ctx, f.path, command, checkTimeout, slotEnviron(f.task.Slot), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func (r *Remains) addLeft(format string, args ...any) {
 }
 
 // runCleanup carries out a cleanup intent and ends it.
-func (rp *repo) runCleanup(ctx context.Context, i store.Intent) (r Remains, err error) {
+func (rp *Repo) runCleanup(ctx context.Context, i store.Intent) (r Remains, err error) {
 	c, err := readIntent[cleanupIntent](i)
 	if err != nil {
 		return r, err
@@ -54,7 +54,7 @@ func (rp *repo) runCleanup(ctx context.Context, i store.Intent) (r Remains, err 
 }
 
 // removeRemains removes the worktree and the branches of a task, each only with proof that no work is lost.
-func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, err error) {
+func (rp *Repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, err error) {
 	why, err := rp.inUse(ctx, c)
 	if err != nil {
 		return r, err
@@ -108,7 +108,7 @@ func (rp *repo) removeRemains(ctx context.Context, c cleanupIntent) (r Remains, 
 }
 
 // listRemaining names the worktree at a path and a branch, as far as they exist.
-func (rp *repo) listRemaining(ctx context.Context, path, name string) (worktree, branch []stick.Words) {
+func (rp *Repo) listRemaining(ctx context.Context, path, name string) (worktree, branch []stick.Words) {
 	if _, err := os.Lstat(path); err == nil {
 		worktree = append(worktree, stick.Wordsf("the worktree %s", path))
 	}
@@ -119,7 +119,7 @@ func (rp *repo) listRemaining(ctx context.Context, path, name string) (worktree,
 }
 
 // ignoredFiles lists the files of a worktree that git ignores, without tt's own.
-func (rp *repo) ignoredFiles(ctx context.Context, path string) []string {
+func (rp *Repo) ignoredFiles(ctx context.Context, path string) []string {
 	if _, err := os.Lstat(path); err != nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (rp *repo) ignoredFiles(ctx context.Context, path string) []string {
 }
 
 // cleanRemote removes a task's branch at the remote, or returns why it stays.
-func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (stick.Words, error) {
+func (rp *Repo) cleanRemote(ctx context.Context, c cleanupIntent) (stick.Words, error) {
 	at, err := rp.git.RemoteBranch(ctx, rp.root, c.Remote, c.Branch)
 	if err != nil || at == "" {
 		return "", err
@@ -145,7 +145,7 @@ func (rp *repo) cleanRemote(ctx context.Context, c cleanupIntent) (stick.Words, 
 }
 
 // retryCleanup tries again to clean up after a task that landed.
-func (rp *repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
+func (rp *Repo) retryCleanup(ctx context.Context, task stick.Task) Remains {
 	c := cleanupIntent{
 		Branch: task.Branch, Path: rp.worktreePath(task), Head: task.Head, Target: task.Integration,
 		Attempt: task.Attempt, Worker: task.Worker, Pulled: task.PR.Commit,

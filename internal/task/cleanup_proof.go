@@ -13,7 +13,7 @@ import (
 
 // sameChange reports whether a commit that the target contains makes the change of a branch: the forge has
 // squashed the branch into one commit, or has rebased its commits.
-func (rp *repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
+func (rp *Repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
 	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
 		return false, err
 	}
@@ -57,7 +57,7 @@ const maxSquashed = 1000
 
 // canDeleteBranch reports whether a task's branch can be deleted without losing a commit: it is at the commit
 // that landed, and the target contains that commit, or one by which a forge made the same change.
-func (rp *repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string) (bool, error) {
+func (rp *Repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
 	}
@@ -77,7 +77,7 @@ func (rp *repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string)
 
 // isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns
 // true, so that nothing is removed.
-func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
+func (rp *Repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		m, _ := r.Member(a)
 		yes = m.Verdict(probes.Probed) == stick.Alive
@@ -88,7 +88,7 @@ func (rp *repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 
 // inUse returns why the worktree and the branch of a task must stay. It returns "" if they can go: the target
 // contains the work, nothing is uncommitted or in progress, and no process works there.
-func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error) {
+func (rp *Repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error) {
 	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
 	if err != nil {
 		return "", err
@@ -123,7 +123,7 @@ func (rp *repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 	}
 
 	// Without proof that nobody works there, the worktree stays.
-	pids, visible := rp.tasks.core.Config.Procs.Inside(c.Path)
+	pids, visible := rp.Core.Config.Procs.Inside(c.Path)
 	if len(pids) > 0 {
 		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), nil
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"slices"
 	"time"
 
 	"talkingstick/stick"
@@ -33,18 +32,23 @@ func describeExit(o commandResult) stick.Words {
 	return stick.Wordsf("exit status %d", o.exit)
 }
 
-// runShell runs a command in the shell, in its own process group. When the time limit is reached or ctx ends,
-// the whole group is killed. extra is added to its environment. What it prints is also written to listener,
-// unless that is nil.
-func (ts *Tasks) runShell(
-	ctx context.Context, dir, command string, limit time.Duration, extra []string, listener io.Writer,
+// shell runs commands of a project.
+type shell struct {
+	environ []string         // of the commands
+	now     func() time.Time // the clock by which their time is taken
+}
+
+// run runs a command in the shell, in its own process group. When the time limit is reached or ctx ends, the
+// whole group is killed. What it prints is also written to listener, unless that is nil.
+func (s shell) run(
+	ctx context.Context, dir, text string, limit time.Duration, listener io.Writer,
 ) (commandResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 
-	argv := shellOf(command)
+	argv := shellOf(text)
 	c := exec.CommandContext(limited, argv[0], argv[1:]...)
-	c.Dir, c.Env = dir, slices.Concat(ts.core.Config.Environ, extra)
+	c.Dir, c.Env = dir, s.environ
 
 	// A process that keeps the output open after the command holds up the caller only this long.
 	c.WaitDelay = time.Second
@@ -59,9 +63,9 @@ func (ts *Tasks) runShell(
 	// What the command has started is killed with it: the group is its own.
 	ownGroup(c)
 	killGroup(c)
-	began := ts.core.Now()
+	began := s.now()
 	err := c.Run()
-	o := commandResult{output: bytes.Clone(out.bytes()), size: out.size, took: ts.core.Now().Sub(began)}
+	o := commandResult{output: bytes.Clone(out.bytes()), size: out.size, took: s.now().Sub(began)}
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}

@@ -43,7 +43,7 @@ type fileCopier struct {
 // copyFiles copies files of the room's checkout that git ignores into a new worktree: those that the
 // project's patterns name. Links are followed only inside of the checkout. What can't be copied is named; it
 // doesn't keep the task from beginning.
-func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
+func (rp *Repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	if len(m.worker.Copy) == 0 {
 		return CopiedFiles{}
 	}
@@ -84,7 +84,7 @@ func (rp *repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 // filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here
 // and in the new worktree: there they would be somebody's changes otherwise. linked are those that lie beyond
 // a link there: git refuses to speak of them.
-func (rp *repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []string, err error) {
+func (rp *Repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []string, err error) {
 	all, _, err := rp.git.IgnoredFiles(ctx, rp.root, literalPrefixes(m.worker.Copy))
 	if err != nil {
 		return nil, nil, err

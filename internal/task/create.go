@@ -19,7 +19,7 @@ const whyLocked = "a tt task uses this worktree; see tt task list"
 
 // createWorktree creates a task's branch and worktree, copies files of the room's checkout into it, and
 // writes its task file.
-func (rp *repo) createWorktree(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
+func (rp *Repo) createWorktree(ctx context.Context, m *spawnPlan) (c CopiedFiles, err error) {
 	defer m.unlock()
 
 	dir := path.Dir(m.task.Worktree)
@@ -65,7 +65,7 @@ const worktreesWait = 2 * time.Minute
 
 // lockWorktrees keeps other commands from adding a worktree to the repository. git reads the records of all
 // worktrees when it adds one, and fails at a record that another git is just writing.
-func (rp *repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
+func (rp *Repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
 	return rp.acquireLock(ctx, "worktrees", theWorktrees, worktreesWait)
 }
 
@@ -73,7 +73,7 @@ func (rp *repo) lockWorktrees(ctx context.Context) (unlock func(), err error) {
 const theWorktrees = "the worktrees of this repository"
 
 // addWorktree creates the branch and the worktree of a plan, as far as it says so.
-func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
+func (rp *Repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
 	// A plan that was made under the lock has it still, and its intent says so.
 	if !m.begun {
 		unlock, err := rp.lockWorktrees(ctx)
@@ -117,7 +117,7 @@ func (rp *repo) addWorktree(ctx context.Context, m *spawnPlan) (err error) {
 
 // recordBegun looks again whether somebody has made the branch or the worktree of a plan while it waited for
 // the lock, and says in its intent that git begins.
-func (rp *repo) recordBegun(ctx context.Context, m *spawnPlan) (err error) {
+func (rp *Repo) recordBegun(ctx context.Context, m *spawnPlan) (err error) {
 	if m.newBranch {
 		err = rp.requireNoBranch(ctx, *m)
 	}
@@ -134,7 +134,7 @@ func (rp *repo) recordBegun(ctx context.Context, m *spawnPlan) (err error) {
 }
 
 // undoFailedSpawn undoes a spawn or retry that failed, and returns why it failed.
-func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) error {
+func (rp *Repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) error {
 	// Undoing goes on even if the caller has given up.
 	ctx = context.WithoutCancel(ctx)
 	if err := rp.removeSpawned(ctx, m.storedForm()); err != nil {
@@ -149,7 +149,7 @@ func (rp *repo) undoFailedSpawn(ctx context.Context, m spawnPlan, why error) err
 // removeSpawned removes what a spawn or retry created before it failed, and nothing that somebody else has
 // made: a directory only if git has it as a worktree that tt has locked, a branch only if git has begun. If
 // the new branch has moved since, it holds somebody's work, and stays with its worktree.
-func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
+func (rp *Repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 	// What tt hasn't made, it doesn't remove.
 	ours := git.WhyLocked(rp.common, m.Path) == whyLocked
 	if m.Begun == nil && !ours || m.Begun != nil && !*m.Begun {
@@ -187,7 +187,7 @@ func (rp *repo) removeSpawned(ctx context.Context, m spawnIntent) error {
 
 // undoSpawn undoes a spawn or retry whose process died. It can then be run again. A worktree that was made
 // again for the attempt that there is stays, if it is complete: its worker may work there by now.
-func (rp *repo) undoSpawn(ctx context.Context, i store.Intent) error {
+func (rp *Repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	m, err := readIntent[spawnIntent](i)
 	if err != nil {
 		return err

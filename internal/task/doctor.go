@@ -90,8 +90,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	}
 
 	// No git is needed: the locks and the directories say enough.
-	rp := &repo{tasks: ts, root: p.Root, common: filepath.Join(p.Root, ".git")}
-	rp.setLockPrefix()
+	rp := ts.repos.at(p.Root)
 	here := tx.CheckoutOf(r)
 	busy, gates := map[string]bool{}, map[string]bool{}
 
@@ -104,7 +103,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 		}
 
 		// A pause isn't half done, and a command that still runs finishes by itself.
-		if i.Kind == intentPause || rp.isAtWork(tx, i, elsewhere) {
+		if i.Kind == intentPause || isAtWork(rp, tx, i, elsewhere) {
 			continue
 		}
 
@@ -113,7 +112,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	}
 
 	// Worktrees of gates that no open landing is going to remove.
-	for _, tree := range rp.leftGates(tasks) {
+	for _, tree := range leftGates(rp, tasks) {
 		if !gates[tree] {
 			note(stick.Wordsf("tt couldn't remove the worktree of a gate that has ended: %s", tree),
 				git.RemoveByHand(tree))
@@ -136,7 +135,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 
 // isAtWork reports whether the command of an intent still works on it. The locks here say nothing about one
 // in another checkout, but its lease does.
-func (rp *repo) isAtWork(tx *store.Tx, i store.Intent, elsewhere bool) bool {
+func isAtWork(rp *Repo, tx *store.Tx, i store.Intent, elsewhere bool) bool {
 	if elsewhere {
 		return leaseLeft(i, tx.Now()) > 0
 	}
@@ -154,7 +153,7 @@ func interruptedWhile(tx *store.Tx, i store.Intent, elsewhere bool) stick.Words 
 }
 
 // leftGates lists the worktrees of gates in the directories that hold the worktrees of tasks.
-func (rp *repo) leftGates(tasks []stick.Task) (trees []string) {
+func leftGates(rp *Repo, tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		dir := filepath.Dir(rp.worktreePath(t))

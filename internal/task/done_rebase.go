@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"talkingstick/internal/git"
-	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -42,7 +41,7 @@ func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q stick.Offeri
 	if q.Base, err = f.git.MergeBase(ctx, f.path, onto, q.Head); err != nil {
 		return q, rebased, err
 	}
-	return q, rebased, f.completeOffer(ctx, f.task, &q)
+	return q, rebased, completeOffer(ctx, f.Repo, f.task, &q)
 }
 
 // readySigning returns how the rebased commits are signed, once whoever signs them has answered: a rebase
@@ -100,36 +99,4 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 		With("left", []string{"rebase"}).
 		Hintf("resolve the files and git add them, then %s and %s", continueCommand(f.path, "rebase"),
 			stick.Cmd("tt task done --skip-rebase --task <task_id>", f.task.ID))
-}
-
-// recoverDone ends an interrupted done. If its rebase stopped at a conflict, the task becomes conflicted.
-// Otherwise nothing was lost, and the worker runs done again.
-func (rp *repo) recoverDone(ctx context.Context, i store.Intent) error {
-	d, err := readIntent[doneIntent](i)
-	if err != nil {
-		return err
-	}
-
-	// Only a rebase that stopped at a conflict has left something to resolve.
-	files := []string(nil)
-	if rp.isRebasing(ctx, d.Path) {
-		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
-			return err
-		}
-	}
-
-	return rp.writeOutcome(ctx, func(o *Op) error {
-		if len(files) > 0 {
-			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
-			if err != nil {
-				return err
-			}
-			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil &&
-				task.State != stick.TaskConflicted {
-				o.addTaskEvent(ev)
-			}
-		}
-
-		return o.Tx.EndIntent(i.ID, "cut off")
-	})
 }

@@ -46,7 +46,7 @@ func requireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
 }
 
 // isElsewhere reports whether a task is in another checkout. where names that for a sentence.
-func (rp *repo) isElsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
+func (rp *Repo) isElsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
 	// Only rooms with several checkouts say where a task is.
 	if task.In == (stick.Checkout{}) {
 		return false, "", nil
@@ -61,7 +61,7 @@ func (rp *repo) isElsewhere(ctx context.Context, task stick.Task) (yes bool, whe
 
 // branchCommit returns the commit of a task's branch, "" if there is none. Of a task in another checkout that
 // is the branch at the remote, whose commits it fetches.
-func (rp *repo) branchCommit(ctx context.Context, task stick.Task) (string, error) {
+func (rp *Repo) branchCommit(ctx context.Context, task stick.Task) (string, error) {
 	elsewhere, where, err := rp.isElsewhere(ctx, task)
 	if err != nil {
 		return "", err
@@ -90,7 +90,7 @@ func (rp *repo) branchCommit(ctx context.Context, task stick.Task) (string, erro
 }
 
 // fetchTaskCommit fetches a commit of a task in another checkout.
-func (rp *repo) fetchTaskCommit(ctx context.Context, remote string, task stick.Task, commit string) error {
+func (rp *Repo) fetchTaskCommit(ctx context.Context, remote string, task stick.Task, commit string) error {
 	have, err := rp.git.HasCommit(ctx, rp.root, commit)
 	if err != nil || have {
 		return err

@@ -16,7 +16,7 @@ import (
 // What the gate is, the head of the integration branch says, never the task's own tree.
 
 // gateFiles returns those of the gate's own files that a task changes between two commits.
-func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]string, error) {
+func gateFiles(ctx context.Context, rp *Repo, integration, from, to string) ([]string, error) {
 	changed, err := rp.git.Changed(ctx, rp.root, from, to)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (rp *repo) gateFiles(ctx context.Context, integration, from, to string) ([]
 	}
 
 	// A file belongs to the gate if its command names it, or its settings protect it.
-	named, err := rp.filesNamedIn(ctx, gate.Command, t.head(), changed)
+	named, err := filesNamedIn(ctx, rp, gate.Command, t.head(), changed)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func isWordRune(r rune) bool {
 // filesNamedIn returns those of the files that a shell command names, if they are in a commit. It knows the
 // words of the command, and no more: what another file runs, or what is named from another directory, has to
 // be protected.
-func (rp *repo) filesNamedIn(ctx context.Context, command, commit string, files []string) ([]string, error) {
+func filesNamedIn(ctx context.Context, rp *Repo, command, commit string, files []string) ([]string, error) {
 	words := strings.FieldsFunc(command, func(r rune) bool { return !isWordRune(r) })
 
 	// The command may name a file as ./check.sh.
@@ -83,7 +83,7 @@ func (rp *repo) filesNamedIn(ctx context.Context, command, commit string, files 
 
 // completeOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
 // [stick.CodeInvalidTransition] if the branch has no commits of its own.
-func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Offering) (err error) {
+func completeOffer(ctx context.Context, rp *Repo, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
 			With("task_id", task.ID).
@@ -102,6 +102,6 @@ func (rp *repo) completeOffer(ctx context.Context, task stick.Task, q *stick.Off
 		return err
 	}
 
-	q.GateFiles, err = rp.gateFiles(ctx, task.Integration, q.Base, q.Head)
+	q.GateFiles, err = gateFiles(ctx, rp, task.Integration, q.Base, q.Head)
 	return err
 }

@@ -15,7 +15,7 @@ import (
 
 // requireInside refuses a path of a worktree that a link leads out of the workspace, or into git's own
 // directory. The path need not exist. It fails with [stick.CodeInvalidPath].
-func (rp *repo) requireInside(path string) error {
+func (rp *Repo) requireInside(path string) error {
 	root, err := os.OpenRoot(rp.root)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (rp *repo) requireInside(path string) error {
 
 // removeTree removes a worktree of this program's making, complete or not, with all its files. It doesn't
 // follow a link that leads out of the workspace.
-func (rp *repo) removeTree(path string) error {
+func (rp *Repo) removeTree(path string) error {
 	if err := rp.requireInside(path); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // keepFiles keeps a copy of those files of a worktree that the project wants to keep and git ignores, before
 // the worktree is removed. What the room's checkout has just so needs no copy. It returns why the worktree
 // must stay, "" if it may go.
-func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
+func (rp *Repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
 	files, repositories, err := rp.filesToKeep(ctx, c)
 	if err != nil {
 		return stick.Wordsf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err))
@@ -30,7 +30,7 @@ func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 	if len(files) == 0 {
 		return ""
 	}
-	if rp.tasks.rescue == nil {
+	if rp.opener.rescue == nil {
 		return stick.Wordsf("%s has files that are to be kept, such as %s", c.Path, files[0])
 	}
 
@@ -45,7 +45,7 @@ func (rp *repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 		return stick.Wordsf("%s: %s", c.Path, stick.AsError(err))
 	}
 
-	id, lacks, err := rp.tasks.rescue(ctx, room, me, c.Path, files, "tt task merge")
+	id, lacks, err := rp.opener.rescue(ctx, room, me, c.Path, files, "tt task merge")
 	switch {
 	case err != nil:
 		return stick.Wordsf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err))
@@ -72,7 +72,7 @@ func someOf(paths []string) stick.Words {
 // filesToKeep lists the files of a worktree that the project's patterns name and git ignores, without those
 // that the room's checkout has just so; and the repositories in the worktree in which the patterns may name
 // something. No rescue can hold one.
-func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, repositories []string, err error) {
+func (rp *Repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, repositories []string, err error) {
 	if _, err := os.Lstat(c.Path); err != nil {
 		return nil, nil, nil
 	}
@@ -102,7 +102,7 @@ func (rp *repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, reposi
 }
 
 // isHere reports whether the room's checkout has a file just as a worktree has it.
-func (rp *repo) isHere(worktree, name string) bool {
+func (rp *Repo) isHere(worktree, name string) bool {
 	if strings.HasSuffix(name, "/") {
 		return false
 	}

@@ -300,7 +300,7 @@ func (l *landing) revertCommit(ctx context.Context) (string, error) {
 
 // holdsLease reports whether the landing may go on: a command on another host takes over one that has slept.
 func (l *landing) holdsLease(ctx context.Context) (bool, error) {
-	db, err := l.tasks.core.Open(ctx, false)
+	db, err := l.Core.Open(ctx, false)
 	if err != nil || !db.ManyHosts() {
 		return true, err
 	}

@@ -28,7 +28,7 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 	l.killPoint("merge: red")
 
 	// The output of the gate is kept for whoever has to find out why.
-	db, err := l.tasks.core.Open(ctx, true)
+	db, err := l.Core.Open(ctx, true)
 	if err != nil {
 		return false, err
 	}
@@ -148,7 +148,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		}
 		l.killPoint("gate: worktree")
 
-		o, err = l.tasks.runShell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit))
+		o, err = l.RunShell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit))
 		if err != nil {
 			return false, o, err
 		}
@@ -194,7 +194,7 @@ func (l *landing) showGate(commit string) io.Writer {
 	var heard lastLine
 	l.onGate(GateRun{
 		TaskID: l.task.ID, Branch: l.target.name, OnBranch: commit == l.base, Command: l.gate.Command,
-		Since: stick.At(l.tasks.core.Now()), LastLine: heard.String,
+		Since: stick.At(l.Core.Now()), LastLine: heard.String,
 	})
 	return &heard
 }

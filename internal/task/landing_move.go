@@ -116,7 +116,7 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 // mayMove refuses to move the files of the shared tree if the caller may not change them. A linked worktree
 // isn't part of the shared tree.
 func (l *landing) mayMove(ctx context.Context, checkout string) error {
-	p, err := workspace.Resolve(checkout, l.tasks.core.Config.Workspace)
+	p, err := workspace.Resolve(checkout, l.Core.Config.Workspace)
 	if err != nil || p.Worktree != "" {
 		return err
 	}

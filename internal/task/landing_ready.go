@@ -101,7 +101,7 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	if q.Base, err = l.git.MergeBase(ctx, l.root, l.base, at); err != nil {
 		return err
 	}
-	if err := l.completeOffer(ctx, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
+	if err := completeOffer(ctx, l.Repo, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
 		if q.Base == "" {
 			return stick.AsError(err).
 				Hintf("its worker has to rebase it; ask: %s", stick.Cmd("tt msg send <agent> …", l.task.Worker))
@@ -140,7 +140,7 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	}
 
 	// The approval now holds for the new commit.
-	l.task, err = l.repo.readTask(ctx, l.task.ID)
+	l.task, err = l.readTask(ctx, l.task.ID)
 	return err
 }
 

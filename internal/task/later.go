@@ -200,7 +200,7 @@ func (rp *repo) retryForLater(
 
 // planBegin plans the branch and the worktree of a task that is for later, from the commit that the task
 // begins from now. If nobody else is adding a worktree, it locks them before it looks, until
-// [spawnPlan.unlock]. It fails as [repo.requireRoomFor] and [repo.acceptedSettings] do.
+// [spawnPlan.unlock]. It fails as [Repo.requireRoomFor] and [Repo.acceptedSettings] do.
 func (rp *repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, err error) {
 	m = spawnPlan{task: task, path: rp.worktreePath(task), newBranch: true, newTree: true}
 	unlock, err := rp.tryLock("worktrees", theWorktrees)
@@ -284,7 +284,7 @@ func (rp *repo) readSettingsEarly(ctx context.Context, branch string) <-chan ear
 	return c
 }
 
-// acceptedEarly is [repo.acceptedSettings] for settings that were read early, if they are those of the
+// acceptedEarly is [Repo.acceptedSettings] for settings that were read early, if they are those of the
 // commit.
 func (rp *repo) acceptedEarly(ctx context.Context, early earlySettings, commit string) (config.Worker, error) {
 	if early.commit != commit {
@@ -341,7 +341,7 @@ func (rp *repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (b
 // beginTask gives a task that is for later its branch and its worktree. With bind the caller becomes its
 // worker at the same moment; with next it must have no other task. The caller must hold the task's lock. It
 // fails with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with
-// a [*busyError] if the caller has another one, and as [repo.planBegin] and [repo.setUp] do.
+// a [*busyError] if the caller has another one, and as [repo.planBegin] and [Repo.setUp] do.
 func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
 	m, err := rp.planBegin(ctx, task)
 	if err != nil {

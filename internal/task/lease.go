@@ -22,10 +22,10 @@ const (
 
 // serveIntent makes later git commands tell their hooks that they serve an intent. Until the caller calls
 // stop, it renews the intent where other hosts could see it.
-func (rp *repo) serveIntent(ctx context.Context, id string) (stop func()) {
+func (rp *Repo) serveIntent(ctx context.Context, id string) (stop func()) {
 	// The hooks of git ask tt whether a change is allowed, and this one is.
 	rp.git.Env = []string{IntentEnv + "=" + id}
-	db, err := rp.tasks.core.Open(ctx, false)
+	db, err := rp.Core.Open(ctx, false)
 	if err != nil || !db.ManyHosts() {
 		return func() {}
 	}
@@ -34,7 +34,7 @@ func (rp *repo) serveIntent(ctx context.Context, id string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
-		tick := time.NewTicker(rp.tasks.renew)
+		tick := time.NewTicker(rp.opener.renew)
 		defer tick.Stop()
 
 		for {
@@ -133,9 +133,9 @@ func (o *Op) requireUnblocked(i store.Intent) error {
 
 // awaitOtherCheckouts waits until no command in another checkout works on a task or, with a branch, lands on
 // that. It fails with [stick.CodeLanding] after wait. What a command that died has left is for
-// [repo.recoverTask].
-func (rp *repo) awaitOtherCheckouts(ctx context.Context, id, branch string, wait time.Duration) error {
-	db, err := rp.tasks.core.Open(ctx, false)
+// [Repo.recoverTask].
+func (rp *Repo) awaitOtherCheckouts(ctx context.Context, id, branch string, wait time.Duration) error {
+	db, err := rp.Core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && !db.ManyHosts() {
 		return nil
 	}
@@ -191,7 +191,7 @@ type blockingCommand struct {
 
 // findBlockingCommand finds a command in another checkout that works on a task or lands on a branch. busy is
 // the error that says so; nil if there is none.
-func (rp *repo) findBlockingCommand(
+func (rp *Repo) findBlockingCommand(
 	ctx context.Context, id, branch string,
 ) (blocking blockingCommand, busy, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {

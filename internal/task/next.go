@@ -33,10 +33,12 @@ type WorkerNextResult struct {
 // [Tasks.WorkerSpawn] does.
 func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNextResult, error) {
 	var res WorkerNextResult
-	rp, err := ts.locateRepo(ctx, p.Where, p.Caller)
+	located, err := ts.repos.locate(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
+
+	rp := &repo{Repo: located, tasks: ts}
 
 	// git is asked beside the database: the caller waits only for the slower of the two.
 	opened := make(chan error, 1)
@@ -336,8 +338,7 @@ func (ts *Tasks) listResumable(
 	}
 
 	// The locks tell which commands are at work. They need no git.
-	rp := &repo{tasks: ts, root: root}
-	rp.setLockPrefix()
+	rp := ts.repos.at(root)
 	verdict := ts.core.Config.Procs.Verdict
 
 	for _, run := range last {

@@ -40,6 +40,7 @@ func wrapOp(fn func(*Op) error) func(*core.Op) error {
 // requireMemberOrPerson refuses callers that are neither members nor people.
 func (o *Op) requireMemberOrPerson() error { return requireMemberOrPerson(o.Room, o.Me) }
 
+// requireMemberOrPerson refuses a caller that is neither a member nor a person.
 func requireMemberOrPerson(r stick.Room, me core.Identity) error {
 	if m, ok := r.Member(me.Agent); ok && m.State == stick.Joined || me.Person() {
 		return nil
@@ -73,9 +74,9 @@ func taskOf(tx *store.Tx, room stick.RoomID, id string) (stick.Task, error) {
 	return t, err
 }
 
-// write is [core.Kernel.Write] for the operations of this package.
-func (ts *Tasks) write(
+// write is [core.Kernel.Write] for operations on tasks.
+func (o *Opener) write(
 	ctx context.Context, w core.Where, by core.Caller, j core.Joining, rule, done func(*Op) error,
 ) error {
-	return ts.core.Write(ctx, w, by, j, wrapOp(rule), wrapOp(done))
+	return o.core.Write(ctx, w, by, j, wrapOp(rule), wrapOp(done))
 }

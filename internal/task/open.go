@@ -7,6 +7,23 @@ import (
 	"talkingstick/stick"
 )
 
+// repo is the repository of one operation, with the operations on tasks.
+type repo struct {
+	*Repo
+	tasks *Tasks
+
+	onGate func(GateRun) // called when a gate begins to run; may be nil
+}
+
+// openRepo opens the repository that w means, as [Opener.open] does.
+func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
+	rp, err := ts.repos.open(ctx, w, by)
+	if err != nil {
+		return nil, err
+	}
+	return &repo{Repo: rp, tasks: ts}, nil
+}
+
 // openForWorker opens the repository for a worker, and returns the task and the attempt that it means. See
 // ownTask.
 func (ts *Tasks) openForWorker(
@@ -39,7 +56,7 @@ func (rp *repo) resolveTask(id string, attempt int) (string, int, error) {
 	return f.TaskID, attempt, nil
 }
 
-// openLocked opens the repository and locks a task: see [repo.lockTask].
+// openLocked opens the repository and locks a task: see [Repo.lockTask].
 func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
 	rp, err := ts.openRepo(ctx, w, by)
 	if err != nil {

@@ -69,7 +69,7 @@ func (q *pullRun) resolveAlias(ctx context.Context, address string) (at forge.Re
 
 	// ssh answers what the alias stands for, without connecting.
 	out, err := q.tasks.askProgram(ctx, programCall{
-		args: []string{"ssh", "-G", "--", alias.Host}, dir: q.tasks.core.Config.Dir,
+		args: []string{"ssh", "-G", "--", alias.Host}, dir: q.Core.Config.Dir,
 	})
 
 	if ctx.Err() != nil {

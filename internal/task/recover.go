@@ -10,7 +10,7 @@ import (
 )
 
 // isLanding reports whether a task has a landing that hasn't ended, or was interrupted.
-func (rp *repo) isLanding(ctx context.Context, id string) (yes bool, err error) {
+func (rp *Repo) isLanding(ctx context.Context, id string) (yes bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		i, err := openIntent(tx, r.ID, id)
 		yes = i != nil && (i.Kind == intentLand || i.Kind == intentRollback)
@@ -31,7 +31,7 @@ func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, erro
 // recoverTask finishes or undoes what a command that died began for a task. The caller must hold the task's
 // lock, so that no other command in this checkout is working on it. If one in another checkout is, recover
 // fails with [stick.CodeLanding].
-func (rp *repo) recoverTask(ctx context.Context, id string) error {
+func (rp *Repo) recoverTask(ctx context.Context, id string) error {
 	var open *store.Intent
 	elsewhere := false
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
@@ -64,7 +64,7 @@ func (rp *repo) recoverTask(ctx context.Context, id string) error {
 	case intentDone:
 		return rp.recoverDone(ctx, *open)
 	case intentLand, intentRollback:
-		return rp.recoverLanding(ctx, *open, false)
+		return rp.opener.finishLanding(ctx, rp, *open, false)
 	case intentPR: // the next run finds what there is at the forge
 		return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
 	case intentCleanup:
@@ -78,10 +78,10 @@ func (rp *repo) recoverTask(ctx context.Context, id string) error {
 // takeOverIntent finishes what a command in another checkout began and left. The remote decides whether a
 // landing came through. Of everything else what is left stays in that checkout, where the next command finds
 // it.
-func (rp *repo) takeOverIntent(ctx context.Context, i store.Intent) error {
+func (rp *Repo) takeOverIntent(ctx context.Context, i store.Intent) error {
 	d, lands := landingOf(i)
 	if lands && d.Remote != "" {
-		return rp.recoverLanding(ctx, i, true)
+		return rp.opener.finishLanding(ctx, rp, i, true)
 	}
 	return rp.writeOutcome(ctx, func(o *Op) error {
 		// Without a remote nobody else can tell whether the branch has moved.

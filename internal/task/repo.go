@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
@@ -16,9 +19,25 @@ import (
 	"talkingstick/stick"
 )
 
-// repo is the repository of one operation on tasks.
-type repo struct {
-	tasks          *Tasks
+// Opener opens the repositories of operations on tasks.
+type Opener struct {
+	core *core.Kernel
+
+	// finishLanding finishes a landing whose command died, perhaps in another checkout, and ends its intent.
+	finishLanding func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error
+
+	// rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those of
+	// which it couldn't. It may be nil.
+	rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
+		command string) (id string, lacks []string, err error)
+
+	renew time.Duration // how often a command renews its intent
+}
+
+// Repo is the repository of one operation on tasks.
+type Repo struct {
+	Core           *core.Kernel
+	opener         *Opener
 	by             core.Caller
 	where          core.Where
 	git            git.Client
@@ -28,13 +47,12 @@ type repo struct {
 	lockPrefix     string // the repository in the names of locks
 
 	onWait func(on string, r Runner) // called when a command begins to wait for another one; may be nil
-	onGate func(GateRun)             // called when a gate begins to run; may be nil
 }
 
-// openRepo finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
+// open finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
 // [stick.CodeNoRepository], [stick.CodeRepositoryMissing], [stick.CodeGitFailed] and [stick.CodeInvalidPath].
-func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
-	rp, err := ts.locateRepo(ctx, w, by)
+func (o *Opener) open(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
+	rp, err := o.locate(ctx, w, by)
 	if err == nil {
 		err = rp.askGit(ctx)
 	}
@@ -44,14 +62,14 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	return rp, nil
 }
 
-// locateRepo is the part of [Tasks.openRepo] that needs no git: afterwards one can read the room.
-func (ts *Tasks) locateRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
-	rp := &repo{tasks: ts, by: by, where: w, git: ts.core.Config.Git}
+// locate is the part of [Opener.open] that needs no git: afterwards one can read the room.
+func (o *Opener) locate(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
+	rp := &Repo{Core: o.core, opener: o, by: by, where: w, git: o.core.Config.Git}
 
 	// A room that is named by its id says itself where it is.
 	dir := w.Path
 	if w.RoomID != "" {
-		err := ts.core.Read(ctx, w, by, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		err := o.core.Read(ctx, w, by, func(_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 			dir = r.Path
 			return nil
 		})
@@ -60,7 +78,7 @@ func (ts *Tasks) locateRepo(ctx context.Context, w core.Where, by core.Caller) (
 		}
 	}
 
-	p, err := ts.core.Place(core.Where{Path: dir})
+	p, err := o.core.Place(core.Where{Path: dir})
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +88,23 @@ func (ts *Tasks) locateRepo(ctx context.Context, w core.Where, by core.Caller) (
 	// A caller that names a room may still stand in one of its worktrees.
 	if w.RoomID == "" {
 		rp.where = core.Where{Path: p.Path}
-	} else if at, err := ts.core.Place(core.Where{}); err == nil && at.Root == p.Root {
+	} else if at, err := o.core.Place(core.Where{}); err == nil && at.Root == p.Root {
 		rp.callerWorktree = at.Worktree
 	}
 
 	return rp, nil
 }
 
-// askGit is the rest of [Tasks.openRepo].
-func (rp *repo) askGit(ctx context.Context) error {
+// at returns the repository whose main checkout is at root, without asking git or the database: its locks and
+// directories need neither.
+func (o *Opener) at(root string) *Repo {
+	rp := &Repo{Core: o.core, opener: o, git: o.core.Config.Git, root: root, common: filepath.Join(root, ".git")}
+	rp.setLockPrefix()
+	return rp
+}
+
+// askGit is the rest of [Opener.open].
+func (rp *Repo) askGit(ctx context.Context) error {
 	old := make(chan error, 1)
 
 	// beside, because each git costs as much as the rest of a short command.
@@ -87,16 +113,16 @@ func (rp *repo) askGit(ctx context.Context) error {
 	return cmp.Or(<-old, err)
 }
 
-// askCheckout is [repo.askGit] for a git that isn't too old.
-func (rp *repo) askCheckout(ctx context.Context) error {
-	if err := workspace.CheckRepository(rp.root, rp.tasks.core.Config.Workspace); err != nil {
+// askCheckout is [Repo.askGit] for a git that isn't too old.
+func (rp *Repo) askCheckout(ctx context.Context) error {
+	if err := workspace.CheckRepository(rp.root, rp.Core.Config.Workspace); err != nil {
 		return err
 	}
 
 	// Opening the database takes its time, so it happens beside git.
 	closed := make(chan error, 1)
 	go func() {
-		_, err := rp.tasks.core.Open(ctx, false)
+		_, err := rp.Core.Open(ctx, false)
 		closed <- err
 	}()
 
@@ -126,28 +152,28 @@ func (rp *repo) askCheckout(ctx context.Context) error {
 }
 
 // killPoint marks a point at which a test may kill the process.
-func (rp *repo) killPoint(point string) { rp.tasks.core.KillPoint(point) }
+func (rp *Repo) killPoint(point string) { rp.Core.KillPoint(point) }
 
 // write runs an operation that changes the repository's room.
-func (rp *repo) write(ctx context.Context, j core.Joining, fn func(*Op) error) error {
-	return rp.tasks.write(ctx, rp.where, rp.by, j, func(o *Op) error {
+func (rp *Repo) write(ctx context.Context, j core.Joining, fn func(*Op) error) error {
+	return rp.opener.write(ctx, rp.where, rp.by, j, func(o *Op) error {
 		o.Settle()
 		return fn(o)
 	}, nil)
 }
 
 // writeOutcome is write for the outcome of what git has done. It completes even if the caller is cancelled.
-func (rp *repo) writeOutcome(ctx context.Context, fn func(*Op) error) error {
+func (rp *Repo) writeOutcome(ctx context.Context, fn func(*Op) error) error {
 	return rp.write(context.WithoutCancel(ctx), core.MustBeMemberQuietly, fn)
 }
 
 // read runs an operation that only reads the repository's room.
-func (rp *repo) read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick.Room, core.Identity) error) error {
-	return rp.tasks.core.Read(ctx, rp.where, rp.by, fn)
+func (rp *Repo) read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick.Room, core.Identity) error) error {
+	return rp.Core.Read(ctx, rp.where, rp.by, fn)
 }
 
 // alreadyDone reads a task and returns sameAsLast for it.
-func (rp *repo) alreadyDone(
+func (rp *Repo) alreadyDone(
 	ctx context.Context, id string, typ stick.EventType, reason string,
 ) (task stick.Task, yes bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
@@ -160,12 +186,12 @@ func (rp *repo) alreadyDone(
 }
 
 // worktreePath returns the absolute path of a task's worktree.
-func (rp *repo) worktreePath(t stick.Task) string {
+func (rp *Repo) worktreePath(t stick.Task) string {
 	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
 }
 
 // writeTaskFile writes the task file into a task's worktree.
-func (rp *repo) writeTaskFile(t stick.Task, attempt int) error {
+func (rp *Repo) writeTaskFile(t stick.Task, attempt int) error {
 	b, err := json.MarshalIndent(core.TaskFile{
 		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktreePath(t),
 		Integration: t.Integration, Base: t.Base,
@@ -186,7 +212,7 @@ func (rp *repo) writeTaskFile(t stick.Task, attempt int) error {
 }
 
 // readConfig reads the project's settings from a commit.
-func (rp *repo) readConfig(ctx context.Context, commit string) (config.Config, error) {
+func (rp *Repo) readConfig(ctx context.Context, commit string) (config.Config, error) {
 	b, _, err := rp.git.ReadFile(ctx, rp.root, commit, config.FileName)
 	if err != nil {
 		return config.Config{}, err
@@ -195,14 +221,14 @@ func (rp *repo) readConfig(ctx context.Context, commit string) (config.Config, e
 }
 
 // taskSettings reads the project's settings about tasks from a commit.
-func (rp *repo) taskSettings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+func (rp *Repo) taskSettings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
 	c, err := rp.readConfig(ctx, commit)
 	return c.Gate, c.Worker, err
 }
 
 // newID returns a new id. It is made outside of the transaction, which may run again.
-func (rp *repo) newID(ctx context.Context) (string, error) {
-	db, err := rp.tasks.core.Open(ctx, true)
+func (rp *Repo) newID(ctx context.Context) (string, error) {
+	db, err := rp.Core.Open(ctx, true)
 	if err != nil {
 		return "", err
 	}
@@ -210,7 +236,7 @@ func (rp *repo) newID(ctx context.Context) (string, error) {
 }
 
 // readTask reads a task. It fails with [stick.CodeNotFound].
-func (rp *repo) readTask(ctx context.Context, id string) (task stick.Task, err error) {
+func (rp *Repo) readTask(ctx context.Context, id string) (task stick.Task, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		task, err = taskOf(tx, r.ID, id)
 		return err
@@ -219,7 +245,7 @@ func (rp *repo) readTask(ctx context.Context, id string) (task stick.Task, err e
 }
 
 // isRebasing reports whether a rebase is in progress in a worktree.
-func (rp *repo) isRebasing(ctx context.Context, path string) bool {
+func (rp *Repo) isRebasing(ctx context.Context, path string) bool {
 	at, err := rp.git.Checkout(ctx, path)
 	return err == nil && git.OperationInProgress(at.GitDir) == "rebase"
 }
@@ -236,3 +262,12 @@ const mostNamed = 5
 
 // shortCommit shortens the id of a commit or an output for display.
 func shortCommit(sum string) string { return sum[:min(len(sum), 12)] }
+
+// RunShell runs a command of the project in a directory, as [shell.run] does. extra is added to its
+// environment.
+func (rp *Repo) RunShell(
+	ctx context.Context, dir, text string, limit time.Duration, extra []string, listener io.Writer,
+) (commandResult, error) {
+	sh := shell{environ: slices.Concat(rp.Core.Config.Environ, extra), now: rp.Core.Now}
+	return sh.run(ctx, dir, text, limit, listener)
+}

@@ -14,18 +14,18 @@ import (
 )
 
 // setLockPrefix sets the name of the repository in the names of locks.
-func (rp *repo) setLockPrefix() {
+func (rp *Repo) setLockPrefix() {
 	sum := sha256.Sum256([]byte(rp.root))
 	rp.lockPrefix = hex.EncodeToString(sum[:8])
 }
 
 // lockPath returns the path of the file of a lock. A task has one, however its name is written.
-func (rp *repo) lockPath(kind, name string) string {
+func (rp *Repo) lockPath(kind, name string) string {
 	if kind == "task" {
 		name = stick.TaskKey(name)
 	}
 	sum := sha256.Sum256([]byte(kind + " " + name))
-	return filepath.Join(rp.tasks.core.Config.Dir, "tasks", rp.lockPrefix+"-"+hex.EncodeToString(sum[:8])+".lock")
+	return filepath.Join(rp.Core.Config.Dir, "tasks", rp.lockPrefix+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
 // lockWait is how long a command waits for another one on the same task.
@@ -38,7 +38,7 @@ const shortLockWait = 50 * time.Millisecond
 // acquireLock takes the lock of a task or of an integration branch. The git commands that tt starts inherit
 // the lock, so it becomes free only when this process and all of them have ended. If wait passes first, it
 // fails with [stick.CodeLanding].
-func (rp *repo) acquireLock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
+func (rp *Repo) acquireLock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (rp *repo) acquireLock(ctx context.Context, kind, name string, wait time.Du
 	}
 
 	if held != nil {
-		return nil, errBusy(name, *held, stick.At(rp.tasks.core.Now()))
+		return nil, errBusy(name, *held, stick.At(rp.Core.Now()))
 	}
 	if err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func (rp *repo) acquireLock(ctx context.Context, kind, name string, wait time.Du
 	return rp.inheritLock(l), nil
 }
 
-// tryLock is [repo.acquireLock] without waiting. If the lock isn't free, unlock is nil.
-func (rp *repo) tryLock(kind, name string) (unlock func(), err error) {
+// tryLock is [Repo.acquireLock] without waiting. If the lock isn't free, unlock is nil.
+func (rp *Repo) tryLock(kind, name string) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (rp *repo) tryLock(kind, name string) (unlock func(), err error) {
 }
 
 // inheritLock has the git commands that follow inherit a lock, until unlock is called.
-func (rp *repo) inheritLock(l *bell.FileLock) (unlock func()) {
+func (rp *Repo) inheritLock(l *bell.FileLock) (unlock func()) {
 	rp.git.Inherit = append(rp.git.Inherit, l.File())
 	return func() {
 		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
@@ -86,8 +86,8 @@ func (rp *repo) inheritLock(l *bell.FileLock) (unlock func()) {
 }
 
 // makeLockDir makes the directory of the locks of tasks and branches.
-func (rp *repo) makeLockDir() error {
-	if err := plainfile.MkdirAll(filepath.Join(rp.tasks.core.Config.Dir, "tasks")); err != nil {
+func (rp *Repo) makeLockDir() error {
+	if err := plainfile.MkdirAll(filepath.Join(rp.Core.Config.Dir, "tasks")); err != nil {
 		return stick.Errorf(stick.CodeDataDirNotWritable, "can't write to the data directory: %w", err).
 			Hintf("%s", stick.Cmd("tt doctor"))
 	}
@@ -95,7 +95,7 @@ func (rp *repo) makeLockDir() error {
 }
 
 // waitForLock takes the lock at path. If wait passes first, it returns the process that holds it.
-func (rp *repo) waitForLock(ctx context.Context, path string, wait time.Duration) (*bell.FileLock, *Runner, error) {
+func (rp *Repo) waitForLock(ctx context.Context, path string, wait time.Duration) (*bell.FileLock, *Runner, error) {
 	// If the wait has passed, whoever holds the lock is the answer; the caller's own cancellation isn't.
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -104,14 +104,14 @@ func (rp *repo) waitForLock(ctx context.Context, path string, wait time.Duration
 		return l, nil, errors.Join(err, ctx.Err())
 	}
 	if held, ok := errors.AsType[*bell.LockedError](err); ok {
-		return nil, rp.tasks.runnerOf(held.Holder), nil
+		return nil, rp.runnerOf(held.Holder), nil
 	}
 	return nil, nil, err
 }
 
 // lockTask locks an existing task against other commands, and finishes or undoes what a command that died
 // began. If a landing holds the lock, it fails at once with [stick.CodeLanding].
-func (rp *repo) lockTask(ctx context.Context, id string) (func(), error) {
+func (rp *Repo) lockTask(ctx context.Context, id string) (func(), error) {
 	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return nil, err

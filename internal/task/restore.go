@@ -12,7 +12,7 @@ import (
 // planRestore plans to make the worktree of a task again if somebody has deleted it. The plan is nil if there
 // is nothing to do. It fails with [stick.CodeNotFound] if the branch doesn't have all that git knows of the
 // worktree. The caller must hold the task's lock.
-func (rp *repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, error) {
+func (rp *Repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, error) {
 	path := rp.worktreePath(task)
 	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() || task.Later {
 		return nil, nil
@@ -59,7 +59,7 @@ func errWorktreeMissing(task stick.Task, path string, why stick.Words) error {
 
 // restoreWorktree makes the worktree of a task again, as planned. It returns what to tell the caller. The
 // caller must be a member.
-func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
+func (rp *Repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
 	if m == nil {
 		return "", nil
 	}
@@ -107,7 +107,7 @@ func (rp *repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 
 // lockMissingWorktree locks a task whose worktree is missing or was being made by a command that died, and
 // plans how to make it again.
-func (rp *repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
+func (rp *Repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
 	var task stick.Task
 	var open *store.Intent
 	unlock = func() {}
@@ -145,7 +145,7 @@ func (rp *repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPla
 // ensureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up
 // that was interrupted. It fails with [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix
 // the cause first.
-func (rp *repo) ensureWorktree(ctx context.Context, id string) error {
+func (rp *Repo) ensureWorktree(ctx context.Context, id string) error {
 	m, unlock, err := rp.lockMissingWorktree(ctx, id)
 	defer unlock()
 	if err != nil {

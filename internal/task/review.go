@@ -175,9 +175,9 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 // runDecision runs a decision, and adds the number of its message to the result.
 func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*Op, *core.Inboxes) error) error {
 	// The number of the message is known only once the events are numbered.
-	in := rp.tasks.core.Inboxes()
+	in := rp.Core.Inboxes()
 	return in.Seen(ctx, func() error {
-		return rp.tasks.write(ctx, rp.where, rp.by, core.MustBeMember, func(o *Op) error {
+		return rp.tasks.repos.write(ctx, rp.where, rp.by, core.MustBeMember, func(o *Op) error {
 			o.Settle()
 			return rule(o, in)
 		}, func(o *Op) error {
@@ -238,7 +238,7 @@ func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bo
 
 	settings, _, err := rp.taskSettings(ctx, t.head())
 	if err == nil && task.Offered() {
-		gate, err = rp.gateFiles(ctx, task.Integration, task.Base, task.Head)
+		gate, err = gateFiles(ctx, rp.Repo, task.Integration, task.Base, task.Head)
 	}
 	return settings.IndependentReview, gate, err
 }

@@ -121,7 +121,7 @@ func claimRun(
 		return err
 	}
 
-	verdict := rp.tasks.core.Config.Procs.Verdict
+	verdict := rp.Core.Config.Procs.Verdict
 
 	// Those that wait count, too: a new run must not overtake them.
 	active, queued, err := countRunning(o.Tx, o.Room.ID, verdict)
@@ -209,7 +209,7 @@ func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
 		return err
 	}
 
-	verdict := rp.tasks.core.Config.Procs.Verdict
+	verdict := rp.Core.Config.Procs.Verdict
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		active, queued, err := countRunning(tx, r.ID, verdict)
 		if err != nil {
@@ -230,7 +230,7 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 	var lost []stick.Run
 	var task stick.Task
 	var room stick.RoomID
-	verdict := rp.tasks.core.Config.Procs.Verdict
+	verdict := rp.Core.Config.Procs.Verdict
 	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		// The transaction may run again.
 		lost, room = nil, r.ID

@@ -48,16 +48,16 @@ func (r Runner) Words() stick.Words {
 }
 
 // lockRunner returns the process that holds a lock, or nil if none does.
-func (rp *repo) lockRunner(kind, name string) *Runner {
+func (rp *Repo) lockRunner(kind, name string) *Runner {
 	h, held, err := bell.HolderOf(rp.lockPath(kind, name))
 	if err != nil || !held {
 		return nil
 	}
-	return rp.tasks.runnerOf(h)
+	return rp.runnerOf(h)
 }
 
 // runnerOf returns the holder of a lock, with what is known of its process.
-func (ts *Tasks) runnerOf(h bell.Holder) *Runner {
+func (rp *Repo) runnerOf(h bell.Holder) *Runner {
 	r := &Runner{PID: h.PID, State: RunnerUnknown}
 	if !h.Since.IsZero() {
 		r.Since = stick.At(h.Since)
@@ -67,7 +67,7 @@ func (ts *Tasks) runnerOf(h bell.Holder) *Runner {
 	}
 
 	// A signal may have stopped it: then it waits for ever, and holds the lock.
-	switch v, stopped := ts.core.Config.Procs.Holder(h.PID); {
+	switch v, stopped := rp.Core.Config.Procs.Holder(h.PID); {
 	case stopped:
 		r.State = RunnerStopped
 	case v != stick.Unknown:

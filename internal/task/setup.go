@@ -103,7 +103,7 @@ func viewSetup(s store.TaskSetup) *SetupView {
 
 // wasSetUp reports whether the worktree of a plan was there before, and its last set-up went well, for the
 // same slot.
-func (rp *repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) {
+func (rp *Repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) {
 	if m.newTree || m.slot != m.task.Slot {
 		return false, nil
 	}
@@ -128,7 +128,7 @@ func (rp *repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) 
 }
 
 // planSetup returns the set-up of a worktree that a plan needs, nil if it needs none.
-func (rp *repo) planSetup(ctx context.Context, m spawnPlan) (*worktreeSetup, error) {
+func (rp *Repo) planSetup(ctx context.Context, m spawnPlan) (*worktreeSetup, error) {
 	if m.worker.Setup == "" {
 		return nil, nil
 	}
@@ -160,14 +160,14 @@ func (o *Op) beginSetup(s *worktreeSetup) error {
 
 // setUp runs the project's command in a worktree, and records how it ended; s may be nil. What it changed in
 // the worktree stays, however it ends. It fails with [stick.CodeSetupFailed].
-func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
+func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	if s == nil {
 		return nil
 	}
 	defer rp.serveIntent(ctx, s.id)()
 	rp.killPoint("setup: begun")
 
-	outcome, err := rp.tasks.runShell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
+	outcome, err := rp.RunShell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
 	if err != nil {
 		// If this fails, the next command ends the intent.
 		_ = rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(s.id, "interrupted") })
@@ -176,7 +176,7 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	rp.killPoint("setup: ran")
 
 	// What it printed is kept, also if it went well.
-	db, err := rp.tasks.core.Open(ctx, true)
+	db, err := rp.Core.Open(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -237,8 +237,8 @@ func (rp *repo) setUp(ctx context.Context, s *worktreeSetup) error {
 }
 
 // setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the
-// task's lock. It fails as [repo.setUp] and [repo.requireAccepted] do.
-func (rp *repo) setUpAgain(ctx context.Context, task stick.Task) error {
+// task's lock. It fails as [Repo.setUp] and [Repo.requireAccepted] do.
+func (rp *Repo) setUpAgain(ctx context.Context, task stick.Task) error {
 	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func setUpMayGoOn(tx *store.Tx, room stick.RoomID, task stick.Task) (bool, error
 
 // isSetUp reports whether there is nothing to do about the set-up of a task's worktree: it has none, or it
 // went well.
-func (rp *repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err error) {
+func (rp *Repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err error) {
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		setups, err := tx.Setups(r.ID, task.ID)
 		ok = !slices.ContainsFunc(setups, func(s store.TaskSetup) bool {
@@ -291,7 +291,7 @@ func (rp *repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err erro
 }
 
 // setUpToStart sets the worktree of a task up if an earlier set-up failed or was interrupted.
-func (rp *repo) setUpToStart(ctx context.Context, id string) error {
+func (rp *Repo) setUpToStart(ctx context.Context, id string) error {
 	task, err := rp.readTask(ctx, id)
 	if err != nil {
 		return err

@@ -256,7 +256,7 @@ func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat
 // recordSeen records which commit of a task the caller has seen, if the caller may review. An error is
 // ignored: the caller's decision must then name its commit.
 func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, id, head string) {
-	_ = ts.write(ctx, w, by, core.MustBeMemberQuietly, func(o *Op) error {
+	_ = ts.repos.write(ctx, w, by, core.MustBeMemberQuietly, func(o *Op) error {
 		if o.requireMemberOrPerson() != nil {
 			return nil
 		}
@@ -329,7 +329,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.Base, res.Head = ts.shownRange(ctx, rp.root, task, branch); res.Head == "" {
 		return res, nil
 	}
-	if res.GateFiles, err = rp.gateFiles(ctx, task.Integration, res.Base, res.Head); err != nil {
+	if res.GateFiles, err = gateFiles(ctx, rp.Repo, task.Integration, res.Base, res.Head); err != nil {
 		return res, err
 	}
 

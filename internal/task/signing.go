@@ -19,7 +19,7 @@ const (
 
 // commitSigning returns how commits are signed that tt makes: as the user's git would, unless the project
 // wants none.
-func (rp *repo) commitSigning(ctx context.Context, w config.Worker) (git.Signing, error) {
+func (rp *Repo) commitSigning(ctx context.Context, w config.Worker) (git.Signing, error) {
 	if !w.Sign {
 		return git.Signing{}, nil
 	}
@@ -35,6 +35,6 @@ func (rp *repo) commitSigning(ctx context.Context, w config.Worker) (git.Signing
 		s.Limit = personSignLimit
 	}
 
-	s.Limit = cmp.Or(rp.tasks.core.Config.SignLimit, s.Limit)
+	s.Limit = cmp.Or(rp.Core.Config.SignLimit, s.Limit)
 	return s, nil
 }

@@ -241,7 +241,7 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 }
 
 // planSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
-// [stick.CodeAlreadyExists] if one of them exists, and as [repo.requireInside] does.
+// [stick.CodeAlreadyExists] if one of them exists, and as [Repo.requireInside] does.
 func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
 	name, err := rp.integrationBranch(ctx)
 	if err != nil {

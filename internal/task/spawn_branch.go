@@ -11,8 +11,8 @@ import (
 )
 
 // requireRoomFor refuses the branch and the worktree of a plan if one of them exists, or can't. It fails with
-// [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [repo.requireInside] does.
-func (rp *repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
+// [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [Repo.requireInside] does.
+func (rp *Repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
 	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
 	if err != nil {
 		return err
@@ -20,8 +20,8 @@ func (rp *repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
 	return rp.requireRoomAmong(refs, m)
 }
 
-// requireRoomAmong is [repo.requireRoomFor] for refs that were read already.
-func (rp *repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
+// requireRoomAmong is [Repo.requireRoomFor] for refs that were read already.
+func (rp *Repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
 	if err := requireNoBranchAmong(refs, m); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (rp *repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
 
 // requireNoDirectory refuses the worktree of a plan if something lies in its place. It fails with
 // [stick.CodeAlreadyExists].
-func (rp *repo) requireNoDirectory(m spawnPlan) error {
+func (rp *Repo) requireNoDirectory(m spawnPlan) error {
 	if _, err := os.Lstat(m.path); err != nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (rp *repo) requireNoDirectory(m spawnPlan) error {
 
 // requireNoBranch refuses the branch of a plan if there is one, or can't be. It fails with
 // [stick.CodeAlreadyExists] and [stick.CodeUsage].
-func (rp *repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
+func (rp *Repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
 	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func branchRefs(branch string) []string {
 	return patterns
 }
 
-// requireNoBranchAmong is [repo.requireNoBranch] for refs that were read already.
+// requireNoBranchAmong is [Repo.requireNoBranch] for refs that were read already.
 func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
 	branch := m.task.Branch
 	if !git.BranchName(branch) {

@@ -116,8 +116,7 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 // addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root
 // is the workspace's.
 func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
-	rp := &repo{tasks: ts, root: root}
-	rp.setLockPrefix()
+	rp := ts.repos.at(root)
 	for _, i := range open {
 		v := shown[i.Task]
 		if v == nil || v.Runner != nil {
@@ -134,8 +133,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 // addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
 // can't be asked, the view keeps what was so when the task was offered.
 func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
-	rp := &repo{tasks: ts, git: ts.core.Config.Git, root: root}
-	if files, err := rp.gateFiles(ctx, v.Integration, from, to); err == nil {
+	if files, err := gateFiles(ctx, ts.repos.at(root), v.Integration, from, to); err == nil {
 		v.GateFiles, v.ChangesGate = files, len(files) > 0
 	}
 }

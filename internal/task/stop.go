@@ -89,7 +89,7 @@ type runStop struct {
 
 // recordStop records that the run is to end. A run that hasn't begun never does then.
 func (s *runStop) recordStop(ctx context.Context) error {
-	verdict := s.tasks.core.Config.Procs.Verdict
+	verdict := s.Core.Config.Procs.Verdict
 	err := s.write(ctx, core.MustBeMember, func(o *Op) (err error) {
 		if err := o.requireMemberOrPerson(); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 // findRunning finds what the run has started, and what of found lives on: once the process above it has
 // ended, that may have no trace.
 func (s *runStop) findRunning(found []proc.Info) []proc.Info {
-	procs := s.tasks.core.Config.Procs
+	procs := s.Core.Config.Procs
 	now := s.tasks.processesOf(s.room, s.task.ID, s.run)
 	for _, f := range found {
 		if !slices.ContainsFunc(now, func(p proc.Info) bool { return p.ID == f.ID }) &&
@@ -214,7 +214,7 @@ func (s *runStop) findRunning(found []proc.Info) []proc.Info {
 // endRunner asks the process that attends to the command to end it, and waits until that is recorded, or the
 // process has died, or doesn't react.
 func (s *runStop) endRunner(ctx context.Context) error {
-	db, err := s.tasks.core.Open(ctx, false)
+	db, err := s.Core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (s *runStop) endRunner(ctx context.Context) error {
 	}
 	defer watch.Close()
 
-	procs := s.tasks.core.Config.Procs
+	procs := s.Core.Config.Procs
 	death, err := procs.Watch(s.run.Process)
 	if err != nil {
 		// It has just died.

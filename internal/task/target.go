@@ -34,7 +34,7 @@ func (t target) ref() string { return "refs/heads/" + t.name }
 
 // readTarget reads a branch, and its counterpart at a remote as of the last fetch. It fails with
 // [stick.CodeNotFound].
-func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
+func (rp *Repo) readTarget(ctx context.Context, name string) (target, error) {
 	branches, err := rp.git.Branches(ctx, rp.root, targetRefs(name)...)
 	if err != nil {
 		return target{name: name}, err
@@ -54,14 +54,14 @@ func (rp *repo) readTarget(ctx context.Context, name string) (target, error) {
 	return t, err
 }
 
-// targetRefs are the names of the refs that [repo.targetAmong] needs.
+// targetRefs are the names of the refs that [Repo.targetAmong] needs.
 func targetRefs(name string) []string {
 	return []string{target{name: name}.ref(), "refs/remotes/origin/" + name}
 }
 
-// targetAmong is [repo.readTarget] for refs that were read already. It doesn't say where the branch is
+// targetAmong is [Repo.readTarget] for refs that were read already. It doesn't say where the branch is
 // checked out.
-func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (target, error) {
+func (rp *Repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (target, error) {
 	t := target{name: name}
 	upstream := ""
 	for _, r := range refs {
@@ -93,7 +93,7 @@ func (rp *repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (t
 
 // existingCheckout returns checkout, or "" if only git's record of it is left. A locked worktree counts as
 // existing even if its directory is missing.
-func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, error) {
+func (rp *Repo) existingCheckout(ctx context.Context, checkout string) (string, error) {
 	if checkout == "" {
 		return "", nil
 	}
@@ -110,7 +110,7 @@ func (rp *repo) existingCheckout(ctx context.Context, checkout string) (string, 
 }
 
 // fetchTarget fetches the target from the remote that decides, if there is one.
-func (rp *repo) fetchTarget(ctx context.Context, t *target) (err error) {
+func (rp *Repo) fetchTarget(ctx context.Context, t *target) (err error) {
 	if t.remote == "" {
 		return nil
 	}
@@ -123,7 +123,7 @@ const integrationKey = "talkingstick.integration"
 
 // integrationBranch returns the name of the branch that new tasks are merged into: the one from git's
 // configuration, else the default branch if it exists, else the one from the project's settings.
-func (rp *repo) integrationBranch(ctx context.Context) (string, error) {
+func (rp *Repo) integrationBranch(ctx context.Context) (string, error) {
 	name, err := rp.git.Config(ctx, rp.root, integrationKey)
 	if err != nil || name != "" {
 		return name, err

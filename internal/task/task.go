@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -34,20 +35,22 @@ type Config struct {
 // Tasks performs the operations on tasks. It is safe for use by several goroutines.
 type Tasks struct {
 	core    *core.Kernel
+	repos   *Opener
 	mayMove func(ctx context.Context, by core.Caller, checkout string) error
-	rescue  func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
-		command string) (string, []string, error)
-	renew time.Duration // how often a command renews its intent
-	grace time.Duration // how long processes that are asked to end have for it
+	grace   time.Duration // how long processes that are asked to end have for it
 
 	programLimit time.Duration // how long the program of a forge may take for an answer
 }
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	return &Tasks{
-		core: cfg.Kernel, mayMove: cfg.MayMove, rescue: cfg.Rescue,
-		renew: cmp.Or(cfg.Renew, renewInterval), grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace),
-		programLimit: programLimit,
+	ts := &Tasks{
+		core: cfg.Kernel, mayMove: cfg.MayMove,
+		repos: &Opener{core: cfg.Kernel, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewInterval)},
+		grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace), programLimit: programLimit,
 	}
+	ts.repos.finishLanding = func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
+		return (&repo{Repo: rp, tasks: ts}).recoverLanding(ctx, i, inOtherCheckout)
+	}
+	return ts
 }
