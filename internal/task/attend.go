@@ -16,7 +16,7 @@ import (
 	"talkingstick/stick"
 )
 
-// RunTaskParams is a run to start, as [Tasks.WorkerRun] has claimed it.
+// RunTaskParams is a run to start, as [Runs.WorkerRun] has claimed it.
 type RunTaskParams struct {
 	Caller  core.Caller   `json:"-"`
 	RoomID  stick.RoomID  `json:"room_id"`
@@ -54,10 +54,10 @@ const (
 //
 // It fails with [stick.CodeStaleAttempt] if p.Starter has lost its claim, somebody has stopped the run before
 // it began, or the attempt is over.
-func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
-	ts.core.KillPoint("run: attends")
+func (rs *Runs) RunTask(ctx context.Context, p RunTaskParams) error {
+	rs.core.KillPoint("run: attends")
 
-	run, err := ts.beginRun(ctx, p)
+	run, err := rs.beginRun(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -68,15 +68,15 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 
 	next := &run
 	if run.Queued {
-		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.leaveQueue(ctx, p, run) })
+		next = rs.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return rs.leaveQueue(ctx, p, run) })
 	}
 
 	for next != nil {
-		if run, err = ts.attendRun(ctx, p, *next); err != nil || run.Restarts == 0 {
+		if run, err = rs.attendRun(ctx, p, *next); err != nil || run.Restarts == 0 {
 			return err
 		}
 
-		next = ts.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return ts.runAgain(ctx, p, run) })
+		next = rs.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return rs.runAgain(ctx, p, run) })
 	}
 
 	return nil
@@ -84,12 +84,12 @@ func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
 
 // beginRun records that the calling process starts the command now or, if the run is queued, as soon as it
 // may.
-func (ts *Tasks) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run, err error) {
-	self, err := ts.core.Config.Procs.Self()
+func (rs *Runs) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run, err error) {
+	self, err := rs.core.Config.Procs.Self()
 	if err != nil {
 		return begun, err
 	}
-	return begun, ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+	return begun, rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
 			return nil, err
 		}
@@ -126,8 +126,8 @@ func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error 
 
 // DropRun takes a claim back, also when ctx has ended, so that its run never begins and another caller may
 // start one. It doesn't start by itself either. dropped is false if the run has begun, or was stopped.
-func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err error) {
-	err = ts.updateRuns(context.WithoutCancel(ctx), p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
+func (rs *Runs) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err error) {
+	err = rs.updateRuns(context.WithoutCancel(ctx), p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
 		run := runs[len(runs)-1]
 		dropped = run.Attempt == p.Attempt && run.Number == p.Run && run.Process == p.Starter &&
 			run.StartedAt.IsZero() && run.EndedAt.IsZero()
@@ -142,21 +142,21 @@ func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, er
 }
 
 // attendRun runs the command of a run that has begun, and records its end.
-func (ts *Tasks) attendRun(ctx context.Context, p RunTaskParams, run stick.Run) (stick.Run, error) {
-	ts.core.KillPoint("run: begun")
+func (rs *Runs) attendRun(ctx context.Context, p RunTaskParams, run stick.Run) (stick.Run, error) {
+	rs.core.KillPoint("run: begun")
 
-	ts.dropOldOutput(p.RoomID)
-	out := newOutput(ts.outputDir(p.RoomID, run))
-	run.Exit, run.Signal = ts.executeCommand(ctx, p, run, out)
+	rs.dropOldOutput(p.RoomID)
+	out := newOutput(rs.outputDir(p.RoomID, run))
+	run.Exit, run.Signal = rs.executeCommand(ctx, p, run, out)
 	out.closePart()
-	ts.core.KillPoint("run: ended")
+	rs.core.KillPoint("run: ended")
 
 	// The command has ended, whatever becomes of the caller: the record isn't cancelled with it.
 	ended := run
 	err := untilRecorded(func() (err error) {
-		ended, err = ts.recordEnd(context.WithoutCancel(ctx), p, run, out.tail.bytes())
+		ended, err = rs.recordEnd(context.WithoutCancel(ctx), p, run, out.tail.bytes())
 		if err != nil {
-			ts.core.KillPoint("run: end not recorded")
+			rs.core.KillPoint("run: end not recorded")
 		}
 		return err
 	})
@@ -183,8 +183,8 @@ func untilRecorded(record func() error) error {
 }
 
 // recordEnd records how a run has ended. output is the end of its output.
-func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run, output []byte) (stick.Run, error) {
-	db, err := ts.core.Open(ctx, false)
+func (rs *Runs) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run, output []byte) (stick.Run, error) {
+	db, err := rs.core.Open(ctx, false)
 	if err != nil {
 		return ended, err
 	}
@@ -194,7 +194,7 @@ func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run
 	if err != nil {
 		return ended, err
 	}
-	return ended, ts.updateRuns(ctx, p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
+	return ended, rs.updateRuns(ctx, p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
 		run := runs[len(runs)-1]
 
 		// A stop may have recorded the end already, and another run may have begun since.
@@ -213,10 +213,10 @@ func (ts *Tasks) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run
 
 // updateRuns changes the last run of a task, and wakes everybody who waits in the room. It does neither if
 // change returns nil.
-func (ts *Tasks) updateRuns(
+func (rs *Runs) updateRuns(
 	ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []stick.Run) (*stick.Run, error),
 ) error {
-	db, err := ts.core.Open(ctx, false)
+	db, err := rs.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []stick.Run
 }
 
 // executeCommand runs the command until it and what it has started have ended.
-func (ts *Tasks) executeCommand(
+func (rs *Runs) executeCommand(
 	ctx context.Context, p RunTaskParams, run stick.Run, out *outputWriter,
 ) (exit int, signal string) {
 	if ctx.Err() != nil {
@@ -287,7 +287,7 @@ func (ts *Tasks) executeCommand(
 		adopted.close()
 		return failed(err)
 	}
-	ts.core.KillPoint("run: started")
+	rs.core.KillPoint("run: started")
 
 	// One goroutine keeps the output, another one waits for the command.
 	silent, ended := copyOutput(out, r), make(chan struct{})
@@ -300,8 +300,8 @@ func (ts *Tasks) executeCommand(
 		_ = c.Wait()
 	}()
 
-	find := func() []proc.Info { return ts.processesBelow(p, run, c.Process.Pid) }
-	e := processEnder{procs: ts.core.Config.Procs, find: find, commandEnded: ended, command: c}
+	find := func() []proc.Info { return rs.processesBelow(p, run, c.Process.Pid) }
+	e := processEnder{procs: rs.core.Config.Procs, find: find, commandEnded: ended, command: c}
 
 	// What the command has left behind has a moment to end by itself, unless the caller stops the run.
 	select {
@@ -311,7 +311,7 @@ func (ts *Tasks) executeCommand(
 	}
 
 	// Nothing of the run goes on after this.
-	e.endAll(ts.grace)
+	e.endAll(rs.grace)
 	<-ended
 	adopted.close()
 
@@ -339,9 +339,9 @@ func copyOutput(out io.Writer, r io.Reader) (silent <-chan struct{}) {
 }
 
 // processesBelow finds what a command of the calling process has started.
-func (ts *Tasks) processesBelow(p RunTaskParams, run stick.Run, leader int) []proc.Info {
-	procs := ts.core.Config.Procs
-	by := proc.Traces{Variable: markOf(p.RoomID, p.TaskID, run.Attempt), Except: ts.otherRun}
+func (rs *Runs) processesBelow(p RunTaskParams, run stick.Run, leader int) []proc.Info {
+	procs := rs.core.Config.Procs
+	by := proc.Traces{Variable: markOf(p.RoomID, p.TaskID, run.Attempt), Except: rs.otherRun}
 
 	// A process that does nothing else owns all that is below it, and its session.
 	if self, err := procs.Self(); err == nil && p.Alone {
@@ -361,7 +361,7 @@ func (ts *Tasks) processesBelow(p RunTaskParams, run stick.Run, leader int) []pr
 
 // otherRun reports whether a process belongs to somebody else although a run has started it: to a run that
 // was started in this one, or to us.
-func (ts *Tasks) otherRun(p proc.Info) bool {
-	self, err := ts.core.Config.Procs.Self()
+func (rs *Runs) otherRun(p proc.Info) bool {
+	self, err := rs.core.Config.Procs.Self()
 	return err == nil && p.ID == self || len(p.Args) > 0 && p.Args[0] == harness.RunnerName
 }

@@ -14,10 +14,10 @@ import (
 
 // leaveQueue begins a queued run if fewer commands run than the project allows. mayBegin is false if it can't
 // begin any more.
-func (ts *Tasks) leaveQueue(
+func (rs *Runs) leaveQueue(
 	ctx context.Context, p RunTaskParams, run stick.Run,
 ) (next *stick.Run, mayBegin bool, err error) {
-	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+	err = rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		next = nil
 		last := runs[len(runs)-1]
 
@@ -28,7 +28,7 @@ func (ts *Tasks) leaveQueue(
 			return nil, nil
 		}
 
-		n, _, err := countRunning(tx, p.RoomID, ts.core.Config.Procs.Verdict)
+		n, _, err := countRunning(tx, p.RoomID, rs.core.Config.Procs.Verdict)
 		if err != nil || n >= p.Most {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (ts *Tasks) leaveQueue(
 // awaitRun calls begin now, and then each time that something happens in the room, until a run has begun. It
 // returns nil if none is going to. While begin fails, it goes on to wait: the cause may go. after is the run
 // that has ended, whose output tells of that.
-func (ts *Tasks) awaitRun(
+func (rs *Runs) awaitRun(
 	ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, mayBegin bool, err error),
 ) *stick.Run {
 	var watch *store.Watch
@@ -62,7 +62,7 @@ func (ts *Tasks) awaitRun(
 
 	for {
 		// The database may be away at first, so each turn tries to watch it until that succeeds.
-		if db, err := ts.core.Open(ctx, false); err == nil && watch == nil {
+		if db, err := rs.core.Open(ctx, false); err == nil && watch == nil {
 			if watch, err = db.Watch(p.RoomID); err == nil {
 				rung = watch.C
 			}
@@ -79,10 +79,10 @@ func (ts *Tasks) awaitRun(
 			// The same problem is said once, not at each try.
 			if why := stick.AsError(err).Message; why != lastProblem {
 				lastProblem = why
-				appendOutput(ts.outputDir(p.RoomID, after),
+				appendOutput(rs.outputDir(p.RoomID, after),
 					"[tt: the command can't start again: "+why+"; tt goes on trying]\n")
 			}
-			ts.core.KillPoint("run: can't start")
+			rs.core.KillPoint("run: can't start")
 		}
 
 		if watch != nil && err != nil {
@@ -120,10 +120,10 @@ func isGone(err error) bool {
 
 // runAgain begins the next run if the task has come back since run began, and as many commands as the project
 // allows don't run already. mayBegin is false if that can't happen any more.
-func (ts *Tasks) runAgain(
+func (rs *Runs) runAgain(
 	ctx context.Context, p RunTaskParams, run stick.Run,
 ) (next *stick.Run, mayBegin bool, err error) {
-	db, err := ts.core.Open(ctx, false)
+	db, err := rs.core.Open(ctx, false)
 	if err != nil {
 		return nil, !isGone(err), err
 	}
@@ -146,21 +146,21 @@ func (ts *Tasks) runAgain(
 	}
 
 	// The project's settings and the worktree are read outside of the transaction.
-	rp, err := ts.openRepo(ctx, core.Where{Path: p.Root}, p.workerCaller(run))
+	rp, err := rs.repos.open(ctx, core.Where{Path: p.Root}, p.workerCaller(run))
 	if err != nil {
 		return nil, true, err
 	}
 
 	q := stick.RunStart{By: run.By}
-	if q.Most, err = rp.maxRunning(ctx, integration); err != nil {
+	if q.Most, err = maxRunning(ctx, rp, integration); err != nil {
 		return nil, true, err
 	}
 	if err := rp.ensureWorktree(ctx, p.TaskID); err != nil {
 		return nil, true, err
 	}
 
-	verdict := ts.core.Config.Procs.Verdict
-	err = ts.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+	verdict := rs.core.Config.Procs.Verdict
+	err = rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
 		next = nil
 
 		// The task may have changed while git was asked.

@@ -76,7 +76,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	}
 
 	// The database refuses the worker from here on, so its command has nothing to do any more.
-	stopped, note, err := rp.stopRun(ctx, task.ID)
+	stopped, note, err := ts.runs.stopRun(ctx, rp.Repo, task.ID)
 	res.Stopped = stopped
 	res.Note = stick.JoinWords(slices.DeleteFunc([]stick.Words{res.Note, note},
 		func(w stick.Words) bool { return w == "" }), "; ")

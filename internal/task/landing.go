@@ -12,7 +12,7 @@ import (
 
 // landing merges one task into the integration branch, or reverts one there.
 type landing struct {
-	*repo
+	*merger
 	task   stick.Task
 	byName bool // the caller named the task, so that it is tried even if the queue is paused
 

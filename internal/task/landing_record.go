@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 
 	"talkingstick/internal/engine/core"
@@ -53,12 +54,10 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 		}
 
 		o.addTaskEvent(ev)
-		if hasWorkerToTell(o, task) {
-			sendWorker(o, task, "Not merged", ev.Reason)
-		}
+		l.queue.tellWorker(o, task, "Not merged", ev.Reason)
 
 		// Its command may start again by itself, which the hint then says.
-		if l.restartHint, err = l.tasks.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
+		if l.restartHint, err = l.queue.runs.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "returned")
@@ -218,4 +217,14 @@ func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
 
 	r.addLeft("its branch and worktree in %s: the next tt task merge there removes them", l.ownerCheckout)
 	return r, err
+}
+
+// recordMerged records that a forge has merged a task into the branch of tg. cleanUp removes what is left of
+// the task, as after a merge by tt.
+func (q *Queue) recordMerged(
+	ctx context.Context, rp *Repo, task stick.Task, tg target,
+) (cleanUp func(context.Context) (Remains, error), err error) {
+	l := &landing{merger: &merger{Repo: rp, queue: q}, task: task, target: tg, forgeCommit: task.PR.Commit}
+	l.task.Approved = cmp.Or(task.Head, task.PR.Head)
+	return l.cleanUpLanded, l.recordLanded(ctx, "")
 }

@@ -11,27 +11,27 @@ import (
 // recoverLanding finishes a landing whose process died. Git decides: if the branch contains the result, the
 // task has landed; else nothing has happened, and the landing can start again. Of a landing in another
 // checkout the remote's branch decides.
-func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, inOtherCheckout bool) error {
+func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherCheckout bool) error {
 	d, err := readIntent[landIntent](i)
 	if err != nil {
 		return err
 	}
 
-	task, err := rp.readTask(ctx, i.Task)
+	task, err := mg.readTask(ctx, i.Task)
 	if err != nil {
 		return err
 	}
 
 	if d.Tree != "" && !inOtherCheckout {
 		// If that fails, tt doctor names it.
-		_ = rp.removeTree(d.Tree)
+		_ = mg.removeTree(d.Tree)
 	}
 
-	tg, err := rp.readTarget(ctx, d.Branch)
+	tg, err := mg.readTarget(ctx, d.Branch)
 
 	// The branch is gone.
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		return (&landing{repo: rp, task: task, id: i.ID}).abandonIntent(ctx, "cut off")
+		return (&landing{merger: mg, task: task, id: i.ID}).abandonIntent(ctx, "cut off")
 	}
 	if err != nil {
 		return err
@@ -39,29 +39,29 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, inOtherCheck
 	if d.Remote != "" {
 		// The remote decides, and it may have moved since.
 		tg.remote = d.Remote
-		if err := rp.fetchTarget(ctx, &tg); err != nil {
+		if err := mg.fetchTarget(ctx, &tg); err != nil {
 			return err
 		}
 	}
 
 	// The landing goes on from what its intent says.
-	l := &landing{repo: rp, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revertReason: d.Revert}
+	l := &landing{merger: mg, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revertReason: d.Revert}
 	l.task.Approved = d.Head
 
 	// The branch stands at the base, but some of its files may have moved already.
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
-		if err := rp.git.FinishFastForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
+		if err := mg.git.FinishFastForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
 			return err
 		}
-		if l.target, err = rp.readTarget(ctx, d.Branch); err != nil {
+		if l.target, err = mg.readTarget(ctx, d.Branch); err != nil {
 			return err
 		}
 	}
 
 	// What another checkout didn't push isn't here.
-	contained, err := rp.git.HasCommit(ctx, rp.root, d.Result)
+	contained, err := mg.git.HasCommit(ctx, mg.root, d.Result)
 	if err == nil && contained {
-		contained, err = rp.git.IsAncestor(ctx, rp.root, d.Result, l.target.head())
+		contained, err = mg.git.IsAncestor(ctx, mg.root, d.Result, l.target.head())
 	}
 	if err != nil {
 		return err
@@ -86,9 +86,9 @@ func (rp *repo) recoverLanding(ctx context.Context, i store.Intent, inOtherCheck
 // recoverOtherLandings finishes the interrupted landings on a branch, except that of one task. Otherwise the
 // next landing would take their half-moved files for somebody's changes. The caller must hold the branch's
 // lock, so that no other command is working on them.
-func (rp *repo) recoverOtherLandings(ctx context.Context, branch, id string) error {
+func (mg *merger) recoverOtherLandings(ctx context.Context, branch, id string) error {
 	var open []store.Intent
-	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err := mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		open, err = tx.Intents(r.ID, "")
 		return err
 	})
@@ -101,17 +101,17 @@ func (rp *repo) recoverOtherLandings(ctx context.Context, branch, id string) err
 			continue
 		}
 
-		task, err := rp.readTask(ctx, i.Task)
+		task, err := mg.readTask(ctx, i.Task)
 		if err != nil {
 			return err
 		}
 
-		unlock, err := rp.acquireLock(ctx, "task", task.ID, lockWait)
+		unlock, err := mg.acquireLock(ctx, "task", task.ID, lockWait)
 		if err != nil {
 			return err
 		}
 
-		err = rp.recoverTask(ctx, i.Task)
+		err = mg.recoverTask(ctx, i.Task)
 		unlock()
 		if err != nil {
 			return err

@@ -52,8 +52,8 @@ type WorkerLogsResult struct {
 // WorkerLogs returns the end of what a worker's command has written, also while it runs. With p.Follow it
 // goes on until the run has ended. It fails with [stick.CodeNotFound] if there is no such run, and with
 // [stick.CodeElsewhere] if it runs on another host.
-func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res WorkerLogsResult, err error) {
-	l := logReader{tasks: ts, p: p}
+func (rs *Runs) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res WorkerLogsResult, err error) {
+	l := logReader{runs: rs, p: p}
 	if err := l.loadRun(ctx); err != nil {
 		return res, err
 	}
@@ -71,14 +71,14 @@ func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res Worker
 		err = l.followRun(ctx)
 	}
 
-	res.RoomID, res.TaskID, res.Run, res.Before, res.Size = l.room, l.task.ID, ts.viewRun(l.run), l.before, l.at
+	res.RoomID, res.TaskID, res.Run, res.Before, res.Size = l.room, l.task.ID, rs.viewRun(l.run), l.before, l.at
 	return res, err
 }
 
 // logReader is one reading of a run's output.
 type logReader struct {
-	tasks *Tasks
-	p     WorkerLogsParams
+	runs *Runs
+	p    WorkerLogsParams
 
 	room          stick.RoomID
 	task          stick.Task
@@ -95,7 +95,7 @@ type logReader struct {
 
 // loadRun reads the run.
 func (l *logReader) loadRun(ctx context.Context) error {
-	return l.tasks.core.Read(ctx, l.p.Where, l.p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	return l.runs.core.Read(ctx, l.p.Where, l.p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		l.room = r.ID
 		if l.task, err = taskOf(tx, r.ID, l.p.TaskID); err != nil {
 			return err
@@ -140,11 +140,11 @@ func (l *logReader) errNoRun(runs int) error {
 
 // findStart finds the output, and where to begin.
 func (l *logReader) findStart(ctx context.Context) error {
-	l.from = output{dir: l.tasks.outputDir(l.room, l.run)}
+	l.from = output{dir: l.runs.outputDir(l.room, l.run)}
 
 	// The directory of the output was dropped, or is on another host.
 	if l.run.Output != "" && !l.from.hasParts() {
-		db, err := l.tasks.core.Open(ctx, false)
+		db, err := l.runs.core.Open(ctx, false)
 		if err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func (l *logReader) findStart(ctx context.Context) error {
 
 // requireHere refuses to show what another host has. It fails with [stick.CodeElsewhere].
 func (l *logReader) requireHere() error {
-	if _, err := os.Stat(l.tasks.outputDir(l.room, l.run)); err == nil || l.otherCheckout == "" {
+	if _, err := os.Stat(l.runs.outputDir(l.room, l.run)); err == nil || l.otherCheckout == "" {
 		return nil
 	}
 	return stick.Errorf(stick.CodeElsewhere,
@@ -280,7 +280,7 @@ func (l *logReader) showRest() error {
 // followRun shows the output until the run has ended. Nothing polls where the system tells of what is
 // written.
 func (l *logReader) followRun(ctx context.Context) error {
-	db, err := l.tasks.core.Open(ctx, false)
+	db, err := l.runs.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -292,13 +292,13 @@ func (l *logReader) followRun(ctx context.Context) error {
 	}
 	defer room.Close()
 
-	ended := func() bool { return !l.tasks.viewRun(l.run).State.Live() }
+	ended := func() bool { return !l.runs.viewRun(l.run).State.Live() }
 	if err := l.loadRun(ctx); err != nil {
 		return err
 	}
 
 	// A process that dies without a record rings nowhere, so its death is watched.
-	deaths := l.tasks.core.Config.Procs.Deaths()
+	deaths := l.runs.core.Config.Procs.Deaths()
 	defer deaths.Close()
 
 	var written <-chan struct{}
@@ -308,7 +308,7 @@ func (l *logReader) followRun(ctx context.Context) error {
 		}
 
 		// The directory has to be there to be watched; the run may be about to make it.
-		dir := l.tasks.outputDir(l.room, l.run)
+		dir := l.runs.outputDir(l.room, l.run)
 		if err := plainfile.MkdirAll(dir); err != nil {
 			return err
 		}

@@ -69,20 +69,20 @@ const queueWait = 2 * time.Hour
 // [stick.CodePaused]. Without a task's name it fails only if it merged nothing. With All it tries the other
 // tasks, too, when one of them fails: Waiting says which and why. It fails with [stick.CodeTasksReturned] if
 // it sent tasks back.
-func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
+func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
 	res := WorkerMergeResult{Merged: []MergedTask{}, Waiting: []HeldTask{}}
 	if p.All && p.TaskID != "" {
 		return res, stick.Errorf(stick.CodeUsage, "name one task, or ask for all of them, not both").
 			With("field", "task_id")
 	}
 
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	mg, err := q.openMerger(ctx, p.Where, p.Caller, p.Shows)
 	if err != nil {
 		return res, err
 	}
 
-	rp.onWait, rp.onGate = p.Waits, p.Shows
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+	mg.onWait = p.Waits
+	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		if err := r.MayLand(me.Agent, me.Person(), tx.Now()); err != nil {
 			// Refuse before a gate runs for nothing.
@@ -97,24 +97,24 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 
 	// A named task is merged or fails alone.
 	if p.TaskID != "" {
-		task, err := rp.readTask(ctx, p.TaskID)
+		task, err := mg.readTask(ctx, p.TaskID)
 		if err != nil {
 			return res, err
 		}
 
-		m, _, err := rp.mergeOne(ctx, task, true)
+		m, _, err := mg.mergeOne(ctx, task, true)
 		if err == nil {
 			res.Merged = append(res.Merged, m)
-			res.Ready, err = rp.readyAfter(ctx, res.Merged)
+			res.Ready, err = q.readyAfter(ctx, mg.Repo, task.ID)
 		}
 
 		return res, err
 	}
 
-	res, err = rp.mergeQueue(ctx, p.All, res)
+	res, err = mg.mergeQueue(ctx, p.All, res)
 	if len(res.Merged) > 0 {
 		// They have landed, whether or not the others are known.
-		res.Ready, _ = rp.readyAfter(ctx, res.Merged)
+		res.Ready, _ = q.readyAfter(ctx, mg.Repo, mergedIDs(res.Merged)...)
 	}
 
 	return res, err
@@ -123,19 +123,19 @@ func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMe
 // mergeQueue merges the tasks of all queues in order, or only the first one that can be merged. Each
 // integration branch has its own queue. A queue that is paused doesn't stop the others, nor does a fault of
 // one task.
-func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
+func (mg *merger) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult) (WorkerMergeResult, error) {
 	// Tasks by id; the branches on which nothing can land now, and why.
 	tried, halted := map[string]bool{}, map[string]error{}
 	var held error
 	var returned []string
 	var err error
-	if res.Cleaned, err = rp.finishCleanups(ctx); err != nil {
+	if res.Cleaned, err = mg.finishCleanups(ctx); err != nil {
 		return res, err
 	}
 
 	for all || len(res.Merged) == 0 {
 		// The queue is read again each time: a gate takes long, and others approve meanwhile.
-		task, ok, err := rp.nextQueued(ctx, tried, halted)
+		task, ok, err := mg.nextQueued(ctx, tried, halted)
 		if err != nil {
 			return res, res.withError(err)
 		}
@@ -145,7 +145,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		}
 
 		tried[task.ID] = true
-		m, stopped, err := rp.mergeOne(ctx, task, false)
+		m, stopped, err := mg.mergeOne(ctx, task, false)
 		if err == nil {
 			// Another merge may have landed it, and reports it then.
 			if !m.Already {
@@ -160,7 +160,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 		}
 
 		// The failure may have returned the task, or another command has landed it.
-		now, terr := rp.readTask(ctx, task.ID)
+		now, terr := mg.readTask(ctx, task.ID)
 		if terr != nil {
 			return res, terr
 		}
@@ -175,7 +175,7 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 			halted[task.Integration] = err
 		}
 
-		res.Waiting = append(res.Waiting, rp.heldTask(now, err))
+		res.Waiting = append(res.Waiting, mg.heldTask(now, err))
 		if now.State != stick.TaskApproved {
 			if !all {
 				// The first task of the queue was returned to its worker.
@@ -192,17 +192,17 @@ func (rp *repo) mergeQueue(ctx context.Context, all bool, res WorkerMergeResult)
 	}
 
 	// The answer names also those that were never tried.
-	if err := rp.listHeld(ctx, tried, halted, &res); err != nil {
+	if err := mg.listHeld(ctx, tried, halted, &res); err != nil {
 		return res, err
 	}
 
-	err = rp.queueError(ctx, &res, len(tried), returned, held)
+	err = mg.queueError(ctx, &res, len(tried), returned, held)
 	return res, err
 }
 
 // queueError returns the error for a run of the queue, nil if something was merged and nothing was returned.
 // If there was nothing to merge, it adds to res the tasks that wait for review.
-func (rp *repo) queueError(
+func (mg *merger) queueError(
 	ctx context.Context, res *WorkerMergeResult, tried int, returned []string, held error,
 ) error {
 	switch {
@@ -212,16 +212,16 @@ func (rp *repo) queueError(
 		// res.Waiting says why the others weren't merged.
 		return nil
 	case tried == 0:
-		return rp.listInReview(ctx, res)
+		return mg.listInReview(ctx, res)
 	}
 	return held
 }
 
 // heldTask says why a task wasn't merged, and what its worker has to do if it was returned.
-func (rp *repo) heldTask(now stick.Task, err error) HeldTask {
+func (mg *merger) heldTask(now stick.Task, err error) HeldTask {
 	held := HeldTask{TaskID: now.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Words()}
 	if now.Returned() {
-		held.Next = stick.AsError(err).Hint.As(rp.by.Flag()).Words()
+		held.Next = stick.AsError(err).Hint.As(mg.by.Flag()).Words()
 	}
 	return held
 }
@@ -235,8 +235,8 @@ func errReturned(ids []string) error {
 }
 
 // listInReview adds to res the tasks that wait for review.
-func (rp *repo) listInReview(ctx context.Context, res *WorkerMergeResult) error {
-	return rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+func (mg *merger) listInReview(ctx context.Context, res *WorkerMergeResult) error {
+	return mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		tasks, err := tx.OpenTasks(r.ID)
 		res.InReview = nil
 		for _, t := range tasks {
@@ -273,10 +273,10 @@ func (res WorkerMergeResult) withError(err error) error {
 }
 
 // nextQueued returns the first task that wasn't tried yet, in a queue that isn't halted.
-func (rp *repo) nextQueued(
+func (mg *merger) nextQueued(
 	ctx context.Context, tried map[string]bool, halted map[string]error,
 ) (task stick.Task, ok bool, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
 		ok = false
 		for _, t := range queued {
@@ -291,13 +291,13 @@ func (rp *repo) nextQueued(
 }
 
 // listHeld adds to res the tasks that weren't tried because nothing can land on their branch now.
-func (rp *repo) listHeld(
+func (mg *merger) listHeld(
 	ctx context.Context, tried map[string]bool, halted map[string]error, res *WorkerMergeResult,
 ) error {
 	if len(halted) == 0 {
 		return nil
 	}
-	return rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	return mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
 		for _, t := range queued {
 			if why := halted[t.Integration]; why != nil && !tried[t.ID] {
@@ -315,10 +315,10 @@ func (rp *repo) listHeld(
 // mergeOne merges one task, after it has waited for other merges into the same branch. named says that the
 // caller named the task, so that it is tried even if the queue is paused. halted reports whether nothing can
 // land on the branch now.
-func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
+func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
 	// A task in another state can't be merged, unless a landing was interrupted, which is finished first.
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
-		open, err := rp.isLanding(ctx, task.ID)
+		open, err := mg.isLanding(ctx, task.ID)
 		if err != nil {
 			return m, false, err
 		}
@@ -330,13 +330,13 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 	}
 
 	// Always the branch's lock first, then the task's: so no two commands wait for each other.
-	unlockBranch, err := rp.acquireLock(ctx, "branch", task.Integration, queueWait)
+	unlockBranch, err := mg.acquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer unlockBranch()
 
-	unlock, err := rp.acquireLock(ctx, "task", task.ID, lockWait)
+	unlock, err := mg.acquireLock(ctx, "task", task.ID, lockWait)
 	if err != nil {
 		return m, false, err
 	}
@@ -344,25 +344,25 @@ func (rp *repo) mergeOne(ctx context.Context, task stick.Task, named bool) (m Me
 
 	for {
 		// Locks hold on this host only. A command of another one may come first even after this wait.
-		if err := rp.awaitOtherCheckouts(ctx, task.ID, task.Integration, queueWait); err != nil {
+		if err := mg.awaitOtherCheckouts(ctx, task.ID, task.Integration, queueWait); err != nil {
 			return m, false, err
 		}
 
-		m, halted, err = rp.mergeLocked(ctx, task.ID, named)
+		m, halted, err = mg.mergeLocked(ctx, task.ID, named)
 		if _, busy := errors.AsType[otherCheckoutError](err); !busy {
 			return m, halted, err
 		}
 	}
 }
 
-// mergeLocked is [repo.mergeOne] when no other command in this checkout is in the way.
-func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m MergedTask, halted bool, err error) {
+// mergeLocked is [merger.mergeOne] when no other command in this checkout is in the way.
+func (mg *merger) mergeLocked(ctx context.Context, id string, named bool) (m MergedTask, halted bool, err error) {
 	// An interrupted landing may turn out to have succeeded.
-	if err := rp.recoverTask(ctx, id); err != nil {
+	if err := mg.recoverTask(ctx, id); err != nil {
 		return m, false, err
 	}
 
-	task, err := rp.readTask(ctx, id)
+	task, err := mg.readTask(ctx, id)
 	if err != nil {
 		return m, false, err
 	}
@@ -371,7 +371,7 @@ func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m Merge
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
 			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head,
-			Already: true, Remains: rp.retryCleanup(ctx, task), Tries: 1,
+			Already: true, Remains: mg.retryCleanup(ctx, task), Tries: 1,
 			Note: containedNote(task.Result),
 		}, false, nil
 	}
@@ -380,7 +380,7 @@ func (rp *repo) mergeLocked(ctx context.Context, id string, named bool) (m Merge
 		return m, false, err
 	}
 
-	l := &landing{repo: rp, task: task, byName: named}
+	l := &landing{merger: mg, task: task, byName: named}
 	if err := l.landTask(ctx); err != nil {
 		return m, l.queueHalted, err
 	}
@@ -429,4 +429,12 @@ func (l *landing) mergeMessage() string {
 
 	fmt.Fprintf(&b, "Reviewed-by: %s\n", l.task.ApprovedBy)
 	return b.String()
+}
+
+// mergedIDs returns the names of tasks that landed.
+func mergedIDs(merged []MergedTask) (ids []string) {
+	for _, m := range merged {
+		ids = append(ids, m.TaskID)
+	}
+	return ids
 }

@@ -11,10 +11,10 @@ import (
 
 // finishCleanups finishes merges whose command died, and removes what an earlier cleanup had to leave: what
 // it did there it returns.
-func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err error) {
+func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err error) {
 	var open []store.Intent
 	var tasks []stick.Task
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		if open, err = tx.Intents(r.ID, ""); err != nil {
 			return err
 		}
@@ -28,11 +28,11 @@ func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err 
 
 	// Worktrees of merged tasks, which an earlier cleanup had to leave.
 	for _, t := range tasks {
-		if _, err := os.Stat(rp.worktreePath(t)); err != nil || t.State != stick.TaskCompleted {
+		if _, err := os.Stat(mg.worktreePath(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
-		if unlock, err := rp.acquireLock(ctx, "task", t.ID, shortLockWait); err == nil {
-			cleaned = append(cleaned, CleanedTask{t.ID, rp.retryCleanup(ctx, t)})
+		if unlock, err := mg.acquireLock(ctx, "task", t.ID, shortLockWait); err == nil {
+			cleaned = append(cleaned, CleanedTask{t.ID, mg.retryCleanup(ctx, t)})
 			unlock()
 		}
 	}
@@ -43,7 +43,7 @@ func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err 
 			continue
 		}
 
-		unlock, err := rp.acquireLock(ctx, "task", i.Task, shortLockWait)
+		unlock, err := mg.acquireLock(ctx, "task", i.Task, shortLockWait)
 		if stick.CodeOf(err) == stick.CodeLanding {
 			// Another command is working on it.
 			continue
@@ -53,7 +53,7 @@ func (rp *repo) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err 
 			return cleaned, err
 		}
 
-		err = rp.recoverTask(ctx, i.Task)
+		err = mg.recoverTask(ctx, i.Task)
 		unlock()
 
 		// A fault of one task or branch doesn't stop the others.

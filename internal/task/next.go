@@ -38,7 +38,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 		return res, err
 	}
 
-	rp := &repo{Repo: located, tasks: ts}
+	rp := &repo{located, ts}
 
 	// git is asked beside the database: the caller waits only for the slower of the two.
 	opened := make(chan error, 1)
@@ -260,13 +260,13 @@ func (rp *repo) awaitBegin(ctx context.Context, id string) error {
 }
 
 // readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
-func (rp *repo) readyAfter(ctx context.Context, landed []MergedTask) (names []string, err error) {
+func readyAfter(ctx context.Context, rp *Repo, landed ...string) (names []string, err error) {
 	err = rp.read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		names = nil
 		ready, err := readyTasks(tx, r.ID)
 		for _, t := range ready {
 			if t.command == "" &&
-				slices.ContainsFunc(landed, func(m MergedTask) bool { return slices.Contains(t.After, m.TaskID) }) {
+				slices.ContainsFunc(landed, func(id string) bool { return slices.Contains(t.After, id) }) {
 				names = append(names, t.ID)
 			}
 		}

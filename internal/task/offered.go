@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -80,4 +81,14 @@ func (ts *Tasks) addOutputs(ctx context.Context, checks []ShownCheck) {
 			checks[i].Text = string(b[max(0, len(b)-maxShown):])
 		}
 	}
+}
+
+// listChecks lists the newest checks that a task's worker ran, for the text of its pull request.
+func (ts *Tasks) listChecks(ctx context.Context, by core.Caller, w core.Where, id string) ([]Check, error) {
+	shown, err := ts.WorkerShow(ctx, WorkerShowParams{Caller: by, Where: w, TaskID: id, skipSeen: true})
+	var checks []Check
+	for _, c := range shown.Evidence {
+		checks = append(checks, Check{Name: c.Name, Head: c.Head, Exit: c.Exit})
+	}
+	return checks, err
 }

@@ -11,8 +11,6 @@ import (
 type repo struct {
 	*Repo
 	tasks *Tasks
-
-	onGate func(GateRun) // called when a gate begins to run; may be nil
 }
 
 // openRepo opens the repository that w means, as [Opener.open] does.
@@ -21,7 +19,7 @@ func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*r
 	if err != nil {
 		return nil, err
 	}
-	return &repo{Repo: rp, tasks: ts}, nil
+	return &repo{rp, ts}, nil
 }
 
 // openForWorker opens the repository for a worker, and returns the task and the attempt that it means. See

@@ -32,13 +32,13 @@ const (
 const keepOutput = 14 * 24 * time.Hour
 
 // outputDir is the directory with the output of a run.
-func (ts *Tasks) outputDir(room stick.RoomID, r stick.Run) string {
-	return filepath.Join(ts.core.Config.Dir, "runs", string(room), fmt.Sprintf("%s-%d-%d", r.Task, r.Attempt, r.Number))
+func (rs *Runs) outputDir(room stick.RoomID, r stick.Run) string {
+	return filepath.Join(rs.core.Config.Dir, "runs", string(room), fmt.Sprintf("%s-%d-%d", r.Task, r.Attempt, r.Number))
 }
 
 // dropOldOutput removes the output of runs of a room that ended long ago.
-func (ts *Tasks) dropOldOutput(room stick.RoomID) {
-	parent := filepath.Join(ts.core.Config.Dir, "runs", string(room))
+func (rs *Runs) dropOldOutput(room stick.RoomID) {
+	parent := filepath.Join(rs.core.Config.Dir, "runs", string(room))
 
 	// Without the directory nothing is dropped.
 	runs, _ := os.ReadDir(parent)

@@ -165,12 +165,12 @@ func TestLinesOfAnOutput(t *testing.T) {
 
 // TestAnOutputThatGrows: a reading that doesn't follow ends although the command writes as fast as it reads.
 func TestAnOutputThatGrows(t *testing.T) {
-	ts := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir()})})
+	rs := newRuns(core.New(core.Config{Dir: t.TempDir()}), nil)
 	run := stick.Run{Task: "x", Attempt: 1, Number: 1}
-	w := newOutput(ts.outputDir("r", run))
+	w := newOutput(rs.outputDir("r", run))
 	_, _ = w.Write([]byte("one\ntwo\n"))
 	pieces, all := 0, 0
-	l := logReader{tasks: ts, room: "r", run: run, p: WorkerLogsParams{Lines: &all}}
+	l := logReader{runs: rs, room: "r", run: run, p: WorkerLogsParams{Lines: &all}}
 	text := ""
 	l.show = func(s string) error {
 		if pieces++; pieces > 10 {

@@ -37,7 +37,8 @@ type WorkerPRResult struct {
 
 // pullRun is one run of WorkerPR.
 type pullRun struct {
-	*repo
+	*Repo
+	requests  *Requests
 	task      stick.Task
 	target    target
 	forgeRepo forge.Repo
@@ -54,14 +55,19 @@ type pullRun struct {
 // forge. If there is one, it is read again: a newer commit is pushed to it, and a task that was merged there
 // is completed. It fails with [stick.CodeForgeFailed], [stick.CodeInvalidTransition], [stick.CodeElsewhere]
 // and [stick.CodeGitFailed]. See docs/decisions/pull-requests.md.
-func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
-	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
+func (rq *Requests) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
+	rp, err := rq.repos.open(ctx, p.Where, p.Caller)
+	if err != nil {
+		return WorkerPRResult{}, err
+	}
+
+	unlock, err := rp.lockTask(ctx, p.TaskID)
 	if err != nil {
 		return WorkerPRResult{}, err
 	}
 	defer unlock()
 
-	q := &pullRun{repo: rp}
+	q := &pullRun{Repo: rp, requests: rq}
 	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		if err := requireMemberOrPerson(r, me); err != nil {
 			return err
@@ -121,7 +127,7 @@ func (q *pullRun) syncPull(ctx context.Context) error {
 
 	// A run that was killed may have opened another one.
 	if replace && q.command == "" {
-		other, found, err := q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(),
+		other, found, err := q.program.Find(ctx, q.requests.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(),
 			q.task.Head)
 		if err != nil {
 			return err
@@ -202,11 +208,11 @@ func (q *pullRun) findPull(ctx context.Context) (stick.PullRequest, bool, error)
 		return q.askCommand(ctx)
 	}
 	if n := q.task.PR.Number; n != 0 && q.id == "" {
-		pr, err := q.program.View(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, n)
+		pr, err := q.program.View(ctx, q.requests.programRunner(q.forgeRepo), q.forgeRepo, n)
 		return pr, err == nil, err
 	}
 
-	return q.program.Find(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(), q.task.Head)
+	return q.program.Find(ctx, q.requests.programRunner(q.forgeRepo), q.forgeRepo, q.pullQuery(), q.task.Head)
 }
 
 // pullQuery says which pull requests may be the task's.
@@ -264,7 +270,7 @@ func (q *pullRun) findForge(ctx context.Context) (err error) {
 	}
 
 	q.forgeRepo = at
-	q.program, err = q.tasks.chooseProgram(ctx, at)
+	q.program, err = q.requests.chooseProgram(ctx, at)
 	return err
 }
 
@@ -294,7 +300,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	}
 
 	// The push is the one of done, with the same care for the commits of others.
-	f := &doneRun{repo: q.repo, task: q.task, path: q.worktreePath(q.task), head: q.task.Head, target: q.target}
+	f := &branchPush{Repo: q.Repo, task: q.task, path: q.worktreePath(q.task), head: q.task.Head, target: q.target}
 	err = f.requireRemoteIsOurs(ctx)
 	if q.remoteIsForeign = f.remoteIsForeign; err != nil {
 		return err
@@ -344,7 +350,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	case create && q.command != "":
 		err = q.openByCommand(ctx, offer)
 	case create:
-		err = q.program.Create(ctx, q.tasks.programRunner(q.forgeRepo), q.forgeRepo, offer)
+		err = q.program.Create(ctx, q.requests.programRunner(q.forgeRepo), q.forgeRepo, offer)
 	}
 	q.killPoint("pr: made")
 	return err
@@ -385,7 +391,7 @@ func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without
 // did it.
 func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 	t := q.task
-	shown, err := q.tasks.WorkerShow(ctx, WorkerShowParams{Caller: q.by, Where: q.where, TaskID: t.ID, skipSeen: true})
+	checks, err := q.requests.listChecks(ctx, q.by, q.where, t.ID)
 	if err != nil {
 		return forge.Offer{}, err
 	}
@@ -396,7 +402,7 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 		fmt.Fprintf(&b, "%s\n\n", rest)
 	}
 
-	for i, c := range shown.Evidence {
+	for i, c := range checks {
 		if i == 0 {
 			fmt.Fprintf(&b, "Checks on %s:\n\n", shortCommit(c.Head))
 		}
@@ -409,7 +415,7 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 		fmt.Fprintf(&b, "- %s: %s\n", stick.Line(c.Name), how)
 	}
 
-	if len(shown.Evidence) > 0 {
+	if len(checks) > 0 {
 		b.WriteString("\n")
 	}
 

@@ -28,7 +28,7 @@ const (
 
 // runCommand runs the project's command, and returns the last line that it prints.
 func (q *pullRun) runCommand(ctx context.Context, action, text string, env ...string) (string, error) {
-	out, err := q.tasks.askProgram(ctx, programCall{
+	out, err := q.requests.askProgram(ctx, programCall{
 		args: shellOf(q.command), dir: q.root, input: text,
 		env: append(env, prAction+"="+action, prTask+"="+q.task.ID, prBranch+"="+q.task.Branch, prBase+"="+q.task.Integration, prHead+"="+q.task.Head),
 	})

@@ -38,17 +38,16 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	}
 
 	// From here on it is a landing like any other, except that the forge moved the branch.
-	l := &landing{repo: q.repo, task: q.task, target: q.target, forgeCommit: q.task.PR.Commit}
-	l.task.Approved = cmp.Or(q.task.Head, q.task.PR.Head)
-	if err := l.recordLanded(ctx, ""); err != nil {
+	cleanUp, err := q.requests.queue.recordMerged(ctx, q.Repo, q.task, q.target)
+	if err != nil {
 		return err
 	}
 
 	q.task.State = stick.TaskCompleted
 
 	// The task has landed, whether or not the ready ones are known.
-	q.res.Ready, _ = q.readyAfter(ctx, []MergedTask{{TaskID: q.task.ID}})
-	q.res.Remains, err = l.cleanUpLanded(ctx)
+	q.res.Ready, _ = q.requests.queue.readyAfter(ctx, q.Repo, q.task.ID)
+	q.res.Remains, err = cleanUp(ctx)
 	return err
 }
 

@@ -22,7 +22,7 @@ const maxProgramOutput = 4 << 20
 
 // chooseProgram returns the program that speaks to a forge: the one that the host's name tells, else the one
 // that is logged in there. It fails with [stick.CodeForgeFailed].
-func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Program, error) {
+func (rq *Requests) chooseProgram(ctx context.Context, at forge.Repo) (forge.Program, error) {
 	// The name of the host tells most often.
 	var names []string
 	for _, p := range forge.Programs {
@@ -40,7 +40,7 @@ func (ts *Tasks) chooseProgram(ctx context.Context, at forge.Repo) (forge.Progra
 		if _, err := exec.LookPath(p.Name); err != nil {
 			continue
 		}
-		if _, err := ts.programRunner(at)(ctx, p.LoggedIn(at.Host)); err == nil {
+		if _, err := rq.programRunner(at)(ctx, p.LoggedIn(at.Host)); err == nil {
 			return p, nil
 		}
 	}
@@ -68,7 +68,7 @@ func (q *pullRun) resolveAlias(ctx context.Context, address string) (at forge.Re
 	}
 
 	// ssh answers what the alias stands for, without connecting.
-	out, err := q.tasks.askProgram(ctx, programCall{
+	out, err := q.requests.askProgram(ctx, programCall{
 		args: []string{"ssh", "-G", "--", alias.Host}, dir: q.Core.Config.Dir,
 	})
 
@@ -99,10 +99,10 @@ func (q *pullRun) errForge(format string, args ...any) *stick.Error {
 
 // programRunner returns what runs the program of a forge: without a shell, in no repository, so that it takes
 // nothing from one.
-func (ts *Tasks) programRunner(at forge.Repo) forge.Run {
+func (rq *Requests) programRunner(at forge.Repo) forge.Run {
 	return func(ctx context.Context, c forge.Command) ([]byte, error) {
 		name := c.Args[0]
-		out, err := ts.askProgram(ctx, programCall{args: c.Args, dir: ts.core.Config.Dir, input: c.Input})
+		out, err := rq.askProgram(ctx, programCall{args: c.Args, dir: rq.core.Config.Dir, input: c.Input})
 		f, ok := errors.AsType[*programError](err)
 
 		switch {
@@ -157,14 +157,14 @@ func (f *programError) asError(name stick.Words) *stick.Error {
 // askProgram runs a program, in its own process group, and returns what it prints on standard output. When
 // the time limit is reached or ctx ends, the whole group is killed. It fails with a [*failed], and with the
 // error of ctx.
-func (ts *Tasks) askProgram(ctx context.Context, q programCall) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, ts.programLimit)
+func (rq *Requests) askProgram(ctx context.Context, q programCall) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, rq.limit)
 	defer cancel()
 
 	cmd := exec.CommandContext(limited, q.args[0], q.args[1:]...)
 
 	// Nothing of the caller's environment may choose another repository.
-	cmd.Dir, cmd.Env = q.dir, append(forgeEnviron(ts.core.Config.Environ), q.env...)
+	cmd.Dir, cmd.Env = q.dir, append(forgeEnviron(rq.core.Config.Environ), q.env...)
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(q.input), time.Second
 	out, stderr := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
@@ -181,9 +181,9 @@ func (ts *Tasks) askProgram(ctx context.Context, q programCall) ([]byte, error) 
 	}
 
 	// The caller needs to know whether the program failed, or only took too long.
-	f := &programError{err: err, stderr: stderr.kept.String(), env: ts.core.Config.Environ}
+	f := &programError{err: err, stderr: stderr.kept.String(), env: rq.core.Config.Environ}
 	if limited.Err() != nil {
-		f.limit = ts.programLimit
+		f.limit = rq.limit
 	}
 	return nil, f
 }

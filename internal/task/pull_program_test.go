@@ -31,15 +31,15 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 		}
 		return path
 	}
-	ts := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
-	ts.programLimit = 200 * time.Millisecond
-	run := ts.programRunner(forge.Repo{Host: "github.com", Path: "acme/app"})
+	rq := newRequests(requestsConfig{core: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
+	rq.limit = 200 * time.Millisecond
+	run := rq.programRunner(forge.Repo{Host: "github.com", Path: "acme/app"})
 	_, err := run(t.Context(), forge.Command{Args: []string{script("sleep 1000\n")}})
 	if stick.CodeOf(err) != stick.CodeForgeFailed || !strings.Contains(err.Error(), "didn't answer within 200ms") {
 		t.Errorf("it hung: %v", err)
 	}
 
-	ts.programLimit = time.Minute
+	rq.limit = time.Minute
 	pipe := filepath.Join(dir, "pipe") // a child of the program holds it open as long as it lives
 	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
 		t.Fatalf("mkfifo: %v: %s", err, out)

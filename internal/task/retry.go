@@ -51,7 +51,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	// Everything is checked before the intent is stored.
 	m, note, err := rp.planRetry(ctx, task)
 	if err == nil && p.Run != "" {
-		err = rp.requireRoomToRun(ctx, task)
+		err = requireRoomToRun(ctx, rp.Repo, task)
 	}
 	if err != nil {
 		return res, err

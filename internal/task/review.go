@@ -165,7 +165,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 				stick.Cmd("tt task start --task <task_id>", task.ID))
 		}
 
-		again, err := ts.restartHint(o.Tx, o.Room.ID, task, stick.CauseReview)
+		again, err := ts.runs.restartHint(o.Tx, o.Room.ID, task, stick.CauseReview)
 		res.Next = again.As(p.Caller.Flag()).Words()
 		return err
 	})

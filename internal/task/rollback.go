@@ -33,40 +33,40 @@ type WorkerRollbackResult struct {
 }
 
 // WorkerRollback reverts a merged task by a new commit, which must pass the gate as a merge must. It fails as
-// [Tasks.WorkerMerge] does, and with [stick.CodeUsage] without a reason.
-func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
+// [Queue.WorkerMerge] does, and with [stick.CodeUsage] without a reason.
+func (q *Queue) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
 	var res WorkerRollbackResult
 	if p.Reason == "" {
 		return res, stick.Errorf(stick.CodeUsage, "say why you revert it").With("field", "reason").
 			Hintf("%s", stick.Cmd("tt task rollback <task_id> --reason …", stick.Clip(p.TaskID, 64)))
 	}
 
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	mg, err := q.openMerger(ctx, p.Where, p.Caller, p.Shows)
 	if err != nil {
 		return res, err
 	}
 
-	task, err := rp.readTask(ctx, p.TaskID)
+	task, err := mg.readTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 
-	rp.onWait, rp.onGate = p.Waits, p.Shows
+	mg.onWait = p.Waits
 
 	// The branch's lock comes before the task's, as in a merge: so no two commands wait for each other.
-	unlockBranch, err := rp.acquireLock(ctx, "branch", task.Integration, queueWait)
+	unlockBranch, err := mg.acquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err
 	}
 	defer unlockBranch()
 
-	unlock, err := rp.lockTask(ctx, task.ID)
+	unlock, err := mg.lockTask(ctx, task.ID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
 
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
 		if err := requireMemberOrPerson(r, me); err != nil {
 			return err
@@ -91,7 +91,7 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 		return res, nil
 	}
 
-	l := &landing{repo: rp, task: task, byName: true, revertReason: p.Reason}
+	l := &landing{merger: mg, task: task, byName: true, revertReason: p.Reason}
 	if err := l.landTask(ctx); err != nil {
 		return res, err
 	}

@@ -24,7 +24,7 @@ type WorkerRunParams struct {
 }
 
 // WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that
-// calls [Tasks.RunTask].
+// calls [Runs.RunTask].
 type WorkerRunResult struct {
 	RoomID  stick.RoomID `json:"room_id"`
 	TaskID  string       `json:"task_id"`
@@ -41,7 +41,7 @@ type WorkerRunResult struct {
 //
 // It fails as [stick.Task.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and
 // [stick.CodeLanding], and with [stick.CodeSetupFailed] if the worktree had to be set up first.
-func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
+func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
 	// A resumption brings its own command and its own number of restarts.
 	q := stick.RunStart{Command: p.Command, First: p.First, Queue: p.Queue}
 	if p.Restart != "" {
@@ -57,7 +57,7 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 		q.Command, q.Follows, q.Restarts = r.Command, &r.Follows, &r.Restarts
 	}
 
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+	rp, err := rs.repos.open(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
@@ -68,17 +68,17 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 	}
 
 	// git and the processes are asked before the transaction.
-	if q.Most, err = rp.maxRunning(ctx, task.Integration); err != nil {
+	if q.Most, err = maxRunning(ctx, rp, task.Integration); err != nil {
 		return res, err
 	}
-	if err := rp.requireNoLeftovers(ctx, p.TaskID); err != nil {
+	if err := rs.requireNoLeftovers(ctx, rp, p.TaskID); err != nil {
 		return res, err
 	}
 
 	m, unlock, missing := rp.lockMissingWorktree(ctx, p.TaskID)
 	defer unlock()
 
-	self, err := ts.core.Config.Procs.Self()
+	self, err := rs.core.Config.Procs.Self()
 	if err != nil {
 		return res, err
 	}
@@ -86,7 +86,7 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 	// The claim comes first. What the worktree lacks is made after it, by the one caller who got it.
 	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
 		res, q.By = WorkerRunResult{}, o.Me.Agent
-		return claimRun(o, rp, p.TaskID, q, self, missing, &res)
+		return rs.claimRun(o, rp, p.TaskID, q, self, missing, &res)
 	})
 	if err != nil || res.Already {
 		return res, err
@@ -103,8 +103,8 @@ func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRu
 }
 
 // claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
-func claimRun(
-	o *Op, rp *repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
+func (rs *Runs) claimRun(
+	o *Op, rp *Repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
 ) error {
 	if err := o.requireMemberOrPerson(); err != nil {
 		return err
@@ -138,7 +138,7 @@ func claimRun(
 	next, existing, err := task.StartRun(q, runs, verdict)
 	*res = WorkerRunResult{RoomID: o.Room.ID, TaskID: task.ID, Attempt: task.Attempt}
 	if err == nil && existing != nil {
-		res.Already, res.Run = true, rp.tasks.viewRun(*existing)
+		res.Already, res.Run = true, rs.viewRun(*existing)
 		return nil
 	}
 
@@ -152,7 +152,7 @@ func claimRun(
 	// The claim names this process, so that it lapses if that dies.
 	next.Process = self
 	path := rp.worktreePath(task)
-	res.Run = rp.tasks.viewRun(next)
+	res.Run = rs.viewRun(next)
 	res.Start = &RunTaskParams{
 		RoomID: o.Room.ID, Root: rp.root, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number,
 		Slot: task.Slot, Dir: path, Starter: self, Most: q.Most,
@@ -184,7 +184,7 @@ func countRunning(
 }
 
 // maxRunning reads from the head of a task's integration branch how many commands may run on a host.
-func (rp *repo) maxRunning(ctx context.Context, integration string) (int, error) {
+func maxRunning(ctx context.Context, rp *Repo, integration string) (int, error) {
 	t, err := rp.readTarget(ctx, integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		// A merge tells that the branch is missing.
@@ -201,11 +201,11 @@ func (rp *repo) maxRunning(ctx context.Context, integration string) (int, error)
 
 // requireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with
 // [stick.CodeMaxRunning].
-func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
+func requireRoomToRun(ctx context.Context, rp *Repo, task stick.Task) error {
 	// Any command will do: the rule is only asked whether there is room.
 	q := stick.RunStart{Command: "-"}
 	var err error
-	if q.Most, err = rp.maxRunning(ctx, task.Integration); err != nil || q.Most == 0 {
+	if q.Most, err = maxRunning(ctx, rp, task.Integration); err != nil || q.Most == 0 {
 		return err
 	}
 
@@ -226,7 +226,7 @@ func (rp *repo) requireRoomToRun(ctx context.Context, task stick.Task) error {
 
 // requireNoLeftovers refuses another run while processes of one still run whose own process has died. It
 // fails with [stick.CodeAlreadyRunning].
-func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
+func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *Repo, id string) error {
 	var lost []stick.Run
 	var task stick.Task
 	var room stick.RoomID
@@ -253,7 +253,7 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 
 	// Processes are looked for outside of the transaction.
 	for _, run := range lost {
-		if left := rp.tasks.processesOf(room, task.ID, run); len(left) > 0 {
+		if left := rs.processesOf(room, task.ID, run); len(left) > 0 {
 			return stick.Errorf(stick.CodeAlreadyRunning,
 				"the process that attended to run %d of %s has died, but what it started still runs: %s",
 				run.Number, task.ID, nameProcesses(left)).
@@ -268,11 +268,11 @@ func (rp *repo) requireNoLeftovers(ctx context.Context, id string) error {
 
 // restartHint says how the command of a task starts again that is being returned to its worker. It is empty
 // if the task has none that has ended.
-func (ts *Tasks) restartHint(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
+func (rs *Runs) restartHint(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
 	// The rules are asked about the task as it is going to be.
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
-	verdict := ts.core.Config.Procs.Verdict
+	verdict := rs.core.Config.Procs.Verdict
 	if _, ok := task.Resume(runs, verdict, false); ok {
 		// See [Tasks.WorkerReady].
 		return stick.Starts(task.ID), err
@@ -283,8 +283,8 @@ func (ts *Tasks) restartHint(tx *store.Tx, room stick.RoomID, task stick.Task, c
 
 // processesOf finds the processes that a run has started, without the one that attends to it. It doesn't find
 // those that have left its process tree, its session and its environment.
-func (ts *Tasks) processesOf(room stick.RoomID, task string, r stick.Run) []proc.Info {
-	by := proc.Traces{Session: r.Process, Variable: markOf(room, task, r.Attempt), Except: ts.otherRun}
+func (rs *Runs) processesOf(room stick.RoomID, task string, r stick.Run) []proc.Info {
+	by := proc.Traces{Session: r.Process, Variable: markOf(room, task, r.Attempt), Except: rs.otherRun}
 
 	// Once its process has ended, the session and the number may be somebody else's.
 	if !r.EndedAt.IsZero() || r.Process.IsZero() {
@@ -293,7 +293,7 @@ func (ts *Tasks) processesOf(room stick.RoomID, task string, r stick.Run) []proc
 		by.Below = []stick.Process{r.Process}
 	}
 
-	return ts.core.Config.Procs.Started(by)
+	return rs.core.Config.Procs.Started(by)
 }
 
 // requireCurrentAttempt fails with [stick.CodeStaleAttempt] if the attempt is over.

@@ -28,8 +28,8 @@ type RunView struct {
 }
 
 // viewRun returns the view of a run.
-func (ts *Tasks) viewRun(r stick.Run) RunView {
-	verdict := ts.core.Config.Procs.Verdict(r.Process)
+func (rs *Runs) viewRun(r stick.Run) RunView {
+	verdict := rs.core.Config.Procs.Verdict(r.Process)
 	v := RunView{
 		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By,
 		StartedAt: r.StartedAt, EndedAt: r.EndedAt,
@@ -52,10 +52,10 @@ func (ts *Tasks) viewRun(r stick.Run) RunView {
 }
 
 // viewRuns returns the views of runs.
-func (ts *Tasks) viewRuns(runs []stick.Run) []RunView {
+func (rs *Runs) viewRuns(runs []stick.Run) []RunView {
 	out := []RunView{}
 	for _, r := range runs {
-		out = append(out, ts.viewRun(r))
+		out = append(out, rs.viewRun(r))
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			return err
 		}
 
-		res.Runs = ts.viewRuns(runs)
+		res.Runs = ts.runs.viewRuns(runs)
 		return readHistory(tx, task, me.Agent, &res)
 	})
 	if err != nil {

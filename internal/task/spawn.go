@@ -97,7 +97,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	// Everything is checked before the intent is stored.
 	m, err := rp.planSpawn(ctx, &q, p.Base)
 	if err == nil && p.Run != "" && !q.Later {
-		err = rp.requireRoomToRun(ctx, m.task)
+		err = requireRoomToRun(ctx, rp.Repo, m.task)
 	}
 	if err != nil {
 		return res, err

@@ -82,7 +82,7 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 // showRun adds the last run of the attempt to the view of its task, and what it says about the worker's
 // liveness.
 func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
-	r := ts.viewRun(run)
+	r := ts.runs.viewRun(run)
 	v.Run = &r
 	if v.Later {
 		if v.Ready {

@@ -56,13 +56,13 @@ func endedProcesses(all []proc.Info) []EndedProcess {
 // start again by itself. It fails with [stick.CodeNotFound] if the task has no run, and with
 // [stick.CodeElsewhere] if that is on another host. See
 // docs/decisions/worktrees-and-runs.md#what-a-stop-ends.
-func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerStopResult, err error) {
-	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
+func (rs *Runs) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerStopResult, err error) {
+	rp, err := rs.repos.open(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
 
-	s := runStop{repo: rp, id: p.TaskID}
+	s := runStop{Repo: rp, runs: rs, id: p.TaskID}
 	if err := s.recordStop(ctx); err != nil {
 		return res, err
 	}
@@ -70,15 +70,16 @@ func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (res Worker
 	res.StoppedRun, err = s.endProcesses(ctx)
 	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, string(s.task.State.Word(s.task.Cause)), s.already
 	if err == nil && len(res.Left) == 0 {
-		res.NextAction = s.task.Again([]stick.Run{s.run}, ts.core.Config.Procs.Verdict).As(p.Caller.Flag()).Words()
+		res.NextAction = s.task.Again([]stick.Run{s.run}, rs.core.Config.Procs.Verdict).As(p.Caller.Flag()).Words()
 	}
 	return res, err
 }
 
 // runStop is a stop of a task's last run.
 type runStop struct {
-	*repo
-	id string
+	*Repo
+	runs *Runs
+	id   string
 
 	room    stick.RoomID
 	task    stick.Task
@@ -155,10 +156,10 @@ func (s *runStop) recordStop(ctx context.Context) error {
 // endProcesses ends what runs, and waits until that is recorded. It completes even if the caller is cancelled
 // meanwhile, except that it doesn't wait then.
 func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) {
-	ts := s.tasks
+	rs := s.runs
 
 	// They are found before anybody is asked to end: later they may have lost their parent.
-	found := ts.processesOf(s.room, s.task.ID, s.run)
+	found := rs.processesOf(s.room, s.task.ID, s.run)
 	res = StoppedRun{Ended: []EndedProcess{}}
 
 	switch s.state {
@@ -179,12 +180,12 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 		// The process that attends to it has died, or doesn't react.
 		if s.run.EndedAt.IsZero() {
 			// A failure means that it has ended by now.
-			_ = ts.core.Config.Procs.Send(s.run.Process, os.Kill)
+			_ = rs.core.Config.Procs.Send(s.run.Process, os.Kill)
 			s.killPoint("stop: killed")
 		}
 
-		e := processEnder{procs: ts.core.Config.Procs, find: func() []proc.Info { return s.findRunning(found) }}
-		res.Left = endedProcesses(e.endAll(ts.grace))
+		e := processEnder{procs: rs.core.Config.Procs, find: func() []proc.Info { return s.findRunning(found) }}
+		res.Left = endedProcesses(e.endAll(rs.grace))
 	}
 	s.killPoint("stop: ended")
 
@@ -192,7 +193,7 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 		err = s.recordLost(ctx)
 	}
 
-	res.Run = ts.viewRun(s.run)
+	res.Run = rs.viewRun(s.run)
 	return res, err
 }
 
@@ -200,7 +201,7 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 // ended, that may have no trace.
 func (s *runStop) findRunning(found []proc.Info) []proc.Info {
 	procs := s.Core.Config.Procs
-	now := s.tasks.processesOf(s.room, s.task.ID, s.run)
+	now := s.runs.processesOf(s.room, s.task.ID, s.run)
 	for _, f := range found {
 		if !slices.ContainsFunc(now, func(p proc.Info) bool { return p.ID == f.ID }) &&
 			procs.Verdict(f.ID) == stick.Alive {
@@ -238,7 +239,7 @@ func (s *runStop) endRunner(ctx context.Context) error {
 	s.killPoint("stop: asked")
 
 	// Time for the process to end what runs, to kill it, and to record that.
-	limit := time.After(2*s.tasks.grace + killTime + settleTime)
+	limit := time.After(2*s.runs.grace + killTime + settleTime)
 	for {
 		if err := s.reloadRun(ctx); err != nil || !s.run.EndedAt.IsZero() {
 			return err
@@ -274,12 +275,12 @@ func (s *runStop) reloadRun(ctx context.Context) error {
 // recordLost records the end of a run whose own process can't do it any more.
 func (s *runStop) recordLost(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	kept := output{dir: s.tasks.outputDir(s.room, s.run)}
+	kept := output{dir: s.runs.outputDir(s.room, s.run)}
 
 	// Nobody saw how the command ended.
 	ended := s.run
 	ended.Exit = -1
-	ended, err := s.tasks.recordEnd(ctx, RunTaskParams{
+	ended, err := s.runs.recordEnd(ctx, RunTaskParams{
 		RoomID: s.room, TaskID: s.task.ID,
 	}, ended, kept.lastBytes(maxOutput))
 
@@ -292,10 +293,10 @@ func (s *runStop) recordLost(ctx context.Context) error {
 	return err
 }
 
-// stopRun ends the command of a task that is over, as [Tasks.WorkerStop] does. It returns nil if there was
+// stopRun ends the command of a task that is over, as [Runs.WorkerStop] does. It returns nil if there was
 // nothing to end, and says in note what it couldn't do.
-func (rp *repo) stopRun(ctx context.Context, id string) (ended *StoppedRun, note stick.Words, err error) {
-	s := runStop{repo: rp, id: id}
+func (rs *Runs) stopRun(ctx context.Context, rp *Repo, id string) (ended *StoppedRun, note stick.Words, err error) {
+	s := runStop{Repo: rp, runs: rs, id: id}
 	err = s.recordStop(ctx)
 	switch stick.CodeOf(err) {
 	case stick.CodeNotFound:

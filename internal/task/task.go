@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -34,23 +33,30 @@ type Config struct {
 
 // Tasks performs the operations on tasks. It is safe for use by several goroutines.
 type Tasks struct {
-	core    *core.Kernel
-	repos   *Opener
-	mayMove func(ctx context.Context, by core.Caller, checkout string) error
-	grace   time.Duration // how long processes that are asked to end have for it
-
-	programLimit time.Duration // how long the program of a forge may take for an answer
+	core     *core.Kernel
+	repos    *Opener
+	runs     *Runs
+	queue    *Queue
+	requests *Requests
 }
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	ts := &Tasks{
-		core: cfg.Kernel, mayMove: cfg.MayMove,
-		repos: &Opener{core: cfg.Kernel, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewInterval)},
-		grace: cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace), programLimit: programLimit,
-	}
-	ts.repos.finishLanding = func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
-		return (&repo{Repo: rp, tasks: ts}).recoverLanding(ctx, i, inOtherCheckout)
-	}
+	repos := &Opener{core: cfg.Kernel, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewInterval)}
+	ts := &Tasks{core: cfg.Kernel, repos: repos, runs: newRuns(cfg.Kernel, repos)}
+	ts.queue = newQueue(queueConfig{
+		repos: repos, runs: ts.runs, mayMove: cfg.MayMove, readyAfter: readyAfter,
+		tellWorker: func(o *Op, task stick.Task, subject, words string) {
+			if hasWorkerToTell(o, task) {
+				sendWorker(o, task, subject, words)
+			}
+		},
+	})
+	ts.requests = newRequests(requestsConfig{
+		core: cfg.Kernel, repos: repos, queue: ts.queue, listChecks: ts.listChecks,
+	})
+
+	// A landing that was interrupted is finished by the room that lands.
+	repos.finishLanding = ts.queue.finishLanding
 	return ts
 }

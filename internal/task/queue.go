@@ -1,0 +1,53 @@
+package task
+
+import (
+	"context"
+
+	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
+	"talkingstick/stick"
+)
+
+// queueConfig is what [newQueue] needs.
+type queueConfig struct {
+	repos *Opener
+	runs  *Runs
+
+	// mayMove returns an error if the caller may not change the files of a checkout.
+	mayMove func(ctx context.Context, by core.Caller, checkout string) error
+
+	// tellWorker sends the worker of a task a message about it, unless that is the caller or can't be reached.
+	tellWorker func(o *Op, task stick.Task, subject, words string)
+
+	// readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
+	readyAfter func(ctx context.Context, rp *Repo, landed ...string) ([]string, error)
+}
+
+// Queue performs the operations that move integration branches: it merges approved tasks, one at a time, and
+// reverts merged ones.
+type Queue struct{ queueConfig }
+
+// newQueue returns the operations on the merge queue. It reads and writes nothing.
+func newQueue(cfg queueConfig) *Queue { return &Queue{cfg} }
+
+// finishLanding finishes a landing whose process died, perhaps in another checkout, as
+// [merger.recoverLanding] does.
+func (q *Queue) finishLanding(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
+	return (&merger{Repo: rp, queue: q}).recoverLanding(ctx, i, inOtherCheckout)
+}
+
+// merger is one run of an operation on the queue.
+type merger struct {
+	*Repo
+	queue  *Queue
+	onGate func(GateRun) // called when a gate begins to run; may be nil
+}
+
+// openMerger opens the repository that w means, for one operation.
+func (q *Queue) openMerger(ctx context.Context, w core.Where, by core.Caller, shows func(GateRun)) (*merger, error) {
+	rp, err := q.repos.open(ctx, w, by)
+	if err != nil {
+		return nil, err
+	}
+	return &merger{rp, q, shows}, nil
+}

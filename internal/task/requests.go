@@ -1,0 +1,34 @@
+package task
+
+import (
+	"context"
+	"time"
+
+	"talkingstick/internal/engine/core"
+)
+
+// requestsConfig is what [newRequests] needs.
+type requestsConfig struct {
+	core  *core.Kernel
+	repos *Opener
+	queue *Queue
+
+	// listChecks lists the newest checks that a task's worker ran.
+	listChecks func(ctx context.Context, by core.Caller, w core.Where, id string) ([]Check, error)
+}
+
+// Check is how a command ended that a task's worker ran to check its work.
+type Check struct {
+	Name string
+	Head string // the commit on which it ran
+	Exit int
+}
+
+// Requests performs the operation on pull requests.
+type Requests struct {
+	requestsConfig
+	limit time.Duration // how long the program of a forge may take for an answer
+}
+
+// newRequests returns the operation on pull requests. It reads and writes nothing.
+func newRequests(cfg requestsConfig) *Requests { return &Requests{cfg, programLimit} }
