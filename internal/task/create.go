@@ -205,3 +205,75 @@ func (rp *Repo) undoSpawn(ctx context.Context, i store.Intent) error {
 	}
 	return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(i.ID, "undone") })
 }
+
+// madeWorktree is a worktree that was made as planned.
+type madeWorktree struct {
+	Room   stick.RoomID  // empty until the task is recorded
+	By     stick.AgentID // who made it
+	Joined bool          // the caller wasn't a member before
+	CopiedFiles
+}
+
+// carryOutPlan creates what a plan says, between an intent of this kind and the events that record makes;
+// then the project's command sets a new worktree up. record also decides before anything is created whether
+// the task may begin. A failure undoes everything that was created, except if it is [stick.CodeSetupFailed].
+func (rp *Repo) carryOutPlan(
+	ctx context.Context, kind string, m spawnPlan, record func(o *Op, slot int) ([]stick.Event, error),
+) (made madeWorktree, err error) {
+	id, err := rp.newID(ctx)
+	if err != nil {
+		return made, err
+	}
+
+	// The intent has the slot, so that nobody else gets it while git works.
+	m.id, m.kind = id, kind
+	err = rp.write(ctx, core.JoinsIfNew, func(o *Op) (err error) {
+		if m.slot, err = o.freeSlot(m.task); err != nil {
+			return err
+		}
+		if _, err := record(o, m.slot); err != nil {
+			return err
+		}
+
+		made.Joined = o.Joined
+		return o.storeSpawn(m)
+	})
+	if err != nil {
+		return made, err
+	}
+	defer rp.serveIntent(ctx, id)()
+	rp.killPoint(kind + ": intended")
+
+	// git acts between two transactions. A failure is undone at once, a crash by the next command.
+	if made.CopiedFiles, err = rp.createWorktree(ctx, &m); err != nil {
+		return made, rp.undoFailedSpawn(ctx, m, err)
+	}
+	rp.killPoint(kind + ": made")
+
+	setup, err := rp.planSetup(ctx, m)
+	if err != nil {
+		return made, rp.undoFailedSpawn(ctx, m, err)
+	}
+
+	err = rp.writeOutcome(ctx, func(o *Op) error {
+		// The task begins, the intent ends and the set-up is due in one transaction.
+		events, err := record(o, m.slot)
+		if err != nil {
+			return err
+		}
+
+		for _, ev := range events {
+			o.addTaskEvent(ev)
+		}
+
+		made.Room, made.By = o.Room.ID, o.Me.Agent
+		if err := o.Tx.EndIntent(id, "done"); err != nil {
+			return err
+		}
+		return o.beginSetup(setup)
+	})
+	if err != nil {
+		return made, rp.undoFailedSpawn(ctx, m, err)
+	}
+	return made, rp.setUp(ctx, setup)
+}

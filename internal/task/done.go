@@ -285,9 +285,3 @@ func blockedWarning(o *Op, task stick.Task) (stick.Words, error) {
 
 	return stick.Wordsf("message %d says that you are blocked, and nobody has accepted it yet", asked), nil
 }
-
-// continueCommand returns the command that finishes a rebase, a merge or the like whose conflicts are
-// resolved. No editor opens for the message: an agent's shell has no terminal for one.
-func continueCommand(worktree, what string) stick.Command {
-	return stick.Cmd("git -C <path> -c core.editor=true "+what+" --continue", worktree)
-}

@@ -30,7 +30,7 @@ func (rp *Repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 	if len(files) == 0 {
 		return ""
 	}
-	if rp.opener.rescue == nil {
+	if rp.opener.config.Rescue == nil {
 		return stick.Wordsf("%s has files that are to be kept, such as %s", c.Path, files[0])
 	}
 
@@ -45,7 +45,7 @@ func (rp *Repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 		return stick.Wordsf("%s: %s", c.Path, stick.AsError(err))
 	}
 
-	id, lacks, err := rp.opener.rescue(ctx, room, me, c.Path, files, "tt task merge")
+	id, lacks, err := rp.opener.config.Rescue(ctx, room, me, c.Path, files, "tt task merge")
 	switch {
 	case err != nil:
 		return stick.Wordsf("%s: tt can't keep %s: %s", c.Path, files[0], stick.AsError(err))

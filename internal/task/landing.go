@@ -138,7 +138,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	l.killPoint("merge: judged")
 
 	// A host that has slept during the gate may have lost the landing to another one.
-	if held, err := l.holdsLease(ctx); err != nil || !held {
+	if held, err := l.holdsIntent(ctx, l.id); err != nil || !held {
 		return err == nil, err
 	}
 
@@ -296,13 +296,4 @@ func (l *landing) makeResult(ctx context.Context) error {
 func (l *landing) revertCommit(ctx context.Context) (string, error) {
 	return l.git.CommitTree(ctx, l.root, git.Signing{}, l.task.Result+"^1^{tree}",
 		"Revert "+l.task.Result+"\n", l.task.Result)
-}
-
-// holdsLease reports whether the landing may go on: a command on another host takes over one that has slept.
-func (l *landing) holdsLease(ctx context.Context) (bool, error) {
-	db, err := l.Core.Open(ctx, false)
-	if err != nil || !db.ManyHosts() {
-		return true, err
-	}
-	return renewIntent(ctx, db, l.id)
 }

@@ -34,7 +34,7 @@ func (rp *Repo) serveIntent(ctx context.Context, id string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var renewing sync.WaitGroup
 	renewing.Go(func() {
-		tick := time.NewTicker(rp.opener.renew)
+		tick := time.NewTicker(rp.opener.config.Renew)
 		defer tick.Stop()
 
 		for {
@@ -226,3 +226,13 @@ func ignoreNoRoom(err error) error {
 
 // IntentEnv is the environment variable that tells the hooks of a git that tt runs which intent it serves.
 const IntentEnv = "TT_INTENT"
+
+// holdsIntent reports whether the command of an intent may go on: a command on another host takes over one
+// that has slept.
+func (rp *Repo) holdsIntent(ctx context.Context, id string) (bool, error) {
+	db, err := rp.Core.Open(ctx, false)
+	if err != nil || !db.ManyHosts() {
+		return true, err
+	}
+	return renewIntent(ctx, db, id)
+}

@@ -2,6 +2,8 @@ package task
 
 import (
 	"cmp"
+	"context"
+	"path"
 
 	"talkingstick/internal/config"
 	"talkingstick/stick"
@@ -47,4 +49,51 @@ func (m spawnPlan) storedForm() spawnIntent {
 // storeSpawn stores the intent of a plan.
 func (o *Op) storeSpawn(m spawnPlan) error {
 	return o.storeIntent(m.id, m.kind, m.task, max(m.task.Attempt, 1), m.storedForm())
+}
+
+// planSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
+// [stick.CodeAlreadyExists] if one of them exists, and as [Repo.requireInside] does.
+func (rp *Repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
+	name, err := rp.integrationBranch(ctx)
+	if err != nil {
+		return m, err
+	}
+
+	t, err := rp.readTarget(ctx, name)
+	if err != nil {
+		return m, err
+	}
+
+	// The project says where worktrees lie, and what its branches are called.
+	w, err := rp.acceptedSettings(ctx, t.head())
+	if err != nil {
+		return m, err
+	}
+
+	q.Integration, q.Base, q.Worktree, q.Branch = name, t.head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
+	if q.Later {
+		q.Base = ""
+	}
+	if base != "" {
+		commit, ok, err := rp.git.Commit(ctx, rp.root, base)
+		if err != nil {
+			return m, err
+		}
+
+		if !ok {
+			return m, stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(base, 60)).
+				With("base", stick.Clip(base, 60)).
+				Hintf("name a commit or a branch of this repository")
+		}
+
+		q.Base = commit
+	}
+
+	task := stick.Task{
+		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base,
+		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
+	}
+
+	m = spawnPlan{task: task, path: rp.worktreePath(task), base: q.Base, newBranch: true, newTree: true, worker: w}
+	return m, rp.requireRoomFor(ctx, m)
 }

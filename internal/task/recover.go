@@ -64,7 +64,7 @@ func (rp *Repo) recoverTask(ctx context.Context, id string) error {
 	case intentDone:
 		return rp.recoverDone(ctx, *open)
 	case intentLand, intentRollback:
-		return rp.opener.finishLanding(ctx, rp, *open, false)
+		return rp.opener.config.FinishLanding(ctx, rp, *open, false)
 	case intentPR: // the next run finds what there is at the forge
 		return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
 	case intentCleanup:
@@ -81,7 +81,7 @@ func (rp *Repo) recoverTask(ctx context.Context, id string) error {
 func (rp *Repo) takeOverIntent(ctx context.Context, i store.Intent) error {
 	d, lands := landingOf(i)
 	if lands && d.Remote != "" {
-		return rp.opener.finishLanding(ctx, rp, i, true)
+		return rp.opener.config.FinishLanding(ctx, rp, i, true)
 	}
 	return rp.writeOutcome(ctx, func(o *Op) error {
 		// Without a remote nobody else can tell whether the branch has moved.

@@ -19,19 +19,31 @@ import (
 	"talkingstick/stick"
 )
 
-// Opener opens the repositories of operations on tasks.
-type Opener struct {
-	core *core.Kernel
+// openerConfig is what [newOpener] needs.
+type openerConfig struct {
+	Kernel *core.Kernel
 
-	// finishLanding finishes a landing whose command died, perhaps in another checkout, and ends its intent.
-	finishLanding func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error
-
-	// rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those of
+	// Rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those of
 	// which it couldn't. It may be nil.
-	rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
+	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
 		command string) (id string, lacks []string, err error)
 
-	renew time.Duration // how often a command renews its intent
+	// FinishLanding finishes a landing whose command died, perhaps in another checkout, and ends its intent.
+	FinishLanding func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error
+
+	Renew time.Duration // how often a command renews its intent; 0 for the usual
+}
+
+// Opener opens the repositories of operations on tasks.
+type Opener struct {
+	config openerConfig
+	core   *core.Kernel
+}
+
+// newOpener returns what opens repositories. It reads and writes nothing.
+func newOpener(cfg openerConfig) *Opener {
+	cfg.Renew = cmp.Or(cfg.Renew, renewInterval)
+	return &Opener{config: cfg, core: cfg.Kernel}
 }
 
 // Repo is the repository of one operation on tasks.

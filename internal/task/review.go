@@ -369,3 +369,10 @@ func sendWorker(o *Op, task stick.Task, subject, words string, comments ...stick
 	o.Apply(r, events)
 	return events[0], true
 }
+
+// tellOfLanding sends the message of a landing to the worker, unless that is the caller or can't be reached.
+func tellOfLanding(o *Op, task stick.Task, subject, words string) {
+	if hasWorkerToTell(o, task) {
+		sendWorker(o, task, subject, words)
+	}
+}

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"path"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
@@ -106,7 +105,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return rp.spawnForLater(ctx, q, p.After, p.Run, p.Restart)
 	}
 
-	res, err = rp.carryOutPlan(ctx, intentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
+	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
@@ -116,6 +115,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		ev, err := stick.SpawnTask(was, q)
 		return []stick.Event{ev}, err
 	})
+	res = madeResult(made, m)
 	if err != nil {
 		return res, err
 	}
@@ -123,68 +123,14 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	return res, rp.showTask(ctx, &res)
 }
 
-// carryOutPlan creates what a plan says, between an intent of this kind and the events that record makes;
-// then the project's command sets a new worktree up. record also decides before anything is created whether
-// the task may begin. A failure undoes everything that was created, except if it is [stick.CodeSetupFailed].
-func (rp *repo) carryOutPlan(
-	ctx context.Context, kind string, m spawnPlan, record func(o *Op, slot int) ([]stick.Event, error),
-) (res WorkerSpawnResult, err error) {
-	id, err := rp.newID(ctx)
-	if err != nil {
-		return res, err
+// madeResult returns the result for the worktree of a plan. If the task wasn't recorded, it says only what
+// has become of the caller and of files.
+func madeResult(made madeWorktree, m spawnPlan) WorkerSpawnResult {
+	res := WorkerSpawnResult{Joined: made.Joined, CopiedFiles: made.CopiedFiles}
+	if made.Room != "" {
+		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = made.Room, made.By, m.task.ID, m.path
 	}
-
-	// The intent has the slot, so that nobody else gets it while git works.
-	m.id, m.kind = id, kind
-	err = rp.write(ctx, core.JoinsIfNew, func(o *Op) (err error) {
-		if m.slot, err = o.freeSlot(m.task); err != nil {
-			return err
-		}
-		if _, err := record(o, m.slot); err != nil {
-			return err
-		}
-
-		res.Joined = o.Joined
-		return o.storeSpawn(m)
-	})
-	if err != nil {
-		return res, err
-	}
-	defer rp.serveIntent(ctx, id)()
-	rp.killPoint(kind + ": intended")
-
-	// git acts between two transactions. A failure is undone at once, a crash by the next command.
-	if res.CopiedFiles, err = rp.createWorktree(ctx, &m); err != nil {
-		return res, rp.undoFailedSpawn(ctx, m, err)
-	}
-	rp.killPoint(kind + ": made")
-
-	setup, err := rp.planSetup(ctx, m)
-	if err != nil {
-		return res, rp.undoFailedSpawn(ctx, m, err)
-	}
-
-	err = rp.writeOutcome(ctx, func(o *Op) error {
-		// The task begins, the intent ends and the set-up is due in one transaction.
-		events, err := record(o, m.slot)
-		if err != nil {
-			return err
-		}
-
-		for _, ev := range events {
-			o.addTaskEvent(ev)
-		}
-
-		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = o.Room.ID, o.Me.Agent, m.task.ID, m.path
-		if err := o.Tx.EndIntent(id, "done"); err != nil {
-			return err
-		}
-		return o.beginSetup(setup)
-	})
-	if err != nil {
-		return res, rp.undoFailedSpawn(ctx, m, err)
-	}
-	return res, rp.setUp(ctx, setup)
+	return res
 }
 
 // showTask adds the task as it is now to the result.
@@ -238,51 +184,4 @@ func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpa
 		res.AgentID = me.Agent
 		return nil
 	})
-}
-
-// planSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
-// [stick.CodeAlreadyExists] if one of them exists, and as [Repo.requireInside] does.
-func (rp *repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
-	name, err := rp.integrationBranch(ctx)
-	if err != nil {
-		return m, err
-	}
-
-	t, err := rp.readTarget(ctx, name)
-	if err != nil {
-		return m, err
-	}
-
-	// The project says where worktrees lie, and what its branches are called.
-	w, err := rp.acceptedSettings(ctx, t.head())
-	if err != nil {
-		return m, err
-	}
-
-	q.Integration, q.Base, q.Worktree, q.Branch = name, t.head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
-	if q.Later {
-		q.Base = ""
-	}
-	if base != "" {
-		commit, ok, err := rp.git.Commit(ctx, rp.root, base)
-		if err != nil {
-			return m, err
-		}
-
-		if !ok {
-			return m, stick.Errorf(stick.CodeNotFound, "there is no commit %q", stick.Clip(base, 60)).
-				With("base", stick.Clip(base, 60)).
-				Hintf("name a commit or a branch of this repository")
-		}
-
-		q.Base = commit
-	}
-
-	task := stick.Task{
-		ID: q.ID, Branch: q.Branch, Worktree: q.Worktree, Integration: name, Base: q.Base,
-		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
-	}
-
-	m = spawnPlan{task: task, path: rp.worktreePath(task), base: q.Base, newBranch: true, newTree: true, worker: w}
-	return m, rp.requireRoomFor(ctx, m)
 }

@@ -8,11 +8,11 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
@@ -42,21 +42,22 @@ type Tasks struct {
 
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
-	repos := &Opener{core: cfg.Kernel, rescue: cfg.Rescue, renew: cmp.Or(cfg.Renew, renewInterval)}
-	ts := &Tasks{core: cfg.Kernel, repos: repos, runs: newRuns(cfg.Kernel, repos)}
-	ts.queue = newQueue(queueConfig{
-		repos: repos, runs: ts.runs, mayMove: cfg.MayMove, readyAfter: readyAfter,
-		tellWorker: func(o *Op, task stick.Task, subject, words string) {
-			if hasWorkerToTell(o, task) {
-				sendWorker(o, task, subject, words)
-			}
+	ts := &Tasks{core: cfg.Kernel}
+	ts.repos = newOpener(openerConfig{
+		Kernel: cfg.Kernel, Rescue: cfg.Rescue, Renew: cfg.Renew,
+
+		// A landing that was interrupted is finished by whoever lands tasks.
+		FinishLanding: func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
+			return ts.queue.finishLanding(ctx, rp, i, inOtherCheckout)
 		},
 	})
-	ts.requests = newRequests(requestsConfig{
-		core: cfg.Kernel, repos: repos, queue: ts.queue, listChecks: ts.listChecks,
-	})
 
-	// A landing that was interrupted is finished by the room that lands.
-	repos.finishLanding = ts.queue.finishLanding
+	ts.runs = newRuns(cfg.Kernel, ts.repos)
+	ts.queue = newQueue(queueConfig{
+		repos: ts.repos, runs: ts.runs, mayMove: cfg.MayMove, readyAfter: readyAfter, tellWorker: tellOfLanding,
+	})
+	ts.requests = newRequests(requestsConfig{
+		core: cfg.Kernel, repos: ts.repos, queue: ts.queue, listChecks: ts.listChecks,
+	})
 	return ts
 }
