@@ -1,13 +1,10 @@
 package task
 
 import (
-	"context"
 	"reflect"
-	"strings"
 	"testing"
 
 	"talkingstick/internal/store"
-	"talkingstick/stick"
 )
 
 // TestIntentsOfEarlierPrograms reads intents as the program of commit 8cc1f78 stored them, so that a command
@@ -70,16 +67,5 @@ func TestIntentsOfEarlierPrograms(t *testing.T) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, c.want)
 			}
 		})
-	}
-}
-
-// Whoever lost the race for a branch, or was interrupted, is told the command that it ran: a revert isn't
-// finished by a merge.
-func TestARevertIsRepeatedAsARevert(t *testing.T) {
-	for revert, want := range map[string]string{"": "tt task merge ui-7", "it is slow": `tt task rollback ui-7 --reason "…"`} {
-		l := landing{merger: &merger{Repo: &Repo{}}, task: stick.Task{ID: "ui-7"}, revertReason: revert, outcomeUnknown: true}
-		if hint := stick.AsError(l.errInterrupted(context.Canceled)).Hint.String(); !strings.HasSuffix(hint, ": "+want) {
-			t.Errorf("reverting %q: the hint is %q", revert, hint)
-		}
 	}
 }
