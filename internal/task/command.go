@@ -25,7 +25,7 @@ type commandResult struct {
 func (o commandResult) isTruncated() bool { return o.size > int64(len(o.output)) }
 
 // describeExit says how a command ended, for a sentence.
-func describeExit(o commandResult) stick.Words {
+func (o commandResult) describeExit() stick.Words {
 	if o.timeout {
 		return "timed out"
 	}

@@ -62,7 +62,7 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 	// The worker reads the end of the output in its message.
 	printed := strings.ReplaceAll(lastLines(outcome.output, 2000), "\n", "\n  ")
 	reason := string(stick.Wordsf("The gate is red (%s) on its merge with %s: %s printed:\n  ",
-		describeExit(outcome), l.target.name, stick.Name(l.gate.Command).Cut(200))) + printed
+		outcome.describeExit(), l.target.name, stick.Name(l.gate.Command).Cut(200))) + printed
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}
@@ -94,7 +94,7 @@ func (l *landing) errGateRed(outcome commandResult, report store.Blob) error {
 	next := stick.Hintf("%sthe whole output of the gate: %s",
 		prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s",
-		describeExit(outcome), what, l.target.name).
+		outcome.describeExit(), what, l.target.name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
 		Hintf("%s", l.returnedHint(next))
 }
@@ -156,7 +156,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 			return true, o, nil
 		}
 		if len(bytes.TrimSpace(o.output)) == 0 {
-			o.output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", describeExit(o))
+			o.output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", o.describeExit())
 		}
 	}
 

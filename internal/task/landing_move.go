@@ -120,5 +120,5 @@ func (l *landing) mayMove(ctx context.Context, checkout string) error {
 	if err != nil || p.Worktree != "" {
 		return err
 	}
-	return l.queue.mayMove(ctx, l.by, checkout)
+	return l.queue.config.mayMove(ctx, l.by, checkout)
 }

@@ -54,10 +54,10 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 		}
 
 		o.addTaskEvent(ev)
-		l.queue.tellWorker(o, task, "Not merged", ev.Reason)
+		l.queue.config.tellWorker(o, task, "Not merged", ev.Reason)
 
 		// Its command may start again by itself, which the hint then says.
-		if l.restartHint, err = l.queue.runs.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
+		if l.restartHint, err = l.queue.config.runs.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "returned")

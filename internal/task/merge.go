@@ -105,7 +105,7 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 		m, _, err := mg.mergeOne(ctx, task, true)
 		if err == nil {
 			res.Merged = append(res.Merged, m)
-			res.Ready, err = q.readyAfter(ctx, mg.Repo, task.ID)
+			res.Ready, err = q.listReady(ctx, mg.Repo, task.ID)
 		}
 
 		return res, err
@@ -114,7 +114,7 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 	res, err = mg.mergeQueue(ctx, p.All, res)
 	if len(res.Merged) > 0 {
 		// They have landed, whether or not the others are known.
-		res.Ready, _ = q.readyAfter(ctx, mg.Repo, mergedIDs(res.Merged)...)
+		res.Ready, _ = q.listReady(ctx, mg.Repo, mergedIDs(res.Merged)...)
 	}
 
 	return res, err

@@ -53,7 +53,7 @@ type pullRun struct {
 // is completed. It fails with [stick.CodeForgeFailed], [stick.CodeInvalidTransition], [stick.CodeElsewhere]
 // and [stick.CodeGitFailed]. See docs/decisions/pull-requests.md.
 func (rq *Requests) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
-	rp, err := rq.repos.open(ctx, p.Where, p.Caller)
+	rp, err := rq.config.repos.open(ctx, p.Where, p.Caller)
 	if err != nil {
 		return WorkerPRResult{}, err
 	}

@@ -38,7 +38,7 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	}
 
 	// From here on it is a landing like any other, except that the forge moved the branch.
-	cleanUp, err := q.requests.queue.recordMerged(ctx, q.Repo, q.task, q.target)
+	cleanUp, err := q.requests.config.queue.recordMerged(ctx, q.Repo, q.task, q.target)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	q.task.State = stick.TaskCompleted
 
 	// The task has landed, whether or not the ready ones are known.
-	q.res.Ready, _ = q.requests.queue.readyAfter(ctx, q.Repo, q.task.ID)
+	q.res.Ready, _ = q.requests.config.queue.listReady(ctx, q.Repo, q.task.ID)
 	q.res.Remains, err = cleanUp(ctx)
 	return err
 }

@@ -14,7 +14,7 @@ import (
 // did it.
 func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 	t := q.task
-	checks, err := q.requests.listChecks(ctx, q.by, q.where, t.ID)
+	checks, err := q.requests.config.listChecks(ctx, q.by, q.where, t.ID)
 	if err != nil {
 		return forge.Offer{}, err
 	}

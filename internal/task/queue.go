@@ -25,7 +25,7 @@ type queueConfig struct {
 
 // Queue performs the operations that move integration branches: it merges approved tasks, one at a time, and
 // reverts merged ones.
-type Queue struct{ queueConfig }
+type Queue struct{ config queueConfig }
 
 // newQueue returns the operations on the merge queue. It reads and writes nothing.
 func newQueue(cfg queueConfig) *Queue { return &Queue{cfg} }
@@ -45,9 +45,14 @@ type merger struct {
 
 // openMerger opens the repository that w means, for one operation.
 func (q *Queue) openMerger(ctx context.Context, w core.Where, by core.Caller, shows func(GateRun)) (*merger, error) {
-	rp, err := q.repos.open(ctx, w, by)
+	rp, err := q.config.repos.open(ctx, w, by)
 	if err != nil {
 		return nil, err
 	}
 	return &merger{rp, q, shows}, nil
+}
+
+// listReady lists the tasks that were waiting for one of those that landed, and are ready now.
+func (q *Queue) listReady(ctx context.Context, rp *Repo, landed ...string) ([]string, error) {
+	return q.config.readyAfter(ctx, rp, landed...)
 }

@@ -26,9 +26,12 @@ type Check struct {
 
 // Requests performs the operation on pull requests.
 type Requests struct {
-	requestsConfig
-	limit time.Duration // how long the program of a forge may take for an answer
+	config requestsConfig
+	core   *core.Kernel
+	limit  time.Duration // how long the program of a forge may take for an answer
 }
 
 // newRequests returns the operation on pull requests. It reads and writes nothing.
-func newRequests(cfg requestsConfig) *Requests { return &Requests{cfg, programLimit} }
+func newRequests(cfg requestsConfig) *Requests {
+	return &Requests{config: cfg, core: cfg.core, limit: programLimit}
+}

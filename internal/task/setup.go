@@ -221,7 +221,7 @@ func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	}
 
 	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID,
-		describeExit(outcome), stick.Clip(s.command, 160)).
+		outcome.describeExit(), stick.Clip(s.command, 160)).
 		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).
 		With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
 
