@@ -18,7 +18,7 @@ import (
 
 // A clone brings commands that tt runs: the gate, which everybody knows of, and those of
 // [config.Config.Commands]. The latter run only if a person has accepted exactly them in this clone. What an
-// operation asks before it makes anything is [Repo.requireAccepted].
+// operation asks before it makes anything is [Repo.RequireAccepted].
 
 // ShownCommand is a command that the project has tt run, and who has accepted it.
 type ShownCommand struct {
@@ -28,12 +28,12 @@ type ShownCommand struct {
 	AcceptedAt stick.Time    `json:"accepted_at"`
 }
 
-// requireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody
+// RequireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody
 // has. It fails with [stick.CodeConfigChanged]. See
 // docs/decisions/install-and-settings-files.md#commands-that-a-clone-brings.
-func (rp *Repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) error {
+func (rp *Repo) RequireAccepted(ctx context.Context, c stick.ProjectCommand) error {
 	clone := rp.cloneID()
-	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+	err := rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		last, err := tx.Acceptance(r.ID, c.Key, clone)
 		if err != nil {
 			return err
@@ -42,33 +42,33 @@ func (rp *Repo) requireAccepted(ctx context.Context, c stick.ProjectCommand) err
 	})
 
 	if stick.CodeOf(err) == stick.CodeNoRoom {
-		return c.RequireAccepted(stick.Acceptance{}, rp.by.Person && rp.by.As == "")
+		return c.RequireAccepted(stick.Acceptance{}, rp.By.Person && rp.By.As == "")
 	}
 	return err
 }
 
 // acceptedSettings reads the settings of tasks from a commit, before a worktree is made by them. It refuses a
-// command that would run there, as [Repo.requireAccepted] does.
+// command that would run there, as [Repo.RequireAccepted] does.
 func (rp *Repo) acceptedSettings(ctx context.Context, commit string) (config.Worker, error) {
-	_, w, err := rp.taskSettings(ctx, commit)
+	_, w, err := rp.TaskSettings(ctx, commit)
 	if err == nil {
 		err = rp.requireSetupAccepted(ctx, w)
 	}
 	return w, err
 }
 
-// requireSetupAccepted is [Repo.requireAccepted] for the command that sets worktrees up, if there is one.
+// requireSetupAccepted is [Repo.RequireAccepted] for the command that sets worktrees up, if there is one.
 func (rp *Repo) requireSetupAccepted(ctx context.Context, w config.Worker) error {
 	if w.Setup == "" {
 		return nil
 	}
-	return rp.requireAccepted(ctx, w.SetupCommand())
+	return rp.RequireAccepted(ctx, w.SetupCommand())
 }
 
-// acceptCommands accepts those of the project's commands that sums name, for the caller. It fails with
+// AcceptCommands accepts those of the project's commands that sums name, for the caller. It fails with
 // [stick.CodePersonOnly], and with [stick.CodeNotFound] if a sum names none of them: it may have changed
 // since the caller saw it.
-func (rp *Repo) acceptCommands(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
+func (rp *Repo) AcceptCommands(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
 	// All sums have to name a command before any of them is accepted.
 	var named []stick.ProjectCommand
 	for _, sum := range sums {
@@ -85,7 +85,7 @@ func (rp *Repo) acceptCommands(ctx context.Context, commands []stick.ProjectComm
 	// A clone that has no id yet gets one, by which its acceptances are stored.
 	clone := rp.cloneID()
 	id := cmp.Or(clone, rand.Text())
-	err := rp.write(ctx, core.JoinsIfNew, func(o *Op) error {
+	err := rp.Write(ctx, core.JoinsIfNew, func(o *Op) error {
 		for _, c := range named {
 			a, err := c.Accept(o.Me.Agent, o.Me.Person(), o.Tx.Now())
 			if err != nil {
@@ -119,7 +119,7 @@ const cloneIDFile = "talking-stick-clone"
 
 // cloneID returns the id of this clone, "" if it has none: then nobody has accepted a command in it.
 func (rp *Repo) cloneID() string {
-	b, err := config.ReadFile(rp.common, cloneIDFile, 100)
+	b, err := config.ReadFile(rp.Common, cloneIDFile, 100)
 	if err != nil {
 		return ""
 	}
@@ -129,7 +129,7 @@ func (rp *Repo) cloneID() string {
 // writeCloneID gives this clone its id.
 func (rp *Repo) writeCloneID(id string) error {
 	// The id appears whole or not at all: the file is renamed into its place.
-	tmp, err := os.CreateTemp(rp.common, cloneIDFile+"-")
+	tmp, err := os.CreateTemp(rp.Common, cloneIDFile+"-")
 	if err == nil {
 		defer os.Remove(tmp.Name())
 
@@ -138,26 +138,26 @@ func (rp *Repo) writeCloneID(id string) error {
 	}
 
 	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(rp.common, cloneIDFile))
+		err = os.Rename(tmp.Name(), filepath.Join(rp.Common, cloneIDFile))
 	}
 	if err != nil {
 		return stick.Errorf(stick.CodeGitFailed,
 			"can't write to the git directory, so the command isn't accepted: %w", err).
-			With("path", rp.common).
-			Hintf("check the permissions of %s, and run the same command again", rp.common)
+			With("path", rp.Common).
+			Hintf("check the permissions of %s, and run the same command again", rp.Common)
 	}
 
 	return nil
 }
 
-// showCommands says of each of the project's commands who has accepted it.
-func (rp *Repo) showCommands(ctx context.Context, commands []stick.ProjectCommand) (shown []ShownCommand, err error) {
+// ShowCommands says of each of the project's commands who has accepted it.
+func (rp *Repo) ShowCommands(ctx context.Context, commands []stick.ProjectCommand) (shown []ShownCommand, err error) {
 	for _, c := range commands {
 		shown = append(shown, ShownCommand{ProjectCommand: c, Sum: c.Sum()})
 	}
 
 	clone := rp.cloneID()
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		for i, c := range shown {
 			last, err := tx.Acceptance(r.ID, c.Key, clone)
 			if err != nil {
@@ -172,5 +172,5 @@ func (rp *Repo) showCommands(ctx context.Context, commands []stick.ProjectComman
 
 		return nil
 	})
-	return shown, ignoreNoRoom(err)
+	return shown, IgnoreNoRoom(err)
 }

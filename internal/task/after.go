@@ -29,12 +29,12 @@ type WorkerAfterResult struct {
 // later.
 func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAfterResult, error) {
 	var res WorkerAfterResult
-	err := ts.repos.write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *Op) error {
-		if err := o.requireMemberOrPerson(); err != nil {
+	err := ts.repos.Write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *Op) error {
+		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
 
-		task, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
+		task, err := TaskOf(o.Tx, o.Room.ID, p.TaskID)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAf
 		}
 
 		if ev != nil {
-			o.addTaskEvent(*ev)
+			o.AddTaskEvent(*ev)
 			if task, err = task.Apply(*ev); err != nil {
 				return err
 			}

@@ -154,7 +154,7 @@ func (rs *Runs) attendRun(ctx context.Context, p RunTaskParams, run stick.Run) (
 	// The command has ended, whatever becomes of the caller: the record isn't cancelled with it.
 	ended := run
 	err := untilRecorded(func() (err error) {
-		ended, err = rs.recordEnd(context.WithoutCancel(ctx), p, run, out.tail.bytes())
+		ended, err = rs.recordEnd(context.WithoutCancel(ctx), p, run, out.tail.Bytes())
 		if err != nil {
 			rs.core.KillPoint("run: end not recorded")
 		}
@@ -242,7 +242,7 @@ func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []stick.Run
 	if _, err := tx.Room(p.RoomID); err != nil {
 		return task, nil, err
 	}
-	if task, err = taskOf(tx, p.RoomID, p.TaskID); err != nil {
+	if task, err = TaskOf(tx, p.RoomID, p.TaskID); err != nil {
 		return task, nil, err
 	}
 	if runs, err = tx.Runs(p.RoomID, p.TaskID); err == nil && len(runs) == 0 {
@@ -260,11 +260,11 @@ func (rs *Runs) executeCommand(
 		return -1, ""
 	}
 
-	argv := shellOf(run.Command)
+	argv := ShellArguments(run.Command)
 	c := exec.Command(argv[0], argv[1:]...)
-	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, slotEnviron(p.Slot),
+	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, SlotEnviron(p.Slot),
 		[]string{markOf(p.RoomID, p.TaskID, run.Attempt)})
-	ownGroup(c)
+	SetOwnGroup(c)
 	failed := func(err error) (int, string) {
 		fmt.Fprintln(out, err)
 		return 127, ""
@@ -323,7 +323,7 @@ func (rs *Runs) executeCommand(
 	}
 
 	r.Close()
-	return endOf(c.ProcessState)
+	return ExitStatus(c.ProcessState)
 }
 
 // copyOutput begins to keep what is read from r. The channel is closed when nobody can write any more, or

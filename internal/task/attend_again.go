@@ -146,7 +146,7 @@ func (rs *Runs) runAgain(
 	}
 
 	// The project's settings and the worktree are read outside of the transaction.
-	rp, err := rs.repos.open(ctx, core.Where{Path: p.Root}, p.workerCaller(run))
+	rp, err := rs.repos.Open(ctx, core.Where{Path: p.Root}, p.workerCaller(run))
 	if err != nil {
 		return nil, true, err
 	}
@@ -155,7 +155,7 @@ func (rs *Runs) runAgain(
 	if q.Most, err = maxRunning(ctx, rp, integration); err != nil {
 		return nil, true, err
 	}
-	if err := rp.ensureWorktree(ctx, p.TaskID); err != nil {
+	if err := rp.EnsureWorktree(ctx, p.TaskID); err != nil {
 		return nil, true, err
 	}
 

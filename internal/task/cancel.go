@@ -42,14 +42,14 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	// The message to the worker needs to know how it is reached, which is probed outside of the transaction.
 	in := ts.core.Inboxes()
 	cancel := func(o *Op) error {
-		if err := o.requireMemberOrPerson(); err != nil {
+		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
-		if task, err = taskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
+		if task, err = TaskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
 			return err
 		}
 
-		ev, err := task.Cancel(o.taskCall(0), p.Reason)
+		ev, err := task.Cancel(o.TaskCall(0), p.Reason)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		}
 
 		res.Cause = stick.CauseCancelled
-		if err := o.endTask(*ev); err != nil {
+		if err := o.EndTask(*ev); err != nil {
 			return err
 		}
 
@@ -71,19 +71,19 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		return err
 	}
 
-	if err = in.Seen(ctx, func() error { return rp.write(ctx, core.MustBeMember, cancel) }); err != nil {
+	if err = in.Seen(ctx, func() error { return rp.Write(ctx, core.MustBeMember, cancel) }); err != nil {
 		return res, err
 	}
 
 	// The database refuses the worker from here on, so its command has nothing to do any more.
-	stopped, note, err := ts.runs.stopRun(ctx, rp.Repo, task.ID)
+	stopped, note, err := ts.runs.StopRun(ctx, rp.Repo, task.ID)
 	res.Stopped = stopped
 	res.Note = stick.JoinWords(slices.DeleteFunc([]stick.Words{res.Note, note},
 		func(w stick.Words) bool { return w == "" }), "; ")
 	if err != nil {
 		return res, err
 	}
-	if elsewhere, where, err := rp.isElsewhere(ctx, task); err != nil || elsewhere {
+	if elsewhere, where, err := rp.IsElsewhere(ctx, task); err != nil || elsewhere {
 		res.Kept = []stick.Words{"its branch and worktree in " + where}
 		return res, err
 	}
@@ -94,15 +94,15 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 	}
 
 	// Without Delete, or without a branch, nothing is removed.
-	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	at, ok, err := rp.Git.Commit(ctx, rp.Root, "refs/heads/"+task.Branch)
 	if err != nil || !ok || !p.Delete {
-		worktree, branch := rp.listRemaining(ctx, rp.worktreePath(task), task.Branch)
+		worktree, branch := rp.ListRemaining(ctx, rp.WorktreePath(task), task.Branch)
 		res.Kept = slices.Concat(branch, worktree)
 		return res, err
 	}
 
-	res.Remains, err = rp.removeRemains(ctx, cleanupIntent{
-		Branch: task.Branch, Path: rp.worktreePath(task), Head: at, Target: task.Integration,
+	res.Remains, err = rp.RemoveRemains(ctx, CleanupIntent{
+		Branch: task.Branch, Path: rp.WorktreePath(task), Head: at, Target: task.Integration,
 		Worker: task.Worker,
 	})
 	return res, err

@@ -53,41 +53,41 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	var blobs []store.Blob
 	for _, e := range f.p.Evidence {
 		name, command, _ := strings.Cut(e, "=")
-		o, err := f.RunShell(ctx, f.path, command, checkTimeout, slotEnviron(f.task.Slot), nil)
+		o, err := f.RunShell(ctx, f.Path, command, checkTimeout, SlotEnviron(f.Task.Slot), nil)
 		if err != nil {
 			return nil, err
 		}
 
-		b, err := db.WriteBlob(o.output)
+		b, err := db.WriteBlob(o.Output)
 		if err != nil {
 			return nil, err
 		}
 
 		blobs = append(blobs, b)
 		q.Checks = append(q.Checks, stick.TaskCheck{
-			Name: strings.TrimSpace(name), Command: command, Exit: o.exit, Millis: o.took.Milliseconds(),
-			Output: b.Sum, Size: b.Size, Cut: o.isTruncated(),
+			Name: strings.TrimSpace(name), Command: command, Exit: o.Exit, Millis: o.Took.Milliseconds(),
+			Output: b.Sum, Size: b.Size, Cut: o.IsTruncated(),
 		})
 	}
 
 	// The checks have to leave the commit and the worktree as they were.
-	s, err := f.git.Snapshot(ctx, f.path)
+	s, err := f.Git.Snapshot(ctx, f.Path)
 	if err != nil {
 		return nil, err
 	}
 
 	if s.Head != q.Head {
 		return nil, stick.Errorf(stick.CodeDirtyTree,
-			"the checks moved the worktree of %s to another commit: it is now at %s", f.task.ID,
-			shortCommit(s.Head)).
-			With("task_id", f.task.ID).With("head", s.Head).With("left", s.Dirty).
+			"the checks moved the worktree of %s to another commit: it is now at %s", f.Task.ID,
+			ShortCommit(s.Head)).
+			With("task_id", f.Task.ID).With("head", s.Head).With("left", s.Dirty).
 			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again",
-				stick.Cmd("tt task done --task <task_id>", f.task.ID))
+				stick.Cmd("tt task done --task <task_id>", f.Task.ID))
 	}
 
 	if s.DirtyCount > 0 {
-		return nil, errDirty(stick.Wordsf("the worktree of %s", f.task.ID), s.Dirty, s.DirtyCount).
-			With("task_id", f.task.ID).
+		return nil, DirtyError(stick.Wordsf("the worktree of %s", f.Task.ID), s.Dirty, s.DirtyCount).
+			With("task_id", f.Task.ID).
 			Hintf("the checks changed it: make them clean up after themselves, or commit the files that they create")
 	}
 

@@ -11,40 +11,40 @@ import (
 	"talkingstick/stick"
 )
 
-// sameChange reports whether a commit that the target contains makes the change of a branch: the forge has
+// SameChange reports whether a commit that the target contains makes the change of a branch: the forge has
 // squashed the branch into one commit, or has rebased its commits.
-func (rp *Repo) sameChange(ctx context.Context, commit, head, tip string) (bool, error) {
-	if have, err := rp.git.HasCommit(ctx, rp.root, commit); err != nil || !have {
+func (rp *Repo) SameChange(ctx context.Context, commit, head, tip string) (bool, error) {
+	if have, err := rp.Git.HasCommit(ctx, rp.Root, commit); err != nil || !have {
 		return false, err
 	}
 
-	contained, err := rp.git.IsAncestor(ctx, rp.root, commit, tip)
+	contained, err := rp.Git.IsAncestor(ctx, rp.Root, commit, tip)
 	if err != nil || !contained {
 		return false, err
 	}
 
-	base, err := rp.git.MergeBase(ctx, rp.root, head, commit)
+	base, err := rp.Git.MergeBase(ctx, rp.Root, head, commit)
 	if err != nil || base == "" {
 		return false, err
 	}
 
 	// A squash makes one commit with the whole change, a rebase makes as many as the branch has.
-	want, err := rp.git.PatchSum(ctx, rp.root, base, head)
+	want, err := rp.Git.PatchSum(ctx, rp.Root, base, head)
 	if err != nil {
 		return false, err
 	}
 
-	commits, err := rp.git.Log(ctx, rp.root, base, head, maxSquashed)
+	commits, err := rp.Git.Log(ctx, rp.Root, base, head, maxSquashed)
 	if err != nil {
 		return false, err
 	}
 
 	for _, n := range []int{1, len(commits)} {
-		before, ok, err := rp.git.Commit(ctx, rp.root, fmt.Sprintf("%s~%d", commit, n))
+		before, ok, err := rp.Git.Commit(ctx, rp.Root, fmt.Sprintf("%s~%d", commit, n))
 		if err != nil || !ok {
 			continue
 		}
-		if got, err := rp.git.PatchSum(ctx, rp.root, before, commit); err != nil || got == want {
+		if got, err := rp.Git.PatchSum(ctx, rp.Root, before, commit); err != nil || got == want {
 			return err == nil, err
 		}
 	}
@@ -57,28 +57,28 @@ const maxSquashed = 1000
 
 // canDeleteBranch reports whether a task's branch can be deleted without losing a commit: it is at the commit
 // that landed, and the target contains that commit, or one by which a forge made the same change.
-func (rp *Repo) canDeleteBranch(ctx context.Context, c cleanupIntent, at string) (bool, error) {
+func (rp *Repo) canDeleteBranch(ctx context.Context, c CleanupIntent, at string) (bool, error) {
 	if at != c.Head {
 		return false, nil
 	}
 
-	tg, err := rp.readTarget(ctx, c.Target)
+	tg, err := rp.ReadTarget(ctx, c.Target)
 	if err != nil {
 		return false, err
 	}
 
 	// A merge by tt keeps the commits. A forge may have squashed or rebased them.
-	contained, err := rp.git.IsAncestor(ctx, rp.root, at, tg.head())
+	contained, err := rp.Git.IsAncestor(ctx, rp.Root, at, tg.Head())
 	if err != nil || contained || c.Pulled == "" {
 		return contained, err
 	}
-	return rp.sameChange(ctx, c.Pulled, at, tg.head())
+	return rp.SameChange(ctx, c.Pulled, at, tg.Head())
 }
 
 // isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns
 // true, so that nothing is removed.
 func (rp *Repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
-	err := rp.read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
+	err := rp.Read(ctx, func(_ *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
 		m, _ := r.Member(a)
 		yes = m.Verdict(probes.Probed) == stick.Alive
 		return nil
@@ -88,8 +88,8 @@ func (rp *Repo) isAlive(ctx context.Context, a stick.AgentID) (yes bool) {
 
 // inUse returns why the worktree and the branch of a task must stay. It returns "" if they can go: the target
 // contains the work, nothing is uncommitted or in progress, and no process works there.
-func (rp *Repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error) {
-	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+c.Branch)
+func (rp *Repo) inUse(ctx context.Context, c CleanupIntent) (stick.Words, error) {
+	at, ok, err := rp.Git.Commit(ctx, rp.Root, "refs/heads/"+c.Branch)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func (rp *Repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 		}
 	}
 
-	if err := rp.requireInside(c.Path); err != nil {
+	if err := rp.RequireInside(c.Path); err != nil {
 		return stick.AsError(err).Words(), nil
 	}
 	if _, err := os.Stat(c.Path); os.IsNotExist(err) {
@@ -114,8 +114,8 @@ func (rp *Repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 	}
 
 	// The directory may be something else by now: another repository, or the main checkout by a link.
-	co, err := rp.git.Checkout(ctx, c.Path)
-	if err != nil || co.Top == rp.root || co.Common != rp.common {
+	co, err := rp.Git.Checkout(ctx, c.Path)
+	if err != nil || co.Top == rp.Root || co.Common != rp.Common {
 		return stick.Wordsf("%s isn't the worktree of %s any more", c.Path, c.Branch), nil
 	}
 	if what := git.OperationInProgress(co.GitDir); what != "" {
@@ -132,7 +132,7 @@ func (rp *Repo) inUse(ctx context.Context, c cleanupIntent) (stick.Words, error)
 	}
 
 	// Uncommitted changes, or another commit, would be lost.
-	s, err := rp.git.Snapshot(ctx, c.Path)
+	s, err := rp.Git.Snapshot(ctx, c.Path)
 	if err != nil {
 		return "", err
 	}

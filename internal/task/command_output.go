@@ -6,35 +6,35 @@ import (
 	"sync"
 )
 
-// maxOutput is how many bytes are kept of what a command prints, from the end.
-const maxOutput = 1 << 20
+// MaxOutput is how many bytes are kept of what a command prints, from the end.
+const MaxOutput = 1 << 20
 
-// tailBuffer keeps the end of what is written to it, because commands say at the end what went wrong.
-type tailBuffer struct {
+// Tail keeps the end of what is written to it, because commands say at the end what went wrong.
+type Tail struct {
 	buf  []byte
 	size int64
 }
 
-func (t *tailBuffer) Write(p []byte) (int, error) {
+func (t *Tail) Write(p []byte) (int, error) {
 	t.size += int64(len(p))
 
 	// It may grow to twice what is kept, so that not each write moves it.
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*maxOutput {
-		t.buf = append(t.buf[:0], t.buf[len(t.buf)-maxOutput:]...)
+	if len(t.buf) > 2*MaxOutput {
+		t.buf = append(t.buf[:0], t.buf[len(t.buf)-MaxOutput:]...)
 	}
 	return len(p), nil
 }
 
-func (t *tailBuffer) bytes() []byte {
-	if len(t.buf) > maxOutput {
-		return t.buf[len(t.buf)-maxOutput:]
+func (t *Tail) Bytes() []byte {
+	if len(t.buf) > MaxOutput {
+		return t.buf[len(t.buf)-MaxOutput:]
 	}
 	return t.buf
 }
 
-// lastLine keeps the last line that is written to it, for whoever looks while the command runs.
-type lastLine struct {
+// LastLine keeps the last line that is written to it, for whoever looks while the command runs.
+type LastLine struct {
 	mu   sync.Mutex
 	text []byte
 }
@@ -42,7 +42,7 @@ type lastLine struct {
 // maxLastLine is how many bytes of the last line are kept. More don't fit on a terminal.
 const maxLastLine = 1 << 10
 
-func (l *lastLine) Write(p []byte) (int, error) {
+func (l *LastLine) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.text = append(l.text, p...)
@@ -51,7 +51,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 }
 
 // String returns the last line that isn't blank.
-func (l *lastLine) String() string {
+func (l *LastLine) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lines := strings.FieldsFunc(string(l.text), func(r rune) bool { return r == '\n' || r == '\r' })

@@ -51,7 +51,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	}
 
 	if p.Resolve+p.Delete != 0 {
-		return res, rp.write(ctx, core.MustBeMember, func(o *Op) error { return settleComment(o, p, &res) })
+		return res, rp.Write(ctx, core.MustBeMember, func(o *Op) error { return settleComment(o, p, &res) })
 	}
 
 	// git is asked before the transaction.
@@ -59,7 +59,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	if err != nil {
 		return res, err
 	}
-	return res, rp.write(ctx, core.MustBeMember, func(o *Op) error {
+	return res, rp.Write(ctx, core.MustBeMember, func(o *Op) error {
 		task, v, err := prepareReview(o, p.TaskID, c.Head, branch)
 		if err != nil {
 			return err
@@ -131,11 +131,11 @@ func draftsOf(all []stick.Comment, a stick.AgentID) (drafts []stick.Comment) {
 
 // settleComment resolves a comment or deletes a draft.
 func settleComment(o *Op, p WorkerCommentParams, res *WorkerCommentResult) error {
-	if err := o.requireMemberOrPerson(); err != nil {
+	if err := o.RequireMemberOrPerson(); err != nil {
 		return err
 	}
 
-	task, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
+	task, err := TaskOf(o.Tx, o.Room.ID, p.TaskID)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func settleComment(o *Op, p WorkerCommentParams, res *WorkerCommentResult) error
 		c = all[i]
 	}
 	if p.Delete != 0 {
-		if err := task.DeleteDraft(o.taskCall(0), c); err != nil {
+		if err := task.DeleteDraft(o.TaskCall(0), c); err != nil {
 			return err
 		}
 
@@ -160,13 +160,13 @@ func settleComment(o *Op, p WorkerCommentParams, res *WorkerCommentResult) error
 		return o.Tx.DropCommentDraft(o.Room.ID, task.ID, c.ID)
 	}
 
-	ev, err := task.Resolve(o.taskCall(0), c)
+	ev, err := task.Resolve(o.TaskCall(0), c)
 	if err != nil {
 		return err
 	}
 
 	if ev != nil {
-		o.addTaskEvent(*ev)
+		o.AddTaskEvent(*ev)
 		c.ResolvedAt, c.ResolvedBy = o.Tx.Now(), o.Me.Agent
 	}
 
@@ -190,11 +190,11 @@ func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.C
 	}
 
 	var task stick.Task
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
-		if err := requireMemberOrPerson(r, me); err != nil {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+		if err := RequireMemberOrPerson(r, me); err != nil {
 			return err
 		}
-		if task, err = taskOf(tx, r.ID, p.TaskID); err == nil && head == "" {
+		if task, err = TaskOf(tx, r.ID, p.TaskID); err == nil && head == "" {
 			head, err = tx.SeenHead(r.ID, task.ID, me.Agent)
 		}
 		if err != nil {
@@ -212,8 +212,8 @@ func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.C
 	}
 
 	// The diff that reviewers see begins where the branch left its base.
-	d := diffLines{git: rp.git, dir: rp.root, to: head}
-	if d.from, err = rp.git.MergeBase(ctx, rp.root, task.Base, head); err != nil {
+	d := diffLines{git: rp.Git, dir: rp.Root, to: head}
+	if d.from, err = rp.Git.MergeBase(ctx, rp.Root, task.Base, head); err != nil {
 		return c, "", err
 	}
 

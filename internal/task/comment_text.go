@@ -52,7 +52,7 @@ func commentText(c stick.Comment) string {
 	}
 
 	fmt.Fprintf(&b, "Comment %d by %s on %s%s (commit %s):\n",
-		c.ID, stick.Name(c.Author), stick.Name(c.At()), side, shortCommit(c.From()))
+		c.ID, stick.Name(c.Author), stick.Name(c.At()), side, ShortCommit(c.From()))
 	for _, l := range c.Around {
 		b.WriteString("| " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
 	}

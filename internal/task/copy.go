@@ -43,7 +43,7 @@ type fileCopier struct {
 // copyFiles copies files of the room's checkout that git ignores into a new worktree: those that the
 // project's patterns name. Links are followed only inside of the checkout. What can't be copied is named; it
 // doesn't keep the task from beginning.
-func (rp *Repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
+func (rp *Repo) copyFiles(ctx context.Context, m Plan) CopiedFiles {
 	if len(m.worker.Copy) == 0 {
 		return CopiedFiles{}
 	}
@@ -52,12 +52,12 @@ func (rp *Repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 	var c fileCopier
 	files, linked, err := rp.filesToCopy(ctx, m)
 	if err == nil {
-		c.from, err = os.OpenRoot(rp.root)
+		c.from, err = os.OpenRoot(rp.Root)
 	}
 	if err == nil {
 		defer c.from.Close()
 
-		c.to, err = os.OpenRoot(m.path)
+		c.to, err = os.OpenRoot(m.Path)
 	}
 
 	if err != nil {
@@ -84,15 +84,15 @@ func (rp *Repo) copyFiles(ctx context.Context, m spawnPlan) CopiedFiles {
 // filesToCopy lists the files of the room's checkout that the project's patterns name and git ignores, here
 // and in the new worktree: there they would be somebody's changes otherwise. linked are those that lie beyond
 // a link there: git refuses to speak of them.
-func (rp *Repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []string, err error) {
-	all, _, err := rp.git.IgnoredFiles(ctx, rp.root, literalPrefixes(m.worker.Copy))
+func (rp *Repo) filesToCopy(ctx context.Context, m Plan) (files, linked []string, err error) {
+	all, _, err := rp.Git.IgnoredFiles(ctx, rp.Root, literalPrefixes(m.worker.Copy))
 	if err != nil {
 		return nil, nil, err
 	}
 
 	// The worktrees of other tasks lie in the checkout, too, and tt's own files are never copied.
 	named := matchAny(m.worker.Copy)
-	dir := path.Dir(m.task.Worktree) + "/"
+	dir := path.Dir(m.Task.Worktree) + "/"
 	all = slices.DeleteFunc(all, func(f string) bool {
 		return !named(f) || strings.HasPrefix(f, dir) || f == core.TaskFileName ||
 			strings.HasPrefix(f, ".talking-stick/")
@@ -100,14 +100,14 @@ func (rp *Repo) filesToCopy(ctx context.Context, m spawnPlan) (files, linked []s
 
 	// git fails for the whole list if one path lies beyond a link.
 	all = slices.DeleteFunc(all, func(f string) bool {
-		beyond := beyondLink(m.path, f)
+		beyond := beyondLink(m.Path, f)
 		if beyond {
 			linked = append(linked, f)
 		}
 		return beyond
 	})
 
-	files, err = rp.git.WouldIgnore(ctx, m.path, all)
+	files, err = rp.Git.WouldIgnore(ctx, m.Path, all)
 	return files, linked, err
 }
 

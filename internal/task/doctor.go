@@ -90,20 +90,20 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	}
 
 	// No git is needed: the locks and the directories say enough.
-	rp := ts.repos.at(p.Root)
+	rp := ts.repos.At(p.Root)
 	here := tx.CheckoutOf(r)
 	busy, gates := map[string]bool{}, map[string]bool{}
 
 	for _, i := range open {
 		busy[i.Task] = true
 		elsewhere := i.In.IsOther(here)
-		if d, lands := landingOf(i); lands && d.Tree != "" && !elsewhere {
+		if d, lands := LandingOf(i); lands && d.Tree != "" && !elsewhere {
 			// Whoever finishes this landing removes it.
 			gates[d.Tree] = true
 		}
 
 		// A pause isn't half done, and a command that still runs finishes by itself.
-		if i.Kind == intentPause || isAtWork(rp, tx, i, elsewhere) {
+		if i.Kind == IntentPause || isAtWork(rp, tx, i, elsewhere) {
 			continue
 		}
 
@@ -137,9 +137,9 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 // in another checkout, but its lease does.
 func isAtWork(rp *Repo, tx *store.Tx, i store.Intent, elsewhere bool) bool {
 	if elsewhere {
-		return leaseLeft(i, tx.Now()) > 0
+		return LeaseLeft(i, tx.Now()) > 0
 	}
-	return rp.lockRunner("task", i.Task) != nil
+	return rp.LockRunner("task", i.Task) != nil
 }
 
 // interruptedWhile says what a command was doing when it was interrupted. The intent has the task's name as
@@ -147,7 +147,7 @@ func isAtWork(rp *Repo, tx *store.Tx, i store.Intent, elsewhere bool) bool {
 func interruptedWhile(tx *store.Tx, i store.Intent, elsewhere bool) stick.Words {
 	if elsewhere {
 		return stick.Wordsf("task %s: a command in %s was interrupted while %s",
-			i.Task, nameCheckout(tx, i.In), Doing(i.Kind))
+			i.Task, NameCheckout(tx, i.In), Doing(i.Kind))
 	}
 	return stick.Wordsf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
 }
@@ -156,8 +156,8 @@ func interruptedWhile(tx *store.Tx, i store.Intent, elsewhere bool) stick.Words 
 func leftGates(rp *Repo, tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
-		dir := filepath.Dir(rp.worktreePath(t))
-		if seen[dir] || rp.requireInside(dir) != nil {
+		dir := filepath.Dir(rp.WorktreePath(t))
+		if seen[dir] || rp.RequireInside(dir) != nil {
 			continue
 		}
 
@@ -167,7 +167,7 @@ func leftGates(rp *Repo, tasks []stick.Task) (trees []string) {
 		entries, _ := os.ReadDir(dir)
 
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), gatePrefix) {
+			if strings.HasPrefix(e.Name(), GatePrefix) {
 				trees = append(trees, filepath.Join(dir, e.Name()))
 			}
 		}
@@ -184,7 +184,7 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 		}
 	}
 
-	if d, err := readIntent[spawnIntent](i); err == nil {
+	if d, err := ReadIntent[SpawnIntent](i); err == nil {
 		// Earlier programs kept only the branch.
 		for _, name := range []string{d.Task.ID, strings.TrimPrefix(d.Task.Branch, config.DefaultPrefix)} {
 			if stick.TaskKey(name) == i.Task {
@@ -200,17 +200,17 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 // Doing says what a command does that has an intent of a kind, for a sentence.
 func Doing(kind string) stick.Words {
 	switch kind {
-	case intentLand:
+	case IntentLand:
 		return "merging"
-	case intentCleanup:
+	case IntentCleanup:
 		return "removing its branch and worktree"
-	case intentSpawn, intentRetry:
+	case IntentSpawn, IntentRetry:
 		return "creating its branch and worktree"
-	case intentSetup:
+	case IntentSetup:
 		return "setting its worktree up"
-	case intentDone:
+	case IntentDone:
 		return "preparing for review"
-	case intentRollback:
+	case IntentRollback:
 		return "reverting"
 	}
 
@@ -221,15 +221,15 @@ func Doing(kind string) stick.Words {
 // people wrote it.
 func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 	switch i.Kind {
-	case intentSpawn:
+	case IntentSpawn:
 		// There is the task already: it was for later.
 		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) {
 			return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 		}
 		return stick.Cmd("tt task new <task_id>", i.Task).Words()
-	case intentSetup:
+	case IntentSetup:
 		return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
-	case intentRetry:
+	case IntentRetry:
 		for _, t := range tasks {
 			// The worktree of this attempt is made again.
 			if t.ID == i.Task && t.Attempt == i.Attempt {
@@ -238,9 +238,9 @@ func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 		}
 
 		return stick.Cmd("tt task retry <task_id>", i.Task).Words()
-	case intentDone:
+	case IntentDone:
 		return stick.Cmd("tt task done --task <task_id>", i.Task).Words()
-	case intentRollback:
+	case IntentRollback:
 		return stick.Cmd("tt task rollback --reason … <task_id>", i.Task).Words()
 	}
 

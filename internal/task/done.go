@@ -40,7 +40,7 @@ type WorkerDoneResult struct {
 
 // doneRun is one run of WorkerDone.
 type doneRun struct {
-	*branchPush
+	*Push
 	p WorkerDoneParams
 }
 
@@ -58,24 +58,24 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	}
 
 	p.Attempt = attempt
-	unlock, err := rp.lockTask(ctx, id)
+	unlock, err := rp.LockTask(ctx, id)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
 
-	f := &doneRun{branchPush: &branchPush{Repo: rp.Repo}, p: p}
+	f := &doneRun{Push: &Push{Repo: rp.Repo}, p: p}
 
 	// What is refused anyway is refused before git works.
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if f.task, err = taskOf(tx, r.ID, id); err != nil {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+		if f.Task, err = TaskOf(tx, r.ID, id); err != nil {
 			return err
 		}
-		if err := requireHere(tx, r, f.task); err != nil {
+		if err := RequireHere(tx, r, f.Task); err != nil {
 			return err
 		}
 
-		_, err = f.task.Done(stick.TaskCall{
+		_, err = f.Task.Done(stick.TaskCall{
 			By: me.Agent, Person: me.Person(), Attempt: attempt,
 		}, stick.Offering{Head: "-"})
 		return err
@@ -92,21 +92,21 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 // requireReadyWorktree refuses a worktree that isn't the task's own, isn't on its branch, or has something
 // uncommitted or in progress. It sets f.path and f.head.
 func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
-	f.path = f.worktreePath(f.task)
-	task := f.task.ID
-	if _, err := os.Stat(f.path); err != nil {
-		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.path).
+	f.Path = f.WorktreePath(f.Task)
+	task := f.Task.ID
+	if _, err := os.Stat(f.Path); err != nil {
+		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.Path).
 			With("task_id", task).
 			Hintf("to make it again from its branch: %s", stick.Cmd("tt task start --task <task_id>", task))
 	}
 
-	at, err := f.git.Checkout(ctx, f.path)
+	at, err := f.Git.Checkout(ctx, f.Path)
 	if err != nil {
 		return err
 	}
 
-	if at.GitDir == at.Common || at.Common != f.common {
-		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", f.path).
+	if at.GitDir == at.Common || at.Common != f.Common {
+		return stick.Errorf(stick.CodeDirtyTree, "%s isn't a worktree of this repository", f.Path).
 			With("task_id", task).
 			Hintf("repair it with %s, or start over: %s, then %s",
 				stick.Cmd("git worktree repair"), stick.Cmd("tt task cancel <task_id>",
@@ -114,39 +114,39 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	}
 
 	if what := git.OperationInProgress(at.GitDir); what != "" {
-		files, _ := f.git.Unmerged(ctx, f.path)
+		files, _ := f.Git.Unmerged(ctx, f.Path)
 		if files == nil {
 			files = []string{}
 		}
 
-		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.path).
+		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.Path).
 			With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", nameConflicts(files), continueCommand(f.path, what),
+		return e.Hintf("resolve %s, then %s and %s", nameConflicts(files), ContinueCommand(f.Path, what),
 			stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
 	}
 
 	// What isn't committed wouldn't be reviewed, and another branch isn't the task's.
-	s, err := f.git.Snapshot(ctx, f.path)
+	s, err := f.Git.Snapshot(ctx, f.Path)
 	if err != nil {
 		return err
 	}
 
 	switch {
-	case s.Branch != f.task.Branch:
+	case s.Branch != f.Task.Branch:
 		on := stick.Words("no branch")
 		if s.Branch != "" {
 			on = stick.Wordsf("branch %q", s.Branch)
 		}
-		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, on, f.task.Branch).
+		return stick.Errorf(stick.CodeDirtyTree, "the worktree of %s is on %s, not on %s", task, on, f.Task.Branch).
 			With("task_id", task).With("left", []string{}).
 			Hintf("bring over what you committed there, then: %s",
-				stick.Cmd("git -C <path> switch <branch>", f.path, f.task.Branch))
+				stick.Cmd("git -C <path> switch <branch>", f.Path, f.Task.Branch))
 	case s.DirtyCount > 0:
-		return errDirty(stick.Wordsf("the worktree of %s", task), s.Dirty, s.DirtyCount).With("task_id", task).
+		return DirtyError(stick.Wordsf("the worktree of %s", task), s.Dirty, s.DirtyCount).With("task_id", task).
 			Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt task done --task <task_id>", task))
 	}
 
-	f.head = s.Head
+	f.Head = s.Head
 	return nil
 }
 
@@ -155,45 +155,45 @@ func nameConflicts(files []string) stick.Words {
 	if len(files) == 0 {
 		return "what is left"
 	}
-	return "the conflict in " + stick.Names(files, mostNamed)
+	return "the conflict in " + stick.Names(files, MostNamed)
 }
 
 // rebaseAndOffer rebases the branch, runs the checks, pushes, and offers the commit for review.
 func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err error) {
 	// The remote's newest commit is what the work is rebased onto.
-	if f.target, err = f.readTarget(ctx, f.task.Integration); err != nil {
+	if f.Target, err = f.ReadTarget(ctx, f.Task.Integration); err != nil {
 		return res, err
 	}
-	if err := f.fetchTarget(ctx, &f.target); err != nil {
+	if err := f.FetchTarget(ctx, &f.Target); err != nil {
 		return res, err
 	}
-	if err := f.requireRemoteIsOurs(ctx); err != nil {
+	if err := f.RequireRemoteIsOurs(ctx); err != nil {
 		return res, err
 	}
-	if f.id, err = f.newID(ctx); err != nil {
+	if f.IntentID, err = f.NewID(ctx); err != nil {
 		return res, err
 	}
 
 	// The intent is stored before the rebase, so that a crash leaves a trace.
-	onto := f.target.head()
-	err = f.write(ctx, core.MustBeMember, func(o *Op) error {
-		if _, err := blockedWarning(o, f.task); err != nil {
+	onto := f.Target.Head()
+	err = f.Write(ctx, core.MustBeMember, func(o *Op) error {
+		if _, err := blockedWarning(o, f.Task); err != nil {
 			return err
 		}
-		return o.storeIntent(f.id, intentDone, f.task, f.task.Attempt, doneIntent{
-			Path: f.path, Head: f.head, Onto: onto,
+		return o.StoreIntent(f.IntentID, IntentDone, f.Task, f.Task.Attempt, DoneIntent{
+			Path: f.Path, Head: f.Head, Onto: onto,
 		})
 	})
 	if err != nil {
 		return res, err
 	}
-	defer f.serveIntent(ctx, f.id)()
-	f.killPoint("done: intended")
+	defer f.ServeIntent(ctx, f.IntentID)()
+	f.KillPoint("done: intended")
 
 	defer func() {
 		// A run that failed leaves nothing to finish.
-		if err != nil && f.id != "" {
-			cerr := f.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(f.id, "failed") })
+		if err != nil && f.IntentID != "" {
+			cerr := f.WriteOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(f.IntentID, "failed") })
 			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
 				err = fmt.Errorf("%w (%v)", err, cerr)
 			}
@@ -205,29 +205,29 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 	if err != nil {
 		return res, err
 	}
-	f.killPoint("done: rebased")
+	f.KillPoint("done: rebased")
 
 	blobs, err := f.runChecks(ctx, &q)
 	if err != nil {
 		return res, err
 	}
 
-	pushed, err := f.pushBranch(ctx, q.Head, onto)
+	pushed, err := f.PushBranch(ctx, q.Head, onto)
 	if err != nil {
 		return res, err
 	}
-	f.killPoint("done: pushed")
+	f.KillPoint("done: pushed")
 
 	// The offer is recorded last, once the remote has the commit.
 	res = WorkerDoneResult{
-		TaskID: f.task.ID, Attempt: f.task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased,
+		TaskID: f.Task.ID, Attempt: f.Task.Attempt, Head: q.Head, Base: q.Base, Rebased: rebased,
 		Pushed: pushed, Evidence: q.Checks,
 	}
 
 	err = f.recordOffer(ctx, q, blobs, &res)
 	if err == nil {
-		f.id = ""
-		f.killPoint("done: done")
+		f.IntentID = ""
+		f.KillPoint("done: done")
 	}
 
 	return res, err
@@ -236,8 +236,8 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 // recordOffer records that the commit waits for review, stores the outputs of the checks, and ends the
 // intent. It completes res.
 func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []store.Blob, res *WorkerDoneResult) error {
-	return f.writeOutcome(ctx, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, f.task.ID)
+	return f.WriteOutcome(ctx, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, f.Task.ID)
 		if err != nil {
 			return err
 		}
@@ -249,14 +249,14 @@ func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []sto
 			}
 		}
 
-		ev, err := task.Done(o.taskCall(f.p.Attempt), q)
+		ev, err := task.Done(o.TaskCall(f.p.Attempt), q)
 		if err != nil {
 			return err
 		}
 
 		res.RoomID, res.AgentID, res.State, res.Already = o.Room.ID, o.Me.Agent, task.State, ev == nil
 		if ev != nil {
-			o.addTaskEvent(*ev)
+			o.AddTaskEvent(*ev)
 			facts, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](*ev)
 			res.State, res.Kept = facts.State, facts.Kept
 		}
@@ -264,7 +264,7 @@ func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []sto
 		if res.Warning, err = blockedWarning(o, task); err != nil {
 			return err
 		}
-		return o.Tx.EndIntent(f.id, "done")
+		return o.Tx.EndIntent(f.IntentID, "done")
 	})
 }
 

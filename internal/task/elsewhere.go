@@ -14,93 +14,93 @@ import (
 // errElsewhere makes the error for something about a task that can be done only in the checkout in. format
 // has a verb for the task's name and one for the checkout.
 func errElsewhere(tx *store.Tx, id string, in stick.Checkout, format string) *stick.Error {
-	e := stick.Errorf(stick.CodeElsewhere, format, id, nameCheckout(tx, in)).With("task_id", id).With("path", in.Path)
-	if name := hostOf(tx, in); name != "" {
+	e := stick.Errorf(stick.CodeElsewhere, format, id, NameCheckout(tx, in)).With("task_id", id).With("path", in.Path)
+	if name := NameOfHost(tx, in); name != "" {
 		e.With("host", name)
 	}
 	return e
 }
 
-// nameCheckout names another checkout, for a sentence.
-func nameCheckout(tx *store.Tx, in stick.Checkout) stick.Words {
-	if name := hostOf(tx, in); name != "" {
+// NameCheckout names another checkout, for a sentence.
+func NameCheckout(tx *store.Tx, in stick.Checkout) stick.Words {
+	if name := NameOfHost(tx, in); name != "" {
 		return stick.Wordsf("%s on %s", in.Path, name)
 	}
 	return stick.Wordsf("%s", in.Path)
 }
 
-// hostOf names the host of a checkout; empty if it is this one. Without it a sentence still has the path.
-func hostOf(tx *store.Tx, in stick.Checkout) string {
+// NameOfHost names the host of a checkout; empty if it is this one. Without it a sentence still has the path.
+func NameOfHost(tx *store.Tx, in stick.Checkout) string {
 	name, _ := tx.NameOfHost(in.Host)
 	return name
 }
 
-// requireHere refuses what needs the branch or the worktree of a task where they aren't. It fails with
+// RequireHere refuses what needs the branch or the worktree of a task where they aren't. It fails with
 // [stick.CodeElsewhere].
-func requireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
+func RequireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
 	if !task.Elsewhere(tx.CheckoutOf(r)) {
 		return nil
 	}
 	return errElsewhere(tx, task.ID, task.In, "the worktree of %s is in %s, and this needs it").
-		Hintf("go there; or %s", startOver("to go on here with what was pushed", task.ID))
+		Hintf("go there; or %s", StartOverHint("to go on here with what was pushed", task.ID))
 }
 
-// isElsewhere reports whether a task is in another checkout. where names that for a sentence.
-func (rp *Repo) isElsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
+// IsElsewhere reports whether a task is in another checkout. where names that for a sentence.
+func (rp *Repo) IsElsewhere(ctx context.Context, task stick.Task) (yes bool, where stick.Words, err error) {
 	// Only rooms with several checkouts say where a task is.
 	if task.In == (stick.Checkout{}) {
 		return false, "", nil
 	}
 
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		yes, where = task.Elsewhere(tx.CheckoutOf(r)), nameCheckout(tx, task.In)
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		yes, where = task.Elsewhere(tx.CheckoutOf(r)), NameCheckout(tx, task.In)
 		return nil
 	})
 	return yes, where, err
 }
 
-// branchCommit returns the commit of a task's branch, "" if there is none. Of a task in another checkout that
+// BranchCommit returns the commit of a task's branch, "" if there is none. Of a task in another checkout that
 // is the branch at the remote, whose commits it fetches.
-func (rp *Repo) branchCommit(ctx context.Context, task stick.Task) (string, error) {
-	elsewhere, where, err := rp.isElsewhere(ctx, task)
+func (rp *Repo) BranchCommit(ctx context.Context, task stick.Task) (string, error) {
+	elsewhere, where, err := rp.IsElsewhere(ctx, task)
 	if err != nil {
 		return "", err
 	}
 
 	if !elsewhere {
-		at, _, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+		at, _, err := rp.Git.Commit(ctx, rp.Root, "refs/heads/"+task.Branch)
 		return at, err
 	}
 
 	// Of another checkout this one sees only what was pushed.
-	t, err := rp.readTarget(ctx, task.Integration)
+	t, err := rp.ReadTarget(ctx, task.Integration)
 	if err != nil {
 		return "", err
 	}
 
-	if t.remote == "" {
-		return "", errNoRemote(task, where)
+	if t.Remote == "" {
+		return "", NoRemoteError(task, where)
 	}
 
-	at, err := rp.git.RemoteBranch(ctx, rp.root, t.remote, task.Branch)
+	at, err := rp.Git.RemoteBranch(ctx, rp.Root, t.Remote, task.Branch)
 	if err != nil || at == "" {
 		return "", err
 	}
-	return at, rp.fetchTaskCommit(ctx, t.remote, task, at)
+	return at, rp.FetchTaskCommit(ctx, t.Remote, task, at)
 }
 
-// fetchTaskCommit fetches a commit of a task in another checkout.
-func (rp *Repo) fetchTaskCommit(ctx context.Context, remote string, task stick.Task, commit string) error {
-	have, err := rp.git.HasCommit(ctx, rp.root, commit)
+// FetchTaskCommit fetches a commit of a task in another checkout.
+func (rp *Repo) FetchTaskCommit(ctx context.Context, remote string, task stick.Task, commit string) error {
+	have, err := rp.Git.HasCommit(ctx, rp.Root, commit)
 	if err != nil || have {
 		return err
 	}
-	_, err = rp.git.Fetch(ctx, rp.root, remote, task.Branch)
+	_, err = rp.Git.Fetch(ctx, rp.Root, remote, task.Branch)
 	return err
 }
 
-// errNoRemote says that what a task is can't be seen from here.
-func errNoRemote(task stick.Task, where stick.Words) error {
+// NoRemoteError says that what a task is can't be seen from here.
+func NoRemoteError(task stick.Task, where stick.Words) error {
 	return stick.Errorf(stick.CodeElsewhere,
 		"%s is in %s, and can be reviewed and merged only there, because %s has no remote", task.ID, where,
 		task.Integration).
@@ -109,8 +109,8 @@ func errNoRemote(task stick.Task, where stick.Words) error {
 			task.Integration, stick.Cmd("tt task done"))
 }
 
-// startOver says how to give a task to another worker, and when.
-func startOver(when stick.Words, id string) stick.Hint {
+// StartOverHint says how to give a task to another worker, and when.
+func StartOverHint(when stick.Words, id string) stick.Hint {
 	return stick.Hintf("%s: %s, then %s",
 		when, stick.Cmd("tt task cancel <task_id>", id), stick.Cmd("tt task retry <task_id>", id))
 }

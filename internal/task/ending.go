@@ -31,11 +31,11 @@ func (e processEnder) endAll(grace time.Duration) []proc.Info {
 
 	// First everybody is asked, the whole group of the command at once.
 	if e.isCommandAlive() {
-		askGroupToEnd(e.command)
+		AskGroupToEnd(e.command)
 	}
 
 	for _, p := range e.find() {
-		askToEnd(e.procs, p.ID)
+		AskToEnd(e.procs, p.ID)
 	}
 
 	if e.awaitEnd(grace, nil) {
@@ -57,7 +57,7 @@ func (e processEnder) endAll(grace time.Duration) []proc.Info {
 func (e processEnder) killAll() {
 	if e.isCommandAlive() {
 		// It may have ended meanwhile.
-		_ = signalGroup(e.command, os.Kill)
+		_ = SignalGroup(e.command, os.Kill)
 	}
 
 	for _, p := range e.find() {

@@ -13,7 +13,7 @@ import (
 // signal.
 func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	stranger := exec.Command("/bin/sh", "-c", "trap 'exit 7' TERM; echo ready; read x; exit 0")
-	ownGroup(stranger)
+	SetOwnGroup(stranger)
 	in, err := stranger.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

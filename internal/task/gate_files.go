@@ -15,9 +15,9 @@ import (
 // where a task changes it: the file that sets it, what that file protects, and what the gate's command names.
 // What the gate is, the head of the integration branch says, never the task's own tree.
 
-// gateFiles returns those of the gate's own files that a task changes between two commits.
-func gateFiles(ctx context.Context, rp *Repo, integration, from, to string) ([]string, error) {
-	changed, err := rp.git.Changed(ctx, rp.root, from, to)
+// GateFiles returns those of the gate's own files that a task changes between two commits.
+func GateFiles(ctx context.Context, rp *Repo, integration, from, to string) ([]string, error) {
+	changed, err := rp.Git.Changed(ctx, rp.Root, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -25,10 +25,10 @@ func gateFiles(ctx context.Context, rp *Repo, integration, from, to string) ([]s
 	set := slices.Contains(changed, config.FileName)
 
 	// The gate is what the integration branch says, not what the task makes of it.
-	t, err := rp.readTarget(ctx, integration)
+	t, err := rp.ReadTarget(ctx, integration)
 	var gate config.Gate
 	if err == nil {
-		gate, _, err = rp.taskSettings(ctx, t.head())
+		gate, _, err = rp.TaskSettings(ctx, t.Head())
 	}
 
 	switch code := stick.CodeOf(err); {
@@ -38,7 +38,7 @@ func gateFiles(ctx context.Context, rp *Repo, integration, from, to string) ([]s
 	}
 
 	// A file belongs to the gate if its command names it, or its settings protect it.
-	named, err := filesNamedIn(ctx, rp, gate.Command, t.head(), changed)
+	named, err := filesNamedIn(ctx, rp, gate.Command, t.Head(), changed)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,12 @@ func filesNamedIn(ctx context.Context, rp *Repo, command, commit string, files [
 	if len(named) == 0 {
 		return nil, nil
 	}
-	return rp.git.Files(ctx, rp.root, commit, named)
+	return rp.Git.Files(ctx, rp.Root, commit, named)
 }
 
-// completeOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
+// CompleteOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
 // [stick.CodeInvalidTransition] if the branch has no commits of its own.
-func completeOffer(ctx context.Context, rp *Repo, task stick.Task, q *stick.Offering) (err error) {
+func CompleteOffer(ctx context.Context, rp *Repo, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
 			With("task_id", task.ID).
@@ -98,10 +98,10 @@ func completeOffer(ctx context.Context, rp *Repo, task stick.Task, q *stick.Offe
 				stick.Cmd("tt task fail … --task <task_id>", task.ID))
 	}
 
-	if q.Patch, err = rp.git.PatchSum(ctx, rp.root, q.Base, q.Head); err != nil {
+	if q.Patch, err = rp.Git.PatchSum(ctx, rp.Root, q.Base, q.Head); err != nil {
 		return err
 	}
 
-	q.GateFiles, err = gateFiles(ctx, rp, task.Integration, q.Base, q.Head)
+	q.GateFiles, err = GateFiles(ctx, rp, task.Integration, q.Base, q.Head)
 	return err
 }

@@ -40,7 +40,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 
 	named := p.Branch != ""
 	if !named {
-		if p.Branch, err = rp.integrationBranch(ctx); err != nil {
+		if p.Branch, err = rp.IntegrationBranch(ctx); err != nil {
 			return res, err
 		}
 	}
@@ -51,9 +51,9 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 	}
 
 	// The branch may be missing, or only at the remote.
-	t, err := rp.readTarget(ctx, p.Branch)
+	t, err := rp.ReadTarget(ctx, p.Branch)
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		head, ok, herr := rp.git.Commit(ctx, rp.root, "HEAD")
+		head, ok, herr := rp.Git.Commit(ctx, rp.Root, "HEAD")
 		if herr != nil {
 			return res, herr
 		}
@@ -64,14 +64,14 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 				Hintf("create a first commit")
 		}
 
-		if _, err := rp.git.UpdateRef(ctx, rp.root, "refs/heads/"+p.Branch, head, ""); err != nil {
+		if _, err := rp.Git.UpdateRef(ctx, rp.Root, "refs/heads/"+p.Branch, head, ""); err != nil {
 			return res, err
 		}
 
 		res.Created = true
-		t, err = rp.readTarget(ctx, p.Branch)
-	} else if err == nil && t.local == "" {
-		if _, err := rp.git.UpdateRef(ctx, rp.root, t.ref(), t.tracked, ""); err != nil {
+		t, err = rp.ReadTarget(ctx, p.Branch)
+	} else if err == nil && t.Local == "" {
+		if _, err := rp.Git.UpdateRef(ctx, rp.Root, t.Ref(), t.Tracked, ""); err != nil {
 			return res, err
 		}
 
@@ -84,19 +84,19 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 
 	// Only a name that was given is written down; the others are found each time.
 	if named {
-		if err := rp.git.SetConfig(ctx, rp.root, integrationKey, p.Branch); err != nil {
+		if err := rp.Git.SetConfig(ctx, rp.Root, IntegrationKey, p.Branch); err != nil {
 			return res, err
 		}
 	}
 
 	// Settings that can't be read don't undo the branch.
-	c, err := rp.readConfig(ctx, t.head())
-	res.Branch, res.Commit, res.Remote, res.Gate = t.name, t.head(), t.remote, c.Gate.Command
+	c, err := rp.ReadConfig(ctx, t.Head())
+	res.Branch, res.Commit, res.Remote, res.Gate = t.Name, t.Head(), t.Remote, c.Gate.Command
 	if err == nil && len(p.Accept) > 0 {
-		err = rp.acceptCommands(ctx, c.Commands(), p.Accept)
+		err = rp.AcceptCommands(ctx, c.Commands(), p.Accept)
 	}
 	if err == nil {
-		res.Commands, err = rp.showCommands(ctx, c.Commands())
+		res.Commands, err = rp.ShowCommands(ctx, c.Commands())
 	}
 	return res, err
 }

@@ -13,16 +13,16 @@ import (
 // A clone may bring links. All worktrees of tasks and gates stay inside the workspace and outside of git's
 // own directory, whatever the links in their paths say.
 
-// requireInside refuses a path of a worktree that a link leads out of the workspace, or into git's own
+// RequireInside refuses a path of a worktree that a link leads out of the workspace, or into git's own
 // directory. The path need not exist. It fails with [stick.CodeInvalidPath].
-func (rp *Repo) requireInside(path string) error {
-	root, err := os.OpenRoot(rp.root)
+func (rp *Repo) RequireInside(path string) error {
+	root, err := os.OpenRoot(rp.Root)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 
-	rel, err := filepath.Rel(rp.root, path)
+	rel, err := filepath.Rel(rp.Root, path)
 
 	// The nearest directory that exists decides, because the rest is going to be created below it.
 	for err == nil {
@@ -36,12 +36,12 @@ func (rp *Repo) requireInside(path string) error {
 
 	real := ""
 	if err == nil {
-		real, err = filepath.EvalSymlinks(filepath.Join(rp.root, rel))
+		real, err = filepath.EvalSymlinks(filepath.Join(rp.Root, rel))
 	}
 
 	// File systems that ignore case must not open a way around the check.
 	switch {
-	case err == nil && !workspace.Within(strings.ToLower(real), strings.ToLower(rp.common)):
+	case err == nil && !workspace.Within(strings.ToLower(real), strings.ToLower(rp.Common)):
 		return nil
 	case err == nil:
 		err = fs.ErrInvalid
@@ -53,16 +53,16 @@ func (rp *Repo) requireInside(path string) error {
 		Hintf("remove the link; or name a directory of the workspace in .talking-stick.toml, on the branch that tasks are merged into: [worker] worktree_dir")
 }
 
-// removeTree removes a worktree of this program's making, complete or not, with all its files. It doesn't
+// RemoveTree removes a worktree of this program's making, complete or not, with all its files. It doesn't
 // follow a link that leads out of the workspace.
-func (rp *Repo) removeTree(path string) error {
-	if err := rp.requireInside(path); err != nil {
+func (rp *Repo) RemoveTree(path string) error {
+	if err := rp.RequireInside(path); err != nil {
 		return err
 	}
 
-	rel, err := filepath.Rel(rp.root, path)
+	rel, err := filepath.Rel(rp.Root, path)
 	if err != nil {
 		return err
 	}
-	return rp.git.RemoveDetached(rp.common, rp.root, rel)
+	return rp.Git.RemoveDetached(rp.Common, rp.Root, rel)
 }

@@ -16,19 +16,19 @@ import (
 
 // The kinds of intents.
 const (
-	intentSpawn    = "spawn"
-	intentRetry    = "retry"
-	intentSetup    = "setup"
-	intentDone     = "done"
-	intentLand     = "land"
-	intentRollback = "rollback"
-	intentCleanup  = "cleanup"
-	intentPR       = "pr"    // its data is a doneIntent: the commit is pushed for a pull request
-	intentPause    = "pause" // the merge queue is paused, because the gate is red on the branch itself
+	IntentSpawn    = "spawn"
+	IntentRetry    = "retry"
+	IntentSetup    = "setup"
+	IntentDone     = "done"
+	IntentLand     = "land"
+	IntentRollback = "rollback"
+	IntentCleanup  = "cleanup"
+	IntentPR       = "pr"    // its data is a doneIntent: the commit is pushed for a pull request
+	IntentPause    = "pause" // the merge queue is paused, because the gate is red on the branch itself
 )
 
-// spawnIntent is what spawn and retry are about to create, as far as that is needed to undo it.
-type spawnIntent struct {
+// SpawnIntent is what spawn and retry are about to create, as far as that is needed to undo it.
+type SpawnIntent struct {
 	Task      spawnedTask `json:"task"`
 	Path      string      `json:"path"`
 	Base      string      `json:"base"`
@@ -56,16 +56,16 @@ type setupIntent struct {
 	Command string `json:"command"`
 }
 
-// doneIntent is what done is about to do to a task's branch.
-type doneIntent struct {
+// DoneIntent is what done is about to do to a task's branch.
+type DoneIntent struct {
 	Path   string `json:"path"`
 	Head   string `json:"head"`
 	Onto   string `json:"onto"`
 	Pushed string `json:"pushed,omitempty"` // the commit that the push moves the remote's branch to
 }
 
-// landIntent is what a merge or a rollback is about to do to a branch.
-type landIntent struct {
+// LandIntent is what a merge or a rollback is about to do to a branch.
+type LandIntent struct {
 	Branch   string `json:"branch"`
 	Remote   string `json:"remote,omitempty"`
 	Base     string `json:"base"`
@@ -76,8 +76,8 @@ type landIntent struct {
 	Revert   string `json:"revert,omitempty"`
 }
 
-// cleanupIntent is what is left of a task that has ended.
-type cleanupIntent struct {
+// CleanupIntent is what is left of a task that has ended.
+type CleanupIntent struct {
 	Branch  string `json:"branch"`
 	Path    string `json:"path"`
 	Head    string `json:"head"`   // the last commit of the branch
@@ -89,15 +89,15 @@ type cleanupIntent struct {
 	Pulled string        `json:"pulled,omitempty"` // the commit by which a forge merged it
 }
 
-// pauseIntent is why the merge queue of a branch is paused: at this commit of it, the gate is red.
-type pauseIntent struct {
+// PauseIntent is why the merge queue of a branch is paused: at this commit of it, the gate is red.
+type PauseIntent struct {
 	Branch string `json:"branch"`
 	Commit string `json:"commit"`
 	Report string `json:"report"`
 }
 
-// newIntent returns an intent of this process. data is one of the stored forms above.
-func newIntent(
+// NewIntent returns an intent of this process. data is one of the stored forms above.
+func NewIntent(
 	id, kind string, room stick.RoomID, t stick.Task, attempt int, by stick.AgentID, data any,
 ) (store.Intent, error) {
 	b, err := json.Marshal(data)
@@ -110,10 +110,10 @@ func newIntent(
 	}, nil
 }
 
-// storeIntent stores an intent for a task, or replaces the one with the same id. It fails with
+// StoreIntent stores an intent for a task, or replaces the one with the same id. It fails with
 // [stick.CodeLanding] while a command in another checkout is in the way.
-func (o *Op) storeIntent(id, kind string, task stick.Task, attempt int, data any) error {
-	i, err := newIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
+func (o *Op) StoreIntent(id, kind string, task stick.Task, attempt int, data any) error {
+	i, err := NewIntent(id, kind, o.Room.ID, task, attempt, o.Me.Agent, data)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (o *Op) storeIntent(id, kind string, task stick.Task, attempt int, data any
 	return o.Tx.PutIntent(i)
 }
 
-// readIntent decodes the stored form of an intent.
-func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupIntent | pauseIntent](
+// ReadIntent decodes the stored form of an intent.
+func ReadIntent[T SpawnIntent | setupIntent | DoneIntent | LandIntent | CleanupIntent | PauseIntent](
 	i store.Intent,
 ) (T, error) {
 	var data T
@@ -136,15 +136,15 @@ func readIntent[T spawnIntent | setupIntent | doneIntent | landIntent | cleanupI
 	return data, nil
 }
 
-// requireNotLanding refuses to change a task that is being merged, or whose merge was interrupted.
-func (o *Op) requireNotLanding(id string) error {
-	i, err := openIntent(o.Tx, o.Room.ID, id)
-	if err != nil || i == nil || i.Kind != intentLand && i.Kind != intentRollback {
+// RequireNotLanding refuses to change a task that is being merged, or whose merge was interrupted.
+func (o *Op) RequireNotLanding(id string) error {
+	i, err := OpenIntentOf(o.Tx, o.Room.ID, id)
+	if err != nil || i == nil || i.Kind != IntentLand && i.Kind != IntentRollback {
 		return err
 	}
 
 	what, again := stick.Words("merged"), stick.Cmd("tt task merge <task_id>", id)
-	if i.Kind == intentRollback {
+	if i.Kind == IntentRollback {
 		what, again = "reverted", stick.Cmd("tt task rollback <task_id> --reason …", id)
 	}
 	return stick.Errorf(stick.CodeLanding, "%s is being %s (started %s)",

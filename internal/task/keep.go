@@ -17,7 +17,7 @@ import (
 // keepFiles keeps a copy of those files of a worktree that the project wants to keep and git ignores, before
 // the worktree is removed. What the room's checkout has just so needs no copy. It returns why the worktree
 // must stay, "" if it may go.
-func (rp *Repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why stick.Words) {
+func (rp *Repo) keepFiles(ctx context.Context, c CleanupIntent, r *Remains) (why stick.Words) {
 	files, repositories, err := rp.filesToKeep(ctx, c)
 	if err != nil {
 		return stick.Wordsf("%s: tt can't tell what is to be kept of it: %s", c.Path, stick.AsError(err))
@@ -37,7 +37,7 @@ func (rp *Repo) keepFiles(ctx context.Context, c cleanupIntent, r *Remains) (why
 	// The copy is the caller's.
 	var room stick.RoomID
 	var me stick.AgentID
-	err = rp.read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, by core.Identity) error {
+	err = rp.Read(ctx, func(_ *store.Tx, _ *core.Probes, r stick.Room, by core.Identity) error {
 		room, me = r.ID, by.Agent
 		return nil
 	})
@@ -72,22 +72,22 @@ func someOf(paths []string) stick.Words {
 // filesToKeep lists the files of a worktree that the project's patterns name and git ignores, without those
 // that the room's checkout has just so; and the repositories in the worktree in which the patterns may name
 // something. No rescue can hold one.
-func (rp *Repo) filesToKeep(ctx context.Context, c cleanupIntent) (files, repositories []string, err error) {
+func (rp *Repo) filesToKeep(ctx context.Context, c CleanupIntent) (files, repositories []string, err error) {
 	if _, err := os.Lstat(c.Path); err != nil {
 		return nil, nil, nil
 	}
 
-	tg, err := rp.readTarget(ctx, c.Target)
+	tg, err := rp.ReadTarget(ctx, c.Target)
 	if err != nil {
 		return nil, nil, err
 	}
 
-	_, w, err := rp.taskSettings(ctx, tg.head())
+	_, w, err := rp.TaskSettings(ctx, tg.Head())
 	if err != nil || len(w.Keep) == 0 {
 		return nil, nil, err
 	}
 
-	files, repositories, err = rp.git.IgnoredFiles(ctx, c.Path, literalPrefixes(w.Keep))
+	files, repositories, err = rp.Git.IgnoredFiles(ctx, c.Path, literalPrefixes(w.Keep))
 	named := matchAny(w.Keep)
 
 	// tt's own files aren't anybody's work, and what the checkout has as well isn't lost.
@@ -112,6 +112,6 @@ func (rp *Repo) isHere(worktree, name string) bool {
 		return false
 	}
 
-	here, err := config.ReadFile(rp.root, name, maxCopyFile)
+	here, err := config.ReadFile(rp.Root, name, maxCopyFile)
 	return err == nil && bytes.Equal(here, there)
 }

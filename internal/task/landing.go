@@ -17,7 +17,7 @@ type landing struct {
 	byName bool // the caller named the task, so that it is tried even if the queue is paused
 
 	id                 string // of the intent
-	target             target
+	target             Target
 	base               string // the commit of the branch before
 	result             string // the commit that the branch is to move to
 	gate               config.Gate
@@ -51,7 +51,7 @@ func (l *landing) landTask(ctx context.Context) error {
 		}
 		if l.tries >= l.worker.Races {
 			return stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested",
-				l.target.name, stick.Count(l.tries, "time"), l.task.ID).
+				l.target.Name, stick.Count(l.tries, "time"), l.task.ID).
 				With("task_id", l.task.ID).
 				Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.retryCommand())
 		}
@@ -74,7 +74,7 @@ func (l *landing) errInterrupted(err error) error {
 		e.Message = "interrupted; " + l.task.ID + " wasn't merged, and stays approved"
 	}
 	if l.outcomeUnknown {
-		e.Message = "interrupted while " + l.target.name + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
+		e.Message = "interrupted while " + l.target.Name + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
 		e.Hintf("the next command on the task finds out: %s", l.retryCommand())
 	}
 
@@ -97,7 +97,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 		return false, l.recordLanded(ctx, "")
 	}
 
-	if l.id, err = l.newID(ctx); err != nil {
+	if l.id, err = l.NewID(ctx); err != nil {
 		return false, err
 	}
 
@@ -105,8 +105,8 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	if err := l.storeIntent(ctx, tree); err != nil {
 		return false, err
 	}
-	defer l.serveIntent(ctx, l.id)()
-	l.killPoint("merge: intended")
+	defer l.ServeIntent(ctx, l.id)()
+	l.KillPoint("merge: intended")
 
 	// Unless the landing succeeds, the intent ends with it: the task can be tried again.
 	ended := false
@@ -135,10 +135,10 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 
 		l.gatePassed = true
 	}
-	l.killPoint("merge: judged")
+	l.KillPoint("merge: judged")
 
 	// A host that has slept during the gate may have lost the landing to another one.
-	if held, err := l.holdsIntent(ctx, l.id); err != nil || !held {
+	if held, err := l.HoldsIntent(ctx, l.id); err != nil || !held {
 		return err == nil, err
 	}
 
@@ -152,7 +152,7 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	if err != nil || !moved {
 		return err == nil, err
 	}
-	l.killPoint("merge: moved")
+	l.KillPoint("merge: moved")
 
 	if l.revertReason != "" && l.note == "" && len(l.gateRemains) > 0 {
 		l.note = l.gateRemains[0]
@@ -169,7 +169,7 @@ func (l *landing) prepareResult(ctx context.Context) (tree string, contained boo
 
 	// Somebody may have merged the task by hand. There is nothing left to test then.
 	if l.revertReason == "" {
-		if contained, err := l.git.IsAncestor(ctx, l.root, l.task.Approved, l.base); contained || err != nil {
+		if contained, err := l.Git.IsAncestor(ctx, l.Root, l.task.Approved, l.base); contained || err != nil {
 			return "", contained, err
 		}
 	}
@@ -192,7 +192,7 @@ func (l *landing) prepareResult(ctx context.Context) (tree string, contained boo
 
 // abandonIntent ends the intent of a landing that didn't succeed, if it is still open.
 func (l *landing) abandonIntent(ctx context.Context, outcome string) error {
-	return l.writeOutcome(ctx, func(o *Op) error {
+	return l.WriteOutcome(ctx, func(o *Op) error {
 		// Another host may have ended it.
 		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
 			return err
@@ -223,27 +223,27 @@ func (l *landing) prepareBranch(ctx context.Context) (err error) {
 	if err := l.recoverOtherLandings(ctx, l.task.Integration, l.task.ID); err != nil {
 		return err
 	}
-	if l.target, err = l.readTarget(ctx, l.task.Integration); err != nil {
+	if l.target, err = l.ReadTarget(ctx, l.task.Integration); err != nil {
 		return err
 	}
-	if err := l.fetchTarget(ctx, &l.target); err != nil {
+	if err := l.FetchTarget(ctx, &l.target); err != nil {
 		return err
 	}
 	if err := l.requireReachable(ctx); err != nil {
 		return err
 	}
 
-	l.base = l.target.head()
+	l.base = l.target.Head()
 
 	// The settings of the branch count, not those that the task brings.
-	l.gate, l.worker, err = l.taskSettings(ctx, l.base)
+	l.gate, l.worker, err = l.TaskSettings(ctx, l.base)
 
 	// A revert may repair them, see requireReadableSettings.
 	l.settingsUnreadable = l.revertReason != "" && stick.CodeOf(err) == stick.CodeProjectConfig
 	if err != nil && !l.settingsUnreadable {
 		return err
 	}
-	if err := l.git.Identity(ctx, l.root); err != nil {
+	if err := l.Git.Identity(ctx, l.Root); err != nil {
 		return err
 	}
 	if err := l.requireCleanCheckout(ctx); err != nil {
@@ -263,7 +263,7 @@ func (l *landing) makeResult(ctx context.Context) error {
 	}
 
 	// The merge happens in git's object store, so that no checkout sees it before the gate.
-	tree, files, err := l.git.MergeTree(ctx, l.root, l.base, theirs)
+	tree, files, err := l.Git.MergeTree(ctx, l.Root, l.base, theirs)
 	if err != nil {
 		return err
 	}
@@ -271,9 +271,9 @@ func (l *landing) makeResult(ctx context.Context) error {
 	if tree == "" {
 		return l.returnConflict(ctx, files)
 	}
-	l.killPoint("merge: combined")
+	l.KillPoint("merge: combined")
 
-	signing, err := l.commitSigning(ctx, l.worker)
+	signing, err := l.CommitSigning(ctx, l.worker)
 	if err != nil {
 		return err
 	}
@@ -281,9 +281,9 @@ func (l *landing) makeResult(ctx context.Context) error {
 	if l.revertReason != "" {
 		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n",
 			l.task.ID, l.task.Result, stick.Block(l.revertReason))
-		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, message, l.base)
+		l.result, err = l.Git.CommitTree(ctx, l.Root, signing, tree, message, l.base)
 	} else {
-		l.result, err = l.git.CommitTree(ctx, l.root, signing, tree, l.mergeMessage(), l.base, theirs)
+		l.result, err = l.Git.CommitTree(ctx, l.Root, signing, tree, l.mergeMessage(), l.base, theirs)
 	}
 
 	// The next task's merge couldn't be signed either.
@@ -294,6 +294,6 @@ func (l *landing) makeResult(ctx context.Context) error {
 // revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the
 // branch reverts the task there.
 func (l *landing) revertCommit(ctx context.Context) (string, error) {
-	return l.git.CommitTree(ctx, l.root, git.Signing{}, l.task.Result+"^1^{tree}",
+	return l.Git.CommitTree(ctx, l.Root, git.Signing{}, l.task.Result+"^1^{tree}",
 		"Revert "+l.task.Result+"\n", l.task.Result)
 }

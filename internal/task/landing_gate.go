@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// gatePrefix begins the names of the gates' worktrees. No task can have such a name.
-const gatePrefix = ".gate-"
+// GatePrefix begins the names of the gates' worktrees. No task can have such a name.
+const GatePrefix = ".gate-"
 
 // runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base.
 // If it is red there too, the task isn't to blame, and the queue is paused; else the task returns to its
@@ -25,7 +25,7 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 	if err != nil || green {
 		return false, err
 	}
-	l.killPoint("merge: red")
+	l.KillPoint("merge: red")
 
 	// The output of the gate is kept for whoever has to find out why.
 	db, err := l.Core.Open(ctx, true)
@@ -33,7 +33,7 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 		return false, err
 	}
 
-	report, err := db.WriteBlob(outcome.output)
+	report, err := db.WriteBlob(outcome.Output)
 	if err != nil {
 		return false, err
 	}
@@ -46,23 +46,23 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 
 	if !baseGreen {
 		l.queueHalted = true
-		if report, err = db.WriteBlob(base.output); err != nil {
+		if report, err = db.WriteBlob(base.Output); err != nil {
 			return false, err
 		}
 		return true, l.pauseQueue(ctx, report)
 	}
 
 	if l.revertReason != "" {
-		if err := l.writeOutcome(ctx, func(o *Op) error { return o.Tx.AddBlob(report) }); err != nil {
+		if err := l.WriteOutcome(ctx, func(o *Op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
 		return false, l.errGateRed(outcome, report)
 	}
 
 	// The worker reads the end of the output in its message.
-	printed := strings.ReplaceAll(lastLines(outcome.output, 2000), "\n", "\n  ")
+	printed := strings.ReplaceAll(lastLines(outcome.Output, 2000), "\n", "\n  ")
 	reason := string(stick.Wordsf("The gate is red (%s) on its merge with %s: %s printed:\n  ",
-		outcome.describeExit(), l.target.name, stick.Name(l.gate.Command).Cut(200))) + printed
+		outcome.DescribeExit(), l.target.Name, stick.Name(l.gate.Command).Cut(200))) + printed
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
 		return false, err
 	}
@@ -75,8 +75,8 @@ func (l *landing) gateTree() (string, error) {
 		return "", nil
 	}
 
-	tree := filepath.Join(l.root, filepath.FromSlash(l.worker.Dir), gatePrefix+shortCommit(l.result))
-	if err := l.requireInside(tree); err != nil {
+	tree := filepath.Join(l.Root, filepath.FromSlash(l.worker.Dir), GatePrefix+ShortCommit(l.result))
+	if err := l.RequireInside(tree); err != nil {
 		// No task can land there either.
 		l.queueHalted = true
 		return "", err
@@ -86,15 +86,15 @@ func (l *landing) gateTree() (string, error) {
 }
 
 // errGateRed returns the error for a gate that is red on the result.
-func (l *landing) errGateRed(outcome commandResult, report store.Blob) error {
+func (l *landing) errGateRed(outcome Result, report store.Blob) error {
 	what, prefix := stick.Wordsf("merge of %s with", l.task.ID), stick.Words("its worker got a message; ")
 	if l.revertReason != "" {
 		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
 	}
 	next := stick.Hintf("%sthe whole output of the gate: %s",
-		prefix, stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum)))
+		prefix, stick.Cmd("tt task show --output <sum>", ShortCommit(report.Sum)))
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s",
-		outcome.describeExit(), what, l.target.name).
+		outcome.DescribeExit(), what, l.target.Name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
 		Hintf("%s", l.returnedHint(next))
 }
@@ -106,7 +106,7 @@ func lastLines(b []byte, n int) string {
 
 // borrowSlot returns a slot that no task has now. A task that begins while the gate runs may get it.
 func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
-	err = l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = l.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		used, err := tx.Slots(r.ID, tx.CheckoutOf(r))
 		slot = stick.FreeSlot(used)
 		if err == nil && !slices.Contains(used, l.task.Slot) {
@@ -120,10 +120,10 @@ func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
 // runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run
 // has a fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If
 // that fails, l.gateRemains says so, and the result of the gate still counts.
-func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o commandResult, err error) {
+func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o Result, err error) {
 	defer func() {
 		l.gateRemains = nil
-		if derr := l.removeTree(tree); derr != nil {
+		if derr := l.RemoveTree(tree); derr != nil {
 			l.gateRemains = []stick.Words{stick.AsError(derr).Words()}
 		}
 	}()
@@ -140,23 +140,23 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 
 	for range l.gate.Retries + 1 {
 		// An earlier run, or a command that died, may have left its worktree.
-		if err := l.removeTree(tree); err != nil {
+		if err := l.RemoveTree(tree); err != nil {
 			return false, o, err
 		}
 		if err := l.addGateTree(ctx, tree, commit); err != nil {
 			return false, o, err
 		}
-		l.killPoint("gate: worktree")
+		l.KillPoint("gate: worktree")
 
-		o, err = l.RunShell(ctx, tree, l.gate.Command, l.gate.Timeout, slotEnviron(slot), l.showGate(commit))
+		o, err = l.RunShell(ctx, tree, l.gate.Command, l.gate.Timeout, SlotEnviron(slot), l.showGate(commit))
 		if err != nil {
 			return false, o, err
 		}
-		if o.exit == 0 {
+		if o.Exit == 0 {
 			return true, o, nil
 		}
-		if len(bytes.TrimSpace(o.output)) == 0 {
-			o.output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", o.describeExit())
+		if len(bytes.TrimSpace(o.Output)) == 0 {
+			o.Output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", o.DescribeExit())
 		}
 	}
 
@@ -165,12 +165,12 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 
 // addGateTree creates the gate's worktree.
 func (l *landing) addGateTree(ctx context.Context, tree, commit string) error {
-	unlock, err := l.lockWorktrees(ctx)
+	unlock, err := l.LockWorktrees(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return l.git.AddDetached(ctx, l.root, tree, commit)
+	return l.Git.AddDetached(ctx, l.Root, tree, commit)
 }
 
 // GateRun is a gate that runs now.
@@ -191,9 +191,9 @@ func (l *landing) showGate(commit string) io.Writer {
 	}
 
 	// The caller reads the last line whenever it likes, while the gate writes.
-	var heard lastLine
+	var heard LastLine
 	l.onGate(GateRun{
-		TaskID: l.task.ID, Branch: l.target.name, OnBranch: commit == l.base, Command: l.gate.Command,
+		TaskID: l.task.ID, Branch: l.target.Name, OnBranch: commit == l.base, Command: l.gate.Command,
 		Since: stick.At(l.Core.Now()), LastLine: heard.String,
 	})
 	return &heard

@@ -11,7 +11,7 @@ import (
 // requireReadableSettings refuses a result whose settings can't be read: after it nothing could be merged,
 // not even the repair. A revert that makes them readable again takes its gate from the result.
 func (l *landing) requireReadableSettings(ctx context.Context) error {
-	gate, worker, err := l.taskSettings(ctx, l.result)
+	gate, worker, err := l.TaskSettings(ctx, l.result)
 	if l.revertReason != "" {
 		if l.settingsUnreadable {
 			l.gate, l.worker = gate, worker
@@ -26,7 +26,7 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 
 	e := stick.AsError(err)
 	reason := stick.Wordsf("After this task, nothing could be merged into %s any more: %s. %s.",
-		l.target.name, e, e.Hint)
+		l.target.Name, e, e.Hint)
 	if err := l.returnTask(ctx, stick.CauseGate, string(reason), store.Blob{}, nil); err != nil {
 		return err
 	}
@@ -38,44 +38,44 @@ func (l *landing) requireReadableSettings(ctx context.Context) error {
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way.
 // It is called before the gate, which may take long.
 func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
-	at := l.target.checkout
-	if at == "" || l.target.local == "" {
+	at := l.target.Checkout
+	if at == "" || l.target.Local == "" {
 		return nil
 	}
 
-	files, err := l.git.UntrackedInTheWay(ctx, at, l.target.local, l.result)
+	files, err := l.Git.UntrackedInTheWay(ctx, at, l.target.Local, l.result)
 	if err != nil || len(files) == 0 {
 		return err
 	}
 	return stick.Errorf(stick.CodeDirtyTree,
 		"%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
-		at, l.target.name, stick.Names(files, mostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
+		at, l.target.Name, stick.Names(files, MostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
 		Hintf("move them elsewhere, and try again")
 }
 
 // requireCleanCheckout refuses if the branch is checked out in a place that has uncommitted changes, that is
 // missing, or that the caller may not change.
 func (l *landing) requireCleanCheckout(ctx context.Context) error {
-	at := l.target.checkout
-	if at == "" || l.target.local == "" {
+	at := l.target.Checkout
+	if at == "" || l.target.Local == "" {
 		return nil
 	}
 	if _, err := os.Stat(at); err != nil {
 		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, a locked worktree that is missing",
-			l.target.name, at).
+			l.target.Name, at).
 			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
 			Hintf("connect its disk again; or if the worktree is gone for good: %s, then %s",
 				stick.Cmd("git worktree unlock <path>", at), stick.Cmd("git worktree prune"))
 	}
 
 	// Untracked files are checked against the result, by requireNoFilesInTheWay.
-	tracked, err := l.git.TrackedChanges(ctx, at)
+	tracked, err := l.Git.TrackedChanges(ctx, at)
 	if err != nil {
 		return err
 	}
 
 	if len(tracked) > 0 {
-		return errDirty(stick.Wordsf("%s, where %s is checked out,", at, l.target.name), tracked, len(tracked)).
+		return DirtyError(stick.Wordsf("%s, where %s is checked out,", at, l.target.Name), tracked, len(tracked)).
 			With("task_id", l.task.ID).With("path", at).
 			Hintf("commit or undo them there, and try again; whose they are: %s", stick.Cmd("tt changes"))
 	}
@@ -86,7 +86,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 // requireApprovedCommit refuses a task whose branch isn't at the approved commit, and puts it back in review.
 // If the branch makes the same changes as before, such as after a rebase, the approval is kept.
 func (l *landing) requireApprovedCommit(ctx context.Context) error {
-	at, err := l.branchCommit(ctx, l.task)
+	at, err := l.BranchCommit(ctx, l.task)
 	if err != nil || at == l.task.Approved {
 		return err
 	}
@@ -98,10 +98,10 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 
 	// The branch has moved since the approval: what it changes now decides.
 	q := stick.Offering{Head: at}
-	if q.Base, err = l.git.MergeBase(ctx, l.root, l.base, at); err != nil {
+	if q.Base, err = l.Git.MergeBase(ctx, l.Root, l.base, at); err != nil {
 		return err
 	}
-	if err := completeOffer(ctx, l.Repo, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
+	if err := CompleteOffer(ctx, l.Repo, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
 		if q.Base == "" {
 			return stick.AsError(err).
 				Hintf("its worker has to rebase it; ask: %s", stick.Cmd("tt msg send <agent> …", l.task.Worker))
@@ -111,8 +111,8 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	}
 
 	kept := false
-	err = l.writeOutcome(ctx, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+	err = l.WriteOutcome(ctx, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 			return err
 		}
 
-		o.addTaskEvent(ev)
+		o.AddTaskEvent(ev)
 		facts, _ := stick.TaskFactsOf[stick.TaskReviewRequestedFacts](ev)
 		kept = facts.Kept
 		return nil
@@ -133,28 +133,28 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	if !kept {
 		return stick.Errorf(stick.CodeReviewStale,
 			"%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch,
-			shortCommit(at), shortCommit(l.task.Approved)).
+			ShortCommit(at), ShortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
 			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID),
 				stick.Cmd("tt task approve <task_id>", l.task.ID))
 	}
 
 	// The approval now holds for the new commit.
-	l.task, err = l.readTask(ctx, l.task.ID)
+	l.task, err = l.ReadTask(ctx, l.task.ID)
 	return err
 }
 
 // requireReachable refuses to land a task whose commit only another checkout has, and fetches it otherwise.
 func (l *landing) requireReachable(ctx context.Context) error {
-	elsewhere, where, err := l.isElsewhere(ctx, l.task)
+	elsewhere, where, err := l.IsElsewhere(ctx, l.task)
 	switch {
 	case err != nil || !elsewhere:
 		return err
-	case l.target.remote == "":
-		return errNoRemote(l.task, where)
+	case l.target.Remote == "":
+		return NoRemoteError(l.task, where)
 	case l.revertReason != "":
 		return nil
 	}
 
-	return l.fetchTaskCommit(ctx, l.target.remote, l.task, l.task.Approved)
+	return l.FetchTaskCommit(ctx, l.target.Remote, l.task, l.task.Approved)
 }

@@ -12,16 +12,16 @@ import (
 // returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a
 // conflict only fails.
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
-	what := stick.Names(files, mostNamed)
+	what := stick.Names(files, MostNamed)
 	if l.revertReason == "" {
 		reason := stick.Wordsf("It conflicts with %s in %s. To start the rebase, run tt task done.",
-			l.target.name, stick.Names(files, len(files)))
+			l.target.Name, stick.Names(files, len(files)))
 		if err := l.returnTask(ctx, stick.CauseConflict, string(reason), store.Blob{}, files); err != nil {
 			return err
 		}
 	}
 
-	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.name, what).
+	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, l.target.Name, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revertReason != "" {
 		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s",
@@ -35,8 +35,8 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
 func (l *landing) returnTask(ctx context.Context, cause, reason string, report store.Blob, files []string) error {
-	return l.writeOutcome(ctx, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+	return l.WriteOutcome(ctx, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -53,11 +53,11 @@ func (l *landing) returnTask(ctx context.Context, cause, reason string, report s
 			return err
 		}
 
-		o.addTaskEvent(ev)
-		l.queue.config.tellWorker(o, task, "Not merged", ev.Reason)
+		o.AddTaskEvent(ev)
+		l.queue.config.TellWorker(o, task, "Not merged", ev.Reason)
 
 		// Its command may start again by itself, which the hint then says.
-		if l.restartHint, err = l.queue.config.runs.restartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
+		if l.restartHint, err = l.queue.config.Runs.RestartHint(o.Tx, o.Room.ID, task, cause); err != nil || l.id == "" {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "returned")
@@ -75,17 +75,17 @@ func (l *landing) returnedHint(h stick.Hint) stick.Hint {
 
 // storeIntent stores the intent to land. From here on the task can't be cancelled.
 func (l *landing) storeIntent(ctx context.Context, tree string) error {
-	kind := intentLand
+	kind := IntentLand
 	if l.revertReason != "" {
-		kind = intentRollback
+		kind = IntentRollback
 	}
-	return l.write(ctx, core.MustBeMember, func(o *Op) error {
+	return l.Write(ctx, core.MustBeMember, func(o *Op) error {
 		// The room may have been paused since the command began.
 		if err := o.Room.MayLand(o.Me.Agent, o.Me.Person(), o.Tx.Now()); err != nil {
 			return err
 		}
 
-		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -106,12 +106,12 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 					With("task_id", task.ID).Hintf("%s", stick.Cmd("tt task show <task_id>"))
 			}
 
-			o.addTaskEvent(ev)
+			o.AddTaskEvent(ev)
 		}
 
-		return o.storeIntent(l.id, kind, task, task.Attempt, landIntent{
-			Branch: l.target.name, Remote: l.target.remote, Base: l.base, Head: task.Approved,
-			Result: l.result, Checkout: l.target.checkout, Tree: tree, Revert: l.revertReason,
+		return o.StoreIntent(l.id, kind, task, task.Attempt, LandIntent{
+			Branch: l.target.Name, Remote: l.target.Remote, Base: l.base, Head: task.Approved,
+			Result: l.result, Checkout: l.target.Checkout, Tree: tree, Revert: l.revertReason,
 		})
 	})
 }
@@ -119,12 +119,12 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 // recordLanded records that the branch contains the task, or its revert. After a merge it also stores the
 // intent to clean up.
 func (l *landing) recordLanded(ctx context.Context, intent string) error {
-	id, err := l.newID(ctx)
+	id, err := l.NewID(ctx)
 	if err != nil {
 		return err
 	}
-	return l.writeOutcome(ctx, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, l.task.ID)
+	return l.WriteOutcome(ctx, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		// The branch has moved, so a pause because of its old head is over.
 		if open, err := o.Tx.Intents(o.Room.ID, ""); err != nil {
 			return err
-		} else if err := endPause(o, open, l.target.name); err != nil {
+		} else if err := endPause(o, open, l.target.Name); err != nil {
 			return err
 		}
 
@@ -157,7 +157,7 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 				return err
 			}
 
-			o.addTaskEvent(ev)
+			o.AddTaskEvent(ev)
 			return nil
 		}
 
@@ -165,20 +165,20 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 		if err != nil {
 			return err
 		}
-		if err := o.endTask(ev); err != nil {
+		if err := o.EndTask(ev); err != nil {
 			return err
 		}
 
 		// The worktree is in another checkout, which cleans up itself.
 		if task.Elsewhere(o.Tx.CheckoutOf(o.Room)) {
-			l.ownerCheckout = nameCheckout(o.Tx, task.In)
+			l.ownerCheckout = NameCheckout(o.Tx, task.In)
 			return nil
 		}
 
 		// The intent to clean up is stored with the landing: a crash in between loses neither.
-		l.dueCleanup, err = newIntent(id, intentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, cleanupIntent{
-			Branch: task.Branch, Path: l.worktreePath(task), Head: l.task.Approved,
-			Target: l.target.name, Remote: l.target.remote, Attempt: task.Attempt, Worker: task.Worker,
+		l.dueCleanup, err = NewIntent(id, IntentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, CleanupIntent{
+			Branch: task.Branch, Path: l.WorktreePath(task), Head: l.task.Approved,
+			Target: l.target.Name, Remote: l.target.Remote, Attempt: task.Attempt, Worker: task.Worker,
 			Pulled: l.forgeCommit,
 		})
 		if err != nil {
@@ -203,26 +203,26 @@ func (l *landing) isRecorded(task stick.Task) bool {
 // the remote can go.
 func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
 	if l.ownerCheckout == "" {
-		return l.runCleanup(ctx, l.dueCleanup)
+		return l.RunCleanup(ctx, l.dueCleanup)
 	}
 
-	why, err := l.cleanRemote(context.WithoutCancel(ctx), cleanupIntent{
-		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.name, Remote: l.target.remote,
+	why, err := l.CleanRemote(context.WithoutCancel(ctx), CleanupIntent{
+		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.Name, Remote: l.target.Remote,
 		Pulled: l.forgeCommit,
 	})
 
 	if why != "" {
-		r.addLeft("%s", why)
+		r.AddLeft("%s", why)
 	}
 
-	r.addLeft("its branch and worktree in %s: the next tt task merge there removes them", l.ownerCheckout)
+	r.AddLeft("its branch and worktree in %s: the next tt task merge there removes them", l.ownerCheckout)
 	return r, err
 }
 
-// recordMerged records that a forge has merged a task into the branch of tg. cleanUp removes what is left of
+// RecordMerged records that a forge has merged a task into the branch of tg. cleanUp removes what is left of
 // the task, as after a merge by tt.
-func (q *Queue) recordMerged(
-	ctx context.Context, rp *Repo, task stick.Task, tg target,
+func (q *Queue) RecordMerged(
+	ctx context.Context, rp *Repo, task stick.Task, tg Target,
 ) (cleanUp func(context.Context) (Remains, error), err error) {
 	l := &landing{merger: &merger{Repo: rp, queue: q}, task: task, target: tg, forgeCommit: task.PR.Commit}
 	l.task.Approved = cmp.Or(task.Head, task.PR.Head)

@@ -12,22 +12,22 @@ import (
 // task has landed; else nothing has happened, and the landing can start again. Of a landing in another
 // checkout the remote's branch decides.
 func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherCheckout bool) error {
-	d, err := readIntent[landIntent](i)
+	d, err := ReadIntent[LandIntent](i)
 	if err != nil {
 		return err
 	}
 
-	task, err := mg.readTask(ctx, i.Task)
+	task, err := mg.ReadTask(ctx, i.Task)
 	if err != nil {
 		return err
 	}
 
 	if d.Tree != "" && !inOtherCheckout {
 		// If that fails, tt doctor names it.
-		_ = mg.removeTree(d.Tree)
+		_ = mg.RemoveTree(d.Tree)
 	}
 
-	tg, err := mg.readTarget(ctx, d.Branch)
+	tg, err := mg.ReadTarget(ctx, d.Branch)
 
 	// The branch is gone.
 	if stick.CodeOf(err) == stick.CodeNotFound {
@@ -38,8 +38,8 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 	}
 	if d.Remote != "" {
 		// The remote decides, and it may have moved since.
-		tg.remote = d.Remote
-		if err := mg.fetchTarget(ctx, &tg); err != nil {
+		tg.Remote = d.Remote
+		if err := mg.FetchTarget(ctx, &tg); err != nil {
 			return err
 		}
 	}
@@ -49,19 +49,19 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 	l.task.Approved = d.Head
 
 	// The branch stands at the base, but some of its files may have moved already.
-	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.checkout && tg.local == d.Base {
-		if err := mg.git.FinishFastForward(ctx, d.Checkout, tg.ref(), d.Base, d.Result); err != nil {
+	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.Checkout && tg.Local == d.Base {
+		if err := mg.Git.FinishFastForward(ctx, d.Checkout, tg.Ref(), d.Base, d.Result); err != nil {
 			return err
 		}
-		if l.target, err = mg.readTarget(ctx, d.Branch); err != nil {
+		if l.target, err = mg.ReadTarget(ctx, d.Branch); err != nil {
 			return err
 		}
 	}
 
 	// What another checkout didn't push isn't here.
-	contained, err := mg.git.HasCommit(ctx, mg.root, d.Result)
+	contained, err := mg.Git.HasCommit(ctx, mg.Root, d.Result)
 	if err == nil && contained {
-		contained, err = mg.git.IsAncestor(ctx, mg.root, d.Result, l.target.head())
+		contained, err = mg.Git.IsAncestor(ctx, mg.Root, d.Result, l.target.Head())
 	}
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 // lock, so that no other command is working on them.
 func (mg *merger) recoverOtherLandings(ctx context.Context, branch, id string) error {
 	var open []store.Intent
-	err := mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err := mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		open, err = tx.Intents(r.ID, "")
 		return err
 	})
@@ -97,21 +97,21 @@ func (mg *merger) recoverOtherLandings(ctx context.Context, branch, id string) e
 	}
 
 	for _, i := range open {
-		if d, lands := landingOf(i); !lands || d.Branch != branch || i.Task == stick.TaskKey(id) {
+		if d, lands := LandingOf(i); !lands || d.Branch != branch || i.Task == stick.TaskKey(id) {
 			continue
 		}
 
-		task, err := mg.readTask(ctx, i.Task)
+		task, err := mg.ReadTask(ctx, i.Task)
 		if err != nil {
 			return err
 		}
 
-		unlock, err := mg.acquireLock(ctx, "task", task.ID, lockWait)
+		unlock, err := mg.AcquireLock(ctx, "task", task.ID, LockWait)
 		if err != nil {
 			return err
 		}
 
-		err = mg.recoverTask(ctx, i.Task)
+		err = mg.RecoverTask(ctx, i.Task)
 		unlock()
 		if err != nil {
 			return err

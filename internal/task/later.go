@@ -94,7 +94,7 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 func (rp *repo) spawnForLater(
 	ctx context.Context, q stick.Spawning, after []string, run, restart string,
 ) (res WorkerSpawnResult, err error) {
-	err = rp.write(ctx, core.JoinsIfNew, func(o *Op) error {
+	err = rp.Write(ctx, core.JoinsIfNew, func(o *Op) error {
 		// There is neither a branch nor a worktree, so one transaction is all, and no intent is needed.
 		was, _, err := o.Tx.Task(o.Room.ID, q.ID)
 		if err != nil {
@@ -110,14 +110,14 @@ func (rp *repo) spawnForLater(
 			return err
 		}
 
-		o.addTaskEvent(ev)
+		o.AddTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Joined = o.Room.ID, o.Me.Agent, q.ID, o.Joined
 		return planRun(o, q.ID, 1, run, restart)
 	})
 	if err != nil {
 		return res, err
 	}
-	rp.killPoint("spawn: done")
+	rp.KillPoint("spawn: done")
 	return res, rp.showTask(ctx, &res)
 }
 
@@ -154,12 +154,12 @@ func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.
 func (rp *repo) retryForLater(
 	ctx context.Context, task stick.Task, run, restart string,
 ) (res WorkerSpawnResult, err error) {
-	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
-		if err := o.requireMemberOrPerson(); err != nil {
+	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
+		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
 
-		now, err := taskOf(o.Tx, o.Room.ID, task.ID)
+		now, err := TaskOf(o.Tx, o.Room.ID, task.ID)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (rp *repo) retryForLater(
 			return err
 		}
 
-		o.addTaskEvent(ev)
+		o.AddTaskEvent(ev)
 		res.RoomID, res.AgentID, res.Task.TaskID = o.Room.ID, o.Me.Agent, task.ID
 
 		// Without a command, the one that was kept for the earlier attempt is kept again.
@@ -200,23 +200,23 @@ func (rp *repo) retryForLater(
 // fails with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with
 // a [*busyError] if the caller has another one, and as [repo.planBegin] and [Repo.setUp] do.
 func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
-	m, err := rp.planBegin(ctx, task)
+	m, err := rp.PlanBegin(ctx, task)
 	if err != nil {
 		return res, err
 	}
-	defer m.unlock()
+	defer m.Unlock()
 
-	m.forNext = next
+	m.ForNext = next
 
 	// The function runs twice: before git acts, to refuse, and after it, for the events.
-	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
+	made, err := rp.CarryOutPlan(ctx, IntentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
 		if next {
 			if err := requireIdle(o, task); err != nil {
 				return nil, err
 			}
 		}
 
-		now, err := taskOf(o.Tx, o.Room.ID, task.ID)
+		now, err := TaskOf(o.Tx, o.Room.ID, task.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -227,7 +227,7 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 			return nil, err
 		}
 
-		begun, err := now.Begin(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room), slot, waits)
+		begun, err := now.Begin(o.Me.Agent, m.Base, o.Tx.CheckoutOf(o.Room), slot, waits)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +237,7 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 			return nil, err
 		}
 		if bind {
-			started, err := now.Start(o.taskCall(0), false)
+			started, err := now.Start(o.TaskCall(0), false)
 			if err != nil {
 				return nil, err
 			}
@@ -248,7 +248,7 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 			}
 		}
 
-		res.WorkerStartResult, res.Slot = rp.startResult(o.Room, o.Me, now, false, feedback{}), slotView(now)
+		res.WorkerStartResult, res.Slot = rp.startResult(o.Room, o.Me, now, false, feedback{}), SlotOf(now)
 		return events, nil
 	})
 

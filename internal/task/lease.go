@@ -20,11 +20,11 @@ const (
 	renewInterval = intentLease / 4
 )
 
-// serveIntent makes later git commands tell their hooks that they serve an intent. Until the caller calls
+// ServeIntent makes later git commands tell their hooks that they serve an intent. Until the caller calls
 // stop, it renews the intent where other hosts could see it.
-func (rp *Repo) serveIntent(ctx context.Context, id string) (stop func()) {
+func (rp *Repo) ServeIntent(ctx context.Context, id string) (stop func()) {
 	// The hooks of git ask tt whether a change is allowed, and this one is.
-	rp.git.Env = []string{IntentEnv + "=" + id}
+	rp.Git.Env = []string{IntentEnv + "=" + id}
 	db, err := rp.Core.Open(ctx, false)
 	if err != nil || !db.ManyHosts() {
 		return func() {}
@@ -62,8 +62,8 @@ func renewIntent(ctx context.Context, db *store.DB, id string) (open bool, err e
 	return open, err
 }
 
-// leaseLeft is how long an open intent stands. It is over if it isn't positive.
-func leaseLeft(i store.Intent, now stick.Time) time.Duration {
+// LeaseLeft is how long an open intent stands. It is over if it isn't positive.
+func LeaseLeft(i store.Intent, now stick.Time) time.Duration {
 	return i.RenewedAt.Add(intentLease).Sub(now)
 }
 
@@ -73,38 +73,38 @@ func conflictsWith(i store.Intent, id, branch string) bool {
 	if i.Task == stick.TaskKey(id) {
 		return true
 	}
-	d, lands := landingOf(i)
+	d, lands := LandingOf(i)
 	return lands && d.Branch == branch
 }
 
-// landingOf returns what an intent is about to do to a branch, and false if it is of another kind.
-func landingOf(i store.Intent) (landIntent, bool) {
-	if i.Kind != intentLand && i.Kind != intentRollback {
-		return landIntent{}, false
+// LandingOf returns what an intent is about to do to a branch, and false if it is of another kind.
+func LandingOf(i store.Intent) (LandIntent, bool) {
+	if i.Kind != IntentLand && i.Kind != IntentRollback {
+		return LandIntent{}, false
 	}
-	d, err := readIntent[landIntent](i)
+	d, err := ReadIntent[LandIntent](i)
 	return d, err == nil
 }
 
-// otherCheckoutError says that a command in another checkout is in the way.
-type otherCheckoutError struct{ err *stick.Error }
+// OtherCheckoutError says that a command in another checkout is in the way.
+type OtherCheckoutError struct{ err *stick.Error }
 
-func (b otherCheckoutError) Error() string { return b.err.Error() }
-func (b otherCheckoutError) Unwrap() error { return b.err }
+func (b OtherCheckoutError) Error() string { return b.err.Error() }
+func (b OtherCheckoutError) Unwrap() error { return b.err }
 
 // errOtherCheckout makes the error for an intent of another checkout. name is what its command works on.
 func errOtherCheckout(tx *store.Tx, i store.Intent, name string) error {
-	r, err := runnerInCheckout(tx, i)
+	r, err := RunnerOfIntent(tx, i)
 	if err != nil {
 		return err
 	}
-	return otherCheckoutError{errBusy(name, r, tx.Now())}
+	return OtherCheckoutError{errBusy(name, r, tx.Now())}
 }
 
-// runnerInCheckout is the process of an intent of another checkout.
-func runnerInCheckout(tx *store.Tx, i store.Intent) (r Runner, err error) {
+// RunnerOfIntent is the process of an intent of another checkout.
+func RunnerOfIntent(tx *store.Tx, i store.Intent) (r Runner, err error) {
 	r = Runner{PID: i.PID, Since: i.StartedAt, State: RunnerUnknown}
-	if leaseLeft(i, tx.Now()) > 0 {
+	if LeaseLeft(i, tx.Now()) > 0 {
 		r.State = RunnerAlive
 	}
 	r.Host, err = tx.NameOfHost(i.In.Host)
@@ -119,7 +119,7 @@ func (o *Op) requireUnblocked(i store.Intent) error {
 	}
 
 	// Two landings on one branch exclude each other, even of different tasks.
-	d, _ := landingOf(i)
+	d, _ := LandingOf(i)
 	open, err := o.Tx.Intents(o.Room.ID, "")
 
 	for _, other := range open {
@@ -131,10 +131,10 @@ func (o *Op) requireUnblocked(i store.Intent) error {
 	return err
 }
 
-// awaitOtherCheckouts waits until no command in another checkout works on a task or, with a branch, lands on
+// AwaitOtherCheckouts waits until no command in another checkout works on a task or, with a branch, lands on
 // that. It fails with [stick.CodeLanding] after wait. What a command that died has left is for
-// [Repo.recoverTask].
-func (rp *Repo) awaitOtherCheckouts(ctx context.Context, id, branch string, wait time.Duration) error {
+// [Repo.RecoverTask].
+func (rp *Repo) AwaitOtherCheckouts(ctx context.Context, id, branch string, wait time.Duration) error {
 	db, err := rp.Core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && !db.ManyHosts() {
 		return nil
@@ -159,8 +159,8 @@ func (rp *Repo) awaitOtherCheckouts(ctx context.Context, id, branch string, wait
 	}
 	defer watch.Close()
 
-	if rp.onWait != nil {
-		rp.onWait(id, blocking.runner)
+	if rp.OnWait != nil {
+		rp.OnWait(id, blocking.runner)
 	}
 
 	// Each ring of the room, and the end of the lease, is a reason to look again.
@@ -194,30 +194,30 @@ type blockingCommand struct {
 func (rp *Repo) findBlockingCommand(
 	ctx context.Context, id, branch string,
 ) (blocking blockingCommand, busy, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		blocking, busy = blockingCommand{}, nil
 		here := tx.CheckoutOf(r)
 		open, err := tx.Intents(r.ID, "")
 
 		for _, i := range open {
 			// A command whose lease has run out is dead, and recoverTask finishes its work.
-			left := leaseLeft(i, tx.Now())
+			left := LeaseLeft(i, tx.Now())
 			if !i.In.IsOther(here) || left <= 0 || !conflictsWith(i, id, branch) {
 				continue
 			}
 
-			runner, err := runnerInCheckout(tx, i)
-			blocking, busy = blockingCommand{r.ID, runner, left}, otherCheckoutError{errBusy(id, runner, tx.Now())}
+			runner, err := RunnerOfIntent(tx, i)
+			blocking, busy = blockingCommand{r.ID, runner, left}, OtherCheckoutError{errBusy(id, runner, tx.Now())}
 			return err
 		}
 
 		return err
 	})
-	return blocking, busy, ignoreNoRoom(err)
+	return blocking, busy, IgnoreNoRoom(err)
 }
 
-// ignoreNoRoom returns err unless it says that there is no room yet.
-func ignoreNoRoom(err error) error {
+// IgnoreNoRoom returns err unless it says that there is no room yet.
+func IgnoreNoRoom(err error) error {
 	if stick.CodeOf(err) == stick.CodeNoRoom {
 		return nil
 	}
@@ -227,9 +227,9 @@ func ignoreNoRoom(err error) error {
 // IntentEnv is the environment variable that tells the hooks of a git that tt runs which intent it serves.
 const IntentEnv = "TT_INTENT"
 
-// holdsIntent reports whether the command of an intent may go on: a command on another host takes over one
+// HoldsIntent reports whether the command of an intent may go on: a command on another host takes over one
 // that has slept.
-func (rp *Repo) holdsIntent(ctx context.Context, id string) (bool, error) {
+func (rp *Repo) HoldsIntent(ctx context.Context, id string) (bool, error) {
 	db, err := rp.Core.Open(ctx, false)
 	if err != nil || !db.ManyHosts() {
 		return true, err

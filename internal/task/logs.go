@@ -71,7 +71,7 @@ func (rs *Runs) WorkerLogs(ctx context.Context, p WorkerLogsParams) (res WorkerL
 		err = l.followRun(ctx)
 	}
 
-	res.RoomID, res.TaskID, res.Run, res.Before, res.Size = l.room, l.task.ID, rs.viewRun(l.run), l.before, l.at
+	res.RoomID, res.TaskID, res.Run, res.Before, res.Size = l.room, l.task.ID, rs.ViewRun(l.run), l.before, l.at
 	return res, err
 }
 
@@ -97,11 +97,11 @@ type logReader struct {
 func (l *logReader) loadRun(ctx context.Context) error {
 	return l.runs.core.Read(ctx, l.p.Where, l.p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		l.room = r.ID
-		if l.task, err = taskOf(tx, r.ID, l.p.TaskID); err != nil {
+		if l.task, err = TaskOf(tx, r.ID, l.p.TaskID); err != nil {
 			return err
 		}
 		if l.task.Elsewhere(tx.CheckoutOf(r)) {
-			l.otherCheckout = nameCheckout(tx, l.task.In)
+			l.otherCheckout = NameCheckout(tx, l.task.In)
 		}
 
 		runs, err := tx.Runs(r.ID, l.task.ID)
@@ -292,7 +292,7 @@ func (l *logReader) followRun(ctx context.Context) error {
 	}
 	defer room.Close()
 
-	ended := func() bool { return !l.runs.viewRun(l.run).State.Live() }
+	ended := func() bool { return !l.runs.ViewRun(l.run).State.Live() }
 	if err := l.loadRun(ctx); err != nil {
 		return err
 	}

@@ -81,15 +81,15 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 		return res, err
 	}
 
-	mg.onWait = p.Waits
-	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+	mg.OnWait = p.Waits
+	err = mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		res.RoomID, res.AgentID = r.ID, me.Agent
 		if err := r.MayLand(me.Agent, me.Person(), tx.Now()); err != nil {
 			// Refuse before a gate runs for nothing.
 			return err
 		}
 
-		return requireMemberOrPerson(r, me)
+		return RequireMemberOrPerson(r, me)
 	})
 	if err != nil {
 		return res, err
@@ -97,7 +97,7 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 
 	// A named task is merged or fails alone.
 	if p.TaskID != "" {
-		task, err := mg.readTask(ctx, p.TaskID)
+		task, err := mg.ReadTask(ctx, p.TaskID)
 		if err != nil {
 			return res, err
 		}
@@ -105,7 +105,7 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 		m, _, err := mg.mergeOne(ctx, task, true)
 		if err == nil {
 			res.Merged = append(res.Merged, m)
-			res.Ready, err = q.listReady(ctx, mg.Repo, task.ID)
+			res.Ready, err = q.ListReady(ctx, mg.Repo, task.ID)
 		}
 
 		return res, err
@@ -114,7 +114,7 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 	res, err = mg.mergeQueue(ctx, p.All, res)
 	if len(res.Merged) > 0 {
 		// They have landed, whether or not the others are known.
-		res.Ready, _ = q.listReady(ctx, mg.Repo, mergedIDs(res.Merged)...)
+		res.Ready, _ = q.ListReady(ctx, mg.Repo, mergedIDs(res.Merged)...)
 	}
 
 	return res, err
@@ -160,7 +160,7 @@ func (mg *merger) mergeQueue(ctx context.Context, all bool, res WorkerMergeResul
 		}
 
 		// The failure may have returned the task, or another command has landed it.
-		now, terr := mg.readTask(ctx, task.ID)
+		now, terr := mg.ReadTask(ctx, task.ID)
 		if terr != nil {
 			return res, terr
 		}
@@ -221,7 +221,7 @@ func (mg *merger) queueError(
 func (mg *merger) heldTask(now stick.Task, err error) HeldTask {
 	held := HeldTask{TaskID: now.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Words()}
 	if now.Returned() {
-		held.Next = stick.AsError(err).Hint.As(mg.by.Flag()).Words()
+		held.Next = stick.AsError(err).Hint.As(mg.By.Flag()).Words()
 	}
 	return held
 }
@@ -236,7 +236,7 @@ func errReturned(ids []string) error {
 
 // listInReview adds to res the tasks that wait for review.
 func (mg *merger) listInReview(ctx context.Context, res *WorkerMergeResult) error {
-	return mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	return mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		tasks, err := tx.OpenTasks(r.ID)
 		res.InReview = nil
 		for _, t := range tasks {
@@ -276,7 +276,7 @@ func (res WorkerMergeResult) withError(err error) error {
 func (mg *merger) nextQueued(
 	ctx context.Context, tried map[string]bool, halted map[string]error,
 ) (task stick.Task, ok bool, err error) {
-	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
 		ok = false
 		for _, t := range queued {
@@ -297,7 +297,7 @@ func (mg *merger) listHeld(
 	if len(halted) == 0 {
 		return nil
 	}
-	return mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	return mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		queued, err := tx.Queue(r.ID)
 		for _, t := range queued {
 			if why := halted[t.Integration]; why != nil && !tried[t.ID] {
@@ -318,7 +318,7 @@ func (mg *merger) listHeld(
 func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m MergedTask, halted bool, err error) {
 	// A task in another state can't be merged, unless a landing was interrupted, which is finished first.
 	if task.State != stick.TaskApproved && task.State != stick.TaskCompleted {
-		open, err := mg.isLanding(ctx, task.ID)
+		open, err := mg.IsLanding(ctx, task.ID)
 		if err != nil {
 			return m, false, err
 		}
@@ -330,13 +330,13 @@ func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m 
 	}
 
 	// Always the branch's lock first, then the task's: so no two commands wait for each other.
-	unlockBranch, err := mg.acquireLock(ctx, "branch", task.Integration, queueWait)
+	unlockBranch, err := mg.AcquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return m, false, err
 	}
 	defer unlockBranch()
 
-	unlock, err := mg.acquireLock(ctx, "task", task.ID, lockWait)
+	unlock, err := mg.AcquireLock(ctx, "task", task.ID, LockWait)
 	if err != nil {
 		return m, false, err
 	}
@@ -344,12 +344,12 @@ func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m 
 
 	for {
 		// Locks hold on this host only. A command of another one may come first even after this wait.
-		if err := mg.awaitOtherCheckouts(ctx, task.ID, task.Integration, queueWait); err != nil {
+		if err := mg.AwaitOtherCheckouts(ctx, task.ID, task.Integration, queueWait); err != nil {
 			return m, false, err
 		}
 
 		m, halted, err = mg.mergeLocked(ctx, task.ID, named)
-		if _, busy := errors.AsType[otherCheckoutError](err); !busy {
+		if _, busy := errors.AsType[OtherCheckoutError](err); !busy {
 			return m, halted, err
 		}
 	}
@@ -358,11 +358,11 @@ func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m 
 // mergeLocked is [merger.mergeOne] when no other command in this checkout is in the way.
 func (mg *merger) mergeLocked(ctx context.Context, id string, named bool) (m MergedTask, halted bool, err error) {
 	// An interrupted landing may turn out to have succeeded.
-	if err := mg.recoverTask(ctx, id); err != nil {
+	if err := mg.RecoverTask(ctx, id); err != nil {
 		return m, false, err
 	}
 
-	task, err := mg.readTask(ctx, id)
+	task, err := mg.ReadTask(ctx, id)
 	if err != nil {
 		return m, false, err
 	}
@@ -371,7 +371,7 @@ func (mg *merger) mergeLocked(ctx context.Context, id string, named bool) (m Mer
 	if task.State == stick.TaskCompleted {
 		return MergedTask{
 			TaskID: task.ID, Branch: task.Integration, Commit: task.Result, Head: task.Head,
-			Already: true, Remains: mg.retryCleanup(ctx, task), Tries: 1,
+			Already: true, Remains: mg.RetryCleanup(ctx, task), Tries: 1,
 			Note: containedNote(task.Result),
 		}, false, nil
 	}

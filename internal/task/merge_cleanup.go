@@ -14,7 +14,7 @@ import (
 func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, err error) {
 	var open []store.Intent
 	var tasks []stick.Task
-	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err = mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		if open, err = tx.Intents(r.ID, ""); err != nil {
 			return err
 		}
@@ -28,22 +28,22 @@ func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, er
 
 	// Worktrees of merged tasks, which an earlier cleanup had to leave.
 	for _, t := range tasks {
-		if _, err := os.Stat(mg.worktreePath(t)); err != nil || t.State != stick.TaskCompleted {
+		if _, err := os.Stat(mg.WorktreePath(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
-		if unlock, err := mg.acquireLock(ctx, "task", t.ID, shortLockWait); err == nil {
-			cleaned = append(cleaned, CleanedTask{t.ID, mg.retryCleanup(ctx, t)})
+		if unlock, err := mg.AcquireLock(ctx, "task", t.ID, ShortLockWait); err == nil {
+			cleaned = append(cleaned, CleanedTask{t.ID, mg.RetryCleanup(ctx, t)})
 			unlock()
 		}
 	}
 
 	// Commands that were interrupted while they merged or cleaned up.
 	for _, i := range open {
-		if i.Kind != intentLand && i.Kind != intentRollback && i.Kind != intentCleanup {
+		if i.Kind != IntentLand && i.Kind != IntentRollback && i.Kind != IntentCleanup {
 			continue
 		}
 
-		unlock, err := mg.acquireLock(ctx, "task", i.Task, shortLockWait)
+		unlock, err := mg.AcquireLock(ctx, "task", i.Task, ShortLockWait)
 		if stick.CodeOf(err) == stick.CodeLanding {
 			// Another command is working on it.
 			continue
@@ -53,7 +53,7 @@ func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, er
 			return cleaned, err
 		}
 
-		err = mg.recoverTask(ctx, i.Task)
+		err = mg.RecoverTask(ctx, i.Task)
 		unlock()
 
 		// A fault of one task or branch doesn't stop the others.

@@ -17,13 +17,13 @@ func queueTask(branch string) stick.Task {
 	return stick.Task{ID: "queue/" + hex.EncodeToString(sum[:8])}
 }
 
-// pauseOf returns the pause that an intent records, or nil if it is of another kind.
-func pauseOf(i store.Intent) *QueuePause {
-	if i.Kind != intentPause {
+// PauseOf returns the pause that an intent records, or nil if it is of another kind.
+func PauseOf(i store.Intent) *QueuePause {
+	if i.Kind != IntentPause {
 		return nil
 	}
 
-	p, err := readIntent[pauseIntent](i)
+	p, err := ReadIntent[PauseIntent](i)
 	if err != nil {
 		return nil
 	}
@@ -34,13 +34,13 @@ func pauseOf(i store.Intent) *QueuePause {
 // has moved since, it ends the pause.
 func (l *landing) requireNotPaused(ctx context.Context) error {
 	var p *QueuePause
-	err := l.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err := l.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		// There is at most one pause for a branch.
 		open, err := tx.Intents(r.ID, "")
 		p = nil
 
 		for _, i := range open {
-			if q := pauseOf(i); q != nil && q.Branch == l.target.name {
+			if q := PauseOf(i); q != nil && q.Branch == l.target.Name {
 				p = q
 			}
 		}
@@ -58,19 +58,19 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 		return nil
 	}
 
-	return l.writeOutcome(ctx, func(o *Op) error {
+	return l.WriteOutcome(ctx, func(o *Op) error {
 		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
 			return err
 		}
-		return endPause(o, open, l.target.name)
+		return endPause(o, open, l.target.Name)
 	})
 }
 
 // endPause ends the pause of a branch's queue, if one is among the open intents.
 func endPause(o *Op, open []store.Intent, branch string) error {
 	for _, i := range open {
-		if p := pauseOf(i); p != nil && p.Branch == branch {
+		if p := PauseOf(i); p != nil && p.Branch == branch {
 			if err := o.Tx.EndIntent(i.ID, "over"); err != nil {
 				return err
 			}
@@ -83,22 +83,22 @@ func endPause(o *Op, open []store.Intent, branch string) error {
 // errBaseRed returns the error for a gate that is red on the branch itself. report is the sum of its output.
 func (l *landing) errBaseRed(report string) error {
 	return stick.Errorf(stick.CodeBaseRed,
-		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.name,
-		shortCommit(l.base)).
-		With("task_id", l.task.ID).With("branch", l.target.name).With("commit", l.base).With("report", report).
+		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.Name,
+		ShortCommit(l.base)).
+		With("task_id", l.task.ID).With("branch", l.target.Name).With("commit", l.base).With("report", report).
 		With("left", []string{}).
 		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name",
-			stick.Cmd("tt task show --output <sum>", shortCommit(report)))
+			stick.Cmd("tt task show --output <sum>", ShortCommit(report)))
 }
 
 // pauseQueue pauses the queue until the branch moves, and returns [landing.errBaseRed].
 func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
-	id, err := l.newID(ctx)
+	id, err := l.NewID(ctx)
 	if err != nil {
 		return err
 	}
 
-	err = l.writeOutcome(ctx, func(o *Op) error {
+	err = l.WriteOutcome(ctx, func(o *Op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
@@ -109,11 +109,11 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 		}
 
 		// The new pause takes the place of an older one.
-		if err := endPause(o, open, l.target.name); err != nil {
+		if err := endPause(o, open, l.target.Name); err != nil {
 			return err
 		}
-		paused := pauseIntent{Branch: l.target.name, Commit: l.base, Report: report.Sum}
-		if err := o.storeIntent(id, intentPause, queueTask(l.target.name), 0, paused); err != nil {
+		paused := PauseIntent{Branch: l.target.Name, Commit: l.base, Report: report.Sum}
+		if err := o.StoreIntent(id, IntentPause, queueTask(l.target.Name), 0, paused); err != nil {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "base red")

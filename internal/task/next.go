@@ -33,7 +33,7 @@ type WorkerNextResult struct {
 // [Tasks.WorkerSpawn] does.
 func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNextResult, error) {
 	var res WorkerNextResult
-	located, err := ts.repos.locate(ctx, p.Where, p.Caller)
+	located, err := ts.repos.Locate(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
@@ -42,10 +42,10 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 
 	// git is asked beside the database: the caller waits only for the slower of the two.
 	opened := make(chan error, 1)
-	go func() { opened <- rp.askCheckout(ctx) }()
+	go func() { opened <- rp.AskCheckout(ctx) }()
 	ready, current, newest, err := rp.listReady(ctx, p.TaskID)
 	if err := <-opened; err != nil {
-		return res, cmp.Or(rp.git.CheckVersion(ctx, rp.root), err)
+		return res, cmp.Or(rp.Git.CheckVersion(ctx, rp.Root), err)
 	}
 	if err != nil {
 		return res, err
@@ -55,7 +55,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 			Caller: p.Caller, Where: p.Where, TaskID: current.ID,
 		})
 
-		res.Slot = slotView(*current)
+		res.Slot = SlotOf(*current)
 		return res, err
 	}
 
@@ -107,7 +107,7 @@ func errNothingReady(newest int64) error {
 func (rp *repo) listReady(
 	ctx context.Context, id string,
 ) (ready []readyTask, current *stick.Task, newest int64, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		// The transaction may run again.
 		ready, current = nil, nil
 		if newest, err = tx.LastSeq(r.ID); err != nil {
@@ -129,7 +129,7 @@ func (rp *repo) listReady(
 		})
 		return err
 	})
-	return ready, current, newest, ignoreNoRoom(err)
+	return ready, current, newest, IgnoreNoRoom(err)
 }
 
 // readyTask is a task that is for later and ready.
@@ -172,7 +172,7 @@ func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) 
 // tryBegin is [repo.beginTask] if no other command has the task. Else it fails with [stick.CodeLanding].
 func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextResult, error) {
 	none := WorkerNextResult{}
-	unlock, err := rp.tryLock("task", id)
+	unlock, err := rp.TryLock("task", id)
 	if err != nil {
 		return none, err
 	}
@@ -185,7 +185,7 @@ func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextR
 	// An open intent is of a command that died, because this one has the lock.
 	now, open, err := rp.readUntaken(ctx, id)
 	if open {
-		if err := rp.recoverTask(ctx, id); err != nil {
+		if err := rp.RecoverTask(ctx, id); err != nil {
 			return none, err
 		}
 
@@ -203,13 +203,13 @@ func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextR
 
 // readUntaken reads a task that nobody may have taken, unless somebody left an intent open for it.
 func (rp *repo) readUntaken(ctx context.Context, id string) (now stick.Task, open bool, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		i, err := openIntent(tx, r.ID, id)
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		i, err := OpenIntentOf(tx, r.ID, id)
 		if open = i != nil; open || err != nil {
 			return err
 		}
 
-		now, err = taskOf(tx, r.ID, id)
+		now, err = TaskOf(tx, r.ID, id)
 		return err
 	})
 	return now, open, err
@@ -237,10 +237,10 @@ func requireIdle(o *Op, task stick.Task) error {
 	// A task that another command is just beginning for the caller.
 	open, err := o.Tx.Intents(o.Room.ID, "")
 	for _, i := range open {
-		if i.Kind != intentSpawn || i.Agent != o.Me.Agent || i.Task == stick.TaskKey(task.ID) {
+		if i.Kind != IntentSpawn || i.Agent != o.Me.Agent || i.Task == stick.TaskKey(task.ID) {
 			continue
 		}
-		if d, err := readIntent[spawnIntent](i); err == nil && d.Next {
+		if d, err := ReadIntent[SpawnIntent](i); err == nil && d.Next {
 			return &busyError{i.Task}
 		}
 	}
@@ -250,18 +250,18 @@ func requireIdle(o *Op, task stick.Task) error {
 
 // awaitBegin waits until the command that begins a task has ended, and ends what it left if it died.
 func (rp *repo) awaitBegin(ctx context.Context, id string) error {
-	rp.killPoint("next: waits")
-	unlock, err := rp.acquireLock(ctx, "task", id, lockWait)
+	rp.KillPoint("next: waits")
+	unlock, err := rp.AcquireLock(ctx, "task", id, LockWait)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return rp.recoverTask(ctx, id)
+	return rp.RecoverTask(ctx, id)
 }
 
 // readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
 func readyAfter(ctx context.Context, rp *Repo, landed ...string) (names []string, err error) {
-	err = rp.read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = rp.Read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		names = nil
 		ready, err := readyTasks(tx, r.ID)
 		for _, t := range ready {
@@ -338,7 +338,7 @@ func (ts *Tasks) listResumable(
 	}
 
 	// The locks tell which commands are at work. They need no git.
-	rp := ts.repos.at(root)
+	rp := ts.repos.At(root)
 	verdict := ts.core.Config.Procs.Verdict
 
 	for _, run := range last {
@@ -346,7 +346,7 @@ func (ts *Tasks) listResumable(
 			continue
 		}
 
-		t, err := taskOf(tx, r.ID, run.Task)
+		t, err := TaskOf(tx, r.ID, run.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -354,7 +354,7 @@ func (ts *Tasks) listResumable(
 		// A person, a living worker or a command at work decides for itself.
 		w, _ := r.Member(t.Worker)
 		if t.Worker.Human() || w.Verdict(probes.Probed) == stick.Alive || t.Elsewhere(tx.CheckoutOf(r)) ||
-			rp.lockRunner("task", t.ID) != nil {
+			rp.LockRunner("task", t.ID) != nil {
 			continue
 		}
 
@@ -366,7 +366,7 @@ func (ts *Tasks) listResumable(
 		// A set-up that failed waits for somebody who has fixed the cause.
 		resumption, ok := t.Resume(runs, verdict, all)
 		if ok && !all {
-			ok, err = setUpMayGoOn(tx, r.ID, t)
+			ok, err = CanResumeSetUp(tx, r.ID, t)
 		}
 		if err != nil {
 			return nil, err

@@ -13,9 +13,9 @@ type repo struct {
 	tasks *Tasks
 }
 
-// openRepo opens the repository that w means, as [Opener.open] does.
+// openRepo opens the repository that w means, as [Opener.Open] does.
 func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
-	rp, err := ts.repos.open(ctx, w, by)
+	rp, err := ts.repos.Open(ctx, w, by)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (rp *repo) resolveTask(id string, attempt int) (string, int, error) {
 		return id, attempt, nil
 	}
 
-	f, ok := core.ReadTaskFile(rp.callerWorktree)
+	f, ok := core.ReadTaskFile(rp.CallerWorktree)
 	if !ok {
 		return "", 0, stick.Errorf(stick.CodeUsage, "this isn't the worktree of a task").With("field", "task_id").
 			Hintf("go to the task's worktree, or add --task <task>; to list the tasks: %s", stick.Cmd("tt task list"))
@@ -54,12 +54,12 @@ func (rp *repo) resolveTask(id string, attempt int) (string, int, error) {
 	return f.TaskID, attempt, nil
 }
 
-// openLocked opens the repository and locks a task: see [Repo.lockTask].
+// openLocked opens the repository and locks a task: see [Repo.LockTask].
 func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
 	rp, err := ts.openRepo(ctx, w, by)
 	if err != nil {
 		return nil, nil, err
 	}
-	unlock, err := rp.lockTask(ctx, id)
+	unlock, err := rp.LockTask(ctx, id)
 	return rp, unlock, err
 }

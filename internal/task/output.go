@@ -66,7 +66,7 @@ type outputWriter struct {
 	part *os.File
 	left int // bytes that fit into part
 	old  []string
-	tail tailBuffer
+	tail Tail
 	err  error // the first failure; nothing more is kept in the directory then
 }
 

@@ -118,7 +118,7 @@ func TestOutputWithoutLines(t *testing.T) {
 	if err := os.Remove(w.dir); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := w.Write([]byte("x\n")); n != 2 || err != nil || w.err == nil || string(w.tail.bytes()) != "x\n" {
+	if n, err := w.Write([]byte("x\n")); n != 2 || err != nil || w.err == nil || string(w.tail.Bytes()) != "x\n" {
 		t.Errorf("where nothing can be kept: %d, %v, %v", n, err, w.err)
 	}
 }

@@ -19,7 +19,7 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (serves, lands bo
 	}
 	return serves, lands, db.View(ctx, func(tx *store.Tx) error {
 		i, open, err := tx.Intent(intent)
-		serves, lands = open, open && (i.Kind == intentLand || i.Kind == intentRollback)
+		serves, lands = open, open && (i.Kind == IntentLand || i.Kind == IntentRollback)
 		return err
 	})
 }

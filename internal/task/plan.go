@@ -9,11 +9,11 @@ import (
 	"talkingstick/stick"
 )
 
-// spawnPlan is the branch and worktree that spawn and retry create for a task.
-type spawnPlan struct {
-	task      stick.Task
-	path      string
-	base      string
+// Plan is the branch and worktree that spawn and retry create for a task.
+type Plan struct {
+	Task      stick.Task
+	Path      string
+	Base      string
 	start     string // the commit at which the branch begins, if it isn't base
 	oldHead   string // the commit of the branch, if it must be moved forward to there
 	newBranch bool
@@ -22,60 +22,60 @@ type spawnPlan struct {
 	begun     bool   // git may have made something of it, or will next
 	// Gives the lock of the worktrees back, and may be called again; nil if the plan doesn't have it.
 	releaseWorktrees func()
-	forNext          bool          // the caller asked for any task that is ready, and becomes its worker
-	copied           CopiedFiles   // set by restoreWorktree
+	ForNext          bool          // the caller asked for any task that is ready, and becomes its worker
+	Copied           CopiedFiles   // set by restoreWorktree
 	slot             int           // set by carryOutPlan
 	worker           config.Worker // the settings by which the worktree is made
 }
 
-// unlock gives the lock of the worktrees back, if the plan has it.
-func (m spawnPlan) unlock() {
+// Unlock gives the lock of the worktrees back, if the plan has it.
+func (m Plan) Unlock() {
 	if m.releaseWorktrees != nil {
 		m.releaseWorktrees()
 	}
 }
 
 // startCommit is the commit at which the branch begins.
-func (m spawnPlan) startCommit() string { return cmp.Or(m.start, m.base) }
+func (m Plan) startCommit() string { return cmp.Or(m.start, m.Base) }
 
 // storedForm returns the stored form of the plan.
-func (m spawnPlan) storedForm() spawnIntent {
-	return spawnIntent{
-		Task: spawnedTask{m.task.Branch, m.task.ID}, Path: m.path, Base: m.startCommit(),
-		NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.forNext,
+func (m Plan) storedForm() SpawnIntent {
+	return SpawnIntent{
+		Task: spawnedTask{m.Task.Branch, m.Task.ID}, Path: m.Path, Base: m.startCommit(),
+		NewBranch: m.newBranch, NewTree: m.newTree, Slot: m.slot, Begun: &m.begun, Next: m.ForNext,
 	}
 }
 
 // storeSpawn stores the intent of a plan.
-func (o *Op) storeSpawn(m spawnPlan) error {
-	return o.storeIntent(m.id, m.kind, m.task, max(m.task.Attempt, 1), m.storedForm())
+func (o *Op) storeSpawn(m Plan) error {
+	return o.StoreIntent(m.id, m.kind, m.Task, max(m.Task.Attempt, 1), m.storedForm())
 }
 
-// planSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
-// [stick.CodeAlreadyExists] if one of them exists, and as [Repo.requireInside] does.
-func (rp *Repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (m spawnPlan, err error) {
-	name, err := rp.integrationBranch(ctx)
+// PlanSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
+// [stick.CodeAlreadyExists] if one of them exists, and as [Repo.RequireInside] does.
+func (rp *Repo) PlanSpawn(ctx context.Context, q *stick.Spawning, base string) (m Plan, err error) {
+	name, err := rp.IntegrationBranch(ctx)
 	if err != nil {
 		return m, err
 	}
 
-	t, err := rp.readTarget(ctx, name)
+	t, err := rp.ReadTarget(ctx, name)
 	if err != nil {
 		return m, err
 	}
 
 	// The project says where worktrees lie, and what its branches are called.
-	w, err := rp.acceptedSettings(ctx, t.head())
+	w, err := rp.acceptedSettings(ctx, t.Head())
 	if err != nil {
 		return m, err
 	}
 
-	q.Integration, q.Base, q.Worktree, q.Branch = name, t.head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
+	q.Integration, q.Base, q.Worktree, q.Branch = name, t.Head(), path.Join(w.Dir, q.ID), w.Prefix+q.ID
 	if q.Later {
 		q.Base = ""
 	}
 	if base != "" {
-		commit, ok, err := rp.git.Commit(ctx, rp.root, base)
+		commit, ok, err := rp.Git.Commit(ctx, rp.Root, base)
 		if err != nil {
 			return m, err
 		}
@@ -94,6 +94,6 @@ func (rp *Repo) planSpawn(ctx context.Context, q *stick.Spawning, base string) (
 		Description: q.Description, Spec: q.Spec, Slot: stick.NoSlot,
 	}
 
-	m = spawnPlan{task: task, path: rp.worktreePath(task), base: q.Base, newBranch: true, newTree: true, worker: w}
+	m = Plan{Task: task, Path: rp.WorktreePath(task), Base: q.Base, newBranch: true, newTree: true, worker: w}
 	return m, rp.requireRoomFor(ctx, m)
 }

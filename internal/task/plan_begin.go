@@ -12,12 +12,12 @@ import (
 	"talkingstick/stick"
 )
 
-// planBegin plans the branch and the worktree of a task that is for later, from the commit that the task
+// PlanBegin plans the branch and the worktree of a task that is for later, from the commit that the task
 // begins from now. If nobody else is adding a worktree, it locks them before it looks, until
-// [spawnPlan.unlock]. It fails as [Repo.requireRoomFor] and [Repo.acceptedSettings] do.
-func (rp *Repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, err error) {
-	m = spawnPlan{task: task, path: rp.worktreePath(task), newBranch: true, newTree: true}
-	unlock, err := rp.tryLock("worktrees", theWorktrees)
+// [spawnPlan.Unlock]. It fails as [Repo.requireRoomFor] and [Repo.acceptedSettings] do.
+func (rp *Repo) PlanBegin(ctx context.Context, task stick.Task) (m Plan, err error) {
+	m = Plan{Task: task, Path: rp.WorktreePath(task), newBranch: true, newTree: true}
+	unlock, err := rp.TryLock("worktrees", theWorktrees)
 	if err != nil {
 		return m, err
 	}
@@ -27,19 +27,19 @@ func (rp *Repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 		m.begun, m.releaseWorktrees = true, sync.OnceFunc(unlock)
 		defer func() {
 			if err != nil {
-				m.unlock()
+				m.Unlock()
 			}
 		}()
 	}
 
 	// Reading the settings and the refs costs a git each, so both run at the same time.
 	settings := rp.readSettingsEarly(ctx, task.Integration)
-	refs, err := rp.git.Refs(ctx, rp.root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
+	refs, err := rp.Git.Refs(ctx, rp.Root, slices.Concat(targetRefs(task.Integration), branchRefs(task.Branch))...)
 	early := <-settings
 
 	// The settings may be missing because git is too old.
 	if early.commit == "" {
-		err = cmp.Or(rp.git.CheckVersion(ctx, rp.root), err)
+		err = cmp.Or(rp.Git.CheckVersion(ctx, rp.Root), err)
 	}
 	if err != nil {
 		return m, err
@@ -59,17 +59,17 @@ func (rp *Repo) planBegin(ctx context.Context, task stick.Task) (m spawnPlan, er
 	lacks, err := rp.lacksAwaited(ctx, task, tg)
 	if err == nil && lacks {
 		// Nobody waits for a network.
-		m.unlock()
+		m.Unlock()
 		m.begun = false
-		err = rp.fetchTarget(ctx, &tg)
+		err = rp.FetchTarget(ctx, &tg)
 	}
 
 	if err != nil {
 		return m, err
 	}
 
-	m.task.Base, m.base = tg.head(), tg.head()
-	m.worker, err = rp.acceptedEarly(ctx, early, tg.head())
+	m.Task.Base, m.Base = tg.Head(), tg.Head()
+	m.worker, err = rp.acceptedEarly(ctx, early, tg.Head())
 	return m, err
 }
 
@@ -86,7 +86,7 @@ func (rp *Repo) readSettingsEarly(ctx context.Context, branch string) <-chan ear
 	// Room for one, so that the goroutine ends even if nobody receives.
 	c := make(chan earlySettings, 1)
 	go func() {
-		commit, b, _, err := rp.git.ReadFileAt(ctx, rp.root, target{name: branch}.ref(), config.FileName)
+		commit, b, _, err := rp.Git.ReadFileAt(ctx, rp.Root, Target{Name: branch}.Ref(), config.FileName)
 		if err != nil {
 			commit = ""
 		}
@@ -112,13 +112,13 @@ func (rp *Repo) acceptedEarly(ctx context.Context, early earlySettings, commit s
 
 // lacksAwaited reports whether the target of a task that is for later lacks what the task has waited for.
 // That may have landed on another host; a fetch brings it.
-func (rp *Repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (bool, error) {
-	if tg.remote == "" || len(task.After) == 0 {
+func (rp *Repo) lacksAwaited(ctx context.Context, task stick.Task, tg Target) (bool, error) {
+	if tg.Remote == "" || len(task.After) == 0 {
 		return false, nil
 	}
 
 	var results []string
-	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err := rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		// The transaction may run again.
 		results = nil
 		for _, id := range task.After {
@@ -140,9 +140,9 @@ func (rp *Repo) lacksAwaited(ctx context.Context, task stick.Task, tg target) (b
 
 	// One result that is missing is enough.
 	for _, commit := range results {
-		has, err := rp.git.HasCommit(ctx, rp.root, commit)
+		has, err := rp.Git.HasCommit(ctx, rp.Root, commit)
 		if err == nil && has {
-			has, err = rp.git.IsAncestor(ctx, rp.root, commit, tg.head())
+			has, err = rp.Git.IsAncestor(ctx, rp.Root, commit, tg.Head())
 		}
 		if err != nil || !has {
 			return err == nil, err

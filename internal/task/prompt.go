@@ -50,7 +50,7 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 		line("")
 		line("Before that, reviewers asked for these changes:")
 		for _, r := range earlier {
-			line("- %s, in attempt %d, of commit %s:", r.Reviewer, r.Attempt, shortCommit(r.Head))
+			line("- %s, in attempt %d, of commit %s:", r.Reviewer, r.Attempt, ShortCommit(r.Head))
 			writeQuoted(&b, clipText(r.Body))
 		}
 	}
@@ -147,13 +147,13 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 		return res, err
 	}
 
-	err = rp.read(ctx, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
-		task, err := taskOf(tx, r.ID, id)
+	err = rp.Read(ctx, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
+		task, err := TaskOf(tx, r.ID, id)
 		if err != nil {
 			return err
 		}
 
-		path := rp.worktreePath(task)
+		path := rp.WorktreePath(task)
 		v, err := viewTask(tx, task, r, probes, me, taskFinder(tx, r.ID))
 		if err != nil {
 			return err
@@ -218,7 +218,7 @@ func (ts *Tasks) WorkerExport(ctx context.Context, p WorkerExportParams) (Worker
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		q := store.EventQuery{Room: r.ID, After: p.After, Types: types, Limit: maxExport}
 		if p.TaskID != "" {
-			task, err := taskOf(tx, r.ID, p.TaskID)
+			task, err := TaskOf(tx, r.ID, p.TaskID)
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ type pullRun struct {
 	*Repo
 	requests  *Requests
 	task      stick.Task
-	target    target
+	target    Target
 	forgeRepo forge.Repo
 	program   forge.Program
 	id        string            // of the intent
@@ -53,23 +53,23 @@ type pullRun struct {
 // is completed. It fails with [stick.CodeForgeFailed], [stick.CodeInvalidTransition], [stick.CodeElsewhere]
 // and [stick.CodeGitFailed]. See docs/decisions/pull-requests.md.
 func (rq *Requests) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
-	rp, err := rq.config.repos.open(ctx, p.Where, p.Caller)
+	rp, err := rq.config.Repos.Open(ctx, p.Where, p.Caller)
 	if err != nil {
 		return WorkerPRResult{}, err
 	}
 
-	unlock, err := rp.lockTask(ctx, p.TaskID)
+	unlock, err := rp.LockTask(ctx, p.TaskID)
 	if err != nil {
 		return WorkerPRResult{}, err
 	}
 	defer unlock()
 
 	q := &pullRun{Repo: rp, requests: rq}
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if err := requireMemberOrPerson(r, me); err != nil {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+		if err := RequireMemberOrPerson(r, me); err != nil {
 			return err
 		}
-		if q.task, err = taskOf(tx, r.ID, p.TaskID); err == nil {
+		if q.task, err = TaskOf(tx, r.ID, p.TaskID); err == nil {
 			q.res = WorkerPRResult{RoomID: r.ID, TaskID: q.task.ID}
 		}
 		return err
@@ -182,7 +182,7 @@ func (q *pullRun) pushNewer(ctx context.Context, now stick.PullRequest) (stick.P
 	// What may not be pushed from here is a warning, no failure.
 	if q.remoteIsForeign || stick.CodeOf(err) == stick.CodeElsewhere {
 		e := stick.AsError(err)
-		q.res.Warning = e.Words() + "; " + e.Hint.As(q.by.Flag()).Words()
+		q.res.Warning = e.Words() + "; " + e.Hint.As(q.By.Flag()).Words()
 		return now, nil
 	}
 
@@ -220,24 +220,24 @@ func (q *pullRun) pullQuery() forge.Query {
 // findForge finds the forge that the integration branch is pushed to, and its program; or the project's own
 // command, which a person has to have accepted.
 func (q *pullRun) findForge(ctx context.Context) (err error) {
-	if q.target, err = q.readTarget(ctx, q.task.Integration); err != nil {
+	if q.target, err = q.ReadTarget(ctx, q.task.Integration); err != nil {
 		return err
 	}
-	if q.target.remote == "" {
+	if q.target.Remote == "" {
 		return q.errNoBase(ctx)
 	}
 
-	c, err := q.readConfig(ctx, q.target.head())
+	c, err := q.ReadConfig(ctx, q.target.Head())
 	if err != nil {
 		return err
 	}
 
 	if q.command = c.PR.Command; q.command != "" {
-		return q.requireAccepted(ctx, c.PR.ProjectCommand())
+		return q.RequireAccepted(ctx, c.PR.ProjectCommand())
 	}
 
 	// Without a command of the project's own, the address of the remote tells the forge.
-	address, err := q.git.AddressOf(ctx, q.root, q.target.remote)
+	address, err := q.Git.AddressOf(ctx, q.Root, q.target.Remote)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (q *pullRun) findForge(ctx context.Context) (err error) {
 
 	// The user's configuration may replace the address by that of a copy.
 	if !ok {
-		if address, err = q.git.Config(ctx, q.root, "remote."+q.target.remote+".url"); err != nil {
+		if address, err = q.Git.Config(ctx, q.Root, "remote."+q.target.Remote+".url"); err != nil {
 			return err
 		}
 
@@ -261,8 +261,8 @@ func (q *pullRun) findForge(ctx context.Context) (err error) {
 
 	if !ok {
 		return stick.Errorf(stick.CodeForgeFailed, "the remote %s isn't at a forge, so it has no pull requests",
-			q.target.remote).
-			With("remote", q.target.remote).
+			q.target.Remote).
+			With("remote", q.target.Remote).
 			Hintf("go on without one; to see what comes next: %s", stick.Cmd("tt task show <task_id>", q.task.ID))
 	}
 
@@ -276,7 +276,7 @@ func (q *pullRun) errNoBase(ctx context.Context) error {
 	e := stick.Errorf(stick.CodeNotFound, "no remote has %s, so nothing can be asked to merge into it",
 		q.task.Integration).
 		With("branch", q.task.Integration)
-	if address, err := q.git.AddressOf(ctx, q.root, "origin"); err == nil && address != "" {
+	if address, err := q.Git.AddressOf(ctx, q.Root, "origin"); err == nil && address != "" {
 		return e.Hintf("push it: %s", stick.Cmd("git push -u <remote> <branch>", "origin", q.task.Integration))
 	}
 	return e.Hintf("add the repository at the forge as the remote origin, and push %s to it", q.task.Integration)
@@ -289,17 +289,17 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 		return err
 	}
 
-	err = q.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		return requireHere(tx, r, q.task)
+	err = q.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		return RequireHere(tx, r, q.task)
 	})
 	if err != nil {
 		return err
 	}
 
 	// The push is the one of done, with the same care for the commits of others.
-	f := &branchPush{Repo: q.Repo, task: q.task, path: q.worktreePath(q.task), head: q.task.Head, target: q.target}
-	err = f.requireRemoteIsOurs(ctx)
-	if q.remoteIsForeign = f.remoteIsForeign; err != nil {
+	f := &Push{Repo: q.Repo, Task: q.task, Path: q.WorktreePath(q.task), Head: q.task.Head, Target: q.target}
+	err = f.RequireRemoteIsOurs(ctx)
+	if q.remoteIsForeign = f.RemoteIsForeign; err != nil {
 		return err
 	}
 
@@ -309,39 +309,39 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	}
 
 	// The intent is stored before anything leaves this host.
-	if f.id, err = q.newID(ctx); err != nil {
+	if f.IntentID, err = q.NewID(ctx); err != nil {
 		return err
 	}
 
-	q.id = f.id
-	err = q.write(ctx, core.MustBeMember, func(o *Op) error {
-		return o.storeIntent(q.id, intentPR, q.task, q.task.Attempt, doneIntent{
-			Path: f.path, Head: f.head, Pushed: f.head,
+	q.id = f.IntentID
+	err = q.Write(ctx, core.MustBeMember, func(o *Op) error {
+		return o.StoreIntent(q.id, IntentPR, q.task, q.task.Attempt, DoneIntent{
+			Path: f.Path, Head: f.Head, Pushed: f.Head,
 		})
 	})
 	if err != nil {
 		return err
 	}
-	defer q.serveIntent(ctx, q.id)()
-	q.killPoint("pr: intended")
+	defer q.ServeIntent(ctx, q.id)()
+	q.KillPoint("pr: intended")
 
 	defer func() {
 		if err != nil {
 			id := q.id
-			_ = q.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(id, "failed") })
-			q.id, q.remoteIsForeign = "", f.remoteIsForeign
+			_ = q.WriteOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(id, "failed") })
+			q.id, q.remoteIsForeign = "", f.RemoteIsForeign
 		}
 	}()
 
 	// The forge may have the commit already.
-	if f.remoteHead != f.head {
-		if _, err := f.pushBranch(ctx, f.head, ""); err != nil {
+	if f.RemoteHead != f.Head {
+		if _, err := f.PushBranch(ctx, f.Head, ""); err != nil {
 			return err
 		}
 
-		q.res.Pushed = f.head
+		q.res.Pushed = f.Head
 	}
-	q.killPoint("pr: pushed")
+	q.KillPoint("pr: pushed")
 
 	switch {
 	case create && q.command != "":
@@ -349,15 +349,15 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	case create:
 		err = q.program.Create(ctx, q.requests.programRunner(q.forgeRepo), q.forgeRepo, offer)
 	}
-	q.killPoint("pr: made")
+	q.KillPoint("pr: made")
 	return err
 }
 
 // recordPull stores what the forge says of the pull request, and ends the intent. without is as in
 // [stick.Task.Pulled].
 func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without string) error {
-	err := q.writeOutcome(ctx, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, q.task.ID)
+	err := q.WriteOutcome(ctx, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, q.task.ID)
 		if err != nil {
 			return err
 		}
@@ -368,7 +368,7 @@ func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without
 		}
 
 		if ev != nil {
-			o.addTaskEvent(*ev)
+			o.AddTaskEvent(*ev)
 		}
 		if q.id == "" {
 			return nil
@@ -380,6 +380,6 @@ func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without
 	}
 
 	q.task.PR = now
-	q.killPoint("pr: kept")
+	q.KillPoint("pr: kept")
 	return nil
 }

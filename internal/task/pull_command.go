@@ -29,13 +29,13 @@ const (
 // runCommand runs the project's command, and returns the last line that it prints.
 func (q *pullRun) runCommand(ctx context.Context, action, text string, env ...string) (string, error) {
 	out, err := q.requests.askProgram(ctx, programCall{
-		args: shellOf(q.command), dir: q.root, input: text,
+		args: ShellArguments(q.command), dir: q.Root, input: text,
 		env: append(env, prAction+"="+action, prTask+"="+q.task.ID, prBranch+"="+q.task.Branch, prBase+"="+q.task.Integration, prHead+"="+q.task.Head),
 	})
 
 	if f, ok := errors.AsType[*programError](err); ok {
 		return "", f.asError("the command of pr.command").With("command", q.command).
-			Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
+			Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.Root, prAction, action)
 	}
 
 	// A command may print what it does. Only its last line is the answer.
@@ -48,7 +48,7 @@ func (q *pullRun) errCommand(action, last string, want stick.Words) error {
 	return stick.Errorf(stick.CodeForgeFailed,
 		"the last line that the command of pr.command printed isn't %s: %q", want, stick.Clip(last, 100)).
 		With("command", q.command).
-		Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.root, prAction, action)
+		Hintf("it ran in %s with %s=%s; mend it, and run the same command again", q.Root, prAction, action)
 }
 
 // openByCommand has the project's command open a pull request. If there is one already, the command prints
@@ -94,7 +94,7 @@ func (q *pullRun) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool
 
 	// An open pull request is about the branch at the remote, as that is now.
 	if pr.State == stick.PullOpen {
-		at, err := q.git.RemoteBranch(ctx, q.root, q.target.remote, q.task.Branch)
+		at, err := q.Git.RemoteBranch(ctx, q.Root, q.target.Remote, q.task.Branch)
 		if err != nil {
 			return pr, false, err
 		}

@@ -23,13 +23,13 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	switch got {
 	case taskAbsent:
 		q.res.Warning = stick.Wordsf("the pull request was merged, but %s at %s doesn't have it",
-			q.target.name, q.target.remote)
+			q.target.Name, q.target.Remote)
 	case offerLacking:
 		q.res.Warning = stick.Wordsf("the forge merged %s, and %s isn't in it",
-			shortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), shortCommit(q.task.Head))
+			ShortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), ShortCommit(q.task.Head))
 		if q.task.Offered() {
 			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt task pr <task_id>", q.task.ID))
-			q.res.Warning += "; " + next.As(q.by.Flag()).Words()
+			q.res.Warning += "; " + next.As(q.By.Flag()).Words()
 		}
 	}
 
@@ -38,7 +38,7 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	}
 
 	// From here on it is a landing like any other, except that the forge moved the branch.
-	cleanUp, err := q.requests.config.queue.recordMerged(ctx, q.Repo, q.task, q.target)
+	cleanUp, err := q.requests.config.Queue.RecordMerged(ctx, q.Repo, q.task, q.target)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 	q.task.State = stick.TaskCompleted
 
 	// The task has landed, whether or not the ready ones are known.
-	q.res.Ready, _ = q.requests.config.queue.listReady(ctx, q.Repo, q.task.ID)
+	q.res.Ready, _ = q.requests.config.Queue.ListReady(ctx, q.Repo, q.task.ID)
 	q.res.Remains, err = cleanUp(ctx)
 	return err
 }
@@ -57,18 +57,18 @@ func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (merge
 	if now.State != stick.PullMerged {
 		return notMerged, nil
 	}
-	if err := q.fetchTarget(ctx, &q.target); err != nil {
+	if err := q.FetchTarget(ctx, &q.target); err != nil {
 		return taskAbsent, err
 	}
 
 	// A merge commit has the offered commit among its ancestors.
 	head := cmp.Or(q.task.Head, now.Head)
-	if has, err := q.hasInHistory(ctx, head, q.target.head()); err != nil || has {
+	if has, err := q.hasInHistory(ctx, head, q.target.Head()); err != nil || has {
 		return taskContained, err
 	}
 
 	// Otherwise the forge has squashed or rebased, and the branch at least has to have its result.
-	if has, err := q.hasInHistory(ctx, now.Commit, q.target.head()); err != nil || !has {
+	if has, err := q.hasInHistory(ctx, now.Commit, q.target.Head()); err != nil || !has {
 		return taskAbsent, err
 	}
 	if now.Head == head {
@@ -77,13 +77,13 @@ func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (merge
 
 	// The commit may be of another checkout, or was added at the forge.
 	for _, c := range []string{head, now.Head} {
-		if have, err := q.git.HasCommit(ctx, q.root, c); c != "" && err == nil && !have {
+		if have, err := q.Git.HasCommit(ctx, q.Root, c); c != "" && err == nil && !have {
 			// If the fetch fails, there is no proof.
-			_ = q.git.FetchCommit(ctx, q.root, q.target.remote, c)
+			_ = q.Git.FetchCommit(ctx, q.Root, q.target.Remote, c)
 		}
 	}
 
-	if have, err := q.git.HasCommit(ctx, q.root, head); err != nil || !have {
+	if have, err := q.Git.HasCommit(ctx, q.Root, head); err != nil || !have {
 		return offerLacking, err
 	}
 
@@ -91,7 +91,7 @@ func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (merge
 	if has, err := q.hasInHistory(ctx, head, now.Head); err != nil || has {
 		return taskContained, err
 	}
-	if same, err := q.sameChange(ctx, now.Commit, head, q.target.head()); err != nil || same {
+	if same, err := q.SameChange(ctx, now.Commit, head, q.target.Head()); err != nil || same {
 		return taskContained, err
 	}
 	return offerLacking, nil
@@ -104,10 +104,10 @@ func (q *pullRun) hasInHistory(ctx context.Context, commit, tip string) (bool, e
 		if c == "" {
 			return false, nil
 		}
-		if have, err := q.git.HasCommit(ctx, q.root, c); err != nil || !have {
+		if have, err := q.Git.HasCommit(ctx, q.Root, c); err != nil || !have {
 			return false, err
 		}
 	}
 
-	return q.git.IsAncestor(ctx, q.root, commit, tip)
+	return q.Git.IsAncestor(ctx, q.Root, commit, tip)
 }

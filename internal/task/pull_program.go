@@ -85,10 +85,10 @@ func (q *pullRun) resolveAlias(ctx context.Context, address string) (at forge.Re
 	}
 
 	return at, false, stick.Errorf(stick.CodeForgeFailed,
-		"tt can't tell which forge %s is, the host of the remote %s", alias.Host, q.target.remote).
-		With("host", alias.Host).With("remote", q.target.remote).
+		"tt can't tell which forge %s is, the host of the remote %s", alias.Host, q.target.Remote).
+		With("host", alias.Host).With("remote", q.target.Remote).
 		Hintf("set the remote's address with the forge's own name, such as %s",
-			stick.Cmd("git remote set-url <remote> <address>", q.target.remote, "git@github.com:"+alias.Path+".git"))
+			stick.Cmd("git remote set-url <remote> <address>", q.target.Remote, "git@github.com:"+alias.Path+".git"))
 }
 
 // errForge makes an error about the forge's program.
@@ -168,10 +168,10 @@ func (rq *Requests) askProgram(ctx context.Context, q programCall) ([]byte, erro
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(q.input), time.Second
 	out, stderr := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
-	ownGroup(cmd)
+	SetOwnGroup(cmd)
 
 	// What a wrapper has started must not go on beside the next run.
-	killGroup(cmd)
+	KillGroupOnCancel(cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

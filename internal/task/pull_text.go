@@ -14,7 +14,7 @@ import (
 // did it.
 func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 	t := q.task
-	checks, err := q.requests.config.listChecks(ctx, q.by, q.where, t.ID)
+	checks, err := q.requests.config.ListChecks(ctx, q.By, q.Where, t.ID)
 	if err != nil {
 		return forge.Offer{}, err
 	}
@@ -27,7 +27,7 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 
 	for i, c := range checks {
 		if i == 0 {
-			fmt.Fprintf(&b, "Checks on %s:\n\n", shortCommit(c.Head))
+			fmt.Fprintf(&b, "Checks on %s:\n\n", ShortCommit(c.Head))
 		}
 
 		how := "passed"
@@ -44,7 +44,7 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 
 	fmt.Fprintf(&b, "Task %s, by %s", t.ID, cmp.Or(t.Worker, t.SpawnedBy))
 	if t.ApprovedBy != "" {
-		fmt.Fprintf(&b, "; %s was approved by %s", shortCommit(t.Approved), t.ApprovedBy)
+		fmt.Fprintf(&b, "; %s was approved by %s", ShortCommit(t.Approved), t.ApprovedBy)
 	}
 
 	b.WriteString(".\n")

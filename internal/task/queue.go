@@ -10,17 +10,17 @@ import (
 
 // queueConfig is what [newQueue] needs.
 type queueConfig struct {
-	repos *Opener
-	runs  *Runs
+	Repos *Opener
+	Runs  *Runs
 
 	// mayMove returns an error if the caller may not change the files of a checkout.
-	mayMove func(ctx context.Context, by core.Caller, checkout string) error
+	MayMove func(ctx context.Context, by core.Caller, checkout string) error
 
 	// tellWorker sends the worker of a task a message about it, unless that is the caller or can't be reached.
-	tellWorker func(o *Op, task stick.Task, subject, words string)
+	TellWorker func(o *Op, task stick.Task, subject, words string)
 
 	// readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
-	readyAfter func(ctx context.Context, rp *Repo, landed ...string) ([]string, error)
+	ReadyAfter func(ctx context.Context, rp *Repo, landed ...string) ([]string, error)
 }
 
 // Queue performs the operations that move integration branches: it merges approved tasks, one at a time, and
@@ -30,9 +30,9 @@ type Queue struct{ config queueConfig }
 // newQueue returns the operations on the merge queue. It reads and writes nothing.
 func newQueue(cfg queueConfig) *Queue { return &Queue{cfg} }
 
-// finishLanding finishes a landing whose process died, perhaps in another checkout, as
+// FinishLanding finishes a landing whose process died, perhaps in another checkout, as
 // [merger.recoverLanding] does.
-func (q *Queue) finishLanding(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
+func (q *Queue) FinishLanding(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
 	return (&merger{Repo: rp, queue: q}).recoverLanding(ctx, i, inOtherCheckout)
 }
 
@@ -45,14 +45,14 @@ type merger struct {
 
 // openMerger opens the repository that w means, for one operation.
 func (q *Queue) openMerger(ctx context.Context, w core.Where, by core.Caller, shows func(GateRun)) (*merger, error) {
-	rp, err := q.config.repos.open(ctx, w, by)
+	rp, err := q.config.Repos.Open(ctx, w, by)
 	if err != nil {
 		return nil, err
 	}
 	return &merger{rp, q, shows}, nil
 }
 
-// listReady lists the tasks that were waiting for one of those that landed, and are ready now.
-func (q *Queue) listReady(ctx context.Context, rp *Repo, landed ...string) ([]string, error) {
-	return q.config.readyAfter(ctx, rp, landed...)
+// ListReady lists the tasks that were waiting for one of those that landed, and are ready now.
+func (q *Queue) ListReady(ctx context.Context, rp *Repo, landed ...string) ([]string, error) {
+	return q.config.ReadyAfter(ctx, rp, landed...)
 }

@@ -9,18 +9,18 @@ import (
 	"talkingstick/stick"
 )
 
-// isLanding reports whether a task has a landing that hasn't ended, or was interrupted.
-func (rp *Repo) isLanding(ctx context.Context, id string) (yes bool, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		i, err := openIntent(tx, r.ID, id)
-		yes = i != nil && (i.Kind == intentLand || i.Kind == intentRollback)
+// IsLanding reports whether a task has a landing that hasn't ended, or was interrupted.
+func (rp *Repo) IsLanding(ctx context.Context, id string) (yes bool, err error) {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		i, err := OpenIntentOf(tx, r.ID, id)
+		yes = i != nil && (i.Kind == IntentLand || i.Kind == IntentRollback)
 		return err
 	})
 	return yes, err
 }
 
-// openIntent returns the open intent of a task, or nil.
-func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, error) {
+// OpenIntentOf returns the open intent of a task, or nil.
+func OpenIntentOf(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, error) {
 	open, err := tx.Intents(room, id)
 	if err != nil || len(open) == 0 {
 		return nil, err
@@ -28,28 +28,28 @@ func openIntent(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, erro
 	return &open[0], nil
 }
 
-// recoverTask finishes or undoes what a command that died began for a task. The caller must hold the task's
+// RecoverTask finishes or undoes what a command that died began for a task. The caller must hold the task's
 // lock, so that no other command in this checkout is working on it. If one in another checkout is, recover
 // fails with [stick.CodeLanding].
-func (rp *Repo) recoverTask(ctx context.Context, id string) error {
+func (rp *Repo) RecoverTask(ctx context.Context, id string) error {
 	var open *store.Intent
 	elsewhere := false
-	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
-		open, err = openIntent(tx, r.ID, id)
+	err := rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		open, err = OpenIntentOf(tx, r.ID, id)
 		if err != nil || open == nil {
 			return err
 		}
 
 		// A command in another checkout is alive as long as it renews its intent.
-		if elsewhere = open.In.IsOther(tx.CheckoutOf(r)); elsewhere && leaseLeft(*open, tx.Now()) > 0 {
+		if elsewhere = open.In.IsOther(tx.CheckoutOf(r)); elsewhere && LeaseLeft(*open, tx.Now()) > 0 {
 			return errOtherCheckout(tx, *open, id)
 		}
 		return nil
 	})
-	if err = ignoreNoRoom(err); err != nil || open == nil {
+	if err = IgnoreNoRoom(err); err != nil || open == nil {
 		return err
 	}
-	defer rp.serveIntent(ctx, open.ID)()
+	defer rp.ServeIntent(ctx, open.ID)()
 
 	if elsewhere {
 		return rp.takeOverIntent(ctx, *open)
@@ -57,18 +57,18 @@ func (rp *Repo) recoverTask(ctx context.Context, id string) error {
 
 	// What has begun is finished, undone or only forgotten, each by its kind.
 	switch open.Kind {
-	case intentSpawn, intentRetry:
+	case IntentSpawn, IntentRetry:
 		return rp.undoSpawn(ctx, *open)
-	case intentSetup: // the task says that its set-up didn't come to its end
-		return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
-	case intentDone:
+	case IntentSetup: // the task says that its set-up didn't come to its end
+		return rp.WriteOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
+	case IntentDone:
 		return rp.recoverDone(ctx, *open)
-	case intentLand, intentRollback:
+	case IntentLand, IntentRollback:
 		return rp.opener.config.FinishLanding(ctx, rp, *open, false)
-	case intentPR: // the next run finds what there is at the forge
-		return rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
-	case intentCleanup:
-		_, err := rp.runCleanup(ctx, *open)
+	case IntentPR: // the next run finds what there is at the forge
+		return rp.WriteOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(open.ID, "cut off") })
+	case IntentCleanup:
+		_, err := rp.RunCleanup(ctx, *open)
 		return err
 	}
 
@@ -79,11 +79,11 @@ func (rp *Repo) recoverTask(ctx context.Context, id string) error {
 // landing came through. Of everything else what is left stays in that checkout, where the next command finds
 // it.
 func (rp *Repo) takeOverIntent(ctx context.Context, i store.Intent) error {
-	d, lands := landingOf(i)
+	d, lands := LandingOf(i)
 	if lands && d.Remote != "" {
 		return rp.opener.config.FinishLanding(ctx, rp, i, true)
 	}
-	return rp.writeOutcome(ctx, func(o *Op) error {
+	return rp.WriteOutcome(ctx, func(o *Op) error {
 		// Without a remote nobody else can tell whether the branch has moved.
 		if lands {
 			return errElsewhere(o.Tx, i.Task, i.In,

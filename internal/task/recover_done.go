@@ -10,7 +10,7 @@ import (
 // recoverDone ends an interrupted done. If its rebase stopped at a conflict, the task becomes conflicted.
 // Otherwise nothing was lost, and the worker runs done again.
 func (rp *Repo) recoverDone(ctx context.Context, i store.Intent) error {
-	d, err := readIntent[doneIntent](i)
+	d, err := ReadIntent[DoneIntent](i)
 	if err != nil {
 		return err
 	}
@@ -18,20 +18,20 @@ func (rp *Repo) recoverDone(ctx context.Context, i store.Intent) error {
 	// Only a rebase that stopped at a conflict has left something to resolve.
 	files := []string(nil)
 	if rp.isRebasing(ctx, d.Path) {
-		if files, err = rp.git.Unmerged(ctx, d.Path); err != nil {
+		if files, err = rp.Git.Unmerged(ctx, d.Path); err != nil {
 			return err
 		}
 	}
 
-	return rp.writeOutcome(ctx, func(o *Op) error {
+	return rp.WriteOutcome(ctx, func(o *Op) error {
 		if len(files) > 0 {
-			task, err := taskOf(o.Tx, o.Room.ID, i.Task)
+			task, err := TaskOf(o.Tx, o.Room.ID, i.Task)
 			if err != nil {
 				return err
 			}
 			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil &&
 				task.State != stick.TaskConflicted {
-				o.addTaskEvent(ev)
+				o.AddTaskEvent(ev)
 			}
 		}
 

@@ -50,21 +50,21 @@ func newOpener(cfg openerConfig) *Opener {
 type Repo struct {
 	Core           *core.Kernel
 	opener         *Opener
-	by             core.Caller
-	where          core.Where
-	git            git.Client
-	root           string // the main checkout
-	common         string // the .git directory that all checkouts share
-	callerWorktree string // the linked worktree that the caller is in; empty outside of one
+	By             core.Caller
+	Where          core.Where
+	Git            git.Client
+	Root           string // the main checkout
+	Common         string // the .git directory that all checkouts share
+	CallerWorktree string // the linked worktree that the caller is in; empty outside of one
 	lockPrefix     string // the repository in the names of locks
 
-	onWait func(on string, r Runner) // called when a command begins to wait for another one; may be nil
+	OnWait func(on string, r Runner) // called when a command begins to wait for another one; may be nil
 }
 
-// open finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
+// Open finds the repository that w means. It fails with [stick.CodeGitMissing], [stick.CodeGitTooOld],
 // [stick.CodeNoRepository], [stick.CodeRepositoryMissing], [stick.CodeGitFailed] and [stick.CodeInvalidPath].
-func (o *Opener) open(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
-	rp, err := o.locate(ctx, w, by)
+func (o *Opener) Open(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
+	rp, err := o.Locate(ctx, w, by)
 	if err == nil {
 		err = rp.askGit(ctx)
 	}
@@ -74,9 +74,9 @@ func (o *Opener) open(ctx context.Context, w core.Where, by core.Caller) (*Repo,
 	return rp, nil
 }
 
-// locate is the part of [Opener.open] that needs no git: afterwards one can read the room.
-func (o *Opener) locate(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
-	rp := &Repo{Core: o.core, opener: o, by: by, where: w, git: o.core.Config.Git}
+// Locate is the part of [Opener.Open] that needs no git: afterwards one can read the room.
+func (o *Opener) Locate(ctx context.Context, w core.Where, by core.Caller) (*Repo, error) {
+	rp := &Repo{Core: o.core, opener: o, By: by, Where: w, Git: o.core.Config.Git}
 
 	// A room that is named by its id says itself where it is.
 	dir := w.Path
@@ -95,39 +95,39 @@ func (o *Opener) locate(ctx context.Context, w core.Where, by core.Caller) (*Rep
 		return nil, err
 	}
 
-	rp.root, rp.callerWorktree = p.Root, p.Worktree
+	rp.Root, rp.CallerWorktree = p.Root, p.Worktree
 
 	// A caller that names a room may still stand in one of its worktrees.
 	if w.RoomID == "" {
-		rp.where = core.Where{Path: p.Path}
+		rp.Where = core.Where{Path: p.Path}
 	} else if at, err := o.core.Place(core.Where{}); err == nil && at.Root == p.Root {
-		rp.callerWorktree = at.Worktree
+		rp.CallerWorktree = at.Worktree
 	}
 
 	return rp, nil
 }
 
-// at returns the repository whose main checkout is at root, without asking git or the database: its locks and
+// At returns the repository whose main checkout is at root, without asking git or the database: its locks and
 // directories need neither.
-func (o *Opener) at(root string) *Repo {
-	rp := &Repo{Core: o.core, opener: o, git: o.core.Config.Git, root: root, common: filepath.Join(root, ".git")}
+func (o *Opener) At(root string) *Repo {
+	rp := &Repo{Core: o.core, opener: o, Git: o.core.Config.Git, Root: root, Common: filepath.Join(root, ".git")}
 	rp.setLockPrefix()
 	return rp
 }
 
-// askGit is the rest of [Opener.open].
+// askGit is the rest of [Opener.Open].
 func (rp *Repo) askGit(ctx context.Context) error {
 	old := make(chan error, 1)
 
 	// beside, because each git costs as much as the rest of a short command.
-	go func() { old <- rp.git.CheckVersion(ctx, rp.root) }()
-	err := rp.askCheckout(ctx)
+	go func() { old <- rp.Git.CheckVersion(ctx, rp.Root) }()
+	err := rp.AskCheckout(ctx)
 	return cmp.Or(<-old, err)
 }
 
-// askCheckout is [Repo.askGit] for a git that isn't too old.
-func (rp *Repo) askCheckout(ctx context.Context) error {
-	if err := workspace.CheckRepository(rp.root, rp.Core.Config.Workspace); err != nil {
+// AskCheckout is [Repo.askGit] for a git that isn't too old.
+func (rp *Repo) AskCheckout(ctx context.Context) error {
+	if err := workspace.CheckRepository(rp.Root, rp.Core.Config.Workspace); err != nil {
 		return err
 	}
 
@@ -138,83 +138,83 @@ func (rp *Repo) askCheckout(ctx context.Context) error {
 		closed <- err
 	}()
 
-	at, err := rp.git.Checkout(ctx, rp.root)
+	at, err := rp.Git.Checkout(ctx, rp.Root)
 	unopened := <-closed
 	switch {
 	case stick.CodeOf(err) == stick.CodeNoRepository:
-		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", rp.root).
-			With("path", rp.root).
+		return stick.Errorf(stick.CodeNoRepository, "%s isn't a git repository, and workers need one", rp.Root).
+			With("path", rp.Root).
 			Hintf("create one with %s and a first commit", stick.Cmd("git init"))
 	case err != nil:
 		return err
 	case at.Bare || at.Top == "":
 		return stick.Errorf(stick.CodeInvalidPath,
-			"%s is a bare repository, and workers need one with a checkout", rp.root).
-			With("path", rp.root).Hintf("clone it, and work in the clone")
+			"%s is a bare repository, and workers need one with a checkout", rp.Root).
+			With("path", rp.Root).Hintf("clone it, and work in the clone")
 	case at.Shallow:
-		return stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", rp.root).
-			With("path", rp.root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
+		return stick.Errorf(stick.CodeInvalidPath, "%s is a shallow clone, and merges need the whole history", rp.Root).
+			With("path", rp.Root).Hintf("%s", stick.Cmd("git fetch --unshallow"))
 	case unopened != nil && !errors.Is(unopened, store.ErrAbsent):
 		return unopened
 	}
 
-	rp.common = at.Common
+	rp.Common = at.Common
 	rp.setLockPrefix()
 	return nil
 }
 
-// killPoint marks a point at which a test may kill the process.
-func (rp *Repo) killPoint(point string) { rp.Core.KillPoint(point) }
+// KillPoint marks a point at which a test may kill the process.
+func (rp *Repo) KillPoint(point string) { rp.Core.KillPoint(point) }
 
-// write runs an operation that changes the repository's room.
-func (rp *Repo) write(ctx context.Context, j core.Joining, fn func(*Op) error) error {
-	return rp.opener.write(ctx, rp.where, rp.by, j, func(o *Op) error {
+// Write runs an operation that changes the repository's room.
+func (rp *Repo) Write(ctx context.Context, j core.Joining, fn func(*Op) error) error {
+	return rp.opener.Write(ctx, rp.Where, rp.By, j, func(o *Op) error {
 		o.Settle()
 		return fn(o)
 	}, nil)
 }
 
-// writeOutcome is write for the outcome of what git has done. It completes even if the caller is cancelled.
-func (rp *Repo) writeOutcome(ctx context.Context, fn func(*Op) error) error {
-	return rp.write(context.WithoutCancel(ctx), core.MustBeMemberQuietly, fn)
+// WriteOutcome is write for the outcome of what git has done. It completes even if the caller is cancelled.
+func (rp *Repo) WriteOutcome(ctx context.Context, fn func(*Op) error) error {
+	return rp.Write(context.WithoutCancel(ctx), core.MustBeMemberQuietly, fn)
 }
 
-// read runs an operation that only reads the repository's room.
-func (rp *Repo) read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick.Room, core.Identity) error) error {
-	return rp.Core.Read(ctx, rp.where, rp.by, fn)
+// Read runs an operation that only reads the repository's room.
+func (rp *Repo) Read(ctx context.Context, fn func(*store.Tx, *core.Probes, stick.Room, core.Identity) error) error {
+	return rp.Core.Read(ctx, rp.Where, rp.By, fn)
 }
 
-// alreadyDone reads a task and returns sameAsLast for it.
-func (rp *Repo) alreadyDone(
+// IsRepeated reads a task and returns sameAsLast for it.
+func (rp *Repo) IsRepeated(
 	ctx context.Context, id string, typ stick.EventType, reason string,
 ) (task stick.Task, yes bool, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if task, err = taskOf(tx, r.ID, id); err == nil {
-			yes, err = sameAsLast(tx, r.ID, me, task, typ, reason)
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+		if task, err = TaskOf(tx, r.ID, id); err == nil {
+			yes, err = RepeatsLast(tx, r.ID, me, task, typ, reason)
 		}
 		return err
 	})
 	return task, yes, err
 }
 
-// worktreePath returns the absolute path of a task's worktree.
-func (rp *Repo) worktreePath(t stick.Task) string {
-	return filepath.Join(rp.root, filepath.FromSlash(t.Worktree))
+// WorktreePath returns the absolute path of a task's worktree.
+func (rp *Repo) WorktreePath(t stick.Task) string {
+	return filepath.Join(rp.Root, filepath.FromSlash(t.Worktree))
 }
 
 // writeTaskFile writes the task file into a task's worktree.
 func (rp *Repo) writeTaskFile(t stick.Task, attempt int) error {
 	b, err := json.MarshalIndent(core.TaskFile{
-		TaskID: t.ID, Attempt: attempt, Root: rp.root, Branch: t.Branch, Worktree: rp.worktreePath(t),
+		TaskID: t.ID, Attempt: attempt, Root: rp.Root, Branch: t.Branch, Worktree: rp.WorktreePath(t),
 		Integration: t.Integration, Base: t.Base,
-		Description: t.Description, Spec: t.Spec, Slot: slotView(t),
+		Description: t.Description, Spec: t.Spec, Slot: SlotOf(t),
 	}, "", "  ")
 	if err != nil {
 		return err
 	}
 
 	// A reader finds the old file or the new one, never half of it.
-	path := filepath.Join(rp.worktreePath(t), core.TaskFileName)
+	path := filepath.Join(rp.WorktreePath(t), core.TaskFileName)
 	if err := os.WriteFile(path+".new", append(b, '\n'), 0o600); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "can't write to the worktree: %w", err).
 			Hintf("check the disk and its permissions, and run the same command again")
@@ -223,23 +223,23 @@ func (rp *Repo) writeTaskFile(t stick.Task, attempt int) error {
 	return os.Rename(path+".new", path)
 }
 
-// readConfig reads the project's settings from a commit.
-func (rp *Repo) readConfig(ctx context.Context, commit string) (config.Config, error) {
-	b, _, err := rp.git.ReadFile(ctx, rp.root, commit, config.FileName)
+// ReadConfig reads the project's settings from a commit.
+func (rp *Repo) ReadConfig(ctx context.Context, commit string) (config.Config, error) {
+	b, _, err := rp.Git.ReadFile(ctx, rp.Root, commit, config.FileName)
 	if err != nil {
 		return config.Config{}, err
 	}
 	return config.Parse(b)
 }
 
-// taskSettings reads the project's settings about tasks from a commit.
-func (rp *Repo) taskSettings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
-	c, err := rp.readConfig(ctx, commit)
+// TaskSettings reads the project's settings about tasks from a commit.
+func (rp *Repo) TaskSettings(ctx context.Context, commit string) (config.Gate, config.Worker, error) {
+	c, err := rp.ReadConfig(ctx, commit)
 	return c.Gate, c.Worker, err
 }
 
-// newID returns a new id. It is made outside of the transaction, which may run again.
-func (rp *Repo) newID(ctx context.Context) (string, error) {
+// NewID returns a new id. It is made outside of the transaction, which may run again.
+func (rp *Repo) NewID(ctx context.Context) (string, error) {
 	db, err := rp.Core.Open(ctx, true)
 	if err != nil {
 		return "", err
@@ -247,10 +247,10 @@ func (rp *Repo) newID(ctx context.Context) (string, error) {
 	return db.NewID(), nil
 }
 
-// readTask reads a task. It fails with [stick.CodeNotFound].
-func (rp *Repo) readTask(ctx context.Context, id string) (task stick.Task, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		task, err = taskOf(tx, r.ID, id)
+// ReadTask reads a task. It fails with [stick.CodeNotFound].
+func (rp *Repo) ReadTask(ctx context.Context, id string) (task stick.Task, err error) {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		task, err = TaskOf(tx, r.ID, id)
 		return err
 	})
 	return task, err
@@ -258,28 +258,28 @@ func (rp *Repo) readTask(ctx context.Context, id string) (task stick.Task, err e
 
 // isRebasing reports whether a rebase is in progress in a worktree.
 func (rp *Repo) isRebasing(ctx context.Context, path string) bool {
-	at, err := rp.git.Checkout(ctx, path)
+	at, err := rp.Git.Checkout(ctx, path)
 	return err == nil && git.OperationInProgress(at.GitDir) == "rebase"
 }
 
-// errDirty returns the error for uncommitted changes. where is the subject of its sentence.
-func errDirty(where stick.Words, files []string, count int) *stick.Error {
+// DirtyError returns the error for uncommitted changes. where is the subject of its sentence.
+func DirtyError(where stick.Words, files []string, count int) *stick.Error {
 	return stick.Errorf(stick.CodeDirtyTree, "%s has %s: %s",
-		where, stick.Count(count, "uncommitted change"), stick.Names(files, mostNamed)).
+		where, stick.Count(count, "uncommitted change"), stick.Names(files, MostNamed)).
 		With("left", files)
 }
 
-// mostNamed is how many files a sentence names.
-const mostNamed = 5
+// MostNamed is how many files a sentence names.
+const MostNamed = 5
 
-// shortCommit shortens the id of a commit or an output for display.
-func shortCommit(sum string) string { return sum[:min(len(sum), 12)] }
+// ShortCommit shortens the id of a commit or an output for display.
+func ShortCommit(sum string) string { return sum[:min(len(sum), 12)] }
 
-// RunShell runs a command of the project in a directory, as [shell.run] does. extra is added to its
+// RunShell runs a command of the project in a directory, as [shell.Run] does. extra is added to its
 // environment.
 func (rp *Repo) RunShell(
 	ctx context.Context, dir, text string, limit time.Duration, extra []string, listener io.Writer,
-) (commandResult, error) {
-	sh := shell{environ: slices.Concat(rp.Core.Config.Environ, extra), now: rp.Core.Now}
-	return sh.run(ctx, dir, text, limit, listener)
+) (Result, error) {
+	sh := Shell{Environ: slices.Concat(rp.Core.Config.Environ, extra), Now: rp.Core.Now}
+	return sh.Run(ctx, dir, text, limit, listener)
 }

@@ -15,7 +15,7 @@ import (
 
 // setLockPrefix sets the name of the repository in the names of locks.
 func (rp *Repo) setLockPrefix() {
-	sum := sha256.Sum256([]byte(rp.root))
+	sum := sha256.Sum256([]byte(rp.Root))
 	rp.lockPrefix = hex.EncodeToString(sum[:8])
 }
 
@@ -28,28 +28,28 @@ func (rp *Repo) lockPath(kind, name string) string {
 	return filepath.Join(rp.Core.Config.Dir, "tasks", rp.lockPrefix+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
-// lockWait is how long a command waits for another one on the same task.
-const lockWait = 10 * time.Second
+// LockWait is how long a command waits for another one on the same task.
+const LockWait = 10 * time.Second
 
-// shortLockWait is how long a command waits for a task's lock if a landing probably holds it. Landings take
+// ShortLockWait is how long a command waits for a task's lock if a landing probably holds it. Landings take
 // long.
-const shortLockWait = 50 * time.Millisecond
+const ShortLockWait = 50 * time.Millisecond
 
-// acquireLock takes the lock of a task or of an integration branch. The git commands that tt starts inherit
+// AcquireLock takes the lock of a task or of an integration branch. The git commands that tt starts inherit
 // the lock, so it becomes free only when this process and all of them have ended. If wait passes first, it
 // fails with [stick.CodeLanding].
-func (rp *Repo) acquireLock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
+func (rp *Repo) AcquireLock(ctx context.Context, kind, name string, wait time.Duration) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
 	}
 
 	// Most often the lock is free at once. Only a longer wait is worth telling.
-	l, held, err := rp.waitForLock(ctx, rp.lockPath(kind, name), min(wait, shortLockWait))
-	if held != nil && wait > shortLockWait {
-		if rp.onWait != nil {
-			rp.onWait(name, *held)
+	l, held, err := rp.waitForLock(ctx, rp.lockPath(kind, name), min(wait, ShortLockWait))
+	if held != nil && wait > ShortLockWait {
+		if rp.OnWait != nil {
+			rp.OnWait(name, *held)
 		}
-		rp.killPoint("lock: waits")
+		rp.KillPoint("lock: waits")
 
 		l, held, err = rp.waitForLock(ctx, rp.lockPath(kind, name), wait)
 	}
@@ -63,8 +63,8 @@ func (rp *Repo) acquireLock(ctx context.Context, kind, name string, wait time.Du
 	return rp.inheritLock(l), nil
 }
 
-// tryLock is [Repo.acquireLock] without waiting. If the lock isn't free, unlock is nil.
-func (rp *Repo) tryLock(kind, name string) (unlock func(), err error) {
+// TryLock is [Repo.AcquireLock] without waiting. If the lock isn't free, unlock is nil.
+func (rp *Repo) TryLock(kind, name string) (unlock func(), err error) {
 	if err := rp.makeLockDir(); err != nil {
 		return nil, err
 	}
@@ -78,9 +78,9 @@ func (rp *Repo) tryLock(kind, name string) (unlock func(), err error) {
 
 // inheritLock has the git commands that follow inherit a lock, until unlock is called.
 func (rp *Repo) inheritLock(l *bell.FileLock) (unlock func()) {
-	rp.git.Inherit = append(rp.git.Inherit, l.File())
+	rp.Git.Inherit = append(rp.Git.Inherit, l.File())
 	return func() {
-		rp.git.Inherit = rp.git.Inherit[:len(rp.git.Inherit)-1]
+		rp.Git.Inherit = rp.Git.Inherit[:len(rp.Git.Inherit)-1]
 		_ = l.Unlock()
 	}
 }
@@ -109,30 +109,30 @@ func (rp *Repo) waitForLock(ctx context.Context, path string, wait time.Duration
 	return nil, nil, err
 }
 
-// lockTask locks an existing task against other commands, and finishes or undoes what a command that died
+// LockTask locks an existing task against other commands, and finishes or undoes what a command that died
 // began. If a landing holds the lock, it fails at once with [stick.CodeLanding].
-func (rp *Repo) lockTask(ctx context.Context, id string) (func(), error) {
-	task, err := rp.readTask(ctx, id)
+func (rp *Repo) LockTask(ctx context.Context, id string) (func(), error) {
+	task, err := rp.ReadTask(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 
 	// A landing takes long, and the caller would rather know than wait.
-	wait := lockWait
-	if landing, err := rp.isLanding(ctx, id); err != nil {
+	wait := LockWait
+	if landing, err := rp.IsLanding(ctx, id); err != nil {
 		return nil, err
 	} else if landing {
 		wait = 0
 	}
 
-	unlock, err := rp.acquireLock(ctx, "task", task.ID, max(wait, shortLockWait))
+	unlock, err := rp.AcquireLock(ctx, "task", task.ID, max(wait, ShortLockWait))
 	if err != nil {
 		return nil, err
 	}
 
 	// The lock holds on this host only; other checkouts are asked by their intents.
-	if err = rp.awaitOtherCheckouts(ctx, task.ID, "", wait); err == nil {
-		err = rp.recoverTask(ctx, task.ID)
+	if err = rp.AwaitOtherCheckouts(ctx, task.ID, "", wait); err == nil {
+		err = rp.RecoverTask(ctx, task.ID)
 	}
 	if err != nil {
 		unlock()

@@ -9,12 +9,12 @@ import (
 
 // requestsConfig is what [newRequests] needs.
 type requestsConfig struct {
-	core  *core.Kernel
-	repos *Opener
-	queue *Queue
+	Kernel *core.Kernel
+	Repos  *Opener
+	Queue  *Queue
 
 	// listChecks lists the newest checks that a task's worker ran.
-	listChecks func(ctx context.Context, by core.Caller, w core.Where, id string) ([]Check, error)
+	ListChecks func(ctx context.Context, by core.Caller, w core.Where, id string) ([]Check, error)
 }
 
 // Check is how a command ended that a task's worker ran to check its work.
@@ -33,5 +33,5 @@ type Requests struct {
 
 // newRequests returns the operation on pull requests. It reads and writes nothing.
 func newRequests(cfg requestsConfig) *Requests {
-	return &Requests{config: cfg, core: cfg.core, limit: programLimit}
+	return &Requests{config: cfg, core: cfg.Kernel, limit: programLimit}
 }

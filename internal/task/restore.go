@@ -9,17 +9,17 @@ import (
 	"talkingstick/stick"
 )
 
-// planRestore plans to make the worktree of a task again if somebody has deleted it. The plan is nil if there
+// PlanRestore plans to make the worktree of a task again if somebody has deleted it. The plan is nil if there
 // is nothing to do. It fails with [stick.CodeNotFound] if the branch doesn't have all that git knows of the
 // worktree. The caller must hold the task's lock.
-func (rp *Repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, error) {
-	path := rp.worktreePath(task)
+func (rp *Repo) PlanRestore(ctx context.Context, task stick.Task) (*Plan, error) {
+	path := rp.WorktreePath(task)
 	if _, err := os.Lstat(path); !os.IsNotExist(err) || task.Over() || task.Later {
 		return nil, nil
 	}
 
 	// Only the branch is left of the work, so it has to have all of it.
-	at, ok, err := rp.git.Commit(ctx, rp.root, "refs/heads/"+task.Branch)
+	at, ok, err := rp.Git.Commit(ctx, rp.Root, "refs/heads/"+task.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (rp *Repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, e
 		return nil, errWorktreeMissing(task, path, "and so is its branch")
 	}
 
-	clean, err := rp.git.RecordIsClean(ctx, rp.common, path, task.Branch)
+	clean, err := rp.Git.RecordIsClean(ctx, rp.Common, path, task.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -36,17 +36,17 @@ func (rp *Repo) planRestore(ctx context.Context, task stick.Task) (*spawnPlan, e
 	if !clean {
 		return nil, errWorktreeMissing(task, path, "and it had a rebase in progress, or staged changes")
 	}
-	if err := rp.requireInside(path); err != nil {
+	if err := rp.RequireInside(path); err != nil {
 		return nil, err
 	}
 
-	tg, err := rp.readTarget(ctx, task.Integration)
+	tg, err := rp.ReadTarget(ctx, task.Integration)
 	if err != nil {
 		return nil, err
 	}
 
-	w, err := rp.acceptedSettings(ctx, tg.head())
-	return &spawnPlan{task: task, path: path, base: at, newTree: true, slot: task.Slot, worker: w}, err
+	w, err := rp.acceptedSettings(ctx, tg.Head())
+	return &Plan{Task: task, Path: path, Base: at, newTree: true, slot: task.Slot, worker: w}, err
 }
 
 // errWorktreeMissing returns the error for a worktree that can't be made again without a loss.
@@ -57,31 +57,31 @@ func errWorktreeMissing(task stick.Task, path string, why stick.Words) error {
 			stick.Cmd("tt task cancel <task_id>", task.ID), stick.Cmd("tt task retry <task_id>", task.ID))
 }
 
-// restoreWorktree makes the worktree of a task again, as planned. It returns what to tell the caller. The
+// RestoreWorktree makes the worktree of a task again, as planned. It returns what to tell the caller. The
 // caller must be a member.
-func (rp *Repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.Words, err error) {
+func (rp *Repo) RestoreWorktree(ctx context.Context, m *Plan) (note stick.Words, err error) {
 	if m == nil {
 		return "", nil
 	}
 
-	id, err := rp.newID(ctx)
+	id, err := rp.NewID(ctx)
 	if err != nil {
 		return "", err
 	}
 
 	// The intent is that of a retry: undoing removes the worktree, and keeps the branch.
-	m.id, m.kind = id, intentRetry
-	err = rp.write(ctx, core.MustBeMember, func(o *Op) error { return o.storeSpawn(*m) })
+	m.id, m.kind = id, IntentRetry
+	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error { return o.storeSpawn(*m) })
 	if err != nil {
 		return "", err
 	}
-	defer rp.serveIntent(ctx, id)()
-	rp.killPoint("restore: intended")
+	defer rp.ServeIntent(ctx, id)()
+	rp.KillPoint("restore: intended")
 
-	if m.copied, err = rp.createWorktree(ctx, m); err != nil {
+	if m.Copied, err = rp.createWorktree(ctx, m); err != nil {
 		return "", rp.undoFailedSpawn(ctx, *m, err)
 	}
-	rp.killPoint("restore: made")
+	rp.KillPoint("restore: made")
 
 	// The end of this intent and the begin of the next one are one transaction.
 	setup, err := rp.planSetup(ctx, *m)
@@ -89,7 +89,7 @@ func (rp *Repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 		return "", err
 	}
 
-	err = rp.writeOutcome(ctx, func(o *Op) error {
+	err = rp.WriteOutcome(ctx, func(o *Op) error {
 		if err := o.Tx.EndIntent(id, "done"); err != nil {
 			return err
 		}
@@ -102,21 +102,21 @@ func (rp *Repo) restoreWorktree(ctx context.Context, m *spawnPlan) (note stick.W
 		return "", err
 	}
 	return stick.Wordsf("the worktree was missing; tt made it again from %s, at %s: what wasn't committed there is gone",
-		m.task.Branch, shortCommit(m.base)), nil
+		m.Task.Branch, ShortCommit(m.Base)), nil
 }
 
-// lockMissingWorktree locks a task whose worktree is missing or was being made by a command that died, and
+// LockMissingWorktree locks a task whose worktree is missing or was being made by a command that died, and
 // plans how to make it again.
-func (rp *Repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPlan, unlock func(), err error) {
+func (rp *Repo) LockMissingWorktree(ctx context.Context, id string) (m *Plan, unlock func(), err error) {
 	var task stick.Task
 	var open *store.Intent
 	unlock = func() {}
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
-		if task, err = taskOf(tx, r.ID, id); err == nil {
-			err = requireHere(tx, r, task)
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+		if task, err = TaskOf(tx, r.ID, id); err == nil {
+			err = RequireHere(tx, r, task)
 		}
 		if err == nil {
-			open, err = openIntent(tx, r.ID, id)
+			open, err = OpenIntentOf(tx, r.ID, id)
 		}
 		return err
 	})
@@ -125,28 +125,28 @@ func (rp *Repo) lockMissingWorktree(ctx context.Context, id string) (m *spawnPla
 	}
 
 	// Most often the worktree is there, and no lock is needed.
-	_, lerr := os.Lstat(rp.worktreePath(task))
-	busy := open != nil && (open.Kind == intentRetry || open.Kind == intentSpawn || open.Kind == intentSetup)
+	_, lerr := os.Lstat(rp.WorktreePath(task))
+	busy := open != nil && (open.Kind == IntentRetry || open.Kind == IntentSpawn || open.Kind == IntentSetup)
 	if !os.IsNotExist(lerr) && !busy || task.Over() {
 		return nil, unlock, nil
 	}
 
 	// Under the lock the task is read again: the command before may have made the worktree.
-	held, err := rp.lockTask(ctx, id)
+	held, err := rp.LockTask(ctx, id)
 	if err != nil {
 		return nil, unlock, err
 	}
-	if task, err = rp.readTask(ctx, id); err == nil {
-		m, err = rp.planRestore(ctx, task)
+	if task, err = rp.ReadTask(ctx, id); err == nil {
+		m, err = rp.PlanRestore(ctx, task)
 	}
 	return m, held, err
 }
 
-// ensureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up
+// EnsureWorktree makes the worktree of a task again if somebody has deleted it, and goes on with a set-up
 // that was interrupted. It fails with [stick.CodeSetupFailed] if the set-up has failed: somebody has to fix
 // the cause first.
-func (rp *Repo) ensureWorktree(ctx context.Context, id string) error {
-	m, unlock, err := rp.lockMissingWorktree(ctx, id)
+func (rp *Repo) EnsureWorktree(ctx context.Context, id string) error {
+	m, unlock, err := rp.LockMissingWorktree(ctx, id)
 	defer unlock()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (rp *Repo) ensureWorktree(ctx context.Context, id string) error {
 
 	// Somebody has deleted the worktree: making it again also sets it up.
 	if m != nil {
-		_, err = rp.restoreWorktree(ctx, m)
+		_, err = rp.RestoreWorktree(ctx, m)
 		return err
 	}
 
@@ -162,10 +162,10 @@ func (rp *Repo) ensureWorktree(ctx context.Context, id string) error {
 
 	// The worktree is there. A set-up that failed isn't tried again without a person.
 	may := false
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		task, err := taskOf(tx, r.ID, id)
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+		task, err := TaskOf(tx, r.ID, id)
 		if err == nil {
-			may, err = setUpMayGoOn(tx, r.ID, task)
+			may, err = CanResumeSetUp(tx, r.ID, task)
 		}
 		return err
 	})
@@ -175,5 +175,5 @@ func (rp *Repo) ensureWorktree(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return rp.setUpToStart(ctx, id)
+	return rp.FinishSetUp(ctx, id)
 }

@@ -32,7 +32,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	defer unlock()
 
 	// Asking twice is safe: the second call shows the attempt that there is.
-	task, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskRetried, "")
+	task, yes, err := rp.IsRepeated(ctx, p.TaskID, stick.EventTaskRetried, "")
 	if err == nil && yes {
 		return rp.shownAfterSpawn(ctx, task)
 	}
@@ -47,25 +47,25 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	}
 
 	// Everything is checked before the intent is stored.
-	m, note, err := rp.planRetry(ctx, task)
+	m, note, err := rp.PlanRetry(ctx, task)
 	if err == nil && p.Run != "" {
-		err = requireRoomToRun(ctx, rp.Repo, task)
+		err = RequireRoomToRun(ctx, rp.Repo, task)
 	}
 	if err != nil {
 		return res, err
 	}
 
-	made, err := rp.carryOutPlan(ctx, intentRetry, m, func(o *Op, slot int) ([]stick.Event, error) {
-		if err := o.requireMemberOrPerson(); err != nil {
+	made, err := rp.CarryOutPlan(ctx, IntentRetry, m, func(o *Op, slot int) ([]stick.Event, error) {
+		if err := o.RequireMemberOrPerson(); err != nil {
 			return nil, err
 		}
 
-		now, err := taskOf(o.Tx, o.Room.ID, p.TaskID)
+		now, err := TaskOf(o.Tx, o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
 		}
 
-		ev, err := now.Retry(o.Me.Agent, m.base, o.Tx.CheckoutOf(o.Room), slot)
+		ev, err := now.Retry(o.Me.Agent, m.Base, o.Tx.CheckoutOf(o.Room), slot)
 		return []stick.Event{ev}, err
 	})
 	res = madeResult(made, m)

@@ -88,7 +88,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		res = decisionResult(o, task)
 		res.State, res.Already = stick.TaskApproved, ev == nil
 		if ev != nil {
-			o.addTaskEvent(*ev)
+			o.AddTaskEvent(*ev)
 			if res.Comments = len(v.Drafts); res.Comments > 0 {
 				if res.Delivery, res.Note, err = tellWorker(o, in, task, "Approved", p.Reason, v.Drafts...); err != nil {
 					return err
@@ -141,7 +141,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 
 		// Asking twice is safe, but new comments are news.
 		if len(v.Drafts) == 0 {
-			yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason)
+			yes, err := RepeatsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason)
 			if err != nil || yes {
 				res = decisionResult(o, task)
 				res.Already = true
@@ -154,7 +154,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 			return err
 		}
 
-		o.addTaskEvent(ev)
+		o.AddTaskEvent(ev)
 		res = decisionResult(o, task)
 		res.State, res.Comments = stick.TaskWorking, len(v.Drafts)
 		if res.Delivery, res.Note, err = tellWorker(o, in, task, "Changes requested", p.Reason, v.Drafts...); err != nil {
@@ -165,7 +165,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 				stick.Cmd("tt task start --task <task_id>", task.ID))
 		}
 
-		again, err := ts.runs.restartHint(o.Tx, o.Room.ID, task, stick.CauseReview)
+		again, err := ts.runs.RestartHint(o.Tx, o.Room.ID, task, stick.CauseReview)
 		res.Next = again.As(p.Caller.Flag()).Words()
 		return err
 	})
@@ -177,7 +177,7 @@ func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule f
 	// The number of the message is known only once the events are numbered.
 	in := rp.Core.Inboxes()
 	return in.Seen(ctx, func() error {
-		return rp.tasks.repos.write(ctx, rp.where, rp.by, core.MustBeMember, func(o *Op) error {
+		return rp.tasks.repos.Write(ctx, rp.Where, rp.By, core.MustBeMember, func(o *Op) error {
 			o.Settle()
 			return rule(o, in)
 		}, func(o *Op) error {
@@ -192,15 +192,15 @@ func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule f
 // resolveHeads returns the commit that a decision names, if it names one, and the commit of the task's
 // branch. It fails with [stick.CodeNotFound].
 func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch string, err error) {
-	task, err := rp.readTask(ctx, id)
+	task, err := rp.ReadTask(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
-	if branch, err = rp.branchCommit(ctx, task); err != nil {
+	if branch, err = rp.BranchCommit(ctx, task); err != nil {
 		return "", "", err
 	}
 	if head != "" {
-		commit, ok, err := rp.git.Commit(ctx, rp.root, head)
+		commit, ok, err := rp.Git.Commit(ctx, rp.Root, head)
 		if err != nil {
 			return "", "", err
 		}
@@ -221,12 +221,12 @@ func (rp *repo) resolveHeads(ctx context.Context, id, head string) (seen, branch
 // by agents that an author of the task has started, and returns which of the gate's own files the offered
 // commit changes.
 func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bool, gate []string, err error) {
-	task, err := rp.readTask(ctx, id)
+	task, err := rp.ReadTask(ctx, id)
 	if err != nil {
 		return false, nil, err
 	}
 
-	t, err := rp.readTarget(ctx, task.Integration)
+	t, err := rp.ReadTarget(ctx, task.Integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		// A merge tells that the branch is missing.
 		return false, nil, nil
@@ -236,9 +236,9 @@ func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bo
 		return false, nil, err
 	}
 
-	settings, _, err := rp.taskSettings(ctx, t.head())
+	settings, _, err := rp.TaskSettings(ctx, t.Head())
 	if err == nil && task.Offered() {
-		gate, err = gateFiles(ctx, rp.Repo, task.Integration, task.Base, task.Head)
+		gate, err = GateFiles(ctx, rp.Repo, task.Integration, task.Base, task.Head)
 	}
 	return settings.IndependentReview, gate, err
 }
@@ -254,7 +254,7 @@ func gateNote(files []string) stick.Words {
 	scripts := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == config.FileName })
 	if len(scripts) > 0 {
 		notes = append(notes,
-			"the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Names(scripts, mostNamed))
+			"the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Names(scripts, MostNamed))
 	}
 
 	return stick.JoinWords(notes, "; ")
@@ -265,7 +265,7 @@ func prepareDecision(o *Op, id, head, branch string) (task stick.Task, v stick.T
 	if task, v, err = prepareReview(o, id, head, branch); err != nil {
 		return task, v, err
 	}
-	if err := o.requireNotLanding(task.ID); err != nil {
+	if err := o.RequireNotLanding(task.ID); err != nil {
 		return task, v, err
 	}
 
@@ -277,10 +277,10 @@ func prepareDecision(o *Op, id, head, branch string) (task stick.Task, v stick.T
 // prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is
 // about the one that the caller has seen last.
 func prepareReview(o *Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
-	if err := o.requireMemberOrPerson(); err != nil {
+	if err := o.RequireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
-	if task, err = taskOf(o.Tx, o.Room.ID, id); err != nil {
+	if task, err = TaskOf(o.Tx, o.Room.ID, id); err != nil {
 		return task, v, err
 	}
 	if head == "" {
@@ -290,7 +290,7 @@ func prepareReview(o *Op, id, head, branch string) (task stick.Task, v stick.Tas
 	}
 
 	// The rules compare who reviews with who has worked on the task.
-	v = stick.TaskDecision{TaskCall: o.taskCall(0), Head: head, Branch: branch}
+	v = stick.TaskDecision{TaskCall: o.TaskCall(0), Head: head, Branch: branch}
 	if v.Reviewer, err = o.Me.Actor(o.Tx); err != nil {
 		return task, v, err
 	}

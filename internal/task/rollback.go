@@ -46,35 +46,35 @@ func (q *Queue) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wor
 		return res, err
 	}
 
-	task, err := mg.readTask(ctx, p.TaskID)
+	task, err := mg.ReadTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 
-	mg.onWait = p.Waits
+	mg.OnWait = p.Waits
 
 	// The branch's lock comes before the task's, as in a merge: so no two commands wait for each other.
-	unlockBranch, err := mg.acquireLock(ctx, "branch", task.Integration, queueWait)
+	unlockBranch, err := mg.AcquireLock(ctx, "branch", task.Integration, queueWait)
 	if err != nil {
 		return res, err
 	}
 	defer unlockBranch()
 
-	unlock, err := mg.lockTask(ctx, task.ID)
+	unlock, err := mg.LockTask(ctx, task.ID)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
 
-	err = mg.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+	err = mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
-		if err := requireMemberOrPerson(r, me); err != nil {
+		if err := RequireMemberOrPerson(r, me); err != nil {
 			return err
 		}
-		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
+		if task, err = TaskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
-		if res.Already, err = sameAsLast(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil ||
+		if res.Already, err = RepeatsLast(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil ||
 			res.Already {
 			return err
 		}
@@ -96,7 +96,7 @@ func (q *Queue) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wor
 		return res, err
 	}
 
-	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.target.name, l.result, "none", l.note
+	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.target.Name, l.result, "none", l.note
 	if l.gatePassed {
 		res.Gate = "green"
 	}

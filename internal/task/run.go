@@ -57,12 +57,12 @@ func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRun
 		q.Command, q.Follows, q.Restarts = r.Command, &r.Follows, &r.Restarts
 	}
 
-	rp, err := rs.repos.open(ctx, p.Where, p.Caller)
+	rp, err := rs.repos.Open(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
 
-	task, err := rp.readTask(ctx, p.TaskID)
+	task, err := rp.ReadTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
@@ -75,7 +75,7 @@ func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRun
 		return res, err
 	}
 
-	m, unlock, missing := rp.lockMissingWorktree(ctx, p.TaskID)
+	m, unlock, missing := rp.LockMissingWorktree(ctx, p.TaskID)
 	defer unlock()
 
 	self, err := rs.core.Config.Procs.Self()
@@ -84,38 +84,38 @@ func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRun
 	}
 
 	// The claim comes first. What the worktree lacks is made after it, by the one caller who got it.
-	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
+	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
 		res, q.By = WorkerRunResult{}, o.Me.Agent
 		return rs.claimRun(o, rp, p.TaskID, q, self, missing, &res)
 	})
 	if err != nil || res.Already {
 		return res, err
 	}
-	rp.killPoint("run: claimed")
+	rp.KillPoint("run: claimed")
 
 	if m != nil {
-		res.Note, err = rp.restoreWorktree(ctx, m)
+		res.Note, err = rp.RestoreWorktree(ctx, m)
 		return res, err
 	}
 
 	unlock()
-	return res, rp.setUpToStart(ctx, p.TaskID)
+	return res, rp.FinishSetUp(ctx, p.TaskID)
 }
 
 // claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
 func (rs *Runs) claimRun(
 	o *Op, rp *Repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
 ) error {
-	if err := o.requireMemberOrPerson(); err != nil {
+	if err := o.RequireMemberOrPerson(); err != nil {
 		return err
 	}
 
-	task, err := taskOf(o.Tx, o.Room.ID, id)
+	task, err := TaskOf(o.Tx, o.Room.ID, id)
 	if err == nil {
-		err = requireHere(o.Tx, o.Room, task)
+		err = RequireHere(o.Tx, o.Room, task)
 	}
 	if err == nil {
-		err = o.requireNotLanding(task.ID)
+		err = o.RequireNotLanding(task.ID)
 	}
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (rs *Runs) claimRun(
 	next, existing, err := task.StartRun(q, runs, verdict)
 	*res = WorkerRunResult{RoomID: o.Room.ID, TaskID: task.ID, Attempt: task.Attempt}
 	if err == nil && existing != nil {
-		res.Already, res.Run = true, rs.viewRun(*existing)
+		res.Already, res.Run = true, rs.ViewRun(*existing)
 		return nil
 	}
 
@@ -151,10 +151,10 @@ func (rs *Runs) claimRun(
 
 	// The claim names this process, so that it lapses if that dies.
 	next.Process = self
-	path := rp.worktreePath(task)
-	res.Run = rs.viewRun(next)
+	path := rp.WorktreePath(task)
+	res.Run = rs.ViewRun(next)
 	res.Start = &RunTaskParams{
-		RoomID: o.Room.ID, Root: rp.root, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number,
+		RoomID: o.Room.ID, Root: rp.Root, TaskID: task.ID, Attempt: task.Attempt, Run: next.Number,
 		Slot: task.Slot, Dir: path, Starter: self, Most: q.Most,
 	}
 
@@ -185,7 +185,7 @@ func countRunning(
 
 // maxRunning reads from the head of a task's integration branch how many commands may run on a host.
 func maxRunning(ctx context.Context, rp *Repo, integration string) (int, error) {
-	t, err := rp.readTarget(ctx, integration)
+	t, err := rp.ReadTarget(ctx, integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		// A merge tells that the branch is missing.
 		return 0, nil
@@ -195,13 +195,13 @@ func maxRunning(ctx context.Context, rp *Repo, integration string) (int, error) 
 		return 0, err
 	}
 
-	_, w, err := rp.taskSettings(ctx, t.head())
+	_, w, err := rp.TaskSettings(ctx, t.Head())
 	return w.MaxRunning, err
 }
 
-// requireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with
+// RequireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with
 // [stick.CodeMaxRunning].
-func requireRoomToRun(ctx context.Context, rp *Repo, task stick.Task) error {
+func RequireRoomToRun(ctx context.Context, rp *Repo, task stick.Task) error {
 	// Any command will do: the rule is only asked whether there is room.
 	q := stick.RunStart{Command: "-"}
 	var err error
@@ -210,7 +210,7 @@ func requireRoomToRun(ctx context.Context, rp *Repo, task stick.Task) error {
 	}
 
 	verdict := rp.Core.Config.Procs.Verdict
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		active, queued, err := countRunning(tx, r.ID, verdict)
 		if err != nil {
 			return err
@@ -221,7 +221,7 @@ func requireRoomToRun(ctx context.Context, rp *Repo, task stick.Task) error {
 		_, _, err = task.StartRun(q, nil, verdict)
 		return err
 	})
-	return ignoreNoRoom(err)
+	return IgnoreNoRoom(err)
 }
 
 // requireNoLeftovers refuses another run while processes of one still run whose own process has died. It
@@ -231,10 +231,10 @@ func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *Repo, id string) err
 	var task stick.Task
 	var room stick.RoomID
 	verdict := rp.Core.Config.Procs.Verdict
-	err := rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
+	err := rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		// The transaction may run again.
 		lost, room = nil, r.ID
-		if task, err = taskOf(tx, r.ID, id); err != nil {
+		if task, err = TaskOf(tx, r.ID, id); err != nil {
 			return err
 		}
 
@@ -266,9 +266,9 @@ func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *Repo, id string) err
 	return nil
 }
 
-// restartHint says how the command of a task starts again that is being returned to its worker. It is empty
+// RestartHint says how the command of a task starts again that is being returned to its worker. It is empty
 // if the task has none that has ended.
-func (rs *Runs) restartHint(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
+func (rs *Runs) RestartHint(tx *store.Tx, room stick.RoomID, task stick.Task, cause string) (stick.Hint, error) {
 	// The rules are asked about the task as it is going to be.
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()

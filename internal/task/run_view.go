@@ -27,8 +27,8 @@ type RunView struct {
 	Queued   bool `json:"queued,omitempty"` // it waits until fewer commands run
 }
 
-// viewRun returns the view of a run.
-func (rs *Runs) viewRun(r stick.Run) RunView {
+// ViewRun returns the view of a run.
+func (rs *Runs) ViewRun(r stick.Run) RunView {
 	verdict := rs.core.Config.Procs.Verdict(r.Process)
 	v := RunView{
 		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By,
@@ -51,11 +51,11 @@ func (rs *Runs) viewRun(r stick.Run) RunView {
 	return v
 }
 
-// viewRuns returns the views of runs.
-func (rs *Runs) viewRuns(runs []stick.Run) []RunView {
+// ViewRuns returns the views of runs.
+func (rs *Runs) ViewRuns(runs []stick.Run) []RunView {
 	out := []RunView{}
 	for _, r := range runs {
-		out = append(out, rs.viewRun(r))
+		out = append(out, rs.ViewRun(r))
 	}
 	return out
 }

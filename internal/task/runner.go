@@ -47,8 +47,8 @@ func (r Runner) Words() stick.Words {
 	return name
 }
 
-// lockRunner returns the process that holds a lock, or nil if none does.
-func (rp *Repo) lockRunner(kind, name string) *Runner {
+// LockRunner returns the process that holds a lock, or nil if none does.
+func (rp *Repo) LockRunner(kind, name string) *Runner {
 	h, held, err := bell.HolderOf(rp.lockPath(kind, name))
 	if err != nil || !held {
 		return nil

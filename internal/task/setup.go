@@ -15,8 +15,8 @@ import (
 // ports and databases of several worktrees don't meet.
 const SlotEnv = "TT_SLOT"
 
-// slotEnviron returns the environment variable of a slot.
-func slotEnviron(slot int) []string {
+// SlotEnviron returns the environment variable of a slot.
+func SlotEnviron(slot int) []string {
 	if slot == stick.NoSlot {
 		return nil
 	}
@@ -41,10 +41,10 @@ func (o *Op) freeSlot(task stick.Task) (int, error) {
 
 	// Worktrees that others are making at this moment.
 	for _, i := range open {
-		if (i.Kind != intentSpawn && i.Kind != intentRetry) || i.In != in || i.Task == stick.TaskKey(task.ID) {
+		if (i.Kind != IntentSpawn && i.Kind != IntentRetry) || i.In != in || i.Task == stick.TaskKey(task.ID) {
 			continue
 		}
-		if d, err := readIntent[spawnIntent](i); err == nil {
+		if d, err := ReadIntent[SpawnIntent](i); err == nil {
 			used = append(used, d.Slot)
 		}
 	}
@@ -80,7 +80,7 @@ type SetupView struct {
 // Failed says why the worktree isn't set up, "" if it is or is being set up.
 func (v *SetupView) Failed(doing string) stick.Words {
 	switch {
-	case v == nil || doing == intentSetup:
+	case v == nil || doing == IntentSetup:
 		return ""
 	case v.Exit == nil:
 		return "its set-up was interrupted"
@@ -93,7 +93,7 @@ func (v *SetupView) Failed(doing string) stick.Words {
 	return ""
 }
 
-func viewSetup(s store.TaskSetup) *SetupView {
+func ViewSetup(s store.TaskSetup) *SetupView {
 	v := &SetupView{Command: s.Command, StartedAt: s.StartedAt, EndedAt: s.EndedAt, Output: s.Output}
 	if !s.EndedAt.IsZero() {
 		v.Exit = &s.Exit
@@ -103,14 +103,14 @@ func viewSetup(s store.TaskSetup) *SetupView {
 
 // wasSetUp reports whether the worktree of a plan was there before, and its last set-up went well, for the
 // same slot.
-func (rp *Repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) {
-	if m.newTree || m.slot != m.task.Slot {
+func (rp *Repo) wasSetUp(ctx context.Context, m Plan) (ok bool, err error) {
+	if m.newTree || m.slot != m.Task.Slot {
 		return false, nil
 	}
 
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		// The last attempt that was set up counts.
-		setups, err := tx.Setups(r.ID, m.task.ID)
+		setups, err := tx.Setups(r.ID, m.Task.ID)
 
 		// Without any set-up, there was nothing to do.
 		last := store.TaskSetup{EndedAt: 1}
@@ -128,7 +128,7 @@ func (rp *Repo) wasSetUp(ctx context.Context, m spawnPlan) (ok bool, err error) 
 }
 
 // planSetup returns the set-up of a worktree that a plan needs, nil if it needs none.
-func (rp *Repo) planSetup(ctx context.Context, m spawnPlan) (*worktreeSetup, error) {
+func (rp *Repo) planSetup(ctx context.Context, m Plan) (*worktreeSetup, error) {
 	if m.worker.Setup == "" {
 		return nil, nil
 	}
@@ -136,9 +136,9 @@ func (rp *Repo) planSetup(ctx context.Context, m spawnPlan) (*worktreeSetup, err
 		return nil, err
 	}
 
-	id, err := rp.newID(ctx)
+	id, err := rp.NewID(ctx)
 	return &worktreeSetup{
-		id: id, task: m.task, attempt: max(m.task.Attempt, 1), path: m.path, command: m.worker.Setup,
+		id: id, task: m.Task, attempt: max(m.Task.Attempt, 1), path: m.Path, command: m.worker.Setup,
 		slot: m.slot,
 	}, err
 }
@@ -155,7 +155,7 @@ func (o *Op) beginSetup(s *worktreeSetup) error {
 	if err != nil {
 		return err
 	}
-	return o.storeIntent(s.id, intentSetup, s.task, s.attempt, setupIntent{s.path, s.command})
+	return o.StoreIntent(s.id, IntentSetup, s.task, s.attempt, setupIntent{s.path, s.command})
 }
 
 // setUp runs the project's command in a worktree, and records how it ended; s may be nil. What it changed in
@@ -164,16 +164,16 @@ func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 	if s == nil {
 		return nil
 	}
-	defer rp.serveIntent(ctx, s.id)()
-	rp.killPoint("setup: begun")
+	defer rp.ServeIntent(ctx, s.id)()
+	rp.KillPoint("setup: begun")
 
-	outcome, err := rp.RunShell(ctx, s.path, s.command, setupTimeout, slotEnviron(s.slot), nil)
+	outcome, err := rp.RunShell(ctx, s.path, s.command, setupTimeout, SlotEnviron(s.slot), nil)
 	if err != nil {
 		// If this fails, the next command ends the intent.
-		_ = rp.writeOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(s.id, "interrupted") })
+		_ = rp.WriteOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(s.id, "interrupted") })
 		return err
 	}
-	rp.killPoint("setup: ran")
+	rp.KillPoint("setup: ran")
 
 	// What it printed is kept, also if it went well.
 	db, err := rp.Core.Open(ctx, true)
@@ -181,19 +181,19 @@ func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 		return err
 	}
 
-	report, err := db.WriteBlob(outcome.output)
+	report, err := db.WriteBlob(outcome.Output)
 	if err != nil {
 		return err
 	}
 
 	// isWorker says whether the caller is the worker of the task.
 	isWorker := false
-	err = rp.writeOutcome(ctx, func(o *Op) error {
+	err = rp.WriteOutcome(ctx, func(o *Op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
 
-		now, err := taskOf(o.Tx, o.Room.ID, s.task.ID)
+		now, err := TaskOf(o.Tx, o.Room.ID, s.task.ID)
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 		// The row of this attempt was stored by beginSetup.
 		for _, was := range setups {
 			if was.Attempt == s.attempt {
-				was.EndedAt, was.Exit, was.Output = o.Tx.Now(), outcome.exit, report.Sum
+				was.EndedAt, was.Exit, was.Output = o.Tx.Now(), outcome.Exit, report.Sum
 				if err := o.Tx.PutSetup(o.Room.ID, was); err != nil {
 					return err
 				}
@@ -216,17 +216,17 @@ func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 
 		return o.Tx.EndIntent(s.id, "done")
 	})
-	if err != nil || outcome.exit == 0 {
+	if err != nil || outcome.Exit == 0 {
 		return err
 	}
 
 	e := stick.Errorf(stick.CodeSetupFailed, "the set-up of the worktree of %s failed (%s): %s", s.task.ID,
-		outcome.describeExit(), stick.Clip(s.command, 160)).
+		outcome.DescribeExit(), stick.Clip(s.command, 160)).
 		With("task_id", s.task.ID).With("path", s.path).With("report", report.Sum).
 		With("left", []string{"the task " + s.task.ID, "its worktree " + s.path})
 
 	// The task and its worktree are there, so the set-up alone can run again.
-	output := stick.Cmd("tt task show --output <sum>", shortCommit(report.Sum))
+	output := stick.Cmd("tt task show --output <sum>", ShortCommit(report.Sum))
 
 	// Starting the task would make the caller its worker, so that isn't proposed.
 	if !isWorker {
@@ -236,39 +236,39 @@ func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 		stick.Cmd("tt task start --task <task_id>", s.task.ID))
 }
 
-// setUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the
-// task's lock. It fails as [Repo.setUp] and [Repo.requireAccepted] do.
-func (rp *Repo) setUpAgain(ctx context.Context, task stick.Task) error {
+// SetUpAgain sets the worktree of a task up again if that failed or was interrupted. The caller must hold the
+// task's lock. It fails as [Repo.setUp] and [Repo.RequireAccepted] do.
+func (rp *Repo) SetUpAgain(ctx context.Context, task stick.Task) error {
 	if ok, err := rp.isSetUp(ctx, task); ok || err != nil {
 		return err
 	}
 
 	// The command is read anew: whoever fixed the cause may have changed it.
-	tg, err := rp.readTarget(ctx, task.Integration)
+	tg, err := rp.ReadTarget(ctx, task.Integration)
 	if err != nil {
 		return err
 	}
 
-	w, err := rp.acceptedSettings(ctx, tg.head())
+	w, err := rp.acceptedSettings(ctx, tg.Head())
 	if err != nil {
 		return err
 	}
 
-	s, err := rp.planSetup(ctx, spawnPlan{
-		task: task, path: rp.worktreePath(task), newTree: true, slot: task.Slot, worker: w,
+	s, err := rp.planSetup(ctx, Plan{
+		Task: task, Path: rp.WorktreePath(task), newTree: true, slot: task.Slot, worker: w,
 	})
 	if err != nil || s == nil {
 		return err
 	}
-	if err := rp.write(ctx, core.MustBeMember, func(o *Op) error { return o.beginSetup(s) }); err != nil {
+	if err := rp.Write(ctx, core.MustBeMember, func(o *Op) error { return o.beginSetup(s) }); err != nil {
 		return err
 	}
 	return rp.setUp(ctx, s)
 }
 
-// setUpMayGoOn reports whether the worktree of a task is set up, or its set-up was interrupted. One that
+// CanResumeSetUp reports whether the worktree of a task is set up, or its set-up was interrupted. One that
 // failed waits for somebody who has fixed the cause.
-func setUpMayGoOn(tx *store.Tx, room stick.RoomID, task stick.Task) (bool, error) {
+func CanResumeSetUp(tx *store.Tx, room stick.RoomID, task stick.Task) (bool, error) {
 	setups, err := tx.Setups(room, task.ID)
 	return !slices.ContainsFunc(setups, func(s store.TaskSetup) bool {
 		return s.Attempt == task.Attempt && !s.EndedAt.IsZero() && s.Exit != 0
@@ -278,7 +278,7 @@ func setUpMayGoOn(tx *store.Tx, room stick.RoomID, task stick.Task) (bool, error
 // isSetUp reports whether there is nothing to do about the set-up of a task's worktree: it has none, or it
 // went well.
 func (rp *Repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err error) {
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		setups, err := tx.Setups(r.ID, task.ID)
 		ok = !slices.ContainsFunc(setups, func(s store.TaskSetup) bool {
 			return s.Attempt == task.Attempt && (s.EndedAt.IsZero() || s.Exit != 0)
@@ -290,9 +290,9 @@ func (rp *Repo) isSetUp(ctx context.Context, task stick.Task) (ok bool, err erro
 	return ok, err
 }
 
-// setUpToStart sets the worktree of a task up if an earlier set-up failed or was interrupted.
-func (rp *Repo) setUpToStart(ctx context.Context, id string) error {
-	task, err := rp.readTask(ctx, id)
+// FinishSetUp sets the worktree of a task up if an earlier set-up failed or was interrupted.
+func (rp *Repo) FinishSetUp(ctx context.Context, id string) error {
+	task, err := rp.ReadTask(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -301,17 +301,17 @@ func (rp *Repo) setUpToStart(ctx context.Context, id string) error {
 	}
 
 	// Only a set-up that is due needs the lock.
-	unlock, err := rp.lockTask(ctx, id)
+	unlock, err := rp.LockTask(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 
-	return rp.setUpAgain(ctx, task)
+	return rp.SetUpAgain(ctx, task)
 }
 
-// slotView returns the slot of a task as it is shown: nil for none.
-func slotView(t stick.Task) *int {
+// SlotOf returns the slot of a task as it is shown: nil for none.
+func SlotOf(t stick.Task) *int {
 	if t.Slot == stick.NoSlot || t.Over() {
 		return nil
 	}

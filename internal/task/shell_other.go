@@ -10,23 +10,23 @@ import (
 	"talkingstick/stick"
 )
 
-// shellOf returns the arguments that run a command in the shell.
-func shellOf(command string) []string { return []string{"cmd", "/C", command} }
+// ShellArguments returns the arguments that run a command in the shell.
+func ShellArguments(command string) []string { return []string{"cmd", "/C", command} }
 
-// ownGroup does nothing: on this system, processes that a command starts may outlive it.
-func ownGroup(*exec.Cmd) {}
+// SetOwnGroup does nothing: on this system, processes that a command starts may outlive it.
+func SetOwnGroup(*exec.Cmd) {}
 
-// killGroup leaves it at the command itself being killed when its context ends.
-func killGroup(*exec.Cmd) {}
+// KillGroupOnCancel leaves it at the command itself being killed when its context ends.
+func KillGroupOnCancel(*exec.Cmd) {}
 
-// askToEnd kills a process, because it can't be asked to end on this system.
-func askToEnd(procs *proc.Table, p stick.Process) { _ = procs.Send(p, os.Kill) }
+// AskToEnd kills a process, because it can't be asked to end on this system.
+func AskToEnd(procs *proc.Table, p stick.Process) { _ = procs.Send(p, os.Kill) }
 
-// askGroupToEnd kills a command.
-func askGroupToEnd(c *exec.Cmd) { _ = signalGroup(c, os.Kill) }
+// AskGroupToEnd kills a command.
+func AskGroupToEnd(c *exec.Cmd) { _ = SignalGroup(c, os.Kill) }
 
-// signalGroup kills the command, because it can't be asked to end on this system.
-func signalGroup(c *exec.Cmd, _ os.Signal) error { return c.Process.Kill() }
+// SignalGroup kills the command, because it can't be asked to end on this system.
+func SignalGroup(c *exec.Cmd, _ os.Signal) error { return c.Process.Kill() }
 
-// endOf returns the exit status with which a command has ended.
-func endOf(s *os.ProcessState) (exit int, signal string) { return s.ExitCode(), "" }
+// ExitStatus returns the exit status with which a command has ended.
+func ExitStatus(s *os.ProcessState) (exit int, signal string) { return s.ExitCode(), "" }

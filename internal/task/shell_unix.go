@@ -14,16 +14,16 @@ import (
 	"talkingstick/stick"
 )
 
-// shellOf returns the arguments that run a command in the shell.
-func shellOf(command string) []string { return []string{"/bin/sh", "-c", command} }
+// ShellArguments returns the arguments that run a command in the shell.
+func ShellArguments(command string) []string { return []string{"/bin/sh", "-c", command} }
 
-// ownGroup makes a command run in its own process group.
-func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// SetOwnGroup makes a command run in its own process group.
+func SetOwnGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// killGroup has the whole group of a command killed when its context ends.
-func killGroup(c *exec.Cmd) {
+// KillGroupOnCancel has the whole group of a command killed when its context ends.
+func KillGroupOnCancel(c *exec.Cmd) {
 	c.Cancel = func() error {
-		err := signalGroup(c, os.Kill)
+		err := SignalGroup(c, os.Kill)
 		if errors.Is(err, syscall.ESRCH) {
 			return os.ErrProcessDone
 		}
@@ -31,27 +31,27 @@ func killGroup(c *exec.Cmd) {
 	}
 }
 
-// signalGroup sends a signal to the process group of a command that runs in its own.
-func signalGroup(c *exec.Cmd, s os.Signal) error {
+// SignalGroup sends a signal to the process group of a command that runs in its own.
+func SignalGroup(c *exec.Cmd, s os.Signal) error {
 	return syscall.Kill(-c.Process.Pid, s.(syscall.Signal))
 }
 
-// askToEnd asks a process to end. One that a signal has stopped goes on to do so. It may have ended
+// AskToEnd asks a process to end. One that a signal has stopped goes on to do so. It may have ended
 // meanwhile.
-func askToEnd(procs *proc.Table, p stick.Process) {
+func AskToEnd(procs *proc.Table, p stick.Process) {
 	_ = procs.Send(p, syscall.SIGTERM)
 	_ = procs.Send(p, syscall.SIGCONT)
 }
 
-// askGroupToEnd asks the process group of a command to end.
-func askGroupToEnd(c *exec.Cmd) {
-	_ = signalGroup(c, syscall.SIGTERM)
-	_ = signalGroup(c, syscall.SIGCONT)
+// AskGroupToEnd asks the process group of a command to end.
+func AskGroupToEnd(c *exec.Cmd) {
+	_ = SignalGroup(c, syscall.SIGTERM)
+	_ = SignalGroup(c, syscall.SIGCONT)
 }
 
-// endOf returns the exit status with which a command has ended, as a shell does, and the signal that ended
+// ExitStatus returns the exit status with which a command has ended, as a shell does, and the signal that ended
 // it.
-func endOf(s *os.ProcessState) (exit int, signal string) {
+func ExitStatus(s *os.ProcessState) (exit int, signal string) {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal()), unix.SignalName(w.Signal())
 	}

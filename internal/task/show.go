@@ -54,7 +54,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	var shown map[string]*TaskView
 	root := ""
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if task, err = taskOf(tx, r.ID, p.TaskID); err != nil {
+		if task, err = TaskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
 
@@ -78,7 +78,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			return err
 		}
 
-		res.Runs = ts.runs.viewRuns(runs)
+		res.Runs = ts.runs.ViewRuns(runs)
 		return readHistory(tx, task, me.Agent, &res)
 	})
 	if err != nil {
@@ -123,7 +123,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 func (ts *Tasks) addPushed(ctx context.Context, p WorkerShowParams, task stick.Task, res *WorkerShowResult) {
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err == nil {
-		res.Branched, err = rp.branchCommit(ctx, task)
+		res.Branched, err = rp.BranchCommit(ctx, task)
 	}
 	if err != nil && res.Warning == "" {
 		res.Warning = stick.AsError(err).Words()
@@ -256,8 +256,8 @@ func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat
 // recordSeen records which commit of a task the caller has seen, if the caller may review. An error is
 // ignored: the caller's decision must then name its commit.
 func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, id, head string) {
-	_ = ts.repos.write(ctx, w, by, core.MustBeMemberQuietly, func(o *Op) error {
-		if o.requireMemberOrPerson() != nil {
+	_ = ts.repos.Write(ctx, w, by, core.MustBeMemberQuietly, func(o *Op) error {
+		if o.RequireMemberOrPerson() != nil {
 			return nil
 		}
 		return o.Tx.RecordSeenHead(o.Room.ID, id, o.Me.Agent, head)
@@ -301,12 +301,12 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 		return res, err
 	}
 
-	task, err := rp.readTask(ctx, p.TaskID)
+	task, err := rp.ReadTask(ctx, p.TaskID)
 	if err != nil {
 		return res, err
 	}
 
-	err = rp.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
+	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
 		if res.Comments, err = commentsFor(tx, r.ID, task.ID, me.Agent); err != nil {
 			return err
@@ -320,27 +320,27 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	}
 
 	// The diff is that of the branch now, not of the last offer.
-	branch, err := rp.branchCommit(ctx, task)
+	branch, err := rp.BranchCommit(ctx, task)
 	if err != nil {
 		return res, err
 	}
 
 	res.TaskID, res.State = task.ID, task.State
-	if res.Base, res.Head = ts.shownRange(ctx, rp.root, task, branch); res.Head == "" {
+	if res.Base, res.Head = ts.shownRange(ctx, rp.Root, task, branch); res.Head == "" {
 		return res, nil
 	}
-	if res.GateFiles, err = gateFiles(ctx, rp.Repo, task.Integration, res.Base, res.Head); err != nil {
+	if res.GateFiles, err = GateFiles(ctx, rp.Repo, task.Integration, res.Base, res.Head); err != nil {
 		return res, err
 	}
 
 	res.ChangesGate = len(res.GateFiles) > 0
-	ts.placeComments(ctx, rp.root, res.Base, res.Head, res.Comments)
-	if res.Files, err = rp.git.Stat(ctx, rp.root, res.Base, res.Head); err != nil {
+	ts.placeComments(ctx, rp.Root, res.Base, res.Head, res.Comments)
+	if res.Files, err = rp.Git.Stat(ctx, rp.Root, res.Base, res.Head); err != nil {
 		return res, err
 	}
 
 	res.Files = conflictsFirst(res.Files, res.Conflicts)
-	if res.Diff, res.Cut, err = rp.git.Diff(ctx, rp.root, res.Base, res.Head, maxDiff); err != nil {
+	if res.Diff, res.Cut, err = rp.Git.Diff(ctx, rp.Root, res.Base, res.Head, maxDiff); err != nil {
 		return res, err
 	}
 	if res.Cut {
@@ -348,6 +348,6 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 		return res, nil
 	}
 
-	rp.tasks.recordSeen(ctx, rp.where, rp.by, task.ID, res.Head)
+	rp.tasks.recordSeen(ctx, rp.Where, rp.By, task.ID, res.Head)
 	return res, nil
 }

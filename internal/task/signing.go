@@ -17,21 +17,21 @@ const (
 	agentSignLimit  = 8 * time.Second
 )
 
-// commitSigning returns how commits are signed that tt makes: as the user's git would, unless the project
+// CommitSigning returns how commits are signed that tt makes: as the user's git would, unless the project
 // wants none.
-func (rp *Repo) commitSigning(ctx context.Context, w config.Worker) (git.Signing, error) {
+func (rp *Repo) CommitSigning(ctx context.Context, w config.Worker) (git.Signing, error) {
 	if !w.Sign {
 		return git.Signing{}, nil
 	}
 
-	s, err := rp.git.Signing(ctx, rp.root)
+	s, err := rp.Git.Signing(ctx, rp.Root)
 	if err != nil {
 		return git.Signing{}, err
 	}
 
 	// Only a person at the terminal can answer within the longer limit.
 	s.Limit = agentSignLimit
-	if rp.by.Person && (rp.by.As == "" || stick.AgentID(rp.by.As).Human()) {
+	if rp.By.Person && (rp.By.As == "" || stick.AgentID(rp.By.As).Human()) {
 		s.Limit = personSignLimit
 	}
 

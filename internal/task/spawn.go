@@ -67,23 +67,23 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	if err := rp.git.Identity(ctx, rp.root); err != nil {
+	if err := rp.Git.Identity(ctx, rp.Root); err != nil {
 		return res, err
 	}
 
 	// There is no task yet, so lockTask can't be used.
-	unlock, err := rp.acquireLock(ctx, "task", p.TaskID, lockWait)
+	unlock, err := rp.AcquireLock(ctx, "task", p.TaskID, LockWait)
 	if err != nil {
 		return res, err
 	}
 	defer unlock()
 
-	if err := rp.recoverTask(ctx, p.TaskID); err != nil {
+	if err := rp.RecoverTask(ctx, p.TaskID); err != nil {
 		return res, err
 	}
 
 	// A repeated call shows the task. Any other task of this name is in the way.
-	if was, yes, err := rp.alreadyDone(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
+	if was, yes, err := rp.IsRepeated(ctx, p.TaskID, stick.EventTaskAssigned, ""); err == nil {
 		if yes && was.Description == p.Description && was.Spec == p.Spec && was.Later == q.Later &&
 			sameTasks(was.After, uniqueTasks(p.After)) {
 			return rp.shownAfterSpawn(ctx, was)
@@ -94,9 +94,9 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	}
 
 	// Everything is checked before the intent is stored.
-	m, err := rp.planSpawn(ctx, &q, p.Base)
+	m, err := rp.PlanSpawn(ctx, &q, p.Base)
 	if err == nil && p.Run != "" && !q.Later {
-		err = requireRoomToRun(ctx, rp.Repo, m.task)
+		err = RequireRoomToRun(ctx, rp.Repo, m.Task)
 	}
 	if err != nil {
 		return res, err
@@ -105,7 +105,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return rp.spawnForLater(ctx, q, p.After, p.Run, p.Restart)
 	}
 
-	made, err := rp.carryOutPlan(ctx, intentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
+	made, err := rp.CarryOutPlan(ctx, IntentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
@@ -119,16 +119,16 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	if err != nil {
 		return res, err
 	}
-	rp.killPoint("spawn: done")
+	rp.KillPoint("spawn: done")
 	return res, rp.showTask(ctx, &res)
 }
 
 // madeResult returns the result for the worktree of a plan. If the task wasn't recorded, it says only what
 // has become of the caller and of files.
-func madeResult(made madeWorktree, m spawnPlan) WorkerSpawnResult {
+func madeResult(made MadeWorktree, m Plan) WorkerSpawnResult {
 	res := WorkerSpawnResult{Joined: made.Joined, CopiedFiles: made.CopiedFiles}
 	if made.Room != "" {
-		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = made.Room, made.By, m.task.ID, m.path
+		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = made.Room, made.By, m.Task.ID, m.Path
 	}
 	return res
 }
@@ -136,7 +136,7 @@ func madeResult(made madeWorktree, m spawnPlan) WorkerSpawnResult {
 // showTask adds the task as it is now to the result.
 func (rp *repo) showTask(ctx context.Context, res *WorkerSpawnResult) error {
 	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{
-		Caller: rp.by, Where: rp.where, TaskID: res.Task.TaskID, skipSeen: true,
+		Caller: rp.By, Where: rp.Where, TaskID: res.Task.TaskID, skipSeen: true,
 	})
 	res.Task = shown.TaskView
 	return err
@@ -145,42 +145,42 @@ func (rp *repo) showTask(ctx context.Context, res *WorkerSpawnResult) error {
 // shownAfterSpawn returns the result of a spawn or retry that the caller repeats. If the worktree is missing,
 // it is made again.
 func (rp *repo) shownAfterSpawn(ctx context.Context, task stick.Task) (WorkerSpawnResult, error) {
-	m, err := rp.planRestore(ctx, task)
+	m, err := rp.PlanRestore(ctx, task)
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
 
 	// The worktree is there, but its set-up may have failed at the first call.
 	if m == nil {
-		if err := rp.setUpAgain(ctx, task); err != nil {
+		if err := rp.SetUpAgain(ctx, task); err != nil {
 			return WorkerSpawnResult{}, err
 		}
 	}
 
-	note, err := rp.restoreWorktree(ctx, m)
+	note, err := rp.RestoreWorktree(ctx, m)
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
 
 	shown, err := rp.tasks.WorkerShow(context.WithoutCancel(ctx), WorkerShowParams{
-		Caller: rp.by, Where: rp.where, TaskID: task.ID, skipSeen: true,
+		Caller: rp.By, Where: rp.Where, TaskID: task.ID, skipSeen: true,
 	})
 	if err != nil {
 		return WorkerSpawnResult{}, err
 	}
 
 	res := WorkerSpawnResult{
-		RoomID: shown.RoomID, Worktree: rp.worktreePath(task), Task: shown.TaskView, Note: note,
+		RoomID: shown.RoomID, Worktree: rp.WorktreePath(task), Task: shown.TaskView, Note: note,
 		Already: true,
 	}
 
 	if m != nil {
-		res.CopiedFiles = m.copied
+		res.CopiedFiles = m.Copied
 	}
 	if task.Later {
 		res.Worktree = "" // it has none
 	}
-	return res, rp.read(ctx, func(_ *store.Tx, _ *core.Probes, _ stick.Room, me core.Identity) error {
+	return res, rp.Read(ctx, func(_ *store.Tx, _ *core.Probes, _ stick.Room, me core.Identity) error {
 		res.AgentID = me.Agent
 		return nil
 	})

@@ -11,9 +11,9 @@ import (
 )
 
 // requireRoomFor refuses the branch and the worktree of a plan if one of them exists, or can't. It fails with
-// [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [Repo.requireInside] does.
-func (rp *Repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
-	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
+// [stick.CodeAlreadyExists], with [stick.CodeUsage], and as [Repo.RequireInside] does.
+func (rp *Repo) requireRoomFor(ctx context.Context, m Plan) error {
+	refs, err := rp.Git.Refs(ctx, rp.Root, branchRefs(m.Task.Branch)...)
 	if err != nil {
 		return err
 	}
@@ -21,11 +21,11 @@ func (rp *Repo) requireRoomFor(ctx context.Context, m spawnPlan) error {
 }
 
 // requireRoomAmong is [Repo.requireRoomFor] for refs that were read already.
-func (rp *Repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
+func (rp *Repo) requireRoomAmong(refs []git.Ref, m Plan) error {
 	if err := requireNoBranchAmong(refs, m); err != nil {
 		return err
 	}
-	if err := rp.requireInside(m.path); err != nil {
+	if err := rp.RequireInside(m.Path); err != nil {
 		return err
 	}
 	return rp.requireNoDirectory(m)
@@ -33,24 +33,24 @@ func (rp *Repo) requireRoomAmong(refs []git.Ref, m spawnPlan) error {
 
 // requireNoDirectory refuses the worktree of a plan if something lies in its place. It fails with
 // [stick.CodeAlreadyExists].
-func (rp *Repo) requireNoDirectory(m spawnPlan) error {
-	if _, err := os.Lstat(m.path); err != nil {
+func (rp *Repo) requireNoDirectory(m Plan) error {
+	if _, err := os.Lstat(m.Path); err != nil {
 		return nil
 	}
 
-	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", m.path).With("path", m.path)
+	e := stick.Errorf(stick.CodeAlreadyExists, "%s already exists", m.Path).With("path", m.Path)
 
 	// The task exists already, so its name stays.
-	if m.task.Attempt > 0 {
-		return e.With("task_id", m.task.ID).Hintf("move that directory elsewhere, then run the same command again")
+	if m.Task.Attempt > 0 {
+		return e.With("task_id", m.Task.ID).Hintf("move that directory elsewhere, then run the same command again")
 	}
 	return e.Hintf("give the task another name, or move that directory elsewhere")
 }
 
 // requireNoBranch refuses the branch of a plan if there is one, or can't be. It fails with
 // [stick.CodeAlreadyExists] and [stick.CodeUsage].
-func (rp *Repo) requireNoBranch(ctx context.Context, m spawnPlan) error {
-	refs, err := rp.git.Refs(ctx, rp.root, branchRefs(m.task.Branch)...)
+func (rp *Repo) requireNoBranch(ctx context.Context, m Plan) error {
+	refs, err := rp.Git.Refs(ctx, rp.Root, branchRefs(m.Task.Branch)...)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func branchRefs(branch string) []string {
 }
 
 // requireNoBranchAmong is [Repo.requireNoBranch] for refs that were read already.
-func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
-	branch := m.task.Branch
+func requireNoBranchAmong(refs []git.Ref, m Plan) error {
+	branch := m.Task.Branch
 	if !git.BranchName(branch) {
 		return stick.Errorf(stick.CodeUsage, "git allows no branch of the name %s", stick.Clip(branch, 130)).
 			With("branch", branch).Hintf("give the task another name")
@@ -91,8 +91,8 @@ func requireNoBranchAmong(refs []git.Ref, m spawnPlan) error {
 		if local && (taken[stick.TaskKey(r.Name)] || strings.HasPrefix(r.Name, full+"/")) {
 			e := stick.Errorf(stick.CodeAlreadyExists, "the branch %s already exists", name).With("branch", name)
 			rename := stick.Cmd("git branch -m <branch> <new-branch>")
-			if m.task.Attempt > 0 {
-				return e.With("task_id", m.task.ID).
+			if m.Task.Attempt > 0 {
+				return e.With("task_id", m.Task.ID).
 					Hintf("rename that branch: %s; then run the same command again", rename)
 			}
 

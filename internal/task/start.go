@@ -48,23 +48,23 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	}
 
 	// A worktree that can't be made again is an error only if the caller may start the task.
-	m, unlock, missing := rp.lockMissingWorktree(ctx, id)
+	m, unlock, missing := rp.LockMissingWorktree(ctx, id)
 	unlock = sync.OnceFunc(unlock)
 	defer unlock()
 
-	err = rp.write(ctx, core.JoinsIfNew, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, id)
+	err = rp.Write(ctx, core.JoinsIfNew, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err
 		}
-		if err := o.requireNotLanding(task.ID); err != nil {
+		if err := o.RequireNotLanding(task.ID); err != nil {
 			return err
 		}
 
 		// Another agent may take the task on once its worker is gone.
 		w, ok := o.Room.Member(task.Worker)
 		workerGone := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Probed) == stick.Gone
-		ev, err := task.Start(o.taskCall(attempt), workerGone)
+		ev, err := task.Start(o.TaskCall(attempt), workerGone)
 		if err == nil {
 			err = missing
 		}
@@ -86,7 +86,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		res = rp.startResult(o.Room, o.Me, task, ev == nil, feedback{reviews, openComments(comments)})
 		res.Joined = o.Joined
 		if ev != nil {
-			o.addTaskEvent(*ev)
+			o.AddTaskEvent(*ev)
 			status, _ := ev.TaskStatus()
 			res.State = status.State
 		}
@@ -97,12 +97,12 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		return res, err
 	}
 	if m != nil {
-		res.Note, err = rp.restoreWorktree(ctx, m)
+		res.Note, err = rp.RestoreWorktree(ctx, m)
 		return res, err
 	}
 
 	unlock()
-	return res, rp.setUpToStart(ctx, id)
+	return res, rp.FinishSetUp(ctx, id)
 }
 
 // startResult returns the result of a start.
@@ -111,28 +111,28 @@ func (rp *repo) startResult(
 ) WorkerStartResult {
 	return WorkerStartResult{
 		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt,
-		Worktree: rp.worktreePath(task),
+		Worktree: rp.WorktreePath(task),
 		Branch:   task.Branch, Already: already,
-		Prompt: workerPrompt(task, notes, rp.worktreePath(task), me.Caller.Flag()),
+		Prompt: workerPrompt(task, notes, rp.WorktreePath(task), me.Caller.Flag()),
 	}
 }
 
 // beginToStart begins a task that is for later, with the caller as its worker. It returns nil if the task
 // isn't for later.
 func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*WorkerNextResult, error) {
-	task, err := rp.readTask(ctx, id)
+	task, err := rp.ReadTask(ctx, id)
 	if err != nil || !task.Later || task.Over() {
-		return nil, ignoreNoRoom(err)
+		return nil, IgnoreNoRoom(err)
 	}
 
-	unlock, err := rp.lockTask(ctx, task.ID)
+	unlock, err := rp.LockTask(ctx, task.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 
 	// Somebody may have begun it before the lock was free.
-	if task, err = rp.readTask(ctx, id); err != nil || !task.Later || attempt != 0 && attempt != task.Attempt {
+	if task, err = rp.ReadTask(ctx, id); err != nil || !task.Later || attempt != 0 && attempt != task.Attempt {
 		return nil, err
 	}
 
@@ -167,10 +167,10 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 		return res, err
 	}
 
-	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, id)
+	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, id)
 		if err == nil {
-			err = task.Mine(o.taskCall(attempt))
+			err = task.Mine(o.TaskCall(attempt))
 		}
 		if err != nil {
 			return err
@@ -204,15 +204,15 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 		return res, err
 	}
 
-	err = rp.write(ctx, core.MustBeMember, func(o *Op) error {
-		task, err := taskOf(o.Tx, o.Room.ID, id)
+	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
+		task, err := TaskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err
 		}
-		if err := o.requireNotLanding(task.ID); err != nil {
+		if err := o.RequireNotLanding(task.ID); err != nil {
 			return err
 		}
-		if yes, err := sameAsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
+		if yes, err := RepeatsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
 			res = WorkerHeartbeatResult{
 				RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt,
 				Reason: task.Reason, Already: true,
@@ -221,7 +221,7 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 			return err
 		}
 
-		ev, err := task.Fail(o.taskCall(attempt), p.Reason)
+		ev, err := task.Fail(o.TaskCall(attempt), p.Reason)
 		if err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 			Reason: p.Reason,
 		}
 
-		return o.endTask(ev)
+		return o.EndTask(ev)
 	})
 	return res, err
 }

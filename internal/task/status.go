@@ -191,7 +191,7 @@ func viewTask(
 		return v, err
 	}
 	if t.Elsewhere(tx.CheckoutOf(r)) {
-		v.Host, v.Checkout = hostOf(tx, t.In), t.In.Path
+		v.Host, v.Checkout = NameOfHost(tx, t.In), t.In.Path
 	}
 
 	// The event of the approval says how independent it was.
@@ -247,7 +247,7 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason,
 		CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.Words(),
 		PullRequest: t.PR,
-		Slot:        slotView(t),
+		Slot:        SlotOf(t),
 		Evidence:    []ShownCheck{},
 	}
 
@@ -271,7 +271,7 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 	case w.Verdict(probes.Probed) == stick.Gone:
 		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
 	case v.Liveness == "STALE" && v.Warning != "":
-		v.NextAction = startOver("if it doesn't come back", t.ID).As(as).Words()
+		v.NextAction = StartOverHint("if it doesn't come back", t.ID).As(as).Words()
 	}
 
 	return v

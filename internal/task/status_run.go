@@ -22,7 +22,7 @@ func (ts *Tasks) addRunsAndPauses(
 
 			// The locks here say nothing about a command in another checkout.
 			if i.In.IsOther(tx.CheckoutOf(r)) {
-				runner, err := runnerInCheckout(tx, i)
+				runner, err := RunnerOfIntent(tx, i)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -31,7 +31,7 @@ func (ts *Tasks) addRunsAndPauses(
 			}
 		}
 
-		if p := pauseOf(i); p != nil {
+		if p := PauseOf(i); p != nil {
 			paused = append(paused, *p)
 		}
 	}
@@ -66,7 +66,7 @@ func (ts *Tasks) addRunsAndPauses(
 
 // showSetup adds to the view of a task how its worktree was set up, and what to do if that went wrong.
 func (v *TaskView) showSetup(s store.TaskSetup, as string) {
-	v.Setup = viewSetup(s)
+	v.Setup = ViewSetup(s)
 	if why := v.Setup.Failed(v.Doing); why != "" &&
 		(v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
 		v.Warning = why
@@ -82,7 +82,7 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 // showRun adds the last run of the attempt to the view of its task, and what it says about the worker's
 // liveness.
 func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
-	r := ts.runs.viewRun(run)
+	r := ts.runs.ViewRun(run)
 	v.Run = &r
 	if v.Later {
 		if v.Ready {
@@ -116,7 +116,7 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 // addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root
 // is the workspace's.
 func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
-	rp := ts.repos.at(root)
+	rp := ts.repos.At(root)
 	for _, i := range open {
 		v := shown[i.Task]
 		if v == nil || v.Runner != nil {
@@ -124,7 +124,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 		}
 
 		// Without a holder of the lock, the command of the intent has died.
-		if v.Runner = rp.lockRunner("task", i.Task); v.Runner == nil {
+		if v.Runner = rp.LockRunner("task", i.Task); v.Runner == nil {
 			v.Runner = &Runner{PID: i.PID, Since: i.StartedAt, State: RunnerGone}
 		}
 	}
@@ -133,7 +133,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 // addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
 // can't be asked, the view keeps what was so when the task was offered.
 func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
-	if files, err := gateFiles(ctx, ts.repos.at(root), v.Integration, from, to); err == nil {
+	if files, err := GateFiles(ctx, ts.repos.At(root), v.Integration, from, to); err == nil {
 		v.GateFiles, v.ChangesGate = files, len(files) > 0
 	}
 }

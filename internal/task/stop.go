@@ -57,7 +57,7 @@ func endedProcesses(all []proc.Info) []EndedProcess {
 // [stick.CodeElsewhere] if that is on another host. See
 // docs/decisions/worktrees-and-runs.md#what-a-stop-ends.
 func (rs *Runs) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerStopResult, err error) {
-	rp, err := rs.repos.open(ctx, p.Where, p.Caller)
+	rp, err := rs.repos.Open(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err
 	}
@@ -91,13 +91,13 @@ type runStop struct {
 // recordStop records that the run is to end. A run that hasn't begun never does then.
 func (s *runStop) recordStop(ctx context.Context) error {
 	verdict := s.Core.Config.Procs.Verdict
-	err := s.write(ctx, core.MustBeMember, func(o *Op) (err error) {
-		if err := o.requireMemberOrPerson(); err != nil {
+	err := s.Write(ctx, core.MustBeMember, func(o *Op) (err error) {
+		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
 
 		s.room = o.Room.ID
-		if s.task, err = taskOf(o.Tx, o.Room.ID, s.id); err != nil {
+		if s.task, err = TaskOf(o.Tx, o.Room.ID, s.id); err != nil {
 			return err
 		}
 
@@ -113,7 +113,7 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		}
 
 		// The processes can be ended only on their own host.
-		if err := requireHere(o.Tx, o.Room, s.task); err != nil {
+		if err := RequireHere(o.Tx, o.Room, s.task); err != nil {
 			return err
 		}
 
@@ -149,7 +149,7 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		o.Tx.Ring(o.Room.ID)
 		return o.Tx.PutRun(o.Room.ID, s.run)
 	})
-	s.killPoint("stop: intended")
+	s.KillPoint("stop: intended")
 	return err
 }
 
@@ -181,19 +181,19 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 		if s.run.EndedAt.IsZero() {
 			// A failure means that it has ended by now.
 			_ = rs.core.Config.Procs.Send(s.run.Process, os.Kill)
-			s.killPoint("stop: killed")
+			s.KillPoint("stop: killed")
 		}
 
 		e := processEnder{procs: rs.core.Config.Procs, find: func() []proc.Info { return s.findRunning(found) }}
 		res.Left = endedProcesses(e.endAll(rs.grace))
 	}
-	s.killPoint("stop: ended")
+	s.KillPoint("stop: ended")
 
 	if s.run.EndedAt.IsZero() && (s.state == stick.RunLost || s.state == stick.RunRunning) {
 		err = s.recordLost(ctx)
 	}
 
-	res.Run = rs.viewRun(s.run)
+	res.Run = rs.ViewRun(s.run)
 	return res, err
 }
 
@@ -235,8 +235,8 @@ func (s *runStop) endRunner(ctx context.Context) error {
 	}
 	defer death.Close()
 
-	askToEnd(procs, s.run.Process)
-	s.killPoint("stop: asked")
+	AskToEnd(procs, s.run.Process)
+	s.KillPoint("stop: asked")
 
 	// Time for the process to end what runs, to kill it, and to record that.
 	limit := time.After(2*s.runs.grace + killTime + settleTime)
@@ -260,7 +260,7 @@ func (s *runStop) endRunner(ctx context.Context) error {
 
 // reloadRun reads the run again.
 func (s *runStop) reloadRun(ctx context.Context) error {
-	return s.read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
+	return s.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		runs, err := tx.Runs(r.ID, s.task.ID)
 		for _, run := range runs {
 			if run.Attempt == s.run.Attempt && run.Number == s.run.Number {
@@ -282,7 +282,7 @@ func (s *runStop) recordLost(ctx context.Context) error {
 	ended.Exit = -1
 	ended, err := s.runs.recordEnd(ctx, RunTaskParams{
 		RoomID: s.room, TaskID: s.task.ID,
-	}, ended, kept.lastBytes(maxOutput))
+	}, ended, kept.lastBytes(MaxOutput))
 
 	// Another stop was faster.
 	if stick.CodeOf(err) == stick.CodeStaleAttempt {
@@ -293,9 +293,9 @@ func (s *runStop) recordLost(ctx context.Context) error {
 	return err
 }
 
-// stopRun ends the command of a task that is over, as [Runs.WorkerStop] does. It returns nil if there was
+// StopRun ends the command of a task that is over, as [Runs.WorkerStop] does. It returns nil if there was
 // nothing to end, and says in note what it couldn't do.
-func (rs *Runs) stopRun(ctx context.Context, rp *Repo, id string) (ended *StoppedRun, note stick.Words, err error) {
+func (rs *Runs) StopRun(ctx context.Context, rp *Repo, id string) (ended *StoppedRun, note stick.Words, err error) {
 	s := runStop{Repo: rp, runs: rs, id: id}
 	err = s.recordStop(ctx)
 	switch stick.CodeOf(err) {

@@ -12,32 +12,32 @@ import (
 	"talkingstick/stick"
 )
 
-// target is an integration branch as it is now.
-type target struct {
-	name     string // of the branch
-	local    string // the commit of the local branch; empty if there is none
-	remote   string // the remote that decides; empty if the local branch decides
-	tracked  string // the commit of the branch at the remote, as of the last fetch
-	checkout string // where the local branch is checked out; it may be on a disk that is missing now
+// Target is an integration branch as it is now.
+type Target struct {
+	Name     string // of the branch
+	Local    string // the commit of the local branch; empty if there is none
+	Remote   string // the remote that decides; empty if the local branch decides
+	Tracked  string // the commit of the branch at the remote, as of the last fetch
+	Checkout string // where the local branch is checked out; it may be on a disk that is missing now
 }
 
-// head returns the commit that new work starts from and that tasks are merged onto.
-func (t target) head() string {
-	if t.remote != "" && t.tracked != "" {
-		return t.tracked
+// Head returns the commit that new work starts from and that tasks are merged onto.
+func (t Target) Head() string {
+	if t.Remote != "" && t.Tracked != "" {
+		return t.Tracked
 	}
-	return t.local
+	return t.Local
 }
 
-// ref returns the full name of the local branch.
-func (t target) ref() string { return "refs/heads/" + t.name }
+// Ref returns the full name of the local branch.
+func (t Target) Ref() string { return "refs/heads/" + t.Name }
 
-// readTarget reads a branch, and its counterpart at a remote as of the last fetch. It fails with
+// ReadTarget reads a branch, and its counterpart at a remote as of the last fetch. It fails with
 // [stick.CodeNotFound].
-func (rp *Repo) readTarget(ctx context.Context, name string) (target, error) {
-	branches, err := rp.git.Branches(ctx, rp.root, targetRefs(name)...)
+func (rp *Repo) ReadTarget(ctx context.Context, name string) (Target, error) {
+	branches, err := rp.Git.Branches(ctx, rp.Root, targetRefs(name)...)
 	if err != nil {
-		return target{name: name}, err
+		return Target{Name: name}, err
 	}
 
 	var refs []git.Ref
@@ -48,42 +48,42 @@ func (rp *Repo) readTarget(ctx context.Context, name string) (target, error) {
 	t, err := rp.targetAmong(ctx, name, refs)
 
 	// A record of git may name a checkout that somebody has deleted.
-	if i := slices.IndexFunc(branches, func(b git.Branch) bool { return b.Name == t.ref() }); err == nil && i >= 0 {
-		t.checkout, err = rp.existingCheckout(ctx, branches[i].Checkout)
+	if i := slices.IndexFunc(branches, func(b git.Branch) bool { return b.Name == t.Ref() }); err == nil && i >= 0 {
+		t.Checkout, err = rp.existingCheckout(ctx, branches[i].Checkout)
 	}
 	return t, err
 }
 
 // targetRefs are the names of the refs that [Repo.targetAmong] needs.
 func targetRefs(name string) []string {
-	return []string{target{name: name}.ref(), "refs/remotes/origin/" + name}
+	return []string{Target{Name: name}.Ref(), "refs/remotes/origin/" + name}
 }
 
-// targetAmong is [Repo.readTarget] for refs that were read already. It doesn't say where the branch is
+// targetAmong is [Repo.ReadTarget] for refs that were read already. It doesn't say where the branch is
 // checked out.
-func (rp *Repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (target, error) {
-	t := target{name: name}
+func (rp *Repo) targetAmong(ctx context.Context, name string, refs []git.Ref) (Target, error) {
+	t := Target{Name: name}
 	upstream := ""
 	for _, r := range refs {
 		switch r.Name {
-		case t.ref():
-			t.local, upstream = r.Commit, r.Upstream
+		case t.Ref():
+			t.Local, upstream = r.Commit, r.Upstream
 		case "refs/remotes/origin/" + name:
-			t.remote, t.tracked = "origin", r.Commit
+			t.Remote, t.Tracked = "origin", r.Commit
 		}
 	}
 
 	// Another remote than origin decides if the branch is set up to follow it.
 	if remote, ok := strings.CutSuffix(strings.TrimPrefix(upstream, "refs/remotes/"), "/"+name); ok &&
-		upstream != "" && remote != t.remote {
-		t.remote = remote
+		upstream != "" && remote != t.Remote {
+		t.Remote = remote
 		var err error
-		if t.tracked, _, err = rp.git.Commit(ctx, rp.root, upstream); err != nil {
+		if t.Tracked, _, err = rp.Git.Commit(ctx, rp.Root, upstream); err != nil {
 			return t, err
 		}
 	}
 
-	if t.head() == "" {
+	if t.Head() == "" {
 		return t, stick.Errorf(stick.CodeNotFound, "there is no branch %q to merge into", name).With("branch", name).
 			Hintf("to create it from the commit that you are on: %s", stick.Cmd("tt task init"))
 	}
@@ -102,36 +102,36 @@ func (rp *Repo) existingCheckout(ctx context.Context, checkout string) (string, 
 	}
 
 	// git still lists the worktree. If it is locked, its disk may only be away.
-	w, ok, err := rp.git.Worktree(ctx, rp.root, checkout)
+	w, ok, err := rp.Git.Worktree(ctx, rp.Root, checkout)
 	if err != nil || ok && !w.Prunable {
 		return checkout, err
 	}
 	return "", nil
 }
 
-// fetchTarget fetches the target from the remote that decides, if there is one.
-func (rp *Repo) fetchTarget(ctx context.Context, t *target) (err error) {
-	if t.remote == "" {
+// FetchTarget fetches the target from the remote that decides, if there is one.
+func (rp *Repo) FetchTarget(ctx context.Context, t *Target) (err error) {
+	if t.Remote == "" {
 		return nil
 	}
-	t.tracked, err = rp.git.Fetch(ctx, rp.root, t.remote, t.name)
+	t.Tracked, err = rp.Git.Fetch(ctx, rp.Root, t.Remote, t.Name)
 	return err
 }
 
-// integrationKey is the key in git's configuration that names the integration branch.
-const integrationKey = "talkingstick.integration"
+// IntegrationKey is the key in git's configuration that names the integration branch.
+const IntegrationKey = "talkingstick.integration"
 
-// integrationBranch returns the name of the branch that new tasks are merged into: the one from git's
+// IntegrationBranch returns the name of the branch that new tasks are merged into: the one from git's
 // configuration, else the default branch if it exists, else the one from the project's settings.
-func (rp *Repo) integrationBranch(ctx context.Context) (string, error) {
-	name, err := rp.git.Config(ctx, rp.root, integrationKey)
+func (rp *Repo) IntegrationBranch(ctx context.Context) (string, error) {
+	name, err := rp.Git.Config(ctx, rp.Root, IntegrationKey)
 	if err != nil || name != "" {
 		return name, err
 	}
-	if _, ok, err := rp.git.Ref(ctx, rp.root, "refs/heads/"+config.DefaultIntegration); ok || err != nil {
+	if _, ok, err := rp.Git.Ref(ctx, rp.Root, "refs/heads/"+config.DefaultIntegration); ok || err != nil {
 		return config.DefaultIntegration, err
 	}
-	if b, ok, err := rp.git.ReadFile(ctx, rp.root, "HEAD", config.FileName); err == nil && ok {
+	if b, ok, err := rp.Git.ReadFile(ctx, rp.Root, "HEAD", config.FileName); err == nil && ok {
 		if _, w, err := config.ParseTasks(b); err != nil || w.Integration != "" {
 			return w.Integration, err
 		}

@@ -48,16 +48,16 @@ func New(cfg Config) *Tasks {
 
 		// A landing that was interrupted is finished by whoever lands tasks.
 		FinishLanding: func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
-			return ts.queue.finishLanding(ctx, rp, i, inOtherCheckout)
+			return ts.queue.FinishLanding(ctx, rp, i, inOtherCheckout)
 		},
 	})
 
 	ts.runs = newRuns(cfg.Kernel, ts.repos)
 	ts.queue = newQueue(queueConfig{
-		repos: ts.repos, runs: ts.runs, mayMove: cfg.MayMove, readyAfter: readyAfter, tellWorker: tellOfLanding,
+		Repos: ts.repos, Runs: ts.runs, MayMove: cfg.MayMove, ReadyAfter: readyAfter, TellWorker: tellOfLanding,
 	})
 	ts.requests = newRequests(requestsConfig{
-		core: cfg.Kernel, repos: ts.repos, queue: ts.queue, listChecks: ts.listChecks,
+		Kernel: cfg.Kernel, Repos: ts.repos, Queue: ts.queue, ListChecks: ts.listChecks,
 	})
 	return ts
 }
