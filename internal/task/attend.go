@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/command"
 	"talkingstick/stick"
 )
 
@@ -260,11 +261,11 @@ func (rs *Runs) executeCommand(
 		return -1, ""
 	}
 
-	argv := ShellArguments(run.Command)
+	argv := command.ShellArguments(run.Command)
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, SlotEnviron(p.Slot),
 		[]string{markOf(p.RoomID, p.TaskID, run.Attempt)})
-	SetOwnGroup(c)
+	command.SetOwnGroup(c)
 	failed := func(err error) (int, string) {
 		fmt.Fprintln(out, err)
 		return 127, ""
@@ -323,7 +324,7 @@ func (rs *Runs) executeCommand(
 	}
 
 	r.Close()
-	return ExitStatus(c.ProcessState)
+	return command.ExitStatus(c.ProcessState)
 }
 
 // copyOutput begins to keep what is read from r. The channel is closed when nobody can write any more, or

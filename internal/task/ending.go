@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/internal/proc"
+	"talkingstick/internal/task/command"
 	"talkingstick/stick"
 )
 
@@ -31,11 +32,11 @@ func (e processEnder) endAll(grace time.Duration) []proc.Info {
 
 	// First everybody is asked, the whole group of the command at once.
 	if e.isCommandAlive() {
-		AskGroupToEnd(e.command)
+		command.AskGroupToEnd(e.command)
 	}
 
 	for _, p := range e.find() {
-		AskToEnd(e.procs, p.ID)
+		command.AskToEnd(e.procs, p.ID)
 	}
 
 	if e.awaitEnd(grace, nil) {
@@ -57,7 +58,7 @@ func (e processEnder) endAll(grace time.Duration) []proc.Info {
 func (e processEnder) killAll() {
 	if e.isCommandAlive() {
 		// It may have ended meanwhile.
-		_ = SignalGroup(e.command, os.Kill)
+		_ = command.SignalGroup(e.command, os.Kill)
 	}
 
 	for _, p := range e.find() {

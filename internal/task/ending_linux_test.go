@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"talkingstick/internal/proc"
+	"talkingstick/internal/task/command"
 )
 
 // TestTheGroupOfACommandThatHasEnded: somebody else may have the number of its group by now, and gets no
 // signal.
 func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	stranger := exec.Command("/bin/sh", "-c", "trap 'exit 7' TERM; echo ready; read x; exit 0")
-	SetOwnGroup(stranger)
+	command.SetOwnGroup(stranger)
 	in, err := stranger.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

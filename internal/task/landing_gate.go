@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/command"
 	"talkingstick/stick"
 )
 
@@ -86,7 +87,7 @@ func (l *landing) gateTree() (string, error) {
 }
 
 // errGateRed returns the error for a gate that is red on the result.
-func (l *landing) errGateRed(outcome Result, report store.Blob) error {
+func (l *landing) errGateRed(outcome command.Result, report store.Blob) error {
 	what, prefix := stick.Wordsf("merge of %s with", l.task.ID), stick.Words("its worker got a message; ")
 	if l.revertReason != "" {
 		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
@@ -120,7 +121,7 @@ func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
 // runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run
 // has a fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If
 // that fails, l.gateRemains says so, and the result of the gate still counts.
-func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o Result, err error) {
+func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o command.Result, err error) {
 	defer func() {
 		l.gateRemains = nil
 		if derr := l.RemoveTree(tree); derr != nil {
@@ -191,7 +192,7 @@ func (l *landing) showGate(commit string) io.Writer {
 	}
 
 	// The caller reads the last line whenever it likes, while the gate writes.
-	var heard LastLine
+	var heard command.LastLine
 	l.onGate(GateRun{
 		TaskID: l.task.ID, Branch: l.target.Name, OnBranch: commit == l.base, Command: l.gate.Command,
 		Since: stick.At(l.Core.Now()), LastLine: heard.String,

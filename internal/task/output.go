@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/task/command"
 	"talkingstick/stick"
 )
 
@@ -66,7 +67,7 @@ type outputWriter struct {
 	part *os.File
 	left int // bytes that fit into part
 	old  []string
-	tail Tail
+	tail command.Tail
 	err  error // the first failure; nothing more is kept in the directory then
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/forge"
+	"talkingstick/internal/task/command"
 	"talkingstick/stick"
 )
 
@@ -29,7 +30,7 @@ const (
 // runCommand runs the project's command, and returns the last line that it prints.
 func (q *pullRun) runCommand(ctx context.Context, action, text string, env ...string) (string, error) {
 	out, err := q.requests.askProgram(ctx, programCall{
-		args: ShellArguments(q.command), dir: q.Root, input: text,
+		args: command.ShellArguments(q.command), dir: q.Root, input: text,
 		env: append(env, prAction+"="+action, prTask+"="+q.task.ID, prBranch+"="+q.task.Branch, prBase+"="+q.task.Integration, prHead+"="+q.task.Head),
 	})
 

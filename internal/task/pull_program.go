@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"talkingstick/internal/forge"
+	"talkingstick/internal/task/command"
 	"talkingstick/stick"
 )
 
@@ -168,10 +169,10 @@ func (rq *Requests) askProgram(ctx context.Context, q programCall) ([]byte, erro
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(q.input), time.Second
 	out, stderr := &firstBytes{most: maxProgramOutput}, &firstBytes{most: 8 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
-	SetOwnGroup(cmd)
+	command.SetOwnGroup(cmd)
 
 	// What a wrapper has started must not go on beside the next run.
-	KillGroupOnCancel(cmd)
+	command.KillGroupOnCancel(cmd)
 	err := cmd.Run()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

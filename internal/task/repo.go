@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/command"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -279,7 +280,7 @@ func ShortCommit(sum string) string { return sum[:min(len(sum), 12)] }
 // environment.
 func (rp *Repo) RunShell(
 	ctx context.Context, dir, text string, limit time.Duration, extra []string, listener io.Writer,
-) (Result, error) {
-	sh := Shell{Environ: slices.Concat(rp.Core.Config.Environ, extra), Now: rp.Core.Now}
+) (command.Result, error) {
+	sh := command.Shell{Environ: slices.Concat(rp.Core.Config.Environ, extra), Now: rp.Core.Now}
 	return sh.Run(ctx, dir, text, limit, listener)
 }

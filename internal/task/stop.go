@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/command"
 	"talkingstick/stick"
 )
 
@@ -235,7 +236,7 @@ func (s *runStop) endRunner(ctx context.Context) error {
 	}
 	defer death.Close()
 
-	AskToEnd(procs, s.run.Process)
+	command.AskToEnd(procs, s.run.Process)
 	s.KillPoint("stop: asked")
 
 	// Time for the process to end what runs, to kill it, and to record that.
@@ -282,7 +283,7 @@ func (s *runStop) recordLost(ctx context.Context) error {
 	ended.Exit = -1
 	ended, err := s.runs.recordEnd(ctx, RunTaskParams{
 		RoomID: s.room, TaskID: s.task.ID,
-	}, ended, kept.lastBytes(MaxOutput))
+	}, ended, kept.lastBytes(command.MaxOutput))
 
 	// Another stop was faster.
 	if stick.CodeOf(err) == stick.CodeStaleAttempt {

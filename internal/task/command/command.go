@@ -1,4 +1,6 @@
-package task
+// Package command runs the commands of a project in the shell: gates, checks, set-ups. It keeps the end of what
+// they print, and ends all that they have started.
+package command
 
 import (
 	"bytes"
