@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -29,12 +30,12 @@ type WorkerAfterResult struct {
 // later.
 func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAfterResult, error) {
 	var res WorkerAfterResult
-	err := ts.repos.Write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *Op) error {
+	err := ts.repos.Write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *repository.Op) error {
 		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
 
-		task, err := TaskOf(o.Tx, o.Room.ID, p.TaskID)
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, p.TaskID)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/command"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -243,7 +244,7 @@ func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []stick.Run
 	if _, err := tx.Room(p.RoomID); err != nil {
 		return task, nil, err
 	}
-	if task, err = TaskOf(tx, p.RoomID, p.TaskID); err != nil {
+	if task, err = repository.TaskOf(tx, p.RoomID, p.TaskID); err != nil {
 		return task, nil, err
 	}
 	if runs, err = tx.Runs(p.RoomID, p.TaskID); err == nil && len(runs) == 0 {
@@ -263,7 +264,7 @@ func (rs *Runs) executeCommand(
 
 	argv := command.ShellArguments(run.Command)
 	c := exec.Command(argv[0], argv[1:]...)
-	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, SlotEnviron(p.Slot),
+	c.Dir, c.Env = p.Dir, slices.Concat(p.Environ, repository.SlotEnviron(p.Slot),
 		[]string{markOf(p.RoomID, p.TaskID, run.Attempt)})
 	command.SetOwnGroup(c)
 	failed := func(err error) (int, string) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -24,7 +25,7 @@ type WorkerCancelResult struct {
 	Kept  []stick.Words `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
 
 	Stopped *StoppedRun `json:"stopped,omitempty"` // the command that was ended
-	Remains
+	repository.Remains
 }
 
 // WorkerCancel cancels a task. Its worker gets a message, and its later commands are refused. The branch
@@ -41,11 +42,11 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 
 	// The message to the worker needs to know how it is reached, which is probed outside of the transaction.
 	in := ts.core.Inboxes()
-	cancel := func(o *Op) error {
+	cancel := func(o *repository.Op) error {
 		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
-		if task, err = TaskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
+		if task, err = repository.TaskOf(o.Tx, o.Room.ID, p.TaskID); err != nil {
 			return err
 		}
 
@@ -101,7 +102,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		return res, err
 	}
 
-	res.Remains, err = rp.RemoveRemains(ctx, CleanupIntent{
+	res.Remains, err = rp.RemoveRemains(ctx, repository.CleanupIntent{
 		Branch: task.Branch, Path: rp.WorktreePath(task), Head: at, Target: task.Integration,
 		Worker: task.Worker,
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -53,7 +54,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	var blobs []store.Blob
 	for _, e := range f.p.Evidence {
 		name, command, _ := strings.Cut(e, "=")
-		o, err := f.RunShell(ctx, f.Path, command, checkTimeout, SlotEnviron(f.Task.Slot), nil)
+		o, err := f.RunShell(ctx, f.Path, command, checkTimeout, repository.SlotEnviron(f.Task.Slot), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -79,14 +80,14 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 	if s.Head != q.Head {
 		return nil, stick.Errorf(stick.CodeDirtyTree,
 			"the checks moved the worktree of %s to another commit: it is now at %s", f.Task.ID,
-			ShortCommit(s.Head)).
+			repository.ShortCommit(s.Head)).
 			With("task_id", f.Task.ID).With("head", s.Head).With("left", s.Dirty).
 			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again",
 				stick.Cmd("tt task done --task <task_id>", f.Task.ID))
 	}
 
 	if s.DirtyCount > 0 {
-		return nil, DirtyError(stick.Wordsf("the worktree of %s", f.Task.ID), s.Dirty, s.DirtyCount).
+		return nil, repository.DirtyError(stick.Wordsf("the worktree of %s", f.Task.ID), s.Dirty, s.DirtyCount).
 			With("task_id", f.Task.ID).
 			Hintf("the checks changed it: make them clean up after themselves, or commit the files that they create")
 	}
@@ -96,7 +97,7 @@ func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blo
 
 // unansweredBlocks returns the number of the newest message in which the task's worker says that it is
 // blocked and that nobody has accepted. It returns 0 if there is none.
-func unansweredBlocks(o *Op, task stick.Task) (int64, error) {
+func unansweredBlocks(o *repository.Op, task stick.Task) (int64, error) {
 	sent, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, From: task.Worker, Types: []stick.EventType{stick.EventMessageSent}, Limit: 200, Newest: true,
 	})

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -51,7 +52,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	}
 
 	if p.Resolve+p.Delete != 0 {
-		return res, rp.Write(ctx, core.MustBeMember, func(o *Op) error { return settleComment(o, p, &res) })
+		return res, rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error { return settleComment(o, p, &res) })
 	}
 
 	// git is asked before the transaction.
@@ -59,7 +60,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 	if err != nil {
 		return res, err
 	}
-	return res, rp.Write(ctx, core.MustBeMember, func(o *Op) error {
+	return res, rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		task, v, err := prepareReview(o, p.TaskID, c.Head, branch)
 		if err != nil {
 			return err
@@ -112,7 +113,7 @@ func (p WorkerCommentParams) checkArguments() error {
 }
 
 // commentResult returns the result for a comment. all are those on the task.
-func commentResult(o *Op, task stick.Task, c stick.Comment, all []stick.Comment) WorkerCommentResult {
+func commentResult(o *repository.Op, task stick.Task, c stick.Comment, all []stick.Comment) WorkerCommentResult {
 	return WorkerCommentResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, Comment: c,
 		Drafts: len(draftsOf(all, o.Me.Agent)),
@@ -130,12 +131,12 @@ func draftsOf(all []stick.Comment, a stick.AgentID) (drafts []stick.Comment) {
 }
 
 // settleComment resolves a comment or deletes a draft.
-func settleComment(o *Op, p WorkerCommentParams, res *WorkerCommentResult) error {
+func settleComment(o *repository.Op, p WorkerCommentParams, res *WorkerCommentResult) error {
 	if err := o.RequireMemberOrPerson(); err != nil {
 		return err
 	}
 
-	task, err := TaskOf(o.Tx, o.Room.ID, p.TaskID)
+	task, err := repository.TaskOf(o.Tx, o.Room.ID, p.TaskID)
 	if err != nil {
 		return err
 	}
@@ -191,10 +192,10 @@ func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.C
 
 	var task stick.Task
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
-		if err := RequireMemberOrPerson(r, me); err != nil {
+		if err := repository.RequireMemberOrPerson(r, me); err != nil {
 			return err
 		}
-		if task, err = TaskOf(tx, r.ID, p.TaskID); err == nil && head == "" {
+		if task, err = repository.TaskOf(tx, r.ID, p.TaskID); err == nil && head == "" {
 			head, err = tx.SeenHead(r.ID, task.ID, me.Agent)
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -52,7 +53,7 @@ func commentText(c stick.Comment) string {
 	}
 
 	fmt.Fprintf(&b, "Comment %d by %s on %s%s (commit %s):\n",
-		c.ID, stick.Name(c.Author), stick.Name(c.At()), side, ShortCommit(c.From()))
+		c.ID, stick.Name(c.Author), stick.Name(c.At()), side, repository.ShortCommit(c.From()))
 	for _, l := range c.Around {
 		b.WriteString("| " + strings.TrimRight(CodeText(c, l), " \t") + "\n")
 	}

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -97,13 +98,13 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	for _, i := range open {
 		busy[i.Task] = true
 		elsewhere := i.In.IsOther(here)
-		if d, lands := LandingOf(i); lands && d.Tree != "" && !elsewhere {
+		if d, lands := repository.LandingOf(i); lands && d.Tree != "" && !elsewhere {
 			// Whoever finishes this landing removes it.
 			gates[d.Tree] = true
 		}
 
 		// A pause isn't half done, and a command that still runs finishes by itself.
-		if i.Kind == IntentPause || isAtWork(rp, tx, i, elsewhere) {
+		if i.Kind == repository.IntentPause || isAtWork(rp, tx, i, elsewhere) {
 			continue
 		}
 
@@ -135,9 +136,9 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 
 // isAtWork reports whether the command of an intent still works on it. The locks here say nothing about one
 // in another checkout, but its lease does.
-func isAtWork(rp *Repo, tx *store.Tx, i store.Intent, elsewhere bool) bool {
+func isAtWork(rp *repository.Repo, tx *store.Tx, i store.Intent, elsewhere bool) bool {
 	if elsewhere {
-		return LeaseLeft(i, tx.Now()) > 0
+		return repository.LeaseLeft(i, tx.Now()) > 0
 	}
 	return rp.LockRunner("task", i.Task) != nil
 }
@@ -147,13 +148,13 @@ func isAtWork(rp *Repo, tx *store.Tx, i store.Intent, elsewhere bool) bool {
 func interruptedWhile(tx *store.Tx, i store.Intent, elsewhere bool) stick.Words {
 	if elsewhere {
 		return stick.Wordsf("task %s: a command in %s was interrupted while %s",
-			i.Task, NameCheckout(tx, i.In), Doing(i.Kind))
+			i.Task, repository.NameCheckout(tx, i.In), Doing(i.Kind))
 	}
 	return stick.Wordsf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
 }
 
 // leftGates lists the worktrees of gates in the directories that hold the worktrees of tasks.
-func leftGates(rp *Repo, tasks []stick.Task) (trees []string) {
+func leftGates(rp *repository.Repo, tasks []stick.Task) (trees []string) {
 	seen := map[string]bool{}
 	for _, t := range tasks {
 		dir := filepath.Dir(rp.WorktreePath(t))
@@ -184,7 +185,7 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 		}
 	}
 
-	if d, err := ReadIntent[SpawnIntent](i); err == nil {
+	if d, err := repository.ReadIntent[repository.SpawnIntent](i); err == nil {
 		// Earlier programs kept only the branch.
 		for _, name := range []string{d.Task.ID, strings.TrimPrefix(d.Task.Branch, config.DefaultPrefix)} {
 			if stick.TaskKey(name) == i.Task {
@@ -200,17 +201,17 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 // Doing says what a command does that has an intent of a kind, for a sentence.
 func Doing(kind string) stick.Words {
 	switch kind {
-	case IntentLand:
+	case repository.IntentLand:
 		return "merging"
-	case IntentCleanup:
+	case repository.IntentCleanup:
 		return "removing its branch and worktree"
-	case IntentSpawn, IntentRetry:
+	case repository.IntentSpawn, repository.IntentRetry:
 		return "creating its branch and worktree"
-	case IntentSetup:
+	case repository.IntentSetup:
 		return "setting its worktree up"
-	case IntentDone:
+	case repository.IntentDone:
 		return "preparing for review"
-	case IntentRollback:
+	case repository.IntentRollback:
 		return "reverting"
 	}
 
@@ -221,15 +222,15 @@ func Doing(kind string) stick.Words {
 // people wrote it.
 func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 	switch i.Kind {
-	case IntentSpawn:
+	case repository.IntentSpawn:
 		// There is the task already: it was for later.
 		if slices.ContainsFunc(tasks, func(t stick.Task) bool { return t.ID == i.Task }) {
 			return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
 		}
 		return stick.Cmd("tt task new <task_id>", i.Task).Words()
-	case IntentSetup:
+	case repository.IntentSetup:
 		return stick.Cmd("tt task start --task <task_id>", i.Task).Words()
-	case IntentRetry:
+	case repository.IntentRetry:
 		for _, t := range tasks {
 			// The worktree of this attempt is made again.
 			if t.ID == i.Task && t.Attempt == i.Attempt {
@@ -238,9 +239,9 @@ func finishingCommand(i store.Intent, tasks []stick.Task) stick.Words {
 		}
 
 		return stick.Cmd("tt task retry <task_id>", i.Task).Words()
-	case IntentDone:
+	case repository.IntentDone:
 		return stick.Cmd("tt task done --task <task_id>", i.Task).Words()
-	case IntentRollback:
+	case repository.IntentRollback:
 		return stick.Cmd("tt task rollback --reason … <task_id>", i.Task).Words()
 	}
 

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -40,7 +41,7 @@ type WorkerDoneResult struct {
 
 // doneRun is one run of WorkerDone.
 type doneRun struct {
-	*Push
+	*repository.Push
 	p WorkerDoneParams
 }
 
@@ -64,14 +65,14 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 	}
 	defer unlock()
 
-	f := &doneRun{Push: &Push{Repo: rp.Repo}, p: p}
+	f := &doneRun{Push: &repository.Push{Repo: rp.Repo}, p: p}
 
 	// What is refused anyway is refused before git works.
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if f.Task, err = TaskOf(tx, r.ID, id); err != nil {
+		if f.Task, err = repository.TaskOf(tx, r.ID, id); err != nil {
 			return err
 		}
-		if err := RequireHere(tx, r, f.Task); err != nil {
+		if err := repository.RequireHere(tx, r, f.Task); err != nil {
 			return err
 		}
 
@@ -121,7 +122,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 
 		e := stick.Errorf(stick.CodeRebaseConflict, "a %s is in progress in %s", what, f.Path).
 			With("task_id", task).With("left", []string{what}).With("files", files)
-		return e.Hintf("resolve %s, then %s and %s", nameConflicts(files), ContinueCommand(f.Path, what),
+		return e.Hintf("resolve %s, then %s and %s", nameConflicts(files), repository.ContinueCommand(f.Path, what),
 			stick.Cmd("tt task done --skip-rebase --task <task_id>", task))
 	}
 
@@ -142,7 +143,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 			Hintf("bring over what you committed there, then: %s",
 				stick.Cmd("git -C <path> switch <branch>", f.Path, f.Task.Branch))
 	case s.DirtyCount > 0:
-		return DirtyError(stick.Wordsf("the worktree of %s", task), s.Dirty, s.DirtyCount).With("task_id", task).
+		return repository.DirtyError(stick.Wordsf("the worktree of %s", task), s.Dirty, s.DirtyCount).With("task_id", task).
 			Hintf("commit or discard what is uncommitted, then: %s", stick.Cmd("tt task done --task <task_id>", task))
 	}
 
@@ -155,7 +156,7 @@ func nameConflicts(files []string) stick.Words {
 	if len(files) == 0 {
 		return "what is left"
 	}
-	return "the conflict in " + stick.Names(files, MostNamed)
+	return "the conflict in " + stick.Names(files, repository.MostNamed)
 }
 
 // rebaseAndOffer rebases the branch, runs the checks, pushes, and offers the commit for review.
@@ -176,11 +177,11 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 
 	// The intent is stored before the rebase, so that a crash leaves a trace.
 	onto := f.Target.Head()
-	err = f.Write(ctx, core.MustBeMember, func(o *Op) error {
+	err = f.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		if _, err := blockedWarning(o, f.Task); err != nil {
 			return err
 		}
-		return o.StoreIntent(f.IntentID, IntentDone, f.Task, f.Task.Attempt, DoneIntent{
+		return o.StoreIntent(f.IntentID, repository.IntentDone, f.Task, f.Task.Attempt, repository.DoneIntent{
 			Path: f.Path, Head: f.Head, Onto: onto,
 		})
 	})
@@ -193,7 +194,7 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 	defer func() {
 		// A run that failed leaves nothing to finish.
 		if err != nil && f.IntentID != "" {
-			cerr := f.WriteOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(f.IntentID, "failed") })
+			cerr := f.WriteOutcome(ctx, func(o *repository.Op) error { return o.Tx.EndIntent(f.IntentID, "failed") })
 			if cerr != nil && stick.CodeOf(err) == stick.CodeInternal {
 				err = fmt.Errorf("%w (%v)", err, cerr)
 			}
@@ -236,8 +237,8 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 // recordOffer records that the commit waits for review, stores the outputs of the checks, and ends the
 // intent. It completes res.
 func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []store.Blob, res *WorkerDoneResult) error {
-	return f.WriteOutcome(ctx, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, f.Task.ID)
+	return f.WriteOutcome(ctx, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, f.Task.ID)
 		if err != nil {
 			return err
 		}
@@ -270,7 +271,7 @@ func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []sto
 
 // blockedWarning returns a warning if the worker has said that it is blocked and nobody has answered. If the
 // room requires contracts, it fails with [stick.CodeContractIncomplete] instead.
-func blockedWarning(o *Op, task stick.Task) (stick.Words, error) {
+func blockedWarning(o *repository.Op, task stick.Task) (stick.Words, error) {
 	asked, err := unansweredBlocks(o, task)
 	if err != nil || asked == 0 {
 		return "", err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -73,8 +74,8 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	f.KillPoint("done: conflict")
 
 	id := f.IntentID
-	err = f.WriteOutcome(ctx, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, f.Task.ID)
+	err = f.WriteOutcome(ctx, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, f.Task.ID)
 		if err != nil {
 			return err
 		}
@@ -94,9 +95,9 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 	// The intent has ended: a rebase that waits for its worker isn't half done.
 	f.IntentID = ""
 	return stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s",
-		f.Task.Branch, f.Task.Integration, stick.Names(files, MostNamed)).
+		f.Task.Branch, f.Task.Integration, stick.Names(files, repository.MostNamed)).
 		With("task_id", f.Task.ID).With("state", stick.TaskConflicted).With("files", files).
 		With("left", []string{"rebase"}).
-		Hintf("resolve the files and git add them, then %s and %s", ContinueCommand(f.Path, "rebase"),
+		Hintf("resolve the files and git add them, then %s and %s", repository.ContinueCommand(f.Path, "rebase"),
 			stick.Cmd("tt task done --skip-rebase --task <task_id>", f.Task.ID))
 }

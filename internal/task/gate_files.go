@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -16,7 +17,7 @@ import (
 // What the gate is, the head of the integration branch says, never the task's own tree.
 
 // GateFiles returns those of the gate's own files that a task changes between two commits.
-func GateFiles(ctx context.Context, rp *Repo, integration, from, to string) ([]string, error) {
+func GateFiles(ctx context.Context, rp *repository.Repo, integration, from, to string) ([]string, error) {
 	changed, err := rp.Git.Changed(ctx, rp.Root, from, to)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func isWordRune(r rune) bool {
 // filesNamedIn returns those of the files that a shell command names, if they are in a commit. It knows the
 // words of the command, and no more: what another file runs, or what is named from another directory, has to
 // be protected.
-func filesNamedIn(ctx context.Context, rp *Repo, command, commit string, files []string) ([]string, error) {
+func filesNamedIn(ctx context.Context, rp *repository.Repo, command, commit string, files []string) ([]string, error) {
 	words := strings.FieldsFunc(command, func(r rune) bool { return !isWordRune(r) })
 
 	// The command may name a file as ./check.sh.
@@ -83,7 +84,7 @@ func filesNamedIn(ctx context.Context, rp *Repo, command, commit string, files [
 
 // CompleteOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
 // [stick.CodeInvalidTransition] if the branch has no commits of its own.
-func CompleteOffer(ctx context.Context, rp *Repo, task stick.Task, q *stick.Offering) (err error) {
+func CompleteOffer(ctx context.Context, rp *repository.Repo, task stick.Task, q *stick.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
 			With("task_id", task.ID).

@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -24,7 +25,7 @@ type WorkerInitResult struct {
 	Created bool   `json:"created"`
 	Gate    string `json:"gate,omitempty"` // the command that must pass before a merge; empty if none is set
 
-	Commands []ShownCommand `json:"commands,omitempty"` // the other commands that the project has tt run
+	Commands []repository.ShownCommand `json:"commands,omitempty"` // the other commands that the project has tt run
 }
 
 // WorkerInit creates the integration branch from the commit that is checked out, or uses an existing branch.
@@ -84,7 +85,7 @@ func (ts *Tasks) WorkerInit(ctx context.Context, p WorkerInitParams) (WorkerInit
 
 	// Only a name that was given is written down; the others are found each time.
 	if named {
-		if err := rp.Git.SetConfig(ctx, rp.Root, IntegrationKey, p.Branch); err != nil {
+		if err := rp.Git.SetConfig(ctx, rp.Root, repository.IntegrationKey, p.Branch); err != nil {
 			return res, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -17,7 +18,7 @@ type landing struct {
 	byName bool // the caller named the task, so that it is tried even if the queue is paused
 
 	id                 string // of the intent
-	target             Target
+	target             repository.Target
 	base               string // the commit of the branch before
 	result             string // the commit that the branch is to move to
 	gate               config.Gate
@@ -192,7 +193,7 @@ func (l *landing) prepareResult(ctx context.Context) (tree string, contained boo
 
 // abandonIntent ends the intent of a landing that didn't succeed, if it is still open.
 func (l *landing) abandonIntent(ctx context.Context, outcome string) error {
-	return l.WriteOutcome(ctx, func(o *Op) error {
+	return l.WriteOutcome(ctx, func(o *repository.Op) error {
 		// Another host may have ended it.
 		if _, open, err := o.Tx.Intent(l.id); err != nil || !open {
 			return err

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/command"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -54,7 +55,7 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 	}
 
 	if l.revertReason != "" {
-		if err := l.WriteOutcome(ctx, func(o *Op) error { return o.Tx.AddBlob(report) }); err != nil {
+		if err := l.WriteOutcome(ctx, func(o *repository.Op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return false, err
 		}
 		return false, l.errGateRed(outcome, report)
@@ -76,7 +77,7 @@ func (l *landing) gateTree() (string, error) {
 		return "", nil
 	}
 
-	tree := filepath.Join(l.Root, filepath.FromSlash(l.worker.Dir), GatePrefix+ShortCommit(l.result))
+	tree := filepath.Join(l.Root, filepath.FromSlash(l.worker.Dir), GatePrefix+repository.ShortCommit(l.result))
 	if err := l.RequireInside(tree); err != nil {
 		// No task can land there either.
 		l.queueHalted = true
@@ -93,7 +94,7 @@ func (l *landing) errGateRed(outcome command.Result, report store.Blob) error {
 		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
 	}
 	next := stick.Hintf("%sthe whole output of the gate: %s",
-		prefix, stick.Cmd("tt task show --output <sum>", ShortCommit(report.Sum)))
+		prefix, stick.Cmd("tt task show --output <sum>", repository.ShortCommit(report.Sum)))
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s",
 		outcome.DescribeExit(), what, l.target.Name).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
@@ -149,7 +150,7 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 		}
 		l.KillPoint("gate: worktree")
 
-		o, err = l.RunShell(ctx, tree, l.gate.Command, l.gate.Timeout, SlotEnviron(slot), l.showGate(commit))
+		o, err = l.RunShell(ctx, tree, l.gate.Command, l.gate.Timeout, repository.SlotEnviron(slot), l.showGate(commit))
 		if err != nil {
 			return false, o, err
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -49,7 +50,7 @@ func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
 	}
 	return stick.Errorf(stick.CodeDirtyTree,
 		"%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
-		at, l.target.Name, stick.Names(files, MostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
+		at, l.target.Name, stick.Names(files, repository.MostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
 		Hintf("move them elsewhere, and try again")
 }
 
@@ -75,7 +76,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	}
 
 	if len(tracked) > 0 {
-		return DirtyError(stick.Wordsf("%s, where %s is checked out,", at, l.target.Name), tracked, len(tracked)).
+		return repository.DirtyError(stick.Wordsf("%s, where %s is checked out,", at, l.target.Name), tracked, len(tracked)).
 			With("task_id", l.task.ID).With("path", at).
 			Hintf("commit or undo them there, and try again; whose they are: %s", stick.Cmd("tt changes"))
 	}
@@ -111,8 +112,8 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	}
 
 	kept := false
-	err = l.WriteOutcome(ctx, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
+	err = l.WriteOutcome(ctx, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -133,7 +134,7 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	if !kept {
 		return stick.Errorf(stick.CodeReviewStale,
 			"%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch,
-			ShortCommit(at), ShortCommit(l.task.Approved)).
+			repository.ShortCommit(at), repository.ShortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
 			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID),
 				stick.Cmd("tt task approve <task_id>", l.task.ID))
@@ -151,7 +152,7 @@ func (l *landing) requireReachable(ctx context.Context) error {
 	case err != nil || !elsewhere:
 		return err
 	case l.target.Remote == "":
-		return NoRemoteError(l.task, where)
+		return repository.NoRemoteError(l.task, where)
 	case l.revertReason != "":
 		return nil
 	}

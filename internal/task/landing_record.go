@@ -6,13 +6,14 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
 // returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a
 // conflict only fails.
 func (l *landing) returnConflict(ctx context.Context, files []string) error {
-	what := stick.Names(files, MostNamed)
+	what := stick.Names(files, repository.MostNamed)
 	if l.revertReason == "" {
 		reason := stick.Wordsf("It conflicts with %s in %s. To start the rebase, run tt task done.",
 			l.target.Name, stick.Names(files, len(files)))
@@ -35,8 +36,8 @@ func (l *landing) returnConflict(ctx context.Context, files []string) error {
 
 // returnTask returns the task to its worker, with a message. report is the output of a red gate, or empty.
 func (l *landing) returnTask(ctx context.Context, cause, reason string, report store.Blob, files []string) error {
-	return l.WriteOutcome(ctx, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
+	return l.WriteOutcome(ctx, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -75,17 +76,17 @@ func (l *landing) returnedHint(h stick.Hint) stick.Hint {
 
 // storeIntent stores the intent to land. From here on the task can't be cancelled.
 func (l *landing) storeIntent(ctx context.Context, tree string) error {
-	kind := IntentLand
+	kind := repository.IntentLand
 	if l.revertReason != "" {
-		kind = IntentRollback
+		kind = repository.IntentRollback
 	}
-	return l.Write(ctx, core.MustBeMember, func(o *Op) error {
+	return l.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		// The room may have been paused since the command began.
 		if err := o.Room.MayLand(o.Me.Agent, o.Me.Person(), o.Tx.Now()); err != nil {
 			return err
 		}
 
-		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func (l *landing) storeIntent(ctx context.Context, tree string) error {
 			o.AddTaskEvent(ev)
 		}
 
-		return o.StoreIntent(l.id, kind, task, task.Attempt, LandIntent{
+		return o.StoreIntent(l.id, kind, task, task.Attempt, repository.LandIntent{
 			Branch: l.target.Name, Remote: l.target.Remote, Base: l.base, Head: task.Approved,
 			Result: l.result, Checkout: l.target.Checkout, Tree: tree, Revert: l.revertReason,
 		})
@@ -123,8 +124,8 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 	if err != nil {
 		return err
 	}
-	return l.WriteOutcome(ctx, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, l.task.ID)
+	return l.WriteOutcome(ctx, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, l.task.ID)
 		if err != nil {
 			return err
 		}
@@ -171,12 +172,12 @@ func (l *landing) recordLanded(ctx context.Context, intent string) error {
 
 		// The worktree is in another checkout, which cleans up itself.
 		if task.Elsewhere(o.Tx.CheckoutOf(o.Room)) {
-			l.ownerCheckout = NameCheckout(o.Tx, task.In)
+			l.ownerCheckout = repository.NameCheckout(o.Tx, task.In)
 			return nil
 		}
 
 		// The intent to clean up is stored with the landing: a crash in between loses neither.
-		l.dueCleanup, err = NewIntent(id, IntentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, CleanupIntent{
+		l.dueCleanup, err = repository.NewIntent(id, repository.IntentCleanup, o.Room.ID, task, task.Attempt, o.Me.Agent, repository.CleanupIntent{
 			Branch: task.Branch, Path: l.WorktreePath(task), Head: l.task.Approved,
 			Target: l.target.Name, Remote: l.target.Remote, Attempt: task.Attempt, Worker: task.Worker,
 			Pulled: l.forgeCommit,
@@ -201,12 +202,12 @@ func (l *landing) isRecorded(task stick.Task) bool {
 
 // cleanUpLanded removes what is left of a task that has landed. Of one in another checkout only the branch at
 // the remote can go.
-func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
+func (l *landing) cleanUpLanded(ctx context.Context) (r repository.Remains, err error) {
 	if l.ownerCheckout == "" {
 		return l.RunCleanup(ctx, l.dueCleanup)
 	}
 
-	why, err := l.CleanRemote(context.WithoutCancel(ctx), CleanupIntent{
+	why, err := l.CleanRemote(context.WithoutCancel(ctx), repository.CleanupIntent{
 		Branch: l.task.Branch, Head: l.task.Approved, Target: l.target.Name, Remote: l.target.Remote,
 		Pulled: l.forgeCommit,
 	})
@@ -222,8 +223,8 @@ func (l *landing) cleanUpLanded(ctx context.Context) (r Remains, err error) {
 // RecordMerged records that a forge has merged a task into the branch of tg. cleanUp removes what is left of
 // the task, as after a merge by tt.
 func (q *Queue) RecordMerged(
-	ctx context.Context, rp *Repo, task stick.Task, tg Target,
-) (cleanUp func(context.Context) (Remains, error), err error) {
+	ctx context.Context, rp *repository.Repo, task stick.Task, tg repository.Target,
+) (cleanUp func(context.Context) (repository.Remains, error), err error) {
 	l := &landing{merger: &merger{Repo: rp, queue: q}, task: task, target: tg, forgeCommit: task.PR.Commit}
 	l.task.Approved = cmp.Or(task.Head, task.PR.Head)
 	return l.cleanUpLanded, l.recordLanded(ctx, "")

@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -12,7 +13,7 @@ import (
 // task has landed; else nothing has happened, and the landing can start again. Of a landing in another
 // checkout the remote's branch decides.
 func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherCheckout bool) error {
-	d, err := ReadIntent[LandIntent](i)
+	d, err := repository.ReadIntent[repository.LandIntent](i)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (mg *merger) recoverOtherLandings(ctx context.Context, branch, id string) e
 	}
 
 	for _, i := range open {
-		if d, lands := LandingOf(i); !lands || d.Branch != branch || i.Task == stick.TaskKey(id) {
+		if d, lands := repository.LandingOf(i); !lands || d.Branch != branch || i.Task == stick.TaskKey(id) {
 			continue
 		}
 
@@ -106,7 +107,7 @@ func (mg *merger) recoverOtherLandings(ctx context.Context, branch, id string) e
 			return err
 		}
 
-		unlock, err := mg.AcquireLock(ctx, "task", task.ID, LockWait)
+		unlock, err := mg.AcquireLock(ctx, "task", task.ID, repository.LockWait)
 		if err != nil {
 			return err
 		}

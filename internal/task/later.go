@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -94,7 +95,7 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 func (rp *repo) spawnForLater(
 	ctx context.Context, q stick.Spawning, after []string, run, restart string,
 ) (res WorkerSpawnResult, err error) {
-	err = rp.Write(ctx, core.JoinsIfNew, func(o *Op) error {
+	err = rp.Write(ctx, core.JoinsIfNew, func(o *repository.Op) error {
 		// There is neither a branch nor a worktree, so one transaction is all, and no intent is needed.
 		was, _, err := o.Tx.Task(o.Room.ID, q.ID)
 		if err != nil {
@@ -123,7 +124,7 @@ func (rp *repo) spawnForLater(
 
 // planRun keeps the command that is to work on an attempt once that has begun, and how often it starts again
 // by itself. run may be empty. It is a run that no process has claimed.
-func planRun(o *Op, id string, attempt int, run, restart string) error {
+func planRun(o *repository.Op, id string, attempt int, run, restart string) error {
 	if run == "" {
 		return nil
 	}
@@ -154,12 +155,12 @@ func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.
 func (rp *repo) retryForLater(
 	ctx context.Context, task stick.Task, run, restart string,
 ) (res WorkerSpawnResult, err error) {
-	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
+	err = rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
 
-		now, err := TaskOf(o.Tx, o.Room.ID, task.ID)
+		now, err := repository.TaskOf(o.Tx, o.Room.ID, task.ID)
 		if err != nil {
 			return err
 		}
@@ -198,7 +199,7 @@ func (rp *repo) retryForLater(
 // beginTask gives a task that is for later its branch and its worktree. With bind the caller becomes its
 // worker at the same moment; with next it must have no other task. The caller must hold the task's lock. It
 // fails with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with
-// a [*busyError] if the caller has another one, and as [repo.planBegin] and [Repo.setUp] do.
+// a [*busyError] if the caller has another one, and as [repo.planBegin] and [repository.Repo.setUp] do.
 func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
 	m, err := rp.PlanBegin(ctx, task)
 	if err != nil {
@@ -209,14 +210,14 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 	m.ForNext = next
 
 	// The function runs twice: before git acts, to refuse, and after it, for the events.
-	made, err := rp.CarryOutPlan(ctx, IntentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
+	made, err := rp.CarryOutPlan(ctx, repository.IntentSpawn, m, func(o *repository.Op, slot int) ([]stick.Event, error) {
 		if next {
 			if err := requireIdle(o, task); err != nil {
 				return nil, err
 			}
 		}
 
-		now, err := TaskOf(o.Tx, o.Room.ID, task.ID)
+		now, err := repository.TaskOf(o.Tx, o.Room.ID, task.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +249,7 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 			}
 		}
 
-		res.WorkerStartResult, res.Slot = rp.startResult(o.Room, o.Me, now, false, feedback{}), SlotOf(now)
+		res.WorkerStartResult, res.Slot = rp.startResult(o.Room, o.Me, now, false, feedback{}), repository.SlotOf(now)
 		return events, nil
 	})
 

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/harness"
 	"talkingstick/internal/plainfile"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -97,11 +98,11 @@ type logReader struct {
 func (l *logReader) loadRun(ctx context.Context) error {
 	return l.runs.core.Read(ctx, l.p.Where, l.p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		l.room = r.ID
-		if l.task, err = TaskOf(tx, r.ID, l.p.TaskID); err != nil {
+		if l.task, err = repository.TaskOf(tx, r.ID, l.p.TaskID); err != nil {
 			return err
 		}
 		if l.task.Elsewhere(tx.CheckoutOf(r)) {
-			l.otherCheckout = NameCheckout(tx, l.task.In)
+			l.otherCheckout = repository.NameCheckout(tx, l.task.In)
 		}
 
 		runs, err := tx.Runs(r.ID, l.task.ID)

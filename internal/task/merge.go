@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -19,8 +20,8 @@ type WorkerMergeParams struct {
 	TaskID string `json:"task_id,omitempty"` // empty for the first task in the queues that can be merged
 	All    bool   `json:"all,omitempty"`     // all approved tasks, in the order of their approval
 
-	Waits func(on string, r Runner) `json:"-"` // called when it begins to wait for another command
-	Shows func(GateRun)             `json:"-"` // called when a gate begins to run; may be nil
+	Waits func(on string, r repository.Runner) `json:"-"` // called when it begins to wait for another command
+	Shows func(GateRun)                        `json:"-"` // called when a gate begins to run; may be nil
 }
 
 // WorkerMergeResult says which tasks were merged, and which were not.
@@ -48,7 +49,7 @@ type MergedTask struct {
 	Tries   int         `json:"tries"`  // 1, and one more for each time the branch moved meanwhile
 	Already bool        `json:"already,omitempty"`
 	Note    stick.Words `json:"note,omitempty"`
-	Remains
+	repository.Remains
 }
 
 // HeldTask is a task that didn't land, and why.
@@ -89,7 +90,7 @@ func (q *Queue) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMer
 			return err
 		}
 
-		return RequireMemberOrPerson(r, me)
+		return repository.RequireMemberOrPerson(r, me)
 	})
 	if err != nil {
 		return res, err
@@ -336,7 +337,7 @@ func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m 
 	}
 	defer unlockBranch()
 
-	unlock, err := mg.AcquireLock(ctx, "task", task.ID, LockWait)
+	unlock, err := mg.AcquireLock(ctx, "task", task.ID, repository.LockWait)
 	if err != nil {
 		return m, false, err
 	}
@@ -349,7 +350,7 @@ func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m 
 		}
 
 		m, halted, err = mg.mergeLocked(ctx, task.ID, named)
-		if _, busy := errors.AsType[OtherCheckoutError](err); !busy {
+		if _, busy := errors.AsType[repository.OtherCheckoutError](err); !busy {
 			return m, halted, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -31,7 +32,7 @@ func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, er
 		if _, err := os.Stat(mg.WorktreePath(t)); err != nil || t.State != stick.TaskCompleted {
 			continue
 		}
-		if unlock, err := mg.AcquireLock(ctx, "task", t.ID, ShortLockWait); err == nil {
+		if unlock, err := mg.AcquireLock(ctx, "task", t.ID, repository.ShortLockWait); err == nil {
 			cleaned = append(cleaned, CleanedTask{t.ID, mg.RetryCleanup(ctx, t)})
 			unlock()
 		}
@@ -39,11 +40,11 @@ func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, er
 
 	// Commands that were interrupted while they merged or cleaned up.
 	for _, i := range open {
-		if i.Kind != IntentLand && i.Kind != IntentRollback && i.Kind != IntentCleanup {
+		if i.Kind != repository.IntentLand && i.Kind != repository.IntentRollback && i.Kind != repository.IntentCleanup {
 			continue
 		}
 
-		unlock, err := mg.AcquireLock(ctx, "task", i.Task, ShortLockWait)
+		unlock, err := mg.AcquireLock(ctx, "task", i.Task, repository.ShortLockWait)
 		if stick.CodeOf(err) == stick.CodeLanding {
 			// Another command is working on it.
 			continue
@@ -68,5 +69,5 @@ func (mg *merger) finishCleanups(ctx context.Context) (cleaned []CleanedTask, er
 // CleanedTask is a task that had landed before, and whose worktree was still there.
 type CleanedTask struct {
 	TaskID string `json:"task_id"`
-	Remains
+	repository.Remains
 }

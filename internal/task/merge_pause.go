@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -19,11 +20,11 @@ func queueTask(branch string) stick.Task {
 
 // PauseOf returns the pause that an intent records, or nil if it is of another kind.
 func PauseOf(i store.Intent) *QueuePause {
-	if i.Kind != IntentPause {
+	if i.Kind != repository.IntentPause {
 		return nil
 	}
 
-	p, err := ReadIntent[PauseIntent](i)
+	p, err := repository.ReadIntent[repository.PauseIntent](i)
 	if err != nil {
 		return nil
 	}
@@ -58,7 +59,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 		return nil
 	}
 
-	return l.WriteOutcome(ctx, func(o *Op) error {
+	return l.WriteOutcome(ctx, func(o *repository.Op) error {
 		open, err := o.Tx.Intents(o.Room.ID, "")
 		if err != nil {
 			return err
@@ -68,7 +69,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 }
 
 // endPause ends the pause of a branch's queue, if one is among the open intents.
-func endPause(o *Op, open []store.Intent, branch string) error {
+func endPause(o *repository.Op, open []store.Intent, branch string) error {
 	for _, i := range open {
 		if p := PauseOf(i); p != nil && p.Branch == branch {
 			if err := o.Tx.EndIntent(i.ID, "over"); err != nil {
@@ -84,11 +85,11 @@ func endPause(o *Op, open []store.Intent, branch string) error {
 func (l *landing) errBaseRed(report string) error {
 	return stick.Errorf(stick.CodeBaseRed,
 		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.Name,
-		ShortCommit(l.base)).
+		repository.ShortCommit(l.base)).
 		With("task_id", l.task.ID).With("branch", l.target.Name).With("commit", l.base).With("report", report).
 		With("left", []string{}).
 		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name",
-			stick.Cmd("tt task show --output <sum>", ShortCommit(report)))
+			stick.Cmd("tt task show --output <sum>", repository.ShortCommit(report)))
 }
 
 // pauseQueue pauses the queue until the branch moves, and returns [landing.errBaseRed].
@@ -98,7 +99,7 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 		return err
 	}
 
-	err = l.WriteOutcome(ctx, func(o *Op) error {
+	err = l.WriteOutcome(ctx, func(o *repository.Op) error {
 		if err := o.Tx.AddBlob(report); err != nil {
 			return err
 		}
@@ -112,8 +113,8 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 		if err := endPause(o, open, l.target.Name); err != nil {
 			return err
 		}
-		paused := PauseIntent{Branch: l.target.Name, Commit: l.base, Report: report.Sum}
-		if err := o.StoreIntent(id, IntentPause, queueTask(l.target.Name), 0, paused); err != nil {
+		paused := repository.PauseIntent{Branch: l.target.Name, Commit: l.base, Report: report.Sum}
+		if err := o.StoreIntent(id, repository.IntentPause, queueTask(l.target.Name), 0, paused); err != nil {
 			return err
 		}
 		return o.Tx.EndIntent(l.id, "base red")

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -24,7 +25,7 @@ type WorkerNextParams struct {
 type WorkerNextResult struct {
 	WorkerStartResult
 	Slot *int `json:"slot,omitempty"` // of the worktree
-	CopiedFiles
+	repository.CopiedFiles
 }
 
 // WorkerNext begins the oldest task that is for later and ready: it makes its branch and its worktree, sets
@@ -55,7 +56,7 @@ func (ts *Tasks) WorkerNext(ctx context.Context, p WorkerNextParams) (WorkerNext
 			Caller: p.Caller, Where: p.Where, TaskID: current.ID,
 		})
 
-		res.Slot = SlotOf(*current)
+		res.Slot = repository.SlotOf(*current)
 		return res, err
 	}
 
@@ -129,7 +130,7 @@ func (rp *repo) listReady(
 		})
 		return err
 	})
-	return ready, current, newest, IgnoreNoRoom(err)
+	return ready, current, newest, repository.IgnoreNoRoom(err)
 }
 
 // readyTask is a task that is for later and ready.
@@ -204,12 +205,12 @@ func (rp *repo) tryBegin(ctx context.Context, id string, bind bool) (WorkerNextR
 // readUntaken reads a task that nobody may have taken, unless somebody left an intent open for it.
 func (rp *repo) readUntaken(ctx context.Context, id string) (now stick.Task, open bool, err error) {
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		i, err := OpenIntentOf(tx, r.ID, id)
+		i, err := repository.OpenIntentOf(tx, r.ID, id)
 		if open = i != nil; open || err != nil {
 			return err
 		}
 
-		now, err = TaskOf(tx, r.ID, id)
+		now, err = repository.TaskOf(tx, r.ID, id)
 		return err
 	})
 	return now, open, err
@@ -224,7 +225,7 @@ func (e *busyError) Error() string { return "the caller has the task " + e.task 
 
 // requireIdle refuses a caller that works on another task, or for which another command is about to begin
 // one. It fails with a [*busyError].
-func requireIdle(o *Op, task stick.Task) error {
+func requireIdle(o *repository.Op, task stick.Task) error {
 	// A task that the caller works on already.
 	own, err := o.Tx.OpenTasksOf(o.Room.ID, []stick.AgentID{o.Me.Agent})
 	if err != nil {
@@ -237,10 +238,10 @@ func requireIdle(o *Op, task stick.Task) error {
 	// A task that another command is just beginning for the caller.
 	open, err := o.Tx.Intents(o.Room.ID, "")
 	for _, i := range open {
-		if i.Kind != IntentSpawn || i.Agent != o.Me.Agent || i.Task == stick.TaskKey(task.ID) {
+		if i.Kind != repository.IntentSpawn || i.Agent != o.Me.Agent || i.Task == stick.TaskKey(task.ID) {
 			continue
 		}
-		if d, err := ReadIntent[SpawnIntent](i); err == nil && d.Next {
+		if d, err := repository.ReadIntent[repository.SpawnIntent](i); err == nil && d.Next {
 			return &busyError{i.Task}
 		}
 	}
@@ -251,7 +252,7 @@ func requireIdle(o *Op, task stick.Task) error {
 // awaitBegin waits until the command that begins a task has ended, and ends what it left if it died.
 func (rp *repo) awaitBegin(ctx context.Context, id string) error {
 	rp.KillPoint("next: waits")
-	unlock, err := rp.AcquireLock(ctx, "task", id, LockWait)
+	unlock, err := rp.AcquireLock(ctx, "task", id, repository.LockWait)
 	if err != nil {
 		return err
 	}
@@ -260,7 +261,7 @@ func (rp *repo) awaitBegin(ctx context.Context, id string) error {
 }
 
 // readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
-func readyAfter(ctx context.Context, rp *Repo, landed ...string) (names []string, err error) {
+func readyAfter(ctx context.Context, rp *repository.Repo, landed ...string) (names []string, err error) {
 	err = rp.Read(context.WithoutCancel(ctx), func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		names = nil
 		ready, err := readyTasks(tx, r.ID)
@@ -346,7 +347,7 @@ func (ts *Tasks) listResumable(
 			continue
 		}
 
-		t, err := TaskOf(tx, r.ID, run.Task)
+		t, err := repository.TaskOf(tx, r.ID, run.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -366,7 +367,7 @@ func (ts *Tasks) listResumable(
 		// A set-up that failed waits for somebody who has fixed the cause.
 		resumption, ok := t.Resume(runs, verdict, all)
 		if ok && !all {
-			ok, err = CanResumeSetUp(tx, r.ID, t)
+			ok, err = repository.CanResumeSetUp(tx, r.ID, t)
 		}
 		if err != nil {
 			return nil, err

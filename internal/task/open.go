@@ -4,16 +4,17 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
 // repo is the repository of one operation, with the operations on tasks.
 type repo struct {
-	*Repo
+	*repository.Repo
 	tasks *Tasks
 }
 
-// openRepo opens the repository that w means, as [Opener.Open] does.
+// openRepo opens the repository that w means, as [repository.Opener.Open] does.
 func (ts *Tasks) openRepo(ctx context.Context, w core.Where, by core.Caller) (*repo, error) {
 	rp, err := ts.repos.Open(ctx, w, by)
 	if err != nil {
@@ -54,7 +55,7 @@ func (rp *repo) resolveTask(id string, attempt int) (string, int, error) {
 	return f.TaskID, attempt, nil
 }
 
-// openLocked opens the repository and locks a task: see [Repo.LockTask].
+// openLocked opens the repository and locks a task: see [repository.Repo.LockTask].
 func (ts *Tasks) openLocked(ctx context.Context, w core.Where, by core.Caller, id string) (*repo, func(), error) {
 	rp, err := ts.openRepo(ctx, w, by)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 )
 
 // OwnChange reports whether a change that git is about to make serves an open intent, and whether that lands
@@ -19,7 +20,7 @@ func (ts *Tasks) OwnChange(ctx context.Context, intent string) (serves, lands bo
 	}
 	return serves, lands, db.View(ctx, func(tx *store.Tx) error {
 		i, open, err := tx.Intent(intent)
-		serves, lands = open, open && (i.Kind == IntentLand || i.Kind == IntentRollback)
+		serves, lands = open, open && (i.Kind == repository.IntentLand || i.Kind == repository.IntentRollback)
 		return err
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -50,7 +51,7 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 		line("")
 		line("Before that, reviewers asked for these changes:")
 		for _, r := range earlier {
-			line("- %s, in attempt %d, of commit %s:", r.Reviewer, r.Attempt, ShortCommit(r.Head))
+			line("- %s, in attempt %d, of commit %s:", r.Reviewer, r.Attempt, repository.ShortCommit(r.Head))
 			writeQuoted(&b, clipText(r.Body))
 		}
 	}
@@ -148,7 +149,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 	}
 
 	err = rp.Read(ctx, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) error {
-		task, err := TaskOf(tx, r.ID, id)
+		task, err := repository.TaskOf(tx, r.ID, id)
 		if err != nil {
 			return err
 		}
@@ -218,7 +219,7 @@ func (ts *Tasks) WorkerExport(ctx context.Context, p WorkerExportParams) (Worker
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		q := store.EventQuery{Room: r.ID, After: p.After, Types: types, Limit: maxExport}
 		if p.TaskID != "" {
-			task, err := TaskOf(tx, r.ID, p.TaskID)
+			task, err := repository.TaskOf(tx, r.ID, p.TaskID)
 			if err != nil {
 				return err
 			}

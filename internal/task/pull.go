@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/forge"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -22,11 +23,11 @@ type WorkerPRResult struct {
 	TaskID string          `json:"task_id"`
 	State  stick.TaskState `json:"state"`
 	stick.PullRequest
-	Opened  bool        `json:"opened,omitempty"`      // by this command
-	Pushed  string      `json:"pushed,omitempty"`      // the commit that this command pushed
-	Next    stick.Words `json:"next_action,omitempty"` // if it was closed without being merged
-	Warning stick.Words `json:"warning,omitempty"`
-	Remains             // after a merge at the forge
+	Opened             bool        `json:"opened,omitempty"`      // by this command
+	Pushed             string      `json:"pushed,omitempty"`      // the commit that this command pushed
+	Next               stick.Words `json:"next_action,omitempty"` // if it was closed without being merged
+	Warning            stick.Words `json:"warning,omitempty"`
+	repository.Remains             // after a merge at the forge
 
 	Ready   []string      `json:"ready,omitempty"`   // the tasks that waited for it, and can begin now
 	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
@@ -34,10 +35,10 @@ type WorkerPRResult struct {
 
 // pullRun is one run of WorkerPR.
 type pullRun struct {
-	*Repo
+	*repository.Repo
 	requests  *Requests
 	task      stick.Task
-	target    Target
+	target    repository.Target
 	forgeRepo forge.Repo
 	program   forge.Program
 	id        string            // of the intent
@@ -66,10 +67,10 @@ func (rq *Requests) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRRes
 
 	q := &pullRun{Repo: rp, requests: rq}
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if err := RequireMemberOrPerson(r, me); err != nil {
+		if err := repository.RequireMemberOrPerson(r, me); err != nil {
 			return err
 		}
-		if q.task, err = TaskOf(tx, r.ID, p.TaskID); err == nil {
+		if q.task, err = repository.TaskOf(tx, r.ID, p.TaskID); err == nil {
 			q.res = WorkerPRResult{RoomID: r.ID, TaskID: q.task.ID}
 		}
 		return err
@@ -290,14 +291,14 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	}
 
 	err = q.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		return RequireHere(tx, r, q.task)
+		return repository.RequireHere(tx, r, q.task)
 	})
 	if err != nil {
 		return err
 	}
 
 	// The push is the one of done, with the same care for the commits of others.
-	f := &Push{Repo: q.Repo, Task: q.task, Path: q.WorktreePath(q.task), Head: q.task.Head, Target: q.target}
+	f := &repository.Push{Repo: q.Repo, Task: q.task, Path: q.WorktreePath(q.task), Head: q.task.Head, Target: q.target}
 	err = f.RequireRemoteIsOurs(ctx)
 	if q.remoteIsForeign = f.RemoteIsForeign; err != nil {
 		return err
@@ -314,8 +315,8 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	}
 
 	q.id = f.IntentID
-	err = q.Write(ctx, core.MustBeMember, func(o *Op) error {
-		return o.StoreIntent(q.id, IntentPR, q.task, q.task.Attempt, DoneIntent{
+	err = q.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
+		return o.StoreIntent(q.id, repository.IntentPR, q.task, q.task.Attempt, repository.DoneIntent{
 			Path: f.Path, Head: f.Head, Pushed: f.Head,
 		})
 	})
@@ -328,7 +329,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	defer func() {
 		if err != nil {
 			id := q.id
-			_ = q.WriteOutcome(ctx, func(o *Op) error { return o.Tx.EndIntent(id, "failed") })
+			_ = q.WriteOutcome(ctx, func(o *repository.Op) error { return o.Tx.EndIntent(id, "failed") })
 			q.id, q.remoteIsForeign = "", f.RemoteIsForeign
 		}
 	}()
@@ -356,8 +357,8 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 // recordPull stores what the forge says of the pull request, and ends the intent. without is as in
 // [stick.Task.Pulled].
 func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without string) error {
-	err := q.WriteOutcome(ctx, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, q.task.ID)
+	err := q.WriteOutcome(ctx, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, q.task.ID)
 		if err != nil {
 			return err
 		}

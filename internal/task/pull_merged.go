@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -26,7 +27,7 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 			q.target.Name, q.target.Remote)
 	case offerLacking:
 		q.res.Warning = stick.Wordsf("the forge merged %s, and %s isn't in it",
-			ShortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), ShortCommit(q.task.Head))
+			repository.ShortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), repository.ShortCommit(q.task.Head))
 		if q.task.Offered() {
 			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt task pr <task_id>", q.task.ID))
 			q.res.Warning += "; " + next.As(q.By.Flag()).Words()

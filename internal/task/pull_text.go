@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/forge"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -27,7 +28,7 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 
 	for i, c := range checks {
 		if i == 0 {
-			fmt.Fprintf(&b, "Checks on %s:\n\n", ShortCommit(c.Head))
+			fmt.Fprintf(&b, "Checks on %s:\n\n", repository.ShortCommit(c.Head))
 		}
 
 		how := "passed"
@@ -44,7 +45,7 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 
 	fmt.Fprintf(&b, "Task %s, by %s", t.ID, cmp.Or(t.Worker, t.SpawnedBy))
 	if t.ApprovedBy != "" {
-		fmt.Fprintf(&b, "; %s was approved by %s", ShortCommit(t.Approved), t.ApprovedBy)
+		fmt.Fprintf(&b, "; %s was approved by %s", repository.ShortCommit(t.Approved), t.ApprovedBy)
 	}
 
 	b.WriteString(".\n")

@@ -5,22 +5,23 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
 // queueConfig is what [newQueue] needs.
 type queueConfig struct {
-	Repos *Opener
+	Repos *repository.Opener
 	Runs  *Runs
 
 	// mayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error
 
 	// tellWorker sends the worker of a task a message about it, unless that is the caller or can't be reached.
-	TellWorker func(o *Op, task stick.Task, subject, words string)
+	TellWorker func(o *repository.Op, task stick.Task, subject, words string)
 
 	// readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
-	ReadyAfter func(ctx context.Context, rp *Repo, landed ...string) ([]string, error)
+	ReadyAfter func(ctx context.Context, rp *repository.Repo, landed ...string) ([]string, error)
 }
 
 // Queue performs the operations that move integration branches: it merges approved tasks, one at a time, and
@@ -32,13 +33,13 @@ func newQueue(cfg queueConfig) *Queue { return &Queue{cfg} }
 
 // FinishLanding finishes a landing whose process died, perhaps in another checkout, as
 // [merger.recoverLanding] does.
-func (q *Queue) FinishLanding(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
+func (q *Queue) FinishLanding(ctx context.Context, rp *repository.Repo, i store.Intent, inOtherCheckout bool) error {
 	return (&merger{Repo: rp, queue: q}).recoverLanding(ctx, i, inOtherCheckout)
 }
 
 // merger is one run of an operation on the queue.
 type merger struct {
-	*Repo
+	*repository.Repo
 	queue  *Queue
 	onGate func(GateRun) // called when a gate begins to run; may be nil
 }
@@ -53,6 +54,6 @@ func (q *Queue) openMerger(ctx context.Context, w core.Where, by core.Caller, sh
 }
 
 // ListReady lists the tasks that were waiting for one of those that landed, and are ready now.
-func (q *Queue) ListReady(ctx context.Context, rp *Repo, landed ...string) ([]string, error) {
+func (q *Queue) ListReady(ctx context.Context, rp *repository.Repo, landed ...string) ([]string, error) {
 	return q.config.ReadyAfter(ctx, rp, landed...)
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/repository"
 )
 
 // requestsConfig is what [newRequests] needs.
 type requestsConfig struct {
 	Kernel *core.Kernel
-	Repos  *Opener
+	Repos  *repository.Opener
 	Queue  *Queue
 
 	// listChecks lists the newest checks that a task's worker ran.

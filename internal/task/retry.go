@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -55,12 +56,12 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 		return res, err
 	}
 
-	made, err := rp.CarryOutPlan(ctx, IntentRetry, m, func(o *Op, slot int) ([]stick.Event, error) {
+	made, err := rp.CarryOutPlan(ctx, repository.IntentRetry, m, func(o *repository.Op, slot int) ([]stick.Event, error) {
 		if err := o.RequireMemberOrPerson(); err != nil {
 			return nil, err
 		}
 
-		now, err := TaskOf(o.Tx, o.Room.ID, p.TaskID)
+		now, err := repository.TaskOf(o.Tx, o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -66,7 +67,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 		return res, err
 	}
 
-	err = rp.runDecision(ctx, &res, func(o *Op, in *core.Inboxes) error {
+	err = rp.runDecision(ctx, &res, func(o *repository.Op, in *core.Inboxes) error {
 		task, v, err := prepareDecision(o, p.TaskID, head, branch)
 		if err != nil {
 			return err
@@ -133,7 +134,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		return res, err
 	}
 
-	err = rp.runDecision(ctx, &res, func(o *Op, in *core.Inboxes) error {
+	err = rp.runDecision(ctx, &res, func(o *repository.Op, in *core.Inboxes) error {
 		task, v, err := prepareDecision(o, p.TaskID, head, branch)
 		if err != nil {
 			return err
@@ -141,7 +142,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 
 		// Asking twice is safe, but new comments are news.
 		if len(v.Drafts) == 0 {
-			yes, err := RepeatsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason)
+			yes, err := repository.RepeatsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskChangesRequested, p.Reason)
 			if err != nil || yes {
 				res = decisionResult(o, task)
 				res.Already = true
@@ -173,14 +174,14 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 }
 
 // runDecision runs a decision, and adds the number of its message to the result.
-func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*Op, *core.Inboxes) error) error {
+func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*repository.Op, *core.Inboxes) error) error {
 	// The number of the message is known only once the events are numbered.
 	in := rp.Core.Inboxes()
 	return in.Seen(ctx, func() error {
-		return rp.tasks.repos.Write(ctx, rp.Where, rp.By, core.MustBeMember, func(o *Op) error {
+		return rp.tasks.repos.Write(ctx, rp.Where, rp.By, core.MustBeMember, func(o *repository.Op) error {
 			o.Settle()
 			return rule(o, in)
-		}, func(o *Op) error {
+		}, func(o *repository.Op) error {
 			if sent := o.LastEvent(stick.EventMessageSent); sent != nil && sent.Task == res.TaskID {
 				res.MessageID = sent.Seq
 			}
@@ -254,14 +255,14 @@ func gateNote(files []string) stick.Words {
 	scripts := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == config.FileName })
 	if len(scripts) > 0 {
 		notes = append(notes,
-			"the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Names(scripts, MostNamed))
+			"the task changes files of the gate itself, and its merge is tested with them as the task has them: "+stick.Names(scripts, repository.MostNamed))
 	}
 
 	return stick.JoinWords(notes, "; ")
 }
 
 // prepareDecision prepares the caller's decision on a task, with the drafts that it sends.
-func prepareDecision(o *Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func prepareDecision(o *repository.Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if task, v, err = prepareReview(o, id, head, branch); err != nil {
 		return task, v, err
 	}
@@ -276,11 +277,11 @@ func prepareDecision(o *Op, id, head, branch string) (task stick.Task, v stick.T
 
 // prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is
 // about the one that the caller has seen last.
-func prepareReview(o *Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func prepareReview(o *repository.Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
 	if err := o.RequireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
-	if task, err = TaskOf(o.Tx, o.Room.ID, id); err != nil {
+	if task, err = repository.TaskOf(o.Tx, o.Room.ID, id); err != nil {
 		return task, v, err
 	}
 	if head == "" {
@@ -308,7 +309,7 @@ func prepareReview(o *Op, id, head, branch string) (task stick.Task, v stick.Tas
 }
 
 // decisionResult returns the result of a decision on a task. The caller sets what the decision changed.
-func decisionResult(o *Op, task stick.Task) WorkerReviewResult {
+func decisionResult(o *repository.Op, task stick.Task) WorkerReviewResult {
 	return WorkerReviewResult{
 		RoomID: o.Room.ID, AgentID: o.Me.Agent, TaskID: task.ID, State: task.State,
 		Attempt: task.Attempt, Head: task.Head, Worker: task.Worker,
@@ -319,7 +320,7 @@ func decisionResult(o *Op, task stick.Task) WorkerReviewResult {
 // fit. It returns how the message reaches the worker, and a note if the worker is gone. It fails with
 // [core.ErrUnseenInbox].
 func tellWorker(
-	o *Op, in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
+	o *repository.Op, in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
 ) (how stick.Delivery, note stick.Words, err error) {
 	if !hasWorkerToTell(o, task) {
 		return "", "", nil
@@ -335,12 +336,12 @@ func tellWorker(
 }
 
 // hasWorkerToTell reports whether a task has a worker, and it isn't the caller.
-func hasWorkerToTell(o *Op, task stick.Task) bool {
+func hasWorkerToTell(o *repository.Op, task stick.Task) bool {
 	return task.Worker != "" && task.Worker != o.Me.Agent
 }
 
 // sendWorker sends the message of [tellWorker]. It isn't ok if the worker has left or is gone.
-func sendWorker(o *Op, task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
+func sendWorker(o *repository.Op, task stick.Task, subject, words string, comments ...stick.Comment) (sent stick.Event, ok bool) {
 	subject += ": " + task.ID
 	if n := len(comments); n > 0 {
 		subject += string(", with " + stick.Count(n, "comment"))
@@ -371,7 +372,7 @@ func sendWorker(o *Op, task stick.Task, subject, words string, comments ...stick
 }
 
 // tellOfLanding sends the message of a landing to the worker, unless that is the caller or can't be reached.
-func tellOfLanding(o *Op, task stick.Task, subject, words string) {
+func tellOfLanding(o *repository.Op, task stick.Task, subject, words string) {
 	if hasWorkerToTell(o, task) {
 		sendWorker(o, task, subject, words)
 	}

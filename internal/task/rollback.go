@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -15,8 +16,8 @@ type WorkerRollbackParams struct {
 	TaskID string `json:"task_id"`
 	Reason string `json:"reason"`
 
-	Waits func(on string, r Runner) `json:"-"` // called when it begins to wait for another command
-	Shows func(GateRun)             `json:"-"` // called when a gate begins to run; may be nil
+	Waits func(on string, r repository.Runner) `json:"-"` // called when it begins to wait for another command
+	Shows func(GateRun)                        `json:"-"` // called when a gate begins to run; may be nil
 }
 
 // WorkerRollbackResult is the commit that reverts a merged task.
@@ -68,13 +69,13 @@ func (q *Queue) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wor
 
 	err = mg.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) (err error) {
 		res.RoomID = r.ID
-		if err := RequireMemberOrPerson(r, me); err != nil {
+		if err := repository.RequireMemberOrPerson(r, me); err != nil {
 			return err
 		}
-		if task, err = TaskOf(tx, r.ID, p.TaskID); err != nil {
+		if task, err = repository.TaskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
-		if res.Already, err = RepeatsLast(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil ||
+		if res.Already, err = repository.RepeatsLast(tx, r.ID, me, task, stick.EventTaskRolledBack, p.Reason); err != nil ||
 			res.Already {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -84,7 +85,7 @@ func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRun
 	}
 
 	// The claim comes first. What the worktree lacks is made after it, by the one caller who got it.
-	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
+	err = rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		res, q.By = WorkerRunResult{}, o.Me.Agent
 		return rs.claimRun(o, rp, p.TaskID, q, self, missing, &res)
 	})
@@ -104,15 +105,15 @@ func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRun
 
 // claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
 func (rs *Runs) claimRun(
-	o *Op, rp *Repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
+	o *repository.Op, rp *repository.Repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
 ) error {
 	if err := o.RequireMemberOrPerson(); err != nil {
 		return err
 	}
 
-	task, err := TaskOf(o.Tx, o.Room.ID, id)
+	task, err := repository.TaskOf(o.Tx, o.Room.ID, id)
 	if err == nil {
-		err = RequireHere(o.Tx, o.Room, task)
+		err = repository.RequireHere(o.Tx, o.Room, task)
 	}
 	if err == nil {
 		err = o.RequireNotLanding(task.ID)
@@ -184,7 +185,7 @@ func countRunning(
 }
 
 // maxRunning reads from the head of a task's integration branch how many commands may run on a host.
-func maxRunning(ctx context.Context, rp *Repo, integration string) (int, error) {
+func maxRunning(ctx context.Context, rp *repository.Repo, integration string) (int, error) {
 	t, err := rp.ReadTarget(ctx, integration)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		// A merge tells that the branch is missing.
@@ -201,7 +202,7 @@ func maxRunning(ctx context.Context, rp *Repo, integration string) (int, error) 
 
 // RequireRoomToRun refuses a new attempt with a command if that couldn't start now. It fails with
 // [stick.CodeMaxRunning].
-func RequireRoomToRun(ctx context.Context, rp *Repo, task stick.Task) error {
+func RequireRoomToRun(ctx context.Context, rp *repository.Repo, task stick.Task) error {
 	// Any command will do: the rule is only asked whether there is room.
 	q := stick.RunStart{Command: "-"}
 	var err error
@@ -221,12 +222,12 @@ func RequireRoomToRun(ctx context.Context, rp *Repo, task stick.Task) error {
 		_, _, err = task.StartRun(q, nil, verdict)
 		return err
 	})
-	return IgnoreNoRoom(err)
+	return repository.IgnoreNoRoom(err)
 }
 
 // requireNoLeftovers refuses another run while processes of one still run whose own process has died. It
 // fails with [stick.CodeAlreadyRunning].
-func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *Repo, id string) error {
+func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *repository.Repo, id string) error {
 	var lost []stick.Run
 	var task stick.Task
 	var room stick.RoomID
@@ -234,7 +235,7 @@ func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *Repo, id string) err
 	err := rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		// The transaction may run again.
 		lost, room = nil, r.ID
-		if task, err = TaskOf(tx, r.ID, id); err != nil {
+		if task, err = repository.TaskOf(tx, r.ID, id); err != nil {
 			return err
 		}
 

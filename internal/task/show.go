@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -54,7 +55,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 	var shown map[string]*TaskView
 	root := ""
 	err := ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (err error) {
-		if task, err = TaskOf(tx, r.ID, p.TaskID); err != nil {
+		if task, err = repository.TaskOf(tx, r.ID, p.TaskID); err != nil {
 			return err
 		}
 
@@ -256,7 +257,7 @@ func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat
 // recordSeen records which commit of a task the caller has seen, if the caller may review. An error is
 // ignored: the caller's decision must then name its commit.
 func (ts *Tasks) recordSeen(ctx context.Context, w core.Where, by core.Caller, id, head string) {
-	_ = ts.repos.Write(ctx, w, by, core.MustBeMemberQuietly, func(o *Op) error {
+	_ = ts.repos.Write(ctx, w, by, core.MustBeMemberQuietly, func(o *repository.Op) error {
 		if o.RequireMemberOrPerson() != nil {
 			return nil
 		}

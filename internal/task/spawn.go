@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -36,7 +37,7 @@ type WorkerSpawnResult struct {
 
 	// that the worktree was made again, or how to get back the work of the earlier attempt
 	Note stick.Words `json:"note,omitempty"`
-	CopiedFiles
+	repository.CopiedFiles
 	Joined  bool `json:"joined,omitempty"`
 	Already bool `json:"already,omitempty"`
 
@@ -72,7 +73,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	}
 
 	// There is no task yet, so lockTask can't be used.
-	unlock, err := rp.AcquireLock(ctx, "task", p.TaskID, LockWait)
+	unlock, err := rp.AcquireLock(ctx, "task", p.TaskID, repository.LockWait)
 	if err != nil {
 		return res, err
 	}
@@ -105,7 +106,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 		return rp.spawnForLater(ctx, q, p.After, p.Run, p.Restart)
 	}
 
-	made, err := rp.CarryOutPlan(ctx, IntentSpawn, m, func(o *Op, slot int) ([]stick.Event, error) {
+	made, err := rp.CarryOutPlan(ctx, repository.IntentSpawn, m, func(o *repository.Op, slot int) ([]stick.Event, error) {
 		was, _, err := o.Tx.Task(o.Room.ID, p.TaskID)
 		if err != nil {
 			return nil, err
@@ -125,7 +126,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 
 // madeResult returns the result for the worktree of a plan. If the task wasn't recorded, it says only what
 // has become of the caller and of files.
-func madeResult(made MadeWorktree, m Plan) WorkerSpawnResult {
+func madeResult(made repository.MadeWorktree, m repository.Plan) WorkerSpawnResult {
 	res := WorkerSpawnResult{Joined: made.Joined, CopiedFiles: made.CopiedFiles}
 	if made.Room != "" {
 		res.RoomID, res.AgentID, res.Task.TaskID, res.Worktree = made.Room, made.By, m.Task.ID, m.Path

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -52,8 +53,8 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 	unlock = sync.OnceFunc(unlock)
 	defer unlock()
 
-	err = rp.Write(ctx, core.JoinsIfNew, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, id)
+	err = rp.Write(ctx, core.JoinsIfNew, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (rp *repo) startResult(
 func (rp *repo) beginToStart(ctx context.Context, id string, attempt int) (*WorkerNextResult, error) {
 	task, err := rp.ReadTask(ctx, id)
 	if err != nil || !task.Later || task.Over() {
-		return nil, IgnoreNoRoom(err)
+		return nil, repository.IgnoreNoRoom(err)
 	}
 
 	unlock, err := rp.LockTask(ctx, task.ID)
@@ -167,8 +168,8 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 		return res, err
 	}
 
-	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, id)
+	err = rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, id)
 		if err == nil {
 			err = task.Mine(o.TaskCall(attempt))
 		}
@@ -204,15 +205,15 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 		return res, err
 	}
 
-	err = rp.Write(ctx, core.MustBeMember, func(o *Op) error {
-		task, err := TaskOf(o.Tx, o.Room.ID, id)
+	err = rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
+		task, err := repository.TaskOf(o.Tx, o.Room.ID, id)
 		if err != nil {
 			return err
 		}
 		if err := o.RequireNotLanding(task.ID); err != nil {
 			return err
 		}
-		if yes, err := RepeatsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
+		if yes, err := repository.RepeatsLast(o.Tx, o.Room.ID, o.Me, task, stick.EventTaskFailed, p.Reason); err != nil || yes {
 			res = WorkerHeartbeatResult{
 				RoomID: o.Room.ID, TaskID: task.ID, State: task.State, Attempt: task.Attempt,
 				Reason: task.Reason, Already: true,

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -58,11 +59,11 @@ type TaskView struct {
 	Reason string `json:"reason,omitempty"`
 
 	// what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
-	Doing  string   `json:"doing,omitempty"`
-	Runner *Runner  `json:"runner,omitempty"` // the process of that command
-	Run    *RunView `json:"run,omitempty"`
-	Later  bool     `json:"later,omitempty"` // nobody has begun it: it has no branch and no worktree
-	Ready  bool     `json:"ready,omitempty"` // it is for later, and can begin now
+	Doing  string             `json:"doing,omitempty"`
+	Runner *repository.Runner `json:"runner,omitempty"` // the process of that command
+	Run    *RunView           `json:"run,omitempty"`
+	Later  bool               `json:"later,omitempty"` // nobody has begun it: it has no branch and no worktree
+	Ready  bool               `json:"ready,omitempty"` // it is for later, and can begin now
 
 	// of a task for later: the tasks that have to land before it begins
 	After    []string   `json:"after,omitempty"`
@@ -72,12 +73,12 @@ type TaskView struct {
 	Slot *int `json:"slot,omitempty"`
 
 	// how much its worker has changed; only where it was asked for
-	Changed    *Changed    `json:"changed,omitempty"`
-	Setup      *SetupView  `json:"setup,omitempty"` // the project's command that set its worktree up
-	CreatedAt  stick.Time  `json:"created_at"`
-	StateAt    stick.Time  `json:"state_at"`
-	SeenAt     stick.Time  `json:"last_seen_at"` // the last sign of its worker
-	NextAction stick.Words `json:"next_action"`
+	Changed    *Changed              `json:"changed,omitempty"`
+	Setup      *repository.SetupView `json:"setup,omitempty"` // the project's command that set its worktree up
+	CreatedAt  stick.Time            `json:"created_at"`
+	StateAt    stick.Time            `json:"state_at"`
+	SeenAt     stick.Time            `json:"last_seen_at"` // the last sign of its worker
+	NextAction stick.Words           `json:"next_action"`
 	stick.PullRequest
 }
 
@@ -191,7 +192,7 @@ func viewTask(
 		return v, err
 	}
 	if t.Elsewhere(tx.CheckoutOf(r)) {
-		v.Host, v.Checkout = NameOfHost(tx, t.In), t.In.Path
+		v.Host, v.Checkout = repository.NameOfHost(tx, t.In), t.In.Path
 	}
 
 	// The event of the approval says how independent it was.
@@ -247,7 +248,7 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 		ApprovedBy: t.ApprovedBy, Result: t.Result, Cause: t.Cause, Reason: t.Reason,
 		CreatedAt: t.CreatedAt, StateAt: t.StateAt, NextAction: next.Words(),
 		PullRequest: t.PR,
-		Slot:        SlotOf(t),
+		Slot:        repository.SlotOf(t),
 		Evidence:    []ShownCheck{},
 	}
 
@@ -271,7 +272,7 @@ func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identi
 	case w.Verdict(probes.Probed) == stick.Gone:
 		v.NextAction = stick.Hintf("another agent takes it on: %s", stick.Cmd("tt task start --task <task_id>", t.ID)).As(as).Words()
 	case v.Liveness == "STALE" && v.Warning != "":
-		v.NextAction = StartOverHint("if it doesn't come back", t.ID).As(as).Words()
+		v.NextAction = repository.StartOverHint("if it doesn't come back", t.ID).As(as).Words()
 	}
 
 	return v

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -22,7 +23,7 @@ func (ts *Tasks) addRunsAndPauses(
 
 			// The locks here say nothing about a command in another checkout.
 			if i.In.IsOther(tx.CheckoutOf(r)) {
-				runner, err := RunnerOfIntent(tx, i)
+				runner, err := repository.RunnerOfIntent(tx, i)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -66,7 +67,7 @@ func (ts *Tasks) addRunsAndPauses(
 
 // showSetup adds to the view of a task how its worktree was set up, and what to do if that went wrong.
 func (v *TaskView) showSetup(s store.TaskSetup, as string) {
-	v.Setup = ViewSetup(s)
+	v.Setup = repository.ViewSetup(s)
 	if why := v.Setup.Failed(v.Doing); why != "" &&
 		(v.State == stick.TaskAssigned || v.State == stick.TaskWorking || v.State == stick.TaskConflicted) {
 		v.Warning = why
@@ -125,7 +126,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 
 		// Without a holder of the lock, the command of the intent has died.
 		if v.Runner = rp.LockRunner("task", i.Task); v.Runner == nil {
-			v.Runner = &Runner{PID: i.PID, Since: i.StartedAt, State: RunnerGone}
+			v.Runner = &repository.Runner{PID: i.PID, Since: i.StartedAt, State: repository.RunnerGone}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/proc"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/command"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -78,7 +79,7 @@ func (rs *Runs) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerS
 
 // runStop is a stop of a task's last run.
 type runStop struct {
-	*Repo
+	*repository.Repo
 	runs *Runs
 	id   string
 
@@ -92,13 +93,13 @@ type runStop struct {
 // recordStop records that the run is to end. A run that hasn't begun never does then.
 func (s *runStop) recordStop(ctx context.Context) error {
 	verdict := s.Core.Config.Procs.Verdict
-	err := s.Write(ctx, core.MustBeMember, func(o *Op) (err error) {
+	err := s.Write(ctx, core.MustBeMember, func(o *repository.Op) (err error) {
 		if err := o.RequireMemberOrPerson(); err != nil {
 			return err
 		}
 
 		s.room = o.Room.ID
-		if s.task, err = TaskOf(o.Tx, o.Room.ID, s.id); err != nil {
+		if s.task, err = repository.TaskOf(o.Tx, o.Room.ID, s.id); err != nil {
 			return err
 		}
 
@@ -114,7 +115,7 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		}
 
 		// The processes can be ended only on their own host.
-		if err := RequireHere(o.Tx, o.Room, s.task); err != nil {
+		if err := repository.RequireHere(o.Tx, o.Room, s.task); err != nil {
 			return err
 		}
 
@@ -296,7 +297,7 @@ func (s *runStop) recordLost(ctx context.Context) error {
 
 // StopRun ends the command of a task that is over, as [Runs.WorkerStop] does. It returns nil if there was
 // nothing to end, and says in note what it couldn't do.
-func (rs *Runs) StopRun(ctx context.Context, rp *Repo, id string) (ended *StoppedRun, note stick.Words, err error) {
+func (rs *Runs) StopRun(ctx context.Context, rp *repository.Repo, id string) (ended *StoppedRun, note stick.Words, err error) {
 	s := runStop{Repo: rp, runs: rs, id: id}
 	err = s.recordStop(ctx)
 	switch stick.CodeOf(err) {

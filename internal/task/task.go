@@ -13,6 +13,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
@@ -34,7 +35,7 @@ type Config struct {
 // Tasks performs the operations on tasks. It is safe for use by several goroutines.
 type Tasks struct {
 	core     *core.Kernel
-	repos    *Opener
+	repos    *repository.Opener
 	runs     *Runs
 	queue    *Queue
 	requests *Requests
@@ -43,11 +44,11 @@ type Tasks struct {
 // New returns the operations on tasks. It reads and writes nothing.
 func New(cfg Config) *Tasks {
 	ts := &Tasks{core: cfg.Kernel}
-	ts.repos = newOpener(openerConfig{
+	ts.repos = repository.NewOpener(repository.Config{
 		Kernel: cfg.Kernel, Rescue: cfg.Rescue, Renew: cfg.Renew,
 
 		// A landing that was interrupted is finished by whoever lands tasks.
-		FinishLanding: func(ctx context.Context, rp *Repo, i store.Intent, inOtherCheckout bool) error {
+		FinishLanding: func(ctx context.Context, rp *repository.Repo, i store.Intent, inOtherCheckout bool) error {
 			return ts.queue.FinishLanding(ctx, rp, i, inOtherCheckout)
 		},
 	})

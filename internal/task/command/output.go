@@ -15,6 +15,7 @@ type Tail struct {
 	size int64
 }
 
+// Write adds to what is written. It never fails.
 func (t *Tail) Write(p []byte) (int, error) {
 	t.size += int64(len(p))
 
@@ -26,6 +27,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Bytes returns what is kept.
 func (t *Tail) Bytes() []byte {
 	if len(t.buf) > MaxOutput {
 		return t.buf[len(t.buf)-MaxOutput:]
@@ -42,6 +44,7 @@ type LastLine struct {
 // maxLastLine is how many bytes of the last line are kept. More don't fit on a terminal.
 const maxLastLine = 1 << 10
 
+// Write adds to what is written. It never fails.
 func (l *LastLine) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,4 +1,10 @@
-package task
+// Package repository holds what all operations on tasks share: the repository in which one runs, its locks and
+// its transactions; the intents that survive a command that dies; and the branches and worktrees of tasks, from
+// the plan of one to its removal.
+//
+// An operation that changes git stores its intent in one transaction and the outcome in another. If the command
+// dies in between, the next one finishes or undoes its work.
+package repository
 
 import (
 	"cmp"
@@ -20,8 +26,8 @@ import (
 	"talkingstick/stick"
 )
 
-// openerConfig is what [newOpener] needs.
-type openerConfig struct {
+// Config is what [NewOpener] needs.
+type Config struct {
 	Kernel *core.Kernel
 
 	// Rescue keeps a copy of files in a worktree that is about to go, and returns its id. lacks names those of
@@ -37,12 +43,12 @@ type openerConfig struct {
 
 // Opener opens the repositories of operations on tasks.
 type Opener struct {
-	config openerConfig
+	config Config
 	core   *core.Kernel
 }
 
-// newOpener returns what opens repositories. It reads and writes nothing.
-func newOpener(cfg openerConfig) *Opener {
+// NewOpener returns what opens repositories. It reads and writes nothing.
+func NewOpener(cfg Config) *Opener {
 	cfg.Renew = cmp.Or(cfg.Renew, renewInterval)
 	return &Opener{config: cfg, core: cfg.Kernel}
 }
