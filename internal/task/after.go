@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -22,7 +23,7 @@ type WorkerAfterResult struct {
 	Task    TaskView     `json:"task"`
 	Already bool         `json:"already,omitempty"`
 
-	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+	Started []runner.StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
 // WorkerAfter changes which tasks another one waits for. It fails with [stick.CodeNotFound], with

@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -24,7 +25,7 @@ type WorkerCancelResult struct {
 	Cause string        `json:"cause"`          // why the task failed: cancelled, unless it had failed before
 	Kept  []stick.Words `json:"kept,omitempty"` // what stays, because its removal wasn't asked for
 
-	Stopped *StoppedRun `json:"stopped,omitempty"` // the command that was ended
+	Stopped *runner.StoppedRun `json:"stopped,omitempty"` // the command that was ended
 	repository.Remains
 }
 

@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -35,8 +36,8 @@ type WorkerMergeResult struct {
 
 	Cleaned []CleanedTask `json:"cleaned,omitempty"` // what became of worktrees that earlier merges had to leave
 
-	Ready   []string      `json:"ready,omitempty"`   // the tasks that waited for a merged one, and can begin now
-	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+	Ready   []string             `json:"ready,omitempty"`   // the tasks that waited for a merged one, and can begin now
+	Started []runner.StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
 // MergedTask is a task that landed.

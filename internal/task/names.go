@@ -1,6 +1,9 @@
 package task
 
-import "talkingstick/internal/task/repository"
+import (
+	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
+)
 
 // What surfaces name of the rooms below, beside the operations.
 type (
@@ -18,6 +21,21 @@ type (
 
 	// SetupView is how the set-up of an attempt's worktree went.
 	SetupView = repository.SetupView
+
+	// RunView is a run of a task's command as it is shown.
+	RunView = runner.RunView
+
+	// StoppedRun is a run that was stopped.
+	StoppedRun = runner.StoppedRun
+
+	// EndedProcess names a process.
+	EndedProcess = runner.EndedProcess
+
+	// ReadyTask is a task whose command is to be started.
+	ReadyTask = runner.ReadyTask
+
+	// StartedTask is a task whose command tt has started by itself.
+	StartedTask = runner.StartedTask
 )
 
 // The states of a runner.

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -286,8 +287,8 @@ type WorkerReadyParams struct {
 
 // WorkerReadyResult is the tasks whose commands are to be started.
 type WorkerReadyResult struct {
-	RoomID stick.RoomID `json:"room_id"`
-	Tasks  []ReadyTask  `json:"tasks"`
+	RoomID stick.RoomID       `json:"room_id"`
+	Tasks  []runner.ReadyTask `json:"tasks"`
 }
 
 // WorkerReady lists the tasks that are ready and for which spawn has kept a command, and those that have come
@@ -302,7 +303,7 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 	}
 
 	err = ts.core.Read(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room, _ core.Identity) error {
-		res = WorkerReadyResult{RoomID: r.ID, Tasks: []ReadyTask{}}
+		res = WorkerReadyResult{RoomID: r.ID, Tasks: []runner.ReadyTask{}}
 		root := r.Path
 
 		// Without a place, the room is named by its id.
@@ -319,7 +320,7 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 		ready, err := readyTasks(tx, r.ID)
 		for _, t := range ready {
 			if t.command != "" {
-				res.Tasks = append(res.Tasks, ReadyTask{TaskID: t.ID, Command: t.command})
+				res.Tasks = append(res.Tasks, runner.ReadyTask{TaskID: t.ID, Command: t.command})
 			}
 		}
 
@@ -332,7 +333,7 @@ func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerRe
 // which somebody else works, and those for which a command of tt does something now.
 func (ts *Tasks) listResumable(
 	tx *store.Tx, r stick.Room, probes *core.Probes, root string, all bool,
-) (again []ReadyTask, err error) {
+) (again []runner.ReadyTask, err error) {
 	last, err := tx.RunsWithWorkers(r.ID)
 	if err != nil {
 		return nil, err
@@ -373,7 +374,7 @@ func (ts *Tasks) listResumable(
 			return nil, err
 		}
 		if ok {
-			again = append(again, ReadyTask{t.ID, resumption.Command, &resumption})
+			again = append(again, runner.ReadyTask{TaskID: t.ID, Command: resumption.Command, Resume: &resumption})
 		}
 	}
 

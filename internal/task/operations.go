@@ -1,8 +1,23 @@
 package task
 
-import "context"
+import (
+	"context"
+
+	"talkingstick/internal/task/runner"
+)
 
 // The operations that rooms of their own perform. Surfaces call them here, beside all others.
+
+// The parameters and results of operations on the commands of workers.
+type (
+	WorkerRunParams  = runner.WorkerRunParams
+	WorkerRunResult  = runner.WorkerRunResult
+	RunTaskParams    = runner.RunTaskParams
+	WorkerStopParams = runner.WorkerStopParams
+	WorkerStopResult = runner.WorkerStopResult
+	WorkerLogsParams = runner.WorkerLogsParams
+	WorkerLogsResult = runner.WorkerLogsResult
+)
 
 // WorkerMerge merges approved tasks, as [Queue.WorkerMerge] does.
 func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
@@ -14,28 +29,28 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wo
 	return ts.queue.WorkerRollback(ctx, p)
 }
 
-// WorkerRun claims the next run of a task's command, as [Runs.WorkerRun] does.
-func (ts *Tasks) WorkerRun(ctx context.Context, p WorkerRunParams) (WorkerRunResult, error) {
+// WorkerRun claims the next run of a task's command, as [runner.Runs.WorkerRun] does.
+func (ts *Tasks) WorkerRun(ctx context.Context, p runner.WorkerRunParams) (runner.WorkerRunResult, error) {
 	return ts.runs.WorkerRun(ctx, p)
 }
 
-// RunTask runs the command of an attempt, as [Runs.RunTask] does.
-func (ts *Tasks) RunTask(ctx context.Context, p RunTaskParams) error {
+// RunTask runs the command of an attempt, as [runner.Runs.RunTask] does.
+func (ts *Tasks) RunTask(ctx context.Context, p runner.RunTaskParams) error {
 	return ts.runs.RunTask(ctx, p)
 }
 
-// DropRun takes the claim on a run back, as [Runs.DropRun] does.
-func (ts *Tasks) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err error) {
+// DropRun takes the claim on a run back, as [runner.Runs.DropRun] does.
+func (ts *Tasks) DropRun(ctx context.Context, p runner.RunTaskParams) (dropped bool, err error) {
 	return ts.runs.DropRun(ctx, p)
 }
 
-// WorkerStop ends the command of a task's worker, as [Runs.WorkerStop] does.
-func (ts *Tasks) WorkerStop(ctx context.Context, p WorkerStopParams) (WorkerStopResult, error) {
+// WorkerStop ends the command of a task's worker, as [runner.Runs.WorkerStop] does.
+func (ts *Tasks) WorkerStop(ctx context.Context, p runner.WorkerStopParams) (runner.WorkerStopResult, error) {
 	return ts.runs.WorkerStop(ctx, p)
 }
 
-// WorkerLogs returns what a worker's command has written, as [Runs.WorkerLogs] does.
-func (ts *Tasks) WorkerLogs(ctx context.Context, p WorkerLogsParams) (WorkerLogsResult, error) {
+// WorkerLogs returns what a worker's command has written, as [runner.Runs.WorkerLogs] does.
+func (ts *Tasks) WorkerLogs(ctx context.Context, p runner.WorkerLogsParams) (runner.WorkerLogsResult, error) {
 	return ts.runs.WorkerLogs(ctx, p)
 }
 

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/forge"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -29,8 +30,8 @@ type WorkerPRResult struct {
 	Warning            stick.Words `json:"warning,omitempty"`
 	repository.Remains             // after a merge at the forge
 
-	Ready   []string      `json:"ready,omitempty"`   // the tasks that waited for it, and can begin now
-	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+	Ready   []string             `json:"ready,omitempty"`   // the tasks that waited for it, and can begin now
+	Started []runner.StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
 // pullRun is one run of WorkerPR.

@@ -6,13 +6,14 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
 // queueConfig is what [newQueue] needs.
 type queueConfig struct {
 	Repos *repository.Opener
-	Runs  *Runs
+	Runs  *runner.Runs
 
 	// mayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error

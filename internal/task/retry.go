@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -50,7 +51,7 @@ func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSp
 	// Everything is checked before the intent is stored.
 	m, note, err := rp.PlanRetry(ctx, task)
 	if err == nil && p.Run != "" {
-		err = RequireRoomToRun(ctx, rp.Repo, task)
+		err = runner.RequireRoomToRun(ctx, rp.Repo, task)
 	}
 	if err != nil {
 		return res, err

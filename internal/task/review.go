@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -43,7 +44,7 @@ type WorkerReviewResult struct {
 	Already   bool           `json:"already,omitempty"`
 
 	// the tasks whose commands were started because they have come back
-	Started []StartedTask `json:"started,omitempty"`
+	Started []runner.StartedTask `json:"started,omitempty"`
 }
 
 // WorkerApprove approves exactly one commit, and puts the task into the merge queue. It fails with

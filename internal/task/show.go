@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -31,7 +32,7 @@ type WorkerShowResult struct {
 	// the files in which it conflicts with the integration branch
 	Conflicts []string            `json:"conflicts,omitempty"`
 	Attempts  []stick.TaskAttempt `json:"attempts"`
-	Runs      []RunView           `json:"runs"` // of its command in all attempts, the oldest first
+	Runs      []runner.RunView    `json:"runs"` // of its command in all attempts, the oldest first
 	Reviews   []ShownReview       `json:"reviews"`
 	Comments  []ShownComment      `json:"comments"` // on lines
 	Files     []stick.FileStat    `json:"files"`

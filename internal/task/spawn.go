@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -41,7 +42,7 @@ type WorkerSpawnResult struct {
 	Joined  bool `json:"joined,omitempty"`
 	Already bool `json:"already,omitempty"`
 
-	Started []StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+	Started []runner.StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
 }
 
 // WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for
@@ -97,7 +98,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 	// Everything is checked before the intent is stored.
 	m, err := rp.PlanSpawn(ctx, &q, p.Base)
 	if err == nil && p.Run != "" && !q.Later {
-		err = RequireRoomToRun(ctx, rp.Repo, m.Task)
+		err = runner.RequireRoomToRun(ctx, rp.Repo, m.Task)
 	}
 	if err != nil {
 		return res, err

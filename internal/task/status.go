@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -61,7 +62,7 @@ type TaskView struct {
 	// what a command is doing for it, or was doing when it died: spawn, done, land, cleanup, …
 	Doing  string             `json:"doing,omitempty"`
 	Runner *repository.Runner `json:"runner,omitempty"` // the process of that command
-	Run    *RunView           `json:"run,omitempty"`
+	Run    *runner.RunView    `json:"run,omitempty"`
 	Later  bool               `json:"later,omitempty"` // nobody has begun it: it has no branch and no worktree
 	Ready  bool               `json:"ready,omitempty"` // it is for later, and can begin now
 

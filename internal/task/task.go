@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
+	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
 )
 
@@ -36,7 +37,7 @@ type Config struct {
 type Tasks struct {
 	core     *core.Kernel
 	repos    *repository.Opener
-	runs     *Runs
+	runs     *runner.Runs
 	queue    *Queue
 	requests *Requests
 }
@@ -53,7 +54,7 @@ func New(cfg Config) *Tasks {
 		},
 	})
 
-	ts.runs = newRuns(cfg.Kernel, ts.repos)
+	ts.runs = runner.New(cfg.Kernel, ts.repos)
 	ts.queue = newQueue(queueConfig{
 		Repos: ts.repos, Runs: ts.runs, MayMove: cfg.MayMove, ReadyAfter: readyAfter, TellWorker: tellOfLanding,
 	})

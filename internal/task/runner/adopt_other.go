@@ -1,6 +1,6 @@
 //go:build !linux
 
-package task
+package runner
 
 import "os/exec"
 
