@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -168,7 +169,7 @@ func leftGates(rp *repository.Repo, tasks []stick.Task) (trees []string) {
 		entries, _ := os.ReadDir(dir)
 
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), GatePrefix) {
+			if strings.HasPrefix(e.Name(), queue.GatePrefix) {
 				trees = append(trees, filepath.Join(dir, e.Name()))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/git"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
@@ -42,7 +43,7 @@ func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q stick.Offeri
 	if q.Base, err = f.Git.MergeBase(ctx, f.Path, onto, q.Head); err != nil {
 		return q, rebased, err
 	}
-	return q, rebased, CompleteOffer(ctx, f.Repo, f.Task, &q)
+	return q, rebased, queue.CompleteOffer(ctx, f.Repo, f.Task, &q)
 }
 
 // readySigning returns how the rebased commits are signed, once whoever signs them has answered: a rebase

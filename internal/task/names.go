@@ -1,6 +1,7 @@
 package task
 
 import (
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 )
@@ -36,6 +37,15 @@ type (
 
 	// StartedTask is a task whose command tt has started by itself.
 	StartedTask = runner.StartedTask
+
+	// GateRun is a gate that runs now.
+	GateRun = queue.GateRun
+
+	// MergedTask is a task that landed.
+	MergedTask = queue.MergedTask
+
+	// QueuePause says why the merge queue of a branch is paused.
+	QueuePause = queue.QueuePause
 )
 
 // The states of a runner.

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/runner"
 )
 
@@ -19,13 +20,21 @@ type (
 	WorkerLogsResult = runner.WorkerLogsResult
 )
 
-// WorkerMerge merges approved tasks, as [Queue.WorkerMerge] does.
-func (ts *Tasks) WorkerMerge(ctx context.Context, p WorkerMergeParams) (WorkerMergeResult, error) {
+// The parameters and results of operations on the merge queue.
+type (
+	WorkerMergeParams    = queue.WorkerMergeParams
+	WorkerMergeResult    = queue.WorkerMergeResult
+	WorkerRollbackParams = queue.WorkerRollbackParams
+	WorkerRollbackResult = queue.WorkerRollbackResult
+)
+
+// WorkerMerge merges approved tasks, as [queue.Queue.WorkerMerge] does.
+func (ts *Tasks) WorkerMerge(ctx context.Context, p queue.WorkerMergeParams) (queue.WorkerMergeResult, error) {
 	return ts.queue.WorkerMerge(ctx, p)
 }
 
-// WorkerRollback reverts a merged task, as [Queue.WorkerRollback] does.
-func (ts *Tasks) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (WorkerRollbackResult, error) {
+// WorkerRollback reverts a merged task, as [queue.Queue.WorkerRollback] does.
+func (ts *Tasks) WorkerRollback(ctx context.Context, p queue.WorkerRollbackParams) (queue.WorkerRollbackResult, error) {
 	return ts.queue.WorkerRollback(ctx, p)
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 )
 
@@ -12,7 +13,7 @@ import (
 type requestsConfig struct {
 	Kernel *core.Kernel
 	Repos  *repository.Opener
-	Queue  *Queue
+	Queue  *queue.Queue
 
 	// listChecks lists the newest checks that a task's worker ran.
 	ListChecks func(ctx context.Context, by core.Caller, w core.Where, id string) ([]Check, error)

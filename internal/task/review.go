@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
@@ -240,7 +241,7 @@ func (rp *repo) settingsOfReview(ctx context.Context, id string) (independent bo
 
 	settings, _, err := rp.TaskSettings(ctx, t.Head())
 	if err == nil && task.Offered() {
-		gate, err = GateFiles(ctx, rp.Repo, task.Integration, task.Base, task.Head)
+		gate, err = queue.GateFiles(ctx, rp.Repo, task.Integration, task.Base, task.Head)
 	}
 	return settings.IndependentReview, gate, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
@@ -331,7 +332,7 @@ func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiff
 	if res.Base, res.Head = ts.shownRange(ctx, rp.Root, task, branch); res.Head == "" {
 		return res, nil
 	}
-	if res.GateFiles, err = GateFiles(ctx, rp.Repo, task.Integration, res.Base, res.Head); err != nil {
+	if res.GateFiles, err = queue.GateFiles(ctx, rp.Repo, task.Integration, res.Base, res.Head); err != nil {
 		return res, err
 	}
 

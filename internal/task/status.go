@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
@@ -100,10 +101,10 @@ type WorkerStatusParams struct {
 
 // WorkerStatusResult is the tasks of a room and their state, the newest first.
 type WorkerStatusResult struct {
-	RoomID stick.RoomID `json:"room_id"`
-	Tasks  []TaskView   `json:"tasks"`            // the newest first
-	Hidden int          `json:"hidden,omitempty"` // how many tasks ended more than a day ago and aren't listed
-	Paused []QueuePause `json:"paused,omitempty"` // the merge queues that are paused, and why
+	RoomID stick.RoomID       `json:"room_id"`
+	Tasks  []TaskView         `json:"tasks"`            // the newest first
+	Hidden int                `json:"hidden,omitempty"` // how many tasks ended more than a day ago and aren't listed
+	Paused []queue.QueuePause `json:"paused,omitempty"` // the merge queues that are paused, and why
 }
 
 // hideAfter is how long a task stays in the list after it has ended.

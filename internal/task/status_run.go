@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
@@ -12,7 +13,7 @@ import (
 // the queues that are paused.
 func (ts *Tasks) addRunsAndPauses(
 	tx *store.Tx, r stick.Room, shown map[string]*TaskView, as string,
-) (open []store.Intent, paused []QueuePause, err error) {
+) (open []store.Intent, paused []queue.QueuePause, err error) {
 	if open, err = tx.Intents(r.ID, ""); err != nil {
 		return nil, nil, err
 	}
@@ -32,7 +33,7 @@ func (ts *Tasks) addRunsAndPauses(
 			}
 		}
 
-		if p := PauseOf(i); p != nil {
+		if p := queue.PauseOf(i); p != nil {
 			paused = append(paused, *p)
 		}
 	}
@@ -134,7 +135,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 // addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
 // can't be asked, the view keeps what was so when the task was offered.
 func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
-	if files, err := GateFiles(ctx, ts.repos.At(root), v.Integration, from, to); err == nil {
+	if files, err := queue.GateFiles(ctx, ts.repos.At(root), v.Integration, from, to); err == nil {
 		v.GateFiles, v.ChangesGate = files, len(files) > 0
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
@@ -38,7 +39,7 @@ type Tasks struct {
 	core     *core.Kernel
 	repos    *repository.Opener
 	runs     *runner.Runs
-	queue    *Queue
+	queue    *queue.Queue
 	requests *Requests
 }
 
@@ -55,7 +56,7 @@ func New(cfg Config) *Tasks {
 	})
 
 	ts.runs = runner.New(cfg.Kernel, ts.repos)
-	ts.queue = newQueue(queueConfig{
+	ts.queue = queue.New(queue.Config{
 		Repos: ts.repos, Runs: ts.runs, MayMove: cfg.MayMove, ReadyAfter: readyAfter, TellWorker: tellOfLanding,
 	})
 	ts.requests = newRequests(requestsConfig{

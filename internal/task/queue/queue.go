@@ -1,4 +1,8 @@
-package task
+// Package queue merges approved tasks into their integration branches, one at a time, and reverts merged ones. The
+// gate runs on exactly the commit that a branch then moves to, and a queue whose branch is red itself is paused.
+//
+// See docs/decisions/merge-queue.md.
+package queue
 
 import (
 	"context"
@@ -10,27 +14,27 @@ import (
 	"talkingstick/stick"
 )
 
-// queueConfig is what [newQueue] needs.
-type queueConfig struct {
+// Config is what [New] needs.
+type Config struct {
 	Repos *repository.Opener
 	Runs  *runner.Runs
 
-	// mayMove returns an error if the caller may not change the files of a checkout.
+	// MayMove returns an error if the caller may not change the files of a checkout.
 	MayMove func(ctx context.Context, by core.Caller, checkout string) error
 
-	// tellWorker sends the worker of a task a message about it, unless that is the caller or can't be reached.
+	// TellWorker sends the worker of a task a message about it, unless that is the caller or can't be reached.
 	TellWorker func(o *repository.Op, task stick.Task, subject, words string)
 
-	// readyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
+	// ReadyAfter lists the tasks that were waiting for one of those that landed, and are ready now.
 	ReadyAfter func(ctx context.Context, rp *repository.Repo, landed ...string) ([]string, error)
 }
 
 // Queue performs the operations that move integration branches: it merges approved tasks, one at a time, and
 // reverts merged ones.
-type Queue struct{ config queueConfig }
+type Queue struct{ config Config }
 
-// newQueue returns the operations on the merge queue. It reads and writes nothing.
-func newQueue(cfg queueConfig) *Queue { return &Queue{cfg} }
+// New returns the operations on the merge queue. It reads and writes nothing.
+func New(cfg Config) *Queue { return &Queue{cfg} }
 
 // FinishLanding finishes a landing whose process died, perhaps in another checkout, as
 // [merger.recoverLanding] does.
