@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/pull"
 	"talkingstick/stick"
 )
 
@@ -84,11 +85,11 @@ func (ts *Tasks) addOutputs(ctx context.Context, checks []ShownCheck) {
 }
 
 // listChecks lists the newest checks that a task's worker ran, for the text of its pull request.
-func (ts *Tasks) listChecks(ctx context.Context, by core.Caller, w core.Where, id string) ([]Check, error) {
+func (ts *Tasks) listChecks(ctx context.Context, by core.Caller, w core.Where, id string) ([]pull.Check, error) {
 	shown, err := ts.WorkerShow(ctx, WorkerShowParams{Caller: by, Where: w, TaskID: id, skipSeen: true})
-	var checks []Check
+	var checks []pull.Check
 	for _, c := range shown.Evidence {
-		checks = append(checks, Check{Name: c.Name, Head: c.Head, Exit: c.Exit})
+		checks = append(checks, pull.Check{Name: c.Name, Head: c.Head, Exit: c.Exit})
 	}
 	return checks, err
 }

@@ -3,6 +3,7 @@ package task
 import (
 	"context"
 
+	"talkingstick/internal/task/pull"
 	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/runner"
 )
@@ -26,6 +27,12 @@ type (
 	WorkerMergeResult    = queue.WorkerMergeResult
 	WorkerRollbackParams = queue.WorkerRollbackParams
 	WorkerRollbackResult = queue.WorkerRollbackResult
+)
+
+// The parameters and the result of the operation on pull requests.
+type (
+	WorkerPRParams = pull.WorkerPRParams
+	WorkerPRResult = pull.WorkerPRResult
 )
 
 // WorkerMerge merges approved tasks, as [queue.Queue.WorkerMerge] does.
@@ -63,7 +70,7 @@ func (ts *Tasks) WorkerLogs(ctx context.Context, p runner.WorkerLogsParams) (run
 	return ts.runs.WorkerLogs(ctx, p)
 }
 
-// WorkerPR opens the pull request of a task or reads it again, as [Requests.WorkerPR] does.
-func (ts *Tasks) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRResult, error) {
+// WorkerPR opens the pull request of a task or reads it again, as [pull.Requests.WorkerPR] does.
+func (ts *Tasks) WorkerPR(ctx context.Context, p pull.WorkerPRParams) (pull.WorkerPRResult, error) {
 	return ts.requests.WorkerPR(ctx, p)
 }

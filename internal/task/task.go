@@ -13,6 +13,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
+	"talkingstick/internal/task/pull"
 	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
@@ -40,7 +41,7 @@ type Tasks struct {
 	repos    *repository.Opener
 	runs     *runner.Runs
 	queue    *queue.Queue
-	requests *Requests
+	requests *pull.Requests
 }
 
 // New returns the operations on tasks. It reads and writes nothing.
@@ -59,7 +60,7 @@ func New(cfg Config) *Tasks {
 	ts.queue = queue.New(queue.Config{
 		Repos: ts.repos, Runs: ts.runs, MayMove: cfg.MayMove, ReadyAfter: readyAfter, TellWorker: tellOfLanding,
 	})
-	ts.requests = newRequests(requestsConfig{
+	ts.requests = pull.New(pull.Config{
 		Kernel: cfg.Kernel, Repos: ts.repos, Queue: ts.queue, ListChecks: ts.listChecks,
 	})
 	return ts

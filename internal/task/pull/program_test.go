@@ -1,4 +1,4 @@
-package task
+package pull
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 		}
 		return path
 	}
-	rq := newRequests(requestsConfig{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
+	rq := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
 	rq.limit = 200 * time.Millisecond
 	run := rq.programRunner(forge.Repo{Host: "github.com", Path: "acme/app"})
 	_, err := run(t.Context(), forge.Command{Args: []string{script("sleep 1000\n")}})

@@ -1,4 +1,8 @@
-package task
+// Package pull opens the pull requests of tasks at a forge, by the forge's own program or by a command of the
+// project, and completes tasks that were merged there.
+//
+// See docs/decisions/pull-requests.md.
+package pull
 
 import (
 	"context"
@@ -9,13 +13,13 @@ import (
 	"talkingstick/internal/task/repository"
 )
 
-// requestsConfig is what [newRequests] needs.
-type requestsConfig struct {
+// Config is what [New] needs.
+type Config struct {
 	Kernel *core.Kernel
 	Repos  *repository.Opener
 	Queue  *queue.Queue
 
-	// listChecks lists the newest checks that a task's worker ran.
+	// ListChecks lists the newest checks that a task's worker ran.
 	ListChecks func(ctx context.Context, by core.Caller, w core.Where, id string) ([]Check, error)
 }
 
@@ -28,12 +32,12 @@ type Check struct {
 
 // Requests performs the operation on pull requests.
 type Requests struct {
-	config requestsConfig
+	config Config
 	core   *core.Kernel
 	limit  time.Duration // how long the program of a forge may take for an answer
 }
 
-// newRequests returns the operation on pull requests. It reads and writes nothing.
-func newRequests(cfg requestsConfig) *Requests {
+// New returns the operation on pull requests. It reads and writes nothing.
+func New(cfg Config) *Requests {
 	return &Requests{config: cfg, core: cfg.Kernel, limit: programLimit}
 }
