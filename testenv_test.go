@@ -10,6 +10,8 @@ import (
 var startsProcesses = []string{
 	"os/exec", module + "/internal/cli", module + "/internal/clitest", module + "/internal/demo", module + "/internal/engine",
 	module + "/internal/engine/core", module + "/internal/engine/guard", module + "/internal/git", module + "/internal/scene", module + "/internal/task",
+	module + "/internal/task/command", module + "/internal/task/queue", module + "/internal/task/pull", module + "/internal/task/repository",
+	module + "/internal/task/runner",
 }
 
 // TestProcessesHaveSurroundings: where a test starts processes, TestMain gives them surroundings of their

@@ -199,7 +199,7 @@ func (rp *repo) retryForLater(
 // beginTask gives a task that is for later its branch and its worktree. With bind the caller becomes its
 // worker at the same moment; with next it must have no other task. The caller must hold the task's lock. It
 // fails with [stick.CodeInvalidTransition] if somebody has begun the task meanwhile, or it isn't ready, with
-// a [*busyError] if the caller has another one, and as [repo.planBegin] and [repository.Repo.setUp] do.
+// a [*busyError] if the caller has another one, and as [repository.Repo.PlanBegin] and [repository.Repo.setUp] do.
 func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool) (res WorkerNextResult, err error) {
 	m, err := rp.PlanBegin(ctx, task)
 	if err != nil {

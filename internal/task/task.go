@@ -1,8 +1,8 @@
 // Package task holds the operations on tasks. Each task has a branch and a worktree, is reviewed, and waits
 // in a merge queue. The command line, MCP and tests call the same methods, each with one struct of parameters
-// and one of results. Package core says how an operation is built. An operation that changes git stores its
-// intent in one transaction and the outcome in another. If the command dies in between, the next one finishes
-// or undoes its work.
+// and one of results. Package core says how an operation is built. The merge queue, the commands of workers and
+// pull requests have packages of their own, over the package repository that all of them share; [Tasks] hands
+// their operations on.
 //
 // See docs/decisions/tasks-and-reviews.md and docs/decisions/merge-queue.md.
 package task

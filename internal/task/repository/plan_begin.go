@@ -14,7 +14,7 @@ import (
 
 // PlanBegin plans the branch and the worktree of a task that is for later, from the commit that the task
 // begins from now. If nobody else is adding a worktree, it locks them before it looks, until
-// [spawnPlan.Unlock]. It fails as [Repo.requireRoomFor] and [Repo.acceptedSettings] do.
+// [Plan.Unlock]. It fails as [Repo.requireRoomFor] and [Repo.acceptedSettings] do.
 func (rp *Repo) PlanBegin(ctx context.Context, task stick.Task) (m Plan, err error) {
 	m = Plan{Task: task, Path: rp.WorktreePath(task), newBranch: true, newTree: true}
 	unlock, err := rp.TryLock("worktrees", theWorktrees)

@@ -75,7 +75,7 @@ func (f *Push) RequireRemoteIsOurs(ctx context.Context) (err error) {
 }
 
 // PushBranch pushes the branch to the remote that decides, if there is one, and returns that remote. It
-// overwrites only the commit that [branchPush.RequireRemoteIsOurs] has checked.
+// overwrites only the commit that [Push.RequireRemoteIsOurs] has checked.
 func (f *Push) PushBranch(ctx context.Context, head, onto string) (string, error) {
 	if f.Target.Remote == "" || f.RemoteHead == head {
 		return f.Target.Remote, nil

@@ -282,7 +282,7 @@ const MostNamed = 5
 // ShortCommit shortens the id of a commit or an output for display.
 func ShortCommit(sum string) string { return sum[:min(len(sum), 12)] }
 
-// RunShell runs a command of the project in a directory, as [shell.Run] does. extra is added to its
+// RunShell runs a command of the project in a directory, as [command.Shell.Run] does. extra is added to its
 // environment.
 func (rp *Repo) RunShell(
 	ctx context.Context, dir, text string, limit time.Duration, extra []string, listener io.Writer,

@@ -21,7 +21,7 @@ type WorkerRunParams struct {
 	First   bool   `json:"first,omitempty"`   // only if the attempt has no run
 
 	Queue  bool              `json:"-"` // while as many commands run as the project allows, it waits
-	Resume *stick.Resumption `json:"-"` // how it starts again, as [Tasks.WorkerReady] says
+	Resume *stick.Resumption `json:"-"` // how it starts again, as WorkerReady of package task says
 }
 
 // WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that
@@ -275,7 +275,7 @@ func (rs *Runs) RestartHint(tx *store.Tx, room stick.RoomID, task stick.Task, ca
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
 	verdict := rs.core.Config.Procs.Verdict
 	if _, ok := task.Resume(runs, verdict, false); ok {
-		// See [Tasks.WorkerReady].
+		// WorkerReady of package task lists it.
 		return stick.Starts(task.ID), err
 	}
 
