@@ -25,7 +25,7 @@ type WorkerRunParams struct {
 }
 
 // WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that
-// calls [Runs.RunTask].
+// runs it, by RunTask.
 type WorkerRunResult struct {
 	RoomID  stick.RoomID `json:"room_id"`
 	TaskID  string       `json:"task_id"`
