@@ -34,7 +34,7 @@ func TestUpgradeUnderWaits(t *testing.T) {
 	if r.commit, err = checkOut(ctx, filepath.Join(madeDir, "git"), "HEAD", r.tree); err != nil {
 		t.Fatal(err)
 	}
-	migrations := filepath.Join(r.tree, "internal", "store", "migrations")
+	migrations := filepath.Join(r.tree, "internal", "store", "schema", "migrations")
 	all, err := os.ReadDir(migrations)
 	if err != nil {
 		t.Fatal(err)
