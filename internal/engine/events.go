@@ -31,11 +31,6 @@ const (
 	TargetAny  = "any"
 )
 
-const (
-	defaultEvents = 50
-	maxEvents     = 500
-)
-
 // GetRoomEventsParams asks for events of the log.
 type GetRoomEventsParams struct {
 	Caller core.Caller `json:"-"`
@@ -128,11 +123,11 @@ func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter,
 	}
 
 	switch {
-	case q.Limit < 0 || q.Limit > maxEvents:
-		return EventsResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+	case q.Limit < 0 || q.Limit > core.MaxRows:
+		return EventsResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
 			With("field", "limit")
 	case q.Limit == 0:
-		q.Limit = defaultEvents
+		q.Limit = core.DefaultRows
 	}
 
 	switch f.Target {
@@ -154,7 +149,7 @@ func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter,
 
 	// Who reads on gets what comes after these; who asked for the newest, what comes after the log.
 	if res.More = more; more && !newest {
-		res.Cursor = lastSeq(events)
+		res.Cursor = core.LastSeq(events)
 	}
 
 	return res, err
@@ -184,7 +179,7 @@ type WaitForEventsParams struct {
 // [stick.CodeUnknownMember].
 func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
 	var got EventsResult
-	if err := checkMaxWait(p.MaxWaitMS); err != nil {
+	if err := core.CheckMaxWait(p.MaxWaitMS); err != nil {
 		return got, err
 	}
 
@@ -257,7 +252,7 @@ func (e *Engine) FollowEvents(
 	defer w.Close()
 
 	var limit <-chan time.Time
-	if ms := waitLimit(p.MaxWaitMS, p.AtMost, most); ms != nil {
+	if ms := core.WaitLimit(p.MaxWaitMS, p.AtMost, most); ms != nil {
 		limit = time.After(time.Duration(*ms) * time.Millisecond)
 	}
 
@@ -267,7 +262,7 @@ func (e *Engine) FollowEvents(
 	for {
 		// Watch came first, so a commit after this rings.
 		err := readNext()
-		if isUnavailable(err) {
+		if core.IsUnavailable(err) {
 			// The server may come back.
 			w.Missed()
 		} else if err != nil {

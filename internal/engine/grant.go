@@ -62,7 +62,7 @@ func grantOf(
 	}
 
 	// The next query brings what these two ask for, so that a server is asked once.
-	if err := tx.LaterCountNotes(openNotes(r), &g.Notes); err != nil {
+	if err := tx.LaterCountNotes(core.OpenNotes(r), &g.Notes); err != nil {
 		return g, err
 	}
 
@@ -180,21 +180,15 @@ func (e *Engine) addDrift(ctx context.Context, g *Grant) {
 	}
 
 	// A commit can be missing here only if it was made in another host's checkout.
-	if g.Drift == nil && ok || !e.manyHosts(ctx) {
+	if g.Drift == nil && ok || !e.core.ManyHosts(ctx) {
 		return
 	}
 
-	limited, cancel := context.WithTimeout(ctx, snapshotLimit)
+	limited, cancel := context.WithTimeout(ctx, core.TreeLimit)
 	defer cancel()
 	if has, err := e.core.Config.Git.HasCommit(limited, p.Root, was.Head); err == nil && !has {
 		g.Drift = &Drift{HeadWas: was.Head, HeadIs: commit, BranchWas: was.Branch, BranchIs: branch, Absent: true}
 	}
-}
-
-// manyHosts reports whether members may have other checkouts.
-func (e *Engine) manyHosts(ctx context.Context) bool {
-	db, err := e.core.Open(ctx, false)
-	return err == nil && db.ManyHosts()
 }
 
 // maxRecovery is how many events since the last handoff a recovery lists at most.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -92,12 +93,9 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 	}
 }
 
-// isUnavailable reports whether an error says that there is no database to talk to at the moment.
-func isUnavailable(err error) bool { return stick.CodeOf(err) == stick.CodeDatabaseUnavailable }
-
 // isTemporary reports whether an error is about the database, and may be over the next time.
 func isTemporary(err error) bool {
-	return isUnavailable(err) || stick.CodeOf(err) == stick.CodeDatabaseBusy
+	return core.IsUnavailable(err) || stick.CodeOf(err) == stick.CodeDatabaseBusy
 }
 
 // renewLease renews the lease once. It fails when the turn is over.

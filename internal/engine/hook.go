@@ -85,7 +85,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 				res.Events = append(res.Events, ev)
 			}
 
-			res.More, res.cursor = more || n < len(events), lastSeq(events[:n])
+			res.More, res.cursor = more || n < len(events), core.LastSeq(events[:n])
 		}
 
 		h, err := o.Tx.HookTimes(o.Me.Session.Key)
@@ -235,7 +235,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}
 
-	e.keepInbox(p, w.me)
+	e.core.KeepInbox(p, w.me)
 	if needed, err := w.isNeeded(ctx, p); err != nil || !needed {
 		return WaitForTurnResult{Status: stick.NotYet}, err
 	}

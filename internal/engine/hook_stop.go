@@ -88,7 +88,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		return o.RecordWork(p.HookParams)
 	})
 	if err == nil && idle.Agent != "" {
-		e.keepInbox(p.HookParams, idle)
+		e.core.KeepInbox(p.HookParams, idle)
 
 		// What came while it worked, and no hook has shown, wakes it now.
 		e.wakeRooms(ctx, []stick.RoomID{res.RoomID})

@@ -87,7 +87,7 @@ func readRule(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.
 // It returns how many, and whether there are more.
 func (o *op) markOldestRead() (n int, more bool, err error) {
 	q := store.InboxQuery{
-		Room: o.Room.ID, Agent: o.Me.Agent, Open: true, States: []stick.ReceiptState{stick.Unread}, Limit: maxEvents,
+		Room: o.Room.ID, Agent: o.Me.Agent, Open: true, States: []stick.ReceiptState{stick.Unread}, Limit: core.MaxRows,
 	}
 	entries, more, err := o.Tx.Inbox(q)
 	if err != nil {
@@ -298,11 +298,11 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 			With("field", "state").
 			Hintf("the states are unread, read, acked and all; " +
 				"without one, you get the unread ones and those you still have to accept")
-	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+	case p.Limit < 0 || p.Limit > core.MaxRows:
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
 			With("field", "limit")
 	case p.Limit == 0:
-		p.Limit = defaultEvents
+		p.Limit = core.DefaultRows
 	}
 
 	err := e.core.Read(ctx, p.Where, p.Caller, func(

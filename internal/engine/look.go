@@ -184,7 +184,7 @@ func (w *roomsWatch) reportDue(ctx context.Context, due map[stick.RoomID]bool) e
 	holds, err := w.p.Look(ctx, ids)
 
 	// The server may come back, so the slow timer tries again.
-	if isUnavailable(err) && ctx.Err() == nil {
+	if core.IsUnavailable(err) && ctx.Err() == nil {
 		w.newRooms.Missed()
 		return nil
 	}

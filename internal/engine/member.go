@@ -90,10 +90,10 @@ func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomRes
 		// This asks for the verdicts that the result needs.
 		o.Room.State(o.Probes.Probed, o.Tx.Now())
 
-		if err := o.listUnanswered(o.Me.Agent, stick.EventLeave); err != nil {
+		if err := o.ListUnanswered(o.Me.Agent, stick.EventLeave); err != nil {
 			return err
 		}
-		return o.dropListeners(o.Me.Agent)
+		return o.DropListeners(o.Me.Agent)
 	}, func(o *op) error {
 		res = LeaveRoomResult{
 			RoomID: o.Room.ID, AgentID: o.Me.Agent,
@@ -145,18 +145,6 @@ func (o *op) requireRepetition(given Fence, q turnEnding) error {
 		_, err = o.endingEvent(f, q)
 	}
 	return err
-}
-
-// dropListeners ends the waits of a member that has left or was removed.
-func (o *op) dropListeners(a stick.AgentID) error {
-	for _, l := range o.Room.Listeners {
-		if l.Agent == a {
-			if err := o.Tx.DropListener(l.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // KickMemberParams asks to remove a member.
@@ -214,13 +202,13 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 		kick, _ := stick.PayloadOf[stick.KickPayload](*o.LastEvent(stick.EventKick))
 		res = KickMemberResult{AgentID: who, Verdict: kick.Verdict, EndedTurn: kick.Ends}
 
-		if err := o.listUnanswered(who, stick.EventKick); err != nil {
+		if err := o.ListUnanswered(who, stick.EventKick); err != nil {
 			return err
 		}
 
 		// This asks for the verdicts that the result needs.
 		o.Room.State(o.Probes.Probed, o.Tx.Now())
-		return o.dropListeners(who)
+		return o.DropListeners(who)
 	}, func(o *op) error {
 		res.RoomID, res.RoomState = o.Room.ID, o.Room.State(o.Probes.Probed, o.Tx.Now())
 

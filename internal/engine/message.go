@@ -143,19 +143,14 @@ func (res *SendMessageResult) addNotes(m stick.Message, by core.Caller) {
 	}
 
 	if m.Hint == stick.Interrupt && !slices.ContainsFunc(res.Recipients, Recipient.reachesSoon) {
-		res.Note = joinNotes(res.Note,
+		res.Note = core.JoinNotes(res.Note,
 			"no recipient will see it within a minute, so it interrupts nobody: it goes out as an ordinary message")
 	}
 	if m.Category == stick.Handover {
 		pass := stick.Hintf("a message never moves the stick; to pass it: %s",
 			stick.Cmd("tt pass <agent> --status … --next-action …"))
-		res.Note = joinNotes(res.Note, pass.As(by.Flag()).Words())
+		res.Note = core.JoinNotes(res.Note, pass.As(by.Flag()).Words())
 	}
-}
-
-// joinNotes joins the notes that aren't empty.
-func joinNotes(notes ...stick.Words) stick.Words {
-	return stick.JoinWords(slices.DeleteFunc(notes, func(s stick.Words) bool { return s == "" }), "; ")
 }
 
 // completeAddress completes a message: the full names of its recipients, its thread, and the author of the
@@ -294,31 +289,4 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 		return nil
 	}, nil)
 	return res, err
-}
-
-// listUnanswered lists the open messages of a member in the event that ends its membership, because it won't
-// acknowledge them any more. It addresses the event to their senders, too.
-func (o *op) listUnanswered(a stick.AgentID, typ stick.EventType) error {
-	owed, err := o.Tx.OpenReceipts(o.Room.ID, a)
-	if err != nil || len(owed) == 0 {
-		return err
-	}
-
-	end := o.LastEvent(typ)
-	var ids []int64
-	for _, c := range owed {
-		sent, err := o.Tx.Event(o.Room.ID, c.Event)
-		if err != nil || sent == nil {
-			return err
-		}
-
-		ids = append(ids, c.Event)
-		isAddressed := slices.ContainsFunc(end.For, func(x stick.Addressee) bool { return x.Agent == sent.From })
-		if sent.From != end.From && !isAddressed {
-			end.For = append(end.For, stick.Addressee{Agent: sent.From})
-		}
-	}
-
-	*end = end.Owing(ids)
-	return nil
 }

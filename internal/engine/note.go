@@ -62,33 +62,23 @@ type ListNotesResult struct {
 func (e *Engine) ListNotes(ctx context.Context, p ListNotesParams) (ListNotesResult, error) {
 	var res ListNotesResult
 	switch {
-	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+	case p.Limit < 0 || p.Limit > core.MaxRows:
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
 			With("field", "limit")
 	case p.Limit == 0:
-		p.Limit = defaultEvents
+		p.Limit = core.DefaultRows
 	}
 
 	err := e.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
 	) error {
-		q := openNotes(r)
+		q := core.OpenNotes(r)
 		q.Open, q.Limit = !p.All, p.Limit
 		notes, more, err := tx.Notes(q)
 		res = ListNotesResult{RoomID: r.ID, Notes: append([]stick.Note{}, notes...), More: more}
 		return err
 	})
 	return res, err
-}
-
-// openNotes selects notes that aren't resolved, about the room or the current turn (the next one if none is
-// running).
-func openNotes(r stick.Room) store.NoteQuery {
-	q := store.NoteQuery{Room: r.ID, Open: true, Turn: r.Turn.ID}
-	if r.Turn.State != stick.Owned {
-		q.Turn++
-	}
-	return q
 }
 
 // ResolveNoteParams names a note that needs no more attention.

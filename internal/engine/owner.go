@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -322,9 +321,6 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	return res, nil
 }
 
-// snapshotLimit is how long git may take to describe the working tree for a handoff.
-const snapshotLimit = 300 * time.Millisecond
-
 // completeHandoff checks a handoff, resolves its artifacts to paths in the workspace, and adds the state of
 // the working tree if git answers in time. Where the workspace is gone it adds nothing.
 func (e *Engine) completeHandoff(ctx context.Context, w core.Where, h stick.Handoff) (stick.Handoff, error) {
@@ -339,7 +335,7 @@ func (e *Engine) completeHandoff(ctx context.Context, w core.Where, h stick.Hand
 		return h, err
 	}
 
-	h.Workspace = e.describeTree(ctx, p)
+	h.Workspace = e.core.DescribeTree(ctx, p)
 	return h, nil
 }
 

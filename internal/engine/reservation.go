@@ -157,7 +157,7 @@ func (o *op) loggedIncursions(near []stick.Reservation) ([]stick.Event, error) {
 	// A reservation has the number of its event, and nothing about it is older.
 	events, _, err := o.Tx.Events(store.EventQuery{
 		Room: o.Room.ID, After: oldest, From: o.Me.Agent,
-		Types: []stick.EventType{stick.EventIncursion}, Limit: maxEvents, Newest: true,
+		Types: []stick.EventType{stick.EventIncursion}, Limit: core.MaxRows, Newest: true,
 	})
 	return events, err
 }
@@ -362,11 +362,11 @@ type ListReservationsResult struct {
 func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams) (ListReservationsResult, error) {
 	var res ListReservationsResult
 	switch {
-	case p.Limit < 0 || p.Limit > maxEvents:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", maxEvents).
+	case p.Limit < 0 || p.Limit > core.MaxRows:
+		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
 			With("field", "limit")
 	case p.Limit == 0:
-		p.Limit = defaultEvents
+		p.Limit = core.DefaultRows
 	}
 
 	err := e.core.Read(ctx, p.Where, p.Caller, func(

@@ -284,7 +284,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 			return err
 		}
 
-		res.Notes, err = tx.CountNotes(openNotes(r))
+		res.Notes, err = tx.CountNotes(core.OpenNotes(r))
 		return err
 	})
 	res.PathGone = err == nil && core.IsGone(res.Path)

@@ -175,7 +175,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	}
 
 	if p.Auto {
-		e.keepInbox(p.HookParams, s.me)
+		e.core.KeepInbox(p.HookParams, s.me)
 	}
 	s.finishStart()
 	s.addFiles(ctx, place)
@@ -202,7 +202,7 @@ func isExclusion(err error) bool {
 // the task of the worktree.
 func (s *sessionStart) addFiles(ctx context.Context, place *workspace.Place) {
 	if s.res.Abandoned != nil {
-		s.res.Abandoned.Tree = s.e.describeTree(ctx, place)
+		s.res.Abandoned.Tree = s.e.core.DescribeTree(ctx, place)
 	}
 	if f, ok := core.ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID

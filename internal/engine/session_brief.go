@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
@@ -64,7 +65,7 @@ func (s *sessionStart) fillResult(o *op) error {
 	if s.res.Changes, err = guard.CountNotedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
 		return err
 	}
-	if s.res.Notes, err = o.Tx.CountNotes(openNotes(o.Room)); err != nil {
+	if s.res.Notes, err = o.Tx.CountNotes(core.OpenNotes(o.Room)); err != nil {
 		return err
 	}
 
@@ -144,7 +145,7 @@ func (s *sessionStart) finishStart() {
 	// An earlier start may have been killed before this.
 	if !s.started.Already || !s.anchor.hasFile(s.started.Context) {
 		if err := s.anchor.beginFile(s.started.Context, s.res.AgentID, s.startedAt); err != nil {
-			s.res.Note = joinNotes(s.res.Note, stick.Wordsf("the context file can't be created: %s", err))
+			s.res.Note = core.JoinNotes(s.res.Note, stick.Wordsf("the context file can't be created: %s", err))
 		}
 	}
 
@@ -154,7 +155,7 @@ func (s *sessionStart) finishStart() {
 	}
 
 	if s.started.Role == stick.RoleHelper && s.started.Primary == "" && s.started.Parent == "" && !s.inTaskTree {
-		s.res.Note = joinNotes(s.res.Note, s.noPrimaryNote())
+		s.res.Note = core.JoinNotes(s.res.Note, s.noPrimaryNote())
 	}
 
 	s.res.Instructions = readInstructions(s.res.Path)

@@ -199,10 +199,10 @@ func (e *Engine) leaveRoom(
 	}
 
 	o.Apply(left, events)
-	if err := o.listUnanswered(me.Agent, stick.EventLeave); err != nil {
+	if err := o.ListUnanswered(me.Agent, stick.EventLeave); err != nil {
 		return r, err
 	}
-	if err := o.dropListeners(me.Agent); err != nil {
+	if err := o.DropListeners(me.Agent); err != nil {
 		return r, err
 	}
 

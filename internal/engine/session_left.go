@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
 	"talkingstick/internal/store"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -40,24 +38,4 @@ func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*Abandoned
 	}
 
 	return nil, err
-}
-
-// describeTree describes the shared tree of a place, even if the place lies in a worktree. It returns nil if
-// the place isn't in a git repository, and if git can't tell in time.
-func (e *Engine) describeTree(ctx context.Context, p *workspace.Place) *stick.Workspace {
-	if p.Found != workspace.FoundGit {
-		return nil
-	}
-
-	limited, cancel := context.WithTimeout(ctx, e.core.Slack(snapshotLimit))
-	defer cancel()
-
-	w, _ := e.core.Config.Git.Snapshot(limited, p.Root)
-
-	// On one host every member has the commits of the others.
-	if w != nil && w.Head != "" && e.manyHosts(ctx) {
-		w.Unpushed, _ = e.core.Config.Git.Unpushed(limited, p.Root, w.Head)
-	}
-
-	return w
 }

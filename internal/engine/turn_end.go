@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -143,7 +144,7 @@ func (o *op) endingEvent(f stick.Fence, q turnEnding) (*stick.Event, error) {
 	// A takeover and a new generation of the room end a turn by an event that isn't in it.
 	if end == nil {
 		later, _, err := o.Tx.Events(store.EventQuery{
-			Room: r.ID, After: lastSeq(events), Limit: 1,
+			Room: r.ID, After: core.LastSeq(events), Limit: 1,
 			Types: []stick.EventType{stick.EventTakeover, stick.EventRestored},
 		})
 		if err != nil {
@@ -245,12 +246,4 @@ func (o *op) sameLease(f stick.Fence, events []stick.Event) bool {
 	return f.Lease == "" || slices.ContainsFunc(events, func(e stick.Event) bool {
 		return e.Type.Grants() && e.Lease() == stick.LeaseSum(f.Lease)
 	})
-}
-
-// lastSeq returns the number of the last event, 0 for none.
-func lastSeq(events []stick.Event) int64 {
-	if len(events) == 0 {
-		return 0
-	}
-	return events[len(events)-1].Seq
 }

@@ -113,7 +113,7 @@ const waitStream = "wait"
 // if there is none. It fails with [stick.CodeAlreadyListening] when the member is already waiting. It fails
 // with [stick.CodeCanceled] when ctx ends, or the process that the wait serves; then nothing was granted.
 func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForTurnResult, error) {
-	if err := checkMaxWait(p.MaxWaitMS); err != nil {
+	if err := core.CheckMaxWait(p.MaxWaitMS); err != nil {
 		return WaitForTurnResult{}, err
 	}
 	w := &wait{e: e, p: p, q: stick.Asking{Purpose: stick.Work, Blocking: p.MaxWaitMS == nil || *p.MaxWaitMS > 0}}
@@ -167,30 +167,6 @@ func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
 
 		return tx.Advance(res.RoomID, res.AgentID, waitStream, res.cursor)
 	})
-}
-
-// checkMaxWait refuses a limit below zero.
-func checkMaxWait(ms *int64) error {
-	if ms != nil && *ms < 0 {
-		return stick.Errorf(stick.CodeUsage, "max_wait_ms must be 0 or more, not %d", *ms).
-			With("field", "max_wait_ms")
-	}
-	return nil
-}
-
-// waitLimit returns the limit of a wait in milliseconds, nil for none. asked is what the caller wants.
-// Through a server (atMost isn't 0) the room's policy is a limit too, and atMost is the default.
-func waitLimit(asked *int64, atMost, policy time.Duration) *int64 {
-	if atMost == 0 {
-		return asked
-	}
-
-	most := min(atMost, policy).Milliseconds()
-	if asked != nil {
-		most = min(*asked, policy.Milliseconds())
-	}
-
-	return &most
 }
 
 // wait is one call of [Engine.WaitForTurn] or [Engine.WaitForWake].

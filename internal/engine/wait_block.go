@@ -63,7 +63,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 
 // sleepUntilAnswered sleeps and reads the room in turns, until there is something to act on.
 func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error {
-	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, waitLimit(w.p.MaxWaitMS, w.p.AtMost, w.maxWait))
+	s := newSleep(w.e.core.Config.Procs, watch, w.p.Caller.Process, core.WaitLimit(w.p.MaxWaitMS, w.p.AtMost, w.maxWait))
 	defer s.close()
 	s.alone = w.e.core.Config.Alone
 
@@ -99,7 +99,7 @@ func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error
 			return w.leaveUnanswered(stick.CodeCanceled)
 		}
 
-		if s.noteRead(isUnavailable(err)); isUnavailable(err) {
+		if s.noteRead(core.IsUnavailable(err)); core.IsUnavailable(err) {
 			// Whatever it was about to answer, perhaps that wasn't committed.
 			w.done = false
 			// The next ring, or the net under it, reads again: the server may be back.

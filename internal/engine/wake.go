@@ -229,24 +229,6 @@ func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room 
 	return r
 }
 
-// keepInbox writes down where a session can be woken, for those who commit. A session that has no inbox now
-// has none any more.
-func (e *Engine) keepInbox(p core.HookParams, me core.Identity) {
-	all := wake.In(e.core.Config.Dir)
-	if p.Inbox.Socket == "" || p.Caller.Proof != stick.ProvesSession || p.Caller.As != "" {
-		if me.Session.Key != "" {
-			_ = all.Drop(me.Session.Key)
-		}
-		return
-	}
-
-	// Without the file, the agent is woken as one without an inbox.
-	_ = all.Keep(me.Session.Key, wake.Inbox{
-		Agent: me.Agent, Harness: p.Caller.Harness, Process: p.Caller.Process, Socket: p.Inbox.Socket,
-		Token: p.Inbox.Token,
-	})
-}
-
 // lockTelling takes the lock of whoever tells the wait's agent something, if others might tell it the same by
 // its inbox. If somebody has it for too long, the wait goes on without it: the agent is told something twice
 // rather than never.

@@ -107,3 +107,21 @@ func (in *Inboxes) Seen(ctx context.Context, transaction func() error) error {
 
 	return err
 }
+
+// KeepInbox writes down where a session can be woken, for those who commit. A session that has no inbox now
+// has none any more.
+func (k *Kernel) KeepInbox(p HookParams, me Identity) {
+	all := wake.In(k.Config.Dir)
+	if p.Inbox.Socket == "" || p.Caller.Proof != stick.ProvesSession || p.Caller.As != "" {
+		if me.Session.Key != "" {
+			_ = all.Drop(me.Session.Key)
+		}
+		return
+	}
+
+	// Without the file, the agent is woken as one without an inbox.
+	_ = all.Keep(me.Session.Key, wake.Inbox{
+		Agent: me.Agent, Harness: p.Caller.Harness, Process: p.Caller.Process, Socket: p.Inbox.Socket,
+		Token: p.Inbox.Token,
+	})
+}
