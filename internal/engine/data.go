@@ -48,7 +48,7 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 			Hintf("ask a person to run it")
 	}
 
-	res.addPart(DataCopies, e.Guard.RescueDir())
+	res.addPart(DataCopies, e.rescueDir())
 	file := filepath.Join(res.DataDir, store.FileName)
 	if res.Stays = e.whyDatabaseStays(ctx); res.Stays == "" {
 		res.addPart(DataDatabase, file, file+"-wal", file+"-shm", filepath.Join(res.DataDir, store.IssuedName))
@@ -58,7 +58,7 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 	}
 
 	// Nothing of this process may have the database open while its files go.
-	if err := e.Close(); err != nil {
+	if err := e.core.Close(); err != nil {
 		return res, err
 	}
 

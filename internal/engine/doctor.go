@@ -41,8 +41,8 @@ type DoctorResult struct {
 	Hooks map[string]stick.Time `json:"-"`
 }
 
-// allChecks returns the doctor's checks. The engine's own come first. configured is the database's address in
-// the user's file.
+// allChecks returns the doctor's checks. Those of this package come first. configured is the database's address
+// in the user's file.
 func (e *Engine) allChecks(configured string) []core.Check {
 	all := []core.Check{
 		{Name: "file system", Run: e.checkFileSystem},
@@ -54,8 +54,6 @@ func (e *Engine) allChecks(configured string) []core.Check {
 		{Name: "policies", Run: e.checkPolicies},
 		{Name: "hooks", Run: e.checkHooks},
 		{Name: "checkout", Run: e.checkCheckout},
-		{Name: "rescues", Run: e.Guard.Check},
-		{Name: "copies", Run: e.Guard.CheckCopies},
 	}
 
 	// A server has checks of its own, which come before the one that tries to write.
@@ -66,7 +64,7 @@ func (e *Engine) allChecks(configured string) []core.Check {
 		)
 	}
 
-	return append(all, e.extraChecks...)
+	return append(all, e.checks...)
 }
 
 // Doctor runs all checks. Without Adopt and SetAside, which are a person's, it changes nothing, with one
@@ -304,7 +302,7 @@ func (e *Engine) checkHooks(ctx context.Context) core.Finding {
 
 // checkCheckout says whether the repository of the working directory can be found.
 func (e *Engine) checkCheckout(context.Context) core.Finding {
-	if err := e.checkRepository(core.Where{}); err != nil {
+	if err := e.core.CheckRepository(core.Where{}); err != nil {
 		return core.Fault(err)
 	}
 	return core.Finding{

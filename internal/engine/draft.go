@@ -104,7 +104,7 @@ func earlierDrafts(tx *store.Tx, r stick.Room) ([]stick.Draft, error) {
 
 // leftDraft returns the newest draft that the next grant brings, or that the caller's brought. It returns nil
 // while somebody else holds the stick from whom it can't be taken over.
-func (o *op) leftDraft() (*stick.Draft, error) {
+func (e *Engine) leftDraft(o *core.Op) (*stick.Draft, error) {
 	last := o.Room.Turn.ID
 	switch {
 	case o.HoldsStick():

@@ -22,14 +22,20 @@ type Config struct {
 type Engine struct {
 	Guard *guard.Guard // the operations on edits, uncommitted changes and rescues
 
-	core        *core.Kernel
-	extraChecks []core.Check
+	core      *core.Kernel
+	checks    []core.Check
+	rescueDir func() string
 }
 
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
-	e := &Engine{core: cfg.Kernel, extraChecks: cfg.Checks}
-	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.roleFiles, Never: e.neverCopied})
+	e := &Engine{core: cfg.Kernel}
+	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.RoleFiles, Never: e.NeverCopied})
+
+	e.rescueDir = e.Guard.RescueDir
+	e.checks = append([]core.Check{
+		{Name: "rescues", Run: e.Guard.Check}, {Name: "copies", Run: e.Guard.CheckCopies},
+	}, cfg.Checks...)
 
 	// The kernel calls this after each commit that added to the logs of rooms.
 	e.core.Told = e.wakeRooms

@@ -9,12 +9,6 @@ import (
 	"talkingstick/stick"
 )
 
-// hasOtherHookRun reports whether another hook of the caller's session was recorded since this one began.
-func (o *op) hasOtherHookRun(p core.HookParams) (bool, error) {
-	h, err := o.Tx.HookTimes(o.Me.Session.Key)
-	return !p.Began.IsZero() && h.At > p.Began, err
-}
-
 // hookStream is the name of the cursor for what hooks have shown.
 const hookStream = "hook"
 
@@ -98,7 +92,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 	})
 
 	if res.Unstarted {
-		res.Unstarted = e.worksHere(p, runsElsewhere)
+		res.Unstarted = e.WorksHere(p, runsElsewhere)
 	}
 
 	return res, err
@@ -118,33 +112,6 @@ func (o *op) hasRunningSession() (bool, error) {
 	}
 
 	return false, err
-}
-
-// worksHere reports whether the caller works where its hook ran, because it may only visit that place. If its
-// process carries just this session, the working directory of the process decides, as it does in a scan.
-// Otherwise the caller works here unless its session is known to run in another room (runsElsewhere).
-func (e *Engine) worksHere(p core.HookParams, runsElsewhere bool) bool {
-	place, err := e.core.PlaceToRead(p.Where)
-	if err != nil || place == nil {
-		return false
-	}
-
-	if dir := e.workingDir(p.Caller); dir != "" {
-		return e.insideFilter(place)(dir)
-	}
-
-	return !runsElsewhere
-}
-
-// workingDir returns the working directory of an agent's process, if that carries just this session and its
-// directory is visible. Otherwise it returns "".
-func (e *Engine) workingDir(by core.Caller) string {
-	if by.Proof != stick.ProvesSession {
-		return ""
-	}
-
-	dir, _ := e.core.Config.Procs.WorkingDir(by.Process)
-	return dir
 }
 
 // isActivityStale reports whether the last record of the caller's activity is old enough to be renewed.
@@ -203,14 +170,6 @@ func (e *Engine) HookDelivered(ctx context.Context, p core.HookParams, res Deliv
 		}
 
 		return o.RecordWork(p)
-	})
-}
-
-// AskedPerson records that the harness of the caller asks its person something, such as a permission.
-func (e *Engine) AskedPerson(ctx context.Context, p core.HookParams) error {
-	return e.runHookOp(ctx, p, true, func(o *op) error {
-		o.Tx.RingLooks(o.Room.ID)
-		return o.Tx.RecordAsked(o.Me.Session.Key)
 	})
 }
 

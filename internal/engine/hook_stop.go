@@ -91,7 +91,7 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		e.core.KeepInbox(p.HookParams, idle)
 
 		// What came while it worked, and no hook has shown, wakes it now.
-		e.wakeRooms(ctx, []stick.RoomID{res.RoomID})
+		e.core.WakeRooms(ctx, []stick.RoomID{res.RoomID})
 	}
 	return res, err
 }

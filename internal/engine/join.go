@@ -82,7 +82,7 @@ func (e *Engine) joinPath(ctx context.Context, p JoinPathParams, room *stick.Roo
 	}
 
 	// A room can be joined where the repository is lost. The answer then warns of it.
-	lost := e.checkRepository(w)
+	lost := e.core.CheckRepository(w)
 	err := e.writeRoom(ctx, w, p.Caller, core.JoinsExplicitly, func(o *op) error {
 		o.Settle()
 		if err := move.moveRoom(o); err != nil {
@@ -152,17 +152,6 @@ func (e *Engine) makeRoomAt(ctx context.Context, w core.Where) (above string, er
 			With("field", "force_new")
 	}
 	return e.makeNestedRoom(ctx, place)
-}
-
-// checkRepository fails with [stick.CodeRepositoryMissing] if w means a checkout whose repository can't be
-// found.
-func (e *Engine) checkRepository(w core.Where) error {
-	place, err := e.core.Place(w)
-	if err != nil || place == nil {
-		// The operation itself says what is wrong.
-		return nil
-	}
-	return place.CheckRepository()
 }
 
 // makeNestedRoom makes a room at the first path of a place's chain, unless there is one. above is the path of

@@ -42,7 +42,7 @@ func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
 	}
 
 	w := &roomsWatch{
-		e: e, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: e.core.Config.Procs.Deaths(),
+		kernel: e.core, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: e.core.Config.Procs.Deaths(),
 		rooms: map[stick.RoomID]*watchedRoom{}, rings: make(chan stick.RoomID),
 	}
 	defer w.close()
@@ -56,7 +56,7 @@ func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
 
 // roomsWatch is one call of [Engine.WatchRooms].
 type roomsWatch struct {
-	e        *Engine
+	kernel   *core.Kernel
 	db       *store.DB
 	p        WatchRoomsParams
 	net      *bell.Net
@@ -225,7 +225,7 @@ func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]boo
 	next := w.nextDeadline()
 	var deadline <-chan time.Time
 	if !next.IsZero() {
-		t := time.NewTimer(max(next.Sub(w.e.Now()), 0))
+		t := time.NewTimer(max(next.Sub(stick.At(w.kernel.Now())), 0))
 		defer t.Stop()
 		deadline = t.C
 	}
@@ -248,7 +248,7 @@ func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]boo
 				}
 			}
 		case <-deadline:
-			now := w.e.Now()
+			now := stick.At(w.kernel.Now())
 			for id, r := range w.rooms {
 				if !r.holds.Until.IsZero() && r.holds.Until <= now {
 					due[id] = true

@@ -58,17 +58,17 @@ func (p project) roleContract() *RoleContract {
 	return out
 }
 
-// roleFiles reads which files of a room belong to a role or to a session. If the configuration can't be read,
+// RoleFiles reads which files of a room belong to a role or to a session. If the configuration can't be read,
 // the defaults apply: a typo in it shouldn't deny edits.
-func (e *Engine) roleFiles(room string) guard.RoleFiles {
+func (e *Engine) RoleFiles(room string) guard.RoleFiles {
 	its, _ := e.readProject(room)
 	return guard.RoleFiles{PrimaryOnly: its.roleContract().PrimaryOnly, SessionFile: its.anchor.relPath}
 }
 
-// neverCopied says which files of a checkout are never copied: by its own configuration, by that of the main
+// NeverCopied says which files of a checkout are never copied: by its own configuration, by that of the main
 // checkout, by those of the checkouts around it, and by the user's. Of a file with a fault, what is
 // understood holds.
-func (e *Engine) neverCopied(tree workspace.Checkout) func(path string) bool {
+func (e *Engine) NeverCopied(tree workspace.Checkout) func(path string) bool {
 	fold := workspace.FoldsCase(tree.Top)
 	rules := []neverRule{{"", e.core.Config.Snapshots.Matcher(fold)}}
 	add := func(root, below string) {

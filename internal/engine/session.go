@@ -79,8 +79,8 @@ type Recovered struct {
 
 // sessionStart is one run of [Engine.StartSession].
 type sessionStart struct {
-	e *Engine
-	p StartSessionParams
+	roster *Engine
+	p      StartSessionParams
 	project
 	scan            scanResult
 	takenNames      []string      // names of helpers' context files that exist
@@ -122,7 +122,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 
-	s := &sessionStart{e: e, p: p, root: place.Root, seed: store.NewID()}
+	s := &sessionStart{roster: e, p: p, root: place.Root, seed: store.NewID()}
 	room, err := e.core.RoomAt(ctx, place)
 	if err != nil {
 		return silent, err
@@ -202,7 +202,7 @@ func isExclusion(err error) bool {
 // the task of the worktree.
 func (s *sessionStart) addFiles(ctx context.Context, place *workspace.Place) {
 	if s.res.Abandoned != nil {
-		s.res.Abandoned.Tree = s.e.core.DescribeTree(ctx, place)
+		s.res.Abandoned.Tree = s.roster.core.DescribeTree(ctx, place)
 	}
 	if f, ok := core.ReadTaskFile(place.Worktree); ok {
 		s.res.Task = f.TaskID

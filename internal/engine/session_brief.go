@@ -36,7 +36,7 @@ func (s *sessionStart) fillResult(o *op) error {
 		s.res.ReservedFor = &o.Room.Turn.ReservedFor
 	}
 
-	roster := s.e.buildRoster(o.Room, s.scan, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
+	roster := s.roster.buildRoster(o.Room, s.scan, GetRosterParams{Caller: s.p.Caller}, o.Me.Agent, o.Probes.Probed, now)
 	s.res.Others, s.res.Alone, s.res.Blind = roster.Others, roster.Alone, roster.Blind
 
 	var err error
@@ -54,7 +54,7 @@ func (s *sessionStart) fillResult(o *op) error {
 			return err
 		}
 
-		if s.res.Draft, err = o.leftDraft(); err != nil {
+		if s.res.Draft, err = s.roster.leftDraft(o.Op); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,9 @@ type AbandonedTurn struct {
 	Tree    *stick.Workspace `json:"workspace"`        // the shared tree now; null if git couldn't tell
 }
 
+// maxLeaves is how many members that left during one turn are looked at.
+const maxLeaves = 20
+
 // abandonedBy returns the room's last turn if one of these agents ended it by leaving without a handoff, and
 // nil if not, or if somebody has had the stick since.
 func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*AbandonedTurn, error) {
@@ -25,7 +28,7 @@ func abandonedBy(tx *store.Tx, r stick.Room, agents []stick.AgentID) (*Abandoned
 	}
 
 	left, _, err := tx.Events(store.EventQuery{
-		Room: r.ID, Turn: r.Turn.ID, Types: []stick.EventType{stick.EventLeave}, Limit: maxRecovery, Newest: true,
+		Room: r.ID, Turn: r.Turn.ID, Types: []stick.EventType{stick.EventLeave}, Limit: maxLeaves, Newest: true,
 	})
 
 	for _, e := range left {

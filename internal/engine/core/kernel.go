@@ -200,11 +200,18 @@ func (k *Kernel) Update(ctx context.Context, db *store.DB, by Caller, fn func(*s
 		})
 	})
 
-	if err == nil && k.Told != nil && len(probes.changedRooms) > 0 {
-		k.Told(ctx, probes.changedRooms)
+	if err == nil && len(probes.changedRooms) > 0 {
+		k.WakeRooms(ctx, probes.changedRooms)
 	}
 
 	return err
+}
+
+// WakeRooms wakes the idle agents in rooms for which there is something new, as far as that is possible now.
+func (k *Kernel) WakeRooms(ctx context.Context, rooms []stick.RoomID) {
+	if k.Told != nil {
+		k.Told(ctx, rooms)
+	}
 }
 
 // View is [Kernel.Update] for operations that write nothing.

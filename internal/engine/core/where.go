@@ -131,3 +131,14 @@ func FindRoom(tx *store.Tx, w Where, p *workspace.Place) (stick.Room, error) {
 
 	return r, err
 }
+
+// CheckRepository fails with [stick.CodeRepositoryMissing] if w means a checkout whose repository can't be
+// found.
+func (k *Kernel) CheckRepository(w Where) error {
+	place, err := k.Place(w)
+	if err != nil || place == nil {
+		// The operation itself says what is wrong.
+		return nil
+	}
+	return place.CheckRepository()
+}
