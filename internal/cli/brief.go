@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
@@ -82,15 +83,15 @@ func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
 }
 
 // startParams returns the parameters of a session start, with what the environment adds to them.
-func (a *app) startParams(p core.HookParams) engine.StartSessionParams {
-	return engine.StartSessionParams{
+func (a *app) startParams(p core.HookParams) roster.StartSessionParams {
+	return roster.StartSessionParams{
 		HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID"),
 	}
 }
 
 // showBriefing tells an agent where it is and what to do first. With short it leaves out what the agent still
 // knows after a compaction.
-func (p *page) showBriefing(res engine.StartSessionResult, short bool) {
+func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 	wait := p.next(stick.Cmd("tt wait"))
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
 	p.showRole(res)
@@ -184,7 +185,7 @@ func enforcementText(e stick.Enforce) shown {
 }
 
 // showRole tells a session its role, and what follows from it.
-func (p *page) showRole(res engine.StartSessionResult) {
+func (p *page) showRole(res roster.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
 		of := stick.Words(", and there is no known primary here")
 		if res.Parent != nil {
@@ -205,7 +206,7 @@ func (p *page) showRole(res engine.StartSessionResult) {
 }
 
 // showOtherAgents names the other agents at work.
-func (p *page) showOtherAgents(res engine.StartSessionResult) {
+func (p *page) showOtherAgents(res roster.StartSessionResult) {
 	if len(res.Others) == 0 {
 		return
 	}
@@ -225,7 +226,7 @@ func (p *page) showOtherAgents(res engine.StartSessionResult) {
 }
 
 // agentSummary describes an agent of a roster in a few words.
-func agentSummary(o engine.RosterAgent) stick.Words {
+func agentSummary(o roster.RosterAgent) stick.Words {
 	name := string(o.AgentID)
 	if name == "" {
 		name = o.Harness
@@ -251,7 +252,7 @@ func agentSummary(o engine.RosterAgent) stick.Words {
 }
 
 // showCrashedSession tells the next session what a session that never ended has left.
-func (p *page) showCrashedSession(r *engine.Recovered) {
+func (p *page) showCrashedSession(r *roster.Recovered) {
 	if r == nil {
 		return
 	}
@@ -276,7 +277,7 @@ func (p *page) showCrashedSession(r *engine.Recovered) {
 }
 
 // showAbandonedTurn tells a session that the one before it gave up a turn, and what it left in the tree.
-func (p *page) showAbandonedTurn(res engine.StartSessionResult) {
+func (p *page) showAbandonedTurn(res roster.StartSessionResult) {
 	t := res.Abandoned
 	if t == nil {
 		return

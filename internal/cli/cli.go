@@ -23,6 +23,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/task"
@@ -349,10 +350,11 @@ func (a *app) readSurroundings() (harness.Input, *proc.Table, error) {
 	return in, procs, nil
 }
 
-// operations are what commands perform: those on rooms, those on edits and those on tasks.
+// operations are what commands perform: those on rooms, on sessions, on edits and on tasks.
 type operations struct {
 	*engine.Engine
 	*guard.Guard
+	*roster.Roster
 	*task.Tasks
 }
 
@@ -382,7 +384,7 @@ func newOperations(cfg core.Config) operations {
 	})
 
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
-	return operations{rooms, rooms.Guard, tasks}
+	return operations{rooms, rooms.Guard, rooms.Roster, tasks}
 }
 
 func (a *app) newOperations(procs *proc.Table) operations {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
 )
@@ -46,13 +46,13 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 		return err
 	}
 
-	res, err := e.ListSessions(ctx, engine.ListSessionsParams{Caller: by})
+	res, err := e.ListSessions(ctx, roster.ListSessionsParams{Caller: by})
 	if err != nil {
 		return err
 	}
 
 	// A helper without a primary works, but nobody does the startup work.
-	hasPrimary := slices.ContainsFunc(res.Sessions, func(s engine.ListedSession) bool {
+	hasPrimary := slices.ContainsFunc(res.Sessions, func(s roster.ListedSession) bool {
 		return s.Role == stick.RolePrimary && s.Verdict != stick.Gone
 	})
 	if !hasPrimary {
@@ -85,14 +85,14 @@ type helperResult struct {
 }
 
 // helperName makes a name that no session has.
-func helperName(sessions []engine.ListedSession) string {
+func helperName(sessions []roster.ListedSession) string {
 	for {
 		var b [2]byte
 
 		// Reading random bytes never fails.
 		_, _ = rand.Read(b[:])
 		name := "helper-" + hex.EncodeToString(b[:])
-		if !slices.ContainsFunc(sessions, func(s engine.ListedSession) bool { return s.Name == name }) {
+		if !slices.ContainsFunc(sessions, func(s roster.ListedSession) bool { return s.Name == name }) {
 			return name
 		}
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -198,7 +198,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 	case harness.HookPrompt, harness.HookAfterTool:
 		return a.showNew(ctx, e, p, *f)
 	case harness.HookStop:
-		res, err := e.CheckStop(ctx, engine.CheckStopParams{HookParams: p, Held: f.AlreadyBlocked})
+		res, err := e.CheckStop(ctx, roster.CheckStopParams{HookParams: p, Held: f.AlreadyBlocked})
 		if err == nil && res.Block {
 			a.writeHook(*f, harness.HookAnswer{Block: string(res.Reason)})
 		}
@@ -209,7 +209,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 	case harness.HookAsks:
 		return e.AskedPerson(ctx, p)
 	case harness.HookSessionEnd:
-		_, err := e.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: f.Why})
+		_, err := e.EndSession(ctx, roster.EndSessionParams{HookParams: p, Why: f.Why})
 		return err
 	}
 

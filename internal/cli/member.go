@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/stick"
 )
 
@@ -107,9 +108,9 @@ func (a *app) whoamiCmd() *cobra.Command {
 	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: noArgs}
 	c.Flags().BoolVar(&explain, "explain", false, "also show how tt found it out")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return show(a, func(e operations, by core.Caller) (engine.WhoamiResult, error) {
-			return e.Whoami(c.Context(), engine.WhoamiParams{Caller: by, Explain: explain})
-		}, func(p *page, res engine.WhoamiResult) {
+		return show(a, func(e operations, by core.Caller) (roster.WhoamiResult, error) {
+			return e.Whoami(c.Context(), roster.WhoamiParams{Caller: by, Explain: explain})
+		}, func(p *page, res roster.WhoamiResult) {
 			p.linef("%s", res.AgentID)
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)

@@ -4,6 +4,7 @@ import (
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/notify"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -34,7 +35,7 @@ var results = map[string][]any{
 	"tt reorder":        {engine.ReorderMembersResult{}},
 	"tt leave":          {engine.LeaveRoomResult{}},
 	"tt kick":           {engine.KickMemberResult{}},
-	"tt whoami":         {engine.WhoamiResult{}},
+	"tt whoami":         {roster.WhoamiResult{}},
 	"tt log":            {engine.EventsResult{}, stick.Event{}},
 	"tt timeline":       {engine.GetTimelineResult{}},
 	"tt events":         {engine.EventsResult{}, stick.Event{}},
@@ -79,14 +80,14 @@ var results = map[string][]any{
 	"tt calls":          {guard.ListCallsResult{}},
 	"tt undo":           {guard.UndoCallResult{}, guard.ListCallsResult{}},
 
-	"tt roster":               {engine.GetRosterResult{}},
-	"tt session start":        {engine.StartSessionResult{}},
-	"tt session end":          {engine.EndSessionResult{}},
-	"tt session path":         {engine.GetSessionResult{}},
-	"tt session role":         {engine.GetSessionResult{}},
-	"tt session env":          {engine.GetSessionResult{}},
-	"tt session promote":      {engine.PromoteSessionResult{}},
-	"tt session list":         {engine.ListSessionsResult{}},
+	"tt roster":               {roster.GetRosterResult{}},
+	"tt session start":        {roster.StartSessionResult{}},
+	"tt session end":          {roster.EndSessionResult{}},
+	"tt session path":         {roster.GetSessionResult{}},
+	"tt session role":         {roster.GetSessionResult{}},
+	"tt session env":          {roster.GetSessionResult{}},
+	"tt session promote":      {roster.PromoteSessionResult{}},
+	"tt session list":         {roster.ListSessionsResult{}},
 	"tt helper":               {helperResult{}},
 	"tt task init":            {task.WorkerInitResult{}},
 	"tt task new":             {task.WorkerSpawnResult{}},

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/stick"
 )
 
@@ -47,8 +47,8 @@ func (a *app) rosterCmd() *cobra.Command {
 }
 
 func (a *app) showRoster(ctx context.Context, w core.Where, all bool) error {
-	return show(a, func(e operations, by core.Caller) (engine.GetRosterResult, error) {
-		res, err := e.GetRoster(ctx, engine.GetRosterParams{Caller: by, Where: w, All: all})
+	return show(a, func(e operations, by core.Caller) (roster.GetRosterResult, error) {
+		res, err := e.GetRoster(ctx, roster.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {
 		case err != nil:
 			// exitUnsure is the status of failures, too.
@@ -63,7 +63,7 @@ func (a *app) showRoster(ctx context.Context, w core.Where, all bool) error {
 }
 
 // showRoster lists agents, one a line: first the pid and the working directory.
-func (p *page) showRoster(res engine.GetRosterResult) {
+func (p *page) showRoster(res roster.GetRosterResult) {
 	for _, o := range res.Others {
 		p.showAgent(o)
 	}
@@ -101,7 +101,7 @@ func (p *page) showRoster(res engine.GetRosterResult) {
 	}
 }
 
-func (p *page) showAgent(o engine.RosterAgent) {
+func (p *page) showAgent(o roster.RosterAgent) {
 	pid, cwd, runs, name := "-", "-", cmp.Or(o.Harness, "-"), string(o.AgentID)
 	if o.PID != 0 {
 		pid = itoa(o.PID)

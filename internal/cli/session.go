@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/stick"
 )
 
@@ -55,11 +55,11 @@ func (a *app) sessionStartCmd() *cobra.Command {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.StartSessionResult, error) {
+		return answer(a, func(e operations, by core.Caller) (roster.StartSessionResult, error) {
 			q := a.startParams(core.HookParams{Caller: by, Where: w})
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
-		}, func(p *page, res engine.StartSessionResult) {
+		}, func(p *page, res roster.StartSessionResult) {
 			// An agent that is alone outside of rooms leaves no trace.
 			if res.RoomID == "" {
 				alone := stick.Words("you are alone here")
@@ -93,11 +93,11 @@ func (a *app) sessionEndCmd() *cobra.Command {
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (engine.EndSessionResult, error) {
-			return e.EndSession(c.Context(), engine.EndSessionParams{
+		return answer(a, func(e operations, by core.Caller) (roster.EndSessionResult, error) {
+			return e.EndSession(c.Context(), roster.EndSessionParams{
 				HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon,
 			})
-		}, func(p *page, res engine.EndSessionResult) {
+		}, func(p *page, res roster.EndSessionResult) {
 			if len(res.Left) == 0 {
 				p.linef("there is no session to end")
 				return
@@ -122,7 +122,7 @@ func (a *app) sessionEndCmd() *cobra.Command {
 }
 
 // showSession completes a command that shows something of the caller's session.
-func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionResult)) *cobra.Command {
+func (a *app) showSession(c *cobra.Command, text func(*page, roster.GetSessionResult)) *cobra.Command {
 	c.Args = between(0, 1, "a path")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -130,8 +130,8 @@ func (a *app) showSession(c *cobra.Command, text func(*page, engine.GetSessionRe
 		if err != nil {
 			return err
 		}
-		return show(a, func(e operations, by core.Caller) (engine.GetSessionResult, error) {
-			return e.GetSession(c.Context(), engine.GetSessionParams{
+		return show(a, func(e operations, by core.Caller) (roster.GetSessionResult, error) {
+			return e.GetSession(c.Context(), roster.GetSessionParams{
 				Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID"),
 			})
 		}, text)
@@ -147,7 +147,7 @@ func (a *app) sessionPathCmd() *cobra.Command {
 			"Before the session has started, it is the\n" +
 			"file that AI_AGENT_ID names. A path that isn't plain, such as one with a blank, stands in quotation marks; " +
 			"--json has it as it is.",
-	}, func(p *page, res engine.GetSessionResult) { p.linef("%s", res.Context) })
+	}, func(p *page, res roster.GetSessionResult) { p.linef("%s", res.Context) })
 }
 
 func (a *app) sessionRoleCmd() *cobra.Command {
@@ -157,7 +157,7 @@ func (a *app) sessionRoleCmd() *cobra.Command {
 }
 
 // showContract shows a role, and what follows from it.
-func (p *page) showContract(res engine.GetSessionResult) {
+func (p *page) showContract(res roster.GetSessionResult) {
 	switch {
 	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
 		p.linef("%s is a person and has no session; %s leads", res.AgentID, *res.Primary)
@@ -206,7 +206,7 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context " +
 			"file: AI_AGENT_ID, and AI_HELPER for\n" +
 			"a helper. They point to the context file. They don't change which member you are.",
-	}, func(p *page, res engine.GetSessionResult) {
+	}, func(p *page, res roster.GetSessionResult) {
 		// A variable without a value is unset, because an earlier one may still be there.
 		set := func(name, value string) {
 			if value == "" {
@@ -243,9 +243,9 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.PromoteSessionResult, error) {
-			return e.PromoteSession(c.Context(), engine.PromoteSessionParams{Caller: by, Where: w})
-		}, func(p *page, res engine.PromoteSessionResult) {
+		return answer(a, func(e operations, by core.Caller) (roster.PromoteSessionResult, error) {
+			return e.PromoteSession(c.Context(), roster.PromoteSessionParams{Caller: by, Where: w})
+		}, func(p *page, res roster.PromoteSessionResult) {
 			p.linef("%s is the primary%s", res.AgentID, already(res.Already))
 			if res.Replaced != nil {
 				p.linef("that ended the session of %s", *res.Replaced)
@@ -268,8 +268,8 @@ func (a *app) sessionListCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(a, func(e operations, by core.Caller) (engine.ListSessionsResult, error) {
-			return e.ListSessions(c.Context(), engine.ListSessionsParams{Caller: by, Where: w, All: all})
+		return show(a, func(e operations, by core.Caller) (roster.ListSessionsResult, error) {
+			return e.ListSessions(c.Context(), roster.ListSessionsParams{Caller: by, Where: w, All: all})
 		}, (*page).showSessions)
 	}
 
@@ -285,7 +285,7 @@ func (p *page) durationOf(what stick.Words, since stick.Time) stick.Words {
 	return "has been " + what + " for " + stick.Age(d)
 }
 
-func (p *page) showSessions(res engine.ListSessionsResult) {
+func (p *page) showSessions(res roster.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
 		p.linef("no sessions in %s", res.Path)
 	}

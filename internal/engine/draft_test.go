@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -107,7 +108,7 @@ func TestCompactionDoesNotWake(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("codex:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
-	idle := func() { t.Helper(); ann.CheckStop(engine.CheckStopParams{Held: true}).OK() }
+	idle := func() { t.Helper(); ann.CheckStop(roster.CheckStopParams{Held: true}).OK() }
 	ann.Try().Granted(1)
 	idle()
 	w := ann.WaitForWake()

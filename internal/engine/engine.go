@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/stick"
 )
 
@@ -20,7 +21,8 @@ type Config struct {
 
 // Engine performs the operations on rooms. Several goroutines may use it.
 type Engine struct {
-	Guard *guard.Guard // the operations on edits, uncommitted changes and rescues
+	Guard  *guard.Guard   // the operations on edits, uncommitted changes and rescues
+	Roster *roster.Roster // the operations on sessions, and on who is at work
 
 	core      *core.Kernel
 	checks    []core.Check
@@ -30,7 +32,8 @@ type Engine struct {
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
 	e := &Engine{core: cfg.Kernel}
-	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.RoleFiles, Never: e.NeverCopied})
+	e.Roster = roster.New(roster.Config{Kernel: cfg.Kernel, LeftDraft: e.leftDraft})
+	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.Roster.RoleFiles, Never: e.Roster.NeverCopied})
 
 	e.rescueDir = e.Guard.RescueDir
 	e.checks = append([]core.Check{

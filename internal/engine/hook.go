@@ -92,7 +92,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 	})
 
 	if res.Unstarted {
-		res.Unstarted = e.WorksHere(p, runsElsewhere)
+		res.Unstarted = e.Roster.WorksHere(p, runsElsewhere)
 	}
 
 	return res, err

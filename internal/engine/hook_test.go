@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -148,15 +149,15 @@ func TestHookGivesUp(t *testing.T) {
 		found := reader.DeliverEvents(core.HookParams{}).That("one event, as it only reads", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 1 }).OK()
 		for name, fn := range map[string]func(context.Context) error{
 			"stop": func(ctx context.Context) error {
-				_, err := reader.Engine.CheckStop(ctx, engine.CheckStopParams{HookParams: p})
+				_, err := reader.Engine.Roster.CheckStop(ctx, roster.CheckStopParams{HookParams: p})
 				return err
 			},
 			"session start": func(ctx context.Context) error {
-				_, err := reader.Engine.StartSession(ctx, engine.StartSessionParams{HookParams: p, Auto: true})
+				_, err := reader.Engine.Roster.StartSession(ctx, roster.StartSessionParams{HookParams: p, Auto: true})
 				return err
 			},
 			"session end": func(ctx context.Context) error {
-				_, err := reader.Engine.EndSession(ctx, engine.EndSessionParams{HookParams: p, Why: "other"})
+				_, err := reader.Engine.Roster.EndSession(ctx, roster.EndSessionParams{HookParams: p, Why: "other"})
 				return err
 			},
 			"after tool": func(ctx context.Context) error { return reader.Engine.HookDelivered(ctx, p, found) },
@@ -188,7 +189,7 @@ func TestSessionEndsInSeveralRooms(t *testing.T) {
 		ann.WaitForTurn(engine.WaitForTurnParams{Where: w}).Granted(1)
 	}
 	ann.CloseRoom(engine.CloseRoomParams{Where: closed, Handoff: new(scene.Handoff("done", "rest"))}).OK()
-	res := ann.EndSession(engine.EndSessionParams{Why: strings.Repeat("long ", 40)}).OK()
+	res := ann.EndSession(roster.EndSessionParams{Why: strings.Repeat("long ", 40)}).OK()
 	s.Check(len(res.Left) == 3, "it left %v", res.Left)
 	for _, w := range []core.Where{{Path: s.Work}, third} {
 		state := bob.GetRoomState(engine.GetRoomStateParams{Where: w}).OK()
@@ -201,7 +202,7 @@ func TestSessionEndsInSeveralRooms(t *testing.T) {
 			}
 		}
 	}
-	ann.Ends().That("nothing left to leave", func(r engine.EndSessionResult) bool { return len(r.Left) == 0 })
+	ann.Ends().That("nothing left to leave", func(r roster.EndSessionResult) bool { return len(r.Left) == 0 })
 }
 
 // TestHookOfOneWhoIsntWhoItSays: a hook under the name of a session that runs in another process fails, and
@@ -216,7 +217,7 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	forged.StartsByHook("").Refused(stick.CodeIdentityMismatch)
 	forged.DeliverEvents(core.HookParams{}).Refused(stick.CodeIdentityMismatch)
 	forged.Ends().Refused(stick.CodeIdentityMismatch)
-	ann.StartsByHook("").That("that it is still a member", func(r engine.StartSessionResult) bool { return r.AgentID == ann.ID })
+	ann.StartsByHook("").That("that it is still a member", func(r roster.StartSessionResult) bool { return r.AgentID == ann.ID })
 }
 
 // TestTwoHooksForOneEvent: where two entries fire for one event, one of them answers. A harness starts both
@@ -228,7 +229,7 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	s.Joins(ann, bob)
 	starts := func(source string, began stick.Time, answered bool) {
 		t.Helper()
-		res := ann.StartSession(engine.StartSessionParams{HookParams: core.HookParams{Began: began}, Auto: true, Source: source}).OK()
+		res := ann.StartSession(roster.StartSessionParams{HookParams: core.HookParams{Began: began}, Auto: true, Source: source}).OK()
 		if res.Answered != answered {
 			t.Errorf("a hook for %s that began at %d: another has answered is %v", source, began, res.Answered)
 		}
@@ -266,10 +267,10 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	ann.Works()
 	both = s.Now()
 	s.Later(10 * time.Millisecond)
-	if res := ann.CheckStop(engine.CheckStopParams{HookParams: core.HookParams{Began: both}}).OK(); !res.Block {
+	if res := ann.CheckStop(roster.CheckStopParams{HookParams: core.HookParams{Began: both}}).OK(); !res.Block {
 		t.Error("the first lets it stop")
 	}
-	if res := ann.CheckStop(engine.CheckStopParams{HookParams: core.HookParams{Began: both}}).OK(); res.Block {
+	if res := ann.CheckStop(roster.CheckStopParams{HookParams: core.HookParams{Began: both}}).OK(); res.Block {
 		t.Error("both keep it from stopping")
 	}
 	if m, _ := s.Room().Member(ann.ID); !m.IdleAt.IsZero() {

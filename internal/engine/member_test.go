@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -203,17 +204,17 @@ func TestRoomsOfPlaces(t *testing.T) {
 func TestWhoIsWho(t *testing.T) {
 	s := scene.New(t)
 	ann, carl := s.Agent("claude:a"), s.Person("carl")
-	ann.Whoami(engine.WhoamiParams{}).That("not known yet", func(r engine.WhoamiResult) bool { return !r.Known && r.AgentID == ann.ID })
+	ann.Whoami(roster.WhoamiParams{}).That("not known yet", func(r roster.WhoamiResult) bool { return !r.Known && r.AgentID == ann.ID })
 	s.Joins(ann, carl)
-	ann.Whoami(engine.WhoamiParams{Explain: true}).That("known", func(r engine.WhoamiResult) bool { return r.Known && r.Harness == "claude" && r.Process != nil })
+	ann.Whoami(roster.WhoamiParams{Explain: true}).That("known", func(r roster.WhoamiResult) bool { return r.Known && r.Harness == "claude" && r.Process != nil })
 	twin := ann.Returns()
-	twin.Whoami(engine.WhoamiParams{}).That("another member", func(r engine.WhoamiResult) bool { return r.AgentID == ann.ID+"-2" && r.Note != "" })
+	twin.Whoami(roster.WhoamiParams{}).That("another member", func(r roster.WhoamiResult) bool { return r.AgentID == ann.ID+"-2" && r.Note != "" })
 	twin.Join().That("a note on it", func(r engine.JoinPathResult) bool { return r.Warning != "" && r.AgentID == ann.ID+"-2" })
 	ann.Dies()
-	twin.Whoami(engine.WhoamiParams{}).That("that it stays itself", func(r engine.WhoamiResult) bool { return r.AgentID == ann.ID+"-2" })
+	twin.Whoami(roster.WhoamiParams{}).That("that it stays itself", func(r roster.WhoamiResult) bool { return r.AgentID == ann.ID+"-2" })
 	bob := s.Agent("codex:b")
 	bob.Join().OK()
-	carl.As(string(bob.ID)).Whoami(engine.WhoamiParams{}).Refused(stick.CodeIdentityMismatch)
+	carl.As(string(bob.ID)).Whoami(roster.WhoamiParams{}).Refused(stick.CodeIdentityMismatch)
 	carl.As("helper:one").Join().That("by the assumed name", func(r engine.JoinPathResult) bool { return r.AgentID == "helper:one" })
 	carl.As("helper:one").Tell("hello").OK()
 
@@ -222,9 +223,9 @@ func TestWhoIsWho(t *testing.T) {
 	dan.Join().OK()
 	told := *dan
 	told.By.SessionID = "told"
-	told.Whoami(engine.WhoamiParams{}).That("the same", func(r engine.WhoamiResult) bool { return r.AgentID == dan.ID })
+	told.Whoami(roster.WhoamiParams{}).That("the same", func(r roster.WhoamiResult) bool { return r.AgentID == dan.ID })
 	told.Tell("hello").OK()
-	dan.Whoami(engine.WhoamiParams{}).That("the same", func(r engine.WhoamiResult) bool { return r.AgentID == dan.ID })
+	dan.Whoami(roster.WhoamiParams{}).That("the same", func(r roster.WhoamiResult) bool { return r.AgentID == dan.ID })
 	next := told
 	next.By.SessionID = "next"
 	next.Join().That("another", func(r engine.JoinPathResult) bool { return r.AgentID != dan.ID })

@@ -16,6 +16,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -194,7 +195,7 @@ func (s *server) confirmDelivery(ctx context.Context, by core.Caller) error {
 		return nil
 	}
 
-	me, err := s.o.Engine.Whoami(ctx, engine.WhoamiParams{Caller: by})
+	me, err := s.o.Engine.Roster.Whoami(ctx, roster.WhoamiParams{Caller: by})
 	if err != nil {
 		return err
 	}

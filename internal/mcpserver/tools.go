@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
 )
@@ -40,6 +41,15 @@ func guardOp[P, R any](
 ) tool {
 	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
 		return call(s.o.Engine.Guard, ctx, p)
+	}, required)
+}
+
+// rosterOp makes a tool from an operation on sessions.
+func rosterOp[P, R any](
+	name, description string, k kind, call func(*roster.Roster, context.Context, P) (R, error), required ...string,
+) tool {
+	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
+		return call(s.o.Engine.Roster, ctx, p)
 	}, required)
 }
 
@@ -162,8 +172,8 @@ var tools = sync.OnceValue(func() []tool {
 			(*engine.Engine).CloseRoom),
 		roomOp("reorder_members", "Change the order that policy order=sequence follows.", rare,
 			(*engine.Engine).ReorderMembers, "order"),
-		roomOp("get_roster", "List the other agents at work in a workspace, with process, directory and role.", reads,
-			(*engine.Engine).GetRoster),
+		rosterOp("get_roster", "List the other agents at work in a workspace, with process, directory and role.", reads,
+			(*roster.Roster).GetRoster),
 		taskOp("worker_next", "Take the oldest task that is ready to begin; says what to do.", rare,
 			(*task.Tasks).WorkerNext),
 		taskOp("worker_start", "Start the task of this worktree; says what to do.", rare, (*task.Tasks).WorkerStart),

@@ -63,7 +63,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	expect("the person has answered")
 
 	ann.StartsByHook("startup").OK()
-	if err := ann.Engine.AskedPerson(t.Context(), ann.Hook()); err != nil {
+	if err := ann.Engine.Roster.AskedPerson(t.Context(), ann.Hook()); err != nil {
 		t.Fatal(err)
 	}
 	expect("an agent asks for a permission", stick.NeedAnswer)

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/proc/proctest"
 	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
@@ -101,7 +102,7 @@ func (s *Scene) addActor(a *Actor) *Actor {
 	s.Helper()
 	a.startProgram(nil)
 
-	me, err := a.Engine.Whoami(s.Context(), engine.WhoamiParams{Caller: a.By})
+	me, err := a.Engine.Roster.Whoami(s.Context(), roster.WhoamiParams{Caller: a.By})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 )
 
 // Each operation is a method of the actor, with the operation's own name and parameters. It fills in the
@@ -47,9 +48,9 @@ func (a *Actor) CheckPush(p guard.CheckPushParams) Answer[guard.MayEditResult] {
 }
 
 // CheckStop is the operation of that name.
-func (a *Actor) CheckStop(p engine.CheckStopParams) Answer[engine.CheckStopResult] {
+func (a *Actor) CheckStop(p roster.CheckStopParams) Answer[roster.CheckStopResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "CheckStop", a.Engine.CheckStop, p)
+	return runOperation(a, "CheckStop", a.Engine.Roster.CheckStop, p)
 }
 
 // CloseRoom is the operation of that name.
@@ -94,9 +95,9 @@ func (a *Actor) MigrateDB(p engine.MigrateDBParams) Answer[engine.MigrateDBResul
 }
 
 // EndSession is the operation of that name.
-func (a *Actor) EndSession(p engine.EndSessionParams) Answer[engine.EndSessionResult] {
+func (a *Actor) EndSession(p roster.EndSessionParams) Answer[roster.EndSessionResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "EndSession", a.Engine.EndSession, p)
+	return runOperation(a, "EndSession", a.Engine.Roster.EndSession, p)
 }
 
 // ForgetRescue is the operation of that name.
@@ -136,15 +137,15 @@ func (a *Actor) GetRoomState(p engine.GetRoomStateParams) Answer[engine.GetRoomS
 }
 
 // GetRoster is the operation of that name.
-func (a *Actor) GetRoster(p engine.GetRosterParams) Answer[engine.GetRosterResult] {
+func (a *Actor) GetRoster(p roster.GetRosterParams) Answer[roster.GetRosterResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "GetRoster", a.Engine.GetRoster, p)
+	return runOperation(a, "GetRoster", a.Engine.Roster.GetRoster, p)
 }
 
 // GetSession is the operation of that name.
-func (a *Actor) GetSession(p engine.GetSessionParams) Answer[engine.GetSessionResult] {
+func (a *Actor) GetSession(p roster.GetSessionParams) Answer[roster.GetSessionResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "GetSession", a.Engine.GetSession, p)
+	return runOperation(a, "GetSession", a.Engine.Roster.GetSession, p)
 }
 
 // GetTimeline is the operation of that name.
@@ -232,9 +233,9 @@ func (a *Actor) ListRooms(p engine.ListRoomsParams) Answer[engine.ListRoomsResul
 }
 
 // ListSessions is the operation of that name.
-func (a *Actor) ListSessions(p engine.ListSessionsParams) Answer[engine.ListSessionsResult] {
+func (a *Actor) ListSessions(p roster.ListSessionsParams) Answer[roster.ListSessionsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "ListSessions", a.Engine.ListSessions, p)
+	return runOperation(a, "ListSessions", a.Engine.Roster.ListSessions, p)
 }
 
 // MayEdit is the operation of that name.
@@ -250,9 +251,9 @@ func (a *Actor) PassStick(p engine.PassStickParams) Answer[engine.PassStickResul
 }
 
 // PromoteSession is the operation of that name.
-func (a *Actor) PromoteSession(p engine.PromoteSessionParams) Answer[engine.PromoteSessionResult] {
+func (a *Actor) PromoteSession(p roster.PromoteSessionParams) Answer[roster.PromoteSessionResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "PromoteSession", a.Engine.PromoteSession, p)
+	return runOperation(a, "PromoteSession", a.Engine.Roster.PromoteSession, p)
 }
 
 // ReadMessage is the operation of that name.
@@ -327,9 +328,9 @@ func (a *Actor) ShowRescue(p guard.ShowRescueParams) Answer[guard.ShowRescueResu
 }
 
 // StartSession is the operation of that name.
-func (a *Actor) StartSession(p engine.StartSessionParams) Answer[engine.StartSessionResult] {
+func (a *Actor) StartSession(p roster.StartSessionParams) Answer[roster.StartSessionResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "StartSession", a.Engine.StartSession, p)
+	return runOperation(a, "StartSession", a.Engine.Roster.StartSession, p)
 }
 
 // TakeNotices is the operation of that name.
@@ -357,9 +358,9 @@ func (a *Actor) UndoCall(p guard.UndoCallParams) Answer[guard.UndoCallResult] {
 }
 
 // Whoami is the operation of that name.
-func (a *Actor) Whoami(p engine.WhoamiParams) Answer[engine.WhoamiResult] {
+func (a *Actor) Whoami(p roster.WhoamiParams) Answer[roster.WhoamiResult] {
 	p.Caller = a.By
-	return runOperation(a, "Whoami", a.Engine.Whoami, p)
+	return runOperation(a, "Whoami", a.Engine.Roster.Whoami, p)
 }
 
 // WithdrawMessage is the operation of that name.

@@ -1,8 +1,8 @@
 package scene
 
 import (
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/stick"
 )
 
@@ -13,7 +13,7 @@ func (a *Actor) Hook() core.HookParams {
 
 // Started is the answer to an agent that starts a session.
 type Started struct {
-	Answer[engine.StartSessionResult]
+	Answer[roster.StartSessionResult]
 }
 
 // As expects this role of the session, and this kind of start.
@@ -35,32 +35,32 @@ func (x Started) Silent() Started {
 }
 
 // Starts starts a session, as the agent itself does.
-func (a *Actor) Starts() Started { return Started{a.StartSession(engine.StartSessionParams{})} }
+func (a *Actor) Starts() Started { return Started{a.StartSession(roster.StartSessionParams{})} }
 
 // StartsByHook starts a session, as the harness's hook does.
 func (a *Actor) StartsByHook(source string) Started {
-	return Started{a.StartSession(engine.StartSessionParams{HookParams: a.Hook(), Auto: true, Source: source})}
+	return Started{a.StartSession(roster.StartSessionParams{HookParams: a.Hook(), Auto: true, Source: source})}
 }
 
 // StartsAsHelper starts a session that is to be a helper.
 func (a *Actor) StartsAsHelper() Started {
-	return Started{a.StartSession(engine.StartSessionParams{Helper: true})}
+	return Started{a.StartSession(roster.StartSessionParams{Helper: true})}
 }
 
 // Ends ends the session, as the harness's hook does.
-func (a *Actor) Ends() Answer[engine.EndSessionResult] {
-	return a.EndSession(engine.EndSessionParams{Why: "exit"})
+func (a *Actor) Ends() Answer[roster.EndSessionResult] {
+	return a.EndSession(roster.EndSessionParams{Why: "exit"})
 }
 
 // WrapsUp ends the session, as the agent itself does.
-func (a *Actor) WrapsUp() Answer[engine.EndSessionResult] {
-	return a.EndSession(engine.EndSessionParams{Wrapped: true})
+func (a *Actor) WrapsUp() Answer[roster.EndSessionResult] {
+	return a.EndSession(roster.EndSessionParams{Wrapped: true})
 }
 
 // Session returns the actor's session.
-func (a *Actor) Session() engine.GetSessionResult {
+func (a *Actor) Session() roster.GetSessionResult {
 	a.Helper()
-	return a.GetSession(engine.GetSessionParams{}).OK()
+	return a.GetSession(roster.GetSessionParams{}).OK()
 }
 
 // Works plays the hook after a tool call. It returns the events that the hook shows, and records them as
@@ -76,8 +76,8 @@ func (a *Actor) Works() (shown []string, more bool) {
 }
 
 // Stops plays the hook of an agent that wants to stop.
-func (a *Actor) Stops() Answer[engine.CheckStopResult] {
-	return a.CheckStop(engine.CheckStopParams{HookParams: a.Hook()})
+func (a *Actor) Stops() Answer[roster.CheckStopResult] {
+	return a.CheckStop(roster.CheckStopParams{HookParams: a.Hook()})
 }
 
 // Idle plays an agent that stops, and fails the story if something keeps it from that.

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -90,7 +91,7 @@ func (w *Work) BlockedOn(who *Actor, body string) Sent {
 // HeldBack expects that the worker is kept from stopping, for a reason that contains why.
 func (w *Work) HeldBack(why string) {
 	w.Helper()
-	w.Stops().That("to be kept from stopping: "+why, func(r engine.CheckStopResult) bool {
+	w.Stops().That("to be kept from stopping: "+why, func(r roster.CheckStopResult) bool {
 		return r.Block && strings.Contains(string(r.Reason), why)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
 )
@@ -35,6 +36,15 @@ func guardOp[P, R any](
 ) operation {
 	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
 		return call(s.o.Engine.Guard, ctx, p)
+	}, required)
+}
+
+// rosterOp makes a row of an operation on sessions.
+func rosterOp[P, R any](
+	name string, call func(*roster.Roster, context.Context, P) (R, error), required ...string,
+) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
+		return call(s.o.Engine.Roster, ctx, p)
 	}, required)
 }
 
@@ -99,8 +109,8 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		engineOp("release_paths", (*engine.Engine).ReleasePaths, "room_id"),
 		guardOp("may_edit", (*guard.Guard).MayEdit, "room_id", "paths"),
 		engineOp("get_conflicts", (*engine.Engine).GetConflicts, "room_id"),
-		engineOp("get_roster", (*engine.Engine).GetRoster, "room_id"),
-		engineOp("list_sessions", (*engine.Engine).ListSessions, "room_id"),
+		rosterOp("get_roster", (*roster.Roster).GetRoster, "room_id"),
+		rosterOp("list_sessions", (*roster.Roster).ListSessions, "room_id"),
 		engineOp("leave_room", (*engine.Engine).LeaveRoom, "room_id"),
 		engineOp("kick_member", (*engine.Engine).KickMember, "room_id", "agent_id"),
 		engineOp("close_room", (*engine.Engine).CloseRoom, "room_id"),

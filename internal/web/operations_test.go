@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 )
@@ -61,7 +62,7 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 		left[name] = o
 	}
 	methods := map[string]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
 			m := of.Method(i)
 			if !isOperation(m.Type) {

@@ -22,6 +22,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -50,10 +51,11 @@ type Options struct {
 	Now func() time.Time // nil for the real clock; for tokens, not for what pages show
 }
 
-// operations are those on rooms, those on edits and those on tasks.
+// operations are those on rooms, on sessions, on edits and on tasks.
 type operations struct {
 	*engine.Engine
 	*guard.Guard
+	*roster.Roster
 	*task.Tasks
 }
 
@@ -77,7 +79,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 
-	ops := operations{o.Engine, o.Engine.Guard, o.Tasks}
+	ops := operations{o.Engine, o.Engine.Guard, o.Engine.Roster, o.Tasks}
 	s := &Server{
 		o:            o,
 		ops:          ops,

@@ -68,7 +68,7 @@ func TestAnAgentAsksItsPerson(t *testing.T) {
 	claude := s.Agent("claude:a")
 	s.Joins(claude)
 	claude.StartsByHook("startup").OK()
-	if err := claude.Engine.AskedPerson(t.Context(), claude.Hook()); err != nil {
+	if err := claude.Engine.Roster.AskedPerson(t.Context(), claude.Hook()); err != nil {
 		t.Fatal(err)
 	}
 	d := newDesk(s, nil)

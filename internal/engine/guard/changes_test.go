@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -164,7 +165,7 @@ func TestWorkThatIsUncommitted(t *testing.T) {
 	s.Check(len(state.Of) == 1 && state.Of[0] == guard.WorkOf{Agent: bob.ID, Files: 2}, "%+v", state)
 	ann.Release("done", "go on").OK()
 	want("a grant", bob.Try().OK().Grant.Changes, 2, 1, 0, 1, "")
-	seen := cyd.StartSession(engine.StartSessionParams{}).OK().Changes
+	seen := cyd.StartSession(roster.StartSessionParams{}).OK().Changes
 	want("a session's start", seen, 0, 1, 2, 1, "a.go b.go c.go")
 	s.Check(seen.Held == 0 && seen.HeldOthers == 2, "of the holder are %+v", seen)
 	bob.Edits(func() { s.File("e.go", "x") }, "e.go")

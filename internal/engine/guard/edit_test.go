@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/shell"
 	"talkingstick/stick"
@@ -73,7 +74,7 @@ func TestPrimaryOnlyFiles(t *testing.T) {
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
 	ann.Starts().As(stick.RolePrimary, stick.StartFresh)
-	bob.Starts().As(stick.RoleHelper, stick.StartHelper).That("the contract", func(r engine.StartSessionResult) bool {
+	bob.Starts().As(stick.RoleHelper, stick.StartHelper).That("the contract", func(r roster.StartSessionResult) bool {
 		return len(r.Contract.Append) == 1 && len(r.Contract.PrimaryOnly) == 1
 	})
 	ann.Sets("enforce=stick").OK()

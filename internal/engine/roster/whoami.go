@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"context"
@@ -28,19 +28,19 @@ type WhoamiResult struct {
 }
 
 // Whoami names the caller. It writes nothing. It fails with [stick.CodeIdentityMismatch].
-func (e *Engine) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, error) {
+func (ro *Roster) Whoami(ctx context.Context, p WhoamiParams) (WhoamiResult, error) {
 	var id core.Identity
 	identify := func(tx *store.Tx, probes *core.Probes) (err error) {
 		id, err = core.Identify(tx, probes, p.Caller)
 		return err
 	}
 
-	db, err := e.core.Open(ctx, false)
+	db, err := ro.core.Open(ctx, false)
 	switch err {
 	case nil:
-		err = e.core.View(ctx, db, p.Caller, identify)
+		err = ro.core.View(ctx, db, p.Caller, identify)
 	case store.ErrAbsent:
-		id, err = e.core.IdentifyUnrecorded(p.Caller), nil
+		id, err = ro.core.IdentifyUnrecorded(p.Caller), nil
 	}
 	if err != nil {
 		return WhoamiResult{}, err

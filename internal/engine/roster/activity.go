@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 )
 
 // AskedPerson records that the harness of the caller asks its person something, such as a permission.
-func (e *Engine) AskedPerson(ctx context.Context, p core.HookParams) error {
-	return e.runHookOp(ctx, p, true, func(o *op) error {
+func (ro *Roster) AskedPerson(ctx context.Context, p core.HookParams) error {
+	return ro.runHookOp(ctx, p, true, func(o *op) error {
 		o.Tx.RingLooks(o.Room.ID)
 		return o.Tx.RecordAsked(o.Me.Session.Key)
 	})
@@ -24,14 +24,14 @@ func (o *op) hasOtherHookRun(p core.HookParams) (bool, error) {
 // WorksHere reports whether the caller works where its hook ran, because it may only visit that place. If its
 // process carries just this session, the working directory of the process decides, as it does in a scan.
 // Otherwise the caller works here unless its session is known to run in another room (runsElsewhere).
-func (e *Engine) WorksHere(p core.HookParams, runsElsewhere bool) bool {
-	place, err := e.core.PlaceToRead(p.Where)
+func (ro *Roster) WorksHere(p core.HookParams, runsElsewhere bool) bool {
+	place, err := ro.core.PlaceToRead(p.Where)
 	if err != nil || place == nil {
 		return false
 	}
 
-	if dir := e.workingDir(p.Caller); dir != "" {
-		return e.insideFilter(place)(dir)
+	if dir := ro.workingDir(p.Caller); dir != "" {
+		return ro.insideFilter(place)(dir)
 	}
 
 	return !runsElsewhere
@@ -39,11 +39,11 @@ func (e *Engine) WorksHere(p core.HookParams, runsElsewhere bool) bool {
 
 // workingDir returns the working directory of an agent's process, if that carries just this session and its
 // directory is visible. Otherwise it returns "".
-func (e *Engine) workingDir(by core.Caller) string {
+func (ro *Roster) workingDir(by core.Caller) string {
 	if by.Proof != stick.ProvesSession {
 		return ""
 	}
 
-	dir, _ := e.core.Config.Procs.WorkingDir(by.Process)
+	dir, _ := ro.core.Config.Procs.WorkingDir(by.Process)
 	return dir
 }

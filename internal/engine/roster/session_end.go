@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"context"
@@ -48,13 +48,13 @@ func (o endedSession) isOwnHeader(line string) bool {
 // leaves its rooms and abandons its turn. With Wrapped, a holder must say why it leaves no handoff; otherwise
 // it is refused with [stick.CodeInvalidHandoff]. A person, who has no session, is refused with
 // [stick.CodeUsage].
-func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSessionResult, error) {
+func (ro *Roster) EndSession(ctx context.Context, p EndSessionParams) (EndSessionResult, error) {
 	res := EndSessionResult{Left: []stick.RoomID{}}
 	if err := requireAgent(p.Caller); err != nil {
 		return res, err
 	}
 
-	db, err := e.core.Open(ctx, false)
+	db, err := ro.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return res, nil
 	}
@@ -70,7 +70,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 
 	var endedSessions []endedSession
 	endedKey := "" // the key of the session
-	err = e.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+	err = ro.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		// The transaction may run again.
 		res, endedSessions = EndSessionResult{Left: []stick.RoomID{}}, nil
 		me, err := core.Identify(tx, probes, p.Caller)
@@ -90,7 +90,7 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 		}
 
 		for n, id := range rooms {
-			r, err := e.leaveRoom(tx, probes, me, id, n, q)
+			r, err := ro.leaveRoom(tx, probes, me, id, n, q)
 			if err != nil {
 				return err
 			}
@@ -112,11 +112,11 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 
 	// Nobody writes to the inbox of a session that has ended.
 	if endedKey != "" {
-		_ = wake.In(e.core.Config.Dir).Drop(endedKey)
+		_ = wake.In(ro.core.Config.Dir).Drop(endedKey)
 	}
 
 	for _, o := range endedSessions {
-		e.removeContext(ctx, db, o, p.Wrapped, &res)
+		ro.removeContext(ctx, db, o, p.Wrapped, &res)
 	}
 
 	return res, nil
@@ -125,17 +125,17 @@ func (e *Engine) EndSession(ctx context.Context, p EndSessionParams) (EndSession
 // removeContext removes the context file of a session that has ended, if it is the session's own, and adds to
 // res what became of it. Where the configuration can't be read it does nothing, because it doesn't know the
 // path.
-func (e *Engine) removeContext(
+func (ro *Roster) removeContext(
 	ctx context.Context, db *store.DB, o endedSession, wrapped bool, res *EndSessionResult,
 ) {
-	its, err := e.readProject(o.room.Path)
+	its, err := ro.readProject(o.room.Path)
 	if err != nil {
 		return
 	}
 
 	path := filepath.Clean(its.anchor.absPath(o.context))
-	e.core.KillPoint("before aside")
-	isTaken := func() bool { return e.isContextTaken(ctx, db, o) }
+	ro.core.KillPoint("before aside")
+	isTaken := func() bool { return ro.isContextTaken(ctx, db, o) }
 	switch its.anchor.removeEnded(contextRemoval{o.context, wrapped, o.isOwnHeader, isTaken}) {
 	case fileRemoved:
 		res.Removed = append(res.Removed, path)
@@ -148,8 +148,8 @@ func (e *Engine) removeContext(
 
 // isContextTaken reports whether another session uses the file of one that has ended. If the room can't be
 // read, it reports true.
-func (e *Engine) isContextTaken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
-	e.core.KillPoint("aside")
+func (ro *Roster) isContextTaken(ctx context.Context, db *store.DB, o endedSession) (yes bool) {
+	ro.core.KillPoint("aside")
 	err := db.View(ctx, func(tx *store.Tx) error {
 		r, err := tx.Room(o.room.ID)
 		yes = slices.ContainsFunc(r.Members, func(m stick.Member) bool {
@@ -167,7 +167,7 @@ func (e *Engine) isContextTaken(ctx context.Context, db *store.DB, o endedSessio
 
 // leaveRoom makes an agent leave a room for the reason that q has, and returns the room as it was. n counts the rooms, so that events
 // of different rooms get different ids.
-func (e *Engine) leaveRoom(
+func (ro *Roster) leaveRoom(
 	tx *store.Tx, probes *core.Probes, me core.Identity, id stick.RoomID, n int, q stick.Leaving,
 ) (stick.Room, error) {
 	r, err := tx.Room(id)

@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"cmp"
@@ -77,9 +77,9 @@ type Recovered struct {
 	EventSeq  int64          `json:"handoff_event_seq,omitempty"`
 }
 
-// sessionStart is one run of [Engine.StartSession].
+// sessionStart is one run of [Roster.StartSession].
 type sessionStart struct {
-	roster *Engine
+	roster *Roster
 	p      StartSessionParams
 	project
 	scan            scanResult
@@ -105,16 +105,16 @@ type sessionStart struct {
 // one only if other agents are there, or if the session is to be a helper. It fails with [stick.CodeUsage],
 // [stick.CodeProjectConfig], [stick.CodeRoomClosed], [stick.CodeKicked] and, without a room,
 // [stick.CodeRepositoryMissing].
-func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
+func (ro *Roster) StartSession(ctx context.Context, p StartSessionParams) (StartSessionResult, error) {
 	silent := StartSessionResult{Others: []RosterAgent{}}
 	if p.RoomID == "" {
 		// A session may make the room, and none is made where nothing is.
-		if _, err := e.core.Place(p.Where); err != nil {
+		if _, err := ro.core.Place(p.Where); err != nil {
 			return silent, err
 		}
 	}
 
-	place, err := e.core.PlaceOf(ctx, p.Where)
+	place, err := ro.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return silent, err
 	}
@@ -122,8 +122,8 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		return silent, err
 	}
 
-	s := &sessionStart{roster: e, p: p, root: place.Root, seed: store.NewID()}
-	room, err := e.core.RoomAt(ctx, place)
+	s := &sessionStart{roster: ro, p: p, root: place.Root, seed: store.NewID()}
+	room, err := ro.core.RoomAt(ctx, place)
 	if err != nil {
 		return silent, err
 	}
@@ -135,7 +135,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 
 	s.continues = slices.Contains([]string{"resume", "clear", "compact"}, p.Source)
 	var wrong error
-	if s.project, wrong = e.readProject(path); p.Auto && !s.Session.Auto {
+	if s.project, wrong = ro.readProject(path); p.Auto && !s.Session.Auto {
 		return silent, nil
 	}
 
@@ -145,9 +145,9 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 		}
 	}
 
-	s.scan = e.scanAgents(p.Caller, place, false)
+	s.scan = ro.scanAgents(p.Caller, place, false)
 	s.taskTrees = taskWorktrees(place.Root)
-	s.inTaskTree = s.inTask(cmp.Or(e.workingDir(p.Caller), place.Path))
+	s.inTaskTree = s.inTask(cmp.Or(ro.workingDir(p.Caller), place.Path))
 
 	// A hook makes no room for a whole home directory or disk.
 	if room == "" && place.Broad && p.Auto {
@@ -166,7 +166,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	s.takenNames = s.anchor.takenNames()
 	s.anchorWrittenAt, s.hasAnchorFile = s.anchor.lastWritten()
 
-	err = e.writeRoom(ctx, p.Where, p.Caller, p.joiningMode(), s.startInRoom, s.fillResult)
+	err = ro.writeRoom(ctx, p.Where, p.Caller, p.joiningMode(), s.startInRoom, s.fillResult)
 	if p.Auto && isExclusion(err) {
 		return silent, nil
 	}
@@ -175,7 +175,7 @@ func (e *Engine) StartSession(ctx context.Context, p StartSessionParams) (StartS
 	}
 
 	if p.Auto {
-		e.core.KeepInbox(p.HookParams, s.me)
+		ro.core.KeepInbox(p.HookParams, s.me)
 	}
 	s.finishStart()
 	s.addFiles(ctx, place)

@@ -1,4 +1,4 @@
-package engine_test
+package roster_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/proc/proctest"
@@ -20,7 +21,7 @@ import (
 
 // isAlone reports whether a start says that its session is alone, or isn't. A blind one outside of rooms
 // can't say either.
-func isAlone(res engine.StartSessionResult, want bool) bool {
+func isAlone(res roster.StartSessionResult, want bool) bool {
 	if res.Blind && res.RoomID == "" {
 		return res.Alone == nil
 	}
@@ -119,7 +120,7 @@ func TestSessionStartsByData(t *testing.T) {
 					if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: at.Caller, Path: work}); err != nil {
 						t.Fatal(err)
 					}
-					if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at}); err != nil || res.Role != stick.RolePrimary {
+					if res, err := e.Roster.StartSession(t.Context(), roster.StartSessionParams{HookParams: at}); err != nil || res.Role != stick.RolePrimary {
 						t.Fatalf("the one before: %+v, %v", res, err)
 					}
 					if c.ended {
@@ -130,7 +131,7 @@ func TestSessionStartsByData(t *testing.T) {
 						if err := os.Chtimes(file, earlier, earlier); err != nil {
 							t.Fatal(err)
 						}
-						if _, err := e.EndSession(t.Context(), engine.EndSessionParams{HookParams: at, Why: "other"}); err != nil {
+						if _, err := e.Roster.EndSession(t.Context(), roster.EndSessionParams{HookParams: at, Why: "other"}); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -146,7 +147,7 @@ func TestSessionStartsByData(t *testing.T) {
 				p := c.see(work)
 				e := on(p)
 				at.Caller = harness.Caller{Harness: "codex", SessionID: "two", Process: stick.Process{Boot: p.PIDSpace.Boot, PIDNS: p.PIDSpace.PIDNS, PID: me, Start: me}, Proof: stick.ProvesSession}
-				res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Auto: true})
+				res, err := e.Roster.StartSession(t.Context(), roster.StartSessionParams{HookParams: at, Auto: true})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"errors"
@@ -29,10 +29,10 @@ type project struct {
 
 // readProject reads the configuration for a room: from its own directory, else from the root of its
 // workspace. If the file can't be read, it returns the defaults and [stick.CodeProjectConfig].
-func (e *Engine) readProject(room string) (project, error) {
+func (ro *Roster) readProject(room string) (project, error) {
 	from := room
 	if _, err := os.Lstat(filepath.Join(room, config.FileName)); err != nil {
-		if place, err := workspace.Resolve(room, e.core.Config.Workspace); err == nil {
+		if place, err := workspace.Resolve(room, ro.core.Config.Workspace); err == nil {
 			from = place.Root
 		}
 	}
@@ -60,17 +60,17 @@ func (p project) roleContract() *RoleContract {
 
 // RoleFiles reads which files of a room belong to a role or to a session. If the configuration can't be read,
 // the defaults apply: a typo in it shouldn't deny edits.
-func (e *Engine) RoleFiles(room string) guard.RoleFiles {
-	its, _ := e.readProject(room)
+func (ro *Roster) RoleFiles(room string) guard.RoleFiles {
+	its, _ := ro.readProject(room)
 	return guard.RoleFiles{PrimaryOnly: its.roleContract().PrimaryOnly, SessionFile: its.anchor.relPath}
 }
 
 // NeverCopied says which files of a checkout are never copied: by its own configuration, by that of the main
 // checkout, by those of the checkouts around it, and by the user's. Of a file with a fault, what is
 // understood holds.
-func (e *Engine) NeverCopied(tree workspace.Checkout) func(path string) bool {
+func (ro *Roster) NeverCopied(tree workspace.Checkout) func(path string) bool {
 	fold := workspace.FoldsCase(tree.Top)
-	rules := []neverRule{{"", e.core.Config.Snapshots.Matcher(fold)}}
+	rules := []neverRule{{"", ro.core.Config.Snapshots.Matcher(fold)}}
 	add := func(root, below string) {
 		c, _ := config.Read(root)
 		rules = append(rules, neverRule{below, c.Snapshots.Matcher(fold)})

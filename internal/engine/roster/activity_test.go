@@ -1,4 +1,4 @@
-package engine_test
+package roster_test
 
 import (
 	"testing"
@@ -53,7 +53,7 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 		t.Errorf("its last call is %s of %s", got.Tool, got.File)
 	}
 	s.Later(time.Second)
-	if err := ann.Engine.AskedPerson(t.Context(), ann.Hook()); err != nil {
+	if err := ann.Engine.Roster.AskedPerson(t.Context(), ann.Hook()); err != nil {
 		t.Fatal(err)
 	}
 	asked := s.Now()

@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"context"
@@ -32,11 +32,11 @@ type CheckStopParams struct {
 // CheckStop keeps an agent from stopping, once for each reason: it has the stick, the stick is reserved for
 // it, it works on a task, or a message waits for its acknowledgement. In a paused room only the message
 // counts. If the agent may stop, CheckStop records that it is idle.
-func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
+func (ro *Roster) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopResult, error) {
 	var res CheckStopResult
 	var idle core.Identity // set if it was recorded to be
 
-	err := e.runHookOp(ctx, p.HookParams, true, func(o *op) error {
+	err := ro.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		res, idle = CheckStopResult{}, core.Identity{}
 		m, ok := o.Room.Member(o.Me.Agent)
 		if !ok || m.State != stick.Joined {
@@ -88,10 +88,10 @@ func (e *Engine) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRes
 		return o.RecordWork(p.HookParams)
 	})
 	if err == nil && idle.Agent != "" {
-		e.core.KeepInbox(p.HookParams, idle)
+		ro.core.KeepInbox(p.HookParams, idle)
 
 		// What came while it worked, and no hook has shown, wakes it now.
-		e.core.WakeRooms(ctx, []stick.RoomID{res.RoomID})
+		ro.core.WakeRooms(ctx, []stick.RoomID{res.RoomID})
 	}
 	return res, err
 }

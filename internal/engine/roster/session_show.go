@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"context"
@@ -32,10 +32,10 @@ type GetSessionResult struct {
 
 // GetSession returns the caller's session: its role, its context file, and what the role may do. It writes
 // nothing. It fails with [stick.CodeInvalidPath] and [stick.CodeProjectConfig].
-func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSessionResult, error) {
+func (ro *Roster) GetSession(ctx context.Context, p GetSessionParams) (GetSessionResult, error) {
 	var res GetSessionResult
 	var left *Recovered
-	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(
+	r, me, s, err := ro.sessionRoom(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, r stick.Room, me stick.AgentID,
 	) (err error) {
 		if left = nil; isSessionRunning(r, me) {
@@ -47,7 +47,7 @@ func (e *Engine) GetSession(ctx context.Context, p GetSessionParams) (GetSession
 		return res, err
 	}
 
-	its, err := e.readProject(r.Path)
+	its, err := ro.readProject(r.Path)
 	if err != nil {
 		return res, err
 	}
@@ -77,16 +77,16 @@ func isSessionRunning(r stick.Room, a stick.AgentID) bool {
 
 // sessionRoom reads the room of a place, and calls also with it in the same transaction. If there is no room,
 // r has only the path that a room would have.
-func (e *Engine) sessionRoom(
+func (ro *Roster) sessionRoom(
 	ctx context.Context, w core.Where, by core.Caller, also func(*store.Tx, stick.Room, stick.AgentID) error,
 ) (r stick.Room, me core.Identity, probed *stick.Probed, err error) {
-	place, err := e.core.PlaceOf(ctx, w)
+	place, err := ro.core.PlaceOf(ctx, w)
 	if err != nil {
 		return r, me, nil, err
 	}
 
-	probed, me = core.NewProbed(), e.core.IdentifyUnrecorded(by)
-	db, err := e.core.Open(ctx, false)
+	probed, me = core.NewProbed(), ro.core.IdentifyUnrecorded(by)
+	db, err := ro.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return stick.Room{Path: place.Root}, me, probed, nil
 	}
@@ -94,7 +94,7 @@ func (e *Engine) sessionRoom(
 		return r, me, nil, err
 	}
 
-	err = e.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) (err error) {
+	err = ro.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) (err error) {
 		if me, err = core.Identify(tx, probes, by); err != nil {
 			return err
 		}
@@ -147,15 +147,15 @@ type ListedSession struct {
 
 // ListSessions lists the sessions of a room. It writes nothing. It fails with [stick.CodeInvalidPath] and
 // [stick.CodeProjectConfig].
-func (e *Engine) ListSessions(ctx context.Context, p ListSessionsParams) (ListSessionsResult, error) {
-	r, me, s, err := e.sessionRoom(ctx, p.Where, p.Caller, func(*store.Tx, stick.Room, stick.AgentID) error {
+func (ro *Roster) ListSessions(ctx context.Context, p ListSessionsParams) (ListSessionsResult, error) {
+	r, me, s, err := ro.sessionRoom(ctx, p.Where, p.Caller, func(*store.Tx, stick.Room, stick.AgentID) error {
 		return nil
 	})
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
 
-	its, err := e.readProject(r.Path)
+	its, err := ro.readProject(r.Path)
 	if err != nil {
 		return ListSessionsResult{}, err
 	}
@@ -194,14 +194,14 @@ type PromoteSessionResult struct {
 // PromoteSession makes the caller's session the primary one. It needs that there is no primary, that the
 // primary is gone, or that its verdict is unknown and it has been silent as long as a lease lasts. It fails
 // with [stick.CodeMemberPresent], [stick.CodeUnknownMember] and, for a person, [stick.CodeUsage].
-func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (PromoteSessionResult, error) {
+func (ro *Roster) PromoteSession(ctx context.Context, p PromoteSessionParams) (PromoteSessionResult, error) {
 	var res PromoteSessionResult
 	if err := requireAgent(p.Caller); err != nil {
 		return res, err
 	}
 
 	var at stick.Time
-	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
+	err := ro.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
 		r, events, err := o.Room.Promote(o.Me.Agent, o.Me.Above, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
@@ -224,7 +224,7 @@ func (e *Engine) PromoteSession(ctx context.Context, p PromoteSessionParams) (Pr
 	}
 
 	// The role is granted already. With an error the file has its default place.
-	its, _ := e.readProject(res.Context)
+	its, _ := ro.readProject(res.Context)
 	res.Context = its.anchor.absPath("")
 
 	if !res.Already || !its.anchor.hasFile("") {

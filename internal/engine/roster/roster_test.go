@@ -1,4 +1,4 @@
-package engine_test
+package roster_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc/proctest"
 	"talkingstick/internal/workspace"
@@ -73,12 +74,12 @@ func TestRosterOfCarriers(t *testing.T) {
 			}
 			for _, pid := range c.members {
 				e, p := on(pid)
-				if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: p, Helper: true}); err != nil || res.RoomID == "" {
+				if res, err := e.Roster.StartSession(t.Context(), roster.StartSessionParams{HookParams: p, Helper: true}); err != nil || res.RoomID == "" {
 					t.Fatalf("%+v, %v", res, err)
 				}
 			}
 			e, p := on(c.self)
-			res, err := e.GetRoster(t.Context(), engine.GetRosterParams{Caller: p.Caller, Where: p.Where})
+			res, err := e.Roster.GetRoster(t.Context(), roster.GetRosterParams{Caller: p.Caller, Where: p.Where})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,12 +95,12 @@ func TestRosterOfCarriers(t *testing.T) {
 				return
 			}
 			// A session that starts there gets the same answer.
-			start, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: p, Auto: true})
+			start, err := e.Roster.StartSession(t.Context(), roster.StartSessionParams{HookParams: p, Auto: true})
 			if err != nil || start.Alone == nil || *start.Alone != *res.Alone || start.RoomID == "" != *res.Alone {
 				t.Errorf("the start of a session: %+v, %v", start, err)
 			}
 			role := stick.RolePrimary
-			if slices.ContainsFunc(res.Others, func(o engine.RosterAgent) bool { return o.PID < c.self }) {
+			if slices.ContainsFunc(res.Others, func(o roster.RosterAgent) bool { return o.PID < c.self }) {
 				role = stick.RoleHelper
 			}
 			if start.RoomID != "" && start.Role != role {
@@ -162,7 +163,7 @@ func TestHookOfAVisitor(t *testing.T) {
 			}
 			if c.running != "" {
 				at := core.HookParams{Caller: by, Where: core.Where{Path: filepath.Join(dir, c.running)}}
-				if res, err := e.StartSession(t.Context(), engine.StartSessionParams{HookParams: at, Helper: true}); err != nil || res.RoomID == "" {
+				if res, err := e.Roster.StartSession(t.Context(), roster.StartSessionParams{HookParams: at, Helper: true}); err != nil || res.RoomID == "" {
 					t.Fatalf("%+v, %v", res, err)
 				}
 			}

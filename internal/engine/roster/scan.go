@@ -1,4 +1,4 @@
-package engine
+package roster
 
 import (
 	"context"
@@ -56,8 +56,8 @@ type scanResult struct {
 
 // scanAgents finds the agents that work in a workspace, and with all those elsewhere, too. It is called
 // outside of transactions. If the scan fails, the result is blind.
-func (e *Engine) scanAgents(by core.Caller, place *workspace.Place, all bool) scanResult {
-	inside := e.insideFilter(place)
+func (ro *Roster) scanAgents(by core.Caller, place *workspace.Place, all bool) scanResult {
+	inside := ro.insideFilter(place)
 	asked := inside
 	if all {
 		asked = func(string) bool { return true }
@@ -70,7 +70,7 @@ func (e *Engine) scanAgents(by core.Caller, place *workspace.Place, all bool) sc
 		mine = stick.Process{}
 	}
 
-	found, err := harness.Scan(e.core.Config.Procs, asked, e.ownPID(), mine)
+	found, err := harness.Scan(ro.core.Config.Procs, asked, ro.ownPID(), mine)
 	if err != nil {
 		found = harness.Roster{Blind: true}
 	}
@@ -90,9 +90,9 @@ func (e *Engine) scanAgents(by core.Caller, place *workspace.Place, all bool) sc
 
 // insideFilter returns a function that reports whether a process with this working directory works in the
 // workspace of a place.
-func (e *Engine) insideFilter(place *workspace.Place) func(dir string) bool {
+func (ro *Roster) insideFilter(place *workspace.Place) func(dir string) bool {
 	root, tops := place.Root, place.Worktrees()
-	if e.isUnmarked(place) {
+	if ro.isUnmarked(place) {
 		return func(dir string) bool { return dir == root }
 	}
 
@@ -105,12 +105,12 @@ func (e *Engine) insideFilter(place *workspace.Place) func(dir string) bool {
 // isUnmarked reports whether a place is a workspace on its own only: a directory without a marker, or the
 // home directory, whose marker doesn't count for the directories below. Agents below such a place work
 // elsewhere.
-func (e *Engine) isUnmarked(p *workspace.Place) bool {
+func (ro *Roster) isUnmarked(p *workspace.Place) bool {
 	switch p.Found {
 	case workspace.FoundPath:
 		return true
 	case workspace.FoundMarker:
-		home, err := filepath.EvalSymlinks(e.core.Config.Workspace.Home)
+		home, err := filepath.EvalSymlinks(ro.core.Config.Workspace.Home)
 		return err == nil && home == p.Root
 	}
 
@@ -118,8 +118,8 @@ func (e *Engine) isUnmarked(p *workspace.Place) bool {
 }
 
 // ownPID returns the pid of this process.
-func (e *Engine) ownPID() int {
-	if p, err := e.core.Config.Procs.Self(); err == nil {
+func (ro *Roster) ownPID() int {
+	if p, err := ro.core.Config.Procs.Self(); err == nil {
 		return p.PID
 	}
 
@@ -211,32 +211,32 @@ func hasProcess(m stick.Member, p stick.Process) bool {
 // GetRoster returns the other agents in a workspace: running processes of harnesses, and members of its room.
 // The caller's ancestors don't count, and neither does what the caller started. It writes nothing, and needs
 // no room. It fails with [stick.CodeInvalidPath].
-func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterResult, error) {
+func (ro *Roster) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterResult, error) {
 	var res GetRosterResult
-	place, err := e.core.PlaceOf(ctx, p.Where)
+	place, err := ro.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
 
-	around := e.scanAgents(p.Caller, place, p.All)
+	around := ro.scanAgents(p.Caller, place, p.All)
 	withoutRoom := func(me stick.AgentID) {
-		res = e.buildRoster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(e.core.Now()))
+		res = ro.buildRoster(stick.Room{Path: place.Root}, around, p, me, core.NewProbed(), stick.At(ro.core.Now()))
 		res.Alone = aloneOutside(place, around, res.Others)
 		if lost := place.CheckRepository(); lost != nil {
 			res.Note = stick.AsError(lost).Words()
 		}
 	}
 
-	db, err := e.core.Open(ctx, false)
+	db, err := ro.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		withoutRoom(e.core.IdentifyUnrecorded(p.Caller).Agent)
+		withoutRoom(ro.core.IdentifyUnrecorded(p.Caller).Agent)
 		return res, nil
 	}
 	if err != nil {
 		return res, err
 	}
 
-	return res, e.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
+	return res, ro.core.View(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		me, err := core.Identify(tx, probes, p.Caller)
 		if err != nil {
 			return err
@@ -252,7 +252,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 		}
 
 		r = r.AtGeneration(tx.Generation(), tx.Now())
-		res = e.buildRoster(r, around, p, me.Agent, probes.Probed, tx.Now())
+		res = ro.buildRoster(r, around, p, me.Agent, probes.Probed, tx.Now())
 		if err := res.addAgentTasks(tx); err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (e *Engine) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRes
 }
 
 // buildRoster makes the list of agents from a scan and from the members of a room.
-func (e *Engine) buildRoster(
+func (ro *Roster) buildRoster(
 	r stick.Room, around scanResult, p GetRosterParams, me stick.AgentID, s *stick.Probed, now stick.Time,
 ) GetRosterResult {
 	by := p.Caller
@@ -271,12 +271,12 @@ func (e *Engine) buildRoster(
 	}
 	res.Self = RosterAgent{
 		Harness: by.Harness, AgentID: me, PID: by.Process.PID,
-		Cwd: e.core.Config.Workspace.Dir, Verdict: stick.Alive,
+		Cwd: ro.core.Config.Workspace.Dir, Verdict: stick.Alive,
 	}
 	if m, ok := r.Member(me); ok {
 		res.Self = rosterMember(r, m, s)
 		res.Self.Harness, res.Self.PID, res.Self.Verdict = by.Harness, by.Process.PID, stick.Alive
-		res.Self.Cwd = e.core.Config.Workspace.Dir
+		res.Self.Cwd = ro.core.Config.Workspace.Dir
 	}
 
 	listed := map[stick.AgentID]bool{me: true}
