@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -100,9 +101,9 @@ func scaleOps() []scaleOp {
 			"events --after", 0,
 			func(g filledDatabase) []string { return []string{"events", "--after", strconv.FormatInt(g.cursor, 10)} },
 			func(g filledDatabase) error {
-				_, err := g.engine.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+				_, err := g.engine.Log.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 					Caller:      callerNamed("bench:one"),
-					EventFilter: engine.EventFilter{After: g.cursor, Limit: 50},
+					EventFilter: eventlog.EventFilter{After: g.cursor, Limit: 50},
 				})
 				return err
 			},

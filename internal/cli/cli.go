@@ -22,6 +22,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/harness"
@@ -350,9 +351,10 @@ func (a *app) readSurroundings() (harness.Input, *proc.Table, error) {
 	return in, procs, nil
 }
 
-// operations are what commands perform: those on rooms, on sessions, on edits and on tasks.
+// operations are what commands perform: those on rooms, logs, sessions, edits and tasks.
 type operations struct {
 	*engine.Engine
+	*eventlog.Log
 	*guard.Guard
 	*roster.Roster
 	*task.Tasks
@@ -384,7 +386,7 @@ func newOperations(cfg core.Config) operations {
 	})
 
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
-	return operations{rooms, rooms.Guard, rooms.Roster, tasks}
+	return operations{rooms, rooms.Log, rooms.Guard, rooms.Roster, tasks}
 }
 
 func (a *app) newOperations(procs *proc.Table) operations {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/stick"
 )
 
@@ -24,7 +24,7 @@ type streamFlags struct {
 	words        bool // follow in words, and not in JSON
 	types        []string
 	from, name   string
-	filter       engine.EventFilter
+	filter       eventlog.EventFilter
 	timeout      timeoutFlag
 	limit        *int64 // in milliseconds, nil for none
 	command      *cobra.Command
@@ -64,11 +64,11 @@ func (s *streamFlags) readStream(
 	// Without a cursor people and agents want the newest events.
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
-		return answer(a, func(e operations, by core.Caller) (engine.EventsResult, error) {
-			return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+		return answer(a, func(e operations, by core.Caller) (eventlog.EventsResult, error) {
+			return e.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 				Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest,
 			})
-		}, func(p *page, res engine.EventsResult) { p.showBatch(res, newest, what, each) })
+		}, func(p *page, res eventlog.EventsResult) { p.showBatch(res, newest, what, each) })
 	}
 
 	e, by, err := a.open()
@@ -76,19 +76,19 @@ func (s *streamFlags) readStream(
 		return err
 	}
 
-	st := &stream{a: a, e: e, name: s.name, p: engine.WaitForEventsParams{
+	st := &stream{a: a, e: e, name: s.name, p: eventlog.WaitForEventsParams{
 		Caller: by, Where: w, EventFilter: s.filter, FromNow: newest, Name: s.name, MaxWaitMS: s.limit,
 	}}
 
 	if !s.follow {
-		return st.printNextBatch(ctx, func(p *page, res engine.EventsResult) { p.showBatch(res, false, what, each) })
+		return st.printNextBatch(ctx, func(p *page, res eventlog.EventsResult) { p.showBatch(res, false, what, each) })
 	}
 
 	if s.words || a.TTY && !a.json {
 		st.show = each
 		if s.name == "" && s.filter.Target == "" {
 			// A person wants to see everything.
-			st.p.Target = engine.TargetAny
+			st.p.Target = eventlog.TargetAny
 		}
 	}
 
@@ -121,7 +121,7 @@ func (s *streamFlags) completeFilter() (err error) {
 	case s.name != "" && !s.wait && !s.follow:
 		return stick.Errorf(stick.CodeUsage, "--name continues a stream: use it with --wait or --follow").
 			With("field", "name")
-	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == engine.TargetAny):
+	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == eventlog.TargetAny):
 		return stick.Errorf(stick.CodeUsage,
 			`a named stream keeps its own cursor and is only for you: leave out --after and "--target any"`).
 			With("field", "name")
@@ -145,7 +145,7 @@ func (s *streamFlags) completeFilter() (err error) {
 	}
 
 	for _, a := range []string{s.from, f.Target} {
-		if a == "" || a == engine.TargetAny || a == engine.TargetSelf {
+		if a == "" || a == eventlog.TargetAny || a == eventlog.TargetSelf {
 			continue
 		}
 		if _, err := stick.ParseAgentID(a); err != nil {
@@ -231,7 +231,7 @@ func (a *app) msgRecvCmd() *cobra.Command {
 
 		s.filter.Types = []stick.EventType{stick.EventMessageSent, stick.EventMessageWithdrawn}
 		if s.filter.Target == "" {
-			s.filter.Target = engine.TargetSelf
+			s.filter.Target = eventlog.TargetSelf
 		}
 
 		return s.readStream(a, c.Context(), w, "messages", (*page).showTold)
@@ -251,7 +251,7 @@ func (p *page) showLoggedEvent(e stick.Event) {
 }
 
 // showBatch shows the newest events, or those after a cursor.
-func (p *page) showBatch(res engine.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
+func (p *page) showBatch(res eventlog.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
 	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
 	}
@@ -280,7 +280,7 @@ type stream struct {
 	e    operations
 	name string
 	show func(*page, stick.Event) // shows an event in words; nil: events are followed as JSON
-	p    engine.WaitForEventsParams
+	p    eventlog.WaitForEventsParams
 }
 
 // printHistory prints the newest events, and has the stream go on after them.
@@ -290,7 +290,7 @@ func (s *stream) printHistory(ctx context.Context) error {
 	// Somebody who follows wants to see what led here.
 	f := s.p.EventFilter
 	f.Limit = min(f.Limit, some)
-	res, err := s.e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: s.p.Caller, Where: s.p.Where, EventFilter: f})
+	res, err := s.e.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{Caller: s.p.Caller, Where: s.p.Where, EventFilter: f})
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (s *stream) printHistory(ctx context.Context) error {
 }
 
 // printNextBatch waits for one batch.
-func (s *stream) printNextBatch(ctx context.Context, text func(*page, engine.EventsResult)) error {
+func (s *stream) printNextBatch(ctx context.Context, text func(*page, eventlog.EventsResult)) error {
 	ctx, stop := s.a.untilUnheard(ctx)
 	defer stop()
 	res, err := s.e.WaitForEvents(ctx, s.p)
@@ -363,7 +363,7 @@ func (s *stream) followEvents(ctx context.Context) error {
 
 	// This is the cursor before the first event that couldn't be written.
 	unread := int64(-1)
-	last, err := s.e.FollowEvents(ctx, s.p, func(res engine.EventsResult) error {
+	last, err := s.e.FollowEvents(ctx, s.p, func(res eventlog.EventsResult) error {
 		for i, ev := range res.Events {
 			if err := s.printEvent(ev); err != nil {
 				return err

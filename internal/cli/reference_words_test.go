@@ -3,6 +3,7 @@ package cli
 import (
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/notify"
@@ -36,11 +37,11 @@ var results = map[string][]any{
 	"tt leave":          {engine.LeaveRoomResult{}},
 	"tt kick":           {engine.KickMemberResult{}},
 	"tt whoami":         {roster.WhoamiResult{}},
-	"tt log":            {engine.EventsResult{}, stick.Event{}},
-	"tt timeline":       {engine.GetTimelineResult{}},
-	"tt events":         {engine.EventsResult{}, stick.Event{}},
+	"tt log":            {eventlog.EventsResult{}, stick.Event{}},
+	"tt timeline":       {eventlog.GetTimelineResult{}},
+	"tt events":         {eventlog.EventsResult{}, stick.Event{}},
 	"tt msg send":       {engine.SendMessageResult{}},
-	"tt msg recv":       {engine.EventsResult{}, stick.Event{}},
+	"tt msg recv":       {eventlog.EventsResult{}, stick.Event{}},
 	"tt msg show":       {engine.GetMessageResult{}},
 	"tt msg read":       {engine.MessagesResult{}},
 	"tt msg withdraw":   {engine.WithdrawMessageResult{}},

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/picture"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -16,7 +16,7 @@ import (
 func (a *app) timelineCmd() *cobra.Command {
 	var since time.Duration
 	var svg bool
-	p := engine.GetTimelineParams{}
+	p := eventlog.GetTimelineParams{}
 	c := &cobra.Command{
 		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it",
 		Args: between(0, 1, "a path"),
@@ -54,7 +54,7 @@ func (a *app) timelineCmd() *cobra.Command {
 		}
 
 		p.LastMS = since.Milliseconds()
-		get := func(e operations, by core.Caller) (engine.GetTimelineResult, error) {
+		get := func(e operations, by core.Caller) (eventlog.GetTimelineResult, error) {
 			p.Caller = by
 			return e.GetTimeline(c.Context(), p)
 		}
@@ -63,14 +63,14 @@ func (a *app) timelineCmd() *cobra.Command {
 			return a.drawTimeline(get)
 		}
 
-		return show(a, get, func(page *page, res engine.GetTimelineResult) { page.showTimeline(res, p.LastMS) })
+		return show(a, get, func(page *page, res eventlog.GetTimelineResult) { page.showTimeline(res, p.LastMS) })
 	}
 
 	return c
 }
 
 // drawTimeline prints a timeline as SVG.
-func (a *app) drawTimeline(get func(operations, core.Caller) (engine.GetTimelineResult, error)) error {
+func (a *app) drawTimeline(get func(operations, core.Caller) (eventlog.GetTimelineResult, error)) error {
 	a.reads = true
 	e, by, err := a.open()
 	if err != nil {
@@ -102,7 +102,7 @@ const (
 
 // showTimeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in
 // milliseconds; 0 for any.
-func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
+func (p *page) showTimeline(res eventlog.GetTimelineResult, last int64) {
 	if len(res.Lanes) == 0 {
 		p.linef("nobody held the stick or waited for it")
 		p.showEarlier(res, last)
@@ -149,7 +149,7 @@ func (p *page) showTimeline(res engine.GetTimelineResult, last int64) {
 const pausedName shown = "(paused)"
 
 // showEarlier says how to see what came before, unless all of the time that was asked for is there.
-func (p *page) showEarlier(res engine.GetTimelineResult, last int64) {
+func (p *page) showEarlier(res eventlog.GetTimelineResult, last int64) {
 	if res.More && (last == 0 || res.To.Sub(res.From).Milliseconds() < last) {
 		p.linef("%s", p.faint(showf("the log goes back further: --before %d", res.Before)))
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
@@ -14,7 +14,7 @@ import (
 func TestTimelineFits(t *testing.T) {
 	from := stick.At(time.Date(2026, 11, 24, 22, 0, 0, 0, time.Local))
 	at := func(m int) stick.Time { return from.Add(time.Duration(m) * time.Minute) }
-	res := engine.GetTimelineResult{Timeline: stick.Timeline{From: from, To: at(240)}}
+	res := eventlog.GetTimelineResult{Timeline: stick.Timeline{From: from, To: at(240)}}
 	for i, name := range []stick.AgentID{"codex:9b22", "漢字漢字漢字漢字漢字漢字漢字", stick.AgentID(strings.Repeat("w", 64)), hostile, "שלום", ""} {
 		res.Lanes = append(res.Lanes, stick.Lane{
 			Agent: name, Turns: 500, Held: stick.Millis(100 * time.Hour.Milliseconds()), Waited: 59_000,

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -84,9 +84,9 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 		}
 
 		wait := int64((10 * time.Second).Milliseconds())
-		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
+		_, err = e.WaitForEvents(ctx, eventlog.WaitForEventsParams{
 			Caller: p.Caller, Where: p.Where, FromNow: true, MaxWaitMS: &wait,
-			EventFilter: engine.EventFilter{Target: engine.TargetAny},
+			EventFilter: eventlog.EventFilter{Target: eventlog.TargetAny},
 		})
 		if err != nil {
 			return err

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -99,10 +99,10 @@ func (a *app) takeNextTask(
 
 		// The refusal says up to which event it has looked, so that no later one is missed.
 		seen, _ := stick.AsError(err).Fields["event_seq"].(int64)
-		_, err = e.WaitForEvents(ctx, engine.WaitForEventsParams{
+		_, err = e.WaitForEvents(ctx, eventlog.WaitForEventsParams{
 			Caller: p.Caller, Where: p.Where, MaxWaitMS: &rest,
-			EventFilter: engine.EventFilter{
-				Target: engine.TargetAny, After: seen,
+			EventFilter: eventlog.EventFilter{
+				Target: eventlog.TargetAny, After: seen,
 				Types: []stick.EventType{
 					stick.EventTaskCompleted, stick.EventTaskAssigned,
 					stick.EventTaskAfter, stick.EventTaskRetried,

@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/workspace"
@@ -176,7 +177,7 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 	case "state":
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
 	case "events":
-		return e.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: by, Where: at, EventFilter: engine.EventFilter{Target: engine.TargetAny, After: o.After, Limit: 500}})
+		return e.Log.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{Caller: by, Where: at, EventFilter: eventlog.EventFilter{Target: eventlog.TargetAny, After: o.After, Limit: 500}})
 	}
 	panic("unknown operation " + o.Kind)
 }

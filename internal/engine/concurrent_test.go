@@ -12,6 +12,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/storetest"
@@ -143,7 +144,7 @@ func TestReadersBesideWriters(t *testing.T) {
 					return
 				}
 				turn = s.TurnID
-				ev, err := reader.GetRoomEvents(t.Context(), engine.GetRoomEventsParams{Caller: who, Where: at, EventFilter: engine.EventFilter{After: max(seq, 1)}})
+				ev, err := reader.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: who, Where: at, EventFilter: eventlog.EventFilter{After: max(seq, 1)}})
 				if err != nil {
 					t.Error(err)
 					return
@@ -187,10 +188,10 @@ func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var last int64
-	follow := func() (engine.EventsResult, error) {
-		return e.FollowEvents(t.Context(), engine.WaitForEventsParams{
-			Caller: ann, Where: core.Where{Path: d.work}, EventFilter: engine.EventFilter{Target: engine.TargetAny},
-		}, func(r engine.EventsResult) error {
+	follow := func() (eventlog.EventsResult, error) {
+		return e.Log.FollowEvents(t.Context(), eventlog.WaitForEventsParams{
+			Caller: ann, Where: core.Where{Path: d.work}, EventFilter: eventlog.EventFilter{Target: eventlog.TargetAny},
+		}, func(r eventlog.EventsResult) error {
 			last = r.Cursor
 			release, err := storetest.Hold(address, "LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
 			if err == nil {

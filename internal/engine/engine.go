@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/stick"
@@ -22,6 +23,7 @@ type Config struct {
 // Engine performs the operations on rooms. Several goroutines may use it.
 type Engine struct {
 	Guard  *guard.Guard   // the operations on edits, uncommitted changes and rescues
+	Log    *eventlog.Log  // the operations that read the log
 	Roster *roster.Roster // the operations on sessions, and on who is at work
 
 	core      *core.Kernel
@@ -31,7 +33,7 @@ type Engine struct {
 
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
-	e := &Engine{core: cfg.Kernel}
+	e := &Engine{core: cfg.Kernel, Log: eventlog.New(cfg.Kernel)}
 	e.Roster = roster.New(roster.Config{Kernel: cfg.Kernel, LeftDraft: e.leftDraft})
 	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.Roster.RoleFiles, Never: e.Roster.NeverCopied})
 

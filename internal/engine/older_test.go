@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -56,10 +57,10 @@ func TestACursorThatWasNotGivenOut(t *testing.T) {
 	ann.Try().Granted(1)
 	for _, ask := range []func(after int64) *stick.Error{
 		func(after int64) *stick.Error {
-			return ann.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{After: after}}).Refused(stick.CodeUsage)
+			return ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{After: after}}).Refused(stick.CodeUsage)
 		},
 		func(after int64) *stick.Error {
-			return ann.WaitForEvents(engine.WaitForEventsParams{EventFilter: engine.EventFilter{After: after}}).Refused(stick.CodeUsage)
+			return ann.WaitForEvents(eventlog.WaitForEventsParams{EventFilter: eventlog.EventFilter{After: after}}).Refused(stick.CodeUsage)
 		},
 	} {
 		last := ann.Note("before").OK().ID

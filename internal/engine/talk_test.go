@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -176,48 +177,48 @@ func TestEvents(t *testing.T) {
 	s.Joins(ann, bob)
 	ann.Send(bob, "one").OK()
 	ann.Tell("two").OK()
-	count := func(f engine.EventFilter, start bool) engine.EventsResult {
-		return bob.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: f, FromStart: start}).OK()
+	count := func(f eventlog.EventFilter, start bool) eventlog.EventsResult {
+		return bob.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: f, FromStart: start}).OK()
 	}
 	for _, c := range []struct {
-		f    engine.EventFilter
+		f    eventlog.EventFilter
 		want int
 	}{
-		{engine.EventFilter{}, 4},
-		{engine.EventFilter{Target: engine.TargetSelf}, 2},
-		{engine.EventFilter{Target: string(ann.ID)}, 0},
-		{engine.EventFilter{From: "claude"}, 3},
-		{engine.EventFilter{Types: []stick.EventType{stick.EventJoin}}, 2},
-		{engine.EventFilter{After: 3}, 1},
+		{eventlog.EventFilter{}, 4},
+		{eventlog.EventFilter{Target: eventlog.TargetSelf}, 2},
+		{eventlog.EventFilter{Target: string(ann.ID)}, 0},
+		{eventlog.EventFilter{From: "claude"}, 3},
+		{eventlog.EventFilter{Types: []stick.EventType{stick.EventJoin}}, 2},
+		{eventlog.EventFilter{After: 3}, 1},
 	} {
 		if got := count(c.f, true).Events; len(got) != c.want {
 			t.Errorf("%+v: %d events, want %d", c.f, len(got), c.want)
 		}
 	}
-	one := count(engine.EventFilter{Limit: 1}, true)
+	one := count(eventlog.EventFilter{Limit: 1}, true)
 	s.Check(one.More && one.Cursor == 1, "%+v", one)
-	last := count(engine.EventFilter{Limit: 1}, false)
+	last := count(eventlog.EventFilter{Limit: 1}, false)
 	s.Check(last.More && last.Events[0].Seq == 4, "%+v", last)
-	bob.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{Limit: 501}}).Refused(stick.CodeUsage)
-	bob.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{From: "?"}}).Refused(stick.CodeUsage)
+	bob.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{Limit: 501}}).Refused(stick.CodeUsage)
+	bob.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{From: "?"}}).Refused(stick.CodeUsage)
 
-	wait := func(p engine.WaitForEventsParams) []string {
+	wait := func(p eventlog.WaitForEventsParams) []string {
 		var bodies []string
 		for _, e := range bob.WaitForEvents(p).OK().Events {
 			bodies = append(bodies, e.Message().Body)
 		}
 		return bodies
 	}
-	s.Check(slices.Equal(wait(engine.WaitForEventsParams{}), []string{"one", "two"}), "all of it")
-	s.Check(len(wait(engine.WaitForEventsParams{FromNow: true, MaxWaitMS: new(int64)})) == 0, "something new")
-	s.Check(len(wait(engine.WaitForEventsParams{FromNow: true, AtMost: time.Millisecond})) == 0, "something new")
-	named := engine.WaitForEventsParams{Name: "mine", EventFilter: engine.EventFilter{Limit: 1}}
+	s.Check(slices.Equal(wait(eventlog.WaitForEventsParams{}), []string{"one", "two"}), "all of it")
+	s.Check(len(wait(eventlog.WaitForEventsParams{FromNow: true, MaxWaitMS: new(int64)})) == 0, "something new")
+	s.Check(len(wait(eventlog.WaitForEventsParams{FromNow: true, AtMost: time.Millisecond})) == 0, "something new")
+	named := eventlog.WaitForEventsParams{Name: "mine", EventFilter: eventlog.EventFilter{Limit: 1}}
 	res := bob.WaitForEvents(named).OK()
 	bob.StreamDelivered("mine", res.Cursor)
 	bob.StreamDelivered("mine", 1) // it only moves on
 	s.Check(slices.Equal(wait(named), []string{"two"}), "the stream goes on")
 	s.Agent("gemini:x").WaitForEvents(named).Refused(stick.CodeUnknownMember)
-	bob.WaitForEvents(engine.WaitForEventsParams{Name: "a\nb"}).Refused(stick.CodeUsage)
+	bob.WaitForEvents(eventlog.WaitForEventsParams{Name: "a\nb"}).Refused(stick.CodeUsage)
 }
 
 // TestFollowingEvents: a reader gets events as they are made, until it is interrupted.
@@ -230,7 +231,7 @@ func TestFollowingEvents(t *testing.T) {
 	defer stop()
 	got, over := make(chan string, 10), make(chan error, 1)
 	go func() { // ends with ctx
-		over <- bob.FollowEvents(ctx, engine.WaitForEventsParams{}, func(r engine.EventsResult) error {
+		over <- bob.FollowEvents(ctx, eventlog.WaitForEventsParams{}, func(r eventlog.EventsResult) error {
 			for _, e := range r.Events {
 				got <- e.Message().Body
 			}

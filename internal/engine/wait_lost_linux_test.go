@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/storetest"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -69,7 +70,7 @@ func TestAWaitAnswersWithWhatWasCommitted(t *testing.T) {
 	if err != nil || res.Status != stick.YourTurn || res.Grant == nil || res.Grant.TurnID != first.Grant.TurnID+1 || res.Grant.Handoff == nil {
 		t.Fatalf("it ended with %+v (%v)", res, err)
 	}
-	log, err := near.GetRoomEvents(t.Context(), engine.GetRoomEventsParams{Caller: ann, Where: at, FromStart: true})
+	log, err := near.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: ann, Where: at, FromStart: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/stick"
 )
 
@@ -72,7 +73,7 @@ func TestCancelledWait(t *testing.T) {
 		d := newDesk(t)
 		d.busy()
 		w := d.wire()
-		cursor, err := d.engine.GetRoomEvents(t.Context(), engine.GetRoomEventsParams{Caller: d.caller(agent), Where: d.at()})
+		cursor, err := d.engine.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: d.caller(agent), Where: d.at()})
 		if err != nil {
 			t.Fatal(err)
 		}

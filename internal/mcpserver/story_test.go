@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/stick"
 )
@@ -129,15 +130,15 @@ func TestEveryTool(t *testing.T) {
 		engine.ListNotesParams{Caller: me, Where: here})
 	is(s.ok("resolve_note", doc{"note_id": note["note_id"]}), "resolved_by", string(agent))
 	equal(s, "get_room_events", doc{"limit": 3},
-		func(e *engine.Engine, p engine.GetRoomEventsParams) (engine.EventsResult, error) {
-			return e.GetRoomEvents(ctx, p)
+		func(e *engine.Engine, p eventlog.GetRoomEventsParams) (eventlog.EventsResult, error) {
+			return e.Log.GetRoomEvents(ctx, p)
 		},
-		engine.GetRoomEventsParams{Caller: me, Where: here, EventFilter: engine.EventFilter{Limit: 3}})
+		eventlog.GetRoomEventsParams{Caller: me, Where: here, EventFilter: eventlog.EventFilter{Limit: 3}})
 	equal(s, "wait_for_events", doc{"target": "any", "limit": 2},
-		func(e *engine.Engine, p engine.WaitForEventsParams) (engine.EventsResult, error) {
-			return e.WaitForEvents(ctx, p)
+		func(e *engine.Engine, p eventlog.WaitForEventsParams) (eventlog.EventsResult, error) {
+			return e.Log.WaitForEvents(ctx, p)
 		},
-		engine.WaitForEventsParams{Caller: me, Where: here, EventFilter: engine.EventFilter{Target: "any", Limit: 2}})
+		eventlog.WaitForEventsParams{Caller: me, Where: here, EventFilter: eventlog.EventFilter{Target: "any", Limit: 2}})
 
 	is(s.ok("reserve_paths", doc{"paths": []string{"src/*.go"}})["reservations"].([]any)[0].(doc), "pattern", "src/*.go")
 	equal(s, "list_reservations", doc{},
@@ -247,7 +248,7 @@ func TestBadArguments(t *testing.T) {
 			}
 		})
 	}
-	before, err := d.engine.GetRoomEvents(t.Context(), engine.GetRoomEventsParams{Caller: d.caller(agent), Where: d.at()})
+	before, err := d.engine.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: d.caller(agent), Where: d.at()})
 	if err != nil || len(before.Events) != 1 { // the join
 		t.Errorf("%d events, %v", len(before.Events), err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/params"
@@ -41,6 +42,15 @@ func guardOp[P, R any](
 ) tool {
 	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
 		return call(s.o.Engine.Guard, ctx, p)
+	}, required)
+}
+
+// logOp makes a tool from an operation that reads the log.
+func logOp[P, R any](
+	name, description string, k kind, call func(*eventlog.Log, context.Context, P) (R, error), required ...string,
+) tool {
+	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
+		return call(s.o.Engine.Log, ctx, p)
 	}, required)
 }
 
@@ -81,7 +91,7 @@ func (s *server) limitWait(p any) {
 	switch p := p.(type) {
 	case *engine.WaitForTurnParams:
 		p.AtMost = s.o.Wait
-	case *engine.WaitForEventsParams:
+	case *eventlog.WaitForEventsParams:
 		p.AtMost = s.o.Wait
 	}
 }
@@ -128,8 +138,8 @@ var tools = sync.OnceValue(func() []tool {
 			(*engine.Engine).TakeoverStick, "reason"),
 		roomOp("get_room_state", "Show who holds the stick, who is there and what to do next.", always|reads,
 			(*engine.Engine).GetRoomState),
-		roomOp("get_room_events", "Read the room's log: the newest events, or those after a cursor.", always|reads,
-			(*engine.Engine).GetRoomEvents),
+		logOp("get_room_events", "Read the room's log: the newest events, or those after a cursor.", always|reads,
+			(*eventlog.Log).GetRoomEvents),
 		roomOp("send_message", "Send a message to members by name, or to room. It never moves the stick.", always,
 			(*engine.Engine).SendMessage, "to"),
 		roomOp("get_inbox", "List your messages that are unread or not acknowledged.", always|reads,
@@ -137,8 +147,8 @@ var tools = sync.OnceValue(func() []tool {
 		roomOp("ack_message", "Accept the messages you act on; this tells their senders.", always,
 			(*engine.Engine).AckMessage, "message_ids"),
 
-		roomOp("wait_for_events", "Wait for the next events, without asking for the turn or marking them as read.", reads,
-			(*engine.Engine).WaitForEvents),
+		logOp("wait_for_events", "Wait for the next events, without asking for the turn or marking them as read.", reads,
+			(*eventlog.Log).WaitForEvents),
 		roomOp("read_message", "Mark messages as read, without accepting them: by number, or all unread ones.", rare,
 			(*engine.Engine).ReadMessage),
 		roomOp("get_message", "Show a message and who has seen or accepted it.", reads,

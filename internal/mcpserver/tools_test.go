@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/task"
@@ -146,7 +147,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		rows[row.name] = row
 	}
 	methods := map[string]reflect.Method{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
 			if m := of.Method(i); operation(m.Type) {
 				methods[m.Name] = m

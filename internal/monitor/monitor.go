@@ -13,16 +13,17 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
 // Operations are those that a monitor performs.
 type Operations interface {
-	WatchRooms(context.Context, engine.WatchRoomsParams) error
+	WatchRooms(context.Context, eventlog.WatchRoomsParams) error
 	ListRooms(context.Context, engine.ListRoomsParams) (engine.ListRoomsResult, error)
 	GetRoomState(context.Context, engine.GetRoomStateParams) (engine.GetRoomStateResult, error)
-	GetRoomEvents(context.Context, engine.GetRoomEventsParams) (engine.EventsResult, error)
+	GetRoomEvents(context.Context, eventlog.GetRoomEventsParams) (eventlog.EventsResult, error)
 	ListReservations(context.Context, engine.ListReservationsParams) (engine.ListReservationsResult, error)
 	GetInbox(context.Context, engine.GetInboxParams) (engine.GetInboxResult, error)
 	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
@@ -92,7 +93,7 @@ func (m *Monitor) Changed() (changed <-chan struct{}, stop func()) {
 // Run keeps the picture up to date until ctx ends, with [stick.CodeCanceled], or the database can't be read
 // any more.
 func (m *Monitor) Run(ctx context.Context) error {
-	return m.o.Operations.WatchRooms(ctx, engine.WatchRoomsParams{Caller: m.o.Caller, Rooms: m.listRooms, Look: m.readRooms})
+	return m.o.Operations.WatchRooms(ctx, eventlog.WatchRoomsParams{Caller: m.o.Caller, Rooms: m.listRooms, Look: m.readRooms})
 }
 
 // Look takes one picture. Its room is that of o.Where.
@@ -156,8 +157,8 @@ func (m *Monitor) listRooms(ctx context.Context) ([]stick.RoomID, error) {
 }
 
 // readRooms reads rooms anew, and makes a picture.
-func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]engine.Holds, error) {
-	holds := map[stick.RoomID]engine.Holds{}
+func (m *Monitor) readRooms(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]eventlog.Holds, error) {
+	holds := map[stick.RoomID]eventlog.Holds{}
 	var problem error
 
 	for _, id := range ids {
@@ -262,6 +263,6 @@ func needRank(r *Room) int {
 // reading is what a monitor has read of a room.
 type reading struct {
 	room  *Room
-	holds engine.Holds
+	holds eventlog.Holds
 	tasks time.Time // when its tasks were read; zero for never
 }

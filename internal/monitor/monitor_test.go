@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
@@ -16,11 +17,12 @@ import (
 // operations are those of a person's program.
 type operations struct {
 	*engine.Engine
+	*eventlog.Log
 	*task.Tasks
 }
 
 func watchedBy(a *scene.Actor) monitor.Options {
-	return monitor.Options{Operations: operations{a.Engine, a.Tasks}, Caller: a.By}
+	return monitor.Options{Operations: operations{a.Engine, a.Engine.Log, a.Tasks}, Caller: a.By}
 }
 
 // look takes a picture for a person, of all rooms.

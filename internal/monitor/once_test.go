@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -27,8 +28,8 @@ func (two) GetRoomState(_ context.Context, p engine.GetRoomStateParams) (res eng
 	return res, nil
 }
 
-func (two) GetRoomEvents(context.Context, engine.GetRoomEventsParams) (engine.EventsResult, error) {
-	return engine.EventsResult{}, nil
+func (two) GetRoomEvents(context.Context, eventlog.GetRoomEventsParams) (eventlog.EventsResult, error) {
+	return eventlog.EventsResult{}, nil
 }
 
 func (two) ListReservations(context.Context, engine.ListReservationsParams) (engine.ListReservationsResult, error) {

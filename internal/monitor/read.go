@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -24,8 +25,8 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 	}
 
 	r := &Room{State: state}
-	events, err := ops.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-		Caller: by, Where: at, EventFilter: engine.EventFilter{Limit: m.o.Events},
+	events, err := ops.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
+		Caller: by, Where: at, EventFilter: eventlog.EventFilter{Limit: m.o.Events},
 	})
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (m *Monitor) readRoom(ctx context.Context, id stick.RoomID, was *reading) (
 		r.Inbox = inbox.Messages
 	}
 
-	now := &reading{room: r, holds: engine.Holds{Until: state.LooksUntil, Watched: state.Watched}}
+	now := &reading{room: r, holds: eventlog.Holds{Until: state.LooksUntil, Watched: state.Watched}}
 	if err := m.readTasks(ctx, now, was); err != nil {
 		return nil, err
 	}
@@ -96,8 +97,8 @@ func (m *Monitor) readReturns(ctx context.Context, r *Room) error {
 			continue
 		}
 
-		filter := engine.EventFilter{TaskID: t.TaskID, Types: []stick.EventType{stick.EventMessageSent}, Limit: 20}
-		sent, err := m.o.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{Caller: m.o.Caller, Where: at, EventFilter: filter})
+		filter := eventlog.EventFilter{TaskID: t.TaskID, Types: []stick.EventType{stick.EventMessageSent}, Limit: 20}
+		sent, err := m.o.Operations.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{Caller: m.o.Caller, Where: at, EventFilter: filter})
 		if err != nil {
 			return err
 		}

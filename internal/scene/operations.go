@@ -3,6 +3,7 @@ package scene
 import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 )
@@ -125,9 +126,9 @@ func (a *Actor) GetMessage(p engine.GetMessageParams) Answer[engine.GetMessageRe
 }
 
 // GetRoomEvents is the operation of that name.
-func (a *Actor) GetRoomEvents(p engine.GetRoomEventsParams) Answer[engine.EventsResult] {
+func (a *Actor) GetRoomEvents(p eventlog.GetRoomEventsParams) Answer[eventlog.EventsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "GetRoomEvents", a.Engine.GetRoomEvents, p)
+	return runOperation(a, "GetRoomEvents", a.Engine.Log.GetRoomEvents, p)
 }
 
 // GetRoomState is the operation of that name.
@@ -149,9 +150,9 @@ func (a *Actor) GetSession(p roster.GetSessionParams) Answer[roster.GetSessionRe
 }
 
 // GetTimeline is the operation of that name.
-func (a *Actor) GetTimeline(p engine.GetTimelineParams) Answer[engine.GetTimelineResult] {
+func (a *Actor) GetTimeline(p eventlog.GetTimelineParams) Answer[eventlog.GetTimelineResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "GetTimeline", a.Engine.GetTimeline, p)
+	return runOperation(a, "GetTimeline", a.Engine.Log.GetTimeline, p)
 }
 
 // Heartbeat is the operation of that name.
@@ -346,9 +347,9 @@ func (a *Actor) TakeoverStick(p engine.TakeoverStickParams) Answer[engine.Takeov
 }
 
 // WaitForEvents is the operation of that name.
-func (a *Actor) WaitForEvents(p engine.WaitForEventsParams) Answer[engine.EventsResult] {
+func (a *Actor) WaitForEvents(p eventlog.WaitForEventsParams) Answer[eventlog.EventsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "WaitForEvents", a.Engine.WaitForEvents, p)
+	return runOperation(a, "WaitForEvents", a.Engine.Log.WaitForEvents, p)
 }
 
 // UndoCall is the operation of that name.

@@ -26,6 +26,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
@@ -269,8 +270,8 @@ func (s *Scene) Room() (r stick.Room) {
 
 // InWords returns the log of the room in words, with the names of the story.
 func (s *Scene) InWords() string {
-	res, err := s.observer.Engine.GetRoomEvents(context.Background(), engine.GetRoomEventsParams{
-		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Limit: 500},
+	res, err := s.observer.Engine.Log.GetRoomEvents(context.Background(), eventlog.GetRoomEventsParams{
+		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: eventlog.EventFilter{Limit: 500},
 	})
 	if err != nil {
 		return "  (" + s.nameActors(err.Error()) + ")\n"
@@ -298,8 +299,8 @@ func (s *Scene) nameActors(text string) string {
 // Logged fails the story unless the log has exactly these types of events, from the first one on.
 func (s *Scene) Logged(want ...stick.EventType) {
 	s.Helper()
-	res, err := s.observer.Engine.GetRoomEvents(s.Context(), engine.GetRoomEventsParams{
-		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: engine.EventFilter{Limit: 500},
+	res, err := s.observer.Engine.Log.GetRoomEvents(s.Context(), eventlog.GetRoomEventsParams{
+		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true, EventFilter: eventlog.EventFilter{Limit: 500},
 	})
 
 	var got []stick.EventType
@@ -314,9 +315,9 @@ func (s *Scene) Logged(want ...stick.EventType) {
 // Has fails the story unless the log has an event of this type.
 func (s *Scene) Has(want stick.EventType) {
 	s.Helper()
-	res, err := s.observer.Engine.GetRoomEvents(s.Context(), engine.GetRoomEventsParams{
+	res, err := s.observer.Engine.Log.GetRoomEvents(s.Context(), eventlog.GetRoomEventsParams{
 		Caller: s.observer.By, Where: core.Where{Path: s.Work}, FromStart: true,
-		EventFilter: engine.EventFilter{Types: []stick.EventType{want}},
+		EventFilter: eventlog.EventFilter{Types: []stick.EventType{want}},
 	})
 	if err != nil || len(res.Events) == 0 {
 		s.failStory("the log has no %s (%v)", want, err)

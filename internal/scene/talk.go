@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/stick"
 )
 
@@ -67,14 +68,14 @@ func (a *Actor) Note(body string) Answer[engine.AddNoteResult] {
 // StreamDelivered is the operation of that name.
 func (a *Actor) StreamDelivered(name string, cursor int64) {
 	a.Helper()
-	if err := a.Engine.StreamDelivered(a.Context(), a.By, a.Room().ID, name, cursor); err != nil {
+	if err := a.Engine.Log.StreamDelivered(a.Context(), a.By, a.Room().ID, name, cursor); err != nil {
 		a.failStory("moving the stream of %s: %v", a.Name, err)
 	}
 }
 
 // FollowEvents is the operation of that name. It returns when ctx ends or deliver fails.
-func (a *Actor) FollowEvents(ctx context.Context, p engine.WaitForEventsParams, deliver func(engine.EventsResult) error) error {
+func (a *Actor) FollowEvents(ctx context.Context, p eventlog.WaitForEventsParams, deliver func(eventlog.EventsResult) error) error {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	_, err := a.Engine.FollowEvents(ctx, p, deliver)
+	_, err := a.Engine.Log.FollowEvents(ctx, p, deliver)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
@@ -31,9 +32,9 @@ func (p agentPage) roomID() stick.RoomID { return p.room }
 func (p agentPage) pageTitle(*canvas) term.Text { return term.Textf("%s", p.agent) }
 
 func (p agentPage) readPage(ctx context.Context, e *env) (page, error) {
-	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+	res, err := e.Operations.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 		Caller: e.Caller, Where: core.Where{RoomID: p.room},
-		EventFilter: engine.EventFilter{From: p.agent, Limit: maxListed},
+		EventFilter: eventlog.EventFilter{From: p.agent, Limit: maxListed},
 	})
 
 	p.events, p.more, p.known = res.Events, res.More, true

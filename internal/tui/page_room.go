@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -45,9 +46,9 @@ func (p roomPage) readPage(ctx context.Context, e *env) (page, error) {
 	// The handoff may be older than the events that are listed.
 	p.handoff = nil
 	if st.HandoffSeq != nil {
-		one, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+		one, err := e.Operations.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 			Caller: e.Caller, Where: at, FromStart: true,
-			EventFilter: engine.EventFilter{After: *st.HandoffSeq - 1, Limit: 1},
+			EventFilter: eventlog.EventFilter{After: *st.HandoffSeq - 1, Limit: 1},
 		})
 		if err != nil {
 			return p, err
@@ -58,8 +59,8 @@ func (p roomPage) readPage(ctx context.Context, e *env) (page, error) {
 		}
 	}
 
-	all, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
-		Caller: e.Caller, Where: at, EventFilter: engine.EventFilter{Limit: maxListed},
+	all, err := e.Operations.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
+		Caller: e.Caller, Where: at, EventFilter: eventlog.EventFilter{Limit: maxListed},
 	})
 
 	p.events, p.more, p.known = all.Events, all.More, true

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -32,9 +33,9 @@ func (p talkPage) pageTitle(s *canvas) term.Text {
 }
 
 func (p talkPage) readPage(ctx context.Context, e *env) (page, error) {
-	res, err := e.Operations.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+	res, err := e.Operations.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 		Caller: e.Caller, Where: core.Where{RoomID: p.room},
-		EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventMessageSent}, Limit: maxListed},
+		EventFilter: eventlog.EventFilter{Types: []stick.EventType{stick.EventMessageSent}, Limit: maxListed},
 	})
 
 	p.messages, p.more, p.known = nil, res.More, true

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/picture"
 	"talkingstick/stick"
 )
@@ -21,7 +21,7 @@ type chart struct {
 
 // readChart draws the time that ends at an event, or now if that is 0.
 func (s *Server) readChart(r *http.Request, room stick.RoomID, before int64) (*chart, error) {
-	res, err := s.ops.GetTimeline(r.Context(), engine.GetTimelineParams{
+	res, err := s.ops.GetTimeline(r.Context(), eventlog.GetTimelineParams{
 		Caller: s.o.Caller, Where: core.Where{RoomID: room}, Before: before, Limit: 200,
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
 )
@@ -133,9 +134,9 @@ func (s *Server) readMessage(r *http.Request, v *view) error {
 	}
 
 	// Answers are later than the message.
-	later, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
+	later, err := s.ops.GetRoomEvents(r.Context(), eventlog.GetRoomEventsParams{
 		Caller: by, Where: at, FromStart: true,
-		EventFilter: engine.EventFilter{After: id, Types: []stick.EventType{stick.EventMessageSent}, Limit: maxCatchUp},
+		EventFilter: eventlog.EventFilter{After: id, Types: []stick.EventType{stick.EventMessageSent}, Limit: maxCatchUp},
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/params"
@@ -36,6 +37,15 @@ func guardOp[P, R any](
 ) operation {
 	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
 		return call(s.o.Engine.Guard, ctx, p)
+	}, required)
+}
+
+// logOp makes a row of an operation that reads the log.
+func logOp[P, R any](
+	name string, call func(*eventlog.Log, context.Context, P) (R, error), required ...string,
+) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
+		return call(s.o.Engine.Log, ctx, p)
 	}, required)
 }
 
@@ -93,8 +103,8 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		engineOp("pass_stick", (*engine.Engine).PassStick, "room_id", "to_agent_id", "handoff"),
 		engineOp("takeover_stick", (*engine.Engine).TakeoverStick, "room_id", "reason"),
 		engineOp("get_room_state", (*engine.Engine).GetRoomState, "room_id"),
-		engineOp("get_timeline", (*engine.Engine).GetTimeline, "room_id"),
-		engineOp("get_room_events", (*engine.Engine).GetRoomEvents, "room_id"),
+		logOp("get_timeline", (*eventlog.Log).GetTimeline, "room_id"),
+		logOp("get_room_events", (*eventlog.Log).GetRoomEvents, "room_id"),
 		engineOp("send_message", (*engine.Engine).SendMessage, "room_id", "to"),
 		engineOp("get_inbox", (*engine.Engine).GetInbox, "room_id"),
 		engineOp("get_message", (*engine.Engine).GetMessage, "room_id", "message_id"),

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
@@ -62,7 +63,7 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 		left[name] = o
 	}
 	methods := map[string]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
 			m := of.Method(i)
 			if !isOperation(m.Type) {

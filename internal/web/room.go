@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
 )
@@ -48,9 +49,9 @@ func (s *Server) readLog(r *http.Request, v *view) error {
 		before = 0
 	}
 
-	res, err := s.ops.GetRoomEvents(r.Context(), engine.GetRoomEventsParams{
+	res, err := s.ops.GetRoomEvents(r.Context(), eventlog.GetRoomEventsParams{
 		Caller: s.o.Caller, Where: core.Where{RoomID: v.Room.ID()},
-		EventFilter: engine.EventFilter{Before: before, TaskID: q.Get("task"), Limit: 2 * eventsShown},
+		EventFilter: eventlog.EventFilter{Before: before, TaskID: q.Get("task"), Limit: 2 * eventsShown},
 	})
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/monitor"
@@ -51,9 +52,10 @@ type Options struct {
 	Now func() time.Time // nil for the real clock; for tokens, not for what pages show
 }
 
-// operations are those on rooms, on sessions, on edits and on tasks.
+// operations are those on rooms, logs, sessions, edits and tasks.
 type operations struct {
 	*engine.Engine
+	*eventlog.Log
 	*guard.Guard
 	*roster.Roster
 	*task.Tasks
@@ -79,7 +81,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 
-	ops := operations{o.Engine, o.Engine.Guard, o.Engine.Roster, o.Tasks}
+	ops := operations{o.Engine, o.Engine.Log, o.Engine.Guard, o.Engine.Roster, o.Tasks}
 	s := &Server{
 		o:            o,
 		ops:          ops,

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
 )
@@ -303,9 +303,9 @@ func (f *feed) missingRows(ctx context.Context, x *frame) (rows []string, again 
 
 	// The picture has only the last events: older ones are read from the log.
 	if len(x.Rows) > 0 && x.Rows[0].Seq > f.after && x.Room.More {
-		all, err := f.s.ops.GetRoomEvents(ctx, engine.GetRoomEventsParams{
+		all, err := f.s.ops.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 			Caller: f.s.o.Caller, Where: core.Where{RoomID: x.Room.ID()}, FromStart: true,
-			EventFilter: engine.EventFilter{After: f.after, Limit: maxCatchUp},
+			EventFilter: eventlog.EventFilter{After: f.after, Limit: maxCatchUp},
 		})
 		if err != nil || all.More {
 			return nil, true

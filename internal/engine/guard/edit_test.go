@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
@@ -61,7 +62,7 @@ func TestHooksAskBeforeAnEdit(t *testing.T) {
 		carl.TakeoverStick(engine.TakeoverStickParams{Reason: "stop", Operator: true}).OK()
 	}, "x").Allowed()
 	s.Has(stick.EventLateEdit)
-	events := carl.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventStickDenied, stick.EventLateEdit}}}).OK().Events
+	events := carl.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{Types: []stick.EventType{stick.EventStickDenied, stick.EventLateEdit}}}).OK().Events
 	s.Check(len(events) == 2, "%d events", len(events))
 	bob.CheckEdit(guard.CheckEditParams{HookParams: core.HookParams{Tool: "Bash"}, Trees: []string{s.Work}}).That("denied", func(r guard.MayEditResult) bool { return !r.Allowed })
 	bob.CheckEdit(guard.CheckEditParams{HookParams: core.HookParams{Tool: "Bash"}, Names: []string{"x"}, Paths: []string{"x"}, Tracked: []string{"y"}}).That("denied", func(r guard.MayEditResult) bool { return len(r.Denied) == 2 })

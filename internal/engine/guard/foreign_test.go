@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -56,7 +56,7 @@ func TestWhereGitRefusesToWork(t *testing.T) {
 	}
 
 	var told []stick.AgentID
-	for _, e := range ann.GetRoomEvents(engine.GetRoomEventsParams{EventFilter: engine.EventFilter{Types: []stick.EventType{stick.EventEditTold}}}).OK().Events {
+	for _, e := range ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{Types: []stick.EventType{stick.EventEditTold}}}).OK().Events {
 		if strings.HasSuffix(string(e.Say()), " was told that no copies can be kept in "+s.Work) && e.To == "" {
 			told = append(told, e.From)
 		}

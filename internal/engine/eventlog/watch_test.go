@@ -1,4 +1,4 @@
-package engine_test
+package eventlog_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -21,7 +22,7 @@ func TestWatchRooms(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- carl.Engine.WatchRooms(ctx, engine.WatchRoomsParams{
+		ended <- carl.Engine.Log.WatchRooms(ctx, eventlog.WatchRoomsParams{
 			Caller: carl.By,
 			Rooms: func(ctx context.Context) (ids []stick.RoomID, err error) {
 				res, err := carl.Engine.ListRooms(ctx, engine.ListRoomsParams{Caller: carl.By, Path: "/", All: true, Recent: true})
@@ -30,14 +31,14 @@ func TestWatchRooms(t *testing.T) {
 				}
 				return ids, err
 			},
-			Look: func(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]engine.Holds, error) {
-				holds := map[stick.RoomID]engine.Holds{}
+			Look: func(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]eventlog.Holds, error) {
+				holds := map[stick.RoomID]eventlog.Holds{}
 				for _, id := range ids {
 					st, err := carl.Engine.GetRoomState(ctx, engine.GetRoomStateParams{Caller: carl.By, Where: s.ByID()})
 					if err != nil {
 						return nil, err
 					}
-					holds[id] = engine.Holds{Until: st.LooksUntil, Watched: st.Watched}
+					holds[id] = eventlog.Holds{Until: st.LooksUntil, Watched: st.Watched}
 				}
 				select {
 				case looks <- ids:

@@ -1,4 +1,4 @@
-package engine
+package eventlog
 
 import (
 	"cmp"
@@ -54,13 +54,13 @@ type EventsResult struct {
 // GetRoomEvents returns events of a room: the newest ones, or those after a cursor. It writes nothing. It
 // fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeUnknownMember] and
 // [stick.CodeAmbiguousRecipient].
-func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (EventsResult, error) {
+func (l *Log) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetAny
 	}
 
 	var res EventsResult
-	err := e.core.Read(ctx, p.Where, p.Caller, func(
+	err := l.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
 		f, err := p.EventFilter.withFullNames(r, probes, tx.Now())
@@ -74,7 +74,7 @@ func (e *Engine) GetRoomEvents(ctx context.Context, p GetRoomEventsParams) (Even
 		res, err = readBatch(tx, r.ID, me.Agent, f, p.After == 0 && !p.FromStart)
 		return err
 	})
-	return res, e.noticeCursor(ctx, p.Caller, err)
+	return res, l.noticeCursor(ctx, p.Caller, err)
 }
 
 // withFullNames returns the filter with the full names of agents in place of short ones. It fails with
@@ -173,17 +173,17 @@ type WaitForEventsParams struct {
 }
 
 // WaitForEvents returns the next events that pass the filter. It changes nothing: the caller is no listener,
-// and never gets the turn this way. [Engine.StreamDelivered] moves a named stream on. At its limit it returns
+// and never gets the turn this way. [Log.StreamDelivered] moves a named stream on. At its limit it returns
 // [stick.NotYet], without events. It fails with [stick.CodeNoRoom], [stick.CodeUsage], [stick.CodeCanceled],
 // [stick.CodeAmbiguousRecipient] and, for a filter by an agent that never joined or a named stream of one,
 // [stick.CodeUnknownMember].
-func (e *Engine) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
+func (l *Log) WaitForEvents(ctx context.Context, p WaitForEventsParams) (EventsResult, error) {
 	var got EventsResult
 	if err := core.CheckMaxWait(p.MaxWaitMS); err != nil {
 		return got, err
 	}
 
-	last, err := e.FollowEvents(ctx, p, func(res EventsResult) error {
+	last, err := l.FollowEvents(ctx, p, func(res EventsResult) error {
 		got = res
 		return errEnough
 	})
@@ -205,15 +205,15 @@ var errEnough = errors.New("enough")
 // FollowEvents calls deliver with each batch of events that pass the filter, as they come. It ends when
 // deliver fails, with that error, or when ctx ends, with [stick.CodeCanceled]. It returns the last batch,
 // whose cursor says how far it has read, or nothing if it has read nothing. In all else it is like
-// [Engine.WaitForEvents].
-func (e *Engine) FollowEvents(
+// [Log.WaitForEvents].
+func (l *Log) FollowEvents(
 	ctx context.Context, p WaitForEventsParams, deliver func(EventsResult) error,
 ) (EventsResult, error) {
 	if p.Target == "" {
 		p.Target = TargetSelf
 	}
 
-	res, me, most, err := e.firstBatch(ctx, &p)
+	res, me, most, err := l.firstBatch(ctx, &p)
 	if err != nil {
 		return res, err
 	}
@@ -224,7 +224,7 @@ func (e *Engine) FollowEvents(
 		}
 	}
 
-	db, err := e.core.Open(ctx, false)
+	db, err := l.core.Open(ctx, false)
 	if err != nil {
 		return res, err
 	}
@@ -276,7 +276,7 @@ func (e *Engine) FollowEvents(
 			continue
 		}
 
-		if atLimit, err := e.awaitRing(ctx, w, net, limit); atLimit || err != nil {
+		if atLimit, err := l.awaitRing(ctx, w, net, limit); atLimit || err != nil {
 			if err != nil {
 				err = stick.Errorf(stick.CodeCanceled, "interrupted").With("cursor", res.Cursor)
 			}
@@ -287,12 +287,12 @@ func (e *Engine) FollowEvents(
 
 // awaitRing waits until it is time to read the log again: a ring, or the net under it. atLimit is true at the
 // limit. It fails when ctx ends.
-func (e *Engine) awaitRing(
+func (l *Log) awaitRing(
 	ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time,
 ) (atLimit bool, err error) {
 	watch.Sleeps()
 
-	if e.core.Config.Alone {
+	if l.core.Config.Alone {
 		defer proc.Doze()()
 	}
 	t := time.NewTimer(net.Next())
@@ -320,12 +320,12 @@ func (e *Engine) awaitRing(
 
 // firstBatch reads the first events of a stream, and sets in p after which event they come. me is the caller,
 // and most is how long the room lets a server wait for events.
-func (e *Engine) firstBatch(
+func (l *Log) firstBatch(
 	ctx context.Context, p *WaitForEventsParams,
 ) (res EventsResult, me stick.AgentID, most time.Duration, err error) {
 	// The transaction may run again, and then starts from the filter as it was given.
 	given := p.EventFilter
-	err = e.core.Read(ctx, p.Where, p.Caller, func(
+	err = l.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, id core.Identity,
 	) (err error) {
 		me, most = id.Agent, r.Policy.EventsMaxWait
@@ -355,7 +355,7 @@ func (e *Engine) firstBatch(
 	if err != nil {
 		res = EventsResult{}
 	}
-	return res, me, most, e.noticeCursor(ctx, p.Caller, err)
+	return res, me, most, l.noticeCursor(ctx, p.Caller, err)
 }
 
 // namedStream returns the name of the cursor of a caller's stream. The prefix keeps it apart from the
@@ -385,15 +385,15 @@ func streamAt(tx *store.Tx, r stick.Room, me stick.AgentID, name, target string)
 }
 
 // StreamDelivered records that a named stream was delivered up to a cursor. A cursor never moves back.
-func (e *Engine) StreamDelivered(
+func (l *Log) StreamDelivered(
 	ctx context.Context, by core.Caller, room stick.RoomID, name string, cursor int64,
 ) error {
-	db, err := e.core.Open(ctx, false)
+	db, err := l.core.Open(ctx, false)
 	if err != nil {
 		return err
 	}
 
-	return e.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
+	return l.core.Update(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		me, err := core.Identify(tx, probes, by)
 		if err != nil {
 			return err

@@ -1,4 +1,4 @@
-package engine
+package eventlog
 
 import (
 	"cmp"
@@ -42,7 +42,7 @@ type GetTimelineResult struct {
 // before an event. It writes nothing. One call reads through a part of the log only, and its answer says
 // where to go on. It fails with [stick.CodeNoRoom], and with [stick.CodeUsage] for a limit that is out of
 // range and for an event that the room doesn't have.
-func (e *Engine) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimelineResult, error) {
+func (l *Log) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimelineResult, error) {
 	p.Limit, p.Reach = cmp.Or(p.Limit, defaultTimeline), cmp.Or(p.Reach, timelineReach)
 	switch {
 	case p.Limit < 0 || p.Limit > maxTimeline:
@@ -54,7 +54,7 @@ func (e *Engine) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimel
 	}
 
 	var res GetTimelineResult
-	err := e.core.ReadRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
+	err := l.core.ReadRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		res = GetTimelineResult{RoomID: r.ID, Path: r.Path}
 		now, waiting := tx.Now(), r.Waiters(probes.Probed, tx.Now())
 

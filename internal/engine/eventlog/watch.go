@@ -1,4 +1,4 @@
-package engine
+package eventlog
 
 import (
 	"context"
@@ -35,14 +35,14 @@ type Holds struct {
 // WatchRooms calls p.Look whenever rooms may look different to people, until ctx ends, with
 // [stick.CodeCanceled], or a function of p fails. It writes nothing, and while nothing happens it costs
 // nothing: it sleeps until a bell rings, a process ends, or a time is reached.
-func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
-	db, err := e.core.Open(ctx, true)
+func (l *Log) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
+	db, err := l.core.Open(ctx, true)
 	if err != nil {
 		return err
 	}
 
 	w := &roomsWatch{
-		kernel: e.core, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: e.core.Config.Procs.Deaths(),
+		kernel: l.core, db: db, p: p, net: bell.NewNet(rand.Float64), deaths: l.core.Config.Procs.Deaths(),
 		rooms: map[stick.RoomID]*watchedRoom{}, rings: make(chan stick.RoomID),
 	}
 	defer w.close()
@@ -54,7 +54,7 @@ func (e *Engine) WatchRooms(ctx context.Context, p WatchRoomsParams) error {
 	return w.run(ctx)
 }
 
-// roomsWatch is one call of [Engine.WatchRooms].
+// roomsWatch is one call of [Log.WatchRooms].
 type roomsWatch struct {
 	kernel   *core.Kernel
 	db       *store.DB

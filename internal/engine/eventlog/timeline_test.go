@@ -1,4 +1,4 @@
-package engine_test
+package eventlog_test
 
 import (
 	"fmt"
@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
 
 // lanesOf writes a timeline in short: who held the stick in which turns and who waited, in minutes since a
 // time.
-func lanesOf(v engine.GetTimelineResult, since stick.Time) string {
+func lanesOf(v eventlog.GetTimelineResult, since stick.Time) string {
 	at := func(t stick.Time) string {
 		if t.IsZero() {
 			return "-"
@@ -39,9 +39,9 @@ func lanesOf(v engine.GetTimelineResult, since stick.Time) string {
 func TestWhoHeldTheStickWhen(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
-	ann.GetTimeline(engine.GetTimelineParams{}).Refused(stick.CodeNoRoom)
+	ann.GetTimeline(eventlog.GetTimelineParams{}).Refused(stick.CodeNoRoom)
 	ann.Join().OK()
-	empty := ann.GetTimeline(engine.GetTimelineParams{}).OK()
+	empty := ann.GetTimeline(eventlog.GetTimelineParams{}).OK()
 	s.Check(empty.Lanes != nil && len(empty.Lanes) == 0 && empty.From == empty.To && !empty.More, "%+v", empty)
 
 	began := s.Now()
@@ -54,7 +54,7 @@ func TestWhoHeldTheStickWhen(t *testing.T) {
 	s.Later(time.Minute)
 	cyd.Waits()
 	s.Later(4 * time.Minute)
-	v := bob.GetTimeline(engine.GetTimelineParams{}).OK()
+	v := bob.GetTimeline(eventlog.GetTimelineParams{}).OK()
 	want := fmt.Sprintf("%s 1:0-10; %s 2:10-- w1-10; %s w11--", ann.ID, bob.ID, cyd.ID)
 	s.Check(lanesOf(v, began) == want, "%s, want %s", lanesOf(v, began), want)
 	s.Check(v.From == began && v.To == s.Now() && !v.More && v.Before == 0, "%+v", v)
@@ -63,7 +63,7 @@ func TestWhoHeldTheStickWhen(t *testing.T) {
 	s.Check(v.Lanes[2].Waited.Duration() == 4*time.Minute, "%+v", v.Lanes[2])
 
 	// The last minutes only: what began before them began before them.
-	v = bob.GetTimeline(engine.GetTimelineParams{LastMS: 120_000}).OK()
+	v = bob.GetTimeline(eventlog.GetTimelineParams{LastMS: 120_000}).OK()
 	s.Check(v.From == s.Now().Add(-2*time.Minute) && v.More, "%+v", v)
 	want = fmt.Sprintf("%s 2:10--; %s w11--", bob.ID, cyd.ID)
 	s.Check(lanesOf(v, began) == want, "%s, want %s", lanesOf(v, began), want)
@@ -89,7 +89,7 @@ func TestAWaitInPieces(t *testing.T) {
 	second.Ends().TakeoverOpen(stick.OwnerTimeout)
 	s.Later(20 * time.Second)
 	ann.Take("it is silent").Granted(2, stick.OwnerTimeout)
-	v := ann.GetTimeline(engine.GetTimelineParams{}).OK()
+	v := ann.GetTimeline(eventlog.GetTimelineParams{}).OK()
 	for _, l := range v.Lanes {
 		if l.Agent == ann.ID {
 			s.Check(len(l.Waits) == 1 && l.Waits[0].From == began && l.Waits[0].To == s.Now(), "%+v", l)
@@ -117,7 +117,7 @@ func TestTimelinePages(t *testing.T) {
 		bob.Pass(ann, "three", "four").OK()
 		s.Later(time.Minute)
 	}
-	p := engine.GetTimelineParams{Limit: 5}
+	p := eventlog.GetTimelineParams{Limit: 5}
 	for i, want := range []string{
 		fmt.Sprintf("%s 4:6-7 6:10-11; %s 5:8-9", bob.ID, ann.ID), // it begins with the end of turn 4
 		fmt.Sprintf("%s 2:2-3 4:6--; %s 3:4-5", bob.ID, ann.ID),
@@ -137,14 +137,14 @@ func TestTimelinePages(t *testing.T) {
 		s.Later(time.Minute)
 		ann.Tell("news").OK()
 	}
-	v := bob.GetTimeline(engine.GetTimelineParams{Reach: 5}).OK()
+	v := bob.GetTimeline(eventlog.GetTimelineParams{Reach: 5}).OK()
 	want := fmt.Sprintf("%s 7:0--", ann.ID)
 	s.Check(lanesOf(v, held) == want, "%s, want %s", lanesOf(v, held), want)
 	s.Check(v.More && v.From == s.Now().Add(-5*time.Minute), "%+v", v)
-	v = bob.GetTimeline(engine.GetTimelineParams{Reach: 5, Before: v.Before}).OK()
+	v = bob.GetTimeline(eventlog.GetTimelineParams{Reach: 5, Before: v.Before}).OK()
 	s.Check(v.More && v.To == s.Now().Add(-5*time.Minute), "%+v", v)
 
-	for _, p := range []engine.GetTimelineParams{{Limit: -1}, {Limit: 2001}, {LastMS: -1}, {Before: 9999}} {
+	for _, p := range []eventlog.GetTimelineParams{{Limit: -1}, {Limit: 2001}, {LastMS: -1}, {Before: 9999}} {
 		bob.GetTimeline(p).Refused(stick.CodeUsage)
 	}
 }
@@ -160,9 +160,9 @@ func TestAQuietTimeline(t *testing.T) {
 	began := s.Now()
 	bob.Try().Granted(2)
 	s.Later(48 * time.Hour)
-	v := ann.GetTimeline(engine.GetTimelineParams{LastMS: time.Hour.Milliseconds()}).OK()
+	v := ann.GetTimeline(eventlog.GetTimelineParams{LastMS: time.Hour.Milliseconds()}).OK()
 	want := fmt.Sprintf("%s 2:0--", bob.ID)
 	s.Check(lanesOf(v, began) == want && v.More, "%s, want %s: %+v", lanesOf(v, began), want, v)
-	v = ann.GetTimeline(engine.GetTimelineParams{Before: v.Before}).OK()
+	v = ann.GetTimeline(eventlog.GetTimelineParams{Before: v.Before}).OK()
 	s.Check(len(v.Lanes) == 1 && v.Lanes[0].Agent == ann.ID, "%+v", v)
 }

@@ -1,4 +1,4 @@
-package engine
+package eventlog
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func (u *unissuedCursor) Error() string { return fmt.Sprintf("event %d wasn't gi
 // noticeCursor makes the error of a command whose cursor the database hasn't given out. New events get
 // numbers above that cursor, so that none is given out twice if the caller is right. If the number is wrong,
 // that costs nothing.
-func (e *Engine) noticeCursor(ctx context.Context, by core.Caller, err error) error {
+func (l *Log) noticeCursor(ctx context.Context, by core.Caller, err error) error {
 	u, ok := errors.AsType[*unissuedCursor](err)
 	if !ok {
 		return err
@@ -28,13 +28,13 @@ func (e *Engine) noticeCursor(ctx context.Context, by core.Caller, err error) er
 		"it is an older copy, or the number is wrong", u.cursor, u.issued).
 		With("field", "after").With("cursor", u.last).Hintf("to go on from the end: --after %d", u.last)
 
-	db, err := e.core.Open(ctx, false)
+	db, err := l.core.Open(ctx, false)
 	if err != nil {
 		return refusal
 	}
 
 	issue := func(tx *store.Tx, _ *core.Probes) error { return tx.IssueAbove(u.cursor) }
-	if err := e.core.Update(ctx, db, by, issue); err != nil {
+	if err := l.core.Update(ctx, db, by, issue); err != nil {
 		// The next caller who can write notices it.
 		return refusal
 	}
