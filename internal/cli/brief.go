@@ -5,9 +5,9 @@ import (
 	"context"
 	"strings"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
@@ -132,7 +132,7 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 
 	if len(res.OlderHooks) > 0 {
 		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.",
-			stick.Names(res.OlderHooks, len(res.OlderHooks)), engine.OlderHooksMean)
+			stick.Names(res.OlderHooks, len(res.OlderHooks)), upkeep.OlderHooksMean)
 	}
 	if res.Unread+res.Unacked > 0 {
 		p.linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))

@@ -25,6 +25,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/task"
@@ -351,12 +352,13 @@ func (a *app) readSurroundings() (harness.Input, *proc.Table, error) {
 	return in, procs, nil
 }
 
-// operations are what commands perform: those on rooms, logs, sessions, edits and tasks.
+// operations are what commands perform: those on rooms, logs, sessions, edits, tasks and the data directory.
 type operations struct {
 	*engine.Engine
 	*eventlog.Log
 	*guard.Guard
 	*roster.Roster
+	*upkeep.Upkeep
 	*task.Tasks
 }
 
@@ -386,7 +388,7 @@ func newOperations(cfg core.Config) operations {
 	})
 
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
-	return operations{rooms, rooms.Log, rooms.Guard, rooms.Roster, tasks}
+	return operations{rooms, rooms.Log, rooms.Guard, rooms.Roster, rooms.Upkeep, tasks}
 }
 
 func (a *app) newOperations(procs *proc.Table) operations {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/stick"
@@ -69,7 +69,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				return doctorResult{}, err
 			}
 
-			res, err := e.Doctor(c.Context(), engine.DoctorParams{
+			res, err := e.Doctor(c.Context(), upkeep.DoctorParams{
 				Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks,
 			})
 			if err != nil {
@@ -94,7 +94,7 @@ func (a *app) doctorCmd() *cobra.Command {
 
 // doctorResult is what the doctor found in the program and in harnesses.
 type doctorResult struct {
-	engine.DoctorResult
+	upkeep.DoctorResult
 	Harnesses []harnessStatus    `json:"harnesses"`               // those that were used on this machine
 	Programs  []install.Program  `json:"programs,omitempty"`      // other programs in PATH that are called tt
 	Git       *install.GitStatus `json:"git,omitempty"`           // the hooks of the repository of the working directory
@@ -292,15 +292,15 @@ func (a *app) migrateDBCmd() *cobra.Command {
 			"and it is checked against the log. The file stays, and tt doesn't\n" +
 			"open it any more. Agents go on; a command that waits ends and has to be run again.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return answer(a, func(e operations, by core.Caller) (engine.MigrateDBResult, error) {
-				return e.MigrateDB(c.Context(), engine.MigrateDBParams{Caller: by})
+			return answer(a, func(e operations, by core.Caller) (upkeep.MigrateDBResult, error) {
+				return e.MigrateDB(c.Context(), upkeep.MigrateDBParams{Caller: by})
 			}, (*page).showMigration)
 		},
 	}
 }
 
 // showMigration shows what was moved to a server.
-func (p *page) showMigration(res engine.MigrateDBResult) {
+func (p *page) showMigration(res upkeep.MigrateDBResult) {
 	to := stick.Words(res.To) // it says in our words where the server is
 	if res.Already {
 		p.linef("the rooms of this machine are in %s already", to)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/internal/workspace"
@@ -29,7 +29,7 @@ type installResult struct {
 	Snippets []harness.Snippet    `json:"snippets,omitempty"` // what a person pastes, where tt writes nothing
 	Next     []stick.Words        `json:"next,omitempty"`     // of install: what a person has to do now, by harness
 	DataDir  string               `json:"data_dir,omitempty"` // of uninstall: where the data lies
-	Data     []engine.DataPart    `json:"data,omitempty"`     // of uninstall: the database and the copies of uncommitted work there
+	Data     []upkeep.DataPart    `json:"data,omitempty"`     // of uninstall: the database and the copies of uncommitted work there
 	DataGone bool                 `json:"data_removed,omitempty"`
 	Stays    stick.Words          `json:"database_stays,omitempty"` // why --data doesn't concern the database
 
@@ -205,7 +205,7 @@ func (a *app) applyInstall(
 	if o.data {
 		e, by, err := a.open()
 		if err == nil {
-			_, err = e.RemoveData(ctx, engine.RemoveDataParams{Caller: by, Remove: true})
+			_, err = e.RemoveData(ctx, upkeep.RemoveDataParams{Caller: by, Remove: true})
 		}
 
 		if err != nil {
@@ -225,7 +225,7 @@ func (a *app) applyInstall(
 
 // dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
 // removed.
-func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDataResult, err error) {
+func (a *app) dataOf(ctx context.Context, o installOptions) (res upkeep.RemoveDataResult, err error) {
 	if !o.removing || o.project {
 		return res, nil
 	}
@@ -242,7 +242,7 @@ func (a *app) dataOf(ctx context.Context, o installOptions) (res engine.RemoveDa
 			Hintf("ask a person to run it")
 	}
 
-	return e.RemoveData(ctx, engine.RemoveDataParams{Caller: by})
+	return e.RemoveData(ctx, upkeep.RemoveDataParams{Caller: by})
 }
 
 // snippetsOf takes those names off a list for which tt only prints what to paste into a person's own

@@ -3,7 +3,7 @@ package cli
 import (
 	"slices"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/stick"
@@ -59,7 +59,7 @@ func (p *page) showInstalled(res installResult) {
 	case res.removing:
 		p.linef("the data stays in %s", res.DataDir)
 		for _, d := range res.Data {
-			if d.What == engine.DataCopies {
+			if d.What == upkeep.DataCopies {
 				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s",
 					d.Path, inBytes(d.Bytes), p.next(stick.Cmd("tt uninstall --data")))
 			}
@@ -82,7 +82,7 @@ func (p *page) showDataRemoval(res installResult) {
 
 	for _, d := range res.Data {
 		what := shown("the database")
-		if d.What == engine.DataCopies {
+		if d.What == upkeep.DataCopies {
 			what = "copies of uncommitted work"
 		}
 

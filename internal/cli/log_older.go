@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
@@ -93,5 +93,5 @@ func (p *page) sayRefused(r refusedHook) stick.Words {
 		who += stick.Wordsf(" (session %s)", r.Session)
 	}
 	return stick.Wordsf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)",
-		who, p.ago(r.At), engine.OlderHooksMean, stick.Cmd("tt install <harness>", r.Harness).As(p.as))
+		who, p.ago(r.At), upkeep.OlderHooksMean, stick.Cmd("tt install <harness>", r.Harness).As(p.as))
 }

@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/notify"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -63,7 +64,7 @@ var results = map[string][]any{
 	"tt conflicts":      {engine.GetConflictsResult{}},
 	"tt config":         {configResult{}},
 	"tt doctor":         {doctorResult{}},
-	"tt migrate-db":     {engine.MigrateDBResult{}},
+	"tt migrate-db":     {upkeep.MigrateDBResult{}},
 	"tt install":        {installResult{}},
 	"tt uninstall":      {installResult{}},
 	"tt version":        {versionResult{}},

@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/stick"
 )
 
@@ -295,7 +296,7 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 		p.linef("  %d more left or were removed: %s", res.HiddenMembers, p.next(stick.Cmd("tt state --all")))
 	}
 	if slices.ContainsFunc(res.Members, func(m engine.RoomMember) bool { return m.OlderHooks }) {
-		p.linef("an older tt answers hooks of members: %s (%s)", engine.OlderHooksMean, p.next(stick.Cmd("tt doctor")))
+		p.linef("an older tt answers hooks of members: %s (%s)", upkeep.OlderHooksMean, p.next(stick.Cmd("tt doctor")))
 	}
 
 	p.showWaiting(res)

@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/storetest"
@@ -191,7 +192,7 @@ func sceneEngine(t *testing.T, dir string) (*engine.Engine, *task.Tasks) {
 	kernel := core.New(core.Config{Dir: filepath.Join(dir, "data"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: dir, Home: dir}})
 	e := engine.New(engine.Config{Kernel: kernel})
 	t.Cleanup(func() {
-		if res, err := e.Doctor(context.Background(), engine.DoctorParams{}); err == nil && !res.Healthy {
+		if res, err := e.Upkeep.Doctor(context.Background(), upkeep.DoctorParams{}); err == nil && !res.Healthy {
 			t.Errorf("the doctor found %+v", res.Findings)
 		}
 		e.Close()

@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/storetest"
@@ -50,7 +51,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) engine() *engine.Engine {
 	e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)}})})
 	d.Cleanup(func() {
-		res, err := e.Doctor(context.Background(), engine.DoctorParams{})
+		res, err := e.Upkeep.Doctor(context.Background(), upkeep.DoctorParams{})
 		if err == nil && !res.Healthy {
 			d.Errorf("the doctor found %+v", res.Findings)
 		}

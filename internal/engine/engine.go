@@ -1,7 +1,11 @@
 // Package engine holds the operations on rooms, one method each. Every surface (CLI, hooks, MCP server) calls
 // these methods with the same two structs, so that surfaces can't drift apart. Package core explains how an
-// operation runs; package guard judges edits and keeps uncommitted work; package task holds the operations on
-// tasks.
+// operation runs.
+//
+// Turns, members, talk and reservations are here. The operations on sessions are in package roster, those that
+// read the log in eventlog, and those on the data directory in upkeep; package guard judges edits and keeps
+// uncommitted work. An [Engine] makes all of these, and hands each what it needs of another as a function.
+// Package task holds the operations on tasks.
 package engine
 
 import (
@@ -11,6 +15,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/stick"
 )
 
@@ -25,10 +30,9 @@ type Engine struct {
 	Guard  *guard.Guard   // the operations on edits, uncommitted changes and rescues
 	Log    *eventlog.Log  // the operations that read the log
 	Roster *roster.Roster // the operations on sessions, and on who is at work
+	Upkeep *upkeep.Upkeep // the operations on the data directory
 
-	core      *core.Kernel
-	checks    []core.Check
-	rescueDir func() string
+	core *core.Kernel
 }
 
 // New returns an engine. It touches no file.
@@ -37,10 +41,10 @@ func New(cfg Config) *Engine {
 	e.Roster = roster.New(roster.Config{Kernel: cfg.Kernel, LeftDraft: e.leftDraft})
 	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.Roster.RoleFiles, Never: e.Roster.NeverCopied})
 
-	e.rescueDir = e.Guard.RescueDir
-	e.checks = append([]core.Check{
+	checks := append([]core.Check{
 		{Name: "rescues", Run: e.Guard.Check}, {Name: "copies", Run: e.Guard.CheckCopies},
 	}, cfg.Checks...)
+	e.Upkeep = upkeep.New(upkeep.Config{Kernel: cfg.Kernel, Checks: checks, RescueDir: e.Guard.RescueDir})
 
 	// The kernel calls this after each commit that added to the logs of rooms.
 	e.core.Told = e.wakeRooms

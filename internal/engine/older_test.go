@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -40,7 +41,7 @@ func TestAnOlderCopy(t *testing.T) {
 	s.Check(!strings.Contains(e.Message, "it is an older copy"), "noticed twice: %s", e.Message)
 	next := bob.Try().Granted(2 + 1<<32 + 1)
 	next.Recovers("wrote it", 1)
-	ann.Doctor(engine.DoctorParams{}).That("the copy", func(r engine.DoctorResult) bool {
+	ann.Doctor(upkeep.DoctorParams{}).That("the copy", func(r upkeep.DoctorResult) bool {
 		for _, f := range r.Findings {
 			if f.Check == "losses" {
 				return r.Healthy && strings.Contains(string(f.Detail), "somebody had turn 2")

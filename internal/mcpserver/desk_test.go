@@ -16,6 +16,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/storetest"
@@ -60,7 +61,7 @@ func newDesk(t *testing.T) *desk {
 	})
 	d.engine = engine.New(engine.Config{Kernel: kernel})
 	t.Cleanup(func() {
-		res, err := d.engine.Doctor(context.Background(), engine.DoctorParams{})
+		res, err := d.engine.Upkeep.Doctor(context.Background(), upkeep.DoctorParams{})
 		if err == nil && !res.Healthy {
 			t.Errorf("the doctor found %+v", res.Findings)
 		}

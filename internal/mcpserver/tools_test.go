@@ -20,6 +20,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -147,7 +148,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		rows[row.name] = row
 	}
 	methods := map[string]reflect.Method{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
 			if m := of.Method(i); operation(m.Type) {
 				methods[m.Name] = m
@@ -189,7 +190,7 @@ func operation(m reflect.Type) bool {
 	if m.NumIn() != 3 || m.NumOut() != 2 || m.In(1) != reflect.TypeFor[context.Context]() || m.Out(1) != reflect.TypeFor[error]() {
 		return false
 	}
-	if m.In(2) == reflect.TypeFor[engine.DoctorParams]() {
+	if m.In(2) == reflect.TypeFor[upkeep.DoctorParams]() {
 		return true // the only one without a caller
 	}
 	if m.In(2).Kind() != reflect.Struct {

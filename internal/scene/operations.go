@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 )
 
 // Each operation is a method of the actor, with the operation's own name and parameters. It fills in the
@@ -84,15 +85,15 @@ func (a *Actor) DiffRescue(p guard.DiffRescueParams) Answer[guard.DiffRescueResu
 }
 
 // Doctor is the operation of that name.
-func (a *Actor) Doctor(p engine.DoctorParams) Answer[engine.DoctorResult] {
+func (a *Actor) Doctor(p upkeep.DoctorParams) Answer[upkeep.DoctorResult] {
 	p.Caller = a.By
-	return runOperation(a, "Doctor", a.Engine.Doctor, p)
+	return runOperation(a, "Doctor", a.Engine.Upkeep.Doctor, p)
 }
 
 // MigrateDB is the operation of that name.
-func (a *Actor) MigrateDB(p engine.MigrateDBParams) Answer[engine.MigrateDBResult] {
+func (a *Actor) MigrateDB(p upkeep.MigrateDBParams) Answer[upkeep.MigrateDBResult] {
 	p.Caller = a.By
-	return runOperation(a, "MigrateDB", a.Engine.MigrateDB, p)
+	return runOperation(a, "MigrateDB", a.Engine.Upkeep.MigrateDB, p)
 }
 
 // EndSession is the operation of that name.
@@ -276,9 +277,9 @@ func (a *Actor) ReleaseStick(p engine.ReleaseStickParams) Answer[engine.ReleaseS
 }
 
 // RemoveData is the operation of that name.
-func (a *Actor) RemoveData(p engine.RemoveDataParams) Answer[engine.RemoveDataResult] {
+func (a *Actor) RemoveData(p upkeep.RemoveDataParams) Answer[upkeep.RemoveDataResult] {
 	p.Caller = a.By
-	return runOperation(a, "RemoveData", a.Engine.RemoveData, p)
+	return runOperation(a, "RemoveData", a.Engine.Upkeep.RemoveData, p)
 }
 
 // ReorderMembers is the operation of that name.

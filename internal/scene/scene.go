@@ -24,9 +24,9 @@ import (
 	"testing"
 	"time"
 
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
@@ -144,7 +144,7 @@ func (s *Scene) checkSound() {
 	}
 
 	storetest.Check(s.T, db)
-	res, err := s.observer.Engine.Doctor(ctx, engine.DoctorParams{})
+	res, err := s.observer.Engine.Upkeep.Doctor(ctx, upkeep.DoctorParams{})
 	if err != nil || !res.Healthy {
 		s.Errorf("the doctor at the end: %+v, %v", res.Findings, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
 	"talkingstick/internal/proc/proctest"
@@ -164,7 +165,7 @@ func TestSessionStartsByData(t *testing.T) {
 					}
 					return
 				}
-				found, err := e.Doctor(t.Context(), engine.DoctorParams{})
+				found, err := e.Upkeep.Doctor(t.Context(), upkeep.DoctorParams{})
 				if err != nil || !found.Healthy {
 					t.Errorf("the doctor found %+v (%v)", found.Findings, err)
 				}

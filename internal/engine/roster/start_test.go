@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -197,14 +198,14 @@ func TestWhoIsAtWork(t *testing.T) {
 func TestTheDoctor(t *testing.T) {
 	s := scene.New(t)
 	ann, pat := s.Agent("claude:a"), s.Person("pat")
-	ann.Doctor(engine.DoctorParams{}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
-	pat.Doctor(engine.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
+	ann.Doctor(upkeep.DoctorParams{}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
+	pat.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
 	s.Foreign()
-	ann.Doctor(engine.DoctorParams{}).That("ill", func(r engine.DoctorResult) bool { return !r.Healthy })
+	ann.Doctor(upkeep.DoctorParams{}).That("ill", func(r upkeep.DoctorResult) bool { return !r.Healthy })
 	ann.Join().Refused(stick.CodeForeignDatabase)
-	ann.Doctor(engine.DoctorParams{Adopt: true}).Refused(stick.CodePersonOnly)
-	pat.Doctor(engine.DoctorParams{Adopt: true}).That("healthy", func(r engine.DoctorResult) bool { return r.Healthy })
+	ann.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodePersonOnly)
+	pat.Doctor(upkeep.DoctorParams{Adopt: true}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
 	ann.Join().OK()
 	ann.StartsByHook("startup").OK()
-	ann.Doctor(engine.DoctorParams{}).That("when hooks ran", func(r engine.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
+	ann.Doctor(upkeep.DoctorParams{}).That("when hooks ran", func(r upkeep.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
 }

@@ -1,10 +1,10 @@
-package engine_test
+package upkeep_test
 
 import (
 	"strings"
 	"testing"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
@@ -16,11 +16,11 @@ func TestDoctor_SetAside(t *testing.T) {
 	s := scene.InGit(t)
 	ann, pat := s.Agent("claude:a"), s.Person("pat")
 	ann.Try().Granted(1)
-	for _, p := range []engine.DoctorParams{{SetAside: true}, {Adopt: true}} {
+	for _, p := range []upkeep.DoctorParams{{SetAside: true}, {Adopt: true}} {
 		ann.Doctor(p).Refused(stick.CodePersonOnly)
 	}
 
-	e := pat.Doctor(engine.DoctorParams{SetAside: true}).Refused(stick.CodeUsage)
+	e := pat.Doctor(upkeep.DoctorParams{SetAside: true}).Refused(stick.CodeUsage)
 	want := "there is no damaged database"
 	if storetest.OnServer(t) {
 		want = "the rooms are in a database on a server"

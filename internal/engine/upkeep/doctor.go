@@ -1,4 +1,4 @@
-package engine
+package upkeep
 
 import (
 	"cmp"
@@ -43,35 +43,35 @@ type DoctorResult struct {
 
 // allChecks returns the doctor's checks. Those of this package come first. configured is the database's address
 // in the user's file.
-func (e *Engine) allChecks(configured string) []core.Check {
+func (u *Upkeep) allChecks(configured string) []core.Check {
 	all := []core.Check{
-		{Name: "file system", Run: e.checkFileSystem},
-		{Name: "permissions", Run: e.checkPermissions},
-		{Name: "database", Run: e.checkDatabase},
-		{Name: "losses", Run: e.checkLosses},
-		{Name: "writing", Run: e.checkWriting},
-		{Name: "waking", Run: e.checkWaking},
-		{Name: "policies", Run: e.checkPolicies},
-		{Name: "hooks", Run: e.checkHooks},
-		{Name: "checkout", Run: e.checkCheckout},
+		{Name: "file system", Run: u.checkFileSystem},
+		{Name: "permissions", Run: u.checkPermissions},
+		{Name: "database", Run: u.checkDatabase},
+		{Name: "losses", Run: u.checkLosses},
+		{Name: "writing", Run: u.checkWriting},
+		{Name: "waking", Run: u.checkWaking},
+		{Name: "policies", Run: u.checkPolicies},
+		{Name: "hooks", Run: u.checkHooks},
+		{Name: "checkout", Run: u.checkCheckout},
 	}
 
 	// A server has checks of its own, which come before the one that tries to write.
-	if e.core.Config.Database != "" {
-		starts := func(context.Context) core.Finding { return e.checkStarts(configured) }
+	if u.core.Config.Database != "" {
+		starts := func(context.Context) core.Finding { return u.checkStarts(configured) }
 		all = slices.Insert(all, 4,
-			core.Check{Name: "server", Run: e.checkServer}, core.Check{Name: "starts", Run: starts},
+			core.Check{Name: "server", Run: u.checkServer}, core.Check{Name: "starts", Run: starts},
 		)
 	}
 
-	return append(all, e.checks...)
+	return append(all, u.checks...)
 }
 
 // Doctor runs all checks. Without Adopt and SetAside, which are a person's, it changes nothing, with one
 // exception: a database that was found damaged isn't written until a check by Doctor finds it sound. It fails
 // with [stick.CodePersonOnly] and, where there is nothing to move aside, with [stick.CodeUsage].
-func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
-	res := DoctorResult{DataDir: e.core.Config.Dir, Healthy: true}
+func (u *Upkeep) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, error) {
+	res := DoctorResult{DataDir: u.core.Config.Dir, Healthy: true}
 
 	if (p.Adopt || p.SetAside) && !p.Caller.ActsAsPerson() {
 		return res, stick.Errorf(stick.CodePersonOnly,
@@ -80,7 +80,7 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 	}
 
 	if p.Adopt {
-		f, err := e.adoptDatabase(ctx)
+		f, err := u.adoptDatabase(ctx)
 		if err != nil {
 			return res, err
 		}
@@ -88,14 +88,14 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 	}
 
 	if p.SetAside {
-		f, err := e.setDatabaseAside(ctx)
+		f, err := u.setDatabaseAside(ctx)
 		if err != nil {
 			return res, err
 		}
 		res.Findings = append(res.Findings, f)
 	}
 
-	for _, c := range e.allChecks(p.Configured) {
+	for _, c := range u.allChecks(p.Configured) {
 		if p.Shows != nil {
 			p.Shows(c.Name)
 		}
@@ -106,19 +106,19 @@ func (e *Engine) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 		res.Findings = append(res.Findings, f)
 	}
 
-	res.Hooks = e.lastHooks(ctx, p.Caller)
+	res.Hooks = u.lastHooks(ctx, p.Caller)
 	return res, nil
 }
 
 // lastHooks returns when hooks last ran. Without a readable database it returns nil.
-func (e *Engine) lastHooks(ctx context.Context, by core.Caller) map[string]stick.Time {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) lastHooks(ctx context.Context, by core.Caller) map[string]stick.Time {
+	db, err := u.core.Open(ctx, false)
 	if err != nil {
 		return nil
 	}
 
 	last := map[string]stick.Time{}
-	err = e.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
+	err = u.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) error {
 		for _, name := range harness.Names() {
 			at, err := tx.LastHook(name)
 			if err != nil {
@@ -137,14 +137,14 @@ func (e *Engine) lastHooks(ctx context.Context, by core.Caller) map[string]stick
 	return last
 }
 
-func (e *Engine) checkFileSystem(context.Context) core.Finding {
-	if err := e.core.CheckFileSystem(); err != nil {
+func (u *Upkeep) checkFileSystem(context.Context) core.Finding {
+	if err := u.core.CheckFileSystem(); err != nil {
 		return core.Fault(err)
 	}
 	return core.Finding{Status: core.FindingOK, Detail: "the data directory is on a local disk"}
 }
 
-func (e *Engine) checkPermissions(context.Context) core.Finding {
+func (u *Upkeep) checkPermissions(context.Context) core.Finding {
 	if runtime.GOOS == "windows" {
 		return core.Finding{Status: core.FindingOK, Detail: "not checked on Windows"}
 	}
@@ -152,7 +152,7 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 	for _, c := range []struct {
 		path string
 		want fs.FileMode
-	}{{e.core.Config.Dir, 0o700}, {filepath.Join(e.core.Config.Dir, store.FileName), 0o600}} {
+	}{{u.core.Config.Dir, 0o700}, {filepath.Join(u.core.Config.Dir, store.FileName), 0o600}} {
 		path, want := c.path, c.want
 
 		info, err := os.Stat(path)
@@ -171,7 +171,7 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 		}
 	}
 
-	if f, found := e.checkOwners(); found {
+	if f, found := u.checkOwners(); found {
 		return f
 	}
 
@@ -180,8 +180,8 @@ func (e *Engine) checkPermissions(context.Context) core.Finding {
 
 // checkOwners looks for files that don't belong to the owner of the data directory, as root leaves them that
 // uses somebody's HOME. That user's commands can't open them.
-func (e *Engine) checkOwners() (f core.Finding, found bool) {
-	dir, err := os.Stat(e.core.Config.Dir)
+func (u *Upkeep) checkOwners() (f core.Finding, found bool) {
+	dir, err := os.Stat(u.core.Config.Dir)
 	if err != nil {
 		return f, false
 	}
@@ -193,7 +193,7 @@ func (e *Engine) checkOwners() (f core.Finding, found bool) {
 	}
 
 	// The first such file is enough to say what has to be done.
-	err = filepath.WalkDir(e.core.Config.Dir, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(u.core.Config.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			// Another check says that the directory can't be read.
 			return nil
@@ -207,7 +207,7 @@ func (e *Engine) checkOwners() (f core.Finding, found bool) {
 		if uid, _ := plainfile.Owner(info); uid != want {
 			f = core.Finding{
 				Status: core.FindingFault,
-				Fix:    stick.Cmd("sudo chown -R <uid> <path>", want, e.core.Config.Dir).Words(),
+				Fix:    stick.Cmd("sudo chown -R <uid> <path>", want, u.core.Config.Dir).Words(),
 				Detail: stick.Wordsf("%s belongs to uid %d, and the data directory to uid %d, "+
 					"whose commands can't open it",
 					path, uid, want),
@@ -222,11 +222,11 @@ func (e *Engine) checkOwners() (f core.Finding, found bool) {
 }
 
 // checkWriting tries whether commands can write.
-func (e *Engine) checkWriting(ctx context.Context) core.Finding {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) checkWriting(ctx context.Context) core.Finding {
+	db, err := u.core.Open(ctx, false)
 	switch {
 	case err == store.ErrAbsent:
-		err = store.TryDisk(e.core.Config.Dir)
+		err = store.TryDisk(u.core.Config.Dir)
 	case err == nil:
 		err = db.Trial(ctx)
 	default:
@@ -243,8 +243,8 @@ func (e *Engine) checkWriting(ctx context.Context) core.Finding {
 	}
 }
 
-func (e *Engine) checkWaking(ctx context.Context) core.Finding {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) checkWaking(ctx context.Context) core.Finding {
+	db, err := u.core.Open(ctx, false)
 	if err != nil {
 		return core.Finding{Status: core.FindingOK, Detail: "nothing to wake yet"}
 	}
@@ -266,8 +266,8 @@ const olderHooksFor = 24 * time.Hour
 const OlderHooksMean stick.Words = "it may keep no copies of uncommitted work, and allow what this one refuses"
 
 // checkHooks looks for sessions whose hooks an older program answers.
-func (e *Engine) checkHooks(ctx context.Context) core.Finding {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) checkHooks(ctx context.Context) core.Finding {
+	db, err := u.core.Open(ctx, false)
 	switch {
 	case err == store.ErrAbsent:
 		return core.Finding{Status: core.FindingOK, Detail: "no hook has run so far"}
@@ -301,8 +301,8 @@ func (e *Engine) checkHooks(ctx context.Context) core.Finding {
 }
 
 // checkCheckout says whether the repository of the working directory can be found.
-func (e *Engine) checkCheckout(context.Context) core.Finding {
-	if err := e.core.CheckRepository(core.Where{}); err != nil {
+func (u *Upkeep) checkCheckout(context.Context) core.Finding {
+	if err := u.core.CheckRepository(core.Where{}); err != nil {
 		return core.Fault(err)
 	}
 	return core.Finding{
@@ -313,8 +313,8 @@ func (e *Engine) checkCheckout(context.Context) core.Finding {
 
 // checkPolicies looks for rooms with a word for enforce that this program doesn't know: it enforces nothing
 // there.
-func (e *Engine) checkPolicies(ctx context.Context) core.Finding {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) checkPolicies(ctx context.Context) core.Finding {
+	db, err := u.core.Open(ctx, false)
 	switch {
 	case err == store.ErrAbsent:
 		return core.Finding{Status: core.FindingOK, Detail: "there are no rooms yet"}

@@ -1,4 +1,4 @@
-package engine
+package upkeep
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) checkDatabase(ctx context.Context) core.Finding {
+	db, err := u.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return core.Finding{Status: core.FindingOK, Detail: "there is no database yet; the first tt join makes it"}
 	}
@@ -31,7 +31,7 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 	if len(found) > 0 {
 		var all []core.Problem
 		for _, what := range found {
-			all = append(all, core.Problem{Detail: stick.Words(what), Fix: e.repairAdvice()})
+			all = append(all, core.Problem{Detail: stick.Words(what), Fix: u.repairAdvice()})
 		}
 
 		return core.Found(core.FindingFault, all)
@@ -44,10 +44,10 @@ func (e *Engine) checkDatabase(ctx context.Context) core.Finding {
 const lossShownFor = 7 * 24 * time.Hour
 
 // checkLosses says what the database has lost of what it had committed.
-func (e *Engine) checkLosses(ctx context.Context) core.Finding {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) checkLosses(ctx context.Context) core.Finding {
+	db, err := u.core.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return e.checkRemoved()
+		return u.checkRemoved()
 	}
 
 	var l store.Losses
@@ -55,7 +55,7 @@ func (e *Engine) checkLosses(ctx context.Context) core.Finding {
 		l, err = db.Losses(ctx)
 	}
 
-	switch now := stick.At(e.core.Now()); {
+	switch now := stick.At(u.core.Now()); {
 	case err != nil:
 		return core.Finding{Status: core.FindingWarning, Detail: "not looked for, because the database can't be read"}
 	case l.Open != nil:
@@ -73,7 +73,7 @@ func (e *Engine) checkLosses(ctx context.Context) core.Finding {
 		}
 	}
 
-	if now := stick.At(e.core.Now()); !l.OlderAt.IsZero() && now.Sub(l.OlderAt) < lossShownFor {
+	if now := stick.At(u.core.Now()); !l.OlderAt.IsZero() && now.Sub(l.OlderAt) < lossShownFor {
 		return olderCopy(l, now)
 	}
 
@@ -100,9 +100,9 @@ func olderCopy(l store.Losses, now stick.Time) core.Finding {
 }
 
 // checkRemoved says whether there was a database where there is none.
-func (e *Engine) checkRemoved() core.Finding {
-	n := store.IssuedIn(e.core.Config.Dir)
-	if e.core.Config.Database != "" || n == 0 {
+func (u *Upkeep) checkRemoved() core.Finding {
+	n := store.IssuedIn(u.core.Config.Dir)
+	if u.core.Config.Database != "" || n == 0 {
 		return core.Finding{Status: core.FindingOK, Detail: "there is nothing to be lost yet"}
 	}
 
@@ -119,8 +119,8 @@ const setAsideAdvice = "commands that only read show what can still be read. " +
 	"starts a new database: turns, messages, notes and tasks begin anew, and your files and branches stay as they are"
 
 // repairAdvice is what to do about a database whose check has found something.
-func (e *Engine) repairAdvice() stick.Words {
-	if e.core.Config.Database != "" {
+func (u *Upkeep) repairAdvice() stick.Words {
+	if u.core.Config.Database != "" {
 		return "have whoever runs the server restore the database, or begin anew in another schema: " +
 			"?search_path=<name> at the end of its address"
 	}
@@ -148,18 +148,18 @@ func damageFinding(err error) core.Finding {
 
 // setDatabaseAside moves a damaged database aside, and makes a new one. Whatever the doctor calls faulty
 // about a database is damage.
-func (e *Engine) setDatabaseAside(ctx context.Context) (core.Finding, error) {
-	if e.core.Config.Database != "" {
+func (u *Upkeep) setDatabaseAside(ctx context.Context) (core.Finding, error) {
+	if u.core.Config.Database != "" {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage,
 			"the rooms are in a database on a server, and tt moves only its own file aside").
 			Hintf("have whoever runs the server restore the database, or begin anew in another schema: " +
 				"?search_path=<name> at the end of its address")
 	}
 
-	db, err := e.core.Open(ctx, false)
+	db, err := u.core.Open(ctx, false)
 	isFaulty := err != store.ErrAbsent && store.IsDamage(err)
 	if err == nil {
-		isFaulty, err = e.isFaulty(ctx, db)
+		isFaulty, err = u.isFaulty(ctx, db)
 	}
 
 	switch {
@@ -171,11 +171,11 @@ func (e *Engine) setDatabaseAside(ctx context.Context) (core.Finding, error) {
 		return core.Finding{}, err
 	}
 
-	aside, err := store.SetAside(ctx, e.core.Config.Dir, db)
+	aside, err := store.SetAside(ctx, u.core.Config.Dir, db)
 	if err != nil {
 		return core.Finding{}, err
 	}
-	if _, err := e.core.Open(ctx, true); err != nil {
+	if _, err := u.core.Open(ctx, true); err != nil {
 		return core.Finding{}, err
 	}
 
@@ -187,7 +187,7 @@ func (e *Engine) setDatabaseAside(ctx context.Context) (core.Finding, error) {
 }
 
 // isFaulty reports whether the doctor finds a fault in a database that can be opened.
-func (e *Engine) isFaulty(ctx context.Context, db *store.DB) (bool, error) {
+func (u *Upkeep) isFaulty(ctx context.Context, db *store.DB) (bool, error) {
 	found, err := db.Check(ctx)
 	if err != nil || len(found) > 0 {
 		return store.IsDamage(err) || len(found) > 0, err
@@ -198,9 +198,9 @@ func (e *Engine) isFaulty(ctx context.Context, db *store.DB) (bool, error) {
 }
 
 // adoptDatabase moves a database of another program aside, and makes a new one.
-func (e *Engine) adoptDatabase(ctx context.Context) (core.Finding, error) {
-	path := filepath.Join(e.core.Config.Dir, store.FileName)
-	_, err := e.core.Open(ctx, false)
+func (u *Upkeep) adoptDatabase(ctx context.Context) (core.Finding, error) {
+	path := filepath.Join(u.core.Config.Dir, store.FileName)
+	_, err := u.core.Open(ctx, false)
 	if stick.CodeOf(err) != stick.CodeForeignDatabase {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage, "there is no database of another program to move aside").
 			Hintf("see what the doctor finds: %s", stick.Cmd("tt doctor"))
@@ -223,7 +223,7 @@ func (e *Engine) adoptDatabase(ctx context.Context) (core.Finding, error) {
 		}
 	}
 
-	db, err := e.core.Open(ctx, true)
+	db, err := u.core.Open(ctx, true)
 	if err == nil {
 		err = db.Settle(ctx)
 	}

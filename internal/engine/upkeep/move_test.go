@@ -1,10 +1,10 @@
-package engine_test
+package upkeep_test
 
 import (
 	"strings"
 	"testing"
 
-	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -20,14 +20,14 @@ func TestAMachineMovesToAServer(t *testing.T) {
 	s.Joins(ann, bob, pat)
 	ann.Try().Granted(1)
 	bob.Send(ann, "ask me first")
-	pat.MigrateDB(engine.MigrateDBParams{}).Refused(stick.CodeUsage) // nobody has said where to
+	pat.MigrateDB(upkeep.MigrateDBParams{}).Refused(stick.CodeUsage) // nobody has said where to
 
 	s.TellsServer()
-	ann.Again().MigrateDB(engine.MigrateDBParams{}).Refused(stick.CodePersonOnly)
-	m := pat.Again().MigrateDB(engine.MigrateDBParams{}).OK()
+	ann.Again().MigrateDB(upkeep.MigrateDBParams{}).Refused(stick.CodePersonOnly)
+	m := pat.Again().MigrateDB(upkeep.MigrateDBParams{}).OK()
 	s.Check(len(m.Rooms) == 1 && m.Rooms[0].Path == s.Work && !m.Rooms[0].Alone && m.Persons["human:pat"] == "human:pat@host" && m.Events > 3, "%+v", m)
 	ann.Try().Refused(stick.CodeDatabaseMoved) // its program was started before
-	pat.Again().MigrateDB(engine.MigrateDBParams{}).That("again", func(r engine.MigrateDBResult) bool { return r.Already && strings.Contains(r.To, "PostgreSQL") })
+	pat.Again().MigrateDB(upkeep.MigrateDBParams{}).That("again", func(r upkeep.MigrateDBResult) bool { return r.Already && strings.Contains(r.To, "PostgreSQL") })
 
 	ann = ann.Again()
 	ann.Release("half", "go on").ForNobody()
@@ -39,5 +39,5 @@ func TestAMachineMovesToAServer(t *testing.T) {
 func TestNothingToMove(t *testing.T) {
 	s := scene.New(t)
 	s.TellsServer()
-	s.Person("pat").MigrateDB(engine.MigrateDBParams{}).Refused(stick.CodeNotFound)
+	s.Person("pat").MigrateDB(upkeep.MigrateDBParams{}).Refused(stick.CodeNotFound)
 }

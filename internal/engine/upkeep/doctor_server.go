@@ -1,4 +1,4 @@
-package engine
+package upkeep
 
 import (
 	"context"
@@ -19,8 +19,8 @@ const (
 )
 
 // checkServer looks at the server of a database that several hosts share.
-func (e *Engine) checkServer(ctx context.Context) core.Finding {
-	db, err := e.core.Open(ctx, false)
+func (u *Upkeep) checkServer(ctx context.Context) core.Finding {
+	db, err := u.core.Open(ctx, false)
 	if err == store.ErrAbsent {
 		return core.Finding{
 			Status: core.FindingOK,
@@ -85,13 +85,13 @@ func clockDifference(d time.Duration) stick.Words {
 
 // checkStarts says which database each way of starting tt opens: a variable is not in the environment of
 // every program.
-func (e *Engine) checkStarts(configured string) core.Finding {
-	here, err := store.NameOf(e.core.Config.Database)
+func (u *Upkeep) checkStarts(configured string) core.Finding {
+	here, err := store.NameOf(u.core.Config.Database)
 	if err != nil {
 		return core.Fault(err)
 	}
 
-	if e.core.Config.Database == configured {
+	if u.core.Config.Database == configured {
 		return core.Finding{Status: core.FindingOK, Detail: "whatever starts tt opens " + here}
 	}
 

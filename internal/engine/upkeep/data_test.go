@@ -1,4 +1,4 @@
-package engine_test
+package upkeep_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
@@ -19,10 +20,10 @@ func TestRemoveData(t *testing.T) {
 	s.File("draft.md", "a draft\n")
 	bob.TakeoverStick(engine.TakeoverStickParams{Reason: "ann is away", Operator: true}).OK()
 
-	remove := engine.RemoveDataParams{Remove: true}
+	remove := upkeep.RemoveDataParams{Remove: true}
 	bob.RemoveData(remove).Refused(stick.CodePersonOnly)
-	there := bob.RemoveData(engine.RemoveDataParams{}).OK()
-	want := []string{engine.DataCopies, engine.DataDatabase}
+	there := bob.RemoveData(upkeep.RemoveDataParams{}).OK()
+	want := []string{upkeep.DataCopies, upkeep.DataDatabase}
 	if storetest.OnServer(t) { // the rooms aren't in this directory
 		want = want[:1]
 	}
@@ -42,7 +43,7 @@ func TestRemoveData(t *testing.T) {
 		return n
 	}
 	s.Check(gone() == 0, "a look has removed something")
-	pat.RemoveData(remove).That("all of it", func(r engine.RemoveDataResult) bool { return r.Removed && len(r.Parts) == len(want) })
+	pat.RemoveData(remove).That("all of it", func(r upkeep.RemoveDataResult) bool { return r.Removed && len(r.Parts) == len(want) })
 	s.Check(gone() == len(want), "something is left")
-	pat.RemoveData(remove).That("nothing is left to remove", func(r engine.RemoveDataResult) bool { return r.Removed && len(r.Parts) == 0 })
+	pat.RemoveData(remove).That("nothing is left to remove", func(r upkeep.RemoveDataResult) bool { return r.Removed && len(r.Parts) == 0 })
 }

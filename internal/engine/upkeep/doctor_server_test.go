@@ -1,4 +1,4 @@
-package engine
+package upkeep
 
 import (
 	"strings"

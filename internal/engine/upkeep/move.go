@@ -1,4 +1,4 @@
-package engine
+package upkeep
 
 import (
 	"context"
@@ -35,9 +35,9 @@ type MovedRoom struct {
 // MigrateDB moves the database of this machine to the server that commands are told to use, as a person, and
 // closes the file: see [store.Move]. It fails as that does, and with [stick.CodeUsage],
 // [stick.CodePersonOnly], [stick.CodeNotFound] and [stick.CodeDatabaseUnavailable].
-func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBResult, error) {
+func (u *Upkeep) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBResult, error) {
 	res := MigrateDBResult{Rooms: []MovedRoom{}}
-	cfg := e.core.Config
+	cfg := u.core.Config
 	switch {
 	case !p.Caller.ActsAsPerson():
 		return res, stick.Errorf(stick.CodePersonOnly,
@@ -48,7 +48,7 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 			Hintf(`put the address into config.toml: database = "postgres://…"; or set TALKING_STICK_DATABASE_URL`)
 	}
 
-	to, err := e.core.Open(ctx, true)
+	to, err := u.core.Open(ctx, true)
 	if err != nil {
 		return res, err
 	}
@@ -73,7 +73,7 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 		return res, err
 	}
 
-	if res.Rooms, err = e.movedRooms(ctx, from); err != nil {
+	if res.Rooms, err = u.movedRooms(ctx, from); err != nil {
 		return res, err
 	}
 
@@ -95,7 +95,7 @@ func (e *Engine) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 
 // movedRooms finds out by which keys the rooms of a file are found on a server. Of two with one repository,
 // the second gets another one.
-func (e *Engine) movedRooms(ctx context.Context, from *store.DB) ([]MovedRoom, error) {
+func (u *Upkeep) movedRooms(ctx context.Context, from *store.DB) ([]MovedRoom, error) {
 	var rooms []stick.Room
 	err := from.View(ctx, func(tx *store.Tx) (err error) {
 		rooms, err = tx.Rooms(nil, "")
@@ -104,7 +104,7 @@ func (e *Engine) movedRooms(ctx context.Context, from *store.DB) ([]MovedRoom, e
 
 	moved, taken := []MovedRoom{}, map[string]bool{}
 	for _, r := range rooms {
-		x := MovedRoom{RoomID: r.ID, Path: r.Path, Key: e.core.KeyOfPath(ctx, from, r.Path)}
+		x := MovedRoom{RoomID: r.ID, Path: r.Path, Key: u.core.KeyOfPath(ctx, from, r.Path)}
 
 		// Two rooms can't be found by one key.
 		if x.Alone = taken[x.Key]; x.Alone {

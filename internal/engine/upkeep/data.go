@@ -1,4 +1,4 @@
-package engine
+package upkeep
 
 import (
 	"context"
@@ -41,16 +41,16 @@ const (
 // RemoveData removes the database and the copies of uncommitted work from the data directory, or says what
 // there is. Nothing brings them back. What is no file of ours stays. It may be repeated. It fails with
 // [stick.CodePersonOnly] if an agent wants something removed, and with [stick.CodeDataDirNotWritable].
-func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
-	res := RemoveDataResult{DataDir: e.core.Config.Dir, Parts: []DataPart{}}
+func (u *Upkeep) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveDataResult, error) {
+	res := RemoveDataResult{DataDir: u.core.Config.Dir, Parts: []DataPart{}}
 	if p.Remove && !p.Caller.ActsAsPerson() {
 		return res, stick.Errorf(stick.CodePersonOnly, "only a person may remove the data").
 			Hintf("ask a person to run it")
 	}
 
-	res.addPart(DataCopies, e.rescueDir())
+	res.addPart(DataCopies, u.rescueDir())
 	file := filepath.Join(res.DataDir, store.FileName)
-	if res.Stays = e.whyDatabaseStays(ctx); res.Stays == "" {
+	if res.Stays = u.whyDatabaseStays(ctx); res.Stays == "" {
 		res.addPart(DataDatabase, file, file+"-wal", file+"-shm", filepath.Join(res.DataDir, store.IssuedName))
 	}
 	if !p.Remove {
@@ -58,7 +58,7 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 	}
 
 	// Nothing of this process may have the database open while its files go.
-	if err := e.core.Close(); err != nil {
+	if err := u.core.Close(); err != nil {
 		return res, err
 	}
 
@@ -85,12 +85,12 @@ func (e *Engine) RemoveData(ctx context.Context, p RemoveDataParams) (RemoveData
 
 // whyDatabaseStays says why there is no database of ours to remove beside the copies; empty if there may be
 // one.
-func (e *Engine) whyDatabaseStays(ctx context.Context) stick.Words {
-	if e.core.Config.Database != "" {
+func (u *Upkeep) whyDatabaseStays(ctx context.Context) stick.Words {
+	if u.core.Config.Database != "" {
 		return "the rooms are in a database on a server"
 	}
 
-	_, err := e.core.Open(ctx, false)
+	_, err := u.core.Open(ctx, false)
 	if stick.CodeOf(err) == stick.CodeForeignDatabase {
 		return stick.AsError(err).Words()
 	}
