@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
-	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
@@ -49,29 +48,4 @@ func TestAnOlderCopy(t *testing.T) {
 		}
 		return false
 	})
-}
-
-// TestACursorThatWasNotGivenOut: new events get numbers above it.
-func TestACursorThatWasNotGivenOut(t *testing.T) {
-	s := scene.New(t)
-	ann := s.Agent("claude:a")
-	ann.Try().Granted(1)
-	for _, ask := range []func(after int64) *stick.Error{
-		func(after int64) *stick.Error {
-			return ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{After: after}}).Refused(stick.CodeUsage)
-		},
-		func(after int64) *stick.Error {
-			return ann.WaitForEvents(eventlog.WaitForEventsParams{EventFilter: eventlog.EventFilter{After: after}}).Refused(stick.CodeUsage)
-		},
-	} {
-		last := ann.Note("before").OK().ID
-		after := last + 500
-		e := ask(after)
-		s.Check(strings.Contains(e.Message, "beyond all that this database has given out"), "%s", e.Message)
-		seq := ann.Note("after").OK().ID
-		s.Check(seq > after && seq <= after+2, "after %d comes %d", after, seq)
-		far := ask(seq + 1<<40)
-		s.Check(strings.Contains(far.Message, "beyond all"), "%s", far.Message)
-		s.Check(ann.Note("and on").OK().ID == seq+1, "a number that can't be one has made the counter jump")
-	}
 }

@@ -12,7 +12,6 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
-	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -192,20 +191,4 @@ func TestWhoIsAtWork(t *testing.T) {
 	s.Check(slices.ContainsFunc(r.Others, func(o roster.RosterAgent) bool { return o.AgentID == bob.ID && o.Role == stick.RoleHelper }), "bob isn't in %+v", r.Others)
 	far.GetRoster(roster.GetRosterParams{}).That("blind", func(r roster.GetRosterResult) bool { return r.Blind })
 	there.GetRoster(roster.GetRosterParams{Where: core.Where{Path: s.Work}}).OK()
-}
-
-// TestTheDoctor finds what is wrong, and moves another program's database aside.
-func TestTheDoctor(t *testing.T) {
-	s := scene.New(t)
-	ann, pat := s.Agent("claude:a"), s.Person("pat")
-	ann.Doctor(upkeep.DoctorParams{}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
-	pat.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
-	s.Foreign()
-	ann.Doctor(upkeep.DoctorParams{}).That("ill", func(r upkeep.DoctorResult) bool { return !r.Healthy })
-	ann.Join().Refused(stick.CodeForeignDatabase)
-	ann.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodePersonOnly)
-	pat.Doctor(upkeep.DoctorParams{Adopt: true}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
-	ann.Join().OK()
-	ann.StartsByHook("startup").OK()
-	ann.Doctor(upkeep.DoctorParams{}).That("when hooks ran", func(r upkeep.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
 }

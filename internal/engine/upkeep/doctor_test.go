@@ -28,3 +28,19 @@ func TestDoctor_SetAside(t *testing.T) {
 	s.Check(strings.Contains(e.Message, want), "it says %q", e.Message)
 	ann.Try().Granted(1)
 }
+
+// TestTheDoctor finds what is wrong, and moves another program's database aside.
+func TestTheDoctor(t *testing.T) {
+	s := scene.New(t)
+	ann, pat := s.Agent("claude:a"), s.Person("pat")
+	ann.Doctor(upkeep.DoctorParams{}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
+	pat.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
+	s.Foreign()
+	ann.Doctor(upkeep.DoctorParams{}).That("ill", func(r upkeep.DoctorResult) bool { return !r.Healthy })
+	ann.Join().Refused(stick.CodeForeignDatabase)
+	ann.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodePersonOnly)
+	pat.Doctor(upkeep.DoctorParams{Adopt: true}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
+	ann.Join().OK()
+	ann.StartsByHook("startup").OK()
+	ann.Doctor(upkeep.DoctorParams{}).That("when hooks ran", func(r upkeep.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
+}
