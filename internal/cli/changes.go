@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/stick"
 )
 
@@ -168,7 +169,7 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 
 // notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there
 // are none.
-func (p *page) notedWork(n *guard.NotedWork) stick.Words {
+func (p *page) notedWork(n *ledger.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""
 	}

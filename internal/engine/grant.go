@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -28,7 +28,7 @@ type Grant struct {
 	GuardianPID    int               `json:"guardian_pid,omitempty"`
 	Drift          *Drift            `json:"drift,omitempty"`
 	Notes          int               `json:"unresolved_notes,omitempty"`
-	Changes        *guard.NotedWork  `json:"changes,omitempty"` // without paths
+	Changes        *ledger.NotedWork `json:"changes,omitempty"` // without paths
 	NeedsGuardian  bool              `json:"-"`                 // others can't see the process that keeps this lease
 }
 
@@ -74,7 +74,7 @@ func grantOf(
 	}
 
 	var err error
-	if g.Changes, err = guard.CountNotedWork(tx, probes, r, me); err == nil {
+	if g.Changes, err = ledger.CountNotedWork(tx, probes, r, me); err == nil {
 		err = tx.Arrive()
 	}
 	if err != nil {

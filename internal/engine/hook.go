@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -73,7 +73,7 @@ func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverE
 				if empty {
 					continue
 				}
-				if ev, err = guard.CountEdited(o.Tx, o.Room, ev); err != nil {
+				if ev, err = ledger.CountEdited(o.Tx, o.Room, ev); err != nil {
 					return err
 				}
 				res.Events = append(res.Events, ev)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -168,18 +168,18 @@ type GetRoomStateParams struct {
 // GetRoomStateResult is the state of a room, and what the caller can do about it.
 type GetRoomStateResult struct {
 	PathRoom
-	PathGone   bool             `json:"path_gone,omitempty"` // there is nothing at the room's path
-	AgentID    stick.AgentID    `json:"agent_id"`
-	Member     bool             `json:"member"`
-	Unread     int              `json:"unread"`                   // in the caller's inbox
-	Unacked    int              `json:"unacked"`                  // messages that wait for the caller's acknowledgement
-	Messages   int64            `json:"messages_since_last_turn"` // since the stick was last granted
-	Notes      int              `json:"unresolved_notes"`
-	Changes    *guard.NotedWork `json:"changes,omitempty"`
-	NextAction stick.Words      `json:"next_action"`
-	Draft      *stick.Draft     `json:"draft,omitempty"` // what the caller, who holds the stick, has saved of its handoff
-	Tasks      []TaskForYou     `json:"tasks_for_you,omitempty"`
-	MoreTasks  int              `json:"more_tasks_for_you,omitempty"`
+	PathGone   bool              `json:"path_gone,omitempty"` // there is nothing at the room's path
+	AgentID    stick.AgentID     `json:"agent_id"`
+	Member     bool              `json:"member"`
+	Unread     int               `json:"unread"`                   // in the caller's inbox
+	Unacked    int               `json:"unacked"`                  // messages that wait for the caller's acknowledgement
+	Messages   int64             `json:"messages_since_last_turn"` // since the stick was last granted
+	Notes      int               `json:"unresolved_notes"`
+	Changes    *ledger.NotedWork `json:"changes,omitempty"`
+	NextAction stick.Words       `json:"next_action"`
+	Draft      *stick.Draft      `json:"draft,omitempty"` // what the caller, who holds the stick, has saved of its handoff
+	Tasks      []TaskForYou      `json:"tasks_for_you,omitempty"`
+	MoreTasks  int               `json:"more_tasks_for_you,omitempty"`
 
 	// LooksUntil is when the state will look different although nobody commits anything, zero for never.
 	LooksUntil stick.Time      `json:"-"`
@@ -280,7 +280,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 			}
 		}
 
-		if res.Changes, err = guard.CountNotedWork(tx, probes, r, me); err != nil {
+		if res.Changes, err = ledger.CountNotedWork(tx, probes, r, me); err != nil {
 			return err
 		}
 

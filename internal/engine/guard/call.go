@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/shell"
@@ -19,15 +19,9 @@ import (
 	"talkingstick/stick"
 )
 
-// What is kept of calls.
 const (
-	maxCalls    = 20_000 // of a room
-	callsFor    = 14 * 24 * time.Hour
-	forgetEvery = 500 // calls go by until old ones are forgotten
-
-	maxBeside = 200 // calls of others are looked at that ran beside one
-	maxOpen   = 20  // calls of an agent that haven't ended
-	maxName   = 120 // bytes of what a harness names as it likes
+	maxOpen = 20  // calls of an agent that haven't ended
+	maxName = 120 // bytes of what a harness names as it likes
 )
 
 // callIn describes the call that a hook is about, in one checkout.
@@ -47,14 +41,6 @@ func (q editQuestion) callIn(by stick.AgentID, top string) stick.Call {
 		Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
 		Command: stick.Clip(stick.Line(text), stick.MaxCallText), Checkout: top,
 	}
-}
-
-// recordCall writes a call down, and now and then forgets old ones.
-func recordCall(tx *store.Tx, room stick.RoomID, c *stick.Call) error {
-	if err := tx.PutCall(room, c); err != nil || c.ID%forgetEvery != 0 {
-		return err
-	}
-	return tx.ForgetCalls(room, tx.Now().Add(-callsFor), maxCalls)
 }
 
 // beginCalls records that a command begins, in each checkout of the room of which a snapshot was made before
@@ -86,7 +72,7 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 
 		c := q.callIn(o.Me.Agent, s.top)
 		c.Before, c.Started = s.taken.ID, o.Tx.Now()
-		if err := recordCall(o.Tx, o.Room.ID, &c); err != nil {
+		if err := ledger.RecordCall(o.Tx, o.Room.ID, &c); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +138,7 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 
 	// Calls that ran meanwhile share the blame for what has changed.
 	c.beside, err = tx.Calls(store.CallQuery{
-		Room: c.room, Checkout: c.top, Since: c.call.Started, Limit: maxBeside,
+		Room: c.room, Checkout: c.top, Since: c.call.Started, Limit: ledger.MaxBeside,
 	})
 	return err
 }

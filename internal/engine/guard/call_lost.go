@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -40,7 +41,7 @@ func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err er
 		}
 
 		all, err := o.Tx.Calls(store.CallQuery{
-			Room: o.Room.ID, Checkout: s.top, Since: open[len(open)-1].Started, Limit: maxBeside,
+			Room: o.Room.ID, Checkout: s.top, Since: open[len(open)-1].Started, Limit: ledger.MaxBeside,
 		})
 		if err != nil {
 			return lost, err
@@ -89,7 +90,7 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 		}
 
 		c.call = l.Call
-		c.beside, err = tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Since: l.Started, Limit: maxBeside})
+		c.beside, err = tx.Calls(store.CallQuery{Room: c.room, Checkout: c.top, Since: l.Started, Limit: ledger.MaxBeside})
 		return err
 	})
 	if err != nil || c.room == "" || c.off {
@@ -142,7 +143,7 @@ func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identit
 		return err
 	}
 
-	by := editorNow(r.AtGeneration(tx.Generation(), tx.Now()), me, probes.Probed, tx.Now())
+	by := ledger.EditorNow(r.AtGeneration(tx.Generation(), tx.Now()), me, probes.Probed, tx.Now())
 	files, err := tx.Edited(c.room, c.top, slices.Sorted(maps.Keys(c.own)))
 	if err != nil {
 		return err

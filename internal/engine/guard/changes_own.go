@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -210,7 +211,7 @@ func (g *Guard) writeOwners(
 	c.room = w.room.ID
 	return g.writeRoom(ctx, core.Where{RoomID: w.room.ID}, by, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
-		me := editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+		me := ledger.EditorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 
 		// The rule gets what is noted now: it may have changed since the look.
 		known, err := o.Tx.Edited(c.room, c.top, nil)
@@ -224,7 +225,7 @@ func (g *Guard) writeOwners(
 			return err
 		}
 
-		return c.addEdited(o.Tx, files)
+		return ledger.AddEdited(o.Tx, c.room, c.top, files)
 	})
 }
 

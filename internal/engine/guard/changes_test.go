@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
@@ -154,7 +155,7 @@ func TestWorkThatIsUncommitted(t *testing.T) {
 	}
 	s.File("d.go", "nobody's")
 	bob.Runs(func() { ann.Runs(nil) })
-	want := func(what string, got *guard.NotedWork, own, passed, others, nobody int, paths string) {
+	want := func(what string, got *ledger.NotedWork, own, passed, others, nobody int, paths string) {
 		t.Helper()
 		if got == nil || got.Own != own || got.Passed != passed || got.Others != others || got.Nobody != nobody || strings.Join(got.Paths, " ") != paths {
 			t.Errorf("%s: %+v", what, got)
@@ -162,7 +163,7 @@ func TestWorkThatIsUncommitted(t *testing.T) {
 	}
 	state := ann.GetRoomState(engine.GetRoomStateParams{}).OK().Changes
 	want("the state", state, 1, 0, 2, 1, "b.go c.go d.go")
-	s.Check(len(state.Of) == 1 && state.Of[0] == guard.WorkOf{Agent: bob.ID, Files: 2}, "%+v", state)
+	s.Check(len(state.Of) == 1 && state.Of[0] == ledger.WorkOf{Agent: bob.ID, Files: 2}, "%+v", state)
 	ann.Release("done", "go on").OK()
 	want("a grant", bob.Try().OK().Grant.Changes, 2, 1, 0, 1, "")
 	seen := cyd.StartSession(roster.StartSessionParams{}).OK().Changes

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/git"
 	"talkingstick/stick"
 )
@@ -40,7 +41,7 @@ func (g *Guard) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 		}
 
 		now := o.Tx.Now()
-		by := editorNow(o.Room, o.Me, o.Probes.Probed, now)
+		by := ledger.EditorNow(o.Room, o.Me, o.Probes.Probed, now)
 		return cmp.Or(
 			o.Tx.PutCommits(o.Room.ID, p.Made, by),
 			o.Tx.DropCommits(o.Room.ID, p.Landed),

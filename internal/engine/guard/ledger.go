@@ -6,13 +6,10 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
-
-// maxEdited is of how many files of a checkout it is noted who has edited them. With more, it is noted for
-// whole directories.
-const maxEdited = 5000
 
 // noteEdits notes who has edited which files, after a tool call of the caller: the files that the call names,
 // and what a command has changed that only a look at its checkout shows. It notes nothing where the room
@@ -167,7 +164,7 @@ func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity)
 	}
 
 	call := c.call
-	return recordCall(tx, c.room, &call)
+	return ledger.RecordCall(tx, c.room, &call)
 }
 
 // readRoom finds the room of a checkout and what was noted there. c.room stays empty if nothing is to be
@@ -215,7 +212,7 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 	}
 
 	r = r.AtGeneration(tx.Generation(), tx.Now())
-	by := editorNow(r, me, probes.Probed, tx.Now())
+	by := ledger.EditorNow(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
 		return err
 	}
@@ -229,7 +226,7 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		if err != nil {
 			return err
 		}
-		return c.replaceEdited(tx, known, stick.Look(known, c.found, by))
+		return ledger.ReplaceEdited(tx, c.room, c.top, known, stick.Look(known, c.found, by))
 	}
 
 	if len(c.found) == 0 {
@@ -250,64 +247,5 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		noted = append(noted, f.Note(by, s.State))
 	}
 
-	return c.addEdited(tx, noted)
-}
-
-// addEdited writes down what is known of some files, beside what was noted of the others.
-func (c *checkout) addEdited(tx *store.Tx, noted []stick.EditedFile) error {
-	n, err := tx.CountEdited(c.room, c.top)
-	if err != nil || n+len(noted) <= maxEdited {
-		return cmp.Or(err, tx.PutEdited(c.room, c.top, noted))
-	}
-
-	// There are too many files, so some of them are folded into directories.
-	all, err := tx.Edited(c.room, c.top, nil)
-	if err != nil {
-		return err
-	}
-
-	rest := slices.DeleteFunc(slices.Clone(all), func(f stick.EditedFile) bool {
-		return slices.ContainsFunc(noted, func(n stick.EditedFile) bool { return n.Path == f.Path })
-	})
-	return c.replaceEdited(tx, all, append(rest, noted...))
-}
-
-// replaceEdited replaces what was noted of a checkout.
-func (c *checkout) replaceEdited(tx *store.Tx, before, after []stick.EditedFile) error {
-	after = slices.DeleteFunc(after, func(f stick.EditedFile) bool { return f.Forgotten(tx.Now()) })
-	after = stick.Fold(after, maxEdited)
-	rows := map[string]stick.EditedFile{}
-
-	for _, f := range before {
-		rows[f.Path] = f
-	}
-
-	// Only what differs is written.
-	var put []stick.EditedFile
-	for _, f := range after {
-		b, ok := rows[f.Path]
-		delete(rows, f.Path)
-		if !ok || b.State != f.State || b.Asleep != f.Asleep || !slices.Equal(b.Editors, f.Editors) {
-			put = append(put, f)
-		}
-	}
-
-	var gone []string
-	for path := range rows {
-		gone = append(gone, path)
-	}
-
-	slices.Sort(gone)
-	return cmp.Or(tx.DropEdited(c.room, c.top, gone), tx.PutEdited(c.room, c.top, put))
-}
-
-// editorNow describes the caller as one who edits now.
-func editorNow(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) stick.Editor {
-	by := stick.Editor{
-		Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above),
-	}
-
-	_, under := r.Parent(me.Agent, me.Above, s)
-	by.Held = under || r.Turn.State == stick.Owned && r.Turn.Owner == me.Agent
-	return by
+	return ledger.AddEdited(tx, c.room, c.top, noted)
 }

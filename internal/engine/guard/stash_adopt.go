@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -38,7 +39,7 @@ func (g *Guard) adoptStash(
 
 	err = g.writeRoom(ctx, core.Where{RoomID: room}, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
-		q.By = editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+		q.By = ledger.EditorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 		found, err := notedEntries(o.Tx, o.Room.ID, entries)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -213,7 +214,7 @@ func (s *newStash) noteEntries(tx *store.Tx, probes *core.Probes, by core.Caller
 	}
 
 	r = r.AtGeneration(tx.Generation(), tx.Now())
-	made := editorNow(r, me, probes.Probed, tx.Now())
+	made := ledger.EditorNow(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
 		return err
 	}

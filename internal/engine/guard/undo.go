@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -170,14 +171,14 @@ func (u *undoing) findCall(ctx context.Context) error {
 			return err
 		}
 		if u.beside, err = tx.Calls(store.CallQuery{
-			Room: r.ID, Checkout: u.call.Checkout, Since: u.call.Started, Until: u.call.Ended, Limit: maxBeside,
+			Room: r.ID, Checkout: u.call.Checkout, Since: u.call.Started, Until: u.call.Ended, Limit: ledger.MaxBeside,
 		}); err != nil {
 			return err
 		}
 
 		// Later calls of the same agent tell whether it has changed a file again.
 		u.later, err = tx.Calls(store.CallQuery{
-			Room: r.ID, Checkout: u.call.Checkout, Agent: u.call.Agent, Since: u.call.Ended, Limit: maxBeside,
+			Room: r.ID, Checkout: u.call.Checkout, Agent: u.call.Agent, Since: u.call.Ended, Limit: ledger.MaxBeside,
 		})
 		return err
 	})

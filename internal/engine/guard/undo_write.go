@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -89,7 +90,7 @@ func (u *undoing) beginUndo(ctx context.Context) error {
 		}
 
 		u.result.AgentID, u.result.Joined = o.Me.Agent, o.Joined
-		return recordCall(o.Tx, o.Room.ID, &u.begun)
+		return ledger.RecordCall(o.Tx, o.Room.ID, &u.begun)
 	})
 }
 
@@ -185,7 +186,7 @@ func (u *undoing) endUndo(ctx context.Context) error {
 		}
 
 		beside, err := o.Tx.Calls(store.CallQuery{
-			Room: o.Room.ID, Checkout: u.tree.Top, Since: u.begun.Started, Limit: maxBeside,
+			Room: o.Room.ID, Checkout: u.tree.Top, Since: u.begun.Started, Limit: ledger.MaxBeside,
 		})
 		if err != nil {
 			return err
@@ -193,7 +194,7 @@ func (u *undoing) endUndo(ctx context.Context) error {
 
 		// An undo is a call like others, and can be undone like others.
 		u.begun.Overlapped = u.begun.Overlaps(beside, u.begun.Ended)
-		if err := recordCall(o.Tx, o.Room.ID, &u.begun); err != nil || len(u.written) == 0 {
+		if err := ledger.RecordCall(o.Tx, o.Room.ID, &u.begun); err != nil || len(u.written) == 0 {
 			return err
 		}
 
@@ -270,7 +271,7 @@ func (u *undoing) noteEditors(o *op, found []stick.SeenFile) error {
 	}
 
 	// Files of repositories inside are noted in checkouts of their own.
-	by := editorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
+	by := ledger.EditorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
 	written := map[string][]stick.SeenFile{} // by the checkout
 	for _, f := range found {
 		top, rel := u.undo.Place(f.Path)
@@ -309,5 +310,5 @@ func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) erro
 		}
 	}
 
-	return (&checkout{top: top, room: o.Room.ID}).addEdited(o.Tx, noted)
+	return ledger.AddEdited(o.Tx, o.Room.ID, top, noted)
 }

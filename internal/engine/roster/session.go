@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -41,27 +41,27 @@ type StartSessionResult struct {
 	Abandoned *AbandonedTurn `json:"abandoned,omitempty"` // by the session before this one
 	// Draft is of the handoff of a turn that ended without one, or of a holder from whom the stick can be
 	// taken over.
-	Draft       *stick.Draft     `json:"draft,omitempty"`
-	Contract    *RoleContract    `json:"contract,omitempty"`
-	Others      []RosterAgent    `json:"others"`
-	RoomState   stick.RoomState  `json:"room_state,omitempty"`
-	Holder      stick.Words      `json:"holder,omitempty"` // who has the stick, in words
-	Paused      *stick.Pause     `json:"paused,omitempty"` // set while the room is paused
-	Enforce     stick.Enforce    `json:"enforce,omitempty"`
-	Apart       bool             `json:"apart,omitempty"`        // edits need the stick in the checkout of its holder only
-	NoSnapshots bool             `json:"no_snapshots,omitempty"` // the policy switches copies of uncommitted work off
-	YourTurn    bool             `json:"your_turn"`
-	ReservedFor *stick.AgentID   `json:"reserved_for,omitempty"`
-	Unread      int              `json:"unread"`
-	Unacked     int              `json:"unacked"`
-	Notes       int              `json:"unresolved_notes"`
-	Changes     *guard.NotedWork `json:"changes,omitempty"`
-	Joined      bool             `json:"joined,omitempty"`      // by this call
-	Created     bool             `json:"created,omitempty"`     // this call made the room
-	OlderHooks  []stick.AgentID  `json:"older_hooks,omitempty"` // members whose hooks an older tt than this one answers
-	Note        stick.Words      `json:"note,omitempty"`
-	Task        string           `json:"task_id,omitempty"` // the task of this worktree
-	Answered    bool             `json:"-"`                 // another hook has just told the agent all this
+	Draft       *stick.Draft      `json:"draft,omitempty"`
+	Contract    *RoleContract     `json:"contract,omitempty"`
+	Others      []RosterAgent     `json:"others"`
+	RoomState   stick.RoomState   `json:"room_state,omitempty"`
+	Holder      stick.Words       `json:"holder,omitempty"` // who has the stick, in words
+	Paused      *stick.Pause      `json:"paused,omitempty"` // set while the room is paused
+	Enforce     stick.Enforce     `json:"enforce,omitempty"`
+	Apart       bool              `json:"apart,omitempty"`        // edits need the stick in the checkout of its holder only
+	NoSnapshots bool              `json:"no_snapshots,omitempty"` // the policy switches copies of uncommitted work off
+	YourTurn    bool              `json:"your_turn"`
+	ReservedFor *stick.AgentID    `json:"reserved_for,omitempty"`
+	Unread      int               `json:"unread"`
+	Unacked     int               `json:"unacked"`
+	Notes       int               `json:"unresolved_notes"`
+	Changes     *ledger.NotedWork `json:"changes,omitempty"`
+	Joined      bool              `json:"joined,omitempty"`      // by this call
+	Created     bool              `json:"created,omitempty"`     // this call made the room
+	OlderHooks  []stick.AgentID   `json:"older_hooks,omitempty"` // members whose hooks an older tt than this one answers
+	Note        stick.Words       `json:"note,omitempty"`
+	Task        string            `json:"task_id,omitempty"` // the task of this worktree
+	Answered    bool              `json:"-"`                 // another hook has just told the agent all this
 
 	// Instructions are the project's own, from .talking-stick/instructions.md.
 	Instructions string `json:"instructions,omitempty"`

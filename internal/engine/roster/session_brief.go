@@ -2,7 +2,7 @@ package roster
 
 import (
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
@@ -62,7 +62,7 @@ func (s *sessionStart) fillResult(o *op) error {
 	if s.res.Unread, s.res.Unacked, err = o.Tx.CountOpen(o.Room.ID, o.Me.Agent); err != nil {
 		return err
 	}
-	if s.res.Changes, err = guard.CountNotedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
+	if s.res.Changes, err = ledger.CountNotedWork(o.Tx, o.Probes, o.Room, o.Me); err != nil {
 		return err
 	}
 	if s.res.Notes, err = o.Tx.CountNotes(core.OpenNotes(o.Room)); err != nil {

@@ -1,4 +1,4 @@
-package guard
+package ledger
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 )
 
 // NotedWork counts the uncommitted files of the shared tree as hooks have noted them. Git wasn't asked, so
-// some may have been committed since; [Guard.ListChanges] asks.
+// some may have been committed since; tt changes asks.
 type NotedWork struct {
 	Own    int `json:"own,omitempty"`    // the caller's
 	Passed int `json:"passed,omitempty"` // of earlier holders: they passed with the stick
