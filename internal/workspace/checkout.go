@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -340,4 +341,12 @@ func readPath(file string, parse func([]byte) (string, bool), base string) (stri
 
 	abs, err := absolutePath(filepath.FromSlash(p), base)
 	return abs, err == nil
+}
+
+// CheckoutTop returns the top level of the checkout that the place lies in, and "" if there is none.
+func (p Place) CheckoutTop() string {
+	if p.Found != FoundGit || p.WithoutGit {
+		return ""
+	}
+	return cmp.Or(p.Worktree, p.Root)
 }

@@ -165,7 +165,7 @@ func checkoutOfCall(call stick.Call, r stick.Room) *checkout {
 	c := &checkout{top: call.Checkout, gone: true, apart: !workspace.Within(r.Path, call.Checkout)}
 
 	place, err := workspace.Resolve(call.Checkout, workspace.Env{})
-	if err == nil && checkoutOf(place) == call.Checkout {
+	if err == nil && place.CheckoutTop() == call.Checkout {
 		c = newCheckout(place)
 		c.looks = true
 	}

@@ -72,7 +72,7 @@ func (g *Guard) endLost(ctx context.Context, p core.HookParams, lost []lostCall)
 
 func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) error {
 	place, err := workspace.Resolve(l.Checkout, workspace.Env{})
-	if err != nil || checkoutOf(place) != l.Checkout {
+	if err != nil || place.CheckoutTop() != l.Checkout {
 		return err
 	}
 

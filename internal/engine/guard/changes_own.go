@@ -130,23 +130,19 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 		return res, nil
 	}
 
-	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: c.top}}
-	var paths []string
+	var paths, full []string
 	for _, ch := range w.changes {
-		// Whoever may not change a file now may not make it its own either.
-		ask.Paths = append(ask.Paths, filepath.Join(c.top, filepath.FromSlash(ch.Path)))
+		full = append(full, filepath.Join(c.top, filepath.FromSlash(ch.Path)))
 		paths = append(paths, ch.Path)
 	}
 
-	may, err := g.MayEdit(ctx, ask)
-	if err == nil {
-		err = may.Refusal()
-	}
+	// Whoever may not change a file now may not make it its own either.
+	told, step, err := g.askEdit(ctx, p.Caller, c.top, full)
 	if err != nil {
 		return res, err
 	}
 
-	res.Told, res.Hint = may.Told, may.Step().As(p.Caller.Flag()).Words()
+	res.Told, res.Hint = told, step.As(p.Caller.Flag()).Words()
 
 	// The former editors' work is kept before it changes hands.
 	res.Rescue, res.RescueWhy = g.rescueBefore(ctx, c, paths, rescue.Facts{
@@ -296,7 +292,7 @@ func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []strin
 			return nil, err
 		}
 
-		top := checkoutOf(found[0].Place)
+		top := found[0].Place.CheckoutTop()
 		switch {
 		case top == "":
 			return nil, errNoCheckout(found[0].Place.Path)

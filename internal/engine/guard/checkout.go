@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,17 +51,9 @@ type checkout struct {
 	prune bool              // somebody has to look through the snapshots of its repository
 }
 
-// checkoutOf returns the top level of the checkout that a place lies in, and "" if there is none.
-func checkoutOf(p workspace.Place) string {
-	if p.Found != workspace.FoundGit || p.WithoutGit {
-		return ""
-	}
-	return cmp.Or(p.Worktree, p.Root)
-}
-
 // newCheckout returns the checkout that a place lies in. Its top is empty if there is none.
 func newCheckout(p workspace.Place) *checkout {
-	c := &checkout{top: checkoutOf(p), chain: p.Chain, apart: p.Worktree != ""}
+	c := &checkout{top: p.CheckoutTop(), chain: p.Chain, apart: p.Worktree != ""}
 
 	// A submodule without a room belongs to the room around it.
 	if around, ok := superprojectOf(p); ok {
@@ -74,7 +65,7 @@ func newCheckout(p workspace.Place) *checkout {
 
 // superprojectOf returns the checkout around a submodule, whose git directory is elsewhere.
 func superprojectOf(p workspace.Place) (around workspace.Place, ok bool) {
-	top := checkoutOf(p)
+	top := p.CheckoutTop()
 	if top == "" || p.Worktree != "" {
 		return around, false
 	}
@@ -91,7 +82,7 @@ func superprojectOf(p workspace.Place) (around workspace.Place, ok bool) {
 // changedCheckouts returns the checkouts in which a tool call has changed files.
 func (q editQuestion) changedCheckouts() (all []*checkout) {
 	at := func(p workspace.Place) *checkout {
-		top := checkoutOf(p)
+		top := p.CheckoutTop()
 		i := slices.IndexFunc(all, func(c *checkout) bool { return c.top == top })
 		if top == "" {
 			// Outside of git nothing is noted, so the caller gets an empty checkout.

@@ -61,7 +61,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 
 	targets := workspace.NewTargets(env)
 	add := func(act shell.Act, p workspace.Place, full string) {
-		top := checkoutOf(p)
+		top := p.CheckoutTop()
 		if top == "" {
 			return
 		}
@@ -111,7 +111,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 			found, _ := targets.ResolveNamed(path)
 			for _, x := range found {
 				add(act, x.Place, x.Full)
-				if checkoutOf(x.Place) == "" {
+				if x.Place.CheckoutTop() == "" {
 					all = append(all, actsBelow(act, x.Full, &checkout{}, at)...)
 				}
 			}

@@ -96,6 +96,21 @@ func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, er
 	return g.mayEdit(ctx, q, nil)
 }
 
+// askEdit asks whether a caller may change paths of a checkout now, whose top level is top. An error says why
+// not. told is what is against the rules, though it is allowed, and step the next safe step.
+func (g *Guard) askEdit(
+	ctx context.Context, by core.Caller, top string, paths []string,
+) (told stick.Words, step stick.Hint, err error) {
+	may, err := g.MayEdit(ctx, MayEditParams{Caller: by, Where: core.Where{Path: top}, Paths: paths})
+	if err == nil {
+		err = may.Refusal()
+	}
+	if err != nil {
+		return "", stick.Hint{}, err
+	}
+	return may.Told, may.step, nil
+}
+
 // editQuestion is a question about edits, in terms of the file system.
 type editQuestion struct {
 	CheckEditParams
@@ -168,7 +183,7 @@ func (g *Guard) newEditQuestion(at *workspace.Place, p CheckEditParams, all bool
 func (q *editQuestion) findAround() {
 	q.around = map[string][]string{}
 	for _, p := range q.askedPlaces() {
-		top := checkoutOf(p)
+		top := p.CheckoutTop()
 		if _, known := q.around[top]; known || top == "" {
 			continue
 		}

@@ -103,7 +103,7 @@ func (q editQuestion) readRooms(tx *store.Tx, me stick.AgentID) (out roomQuestio
 	places := q.askedPlaces()
 	chains := make([][]string, len(places))
 	for i, p := range places {
-		chains[i] = slices.Concat(p.Chain, q.around[checkoutOf(p)])
+		chains[i] = slices.Concat(p.Chain, q.around[p.CheckoutTop()])
 	}
 
 	if q.at != nil {

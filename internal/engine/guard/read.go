@@ -46,7 +46,7 @@ func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 
 		// What counts is where links lead to.
 		x := found[len(found)-1]
-		top := checkoutOf(x.Place)
+		top := x.Place.CheckoutTop()
 		if top == "" || x.Dir {
 			continue
 		}

@@ -258,22 +258,16 @@ func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Resto
 	}
 
 	res := RestoreRescueResult{ID: r.ID, Checkout: top, Nested: shown.Nested}
-	ask := MayEditParams{Caller: p.Caller, Where: core.Where{Path: top}}
+	var paths []string
 	for _, f := range shown.Entries {
-		ask.Paths = append(ask.Paths, filepath.Join(top, filepath.FromSlash(f.Path)))
+		paths = append(paths, filepath.Join(top, filepath.FromSlash(f.Path)))
 	}
 
 	// There is no room for a directory that has to be made.
 	if !core.IsGone(top) {
-		may, err := g.MayEdit(ctx, ask)
-		if err != nil {
+		if res.Told, _, err = g.askEdit(ctx, p.Caller, top, paths); err != nil {
 			return res, err
 		}
-		if err := may.Refusal(); err != nil {
-			return res, err
-		}
-
-		res.Told = may.Told
 	}
 
 	res.Restored, err = g.rescueStore().Restore(ctx, r)

@@ -61,11 +61,11 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 				cmp.Or(place.Worktree, place.Root),
 			),
 		}
-	case checkoutOf(*place) == "":
+	case place.CheckoutTop() == "":
 		return core.Finding{Status: core.FindingOK, Detail: "none are kept here, because it isn't a git repository"}
 	}
 
-	if _, err := g.core.Config.Git.Checkout(ctx, checkoutOf(*place)); err != nil {
+	if _, err := g.core.Config.Git.Checkout(ctx, place.CheckoutTop()); err != nil {
 		why := stick.AsError(err)
 		return core.Finding{
 			Status: core.FindingWarning, Detail: "none can be kept here: " + why.Words(), Fix: why.Hint.Words(),
@@ -74,7 +74,7 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 
 	found := core.Finding{
 		Status: core.FindingOK, Detail: stick.Wordsf(
-			"they can be kept of what is uncommitted in %s", checkoutOf(*place),
+			"they can be kept of what is uncommitted in %s", place.CheckoutTop(),
 		),
 	}
 

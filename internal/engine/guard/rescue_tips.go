@@ -135,7 +135,7 @@ func branchFor(l rescue.LostTip, prefix string, branches map[string]bool) string
 	name = prefix + name
 	if !isBranch {
 		name = prefix + "lost"
-		if l.Of == stashRef {
+		if l.Of == rescue.StashName {
 			name = prefix + "stash"
 		}
 	}
@@ -167,7 +167,7 @@ func lostStashed(tips []rescue.Tip, common string) []rescue.Tip {
 	for _, e := range entries {
 		has[e.Commit] = true
 	}
-	return slices.DeleteFunc(tips, func(t rescue.Tip) bool { return t.Of == stashRef && has[t.Commit] })
+	return slices.DeleteFunc(tips, func(t rescue.Tip) bool { return t.Of == rescue.StashName && has[t.Commit] })
 }
 
 // bringsBack makes the command that brings a tip back. A branch of its name may exist again; then the new one
@@ -175,7 +175,7 @@ func lostStashed(tips []rescue.Tip, common string) []rescue.Tip {
 func bringsBack(t rescue.Tip, branches map[string]string) stick.Command {
 	name, isBranch := strings.CutPrefix(t.Of, "refs/heads/")
 	switch {
-	case t.Of == stashRef:
+	case t.Of == rescue.StashName:
 		return stick.Cmd("git stash store <commit>", t.Commit)
 	case !isBranch:
 		return stick.Cmd("git update-ref <ref> <commit>", t.Of, t.Commit)

@@ -23,9 +23,6 @@ const (
 	keepStashed = 14 * 24 * time.Hour
 )
 
-// stashRef is the ref of the stash; one commit is its newest entry, and its log has the others.
-const stashRef = "refs/stash"
-
 // stashPlace is a checkout in which a command works with the stash of its repository.
 type stashPlace struct {
 	in   *checkout
@@ -40,7 +37,7 @@ func (g *Guard) stashAt(at *workspace.Place, dir string) (p stashPlace, ok bool)
 	}
 
 	place, err := workspace.NewTargets(env).ResolveDir(dir)
-	if err != nil || checkoutOf(place) == "" {
+	if err != nil || place.CheckoutTop() == "" {
 		return p, false
 	}
 
@@ -67,7 +64,7 @@ func usesStash(a shell.Act) bool {
 	case shell.Applies, shell.Pops:
 		return !a.Some
 	case shell.Drops:
-		return !a.Some && len(a.Refs) == 1 && strings.HasPrefix(a.Refs[0], stashRef) &&
+		return !a.Some && len(a.Refs) == 1 && strings.HasPrefix(a.Refs[0], rescue.StashName) &&
 			(namesStash(a) || strings.HasPrefix(a.Form, "git update-ref "))
 	}
 
@@ -172,7 +169,7 @@ func (g *Guard) findUsed(
 	i, numbered := indexOf(ref)
 
 	switch {
-	case act.Kind == shell.Drops && ref == stashRef:
+	case act.Kind == shell.Drops && ref == rescue.StashName:
 		// All of them.
 		takes, l.entries = l.entries, nil
 	case numbered && i >= len(l.entries):
@@ -196,7 +193,7 @@ func (g *Guard) findUsed(
 // indexOf returns the number by which a ref names an entry of the stash. ok is false if it names something
 // else.
 func indexOf(ref string) (i int, ok bool) {
-	number, ok := strings.CutPrefix(ref, stashRef+"@{")
+	number, ok := strings.CutPrefix(ref, rescue.StashName+"@{")
 	i, err := strconv.Atoi(strings.TrimSuffix(number, "}"))
 	return i, ok && err == nil && i >= 0
 }
@@ -351,7 +348,7 @@ func (g *Guard) keepStashed(ctx context.Context, common string, commits []string
 
 	var tips []rescue.Tip
 	for _, c := range commits {
-		tips = append(tips, rescue.Tip{Of: stashRef, Commit: c})
+		tips = append(tips, rescue.Tip{Of: rescue.StashName, Commit: c})
 	}
 
 	kept, err := g.rescueStore().KeepTips(ctx, common, tips, stick.At(g.core.Now()))

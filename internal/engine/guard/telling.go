@@ -171,7 +171,7 @@ func (g *Guard) findHappened(ctx context.Context, q editQuestion, t telling) (do
 func (g *Guard) lostNow(ctx context.Context, t telling) (lost []rescue.Tip, err error) {
 	var refs, entries []string
 	for _, tip := range t.Tips {
-		if tip.Of == stashRef {
+		if tip.Of == rescue.StashName {
 			entries = append(entries, tip.Commit)
 		} else {
 			refs = append(refs, tip.Of)
@@ -191,7 +191,7 @@ func (g *Guard) lostNow(ctx context.Context, t telling) (lost []rescue.Tip, err 
 
 	for _, tip := range t.Tips {
 		isLost := now[tip.Of] != tip.Commit
-		if tip.Of == stashRef {
+		if tip.Of == rescue.StashName {
 			isLost = slices.Contains(gone, tip.Commit)
 		}
 		if isLost && !slices.Contains(lost, tip) {
@@ -211,7 +211,7 @@ func (g *Guard) goneEntries(ctx context.Context, common string, commits []string
 	}
 
 	if !ok {
-		has, err = g.core.Config.Git.Tips(ctx, common, stashRef)
+		has, err = g.core.Config.Git.Tips(ctx, common, rescue.StashName)
 	}
 
 	for _, c := range commits {

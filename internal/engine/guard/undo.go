@@ -76,8 +76,8 @@ func (r UndoCallResult) HasLeft() bool { return len(r.Left) > 0 || r.Head != nil
 
 // undoing is one run of [Guard.UndoCall].
 type undoing struct {
-	guard *Guard
-	p     UndoCallParams
+	restorer *Guard
+	p        UndoCallParams
 
 	room   stick.Room
 	me     core.Identity
@@ -111,7 +111,7 @@ type undoStep struct {
 // [stick.CodeAlreadyRunning] while it runs; with [stick.CodeUsage] if a person names none; and with
 // [stick.CodeEditDenied], [stick.CodeRoomClosed] and [stick.CodeKicked].
 func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult, error) {
-	u := &undoing{guard: g, p: p}
+	u := &undoing{restorer: g, p: p}
 	if err := u.findCall(ctx); err != nil {
 		return UndoCallResult{}, err
 	}
@@ -163,7 +163,7 @@ func errNothingChanged(c stick.Call) error {
 
 // findCall reads the call, and those that ran beside it.
 func (u *undoing) findCall(ctx context.Context) error {
-	err := u.guard.core.Read(ctx, u.p.Where, u.p.Caller, func(
+	err := u.restorer.core.Read(ctx, u.p.Where, u.p.Caller, func(
 		tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
 		u.room, u.me = r, me
@@ -185,7 +185,7 @@ func (u *undoing) findCall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkUndo(u.call, stick.At(u.guard.core.Now())); err != nil {
+	if err := checkUndo(u.call, stick.At(u.restorer.core.Now())); err != nil {
 		return err
 	}
 

@@ -16,7 +16,7 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 		Tree: u.tree, Before: u.call.Before, After: u.call.After, Paths: rescuePaths(u.p.Paths, u.tree.Top),
 	}
 
-	u.undo, err = u.guard.rescueStore().Undo(ctx, r)
+	u.undo, err = u.restorer.rescueStore().Undo(ctx, r)
 	if err != nil {
 		return u.explainMissing(err)
 	}
@@ -103,13 +103,13 @@ func (u *undoing) changedBeside(
 	ctx context.Context,
 ) (by changes, err error) {
 	by = changes{shared: map[string][]stick.AgentID{}, theirs: map[string]bool{}, staged: map[string]bool{}}
-	all, err := u.guard.rescueStore().Changes(ctx, u.call.Before, u.call.After)
+	all, err := u.restorer.rescueStore().Changes(ctx, u.call.Before, u.call.After)
 	if err != nil {
 		return by, u.explainMissing(err)
 	}
 
 	// The snapshots of other calls cut the time of this one into parts.
-	parts := u.call.Parts(u.beside, stick.At(u.guard.core.Now()))
+	parts := u.call.Parts(u.beside, stick.At(u.restorer.core.Now()))
 
 	// The snapshot after an edit has only the files that the tool names.
 	if u.call.IsEditOf(changedIn(all)) {
@@ -120,7 +120,7 @@ func (u *undoing) changedBeside(
 
 	alone := map[string]bool{}
 	for _, p := range parts {
-		changes, err := u.guard.rescueStore().Changes(ctx, p.From, p.To)
+		changes, err := u.restorer.rescueStore().Changes(ctx, p.From, p.To)
 
 		// Another call's snapshot is past its time.
 		if stick.CodeOf(err) == stick.CodeNotFound {
@@ -181,7 +181,7 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 		return nil
 	}
 
-	return u.guard.core.Read(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, func(
+	return u.restorer.core.Read(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, func(
 		tx *store.Tx, _ *core.Probes, _ stick.Room, _ core.Identity,
 	) error {
 		for i, l := range u.result.Left {

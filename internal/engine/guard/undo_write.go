@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/ledger"
@@ -34,26 +35,23 @@ func (u *undoing) toWrite() (paths []string) {
 
 // askMayEdit asks whether the caller may change the files now.
 func (u *undoing) askMayEdit(ctx context.Context) error {
-	may, err := u.guard.MayEdit(ctx, MayEditParams{
-		Caller: u.p.Caller, Where: core.Where{Path: u.tree.Top}, Paths: u.toWrite(),
-	})
+	told, step, err := u.restorer.askEdit(ctx, u.p.Caller, u.tree.Top, u.toWrite())
 	if err != nil {
 		return err
 	}
-	if err := may.Refusal(); err != nil {
-		return err
-	}
 
-	u.result.Warning, u.result.Hint = may.Told, may.Step().As(u.p.Caller.Flag()).Words()
+	u.result.Warning, u.result.Hint = told, step.As(u.p.Caller.Flag()).Words()
 	return nil
 }
 
-// takeSnapshot keeps the state of the checkout. Whoever undoes something waits for that longer than a hook
-// may.
+// undoLimit is how long an undo may take for one snapshot. Whoever undoes something waits longer than a hook may.
+const undoLimit = 20 * time.Second
+
+// takeSnapshot keeps the state of the checkout.
 func (u *undoing) takeSnapshot(ctx context.Context) (rescue.Taken, error) {
-	s := u.guard.rescueStore()
-	s.Limits.Time, s.Limits.Status = changesLimit, changesLimit/2
-	return s.Take(ctx, rescue.Request{Tree: u.tree, Nested: true, At: stick.At(u.guard.core.Now()), Facts: rescue.Facts{
+	s := u.restorer.rescueStore()
+	s.Limits.Time, s.Limits.Status = undoLimit, undoLimit/2
+	return s.Take(ctx, rescue.Request{Tree: u.tree, Nested: true, At: stick.At(u.restorer.core.Now()), Facts: rescue.Facts{
 		Room: string(u.room.ID), Agent: string(u.me.Agent),
 		TurnID: u.room.Turn.ID, Cause: rescue.CauseCall, Command: u.commandText(),
 	}})
@@ -82,7 +80,7 @@ func (u *undoing) beginUndo(ctx context.Context) error {
 	// What can't be brought back again isn't touched.
 	u.dropUnkept(kept.LeftOut)
 
-	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
+	return u.restorer.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		u.begun = stick.Call{
 			Agent: o.Me.Agent, Tool: undoTool, Command: u.commandText(),
@@ -179,7 +177,7 @@ func (u *undoing) endUndo(ctx context.Context) error {
 	// Files are read before the transaction, which shouldn't wait for a disk.
 	found := u.seeWritten()
 
-	return u.guard.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.MustBeMember, func(o *op) error {
+	return u.restorer.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.MustBeMember, func(o *op) error {
 		u.begun.Ended, u.begun.Files = o.Tx.Now(), len(u.written)
 		if serr == nil {
 			u.begun.After = after.ID

@@ -208,7 +208,7 @@ func (k *commitKeeper) keepNew(ctx context.Context) (n int, err error) {
 // readRefs lists the local branches, the entries of the stash, and where the checkouts are.
 func (k *commitKeeper) readRefs(ctx context.Context) (all []keptRef, err error) {
 	var out bytes.Buffer
-	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", stashName}
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", StashName}
 	if _, err := k.git.Run(ctx, nil, &out, args...); err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (k *commitKeeper) readRefs(ctx context.Context) (all []keptRef, err error) 
 
 	entries, _ := workspace.Stash(k.common)
 	for _, e := range entries {
-		all = append(all, keptRef{Of: stashName, Commit: e.Commit})
+		all = append(all, keptRef{Of: StashName, Commit: e.Commit})
 	}
 
 	// A checkout without a branch counts by its commit, unless a ref names that already.

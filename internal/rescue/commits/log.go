@@ -25,8 +25,7 @@ const (
 	PackPrefix    = "commits-"     // of the names of their packs
 	commitLogName = "commits"      // the file of the log, in the directory of caches
 
-	stashName = "refs/stash"
-	headName  = "HEAD" // stands for what only a reflog or a detached HEAD reaches
+	headName = "HEAD" // stands for what only a reflog or a detached HEAD reaches
 
 	// maxNesting bounds how deep submodules of submodules are followed.
 	maxNesting = 5
@@ -37,6 +36,10 @@ const (
 	retryLate  = 10 * time.Minute // after commits took too long, until they are tried again although no ref has moved
 	freshEvery = 24 * time.Hour   // after beginning anew took too long, until it is tried again
 )
+
+// StashName is the ref of the stash. One commit is its newest entry, and its log has the others. In [Tip.Of] it
+// stands for an entry.
+const StashName = "refs/stash"
 
 // commitLog says which commits of a repository are kept. A round is a chain of packs of which each leans on
 // the earlier ones, and the first on what a remote has. They go together.
@@ -235,7 +238,7 @@ func stampRefs(common string) string {
 		look(filepath.Join(common, filepath.FromSlash(name)))
 	}
 
-	content(filepath.Join(common, filepath.FromSlash(stashName)))
+	content(filepath.Join(common, filepath.FromSlash(StashName)))
 
 	_ = filepath.WalkDir(filepath.Join(common, "refs", "heads"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
