@@ -20,15 +20,9 @@ import (
 	"time"
 
 	"talkingstick/internal/config"
-	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/eventlog"
-	"talkingstick/internal/engine/guard"
-	"talkingstick/internal/engine/roster"
-	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
-	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
 
@@ -350,49 +344,6 @@ func (a *app) readSurroundings() (harness.Input, *proc.Table, error) {
 	}
 
 	return in, procs, nil
-}
-
-// operations are what commands perform: those on rooms, logs, sessions, edits, tasks and the data directory.
-type operations struct {
-	*engine.Engine
-	*eventlog.Log
-	*guard.Guard
-	*roster.Roster
-	*upkeep.Upkeep
-	*task.Tasks
-}
-
-// newOperations connects the operations on rooms and those on tasks to one kernel, and each to what it needs
-// from the other.
-func newOperations(cfg core.Config) operations {
-	kernel := core.New(cfg)
-
-	// Tasks ask rooms, which are made after them, so the functions look it up when they run.
-	var rooms *engine.Engine
-	tasks := task.New(task.Config{
-		Kernel: kernel,
-		MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
-			res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{
-				Caller: by, Where: core.Where{Path: checkout}, Tree: true,
-			})
-			if err != nil {
-				return err
-			}
-			return res.Refusal()
-		},
-		Rescue: func(
-			ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string,
-		) (string, []string, error) {
-			return rooms.Guard.RescueFiles(ctx, room, by, top, paths, command)
-		},
-	})
-
-	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
-	return operations{rooms, rooms.Log, rooms.Guard, rooms.Roster, rooms.Upkeep, tasks}
-}
-
-func (a *app) newOperations(procs *proc.Table) operations {
-	return newOperations(a.kernelConfig(procs))
 }
 
 // kernelConfig is the configuration of the operations. Its caller has called readSurroundings, which checks

@@ -5,6 +5,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/notify"
@@ -71,16 +72,16 @@ var results = map[string][]any{
 	"tt self-update":    {selfUpdateResult{}},
 	"tt serve":          {serveResult{}},
 	"tt demo":           {demo.Report{}},
-	"tt rescue list":    {guard.ListRescuesResult{}},
-	"tt rescue show":    {guard.ShowRescueResult{}},
-	"tt rescue diff":    {guard.DiffRescueResult{}},
-	"tt rescue forget":  {guard.ForgetRescueResult{}},
-	"tt rescue restore": {guard.RestoreRescueResult{}},
+	"tt rescue list":    {restore.ListRescuesResult{}},
+	"tt rescue show":    {restore.ShowRescueResult{}},
+	"tt rescue diff":    {restore.DiffRescueResult{}},
+	"tt rescue forget":  {restore.ForgetRescueResult{}},
+	"tt rescue restore": {restore.RestoreRescueResult{}},
 	"tt init":           {initResult{}},
 	"tt changes mine":   {guard.ClaimChangesResult{}},
 	"tt changes adopt":  {guard.AdoptChangesResult{}},
-	"tt calls":          {guard.ListCallsResult{}},
-	"tt undo":           {guard.UndoCallResult{}, guard.ListCallsResult{}},
+	"tt calls":          {restore.ListCallsResult{}},
+	"tt undo":           {restore.UndoCallResult{}, restore.ListCallsResult{}},
 
 	"tt roster":               {roster.GetRosterResult{}},
 	"tt session start":        {roster.StartSessionResult{}},

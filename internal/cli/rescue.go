@@ -10,7 +10,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/rescue"
 	"talkingstick/stick"
 )
@@ -38,7 +38,7 @@ func (a *app) rescueCmd() *cobra.Command {
 }
 
 func (a *app) rescueListCmd() *cobra.Command {
-	var p guard.ListRescuesParams
+	var p restore.ListRescuesParams
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"},
 		Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
@@ -57,16 +57,16 @@ func (a *app) rescueListCmd() *cobra.Command {
 			return err
 		}
 
-		return show(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
+		return show(a, func(e operations, _ core.Caller) (restore.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
-		}, func(pg *page, res guard.ListRescuesResult) { pg.showRescues(res, p.All) })
+		}, func(pg *page, res restore.ListRescuesResult) { pg.showRescues(res, p.All) })
 	}
 
 	return c
 }
 
 // showRescues lists rescues, and where they are of unless all are of one repository.
-func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
+func (p *page) showRescues(res restore.ListRescuesResult, all bool) {
 	t := table{}
 	for _, m := range res.Rescues {
 		where := shown("")
@@ -111,7 +111,7 @@ func (p *page) showRescues(res guard.ListRescuesResult, all bool) {
 	}
 
 	for _, l := range res.LeftOut {
-		p.linef("  %s: %s", guard.NameLeftOut(l), l.Why)
+		p.linef("  %s: %s", restore.NameLeftOut(l), l.Why)
 	}
 }
 
@@ -152,7 +152,7 @@ func rescueOrigin(m rescue.Manifest) stick.Words {
 }
 
 func (a *app) rescueShowCmd() *cobra.Command {
-	var p guard.ShowRescueParams
+	var p restore.ShowRescueParams
 	c := &cobra.Command{
 		Use: "show <id> [path…]", Short: "Show which files a rescue holds",
 		Args: between(1, -1, "the id of a rescue"),
@@ -164,7 +164,7 @@ func (a *app) rescueShowCmd() *cobra.Command {
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.ID, p.Paths = args[0], args[1:]
-		return show(a, func(e operations, _ core.Caller) (guard.ShowRescueResult, error) {
+		return show(a, func(e operations, _ core.Caller) (restore.ShowRescueResult, error) {
 			return e.ShowRescue(c.Context(), p)
 		}, (*page).showRescue)
 	}
@@ -173,7 +173,7 @@ func (a *app) rescueShowCmd() *cobra.Command {
 }
 
 // showRescue shows what a rescue holds, and what can be done with it.
-func (p *page) showRescue(res guard.ShowRescueResult) {
+func (p *page) showRescue(res restore.ShowRescueResult) {
 	p.linef("%s, %s: %s", p.strong(showf("rescue %s", res.ID)), p.ago(res.At), rescueOrigin(res.Manifest))
 	p.linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), file(res.Top), commitText(res.Head, res.Branch))
 	t := table{indent: "  "}
@@ -247,9 +247,9 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return show(a, func(e operations, _ core.Caller) (guard.DiffRescueResult, error) {
-			return e.DiffRescue(c.Context(), guard.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
-		}, func(p *page, res guard.DiffRescueResult) {
+		return show(a, func(e operations, _ core.Caller) (restore.DiffRescueResult, error) {
+			return e.DiffRescue(c.Context(), restore.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
+		}, func(p *page, res restore.DiffRescueResult) {
 			p.showPatch(res.Diff, nil)
 			switch {
 			case res.Diff == "":
@@ -279,8 +279,8 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (guard.RestoreRescueResult, error) {
-			res, err := e.RestoreRescue(c.Context(), guard.RestoreRescueParams{
+		return answer(a, func(e operations, by core.Caller) (restore.RestoreRescueResult, error) {
+			res, err := e.RestoreRescue(c.Context(), restore.RestoreRescueParams{
 				Caller: by, Where: path.where(), ID: args[0], Paths: args[1:],
 			})
 			if err == nil && len(res.Failed) > 0 {
@@ -309,8 +309,8 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (guard.ForgetRescueResult, error) {
-			p := guard.ForgetRescueParams{Caller: by, Where: path.where(), File: args[0]}
+		return answer(a, func(e operations, by core.Caller) (restore.ForgetRescueResult, error) {
+			p := restore.ForgetRescueParams{Caller: by, Where: path.where(), File: args[0]}
 
 			// A word that could be both means a rescue; a path is told apart by ./ before it.
 			if e.IsRescue(args[0]) {
@@ -325,7 +325,7 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 }
 
 // showForgotten says what was forgotten.
-func (p *page) showForgotten(res guard.ForgetRescueResult) {
+func (p *page) showForgotten(res restore.ForgetRescueResult) {
 	if res.ID != "" {
 		p.linef("rescue %s is forgotten", res.ID)
 		return
@@ -368,7 +368,7 @@ func (a *app) pruneLater() {
 }
 
 // showRestored says what a restore has done.
-func (p *page) showRestored(res guard.RestoreRescueResult) {
+func (p *page) showRestored(res restore.RestoreRescueResult) {
 	switch {
 	case len(res.Restored.Restored) > 0:
 		p.linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), file(res.Checkout))
@@ -434,14 +434,14 @@ func (p *page) tookOver(res engine.TakeoverStickResult) {
 
 // rescueCandidates are the ids of rescues: of the repository if a shell completes inside of one, else of all.
 func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return findCandidates(a, func(e operations, _ core.Caller) (guard.ListRescuesResult, error) {
-		res, err := e.ListRescues(ctx, guard.ListRescuesParams{Where: at})
+	return findCandidates(a, func(e operations, _ core.Caller) (restore.ListRescuesResult, error) {
+		res, err := e.ListRescues(ctx, restore.ListRescuesParams{Where: at})
 		// Outside of a repository the rescues of all are offered.
 		if err != nil {
-			return e.ListRescues(ctx, guard.ListRescuesParams{Where: at, All: true})
+			return e.ListRescues(ctx, restore.ListRescuesParams{Where: at, All: true})
 		}
 		return res, nil
-	}, func(r guard.ListRescuesResult) []rescue.Manifest { return r.Rescues },
+	}, func(r restore.ListRescuesResult) []rescue.Manifest { return r.Rescues },
 		func(m rescue.Manifest) cobra.Completion {
 			return describedWord(m.ID, string(rescueOrigin(m)))
 		})

@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/stick"
 )
 
 func (a *app) callsCmd() *cobra.Command {
-	var p guard.ListCallsParams
+	var p restore.ListCallsParams
 	c := &cobra.Command{
 		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
 		Args: between(0, 1, "a path"),
@@ -31,7 +31,7 @@ func (a *app) callsCmd() *cobra.Command {
 			return err
 		}
 
-		return show(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
+		return show(a, func(e operations, by core.Caller) (restore.ListCallsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(*agent)
 			return e.ListCalls(c.Context(), p)
 		}, (*page).showCalls)
@@ -41,7 +41,7 @@ func (a *app) callsCmd() *cobra.Command {
 }
 
 // showCalls lists calls of tools, and says how one is undone.
-func (p *page) showCalls(res guard.ListCallsResult) {
+func (p *page) showCalls(res restore.ListCallsResult) {
 	if len(res.Calls) == 0 {
 		p.linef("no calls that hooks have seen")
 		return
@@ -79,7 +79,7 @@ func (p *page) callFiles(c stick.Call) stick.Words {
 }
 
 func (a *app) undoCmd() *cobra.Command {
-	var p guard.UndoCallParams
+	var p restore.UndoCallParams
 	c := &cobra.Command{
 		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: between(0, -1, ""),
 		Long: "Take back what a tool call has changed: " +
@@ -114,7 +114,7 @@ func (a *app) undoCmd() *cobra.Command {
 }
 
 // undoCall undoes a call. A person that names none gets the list.
-func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
+func (a *app) undoCall(ctx context.Context, p restore.UndoCallParams) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 
 	if p.ID == 0 && by.ActsAsPerson() {
 		a.reads = true
-		res, err := e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: p.Where})
+		res, err := e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: p.Where})
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (a *app) undoCall(ctx context.Context, p guard.UndoCallParams) error {
 }
 
 // showUndone says what an undo has done.
-func (p *page) showUndone(res guard.UndoCallResult) {
+func (p *page) showUndone(res restore.UndoCallResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
@@ -185,7 +185,7 @@ func (p *page) showUndone(res guard.UndoCallResult) {
 }
 
 // leftFiles names the files that stay as they are.
-func (p *page) leftFiles(left []guard.LeftFile) {
+func (p *page) leftFiles(left []restore.LeftFile) {
 	for i, l := range left {
 		if i == mostFiles && len(left) > mostFiles+1 {
 			p.linef("%s", p.faint(showf("and %d more that stay: --json", len(left)-mostFiles)))
@@ -205,7 +205,7 @@ func (p *page) leftFiles(left []guard.LeftFile) {
 }
 
 // undoneHead says what git has to take back.
-func (p *page) undoneHead(res guard.UndoCallResult) {
+func (p *page) undoneHead(res restore.UndoCallResult) {
 	if res.Unstage != "" {
 		p.linef("to unstage what it has staged: %s", res.Unstage)
 	}
@@ -225,9 +225,9 @@ func (p *page) undoneHead(res guard.UndoCallResult) {
 
 // undoCandidates are the numbers of the calls that have changed files.
 func undoCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return findCandidates(a, func(e operations, by core.Caller) (guard.ListCallsResult, error) {
-		return e.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: at})
-	}, func(r guard.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
+	return findCandidates(a, func(e operations, by core.Caller) (restore.ListCallsResult, error) {
+		return e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: at})
+	}, func(r restore.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
 		return describedWord(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
@@ -257,7 +258,7 @@ func hookedEdit(ctx context.Context, e *engine.Engine, by core.Caller, file stri
 		return 0, err
 	}
 
-	listed, err := e.Guard.ListCalls(ctx, guard.ListCallsParams{Caller: by, Where: at})
+	listed, err := e.Guard.Restorer.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: at})
 	if err != nil || len(listed.Calls) == 0 {
 		return 0, fmt.Errorf("no call is listed: %w", err)
 	}

@@ -42,9 +42,9 @@ func New(cfg Config) *Engine {
 	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.Roster.RoleFiles, Never: e.Roster.NeverCopied})
 
 	checks := append([]core.Check{
-		{Name: "rescues", Run: e.Guard.Check}, {Name: "copies", Run: e.Guard.CheckCopies},
+		{Name: "rescues", Run: e.Guard.Restorer.Check}, {Name: "copies", Run: e.Guard.Restorer.CheckCopies},
 	}, cfg.Checks...)
-	e.Upkeep = upkeep.New(upkeep.Config{Kernel: cfg.Kernel, Checks: checks, RescueDir: e.Guard.RescueDir})
+	e.Upkeep = upkeep.New(upkeep.Config{Kernel: cfg.Kernel, Checks: checks, RescueDir: e.Guard.Restorer.RescueDir})
 
 	// The kernel calls this after each commit that added to the logs of rooms.
 	e.core.Told = e.wakeRooms

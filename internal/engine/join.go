@@ -54,7 +54,7 @@ func (e *Engine) JoinPath(ctx context.Context, p JoinPathParams) (JoinPathResult
 	var room stick.Room
 	res, err := e.joinPath(ctx, p, &room)
 	if err == nil {
-		e.Guard.KeepFirstCommits(ctx, room)
+		e.Guard.Restorer.KeepFirstCommits(ctx, room)
 	}
 	return res, err
 }

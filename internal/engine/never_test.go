@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
 )
@@ -37,7 +37,7 @@ func TestWhatIsNeverCopied(t *testing.T) {
 		ann, bob := s.AgentIn("claude:a", top), s.AgentIn("codex:b", top)
 		ann.Try()
 		took := bob.TakeoverStick(engine.TakeoverStickParams{Reason: "ann is away", Operator: true}).OK()
-		shown := bob.ShowRescue(guard.ShowRescueParams{ID: took.Rescue.ID}).OK()
+		shown := bob.ShowRescue(restore.ShowRescueParams{ID: took.Rescue.ID}).OK()
 		s.Check(shown.Top == top && slices.ContainsFunc(shown.Entries, func(f rescue.File) bool { return f.Path == "draft" }), "%+v", shown)
 		for _, l := range shown.LeftOut {
 			if l.Why == rescue.WhyNever {

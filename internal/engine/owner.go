@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -260,8 +260,8 @@ type TakeoverStickResult struct {
 	Already bool             `json:"already,omitempty"`
 	Joined  bool             `json:"joined,omitempty"`
 
-	Rescue    *guard.TakeoverRescue `json:"rescue"`               // the copy of what the holder before left uncommitted
-	RescueWhy stick.Words           `json:"rescue_why,omitempty"` // why there is none
+	Rescue    *restore.TakeoverRescue `json:"rescue"`               // the copy of what the holder before left uncommitted
+	RescueWhy stick.Words             `json:"rescue_why,omitempty"` // why there is none
 	*Grant
 }
 
@@ -276,7 +276,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	}
 
 	var why stick.ClaimReason
-	var committed guard.CommittedTakeover
+	var committed restore.CommittedTakeover
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Apply(o.Room.Settle(o.Me.Agent, true, o.Probes.Probed, o.Tx.Now()))
 
@@ -302,7 +302,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 			}
 		}
 
-		if committed, err = guard.DescribeTakeover(o.Op, why); err != nil {
+		if committed, err = restore.DescribeTakeover(o.Op, why); err != nil {
 			return err
 		}
 
@@ -317,7 +317,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 
 	// The turn is granted by now: it stands even if no copy can be made.
 	e.core.KillPoint("before rescue")
-	res.Rescue, res.RescueWhy = e.Guard.RescueAfterTakeover(ctx, p.Where, committed)
+	res.Rescue, res.RescueWhy = e.Guard.Restorer.RescueAfterTakeover(ctx, p.Where, committed)
 	return res, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/stick"
 )
 
@@ -152,10 +153,10 @@ func TestEveryTool(t *testing.T) {
 		},
 		guard.MayEditParams{Caller: d.caller(b), Where: here, Paths: []string{filepath.Join(d.work, "src", "a.go")}})
 	equal(s, "list_calls", doc{"all": true},
-		func(e *engine.Engine, p guard.ListCallsParams) (guard.ListCallsResult, error) {
-			return e.Guard.ListCalls(ctx, p)
+		func(e *engine.Engine, p restore.ListCallsParams) (restore.ListCallsResult, error) {
+			return e.Guard.Restorer.ListCalls(ctx, p)
 		},
-		guard.ListCallsParams{Caller: me, Where: here, All: true})
+		restore.ListCallsParams{Caller: me, Where: here, All: true})
 	s.called["undo_call"] = true // no hook has seen a call here
 	if none, failed := s.call("undo_call", doc{}); !failed || none["error"] != "not_found" {
 		t.Errorf("no call has changed a file, but the undo answers %v", none)

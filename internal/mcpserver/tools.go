@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
@@ -51,6 +52,15 @@ func logOp[P, R any](
 ) tool {
 	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
 		return call(s.o.Engine.Log, ctx, p)
+	}, required)
+}
+
+// restoreOp makes a tool from an operation on rescues and calls.
+func restoreOp[P, R any](
+	name, description string, k kind, call func(*restore.Restorer, context.Context, P) (R, error), required ...string,
+) tool {
+	return newTool(name, description, k, func(s *server, ctx context.Context, p P) (R, error) {
+		return call(s.o.Engine.Guard.Restorer, ctx, p)
 	}, required)
 }
 
@@ -166,10 +176,10 @@ var tools = sync.OnceValue(func() []tool {
 		roomOp("list_reservations", "List reserved paths and who reserved them.", reads,
 			(*engine.Engine).ListReservations),
 		guardOp("may_edit", "Ask whether you may change paths now.", reads, (*guard.Guard).MayEdit, "paths"),
-		guardOp("list_calls", "List the tool calls of the room's agents that have changed files.", reads,
-			(*guard.Guard).ListCalls),
-		guardOp("undo_call", "Take back what a tool call has changed; by default your last one. What others have changed since stays.", asks,
-			(*guard.Guard).UndoCall),
+		restoreOp("list_calls", "List the tool calls of the room's agents that have changed files.", reads,
+			(*restore.Restorer).ListCalls),
+		restoreOp("undo_call", "Take back what a tool call has changed; by default your last one. What others have changed since stays.", asks,
+			(*restore.Restorer).UndoCall),
 		roomOp("get_conflicts", "List the files on which the repository's working trees really collide, and whom to talk to.", reads,
 			(*engine.Engine).GetConflicts),
 		roomOp("save_draft", "Save a draft of your handoff, for the case that your turn ends without one. You keep the stick.", rare,

@@ -19,6 +19,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/task"
@@ -148,7 +149,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		rows[row.name] = row
 	}
 	methods := map[string]reflect.Method{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
 			if m := of.Method(i); operation(m.Type) {
 				methods[m.Name] = m

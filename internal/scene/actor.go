@@ -138,7 +138,7 @@ func (a *Actor) startProgram(kill func(string)) {
 		}
 		return res.Refusal()
 	}, Rescue: func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string) (string, []string, error) {
-		return a.Engine.Guard.RescueFiles(ctx, room, by, top, paths, command)
+		return a.Engine.Guard.Restorer.RescueFiles(ctx, room, by, top, paths, command)
 	}})
 
 	a.Engine = engine.New(engine.Config{Kernel: a.kernel, Checks: []core.Check{{Name: "workers", Run: a.Tasks.Check}}})

@@ -5,6 +5,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
 )
@@ -80,8 +81,8 @@ func (a *Actor) DeliverEvents(p core.HookParams) Answer[engine.DeliverEventsResu
 }
 
 // DiffRescue is the operation of that name.
-func (a *Actor) DiffRescue(p guard.DiffRescueParams) Answer[guard.DiffRescueResult] {
-	return runOperation(a, "DiffRescue", a.Engine.Guard.DiffRescue, p)
+func (a *Actor) DiffRescue(p restore.DiffRescueParams) Answer[restore.DiffRescueResult] {
+	return runOperation(a, "DiffRescue", a.Engine.Guard.Restorer.DiffRescue, p)
 }
 
 // Doctor is the operation of that name.
@@ -103,9 +104,9 @@ func (a *Actor) EndSession(p roster.EndSessionParams) Answer[roster.EndSessionRe
 }
 
 // ForgetRescue is the operation of that name.
-func (a *Actor) ForgetRescue(p guard.ForgetRescueParams) Answer[guard.ForgetRescueResult] {
+func (a *Actor) ForgetRescue(p restore.ForgetRescueParams) Answer[restore.ForgetRescueResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "ForgetRescue", a.Engine.Guard.ForgetRescue, p)
+	return runOperation(a, "ForgetRescue", a.Engine.Guard.Restorer.ForgetRescue, p)
 }
 
 // GetConflicts is the operation of that name.
@@ -190,15 +191,15 @@ func (a *Actor) ListNotes(p engine.ListNotesParams) Answer[engine.ListNotesResul
 }
 
 // ListCalls is the operation of that name.
-func (a *Actor) ListCalls(p guard.ListCallsParams) Answer[guard.ListCallsResult] {
+func (a *Actor) ListCalls(p restore.ListCallsParams) Answer[restore.ListCallsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "ListCalls", a.Engine.Guard.ListCalls, p)
+	return runOperation(a, "ListCalls", a.Engine.Guard.Restorer.ListCalls, p)
 }
 
 // ListRescues is the operation of that name.
-func (a *Actor) ListRescues(p guard.ListRescuesParams) Answer[guard.ListRescuesResult] {
+func (a *Actor) ListRescues(p restore.ListRescuesParams) Answer[restore.ListRescuesResult] {
 	p.Where = a.fillWhere(p.Where)
-	return runOperation(a, "ListRescues", a.Engine.Guard.ListRescues, p)
+	return runOperation(a, "ListRescues", a.Engine.Guard.Restorer.ListRescues, p)
 }
 
 // ListReservations is the operation of that name.
@@ -301,9 +302,9 @@ func (a *Actor) ResolveNote(p engine.ResolveNoteParams) Answer[engine.ResolveNot
 }
 
 // RestoreRescue is the operation of that name.
-func (a *Actor) RestoreRescue(p guard.RestoreRescueParams) Answer[guard.RestoreRescueResult] {
+func (a *Actor) RestoreRescue(p restore.RestoreRescueParams) Answer[restore.RestoreRescueResult] {
 	p.Caller = a.By
-	return runOperation(a, "RestoreRescue", a.Engine.Guard.RestoreRescue, p)
+	return runOperation(a, "RestoreRescue", a.Engine.Guard.Restorer.RestoreRescue, p)
 }
 
 // SaveDraft is the operation of that name.
@@ -325,8 +326,8 @@ func (a *Actor) SetRoomPolicy(p engine.SetRoomPolicyParams) Answer[engine.SetRoo
 }
 
 // ShowRescue is the operation of that name.
-func (a *Actor) ShowRescue(p guard.ShowRescueParams) Answer[guard.ShowRescueResult] {
-	return runOperation(a, "ShowRescue", a.Engine.Guard.ShowRescue, p)
+func (a *Actor) ShowRescue(p restore.ShowRescueParams) Answer[restore.ShowRescueResult] {
+	return runOperation(a, "ShowRescue", a.Engine.Guard.Restorer.ShowRescue, p)
 }
 
 // StartSession is the operation of that name.
@@ -354,9 +355,9 @@ func (a *Actor) WaitForEvents(p eventlog.WaitForEventsParams) Answer[eventlog.Ev
 }
 
 // UndoCall is the operation of that name.
-func (a *Actor) UndoCall(p guard.UndoCallParams) Answer[guard.UndoCallResult] {
+func (a *Actor) UndoCall(p restore.UndoCallParams) Answer[restore.UndoCallResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "UndoCall", a.Engine.Guard.UndoCall, p)
+	return runOperation(a, "UndoCall", a.Engine.Guard.Restorer.UndoCall, p)
 }
 
 // Whoami is the operation of that name.

@@ -107,3 +107,21 @@ func (s *Scene) CommitMerged(dir, name, text string) {
 	s.GitIn(dir, "add", "--", name)
 	s.GitIn(dir, "-c", "core.editor=true", "rebase", "--continue")
 }
+
+// Embed makes a repository inside the scene's, with one commit.
+func (s *Scene) Embed(name string) (dir, commit string) {
+	s.Helper()
+	dir = filepath.Join(s.Work, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.Fatal(err)
+	}
+
+	s.GitIn(dir, "init", "-q", "-b", "main")
+	return dir, s.CommitIn(dir, "one", "one")
+}
+
+// Content reads a file of the workspace; "" if there is none.
+func (s *Scene) Content(name string) string {
+	b, _ := os.ReadFile(filepath.Join(s.Work, name))
+	return string(b)
+}

@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
@@ -25,7 +26,7 @@ func TestEveryOperationHasAStory(t *testing.T) {
 	uses := calls(t, "*.go") // the methods that each method of the kit calls
 	actor := reflect.TypeFor[*scene.Actor]()
 	for folder, owner := range map[string]reflect.Type{
-		"engine": reflect.TypeFor[*engine.Engine](), "engine/eventlog": reflect.TypeFor[*eventlog.Log](), "engine/guard": reflect.TypeFor[*guard.Guard](), "engine/upkeep": reflect.TypeFor[*upkeep.Upkeep](), "engine/roster": reflect.TypeFor[*roster.Roster](), "task": reflect.TypeFor[*task.Tasks](),
+		"engine": reflect.TypeFor[*engine.Engine](), "engine/eventlog": reflect.TypeFor[*eventlog.Log](), "engine/guard": reflect.TypeFor[*guard.Guard](), "engine/guard/restore": reflect.TypeFor[*restore.Restorer](), "engine/upkeep": reflect.TypeFor[*upkeep.Upkeep](), "engine/roster": reflect.TypeFor[*roster.Roster](), "task": reflect.TypeFor[*task.Tasks](),
 	} {
 		stories := calls(t, filepath.Join("..", folder, "*_test.go"))
 		covered := map[string]bool{}

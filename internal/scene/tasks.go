@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/store"
 	"talkingstick/internal/task"
@@ -61,7 +61,7 @@ func (a *Actor) AcceptsCommands() {
 // Holds returns the paths that a rescue holds.
 func (a *Actor) Holds(rescue string) (paths []string) {
 	a.Helper()
-	for _, f := range a.ShowRescue(guard.ShowRescueParams{ID: rescue}).OK().Entries {
+	for _, f := range a.ShowRescue(restore.ShowRescueParams{ID: rescue}).OK().Entries {
 		paths = append(paths, f.Path)
 	}
 	return paths

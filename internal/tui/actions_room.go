@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"talkingstick/internal/engine"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
@@ -223,7 +223,7 @@ func restoreRescue(m *model, t target) tea.Cmd {
 	m.ask = newConfirm("bring back", func(m *model) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("bringing back rescue %s", id), func(ctx context.Context, _ func(term.Text)) doneMsg {
-			res, err := e.Operations.RestoreRescue(ctx, guard.RestoreRescueParams{Caller: e.Caller, ID: id})
+			res, err := e.Operations.RestoreRescue(ctx, restore.RestoreRescueParams{Caller: e.Caller, ID: id})
 			if err != nil {
 				return doneMsg{err: err}
 			}

@@ -11,7 +11,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -76,7 +76,7 @@ func (r *recorder) SendMessage(_ context.Context, p engine.SendMessageParams) (e
 }
 
 func (r *recorder) TakeoverStick(_ context.Context, p engine.TakeoverStickParams) (engine.TakeoverStickResult, error) {
-	return engine.TakeoverStickResult{Grant: &engine.Grant{}, Rescue: &guard.TakeoverRescue{ID: "1m819e"}}, r.did("take %s turn %d, on a person's word: %t: %s", p.RoomID, p.ExpectedTurn, p.Operator, p.Reason)
+	return engine.TakeoverStickResult{Grant: &engine.Grant{}, Rescue: &restore.TakeoverRescue{ID: "1m819e"}}, r.did("take %s turn %d, on a person's word: %t: %s", p.RoomID, p.ExpectedTurn, p.Operator, p.Reason)
 }
 
 func (r *recorder) PauseRoom(_ context.Context, p engine.PauseRoomParams) (engine.PauseRoomResult, error) {
@@ -87,18 +87,18 @@ func (r *recorder) ResumeRoom(_ context.Context, p engine.ResumeRoomParams) (eng
 	return engine.ResumeRoomResult{}, r.did("resume %s", p.RoomID)
 }
 
-func (r *recorder) RestoreRescue(_ context.Context, p guard.RestoreRescueParams) (guard.RestoreRescueResult, error) {
-	return guard.RestoreRescueResult{Checkout: "/home/ann/src/shop"}, r.did("restore %s", p.ID)
+func (r *recorder) RestoreRescue(_ context.Context, p restore.RestoreRescueParams) (restore.RestoreRescueResult, error) {
+	return restore.RestoreRescueResult{Checkout: "/home/ann/src/shop"}, r.did("restore %s", p.ID)
 }
 
-func (r *recorder) ListCalls(_ context.Context, p guard.ListCallsParams) (guard.ListCallsResult, error) {
-	return guard.ListCallsResult{Calls: shownCalls()}, r.did("calls of %s", p.RoomID)
+func (r *recorder) ListCalls(_ context.Context, p restore.ListCallsParams) (restore.ListCallsResult, error) {
+	return restore.ListCallsResult{Calls: shownCalls()}, r.did("calls of %s", p.RoomID)
 }
 
-func (r *recorder) UndoCall(_ context.Context, p guard.UndoCallParams) (guard.UndoCallResult, error) {
-	return guard.UndoCallResult{
+func (r *recorder) UndoCall(_ context.Context, p restore.UndoCallParams) (restore.UndoCallResult, error) {
+	return restore.UndoCallResult{
 		Call: stick.Call{ID: p.ID}, UndoID: 19, Restored: []string{"cart.go"}, Removed: []string{"new.go"},
-		Left: []guard.LeftFile{{Path: "tax.go", Why: "it has changed since"}},
+		Left: []restore.LeftFile{{Path: "tax.go", Why: "it has changed since"}},
 	}, r.did("undo %d in %s", p.ID, p.RoomID)
 }
 

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -32,7 +32,7 @@ func (p callsPage) pageTitle(s *canvas) term.Text {
 }
 
 func (p callsPage) readPage(ctx context.Context, e *env) (page, error) {
-	res, err := e.Operations.ListCalls(ctx, guard.ListCallsParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Limit: maxListed})
+	res, err := e.Operations.ListCalls(ctx, restore.ListCallsParams{Caller: e.Caller, Where: core.Where{RoomID: p.room}, Limit: maxListed})
 	p.calls, p.more, p.known = res.Calls, res.More, true
 	return p, err
 }
@@ -98,7 +98,7 @@ func undoCall(m *model, t target) tea.Cmd {
 	m.ask = newConfirm("undo", func(m *model) tea.Cmd {
 		e := m.env
 		return m.startAct(term.Textf("undoing call %d", c.ID), func(ctx context.Context, _ func(term.Text)) doneMsg {
-			res, err := e.Operations.UndoCall(ctx, guard.UndoCallParams{Caller: e.Caller, Where: at, ID: c.ID})
+			res, err := e.Operations.UndoCall(ctx, restore.UndoCallParams{Caller: e.Caller, Where: at, ID: c.ID})
 			if err != nil {
 				return doneMsg{err: err}
 			}
@@ -109,7 +109,7 @@ func undoCall(m *model, t target) tea.Cmd {
 }
 
 // undone says in a line what an undo has done.
-func undone(res guard.UndoCallResult) term.Text {
+func undone(res restore.UndoCallResult) term.Text {
 	said := term.Textf("call %d is undone: %s as before it, %d removed", res.Call.ID, stick.Count(len(res.Restored), "file"), len(res.Removed))
 	if res.Already {
 		said = term.Textf("nothing to undo: the files are as they were before call %d", res.Call.ID)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -14,8 +14,8 @@ import (
 type rescuePage struct {
 	room stick.RoomID
 	id   string
-	res  *guard.ShowRescueResult // nil until it was read
-	diff string                  // what bringing it back would change
+	res  *restore.ShowRescueResult // nil until it was read
+	diff string                    // what bringing it back would change
 }
 
 func (p rescuePage) subjectKey() string { return "rescue " + p.id }
@@ -25,7 +25,7 @@ func (p rescuePage) roomID() stick.RoomID { return p.room }
 func (p rescuePage) pageTitle(*canvas) term.Text { return term.Textf("rescue %s", p.id) }
 
 func (p rescuePage) readPage(ctx context.Context, e *env) (page, error) {
-	res, err := e.Operations.ShowRescue(ctx, guard.ShowRescueParams{ID: p.id})
+	res, err := e.Operations.ShowRescue(ctx, restore.ShowRescueParams{ID: p.id})
 	if err != nil {
 		return p, err
 	}
@@ -34,7 +34,7 @@ func (p rescuePage) readPage(ctx context.Context, e *env) (page, error) {
 
 	// Without its checkout there is nothing to compare with.
 	if !res.Gone {
-		diff, err := e.Operations.DiffRescue(ctx, guard.DiffRescueParams{ID: p.id})
+		diff, err := e.Operations.DiffRescue(ctx, restore.DiffRescueParams{ID: p.id})
 		p.diff = diff.Diff
 		return p, err
 	}

@@ -19,6 +19,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -60,11 +61,11 @@ type Operations interface {
 	ListChanges(context.Context, guard.ListChangesParams) (guard.ListChangesResult, error)
 	GetMessage(context.Context, engine.GetMessageParams) (engine.GetMessageResult, error)
 	ReadMessage(context.Context, engine.ReadMessageParams) (engine.MessagesResult, error)
-	ShowRescue(context.Context, guard.ShowRescueParams) (guard.ShowRescueResult, error)
-	DiffRescue(context.Context, guard.DiffRescueParams) (guard.DiffRescueResult, error)
-	ListCalls(context.Context, guard.ListCallsParams) (guard.ListCallsResult, error)
-	UndoCall(context.Context, guard.UndoCallParams) (guard.UndoCallResult, error)
-	RestoreRescue(context.Context, guard.RestoreRescueParams) (guard.RestoreRescueResult, error)
+	ShowRescue(context.Context, restore.ShowRescueParams) (restore.ShowRescueResult, error)
+	DiffRescue(context.Context, restore.DiffRescueParams) (restore.DiffRescueResult, error)
+	ListCalls(context.Context, restore.ListCallsParams) (restore.ListCallsResult, error)
+	UndoCall(context.Context, restore.UndoCallParams) (restore.UndoCallResult, error)
+	RestoreRescue(context.Context, restore.RestoreRescueParams) (restore.RestoreRescueResult, error)
 	AckMessage(context.Context, engine.MessagesParams) (engine.MessagesResult, error)
 	SendMessage(context.Context, engine.SendMessageParams) (engine.SendMessageResult, error)
 	TakeoverStick(context.Context, engine.TakeoverStickParams) (engine.TakeoverStickResult, error)

@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/params"
 	"talkingstick/internal/task"
@@ -31,7 +32,7 @@ func engineOp[P, R any](
 	}, required)
 }
 
-// guardOp makes a row of an operation on edits and rescues.
+// guardOp makes a row of an operation on edits.
 func guardOp[P, R any](
 	name string, call func(*guard.Guard, context.Context, P) (R, error), required ...string,
 ) operation {
@@ -46,6 +47,15 @@ func logOp[P, R any](
 ) operation {
 	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
 		return call(s.o.Engine.Log, ctx, p)
+	}, required)
+}
+
+// restoreOp makes a row of an operation on rescues and calls.
+func restoreOp[P, R any](
+	name string, call func(*restore.Restorer, context.Context, P) (R, error), required ...string,
+) operation {
+	return newRow(name, func(ctx context.Context, s *Server, p P) (R, error) {
+		return call(s.o.Engine.Guard.Restorer, ctx, p)
 	}, required)
 }
 
@@ -128,12 +138,12 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		engineOp("resume_room", (*engine.Engine).ResumeRoom, "room_id"),
 		engineOp("set_room_policy", (*engine.Engine).SetRoomPolicy, "room_id"),
 		engineOp("reorder_members", (*engine.Engine).ReorderMembers, "room_id", "order"),
-		guardOp("list_calls", (*guard.Guard).ListCalls, "room_id"),
-		guardOp("undo_call", (*guard.Guard).UndoCall, "room_id", "call_id"),
-		guardOp("list_rescues", (*guard.Guard).ListRescues),
-		guardOp("show_rescue", (*guard.Guard).ShowRescue, "rescue_id"),
-		guardOp("diff_rescue", (*guard.Guard).DiffRescue, "rescue_id"),
-		guardOp("restore_rescue", (*guard.Guard).RestoreRescue, "rescue_id"),
+		restoreOp("list_calls", (*restore.Restorer).ListCalls, "room_id"),
+		restoreOp("undo_call", (*restore.Restorer).UndoCall, "room_id", "call_id"),
+		restoreOp("list_rescues", (*restore.Restorer).ListRescues),
+		restoreOp("show_rescue", (*restore.Restorer).ShowRescue, "rescue_id"),
+		restoreOp("diff_rescue", (*restore.Restorer).DiffRescue, "rescue_id"),
+		restoreOp("restore_rescue", (*restore.Restorer).RestoreRescue, "rescue_id"),
 
 		taskOp("worker_status", (*task.Tasks).WorkerStatus, "room_id"),
 		taskOp("worker_show", (*task.Tasks).WorkerShow, "room_id", "task_id"),

@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/scene"
@@ -64,7 +65,7 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 		left[name] = o
 	}
 	methods := map[string]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
 			m := of.Method(i)
 			if !isOperation(m.Type) {

@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -90,7 +91,7 @@ func (s *Server) readUncommitted(r *http.Request, v *view) error {
 // readRescue shows how a rescue differs from what is there now.
 func (s *Server) readRescue(r *http.Request, v *view) error {
 	id := r.PathValue("id")
-	shown, err := s.ops.ShowRescue(r.Context(), guard.ShowRescueParams{ID: id})
+	shown, err := s.ops.ShowRescue(r.Context(), restore.ShowRescueParams{ID: id})
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (s *Server) readRescue(r *http.Request, v *view) error {
 	v.Body = b
 
 	// What is in the rescue is shown, even if the comparison fails.
-	diff, err := s.ops.DiffRescue(r.Context(), guard.DiffRescueParams{ID: id})
+	diff, err := s.ops.DiffRescue(r.Context(), restore.DiffRescueParams{ID: id})
 	if err != nil {
 		b.Text = stick.AsError(err).Message
 		return nil

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
 )
@@ -17,9 +18,9 @@ type scopesPage struct {
 	NoConflicts string // why they aren't known
 	Changes     guard.ListChangesResult
 	NoChanges   string
-	Calls       guard.ListCallsResult
+	Calls       restore.ListCallsResult
 	NoCalls     string
-	Rescues     guard.ListRescuesResult
+	Rescues     restore.ListRescuesResult
 	NoRescues   string
 }
 
@@ -43,14 +44,14 @@ func (s *Server) readScopes(r *http.Request, v *view) error {
 		b.NoChanges = stick.AsError(err).Message
 	}
 
-	b.Calls, err = s.ops.ListCalls(r.Context(), guard.ListCallsParams{
+	b.Calls, err = s.ops.ListCalls(r.Context(), restore.ListCallsParams{
 		Caller: s.o.Caller, Where: where, Limit: shownCalls,
 	})
 	if err != nil {
 		b.NoCalls = stick.AsError(err).Message
 	}
 
-	b.Rescues, err = s.ops.ListRescues(r.Context(), guard.ListRescuesParams{Where: where})
+	b.Rescues, err = s.ops.ListRescues(r.Context(), restore.ListRescuesParams{Where: where})
 	if err != nil {
 		b.NoRescues = stick.AsError(err).Message
 	}

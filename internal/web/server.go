@@ -23,6 +23,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
@@ -52,11 +53,12 @@ type Options struct {
 	Now func() time.Time // nil for the real clock; for tokens, not for what pages show
 }
 
-// operations are those on rooms, logs, sessions, edits and tasks.
+// operations are those on rooms, logs, sessions, edits, rescues and tasks.
 type operations struct {
 	*engine.Engine
 	*eventlog.Log
 	*guard.Guard
+	*restore.Restorer
 	*roster.Roster
 	*task.Tasks
 }
@@ -81,7 +83,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 
-	ops := operations{o.Engine, o.Engine.Log, o.Engine.Guard, o.Engine.Roster, o.Tasks}
+	ops := operations{o.Engine, o.Engine.Log, o.Engine.Guard, o.Engine.Guard.Restorer, o.Engine.Roster, o.Tasks}
 	s := &Server{
 		o:            o,
 		ops:          ops,

@@ -350,3 +350,19 @@ func (p Place) CheckoutTop() string {
 	}
 	return cmp.Or(p.Worktree, p.Root)
 }
+
+// Superproject returns the place of the checkout around a submodule, whose git directory is elsewhere.
+func (p Place) Superproject() (around Place, ok bool) {
+	top := p.CheckoutTop()
+	if top == "" || p.Worktree != "" {
+		return around, false
+	}
+
+	// In a submodule, .git is a file that leads to the git directory.
+	if git, err := os.Lstat(filepath.Join(top, ".git")); err != nil || !git.Mode().IsRegular() {
+		return around, false
+	}
+
+	around, err := Resolve(filepath.Dir(top), Env{})
+	return around, err == nil && around.Found == FoundGit
+}

@@ -316,7 +316,7 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 			})
 		}
 
-		err = errors.Join(err, g.rescueStore().Mark(c.call.Before))
+		err = errors.Join(err, g.Restorer.Store().Mark(c.call.Before))
 	}
 
 	return cmp.Or(g.tellTaken(ctx, q.HookParams, told), err)

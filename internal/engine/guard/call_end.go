@@ -25,7 +25,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 
 	// Nobody has recorded its beginning.
 	if c.call.Before == "" {
-		c.call.Before = g.rescueStore().Last(tree)
+		c.call.Before = g.Restorer.Store().Last(tree)
 	}
 
 	// Without the state after the call, nobody can say what it has changed.
@@ -37,7 +37,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 
 	c.call.After, c.call.Ended = s.taken.ID, stick.At(g.core.Now())
 	c.dirty = uncommittedIn(s.taken)
-	c.prune = g.rescueStore().BeginPrune(tree.Common, c.call.Ended)
+	c.prune = g.Restorer.Store().BeginPrune(tree.Common, c.call.Ended)
 	if c.call.Started.IsZero() {
 		c.call.Started = c.call.Ended
 	}
@@ -90,7 +90,7 @@ func (g *Guard) endGone(ctx context.Context, c *checkout) error {
 		return nil
 	}
 
-	had, err := g.rescueStore().Show(ctx, c.call.Before)
+	had, err := g.Restorer.Store().Show(ctx, c.call.Before)
 
 	// The call has taken the repository itself, with all of its commits.
 	if !c.apart && had.Common != "" && !workspace.IsGitDir(had.Common) {
@@ -140,7 +140,7 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 			continue
 		}
 
-		changes, err := g.rescueStore().Changes(ctx, p.From, p.To)
+		changes, err := g.Restorer.Store().Changes(ctx, p.From, p.To)
 		if err != nil {
 			return own, err
 		}
@@ -177,7 +177,7 @@ func (g *Guard) askUncommitted(ctx context.Context, c *checkout, own map[string]
 	}
 
 	// Only what was uncommitted before the edit can have been somebody's work.
-	had, err := g.rescueStore().Uncommitted(ctx, tree, "HEAD", unsure)
+	had, err := g.Restorer.Store().Uncommitted(ctx, tree, "HEAD", unsure)
 	if err != nil {
 		return
 	}

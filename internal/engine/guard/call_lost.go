@@ -168,7 +168,7 @@ func (g *Guard) tellLost(ctx context.Context, q editQuestion, c *checkout) error
 	}
 
 	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.formOf(c.call), c.call.Before
-	merr := g.rescueStore().Mark(c.call.Before)
+	merr := g.Restorer.Store().Mark(c.call.Before)
 	p := q.HookParams
 	p.Where = core.Where{RoomID: c.room}
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/testenv"
@@ -17,13 +18,13 @@ import (
 // harness was.
 func begins(t *testing.T, a *scene.Actor, command, key string) (p guard.CheckEditParams) {
 	t.Helper()
-	p = commandOf(a, command)
+	p = a.CommandParams(command)
 	p.Call = key
 	res := a.CheckEdit(p).OK()
 	if err := a.Engine.Guard.EditChecked(t.Context(), p, res); err != nil {
 		t.Fatal(err)
 	}
-	runInBash(a.Work, command)
+	scene.RunInBash(a.Work, command)
 	return p
 }
 
@@ -50,16 +51,16 @@ func TestLostCalls(t *testing.T) {
 			s.Commit("a.go", "a")
 			bob.Edits(func() { s.File("b.go", "by bob") }, "b.go")
 			for _, a := range []*scene.Actor{ann, bob} {
-				told(t, a)
+				a.LearnsAfterTool()
 			}
 
 			begins(t, ann, "echo x > a.go; echo x > made.go; rm b.go", "one")
 			x.happens(t, s, ann)
 			s.Later(1e9)
-			runs(t, bob, "echo y > bobs.go", nil)
+			bob.Executes("echo y > bobs.go", nil)
 
 			var lost, bobs stick.Call
-			for _, c := range pat.ListCalls(guard.ListCallsParams{All: true}).OK().Calls {
+			for _, c := range pat.ListCalls(restore.ListCallsParams{All: true}).OK().Calls {
 				switch {
 				case strings.HasPrefix(c.Command, "echo x"):
 					lost = c
@@ -68,7 +69,7 @@ func TestLostCalls(t *testing.T) {
 				}
 			}
 			s.Check(lost.Ended.IsZero() != x.over && (lost.Files == 3) == x.over, "the lost one: %+v", lost)
-			said := strings.Join(told(t, bob), "; ")
+			said := strings.Join(bob.LearnsAfterTool(), "; ")
 			want := " ran \"echo x > a.go; echo x > made.go; rm b.go\", which took b.go, work of " + string(bob.ID) + "; a copy was kept before: tt rescue show " + lost.Before
 			s.Check(strings.Contains(said, want) == x.over, "bob is told %q", said)
 			if !x.over {
@@ -82,9 +83,9 @@ func TestLostCalls(t *testing.T) {
 				s.Check(strings.Contains(changes, name+"others by claude:a") || strings.Contains(changes, name+"passed by claude:a"), "%s", changes)
 			}
 			has := func(f rescue.File) bool { return f.Path == "b.go" }
-			s.Check(slices.ContainsFunc(pat.ShowRescue(guard.ShowRescueParams{ID: lost.Before}).OK().Entries, has), "there is no copy")
-			undone := pat.UndoCall(guard.UndoCallParams{ID: lost.ID}).OK()
-			s.Check(len(undone.Left) == 0 && content(s, "b.go") == "by bob" && content(s, "a.go") == "a", "%+v", undone)
+			s.Check(slices.ContainsFunc(pat.ShowRescue(restore.ShowRescueParams{ID: lost.Before}).OK().Entries, has), "there is no copy")
+			undone := pat.UndoCall(restore.UndoCallParams{ID: lost.ID}).OK()
+			s.Check(len(undone.Left) == 0 && s.Content("b.go") == "by bob" && s.Content("a.go") == "a", "%+v", undone)
 		})
 	}
 }

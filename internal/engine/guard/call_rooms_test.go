@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -24,12 +24,12 @@ func TestCallsOfSeveralRooms(t *testing.T) {
 	there.Join().OK()
 	bobThere.Join().OK()
 	calls := func(a *scene.Actor) []stick.Call {
-		return a.ListCalls(guard.ListCallsParams{All: true}).OK().Calls
+		return a.ListCalls(restore.ListCallsParams{All: true}).OK().Calls
 	}
 
 	p := begins(t, ann, "echo x > here.go; echo x > "+filepath.Join(beside, "one"), "one")
 	s.Check(len(calls(pat)) == 1 && len(calls(pat.At(beside))) == 1, "%+v, %+v", calls(pat), calls(pat.At(beside)))
-	runs(t, bobThere, "echo y > bobs.go", nil)
+	bobThere.Executes("echo y > bobs.go", nil)
 	s.Check(calls(bobThere)[0].Overlapped, "bob's call: %+v", calls(bobThere)[0])
 	ann.CheckEdited(p)
 	for _, at := range []*scene.Actor{pat, pat.At(beside)} {
@@ -44,7 +44,7 @@ func TestCallsOfSeveralRooms(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(linked, "lost.go"), []byte("nobody's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runs(t, ann, "rm -rf "+linked, nil)
+	ann.Executes("rm -rf "+linked, nil)
 	last := calls(pat.At(beside))[0]
 	s.Check(last.Agent == ann.ID && last.Checkout == linked && !last.Ended.IsZero() && last.Files == 1, "%+v", last)
 

@@ -179,7 +179,7 @@ func (g *Guard) rescueBefore(
 		return nil, "there is no checkout"
 	}
 
-	taken, err := g.takeRescue(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f})
+	taken, err := g.Restorer.Take(ctx, rescue.Request{Tree: tree, Paths: paths, Untracked: true, Facts: f})
 	switch {
 	case err != nil:
 		return nil, "failed: " + stick.AsError(err).Words()

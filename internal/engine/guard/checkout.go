@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 
 	"talkingstick/internal/git"
@@ -56,27 +54,11 @@ func newCheckout(p workspace.Place) *checkout {
 	c := &checkout{top: p.CheckoutTop(), chain: p.Chain, apart: p.Worktree != ""}
 
 	// A submodule without a room belongs to the room around it.
-	if around, ok := superprojectOf(p); ok {
+	if around, ok := p.Superproject(); ok {
 		over := newCheckout(around)
 		c.chain, c.apart = slices.Concat(c.chain, over.chain), c.apart || over.apart
 	}
 	return c
-}
-
-// superprojectOf returns the checkout around a submodule, whose git directory is elsewhere.
-func superprojectOf(p workspace.Place) (around workspace.Place, ok bool) {
-	top := p.CheckoutTop()
-	if top == "" || p.Worktree != "" {
-		return around, false
-	}
-
-	// In a submodule, .git is a file that leads to the git directory.
-	if git, err := os.Lstat(filepath.Join(top, ".git")); err != nil || !git.Mode().IsRegular() {
-		return around, false
-	}
-
-	around, err := workspace.Resolve(filepath.Dir(top), workspace.Env{})
-	return around, err == nil && around.Found == workspace.FoundGit
 }
 
 // changedCheckouts returns the checkouts in which a tool call has changed files.

@@ -44,7 +44,7 @@ func (g *Guard) notKept(
 	}
 	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 {
 		// A snapshot has nothing of ignored directories that aren't named.
-		copied, err := g.takeRescue(ctx, rescue.Request{
+		copied, err := g.Restorer.Take(ctx, rescue.Request{
 			Tree: a.tree, Untracked: true, Ignored: true, Nested: a.Loses&shell.Nested != 0,
 			Facts: rescue.Facts{
 				Room: string(w.room.ID), Agent: string(w.me.Agent),

@@ -2,72 +2,18 @@ package guard_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
-	"talkingstick/internal/shell"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
-
-// runs runs a command in bash, with the hooks before and after it, and returns the answer of the one before.
-// instead, if it isn't nil, is done in its place.
-func runs(t *testing.T, a *scene.Actor, command string, instead func()) guard.MayEditResult {
-	t.Helper()
-	p := commandOf(a, command)
-	res := a.CheckEdit(p).OK()
-	if err := a.Engine.Guard.EditChecked(t.Context(), p, res); err != nil {
-		t.Fatal(err)
-	}
-	if !res.Allowed {
-		return res
-	}
-	if instead == nil {
-		instead = func() { runInBash(a.Work, command) }
-	}
-	instead()
-	a.CheckEdited(p)
-	return res
-}
-
-// commandOf is what a hook knows of a command.
-func commandOf(a *scene.Actor, command string) guard.CheckEditParams {
-	c := shell.Edits(command, a.Work, shell.Env{})
-	p := guard.CheckEditParams{
-		HookParams: a.Hook(), Paths: c.Paths, Names: c.Names, Trees: c.Trees, Acts: c.Acts, Text: command, Unread: !c.Reads, LookFor: time.Minute,
-	}
-	p.Tool = "Bash"
-	return p
-}
-
-// runInBash runs a command as it is; some fail, as git may refuse what they ask for.
-func runInBash(dir, command string) {
-	c := exec.Command("bash", "-c", command)
-	c.Dir = dir
-	_ = c.Run()
-}
-
-// told plays the hook after a tool, and returns what an agent learns from it.
-func told(t *testing.T, a *scene.Actor) (said []string) {
-	t.Helper()
-	res := a.DeliverEvents(core.HookParams{}).OK()
-	if err := a.Engine.HookDelivered(t.Context(), a.Hook(), res); err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range res.Events {
-		said = append(said, string(e.Say()))
-	}
-	return said
-}
 
 // TestOthersWorkIsntTaken: a command that would take another's uncommitted work away is denied where edits
 // are, also to the holder. The holder's own work, and work that nobody noted, is copied first.
@@ -88,26 +34,26 @@ func TestOthersWorkIsntTaken(t *testing.T) {
 		"git reset --hard", "git checkout .", "git checkout -- b.go", "git stash", "git checkout -f", "git restore .",
 		`cd sub && cd "$(git rev-parse --show-toplevel)" && git reset --hard`, `git -C "$PWD" stash`, "cd sub; cd - && git checkout .",
 	} {
-		res := runs(t, ann, command, nil)
+		res := ann.Executes(command, nil)
 		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "uncommitted work of "+string(bob.ID)+": b.go") && len(res.Denied) == 1, "%s: %+v", command, res)
 	}
 	for _, command := range []string{"git add -A", "git commit -am x", "git add ."} {
-		res := runs(t, ann, command, nil)
+		res := ann.Executes(command, nil)
 		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "would sweep up uncommitted work of "+string(bob.ID)), "%s: %+v", command, res)
 	}
 	for _, command := range []string{"git add a.go", "git commit -m x -- a.go", "git status", "git stash list", "git clean -n"} {
-		s.Check(runs(t, ann, command, nil).Allowed, "%s was denied", command)
+		s.Check(ann.Executes(command, nil).Allowed, "%s was denied", command)
 	}
-	s.Check(runs(t, ann, "git checkout -- a.go", func() { s.Git("checkout", "--", "a.go") }).Allowed, "her own file")
-	s.Check(runs(t, ann, "git clean -fd", func() { s.Git("clean", "-fdq") }).Allowed, "what nobody noted")
-	said := told(t, ann)
+	s.Check(ann.Executes("git checkout -- a.go", func() { s.Git("checkout", "--", "a.go") }).Allowed, "her own file")
+	s.Check(ann.Executes("git clean -fd", func() { s.Git("clean", "-fdq") }).Allowed, "what nobody noted")
+	said := ann.LearnsAfterTool()
 	s.Check(len(said) == 2 && strings.Contains(said[1], "ran \"git clean -fd\", which took c.go; a copy was kept before: tt rescue show "), "%q", said)
 	if _, err := os.Stat(filepath.Join(s.Work, "c.go")); err == nil {
 		t.Error("c.go is still there")
 	}
 
 	bob.Dies()
-	s.Check(runs(t, ann, "git reset --hard", nil).Allowed, "the work of one who is gone")
+	s.Check(ann.Executes("git reset --hard", nil).Allowed, "the work of one who is gone")
 }
 
 // TestWhereTheRoomOnlyWarns: the command runs, a copy is kept, and both are told.
@@ -117,9 +63,9 @@ func TestWhereTheRoomOnlyWarns(t *testing.T) {
 	s.Joins(ann, bob)
 	ann.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
-	s.Check(runs(t, ann, "git clean -fdq", func() { s.Git("clean", "-fdq") }).Allowed, "it was denied")
+	s.Check(ann.Executes("git clean -fdq", func() { s.Git("clean", "-fdq") }).Allowed, "it was denied")
 	for _, a := range []*scene.Actor{ann, bob} {
-		said := strings.Join(told(t, a), "; ")
+		said := strings.Join(a.LearnsAfterTool(), "; ")
 		s.Check(strings.Contains(said, " ran \"git clean -fdq\", which took b.go, work of "+string(bob.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
 	}
 }
@@ -132,19 +78,19 @@ func TestTheHoldersWorkIsOthers(t *testing.T) {
 	s.Joins(ann, bob)
 	ann.Try().Is(stick.YourTurn)
 	ann.Edits(func() { s.File("a.go", "a, by ann") }, "a.go")
-	s.Check(runs(t, bob, "git clean -fdq", nil).Allowed, "the room only warns")
+	s.Check(bob.Executes("git clean -fdq", nil).Allowed, "the room only warns")
 	for _, a := range []*scene.Actor{ann, bob} {
-		said := strings.Join(told(t, a), "; ")
+		said := strings.Join(a.LearnsAfterTool(), "; ")
 		s.Check(strings.Contains(said, " ran \"git clean -fdq\", which took a.go, work of "+string(ann.ID)+"; a copy was kept before"), "%s is told %s", a.Name, said)
 	}
 	ann.Edits(func() { s.File("a.go", "a, by ann again") }, "a.go")
 	pat.Sets("enforce=scopes").OK()
 	bob.Reserve("a.go").OK()
-	res := runs(t, bob, "git add -- a.go", nil)
+	res := bob.Executes("git add -- a.go", nil)
 	s.Check(!res.Allowed && strings.Contains(string(res.Reason), "would sweep up uncommitted work of "+string(ann.ID)+": a.go"), "%+v", res)
 	ann.Release("so far", "go on").OK()
 	bob.Try().Is(stick.YourTurn)
-	s.Check(runs(t, bob, "git add -- a.go", nil).Allowed, "it has passed on")
+	s.Check(bob.Executes("git add -- a.go", nil).Allowed, "it has passed on")
 }
 
 // TestOldTipsAreKept: the commits of a branch that is deleted stay, and so do those of the stash. The branch
@@ -156,12 +102,12 @@ func TestOldTipsAreKept(t *testing.T) {
 	ann.Try().Is(stick.YourTurn)
 	s.Git("branch", "topic")
 	tip := s.Git("rev-parse", "topic")
-	s.Check(runs(t, ann, "git branch -D topic", func() { s.Git("branch", "-qD", "topic") }).Allowed, "it was denied")
+	s.Check(ann.Executes("git branch -D topic", func() { s.Git("branch", "-qD", "topic") }).Allowed, "it was denied")
 	s.File("README", "two\n")
 	s.Git("stash", "-q")
 	stashed := s.Git("rev-parse", "refs/stash")
-	s.Check(runs(t, ann, "git stash clear", func() { s.Git("stash", "clear") }).Allowed, "it was denied")
-	said := told(t, ann)
+	s.Check(ann.Executes("git stash clear", func() { s.Git("stash", "clear") }).Allowed, "it was denied")
+	said := ann.LearnsAfterTool()
 	s.Check(len(said) == 2 && strings.Contains(said[0], "ran \"git branch -D topic\"; the old commit is kept as refs/talkingstick/kept/") &&
 		strings.Contains(said[1], "ran \"git stash clear\", which used \"stash@{0} (WIP on main: ") &&
 		strings.Contains(said[1], "nobody has noted who made it, maybe a person's; the old commit is kept as refs/talkingstick/kept/"), "%q", said)
@@ -177,8 +123,8 @@ func TestOldTipsAreKept(t *testing.T) {
 		s.Git("branch", "-f", "one")
 		s.Git("branch", "-f", "two/three")
 		tip := s.Git("rev-parse", "one")
-		s.Check(runs(t, ann, command, instead).Allowed, "it was denied")
-		said := told(t, ann)
+		s.Check(ann.Executes(command, instead).Allowed, "it was denied")
+		said := ann.LearnsAfterTool()
 		s.Check(len(said) == 1 && strings.Contains(said[0], "; the old commits are kept: tt rescue list"), "%s: %q", command, said)
 		kept := s.Git("for-each-ref", "--format=%(objectname) %(refname)", "refs/talkingstick/kept")
 		for _, branch := range []string{"one", "two/three"} {
@@ -188,9 +134,9 @@ func TestOldTipsAreKept(t *testing.T) {
 	}
 	s.Git("branch", "-f", "one")
 	s.Git("branch", "-f", "two/three")
-	s.Check(runs(t, ann, "git push . :one :two/three", nil).Allowed && len(told(t, ann)) == 1, "two refs of one command")
-	s.Check(runs(t, ann, "git branch -D nowhere", nil).Allowed, "it was denied")
-	s.Check(len(told(t, ann)) == 0, "a branch that doesn't exist was kept")
+	s.Check(ann.Executes("git push . :one :two/three", nil).Allowed && len(ann.LearnsAfterTool()) == 1, "two refs of one command")
+	s.Check(ann.Executes("git branch -D nowhere", nil).Allowed, "it was denied")
+	s.Check(len(ann.LearnsAfterTool()) == 0, "a branch that doesn't exist was kept")
 }
 
 // TestTheWorkerHearsOfItsBranch: where the room only warns, the branch of another's task may be deleted. Its
@@ -201,18 +147,18 @@ func TestTheWorkerHearsOfItsBranch(t *testing.T) {
 	s.Joins(ann, bob)
 	ann.Spawn("ui").OK()
 	bob.WorksOn("ui")
-	told(t, ann)
-	told(t, bob)
-	s.Check(runs(t, ann, "git branch -D feat/ui", nil).Allowed, "it was denied") // by git, because it is checked out
-	s.Check(len(told(t, ann))+len(told(t, bob)) == 0, "a branch that is still there was told")
-	s.Check(runs(t, ann, "git update-ref -d refs/heads/feat/ui", nil).Allowed, "it was denied")
+	ann.LearnsAfterTool()
+	bob.LearnsAfterTool()
+	s.Check(ann.Executes("git branch -D feat/ui", nil).Allowed, "it was denied") // by git, because it is checked out
+	s.Check(len(ann.LearnsAfterTool())+len(bob.LearnsAfterTool()) == 0, "a branch that is still there was told")
+	s.Check(ann.Executes("git update-ref -d refs/heads/feat/ui", nil).Allowed, "it was denied")
 	for _, a := range []*scene.Actor{ann, bob} {
-		said := strings.Join(told(t, a), "; ")
+		said := strings.Join(a.LearnsAfterTool(), "; ")
 		s.Check(strings.Contains(said, " ran \"git update-ref -d refs/heads/feat/ui\", work of "+string(bob.ID)+"; the old commit is kept as refs/talkingstick/kept/"), "%s is told %s", a.Name, said)
 	}
 	s.Git("branch", "feat/ui")
-	runs(t, bob, "git update-ref -d refs/heads/feat/ui", nil)
-	s.Check(!strings.Contains(strings.Join(told(t, bob), "; "), "work of"), "its own branch is another's")
+	bob.Executes("git update-ref -d refs/heads/feat/ui", nil)
+	s.Check(!strings.Contains(strings.Join(bob.LearnsAfterTool(), "; "), "work of"), "its own branch is another's")
 }
 
 // TestWhatCantBeCopiedIsDeniedOnce: then the same command goes through, in the same turn.
@@ -226,13 +172,13 @@ func TestWhatCantBeCopiedIsDeniedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, command := range []string{"git clean -fd", "git clean -fdx", "git clean -fdq", "git clean -fdx"} {
-		res := runs(t, ann, command, nil)
+		res := ann.Executes(command, nil)
 		s.Check(res.Allowed == (i >= 2), "%d, %s: %+v", i, command, res) // -q takes the same, -x takes more
 		if !res.Allowed {
 			s.Check(strings.Contains(string(res.Reason), `no copy can be kept of what "`+command+`" would take away: `+"large.bin (the rescue would be too large)"), "%s", res.Reason)
 		}
 	}
-	said := told(t, ann)
+	said := ann.LearnsAfterTool()
 	s.Check(len(said) == 0, "%q", said)
 }
 
@@ -258,11 +204,11 @@ func TestNotKept_ComparesWhatIsTaken(t *testing.T) {
 			}
 
 			for _, command := range []string{pair.first, pair.second} {
-				res := runs(t, ann, command, nil)
+				res := ann.Executes(command, nil)
 				s.Check(!res.Allowed && strings.Contains(string(res.Reason), "no copy can be kept"), "%s: %+v", command, res)
 			}
 			for _, command := range []string{pair.first, pair.second} {
-				s.Check(runs(t, ann, command, nil).Allowed, "%s again", command)
+				s.Check(ann.Executes(command, nil).Allowed, "%s again", command)
 			}
 		})
 	}
@@ -277,8 +223,8 @@ func TestMovesAreKept(t *testing.T) {
 	ann.Try().Is(stick.YourTurn)
 	s.Git("branch", "topic")
 	s.File("README", "two\n")
-	runs(t, ann, "git switch topic", nil)
-	s.Check(len(told(t, ann)) == 0, "a move was told")
+	ann.Executes("git switch topic", nil)
+	s.Check(len(ann.LearnsAfterTool()) == 0, "a move was told")
 	s.Check(keeps(t, ann, "README"), "no snapshot has README")
 
 	s.Commit(".gitignore", ".env\ndist/\n*.o\n")
@@ -287,8 +233,8 @@ func TestMovesAreKept(t *testing.T) {
 	s.File("dist/a.js", "built")
 	s.File("a.o", "built")
 	for command, want := range map[string]string{"rm -rf dist": "dist/a.js", "rm .env": ".env", "find . -name '*.o' -delete": ""} {
-		runs(t, ann, command, nil)
-		said := strings.Join(told(t, ann), "; ")
+		ann.Executes(command, nil)
+		said := strings.Join(ann.LearnsAfterTool(), "; ")
 		s.Check(want == "" && said == "" || want != "" && strings.Contains(said, "which took "+want+"; a copy was kept"), "%s: told %q", command, said)
 	}
 	s.Check(keeps(t, ann, "dist/a.js") && keeps(t, ann, ".env") && keeps(t, ann, "a.o"), "an ignored file wasn't kept")
@@ -303,7 +249,7 @@ func keeps(t *testing.T, a *scene.Actor, path string) bool {
 		t.Fatal(err)
 	}
 	for _, r := range all.Rescues {
-		shown := a.ShowRescue(guard.ShowRescueParams{ID: r.ID}).OK()
+		shown := a.ShowRescue(restore.ShowRescueParams{ID: r.ID}).OK()
 		if slices.ContainsFunc(shown.Entries, func(f rescue.File) bool { return f.Path == path }) {
 			return true
 		}
@@ -324,17 +270,17 @@ func TestASubmoduleIsOfTheRoomAround(t *testing.T) {
 	s.Git("commit", "-qm", "a submodule")
 	ann.Try().Is(stick.YourTurn)
 	s.File("sm/one", "nobody's")
-	s.Check(runs(t, ann, "cd sm && git reset --hard", func() { s.GitIn(filepath.Join(s.Work, "sm"), "reset", "-q", "--hard") }).Allowed, "what nobody noted")
-	said := strings.Join(told(t, ann), "; ")
+	s.Check(ann.Executes("cd sm && git reset --hard", func() { s.GitIn(filepath.Join(s.Work, "sm"), "reset", "-q", "--hard") }).Allowed, "what nobody noted")
+	said := strings.Join(ann.LearnsAfterTool(), "; ")
 	s.Check(strings.Contains(said, "ran \"git reset --hard\", which took one; a copy was kept before"), "told %q", said)
 	bob.Edits(func() { s.File("sm/one", "one, by bob") }, "sm/one")
 	pat.Sets("enforce=scopes").OK()
 	bob.Reserve("sm/one").OK()
 	for _, command := range []string{"cd sm && git reset --hard", "git -C sm stash", "rm sm/one"} {
-		res := runs(t, ann, command, nil)
+		res := ann.Executes(command, nil)
 		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "uncommitted work of "+string(bob.ID)+": one"), "%s: %+v", command, res)
 	}
-	s.Check(runs(t, bob, "git -C sm checkout one", nil).Allowed, "his own work")
+	s.Check(bob.Executes("git -C sm checkout one", nil).Allowed, "his own work")
 }
 
 // TestWithoutAMergeNothingIsAborted: where none is in progress, git refuses to end one, so nobody's work is
@@ -346,15 +292,15 @@ func TestWithoutAMergeNothingIsAborted(t *testing.T) {
 	ann.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("README", "by bob") }, "README")
 	pat.Sets("enforce=stick").OK()
-	told(t, ann)
+	ann.LearnsAfterTool()
 	for _, command := range []string{"git merge --abort", "git rebase --abort", "git cherry-pick --skip", "git revert --abort", "git am --abort"} {
-		s.Check(runs(t, ann, command, nil).Allowed && runs(t, bob, command, nil).Allowed && len(told(t, ann)) == 0, "%s", command)
+		s.Check(ann.Executes(command, nil).Allowed && bob.Executes(command, nil).Allowed && len(ann.LearnsAfterTool()) == 0, "%s", command)
 	}
 	for _, mark := range []string{"MERGE_HEAD", "rebase-merge/head-name", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-apply/next"} {
 		path := s.File(filepath.FromSlash(".git/"+mark), "")
 		denied := 0
 		for _, command := range []string{"git merge --abort", "git rebase --abort", "git cherry-pick --skip", "git revert --abort", "git am --abort"} {
-			if !runs(t, ann, command, nil).Allowed {
+			if !ann.Executes(command, nil).Allowed {
 				denied++
 			}
 		}
@@ -407,8 +353,8 @@ func TestWhatGitDoesntTellIsCopied(t *testing.T) {
 			s.Dir("work/un")
 			ann.Try().Is(stick.YourTurn)
 			setup(s)
-			res := runs(t, ann, command, nil)
-			said := strings.Join(told(t, ann), "; ")
+			res := ann.Executes(command, nil)
+			said := strings.Join(ann.LearnsAfterTool(), "; ")
 			s.Check(res.Allowed && (strings.Contains(said, "a copy was kept") || strings.Contains(said, "is kept as")), "%+v, told %q", res, said)
 		})
 	}
@@ -423,13 +369,13 @@ func TestADeniedCommandTakesNothing(t *testing.T) {
 	ann.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
 	pat.Sets("enforce=stick").OK()
-	told(t, ann)
-	runs(t, ann, "git reset --hard", nil)
-	s.Check(len(told(t, ann)) == 0, "a clean tree was copied")
+	ann.LearnsAfterTool()
+	ann.Executes("git reset --hard", nil)
+	s.Check(len(ann.LearnsAfterTool()) == 0, "a clean tree was copied")
 	s.File("README", "by ann")
-	s.Check(!runs(t, ann, "git checkout -- README && git clean -fd", nil).Allowed, "it was let through")
-	s.Check(len(told(t, ann)) == 0, "what didn't run was told")
-	s.Check(runs(t, ann, "git checkout -- README", nil).Allowed && len(told(t, ann)) == 1, "her own file")
+	s.Check(!ann.Executes("git checkout -- README && git clean -fd", nil).Allowed, "it was let through")
+	s.Check(len(ann.LearnsAfterTool()) == 0, "what didn't run was told")
+	s.Check(ann.Executes("git checkout -- README", nil).Allowed && len(ann.LearnsAfterTool()) == 1, "her own file")
 }
 
 // TestOneCommandIsToldOnce: where several parts of a command take work, each agent hears of it once.
@@ -441,18 +387,18 @@ func TestOneCommandIsToldOnce(t *testing.T) {
 	ann.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
 	ann.Edits(func() { s.File("new.go", "new") }, "new.go")
-	told(t, ann)
-	told(t, bob)
-	runs(t, ann, "git reset --hard && git clean -fd", nil)
+	ann.LearnsAfterTool()
+	bob.LearnsAfterTool()
+	ann.Executes("git reset --hard && git clean -fd", nil)
 	want := "ran \"git reset --hard and git clean -fd\", which took b.go, work of " + string(bob.ID) + "; a copy was kept before: tt rescue show "
 	for _, a := range []*scene.Actor{ann, bob} {
-		said := told(t, a)
+		said := a.LearnsAfterTool()
 		s.Check(len(said) == 1 && strings.Contains(said[0], want), "%s: %q", a.Name, said)
 	}
 	s.Git("branch", "one")
 	s.Git("branch", "two")
-	runs(t, ann, "git branch -D one; git branch -D two", nil)
-	said := told(t, ann)
+	ann.Executes("git branch -D one; git branch -D two", nil)
+	said := ann.LearnsAfterTool()
 	s.Check(len(said) == 1 && strings.Contains(said[0], "ran \"git branch -D one and git branch -D two\"; the old commits are kept: tt rescue list"), "%q", said)
 }
 
@@ -472,13 +418,13 @@ func TestVariables_AreRead(t *testing.T) {
 		"G=git; $G reset --hard", "git config alias.nuke 'reset --hard' && git nuke", "nuke() { git reset --hard; }; nuke", "set -- a.txt; rm \"$@\"",
 		"shopt -s expand_aliases\nalias nuke='git reset --hard'\nnuke",
 	} {
-		s.Check(!runs(t, bob, command, nil).Allowed, "%s", command)
+		s.Check(!bob.Executes(command, nil).Allowed, "%s", command)
 	}
 	for _, command := range []string{
 		"rm \"$f\"", "f=a.txt; echo $f", "for f in *.txt; do cat \"$f\"; done", "G=git; $G status", "f=$(mktemp); echo x > $f", "f=/tmp/x; echo x > $f",
 		"alias nuke='git reset --hard'; nuke", "f=a.txt; f=$(date).txt; rm $f",
 	} {
-		s.Check(runs(t, bob, command, nil).Allowed, "%s", command)
+		s.Check(bob.Executes(command, nil).Allowed, "%s", command)
 	}
 }
 
@@ -505,18 +451,18 @@ func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
 			one := filepath.Join(s.Work, c.dir, "one")
 			bob.At(one).Edits(func() { s.File(filepath.Join(c.dir, "one", "README"), "by bob") }, filepath.Join(one, "README"))
 			ann.Try().Is(stick.YourTurn)
-			told(t, ann)
+			ann.LearnsAfterTool()
 
 			pat.Sets("enforce=stick").OK()
-			res := runs(t, ann, c.command, func() { t.Error("it was let through") })
+			res := ann.Executes(c.command, func() { t.Error("it was let through") })
 			s.Check(strings.Contains(string(res.Reason), "would take away uncommitted work of "+string(bob.ID)+": README"), "%q", res.Reason)
 
 			pat.Sets("enforce=warn").OK()
-			told(t, ann)
-			told(t, bob)
-			s.Check(runs(t, ann, c.command, nil).Allowed, "it was denied under warn")
+			ann.LearnsAfterTool()
+			bob.LearnsAfterTool()
+			s.Check(ann.Executes(c.command, nil).Allowed, "it was denied under warn")
 			for _, a := range []*scene.Actor{ann, bob} {
-				said := strings.Join(told(t, a), "; ")
+				said := strings.Join(a.LearnsAfterTool(), "; ")
 				s.Check(strings.Contains(said, "which took README, work of "+string(bob.ID)+"; a copy was kept before: tt rescue show "), "%s is told %q", a.Name, said)
 			}
 		})
@@ -535,7 +481,7 @@ func TestNeverCopiedIsNoReasonToRefuse(t *testing.T) {
 			s.Commit(".talking-stick.toml", "[snapshots]\nnever = [\"*.pem\"]\n")
 			s.File("key.pem", "secret")
 
-			res := runs(t, ann, command, nil)
+			res := ann.Executes(command, nil)
 			s.Check(res.Allowed, "%q", res.Reason)
 		})
 	}

@@ -23,7 +23,7 @@ func (g *Guard) keepTips(
 
 	// The commits are kept although it may be unknown whose branches they are.
 	lost, terr := g.lostTips(ctx, a)
-	kept, kerr := g.rescueStore().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
+	kept, kerr := g.Restorer.Store().KeepTips(ctx, a.tree.Common, lost, stick.At(g.core.Now()))
 	if err = errors.Join(err, terr, kerr); kerr == nil {
 		t.Tips = kept
 		for _, tip := range kept {

@@ -189,7 +189,7 @@ func (q *editQuestion) findAround() {
 		}
 
 		q.around[top] = nil
-		if over, ok := superprojectOf(p); ok {
+		if over, ok := p.Superproject(); ok {
 			q.around[top] = newCheckout(over).chain
 		}
 	}

@@ -230,7 +230,7 @@ type EditedResult struct {
 	Told stick.Words // what was against the rules; empty if nothing was, or if the agent has been told already
 	Hint stick.Words // the next safe step
 
-	// Prune is true if the caller is to start a process that calls [Guard.PruneRescues]. Nobody has to wait
+	// Prune is true if the caller is to start a process that calls [restore.Restorer.PruneRescues]. Nobody has to wait
 	// for that.
 	Prune bool
 }

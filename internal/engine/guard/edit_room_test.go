@@ -45,7 +45,7 @@ func TestARefusalOfAnotherRoomNamesIt(t *testing.T) {
 	ann.WaitForTurn(engine.WaitForTurnParams{Where: core.Where{Path: lib}, MaxWaitMS: new(int64)}).Is(stick.YourTurn)
 	bob.Reserve("parse.go").OK()
 	bob.Edits(func() { os.WriteFile(path, []byte("package lib // by bob"), 0o600) }, path).Allowed()
-	takes := runs(t, ann, "git -C "+lib+" checkout -- parse.go", nil)
+	takes := ann.Executes("git -C "+lib+" checkout -- parse.go", nil)
 	s.Check(!takes.Allowed, "the holder takes bob's work: %+v", takes)
 	named("a command", string(takes.Reason), string(takes.Hint))
 }

@@ -131,7 +131,7 @@ func TestRepository_IsntRemoved(t *testing.T) {
 				"D=.git; rm -rf $D", "rm -rf \"$PWD\"", "rm -rf \"$(git rev-parse --show-toplevel)\"", "rm -rf \"$(git rev-parse --git-dir)\"", "cd .git && rm -rf *", "mv .git x", "rm -rf ./.git/", "rm .git/HEAD",
 				"find .. -name .git -execdir rm -rf {} +", "find . -print0 | xargs -0 rm -rf", "rsync -a --delete ../none/ ./", "cd build && rm -rf ../.git", "find . -name .git | while read d; do rm -rf \"$d\"; done",
 			} {
-				res := runs(t, by, command, nil)
+				res := by.Executes(command, nil)
 				s.Check(!res.Allowed && (strings.Contains(string(res.Reason), "without which there is no repository") || strings.Contains(string(res.Reason), "the root of the room")), "enforce=%s, %s: %+v", policy, command, res)
 			}
 		}
@@ -139,10 +139,10 @@ func TestRepository_IsntRemoved(t *testing.T) {
 			"find . -name '*.pyc' -delete", "find build -delete", "rm -rf build/*", "rm -rf node_modules/*", "cd build && ls | xargs rm -f", "cd build && ls -A | xargs rm -rf",
 			"find . -mindepth 1 -maxdepth 1 ! -name .git -exec echo {} +", "ls -A | xargs ls", "find . -name .git -prune -o -name '*.pyc' -exec rm {} +", "rm -rf $UNKNOWN", "git worktree remove .", "git clean -fdxn",
 		} {
-			s.Check(runs(t, ann, command, nil).Allowed, "enforce=%s, %s is denied", policy, command)
+			s.Check(ann.Executes(command, nil).Allowed, "enforce=%s, %s is denied", policy, command)
 		}
 	}
 
 	carl.Sets("enforce=off").OK()
-	s.Check(runs(t, bob, "find . -delete", nil).Allowed, "enforce=off denies")
+	s.Check(bob.Executes("find . -delete", nil).Allowed, "enforce=off denies")
 }

@@ -29,11 +29,11 @@ func TestEditOfUnseenChanges(t *testing.T) {
 	s.Git("checkout", "--", "crlf.txt")
 	ann.Try().Is(stick.YourTurn)
 	ann.Edits(func() { s.File("c.go", "by ann") }, "c.go")
-	told(t, ann)
+	ann.LearnsAfterTool()
 	edits := func(name string) string {
 		t.Helper()
 		ann.Edits(func() { s.File(name, "by ann") }, name)
-		return strings.Join(told(t, ann), "; ")
+		return strings.Join(ann.LearnsAfterTool(), "; ")
 	}
 
 	s.File("b.go", "by a person\n")

@@ -46,13 +46,13 @@ func TestWhereGitRefusesToWork(t *testing.T) {
 
 	const why = "git doesn't work in "
 	for _, command := range []string{"rm a.go", "git checkout -- a.go", "git clean -fd"} {
-		res := runs(t, bob, command, nil)
+		res := bob.Executes(command, nil)
 		s.Check(!res.Allowed && strings.Contains(string(res.Reason), `no copy can be kept of what "`+command+`" would take away: `+why) &&
 			strings.Contains(string(res.Hint), "git config --global --add safe.directory "+s.Work+"; else copy that yourself"), "%s: %+v", command, res)
-		s.Check(runs(t, bob, command, func() {}).Allowed, "%s was denied again", command)
+		s.Check(bob.Executes(command, func() {}).Allowed, "%s was denied again", command)
 	}
 	for _, command := range []string{"make", "git add -A", "git switch other", "rm gone.go"} {
-		s.Check(runs(t, ann, command, func() {}).Allowed, "%s was denied", command)
+		s.Check(ann.Executes(command, func() {}).Allowed, "%s was denied", command)
 	}
 
 	var told []stick.AgentID
@@ -62,7 +62,7 @@ func TestWhereGitRefusesToWork(t *testing.T) {
 		}
 	}
 	s.Check(slices.Equal(told, []stick.AgentID{bob.ID, ann.ID}), "%q", told)
-	found := ann.Engine.Guard.CheckCopies(t.Context())
+	found := ann.Engine.Guard.Restorer.CheckCopies(t.Context())
 	s.Check(found.Status == core.FindingWarning && strings.Contains(string(found.Detail), "none can be kept here: "+why), "%+v", found)
 }
 
@@ -78,7 +78,7 @@ func TestWhatIsToldOfCopies(t *testing.T) {
 
 	var said []string
 	for range 3 {
-		p := commandOf(bob, "make > out.txt")
+		p := bob.CommandParams("make > out.txt")
 		bob.CheckEdit(p).OK()
 		said = append(said, string(bob.CheckEdited(p).Told))
 	}

@@ -1,14 +1,14 @@
 // Package guard keeps agents from spoiling each other's uncommitted work. It answers whether a caller may
 // change a file, run a command, commit or push now; it notes who has edited which files, so that everybody
-// can see whose an uncommitted change is; and it copies work that a command or a takeover could lose, and
-// brings it back.
+// can see whose an uncommitted change is; and it copies work that a command could lose. Package restore, which it
+// makes, brings work back.
 //
 // The hooks of harnesses and of git ask it before a tool call and tell it afterwards. What it decides are
 // rules of package stick, by the policy enforce of the room in which a file lies. It denies nothing outside
 // of rooms, and nothing to people.
 //
-// Its operations are built as those of package engine, which hands it the roles of a room and asks it for the
-// copy at a takeover.
+// Its operations are built as those of package engine, which hands it the roles of a room. What is noted of edits
+// and calls is written by package ledger.
 //
 // See docs/decisions/guard-what-a-command-changes.md and docs/decisions/whose-changes.md.
 package guard
@@ -17,6 +17,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/workspace"
 )
 
@@ -33,13 +34,18 @@ type Config struct {
 
 // Guard performs the operations on edits, uncommitted changes and rescues. Several goroutines may use it.
 type Guard struct {
+	Restorer *restore.Restorer // the operations on rescues and on calls
+
 	core  *core.Kernel
 	roles func(room string) RoleFiles
-	never func(workspace.Checkout) func(path string) bool
 }
 
 // New returns a guard. It touches no file.
-func New(cfg Config) *Guard { return &Guard{core: cfg.Kernel, roles: cfg.Roles, never: cfg.Never} }
+func New(cfg Config) *Guard {
+	g := &Guard{core: cfg.Kernel, roles: cfg.Roles}
+	g.Restorer = restore.New(restore.Config{Kernel: cfg.Kernel, Never: cfg.Never, AskEdit: g.askEdit})
+	return g
+}
 
 // op is one run of an operation inside its transaction.
 type op struct{ *core.Op }

@@ -66,7 +66,7 @@ func TestOrdinaryCommandsArentDenied(t *testing.T) {
 		}{{"the holder", ann}, {"another agent", bob}} {
 			fmt.Fprintf(&got, "# enforce=%s: denied to %s\n\n", policy, who.name)
 			for _, command := range commands {
-				if res := runs(t, who.is, command, func() {}); !res.Allowed {
+				if res := who.is.Executes(command, func() {}); !res.Allowed {
 					reason := strings.ReplaceAll(strings.ReplaceAll(string(res.Reason), s.Work, "/home/ann/app"), string(ann.ID), "ann")
 					fmt.Fprintf(&got, "$ %s\n  %s\n", strings.ReplaceAll(command, "\n", "\n> "), reason)
 				}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -32,11 +32,11 @@ func TestReach_IsBesideTheRepository(t *testing.T) {
 			s.Joins(ann)
 			ann.Try().Is(stick.YourTurn)
 			linked(s, filepath.Join(filepath.Dir(s.Work), "wts", "x"), "x")
-			told(t, ann)
+			ann.LearnsAfterTool()
 
-			runs(t, ann, command, nil)
+			ann.Executes(command, nil)
 			s.Check(keeps(t, ann, "left.go"), "no snapshot has the file")
-			said := strings.Join(told(t, ann), "; ")
+			said := strings.Join(ann.LearnsAfterTool(), "; ")
 			s.Check(strings.Contains(said, "which took left.go; a copy was kept before"), "told %q", said)
 		})
 	}
@@ -49,12 +49,12 @@ func TestReach_IsWhatACleanTakes(t *testing.T) {
 	s.Joins(ann)
 	ann.Try().Is(stick.YourTurn)
 	linked(s, filepath.Join(s.Work, "side"), "side")
-	told(t, ann)
+	ann.LearnsAfterTool()
 
-	runs(t, ann, "git clean -ffdqx", nil)
+	ann.Executes("git clean -ffdqx", nil)
 	_, err := os.Stat(filepath.Join(s.Work, "side"))
 	s.Check(os.IsNotExist(err), "the checkout is still there: %v", err)
-	said := strings.Join(told(t, ann), "; ")
+	said := strings.Join(ann.LearnsAfterTool(), "; ")
 	s.Check(strings.Contains(said, "left.go"), "told %q", said)
 }
 
@@ -67,12 +67,12 @@ func TestTells_OfARepositoryThatIsGone(t *testing.T) {
 	ann.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("b.go", "by bob") }, "b.go")
 	s.File("kept.go", "nobody's")
-	told(t, ann)
-	told(t, bob)
+	ann.LearnsAfterTool()
+	bob.LearnsAfterTool()
 
-	runs(t, ann, "sh wipe.sh", func() { runInBash(s.Work, "rm -rf .git b.go") })
+	ann.Executes("sh wipe.sh", func() { scene.RunInBash(s.Work, "rm -rf .git b.go") })
 	for _, a := range []*scene.Actor{ann, bob} {
-		said := strings.Join(told(t, a), "; ")
+		said := strings.Join(a.LearnsAfterTool(), "; ")
 		s.Check(strings.Contains(said, "which took b.go, work of "+string(bob.ID)+"; a copy was kept before"), "%s: told %q", a.Name, said)
 	}
 }
@@ -88,19 +88,19 @@ func TestTells_OfARepositoryAlone(t *testing.T) {
 			s.Joins(ann, bob, cyd, pat)
 			s.File("b.go", "nobody's")
 			for _, a := range []*scene.Actor{ann, bob, cyd} {
-				told(t, a)
+				a.LearnsAfterTool()
 			}
 
-			runs(t, ann, "sh wipe.sh", func() { runInBash(s.Work, "rm -rf "+part) })
+			ann.Executes("sh wipe.sh", func() { scene.RunInBash(s.Work, "rm -rf "+part) })
 			for _, a := range []*scene.Actor{ann, bob, cyd} {
-				said := strings.Join(told(t, a), "; ")
+				said := strings.Join(a.LearnsAfterTool(), "; ")
 				want := " ran \"sh wipe.sh\", which removed the repository " + filepath.Join(s.Work, ".git") + "; its commits, as far as they are kept: tt rescue list"
 				s.Check(strings.Count(said, want) == 1 && !strings.Contains(said, "work of"), "%s: told %q", a.Name, said)
 			}
 			inbox := pat.Inbox()
 			s.Check(len(inbox.Messages) == 1, "%+v", inbox)
-			runs(t, ann, "sh wipe.sh", nil)
-			s.Check(len(told(t, bob)) == 0, "told again")
+			ann.Executes("sh wipe.sh", nil)
+			s.Check(len(bob.LearnsAfterTool()) == 0, "told again")
 		})
 	}
 }
@@ -117,14 +117,14 @@ func TestTells_OfAnIndexThatIsGone(t *testing.T) {
 	bob.Try().Is(stick.YourTurn)
 	bob.Edits(func() { s.File("b.go", "by bob") }, "b.go")
 	s.File("n.go", "nobody's")
-	told(t, bob)
+	bob.LearnsAfterTool()
 
-	runs(t, ann, "sh fix.sh", func() { runInBash(s.Work, "rm .git/index; echo changed > a.go; rm n.go") })
-	said := strings.Join(told(t, bob), "; ")
+	ann.Executes("sh fix.sh", func() { scene.RunInBash(s.Work, "rm .git/index; echo changed > a.go; rm n.go") })
+	said := strings.Join(bob.LearnsAfterTool(), "; ")
 	s.Check(strings.Contains(said, " edited 2 files, first a.go without the stick"), "bob is told %q", said)
-	said = strings.Join(told(t, ann), "; ")
+	said = strings.Join(ann.LearnsAfterTool(), "; ")
 	s.Check(strings.Contains(said, "ran \"sh fix.sh\", which took n.go; a copy was kept"), "ann is told %q", said)
-	calls := pat.ListCalls(guard.ListCallsParams{Agent: ann.ID}).OK().Calls
+	calls := pat.ListCalls(restore.ListCallsParams{Agent: ann.ID}).OK().Calls
 	s.Check(len(calls) == 1 && calls[0].Files == 2, "%+v", calls)
 	s.Git("reset", "-q")
 	s.Check(pat.Changes() == "a.go others by claude:a; b.go others by codex:b", "%s", pat.Changes())
@@ -141,16 +141,16 @@ func TestTells_OfATasksWorktree(t *testing.T) {
 			ann.Spawn("ui").OK()
 			work := bob.WorksOn("ui")
 			work.Edits(func() { s.File("worktrees/ui/x.go", "by bob") }, "x.go")
-			told(t, ann)
-			told(t, bob)
+			ann.LearnsAfterTool()
+			bob.LearnsAfterTool()
 
 			at := ann
 			if command == "sh wipe.sh" {
 				at = ann.At(work.Path)
 			}
-			runs(t, at, command, func() { runInBash(s.Work, "rm -rf worktrees/ui") })
+			at.Executes(command, func() { scene.RunInBash(s.Work, "rm -rf worktrees/ui") })
 			for _, a := range []*scene.Actor{ann, bob} {
-				said := strings.Join(told(t, a), "; ")
+				said := strings.Join(a.LearnsAfterTool(), "; ")
 				s.Check(strings.Contains(said, "which took x.go, work of "+string(bob.ID)+"; a copy"), "%s is told %q", a.Name, said)
 			}
 		})

@@ -3,11 +3,8 @@ package guard
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"talkingstick/internal/engine/core"
@@ -118,7 +115,7 @@ func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []
 	}
 
 	// Of other repositories only the file system knows.
-	tops = append(tops, repositoriesBelow(dir)...)
+	tops = append(tops, workspace.RepositoriesBelow(dir)...)
 
 	for _, top := range tops {
 		if !workspace.Within(top, dir) || top == around.top {
@@ -138,44 +135,6 @@ func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []
 	}
 
 	return below
-}
-
-// Bounds of the walk for repositories in a directory that a command may take.
-const (
-	walkDepth   = 4
-	walkEntries = 5000
-)
-
-// repositoriesBelow finds the directories that hold a repository or a linked worktree, in a directory and a
-// few levels below it.
-func repositoriesBelow(dir string) (tops []string) {
-	seen := 0
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		// A hook must not walk through a whole disk.
-		if seen++; seen > walkEntries {
-			return fs.SkipAll
-		}
-
-		switch {
-		case err != nil:
-			return fs.SkipDir
-		case d.Name() == ".git":
-			tops = append(tops, filepath.Dir(path))
-		}
-
-		if !d.IsDir() {
-			return nil
-		}
-		if d.Name() == ".git" {
-			return fs.SkipDir
-		}
-		if rel, _ := filepath.Rel(dir, path); strings.Count(rel, string(filepath.Separator)) >= walkDepth {
-			return fs.SkipDir
-		}
-
-		return nil
-	})
-	return tops
 }
 
 // keeper is for whom snapshots are made: the caller, in the room that a call concerns.
@@ -266,7 +225,7 @@ func (g *Guard) leaveOff(ctx context.Context, q editQuestion, reach []*snapshot,
 // keepAnyway is [Guard.keepBefore] where the database can't be read: for checkouts of which there are
 // snapshots already.
 func (g *Guard) keepAnyway(ctx context.Context, q editQuestion) {
-	reach := slices.DeleteFunc(g.reachOf(q), func(s *snapshot) bool { return !g.rescueStore().Knows(s.tree.Common) })
+	reach := slices.DeleteFunc(g.reachOf(q), func(s *snapshot) bool { return !g.Restorer.Store().Knows(s.tree.Common) })
 	g.takeSnapshots(ctx, q, reach, keeper{}.snapshotFacts(q))
 }
 
@@ -287,9 +246,9 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 		wait.Go(func() {
 			r := rescue.Request{Tree: s.tree, Paths: s.named, Nested: true, Facts: facts, At: at}
 			if q.Unread {
-				s.taken, s.err = g.rescueStore().Take(ctx, r)
+				s.taken, s.err = g.Restorer.Store().Take(ctx, r)
 			} else {
-				s.taken, s.err = g.rescueStore().KeepFiles(ctx, r)
+				s.taken, s.err = g.Restorer.Store().KeepFiles(ctx, r)
 			}
 		})
 	}
@@ -317,7 +276,7 @@ func (g *Guard) keepCommits(ctx context.Context, reach []*snapshot) {
 		err error
 	}
 
-	store, all := g.rescueStore(), map[string]*outcome{} // by the git directories
+	store, all := g.Restorer.Store(), map[string]*outcome{} // by the git directories
 	for _, s := range reach {
 		if s.after || !store.HasCommits(s.tree.Common) {
 			all[s.tree.Common] = &outcome{}

@@ -351,7 +351,7 @@ func (g *Guard) keepStashed(ctx context.Context, common string, commits []string
 		tips = append(tips, rescue.Tip{Of: rescue.StashName, Commit: c})
 	}
 
-	kept, err := g.rescueStore().KeepTips(ctx, common, tips, stick.At(g.core.Now()))
+	kept, err := g.Restorer.Store().KeepTips(ctx, common, tips, stick.At(g.core.Now()))
 	for _, t := range kept {
 		refs = append(refs, t.Ref)
 	}

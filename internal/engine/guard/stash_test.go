@@ -195,7 +195,7 @@ func TestStashIsKept(t *testing.T) {
 	kept := s.Git("for-each-ref", "--format=%(objectname)", "refs/talkingstick/kept")
 	s.Check(strings.Contains(kept, tip), "kept are %s, of %s", kept, tip)
 	s.Git("stash", "store", tip)
-	s.Check(runs(t, s.bob, "git stash pop", nil).Allowed, "the room only warns")
-	said := told(t, s.bob)
+	s.Check(s.bob.Executes("git stash pop", nil).Allowed, "the room only warns")
+	said := s.bob.LearnsAfterTool()
 	s.Check(len(said) == 1 && strings.Contains(said[0], "of "+string(s.ann.ID)+"; the old commit is kept as"), "%q", said)
 }

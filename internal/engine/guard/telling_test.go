@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
@@ -42,37 +42,37 @@ func TestTellings_ByWhatHappened(t *testing.T) {
 			s.Commit("b.go", "b")
 			s.Commit("s.go", "s")
 			s.Git("branch", "topic")
-			runs(t, bob, "git stash push -m 'by bob' s.go", func() {
+			bob.Executes("git stash push -m 'by bob' s.go", func() {
 				s.File("s.go", "by bob")
-				runInBash(s.Work, "git stash push -q -m 'by bob' s.go")
+				scene.RunInBash(s.Work, "git stash push -q -m 'by bob' s.go")
 			})
 			bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
 			ann.Try().Is(stick.YourTurn)
 			ann.Edits(func() { s.File("a.go", "a, by ann") }, "a.go")
 			for _, a := range []*scene.Actor{ann, bob} {
-				told(t, a)
+				a.LearnsAfterTool()
 			}
 
 			does := c.does
 			if does == "" {
 				does = c.command
 			}
-			p := commandOf(ann, c.command)
+			p := ann.CommandParams(c.command)
 			res := ann.CheckEdit(p).OK()
 			s.Check(res.Allowed, "it was denied: %+v", res)
 			if err := ann.Engine.Guard.EditChecked(t.Context(), p, res); err != nil {
 				t.Fatal(err)
 			}
-			s.Check(len(told(t, bob)) == 0, "told before it ran")
-			runInBash(s.Work, does)
+			s.Check(len(bob.LearnsAfterTool()) == 0, "told before it ran")
+			scene.RunInBash(s.Work, does)
 			p.Failed = c.fails
 			ann.CheckEdited(p)
 
-			said, want := told(t, ann), strings.ReplaceAll(c.told, "codex:b", string(bob.ID))
+			said, want := ann.LearnsAfterTool(), strings.ReplaceAll(c.told, "codex:b", string(bob.ID))
 			s.Check(len(said) == 0 && want == "" || want != "" && len(said) == 1 && strings.Contains(said[0], want), "told %q", said)
 			ann.CheckEdited(p)
-			s.Check(len(told(t, ann)) == 0, "told again")
-			tips := ann.ListRescues(guard.ListRescuesParams{}).OK().Tips
+			s.Check(len(ann.LearnsAfterTool()) == 0, "told again")
+			tips := ann.ListRescues(restore.ListRescuesParams{}).OK().Tips
 			s.Check((len(tips) > 0) == strings.Contains(c.told, "is kept as"), "tips: %+v", tips)
 		})
 	}

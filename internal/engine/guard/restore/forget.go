@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -38,7 +38,7 @@ type ForgetRescueResult struct {
 // It fails with [stick.CodePersonOnly] for an agent, with [stick.CodeNotFound] if there is no such rescue, or
 // no rescue has the file, with [stick.CodeNoRepository] and [stick.CodeUsage] for a file that isn't in a
 // checkout, and with [stick.CodeDataDirNotWritable].
-func (g *Guard) ForgetRescue(ctx context.Context, p ForgetRescueParams) (ForgetRescueResult, error) {
+func (rs *Restorer) ForgetRescue(ctx context.Context, p ForgetRescueParams) (ForgetRescueResult, error) {
 	switch {
 	case !isPerson(p.Caller):
 		return ForgetRescueResult{}, stick.Errorf(
@@ -48,10 +48,10 @@ func (g *Guard) ForgetRescue(ctx context.Context, p ForgetRescueParams) (ForgetR
 	case (p.ID == "") == (p.File == ""):
 		return ForgetRescueResult{}, stick.Errorf(stick.CodeUsage, "either a rescue or a file has to be named")
 	case p.ID != "":
-		return g.forgetRescue(ctx, p.ID)
+		return rs.forgetRescue(ctx, p.ID)
 	}
 
-	return g.forgetFile(ctx, p)
+	return rs.forgetFile(ctx, p)
 }
 
 // isPerson reports whether a caller is a person under its own name.
@@ -59,8 +59,8 @@ func isPerson(by core.Caller) bool {
 	return by.Person && (by.As == "" || stick.AgentID(by.As).Human())
 }
 
-func (g *Guard) forgetRescue(ctx context.Context, name string) (ForgetRescueResult, error) {
-	store := g.rescueStore()
+func (rs *Restorer) forgetRescue(ctx context.Context, name string) (ForgetRescueResult, error) {
+	store := rs.Store()
 	id, err := store.Named(name)
 	if stick.CodeOf(err) == stick.CodeNotFound {
 		// Its forgetting may have been interrupted.
@@ -72,15 +72,15 @@ func (g *Guard) forgetRescue(ctx context.Context, name string) (ForgetRescueResu
 	return ForgetRescueResult{ID: id}, store.Forget(ctx, id)
 }
 
-func (g *Guard) forgetFile(ctx context.Context, p ForgetRescueParams) (res ForgetRescueResult, err error) {
-	top, common, err := g.repositoryOf(ctx, p)
+func (rs *Restorer) forgetFile(ctx context.Context, p ForgetRescueParams) (res ForgetRescueResult, err error) {
+	top, common, err := rs.repositoryOf(ctx, p)
 	if err != nil {
 		return res, err
 	}
 
 	res.File = rescuePaths([]string{p.File}, top)[0]
 
-	done, err := g.rescueStore().ForgetPath(ctx, common, filepath.ToSlash(res.File))
+	done, err := rs.Store().ForgetPath(ctx, common, filepath.ToSlash(res.File))
 	if err != nil {
 		return res, err
 	}
@@ -99,20 +99,20 @@ func (g *Guard) forgetFile(ctx context.Context, p ForgetRescueParams) (res Forge
 
 // repositoryOf finds the checkout in which a file lies or lay, and its common git directory. The repository
 // may be gone.
-func (g *Guard) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, common string, err error) {
-	place, err := g.core.PlaceOf(ctx, p.Where)
+func (rs *Restorer) repositoryOf(ctx context.Context, p ForgetRescueParams) (top, common string, err error) {
+	place, err := rs.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return "", "", err
 	}
 
-	from, env := place.Path, g.core.Config.Workspace
+	from, env := place.Path, rs.core.Config.Workspace
 	if filepath.IsAbs(p.File) {
 		from, env = nearestDir(filepath.Dir(filepath.Clean(p.File))), workspace.Env{}
 	}
 	if tree, found := workspace.FindCheckout(from, env); found {
 		return tree.Top, tree.Common, nil
 	}
-	if common = g.goneRepository(from); common != "" {
+	if common = rs.goneRepository(from); common != "" {
 		return filepath.Dir(common), common, nil
 	}
 	if err := workspace.CheckRepository(from, env); err != nil {
@@ -137,7 +137,7 @@ func nearestDir(dir string) string {
 }
 
 // IsRescue reports whether a text is how people name a rescue that there is.
-func (g *Guard) IsRescue(name string) bool {
-	_, err := g.rescueStore().Named(name)
+func (rs *Restorer) IsRescue(name string) bool {
+	_, err := rs.Store().Named(name)
 	return err == nil || rescue.IsID(name)
 }

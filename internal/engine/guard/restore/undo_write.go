@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -49,7 +49,7 @@ const undoLimit = 20 * time.Second
 
 // takeSnapshot keeps the state of the checkout.
 func (u *undoing) takeSnapshot(ctx context.Context) (rescue.Taken, error) {
-	s := u.restorer.rescueStore()
+	s := u.restorer.Store()
 	s.Limits.Time, s.Limits.Status = undoLimit, undoLimit/2
 	return s.Take(ctx, rescue.Request{Tree: u.tree, Nested: true, At: stick.At(u.restorer.core.Now()), Facts: rescue.Facts{
 		Room: string(u.room.ID), Agent: string(u.me.Agent),

@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"cmp"
@@ -56,7 +56,7 @@ func (t KeptTip) Command() stick.Command { return t.command }
 // ListRescues lists the rescues of the repository of a place, even if the repository itself is gone by now.
 // It writes nothing. It fails with [stick.CodeNoRepository], [stick.CodeUsage] and, if there are rescues,
 // [stick.CodeGitMissing].
-func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
+func (rs *Restorer) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescuesResult, error) {
 	res := ListRescuesResult{Rescues: []rescue.Manifest{}, Tips: []KeptTip{}}
 	switch {
 	case p.Limit < 0 || p.Limit > maxRescues:
@@ -67,13 +67,13 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	}
 
 	// A repository that is gone may have left rescues, too.
-	place, err := g.core.PlaceOf(ctx, p.Where)
+	place, err := rs.core.PlaceOf(ctx, p.Where)
 	if err != nil {
 		return res, err
 	}
 
-	tree, found := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
-	res.Common = cmp.Or(tree.Common, g.goneRepository(place.Path))
+	tree, found := workspace.FindCheckout(place.Path, rs.core.Config.Workspace)
+	res.Common = cmp.Or(tree.Common, rs.goneRepository(place.Path))
 	if res.Common == "" && !p.All {
 		if err := place.CheckRepository(); err != nil {
 			return res, err
@@ -84,16 +84,16 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 	}
 
 	if found {
-		g.addTips(ctx, &res, p.Limit)
-		res.LeftOut = g.rescueStore().LeftOutCommits(tree)
+		rs.addTips(ctx, &res, p.Limit)
+		res.LeftOut = rs.Store().LeftOutCommits(tree)
 	}
 
 	if res.Common != "" {
-		g.addLostTips(ctx, &res, res.Common, p.Limit)
-		for _, inner := range g.rescueStore().InnerRepositories(
+		rs.addLostTips(ctx, &res, res.Common, p.Limit)
+		for _, inner := range rs.Store().InnerRepositories(
 			res.Common, cmp.Or(tree.Top, filepath.Dir(res.Common)),
 		) {
-			g.addLostTips(ctx, &res, inner, p.Limit)
+			rs.addLostTips(ctx, &res, inner, p.Limit)
 		}
 	}
 
@@ -103,16 +103,16 @@ func (g *Guard) ListRescues(ctx context.Context, p ListRescuesParams) (ListRescu
 		common = ""
 	}
 
-	l, err := g.rescueStore().List(ctx, common, p.Limit, rescue.Named)
+	l, err := rs.Store().List(ctx, common, p.Limit, rescue.Named)
 	res.Rescues, res.Damaged, res.Hidden = l.Rescues, l.Damaged, l.Hidden
 	return res, err
 }
 
 // goneRepository returns the common git directory of a repository around path that is gone and left rescues.
 // It is empty if there is none.
-func (g *Guard) goneRepository(path string) string {
+func (rs *Restorer) goneRepository(path string) string {
 	for dir := path; ; dir = filepath.Dir(dir) {
-		if common := filepath.Join(dir, ".git"); g.rescueStore().Knows(common) {
+		if common := filepath.Join(dir, ".git"); rs.Store().Knows(common) {
 			return common
 		}
 		if dir == filepath.Dir(dir) {
@@ -140,13 +140,13 @@ const defaultFiles = 200
 
 // ShowRescue says what a rescue holds. It writes nothing. It fails with [stick.CodeNotFound] and
 // [stick.CodeUsage].
-func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueResult, error) {
+func (rs *Restorer) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueResult, error) {
 	if p.Limit < 0 {
 		return ShowRescueResult{}, stick.Errorf(stick.CodeUsage, "a limit must be at least 1").
 			With("field", "limit")
 	}
 
-	r, err := g.rescueNamed(ctx, p.ID)
+	r, err := rs.rescueNamed(ctx, p.ID)
 	if err != nil {
 		return ShowRescueResult{}, err
 	}
@@ -163,8 +163,8 @@ func (g *Guard) ShowRescue(ctx context.Context, p ShowRescueParams) (ShowRescueR
 }
 
 // rescueNamed reads the rescue that a caller names.
-func (g *Guard) rescueNamed(ctx context.Context, name string) (rescue.Rescue, error) {
-	store := g.rescueStore()
+func (rs *Restorer) rescueNamed(ctx context.Context, name string) (rescue.Rescue, error) {
+	store := rs.Store()
 	id, err := store.Named(name)
 	if err != nil {
 		return rescue.Rescue{}, err
@@ -207,9 +207,9 @@ type DiffRescueResult struct {
 }
 
 // DiffRescue compares the files of a rescue with those in a checkout. It writes nothing, and fails as
-// [Guard.RestoreRescue] does.
-func (g *Guard) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueResult, error) {
-	_, r, top, err := g.prepareRestore(
+// [Restorer.RestoreRescue] does.
+func (rs *Restorer) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueResult, error) {
+	_, r, top, err := rs.prepareRestore(
 		ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue diff <rescue> --path <directory>"),
 	)
 	if err != nil {
@@ -217,7 +217,7 @@ func (g *Guard) DiffRescue(ctx context.Context, p DiffRescueParams) (DiffRescueR
 	}
 
 	res := DiffRescueResult{ID: r.ID, Checkout: top}
-	res.Diff, res.Cut, err = g.rescueStore().Diff(ctx, r)
+	res.Diff, res.Cut, err = rs.Store().Diff(ctx, r)
 	return res, err
 }
 
@@ -249,8 +249,8 @@ type RestoreRescueResult struct {
 // It fails with [stick.CodeNotFound] if there is no such rescue, no such path in it, or its checkout is gone,
 // with [stick.CodeNoRepository] and [stick.CodeUsage] for another place that isn't a checkout of the same
 // repository, and with [stick.CodeEditDenied].
-func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
-	shown, r, top, err := g.prepareRestore(
+func (rs *Restorer) RestoreRescue(ctx context.Context, p RestoreRescueParams) (RestoreRescueResult, error) {
+	shown, r, top, err := rs.prepareRestore(
 		ctx, p.Where, p.ID, p.Paths, stick.Cmd("tt rescue restore <rescue> --path <directory>"),
 	)
 	if err != nil {
@@ -265,27 +265,27 @@ func (g *Guard) RestoreRescue(ctx context.Context, p RestoreRescueParams) (Resto
 
 	// There is no room for a directory that has to be made.
 	if !core.IsGone(top) {
-		if res.Told, _, err = g.askEdit(ctx, p.Caller, top, paths); err != nil {
+		if res.Told, _, err = rs.askEdit(ctx, p.Caller, top, paths); err != nil {
 			return res, err
 		}
 	}
 
-	res.Restored, err = g.rescueStore().Restore(ctx, r)
+	res.Restored, err = rs.Store().Restore(ctx, r)
 	return res, err
 }
 
 // prepareRestore finds a rescue, as far as it is wanted, and the checkout for it, whose top level is top.
 // again is the command for another checkout.
-func (g *Guard) prepareRestore(
+func (rs *Restorer) prepareRestore(
 	ctx context.Context, w core.Where, name string, paths []string, again stick.Command,
 ) (r rescue.Rescue, q rescue.RestoreRequest, top string, err error) {
-	if r, err = g.rescueNamed(ctx, name); err != nil {
+	if r, err = rs.rescueNamed(ctx, name); err != nil {
 		return r, q, "", err
 	}
 
 	q.ID, top = r.ID, r.Top
 	if w != (core.Where{}) {
-		if q.Tree, err = g.otherCheckout(ctx, w, r.Manifest); err != nil {
+		if q.Tree, err = rs.otherCheckout(ctx, w, r.Manifest); err != nil {
 			return r, q, "", err
 		}
 		top = q.Tree.Top
@@ -300,13 +300,13 @@ func (g *Guard) prepareRestore(
 
 // otherCheckout finds the checkout of a place, which has to be one of the repository of a rescue. If that is
 // gone, any checkout will do, such as one of a new clone.
-func (g *Guard) otherCheckout(ctx context.Context, w core.Where, m rescue.Manifest) (workspace.Checkout, error) {
-	place, err := g.core.PlaceOf(ctx, w)
+func (rs *Restorer) otherCheckout(ctx context.Context, w core.Where, m rescue.Manifest) (workspace.Checkout, error) {
+	place, err := rs.core.PlaceOf(ctx, w)
 	if err != nil {
 		return workspace.Checkout{}, err
 	}
 
-	tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace)
+	tree, ok := workspace.FindCheckout(place.Path, rs.core.Config.Workspace)
 	switch lost := place.CheckRepository(); {
 	case lost != nil:
 		return tree, lost

@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, e
 
 // RescueAfterTakeover makes the rescue after a takeover that was committed. If there is none, why says so.
 // Nothing that fails here undoes the takeover.
-func (g *Guard) RescueAfterTakeover(
+func (rs *Restorer) RescueAfterTakeover(
 	ctx context.Context, w core.Where, t CommittedTakeover,
 ) (got *TakeoverRescue, why stick.Words) {
 	switch {
@@ -79,19 +79,19 @@ func (g *Guard) RescueAfterTakeover(
 		return nil, "the room has snapshots=off"
 	}
 
-	trees := g.treesLeft(w, t)
+	trees := rs.treesLeft(w, t)
 	if len(trees) == 0 {
 		return nil, "the workspace isn't a checkout of git"
 	}
 	if t.already {
-		if got := g.rescueOfTurn(ctx, trees, t.facts); got != nil {
+		if got := rs.rescueOfTurn(ctx, trees, t.facts); got != nil {
 			return got, ""
 		}
 	}
 
 	why = "nothing is uncommitted"
 	for _, tree := range trees {
-		taken, err := g.takeRescue(ctx, rescue.Request{Tree: tree, Untracked: true, Nested: true, Facts: t.facts})
+		taken, err := rs.Take(ctx, rescue.Request{Tree: tree, Untracked: true, Nested: true, Facts: t.facts})
 
 		// Only repositories inside have uncommitted files.
 		if taken.ID == "" && len(taken.Nested) > 0 {
@@ -114,16 +114,16 @@ func (g *Guard) RescueAfterTakeover(
 // treesLeft returns the checkouts in which a prior owner may have left work, the likeliest first: that in
 // which its process still runs, the one that the members of the room share, and the caller's. Other
 // repositories aren't the room's.
-func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.Checkout) {
+func (rs *Restorer) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.Checkout) {
 	var dirs []string
 	for _, p := range t.left {
-		if dir, ok := g.core.Config.Procs.WorkingDir(p); ok {
+		if dir, ok := rs.core.Config.Procs.WorkingDir(p); ok {
 			dirs = append(dirs, dir)
 		}
 	}
 
 	dirs = append(dirs, t.path)
-	if place, err := g.core.PlaceToRead(w); err == nil && place != nil {
+	if place, err := rs.core.PlaceToRead(w); err == nil && place != nil {
 		dirs = append(dirs, place.Path)
 	}
 
@@ -144,8 +144,8 @@ func (g *Guard) treesLeft(w core.Where, t CommittedTakeover) (trees []workspace.
 }
 
 // rescueOfTurn finds the rescue that an earlier command has made after the same takeover, or returns nil.
-func (g *Guard) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f rescue.Facts) *TakeoverRescue {
-	l, err := g.rescueStore().List(ctx, trees[0].Common, 0, rescue.Named)
+func (rs *Restorer) rescueOfTurn(ctx context.Context, trees []workspace.Checkout, f rescue.Facts) *TakeoverRescue {
+	l, err := rs.Store().List(ctx, trees[0].Common, 0, rescue.Named)
 	if err != nil {
 		return nil
 	}

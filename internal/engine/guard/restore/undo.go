@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -74,9 +74,9 @@ func (h *UndoneHead) Commands() []stick.Command { return h.commands }
 // HasLeft reports whether the undo has left something to whoever asked for it.
 func (r UndoCallResult) HasLeft() bool { return len(r.Left) > 0 || r.Head != nil }
 
-// undoing is one run of [Guard.UndoCall].
+// undoing is one run of [Restorer.UndoCall].
 type undoing struct {
-	restorer *Guard
+	restorer *Restorer
 	p        UndoCallParams
 
 	room   stick.Room
@@ -110,8 +110,8 @@ type undoStep struct {
 // nothing or not this path, its checkout is gone, or its snapshots are past their time; with
 // [stick.CodeAlreadyRunning] while it runs; with [stick.CodeUsage] if a person names none; and with
 // [stick.CodeEditDenied], [stick.CodeRoomClosed] and [stick.CodeKicked].
-func (g *Guard) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult, error) {
-	u := &undoing{restorer: g, p: p}
+func (rs *Restorer) UndoCall(ctx context.Context, p UndoCallParams) (UndoCallResult, error) {
+	u := &undoing{restorer: rs, p: p}
 	if err := u.findCall(ctx); err != nil {
 		return UndoCallResult{}, err
 	}

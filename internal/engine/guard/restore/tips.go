@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 )
 
 // addTips adds the kept tips of a repository. A damaged repository is no reason to hide its rescues.
-func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
-	tips, err := g.rescueStore().Tips(ctx, res.Common)
+func (rs *Restorer) addTips(ctx context.Context, res *ListRescuesResult, limit int) {
+	tips, err := rs.Store().Tips(ctx, res.Common)
 	tips = lostStashed(tips, res.Common)
 	branches := map[string]string{}
 	if err == nil && len(tips) > 0 {
-		branches, err = g.branchesIn(ctx, res.Common)
+		branches, err = rs.branchesIn(ctx, res.Common)
 	}
 	if err != nil {
 		res.TipsWhy = stick.AsError(err).Words()
@@ -40,9 +40,9 @@ func (g *Guard) addTips(ctx context.Context, res *ListRescuesResult, limit int) 
 }
 
 // branchesIn returns the commits of the branches of a repository, by the full names of these.
-func (g *Guard) branchesIn(ctx context.Context, common string) (map[string]string, error) {
+func (rs *Restorer) branchesIn(ctx context.Context, common string) (map[string]string, error) {
 	branches := map[string]string{}
-	refs, err := g.core.Config.Git.Refs(ctx, common, "refs/heads/")
+	refs, err := rs.core.Config.Git.Refs(ctx, common, "refs/heads/")
 	for _, r := range refs {
 		branches[r.Name] = r.Commit
 	}
@@ -59,8 +59,8 @@ func headRef(common string) string {
 
 // addLostTips adds the commits that ours keeps of a repository and that doesn't have any more, or all if it
 // is gone: of the repository of the call, or of one inside.
-func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common string, limit int) {
-	lost, err := g.rescueStore().LostTips(ctx, common)
+func (rs *Restorer) addLostTips(ctx context.Context, res *ListRescuesResult, common string, limit int) {
+	lost, err := rs.Store().LostTips(ctx, common)
 
 	// The limit is for the tips of all repositories together.
 	if limit = max(limit-len(res.Tips), 0); err == nil && len(lost) > limit {
@@ -78,7 +78,7 @@ func (g *Guard) addLostTips(ctx context.Context, res *ListRescuesResult, common 
 	branches := map[string]bool{}
 	if err == nil && len(lost) > 0 && !core.IsGone(into) {
 		var there map[string]string
-		there, err = g.branchesIn(ctx, into)
+		there, err = rs.branchesIn(ctx, into)
 		for name := range there {
 			branches[name] = true
 		}

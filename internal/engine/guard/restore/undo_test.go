@@ -1,4 +1,4 @@
-package guard_test
+package restore_test
 
 import (
 	"os"
@@ -9,19 +9,14 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
 
-// content reads a file of the workspace; "" if there is none.
-func content(s *scene.Scene, name string) string {
-	b, _ := os.ReadFile(filepath.Join(s.Work, name))
-	return string(b)
-}
-
 // lastCall is the newest call of an agent that has changed something.
 func lastCall(a *scene.Actor) stick.Call {
-	all := a.ListCalls(guard.ListCallsParams{Agent: a.ID, Limit: 1}).OK().Calls
+	all := a.ListCalls(restore.ListCallsParams{Agent: a.ID, Limit: 1}).OK().Calls
 	if len(all) == 0 {
 		return stick.Call{}
 	}
@@ -35,35 +30,35 @@ func TestUndoCall(t *testing.T) {
 	s.Joins(ann)
 	s.Commit("a.go", "a")
 	s.File("mine.go", "mine")
-	ann.UndoCall(guard.UndoCallParams{}).Refused(stick.CodeNotFound)
-	runs(t, ann, "echo x > a.go; rm mine.go; echo new > made.go", nil)
+	ann.UndoCall(restore.UndoCallParams{}).Refused(stick.CodeNotFound)
+	ann.Executes("echo x > a.go; rm mine.go; echo new > made.go", nil)
 
-	list := pat.ListCalls(guard.ListCallsParams{}).OK()
+	list := pat.ListCalls(restore.ListCallsParams{}).OK()
 	s.Check(len(list.Calls) == 1 && list.Calls[0].Files == 3 && list.Calls[0].Agent == ann.ID && !list.More, "%+v", list)
-	pat.UndoCall(guard.UndoCallParams{}).Refused(stick.CodeUsage)
-	pat.UndoCall(guard.UndoCallParams{ID: 99}).Refused(stick.CodeNotFound)
-	pat.UndoCall(guard.UndoCallParams{ID: -1}).Refused(stick.CodeUsage)
-	pat.UndoCall(guard.UndoCallParams{ID: 1, Paths: []string{"other.go"}}).Refused(stick.CodeNotFound)
-	pat.UndoCall(guard.UndoCallParams{ID: 1, Paths: []string{"../x"}}).Refused(stick.CodeUsage)
+	pat.UndoCall(restore.UndoCallParams{}).Refused(stick.CodeUsage)
+	pat.UndoCall(restore.UndoCallParams{ID: 99}).Refused(stick.CodeNotFound)
+	pat.UndoCall(restore.UndoCallParams{ID: -1}).Refused(stick.CodeUsage)
+	pat.UndoCall(restore.UndoCallParams{ID: 1, Paths: []string{"other.go"}}).Refused(stick.CodeNotFound)
+	pat.UndoCall(restore.UndoCallParams{ID: 1, Paths: []string{"../x"}}).Refused(stick.CodeUsage)
 
-	res := ann.UndoCall(guard.UndoCallParams{}).OK()
+	res := ann.UndoCall(restore.UndoCallParams{}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"a.go", "mine.go"}) && slices.Equal(res.Removed, []string{"made.go"}), "%+v", res)
 	s.Check(!res.HasLeft() && !res.Already && res.UndoID == 2 && len(res.Told) == 0, "%+v", res)
-	s.Check(content(s, "a.go") == "a" && content(s, "mine.go") == "mine" && content(s, "made.go") == "", "the files")
-	ann.UndoCall(guard.UndoCallParams{ID: 1}).That("nothing is left to do", func(r guard.UndoCallResult) bool { return r.Already && len(r.Same) == 3 && r.UndoID == 0 })
+	s.Check(s.Content("a.go") == "a" && s.Content("mine.go") == "mine" && s.Content("made.go") == "", "the files")
+	ann.UndoCall(restore.UndoCallParams{ID: 1}).That("nothing is left to do", func(r restore.UndoCallResult) bool { return r.Already && len(r.Same) == 3 && r.UndoID == 0 })
 
-	again := ann.UndoCall(guard.UndoCallParams{}).OK()
+	again := ann.UndoCall(restore.UndoCallParams{}).OK()
 	s.Check(again.Call.ID == 2 && again.Call.Tool == "tt undo" && again.Call.Command == "tt undo 1" && again.UndoID == 3, "%+v", again)
-	s.Check(content(s, "a.go") == "x\n" && content(s, "mine.go") == "" && content(s, "made.go") == "new\n", "the files after the undo of the undo")
+	s.Check(s.Content("a.go") == "x\n" && s.Content("mine.go") == "" && s.Content("made.go") == "new\n", "the files after the undo of the undo")
 
-	one := pat.UndoCall(guard.UndoCallParams{ID: 1, Paths: []string{filepath.Join(s.Work, "mine.go")}}).OK()
-	s.Check(slices.Equal(one.Restored, []string{"mine.go"}) && content(s, "a.go") == "x\n" && slices.Equal(one.Told, []stick.AgentID{ann.ID}), "%+v", one)
-	s.Check(slices.ContainsFunc(told(t, ann), func(said string) bool {
+	one := pat.UndoCall(restore.UndoCallParams{ID: 1, Paths: []string{filepath.Join(s.Work, "mine.go")}}).OK()
+	s.Check(slices.Equal(one.Restored, []string{"mine.go"}) && s.Content("a.go") == "x\n" && slices.Equal(one.Told, []stick.AgentID{ann.ID}), "%+v", one)
+	s.Check(slices.ContainsFunc(ann.LearnsAfterTool(), func(said string) bool {
 		return strings.Contains(said, " undid call 1 of "+string(ann.ID)+`, "echo x > a.go; rm mine.go; echo new > made.go"; as before it: mine.go`)
 	}), "ann isn't told")
-	ann.ListCalls(guard.ListCallsParams{Limit: 1}).That("the newest", func(r guard.ListCallsResult) bool { return r.More && r.Calls[0].ID == 4 })
-	ann.ListCalls(guard.ListCallsParams{Limit: 501}).Refused(stick.CodeUsage)
-	ann.ListCalls(guard.ListCallsParams{Agent: "nobody"}).Refused(stick.CodeUnknownMember)
+	ann.ListCalls(restore.ListCallsParams{Limit: 1}).That("the newest", func(r restore.ListCallsResult) bool { return r.More && r.Calls[0].ID == 4 })
+	ann.ListCalls(restore.ListCallsParams{Limit: 501}).Refused(stick.CodeUsage)
+	ann.ListCalls(restore.ListCallsParams{Agent: "nobody"}).Refused(stick.CodeUnknownMember)
 }
 
 // TestUndoCall_changed: what somebody has changed since stays, and the state from before the call is put
@@ -74,19 +69,19 @@ func TestUndoCall_changed(t *testing.T) {
 	s.Joins(ann, bob)
 	s.Commit("a.go", "a")
 	s.Commit("b.go", "b")
-	runs(t, ann, "echo x > a.go; echo x > b.go; echo x > made.go", nil)
+	ann.Executes("echo x > a.go; echo x > b.go; echo x > made.go", nil)
 	s.Later(time.Second)
 	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
 	ann.Edits(func() { s.File("made.go", "by ann herself") }, "made.go")
 
-	res := ann.UndoCall(guard.UndoCallParams{ID: 1}).OK()
+	res := ann.UndoCall(restore.UndoCallParams{ID: 1}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && len(res.Left) == 2 && res.HasLeft(), "%+v", res)
 	bobs, anns := res.Left[0], res.Left[1]
 	s.Check(bobs.Path == "b.go" && bobs.Reason == stick.UndoChanged && slices.Equal(bobs.By, []stick.AgentID{bob.ID}) && bobs.Beside == "b.go.before-1", "%+v", bobs)
 	s.Check(anns.Path == "made.go" && slices.Equal(anns.By, []stick.AgentID{ann.ID}) && anns.Beside == "", "%+v", anns)
-	s.Check(content(s, "b.go") == "b, by bob" && content(s, "b.go.before-1") == "b" && content(s, "made.go") == "by ann herself", "the files")
+	s.Check(s.Content("b.go") == "b, by bob" && s.Content("b.go.before-1") == "b" && s.Content("made.go") == "by ann herself", "the files")
 	s.Check(slices.Equal(res.Told, []stick.AgentID{bob.ID}), "told: %v", res.Told)
-	s.Check(strings.Contains(strings.Join(told(t, bob), "; "), "left as now: 2 files, first b.go, work of "), "bob isn't told")
+	s.Check(strings.Contains(strings.Join(bob.LearnsAfterTool(), "; "), "left as now: 2 files, first b.go, work of "), "bob isn't told")
 }
 
 // TestUndoCall_overlapped: of a call that ran beside another agent's, only what it alone has touched is taken
@@ -97,21 +92,21 @@ func TestUndoCall_overlapped(t *testing.T) {
 	s.Joins(ann, bob)
 	s.Commit("a.go", "a")
 	s.Commit("b.go", "b")
-	runs(t, ann, "make", func() {
+	ann.Executes("make", func() {
 		s.File("a.go", "by ann")
-		runs(t, bob, "sh gen.sh", func() { s.File("b.go", "by one of them") })
+		bob.Executes("sh gen.sh", func() { s.File("b.go", "by one of them") })
 		bob.Edits(func() { s.File("c.go", "by bob") }, "c.go")
 		s.File("made.go", "by ann")
 	})
 
 	call := lastCall(ann)
 	s.Check(call.Overlapped, "%+v", call)
-	res := ann.UndoCall(guard.UndoCallParams{ID: call.ID}).OK()
+	res := ann.UndoCall(restore.UndoCallParams{ID: call.ID}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && slices.Equal(res.Removed, []string{"made.go"}), "%+v", res)
 	s.Check(len(res.Left) == 1 && res.Left[0].Path == "b.go" && res.Left[0].Reason == stick.UndoShared && slices.Equal(res.Left[0].By, []stick.AgentID{bob.ID}), "%+v", res.Left)
-	s.Check(content(s, "b.go") == "by one of them" && content(s, "c.go") == "by bob", "the files")
+	s.Check(s.Content("b.go") == "by one of them" && s.Content("c.go") == "by bob", "the files")
 
-	edit := bob.UndoCall(guard.UndoCallParams{}).OK()
+	edit := bob.UndoCall(restore.UndoCallParams{}).OK()
 	s.Check(edit.Call.Command == "c.go" && slices.Equal(edit.Removed, []string{"c.go"}), "%+v", edit)
 }
 
@@ -121,15 +116,15 @@ func TestUndoCall_stagedMeanwhile(t *testing.T) {
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
 	s.Commit("a.go", "a")
-	runs(t, ann, "make", func() {
+	ann.Executes("make", func() {
 		s.File("a.go", "by ann")
 		s.File("made.go", "by ann")
-		runs(t, bob, "sh stage.sh", func() { s.Git("add", ".") })
+		bob.Executes("sh stage.sh", func() { s.Git("add", ".") })
 	})
 
-	res := ann.UndoCall(guard.UndoCallParams{ID: lastCall(ann).ID}).OK()
+	res := ann.UndoCall(restore.UndoCallParams{ID: lastCall(ann).ID}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && slices.Equal(res.Removed, []string{"made.go"}) && len(res.Left) == 0, "%+v", res)
-	s.Check(content(s, "a.go") == "a" && content(s, "made.go") == "", "the files")
+	s.Check(s.Content("a.go") == "a" && s.Content("made.go") == "", "the files")
 }
 
 // TestUndoCall_commit: HEAD stays where the call has moved it, and the commands of git that bring it back are
@@ -141,16 +136,16 @@ func TestUndoCall_commit(t *testing.T) {
 	s.Commit("a.go", "a")
 	head := s.Git("rev-parse", "HEAD")
 	s.File("a.go", "uncommitted")
-	runs(t, ann, "git commit -qam x; echo y > b.go", nil)
+	ann.Executes("git commit -qam x; echo y > b.go", nil)
 
-	res := ann.UndoCall(guard.UndoCallParams{ID: 1}).OK()
+	res := ann.UndoCall(restore.UndoCallParams{ID: 1}).OK()
 	s.Check(res.Head != nil && slices.Equal(res.Head.Back, []stick.Words{"git reset " + stick.Words(head)}) && res.HasLeft(), "%+v", res.Head)
-	s.Check(content(s, "a.go") == "uncommitted" && content(s, "b.go") == "" && s.Git("rev-parse", "HEAD") == res.Head.To, "the files")
+	s.Check(s.Content("a.go") == "uncommitted" && s.Content("b.go") == "" && s.Git("rev-parse", "HEAD") == res.Head.To, "the files")
 	s.Git("reset", "-q", head)
 	s.Check(strings.TrimSpace(s.Git("status", "--porcelain")) == "M a.go", "%q", s.Git("status", "--porcelain"))
 
-	runs(t, ann, "git add a.go", nil)
-	ann.UndoCall(guard.UndoCallParams{}).That("what is staged stays", func(r guard.UndoCallResult) bool {
+	ann.Executes("git add a.go", nil)
+	ann.UndoCall(restore.UndoCallParams{}).That("what is staged stays", func(r restore.UndoCallResult) bool {
 		return len(r.Left) == 1 && r.Left[0].Reason == stick.UndoStaged && r.Unstage == "git restore --staged -- a.go" && r.UndoID == 0
 	})
 }
@@ -161,20 +156,20 @@ func TestUndoCall_othersWork(t *testing.T) {
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob)
 	bob.Edits(func() { s.File("b.go", "b, by bob") }, "b.go")
-	runs(t, ann, "git clean -fdq", nil)
-	s.Check(content(s, "b.go") == "", "it is still there")
-	ann.UndoCall(guard.UndoCallParams{}).That("it is back", func(r guard.UndoCallResult) bool { return slices.Equal(r.Restored, []string{"b.go"}) })
+	ann.Executes("git clean -fdq", nil)
+	s.Check(s.Content("b.go") == "", "it is still there")
+	ann.UndoCall(restore.UndoCallParams{}).That("it is back", func(r restore.UndoCallResult) bool { return slices.Equal(r.Restored, []string{"b.go"}) })
 	bob.ListChanges(guard.ListChangesParams{}).That("it is bob's", func(r guard.ListChangesResult) bool {
 		return len(r.Changes) == 1 && r.Changes[0].Share == stick.ShareOwn && len(r.Changes[0].Editors) == 1
 	})
 
 	pat.Sets("enforce=stick").OK()
 	ann.Try().Granted(1)
-	why := bob.UndoCall(guard.UndoCallParams{ID: lastCall(ann).ID}).Refused(stick.CodeEditDenied)
+	why := bob.UndoCall(restore.UndoCallParams{ID: lastCall(ann).ID}).Refused(stick.CodeEditDenied)
 	s.Check(strings.Contains(why.Message, "b.go isn't yours to change now"), "%v", why)
-	s.Check(content(s, "b.go") == "b, by bob", "a refusal has changed the tree")
+	s.Check(s.Content("b.go") == "b, by bob", "a refusal has changed the tree")
 	pat.Sets("enforce=warn").OK()
-	bob.UndoCall(guard.UndoCallParams{ID: lastCall(ann).ID}).That("what the room says", func(r guard.UndoCallResult) bool { return r.Warning != "" && len(r.Removed) == 1 })
+	bob.UndoCall(restore.UndoCallParams{ID: lastCall(ann).ID}).That("what the room says", func(r restore.UndoCallResult) bool { return r.Warning != "" && len(r.Removed) == 1 })
 }
 
 // TestUndoCall_refused: what is missing is said, with what to do instead.
@@ -183,26 +178,26 @@ func TestUndoCall_refused(t *testing.T) {
 	ann := s.Agent("claude:a")
 	s.Joins(ann)
 	s.Commit("a.go", "a")
-	runs(t, ann, "make", func() {
-		ann.UndoCall(guard.UndoCallParams{ID: 1}).Refused(stick.CodeAlreadyRunning)
+	ann.Executes("make", func() {
+		ann.UndoCall(restore.UndoCallParams{ID: 1}).Refused(stick.CodeAlreadyRunning)
 	})
-	why := ann.UndoCall(guard.UndoCallParams{ID: 1}).Refused(stick.CodeNotFound)
+	why := ann.UndoCall(restore.UndoCallParams{ID: 1}).Refused(stick.CodeNotFound)
 	s.Check(why.Message == "call 1 has changed no file", "%v", why)
-	ann.ListCalls(guard.ListCallsParams{}).That("that it isn't listed", func(r guard.ListCallsResult) bool { return len(r.Calls) == 0 })
-	ann.ListCalls(guard.ListCallsParams{All: true}).That("that it is with all", func(r guard.ListCallsResult) bool { return len(r.Calls) == 1 })
+	ann.ListCalls(restore.ListCallsParams{}).That("that it isn't listed", func(r restore.ListCallsResult) bool { return len(r.Calls) == 0 })
+	ann.ListCalls(restore.ListCallsParams{All: true}).That("that it is with all", func(r restore.ListCallsResult) bool { return len(r.Calls) == 1 })
 
 	linked := s.Dir("linked")
 	s.Git("worktree", "add", "-q", "--detach", linked)
-	runs(t, ann, "cd '"+linked+"' && echo x > a.go", nil)
+	ann.Executes("cd '"+linked+"' && echo x > a.go", nil)
 	id := lastCall(ann).ID
 	s.Git("worktree", "remove", "--force", linked)
-	why = ann.UndoCall(guard.UndoCallParams{ID: id}).Refused(stick.CodeNotFound)
+	why = ann.UndoCall(restore.UndoCallParams{ID: id}).Refused(stick.CodeNotFound)
 	s.Check(strings.Contains(why.Message, "is gone") && strings.Contains(why.Hint.String(), "tt rescue show "), "%v: %s", why, why.Hint)
 
-	runs(t, ann, "echo x > a.go", nil)
+	ann.Executes("echo x > a.go", nil)
 	if err := os.RemoveAll(filepath.Join(filepath.Dir(s.Work), "data", "rescue")); err != nil {
 		t.Fatal(err)
 	}
-	why = ann.UndoCall(guard.UndoCallParams{}).Refused(stick.CodeNotFound)
+	why = ann.UndoCall(restore.UndoCallParams{}).Refused(stick.CodeNotFound)
 	s.Check(strings.Contains(why.Message, "are past their time"), "%v", why)
 }

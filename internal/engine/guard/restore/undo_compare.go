@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -16,7 +16,7 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 		Tree: u.tree, Before: u.call.Before, After: u.call.After, Paths: rescuePaths(u.p.Paths, u.tree.Top),
 	}
 
-	u.undo, err = u.restorer.rescueStore().Undo(ctx, r)
+	u.undo, err = u.restorer.Store().Undo(ctx, r)
 	if err != nil {
 		return u.explainMissing(err)
 	}
@@ -103,7 +103,7 @@ func (u *undoing) changedBeside(
 	ctx context.Context,
 ) (by changes, err error) {
 	by = changes{shared: map[string][]stick.AgentID{}, theirs: map[string]bool{}, staged: map[string]bool{}}
-	all, err := u.restorer.rescueStore().Changes(ctx, u.call.Before, u.call.After)
+	all, err := u.restorer.Store().Changes(ctx, u.call.Before, u.call.After)
 	if err != nil {
 		return by, u.explainMissing(err)
 	}
@@ -120,7 +120,7 @@ func (u *undoing) changedBeside(
 
 	alone := map[string]bool{}
 	for _, p := range parts {
-		changes, err := u.restorer.rescueStore().Changes(ctx, p.From, p.To)
+		changes, err := u.restorer.Store().Changes(ctx, p.From, p.To)
 
 		// Another call's snapshot is past its time.
 		if stick.CodeOf(err) == stick.CodeNotFound {

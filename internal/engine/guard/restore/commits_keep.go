@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -17,14 +17,14 @@ const firstKeep = 10 * time.Second
 // KeepFirstCommits copies the commits that only the repository around a room has, if that was never done, so
 // that the first command of an agent doesn't have to wait for it. If that fails, the first command tries
 // again. It does nothing outside of git, and where the room wants no copies. What it leaves out,
-// [Guard.ListRescues] says.
-func (g *Guard) KeepFirstCommits(ctx context.Context, r stick.Room) {
+// [Restorer.ListRescues] says.
+func (rs *Restorer) KeepFirstCommits(ctx context.Context, r stick.Room) {
 	if !r.KeepsSnapshots() || r.Path == "" {
 		return
 	}
 
 	tree, ok := workspace.FindCheckout(r.Path, workspace.Env{})
-	s := g.rescueStore()
+	s := rs.Store()
 	if !ok || s.HasCommits(tree.Common) {
 		return
 	}

@@ -1,11 +1,11 @@
-package guard_test
+package restore_test
 
 import (
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
 )
@@ -20,8 +20,8 @@ func withInner(t *testing.T) *scene.Scene {
 	s.CommitIn(ext, "one", "one")
 	s.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", ext, "sm")
 	s.Git("commit", "-qm", "a submodule")
-	embed(s, "own")
-	embed(s, "own/deep")
+	s.Embed("own")
+	s.Embed("own/deep")
 	return s
 }
 
@@ -33,20 +33,20 @@ func TestUndoCall_InsideOtherRepositories(t *testing.T) {
 	s.Joins(ann, bob)
 	ann.Try().Is(stick.YourTurn)
 	s.File("own/mine", "uncommitted")
-	runs(t, ann, "echo x | tee sm/one own/one own/deep/one README; rm own/mine; touch sm/made; git -C own add one", nil)
+	ann.Executes("echo x | tee sm/one own/one own/deep/one README; rm own/mine; touch sm/made; git -C own add one", nil)
 	all := []string{"README", "own/deep/one", "own/mine", "own/one", "sm/one"}
 	call := lastCall(ann)
 	s.Check(call.Files == len(all)+1, "%+v", call)
 	bob.Edits(func() { s.File("sm/one", "by bob") }, "sm/one")
 
-	res := ann.UndoCall(guard.UndoCallParams{ID: call.ID}).OK()
+	res := ann.UndoCall(restore.UndoCallParams{ID: call.ID}).OK()
 	s.Check(slices.Equal(res.Restored, all[:4]) && slices.Equal(res.Removed, []string{"sm/made"}) && res.Unstage == "", "%+v", res)
-	s.Check(content(s, "own/one") == "one" && content(s, "own/deep/one") == "one" && content(s, "own/mine") == "uncommitted", "the files")
+	s.Check(s.Content("own/one") == "one" && s.Content("own/deep/one") == "one" && s.Content("own/mine") == "uncommitted", "the files")
 	s.Check(len(res.Left) == 1 && res.Left[0].Path == "sm/one" && res.Left[0].Reason == stick.UndoChanged && slices.Equal(res.Left[0].By, []stick.AgentID{bob.ID}), "%+v", res.Left)
-	s.Check(content(s, res.Left[0].Beside) == "one" && filepath.Dir(res.Left[0].Beside) == "sm", "%+v", res.Left)
+	s.Check(s.Content(res.Left[0].Beside) == "one" && filepath.Dir(res.Left[0].Beside) == "sm", "%+v", res.Left)
 
-	again := ann.UndoCall(guard.UndoCallParams{ID: res.UndoID}).OK()
-	s.Check(len(again.Left) == 0 && content(s, "own/deep/one") == "x\n" && content(s, "own/mine") == "", "%+v", again)
+	again := ann.UndoCall(restore.UndoCallParams{ID: res.UndoID}).OK()
+	s.Check(len(again.Left) == 0 && s.Content("own/deep/one") == "x\n" && s.Content("own/mine") == "", "%+v", again)
 }
 
 // TestUndoCall_OfACommitInside: where a call has moved HEAD of a repository inside, its files stay, and the
@@ -55,9 +55,9 @@ func TestUndoCall_OfACommitInside(t *testing.T) {
 	s := withInner(t)
 	ann := s.Agent("claude:a")
 	s.Joins(ann)
-	runs(t, ann, "echo x | tee own/one README; git -C own commit -qam two; echo y > own/one", nil)
+	ann.Executes("echo x | tee own/one README; git -C own commit -qam two; echo y > own/one", nil)
 
-	res := ann.UndoCall(guard.UndoCallParams{}).OK()
+	res := ann.UndoCall(restore.UndoCallParams{}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"README"}) && len(res.Left) == 1 && res.Left[0].Path == "own/one", "%+v", res)
 	s.Check(res.Left[0].Reason == stick.UndoNested && res.Left[0].Why == "it lies in a repository of its own that is gone, or in which the call has moved HEAD", "%+v", res.Left)
 }
@@ -69,7 +69,7 @@ func TestUndoCall_AfterGC(t *testing.T) {
 	ann, pat := s.Agent("claude:a"), s.Person("pat")
 	s.Joins(ann)
 	lost := s.Commit("a.go", "a, as committed")
-	runs(t, ann, "echo x > a.go", nil)
+	ann.Executes("echo x > a.go", nil)
 	call := lastCall(ann)
 	forget := func() {
 		s.Git("reset", "-q", "--soft", "HEAD~1")
@@ -78,12 +78,12 @@ func TestUndoCall_AfterGC(t *testing.T) {
 			s.Git(args...)
 		}
 	}
-	runs(t, ann, "sh tidy.sh", forget)
+	ann.Executes("sh tidy.sh", forget)
 
-	res := pat.UndoCall(guard.UndoCallParams{ID: call.ID}).OK()
-	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && content(s, "a.go") == "a, as committed", "%+v", res)
-	tips := pat.ListRescues(guard.ListRescuesParams{}).OK().Tips
+	res := pat.UndoCall(restore.UndoCallParams{ID: call.ID}).OK()
+	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && s.Content("a.go") == "a, as committed", "%+v", res)
+	tips := pat.ListRescues(restore.ListRescuesParams{}).OK().Tips
 	s.Check(len(tips) == 1 && tips[0].Commit == lost, "%+v", tips)
-	runInBash(s.Work, tips[0].Back)
+	scene.RunInBash(s.Work, tips[0].Back)
 	s.Check(s.Git("cat-file", "-t", lost) == "commit", "%s", tips[0].Back)
 }

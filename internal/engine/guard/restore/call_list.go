@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type ListCallsResult struct {
 // ListCalls lists the calls of tools in a room, as far as they are of this host and there are snapshots of
 // them. It writes nothing. It fails with [stick.CodeNoRoom] and [stick.CodeUsage], and for an agent that is
 // unknown with [stick.CodeUnknownMember] and [stick.CodeAmbiguousRecipient].
-func (g *Guard) ListCalls(ctx context.Context, p ListCallsParams) (ListCallsResult, error) {
+func (rs *Restorer) ListCalls(ctx context.Context, p ListCallsParams) (ListCallsResult, error) {
 	var res ListCallsResult
 	switch {
 	case p.Limit < 0 || p.Limit > mostCalls:
@@ -44,7 +44,7 @@ func (g *Guard) ListCalls(ctx context.Context, p ListCallsParams) (ListCallsResu
 		p.Limit = defaultCalls
 	}
 
-	err := g.core.Read(ctx, p.Where, p.Caller, func(
+	err := rs.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
 		res = ListCallsResult{RoomID: r.ID, AgentID: me.Agent, Calls: []stick.Call{}}

@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"context"
@@ -10,36 +10,38 @@ import (
 	"talkingstick/stick"
 )
 
-// rescueStore returns the store of rescues in the data directory.
-func (g *Guard) rescueStore() *rescue.Store {
-	s := rescue.New(g.core.Config.Dir, g.core.Config.Git)
-	s.Never = g.never
-	s.Kill = func(point string) { g.core.KillPoint(core.CopyPoint + point) }
-	s.Limits.Time, s.Limits.Status = g.core.Slack(s.Limits.Time), g.core.Slack(s.Limits.Status)
+// Store returns the store of rescues in the data directory.
+func (rs *Restorer) Store() *rescue.Store {
+	s := rescue.New(rs.core.Config.Dir, rs.core.Config.Git)
+	s.Never = rs.never
+	s.Kill = func(point string) { rs.core.KillPoint(core.CopyPoint + point) }
+	s.Limits.Time, s.Limits.Status = rs.core.Slack(s.Limits.Time), rs.core.Slack(s.Limits.Status)
 
 	return s
 }
 
 // RescueDir is the directory in which all copies of uncommitted work lie. It may not exist.
-func (g *Guard) RescueDir() string { return g.rescueStore().Root() }
+func (rs *Restorer) RescueDir() string { return rs.Store().Root() }
 
 // PruneRescues drops the rescues and snapshots that aren't kept any longer. What fails it tries again another
 // time. It isn't an operation: a process in the background calls it.
-func (g *Guard) PruneRescues(ctx context.Context) { g.rescueStore().Prune(ctx, stick.At(g.core.Now())) }
+func (rs *Restorer) PruneRescues(ctx context.Context) {
+	rs.Store().Prune(ctx, stick.At(rs.core.Now()))
+}
 
-// takeRescue keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as
+// Take keeps a copy of what is uncommitted in a checkout. It changes nothing there. It fails as
 // [rescue.Store.Take] does, and may be called only outside of transactions.
-func (g *Guard) takeRescue(ctx context.Context, r rescue.Request) (rescue.Taken, error) {
+func (rs *Restorer) Take(ctx context.Context, r rescue.Request) (rescue.Taken, error) {
 	if r.At.IsZero() {
-		r.At = stick.At(g.core.Now())
+		r.At = stick.At(rs.core.Now())
 	}
-	return g.rescueStore().Take(ctx, r)
+	return rs.Store().Take(ctx, r)
 }
 
 // RescueFiles keeps a copy of files in a checkout that is about to go, also of those that git ignores. lacks
 // names those that the rescue doesn't hold. It isn't an operation: those on tasks call it. It may be called
 // only outside of transactions.
-func (g *Guard) RescueFiles(
+func (rs *Restorer) RescueFiles(
 	ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string, command string,
 ) (id string, lacks []string, err error) {
 	tree, ok := workspace.FindCheckout(top, workspace.Env{})
@@ -47,7 +49,7 @@ func (g *Guard) RescueFiles(
 		return "", paths, nil
 	}
 
-	taken, err := g.takeRescue(ctx, rescue.Request{
+	taken, err := rs.Take(ctx, rescue.Request{
 		Tree: tree, Paths: paths, Untracked: true, Ignored: true,
 		Facts: rescue.Facts{Room: string(room), Agent: string(by), Cause: rescue.CauseCommand, Command: command},
 	})
@@ -59,7 +61,7 @@ func (g *Guard) RescueFiles(
 	}
 
 	// What was left out has no exact names: a directory stands for all below it.
-	kept, err := g.rescueStore().Show(ctx, taken.ID)
+	kept, err := rs.Store().Show(ctx, taken.ID)
 	if err != nil {
 		return "", nil, err
 	}

@@ -1,4 +1,4 @@
-package guard_test
+package restore_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
@@ -29,7 +29,7 @@ func TestJoinPath_KeepsCommits(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(s.Work, ".git")); err != nil {
 			t.Fatal(err)
 		}
-		tips := ann.ListRescues(guard.ListRescuesParams{}).OK().Tips
+		tips := ann.ListRescues(restore.ListRescuesParams{}).OK().Tips
 		s.Check(len(tips) == 1 && tips[0].Of == "refs/heads/main", "%+v", tips)
 	})
 
@@ -54,9 +54,9 @@ func TestLeftOutCommits_Shown(t *testing.T) {
 	}
 	ann.Join().OK()
 
-	left := ann.ListRescues(guard.ListRescuesParams{}).OK().LeftOut
+	left := ann.ListRescues(restore.ListRescuesParams{}).OK().LeftOut
 	s.Check(len(left) == 1 && left[0] == (rescue.LeftOut{Path: "refs/heads/broken", Why: rescue.WhyMissing}), "%+v", left)
-	found := ann.Engine.Guard.CheckCopies(t.Context())
+	found := ann.Engine.Guard.Restorer.CheckCopies(t.Context())
 	s.Check(found.Status == core.FindingWarning && strings.Contains(string(found.Detail), "aren't copied: refs/heads/broken (the repository lacks"), "%+v", found)
 }
 
@@ -65,7 +65,7 @@ func TestNameLeftOut(t *testing.T) {
 		"./": "all of them", "/r/.git/modules/sub: ./": "all of /r/.git/modules/sub", "refs/heads/x": "refs/heads/x",
 		"/r/.git/modules/sub: refs/heads/x": "/r/.git/modules/sub: refs/heads/x",
 	} {
-		if got := guard.NameLeftOut(rescue.LeftOut{Path: path}); got != want {
+		if got := restore.NameLeftOut(rescue.LeftOut{Path: path}); got != want {
 			t.Errorf("%s: %s, not %s", path, got, want)
 		}
 	}

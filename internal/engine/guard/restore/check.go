@@ -1,4 +1,4 @@
-package guard
+package restore
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 )
 
 // Check is the doctor's check of rescues. It reads what each of them is.
-func (g *Guard) Check(ctx context.Context) core.Finding {
-	sum, err := g.rescueStore().Sum(ctx)
+func (rs *Restorer) Check(ctx context.Context) core.Finding {
+	sum, err := rs.Store().Sum(ctx)
 	if stick.CodeOf(err) == stick.CodeGitMissing {
 		return core.Finding{Status: core.FindingWarning, Detail: "not read, because git isn't there"}
 	}
@@ -41,8 +41,8 @@ func (g *Guard) Check(ctx context.Context) core.Finding {
 
 // CheckCopies is the doctor's check whether copies can be kept of what is uncommitted around the working
 // directory.
-func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
-	place, err := g.core.PlaceToRead(core.Where{})
+func (rs *Restorer) CheckCopies(ctx context.Context) core.Finding {
+	place, err := rs.core.PlaceToRead(core.Where{})
 	switch {
 	case err != nil:
 		return core.Finding{
@@ -65,7 +65,7 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 		return core.Finding{Status: core.FindingOK, Detail: "none are kept here, because it isn't a git repository"}
 	}
 
-	if _, err := g.core.Config.Git.Checkout(ctx, place.CheckoutTop()); err != nil {
+	if _, err := rs.core.Config.Git.Checkout(ctx, place.CheckoutTop()); err != nil {
 		why := stick.AsError(err)
 		return core.Finding{
 			Status: core.FindingWarning, Detail: "none can be kept here: " + why.Words(), Fix: why.Hint.Words(),
@@ -78,8 +78,8 @@ func (g *Guard) CheckCopies(ctx context.Context) core.Finding {
 		),
 	}
 
-	if tree, ok := workspace.FindCheckout(place.Path, g.core.Config.Workspace); ok {
-		if left := g.rescueStore().LeftOutCommits(tree); len(left) > 0 {
+	if tree, ok := workspace.FindCheckout(place.Path, rs.core.Config.Workspace); ok {
+		if left := rs.Store().LeftOutCommits(tree); len(left) > 0 {
 			found.Status, found.Fix = core.FindingWarning, "push them to a remote: what a remote has needs no copy"
 			found.Detail += "; commits that only this repository has aren't copied: " + sayLeftOut(left)
 		}

@@ -1,4 +1,4 @@
-package guard_test
+package restore_test
 
 import (
 	"os"
