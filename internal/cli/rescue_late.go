@@ -6,17 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/stick"
 )
 
 // lateSnapshots are those for which a hook had too little time.
 type lateSnapshots struct {
 	mu   sync.Mutex // a decision may go on after the limit of the hook
-	list []guard.LateSnapshot
+	list []restore.LateSnapshot
 }
 
-func (l *lateSnapshots) add(s guard.LateSnapshot) {
+func (l *lateSnapshots) add(s restore.LateSnapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = append(l.list, s)
@@ -41,7 +41,7 @@ func (a *app) rescueFinishCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "finish", Hidden: true, Args: noArgs, Short: "Finish snapshots for which a hook had too little time",
 		RunE: func(c *cobra.Command, args []string) error {
-			var late []guard.LateSnapshot
+			var late []restore.LateSnapshot
 			if err := json.NewDecoder(c.InOrStdin()).Decode(&late); err != nil {
 				return stick.Errorf(stick.CodeUsage, "standard input must name snapshots, as JSON: %v", err)
 			}

@@ -41,5 +41,8 @@ type (
 	Tip         = commits.Tip
 )
 
+// StashName is what [Tip] names as the ref of an entry of the stash.
+const StashName = commits.StashName
+
 // UploadPack is [commits.UploadPack].
 func UploadPack(common string) string { return commits.UploadPack(common) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/git"
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
@@ -44,8 +45,8 @@ type CheckEditParams struct {
 	Rescuing func()
 
 	// Late is called with each snapshot that the caller is to have finished by another process, see
-	// [Guard.FinishSnapshots]. It may be called after the limit of the hook.
-	Late func(LateSnapshot)
+	// [restore.Restorer.FinishSnapshots]. It may be called after the limit of the hook.
+	Late func(restore.LateSnapshot)
 }
 
 // CheckEdit decides for a hook whether a tool call may run. It decides like [Guard.MayEdit], and allows a

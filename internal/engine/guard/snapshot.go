@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
@@ -24,6 +25,11 @@ type snapshot struct {
 
 	after      bool  // it is made after the call, which may have moved refs
 	commitsErr error // of keeping the commits that only the repository has
+}
+
+// isLate reports whether a snapshot lacks files because the time was over.
+func (s *snapshot) isLate() bool {
+	return slices.ContainsFunc(s.taken.LeftOut, func(l rescue.LeftOut) bool { return l.Why == rescue.WhyTime })
 }
 
 // maxSnapshots is how many checkouts one call keeps. Each has a git of its own.
@@ -257,7 +263,7 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 
 	for _, s := range reach {
 		if q.Late != nil && s.isLate() {
-			q.Late(LateSnapshot{Top: s.top, Named: s.named, Facts: facts})
+			q.Late(restore.LateSnapshot{Top: s.top, Named: s.named, Facts: facts})
 		}
 	}
 

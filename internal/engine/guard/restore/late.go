@@ -1,10 +1,9 @@
-package guard
+package restore
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"talkingstick/internal/rescue"
@@ -22,17 +21,12 @@ type LateSnapshot struct {
 	Facts rescue.Facts `json:"facts"`
 }
 
-// isLate reports whether a snapshot lacks files because the time was over.
-func (s *snapshot) isLate() bool {
-	return slices.ContainsFunc(s.taken.LeftOut, func(l rescue.LeftOut) bool { return l.Why == rescue.WhyTime })
-}
-
 // FinishSnapshots makes snapshots again for which hooks had too little time: of what the checkouts hold now,
 // a minute for each. It isn't an operation: a process in the background calls it, and the hook has answered
 // by then. A checkout that is gone is left out. Errors are those of [rescue.Store.Take].
-func (g *Guard) FinishSnapshots(ctx context.Context, late []LateSnapshot) error {
-	store := g.rescueStore()
-	store.Limits.Time, store.Limits.Status = finishTime, finishTime/2
+func (rs *Restorer) FinishSnapshots(ctx context.Context, late []LateSnapshot) error {
+	copies := rs.Store()
+	copies.Limits.Time, copies.Limits.Status = finishTime, finishTime/2
 
 	var failed []error
 	for _, l := range late {
@@ -43,7 +37,7 @@ func (g *Guard) FinishSnapshots(ctx context.Context, late []LateSnapshot) error 
 
 		// A request without a time is made now: what the hook has kept is older.
 		r := rescue.Request{Tree: tree, Paths: l.Named, Nested: true, Facts: l.Facts}
-		if _, err := store.Take(ctx, r); err != nil {
+		if _, err := copies.Take(ctx, r); err != nil {
 			failed = append(failed, fmt.Errorf("finish the snapshot of %s: %w", l.Top, err))
 		}
 	}
