@@ -40,6 +40,11 @@ func (d Draft) Check() error {
 		if bad := notText(t); bad != "" {
 			return badHandoff("draft", "the draft holds %s", bad)
 		}
+
+		if isLeftBlank(t) {
+			return badHandoff("draft", "the draft has the blank of a printed command: %s", strings.TrimSpace(t)).
+				Hintf("say how far you are, and what comes next")
+		}
 	}
 
 	if d.Size() > MaxHandoff {

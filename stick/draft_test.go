@@ -21,6 +21,8 @@ func TestDraftCheck(t *testing.T) {
 		{"only what the program adds", Draft{Handoff: &Handoff{Workspace: &Workspace{Head: "h"}}}, "draft"},
 		{"NUL", Draft{Text: "a\x00b"}, "draft"},
 		{"invalid UTF-8 in a question", Draft{Handoff: &Handoff{OpenQuestions: []string{"\xc3"}}}, "draft"},
+		{"the blank of a text", Draft{Text: "…"}, "draft"},
+		{"the blank of a status", Draft{Text: "t", Handoff: &Handoff{Status: "...", NextAction: "n"}}, "draft"},
 		{"an unknown role", Draft{Text: "t", Handoff: &Handoff{Artifacts: []Artifact{{Path: "p", Role: "enjoy"}}}}, "artifacts"},
 		{"too long", Draft{Text: strings.Repeat("x", MaxHandoff/2), Handoff: &Handoff{Status: strings.Repeat("x", MaxHandoff/2)}}, "draft"},
 	} {

@@ -173,7 +173,7 @@ const MaxHandoff = 64 << 10
 
 // Check refuses a handoff that the next holder couldn't work with: an empty status or next action,
 // invalid text, an unknown role, a bad range of lines, or more than [MaxHandoff] bytes. The refusal has
-// [CodeInvalidHandoff] and names the field.
+// [CodeInvalidHandoff] and names the field. Refused, too, is the blank of a printed command that nobody filled.
 func (h Handoff) Check() error {
 	for _, f := range HandoffFields {
 		if f.check == nil {
@@ -190,6 +190,12 @@ func (h Handoff) Check() error {
 		for _, t := range f.texts(h) {
 			if bad := notText(t); bad != "" {
 				return badHandoff("handoff", "the handoff holds %s", bad)
+			}
+
+			// The next holder would get it instead of what it needs.
+			if isLeftBlank(t) {
+				return badHandoff(f.Name, "handoff.%s is the blank of a printed command: %s", f.Name, strings.TrimSpace(t)).
+					Hintf("write in its place %s", f.Meaning)
 			}
 		}
 	}

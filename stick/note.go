@@ -29,6 +29,8 @@ func (r Room) AddNote(by AgentID, body string, aboutTurn bool) ([]Event, error) 
 		return nil, badMessage("body", "the note holds %s", bad)
 	case strings.TrimSpace(body) == "":
 		return nil, badMessage("body", "the note is empty")
+	case isLeftBlank(body):
+		return nil, badMessage("body", "the note is the blank of a printed command: %s", strings.TrimSpace(body))
 	case len(body) > MaxNote:
 		return nil, tooLarge("body", "the note", len(body), MaxNote)
 	}

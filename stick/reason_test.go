@@ -16,6 +16,8 @@ func TestCheckReason(t *testing.T) {
 		"too long":       {strings.Repeat("x", maxReason+1), false},
 		"NUL":            {"a\x00b", false},
 		"not UTF-8":      {"a\xffb", false},
+		"an unfilled …":  {"…", false},
+		"a named blank":  {" <reason>", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := checkReason("reason", c.reason)

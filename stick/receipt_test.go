@@ -152,6 +152,7 @@ func TestNote(t *testing.T) {
 		"empty":   {" \n", CodeUsage},
 		"no text": {"\xff", CodeUsage},
 		"NUL":     {"a\x00", CodeUsage},
+		"a blank": {"<note>", CodeUsage},
 		"large":   {long(MaxNote + 1), CodeMessageTooLarge},
 	} {
 		t.Run("refuses "+name, func(t *testing.T) {

@@ -213,11 +213,28 @@ func notText(s string) Words {
 	return ""
 }
 
-// checkReason refuses a reason that isn't text or is too long. It fails with [CodeUsage].
+// isLeftBlank reports whether a text is the blank of a printed command, which nobody has filled: [Own], its
+// three dots, or one name in angle brackets.
+func isLeftBlank(s string) bool {
+	s = strings.TrimSpace(s)
+	if s == Own || s == "..." {
+		return true
+	}
+
+	name, opened := strings.CutPrefix(s, "<")
+	name, closed := strings.CutSuffix(name, ">")
+	return opened && closed && name != "" && !strings.ContainsAny(name, "<>\n")
+}
+
+// checkReason refuses a reason that isn't text, is too long, or is the blank of a printed command. It fails
+// with [CodeUsage].
 func checkReason(field, s string) error {
 	switch bad := notText(s); {
 	case bad != "":
 		return Errorf(CodeUsage, "the reason holds %s", bad).With("field", field)
+	case isLeftBlank(s):
+		return Errorf(CodeUsage, "the reason is the blank of a printed command: %s", strings.TrimSpace(s)).
+			With("field", field).Hintf("write in its place why you do this")
 	case len(s) > maxReason:
 		return Errorf(CodeUsage, "the reason has %d bytes; at most %d fit", len(s), maxReason).With("field", field)
 	}
