@@ -183,7 +183,7 @@ func (r Room) listUnreserved(q Editing, near []Reservation, s *Probed, now Time,
 // stepToEdit returns the hint how to get the right to edit.
 func (r Room) stepToEdit() Hint {
 	if r.Turn.State == Idle {
-		return Hintf("take the stick: %s", Cmd("tt try"))
+		return Hintf("take the turn: %s", Cmd("tt wait"))
 	}
 
 	return r.NextStep()

@@ -155,7 +155,7 @@ func TestStepToEditWhatIsReserved(t *testing.T) {
 	step := func() string {
 		return f.MayEdit(Editing{By: "b", Paths: []string{"src/a.go"}}, f.standing(), f.s, f.now).Denied.Hint.String()
 	}
-	equal(t, "nobody holds the stick", step(), `ask: tt msg send c "…"; or take the stick: tt try`)
+	equal(t, "nobody holds the stick", step(), `ask: tt msg send c "…"; or take the turn: tt wait`)
 	f.owns("a")
 	equal(t, "another holds it", step(), `ask: tt msg send c "…"; or `+f.NextStep().String())
 	f.must(f.release("a", f.fence(), Handoff{Status: "s", NextAction: "n"}))

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"talkingstick/internal/engine/core"
@@ -96,13 +97,19 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
 	p.showRole(res)
 	if res.Task != "" {
-		p.linef("This is the worktree of task %s: %s says what to do. "+
+		// The agent may have the prompt of the task already.
+		p.linef("This is the worktree of task %s: before anything else, run %s. "+
 			"You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
+	} else if !short && res.Parent == nil {
+		p.showRule(res, wait)
 	}
 
 	// After a compaction the agent still knows these.
 	if !short {
-		p.showOtherAgents(res)
+		if res.Task == "" {
+			p.showOtherAgents(res)
+		}
+
 		p.showCrashedSession(res.Recovered)
 		p.showAbandonedTurn(res)
 		p.showLeftDraft(res.Draft)
@@ -126,7 +133,7 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 			wait, p.next(stick.Cmd("tt release")))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
 		p.linef("The stick is reserved for you: %s takes the turn and shows the handoff.", wait)
-	default:
+	case res.Task == "":
 		p.linef("%s.", res.Holder)
 	}
 
@@ -140,22 +147,8 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 	if res.Notes > 0 {
 		p.linef("Notes: %d unresolved (%s).", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
-	if work := p.notedWork(res.Changes); work != "" {
+	if work := p.notedWork(res.Changes); work != "" && res.Task == "" {
 		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
-	}
-
-	if !short && res.Parent == nil {
-		where, elsewhere := shown("Several agents share this workspace, and"), shown("")
-		if res.Apart {
-			where = "Agents share this room from several checkouts. In that of the holder"
-			elsewhere = " In another checkout you may change files; " +
-				"a push to the branch that all share needs the stick."
-		}
-
-		p.linef("%s only the holder of the stick changes files%s.%s %s blocks until it is your turn "+
-			"(run it in the background if you can) and shows the handoff; "+
-			"reading and planning need no turn. Messages never give you the turn.",
-			where, enforcementText(res.Enforce), elsewhere, wait)
 	}
 
 	if res.NoSnapshots && !short {
@@ -168,6 +161,19 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 	}
 }
 
+// showRule says when an agent may change files, and what it does before.
+func (p *page) showRule(res engine.StartSessionResult, wait shown) {
+	only, elsewhere := shown("Only"), shown("")
+	if res.Apart {
+		only = "Agents share this room from several checkouts. In that of the holder only"
+		elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
+	}
+
+	p.linef("%s the stick's holder changes files%s.%s First run %s in the background; "+
+		"edit only after \"your turn\". Reading needs none; messages give none.",
+		only, enforcementText(res.Enforce), elsewhere, wait)
+}
+
 // noCopies says that the room makes no copies of uncommitted work.
 const noCopies shown = "This room has snapshots=off: no copy is kept of uncommitted work that a command takes away."
 
@@ -175,7 +181,7 @@ const noCopies shown = "This room has snapshots=off: no copy is kept of uncommit
 func enforcementText(e stick.Enforce) shown {
 	switch e {
 	case stick.EnforceWarn:
-		return "; hooks tell you and the holder of other edits"
+		return "; hooks tell of other edits"
 	case stick.EnforceScopes:
 		return ", or an agent those that it has reserved (tt reserve); hooks stop other edits"
 	case stick.EnforceStick:
@@ -195,10 +201,14 @@ func (p *page) showRole(res roster.StartSessionResult) {
 			of = stick.Wordsf(": %s leads", *res.Primary)
 		}
 
-		p.linef("You are a helper%s. Skip your usual startup: no pull, no cleaning up. Your context file: %s. "+
-			"Leave to the primary: %s. For the rest: %s. When you are done: %s.",
-			of, res.Context, listPatterns(res.Contract.PrimaryOnly), p.next(stick.Cmd("tt session role")),
-			p.next(stick.Cmd("tt session end")))
+		// The project may have rules of its own.
+		var rest shown
+		if len(res.Contract.Append) > 0 {
+			rest = showf(" For the rest: %s.", p.next(stick.Cmd("tt session role")))
+		}
+
+		p.linef("You are a helper%s. Don't pull, clean up or change %s.%s Your file: %s. End with %s.",
+			of, listPatterns(res.Contract.PrimaryOnly), rest, res.Context, p.next(stick.Cmd("tt session end")))
 		return
 	}
 
@@ -207,18 +217,22 @@ func (p *page) showRole(res roster.StartSessionResult) {
 
 // showOtherAgents names the other agents at work.
 func (p *page) showOtherAgents(res roster.StartSessionResult) {
-	if len(res.Others) == 0 {
+	// A helper has read who its primary is.
+	others := slices.DeleteFunc(slices.Clone(res.Others), func(o roster.RosterAgent) bool {
+		return res.Primary != nil && o.AgentID == *res.Primary
+	})
+	if len(others) == 0 {
 		return
 	}
 
 	const most = 3
 	var names []stick.Words
-	for _, o := range res.Others[:min(len(res.Others), most)] {
+	for _, o := range others[:min(len(others), most)] {
 		names = append(names, agentSummary(o))
 	}
 
 	var more shown
-	if n := len(res.Others) - most; n > 0 {
+	if n := len(others) - most; n > 0 {
 		more = showf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
 	}
 

@@ -57,7 +57,13 @@ func (a *app) gitHookCmd() *cobra.Command {
 					a.status = stick.ExitRefused
 				}
 
-				_ = a.sayf("tt: %s", cmp.Or(res.Reason, res.Told))
+				// A warning must not read as a refusal.
+				said := stick.Wordsf("%s", res.Reason)
+				if res.Allowed {
+					said = stick.Wordsf("git goes on, but %s", res.Told)
+				}
+
+				_ = a.sayf("tt: %s", said)
 				if res.Hint != "" {
 					_ = a.sayf("hint: %s", res.Hint)
 				}

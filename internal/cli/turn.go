@@ -48,6 +48,11 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 		p.showRecovery(*g.Recovery)
 	}
 
+	// Whoever asks again has read it.
+	if !me.Human() && g.Reason != stick.AlreadyOwner && (g.Handoff != nil || g.Recovery != nil && g.Recovery.Handoff != nil) {
+		p.linef("your user's task first, then the handoff")
+	}
+
 	// A handoff is about a commit, and the tree may be at another one.
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
@@ -196,11 +201,22 @@ func (a *app) releaseCmd() *cobra.Command {
 			}
 
 			p.showUnpushed(res.Unpushed)
-			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
+			p.showAfterTurn(res.By)
 		})
 	}
 
 	return c
+}
+
+// showAfterTurn says what whoever has ended its turn does next. An agent without work that waits for the turn
+// gets it, and gives it away again, for ever.
+func (p *page) showAfterTurn(by stick.AgentID) {
+	if by.Human() {
+		p.linef("next: %s", p.next(stick.Cmd("tt watch")))
+		return
+	}
+
+	p.linef("more to do: %s; nothing more: %s, or stop", p.next(stick.Cmd("tt wait")), p.next(stick.Cmd("tt wait --park")))
 }
 
 // showUnpushed says that others can't get a commit from a remote, if it is one.
@@ -260,7 +276,7 @@ func (a *app) passCmd() *cobra.Command {
 			}
 
 			p.showUnpushed(res.Unpushed)
-			p.linef("stay in the loop: %s", p.next(stick.Cmd("tt wait")))
+			p.showAfterTurn(res.By)
 		})
 	}
 

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,13 +53,20 @@ func (a *app) workerStartCmd() *cobra.Command {
 			return err
 		}
 
+		told := false
 		return answer(a, func(e operations, by core.Caller) (task.WorkerStartResult, error) {
 			p.Caller = by
+			told = a.hasPrompt(c.Context(), e, p)
 			return e.WorkerStart(c.Context(), p)
 		}, func(p *page, res task.WorkerStartResult) {
 			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
+			}
+
+			if told {
+				p.linef("do what your prompt says; to see it again: %s", p.next(stick.Cmd("tt task prompt")))
+				return
 			}
 
 			p.linef("")
@@ -66,6 +76,26 @@ func (a *app) workerStartCmd() *cobra.Command {
 
 	return c
 }
+
+// hasPrompt reports whether the worker that begins a task was started with the task's prompt: its first command
+// of the attempt runs in a command of tt task new --run that reads the prompt. Anybody else needs it, also the
+// worker that starts again.
+func (a *app) hasPrompt(ctx context.Context, e operations, p task.WorkerStartParams) bool {
+	m, ok := stick.ParseTaskMark(a.Getenv(harness.TaskEnv))
+	if !ok {
+		return false
+	}
+
+	t, err := e.WorkerShow(ctx, task.WorkerShowParams{Caller: p.Caller, Where: p.Where, TaskID: cmp.Or(p.TaskID, m.Task)})
+	if err != nil || t.Run == nil || t.State != stick.TaskAssigned {
+		return false
+	}
+
+	return strings.EqualFold(t.TaskID, m.Task) && t.Run.Attempt == m.Attempt && readsPrompt.MatchString(t.Run.Command)
+}
+
+// readsPrompt matches a shell command that reads the prompt of its task.
+var readsPrompt = regexp.MustCompile(`\b(task|worker) prompt\b`)
 
 func (a *app) workerDoneCmd() *cobra.Command {
 	var p task.WorkerDoneParams

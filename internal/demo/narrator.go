@@ -70,7 +70,7 @@ const width = 110
 
 // usualLines are lines that end many answers of tt. The report has them, but the narration leaves them out,
 // so that people needn't read them again and again. A test checks that tt still prints each of them.
-var usualLines = []string{"nobody holds the stick", "next: tt wait", "stay in the loop: tt wait", "wait for your turn: tt wait"}
+var usualLines = []string{"nobody holds the stick", "next: tt wait", "more to do: tt wait; nothing more: tt wait --park, or stop", "wait for your turn: tt wait"}
 
 // colors are the colours of the actors.
 var colors = map[string]string{"claude": "33", "codex": "36"}
@@ -182,8 +182,8 @@ func (n *narrator) finish(err error) {
 
 	n.printLinef("\n%s tt checked %d claims in %.1f s. All processes have ended, and %s.", n.paintText("1;32", "It all happened."),
 		claims, took.Seconds(), left)
-	n.printLinef("Now with your own agents: tell each of them to run %s before it edits, and %s when it is done.",
-		n.paintText("1", "tt wait"), n.paintText("1", "tt release"))
+	n.printLinef("Now with your own agents: run %s in your repository, and start them there. They are told the rest.",
+		n.paintText("1", "tt init"))
 }
 
 // wrapCommand breaks a command that is too long for a line, before flags.

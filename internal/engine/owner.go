@@ -93,6 +93,7 @@ type ReleaseStickParams struct {
 // ReleaseStickResult says who may have the stick next.
 type ReleaseStickResult struct {
 	RoomID         stick.RoomID    `json:"room_id"`
+	By             stick.AgentID   `json:"-"`       // the caller, whose turn it was
 	TurnID         int64           `json:"turn_id"` // the turn that ended
 	EventSeq       int64           `json:"event_seq"`
 	RoomState      stick.RoomState `json:"room_state"` // right after the release
@@ -158,7 +159,7 @@ func unpushedCommit(h stick.Handoff) string {
 func releaseResult(e stick.Event, already bool) ReleaseStickResult {
 	f, _ := stick.PayloadOf[stick.ReleasePayload](e)
 	res := ReleaseStickResult{
-		RoomID: e.Room, TurnID: e.Turn, EventSeq: e.Seq, RoomState: stick.StateIdle,
+		RoomID: e.Room, By: e.From, TurnID: e.Turn, EventSeq: e.Seq, RoomState: stick.StateIdle,
 		ClaimExpiresAt: f.Expires, Nobody: stick.Words(f.Nobody), Already: already,
 	}
 
@@ -181,6 +182,7 @@ type PassStickParams struct {
 // PassStickResult says for whom the stick is reserved.
 type PassStickResult struct {
 	RoomID         stick.RoomID    `json:"room_id"`
+	By             stick.AgentID   `json:"-"`       // as of a release
 	TurnID         int64           `json:"turn_id"` // the turn that ended
 	EventSeq       int64           `json:"event_seq"`
 	RoomState      stick.RoomState `json:"room_state"`
@@ -232,7 +234,7 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 
 		facts, _ := stick.PayloadOf[stick.PassPayload](*pass)
 		res = PassStickResult{
-			RoomID: pass.Room, TurnID: pass.Turn, EventSeq: pass.Seq, RoomState: stick.StateReserved,
+			RoomID: pass.Room, By: pass.From, TurnID: pass.Turn, EventSeq: pass.Seq, RoomState: stick.StateReserved,
 			ReservedFor: pass.To,
 			Reachable:   facts.Reachable != nil && *facts.Reachable, ClaimExpiresAt: facts.Expires, Already: end != nil,
 		}

@@ -118,11 +118,15 @@ func (o *op) openObligations() (held []obligation, err error) {
 			return nil, err
 		}
 		if grant != nil {
+			var waits stick.Words
+			if line := o.Room.InLine(o.Probes.Probed); len(line) > 0 {
+				waits = stick.Wordsf(", and %s waits for it", line[0])
+			}
+
 			held = append(held, obligation{stopStream, grant.Seq, stick.Hintf(
-				"You hold the talking stick (turn %d), and others may wait for it. "+
-					"If your part is done, end the turn with a "+
-					"handoff: %s. If you are waiting for the operator, just stop again.",
-				now.ID,
+				"You still hold the talking stick (turn %d)%s. If your part is done, end the turn with a "+
+					"handoff: %s. If you have asked your user something, just stop again.",
+				now.ID, waits,
 				stick.Cmd("tt release --turn <turn_id> --lease <lease_id> --status … --next-action …", now.ID, now.Lease),
 			)})
 		}
@@ -144,7 +148,7 @@ func (o *op) openObligations() (held []obligation, err error) {
 		if task.Busy() {
 			held = append(held, obligation{taskStream, task.Seq, stick.Hintf(
 				"Your task %s is %s. If the work is committed, ask for its review: %s. If it can't be done: %s. "+
-					"If you are waiting for the operator, just stop again.",
+					"If you have asked your user something, just stop again.",
 				task.ID, task.State, stick.Cmd("tt task done"), stick.Cmd("tt task fail …"),
 			)})
 		}
