@@ -151,7 +151,7 @@ var examples = map[string][]string{
 	"tt init":                  {"tt init", "tt init --enforce stick --integration main --gate 'make test'"},
 	"tt self-update":           {"tt self-update"},
 	"tt install":               {"tt install --print", "tt install claude codex", "tt install --project claude"},
-	"tt uninstall":             {"tt uninstall claude", "tt uninstall --project", "tt uninstall --data --yes"},
+	"tt uninstall":             {"tt uninstall claude", "tt uninstall --project --yes", "tt uninstall --data --yes"},
 	"tt version":               {"tt version"},
 }
 

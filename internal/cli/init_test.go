@@ -143,7 +143,7 @@ func TestInitBesideOthersHooks(t *testing.T) {
 			if out, err := r.run("codex", in+"git hook run pre-commit"); (err == nil) != (c.dir == "../linked") {
 				t.Errorf("an agent without the stick: %v\n%s", err, out)
 			}
-			r.must("", in+"tt uninstall")
+			r.must("", in+"tt uninstall --yes")
 			if d := cmp.Diff(before, r.tree()); d != "" {
 				t.Errorf("after tt uninstall it isn't as before: %s", d)
 			}
@@ -182,7 +182,7 @@ func TestInitWithoutHooks(t *testing.T) {
 					t.Errorf("it doesn't say %q:\n%s", want, out)
 				}
 			}
-			r.must("", "tt uninstall")
+			r.must("", "tt uninstall --yes")
 			if d := cmp.Diff(before, r.tree()); d != "" {
 				t.Errorf("a file has changed: %s", d)
 			}

@@ -36,6 +36,9 @@ type installResult struct {
 	removing bool
 	withData bool
 	asked    bool // the plan was shown already
+	all      bool // no harness was named
+	project  bool
+	found    bool // it is about the harnesses that were found here
 }
 
 // installOptions are the flags of both commands.
@@ -94,20 +97,19 @@ func (a *app) uninstallCmd() *cobra.Command {
 			"With --data, the database and the copies of uncommitted work go, too, after a question\n" +
 			"that names them with their sizes; only a person may do that, and nothing brings them back.\n\n" +
 			"An MCP server of the npm program of the same name goes, too. " +
-			"Without a name, show what would change, and ask if there is a terminal.\n" +
+			"Without a name, show what would change, and ask; if nobody\n" +
+			"can be asked, exit with 2, unless --yes is given.\n" +
 			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
 	}
 
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")
 	c.Flags().BoolVar(&o.show, "print", false, "show the changes and make none")
 	c.Flags().BoolVar(&o.data, "data", false, "remove the database and the copies of uncommitted work, too")
-	c.Flags().BoolVar(&o.yes, "yes", false, "with --data: don't ask")
+	c.Flags().BoolVar(&o.yes, "yes", false, "don't ask")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		o.all = len(args) == 0
 		switch {
-		case o.yes && !o.data:
-			return stick.Errorf(stick.CodeUsage, "--yes is for --data").With("field", "yes")
 		case o.data && (o.project || !o.all):
 			return stick.Errorf(stick.CodeUsage,
 				"--data goes with all of tt: name no harness, and no project").With("field", "data")
@@ -131,8 +133,8 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 		return err
 	}
 
-	// Nobody is asked about what was named, only shown, or can't be answered.
-	asked := len(names) > 0 || o.all && !o.removing || o.show || o.removing && !a.canAsk()
+	// Nobody is asked about what was named, or is only shown.
+	asked := len(names) > 0 || o.all && !o.removing || o.show || o.yes
 	if o.data {
 		asked = o.yes || o.show
 	}
@@ -150,7 +152,7 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 		}
 	}
 
-	res := installResult{TT: t.TT, Steps: steps, Snippets: pasted, removing: o.removing}
+	res := installResult{TT: t.TT, Steps: steps, Snippets: pasted, removing: o.removing, all: o.all, project: o.project}
 	if res.Steps == nil {
 		res.Steps = []install.FileChange{}
 	}
@@ -159,6 +161,8 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 		res.DataDir, res.Data, res.Stays = t.DataDir, data.Parts, data.Stays
 		res.withData = o.data
 	}
+
+	res.found = !o.removing && !o.all && len(names) == 0 && len(pasted) == 0
 
 	if withLinks && o.show {
 		// With --print this only lists names, so it doesn't fail.
@@ -385,8 +389,13 @@ func (a *app) confirmPlan(res installResult) (bool, error) {
 	if err != nil || !a.canAsk() {
 		a.status = stick.ExitUsage
 		again := stick.Words("tt install " + strings.Join(stepHarnesses(res.Steps), " "))
-		if res.removing {
+		switch {
+		case res.withData:
 			again = "tt uninstall --data --yes"
+		case res.project && res.removing:
+			again = "tt uninstall --project --yes"
+		case res.removing:
+			again = "tt uninstall --yes"
 		}
 		if err == nil && !a.json {
 			_ = a.sayf("nothing was changed; to make these changes: %s", again)

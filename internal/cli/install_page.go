@@ -21,13 +21,24 @@ func stepHarnesses(steps []install.FileChange) []string {
 
 // showInstalled shows a plan, or what was done.
 func (p *page) showInstalled(res installResult) {
+	absent := 0
 	for _, s := range res.Steps {
 		// The person has seen the plan before the question.
 		if res.asked {
 			break
 		}
 
+		// Where tt has never been, nobody wants to read of.
+		if res.all && s.State == install.Absent && s.Note == "" {
+			absent++
+			continue
+		}
+
 		p.showStep(s)
+	}
+
+	if absent > 0 {
+		p.linef("nothing to remove in %s", stick.Count(absent, "place"))
 	}
 
 	for _, l := range res.Links {
@@ -38,13 +49,14 @@ func (p *page) showInstalled(res installResult) {
 		p.showSnippet(s, res.removing)
 	}
 
-	if len(res.Steps)+len(res.Links)+len(res.Snippets) == 0 {
-		if res.Applied || res.removing {
-			p.linef("%-12s %s", "links", shown("nothing to change"))
-		} else {
-			p.linef("no harness was found; to install for one, name it: %s",
-				stick.Names(harness.Names(), len(harness.Rows)))
-		}
+	// Git's hooks alone connect no agent.
+	unfound := res.found && !slices.ContainsFunc(res.Steps, func(s install.FileChange) bool { return s.Harness != install.Git })
+	switch {
+	case unfound:
+		p.linef("no harness was found; to install for one, name it, as in %s: %s",
+			p.next(stick.Cmd("tt install claude")), stick.Names(harness.Names(), len(harness.Rows)))
+	case len(res.Steps)+len(res.Links)+len(res.Snippets) == 0:
+		p.linef("%-12s %s", "links", shown("nothing to change"))
 	}
 
 	for _, n := range res.Next {
@@ -64,7 +76,7 @@ func (p *page) showInstalled(res installResult) {
 					d.Path, inBytes(d.Bytes), p.next(stick.Cmd("tt uninstall --data")))
 			}
 		}
-	case res.Applied && len(res.Steps) > 0:
+	case res.Applied && len(res.Steps) > 0 && !unfound:
 		p.linef("done; to see whether harnesses run it: tt doctor")
 	}
 }
