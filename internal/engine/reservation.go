@@ -74,6 +74,10 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 	}
 
 	res.Warning = cmp.Or(warnMisplaced(root, dir, q.Patterns), res.Warning)
+	if res.Warning == "" && p.TaskID == "" {
+		res.Warning = warnAbsent(root, q.Patterns)
+	}
+
 	err = e.writeRoom(ctx, p.Where, p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
 		q.By = o.Me.Agent

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -144,6 +147,38 @@ func warnMisplaced(root, dir string, ps []glob.Pattern) stick.Words {
 			return stick.Wordsf("there is no %s at the root of the workspace, and patterns are relative to the root; "+
 				"did you mean %s?", name, from+"/"+string(p))
 		}
+	}
+
+	return ""
+}
+
+// warnAbsent warns of a name that nothing in the workspace has, because it may be misspelt. It may also be of
+// a file that the caller is about to make.
+func warnAbsent(root string, ps []glob.Pattern) stick.Words {
+	for _, p := range ps {
+		name := p.Prefix(false)
+		if glob.Quote(name) != string(p) {
+			continue
+		}
+
+		if _, err := os.Lstat(filepath.Join(root, name)); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+
+		// One that is spelt nearly so is likely to be meant.
+		var beside []string
+		base := filepath.Base(name)
+		entries, _ := os.ReadDir(filepath.Join(root, filepath.Dir(name)))
+		for _, e := range entries {
+			if e.Name()[0] == base[0] && len(e.Name()) <= len(base)+2 {
+				beside = append(beside, e.Name())
+			}
+		}
+
+		if near := stick.Nearest(base, beside); near != "" {
+			return stick.Wordsf("nothing here is called %s; did you mean %s?", name, path.Join(path.Dir(name), near))
+		}
+		return stick.Wordsf("nothing here is called %s; that is right if you are about to make it", name)
 	}
 
 	return ""
