@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -119,6 +121,36 @@ func (p *page) showNeeds(all []stick.Need) {
 	p.showTable(t)
 }
 
+// findRoomAround returns the path of the superproject of the submodule in which the caller is, if that has a
+// room.
+func (a *app) findRoomAround(ctx context.Context) string {
+	here, err := workspace.Resolve(".", a.workspaceEnv())
+	if err != nil || here.Found != workspace.FoundGit || here.Worktree != "" {
+		return ""
+	}
+
+	// In a submodule, .git is a file that leads to the git directory.
+	if git, err := os.Lstat(filepath.Join(here.Root, ".git")); err != nil || !git.Mode().IsRegular() {
+		return ""
+	}
+
+	around, err := workspace.Resolve(filepath.Dir(here.Root), a.workspaceEnv())
+	if err != nil || around.Found != workspace.FoundGit {
+		return ""
+	}
+
+	e, by, err := a.open()
+	if err != nil {
+		return ""
+	}
+
+	state, err := e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: core.Where{Path: around.Root}})
+	if err != nil {
+		return ""
+	}
+	return state.Path
+}
+
 // showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
 // start. It never joins.
 func (a *app) showOverview(ctx context.Context) error {
@@ -140,10 +172,16 @@ func (a *app) showOverview(ctx context.Context) error {
 		start, does = stick.Cmd("tt init"), shown("set this repository up: its room, hooks of git, your harnesses")
 	}
 
+	around := a.findRoomAround(ctx)
 	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without " +
 			"overwriting each other.")
 		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
+		if around != "" {
+			p.linef("This is a submodule. The repository around it has a room: %s",
+				p.next(stick.Cmd("tt state --path <path>", around)))
+		}
+
 		list := table{indent: "  "}
 		list.add(p.next(start), does)
 		list.add(shown("tt demo"), shown("see it work in a scratch repository"))

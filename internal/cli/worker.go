@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -228,6 +229,12 @@ func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 	p.showCopied(res.CopiedFiles)
 	if res.Note != "" {
 		p.linef("note: %s", res.Note)
+	}
+
+	// Git leaves the submodules of a new worktree empty.
+	if _, err := os.Stat(filepath.Join(res.Worktree, ".gitmodules")); err == nil && res.Task.Setup == nil {
+		p.linef("note: its submodules are empty; to fill them in every new worktree, "+
+			"commit this to .talking-stick.toml: [worker] setup = \"%s\"", stick.Cmd("git submodule update --init"))
 	}
 
 	switch r := res.Task.Run; {
