@@ -296,6 +296,9 @@ func (t Task) Fail(c TaskCall, reason string) (Event, error) {
 	return t.endTask(ActFail, c.By, t.SpawnedBy, CauseGivenUp, reason)
 }
 
+// NoReason is the reason of a cancellation for which nobody gave one.
+const NoReason = "no reason was given"
+
 // Cancel cancels the task; anybody may. If the task has already failed, the event is nil. Cancel fails with
 // [CodeUsage] and [CodeInvalidTransition].
 func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
@@ -303,7 +306,7 @@ func (t Task) Cancel(c TaskCall, reason string) (*Event, error) {
 		return nil, nil
 	}
 	if strings.TrimSpace(reason) == "" {
-		reason = "no reason was given"
+		reason = NoReason
 	}
 
 	e, err := t.endTask(ActCancel, c.By, t.Worker, CauseCancelled, reason)

@@ -211,7 +211,7 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 		head stick.Words
 	}{
 		{stick.ShareOwn, "yours"},
-		{stick.ShareOthers, "others'"},
+		{stick.ShareOthers, "of others"},
 		{stick.SharePassed, "passed on with the stick"},
 		{stick.ShareNobody, "nobody noted whose"},
 	} {

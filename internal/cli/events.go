@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +28,8 @@ type streamFlags struct {
 	from, name   string
 	filter       eventlog.EventFilter
 	timeout      timeoutFlag
-	limit        *int64 // in milliseconds, nil for none
+	limit        *int64        // in milliseconds, nil for none
+	since        time.Duration // only what happened so long ago or later; 0 for all
 	command      *cobra.Command
 }
 
@@ -51,6 +54,26 @@ func (s *streamFlags) addFilter(c *cobra.Command) {
 	f.IntVar(&s.filter.Limit, "limit", 50, "at most this many at once (up to 500)")
 }
 
+// addSince adds the flag for the events of the last hours.
+func (s *streamFlags) addSince(c *cobra.Command) {
+	c.Flags().DurationVar(&s.since, "since", 0, "only what happened in this time, such as 24h (up to 500 events)")
+}
+
+// dropOlder leaves out the events that are older than the flag allows.
+func (s *streamFlags) dropOlder(res *engine.EventsResult, now stick.Time) {
+	if s.since == 0 {
+		return
+	}
+
+	if i := slices.IndexFunc(res.Events, func(e stick.Event) bool { return now.Sub(e.CreatedAt) <= s.since }); i != 0 {
+		// All that is older has been seen to be too old.
+		if i < 0 {
+			i = len(res.Events)
+		}
+		res.Events, res.More = res.Events[i:], false
+	}
+}
+
 // readStream reads the stream. In words it shows each event by the function each, and calls all of them what.
 func (s *streamFlags) readStream(
 	a *app, ctx context.Context, w core.Where, what stick.Words, each func(*page, stick.Event),
@@ -65,10 +88,19 @@ func (s *streamFlags) readStream(
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
 		return answer(a, func(e operations, by core.Caller) (eventlog.EventsResult, error) {
-			return e.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
+			res, err := e.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 				Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest,
 			})
-		}, func(p *page, res eventlog.EventsResult) { p.showBatch(res, newest, what, each) })
+			s.dropOlder(&res, a.now())
+			return res, err
+		}, func(p *page, res eventlog.EventsResult) {
+			p.showBatch(res, newest, what, each)
+
+			// Whoever reads a log goes on by time.
+			if !s.words {
+				p.showCursor(res)
+			}
+		})
 	}
 
 	e, by, err := a.open()
@@ -81,7 +113,10 @@ func (s *streamFlags) readStream(
 	}}
 
 	if !s.follow {
-		return st.printNextBatch(ctx, func(p *page, res eventlog.EventsResult) { p.showBatch(res, false, what, each) })
+		return st.printNextBatch(ctx, func(p *page, res eventlog.EventsResult) {
+			p.showBatch(res, false, what, each)
+			p.showCursor(res)
+		})
 	}
 
 	if s.words || a.TTY && !a.json {
@@ -108,7 +143,14 @@ func (s *streamFlags) completeFilter() (err error) {
 		return err
 	}
 
+	if s.since != 0 && !s.command.Flags().Changed("limit") {
+		f.Limit = 500
+	}
+
 	switch {
+	case s.since < 0 || s.since > 0 && (s.wait || s.follow || s.command.Flags().Changed("after")):
+		return stick.Errorf(stick.CodeUsage, "--since is a time such as 24h, for what has happened: "+
+			"leave out --wait, --follow and --after").With("field", "since")
 	case s.limit != nil && !s.wait:
 		return stick.Errorf(stick.CodeUsage, "--timeout limits a wait: use it with --wait").With("field", "timeout")
 	case s.wait && s.follow:
@@ -171,6 +213,7 @@ func (a *app) eventsCmd() *cobra.Command {
 	}
 
 	s.addFlags(c, "default: self with --wait and --follow, else any")
+	s.addSince(c)
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -196,6 +239,7 @@ func (a *app) logCmd() *cobra.Command {
 	}
 
 	s.addFilter(c)
+	s.addSince(c)
 	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "go on as it happens")
 	c.Flags().StringVar(&s.filter.Target, "target", "", "only what is for this agent, or for yourself (self)")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
@@ -253,7 +297,7 @@ func (p *page) showLoggedEvent(e stick.Event) {
 // showBatch shows the newest events, or those after a cursor.
 func (p *page) showBatch(res eventlog.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
 	if res.More && newest {
-		p.linef("%s", p.faint("older ones are hidden: --limit, or --after <cursor>"))
+		p.linef("%s", p.faint("older ones are hidden: --limit, --since, or --after <cursor>"))
 	}
 
 	for _, e := range res.Events {
@@ -270,7 +314,10 @@ func (p *page) showBatch(res eventlog.EventsResult, newest bool, what stick.Word
 	if res.More && !newest {
 		p.linef("%s", p.faint(showf("there are more: --after %d", res.Cursor)))
 	}
+}
 
+// showCursor says where a reader of events goes on.
+func (p *page) showCursor(res engine.EventsResult) {
 	p.linef("%s", p.faint(showf("cursor %d", res.Cursor)))
 }
 

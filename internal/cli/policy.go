@@ -25,12 +25,12 @@ func (a *app) policyCmd() *cobra.Command {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
 		}, func(p *page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
-				meaning := p.faint(showf("%s", stick.Words(k.Meaning)))
+				meaning := stick.Words(k.Meaning)
 				if next := res.Policy.Next(k.Name); next != "" {
-					meaning = p.strong(showf("%s as of the next turn", next)) + "; " + meaning
+					meaning = stick.Wordsf("%s as of the next turn; %s", next, meaning)
 				}
 
-				p.linef("%-25s %-8s %s", k.Name, res.Policy.Get(k.Name), meaning)
+				p.showHanging(showf("%-25s %-8s ", k.Name, res.Policy.Get(k.Name)), padding(35), string(meaning))
 			}
 		})
 	}

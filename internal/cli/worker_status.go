@@ -227,9 +227,10 @@ func (p *page) taskSummary(t task.TaskView) stick.Words {
 	}
 
 	// Why a task is where it is matters more than what it is about.
-	if t.Reason != "" {
+	if t.Reason != "" && t.Reason != stick.NoReason {
 		parts = append(parts, stick.Reasoner(t.Cause)+": "+stick.Quote(t.Reason, 60))
-	} else if t.Description != "" {
+	}
+	if t.Description != "" {
 		parts = append(parts, stick.Wordsf("%s: %s", t.SpawnedBy, stick.Quote(t.Description, 60)))
 	}
 

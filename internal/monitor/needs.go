@@ -147,7 +147,12 @@ func (r *Room) needOf(t *task.TaskView, next stick.Words) (stick.Need, bool) {
 	case t.Warning != "":
 		return need(stick.NeedTask, "%s doesn't get on: %s", t.TaskID, t.Warning)
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled && t.Reason != "":
-		return need(stick.NeedTask, "%s has failed; %s wrote: %s", t.TaskID, stick.Reasoner(t.Cause), stick.Quote(t.Reason, 120))
+		happened := stick.Words("has failed")
+		if t.Cause == stick.CauseRolledBack {
+			happened = "was merged and reverted"
+		}
+
+		return need(stick.NeedTask, "%s %s; %s wrote: %s", t.TaskID, happened, stick.Reasoner(t.Cause), stick.Quote(t.Reason, 120))
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
 		return need(stick.NeedTask, "%s has failed: %s", t.TaskID, t.Cause)
 	case t.State == stick.TaskConflicted && (t.Worker == "" || t.Run != nil && !isRunning(t.Run)):
