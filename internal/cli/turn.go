@@ -49,7 +49,12 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	}
 
 	// Whoever asks again has read it.
-	if !me.Human() && g.Reason != stick.AlreadyOwner && (g.Handoff != nil || g.Recovery != nil && g.Recovery.Handoff != nil) {
+	own := g.Handoff != nil && *g.FromAgentID == me
+	switch {
+	case me.Human() || g.Reason == stick.AlreadyOwner:
+	case own:
+		p.linef("the handoff is your own; if there is nothing to do, hand over and run %s", p.next(stick.Cmd("tt wait --park")))
+	case g.Handoff != nil || g.Recovery != nil && g.Recovery.Handoff != nil:
 		p.linef("your user's task first, then the handoff")
 	}
 
