@@ -109,7 +109,7 @@ type screening struct {
 
 func newScreening() *screening {
 	return &screening{
-		began: make(chan demo.Place, 1), captions: make(chan string, 10), next: make(chan struct{}),
+		began: make(chan demo.Place, 1), captions: make(chan string, 10), next: make(chan struct{}, 1),
 		over: make(chan struct{}), left: make(chan struct{}),
 	}
 }
@@ -163,9 +163,10 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 	scene := newScreening()
 	cfg.Out, cfg.Watch = nil, scene.audience()
 	goOn := func() {
+		// The screen waits for this when it closes. A key that no step waits for counts for the next one.
 		select {
 		case scene.next <- struct{}{}:
-		case <-ctx.Done():
+		default:
 		}
 	}
 

@@ -351,6 +351,10 @@ func TestDemoOnAScreen(t *testing.T) {
 	if shown := s.shows(); strings.Contains(shown, " take ") || strings.Contains(shown, " message ") {
 		t.Errorf("it offers acts:\n%s", shown)
 	}
+
+	// A key for which no step waits keeps nobody from leaving.
+	s.keys("n")
+	s.keys("n")
 	s.keys("q")
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("it ends with %v", err)
