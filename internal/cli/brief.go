@@ -162,7 +162,7 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 }
 
 // showRule says when an agent may change files, and what it does before.
-func (p *page) showRule(res engine.StartSessionResult, wait shown) {
+func (p *page) showRule(res roster.StartSessionResult, wait shown) {
 	only, elsewhere := shown("Only"), shown("")
 	if res.Apart {
 		only = "Agents share this room from several checkouts. In that of the holder only"

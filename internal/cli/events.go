@@ -60,7 +60,7 @@ func (s *streamFlags) addSince(c *cobra.Command) {
 }
 
 // dropOlder leaves out the events that are older than the flag allows.
-func (s *streamFlags) dropOlder(res *engine.EventsResult, now stick.Time) {
+func (s *streamFlags) dropOlder(res *eventlog.EventsResult, now stick.Time) {
 	if s.since == 0 {
 		return
 	}
@@ -317,7 +317,7 @@ func (p *page) showBatch(res eventlog.EventsResult, newest bool, what stick.Word
 }
 
 // showCursor says where a reader of events goes on.
-func (p *page) showCursor(res engine.EventsResult) {
+func (p *page) showCursor(res eventlog.EventsResult) {
 	p.linef("%s", p.faint(showf("cursor %d", res.Cursor)))
 }
 
