@@ -190,9 +190,8 @@ func (p *page) showContract(res roster.GetSessionResult) {
 	// A helper leaves to the primary what concerns everybody.
 	if res.Role == stick.RoleHelper {
 		p.linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
-		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s;",
+		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s",
 			p.next(stick.Cmd("tt msg send role:primary …")), p.next(stick.Cmd("tt session end")))
-		p.linef("  leave to the primary what concerns the whole workspace: archives, logs, the last push")
 		return
 	}
 

@@ -153,11 +153,11 @@ func warnMisplaced(root, dir string, ps []glob.Pattern) stick.Words {
 }
 
 // warnAbsent warns of a name that nothing in the workspace has, because it may be misspelt. It may also be of
-// a file that the caller is about to make.
+// a file that the caller is about to make. Of a pattern it is what comes before the first wildcard.
 func warnAbsent(root string, ps []glob.Pattern) stick.Words {
 	for _, p := range ps {
 		name := p.Prefix(false)
-		if glob.Quote(name) != string(p) {
+		if name == "" {
 			continue
 		}
 
