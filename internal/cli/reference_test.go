@@ -715,7 +715,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../workspace", "../harness", "../git", "../rescue", "../config", "../demo", "../install", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite", "../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue", "../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "."} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -736,7 +736,7 @@ func readSource(t *testing.T) source {
 }
 
 func (s source) read(f *ast.File, dir string) {
-	shown := dir == "../../stick" || strings.HasPrefix(dir, "../engine") || strings.HasPrefix(dir, "../task") || dir == "../rescue" || dir == "../demo" || dir == "../install" || dir == "."
+	shown := dir == "../../stick" || strings.HasPrefix(dir, "../engine") || strings.HasPrefix(dir, "../task") || strings.HasPrefix(dir, "../rescue") || dir == "../demo" || dir == "../install" || dir == "."
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:

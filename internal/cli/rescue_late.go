@@ -50,7 +50,9 @@ func (a *app) rescueFinishCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return e.FinishSnapshots(c.Context(), late)
+
+			e.FinishSnapshots(c.Context(), late)
+			return nil
 		},
 	}
 }

@@ -2,8 +2,6 @@ package restore
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"talkingstick/internal/rescue"
@@ -23,12 +21,11 @@ type LateSnapshot struct {
 
 // FinishSnapshots makes snapshots again for which hooks had too little time: of what the checkouts hold now,
 // a minute for each. It isn't an operation: a process in the background calls it, and the hook has answered
-// by then. A checkout that is gone is left out. Errors are those of [rescue.Store.Take].
-func (rs *Restorer) FinishSnapshots(ctx context.Context, late []LateSnapshot) error {
+// by then. A checkout that is gone is left out, and what fails the next call tries again.
+func (rs *Restorer) FinishSnapshots(ctx context.Context, late []LateSnapshot) {
 	copies := rs.Store()
 	copies.Limits.Time, copies.Limits.Status = finishTime, finishTime/2
 
-	var failed []error
 	for _, l := range late {
 		tree, ok := workspace.FindCheckout(l.Top, workspace.Env{})
 		if !ok {
@@ -37,10 +34,6 @@ func (rs *Restorer) FinishSnapshots(ctx context.Context, late []LateSnapshot) er
 
 		// A request without a time is made now: what the hook has kept is older.
 		r := rescue.Request{Tree: tree, Paths: l.Named, Nested: true, Facts: l.Facts}
-		if _, err := copies.Take(ctx, r); err != nil {
-			failed = append(failed, fmt.Errorf("finish the snapshot of %s: %w", l.Top, err))
-		}
+		_, _ = copies.Take(ctx, r)
 	}
-
-	return errors.Join(failed...)
 }
