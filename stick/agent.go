@@ -36,10 +36,32 @@ const maxAgentBytes = 64
 // reservedNames can't be names of agents: where a command takes an agent, they mean something else.
 var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system", "role"}
 
+// misleadingNames can't begin the names of agents either: in a sentence of tt they would be tt itself, git, a
+// person, the reader, or nobody in particular.
+var misleadingNames = []string{
+	"tt", "talking-stick", "talkingstick", "git", "hint", "next", "note", "error", "warning", "message", "event",
+	"you", "your", "me", "it", "they", "we", "he", "she", "this", "that", "the",
+	"nobody", "somebody", "anybody", "everybody", "someone", "anyone", "everyone", "no-one", "none", "all",
+	"user", "users", "person", "people", "owner", "operator", "admin", "root", "system", "developer", "assistant", "tool",
+}
+
+// isMisleading reports whether a name reads as somebody else than an agent: by its part before the colon, up
+// to what isn't a letter. Only persons are called human.
+func isMisleading(name string) bool {
+	name, _, isFull := strings.Cut(name, ":")
+	first := name
+	if i := strings.IndexAny(name, "._-0123456789"); i > 0 {
+		first = name[:i]
+	}
+
+	isHuman := first == "human" && (name != first || !isFull)
+	return isHuman || slices.Contains(misleadingNames, first) || slices.Contains(misleadingNames, name)
+}
+
 // ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].
 func ParseAgentID(s string) (AgentID, error) {
 	if len(s) > maxAgentBytes || !agentPattern().MatchString(s) || slices.Contains(reservedNames, s) ||
-		strings.HasPrefix(s, toRole) {
+		strings.HasPrefix(s, toRole) || isMisleading(s) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
 			Hintf("an agent is named like claude or claude:3f9a12bc: lower case, then perhaps a colon and a name of its own; %s shows who is here",
 				Cmd("tt status"))

@@ -157,7 +157,7 @@ func TestTheOrderOfMembers(t *testing.T) {
 	carl.ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{"gemini", ann.ID}}).That("gemini, claude, codex", func(r engine.ReorderMembersResult) bool {
 		return r.Changed && slices.Equal(r.Order, []stick.AgentID{cyd.ID, ann.ID, bob.ID})
 	})
-	ann.ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{"nobody"}}).Refused(stick.CodeUnknownMember)
+	ann.ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{"stranger"}}).Refused(stick.CodeUnknownMember)
 	s.Agent("claude:x").ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{ann.ID}}).Refused(stick.CodeUnknownMember)
 	cyd.Try().Granted(1)
 	bobs, anns := bob.Waits(), ann.Waits()

@@ -103,10 +103,11 @@ const slugLimit = 32
 func clientName(client string) string {
 	name := strings.Trim(slugOf(client, slugLimit), "-._")
 	_, known := ByName(name)
+	_, misleading := stick.ParseAgentID(name + ":0")
 	switch {
 	case name == "":
 		return "mcp"
-	case known, name == Human, name == workerRow.Name:
+	case known, name == Human, name == workerRow.Name, misleading != nil:
 		return "mcp-" + name
 	}
 

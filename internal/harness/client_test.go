@@ -43,6 +43,7 @@ func TestClients(t *testing.T) {
 		{"a harness known by its program", "aider MCP", at(bash, aider, login, systemd), nil, "", "aider", 999},
 		{"the variable of one that is no ancestor", "cursor", at(cursor, systemd), crushEnv, "", "cursor", 1000},
 		{"a long name", strings.Repeat("x", 90), at(cursor, systemd), nil, "", strings.Repeat("x", 32), 1000},
+		{"a word of tt's", "You", at(cursor, systemd), nil, "", "mcp-you", 1000},
 		{"an assumed name", "cursor", at(cursor, systemd), nil, "reviewer", "cursor", 1000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
