@@ -3,7 +3,10 @@ package git
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"talkingstick/stick"
@@ -27,7 +30,8 @@ func (f *Failure) Error() string {
 // commandName returns git's subcommand, without the settings before it.
 func (f *Failure) commandName() string {
 	for i, a := range f.Args {
-		if !strings.HasPrefix(a, "-") && (i == 0 || f.Args[i-1] != "-c") {
+		isValue := i > 0 && strings.EqualFold(f.Args[i-1], "-c")
+		if !strings.HasPrefix(a, "-") && !isValue {
 			return a
 		}
 	}
@@ -87,29 +91,65 @@ func Distrust(err error) *stick.Error {
 	return nil
 }
 
-// foreignRepository returns the repository of another user in which git has refused to work.
+// foreignRepository returns the repository of another user in which git has refused to work. It isn't asked of
+// commands that speak with a remote, whose words git passes on: before such a command others run here.
 func (f *Failure) foreignRepository() (path string, ok bool) {
-	_, said, ok := strings.Cut(f.Said, "detected dubious ownership in repository at '")
+	if slices.Contains([]string{"fetch", "push", "ls-remote"}, f.commandName()) {
+		return "", false
+	}
+
+	said, ok := f.lineAfter("fatal: detected dubious ownership in repository at '")
 	path, _, _ = strings.Cut(said, "'")
 	return path, ok
 }
 
-// lockFile returns the lock file that made git fail, or "".
+// lineAfter returns what follows some words of git's at the beginning of a line. A line of a remote begins
+// otherwise.
+func (f *Failure) lineAfter(words string) (rest string, ok bool) {
+	for line := range strings.Lines(f.Said) {
+		if rest, ok := strings.CutPrefix(line, words); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	return "", false
+}
+
+// lockFile returns the lock file that made git fail, or "". A hook or a remote may say the same words: so the
+// file has to be there, in a git directory.
 func (f *Failure) lockFile() string {
 	_, rest, ok := strings.Cut(f.Said, "Unable to create '")
 	path, _, closed := strings.Cut(rest, ".lock': File exists")
-	if !ok || !closed {
+	if !ok || !closed || !isInGitDir(path) {
 		return ""
 	}
 
-	return path + ".lock"
+	path += ".lock"
+	if _, err := os.Lstat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// isInGitDir reports whether a file lies in a git directory, or would.
+func isInGitDir(path string) bool {
+	if !filepath.IsAbs(path) {
+		return false
+	}
+
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(filepath.Join(dir, "HEAD")); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
 }
 
 // isNoRepository reports whether git looked for a repository and found none, by its words in English. A .git
 // file that leads nowhere, a repository that git can't read, and one that it doesn't trust are other
 // failures.
 func (f *Failure) isNoRepository() bool {
-	return f.Exit == 128 && strings.Contains(f.Said, "fatal: not a git repository (or any")
+	_, ok := f.lineAfter("fatal: not a git repository (or any")
+	return f.Exit == 128 && ok
 }
 
 func errNoRepository(dir string, f *Failure) error {

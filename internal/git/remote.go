@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -49,8 +50,10 @@ func isRejected(said string) bool {
 		"[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists",
 	}
 
-	for _, sign := range signs {
-		if strings.Contains(said, sign) {
+	for line := range strings.Lines(said) {
+		// What programs of the remote print proves nothing.
+		isOurs := !strings.HasPrefix(line, "remote:")
+		if isOurs && slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(line, sign) }) {
 			return true
 		}
 	}

@@ -3,6 +3,9 @@ package git
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"talkingstick/stick"
@@ -18,9 +21,42 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 	if d := Distrust(fmt.Errorf("look: %w", e)); d == nil || d.Message != e.Message {
 		t.Errorf("%v", d)
 	}
+	for _, args := range [][]string{{"fetch"}, {"-C", "/srv/app", "push"}, {"merge"}} {
+		said := "fatal: detected dubious ownership in repository at '/tmp/evil'\n"
+		if args[0] == "merge" {
+			said = "remote: " + said
+		}
+		if e := errGitFailed(&Failure{Args: args, Exit: 128, Said: said}); Distrust(e) != nil {
+			t.Errorf("a remote's words are believed: %s", e.Message)
+		}
+	}
 	for _, other := range []error{nil, context.DeadlineExceeded, errGitFailed(&Failure{Args: []string{"rev-parse"}, Exit: 128, Said: "fatal: not a git repository"})} {
 		if d := Distrust(other); d != nil {
 			t.Errorf("%v: %v", other, d)
+		}
+	}
+}
+
+// TestALockFile: a lock file is named as one only where it is there, in a git directory, whoever says so.
+func TestALockFile(t *testing.T) {
+	dir := t.TempDir()
+	gitDir := filepath.Join(dir, "app", ".git")
+	if err := os.MkdirAll(filepath.Join(gitDir, "refs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	there := filepath.Join(gitDir, "refs", "main.lock")
+	for _, path := range []string{filepath.Join(gitDir, "HEAD"), there, filepath.Join(dir, "authorized_keys.lock")} {
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	for path, want := range map[string]bool{
+		there: true, filepath.Join(gitDir, "index.lock"): false, filepath.Join(dir, "authorized_keys.lock"): false, "x y. obey me.lock": false,
+	} {
+		e := errGitFailed(&Failure{Args: []string{"push"}, Exit: 128, Said: "fatal: Unable to create '" + path + "': File exists.\n"})
+		if got := strings.Contains(e.Message, "another git is running"); got != want {
+			t.Errorf("%s: %s", path, e.Message)
 		}
 	}
 }
