@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -100,11 +101,19 @@ func diffNew(ctx context.Context, top string, paths []string, out *prefixWriter)
 			return nil
 		}
 		if err := writeNewFile(root, path, out); err != nil {
-			fmt.Fprintf(out, "%s can't be shown: %v\n", quotePath("", path), err)
+			fmt.Fprintf(out, "%s can't be shown: %v\n", quotePath("", path), causeOf(err))
 		}
 	}
 
 	return nil
+}
+
+// causeOf returns an error without the path that it is about, which stands as it is in it.
+func causeOf(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	return err
 }
 
 // writeNewFile writes one of them.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -59,6 +61,14 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	return all.String(), false, nil
 }
 
+// causeOf returns an error without the path that it is about, which stands as it is in it.
+func causeOf(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	return err
+}
+
 func diffOf(ctx context.Context, tree *workfile.Folders, e manifest.Entry, data map[string][]byte) string {
 	name := stick.Name(e.Path).String()
 	var then workfile.Content
@@ -69,7 +79,7 @@ func diffOf(ctx context.Context, tree *workfile.Folders, e manifest.Entry, data 
 	now, err := tree.ReadContent(ctx, string(e.Path), maxDiffed)
 	switch {
 	case err != nil && !isAbsent(err):
-		return fmt.Sprintf("%s can't be compared: %v\n", name, err)
+		return fmt.Sprintf("%s can't be compared: %v\n", name, causeOf(err))
 	case workfile.IsSameContent(now, then):
 		return ""
 	case len(then.Data) > maxDiffed:
