@@ -222,7 +222,18 @@ func Reasoner(cause string) Words {
 	case CauseRolledBack:
 		return "whoever reverted it"
 	}
-	return "tt" // with what the gate has printed
+	return "tt" // with what the gate has printed, see [SplitGateReason]
+}
+
+// SplitGateReason splits the reason that tt gives when a gate is red: a line of tt's own, and what the gate
+// printed, which is the words of whoever wrote what it runs. A reason of another cause is all of somebody else.
+func SplitGateReason(cause, reason string) (ours Words, printed string) {
+	if cause != CauseGate {
+		return "", reason
+	}
+
+	first, rest, _ := strings.Cut(reason, "\n")
+	return Words(first), strings.ReplaceAll(strings.TrimPrefix(rest, "  "), "\n  ", "\n")
 }
 
 // FileStat says how many lines of a file a task changes.

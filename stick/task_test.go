@@ -371,3 +371,13 @@ func TestDoneWithAnotherChange(t *testing.T) {
 	equal(t, "the state", task.State, TaskInReview)
 	equal(t, "the approved commit", task.Approved, "")
 }
+
+func TestSplitGateReason(t *testing.T) {
+	ours, printed := SplitGateReason(CauseGate, "The gate is red: make printed:\n  line\n    deeper")
+	if ours != "The gate is red: make printed:" || printed != "line\n  deeper" {
+		t.Errorf("%q, %q", ours, printed)
+	}
+	if ours, theirs := SplitGateReason(CauseReview, "do\n  this"); ours != "" || theirs != "do\n  this" {
+		t.Errorf("%q, %q", ours, theirs)
+	}
+}

@@ -81,12 +81,17 @@ func (p *page) showTask(t task.WorkerShowResult) {
 
 	if t.Cause != "" {
 		because := showf("%s", stick.Words(strings.ReplaceAll(t.Cause, "_", " ")))
-		if t.Reason != "" {
-			because += showf("; %s wrote:", stick.Reasoner(t.Cause))
+		ours, printed := stick.SplitGateReason(t.Cause, t.Reason)
+		switch {
+		case ours != "":
+			p.showFact("because", because+"; "+showf("%s", ours))
+			p.output("  ", strings.TrimSpace(printed))
+		case t.Reason != "":
+			p.showFact("because", because+showf("; %s wrote:", stick.Reasoner(t.Cause)))
+			p.text("  "+quote, strings.TrimSpace(t.Reason))
+		default:
+			p.showFact("because", because)
 		}
-
-		p.showFact("because", because)
-		p.text("  "+quote, strings.TrimSpace(t.Reason))
 	}
 
 	p.showRuns(t)

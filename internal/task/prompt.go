@@ -42,8 +42,13 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 
 	if t.Reason != "" && t.State != stick.TaskFailed {
 		line("")
-		line("The task came back to you (%s); %s wrote:", stick.Words(t.Cause), stick.Reasoner(t.Cause))
-		writeQuoted(&b, t.Reason)
+		if ours, printed := stick.SplitGateReason(t.Cause, t.Reason); ours != "" {
+			line("The task came back to you. %s", ours)
+			writePrinted(&b, printed)
+		} else {
+			line("The task came back to you (%s); %s wrote:", stick.Words(t.Cause), stick.Reasoner(t.Cause))
+			writeQuoted(&b, t.Reason)
+		}
 	}
 
 	// The last request is above, as the reason; those before it still hold.
@@ -115,6 +120,13 @@ func clipText(s string) string {
 func writeQuoted(b *strings.Builder, text string) {
 	for l := range strings.Lines(strings.Trim(stick.Block(text), "\n")) {
 		fmt.Fprintln(b, strings.TrimRight("> "+strings.TrimRight(l, "\n"), " "))
+	}
+}
+
+// writePrinted writes what a program has printed, each line behind a bar.
+func writePrinted(b *strings.Builder, text string) {
+	for l := range strings.Lines(strings.Trim(stick.Block(text), "\n")) {
+		fmt.Fprintln(b, strings.TrimRight("| "+strings.TrimRight(l, "\n"), " "))
 	}
 }
 
