@@ -20,15 +20,19 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 		return forge.Offer{}, err
 	}
 
+	// What tt says comes first: the description ends where its author likes.
 	title, rest := titleAndText(t)
 	var b strings.Builder
-	if rest != "" {
-		fmt.Fprintf(&b, "%s\n\n", rest)
+	fmt.Fprintf(&b, "Task %s, by %s", t.ID, cmp.Or(t.Worker, t.SpawnedBy))
+	if t.ApprovedBy != "" {
+		fmt.Fprintf(&b, "; %s was approved by %s", repository.ShortCommit(t.Approved), t.ApprovedBy)
 	}
+
+	b.WriteString(".\n")
 
 	for i, c := range checks {
 		if i == 0 {
-			fmt.Fprintf(&b, "Checks on %s:\n\n", repository.ShortCommit(c.Head))
+			fmt.Fprintf(&b, "\nChecks on %s:\n\n", repository.ShortCommit(c.Head))
 		}
 
 		how := "passed"
@@ -39,16 +43,9 @@ func (q *pullRun) composeOffer(ctx context.Context) (forge.Offer, error) {
 		fmt.Fprintf(&b, "- %s: %s\n", stick.Line(c.Name), how)
 	}
 
-	if len(checks) > 0 {
-		b.WriteString("\n")
+	if rest != "" {
+		fmt.Fprintf(&b, "\nAs %s described it:\n\n%s\n", t.SpawnedBy, rest)
 	}
-
-	fmt.Fprintf(&b, "Task %s, by %s", t.ID, cmp.Or(t.Worker, t.SpawnedBy))
-	if t.ApprovedBy != "" {
-		fmt.Fprintf(&b, "; %s was approved by %s", repository.ShortCommit(t.Approved), t.ApprovedBy)
-	}
-
-	b.WriteString(".\n")
 
 	// Forges refuse longer texts.
 	body := b.String()

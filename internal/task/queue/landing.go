@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/git"
@@ -281,7 +282,7 @@ func (l *landing) makeResult(ctx context.Context) error {
 
 	if l.revertReason != "" {
 		message := fmt.Sprintf("Revert task %s\n\nThis reverts merge %s.\n\nReason: %s\n",
-			l.task.ID, l.task.Result, stick.Block(l.revertReason))
+			l.task.ID, l.task.Result, strings.ReplaceAll(stick.Block(l.revertReason), "\n", "\n  "))
 		l.result, err = l.Git.CommitTree(ctx, l.Root, signing, tree, message, l.base)
 	} else {
 		l.result, err = l.Git.CommitTree(ctx, l.Root, signing, tree, l.mergeMessage(), l.base, theirs)
