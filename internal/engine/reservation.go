@@ -116,10 +116,12 @@ func (o *op) fillReserved(q stick.Reserving, res *ReservePathsResult) error {
 		return err
 	}
 
-	asked := map[string]bool{}
+	// That a reservation gives no right matters more than how it is spelt.
+	asked, givesRight := map[string]bool{}, true
 	for _, p := range q.Patterns {
 		asked[p.Key(q.Fold)] = true
-		if res.Warning == "" && o.Room.Policy.Enforce.HearsScopes() && !o.Room.GivesRight(p) {
+		if givesRight && o.Room.Policy.Enforce.HearsScopes() && !o.Room.GivesRight(p) {
+			givesRight = false
 			res.Warning = stick.Wordsf("%s", p) +
 				" could match anywhere, so it gives no right to edit without the stick; " +
 				"reserve files or directories by their names"

@@ -112,7 +112,9 @@ func TestAPatternThatGivesNoRight(t *testing.T) {
 	s.Joins(ann, bob)
 	ann.Try().Is(stick.YourTurn)
 	pat.Sets("enforce=scopes").OK()
-	s.File("new.txt", "there")
+	for _, there := range []string{"new.txt", "src/new.txt", "old.txt"} {
+		s.File(there, "there")
+	}
 	warns := func(r engine.ReservePathsResult) bool {
 		return strings.HasPrefix(string(r.Warning), "new* could match anywhere, so it gives no right to edit")
 	}
