@@ -252,7 +252,7 @@ func shellWord(s string) string {
 		return s
 	}
 	if utf8.ValidString(s) &&
-		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) }) < 0 && !hasTag(s) {
+		strings.IndexFunc(s, isUnseen) < 0 && !hasTag(s) {
 		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
 
@@ -307,7 +307,7 @@ func TagAt(s string) (name string, ok bool) {
 		return s[:1], true
 	}
 
-	s = strings.TrimPrefix(s, "/")
+	s = strings.TrimPrefix(strings.TrimPrefix(s, `\/`), "/") // JSON may escape a slash
 	for _, r := range trimUnseen(s) {
 		switch {
 		case isUnseen(r) && !unicode.IsSpace(r):

@@ -97,10 +97,13 @@ func (n Name) Cut(most int) Name {
 // them: words need blanks.
 const plainMarks = "/._-+,:@%=~#*?[]{}()!^$\\|&…"
 
+// spacedScripts are those in which a sentence needs blanks. Elsewhere, a name could be one.
+var spacedScripts = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Mn}
+
 // isPlain reports whether nothing in a name could be taken for the end of the name.
 func (n Name) isPlain() bool {
 	return utf8.ValidString(string(n)) && strings.IndexFunc(string(n), func(r rune) bool {
-		isWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		isWord := r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || unicode.In(r, spacedScripts...)
 		return isUnseen(r) || strings.ContainsRune(otherMarks, r) || !isWord && !strings.ContainsRune(plainMarks, r)
 	}) < 0
 }
@@ -155,7 +158,7 @@ func Quote(text string, most int) Words {
 }
 
 // otherMarks are what a reader could take for the quotation mark at the end of a quotation.
-const otherMarks = "“”„‟«»‹›″‶ʺˮ״＂〃〝〞〟「」『』❝❞❮❯⹂🙶🙷🙸"
+const otherMarks = "˝˶❠⁗｢｣﹃﹄﹁﹂《》“”„‟«»‹›″‶ʺˮ״＂〃〝〞〟「」『』❝❞❮❯⹂🙶🙷🙸"
 
 // plainMark replaces a quotation mark of any script by that of Go, for a text, which needn't keep its marks as
 // a name does.

@@ -16,7 +16,9 @@ func TestName(t *testing.T) {
 	for name, want := range map[string]string{
 		"":                        "",
 		"src/main.go":             "src/main.go",
-		"feat/été-東京":             "feat/été-東京",
+		"feat/été-東京":             `"feat/été-東京"`,
+		"feat/été-Москва":         "feat/été-Москва",
+		"You\U00013441hold":       "\"You\U00013441hold\"",
 		"src/**/*.{go,mod}":       "src/**/*.{go,mod}",
 		`C:\work\a.go`:            `C:\work\a.go`,
 		"stash@{0}":               "stash@{0}",
@@ -88,7 +90,8 @@ func TestName_Cut(t *testing.T) {
 		{"short", 5, "short"},
 		{"longer", 5, "long…"},
 		{"two words", 5, `"two …"`},
-		{"東京東京", 3, "東京…"},
+		{"東京東京", 3, `"東京…"`},
+		{"été", 5, "été"},
 	} {
 		if got := c.name.Cut(c.most).String(); got != c.want {
 			t.Errorf("%q cut to %d is %s, want %s", string(c.name), c.most, got, c.want)

@@ -253,11 +253,22 @@ func (l *workerLog) showRest() {
 	}
 }
 
-// splitTag splits off the end of a text in which a tag may have begun that the next piece goes on with.
+// splitTag splits off the end of a text in which a tag may have begun that the next piece goes on with. One of
+// which nothing is known after many characters is broken.
 func splitTag(text string) (before, rest string) {
 	const longest = 100
-	if i := strings.LastIndexByte(text, '<'); i >= 0 && len(text)-i < longest {
+	i := strings.LastIndexByte(text, '<')
+	switch {
+	case i < 0:
+		return text, ""
+	case len(text)-i < longest:
 		return text[:i], text[i:]
+	}
+
+	_, isTag := stick.TagAt(text[i:])
+	_, mayBecome := stick.TagAt(text[i:] + "x")
+	if mayBecome && !isTag {
+		return text[:i] + "&lt;" + text[i+1:], ""
 	}
 	return text, ""
 }

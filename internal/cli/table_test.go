@@ -36,7 +36,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 			if columns < 60 {
 				continue
 			}
-			for _, mark := range []struct{ head, cell, row string }{{"STATE", "CONFLICTED", "long"}, {"STATE", "IN_REVIEW", "分析器"}, {"WORKER", "claude:", "lexer"}, {"WORKER", "人", "分析器"}, {"WHAT", "漢", "lexer"}} {
+			for _, mark := range []struct{ head, cell, row string }{{"STATE", "CONFLICTED", "long"}, {"STATE", "IN_REVIEW", "分析器"}, {"WORKER", "claude:", "lexer"}, {"WORKER", "人", "分析器"}, {"WHAT", `"漢`, "lexer"}} {
 				for _, l := range lines {
 					if strings.HasPrefix(l, mark.row) && column(l, mark.cell) != column(lines[0], mark.head) {
 						t.Errorf("at %d columns %s isn't over %s:\n%s\n%s", columns, mark.head, mark.cell, lines[0], l)

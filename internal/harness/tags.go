@@ -22,7 +22,8 @@ func breakTags(text, instead string) string {
 	var b strings.Builder
 	done := 0
 	for i := range len(text) {
-		if name, ok := stick.TagAt(text[i:]); ok && isTag(name) {
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		if name, ok := stick.TagAt(text[i:]); ok && isTag(name, before) {
 			b.WriteString(text[done:i] + instead)
 			done = i + 1
 		}
@@ -39,16 +40,16 @@ var commonTags = []string{
 	"user_prompt", "user_info", "persisted-output",
 }
 
-// isTag reports whether a harness could have a tag of this name. A single word that is written like a type isn't
-// one, so that code such as Promise<User> stays as it is.
-func isTag(name string) bool {
+// isTag reports whether a harness could have a tag of this name, after this character. The argument of a type
+// isn't one, so that code such as Promise<User> stays as it is.
+func isTag(name string, before rune) bool {
 	if strings.HasPrefix(name, "|") {
 		return true
 	}
 
 	first, _ := utf8.DecodeRuneInString(name)
 	isType := unicode.IsUpper(first) && strings.ToUpper(name) != name && !strings.ContainsAny(name, "-_:")
-	if isType {
+	if isType && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == '_') {
 		return false
 	}
 
