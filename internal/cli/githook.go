@@ -141,7 +141,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 
 	// Git waits for this hook, so it waits for no other writer.
 	c.WriteWait = editWrites
-	e := newOperations(c)
+	e := newOperations(c, nil)
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":

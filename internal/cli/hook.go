@@ -255,7 +255,7 @@ func (a *app) hookCaller(
 		p.File = f.Edits.Paths[0]
 	}
 
-	return newOperations(c), p, nil
+	return newOperations(c, nil), p, nil
 }
 
 // hookStart returns when the harness started this hook: when this process began, or the shell that runs it as

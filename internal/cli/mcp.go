@@ -79,7 +79,9 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 	// Calls come while others wait.
 	cfg.Alone = false
 	cfg.Lost = c.keepLoss
-	ops := newOperations(cfg)
+
+	// What a server starts may end with the sandbox of its client.
+	ops := newOperations(cfg, nil)
 	by, err := harness.Resolve(in)
 	if err != nil {
 		return err

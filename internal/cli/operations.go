@@ -27,14 +27,16 @@ type operations struct {
 }
 
 // newOperations connects the operations on rooms and those on tasks to one kernel, and each to what it needs
-// from the other.
-func newOperations(cfg core.Config) operations {
+// from the other. start is [task.Config.StartRun]; nil where no process may be started, as in a hook.
+func newOperations(
+	cfg core.Config, start func(context.Context, task.RunTaskParams) (pid int, err error),
+) operations {
 	kernel := core.New(cfg)
 
 	// Tasks ask rooms, which are made after them, so the functions look it up when they run.
 	var rooms *engine.Engine
 	tasks := task.New(task.Config{
-		Kernel: kernel,
+		Kernel: kernel, StartRun: start,
 		MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 			res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{
 				Caller: by, Where: core.Where{Path: checkout}, Tree: true,
@@ -56,5 +58,5 @@ func newOperations(cfg core.Config) operations {
 }
 
 func (a *app) newOperations(procs *proc.Table) operations {
-	return newOperations(a.kernelConfig(procs))
+	return newOperations(a.kernelConfig(procs), a.startRun)
 }

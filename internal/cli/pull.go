@@ -25,12 +25,7 @@ func (a *app) workerPRCmd() *cobra.Command {
 		p.TaskID, p.Where = args[0], path.where()
 		return answer(a, func(e operations, by core.Caller) (task.WorkerPRResult, error) {
 			p.Caller = by
-			res, err := e.WorkerPR(c.Context(), p)
-			if err == nil && res.State == stick.TaskCompleted {
-				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
-			}
-
-			return res, err
+			return e.WorkerPR(c.Context(), p)
 		}, func(p *page, res task.WorkerPRResult) { p.showPullRequest(res) })
 	}
 

@@ -87,14 +87,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 
 		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
-			res, err := e.WorkerRequestChanges(c.Context(), p)
-
-			// A worker's command may wait until the task is back.
-			if err == nil {
-				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
-			}
-
-			return res, err
+			return e.WorkerRequestChanges(c.Context(), p)
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
 			p.toWorker(res)
@@ -226,12 +219,6 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		l := a.startProgress(true)
 		p.Caller, p.Waits, p.Shows = by, a.sayMergeWaits, a.showsGate(l)
 		res, err := e.WorkerMerge(c.Context(), p)
-
-		// What has landed may have made other tasks ready.
-		if err == nil || len(res.Merged) > 0 {
-			res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
-		}
-
 		l.end()
 
 		// Without anything merged the failure says it all.
@@ -389,11 +376,10 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
-		return a.spawnTask(c.Context(), p.Where, run,
-			func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
-				p.Caller = by
-				return e.WorkerRetry(c.Context(), p)
-			})
+		return a.spawnTask(run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+			p.Caller = by
+			return e.WorkerRetry(c.Context(), p)
+		})
 	}
 
 	return c

@@ -68,38 +68,18 @@ func (r *runFlags) checkRestart() error {
 	return err
 }
 
-// startRun starts the process that attends to the command of a task, unless another tt has claimed that.
-func (a *app) startRun(ctx context.Context, e operations, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-	res, err := e.WorkerRun(ctx, p)
-	if err != nil || res.Already {
-		return res, err
-	}
-
-	// The process gets its order on standard input, as a guardian does.
-	order, err := json.Marshal(res.Start)
-	if err != nil {
-		return res, err
-	}
-
-	if res.Run.PID, err = a.detachRun(ctx, order); err != nil {
-		if dropped, derr := e.DropRun(ctx, *res.Start); derr != nil || dropped || ctx.Err() == nil {
-			return res, err
-		} // else it has begun although nobody heard so
-	}
-
-	if !res.Run.Queued {
-		res.Run.State = stick.RunRunning
-	}
-
-	return res, nil
-}
-
-// detachRun starts the process that runs a command, and waits until the command has started or failed to. It
+// startRun starts the process that attends to a run, and waits until the command has started or failed to. It
 // returns what that process refuses.
-func (a *app) detachRun(ctx context.Context, order []byte) (pid int, err error) {
+func (a *app) startRun(ctx context.Context, run task.RunTaskParams) (pid int, err error) {
 	failed := func(err error) error {
 		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the "+
 			"command: %w", err).Hintf("run the same command again")
+	}
+
+	// The process gets its order on standard input, as a guardian does.
+	order, err := json.Marshal(run)
+	if err != nil {
+		return 0, err
 	}
 
 	r, w, err := os.Pipe()
@@ -178,7 +158,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 		p.TaskID, p.Command, p.Restart = args[0], commandLine(args[1:]), run.restart
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRunResult, error) {
 			p.Caller = by
-			return a.startRun(c.Context(), e, p)
+			return e.WorkerRun(c.Context(), p)
 		}, func(p *page, res task.WorkerRunResult) {
 			p.linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID,
 				stick.Name(res.Run.Command))
@@ -204,7 +184,7 @@ type runAllResult struct {
 // runAll starts whatever was cut off.
 func (a *app) runAll(ctx context.Context, w core.Where) error {
 	return answer(a, func(e operations, by core.Caller) (res runAllResult, err error) {
-		res.Started, err = a.startReady(ctx, e, by, w, true)
+		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err
 	}, func(p *page, res runAllResult) {
 		p.startedReady(res.Started)

@@ -14,7 +14,6 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/task"
 	"talkingstick/internal/web"
 	"talkingstick/stick"
 )
@@ -102,7 +101,7 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 
 	// Requests come while others are answered.
 	cfg.Alone = false
-	a.operations = newOperations(cfg)
+	a.operations = newOperations(cfg, a.startRun)
 	ops := a.operations
 	defer func() { _ = ops.Engine.Close() }()
 	to, err := a.startPage(ctx, ops, by, w)
@@ -110,7 +109,8 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 		return err
 	}
 
-	s := a.newServer(ops, by, web.Options{
+	s := web.New(web.Options{
+		Engine: ops.Engine, Tasks: ops.Tasks, Caller: by, Version: Version(),
 		Hosts: f.hosts, AnyAddress: beyond, Sessions: filepath.Join(cfg.Dir, "browsers"),
 	})
 	if f.signOut {
@@ -151,22 +151,6 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 	}
 
 	return nil
-}
-
-// newServer returns a server that starts the commands of tasks as this program does.
-func (a *app) newServer(ops operations, by core.Caller, o web.Options) *web.Server {
-	o.Engine, o.Tasks, o.Caller, o.Version = ops.Engine, ops.Tasks, by, Version()
-	o.Run = func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-		p.Caller = by
-		return a.startRun(ctx, ops, p)
-	}
-
-	o.Ready = func(ctx context.Context, w core.Where) []task.StartedTask {
-		started, _ := a.startReady(ctx, ops, by, w, false)
-		return started
-	}
-
-	return web.New(o)
 }
 
 // checkAddress refuses an address that other machines can reach, unless that is asked for. beyond reports

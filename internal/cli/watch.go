@@ -97,14 +97,6 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 	}
 
 	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.page().color
-	o.Run = func(ctx context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-		return a.startRun(ctx, e, p)
-	}
-
-	o.Ready = func(ctx context.Context, at core.Where) ([]task.StartedTask, error) {
-		return a.startReady(ctx, e, by, at, false)
-	}
-
 	o.Took, o.Jump = a.startGuardian, a.paneSwitcher()
 	return tui.Run(ctx, o)
 }

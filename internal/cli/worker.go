@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -172,52 +171,28 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 			return err
 		}
 
-		return a.spawnTask(c.Context(), p.Where, run,
-			func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
-				p.Caller = by
-				return e.WorkerSpawn(c.Context(), p)
-			})
+		return a.spawnTask(run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+			p.Caller = by
+			return e.WorkerSpawn(c.Context(), p)
+		})
 	}
 
 	return c
 }
 
-// spawnTask creates a task, or another attempt at one, and starts the command that works on it.
+// spawnTask creates a task, or another attempt at one, with the command that works on it.
 func (a *app) spawnTask(
-	ctx context.Context, w core.Where, run runFlags,
-	operation func(operations, core.Caller) (task.WorkerSpawnResult, error),
+	run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error),
 ) error {
-	started := false
-
 	// Wrong flags are refused before the task exists.
 	if err := run.checkRestart(); err != nil {
 		return err
 	}
-
-	return answer(a, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
-		res, err := operation(e, by)
-		switch {
-		case err != nil:
-		case res.Task.Later:
-			// A task for later may be ready at once.
-			res.Started, _ = a.startReady(ctx, e, by, w, false)
-		case run.command != "":
-			var r task.WorkerRunResult
-			r, err = a.startRun(ctx, e, task.WorkerRunParams{
-				Caller: by, Where: core.Where{Path: res.Worktree}, TaskID: res.Task.TaskID,
-				Command: run.command, Restart: run.restart, First: true,
-			})
-
-			res.Task.Run, started = &r.Run, !r.Already
-		}
-
-		return res, err
-	}, func(p *page, res task.WorkerSpawnResult) { p.showSpawned(res, started) })
+	return answer(a, operation, (*page).showSpawned)
 }
 
-// showSpawned shows a new task, and the command that works on it. started says that this call started the
-// command.
-func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
+// showSpawned shows a new task, and the command that works on it.
+func (p *page) showSpawned(res task.WorkerSpawnResult) {
 	if res.Task.Later {
 		p.showPlanned(res)
 		return
@@ -243,7 +218,7 @@ func (p *page) showSpawned(res task.WorkerSpawnResult, started bool) {
 			p.next(stick.Cmd("cd <worktree>", res.Worktree)),
 			p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
 		return
-	case started:
+	case res.Begun:
 		p.linef("started:  %q", stick.Name(r.Command))
 	case r.State == stick.RunEnded && r.Exit != nil:
 		p.linef("ended with exit status %d: %q", *r.Exit, stick.Name(r.Command))

@@ -56,16 +56,15 @@ func (a *app) workerNextCmd() *cobra.Command {
 			}, (*page).showTaken)
 		}
 
-		return a.spawnTask(c.Context(), p.Where, run,
-			func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
-				p.Caller = by
-				res, err := a.takeNextTask(c.Context(), e, p, wait, limit)
-				if err != nil {
-					return task.WorkerSpawnResult{}, err
-				}
+		return a.spawnTask(run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+			p.Caller = by
+			res, err := a.takeNextTask(c.Context(), e, p, wait, limit)
+			if err != nil {
+				return task.WorkerSpawnResult{}, err
+			}
 
-				return spawnedNext(c.Context(), e, p, res)
-			})
+			return startNext(c.Context(), e, p, res, run)
+		})
 	}
 
 	return c
@@ -115,15 +114,26 @@ func (a *app) takeNextTask(
 	}
 }
 
-// spawnedNext returns the result of spawn for a task that was taken for a command.
-func spawnedNext(
-	ctx context.Context, e operations, p task.WorkerNextParams, res task.WorkerNextResult,
+// startNext starts the command of a task that was taken for it. It returns what spawn does.
+func startNext(
+	ctx context.Context, e operations, p task.WorkerNextParams, taken task.WorkerNextResult, run runFlags,
 ) (task.WorkerSpawnResult, error) {
-	shown, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: p.Caller, Where: p.Where, TaskID: res.TaskID})
-	return task.WorkerSpawnResult{
-		RoomID: res.RoomID, AgentID: res.AgentID, Worktree: res.Worktree, Task: shown.TaskView,
-		Joined: res.Joined, CopiedFiles: res.CopiedFiles,
-	}, err
+	shown, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: p.Caller, Where: p.Where, TaskID: taken.TaskID})
+	res := task.WorkerSpawnResult{
+		RoomID: taken.RoomID, AgentID: taken.AgentID, Worktree: taken.Worktree, Task: shown.TaskView,
+		Joined: taken.Joined, CopiedFiles: taken.CopiedFiles,
+	}
+	if err != nil {
+		return res, err
+	}
+
+	started, err := e.WorkerRun(ctx, task.WorkerRunParams{
+		Caller: p.Caller, Where: core.Where{Path: res.Worktree}, TaskID: taken.TaskID,
+		Command: run.command, Restart: run.restart, First: true,
+	})
+
+	res.Task.Run, res.Begun = &started.Run, !started.Already
+	return res, err
 }
 
 // showTaken shows a task that the caller has taken.
@@ -172,14 +182,7 @@ func (a *app) workerAfterCmd() *cobra.Command {
 
 		return answer(a, func(e operations, by core.Caller) (task.WorkerAfterResult, error) {
 			p.Caller = by
-			res, err := e.WorkerAfter(c.Context(), p)
-
-			// The task may be ready now.
-			if err == nil {
-				res.Started, _ = a.startReady(c.Context(), e, by, p.Where, false)
-			}
-
-			return res, err
+			return e.WorkerAfter(c.Context(), p)
 		}, func(p *page, res task.WorkerAfterResult) {
 			p.linef("%s %s%s", res.Task.TaskID, p.waitText(res.Task), already(res.Already))
 			p.startedReady(res.Started)
@@ -199,51 +202,6 @@ func (p *page) waitText(t task.TaskView) shown {
 		names = append(names, d.TaskID)
 	}
 	return showf("waits for %s", paths(names))
-}
-
-// startReady starts the commands of the tasks that are ready, and of those that have come back. Whoever makes
-// a task ready or returns it does that, because no other process of ours runs all the time. With all it
-// starts those again as well that were cut off.
-func (a *app) startReady(
-	ctx context.Context, e operations, by core.Caller, w core.Where, all bool,
-) ([]task.StartedTask, error) {
-	ready, err := e.WorkerReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: all})
-	started := []task.StartedTask{}
-	for _, t := range ready.Tasks {
-		s := task.StartedTask{ReadyTask: t}
-
-		// One that can't be started keeps none of the others waiting.
-		res, err := a.startOne(ctx, e, by, w, t)
-		switch {
-		case err != nil && stick.CodeOf(err) == stick.CodeNothingReady, err == nil && res.Already:
-			// Another command has started it.
-			continue
-		case err != nil:
-			e := stick.AsError(err)
-			s.Error, s.Why, s.Hint = e.Code, e.Words(), e.Hint.As(by.Flag()).Words()
-		default:
-			s.Run, s.Queued = res.Run.Run, res.Run.Queued
-		}
-
-		started = append(started, s)
-	}
-
-	return started, err
-}
-
-// startOne starts the command of a task. If nobody has begun the task, it begins it.
-func (a *app) startOne(
-	ctx context.Context, e operations, by core.Caller, w core.Where, t task.ReadyTask,
-) (task.WorkerRunResult, error) {
-	p := task.WorkerRunParams{Caller: by, Where: w, TaskID: t.TaskID, Resume: t.Resume, Queue: true}
-	if t.Resume == nil {
-		begun, err := e.WorkerNext(ctx, task.WorkerNextParams{Caller: by, Where: w, TaskID: t.TaskID, Unbound: true})
-		if err != nil {
-			return task.WorkerRunResult{}, err
-		}
-		p.Where, p.Command, p.First = core.Where{Path: begun.Worktree}, t.Command, true
-	}
-	return a.startRun(ctx, e, p)
 }
 
 // readyNow names the tasks that can begin because another one has landed.

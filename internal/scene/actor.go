@@ -32,6 +32,7 @@ type Actor struct {
 	namespace string // the pid namespace; empty for the usual one
 	git       string // the git that its program runs; empty for that in PATH
 
+	starts func(task.RunTaskParams)       // hears of each run that its commands start; nil if they start none
 	renews time.Duration                  // how often its commands renew what they do; 0 for the usual
 	inbox  struct{ Socket, Token string } // of its harness; empty without
 }
@@ -131,7 +132,7 @@ func (a *Actor) startProgram(kill func(string)) {
 	c.Git.Path = a.git
 	a.kernel = core.New(c)
 
-	a.Tasks = task.New(task.Config{Kernel: a.kernel, Renew: a.renews, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
+	a.Tasks = task.New(task.Config{Kernel: a.kernel, StartRun: a.startRun(), Renew: a.renews, MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 		res, err := a.Engine.Guard.MayEdit(ctx, guard.MayEditParams{Caller: by, Where: core.Where{Path: checkout}, Tree: true})
 		if err != nil {
 			return err
@@ -146,6 +147,17 @@ func (a *Actor) startProgram(kill func(string)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.programs = append(a.programs, a.kernel)
+}
+
+// startRun returns what starts the commands of tasks; nil for an actor that only claims them.
+func (a *Actor) startRun() func(context.Context, task.RunTaskParams) (int, error) {
+	if a.starts == nil {
+		return nil
+	}
+	return func(_ context.Context, run task.RunTaskParams) (int, error) {
+		a.starts(run)
+		return a.tt, nil
+	}
 }
 
 // exceptCopies leaves out the points at which copies are made.
@@ -171,6 +183,14 @@ func (s *Scene) Reboots() {
 func (a *Actor) Renewing(each time.Duration) *Actor {
 	b := *a
 	b.renews = each
+	b.startProgram(nil)
+	return &b
+}
+
+// Starting returns the same actor, whose commands say which runs they start.
+func (a *Actor) Starting(starts func(task.RunTaskParams)) *Actor {
+	b := *a
+	b.starts = starts
 	b.startProgram(nil)
 	return &b
 }

@@ -94,6 +94,12 @@ func (a *Actor) WorkerReady(p task.WorkerReadyParams) Answer[task.WorkerReadyRes
 	return runOperation(a, "WorkerReady", a.Tasks.WorkerReady, p)
 }
 
+// StartReady is the operation of that name.
+func (a *Actor) StartReady(p task.WorkerReadyParams) Answer[[]task.StartedTask] {
+	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
+	return runOperation(a, "StartReady", a.Tasks.StartReady, p)
+}
+
 // WorkerOutput is the operation of that name.
 func (a *Actor) WorkerOutput(p task.WorkerOutputParams) Answer[task.WorkerOutputResult] {
 	p.Caller = a.By

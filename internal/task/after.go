@@ -28,7 +28,7 @@ type WorkerAfterResult struct {
 
 // WorkerAfter changes which tasks another one waits for. It fails with [stick.CodeNotFound], with
 // [stick.CodeUsage] if the task would wait for itself, and with [stick.CodeInvalidTransition] if it isn't for
-// later.
+// later. If the task is ready now, its command is started.
 func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAfterResult, error) {
 	var res WorkerAfterResult
 	err := ts.repos.Write(ctx, p.Where, p.Caller, core.MustBeMember, func(o *repository.Op) error {
@@ -64,5 +64,8 @@ func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAf
 		res.Task, err = viewTask(o.Tx, task, o.Room, o.Probes, o.Me, find)
 		return err
 	}, nil)
+	if err == nil {
+		res.Started = ts.startReady(ctx, p.Caller, p.Where)
+	}
 	return res, err
 }

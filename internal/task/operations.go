@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/task/pull"
 	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/runner"
+	"talkingstick/stick"
 )
 
 // The operations that rooms of their own perform. Surfaces call them here, beside all others.
@@ -35,9 +36,25 @@ type (
 	WorkerPRResult = pull.WorkerPRResult
 )
 
-// WorkerMerge merges approved tasks, as [queue.Queue.WorkerMerge] does.
+// WorkerMerge merges approved tasks, as [queue.Queue.WorkerMerge] does, and starts the commands of the tasks
+// that waited for them, and of those that it returned.
 func (ts *Tasks) WorkerMerge(ctx context.Context, p queue.WorkerMergeParams) (queue.WorkerMergeResult, error) {
-	return ts.queue.WorkerMerge(ctx, p)
+	res, err := ts.queue.WorkerMerge(ctx, p)
+
+	// Some may have landed before one failed.
+	if err == nil || len(res.Merged) > 0 || isReturned(err) {
+		res.Started = ts.startReady(ctx, p.Caller, p.Where)
+	}
+	return res, err
+}
+
+// isReturned reports whether a merge failed because it has returned tasks to their workers.
+func isReturned(err error) bool {
+	switch stick.CodeOf(err) {
+	case stick.CodeGateFailed, stick.CodeRebaseConflict, stick.CodeTasksReturned:
+		return true
+	}
+	return false
 }
 
 // WorkerRollback reverts a merged task, as [queue.Queue.WorkerRollback] does.
@@ -45,7 +62,7 @@ func (ts *Tasks) WorkerRollback(ctx context.Context, p queue.WorkerRollbackParam
 	return ts.queue.WorkerRollback(ctx, p)
 }
 
-// WorkerRun claims the next run of a task's command, as [runner.Runs.WorkerRun] does.
+// WorkerRun starts the command of a task, as [runner.Runs.WorkerRun] does.
 func (ts *Tasks) WorkerRun(ctx context.Context, p runner.WorkerRunParams) (runner.WorkerRunResult, error) {
 	return ts.runs.WorkerRun(ctx, p)
 }
@@ -70,7 +87,12 @@ func (ts *Tasks) WorkerLogs(ctx context.Context, p runner.WorkerLogsParams) (run
 	return ts.runs.WorkerLogs(ctx, p)
 }
 
-// WorkerPR opens the pull request of a task or reads it again, as [pull.Requests.WorkerPR] does.
+// WorkerPR opens the pull request of a task or reads it again, as [pull.Requests.WorkerPR] does. If the task
+// was merged there, it starts the commands of the tasks that waited for it.
 func (ts *Tasks) WorkerPR(ctx context.Context, p pull.WorkerPRParams) (pull.WorkerPRResult, error) {
-	return ts.requests.WorkerPR(ctx, p)
+	res, err := ts.requests.WorkerPR(ctx, p)
+	if res.State == stick.TaskCompleted {
+		res.Started = ts.startReady(ctx, p.Caller, p.Where)
+	}
+	return res, err
 }

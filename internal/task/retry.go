@@ -23,9 +23,18 @@ type WorkerRetryParams struct {
 }
 
 // WorkerRetry starts another attempt at a task that failed: on its branch if that exists, else from the
-// integration branch. It fails with [stick.CodeNotFound], [stick.CodeInvalidTransition] and
+// integration branch. Then it starts the command that is to work on it. It fails with [stick.CodeNotFound], [stick.CodeInvalidTransition] and
 // [stick.CodeLanding].
 func (ts *Tasks) WorkerRetry(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
+	res, err := ts.createAttempt(ctx, p)
+	if err == nil {
+		err = ts.startSpawned(ctx, p.Caller, p.Where, p.Run, p.Restart, &res)
+	}
+	return res, err
+}
+
+// createAttempt is [Tasks.WorkerRetry] without the command.
+func (ts *Tasks) createAttempt(ctx context.Context, p WorkerRetryParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
 	rp, unlock, err := ts.openLocked(ctx, p.Where, p.Caller, p.TaskID)
 	if err != nil {

@@ -122,8 +122,8 @@ type WorkerRequestChangesParams struct {
 	Reason string `json:"reason"`
 }
 
-// WorkerRequestChanges returns a task to its worker, which gets the reason as a message. It fails as
-// [Tasks.WorkerApprove] does, and with [stick.CodeUsage] without a reason.
+// WorkerRequestChanges returns a task to its worker, which gets the reason as a message. The worker's command
+// starts again if it waits for that. It fails as [Tasks.WorkerApprove] does, and with [stick.CodeUsage] without a reason.
 func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChangesParams) (WorkerReviewResult, error) {
 	var res WorkerReviewResult
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
@@ -172,6 +172,11 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		res.Next = again.As(p.Caller.Flag()).Words()
 		return err
 	})
+
+	// A worker's command may wait until the task is back.
+	if err == nil {
+		res.Started = ts.startReady(ctx, p.Caller, p.Where)
+	}
 	return res, err
 }
 

@@ -43,13 +43,24 @@ type WorkerSpawnResult struct {
 	Already bool `json:"already,omitempty"`
 
 	Started []runner.StartedTask `json:"started,omitempty"` // the tasks whose commands were started because they are ready
+
+	Begun bool `json:"-"` // this call has started Task.Run
 }
 
 // WorkerSpawn creates a task: with a branch and a worktree, which the project's command sets up, or for
-// later. If the caller isn't a member, it joins the room. It fails with [stick.CodeUsage],
+// later. Then it starts the command that is to work on it. If the caller isn't a member, it joins the room. It fails with [stick.CodeUsage],
 // [stick.CodeAlreadyExists], [stick.CodeNotFound], [stick.CodeConfigChanged], and as joining a room does. A
 // failure undoes everything that it created, but for [stick.CodeSetupFailed]: then there is the task.
 func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
+	res, err := ts.createTask(ctx, p)
+	if err == nil {
+		err = ts.startSpawned(ctx, p.Caller, p.Where, p.Run, p.Restart, &res)
+	}
+	return res, err
+}
+
+// createTask is [Tasks.WorkerSpawn] without the command.
+func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
 	q := stick.Spawning{
 		ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0,

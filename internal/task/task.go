@@ -32,6 +32,11 @@ type Config struct {
 	Rescue func(ctx context.Context, room stick.RoomID, by stick.AgentID, top string, paths []string,
 		command string) (id string, lacks []string, err error)
 
+	// StartRun starts a process that attends to a run by [Tasks.RunTask], as [runner.Config] says. With it,
+	// each operation that makes tasks ready, or returns them, also starts their commands. If it is nil, as where
+	// no process outlives the caller, none does.
+	StartRun func(ctx context.Context, run runner.RunTaskParams) (pid int, err error)
+
 	Renew time.Duration // for tests: how often a command renews its intent; 0 for the usual
 }
 
@@ -56,7 +61,7 @@ func New(cfg Config) *Tasks {
 		},
 	})
 
-	ts.runs = runner.New(cfg.Kernel, ts.repos)
+	ts.runs = runner.New(runner.Config{Kernel: cfg.Kernel, Repos: ts.repos, Start: cfg.StartRun})
 	ts.queue = queue.New(queue.Config{
 		Repos: ts.repos, Runs: ts.runs, MayMove: cfg.MayMove, ReadyAfter: readyAfter, TellWorker: tellOfLanding,
 	})

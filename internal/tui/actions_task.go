@@ -134,7 +134,7 @@ func (m *model) requestChanges(p diffPage, reason string) tea.Cmd {
 			said += term.Textf("; %s is told by message %d (%s)", res.Worker, res.MessageID, reaches)
 		}
 
-		said += e.startReady(ctx, at)
+		said += startedText(res.Started)
 		return doneMsg{text: said, closes: p.subjectKey()}
 	})
 }
@@ -162,13 +162,11 @@ func (e *env) runMerge(ctx context.Context, at core.Where, id string, now func(t
 		},
 		Shows: func(g task.GateRun) { now(term.Textf("running the gate on %s: %s", id, stick.Clip(g.Command, 60))) },
 	})
-
-	// Some may have landed before one failed, and others waited for them.
-	said := e.startReady(ctx, at)
 	if err != nil {
 		return "", err
 	}
 
+	said := startedText(res.Started)
 	for _, m := range res.Merged {
 		gate := "no gate"
 		if m.Gate == "green" {
@@ -187,19 +185,8 @@ func (e *env) runMerge(ctx context.Context, at core.Where, id string, now func(t
 	return said, nil
 }
 
-// startReady starts the commands of tasks that are ready or have come back, as every command does that makes
-// them so. It says which.
-func (e *env) startReady(ctx context.Context, at core.Where) (said term.Text) {
-	if e.Ready == nil {
-		return ""
-	}
-
-	started, err := e.Ready(ctx, at)
-	if err != nil {
-		// A later command starts these tasks.
-		return ""
-	}
-
+// startedText says which commands of ready or returned tasks were started.
+func startedText(started []task.StartedTask) (said term.Text) {
 	for _, s := range started {
 		if s.Error != "" {
 			said += term.Textf("; the command of %s wasn't started: %s", s.TaskID, s.Why)
@@ -254,7 +241,7 @@ func (m *model) runWord(t target) string {
 	switch over := v.State == stick.TaskCompleted || v.State == stick.TaskFailed; {
 	case v.Run.State.Live() || v.Run.Waits:
 		return "stop"
-	case !over && m.env != nil && m.env.Run != nil:
+	case !over && m.env != nil:
 		return "run"
 	}
 
@@ -286,7 +273,7 @@ func toggleRun(m *model, t target) tea.Cmd {
 		e := m.env
 		act := term.Textf("starting the command of %s", id)
 		return m.startAct(act, func(ctx context.Context, _ func(term.Text)) doneMsg {
-			res, err := e.Run(ctx, task.WorkerRunParams{Caller: e.Caller, Where: at, TaskID: id})
+			res, err := e.Operations.WorkerRun(ctx, task.WorkerRunParams{Caller: e.Caller, Where: at, TaskID: id})
 			return doneWith(err, "started run %d of %s", res.Run.Run, id)
 		})
 	}, "Run the command of %s again? %s", id, stick.Clip(run.Command, 120))

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"talkingstick/internal/engine"
-	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
@@ -49,7 +48,14 @@ func (r *recorder) WorkerComment(_ context.Context, p task.WorkerCommentParams) 
 }
 
 func (r *recorder) WorkerMerge(_ context.Context, p task.WorkerMergeParams) (task.WorkerMergeResult, error) {
-	return task.WorkerMergeResult{Merged: []task.MergedTask{{TaskID: p.TaskID, Branch: "integration", Gate: "green"}}}, r.did("merge %s in %s", p.TaskID, p.RoomID)
+	return task.WorkerMergeResult{
+		Merged:  []task.MergedTask{{TaskID: p.TaskID, Branch: "integration", Gate: "green"}},
+		Started: []task.StartedTask{{ReadyTask: task.ReadyTask{TaskID: "ui-9"}}},
+	}, r.did("merge %s in %s", p.TaskID, p.RoomID)
+}
+
+func (r *recorder) WorkerRun(_ context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
+	return task.WorkerRunResult{}, r.did("run %s", p.TaskID)
 }
 
 func (r *recorder) WorkerStop(_ context.Context, p task.WorkerStopParams) (task.WorkerStopResult, error) {
@@ -112,12 +118,6 @@ func keysOn(t *testing.T, r *recorder, change func(*model), keys ...string) stri
 	room.Needs = append(room.Needs, rescue)
 	m := onScreen(pictured(room, parser()), 80, 24, false)
 	performs(t, m, r)
-	m.env.Run = func(_ context.Context, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-		return task.WorkerRunResult{}, r.did("run %s", p.TaskID)
-	}
-	m.env.Ready = func(context.Context, core.Where) ([]task.StartedTask, error) {
-		return []task.StartedTask{{ReadyTask: task.ReadyTask{TaskID: "ui-9"}}}, nil
-	}
 	m.env.Jump = func(_ context.Context, p stick.Process) error { return r.did("jump %d", p.PID) }
 	if change != nil {
 		change(m)

@@ -35,13 +35,10 @@ type Options struct {
 	Home       string      // the user's home directory, from which paths are shown
 	Color      bool
 
-	// What needs other processes. Run starts the command of a task's worker, and Ready those of tasks that
-	// are ready or have come back; Took sees to what keeps a lease; Jump shows the pane of tmux in which a
+	// What needs other processes. Took sees to what keeps a lease; Jump shows the pane of tmux in which a
 	// process runs. Nil ones aren't offered.
-	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
-	Ready func(context.Context, core.Where) ([]task.StartedTask, error)
-	Took  func(context.Context, *engine.Grant)
-	Jump  func(context.Context, stick.Process) error
+	Took func(context.Context, *engine.Grant)
+	Jump func(context.Context, stick.Process) error
 
 	// A scene that is played while somebody looks: Captions say what it shows now, and Next makes it go on.
 	// With Looks the keys that act aren't offered.
@@ -79,6 +76,7 @@ type Operations interface {
 	WorkerRequestChanges(context.Context, task.WorkerRequestChangesParams) (task.WorkerReviewResult, error)
 	WorkerComment(context.Context, task.WorkerCommentParams) (task.WorkerCommentResult, error)
 	WorkerMerge(context.Context, task.WorkerMergeParams) (task.WorkerMergeResult, error)
+	WorkerRun(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
 	WorkerStop(context.Context, task.WorkerStopParams) (task.WorkerStopResult, error)
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"talkingstick/internal/engine"
-	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/guard/restore"
@@ -153,9 +152,9 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 		taskOp("worker_context", (*task.Tasks).WorkerContext, "room_id", "task_id"),
 		taskOp("worker_comment", (*task.Tasks).WorkerComment, "room_id", "task_id"),
 		taskOp("worker_approve", (*task.Tasks).WorkerApprove, "room_id", "task_id"),
-		newRow("worker_request_changes", requestChanges, []string{"room_id", "task_id"}),
-		markLong(newRow("worker_merge", mergeTasks, []string{"room_id"})),
-		newRow("worker_run", runTask, []string{"room_id", "task_id"}),
+		taskOp("worker_request_changes", (*task.Tasks).WorkerRequestChanges, "room_id", "task_id"),
+		markLong(taskOp("worker_merge", (*task.Tasks).WorkerMerge, "room_id")),
+		taskOp("worker_run", (*task.Tasks).WorkerRun, "room_id", "task_id"),
 		markLong(taskOp("worker_stop", (*task.Tasks).WorkerStop, "room_id", "task_id")),
 		markLong(taskOp("worker_pr", (*task.Tasks).WorkerPR, "room_id", "task_id")),
 		taskOp("worker_cancel", (*task.Tasks).WorkerCancel, "room_id", "task_id"),
@@ -173,42 +172,4 @@ var operationsByName = sync.OnceValue(func() map[string]operation {
 func waitForTurn(ctx context.Context, s *Server, p engine.WaitForTurnParams) (engine.WaitForTurnResult, error) {
 	p.AtMost = turnWait
 	return s.o.Engine.WaitForTurn(ctx, p)
-}
-
-// requestChanges sends a task back, and starts the command of its worker again.
-func requestChanges(
-	ctx context.Context, s *Server, p task.WorkerRequestChangesParams,
-) (task.WorkerReviewResult, error) {
-	res, err := s.o.Tasks.WorkerRequestChanges(ctx, p)
-	if err == nil {
-		res.Started = s.startReady(ctx, p.Where)
-	}
-
-	return res, err
-}
-
-// mergeTasks merges, and starts the commands of the tasks that waited for that. Some may have landed before
-// one failed.
-func mergeTasks(ctx context.Context, s *Server, p task.WorkerMergeParams) (task.WorkerMergeResult, error) {
-	res, err := s.o.Tasks.WorkerMerge(ctx, p)
-	if err == nil || len(res.Merged) > 0 {
-		res.Started = s.startReady(ctx, p.Where)
-	}
-	return res, err
-}
-
-// runTask starts the command of a task, or only prepares that where there is nobody to start it.
-func runTask(ctx context.Context, s *Server, p task.WorkerRunParams) (task.WorkerRunResult, error) {
-	if s.o.Run == nil {
-		return s.o.Tasks.WorkerRun(ctx, p)
-	}
-	return s.o.Run(ctx, p)
-}
-
-// startReady starts the commands of the tasks that are ready to begin or came back.
-func (s *Server) startReady(ctx context.Context, w core.Where) []task.StartedTask {
-	if s.o.Ready == nil {
-		return nil
-	}
-	return s.o.Ready(ctx, w)
 }

@@ -54,7 +54,7 @@ var exempt = map[string]string{
 	"WorkerFail":      "a worker's, in its worktree",
 	"WorkerHeartbeat": "a worker's",
 	"WorkerExport":    "a stream of JSON for programs, which the log of a room is, too",
-	"WorkerReady":     "it is a part of merging and of requesting changes, which start commands",
+	"WorkerReady":     "it is a part of the operations that make tasks ready",
 }
 
 // TestEveryOperationIsOnHTTP counts: an operation is on HTTP under its own name, with its own parameters, or

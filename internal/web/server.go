@@ -41,11 +41,6 @@ type Options struct {
 	// AnyAddress lets a browser call the server by any IP address: it listens beyond the loopback interface.
 	AnyAddress bool
 
-	// Run starts the command of a task, and Ready those of the tasks that are ready or came back. The
-	// operations only prepare that, because it takes a process. They may be nil.
-	Run   func(context.Context, task.WorkerRunParams) (task.WorkerRunResult, error)
-	Ready func(context.Context, core.Where) []task.StartedTask
-
 	// Sessions is the directory in which sums of the browsers' sessions are kept, so that tabs go on when the
 	// server is started again. If it is empty, they end with the server.
 	Sessions string

@@ -165,7 +165,7 @@ func TestLinesOfAnOutput(t *testing.T) {
 
 // TestAnOutputThatGrows: a reading that doesn't follow ends although the command writes as fast as it reads.
 func TestAnOutputThatGrows(t *testing.T) {
-	rs := New(core.New(core.Config{Dir: t.TempDir()}), nil)
+	rs := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir()})})
 	run := stick.Run{Task: "x", Attempt: 1, Number: 1}
 	w := newOutput(rs.outputDir("r", run))
 	_, _ = w.Write([]byte("one\ntwo\n"))

@@ -24,8 +24,7 @@ type WorkerRunParams struct {
 	Resume *stick.Resumption `json:"-"` // how it starts again, as WorkerReady of package task says
 }
 
-// WorkerRunResult is a run. If Start isn't nil, the caller has claimed it, and has to start a process that
-// runs it, by RunTask.
+// WorkerRunResult is a run.
 type WorkerRunResult struct {
 	RoomID  stick.RoomID `json:"room_id"`
 	TaskID  string       `json:"task_id"`
@@ -34,15 +33,37 @@ type WorkerRunResult struct {
 	Note    stick.Words  `json:"note,omitempty"` // that the worktree was missing, and was made again
 	Already bool         `json:"already,omitempty"`
 
+	// Set if this call has claimed the run. Where it can't start a process, the caller performs RunTask with it.
 	Start *RunTaskParams `json:"-"`
 }
 
-// WorkerRun claims the next run of a task's command. Only one caller gets it. If the process with the claim
-// dies before the command starts, another caller gets the claim.
+// WorkerRun claims the next run of a task's command, and starts the process that attends to it. Only one
+// caller gets the claim. If the process with the claim dies before the command starts, another caller gets it.
 //
 // It fails as [stick.Task.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and
 // [stick.CodeLanding], and with [stick.CodeSetupFailed] if the worktree had to be set up first.
-func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
+func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (WorkerRunResult, error) {
+	res, err := rs.claimNext(ctx, p)
+	if err != nil || res.Already || !rs.CanStart() {
+		return res, err
+	}
+
+	if res.Run.PID, err = rs.start(ctx, *res.Start); err != nil {
+		// Without a claim to take back, the command has begun although nobody heard so.
+		dropped, derr := rs.DropRun(ctx, *res.Start)
+		if derr != nil || dropped || ctx.Err() == nil {
+			return res, err
+		}
+	}
+
+	if !res.Run.Queued {
+		res.Run.State = stick.RunRunning
+	}
+	return res, nil
+}
+
+// claimNext claims the next run of a task's command, and makes what its worktree lacks.
+func (rs *Runs) claimNext(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
 	// A resumption brings its own command and its own number of restarts.
 	q := stick.RunStart{Command: p.Command, First: p.First, Queue: p.Queue}
 	if p.Restart != "" {

@@ -7,20 +7,36 @@ package runner
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task/repository"
 )
 
+// Config is what [New] needs.
+type Config struct {
+	Kernel *core.Kernel
+	Repos  *repository.Opener
+
+	// Start starts a process that attends to a run by [Runs.RunTask], and waits until the command has started.
+	// It returns what that process refuses. If it is nil, [Runs.WorkerRun] only claims a run.
+	Start func(ctx context.Context, run RunTaskParams) (pid int, err error)
+}
+
 // Runs performs the operations on the runs of workers' commands.
 type Runs struct {
 	core  *core.Kernel
 	repos *repository.Opener
+	start func(ctx context.Context, run RunTaskParams) (pid int, err error)
 	grace time.Duration // how long processes that are asked to end have for it
 }
 
 // New returns the operations on runs. It reads and writes nothing.
-func New(k *core.Kernel, repos *repository.Opener) *Runs {
-	return &Runs{core: k, repos: repos, grace: cmp.Or(k.Config.StopGrace, stopGrace)}
+func New(cfg Config) *Runs {
+	grace := cmp.Or(cfg.Kernel.Config.StopGrace, stopGrace)
+	return &Runs{core: cfg.Kernel, repos: cfg.Repos, start: cfg.Start, grace: grace}
 }
+
+// CanStart reports whether commands can be started here. Otherwise a run can only be claimed.
+func (rs *Runs) CanStart() bool { return rs.start != nil }
