@@ -28,31 +28,29 @@ type landing struct {
 	forgeCommit        string // the commit by which a forge merged the task; empty for a merge by tt
 	revertReason       string // why the task is reverted; empty for a merge
 
-	tries          int
-	gatePassed     bool
-	outcomeUnknown bool // git was interrupted: the intent stays open, and the next command asks git for the outcome
-	queueHalted    bool // the failure is one of the branch, not of the task: no other task can land there either
-	note           stick.Words
-	gateRemains    []stick.Words // what the gate left behind
-	dueCleanup     store.Intent  // the cleanup to run after the landing
-	restartHint    stick.Hint    // how the command of a task starts again that was returned
-	ownerCheckout  stick.Words   // where the task's branch and worktree are, if that is another checkout
+	tries         int
+	gatePassed    bool
+	note          stick.Words
+	gateRemains   []stick.Words // what the gate left behind
+	dueCleanup    store.Intent  // the cleanup to run after the landing
+	restartHint   stick.Hint    // how the command of a task starts again that was returned
+	ownerCheckout stick.Words   // where the task's branch and worktree are, if that is another checkout
 }
 
 // landTask lands the task. If the branch moves meanwhile, it starts again from the new head, at most as often
-// as the project's settings allow.
-func (l *landing) landTask(ctx context.Context) error {
+// as the project's settings allow. halted reports whether it failed because nothing can land on the branch.
+func (l *landing) landTask(ctx context.Context) (halted bool, err error) {
 	for {
 		l.tries++
 		lost, err := l.tryOnce(ctx)
-		if stick.CodeOf(err) == stick.CodeCanceled {
-			return l.errInterrupted(err)
-		}
-		if err != nil || !lost {
-			return err
-		}
-		if l.tries >= l.worker.Races {
-			return stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested",
+		failed := failureOf(err)
+		switch {
+		case stick.CodeOf(err) == stick.CodeCanceled:
+			return failed.halts, l.errInterrupted(failed)
+		case err != nil || !lost:
+			return failed.halts, failed.error
+		case l.tries >= l.worker.Races:
+			return false, stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested",
 				l.target.Name, stick.Count(l.tries, "time"), l.task.ID).
 				With("task_id", l.task.ID).
 				Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.retryCommand())
@@ -70,13 +68,15 @@ func (l *landing) retryCommand() stick.Command {
 
 // errInterrupted returns the error for a landing that its caller has cancelled. It says how far the landing
 // came.
-func (l *landing) errInterrupted(err error) error {
-	e := &stick.Error{Code: stick.CodeCanceled, Message: "interrupted; " + l.task.ID + " stays as it was", Err: err}
+func (l *landing) errInterrupted(failed stepError) error {
+	e := &stick.Error{
+		Code: stick.CodeCanceled, Message: "interrupted; " + l.task.ID + " stays as it was", Err: failed.error,
+	}
 	if l.revertReason == "" {
 		e.Message = "interrupted; " + l.task.ID + " wasn't merged, and stays approved"
 	}
-	if l.outcomeUnknown {
-		e.Message = "interrupted while " + l.target.Name + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
+	if failed.unknown {
+		e.Message = "interrupted while " + l.task.Integration + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
 		e.Hintf("the next command on the task finds out: %s", l.retryCommand())
 	}
 
@@ -110,28 +110,30 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	defer l.ServeIntent(ctx, l.id)()
 	l.KillPoint("merge: intended")
 
+	lost, err = l.landResult(ctx, tree)
+	failed := failureOf(err)
+	if err == nil && !lost || failed.settled || failed.unknown {
+		// The intent has ended already, or must stay open.
+		return lost, err
+	}
+
 	// Unless the landing succeeds, the intent ends with it: the task can be tried again.
-	ended := false
-	defer func() {
-		if err == nil && !lost || ended || l.outcomeUnknown {
-			// The intent has ended already, or must stay open.
-			return
-		}
+	outcome := "lost"
+	if err != nil {
+		outcome = "failed"
+	}
+	if cerr := l.abandonIntent(ctx, outcome); cerr != nil && err == nil {
+		err = cerr
+	}
+	return lost, err
+}
 
-		outcome := "lost"
-		if err != nil {
-			outcome = "failed"
-		}
-		if cerr := l.abandonIntent(ctx, outcome); cerr != nil && err == nil {
-			err = cerr
-		}
-	}()
-
+// landResult has the gate judge the result, moves the branch to it, and records that. lost reports whether the
+// branch was moved meanwhile.
+func (l *landing) landResult(ctx context.Context, tree string) (lost bool, err error) {
 	// The gate may take long. It runs on the very commit that is to land.
 	if tree != "" {
-		intentEnded, err := l.runGates(ctx, tree)
-		if err != nil {
-			ended = intentEnded
+		if err := l.runGates(ctx, tree); err != nil {
 			return false, err
 		}
 
@@ -148,11 +150,10 @@ func (l *landing) tryOnce(ctx context.Context) (lost bool, err error) {
 	moved, err := l.advanceBranch(ctx)
 	if err != nil {
 		// The branch can't be moved, so no task can land.
-		l.queueHalted = true
+		return false, haltQueue(err)
 	}
-
-	if err != nil || !moved {
-		return err == nil, err
+	if !moved {
+		return true, nil
 	}
 	l.KillPoint("merge: moved")
 
@@ -209,8 +210,7 @@ const containedAlready = "the branch contained it already"
 // requireLandable checks whether anything can land on the branch now, and whether this task still may.
 func (l *landing) requireLandable(ctx context.Context) error {
 	if err := l.prepareBranch(ctx); err != nil {
-		l.queueHalted = true
-		return err
+		return haltQueue(err)
 	}
 
 	if l.revertReason != "" {
@@ -289,8 +289,7 @@ func (l *landing) makeResult(ctx context.Context) error {
 	}
 
 	// The next task's merge couldn't be signed either.
-	l.queueHalted = l.queueHalted || err != nil
-	return err
+	return haltQueue(err)
 }
 
 // revertCommit creates a commit that undoes the merge of the task and nothing else. Merging it into the

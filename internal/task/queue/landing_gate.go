@@ -21,44 +21,43 @@ const GatePrefix = ".gate-"
 
 // runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base.
 // If it is red there too, the task isn't to blame, and the queue is paused; else the task returns to its
-// worker. intentEnded reports whether the intent has ended.
-func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, err error) {
+// worker.
+func (l *landing) runGates(ctx context.Context, tree string) error {
 	green, outcome, err := l.runGate(ctx, tree, l.result)
 	if err != nil || green {
-		return false, err
+		return err
 	}
 	l.KillPoint("merge: red")
 
 	// The output of the gate is kept for whoever has to find out why.
 	db, err := l.Core.Open(ctx, true)
 	if err != nil {
-		return false, err
+		return err
 	}
 
 	report, err := db.WriteBlob(outcome.Output)
 	if err != nil {
-		return false, err
+		return err
 	}
 
 	// Red on the branch itself means that the task isn't the cause.
 	baseGreen, base, err := l.runGate(ctx, tree, l.base)
 	if err != nil {
-		return false, err
+		return err
 	}
 
 	if !baseGreen {
-		l.queueHalted = true
 		if report, err = db.WriteBlob(base.Output); err != nil {
-			return false, err
+			return haltQueue(err)
 		}
-		return true, l.pauseQueue(ctx, report)
+		return haltQueue(settleIntent(l.pauseQueue(ctx, report)))
 	}
 
 	if l.revertReason != "" {
 		if err := l.WriteOutcome(ctx, func(o *repository.Op) error { return o.Tx.AddBlob(report) }); err != nil {
-			return false, err
+			return err
 		}
-		return false, l.errGateRed(outcome, report)
+		return l.errGateRed(outcome, report)
 	}
 
 	// The worker reads the end of the output in its message.
@@ -66,9 +65,9 @@ func (l *landing) runGates(ctx context.Context, tree string) (intentEnded bool, 
 	reason := string(stick.Wordsf("The gate is red (%s) on its merge with %s: %s printed:\n  ",
 		outcome.DescribeExit(), l.target.Name, stick.Name(l.gate.Command).Cut(200))) + printed
 	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
-		return false, err
+		return err
 	}
-	return true, l.errGateRed(outcome, report)
+	return settleIntent(l.errGateRed(outcome, report))
 }
 
 // gateTree returns the place of the gate's worktree, or "" if there is no gate.
@@ -80,8 +79,7 @@ func (l *landing) gateTree() (string, error) {
 	tree := filepath.Join(l.Root, filepath.FromSlash(l.worker.Dir), GatePrefix+repository.ShortCommit(l.result))
 	if err := l.RequireInside(tree); err != nil {
 		// No task can land there either.
-		l.queueHalted = true
-		return "", err
+		return "", haltQueue(err)
 	}
 
 	return tree, nil

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,7 +21,9 @@ func (l *landing) advanceBranch(ctx context.Context) (moved bool, err error) {
 	moved, err = l.Git.Push(ctx, l.Root, l.target.Remote, l.target.Name, l.result)
 	if err != nil || !moved {
 		// The remote may have accepted the push.
-		l.outcomeUnknown = ctx.Err() != nil || git.IsTooLong(err)
+		if ctx.Err() != nil || git.IsTooLong(err) {
+			return false, leaveOpen(cmp.Or(err, ctx.Err()))
+		}
 		return false, err
 	}
 	l.KillPoint("merge: pushed")
@@ -99,7 +102,6 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 
 	// A full disk or a filter can cause this.
 	if half, herr := l.Git.FastForwardInterrupted(ctx, now.Checkout, from, l.result); half || herr != nil {
-		l.outcomeUnknown = true
 		e := stick.AsError(err)
 		next := stick.Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", now.Checkout)
 		if len(e.Hint) > 0 {
@@ -107,7 +109,7 @@ func (l *landing) moveLocal(ctx context.Context, from string) (moved bool, err e
 		}
 
 		e.Hint = next
-		return false, e
+		return false, leaveOpen(e)
 	}
 
 	return false, err

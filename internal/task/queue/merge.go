@@ -383,8 +383,8 @@ func (mg *merger) mergeLocked(ctx context.Context, id string, named bool) (m Mer
 	}
 
 	l := &landing{merger: mg, task: task, byName: named}
-	if err := l.landTask(ctx); err != nil {
-		return m, l.queueHalted, err
+	if halted, err := l.landTask(ctx); err != nil {
+		return m, halted, err
 	}
 
 	m = MergedTask{

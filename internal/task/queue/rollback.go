@@ -93,7 +93,7 @@ func (q *Queue) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wor
 	}
 
 	l := &landing{merger: mg, task: task, byName: true, revertReason: p.Reason}
-	if err := l.landTask(ctx); err != nil {
+	if _, err := l.landTask(ctx); err != nil {
 		return res, err
 	}
 
