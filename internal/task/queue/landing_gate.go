@@ -19,64 +19,85 @@ import (
 // GatePrefix begins the names of the gates' worktrees. No task can have such a name.
 const GatePrefix = ".gate-"
 
+// verdict is what the gate has said of a commit.
+type verdict struct {
+	green   bool
+	outcome command.Result
+	remains []stick.Words // what it left behind
+}
+
+// name returns the word for a gate that let a task land.
+func (v verdict) name() string {
+	if v.green {
+		return "green"
+	}
+	return "none"
+}
+
 // runGates runs the gate on exactly the commit that is to land. If it is red, the gate also runs on the base.
 // If it is red there too, the task isn't to blame, and the queue is paused; else the task returns to its
-// worker.
-func (l *landing) runGates(ctx context.Context, tree string) error {
-	green, outcome, err := l.runGate(ctx, tree, l.result)
-	if err != nil || green {
-		return err
+// worker. intent is the one under which the task lands.
+func (l landing) runGates(ctx context.Context, intent string, c candidate) (verdict, error) {
+	v, err := l.runGate(ctx, c, c.commit)
+	if err != nil || v.green {
+		return v, err
 	}
 	l.KillPoint("merge: red")
 
 	// The output of the gate is kept for whoever has to find out why.
 	db, err := l.Core.Open(ctx, true)
 	if err != nil {
-		return err
+		return v, err
 	}
 
-	report, err := db.WriteBlob(outcome.Output)
+	report, err := db.WriteBlob(v.outcome.Output)
 	if err != nil {
-		return err
+		return v, err
 	}
 
 	// Red on the branch itself means that the task isn't the cause.
-	baseGreen, base, err := l.runGate(ctx, tree, l.base)
+	onBase, err := l.runGate(ctx, c, c.base)
 	if err != nil {
-		return err
+		return v, err
 	}
 
-	if !baseGreen {
-		if report, err = db.WriteBlob(base.Output); err != nil {
-			return haltQueue(err)
+	if !onBase.green {
+		if report, err = db.WriteBlob(onBase.outcome.Output); err != nil {
+			return v, haltQueue(err)
 		}
-		return haltQueue(settleIntent(l.pauseQueue(ctx, report)))
+		return v, haltQueue(settleIntent(l.pauseQueue(ctx, intent, c.ground, report)))
 	}
 
+	return v, l.refuseRed(ctx, intent, c.ground, v, report)
+}
+
+// refuseRed returns a task to its worker whose gate is red, and makes the error for it. A revert only fails.
+func (l landing) refuseRed(ctx context.Context, intent string, g ground, v verdict, report store.Blob) error {
 	if l.revertReason != "" {
 		if err := l.WriteOutcome(ctx, func(o *repository.Op) error { return o.Tx.AddBlob(report) }); err != nil {
 			return err
 		}
-		return l.errGateRed(outcome, report)
+		return l.errGateRed(g.target.Name, v.outcome, report, nil)
 	}
 
 	// The worker reads the end of the output in its message.
-	printed := strings.ReplaceAll(lastLines(outcome.Output, 2000), "\n", "\n  ")
+	printed := strings.ReplaceAll(lastLines(v.outcome.Output, 2000), "\n", "\n  ")
 	reason := string(stick.Wordsf("The gate is red (%s) on its merge with %s: %s printed:\n  ",
-		outcome.DescribeExit(), l.target.Name, stick.Name(l.gate.Command).Cut(200))) + printed
-	if err := l.returnTask(ctx, stick.CauseGate, reason, report, nil); err != nil {
+		v.outcome.DescribeExit(), g.target.Name, stick.Name(g.gate.Command).Cut(200))) + printed
+	restart, err := l.returnTask(ctx, intent, returned{cause: stick.CauseGate, reason: reason, report: report})
+	if err != nil {
 		return err
 	}
-	return settleIntent(l.errGateRed(outcome, report))
+	return settleIntent(l.errGateRed(g.target.Name, v.outcome, report, restart))
 }
 
 // gateTree returns the place of the gate's worktree, or "" if there is no gate.
-func (l *landing) gateTree() (string, error) {
-	if l.gate.Command == "" {
+func (l landing) gateTree(g ground, commit string) (string, error) {
+	if g.gate.Command == "" {
 		return "", nil
 	}
 
-	tree := filepath.Join(l.Root, filepath.FromSlash(l.worker.Dir), GatePrefix+repository.ShortCommit(l.result))
+	tree := filepath.Join(l.Root, filepath.FromSlash(g.worker.Dir), GatePrefix+repository.ShortCommit(commit))
 	if err := l.RequireInside(tree); err != nil {
 		// No task can land there either.
 		return "", haltQueue(err)
@@ -85,8 +106,9 @@ func (l *landing) gateTree() (string, error) {
 	return tree, nil
 }
 
-// errGateRed returns the error for a gate that is red on the result.
-func (l *landing) errGateRed(outcome command.Result, report store.Blob) error {
+// errGateRed returns the error for a gate that is red on the result. restart says how the command of the task
+// starts again.
+func (l landing) errGateRed(branch string, outcome command.Result, report store.Blob, restart stick.Hint) error {
 	what, prefix := stick.Wordsf("merge of %s with", l.task.ID), stick.Words("its worker got a message; ")
 	if l.revertReason != "" {
 		what, prefix = stick.Wordsf("revert of %s on", l.task.ID), ""
@@ -94,9 +116,9 @@ func (l *landing) errGateRed(outcome command.Result, report store.Blob) error {
 	next := stick.Hintf("%sthe whole output of the gate: %s",
 		prefix, stick.Cmd("tt task show --output <sum>", repository.ShortCommit(report.Sum)))
 	return stick.Errorf(stick.CodeGateFailed, "the gate is red (%s) on the %s %s",
-		outcome.DescribeExit(), what, l.target.Name).
+		outcome.DescribeExit(), what, branch).
 		With("task_id", l.task.ID).With("report", report.Sum).With("left", []string{}).
-		Hintf("%s", l.returnedHint(next))
+		Hintf("%s", withRestart(next, restart))
 }
 
 // lastLines returns the last n bytes of an output as text.
@@ -105,7 +127,7 @@ func lastLines(b []byte, n int) string {
 }
 
 // borrowSlot returns a slot that no task has now. A task that begins while the gate runs may get it.
-func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
+func (l landing) borrowSlot(ctx context.Context) (slot int, err error) {
 	err = l.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		used, err := tx.Slots(r.ID, tx.CheckoutOf(r))
 		slot = stick.FreeSlot(used)
@@ -119,12 +141,11 @@ func (l *landing) borrowSlot(ctx context.Context) (slot int, err error) {
 
 // runGate runs the gate at a commit. While it is red, it runs again, as often as the project allows. Each run
 // has a fresh worktree, so that no run sees what an earlier one left. Afterwards the worktree is removed. If
-// that fails, l.gateRemains says so, and the result of the gate still counts.
-func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool, o command.Result, err error) {
+// that fails, the verdict says so, and counts all the same.
+func (l landing) runGate(ctx context.Context, c candidate, commit string) (v verdict, err error) {
 	defer func() {
-		l.gateRemains = nil
-		if derr := l.RemoveTree(tree); derr != nil {
-			l.gateRemains = []stick.Words{stick.AsError(derr).Words()}
+		if derr := l.RemoveTree(c.tree); derr != nil {
+			v.remains = []stick.Words{stick.AsError(derr).Words()}
 		}
 	}()
 
@@ -134,37 +155,36 @@ func (l *landing) runGate(ctx context.Context, tree, commit string) (green bool,
 	// The task that is reverted has given its slot back.
 	if l.revertReason != "" && slot != stick.NoSlot {
 		if slot, err = l.borrowSlot(ctx); err != nil {
-			return false, o, err
+			return v, err
 		}
 	}
 
-	for range l.gate.Retries + 1 {
+	for range c.gate.Retries + 1 {
 		// An earlier run, or a command that died, may have left its worktree.
-		if err := l.RemoveTree(tree); err != nil {
-			return false, o, err
+		if err := l.RemoveTree(c.tree); err != nil {
+			return v, err
 		}
-		if err := l.addGateTree(ctx, tree, commit); err != nil {
-			return false, o, err
+		if err := l.addGateTree(ctx, c.tree, commit); err != nil {
+			return v, err
 		}
 		l.KillPoint("gate: worktree")
 
-		o, err = l.RunShell(ctx, tree, l.gate.Command, l.gate.Timeout, repository.SlotEnviron(slot), l.showGate(commit))
-		if err != nil {
-			return false, o, err
-		}
-		if o.Exit == 0 {
-			return true, o, nil
+		o, err := l.RunShell(ctx, c.tree, c.gate.Command, c.gate.Timeout, repository.SlotEnviron(slot),
+			l.showGate(c.ground, commit))
+		v = verdict{green: err == nil && o.Exit == 0, outcome: o}
+		if err != nil || v.green {
+			return v, err
 		}
 		if len(bytes.TrimSpace(o.Output)) == 0 {
-			o.Output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", o.DescribeExit())
+			v.outcome.Output = fmt.Appendf(nil, "[tt: the gate printed nothing; %s]\n", o.DescribeExit())
 		}
 	}
 
-	return false, o, nil
+	return v, nil
 }
 
 // addGateTree creates the gate's worktree.
-func (l *landing) addGateTree(ctx context.Context, tree, commit string) error {
+func (l landing) addGateTree(ctx context.Context, tree, commit string) error {
 	unlock, err := l.LockWorktrees(ctx)
 	if err != nil {
 		return err
@@ -185,7 +205,7 @@ type GateRun struct {
 
 // showGate tells the caller that the gate begins to run on a commit. It returns what has to hear the gate's
 // output, nil if the caller doesn't want to know.
-func (l *landing) showGate(commit string) io.Writer {
+func (l landing) showGate(g ground, commit string) io.Writer {
 	if l.onGate == nil {
 		return nil
 	}
@@ -193,7 +213,7 @@ func (l *landing) showGate(commit string) io.Writer {
 	// The caller reads the last line whenever it likes, while the gate writes.
 	var heard command.LastLine
 	l.onGate(GateRun{
-		TaskID: l.task.ID, Branch: l.target.Name, OnBranch: commit == l.base, Command: l.gate.Command,
+		TaskID: l.task.ID, Branch: g.target.Name, OnBranch: commit == g.base, Command: g.gate.Command,
 		Since: stick.At(l.Core.Now()), LastLine: heard.String,
 	})
 	return &heard

@@ -4,66 +4,67 @@ import (
 	"context"
 	"os"
 
-	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
 )
 
 // requireReadableSettings refuses a result whose settings can't be read: after it nothing could be merged,
-// not even the repair. A revert that makes them readable again takes its gate from the result.
-func (l *landing) requireReadableSettings(ctx context.Context) error {
-	gate, worker, err := l.TaskSettings(ctx, l.result)
+// not even the repair. A revert that makes them readable again takes its gate from the result: it is in the
+// ground that is returned.
+func (l landing) requireReadableSettings(ctx context.Context, g ground, commit string) (ground, error) {
+	gate, worker, err := l.TaskSettings(ctx, commit)
 	if l.revertReason != "" {
-		if l.settingsUnreadable {
-			l.gate, l.worker = gate, worker
+		if g.unreadable {
+			g.gate, g.worker = gate, worker
 		}
-		return err
+		return g, err
 	}
 
 	// Readable settings, or a failure that the task isn't to blame for.
 	if stick.CodeOf(err) != stick.CodeProjectConfig {
-		return err
+		return g, err
 	}
 
 	e := stick.AsError(err)
 	reason := stick.Wordsf("After this task, nothing could be merged into %s any more: %s. %s.",
-		l.target.Name, e, e.Hint)
-	if err := l.returnTask(ctx, stick.CauseGate, string(reason), store.Blob{}, nil); err != nil {
-		return err
+		g.target.Name, e, e.Hint)
+	restart, err := l.returnTask(ctx, "", returned{cause: stick.CauseGate, reason: string(reason)})
+	if err != nil {
+		return g, err
 	}
 	next := stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s",
 		stick.Cmd("tt task show <task_id>", l.task.ID))
-	return e.With("task_id", l.task.ID).Hintf("%s", l.returnedHint(next))
+	return g, e.With("task_id", l.task.ID).Hintf("%s", withRestart(next, restart))
 }
 
 // requireNoFilesInTheWay refuses a result that can't be checked out because untracked files lie in its way.
 // It is called before the gate, which may take long.
-func (l *landing) requireNoFilesInTheWay(ctx context.Context) error {
-	at := l.target.Checkout
-	if at == "" || l.target.Local == "" {
+func (l landing) requireNoFilesInTheWay(ctx context.Context, target repository.Target, commit string) error {
+	at := target.Checkout
+	if at == "" || target.Local == "" {
 		return nil
 	}
 
-	files, err := l.Git.UntrackedInTheWay(ctx, at, l.target.Local, l.result)
+	files, err := l.Git.UntrackedInTheWay(ctx, at, target.Local, commit)
 	if err != nil || len(files) == 0 {
 		return err
 	}
 	return stick.Errorf(stick.CodeDirtyTree,
 		"%s, where %s is checked out, has untracked files that the merge would overwrite: %s",
-		at, l.target.Name, stick.Names(files, repository.MostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
+		at, target.Name, stick.Names(files, repository.MostNamed)).With("task_id", l.task.ID).With("path", at).With("left", files).
 		Hintf("move them elsewhere, and try again")
 }
 
 // requireCleanCheckout refuses if the branch is checked out in a place that has uncommitted changes, that is
 // missing, or that the caller may not change.
-func (l *landing) requireCleanCheckout(ctx context.Context) error {
-	at := l.target.Checkout
-	if at == "" || l.target.Local == "" {
+func (l landing) requireCleanCheckout(ctx context.Context, target repository.Target) error {
+	at := target.Checkout
+	if at == "" || target.Local == "" {
 		return nil
 	}
 	if _, err := os.Stat(at); err != nil {
 		return stick.Errorf(stick.CodeDirtyTree, "%s is checked out in %s, a locked worktree that is missing",
-			l.target.Name, at).
+			target.Name, at).
 			With("task_id", l.task.ID).With("path", at).With("left", []string{}).
 			Hintf("connect its disk again; or if the worktree is gone for good: %s, then %s",
 				stick.Cmd("git worktree unlock <path>", at), stick.Cmd("git worktree prune"))
@@ -76,7 +77,7 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 	}
 
 	if len(tracked) > 0 {
-		return repository.DirtyError(stick.Wordsf("%s, where %s is checked out,", at, l.target.Name), tracked, len(tracked)).
+		return repository.DirtyError(stick.Wordsf("%s, where %s is checked out,", at, target.Name), tracked, len(tracked)).
 			With("task_id", l.task.ID).With("path", at).
 			Hintf("commit or undo them there, and try again; whose they are: %s", stick.Cmd("tt changes"))
 	}
@@ -85,30 +86,31 @@ func (l *landing) requireCleanCheckout(ctx context.Context) error {
 }
 
 // requireApprovedCommit refuses a task whose branch isn't at the approved commit, and puts it back in review.
-// If the branch makes the same changes as before, such as after a rebase, the approval is kept.
-func (l *landing) requireApprovedCommit(ctx context.Context) error {
+// If the branch makes the same changes on the base as before, such as after a rebase, the approval is kept: the
+// task that is returned has it.
+func (l landing) requireApprovedCommit(ctx context.Context, base string) (stick.Task, error) {
 	at, err := l.BranchCommit(ctx, l.task)
 	if err != nil || at == l.task.Approved {
-		return err
+		return l.task, err
 	}
 
 	if at == "" {
 		// The merge needs only the commit, not the branch.
-		return nil
+		return l.task, nil
 	}
 
 	// The branch has moved since the approval: what it changes now decides.
 	q := stick.Offering{Head: at}
-	if q.Base, err = l.Git.MergeBase(ctx, l.Root, l.base, at); err != nil {
-		return err
+	if q.Base, err = l.Git.MergeBase(ctx, l.Root, base, at); err != nil {
+		return l.task, err
 	}
 	if err := CompleteOffer(ctx, l.Repo, l.task, &q); err != nil && stick.CodeOf(err) != stick.CodeInvalidTransition {
 		if q.Base == "" {
-			return stick.AsError(err).
+			return l.task, stick.AsError(err).
 				Hintf("its worker has to rebase it; ask: %s", stick.Cmd("tt msg send <agent> …", l.task.Worker))
 		}
 
-		return err
+		return l.task, err
 	}
 
 	kept := false
@@ -129,10 +131,10 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return l.task, err
 	}
 	if !kept {
-		return stick.Errorf(stick.CodeReviewStale,
+		return l.task, stick.Errorf(stick.CodeReviewStale,
 			"%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch,
 			repository.ShortCommit(at), repository.ShortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
@@ -141,21 +143,20 @@ func (l *landing) requireApprovedCommit(ctx context.Context) error {
 	}
 
 	// The approval now holds for the new commit.
-	l.task, err = l.ReadTask(ctx, l.task.ID)
-	return err
+	return l.ReadTask(ctx, l.task.ID)
 }
 
 // requireReachable refuses to land a task whose commit only another checkout has, and fetches it otherwise.
-func (l *landing) requireReachable(ctx context.Context) error {
+func (l landing) requireReachable(ctx context.Context, target repository.Target) error {
 	elsewhere, where, err := l.IsElsewhere(ctx, l.task)
 	switch {
 	case err != nil || !elsewhere:
 		return err
-	case l.target.Remote == "":
+	case target.Remote == "":
 		return repository.NoRemoteError(l.task, where)
 	case l.revertReason != "":
 		return nil
 	}
 
-	return l.FetchTaskCommit(ctx, l.target.Remote, l.task, l.task.Approved)
+	return l.FetchTaskCommit(ctx, target.Remote, l.task, l.task.Approved)
 }

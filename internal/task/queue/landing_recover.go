@@ -23,6 +23,10 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 		return err
 	}
 
+	// The landing goes on from what its intent says.
+	l := landing{merger: mg, task: task, revertReason: d.Revert}
+	l.task.Approved = d.Head
+
 	if d.Tree != "" && !inOtherCheckout {
 		// If that fails, tt doctor names it.
 		_ = mg.RemoveTree(d.Tree)
@@ -32,7 +36,7 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 
 	// The branch is gone.
 	if stick.CodeOf(err) == stick.CodeNotFound {
-		return (&landing{merger: mg, task: task, id: i.ID}).abandonIntent(ctx, "cut off")
+		return l.abandonIntent(ctx, i.ID, "cut off")
 	}
 	if err != nil {
 		return err
@@ -45,16 +49,12 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 		}
 	}
 
-	// The landing goes on from what its intent says.
-	l := &landing{merger: mg, task: task, id: i.ID, target: tg, base: d.Base, result: d.Result, revertReason: d.Revert}
-	l.task.Approved = d.Head
-
 	// The branch stands at the base, but some of its files may have moved already.
 	if d.Remote == "" && d.Checkout != "" && d.Checkout == tg.Checkout && tg.Local == d.Base {
 		if err := mg.Git.FinishFastForward(ctx, d.Checkout, tg.Ref(), d.Base, d.Result); err != nil {
 			return err
 		}
-		if l.target, err = mg.ReadTarget(ctx, d.Branch); err != nil {
+		if tg, err = mg.ReadTarget(ctx, d.Branch); err != nil {
 			return err
 		}
 	}
@@ -62,25 +62,25 @@ func (mg *merger) recoverLanding(ctx context.Context, i store.Intent, inOtherChe
 	// What another checkout didn't push isn't here.
 	contained, err := mg.Git.HasCommit(ctx, mg.Root, d.Result)
 	if err == nil && contained {
-		contained, err = mg.Git.IsAncestor(ctx, mg.Root, d.Result, l.target.Head())
+		contained, err = mg.Git.IsAncestor(ctx, mg.Root, d.Result, tg.Head())
 	}
 	if err != nil {
 		return err
 	}
 	if !contained {
-		return l.abandonIntent(ctx, "cut off")
+		return l.abandonIntent(ctx, i.ID, "cut off")
 	}
 	if d.Remote != "" {
-		if err := l.advanceLocal(ctx); err != nil {
-			l.note = stick.AsError(err).Words()
-		}
+		// The remote has decided. Where the local branch can't follow, the next merge says so.
+		_ = l.advanceLocal(ctx, tg.Name, d.Result)
 	}
 
-	if err := l.recordLanded(ctx, i.ID); err != nil || d.Revert != "" {
+	due, err := l.recordLanded(ctx, arrival{intent: i.ID, target: tg, commit: d.Result})
+	if err != nil || d.Revert != "" {
 		return err
 	}
 
-	_, err = l.cleanUpLanded(ctx)
+	_, err = mg.cleanUp(ctx, due)
 	return err
 }
 

@@ -382,23 +382,20 @@ func (mg *merger) mergeLocked(ctx context.Context, id string, named bool) (m Mer
 		return m, false, err
 	}
 
-	l := &landing{merger: mg, task: task, byName: named}
-	if halted, err := l.landTask(ctx); err != nil {
+	l := landing{merger: mg, task: task, byName: named}
+	done, halted, err := l.landTask(ctx)
+	if err != nil {
 		return m, halted, err
 	}
 
 	m = MergedTask{
-		TaskID: task.ID, Branch: task.Integration, Commit: l.result, Head: l.task.Approved, Gate: "none",
-		Tries: l.tries, Note: l.note,
-	}
-
-	if l.gatePassed {
-		m.Gate = "green"
+		TaskID: task.ID, Branch: task.Integration, Commit: done.commit, Head: done.task.Approved,
+		Gate: done.gate.name(), Tries: done.tries, Note: done.note,
 	}
 
 	// The task has landed, so what follows is a note at most.
-	m.Remains, err = l.cleanUpLanded(ctx)
-	m.Left = append(l.gateRemains, m.Left...)
+	m.Remains, err = mg.cleanUp(ctx, done.due)
+	m.Left = append(done.gate.remains, m.Left...)
 
 	// A failed cleanup is no error.
 	if err != nil {
@@ -417,7 +414,7 @@ func containedNote(result string) stick.Words {
 }
 
 // mergeMessage returns the message of the merge commit.
-func (l *landing) mergeMessage() string {
+func (l landing) mergeMessage() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Merge task %s", l.task.ID)
 	if first, _, _ := strings.Cut(strings.TrimSpace(l.task.Description), "\n"); first != "" {

@@ -33,7 +33,7 @@ func PauseOf(i store.Intent) *QueuePause {
 
 // requireNotPaused refuses to land while the branch is at a commit on which the gate is red. If the branch
 // has moved since, it ends the pause.
-func (l *landing) requireNotPaused(ctx context.Context) error {
+func (l landing) requireNotPaused(ctx context.Context, g ground) error {
 	var p *QueuePause
 	err := l.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		// There is at most one pause for a branch.
@@ -41,7 +41,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 		p = nil
 
 		for _, i := range open {
-			if q := PauseOf(i); q != nil && q.Branch == l.target.Name {
+			if q := PauseOf(i); q != nil && q.Branch == g.target.Name {
 				p = q
 			}
 		}
@@ -52,9 +52,9 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 	switch {
 	case err != nil || p == nil:
 		return err
-	case p.Commit == l.base && !l.byName:
-		return l.errBaseRed(p.Report)
-	case p.Commit == l.base:
+	case p.Commit == g.base && !l.byName:
+		return l.errBaseRed(g, p.Report)
+	case p.Commit == g.base:
 		// The task may repair the branch; the pause ends when it lands.
 		return nil
 	}
@@ -64,7 +64,7 @@ func (l *landing) requireNotPaused(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return endPause(o, open, l.target.Name)
+		return endPause(o, open, g.target.Name)
 	})
 }
 
@@ -82,18 +82,19 @@ func endPause(o *repository.Op, open []store.Intent, branch string) error {
 }
 
 // errBaseRed returns the error for a gate that is red on the branch itself. report is the sum of its output.
-func (l *landing) errBaseRed(report string) error {
+func (l landing) errBaseRed(g ground, report string) error {
 	return stick.Errorf(stick.CodeBaseRed,
-		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", l.target.Name,
-		repository.ShortCommit(l.base)).
-		With("task_id", l.task.ID).With("branch", l.target.Name).With("commit", l.base).With("report", report).
+		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", g.target.Name,
+		repository.ShortCommit(g.base)).
+		With("task_id", l.task.ID).With("branch", g.target.Name).With("commit", g.base).With("report", report).
 		With("left", []string{}).
 		Hintf("see what is wrong: %s; then approve a task that repairs it, and merge that task by name",
 			stick.Cmd("tt task show --output <sum>", repository.ShortCommit(report)))
 }
 
-// pauseQueue pauses the queue until the branch moves, and returns [landing.errBaseRed].
-func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
+// pauseQueue pauses the queue until the branch moves, ends the intent to land, and returns
+// [landing.errBaseRed].
+func (l landing) pauseQueue(ctx context.Context, intent string, g ground, report store.Blob) error {
 	id, err := l.NewID(ctx)
 	if err != nil {
 		return err
@@ -110,19 +111,19 @@ func (l *landing) pauseQueue(ctx context.Context, report store.Blob) error {
 		}
 
 		// The new pause takes the place of an older one.
-		if err := endPause(o, open, l.target.Name); err != nil {
+		if err := endPause(o, open, g.target.Name); err != nil {
 			return err
 		}
-		paused := repository.PauseIntent{Branch: l.target.Name, Commit: l.base, Report: report.Sum}
-		if err := o.StoreIntent(id, repository.IntentPause, queueTask(l.target.Name), 0, paused); err != nil {
+		paused := repository.PauseIntent{Branch: g.target.Name, Commit: g.base, Report: report.Sum}
+		if err := o.StoreIntent(id, repository.IntentPause, queueTask(g.target.Name), 0, paused); err != nil {
 			return err
 		}
-		return o.Tx.EndIntent(l.id, "base red")
+		return o.Tx.EndIntent(intent, "base red")
 	})
 	if err != nil {
 		return err
 	}
-	return l.errBaseRed(report.Sum)
+	return l.errBaseRed(g, report.Sum)
 }
 
 // QueuePause says why the merge queue of a branch is paused.

@@ -92,14 +92,13 @@ func (q *Queue) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wor
 		return res, nil
 	}
 
-	l := &landing{merger: mg, task: task, byName: true, revertReason: p.Reason}
-	if _, err := l.landTask(ctx); err != nil {
+	l := landing{merger: mg, task: task, byName: true, revertReason: p.Reason}
+	done, _, err := l.landTask(ctx)
+	if err != nil {
 		return res, err
 	}
 
-	res.TaskID, res.State, res.Branch, res.Commit, res.Gate, res.Note = task.ID, stick.TaskFailed, l.target.Name, l.result, "none", l.note
-	if l.gatePassed {
-		res.Gate = "green"
-	}
+	res.TaskID, res.State, res.Branch, res.Commit = task.ID, stick.TaskFailed, done.target.Name, done.commit
+	res.Gate, res.Note = done.gate.name(), done.note
 	return res, nil
 }
