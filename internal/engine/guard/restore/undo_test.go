@@ -58,7 +58,7 @@ func TestUndoCall(t *testing.T) {
 	}), "ann isn't told")
 	ann.ListCalls(restore.ListCallsParams{Limit: 1}).That("the newest", func(r restore.ListCallsResult) bool { return r.More && r.Calls[0].ID == 4 })
 	ann.ListCalls(restore.ListCallsParams{Limit: 501}).Refused(stick.CodeUsage)
-	ann.ListCalls(restore.ListCallsParams{Agent: "nobody"}).Refused(stick.CodeUnknownMember)
+	ann.ListCalls(restore.ListCallsParams{Agent: "stranger"}).Refused(stick.CodeUnknownMember)
 }
 
 // TestUndoCall_changed: what somebody has changed since stays, and the state from before the call is put
