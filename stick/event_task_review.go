@@ -1,8 +1,6 @@
 package stick
 
-import (
-	"errors"
-)
+import "errors"
 
 // TaskReviewRequestedFacts are the facts of [EventTaskReviewRequested].
 type TaskReviewRequestedFacts struct {
@@ -177,8 +175,13 @@ var reviewEvents = []EventInfo{
 		Type: EventTaskChangesRequested, For: forNamed,
 		Meaning: "a task went back to its worker: a reviewer asked for changes, it conflicts, or its gate is red",
 		Say: func(e Event, f TaskChangesRequestedFacts) Words {
+			why := reasonSuffix(e.Reason)
+			if f.Cause == CauseGate {
+				// The reason ends with what the gate printed, which isn't the merger's.
+				why = ": its gate is red"
+			}
 			return Wordsf("%s%s sent %s back%s%s",
-				agentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), reasonSuffix(e.Reason))
+				agentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), why)
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.clearApproval()
