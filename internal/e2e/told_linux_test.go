@@ -46,7 +46,7 @@ func TestHarnessesAreToldAndHeld(t *testing.T) {
 				t.Errorf("it is told again\n%s", said)
 			}
 			talk.say(modelapi.Reply{Text: "I stop."})
-			if said := talk.hear(); !strings.Contains(said, "You hold the talking stick (turn 1)") {
+			if said := talk.hear(); !strings.Contains(said, "hold the talking stick (turn 1)") {
 				t.Errorf("when it wants to stop it is told\n%s", said)
 			}
 			talk.say(modelapi.Reply{Text: "done"})
