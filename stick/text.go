@@ -2,10 +2,8 @@ package stick
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -325,7 +323,7 @@ func TagAt(s string) (name string, ok bool) {
 func trimUnseen(s string) string {
 	for {
 		rest := strings.TrimLeftFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isUnseen(r) })
-		rest = rest[len(escapedBlank().FindString(rest)):]
+		rest = rest[lenOfEscapedBlank(rest):]
 		if rest == s {
 			return s
 		}
@@ -333,10 +331,26 @@ func trimUnseen(s string) string {
 	}
 }
 
-// escapedBlank matches a blank, or another character that can't be printed, as JSON writes it.
-var escapedBlank = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\\(?:[bfnrt]|u[0-9a-fA-F]{4})`)
-})
+// lenOfEscapedBlank returns how long the JSON escape is with which a text begins, if it stands for a blank or
+// another character that nobody sees; otherwise 0.
+func lenOfEscapedBlank(s string) int {
+	const short, long = len(`\n`), len(`\u0020`)
+	if len(s) < short || s[0] != '\\' {
+		return 0
+	}
+	if strings.IndexByte("bfnrt", s[1]) >= 0 {
+		return short
+	}
+	if len(s) < long || s[1] != 'u' {
+		return 0
+	}
+
+	n, err := strconv.ParseUint(s[short:long], 16, 32)
+	if err != nil || !unicode.IsSpace(rune(n)) && !isUnseen(rune(n)) {
+		return 0
+	}
+	return long
+}
 
 // clip is Line cut to at most n runes. If anything was cut off, the last rune is an ellipsis.
 func clip(s string, n int) string {

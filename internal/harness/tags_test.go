@@ -68,6 +68,7 @@ func TestEscapeTags(t *testing.T) {
 		}
 		return true
 	}
+	check("a<", "b<\u200b")
 	if err := quick.Check(check, nil); err != nil {
 		t.Error(err)
 	}
