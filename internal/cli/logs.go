@@ -253,8 +253,8 @@ func (l *workerLog) showRest() {
 	}
 }
 
-// splitTag splits off the end of a text in which a tag may have begun that the next piece goes on with. One of
-// which nothing is known after many characters is broken.
+// splitTag splits off the end of a text in which a tag may have begun that the next piece goes on with. One whose
+// name may still go on after many characters is broken.
 func splitTag(text string) (before, rest string) {
 	const longest = 100
 	i := strings.LastIndexByte(text, '<')
@@ -265,9 +265,8 @@ func splitTag(text string) (before, rest string) {
 		return text[:i], text[i:]
 	}
 
-	_, isTag := stick.TagAt(text[i:])
-	_, mayBecome := stick.TagAt(text[i:] + "x")
-	if mayBecome && !isTag {
+	name, _ := stick.TagAt(text[i:])
+	if longer, _ := stick.TagAt(text[i:] + "x"); longer != name {
 		return text[:i] + "&lt;" + text[i+1:], ""
 	}
 	return text, ""
