@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
+	"talkingstick/stick"
 )
 
 // finishTime is how long a process in the background may take for a snapshot for which a hook had too little
@@ -29,6 +30,12 @@ func (rs *Restorer) FinishSnapshots(ctx context.Context, late []LateSnapshot) {
 	for _, l := range late {
 		tree, ok := workspace.FindCheckout(l.Top, workspace.Env{})
 		if !ok {
+			continue
+		}
+
+		// Anybody can start such a process: it makes snapshots only, and none in the name of what is no agent.
+		l.Facts.Cause = rescue.CauseCall
+		if _, err := stick.ParseAgentID(l.Facts.Agent); err != nil {
 			continue
 		}
 
