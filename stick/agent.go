@@ -60,8 +60,13 @@ func isMisleading(name string) bool {
 
 // ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].
 func ParseAgentID(s string) (AgentID, error) {
-	if len(s) > maxAgentBytes || !agentPattern().MatchString(s) || slices.Contains(reservedNames, s) ||
-		strings.HasPrefix(s, toRole) || isMisleading(s) {
+	isWellFormed := len(s) <= maxAgentBytes && agentPattern().MatchString(s)
+	if isWellFormed && isMisleading(s) {
+		return "", Errorf(CodeUsage, "%q can't be the name of an agent: in a sentence it would be somebody else", s).
+			Hintf("take a name that begins with another word, such as claude or reviewer")
+	}
+
+	if !isWellFormed || slices.Contains(reservedNames, s) || strings.HasPrefix(s, toRole) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
 			Hintf("an agent is named like claude or claude:3f9a12bc: lower case, then perhaps a colon and a name of its own; %s shows who is here",
 				Cmd("tt status"))
