@@ -319,28 +319,28 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	t.taken.LeftOut = manifest.CollapseLeftOut(t.taken.LeftOut)
 	t.taken.Nothing = len(st.Entries) == 0 && len(t.taken.LeftOut) == 0 && len(t.taken.Nested) == 0
 
-	tree, err := t.addSnapshot(st)
-	if err != nil {
-		return Taken{}, t.dropStale(err)
-	}
-
 	c := &cache{
-		top: t.r.Tree.Top, tree: tree, branch: t.seen.branch, files: t.taken.Files, bytes: t.taken.Bytes,
+		top: t.r.Tree.Top, branch: t.seen.branch, files: t.taken.Files, bytes: t.taken.Bytes,
 		state: st, stamps: s.stamps,
 		leftOut: t.taken.LeftOut, nested: t.taken.Nested, index: t.seen.facts,
 	}
 
-	// If nothing has changed, only newer stamps are written.
-	isSame := s.base != nil && s.base.tree == tree && s.base.state.Head == st.Head
-	if isSame && slices.Equal(s.base.nested, t.taken.Nested) {
+	// If nothing has changed, as after most calls, only newer stamps are written.
+	if s.base != nil && s.base.state.IsEqual(st) && slices.Equal(s.base.nested, t.taken.Nested) {
 		t.taken.ID, t.taken.Same = s.base.id, true
 		if s.hasNewStamps || !c.index.isSame(s.base.index) {
-			c.id, c.objects = s.base.id, s.base.objects
+			c.id, c.tree, c.objects = s.base.id, s.base.tree, s.base.objects
 			t.store.kill("same")
 			s.repo.writeCache(t.r.Tree, c)
 		}
 		return t.taken, nil
 	}
+
+	tree, err := t.addSnapshot(st)
+	if err != nil {
+		return Taken{}, t.dropStale(err)
+	}
+	c.tree = tree
 
 	needs, err := t.chooseNeeds()
 	if err != nil {

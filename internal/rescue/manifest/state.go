@@ -18,6 +18,21 @@ type State struct {
 	Entries []Entry `json:"entries"` // sorted by path
 }
 
+// IsEqual reports whether two states are the same.
+func (s State) IsEqual(o State) bool {
+	return s.Head == o.Head && slices.EqualFunc(s.Entries, o.Entries, Entry.isEqual)
+}
+
+// isEqual compares all fields: [Entry] holds a slice, and can't be compared as it is.
+func (e Entry) isEqual(o Entry) bool {
+	flagsOf := func(e Entry) [6]bool { return [...]bool{e.Intent, e.Assume, e.Skip, e.Ignored, e.LeftOut, e.Unsure} }
+	return e.Path == o.Path && flagsOf(e) == flagsOf(o) &&
+		isSame(e.Head, o.Head) && slices.Equal(e.Index, o.Index) && isSame(e.Work, o.Work)
+}
+
+// isSame compares what two pointers point to. Nil is only the same as nil.
+func isSame[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // CountFiles counts the paths of which the rescue holds something, be it that they were deleted.
 func (s State) CountFiles() (n int) {
 	for _, e := range s.Entries {
