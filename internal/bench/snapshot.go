@@ -98,13 +98,16 @@ func (p place) snapshotCalls(suffix, edited string, env []string) []hookVariant 
 		}
 	}
 
-	seen := hook("", "PreToolUse", "Bash", shell("make"))
-	seen.Name = ""
+	// The first call sees what those with the other data directories have changed, and isn't measured. It ends:
+	// a call that seems to run still would be looked for in each later hook.
+	seen, ended := hook("", "PreToolUse", "Bash", shell("make")), hook("", "PostToolUse", "Bash", shell("make"))
+	seen.Name, ended.Name = "", ""
 	const changesMany = `n=$(date +%N); ` +
 		`for f in d[0-9]*/e[0-9]*/f*00.txt d[0-9]*/e[0-9]*/f*50.txt; do echo $n >"$f"; done`
 	return slices.Concat(
 		[]hookVariant{
 			seen,
+			ended,
 			{Name: "git status" + suffix, Args: []string{"git", "status", "--porcelain=v2", "-uall"}, Dir: p.dir},
 		},
 		around("an edit", "Edit", edit, "date +%N >"+edited),
