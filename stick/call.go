@@ -30,6 +30,10 @@ type Call struct {
 
 	Files      int  `json:"files"`                // how many have changed
 	Overlapped bool `json:"overlapped,omitempty"` // another agent's call ran meanwhile
+
+	// Whether the ledger was brought up to date with After: each uncommitted file of the checkout was compared
+	// with what was noted of it.
+	Noted bool `json:"-"`
 }
 
 // Maker names who has made the call: the agent, and its sub-agent if it was that.

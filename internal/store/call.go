@@ -62,6 +62,14 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 	return calls, err
 }
 
+// LastNoted returns the snapshot of a checkout with which the ledger was last brought up to date, and "" if
+// none is known.
+func (tx *Tx) LastNoted(room stick.RoomID, checkout string) (snapshot string, err error) {
+	_, err = tx.queryOne("SELECT after_id FROM calls WHERE room_id = ? AND checkout = ? AND noted = 1"+
+		" ORDER BY ended_at DESC LIMIT 1", []any{room, tx.onHost(checkout)}, &snapshot)
+	return snapshot, err
+}
+
 // PutCall writes a call down. One without an id gets the next.
 func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 	if err := tx.lockRoom(room); err != nil {

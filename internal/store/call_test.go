@@ -53,6 +53,28 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+func TestTx_LastNoted_NewestOfTheCheckout(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		room := played(t, db)
+		old := stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: "s1", Started: 10, Ended: 12, Noted: true}
+		long := stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: "s3", Started: 11, Ended: 15, Noted: true}
+		short := stick.Call{Agent: "codex:b", Tool: "Bash", Checkout: "/app", After: "s2", Started: 13, Ended: 14, Noted: true}
+		edit := stick.Call{Agent: "codex:b", Tool: "Edit", Checkout: "/app", After: "s4", Started: 16, Ended: 17}
+		update(t, db, func(tx *store.Tx) error {
+			return try(tx.PutCall(room, &old), tx.PutCall(room, &long), tx.PutCall(room, &short), tx.PutCall(room, &edit))
+		})
+
+		for checkout, want := range map[string]string{"/app": "s3", "/lib": ""} {
+			view(t, db, func(tx *store.Tx) error {
+				if got, err := tx.LastNoted(room, checkout); err != nil || got != want {
+					t.Errorf("%s was last noted with %q, want %q (%v)", checkout, got, want, err)
+				}
+				return nil
+			})
+		}
+	})
+}
+
 // The newest call stays, so that no number is given twice.
 func TestForgottenCalls(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

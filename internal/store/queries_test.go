@@ -176,12 +176,13 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	view(t, db, func(tx *store.Tx) error {
 		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Until: 2, Open: true, Limit: 1})
 		_, open := tx.Calls(store.CallQuery{Agent: "claude:a", Open: true, Limit: 1})
+		_, noted := tx.LastNoted(id, "/work")
 		_, commits := tx.Commits(id, []string{"c"})
 		_, stashed := tx.Stashed(id, []string{"c"})
 		_, tellings := tx.Tellings("claude:a", "sum")
 		_, reads := tx.Reads(store.ReadQuery{Room: id, Agent: "claude:a", Checkout: "/work", Paths: []string{"a.go"}})
 		_, others := tx.HasOtherReads(id, "claude:a", "")
-		return try(calls, open, commits, stashed, tellings, reads, others)
+		return try(calls, open, noted, commits, stashed, tellings, reads, others)
 	})
 	update(t, db, func(tx *store.Tx) error {
 		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id, []stick.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),

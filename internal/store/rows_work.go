@@ -93,6 +93,7 @@ var callTable = onceTable(func() table[stick.Call] {
 			{"overlapped", func(r *call) any { return &r.Overlapped }, changing},
 			{"started_at", func(r *call) any { return &r.Started }, fixed},
 			{"ended_at", func(r *call) any { return &r.Ended }, changing},
+			{"noted", func(r *call) any { return &r.Noted }, changing},
 		},
 	}
 })

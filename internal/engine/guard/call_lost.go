@@ -99,7 +99,7 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 
 	q := editQuestion{CheckEditParams: CheckEditParams{HookParams: p, Text: l.Command, Unread: true}}
 	c.call.After, c.call.Ended = l.next.taken.ID, l.end
-	lerr := g.lookAtLost(ctx, q, c, l.next)
+	lerr := g.lookAtLost(ctx, db, q, c, l.next)
 	isMine := false
 	werr := g.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(c.room); err != nil {
@@ -122,17 +122,20 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 }
 
 // lookAtLost finds what such a call has changed, by the snapshot that follows it.
-func (g *Guard) lookAtLost(ctx context.Context, q editQuestion, c *checkout, next *snapshot) (err error) {
+func (g *Guard) lookAtLost(
+	ctx context.Context, db *store.DB, q editQuestion, c *checkout, next *snapshot,
+) (err error) {
 	c.call.Overlapped = c.call.Overlaps(c.beside, c.call.Ended)
 	c.dirty = uncommittedIn(next.taken)
 
 	c.own, err = g.ownChanges(ctx, q, c)
 	c.dropTaskFile()
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
+
+	kerr := g.readKnown(ctx, db, q.Caller, []*checkout{c})
 	lerr := c.findFiles(ctx, g.core.Config.Git, q)
 	c.markOwn()
-
-	return cmp.Or(err, lerr)
+	return cmp.Or(err, kerr, lerr)
 }
 
 // claimNoted has the agent of such a call be the editor of what it has changed, where a hook has noted that

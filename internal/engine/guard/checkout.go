@@ -26,7 +26,10 @@ type checkout struct {
 	staged []git.Uncommitted
 
 	room  stick.RoomID       // empty where nothing is to be noted
-	known []stick.EditedFile // what was noted before, of the files or of all
+	known []stick.EditedFile // what was noted before of all files, where it has to be compared
+
+	lastNoted string // the snapshot with which that was last brought up to date
+	isNoted   bool   // the snapshot after the call is that one, and nothing has to be compared
 
 	// when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't
 	// known

@@ -36,7 +36,7 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, err
 		return nil, err
 	}
 
-	err = g.lookAfter(ctx, q, all, by)
+	err = g.lookAfter(ctx, db, q, all, by)
 	return all, cmp.Or(g.writeNoted(ctx, db, q, all), err)
 }
 
@@ -163,14 +163,16 @@ func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity)
 		return nil
 	}
 
+	// A look that came to its end has compared everything.
 	call := c.call
+	call.Noted = c.looks && !c.gone
 	return ledger.RecordCall(tx, c.room, &call)
 }
 
 // readRoom finds the room of a checkout and what was noted there. c.room stays empty if nothing is to be
 // noted.
 func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err error) {
-	c.room, c.known, c.since, c.off = "", nil, 0, false
+	c.room, c.known, c.lastNoted, c.since, c.off = "", nil, "", 0, false
 	rooms, err := tx.RoomsAt([][]string{c.chain})
 	if err != nil || rooms[0].Room == "" {
 		return r, err
@@ -200,12 +202,16 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 		}
 	}
 
-	c.known, err = tx.Edited(c.room, c.top, nil)
+	c.lastNoted, err = tx.LastNoted(c.room, c.top)
 	return r, err
 }
 
 // noteFound writes down what was found.
 func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity) error {
+	if c.isNoted && len(c.named) == 0 {
+		return nil
+	}
+
 	r, err := tx.Room(c.room)
 	if err != nil {
 		return err
@@ -221,6 +227,9 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 	}
 
 	// A look has found all that is uncommitted, so all that is noted is compared with it.
+	if c.isNoted {
+		return nil
+	}
 	if c.looks {
 		known, err := tx.Edited(c.room, c.top, nil)
 		if err != nil {

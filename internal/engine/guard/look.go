@@ -10,38 +10,72 @@ import (
 	"sync"
 	"time"
 
+	"talkingstick/internal/engine/core"
 	"talkingstick/internal/git"
+	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
 // lookAfter makes the snapshots after a call, and finds what files are like now.
-func (g *Guard) lookAfter(ctx context.Context, q editQuestion, all []*checkout, by keeper) error {
-	// Checkouts are looked at side by side, each with places of its own for errors.
-	errs := make([]error, 2*len(all))
+func (g *Guard) lookAfter(ctx context.Context, db *store.DB, q editQuestion, all []*checkout, by keeper) error {
+	// Checkouts are looked at side by side, each with a place of its own for errors.
+	ended, found := make([]error, len(all)), make([]error, len(all))
 	var wait sync.WaitGroup
 	for i, c := range all {
 		if c.isGone() {
 			c.gone = true
-			errs[2*i] = g.endGone(ctx, c)
-			continue
+			ended[i] = g.endGone(ctx, c)
+		} else if !c.off {
+			wait.Go(func() { ended[i] = g.endCall(ctx, q, c, by) })
 		}
-
-		wait.Go(func() {
-			if !c.off {
-				errs[2*i] = g.endCall(ctx, q, c, by)
-			}
-			errs[2*i+1] = c.findFiles(ctx, g.core.Config.Git, q)
-		})
 	}
 
 	wait.Wait()
+	known := g.readKnown(ctx, db, q.Caller, all)
+	for i, c := range all {
+		if !c.gone {
+			wait.Go(func() { found[i] = c.findFiles(ctx, g.core.Config.Git, q) })
+		}
+	}
 
+	wait.Wait()
 	for _, c := range all {
 		c.markOwn()
 	}
+	return cmp.Or(slices.Concat(ended, []error{known}, found)...)
+}
 
-	return cmp.Or(errs...)
+// readKnown reads what was noted of all files, of the checkouts where that has to be compared with what they
+// are like now. Most commands change nothing, and then the last snapshot says that it was compared already.
+// Where it fails, only the files that the call names are noted.
+func (g *Guard) readKnown(ctx context.Context, db *store.DB, by core.Caller, all []*checkout) error {
+	var compared []*checkout
+	for _, c := range all {
+		c.isNoted = c.call.After != "" && c.call.After == c.lastNoted && len(c.own) == 0
+		if c.looks && !c.gone && !c.isNoted {
+			compared = append(compared, c)
+		}
+	}
+
+	if len(compared) == 0 {
+		return nil
+	}
+
+	err := g.core.View(ctx, db, by, func(tx *store.Tx, _ *core.Probes) (err error) {
+		for _, c := range compared {
+			if c.known, err = tx.Edited(c.room, c.top, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		for _, c := range compared {
+			c.looks = false
+		}
+	}
+	return err
 }
 
 // isGone reports whether there is no checkout any more where a command may have changed anything.
@@ -77,11 +111,6 @@ func (c *checkout) markOwn() {
 // has only those that are named. What the snapshot has found uncommitted is looked at whatever time it took
 // to make it: only git is asked no longer than q.LookFor.
 func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) error {
-	known := map[string]stick.FileState{}
-	for _, f := range c.known {
-		known[f.Path] = f.State
-	}
-
 	for _, path := range c.files {
 		if s, _, err := workspace.SeeFile(filepath.Join(c.top, path), stick.FileState{}); err == nil {
 			c.found = append(c.found, stick.SeenFile{Path: path, State: s, New: true})
@@ -89,8 +118,13 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 	}
 
 	c.named = c.found
-	if !c.looks {
+	if !c.looks || c.isNoted {
 		return nil
+	}
+
+	known := map[string]stick.FileState{}
+	for _, f := range c.known {
+		known[f.Path] = f.State
 	}
 
 	// The snapshot after the call may have listed the uncommitted files already.

@@ -450,11 +450,9 @@ after_id   TEXT    NOT NULL,
 files      INTEGER NOT NULL,
 overlapped INTEGER NOT NULL,
 started_at INTEGER NOT NULL,
-ended_at   INTEGER NOT NULL,
+ended_at   INTEGER NOT NULL, noted INTEGER NOT NULL DEFAULT 0,
 PRIMARY KEY (room_id, call_id)
 );
-
-CREATE INDEX calls_of_checkout ON calls (room_id, checkout, started_at);
 
 CREATE TABLE stashes (
 room_id   TEXT    NOT NULL REFERENCES rooms (room_id),
@@ -496,5 +494,7 @@ PRIMARY KEY (room_id, agent_id, call_sum)
 );
 
 CREATE INDEX calls_open ON calls (agent_id, room_id, checkout) WHERE ended_at = 0;
+
+CREATE INDEX calls_of_checkout ON calls (room_id, checkout, ended_at);
 
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);

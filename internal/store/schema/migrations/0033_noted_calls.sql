@@ -1,0 +1,8 @@
+-- min_reader: 28
+-- A call at whose end everything uncommitted was noted, file by file, says so: after the next one with the same snapshot nothing has to be
+-- compared. The calls that ran beside one are looked up by when they ended.
+
+ALTER TABLE calls ADD COLUMN noted INTEGER NOT NULL DEFAULT 0;
+
+DROP INDEX calls_of_checkout;
+CREATE INDEX calls_of_checkout ON calls (room_id, checkout, ended_at);
