@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -179,11 +180,16 @@ type page struct {
 	as    string // the name that the reader has given by the flag --as
 	now   stick.Time
 	doing bool // members are shown with what they do
+
+	taskWord string // by which the reader has called tt task, if that is another
 }
 
 func (a *app) page() *page {
 	color := a.color == "always" || a.color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
 	p := &page{color: color, now: a.now(), as: a.as}
+	if len(a.Args) > 0 && a.Args[0] == taskAlias {
+		p.taskWord = taskAlias
+	}
 	if a.TTY {
 		p.width = a.Columns
 	}
@@ -208,7 +214,13 @@ func (p *page) linef(format string, args ...any) {
 }
 
 // next is a command that the reader may run next, as whom it has run this one.
-func (p *page) next(c stick.Command) shown { return shown(stick.Path(c.As(p.as).String())) }
+func (p *page) next(c stick.Command) shown {
+	if p.taskWord != "" && len(c) > 1 && c[0].Text == "tt" && c[1].Text == "task" {
+		c = slices.Clone(c)
+		c[1].Text = p.taskWord
+	}
+	return shown(stick.Path(c.As(p.as).String()))
+}
 
 // shown is what the page holds, without tags that an agent could take for those of its harness.
 func (p *page) shown() shown { return shown(harness.BreakTags(p.b.String())) }

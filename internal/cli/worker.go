@@ -43,10 +43,13 @@ func (a *app) workerCommands() []command {
 	}
 }
 
+// taskAlias is the other name of tt task. What tt prints next has the name that was typed.
+const taskAlias = "worker"
+
 // taskCmd is tt task, which agents may also call tt worker.
 func (a *app) taskCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "task", Aliases: []string{"worker"},
+		Use: "task", Aliases: []string{taskAlias},
 		Short: "Work on tasks in branches of their own, review and merge them", Args: noArgs,
 		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, " +
 			"and another agent or a person reviews\n" +
