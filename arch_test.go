@@ -623,6 +623,37 @@ func TestEngineAndTaskAreApart(t *testing.T) {
 	}
 }
 
+// TestStart_CompilesNoPattern: what a package prepares when the program starts, each call of each tool of each
+// agent pays for, twice.
+func TestStart_CompilesNoPattern(t *testing.T) {
+	for _, f := range parse(t) {
+		for _, d := range f.tree.Decls {
+			vars, ok := d.(*ast.GenDecl)
+			if !ok || f.test || vars.Tok != token.VAR || !reaches("cmd/tt", f.dir, map[string]bool{}) {
+				continue
+			}
+			for _, s := range vars.Specs {
+				for _, v := range s.(*ast.ValueSpec).Values {
+					call, ok := v.(*ast.CallExpr)
+					if ok && isSelected(call.Fun, "regexp", "MustCompile") {
+						t.Errorf("%s compiles a pattern at each start: compile it when it is first used (sync.OnceValue)", f.path)
+					}
+				}
+			}
+		}
+	}
+}
+
+// isSelected reports whether an expression is a name of a package.
+func isSelected(e ast.Expr, pkg, name string) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	from, ok := s.X.(*ast.Ident)
+	return ok && from.Name == pkg && s.Sel.Name == name
+}
+
 func TestPackageNames(t *testing.T) {
 	for _, f := range parse(t) {
 		for _, name := range append(strings.Split(f.dir, "/"), strings.TrimSuffix(f.tree.Name.Name, "_test")) {

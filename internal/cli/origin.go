@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"sync"
 )
 
 // The ways by which the program came to where it lies.
@@ -131,7 +132,9 @@ func ofBrew(exe string) (origin, bool) {
 }
 
 // listName is the name of dpkg's list of the files of a package.
-var listName = regexp.MustCompile(`^([a-z0-9][a-z0-9+.-]+)(:[a-z0-9-]+)?\.list$`)
+var listName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z0-9][a-z0-9+.-]+)(:[a-z0-9-]+)?\.list$`)
+})
 
 // ofDeb finds the Debian package that a program belongs to. What dpkg has installed below another root counts
 // as well.
@@ -151,7 +154,7 @@ func ofDeb(exe string) (origin, bool) {
 		// dpkg lists absolute paths, one a line.
 		line := []byte("\n/" + filepath.ToSlash(rel) + "\n")
 		for _, l := range lists {
-			m := listName.FindStringSubmatch(l.Name())
+			m := listName().FindStringSubmatch(l.Name())
 			if m == nil {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -91,11 +92,13 @@ func (a *app) hasPrompt(ctx context.Context, e operations, p task.WorkerStartPar
 		return false
 	}
 
-	return strings.EqualFold(t.TaskID, m.Task) && t.Run.Attempt == m.Attempt && readsPrompt.MatchString(t.Run.Command)
+	return strings.EqualFold(t.TaskID, m.Task) && t.Run.Attempt == m.Attempt && readsPrompt().MatchString(t.Run.Command)
 }
 
 // readsPrompt matches a shell command that reads the prompt of its task.
-var readsPrompt = regexp.MustCompile(`\b(task|worker) prompt\b`)
+var readsPrompt = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(task|worker) prompt\b`)
+})
 
 func (a *app) workerDoneCmd() *cobra.Command {
 	var p task.WorkerDoneParams

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"talkingstick/stick"
 )
@@ -22,7 +23,9 @@ type Repo struct {
 }
 
 // scp matches the short form of an address, such as git@github.com:acme/app.git.
-var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
+var scp = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[^@/:]+@)?([A-Za-z0-9.-]+):([^/].*)$`)
+})
 
 // schemes are those of the addresses of remotes that a host serves.
 var schemes = []string{"https", "http", "ssh", "git"}
@@ -41,7 +44,7 @@ func ParseRemote(address string) (r Repo, ok bool) {
 // a dot.
 func ParseAlias(address string) (r Repo, ok bool) {
 	// C:/work is a directory, and C no host.
-	m := scp.FindStringSubmatch(address)
+	m := scp().FindStringSubmatch(address)
 	if m != nil && !strings.Contains(address, "://") && len(m[1]) > 1 {
 		r = Repo{m[1], m[2]}
 	} else if u, err := url.Parse(address); err == nil && slices.Contains(schemes, u.Scheme) {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"talkingstick/internal/forge"
 	"talkingstick/internal/task/command"
@@ -106,7 +107,9 @@ func (q *pullRun) askCommand(ctx context.Context) (pr stick.PullRequest, ok bool
 	return pr, true, nil
 }
 
-var lastNumber = regexp.MustCompile(`([0-9]{1,9})[^0-9]*$`)
+var lastNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([0-9]{1,9})[^0-9]*$`)
+})
 
 // numberIn returns the number of a pull request with this address: the last one in its path. It is 0 if there
 // is none.
@@ -116,7 +119,7 @@ func numberIn(address string) int {
 		return 0
 	}
 
-	m := lastNumber.FindStringSubmatch(u.Path)
+	m := lastNumber().FindStringSubmatch(u.Path)
 	if m == nil {
 		return 0
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"talkingstick/internal/forge"
@@ -218,7 +219,9 @@ func (f *firstBytes) Write(p []byte) (int, error) {
 }
 
 // secret matches what programs of forges use as tokens, and the password in an address.
-var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9]+|github_pat_\w+|gl[a-z]+-[\w.-]{10,}|://[^/@\s]+@|(?i:bearer|token|authorization)[:= ]+(?i:bearer +|token +|basic +)?\S+`)
+var secret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`gh[a-z]_[A-Za-z0-9]+|github_pat_\w+|gl[a-z]+-[\w.-]{10,}|://[^/@\s]+@|(?i:bearer|token|authorization)[:= ]+(?i:bearer +|token +|basic +)?\S+`)
+})
 
 // tokenVariables hold tokens.
 var tokenVariables = []string{
@@ -238,7 +241,7 @@ func reasonOf(stderr string, env []string, err error) string {
 
 	for line := range strings.Lines(stderr) {
 		if line = strings.TrimSpace(stick.Line(line)); line != "" {
-			return stick.Clip(secret.ReplaceAllString(line, "[hidden]"), 200)
+			return stick.Clip(secret().ReplaceAllString(line, "[hidden]"), 200)
 		}
 	}
 
