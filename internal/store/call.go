@@ -9,7 +9,7 @@ type CallQuery struct {
 	Agent    stick.AgentID // empty for all; not where Room is
 	ID       int64         // 0 for all
 	Changed  bool          // only those that have changed something
-	Since    stick.Time    // only those that ran then or later
+	Since    stick.Time    // only those of the room and checkout that ran then or later
 	Until    stick.Time    // only those that ran then or earlier; 0 for any time
 	Open     bool          // only those without an end that began within [stick.LongestCall]
 	Limit    int
@@ -24,7 +24,7 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		where, args = where+" AND agent_id = ?", append(args, q.Agent)
 	}
 
-	if q.Checkout != "" {
+	if q.Checkout != "" && q.Since == 0 {
 		where, args = where+" AND checkout = ?", append(args, tx.onHost(q.Checkout))
 	}
 	if q.ID != 0 {
@@ -34,7 +34,11 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		where += " AND files > 0"
 	}
 	if q.Since != 0 {
-		where, args = where+" AND (ended_at = 0 OR ended_at >= ?)", append(args, q.Since)
+		// Two ranges of an index are found at once; a condition with OR reads all calls of the checkout.
+		const ended = "SELECT call_id FROM calls WHERE room_id = ? AND checkout = ? AND ended_at"
+		where += " AND call_id IN (" + ended + " = 0 UNION ALL " + ended + " >= ?)"
+		here := tx.onHost(q.Checkout)
+		args = append(args, q.Room, here, q.Room, here, q.Since)
 	}
 	if q.Open {
 		where, args = where+" AND ended_at = 0 AND started_at > ?", append(args, tx.Now().Add(-stick.LongestCall))
@@ -43,8 +47,14 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)
 	}
 
+	// The plus keeps the database from reading all calls of a room in their order, where few are wanted of many.
+	order := "call_id"
+	if q.Open || q.Since != 0 {
+		order = "+call_id"
+	}
+
 	// The calls of other hosts come, too, and are left out.
-	query := "SELECT " + callTable().names + " FROM calls WHERE " + where + " ORDER BY call_id DESC, room_id LIMIT ?"
+	query := "SELECT " + callTable().names + " FROM calls WHERE " + where + " ORDER BY " + order + " DESC, room_id LIMIT ?"
 	err = tx.scan(query, append(args, q.Limit), func(scan rowScan) error {
 		var c stick.Call
 		if err := callTable().read(scan, &c); err != nil {
