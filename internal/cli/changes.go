@@ -59,10 +59,9 @@ func (a *app) changesMineCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours",
 		Args: between(1, -1, "a file or a directory with uncommitted changes"),
-		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. " +
-			"No hook notes what a person edits.\n" +
-			"Until these files are committed, agents are kept from destroying your changes as they are " +
-			"from those of other agents.",
+		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No\n" +
+			"hook notes what a person edits. Until these files are committed, tt protects your changes\n" +
+			"from agents, as it protects those of other agents.",
 	}
 
 	c.Flags().BoolVar(&p.Not, "not", false, "say that they aren't yours after all")

@@ -20,12 +20,10 @@ func (a *app) demoCmd() *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: noArgs,
-		Long: "Play a scene: two agents hand the stick to each other in a scratch repository, " +
-			"one of them is killed, the other\n" +
-			"takes over. Everything is done by real processes and checked; " +
-			"it exits with 0 only if all of it really happened.\n" +
-			"Your own rooms and settings have no part in it. On a terminal it pauses after each step, " +
-			"until you press Enter.\n\n" +
+		Long: "Play a scene: two agents hand the stick to each other in a scratch repository, one of them\n" +
+			"is killed, the other takes over. Real processes do all of this, and tt checks it: it exits\n" +
+			"with 0 only if everything really happened. It doesn't touch your own rooms and settings. On\n" +
+			"a terminal it pauses after each step, until you press Enter.\n\n" +
 			"With --watch you see the scene as tt watch shows it, instead of the commands that are run.",
 	}
 

@@ -36,18 +36,17 @@ func (a *app) doctorCmd() *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
-		Long: "Check the data directory, the database and whether it has lost anything, " +
-			"whether commands can write, and whether waiting\n" +
-			"commands are woken. Show for each harness whether tt is installed, " +
-			"whether the harness trusts the hooks (where it tells that),\n" +
-			"when a hook last ran, and whether its shell finds tt and opens the same database. " +
-			"The exit status is 7 if the data directory,\n" +
+		Long: "Check the data directory, the database and whether it has lost anything, whether commands " +
+			"can write, and whether waiting\n" +
+			"commands are woken. Show for each harness whether tt is installed, whether the harness " +
+			"trusts the hooks (where it tells that),\n" +
+			"when a hook last ran, and whether its shell finds tt and opens the same database. The exit " +
+			"status is 7 if the data directory,\n" +
 			"the database, writing or waking has a problem.\n\n" +
-			"Whatever it calls a fault of the database, a person can leave behind with --set-aside: " +
-			"the files are kept, and rooms begin\n" +
-			"anew. A database that has lost its last changes needs nothing: " +
-			"the next command that writes ends all turns and goes on with\n" +
-			"numbers above all that were given out.",
+			"If it finds a fault in the database, a person can start over with --set-aside: the files are\n" +
+			"kept, and rooms begin anew. If the database has lost its last changes, you don't have to do\n" +
+			"anything: the next command that writes ends all turns, and continues with numbers above all\n" +
+			"that were given out.",
 	}
 
 	c.Flags().BoolVar(&adopt, "adopt", false,
@@ -286,11 +285,10 @@ func (a *app) migrateDBCmd() *cobra.Command {
 		Use:   "migrate-db",
 		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",
 		Args:  noArgs,
-		Long: "Move the rooms of this machine, with their logs, messages and tasks, " +
-			"into an empty PostgreSQL database: that which config.toml or\n" +
-			"TALKING_STICK_DATABASE_URL names. All of it is moved, or nothing, " +
-			"and it is checked against the log. The file stays, and tt doesn't\n" +
-			"open it any more. Agents go on; a command that waits ends and has to be run again.",
+		Long: "Move the rooms of this machine, with their logs, messages and tasks, into an empty\n" +
+			"PostgreSQL database: the one that config.toml or TALKING_STICK_DATABASE_URL names. tt moves\n" +
+			"everything or nothing, and checks it against the log. The file stays, but tt no longer opens\n" +
+			"it. Agents can continue; a command that waits ends and has to be run again.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return answer(a, func(e operations, by core.Caller) (upkeep.MigrateDBResult, error) {
 				return e.MigrateDB(c.Context(), upkeep.MigrateDBParams{Caller: by})

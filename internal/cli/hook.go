@@ -68,15 +68,15 @@ func (a *app) hookCmd() *cobra.Command {
 	var wake, child, plugin bool
 	c := &cobra.Command{
 		Use: "hook [harness]", Short: "Answer a harness's hook", Args: between(0, 1, ""),
-		Long: "Read a hook's input from standard input, and answer in the harness's own format: " +
-			"what an agent should know when its session\n" +
-			"starts, new messages after a tool call, and whether it still has the stick or a task when it " +
-			"wants to stop. Outside of rooms,\n" +
-			"and if anything fails, it prints nothing and exits with 0. " +
-			"tt install puts it into the harness's configuration.\n\n" +
-			"Which harness it is, tt finds out itself: from its processes, else from their variables, " +
-			"else from the input. Earlier versions\n" +
-			"of tt put the harness's name into the command. It is still accepted, and decides nothing.",
+		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an " +
+			"agent should know when its session\n" +
+			"starts, new messages after a tool call, and whether it still has the stick or a task when " +
+			"it wants to stop. Outside of rooms,\n" +
+			"and if anything fails, it prints nothing and exits with 0. tt install puts it into the " +
+			"harness's configuration.\n\n" +
+			"tt finds out itself which harness it is: from its processes, else from their variables, else\n" +
+			"from the input. Earlier versions of tt put the harness's name into the command. It is still\n" +
+			"accepted, but has no effect.",
 	}
 
 	c.AddCommand(a.gitHookCmd())

@@ -42,15 +42,14 @@ func (a *app) initCmd() *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: noArgs,
-		Long: "Make the room of this repository, or join it. Say how far agents are held to turns, " +
-			"put hooks into git, connect the harnesses\n" +
-			"found on this machine, and choose the branch that tasks are merged into and its gate, " +
-			"which go into .talking-stick.toml.\n\n" +
-			"On a terminal tt asks a person what no flag says. It asks everything first, " +
-			"shows what it is going to do, and asks once more. Elsewhere, and for agents,\n" +
-			"flags and the defaults decide. Once everything is set up, tt init only says how things stand. " +
-			"tt uninstall disconnects\n" +
-			"git and the harnesses again; the room and .talking-stick.toml stay.",
+		Long: "Make the room of this repository, or join it. Say how far agents are held to turns, put " +
+			"hooks into git, connect the harnesses\n" +
+			"found on this machine, and choose the branch that tasks are merged into and its gate, which " +
+			"go into .talking-stick.toml.\n\n" +
+			"On a terminal tt asks for every setting that no flag gives. Then it shows what it is going\n" +
+			"to do, and asks once more. Without a terminal, and for agents, it uses the flags and the\n" +
+			"defaults. Once everything is set up, tt init only shows the current setup. tt uninstall\n" +
+			"disconnects git and the harnesses again; the room and .talking-stick.toml stay.",
 	}
 
 	f := c.Flags()

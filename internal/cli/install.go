@@ -89,17 +89,16 @@ func (a *app) uninstallCmd() *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
-		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, " +
-			"all of them) and into the hooks of the\n" +
-			"repository of the working directory. " +
-			"What several harnesses share stays as long as one of them uses it. Your data\n" +
-			"stays, and so does .talking-stick.toml. " +
-			"With --data, the database and the copies of uncommitted work go, too, after a question\n" +
-			"that names them with their sizes; only a person may do that, and nothing brings them back.\n\n" +
-			"An MCP server of the npm program of the same name goes, too. " +
-			"Without a name, show what would change, and ask; if nobody\n" +
-			"can be asked, exit with 2, unless --yes is given.\n" +
-			"tt uninstall git removes only those hooks. tt uninstall links removes the program's other names.",
+		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of\n" +
+			"them) and into the hooks of the repository of the working directory. What several harnesses\n" +
+			"share stays as long as one of them uses it. Your data stays, and so does\n" +
+			".talking-stick.toml. With --data it also removes the database and the copies of uncommitted\n" +
+			"work, after it has listed them with their sizes and asked. Only a person may do that, and it\n" +
+			"can't be undone.\n\n" +
+			"It also removes the MCP server of the npm program of the same name. Without a name, show\n" +
+			"what would change, and ask; if nobody can be asked, exit with 2, unless --yes is given. tt\n" +
+			"uninstall git removes only those hooks. tt uninstall links removes the program's other\n" +
+			"names.",
 	}
 
 	c.Flags().BoolVar(&o.project, "project", false, "uninstall from this workspace instead of from your home")

@@ -119,13 +119,11 @@ func (a *app) workerLogsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs <task>", Short: "Show what the worker's command of a task prints",
 		Args: between(1, 1, "the name of a task"),
-		Long: "Show the end of what the command has printed, also while it runs. " +
-			"What Claude Code and Codex write as JSON is shown as readable\n" +
-			"lines: tool and file, text, result. A bar begins each line of it, because these are the words of the " +
-			"worker and its command, and not\n" +
-			"of tt. How the command ended is told on standard error. " +
-			"Of a very long output tt keeps the first MiB and\n" +
-			"the last 4 to 8 MiB, for 14 days; after that the last MiB.",
+		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex\n" +
+			"write as JSON is shown as readable lines: tool and file, text, result. A bar begins each\n" +
+			"line of it, because these are the words of the worker and its command, and not of tt. tt\n" +
+			"prints on standard error how the command ended. Of a very long output tt keeps the first MiB\n" +
+			"and the last 4 to 8 MiB, for 14 days; after that the last MiB.",
 	}
 
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the command ends")

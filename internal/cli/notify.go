@@ -16,18 +16,18 @@ func (a *app) notifyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",
 		Args: between(0, 1, "a path"),
-		Long: "Wait, and tell you what needs you in all your rooms, " +
-			"or in the one that a path or --room names: a review, a merge, a question of an\n" +
-			"agent, a message to accept, a task that hangs, a holder who can't go on. " +
-			"Each is a line here; on a terminal it also rings the\n" +
-			"bell, and shows on the desktop where the terminal can do that. For anything else set a command in\n" +
+		Long: "Wait, and tell you what needs you in all your rooms, or in the one that a path or --room " +
+			"names: a review, a merge, a question of an\n" +
+			"agent, a message to accept, a task that hangs, a holder who can't go on. Each is a line " +
+			"here; on a terminal it also rings the\n" +
+			"bell, and shows on the desktop where the terminal can do that. For anything else set a " +
+			"command in\n" +
 			"~/.config/talking-stick/config.toml:\n\n" +
 			"  [notify]\n" +
 			"  command = \"notify-send 'Talking Stick' \\\"$(cat)\\\"\"\n\n" +
-			"The command gets the sentence on standard input, and TT_NOTIFY_KIND, " +
-			"TT_NOTIFY_PATH and other facts in its environment. tt watch\n" +
-			"does the same while it is open. You are told of nothing twice, however many of both run, " +
-			"and also after they were started again.",
+			"The command gets the sentence on standard input, and TT_NOTIFY_KIND, TT_NOTIFY_PATH and\n" +
+			"other facts in its environment. tt watch does the same while it is open. You are told of\n" +
+			"each thing once, however many of them run, and even after they were started again.",
 	}
 
 	path := atPath(c)

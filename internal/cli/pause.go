@@ -14,13 +14,11 @@ func (a *app) pauseCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it",
 		Args: between(1, 1, "a reason in quotes"),
-		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, " +
-			"and agents shouldn't edit: the policy enforce\n" +
-			"says whether their edits are denied or told, also those of the holder and in worktrees of " +
-			"tasks. You aren't hindered.\n\n" +
-			"The holder keeps the stick, waits go on, and nobody loses a place. " +
-			"Messages, notes and reservations work. The reason is told\n" +
-			"to everybody; tt pause again replaces it.",
+		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, and agents\n" +
+			"shouldn't edit: the policy enforce decides whether their edits are denied or only reported,\n" +
+			"even the holder's and those in worktrees of tasks. You can still edit.\n\n" +
+			"The holder keeps the stick, waits go on, and nobody loses a place. Messages, notes and\n" +
+			"reservations work. Everybody is told the reason; another tt pause replaces it.",
 	}
 
 	path := atPath(c)

@@ -19,14 +19,12 @@ import (
 func (a *app) rescueCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: noArgs,
-		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, " +
-			"deleted and untracked files. tt makes one after\n" +
-			"a takeover, before the new holder changes anything, and smaller ones, snapshots, " +
-			"before and after the calls of agents' tools.\n" +
-			"Rescues lie in the data directory, not in your repository, and go after 14 days. " +
-			"The first six characters of an id are enough\nwhere no other begins with them. " +
-			"[snapshots] never in .talking-stick.toml names files that are never copied, and\n" +
-			"tt policy set snapshots=off has a room make none.",
+		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and\n" +
+			"untracked files. tt makes one after a takeover, before the new holder changes anything, and\n" +
+			"smaller ones, snapshots, before and after the calls of agents' tools. Rescues are kept in\n" +
+			"the data directory, not in your repository, for 14 days. The first six characters of an id\n" +
+			"are enough if no other id begins with them. [snapshots] never in .talking-stick.toml names\n" +
+			"files that are never copied, and tt policy set snapshots=off stops a room from making any.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 
@@ -298,13 +296,12 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good",
 		Args: between(1, 1, "the id of a rescue, or a path"),
-		Long: "Remove a rescue, or take a file out of all rescues and snapshots of the repository, " +
-			"with the bytes on the disk: for a secret that\n" +
-			"was copied. A path is relative to the top level of the checkout, as tt rescue show prints it, " +
-			"or absolute; a directory means\n" +
-			"everything below it. Write ./ before a path that looks like an id. " +
-			"Nothing brings back what is forgotten. Only a person may do\n" +
-			"it. A file that is still there is copied again, unless [snapshots] never in .talking-stick.toml names it.",
+		Long: "Remove a rescue, or remove a file, contents and all, from all rescues and snapshots of the\n" +
+			"repository: for a secret that was copied. A path is relative to the top level of the\n" +
+			"checkout, as tt rescue show prints it, or absolute; a directory means everything below it.\n" +
+			"Write ./ before a path that looks like an id. It can't be undone. Only a person may do it. A\n" +
+			"file that is still there is copied again, unless [snapshots] never in .talking-stick.toml\n" +
+			"names it.",
 	}
 
 	path := atPath(c)

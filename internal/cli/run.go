@@ -51,8 +51,8 @@ func (r *runFlags) addFlags(c *cobra.Command, usage string) {
 }
 
 func (r *runFlags) addRestart(c *cobra.Command, otherwise string) {
-	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command "+
-		"again when the task comes back, at most so many times (3); or no (default: "+otherwise+")")
+	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command again when the task comes back, at most " +
+		"that many times (3); or no (default: "+otherwise+")")
 }
 
 // checkRestart refuses wrong flags before anything is done.
@@ -122,15 +122,14 @@ func (a *app) workerRunCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, also of one that came back",
 		Args: between(0, -1, "the name of a task"),
-		Long: "Start a command in the task's worktree, in the background, for the attempt that there is. " +
-			"Without a command tt starts the one that\n" +
-			"ran last. One argument after -- is a line for the shell, " +
-			"and several are the words of a command. One command of a task runs at a\n" +
-			"time. Its prompt has what a reviewer has said: claude -p \"$(tt task prompt)\".\n\n" +
+		Long: "Start a command in the task's worktree, in the background, for the current attempt. Without\n" +
+			"a command tt starts the last one again. The shell runs a single argument after --; several\n" +
+			"are a command and its arguments. One command of a task runs at a time. The prompt contains\n" +
+			"what a reviewer has said: claude -p \"$(tt task prompt)\".\n\n" +
 			"With --all, say after a reboot, tt starts again each command that was cut off or has ended " +
 			"while its task is still with its worker,\n" +
-			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, " +
-			"and tasks on which somebody else works.",
+			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, and " +
+			"tasks on which somebody else works.",
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "start again whatever was cut off")

@@ -28,12 +28,12 @@ type selfUpdateResult struct {
 func (a *app) selfUpdateCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "self-update", Short: "Say what to run to get a newer tt", Args: noArgs,
-		Long: "Say how this tt was installed, and what to run to get a newer one: for a Debian package, " +
-			"npm, Homebrew, an archive or a clone.\n" +
-			"It runs nothing, downloads nothing and asks nobody whether there is a newer version.\n\n" +
-			"Commands that wait meanwhile go on as the older version. " +
-			"If the newer one changes the database so that the older one can't\n" +
-			"use it, they end with the error upgraded; run them again.",
+		Long: "Show how this tt was installed, and print the commands that upgrade it: for a Debian\n" +
+			"package, npm, Homebrew, an archive or a clone. It runs nothing, downloads nothing and asks\n" +
+			"nobody whether there is a newer version.\n\n" +
+			"Commands that are waiting then go on as the older version. If the newer one changes the\n" +
+			"database so that the older one can't use it, they end with the error upgraded; run them\n" +
+			"again.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.Exe == "" {
 				return stick.Errorf(stick.CodeInternal, "the path of this program isn't known")

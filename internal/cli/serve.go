@@ -38,23 +38,21 @@ func (a *app) serveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
 		Args: between(0, 1, "a path"),
-		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, " +
-			"your inbox, tasks with their changes, and\n" +
-			"reserved paths. They change as things happen. What you do there you do as yourself, " +
-			"by the same operations as on the command line.\n" +
-			"The address that it prints lets one browser in, once. " +
-			"With a path inside of a room it leads to that room's page.\n\n" +
-			"Ctrl-C ends it. Browsers stay signed in: when you run tt serve again, " +
-			"it listens on the same port if that is free, and open tabs go on.\n" +
-			"\"Sign out\" on a page ends that for one browser, --sign-out for all, " +
-			"and two weeks without use for any. An address that was used is no\n" +
-			"good any more: stop tt serve and run it again for another one.\n\n" +
-			"A phone or another machine needs a tunnel of yours. " +
-			"With ssh: ssh -L 8321:127.0.0.1:8321 <this machine>, and tt serve --addr\n" +
-			"127.0.0.1:8321. With Tailscale: tailscale serve 8321, " +
-			"and tt serve --addr 127.0.0.1:8321 --host <name>, with the name that tailscale\n" +
-			"prints. \"Another device\" on a page makes an address for the second browser; " +
-			"change its start to what that browser uses.",
+		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your " +
+			"inbox, tasks with their changes, and\n" +
+			"reserved paths. They change as things happen. What you do there you do as yourself, by the " +
+			"same operations as on the command line.\n" +
+			"The address that it prints lets one browser in, once. With a path inside of a room it leads " +
+			"to that room's page.\n\n" +
+			"Ctrl-C ends it. Browsers stay signed in: when you run tt serve again, it listens on the same\n" +
+			"port if that is free, and open tabs keep working. \"Sign out\" on a page ends that for one\n" +
+			"browser, --sign-out for all, and two weeks without use for any. An address works only once:\n" +
+			"to get another, stop tt serve and run it again.\n\n" +
+			"To reach it from a phone or another machine, use a tunnel of your own. With ssh: ssh -L\n" +
+			"8321:127.0.0.1:8321 <this machine>, and tt serve --addr 127.0.0.1:8321. With Tailscale:\n" +
+			"tailscale serve 8321, and tt serve --addr 127.0.0.1:8321 --host <name>, with the name that\n" +
+			"tailscale prints. For the second browser, click \"Another device\" on a page, and replace the\n" +
+			"start of the address that it shows with the one that this browser uses.",
 	}
 
 	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0",

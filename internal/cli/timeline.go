@@ -20,12 +20,11 @@ func (a *app) timelineCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it",
 		Args: between(0, 1, "a path"),
-		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, " +
-			"with takeovers, overlapping scopes and\n" +
-			"pauses. The chart ends now, and has a row for each agent with its turns, " +
-			"how long it held the stick, and how long it waited.\n" +
-			"A wait shows if it ended with a turn, or goes on now. --svg prints a picture for a browser. " +
-			"It writes nothing to the room.",
+		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, with\n" +
+			"takeovers, overlapping scopes and pauses. The chart ends now, and has a row for each agent\n" +
+			"with its turns, how long it held the stick, and how long it waited. It shows a wait only if\n" +
+			"it ended with a turn, or is still going on. --svg prints a picture for a browser. It writes\n" +
+			"nothing to the room.",
 	}
 
 	f := c.Flags()

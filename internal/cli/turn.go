@@ -295,11 +295,10 @@ func (a *app) takeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late",
 		Args: between(0, 1, "a path"),
-		Long: "Take over the stick from a holder that is gone, idle or timed out, " +
-			"or from a recipient that didn't claim it in time.\n" +
-			"Your reason goes into the log, and you get the last handoff. " +
-			"What the holder before left uncommitted is kept first, unless the\n" +
-			"room has enforce=off: tt rescue shows it.",
+		Long: "Take over the stick from a holder that is gone, idle or timed out, or from a recipient that\n" +
+			"didn't claim it in time. Your reason goes into the log, and you get the last handoff. tt\n" +
+			"first copies what the previous holder left uncommitted, unless the room has enforce=off: tt\n" +
+			"rescue shows it.",
 	}
 
 	c.Flags().StringVarP(&reason, "reason", "m", "", "why you take over (required)")

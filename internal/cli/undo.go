@@ -16,9 +16,9 @@ func (a *app) callsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
 		Args: between(0, 1, "a path"),
-		Long: "List the tool calls of the room's agents that have changed files of this machine, " +
-			"the newest first: when, who, how many files, and the\n" +
-			"command. Hooks note them, with a snapshot of the checkout before and after each. tt undo takes one back.",
+		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest\n" +
+			"first: when, who, how many files, and the command. Hooks note them, with a snapshot of the\n" +
+			"checkout before and after each. tt undo undoes one.",
 	}
 
 	agent := c.Flags().String("agent", "", "only calls of this agent")
@@ -82,18 +82,16 @@ func (a *app) undoCmd() *cobra.Command {
 	var p restore.UndoCallParams
 	c := &cobra.Command{
 		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: between(0, -1, ""),
-		Long: "Take back what a tool call has changed: " +
-			"each file that is still as the call left it gets its state from before. A file that the call\n" +
-			"made goes, and one that it deleted is back. A file that somebody has changed since stays, " +
-			"and its state from before the call is put beside\n" +
-			"it, as FILE.before-CALL. Of a call that ran beside another agent's, " +
-			"only what it alone has touched is taken back. HEAD, branches and the\n" +
-			"index stay: where the call has moved HEAD, the commands of git that bring it back are printed.\n\n" +
-			"Without a call, an agent's last one that has changed something is meant, " +
-			"and a person gets the list. An undo is a call itself: undo\n" +
-			"again, and it is undone. An agent may only change what it may edit now. " +
-			"Paths are relative to the top level of the checkout, or absolute.\n" +
-			"The exit status is 8 if something was left as it is.",
+		Long: "Take back what a tool call has changed: each file that is still as the call left it gets its\n" +
+			"state from before. A file that the call made is removed, and one that it deleted comes back.\n" +
+			"A file that somebody has changed since stays, and its state from before the call is put\n" +
+			"beside it, as FILE.before-CALL. If another agent's call ran at the same time, tt undoes only\n" +
+			"what this call alone has touched. HEAD, branches and the index stay as they are: if the call\n" +
+			"has moved HEAD, tt prints the git commands that move it back.\n\n" +
+			"Without a call, tt undoes an agent's own last call that has changed something, and shows a\n" +
+			"person the list. An undo is a call itself: undo again, and it is undone. An agent may only\n" +
+			"change what it may edit now. Paths are relative to the top level of the checkout, or\n" +
+			"absolute. The exit status is 8 if something was left as it is.",
 	}
 
 	path := atPath(c)

@@ -16,15 +16,13 @@ func (a *app) waitCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you",
 		Args: between(0, 1, "a path"),
-		Long: "Wait until there is something to act on: your turn, a takeover that you may make, " +
-			"events addressed to you, or the end of\n" +
-			"the room. Waiting costs nothing, however long it takes. If you aren't in the room, " +
-			"you join it; if there is none, tt makes it.\n" +
-			"On a terminal it says meanwhile who has the stick since when, what the holder works on, " +
-			"and your place in the order. In a\n" +
-			"paused room it waits on, also if you hold the stick.\n\n" +
-			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. " +
-			"With --turn, it is 0 for your turn and for\n" +
+		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events\n" +
+			"addressed to you, or the end of the room. Waiting costs nothing, however long it takes. If\n" +
+			"you aren't in the room, you join it; if there is none, tt makes it. Meanwhile, on a\n" +
+			"terminal, it shows who has the stick and since when, what the holder works on, and your\n" +
+			"place in the order. In a paused room it keeps waiting, even if you hold the stick.\n\n" +
+			"The exit status is 0 whatever the wait returns; read the text, or status in JSON. With " +
+			"--turn, it is 0 for your turn and for\n" +
 			"the turn of the agent that started you, and 4 for anything else.",
 	}
 

@@ -18,12 +18,11 @@ func (a *app) workerNextCmd() *cobra.Command {
 	var timeout timeoutFlag
 	c := &cobra.Command{
 		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: between(0, 1, "a path"),
-		Long: "Take the oldest task that nobody has begun and that waits for no other one: " +
-			"tt makes its branch and its worktree, and you\n" +
-			"become its worker. Of many agents that ask at once, each gets another task. " +
-			"If you work on a task already, you get that one again.\n" +
-			"If none is ready, the exit status is 4, unless you --wait. " +
-			"With --run, a command is started in the worktree, and becomes the worker.",
+		Long: "Take the oldest task that nobody has begun and that waits for no other one: tt makes its\n" +
+			"branch and its worktree, and you become its worker. If many agents ask at once, each gets a\n" +
+			"different task. If you work on a task already, you get that one again. If none is ready, the\n" +
+			"exit status is 4, unless you --wait. With --run, a command is started in the worktree, and\n" +
+			"becomes the worker.",
 	}
 
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
