@@ -51,7 +51,7 @@ func (r *runFlags) addFlags(c *cobra.Command, usage string) {
 }
 
 func (r *runFlags) addRestart(c *cobra.Command, otherwise string) {
-	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command again when the task comes back, at most " +
+	c.Flags().StringVar(&r.restart, "restart", "", "on-return or on-return:<times>: start the command again when the task comes back, at most "+
 		"that many times (3); or no (default: "+otherwise+")")
 }
 
