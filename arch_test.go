@@ -581,6 +581,7 @@ func TestImports(t *testing.T) {
 			}
 		}
 	}
+
 	for _, from := range slices.Sorted(maps.Keys(edges)) {
 		if !packages[from] {
 			t.Errorf("the table of imports has a row for %s, which doesn't exist", from)
@@ -591,11 +592,13 @@ func TestImports(t *testing.T) {
 			}
 		}
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(testModules)) {
 		if !tested[name] {
 			t.Errorf("tests may import %s, and none does", name)
 		}
 	}
+
 	for _, name := range testOnly {
 		if !packages[name] {
 			t.Errorf("%s is listed as there for tests, and doesn't exist", name)
@@ -627,21 +630,30 @@ func TestEngineAndTaskAreApart(t *testing.T) {
 // agent pays for, twice.
 func TestStart_CompilesNoPattern(t *testing.T) {
 	for _, f := range parse(t) {
-		for _, d := range f.tree.Decls {
-			vars, ok := d.(*ast.GenDecl)
-			if !ok || f.test || vars.Tok != token.VAR || !reaches("cmd/tt", f.dir, map[string]bool{}) {
-				continue
-			}
-			for _, s := range vars.Specs {
-				for _, v := range s.(*ast.ValueSpec).Values {
-					call, ok := v.(*ast.CallExpr)
-					if ok && isSelected(call.Fun, "regexp", "MustCompile") {
-						t.Errorf("%s compiles a pattern at each start: compile it when it is first used (sync.OnceValue)", f.path)
-					}
-				}
+		if f.test || !reaches("cmd/tt", f.dir, map[string]bool{}) {
+			continue
+		}
+
+		for _, v := range packageValues(f.tree) {
+			if call, ok := v.(*ast.CallExpr); ok && isSelected(call.Fun, "regexp", "MustCompile") {
+				t.Errorf("%s compiles a pattern at each start: compile it when it is first used (sync.OnceValue)", f.path)
 			}
 		}
 	}
+}
+
+// packageValues returns the values of a file's package variables.
+func packageValues(file *ast.File) (values []ast.Expr) {
+	for _, d := range file.Decls {
+		vars, ok := d.(*ast.GenDecl)
+		if !ok || vars.Tok != token.VAR {
+			continue
+		}
+		for _, s := range vars.Specs {
+			values = append(values, s.(*ast.ValueSpec).Values...)
+		}
+	}
+	return values
 }
 
 // isSelected reports whether an expression is a name of a package.
@@ -704,6 +716,7 @@ func TestSurroundings(t *testing.T) {
 			}
 		}
 	}
+
 	for dir := range outside {
 		if !used[dir] {
 			t.Errorf("%s is allowed to read its surroundings and doesn't", dir)
