@@ -31,8 +31,8 @@ type Call struct {
 	Files      int  `json:"files"`                // how many have changed
 	Overlapped bool `json:"overlapped,omitempty"` // another agent's call ran meanwhile
 
-	// Whether the ledger was brought up to date with After: each uncommitted file of the checkout was compared
-	// with what was noted of it.
+	// Whether it was the last with which the ledger of the checkout was brought up to date: each uncommitted
+	// file in After was compared with what was noted of it.
 	Noted bool `json:"-"`
 }
 

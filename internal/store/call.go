@@ -75,12 +75,19 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 // LastNoted returns the snapshot of a checkout with which the ledger was last brought up to date, and "" if
 // none is known.
 func (tx *Tx) LastNoted(room stick.RoomID, checkout string) (snapshot string, err error) {
-	_, err = tx.queryOne("SELECT after_id FROM calls WHERE room_id = ? AND checkout = ? AND noted = 1"+
-		" ORDER BY ended_at DESC LIMIT 1", []any{room, tx.onHost(checkout)}, &snapshot)
+	_, err = tx.queryOne("SELECT after_id FROM calls WHERE room_id = ? AND checkout = ? AND noted = 1",
+		[]any{room, tx.onHost(checkout)}, &snapshot)
 	return snapshot, err
 }
 
-// PutCall writes a call down. One without an id gets the next.
+// dropNoted has no call in a checkout be the one that was noted last. A call may be noted long after it has
+// ended, so the order in which calls are noted counts, and not their times.
+func (tx *Tx) dropNoted(room stick.RoomID, checkout string) error {
+	return tx.execIn(room, "UPDATE calls SET noted = 0 WHERE room_id = ? AND checkout = ? AND noted = 1",
+		room, tx.onHost(checkout))
+}
+
+// PutCall writes a call down. One without an id gets the next. If it was noted, no earlier one counts as noted.
 func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err
@@ -96,6 +103,12 @@ func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
 		}
 
 		c.ID = last + 1
+	}
+
+	if c.Noted {
+		if err := tx.dropNoted(room, c.Checkout); err != nil {
+			return err
+		}
 	}
 
 	row := *c

@@ -53,21 +53,29 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-func TestTx_LastNoted_NewestOfTheCheckout(t *testing.T) {
+// A look that was noted late has overwritten what a newer one had noted, so it is the last one that counts.
+func TestTx_LastNoted_InTheOrderOfNoting(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		room := played(t, db)
-		old := stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: "s1", Started: 10, Ended: 12, Noted: true}
-		long := stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: "s3", Started: 11, Ended: 15, Noted: true}
-		short := stick.Call{Agent: "codex:b", Tool: "Bash", Checkout: "/app", After: "s2", Started: 13, Ended: 14, Noted: true}
-		edit := stick.Call{Agent: "codex:b", Tool: "Edit", Checkout: "/app", After: "s4", Started: 16, Ended: 17}
-		update(t, db, func(tx *store.Tx) error {
-			return try(tx.PutCall(room, &old), tx.PutCall(room, &long), tx.PutCall(room, &short), tx.PutCall(room, &edit))
-		})
+		callOf := func(after string, ended stick.Time, noted bool) *stick.Call {
+			return &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: after, Started: 10, Ended: ended, Noted: noted}
+		}
+		elsewhere := callOf("s9", 20, true)
+		elsewhere.Checkout = "/lib"
 
-		for checkout, want := range map[string]string{"/app": "s3", "/lib": ""} {
+		for _, c := range []struct {
+			put  *stick.Call
+			want string
+		}{
+			{callOf("s2", 15, true), "s2"},
+			{callOf("s1", 12, true), "s1"},
+			{callOf("s3", 16, false), "s1"},
+			{elsewhere, "s1"},
+		} {
+			update(t, db, func(tx *store.Tx) error { return tx.PutCall(room, c.put) })
 			view(t, db, func(tx *store.Tx) error {
-				if got, err := tx.LastNoted(room, checkout); err != nil || got != want {
-					t.Errorf("%s was last noted with %q, want %q (%v)", checkout, got, want, err)
+				if got, err := tx.LastNoted(room, "/app"); err != nil || got != c.want {
+					t.Errorf("after the call with %s it was last noted with %q, want %q (%v)", c.put.After, got, c.want, err)
 				}
 				return nil
 			})

@@ -92,6 +92,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			second(tx.TakeNotices(id, "human:ann", []string{"review/ui-7"})),
 		)
 	})
+
 	reserved := reserve(t, db, id, "claude:a", "src/**")
 	view(t, db, func(tx *store.Tx) error {
 		_, _, agent := tx.AgentOf("key")
@@ -117,6 +118,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, open := tx.CountOpen(id, "codex:b")
 		return try(signs, owes, agent, running, process, before, known, processes, held, rooms, hooked, hook, older, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
+
 	view(t, db, func(tx *store.Tx) error {
 		_, room := tx.Room(id)
 		_, named := tx.RoomNamed(id[:12])
@@ -129,6 +131,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, below := tx.RoomsBelow("/work")
 		return try(room, named, at, part, turn, turnAt, all, some, below)
 	})
+
 	view(t, db, func(tx *store.Tx) error {
 		one := store.EventQuery{Room: id, Limit: 1}
 		full := store.EventQuery{
@@ -152,6 +155,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, countOpen := tx.CountNotes(open)
 		return try(events, back, fresh, inboxes, sentBy, inbox, notes, openNotes, count, countOpen)
 	})
+
 	view(t, db, func(tx *store.Tx) error {
 		_, _, all := tx.Reservations(store.ReservationQuery{Room: id})
 		_, _, some := tx.Reservations(store.ReservationQuery{Room: id, ID: reserved.Seq, Agent: "claude:a", Task: "T", Limit: 1})
@@ -170,9 +174,11 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, tops := tx.EditedCheckouts(id)
 		return try(all, some, count, tops)
 	})
+
 	update(t, db, func(tx *store.Tx) error {
 		return try(tx.DropEdited(id, "/work", []string{"a.go"}), tx.PutCommits(id, []string{"c"}, file.Editors[0]))
 	})
+
 	view(t, db, func(tx *store.Tx) error {
 		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Until: 2, Open: true, Limit: 1})
 		_, open := tx.Calls(store.CallQuery{Agent: "claude:a", Open: true, Limit: 1})
@@ -184,10 +190,11 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, others := tx.HasOtherReads(id, "claude:a", "")
 		return try(calls, open, noted, commits, stashed, tellings, reads, others)
 	})
+
 	update(t, db, func(tx *store.Tx) error {
 		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id, []stick.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),
 			tx.PutTelling(id, "claude:a", "sum", "[]"), tx.DropTelling(id, "claude:a", "sum", 1),
-			tx.PutCall(id, &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work"}), tx.ForgetCalls(id, 1, 1),
+			tx.PutCall(id, &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work", Noted: true}), tx.ForgetCalls(id, 1, 1),
 			tx.PutReads(id, "/work", []stick.NotedRead{{Agent: "claude:a", Path: "a.go"}}), tx.BoundReads(id, "claude:a", 1, 1), tx.ForgetReads(id, "claude:a"))
 	})
 	if err := db.Trial(t.Context()); err != nil {
@@ -217,6 +224,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		r, restored := r.Restore(stick.Generation{Number: r.Generation + 1, Cause: stick.RebootCause}, blind(), now)
 		return r, append(events, restored...)
 	})
+
 	update(t, db, func(tx *store.Tx) error {
 		_, ended := tx.EndSession("key", "codex:b")
 		return try(ended, tx.DropProcess("codex:b", p), tx.DropListener("l"))
@@ -245,6 +253,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 			tx.PutSetup(id, store.TaskSetup{Task: "t1", Attempt: 1, Command: "npm ci"}),
 		)
 	})
+
 	view(t, db, func(tx *store.Tx) error {
 		_, _, task := tx.Task(id, "t1")
 		_, tasks := tx.Tasks(id)
@@ -273,11 +282,13 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, setup := tx.Setups(id, "T1")
 		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, comments, openComments, seen, runs, withWorkers, run, open, of, ever, intent, has, found)
 	})
+
 	update(t, db, func(tx *store.Tx) error {
 		_, renewed := tx.RenewIntent("i")
 		_, host := tx.NameOfHost("h")
 		return try(renewed, host, tx.EndIntent("i", "done"))
 	})
+
 	forLater(t, db, id, "T2", "T1")
 	landed(t, db, id, "T1")
 }
@@ -317,6 +328,7 @@ func rebooted(t *testing.T) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	update(t, db, func(*store.Tx) error { return nil })
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -364,6 +376,7 @@ func TestEveryQueryIsRecorded(t *testing.T) {
 			t.Errorf("%s: no statement with %q was recorded: have the variant called by recorded()", line, piece)
 		}
 	}
+
 	for name := range unrecorded {
 		if !src.functions[name] {
 			t.Errorf("%s isn't recorded, and doesn't exist", name)
@@ -406,6 +419,7 @@ func readSource(t *testing.T) source {
 		}
 		names = append(names, found...)
 	}
+
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") || slices.Contains(onServers, name) {
 			continue
@@ -430,6 +444,7 @@ func readSource(t *testing.T) source {
 			src.findPieces(set, d)
 		}
 	}
+
 	// A function runs a statement if it calls a function that does.
 	runs := map[string]bool{"ExecContext": true, "QueryContext": true, "QueryRowContext": true, "exec": true, "scan": true, "queryOne": true, "scanLater": true, "Exec": true, "Scan": true, "QueryOne": true, "ScanLater": true}
 	for found := true; found; {
@@ -440,6 +455,7 @@ func readSource(t *testing.T) source {
 			}
 		}
 	}
+
 	for _, f := range bodies {
 		if unrecorded[f.Name.Name] != "" {
 			continue
@@ -449,6 +465,7 @@ func readSource(t *testing.T) source {
 			src.calls[fmt.Sprintf("%s:%d", inPackage(p.Filename), p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
 		}
 	}
+
 	return src
 }
 

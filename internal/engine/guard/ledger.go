@@ -163,9 +163,10 @@ func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity)
 		return nil
 	}
 
-	// A look that came to its end has compared everything.
+	// A look that came to its end has compared everything. Where nothing was compared, an earlier call is still
+	// the one that says how far the ledger is.
 	call := c.call
-	call.Noted = c.looks && !c.gone
+	call.Noted = c.looks && !c.gone && !c.isNoted
 	return ledger.RecordCall(tx, c.room, &call)
 }
 
@@ -226,10 +227,11 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		return err
 	}
 
-	// A look has found all that is uncommitted, so all that is noted is compared with it.
 	if c.isNoted {
 		return nil
 	}
+
+	// A look has found all that is uncommitted, so all that is noted is compared with it.
 	if c.looks {
 		known, err := tx.Edited(c.room, c.top, nil)
 		if err != nil {

@@ -52,7 +52,7 @@ func (g *Guard) lookAfter(ctx context.Context, db *store.DB, q editQuestion, all
 func (g *Guard) readKnown(ctx context.Context, db *store.DB, by core.Caller, all []*checkout) error {
 	var compared []*checkout
 	for _, c := range all {
-		c.isNoted = c.call.After != "" && c.call.After == c.lastNoted && len(c.own) == 0
+		c.isNoted = c.call.After != "" && c.call.After == c.lastNoted
 		if c.looks && !c.gone && !c.isNoted {
 			compared = append(compared, c)
 		}

@@ -495,6 +495,8 @@ PRIMARY KEY (room_id, agent_id, call_sum)
 
 CREATE INDEX calls_open ON calls (agent_id, room_id, checkout) WHERE ended_at = 0;
 
+CREATE INDEX calls_noted ON calls (room_id, checkout) WHERE noted = 1;
+
 CREATE INDEX calls_of_checkout ON calls (room_id, checkout, ended_at);
 
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);
