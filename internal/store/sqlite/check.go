@@ -116,7 +116,7 @@ var madeColumns sync.Map
 func columnsMade(migrations []schema.Migration) (columns []string, err error) {
 	last := migrations[len(migrations)-1].Text
 
-	// Running all migrations takes a while, so what they make is kept.
+	// Making all tables takes a while, so what they have is kept.
 	if known, ok := madeColumns.Load(last); ok {
 		return known.([]string), nil
 	}
@@ -130,12 +130,7 @@ func columnsMade(migrations []schema.Migration) (columns []string, err error) {
 	// Each connection would have a database of its own.
 	db.SetMaxOpenConns(1)
 
-	script := dialect.MetaTable
-	for _, m := range migrations {
-		script += "\n" + m.UpgradeScript(m.Text)
-	}
-
-	if _, err := db.ExecContext(background, script); err != nil {
+	if _, err := db.ExecContext(background, dialect.MetaTable+"\n"+schemaScript(migrations)); err != nil {
 		return nil, err
 	}
 
@@ -156,6 +151,19 @@ func columnsMade(migrations []schema.Migration) (columns []string, err error) {
 
 	madeColumns.Store(last, columns)
 	return columns, rows.Err()
+}
+
+// schemaScript makes what a new database has after these migrations: at once if that is written down, because
+// each column that is added to a table has SQLite parse every table again.
+func schemaScript(migrations []schema.Migration) (script string) {
+	if last := migrations[len(migrations)-1]; last.Schema != "" {
+		return last.Schema
+	}
+
+	for _, m := range migrations {
+		script += m.UpgradeScript(m.Text) + "\n"
+	}
+	return script
 }
 
 // replayedTables are the tables whose rows are all read by a check that replays the logs.
