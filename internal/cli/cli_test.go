@@ -40,7 +40,7 @@
 //	[quick] stop 'ODD CASES'    which names what comes after it. TestScript says that it leaves this
 //
 // Where a command waits for something, it polls for it; the bound is for failures only. Every script ends
-// with tt doctor.
+// with tt doctor, or with the check of the database that the doctor makes.
 //
 // The scripts run on SQLite, or by -database=postgres on a server, each with a database of its own. [sqlite]
 // and [postgres] tell which; a script that is about SQLite's file skips itself.
@@ -100,6 +100,8 @@ func TestScript(t *testing.T) {
 		})
 	}
 	if testenv.IsCrowded() {
+		// What starts a command that runs on while the script does.
+		inBackground := regexp.MustCompile(`(?m)^serve |&[A-Za-z0-9]+&$`)
 		files = slices.DeleteFunc(files, func(file string) bool {
 			script, err := os.ReadFile(file)
 			return err == nil && !inBackground.Match(script)
@@ -113,15 +115,14 @@ func TestScript(t *testing.T) {
 // short run, too.
 func isQuick(server bool) bool { return testing.Short() && !server }
 
-// oddCases matches the line after which a script goes on to its odd cases.
-var oddCases = regexp.MustCompile(`(?m)^\[quick\] stop '(.*)'$`)
-
 // leaveOddCases says what scripts leave when they end after their main story.
 func leaveOddCases(t *testing.T, files []string) {
 	t.Helper()
 	if !isQuick(storetest.OnServer(t)) {
 		return
 	}
+
+	oddCases := regexp.MustCompile(`(?m)^\[quick\] stop '(.*)'$`)
 	for _, file := range files {
 		script, err := os.ReadFile(file)
 		if err != nil {
@@ -133,9 +134,6 @@ func leaveOddCases(t *testing.T, files []string) {
 		}
 	}
 }
-
-// inBackground matches what starts a command that runs on while the script does.
-var inBackground = regexp.MustCompile(`(?m)^serve |&[A-Za-z0-9]+&$`)
 
 // play runs scripts; more are commands that only they have.
 func play(t *testing.T, p testscript.Params, more map[string]func(*story, *testscript.TestScript, []string)) {

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite"
 
@@ -79,7 +78,7 @@ func (s *story) snapshot(ts *testscript.TestScript, _ []string) {
 func (s *story) unchanged(ts *testscript.TestScript, _ []string) {
 	now, err := s.dump()
 	ts.Check(err)
-	if d := cmp.Diff(strings.Split(s.before, "\n"), strings.Split(now, "\n")); d != "" {
+	if d := compareTexts(s.before, now); d != "" {
 		ts.Fatalf("the database was changed:\n%s", d)
 	}
 }

@@ -15,8 +15,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
@@ -186,7 +184,7 @@ func TestGitWorksAsEver(t *testing.T) {
 			for _, agent := range agents {
 				r := newRepo(t).enforcing("stick")
 				r.must(agent, script)
-				if d := cmp.Diff(want, r.state()); d != "" {
+				if d := compareTexts(want, r.state()); d != "" {
 					t.Errorf("as %q:\n%s", agent, d)
 				}
 				if b, err := os.ReadFile(filepath.Join(r.work, "data", "tt.log")); err == nil {

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/testenv"
 )
@@ -132,7 +130,7 @@ func TestInitBesideOthersHooks(t *testing.T) {
 			if out := r.must("", in+"tt init"); !strings.Contains(out, "nothing had to be changed") {
 				t.Errorf("again: %s", out)
 			}
-			if d := cmp.Diff(after, r.tree()); d != "" {
+			if d := compareTrees(after, r.tree()); d != "" {
 				t.Errorf("again, it changed something: %s", d)
 			}
 			out = strings.ReplaceAll(r.must("", in+"git hook run --ignore-missing pre-commit"), r.work, "WORK")
@@ -144,7 +142,7 @@ func TestInitBesideOthersHooks(t *testing.T) {
 				t.Errorf("an agent without the stick: %v\n%s", err, out)
 			}
 			r.must("", in+"tt uninstall --yes")
-			if d := cmp.Diff(before, r.tree()); d != "" {
+			if d := compareTrees(before, r.tree()); d != "" {
 				t.Errorf("after tt uninstall it isn't as before: %s", d)
 			}
 		})
@@ -183,7 +181,7 @@ func TestInitWithoutHooks(t *testing.T) {
 				}
 			}
 			r.must("", "tt uninstall --yes")
-			if d := cmp.Diff(before, r.tree()); d != "" {
+			if d := compareTrees(before, r.tree()); d != "" {
 				t.Errorf("a file has changed: %s", d)
 			}
 		})
@@ -224,7 +222,7 @@ func TestInitInterrupted(t *testing.T) {
 	if c.Wait(); c.ProcessState.ExitCode() != 130 || errs.String() != "tt: interrupted; nothing was changed\n" {
 		t.Errorf("%v: %s", c.ProcessState, errs.String())
 	}
-	if d := cmp.Diff(before, r.tree()); d != "" {
+	if d := compareTrees(before, r.tree()); d != "" {
 		t.Errorf("a file has changed: %s", d)
 	}
 	if out := r.must("", "tt list"); !strings.Contains(out, "there is no room here") {
@@ -252,7 +250,7 @@ func TestInitRefused(t *testing.T) {
 					}
 				}
 			}
-			if d := cmp.Diff(before, r.tree()); d != "" {
+			if d := compareTrees(before, r.tree()); d != "" {
 				t.Errorf("a file has changed: %s", d)
 			}
 			if _, err := os.Stat(filepath.Join(r.work, "data")); err == nil {

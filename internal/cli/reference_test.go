@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -796,12 +797,14 @@ func (s source) readType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 	}
 }
 
-var subject = regexp.MustCompile(`^(?:An? |The )?(\w+) (is|says|tells|lists|holds|points at) `)
+var subject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:An? |The )?(\w+) (is|says|tells|lists|holds|points at) `)
+})
 
 // withoutName drops the name of a Go type from the beginning of its comment: "Grant is what …"
 // becomes "What …".
 func withoutName(name, doc string) string {
-	m := subject.FindStringSubmatch(doc)
+	m := subject().FindStringSubmatch(doc)
 	if m == nil || m[1] != name {
 		return doc
 	}

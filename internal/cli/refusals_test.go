@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"talkingstick/internal/cli"
@@ -64,7 +63,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(r.text.String(), "\n")); d != "" {
+	if d := compareTexts(string(want), r.text.String()); d != "" {
 		t.Errorf("%s is out of date; go test ./internal/cli -run Refusals -update, and read it:\n%s", golden, d)
 	}
 }
@@ -164,7 +163,7 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 	s.finish(ts, told)
 	after, err := s.dump()
 	ts.Check(err)
-	if d := cmp.Diff(strings.Split(before, "\n"), strings.Split(after, "\n")); d != "" {
+	if d := compareTexts(before, after); d != "" {
 		ts.Fatalf("the database was changed:\n%s", d)
 	}
 	if said.out != "" || told.out != "" || said.status == 0 {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -88,10 +89,12 @@ func ownLineIn(doc any) string {
 }
 
 // framed matches the start of a line of others: blanks and marks of ours, and perhaps a label of ours.
-var framed = regexp.MustCompile(`^([ |>+-]*)([a-z ]+: )?(.*)$`)
+var framed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([ |>+-]*)([a-z ]+: )?(.*)$`) })
 
 // namesAuthor matches a line after which a frame may stand, because it says whose text the frame has.
-var namesAuthor = regexp.MustCompile(`\b(codex|claude|gemini|opencode|opus|human)\b|\bworker's command\b|\bits (worker|reviewer)\b|\bof yours\b|^Indented lines|command of a task`)
+var namesAuthor = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(codex|claude|gemini|opencode|opus|human)\b|\bworker's command\b|\bits (worker|reviewer)\b|\bof yours\b|^Indented lines|command of a task`)
+})
 
 // ownLine returns a line in which the text of others isn't kept apart from ours, or "". It is kept apart in a quotation, whose author stands
 // before it, or in a frame:
@@ -126,7 +129,7 @@ func ownLine(text string) string {
 				return other + "\nbegins like\n" + line
 			}
 		}
-		if head := headOf(lines[:i], mark); !isOfDiff(line) && !namesAuthor.MatchString(head) {
+		if head := headOf(lines[:i], mark); !isOfDiff(line) && !namesAuthor().MatchString(head) {
 			return head + "\nnames nobody for\n" + line
 		}
 	}
@@ -140,7 +143,7 @@ func isUnsigned(line string) bool {
 		return false
 	}
 	clauses := strings.Split(before, "; ")
-	return !namesAuthor.MatchString(clauses[len(clauses)-1])
+	return !namesAuthor().MatchString(clauses[len(clauses)-1])
 }
 
 // isTheirs reports whether a line holds the text of others outside of a quotation.
@@ -154,7 +157,7 @@ func isOfDiff(line string) bool { return strings.HasPrefix(line, "+") || strings
 
 // markOf returns the blanks and marks with which a line of a frame begins.
 func markOf(line string) string {
-	mark := framed.FindStringSubmatch(line)[1]
+	mark := framed().FindStringSubmatch(line)[1]
 	if before, _, ok := strings.Cut(mark, "|"); ok { // after the bar comes what the frame has
 		return before + "|"
 	}
@@ -169,7 +172,7 @@ func isInFrame(lines []string, mark string) bool {
 // headOf returns the last line that is less indented than a frame is, and neither code nor a field of a text in fields.
 func headOf(before []string, mark string) string {
 	for _, line := range slices.Backward(before) {
-		m := framed.FindStringSubmatch(line)
+		m := framed().FindStringSubmatch(line)
 		isField := m[1] != "" && m[2] != "" || strings.Contains(m[1], "|")
 		if len(markOf(line)) < len(mark) && !isTheirs(line) && !isField && m[0] != strings.TrimRight(m[1], " ") {
 			return line
