@@ -185,7 +185,7 @@ func (w *damagedWorld) damages(n int) (all []damage) {
 // TestDamageIsSaid: whatever happens to the files of a database, the first command says it, the doctor names
 // a way out, that works, and no number is given out twice.
 func TestDamageIsSaid(t *testing.T) {
-	leaveToCrowds(t, "what real processes say of a damaged database")
+	storetest.SkipQuick(t, "what real processes say of a damaged database")
 	storetest.NeedsFile(t)
 	t.Parallel()
 	w := newDamagedWorld(t)
@@ -270,7 +270,7 @@ func (w *damagedWorld) requireNewNumbers(dir string, d damage) {
 // TestOlderDataDirectory: the first caller that knows more than a copy of the whole data directory says so,
 // and then no number is given out twice.
 func TestOlderDataDirectory(t *testing.T) {
-	leaveToCrowds(t, "what real processes say of an older data directory")
+	storetest.SkipQuick(t, "what real processes say of an older data directory")
 	storetest.NeedsFile(t)
 	t.Parallel()
 	w := newDamagedWorld(t)

@@ -139,7 +139,7 @@ func TestListenerWhoseOutputWasClosed(t *testing.T) {
 // TestStoppedListener: a stopped wait looks alive, so its member is named. After one waiter_grace the stick
 // moves on. When the process continues, it takes part again.
 func TestStoppedListener(t *testing.T) {
-	leaveToCrowds(t, "a stopped wait")
+	storetest.SkipQuick(t, "a stopped wait")
 	t.Parallel()
 	const grace = 400 * time.Millisecond
 	w, owner, first, second, firstWait, secondWait := trio(t, "waiter_grace=400ms")
@@ -251,7 +251,7 @@ func TestWaitKilledAfterItsGrant(t *testing.T) {
 
 // TestPastInotify uses up all inotify instances of a user. Then FIFOs wake waits.
 func TestPastInotify(t *testing.T) {
-	leaveToCrowds(t, "waits without an instance of inotify")
+	storetest.SkipQuick(t, "waits without an instance of inotify")
 	t.Parallel()
 	b, err := os.ReadFile("/proc/sys/fs/inotify/max_user_instances")
 	if err != nil {
@@ -625,7 +625,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 
 // TestManyProcessesMakeOneDatabase starts fifty processes at once, where there is no database.
 func TestManyProcessesMakeOneDatabase(t *testing.T) {
-	leaveToCrowds(t, "fifty processes that make one database")
+	storetest.SkipQuick(t, "fifty processes that make one database")
 	w := newWorld(t)
 	const n = 50
 	h := w.start("codex", "runner", nil)

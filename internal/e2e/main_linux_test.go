@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"talkingstick/internal/clitest"
-	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 )
 
@@ -46,13 +45,4 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(status)
-}
-
-// leaveToCrowds skips a test in a short run that has neither a server nor a crowd: what these change shows
-// between real processes, and the main story of each part is in other tests.
-func leaveToCrowds(t *testing.T, what string) {
-	t.Helper()
-	if !testenv.IsCrowded() && !storetest.OnServer(t) {
-		testenv.SkipShort(t, testenv.Every, what)
-	}
 }

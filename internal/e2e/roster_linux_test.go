@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"talkingstick/internal/storetest"
 	"talkingstick/stick"
 )
 
@@ -102,7 +103,7 @@ func (s *starter) answer(t *testing.T) (a sessionStart) {
 // primary and the others are helpers, each with its own context file. Then the primary crashes, again and
 // again. Each time one of the next sessions recovers, and there are never two primaries.
 func TestSimultaneousStarts(t *testing.T) {
-	leaveToCrowds(t, "sessions that start at the same instant")
+	storetest.SkipQuick(t, "sessions that start at the same instant")
 	w := newWorld(t)
 	all, open := w.starters(*rosterSessions, "claude")
 	open()

@@ -391,7 +391,7 @@ func (f *farm) restore() {
 // with or without the index, and the branch hasn't moved. The next merge completes the move. What somebody
 // has changed there since stops the merge, and stays.
 func TestCutOffFastForward(t *testing.T) {
-	leaveToCrowds(t, "a power failure in the middle of a fast-forward")
+	storetest.SkipQuick(t, "a power failure in the middle of a fast-forward")
 	for _, c := range []struct {
 		name, half string
 		theirs     bool // somebody has changed something there since
@@ -457,7 +457,7 @@ func TestCutOffFastForward(t *testing.T) {
 // TestGitOutlivesItsCommand kills tt while its git runs. That git continues, and keeps the task's lock until
 // it ends. The next command waits for it, and then completes the work.
 func TestGitOutlivesItsCommand(t *testing.T) {
-	leaveToCrowds(t, "a git that outlives its command")
+	storetest.SkipQuick(t, "a git that outlives its command")
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
 	real, err := exec.LookPath("git")
@@ -527,7 +527,7 @@ func (f *farm) waiting() <-chan struct{} {
 // TestInterruptedFastForward presses Ctrl-C while git moves a checkout forward. The merge comes to its end,
 // the checkout is whole, and the queue stops there.
 func TestInterruptedFastForward(t *testing.T) {
-	leaveToCrowds(t, "Ctrl-C in a fast-forward")
+	storetest.SkipQuick(t, "Ctrl-C in a fast-forward")
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
 	f.approved("x", "lexer", "x\n")
@@ -548,7 +548,7 @@ func TestInterruptedFastForward(t *testing.T) {
 
 // TestInterruptedGate presses Ctrl-C while the gate runs: nothing has moved, and the message says what holds.
 func TestInterruptedGate(t *testing.T) {
-	leaveToCrowds(t, "Ctrl-C in a gate")
+	storetest.SkipQuick(t, "Ctrl-C in a gate")
 	f := newFarm(t)
 	f.write(".talking-stick.toml", "[gate]\ncommand = \"kill -INT $PPID; sleep 60\"\n")
 	f.git("add", ".")

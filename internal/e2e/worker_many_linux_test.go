@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 )
 
@@ -150,7 +151,7 @@ func (f *farm) landed(git func(...string) string, start string, n int, log strin
 // that counts: each push is of a commit on which the gate was green, on top of what the other clone has
 // pushed.
 func TestManyWorkersUpstream(t *testing.T) {
-	leaveToCrowds(t, "workers of two clones with one remote")
+	storetest.SkipQuick(t, "workers of two clones with one remote")
 	each, mergers := 8, 4
 	if testenv.Leaves(t, testenv.Every, "8 workers in each clone and 4 merges at once, where 2 and 2 are") {
 		each, mergers = 2, 2

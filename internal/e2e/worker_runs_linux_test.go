@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/clitest"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 )
 
@@ -76,7 +77,7 @@ func (f *farm) settles(long bool) runs {
 // the process that attends to the worker. Nothing is started twice, what was printed until then can be read,
 // and afterwards the run can be stopped and started again.
 func TestKilledRuns(t *testing.T) {
-	leaveToCrowds(t, "tt task run, killed")
+	storetest.SkipQuick(t, "tt task run, killed")
 	testenv.Leaves(t, testenv.Every, "six of seven points at which it is killed")
 
 	for _, c := range []struct {
@@ -160,7 +161,7 @@ func (f *farm) output() (out string) {
 // TestKilledStops kills tt task stop at every point that it passes, with a worker that is attended to, and
 // with one whose own process has died. The same command again ends everything, and records it.
 func TestKilledStops(t *testing.T) {
-	leaveToCrowds(t, "tt task stop, killed")
+	storetest.SkipQuick(t, "tt task stop, killed")
 	testenv.Leaves(t, testenv.Every, "six of seven points at which it is killed")
 
 	for _, lost := range []bool{false, true} {
@@ -254,7 +255,7 @@ func TestStopOfAStoppedRunner(t *testing.T) {
 // TestKilledWaiterOfAReturn: the process that waits for the return of a task is killed. The command doesn't
 // start by itself then, and whoever sends the task back is told how to start it.
 func TestKilledWaiterOfAReturn(t *testing.T) {
-	leaveToCrowds(t, "the process that waits for the return of a task, killed")
+	storetest.SkipQuick(t, "the process that waits for the return of a task, killed")
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
 	work := "tt task start >/dev/null && echo 1 >>lexer && git add lexer && git commit -q -m lexer && tt task done"

@@ -111,6 +111,16 @@ func OnServer(t testing.TB) bool {
 // asks for it.
 func leavesServer() bool { return testing.Short() && *databaseKind != "postgres" }
 
+// SkipQuick skips a test in a quick run, and says that it is left to the stage of every case: in a short run on
+// SQLite with nothing beside it, where other tests show the main story. A server or a crowd can change what the
+// test shows, so such a run plays it.
+func SkipQuick(t testing.TB, what string) {
+	t.Helper()
+	if !testenv.IsCrowded() && !OnServer(t) {
+		testenv.SkipShort(t, testenv.Every, what)
+	}
+}
+
 // skipServer skips a test where tests leave PostgreSQL to its stage, and says so.
 func skipServer(t testing.TB) {
 	t.Helper()

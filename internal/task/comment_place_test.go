@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -14,6 +15,8 @@ import (
 // TestCommentsFollowTheirLines through new commits, renames and a newer base. Where the diff doesn't have a
 // line any more, its comment is outdated, and still has the lines around it.
 func TestCommentsFollowTheirLines(t *testing.T) {
+	storetest.SkipQuick(t, "comments through renames and a newer base")
+
 	s, work, bob := commented(t)
 	for _, at := range []string{"a.go:20", "a.go:21-23", "a.go:18"} {
 		says(bob, at, "on "+at).OK()
@@ -93,6 +96,8 @@ func TestCommentsOfLostCommits(t *testing.T) {
 // TestWhereNobodyCanComment: lines that the diff doesn't show, files that it doesn't change, commits that
 // nobody has seen. A refusal names the nearest that there is.
 func TestWhereNobodyCanComment(t *testing.T) {
+	storetest.SkipQuick(t, "lines that nobody can comment")
+
 	s, work, bob := commented(t)
 	s.GitIn(work.Path, "mv", "README", "README.md")
 	s.GitIn(work.Path, "commit", "-q", "-m", "rename")

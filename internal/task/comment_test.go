@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
@@ -127,6 +128,8 @@ func TestAnApprovalSendsComments(t *testing.T) {
 // TestAThousandComments are as many as a task takes. They go in one message that says how many more there
 // are.
 func TestAThousandComments(t *testing.T) {
+	storetest.SkipQuick(t, "a thousand comments")
+
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
 	work := ann.WorksOn("one")
@@ -159,6 +162,8 @@ func drafted(t *testing.T) (*scene.Scene, *scene.Work, *scene.Actor) {
 // TestAKilledDecision has sent all comments in one message, or none. The same command, run again, sends them
 // once.
 func TestAKilledDecision(t *testing.T) {
+	storetest.SkipQuick(t, "decisions that are killed")
+
 	for name, act := range testenv.NthByName(t, "decisions that are killed", 2, map[string]func(*scene.Actor) error{
 		"request-changes": func(a *scene.Actor) error {
 			return a.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).Err

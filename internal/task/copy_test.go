@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -134,6 +135,8 @@ func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 // TestWhatARescueLacksKeepsTheWorktree: a rescue takes no directory with more than 1,000 ignored files. Few
 // files among many are kept.
 func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
+	storetest.SkipQuick(t, "worktrees with a thousand ignored files")
+
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", "*.sav\nbuild/\ndata/\n")
 	s.Commit(".talking-stick.toml", "[worker]\nkeep = ['*.sav', 'build/report.txt', 'data/']\n")

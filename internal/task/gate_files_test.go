@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/internal/testenv"
 )
@@ -11,6 +12,8 @@ import (
 // TestWhatBelongsToTheGate is marked where a task changes it: the file that sets it, what its command names,
 // and what it protects. What it is, the integration branch says.
 func TestWhatBelongsToTheGate(t *testing.T) {
+	storetest.SkipQuick(t, "files that belong to the gate")
+
 	testenv.Alone(t)
 
 	for _, c := range testenv.Nth(t, "gates and what belongs to them", 3, []struct {

@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -139,6 +140,8 @@ func TestManyTakeTasksAtOnce(t *testing.T) {
 // TestSlotsAreTheLowestFree: a task that has ended gives its slot back, and another attempt keeps the one it
 // had if it can.
 func TestSlotsAreTheLowestFree(t *testing.T) {
+	storetest.SkipQuick(t, "slots that were given back")
+
 	s, ann, bob := cast(t, "")
 	slot := func(name string, want int) {
 		t.Helper()
@@ -163,6 +166,8 @@ func TestSlotsAreTheLowestFree(t *testing.T) {
 
 // TestTasksKeepTheNamesOfTheirBranches: the prefix of later tasks may be another one.
 func TestTasksKeepTheNamesOfTheirBranches(t *testing.T) {
+	storetest.SkipQuick(t, "another prefix of branches")
+
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
 	s.Commit(".talking-stick.toml", "[worker]\nbranch_prefix = 'work/ann-'\n")
@@ -333,6 +338,8 @@ func TestARetryForLaterKeepsHowOftenItsCommandStartsAgain(t *testing.T) {
 
 // TestARollbackBorrowsASlot for its gate: the task has given its own back, and another one has it.
 func TestARollbackBorrowsASlot(t *testing.T) {
+	storetest.SkipQuick(t, "the slot of a rollback")
+
 	s, ann, bob := cast(t, `test ! -e ../../slots || echo "$TT_SLOT" >>../../slots`)
 	s.ReadyToMerge("one", ann, bob)
 	bob.Merge("one").OK()

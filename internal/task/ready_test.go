@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
@@ -12,6 +13,8 @@ import (
 // TestReadyTasksStart performs each operation that may make a task ready, or return one, as a surface does that
 // sees to nothing else. The operation itself starts the command, and says so.
 func TestReadyTasksStart(t *testing.T) {
+	storetest.SkipQuick(t, "operations that make a task ready by themselves")
+
 	// offers makes a task whose worker has offered a commit and is gone, with a run that never began.
 	offers := func(s *scene.Scene, name string) {
 		carl := s.Agent("claude:carl")

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/stick"
 )
 
@@ -14,6 +15,8 @@ import (
 // there, too, if its agent is a member. Who works there knows of it, and it ends in both, also if it removes
 // that checkout.
 func TestCallsOfSeveralRooms(t *testing.T) {
+	storetest.SkipQuick(t, "calls of several rooms")
+
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob)

@@ -8,10 +8,13 @@ import (
 
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/stick"
 )
 
 func TestKeepsCommits_OfARepositoryInside(t *testing.T) {
+	storetest.SkipQuick(t, "commits of a repository inside")
+
 	t.Run("that a command removes", func(t *testing.T) {
 		s := scene.InGit(t)
 		ann := s.Agent("claude:a")

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
 )
@@ -260,6 +261,8 @@ func keeps(t *testing.T, a *scene.Actor, path string) bool {
 // TestASubmoduleIsOfTheRoomAround: where a submodule has no room of its own, the room around it judges what
 // is taken there.
 func TestASubmoduleIsOfTheRoomAround(t *testing.T) {
+	storetest.SkipQuick(t, "submodules")
+
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob)
@@ -286,6 +289,8 @@ func TestASubmoduleIsOfTheRoomAround(t *testing.T) {
 // TestWithoutAMergeNothingIsAborted: where none is in progress, git refuses to end one, so nobody's work is
 // taken. Where one is, it is.
 func TestWithoutAMergeNothingIsAborted(t *testing.T) {
+	storetest.SkipQuick(t, "merges that are aborted when there is none")
+
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob)
@@ -431,6 +436,8 @@ func TestVariables_AreRead(t *testing.T) {
 // TestCheckoutsBelowARemovedDirectory: a command that removes a directory takes the work in each checkout
 // that lies in it, wherever it lies and whether git ignores it or not.
 func TestCheckoutsBelowARemovedDirectory(t *testing.T) {
+	storetest.SkipQuick(t, "checkouts below a directory that is removed")
+
 	for name, c := range testenv.NthByName(t, "ways to remove a directory with checkouts", 3, map[string]struct{ dir, command string }{
 		"ignored":            {".claude/trees", "rm -rf .claude/trees"},
 		"outside":            {"../trees", "rm -rf ../trees"},

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
+	"talkingstick/internal/storetest"
 	"talkingstick/stick"
 )
 
@@ -80,6 +81,8 @@ func TestTells_OfARepositoryThatIsGone(t *testing.T) {
 // TestTells_OfARepositoryAlone: a script that removes the repository and no file is told to everybody in the
 // room, once.
 func TestTells_OfARepositoryAlone(t *testing.T) {
+	storetest.SkipQuick(t, "what is told of a repository without a room")
+
 	for _, part := range []string{".git", ".git/objects", ".git/HEAD"} {
 		t.Run(part, func(t *testing.T) {
 			s := scene.InGit(t)
@@ -133,6 +136,8 @@ func TestTells_OfAnIndexThatIsGone(t *testing.T) {
 // TestTells_OfATasksWorktree: who removes the worktree of a task is told of the work in it, and not of the
 // file that tt has put there.
 func TestTells_OfATasksWorktree(t *testing.T) {
+	storetest.SkipQuick(t, "what a command in a worktree of a task tells")
+
 	for _, command := range []string{"rm -rf worktrees/ui", "git worktree remove --force worktrees/ui", "sh wipe.sh"} {
 		t.Run(command, func(t *testing.T) {
 			s := scene.InQueue(t, "")

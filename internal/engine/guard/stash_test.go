@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/shell"
+	"talkingstick/internal/storetest"
 )
 
 // stashes is a scene with two agents, each of which works in a worktree of its own.
@@ -99,6 +100,8 @@ func (s stashes) asks(a *scene.Actor, command string) guard.MayEditResult {
 
 // TestStashOfTwoAtOnce: of two agents that stash at the same time, each has the entry of its own branch.
 func TestStashOfTwoAtOnce(t *testing.T) {
+	storetest.SkipQuick(t, "two stashes at once")
+
 	s := newStashes(t, "stick")
 	s.change(s.ann)
 	s.change(s.bob)
@@ -118,6 +121,8 @@ func TestStashOfTwoAtOnce(t *testing.T) {
 // TestStashByAScript: what a call stashes whose text doesn't say so is the caller's only if its branch says
 // so, and nobody else's call runs.
 func TestStashByAScript(t *testing.T) {
+	storetest.SkipQuick(t, "a stash by a script")
+
 	s := newStashes(t, "stick")
 	s.change(s.ann)
 	alone := s.begins(s.ann, "./deploy")
