@@ -229,8 +229,8 @@ func (a *actor) hasPlayer() bool {
 	return false
 }
 
-// diagnose runs tt doctor on what the script leaves. For players it only checks the database, as the doctor
-// does: that takes a tenth of the time.
+// diagnose runs tt doctor on what the script leaves. Where players play, it makes only the check of the database
+// that the doctor makes, in this process, which keeps what each doctor would make anew.
 func (s *story) diagnose() error {
 	if s.troupe != nil && s.address == "" {
 		return checkDatabase(s.data)
