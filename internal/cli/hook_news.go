@@ -108,7 +108,7 @@ func (pg *page) showNews(events []stick.Event, more bool) shown {
 		}
 	}
 
-	pg.showDelivered(engine.WaitForTurnResult{Events: events})
+	pg.showDelivered(engine.WaitForTurnResult{Events: events}, stick.Cmd("tt wait"))
 	if more {
 		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
 	}

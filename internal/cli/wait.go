@@ -128,7 +128,7 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 
 	// The guardian comes before the answer, which says who keeps the lease.
 	a.startGuardian(ctx, res.Grant)
-	if err := a.print(res, func(p *page) { p.showWaited(res) }); err != nil {
+	if err := a.print(res, func(page *page) { page.showWaited(res, p.Park) }); err != nil {
 		return err
 	}
 
@@ -151,8 +151,14 @@ func (a *app) killAt(point string) {
 	}
 }
 
-// showWaited shows the result of a wait.
-func (p *page) showWaited(res engine.WaitForTurnResult) {
+// showWaited shows the result of a wait. It is parked if it was for events only; then no next step sends its reader to wait for the turn,
+// except before changes of files.
+func (p *page) showWaited(res engine.WaitForTurnResult, parked bool) {
+	again := stick.Cmd("tt wait")
+	if parked {
+		again = stick.Cmd("tt wait --park")
+	}
+
 	if res.Joined {
 		p.linef("you joined the room of %s as %s", res.Path, res.AgentID)
 	}
@@ -163,7 +169,7 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 	switch res.Status {
 	case stick.YourTurn:
 		// The grant is last, because it ends with the release command.
-		p.showDelivered(res)
+		p.showDelivered(res, again)
 		p.showGrant(res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
@@ -189,18 +195,9 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 			break
 		}
 
-		p.linef("change no files until a person resumes it: %s", p.next(stick.Cmd("tt wait")))
+		p.linef("change no files until a person resumes it: %s", p.next(again))
 	case stick.NotYet:
-		if res.Owner != nil && *res.Owner == res.AgentID {
-			// A wait with --park is for events only.
-			p.linef("nothing is new for you")
-			p.whoHas(res)
-			break
-		}
-
-		p.linef("it isn't your turn yet")
-		p.whoHas(res)
-		p.linef("wait for your turn: %s", p.next(stick.Cmd("tt wait")))
+		p.showNotYet(res, parked, again)
 	case stick.RoomClosed:
 		p.linef("the room is closed; stop here")
 	case stick.WasKicked:
@@ -211,7 +208,7 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 		p.linef("another wait of yours has replaced this one")
 	}
 
-	p.showDelivered(res)
+	p.showDelivered(res, again)
 
 	// Messages never give the turn, and whoever got one should know who has it.
 	if res.Status == stick.GotEvents {
@@ -222,13 +219,31 @@ func (p *page) showWaited(res engine.WaitForTurnResult) {
 	}
 }
 
+// showNotYet shows that a wait has brought nothing, and how to wait on.
+func (p *page) showNotYet(res engine.WaitForTurnResult, parked bool, again stick.Command) {
+	if !parked {
+		p.linef("it isn't your turn yet")
+		p.whoHas(res)
+		p.linef("wait for your turn: %s", p.next(again))
+		return
+	}
+
+	p.linef("nothing is new for you")
+	p.whoHas(res)
+
+	// The holder has work to do, and needs no wait.
+	if res.Owner == nil || *res.Owner != res.AgentID {
+		p.linef("wait on for messages alone: %s", p.next(again))
+	}
+}
+
 // showDelivered prints the events in a wait's answer, messages with their bodies.
-func (p *page) showDelivered(res engine.WaitForTurnResult) {
+func (p *page) showDelivered(res engine.WaitForTurnResult, again stick.Command) {
 	for _, e := range res.Events {
 		p.showTold(e)
 	}
 	if res.More {
-		p.linef("there are more: run %s again", p.next(stick.Cmd("tt wait")))
+		p.linef("there are more: run %s again", p.next(again))
 	}
 }
 
