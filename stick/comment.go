@@ -126,6 +126,8 @@ func (t Task) Comment(v TaskDecision, c Comment, others []Comment) (Comment, boo
 	case strings.TrimSpace(c.Body) == "":
 		return c, false, badMessage("body", "the comment is empty").
 			Hintf("%s", Cmd("tt task comment <task_id> <at> …", t.ID, c.Arg()))
+	case isLeftBlank(c.Body):
+		return c, false, badMessage("body", "the comment is the blank of a printed command: %s", strings.TrimSpace(c.Body))
 	case len(c.Body) > MaxBody:
 		return c, false, tooLarge("body", "the comment", len(c.Body), MaxBody)
 	}

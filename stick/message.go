@@ -264,9 +264,14 @@ func CheckTask(s string) error {
 	return checkText("task_id", s)
 }
 
+// checkText refuses what is no text, and the blank of a printed command that nobody filled. It fails with [CodeUsage].
 func checkText(field, s string) error {
 	if bad := notText(s); bad != "" {
 		return badMessage(field, "the %s holds %s", field, bad)
+	}
+	if isLeftBlank(s) {
+		return badMessage(field, "the %s is the blank of a printed command: %s", field, strings.TrimSpace(s)).
+			Hintf("write a text of your own in its place")
 	}
 	return nil
 }

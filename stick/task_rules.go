@@ -94,6 +94,9 @@ func (q Spawning) Check() error {
 		if bad := notText(f.text); bad != "" {
 			return badMessage(string(f.name), "the %s holds %s", f.name, bad)
 		}
+		if isLeftBlank(f.text) {
+			return badMessage(string(f.name), "the %s is the blank of a printed command: %s", f.name, strings.TrimSpace(f.text))
+		}
 		if len(f.text) > f.most {
 			return tooLarge(string(f.name), "the "+f.name, len(f.text), f.most)
 		}
