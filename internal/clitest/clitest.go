@@ -101,14 +101,14 @@ func Main() {
 		}
 		os.Exit(cli.Main(Env()))
 	}
-	for _, h := range slices.Concat(Harnesses, Clients) {
-		if name == h {
-			// The demo has the program itself play its harnesses.
-			if os.Getenv(demo.TokenEnv) != "" {
-				os.Exit(cli.Main(Env()))
-			}
-			os.Exit(Harness(os.Args[1:]))
-		}
+
+	// The demo has the program itself play its actors.
+	if os.Getenv(demo.TokenEnv) != "" && slices.Contains(demo.Actors, name) {
+		os.Exit(cli.Main(Env()))
+	}
+
+	if slices.Contains(slices.Concat(Harnesses, Clients), name) {
+		os.Exit(Harness(os.Args[1:]))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"talkingstick/stick"
 )
@@ -26,19 +27,25 @@ type Report struct {
 // Step is a part of the scene.
 type Step struct {
 	Title   string   `json:"title"`
+	Why     string   `json:"why"`   // why the step matters
 	AtMS    float64  `json:"at_ms"` // since the beginning
 	Actions []Action `json:"acts"`
 	Checks  []Check  `json:"claims"`
+
+	lines int // how many the narration printed, as if none were broken
 }
 
 // Action is something that an actor did, or that happened to it.
 type Action struct {
 	Who     string   `json:"who"`
+	Dir     string   `json:"directory,omitempty"` // below the repository; absent for its top
 	Command string   `json:"command,omitempty"`
 	Note    string   `json:"note,omitempty"`
 	Exit    *int     `json:"exit,omitempty"` // absent while it runs
 	TookMS  float64  `json:"took_ms,omitempty"`
 	Output  []string `json:"output,omitempty"`
+
+	lines []string // the narration shows lines of Output that hold one of these; nil for all
 }
 
 // Check is a claim of a step, and whether it was true.
@@ -52,32 +59,66 @@ type Check struct {
 type narrator struct {
 	out    io.Writer // nil for none
 	color  bool
-	pause  func(context.Context) error // between steps; nil for none
-	began  time.Time                   // without the pauses
+	width  int                                        // where lines are broken
+	pause  func(context.Context, time.Duration) error // between steps; nil for none
+	began  time.Time                                  // without the pauses
 	report Report
 	begins func(step int, title string) // called when a step begins; nil for nobody
 }
 
 func newNarrator(cfg Config) *narrator {
+	width := maxWidth
+	if cfg.Columns > 0 {
+		width = max(minWidth, min(width, cfg.Columns))
+	}
 	return &narrator{
-		out: cfg.Out, color: cfg.Color, pause: cfg.Pause, begins: cfg.Watch.Title,
+		out: cfg.Out, color: cfg.Color, width: width, pause: cfg.Pause, begins: cfg.Watch.Title,
 		began: time.Now(), report: Report{Steps: []Step{}},
 	}
 }
 
-// width is where lines of output are cut, and where commands continue on the next line.
-const width = 110
+// Lines are broken at the width of the terminal, if that is between these. Longer ones are hard to read, and
+// shorter ones have no room beside the names of actors.
+const (
+	maxWidth = 110
+	minWidth = 40
+)
 
-// usualLines are lines that end many answers of tt. The report has them, but the narration leaves them out,
-// so that people needn't read them again and again. A test checks that tt still prints each of them.
-var usualLines = []string{"nobody holds the stick", "next: tt wait", "more to do: tt wait; nothing more: tt wait --park, or stop", "wait for your turn: tt wait"}
+// A reader needs so long for a line of a step, and for a step.
+const (
+	lineTime = 450 * time.Millisecond
+	stepTime = 3 * time.Second
+)
 
 // colors are the colours of the actors.
-var colors = map[string]string{"claude": "33", "codex": "36"}
+var colors = map[string]string{
+	"claude": "33", "codex": "36", "gemini": "35", "opencode": "34", "qwen": "32", Person: "1",
+}
 
-func (n *narrator) printLinef(format string, args ...any) {
-	if n.out != nil {
-		fmt.Fprintf(n.out, format+"\n", args...)
+// nameWidth is how wide the longest name of an actor is.
+var nameWidth = len(slices.MaxFunc(Actors, func(a, b string) int { return len(a) - len(b) }))
+
+// printText prints a text in a colour. What doesn't fit on a line goes on below first, by as many blanks as
+// first is wide.
+func (n *narrator) printText(first, hue, text string) {
+	n.printHanging(first, utf8.RuneCountInString(first), hue, text)
+}
+
+// printHanging prints a text in a colour behind first, which takes indent columns. Further lines begin below
+// the text.
+func (n *narrator) printHanging(first string, indent int, hue, text string) {
+	if n.out == nil {
+		return
+	}
+
+	for _, line := range breakText(text, n.width-indent) {
+		fmt.Fprintln(n.out, strings.TrimRight(first+n.paintText(hue, line), " "))
+		first = strings.Repeat(" ", indent)
+	}
+
+	// A text that is broken for a narrow terminal is no longer to read.
+	if len(n.report.Steps) > 0 {
+		n.currentStep().lines++
 	}
 }
 
@@ -89,27 +130,47 @@ func (n *narrator) paintText(hue, s string) string {
 }
 
 // beginStep begins a step. Before each but the first it pauses, and fails as the pause does. If somebody may
-// watch in a browser, it pauses before the first one, too.
-func (n *narrator) beginStep(ctx context.Context, text string) error {
-	if n.pause != nil && (len(n.report.Steps) > 0 || n.report.Pages != "") {
-		// The time of a pause isn't the scene's.
-		paused := time.Now()
-		if err := n.pause(ctx); err != nil {
+// watch in a browser, it pauses before the first one, too, until they are there.
+func (n *narrator) beginStep(ctx context.Context, title, why string) error {
+	switch {
+	case len(n.report.Steps) > 0:
+		if err := n.pauseFor(ctx, n.readingTime()); err != nil {
 			return err
 		}
-		n.began = n.began.Add(time.Since(paused))
+	case n.report.Pages != "":
+		if err := n.pauseFor(ctx, 0); err != nil {
+			return err
+		}
 	}
 
 	at := time.Since(n.began)
-	n.report.Steps = append(n.report.Steps, Step{Title: text, AtMS: milliseconds(at), Actions: []Action{}, Checks: []Check{}})
-
+	n.report.Steps = append(n.report.Steps, Step{
+		Title: title, Why: why, AtMS: milliseconds(at), Actions: []Action{}, Checks: []Check{},
+	})
 	if n.begins != nil {
-		n.begins(len(n.report.Steps), text)
+		n.begins(len(n.report.Steps), title)
 	}
 
-	heading := fmt.Sprintf("%d. %s", len(n.report.Steps), text)
-	n.printLinef("\n%s  %s", n.paintText("1", heading), n.paintText("2", fmt.Sprintf("at %.2f s", at.Seconds())))
+	n.printText("", "", "")
+	n.printText("", "1", fmt.Sprintf("%d. %s", len(n.report.Steps), title))
 	return nil
+}
+
+// pauseFor pauses for as long as a reader needs, or with 0 until they go on. The time of a pause isn't the
+// scene's.
+func (n *narrator) pauseFor(ctx context.Context, reading time.Duration) error {
+	if n.pause == nil {
+		return nil
+	}
+
+	paused := time.Now()
+	defer func() { n.began = n.began.Add(time.Since(paused)) }()
+	return n.pause(ctx, reading)
+}
+
+// readingTime returns how long a reader needs for the current step.
+func (n *narrator) readingTime() time.Duration {
+	return max(stepTime, time.Duration(n.currentStep().lines)*lineTime)
 }
 
 // currentStep returns the current step.
@@ -119,28 +180,46 @@ func (n *narrator) currentStep() *Step { return &n.report.Steps[len(n.report.Ste
 func (n *narrator) showAction(d Action) {
 	n.currentStep().Actions = append(n.currentStep().Actions, d)
 
-	who := n.paintText(colors[d.Who], fmt.Sprintf("%6s", d.Who))
+	who := n.paintText(colors[d.Who], fmt.Sprintf("%*s", nameWidth, d.Who))
 	if d.Command != "" {
-		end := ""
-		switch {
-		case d.Exit == nil:
-			end = "   … blocked"
-		case *d.Exit != 0:
-			end = fmt.Sprintf("   (exit %d)", *d.Exit)
-		}
-		n.printLinef("%s $ %s%s", who, strings.Join(wrapCommand(d.Command), " \\\n             "), n.paintText("2", end))
+		n.printHanging(who+" $ ", nameWidth+3, "", d.shownCommand())
 	}
 
 	if d.Note != "" {
-		n.printLinef("%s   %s", who, d.Note)
+		n.printHanging(who+"   ", nameWidth+3, "", d.Note)
 	}
 
 	for _, l := range d.Output {
-		if slices.Contains(usualLines, l) || strings.HasPrefix(l, "cursor ") {
-			continue
+		if d.lines == nil || slices.ContainsFunc(d.lines, func(part string) bool { return strings.Contains(l, part) }) {
+			n.printText(strings.Repeat(" ", nameWidth)+" | ", "2", l)
 		}
-		n.printLinef("       | %s", n.paintText("2", clipLine(l)))
 	}
+}
+
+// shownCommand returns the command as the narration shows it, with how it ended.
+func (d Action) shownCommand() string {
+	text := d.Command
+	if d.Dir != "" {
+		text = "cd " + d.Dir + " && " + text
+	}
+
+	switch {
+	case d.Exit == nil && d.Note == "":
+		return text + "   … blocked"
+	case d.Exit != nil && *d.Exit != 0:
+		return fmt.Sprintf("%s   (exit %d)", text, *d.Exit)
+	}
+	return text
+}
+
+// missingLine returns the first text for which the output has no line; empty if it has all.
+func (d Action) missingLine() string {
+	for _, part := range d.lines {
+		if !slices.ContainsFunc(d.Output, func(l string) bool { return strings.Contains(l, part) }) {
+			return part
+		}
+	}
+	return ""
 }
 
 // checkClaim prints and records a claim. If the claim isn't true, it returns the error that ends the scene.
@@ -151,13 +230,20 @@ func (n *narrator) checkClaim(ok bool, saw string, format string, args ...any) e
 	}
 
 	n.currentStep().Checks = append(n.currentStep().Checks, c)
+	indent := nameWidth + 3
+	before := strings.Repeat(" ", indent-2)
 	if ok {
-		n.printLinef("     %s %s", n.paintText("32", "✓"), c.Text)
+		n.printHanging(before+n.paintText("32", "✓")+" ", indent, "", c.Text)
 		return nil
 	}
 
-	n.printLinef("     %s %s", n.paintText("31", "✗"), c.Text)
+	n.printHanging(before+n.paintText("31", "✗")+" ", indent, "", c.Text)
 	return fmt.Errorf("this isn't true: %s (instead: %s)", c.Text, stick.Clip(saw, 300))
+}
+
+// showWhy prints why the current step matters.
+func (n *narrator) showWhy() {
+	n.printText(strings.Repeat(" ", nameWidth+3), "3", "Why: "+n.currentStep().Why)
 }
 
 // finish prints and records how the scene ended.
@@ -180,42 +266,31 @@ func (n *narrator) finish(err error) {
 		left = "the files are kept in " + n.report.Scratch
 	}
 
-	n.printLinef("\n%s tt checked %d claims in %.1f s. All processes have ended, and %s.", n.paintText("1;32", "It all happened."),
-		claims, took.Seconds(), left)
-	n.printLinef("Now with your own agents: run %s in your repository, and start them there. They are told the rest.",
-		n.paintText("1", "tt init"))
+	n.printText("", "", "")
+	n.printText("", "1;32", fmt.Sprintf("It all happened. tt checked %d claims in %.1f s of work. "+
+		"All processes have ended, and %s.", claims, took.Seconds(), left))
+	n.printText("", "", "You saw a handoff, a refused command, lost work that came back, a crash, and a task that you let land.")
+	n.printText("", "", "Next, in a repository of yours: run tt init, start your agents as always, and look on with tt watch.")
 }
 
-// wrapCommand breaks a command that is too long for a line, before flags.
-func wrapCommand(command string) []string {
-	var out []string
-	line, rest := "", command
+// breakText breaks a text between words into lines of at most so many columns. A word that is longer has a
+// line of its own. Further lines are indented like the first.
+func breakText(text string, columns int) []string {
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	lines, line := []string(nil), indent
 
-	for rest != "" {
-		word, after := rest, ""
-		if i := strings.Index(rest[1:], " --"); i >= 0 {
-			word, after = rest[:i+1], rest[i+1:]
+	for i, word := range strings.Split(text[len(indent):], " ") {
+		joined := line + word
+		if i > 0 {
+			joined = line + " " + word
 		}
-
-		if line != "" && len(line)+len(word) > width-10 {
-			out, line = append(out, line), ""
+		if utf8.RuneCountInString(joined) <= columns || line == indent {
+			line = joined
+			continue
 		}
-		if line == "" {
-			word = strings.TrimPrefix(word, " ")
-		}
-
-		line, rest = line+word, after
+		lines, line = append(lines, line), indent+word
 	}
-	return append(out, line)
-}
-
-// clipLine shortens a line for display.
-func clipLine(s string) string {
-	r := []rune(s)
-	if len(r) <= width {
-		return s
-	}
-	return strings.TrimRight(string(r[:width-1]), " ") + "…"
+	return append(lines, line)
 }
 
 // milliseconds returns d in milliseconds, rounded to a hundredth.

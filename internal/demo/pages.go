@@ -32,7 +32,9 @@ func (s *scene) startServing() error {
 	}
 
 	s.report.Pages = said.URL
-	s.printLinef("\nWatch it in a browser. This address lets one in, once:\n  %s", said.URL)
+	s.printText("", "", "")
+	s.printText("", "", "Watch it in a browser. This address lets one in, once:")
+	s.printText("  ", "", said.URL)
 	return nil
 }
 
@@ -54,6 +56,7 @@ func (s *scene) holdPages() error {
 	if s.pages == nil || s.pause == nil {
 		return nil
 	}
-	s.printLinef("\nThe pages stay until you go on.")
-	return s.pause(s.ctx)
+	s.printText("", "", "")
+	s.printText("", "", "The pages stay until you go on.")
+	return s.pause(s.ctx, 0)
 }

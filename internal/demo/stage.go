@@ -1,7 +1,8 @@
-// Package demo plays a scene for newcomers: two agents hand over the stick in a scratch repository.
-// Everything in it is real. The agents are processes with the names of harnesses, because tt identifies
-// agents by the ancestry of processes. All they do is run tt. The scene checks every claim that it makes,
-// so that one that ends well has proved something.
+// Package demo plays a scene for newcomers: five agents and a person work in a scratch repository. They hand
+// over the stick, lose uncommitted work and get it back, and land a task. Everything in it is real. The agents
+// are processes with the names of harnesses, because tt identifies agents by the ancestry of processes. They
+// run tt, git and the shell, and ask tt's hooks as those harnesses do. The scene checks every claim that it
+// makes, so that one that ends well has proved something.
 package demo
 
 import (
@@ -26,10 +27,17 @@ type Config struct {
 	Getenv  func(string) string // of the caller
 	Out     io.Writer           // the narration; nil for none
 	Color   bool
+	Columns int  // of the terminal; 0 if it isn't known
 	Keep    bool // leave the scratch directory behind
 	Serve   bool // show the rooms of the scene in a browser, too
 
-	Pause func(context.Context) error // called between the steps, which go on when it returns; nil for no pauses
+	// Pause is called between the steps, which go on when it returns. It gets how long a reader needs for the
+	// last step; 0 means until the reader goes on. Nil for no pauses.
+	Pause func(ctx context.Context, reading time.Duration) error
+
+	// Review asks the person whether the task in review may land; if not, its worker does more, and the person
+	// is asked again. Nil lands it.
+	Review func(context.Context) (approved bool, err error)
 
 	Watch Audience
 }
@@ -52,9 +60,17 @@ type Place struct {
 const patience = 10 * time.Second
 
 // Play plays the scene. If a claim isn't true, it fails and the error says which; the report shows how far
-// the scene came. When Play returns, all processes that it started have ended.
+// the scene came. Without git it fails with [stick.CodeGitMissing]. When Play returns, all processes that it
+// started have ended.
 func Play(ctx context.Context, cfg Config) (Report, error) {
-	s := &scene{ctx: ctx, narrator: newNarrator(cfg)}
+	s := &scene{ctx: ctx, narrator: newNarrator(cfg), review: cfg.Review}
+
+	if _, err := exec.LookPath("git"); err != nil {
+		err := stick.Errorf(stick.CodeGitMissing, "the demo plays in a git repository, but git isn't installed, or not in PATH").
+			Hintf("install git, and run it again: %s", stick.Cmd("tt demo"))
+		s.finish(err)
+		return s.report, err
+	}
 
 	err := s.setUp(cfg)
 	if err == nil && cfg.Serve {
@@ -108,6 +124,7 @@ func Play(ctx context.Context, cfg Config) (Report, error) {
 // scene is one performance.
 type scene struct {
 	*narrator
+	cast
 	ctx     context.Context
 	scratch string
 	bin     string // tt, and the harnesses
@@ -115,6 +132,9 @@ type scene struct {
 	env     []string // of the actors
 	actors  []*actor
 	pages   *exec.Cmd // tt serve; nil if it doesn't run
+
+	review   func(context.Context) (bool, error) // nil for nobody
+	returned int                                 // how often the person has returned the task
 }
 
 // setUp creates the scratch directory with a program directory, a home, and a repository with a first
@@ -142,14 +162,14 @@ func (s *scene) setUp(cfg Config) (err error) {
 		return err
 	}
 
-	for _, name := range []string{"tt", "claude", "codex"} {
+	for _, name := range append([]string{"tt"}, Actors...) {
 		if err := linkProgram(cfg.Program, filepath.Join(s.bin, programName(name))); err != nil {
 			return fmt.Errorf("can't link the program for the actors: %w", err)
 		}
 	}
 
 	s.env = []string{
-		"HOME=" + home, "USER=demo", "TALKING_STICK_DATA_DIR=" + filepath.Join(s.scratch, "data"), TokenEnv + "=" + token,
+		"HOME=" + home, "USER=" + Person, "TALKING_STICK_DATA_DIR=" + filepath.Join(s.scratch, "data"), TokenEnv + "=" + token,
 		"GIT_CONFIG_NOSYSTEM=1", "NO_COLOR=1",
 	}
 
@@ -163,25 +183,21 @@ func (s *scene) setUp(cfg Config) (err error) {
 	return s.createRepository()
 }
 
-// createRepository creates the scratch repository. Without git, a marker file marks the workspace.
+// createRepository creates the scratch repository, with a first commit.
 func (s *scene) createRepository() error {
-	if err := os.WriteFile(filepath.Join(s.repo, "AGENTS.md"), []byte("A shop. Only the agent with the stick edits it.\n"), 0o600); err != nil {
-		return err
-	}
-
-	// Without git, the file alone marks the workspace.
-	git, err := exec.LookPath("git")
-	if err != nil {
-		return nil
+	for name, text := range shop {
+		if err := os.WriteFile(s.pathTo(name), []byte(text), 0o600); err != nil {
+			return err
+		}
 	}
 
 	for _, args := range [][]string{
-		{"init", "--quiet"},
+		{"init", "--quiet", "--initial-branch", "main"},
 		{"add", "."},
-		{"-c", "user.name=demo", "-c", "user.email=demo@example.com", "commit", "--quiet", "--message", "The shop"},
+		{"commit", "--quiet", "--message", "The shop"},
 	} {
-		c := exec.CommandContext(s.ctx, git, args...)
-		c.Dir, c.Env = s.repo, s.env
+		c := exec.CommandContext(s.ctx, "git", args...)
+		c.Dir, c.Env = s.repo, append(s.env[:len(s.env):len(s.env)], gitIdentity(Person)...)
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, stick.Clip(string(out), 200))
 		}

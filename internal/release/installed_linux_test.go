@@ -49,6 +49,16 @@ func inside(t *testing.T, root string, program ...string) string {
 	return string(out)
 }
 
+// outside runs a program of a bare root beside the programs of this machine, such as git.
+func outside(t *testing.T, root string, program ...string) string {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(root, program[0]), program[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", program, err, out)
+	}
+	return string(out)
+}
+
 // plays fails unless somebody has seen the demo to its end.
 func plays(t *testing.T, demo string) {
 	t.Helper()
@@ -122,7 +132,7 @@ func TestArchive(t *testing.T) {
 		t.Fatal(err)
 	}
 	isReleased(t, string(out)).update(t, newer)
-	plays(t, inside(t, root, tt, "demo"))
+	plays(t, outside(t, root, tt, "demo"))
 }
 
 // TestDebianPackage: dpkg installs the package, finds its files as they were packed, and takes them away
@@ -162,7 +172,7 @@ func TestDebianPackage(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "usr/share/man/man1/tt-wait.1.gz")); err != nil {
 		t.Error(err)
 	}
-	plays(t, inside(t, root, "/usr/bin/tt", "demo"))
+	plays(t, outside(t, root, "/usr/bin/tt", "demo"))
 	dpkg("--purge", project.debian)
 	if _, err := os.Stat(filepath.Join(root, "usr")); err == nil {
 		t.Error("something is left when it is purged")

@@ -1,4 +1,0 @@
-package demo
-
-// UsualLines are the lines that the narration leaves out.
-var UsualLines = usualLines
