@@ -52,7 +52,7 @@ func (a *app) commandTree() *cobra.Command {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
-			made := c.make()
+			made := c.make(a)
 			made.GroupID = g.id
 			root.AddCommand(made)
 		}
@@ -115,7 +115,7 @@ func (a *app) rosterRoot() *cobra.Command {
 // a short one.
 type command struct {
 	name string
-	make func() *cobra.Command
+	make func(*app) *cobra.Command
 }
 
 // calledCommand makes the one of these commands that the arguments name, after the commands above it. It
@@ -129,7 +129,7 @@ func (a *app) calledCommand(commands []command, parents ...string) *cobra.Comman
 	if i < 0 {
 		return nil
 	}
-	return commands[i].make()
+	return commands[i].make(a)
 }
 
 // group is a group of commands in the help.
@@ -140,29 +140,29 @@ type group struct {
 
 // commandGroups returns all commands, or those of the name under which the program was called.
 func (a *app) commandGroups() []group {
-	care := group{"care", "The program:", a.careCommands()}
+	care := group{"care", "The program:", careCommands()}
 	switch a.Name {
 	case "bb":
-		return []group{{"talk", "Talk:", []command{{"agent", a.agentCmd}}}, care}
+		return []group{{"talk", "Talk:", []command{{"agent", (*app).agentCmd}}}, care}
 	case "worker":
-		tasks := group{"worker", "Tasks:", a.workerCommands()}
+		tasks := group{"worker", "Tasks:", workerCommands()}
 
 		// Under this name, init is that of tt task.
 		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" })
 		return []group{tasks, care}
 	case "review-gate":
-		return []group{{"worker", "Review:", a.reviewGateCommands()}, care}
+		return []group{{"worker", "Review:", reviewGateCommands()}, care}
 	}
 
 	care.title = "Set up and look after:"
 	return ofAgents([]group{
 		care,
-		{"stick", "The stick:", a.turnCommands()},
-		{"room", "The room:", append(a.roomCommands(), append(a.memberCommands(), a.eventCommands()...)...)},
-		{"scope", "Who changes what:", a.scopeCommands()},
-		{"talk", "Talk:", a.messageCommands()},
-		{"task", "Tasks:", []command{{"task", a.taskCmd}}},
-		{"agents", "Your agents and their harnesses run these:", append(a.sessionCommands(), a.harnessCommands()...)},
+		{"stick", "The stick:", turnCommands()},
+		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
+		{"scope", "Who changes what:", scopeCommands()},
+		{"talk", "Talk:", messageCommands()},
+		{"task", "Tasks:", []command{{"task", (*app).taskCmd}}},
+		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
 	})
 }
 

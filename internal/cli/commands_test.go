@@ -28,7 +28,7 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 			check(g.commands)
 		}
 		if name == "tt" {
-			check((&app{}).workerCommands(), "task")
+			check(workerCommands(), "task")
 		}
 	}
 }

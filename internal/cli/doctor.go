@@ -18,17 +18,17 @@ import (
 )
 
 // careCommands are the commands about the program itself.
-func (a *app) careCommands() []command {
+func careCommands() []command {
 	return []command{
-		{"init", a.initCmd},
-		{"config", a.configCmd},
-		{"doctor", a.doctorCmd},
-		{"install", a.installCmd},
-		{"uninstall", a.uninstallCmd},
-		{"migrate-db", a.migrateDBCmd},
-		{"version", a.versionCmd},
-		{"self-update", a.selfUpdateCmd},
-		{"demo", a.demoCmd},
+		{"init", (*app).initCmd},
+		{"config", (*app).configCmd},
+		{"doctor", (*app).doctorCmd},
+		{"install", (*app).installCmd},
+		{"uninstall", (*app).uninstallCmd},
+		{"migrate-db", (*app).migrateDBCmd},
+		{"version", (*app).versionCmd},
+		{"self-update", (*app).selfUpdateCmd},
+		{"demo", (*app).demoCmd},
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // eventCommands are the commands about the log.
-func (a *app) eventCommands() []command {
-	return []command{{"log", a.logCmd}, {"timeline", a.timelineCmd}, {"events", a.eventsCmd}, {"notes", a.notesCmd}}
+func eventCommands() []command {
+	return []command{{"log", (*app).logCmd}, {"timeline", (*app).timelineCmd}, {"events", (*app).eventsCmd}, {"notes", (*app).notesCmd}}
 }
 
 // streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it

@@ -22,8 +22,8 @@ import (
 )
 
 // harnessCommands are the commands that harnesses run.
-func (a *app) harnessCommands() []command {
-	return []command{{"hook", a.hookCmd}, {"mcp", a.mcpCmd}}
+func harnessCommands() []command {
+	return []command{{"hook", (*app).hookCmd}, {"mcp", (*app).mcpCmd}}
 }
 
 // callLimit is how long a wait through the server lasts if its caller sets no limit. The most impatient

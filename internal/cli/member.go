@@ -10,8 +10,8 @@ import (
 )
 
 // memberCommands are the commands about members.
-func (a *app) memberCommands() []command {
-	return []command{{"leave", a.leaveCmd}, {"kick", a.kickCmd}, {"whoami", a.whoamiCmd}}
+func memberCommands() []command {
+	return []command{{"leave", (*app).leaveCmd}, {"kick", (*app).kickCmd}, {"whoami", (*app).whoamiCmd}}
 }
 
 func (a *app) leaveCmd() *cobra.Command {

@@ -17,8 +17,8 @@ import (
 )
 
 // messageCommands are the commands about messages.
-func (a *app) messageCommands() []command {
-	return []command{{"msg", a.msgCmd}, {"inbox", a.inboxCmd}, {"ack", a.ackCmd}, {"agent", a.agentCmd}}
+func messageCommands() []command {
+	return []command{{"msg", (*app).msgCmd}, {"inbox", (*app).inboxCmd}, {"ack", (*app).ackCmd}, {"agent", (*app).agentCmd}}
 }
 
 func (a *app) msgCmd() *cobra.Command {

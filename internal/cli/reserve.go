@@ -14,17 +14,17 @@ import (
 )
 
 // scopeCommands are the commands about who changes what.
-func (a *app) scopeCommands() []command {
+func scopeCommands() []command {
 	return []command{
-		{"reserve", a.reserveCmd},
-		{"unreserve", a.unreserveCmd},
-		{"reservations", a.reservationsCmd},
-		{"may-edit", a.mayEditCmd},
-		{"changes", a.changesCmd},
-		{"conflicts", a.conflictsCmd},
-		{"calls", a.callsCmd},
-		{"undo", a.undoCmd},
-		{"rescue", a.rescueCmd},
+		{"reserve", (*app).reserveCmd},
+		{"unreserve", (*app).unreserveCmd},
+		{"reservations", (*app).reservationsCmd},
+		{"may-edit", (*app).mayEditCmd},
+		{"changes", (*app).changesCmd},
+		{"conflicts", (*app).conflictsCmd},
+		{"calls", (*app).callsCmd},
+		{"undo", (*app).undoCmd},
+		{"rescue", (*app).rescueCmd},
 	}
 }
 

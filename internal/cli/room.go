@@ -16,20 +16,20 @@ import (
 )
 
 // roomCommands are the commands about rooms.
-func (a *app) roomCommands() []command {
+func roomCommands() []command {
 	return []command{
-		{"list", a.listCmd},
-		{"join", a.joinCmd},
-		{"status", a.statusCmd},
-		{"watch", a.watchCmd},
-		{"notify", a.notifyCmd},
-		{"serve", a.serveCmd},
-		{"state", a.stateCmd},
-		{"policy", a.policyCmd},
-		{"pause", a.pauseCmd},
-		{"resume", a.resumeCmd},
-		{"close", a.closeCmd},
-		{"reorder", a.reorderCmd},
+		{"list", (*app).listCmd},
+		{"join", (*app).joinCmd},
+		{"status", (*app).statusCmd},
+		{"watch", (*app).watchCmd},
+		{"notify", (*app).notifyCmd},
+		{"serve", (*app).serveCmd},
+		{"state", (*app).stateCmd},
+		{"policy", (*app).policyCmd},
+		{"pause", (*app).pauseCmd},
+		{"resume", (*app).resumeCmd},
+		{"close", (*app).closeCmd},
+		{"reorder", (*app).reorderCmd},
 	}
 }
 

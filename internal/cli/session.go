@@ -11,8 +11,8 @@ import (
 )
 
 // sessionCommands are the commands about sessions, and about who else is at work.
-func (a *app) sessionCommands() []command {
-	return []command{{"roster", a.rosterCmd}, {"session", a.sessionCmd}, {"helper", a.helperCmd}}
+func sessionCommands() []command {
+	return []command{{"roster", (*app).rosterCmd}, {"session", (*app).sessionCmd}, {"helper", (*app).helperCmd}}
 }
 
 func (a *app) sessionCmd() *cobra.Command {

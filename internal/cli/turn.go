@@ -11,16 +11,16 @@ import (
 )
 
 // turnCommands are the commands about the stick.
-func (a *app) turnCommands() []command {
+func turnCommands() []command {
 	return []command{
-		{"wait", a.waitCmd},
-		{"try", a.tryCmd},
-		{"release", a.releaseCmd},
-		{"pass", a.passCmd},
-		{"take", a.takeCmd},
-		{"heartbeat", a.heartbeatCmd},
-		{"handoff", a.handoffCmd},
-		{"guard", a.guardCmd},
+		{"wait", (*app).waitCmd},
+		{"try", (*app).tryCmd},
+		{"release", (*app).releaseCmd},
+		{"pass", (*app).passCmd},
+		{"take", (*app).takeCmd},
+		{"heartbeat", (*app).heartbeatCmd},
+		{"handoff", (*app).handoffCmd},
+		{"guard", (*app).guardCmd},
 	}
 }
 

@@ -13,33 +13,33 @@ import (
 )
 
 // workerCommands are the commands about tasks.
-func (a *app) workerCommands() []command {
+func workerCommands() []command {
 	return []command{
-		{"init", a.workerInitCmd},
-		{"new", a.workerSpawnCmd},
-		{"list", a.workerStatusCmd},
-		{"show", a.workerShowCmd},
-		{"next", a.workerNextCmd},
-		{"after", a.workerAfterCmd},
-		{"start", a.workerStartCmd},
-		{"done", a.workerDoneCmd},
-		{"heartbeat", a.workerHeartbeatCmd},
-		{"fail", a.workerFailCmd},
-		{"approve", a.workerApproveCmd},
-		{"request-changes", func() *cobra.Command { return a.workerChangesCmd("request-changes") }},
-		{"comment", a.workerCommentCmd},
-		{"merge", a.workerMergeCmd},
-		{"pr", a.workerPRCmd},
-		{"cancel", a.workerCancelCmd},
-		{"retry", a.workerRetryCmd},
-		{"rollback", a.workerRollbackCmd},
-		{"diff", a.workerDiffCmd},
-		{"prompt", a.workerPromptCmd},
-		{"export", a.workerExportCmd},
-		{"run", a.workerRunCmd},
-		{"stop", a.workerStopCmd},
-		{"logs", a.workerLogsCmd},
-		{"runner", a.workerRunnerCmd},
+		{"init", (*app).workerInitCmd},
+		{"new", (*app).workerSpawnCmd},
+		{"list", (*app).workerStatusCmd},
+		{"show", (*app).workerShowCmd},
+		{"next", (*app).workerNextCmd},
+		{"after", (*app).workerAfterCmd},
+		{"start", (*app).workerStartCmd},
+		{"done", (*app).workerDoneCmd},
+		{"heartbeat", (*app).workerHeartbeatCmd},
+		{"fail", (*app).workerFailCmd},
+		{"approve", (*app).workerApproveCmd},
+		{"request-changes", func(a *app) *cobra.Command { return a.workerChangesCmd("request-changes") }},
+		{"comment", (*app).workerCommentCmd},
+		{"merge", (*app).workerMergeCmd},
+		{"pr", (*app).workerPRCmd},
+		{"cancel", (*app).workerCancelCmd},
+		{"retry", (*app).workerRetryCmd},
+		{"rollback", (*app).workerRollbackCmd},
+		{"diff", (*app).workerDiffCmd},
+		{"prompt", (*app).workerPromptCmd},
+		{"export", (*app).workerExportCmd},
+		{"run", (*app).workerRunCmd},
+		{"stop", (*app).workerStopCmd},
+		{"logs", (*app).workerLogsCmd},
+		{"runner", (*app).workerRunnerCmd},
 	}
 }
 
@@ -59,23 +59,23 @@ func (a *app) taskCmd() *cobra.Command {
 	}
 
 	// Making all commands takes time, so only the called one is made.
-	commands := a.workerCommands()
+	commands := workerCommands()
 	if sub := a.calledCommand(commands, "task"); sub != nil {
 		c.AddCommand(sub)
 		return c
 	}
 
 	for _, sub := range commands {
-		c.AddCommand(sub.make())
+		c.AddCommand(sub.make(a))
 	}
 	return c
 }
 
 // reviewGateCommands are the commands of the program when it is called review-gate.
-func (a *app) reviewGateCommands() []command {
+func reviewGateCommands() []command {
 	return []command{
-		{"approve", a.workerApproveCmd},
-		{"reject", func() *cobra.Command { return a.workerChangesCmd("reject") }},
+		{"approve", (*app).workerApproveCmd},
+		{"reject", func(a *app) *cobra.Command { return a.workerChangesCmd("reject") }},
 	}
 }
 
