@@ -132,60 +132,6 @@ func (a *app) calledCommand(commands []command, parents ...string) *cobra.Comman
 	return commands[i].make(a)
 }
 
-// group is a group of commands in the help.
-type group struct {
-	id, title string
-	commands  []command
-}
-
-// commandGroups returns all commands, or those of the name under which the program was called.
-func (a *app) commandGroups() []group {
-	care := group{"care", "The program:", careCommands()}
-	switch a.Name {
-	case "bb":
-		return []group{{"talk", "Talk:", []command{{"agent", (*app).agentCmd}}}, care}
-	case "worker":
-		tasks := group{"worker", "Tasks:", workerCommands()}
-
-		// Under this name, init is that of tt task.
-		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" })
-		return []group{tasks, care}
-	case "review-gate":
-		return []group{{"worker", "Review:", reviewGateCommands()}, care}
-	}
-
-	care.title = "Set up and look after:"
-	return ofAgents([]group{
-		care,
-		{"stick", "The stick:", turnCommands()},
-		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
-		{"scope", "Who changes what:", scopeCommands()},
-		{"talk", "Talk:", messageCommands()},
-		{"task", "Tasks:", []command{{"task", (*app).taskCmd}}},
-		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
-	})
-}
-
-// ofAgents moves the commands that agents and harnesses run to the last group.
-func ofAgents(groups []group) []group {
-	last := &groups[len(groups)-1]
-	for i := range groups[:len(groups)-1] {
-		g := &groups[i]
-		var people []command
-		for _, c := range g.commands {
-			if slices.Contains(agentCommands, c.name) {
-				last.commands = append(last.commands, c)
-			} else {
-				people = append(people, c)
-			}
-		}
-
-		g.commands = people
-	}
-
-	return groups
-}
-
 // strictHelpers makes cobra's own commands refuse what they don't know, as all others do.
 func strictHelpers(root *cobra.Command) {
 	root.InitDefaultHelpCmd()

@@ -17,21 +17,6 @@ import (
 	"talkingstick/stick"
 )
 
-// careCommands are the commands about the program itself.
-func careCommands() []command {
-	return []command{
-		{"init", (*app).initCmd},
-		{"config", (*app).configCmd},
-		{"doctor", (*app).doctorCmd},
-		{"install", (*app).installCmd},
-		{"uninstall", (*app).uninstallCmd},
-		{"migrate-db", (*app).migrateDBCmd},
-		{"version", (*app).versionCmd},
-		{"self-update", (*app).selfUpdateCmd},
-		{"demo", (*app).demoCmd},
-	}
-}
-
 func (a *app) doctorCmd() *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{

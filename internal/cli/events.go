@@ -14,11 +14,6 @@ import (
 	"talkingstick/stick"
 )
 
-// eventCommands are the commands about the log.
-func eventCommands() []command {
-	return []command{{"log", (*app).logCmd}, {"timeline", (*app).timelineCmd}, {"events", (*app).eventsCmd}, {"notes", (*app).notesCmd}}
-}
-
 // streamFlags are the ways to read a stream of events: those in the log, the next batch, or each one as it
 // comes.
 type streamFlags struct {

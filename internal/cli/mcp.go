@@ -21,11 +21,6 @@ import (
 	"talkingstick/stick"
 )
 
-// harnessCommands are the commands that harnesses run.
-func harnessCommands() []command {
-	return []command{{"hook", (*app).hookCmd}, {"mcp", (*app).mcpCmd}}
-}
-
 // callLimit is how long a wait through the server lasts if its caller sets no limit. The most impatient
 // harness ends a call after a minute.
 const callLimit = 50 * time.Second

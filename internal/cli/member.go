@@ -9,11 +9,6 @@ import (
 	"talkingstick/stick"
 )
 
-// memberCommands are the commands about members.
-func memberCommands() []command {
-	return []command{{"leave", (*app).leaveCmd}, {"kick", (*app).kickCmd}, {"whoami", (*app).whoamiCmd}}
-}
-
 func (a *app) leaveCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags

@@ -16,11 +16,6 @@ import (
 	"talkingstick/stick"
 )
 
-// messageCommands are the commands about messages.
-func messageCommands() []command {
-	return []command{{"msg", (*app).msgCmd}, {"inbox", (*app).inboxCmd}, {"ack", (*app).ackCmd}, {"agent", (*app).agentCmd}}
-}
-
 func (a *app) msgCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "msg", Short: "Send, receive and show messages", Args: noArgs,

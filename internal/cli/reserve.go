@@ -13,21 +13,6 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// scopeCommands are the commands about who changes what.
-func scopeCommands() []command {
-	return []command{
-		{"reserve", (*app).reserveCmd},
-		{"unreserve", (*app).unreserveCmd},
-		{"reservations", (*app).reservationsCmd},
-		{"may-edit", (*app).mayEditCmd},
-		{"changes", (*app).changesCmd},
-		{"conflicts", (*app).conflictsCmd},
-		{"calls", (*app).callsCmd},
-		{"undo", (*app).undoCmd},
-		{"rescue", (*app).rescueCmd},
-	}
-}
-
 func (a *app) reserveCmd() *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration

@@ -15,24 +15,6 @@ import (
 	"talkingstick/stick"
 )
 
-// roomCommands are the commands about rooms.
-func roomCommands() []command {
-	return []command{
-		{"list", (*app).listCmd},
-		{"join", (*app).joinCmd},
-		{"status", (*app).statusCmd},
-		{"watch", (*app).watchCmd},
-		{"notify", (*app).notifyCmd},
-		{"serve", (*app).serveCmd},
-		{"state", (*app).stateCmd},
-		{"policy", (*app).policyCmd},
-		{"pause", (*app).pauseCmd},
-		{"resume", (*app).resumeCmd},
-		{"close", (*app).closeCmd},
-		{"reorder", (*app).reorderCmd},
-	}
-}
-
 func (a *app) listCmd() *cobra.Command {
 	var all bool
 	var limit int

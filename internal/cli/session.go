@@ -10,11 +10,6 @@ import (
 	"talkingstick/stick"
 )
 
-// sessionCommands are the commands about sessions, and about who else is at work.
-func sessionCommands() []command {
-	return []command{{"roster", (*app).rosterCmd}, {"session", (*app).sessionCmd}, {"helper", (*app).helperCmd}}
-}
-
 func (a *app) sessionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "session", Short: "Start and end an agent's session, and show its role", Args: noArgs,

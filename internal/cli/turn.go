@@ -10,20 +10,6 @@ import (
 	"talkingstick/stick"
 )
 
-// turnCommands are the commands about the stick.
-func turnCommands() []command {
-	return []command{
-		{"wait", (*app).waitCmd},
-		{"try", (*app).tryCmd},
-		{"release", (*app).releaseCmd},
-		{"pass", (*app).passCmd},
-		{"take", (*app).takeCmd},
-		{"heartbeat", (*app).heartbeatCmd},
-		{"handoff", (*app).handoffCmd},
-		{"guard", (*app).guardCmd},
-	}
-}
-
 // showGrant tells the new holder what it needs to know, and ends with the release command.
 func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	your := shown("your turn")
