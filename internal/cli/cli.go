@@ -122,6 +122,8 @@ type app struct {
 
 	interrupts interrupts
 
+	tellNews func(a *app, events []stick.Event, more bool) string // [core.Config.News], in the words of hooks
+
 	progress *progressLine // what the command is doing; nil if nobody looks
 
 	helpless error // why there is no help, if help was asked for
@@ -134,7 +136,7 @@ type app struct {
 // Main runs the program and returns its exit status.
 func Main(env Env) int {
 	ignoreBrokenPipe()
-	a := &app{Env: env}
+	a := &app{Env: env, tellNews: newsForAnother}
 	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
 	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
 	root := a.commandTree()
@@ -357,6 +359,11 @@ func (a *app) kernelConfig(procs *proc.Table) core.Config {
 		Waits: a.inWait, StopGrace: a.StopGrace, SignLimit: a.SignLimit,
 		News: a.newsForAnother, Lost: a.sayLoss,
 	}
+}
+
+// newsForAnother is the text that wakes another agent than the caller.
+func (a *app) newsForAnother(events []stick.Event, more bool) string {
+	return a.tellNews(a, events, more)
 }
 
 // sayLoss says what the database has lost. A hook has it logged, which the next session hears of, and adds it

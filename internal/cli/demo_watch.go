@@ -160,5 +160,5 @@ func (a *app) inScene(p demo.Place) *app {
 		return ""
 	}
 
-	return &app{Env: env, color: a.color, reads: true}
+	return &app{Env: env, color: a.color, reads: true, tellNews: a.tellNews}
 }

@@ -181,5 +181,3 @@ func (f *fenceFlags) addFlags(c *cobra.Command) {
 func (f *fenceFlags) fence() engine.Fence {
 	return engine.Fence{Turn: f.turn, Lease: stick.LeaseID(f.lease)}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

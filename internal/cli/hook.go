@@ -31,11 +31,10 @@ const (
 	hookLimit = time.Second
 	maxHook   = 8 << 20 // bytes of input; it may hold whole files
 
-	// A decision before an edit comes in time, or the tool runs without it. If another writer keeps a hook
-	// waiting for longer, the hook records nothing.
+	// A decision before an edit comes in time, or the tool runs without it. A hook that another writer keeps
+	// waiting for longer than it may wait records nothing.
 	editLimit  = 250 * time.Millisecond
 	hookReads  = 100 * time.Millisecond
-	editWrites = 20 * time.Millisecond
 	stopWrites = 150 * time.Millisecond
 
 	// What a decision may take beyond editLimit where a command takes work away: to find whose it is, and for
@@ -58,6 +57,9 @@ const (
 func (a *app) extendLimit(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
+
+// editWrites is how long a decision about an edit waits for another writer. After that it records nothing.
+const editWrites = 20 * time.Millisecond
 
 // exitOrder is the exit status that harnesses take for an order: to deny, to block or to wake. Only entries
 // of earlier versions get it from a hook, for waking, because they pass on what the program says.

@@ -116,7 +116,7 @@ func (pg *page) showNews(events []stick.Event, more bool) shown {
 }
 
 // newsForAnother is the text that wakes another agent than the caller.
-func (a *app) newsForAnother(events []stick.Event, more bool) string {
+func newsForAnother(a *app, events []stick.Event, more bool) string {
 	pg := a.page()
 	pg.as, pg.width = "", 0
 	return strings.TrimSpace(string(pg.showNews(events, more)))

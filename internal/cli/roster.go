@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -104,7 +105,7 @@ func (p *page) showRoster(res roster.GetRosterResult) {
 func (p *page) showAgent(o roster.RosterAgent) {
 	pid, cwd, runs, name := "-", "-", cmp.Or(o.Harness, "-"), string(o.AgentID)
 	if o.PID != 0 {
-		pid = itoa(o.PID)
+		pid = strconv.Itoa(o.PID)
 	}
 	if o.Cwd != "" {
 		cwd = o.Cwd

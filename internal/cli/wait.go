@@ -73,7 +73,7 @@ func (t timeoutFlag) milliseconds(c *cobra.Command) (*int64, error) {
 	if time.Duration(t) < time.Millisecond {
 		return nil, stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout")
 	}
-	return ptr(time.Duration(t).Milliseconds()), nil
+	return new(time.Duration(t).Milliseconds()), nil
 }
 
 func (a *app) tryCmd() *cobra.Command {
@@ -90,13 +90,11 @@ func (a *app) tryCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.waitForTurn(c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: ptr(int64(0))}, true)
+		return a.waitForTurn(c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: new(int64)}, true)
 	}
 
 	return c
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // waitForTurn runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
 func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
