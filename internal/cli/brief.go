@@ -350,10 +350,6 @@ func leftInTree(w *stick.Workspace) stick.Words {
 		stick.Count(w.DirtyCount, "uncommitted file"), names)
 }
 
-// maxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant
-// has all of it.
-const maxNextAction = 160
-
 // listPatterns lists patterns in a sentence.
 func listPatterns(ps []glob.Pattern) stick.Words {
 	if len(ps) == 0 {

@@ -5,7 +5,6 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
-	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/stick"
 )
 
@@ -164,28 +163,6 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 	if res.Told != "" {
 		p.linef("note: %s; %s", res.Told, res.Hint)
 	}
-}
-
-// notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there
-// are none.
-func (p *page) notedWork(n *ledger.NotedWork) stick.Words {
-	if n == nil || len(n.Of) == 0 {
-		return ""
-	}
-
-	var of []stick.Words
-	for i, w := range n.Of {
-		files := stick.Wordsf("%d", w.Files)
-
-		// Only the first number says of what it is.
-		if i == 0 {
-			files = stick.Count(w.Files, "uncommitted file")
-		}
-
-		of = append(of, stick.Wordsf("%s of %s", files, w.Agent))
-	}
-
-	return stick.JoinWords(of, ", ")
 }
 
 // showChanges lists uncommitted files: the caller's own first, then those of others.

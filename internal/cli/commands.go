@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
 )
 
@@ -99,9 +97,6 @@ func (a *app) setUp(root *cobra.Command) {
 	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
 }
 
-// rosterName is the name under which the program is only the roster.
-const rosterName = "agent-roster"
-
 func (a *app) rosterRoot() *cobra.Command {
 	root := a.rosterCmd()
 	root.Use = rosterName + " [path]"
@@ -109,27 +104,6 @@ func (a *app) rosterRoot() *cobra.Command {
 	a.failure = exitUnsure
 	a.setUp(root)
 	return root
-}
-
-// command is a command that is made when it is needed. To make all of them takes up to a tenth of the time of
-// a short one.
-type command struct {
-	name string
-	make func(*app) *cobra.Command
-}
-
-// calledCommand makes the one of these commands that the arguments name, after the commands above it. It
-// returns nil if they name none.
-func (a *app) calledCommand(commands []command, parents ...string) *cobra.Command {
-	at := len(parents)
-	if len(a.Args) <= at || !slices.Equal(a.Args[:at], parents) {
-		return nil
-	}
-	i := slices.IndexFunc(commands, func(c command) bool { return c.name == a.Args[at] })
-	if i < 0 {
-		return nil
-	}
-	return commands[i].make(a)
 }
 
 // strictHelpers makes cobra's own commands refuse what they don't know, as all others do.
@@ -166,69 +140,4 @@ func (a *app) checkFlags(c *cobra.Command) error {
 	}
 
 	return nil
-}
-
-// noArgs and between check the number of arguments, and say what is wrong.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if c.HasSubCommands() {
-		return &unknownWord{c, args[0]}
-	}
-	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q",
-		stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
-}
-
-// helpCommand returns the command that explains c, under the name by which the program was called.
-func helpCommand(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
-
-func between(least, most int, what stick.Words) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
-			return stick.Errorf(stick.CodeUsage, "%s needs %s", stick.Words(c.CommandPath()), what).
-				Hintf("%s", helpCommand(c))
-		case most >= 0 && len(args) > most:
-			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q",
-				stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", helpCommand(c))
-		}
-		return nil
-	}
-}
-
-// placeFlags holds the flags that say which room a command means.
-type placeFlags struct{ path, room string }
-
-// atPath gives a command the flags --path and --room beside its last argument.
-func atPath(c *cobra.Command) *placeFlags {
-	s := &placeFlags{}
-	c.Flags().StringVar(&s.path, "path", "", "a path in the workspace (default: the working directory)")
-	c.Flags().StringVar(&s.room, "room", "", "the room's id, or the start of it, instead of a path")
-	return s
-}
-
-// where returns the room that the flags mean.
-func (s *placeFlags) where() core.Where {
-	return core.Where{RoomID: stick.RoomID(s.room), Path: s.path}
-}
-
-// whereOf returns the room that a command means: that of its argument at i, if there is one, else that of its
-// flags.
-func (s *placeFlags) whereOf(args []string, i int) (core.Where, error) {
-	w := s.where()
-	if len(args) <= i {
-		return w, nil
-	}
-	if w.Path != "" {
-		return w, stick.Errorf(stick.CodeUsage, "give one path, not two: %q and --path %q",
-			stick.Clip(args[i], 60), stick.Clip(w.Path, 60))
-	}
-	if args[i] == "" {
-		return w, stick.Errorf(stick.CodeInvalidPath, "the path is empty").
-			Hintf("leave it out to mean the working directory")
-	}
-
-	w.Path = args[i]
-	return w, nil
 }

@@ -173,33 +173,6 @@ func withWords(find candidates, more ...string) candidates {
 	}
 }
 
-// describedWord puts a text beside a word. What agents wrote can't reach the terminal as it is.
-func describedWord(word, text string) cobra.Completion {
-	return cobra.CompletionWithDesc(stick.Line(word), stick.Line(stick.Clip(text, 60)))
-}
-
-// findCandidates runs an operation that reads, and makes a candidate of each of its results.
-func findCandidates[R, T any](
-	a *app, operation func(operations, core.Caller) (R, error), list func(R) []T,
-	word func(T) cobra.Completion,
-) []cobra.Completion {
-	e, by, err := a.open()
-	if err != nil {
-		return nil
-	}
-
-	res, err := operation(e, by)
-	if err != nil {
-		return nil
-	}
-
-	var all []cobra.Completion
-	for _, x := range list(res) {
-		all = append(all, word(x))
-	}
-	return all
-}
-
 func memberCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
 	return findCandidates(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})

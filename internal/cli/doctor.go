@@ -3,10 +3,8 @@ package cli
 import (
 	"context"
 	"maps"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -197,15 +195,6 @@ func (a *app) otherPrograms(ctx context.Context) []install.Program {
 	return t.Others(ctx, runProgram)
 }
 
-// runProgram runs another program, and returns what it prints.
-func runProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, program, args...)
-
-	// A process that it has started may keep the pipe open.
-	c.WaitDelay = 100 * time.Millisecond
-	return c.Output()
-}
-
 // showHarness shows whether tt is installed in a harness, and works there.
 func (p *page) showHarness(h harnessStatus) {
 	row, _ := harness.ByName(h.Harness)
@@ -308,4 +297,12 @@ func (p *page) showMigration(res upkeep.MigrateDBResult) {
 	p.linef("%s stays where it is, and tt doesn't open it any more", res.From)
 	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")),
 		p.next(stick.Cmd("tt join")))
+}
+
+// showsCheck returns what tells l which check of the doctor runs.
+func (a *app) showsCheck(l *progressLine) func(check string) {
+	return func(check string) {
+		began := a.now()
+		l.setText(func() shown { return showf("checking %s%s", stick.Words(check), a.page().durationText(began)) })
+	}
 }

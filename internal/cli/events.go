@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -392,9 +391,6 @@ func (s *stream) printEvent(e stick.Event) error {
 	s.a.write(plain(b) + "\n")
 	return nil
 }
-
-// errUnheard ends following when an event can't be written.
-var errUnheard = errors.New("an event can't be written")
 
 // followEvents prints events until it is interrupted, or nobody reads them any more. In both cases it prints
 // the cursor on standard error, and succeeds. It prints the cursor too when an event can't be written for

@@ -391,8 +391,3 @@ func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, 
 
 	return e.NoteCommits(ctx, p)
 }
-
-// workspaceEnv returns what the resolution of a path needs.
-func (a *app) workspaceEnv() workspace.Env {
-	return workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")}
-}

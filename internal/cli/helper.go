@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine/roster"
-	"talkingstick/internal/harness"
 	"talkingstick/stick"
 )
 
@@ -113,9 +112,6 @@ func tmuxWindow(name, dir string, env, command []string) []string {
 	}
 	return line
 }
-
-// callerVariables are our variables that say who calls. The helper is somebody else, and doesn't get them.
-var callerVariables = []string{"TT_HARNESS_AGENT_ID", harness.TaskEnv, "AI_AGENT_ID", "AI_HELPER"}
 
 // isCallerVariable reports whether a variable says who calls.
 func isCallerVariable(v string) bool {

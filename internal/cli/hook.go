@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -57,9 +55,6 @@ const (
 func (a *app) extendLimit(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
-
-// editWrites is how long a decision about an edit waits for another writer. After that it records nothing.
-const editWrites = 20 * time.Millisecond
 
 // exitOrder is the exit status that harnesses take for an order: to deny, to block or to wake. Only entries
 // of earlier versions get it from a hook, for waking, because they pass on what the program says.
@@ -345,11 +340,6 @@ func (a *app) beforeSummary(ctx context.Context, e operations, p core.HookParams
 		})
 	}
 	return err
-}
-
-func upperFirst(s stick.Words) stick.Words {
-	r, size := utf8.DecodeRuneInString(string(s))
-	return stick.Words(unicode.ToUpper(r)) + s[size:]
 }
 
 func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {

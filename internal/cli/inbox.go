@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,85 +83,5 @@ func (a *app) showInbox(ctx context.Context, params engine.GetInboxParams) error
 	})
 }
 
-// showMessage shows a message to its recipient.
-func (p *page) showMessage(m engine.MessageView, state stick.Words) {
-	p.messageText(m, state, true, true)
-}
-
 // isReceiptOpen reports whether a receipt is open: the message is unread, or read and not accepted.
 func isReceiptOpen(s stick.ReceiptState) bool { return s == stick.Unread || s == stick.Read }
-
-// messageText shows a message with its body. With mine, the words address the reader as its recipient; with
-// open, they say how to accept it. Lines from agents are indented, so that no body can look like a line of
-// ours.
-func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open bool) {
-	line := stick.Wordsf("message %d from %s", m.MessageID, m.From)
-	if m.Event != "" {
-		line = stick.Wordsf("event %d by %s", m.MessageID, m.From)
-	}
-
-	switch {
-	case len(m.To) == 1 && m.To[0] == stick.ToRoom:
-		line += " to all"
-	case len(m.To) > 1:
-		line += stick.Wordsf(" to %d members", len(m.To))
-	}
-
-	line += ", " + p.ago(m.CreatedAt)
-
-	// A pass reads as "passed to you" to its recipient, and as "passed on" to all others.
-	what := messageLabel(m.Message)
-	if m.Category == stick.Handover && !mine {
-		what = "passed on"
-	}
-
-	var urgent stick.Words
-	if m.Urgent(m.CreatedAt, p.now) && open {
-		urgent = "urgent: read it now"
-	}
-
-	// Parts that are empty leave no comma behind.
-	for _, s := range []stick.Words{state, what, urgent} {
-		if s != "" {
-			line += ", " + s
-		}
-	}
-
-	if m.RequiresAck && open {
-		line += stick.Wordsf(" (%s)", stick.Cmd("tt ack <message_id>", m.MessageID).As(p.as))
-	}
-	if m.TaskID != "" {
-		line += stick.Wordsf(", task %s", stick.Name(m.TaskID).Cut(60))
-	}
-	if m.ReplyTo != 0 {
-		line += stick.Wordsf(", replies to %d", m.ReplyTo)
-	}
-	if m.Subject != "" {
-		line += ": " + stick.Quote(m.Subject, stick.MaxSubject)
-	}
-
-	p.linef("%s", line)
-	p.text("  ", m.Body)
-	for _, f := range m.Says() {
-		p.showBody(stick.Words(f.Name), *f.Value(&m.Contract))
-	}
-}
-
-// messageLabel names the kind of a message in the words of the screens for people. It is empty for an
-// ordinary message.
-func messageLabel(m stick.Message) stick.Words {
-	switch m.Category {
-	case stick.Handover:
-		return "passed to you"
-	case stick.Blocked:
-		return "needs input"
-	case stick.Resume, stick.Incursion:
-		return categoryWord(m)
-	}
-	return ""
-}
-
-// categoryWord is the category of a message, as a word.
-func categoryWord(m stick.Message) stick.Words {
-	return stick.Words(strings.ToLower(string(m.Category)))
-}

@@ -415,3 +415,10 @@ func (a *app) confirmPlan(res installResult) (bool, error) {
 
 	return true, nil
 }
+
+// hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
+// has started this program.
+func (a *app) hasInstalledBeside(name string, is func(install.Target, harness.Row) bool) bool {
+	row, ok := harness.ByName(name)
+	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
+}

@@ -1,17 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"talkingstick/internal/harness"
-	"talkingstick/internal/install"
 	"talkingstick/internal/plainfile"
-	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
 
@@ -50,143 +45,4 @@ func (a *app) logf(format string, args ...any) {
 	}
 
 	fmt.Fprintf(f, "%s %s\n", now().UTC().Format(time.RFC3339), stick.Line(fmt.Sprintf(format, args...)))
-}
-
-// faults is what the log says about the last days. Hooks that fail keep silent, so tt doctor and the next
-// session report it.
-type faults struct {
-	Path  string     `json:"path"`
-	Lines int        `json:"lines"`
-	Last  string     `json:"last"` // the newest line
-	At    stick.Time `json:"at"`
-}
-
-// faultsFor is how long a fault is worth reporting.
-const faultsFor = 72 * time.Hour
-
-// readFaults reads the log. It returns nil if the log has nothing recent.
-func (a *app) readFaults(now stick.Time) *faults {
-	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
-	if err != nil {
-		return nil
-	}
-
-	defer f.Close()
-	out := faults{Path: a.logFile()}
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		when, what, _ := strings.Cut(lines.Text(), " ")
-		at, err := time.Parse(time.RFC3339, when)
-
-		// A line that isn't ours, or an old one, is passed over.
-		if err != nil || now.Sub(stick.At(at)) > faultsFor {
-			continue
-		}
-
-		out.Lines++
-		out.Last, out.At = stick.Clip(what, 300), stick.At(at)
-	}
-
-	if out.Lines == 0 {
-		return nil
-	}
-
-	return &out
-}
-
-// newFaults returns the faults that no session was told of. It tells one session of each.
-func (a *app) newFaults(now stick.Time) *faults {
-	f := a.readFaults(now)
-	if f == nil {
-		return nil
-	}
-
-	// Of two sessions that start at once, both may tell: that is better than none.
-	if !a.isStampOlder("told", f.At) || !a.setStamp("told", f.At) {
-		return nil
-	}
-	return f
-}
-
-// olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func (a *app) olderHooks(name string) stick.Words { return a.olderText(name, install.Older) }
-
-// olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
-// both.
-func (a *app) olderFiles(name string) stick.Words {
-	if says := a.olderHooks(name); says != "" {
-		return says
-	}
-	return a.olderText(name, install.OlderSkill)
-}
-
-func (a *app) olderText(name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
-	row, ok := harness.ByName(name)
-	if !ok || a.Home == "" {
-		return ""
-	}
-
-	t := install.Target{Home: a.Home, Getenv: a.Getenv}
-
-	// Without a data directory nothing is known of what was installed.
-	t.DataDir, _ = a.dataDir()
-	if place, err := workspace.Resolve(a.Dir, a.workspaceEnv()); err == nil {
-		t.Project = place.Root
-	}
-	return says(t, row)
-}
-
-// olderEvery is how often a command looks whether the hooks of its agent's harness are of an earlier version:
-// looking costs more than most commands.
-const olderEvery = time.Hour
-
-// tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
-func (a *app) tellOlderHooks() {
-	if a.caller == nil || a.caller.Person || a.json || a.inHook {
-		return
-	}
-	if _, known := harness.ByName(a.caller.Harness); !known {
-		return
-	}
-
-	stamp, now := "hooks-"+a.caller.Harness, a.now()
-	if !a.isStampOlder(stamp, now.Add(-olderEvery)) || !a.setStamp(stamp, now) {
-		return
-	}
-
-	if older := a.olderHooks(a.caller.Harness); older != "" {
-		_ = a.sayf("tt: %s", older)
-	}
-}
-
-// isStampOlder reports whether the stamp of this name beside the log is older than a time, or missing.
-func (a *app) isStampOlder(name string, than stick.Time) bool {
-	info, err := os.Stat(a.logFile() + "." + name)
-	return err != nil || stick.At(info.ModTime()) < than
-}
-
-// setStamp sets the time of the stamp of this name. It reports false if there is nowhere to write it.
-func (a *app) setStamp(name string, at stick.Time) bool {
-	if a.logFile() == "" {
-		return false
-	}
-
-	path := a.logFile() + "." + name
-	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
-	if err != nil {
-		return false
-	}
-
-	// A failure of Close loses nothing, because nothing was written.
-	_ = f.Close()
-
-	// If this fails, the file has the present time, which is good enough.
-	_ = os.Chtimes(path, at.Go(), at.Go())
-	return true
-}
-
-func (p *page) showFaults(f *faults) {
-	if f != nil {
-		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",
-			"note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, f.Path)
-	}
 }

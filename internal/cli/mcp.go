@@ -116,13 +116,6 @@ func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
 	}
 }
 
-// hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
-// has started this program.
-func (a *app) hasInstalledBeside(name string, is func(install.Target, harness.Row) bool) bool {
-	row, ok := harness.ByName(name)
-	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
-}
-
 // connection is the one connection of a server. It resolves who calls.
 type connection struct {
 	in     harness.Input

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,17 +51,6 @@ func (m *messageFlags) addFlags(c *cobra.Command) {
 	}
 }
 
-// otherWords maps second names of flags to the flags.
-func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
-	switch name {
-	case "bead":
-		name = "task"
-	case "ack-required":
-		name = "requires-ack"
-	}
-	return pflag.NormalizedName(name)
-}
-
 // sendParams makes the operation's parameters from the flags and the arguments.
 func (m *messageFlags) sendParams(
 	a *app, to []string, body string, hasBody bool,
@@ -101,17 +88,6 @@ func (m *messageFlags) sendParams(
 	}
 
 	return p, nil
-}
-
-// readBody reads a text from standard input, without the line break at its end. It stops reading a text
-// that is too long as soon as the operation will refuse it.
-func readBody(r io.Reader, most int64) (string, error) {
-	// A text beyond the limit is read a little further, so that the operation sees that it is too long.
-	b, err := io.ReadAll(io.LimitReader(r, most+64<<10))
-	if err != nil {
-		return "", stick.Errorf(stick.CodeUsage, "the body can't be read from standard input").With("field", "body")
-	}
-	return strings.TrimSuffix(string(b), "\n"), nil
 }
 
 func (a *app) msgSendCmd() *cobra.Command {
@@ -416,18 +392,4 @@ func (a *app) msgWithdrawCmd() *cobra.Command {
 	}
 
 	return c
-}
-
-// parseNumbers reads the numbers of messages or notes.
-func parseNumbers(what string, args []string) ([]int64, error) {
-	ids := make([]int64, len(args))
-	for i, s := range args {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || n < 1 {
-			return nil, stick.Errorf(stick.CodeUsage, "a %s is named by its number, not %q",
-				what, stick.Clip(s, 40)).With("field", what+"_id")
-		}
-		ids[i] = n
-	}
-	return ids, nil
 }

@@ -124,15 +124,6 @@ func meantCommands(parent, typed string) stick.Hint {
 	return all
 }
 
-// unknownWord is the failure of a command that has no command of that name.
-type unknownWord struct {
-	command *cobra.Command
-	typed   string
-}
-
-// Error implements error. Nobody reads it: [app.noCommand] takes its place.
-func (w *unknownWord) Error() string { return "there is no command " + w.typed }
-
 // noCommand refuses a word that isn't a command, with what it was probably meant for.
 func (a *app) noCommand(c *cobra.Command, typed string) error {
 	said := strings.TrimPrefix(c.CommandPath()+" "+typed, "tt ")

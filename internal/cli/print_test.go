@@ -25,7 +25,7 @@ func TestEveryArgumentOfALineIsSafe(t *testing.T) {
 
 // Standard output takes only text that is shown. Here nothing else than print.go makes it, or writes to a
 // standard stream.
-func TestOnlyOneFileMakesTextSafe(t *testing.T) {
+func TestOnlyTwoFilesMakeTextSafe(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("found %d files: %v", len(files), err)
@@ -64,8 +64,8 @@ func TestOnlyOneFileMakesTextSafe(t *testing.T) {
 					bad = "writes to a standard stream"
 				}
 			}
-			if bad != "" && name != "print.go" {
-				t.Errorf("%s %s: only print.go does that, so that text of others is safe", set.Position(n.Pos()), bad)
+			if bad != "" && name != "print.go" && name != "page.go" {
+				t.Errorf("%s %s: only print.go and page.go do that, so that text of others is safe", set.Position(n.Pos()), bad)
 			}
 			return true
 		})

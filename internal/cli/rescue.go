@@ -118,24 +118,6 @@ func rescueSize(files int, bytes int64) stick.Words {
 	return stick.Count(files, "file") + ", " + inBytes(bytes)
 }
 
-// inBytes writes a size as people say it: 812 bytes, 4.1 KB, 50 MB.
-func inBytes(n int64) stick.Words {
-	size, units := float64(n), []string{"KB", "MB", "GB"}
-	if n < 1000 {
-		return stick.Count(n, "byte")
-	}
-
-	// Just below the next unit, rounding would give 1000.
-	for i, unit := range units {
-		size /= 1000
-		if size < 999.5 || i == len(units)-1 {
-			return stick.Wordsf("%.3g %s", size, unit)
-		}
-	}
-
-	return ""
-}
-
 // rescueOrigin says how a rescue came about.
 func rescueOrigin(m rescue.Manifest) stick.Words {
 	switch {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -12,16 +11,6 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/stick"
 )
-
-// printLine prints one JSON document on a line.
-func (a *app) printLine(v any) error {
-	b, err := stick.JSON(v)
-	if err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-	a.write(plain(b) + "\n")
-	return nil
-}
 
 func (a *app) workerApproveCmd() *cobra.Command {
 	var p task.WorkerApproveParams
@@ -166,9 +155,6 @@ func (a *app) workerDiffCmd() *cobra.Command {
 
 	return c
 }
-
-// paths names files in a sentence.
-func paths(names []string) stick.Words { return stick.Names(names, len(names)) }
 
 // showStats lists the files that change, and by how much.
 func (p *page) showStats(files []stick.FileStat) {
@@ -410,4 +396,25 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 	}
 
 	return c
+}
+
+// showsGate returns what tells l which gate runs, nil if there is no line.
+func (a *app) showsGate(l *progressLine) func(task.GateRun) {
+	if l == nil {
+		return nil
+	}
+	return func(g task.GateRun) { l.setText(func() shown { return a.page().gateRun(g) }) }
+}
+
+// gateRun says which gate runs, for how long, and what it printed last.
+func (p *page) gateRun(g task.GateRun) shown {
+	on := showf("%s", g.TaskID)
+	if g.OnBranch {
+		on = showf("%s itself", g.Branch)
+	}
+	line := showf("running the gate on %s%s: %s", on, p.durationText(g.Since), stick.Name(g.Command).Cut(40))
+	if last := g.LastLine(); last != "" {
+		line += showf(" | %s", stick.Quote(last, 160))
+	}
+	return line
 }

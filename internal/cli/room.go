@@ -405,10 +405,3 @@ func (a *app) reorderCmd() *cobra.Command {
 
 	return c
 }
-
-func already(yes bool) stick.Words {
-	if yes {
-		return " already"
-	}
-	return ""
-}

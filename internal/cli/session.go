@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine/core"
@@ -268,15 +266,6 @@ func (a *app) sessionListCmd() *cobra.Command {
 	}
 
 	return c
-}
-
-// durationOf says since when a session has its role.
-func (p *page) durationOf(what stick.Words, since stick.Time) stick.Words {
-	d := p.now.Sub(since)
-	if d < time.Second {
-		return "is " + what + " now"
-	}
-	return "has been " + what + " for " + stick.Age(d)
 }
 
 func (p *page) showSessions(res roster.ListSessionsResult) {

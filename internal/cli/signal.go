@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -85,36 +84,6 @@ func (i *interrupts) awaitSignal(
 			return s, "the command didn't end by itself; what it had begun, the next command finishes"
 		}
 	}
-}
-
-// input is standard input. A signal ends the program while something waits for it.
-func (a *app) input() io.Reader { return awaited{a.Stdin, &a.interrupts} }
-
-// awaited is a source that may have nothing for a long time, such as a terminal or a FIFO.
-type awaited struct {
-	source io.Reader
-	waits  *interrupts
-}
-
-func (r awaited) Read(b []byte) (int, error) {
-	r.waits.inputs.Add(1)
-	defer r.waits.inputs.Add(-1)
-	return r.source.Read(b)
-}
-
-// openInput opens a file that somebody names, which may be a FIFO, as a shell's <(…) makes it. A signal ends
-// the program while something waits for its other side.
-func (a *app) openInput(file string) (io.ReadCloser, error) {
-	a.interrupts.inputs.Add(1)
-	defer a.interrupts.inputs.Add(-1)
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{awaited{f, &a.interrupts}, f}, nil
 }
 
 // signalStatus is the exit status of an interrupted command: that of a program which the signal ends, as a

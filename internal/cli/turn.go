@@ -105,49 +105,6 @@ func (p *page) youHold(since stick.Time) stick.Words {
 	return "you have held the stick for " + stick.Age(d)
 }
 
-// causeText says in words why the stick can be taken over, or why it was.
-func causeText(c stick.Cause) stick.Words {
-	switch c {
-	case stick.OwnerGone:
-		return "the holder's process has ended"
-	case stick.OwnerTimeout:
-		return "the holder's lease has run out"
-	case stick.OwnerIdle:
-		return "the holder is alive, but does nothing"
-	case stick.ClaimTimeout:
-		return "the stick was offered, but not claimed in time"
-	case stick.RecipientGone:
-		return "the process of the recipient has ended"
-	case stick.OperatorRequested:
-		return "a person asked for it"
-	}
-
-	return stick.Wordsf("%s", c)
-}
-
-// showTold shows an event to the member that it is for, and a message with its body.
-func (p *page) showTold(e stick.Event) {
-	started, ok := stick.PayloadOf[stick.SessionStartedPayload](e)
-	switch {
-	case e.Message() != nil:
-		p.showMessage(engine.ViewMessage(e), "")
-	case ok && started.AlongWith != "":
-		// Only the agent itself is told of its start.
-		p.linef("event %d: you are the primary here, because you came before %s: %s",
-			e.Seq, started.AlongWith, p.next(stick.Cmd("tt session role")))
-	default:
-		p.linef("event %d: %s", e.Seq, e.Tell())
-	}
-}
-
-// commitText names a commit with its branch.
-func commitText(commit, branch string) stick.Words {
-	if branch == "" {
-		return short(commit)
-	}
-	return short(commit) + stick.Wordsf(" on %s", branch)
-}
-
 func (a *app) releaseCmd() *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags

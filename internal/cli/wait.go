@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -56,24 +55,6 @@ func (a *app) waitCmd() *cobra.Command {
 	}
 
 	return c
-}
-
-// timeoutFlag limits how long a command waits.
-type timeoutFlag time.Duration
-
-func (t *timeoutFlag) addFlag(c *cobra.Command, usage string) {
-	c.Flags().DurationVar((*time.Duration)(t), "timeout", 0, usage)
-}
-
-// milliseconds returns the limit in milliseconds, nil if none was given.
-func (t timeoutFlag) milliseconds(c *cobra.Command) (*int64, error) {
-	if !c.Flags().Changed("timeout") {
-		return nil, nil
-	}
-	if time.Duration(t) < time.Millisecond {
-		return nil, stick.Errorf(stick.CodeUsage, "--timeout must be positive, such as 90s").With("field", "timeout")
-	}
-	return new(time.Duration(t).Milliseconds()), nil
 }
 
 func (a *app) tryCmd() *cobra.Command {
@@ -235,16 +216,6 @@ func (p *page) showNotYet(res engine.WaitForTurnResult, parked bool, again stick
 	}
 }
 
-// showDelivered prints the events in a wait's answer, messages with their bodies.
-func (p *page) showDelivered(res engine.WaitForTurnResult, again stick.Command) {
-	for _, e := range res.Events {
-		p.showTold(e)
-	}
-	if res.More {
-		p.linef("there are more: run %s again", p.next(again))
-	}
-}
-
 func (p *page) whoHas(res engine.WaitForTurnResult) {
 	switch {
 	case res.Owner != nil && *res.Owner == res.AgentID:
@@ -256,4 +227,43 @@ func (p *page) whoHas(res engine.WaitForTurnResult) {
 	case res.ReservedFor != nil:
 		p.linef("the stick is reserved for %s", *res.ReservedFor)
 	}
+}
+
+// showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by
+// the clock, so that nothing has to run while the wait sleeps.
+func (a *app) showsStanding(l *progressLine) func(engine.Standing) {
+	if l == nil {
+		return nil
+	}
+	return func(s engine.Standing) { l.setText(func() shown { return a.page().standingText(s) }) }
+}
+
+// standingText says for what a wait waits.
+func (p *page) standingText(s engine.Standing) shown {
+	if s.Paused.On() {
+		return showf("%s", s.Paused.Says(p.now, ""))
+	}
+
+	who := shown("nobody has the stick")
+	switch {
+	case s.Owner != "":
+		who = showf("%s has held the stick since %s", s.Owner, p.clock(s.OwnedSince))
+	case s.ReservedFor != "":
+		who = showf("the stick is reserved for %s", s.ReservedFor)
+	}
+
+	switch {
+	case s.Place == 1:
+		who += "; you are next"
+	case s.Place > 1:
+		who += showf("; you are number %d of %d", s.Place, s.Of)
+	default:
+		who += "; you wait for events"
+	}
+
+	if s.NextAction != "" {
+		who += showf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, maxNextAction))
+	}
+
+	return who
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // crash is a panic that was caught.
@@ -49,3 +50,6 @@ func panickedAt() (at []string) {
 		}
 	}
 }
+
+// editWrites is how long a decision about an edit waits for another writer. After that it records nothing.
+const editWrites = 20 * time.Millisecond

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"talkingstick/internal/harness"
+	"talkingstick/internal/task"
+	"talkingstick/stick"
+)
+
+// runProgram runs another program, and returns what it prints.
+func runProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, program, args...)
+
+	// A process that it has started may keep the pipe open.
+	c.WaitDelay = 100 * time.Millisecond
+	return c.Output()
+}
+
+// callerVariables are our variables that say who calls. The helper is somebody else, and doesn't get them.
+var callerVariables = []string{"TT_HARNESS_AGENT_ID", harness.TaskEnv, "AI_AGENT_ID", "AI_HELPER"}
+
+// gitPlaces are the variables by which git works in another place than the working directory.
+var gitPlaces = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
+	"GIT_NAMESPACE",
+}
+
+// projectEnviron is the environment of a project's commands. It lacks the variables that would make them act
+// as another agent, or git in another place.
+func projectEnviron(env []string) []string {
+	// The command isn't the caller, and has a project of its own to find.
+	clear := append(slices.Clone(callerVariables), harness.AgentEnv, "TT_JSON", task.SlotEnv)
+	for _, r := range harness.Rows {
+		clear = append(clear, r.Environment()...)
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(gitPlaces, name) || slices.Contains(clear, name)
+	})
+}
+
+// begun is the report of the process that runs a command, once the command has started.
+const begun = "begun"
+
+// startRun starts the process that attends to a run, and waits until the command has started or failed to. It
+// returns what that process refuses.
+func (a *app) startRun(ctx context.Context, run task.RunTaskParams) (pid int, err error) {
+	failed := func(err error) error {
+		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the "+
+			"command: %w", err).Hintf("run the same command again")
+	}
+
+	// The process gets its order on standard input, as a guardian does.
+	order, err := json.Marshal(run)
+	if err != nil {
+		return 0, err
+	}
+
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, failed(err)
+	}
+
+	defer r.Close()
+	pid, err = startDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
+
+	// With our writing end open, reading would never end.
+	w.Close()
+	if err != nil {
+		return 0, failed(err)
+	}
+
+	// An interruption ends the reading below.
+	defer context.AfterFunc(ctx, func() { r.Close() })()
+	said, err := bufio.NewReader(r).ReadString('\n')
+	said = strings.TrimSpace(said)
+	refused, reported := stick.ParseError([]byte(said))
+	switch {
+	case said == begun:
+		return pid, nil
+	case reported:
+		return pid, refused
+	case ctx.Err() != nil:
+		return pid, ctx.Err()
+	case said != "":
+		return pid, failed(errors.New(stick.Clip(said, 400)))
+	}
+
+	return pid, failed(fmt.Errorf("process %d ended before the command began: %w", pid, err))
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"talkingstick/internal/engine/guard/ledger"
+	"talkingstick/stick"
+)
+
+// maxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant
+// has all of it.
+const maxNextAction = 160
+
+// notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there
+// are none.
+func (p *page) notedWork(n *ledger.NotedWork) stick.Words {
+	if n == nil || len(n.Of) == 0 {
+		return ""
+	}
+
+	var of []stick.Words
+	for i, w := range n.Of {
+		files := stick.Wordsf("%d", w.Files)
+
+		// Only the first number says of what it is.
+		if i == 0 {
+			files = stick.Count(w.Files, "uncommitted file")
+		}
+
+		of = append(of, stick.Wordsf("%s of %s", files, w.Agent))
+	}
+
+	return stick.JoinWords(of, ", ")
+}
+
+func upperFirst(s stick.Words) stick.Words {
+	r, size := utf8.DecodeRuneInString(string(s))
+	return stick.Words(unicode.ToUpper(r)) + s[size:]
+}
+
+// inBytes writes a size as people say it: 812 bytes, 4.1 KB, 50 MB.
+func inBytes(n int64) stick.Words {
+	size, units := float64(n), []string{"KB", "MB", "GB"}
+	if n < 1000 {
+		return stick.Count(n, "byte")
+	}
+
+	// Just below the next unit, rounding would give 1000.
+	for i, unit := range units {
+		size /= 1000
+		if size < 999.5 || i == len(units)-1 {
+			return stick.Wordsf("%.3g %s", size, unit)
+		}
+	}
+
+	return ""
+}
+
+// paths names files in a sentence.
+func paths(names []string) stick.Words { return stick.Names(names, len(names)) }
+
+func already(yes bool) stick.Words {
+	if yes {
+		return " already"
+	}
+	return ""
+}
+
+// causeText says in words why the stick can be taken over, or why it was.
+func causeText(c stick.Cause) stick.Words {
+	switch c {
+	case stick.OwnerGone:
+		return "the holder's process has ended"
+	case stick.OwnerTimeout:
+		return "the holder's lease has run out"
+	case stick.OwnerIdle:
+		return "the holder is alive, but does nothing"
+	case stick.ClaimTimeout:
+		return "the stick was offered, but not claimed in time"
+	case stick.RecipientGone:
+		return "the process of the recipient has ended"
+	case stick.OperatorRequested:
+		return "a person asked for it"
+	}
+
+	return stick.Wordsf("%s", c)
+}
+
+// commitText names a commit with its branch.
+func commitText(commit, branch string) stick.Words {
+	if branch == "" {
+		return short(commit)
+	}
+	return short(commit) + stick.Wordsf(" on %s", branch)
+}
