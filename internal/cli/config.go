@@ -30,19 +30,19 @@ func (a *app) configCmd() *cobra.Command {
 			"a variable before your file, and your file\n" +
 			"before the project's. The rules of a room are kept with it: tt policy.",
 		RunE: func(c *cobra.Command, args []string) error {
-			res, err := a.whereSet()
+			res, err := a.findSettings()
 			if err != nil {
 				return err
 			}
 
 			a.reads = true
-			return a.print(res, func(p *page) { p.whereSet(res) })
+			return a.print(res, func(p *page) { p.showSettings(res) })
 		},
 	}
 }
 
-// whereSet finds the files and variables that set something here.
-func (a *app) whereSet() (configResult, error) {
+// findSettings finds the files and variables that set something here.
+func (a *app) findSettings() (configResult, error) {
 	res := configResult{Environment: []string{}}
 	var err error
 	if res.DataDir, err = a.dataDir(); err != nil {
@@ -85,8 +85,8 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// whereSet shows where things are set, and what explains or changes each.
-func (p *page) whereSet(res configResult) {
+// showSettings shows where things are set, and what explains or changes each.
+func (p *page) showSettings(res configResult) {
 	orNone := func(path string) shown {
 		if path == "" {
 			return "none"

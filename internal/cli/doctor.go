@@ -112,7 +112,7 @@ func (p *page) showDoctor(res doctorResult, all bool) {
 		p.showFix(other.Fix)
 	}
 
-	p.gitHooks(res.Git)
+	p.showGitHooks(res.Git)
 	p.showFaults(res.Log)
 	for _, r := range res.Refused {
 		p.linef("%-8s %-12s %s", core.FindingWarning, "hooks", p.sayRefused(r))

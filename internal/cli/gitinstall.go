@@ -140,8 +140,8 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 	return &s
 }
 
-// gitHooks shows whether our hooks are in the repository.
-func (p *page) gitHooks(s *install.GitStatus) {
+// showGitHooks shows whether our hooks are in the repository.
+func (p *page) showGitHooks(s *install.GitStatus) {
 	if s == nil {
 		return
 	}

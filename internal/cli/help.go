@@ -37,7 +37,7 @@ func (a *app) showHelp(c *cobra.Command) {
 	p := a.page()
 	switch {
 	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != rosterName:
-		p.shortHelp(c)
+		p.showShortHelp(c)
 	default:
 		p.commandHelp(c)
 	}
@@ -45,8 +45,8 @@ func (a *app) showHelp(c *cobra.Command) {
 	a.write(p.shown())
 }
 
-// shortHelp shows the dozen commands that people need first.
-func (p *page) shortHelp(root *cobra.Command) {
+// showShortHelp shows the dozen commands that people need first.
+func (p *page) showShortHelp(root *cobra.Command) {
 	p.showWrapped("", root.Long)
 	p.linef("")
 	p.linef("Usage:\n  tt [command]")

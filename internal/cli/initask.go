@@ -219,7 +219,7 @@ func (a *app) leaveAsItIs() {
 // confirmInit shows what the answers come to, and asks whether to do it.
 func (a *app) confirmInit(ctx context.Context, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
 	p := a.page()
-	p.initPlan(s, plan)
+	p.showInitPlan(s, plan)
 	a.write(p.shown())
 
 	for {

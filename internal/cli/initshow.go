@@ -31,7 +31,7 @@ func (p *page) showInitialised(res initResult) {
 		return
 	}
 
-	p.gitHooks(&res.Git)
+	p.showGitHooks(&res.Git)
 	for _, h := range res.Harnesses {
 		p.linef("%-8s %s", h.Harness, p.connectionText(h))
 	}
@@ -51,8 +51,8 @@ func (p *page) showInitialised(res initResult) {
 	}
 }
 
-// initPlan lists what tt init is going to do.
-func (p *page) initPlan(s *initSite, plan initPlan) {
+// showInitPlan lists what tt init is going to do.
+func (p *page) showInitPlan(s *initSite, plan initPlan) {
 	p.linef("\ntt is going to:")
 	switch {
 	case s.room == nil:

@@ -154,7 +154,7 @@ func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool
 	}
 
 	a.reads, p.Caller = true, by
-	called, log := ctx, a.workerLog(p)
+	called, log := ctx, a.newWorkerLog(p)
 	if follow {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
@@ -215,7 +215,7 @@ type workerLog struct {
 	rest  string // of raw output: what may be the start of a tag
 }
 
-func (a *app) workerLog(p task.WorkerLogsParams) *workerLog {
+func (a *app) newWorkerLog(p task.WorkerLogsParams) *workerLog {
 	return &workerLog{app: a, task: p.TaskID, raw: p.Raw}
 }
 

@@ -48,8 +48,8 @@ func (p *page) showPullRequest(res task.WorkerPRResult) {
 	}
 
 	p.showRemains("", res.Remains)
-	p.startedReady(res.Started)
-	p.readyNow(res.Ready)
+	p.showStarted(res.Started)
+	p.showReady(res.Ready)
 	if res.Warning != "" {
 		p.linef("note: %s", res.Warning)
 	}

@@ -389,8 +389,8 @@ func (p *page) showFiles(names []string) {
 	}
 }
 
-// tookOver says what was kept after a takeover.
-func (p *page) tookOver(res engine.TakeoverStickResult) {
+// showTakeoverRescue says what was kept after a takeover.
+func (p *page) showTakeoverRescue(res engine.TakeoverStickResult) {
 	r := res.Rescue
 	switch {
 	case r != nil:

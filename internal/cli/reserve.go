@@ -207,13 +207,13 @@ func (a *app) mayEditCmd() *cobra.Command {
 
 			res.Hint = res.Step().As(a.as).Words()
 			return res, res.Refusal()
-		}, (*page).mayEdit)
+		}, (*page).showMayEdit)
 	}
 
 	return c
 }
 
-func (p *page) mayEdit(res guard.MayEditResult) {
+func (p *page) showMayEdit(res guard.MayEditResult) {
 	switch {
 	case res.RoomID == "":
 		p.linef("%s: there is no room here", p.strong("yes"))

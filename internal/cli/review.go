@@ -84,7 +84,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 				p.linef("note: %s", res.Note)
 			}
 
-			p.startedReady(res.Started)
+			p.showStarted(res.Started)
 			if res.Next != "" {
 				p.linef("next: %s", res.Next)
 			}
@@ -289,8 +289,8 @@ func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 		p.showRemains("  ", c.Remains)
 	}
 
-	p.readyNow(res.Ready)
-	p.startedReady(res.Started)
+	p.showReady(res.Ready)
+	p.showStarted(res.Started)
 	for _, w := range res.Waiting {
 		p.linef("%s is %s: %s", w.TaskID, w.State, w.Why)
 		if w.Next != "" {

@@ -135,7 +135,7 @@ func (a *app) joinCmd() *cobra.Command {
 				p.linef("warning: %s", res.Warning)
 			}
 
-			p.roomStatus(res.Room)
+			p.showRoomStatus(res.Room)
 			switch {
 			case res.Room.Owner != nil && *res.Room.Owner == res.AgentID:
 				p.linef("next: %s", p.next(stick.Cmd("tt release --status … --next-action …")))
@@ -151,8 +151,8 @@ func (a *app) joinCmd() *cobra.Command {
 	return c
 }
 
-// roomStatus says who has the stick, and whether it can be taken over.
-func (p *page) roomStatus(r engine.PathRoom) {
+// showRoomStatus says who has the stick, and whether it can be taken over.
+func (p *page) showRoomStatus(r engine.PathRoom) {
 	if r.Paused != nil {
 		p.linef("%s", p.strong(showf("%s", r.Paused.Says(p.now, ""))))
 	}
@@ -201,13 +201,13 @@ func (a *app) stateCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.showState(c.Context(), w, all)
+		return a.answerState(c.Context(), w, all)
 	}
 
 	return c
 }
 
-func (a *app) showState(ctx context.Context, w core.Where, all bool) error {
+func (a *app) answerState(ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
 	}, (*page).showState)
@@ -219,7 +219,7 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 		p.linef("%s", p.gonePath(res.RoomID))
 	}
 
-	p.roomStatus(res.PathRoom)
+	p.showRoomStatus(res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
 		lease := stick.Words("the lease lasts as long as the holder's process")
 		switch {

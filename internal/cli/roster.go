@@ -41,13 +41,13 @@ func (a *app) rosterCmd() *cobra.Command {
 			return err
 		}
 
-		return a.showRoster(c.Context(), w, all)
+		return a.answerRoster(c.Context(), w, all)
 	}
 
 	return c
 }
 
-func (a *app) showRoster(ctx context.Context, w core.Where, all bool) error {
+func (a *app) answerRoster(ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (roster.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, roster.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {

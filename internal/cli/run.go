@@ -111,7 +111,7 @@ func (a *app) runAll(ctx context.Context, w core.Where) error {
 		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err
 	}, func(p *page, res runAllResult) {
-		p.startedReady(res.Started)
+		p.showStarted(res.Started)
 		if len(res.Started) == 0 {
 			p.linef("no command is to be started again; to see the tasks: %s", p.next(stick.Cmd("tt task list")))
 		}

@@ -41,7 +41,7 @@ func (a *app) selfUpdateCmd() *cobra.Command {
 
 			a.reads = true
 			res := selfUpdateOf(a.Exe)
-			return a.print(res, func(p *page) { p.selfUpdate(res) })
+			return a.print(res, func(p *page) { p.showSelfUpdate(res) })
 		},
 	}
 }
@@ -125,8 +125,8 @@ var ways = map[string]stick.Words{
 	byArchive: "from the archive of a release", byGo: "from a clone, by go install", byClone: "in a clone",
 }
 
-// selfUpdate shows what brings a newer program.
-func (p *page) selfUpdate(res selfUpdateResult) {
+// showSelfUpdate shows what brings a newer program.
+func (p *page) showSelfUpdate(res selfUpdateResult) {
 	p.linef("tt %s, in %s", res.fullName(), res.Program)
 	p.rowf("installed %s %s", ways[res.InstalledBy], res.Package)
 	from := stick.Words("from where you got this one")

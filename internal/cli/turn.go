@@ -272,7 +272,7 @@ func (a *app) takeCmd() *cobra.Command {
 				p.linef("you took over from %s: %s", *res.From, causeText(res.Cause))
 			}
 
-			p.tookOver(res)
+			p.showTakeoverRescue(res)
 			p.showGrant(res.Grant, res.AgentID, nil)
 		})
 	}

@@ -240,7 +240,7 @@ func (p *page) showPlanned(res task.WorkerSpawnResult) {
 		p.linef("warning: %s", res.Task.Warning)
 	}
 
-	p.startedReady(res.Started)
+	p.showStarted(res.Started)
 	switch {
 	case len(res.Started) > 0:
 	case res.Task.Run != nil:

@@ -184,7 +184,7 @@ func (a *app) workerAfterCmd() *cobra.Command {
 			return e.WorkerAfter(c.Context(), p)
 		}, func(p *page, res task.WorkerAfterResult) {
 			p.linef("%s %s%s", res.Task.TaskID, p.waitText(res.Task), already(res.Already))
-			p.startedReady(res.Started)
+			p.showStarted(res.Started)
 		})
 	}
 
@@ -203,15 +203,15 @@ func (p *page) waitText(t task.TaskView) shown {
 	return showf("waits for %s", paths(names))
 }
 
-// readyNow names the tasks that can begin because another one has landed.
-func (p *page) readyNow(tasks []string) {
+// showReady names the tasks that can begin because another one has landed.
+func (p *page) showReady(tasks []string) {
 	if len(tasks) > 0 {
 		p.linef("ready to begin now: %s; an agent takes one: %s", paths(tasks), p.next(stick.Cmd("tt task next")))
 	}
 }
 
-// startedReady shows the commands that tt has started by itself.
-func (p *page) startedReady(started []task.StartedTask) {
+// showStarted shows the commands that tt has started by itself.
+func (p *page) showStarted(started []task.StartedTask) {
 	for _, s := range started {
 		is, what := showf("%s is ready", s.TaskID), showf("started")
 		if s.Resume != nil {
