@@ -8,7 +8,7 @@ import (
 
 // agentCmd is tt agent, for programs that were written for coordination events. It has their words: send,
 // inbox, read and ack, with an agent and a bead. The operations are those of tt msg, tt inbox and tt ack.
-func (a *app) agentCmd() *cobra.Command {
+func agentCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: noArgs,
 		Long: "The four verbs of coordination events, with flags of their own. " +
@@ -18,14 +18,14 @@ func (a *app) agentCmd() *cobra.Command {
 	}
 
 	c.AddCommand(
-		a.agentSendCmd(), a.agentInboxCmd(),
-		a.agentMarkCmd("read", "Mark messages as read", seen), a.agentMarkCmd("ack", "Accept messages", accepted),
+		agentSendCmd(a), agentInboxCmd(a),
+		agentMarkCmd(a, "read", "Mark messages as read", seen), agentMarkCmd(a, "ack", "Accept messages", accepted),
 	)
 	return c
 }
 
 // actingAs gives a command its own flag for --as.
-func (a *app) actingAs(c *cobra.Command, flag string) {
+func actingAs(a *app, c *cobra.Command, flag string) {
 	name := c.Flags().String(flag, "", "act under this agent's name (like --as)")
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -46,7 +46,7 @@ func (a *app) actingAs(c *cobra.Command, flag string) {
 	}
 }
 
-func (a *app) agentSendCmd() *cobra.Command {
+func agentSendCmd(a *app) *cobra.Command {
 	var m messageFlags
 	var to []string
 	var body string
@@ -65,34 +65,34 @@ func (a *app) agentSendCmd() *cobra.Command {
 		}
 
 		p.Where = path.where()
-		return a.sendMessage(c.Context(), p)
+		return sendMessage(a, c.Context(), p)
 	}
 
-	a.actingAs(c, "from")
+	actingAs(a, c, "from")
 	return c
 }
 
-func (a *app) agentInboxCmd() *cobra.Command {
+func agentInboxCmd(a *app) *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{Use: "inbox", Short: "List an agent's messages", Args: noArgs}
 	i.addFlags(c)
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		i.p.Where = path.where()
-		return a.showInbox(c.Context(), i.p)
+		return showInbox(a, c.Context(), i.p)
 	}
 
-	a.actingAs(c, "agent")
+	actingAs(a, c, "agent")
 	return c
 }
 
 // agentMarkCmd is a verb that changes the state of messages.
-func (a *app) agentMarkCmd(use, short string, m marking) *cobra.Command {
+func agentMarkCmd(a *app, use, short string, m marking) *cobra.Command {
 	var ids []string
 	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
 	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; repeatable")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.markMessages(c.Context(), m, path.where(), ids) }
-	a.actingAs(c, "agent")
+	c.RunE = func(c *cobra.Command, args []string) error { return markMessages(a, c.Context(), m, path.where(), ids) }
+	actingAs(a, c, "agent")
 	return c
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // briefSession starts a session, and tells the agent what it should know at its start.
-func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
-	q := a.startParams(p)
+func briefSession(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+	q := startParams(a, p)
 	q.Auto = true
 	if f.Event == harness.HookSessionStart {
 		q.Source = f.Why
@@ -46,19 +46,19 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 	// A model reads this, so it has no colours.
 	pg := a.page()
 	pg.color = false
-	pg.showBriefing(res, f.Why == "compact")
-	if faults := a.newFaults(pg.now); faults != nil {
+	showBriefing(pg, res, f.Why == "compact")
+	if faults := newFaults(a, pg.now); faults != nil {
 		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
 
-	for _, r := range a.refusedHooks(pg.now) {
-		pg.linef("%s. Tell your user.", upperFirst(pg.sayRefused(r)))
+	for _, r := range refusedHooks(a, pg.now) {
+		pg.linef("%s. Tell your user.", upperFirst(sayRefused(pg, r)))
 	}
 
 	if f.Event == harness.HookSessionStart {
-		a.warnOfOtherTT(ctx, pg, f.Harness)
+		warnOfOtherTT(a, ctx, pg, f.Harness)
 	}
-	if older := a.olderFiles(f.Harness.Name); older != "" {
+	if older := olderFiles(a, f.Harness.Name); older != "" {
 		pg.linef("%s.", upperFirst(older))
 	}
 
@@ -67,8 +67,8 @@ func (a *app) briefSession(ctx context.Context, e operations, p core.HookParams,
 }
 
 // warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
-func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
-	t, err := a.installTarget(false)
+func warnOfOtherTT(a *app, ctx context.Context, p *page, row harness.Row) {
+	t, err := installTarget(a, false)
 	if err != nil {
 		// A program that can't be installed can still answer hooks.
 		return
@@ -84,7 +84,7 @@ func (a *app) warnOfOtherTT(ctx context.Context, p *page, row harness.Row) {
 }
 
 // startParams returns the parameters of a session start, with what the environment adds to them.
-func (a *app) startParams(p core.HookParams) roster.StartSessionParams {
+func startParams(a *app, p core.HookParams) roster.StartSessionParams {
 	return roster.StartSessionParams{
 		HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID"),
 	}
@@ -92,27 +92,27 @@ func (a *app) startParams(p core.HookParams) roster.StartSessionParams {
 
 // showBriefing tells an agent where it is and what to do first. With short it leaves out what the agent still
 // knows after a compaction.
-func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
+func showBriefing(p *page, res roster.StartSessionResult, short bool) {
 	wait := p.next(stick.Cmd("tt wait"))
 	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
-	p.showRole(res)
+	showRole(p, res)
 	if res.Task != "" {
 		// The agent may have the prompt of the task already.
 		p.linef("This is the worktree of task %s: before anything else, run %s. "+
 			"You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
 	} else if !short && res.Parent == nil {
-		p.showRule(res, wait)
+		showRule(p, res, wait)
 	}
 
 	// After a compaction the agent still knows these.
 	if !short {
 		if res.Task == "" {
-			p.showOtherAgents(res)
+			showOtherAgents(p, res)
 		}
 
-		p.showCrashedSession(res.Recovered)
-		p.showAbandonedTurn(res)
-		p.showLeftDraft(res.Draft)
+		showCrashedSession(p, res.Recovered)
+		showAbandonedTurn(p, res)
+		showLeftDraft(p, res.Draft)
 	}
 
 	if res.Note != "" {
@@ -147,7 +147,7 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 	if res.Notes > 0 {
 		p.linef("Notes: %d unresolved (%s).", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
-	if work := p.notedWork(res.Changes); work != "" && res.Task == "" {
+	if work := notedWork(p, res.Changes); work != "" && res.Task == "" {
 		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
 	}
 
@@ -162,7 +162,7 @@ func (p *page) showBriefing(res roster.StartSessionResult, short bool) {
 }
 
 // showRule says when an agent may change files, and what it does before.
-func (p *page) showRule(res roster.StartSessionResult, wait shown) {
+func showRule(p *page, res roster.StartSessionResult, wait shown) {
 	only, elsewhere := shown("Only"), shown("")
 	if res.Apart {
 		only = "Agents share this room from several checkouts. In that of the holder only"
@@ -191,7 +191,7 @@ func enforcementText(e stick.Enforce) shown {
 }
 
 // showRole tells a session its role, and what follows from it.
-func (p *page) showRole(res roster.StartSessionResult) {
+func showRole(p *page, res roster.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
 		of := stick.Words(", and there is no known primary here")
 		if res.Parent != nil {
@@ -216,7 +216,7 @@ func (p *page) showRole(res roster.StartSessionResult) {
 }
 
 // showOtherAgents names the other agents at work.
-func (p *page) showOtherAgents(res roster.StartSessionResult) {
+func showOtherAgents(p *page, res roster.StartSessionResult) {
 	// A helper has read who its primary is.
 	others := slices.DeleteFunc(slices.Clone(res.Others), func(o roster.RosterAgent) bool {
 		return res.Primary != nil && o.AgentID == *res.Primary
@@ -266,7 +266,7 @@ func agentSummary(o roster.RosterAgent) stick.Words {
 }
 
 // showCrashedSession tells the next session what a session that never ended has left.
-func (p *page) showCrashedSession(r *roster.Recovered) {
+func showCrashedSession(p *page, r *roster.Recovered) {
 	if r == nil {
 		return
 	}
@@ -291,7 +291,7 @@ func (p *page) showCrashedSession(r *roster.Recovered) {
 }
 
 // showAbandonedTurn tells a session that the one before it gave up a turn, and what it left in the tree.
-func (p *page) showAbandonedTurn(res roster.StartSessionResult) {
+func showAbandonedTurn(p *page, res roster.StartSessionResult) {
 	t := res.Abandoned
 	if t == nil {
 		return
@@ -315,7 +315,7 @@ func (p *page) showAbandonedTurn(res roster.StartSessionResult) {
 }
 
 // showLeftDraft tells a session of the draft that it gets with the stick.
-func (p *page) showLeftDraft(d *stick.Draft) {
+func showLeftDraft(p *page, d *stick.Draft) {
 	if d == nil {
 		return
 	}

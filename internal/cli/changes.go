@@ -8,7 +8,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) changesCmd() *cobra.Command {
+func changesCmd(a *app) *cobra.Command {
 	var p guard.ListChangesParams
 	c := &cobra.Command{
 		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: noArgs,
@@ -45,15 +45,15 @@ func (a *app) changesCmd() *cobra.Command {
 				return
 			}
 
-			pg.showChanges(res)
+			showChanges(pg, res)
 		})
 	}
 
-	c.AddCommand(a.changesMineCmd(), a.changesAdoptCmd())
+	c.AddCommand(changesMineCmd(a), changesAdoptCmd(a))
 	return c
 }
 
-func (a *app) changesMineCmd() *cobra.Command {
+func changesMineCmd(a *app) *cobra.Command {
 	var p guard.ClaimChangesParams
 	c := &cobra.Command{
 		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours",
@@ -79,14 +79,14 @@ func (a *app) changesMineCmd() *cobra.Command {
 				said = "not yours any more"
 			}
 
-			pg.showOwner(res.Paths, said)
+			showOwner(pg, res.Paths, said)
 		})
 	}
 
 	return c
 }
 
-func (a *app) changesAdoptCmd() *cobra.Command {
+func changesAdoptCmd(a *app) *cobra.Command {
 	var p guard.AdoptChangesParams
 	c := &cobra.Command{
 		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours",
@@ -107,14 +107,14 @@ func (a *app) changesAdoptCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (guard.AdoptChangesResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.where(), args
 			return e.AdoptChanges(c.Context(), p)
-		}, (*page).showAdopted)
+		}, showAdopted)
 	}
 
 	return c
 }
 
 // showOwner says whose files are.
-func (p *page) showOwner(files []string, said stick.Words) {
+func showOwner(p *page, files []string, said stick.Words) {
 	const most = 10
 	switch n := len(files); {
 	case n == 0:
@@ -131,7 +131,7 @@ func (p *page) showOwner(files []string, said stick.Words) {
 	}
 }
 
-func (p *page) showAdopted(res guard.AdoptChangesResult) {
+func showAdopted(p *page, res guard.AdoptChangesResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
@@ -139,7 +139,7 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 	if len(res.Stash) > 0 {
 		p.linef("yours now: %s", stick.Names(res.Stash, len(res.Stash)))
 	} else {
-		p.showOwner(res.Paths, "yours now")
+		showOwner(p, res.Paths, "yours now")
 	}
 
 	for _, from := range res.From {
@@ -166,7 +166,7 @@ func (p *page) showAdopted(res guard.AdoptChangesResult) {
 }
 
 // showChanges lists uncommitted files: the caller's own first, then those of others.
-func (p *page) showChanges(res guard.ListChangesResult) {
+func showChanges(p *page, res guard.ListChangesResult) {
 	if res.Count == 0 {
 		p.linef("nothing is uncommitted")
 		return
@@ -195,7 +195,7 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 		t.indent = "  "
 		for _, c := range res.Changes {
 			if c.Share == part.is {
-				t.add(stick.Words(c.Status), c.Path, p.listEditors(c.Editors))
+				t.add(stick.Words(c.Status), c.Path, listEditors(p, c.Editors))
 			}
 		}
 
@@ -216,7 +216,7 @@ func (p *page) showChanges(res guard.ListChangesResult) {
 }
 
 // listEditors says who has edited a file, the last one first.
-func (p *page) listEditors(all []stick.Editor) stick.Words {
+func listEditors(p *page, all []stick.Editor) stick.Words {
 	var said []stick.Words
 	for i := len(all) - 1; i >= 0; i-- {
 		switch e := all[i]; {

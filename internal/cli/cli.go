@@ -20,7 +20,7 @@ func Main(env Env) int {
 	a := &app{Env: env, tellNews: newsForAnother}
 	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
 	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
-	root := a.commandTree()
+	root := commandTree(a)
 	root.SetArgs(env.Args)
 
 	// From here on a signal ends the command, and not the process.
@@ -33,7 +33,7 @@ func Main(env Env) int {
 
 	// What a word was probably meant for takes time to find, so it waits for the failure.
 	if w, ok := errors.AsType[*unknownWord](err); ok {
-		err = a.noCommand(w.command, w.typed)
+		err = noCommand(a, w.command, w.typed)
 	}
 
 	// A command that only reads has failed if nobody could get its answer.
@@ -42,15 +42,15 @@ func Main(env Env) int {
 	}
 
 	if err == nil {
-		a.tellOlderHooks()
+		tellOlderHooks(a)
 		return a.status
 	}
 
-	return a.reportFailure(err, ctx)
+	return reportFailure(a, err, ctx)
 }
 
 // reportFailure prints a failure and returns the exit status.
-func (a *app) reportFailure(err error, ctx context.Context) int {
+func reportFailure(a *app, err error, ctx context.Context) int {
 	e := stick.AsError(err)
 	a.printError(e)
 

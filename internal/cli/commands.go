@@ -9,7 +9,7 @@ import (
 )
 
 // commandTree is the command tree.
-func (a *app) commandTree() *cobra.Command {
+func commandTree(a *app) *cobra.Command {
 	name := "tt"
 	if a.Name == "bb" || a.Name == "worker" || a.Name == "review-gate" {
 		name = a.Name
@@ -17,7 +17,7 @@ func (a *app) commandTree() *cobra.Command {
 
 	// Old scripts call the roster by its own name, with its own flags.
 	if a.Name == rosterName {
-		return a.rosterRoot()
+		return rosterRoot(a)
 	}
 
 	root := &cobra.Command{
@@ -30,15 +30,15 @@ func (a *app) commandTree() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
 		Version:                    a.versionFlag(),
-		RunE:                       func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
+		RunE:                       func(c *cobra.Command, args []string) error { return showOverview(a, c.Context()) },
 	}
 
 	if name != "tt" {
 		root.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 	}
 
-	a.setUp(root)
-	groups := a.commandGroups()
+	setUp(a, root)
+	groups := commandGroups(a)
 	for _, g := range groups {
 		// Only the command that is called is made, unless all are to be listed.
 		if c := a.calledCommand(g.commands); c != nil {
@@ -56,25 +56,25 @@ func (a *app) commandTree() *cobra.Command {
 		}
 	}
 
-	root.SetHelpCommand(a.helpCmd(root))
+	root.SetHelpCommand(helpCmd(a, root))
 	root.SetCompletionCommandGroupID("care")
 	strictHelpers(root)
 
 	// Only a shell that completes a word needs the candidates.
 	if len(a.Args) > 0 && strings.HasPrefix(a.Args[0], cobra.ShellCompRequestCmd) {
-		a.addCompletion(root)
+		addCompletion(a, root)
 	}
 
 	return root
 }
 
 // setUp gives the outermost command its streams, and the flags of all commands.
-func (a *app) setUp(root *cobra.Command) {
+func setUp(a *app, root *cobra.Command) {
 	root.SetOut(helpOutput{a})
 	root.SetErr(a.Stderr)
 	root.SetVersionTemplate("tt {{.Version}}\n")
 	root.SetIn(a.Stdin)
-	root.SetFlagErrorFunc(a.badFlag)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return badFlag(a, c, err) })
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if c.HasSubCommands() && c.Flags().NArg() > 0 {
 			// cobra shows the help of what it knows of an unknown command.
@@ -87,22 +87,22 @@ func (a *app) setUp(root *cobra.Command) {
 			c = found
 		}
 
-		a.showHelp(c)
+		showHelp(a, c)
 	})
 
-	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return a.checkFlags(c) }
+	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return checkFlags(a, c) }
 	f := root.PersistentFlags()
 	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
 	f.StringVar(&a.as, "as", "", "act under this agent's name")
 	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
 }
 
-func (a *app) rosterRoot() *cobra.Command {
-	root := a.rosterCmd()
+func rosterRoot(a *app) *cobra.Command {
+	root := rosterCmd(a)
 	root.Use = rosterName + " [path]"
 	root.SilenceUsage, root.SilenceErrors = true, true
 	a.failure = exitUnsure
-	a.setUp(root)
+	setUp(a, root)
 	return root
 }
 
@@ -124,7 +124,7 @@ func strictHelpers(root *cobra.Command) {
 }
 
 // checkFlags refuses values of the flags that every command has.
-func (a *app) checkFlags(c *cobra.Command) error {
+func checkFlags(a *app, c *cobra.Command) error {
 	switch {
 	case a.color != "auto" && a.color != "always" && a.color != "never":
 		return stick.Errorf(stick.CodeUsage, "--color must be auto, always or never, not %q",

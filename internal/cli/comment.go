@@ -8,7 +8,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) workerCommentCmd() *cobra.Command {
+func workerCommentCmd(a *app) *cobra.Command {
 	var p task.WorkerCommentParams
 	var stdin bool
 	c := &cobra.Command{
@@ -52,14 +52,14 @@ func (a *app) workerCommentCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (task.WorkerCommentResult, error) {
 			p.Caller = by
 			return e.WorkerComment(c.Context(), p)
-		}, func(pg *page, res task.WorkerCommentResult) { pg.showCommented(p, res) })
+		}, func(pg *page, res task.WorkerCommentResult) { showCommented(pg, p, res) })
 	}
 
 	return c
 }
 
 // showCommented says what was done about a comment.
-func (p *page) showCommented(q task.WorkerCommentParams, res task.WorkerCommentResult) {
+func showCommented(p *page, q task.WorkerCommentParams, res task.WorkerCommentResult) {
 	at := file(res.Comment.At())
 	switch {
 	case q.Resolve != 0:
@@ -82,7 +82,7 @@ func (p *page) showCommented(q task.WorkerCommentParams, res task.WorkerCommentR
 const maxComments = 50
 
 // showComments lists those comments on a task that wait to be dealt with, and says how many don't.
-func (p *page) showComments(all []task.ShownComment) {
+func showComments(p *page, all []task.ShownComment) {
 	shown, resolved := 0, 0
 	for _, c := range all {
 		switch {
@@ -94,7 +94,7 @@ func (p *page) showComments(all []task.ShownComment) {
 				p.linef("comments:")
 			}
 
-			p.showComment("  ", c, true)
+			showComment(p, "  ", c, true)
 		}
 	}
 
@@ -107,7 +107,7 @@ func (p *page) showComments(all []task.ShownComment) {
 }
 
 // showComment shows a comment after an indent, with the lines around it if they aren't there already.
-func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
+func showComment(p *page, indent shown, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
 		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s",
 			c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
@@ -144,7 +144,7 @@ func (p *page) showComment(indent shown, c task.ShownComment, around bool) {
 }
 
 // showCommentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
-func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
+func showCommentedPatch(p *page, diff string, comments []task.ShownComment) {
 	type place struct {
 		path string
 		old  bool
@@ -179,7 +179,7 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 
 			for _, c := range at[k] {
 				// No line of a diff begins with this mark.
-				p.showComment(quote, c, false)
+				showComment(p, quote, c, false)
 			}
 
 			// What stays in the map has no line in the diff.
@@ -199,6 +199,6 @@ func (p *page) showCommentedPatch(diff string, comments []task.ShownComment) {
 	}
 
 	for _, c := range left {
-		p.showComment(quote, c, true)
+		showComment(p, quote, c, true)
 	}
 }

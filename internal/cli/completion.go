@@ -98,7 +98,7 @@ var flagCandidates = map[string]candidates{
 
 // addCompletion lets a shell complete the arguments and flags of all commands. It is called only when a shell
 // asks.
-func (a *app) addCompletion(c *cobra.Command) {
+func addCompletion(a *app, c *cobra.Command) {
 	find := argumentCandidates[c.CommandPath()]
 	switch {
 	case find != nil:
@@ -108,7 +108,7 @@ func (a *app) addCompletion(c *cobra.Command) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 
-			return a.offerCandidates(c, find, typed)
+			return offerCandidates(a, c, find, typed)
 		}
 	case strings.Contains(c.Use, "[path]"):
 		c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -119,20 +119,20 @@ func (a *app) addCompletion(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if find := flagCandidates[f.Name]; find != nil && f.Value.Type() != "bool" {
 			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-				return a.offerCandidates(c, find, typed)
+				return offerCandidates(a, c, find, typed)
 			}) // the flag is there, and each flag is visited once
 		}
 	})
 
 	for _, sub := range c.Commands() {
-		a.addCompletion(sub)
+		addCompletion(a, sub)
 	}
 }
 
 // offerCandidates returns the candidates that begin as typed. In a list separated by commas the last one
 // counts.
-func (a *app) offerCandidates(
-	c *cobra.Command, find candidates, typed string,
+func offerCandidates(
+	a *app, c *cobra.Command, find candidates, typed string,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var at core.Where
 	if path, room := c.Flags().Lookup("path"), c.Flags().Lookup("room"); path != nil && room != nil {

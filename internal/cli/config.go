@@ -23,26 +23,26 @@ type configResult struct {
 	Environment []string `json:"environment"`            // the variables of tt that are set
 }
 
-func (a *app) configCmd() *cobra.Command {
+func configCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "config", Short: "Show where things are set: files, variables, the room", Args: noArgs,
 		Long: "Show which files and variables set what tt does here. A flag comes before a variable, " +
 			"a variable before your file, and your file\n" +
 			"before the project's. The rules of a room are kept with it: tt policy.",
 		RunE: func(c *cobra.Command, args []string) error {
-			res, err := a.findSettings()
+			res, err := findSettings(a)
 			if err != nil {
 				return err
 			}
 
 			a.reads = true
-			return a.print(res, func(p *page) { p.showSettings(res) })
+			return a.print(res, func(p *page) { showSettings(p, res) })
 		},
 	}
 }
 
 // findSettings finds the files and variables that set something here.
-func (a *app) findSettings() (configResult, error) {
+func findSettings(a *app) (configResult, error) {
 	res := configResult{Environment: []string{}}
 	var err error
 	if res.DataDir, err = a.dataDir(); err != nil {
@@ -86,7 +86,7 @@ func isThere(path string) bool {
 }
 
 // showSettings shows where things are set, and what explains or changes each.
-func (p *page) showSettings(res configResult) {
+func showSettings(p *page, res configResult) {
 	orNone := func(path string) shown {
 		if path == "" {
 			return "none"

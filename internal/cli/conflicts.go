@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) conflictsCmd() *cobra.Command {
+func conflictsCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "conflicts [path]", Short: "Show which files would conflict between working trees",
 		Args: between(0, 1, "a path"),
@@ -31,14 +31,14 @@ func (a *app) conflictsCmd() *cobra.Command {
 
 		return show(a, func(e operations, by core.Caller) (engine.GetConflictsResult, error) {
 			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
-		}, (*page).showConflicts)
+		}, showConflicts)
 	}
 
 	return c
 }
 
 // showConflicts adds a table for each pair of sides that collide, and the next step.
-func (p *page) showConflicts(res engine.GetConflictsResult) {
+func showConflicts(p *page, res engine.GetConflictsResult) {
 	p.linef("%s", conflictsOutcome(res))
 	agents := map[string]stick.AgentID{}
 	for _, s := range res.Sides {
@@ -54,8 +54,8 @@ func (p *page) showConflicts(res engine.GetConflictsResult) {
 		}
 
 		p.linef("")
-		p.linef("%s × %s", p.sideName(first.A, agents, res.AgentID), p.sideName(first.B, agents, res.AgentID))
-		p.showPair(rest[:n])
+		p.linef("%s × %s", sideName(p, first.A, agents, res.AgentID), sideName(p, first.B, agents, res.AgentID))
+		showPair(p, rest[:n])
 		p.linef("  next: %s", p.next(talkCommand(first.Agents, res.AgentID)))
 		rest = rest[n:]
 	}
@@ -112,7 +112,7 @@ func mergeVerb(n int) stick.Words {
 }
 
 // sideName names a side, and the agent who works there.
-func (p *page) sideName(name string, agents map[string]stick.AgentID, me stick.AgentID) shown {
+func sideName(p *page, name string, agents map[string]stick.AgentID, me stick.AgentID) shown {
 	side := p.strong(file(name))
 	switch agent := agents[name]; agent {
 	case "":
@@ -125,7 +125,7 @@ func (p *page) sideName(name string, agents map[string]stick.AgentID, me stick.A
 }
 
 // showPair adds the files on which two sides collide.
-func (p *page) showPair(files []engine.Conflict) {
+func showPair(p *page, files []engine.Conflict) {
 	kinds := map[string]stick.Words{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
 	t := table{indent: "  "}
 	for _, f := range files {

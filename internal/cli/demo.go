@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) demoCmd() *cobra.Command {
+func demoCmd(a *app) *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: noArgs,
@@ -40,7 +40,7 @@ func (a *app) demoCmd() *cobra.Command {
 		}
 
 		if watch {
-			return a.watchDemo(c.Context(), cfg, fast)
+			return watchDemo(a, c.Context(), cfg, fast)
 		}
 
 		// After a signal the demo still removes its scene.
@@ -48,7 +48,7 @@ func (a *app) demoCmd() *cobra.Command {
 
 		// Pauses need somebody who can press a key.
 		if a.TTY && a.InTTY && !a.json && !fast {
-			return a.playForReader(c.Context(), cfg)
+			return playForReader(a, c.Context(), cfg)
 		}
 
 		report, err := demo.Play(c.Context(), cfg)
@@ -63,13 +63,13 @@ func (a *app) demoCmd() *cobra.Command {
 		return err
 	}
 
-	c.AddCommand(a.actorCmd())
+	c.AddCommand(actorCmd(a))
 	return c
 }
 
 // actorCmd has the program play a harness. Only a scene can start it: [demo.Act] checks
 // the scene's token.
-func (a *app) actorCmd() *cobra.Command {
+func actorCmd(a *app) *cobra.Command {
 	var apart bool
 	c := &cobra.Command{
 		Use: "actor", Hidden: true, Args: noArgs, Short: "Play a harness in the demo",

@@ -77,8 +77,8 @@ func (s *screening) awaitKey(ctx context.Context, asks string) error {
 
 // watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
 // be no part of the scene.
-func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
-	in, out, ok := a.screenTerminal()
+func watchDemo(a *app, ctx context.Context, cfg demo.Config, fast bool) error {
+	in, out, ok := screenTerminal(a)
 	if !ok {
 		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").
 			Hintf("to read what happens instead: %s", stick.Cmd("tt demo"))
@@ -118,7 +118,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 		return err
 	}
 
-	err := a.inScene(place).lookAt(ctx, tui.Options{
+	err := lookAt(inScene(a, place), ctx, tui.Options{
 		In: in, Out: out, Captions: scene.captions, Next: goOn, Looks: true,
 	})
 	select {
@@ -143,7 +143,7 @@ func (a *app) watchDemo(ctx context.Context, cfg demo.Config, fast bool) error {
 }
 
 // inScene is the program as somebody runs it who looks at the place of a scene.
-func (a *app) inScene(p demo.Place) *app {
+func inScene(a *app, p demo.Place) *app {
 	// The scene has settings of its own, so nothing of the user's gets in but the terminal's.
 	env := a.Env
 	env.Dir, env.User, env.Home = p.Dir, demo.Person, filepath.Dir(p.Dir)

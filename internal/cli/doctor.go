@@ -15,7 +15,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) doctorCmd() *cobra.Command {
+func doctorCmd(a *app) *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
@@ -45,7 +45,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			defer l.end()
 
 			// Checks take seconds on a slow disk, so a line says which one runs.
-			checks := a.showsCheck(l)
+			checks := showsCheck(a, l)
 			file, err := a.fileDatabase()
 			if err != nil {
 				return doctorResult{}, err
@@ -65,10 +65,10 @@ func (a *app) doctorCmd() *cobra.Command {
 
 			checks("harnesses")
 			return doctorResult{
-				res, a.checkHarnesses(c.Context(), res.Hooks), a.otherPrograms(c.Context()),
-				a.gitStatus(c.Context()), a.readFaults(a.page().now), a.refusedHooks(a.page().now),
+				res, checkHarnesses(a, c.Context(), res.Hooks), otherPrograms(a, c.Context()),
+				gitStatus(a, c.Context()), readFaults(a, a.page().now), refusedHooks(a, a.page().now),
 			}, nil
-		}, func(p *page, res doctorResult) { p.showDoctor(res, all) })
+		}, func(p *page, res doctorResult) { showDoctor(p, res, all) })
 	}
 
 	return c
@@ -85,11 +85,11 @@ type doctorResult struct {
 }
 
 // showDoctor shows what the doctor found, with all of each check or only the first.
-func (p *page) showDoctor(res doctorResult, all bool) {
+func showDoctor(p *page, res doctorResult, all bool) {
 	p.linef("data directory: %s", res.DataDir)
 	for _, f := range res.Findings {
 		p.linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
-		p.showFix(f.Fix)
+		showFix(p, f.Fix)
 
 		// One finding of each check is enough to act on.
 		if n := len(f.More); n > 0 && !all {
@@ -99,28 +99,28 @@ func (p *page) showDoctor(res doctorResult, all bool) {
 
 		for _, m := range f.More {
 			p.linef("         %-12s %s", "", m.Detail)
-			p.showFix(m.Fix)
+			showFix(p, m.Fix)
 		}
 	}
 
 	for _, h := range res.Harnesses {
-		p.showHarness(h)
+		showHarness(p, h)
 	}
 
 	for _, other := range res.Programs {
 		p.linef("%-8s %-12s %s", core.FindingWarning, "program", other.Says())
-		p.showFix(other.Fix)
+		showFix(p, other.Fix)
 	}
 
-	p.showGitHooks(res.Git)
-	p.showFaults(res.Log)
+	showGitHooks(p, res.Git)
+	showFaults(p, res.Log)
 	for _, r := range res.Refused {
-		p.linef("%-8s %-12s %s", core.FindingWarning, "hooks", p.sayRefused(r))
+		p.linef("%-8s %-12s %s", core.FindingWarning, "hooks", sayRefused(p, r))
 	}
 }
 
 // showFix shows the next step for what the doctor found.
-func (p *page) showFix(how stick.Words) {
+func showFix(p *page, how stick.Words) {
 	if how != "" {
 		p.linef("         %-12s %s", "", p.faint(showf("fix: %s", how)))
 	}
@@ -135,9 +135,9 @@ type harnessStatus struct {
 }
 
 // checkHarnesses checks whether tt is installed in harnesses, and works there.
-func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []harnessStatus {
+func checkHarnesses(a *app, ctx context.Context, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
-	t, err := a.installTarget(true)
+	t, err := installTarget(a, true)
 	if t.Home == "" {
 		return all
 	}
@@ -186,8 +186,8 @@ func (a *app) checkHarnesses(ctx context.Context, last map[string]stick.Time) []
 }
 
 // otherPrograms lists the other programs in PATH that are called tt.
-func (a *app) otherPrograms(ctx context.Context) []install.Program {
-	t, err := a.installTarget(false)
+func otherPrograms(a *app, ctx context.Context) []install.Program {
+	t, err := installTarget(a, false)
 	if err != nil && t.TT == "" {
 		// A program that can't be installed can still check.
 		t.TT = a.Exe
@@ -196,7 +196,7 @@ func (a *app) otherPrograms(ctx context.Context) []install.Program {
 }
 
 // showHarness shows whether tt is installed in a harness, and works there.
-func (p *page) showHarness(h harnessStatus) {
+func showHarness(p *page, h harnessStatus) {
 	row, _ := harness.ByName(h.Harness)
 	var says []stick.Words
 	if h.Version != "" {
@@ -254,7 +254,7 @@ func (p *page) showHarness(h harnessStatus) {
 	}
 }
 
-func (a *app) migrateDBCmd() *cobra.Command {
+func migrateDBCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate-db",
 		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",
@@ -266,13 +266,13 @@ func (a *app) migrateDBCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return answer(a, func(e operations, by core.Caller) (upkeep.MigrateDBResult, error) {
 				return e.MigrateDB(c.Context(), upkeep.MigrateDBParams{Caller: by})
-			}, (*page).showMigration)
+			}, showMigration)
 		},
 	}
 }
 
 // showMigration shows what was moved to a server.
-func (p *page) showMigration(res upkeep.MigrateDBResult) {
+func showMigration(p *page, res upkeep.MigrateDBResult) {
 	to := stick.Words(res.To) // it says in our words where the server is
 	if res.Already {
 		p.linef("the rooms of this machine are in %s already", to)
@@ -300,7 +300,7 @@ func (p *page) showMigration(res upkeep.MigrateDBResult) {
 }
 
 // showsCheck returns what tells l which check of the doctor runs.
-func (a *app) showsCheck(l *progressLine) func(check string) {
+func showsCheck(a *app, l *progressLine) func(check string) {
 	return func(check string) {
 		began := a.now()
 		l.setText(func() shown { return showf("checking %s%s", stick.Words(check), a.page().durationText(began)) })

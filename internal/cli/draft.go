@@ -11,7 +11,7 @@ import (
 )
 
 // handoffCmd are the commands about a handoff before it is given.
-func (a *app) handoffCmd() *cobra.Command {
+func handoffCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: noArgs,
 		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: " +
@@ -19,11 +19,11 @@ func (a *app) handoffCmd() *cobra.Command {
 			"process ends or somebody takes over, the next holder gets the draft.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.handoffSaveCmd())
+	c.AddCommand(handoffSaveCmd(a))
 	return c
 }
 
-func (a *app) handoffSaveCmd() *cobra.Command {
+func handoffSaveCmd(a *app) *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	var stdin bool
@@ -75,7 +75,7 @@ func (a *app) handoffSaveCmd() *cobra.Command {
 const maxDraftShown = 4 << 10
 
 // showDraft shows the draft of a handoff that was never given.
-func (p *page) showDraft(d stick.Draft) {
+func showDraft(p *page, d stick.Draft) {
 	p.linef("%s saved this draft of a handoff in turn %d, %s, and never gave it:", d.Agent, d.Turn, p.ago(d.SavedAt))
 	cut := false
 	show := func(label stick.Words, text string) {

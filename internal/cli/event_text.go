@@ -8,14 +8,14 @@ import (
 )
 
 // showMessage shows a message to its recipient.
-func (p *page) showMessage(m engine.MessageView, state stick.Words) {
-	p.messageText(m, state, true, true)
+func showMessage(p *page, m engine.MessageView, state stick.Words) {
+	messageText(p, m, state, true, true)
 }
 
 // messageText shows a message with its body. With mine, the words address the reader as its recipient; with
 // open, they say how to accept it. Lines from agents are indented, so that no body can look like a line of
 // ours.
-func (p *page) messageText(m engine.MessageView, state stick.Words, mine, open bool) {
+func messageText(p *page, m engine.MessageView, state stick.Words, mine, open bool) {
 	line := stick.Wordsf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
 		line = stick.Wordsf("event %d by %s", m.MessageID, m.From)
@@ -88,11 +88,11 @@ func categoryWord(m stick.Message) stick.Words {
 }
 
 // showTold shows an event to the member that it is for, and a message with its body.
-func (p *page) showTold(e stick.Event) {
+func showTold(p *page, e stick.Event) {
 	started, ok := stick.PayloadOf[stick.SessionStartedPayload](e)
 	switch {
 	case e.Message() != nil:
-		p.showMessage(engine.ViewMessage(e), "")
+		showMessage(p, engine.ViewMessage(e), "")
 	case ok && started.AlongWith != "":
 		// Only the agent itself is told of its start.
 		p.linef("event %d: you are the primary here, because you came before %s: %s",
@@ -103,9 +103,9 @@ func (p *page) showTold(e stick.Event) {
 }
 
 // showDelivered prints the events in a wait's answer, messages with their bodies.
-func (p *page) showDelivered(res engine.WaitForTurnResult, again stick.Command) {
+func showDelivered(p *page, res engine.WaitForTurnResult, again stick.Command) {
 	for _, e := range res.Events {
-		p.showTold(e)
+		showTold(p, e)
 	}
 	if res.More {
 		p.linef("there are more: run %s again", p.next(again))

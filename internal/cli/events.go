@@ -88,11 +88,11 @@ func (s *streamFlags) readStream(
 			s.dropOlder(&res, a.now())
 			return res, err
 		}, func(p *page, res eventlog.EventsResult) {
-			p.showBatch(res, newest, what, each)
+			showBatch(p, res, newest, what, each)
 
 			// Whoever reads a log goes on by time.
 			if !s.words {
-				p.showCursor(res)
+				showCursor(p, res)
 			}
 		})
 	}
@@ -108,8 +108,8 @@ func (s *streamFlags) readStream(
 
 	if !s.follow {
 		return st.printNextBatch(ctx, func(p *page, res eventlog.EventsResult) {
-			p.showBatch(res, false, what, each)
-			p.showCursor(res)
+			showBatch(p, res, false, what, each)
+			showCursor(p, res)
 		})
 	}
 
@@ -193,7 +193,7 @@ func (s *streamFlags) completeFilter() (err error) {
 	return nil
 }
 
-func (a *app) eventsCmd() *cobra.Command {
+func eventsCmd(a *app) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
@@ -216,14 +216,14 @@ func (a *app) eventsCmd() *cobra.Command {
 			return err
 		}
 
-		return s.readStream(a, c.Context(), w, "events", (*page).showEvent)
+		return s.readStream(a, c.Context(), w, "events", showEvent)
 	}
 
 	return c
 }
 
 // logCmd is eventsCmd for people: always in words.
-func (a *app) logCmd() *cobra.Command {
+func logCmd(a *app) *cobra.Command {
 	s := streamFlags{words: true}
 	c := &cobra.Command{
 		Use: "log [path]", Short: "Read what happened in the room, in words", Args: between(0, 1, "a path"),
@@ -244,13 +244,13 @@ func (a *app) logCmd() *cobra.Command {
 			return err
 		}
 
-		return s.readStream(a, c.Context(), w, "events", (*page).showLoggedEvent)
+		return s.readStream(a, c.Context(), w, "events", showLoggedEvent)
 	}
 
 	return c
 }
 
-func (a *app) msgRecvCmd() *cobra.Command {
+func msgRecvCmd(a *app) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "recv [path]", Short: "Read your messages as a stream", Args: between(0, 1, "a path"),
@@ -272,24 +272,24 @@ func (a *app) msgRecvCmd() *cobra.Command {
 			s.filter.Target = eventlog.TargetSelf
 		}
 
-		return s.readStream(a, c.Context(), w, "messages", (*page).showTold)
+		return s.readStream(a, c.Context(), w, "messages", showTold)
 	}
 
 	return c
 }
 
 // showEvent shows an event, and how long ago it was.
-func (p *page) showEvent(e stick.Event) {
+func showEvent(p *page, e stick.Event) {
 	p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say())
 }
 
 // showLoggedEvent shows an event with its time of day, because a line that stays on the screen grows old.
-func (p *page) showLoggedEvent(e stick.Event) {
+func showLoggedEvent(p *page, e stick.Event) {
 	p.linef("%6d  %s  %s", e.Seq, p.clock(e.CreatedAt), e.Say())
 }
 
 // showBatch shows the newest events, or those after a cursor.
-func (p *page) showBatch(res eventlog.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
+func showBatch(p *page, res eventlog.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
 	if res.More && newest {
 		p.linef("%s", p.faint("older ones are hidden: --limit, --since, or --after <cursor>"))
 	}
@@ -311,7 +311,7 @@ func (p *page) showBatch(res eventlog.EventsResult, newest bool, what stick.Word
 }
 
 // showCursor says where a reader of events goes on.
-func (p *page) showCursor(res eventlog.EventsResult) {
+func showCursor(p *page, res eventlog.EventsResult) {
 	p.linef("%s", p.faint(showf("cursor %d", res.Cursor)))
 }
 

@@ -30,7 +30,7 @@ const gitHookLimit = 100 * time.Millisecond
 const maxMoves = 8 << 20
 
 // See docs/decisions/hooks-of-git.md.
-func (a *app) gitHookCmd() *cobra.Command {
+func gitHookCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git",
 		Args: between(1, 3, "pre-commit, reference-transaction or pre-push"),
@@ -50,7 +50,7 @@ func (a *app) gitHookCmd() *cobra.Command {
 				return nil
 			}
 
-			res, err := a.answerGit(c.Context(), args)
+			res, err := answerGit(a, c.Context(), args)
 			if err == nil && (!res.Allowed || res.Told != "") {
 				if !res.Allowed {
 					// Only a refusal ends with this status.
@@ -93,7 +93,7 @@ type gitAnswer struct {
 var allowed = guard.MayEditResult{Allowed: true}
 
 // answerGit answers a hook of git within the limit.
-func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
+func answerGit(a *app, ctx context.Context, args []string) (gitAnswer, error) {
 	limit := cmp.Or(a.GitLimit, gitHookLimit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -109,7 +109,7 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 	go func() {
 		// This goroutine ends when it has decided, or with the process, soon after the limit.
 		var d decision
-		d.error = catchPanic(func() (err error) { d.gitAnswer, err = a.decideGit(ctx, args); return err })
+		d.error = catchPanic(func() (err error) { d.gitAnswer, err = decideGit(a, ctx, args); return err })
 		done <- d
 	}()
 
@@ -123,7 +123,7 @@ func (a *app) answerGit(ctx context.Context, args []string) (gitAnswer, error) {
 }
 
 // decideGit decides about a hook of git. It resolves the caller first, and allows everything to people.
-func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err error) {
+func decideGit(a *app, ctx context.Context, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	late := time.Now().Add(cmp.Or(a.GitLimit, gitHookLimit))
 	from, procs, err := a.readSurroundings()
@@ -145,9 +145,9 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
-		x.MayEditResult, err = a.mayCommit(ctx, e, &q)
+		x.MayEditResult, err = mayCommit(a, ctx, e, &q)
 	case "pre-push":
-		x.MayEditResult, err = a.mayPush(ctx, e, q.HookParams, args[1:])
+		x.MayEditResult, err = mayPush(a, ctx, e, q.HookParams, args[1:])
 
 		// The room's log has refusals of edits.
 		return x, err
@@ -162,12 +162,12 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 			return x, rerr
 		}
 
-		x.MayEditResult, err = a.mayMove(ctx, e, &q, slices.Clone(moves), askedBefore(from.Chain))
+		x.MayEditResult, err = mayMove(a, ctx, e, &q, slices.Clone(moves), askedBefore(from.Chain))
 		if x.Allowed {
 			x.note = func(ctx context.Context) error {
 				ctx, cancel := context.WithDeadline(ctx, late)
 				defer cancel()
-				return a.noteCommits(ctx, e, q.HookParams, moves)
+				return noteCommits(a, ctx, e, q.HookParams, moves)
 			}
 		}
 	default:
@@ -184,7 +184,7 @@ func (a *app) decideGit(ctx context.Context, args []string) (x gitAnswer, err er
 
 // mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose
 // they are matters more than whose turn it is.
-func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
+func mayCommit(a *app, ctx context.Context, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
 	var err error
 
 	// Without staged files there is nothing to ask about.
@@ -193,7 +193,7 @@ func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditPar
 	}
 
 	res, err := e.CheckEdit(ctx, *q)
-	if err != nil || !res.Allowed || a.inOperation() {
+	if err != nil || !res.Allowed || inOperation(a) {
 		return res, err
 	}
 
@@ -213,7 +213,7 @@ func (a *app) mayCommit(ctx context.Context, e operations, q *guard.CheckEditPar
 
 // inOperation reports whether git is in the middle of a merge, a rebase or the like. What is staged then
 // comes from commits.
-func (a *app) inOperation() bool {
+func inOperation(a *app) bool {
 	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
 	return ok && git.OperationInProgress(at.Git) != ""
 }
@@ -237,12 +237,12 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 // mayMove asks about branches that are checked out in the shared tree, if they really change. A reservation
 // covers the paths that differ; without one the caller needs the whole tree. asked means that the hook
 // pre-commit has asked about these paths, and has said what is against the rules.
-func (a *app) mayMove(
-	ctx context.Context, e operations, q *guard.CheckEditParams, moves []move, asked bool,
+func mayMove(
+	a *app, ctx context.Context, e operations, q *guard.CheckEditParams, moves []move, asked bool,
 ) (guard.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
-		if res, err := a.mayMoveTasks(ctx, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
+		if res, err := mayMoveTasks(a, ctx, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
 			return res, err
 		}
 	}
@@ -311,8 +311,8 @@ func (a *app) mayMove(
 
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything
 // when a branch is created, or stays at its commit.
-func (a *app) mayMoveTasks(
-	ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
+func mayMoveTasks(
+	a *app, ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
 ) (guard.MayEditResult, error) {
 	// These moves aren't of branches of tasks that have a worktree.
 	shared, _ := repo.CheckedOut()
@@ -355,7 +355,7 @@ func (a *app) mayMoveTasks(
 // noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote
 // has now, and that it hasn't just fetched. Git is about to move the branches, and has still their old
 // values.
-func (a *app) noteCommits(ctx context.Context, e operations, q core.HookParams, moves []move) error {
+func noteCommits(a *app, ctx context.Context, e operations, q core.HookParams, moves []move) error {
 	// More branches than this move at once only when they are fetched or restored.
 	const most = 50
 	if len(moves) > most {

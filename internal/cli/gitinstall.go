@@ -18,7 +18,7 @@ import (
 
 // findRepository returns the repository of the working directory, whatever git's variables say, and where it
 // keeps its hooks.
-func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
+func findRepository(a *app, ctx context.Context) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
 
@@ -49,7 +49,7 @@ func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
 	}
 
 	r.HooksPath, r.Scope, r.Origin = s.Value, s.Scope, s.Origin
-	r.Exposed = a.showsHooks(ctx, r)
+	r.Exposed = showsHooks(a, ctx, r)
 	r.SetHooksPath = func(value string) error {
 		return git.Client{}.SetConfigIn(ctx, cmp.Or(r.Top, r.Git), cmp.Or(r.Scope, "local"), "core.hooksPath", value)
 	}
@@ -59,7 +59,7 @@ func (a *app) findRepository(ctx context.Context) (install.Repository, error) {
 
 // showsHooks reports whether git shows files in the directory of a repository's hooks, as tracked or as new
 // ones.
-func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
+func showsHooks(a *app, ctx context.Context, r install.Repository) bool {
 	dir := filepath.FromSlash(r.HooksPath)
 	if dir == "" || r.Top == "" {
 		return false
@@ -90,10 +90,10 @@ func (a *app) showsHooks(ctx context.Context, r install.Repository) bool {
 
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its
 // hooks are kept elsewhere, that is a failure only if git was named; otherwise the plan says so.
-func (a *app) gitSteps(
-	ctx context.Context, t install.Target, named bool, o installOptions,
+func gitSteps(
+	a *app, ctx context.Context, t install.Target, named bool, o installOptions,
 ) ([]install.FileChange, error) {
-	r, err := a.findRepository(ctx)
+	r, err := findRepository(a, ctx)
 	r.PrePush = o.prePush
 	if !named && (r.Git == "" || r.Bare) {
 		return nil, nil
@@ -121,8 +121,8 @@ func (a *app) gitSteps(
 
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
 // no repository that agents could share.
-func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
-	r, err := a.findRepository(ctx)
+func gitStatus(a *app, ctx context.Context) *install.GitStatus {
+	r, err := findRepository(a, ctx)
 	if r.Git == "" || r.Bare {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 		return &install.GitStatus{Installed: install.No, Hooks: []stick.Words{}, Problem: stick.AsError(err).Words()}
 	}
 
-	t, err := a.installTarget(false)
+	t, err := installTarget(a, false)
 	if err != nil && t.TT == "" {
 		// A program that can't be installed can still check.
 		t.TT = a.Exe
@@ -141,7 +141,7 @@ func (a *app) gitStatus(ctx context.Context) *install.GitStatus {
 }
 
 // showGitHooks shows whether our hooks are in the repository.
-func (p *page) showGitHooks(s *install.GitStatus) {
+func showGitHooks(p *page, s *install.GitStatus) {
 	if s == nil {
 		return
 	}

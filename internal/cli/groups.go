@@ -9,11 +9,11 @@ type group struct {
 }
 
 // commandGroups returns all commands, or those of the name under which the program was called.
-func (a *app) commandGroups() []group {
+func commandGroups(a *app) []group {
 	care := group{"care", "The program:", careCommands()}
 	switch a.Name {
 	case "bb":
-		return []group{{"talk", "Talk:", []command{{"agent", (*app).agentCmd}}}, care}
+		return []group{{"talk", "Talk:", []command{{"agent", agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", workerCommands()}
 
@@ -31,7 +31,7 @@ func (a *app) commandGroups() []group {
 		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
 		{"scope", "Who changes what:", scopeCommands()},
 		{"talk", "Talk:", messageCommands()},
-		{"task", "Tasks:", []command{{"task", (*app).taskCmd}}},
+		{"task", "Tasks:", []command{{"task", taskCmd}}},
 		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
 	})
 }
@@ -59,86 +59,86 @@ func ofAgents(groups []group) []group {
 // careCommands are the commands about the program itself.
 func careCommands() []command {
 	return []command{
-		{"init", (*app).initCmd},
-		{"config", (*app).configCmd},
-		{"doctor", (*app).doctorCmd},
-		{"install", (*app).installCmd},
-		{"uninstall", (*app).uninstallCmd},
-		{"migrate-db", (*app).migrateDBCmd},
+		{"init", initCmd},
+		{"config", configCmd},
+		{"doctor", doctorCmd},
+		{"install", installCmd},
+		{"uninstall", uninstallCmd},
+		{"migrate-db", migrateDBCmd},
 		{"version", (*app).versionCmd},
-		{"self-update", (*app).selfUpdateCmd},
-		{"demo", (*app).demoCmd},
+		{"self-update", selfUpdateCmd},
+		{"demo", demoCmd},
 	}
 }
 
 // eventCommands are the commands about the log.
 func eventCommands() []command {
-	return []command{{"log", (*app).logCmd}, {"timeline", (*app).timelineCmd}, {"events", (*app).eventsCmd}, {"notes", (*app).notesCmd}}
+	return []command{{"log", logCmd}, {"timeline", timelineCmd}, {"events", eventsCmd}, {"notes", notesCmd}}
 }
 
 // harnessCommands are the commands that harnesses run.
 func harnessCommands() []command {
-	return []command{{"hook", (*app).hookCmd}, {"mcp", (*app).mcpCmd}}
+	return []command{{"hook", hookCmd}, {"mcp", mcpCmd}}
 }
 
 // memberCommands are the commands about members.
 func memberCommands() []command {
-	return []command{{"leave", (*app).leaveCmd}, {"kick", (*app).kickCmd}, {"whoami", (*app).whoamiCmd}}
+	return []command{{"leave", leaveCmd}, {"kick", kickCmd}, {"whoami", whoamiCmd}}
 }
 
 // messageCommands are the commands about messages.
 func messageCommands() []command {
-	return []command{{"msg", (*app).msgCmd}, {"inbox", (*app).inboxCmd}, {"ack", (*app).ackCmd}, {"agent", (*app).agentCmd}}
+	return []command{{"msg", msgCmd}, {"inbox", inboxCmd}, {"ack", ackCmd}, {"agent", agentCmd}}
 }
 
 // scopeCommands are the commands about who changes what.
 func scopeCommands() []command {
 	return []command{
-		{"reserve", (*app).reserveCmd},
-		{"unreserve", (*app).unreserveCmd},
-		{"reservations", (*app).reservationsCmd},
-		{"may-edit", (*app).mayEditCmd},
-		{"changes", (*app).changesCmd},
-		{"conflicts", (*app).conflictsCmd},
-		{"calls", (*app).callsCmd},
-		{"undo", (*app).undoCmd},
-		{"rescue", (*app).rescueCmd},
+		{"reserve", reserveCmd},
+		{"unreserve", unreserveCmd},
+		{"reservations", reservationsCmd},
+		{"may-edit", mayEditCmd},
+		{"changes", changesCmd},
+		{"conflicts", conflictsCmd},
+		{"calls", callsCmd},
+		{"undo", undoCmd},
+		{"rescue", rescueCmd},
 	}
 }
 
 // roomCommands are the commands about rooms.
 func roomCommands() []command {
 	return []command{
-		{"list", (*app).listCmd},
-		{"join", (*app).joinCmd},
-		{"status", (*app).statusCmd},
-		{"watch", (*app).watchCmd},
-		{"notify", (*app).notifyCmd},
-		{"serve", (*app).serveCmd},
-		{"state", (*app).stateCmd},
-		{"policy", (*app).policyCmd},
-		{"pause", (*app).pauseCmd},
-		{"resume", (*app).resumeCmd},
-		{"close", (*app).closeCmd},
-		{"reorder", (*app).reorderCmd},
+		{"list", listCmd},
+		{"join", joinCmd},
+		{"status", statusCmd},
+		{"watch", watchCmd},
+		{"notify", notifyCmd},
+		{"serve", serveCmd},
+		{"state", stateCmd},
+		{"policy", policyCmd},
+		{"pause", pauseCmd},
+		{"resume", resumeCmd},
+		{"close", closeCmd},
+		{"reorder", reorderCmd},
 	}
 }
 
 // sessionCommands are the commands about sessions, and about who else is at work.
 func sessionCommands() []command {
-	return []command{{"roster", (*app).rosterCmd}, {"session", (*app).sessionCmd}, {"helper", (*app).helperCmd}}
+	return []command{{"roster", rosterCmd}, {"session", sessionCmd}, {"helper", helperCmd}}
 }
 
 // turnCommands are the commands about the stick.
 func turnCommands() []command {
 	return []command{
-		{"wait", (*app).waitCmd},
-		{"try", (*app).tryCmd},
-		{"release", (*app).releaseCmd},
-		{"pass", (*app).passCmd},
-		{"take", (*app).takeCmd},
-		{"heartbeat", (*app).heartbeatCmd},
-		{"handoff", (*app).handoffCmd},
-		{"guard", (*app).guardCmd},
+		{"wait", waitCmd},
+		{"try", tryCmd},
+		{"release", releaseCmd},
+		{"pass", passCmd},
+		{"take", takeCmd},
+		{"heartbeat", heartbeatCmd},
+		{"handoff", handoffCmd},
+		{"guard", guardCmd},
 	}
 }

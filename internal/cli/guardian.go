@@ -21,7 +21,7 @@ type guardOrder struct {
 }
 
 // guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
-func (a *app) guardCmd() *cobra.Command {
+func guardCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "guard", Hidden: true, Args: noArgs,
 		Short: "Keep a lease while its holder's process lives, if others can't see that process",
@@ -46,7 +46,7 @@ func (a *app) guardCmd() *cobra.Command {
 
 // startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out,
 // like any other whose holder can't be seen.
-func (a *app) startGuardian(ctx context.Context, g *engine.Grant) {
+func startGuardian(a *app, ctx context.Context, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}

@@ -33,21 +33,21 @@ var agentCommands = []string{
 }
 
 // showHelp shows what a command is for, and how it is called.
-func (a *app) showHelp(c *cobra.Command) {
+func showHelp(a *app, c *cobra.Command) {
 	p := a.page()
 	switch {
 	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != rosterName:
-		p.showShortHelp(c)
+		showShortHelp(p, c)
 	default:
-		p.commandHelp(c)
+		commandHelp(p, c)
 	}
 	a.reads = true
 	a.write(p.shown())
 }
 
 // showShortHelp shows the dozen commands that people need first.
-func (p *page) showShortHelp(root *cobra.Command) {
-	p.showWrapped("", root.Long)
+func showShortHelp(p *page, root *cobra.Command) {
+	showWrapped(p, "", root.Long)
 	p.linef("")
 	p.linef("Usage:\n  tt [command]")
 
@@ -55,39 +55,39 @@ func (p *page) showShortHelp(root *cobra.Command) {
 		p.linef("\n%s", stick.Words(group.title))
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil {
-				p.showEntry(name, c.Short, 11)
+				showEntry(p, name, c.Short, 11)
 			}
 		}
 	}
 
 	p.linef("\nMore:")
-	p.showEntry("tt help --all", "every command, also those that agents and harnesses run", 21)
-	p.showEntry("tt help <command>", "what a command does, with examples", 21)
-	p.showEntry("tt help <topic>", "environment, exit-codes or policy", 21)
+	showEntry(p, "tt help --all", "every command, also those that agents and harnesses run", 21)
+	showEntry(p, "tt help <command>", "what a command does, with examples", 21)
+	showEntry(p, "tt help <topic>", "environment, exit-codes or policy", 21)
 }
 
 // allHelp shows every command, in groups.
-func (p *page) allHelp(root *cobra.Command) {
+func allHelp(p *page, root *cobra.Command) {
 	p.linef("Every command of tt. To see what one does: tt help <command>")
 	for _, g := range root.Groups() {
 		p.linef("\n%s", stick.Words(g.Title))
 		for _, c := range root.Commands() {
 			if c.GroupID == g.ID && !c.Hidden {
-				p.showEntry(c.Name(), c.Short, 14)
+				showEntry(p, c.Name(), c.Short, 14)
 			}
 		}
 	}
 
 	p.linef("\nFlags of every command:")
-	p.showFlags(root.PersistentFlags())
+	showFlags(p, root.PersistentFlags())
 }
 
 // commandHelp shows what one command does: its text, how it is called, examples, its commands and its flags.
-func (p *page) commandHelp(c *cobra.Command) {
-	p.showWrapped("", strings.TrimRight(c.Short, ".")+".")
+func commandHelp(p *page, c *cobra.Command) {
+	showWrapped(p, "", strings.TrimRight(c.Short, ".")+".")
 	if c.Long != "" {
 		p.linef("")
-		p.showWrapped("", c.Long)
+		showWrapped(p, "", c.Long)
 	}
 
 	p.linef("\nUsage:")
@@ -96,7 +96,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 		line = c.CommandPath() + " <command>"
 	}
 
-	p.showWrapped("  ", line)
+	showWrapped(p, "  ", line)
 	if len(c.Aliases) > 0 {
 		p.linef("\nAlso called: %s", stick.Words(strings.Join(c.Aliases, ", ")))
 	}
@@ -110,7 +110,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 		p.linef("\nCommands:")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				p.showEntry(sub.Name(), sub.Short, 17)
+				showEntry(p, sub.Name(), sub.Short, 17)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func (p *page) commandHelp(c *cobra.Command) {
 	own := c.LocalFlags()
 	if c.HasParent() && hasFlags(own) {
 		p.linef("\nFlags:")
-		p.showFlags(own)
+		showFlags(p, own)
 	}
 
 	if !c.HasAvailableSubCommands() {
@@ -138,7 +138,7 @@ func isExplained(f *pflag.Flag) bool { return !f.Hidden && f.Name != "help" && f
 
 // showFlags explains flags, one after the other. Those that only messages of one category have are named
 // together at the end.
-func (p *page) showFlags(f *pflag.FlagSet) {
+func showFlags(p *page, f *pflag.FlagSet) {
 	var all [][2]string
 	var categories []string
 	of := map[string]string{}
@@ -163,12 +163,12 @@ func (p *page) showFlags(f *pflag.FlagSet) {
 	})
 
 	for _, f := range all {
-		p.showEntry(f[0], f[1], width)
+		showEntry(p, f[0], f[1], width)
 	}
 
 	slices.Sort(categories)
 	for _, category := range categories {
-		p.showEntry(category, "also"+of[category], width)
+		showEntry(p, category, "also"+of[category], width)
 	}
 }
 
@@ -190,11 +190,11 @@ func flagText(f *pflag.Flag) (name, meaning string) {
 }
 
 // showEntry adds a name with what it means beside it, which begins in the same column on each of its lines.
-func (p *page) showEntry(name, meaning string, width int) {
+func showEntry(p *page, name, meaning string, width int) {
 	if utf8.RuneCountInString(name) >= width {
 		width = utf8.RuneCountInString(name) + 2
 	}
-	for i, line := range wordsIn(meaning, p.helpColumns()-2-width) {
+	for i, line := range wordsIn(meaning, helpColumns(p)-2-width) {
 		// The name stands on the first line only.
 		if i > 0 {
 			name = ""
@@ -204,7 +204,7 @@ func (p *page) showEntry(name, meaning string, width int) {
 }
 
 // showWrapped adds a text whose lines break between words. Its paragraphs are separated by empty lines.
-func (p *page) showWrapped(indent shown, text string) {
+func showWrapped(p *page, indent shown, text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
 			p.linef("")
@@ -216,14 +216,14 @@ func (p *page) showWrapped(indent shown, text string) {
 			continue
 		}
 
-		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), p.helpColumns()-len(indent)) {
+		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), helpColumns(p)-len(indent)) {
 			p.linef("%s%s", indent, stick.Words(line))
 		}
 	}
 }
 
 // helpColumns is how wide help is shown: as the terminal, but no wider than is good to read.
-func (p *page) helpColumns() int {
+func helpColumns(p *page) int {
 	if p.width > 0 {
 		return min(p.width, helpWidth)
 	}
@@ -249,7 +249,7 @@ func wordsIn(text string, columns int) (lines []string) {
 }
 
 // helpCmd is tt help: it explains a command or a topic, or lists all commands.
-func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
+func helpCmd(a *app, root *cobra.Command) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "help [command or topic]", Short: "Explain a command or a topic, or list all commands",
@@ -273,12 +273,12 @@ func (a *app) helpCmd(root *cobra.Command) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "list every command, also those that agents and harnesses run")
-	c.RunE = func(_ *cobra.Command, args []string) error { return a.answerHelp(root, args, all) }
+	c.RunE = func(_ *cobra.Command, args []string) error { return answerHelp(a, root, args, all) }
 	return c
 }
 
 // answerHelp shows the page that the arguments of tt help name.
-func (a *app) answerHelp(root *cobra.Command, args []string, all bool) error {
+func answerHelp(a *app, root *cobra.Command, args []string, all bool) error {
 	a.reads = true
 	i := slices.IndexFunc(topics, func(t topic) bool { return len(args) == 1 && slices.Contains(t.names, args[0]) })
 	if i >= 0 {
@@ -300,11 +300,11 @@ func (a *app) answerHelp(root *cobra.Command, args []string, all bool) error {
 			stick.Clip(rest[0], 40)).Hintf("%s", helpCommand(found))
 	case all:
 		p := a.page()
-		p.allHelp(root)
+		allHelp(p, root)
 		a.write(p.shown())
 		return nil
 	}
 
-	a.showHelp(found)
+	showHelp(a, found)
 	return nil
 }

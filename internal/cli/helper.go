@@ -19,7 +19,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) helperCmd() *cobra.Command {
+func helperCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux",
 		Args: between(1, -1, "a command"),
@@ -29,11 +29,11 @@ func (a *app) helperCmd() *cobra.Command {
 			"An agent that you start without this finds out by itself that others are\n" +
 			"at work.",
 	}
-	c.RunE = func(c *cobra.Command, args []string) error { return a.startHelper(c.Context(), args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return startHelper(a, c.Context(), args) }
 	return c
 }
 
-func (a *app) startHelper(ctx context.Context, command []string) error {
+func startHelper(a *app, ctx context.Context, command []string) error {
 	path, err := lookPath(command[0], a.Getenv("PATH"), a.Dir)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).
@@ -61,7 +61,7 @@ func (a *app) startHelper(ctx context.Context, command []string) error {
 	id := helperName(res.Sessions)
 	set := []string{"AI_AGENT_ID=" + id, "AI_HELPER=1"}
 	if a.Getenv("TMUX") == "" {
-		return a.runHelper(path, command, set)
+		return runHelper(a, path, command, set)
 	}
 
 	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
@@ -130,7 +130,7 @@ func helperEnviron(env []string) []string {
 // runHelper runs the command here, and ends when the command ends, with its status. A signal to us is passed
 // on and doesn't end us first: the command may have something to clean up, and its hooks report the end of
 // its session.
-func (a *app) runHelper(path string, command, set []string) error {
+func runHelper(a *app, path string, command, set []string) error {
 	c := exec.Command(path, command[1:]...)
 	c.Args[0] = command[0]
 	c.Stdin, c.Stdout, c.Stderr, c.Dir = a.Stdin, a.Stdout, a.Stderr, a.Dir
@@ -152,7 +152,7 @@ func (a *app) runHelper(path string, command, set []string) error {
 	for {
 		select {
 		case s := <-signals:
-			if s == syscall.SIGTERM || !a.atTerminal() {
+			if s == syscall.SIGTERM || !atTerminal(a) {
 				// A terminal sends SIGINT and SIGHUP to the command itself.
 				// This fails when the command has just ended.
 				_ = c.Process.Signal(s)
@@ -169,7 +169,7 @@ func (a *app) runHelper(path string, command, set []string) error {
 }
 
 // atTerminal reports whether one of our streams is a terminal.
-func (a *app) atTerminal() bool {
+func atTerminal(a *app) bool {
 	return slices.ContainsFunc([]any{a.Stdin, a.Stdout, a.Stderr}, func(s any) bool {
 		f, ok := s.(*os.File)
 		return ok && isTerminal(f)

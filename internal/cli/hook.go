@@ -52,7 +52,7 @@ const (
 )
 
 // extendLimit returns a limit as it holds here: tests may extend it.
-func (a *app) extendLimit(limit time.Duration) time.Duration {
+func extendLimit(a *app, limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
 
@@ -61,7 +61,7 @@ func (a *app) extendLimit(limit time.Duration) time.Duration {
 const exitOrder = 2
 
 // See docs/decisions/hooks.md.
-func (a *app) hookCmd() *cobra.Command {
+func hookCmd(a *app) *cobra.Command {
 	var wake, child, plugin bool
 	c := &cobra.Command{
 		Use: "hook [harness]", Short: "Answer a harness's hook", Args: between(0, 1, ""),
@@ -76,7 +76,7 @@ func (a *app) hookCmd() *cobra.Command {
 			"accepted, but has no effect.",
 	}
 
-	c.AddCommand(a.gitHookCmd())
+	c.AddCommand(gitHookCmd(a))
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.Flags().BoolVar(&child, "child", false,
 		"answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")
@@ -86,7 +86,7 @@ func (a *app) hookCmd() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.inHook = true
 		if child {
-			return a.hookInChild(wake)
+			return hookInChild(a, wake)
 		}
 		if err := checkHarness(args); err != nil || isTrue(a.Getenv("TT_OFF")) {
 			return err
@@ -97,7 +97,7 @@ func (a *app) hookCmd() *cobra.Command {
 		}
 
 		var f harness.Firing
-		err := catchPanic(func() error { return a.answerHook(c.Context(), &f, wake, plugin) })
+		err := catchPanic(func() error { return answerHook(a, c.Context(), &f, wake, plugin) })
 		if a.status == harness.ExitWake && len(args) > 0 {
 			a.status = exitOrder
 		}
@@ -109,7 +109,7 @@ func (a *app) hookCmd() *cobra.Command {
 
 		if err != nil && c.Context().Err() == nil {
 			// A fault of ours stops no harness.
-			a.logHook(f, err)
+			logHook(a, f, err)
 		}
 
 		return nil
@@ -120,7 +120,7 @@ func (a *app) hookCmd() *cobra.Command {
 
 // hookInChild does what the command of a hook does where there is a shell: whatever becomes of the hook, the
 // status is 0, except where it asks to wake the agent.
-func (a *app) hookInChild(wake bool) error {
+func hookInChild(a *app, wake bool) error {
 	args := []string{"hook"}
 	if wake {
 		args = append(args, "--wake")
@@ -150,7 +150,7 @@ func checkHarness(args []string) error {
 }
 
 // answerHook answers one hook, and fills in f with what it has read.
-func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bool) error {
+func answerHook(a *app, ctx context.Context, f *harness.Firing, wake, plugin bool) error {
 	b, err := io.ReadAll(io.LimitReader(a.input(), maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
@@ -162,8 +162,8 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 	}
 
 	// The time for a decision runs from here, also while git is asked about aliases.
-	until := time.Now().Add(a.extendLimit(editLimit))
-	asks, enough := context.WithTimeout(ctx, a.extendLimit(aliasLimit))
+	until := time.Now().Add(extendLimit(a, editLimit))
+	asks, enough := context.WithTimeout(ctx, extendLimit(a, aliasLimit))
 	defer enough()
 	from.Alias = func(dir, name string) string { return git.Client{}.Alias(asks, dir, name) }
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
@@ -171,29 +171,29 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 	}
 
 	// Installed hooks answer already, and two answers would be shown twice.
-	if plugin && a.hasInstalledBeside(f.Harness.Name, install.HooksBeside) {
+	if plugin && hasInstalledBeside(a, f.Harness.Name, install.HooksBeside) {
 		return nil
 	}
 
-	e, p, err := a.hookCaller(from, procs, *f, wake)
+	e, p, err := hookCaller(a, from, procs, *f, wake)
 	if err != nil {
 		return err
 	}
 
 	if wake {
-		return a.waitAndWake(ctx, e, p, *f, from.Chain)
+		return waitAndWake(a, ctx, e, p, *f, from.Chain)
 	}
 
 	// Beyond this the harness may have given up, and nobody hears the answer.
-	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit+rescueLimit))
+	ctx, cancel := context.WithTimeout(ctx, extendLimit(a, hookLimit+rescueLimit))
 	defer cancel()
 	switch f.Event {
 	case harness.HookBeforeTool:
-		return a.beforeTool(ctx, e, p, *f, until)
+		return beforeTool(a, ctx, e, p, *f, until)
 	case harness.HookSessionStart:
-		return a.briefSession(ctx, e, p, *f)
+		return briefSession(a, ctx, e, p, *f)
 	case harness.HookPrompt, harness.HookAfterTool:
-		return a.showNew(ctx, e, p, *f)
+		return showNew(a, ctx, e, p, *f)
 	case harness.HookStop:
 		res, err := e.CheckStop(ctx, roster.CheckStopParams{HookParams: p, Held: f.AlreadyBlocked})
 		if err == nil && res.Block {
@@ -202,7 +202,7 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 
 		return err
 	case harness.HookCompact:
-		return a.beforeSummary(ctx, e, p, *f)
+		return beforeSummary(a, ctx, e, p, *f)
 	case harness.HookAsks:
 		return e.AskedPerson(ctx, p)
 	case harness.HookSessionEnd:
@@ -214,8 +214,8 @@ func (a *app) answerHook(ctx context.Context, f *harness.Firing, wake, plugin bo
 }
 
 // hookCaller resolves the agent whose hook this is. The input names the session.
-func (a *app) hookCaller(
-	from harness.Input, procs *proc.Table, f harness.Firing, patient bool,
+func hookCaller(
+	a *app, from harness.Input, procs *proc.Table, f harness.Firing, patient bool,
 ) (operations, core.HookParams, error) {
 	from.SessionHarness, from.SessionID = f.Harness.Name, f.SessionID
 	by, err := harness.Resolve(from)
@@ -228,22 +228,22 @@ func (a *app) hookCaller(
 
 	// A hook that waits to wake its agent has time; all others are waited for.
 	if !patient {
-		c.WriteWait, c.ReadWait = a.extendLimit(hookLimit), a.extendLimit(hookReads)
+		c.WriteWait, c.ReadWait = extendLimit(a, hookLimit), extendLimit(a, hookReads)
 		switch f.Event {
 		case harness.HookBeforeTool:
-			c.WriteWait = a.extendLimit(editWrites)
+			c.WriteWait = extendLimit(a, editWrites)
 		case harness.HookAfterTool:
 			// The other half of the time is for showing what is new.
-			c.WriteWait = a.extendLimit(hookLimit / 2)
+			c.WriteWait = extendLimit(a, hookLimit/2)
 		case harness.HookStop:
 			// The decision is written in the transaction that makes it.
-			c.WriteWait = a.extendLimit(stopWrites)
+			c.WriteWait = extendLimit(a, stopWrites)
 		}
 	}
 
 	p := core.HookParams{
 		Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent,
-		Began: a.hookStart(procs, from.Chain), Tool: f.Edits.Tool,
+		Began: hookStart(a, procs, from.Chain), Tool: f.Edits.Tool,
 	}
 	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
 
@@ -257,7 +257,7 @@ func (a *app) hookCaller(
 
 // hookStart returns when the harness started this hook: when this process began, or the shell that runs it as
 // the hook's command. Where that isn't known, it is the present time.
-func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
+func hookStart(a *app, procs *proc.Table, chain []proc.Info) stick.Time {
 	oldest := time.Duration(0)
 	self, err := procs.Self()
 	if age, ok := proc.Age(self); err == nil && ok {
@@ -282,16 +282,16 @@ func (a *app) hookStart(procs *proc.Table, chain []proc.Info) stick.Time {
 
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't
 // there in time: only the database denies.
-func (a *app) beforeTool(
-	ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time,
+func beforeTool(
+	a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time,
 ) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
-	q.LookFor = a.extendLimit(whoseLimit)
+	q.LookFor = extendLimit(a, whoseLimit)
 	q.Rescuing = sync.OnceFunc(func() { close(rescuing) })
 	late := &lateSnapshots{}
 	q.Late = late.add
-	defer a.finishLater(late) // when the harness has its answer
+	defer finishLater(a, late) // when the harness has its answer
 	type decision struct {
 		res guard.MayEditResult
 		err error
@@ -320,7 +320,7 @@ func (a *app) beforeTool(
 		case <-rescuing:
 			// A copy of the work that the tool takes away may take longer than a decision.
 			rescuing = nil
-			timer.Reset(time.Until(until) + a.extendLimit(rescueLimit))
+			timer.Reset(time.Until(until) + extendLimit(a, rescueLimit))
 		case <-timer.C:
 			return fmt.Errorf("no decision in time, so %s was allowed", f.Edits.Tool)
 		}
@@ -330,7 +330,7 @@ func (a *app) beforeTool(
 // beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets
 // summarized. It is told so as of any event, after that. Where the harness takes it, the summary is asked to
 // keep what the draft needs.
-func (a *app) beforeSummary(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+func beforeSummary(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.AskDraft(ctx, p)
 	if err == nil && res.TurnID != 0 {
 		a.writeHook(f, harness.HookAnswer{
@@ -352,13 +352,13 @@ func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
-func (a *app) checkEdited(
-	ctx context.Context, e operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
+func checkEdited(
+	a *app, ctx context.Context, e operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
 ) (guard.EditedResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, a.extendLimit(hookLimit)/2+a.extendLimit(rescueLimit-whoseLimit))
+	ctx, cancel := context.WithTimeout(ctx, extendLimit(a, hookLimit)/2+extendLimit(a, rescueLimit-whoseLimit))
 	defer cancel()
 	q := editOf(p, in)
-	q.LookFor = a.extendLimit(lookLimit)
+	q.LookFor = extendLimit(a, lookLimit)
 	q.Late = late.add
 	return e.CheckEdited(ctx, q)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // showNew shows a working agent what is new for it, and records that it works.
-func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+func showNew(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	if f.Woken {
 		// The waker may not have recorded yet that it showed these events.
 		p.Sub = true
@@ -24,11 +24,11 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 
 	// Edits are checked first, so that the agent learns at once what they did.
 	late := &lateSnapshots{}
-	defer a.finishLater(late)
-	edited, failed := a.checkEdited(ctx, e, p, f.HookInput, late)
+	defer finishLater(a, late)
+	edited, failed := checkEdited(a, ctx, e, p, f.HookInput, late)
 	if edited.Prune {
 		// Pruning takes time, and starts when the harness has its answer.
-		defer a.pruneLater()
+		defer pruneLater(a)
 	}
 
 	if edited.Told != "" {
@@ -40,7 +40,7 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 		a.told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
 	}
 
-	err := a.showEvents(ctx, e, p, f)
+	err := showEvents(a, ctx, e, p, f)
 	if a.told != "" {
 		a.writeHook(f, harness.HookAnswer{})
 	}
@@ -54,7 +54,7 @@ func (a *app) showNew(ctx context.Context, e operations, p core.HookParams, f ha
 }
 
 // showEvents shows an agent the events that are new for it.
-func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+func showEvents(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 
 	if res.Unstarted {
 		// Another agent made the room after this session's start.
-		return a.briefSession(ctx, e, p, f)
+		return briefSession(a, ctx, e, p, f)
 	}
 
 	if len(res.Events) > 0 {
@@ -80,7 +80,7 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 	}
 
 	if len(res.Events) > 0 {
-		a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))})
+		a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(newEventsText(a, res.Events, res.More)))})
 
 		// The events aren't marked as delivered, and come again.
 		if a.unheard {
@@ -93,11 +93,11 @@ func (a *app) showEvents(ctx context.Context, e operations, p core.HookParams, f
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
 // look like a line of ours.
-func (a *app) newEventsText(events []stick.Event, more bool) shown {
-	return a.page().showNews(events, more)
+func newEventsText(a *app, events []stick.Event, more bool) shown {
+	return showNews(a.page(), events, more)
 }
 
-func (pg *page) showNews(events []stick.Event, more bool) shown {
+func showNews(pg *page, events []stick.Event, more bool) shown {
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
 	pg.linef("%s", harness.TheirWords)
@@ -108,7 +108,7 @@ func (pg *page) showNews(events []stick.Event, more bool) shown {
 		}
 	}
 
-	pg.showDelivered(engine.WaitForTurnResult{Events: events}, stick.Cmd("tt wait"))
+	showDelivered(pg, engine.WaitForTurnResult{Events: events}, stick.Cmd("tt wait"))
 	if more {
 		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
 	}
@@ -119,13 +119,13 @@ func (pg *page) showNews(events []stick.Event, more bool) shown {
 func newsForAnother(a *app, events []stick.Event, more bool) string {
 	pg := a.page()
 	pg.as, pg.width = "", 0
-	return strings.TrimSpace(string(pg.showNews(events, more)))
+	return strings.TrimSpace(string(showNews(pg, events, more)))
 }
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
 // harness. Each event wakes an agent once.
-func (a *app) waitAndWake(
-	ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info,
+func waitAndWake(
+	a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info,
 ) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
@@ -140,11 +140,11 @@ func (a *app) waitAndWake(
 		return err
 	}
 
-	text := strings.TrimSpace(string(a.newEventsText(res.Events, res.More)))
+	text := strings.TrimSpace(string(newEventsText(a, res.Events, res.More)))
 
 	// Some harnesses take a prompt from outside; others wake by what the hook says and its status.
 	if row.Wake == harness.WakeQueue {
-		err = a.queuePrompt(ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
+		err = queuePrompt(a, ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
 	} else {
 		err = a.sayText(text)
 		a.status = harness.ExitWake
@@ -158,7 +158,7 @@ func (a *app) waitAndWake(
 }
 
 // queuePrompt sends a prompt to a harness's session, by the harness's own command.
-func (a *app) queuePrompt(ctx context.Context, argv []string) error {
+func queuePrompt(a *app, ctx context.Context, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir
 	var out bytes.Buffer

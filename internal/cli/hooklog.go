@@ -26,7 +26,7 @@ type faults struct {
 const faultsFor = 72 * time.Hour
 
 // readFaults reads the log. It returns nil if the log has nothing recent.
-func (a *app) readFaults(now stick.Time) *faults {
+func readFaults(a *app, now stick.Time) *faults {
 	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
@@ -55,32 +55,32 @@ func (a *app) readFaults(now stick.Time) *faults {
 }
 
 // newFaults returns the faults that no session was told of. It tells one session of each.
-func (a *app) newFaults(now stick.Time) *faults {
-	f := a.readFaults(now)
+func newFaults(a *app, now stick.Time) *faults {
+	f := readFaults(a, now)
 	if f == nil {
 		return nil
 	}
 
 	// Of two sessions that start at once, both may tell: that is better than none.
-	if !a.isStampOlder("told", f.At) || !a.setStamp("told", f.At) {
+	if !isStampOlder(a, "told", f.At) || !setStamp(a, "told", f.At) {
 		return nil
 	}
 	return f
 }
 
 // olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func (a *app) olderHooks(name string) stick.Words { return a.olderText(name, install.Older) }
+func olderHooks(a *app, name string) stick.Words { return olderText(a, name, install.Older) }
 
 // olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
 // both.
-func (a *app) olderFiles(name string) stick.Words {
-	if says := a.olderHooks(name); says != "" {
+func olderFiles(a *app, name string) stick.Words {
+	if says := olderHooks(a, name); says != "" {
 		return says
 	}
-	return a.olderText(name, install.OlderSkill)
+	return olderText(a, name, install.OlderSkill)
 }
 
-func (a *app) olderText(name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
+func olderText(a *app, name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
 	row, ok := harness.ByName(name)
 	if !ok || a.Home == "" {
 		return ""
@@ -101,7 +101,7 @@ func (a *app) olderText(name string, says func(install.Target, harness.Row) stic
 const olderEvery = time.Hour
 
 // tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
-func (a *app) tellOlderHooks() {
+func tellOlderHooks(a *app) {
 	if a.caller == nil || a.caller.Person || a.json || a.inHook {
 		return
 	}
@@ -110,23 +110,23 @@ func (a *app) tellOlderHooks() {
 	}
 
 	stamp, now := "hooks-"+a.caller.Harness, a.now()
-	if !a.isStampOlder(stamp, now.Add(-olderEvery)) || !a.setStamp(stamp, now) {
+	if !isStampOlder(a, stamp, now.Add(-olderEvery)) || !setStamp(a, stamp, now) {
 		return
 	}
 
-	if older := a.olderHooks(a.caller.Harness); older != "" {
+	if older := olderHooks(a, a.caller.Harness); older != "" {
 		_ = a.sayf("tt: %s", older)
 	}
 }
 
 // isStampOlder reports whether the stamp of this name beside the log is older than a time, or missing.
-func (a *app) isStampOlder(name string, than stick.Time) bool {
+func isStampOlder(a *app, name string, than stick.Time) bool {
 	info, err := os.Stat(a.logFile() + "." + name)
 	return err != nil || stick.At(info.ModTime()) < than
 }
 
 // setStamp sets the time of the stamp of this name. It reports false if there is nowhere to write it.
-func (a *app) setStamp(name string, at stick.Time) bool {
+func setStamp(a *app, name string, at stick.Time) bool {
 	if a.logFile() == "" {
 		return false
 	}
@@ -145,7 +145,7 @@ func (a *app) setStamp(name string, at stick.Time) bool {
 	return true
 }
 
-func (p *page) showFaults(f *faults) {
+func showFaults(p *page, f *faults) {
 	if f != nil {
 		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",
 			"note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, f.Path)

@@ -26,7 +26,7 @@ func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f.IntVar(&i.p.Limit, "limit", 50, "list at most this many messages (up to 500)")
 }
 
-func (a *app) inboxCmd() *cobra.Command {
+func inboxCmd(a *app) *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{
 		Use: "inbox [path]", Short: "List your messages", Args: between(0, 1, "a path"),
@@ -48,13 +48,13 @@ func (a *app) inboxCmd() *cobra.Command {
 		}
 
 		i.p.Where, i.p.From = w, stick.AgentID(i.from)
-		return a.showInbox(c.Context(), i.p)
+		return showInbox(a, c.Context(), i.p)
 	}
 
 	return c
 }
 
-func (a *app) showInbox(ctx context.Context, params engine.GetInboxParams) error {
+func showInbox(a *app, ctx context.Context, params engine.GetInboxParams) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
 		params.Caller = by
 		return e.GetInbox(ctx, params)
@@ -68,9 +68,9 @@ func (a *app) showInbox(ctx context.Context, params engine.GetInboxParams) error
 
 		for _, m := range res.Messages {
 			if params.Sent {
-				p.messageText(m.MessageView, stick.Wordsf("%s: %s", m.Recipient, m.State), false, false)
+				messageText(p, m.MessageView, stick.Wordsf("%s: %s", m.Recipient, m.State), false, false)
 			} else {
-				p.messageText(m.MessageView, stick.Words(m.State), true, isReceiptOpen(m.State))
+				messageText(p, m.MessageView, stick.Words(m.State), true, isReceiptOpen(m.State))
 			}
 		}
 

@@ -38,7 +38,7 @@ type initResult struct {
 	Next        []stick.Words        `json:"next,omitempty"` // what to do next
 }
 
-func (a *app) initCmd() *cobra.Command {
+func initCmd(a *app) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: noArgs,
@@ -61,12 +61,12 @@ func (a *app) initCmd() *cobra.Command {
 	f.String("integration", "", "the branch that tasks are merged into")
 	f.String("gate", "", "the command that has to pass before a task is merged, or none")
 	f.BoolVar(&show, "print", false, "show the changes and make none")
-	c.RunE = func(c *cobra.Command, args []string) error { return a.runInit(c, show) }
+	c.RunE = func(c *cobra.Command, args []string) error { return runInit(a, c, show) }
 	return c
 }
 
 // runInit reads how things stand, learns what is wanted, and changes what differs.
-func (a *app) runInit(c *cobra.Command, show bool) error {
+func runInit(a *app, c *cobra.Command, show bool) error {
 	ctx := c.Context()
 	e, by, err := a.open()
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *app) runInit(c *cobra.Command, show bool) error {
 	}
 
 	// First it reads: nothing changes before the plan is complete.
-	site, err := a.readSite(ctx, e, by)
+	site, err := readSite(a, ctx, e, by)
 	if err != nil {
 		return err
 	}
@@ -96,31 +96,31 @@ func (a *app) runInit(c *cobra.Command, show bool) error {
 
 	// These are of a person who is asked.
 	var in *bufio.Reader
-	if !show && isPerson(by) && a.canAsk() && site.lacksAnything() {
+	if !show && isPerson(by) && canAsk(a) && site.lacksAnything() {
 		in = bufio.NewReader(a.Stdin)
-		if ok, err := a.askInit(ctx, c, in, site, &wants); !ok || err != nil {
+		if ok, err := askInit(a, ctx, c, in, site, &wants); !ok || err != nil {
 			return err
 		}
 	}
 
 	// The plan has all the changes, so that it can be shown before it is carried out.
-	plan, err := a.planInit(ctx, e, by, site, wants)
+	plan, err := planInit(a, ctx, e, by, site, wants)
 	if err != nil {
 		return err
 	}
 
 	if show {
 		a.reads = true
-		return a.showPlan(site, plan)
+		return showPlan(a, site, plan)
 	}
 
 	if in != nil {
-		if ok, err := a.confirmInit(ctx, in, site, plan); !ok || err != nil {
+		if ok, err := confirmInit(a, ctx, in, site, plan); !ok || err != nil {
 			return err
 		}
 	}
 
-	return a.applyInit(ctx, e, by, site, plan)
+	return applyInit(a, ctx, e, by, site, plan)
 }
 
 // initSite is a repository as tt init finds it.
@@ -144,8 +144,8 @@ type initSite struct {
 }
 
 // readSite reads how things stand. It fails outside of a repository that agents can share.
-func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*initSite, error) {
-	repo, err := a.findRepository(ctx)
+func readSite(a *app, ctx context.Context, e operations, by core.Caller) (*initSite, error) {
+	repo, err := findRepository(a, ctx)
 	if shared := repo.Shared(); shared != nil {
 		if stick.CodeOf(shared) == stick.CodeNoRepository {
 			return nil, stick.AsError(shared).
@@ -161,7 +161,7 @@ func (a *app) readSite(ctx context.Context, e operations, by core.Caller) (*init
 	}
 
 	s := &initSite{}
-	if s.target, err = a.installTarget(false); err != nil {
+	if s.target, err = installTarget(a, false); err != nil {
 		return nil, err
 	}
 
@@ -311,7 +311,7 @@ func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
 }
 
 // setsUp reports whether tt init is how the caller starts: a person in a repository. Agents join.
-func (a *app) setsUp() bool {
+func setsUp(a *app) bool {
 	_, by, err := a.open()
 	place, perr := workspace.Resolve(".", a.workspaceEnv())
 	return err == nil && isPerson(by) && perr == nil && place.Found == workspace.FoundGit && !place.Broad

@@ -22,8 +22,8 @@ type initPlan struct {
 }
 
 // planInit plans what differs from what is wanted. It writes nothing.
-func (a *app) planInit(
-	ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices,
+func planInit(
+	a *app, ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices,
 ) (initPlan, error) {
 	p := initPlan{enforce: wants.Enforce, integration: wants.Integration}
 	if wants.Enforce != s.policy.Enforce {
@@ -76,7 +76,7 @@ func (p initPlan) pendingSteps() []install.FileChange {
 
 // applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run
 // completes what a crash has left.
-func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, before *initSite, plan initPlan) error {
+func applyInit(a *app, ctx context.Context, e operations, by core.Caller, before *initSite, plan initPlan) error {
 	var joined engine.JoinPathResult
 	var err error
 
@@ -91,10 +91,10 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 		return err
 	}
 
-	a.logNpm(before.target.DataDir, install.Npm(plan.steps))
+	logNpm(a, before.target.DataDir, install.Npm(plan.steps))
 
 	// What it says at the end is read again, and isn't what was planned.
-	s, err := a.readSite(ctx, e, by)
+	s, err := readSite(a, ctx, e, by)
 	if err != nil {
 		return err
 	}
@@ -120,11 +120,11 @@ func (a *app) applyInit(ctx context.Context, e operations, by core.Caller, befor
 		res.Next = append(res.Next, h.As(a.as).Words())
 	}
 
-	return a.print(res, func(p *page) { p.showInitialised(res) })
+	return a.print(res, func(p *page) { showInitialised(p, res) })
 }
 
 // showPlan shows what would be done.
-func (a *app) showPlan(s *initSite, plan initPlan) error {
+func showPlan(a *app, s *initSite, plan initPlan) error {
 	res := s.resultOf(plan)
 	res.Created, res.Joined = s.room == nil, !s.inRoom()
 	res.Changed = plan.join || len(res.Steps) > 0
@@ -139,7 +139,7 @@ func (a *app) showPlan(s *initSite, plan initPlan) error {
 	for i := range res.Steps {
 		res.Steps[i].Show()
 	}
-	return a.print(res, func(p *page) { p.showInitialised(res) })
+	return a.print(res, func(p *page) { showInitialised(p, res) })
 }
 
 // resultOf is how things stand, and what a plan changes in files.

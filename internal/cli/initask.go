@@ -162,8 +162,8 @@ func setHarnesses(c *initChoices, answer string) error {
 
 // askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then
 // nothing is to be done.
-func (a *app) askInit(
-	ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
+func askInit(
+	a *app, ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
 ) (ok bool, err error) {
 	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. "+
 		"Nothing changes before the last question.\n", s.path))
@@ -177,7 +177,7 @@ func (a *app) askInit(
 		a.write(showf("\n%s\n", stick.Words(q.why)))
 		for {
 			a.write(showf("%s [%s]: ", q.text, q.now(*wants)))
-			answer, ok, err := a.readAnswer(ctx, in)
+			answer, ok, err := readAnswer(a, ctx, in)
 			if err != nil || !ok {
 				return false, err
 			}
@@ -198,33 +198,33 @@ func (a *app) askInit(
 }
 
 // readAnswer reads a line. ok is false where there is none: then tt init ends.
-func (a *app) readAnswer(ctx context.Context, in *bufio.Reader) (answer string, ok bool, err error) {
+func readAnswer(a *app, ctx context.Context, in *bufio.Reader) (answer string, ok bool, err error) {
 	answer, err = readLine(ctx, in)
 
 	// Who closes the input wants nothing done.
 	if errors.Is(err, io.EOF) {
 		a.write("\n")
-		a.leaveAsItIs()
+		leaveAsItIs(a)
 		return "", false, nil
 	}
 	return answer, err == nil, err
 }
 
 // leaveAsItIs ends tt init for a person who doesn't want to go on.
-func (a *app) leaveAsItIs() {
+func leaveAsItIs(a *app) {
 	a.write("nothing was changed\n")
 	a.status = stick.ExitUsage
 }
 
 // confirmInit shows what the answers come to, and asks whether to do it.
-func (a *app) confirmInit(ctx context.Context, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
+func confirmInit(a *app, ctx context.Context, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
 	p := a.page()
-	p.showInitPlan(s, plan)
+	showInitPlan(p, s, plan)
 	a.write(p.shown())
 
 	for {
 		a.write("Do this: yes or no [yes]: ")
-		answer, ok, err := a.readAnswer(ctx, in)
+		answer, ok, err := readAnswer(a, ctx, in)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -233,7 +233,7 @@ func (a *app) confirmInit(ctx context.Context, in *bufio.Reader, s *initSite, pl
 		case "", "yes", "y":
 			return true, nil
 		case "no", "n":
-			a.leaveAsItIs()
+			leaveAsItIs(a)
 			return false, nil
 		}
 

@@ -14,12 +14,12 @@ var heldTo = map[stick.Enforce]shown{
 }
 
 // showInitialised shows what tt init did, or would do, and how things stand.
-func (p *page) showInitialised(res initResult) {
+func showInitialised(p *page, res initResult) {
 	for _, s := range res.Steps {
-		p.showStep(s)
+		showStep(p, s)
 	}
 
-	p.linef("%-8s %s", "room", p.roomOf(res))
+	p.linef("%-8s %s", "room", roomOf(p, res))
 	edits := showf("enforce=%s: %s", res.Enforce, heldTo[res.Enforce])
 	if res.Was != "" {
 		edits += showf(" (was %s)", res.Was)
@@ -31,9 +31,9 @@ func (p *page) showInitialised(res initResult) {
 		return
 	}
 
-	p.showGitHooks(&res.Git)
+	showGitHooks(p, &res.Git)
 	for _, h := range res.Harnesses {
-		p.linef("%-8s %s", h.Harness, p.connectionText(h))
+		p.linef("%-8s %s", h.Harness, connectionText(p, h))
 	}
 
 	gate := shown("no gate")
@@ -52,7 +52,7 @@ func (p *page) showInitialised(res initResult) {
 }
 
 // showInitPlan lists what tt init is going to do.
-func (p *page) showInitPlan(s *initSite, plan initPlan) {
+func showInitPlan(p *page, s *initSite, plan initPlan) {
 	p.linef("\ntt is going to:")
 	switch {
 	case s.room == nil:
@@ -76,7 +76,7 @@ func (p *page) showInitPlan(s *initSite, plan initPlan) {
 }
 
 // roomOf says what became of the room.
-func (p *page) roomOf(res initResult) shown {
+func roomOf(p *page, res initResult) shown {
 	what := stick.Wordsf("you are in it as %s", res.AgentID)
 	switch {
 	case res.Created && !res.Applied:
@@ -93,7 +93,7 @@ func (p *page) roomOf(res initResult) shown {
 }
 
 // connectionText says how far a harness is connected.
-func (p *page) connectionText(h install.Status) shown {
+func connectionText(p *page, h install.Status) shown {
 	fix := p.next(stick.Cmd("tt install <harness>", h.Harness))
 	switch {
 	case h.Problem != "":

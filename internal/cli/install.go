@@ -44,7 +44,7 @@ type installResult struct {
 // installOptions are the flags of both commands.
 type installOptions struct{ all, project, show, prePush, removing, data, yes bool }
 
-func (a *app) installCmd() *cobra.Command {
+func installCmd(a *app) *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server",
@@ -79,13 +79,13 @@ func (a *app) installCmd() *cobra.Command {
 				Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
 		}
 
-		return a.runInstall(c.Context(), args, o)
+		return runInstall(a, c.Context(), args, o)
 	}
 
 	return c
 }
 
-func (a *app) uninstallCmd() *cobra.Command {
+func uninstallCmd(a *app) *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
@@ -114,20 +114,20 @@ func (a *app) uninstallCmd() *cobra.Command {
 				"--data goes with all of tt: name no harness, and no project").With("field", "data")
 		}
 
-		return a.runInstall(c.Context(), args, o)
+		return runInstall(a, c.Context(), args, o)
 	}
 
 	return c
 }
 
 // runInstall plans changes and makes them, or shows them.
-func (a *app) runInstall(ctx context.Context, names []string, o installOptions) error {
-	t, err := a.installTarget(o.project)
+func runInstall(a *app, ctx context.Context, names []string, o installOptions) error {
+	t, err := installTarget(a, o.project)
 	if err != nil {
 		return err
 	}
 
-	data, err := a.dataOf(ctx, o)
+	data, err := dataOf(a, ctx, o)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 
 	var steps []install.FileChange
 	if len(names) > 0 || len(pasted) == 0 {
-		if steps, err = a.planSteps(ctx, t, names, o); err != nil {
+		if steps, err = planSteps(a, ctx, t, names, o); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 
 	if withLinks && o.show {
 		// With --print this only lists names, so it doesn't fail.
-		res.Links, _ = a.changeLinks(t.TT, o)
+		res.Links, _ = changeLinks(a, t.TT, o)
 	}
 
 	if o.show {
@@ -174,33 +174,33 @@ func (a *app) runInstall(ctx context.Context, names []string, o installOptions) 
 			steps[i].Show()
 		}
 
-		return a.print(res, func(p *page) { p.showInstalled(res) })
+		return a.print(res, func(p *page) { showInstalled(p, res) })
 	}
 
 	// The plan is what the person sees before the question.
 	if !asked && (o.data || slices.ContainsFunc(steps, install.FileChange.Pending)) {
-		if ok, err := a.confirmPlan(res); err != nil || !ok {
+		if ok, err := confirmPlan(a, res); err != nil || !ok {
 			return err
 		}
 
 		res.asked = true
 	}
 
-	return a.applyInstall(ctx, t, res, o, withLinks)
+	return applyInstall(a, ctx, t, res, o, withLinks)
 }
 
 // applyInstall makes the planned changes, and prints what was done.
-func (a *app) applyInstall(
-	ctx context.Context, t install.Target, res installResult, o installOptions, withLinks bool,
+func applyInstall(
+	a *app, ctx context.Context, t install.Target, res installResult, o installOptions, withLinks bool,
 ) (err error) {
 	if err := install.Apply(res.Steps); err != nil {
 		return err
 	}
 
 	res.Applied = len(res.Steps) > 0 || withLinks
-	a.logNpm(t.DataDir, install.Npm(res.Steps))
+	logNpm(a, t.DataDir, install.Npm(res.Steps))
 	if withLinks {
-		if res.Links, err = a.changeLinks(t.TT, o); err != nil {
+		if res.Links, err = changeLinks(a, t.TT, o); err != nil {
 			return err
 		}
 	}
@@ -223,12 +223,12 @@ func (a *app) applyInstall(
 		res.Next = install.Next(ctx, t, res.Steps, runProgram)
 	}
 
-	return a.print(res, func(p *page) { p.showInstalled(res) })
+	return a.print(res, func(p *page) { showInstalled(p, res) })
 }
 
 // dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
 // removed.
-func (a *app) dataOf(ctx context.Context, o installOptions) (res upkeep.RemoveDataResult, err error) {
+func dataOf(a *app, ctx context.Context, o installOptions) (res upkeep.RemoveDataResult, err error) {
 	if !o.removing || o.project {
 		return res, nil
 	}
@@ -269,8 +269,8 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 }
 
 // planSteps plans the changes for the harnesses that were named, or that were found.
-func (a *app) planSteps(
-	ctx context.Context, t install.Target, names []string, o installOptions,
+func planSteps(
+	a *app, ctx context.Context, t install.Target, names []string, o installOptions,
 ) (steps []install.FileChange, err error) {
 	named := len(names) > 0
 	git := slices.Contains(names, install.Git)
@@ -296,12 +296,12 @@ func (a *app) planSteps(
 		return steps, err
 	}
 
-	hooks, err := a.gitSteps(ctx, t, git, o)
+	hooks, err := gitSteps(a, ctx, t, git, o)
 	return append(steps, hooks...), err
 }
 
 // installTarget is where tt is installed: which program, and into which configuration.
-func (a *app) installTarget(project bool) (install.Target, error) {
+func installTarget(a *app, project bool) (install.Target, error) {
 	t := install.Target{Home: a.Home, Getenv: a.Getenv, Kill: a.Kill}
 	if a.Home == "" {
 		return t, stick.Errorf(stick.CodeConfigUnwritable, "there is no home directory").Hintf("set HOME")
@@ -325,7 +325,7 @@ func (a *app) installTarget(project bool) (install.Target, error) {
 
 	// Without a home directory this has failed already, or the variable names the directory.
 	t.Default, _ = bare.dataDir()
-	if t.TT, err = a.programPath(); err != nil {
+	if t.TT, err = programPath(a); err != nil {
 		return t, err
 	}
 
@@ -351,7 +351,7 @@ var temporaryPath = sync.OnceValue(func() *regexp.Regexp {
 
 // programPath returns the path by which harnesses run this program: where PATH finds it, because that path
 // stays when a newer version replaces the file.
-func (a *app) programPath() (string, error) {
+func programPath(a *app) (string, error) {
 	if temporaryPath().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
 			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
@@ -379,13 +379,13 @@ func (a *app) programPath() (string, error) {
 }
 
 // canAsk reports whether there is somebody at a terminal to answer a question.
-func (a *app) canAsk() bool { return !a.json && a.TTY && a.InTTY }
+func canAsk(a *app) bool { return !a.json && a.TTY && a.InTTY }
 
 // confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the
 // plan, and the exit status says that nothing was done.
-func (a *app) confirmPlan(res installResult) (bool, error) {
-	err := a.print(res, func(p *page) { p.showInstalled(res) })
-	if err != nil || !a.canAsk() {
+func confirmPlan(a *app, res installResult) (bool, error) {
+	err := a.print(res, func(p *page) { showInstalled(p, res) })
+	if err != nil || !canAsk(a) {
 		a.status = stick.ExitUsage
 		again := stick.Words("tt install " + strings.Join(stepHarnesses(res.Steps), " "))
 		switch {
@@ -418,7 +418,7 @@ func (a *app) confirmPlan(res installResult) (bool, error) {
 
 // hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
 // has started this program.
-func (a *app) hasInstalledBeside(name string, is func(install.Target, harness.Row) bool) bool {
+func hasInstalledBeside(a *app, name string, is func(install.Target, harness.Row) bool) bool {
 	row, ok := harness.ByName(name)
 	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
 }

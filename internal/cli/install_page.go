@@ -20,7 +20,7 @@ func stepHarnesses(steps []install.FileChange) []string {
 }
 
 // showInstalled shows a plan, or what was done.
-func (p *page) showInstalled(res installResult) {
+func showInstalled(p *page, res installResult) {
 	absent := 0
 	for _, s := range res.Steps {
 		// The person has seen the plan before the question.
@@ -34,7 +34,7 @@ func (p *page) showInstalled(res installResult) {
 			continue
 		}
 
-		p.showStep(s)
+		showStep(p, s)
 	}
 
 	if absent > 0 {
@@ -46,7 +46,7 @@ func (p *page) showInstalled(res installResult) {
 	}
 
 	for _, s := range res.Snippets {
-		p.showSnippet(s, res.removing)
+		showSnippet(p, s, res.removing)
 	}
 
 	// Git's hooks alone connect no agent.
@@ -63,7 +63,7 @@ func (p *page) showInstalled(res installResult) {
 		p.linef("next: %s", n)
 	}
 
-	p.showDataRemoval(res)
+	showDataRemoval(p, res)
 	switch {
 	case res.removing && res.asked:
 		p.linef("done")
@@ -82,7 +82,7 @@ func (p *page) showInstalled(res installResult) {
 }
 
 // showDataRemoval says what goes with --data, or went.
-func (p *page) showDataRemoval(res installResult) {
+func showDataRemoval(p *page, res installResult) {
 	if !res.withData || res.asked {
 		return
 	}
@@ -110,7 +110,7 @@ func (p *page) showDataRemoval(res installResult) {
 }
 
 // showSnippet shows what a person pastes, or takes out again.
-func (p *page) showSnippet(s harness.Snippet, removing bool) {
+func showSnippet(p *page, s harness.Snippet, removing bool) {
 	if removing {
 		p.linef("%-12s tt has written nothing there; take the server %s out of %s yourself",
 			s.Harness, harness.ServerName, s.File)
@@ -123,7 +123,7 @@ func (p *page) showSnippet(s harness.Snippet, removing bool) {
 }
 
 // showStep shows a change of a file.
-func (p *page) showStep(s install.FileChange) {
+func showStep(p *page, s install.FileChange) {
 	at := file(s.File)
 	if s.Target != "" {
 		at += " -> " + file(s.Target)

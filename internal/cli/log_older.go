@@ -33,7 +33,7 @@ const (
 
 // logHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there
 // whose hook it was.
-func (a *app) logHook(f harness.Firing, err error) {
+func logHook(a *app, f harness.Firing, err error) {
 	name := strings.TrimSpace("hook " + f.Harness.Name)
 	if e, ok := errors.AsType[*stick.Error](err); ok && e.Code == stick.CodeSchemaTooNew && f.SessionID != "" {
 		name += sessionText + stick.Clip(f.SessionID, 80)
@@ -43,7 +43,7 @@ func (a *app) logHook(f harness.Firing, err error) {
 
 // refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the
 // database.
-func (a *app) refusedHooks(now stick.Time) (all []refusedHook) {
+func refusedHooks(a *app, now stick.Time) (all []refusedHook) {
 	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
@@ -80,14 +80,14 @@ func parseRefusal(line string) (r refusedHook, ok bool) {
 }
 
 // showRefusedHooks shows the hooks that an older tt couldn't answer.
-func (p *page) showRefusedHooks(all []refusedHook) {
+func showRefusedHooks(p *page, all []refusedHook) {
 	for _, r := range all {
-		p.linef("%s", p.sayRefused(r))
+		p.linef("%s", sayRefused(p, r))
 	}
 }
 
 // sayRefused says that hooks run a tt which is too old, and what to do.
-func (p *page) sayRefused(r refusedHook) stick.Words {
+func sayRefused(p *page, r refusedHook) stick.Words {
 	who := stick.Wordsf("%s", r.Harness)
 	if r.Session != "" {
 		who += stick.Wordsf(" (session %s)", r.Session)

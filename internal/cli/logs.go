@@ -13,7 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) workerStopCmd() *cobra.Command {
+func workerStopCmd(a *app) *cobra.Command {
 	var p task.WorkerStopParams
 	c := &cobra.Command{
 		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task",
@@ -33,7 +33,7 @@ func (a *app) workerStopCmd() *cobra.Command {
 			if res.Already {
 				p.linef("the command of %s %s: %q", res.TaskID, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 			} else {
-				p.showStoppedRun(res.StoppedRun)
+				showStoppedRun(p, res.StoppedRun)
 			}
 
 			if res.NextAction != "" {
@@ -46,7 +46,7 @@ func (a *app) workerStopCmd() *cobra.Command {
 }
 
 // showStoppedRun shows a run that was stopped, and what was ended.
-func (p *page) showStoppedRun(s task.StoppedRun) {
+func showStoppedRun(p *page, s task.StoppedRun) {
 	p.linef("run %d %s: %q", s.Run.Run, s.Run.How(), stick.Name(s.Run.Command).Cut(160))
 	if len(s.Ended) > 0 {
 		p.linef("ended: %s", listProcesses(s.Ended))
@@ -76,7 +76,7 @@ func listProcesses(all []task.EndedProcess) stick.Words {
 }
 
 // showRuns shows the runs of a task: the last one, and those before it in a line each.
-func (p *page) showRuns(t task.WorkerShowResult) {
+func showRuns(p *page, t task.WorkerShowResult) {
 	const most = 10
 	hidden := max(0, len(t.Runs)-most)
 	for i, r := range t.Runs[hidden:] {
@@ -112,7 +112,7 @@ func (p *page) showRuns(t task.WorkerShowResult) {
 	}
 }
 
-func (a *app) workerLogsCmd() *cobra.Command {
+func workerLogsCmd(a *app) *cobra.Command {
 	var p task.WorkerLogsParams
 	var follow bool
 	lines := 100
@@ -140,21 +140,21 @@ func (a *app) workerLogsCmd() *cobra.Command {
 		}
 
 		p.TaskID, p.Where, p.Lines = args[0], path.where(), &lines
-		return a.showLogs(c.Context(), p, follow)
+		return showLogs(a, c.Context(), p, follow)
 	}
 
 	return c
 }
 
 // showLogs shows the output of a worker's command.
-func (a *app) showLogs(ctx context.Context, p task.WorkerLogsParams, follow bool) error {
+func showLogs(a *app, ctx context.Context, p task.WorkerLogsParams, follow bool) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err
 	}
 
 	a.reads, p.Caller = true, by
-	called, log := ctx, a.newWorkerLog(p)
+	called, log := ctx, newWorkerLog(a, p)
 	if follow {
 		var stop func()
 		ctx, stop = a.untilUnheard(ctx)
@@ -215,7 +215,7 @@ type workerLog struct {
 	rest  string // of raw output: what may be the start of a tag
 }
 
-func (a *app) newWorkerLog(p task.WorkerLogsParams) *workerLog {
+func newWorkerLog(a *app, p task.WorkerLogsParams) *workerLog {
 	return &workerLog{app: a, task: p.TaskID, raw: p.Raw}
 }
 

@@ -25,7 +25,7 @@ import (
 // harness ends a call after a minute.
 const callLimit = 50 * time.Second
 
-func (a *app) mcpCmd() *cobra.Command {
+func mcpCmd(a *app) *cobra.Command {
 	var tools string
 	var plugin bool
 	c := &cobra.Command{
@@ -44,21 +44,21 @@ func (a *app) mcpCmd() *cobra.Command {
 				stick.Clip(tools, 40)).With("field", "tools")
 		}
 
-		return a.serveTools(c.Context(), tools == "all", plugin)
+		return serveTools(a, c.Context(), tools == "all", plugin)
 	}
 
 	return c
 }
 
 // serveTools serves until the client closes its side, or the harness that started the server ends.
-func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
+func serveTools(a *app, ctx context.Context, all, plugin bool) error {
 	in, procs, err := a.readSurroundings()
 	if err != nil {
 		return err
 	}
 
 	if plugin {
-		a.leavePlugin(procs, in.Chain)
+		leavePlugin(a, procs, in.Chain)
 	}
 
 	c := &connection{in: in, dir: a.kernelConfig(procs).Dir}
@@ -84,9 +84,9 @@ func (a *app) serveTools(ctx context.Context, all, plugin bool) error {
 
 	err = mcpserver.Run(ctx, mcpserver.Options{
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit,
-		Note:   string(upperFirst(a.olderHooks(by.Harness))),
+		Note:   string(upperFirst(olderHooks(a, by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning,
-		None: plugin && a.hasInstalledBeside(by.Harness, install.ServerBeside),
+		None: plugin && hasInstalledBeside(a, by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		// A server ends when its client is gone.
@@ -101,7 +101,7 @@ const pluginRoot = "CLAUDE_PLUGIN_ROOT"
 
 // leavePlugin has a plugin's server work where its harness works. Some harnesses start it in the directory of
 // the plugin.
-func (a *app) leavePlugin(procs *proc.Table, chain []proc.Info) {
+func leavePlugin(a *app, procs *proc.Table, chain []proc.Info) {
 	root, err := os.Stat(a.Getenv(pluginRoot))
 	if err != nil || len(chain) == 0 {
 		return

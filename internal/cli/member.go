@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) leaveCmd() *cobra.Command {
+func leaveCmd(a *app) *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	var abandon string
@@ -62,7 +62,7 @@ func (a *app) leaveCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) kickCmd() *cobra.Command {
+func kickCmd(a *app) *cobra.Command {
 	var force bool
 	var reason string
 	c := &cobra.Command{
@@ -98,7 +98,7 @@ func (a *app) kickCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) whoamiCmd() *cobra.Command {
+func whoamiCmd(a *app) *cobra.Command {
 	var explain bool
 	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: noArgs}
 	c.Flags().BoolVar(&explain, "explain", false, "also show how tt found it out")

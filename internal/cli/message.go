@@ -14,12 +14,12 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) msgCmd() *cobra.Command {
+func msgCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "msg", Short: "Send, receive and show messages", Args: noArgs,
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.msgSendCmd(), a.msgRecvCmd(), a.msgShowCmd(), a.msgReadCmd(), a.msgWithdrawCmd())
+	c.AddCommand(msgSendCmd(a), msgRecvCmd(a), msgShowCmd(a), msgReadCmd(a), msgWithdrawCmd(a))
 	return c
 }
 
@@ -90,7 +90,7 @@ func (m *messageFlags) sendParams(
 	return p, nil
 }
 
-func (a *app) msgSendCmd() *cobra.Command {
+func msgSendCmd(a *app) *cobra.Command {
 	var m messageFlags
 	var body string
 	c := &cobra.Command{
@@ -122,7 +122,7 @@ func (a *app) msgSendCmd() *cobra.Command {
 		}
 
 		p.Where = path.where()
-		return a.sendMessage(c.Context(), p)
+		return sendMessage(a, c.Context(), p)
 	}
 
 	return c
@@ -138,11 +138,11 @@ func recipientAndBody(c *cobra.Command, args []string) error {
 	return err
 }
 
-func (a *app) sendMessage(ctx context.Context, p engine.SendMessageParams) error {
+func sendMessage(a *app, ctx context.Context, p engine.SendMessageParams) error {
 	return answer(a, func(e operations, by core.Caller) (engine.SendMessageResult, error) {
 		p.Caller = by
 		return e.SendMessage(ctx, p)
-	}, (*page).showSent)
+	}, showSent)
 }
 
 // deliveries say in words how a message reaches a recipient.
@@ -161,7 +161,7 @@ var deliveries = []struct {
 }
 
 // showSent says how a message reaches its recipients.
-func (p *page) showSent(res engine.SendMessageResult) {
+func showSent(p *page, res engine.SendMessageResult) {
 	if res.Reopened {
 		p.linef("you reopened the room")
 	}
@@ -217,7 +217,7 @@ func andMore(n int) stick.Words {
 	return stick.Wordsf(" and %d more", n)
 }
 
-func (a *app) msgShowCmd() *cobra.Command {
+func msgShowCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <message>", Short: "Show a message, and who has seen or accepted it",
 		Args: between(1, 1, "the number of a message"),
@@ -239,9 +239,9 @@ func (a *app) msgShowCmd() *cobra.Command {
 		}, func(p *page, res engine.GetMessageResult) {
 			// A reader who isn't a recipient isn't asked to accept the message.
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
-			p.messageText(res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
+			messageText(p, res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
-				p.linef("%s: %s", r.AgentID, p.receiptText(r))
+				p.linef("%s: %s", r.AgentID, receiptText(p, r))
 			}
 
 			if more := len(res.Receipts) - 50; more > 0 {
@@ -255,7 +255,7 @@ func (a *app) msgShowCmd() *cobra.Command {
 
 // receiptText says whether one recipient has seen or accepted a message, in the words of the screens for
 // people.
-func (p *page) receiptText(r engine.ReceiptView) stick.Words {
+func receiptText(p *page, r engine.ReceiptView) stick.Words {
 	switch r.State {
 	case stick.Acked:
 		return "Accepted " + p.ago(r.AckedAt)
@@ -294,9 +294,9 @@ var (
 	accepted = marking{(*engine.Engine).AckMessage, "Accepted"}
 )
 
-func (a *app) msgReadCmd() *cobra.Command {
+func msgReadCmd(a *app) *cobra.Command {
 	var all bool
-	c := a.markCmd(func() marking {
+	c := markCmd(a, func() marking {
 		if all {
 			return allSeen
 		}
@@ -325,8 +325,8 @@ func (a *app) msgReadCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) ackCmd() *cobra.Command {
-	return a.markCmd(func() marking { return accepted }, &cobra.Command{
+func ackCmd(a *app) *cobra.Command {
+	return markCmd(a, func() marking { return accepted }, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",
 		Long: "Accept messages: you have seen them and will act on them. " +
 			"tt tells their senders, and wakes them if they wait.",
@@ -334,26 +334,26 @@ func (a *app) ackCmd() *cobra.Command {
 }
 
 // markCmd completes a command that changes the state of messages. which says how, once its flags are read.
-func (a *app) markCmd(which func() marking, c *cobra.Command) *cobra.Command {
+func markCmd(a *app, which func() marking, c *cobra.Command) *cobra.Command {
 	c.Args = between(1, -1, "the number of a message")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return a.markMessages(c.Context(), which(), path.where(), args)
+		return markMessages(a, c.Context(), which(), path.where(), args)
 	}
 	return c
 }
 
-func (a *app) markMessages(ctx context.Context, m marking, w core.Where, messages []string) error {
+func markMessages(a *app, ctx context.Context, m marking, w core.Where, messages []string) error {
 	ids, err := parseNumbers("message", messages)
 	if err != nil {
 		return err
 	}
 	return answer(a, func(e operations, by core.Caller) (engine.MessagesResult, error) {
 		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
-	}, func(p *page, res engine.MessagesResult) { p.showMarked(res, m.word) })
+	}, func(p *page, res engine.MessagesResult) { showMarked(p, res, m.word) })
 }
 
-func (p *page) showMarked(res engine.MessagesResult, word stick.Words) {
+func showMarked(p *page, res engine.MessagesResult, word stick.Words) {
 	if res.Count != nil {
 		p.linef("%s: %s", word, stick.Count(*res.Count, "message"))
 	}
@@ -369,7 +369,7 @@ func (p *page) showMarked(res engine.MessagesResult, word stick.Words) {
 	}
 }
 
-func (a *app) msgWithdrawCmd() *cobra.Command {
+func msgWithdrawCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "withdraw <message>", Short: "Withdraw a message that nobody has accepted",
 		Args: between(1, 1, "the number of a message"),

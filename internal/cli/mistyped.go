@@ -125,7 +125,7 @@ func meantCommands(parent, typed string) stick.Hint {
 }
 
 // noCommand refuses a word that isn't a command, with what it was probably meant for.
-func (a *app) noCommand(c *cobra.Command, typed string) error {
+func noCommand(a *app, c *cobra.Command, typed string) error {
 	said := strings.TrimPrefix(c.CommandPath()+" "+typed, "tt ")
 	e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Name(said).Cut(60))
 
@@ -134,7 +134,7 @@ func (a *app) noCommand(c *cobra.Command, typed string) error {
 		return e.Hintf("%s", hint)
 	}
 
-	if near := a.nearestCommands(c, typed); len(near) > 0 {
+	if near := nearestCommands(a, c, typed); len(near) > 0 {
 		guess := stick.Hintf("%s", stick.Cmd(near[0]))
 		for _, other := range near[1:] {
 			guess = stick.Hintf("%s or %s", guess, stick.Cmd(other))
@@ -158,12 +158,12 @@ var guesses = []string{
 
 // nearestCommands returns the commands that a mistyped word was probably meant to be: any for a person at a
 // terminal, elsewhere those of guesses.
-func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
+func nearestCommands(a *app, c *cobra.Command, typed string) []string {
 	var best []string
 	least := len(typed) + 1
 	for _, sub := range c.Commands() {
 		// An agent may run what a hint names, so it is only led to what reads.
-		if sub.Hidden || !a.isAtTerminal() && !slices.Contains(guesses, sub.CommandPath()) {
+		if sub.Hidden || !isAtTerminal(a) && !slices.Contains(guesses, sub.CommandPath()) {
 			continue
 		}
 
@@ -189,7 +189,7 @@ func (a *app) nearestCommands(c *cobra.Command, typed string) []string {
 }
 
 // isAtTerminal reports whether a person at a terminal reads what fails.
-func (a *app) isAtTerminal() bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
+func isAtTerminal(a *app) bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
 
 // editDistance counts the typing errors that make typed out of a name: a letter that is missing, added,
 // wrong, or swapped with the next one. A name is near if they are few, or if it begins with what was typed.
@@ -243,10 +243,10 @@ var otherFlagRows = map[string]string{
 }
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
-func (a *app) badFlag(c *cobra.Command, err error) error {
+func badFlag(a *app, c *cobra.Command, err error) error {
 	e := stick.Errorf(stick.CodeUsage, "%s", flagWords(err)).Hintf("%s lists the flags", helpCommand(c))
 	if bad, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		if near := a.nearestFlag(c, bad.GetSpecifiedName()); near != "" {
+		if near := nearestFlag(a, c, bad.GetSpecifiedName()); near != "" {
 			return e.Hintf("did you mean --%s? %s lists the flags", near, helpCommand(c))
 		}
 	}
@@ -281,8 +281,8 @@ func explainValue(e *stick.Error, bad *pflag.InvalidValueError) {
 
 // nearestFlag returns the flag of a command that a mistyped one was probably meant to be; empty if none is
 // near, or nobody reads it.
-func (a *app) nearestFlag(c *cobra.Command, typed string) string {
-	if !a.isAtTerminal() {
+func nearestFlag(a *app, c *cobra.Command, typed string) string {
+	if !isAtTerminal(a) {
 		return ""
 	}
 

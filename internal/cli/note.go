@@ -9,18 +9,18 @@ import (
 )
 
 // notesCmd are the commands about notes.
-func (a *app) notesCmd() *cobra.Command {
+func notesCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "notes", Short: "Add, list and resolve notes", Args: noArgs,
 		Long: "Notes stay until somebody resolves them; a message is for those who are here now, " +
 			"and a handoff is for the next holder.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(a.notesAddCmd(), a.notesListCmd(), a.notesResolveCmd())
+	c.AddCommand(notesAddCmd(a), notesListCmd(a), notesResolveCmd(a))
 	return c
 }
 
-func (a *app) notesAddCmd() *cobra.Command {
+func notesAddCmd(a *app) *cobra.Command {
 	var stdin, turn bool
 	c := &cobra.Command{Use: "add [note]", Short: "Add a note", Args: between(0, 1, "a note")}
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the note from standard input")
@@ -50,7 +50,7 @@ func (a *app) notesAddCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) notesListCmd() *cobra.Command {
+func notesListCmd(a *app) *cobra.Command {
 	var p engine.ListNotesParams
 	c := &cobra.Command{Use: "list [path]", Short: "List unresolved notes", Args: between(0, 1, "a path")}
 	c.Flags().BoolVar(&p.All, "all", false, "also list resolved notes, and those for other turns")
@@ -72,7 +72,7 @@ func (a *app) notesListCmd() *cobra.Command {
 			}
 
 			for _, n := range res.Notes {
-				p.showNote(n)
+				showNote(p, n)
 			}
 
 			if len(res.Notes) == 0 {
@@ -84,7 +84,7 @@ func (a *app) notesListCmd() *cobra.Command {
 	return c
 }
 
-func (p *page) showNote(n stick.Note) {
+func showNote(p *page, n stick.Note) {
 	line := showf("note %d from %s, %s", n.ID, n.Author, p.ago(n.CreatedAt))
 	if n.Turn != 0 {
 		line += showf(", for turn %d", n.Turn)
@@ -96,7 +96,7 @@ func (p *page) showNote(n stick.Note) {
 	p.text("  ", n.Body)
 }
 
-func (a *app) notesResolveCmd() *cobra.Command {
+func notesResolveCmd(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "resolve <note>", Short: "Resolve a note", Args: between(1, 1, "the number of a note")}
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

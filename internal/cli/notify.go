@@ -12,7 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) notifyCmd() *cobra.Command {
+func notifyCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",
 		Args: between(0, 1, "a path"),
@@ -37,15 +37,15 @@ func (a *app) notifyCmd() *cobra.Command {
 			return err
 		}
 
-		return a.printNotices(c.Context(), w)
+		return printNotices(a, c.Context(), w)
 	}
 
 	return c
 }
 
 // printNotices tells what needs the caller until it is interrupted, or nobody reads any more.
-func (a *app) printNotices(ctx context.Context, w core.Where) error {
-	e, by, err := a.openForWatching()
+func printNotices(a *app, ctx context.Context, w core.Where) error {
+	e, by, err := openForWatching(a)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 	called := ctx
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
-	tells, err := a.newTeller(ctx, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
+	tells, err := newTeller(a, ctx, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 
 		notices := tells(m.Picture())
 		for _, n := range notices {
-			if err := a.printNotice(n); err != nil {
+			if err := printNotice(a, n); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func (a *app) printNotices(ctx context.Context, w core.Where) error {
 }
 
 // printNotice prints a notice.
-func (a *app) printNotice(n notify.Notice) error {
+func printNotice(a *app, n notify.Notice) error {
 	if a.json {
 		return a.printLine(n)
 	}
@@ -113,8 +113,8 @@ func (a *app) printNotice(n notify.Notice) error {
 
 // newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the
 // user's command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
-func (a *app) newTeller(
-	ctx context.Context, e operations, by core.Caller, failed func(error),
+func newTeller(
+	a *app, ctx context.Context, e operations, by core.Caller, failed func(error),
 ) (func(*monitor.Picture) []notify.Notice, error) {
 	u, err := a.userFile()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) pauseCmd() *cobra.Command {
+func pauseCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it",
 		Args: between(1, 1, "a reason in quotes"),
@@ -39,7 +39,7 @@ func (a *app) pauseCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) resumeCmd() *cobra.Command {
+func resumeCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: between(0, 1, "a path"),
 		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, " +

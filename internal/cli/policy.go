@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) policyCmd() *cobra.Command {
+func policyCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: between(0, -1, ""),
 		Long: "Show the rules of the room, or change those that you name. tt help policy explains each.",

@@ -8,7 +8,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) workerPRCmd() *cobra.Command {
+func workerPRCmd(a *app) *cobra.Command {
 	var p task.WorkerPRParams
 	c := &cobra.Command{
 		Use: "pr <task>", Short: "Open a task's pull request, or see what became of it",
@@ -26,14 +26,14 @@ func (a *app) workerPRCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (task.WorkerPRResult, error) {
 			p.Caller = by
 			return e.WorkerPR(c.Context(), p)
-		}, func(p *page, res task.WorkerPRResult) { p.showPullRequest(res) })
+		}, func(p *page, res task.WorkerPRResult) { showPullRequest(p, res) })
 	}
 
 	return c
 }
 
 // showPullRequest tells what became of a pull request.
-func (p *page) showPullRequest(res task.WorkerPRResult) {
+func showPullRequest(p *page, res task.WorkerPRResult) {
 	switch pr := res.PullRequest; {
 	case res.Opened:
 		p.linef("opened pull request #%d for %s: %s", pr.Number, res.TaskID, pr.URL)
@@ -47,9 +47,9 @@ func (p *page) showPullRequest(res task.WorkerPRResult) {
 		p.linef("%s is %s", res.TaskID, res.State)
 	}
 
-	p.showRemains("", res.Remains)
-	p.showStarted(res.Started)
-	p.showReady(res.Ready)
+	showRemains(p, "", res.Remains)
+	showStarted(p, res.Started)
+	showReady(p, res.Ready)
 	if res.Warning != "" {
 		p.linef("note: %s", res.Warning)
 	}

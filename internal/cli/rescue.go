@@ -16,7 +16,7 @@ import (
 )
 
 // rescueCmd are the commands about copies of uncommitted work.
-func (a *app) rescueCmd() *cobra.Command {
+func rescueCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: noArgs,
 		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and\n" +
@@ -29,13 +29,13 @@ func (a *app) rescueCmd() *cobra.Command {
 	}
 
 	c.AddCommand(
-		a.rescueListCmd(), a.rescueShowCmd(), a.rescueDiffCmd(), a.rescueRestoreCmd(),
-		a.rescueForgetCmd(), a.rescuePruneCmd(), a.rescueFinishCmd(),
+		rescueListCmd(a), rescueShowCmd(a), rescueDiffCmd(a), rescueRestoreCmd(a),
+		rescueForgetCmd(a), rescuePruneCmd(a), rescueFinishCmd(a),
 	)
 	return c
 }
 
-func (a *app) rescueListCmd() *cobra.Command {
+func rescueListCmd(a *app) *cobra.Command {
 	var p restore.ListRescuesParams
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"},
@@ -57,14 +57,14 @@ func (a *app) rescueListCmd() *cobra.Command {
 
 		return show(a, func(e operations, _ core.Caller) (restore.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
-		}, func(pg *page, res restore.ListRescuesResult) { pg.showRescues(res, p.All) })
+		}, func(pg *page, res restore.ListRescuesResult) { showRescues(pg, res, p.All) })
 	}
 
 	return c
 }
 
 // showRescues lists rescues, and where they are of unless all are of one repository.
-func (p *page) showRescues(res restore.ListRescuesResult, all bool) {
+func showRescues(p *page, res restore.ListRescuesResult, all bool) {
 	t := table{}
 	for _, m := range res.Rescues {
 		where := shown("")
@@ -131,7 +131,7 @@ func rescueOrigin(m rescue.Manifest) stick.Words {
 	return stick.Wordsf("before a %s of %s", m.Cause, m.Agent)
 }
 
-func (a *app) rescueShowCmd() *cobra.Command {
+func rescueShowCmd(a *app) *cobra.Command {
 	var p restore.ShowRescueParams
 	c := &cobra.Command{
 		Use: "show <id> [path…]", Short: "Show which files a rescue holds",
@@ -146,14 +146,14 @@ func (a *app) rescueShowCmd() *cobra.Command {
 		p.ID, p.Paths = args[0], args[1:]
 		return show(a, func(e operations, _ core.Caller) (restore.ShowRescueResult, error) {
 			return e.ShowRescue(c.Context(), p)
-		}, (*page).showRescue)
+		}, showRescue)
 	}
 
 	return c
 }
 
 // showRescue shows what a rescue holds, and what can be done with it.
-func (p *page) showRescue(res restore.ShowRescueResult) {
+func showRescue(p *page, res restore.ShowRescueResult) {
 	p.linef("%s, %s: %s", p.strong(showf("rescue %s", res.ID)), p.ago(res.At), rescueOrigin(res.Manifest))
 	p.linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), file(res.Top), commitText(res.Head, res.Branch))
 	t := table{indent: "  "}
@@ -173,8 +173,8 @@ func (p *page) showRescue(res restore.ShowRescueResult) {
 		p.linef("%s", p.faint(showf("%d more are hidden: --limit", res.Hidden)))
 	}
 
-	p.leftOut(res.LeftOut)
-	p.showNestedRescues(res.Nested)
+	leftOut(p, res.LeftOut)
+	showNestedRescues(p, res.Nested)
 
 	// Without its checkout a rescue can be looked at, but not compared or restored.
 	if res.Gone {
@@ -190,7 +190,7 @@ func (p *page) showRescue(res restore.ShowRescueResult) {
 const mostFiles = 20
 
 // leftOut names what a rescue lacks.
-func (p *page) leftOut(all []rescue.LeftOut) {
+func leftOut(p *page, all []rescue.LeftOut) {
 	if len(all) > 0 {
 		p.linef("not in the rescue:")
 	}
@@ -211,14 +211,14 @@ func (p *page) leftOut(all []rescue.LeftOut) {
 }
 
 // showNestedRescues names the rescues of repositories inside a checkout.
-func (p *page) showNestedRescues(all []rescue.Nested) {
+func showNestedRescues(p *page, all []rescue.Nested) {
 	for _, n := range all {
 		p.linef("the repository in %s has a rescue of its own: %s",
 			file(n.Path), p.next(stick.Cmd("tt rescue show <id>", n.ID)))
 	}
 }
 
-func (a *app) rescueDiffCmd() *cobra.Command {
+func rescueDiffCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now",
 		Args: between(1, -1, "the id of a rescue"),
@@ -244,7 +244,7 @@ func (a *app) rescueDiffCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) rescueRestoreCmd() *cobra.Command {
+func rescueRestoreCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "restore <id> [path…]", Short: "Bring back what a rescue holds",
 		Args: between(1, -1, "the id of a rescue"),
@@ -268,13 +268,13 @@ func (a *app) rescueRestoreCmd() *cobra.Command {
 			}
 
 			return res, err
-		}, (*page).showRestored)
+		}, showRestored)
 	}
 
 	return c
 }
 
-func (a *app) rescueForgetCmd() *cobra.Command {
+func rescueForgetCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good",
 		Args: between(1, 1, "the id of a rescue, or a path"),
@@ -297,14 +297,14 @@ func (a *app) rescueForgetCmd() *cobra.Command {
 			}
 
 			return e.ForgetRescue(c.Context(), p)
-		}, (*page).showForgotten)
+		}, showForgotten)
 	}
 
 	return c
 }
 
 // showForgotten says what was forgotten.
-func (p *page) showForgotten(res restore.ForgetRescueResult) {
+func showForgotten(p *page, res restore.ForgetRescueResult) {
 	if res.ID != "" {
 		p.linef("rescue %s is forgotten", res.ID)
 		return
@@ -323,7 +323,7 @@ func (p *page) showForgotten(res restore.ForgetRescueResult) {
 
 // rescuePruneCmd drops the copies that are past their time. Hooks start it in the background, at most once an
 // hour.
-func (a *app) rescuePruneCmd() *cobra.Command {
+func rescuePruneCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "prune", Hidden: true, Args: noArgs, Short: "Drop copies of uncommitted work that are past their time",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -340,18 +340,18 @@ func (a *app) rescuePruneCmd() *cobra.Command {
 
 // pruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the
 // next hour brings another.
-func (a *app) pruneLater() {
+func pruneLater(a *app) {
 	if a.Exe != "" {
 		_, _ = startDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
 	}
 }
 
 // showRestored says what a restore has done.
-func (p *page) showRestored(res restore.RestoreRescueResult) {
+func showRestored(p *page, res restore.RestoreRescueResult) {
 	switch {
 	case len(res.Restored.Restored) > 0:
 		p.linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), file(res.Checkout))
-		p.showFiles(res.Restored.Restored)
+		showFiles(p, res.Restored.Restored)
 	case len(res.Beside)+len(res.Failed)+len(res.Index) == 0:
 		p.linef("nothing to restore: the files in %s are as they were", file(res.Checkout))
 	}
@@ -371,15 +371,15 @@ func (p *page) showRestored(res restore.RestoreRescueResult) {
 		p.linef("%s isn't restored: %s", file(f.Path), f.Why)
 	}
 
-	p.leftOut(res.LeftOut)
-	p.showNestedRescues(res.Nested)
+	leftOut(p, res.LeftOut)
+	showNestedRescues(p, res.Nested)
 	if res.Told != "" {
 		p.linef("%s", res.Told)
 	}
 }
 
 // showFiles lists files, as many as fit on a screen.
-func (p *page) showFiles(names []string) {
+func showFiles(p *page, names []string) {
 	for i, name := range names {
 		if i == mostFiles && len(names) > mostFiles+1 {
 			p.linef("  %s", p.faint(showf("and %d more: --json", len(names)-mostFiles)))
@@ -390,7 +390,7 @@ func (p *page) showFiles(names []string) {
 }
 
 // showTakeoverRescue says what was kept after a takeover.
-func (p *page) showTakeoverRescue(res engine.TakeoverStickResult) {
+func showTakeoverRescue(p *page, res engine.TakeoverStickResult) {
 	r := res.Rescue
 	switch {
 	case r != nil:
@@ -403,7 +403,7 @@ func (p *page) showTakeoverRescue(res engine.TakeoverStickResult) {
 		}
 
 		p.linef("kept %s: %s", what, p.next(stick.Cmd("tt rescue show <id>", r.ID)))
-		p.leftOut(r.LeftOut)
+		leftOut(p, r.LeftOut)
 	case strings.HasPrefix(string(res.RescueWhy), "failed: "):
 		// The other reasons aren't failures: there was nothing to keep, or the room keeps nothing.
 		p.linef("what is uncommitted wasn't kept: %s",

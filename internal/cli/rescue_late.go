@@ -24,7 +24,7 @@ func (l *lateSnapshots) add(s restore.LateSnapshot) {
 
 // finishLater starts a process that finishes snapshots, and doesn't wait for it. If it can't be started, the
 // next call makes another snapshot.
-func (a *app) finishLater(late *lateSnapshots) {
+func finishLater(a *app, late *lateSnapshots) {
 	late.mu.Lock()
 	defer late.mu.Unlock()
 	if len(late.list) == 0 || a.Exe == "" {
@@ -37,7 +37,7 @@ func (a *app) finishLater(late *lateSnapshots) {
 }
 
 // rescueFinishCmd finishes the snapshots that a hook names on standard input, with more time than a hook has.
-func (a *app) rescueFinishCmd() *cobra.Command {
+func rescueFinishCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "finish", Hidden: true, Args: noArgs, Short: "Finish snapshots for which a hook had too little time",
 		RunE: func(c *cobra.Command, args []string) error {

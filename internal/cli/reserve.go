@@ -13,7 +13,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
-func (a *app) reserveCmd() *cobra.Command {
+func reserveCmd(a *app) *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration
 	c := &cobra.Command{
@@ -47,13 +47,13 @@ func (a *app) reserveCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.ReservePathsResult, error) {
 			p.Caller, p.Where, p.Paths, p.TTL = by, path.where(), args, stick.Millis(ttl.Milliseconds())
 			return e.ReservePaths(c.Context(), p)
-		}, (*page).showReserved)
+		}, showReserved)
 	}
 
 	return c
 }
 
-func (p *page) showReserved(res engine.ReservePathsResult) {
+func showReserved(p *page, res engine.ReservePathsResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
@@ -83,7 +83,7 @@ func (p *page) showReserved(res engine.ReservePathsResult) {
 	}
 }
 
-func (a *app) unreserveCmd() *cobra.Command {
+func unreserveCmd(a *app) *cobra.Command {
 	var p engine.ReleasePathsParams
 	c := &cobra.Command{
 		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: between(0, -1, ""),
@@ -134,7 +134,7 @@ func (a *app) unreserveCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) reservationsCmd() *cobra.Command {
+func reservationsCmd(a *app) *cobra.Command {
 	var p engine.ListReservationsParams
 	var agent string
 	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: between(0, 1, "a path")}
@@ -151,13 +151,13 @@ func (a *app) reservationsCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(agent)
 			return e.ListReservations(c.Context(), p)
-		}, (*page).showReservations)
+		}, showReservations)
 	}
 
 	return c
 }
 
-func (p *page) showReservations(res engine.ListReservationsResult) {
+func showReservations(p *page, res engine.ListReservationsResult) {
 	if len(res.Reservations) == 0 {
 		p.linef("nothing is reserved")
 		return
@@ -185,7 +185,7 @@ func (p *page) showReservations(res engine.ListReservationsResult) {
 	}
 }
 
-func (a *app) mayEditCmd() *cobra.Command {
+func mayEditCmd(a *app) *cobra.Command {
 	var p guard.MayEditParams
 	c := &cobra.Command{
 		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: between(0, -1, ""),
@@ -207,13 +207,13 @@ func (a *app) mayEditCmd() *cobra.Command {
 
 			res.Hint = res.Step().As(a.as).Words()
 			return res, res.Refusal()
-		}, (*page).showMayEdit)
+		}, showMayEdit)
 	}
 
 	return c
 }
 
-func (p *page) showMayEdit(res guard.MayEditResult) {
+func showMayEdit(p *page, res guard.MayEditResult) {
 	switch {
 	case res.RoomID == "":
 		p.linef("%s: there is no room here", p.strong("yes"))

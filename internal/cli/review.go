@@ -12,7 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) workerApproveCmd() *cobra.Command {
+func workerApproveCmd(a *app) *cobra.Command {
 	var p task.WorkerApproveParams
 	c := &cobra.Command{
 		Use: "approve <task>", Short: "Approve a task's commit and queue it for merging",
@@ -34,7 +34,7 @@ func (a *app) workerApproveCmd() *cobra.Command {
 			return e.WorkerApprove(c.Context(), p)
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
-			p.toWorker(res)
+			toWorker(p, res)
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
@@ -46,7 +46,7 @@ func (a *app) workerApproveCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) workerChangesCmd(use string) *cobra.Command {
+func workerChangesCmd(a *app, use string) *cobra.Command {
 	var p task.WorkerRequestChangesParams
 	var stdin bool
 	c := &cobra.Command{
@@ -79,12 +79,12 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 			return e.WorkerRequestChanges(c.Context(), p)
 		}, func(p *page, res task.WorkerReviewResult) {
 			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
-			p.toWorker(res)
+			toWorker(p, res)
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
 
-			p.showStarted(res.Started)
+			showStarted(p, res.Started)
 			if res.Next != "" {
 				p.linef("next: %s", res.Next)
 			}
@@ -95,7 +95,7 @@ func (a *app) workerChangesCmd(use string) *cobra.Command {
 }
 
 // toWorker says how a decision reached the worker.
-func (p *page) toWorker(res task.WorkerReviewResult) {
+func toWorker(p *page, res task.WorkerReviewResult) {
 	var with stick.Words
 	if res.Comments > 0 {
 		with = ", with " + stick.Count(res.Comments, "comment")
@@ -106,7 +106,7 @@ func (p *page) toWorker(res task.WorkerReviewResult) {
 	}
 }
 
-func (a *app) workerDiffCmd() *cobra.Command {
+func workerDiffCmd(a *app) *cobra.Command {
 	var p task.WorkerDiffParams
 	var stat bool
 	c := &cobra.Command{
@@ -143,9 +143,9 @@ func (a *app) workerDiffCmd() *cobra.Command {
 					showf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
 			}
 
-			p.showStats(res.Files)
+			showStats(p, res.Files)
 			if !stat {
-				p.showCommentedPatch(res.Diff, res.Comments)
+				showCommentedPatch(p, res.Diff, res.Comments)
 			}
 			if res.Cut {
 				p.linef("the rest is cut off; for all of it: git diff %s %s", res.Base, res.Head)
@@ -157,7 +157,7 @@ func (a *app) workerDiffCmd() *cobra.Command {
 }
 
 // showStats lists the files that change, and by how much.
-func (p *page) showStats(files []stick.FileStat) {
+func showStats(p *page, files []stick.FileStat) {
 	for _, f := range files {
 		name, lines := file(f.Path), stick.Words("binary")
 		if f.From != "" {
@@ -173,7 +173,7 @@ func (p *page) showStats(files []stick.FileStat) {
 	}
 }
 
-func (a *app) workerMergeCmd() *cobra.Command {
+func workerMergeCmd(a *app) *cobra.Command {
 	var p task.WorkerMergeParams
 	c := &cobra.Command{
 		Use: "merge [task]", Short: "Merge an approved task, the next in the queue, or all",
@@ -203,7 +203,8 @@ func (a *app) workerMergeCmd() *cobra.Command {
 
 		// A gate may take minutes, so a line on the terminal says which one runs.
 		l := a.startProgress(true)
-		p.Caller, p.Waits, p.Shows = by, a.sayMergeWaits, a.showsGate(l)
+		p.Caller, p.Shows = by, showsGate(a, l)
+		p.Waits = func(on string, r task.Runner) { sayMergeWaits(a, on, r) }
 		res, err := e.WorkerMerge(c.Context(), p)
 		l.end()
 
@@ -213,14 +214,14 @@ func (a *app) workerMergeCmd() *cobra.Command {
 		}
 
 		// Also show what was merged before the failure.
-		return errors.Join(err, a.print(res, func(p *page) { p.showMerged(res, err) }))
+		return errors.Join(err, a.print(res, func(p *page) { showMerged(p, res, err) }))
 	}
 
 	return c
 }
 
 // showRemains shows what went with a worktree although git ignores it, and what stays.
-func (p *page) showRemains(indent shown, r task.Remains) {
+func showRemains(p *page, indent shown, r task.Remains) {
 	const most = 10
 	if n := len(r.Ignored); n > most {
 		p.linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, paths(r.Ignored[:most]), n-most)
@@ -239,7 +240,7 @@ func (p *page) showRemains(indent shown, r task.Remains) {
 }
 
 // sayMergeWaits says for whom a merge waits. on is the branch or the task.
-func (a *app) sayMergeWaits(on string, r task.Runner) {
+func sayMergeWaits(a *app, on string, r task.Runner) {
 	if a.json {
 		return
 	}
@@ -256,7 +257,7 @@ func (a *app) sayMergeWaits(on string, r task.Runner) {
 }
 
 // showMerged shows what a merge did before it ended, with or without an error.
-func (p *page) showMerged(res task.WorkerMergeResult, err error) {
+func showMerged(p *page, res task.WorkerMergeResult, err error) {
 	for _, m := range res.Merged {
 		gate := stick.Words("no gate")
 		if m.Gate == "green" {
@@ -276,7 +277,7 @@ func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 			p.linef("  note: %s", m.Note)
 		}
 
-		p.showRemains("  ", m.Remains)
+		showRemains(p, "  ", m.Remains)
 	}
 
 	for _, c := range res.Cleaned {
@@ -286,11 +287,11 @@ func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 			p.linef("%s was merged before, and its worktree is still there", c.TaskID)
 		}
 
-		p.showRemains("  ", c.Remains)
+		showRemains(p, "  ", c.Remains)
 	}
 
-	p.showReady(res.Ready)
-	p.showStarted(res.Started)
+	showReady(p, res.Ready)
+	showStarted(p, res.Started)
 	for _, w := range res.Waiting {
 		p.linef("%s is %s: %s", w.TaskID, w.State, w.Why)
 		if w.Next != "" {
@@ -306,7 +307,7 @@ func (p *page) showMerged(res task.WorkerMergeResult, err error) {
 	}
 }
 
-func (a *app) workerCancelCmd() *cobra.Command {
+func workerCancelCmd(a *app) *cobra.Command {
 	var p task.WorkerCancelParams
 	c := &cobra.Command{
 		Use: "cancel <task>", Short: "Cancel a task; its branch stays",
@@ -325,7 +326,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 		}, func(p *page, res task.WorkerCancelResult) {
 			p.linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), already(res.Already))
 			if res.Stopped != nil {
-				p.showStoppedRun(*res.Stopped)
+				showStoppedRun(p, *res.Stopped)
 			}
 
 			for _, l := range res.Kept {
@@ -336,7 +337,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 				p.linef("removed: %s", l)
 			}
 
-			p.showRemains("", res.Remains)
+			showRemains(p, "", res.Remains)
 			if res.Note != "" {
 				p.linef("note: %s", res.Note)
 			}
@@ -348,7 +349,7 @@ func (a *app) workerCancelCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) workerRetryCmd() *cobra.Command {
+func workerRetryCmd(a *app) *cobra.Command {
 	var p task.WorkerRetryParams
 	var run runFlags
 	c := &cobra.Command{
@@ -362,7 +363,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
-		return a.spawnTask(run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerRetry(c.Context(), p)
 		})
@@ -371,7 +372,7 @@ func (a *app) workerRetryCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) workerRollbackCmd() *cobra.Command {
+func workerRollbackCmd(a *app) *cobra.Command {
 	var p task.WorkerRollbackParams
 	c := &cobra.Command{
 		Use: "rollback <task>", Short: "Revert a merged task", Args: between(1, 1, "the name of a task"),
@@ -383,7 +384,8 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (task.WorkerRollbackResult, error) {
 			l := a.startProgress(true)
 			defer l.end()
-			p.Caller, p.Waits, p.Shows = by, a.sayMergeWaits, a.showsGate(l)
+			p.Caller, p.Shows = by, showsGate(a, l)
+			p.Waits = func(on string, r task.Runner) { sayMergeWaits(a, on, r) }
 			return e.WorkerRollback(c.Context(), p)
 		}, func(p *page, res task.WorkerRollbackResult) {
 			p.linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), already(res.Already))
@@ -399,15 +401,15 @@ func (a *app) workerRollbackCmd() *cobra.Command {
 }
 
 // showsGate returns what tells l which gate runs, nil if there is no line.
-func (a *app) showsGate(l *progressLine) func(task.GateRun) {
+func showsGate(a *app, l *progressLine) func(task.GateRun) {
 	if l == nil {
 		return nil
 	}
-	return func(g task.GateRun) { l.setText(func() shown { return a.page().gateRun(g) }) }
+	return func(g task.GateRun) { l.setText(func() shown { return gateRun(a.page(), g) }) }
 }
 
 // gateRun says which gate runs, for how long, and what it printed last.
-func (p *page) gateRun(g task.GateRun) shown {
+func gateRun(p *page, g task.GateRun) shown {
 	on := showf("%s", g.TaskID)
 	if g.OnBranch {
 		on = showf("%s itself", g.Branch)

@@ -15,7 +15,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) listCmd() *cobra.Command {
+func listCmd(a *app) *cobra.Command {
 	var all bool
 	var limit int
 	c := &cobra.Command{
@@ -45,7 +45,7 @@ func (a *app) listCmd() *cobra.Command {
 				p.linef("to make one at %s and join it: %s", res.Root, p.next(stick.Cmd("tt join")))
 
 				// tt init works on the working directory only.
-				if w.Path == "" && a.setsUp() {
+				if w.Path == "" && setsUp(a) {
 					p.linef("to set the repository up as well, with hooks: %s", p.next(stick.Cmd("tt init")))
 				}
 			}
@@ -67,7 +67,7 @@ func (a *app) listCmd() *cobra.Command {
 				row := t.add(r.Relation, cell{file(cmp.Or(r.Path, r.Key)), "1"},
 					showf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
-					row.below = append(row.below, cell{text: p.gonePath(r.RoomID)})
+					row.below = append(row.below, cell{text: gonePath(p, r.RoomID)})
 				}
 			}
 
@@ -82,12 +82,12 @@ func (a *app) listCmd() *cobra.Command {
 }
 
 // gonePath says of a room that its directory is gone, and how to name the room.
-func (p *page) gonePath(id stick.RoomID) shown {
+func gonePath(p *page, id stick.RoomID) shown {
 	return showf("its directory is gone: use --room %s, or move the room to where its files are now: %s",
 		id, p.next(stick.Cmd("tt join --room <room>", id)))
 }
 
-func (a *app) joinCmd() *cobra.Command {
+func joinCmd(a *app) *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
 		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it",
@@ -135,7 +135,7 @@ func (a *app) joinCmd() *cobra.Command {
 				p.linef("warning: %s", res.Warning)
 			}
 
-			p.showRoomStatus(res.Room)
+			showRoomStatus(p, res.Room)
 			switch {
 			case res.Room.Owner != nil && *res.Room.Owner == res.AgentID:
 				p.linef("next: %s", p.next(stick.Cmd("tt release --status … --next-action …")))
@@ -152,7 +152,7 @@ func (a *app) joinCmd() *cobra.Command {
 }
 
 // showRoomStatus says who has the stick, and whether it can be taken over.
-func (p *page) showRoomStatus(r engine.PathRoom) {
+func showRoomStatus(p *page, r engine.PathRoom) {
 	if r.Paused != nil {
 		p.linef("%s", p.strong(showf("%s", r.Paused.Says(p.now, ""))))
 	}
@@ -187,7 +187,7 @@ func (p *page) showRoomStatus(r engine.PathRoom) {
 	}
 }
 
-func (a *app) stateCmd() *cobra.Command {
+func stateCmd(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "state [path]", Short: "Show who has the stick, who is here, and what to do next",
@@ -201,25 +201,25 @@ func (a *app) stateCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.answerState(c.Context(), w, all)
+		return answerState(a, c.Context(), w, all)
 	}
 
 	return c
 }
 
-func (a *app) answerState(ctx context.Context, w core.Where, all bool) error {
+func answerState(a *app, ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
-	}, (*page).showState)
+	}, showState)
 }
 
-func (p *page) showState(res engine.GetRoomStateResult) {
+func showState(p *page, res engine.GetRoomStateResult) {
 	p.linef("%s  %s, turn %d", p.strong(showf("%s", res.Path)), res.State, res.TurnID)
 	if res.PathGone {
-		p.linef("%s", p.gonePath(res.RoomID))
+		p.linef("%s", gonePath(p, res.RoomID))
 	}
 
-	p.showRoomStatus(res.PathRoom)
+	showRoomStatus(p, res.PathRoom)
 	if res.Owner != nil && res.Takeover == nil {
 		lease := stick.Words("the lease lasts as long as the holder's process")
 		switch {
@@ -259,7 +259,7 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 			line += ", its process has ended"
 		}
 		if p.doing {
-			line += p.memberActivity(m)
+			line += memberActivity(p, m)
 		}
 		if m.OlderHooks {
 			line += ", hooks of an older tt"
@@ -281,13 +281,13 @@ func (p *page) showState(res engine.GetRoomStateResult) {
 		p.linef("an older tt answers hooks of members: %s (%s)", upkeep.OlderHooksMean, p.next(stick.Cmd("tt doctor")))
 	}
 
-	p.showWaiting(res)
+	showWaiting(p, res)
 	p.linef("next: %s", res.NextAction)
 }
 
 // memberActivity says what a member does, and since when, where its listener and its process don't say it
 // already.
-func (p *page) memberActivity(m engine.RoomMember) stick.Words {
+func memberActivity(p *page, m engine.RoomMember) stick.Words {
 	if m.Activity == nil {
 		return ""
 	}
@@ -313,14 +313,14 @@ func (p *page) memberActivity(m engine.RoomMember) stick.Words {
 }
 
 // showWaiting adds what waits for the reader.
-func (p *page) showWaiting(res engine.GetRoomStateResult) {
+func showWaiting(p *page, res engine.GetRoomStateResult) {
 	if res.Unread+res.Unacked > 0 {
 		p.linef("for you: %d unread, %d to accept (%s)", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
 	}
 	if res.Notes > 0 {
 		p.linef("notes: %d unresolved (%s)", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
-	if work := p.notedWork(res.Changes); work != "" {
+	if work := notedWork(p, res.Changes); work != "" {
 		p.linef("%s (%s)", work, p.next(stick.Cmd("tt changes")))
 	}
 	if len(res.Tasks) > 0 {
@@ -336,7 +336,7 @@ func (p *page) showWaiting(res engine.GetRoomStateResult) {
 	}
 }
 
-func (a *app) closeCmd() *cobra.Command {
+func closeCmd(a *app) *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	var reason string
@@ -378,7 +378,7 @@ func (a *app) closeCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) reorderCmd() *cobra.Command {
+func reorderCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)",
 		Args: between(1, -1, "at least one agent"),

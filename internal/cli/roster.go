@@ -19,7 +19,7 @@ const (
 	exitUnsure   = 2 // tt couldn't find out
 )
 
-func (a *app) rosterCmd() *cobra.Command {
+func rosterCmd(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)",
@@ -41,13 +41,13 @@ func (a *app) rosterCmd() *cobra.Command {
 			return err
 		}
 
-		return a.answerRoster(c.Context(), w, all)
+		return answerRoster(a, c.Context(), w, all)
 	}
 
 	return c
 }
 
-func (a *app) answerRoster(ctx context.Context, w core.Where, all bool) error {
+func answerRoster(a *app, ctx context.Context, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (roster.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, roster.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {
@@ -60,13 +60,13 @@ func (a *app) answerRoster(ctx context.Context, w core.Where, all bool) error {
 		}
 
 		return res, err
-	}, (*page).showRoster)
+	}, showRoster)
 }
 
 // showRoster lists agents, one a line: first the pid and the working directory.
-func (p *page) showRoster(res roster.GetRosterResult) {
+func showRoster(p *page, res roster.GetRosterResult) {
 	for _, o := range res.Others {
-		p.showAgent(o)
+		showAgent(p, o)
 	}
 
 	alone := res.Alone != nil && *res.Alone
@@ -97,12 +97,12 @@ func (p *page) showRoster(res roster.GetRosterResult) {
 	if len(res.More) > 0 {
 		p.linef("elsewhere, or not active:")
 		for _, o := range res.More {
-			p.showAgent(o)
+			showAgent(p, o)
 		}
 	}
 }
 
-func (p *page) showAgent(o roster.RosterAgent) {
+func showAgent(p *page, o roster.RosterAgent) {
 	pid, cwd, runs, name := "-", "-", cmp.Or(o.Harness, "-"), string(o.AgentID)
 	if o.PID != 0 {
 		pid = strconv.Itoa(o.PID)

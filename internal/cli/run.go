@@ -40,7 +40,7 @@ func (r *runFlags) checkRestart() error {
 	return err
 }
 
-func (a *app) workerRunCmd() *cobra.Command {
+func workerRunCmd(a *app) *cobra.Command {
 	var p task.WorkerRunParams
 	var run runFlags
 	all := false
@@ -68,7 +68,7 @@ func (a *app) workerRunCmd() *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "--all takes neither a task nor a command nor --restart: "+
 				"each command starts as it did before").With("field", "all")
 		case all:
-			return a.runAll(c.Context(), p.Where)
+			return runAll(a, c.Context(), p.Where)
 		case len(args) == 0:
 			return stick.Errorf(stick.CodeUsage, "name the task, or say --all").With("field", "task_id").
 				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt task run --all"))
@@ -106,12 +106,12 @@ type runAllResult struct {
 }
 
 // runAll starts whatever was cut off.
-func (a *app) runAll(ctx context.Context, w core.Where) error {
+func runAll(a *app, ctx context.Context, w core.Where) error {
 	return answer(a, func(e operations, by core.Caller) (res runAllResult, err error) {
 		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err
 	}, func(p *page, res runAllResult) {
-		p.showStarted(res.Started)
+		showStarted(p, res.Started)
 		if len(res.Started) == 0 {
 			p.linef("no command is to be started again; to see the tasks: %s", p.next(stick.Cmd("tt task list")))
 		}
@@ -139,7 +139,7 @@ func commandLine(words []string) string {
 }
 
 // workerRunnerCmd is the process that attends to the command of a task, and records its end.
-func (a *app) workerRunnerCmd() *cobra.Command {
+func workerRunnerCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "runner", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {

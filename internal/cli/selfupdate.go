@@ -25,7 +25,7 @@ type selfUpdateResult struct {
 }
 
 // See docs/decisions/releases-and-dependencies.md#tt-self-update.
-func (a *app) selfUpdateCmd() *cobra.Command {
+func selfUpdateCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "self-update", Short: "Say what to run to get a newer tt", Args: noArgs,
 		Long: "Show how this tt was installed, and print the commands that upgrade it: for a Debian\n" +
@@ -41,7 +41,7 @@ func (a *app) selfUpdateCmd() *cobra.Command {
 
 			a.reads = true
 			res := selfUpdateOf(a.Exe)
-			return a.print(res, func(p *page) { p.showSelfUpdate(res) })
+			return a.print(res, func(p *page) { showSelfUpdate(p, res) })
 		},
 	}
 }
@@ -126,7 +126,7 @@ var ways = map[string]stick.Words{
 }
 
 // showSelfUpdate shows what brings a newer program.
-func (p *page) showSelfUpdate(res selfUpdateResult) {
+func showSelfUpdate(p *page, res selfUpdateResult) {
 	p.linef("tt %s, in %s", res.fullName(), res.Program)
 	p.rowf("installed %s %s", ways[res.InstalledBy], res.Package)
 	from := stick.Words("from where you got this one")

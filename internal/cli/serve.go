@@ -33,7 +33,7 @@ type serveResult struct {
 	URL     string `json:"url"`     // opens the pages in one browser, once
 }
 
-func (a *app) serveCmd() *cobra.Command {
+func serveCmd(a *app) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
@@ -71,14 +71,14 @@ func (a *app) serveCmd() *cobra.Command {
 			return err
 		}
 
-		return a.servePages(c.Context(), w, f)
+		return servePages(a, c.Context(), w, f)
 	}
 
 	return c
 }
 
 // servePages serves until it is interrupted, which is its end and no failure.
-func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error {
+func servePages(a *app, ctx context.Context, w core.Where, f serveFlags) error {
 	beyond, err := f.checkAddress()
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 	a.operations = newOperations(cfg, a.startRun)
 	ops := a.operations
 	defer func() { _ = ops.Engine.Close() }()
-	to, err := a.startPage(ctx, ops, by, w)
+	to, err := startPage(a, ctx, ops, by, w)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (a *app) servePages(ctx context.Context, w core.Where, f serveFlags) error 
 	}
 
 	if f.open {
-		a.openBrowser(ctx, res.URL)
+		openBrowser(a, ctx, res.URL)
 	}
 
 	if err := s.Serve(ctx, l); err != nil && !isCanceled(err) {
@@ -183,7 +183,7 @@ func (f serveFlags) checkAddress() (beyond bool, err error) {
 
 // startPage is the page of the room that w means: that of the working directory, if it is in one, unless
 // another one is named.
-func (a *app) startPage(ctx context.Context, ops operations, by core.Caller, w core.Where) (string, error) {
+func startPage(a *app, ctx context.Context, ops operations, by core.Caller, w core.Where) (string, error) {
 	st, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w})
 	switch {
 	case err == nil:
@@ -195,7 +195,7 @@ func (a *app) startPage(ctx context.Context, ops operations, by core.Caller, w c
 }
 
 // openBrowser opens an address. If that fails, the person opens it.
-func (a *app) openBrowser(ctx context.Context, address string) {
+func openBrowser(a *app, ctx context.Context, address string) {
 	program, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
 	case "darwin":

@@ -8,7 +8,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) sessionCmd() *cobra.Command {
+func sessionCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "session", Short: "Start and end an agent's session, and show its role", Args: noArgs,
 		Long: "A session is one run of an agent. When it starts, " +
@@ -19,13 +19,13 @@ func (a *app) sessionCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		a.sessionStartCmd(), a.sessionEndCmd(), a.sessionPathCmd(), a.sessionRoleCmd(), a.sessionEnvCmd(),
-		a.sessionPromoteCmd(), a.sessionListCmd(),
+		sessionStartCmd(a), sessionEndCmd(a), sessionPathCmd(a), sessionRoleCmd(a), sessionEnvCmd(a),
+		sessionPromoteCmd(a), sessionListCmd(a),
 	)
 	return c
 }
 
-func (a *app) sessionStartCmd() *cobra.Command {
+func sessionStartCmd(a *app) *cobra.Command {
 	var helper bool
 	c := &cobra.Command{
 		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role",
@@ -49,7 +49,7 @@ func (a *app) sessionStartCmd() *cobra.Command {
 		}
 
 		return answer(a, func(e operations, by core.Caller) (roster.StartSessionResult, error) {
-			q := a.startParams(core.HookParams{Caller: by, Where: w})
+			q := startParams(a, core.HookParams{Caller: by, Where: w})
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
 		}, func(p *page, res roster.StartSessionResult) {
@@ -64,14 +64,14 @@ func (a *app) sessionStartCmd() *cobra.Command {
 				return
 			}
 
-			p.showBriefing(res, false)
+			showBriefing(p, res, false)
 		})
 	}
 
 	return c
 }
 
-func (a *app) sessionEndCmd() *cobra.Command {
+func sessionEndCmd(a *app) *cobra.Command {
 	var abandon string
 	c := &cobra.Command{
 		Use: "end", Short: "End the session after its wrap-up: leave the rooms and remove the context file",
@@ -115,7 +115,7 @@ func (a *app) sessionEndCmd() *cobra.Command {
 }
 
 // showSession completes a command that shows something of the caller's session.
-func (a *app) showSession(c *cobra.Command, text func(*page, roster.GetSessionResult)) *cobra.Command {
+func showSession(a *app, c *cobra.Command, text func(*page, roster.GetSessionResult)) *cobra.Command {
 	c.Args = between(0, 1, "a path")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -133,8 +133,8 @@ func (a *app) showSession(c *cobra.Command, text func(*page, roster.GetSessionRe
 	return c
 }
 
-func (a *app) sessionPathCmd() *cobra.Command {
-	return a.showSession(&cobra.Command{
+func sessionPathCmd(a *app) *cobra.Command {
+	return showSession(a, &cobra.Command{
 		Use: "path [path]", Short: "Print the path of the session's context file",
 		Long: "Print the path of the session's context file: the primary's, or a helper's own. " +
 			"Before the session has started, it is the\n" +
@@ -143,14 +143,14 @@ func (a *app) sessionPathCmd() *cobra.Command {
 	}, func(p *page, res roster.GetSessionResult) { p.linef("%s", res.Context) })
 }
 
-func (a *app) sessionRoleCmd() *cobra.Command {
-	return a.showSession(&cobra.Command{
+func sessionRoleCmd(a *app) *cobra.Command {
+	return showSession(a, &cobra.Command{
 		Use: "role [path]", Short: "Show the session's role and what it means",
-	}, (*page).showContract)
+	}, showContract)
 }
 
 // showContract shows a role, and what follows from it.
-func (p *page) showContract(res roster.GetSessionResult) {
+func showContract(p *page, res roster.GetSessionResult) {
 	switch {
 	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
 		p.linef("%s is a person and has no session; %s leads", res.AgentID, *res.Primary)
@@ -175,7 +175,7 @@ func (p *page) showContract(res roster.GetSessionResult) {
 	}
 
 	p.linef("your context file: %s", res.Context)
-	p.showCrashedSession(res.Recovered)
+	showCrashedSession(p, res.Recovered)
 	p.linef("you may read everything")
 	p.linef("add to these, but never rewrite them: %s", listPatterns(res.Contract.Append))
 	p.linef("only the primary changes these: %s", listPatterns(res.Contract.PrimaryOnly))
@@ -192,8 +192,8 @@ func (p *page) showContract(res roster.GetSessionResult) {
 	p.linef("wrap-up: release the stick, collect what the helpers report, then %s", p.next(stick.Cmd("tt session end")))
 }
 
-func (a *app) sessionEnvCmd() *cobra.Command {
-	return a.showSession(&cobra.Command{
+func sessionEnvCmd(a *app) *cobra.Command {
+	return showSession(a, &cobra.Command{
 		Use: "env [path]", Short: "Print the session's variables for a shell",
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context " +
 			"file: AI_AGENT_ID, and AI_HELPER for\n" +
@@ -219,7 +219,7 @@ func (a *app) sessionEnvCmd() *cobra.Command {
 	})
 }
 
-func (a *app) sessionPromoteCmd() *cobra.Command {
+func sessionPromoteCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "promote [path]", Short: "Make this session the primary, if no primary is left",
 		Args: between(0, 1, "a path"),
@@ -250,7 +250,7 @@ func (a *app) sessionPromoteCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) sessionListCmd() *cobra.Command {
+func sessionListCmd(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{Use: "list [path]", Short: "List the sessions of the room", Args: between(0, 1, "a path")}
 	c.Flags().BoolVar(&all, "all", false, "also list sessions that have ended")
@@ -262,13 +262,13 @@ func (a *app) sessionListCmd() *cobra.Command {
 		}
 		return show(a, func(e operations, by core.Caller) (roster.ListSessionsResult, error) {
 			return e.ListSessions(c.Context(), roster.ListSessionsParams{Caller: by, Where: w, All: all})
-		}, (*page).showSessions)
+		}, showSessions)
 	}
 
 	return c
 }
 
-func (p *page) showSessions(res roster.ListSessionsResult) {
+func showSessions(p *page, res roster.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
 		p.linef("no sessions in %s", res.Path)
 	}

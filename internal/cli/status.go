@@ -17,13 +17,13 @@ import (
 )
 
 // statusCmd is tt without a command, under a name.
-func (a *app) statusCmd() *cobra.Command {
+func statusCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
 		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, " +
 			"and what each agent does. Outside of\n" +
 			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
-		RunE: func(c *cobra.Command, args []string) error { return a.showOverview(c.Context()) },
+		RunE: func(c *cobra.Command, args []string) error { return showOverview(a, c.Context()) },
 	}
 }
 
@@ -36,7 +36,7 @@ type statusResult struct {
 }
 
 // taskHere returns the task whose worktree is the working directory; nil if there is none.
-func (a *app) taskHere(ctx context.Context, e operations, by core.Caller) *task.TaskView {
+func taskHere(a *app, ctx context.Context, e operations, by core.Caller) *task.TaskView {
 	// Reading the checkout's files is cheap, and saves an operation elsewhere.
 	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
 	if !ok || at.Git == at.Common {
@@ -52,12 +52,12 @@ func (a *app) taskHere(ctx context.Context, e operations, by core.Caller) *task.
 }
 
 // showRoom shows the room of the working directory.
-func (a *app) showRoom(ctx context.Context) error {
+func showRoom(a *app, ctx context.Context) error {
 	return show(a, func(e operations, by core.Caller) (res statusResult, err error) {
-		res.Needs, res.Refused = []stick.Need{}, a.refusedHooks(a.page().now)
+		res.Needs, res.Refused = []stick.Need{}, refusedHooks(a, a.page().now)
 		defer func() {
 			if err == nil {
-				res.setNext(a.taskHere(ctx, e, by))
+				res.setNext(taskHere(a, ctx, e, by))
 			}
 		}()
 
@@ -84,9 +84,9 @@ func (a *app) showRoom(ctx context.Context) error {
 			p.linef("work here without the stick; it is for the main checkout:")
 		}
 
-		p.showNeeds(res.Needs)
-		p.showRefusedHooks(res.Refused)
-		p.showState(res.GetRoomStateResult)
+		showNeeds(p, res.Needs)
+		showRefusedHooks(p, res.Refused)
+		showState(p, res.GetRoomStateResult)
 	})
 }
 
@@ -103,7 +103,7 @@ func (s *statusResult) setNext(here *task.TaskView) {
 }
 
 // showNeeds lists what needs the reader.
-func (p *page) showNeeds(all []stick.Need) {
+func showNeeds(p *page, all []stick.Need) {
 	if len(all) == 0 {
 		return
 	}
@@ -123,7 +123,7 @@ func (p *page) showNeeds(all []stick.Need) {
 
 // findRoomAround returns the path of the superproject of the submodule in which the caller is, if that has a
 // room.
-func (a *app) findRoomAround(ctx context.Context) string {
+func findRoomAround(a *app, ctx context.Context) string {
 	here, err := workspace.Resolve(".", a.workspaceEnv())
 	if err != nil || here.Found != workspace.FoundGit || here.Worktree != "" {
 		return ""
@@ -153,8 +153,8 @@ func (a *app) findRoomAround(ctx context.Context) string {
 
 // showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
 // start. It never joins.
-func (a *app) showOverview(ctx context.Context) error {
-	err := a.showRoom(ctx)
+func showOverview(a *app, ctx context.Context) error {
+	err := showRoom(a, ctx)
 
 	// Outside of rooms a newcomer learns how to begin.
 	if stick.CodeOf(err) != stick.CodeNoRoom {
@@ -168,11 +168,11 @@ func (a *app) showOverview(ctx context.Context) error {
 		start, does = stick.Cmd("tt join"), shown("make a room of this directory, and join it")
 	}
 
-	if a.setsUp() {
+	if setsUp(a) {
 		start, does = stick.Cmd("tt init"), shown("set this repository up: its room, hooks of git, your harnesses")
 	}
 
-	around := a.findRoomAround(ctx)
+	around := findRoomAround(a, ctx)
 	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without " +
 			"overwriting each other.")

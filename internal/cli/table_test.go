@@ -23,7 +23,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 	for _, columns := range []int{10, 20, 40, 60, 80, 132, 400} {
 		for _, color := range []bool{false, true} {
 			p := &page{width: columns, color: color, now: now}
-			p.showTasks(res)
+			showTasks(p, res)
 			lines := strings.Split(strings.TrimSuffix(colour.ReplaceAllString(p.b.String(), ""), "\n"), "\n")
 			for _, l := range lines {
 				if w := column(l+"$", "$"); w > columns && (columns >= 40 || !strings.Contains(l, "n")) {
@@ -46,7 +46,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 		}
 	}
 	p := &page{now: now}
-	p.showTasks(res)
+	showTasks(p, res)
 	if got := p.b.String(); strings.Contains(strings.Split(got, "\n")[1], "…") || !strings.Contains(got, strings.Repeat("long-", 12)) || !strings.Contains(got, "claude:0123456789abcdef") {
 		t.Errorf("in a pipe names are cut:\n%s", got)
 	}

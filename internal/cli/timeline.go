@@ -13,7 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) timelineCmd() *cobra.Command {
+func timelineCmd(a *app) *cobra.Command {
 	var since time.Duration
 	var svg bool
 	p := eventlog.GetTimelineParams{}
@@ -59,17 +59,17 @@ func (a *app) timelineCmd() *cobra.Command {
 		}
 
 		if svg {
-			return a.drawTimeline(get)
+			return drawTimeline(a, get)
 		}
 
-		return show(a, get, func(page *page, res eventlog.GetTimelineResult) { page.showTimeline(res, p.LastMS) })
+		return show(a, get, func(page *page, res eventlog.GetTimelineResult) { showTimeline(page, res, p.LastMS) })
 	}
 
 	return c
 }
 
 // drawTimeline prints a timeline as SVG.
-func (a *app) drawTimeline(get func(operations, core.Caller) (eventlog.GetTimelineResult, error)) error {
+func drawTimeline(a *app, get func(operations, core.Caller) (eventlog.GetTimelineResult, error)) error {
 	a.reads = true
 	e, by, err := a.open()
 	if err != nil {
@@ -101,10 +101,10 @@ const (
 
 // showTimeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in
 // milliseconds; 0 for any.
-func (p *page) showTimeline(res eventlog.GetTimelineResult, last int64) {
+func showTimeline(p *page, res eventlog.GetTimelineResult, last int64) {
 	if len(res.Lanes) == 0 {
 		p.linef("nobody held the stick or waited for it")
-		p.showEarlier(res, last)
+		showEarlier(p, res, last)
 		return
 	}
 
@@ -141,14 +141,14 @@ func (p *page) showTimeline(res eventlog.GetTimelineResult, last int64) {
 
 	p.showTable(t)
 	p.linef("%s", p.faint(c.drawKey()))
-	p.showEarlier(res, last)
+	showEarlier(p, res, last)
 }
 
 // pausedName is the name of the row that shows when the room was paused.
 const pausedName shown = "(paused)"
 
 // showEarlier says how to see what came before, unless all of the time that was asked for is there.
-func (p *page) showEarlier(res eventlog.GetTimelineResult, last int64) {
+func showEarlier(p *page, res eventlog.GetTimelineResult, last int64) {
 	if res.More && (last == 0 || res.To.Sub(res.From).Milliseconds() < last) {
 		p.linef("%s", p.faint(showf("the log goes back further: --before %d", res.Before)))
 	}

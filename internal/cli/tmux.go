@@ -11,7 +11,7 @@ import (
 
 // paneSwitcher returns what shows the pane of tmux in which a process runs, nil where this terminal is none
 // of tmux's.
-func (a *app) paneSwitcher() func(context.Context, stick.Process) error {
+func paneSwitcher(a *app) func(context.Context, stick.Process) error {
 	if a.Getenv("TMUX") == "" {
 		return nil
 	}

@@ -14,39 +14,39 @@ type topic struct {
 }
 
 var topics = []topic{
-	{[]string{"environment", "env", "variables"}, (*page).aboutEnvironment},
-	{[]string{"exit-codes", "exit-status", "exit", "exits"}, (*page).aboutExits},
-	{[]string{"policy", "policies", "rules"}, (*page).aboutPolicy},
+	{[]string{"environment", "env", "variables"}, aboutEnvironment},
+	{[]string{"exit-codes", "exit-status", "exit", "exits"}, aboutExits},
+	{[]string{"policy", "policies", "rules"}, aboutPolicy},
 }
 
 // aboutEnvironment explains the variables that the program reads.
-func (p *page) aboutEnvironment() {
-	p.showWrapped("", "A flag comes before a variable, a variable before your file, "+
+func aboutEnvironment(p *page) {
+	showWrapped(p, "", "A flag comes before a variable, a variable before your file, "+
 		"and your file before the project's.")
 	p.linef("")
 	for _, v := range variables {
-		p.showEntry(v.name, strings.ReplaceAll(v.meaning, "`", ""), 28)
+		showEntry(p, v.name, strings.ReplaceAll(v.meaning, "`", ""), 28)
 	}
 }
 
 // aboutExits explains the exit statuses.
-func (p *page) aboutExits() {
-	p.showWrapped("", "A command that fails prints one line on standard error, "+
+func aboutExits(p *page) {
+	showWrapped(p, "", "A command that fails prints one line on standard error, "+
 		"and mostly a second one with the next step. With --json both are one object.")
 	p.linef("")
 	for _, e := range exits {
-		p.showEntry(strconv.Itoa(e.status), strings.ReplaceAll(e.meaning, "`", ""), 5)
+		showEntry(p, strconv.Itoa(e.status), strings.ReplaceAll(e.meaning, "`", ""), 5)
 	}
 }
 
 // aboutPolicy explains the rules of a room, with what each is at first.
-func (p *page) aboutPolicy() {
-	p.showWrapped("", "The rules of a room. To see what yours are: tt policy. To change one: tt policy enforce=stick")
+func aboutPolicy(p *page) {
+	showWrapped(p, "", "The rules of a room. To see what yours are: tt policy. To change one: tt policy enforce=stick")
 	p.linef("")
 	first := stick.DefaultPolicy()
 	for _, k := range stick.PolicyKeys {
 		meaning := k.Meaning + "; at first " + first.Get(k.Name)
-		p.showEntry(k.Name, meaning, 25)
+		showEntry(p, k.Name, meaning, 25)
 	}
 }
 

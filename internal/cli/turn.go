@@ -11,7 +11,7 @@ import (
 )
 
 // showGrant tells the new holder what it needs to know, and ends with the release command.
-func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
+func showGrant(p *page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	your := shown("your turn")
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
@@ -31,7 +31,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 		p.linef("handoff from %s:", *g.FromAgentID)
 		p.showHandoff(*g.Handoff)
 	case g.Recovery != nil:
-		p.showRecovery(*g.Recovery)
+		showRecovery(p, *g.Recovery)
 	}
 
 	// Whoever asks again has read it.
@@ -58,7 +58,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 	if g.Notes > 0 {
 		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
 	}
-	if work := p.notedWork(g.Changes); work != "" {
+	if work := notedWork(p, g.Changes); work != "" {
 		p.linef("%s: %s", work, p.next(stick.Cmd("tt changes")))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
@@ -76,7 +76,7 @@ func (p *page) showGrant(g *engine.Grant, me stick.AgentID, paused *stick.Pause)
 }
 
 // showRecovery tells a new holder what those before it have left.
-func (p *page) showRecovery(r engine.Recovery) {
+func showRecovery(p *page, r engine.Recovery) {
 	if r.Handoff != nil {
 		p.linef("the last handoff is from %s, %s; whoever got it didn't finish:", r.FromAgentID, p.ago(r.CreatedAt))
 		p.showHandoff(*r.Handoff)
@@ -87,7 +87,7 @@ func (p *page) showRecovery(r engine.Recovery) {
 	}
 
 	if r.Draft != nil {
-		p.showDraft(*r.Draft)
+		showDraft(p, *r.Draft)
 	}
 
 	for _, d := range r.Drafts {
@@ -97,7 +97,7 @@ func (p *page) showRecovery(r engine.Recovery) {
 }
 
 // youHold says for how long the reader has held the stick; [stick.Holds] says it of others.
-func (p *page) youHold(since stick.Time) stick.Words {
+func youHold(p *page, since stick.Time) stick.Words {
 	d := p.now.Sub(since)
 	if d < time.Second {
 		return "you have just taken the stick"
@@ -105,7 +105,7 @@ func (p *page) youHold(since stick.Time) stick.Words {
 	return "you have held the stick for " + stick.Age(d)
 }
 
-func (a *app) releaseCmd() *cobra.Command {
+func releaseCmd(a *app) *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	c := &cobra.Command{
@@ -148,8 +148,8 @@ func (a *app) releaseCmd() *cobra.Command {
 				p.linef("%s; whoever comes next finds your handoff", res.Nobody)
 			}
 
-			p.showUnpushed(res.Unpushed)
-			p.showAfterTurn(res.By)
+			showUnpushed(p, res.Unpushed)
+			showAfterTurn(p, res.By)
 		})
 	}
 
@@ -158,7 +158,7 @@ func (a *app) releaseCmd() *cobra.Command {
 
 // showAfterTurn says what whoever has ended its turn does next. An agent without work that waits for the turn
 // gets it, and gives it away again, for ever.
-func (p *page) showAfterTurn(by stick.AgentID) {
+func showAfterTurn(p *page, by stick.AgentID) {
 	if by.Human() {
 		p.linef("next: %s", p.next(stick.Cmd("tt watch")))
 		return
@@ -168,14 +168,14 @@ func (p *page) showAfterTurn(by stick.AgentID) {
 }
 
 // showUnpushed says that others can't get a commit from a remote, if it is one.
-func (p *page) showUnpushed(commit string) {
+func showUnpushed(p *page, commit string) {
 	if commit != "" {
 		p.linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s",
 			short(commit), p.next(stick.Cmd("git push")))
 	}
 }
 
-func (a *app) passCmd() *cobra.Command {
+func passCmd(a *app) *cobra.Command {
 	var h handoffFlags
 	var f fenceFlags
 	c := &cobra.Command{
@@ -223,15 +223,15 @@ func (a *app) passCmd() *cobra.Command {
 					res.ReservedFor, p.until(res.ClaimExpiresAt))
 			}
 
-			p.showUnpushed(res.Unpushed)
-			p.showAfterTurn(res.By)
+			showUnpushed(p, res.Unpushed)
+			showAfterTurn(p, res.By)
 		})
 	}
 
 	return c
 }
 
-func (a *app) takeCmd() *cobra.Command {
+func takeCmd(a *app) *cobra.Command {
 	var reason string
 	var operator bool
 	var turn int64
@@ -263,7 +263,7 @@ func (a *app) takeCmd() *cobra.Command {
 
 			// The new holder may be one whose process others can't see.
 			if err == nil {
-				a.startGuardian(c.Context(), res.Grant)
+				startGuardian(a, c.Context(), res.Grant)
 			}
 
 			return res, err
@@ -272,15 +272,15 @@ func (a *app) takeCmd() *cobra.Command {
 				p.linef("you took over from %s: %s", *res.From, causeText(res.Cause))
 			}
 
-			p.showTakeoverRescue(res)
-			p.showGrant(res.Grant, res.AgentID, nil)
+			showTakeoverRescue(p, res)
+			showGrant(p, res.Grant, res.AgentID, nil)
 		})
 	}
 
 	return c
 }
 
-func (a *app) heartbeatCmd() *cobra.Command {
+func heartbeatCmd(a *app) *cobra.Command {
 	var f fenceFlags
 	c := &cobra.Command{
 		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: between(0, 1, "a path"),
@@ -297,7 +297,7 @@ func (a *app) heartbeatCmd() *cobra.Command {
 		return answer(a, func(e operations, by core.Caller) (engine.HeartbeatResult, error) {
 			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
 		}, func(p *page, res engine.HeartbeatResult) {
-			p.showHeartbeat(res)
+			showHeartbeat(p, res)
 		})
 	}
 
@@ -305,7 +305,7 @@ func (a *app) heartbeatCmd() *cobra.Command {
 }
 
 // showHeartbeat says for how long a heartbeat keeps the turn.
-func (p *page) showHeartbeat(res engine.HeartbeatResult) {
+func showHeartbeat(p *page, res engine.HeartbeatResult) {
 	switch {
 	case res.IdleAt.IsZero():
 		p.linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.until(res.LeaseExpiresAt))

@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) callsCmd() *cobra.Command {
+func callsCmd(a *app) *cobra.Command {
 	var p restore.ListCallsParams
 	c := &cobra.Command{
 		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
@@ -34,14 +34,14 @@ func (a *app) callsCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (restore.ListCallsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(*agent)
 			return e.ListCalls(c.Context(), p)
-		}, (*page).showCalls)
+		}, showCalls)
 	}
 
 	return c
 }
 
 // showCalls lists calls of tools, and says how one is undone.
-func (p *page) showCalls(res restore.ListCallsResult) {
+func showCalls(p *page, res restore.ListCallsResult) {
 	if len(res.Calls) == 0 {
 		p.linef("no calls that hooks have seen")
 		return
@@ -49,7 +49,7 @@ func (p *page) showCalls(res restore.ListCallsResult) {
 
 	t := table{}
 	for _, c := range res.Calls {
-		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), c.Maker(), p.callFiles(c), c.Title())
+		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), c.Maker(), callFiles(p, c), c.Title())
 	}
 
 	p.showTable(t)
@@ -66,7 +66,7 @@ func (p *page) showCalls(res restore.ListCallsResult) {
 }
 
 // callFiles says how much a call has changed, as far as it is known.
-func (p *page) callFiles(c stick.Call) stick.Words {
+func callFiles(p *page, c stick.Call) stick.Words {
 	switch {
 	case c.Runs(p.now):
 		return "still running"
@@ -78,7 +78,7 @@ func (p *page) callFiles(c stick.Call) stick.Words {
 	return stick.Count(c.Files, "file")
 }
 
-func (a *app) undoCmd() *cobra.Command {
+func undoCmd(a *app) *cobra.Command {
 	var p restore.UndoCallParams
 	c := &cobra.Command{
 		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: between(0, -1, ""),
@@ -105,14 +105,14 @@ func (a *app) undoCmd() *cobra.Command {
 			}
 		}
 
-		return a.undoCall(c.Context(), p)
+		return undoCall(a, c.Context(), p)
 	}
 
 	return c
 }
 
 // undoCall undoes a call. A person that names none gets the list.
-func (a *app) undoCall(ctx context.Context, p restore.UndoCallParams) error {
+func undoCall(a *app, ctx context.Context, p restore.UndoCallParams) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *app) undoCall(ctx context.Context, p restore.UndoCallParams) error {
 			return err
 		}
 
-		return a.print(res, func(pg *page) { pg.showCalls(res) })
+		return a.print(res, func(pg *page) { showCalls(pg, res) })
 	}
 
 	p.Caller = by
@@ -139,11 +139,11 @@ func (a *app) undoCall(ctx context.Context, p restore.UndoCallParams) error {
 		a.status = stick.ExitHands
 	}
 
-	return a.print(res, func(pg *page) { pg.showUndone(res) })
+	return a.print(res, func(pg *page) { showUndone(pg, res) })
 }
 
 // showUndone says what an undo has done.
-func (p *page) showUndone(res restore.UndoCallResult) {
+func showUndone(p *page, res restore.UndoCallResult) {
 	if res.Joined {
 		p.linef("you joined the room as %s", res.AgentID)
 	}
@@ -151,12 +151,12 @@ func (p *page) showUndone(res restore.UndoCallResult) {
 	p.linef("call %d of %s, %s: %s", res.Call.ID, res.Call.Maker(), p.ago(res.Call.Started), res.Call.Title())
 	if n := len(res.Restored); n > 0 {
 		p.linef("%s as before it in %s:", stick.Count(n, "file"), file(res.Checkout))
-		p.showFiles(res.Restored)
+		showFiles(p, res.Restored)
 	}
 
 	if n := len(res.Removed); n > 0 {
 		p.linef("%s removed that it had made:", stick.Count(n, "file"))
-		p.showFiles(res.Removed)
+		showFiles(p, res.Removed)
 	}
 
 	// Files that were as before already are only counted.
@@ -167,8 +167,8 @@ func (p *page) showUndone(res restore.UndoCallResult) {
 		p.linef("%s as before it already", stick.Count(n, "other file"))
 	}
 
-	p.leftFiles(res.Left)
-	p.undoneHead(res)
+	leftFiles(p, res.Left)
+	undoneHead(p, res)
 
 	for _, who := range res.Told {
 		p.linef("tt has told %s", who)
@@ -183,7 +183,7 @@ func (p *page) showUndone(res restore.UndoCallResult) {
 }
 
 // leftFiles names the files that stay as they are.
-func (p *page) leftFiles(left []restore.LeftFile) {
+func leftFiles(p *page, left []restore.LeftFile) {
 	for i, l := range left {
 		if i == mostFiles && len(left) > mostFiles+1 {
 			p.linef("%s", p.faint(showf("and %d more that stay: --json", len(left)-mostFiles)))
@@ -203,7 +203,7 @@ func (p *page) leftFiles(left []restore.LeftFile) {
 }
 
 // undoneHead says what git has to take back.
-func (p *page) undoneHead(res restore.UndoCallResult) {
+func undoneHead(p *page, res restore.UndoCallResult) {
 	if res.Unstage != "" {
 		p.linef("to unstage what it has staged: %s", res.Unstage)
 	}

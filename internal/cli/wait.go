@@ -9,7 +9,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) waitCmd() *cobra.Command {
+func waitCmd(a *app) *cobra.Command {
 	var park, turn, replace bool
 	var timeout timeoutFlag
 	c := &cobra.Command{
@@ -51,13 +51,13 @@ func (a *app) waitCmd() *cobra.Command {
 		}
 
 		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
-		return a.waitForTurn(c.Context(), p, turn)
+		return waitForTurn(a, c.Context(), p, turn)
 	}
 
 	return c
 }
 
-func (a *app) tryCmd() *cobra.Command {
+func tryCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: between(0, 1, "a path"),
 		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. " +
@@ -71,14 +71,14 @@ func (a *app) tryCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.waitForTurn(c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: new(int64)}, true)
+		return waitForTurn(a, c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: new(int64)}, true)
 	}
 
 	return c
 }
 
 // waitForTurn runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
-func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
+func waitForTurn(a *app, ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
 	a.inWait = p.MaxWaitMS == nil || *p.MaxWaitMS > 0
 	e, by, err := a.open()
 	if err != nil {
@@ -93,7 +93,7 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 		ctx, stop = a.untilUnheard(ctx)
 		defer stop()
 		l = a.startProgress(false)
-		p.Shows = a.showsStanding(l)
+		p.Shows = showsStanding(a, l)
 	}
 
 	p.Caller = by
@@ -103,11 +103,11 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 		return err
 	}
 
-	a.killAt("before print")
+	killAt(a, "before print")
 
 	// The guardian comes before the answer, which says who keeps the lease.
-	a.startGuardian(ctx, res.Grant)
-	if err := a.print(res, func(page *page) { page.showWaited(res, p.Park) }); err != nil {
+	startGuardian(a, ctx, res.Grant)
+	if err := a.print(res, func(page *page) { showWaited(page, res, p.Park) }); err != nil {
 		return err
 	}
 
@@ -124,7 +124,7 @@ func (a *app) waitForTurn(ctx context.Context, p engine.WaitForTurnParams, mustH
 	return nil
 }
 
-func (a *app) killAt(point string) {
+func killAt(a *app, point string) {
 	if a.Kill != nil {
 		a.Kill(point)
 	}
@@ -132,7 +132,7 @@ func (a *app) killAt(point string) {
 
 // showWaited shows the result of a wait. It is parked if it was for events only; then no next step sends its reader to wait for the turn,
 // except before changes of files.
-func (p *page) showWaited(res engine.WaitForTurnResult, parked bool) {
+func showWaited(p *page, res engine.WaitForTurnResult, parked bool) {
 	again := stick.Cmd("tt wait")
 	if parked {
 		again = stick.Cmd("tt wait --park")
@@ -148,8 +148,8 @@ func (p *page) showWaited(res engine.WaitForTurnResult, parked bool) {
 	switch res.Status {
 	case stick.YourTurn:
 		// The grant is last, because it ends with the release command.
-		p.showDelivered(res, again)
-		p.showGrant(res.Grant, res.AgentID, res.Paused)
+		showDelivered(p, res, again)
+		showGrant(p, res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
 		p.linef("%s of %s: it started you, and holds the stick",
@@ -159,14 +159,14 @@ func (p *page) showWaited(res engine.WaitForTurnResult, parked bool) {
 			p.next(stick.Cmd("tt reserve <path>")))
 	case stick.TakeoverAvailable:
 		p.linef("%s: %s", p.strong("you can take over"), causeText(stick.Cause(res.Reason)))
-		p.whoHas(res)
+		whoHas(p, res)
 		p.linef("take over only if that is right: %s; otherwise keep waiting: %s",
 			p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
 	case stick.InPause:
 		p.linef("%s", p.strong(showf("%s", res.Paused.Says(p.now, ""))))
-		p.whoHas(res)
+		whoHas(p, res)
 
 		// Only a person ends a pause.
 		if res.AgentID.Human() {
@@ -176,7 +176,7 @@ func (p *page) showWaited(res engine.WaitForTurnResult, parked bool) {
 
 		p.linef("change no files until a person resumes it: %s", p.next(again))
 	case stick.NotYet:
-		p.showNotYet(res, parked, again)
+		showNotYet(p, res, parked, again)
 	case stick.RoomClosed:
 		p.linef("the room is closed; stop here")
 	case stick.WasKicked:
@@ -187,11 +187,11 @@ func (p *page) showWaited(res engine.WaitForTurnResult, parked bool) {
 		p.linef("another wait of yours has replaced this one")
 	}
 
-	p.showDelivered(res, again)
+	showDelivered(p, res, again)
 
 	// Messages never give the turn, and whoever got one should know who has it.
 	if res.Status == stick.GotEvents {
-		p.whoHas(res)
+		whoHas(p, res)
 		if res.Owner == nil || *res.Owner != res.AgentID {
 			p.linef("not your turn: run %s before you change files", p.next(stick.Cmd("tt wait")))
 		}
@@ -199,16 +199,16 @@ func (p *page) showWaited(res engine.WaitForTurnResult, parked bool) {
 }
 
 // showNotYet shows that a wait has brought nothing, and how to wait on.
-func (p *page) showNotYet(res engine.WaitForTurnResult, parked bool, again stick.Command) {
+func showNotYet(p *page, res engine.WaitForTurnResult, parked bool, again stick.Command) {
 	if !parked {
 		p.linef("it isn't your turn yet")
-		p.whoHas(res)
+		whoHas(p, res)
 		p.linef("wait for your turn: %s", p.next(again))
 		return
 	}
 
 	p.linef("nothing is new for you")
-	p.whoHas(res)
+	whoHas(p, res)
 
 	// The holder has work to do, and needs no wait.
 	if res.Owner == nil || *res.Owner != res.AgentID {
@@ -216,10 +216,10 @@ func (p *page) showNotYet(res engine.WaitForTurnResult, parked bool, again stick
 	}
 }
 
-func (p *page) whoHas(res engine.WaitForTurnResult) {
+func whoHas(p *page, res engine.WaitForTurnResult) {
 	switch {
 	case res.Owner != nil && *res.Owner == res.AgentID:
-		p.linef("%s", p.youHold(res.OwnedSince))
+		p.linef("%s", youHold(p, res.OwnedSince))
 	case res.Owner != nil:
 		p.linef("%s", stick.Holds(*res.Owner, p.now.Sub(res.OwnedSince)))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
@@ -231,15 +231,15 @@ func (p *page) whoHas(res engine.WaitForTurnResult) {
 
 // showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by
 // the clock, so that nothing has to run while the wait sleeps.
-func (a *app) showsStanding(l *progressLine) func(engine.Standing) {
+func showsStanding(a *app, l *progressLine) func(engine.Standing) {
 	if l == nil {
 		return nil
 	}
-	return func(s engine.Standing) { l.setText(func() shown { return a.page().standingText(s) }) }
+	return func(s engine.Standing) { l.setText(func() shown { return standingText(a.page(), s) }) }
 }
 
 // standingText says for what a wait waits.
-func (p *page) standingText(s engine.Standing) shown {
+func standingText(p *page, s engine.Standing) shown {
 	if s.Paused.On() {
 		return showf("%s", s.Paused.Says(p.now, ""))
 	}

@@ -15,7 +15,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) watchCmd() *cobra.Command {
+func watchCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it",
 		Args: between(0, 1, "a path"),
@@ -33,20 +33,20 @@ func (a *app) watchCmd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.watchRooms(c.Context(), w)
+		return watchRooms(a, c.Context(), w)
 	}
 
 	return c
 }
 
 // watchRooms shows rooms until its reader has enough. Without a terminal it shows them once.
-func (a *app) watchRooms(ctx context.Context, w core.Where) error {
+func watchRooms(a *app, ctx context.Context, w core.Where) error {
 	a.reads = true
-	if in, out, ok := a.screenTerminal(); ok && !a.json {
-		return a.lookAt(ctx, tui.Options{Where: w, In: in, Out: out})
+	if in, out, ok := screenTerminal(a); ok && !a.json {
+		return lookAt(a, ctx, tui.Options{Where: w, In: in, Out: out})
 	}
 
-	e, by, err := a.openForWatching()
+	e, by, err := openForWatching(a)
 	if err != nil {
 		return err
 	}
@@ -69,16 +69,16 @@ func (a *app) watchRooms(ctx context.Context, w core.Where) error {
 }
 
 // screenTerminal returns the terminal at which somebody sits, if that can show a screen.
-func (a *app) screenTerminal() (in, out *os.File, ok bool) {
+func screenTerminal(a *app) (in, out *os.File, ok bool) {
 	in, isFile := a.Stdin.(*os.File)
 	out, toFile := a.Stdout.(*os.File)
 	return in, out, isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb"
 }
 
 // lookAt shows the screen. o says where, and what it shows.
-func (a *app) lookAt(ctx context.Context, o tui.Options) error {
+func lookAt(a *app, ctx context.Context, o tui.Options) error {
 	a.onScreen = true
-	e, by, err := a.openForWatching()
+	e, by, err := openForWatching(a)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 
 	// An agent under a name, and a screen that only looks, get no notices.
 	if by.ActsAsPerson() && !o.Looks {
-		tells, err := a.newTeller(ctx, e, by, func(err error) { a.logf("watch: %v", err) })
+		tells, err := newTeller(a, ctx, e, by, func(err error) { a.logf("watch: %v", err) })
 		if err != nil {
 			return err
 		}
@@ -97,12 +97,13 @@ func (a *app) lookAt(ctx context.Context, o tui.Options) error {
 	}
 
 	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.page().color
-	o.Took, o.Jump = a.startGuardian, a.paneSwitcher()
+	o.Took = func(ctx context.Context, g *engine.Grant) { startGuardian(a, ctx, g) }
+	o.Jump = paneSwitcher(a)
 	return tui.Run(ctx, o)
 }
 
 // openForWatching opens the operations for several readers at a time, and resolves the caller.
-func (a *app) openForWatching() (operations, core.Caller, error) {
+func openForWatching(a *app) (operations, core.Caller, error) {
 	a.several = true
 	return a.open()
 }

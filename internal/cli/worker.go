@@ -15,31 +15,31 @@ import (
 // workerCommands are the commands about tasks.
 func workerCommands() []command {
 	return []command{
-		{"init", (*app).workerInitCmd},
-		{"new", (*app).workerSpawnCmd},
-		{"list", (*app).workerStatusCmd},
-		{"show", (*app).workerShowCmd},
-		{"next", (*app).workerNextCmd},
-		{"after", (*app).workerAfterCmd},
-		{"start", (*app).workerStartCmd},
-		{"done", (*app).workerDoneCmd},
-		{"heartbeat", (*app).workerHeartbeatCmd},
-		{"fail", (*app).workerFailCmd},
-		{"approve", (*app).workerApproveCmd},
-		{"request-changes", func(a *app) *cobra.Command { return a.workerChangesCmd("request-changes") }},
-		{"comment", (*app).workerCommentCmd},
-		{"merge", (*app).workerMergeCmd},
-		{"pr", (*app).workerPRCmd},
-		{"cancel", (*app).workerCancelCmd},
-		{"retry", (*app).workerRetryCmd},
-		{"rollback", (*app).workerRollbackCmd},
-		{"diff", (*app).workerDiffCmd},
-		{"prompt", (*app).workerPromptCmd},
-		{"export", (*app).workerExportCmd},
-		{"run", (*app).workerRunCmd},
-		{"stop", (*app).workerStopCmd},
-		{"logs", (*app).workerLogsCmd},
-		{"runner", (*app).workerRunnerCmd},
+		{"init", workerInitCmd},
+		{"new", workerSpawnCmd},
+		{"list", workerStatusCmd},
+		{"show", workerShowCmd},
+		{"next", workerNextCmd},
+		{"after", workerAfterCmd},
+		{"start", workerStartCmd},
+		{"done", workerDoneCmd},
+		{"heartbeat", workerHeartbeatCmd},
+		{"fail", workerFailCmd},
+		{"approve", workerApproveCmd},
+		{"request-changes", func(a *app) *cobra.Command { return workerChangesCmd(a, "request-changes") }},
+		{"comment", workerCommentCmd},
+		{"merge", workerMergeCmd},
+		{"pr", workerPRCmd},
+		{"cancel", workerCancelCmd},
+		{"retry", workerRetryCmd},
+		{"rollback", workerRollbackCmd},
+		{"diff", workerDiffCmd},
+		{"prompt", workerPromptCmd},
+		{"export", workerExportCmd},
+		{"run", workerRunCmd},
+		{"stop", workerStopCmd},
+		{"logs", workerLogsCmd},
+		{"runner", workerRunnerCmd},
 	}
 }
 
@@ -47,7 +47,7 @@ func workerCommands() []command {
 const taskAlias = "worker"
 
 // taskCmd is tt task, which agents may also call tt worker.
-func (a *app) taskCmd() *cobra.Command {
+func taskCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "task", Aliases: []string{taskAlias},
 		Short: "Work on tasks in branches of their own, review and merge them", Args: noArgs,
@@ -74,12 +74,12 @@ func (a *app) taskCmd() *cobra.Command {
 // reviewGateCommands are the commands of the program when it is called review-gate.
 func reviewGateCommands() []command {
 	return []command{
-		{"approve", (*app).workerApproveCmd},
-		{"reject", func(a *app) *cobra.Command { return a.workerChangesCmd("reject") }},
+		{"approve", workerApproveCmd},
+		{"reject", func(a *app) *cobra.Command { return workerChangesCmd(a, "reject") }},
 	}
 }
 
-func (a *app) workerInitCmd() *cobra.Command {
+func workerInitCmd(a *app) *cobra.Command {
 	var p task.WorkerInitParams
 	c := &cobra.Command{
 		Use: "init [path]", Short: "Create or choose the branch that tasks are merged into",
@@ -115,7 +115,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 
 			// What a project has tt run, a person has to accept once.
 			for _, c := range res.Commands {
-				p.projectCommand(c)
+				projectCommand(p, c)
 			}
 		})
 	}
@@ -124,7 +124,7 @@ func (a *app) workerInitCmd() *cobra.Command {
 }
 
 // projectCommand shows a command that the project has tt run, and whether a person has accepted it.
-func (p *page) projectCommand(c task.ShownCommand) {
+func projectCommand(p *page, c task.ShownCommand) {
 	if stick.Line(c.Command) == strings.TrimSpace(c.Command) {
 		p.linef("%s: %q", c.Key, stick.Name(c.Command))
 	} else {
@@ -147,7 +147,7 @@ func (p *page) projectCommand(c task.ShownCommand) {
 // abbrev shortens a commit or a sum.
 func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
 
-func (a *app) workerSpawnCmd() *cobra.Command {
+func workerSpawnCmd(a *app) *cobra.Command {
 	var p task.WorkerSpawnParams
 	var spec string
 	var run runFlags
@@ -170,11 +170,11 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
 		var err error
-		if p.Spec, err = a.specOf(spec); err != nil {
+		if p.Spec, err = specOf(a, spec); err != nil {
 			return err
 		}
 
-		return a.spawnTask(run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerSpawn(c.Context(), p)
 		})
@@ -184,27 +184,27 @@ func (a *app) workerSpawnCmd() *cobra.Command {
 }
 
 // spawnTask creates a task, or another attempt at one, with the command that works on it.
-func (a *app) spawnTask(
-	run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error),
+func spawnTask(
+	a *app, run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error),
 ) error {
 	// Wrong flags are refused before the task exists.
 	if err := run.checkRestart(); err != nil {
 		return err
 	}
-	return answer(a, operation, (*page).showSpawned)
+	return answer(a, operation, showSpawned)
 }
 
 // showSpawned shows a new task, and the command that works on it.
-func (p *page) showSpawned(res task.WorkerSpawnResult) {
+func showSpawned(p *page, res task.WorkerSpawnResult) {
 	if res.Task.Later {
-		p.showPlanned(res)
+		showPlanned(p, res)
 		return
 	}
 
 	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
 	p.linef("worktree: %s", res.Worktree)
 	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), res.Task.Integration)
-	p.showCopied(res.CopiedFiles)
+	showCopied(p, res.CopiedFiles)
 	if res.Note != "" {
 		p.linef("note: %s", res.Note)
 	}
@@ -233,14 +233,14 @@ func (p *page) showSpawned(res task.WorkerSpawnResult) {
 }
 
 // showPlanned shows a task that is for later.
-func (p *page) showPlanned(res task.WorkerSpawnResult) {
+func showPlanned(p *page, res task.WorkerSpawnResult) {
 	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt,
-		p.waitText(res.Task), already(res.Already))
+		waitText(p, res.Task), already(res.Already))
 	if res.Task.Warning != "" {
 		p.linef("warning: %s", res.Task.Warning)
 	}
 
-	p.showStarted(res.Started)
+	showStarted(p, res.Started)
 	switch {
 	case len(res.Started) > 0:
 	case res.Task.Run != nil:
@@ -251,7 +251,7 @@ func (p *page) showPlanned(res task.WorkerSpawnResult) {
 }
 
 // specOf reads the file with the details of a task, or standard input.
-func (a *app) specOf(file string) (string, error) {
+func specOf(a *app, file string) (string, error) {
 	switch file {
 	case "":
 		return "", nil
@@ -273,7 +273,7 @@ func (a *app) specOf(file string) (string, error) {
 	return readBody(f, stick.MaxSpec)
 }
 
-func (a *app) workerPromptCmd() *cobra.Command {
+func workerPromptCmd(a *app) *cobra.Command {
 	var p task.WorkerContextParams
 	c := &cobra.Command{
 		Use: "prompt [task]", Short: "Print the prompt for the agent of a task",
@@ -296,7 +296,7 @@ func (a *app) workerPromptCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) workerExportCmd() *cobra.Command {
+func workerExportCmd(a *app) *cobra.Command {
 	var p task.WorkerExportParams
 	c := &cobra.Command{
 		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line",

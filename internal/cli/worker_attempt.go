@@ -17,7 +17,7 @@ import (
 
 // attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new
 // --run gave the command it started. The mark counts only for its own task.
-func (a *app) attemptOf(task string, flag int) (int, error) {
+func attemptOf(a *app, task string, flag int) (int, error) {
 	mark := a.Getenv(harness.TaskEnv)
 	if flag != 0 || mark == "" {
 		return flag, nil
@@ -44,20 +44,20 @@ func workerFlags(c *cobra.Command, task *string, attempt *int) *placeFlags {
 	return atPath(c)
 }
 
-func (a *app) workerStartCmd() *cobra.Command {
+func workerStartCmd(a *app) *cobra.Command {
 	var p task.WorkerStartParams
 	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = path.where()
-		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 
 		told := false
 		return answer(a, func(e operations, by core.Caller) (task.WorkerStartResult, error) {
 			p.Caller = by
-			told = a.hasPrompt(c.Context(), e, p)
+			told = hasPrompt(a, c.Context(), e, p)
 			return e.WorkerStart(c.Context(), p)
 		}, func(p *page, res task.WorkerStartResult) {
 			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
@@ -81,7 +81,7 @@ func (a *app) workerStartCmd() *cobra.Command {
 // hasPrompt reports whether the worker that begins a task was started with the task's prompt: its first command
 // of the attempt runs in a command of tt task new --run that reads the prompt. Anybody else needs it, also the
 // worker that starts again.
-func (a *app) hasPrompt(ctx context.Context, e operations, p task.WorkerStartParams) bool {
+func hasPrompt(a *app, ctx context.Context, e operations, p task.WorkerStartParams) bool {
 	m, ok := stick.ParseTaskMark(a.Getenv(harness.TaskEnv))
 	if !ok {
 		return false
@@ -100,7 +100,7 @@ var readsPrompt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(task|worker) prompt\b`)
 })
 
-func (a *app) workerDoneCmd() *cobra.Command {
+func workerDoneCmd(a *app) *cobra.Command {
 	var p task.WorkerDoneParams
 	c := &cobra.Command{
 		Use: "done", Short: "Rebase your commits and ask for a review", Args: noArgs,
@@ -118,7 +118,7 @@ func (a *app) workerDoneCmd() *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = path.where()
-		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 
@@ -156,13 +156,13 @@ func (a *app) workerDoneCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) workerHeartbeatCmd() *cobra.Command {
+func workerHeartbeatCmd(a *app) *cobra.Command {
 	var p task.WorkerHeartbeatParams
 	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: noArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = path.where()
-		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
@@ -174,7 +174,7 @@ func (a *app) workerHeartbeatCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) workerFailCmd() *cobra.Command {
+func workerFailCmd(a *app) *cobra.Command {
 	var p task.WorkerFailParams
 	c := &cobra.Command{
 		Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: between(1, 1, "a reason"),
@@ -182,7 +182,7 @@ func (a *app) workerFailCmd() *cobra.Command {
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where, p.Reason = path.where(), args[0]
-		if p.Attempt, err = a.attemptOf(p.TaskID, p.Attempt); err != nil {
+		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 

@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) workerShowCmd() *cobra.Command {
+func workerShowCmd(a *app) *cobra.Command {
 	var p task.WorkerShowParams
 	var output string
 	c := &cobra.Command{
@@ -39,14 +39,14 @@ func (a *app) workerShowCmd() *cobra.Command {
 		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
 			return e.WorkerShow(c.Context(), p)
-		}, (*page).showTask)
+		}, showTask)
 	}
 
 	return c
 }
 
 // showTask adds everything about one task.
-func (p *page) showTask(t task.WorkerShowResult) {
+func showTask(p *page, t task.WorkerShowResult) {
 	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)),
 		p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	if t.Description != "" {
@@ -54,29 +54,29 @@ func (p *page) showTask(t task.WorkerShowResult) {
 		p.text("  "+quote, strings.TrimSpace(t.Description))
 	}
 
-	p.showFact("worker", t.Worker)
+	showFact(p, "worker", t.Worker)
 	if !t.SeenAt.IsZero() {
 		seen := "seen " + p.ago(t.SeenAt)
 		if t.Liveness != "" {
 			seen = stick.Wordsf("%s, ", t.Liveness) + seen
 		}
 
-		p.showFact("liveness", seen)
+		showFact(p, "liveness", seen)
 	}
 
-	p.showFact("warning", t.Warning)
-	p.showFact("conflicts", paths(t.Conflicts))
-	p.showFact("spawned by", t.SpawnedBy)
+	showFact(p, "warning", t.Warning)
+	showFact(p, "conflicts", paths(t.Conflicts))
+	showFact(p, "spawned by", t.SpawnedBy)
 
 	// A task for later has no worktree yet, and may wait for others.
 	if t.Later {
-		p.showFact("for later", "it "+p.waitText(t.TaskView))
-		p.showFact("after", stick.Names(t.After, len(t.After)))
+		showFact(p, "for later", "it "+waitText(p, t.TaskView))
+		showFact(p, "after", stick.Names(t.After, len(t.After)))
 	}
 
-	p.showTaskCommits(t)
+	showTaskCommits(p, t)
 	if t.Doing != "" {
-		p.showFact("doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
+		showFact(p, "doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
 	}
 
 	if t.Cause != "" {
@@ -84,58 +84,58 @@ func (p *page) showTask(t task.WorkerShowResult) {
 		ours, printed := stick.SplitGateReason(t.Cause, t.Reason)
 		switch {
 		case ours != "":
-			p.showFact("because", because+"; "+showf("%s", ours))
+			showFact(p, "because", because+"; "+showf("%s", ours))
 			p.output("  ", strings.TrimSpace(printed))
 		case t.Reason != "":
-			p.showFact("because", because+showf("; %s wrote:", stick.Reasoner(t.Cause)))
+			showFact(p, "because", because+showf("; %s wrote:", stick.Reasoner(t.Cause)))
 			p.text("  "+quote, strings.TrimSpace(t.Reason))
 		default:
-			p.showFact("because", because)
+			showFact(p, "because", because)
 		}
 	}
 
-	p.showRuns(t)
-	p.showSetup(t.TaskView)
-	p.showHistory(t)
+	showRuns(p, t)
+	showSetup(p, t.TaskView)
+	showHistory(p, t)
 	p.linef("next: %s", t.NextAction)
 }
 
 // showFact shows a fact of a task under its name, unless it is empty.
-func (p *page) showFact(name stick.Words, value any) {
+func showFact(p *page, name stick.Words, value any) {
 	if value = showf("%s", value); value != shown("") {
 		p.linef("  %-12s %s", name, value)
 	}
 }
 
 // showTaskCommits shows where a task is worked on, and what became of its commits.
-func (p *page) showTaskCommits(t task.WorkerShowResult) {
-	p.showFact("branch", showf("%s for %s", t.Branch, t.Integration))
+func showTaskCommits(p *page, t task.WorkerShowResult) {
+	showFact(p, "branch", showf("%s for %s", t.Branch, t.Integration))
 	worktree := showf("%s", t.Path)
 	if t.Host != "" {
 		worktree += showf(" on %s", t.Host)
 	}
 	if !t.Later {
-		p.showFact("worktree", worktree)
+		showFact(p, "worktree", worktree)
 	}
 	if t.Slot != nil {
-		p.showFact("slot", showf("%d", *t.Slot))
+		showFact(p, "slot", showf("%d", *t.Slot))
 	}
 
-	p.showFact("base", abbrev(t.Base))
-	p.showFact("in review", abbrev(t.Head))
+	showFact(p, "base", abbrev(t.Base))
+	showFact(p, "in review", abbrev(t.Head))
 	if t.ChangesGate {
-		p.showFact("note", gateMark(t.GateFiles))
+		showFact(p, "note", gateMark(t.GateFiles))
 	}
 	if t.Approved != "" {
-		p.showFact("approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
+		showFact(p, "approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
 	}
 	if t.Queue > 0 {
-		p.showFact("queue", showf("%d", t.Queue))
+		showFact(p, "queue", showf("%d", t.Queue))
 	}
 
-	p.showFact("pull request", pullRequest(t.PullRequest))
-	p.showFact("merged as", abbrev(t.Result))
-	p.showFact("reverted by", abbrev(t.RevertedBy))
+	showFact(p, "pull request", pullRequest(t.PullRequest))
+	showFact(p, "merged as", abbrev(t.Result))
+	showFact(p, "reverted by", abbrev(t.RevertedBy))
 
 	// A task can be completed without a merge of tt's.
 	if t.State == stick.TaskCompleted && t.Result == "" {
@@ -144,12 +144,12 @@ func (p *page) showTaskCommits(t task.WorkerShowResult) {
 			how = showf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
 		}
 
-		p.showFact("merged as", how)
+		showFact(p, "merged as", how)
 	}
 }
 
 // showSetup shows how a task's worktree was set up.
-func (p *page) showSetup(t task.TaskView) {
+func showSetup(p *page, t task.TaskView) {
 	s := t.Setup
 	if s == nil {
 		return
@@ -168,7 +168,7 @@ func (p *page) showSetup(t task.TaskView) {
 	}
 }
 
-func (p *page) showHistory(t task.WorkerShowResult) {
+func showHistory(p *page, t task.WorkerShowResult) {
 	if len(t.Commits) > 0 {
 		by := stick.Words("whoever made them")
 		if t.Worker != "" {
@@ -180,7 +180,7 @@ func (p *page) showHistory(t task.WorkerShowResult) {
 			p.output("  ", c)
 		}
 
-		p.showStats(t.Files)
+		showStats(p, t.Files)
 	}
 
 	for _, x := range t.Evidence {
@@ -194,7 +194,7 @@ func (p *page) showHistory(t task.WorkerShowResult) {
 		p.output("  ", strings.TrimSpace(x.Text))
 	}
 
-	p.showComments(t.Comments)
+	showComments(p, t.Comments)
 	p.linef("history:")
 	if t.More {
 		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))

@@ -14,7 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) workerStatusCmd() *cobra.Command {
+func workerStatusCmd(a *app) *cobra.Command {
 	var p task.WorkerStatusParams
 	var watch bool
 	c := &cobra.Command{
@@ -31,13 +31,13 @@ func (a *app) workerStatusCmd() *cobra.Command {
 		}
 
 		if watch {
-			return a.watchTasks(c.Context(), p)
+			return watchTasks(a, c.Context(), p)
 		}
 
 		return show(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
 			p.Caller = by
 			return e.WorkerStatus(c.Context(), p)
-		}, (*page).showTasks)
+		}, showTasks)
 	}
 
 	return c
@@ -45,7 +45,7 @@ func (a *app) workerStatusCmd() *cobra.Command {
 
 // watchTasks shows the tasks again whenever something happens in the room. It also does so every few seconds,
 // because a silent worker gets a warning when enough time has passed.
-func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
+func watchTasks(a *app, ctx context.Context, p task.WorkerStatusParams) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 			}
 		} else {
 			pg := a.page()
-			pg.showTasks(res)
+			showTasks(pg, res)
 
 			// The screen is drawn again only if it would change.
 			if text := pg.shown(); text != last {
@@ -95,7 +95,7 @@ func (a *app) watchTasks(ctx context.Context, p task.WorkerStatusParams) error {
 }
 
 // showTasks adds a table of tasks.
-func (p *page) showTasks(res task.WorkerStatusResult) {
+func showTasks(p *page, res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
 		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt task new <task> --description …")))
 	}
@@ -119,10 +119,10 @@ func (p *page) showTasks(res task.WorkerStatusResult) {
 
 		cells := []any{t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), t.Worker}
 		if anyBusy {
-			cells = append(cells, p.sinceSeen(t))
+			cells = append(cells, sinceSeen(p, t))
 		}
 
-		row := list.add(append(cells, p.taskSummary(t))...)
+		row := list.add(append(cells, taskSummary(p, t))...)
 		if t.Warning != "" {
 			warning := t.Warning
 
@@ -149,7 +149,7 @@ func (p *page) showTasks(res task.WorkerStatusResult) {
 
 // sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if
 // nobody works on it.
-func (p *page) sinceSeen(t task.TaskView) stick.Words {
+func sinceSeen(p *page, t task.TaskView) stick.Words {
 	if t.SeenAt.IsZero() {
 		return ""
 	}
@@ -186,7 +186,7 @@ func startedByAuthor(below bool) stick.Words {
 }
 
 // taskSummary returns what matters most about a task now.
-func (p *page) taskSummary(t task.TaskView) stick.Words {
+func taskSummary(p *page, t task.TaskView) stick.Words {
 	var parts []stick.Words
 
 	// A worker that is alive needs no word.
@@ -202,7 +202,7 @@ func (p *page) taskSummary(t task.TaskView) stick.Words {
 	}
 
 	if t.Later {
-		parts = append(parts, stick.Words(p.waitText(t)))
+		parts = append(parts, stick.Words(waitText(p, t)))
 	}
 	if t.BelowAuthor {
 		parts = append(parts, stick.Wordsf("approved by %s", t.ApprovedBy)+startedByAuthor(true))

@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-func (a *app) workerNextCmd() *cobra.Command {
+func workerNextCmd(a *app) *cobra.Command {
 	var p task.WorkerNextParams
 	var run runFlags
 	var wait bool
@@ -51,13 +51,13 @@ func (a *app) workerNextCmd() *cobra.Command {
 		if !p.Unbound && run.restart == "" {
 			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
 				p.Caller = by
-				return a.takeNextTask(c.Context(), e, p, wait, limit)
-			}, (*page).showTaken)
+				return takeNextTask(a, c.Context(), e, p, wait, limit)
+			}, showTaken)
 		}
 
-		return a.spawnTask(run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
-			res, err := a.takeNextTask(c.Context(), e, p, wait, limit)
+			res, err := takeNextTask(a, c.Context(), e, p, wait, limit)
 			if err != nil {
 				return task.WorkerSpawnResult{}, err
 			}
@@ -70,8 +70,8 @@ func (a *app) workerNextCmd() *cobra.Command {
 }
 
 // takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
-func (a *app) takeNextTask(
-	ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64,
+func takeNextTask(
+	a *app, ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64,
 ) (task.WorkerNextResult, error) {
 	// A task is ready without an event if whoever was beginning it has died.
 	const look = 60_000
@@ -136,16 +136,16 @@ func startNext(
 }
 
 // showTaken shows a task that the caller has taken.
-func (p *page) showTaken(res task.WorkerNextResult) {
+func showTaken(p *page, res task.WorkerNextResult) {
 	p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
 	p.linef("worktree: %s", res.Worktree)
-	p.showCopied(res.CopiedFiles)
+	showCopied(p, res.CopiedFiles)
 	p.linef("")
 	p.block(res.Prompt)
 }
 
 // showCopied says which files a new worktree got copies of.
-func (p *page) showCopied(c task.CopiedFiles) {
+func showCopied(p *page, c task.CopiedFiles) {
 	if len(c.Copied) > 0 {
 		p.linef("copied:   %s", paths(c.Copied))
 	}
@@ -154,7 +154,7 @@ func (p *page) showCopied(c task.CopiedFiles) {
 	}
 }
 
-func (a *app) workerAfterCmd() *cobra.Command {
+func workerAfterCmd(a *app) *cobra.Command {
 	var p task.WorkerAfterParams
 	var none bool
 	c := &cobra.Command{
@@ -183,8 +183,8 @@ func (a *app) workerAfterCmd() *cobra.Command {
 			p.Caller = by
 			return e.WorkerAfter(c.Context(), p)
 		}, func(p *page, res task.WorkerAfterResult) {
-			p.linef("%s %s%s", res.Task.TaskID, p.waitText(res.Task), already(res.Already))
-			p.showStarted(res.Started)
+			p.linef("%s %s%s", res.Task.TaskID, waitText(p, res.Task), already(res.Already))
+			showStarted(p, res.Started)
 		})
 	}
 
@@ -192,7 +192,7 @@ func (a *app) workerAfterCmd() *cobra.Command {
 }
 
 // waitText says what a task that is for later waits for.
-func (p *page) waitText(t task.TaskView) shown {
+func waitText(p *page, t task.TaskView) shown {
 	if t.Ready {
 		return "is ready to begin"
 	}
@@ -204,14 +204,14 @@ func (p *page) waitText(t task.TaskView) shown {
 }
 
 // showReady names the tasks that can begin because another one has landed.
-func (p *page) showReady(tasks []string) {
+func showReady(p *page, tasks []string) {
 	if len(tasks) > 0 {
 		p.linef("ready to begin now: %s; an agent takes one: %s", paths(tasks), p.next(stick.Cmd("tt task next")))
 	}
 }
 
 // showStarted shows the commands that tt has started by itself.
-func (p *page) showStarted(started []task.StartedTask) {
+func showStarted(p *page, started []task.StartedTask) {
 	for _, s := range started {
 		is, what := showf("%s is ready", s.TaskID), showf("started")
 		if s.Resume != nil {
