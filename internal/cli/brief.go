@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
 )
@@ -29,7 +30,7 @@ func briefSession(a *app, ctx context.Context, e operations, p core.HookParams, 
 	if unstarted && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
 		a.writeHook(f, harness.HookAnswer{
-			Context: string(showf("Talking Stick couldn't start this session: %s; %s.", e, e.Hint)),
+			Context: string(term.Wordsf("Talking Stick couldn't start this session: %s; %s.", e, e.Hint)),
 		})
 	}
 
@@ -147,7 +148,7 @@ func showBriefing(p *page, res roster.StartSessionResult, short bool) {
 	if res.Notes > 0 {
 		p.linef("Notes: %d unresolved (%s).", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
-	if work := notedWork(p, res.Changes); work != "" && res.Task == "" {
+	if work := notedWork(res.Changes); work != "" && res.Task == "" {
 		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
 	}
 
@@ -162,8 +163,8 @@ func showBriefing(p *page, res roster.StartSessionResult, short bool) {
 }
 
 // showRule says when an agent may change files, and what it does before.
-func showRule(p *page, res roster.StartSessionResult, wait shown) {
-	only, elsewhere := shown("Only"), shown("")
+func showRule(p *page, res roster.StartSessionResult, wait term.Text) {
+	only, elsewhere := term.Text("Only"), term.Text("")
 	if res.Apart {
 		only = "Agents share this room from several checkouts. In that of the holder only"
 		elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
@@ -175,10 +176,10 @@ func showRule(p *page, res roster.StartSessionResult, wait shown) {
 }
 
 // noCopies says that the room makes no copies of uncommitted work.
-const noCopies shown = "This room has snapshots=off: no copy is kept of uncommitted work that a command takes away."
+const noCopies term.Text = "This room has snapshots=off: no copy is kept of uncommitted work that a command takes away."
 
 // enforcementText says what becomes of an edit without the stick, as a part of a sentence.
-func enforcementText(e stick.Enforce) shown {
+func enforcementText(e stick.Enforce) term.Text {
 	switch e {
 	case stick.EnforceWarn:
 		return "; hooks tell of other edits"
@@ -202,9 +203,9 @@ func showRole(p *page, res roster.StartSessionResult) {
 		}
 
 		// The project may have rules of its own.
-		var rest shown
+		var rest term.Text
 		if len(res.Contract.Append) > 0 {
-			rest = showf(" For the rest: %s.", p.next(stick.Cmd("tt session role")))
+			rest = term.Wordsf(" For the rest: %s.", p.next(stick.Cmd("tt session role")))
 		}
 
 		p.linef("You are a helper%s. Don't pull, clean up or change %s.%s Your file: %s. End with %s.",
@@ -231,9 +232,9 @@ func showOtherAgents(p *page, res roster.StartSessionResult) {
 		names = append(names, agentSummary(o))
 	}
 
-	var more shown
+	var more term.Text
 	if n := len(others) - most; n > 0 {
-		more = showf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
+		more = term.Wordsf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
 	}
 
 	p.linef("Also at work: %s%s.", stick.JoinWords(names, "; "), more)

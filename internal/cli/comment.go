@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -99,24 +100,24 @@ func showComments(p *page, all []task.ShownComment) {
 	}
 
 	if hidden := len(all) - shown - resolved; hidden > 0 {
-		p.linef("  %s", p.faint(showf("%s more: --json shows all", stick.Count(hidden, "comment"))))
+		p.linef("  %s", p.faint(term.Wordsf("%s more: --json shows all", stick.Count(hidden, "comment"))))
 	}
 	if resolved > 0 {
-		p.linef("%s", p.faint(showf("%s resolved: --json shows all", stick.Count(resolved, "comment"))))
+		p.linef("%s", p.faint(term.Wordsf("%s resolved: --json shows all", stick.Count(resolved, "comment"))))
 	}
 }
 
 // showComment shows a comment after an indent, with the lines around it if they aren't there already.
-func showComment(p *page, indent shown, c task.ShownComment, around bool) {
+func showComment(p *page, indent term.Text, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
-		p.linef("%s%s", indent, p.faint(showf("comment %d by %s was resolved by %s, %s",
+		p.linef("%s%s", indent, p.faint(term.Wordsf("comment %d by %s was resolved by %s, %s",
 			c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
 		return
 	}
 
-	said := showf("comment %d by %s, %s", c.ID, c.Author, p.ago(c.CreatedAt))
+	said := term.Wordsf("comment %d by %s, %s", c.ID, c.Author, p.ago(c.CreatedAt))
 	if c.Draft {
-		said = showf("draft %d of yours", c.ID)
+		said = term.Wordsf("draft %d of yours", c.ID)
 	}
 
 	// A comment follows its lines, so it is shown where they are now.
@@ -125,18 +126,18 @@ func showComment(p *page, indent shown, c task.ShownComment, around bool) {
 		at = c.Now.Path + ":" + c.Now.Lines.String()
 	}
 
-	of := shown("")
+	of := term.Text("")
 	if c.Old {
 		of = ", before the change"
 	}
 	if c.Outdated {
-		of += showf("; outdated, it is of commit %s", abbrev(c.From()))
+		of += term.Wordsf("; outdated, it is of commit %s", abbrev(c.From()))
 	}
 
 	p.linef("%s%s, on %s%s", indent, p.paint("33", said), file(at), of)
 	if around {
 		for _, l := range c.Around {
-			p.showCode(indent+"  "+bar, sourceLine(task.CodeText(c.Comment, l)))
+			p.showCode(indent+"  "+bar, term.Source(task.CodeText(c.Comment, l)))
 		}
 	}
 

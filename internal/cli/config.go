@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/config"
+	"talkingstick/internal/term"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -87,7 +88,7 @@ func isThere(path string) bool {
 
 // showSettings shows where things are set, and what explains or changes each.
 func showSettings(p *page, res configResult) {
-	orNone := func(path string) shown {
+	orNone := func(path string) term.Text {
 		if path == "" {
 			return "none"
 		}

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -112,7 +113,7 @@ func mergeVerb(n int) stick.Words {
 }
 
 // sideName names a side, and the agent who works there.
-func sideName(p *page, name string, agents map[string]stick.AgentID, me stick.AgentID) shown {
+func sideName(p *page, name string, agents map[string]stick.AgentID, me stick.AgentID) term.Text {
 	side := p.strong(file(name))
 	switch agent := agents[name]; agent {
 	case "":
@@ -120,7 +121,7 @@ func sideName(p *page, name string, agents map[string]stick.AgentID, me stick.Ag
 	case me:
 		return side + " (you)"
 	default:
-		return side + showf(" (%s)", agent)
+		return side + term.Wordsf(" (%s)", agent)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"talkingstick/internal/demo"
+	"talkingstick/internal/term"
 )
 
 // errLeft is why the context of a demo ends whose reader has left it.
@@ -31,7 +32,7 @@ func playForReader(a *app, ctx context.Context, cfg demo.Config) error {
 
 	_, err := demo.Play(ctx, cfg)
 	if context.Cause(ctx) == errLeft {
-		a.write(shown("\nYou left the demo. All its processes have ended.\n"))
+		a.write(term.Text("\nYou left the demo. All its processes have ended.\n"))
 		return nil
 	}
 	return err
@@ -92,7 +93,7 @@ func (k *demoKeys) pause(ctx context.Context, reading time.Duration) error {
 	k.forget()
 	p := k.app.page()
 	k.app.write(p.faint("Any key goes on, q or Ctrl-C ends the demo:"))
-	defer k.app.write(shown("\r\x1b[K"))
+	defer k.app.write(term.Text("\r\x1b[K"))
 
 	var read <-chan time.Time
 	if reading > 0 {

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -122,7 +123,7 @@ func showDoctor(p *page, res doctorResult, all bool) {
 // showFix shows the next step for what the doctor found.
 func showFix(p *page, how stick.Words) {
 	if how != "" {
-		p.linef("         %-12s %s", "", p.faint(showf("fix: %s", how)))
+		p.linef("         %-12s %s", "", p.faint(term.Wordsf("fix: %s", how)))
 	}
 }
 
@@ -250,7 +251,7 @@ func showHarness(p *page, h harnessStatus) {
 
 	p.linef("%-8s %s: %s", "harness", h.Harness, stick.JoinWords(says, ", "))
 	if h.Fix != "" {
-		p.linef("         %-12s %s", "", p.faint(showf("fix: %s", h.Fix)))
+		p.linef("         %-12s %s", "", p.faint(term.Wordsf("fix: %s", h.Fix)))
 	}
 }
 
@@ -284,7 +285,7 @@ func showMigration(p *page, res upkeep.MigrateDBResult) {
 	for _, r := range res.Rooms {
 		p.linef("  %s: %s", r.Path, r.Key)
 		if r.Alone {
-			p.linef("    %s", p.faint(showf("another room has the key of its repository; in other clones: %s",
+			p.linef("    %s", p.faint(term.Wordsf("another room has the key of its repository; in other clones: %s",
 				p.next(stick.Cmd("tt join --room <key>", r.Key)))))
 		}
 	}
@@ -303,6 +304,8 @@ func showMigration(p *page, res upkeep.MigrateDBResult) {
 func showsCheck(a *app, l *progressLine) func(check string) {
 	return func(check string) {
 		began := a.now()
-		l.setText(func() shown { return showf("checking %s%s", stick.Words(check), a.page().durationText(began)) })
+		l.setText(func() term.Text {
+			return term.Wordsf("checking %s%s", stick.Words(check), a.page().durationText(began))
+		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -306,13 +307,13 @@ func showBatch(p *page, res eventlog.EventsResult, newest bool, what stick.Words
 	}
 
 	if res.More && !newest {
-		p.linef("%s", p.faint(showf("there are more: --after %d", res.Cursor)))
+		p.linef("%s", p.faint(term.Wordsf("there are more: --after %d", res.Cursor)))
 	}
 }
 
 // showCursor says where a reader of events goes on.
 func showCursor(p *page, res eventlog.EventsResult) {
-	p.linef("%s", p.faint(showf("cursor %d", res.Cursor)))
+	p.linef("%s", p.faint(term.Wordsf("cursor %d", res.Cursor)))
 }
 
 // stream is a stream of events to wait for.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -204,7 +205,7 @@ func showEntry(p *page, name, meaning string, width int) {
 }
 
 // showWrapped adds a text whose lines break between words. Its paragraphs are separated by empty lines.
-func showWrapped(p *page, indent shown, text string) {
+func showWrapped(p *page, indent term.Text, text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
 			p.linef("")

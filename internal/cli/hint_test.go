@@ -60,7 +60,7 @@ func TestHintsAboutEditsTakeAPath(t *testing.T) {
 // nobody could run it.
 func TestHintsSayTheirCommands(t *testing.T) {
 	first := map[string]bool{}
-	for _, c := range commandTree((&app{})).Commands() {
+	for _, c := range commandTree(&app{}).Commands() {
 		first[c.Name()] = true
 	}
 	for _, s := range sources(t) {
@@ -80,7 +80,7 @@ func TestHintsSayTheirCommands(t *testing.T) {
 // words. Only a [stick.Command] gets the name under which its reader acts.
 func TestPrintedCommandsCanCarryAName(t *testing.T) {
 	first := map[string]bool{}
-	for _, c := range commandTree((&app{})).Commands() {
+	for _, c := range commandTree(&app{}).Commands() {
 		first[c.Name()] = !slices.Contains([]string{"doctor", "install", "demo", "help"}, c.Name()) // they do the same for everybody
 	}
 	for _, s := range sources(t) {
@@ -88,7 +88,7 @@ func TestPrintedCommandsCanCarryAName(t *testing.T) {
 			continue
 		}
 		calls(s, func(name string, call *ast.CallExpr) {
-			if name != "linef" && name != "showf" && name != "Sprintf" {
+			if name != "linef" && name != "Wordsf" && name != "Sprintf" {
 				return
 			}
 			for _, text := range stringsOf(call.Args[0]) {
@@ -134,7 +134,7 @@ func understood(command stick.Command) error {
 			words[i] = "1" // which passes for a name and for a number
 		}
 	}
-	c, rest, err := commandTree((&app{})).Find(words)
+	c, rest, err := commandTree(&app{}).Find(words)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -93,11 +94,11 @@ func showEvents(a *app, ctx context.Context, e operations, p core.HookParams, f 
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
 // look like a line of ours.
-func newEventsText(a *app, events []stick.Event, more bool) shown {
+func newEventsText(a *app, events []stick.Event, more bool) term.Text {
 	return showNews(a.page(), events, more)
 }
 
-func showNews(pg *page, events []stick.Event, more bool) shown {
+func showNews(pg *page, events []stick.Event, more bool) term.Text {
 	pg.color = false
 	pg.linef("%s", harness.NewsHead)
 	pg.linef("%s", harness.TheirWords)

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -78,7 +79,7 @@ func showInbox(a *app, ctx context.Context, params engine.GetInboxParams) error 
 			p.linef("no messages")
 		}
 		if res.More && params.After > 0 {
-			p.linef("%s", p.faint(showf("there are more: --after %d", res.Cursor)))
+			p.linef("%s", p.faint(term.Wordsf("there are more: --after %d", res.Cursor)))
 		}
 	})
 }

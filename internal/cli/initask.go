@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -165,7 +166,7 @@ func setHarnesses(c *initChoices, answer string) error {
 func askInit(
 	a *app, ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
 ) (ok bool, err error) {
-	a.write(showf("tt sets up %s. An empty answer takes what stands in brackets. "+
+	a.write(term.Wordsf("tt sets up %s. An empty answer takes what stands in brackets. "+
 		"Nothing changes before the last question.\n", s.path))
 
 	// A flag has answered its question, and some questions don't arise.
@@ -174,9 +175,9 @@ func askInit(
 			continue
 		}
 
-		a.write(showf("\n%s\n", stick.Words(q.why)))
+		a.write(term.Wordsf("\n%s\n", stick.Words(q.why)))
 		for {
-			a.write(showf("%s [%s]: ", q.text, q.now(*wants)))
+			a.write(term.Wordsf("%s [%s]: ", q.text, q.now(*wants)))
 			answer, ok, err := readAnswer(a, ctx, in)
 			if err != nil || !ok {
 				return false, err
@@ -190,7 +191,7 @@ func askInit(
 				break
 			}
 
-			a.write(showf("%s\n", stick.AsError(err)))
+			a.write(term.Wordsf("%s\n", stick.AsError(err)))
 		}
 	}
 

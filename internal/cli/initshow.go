@@ -2,11 +2,12 @@ package cli
 
 import (
 	"talkingstick/internal/install"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
 // heldTo says what each word of the policy enforce means.
-var heldTo = map[stick.Enforce]shown{
+var heldTo = map[stick.Enforce]term.Text{
 	stick.EnforceOff:    "agents may edit without the stick",
 	stick.EnforceWarn:   "agents that edit without the stick are told so, and so is its holder",
 	stick.EnforceScopes: "without the stick, agents may edit only what they have reserved",
@@ -20,9 +21,9 @@ func showInitialised(p *page, res initResult) {
 	}
 
 	p.linef("%-8s %s", "room", roomOf(p, res))
-	edits := showf("enforce=%s: %s", res.Enforce, heldTo[res.Enforce])
+	edits := term.Wordsf("enforce=%s: %s", res.Enforce, heldTo[res.Enforce])
 	if res.Was != "" {
-		edits += showf(" (was %s)", res.Was)
+		edits += term.Wordsf(" (was %s)", res.Was)
 	}
 
 	p.linef("%-8s %s", "edits", edits)
@@ -36,9 +37,9 @@ func showInitialised(p *page, res initResult) {
 		p.linef("%-8s %s", h.Harness, connectionText(p, h))
 	}
 
-	gate := shown("no gate")
+	gate := term.Text("no gate")
 	if res.Gate != "" {
-		gate = showf("after %q", stick.Name(res.Gate))
+		gate = term.Wordsf("after %q", stick.Name(res.Gate))
 	}
 
 	p.linef("%-8s merged into %s, %s", "tasks", file(res.Integration), gate)
@@ -76,7 +77,7 @@ func showInitPlan(p *page, s *initSite, plan initPlan) {
 }
 
 // roomOf says what became of the room.
-func roomOf(p *page, res initResult) shown {
+func roomOf(p *page, res initResult) term.Text {
 	what := stick.Wordsf("you are in it as %s", res.AgentID)
 	switch {
 	case res.Created && !res.Applied:
@@ -89,20 +90,20 @@ func roomOf(p *page, res initResult) shown {
 		what = stick.Wordsf("you joined it as %s", res.AgentID)
 	}
 
-	return showf("%s: %s", p.strong(showf("%s", res.Path)), what)
+	return term.Wordsf("%s: %s", p.strong(term.Wordsf("%s", res.Path)), what)
 }
 
 // connectionText says how far a harness is connected.
-func connectionText(p *page, h install.Status) shown {
+func connectionText(p *page, h install.Status) term.Text {
 	fix := p.next(stick.Cmd("tt install <harness>", h.Harness))
 	switch {
 	case h.Problem != "":
-		return showf("not connected: %s", h.Problem)
+		return term.Wordsf("not connected: %s", h.Problem)
 	case h.Installed == install.All:
 		return "connected"
 	case h.Installed == install.Partly:
-		return showf("partly connected; missing or changed: %s (%s)", stick.JoinWords(h.Missing, ", "), fix)
+		return term.Wordsf("partly connected; missing or changed: %s (%s)", stick.JoinWords(h.Missing, ", "), fix)
 	}
 
-	return showf("not connected (%s)", fix)
+	return term.Wordsf("not connected (%s)", fix)
 }

@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -56,7 +57,7 @@ func showInstalled(p *page, res installResult) {
 		p.linef("no harness was found; to install for one, name it, as in %s: %s",
 			p.next(stick.Cmd("tt install claude")), stick.Names(harness.Names(), len(harness.Rows)))
 	case len(res.Steps)+len(res.Links)+len(res.Snippets) == 0:
-		p.linef("%-12s %s", "links", shown("nothing to change"))
+		p.linef("%-12s %s", "links", term.Text("nothing to change"))
 	}
 
 	for _, n := range res.Next {
@@ -93,7 +94,7 @@ func showDataRemoval(p *page, res installResult) {
 	}
 
 	for _, d := range res.Data {
-		what := shown("the database")
+		what := term.Text("the database")
 		if d.What == upkeep.DataCopies {
 			what = "copies of uncommitted work"
 		}

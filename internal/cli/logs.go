@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -52,7 +53,7 @@ func showStoppedRun(p *page, s task.StoppedRun) {
 		p.linef("ended: %s", listProcesses(s.Ended))
 	}
 	if len(s.Left) > 0 {
-		p.linef("%s", p.paint("31", showf("can't be ended: %s", listProcesses(s.Left))))
+		p.linef("%s", p.paint("31", term.Wordsf("can't be ended: %s", listProcesses(s.Left))))
 	}
 }
 

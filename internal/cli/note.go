@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -85,12 +86,12 @@ func notesListCmd(a *app) *cobra.Command {
 }
 
 func showNote(p *page, n stick.Note) {
-	line := showf("note %d from %s, %s", n.ID, n.Author, p.ago(n.CreatedAt))
+	line := term.Wordsf("note %d from %s, %s", n.ID, n.Author, p.ago(n.CreatedAt))
 	if n.Turn != 0 {
-		line += showf(", for turn %d", n.Turn)
+		line += term.Wordsf(", for turn %d", n.Turn)
 	}
 	if !n.ResolvedAt.IsZero() {
-		line += showf(", resolved by %s", n.ResolvedBy)
+		line += term.Wordsf(", resolved by %s", n.ResolvedBy)
 	}
 	p.linef("%s", line)
 	p.text("  ", n.Body)

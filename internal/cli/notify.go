@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/notify"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -102,7 +103,7 @@ func printNotice(a *app, n notify.Notice) error {
 	}
 
 	p := a.page()
-	p.linef("%s", p.strong(showf("%s", n.Sentence())))
+	p.linef("%s", p.strong(term.Wordsf("%s", n.Sentence())))
 	if n.NextAction != "" {
 		p.linef("  next: %s", n.NextAction)
 	}

@@ -11,24 +11,11 @@ import (
 	"talkingstick/stick"
 )
 
-// shown is text that is safe for a terminal. Only this file and print.go convert to it, and standard output
-// takes nothing else: text of others gets there through [showf], or the compiler refuses it.
-type shown = term.Text
-
-// showf is [term.Wordsf].
-func showf(format string, args ...any) shown { return term.Wordsf(format, args...) }
-
 // file is the name of a file or a branch.
-func file(s string) shown { return showf("%s", stick.Name(s)) }
+func file(s string) term.Text { return term.Wordsf("%s", stick.Name(s)) }
 
 // plainText is text of others alone on its line, for programs.
-func plainText(s string) shown { return term.Textf("%s", s) }
-
-// hint is a next step, as [term.Hint] shows it.
-func hint(h stick.Hint) shown { return term.Hint(h) }
-
-// sourceLine is a line of a file that others wrote. Unlike [showf], it keeps its blanks.
-func sourceLine(line string) shown { return term.Source(line) }
+func plainText(s string) term.Text { return term.Textf("%s", s) }
 
 // page collects the text of one answer.
 type page struct {
@@ -43,40 +30,40 @@ type page struct {
 }
 
 // fitColumns is text cut to a number of columns, as [term.Fit] cuts it.
-func fitColumns(s shown, columns int) shown { return shown(term.Fit(string(s), columns)) }
+func fitColumns(s term.Text, columns int) term.Text { return term.Text(term.Fit(string(s), columns)) }
 
 // padding is a number of blanks.
-func padding(n int) shown { return shown(strings.Repeat(" ", max(0, n))) }
+func padding(n int) term.Text { return term.Text(strings.Repeat(" ", max(0, n))) }
 
 // rowf adds a line without the blanks at its end that keep columns aligned.
 func (p *page) rowf(format string, args ...any) {
-	p.linef("%s", shown(strings.TrimRight(string(showf(format, args...)), " ")))
+	p.linef("%s", term.Text(strings.TrimRight(string(term.Wordsf(format, args...)), " ")))
 }
 
-// linef adds a line. Like [showf] it makes its arguments safe.
+// linef adds a line. Like [term.Wordsf] it makes its arguments safe.
 func (p *page) linef(format string, args ...any) {
-	p.b.WriteString(string(showf(format, args...)))
+	p.b.WriteString(string(term.Wordsf(format, args...)))
 	p.b.WriteByte('\n')
 }
 
 // next is a command that the reader may run next, as whom it has run this one.
-func (p *page) next(c stick.Command) shown {
+func (p *page) next(c stick.Command) term.Text {
 	if p.taskWord != "" && len(c) > 1 && c[0].Text == "tt" && c[1].Text == "task" {
 		c = slices.Clone(c)
 		c[1].Text = p.taskWord
 	}
-	return shown(stick.Path(c.As(p.as).String()))
+	return term.Text(stick.Path(c.As(p.as).String()))
 }
 
 // shown is what the page holds, without tags that an agent could take for those of its harness.
-func (p *page) shown() shown { return shown(harness.BreakTags(p.b.String())) }
+func (p *page) shown() term.Text { return term.Text(harness.BreakTags(p.b.String())) }
 
 // strong and faint mark text where colours are wanted.
-func (p *page) strong(s shown) shown { return p.paint("1", s) }
+func (p *page) strong(s term.Text) term.Text { return p.paint("1", s) }
 
-func (p *page) faint(s shown) shown { return p.paint("2", s) }
+func (p *page) faint(s term.Text) term.Text { return p.paint("2", s) }
 
-func (p *page) paint(code, s shown) shown {
+func (p *page) paint(code, s term.Text) term.Text {
 	if !p.color {
 		return s
 	}
@@ -85,7 +72,7 @@ func (p *page) paint(code, s shown) shown {
 
 // text adds text of others, each of its lines after an indent of ours, so that it can't look like a line of
 // ours.
-func (p *page) text(indent shown, text string) {
+func (p *page) text(indent term.Text, text string) {
 	if strings.TrimSpace(text) != "" {
 		p.showHanging(indent, indent, text)
 	}
@@ -94,20 +81,20 @@ func (p *page) text(indent shown, text string) {
 // What stands before each line of a text of others where lines of ours are indented, too: quote before what
 // somebody wrote, and bar before code and what a program printed.
 const (
-	quote shown = "> "
-	bar   shown = "| "
+	quote term.Text = "> "
+	bar   term.Text = "| "
 )
 
 // output adds what a program printed, or lists of git's, each line after a bar.
-func (p *page) output(indent shown, text string) {
+func (p *page) output(indent term.Text, text string) {
 	for l := range strings.Lines(stick.Block(text)) {
-		p.showCode(indent+bar, shown(strings.TrimRight(l, "\n")))
+		p.showCode(indent+bar, term.Text(strings.TrimRight(l, "\n")))
 	}
 }
 
 // showCode adds a line of code or of output after a mark. On a terminal each part of a long line gets the mark:
 // the terminal would continue the line without it.
-func (p *page) showCode(mark, line shown) {
+func (p *page) showCode(mark, line term.Text) {
 	room := 0
 	if p.width > 0 {
 		room = max(1, p.width-utf8.RuneCountInString(string(mark)))
@@ -119,14 +106,14 @@ func (p *page) showCode(mark, line shown) {
 
 // showHanging adds text of others: its first line after first, and the others after indent. On a terminal it
 // breaks long lines itself, because the terminal would continue them at the start of a line.
-func (p *page) showHanging(first, indent shown, text string) {
+func (p *page) showHanging(first, indent term.Text, text string) {
 	for _, l := range strings.Split(strings.Trim(stick.Block(text), "\n"), "\n") {
 		room := 0
 		if p.width > 0 {
 			room = p.width - max(utf8.RuneCountInString(string(first)), utf8.RuneCountInString(string(indent)))
 		}
 
-		for _, part := range term.Broken(shown(l), room) {
+		for _, part := range term.Broken(term.Text(l), room) {
 			p.linef("%s%s", first, part)
 			first = indent
 		}
@@ -136,7 +123,7 @@ func (p *page) showHanging(first, indent shown, text string) {
 // block adds text of several lines as it is, for programs and for whoever asked for that text alone.
 func (p *page) block(text string) {
 	for l := range strings.Lines(stick.Block(text)) {
-		p.linef("%s", shown(strings.TrimRight(l, "\n")))
+		p.linef("%s", term.Text(strings.TrimRight(l, "\n")))
 	}
 }
 
@@ -145,7 +132,7 @@ func (p *page) block(text string) {
 func (p *page) showPatch(diff string, after func(line string)) {
 	for raw := range strings.Lines(diff) {
 		l := stick.Patch(strings.TrimRight(raw, "\n"))
-		code := shown("")
+		code := term.Text("")
 		switch {
 		case strings.HasPrefix(l, "diff --git "):
 			code = "1"
@@ -164,7 +151,7 @@ func (p *page) showPatch(diff string, after func(line string)) {
 			room = p.width - 2
 		}
 
-		for i, part := range term.Broken(shown(l), room) {
+		for i, part := range term.Broken(term.Text(l), room) {
 			if code != "" {
 				part = p.paint(code, part)
 			}
@@ -230,7 +217,7 @@ func short(commit string) stick.Words {
 
 // showBody adds text of an agent under a label of ours.
 func (p *page) showBody(name stick.Words, text string) {
-	p.showHanging(showf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
+	p.showHanging(term.Wordsf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
 }
 
 // durationText says for how long something has run, unless it has just begun.

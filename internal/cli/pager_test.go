@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 )
 
 // reader is a person at a terminal of ten lines, whose pager marks what it shows.
@@ -42,7 +43,7 @@ func TestAPersonTurnsThePagesOfALongAnswer(t *testing.T) {
 			var out bytes.Buffer
 			a := reader(&out)
 			c.change(a)
-			a.writeAnswer(shown(c.text))
+			a.writeAnswer(term.Text(c.text))
 			if got := strings.HasPrefix(out.String(), "paged:"); got != c.isPaged || strings.ReplaceAll(out.String(), "paged:", "") != c.text {
 				t.Errorf("paged is %v, not %v: %q", got, c.isPaged, out.String())
 			}

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -30,7 +31,7 @@ func policyCmd(a *app) *cobra.Command {
 					meaning = stick.Wordsf("%s as of the next turn; %s", next, meaning)
 				}
 
-				p.showHanging(showf("%-25s %-8s ", k.Name, res.Policy.Get(k.Name)), padding(35), string(meaning))
+				p.showHanging(term.Wordsf("%-25s %-8s ", k.Name, res.Policy.Get(k.Name)), padding(35), string(meaning))
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/internal/harness"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -42,7 +43,7 @@ func (a *app) print(result any, text func(*page)) error {
 // sayf adds a line to standard error.
 func (a *app) sayf(format string, args ...any) error {
 	a.progress.clear()
-	_, err := io.WriteString(a.Stderr, harness.BreakTags(string(showf(format, args...)))+"\n")
+	_, err := io.WriteString(a.Stderr, harness.BreakTags(string(term.Wordsf(format, args...)))+"\n")
 	return err
 }
 
@@ -57,12 +58,12 @@ func (a *app) sayText(text string) error {
 func (a *app) writeHook(f harness.Firing, answer harness.HookAnswer) {
 	answer.Context = strings.TrimSpace(string(a.told) + "\n\n" + answer.Context)
 	a.told = ""
-	a.write(shown(f.Answer(answer)))
+	a.write(term.Text(f.Answer(answer)))
 }
 
 // plain is a JSON document with every character escaped that a terminal could act on, and the tags of
 // harnesses. JSON itself escapes only those below the space.
-func plain(doc []byte) shown {
+func plain(doc []byte) term.Text {
 	var b bytes.Buffer
 	for i, r := range string(doc) {
 		switch {
@@ -77,12 +78,12 @@ func plain(doc []byte) shown {
 		}
 	}
 
-	return shown(harness.EscapeTags(b.String()))
+	return term.Text(harness.EscapeTags(b.String()))
 }
 
 // write writes an answer. A failure fails only commands that read, because what was committed stays
 // committed. It sets unheard, for those answers that count only once they were written.
-func (a *app) write(s shown) {
+func (a *app) write(s term.Text) {
 	a.progress.clear()
 	if _, err := io.WriteString(a.Stdout, string(s)); err != nil {
 		a.unheard = true
@@ -95,7 +96,7 @@ func (a *app) write(s shown) {
 // ringBell sends a terminal what makes it tell its person of something. Its texts are safe already.
 func (a *app) ringBell(signal string) {
 	if a.TTY && signal != "" {
-		a.write(shown(signal))
+		a.write(term.Text(signal))
 	}
 }
 
@@ -104,7 +105,7 @@ func (a *app) writeRaw(text string) {
 	if a.TTY {
 		text = stick.Block(text)
 	}
-	a.write(shown(text))
+	a.write(term.Text(text))
 }
 
 // outputFailure fails with [stick.CodeOutputUnwritable] if an answer couldn't be written. It is no failure
@@ -126,7 +127,7 @@ type helpOutput struct{ *app }
 
 func (h helpOutput) Write(b []byte) (int, error) {
 	h.reads = true
-	h.write(shown(b))
+	h.write(term.Text(b))
 	return len(b), nil
 }
 
@@ -146,7 +147,7 @@ func (a *app) printError(e *stick.Error) {
 	// There is nowhere else to say that this failed.
 	_ = a.sayf("tt: %s", e.Words())
 	if len(e.Hint) > 0 {
-		_ = a.sayf("hint: %s", hint(e.Hint))
+		_ = a.sayf("hint: %s", term.Hint(e.Hint))
 	}
 }
 

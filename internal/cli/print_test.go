@@ -47,15 +47,13 @@ func TestOnlyTwoFilesMakeTextSafe(t *testing.T) {
 			}
 			bad := ""
 			switch f := call.Fun.(type) {
-			case *ast.Ident:
-				if _, constant := call.Args[0].(*ast.BasicLit); f.Name == "shown" && !constant {
-					made++
-					bad = "converts to shown"
-				}
 			case *ast.SelectorExpr:
 				switch pkg, _ := f.X.(*ast.Ident); {
 				case pkg != nil && pkg.Name == "term" && f.Sel.Name == "Text":
-					bad = "converts to shown"
+					if _, constant := call.Args[0].(*ast.BasicLit); !constant {
+						made++
+						bad = "converts to term.Text"
+					}
 				case f.Sel.Name == "linef" || f.Sel.Name == "rowf" || f.Sel.Name == "sayf":
 					if !writtenHere(call.Args[0]) {
 						bad = "has a format that isn't written there"

@@ -16,8 +16,8 @@ type progressLine struct {
 	columns func() int // of the terminal now
 
 	mu    sync.Mutex
-	text  func() shown // nil for nothing
-	drawn string       // what the terminal shows
+	text  func() term.Text // nil for nothing
+	drawn string           // what the terminal shows
 	stop  chan struct{}
 	ended chan struct{} // closed when the goroutine that redraws the line has ended; nil without one
 }
@@ -58,7 +58,7 @@ func (l *progressLine) redrawEverySecond() {
 }
 
 // setText changes the line.
-func (l *progressLine) setText(text func() shown) {
+func (l *progressLine) setText(text func() term.Text) {
 	if l == nil {
 		return
 	}

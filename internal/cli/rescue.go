@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/rescue"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -67,7 +68,7 @@ func rescueListCmd(a *app) *cobra.Command {
 func showRescues(p *page, res restore.ListRescuesResult, all bool) {
 	t := table{}
 	for _, m := range res.Rescues {
-		where := shown("")
+		where := term.Text("")
 		if all {
 			where = file(m.Top)
 		}
@@ -84,7 +85,7 @@ func showRescues(p *page, res restore.ListRescuesResult, all bool) {
 		p.linef("no rescues")
 	}
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(showf("%d older ones are hidden: --limit", res.Hidden)))
+		p.linef("%s", p.faint(term.Wordsf("%d older ones are hidden: --limit", res.Hidden)))
 	}
 	if len(res.Tips) > 0 {
 		p.linef("last commits of branches that were deleted or moved:")
@@ -94,12 +95,12 @@ func showRescues(p *page, res restore.ListRescuesResult, all bool) {
 	tips := table{indent: "  "}
 	for _, k := range res.Tips {
 		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At),
-			showf("to bring it back: %s", p.next(k.Command())))
+			term.Wordsf("to bring it back: %s", p.next(k.Command())))
 	}
 
 	p.showTable(tips)
 	if res.TipsHidden > 0 {
-		p.linef("%s", p.faint(showf("%d older ones are hidden: --limit", res.TipsHidden)))
+		p.linef("%s", p.faint(term.Wordsf("%d older ones are hidden: --limit", res.TipsHidden)))
 	}
 	if res.TipsWhy != "" {
 		p.linef("old tips of branches can't be read: %s", res.TipsWhy)
@@ -154,7 +155,7 @@ func rescueShowCmd(a *app) *cobra.Command {
 
 // showRescue shows what a rescue holds, and what can be done with it.
 func showRescue(p *page, res restore.ShowRescueResult) {
-	p.linef("%s, %s: %s", p.strong(showf("rescue %s", res.ID)), p.ago(res.At), rescueOrigin(res.Manifest))
+	p.linef("%s, %s: %s", p.strong(term.Wordsf("rescue %s", res.ID)), p.ago(res.At), rescueOrigin(res.Manifest))
 	p.linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), file(res.Top), commitText(res.Head, res.Branch))
 	t := table{indent: "  "}
 	for _, f := range res.Entries {
@@ -170,7 +171,7 @@ func showRescue(p *page, res restore.ShowRescueResult) {
 
 	p.showTable(t)
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(showf("%d more are hidden: --limit", res.Hidden)))
+		p.linef("%s", p.faint(term.Wordsf("%d more are hidden: --limit", res.Hidden)))
 	}
 
 	leftOut(p, res.LeftOut)
@@ -197,7 +198,7 @@ func leftOut(p *page, all []rescue.LeftOut) {
 
 	for i, l := range all {
 		if i == mostFiles && len(all) > mostFiles+1 {
-			p.linef("  %s", p.faint(showf("and %d more: --json", len(all)-mostFiles)))
+			p.linef("  %s", p.faint(term.Wordsf("and %d more: --json", len(all)-mostFiles)))
 			return
 		}
 
@@ -382,7 +383,7 @@ func showRestored(p *page, res restore.RestoreRescueResult) {
 func showFiles(p *page, names []string) {
 	for i, name := range names {
 		if i == mostFiles && len(names) > mostFiles+1 {
-			p.linef("  %s", p.faint(showf("and %d more: --json", len(names)-mostFiles)))
+			p.linef("  %s", p.faint(term.Wordsf("and %d more: --json", len(names)-mostFiles)))
 			return
 		}
 		p.linef("  %s", file(name))

@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -134,13 +135,13 @@ func workerDiffCmd(a *app) *cobra.Command {
 				return
 			}
 
-			p.linef("%s, %s: %s..%s", p.strong(showf("%s", res.TaskID)), res.State, abbrev(res.Base), abbrev(res.Head))
+			p.linef("%s, %s: %s..%s", p.strong(term.Wordsf("%s", res.TaskID)), res.State, abbrev(res.Base), abbrev(res.Head))
 			if res.ChangesGate {
-				p.linef("%s", p.strong(showf("%s", gateMark(res.GateFiles))))
+				p.linef("%s", p.strong(term.Wordsf("%s", gateMark(res.GateFiles))))
 			}
 			if len(res.Conflicts) > 0 {
 				p.linef("%s", p.paint("31",
-					showf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
+					term.Wordsf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
 			}
 
 			showStats(p, res.Files)
@@ -221,7 +222,7 @@ func workerMergeCmd(a *app) *cobra.Command {
 }
 
 // showRemains shows what went with a worktree although git ignores it, and what stays.
-func showRemains(p *page, indent shown, r task.Remains) {
+func showRemains(p *page, indent term.Text, r task.Remains) {
 	const most = 10
 	if n := len(r.Ignored); n > most {
 		p.linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, paths(r.Ignored[:most]), n-most)
@@ -245,9 +246,9 @@ func sayMergeWaits(a *app, on string, r task.Runner) {
 		return
 	}
 
-	var since shown
+	var since term.Text
 	if d := a.now().Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
-		since = showf(" for %s", stick.Age(d))
+		since = term.Wordsf(" for %s", stick.Age(d))
 	}
 
 	_ = a.sayf("tt: waiting for %s: it has worked on %s%s", r.Words(), on, since)
@@ -405,18 +406,18 @@ func showsGate(a *app, l *progressLine) func(task.GateRun) {
 	if l == nil {
 		return nil
 	}
-	return func(g task.GateRun) { l.setText(func() shown { return gateRun(a.page(), g) }) }
+	return func(g task.GateRun) { l.setText(func() term.Text { return gateRun(a.page(), g) }) }
 }
 
 // gateRun says which gate runs, for how long, and what it printed last.
-func gateRun(p *page, g task.GateRun) shown {
-	on := showf("%s", g.TaskID)
+func gateRun(p *page, g task.GateRun) term.Text {
+	on := term.Wordsf("%s", g.TaskID)
 	if g.OnBranch {
-		on = showf("%s itself", g.Branch)
+		on = term.Wordsf("%s itself", g.Branch)
 	}
-	line := showf("running the gate on %s%s: %s", on, p.durationText(g.Since), stick.Name(g.Command).Cut(40))
+	line := term.Wordsf("running the gate on %s%s: %s", on, p.durationText(g.Since), stick.Name(g.Command).Cut(40))
 	if last := g.LastLine(); last != "" {
-		line += showf(" | %s", stick.Quote(last, 160))
+		line += term.Wordsf(" | %s", stick.Quote(last, 160))
 	}
 	return line
 }

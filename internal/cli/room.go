@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -65,7 +66,7 @@ func listCmd(a *app) *cobra.Command {
 				}
 
 				row := t.add(r.Relation, cell{file(cmp.Or(r.Path, r.Key)), "1"},
-					showf("%s%s, turn %d", r.State, who, r.TurnID))
+					term.Wordsf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
 					row.below = append(row.below, cell{text: gonePath(p, r.RoomID)})
 				}
@@ -82,8 +83,8 @@ func listCmd(a *app) *cobra.Command {
 }
 
 // gonePath says of a room that its directory is gone, and how to name the room.
-func gonePath(p *page, id stick.RoomID) shown {
-	return showf("its directory is gone: use --room %s, or move the room to where its files are now: %s",
+func gonePath(p *page, id stick.RoomID) term.Text {
+	return term.Wordsf("its directory is gone: use --room %s, or move the room to where its files are now: %s",
 		id, p.next(stick.Cmd("tt join --room <room>", id)))
 }
 
@@ -127,7 +128,7 @@ func joinCmd(a *app) *cobra.Command {
 				verb = "you joined"
 			}
 
-			p.linef("%s the room of %s as %s", verb, p.strong(showf("%s", res.Path)), res.AgentID)
+			p.linef("%s the room of %s as %s", verb, p.strong(term.Wordsf("%s", res.Path)), res.AgentID)
 			if res.Created && res.Key != "" {
 				p.linef("other machines find it as %s", res.Key)
 			}
@@ -154,7 +155,7 @@ func joinCmd(a *app) *cobra.Command {
 // showRoomStatus says who has the stick, and whether it can be taken over.
 func showRoomStatus(p *page, r engine.PathRoom) {
 	if r.Paused != nil {
-		p.linef("%s", p.strong(showf("%s", r.Paused.Says(p.now, ""))))
+		p.linef("%s", p.strong(term.Wordsf("%s", r.Paused.Says(p.now, ""))))
 	}
 
 	switch {
@@ -214,7 +215,7 @@ func answerState(a *app, ctx context.Context, w core.Where, all bool) error {
 }
 
 func showState(p *page, res engine.GetRoomStateResult) {
-	p.linef("%s  %s, turn %d", p.strong(showf("%s", res.Path)), res.State, res.TurnID)
+	p.linef("%s  %s, turn %d", p.strong(term.Wordsf("%s", res.Path)), res.State, res.TurnID)
 	if res.PathGone {
 		p.linef("%s", gonePath(p, res.RoomID))
 	}
@@ -231,7 +232,7 @@ func showState(p *page, res engine.GetRoomStateResult) {
 			lease += stick.Wordsf(" (kept by the guardian, pid %d)", res.GuardianPID)
 		}
 
-		p.linef("%s", p.faint(showf("%s", lease)))
+		p.linef("%s", p.faint(term.Wordsf("%s", lease)))
 	}
 
 	if res.NoSnapshots {
@@ -320,7 +321,7 @@ func showWaiting(p *page, res engine.GetRoomStateResult) {
 	if res.Notes > 0 {
 		p.linef("notes: %d unresolved (%s)", res.Notes, p.next(stick.Cmd("tt notes list")))
 	}
-	if work := notedWork(p, res.Changes); work != "" {
+	if work := notedWork(res.Changes); work != "" {
 		p.linef("%s (%s)", work, p.next(stick.Cmd("tt changes")))
 	}
 	if len(res.Tasks) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -126,5 +127,5 @@ func showAgent(p *page, o roster.RosterAgent) {
 		about = append(about, "seen "+p.ago(o.LastSeenAt))
 	}
 
-	p.rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.faint(showf("%s", stick.JoinWords(about, ", "))))
+	p.rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.faint(term.Wordsf("%s", stick.JoinWords(about, ", "))))
 }

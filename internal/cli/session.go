@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -288,7 +289,7 @@ func showSessions(p *page, res roster.ListSessionsResult) {
 			you = " (you)"
 		}
 
-		t.add(s.Role, showf("%s%s", s.AgentID, you), state, cell{file(s.Context), "2"})
+		t.add(s.Role, term.Wordsf("%s%s", s.AgentID, you), state, cell{file(s.Context), "2"})
 	}
 
 	p.showTable(t)

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -79,7 +80,7 @@ func showRoom(a *app, ctx context.Context) error {
 	}, func(p *page, res statusResult) {
 		p.doing = true
 		if t := res.Task; t != nil {
-			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(showf("%s", t.TaskID)),
+			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(term.Wordsf("%s", t.TaskID)),
 				t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
 			p.linef("work here without the stick; it is for the main checkout:")
 		}
@@ -112,9 +113,9 @@ func showNeeds(p *page, all []stick.Need) {
 	t := table{indent: "  "}
 	for _, n := range all {
 		kind := stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))
-		row := t.add(cell{showf("%s", kind), "33"}, p.ago(n.Since), n.Text)
+		row := t.add(cell{term.Wordsf("%s", kind), "33"}, p.ago(n.Since), n.Text)
 		if n.NextAction != "" {
-			row.below = append(row.below, cell{text: showf("next: %s", n.NextAction)})
+			row.below = append(row.below, cell{text: term.Wordsf("next: %s", n.NextAction)})
 		}
 	}
 
@@ -162,14 +163,14 @@ func showOverview(a *app, ctx context.Context) error {
 	}
 
 	a.reads = true
-	start, does := stick.Cmd("tt wait"), shown("join this workspace's room, and wait for your turn")
+	start, does := stick.Cmd("tt wait"), term.Text("join this workspace's room, and wait for your turn")
 	if _, by, err := a.open(); err == nil && by.ActsAsPerson() {
 		// A person is never led to take the stick.
-		start, does = stick.Cmd("tt join"), shown("make a room of this directory, and join it")
+		start, does = stick.Cmd("tt join"), term.Text("make a room of this directory, and join it")
 	}
 
 	if setsUp(a) {
-		start, does = stick.Cmd("tt init"), shown("set this repository up: its room, hooks of git, your harnesses")
+		start, does = stick.Cmd("tt init"), term.Text("set this repository up: its room, hooks of git, your harnesses")
 	}
 
 	around := findRoomAround(a, ctx)
@@ -184,8 +185,8 @@ func showOverview(a *app, ctx context.Context) error {
 
 		list := table{indent: "  "}
 		list.add(p.next(start), does)
-		list.add(shown("tt demo"), shown("see it work in a scratch repository"))
-		list.add(shown("tt --help"), shown("list the commands"))
+		list.add(term.Text("tt demo"), term.Text("see it work in a scratch repository"))
+		list.add(term.Text("tt --help"), term.Text("list the commands"))
 		p.showTable(list)
 	})
 }

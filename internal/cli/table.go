@@ -6,7 +6,7 @@ import "talkingstick/internal/term"
 // give way until each row has room on a line: first the last one, which has the free text, then whichever is
 // the widest.
 type table struct {
-	indent shown
+	indent term.Text
 	head   []string // none if it is empty
 	rows   []tableRow
 }
@@ -19,17 +19,17 @@ type tableRow struct {
 
 // cell is the text of a cell and its colour.
 type cell struct {
-	text shown
-	hue  shown // the code of a terminal; empty for none
+	text term.Text
+	hue  term.Text // the code of a terminal; empty for none
 }
 
-// add adds a row, whose cells are text or painted already, as a cell. Like [showf] it makes them safe.
+// add adds a row, whose cells are text or painted already, as a cell. Like [term.Wordsf] it makes them safe.
 func (t *table) add(cells ...any) *tableRow {
 	var r tableRow
 	for _, c := range cells {
 		painted, ok := c.(cell)
 		if !ok {
-			painted.text = showf("%s", c)
+			painted.text = term.Wordsf("%s", c)
 		}
 
 		r.cells = append(r.cells, painted)
@@ -104,7 +104,7 @@ func (p *page) showTable(t table) {
 	if len(t.head) > 0 {
 		var head tableRow
 		for _, name := range t.head {
-			head.cells = append(head.cells, cell{showf("%s", name), "1"})
+			head.cells = append(head.cells, cell{term.Wordsf("%s", name), "1"})
 		}
 
 		t.rows = append([]tableRow{head}, t.rows...)
@@ -125,7 +125,7 @@ func (p *page) showTable(t table) {
 }
 
 // showRow adds a row of a table, with its cells cut to their columns.
-func (p *page) showRow(line shown, cells []cell, width []int, room int) {
+func (p *page) showRow(line term.Text, cells []cell, width []int, room int) {
 	blanks := 0
 	for i, c := range cells {
 		most := width[i]
@@ -157,7 +157,7 @@ func (p *page) showRow(line shown, cells []cell, width []int, room int) {
 }
 
 // showUnder adds what is below a row. On a terminal it breaks long lines itself, as showHanging does.
-func (p *page) showUnder(indent shown, c cell) {
+func (p *page) showUnder(indent term.Text, c cell) {
 	room := 0
 	if p.width > 0 {
 		room = max(leastText, p.width-term.Width(string(indent)))

@@ -130,9 +130,9 @@ func showTimeline(p *page, res eventlog.GetTimelineResult, last int64) {
 
 	t.add("", c.drawAxis())
 	for _, l := range res.Lanes {
-		name := showf("%s", term.Fit(string(l.Agent), longestName))
+		name := term.Wordsf("%s", term.Fit(string(l.Agent), longestName))
 		held, waited := stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration())
-		t.add(name, c.drawLane(l), showf("%d", l.Turns), held, waited)
+		t.add(name, c.drawLane(l), term.Wordsf("%d", l.Turns), held, waited)
 	}
 
 	if len(res.Pauses) > 0 {
@@ -145,12 +145,12 @@ func showTimeline(p *page, res eventlog.GetTimelineResult, last int64) {
 }
 
 // pausedName is the name of the row that shows when the room was paused.
-const pausedName shown = "(paused)"
+const pausedName term.Text = "(paused)"
 
 // showEarlier says how to see what came before, unless all of the time that was asked for is there.
 func showEarlier(p *page, res eventlog.GetTimelineResult, last int64) {
 	if res.More && (last == 0 || res.To.Sub(res.From).Milliseconds() < last) {
-		p.linef("%s", p.faint(showf("the log goes back further: --before %d", res.Before)))
+		p.linef("%s", p.faint(term.Wordsf("the log goes back further: --before %d", res.Before)))
 	}
 }
 
@@ -178,8 +178,8 @@ const (
 
 // drawn are the glyphs, and explained what they mean.
 var (
-	drawn     = [glyphs]shown{" ", "┄", "░", "█", "╱", "◆", "×", "▲"}
-	explained = [glyphs]shown{
+	drawn     = [glyphs]term.Text{" ", "┄", "░", "█", "╱", "◆", "×", "▲"}
+	explained = [glyphs]term.Text{
 		"", "reserved for it", "waited", "held the stick", "room paused", "scopes overlap", "removed",
 		"took over",
 	}
@@ -215,7 +215,7 @@ func (c *chart) fillSpan(row []glyph, s stick.Span, g glyph) {
 }
 
 // rowText turns glyphs into text.
-func (c *chart) rowText(glyphs []glyph) (line shown) {
+func (c *chart) rowText(glyphs []glyph) (line term.Text) {
 	for _, g := range glyphs {
 		c.used[g] = true
 		line += drawn[g]
@@ -224,7 +224,7 @@ func (c *chart) rowText(glyphs []glyph) (line shown) {
 }
 
 // drawLane draws the row of an agent.
-func (c *chart) drawLane(l stick.Lane) shown {
+func (c *chart) drawLane(l stick.Lane) term.Text {
 	row := make([]glyph, c.wide)
 
 	// The order doesn't matter: of several glyphs in a column the strongest stays.
@@ -249,7 +249,7 @@ func (c *chart) drawLane(l stick.Lane) shown {
 }
 
 // drawPauses draws the row of the room's pauses.
-func (c *chart) drawPauses() shown {
+func (c *chart) drawPauses() term.Text {
 	row := make([]glyph, c.wide)
 	for _, s := range c.t.Pauses {
 		c.fillSpan(row, s.Span, paused)
@@ -258,7 +258,7 @@ func (c *chart) drawPauses() shown {
 }
 
 // drawAxis draws the points of time. At midnight it names the day.
-func (c *chart) drawAxis() (line shown) {
+func (c *chart) drawAxis() (line term.Text) {
 	at := 0
 	for _, tick := range picture.Ticks(c.t.From, c.t.To, time.Local, max(1, c.wide/perTick)) {
 		text := tick.Text
@@ -273,7 +273,7 @@ func (c *chart) drawAxis() (line shown) {
 			continue
 		}
 
-		line += padding(column-at) + showf("%s", text)
+		line += padding(column-at) + term.Wordsf("%s", text)
 		at = column + len(text)
 	}
 
@@ -281,7 +281,7 @@ func (c *chart) drawAxis() (line shown) {
 }
 
 // drawKey explains the glyphs that were drawn.
-func (c *chart) drawKey() (line shown) {
+func (c *chart) drawKey() (line term.Text) {
 	for g := reserved; g < glyphs; g++ {
 		if c.used[g] {
 			if line != "" {

@@ -7,12 +7,13 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
 // showGrant tells the new holder what it needs to know, and ends with the release command.
 func showGrant(p *page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
-	your := shown("your turn")
+	your := term.Text("your turn")
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
 	}
@@ -58,7 +59,7 @@ func showGrant(p *page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) 
 	if g.Notes > 0 {
 		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
 	}
-	if work := notedWork(p, g.Changes); work != "" {
+	if work := notedWork(g.Changes); work != "" {
 		p.linef("%s: %s", work, p.next(stick.Cmd("tt changes")))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {

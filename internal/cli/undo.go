@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/restore"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -186,16 +187,16 @@ func showUndone(p *page, res restore.UndoCallResult) {
 func leftFiles(p *page, left []restore.LeftFile) {
 	for i, l := range left {
 		if i == mostFiles && len(left) > mostFiles+1 {
-			p.linef("%s", p.faint(showf("and %d more that stay: --json", len(left)-mostFiles)))
+			p.linef("%s", p.faint(term.Wordsf("and %d more that stay: --json", len(left)-mostFiles)))
 			return
 		}
 
-		by, beside := stick.Words(""), shown("")
+		by, beside := stick.Words(""), term.Text("")
 		if len(l.By) > 0 {
 			by = stick.Wordsf(" (by %s)", stick.Names(l.By, len(l.By)))
 		}
 		if l.Beside != "" {
-			beside = showf("; its state from before is %s", file(l.Beside))
+			beside = term.Wordsf("; its state from before is %s", file(l.Beside))
 		}
 
 		p.linef("%s stays: %s%s%s", file(l.Path), l.Why, by, beside)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -153,7 +154,7 @@ func showWaited(p *page, res engine.WaitForTurnResult, parked bool) {
 		return
 	case stick.UnderParent:
 		p.linef("%s of %s: it started you, and holds the stick",
-			p.strong(showf("you work under turn %d", res.ParentTurn)), *res.Parent)
+			p.strong(term.Wordsf("you work under turn %d", res.ParentTurn)), *res.Parent)
 		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
 		p.linef("others that it started share this turn: %s tells them what you change",
 			p.next(stick.Cmd("tt reserve <path>")))
@@ -165,7 +166,7 @@ func showWaited(p *page, res engine.WaitForTurnResult, parked bool) {
 	case stick.GotEvents:
 		p.linef("%s", p.strong("events for you"))
 	case stick.InPause:
-		p.linef("%s", p.strong(showf("%s", res.Paused.Says(p.now, ""))))
+		p.linef("%s", p.strong(term.Wordsf("%s", res.Paused.Says(p.now, ""))))
 		whoHas(p, res)
 
 		// Only a person ends a pause.
@@ -235,34 +236,34 @@ func showsStanding(a *app, l *progressLine) func(engine.Standing) {
 	if l == nil {
 		return nil
 	}
-	return func(s engine.Standing) { l.setText(func() shown { return standingText(a.page(), s) }) }
+	return func(s engine.Standing) { l.setText(func() term.Text { return standingText(a.page(), s) }) }
 }
 
 // standingText says for what a wait waits.
-func standingText(p *page, s engine.Standing) shown {
+func standingText(p *page, s engine.Standing) term.Text {
 	if s.Paused.On() {
-		return showf("%s", s.Paused.Says(p.now, ""))
+		return term.Wordsf("%s", s.Paused.Says(p.now, ""))
 	}
 
-	who := shown("nobody has the stick")
+	who := term.Text("nobody has the stick")
 	switch {
 	case s.Owner != "":
-		who = showf("%s has held the stick since %s", s.Owner, p.clock(s.OwnedSince))
+		who = term.Wordsf("%s has held the stick since %s", s.Owner, p.clock(s.OwnedSince))
 	case s.ReservedFor != "":
-		who = showf("the stick is reserved for %s", s.ReservedFor)
+		who = term.Wordsf("the stick is reserved for %s", s.ReservedFor)
 	}
 
 	switch {
 	case s.Place == 1:
 		who += "; you are next"
 	case s.Place > 1:
-		who += showf("; you are number %d of %d", s.Place, s.Of)
+		who += term.Wordsf("; you are number %d of %d", s.Place, s.Of)
 	default:
 		who += "; you wait for events"
 	}
 
 	if s.NextAction != "" {
-		who += showf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, maxNextAction))
+		who += term.Wordsf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, maxNextAction))
 	}
 
 	return who

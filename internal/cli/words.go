@@ -14,7 +14,7 @@ const maxNextAction = 160
 
 // notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there
 // are none.
-func notedWork(p *page, n *ledger.NotedWork) stick.Words {
+func notedWork(n *ledger.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""
 	}

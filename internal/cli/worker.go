@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -131,7 +132,7 @@ func projectCommand(p *page, c task.ShownCommand) {
 		// Characters that can't be seen are named, and no line of the text can pass for one of tt's own.
 		p.linef("%s:", c.Key)
 		for l := range strings.Lines(c.Command) {
-			p.showCode("  "+bar, sourceLine(strings.TrimRight(l, "\n")))
+			p.showCode("  "+bar, term.Source(strings.TrimRight(l, "\n")))
 		}
 	}
 
@@ -235,7 +236,7 @@ func showSpawned(p *page, res task.WorkerSpawnResult) {
 // showPlanned shows a task that is for later.
 func showPlanned(p *page, res task.WorkerSpawnResult) {
 	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt,
-		waitText(p, res.Task), already(res.Already))
+		waitText(res.Task), already(res.Already))
 	if res.Task.Warning != "" {
 		p.linef("warning: %s", res.Task.Warning)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -47,7 +48,7 @@ func workerShowCmd(a *app) *cobra.Command {
 
 // showTask adds everything about one task.
 func showTask(p *page, t task.WorkerShowResult) {
-	p.linef("%s %s (attempt %d)", p.strong(showf("%s", t.TaskID)),
+	p.linef("%s %s (attempt %d)", p.strong(term.Wordsf("%s", t.TaskID)),
 		p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	if t.Description != "" {
 		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
@@ -70,7 +71,7 @@ func showTask(p *page, t task.WorkerShowResult) {
 
 	// A task for later has no worktree yet, and may wait for others.
 	if t.Later {
-		showFact(p, "for later", "it "+waitText(p, t.TaskView))
+		showFact(p, "for later", "it "+waitText(t.TaskView))
 		showFact(p, "after", stick.Names(t.After, len(t.After)))
 	}
 
@@ -80,14 +81,14 @@ func showTask(p *page, t task.WorkerShowResult) {
 	}
 
 	if t.Cause != "" {
-		because := showf("%s", stick.Words(strings.ReplaceAll(t.Cause, "_", " ")))
+		because := term.Wordsf("%s", stick.Words(strings.ReplaceAll(t.Cause, "_", " ")))
 		ours, printed := stick.SplitGateReason(t.Cause, t.Reason)
 		switch {
 		case ours != "":
-			showFact(p, "because", because+"; "+showf("%s", ours))
+			showFact(p, "because", because+"; "+term.Wordsf("%s", ours))
 			p.output("  ", strings.TrimSpace(printed))
 		case t.Reason != "":
-			showFact(p, "because", because+showf("; %s wrote:", stick.Reasoner(t.Cause)))
+			showFact(p, "because", because+term.Wordsf("; %s wrote:", stick.Reasoner(t.Cause)))
 			p.text("  "+quote, strings.TrimSpace(t.Reason))
 		default:
 			showFact(p, "because", because)
@@ -102,23 +103,23 @@ func showTask(p *page, t task.WorkerShowResult) {
 
 // showFact shows a fact of a task under its name, unless it is empty.
 func showFact(p *page, name stick.Words, value any) {
-	if value = showf("%s", value); value != shown("") {
+	if value = term.Wordsf("%s", value); value != term.Text("") {
 		p.linef("  %-12s %s", name, value)
 	}
 }
 
 // showTaskCommits shows where a task is worked on, and what became of its commits.
 func showTaskCommits(p *page, t task.WorkerShowResult) {
-	showFact(p, "branch", showf("%s for %s", t.Branch, t.Integration))
-	worktree := showf("%s", t.Path)
+	showFact(p, "branch", term.Wordsf("%s for %s", t.Branch, t.Integration))
+	worktree := term.Wordsf("%s", t.Path)
 	if t.Host != "" {
-		worktree += showf(" on %s", t.Host)
+		worktree += term.Wordsf(" on %s", t.Host)
 	}
 	if !t.Later {
 		showFact(p, "worktree", worktree)
 	}
 	if t.Slot != nil {
-		showFact(p, "slot", showf("%d", *t.Slot))
+		showFact(p, "slot", term.Wordsf("%d", *t.Slot))
 	}
 
 	showFact(p, "base", abbrev(t.Base))
@@ -127,10 +128,10 @@ func showTaskCommits(p *page, t task.WorkerShowResult) {
 		showFact(p, "note", gateMark(t.GateFiles))
 	}
 	if t.Approved != "" {
-		showFact(p, "approved", showf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
+		showFact(p, "approved", term.Wordsf("%s by %s%s", abbrev(t.Approved), t.ApprovedBy, startedByAuthor(t.BelowAuthor)))
 	}
 	if t.Queue > 0 {
-		showFact(p, "queue", showf("%d", t.Queue))
+		showFact(p, "queue", term.Wordsf("%d", t.Queue))
 	}
 
 	showFact(p, "pull request", pullRequest(t.PullRequest))
@@ -139,9 +140,9 @@ func showTaskCommits(p *page, t task.WorkerShowResult) {
 
 	// A task can be completed without a merge of tt's.
 	if t.State == stick.TaskCompleted && t.Result == "" {
-		how := showf("nothing new: %s contained it already", t.Integration)
+		how := term.Wordsf("nothing new: %s contained it already", t.Integration)
 		if pr := t.PullRequest; pr.HasMerge() {
-			how = showf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
+			how = term.Wordsf("%s, at the forge by pull request #%d", abbrev(pr.Commit), pr.Number)
 		}
 
 		showFact(p, "merged as", how)
@@ -184,9 +185,9 @@ func showHistory(p *page, t task.WorkerShowResult) {
 	}
 
 	for _, x := range t.Evidence {
-		stale, on := stick.Words(""), showf("%s", abbrev(x.Head))
+		stale, on := stick.Words(""), term.Wordsf("%s", abbrev(x.Head))
 		if x.Stale {
-			stale, on = " is stale", showf("%s in attempt %d", on, x.Attempt)
+			stale, on = " is stale", term.Wordsf("%s in attempt %d", on, x.Attempt)
 		}
 
 		p.linef("evidence %s%s: %q ended with %d after %s, on %s; %s ran it", x.Name, stale, stick.Name(x.Command),
@@ -197,11 +198,11 @@ func showHistory(p *page, t task.WorkerShowResult) {
 	showComments(p, t.Comments)
 	p.linef("history:")
 	if t.More {
-		p.linef("  %s", p.faint(showf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))
+		p.linef("  %s", p.faint(term.Wordsf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))
 	}
 
 	for _, e := range t.Events {
 		p.linef("  %s  %s",
-			p.faint(showf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
+			p.faint(term.Wordsf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -53,7 +54,7 @@ func watchTasks(a *app, ctx context.Context, p task.WorkerStatusParams) error {
 
 	p.Caller = by
 	a.reads = true
-	last := shown("")
+	last := term.Text("")
 	for {
 		res, err := e.WorkerStatus(ctx, p)
 		if err != nil {
@@ -107,7 +108,7 @@ func showTasks(p *page, res task.WorkerStatusResult) {
 	}
 
 	for _, t := range res.Tasks {
-		state := cell{text: showf("%s", t.State.Word(t.Cause))}
+		state := cell{text: term.Wordsf("%s", t.State.Word(t.Cause))}
 		switch t.State {
 		case stick.TaskConflicted, stick.TaskFailed:
 			state.hue = "31"
@@ -131,18 +132,18 @@ func showTasks(p *page, res task.WorkerStatusResult) {
 				warning += "; " + t.NextAction
 			}
 
-			row.below = append(row.below, cell{showf("! %s", warning), "31"})
+			row.below = append(row.below, cell{term.Wordsf("! %s", warning), "31"})
 		}
 	}
 
 	p.showTable(list)
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(showf("%d more ended over a day ago: --all", res.Hidden)))
+		p.linef("%s", p.faint(term.Wordsf("%d more ended over a day ago: --all", res.Hidden)))
 	}
 
 	for _, q := range res.Paused {
 		p.linef("%s", p.paint("31",
-			showf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves",
+			term.Wordsf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves",
 				q.Branch, abbrev(q.Commit), p.ago(q.Since))))
 	}
 }
@@ -202,7 +203,7 @@ func taskSummary(p *page, t task.TaskView) stick.Words {
 	}
 
 	if t.Later {
-		parts = append(parts, stick.Words(waitText(p, t)))
+		parts = append(parts, stick.Words(waitText(t)))
 	}
 	if t.BelowAuthor {
 		parts = append(parts, stick.Wordsf("approved by %s", t.ApprovedBy)+startedByAuthor(true))

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -183,7 +184,7 @@ func workerAfterCmd(a *app) *cobra.Command {
 			p.Caller = by
 			return e.WorkerAfter(c.Context(), p)
 		}, func(p *page, res task.WorkerAfterResult) {
-			p.linef("%s %s%s", res.Task.TaskID, waitText(p, res.Task), already(res.Already))
+			p.linef("%s %s%s", res.Task.TaskID, waitText(res.Task), already(res.Already))
 			showStarted(p, res.Started)
 		})
 	}
@@ -192,7 +193,7 @@ func workerAfterCmd(a *app) *cobra.Command {
 }
 
 // waitText says what a task that is for later waits for.
-func waitText(p *page, t task.TaskView) shown {
+func waitText(t task.TaskView) term.Text {
 	if t.Ready {
 		return "is ready to begin"
 	}
@@ -200,7 +201,7 @@ func waitText(p *page, t task.TaskView) shown {
 	for _, d := range t.WaitsFor {
 		names = append(names, d.TaskID)
 	}
-	return showf("waits for %s", paths(names))
+	return term.Wordsf("waits for %s", paths(names))
 }
 
 // showReady names the tasks that can begin because another one has landed.
@@ -213,9 +214,9 @@ func showReady(p *page, tasks []string) {
 // showStarted shows the commands that tt has started by itself.
 func showStarted(p *page, started []task.StartedTask) {
 	for _, s := range started {
-		is, what := showf("%s is ready", s.TaskID), showf("started")
+		is, what := term.Wordsf("%s is ready", s.TaskID), term.Wordsf("started")
 		if s.Resume != nil {
-			is, what = showf("%s goes on", s.TaskID), showf("started run %d", s.Run)
+			is, what = term.Wordsf("%s goes on", s.TaskID), term.Wordsf("started run %d", s.Run)
 		}
 
 		switch {
