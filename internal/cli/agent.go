@@ -65,7 +65,7 @@ func agentSendCmd(a *app) *cobra.Command {
 		}
 
 		p.Where = path.where()
-		return sendMessage(a, c.Context(), p)
+		return sendMessage(c.Context(), a, p)
 	}
 
 	actingAs(a, c, "from")
@@ -79,7 +79,7 @@ func agentInboxCmd(a *app) *cobra.Command {
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		i.p.Where = path.where()
-		return showInbox(a, c.Context(), i.p)
+		return showInbox(c.Context(), a, i.p)
 	}
 
 	actingAs(a, c, "agent")
@@ -92,7 +92,7 @@ func agentMarkCmd(a *app, use, short string, m marking) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
 	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; repeatable")
 	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return markMessages(a, c.Context(), m, path.where(), ids) }
+	c.RunE = func(c *cobra.Command, args []string) error { return markMessages(c.Context(), a, m, path.where(), ids) }
 	actingAs(a, c, "agent")
 	return c
 }

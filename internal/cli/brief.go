@@ -16,7 +16,7 @@ import (
 )
 
 // briefSession starts a session, and tells the agent what it should know at its start.
-func briefSession(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+func briefSession(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
 	q := startParams(a, p)
 	q.Auto = true
 	if f.Event == harness.HookSessionStart {
@@ -57,7 +57,7 @@ func briefSession(a *app, ctx context.Context, e operations, p core.HookParams, 
 	}
 
 	if f.Event == harness.HookSessionStart {
-		warnOfOtherTT(a, ctx, pg, f.Harness)
+		warnOfOtherTT(ctx, a, pg, f.Harness)
 	}
 	if older := olderFiles(a, f.Harness.Name); older != "" {
 		pg.linef("%s.", upperFirst(older))
@@ -68,7 +68,7 @@ func briefSession(a *app, ctx context.Context, e operations, p core.HookParams, 
 }
 
 // warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
-func warnOfOtherTT(a *app, ctx context.Context, p *page, row harness.Row) {
+func warnOfOtherTT(ctx context.Context, a *app, p *page, row harness.Row) {
 	t, err := installTarget(a, false)
 	if err != nil {
 		// A program that can't be installed can still answer hooks.

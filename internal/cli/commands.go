@@ -30,7 +30,7 @@ func commandTree(a *app) *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
 		Version:                    a.versionFlag(),
-		RunE:                       func(c *cobra.Command, args []string) error { return showOverview(a, c.Context()) },
+		RunE:                       func(c *cobra.Command, args []string) error { return showOverview(c.Context(), a) },
 	}
 
 	if name != "tt" {

@@ -40,7 +40,7 @@ func demoCmd(a *app) *cobra.Command {
 		}
 
 		if watch {
-			return watchDemo(a, c.Context(), cfg, fast)
+			return watchDemo(c.Context(), a, cfg, fast)
 		}
 
 		// After a signal the demo still removes its scene.
@@ -48,7 +48,7 @@ func demoCmd(a *app) *cobra.Command {
 
 		// Pauses need somebody who can press a key.
 		if a.TTY && a.InTTY && !a.json && !fast {
-			return playForReader(a, c.Context(), cfg)
+			return playForReader(c.Context(), a, cfg)
 		}
 
 		report, err := demo.Play(c.Context(), cfg)

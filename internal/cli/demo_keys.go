@@ -15,7 +15,7 @@ import (
 var errLeft = errors.New("the reader has left")
 
 // playForReader plays the demo for somebody at a terminal, whose keys make it go on and end it.
-func playForReader(a *app, ctx context.Context, cfg demo.Config) error {
+func playForReader(ctx context.Context, a *app, cfg demo.Config) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 

@@ -77,7 +77,7 @@ func (s *screening) awaitKey(ctx context.Context, asks string) error {
 
 // watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
 // be no part of the scene.
-func watchDemo(a *app, ctx context.Context, cfg demo.Config, fast bool) error {
+func watchDemo(ctx context.Context, a *app, cfg demo.Config, fast bool) error {
 	in, out, ok := screenTerminal(a)
 	if !ok {
 		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").
@@ -118,7 +118,7 @@ func watchDemo(a *app, ctx context.Context, cfg demo.Config, fast bool) error {
 		return err
 	}
 
-	err := lookAt(inScene(a, place), ctx, tui.Options{
+	err := lookAt(ctx, inScene(a, place), tui.Options{
 		In: in, Out: out, Captions: scene.captions, Next: goOn, Looks: true,
 	})
 	select {

@@ -66,8 +66,8 @@ func doctorCmd(a *app) *cobra.Command {
 
 			checks("harnesses")
 			return doctorResult{
-				res, checkHarnesses(a, c.Context(), res.Hooks), otherPrograms(a, c.Context()),
-				gitStatus(a, c.Context()), readFaults(a, a.page().now), refusedHooks(a, a.page().now),
+				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
+				gitStatus(c.Context(), a), readFaults(a, a.page().now), refusedHooks(a, a.page().now),
 			}, nil
 		}, func(p *page, res doctorResult) { showDoctor(p, res, all) })
 	}
@@ -136,7 +136,7 @@ type harnessStatus struct {
 }
 
 // checkHarnesses checks whether tt is installed in harnesses, and works there.
-func checkHarnesses(a *app, ctx context.Context, last map[string]stick.Time) []harnessStatus {
+func checkHarnesses(ctx context.Context, a *app, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
 	t, err := installTarget(a, true)
 	if t.Home == "" {
@@ -187,7 +187,7 @@ func checkHarnesses(a *app, ctx context.Context, last map[string]stick.Time) []h
 }
 
 // otherPrograms lists the other programs in PATH that are called tt.
-func otherPrograms(a *app, ctx context.Context) []install.Program {
+func otherPrograms(ctx context.Context, a *app) []install.Program {
 	t, err := installTarget(a, false)
 	if err != nil && t.TT == "" {
 		// A program that can't be installed can still check.

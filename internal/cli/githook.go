@@ -50,7 +50,7 @@ func gitHookCmd(a *app) *cobra.Command {
 				return nil
 			}
 
-			res, err := answerGit(a, c.Context(), args)
+			res, err := answerGit(c.Context(), a, args)
 			if err == nil && (!res.Allowed || res.Told != "") {
 				if !res.Allowed {
 					// Only a refusal ends with this status.
@@ -93,7 +93,7 @@ type gitAnswer struct {
 var allowed = guard.MayEditResult{Allowed: true}
 
 // answerGit answers a hook of git within the limit.
-func answerGit(a *app, ctx context.Context, args []string) (gitAnswer, error) {
+func answerGit(ctx context.Context, a *app, args []string) (gitAnswer, error) {
 	limit := cmp.Or(a.GitLimit, gitHookLimit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -109,7 +109,7 @@ func answerGit(a *app, ctx context.Context, args []string) (gitAnswer, error) {
 	go func() {
 		// This goroutine ends when it has decided, or with the process, soon after the limit.
 		var d decision
-		d.error = catchPanic(func() (err error) { d.gitAnswer, err = decideGit(a, ctx, args); return err })
+		d.error = catchPanic(func() (err error) { d.gitAnswer, err = decideGit(ctx, a, args); return err })
 		done <- d
 	}()
 
@@ -123,7 +123,7 @@ func answerGit(a *app, ctx context.Context, args []string) (gitAnswer, error) {
 }
 
 // decideGit decides about a hook of git. It resolves the caller first, and allows everything to people.
-func decideGit(a *app, ctx context.Context, args []string) (x gitAnswer, err error) {
+func decideGit(ctx context.Context, a *app, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	late := time.Now().Add(cmp.Or(a.GitLimit, gitHookLimit))
 	from, procs, err := a.readSurroundings()
@@ -145,9 +145,9 @@ func decideGit(a *app, ctx context.Context, args []string) (x gitAnswer, err err
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
-		x.MayEditResult, err = mayCommit(a, ctx, e, &q)
+		x.MayEditResult, err = mayCommit(ctx, a, e, &q)
 	case "pre-push":
-		x.MayEditResult, err = mayPush(a, ctx, e, q.HookParams, args[1:])
+		x.MayEditResult, err = mayPush(ctx, a, e, q.HookParams, args[1:])
 
 		// The room's log has refusals of edits.
 		return x, err
@@ -162,12 +162,12 @@ func decideGit(a *app, ctx context.Context, args []string) (x gitAnswer, err err
 			return x, rerr
 		}
 
-		x.MayEditResult, err = mayMove(a, ctx, e, &q, slices.Clone(moves), askedBefore(from.Chain))
+		x.MayEditResult, err = mayMove(ctx, a, e, &q, slices.Clone(moves), askedBefore(from.Chain))
 		if x.Allowed {
 			x.note = func(ctx context.Context) error {
 				ctx, cancel := context.WithDeadline(ctx, late)
 				defer cancel()
-				return noteCommits(a, ctx, e, q.HookParams, moves)
+				return noteCommits(ctx, a, e, q.HookParams, moves)
 			}
 		}
 	default:
@@ -184,7 +184,7 @@ func decideGit(a *app, ctx context.Context, args []string) (x gitAnswer, err err
 
 // mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose
 // they are matters more than whose turn it is.
-func mayCommit(a *app, ctx context.Context, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
+func mayCommit(ctx context.Context, a *app, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
 	var err error
 
 	// Without staged files there is nothing to ask about.
@@ -238,11 +238,11 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 // covers the paths that differ; without one the caller needs the whole tree. asked means that the hook
 // pre-commit has asked about these paths, and has said what is against the rules.
 func mayMove(
-	a *app, ctx context.Context, e operations, q *guard.CheckEditParams, moves []move, asked bool,
+	ctx context.Context, a *app, e operations, q *guard.CheckEditParams, moves []move, asked bool,
 ) (guard.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
 	if ok {
-		if res, err := mayMoveTasks(a, ctx, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
+		if res, err := mayMoveTasks(ctx, a, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
 			return res, err
 		}
 	}
@@ -312,7 +312,7 @@ func mayMove(
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything
 // when a branch is created, or stays at its commit.
 func mayMoveTasks(
-	a *app, ctx context.Context, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
+	ctx context.Context, a *app, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
 ) (guard.MayEditResult, error) {
 	// These moves aren't of branches of tasks that have a worktree.
 	shared, _ := repo.CheckedOut()
@@ -355,7 +355,7 @@ func mayMoveTasks(
 // noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote
 // has now, and that it hasn't just fetched. Git is about to move the branches, and has still their old
 // values.
-func noteCommits(a *app, ctx context.Context, e operations, q core.HookParams, moves []move) error {
+func noteCommits(ctx context.Context, a *app, e operations, q core.HookParams, moves []move) error {
 	// More branches than this move at once only when they are fetched or restored.
 	const most = 50
 	if len(moves) > most {

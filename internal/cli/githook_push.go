@@ -17,7 +17,7 @@ const maxPushed = 200
 // mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its
 // address, as an argument, and what is pushed as lines.
 func mayPush(
-	a *app, ctx context.Context, e operations, q core.HookParams, args []string,
+	ctx context.Context, a *app, e operations, q core.HookParams, args []string,
 ) (guard.MayEditResult, error) {
 	p := guard.CheckPushParams{HookParams: q}
 	if len(args) > 0 {

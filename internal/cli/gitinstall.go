@@ -18,7 +18,7 @@ import (
 
 // findRepository returns the repository of the working directory, whatever git's variables say, and where it
 // keeps its hooks.
-func findRepository(a *app, ctx context.Context) (install.Repository, error) {
+func findRepository(ctx context.Context, a *app) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
 
@@ -49,7 +49,7 @@ func findRepository(a *app, ctx context.Context) (install.Repository, error) {
 	}
 
 	r.HooksPath, r.Scope, r.Origin = s.Value, s.Scope, s.Origin
-	r.Exposed = showsHooks(a, ctx, r)
+	r.Exposed = showsHooks(ctx, a, r)
 	r.SetHooksPath = func(value string) error {
 		return git.Client{}.SetConfigIn(ctx, cmp.Or(r.Top, r.Git), cmp.Or(r.Scope, "local"), "core.hooksPath", value)
 	}
@@ -59,7 +59,7 @@ func findRepository(a *app, ctx context.Context) (install.Repository, error) {
 
 // showsHooks reports whether git shows files in the directory of a repository's hooks, as tracked or as new
 // ones.
-func showsHooks(a *app, ctx context.Context, r install.Repository) bool {
+func showsHooks(ctx context.Context, a *app, r install.Repository) bool {
 	dir := filepath.FromSlash(r.HooksPath)
 	if dir == "" || r.Top == "" {
 		return false
@@ -91,9 +91,9 @@ func showsHooks(a *app, ctx context.Context, r install.Repository) bool {
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its
 // hooks are kept elsewhere, that is a failure only if git was named; otherwise the plan says so.
 func gitSteps(
-	a *app, ctx context.Context, t install.Target, named bool, o installOptions,
+	ctx context.Context, a *app, t install.Target, named bool, o installOptions,
 ) ([]install.FileChange, error) {
-	r, err := findRepository(a, ctx)
+	r, err := findRepository(ctx, a)
 	r.PrePush = o.prePush
 	if !named && (r.Git == "" || r.Bare) {
 		return nil, nil
@@ -121,8 +121,8 @@ func gitSteps(
 
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
 // no repository that agents could share.
-func gitStatus(a *app, ctx context.Context) *install.GitStatus {
-	r, err := findRepository(a, ctx)
+func gitStatus(ctx context.Context, a *app) *install.GitStatus {
+	r, err := findRepository(ctx, a)
 	if r.Git == "" || r.Bare {
 		return nil
 	}

@@ -46,7 +46,7 @@ func guardCmd(a *app) *cobra.Command {
 
 // startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out,
 // like any other whose holder can't be seen.
-func startGuardian(a *app, ctx context.Context, g *engine.Grant) {
+func startGuardian(ctx context.Context, a *app, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}

@@ -29,11 +29,11 @@ func helperCmd(a *app) *cobra.Command {
 			"An agent that you start without this finds out by itself that others are\n" +
 			"at work.",
 	}
-	c.RunE = func(c *cobra.Command, args []string) error { return startHelper(a, c.Context(), args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return startHelper(c.Context(), a, args) }
 	return c
 }
 
-func startHelper(a *app, ctx context.Context, command []string) error {
+func startHelper(ctx context.Context, a *app, command []string) error {
 	path, err := lookPath(command[0], a.Getenv("PATH"), a.Dir)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).

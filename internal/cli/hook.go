@@ -97,7 +97,7 @@ func hookCmd(a *app) *cobra.Command {
 		}
 
 		var f harness.Firing
-		err := catchPanic(func() error { return answerHook(a, c.Context(), &f, wake, plugin) })
+		err := catchPanic(func() error { return answerHook(c.Context(), a, &f, wake, plugin) })
 		if a.status == harness.ExitWake && len(args) > 0 {
 			a.status = exitOrder
 		}
@@ -150,7 +150,7 @@ func checkHarness(args []string) error {
 }
 
 // answerHook answers one hook, and fills in f with what it has read.
-func answerHook(a *app, ctx context.Context, f *harness.Firing, wake, plugin bool) error {
+func answerHook(ctx context.Context, a *app, f *harness.Firing, wake, plugin bool) error {
 	b, err := io.ReadAll(io.LimitReader(a.input(), maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
@@ -181,7 +181,7 @@ func answerHook(a *app, ctx context.Context, f *harness.Firing, wake, plugin boo
 	}
 
 	if wake {
-		return waitAndWake(a, ctx, e, p, *f, from.Chain)
+		return waitAndWake(ctx, a, e, p, *f, from.Chain)
 	}
 
 	// Beyond this the harness may have given up, and nobody hears the answer.
@@ -189,11 +189,11 @@ func answerHook(a *app, ctx context.Context, f *harness.Firing, wake, plugin boo
 	defer cancel()
 	switch f.Event {
 	case harness.HookBeforeTool:
-		return beforeTool(a, ctx, e, p, *f, until)
+		return beforeTool(ctx, a, e, p, *f, until)
 	case harness.HookSessionStart:
-		return briefSession(a, ctx, e, p, *f)
+		return briefSession(ctx, a, e, p, *f)
 	case harness.HookPrompt, harness.HookAfterTool:
-		return showNew(a, ctx, e, p, *f)
+		return showNew(ctx, a, e, p, *f)
 	case harness.HookStop:
 		res, err := e.CheckStop(ctx, roster.CheckStopParams{HookParams: p, Held: f.AlreadyBlocked})
 		if err == nil && res.Block {
@@ -202,7 +202,7 @@ func answerHook(a *app, ctx context.Context, f *harness.Firing, wake, plugin boo
 
 		return err
 	case harness.HookCompact:
-		return beforeSummary(a, ctx, e, p, *f)
+		return beforeSummary(ctx, a, e, p, *f)
 	case harness.HookAsks:
 		return e.AskedPerson(ctx, p)
 	case harness.HookSessionEnd:
@@ -283,7 +283,7 @@ func hookStart(a *app, procs *proc.Table, chain []proc.Info) stick.Time {
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't
 // there in time: only the database denies.
 func beforeTool(
-	a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing, until time.Time,
+	ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing, until time.Time,
 ) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
@@ -330,7 +330,7 @@ func beforeTool(
 // beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets
 // summarized. It is told so as of any event, after that. Where the harness takes it, the summary is asked to
 // keep what the draft needs.
-func beforeSummary(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+func beforeSummary(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.AskDraft(ctx, p)
 	if err == nil && res.TurnID != 0 {
 		a.writeHook(f, harness.HookAnswer{
@@ -353,7 +353,7 @@ func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
 func checkEdited(
-	a *app, ctx context.Context, e operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
+	ctx context.Context, a *app, e operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
 ) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, extendLimit(a, hookLimit)/2+extendLimit(a, rescueLimit-whoseLimit))
 	defer cancel()

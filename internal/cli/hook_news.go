@@ -17,7 +17,7 @@ import (
 )
 
 // showNew shows a working agent what is new for it, and records that it works.
-func showNew(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+func showNew(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
 	if f.Woken {
 		// The waker may not have recorded yet that it showed these events.
 		p.Sub = true
@@ -26,7 +26,7 @@ func showNew(a *app, ctx context.Context, e operations, p core.HookParams, f har
 	// Edits are checked first, so that the agent learns at once what they did.
 	late := &lateSnapshots{}
 	defer finishLater(a, late)
-	edited, failed := checkEdited(a, ctx, e, p, f.HookInput, late)
+	edited, failed := checkEdited(ctx, a, e, p, f.HookInput, late)
 	if edited.Prune {
 		// Pruning takes time, and starts when the harness has its answer.
 		defer pruneLater(a)
@@ -41,7 +41,7 @@ func showNew(a *app, ctx context.Context, e operations, p core.HookParams, f har
 		a.told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
 	}
 
-	err := showEvents(a, ctx, e, p, f)
+	err := showEvents(ctx, a, e, p, f)
 	if a.told != "" {
 		a.writeHook(f, harness.HookAnswer{})
 	}
@@ -55,7 +55,7 @@ func showNew(a *app, ctx context.Context, e operations, p core.HookParams, f har
 }
 
 // showEvents shows an agent the events that are new for it.
-func showEvents(a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing) error {
+func showEvents(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func showEvents(a *app, ctx context.Context, e operations, p core.HookParams, f 
 
 	if res.Unstarted {
 		// Another agent made the room after this session's start.
-		return briefSession(a, ctx, e, p, f)
+		return briefSession(ctx, a, e, p, f)
 	}
 
 	if len(res.Events) > 0 {
@@ -126,7 +126,7 @@ func newsForAnother(a *app, events []stick.Event, more bool) string {
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
 // harness. Each event wakes an agent once.
 func waitAndWake(
-	a *app, ctx context.Context, e operations, p core.HookParams, f harness.Firing, chain []proc.Info,
+	ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing, chain []proc.Info,
 ) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
@@ -145,7 +145,7 @@ func waitAndWake(
 
 	// Some harnesses take a prompt from outside; others wake by what the hook says and its status.
 	if row.Wake == harness.WakeQueue {
-		err = queuePrompt(a, ctx, row.QueueCommand(row.Program(chain), f.SessionID, text))
+		err = queuePrompt(ctx, a, row.QueueCommand(row.Program(chain), f.SessionID, text))
 	} else {
 		err = a.sayText(text)
 		a.status = harness.ExitWake
@@ -159,7 +159,7 @@ func waitAndWake(
 }
 
 // queuePrompt sends a prompt to a harness's session, by the harness's own command.
-func queuePrompt(a *app, ctx context.Context, argv []string) error {
+func queuePrompt(ctx context.Context, a *app, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir
 	var out bytes.Buffer

@@ -49,13 +49,13 @@ func inboxCmd(a *app) *cobra.Command {
 		}
 
 		i.p.Where, i.p.From = w, stick.AgentID(i.from)
-		return showInbox(a, c.Context(), i.p)
+		return showInbox(c.Context(), a, i.p)
 	}
 
 	return c
 }
 
-func showInbox(a *app, ctx context.Context, params engine.GetInboxParams) error {
+func showInbox(ctx context.Context, a *app, params engine.GetInboxParams) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
 		params.Caller = by
 		return e.GetInbox(ctx, params)

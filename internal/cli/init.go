@@ -74,7 +74,7 @@ func runInit(a *app, c *cobra.Command, show bool) error {
 	}
 
 	// First it reads: nothing changes before the plan is complete.
-	site, err := readSite(a, ctx, e, by)
+	site, err := readSite(ctx, a, e, by)
 	if err != nil {
 		return err
 	}
@@ -98,13 +98,13 @@ func runInit(a *app, c *cobra.Command, show bool) error {
 	var in *bufio.Reader
 	if !show && isPerson(by) && canAsk(a) && site.lacksAnything() {
 		in = bufio.NewReader(a.Stdin)
-		if ok, err := askInit(a, ctx, c, in, site, &wants); !ok || err != nil {
+		if ok, err := askInit(ctx, a, c, in, site, &wants); !ok || err != nil {
 			return err
 		}
 	}
 
 	// The plan has all the changes, so that it can be shown before it is carried out.
-	plan, err := planInit(a, ctx, e, by, site, wants)
+	plan, err := planInit(ctx, a, e, by, site, wants)
 	if err != nil {
 		return err
 	}
@@ -115,12 +115,12 @@ func runInit(a *app, c *cobra.Command, show bool) error {
 	}
 
 	if in != nil {
-		if ok, err := confirmInit(a, ctx, in, site, plan); !ok || err != nil {
+		if ok, err := confirmInit(ctx, a, in, site, plan); !ok || err != nil {
 			return err
 		}
 	}
 
-	return applyInit(a, ctx, e, by, site, plan)
+	return applyInit(ctx, a, e, by, site, plan)
 }
 
 // initSite is a repository as tt init finds it.
@@ -144,8 +144,8 @@ type initSite struct {
 }
 
 // readSite reads how things stand. It fails outside of a repository that agents can share.
-func readSite(a *app, ctx context.Context, e operations, by core.Caller) (*initSite, error) {
-	repo, err := findRepository(a, ctx)
+func readSite(ctx context.Context, a *app, e operations, by core.Caller) (*initSite, error) {
+	repo, err := findRepository(ctx, a)
 	if shared := repo.Shared(); shared != nil {
 		if stick.CodeOf(shared) == stick.CodeNoRepository {
 			return nil, stick.AsError(shared).

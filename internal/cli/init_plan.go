@@ -23,7 +23,7 @@ type initPlan struct {
 
 // planInit plans what differs from what is wanted. It writes nothing.
 func planInit(
-	a *app, ctx context.Context, e operations, by core.Caller, s *initSite, wants initChoices,
+	ctx context.Context, a *app, e operations, by core.Caller, s *initSite, wants initChoices,
 ) (initPlan, error) {
 	p := initPlan{enforce: wants.Enforce, integration: wants.Integration}
 	if wants.Enforce != s.policy.Enforce {
@@ -76,7 +76,7 @@ func (p initPlan) pendingSteps() []install.FileChange {
 
 // applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run
 // completes what a crash has left.
-func applyInit(a *app, ctx context.Context, e operations, by core.Caller, before *initSite, plan initPlan) error {
+func applyInit(ctx context.Context, a *app, e operations, by core.Caller, before *initSite, plan initPlan) error {
 	var joined engine.JoinPathResult
 	var err error
 
@@ -94,7 +94,7 @@ func applyInit(a *app, ctx context.Context, e operations, by core.Caller, before
 	logNpm(a, before.target.DataDir, install.Npm(plan.steps))
 
 	// What it says at the end is read again, and isn't what was planned.
-	s, err := readSite(a, ctx, e, by)
+	s, err := readSite(ctx, a, e, by)
 	if err != nil {
 		return err
 	}

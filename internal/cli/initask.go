@@ -164,7 +164,7 @@ func setHarnesses(c *initChoices, answer string) error {
 // askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then
 // nothing is to be done.
 func askInit(
-	a *app, ctx context.Context, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
+	ctx context.Context, a *app, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
 ) (ok bool, err error) {
 	a.write(term.Wordsf("tt sets up %s. An empty answer takes what stands in brackets. "+
 		"Nothing changes before the last question.\n", s.path))
@@ -178,7 +178,7 @@ func askInit(
 		a.write(term.Wordsf("\n%s\n", stick.Words(q.why)))
 		for {
 			a.write(term.Wordsf("%s [%s]: ", q.text, q.now(*wants)))
-			answer, ok, err := readAnswer(a, ctx, in)
+			answer, ok, err := readAnswer(ctx, a, in)
 			if err != nil || !ok {
 				return false, err
 			}
@@ -199,7 +199,7 @@ func askInit(
 }
 
 // readAnswer reads a line. ok is false where there is none: then tt init ends.
-func readAnswer(a *app, ctx context.Context, in *bufio.Reader) (answer string, ok bool, err error) {
+func readAnswer(ctx context.Context, a *app, in *bufio.Reader) (answer string, ok bool, err error) {
 	answer, err = readLine(ctx, in)
 
 	// Who closes the input wants nothing done.
@@ -218,14 +218,14 @@ func leaveAsItIs(a *app) {
 }
 
 // confirmInit shows what the answers come to, and asks whether to do it.
-func confirmInit(a *app, ctx context.Context, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
+func confirmInit(ctx context.Context, a *app, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
 	p := a.page()
 	showInitPlan(p, s, plan)
 	a.write(p.shown())
 
 	for {
 		a.write("Do this: yes or no [yes]: ")
-		answer, ok, err := readAnswer(a, ctx, in)
+		answer, ok, err := readAnswer(ctx, a, in)
 		if err != nil || !ok {
 			return false, err
 		}

@@ -79,7 +79,7 @@ func installCmd(a *app) *cobra.Command {
 				Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
 		}
 
-		return runInstall(a, c.Context(), args, o)
+		return runInstall(c.Context(), a, args, o)
 	}
 
 	return c
@@ -114,20 +114,20 @@ func uninstallCmd(a *app) *cobra.Command {
 				"--data goes with all of tt: name no harness, and no project").With("field", "data")
 		}
 
-		return runInstall(a, c.Context(), args, o)
+		return runInstall(c.Context(), a, args, o)
 	}
 
 	return c
 }
 
 // runInstall plans changes and makes them, or shows them.
-func runInstall(a *app, ctx context.Context, names []string, o installOptions) error {
+func runInstall(ctx context.Context, a *app, names []string, o installOptions) error {
 	t, err := installTarget(a, o.project)
 	if err != nil {
 		return err
 	}
 
-	data, err := dataOf(a, ctx, o)
+	data, err := dataOf(ctx, a, o)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func runInstall(a *app, ctx context.Context, names []string, o installOptions) e
 
 	var steps []install.FileChange
 	if len(names) > 0 || len(pasted) == 0 {
-		if steps, err = planSteps(a, ctx, t, names, o); err != nil {
+		if steps, err = planSteps(ctx, a, t, names, o); err != nil {
 			return err
 		}
 	}
@@ -186,12 +186,12 @@ func runInstall(a *app, ctx context.Context, names []string, o installOptions) e
 		res.asked = true
 	}
 
-	return applyInstall(a, ctx, t, res, o, withLinks)
+	return applyInstall(ctx, a, t, res, o, withLinks)
 }
 
 // applyInstall makes the planned changes, and prints what was done.
 func applyInstall(
-	a *app, ctx context.Context, t install.Target, res installResult, o installOptions, withLinks bool,
+	ctx context.Context, a *app, t install.Target, res installResult, o installOptions, withLinks bool,
 ) (err error) {
 	if err := install.Apply(res.Steps); err != nil {
 		return err
@@ -228,7 +228,7 @@ func applyInstall(
 
 // dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
 // removed.
-func dataOf(a *app, ctx context.Context, o installOptions) (res upkeep.RemoveDataResult, err error) {
+func dataOf(ctx context.Context, a *app, o installOptions) (res upkeep.RemoveDataResult, err error) {
 	if !o.removing || o.project {
 		return res, nil
 	}
@@ -270,7 +270,7 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 
 // planSteps plans the changes for the harnesses that were named, or that were found.
 func planSteps(
-	a *app, ctx context.Context, t install.Target, names []string, o installOptions,
+	ctx context.Context, a *app, t install.Target, names []string, o installOptions,
 ) (steps []install.FileChange, err error) {
 	named := len(names) > 0
 	git := slices.Contains(names, install.Git)
@@ -296,7 +296,7 @@ func planSteps(
 		return steps, err
 	}
 
-	hooks, err := gitSteps(a, ctx, t, git, o)
+	hooks, err := gitSteps(ctx, a, t, git, o)
 	return append(steps, hooks...), err
 }
 

@@ -141,14 +141,14 @@ func workerLogsCmd(a *app) *cobra.Command {
 		}
 
 		p.TaskID, p.Where, p.Lines = args[0], path.where(), &lines
-		return showLogs(a, c.Context(), p, follow)
+		return showLogs(c.Context(), a, p, follow)
 	}
 
 	return c
 }
 
 // showLogs shows the output of a worker's command.
-func showLogs(a *app, ctx context.Context, p task.WorkerLogsParams, follow bool) error {
+func showLogs(ctx context.Context, a *app, p task.WorkerLogsParams, follow bool) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err

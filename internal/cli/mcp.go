@@ -44,14 +44,14 @@ func mcpCmd(a *app) *cobra.Command {
 				stick.Clip(tools, 40)).With("field", "tools")
 		}
 
-		return serveTools(a, c.Context(), tools == "all", plugin)
+		return serveTools(c.Context(), a, tools == "all", plugin)
 	}
 
 	return c
 }
 
 // serveTools serves until the client closes its side, or the harness that started the server ends.
-func serveTools(a *app, ctx context.Context, all, plugin bool) error {
+func serveTools(ctx context.Context, a *app, all, plugin bool) error {
 	in, procs, err := a.readSurroundings()
 	if err != nil {
 		return err

@@ -122,7 +122,7 @@ func msgSendCmd(a *app) *cobra.Command {
 		}
 
 		p.Where = path.where()
-		return sendMessage(a, c.Context(), p)
+		return sendMessage(c.Context(), a, p)
 	}
 
 	return c
@@ -138,7 +138,7 @@ func recipientAndBody(c *cobra.Command, args []string) error {
 	return err
 }
 
-func sendMessage(a *app, ctx context.Context, p engine.SendMessageParams) error {
+func sendMessage(ctx context.Context, a *app, p engine.SendMessageParams) error {
 	return answer(a, func(e operations, by core.Caller) (engine.SendMessageResult, error) {
 		p.Caller = by
 		return e.SendMessage(ctx, p)
@@ -338,12 +338,12 @@ func markCmd(a *app, which func() marking, c *cobra.Command) *cobra.Command {
 	c.Args = between(1, -1, "the number of a message")
 	path := atPath(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return markMessages(a, c.Context(), which(), path.where(), args)
+		return markMessages(c.Context(), a, which(), path.where(), args)
 	}
 	return c
 }
 
-func markMessages(a *app, ctx context.Context, m marking, w core.Where, messages []string) error {
+func markMessages(ctx context.Context, a *app, m marking, w core.Where, messages []string) error {
 	ids, err := parseNumbers("message", messages)
 	if err != nil {
 		return err

@@ -38,14 +38,14 @@ func notifyCmd(a *app) *cobra.Command {
 			return err
 		}
 
-		return printNotices(a, c.Context(), w)
+		return printNotices(c.Context(), a, w)
 	}
 
 	return c
 }
 
 // printNotices tells what needs the caller until it is interrupted, or nobody reads any more.
-func printNotices(a *app, ctx context.Context, w core.Where) error {
+func printNotices(ctx context.Context, a *app, w core.Where) error {
 	e, by, err := openForWatching(a)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func printNotices(a *app, ctx context.Context, w core.Where) error {
 	called := ctx
 	ctx, stop := a.untilUnheard(ctx)
 	defer stop()
-	tells, err := newTeller(a, ctx, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
+	tells, err := newTeller(ctx, a, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func printNotice(a *app, n notify.Notice) error {
 // newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the
 // user's command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
 func newTeller(
-	a *app, ctx context.Context, e operations, by core.Caller, failed func(error),
+	ctx context.Context, a *app, e operations, by core.Caller, failed func(error),
 ) (func(*monitor.Picture) []notify.Notice, error) {
 	u, err := a.userFile()
 	if err != nil {

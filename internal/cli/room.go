@@ -202,13 +202,13 @@ func stateCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answerState(a, c.Context(), w, all)
+		return answerState(c.Context(), a, w, all)
 	}
 
 	return c
 }
 
-func answerState(a *app, ctx context.Context, w core.Where, all bool) error {
+func answerState(ctx context.Context, a *app, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
 	}, showState)

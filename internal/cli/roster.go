@@ -42,13 +42,13 @@ func rosterCmd(a *app) *cobra.Command {
 			return err
 		}
 
-		return answerRoster(a, c.Context(), w, all)
+		return answerRoster(c.Context(), a, w, all)
 	}
 
 	return c
 }
 
-func answerRoster(a *app, ctx context.Context, w core.Where, all bool) error {
+func answerRoster(ctx context.Context, a *app, w core.Where, all bool) error {
 	return show(a, func(e operations, by core.Caller) (roster.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, roster.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {

@@ -68,7 +68,7 @@ func workerRunCmd(a *app) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "--all takes neither a task nor a command nor --restart: "+
 				"each command starts as it did before").With("field", "all")
 		case all:
-			return runAll(a, c.Context(), p.Where)
+			return runAll(c.Context(), a, p.Where)
 		case len(args) == 0:
 			return stick.Errorf(stick.CodeUsage, "name the task, or say --all").With("field", "task_id").
 				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt task run --all"))
@@ -106,7 +106,7 @@ type runAllResult struct {
 }
 
 // runAll starts whatever was cut off.
-func runAll(a *app, ctx context.Context, w core.Where) error {
+func runAll(ctx context.Context, a *app, w core.Where) error {
 	return answer(a, func(e operations, by core.Caller) (res runAllResult, err error) {
 		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err

@@ -71,14 +71,14 @@ func serveCmd(a *app) *cobra.Command {
 			return err
 		}
 
-		return servePages(a, c.Context(), w, f)
+		return servePages(c.Context(), a, w, f)
 	}
 
 	return c
 }
 
 // servePages serves until it is interrupted, which is its end and no failure.
-func servePages(a *app, ctx context.Context, w core.Where, f serveFlags) error {
+func servePages(ctx context.Context, a *app, w core.Where, f serveFlags) error {
 	beyond, err := f.checkAddress()
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func servePages(a *app, ctx context.Context, w core.Where, f serveFlags) error {
 	a.operations = newOperations(cfg, a.startRun)
 	ops := a.operations
 	defer func() { _ = ops.Engine.Close() }()
-	to, err := startPage(a, ctx, ops, by, w)
+	to, err := startPage(ctx, a, ops, by, w)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func servePages(a *app, ctx context.Context, w core.Where, f serveFlags) error {
 	}
 
 	if f.open {
-		openBrowser(a, ctx, res.URL)
+		openBrowser(ctx, a, res.URL)
 	}
 
 	if err := s.Serve(ctx, l); err != nil && !isCanceled(err) {
@@ -183,7 +183,7 @@ func (f serveFlags) checkAddress() (beyond bool, err error) {
 
 // startPage is the page of the room that w means: that of the working directory, if it is in one, unless
 // another one is named.
-func startPage(a *app, ctx context.Context, ops operations, by core.Caller, w core.Where) (string, error) {
+func startPage(ctx context.Context, a *app, ops operations, by core.Caller, w core.Where) (string, error) {
 	st, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w})
 	switch {
 	case err == nil:
@@ -195,7 +195,7 @@ func startPage(a *app, ctx context.Context, ops operations, by core.Caller, w co
 }
 
 // openBrowser opens an address. If that fails, the person opens it.
-func openBrowser(a *app, ctx context.Context, address string) {
+func openBrowser(ctx context.Context, a *app, address string) {
 	program, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
 	case "darwin":

@@ -24,7 +24,7 @@ func statusCmd(a *app) *cobra.Command {
 		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, " +
 			"and what each agent does. Outside of\n" +
 			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
-		RunE: func(c *cobra.Command, args []string) error { return showOverview(a, c.Context()) },
+		RunE: func(c *cobra.Command, args []string) error { return showOverview(c.Context(), a) },
 	}
 }
 
@@ -37,7 +37,7 @@ type statusResult struct {
 }
 
 // taskHere returns the task whose worktree is the working directory; nil if there is none.
-func taskHere(a *app, ctx context.Context, e operations, by core.Caller) *task.TaskView {
+func taskHere(ctx context.Context, a *app, e operations, by core.Caller) *task.TaskView {
 	// Reading the checkout's files is cheap, and saves an operation elsewhere.
 	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
 	if !ok || at.Git == at.Common {
@@ -53,12 +53,12 @@ func taskHere(a *app, ctx context.Context, e operations, by core.Caller) *task.T
 }
 
 // showRoom shows the room of the working directory.
-func showRoom(a *app, ctx context.Context) error {
+func showRoom(ctx context.Context, a *app) error {
 	return show(a, func(e operations, by core.Caller) (res statusResult, err error) {
 		res.Needs, res.Refused = []stick.Need{}, refusedHooks(a, a.page().now)
 		defer func() {
 			if err == nil {
-				res.setNext(taskHere(a, ctx, e, by))
+				res.setNext(taskHere(ctx, a, e, by))
 			}
 		}()
 
@@ -124,7 +124,7 @@ func showNeeds(p *page, all []stick.Need) {
 
 // findRoomAround returns the path of the superproject of the submodule in which the caller is, if that has a
 // room.
-func findRoomAround(a *app, ctx context.Context) string {
+func findRoomAround(ctx context.Context, a *app) string {
 	here, err := workspace.Resolve(".", a.workspaceEnv())
 	if err != nil || here.Found != workspace.FoundGit || here.Worktree != "" {
 		return ""
@@ -154,8 +154,8 @@ func findRoomAround(a *app, ctx context.Context) string {
 
 // showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
 // start. It never joins.
-func showOverview(a *app, ctx context.Context) error {
-	err := showRoom(a, ctx)
+func showOverview(ctx context.Context, a *app) error {
+	err := showRoom(ctx, a)
 
 	// Outside of rooms a newcomer learns how to begin.
 	if stick.CodeOf(err) != stick.CodeNoRoom {
@@ -173,7 +173,7 @@ func showOverview(a *app, ctx context.Context) error {
 		start, does = stick.Cmd("tt init"), term.Text("set this repository up: its room, hooks of git, your harnesses")
 	}
 
-	around := findRoomAround(a, ctx)
+	around := findRoomAround(ctx, a)
 	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
 		p.linef("Talking Stick lets several coding agents and people work on one codebase without " +
 			"overwriting each other.")

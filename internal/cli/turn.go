@@ -264,7 +264,7 @@ func takeCmd(a *app) *cobra.Command {
 
 			// The new holder may be one whose process others can't see.
 			if err == nil {
-				startGuardian(a, c.Context(), res.Grant)
+				startGuardian(c.Context(), a, res.Grant)
 			}
 
 			return res, err

@@ -106,14 +106,14 @@ func undoCmd(a *app) *cobra.Command {
 			}
 		}
 
-		return undoCall(a, c.Context(), p)
+		return undoCall(c.Context(), a, p)
 	}
 
 	return c
 }
 
 // undoCall undoes a call. A person that names none gets the list.
-func undoCall(a *app, ctx context.Context, p restore.UndoCallParams) error {
+func undoCall(ctx context.Context, a *app, p restore.UndoCallParams) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func waitCmd(a *app) *cobra.Command {
 		}
 
 		p := engine.WaitForTurnParams{Where: w, MaxWaitMS: limit, Park: park, TurnOnly: turn, Replace: replace}
-		return waitForTurn(a, c.Context(), p, turn)
+		return waitForTurn(c.Context(), a, p, turn)
 	}
 
 	return c
@@ -72,14 +72,14 @@ func tryCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return waitForTurn(a, c.Context(), engine.WaitForTurnParams{Where: w, MaxWaitMS: new(int64)}, true)
+		return waitForTurn(c.Context(), a, engine.WaitForTurnParams{Where: w, MaxWaitMS: new(int64)}, true)
 	}
 
 	return c
 }
 
 // waitForTurn runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
-func waitForTurn(a *app, ctx context.Context, p engine.WaitForTurnParams, mustHave bool) error {
+func waitForTurn(ctx context.Context, a *app, p engine.WaitForTurnParams, mustHave bool) error {
 	a.inWait = p.MaxWaitMS == nil || *p.MaxWaitMS > 0
 	e, by, err := a.open()
 	if err != nil {
@@ -107,7 +107,7 @@ func waitForTurn(a *app, ctx context.Context, p engine.WaitForTurnParams, mustHa
 	killAt(a, "before print")
 
 	// The guardian comes before the answer, which says who keeps the lease.
-	startGuardian(a, ctx, res.Grant)
+	startGuardian(ctx, a, res.Grant)
 	if err := a.print(res, func(page *page) { showWaited(page, res, p.Park) }); err != nil {
 		return err
 	}

@@ -33,17 +33,17 @@ func watchCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return watchRooms(a, c.Context(), w)
+		return watchRooms(c.Context(), a, w)
 	}
 
 	return c
 }
 
 // watchRooms shows rooms until its reader has enough. Without a terminal it shows them once.
-func watchRooms(a *app, ctx context.Context, w core.Where) error {
+func watchRooms(ctx context.Context, a *app, w core.Where) error {
 	a.reads = true
 	if in, out, ok := screenTerminal(a); ok && !a.json {
-		return lookAt(a, ctx, tui.Options{Where: w, In: in, Out: out})
+		return lookAt(ctx, a, tui.Options{Where: w, In: in, Out: out})
 	}
 
 	e, by, err := openForWatching(a)
@@ -76,7 +76,7 @@ func screenTerminal(a *app) (in, out *os.File, ok bool) {
 }
 
 // lookAt shows the screen. o says where, and what it shows.
-func lookAt(a *app, ctx context.Context, o tui.Options) error {
+func lookAt(ctx context.Context, a *app, o tui.Options) error {
 	a.onScreen = true
 	e, by, err := openForWatching(a)
 	if err != nil {
@@ -88,7 +88,7 @@ func lookAt(a *app, ctx context.Context, o tui.Options) error {
 
 	// An agent under a name, and a screen that only looks, get no notices.
 	if by.ActsAsPerson() && !o.Looks {
-		tells, err := newTeller(a, ctx, e, by, func(err error) { a.logf("watch: %v", err) })
+		tells, err := newTeller(ctx, a, e, by, func(err error) { a.logf("watch: %v", err) })
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func lookAt(a *app, ctx context.Context, o tui.Options) error {
 	}
 
 	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.page().color
-	o.Took = func(ctx context.Context, g *engine.Grant) { startGuardian(a, ctx, g) }
+	o.Took = func(ctx context.Context, g *engine.Grant) { startGuardian(ctx, a, g) }
 	o.Jump = paneSwitcher(a)
 	return tui.Run(ctx, o)
 }

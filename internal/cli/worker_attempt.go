@@ -57,7 +57,7 @@ func workerStartCmd(a *app) *cobra.Command {
 		told := false
 		return answer(a, func(e operations, by core.Caller) (task.WorkerStartResult, error) {
 			p.Caller = by
-			told = hasPrompt(a, c.Context(), e, p)
+			told = hasPrompt(c.Context(), a, e, p)
 			return e.WorkerStart(c.Context(), p)
 		}, func(p *page, res task.WorkerStartResult) {
 			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
@@ -81,7 +81,7 @@ func workerStartCmd(a *app) *cobra.Command {
 // hasPrompt reports whether the worker that begins a task was started with the task's prompt: its first command
 // of the attempt runs in a command of tt task new --run that reads the prompt. Anybody else needs it, also the
 // worker that starts again.
-func hasPrompt(a *app, ctx context.Context, e operations, p task.WorkerStartParams) bool {
+func hasPrompt(ctx context.Context, a *app, e operations, p task.WorkerStartParams) bool {
 	m, ok := stick.ParseTaskMark(a.Getenv(harness.TaskEnv))
 	if !ok {
 		return false

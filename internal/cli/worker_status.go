@@ -32,7 +32,7 @@ func workerStatusCmd(a *app) *cobra.Command {
 		}
 
 		if watch {
-			return watchTasks(a, c.Context(), p)
+			return watchTasks(c.Context(), a, p)
 		}
 
 		return show(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
@@ -46,7 +46,7 @@ func workerStatusCmd(a *app) *cobra.Command {
 
 // watchTasks shows the tasks again whenever something happens in the room. It also does so every few seconds,
 // because a silent worker gets a warning when enough time has passed.
-func watchTasks(a *app, ctx context.Context, p task.WorkerStatusParams) error {
+func watchTasks(ctx context.Context, a *app, p task.WorkerStatusParams) error {
 	e, by, err := a.open()
 	if err != nil {
 		return err

@@ -52,13 +52,13 @@ func workerNextCmd(a *app) *cobra.Command {
 		if !p.Unbound && run.restart == "" {
 			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
 				p.Caller = by
-				return takeNextTask(a, c.Context(), e, p, wait, limit)
+				return takeNextTask(c.Context(), a, e, p, wait, limit)
 			}, showTaken)
 		}
 
 		return spawnTask(a, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
-			res, err := takeNextTask(a, c.Context(), e, p, wait, limit)
+			res, err := takeNextTask(c.Context(), a, e, p, wait, limit)
 			if err != nil {
 				return task.WorkerSpawnResult{}, err
 			}
@@ -72,7 +72,7 @@ func workerNextCmd(a *app) *cobra.Command {
 
 // takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
 func takeNextTask(
-	a *app, ctx context.Context, e operations, p task.WorkerNextParams, wait bool, limit *int64,
+	ctx context.Context, a *app, e operations, p task.WorkerNextParams, wait bool, limit *int64,
 ) (task.WorkerNextResult, error) {
 	// A task is ready without an event if whoever was beginning it has died.
 	const look = 60_000
