@@ -8,9 +8,9 @@ import (
 
 // agentCmd is tt agent, for programs that were written for coordination events. It has their words: send,
 // inbox, read and ack, with an agent and a bead. The operations are those of tt msg, tt inbox and tt ack.
-func agentCmd(a *app) *cobra.Command {
+func agentCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: noArgs,
+		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: NoArgs,
 		Long: "The four verbs of coordination events, with flags of their own. " +
 			"They do the same as tt msg send, tt inbox, tt msg read\n" +
 			"and tt ack.",
@@ -25,13 +25,13 @@ func agentCmd(a *app) *cobra.Command {
 }
 
 // actingAs gives a command its own flag for --as.
-func actingAs(a *app, c *cobra.Command, flag string) {
+func actingAs(a *Run, c *cobra.Command, flag string) {
 	name := c.Flags().String(flag, "", "act under this agent's name (like --as)")
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed(flag) {
 			switch {
-			case a.as != "":
+			case a.As != "":
 				return stick.Errorf(stick.CodeUsage, "--as and --%s mean the same: use one or the other", flag).
 					With("field", flag)
 			case *name == "":
@@ -39,32 +39,32 @@ func actingAs(a *app, c *cobra.Command, flag string) {
 					Hintf("leave it out to act as yourself")
 			}
 
-			a.as = *name
+			a.As = *name
 		}
 
 		return run(c, args)
 	}
 }
 
-func agentSendCmd(a *app) *cobra.Command {
+func agentSendCmd(a *Run) *cobra.Command {
 	var m messageFlags
 	var to []string
 	var body string
 	c := &cobra.Command{
-		Use: "send", Short: "Send a coordination event", Args: noArgs,
+		Use: "send", Short: "Send a coordination event", Args: NoArgs,
 	}
 
 	m.addFlags(c)
 	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; repeatable")
 	c.Flags().StringVar(&body, "body", "", "what it says")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p, err := m.sendParams(a, to, body, c.Flags().Changed("body"))
 		if err != nil {
 			return err
 		}
 
-		p.Where = path.where()
+		p.Where = path.Where()
 		return sendMessage(c.Context(), a, p)
 	}
 
@@ -72,13 +72,13 @@ func agentSendCmd(a *app) *cobra.Command {
 	return c
 }
 
-func agentInboxCmd(a *app) *cobra.Command {
+func agentInboxCmd(a *Run) *cobra.Command {
 	var i inboxFlags
-	c := &cobra.Command{Use: "inbox", Short: "List an agent's messages", Args: noArgs}
+	c := &cobra.Command{Use: "inbox", Short: "List an agent's messages", Args: NoArgs}
 	i.addFlags(c)
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		i.p.Where = path.where()
+		i.p.Where = path.Where()
 		return showInbox(c.Context(), a, i.p)
 	}
 
@@ -87,12 +87,12 @@ func agentInboxCmd(a *app) *cobra.Command {
 }
 
 // agentMarkCmd is a verb that changes the state of messages.
-func agentMarkCmd(a *app, use, short string, m marking) *cobra.Command {
+func agentMarkCmd(a *Run, use, short string, m marking) *cobra.Command {
 	var ids []string
-	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
+	c := &cobra.Command{Use: use, Short: short, Args: NoArgs}
 	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; repeatable")
-	path := atPath(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return markMessages(c.Context(), a, m, path.where(), ids) }
+	path := AddPlaceFlags(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return markMessages(c.Context(), a, m, path.Where(), ids) }
 	actingAs(a, c, "agent")
 	return c
 }

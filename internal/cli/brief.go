@@ -16,7 +16,7 @@ import (
 )
 
 // briefSession starts a session, and tells the agent what it should know at its start.
-func briefSession(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
+func briefSession(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
 	q := startParams(a, p)
 	q.Auto = true
 	if f.Event == harness.HookSessionStart {
@@ -29,7 +29,7 @@ func briefSession(ctx context.Context, a *app, e operations, p core.HookParams, 
 	unstarted := stick.CodeOf(err) == stick.CodeProjectConfig || stick.CodeOf(err) == stick.CodeRepositoryMissing
 	if unstarted && f.Event == harness.HookSessionStart {
 		e := stick.AsError(err)
-		a.writeHook(f, harness.HookAnswer{
+		a.WriteHook(f, harness.HookAnswer{
 			Context: string(term.Wordsf("Talking Stick couldn't start this session: %s; %s.", e, e.Hint)),
 		})
 	}
@@ -45,62 +45,62 @@ func briefSession(ctx context.Context, a *app, e operations, p core.HookParams, 
 	}
 
 	// A model reads this, so it has no colours.
-	pg := a.page()
-	pg.color = false
+	pg := a.NewPage()
+	pg.Color = false
 	showBriefing(pg, res, f.Why == "compact")
-	if faults := newFaults(a, pg.now); faults != nil {
-		pg.linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
+	if faults := newFaults(a, pg.Now); faults != nil {
+		pg.Linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
 
-	for _, r := range refusedHooks(a, pg.now) {
-		pg.linef("%s. Tell your user.", upperFirst(sayRefused(pg, r)))
+	for _, r := range refusedHooks(a, pg.Now) {
+		pg.Linef("%s. Tell your user.", UpperFirst(sayRefused(pg, r)))
 	}
 
 	if f.Event == harness.HookSessionStart {
 		warnOfOtherTT(ctx, a, pg, f.Harness)
 	}
 	if older := olderFiles(a, f.Harness.Name); older != "" {
-		pg.linef("%s.", upperFirst(older))
+		pg.Linef("%s.", UpperFirst(older))
 	}
 
-	a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(pg.shown()))})
+	a.WriteHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(pg.Text()))})
 	return nil
 }
 
 // warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
-func warnOfOtherTT(ctx context.Context, a *app, p *page, row harness.Row) {
+func warnOfOtherTT(ctx context.Context, a *Run, p *Page, row harness.Row) {
 	t, err := installTarget(a, false)
 	if err != nil {
 		// A program that can't be installed can still answer hooks.
 		return
 	}
 
-	if !t.Finds(ctx, row, runProgram) {
-		p.linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
+	if !t.Finds(ctx, row, RunProgram) {
+		p.Linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir {
-		p.linef("Your MCP server of tt opens another database, in %s. "+
+		p.Linef("Your MCP server of tt opens another database, in %s. "+
 			"Use the commands only, and tell your user to run tt install %s.", dir, row.Name)
 	}
 }
 
 // startParams returns the parameters of a session start, with what the environment adds to them.
-func startParams(a *app, p core.HookParams) roster.StartSessionParams {
+func startParams(a *Run, p core.HookParams) roster.StartSessionParams {
 	return roster.StartSessionParams{
-		HookParams: p, Launched: isTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID"),
+		HookParams: p, Launched: IsTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID"),
 	}
 }
 
 // showBriefing tells an agent where it is and what to do first. With short it leaves out what the agent still
 // knows after a compaction.
-func showBriefing(p *page, res roster.StartSessionResult, short bool) {
-	wait := p.next(stick.Cmd("tt wait"))
-	p.linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
+func showBriefing(p *Page, res roster.StartSessionResult, short bool) {
+	wait := p.Next(stick.Cmd("tt wait"))
+	p.Linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
 	showRole(p, res)
 	if res.Task != "" {
 		// The agent may have the prompt of the task already.
-		p.linef("This is the worktree of task %s: before anything else, run %s. "+
-			"You don't need the stick for work in it.", res.Task, p.next(stick.Cmd("tt task start")))
+		p.Linef("This is the worktree of task %s: before anything else, run %s. "+
+			"You don't need the stick for work in it.", res.Task, p.Next(stick.Cmd("tt task start")))
 	} else if !short && res.Parent == nil {
 		showRule(p, res, wait)
 	}
@@ -117,60 +117,60 @@ func showBriefing(p *page, res roster.StartSessionResult, short bool) {
 	}
 
 	if res.Note != "" {
-		p.linef("Note: %s.", res.Note)
+		p.Linef("Note: %s.", res.Note)
 	}
 
 	switch {
 	case res.Paused != nil:
-		p.linef("%s", res.Paused.Says(p.now,
+		p.Linef("%s", res.Paused.Says(p.Now,
 			stick.Wordsf("; change no files until a person resumes it: %s", stick.Words(wait))))
 	case res.Parent != nil:
-		p.linef("%s started you and holds the stick: you may change files under its turn, "+
+		p.Linef("%s started you and holds the stick: you may change files under its turn, "+
 			"and it ends the turn, not you. "+
 			"Others that it started share the turn: %s tells them what you change; tasks keep you apart.",
-			*res.Parent, p.next(stick.Cmd("tt reserve <path>")))
+			*res.Parent, p.Next(stick.Cmd("tt reserve <path>")))
 	case res.YourTurn:
-		p.linef("You have the stick. %s shows the turn and its handoff again; %s ends it.",
-			wait, p.next(stick.Cmd("tt release")))
+		p.Linef("You have the stick. %s shows the turn and its handoff again; %s ends it.",
+			wait, p.Next(stick.Cmd("tt release")))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
-		p.linef("The stick is reserved for you: %s takes the turn and shows the handoff.", wait)
+		p.Linef("The stick is reserved for you: %s takes the turn and shows the handoff.", wait)
 	case res.Task == "":
-		p.linef("%s.", res.Holder)
+		p.Linef("%s.", res.Holder)
 	}
 
 	if len(res.OlderHooks) > 0 {
-		p.linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.",
+		p.Linef("An older tt answers the hooks of %s: %s. Tell your user to run tt doctor.",
 			stick.Names(res.OlderHooks, len(res.OlderHooks)), upkeep.OlderHooksMean)
 	}
 	if res.Unread+res.Unacked > 0 {
-		p.linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.next(stick.Cmd("tt inbox")))
+		p.Linef("For you: %d unread, %d to accept (%s).", res.Unread, res.Unacked, p.Next(stick.Cmd("tt inbox")))
 	}
 	if res.Notes > 0 {
-		p.linef("Notes: %d unresolved (%s).", res.Notes, p.next(stick.Cmd("tt notes list")))
+		p.Linef("Notes: %d unresolved (%s).", res.Notes, p.Next(stick.Cmd("tt notes list")))
 	}
-	if work := notedWork(res.Changes); work != "" && res.Task == "" {
-		p.linef("The tree has %s (%s).", work, p.next(stick.Cmd("tt changes")))
+	if work := NotedWork(res.Changes); work != "" && res.Task == "" {
+		p.Linef("The tree has %s (%s).", work, p.Next(stick.Cmd("tt changes")))
 	}
 
 	if res.NoSnapshots && !short {
-		p.linef("%s Commit before you run what could take uncommitted work away.", noCopies)
+		p.Linef("%s Commit before you run what could take uncommitted work away.", noCopies)
 	}
 
 	if res.Instructions != "" && !short {
-		p.linef("This project adds:")
-		p.text("  ", res.Instructions)
+		p.Linef("This project adds:")
+		p.ShowText("  ", res.Instructions)
 	}
 }
 
 // showRule says when an agent may change files, and what it does before.
-func showRule(p *page, res roster.StartSessionResult, wait term.Text) {
+func showRule(p *Page, res roster.StartSessionResult, wait term.Text) {
 	only, elsewhere := term.Text("Only"), term.Text("")
 	if res.Apart {
 		only = "Agents share this room from several checkouts. In that of the holder only"
 		elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
 	}
 
-	p.linef("%s the stick's holder changes files%s.%s First run %s in the background; "+
+	p.Linef("%s the stick's holder changes files%s.%s First run %s in the background; "+
 		"edit only after \"your turn\". Reading needs none; messages give none.",
 		only, enforcementText(res.Enforce), elsewhere, wait)
 }
@@ -192,7 +192,7 @@ func enforcementText(e stick.Enforce) term.Text {
 }
 
 // showRole tells a session its role, and what follows from it.
-func showRole(p *page, res roster.StartSessionResult) {
+func showRole(p *Page, res roster.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
 		of := stick.Words(", and there is no known primary here")
 		if res.Parent != nil {
@@ -205,19 +205,19 @@ func showRole(p *page, res roster.StartSessionResult) {
 		// The project may have rules of its own.
 		var rest term.Text
 		if len(res.Contract.Append) > 0 {
-			rest = term.Wordsf(" For the rest: %s.", p.next(stick.Cmd("tt session role")))
+			rest = term.Wordsf(" For the rest: %s.", p.Next(stick.Cmd("tt session role")))
 		}
 
-		p.linef("You are a helper%s. Don't pull, clean up or change %s.%s Your file: %s. End with %s.",
-			of, listPatterns(res.Contract.PrimaryOnly), rest, res.Context, p.next(stick.Cmd("tt session end")))
+		p.Linef("You are a helper%s. Don't pull, clean up or change %s.%s Your file: %s. End with %s.",
+			of, listPatterns(res.Contract.PrimaryOnly), rest, res.Context, p.Next(stick.Cmd("tt session end")))
 		return
 	}
 
-	p.linef("You are the primary. Your context file: %s.", res.Context)
+	p.Linef("You are the primary. Your context file: %s.", res.Context)
 }
 
 // showOtherAgents names the other agents at work.
-func showOtherAgents(p *page, res roster.StartSessionResult) {
+func showOtherAgents(p *Page, res roster.StartSessionResult) {
 	// A helper has read who its primary is.
 	others := slices.DeleteFunc(slices.Clone(res.Others), func(o roster.RosterAgent) bool {
 		return res.Primary != nil && o.AgentID == *res.Primary
@@ -234,10 +234,10 @@ func showOtherAgents(p *page, res roster.StartSessionResult) {
 
 	var more term.Text
 	if n := len(others) - most; n > 0 {
-		more = term.Wordsf(", and %d more (%s)", n, p.next(stick.Cmd("tt roster")))
+		more = term.Wordsf(", and %d more (%s)", n, p.Next(stick.Cmd("tt roster")))
 	}
 
-	p.linef("Also at work: %s%s.", stick.JoinWords(names, "; "), more)
+	p.Linef("Also at work: %s%s.", stick.JoinWords(names, "; "), more)
 }
 
 // agentSummary describes an agent of a roster in a few words.
@@ -267,7 +267,7 @@ func agentSummary(o roster.RosterAgent) stick.Words {
 }
 
 // showCrashedSession tells the next session what a session that never ended has left.
-func showCrashedSession(p *page, r *roster.Recovered) {
+func showCrashedSession(p *Page, r *roster.Recovered) {
 	if r == nil {
 		return
 	}
@@ -280,19 +280,19 @@ func showCrashedSession(p *page, r *roster.Recovered) {
 	// The log of an earlier version doesn't say when it was written.
 	var written stick.Words
 	if !r.WrittenAt.IsZero() {
-		written = " (written " + p.ago(r.WrittenAt) + ")"
+		written = " (written " + p.Ago(r.WrittenAt) + ")"
 	}
 
-	p.linef("%s never ended its session. Before you begin, read what it left in your context file%s, "+
+	p.Linef("%s never ended its session. Before you begin, read what it left in your context file%s, "+
 		"and look at the tree.", whose, written)
 	if r.Handoff != nil {
-		p.linef("The last handoff, of %s, names a next step. %s", r.From, harness.TheirWords)
-		p.text("  ", stick.Clip(r.Handoff.NextAction, maxNextAction))
+		p.Linef("The last handoff, of %s, names a next step. %s", r.From, harness.TheirWords)
+		p.ShowText("  ", stick.Clip(r.Handoff.NextAction, MaxNextAction))
 	}
 }
 
 // showAbandonedTurn tells a session that the one before it gave up a turn, and what it left in the tree.
-func showAbandonedTurn(p *page, res roster.StartSessionResult) {
+func showAbandonedTurn(p *Page, res roster.StartSessionResult) {
 	t := res.Abandoned
 	if t == nil {
 		return
@@ -308,21 +308,21 @@ func showAbandonedTurn(p *page, res roster.StartSessionResult) {
 	if t.Ending != nil {
 		why = " (" + t.Ending.Words() + ")"
 	}
-	p.linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.",
-		who, t.TurnID, p.ago(t.At), why, leftInTree(t.Tree), p.next(stick.Cmd("tt wait")))
+	p.Linef("%s gave up turn %d without a handoff %s%s. %s To go on, take the turn again: %s.",
+		who, t.TurnID, p.Ago(t.At), why, leftInTree(t.Tree), p.Next(stick.Cmd("tt wait")))
 	if t.Reason != "" && t.Ending == nil {
-		p.linef("%s", stick.Wrote(t.AgentID, t.Reason, 80))
+		p.Linef("%s", stick.Wrote(t.AgentID, t.Reason, 80))
 	}
 }
 
 // showLeftDraft tells a session of the draft that it gets with the stick.
-func showLeftDraft(p *page, d *stick.Draft) {
+func showLeftDraft(p *Page, d *stick.Draft) {
 	if d == nil {
 		return
 	}
 
-	p.linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s",
-		d.Agent, d.Turn, p.ago(d.SavedAt), p.next(stick.Cmd("tt wait")), harness.TheirWords)
+	p.Linef("%s saved a draft of its handoff in turn %d, %s, and gave none; %s brings it with the turn. %s",
+		d.Agent, d.Turn, p.Ago(d.SavedAt), p.Next(stick.Cmd("tt wait")), harness.TheirWords)
 
 	// What comes next is what a session wants to know first.
 	text := d.Text
@@ -330,7 +330,7 @@ func showLeftDraft(p *page, d *stick.Draft) {
 		text = cmp.Or(strings.TrimSpace(d.Handoff.NextAction), text, d.Handoff.Status)
 	}
 
-	p.text("  ", stick.Clip(text, maxNextAction))
+	p.ShowText("  ", stick.Clip(text, MaxNextAction))
 }
 
 // leftInTree says in a sentence what is uncommitted in a tree, which may be unknown.

@@ -7,17 +7,17 @@ import (
 	"talkingstick/stick"
 )
 
-// describedWord puts a text beside a word. What agents wrote can't reach the terminal as it is.
-func describedWord(word, text string) cobra.Completion {
+// DescribedWord puts a text beside a word. What agents wrote can't reach the terminal as it is.
+func DescribedWord(word, text string) cobra.Completion {
 	return cobra.CompletionWithDesc(stick.Line(word), stick.Line(stick.Clip(text, 60)))
 }
 
-// findCandidates runs an operation that reads, and makes a candidate of each of its results.
-func findCandidates[R, T any](
-	a *app, operation func(operations, core.Caller) (R, error), list func(R) []T,
+// FindCandidates runs an operation that reads, and makes a candidate of each of its results.
+func FindCandidates[R, T any](
+	a *Run, operation func(Operations, core.Caller) (R, error), list func(R) []T,
 	word func(T) cobra.Completion,
 ) []cobra.Completion {
-	e, by, err := a.open()
+	e, by, err := a.Open()
 	if err != nil {
 		return nil
 	}

@@ -8,10 +8,10 @@ import (
 	"talkingstick/stick"
 )
 
-func changesCmd(a *app) *cobra.Command {
+func changesCmd(a *Run) *cobra.Command {
 	var p guard.ListChangesParams
 	c := &cobra.Command{
-		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: noArgs,
+		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: NoArgs,
 		Long: "Show which files of this checkout are uncommitted, and whose they are. " +
 			"Hooks note who edits a file. Work that somebody did while\n" +
 			"holding the stick passes with the stick, to whoever holds it next. " +
@@ -23,7 +23,7 @@ func changesCmd(a *app) *cobra.Command {
 	agent := c.Flags().String("agent", "", "only files that this agent has edited")
 	diff := c.Flags().String("diff", "", "show the diff of the files that this agent has edited")
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		// Both flags name an agent, and two different ones contradict each other.
@@ -36,12 +36,12 @@ func changesCmd(a *app) *cobra.Command {
 			agent = diff
 		}
 
-		return show(a, func(e operations, by core.Caller) (guard.ListChangesResult, error) {
-			p.Caller, p.Where, p.Agent = by, path.where(), stick.AgentID(*agent)
+		return Show(a, func(e Operations, by core.Caller) (guard.ListChangesResult, error) {
+			p.Caller, p.Where, p.Agent = by, path.Where(), stick.AgentID(*agent)
 			return e.ListChanges(c.Context(), p)
-		}, func(pg *page, res guard.ListChangesResult) {
+		}, func(pg *Page, res guard.ListChangesResult) {
 			if res.Count == 0 && p.Agent != "" {
-				pg.linef("%s has edited no uncommitted file, as far as hooks have noted", p.Agent)
+				pg.Linef("%s has edited no uncommitted file, as far as hooks have noted", p.Agent)
 				return
 			}
 
@@ -53,25 +53,25 @@ func changesCmd(a *app) *cobra.Command {
 	return c
 }
 
-func changesMineCmd(a *app) *cobra.Command {
+func changesMineCmd(a *Run) *cobra.Command {
 	var p guard.ClaimChangesParams
 	c := &cobra.Command{
 		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours",
-		Args: between(1, -1, "a file or a directory with uncommitted changes"),
+		Args: ArgsBetween(1, -1, "a file or a directory with uncommitted changes"),
 		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No\n" +
 			"hook notes what a person edits. Until these files are committed, tt protects your changes\n" +
 			"from agents, as it protects those of other agents.",
 	}
 
 	c.Flags().BoolVar(&p.Not, "not", false, "say that they aren't yours after all")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (guard.ClaimChangesResult, error) {
-			p.Caller, p.Where, p.Paths = by, path.where(), args
+		return Answer(a, func(e Operations, by core.Caller) (guard.ClaimChangesResult, error) {
+			p.Caller, p.Where, p.Paths = by, path.Where(), args
 			return e.ClaimChanges(c.Context(), p)
-		}, func(pg *page, res guard.ClaimChangesResult) {
+		}, func(pg *Page, res guard.ClaimChangesResult) {
 			if res.Joined {
-				pg.linef("you joined the room as %s", res.AgentID)
+				pg.Linef("you joined the room as %s", res.AgentID)
 			}
 
 			said := stick.Words("yours now")
@@ -86,11 +86,11 @@ func changesMineCmd(a *app) *cobra.Command {
 	return c
 }
 
-func changesAdoptCmd(a *app) *cobra.Command {
+func changesAdoptCmd(a *Run) *cobra.Command {
 	var p guard.AdoptChangesParams
 	c := &cobra.Command{
 		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours",
-		Args: between(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
+		Args: ArgsBetween(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
 		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, " +
 			"whoever has made them. You need the right to change\n" +
 			"these files now, as for an edit. The files stay as they are. " +
@@ -102,10 +102,10 @@ func changesAdoptCmd(a *app) *cobra.Command {
 
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "",
 		"why you do this; those whose changes they were read it (required)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (guard.AdoptChangesResult, error) {
-			p.Caller, p.Where, p.Paths = by, path.where(), args
+		return Answer(a, func(e Operations, by core.Caller) (guard.AdoptChangesResult, error) {
+			p.Caller, p.Where, p.Paths = by, path.Where(), args
 			return e.AdoptChanges(c.Context(), p)
 		}, showAdopted)
 	}
@@ -114,36 +114,36 @@ func changesAdoptCmd(a *app) *cobra.Command {
 }
 
 // showOwner says whose files are.
-func showOwner(p *page, files []string, said stick.Words) {
+func showOwner(p *Page, files []string, said stick.Words) {
 	const most = 10
 	switch n := len(files); {
 	case n == 0:
-		p.linef("all of them are %s already", said)
+		p.Linef("all of them are %s already", said)
 	case n == 1:
-		p.linef("%s is %s", files[0], said)
+		p.Linef("%s is %s", files[0], said)
 	default:
 		var more stick.Words
 		if n > most {
 			more = ", …"
 		}
 
-		p.linef("%s are %s: %s%s", stick.Count(n, "file"), said, paths(files[:min(n, most)]), more)
+		p.Linef("%s are %s: %s%s", stick.Count(n, "file"), said, PathNames(files[:min(n, most)]), more)
 	}
 }
 
-func showAdopted(p *page, res guard.AdoptChangesResult) {
+func showAdopted(p *Page, res guard.AdoptChangesResult) {
 	if res.Joined {
-		p.linef("you joined the room as %s", res.AgentID)
+		p.Linef("you joined the room as %s", res.AgentID)
 	}
 
 	if len(res.Stash) > 0 {
-		p.linef("yours now: %s", stick.Names(res.Stash, len(res.Stash)))
+		p.Linef("yours now: %s", stick.Names(res.Stash, len(res.Stash)))
 	} else {
 		showOwner(p, res.Paths, "yours now")
 	}
 
 	for _, from := range res.From {
-		p.linef("tt has told %s", from)
+		p.Linef("tt has told %s", from)
 	}
 
 	switch {
@@ -152,31 +152,31 @@ func showAdopted(p *page, res guard.AdoptChangesResult) {
 	case len(res.Stash) > 0 && res.RescueWhy == "":
 		// git keeps them.
 	case res.Rescue == nil:
-		p.linef("there is no copy of them: %s", res.RescueWhy)
+		p.Linef("there is no copy of them: %s", res.RescueWhy)
 	default:
-		p.linef("rescue %s has a copy", res.Rescue.ID)
+		p.Linef("rescue %s has a copy", res.Rescue.ID)
 		for _, l := range res.Rescue.LeftOut {
-			p.linef("  without %s: %s", l.Path, l.Why)
+			p.Linef("  without %s: %s", l.Path, l.Why)
 		}
 	}
 
 	if res.Told != "" {
-		p.linef("note: %s; %s", res.Told, res.Hint)
+		p.Linef("note: %s; %s", res.Told, res.Hint)
 	}
 }
 
 // showChanges lists uncommitted files: the caller's own first, then those of others.
-func showChanges(p *page, res guard.ListChangesResult) {
+func showChanges(p *Page, res guard.ListChangesResult) {
 	if res.Count == 0 {
-		p.linef("nothing is uncommitted")
+		p.Linef("nothing is uncommitted")
 		return
 	}
 
-	p.linef("%s", stick.Count(res.Count, "uncommitted file"))
+	p.Linef("%s", stick.Count(res.Count, "uncommitted file"))
 	if res.Diff != "" {
-		p.showPatch(res.Diff, nil)
+		p.ShowPatch(res.Diff, nil)
 		if res.Cut {
-			p.linef("the rest is cut off; to see it: git diff HEAD")
+			p.Linef("the rest is cut off; to see it: git diff HEAD")
 		}
 
 		return
@@ -191,32 +191,32 @@ func showChanges(p *page, res guard.ListChangesResult) {
 		{stick.SharePassed, "passed on with the stick"},
 		{stick.ShareNobody, "nobody noted whose"},
 	} {
-		var t table
-		t.indent = "  "
+		var t Table
+		t.Indent = "  "
 		for _, c := range res.Changes {
 			if c.Share == part.is {
-				t.add(stick.Words(c.Status), c.Path, listEditors(p, c.Editors))
+				t.Add(stick.Words(c.Status), c.Path, listEditors(p, c.Editors))
 			}
 		}
 
-		if len(t.rows) > 0 {
-			p.linef("%s", part.head)
-			p.showTable(t)
+		if len(t.Rows) > 0 {
+			p.Linef("%s", part.head)
+			p.ShowTable(t)
 		}
 	}
 
 	if more := res.Count - len(res.Changes); more > 0 {
-		p.linef("%d more: %s", more, p.next(stick.Cmd("tt changes --limit <limit>", res.Count)))
+		p.Linef("%d more: %s", more, p.Next(stick.Cmd("tt changes --limit <limit>", res.Count)))
 	}
 
 	// Without hooks that note edits, everything looks like nobody's.
 	if res.Enforce == stick.EnforceOff {
-		p.linef("this room has enforce=off, so nobody notes who edits what")
+		p.Linef("this room has enforce=off, so nobody notes who edits what")
 	}
 }
 
 // listEditors says who has edited a file, the last one first.
-func listEditors(p *page, all []stick.Editor) stick.Words {
+func listEditors(p *Page, all []stick.Editor) stick.Words {
 	var said []stick.Words
 	for i := len(all) - 1; i >= 0; i-- {
 		switch e := all[i]; {
@@ -225,9 +225,9 @@ func listEditors(p *page, all []stick.Editor) stick.Words {
 			said = append(said, "somebody")
 		case e.Agent == "":
 		case e.Held:
-			said = append(said, stick.Wordsf("%s with the stick, %s", e.Agent, p.ago(e.At)))
+			said = append(said, stick.Wordsf("%s with the stick, %s", e.Agent, p.Ago(e.At)))
 		default:
-			said = append(said, stick.Wordsf("%s, %s", e.Agent, p.ago(e.At)))
+			said = append(said, stick.Wordsf("%s, %s", e.Agent, p.Ago(e.At)))
 		}
 	}
 

@@ -16,54 +16,54 @@ import (
 
 // Main runs the program and returns its exit status.
 func Main(env Env) int {
-	ignoreBrokenPipe()
-	a := &app{Env: env, tellNews: newsForAnother}
+	IgnoreBrokenPipe()
+	a := &Run{Env: env, TellNews: newsForAnother}
 	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
-	a.json = slices.Contains(env.Args, "--json") || isTrue(env.Getenv("TT_JSON"))
+	a.JSON = slices.Contains(env.Args, "--json") || IsTrue(env.Getenv("TT_JSON"))
 	root := commandTree(a)
 	root.SetArgs(env.Args)
 
 	// From here on a signal ends the command, and not the process.
-	ctx, stop := a.withInterrupts(context.Background())
+	ctx, stop := a.WithInterrupts(context.Background())
 	defer stop()
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = a.helpless
+		err = a.Helpless
 	}
 
 	// What a word was probably meant for takes time to find, so it waits for the failure.
-	if w, ok := errors.AsType[*unknownWord](err); ok {
-		err = noCommand(a, w.command, w.typed)
+	if w, ok := errors.AsType[*UnknownWord](err); ok {
+		err = noCommand(a, w.Command, w.Typed)
 	}
 
 	// A command that only reads has failed if nobody could get its answer.
-	if err == nil && a.reads {
-		err = a.outputFailure()
+	if err == nil && a.Reads {
+		err = a.OutputFailure()
 	}
 
 	if err == nil {
 		tellOlderHooks(a)
-		return a.status
+		return a.Status
 	}
 
 	return reportFailure(a, err, ctx)
 }
 
 // reportFailure prints a failure and returns the exit status.
-func reportFailure(a *app, err error, ctx context.Context) int {
+func reportFailure(a *Run, err error, ctx context.Context) int {
 	e := stick.AsError(err)
-	a.printError(e)
+	a.PrintError(e)
 
 	// Who interrupts a program expects the status of the signal.
 	if e.Code == stick.CodeCanceled {
-		return signalStatus(ctx)
+		return SignalStatus(ctx)
 	}
 
 	status := e.Code.Info().Exit
 
 	// Some commands have a status of their own for failures.
-	if a.failure != 0 {
-		return a.failure
+	if a.Failure != 0 {
+		return a.Failure
 	}
 
 	if status == exitOrder && len(a.Args) > 0 && a.Args[0] == "hook" {

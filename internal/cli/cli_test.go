@@ -226,7 +226,7 @@ type story struct {
 	drops           []func() error // what drops the databases on a server
 	vars            []string
 	troupe          *troupe             // plays commands; nil if each is a process
-	commands        map[string]*command // in the background
+	commands        map[string]*Command // in the background
 	actors          map[string]*actor
 	before          string // the database at the last snapshot
 	damaged         bool
@@ -251,7 +251,7 @@ const ago = `(just now|\d+ s ago|\d+ min ago)`
 func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	s := &story{
 		bin: bin, work: env.WorkDir, data: filepath.Join(env.WorkDir, "data"),
-		commands: map[string]*command{}, actors: map[string]*actor{},
+		commands: map[string]*Command{}, actors: map[string]*actor{},
 	}
 	if server {
 		if err := s.newSchema(); err != nil {
@@ -313,8 +313,8 @@ func (s *story) over() error {
 	return s.diagnose()
 }
 
-// command is a program that was started.
-type command struct {
+// Command is a program that was started.
+type Command struct {
 	line     string
 	pid      int
 	done     chan struct{} // closed when it has ended; the rest can be read then
@@ -323,7 +323,7 @@ type command struct {
 	hangup   func()
 	printed  output   // so far
 	errors   output   // so far, to standard error
-	player   *command // in the same harness, which plays it
+	player   *Command // in the same harness, which plays it
 }
 
 // output collects what a command prints.
@@ -424,14 +424,14 @@ func (s *story) run(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, c, q.want)
 }
 
-func check(ts *testscript.TestScript, c *command, want int) {
+func check(ts *testscript.TestScript, c *Command, want int) {
 	if c.status != want && (want >= 0 || c.status == 0) {
 		ts.Fatalf("exit status %d of %s", c.status, c.line)
 	}
 }
 
 // finish waits for a command and makes its output the script's.
-func (s *story) finish(ts *testscript.TestScript, c *command) {
+func (s *story) finish(ts *testscript.TestScript, c *Command) {
 	select {
 	case <-c.done:
 	case <-time.After(patience):
@@ -446,7 +446,7 @@ func (s *story) finish(ts *testscript.TestScript, c *command) {
 	io.WriteString(ts.Stderr(), c.err)
 }
 
-func (s *story) launch(ts *testscript.TestScript, q request) *command {
+func (s *story) launch(ts *testscript.TestScript, q request) *Command {
 	env := s.environment(ts, q.env)
 	if q.actor != "" {
 		a := s.actors[q.actor]
@@ -463,7 +463,7 @@ func (s *story) launch(ts *testscript.TestScript, q request) *command {
 	if s.playable(q, ts.Getenv("PATH"), env) {
 		return s.perform(ts, path, q, env)
 	}
-	c := &command{line: strings.Join(q.program, " "), done: make(chan struct{})}
+	c := &Command{line: strings.Join(q.program, " "), done: make(chan struct{})}
 	cmd := exec.Command(path, q.program[1:]...)
 	cmd.Args[0] = path
 	cmd.Env, cmd.Dir = env, ts.MkAbs(".")
@@ -518,12 +518,12 @@ type actor struct {
 	in   io.WriteCloser
 	gone chan struct{} // closed when the harness has ended and was reaped
 
-	player   *command // its player; nil before the first command for it
+	player   *Command // its player; nil before the first command for it
 	requests *os.File // of its player
 
 	mu      sync.Mutex // guards the rest
 	last    int
-	running map[int]*command
+	running map[int]*Command
 	started map[int]chan struct{}
 }
 
@@ -546,7 +546,7 @@ func (s *story) start(ts *testscript.TestScript, args []string) {
 	ts.Check(cmd.Start())
 	a := &actor{
 		dir: dir, path: ts.Getenv("PATH"), pid: cmd.Process.Pid, in: in, gone: make(chan struct{}),
-		running: map[int]*command{}, started: map[int]chan struct{}{},
+		running: map[int]*Command{}, started: map[int]chan struct{}{},
 	}
 	s.actors[args[0]] = a
 	go func() { // ends with the harness
@@ -557,15 +557,15 @@ func (s *story) start(ts *testscript.TestScript, args []string) {
 }
 
 // launch has the shell in the harness run a command.
-func (a *actor) launch(ts *testscript.TestScript, q request) *command {
+func (a *actor) launch(ts *testscript.TestScript, q request) *Command {
 	in := q.stdin
 	if in == "" {
 		in = os.DevNull
 	}
-	c := &command{line: strings.Join(q.program, " "), hangup: func() {}}
+	c := &Command{line: strings.Join(q.program, " "), hangup: func() {}}
 	a.shell(ts, c, func(id int, file string) string {
 		return fmt.Sprintf("cd %s; env %s sh -c 'echo %d pid $$ >&3; exec \"$@\" 3>&-' - %s <%s >%s.out 2>%s.err",
-			quote(ts.MkAbs(".")), words(a.environment(ts, q)), id, words(q.program), quote(in), file, file)
+			Quote(ts.MkAbs(".")), words(a.environment(ts, q)), id, words(q.program), Quote(in), file, file)
 	})
 	return c
 }
@@ -581,7 +581,7 @@ func (a *actor) environment(ts *testscript.TestScript, q request) (env []string)
 }
 
 // enter gives a command a number.
-func (a *actor) enter(c *command) (id int, file string) {
+func (a *actor) enter(c *Command) (id int, file string) {
 	c.done = make(chan struct{})
 	a.last++
 	a.running[a.last] = c
@@ -589,7 +589,7 @@ func (a *actor) enter(c *command) (id int, file string) {
 }
 
 // shell writes a line to the shell, and waits until the program in it has started.
-func (a *actor) shell(ts *testscript.TestScript, c *command, line func(id int, file string) string) {
+func (a *actor) shell(ts *testscript.TestScript, c *Command, line func(id int, file string) string) {
 	started := make(chan struct{})
 	a.mu.Lock()
 	id, file := a.enter(c)
@@ -613,12 +613,12 @@ func words(list []string) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(quote(w))
+		b.WriteString(Quote(w))
 	}
 	return b.String()
 }
 
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // listen reads how the commands end.
 func (a *actor) listen(out *os.File) {
@@ -709,7 +709,7 @@ func (s *story) listening(ts *testscript.TestScript, args []string) {
 func (s *story) until(ts *testscript.TestScript, args []string) {
 	pattern, err := regexp.Compile(`(?m)` + args[0])
 	ts.Check(err)
-	var c *command
+	var c *Command
 	q := s.parse(ts, false, args[1:])
 	poll(ts, strings.Join(args, " "), func() bool {
 		c = s.launch(ts, q)
@@ -749,7 +749,7 @@ func (s *story) ends(ts *testscript.TestScript, args []string) {
 	check(ts, c, want)
 }
 
-func (s *story) background(ts *testscript.TestScript, name string) *command {
+func (s *story) background(ts *testscript.TestScript, name string) *Command {
 	c := s.commands[name]
 	if c == nil {
 		ts.Fatalf("no command %q runs in the background", name)

@@ -9,14 +9,14 @@ import (
 )
 
 // commandTree is the command tree.
-func commandTree(a *app) *cobra.Command {
+func commandTree(a *Run) *cobra.Command {
 	name := "tt"
 	if a.Name == "bb" || a.Name == "worker" || a.Name == "review-gate" {
 		name = a.Name
 	}
 
 	// Old scripts call the roster by its own name, with its own flags.
-	if a.Name == rosterName {
+	if a.Name == RosterName {
 		return rosterRoot(a)
 	}
 
@@ -25,11 +25,11 @@ func commandTree(a *app) *cobra.Command {
 		Short: "Several coding agents and people, one codebase, one talking stick",
 		Long: "Talking Stick lets several coding agents and people work on one " +
 			"codebase at the same time, and nobody's work gets lost.",
-		Args:                       noArgs,
+		Args:                       NoArgs,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
-		Version:                    a.versionFlag(),
+		Version:                    a.VersionFlag(),
 		RunE:                       func(c *cobra.Command, args []string) error { return showOverview(c.Context(), a) },
 	}
 
@@ -41,7 +41,7 @@ func commandTree(a *app) *cobra.Command {
 	groups := commandGroups(a)
 	for _, g := range groups {
 		// Only the command that is called is made, unless all are to be listed.
-		if c := a.calledCommand(g.commands); c != nil {
+		if c := a.CalledCommand(g.commands); c != nil {
 			root.AddCommand(c)
 			return root
 		}
@@ -50,7 +50,7 @@ func commandTree(a *app) *cobra.Command {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
-			made := c.make(a)
+			made := c.Make(a)
 			made.GroupID = g.id
 			root.AddCommand(made)
 		}
@@ -69,8 +69,8 @@ func commandTree(a *app) *cobra.Command {
 }
 
 // setUp gives the outermost command its streams, and the flags of all commands.
-func setUp(a *app, root *cobra.Command) {
-	root.SetOut(helpOutput{a})
+func setUp(a *Run, root *cobra.Command) {
+	root.SetOut(HelpOutput{a})
 	root.SetErr(a.Stderr)
 	root.SetVersionTemplate("tt {{.Version}}\n")
 	root.SetIn(a.Stdin)
@@ -80,7 +80,7 @@ func setUp(a *app, root *cobra.Command) {
 			// cobra shows the help of what it knows of an unknown command.
 			found, rest, err := c.Find(c.Flags().Args())
 			if err != nil || len(rest) > 0 {
-				a.helpless = noArgs(c, c.Flags().Args())
+				a.Helpless = NoArgs(c, c.Flags().Args())
 				return
 			}
 
@@ -92,16 +92,16 @@ func setUp(a *app, root *cobra.Command) {
 
 	root.PersistentPreRunE = func(c *cobra.Command, args []string) error { return checkFlags(a, c) }
 	f := root.PersistentFlags()
-	f.BoolVar(&a.json, "json", a.json, "print one JSON document")
-	f.StringVar(&a.as, "as", "", "act under this agent's name")
-	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never")
+	f.BoolVar(&a.JSON, "json", a.JSON, "print one JSON document")
+	f.StringVar(&a.As, "as", "", "act under this agent's name")
+	f.StringVar(&a.Color, "color", "auto", "colour: auto, always or never")
 }
 
-func rosterRoot(a *app) *cobra.Command {
+func rosterRoot(a *Run) *cobra.Command {
 	root := rosterCmd(a)
-	root.Use = rosterName + " [path]"
+	root.Use = RosterName + " [path]"
 	root.SilenceUsage, root.SilenceErrors = true, true
-	a.failure = exitUnsure
+	a.Failure = exitUnsure
 	setUp(a, root)
 	return root
 }
@@ -113,23 +113,23 @@ func strictHelpers(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
-			c.Args = noArgs
+			c.Args = NoArgs
 			c.Short = "Print what lets your shell complete commands, names and flags"
 			c.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
-				shell.Args = noArgs
+				shell.Args = NoArgs
 			}
 		}
 	}
 }
 
 // checkFlags refuses values of the flags that every command has.
-func checkFlags(a *app, c *cobra.Command) error {
+func checkFlags(a *Run, c *cobra.Command) error {
 	switch {
-	case a.color != "auto" && a.color != "always" && a.color != "never":
+	case a.Color != "auto" && a.Color != "always" && a.Color != "never":
 		return stick.Errorf(stick.CodeUsage, "--color must be auto, always or never, not %q",
-			stick.Clip(a.color, 40)).With("field", "color")
-	case a.as == "" && c.Flags().Changed("as"):
+			stick.Clip(a.Color, 40)).With("field", "color")
+	case a.As == "" && c.Flags().Changed("as"):
 		return stick.Errorf(stick.CodeUsage, "--as needs a name").With("field", "as").
 			Hintf("leave it out to act as yourself")
 	}

@@ -10,11 +10,11 @@ import (
 // TestACommandAloneIsTheSame makes each command as if it were called, without the others, and as one of all.
 func TestACommandAloneIsTheSame(t *testing.T) {
 	for _, name := range []string{"tt", "bb", "worker", "review-gate"} {
-		all := commandTree(&app{Env: Env{Name: name}})
-		check := func(commands []command, parents ...string) {
+		all := commandTree(&Run{Env: Env{Name: name}})
+		check := func(commands []Command, parents ...string) {
 			for _, c := range commands {
-				path := append(slices.Clone(parents), c.name)
-				root := commandTree(&app{Env: Env{Name: name, Args: path}})
+				path := append(slices.Clone(parents), c.Name)
+				root := commandTree(&Run{Env: Env{Name: name, Args: path}})
 				alone, one := commandAt(t, root, path), commandAt(t, all, path)
 				if alone.CommandPath() != one.CommandPath() || alone.UsageString() != one.UsageString() {
 					t.Errorf("%s %q alone:\n%s\n%s\nas one of all:\n%s\n%s", name, path, alone.CommandPath(), alone.UsageString(), one.CommandPath(), one.UsageString())
@@ -24,7 +24,7 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 				}
 			}
 		}
-		for _, g := range commandGroups(&app{Env: Env{Name: name}}) {
+		for _, g := range commandGroups(&Run{Env: Env{Name: name}}) {
 			check(g.commands)
 		}
 		if name == "tt" {

@@ -9,13 +9,13 @@ import (
 	"talkingstick/stick"
 )
 
-func workerCommentCmd(a *app) *cobra.Command {
+func workerCommentCmd(a *Run) *cobra.Command {
 	var p task.WorkerCommentParams
 	var stdin bool
 	c := &cobra.Command{
 		Use:   "comment <task> [path:line] [text]",
 		Short: "Comment on a line of a task's diff, or resolve a comment",
-		Args:  between(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
+		Args:  ArgsBetween(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
 		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt task diff shows. " +
 			"The comment is a draft, which only you see, until\n" +
 			"you run tt task request-changes or approve: that sends all your drafts to the worker in one " +
@@ -28,10 +28,10 @@ func workerCommentCmd(a *app) *cobra.Command {
 	c.Flags().BoolVar(&p.Old, "old", false, "the lines are those before the change: for what the task removes")
 	c.Flags().IntVar(&p.Resolve, "resolve", 0, "mark this comment as dealt with")
 	c.Flags().IntVar(&p.Delete, "delete", 0, "delete this draft of yours")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.TaskID, p.Where = args[0], path.where()
+		p.TaskID, p.Where = args[0], path.Where()
 
 		// To resolve or delete a comment its number is enough.
 		if len(args) > 1 {
@@ -43,39 +43,39 @@ func workerCommentCmd(a *app) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage,
 				"give the text on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
-			if p.Body, err = readBody(a.input(), stick.MaxBody); err != nil {
+			if p.Body, err = ReadBody(a.Input(), stick.MaxBody); err != nil {
 				return err
 			}
 		case len(args) > 2:
 			p.Body = args[2]
 		}
 
-		return answer(a, func(e operations, by core.Caller) (task.WorkerCommentResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerCommentResult, error) {
 			p.Caller = by
 			return e.WorkerComment(c.Context(), p)
-		}, func(pg *page, res task.WorkerCommentResult) { showCommented(pg, p, res) })
+		}, func(pg *Page, res task.WorkerCommentResult) { showCommented(pg, p, res) })
 	}
 
 	return c
 }
 
 // showCommented says what was done about a comment.
-func showCommented(p *page, q task.WorkerCommentParams, res task.WorkerCommentResult) {
-	at := file(res.Comment.At())
+func showCommented(p *Page, q task.WorkerCommentParams, res task.WorkerCommentResult) {
+	at := FileName(res.Comment.At())
 	switch {
 	case q.Resolve != 0:
-		p.linef("comment %d on %s is resolved by %s%s", res.Comment.ID, at, res.Comment.ResolvedBy,
-			already(res.Already))
+		p.Linef("comment %d on %s is resolved by %s%s", res.Comment.ID, at, res.Comment.ResolvedBy,
+			AlreadyText(res.Already))
 		return
 	case q.Delete != 0:
-		p.linef("draft %d on %s is deleted", res.Comment.ID, at)
+		p.Linef("draft %d on %s is deleted", res.Comment.ID, at)
 	default:
-		p.linef("draft %d is on %s%s", res.Comment.ID, at, already(res.Already))
+		p.Linef("draft %d is on %s%s", res.Comment.ID, at, AlreadyText(res.Already))
 	}
 
 	if res.Drafts > 0 {
-		p.linef("to send your %s: %s", stick.Count(res.Drafts, "draft"),
-			p.next(stick.Cmd("tt task request-changes <task_id>", res.TaskID)))
+		p.Linef("to send your %s: %s", stick.Count(res.Drafts, "draft"),
+			p.Next(stick.Cmd("tt task request-changes <task_id>", res.TaskID)))
 	}
 }
 
@@ -83,7 +83,7 @@ func showCommented(p *page, q task.WorkerCommentParams, res task.WorkerCommentRe
 const maxComments = 50
 
 // showComments lists those comments on a task that wait to be dealt with, and says how many don't.
-func showComments(p *page, all []task.ShownComment) {
+func showComments(p *Page, all []task.ShownComment) {
 	shown, resolved := 0, 0
 	for _, c := range all {
 		switch {
@@ -92,7 +92,7 @@ func showComments(p *page, all []task.ShownComment) {
 		case shown < maxComments:
 			// Comments that wait come in full, up to a limit; the others are only counted.
 			if shown++; shown == 1 {
-				p.linef("comments:")
+				p.Linef("comments:")
 			}
 
 			showComment(p, "  ", c, true)
@@ -100,22 +100,22 @@ func showComments(p *page, all []task.ShownComment) {
 	}
 
 	if hidden := len(all) - shown - resolved; hidden > 0 {
-		p.linef("  %s", p.faint(term.Wordsf("%s more: --json shows all", stick.Count(hidden, "comment"))))
+		p.Linef("  %s", p.Faint(term.Wordsf("%s more: --json shows all", stick.Count(hidden, "comment"))))
 	}
 	if resolved > 0 {
-		p.linef("%s", p.faint(term.Wordsf("%s resolved: --json shows all", stick.Count(resolved, "comment"))))
+		p.Linef("%s", p.Faint(term.Wordsf("%s resolved: --json shows all", stick.Count(resolved, "comment"))))
 	}
 }
 
 // showComment shows a comment after an indent, with the lines around it if they aren't there already.
-func showComment(p *page, indent term.Text, c task.ShownComment, around bool) {
+func showComment(p *Page, indent term.Text, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
-		p.linef("%s%s", indent, p.faint(term.Wordsf("comment %d by %s was resolved by %s, %s",
-			c.ID, c.Author, c.ResolvedBy, p.ago(c.ResolvedAt))))
+		p.Linef("%s%s", indent, p.Faint(term.Wordsf("comment %d by %s was resolved by %s, %s",
+			c.ID, c.Author, c.ResolvedBy, p.Ago(c.ResolvedAt))))
 		return
 	}
 
-	said := term.Wordsf("comment %d by %s, %s", c.ID, c.Author, p.ago(c.CreatedAt))
+	said := term.Wordsf("comment %d by %s, %s", c.ID, c.Author, p.Ago(c.CreatedAt))
 	if c.Draft {
 		said = term.Wordsf("draft %d of yours", c.ID)
 	}
@@ -134,18 +134,18 @@ func showComment(p *page, indent term.Text, c task.ShownComment, around bool) {
 		of += term.Wordsf("; outdated, it is of commit %s", abbrev(c.From()))
 	}
 
-	p.linef("%s%s, on %s%s", indent, p.paint("33", said), file(at), of)
+	p.Linef("%s%s, on %s%s", indent, p.Paint("33", said), FileName(at), of)
 	if around {
 		for _, l := range c.Around {
-			p.showCode(indent+"  "+bar, term.Source(task.CodeText(c.Comment, l)))
+			p.ShowCode(indent+"  "+Bar, term.Source(task.CodeText(c.Comment, l)))
 		}
 	}
 
-	p.text(indent+"  "+quote, c.Body)
+	p.ShowText(indent+"  "+Quote, c.Body)
 }
 
 // showCommentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
-func showCommentedPatch(p *page, diff string, comments []task.ShownComment) {
+func showCommentedPatch(p *Page, diff string, comments []task.ShownComment) {
 	type place struct {
 		path string
 		old  bool
@@ -165,11 +165,11 @@ func showCommentedPatch(p *page, diff string, comments []task.ShownComment) {
 	}
 
 	if len(comments) > 0 {
-		p.linef("lines that begin with > are comments; the diff has no such lines")
+		p.Linef("lines that begin with > are comments; the diff has no such lines")
 	}
 
 	var r stick.PatchReader
-	p.showPatch(diff, func(line string) {
+	p.ShowPatch(diff, func(line string) {
 		l := r.Next(line)
 
 		// A line of a diff has a number before the change, after it, or both.
@@ -180,7 +180,7 @@ func showCommentedPatch(p *page, diff string, comments []task.ShownComment) {
 
 			for _, c := range at[k] {
 				// No line of a diff begins with this mark.
-				showComment(p, quote, c, false)
+				showComment(p, Quote, c, false)
 			}
 
 			// What stays in the map has no line in the diff.
@@ -196,10 +196,10 @@ func showCommentedPatch(p *page, diff string, comments []task.ShownComment) {
 	}
 
 	if len(left) > 0 {
-		p.linef("")
+		p.Linef("")
 	}
 
 	for _, c := range left {
-		showComment(p, quote, c, true)
+		showComment(p, Quote, c, true)
 	}
 }

@@ -24,9 +24,9 @@ type configResult struct {
 	Environment []string `json:"environment"`            // the variables of tt that are set
 }
 
-func configCmd(a *app) *cobra.Command {
+func configCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "config", Short: "Show where things are set: files, variables, the room", Args: noArgs,
+		Use: "config", Short: "Show where things are set: files, variables, the room", Args: NoArgs,
 		Long: "Show which files and variables set what tt does here. A flag comes before a variable, " +
 			"a variable before your file, and your file\n" +
 			"before the project's. The rules of a room are kept with it: tt policy.",
@@ -36,32 +36,32 @@ func configCmd(a *app) *cobra.Command {
 				return err
 			}
 
-			a.reads = true
-			return a.print(res, func(p *page) { showSettings(p, res) })
+			a.Reads = true
+			return a.Print(res, func(p *Page) { showSettings(p, res) })
 		},
 	}
 }
 
 // findSettings finds the files and variables that set something here.
-func findSettings(a *app) (configResult, error) {
+func findSettings(a *Run) (configResult, error) {
 	res := configResult{Environment: []string{}}
 	var err error
-	if res.DataDir, err = a.dataDir(); err != nil {
+	if res.DataDir, err = a.DataDir(); err != nil {
 		return res, err
 	}
 
-	if err := a.readSettings(); err != nil {
+	if err := a.ReadSettings(); err != nil {
 		return res, err
 	}
 
-	res.OnServer = a.database != ""
+	res.OnServer = a.Database != ""
 
 	// A file that isn't there sets nothing.
-	if path := filepath.Join(a.configDir(), filepath.FromSlash(config.UserFile)); filepath.IsAbs(path) && isThere(path) {
+	if path := filepath.Join(a.ConfigDir(), filepath.FromSlash(config.UserFile)); filepath.IsAbs(path) && isThere(path) {
 		res.UserFile = path
 	}
 
-	if place, err := workspace.Resolve(".", a.workspaceEnv()); err == nil {
+	if place, err := workspace.Resolve(".", a.WorkspaceEnv()); err == nil {
 		if path := filepath.Join(place.Root, config.FileName); isThere(path) {
 			res.ProjectFile = path
 		}
@@ -87,13 +87,13 @@ func isThere(path string) bool {
 }
 
 // showSettings shows where things are set, and what explains or changes each.
-func showSettings(p *page, res configResult) {
+func showSettings(p *Page, res configResult) {
 	orNone := func(path string) term.Text {
 		if path == "" {
 			return "none"
 		}
 
-		return file(path)
+		return FileName(path)
 	}
 
 	database := stick.Words("in a file there")
@@ -101,15 +101,15 @@ func showSettings(p *page, res configResult) {
 		database = "on a PostgreSQL server"
 	}
 
-	p.linef("%-12s %s; the database is %s", "data", file(res.DataDir), database)
-	p.linef("%-12s %s", stick.Words("your file"), orNone(res.UserFile))
-	p.linef("%-12s %s", stick.Words("the project"), orNone(res.ProjectFile))
+	p.Linef("%-12s %s; the database is %s", "data", FileName(res.DataDir), database)
+	p.Linef("%-12s %s", stick.Words("your file"), orNone(res.UserFile))
+	p.Linef("%-12s %s", stick.Words("the project"), orNone(res.ProjectFile))
 	for _, name := range res.Environment {
-		p.linef("%-12s %s", "variable", name)
+		p.Linef("%-12s %s", "variable", name)
 	}
 
-	p.linef("the rules of the room: %s; what variables mean: %s",
-		p.next(stick.Cmd("tt policy")), p.next(stick.Cmd("tt help environment")))
+	p.Linef("the rules of the room: %s; what variables mean: %s",
+		p.Next(stick.Cmd("tt policy")), p.Next(stick.Cmd("tt help environment")))
 }
 
 // variables are the environment variables that the program reads. Those of harnesses come from

@@ -12,10 +12,10 @@ import (
 	"talkingstick/stick"
 )
 
-func conflictsCmd(a *app) *cobra.Command {
+func conflictsCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "conflicts [path]", Short: "Show which files would conflict between working trees",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Try to merge each pair of working trees of the repository, " +
 			"including their uncommitted changes. Show which files conflict,\n" +
 			"and which files both sides changed although they merge. " +
@@ -23,14 +23,14 @@ func conflictsCmd(a *app) *cobra.Command {
 			"nothing, neither to the room nor to the repository. It needs git 2.38 or newer.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return show(a, func(e operations, by core.Caller) (engine.GetConflictsResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (engine.GetConflictsResult, error) {
 			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
 		}, showConflicts)
 	}
@@ -39,8 +39,8 @@ func conflictsCmd(a *app) *cobra.Command {
 }
 
 // showConflicts adds a table for each pair of sides that collide, and the next step.
-func showConflicts(p *page, res engine.GetConflictsResult) {
-	p.linef("%s", conflictsOutcome(res))
+func showConflicts(p *Page, res engine.GetConflictsResult) {
+	p.Linef("%s", conflictsOutcome(res))
 	agents := map[string]stick.AgentID{}
 	for _, s := range res.Sides {
 		agents[s.Name] = s.Agent
@@ -54,20 +54,20 @@ func showConflicts(p *page, res engine.GetConflictsResult) {
 			n = len(rest)
 		}
 
-		p.linef("")
-		p.linef("%s × %s", sideName(p, first.A, agents, res.AgentID), sideName(p, first.B, agents, res.AgentID))
+		p.Linef("")
+		p.Linef("%s × %s", sideName(p, first.A, agents, res.AgentID), sideName(p, first.B, agents, res.AgentID))
 		showPair(p, rest[:n])
-		p.linef("  next: %s", p.next(talkCommand(first.Agents, res.AgentID)))
+		p.Linef("  next: %s", p.Next(talkCommand(first.Agents, res.AgentID)))
 		rest = rest[n:]
 	}
 
 	if len(res.LeftOut) > 0 {
-		p.linef("")
-		p.linef("not compared:")
+		p.Linef("")
+		p.Linef("not compared:")
 	}
 
 	for _, l := range res.LeftOut {
-		p.linef("  %s: %s", l.What, l.Why)
+		p.Linef("  %s: %s", l.What, l.Why)
 	}
 }
 
@@ -113,8 +113,8 @@ func mergeVerb(n int) stick.Words {
 }
 
 // sideName names a side, and the agent who works there.
-func sideName(p *page, name string, agents map[string]stick.AgentID, me stick.AgentID) term.Text {
-	side := p.strong(file(name))
+func sideName(p *Page, name string, agents map[string]stick.AgentID, me stick.AgentID) term.Text {
+	side := p.Strong(FileName(name))
 	switch agent := agents[name]; agent {
 	case "":
 		return side
@@ -126,13 +126,13 @@ func sideName(p *page, name string, agents map[string]stick.AgentID, me stick.Ag
 }
 
 // showPair adds the files on which two sides collide.
-func showPair(p *page, files []engine.Conflict) {
+func showPair(p *Page, files []engine.Conflict) {
 	kinds := map[string]stick.Words{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
-	t := table{indent: "  "}
+	t := Table{Indent: "  "}
 	for _, f := range files {
-		t.add(kinds[f.Kind], file(f.Path), conflictPlace(f))
+		t.Add(kinds[f.Kind], FileName(f.Path), conflictPlace(f))
 	}
-	p.showTable(t)
+	p.ShowTable(t)
 }
 
 // conflictPlace says where in a file the two sides conflict.

@@ -9,10 +9,10 @@ import (
 	"talkingstick/stick"
 )
 
-func demoCmd(a *app) *cobra.Command {
+func demoCmd(a *Run) *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{
-		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: noArgs,
+		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: NoArgs,
 		Long: "Play sixty seconds of the whole: five agents and you in a scratch repository. A handoff, a reset that is\n" +
 			"refused, lost work that comes back, a crash, and a task that you review and that lands.\n" +
 			"Everything is done by real processes and checked; " +
@@ -35,8 +35,8 @@ func demoCmd(a *app) *cobra.Command {
 		}
 
 		cfg := demo.Config{Program: a.Exe, Temp: os.TempDir(), Getenv: a.Getenv, Keep: keep, Serve: serve}
-		if !a.json {
-			cfg.Out, cfg.Color, cfg.Columns = a.Stdout, a.page().color, a.Columns
+		if !a.JSON {
+			cfg.Out, cfg.Color, cfg.Columns = a.Stdout, a.NewPage().Color, a.Columns
 		}
 
 		if watch {
@@ -44,18 +44,18 @@ func demoCmd(a *app) *cobra.Command {
 		}
 
 		// After a signal the demo still removes its scene.
-		a.interrupts.tends.Store(true)
+		a.Interrupts.Tends.Store(true)
 
 		// Pauses need somebody who can press a key.
-		if a.TTY && a.InTTY && !a.json && !fast {
+		if a.TTY && a.InTTY && !a.JSON && !fast {
 			return playForReader(c.Context(), a, cfg)
 		}
 
 		report, err := demo.Play(c.Context(), cfg)
 
 		// The report is printed also when the scene has failed.
-		if a.json {
-			if perr := a.print(report, nil); perr != nil {
+		if a.JSON {
+			if perr := a.Print(report, nil); perr != nil {
 				return perr
 			}
 		}
@@ -69,10 +69,10 @@ func demoCmd(a *app) *cobra.Command {
 
 // actorCmd has the program play a harness. Only a scene can start it: [demo.Act] checks
 // the scene's token.
-func actorCmd(a *app) *cobra.Command {
+func actorCmd(a *Run) *cobra.Command {
 	var apart bool
 	c := &cobra.Command{
-		Use: "actor", Hidden: true, Args: noArgs, Short: "Play a harness in the demo",
+		Use: "actor", Hidden: true, Args: NoArgs, Short: "Play a harness in the demo",
 		RunE: func(c *cobra.Command, args []string) error {
 			if apart {
 				return demo.StartApart(os.Args[0], a.Getenv(demo.TokenEnv), a.Stdin, a.Stdout, a.Stderr)

@@ -15,7 +15,7 @@ import (
 var errLeft = errors.New("the reader has left")
 
 // playForReader plays the demo for somebody at a terminal, whose keys make it go on and end it.
-func playForReader(ctx context.Context, a *app, cfg demo.Config) error {
+func playForReader(ctx context.Context, a *Run, cfg demo.Config) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -32,7 +32,7 @@ func playForReader(ctx context.Context, a *app, cfg demo.Config) error {
 
 	_, err := demo.Play(ctx, cfg)
 	if context.Cause(ctx) == errLeft {
-		a.write(term.Text("\nYou left the demo. All its processes have ended.\n"))
+		a.Write(term.Text("\nYou left the demo. All its processes have ended.\n"))
 		return nil
 	}
 	return err
@@ -40,7 +40,7 @@ func playForReader(ctx context.Context, a *app, cfg demo.Config) error {
 
 // demoKeys are the keys of somebody who reads the demo.
 type demoKeys struct {
-	app     *app
+	app     *Run
 	pressed chan byte     // keys that nobody has asked for so far
 	closed  chan struct{} // closed when no more can come
 }
@@ -91,9 +91,9 @@ func (k *demoKeys) forget() {
 // it doesn't wait.
 func (k *demoKeys) pause(ctx context.Context, reading time.Duration) error {
 	k.forget()
-	p := k.app.page()
-	k.app.write(p.faint("Any key goes on, q or Ctrl-C ends the demo:"))
-	defer k.app.write(term.Text("\r\x1b[K"))
+	p := k.app.NewPage()
+	k.app.Write(p.Faint("Any key goes on, q or Ctrl-C ends the demo:"))
+	defer k.app.Write(term.Text("\r\x1b[K"))
 
 	var read <-chan time.Time
 	if reading > 0 {
@@ -112,21 +112,21 @@ func (k *demoKeys) pause(ctx context.Context, reading time.Duration) error {
 // review asks until somebody approves or returns the task. When no key can come, it is approved.
 func (k *demoKeys) review(ctx context.Context) (approved bool, err error) {
 	k.forget()
-	k.app.write(k.app.page().strong("Approve it? [a]pprove / [r]eturn:") + " ")
+	k.app.Write(k.app.NewPage().Strong("Approve it? [a]pprove / [r]eturn:") + " ")
 
 	for {
 		select {
 		case key := <-k.pressed:
 			switch key {
 			case 'a', 'A', 'y':
-				k.app.write("approve\n")
+				k.app.Write("approve\n")
 				return true, nil
 			case 'r', 'R', 'n':
-				k.app.write("return\n")
+				k.app.Write("return\n")
 				return false, nil
 			}
 		case <-k.closed:
-			k.app.write("approve\n")
+			k.app.Write("approve\n")
 			return true, ctx.Err()
 		case <-ctx.Done():
 			return false, ctx.Err()

@@ -77,7 +77,7 @@ func (s *screening) awaitKey(ctx context.Context, asks string) error {
 
 // watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
 // be no part of the scene.
-func watchDemo(ctx context.Context, a *app, cfg demo.Config, fast bool) error {
+func watchDemo(ctx context.Context, a *Run, cfg demo.Config, fast bool) error {
 	in, out, ok := screenTerminal(a)
 	if !ok {
 		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").
@@ -133,8 +133,8 @@ func watchDemo(ctx context.Context, a *app, cfg demo.Config, fast bool) error {
 	case err != nil:
 		return err
 	case report.OK:
-		return a.print(report, func(p *page) { p.linef("All of it happened: tt checked it, step by step.") })
-	case isCanceled(perr) || errors.Is(perr, context.Canceled):
+		return a.Print(report, func(p *Page) { p.Linef("All of it happened: tt checked it, step by step.") })
+	case IsCanceled(perr) || errors.Is(perr, context.Canceled):
 		// The reader of the screen has left before the end.
 		return nil
 	}
@@ -143,7 +143,7 @@ func watchDemo(ctx context.Context, a *app, cfg demo.Config, fast bool) error {
 }
 
 // inScene is the program as somebody runs it who looks at the place of a scene.
-func inScene(a *app, p demo.Place) *app {
+func inScene(a *Run, p demo.Place) *Run {
 	// The scene has settings of its own, so nothing of the user's gets in but the terminal's.
 	env := a.Env
 	env.Dir, env.User, env.Home = p.Dir, demo.Person, filepath.Dir(p.Dir)
@@ -160,5 +160,5 @@ func inScene(a *app, p demo.Place) *app {
 		return ""
 	}
 
-	return &app{Env: env, color: a.color, reads: true, tellNews: a.tellNews}
+	return &Run{Env: env, Color: a.Color, Reads: true, TellNews: a.TellNews}
 }

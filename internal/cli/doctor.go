@@ -16,10 +16,10 @@ import (
 	"talkingstick/stick"
 )
 
-func doctorCmd(a *app) *cobra.Command {
+func doctorCmd(a *Run) *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check tt and its database for problems", Args: noArgs,
+		Use: "doctor", Short: "Check tt and its database for problems", Args: NoArgs,
 		Long: "Check the data directory, the database and whether it has lost anything, whether commands " +
 			"can write, and whether waiting\n" +
 			"commands are woken. Show for each harness whether tt is installed, whether the harness " +
@@ -40,14 +40,14 @@ func doctorCmd(a *app) *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "list everything that a check found, not only the first")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		a.examines = true
-		return show(a, func(e operations, by core.Caller) (doctorResult, error) {
-			l := a.startProgress(true)
-			defer l.end()
+		a.Examines = true
+		return Show(a, func(e Operations, by core.Caller) (doctorResult, error) {
+			l := a.StartProgress(true)
+			defer l.End()
 
 			// Checks take seconds on a slow disk, so a line says which one runs.
 			checks := showsCheck(a, l)
-			file, err := a.fileDatabase()
+			file, err := a.FileDatabase()
 			if err != nil {
 				return doctorResult{}, err
 			}
@@ -61,15 +61,15 @@ func doctorCmd(a *app) *cobra.Command {
 
 			// Harnesses and hooks of git don't count: tt works without them.
 			if !res.Healthy {
-				a.status = stick.ExitEnvironment
+				a.Status = stick.ExitEnvironment
 			}
 
 			checks("harnesses")
 			return doctorResult{
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
-				gitStatus(c.Context(), a), readFaults(a, a.page().now), refusedHooks(a, a.page().now),
+				gitStatus(c.Context(), a), readFaults(a, a.NewPage().Now), refusedHooks(a, a.NewPage().Now),
 			}, nil
-		}, func(p *page, res doctorResult) { showDoctor(p, res, all) })
+		}, func(p *Page, res doctorResult) { showDoctor(p, res, all) })
 	}
 
 	return c
@@ -86,20 +86,20 @@ type doctorResult struct {
 }
 
 // showDoctor shows what the doctor found, with all of each check or only the first.
-func showDoctor(p *page, res doctorResult, all bool) {
-	p.linef("data directory: %s", res.DataDir)
+func showDoctor(p *Page, res doctorResult, all bool) {
+	p.Linef("data directory: %s", res.DataDir)
 	for _, f := range res.Findings {
-		p.linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
+		p.Linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
 		showFix(p, f.Fix)
 
 		// One finding of each check is enough to act on.
 		if n := len(f.More); n > 0 && !all {
-			p.linef("         %-12s %d more: tt doctor --all", "", n)
+			p.Linef("         %-12s %d more: tt doctor --all", "", n)
 			continue
 		}
 
 		for _, m := range f.More {
-			p.linef("         %-12s %s", "", m.Detail)
+			p.Linef("         %-12s %s", "", m.Detail)
 			showFix(p, m.Fix)
 		}
 	}
@@ -109,21 +109,21 @@ func showDoctor(p *page, res doctorResult, all bool) {
 	}
 
 	for _, other := range res.Programs {
-		p.linef("%-8s %-12s %s", core.FindingWarning, "program", other.Says())
+		p.Linef("%-8s %-12s %s", core.FindingWarning, "program", other.Says())
 		showFix(p, other.Fix)
 	}
 
 	showGitHooks(p, res.Git)
 	showFaults(p, res.Log)
 	for _, r := range res.Refused {
-		p.linef("%-8s %-12s %s", core.FindingWarning, "hooks", sayRefused(p, r))
+		p.Linef("%-8s %-12s %s", core.FindingWarning, "hooks", sayRefused(p, r))
 	}
 }
 
 // showFix shows the next step for what the doctor found.
-func showFix(p *page, how stick.Words) {
+func showFix(p *Page, how stick.Words) {
 	if how != "" {
-		p.linef("         %-12s %s", "", p.faint(term.Wordsf("fix: %s", how)))
+		p.Linef("         %-12s %s", "", p.Faint(term.Wordsf("fix: %s", how)))
 	}
 }
 
@@ -136,7 +136,7 @@ type harnessStatus struct {
 }
 
 // checkHarnesses checks whether tt is installed in harnesses, and works there.
-func checkHarnesses(ctx context.Context, a *app, last map[string]stick.Time) []harnessStatus {
+func checkHarnesses(ctx context.Context, a *Run, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
 	t, err := installTarget(a, true)
 	if t.Home == "" {
@@ -148,7 +148,7 @@ func checkHarnesses(ctx context.Context, a *app, last map[string]stick.Time) []h
 		t.TT = a.Exe
 	}
 
-	for _, s := range install.Check(ctx, t, runProgram) {
+	for _, s := range install.Check(ctx, t, RunProgram) {
 		h := harnessStatus{Status: s, LastHook: last[s.Harness]}
 		row, _ := harness.ByName(s.Harness)
 		if row.NoGitHooks {
@@ -187,17 +187,17 @@ func checkHarnesses(ctx context.Context, a *app, last map[string]stick.Time) []h
 }
 
 // otherPrograms lists the other programs in PATH that are called tt.
-func otherPrograms(ctx context.Context, a *app) []install.Program {
+func otherPrograms(ctx context.Context, a *Run) []install.Program {
 	t, err := installTarget(a, false)
 	if err != nil && t.TT == "" {
 		// A program that can't be installed can still check.
 		t.TT = a.Exe
 	}
-	return t.Others(ctx, runProgram)
+	return t.Others(ctx, RunProgram)
 }
 
 // showHarness shows whether tt is installed in a harness, and works there.
-func showHarness(p *page, h harnessStatus) {
+func showHarness(p *Page, h harnessStatus) {
 	row, _ := harness.ByName(h.Harness)
 	var says []stick.Words
 	if h.Version != "" {
@@ -238,7 +238,7 @@ func showHarness(p *page, h harnessStatus) {
 
 	switch {
 	case !h.LastHook.IsZero():
-		says = append(says, "hooks last ran "+p.ago(h.LastHook))
+		says = append(says, "hooks last ran "+p.Ago(h.LastHook))
 	case len(h.Levels) > 0 && len(row.Hooks) == 0:
 		says = append(says, "no hooks")
 	case len(h.Levels) > 0:
@@ -249,23 +249,23 @@ func showHarness(p *page, h harnessStatus) {
 		says = append(says, "only its own hooks refuse edits: its shell disables git's hooks")
 	}
 
-	p.linef("%-8s %s: %s", "harness", h.Harness, stick.JoinWords(says, ", "))
+	p.Linef("%-8s %s: %s", "harness", h.Harness, stick.JoinWords(says, ", "))
 	if h.Fix != "" {
-		p.linef("         %-12s %s", "", p.faint(term.Wordsf("fix: %s", h.Fix)))
+		p.Linef("         %-12s %s", "", p.Faint(term.Wordsf("fix: %s", h.Fix)))
 	}
 }
 
-func migrateDBCmd(a *app) *cobra.Command {
+func migrateDBCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate-db",
 		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",
-		Args:  noArgs,
+		Args:  NoArgs,
 		Long: "Move the rooms of this machine, with their logs, messages and tasks, into an empty\n" +
 			"PostgreSQL database: the one that config.toml or TALKING_STICK_DATABASE_URL names. tt moves\n" +
 			"everything or nothing, and checks it against the log. The file stays, but tt no longer opens\n" +
 			"it. Agents can continue; a command that waits ends and has to be run again.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return answer(a, func(e operations, by core.Caller) (upkeep.MigrateDBResult, error) {
+			return Answer(a, func(e Operations, by core.Caller) (upkeep.MigrateDBResult, error) {
 				return e.MigrateDB(c.Context(), upkeep.MigrateDBParams{Caller: by})
 			}, showMigration)
 		},
@@ -273,39 +273,39 @@ func migrateDBCmd(a *app) *cobra.Command {
 }
 
 // showMigration shows what was moved to a server.
-func showMigration(p *page, res upkeep.MigrateDBResult) {
+func showMigration(p *Page, res upkeep.MigrateDBResult) {
 	to := stick.Words(res.To) // it says in our words where the server is
 	if res.Already {
-		p.linef("the rooms of this machine are in %s already", to)
+		p.Linef("the rooms of this machine are in %s already", to)
 		return
 	}
 
-	p.linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"),
+	p.Linef("moved %s with %s and %s to %s", stick.Count(len(res.Rooms), "room"),
 		stick.Count(res.Events, "event"), stick.Count(res.Tasks, "task"), to)
 	for _, r := range res.Rooms {
-		p.linef("  %s: %s", r.Path, r.Key)
+		p.Linef("  %s: %s", r.Path, r.Key)
 		if r.Alone {
-			p.linef("    %s", p.faint(term.Wordsf("another room has the key of its repository; in other clones: %s",
-				p.next(stick.Cmd("tt join --room <key>", r.Key)))))
+			p.Linef("    %s", p.Faint(term.Wordsf("another room has the key of its repository; in other clones: %s",
+				p.Next(stick.Cmd("tt join --room <key>", r.Key)))))
 		}
 	}
 
 	// On a server, persons of several machines share rooms, and some are renamed.
 	for _, was := range slices.Sorted(maps.Keys(res.Persons)) {
-		p.linef("%s is %s now", was, res.Persons[was])
+		p.Linef("%s is %s now", was, res.Persons[was])
 	}
 
-	p.linef("%s stays where it is, and tt doesn't open it any more", res.From)
-	p.linef("next: %s; on other machines %s in each clone", p.next(stick.Cmd("tt doctor")),
-		p.next(stick.Cmd("tt join")))
+	p.Linef("%s stays where it is, and tt doesn't open it any more", res.From)
+	p.Linef("next: %s; on other machines %s in each clone", p.Next(stick.Cmd("tt doctor")),
+		p.Next(stick.Cmd("tt join")))
 }
 
 // showsCheck returns what tells l which check of the doctor runs.
-func showsCheck(a *app, l *progressLine) func(check string) {
+func showsCheck(a *Run, l *ProgressLine) func(check string) {
 	return func(check string) {
-		began := a.now()
-		l.setText(func() term.Text {
-			return term.Wordsf("checking %s%s", stick.Words(check), a.page().durationText(began))
+		began := a.CurrentTime()
+		l.SetText(func() term.Text {
+			return term.Wordsf("checking %s%s", stick.Words(check), a.NewPage().DurationText(began))
 		})
 	}
 }

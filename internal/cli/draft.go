@@ -11,9 +11,9 @@ import (
 )
 
 // handoffCmd are the commands about a handoff before it is given.
-func handoffCmd(a *app) *cobra.Command {
+func handoffCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: noArgs,
+		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: NoArgs,
 		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: " +
 			"if your turn ends without a handoff, because your\n" +
 			"process ends or somebody takes over, the next holder gets the draft.",
@@ -23,24 +23,24 @@ func handoffCmd(a *app) *cobra.Command {
 	return c
 }
 
-func handoffSaveCmd(a *app) *cobra.Command {
-	var h handoffFlags
-	var f fenceFlags
+func handoffSaveCmd(a *Run) *cobra.Command {
+	var h HandoffFlags
+	var f FenceFlags
 	var stdin bool
 	c := &cobra.Command{
-		Use: "save [text]", Short: "Save a draft of your handoff with your turn", Args: between(0, 1, "a text"),
+		Use: "save [text]", Short: "Save a draft of your handoff with your turn", Args: ArgsBetween(0, 1, "a text"),
 		Long: "Save what the next holder would need if you stopped now: " +
 			"free text, any fields of the handoff, or both. A turn has one draft, and\n" +
 			"saving again replaces it. It doesn't end the turn, and is gone when you release or pass the stick.",
 	}
 
-	h.addFields(c)
-	f.addFlags(c)
+	h.AddFields(c)
+	f.AddFlags(c)
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p := engine.SaveDraftParams{Where: path.where(), Fence: f.fence()}
+		p := engine.SaveDraftParams{Where: path.Where(), Fence: f.Fence()}
 
 		// The text may come from two places, and only one of them.
 		switch {
@@ -48,23 +48,23 @@ func handoffSaveCmd(a *app) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage,
 				"give the text on the command line or on standard input, not on both").With("field", "text")
 		case stdin:
-			if p.Text, err = readBody(a.input(), stick.MaxHandoff); err != nil {
+			if p.Text, err = ReadBody(a.Input(), stick.MaxHandoff); err != nil {
 				return err
 			}
 		case len(args) > 0:
 			p.Text = args[0]
 		}
 
-		if p.Handoff, err = h.readHandoff(a); err != nil {
+		if p.Handoff, err = h.ReadHandoff(a); err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.SaveDraftResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.SaveDraftResult, error) {
 			p.Caller = by
 			return e.SaveDraft(c.Context(), p)
-		}, func(p *page, res engine.SaveDraftResult) {
-			p.linef("saved a draft of the handoff of turn %d%s; you still hold the stick",
-				res.Turn, already(res.Already))
+		}, func(p *Page, res engine.SaveDraftResult) {
+			p.Linef("saved a draft of the handoff of turn %d%s; you still hold the stick",
+				res.Turn, AlreadyText(res.Already))
 		})
 	}
 
@@ -75,8 +75,8 @@ func handoffSaveCmd(a *app) *cobra.Command {
 const maxDraftShown = 4 << 10
 
 // showDraft shows the draft of a handoff that was never given.
-func showDraft(p *page, d stick.Draft) {
-	p.linef("%s saved this draft of a handoff in turn %d, %s, and never gave it:", d.Agent, d.Turn, p.ago(d.SavedAt))
+func showDraft(p *Page, d stick.Draft) {
+	p.Linef("%s saved this draft of a handoff in turn %d, %s, and never gave it:", d.Agent, d.Turn, p.Ago(d.SavedAt))
 	cut := false
 	show := func(label stick.Words, text string) {
 		if text == "" {
@@ -88,7 +88,7 @@ func showDraft(p *page, d stick.Draft) {
 			text, cut = strings.ToValidUTF8(text[:maxDraftShown], "")+"…", true
 		}
 
-		p.showBody(label, text)
+		p.ShowBody(label, text)
 	}
 
 	if d.Handoff != nil {
@@ -101,6 +101,6 @@ func showDraft(p *page, d stick.Draft) {
 
 	show("draft", d.Text)
 	if cut {
-		p.linef("  the rest is cut off; for all of it: %s", p.next(stick.Cmd("tt try --json")))
+		p.Linef("  the rest is cut off; for all of it: %s", p.Next(stick.Cmd("tt try --json")))
 	}
 }

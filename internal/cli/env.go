@@ -66,7 +66,7 @@ func System() Env {
 		Name: strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), Args: os.Args[1:], Stdin: os.Stdin,
 		Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
 		Dir: dir, Home: home, User: userName(), Host: host, PID: os.Getpid(), Exe: exe,
-		TTY: isTerminal(os.Stdout), InTTY: isTerminal(os.Stdin), Columns: terminalColumns(os.Stdout),
+		TTY: IsTerminal(os.Stdout), InTTY: IsTerminal(os.Stdin), Columns: terminalColumns(os.Stdout),
 		Rows:       terminalRows(os.Stdout),
 		ErrColumns: func() int { return terminalColumns(os.Stderr) },
 		Procs:      proc.Host,
@@ -88,10 +88,10 @@ func userName() string {
 	return "someone"
 }
 
-// dataDir returns the directory of the database, as an absolute path: a relative one would mean another
+// DataDir returns the directory of the database, as an absolute path: a relative one would mean another
 // database in each working directory. It fails with [stick.CodeDataDirRelative] and
 // [stick.CodeDataDirNotWritable].
-func (e Env) dataDir() (string, error) {
+func (e Env) DataDir() (string, error) {
 	if d := e.Getenv("TALKING_STICK_DATA_DIR"); d != "" {
 		if !filepath.IsAbs(d) {
 			return "", stick.Errorf(stick.CodeDataDirRelative,
@@ -119,23 +119,23 @@ func (e Env) dataDir() (string, error) {
 	return filepath.Join(parent, "talking-stick"), nil
 }
 
-// fileDatabase returns the address of the database in the user's file, or nothing.
-func (e Env) fileDatabase() (string, error) {
-	u, err := e.userFile()
+// FileDatabase returns the address of the database in the user's file, or nothing.
+func (e Env) FileDatabase() (string, error) {
+	u, err := e.UserFile()
 	return u.Database, err
 }
 
-// userFile reads what the user sets for all projects.
-func (e Env) userFile() (config.User, error) {
-	dir := e.configDir()
+// UserFile reads what the user sets for all projects.
+func (e Env) UserFile() (config.User, error) {
+	dir := e.ConfigDir()
 	if !filepath.IsAbs(dir) {
 		return config.User{}, nil
 	}
 	return config.ReadUser(dir)
 }
 
-// configDir returns the directory of users' configuration files; a relative one if nothing names it.
-func (e Env) configDir() string {
+// ConfigDir returns the directory of users' configuration files; a relative one if nothing names it.
+func (e Env) ConfigDir() string {
 	dir := filepath.Join(e.Home, ".config")
 	if runtime.GOOS == "windows" {
 		dir = e.Getenv("APPDATA")
@@ -145,10 +145,10 @@ func (e Env) configDir() string {
 	return dir
 }
 
-// isTrue reports whether the value of an environment variable means yes.
-func isTrue(s string) bool { return s != "" && s != "0" && s != "false" }
+// IsTrue reports whether the value of an environment variable means yes.
+func IsTrue(s string) bool { return s != "" && s != "0" && s != "false" }
 
-// workspaceEnv returns what the resolution of a path needs.
-func (a *app) workspaceEnv() workspace.Env {
+// WorkspaceEnv returns what the resolution of a path needs.
+func (a *Run) WorkspaceEnv() workspace.Env {
 	return workspace.Env{Dir: a.Dir, Home: a.Home, GitDir: a.Getenv("GIT_DIR"), GitWorkTree: a.Getenv("GIT_WORK_TREE")}
 }

@@ -8,14 +8,14 @@ import (
 )
 
 // showMessage shows a message to its recipient.
-func showMessage(p *page, m engine.MessageView, state stick.Words) {
+func showMessage(p *Page, m engine.MessageView, state stick.Words) {
 	messageText(p, m, state, true, true)
 }
 
 // messageText shows a message with its body. With mine, the words address the reader as its recipient; with
 // open, they say how to accept it. Lines from agents are indented, so that no body can look like a line of
 // ours.
-func messageText(p *page, m engine.MessageView, state stick.Words, mine, open bool) {
+func messageText(p *Page, m engine.MessageView, state stick.Words, mine, open bool) {
 	line := stick.Wordsf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
 		line = stick.Wordsf("event %d by %s", m.MessageID, m.From)
@@ -28,7 +28,7 @@ func messageText(p *page, m engine.MessageView, state stick.Words, mine, open bo
 		line += stick.Wordsf(" to %d members", len(m.To))
 	}
 
-	line += ", " + p.ago(m.CreatedAt)
+	line += ", " + p.Ago(m.CreatedAt)
 
 	// A pass reads as "passed to you" to its recipient, and as "passed on" to all others.
 	what := messageLabel(m.Message)
@@ -37,7 +37,7 @@ func messageText(p *page, m engine.MessageView, state stick.Words, mine, open bo
 	}
 
 	var urgent stick.Words
-	if m.Urgent(m.CreatedAt, p.now) && open {
+	if m.Urgent(m.CreatedAt, p.Now) && open {
 		urgent = "urgent: read it now"
 	}
 
@@ -49,7 +49,7 @@ func messageText(p *page, m engine.MessageView, state stick.Words, mine, open bo
 	}
 
 	if m.RequiresAck && open {
-		line += stick.Wordsf(" (%s)", stick.Cmd("tt ack <message_id>", m.MessageID).As(p.as))
+		line += stick.Wordsf(" (%s)", stick.Cmd("tt ack <message_id>", m.MessageID).As(p.As))
 	}
 	if m.TaskID != "" {
 		line += stick.Wordsf(", task %s", stick.Name(m.TaskID).Cut(60))
@@ -61,10 +61,10 @@ func messageText(p *page, m engine.MessageView, state stick.Words, mine, open bo
 		line += ": " + stick.Quote(m.Subject, stick.MaxSubject)
 	}
 
-	p.linef("%s", line)
-	p.text("  ", m.Body)
+	p.Linef("%s", line)
+	p.ShowText("  ", m.Body)
 	for _, f := range m.Says() {
-		p.showBody(stick.Words(f.Name), *f.Value(&m.Contract))
+		p.ShowBody(stick.Words(f.Name), *f.Value(&m.Contract))
 	}
 }
 
@@ -88,26 +88,26 @@ func categoryWord(m stick.Message) stick.Words {
 }
 
 // showTold shows an event to the member that it is for, and a message with its body.
-func showTold(p *page, e stick.Event) {
+func showTold(p *Page, e stick.Event) {
 	started, ok := stick.PayloadOf[stick.SessionStartedPayload](e)
 	switch {
 	case e.Message() != nil:
 		showMessage(p, engine.ViewMessage(e), "")
 	case ok && started.AlongWith != "":
 		// Only the agent itself is told of its start.
-		p.linef("event %d: you are the primary here, because you came before %s: %s",
-			e.Seq, started.AlongWith, p.next(stick.Cmd("tt session role")))
+		p.Linef("event %d: you are the primary here, because you came before %s: %s",
+			e.Seq, started.AlongWith, p.Next(stick.Cmd("tt session role")))
 	default:
-		p.linef("event %d: %s", e.Seq, e.Tell())
+		p.Linef("event %d: %s", e.Seq, e.Tell())
 	}
 }
 
 // showDelivered prints the events in a wait's answer, messages with their bodies.
-func showDelivered(p *page, res engine.WaitForTurnResult, again stick.Command) {
+func showDelivered(p *Page, res engine.WaitForTurnResult, again stick.Command) {
 	for _, e := range res.Events {
 		showTold(p, e)
 	}
 	if res.More {
-		p.linef("there are more: run %s again", p.next(again))
+		p.Linef("there are more: run %s again", p.Next(again))
 	}
 }

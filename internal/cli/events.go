@@ -22,7 +22,7 @@ type streamFlags struct {
 	types        []string
 	from, name   string
 	filter       eventlog.EventFilter
-	timeout      timeoutFlag
+	timeout      TimeoutFlag
 	limit        *int64        // in milliseconds, nil for none
 	since        time.Duration // only what happened so long ago or later; 0 for all
 	command      *cobra.Command
@@ -32,7 +32,7 @@ func (s *streamFlags) addFlags(c *cobra.Command, target string) {
 	s.addFilter(c)
 	f := c.Flags()
 	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
-	s.timeout.addFlag(c, "with --wait: return after this time (default: wait for ever)")
+	s.timeout.AddFlag(c, "with --wait: return after this time (default: wait for ever)")
 	f.BoolVar(&s.follow, "follow", false, "print each one as it comes: in words on a terminal, else as a line of JSON")
 	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
 	f.StringVar(&s.name, "name", "", "with --wait or --follow: continue your stream of this name")
@@ -42,7 +42,7 @@ func (s *streamFlags) addFlags(c *cobra.Command, target string) {
 func (s *streamFlags) addFilter(c *cobra.Command) {
 	s.command = c
 	f := c.Flags()
-	f.SetNormalizeFunc(otherWords)
+	f.SetNormalizeFunc(OtherWords)
 	f.StringVar(&s.from, "from", "", "only from this agent")
 	f.StringVar(&s.filter.TaskID, "task", "", "only about this task (also --bead)")
 	f.Int64Var(&s.filter.After, "after", 0, "only what comes after this cursor")
@@ -71,24 +71,24 @@ func (s *streamFlags) dropOlder(res *eventlog.EventsResult, now stick.Time) {
 
 // readStream reads the stream. In words it shows each event by the function each, and calls all of them what.
 func (s *streamFlags) readStream(
-	a *app, ctx context.Context, w core.Where, what stick.Words, each func(*page, stick.Event),
+	a *Run, ctx context.Context, w core.Where, what stick.Words, each func(*Page, stick.Event),
 ) error {
 	if err := s.completeFilter(); err != nil {
 		return err
 	}
 
-	a.reads = true
+	a.Reads = true
 
 	// Without a cursor people and agents want the newest events.
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
-		return answer(a, func(e operations, by core.Caller) (eventlog.EventsResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (eventlog.EventsResult, error) {
 			res, err := e.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 				Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest,
 			})
-			s.dropOlder(&res, a.now())
+			s.dropOlder(&res, a.CurrentTime())
 			return res, err
-		}, func(p *page, res eventlog.EventsResult) {
+		}, func(p *Page, res eventlog.EventsResult) {
 			showBatch(p, res, newest, what, each)
 
 			// Whoever reads a log goes on by time.
@@ -98,7 +98,7 @@ func (s *streamFlags) readStream(
 		})
 	}
 
-	e, by, err := a.open()
+	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
@@ -108,13 +108,13 @@ func (s *streamFlags) readStream(
 	}}
 
 	if !s.follow {
-		return st.printNextBatch(ctx, func(p *page, res eventlog.EventsResult) {
+		return st.printNextBatch(ctx, func(p *Page, res eventlog.EventsResult) {
 			showBatch(p, res, false, what, each)
 			showCursor(p, res)
 		})
 	}
 
-	if s.words || a.TTY && !a.json {
+	if s.words || a.TTY && !a.JSON {
 		st.show = each
 		if s.name == "" && s.filter.Target == "" {
 			// A person wants to see everything.
@@ -134,7 +134,7 @@ func (s *streamFlags) readStream(
 // completeFilter completes the filter. It refuses a filter that can't match anything.
 func (s *streamFlags) completeFilter() (err error) {
 	f := &s.filter
-	if s.limit, err = s.timeout.milliseconds(s.command); err != nil {
+	if s.limit, err = s.timeout.Milliseconds(s.command); err != nil {
 		return err
 	}
 
@@ -194,10 +194,10 @@ func (s *streamFlags) completeFilter() (err error) {
 	return nil
 }
 
-func eventsCmd(a *app) *cobra.Command {
+func eventsCmd(a *Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
-		Use: "events [path]", Short: "Read the room's log, or follow it", Args: between(0, 1, "a path"),
+		Use: "events [path]", Short: "Read the room's log, or follow it", Args: ArgsBetween(0, 1, "a path"),
 		Long: "Read the newest events of the room, or those after a cursor. " +
 			"--wait returns the next batch, or not_yet after --timeout, both\n" +
 			"with exit status 0. --follow prints each event as it comes, until you interrupt it: " +
@@ -210,9 +210,9 @@ func eventsCmd(a *app) *cobra.Command {
 	s.addFlags(c, "default: self with --wait and --follow, else any")
 	s.addSince(c)
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -224,10 +224,10 @@ func eventsCmd(a *app) *cobra.Command {
 }
 
 // logCmd is eventsCmd for people: always in words.
-func logCmd(a *app) *cobra.Command {
+func logCmd(a *Run) *cobra.Command {
 	s := streamFlags{words: true}
 	c := &cobra.Command{
-		Use: "log [path]", Short: "Read what happened in the room, in words", Args: between(0, 1, "a path"),
+		Use: "log [path]", Short: "Read what happened in the room, in words", Args: ArgsBetween(0, 1, "a path"),
 		Long: "Read what happened in the room, the newest last. " +
 			"--follow shows the last ten events and goes on as more happen, until\n" +
 			"you interrupt it. Programs read tt events.",
@@ -238,9 +238,9 @@ func logCmd(a *app) *cobra.Command {
 	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "go on as it happens")
 	c.Flags().StringVar(&s.filter.Target, "target", "", "only what is for this agent, or for yourself (self)")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -251,19 +251,19 @@ func logCmd(a *app) *cobra.Command {
 	return c
 }
 
-func msgRecvCmd(a *app) *cobra.Command {
+func msgRecvCmd(a *Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
-		Use: "recv [path]", Short: "Read your messages as a stream", Args: between(0, 1, "a path"),
+		Use: "recv [path]", Short: "Read your messages as a stream", Args: ArgsBetween(0, 1, "a path"),
 		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones, " +
 			"or not_yet after --timeout. --follow prints\n" +
 			"each as a line of JSON. It marks nothing as read. To hear about turns as well, use tt wait or tt events.",
 	}
 
 	s.addFlags(c, "default: self")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -280,19 +280,19 @@ func msgRecvCmd(a *app) *cobra.Command {
 }
 
 // showEvent shows an event, and how long ago it was.
-func showEvent(p *page, e stick.Event) {
-	p.linef("%6d  %-10s %s", e.Seq, p.ago(e.CreatedAt), e.Say())
+func showEvent(p *Page, e stick.Event) {
+	p.Linef("%6d  %-10s %s", e.Seq, p.Ago(e.CreatedAt), e.Say())
 }
 
 // showLoggedEvent shows an event with its time of day, because a line that stays on the screen grows old.
-func showLoggedEvent(p *page, e stick.Event) {
-	p.linef("%6d  %s  %s", e.Seq, p.clock(e.CreatedAt), e.Say())
+func showLoggedEvent(p *Page, e stick.Event) {
+	p.Linef("%6d  %s  %s", e.Seq, p.Clock(e.CreatedAt), e.Say())
 }
 
 // showBatch shows the newest events, or those after a cursor.
-func showBatch(p *page, res eventlog.EventsResult, newest bool, what stick.Words, each func(*page, stick.Event)) {
+func showBatch(p *Page, res eventlog.EventsResult, newest bool, what stick.Words, each func(*Page, stick.Event)) {
 	if res.More && newest {
-		p.linef("%s", p.faint("older ones are hidden: --limit, --since, or --after <cursor>"))
+		p.Linef("%s", p.Faint("older ones are hidden: --limit, --since, or --after <cursor>"))
 	}
 
 	for _, e := range res.Events {
@@ -301,27 +301,27 @@ func showBatch(p *page, res eventlog.EventsResult, newest bool, what stick.Words
 
 	switch {
 	case res.Status == stick.NotYet:
-		p.linef("not yet: no new %s", what)
+		p.Linef("not yet: no new %s", what)
 	case len(res.Events) == 0:
-		p.linef("no %s", what)
+		p.Linef("no %s", what)
 	}
 
 	if res.More && !newest {
-		p.linef("%s", p.faint(term.Wordsf("there are more: --after %d", res.Cursor)))
+		p.Linef("%s", p.Faint(term.Wordsf("there are more: --after %d", res.Cursor)))
 	}
 }
 
 // showCursor says where a reader of events goes on.
-func showCursor(p *page, res eventlog.EventsResult) {
-	p.linef("%s", p.faint(term.Wordsf("cursor %d", res.Cursor)))
+func showCursor(p *Page, res eventlog.EventsResult) {
+	p.Linef("%s", p.Faint(term.Wordsf("cursor %d", res.Cursor)))
 }
 
 // stream is a stream of events to wait for.
 type stream struct {
-	a    *app
-	e    operations
+	a    *Run
+	e    Operations
 	name string
-	show func(*page, stick.Event) // shows an event in words; nil: events are followed as JSON
+	show func(*Page, stick.Event) // shows an event in words; nil: events are followed as JSON
 	p    eventlog.WaitForEventsParams
 }
 
@@ -348,20 +348,20 @@ func (s *stream) printHistory(ctx context.Context) error {
 }
 
 // printNextBatch waits for one batch.
-func (s *stream) printNextBatch(ctx context.Context, text func(*page, eventlog.EventsResult)) error {
-	ctx, stop := s.a.untilUnheard(ctx)
+func (s *stream) printNextBatch(ctx context.Context, text func(*Page, eventlog.EventsResult)) error {
+	ctx, stop := s.a.UntilUnheard(ctx)
 	defer stop()
 	res, err := s.e.WaitForEvents(ctx, s.p)
 	if err != nil {
 		return err
 	}
 
-	if err := s.a.print(res, func(p *page) { text(p, res) }); err != nil {
+	if err := s.a.Print(res, func(p *Page) { text(p, res) }); err != nil {
 		return err
 	}
 
 	// The cursor moves only after somebody could read the batch.
-	if !s.a.unheard {
+	if !s.a.Unheard {
 		s.moveCursor(ctx, res.RoomID, res.Cursor)
 	}
 	return nil
@@ -378,9 +378,9 @@ func (s *stream) moveCursor(ctx context.Context, room stick.RoomID, cursor int64
 // printEvent prints an event, in words or as a line of JSON.
 func (s *stream) printEvent(e stick.Event) error {
 	if s.show != nil {
-		p := s.a.page()
+		p := s.a.NewPage()
 		s.show(p, e)
-		s.a.write(p.shown())
+		s.a.Write(p.Text())
 		return nil
 	}
 
@@ -389,7 +389,7 @@ func (s *stream) printEvent(e stick.Event) error {
 		return fmt.Errorf("print event: %w", err)
 	}
 
-	s.a.write(plain(b) + "\n")
+	s.a.Write(PlainJSON(b) + "\n")
 	return nil
 }
 
@@ -397,7 +397,7 @@ func (s *stream) printEvent(e stick.Event) error {
 // the cursor on standard error, and succeeds. It prints the cursor too when an event can't be written for
 // another reason.
 func (s *stream) followEvents(ctx context.Context) error {
-	ctx, stop := s.a.untilUnheard(ctx)
+	ctx, stop := s.a.UntilUnheard(ctx)
 	defer stop()
 
 	// This is the cursor before the first event that couldn't be written.
@@ -408,7 +408,7 @@ func (s *stream) followEvents(ctx context.Context) error {
 				return err
 			}
 
-			if s.a.unheard {
+			if s.a.Unheard {
 				// The cursor stays before the event that wasn't written, so that it comes again.
 				unread = ev.Seq - 1
 				if i > 0 {
@@ -416,7 +416,7 @@ func (s *stream) followEvents(ctx context.Context) error {
 				}
 
 				s.moveCursor(ctx, res.RoomID, unread)
-				return errUnheard
+				return ErrUnheard
 			}
 		}
 
@@ -427,13 +427,13 @@ func (s *stream) followEvents(ctx context.Context) error {
 	switch {
 	case unread >= 0:
 		last.Cursor = unread
-	case err != nil && !isCanceled(err):
+	case err != nil && !IsCanceled(err):
 		return err
 	}
 
 	if last.RoomID != "" {
 		// Without a room nothing was read, and there is no cursor.
-		_ = s.a.sayf("cursor %d", last.Cursor)
+		_ = s.a.Sayf("cursor %d", last.Cursor)
 	}
 
 	return nil

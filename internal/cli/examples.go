@@ -165,7 +165,7 @@ func exampleText(c *cobra.Command) string {
 
 // Commands returns the command tree with its examples, from which the manual pages are made.
 func Commands() *cobra.Command {
-	root := commandTree(&app{})
+	root := commandTree(&Run{})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("tt")
 	var add func(*cobra.Command)

@@ -11,55 +11,55 @@ import (
 	"talkingstick/stick"
 )
 
-// noArgs and between check the number of arguments, and say what is wrong.
-func noArgs(c *cobra.Command, args []string) error {
+// NoArgs and between check the number of arguments, and say what is wrong.
+func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	if c.HasSubCommands() {
-		return &unknownWord{c, args[0]}
+		return &UnknownWord{c, args[0]}
 	}
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q",
 		stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
 }
 
-// helpCommand returns the command that explains c, under the name by which the program was called.
-func helpCommand(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
+// HelpCommand returns the command that explains c, under the name by which the program was called.
+func HelpCommand(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
 
-func between(least, most int, what stick.Words) cobra.PositionalArgs {
+func ArgsBetween(least, most int, what stick.Words) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
 			return stick.Errorf(stick.CodeUsage, "%s needs %s", stick.Words(c.CommandPath()), what).
-				Hintf("%s", helpCommand(c))
+				Hintf("%s", HelpCommand(c))
 		case most >= 0 && len(args) > most:
 			return stick.Errorf(stick.CodeUsage, "%s got one argument too many: %q",
-				stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", helpCommand(c))
+				stick.Words(c.CommandPath()), stick.Clip(args[most], 40)).Hintf("%s", HelpCommand(c))
 		}
 		return nil
 	}
 }
 
-// placeFlags holds the flags that say which room a command means.
-type placeFlags struct{ path, room string }
+// PlaceFlags holds the flags that say which room a command means.
+type PlaceFlags struct{ path, room string }
 
-// atPath gives a command the flags --path and --room beside its last argument.
-func atPath(c *cobra.Command) *placeFlags {
-	s := &placeFlags{}
+// AddPlaceFlags gives a command the flags --path and --room beside its last argument.
+func AddPlaceFlags(c *cobra.Command) *PlaceFlags {
+	s := &PlaceFlags{}
 	c.Flags().StringVar(&s.path, "path", "", "a path in the workspace (default: the working directory)")
 	c.Flags().StringVar(&s.room, "room", "", "the room's id, or the start of it, instead of a path")
 	return s
 }
 
-// where returns the room that the flags mean.
-func (s *placeFlags) where() core.Where {
+// Where returns the room that the flags mean.
+func (s *PlaceFlags) Where() core.Where {
 	return core.Where{RoomID: stick.RoomID(s.room), Path: s.path}
 }
 
-// whereOf returns the room that a command means: that of its argument at i, if there is one, else that of its
+// WhereOf returns the room that a command means: that of its argument at i, if there is one, else that of its
 // flags.
-func (s *placeFlags) whereOf(args []string, i int) (core.Where, error) {
-	w := s.where()
+func (s *PlaceFlags) WhereOf(args []string, i int) (core.Where, error) {
+	w := s.Where()
 	if len(args) <= i {
 		return w, nil
 	}
@@ -76,8 +76,8 @@ func (s *placeFlags) whereOf(args []string, i int) (core.Where, error) {
 	return w, nil
 }
 
-// otherWords maps second names of flags to the flags.
-func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
+// OtherWords maps second names of flags to the flags.
+func OtherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "bead":
 		name = "task"
@@ -87,8 +87,8 @@ func otherWords(f *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// parseNumbers reads the numbers of messages or notes.
-func parseNumbers(what string, args []string) ([]int64, error) {
+// ParseNumbers reads the numbers of messages or notes.
+func ParseNumbers(what string, args []string) ([]int64, error) {
 	ids := make([]int64, len(args))
 	for i, s := range args {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -101,15 +101,15 @@ func parseNumbers(what string, args []string) ([]int64, error) {
 	return ids, nil
 }
 
-// timeoutFlag limits how long a command waits.
-type timeoutFlag time.Duration
+// TimeoutFlag limits how long a command waits.
+type TimeoutFlag time.Duration
 
-func (t *timeoutFlag) addFlag(c *cobra.Command, usage string) {
+func (t *TimeoutFlag) AddFlag(c *cobra.Command, usage string) {
 	c.Flags().DurationVar((*time.Duration)(t), "timeout", 0, usage)
 }
 
-// milliseconds returns the limit in milliseconds, nil if none was given.
-func (t timeoutFlag) milliseconds(c *cobra.Command) (*int64, error) {
+// Milliseconds returns the limit in milliseconds, nil if none was given.
+func (t TimeoutFlag) Milliseconds(c *cobra.Command) (*int64, error) {
 	if !c.Flags().Changed("timeout") {
 		return nil, nil
 	}

@@ -30,10 +30,10 @@ const gitHookLimit = 100 * time.Millisecond
 const maxMoves = 8 << 20
 
 // See docs/decisions/hooks-of-git.md.
-func gitHookCmd(a *app) *cobra.Command {
+func gitHookCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git",
-		Args: between(1, 3, "pre-commit, reference-transaction or pre-push"),
+		Args: ArgsBetween(1, 3, "pre-commit, reference-transaction or pre-push"),
 		Long: "Answer git's hook pre-commit, reference-transaction or pre-push: " +
 			"may this agent change the staged files, and are they its own;\n" +
 			"may it move the branch that is checked out; " +
@@ -45,8 +45,8 @@ func gitHookCmd(a *app) *cobra.Command {
 			"standard input; the first of reference-transaction may be an argument. " +
 			"tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
-			a.inHook = true
-			if isTrue(a.Getenv("TT_OFF")) {
+			a.InHook = true
+			if IsTrue(a.Getenv("TT_OFF")) {
 				return nil
 			}
 
@@ -54,7 +54,7 @@ func gitHookCmd(a *app) *cobra.Command {
 			if err == nil && (!res.Allowed || res.Told != "") {
 				if !res.Allowed {
 					// Only a refusal ends with this status.
-					a.status = stick.ExitRefused
+					a.Status = stick.ExitRefused
 				}
 
 				// A warning must not read as a refusal.
@@ -63,19 +63,19 @@ func gitHookCmd(a *app) *cobra.Command {
 					said = stick.Wordsf("git goes on, but %s", res.Told)
 				}
 
-				_ = a.sayf("tt: %s", said)
+				_ = a.Sayf("tt: %s", said)
 				if res.Hint != "" {
-					_ = a.sayf("hint: %s", res.Hint)
+					_ = a.Sayf("hint: %s", res.Hint)
 				}
 			}
 
 			if err == nil && res.note != nil {
-				err = catchPanic(func() error { return res.note(c.Context()) })
+				err = CatchPanic(func() error { return res.note(c.Context()) })
 			}
 
 			if err != nil && c.Context().Err() == nil {
 				// A fault of ours stops no git.
-				a.logf("hook git %s: %v", args[0], err)
+				a.Logf("hook git %s: %v", args[0], err)
 			}
 
 			return nil
@@ -93,7 +93,7 @@ type gitAnswer struct {
 var allowed = guard.MayEditResult{Allowed: true}
 
 // answerGit answers a hook of git within the limit.
-func answerGit(ctx context.Context, a *app, args []string) (gitAnswer, error) {
+func answerGit(ctx context.Context, a *Run, args []string) (gitAnswer, error) {
 	limit := cmp.Or(a.GitLimit, gitHookLimit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -109,7 +109,7 @@ func answerGit(ctx context.Context, a *app, args []string) (gitAnswer, error) {
 	go func() {
 		// This goroutine ends when it has decided, or with the process, soon after the limit.
 		var d decision
-		d.error = catchPanic(func() (err error) { d.gitAnswer, err = decideGit(ctx, a, args); return err })
+		d.error = CatchPanic(func() (err error) { d.gitAnswer, err = decideGit(ctx, a, args); return err })
 		done <- d
 	}()
 
@@ -123,10 +123,10 @@ func answerGit(ctx context.Context, a *app, args []string) (gitAnswer, error) {
 }
 
 // decideGit decides about a hook of git. It resolves the caller first, and allows everything to people.
-func decideGit(ctx context.Context, a *app, args []string) (x gitAnswer, err error) {
+func decideGit(ctx context.Context, a *Run, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	late := time.Now().Add(cmp.Or(a.GitLimit, gitHookLimit))
-	from, procs, err := a.readSurroundings()
+	from, procs, err := a.ReadSurroundings()
 	if err != nil {
 		return x, err
 	}
@@ -137,11 +137,11 @@ func decideGit(ctx context.Context, a *app, args []string) (x gitAnswer, err err
 		return x, err
 	}
 
-	c := a.kernelConfig(procs)
+	c := a.KernelConfig(procs)
 
 	// Git waits for this hook, so it waits for no other writer.
-	c.WriteWait = editWrites
-	e := newOperations(c, nil)
+	c.WriteWait = EditWrites
+	e := NewOperations(c, nil)
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
@@ -157,7 +157,7 @@ func decideGit(ctx context.Context, a *app, args []string) (x gitAnswer, err err
 			return x, nil
 		}
 
-		moves, rerr := readMoves(strings.Join(args[min(2, len(args)):], " "), a.input())
+		moves, rerr := readMoves(strings.Join(args[min(2, len(args)):], " "), a.Input())
 		if rerr != nil || len(moves) == 0 {
 			return x, rerr
 		}
@@ -184,7 +184,7 @@ func decideGit(ctx context.Context, a *app, args []string) (x gitAnswer, err err
 
 // mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose
 // they are matters more than whose turn it is.
-func mayCommit(ctx context.Context, a *app, e operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
+func mayCommit(ctx context.Context, a *Run, e Operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
 	var err error
 
 	// Without staged files there is nothing to ask about.
@@ -213,8 +213,8 @@ func mayCommit(ctx context.Context, a *app, e operations, q *guard.CheckEditPara
 
 // inOperation reports whether git is in the middle of a merge, a rebase or the like. What is staged then
 // comes from commits.
-func inOperation(a *app) bool {
-	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
+func inOperation(a *Run) bool {
+	at, ok := workspace.FindCheckout(".", a.WorkspaceEnv())
 	return ok && git.OperationInProgress(at.Git) != ""
 }
 
@@ -238,9 +238,9 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 // covers the paths that differ; without one the caller needs the whole tree. asked means that the hook
 // pre-commit has asked about these paths, and has said what is against the rules.
 func mayMove(
-	ctx context.Context, a *app, e operations, q *guard.CheckEditParams, moves []move, asked bool,
+	ctx context.Context, a *Run, e Operations, q *guard.CheckEditParams, moves []move, asked bool,
 ) (guard.MayEditResult, error) {
-	repo, ok := workspace.FindRepository(".", a.workspaceEnv())
+	repo, ok := workspace.FindRepository(".", a.WorkspaceEnv())
 	if ok {
 		if res, err := mayMoveTasks(ctx, a, e, *q, repo, moves); err != nil || !res.Allowed || res.Told != "" {
 			return res, err
@@ -312,7 +312,7 @@ func mayMove(
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything
 // when a branch is created, or stays at its commit.
 func mayMoveTasks(
-	ctx context.Context, a *app, e operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
+	ctx context.Context, a *Run, e Operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
 ) (guard.MayEditResult, error) {
 	// These moves aren't of branches of tasks that have a worktree.
 	shared, _ := repo.CheckedOut()
@@ -355,7 +355,7 @@ func mayMoveTasks(
 // noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote
 // has now, and that it hasn't just fetched. Git is about to move the branches, and has still their old
 // values.
-func noteCommits(ctx context.Context, a *app, e operations, q core.HookParams, moves []move) error {
+func noteCommits(ctx context.Context, a *Run, e Operations, q core.HookParams, moves []move) error {
 	// More branches than this move at once only when they are fetched or restored.
 	const most = 50
 	if len(moves) > most {

@@ -17,14 +17,14 @@ const maxPushed = 200
 // mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its
 // address, as an argument, and what is pushed as lines.
 func mayPush(
-	ctx context.Context, a *app, e operations, q core.HookParams, args []string,
+	ctx context.Context, a *Run, e Operations, q core.HookParams, args []string,
 ) (guard.MayEditResult, error) {
 	p := guard.CheckPushParams{HookParams: q}
 	if len(args) > 0 {
 		p.Remote = args[0]
 	}
 
-	tips, there, refs, err := readPushes(a.input())
+	tips, there, refs, err := readPushes(a.Input())
 	if err != nil || len(refs) == 0 {
 		return allowed, err
 	}

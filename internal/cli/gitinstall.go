@@ -18,7 +18,7 @@ import (
 
 // findRepository returns the repository of the working directory, whatever git's variables say, and where it
 // keeps its hooks.
-func findRepository(ctx context.Context, a *app) (install.Repository, error) {
+func findRepository(ctx context.Context, a *Run) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
 
@@ -59,7 +59,7 @@ func findRepository(ctx context.Context, a *app) (install.Repository, error) {
 
 // showsHooks reports whether git shows files in the directory of a repository's hooks, as tracked or as new
 // ones.
-func showsHooks(ctx context.Context, a *app, r install.Repository) bool {
+func showsHooks(ctx context.Context, a *Run, r install.Repository) bool {
 	dir := filepath.FromSlash(r.HooksPath)
 	if dir == "" || r.Top == "" {
 		return false
@@ -91,7 +91,7 @@ func showsHooks(ctx context.Context, a *app, r install.Repository) bool {
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its
 // hooks are kept elsewhere, that is a failure only if git was named; otherwise the plan says so.
 func gitSteps(
-	ctx context.Context, a *app, t install.Target, named bool, o installOptions,
+	ctx context.Context, a *Run, t install.Target, named bool, o installOptions,
 ) ([]install.FileChange, error) {
 	r, err := findRepository(ctx, a)
 	r.PrePush = o.prePush
@@ -121,7 +121,7 @@ func gitSteps(
 
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
 // no repository that agents could share.
-func gitStatus(ctx context.Context, a *app) *install.GitStatus {
+func gitStatus(ctx context.Context, a *Run) *install.GitStatus {
 	r, err := findRepository(ctx, a)
 	if r.Git == "" || r.Bare {
 		return nil
@@ -141,7 +141,7 @@ func gitStatus(ctx context.Context, a *app) *install.GitStatus {
 }
 
 // showGitHooks shows whether our hooks are in the repository.
-func showGitHooks(p *page, s *install.GitStatus) {
+func showGitHooks(p *Page, s *install.GitStatus) {
 	if s == nil {
 		return
 	}
@@ -160,8 +160,8 @@ func showGitHooks(p *page, s *install.GitStatus) {
 			s.Path, stick.JoinWords(s.Missing, ", "))
 	}
 
-	p.linef("%-8s %s", "git", says)
+	p.Linef("%-8s %s", "git", says)
 	if s.Installed != install.All && s.Problem == "" {
-		p.linef("         %-12s %s", "", p.faint("fix: tt install git"))
+		p.Linef("         %-12s %s", "", p.Faint("fix: tt install git"))
 	}
 }

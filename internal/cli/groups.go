@@ -5,20 +5,20 @@ import "slices"
 // group is a group of commands in the help.
 type group struct {
 	id, title string
-	commands  []command
+	commands  []Command
 }
 
 // commandGroups returns all commands, or those of the name under which the program was called.
-func commandGroups(a *app) []group {
+func commandGroups(a *Run) []group {
 	care := group{"care", "The program:", careCommands()}
 	switch a.Name {
 	case "bb":
-		return []group{{"talk", "Talk:", []command{{"agent", agentCmd}}}, care}
+		return []group{{"talk", "Talk:", []Command{{"agent", agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", workerCommands()}
 
 		// Under this name, init is that of tt task.
-		care.commands = slices.DeleteFunc(care.commands, func(c command) bool { return c.name == "init" })
+		care.commands = slices.DeleteFunc(care.commands, func(c Command) bool { return c.Name == "init" })
 		return []group{tasks, care}
 	case "review-gate":
 		return []group{{"worker", "Review:", reviewGateCommands()}, care}
@@ -31,7 +31,7 @@ func commandGroups(a *app) []group {
 		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
 		{"scope", "Who changes what:", scopeCommands()},
 		{"talk", "Talk:", messageCommands()},
-		{"task", "Tasks:", []command{{"task", taskCmd}}},
+		{"task", "Tasks:", []Command{{"task", taskCmd}}},
 		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
 	})
 }
@@ -41,9 +41,9 @@ func ofAgents(groups []group) []group {
 	last := &groups[len(groups)-1]
 	for i := range groups[:len(groups)-1] {
 		g := &groups[i]
-		var people []command
+		var people []Command
 		for _, c := range g.commands {
-			if slices.Contains(agentCommands, c.name) {
+			if slices.Contains(agentCommands, c.Name) {
 				last.commands = append(last.commands, c)
 			} else {
 				people = append(people, c)
@@ -57,43 +57,43 @@ func ofAgents(groups []group) []group {
 }
 
 // careCommands are the commands about the program itself.
-func careCommands() []command {
-	return []command{
+func careCommands() []Command {
+	return []Command{
 		{"init", initCmd},
 		{"config", configCmd},
 		{"doctor", doctorCmd},
 		{"install", installCmd},
 		{"uninstall", uninstallCmd},
 		{"migrate-db", migrateDBCmd},
-		{"version", (*app).versionCmd},
+		{"version", (*Run).versionCmd},
 		{"self-update", selfUpdateCmd},
 		{"demo", demoCmd},
 	}
 }
 
 // eventCommands are the commands about the log.
-func eventCommands() []command {
-	return []command{{"log", logCmd}, {"timeline", timelineCmd}, {"events", eventsCmd}, {"notes", notesCmd}}
+func eventCommands() []Command {
+	return []Command{{"log", logCmd}, {"timeline", timelineCmd}, {"events", eventsCmd}, {"notes", notesCmd}}
 }
 
 // harnessCommands are the commands that harnesses run.
-func harnessCommands() []command {
-	return []command{{"hook", hookCmd}, {"mcp", mcpCmd}}
+func harnessCommands() []Command {
+	return []Command{{"hook", hookCmd}, {"mcp", mcpCmd}}
 }
 
 // memberCommands are the commands about members.
-func memberCommands() []command {
-	return []command{{"leave", leaveCmd}, {"kick", kickCmd}, {"whoami", whoamiCmd}}
+func memberCommands() []Command {
+	return []Command{{"leave", leaveCmd}, {"kick", kickCmd}, {"whoami", whoamiCmd}}
 }
 
 // messageCommands are the commands about messages.
-func messageCommands() []command {
-	return []command{{"msg", msgCmd}, {"inbox", inboxCmd}, {"ack", ackCmd}, {"agent", agentCmd}}
+func messageCommands() []Command {
+	return []Command{{"msg", msgCmd}, {"inbox", inboxCmd}, {"ack", ackCmd}, {"agent", agentCmd}}
 }
 
 // scopeCommands are the commands about who changes what.
-func scopeCommands() []command {
-	return []command{
+func scopeCommands() []Command {
+	return []Command{
 		{"reserve", reserveCmd},
 		{"unreserve", unreserveCmd},
 		{"reservations", reservationsCmd},
@@ -107,8 +107,8 @@ func scopeCommands() []command {
 }
 
 // roomCommands are the commands about rooms.
-func roomCommands() []command {
-	return []command{
+func roomCommands() []Command {
+	return []Command{
 		{"list", listCmd},
 		{"join", joinCmd},
 		{"status", statusCmd},
@@ -125,13 +125,13 @@ func roomCommands() []command {
 }
 
 // sessionCommands are the commands about sessions, and about who else is at work.
-func sessionCommands() []command {
-	return []command{{"roster", rosterCmd}, {"session", sessionCmd}, {"helper", helperCmd}}
+func sessionCommands() []Command {
+	return []Command{{"roster", rosterCmd}, {"session", sessionCmd}, {"helper", helperCmd}}
 }
 
 // turnCommands are the commands about the stick.
-func turnCommands() []command {
-	return []command{
+func turnCommands() []Command {
+	return []Command{
 		{"wait", waitCmd},
 		{"try", tryCmd},
 		{"release", releaseCmd},

@@ -21,17 +21,17 @@ type guardOrder struct {
 }
 
 // guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
-func guardCmd(a *app) *cobra.Command {
+func guardCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "guard", Hidden: true, Args: noArgs,
+		Use: "guard", Hidden: true, Args: NoArgs,
 		Short: "Keep a lease while its holder's process lives, if others can't see that process",
 		RunE: func(c *cobra.Command, args []string) error {
 			var o guardOrder
-			if err := json.NewDecoder(a.input()).Decode(&o); err != nil {
+			if err := json.NewDecoder(a.Input()).Decode(&o); err != nil {
 				return stick.Errorf(stick.CodeUsage, "only tt itself starts a guardian")
 			}
 
-			e, _, err := a.open()
+			e, _, err := a.Open()
 			if err != nil {
 				return err
 			}
@@ -46,22 +46,22 @@ func guardCmd(a *app) *cobra.Command {
 
 // startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out,
 // like any other whose holder can't be seen.
-func startGuardian(ctx context.Context, a *app, g *engine.Grant) {
+func startGuardian(ctx context.Context, a *Run, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}
 
 	// The lease is secret, so it isn't an argument.
 	order, err := json.Marshal(guardOrder{
-		Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.caller.Process,
+		Room: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: a.Caller.Process,
 	})
 	if err != nil {
 		return
 	}
 
-	pid, err := startDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
+	pid, err := StartDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
 	if err != nil {
-		_ = a.sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
+		_ = a.Sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
 		return
 	}
 

@@ -16,20 +16,20 @@ import (
 	"talkingstick/stick"
 )
 
-// handoffFlags are the ways to give a handoff: by a flag for each of [stick.HandoffFields], or as JSON on
+// HandoffFlags are the ways to give a handoff: by a flag for each of [stick.HandoffFields], or as JSON on
 // standard input.
-type handoffFlags struct {
+type HandoffFlags struct {
 	stdin   bool
 	command *cobra.Command
 }
 
-func (h *handoffFlags) addFlags(c *cobra.Command) {
-	h.addFields(c)
+func (h *HandoffFlags) AddFlags(c *cobra.Command) {
+	h.AddFields(c)
 	c.Flags().BoolVar(&h.stdin, "stdin", false, "read the handoff as JSON from standard input")
 }
 
-// addFields adds the flags of the fields alone.
-func (h *handoffFlags) addFields(c *cobra.Command) {
+// AddFields adds the flags of the fields alone.
+func (h *HandoffFlags) AddFields(c *cobra.Command) {
 	h.command = c
 	for _, f := range stick.HandoffFields {
 		if f.Repeated {
@@ -47,7 +47,7 @@ func (h *handoffFlags) addFields(c *cobra.Command) {
 }
 
 // flagValues returns the values that the flag of a field was given, or nil if it wasn't used.
-func (h *handoffFlags) flagValues(f stick.HandoffField) []string {
+func (h *HandoffFlags) flagValues(f stick.HandoffField) []string {
 	flag := h.command.Flags().Lookup(f.Flag)
 	if !flag.Changed {
 		return nil
@@ -58,8 +58,8 @@ func (h *handoffFlags) flagValues(f stick.HandoffField) []string {
 	return []string{flag.Value.String()}
 }
 
-// readHandoff returns the handoff, or nil when none was given.
-func (h *handoffFlags) readHandoff(a *app) (*stick.Handoff, error) {
+// ReadHandoff returns the handoff, or nil when none was given.
+func (h *HandoffFlags) ReadHandoff(a *Run) (*stick.Handoff, error) {
 	out, given := &stick.Handoff{}, false
 	for _, f := range stick.HandoffFields {
 		values := h.flagValues(f)
@@ -78,7 +78,7 @@ func (h *handoffFlags) readHandoff(a *app) (*stick.Handoff, error) {
 
 	switch {
 	case h.stdin:
-		return readHandoff(a.input())
+		return readHandoff(a.Input())
 	case !given:
 		return nil, nil
 	}
@@ -86,9 +86,9 @@ func (h *handoffFlags) readHandoff(a *app) (*stick.Handoff, error) {
 	return out, nil
 }
 
-// explainRefusal gives the refusal of an incomplete handoff the command that takes a complete one, unless its
+// ExplainRefusal gives the refusal of an incomplete handoff the command that takes a complete one, unless its
 // hint has one already.
-func (h *handoffFlags) explainRefusal(err error, command stick.Command) error {
+func (h *HandoffFlags) ExplainRefusal(err error, command stick.Command) error {
 	e := stick.AsError(err)
 	if e == nil || e.Code != stick.CodeInvalidHandoff || e.Hint.HasCommand() {
 		return err
@@ -167,17 +167,17 @@ func whyNoHandoff(text []byte, err error) stick.Words {
 	return stick.Wordsf("%s", stick.Name(strings.TrimPrefix(err.Error(), "json: ")).Cut(120))
 }
 
-// fenceFlags name the grant that an owner's command acts on.
-type fenceFlags struct {
+// FenceFlags name the grant that an owner's command acts on.
+type FenceFlags struct {
 	turn  int64
 	lease string
 }
 
-func (f *fenceFlags) addFlags(c *cobra.Command) {
+func (f *FenceFlags) AddFlags(c *cobra.Command) {
 	c.Flags().Int64Var(&f.turn, "turn", 0, "the turn to act on (default: your last one)")
 	c.Flags().StringVar(&f.lease, "lease", "", "the lease of that turn")
 }
 
-func (f *fenceFlags) fence() engine.Fence {
+func (f *FenceFlags) Fence() engine.Fence {
 	return engine.Fence{Turn: f.turn, Lease: stick.LeaseID(f.lease)}
 }

@@ -12,21 +12,21 @@ import (
 // TestHandoffFields: every field of a handoff has a flag, by which it reaches the handoff, and is shown.
 func TestHandoffFields(t *testing.T) {
 	for _, f := range stick.HandoffFields {
-		var h handoffFlags
+		var h HandoffFlags
 		c := &cobra.Command{Use: "release", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
-		h.addFlags(c)
+		h.AddFlags(c)
 		c.SetArgs([]string{"--" + f.Flag, "what " + f.Name + " holds"})
 		if err := c.Execute(); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 			continue
 		}
-		got, err := h.readHandoff(nil)
+		got, err := h.ReadHandoff(nil)
 		if err != nil || got == nil {
 			t.Errorf("%s: %+v, %v", f.Name, got, err)
 			continue
 		}
-		p := &page{}
-		p.showHandoff(*got)
+		p := &Page{}
+		p.ShowHandoff(*got)
 		if want := "  " + f.Label + ": what " + f.Name + " holds"; !strings.Contains(p.b.String(), want) {
 			t.Errorf("%s isn't shown: %q lacks %q", f.Name, p.b.String(), want)
 		}

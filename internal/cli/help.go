@@ -34,26 +34,26 @@ var agentCommands = []string{
 }
 
 // showHelp shows what a command is for, and how it is called.
-func showHelp(a *app, c *cobra.Command) {
-	p := a.page()
+func showHelp(a *Run, c *cobra.Command) {
+	p := a.NewPage()
 	switch {
-	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != rosterName:
+	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != RosterName:
 		showShortHelp(p, c)
 	default:
 		commandHelp(p, c)
 	}
-	a.reads = true
-	a.write(p.shown())
+	a.Reads = true
+	a.Write(p.Text())
 }
 
 // showShortHelp shows the dozen commands that people need first.
-func showShortHelp(p *page, root *cobra.Command) {
+func showShortHelp(p *Page, root *cobra.Command) {
 	showWrapped(p, "", root.Long)
-	p.linef("")
-	p.linef("Usage:\n  tt [command]")
+	p.Linef("")
+	p.Linef("Usage:\n  tt [command]")
 
 	for _, group := range shortHelp {
-		p.linef("\n%s", stick.Words(group.title))
+		p.Linef("\n%s", stick.Words(group.title))
 		for _, name := range group.names {
 			if c, _, err := root.Find([]string{name}); err == nil {
 				showEntry(p, name, c.Short, 11)
@@ -61,17 +61,17 @@ func showShortHelp(p *page, root *cobra.Command) {
 		}
 	}
 
-	p.linef("\nMore:")
+	p.Linef("\nMore:")
 	showEntry(p, "tt help --all", "every command, also those that agents and harnesses run", 21)
 	showEntry(p, "tt help <command>", "what a command does, with examples", 21)
 	showEntry(p, "tt help <topic>", "environment, exit-codes or policy", 21)
 }
 
 // allHelp shows every command, in groups.
-func allHelp(p *page, root *cobra.Command) {
-	p.linef("Every command of tt. To see what one does: tt help <command>")
+func allHelp(p *Page, root *cobra.Command) {
+	p.Linef("Every command of tt. To see what one does: tt help <command>")
 	for _, g := range root.Groups() {
-		p.linef("\n%s", stick.Words(g.Title))
+		p.Linef("\n%s", stick.Words(g.Title))
 		for _, c := range root.Commands() {
 			if c.GroupID == g.ID && !c.Hidden {
 				showEntry(p, c.Name(), c.Short, 14)
@@ -79,19 +79,19 @@ func allHelp(p *page, root *cobra.Command) {
 		}
 	}
 
-	p.linef("\nFlags of every command:")
+	p.Linef("\nFlags of every command:")
 	showFlags(p, root.PersistentFlags())
 }
 
 // commandHelp shows what one command does: its text, how it is called, examples, its commands and its flags.
-func commandHelp(p *page, c *cobra.Command) {
+func commandHelp(p *Page, c *cobra.Command) {
 	showWrapped(p, "", strings.TrimRight(c.Short, ".")+".")
 	if c.Long != "" {
-		p.linef("")
+		p.Linef("")
 		showWrapped(p, "", c.Long)
 	}
 
-	p.linef("\nUsage:")
+	p.Linef("\nUsage:")
 	line := c.UseLine()
 	if c.HasAvailableSubCommands() {
 		line = c.CommandPath() + " <command>"
@@ -99,16 +99,16 @@ func commandHelp(p *page, c *cobra.Command) {
 
 	showWrapped(p, "  ", line)
 	if len(c.Aliases) > 0 {
-		p.linef("\nAlso called: %s", stick.Words(strings.Join(c.Aliases, ", ")))
+		p.Linef("\nAlso called: %s", stick.Words(strings.Join(c.Aliases, ", ")))
 	}
 
 	if text := exampleText(c); text != "" {
-		p.linef("\nExamples:")
-		p.block(text)
+		p.Linef("\nExamples:")
+		p.ShowBlock(text)
 	}
 
 	if c.HasAvailableSubCommands() {
-		p.linef("\nCommands:")
+		p.Linef("\nCommands:")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
 				showEntry(p, sub.Name(), sub.Short, 17)
@@ -119,12 +119,12 @@ func commandHelp(p *page, c *cobra.Command) {
 	// Flags that every command has are only named.
 	own := c.LocalFlags()
 	if c.HasParent() && hasFlags(own) {
-		p.linef("\nFlags:")
+		p.Linef("\nFlags:")
 		showFlags(p, own)
 	}
 
 	if !c.HasAvailableSubCommands() {
-		p.linef("\nFlags of every command: --as, --color, --json")
+		p.Linef("\nFlags of every command: --as, --color, --json")
 	}
 }
 
@@ -139,7 +139,7 @@ func isExplained(f *pflag.Flag) bool { return !f.Hidden && f.Name != "help" && f
 
 // showFlags explains flags, one after the other. Those that only messages of one category have are named
 // together at the end.
-func showFlags(p *page, f *pflag.FlagSet) {
+func showFlags(p *Page, f *pflag.FlagSet) {
 	var all [][2]string
 	var categories []string
 	of := map[string]string{}
@@ -191,7 +191,7 @@ func flagText(f *pflag.Flag) (name, meaning string) {
 }
 
 // showEntry adds a name with what it means beside it, which begins in the same column on each of its lines.
-func showEntry(p *page, name, meaning string, width int) {
+func showEntry(p *Page, name, meaning string, width int) {
 	if utf8.RuneCountInString(name) >= width {
 		width = utf8.RuneCountInString(name) + 2
 	}
@@ -200,33 +200,33 @@ func showEntry(p *page, name, meaning string, width int) {
 		if i > 0 {
 			name = ""
 		}
-		p.rowf("  %s%s%s", stick.Words(name), padding(width-utf8.RuneCountInString(name)), stick.Words(line))
+		p.Rowf("  %s%s%s", stick.Words(name), Padding(width-utf8.RuneCountInString(name)), stick.Words(line))
 	}
 }
 
 // showWrapped adds a text whose lines break between words. Its paragraphs are separated by empty lines.
-func showWrapped(p *page, indent term.Text, text string) {
+func showWrapped(p *Page, indent term.Text, text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
-			p.linef("")
+			p.Linef("")
 		}
 
 		if strings.HasPrefix(paragraph, "\t") {
 			// A paragraph after a tab is a command to be copied, and isn't broken.
-			p.block("  " + strings.TrimSpace(paragraph))
+			p.ShowBlock("  " + strings.TrimSpace(paragraph))
 			continue
 		}
 
 		for _, line := range wordsIn(strings.ReplaceAll(paragraph, "\n", " "), helpColumns(p)-len(indent)) {
-			p.linef("%s%s", indent, stick.Words(line))
+			p.Linef("%s%s", indent, stick.Words(line))
 		}
 	}
 }
 
 // helpColumns is how wide help is shown: as the terminal, but no wider than is good to read.
-func helpColumns(p *page) int {
-	if p.width > 0 {
-		return min(p.width, helpWidth)
+func helpColumns(p *Page) int {
+	if p.Width > 0 {
+		return min(p.Width, helpWidth)
 	}
 	return helpWidth
 }
@@ -250,7 +250,7 @@ func wordsIn(text string, columns int) (lines []string) {
 }
 
 // helpCmd is tt help: it explains a command or a topic, or lists all commands.
-func helpCmd(a *app, root *cobra.Command) *cobra.Command {
+func helpCmd(a *Run, root *cobra.Command) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "help [command or topic]", Short: "Explain a command or a topic, or list all commands",
@@ -279,13 +279,13 @@ func helpCmd(a *app, root *cobra.Command) *cobra.Command {
 }
 
 // answerHelp shows the page that the arguments of tt help name.
-func answerHelp(a *app, root *cobra.Command, args []string, all bool) error {
-	a.reads = true
+func answerHelp(a *Run, root *cobra.Command, args []string, all bool) error {
+	a.Reads = true
 	i := slices.IndexFunc(topics, func(t topic) bool { return len(args) == 1 && slices.Contains(t.names, args[0]) })
 	if i >= 0 {
-		p := a.page()
+		p := a.NewPage()
 		topics[i].show(p)
-		a.write(p.shown())
+		a.Write(p.Text())
 		return nil
 	}
 
@@ -293,16 +293,16 @@ func answerHelp(a *app, root *cobra.Command, args []string, all bool) error {
 	found, rest, err := root.Find(args)
 	switch {
 	case err != nil:
-		return noArgs(root, args)
+		return NoArgs(root, args)
 	case len(rest) > 0 && found.HasSubCommands():
-		return noArgs(found, rest)
+		return NoArgs(found, rest)
 	case len(rest) > 0:
 		return stick.Errorf(stick.CodeUsage, "%s has no command %q", stick.Words(found.CommandPath()),
-			stick.Clip(rest[0], 40)).Hintf("%s", helpCommand(found))
+			stick.Clip(rest[0], 40)).Hintf("%s", HelpCommand(found))
 	case all:
-		p := a.page()
+		p := a.NewPage()
 		allHelp(p, root)
-		a.write(p.shown())
+		a.Write(p.Text())
 		return nil
 	}
 

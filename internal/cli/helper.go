@@ -19,10 +19,10 @@ import (
 	"talkingstick/stick"
 )
 
-func helperCmd(a *app) *cobra.Command {
+func helperCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux",
-		Args: between(1, -1, "a command"),
+		Args: ArgsBetween(1, -1, "a command"),
 		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, " +
 			"so that its session is a helper. Inside tmux it gets a window\n" +
 			"named <project>:helper-<id>; otherwise it runs here. " +
@@ -33,14 +33,14 @@ func helperCmd(a *app) *cobra.Command {
 	return c
 }
 
-func startHelper(ctx context.Context, a *app, command []string) error {
+func startHelper(ctx context.Context, a *Run, command []string) error {
 	path, err := lookPath(command[0], a.Getenv("PATH"), a.Dir)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).
 			With("field", "command")
 	}
 
-	e, by, err := a.open()
+	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func startHelper(ctx context.Context, a *app, command []string) error {
 		return s.Role == stick.RolePrimary && s.Verdict != stick.Gone
 	})
 	if !hasPrimary {
-		_ = a.sayf("tt: there is no known primary here, so nobody does the primary's work")
+		_ = a.Sayf("tt: there is no known primary here, so nobody does the primary's work")
 	}
 
 	id := helperName(res.Sessions)
@@ -73,8 +73,8 @@ func startHelper(ctx context.Context, a *app, command []string) error {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
 
-	return a.print(helperResult{AgentID: id, Window: window},
-		func(p *page) { p.linef("%s runs in the window %s", id, window) })
+	return a.Print(helperResult{AgentID: id, Window: window},
+		func(p *Page) { p.Linef("%s runs in the window %s", id, window) })
 }
 
 // helperResult is a helper that was started in a window.
@@ -116,7 +116,7 @@ func tmuxWindow(name, dir string, env, command []string) []string {
 // isCallerVariable reports whether a variable says who calls.
 func isCallerVariable(v string) bool {
 	name, _, _ := strings.Cut(v, "=")
-	return slices.Contains(callerVariables, name)
+	return slices.Contains(CallerVariables, name)
 }
 
 // helperEnviron returns those of our variables that hold for the helper, too. A window of tmux has the
@@ -130,14 +130,14 @@ func helperEnviron(env []string) []string {
 // runHelper runs the command here, and ends when the command ends, with its status. A signal to us is passed
 // on and doesn't end us first: the command may have something to clean up, and its hooks report the end of
 // its session.
-func runHelper(a *app, path string, command, set []string) error {
+func runHelper(a *Run, path string, command, set []string) error {
 	c := exec.Command(path, command[1:]...)
 	c.Args[0] = command[0]
 	c.Stdin, c.Stdout, c.Stderr, c.Dir = a.Stdin, a.Stdout, a.Stderr, a.Dir
 	c.Env = append(slices.DeleteFunc(os.Environ(), isCallerVariable), set...)
 
 	// The helper may need long to clean up after a signal.
-	a.interrupts.tends.Store(true)
+	a.Interrupts.Tends.Store(true)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -159,7 +159,7 @@ func runHelper(a *app, path string, command, set []string) error {
 			}
 		case err := <-ended:
 			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-				a.status = exitStatus(exit.ProcessState)
+				a.Status = ExitStatus(exit.ProcessState)
 				return nil
 			}
 
@@ -169,10 +169,10 @@ func runHelper(a *app, path string, command, set []string) error {
 }
 
 // atTerminal reports whether one of our streams is a terminal.
-func atTerminal(a *app) bool {
+func atTerminal(a *Run) bool {
 	return slices.ContainsFunc([]any{a.Stdin, a.Stdout, a.Stderr}, func(s any) bool {
 		f, ok := s.(*os.File)
-		return ok && isTerminal(f)
+		return ok && IsTerminal(f)
 	})
 }
 

@@ -60,7 +60,7 @@ func TestHintsAboutEditsTakeAPath(t *testing.T) {
 // nobody could run it.
 func TestHintsSayTheirCommands(t *testing.T) {
 	first := map[string]bool{}
-	for _, c := range commandTree(&app{}).Commands() {
+	for _, c := range commandTree(&Run{}).Commands() {
 		first[c.Name()] = true
 	}
 	for _, s := range sources(t) {
@@ -80,7 +80,7 @@ func TestHintsSayTheirCommands(t *testing.T) {
 // words. Only a [stick.Command] gets the name under which its reader acts.
 func TestPrintedCommandsCanCarryAName(t *testing.T) {
 	first := map[string]bool{}
-	for _, c := range commandTree(&app{}).Commands() {
+	for _, c := range commandTree(&Run{}).Commands() {
 		first[c.Name()] = !slices.Contains([]string{"doctor", "install", "demo", "help"}, c.Name()) // they do the same for everybody
 	}
 	for _, s := range sources(t) {
@@ -88,13 +88,13 @@ func TestPrintedCommandsCanCarryAName(t *testing.T) {
 			continue
 		}
 		calls(s, func(name string, call *ast.CallExpr) {
-			if name != "linef" && name != "Wordsf" && name != "Sprintf" {
+			if name != "Linef" && name != "Wordsf" && name != "Sprintf" {
 				return
 			}
 			for _, text := range stringsOf(call.Args[0]) {
 				for _, m := range regexp.MustCompile(`\btt (\w+)`).FindAllStringSubmatch(text, -1) {
 					if first[m[1]] {
-						t.Errorf("%s: %q is a command among plain words: print it with page.next", s.files.Position(call.Pos()), m[0])
+						t.Errorf("%s: %q is a command among plain words: print it with Page.Next", s.files.Position(call.Pos()), m[0])
 					}
 				}
 			}
@@ -134,7 +134,7 @@ func understood(command stick.Command) error {
 			words[i] = "1" // which passes for a name and for a number
 		}
 	}
-	c, rest, err := commandTree(&app{}).Find(words)
+	c, rest, err := commandTree(&Run{}).Find(words)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ const (
 )
 
 // extendLimit returns a limit as it holds here: tests may extend it.
-func extendLimit(a *app, limit time.Duration) time.Duration {
+func extendLimit(a *Run, limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
 
@@ -61,10 +61,10 @@ func extendLimit(a *app, limit time.Duration) time.Duration {
 const exitOrder = 2
 
 // See docs/decisions/hooks.md.
-func hookCmd(a *app) *cobra.Command {
+func hookCmd(a *Run) *cobra.Command {
 	var wake, child, plugin bool
 	c := &cobra.Command{
-		Use: "hook [harness]", Short: "Answer a harness's hook", Args: between(0, 1, ""),
+		Use: "hook [harness]", Short: "Answer a harness's hook", Args: ArgsBetween(0, 1, ""),
 		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an " +
 			"agent should know when its session\n" +
 			"starts, new messages after a tool call, and whether it still has the stick or a task when " +
@@ -84,11 +84,11 @@ func hookCmd(a *app) *cobra.Command {
 		"as a plugin of the harness runs it: say nothing if tt install has written hooks that answer")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		a.inHook = true
+		a.InHook = true
 		if child {
 			return hookInChild(a, wake)
 		}
-		if err := checkHarness(args); err != nil || isTrue(a.Getenv("TT_OFF")) {
+		if err := checkHarness(args); err != nil || IsTrue(a.Getenv("TT_OFF")) {
 			return err
 		}
 		if !wake {
@@ -97,14 +97,14 @@ func hookCmd(a *app) *cobra.Command {
 		}
 
 		var f harness.Firing
-		err := catchPanic(func() error { return answerHook(c.Context(), a, &f, wake, plugin) })
-		if a.status == harness.ExitWake && len(args) > 0 {
-			a.status = exitOrder
+		err := CatchPanic(func() error { return answerHook(c.Context(), a, &f, wake, plugin) })
+		if a.Status == harness.ExitWake && len(args) > 0 {
+			a.Status = exitOrder
 		}
 
-		if _, crashed := errors.AsType[*crash](err); crashed {
+		if _, crashed := errors.AsType[*Crash](err); crashed {
 			// What was shown may not be recorded: waking the agent would show it again, and again.
-			a.status = 0
+			a.Status = 0
 		}
 
 		if err != nil && c.Context().Err() == nil {
@@ -120,7 +120,7 @@ func hookCmd(a *app) *cobra.Command {
 
 // hookInChild does what the command of a hook does where there is a shell: whatever becomes of the hook, the
 // status is 0, except where it asks to wake the agent.
-func hookInChild(a *app, wake bool) error {
+func hookInChild(a *Run, wake bool) error {
 	args := []string{"hook"}
 	if wake {
 		args = append(args, "--wake")
@@ -132,7 +132,7 @@ func hookInChild(a *app, wake bool) error {
 	// The child has logged what went wrong, if it could.
 	_ = c.Run()
 	if c.ProcessState != nil && c.ProcessState.ExitCode() == harness.ExitWake {
-		a.status = exitOrder
+		a.Status = exitOrder
 	}
 	return nil
 }
@@ -150,13 +150,13 @@ func checkHarness(args []string) error {
 }
 
 // answerHook answers one hook, and fills in f with what it has read.
-func answerHook(ctx context.Context, a *app, f *harness.Firing, wake, plugin bool) error {
-	b, err := io.ReadAll(io.LimitReader(a.input(), maxHook))
+func answerHook(ctx context.Context, a *Run, f *harness.Firing, wake, plugin bool) error {
+	b, err := io.ReadAll(io.LimitReader(a.Input(), maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
 	}
 
-	from, procs, err := a.readSurroundings()
+	from, procs, err := a.ReadSurroundings()
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func answerHook(ctx context.Context, a *app, f *harness.Firing, wake, plugin boo
 	case harness.HookStop:
 		res, err := e.CheckStop(ctx, roster.CheckStopParams{HookParams: p, Held: f.AlreadyBlocked})
 		if err == nil && res.Block {
-			a.writeHook(*f, harness.HookAnswer{Block: string(res.Reason)})
+			a.WriteHook(*f, harness.HookAnswer{Block: string(res.Reason)})
 		}
 
 		return err
@@ -215,23 +215,23 @@ func answerHook(ctx context.Context, a *app, f *harness.Firing, wake, plugin boo
 
 // hookCaller resolves the agent whose hook this is. The input names the session.
 func hookCaller(
-	a *app, from harness.Input, procs *proc.Table, f harness.Firing, patient bool,
-) (operations, core.HookParams, error) {
+	a *Run, from harness.Input, procs *proc.Table, f harness.Firing, patient bool,
+) (Operations, core.HookParams, error) {
 	from.SessionHarness, from.SessionID = f.Harness.Name, f.SessionID
 	by, err := harness.Resolve(from)
 	if err != nil {
-		return operations{}, core.HookParams{}, err
+		return Operations{}, core.HookParams{}, err
 	}
 
 	by.Helper = f.Helper
-	c := a.kernelConfig(procs)
+	c := a.KernelConfig(procs)
 
 	// A hook that waits to wake its agent has time; all others are waited for.
 	if !patient {
 		c.WriteWait, c.ReadWait = extendLimit(a, hookLimit), extendLimit(a, hookReads)
 		switch f.Event {
 		case harness.HookBeforeTool:
-			c.WriteWait = extendLimit(a, editWrites)
+			c.WriteWait = extendLimit(a, EditWrites)
 		case harness.HookAfterTool:
 			// The other half of the time is for showing what is new.
 			c.WriteWait = extendLimit(a, hookLimit/2)
@@ -252,12 +252,12 @@ func hookCaller(
 		p.File = f.Edits.Paths[0]
 	}
 
-	return newOperations(c, nil), p, nil
+	return NewOperations(c, nil), p, nil
 }
 
 // hookStart returns when the harness started this hook: when this process began, or the shell that runs it as
 // the hook's command. Where that isn't known, it is the present time.
-func hookStart(a *app, procs *proc.Table, chain []proc.Info) stick.Time {
+func hookStart(a *Run, procs *proc.Table, chain []proc.Info) stick.Time {
 	oldest := time.Duration(0)
 	self, err := procs.Self()
 	if age, ok := proc.Age(self); err == nil && ok {
@@ -277,13 +277,13 @@ func hookStart(a *app, procs *proc.Table, chain []proc.Info) stick.Time {
 		oldest = 0
 	}
 
-	return a.now().Add(-oldest)
+	return a.CurrentTime().Add(-oldest)
 }
 
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't
 // there in time: only the database denies.
 func beforeTool(
-	ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing, until time.Time,
+	ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing, until time.Time,
 ) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
@@ -301,7 +301,7 @@ func beforeTool(
 	decided := make(chan decision, 1)
 	go func() {
 		var d decision
-		d.err = catchPanic(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
+		d.err = CatchPanic(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
 		decided <- d
 	}()
 
@@ -311,8 +311,8 @@ func beforeTool(
 		select {
 		case d := <-decided:
 			if !d.res.Allowed {
-				a.writeHook(f, harness.HookAnswer{
-					Deny: string("Talking Stick: " + d.res.Reason + ". " + upperFirst(d.res.Hint) + "."),
+				a.WriteHook(f, harness.HookAnswer{
+					Deny: string("Talking Stick: " + d.res.Reason + ". " + UpperFirst(d.res.Hint) + "."),
 				})
 			}
 
@@ -330,10 +330,10 @@ func beforeTool(
 // beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets
 // summarized. It is told so as of any event, after that. Where the harness takes it, the summary is asked to
 // keep what the draft needs.
-func beforeSummary(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
+func beforeSummary(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.AskDraft(ctx, p)
 	if err == nil && res.TurnID != 0 {
-		a.writeHook(f, harness.HookAnswer{
+		a.WriteHook(f, harness.HookAnswer{
 			Summary: fmt.Sprintf("The agent holds the talking stick (turn %d) and will have to hand over its work. "+
 				"Keep in the summary what it did and learned in this turn, what is unfinished, "+
 				"and what comes next.", res.TurnID),
@@ -353,7 +353,7 @@ func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
 func checkEdited(
-	ctx context.Context, a *app, e operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
+	ctx context.Context, a *Run, e Operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
 ) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, extendLimit(a, hookLimit)/2+extendLimit(a, rescueLimit-whoseLimit))
 	defer cancel()

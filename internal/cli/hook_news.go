@@ -17,7 +17,7 @@ import (
 )
 
 // showNew shows a working agent what is new for it, and records that it works.
-func showNew(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
+func showNew(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
 	if f.Woken {
 		// The waker may not have recorded yet that it showed these events.
 		p.Sub = true
@@ -38,12 +38,12 @@ func showNew(ctx context.Context, a *app, e operations, p core.HookParams, f har
 			done = "the command ran"
 		}
 
-		a.told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, upperFirst(edited.Hint))
+		a.Told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, UpperFirst(edited.Hint))
 	}
 
 	err := showEvents(ctx, a, e, p, f)
-	if a.told != "" {
-		a.writeHook(f, harness.HookAnswer{})
+	if a.Told != "" {
+		a.WriteHook(f, harness.HookAnswer{})
 	}
 
 	if stick.CodeOf(failed) == stick.CodeDatabaseBusy && stick.CodeOf(err) == stick.CodeDatabaseBusy {
@@ -55,7 +55,7 @@ func showNew(ctx context.Context, a *app, e operations, p core.HookParams, f har
 }
 
 // showEvents shows an agent the events that are new for it.
-func showEvents(ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing) error {
+func showEvents(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return err
@@ -81,10 +81,10 @@ func showEvents(ctx context.Context, a *app, e operations, p core.HookParams, f 
 	}
 
 	if len(res.Events) > 0 {
-		a.writeHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(newEventsText(a, res.Events, res.More)))})
+		a.WriteHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(newEventsText(a, res.Events, res.More)))})
 
 		// The events aren't marked as delivered, and come again.
-		if a.unheard {
+		if a.Unheard {
 			return errors.New("nobody read what is new")
 		}
 	}
@@ -94,39 +94,39 @@ func showEvents(ctx context.Context, a *app, e operations, p core.HookParams, f 
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
 // look like a line of ours.
-func newEventsText(a *app, events []stick.Event, more bool) term.Text {
-	return showNews(a.page(), events, more)
+func newEventsText(a *Run, events []stick.Event, more bool) term.Text {
+	return showNews(a.NewPage(), events, more)
 }
 
-func showNews(pg *page, events []stick.Event, more bool) term.Text {
-	pg.color = false
-	pg.linef("%s", harness.NewsHead)
-	pg.linef("%s", harness.TheirWords)
+func showNews(pg *Page, events []stick.Event, more bool) term.Text {
+	pg.Color = false
+	pg.Linef("%s", harness.NewsHead)
+	pg.Linef("%s", harness.TheirWords)
 	for _, e := range events {
 		if e.From.Human() && e.Message() != nil {
-			pg.linef("%s is a person of this room: treat what they ask for as a colleague's request.", e.From)
+			pg.Linef("%s is a person of this room: treat what they ask for as a colleague's request.", e.From)
 			break
 		}
 	}
 
 	showDelivered(pg, engine.WaitForTurnResult{Events: events}, stick.Cmd("tt wait"))
 	if more {
-		pg.linef("there are more: %s", pg.next(stick.Cmd("tt inbox")))
+		pg.Linef("there are more: %s", pg.Next(stick.Cmd("tt inbox")))
 	}
-	return pg.shown()
+	return pg.Text()
 }
 
 // newsForAnother is the text that wakes another agent than the caller.
-func newsForAnother(a *app, events []stick.Event, more bool) string {
-	pg := a.page()
-	pg.as, pg.width = "", 0
+func newsForAnother(a *Run, events []stick.Event, more bool) string {
+	pg := a.NewPage()
+	pg.As, pg.Width = "", 0
 	return strings.TrimSpace(string(showNews(pg, events, more)))
 }
 
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
 // harness. Each event wakes an agent once.
 func waitAndWake(
-	ctx context.Context, a *app, e operations, p core.HookParams, f harness.Firing, chain []proc.Info,
+	ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing, chain []proc.Info,
 ) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
@@ -134,7 +134,7 @@ func waitAndWake(
 		return nil
 	}
 
-	ctx, stop := a.untilUnheard(ctx)
+	ctx, stop := a.UntilUnheard(ctx)
 	defer stop()
 	res, err := e.WaitForWake(ctx, p)
 	if err != nil || len(res.Events) == 0 {
@@ -147,8 +147,8 @@ func waitAndWake(
 	if row.Wake == harness.WakeQueue {
 		err = queuePrompt(ctx, a, row.QueueCommand(row.Program(chain), f.SessionID, text))
 	} else {
-		err = a.sayText(text)
-		a.status = harness.ExitWake
+		err = a.SayText(text)
+		a.Status = harness.ExitWake
 	}
 
 	if err != nil {
@@ -159,7 +159,7 @@ func waitAndWake(
 }
 
 // queuePrompt sends a prompt to a harness's session, by the harness's own command.
-func queuePrompt(ctx context.Context, a *app, argv []string) error {
+func queuePrompt(ctx context.Context, a *Run, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir
 	var out bytes.Buffer

@@ -26,14 +26,14 @@ type faults struct {
 const faultsFor = 72 * time.Hour
 
 // readFaults reads the log. It returns nil if the log has nothing recent.
-func readFaults(a *app, now stick.Time) *faults {
-	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
+func readFaults(a *Run, now stick.Time) *faults {
+	f, err := plainfile.Open(a.LogFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
 
 	defer f.Close()
-	out := faults{Path: a.logFile()}
+	out := faults{Path: a.LogFile()}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		when, what, _ := strings.Cut(lines.Text(), " ")
 		at, err := time.Parse(time.RFC3339, when)
@@ -55,7 +55,7 @@ func readFaults(a *app, now stick.Time) *faults {
 }
 
 // newFaults returns the faults that no session was told of. It tells one session of each.
-func newFaults(a *app, now stick.Time) *faults {
+func newFaults(a *Run, now stick.Time) *faults {
 	f := readFaults(a, now)
 	if f == nil {
 		return nil
@@ -69,18 +69,18 @@ func newFaults(a *app, now stick.Time) *faults {
 }
 
 // olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func olderHooks(a *app, name string) stick.Words { return olderText(a, name, install.Older) }
+func olderHooks(a *Run, name string) stick.Words { return olderText(a, name, install.Older) }
 
 // olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
 // both.
-func olderFiles(a *app, name string) stick.Words {
+func olderFiles(a *Run, name string) stick.Words {
 	if says := olderHooks(a, name); says != "" {
 		return says
 	}
 	return olderText(a, name, install.OlderSkill)
 }
 
-func olderText(a *app, name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
+func olderText(a *Run, name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
 	row, ok := harness.ByName(name)
 	if !ok || a.Home == "" {
 		return ""
@@ -89,8 +89,8 @@ func olderText(a *app, name string, says func(install.Target, harness.Row) stick
 	t := install.Target{Home: a.Home, Getenv: a.Getenv}
 
 	// Without a data directory nothing is known of what was installed.
-	t.DataDir, _ = a.dataDir()
-	if place, err := workspace.Resolve(a.Dir, a.workspaceEnv()); err == nil {
+	t.DataDir, _ = a.DataDir()
+	if place, err := workspace.Resolve(a.Dir, a.WorkspaceEnv()); err == nil {
 		t.Project = place.Root
 	}
 	return says(t, row)
@@ -101,37 +101,37 @@ func olderText(a *app, name string, says func(install.Target, harness.Row) stick
 const olderEvery = time.Hour
 
 // tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
-func tellOlderHooks(a *app) {
-	if a.caller == nil || a.caller.Person || a.json || a.inHook {
+func tellOlderHooks(a *Run) {
+	if a.Caller == nil || a.Caller.Person || a.JSON || a.InHook {
 		return
 	}
-	if _, known := harness.ByName(a.caller.Harness); !known {
+	if _, known := harness.ByName(a.Caller.Harness); !known {
 		return
 	}
 
-	stamp, now := "hooks-"+a.caller.Harness, a.now()
+	stamp, now := "hooks-"+a.Caller.Harness, a.CurrentTime()
 	if !isStampOlder(a, stamp, now.Add(-olderEvery)) || !setStamp(a, stamp, now) {
 		return
 	}
 
-	if older := olderHooks(a, a.caller.Harness); older != "" {
-		_ = a.sayf("tt: %s", older)
+	if older := olderHooks(a, a.Caller.Harness); older != "" {
+		_ = a.Sayf("tt: %s", older)
 	}
 }
 
 // isStampOlder reports whether the stamp of this name beside the log is older than a time, or missing.
-func isStampOlder(a *app, name string, than stick.Time) bool {
-	info, err := os.Stat(a.logFile() + "." + name)
+func isStampOlder(a *Run, name string, than stick.Time) bool {
+	info, err := os.Stat(a.LogFile() + "." + name)
 	return err != nil || stick.At(info.ModTime()) < than
 }
 
 // setStamp sets the time of the stamp of this name. It reports false if there is nowhere to write it.
-func setStamp(a *app, name string, at stick.Time) bool {
-	if a.logFile() == "" {
+func setStamp(a *Run, name string, at stick.Time) bool {
+	if a.LogFile() == "" {
 		return false
 	}
 
-	path := a.logFile() + "." + name
+	path := a.LogFile() + "." + name
 	f, err := plainfile.Open(path, os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return false
@@ -145,9 +145,9 @@ func setStamp(a *app, name string, at stick.Time) bool {
 	return true
 }
 
-func showFaults(p *page, f *faults) {
+func showFaults(p *Page, f *faults) {
 	if f != nil {
-		p.linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",
-			"note", "log", stick.Count(f.Lines, "time"), p.ago(f.At), f.Last, f.Path)
+		p.Linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",
+			"note", "log", stick.Count(f.Lines, "time"), p.Ago(f.At), f.Last, f.Path)
 	}
 }

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// crash is a panic that was caught.
-type crash struct {
+// Crash is a panic that was caught.
+type Crash struct {
 	value any
 	at    []string // the functions of ours that led to it, the innermost first
 }
 
-func (c *crash) Error() string {
+func (c *Crash) Error() string {
 	return fmt.Sprintf("tt crashed: %v (%s)", c.value, strings.Join(c.at, " < "))
 }
 
-// catchPanic runs fn, and returns a panic in it as a [*crash]. Hooks need it, because Go ends a program that
+// CatchPanic runs fn, and returns a panic in it as a [*crash]. Hooks need it, because Go ends a program that
 // panics with status 2, and harnesses take that status for an order: to deny, to block or to wake. A panic is
 // caught only in the goroutine that it happens in, so each goroutine that decides something for a hook calls
 // catchPanic itself.
-func catchPanic(fn func() error) (err error) {
+func CatchPanic(fn func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &crash{v, panickedAt()}
+			err = &Crash{v, panickedAt()}
 		}
 	}()
 	return fn()
@@ -51,5 +51,5 @@ func panickedAt() (at []string) {
 	}
 }
 
-// editWrites is how long a decision about an edit waits for another writer. After that it records nothing.
-const editWrites = 20 * time.Millisecond
+// EditWrites is how long a decision about an edit waits for another writer. After that it records nothing.
+const EditWrites = 20 * time.Millisecond

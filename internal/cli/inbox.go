@@ -19,7 +19,7 @@ type inboxFlags struct {
 
 func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f := c.Flags()
-	f.SetNormalizeFunc(otherWords)
+	f.SetNormalizeFunc(OtherWords)
 	f.StringVar(&i.p.State, "state", "", "unread, read, acked or all (default: what still waits for you)")
 	f.StringVar(&i.p.TaskID, "task", "", "only about this task (also --bead)")
 	f.StringVar(&i.p.Thread, "thread", "", "only in this conversation")
@@ -27,10 +27,10 @@ func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f.IntVar(&i.p.Limit, "limit", 50, "list at most this many messages (up to 500)")
 }
 
-func inboxCmd(a *app) *cobra.Command {
+func inboxCmd(a *Run) *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{
-		Use: "inbox [path]", Short: "List your messages", Args: between(0, 1, "a path"),
+		Use: "inbox [path]", Short: "List your messages", Args: ArgsBetween(0, 1, "a path"),
 		Long: "List the messages that you haven't read, and those that wait for you to accept them. " +
 			"Listing changes nothing: tt msg read\n" +
 			"marks messages as read, and tt ack accepts them. " +
@@ -41,9 +41,9 @@ func inboxCmd(a *app) *cobra.Command {
 	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
 	c.Flags().BoolVar(&i.p.Sent, "sent", false,
 		"list the messages that you sent, and their state; --from then names their recipient")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -55,16 +55,16 @@ func inboxCmd(a *app) *cobra.Command {
 	return c
 }
 
-func showInbox(ctx context.Context, a *app, params engine.GetInboxParams) error {
-	return show(a, func(e operations, by core.Caller) (engine.GetInboxResult, error) {
+func showInbox(ctx context.Context, a *Run, params engine.GetInboxParams) error {
+	return Show(a, func(e Operations, by core.Caller) (engine.GetInboxResult, error) {
 		params.Caller = by
 		return e.GetInbox(ctx, params)
-	}, func(p *page, res engine.GetInboxResult) {
+	}, func(p *Page, res engine.GetInboxResult) {
 		if !params.Sent {
-			p.linef("%d unread, %d to accept", res.Unread, res.Unacked)
+			p.Linef("%d unread, %d to accept", res.Unread, res.Unacked)
 		}
 		if res.More && params.After == 0 {
-			p.linef("%s", p.faint("older ones are hidden: --after 1 begins with the oldest"))
+			p.Linef("%s", p.Faint("older ones are hidden: --after 1 begins with the oldest"))
 		}
 
 		for _, m := range res.Messages {
@@ -76,10 +76,10 @@ func showInbox(ctx context.Context, a *app, params engine.GetInboxParams) error 
 		}
 
 		if len(res.Messages) == 0 {
-			p.linef("no messages")
+			p.Linef("no messages")
 		}
 		if res.More && params.After > 0 {
-			p.linef("%s", p.faint(term.Wordsf("there are more: --after %d", res.Cursor)))
+			p.Linef("%s", p.Faint(term.Wordsf("there are more: --after %d", res.Cursor)))
 		}
 	})
 }

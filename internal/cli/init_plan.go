@@ -23,7 +23,7 @@ type initPlan struct {
 
 // planInit plans what differs from what is wanted. It writes nothing.
 func planInit(
-	ctx context.Context, a *app, e operations, by core.Caller, s *initSite, wants initChoices,
+	ctx context.Context, a *Run, e Operations, by core.Caller, s *initSite, wants initChoices,
 ) (initPlan, error) {
 	p := initPlan{enforce: wants.Enforce, integration: wants.Integration}
 	if wants.Enforce != s.policy.Enforce {
@@ -76,7 +76,7 @@ func (p initPlan) pendingSteps() []install.FileChange {
 
 // applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run
 // completes what a crash has left.
-func applyInit(ctx context.Context, a *app, e operations, by core.Caller, before *initSite, plan initPlan) error {
+func applyInit(ctx context.Context, a *Run, e Operations, by core.Caller, before *initSite, plan initPlan) error {
 	var joined engine.JoinPathResult
 	var err error
 
@@ -106,7 +106,7 @@ func applyInit(ctx context.Context, a *app, e operations, by core.Caller, before
 		res.Was = before.policy.Enforce
 	}
 	if s.hooksErr != nil {
-		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.as).Words())
+		res.Next = append(res.Next, "git: "+stick.AsError(s.hooksErr).Hint.As(a.As).Words())
 	}
 
 	// Harnesses that were connected before may lack a step of their users.
@@ -115,16 +115,16 @@ func applyInit(ctx context.Context, a *app, e operations, by core.Caller, before
 		return err
 	}
 
-	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), runProgram)...)
+	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), RunProgram)...)
 	for _, h := range s.nextSteps(by) {
-		res.Next = append(res.Next, h.As(a.as).Words())
+		res.Next = append(res.Next, h.As(a.As).Words())
 	}
 
-	return a.print(res, func(p *page) { showInitialised(p, res) })
+	return a.Print(res, func(p *Page) { showInitialised(p, res) })
 }
 
 // showPlan shows what would be done.
-func showPlan(a *app, s *initSite, plan initPlan) error {
+func showPlan(a *Run, s *initSite, plan initPlan) error {
 	res := s.resultOf(plan)
 	res.Created, res.Joined = s.room == nil, !s.inRoom()
 	res.Changed = plan.join || len(res.Steps) > 0
@@ -139,7 +139,7 @@ func showPlan(a *app, s *initSite, plan initPlan) error {
 	for i := range res.Steps {
 		res.Steps[i].Show()
 	}
-	return a.print(res, func(p *page) { showInitialised(p, res) })
+	return a.Print(res, func(p *Page) { showInitialised(p, res) })
 }
 
 // resultOf is how things stand, and what a plan changes in files.

@@ -164,9 +164,9 @@ func setHarnesses(c *initChoices, answer string) error {
 // askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then
 // nothing is to be done.
 func askInit(
-	ctx context.Context, a *app, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
+	ctx context.Context, a *Run, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
 ) (ok bool, err error) {
-	a.write(term.Wordsf("tt sets up %s. An empty answer takes what stands in brackets. "+
+	a.Write(term.Wordsf("tt sets up %s. An empty answer takes what stands in brackets. "+
 		"Nothing changes before the last question.\n", s.path))
 
 	// A flag has answered its question, and some questions don't arise.
@@ -175,9 +175,9 @@ func askInit(
 			continue
 		}
 
-		a.write(term.Wordsf("\n%s\n", stick.Words(q.why)))
+		a.Write(term.Wordsf("\n%s\n", stick.Words(q.why)))
 		for {
-			a.write(term.Wordsf("%s [%s]: ", q.text, q.now(*wants)))
+			a.Write(term.Wordsf("%s [%s]: ", q.text, q.now(*wants)))
 			answer, ok, err := readAnswer(ctx, a, in)
 			if err != nil || !ok {
 				return false, err
@@ -191,7 +191,7 @@ func askInit(
 				break
 			}
 
-			a.write(term.Wordsf("%s\n", stick.AsError(err)))
+			a.Write(term.Wordsf("%s\n", stick.AsError(err)))
 		}
 	}
 
@@ -199,12 +199,12 @@ func askInit(
 }
 
 // readAnswer reads a line. ok is false where there is none: then tt init ends.
-func readAnswer(ctx context.Context, a *app, in *bufio.Reader) (answer string, ok bool, err error) {
+func readAnswer(ctx context.Context, a *Run, in *bufio.Reader) (answer string, ok bool, err error) {
 	answer, err = readLine(ctx, in)
 
 	// Who closes the input wants nothing done.
 	if errors.Is(err, io.EOF) {
-		a.write("\n")
+		a.Write("\n")
 		leaveAsItIs(a)
 		return "", false, nil
 	}
@@ -212,19 +212,19 @@ func readAnswer(ctx context.Context, a *app, in *bufio.Reader) (answer string, o
 }
 
 // leaveAsItIs ends tt init for a person who doesn't want to go on.
-func leaveAsItIs(a *app) {
-	a.write("nothing was changed\n")
-	a.status = stick.ExitUsage
+func leaveAsItIs(a *Run) {
+	a.Write("nothing was changed\n")
+	a.Status = stick.ExitUsage
 }
 
 // confirmInit shows what the answers come to, and asks whether to do it.
-func confirmInit(ctx context.Context, a *app, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
-	p := a.page()
+func confirmInit(ctx context.Context, a *Run, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
+	p := a.NewPage()
 	showInitPlan(p, s, plan)
-	a.write(p.shown())
+	a.Write(p.Text())
 
 	for {
-		a.write("Do this: yes or no [yes]: ")
+		a.Write("Do this: yes or no [yes]: ")
 		answer, ok, err := readAnswer(ctx, a, in)
 		if err != nil || !ok {
 			return false, err
@@ -238,7 +238,7 @@ func confirmInit(ctx context.Context, a *app, in *bufio.Reader, s *initSite, pla
 			return false, nil
 		}
 
-		a.write("the answer must be yes or no\n")
+		a.Write("the answer must be yes or no\n")
 	}
 }
 

@@ -15,26 +15,26 @@ var heldTo = map[stick.Enforce]term.Text{
 }
 
 // showInitialised shows what tt init did, or would do, and how things stand.
-func showInitialised(p *page, res initResult) {
+func showInitialised(p *Page, res initResult) {
 	for _, s := range res.Steps {
 		showStep(p, s)
 	}
 
-	p.linef("%-8s %s", "room", roomOf(p, res))
+	p.Linef("%-8s %s", "room", roomOf(p, res))
 	edits := term.Wordsf("enforce=%s: %s", res.Enforce, heldTo[res.Enforce])
 	if res.Was != "" {
 		edits += term.Wordsf(" (was %s)", res.Was)
 	}
 
-	p.linef("%-8s %s", "edits", edits)
+	p.Linef("%-8s %s", "edits", edits)
 	if !res.Applied {
-		p.linef("nothing was changed")
+		p.Linef("nothing was changed")
 		return
 	}
 
 	showGitHooks(p, &res.Git)
 	for _, h := range res.Harnesses {
-		p.linef("%-8s %s", h.Harness, connectionText(p, h))
+		p.Linef("%-8s %s", h.Harness, connectionText(p, h))
 	}
 
 	gate := term.Text("no gate")
@@ -42,42 +42,42 @@ func showInitialised(p *page, res initResult) {
 		gate = term.Wordsf("after %q", stick.Name(res.Gate))
 	}
 
-	p.linef("%-8s merged into %s, %s", "tasks", file(res.Integration), gate)
+	p.Linef("%-8s merged into %s, %s", "tasks", FileName(res.Integration), gate)
 	if !res.Changed {
-		p.linef("nothing had to be changed")
+		p.Linef("nothing had to be changed")
 	}
 
 	for _, n := range res.Next {
-		p.linef("next: %s", n)
+		p.Linef("next: %s", n)
 	}
 }
 
 // showInitPlan lists what tt init is going to do.
-func showInitPlan(p *page, s *initSite, plan initPlan) {
-	p.linef("\ntt is going to:")
+func showInitPlan(p *Page, s *initSite, plan initPlan) {
+	p.Linef("\ntt is going to:")
 	switch {
 	case s.room == nil:
-		p.linef("  make the room of %s, and join it as you", s.path)
+		p.Linef("  make the room of %s, and join it as you", s.path)
 	case plan.join:
-		p.linef("  join the room of %s", s.path)
+		p.Linef("  join the room of %s", s.path)
 	}
 
-	p.linef("  set enforce=%s: %s", plan.enforce, heldTo[plan.enforce])
+	p.Linef("  set enforce=%s: %s", plan.enforce, heldTo[plan.enforce])
 
 	for _, step := range plan.pendingSteps() {
-		p.linef("  write %s (%s, %s)", step.File, step.Harness, step.What)
+		p.Linef("  write %s (%s, %s)", step.File, step.Harness, step.What)
 		if step.Note != "" {
-			p.linef("    %s", step.Note)
+			p.Linef("    %s", step.Note)
 		}
 	}
 
-	p.linef("  merge approved tasks into %s, once you have them", file(plan.integration))
-	p.linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s",
-		p.next(stick.Cmd("tt uninstall")))
+	p.Linef("  merge approved tasks into %s, once you have them", FileName(plan.integration))
+	p.Linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s",
+		p.Next(stick.Cmd("tt uninstall")))
 }
 
 // roomOf says what became of the room.
-func roomOf(p *page, res initResult) term.Text {
+func roomOf(p *Page, res initResult) term.Text {
 	what := stick.Wordsf("you are in it as %s", res.AgentID)
 	switch {
 	case res.Created && !res.Applied:
@@ -90,12 +90,12 @@ func roomOf(p *page, res initResult) term.Text {
 		what = stick.Wordsf("you joined it as %s", res.AgentID)
 	}
 
-	return term.Wordsf("%s: %s", p.strong(term.Wordsf("%s", res.Path)), what)
+	return term.Wordsf("%s: %s", p.Strong(term.Wordsf("%s", res.Path)), what)
 }
 
 // connectionText says how far a harness is connected.
-func connectionText(p *page, h install.Status) term.Text {
-	fix := p.next(stick.Cmd("tt install <harness>", h.Harness))
+func connectionText(p *Page, h install.Status) term.Text {
+	fix := p.Next(stick.Cmd("tt install <harness>", h.Harness))
 	switch {
 	case h.Problem != "":
 		return term.Wordsf("not connected: %s", h.Problem)

@@ -8,9 +8,9 @@ import (
 	"talkingstick/stick"
 )
 
-// readBody reads a text from standard input, without the line break at its end. It stops reading a text
+// ReadBody reads a text from standard input, without the line break at its end. It stops reading a text
 // that is too long as soon as the operation will refuse it.
-func readBody(r io.Reader, most int64) (string, error) {
+func ReadBody(r io.Reader, most int64) (string, error) {
 	// A text beyond the limit is read a little further, so that the operation sees that it is too long.
 	b, err := io.ReadAll(io.LimitReader(r, most+64<<10))
 	if err != nil {
@@ -19,13 +19,13 @@ func readBody(r io.Reader, most int64) (string, error) {
 	return strings.TrimSuffix(string(b), "\n"), nil
 }
 
-// input is standard input. A signal ends the program while something waits for it.
-func (a *app) input() io.Reader { return awaited{a.Stdin, &a.interrupts} }
+// Input is standard input. A signal ends the program while something waits for it.
+func (a *Run) Input() io.Reader { return awaited{a.Stdin, &a.Interrupts} }
 
 // awaited is a source that may have nothing for a long time, such as a terminal or a FIFO.
 type awaited struct {
 	source io.Reader
-	waits  *interrupts
+	waits  *Interrupts
 }
 
 func (r awaited) Read(b []byte) (int, error) {
@@ -34,11 +34,11 @@ func (r awaited) Read(b []byte) (int, error) {
 	return r.source.Read(b)
 }
 
-// openInput opens a file that somebody names, which may be a FIFO, as a shell's <(…) makes it. A signal ends
+// OpenInput opens a file that somebody names, which may be a FIFO, as a shell's <(…) makes it. A signal ends
 // the program while something waits for its other side.
-func (a *app) openInput(file string) (io.ReadCloser, error) {
-	a.interrupts.inputs.Add(1)
-	defer a.interrupts.inputs.Add(-1)
+func (a *Run) OpenInput(file string) (io.ReadCloser, error) {
+	a.Interrupts.inputs.Add(1)
+	defer a.Interrupts.inputs.Add(-1)
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -46,5 +46,5 @@ func (a *app) openInput(file string) (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{awaited{f, &a.interrupts}, f}, nil
+	}{awaited{f, &a.Interrupts}, f}, nil
 }

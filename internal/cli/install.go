@@ -44,11 +44,11 @@ type installResult struct {
 // installOptions are the flags of both commands.
 type installOptions struct{ all, project, show, prePush, removing, data, yes bool }
 
-func installCmd(a *app) *cobra.Command {
+func installCmd(a *Run) *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server",
-		Args: between(0, -1, ""),
+		Args: ArgsBetween(0, -1, ""),
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " +
 			strings.Join(harness.Names(), ", ") + ".\n" +
 			"Without a name, show which of them were found and what would change, and ask. " +
@@ -85,10 +85,10 @@ func installCmd(a *app) *cobra.Command {
 	return c
 }
 
-func uninstallCmd(a *app) *cobra.Command {
+func uninstallCmd(a *Run) *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
-		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: between(0, -1, ""),
+		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: ArgsBetween(0, -1, ""),
 		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of\n" +
 			"them) and into the hooks of the repository of the working directory. What several harnesses\n" +
 			"share stays as long as one of them uses it. Your data stays, and so does\n" +
@@ -121,7 +121,7 @@ func uninstallCmd(a *app) *cobra.Command {
 }
 
 // runInstall plans changes and makes them, or shows them.
-func runInstall(ctx context.Context, a *app, names []string, o installOptions) error {
+func runInstall(ctx context.Context, a *Run, names []string, o installOptions) error {
 	t, err := installTarget(a, o.project)
 	if err != nil {
 		return err
@@ -169,12 +169,12 @@ func runInstall(ctx context.Context, a *app, names []string, o installOptions) e
 	}
 
 	if o.show {
-		a.reads = true
+		a.Reads = true
 		for i := range steps {
 			steps[i].Show()
 		}
 
-		return a.print(res, func(p *page) { showInstalled(p, res) })
+		return a.Print(res, func(p *Page) { showInstalled(p, res) })
 	}
 
 	// The plan is what the person sees before the question.
@@ -191,7 +191,7 @@ func runInstall(ctx context.Context, a *app, names []string, o installOptions) e
 
 // applyInstall makes the planned changes, and prints what was done.
 func applyInstall(
-	ctx context.Context, a *app, t install.Target, res installResult, o installOptions, withLinks bool,
+	ctx context.Context, a *Run, t install.Target, res installResult, o installOptions, withLinks bool,
 ) (err error) {
 	if err := install.Apply(res.Steps); err != nil {
 		return err
@@ -206,7 +206,7 @@ func applyInstall(
 	}
 
 	if o.data {
-		e, by, err := a.open()
+		e, by, err := a.Open()
 		if err == nil {
 			_, err = e.RemoveData(ctx, upkeep.RemoveDataParams{Caller: by, Remove: true})
 		}
@@ -220,20 +220,20 @@ func applyInstall(
 
 	// Steps outside of files, such as trusting hooks, are the user's.
 	if !o.removing {
-		res.Next = install.Next(ctx, t, res.Steps, runProgram)
+		res.Next = install.Next(ctx, t, res.Steps, RunProgram)
 	}
 
-	return a.print(res, func(p *page) { showInstalled(p, res) })
+	return a.Print(res, func(p *Page) { showInstalled(p, res) })
 }
 
 // dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
 // removed.
-func dataOf(ctx context.Context, a *app, o installOptions) (res upkeep.RemoveDataResult, err error) {
+func dataOf(ctx context.Context, a *Run, o installOptions) (res upkeep.RemoveDataResult, err error) {
 	if !o.removing || o.project {
 		return res, nil
 	}
 
-	e, by, err := a.open()
+	e, by, err := a.Open()
 	switch {
 	case o.data && err != nil:
 		return res, err
@@ -270,7 +270,7 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 
 // planSteps plans the changes for the harnesses that were named, or that were found.
 func planSteps(
-	ctx context.Context, a *app, t install.Target, names []string, o installOptions,
+	ctx context.Context, a *Run, t install.Target, names []string, o installOptions,
 ) (steps []install.FileChange, err error) {
 	named := len(names) > 0
 	git := slices.Contains(names, install.Git)
@@ -301,14 +301,14 @@ func planSteps(
 }
 
 // installTarget is where tt is installed: which program, and into which configuration.
-func installTarget(a *app, project bool) (install.Target, error) {
+func installTarget(a *Run, project bool) (install.Target, error) {
 	t := install.Target{Home: a.Home, Getenv: a.Getenv, Kill: a.Kill}
 	if a.Home == "" {
 		return t, stick.Errorf(stick.CodeConfigUnwritable, "there is no home directory").Hintf("set HOME")
 	}
 
 	var err error
-	if t.DataDir, err = a.dataDir(); err != nil {
+	if t.DataDir, err = a.DataDir(); err != nil {
 		return t, err
 	}
 
@@ -324,7 +324,7 @@ func installTarget(a *app, project bool) (install.Target, error) {
 	}
 
 	// Without a home directory this has failed already, or the variable names the directory.
-	t.Default, _ = bare.dataDir()
+	t.Default, _ = bare.DataDir()
 	if t.TT, err = programPath(a); err != nil {
 		return t, err
 	}
@@ -338,7 +338,7 @@ func installTarget(a *app, project bool) (install.Target, error) {
 		return t, nil
 	}
 
-	place, err := workspace.Resolve(".", a.workspaceEnv())
+	place, err := workspace.Resolve(".", a.WorkspaceEnv())
 	t.Project = place.Root
 	return t, err
 }
@@ -351,7 +351,7 @@ var temporaryPath = sync.OnceValue(func() *regexp.Regexp {
 
 // programPath returns the path by which harnesses run this program: where PATH finds it, because that path
 // stays when a newer version replaces the file.
-func programPath(a *app) (string, error) {
+func programPath(a *Run) (string, error) {
 	if temporaryPath().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
 			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
@@ -379,14 +379,14 @@ func programPath(a *app) (string, error) {
 }
 
 // canAsk reports whether there is somebody at a terminal to answer a question.
-func canAsk(a *app) bool { return !a.json && a.TTY && a.InTTY }
+func canAsk(a *Run) bool { return !a.JSON && a.TTY && a.InTTY }
 
 // confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the
 // plan, and the exit status says that nothing was done.
-func confirmPlan(a *app, res installResult) (bool, error) {
-	err := a.print(res, func(p *page) { showInstalled(p, res) })
+func confirmPlan(a *Run, res installResult) (bool, error) {
+	err := a.Print(res, func(p *Page) { showInstalled(p, res) })
 	if err != nil || !canAsk(a) {
-		a.status = stick.ExitUsage
+		a.Status = stick.ExitUsage
 		again := stick.Words("tt install " + strings.Join(stepHarnesses(res.Steps), " "))
 		switch {
 		case res.withData:
@@ -396,20 +396,20 @@ func confirmPlan(a *app, res installResult) (bool, error) {
 		case res.removing:
 			again = "tt uninstall --yes"
 		}
-		if err == nil && !a.json {
-			_ = a.sayf("nothing was changed; to make these changes: %s", again)
+		if err == nil && !a.JSON {
+			_ = a.Sayf("nothing was changed; to make these changes: %s", again)
 		}
 
 		return false, err
 	}
 
-	a.write("Make these changes? [y/N] ")
+	a.Write("Make these changes? [y/N] ")
 
 	// No answer means no.
-	line, _ := bufio.NewReader(a.input()).ReadString('\n')
+	line, _ := bufio.NewReader(a.Input()).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-		a.write("nothing was changed\n")
-		a.status = stick.ExitUsage
+		a.Write("nothing was changed\n")
+		a.Status = stick.ExitUsage
 		return false, nil
 	}
 
@@ -418,7 +418,7 @@ func confirmPlan(a *app, res installResult) (bool, error) {
 
 // hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
 // has started this program.
-func hasInstalledBeside(a *app, name string, is func(install.Target, harness.Row) bool) bool {
+func hasInstalledBeside(a *Run, name string, is func(install.Target, harness.Row) bool) bool {
 	row, ok := harness.ByName(name)
 	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
 }

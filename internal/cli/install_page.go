@@ -21,7 +21,7 @@ func stepHarnesses(steps []install.FileChange) []string {
 }
 
 // showInstalled shows a plan, or what was done.
-func showInstalled(p *page, res installResult) {
+func showInstalled(p *Page, res installResult) {
 	absent := 0
 	for _, s := range res.Steps {
 		// The person has seen the plan before the question.
@@ -39,11 +39,11 @@ func showInstalled(p *page, res installResult) {
 	}
 
 	if absent > 0 {
-		p.linef("nothing to remove in %s", stick.Count(absent, "place"))
+		p.Linef("nothing to remove in %s", stick.Count(absent, "place"))
 	}
 
 	for _, l := range res.Links {
-		p.linef("%-12s %s", "links", l)
+		p.Linef("%-12s %s", "links", l)
 	}
 
 	for _, s := range res.Snippets {
@@ -54,36 +54,36 @@ func showInstalled(p *page, res installResult) {
 	unfound := res.found && !slices.ContainsFunc(res.Steps, func(s install.FileChange) bool { return s.Harness != install.Git })
 	switch {
 	case unfound:
-		p.linef("no harness was found; to install for one, name it, as in %s: %s",
-			p.next(stick.Cmd("tt install claude")), stick.Names(harness.Names(), len(harness.Rows)))
+		p.Linef("no harness was found; to install for one, name it, as in %s: %s",
+			p.Next(stick.Cmd("tt install claude")), stick.Names(harness.Names(), len(harness.Rows)))
 	case len(res.Steps)+len(res.Links)+len(res.Snippets) == 0:
-		p.linef("%-12s %s", "links", term.Text("nothing to change"))
+		p.Linef("%-12s %s", "links", term.Text("nothing to change"))
 	}
 
 	for _, n := range res.Next {
-		p.linef("next: %s", n)
+		p.Linef("next: %s", n)
 	}
 
 	showDataRemoval(p, res)
 	switch {
 	case res.removing && res.asked:
-		p.linef("done")
+		p.Linef("done")
 	case res.removing && len(res.Steps) == 0 && len(res.Snippets) > 0, res.withData:
 	case res.removing:
-		p.linef("the data stays in %s", res.DataDir)
+		p.Linef("the data stays in %s", res.DataDir)
 		for _, d := range res.Data {
 			if d.What == upkeep.DataCopies {
-				p.linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s",
-					d.Path, inBytes(d.Bytes), p.next(stick.Cmd("tt uninstall --data")))
+				p.Linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s",
+					d.Path, SizeText(d.Bytes), p.Next(stick.Cmd("tt uninstall --data")))
 			}
 		}
 	case res.Applied && len(res.Steps) > 0 && !unfound:
-		p.linef("done; to see whether harnesses run it: tt doctor")
+		p.Linef("done; to see whether harnesses run it: tt doctor")
 	}
 }
 
 // showDataRemoval says what goes with --data, or went.
-func showDataRemoval(p *page, res installResult) {
+func showDataRemoval(p *Page, res installResult) {
 	if !res.withData || res.asked {
 		return
 	}
@@ -99,39 +99,39 @@ func showDataRemoval(p *page, res installResult) {
 			what = "copies of uncommitted work"
 		}
 
-		p.linef("%-12s %-20s %-8s %s (%s)", "data", what, state, d.Path, inBytes(d.Bytes))
+		p.Linef("%-12s %-20s %-8s %s (%s)", "data", what, state, d.Path, SizeText(d.Bytes))
 	}
 
 	if res.Stays != "" {
-		p.linef("%-12s the database stays: %s", "data", res.Stays)
+		p.Linef("%-12s the database stays: %s", "data", res.Stays)
 	}
 	if len(res.Data) == 0 {
-		p.linef("%-12s nothing to remove", "data")
+		p.Linef("%-12s nothing to remove", "data")
 	}
 }
 
 // showSnippet shows what a person pastes, or takes out again.
-func showSnippet(p *page, s harness.Snippet, removing bool) {
+func showSnippet(p *Page, s harness.Snippet, removing bool) {
 	if removing {
-		p.linef("%-12s tt has written nothing there; take the server %s out of %s yourself",
+		p.Linef("%-12s tt has written nothing there; take the server %s out of %s yourself",
 			s.Harness, harness.ServerName, s.File)
 		return
 	}
-	p.linef("%-12s paste this into %s, beside what is there:", s.Harness, s.File)
-	p.text("    ", s.Text)
-	p.linef("%-12s nobody has tried it in %s; it gets no hooks, so tell its agent to use the tools of %s",
+	p.Linef("%-12s paste this into %s, beside what is there:", s.Harness, s.File)
+	p.ShowText("    ", s.Text)
+	p.Linef("%-12s nobody has tried it in %s; it gets no hooks, so tell its agent to use the tools of %s",
 		"", s.Title, harness.ServerName)
 }
 
 // showStep shows a change of a file.
-func showStep(p *page, s install.FileChange) {
-	at := file(s.File)
+func showStep(p *Page, s install.FileChange) {
+	at := FileName(s.File)
 	if s.Target != "" {
-		at += " -> " + file(s.Target)
+		at += " -> " + FileName(s.Target)
 	}
-	p.linef("%-12s %-21s %-8s %s", s.Harness, s.What, s.State, at)
+	p.Linef("%-12s %-21s %-8s %s", s.Harness, s.What, s.State, at)
 	if s.Note != "" {
-		p.linef("%-12s %s", "", s.Note)
+		p.Linef("%-12s %s", "", s.Note)
 	}
-	p.text("    ", s.Diff)
+	p.ShowText("    ", s.Diff)
 }

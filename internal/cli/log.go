@@ -10,19 +10,19 @@ import (
 	"talkingstick/stick"
 )
 
-// logFile returns the path of the log. It is empty if there is no data directory.
-func (a *app) logFile() string {
-	dir, err := a.dataDir()
+// LogFile returns the path of the log. It is empty if there is no data directory.
+func (a *Run) LogFile() string {
+	dir, err := a.DataDir()
 	if err != nil {
 		return ""
 	}
 	return filepath.Join(dir, "tt.log")
 }
 
-// logf adds a line to the log in the data directory. When the log has grown too long, it starts again.
-func (a *app) logf(format string, args ...any) {
+// Logf adds a line to the log in the data directory. When the log has grown too long, it starts again.
+func (a *Run) Logf(format string, args ...any) {
 	const most = 1 << 20
-	path := a.logFile()
+	path := a.LogFile()
 	if path == "" || plainfile.CheckOwner(filepath.Dir(path)) != nil {
 		return
 	}

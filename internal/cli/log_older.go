@@ -33,18 +33,18 @@ const (
 
 // logHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there
 // whose hook it was.
-func logHook(a *app, f harness.Firing, err error) {
+func logHook(a *Run, f harness.Firing, err error) {
 	name := strings.TrimSpace("hook " + f.Harness.Name)
 	if e, ok := errors.AsType[*stick.Error](err); ok && e.Code == stick.CodeSchemaTooNew && f.SessionID != "" {
 		name += sessionText + stick.Clip(f.SessionID, 80)
 	}
-	a.logf("%s: %v", name, err)
+	a.Logf("%s: %v", name, err)
 }
 
 // refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the
 // database.
-func refusedHooks(a *app, now stick.Time) (all []refusedHook) {
-	f, err := plainfile.Open(a.logFile(), os.O_RDONLY)
+func refusedHooks(a *Run, now stick.Time) (all []refusedHook) {
+	f, err := plainfile.Open(a.LogFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
@@ -80,18 +80,18 @@ func parseRefusal(line string) (r refusedHook, ok bool) {
 }
 
 // showRefusedHooks shows the hooks that an older tt couldn't answer.
-func showRefusedHooks(p *page, all []refusedHook) {
+func showRefusedHooks(p *Page, all []refusedHook) {
 	for _, r := range all {
-		p.linef("%s", sayRefused(p, r))
+		p.Linef("%s", sayRefused(p, r))
 	}
 }
 
 // sayRefused says that hooks run a tt which is too old, and what to do.
-func sayRefused(p *page, r refusedHook) stick.Words {
+func sayRefused(p *Page, r refusedHook) stick.Words {
 	who := stick.Wordsf("%s", r.Harness)
 	if r.Session != "" {
 		who += stick.Wordsf(" (session %s)", r.Session)
 	}
 	return stick.Wordsf("hooks of %s run an older tt, which can't use this database, last %s: %s (%s)",
-		who, p.ago(r.At), upkeep.OlderHooksMean, stick.Cmd("tt install <harness>", r.Harness).As(p.as))
+		who, p.Ago(r.At), upkeep.OlderHooksMean, stick.Cmd("tt install <harness>", r.Harness).As(p.As))
 }

@@ -14,31 +14,31 @@ import (
 	"talkingstick/stick"
 )
 
-func workerStopCmd(a *app) *cobra.Command {
+func workerStopCmd(a *Run) *cobra.Command {
 	var p task.WorkerStopParams
 	c := &cobra.Command{
 		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task",
-		Args: between(1, 1, "the name of a task"),
+		Args: ArgsBetween(1, 1, "the name of a task"),
 		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. " +
 			"The task stays as it is, and what the\n" +
 			"command has committed or left in the worktree stays, too.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
-		return answer(a, func(e operations, by core.Caller) (task.WorkerStopResult, error) {
+		p.TaskID, p.Where = args[0], path.Where()
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerStopResult, error) {
 			p.Caller = by
 			return e.WorkerStop(c.Context(), p)
-		}, func(p *page, res task.WorkerStopResult) {
+		}, func(p *Page, res task.WorkerStopResult) {
 			if res.Already {
-				p.linef("the command of %s %s: %q", res.TaskID, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
+				p.Linef("the command of %s %s: %q", res.TaskID, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 			} else {
 				showStoppedRun(p, res.StoppedRun)
 			}
 
 			if res.NextAction != "" {
-				p.linef("next: %s", res.NextAction)
+				p.Linef("next: %s", res.NextAction)
 			}
 		})
 	}
@@ -47,13 +47,13 @@ func workerStopCmd(a *app) *cobra.Command {
 }
 
 // showStoppedRun shows a run that was stopped, and what was ended.
-func showStoppedRun(p *page, s task.StoppedRun) {
-	p.linef("run %d %s: %q", s.Run.Run, s.Run.How(), stick.Name(s.Run.Command).Cut(160))
+func showStoppedRun(p *Page, s task.StoppedRun) {
+	p.Linef("run %d %s: %q", s.Run.Run, s.Run.How(), stick.Name(s.Run.Command).Cut(160))
 	if len(s.Ended) > 0 {
-		p.linef("ended: %s", listProcesses(s.Ended))
+		p.Linef("ended: %s", listProcesses(s.Ended))
 	}
 	if len(s.Left) > 0 {
-		p.linef("%s", p.paint("31", term.Wordsf("can't be ended: %s", listProcesses(s.Left))))
+		p.Linef("%s", p.Paint("31", term.Wordsf("can't be ended: %s", listProcesses(s.Left))))
 	}
 }
 
@@ -77,7 +77,7 @@ func listProcesses(all []task.EndedProcess) stick.Words {
 }
 
 // showRuns shows the runs of a task: the last one, and those before it in a line each.
-func showRuns(p *page, t task.WorkerShowResult) {
+func showRuns(p *Page, t task.WorkerShowResult) {
 	const most = 10
 	hidden := max(0, len(t.Runs)-most)
 	for i, r := range t.Runs[hidden:] {
@@ -97,29 +97,29 @@ func showRuns(p *page, t task.WorkerShowResult) {
 			which += ": "
 		}
 
-		p.linef("  %-12s %s%q (%s)", name, which, stick.Name(r.Command), r.How())
+		p.Linef("  %-12s %s%q (%s)", name, which, stick.Name(r.Command), r.How())
 	}
 
 	if hidden > 0 {
-		p.linef("  %-12s %s before are in --json", "", stick.Count(hidden, "run"))
+		p.Linef("  %-12s %s before are in --json", "", stick.Count(hidden, "run"))
 	}
 
 	if n := len(t.Runs); n > 0 {
-		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task logs <task_id>", t.TaskID)))
+		p.Linef("  %-12s %s", "output", p.Next(stick.Cmd("tt task logs <task_id>", t.TaskID)))
 		if r := t.Runs[n-1]; r.Restarts > 0 && (r.State.Live() || r.Waits) {
-			p.linef("  %-12s starts again when the task comes back, at most %s",
+			p.Linef("  %-12s starts again when the task comes back, at most %s",
 				"restart", stick.Count(r.Restarts, "time"))
 		}
 	}
 }
 
-func workerLogsCmd(a *app) *cobra.Command {
+func workerLogsCmd(a *Run) *cobra.Command {
 	var p task.WorkerLogsParams
 	var follow bool
 	lines := 100
 	c := &cobra.Command{
 		Use: "logs <task>", Short: "Show what the worker's command of a task prints",
-		Args: between(1, 1, "the name of a task"),
+		Args: ArgsBetween(1, 1, "the name of a task"),
 		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex\n" +
 			"write as JSON is shown as readable lines: tool and file, text, result. A bar begins each\n" +
 			"line of it, because these are the words of the worker and its command, and not of tt. tt\n" +
@@ -133,14 +133,14 @@ func workerLogsCmd(a *app) *cobra.Command {
 	c.Flags().IntVar(&lines, "lines", lines, "how many of the last lines to show; 0 for all that is kept")
 	c.Flags().IntVar(&p.Run, "run", 0, "the number of a run in its attempt (default: the last one)")
 	c.Flags().IntVar(&p.Attempt, "attempt", 0, "the attempt (default: the last one with a run)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if lines < 0 || p.Run < 0 || p.Attempt < 0 {
 			return stick.Errorf(stick.CodeUsage, "--lines, --run and --attempt can't be negative").
 				With("field", "lines")
 		}
 
-		p.TaskID, p.Where, p.Lines = args[0], path.where(), &lines
+		p.TaskID, p.Where, p.Lines = args[0], path.Where(), &lines
 		return showLogs(c.Context(), a, p, follow)
 	}
 
@@ -148,25 +148,25 @@ func workerLogsCmd(a *app) *cobra.Command {
 }
 
 // showLogs shows the output of a worker's command.
-func showLogs(ctx context.Context, a *app, p task.WorkerLogsParams, follow bool) error {
-	e, by, err := a.open()
+func showLogs(ctx context.Context, a *Run, p task.WorkerLogsParams, follow bool) error {
+	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
 
-	a.reads, p.Caller = true, by
+	a.Reads, p.Caller = true, by
 	called, log := ctx, newWorkerLog(a, p)
 	if follow {
 		var stop func()
-		ctx, stop = a.untilUnheard(ctx)
+		ctx, stop = a.UntilUnheard(ctx)
 		defer stop()
 		p.Follow = func(text string) error {
 			if err := log.show(text); err != nil {
 				return err
 			}
 
-			if a.unheard {
-				return errUnheard
+			if a.Unheard {
+				return ErrUnheard
 			}
 
 			return nil
@@ -176,20 +176,20 @@ func showLogs(ctx context.Context, a *app, p task.WorkerLogsParams, follow bool)
 	res, err := e.WorkerLogs(ctx, p)
 	log.showRest()
 	switch {
-	case errors.Is(err, errUnheard), err != nil && ctx.Err() != nil && called.Err() == nil:
+	case errors.Is(err, ErrUnheard), err != nil && ctx.Err() != nil && called.Err() == nil:
 		// Nobody reads any more.
 		return nil
 	case err != nil:
 		return err
-	case a.json && follow:
-		return a.printLine(res)
-	case a.json:
-		return a.print(res, nil)
+	case a.JSON && follow:
+		return a.PrintLine(res)
+	case a.JSON:
+		return a.Print(res, nil)
 	}
 
 	// This goes to standard error, because the output itself is the answer.
 	if res.Before > 0 && !follow {
-		_ = a.sayf("tt: %s before this: --lines 0 shows all that is kept", stick.Count(res.Before, "byte"))
+		_ = a.Sayf("tt: %s before this: --lines 0 shows all that is kept", stick.Count(res.Before, "byte"))
 	}
 
 	if !follow {
@@ -199,7 +199,7 @@ func showLogs(ctx context.Context, a *app, p task.WorkerLogsParams, follow bool)
 		log.showRest()
 	}
 
-	return a.sayf("tt: run %d %s: %q", res.Run.Run, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
+	return a.Sayf("tt: run %d %s: %q", res.Run.Run, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 }
 
 // logLine is a piece of a followed output, in JSON.
@@ -209,45 +209,45 @@ type logLine struct {
 
 // workerLog shows the output of a worker's command, piece by piece.
 type workerLog struct {
-	app   *app
+	app   *Run
 	task  string
 	raw   bool
 	begun bool
 	rest  string // of raw output: what may be the start of a tag
 }
 
-func newWorkerLog(a *app, p task.WorkerLogsParams) *workerLog {
+func newWorkerLog(a *Run, p task.WorkerLogsParams) *workerLog {
 	return &workerLog{app: a, task: p.TaskID, raw: p.Raw}
 }
 
 // show shows a piece of the output.
 func (l *workerLog) show(text string) error {
 	switch {
-	case l.app.json:
-		return l.app.printLine(logLine{text})
+	case l.app.JSON:
+		return l.app.PrintLine(logLine{text})
 	case l.raw:
 		text, l.rest = splitTag(l.rest + text)
-		l.app.writeRaw(harness.BreakTags(text))
+		l.app.WriteRaw(harness.BreakTags(text))
 		return nil
 	case text == "":
 		return nil
 	}
 
-	p := l.app.page()
+	p := l.app.NewPage()
 	if !l.begun {
-		p.linef("the worker's command of %s printed:", l.task)
+		p.Linef("the worker's command of %s printed:", l.task)
 	}
 
 	l.begun = true
-	p.output("", text)
-	l.app.write(p.shown())
+	p.ShowOutput("", text)
+	l.app.Write(p.Text())
 	return nil
 }
 
 // showRest shows what a raw piece has left.
 func (l *workerLog) showRest() {
 	if l.rest != "" {
-		l.app.writeRaw(harness.BreakTags(l.rest))
+		l.app.WriteRaw(harness.BreakTags(l.rest))
 		l.rest = ""
 	}
 }

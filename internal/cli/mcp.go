@@ -25,11 +25,11 @@ import (
 // harness ends a call after a minute.
 const callLimit = 50 * time.Second
 
-func mcpCmd(a *app) *cobra.Command {
+func mcpCmd(a *Run) *cobra.Command {
 	var tools string
 	var plugin bool
 	c := &cobra.Command{
-		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: noArgs,
+		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: NoArgs,
 		Long: "Serve tt's operations as tools of the Model Context Protocol. " +
 			"Harnesses start this server, and it ends with its client. The\n" +
 			"tools do the same as the commands, for the same member.",
@@ -51,8 +51,8 @@ func mcpCmd(a *app) *cobra.Command {
 }
 
 // serveTools serves until the client closes its side, or the harness that started the server ends.
-func serveTools(ctx context.Context, a *app, all, plugin bool) error {
-	in, procs, err := a.readSurroundings()
+func serveTools(ctx context.Context, a *Run, all, plugin bool) error {
+	in, procs, err := a.ReadSurroundings()
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func serveTools(ctx context.Context, a *app, all, plugin bool) error {
 		leavePlugin(a, procs, in.Chain)
 	}
 
-	c := &connection{in: in, dir: a.kernelConfig(procs).Dir}
+	c := &connection{in: in, dir: a.KernelConfig(procs).Dir}
 	if c.server, err = procs.Self(); err != nil {
 		return err
 	}
@@ -69,22 +69,22 @@ func serveTools(ctx context.Context, a *app, all, plugin bool) error {
 	defer c.freeNumber()
 	ctx, stop := whileParent(ctx, procs, in.Chain)
 	defer stop()
-	cfg := a.kernelConfig(procs)
+	cfg := a.KernelConfig(procs)
 
 	// Calls come while others wait.
 	cfg.Alone = false
 	cfg.Lost = c.keepLoss
 
 	// What a server starts may end with the sandbox of its client.
-	ops := newOperations(cfg, nil)
+	ops := NewOperations(cfg, nil)
 	by, err := harness.Resolve(in)
 	if err != nil {
 		return err
 	}
 
 	err = mcpserver.Run(ctx, mcpserver.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Version: version, All: all, Wait: callLimit,
-		Note:   string(upperFirst(olderHooks(a, by.Harness))),
+		Engine: ops.Engine, Tasks: ops.Tasks, Version: Version(), All: all, Wait: callLimit,
+		Note:   string(UpperFirst(olderHooks(a, by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning,
 		None: plugin && hasInstalledBeside(a, by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
@@ -101,7 +101,7 @@ const pluginRoot = "CLAUDE_PLUGIN_ROOT"
 
 // leavePlugin has a plugin's server work where its harness works. Some harnesses start it in the directory of
 // the plugin.
-func leavePlugin(a *app, procs *proc.Table, chain []proc.Info) {
+func leavePlugin(a *Run, procs *proc.Table, chain []proc.Info) {
 	root, err := os.Stat(a.Getenv(pluginRoot))
 	if err != nil || len(chain) == 0 {
 		return

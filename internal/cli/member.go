@@ -9,28 +9,28 @@ import (
 	"talkingstick/stick"
 )
 
-func leaveCmd(a *app) *cobra.Command {
-	var h handoffFlags
-	var f fenceFlags
+func leaveCmd(a *Run) *cobra.Command {
+	var h HandoffFlags
+	var f FenceFlags
 	var abandon string
 	c := &cobra.Command{
-		Use: "leave [path]", Short: "Leave the room", Args: between(0, 1, "a path"),
+		Use: "leave [path]", Short: "Leave the room", Args: ArgsBetween(0, 1, "a path"),
 		Long: "Leave the room. If you hold the stick, give a handoff, or say with --abandon why there is none.",
 	}
 
-	h.addFlags(c)
-	f.addFlags(c)
+	h.AddFlags(c)
+	f.AddFlags(c)
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
 		// Whoever holds the stick leaves it with a handoff, or abandons it.
-		handoff, err := h.readHandoff(a)
+		handoff, err := h.ReadHandoff(a)
 		if err != nil {
 			return err
 		}
@@ -39,22 +39,22 @@ func leaveCmd(a *app) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "give a handoff or --abandon, not both")
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.LeaveRoomResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.LeaveRoomResult, error) {
 			res, err := e.LeaveRoom(c.Context(), engine.LeaveRoomParams{
-				Caller: by, Where: w, Fence: f.fence(), Handoff: handoff, Abandon: abandon,
+				Caller: by, Where: w, Fence: f.Fence(), Handoff: handoff, Abandon: abandon,
 			})
-			return res, h.explainRefusal(err, stick.Cmd("tt leave --status … --next-action …"))
-		}, func(p *page, res engine.LeaveRoomResult) {
-			p.linef("%s left the room%s", res.AgentID, already(res.Already))
+			return res, h.ExplainRefusal(err, stick.Cmd("tt leave --status … --next-action …"))
+		}, func(p *Page, res engine.LeaveRoomResult) {
+			p.Linef("%s left the room%s", res.AgentID, AlreadyText(res.Already))
 			switch {
 			case res.Abandoned && res.DraftKept:
-				p.linef("you gave up the turn without a handoff; the next holder gets your draft")
+				p.Linef("you gave up the turn without a handoff; the next holder gets your draft")
 			case res.Abandoned:
-				p.linef("you gave up the turn without a handoff; the next holder gets the previous one")
+				p.Linef("you gave up the turn without a handoff; the next holder gets the previous one")
 			}
 
 			if res.ReservedFor != nil {
-				p.linef("next is %s", *res.ReservedFor)
+				p.Linef("next is %s", *res.ReservedFor)
 			}
 		})
 	}
@@ -62,35 +62,35 @@ func leaveCmd(a *app) *cobra.Command {
 	return c
 }
 
-func kickCmd(a *app) *cobra.Command {
+func kickCmd(a *Run) *cobra.Command {
 	var force bool
 	var reason string
 	c := &cobra.Command{
 		Use: "kick <agent> [path]", Short: "Remove a member that is gone",
-		Args: between(1, 2, "the agent to remove"),
+		Args: ArgsBetween(1, 2, "the agent to remove"),
 	}
 
 	c.Flags().BoolVar(&force, "force", false, "even if it isn't gone; only when a person told you to")
 	c.Flags().StringVarP(&reason, "reason", "m", "", "why (for the log)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 1)
+		w, err := path.WhereOf(args, 1)
 		if err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.KickMemberResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.KickMemberResult, error) {
 			return e.KickMember(c.Context(), engine.KickMemberParams{
 				Caller: by, Where: w, AgentID: stick.AgentID(args[0]), Force: force, Reason: reason,
 			})
-		}, func(p *page, res engine.KickMemberResult) {
-			p.linef("%s was removed%s", res.AgentID, already(res.Already))
+		}, func(p *Page, res engine.KickMemberResult) {
+			p.Linef("%s was removed%s", res.AgentID, AlreadyText(res.Already))
 			if res.EndedTurn {
-				p.linef("its turn has ended; the next holder gets the last handoff")
+				p.Linef("its turn has ended; the next holder gets the last handoff")
 			}
 			if res.ReservedFor != nil {
-				p.linef("next is %s", *res.ReservedFor)
+				p.Linef("next is %s", *res.ReservedFor)
 			}
 		})
 	}
@@ -98,21 +98,21 @@ func kickCmd(a *app) *cobra.Command {
 	return c
 }
 
-func whoamiCmd(a *app) *cobra.Command {
+func whoamiCmd(a *Run) *cobra.Command {
 	var explain bool
-	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: noArgs}
+	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: NoArgs}
 	c.Flags().BoolVar(&explain, "explain", false, "also show how tt found it out")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return show(a, func(e operations, by core.Caller) (roster.WhoamiResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (roster.WhoamiResult, error) {
 			return e.Whoami(c.Context(), roster.WhoamiParams{Caller: by, Explain: explain})
-		}, func(p *page, res roster.WhoamiResult) {
-			p.linef("%s", res.AgentID)
+		}, func(p *Page, res roster.WhoamiResult) {
+			p.Linef("%s", res.AgentID)
 			if res.Note != "" {
-				p.linef("note: %s", res.Note)
+				p.Linef("note: %s", res.Note)
 			}
 
 			for _, l := range res.Explain {
-				p.linef("  %s", l)
+				p.Linef("  %s", l)
 			}
 		})
 	}

@@ -14,9 +14,9 @@ import (
 	"talkingstick/stick"
 )
 
-func msgCmd(a *app) *cobra.Command {
+func msgCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "msg", Short: "Send, receive and show messages", Args: noArgs,
+		Use: "msg", Short: "Send, receive and show messages", Args: NoArgs,
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(msgSendCmd(a), msgRecvCmd(a), msgShowCmd(a), msgReadCmd(a), msgWithdrawCmd(a))
@@ -35,7 +35,7 @@ type messageFlags struct {
 func (m *messageFlags) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	m.flags = f
-	f.SetNormalizeFunc(otherWords)
+	f.SetNormalizeFunc(OtherWords)
 	f.StringVar(&m.category, "category", "", "HANDOFF, BLOCKED, RESUME, INCURSION or INFO (default INFO)")
 	f.StringVar(&m.subject, "subject", "", "a short summary")
 	f.StringVar(&m.task, "task", "", "the task it is about (also --bead)")
@@ -53,7 +53,7 @@ func (m *messageFlags) addFlags(c *cobra.Command) {
 
 // sendParams makes the operation's parameters from the flags and the arguments.
 func (m *messageFlags) sendParams(
-	a *app, to []string, body string, hasBody bool,
+	a *Run, to []string, body string, hasBody bool,
 ) (engine.SendMessageParams, error) {
 	p := engine.SendMessageParams{
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread,
@@ -82,7 +82,7 @@ func (m *messageFlags) sendParams(
 
 	if m.stdin {
 		var err error
-		if p.Body, err = readBody(a.input(), stick.MaxBody); err != nil {
+		if p.Body, err = ReadBody(a.Input(), stick.MaxBody); err != nil {
 			return p, err
 		}
 	}
@@ -90,7 +90,7 @@ func (m *messageFlags) sendParams(
 	return p, nil
 }
 
-func msgSendCmd(a *app) *cobra.Command {
+func msgSendCmd(a *Run) *cobra.Command {
 	var m messageFlags
 	var body string
 	c := &cobra.Command{
@@ -103,7 +103,7 @@ func msgSendCmd(a *app) *cobra.Command {
 
 	m.addFlags(c)
 	c.Flags().StringVarP(&body, "body", "m", "", "the body, instead of the second argument")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		hasBody := c.Flags().Changed("body")
@@ -121,7 +121,7 @@ func msgSendCmd(a *app) *cobra.Command {
 			return err
 		}
 
-		p.Where = path.where()
+		p.Where = path.Where()
 		return sendMessage(c.Context(), a, p)
 	}
 
@@ -130,7 +130,7 @@ func msgSendCmd(a *app) *cobra.Command {
 
 // recipientAndBody checks the arguments of a message.
 func recipientAndBody(c *cobra.Command, args []string) error {
-	err := between(1, 2, "a recipient and a body")(c, args)
+	err := ArgsBetween(1, 2, "a recipient and a body")(c, args)
 	if len(args) > 2 {
 		return stick.AsError(err).Hintf("put the body in quotes: %s",
 			stick.Cmd("tt msg send <agent> …", stick.Clip(args[0], 60)))
@@ -138,8 +138,8 @@ func recipientAndBody(c *cobra.Command, args []string) error {
 	return err
 }
 
-func sendMessage(ctx context.Context, a *app, p engine.SendMessageParams) error {
-	return answer(a, func(e operations, by core.Caller) (engine.SendMessageResult, error) {
+func sendMessage(ctx context.Context, a *Run, p engine.SendMessageParams) error {
+	return Answer(a, func(e Operations, by core.Caller) (engine.SendMessageResult, error) {
 		p.Caller = by
 		return e.SendMessage(ctx, p)
 	}, showSent)
@@ -161,15 +161,15 @@ var deliveries = []struct {
 }
 
 // showSent says how a message reaches its recipients.
-func showSent(p *page, res engine.SendMessageResult) {
+func showSent(p *Page, res engine.SendMessageResult) {
 	if res.Reopened {
-		p.linef("you reopened the room")
+		p.Linef("you reopened the room")
 	}
 	if res.Joined {
-		p.linef("you joined the room as %s", res.AgentID)
+		p.Linef("you joined the room as %s", res.AgentID)
 	}
 
-	p.linef("message %d was sent", res.MessageID)
+	p.Linef("message %d was sent", res.MessageID)
 
 	// Recipients that a message reaches in the same way share a line.
 	for _, d := range deliveries {
@@ -181,7 +181,7 @@ func showSent(p *page, res engine.SendMessageResult) {
 
 			name := stick.Wordsf("%s", r.AgentID)
 			if !r.WakesAt.IsZero() {
-				name += " (" + p.until(r.WakesAt) + ")"
+				name += " (" + p.Until(r.WakesAt) + ")"
 			}
 
 			names = append(names, name)
@@ -190,23 +190,23 @@ func showSent(p *page, res engine.SendMessageResult) {
 		switch len(names) {
 		case 0:
 		case 1:
-			p.linef("  "+d.one, names[0])
+			p.Linef("  "+d.one, names[0])
 		case 2, 3, 4, 5:
-			p.linef("  "+d.many, stick.JoinWords(names, ", "))
+			p.Linef("  "+d.many, stick.JoinWords(names, ", "))
 		default:
-			p.linef("  "+d.many, stick.Wordsf("%s and %d more", stick.JoinWords(names[:4], ", "), len(names)-4))
+			p.Linef("  "+d.many, stick.Wordsf("%s and %d more", stick.JoinWords(names[:4], ", "), len(names)-4))
 		}
 	}
 
 	if n := len(res.LeftOut); n > 0 {
-		p.linef("  not sent to %s%s: gone", res.LeftOut[0], andMore(n-1))
+		p.Linef("  not sent to %s%s: gone", res.LeftOut[0], andMore(n-1))
 	}
 	if res.Contract != nil {
-		p.linef("  %s messages should also say: %s",
+		p.Linef("  %s messages should also say: %s",
 			res.Category, stick.Names(res.Contract.Missing, len(res.Contract.Missing)))
 	}
 	if res.Note != "" {
-		p.linef("note: %s", res.Note)
+		p.Linef("note: %s", res.Note)
 	}
 }
 
@@ -217,35 +217,35 @@ func andMore(n int) stick.Words {
 	return stick.Wordsf(" and %d more", n)
 }
 
-func msgShowCmd(a *app) *cobra.Command {
+func msgShowCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <message>", Short: "Show a message, and who has seen or accepted it",
-		Args: between(1, 1, "the number of a message"),
+		Args: ArgsBetween(1, 1, "the number of a message"),
 		Long: "Show a message, and which recipient has seen or accepted it. " +
 			"Every member may look, and looking marks nothing as read.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := parseNumbers("message", args)
+		ids, err := ParseNumbers("message", args)
 		if err != nil {
 			return err
 		}
 
-		return show(a, func(e operations, by core.Caller) (engine.GetMessageResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (engine.GetMessageResult, error) {
 			return e.GetMessage(c.Context(), engine.GetMessageParams{
-				Caller: by, Where: path.where(), MessageID: ids[0],
+				Caller: by, Where: path.Where(), MessageID: ids[0],
 			})
-		}, func(p *page, res engine.GetMessageResult) {
+		}, func(p *Page, res engine.GetMessageResult) {
 			// A reader who isn't a recipient isn't asked to accept the message.
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
 			messageText(p, res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
-				p.linef("%s: %s", r.AgentID, receiptText(p, r))
+				p.Linef("%s: %s", r.AgentID, receiptText(p, r))
 			}
 
 			if more := len(res.Receipts) - 50; more > 0 {
-				p.linef("%d more are hidden: --json shows all", more)
+				p.Linef("%d more are hidden: --json shows all", more)
 			}
 		})
 	}
@@ -255,12 +255,12 @@ func msgShowCmd(a *app) *cobra.Command {
 
 // receiptText says whether one recipient has seen or accepted a message, in the words of the screens for
 // people.
-func receiptText(p *page, r engine.ReceiptView) stick.Words {
+func receiptText(p *Page, r engine.ReceiptView) stick.Words {
 	switch r.State {
 	case stick.Acked:
-		return "Accepted " + p.ago(r.AckedAt)
+		return "Accepted " + p.Ago(r.AckedAt)
 	case stick.Read:
-		return "Seen " + p.ago(r.ReadAt)
+		return "Seen " + p.Ago(r.ReadAt)
 	case stick.Undeliverable:
 		return "undeliverable: the recipient left or is gone"
 	case stick.Withdrawn:
@@ -269,7 +269,7 @@ func receiptText(p *page, r engine.ReceiptView) stick.Words {
 
 	state := stick.Words("unread")
 	if !r.ShownAt.IsZero() {
-		state += ", shown " + p.ago(r.ShownAt)
+		state += ", shown " + p.Ago(r.ShownAt)
 	}
 	if r.Overdue {
 		state += ", not seen within a minute, so it interrupted nobody"
@@ -294,7 +294,7 @@ var (
 	accepted = marking{(*engine.Engine).AckMessage, "Accepted"}
 )
 
-func msgReadCmd(a *app) *cobra.Command {
+func msgReadCmd(a *Run) *cobra.Command {
 	var all bool
 	c := markCmd(a, func() marking {
 		if all {
@@ -313,7 +313,7 @@ func msgReadCmd(a *app) *cobra.Command {
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
 		case !all:
-			return between(1, -1, "the number of a message, or --all")(c, args)
+			return ArgsBetween(1, -1, "the number of a message, or --all")(c, args)
 		case len(args) > 0:
 			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both",
 				stick.Clip(args[0], 60)).With("field", "all")
@@ -325,7 +325,7 @@ func msgReadCmd(a *app) *cobra.Command {
 	return c
 }
 
-func ackCmd(a *app) *cobra.Command {
+func ackCmd(a *Run) *cobra.Command {
 	return markCmd(a, func() marking { return accepted }, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",
 		Long: "Accept messages: you have seen them and will act on them. " +
@@ -334,60 +334,60 @@ func ackCmd(a *app) *cobra.Command {
 }
 
 // markCmd completes a command that changes the state of messages. which says how, once its flags are read.
-func markCmd(a *app, which func() marking, c *cobra.Command) *cobra.Command {
-	c.Args = between(1, -1, "the number of a message")
-	path := atPath(c)
+func markCmd(a *Run, which func() marking, c *cobra.Command) *cobra.Command {
+	c.Args = ArgsBetween(1, -1, "the number of a message")
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return markMessages(c.Context(), a, which(), path.where(), args)
+		return markMessages(c.Context(), a, which(), path.Where(), args)
 	}
 	return c
 }
 
-func markMessages(ctx context.Context, a *app, m marking, w core.Where, messages []string) error {
-	ids, err := parseNumbers("message", messages)
+func markMessages(ctx context.Context, a *Run, m marking, w core.Where, messages []string) error {
+	ids, err := ParseNumbers("message", messages)
 	if err != nil {
 		return err
 	}
-	return answer(a, func(e operations, by core.Caller) (engine.MessagesResult, error) {
+	return Answer(a, func(e Operations, by core.Caller) (engine.MessagesResult, error) {
 		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
-	}, func(p *page, res engine.MessagesResult) { showMarked(p, res, m.word) })
+	}, func(p *Page, res engine.MessagesResult) { showMarked(p, res, m.word) })
 }
 
-func showMarked(p *page, res engine.MessagesResult, word stick.Words) {
+func showMarked(p *Page, res engine.MessagesResult, word stick.Words) {
 	if res.Count != nil {
-		p.linef("%s: %s", word, stick.Count(*res.Count, "message"))
+		p.Linef("%s: %s", word, stick.Count(*res.Count, "message"))
 	}
 
 	for _, m := range res.Messages {
 		// A withdrawn message can't be read or accepted any more.
 		if m.State == stick.Withdrawn {
-			p.linef("message %d was withdrawn by its sender", m.MessageID)
+			p.Linef("message %d was withdrawn by its sender", m.MessageID)
 			continue
 		}
 
-		p.linef("%s%s: message %d", word, already(m.Already), m.MessageID)
+		p.Linef("%s%s: message %d", word, AlreadyText(m.Already), m.MessageID)
 	}
 }
 
-func msgWithdrawCmd(a *app) *cobra.Command {
+func msgWithdrawCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "withdraw <message>", Short: "Withdraw a message that nobody has accepted",
-		Args: between(1, 1, "the number of a message"),
+		Args: ArgsBetween(1, 1, "the number of a message"),
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := parseNumbers("message", args)
+		ids, err := ParseNumbers("message", args)
 		if err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.WithdrawMessageResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.WithdrawMessageResult, error) {
 			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{
-				Caller: by, Where: path.where(), MessageID: ids[0],
+				Caller: by, Where: path.Where(), MessageID: ids[0],
 			})
-		}, func(p *page, res engine.WithdrawMessageResult) {
-			p.linef("message %d is withdrawn%s", res.MessageID, already(res.Already))
+		}, func(p *Page, res engine.WithdrawMessageResult) {
+			p.Linef("message %d is withdrawn%s", res.MessageID, AlreadyText(res.Already))
 		})
 	}
 

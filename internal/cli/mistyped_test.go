@@ -186,7 +186,7 @@ func TestAnAgentIsLedToNoActByATypingError(t *testing.T) {
 // TestOtherWordsNameCommands: each row names a command as it can be typed, and no word of it is a command
 // itself.
 func TestOtherWordsNameCommands(t *testing.T) {
-	root := commandTree(&app{})
+	root := commandTree(&Run{})
 	for _, row := range otherWordRows {
 		if err := understood(stick.Cmd(row.command)[1:]); err != nil {
 			t.Errorf("%q leads to %s: %v", row.words, row.command, err)

@@ -10,9 +10,9 @@ import (
 )
 
 // notesCmd are the commands about notes.
-func notesCmd(a *app) *cobra.Command {
+func notesCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "notes", Short: "Add, list and resolve notes", Args: noArgs,
+		Use: "notes", Short: "Add, list and resolve notes", Args: NoArgs,
 		Long: "Notes stay until somebody resolves them; a message is for those who are here now, " +
 			"and a handoff is for the next holder.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
@@ -21,55 +21,55 @@ func notesCmd(a *app) *cobra.Command {
 	return c
 }
 
-func notesAddCmd(a *app) *cobra.Command {
+func notesAddCmd(a *Run) *cobra.Command {
 	var stdin, turn bool
-	c := &cobra.Command{Use: "add [note]", Short: "Add a note", Args: between(0, 1, "a note")}
+	c := &cobra.Command{Use: "add [note]", Short: "Add a note", Args: ArgsBetween(0, 1, "a note")}
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the note from standard input")
 	c.Flags().BoolVar(&turn, "turn", false, "only for the current turn, or for the next one if nobody has the stick")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p := engine.AddNoteParams{Where: path.where(), AboutTurn: turn}
+		p := engine.AddNoteParams{Where: path.Where(), AboutTurn: turn}
 		switch {
 		case stdin && len(args) > 0:
 			return stick.Errorf(stick.CodeUsage,
 				"give the note on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
 			var err error
-			if p.Body, err = readBody(a.input(), stick.MaxNote); err != nil {
+			if p.Body, err = ReadBody(a.Input(), stick.MaxNote); err != nil {
 				return err
 			}
 		case len(args) > 0:
 			p.Body = args[0]
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.AddNoteResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.AddNoteResult, error) {
 			p.Caller = by
 			return e.AddNote(c.Context(), p)
-		}, func(p *page, res engine.AddNoteResult) { p.linef("note %d was added", res.ID) })
+		}, func(p *Page, res engine.AddNoteResult) { p.Linef("note %d was added", res.ID) })
 	}
 
 	return c
 }
 
-func notesListCmd(a *app) *cobra.Command {
+func notesListCmd(a *Run) *cobra.Command {
 	var p engine.ListNotesParams
-	c := &cobra.Command{Use: "list [path]", Short: "List unresolved notes", Args: between(0, 1, "a path")}
+	c := &cobra.Command{Use: "list [path]", Short: "List unresolved notes", Args: ArgsBetween(0, 1, "a path")}
 	c.Flags().BoolVar(&p.All, "all", false, "also list resolved notes, and those for other turns")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many notes (up to 500)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return show(a, func(e operations, by core.Caller) (engine.ListNotesResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (engine.ListNotesResult, error) {
 			p.Caller = by
 			return e.ListNotes(c.Context(), p)
-		}, func(p *page, res engine.ListNotesResult) {
+		}, func(p *Page, res engine.ListNotesResult) {
 			if res.More {
-				p.linef("%s", p.faint("older ones are hidden: --limit"))
+				p.Linef("%s", p.Faint("older ones are hidden: --limit"))
 			}
 
 			for _, n := range res.Notes {
@@ -77,7 +77,7 @@ func notesListCmd(a *app) *cobra.Command {
 			}
 
 			if len(res.Notes) == 0 {
-				p.linef("no notes")
+				p.Linef("no notes")
 			}
 		})
 	}
@@ -85,30 +85,30 @@ func notesListCmd(a *app) *cobra.Command {
 	return c
 }
 
-func showNote(p *page, n stick.Note) {
-	line := term.Wordsf("note %d from %s, %s", n.ID, n.Author, p.ago(n.CreatedAt))
+func showNote(p *Page, n stick.Note) {
+	line := term.Wordsf("note %d from %s, %s", n.ID, n.Author, p.Ago(n.CreatedAt))
 	if n.Turn != 0 {
 		line += term.Wordsf(", for turn %d", n.Turn)
 	}
 	if !n.ResolvedAt.IsZero() {
 		line += term.Wordsf(", resolved by %s", n.ResolvedBy)
 	}
-	p.linef("%s", line)
-	p.text("  ", n.Body)
+	p.Linef("%s", line)
+	p.ShowText("  ", n.Body)
 }
 
-func notesResolveCmd(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "resolve <note>", Short: "Resolve a note", Args: between(1, 1, "the number of a note")}
-	path := atPath(c)
+func notesResolveCmd(a *Run) *cobra.Command {
+	c := &cobra.Command{Use: "resolve <note>", Short: "Resolve a note", Args: ArgsBetween(1, 1, "the number of a note")}
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := parseNumbers("note", args)
+		ids, err := ParseNumbers("note", args)
 		if err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (engine.ResolveNoteResult, error) {
-			return e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: path.where(), NoteID: ids[0]})
-		}, func(p *page, res engine.ResolveNoteResult) {
-			p.linef("note %d is resolved%s", res.ID, already(res.Already))
+		return Answer(a, func(e Operations, by core.Caller) (engine.ResolveNoteResult, error) {
+			return e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: path.Where(), NoteID: ids[0]})
+		}, func(p *Page, res engine.ResolveNoteResult) {
+			p.Linef("note %d is resolved%s", res.ID, AlreadyText(res.Already))
 		})
 	}
 

@@ -13,10 +13,10 @@ import (
 	"talkingstick/stick"
 )
 
-func notifyCmd(a *app) *cobra.Command {
+func notifyCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Wait, and tell you what needs you in all your rooms, or in the one that a path or --room " +
 			"names: a review, a merge, a question of an\n" +
 			"agent, a message to accept, a task that hangs, a holder who can't go on. Each is a line " +
@@ -31,9 +31,9 @@ func notifyCmd(a *app) *cobra.Command {
 			"each thing once, however many of them run, and even after they were started again.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func notifyCmd(a *app) *cobra.Command {
 }
 
 // printNotices tells what needs the caller until it is interrupted, or nobody reads any more.
-func printNotices(ctx context.Context, a *app, w core.Where) error {
+func printNotices(ctx context.Context, a *Run, w core.Where) error {
 	e, by, err := openForWatching(a)
 	if err != nil {
 		return err
@@ -58,9 +58,9 @@ func printNotices(ctx context.Context, a *app, w core.Where) error {
 
 	// The context as it was called tells an interruption from a reader that has gone.
 	called := ctx
-	ctx, stop := a.untilUnheard(ctx)
+	ctx, stop := a.UntilUnheard(ctx)
 	defer stop()
-	tells, err := newTeller(ctx, a, e, by, func(err error) { _ = a.sayf("tt: %v", err) })
+	tells, err := newTeller(ctx, a, e, by, func(err error) { _ = a.Sayf("tt: %v", err) })
 	if err != nil {
 		return err
 	}
@@ -90,40 +90,40 @@ func printNotices(ctx context.Context, a *app, w core.Where) error {
 			}
 		}
 
-		if !a.json {
-			a.ringBell(notify.TerminalOf(a.Getenv).Signal(notices))
+		if !a.JSON {
+			a.RingBell(notify.TerminalOf(a.Getenv).Signal(notices))
 		}
 	}
 }
 
 // printNotice prints a notice.
-func printNotice(a *app, n notify.Notice) error {
-	if a.json {
-		return a.printLine(n)
+func printNotice(a *Run, n notify.Notice) error {
+	if a.JSON {
+		return a.PrintLine(n)
 	}
 
-	p := a.page()
-	p.linef("%s", p.strong(term.Wordsf("%s", n.Sentence())))
+	p := a.NewPage()
+	p.Linef("%s", p.Strong(term.Wordsf("%s", n.Sentence())))
 	if n.NextAction != "" {
-		p.linef("  next: %s", n.NextAction)
+		p.Linef("  next: %s", n.NextAction)
 	}
 
-	a.write(p.shown())
+	a.Write(p.Text())
 	return nil
 }
 
 // newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the
 // user's command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
 func newTeller(
-	ctx context.Context, a *app, e operations, by core.Caller, failed func(error),
+	ctx context.Context, a *Run, e Operations, by core.Caller, failed func(error),
 ) (func(*monitor.Picture) []notify.Notice, error) {
-	u, err := a.userFile()
+	u, err := a.UserFile()
 	if err != nil {
 		return nil, err
 	}
 
 	t := notify.Teller{Operations: e, Caller: by}
-	command := notify.Command{Line: u.Notify, Environ: projectEnviron(os.Environ()), Dir: a.Home}
+	command := notify.Command{Line: u.Notify, Environ: ProjectEnviron(os.Environ()), Dir: a.Home}
 
 	// The command runs beside the caller, which mustn't wait for it.
 	queue := make(chan notify.Notice, 100)

@@ -15,8 +15,8 @@ import (
 	"talkingstick/stick"
 )
 
-// operations are what commands perform: those on rooms, logs, sessions, edits, tasks and the data directory.
-type operations struct {
+// Operations are what commands perform: those on rooms, logs, sessions, edits, tasks and the data directory.
+type Operations struct {
 	*engine.Engine
 	*eventlog.Log
 	*guard.Guard
@@ -26,11 +26,11 @@ type operations struct {
 	*task.Tasks
 }
 
-// newOperations connects the operations on rooms and those on tasks to one kernel, and each to what it needs
+// NewOperations connects the operations on rooms and those on tasks to one kernel, and each to what it needs
 // from the other. start is [task.Config.StartRun]; nil where no process may be started, as in a hook.
-func newOperations(
+func NewOperations(
 	cfg core.Config, start func(context.Context, task.RunTaskParams) (pid int, err error),
-) operations {
+) Operations {
 	kernel := core.New(cfg)
 
 	// Tasks ask rooms, which are made after them, so the functions look it up when they run.
@@ -54,9 +54,9 @@ func newOperations(
 	})
 
 	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
-	return operations{rooms, rooms.Log, rooms.Guard, rooms.Guard.Restorer, rooms.Roster, rooms.Upkeep, tasks}
+	return Operations{rooms, rooms.Log, rooms.Guard, rooms.Guard.Restorer, rooms.Roster, rooms.Upkeep, tasks}
 }
 
-func (a *app) newOperations(procs *proc.Table) operations {
-	return newOperations(a.kernelConfig(procs), a.startRun)
+func (a *Run) NewOperations(procs *proc.Table) Operations {
+	return NewOperations(a.KernelConfig(procs), a.StartRun)
 }

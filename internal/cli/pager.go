@@ -12,18 +12,18 @@ import (
 
 // writeAnswer writes the text of an answer. A person at a terminal that it is too long for reads it in their
 // pager, as with git.
-func (a *app) writeAnswer(text term.Text) {
+func (a *Run) writeAnswer(text term.Text) {
 	if !a.needsPager(text) || !a.throughPager(text) {
-		a.write(text)
+		a.Write(text)
 	}
 }
 
 // needsPager reports whether a text is longer than the terminal of a person who can turn its pages. An agent
 // may have a terminal, too, and would wait in the pager for ever.
-func (a *app) needsPager(text term.Text) bool {
+func (a *Run) needsPager(text term.Text) bool {
 	// Only an answer that changes nothing waits for its reader.
-	canTurn := a.reads && a.TTY && a.InTTY && a.Rows > 0 && a.Getenv("TERM") != "dumb"
-	if !canTurn || a.caller == nil || !a.caller.ActsAsPerson() {
+	canTurn := a.Reads && a.TTY && a.InTTY && a.Rows > 0 && a.Getenv("TERM") != "dumb"
+	if !canTurn || a.Caller == nil || !a.Caller.ActsAsPerson() {
 		return false
 	}
 
@@ -37,7 +37,7 @@ func (a *app) needsPager(text term.Text) bool {
 
 // throughPager shows a text in the pager, and waits until its reader has left it. It returns false if there
 // is no pager.
-func (a *app) throughPager(text term.Text) bool {
+func (a *Run) throughPager(text term.Text) bool {
 	pager := cmp.Or(strings.TrimSpace(a.Getenv("PAGER")), "less")
 	if pager == "cat" {
 		return false

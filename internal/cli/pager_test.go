@@ -12,11 +12,11 @@ import (
 )
 
 // reader is a person at a terminal of ten lines, whose pager marks what it shows.
-func reader(out *bytes.Buffer) *app {
+func reader(out *bytes.Buffer) *Run {
 	getenv := func(name string) string { return map[string]string{"PAGER": "sed s/^/paged:/"}[name] }
-	return &app{
+	return &Run{
 		Env:   Env{Stdout: out, Stderr: out, Getenv: getenv, TTY: true, InTTY: true, Rows: 10, Columns: 20},
-		reads: true, caller: &core.Caller{Person: true},
+		Reads: true, Caller: &core.Caller{Person: true},
 	}
 }
 
@@ -25,19 +25,19 @@ func TestAPersonTurnsThePagesOfALongAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		text    string
-		change  func(*app)
+		change  func(*Run)
 		isPaged bool
 	}{
-		{"a long answer", long, func(*app) {}, true},
-		{"one whose lines are longer than the terminal is wide", wide, func(*app) {}, true},
-		{"a short one", short, func(*app) {}, false},
-		{"for an agent", long, func(a *app) { a.caller = &core.Caller{} }, false},
-		{"for a person who acts as an agent", long, func(a *app) { a.caller.As = "codex" }, false},
-		{"through a pipe", long, func(a *app) { a.TTY = false }, false},
-		{"without a keyboard", long, func(a *app) { a.InTTY = false }, false},
-		{"of a command that acts", long, func(a *app) { a.reads = false }, false},
-		{"without a pager", long, func(a *app) { a.Getenv = func(string) string { return "cat" } }, false},
-		{"with a pager that isn't there", long, func(a *app) { a.Getenv = func(string) string { return "no-such-pager-here" } }, false},
+		{"a long answer", long, func(*Run) {}, true},
+		{"one whose lines are longer than the terminal is wide", wide, func(*Run) {}, true},
+		{"a short one", short, func(*Run) {}, false},
+		{"for an agent", long, func(a *Run) { a.Caller = &core.Caller{} }, false},
+		{"for a person who acts as an agent", long, func(a *Run) { a.Caller.As = "codex" }, false},
+		{"through a pipe", long, func(a *Run) { a.TTY = false }, false},
+		{"without a keyboard", long, func(a *Run) { a.InTTY = false }, false},
+		{"of a command that acts", long, func(a *Run) { a.Reads = false }, false},
+		{"without a pager", long, func(a *Run) { a.Getenv = func(string) string { return "cat" } }, false},
+		{"with a pager that isn't there", long, func(a *Run) { a.Getenv = func(string) string { return "no-such-pager-here" } }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -10,10 +10,10 @@ import (
 	"talkingstick/stick"
 )
 
-func pauseCmd(a *app) *cobra.Command {
+func pauseCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it",
-		Args: between(1, 1, "a reason in quotes"),
+		Args: ArgsBetween(1, 1, "a reason in quotes"),
 		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, and agents\n" +
 			"shouldn't edit: the policy enforce decides whether their edits are denied or only reported,\n" +
 			"even the holder's and those in worktrees of tasks. You can still edit.\n\n" +
@@ -21,60 +21,60 @@ func pauseCmd(a *app) *cobra.Command {
 			"reservations work. Everybody is told the reason; another tt pause replaces it.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (engine.PauseRoomResult, error) {
-			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.where(), Reason: args[0]})
-		}, func(p *page, res engine.PauseRoomResult) {
-			p.linef("the room of %s is%s paused; %s",
-				res.Path, already(res.Already), stick.Wrote(res.Paused.By, res.Paused.Reason, stick.MaxBody))
+		return Answer(a, func(e Operations, by core.Caller) (engine.PauseRoomResult, error) {
+			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.Where(), Reason: args[0]})
+		}, func(p *Page, res engine.PauseRoomResult) {
+			p.Linef("the room of %s is%s paused; %s",
+				res.Path, AlreadyText(res.Already), stick.Wrote(res.Paused.By, res.Paused.Reason, stick.MaxBody))
 			if res.Owner != nil {
-				p.linef("%s keeps the stick", *res.Owner)
+				p.Linef("%s keeps the stick", *res.Owner)
 			}
 
-			p.linef("to go on: %s", p.next(stick.Cmd("tt resume")))
+			p.Linef("to go on: %s", p.Next(stick.Cmd("tt resume")))
 		})
 	}
 
 	return c
 }
 
-func resumeCmd(a *app) *cobra.Command {
+func resumeCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: between(0, 1, "a path"),
+		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: ArgsBetween(0, 1, "a path"),
 		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, " +
 			"the next that waits gets it. All time\n" +
 			"limits of the turn begin anew.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.ResumeRoomResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.ResumeRoomResult, error) {
 			return e.ResumeRoom(c.Context(), engine.ResumeRoomParams{Caller: by, Where: w})
-		}, func(p *page, res engine.ResumeRoomResult) {
+		}, func(p *Page, res engine.ResumeRoomResult) {
 			if res.Already {
-				p.linef("the room of %s isn't paused", res.Path)
+				p.Linef("the room of %s isn't paused", res.Path)
 				return
 			}
 
 			// A pause of less than a minute was hardly noticed.
 			var lasted stick.Words
-			if d := p.now.Sub(res.Paused.Since); d >= time.Minute {
+			if d := p.Now.Sub(res.Paused.Since); d >= time.Minute {
 				lasted = "; it was paused for " + stick.Age(d)
 			}
 
-			p.linef("the room of %s goes on%s", res.Path, lasted)
+			p.Linef("the room of %s goes on%s", res.Path, lasted)
 			switch {
 			case res.Owner != nil:
-				p.linef("%s holds the stick", *res.Owner)
+				p.Linef("%s holds the stick", *res.Owner)
 			case res.ReservedFor != nil:
-				p.linef("the stick is reserved for %s", *res.ReservedFor)
+				p.Linef("the stick is reserved for %s", *res.ReservedFor)
 			}
 		})
 	}

@@ -150,7 +150,7 @@ func (tr *troupe) giveBack(p *player) {
 }
 
 // perform has a player be the process of a command that no harness runs.
-func (s *story) perform(ts *testscript.TestScript, path string, q request, env []string) *command {
+func (s *story) perform(ts *testscript.TestScript, path string, q request, env []string) *Command {
 	p, err := s.troupe.take(filepath.Join(s.bin, "tt"))
 	ts.Check(err)
 	args := append([]string{path}, q.program[1:]...)
@@ -160,7 +160,7 @@ func (s *story) perform(ts *testscript.TestScript, path string, q request, env [
 	}
 	ts.Check(json.NewEncoder(p.requests).Encode(r))
 
-	c := &command{line: strings.Join(q.program, " "), pid: p.cmd.Process.Pid, done: make(chan struct{}), hangup: func() {}}
+	c := &Command{line: strings.Join(q.program, " "), pid: p.cmd.Process.Pid, done: make(chan struct{}), hangup: func() {}}
 	go func() { // ends with the command
 		defer close(c.done)
 		line, err := p.replies.ReadString('\n')
@@ -182,12 +182,12 @@ func (s *story) perform(ts *testscript.TestScript, path string, q request, env [
 }
 
 // perform has a player in the harness be the process of a command.
-func (a *actor) perform(ts *testscript.TestScript, q request) *command {
+func (a *actor) perform(ts *testscript.TestScript, q request) *Command {
 	if !a.hasPlayer() {
 		a.hire(ts)
 	}
 	a.mu.Lock()
-	c := &command{line: strings.Join(q.program, " "), pid: a.player.pid, player: a.player, hangup: func() {}}
+	c := &Command{line: strings.Join(q.program, " "), pid: a.player.pid, player: a.player, hangup: func() {}}
 	id, file := a.enter(c)
 	a.mu.Unlock()
 
@@ -210,10 +210,10 @@ func (a *actor) hire(ts *testscript.TestScript) {
 		ts.Check(err)
 		a.requests = requests
 	}
-	a.player = &command{line: "a player", hangup: func() {}}
+	a.player = &Command{line: "a player", hangup: func() {}}
 	a.shell(ts, a.player, func(id int, file string) string {
 		return fmt.Sprintf("cd /; env %s sh -c 'echo %d pid $$ >&3; exec tt' 4<%s <%s >%s.out 2>%s.err",
-			clitest.PlayerEnv, id, quote(fifo), os.DevNull, file, file)
+			clitest.PlayerEnv, id, Quote(fifo), os.DevNull, file, file)
 	})
 }
 

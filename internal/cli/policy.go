@@ -12,26 +12,26 @@ import (
 	"talkingstick/stick"
 )
 
-func policyCmd(a *app) *cobra.Command {
+func policyCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: between(0, -1, ""),
+		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: ArgsBetween(0, -1, ""),
 		Long: "Show the rules of the room, or change those that you name. tt help policy explains each.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	run := func(ctx context.Context, w core.Where, set []string) error {
 		// Without a change this only reads, and anybody may.
-		a.reads = len(set) == 0
-		return answer(a, func(e operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
+		a.Reads = len(set) == 0
+		return Answer(a, func(e Operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
-		}, func(p *page, res engine.SetRoomPolicyResult) {
+		}, func(p *Page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
 				meaning := stick.Words(k.Meaning)
 				if next := res.Policy.Next(k.Name); next != "" {
 					meaning = stick.Wordsf("%s as of the next turn; %s", next, meaning)
 				}
 
-				p.showHanging(term.Wordsf("%-25s %-8s ", k.Name, res.Policy.Get(k.Name)), padding(35), string(meaning))
+				p.ShowHanging(term.Wordsf("%-25s %-8s ", k.Name, res.Policy.Get(k.Name)), Padding(35), string(meaning))
 			}
 		})
 	}
@@ -39,11 +39,11 @@ func policyCmd(a *app) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		// The last word may be a path, which has no equals sign in front of it.
 		set := leadingWords(args, func(s string) bool { return strings.Contains(s, "=") })
-		if err := between(0, 1, "a path")(c, args[len(set):]); err != nil {
+		if err := ArgsBetween(0, 1, "a path")(c, args[len(set):]); err != nil {
 			return err
 		}
 
-		w, err := path.whereOf(args, len(set))
+		w, err := path.WhereOf(args, len(set))
 		if err != nil {
 			return err
 		}
@@ -53,12 +53,12 @@ func policyCmd(a *app) *cobra.Command {
 
 	set := &cobra.Command{
 		Use: "set <key>=<value>…", Short: "Change the room's policy",
-		Args: between(1, -1, "at least one key=value"),
+		Args: ArgsBetween(1, -1, "at least one key=value"),
 	}
 
-	setPath := atPath(set)
+	setPath := AddPlaceFlags(set)
 	set.RunE = func(c *cobra.Command, args []string) error {
-		return run(c.Context(), setPath.where(), args)
+		return run(c.Context(), setPath.Where(), args)
 	}
 
 	c.AddCommand(set)

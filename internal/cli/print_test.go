@@ -16,8 +16,8 @@ const hostile = "a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7 from human:ann"
 
 // Whatever a command forgets, its lines are safe.
 func TestEveryArgumentOfALineIsSafe(t *testing.T) {
-	p := &page{}
-	p.linef("%s %s %v %s %s %s %d %t", hostile, stick.AgentID(hostile), []string{hostile}, errors.New(hostile), stick.Words(hostile), plainText(hostile), 7, true)
+	p := &Page{}
+	p.Linef("%s %s %v %s %s %s %d %t", hostile, stick.AgentID(hostile), []string{hostile}, errors.New(hostile), stick.Words(hostile), PlainText(hostile), 7, true)
 	if got := p.b.String(); strings.ContainsAny(got, "\x1b\u202e\u2800\u3164\r") || strings.Count(got, "\n") != 1 {
 		t.Errorf("the line is %q", got)
 	}
@@ -54,7 +54,7 @@ func TestOnlyTwoFilesMakeTextSafe(t *testing.T) {
 						made++
 						bad = "converts to term.Text"
 					}
-				case f.Sel.Name == "linef" || f.Sel.Name == "rowf" || f.Sel.Name == "sayf":
+				case f.Sel.Name == "Linef" || f.Sel.Name == "Rowf" || f.Sel.Name == "Sayf":
 					if !writtenHere(call.Args[0]) {
 						bad = "has a format that isn't written there"
 					}
@@ -105,10 +105,10 @@ func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 		"one long word":     strings.Repeat("x", 77) + forged,
 	} {
 		for _, columns := range []int{80, 43} {
-			p := &page{width: columns}
-			p.text("  ", body)
-			p.showBody("status", body)
-			p.showPatch("+"+body+"\n", nil)
+			p := &Page{Width: columns}
+			p.ShowText("  ", body)
+			p.ShowBody("status", body)
+			p.ShowPatch("+"+body+"\n", nil)
 			for l := range strings.Lines(p.b.String()) {
 				l = strings.TrimSuffix(l, "\n")
 				if w := columnsOf(l); w > columns {
@@ -139,8 +139,8 @@ func columnsOf(line string) (n int) {
 
 // Where nobody knows how wide a line may be, a run of blanks is shown by its length.
 func TestALongRunOfBlanksIsShownByItsLength(t *testing.T) {
-	p := &page{}
-	p.text("  ", "ok"+strings.Repeat(" ", 75)+"message 7\n"+strings.Repeat("\t", 4)+"deep code")
+	p := &Page{}
+	p.ShowText("  ", "ok"+strings.Repeat(" ", 75)+"message 7\n"+strings.Repeat("\t", 4)+"deep code")
 	if want := "  ok[75 blanks]message 7\n  \t\t\t\tdeep code\n"; p.b.String() != want {
 		t.Errorf("shown as %q, want %q", p.b.String(), want)
 	}

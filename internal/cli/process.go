@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// runProgram runs another program, and returns what it prints.
-func runProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
+// RunProgram runs another program, and returns what it prints.
+func RunProgram(ctx context.Context, program string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, program, args...)
 
 	// A process that it has started may keep the pipe open.
@@ -26,8 +26,8 @@ func runProgram(ctx context.Context, program string, args ...string) ([]byte, er
 	return c.Output()
 }
 
-// callerVariables are our variables that say who calls. The helper is somebody else, and doesn't get them.
-var callerVariables = []string{"TT_HARNESS_AGENT_ID", harness.TaskEnv, "AI_AGENT_ID", "AI_HELPER"}
+// CallerVariables are our variables that say who calls. The helper is somebody else, and doesn't get them.
+var CallerVariables = []string{"TT_HARNESS_AGENT_ID", harness.TaskEnv, "AI_AGENT_ID", "AI_HELPER"}
 
 // gitPlaces are the variables by which git works in another place than the working directory.
 var gitPlaces = []string{
@@ -35,11 +35,11 @@ var gitPlaces = []string{
 	"GIT_NAMESPACE",
 }
 
-// projectEnviron is the environment of a project's commands. It lacks the variables that would make them act
+// ProjectEnviron is the environment of a project's commands. It lacks the variables that would make them act
 // as another agent, or git in another place.
-func projectEnviron(env []string) []string {
+func ProjectEnviron(env []string) []string {
 	// The command isn't the caller, and has a project of its own to find.
-	clear := append(slices.Clone(callerVariables), harness.AgentEnv, "TT_JSON", task.SlotEnv)
+	clear := append(slices.Clone(CallerVariables), harness.AgentEnv, "TT_JSON", task.SlotEnv)
 	for _, r := range harness.Rows {
 		clear = append(clear, r.Environment()...)
 	}
@@ -49,12 +49,12 @@ func projectEnviron(env []string) []string {
 	})
 }
 
-// begun is the report of the process that runs a command, once the command has started.
-const begun = "begun"
+// RunBegun is the report of the process that runs a command, once the command has started.
+const RunBegun = "begun"
 
-// startRun starts the process that attends to a run, and waits until the command has started or failed to. It
+// StartRun starts the process that attends to a run, and waits until the command has started or failed to. It
 // returns what that process refuses.
-func (a *app) startRun(ctx context.Context, run task.RunTaskParams) (pid int, err error) {
+func (a *Run) StartRun(ctx context.Context, run task.RunTaskParams) (pid int, err error) {
 	failed := func(err error) error {
 		return stick.Errorf(stick.CodeInternal, "tt couldn't start the process that attends to the "+
 			"command: %w", err).Hintf("run the same command again")
@@ -72,7 +72,7 @@ func (a *app) startRun(ctx context.Context, run task.RunTaskParams) (pid int, er
 	}
 
 	defer r.Close()
-	pid, err = startDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
+	pid, err = StartDetached(a.Exe, []string{harness.RunnerName, "worker", "runner"}, order, w)
 
 	// With our writing end open, reading would never end.
 	w.Close()
@@ -86,7 +86,7 @@ func (a *app) startRun(ctx context.Context, run task.RunTaskParams) (pid int, er
 	said = strings.TrimSpace(said)
 	refused, reported := stick.ParseError([]byte(said))
 	switch {
-	case said == begun:
+	case said == RunBegun:
 		return pid, nil
 	case reported:
 		return pid, refused

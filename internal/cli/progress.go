@@ -8,10 +8,10 @@ import (
 	"talkingstick/internal/term"
 )
 
-// progressLine is one line on the terminal of standard error, which says what a command is doing. It is no
+// ProgressLine is one line on the terminal of standard error, which says what a command is doing. It is no
 // part of the answer: it goes before anything else is printed, and when the command is over. Without a
 // terminal there is none, and nil does nothing.
-type progressLine struct {
+type ProgressLine struct {
 	out     io.Writer
 	columns func() int // of the terminal now
 
@@ -22,14 +22,14 @@ type progressLine struct {
 	ended chan struct{} // closed when the goroutine that redraws the line has ended; nil without one
 }
 
-// startProgress begins a line, which the caller ends before it prints its answer. If time passes in it, it is
+// StartProgress begins a line, which the caller ends before it prints its answer. If time passes in it, it is
 // drawn again every second.
-func (a *app) startProgress(timePasses bool) *progressLine {
-	if a.json || a.inHook || a.ErrColumns == nil || a.ErrColumns() == 0 || a.Getenv("TERM") == "dumb" {
+func (a *Run) StartProgress(timePasses bool) *ProgressLine {
+	if a.JSON || a.InHook || a.ErrColumns == nil || a.ErrColumns() == 0 || a.Getenv("TERM") == "dumb" {
 		return nil
 	}
 
-	l := &progressLine{out: a.Stderr, columns: a.ErrColumns, stop: make(chan struct{})}
+	l := &ProgressLine{out: a.Stderr, columns: a.ErrColumns, stop: make(chan struct{})}
 	if timePasses {
 		l.ended = make(chan struct{})
 
@@ -41,7 +41,7 @@ func (a *app) startProgress(timePasses bool) *progressLine {
 	return l
 }
 
-func (l *progressLine) redrawEverySecond() {
+func (l *ProgressLine) redrawEverySecond() {
 	defer close(l.ended)
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
@@ -57,8 +57,8 @@ func (l *progressLine) redrawEverySecond() {
 	}
 }
 
-// setText changes the line.
-func (l *progressLine) setText(text func() term.Text) {
+// SetText changes the line.
+func (l *ProgressLine) SetText(text func() term.Text) {
 	if l == nil {
 		return
 	}
@@ -69,7 +69,7 @@ func (l *progressLine) setText(text func() term.Text) {
 }
 
 // draw shows the line, if it isn't there already. Its caller holds l.mu.
-func (l *progressLine) draw() {
+func (l *ProgressLine) draw() {
 	if l.text == nil {
 		return
 	}
@@ -82,7 +82,7 @@ func (l *progressLine) draw() {
 }
 
 // clear removes the line until it is drawn again.
-func (l *progressLine) clear() {
+func (l *ProgressLine) clear() {
 	if l == nil {
 		return
 	}
@@ -94,8 +94,8 @@ func (l *progressLine) clear() {
 	}
 }
 
-// end removes the line for good.
-func (l *progressLine) end() {
+// End removes the line for good.
+func (l *ProgressLine) End() {
 	if l == nil {
 		return
 	}

@@ -8,11 +8,11 @@ import (
 	"talkingstick/stick"
 )
 
-func workerPRCmd(a *app) *cobra.Command {
+func workerPRCmd(a *Run) *cobra.Command {
 	var p task.WorkerPRParams
 	c := &cobra.Command{
 		Use: "pr <task>", Short: "Open a task's pull request, or see what became of it",
-		Args: between(1, 1, "the name of a task"),
+		Args: ArgsBetween(1, 1, "the name of a task"),
 		Long: "Push the commit that a task's worker has offered, " +
 			"and open a pull request for it with the program of the forge: gh for GitHub, glab\n" +
 			"for GitLab; or with the command of [pr] in .talking-stick.toml. " +
@@ -20,41 +20,41 @@ func workerPRCmd(a *app) *cobra.Command {
 			"it: a task that was merged there is completed.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
-		return answer(a, func(e operations, by core.Caller) (task.WorkerPRResult, error) {
+		p.TaskID, p.Where = args[0], path.Where()
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerPRResult, error) {
 			p.Caller = by
 			return e.WorkerPR(c.Context(), p)
-		}, func(p *page, res task.WorkerPRResult) { showPullRequest(p, res) })
+		}, func(p *Page, res task.WorkerPRResult) { showPullRequest(p, res) })
 	}
 
 	return c
 }
 
 // showPullRequest tells what became of a pull request.
-func showPullRequest(p *page, res task.WorkerPRResult) {
+func showPullRequest(p *Page, res task.WorkerPRResult) {
 	switch pr := res.PullRequest; {
 	case res.Opened:
-		p.linef("opened pull request #%d for %s: %s", pr.Number, res.TaskID, pr.URL)
+		p.Linef("opened pull request #%d for %s: %s", pr.Number, res.TaskID, pr.URL)
 	case res.Pushed != "":
-		p.linef("pushed %s to pull request #%d of %s: %s", abbrev(res.Pushed), pr.Number, res.TaskID, pr.URL)
+		p.Linef("pushed %s to pull request #%d of %s: %s", abbrev(res.Pushed), pr.Number, res.TaskID, pr.URL)
 	default:
-		p.linef("pull request #%d of %s is %s: %s", pr.Number, res.TaskID, pr.State, pr.URL)
+		p.Linef("pull request #%d of %s is %s: %s", pr.Number, res.TaskID, pr.State, pr.URL)
 	}
 
 	if res.State == stick.TaskCompleted {
-		p.linef("%s is %s", res.TaskID, res.State)
+		p.Linef("%s is %s", res.TaskID, res.State)
 	}
 
 	showRemains(p, "", res.Remains)
 	showStarted(p, res.Started)
 	showReady(p, res.Ready)
 	if res.Warning != "" {
-		p.linef("note: %s", res.Warning)
+		p.Linef("note: %s", res.Warning)
 	}
 	if res.Next != "" {
-		p.linef("it wasn't merged, and %s stays %s; %s", res.TaskID, res.State, res.Next)
+		p.Linef("it wasn't merged, and %s stays %s; %s", res.TaskID, res.State, res.Next)
 	}
 }
 

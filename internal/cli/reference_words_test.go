@@ -68,7 +68,7 @@ var results = map[string][]any{
 	"tt migrate-db":     {upkeep.MigrateDBResult{}},
 	"tt install":        {installResult{}},
 	"tt uninstall":      {installResult{}},
-	"tt version":        {versionResult{}},
+	"tt version":        {VersionResult{}},
 	"tt self-update":    {selfUpdateResult{}},
 	"tt serve":          {serveResult{}},
 	"tt demo":           {demo.Report{}},

@@ -199,7 +199,7 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 	shown := make([]string, len(args))
 	for i, word := range args {
 		if shown[i] = word; word == "" || strings.ContainsAny(word, " #") {
-			shown[i] = quote(word)
+			shown[i] = Quote(word)
 		}
 	}
 	return s.normal("$ "+strings.Join(shown, " ")+"\n"+said.err+line) + "\n", hint

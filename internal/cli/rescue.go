@@ -17,9 +17,9 @@ import (
 )
 
 // rescueCmd are the commands about copies of uncommitted work.
-func rescueCmd(a *app) *cobra.Command {
+func rescueCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: noArgs,
+		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: NoArgs,
 		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and\n" +
 			"untracked files. tt makes one after a takeover, before the new holder changes anything, and\n" +
 			"smaller ones, snapshots, before and after the calls of agents' tools. Rescues are kept in\n" +
@@ -36,11 +36,11 @@ func rescueCmd(a *app) *cobra.Command {
 	return c
 }
 
-func rescueListCmd(a *app) *cobra.Command {
+func rescueListCmd(a *Run) *cobra.Command {
 	var p restore.ListRescuesParams
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"},
-		Short: "List the rescues of the repository, and old tips of branches", Args: between(0, 1, "a path"),
+		Short: "List the rescues of the repository, and old tips of branches", Args: ArgsBetween(0, 1, "a path"),
 		Long: "List the rescues of the repository, the newest first. " +
 			"It also lists the last commits of branches that an agent has deleted or\n" +
 			"moved, each with the command that makes a branch of it again, " +
@@ -49,74 +49,74 @@ func rescueListCmd(a *app) *cobra.Command {
 
 	c.Flags().BoolVar(&p.All, "all", false, "list the rescues of all repositories")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return show(a, func(e operations, _ core.Caller) (restore.ListRescuesResult, error) {
+		return Show(a, func(e Operations, _ core.Caller) (restore.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
-		}, func(pg *page, res restore.ListRescuesResult) { showRescues(pg, res, p.All) })
+		}, func(pg *Page, res restore.ListRescuesResult) { showRescues(pg, res, p.All) })
 	}
 
 	return c
 }
 
 // showRescues lists rescues, and where they are of unless all are of one repository.
-func showRescues(p *page, res restore.ListRescuesResult, all bool) {
-	t := table{}
+func showRescues(p *Page, res restore.ListRescuesResult, all bool) {
+	t := Table{}
 	for _, m := range res.Rescues {
 		where := term.Text("")
 		if all {
-			where = file(m.Top)
+			where = FileName(m.Top)
 		}
 
-		t.add(m.ID, p.ago(m.At), rescueSize(m.Files, m.Bytes), rescueOrigin(m), where)
+		t.Add(m.ID, p.Ago(m.At), rescueSize(m.Files, m.Bytes), rescueOrigin(m), where)
 	}
 
-	p.showTable(t)
+	p.ShowTable(t)
 	for _, id := range res.Damaged {
-		p.linef("%s  is damaged and can't be read", id)
+		p.Linef("%s  is damaged and can't be read", id)
 	}
 
 	if len(res.Rescues)+len(res.Damaged) == 0 {
-		p.linef("no rescues")
+		p.Linef("no rescues")
 	}
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(term.Wordsf("%d older ones are hidden: --limit", res.Hidden)))
+		p.Linef("%s", p.Faint(term.Wordsf("%d older ones are hidden: --limit", res.Hidden)))
 	}
 	if len(res.Tips) > 0 {
-		p.linef("last commits of branches that were deleted or moved:")
+		p.Linef("last commits of branches that were deleted or moved:")
 	}
 
 	// A deleted branch can be made again as long as its last commit is kept.
-	tips := table{indent: "  "}
+	tips := Table{Indent: "  "}
 	for _, k := range res.Tips {
-		tips.add(file(strings.TrimPrefix(k.Of, "refs/heads/")), p.ago(k.At),
-			term.Wordsf("to bring it back: %s", p.next(k.Command())))
+		tips.Add(FileName(strings.TrimPrefix(k.Of, "refs/heads/")), p.Ago(k.At),
+			term.Wordsf("to bring it back: %s", p.Next(k.Command())))
 	}
 
-	p.showTable(tips)
+	p.ShowTable(tips)
 	if res.TipsHidden > 0 {
-		p.linef("%s", p.faint(term.Wordsf("%d older ones are hidden: --limit", res.TipsHidden)))
+		p.Linef("%s", p.Faint(term.Wordsf("%d older ones are hidden: --limit", res.TipsHidden)))
 	}
 	if res.TipsWhy != "" {
-		p.linef("old tips of branches can't be read: %s", res.TipsWhy)
+		p.Linef("old tips of branches can't be read: %s", res.TipsWhy)
 	}
 	if len(res.LeftOut) > 0 {
-		p.linef("commits that only this repository has, and that aren't copied:")
+		p.Linef("commits that only this repository has, and that aren't copied:")
 	}
 
 	for _, l := range res.LeftOut {
-		p.linef("  %s: %s", restore.NameLeftOut(l), l.Why)
+		p.Linef("  %s: %s", restore.NameLeftOut(l), l.Why)
 	}
 }
 
 // rescueSize says how much a rescue holds.
 func rescueSize(files int, bytes int64) stick.Words {
-	return stick.Count(files, "file") + ", " + inBytes(bytes)
+	return stick.Count(files, "file") + ", " + SizeText(bytes)
 }
 
 // rescueOrigin says how a rescue came about.
@@ -132,11 +132,11 @@ func rescueOrigin(m rescue.Manifest) stick.Words {
 	return stick.Wordsf("before a %s of %s", m.Cause, m.Agent)
 }
 
-func rescueShowCmd(a *app) *cobra.Command {
+func rescueShowCmd(a *Run) *cobra.Command {
 	var p restore.ShowRescueParams
 	c := &cobra.Command{
 		Use: "show <id> [path…]", Short: "Show which files a rescue holds",
-		Args: between(1, -1, "the id of a rescue"),
+		Args: ArgsBetween(1, -1, "the id of a rescue"),
 		Long: "Show which files a rescue holds, how each of them was, and what is left out, " +
 			"with the reason. Paths are those that this command\n" +
 			"prints, or absolute ones; a directory means everything below it.",
@@ -145,7 +145,7 @@ func rescueShowCmd(a *app) *cobra.Command {
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.ID, p.Paths = args[0], args[1:]
-		return show(a, func(e operations, _ core.Caller) (restore.ShowRescueResult, error) {
+		return Show(a, func(e Operations, _ core.Caller) (restore.ShowRescueResult, error) {
 			return e.ShowRescue(c.Context(), p)
 		}, showRescue)
 	}
@@ -154,24 +154,24 @@ func rescueShowCmd(a *app) *cobra.Command {
 }
 
 // showRescue shows what a rescue holds, and what can be done with it.
-func showRescue(p *page, res restore.ShowRescueResult) {
-	p.linef("%s, %s: %s", p.strong(term.Wordsf("rescue %s", res.ID)), p.ago(res.At), rescueOrigin(res.Manifest))
-	p.linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), file(res.Top), commitText(res.Head, res.Branch))
-	t := table{indent: "  "}
+func showRescue(p *Page, res restore.ShowRescueResult) {
+	p.Linef("%s, %s: %s", p.Strong(term.Wordsf("rescue %s", res.ID)), p.Ago(res.At), rescueOrigin(res.Manifest))
+	p.Linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), FileName(res.Top), CommitText(res.Head, res.Branch))
+	t := Table{Indent: "  "}
 	for _, f := range res.Entries {
-		size := inBytes(f.Size)
+		size := SizeText(f.Size)
 
 		// A deleted file has no bytes in the rescue.
 		if slices.Contains(f.States, "deleted") {
 			size = ""
 		}
 
-		t.add(stick.Names(f.States, len(f.States)), size, file(f.Path))
+		t.Add(stick.Names(f.States, len(f.States)), size, FileName(f.Path))
 	}
 
-	p.showTable(t)
+	p.ShowTable(t)
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(term.Wordsf("%d more are hidden: --limit", res.Hidden)))
+		p.Linef("%s", p.Faint(term.Wordsf("%d more are hidden: --limit", res.Hidden)))
 	}
 
 	leftOut(p, res.LeftOut)
@@ -179,26 +179,26 @@ func showRescue(p *page, res restore.ShowRescueResult) {
 
 	// Without its checkout a rescue can be looked at, but not compared or restored.
 	if res.Gone {
-		p.linef("this checkout is gone")
+		p.Linef("this checkout is gone")
 		return
 	}
 
-	p.linef("compare it with what is there: %s", p.next(stick.Cmd("tt rescue diff <id>", res.ID)))
-	p.linef("bring it back: %s", p.next(stick.Cmd("tt rescue restore <id>", res.ID)))
+	p.Linef("compare it with what is there: %s", p.Next(stick.Cmd("tt rescue diff <id>", res.ID)))
+	p.Linef("bring it back: %s", p.Next(stick.Cmd("tt rescue restore <id>", res.ID)))
 }
 
 // mostFiles is how many files an answer in text names.
 const mostFiles = 20
 
 // leftOut names what a rescue lacks.
-func leftOut(p *page, all []rescue.LeftOut) {
+func leftOut(p *Page, all []rescue.LeftOut) {
 	if len(all) > 0 {
-		p.linef("not in the rescue:")
+		p.Linef("not in the rescue:")
 	}
 
 	for i, l := range all {
 		if i == mostFiles && len(all) > mostFiles+1 {
-			p.linef("  %s", p.faint(term.Wordsf("and %d more: --json", len(all)-mostFiles)))
+			p.Linef("  %s", p.Faint(term.Wordsf("and %d more: --json", len(all)-mostFiles)))
 			return
 		}
 
@@ -207,37 +207,37 @@ func leftOut(p *page, all []rescue.LeftOut) {
 			more = " (" + stick.Count(l.Files, "file") + ")"
 		}
 
-		p.linef("  %s%s: %s", file(l.Path), more, l.Why)
+		p.Linef("  %s%s: %s", FileName(l.Path), more, l.Why)
 	}
 }
 
 // showNestedRescues names the rescues of repositories inside a checkout.
-func showNestedRescues(p *page, all []rescue.Nested) {
+func showNestedRescues(p *Page, all []rescue.Nested) {
 	for _, n := range all {
-		p.linef("the repository in %s has a rescue of its own: %s",
-			file(n.Path), p.next(stick.Cmd("tt rescue show <id>", n.ID)))
+		p.Linef("the repository in %s has a rescue of its own: %s",
+			FileName(n.Path), p.Next(stick.Cmd("tt rescue show <id>", n.ID)))
 	}
 }
 
-func rescueDiffCmd(a *app) *cobra.Command {
+func rescueDiffCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now",
-		Args: between(1, -1, "the id of a rescue"),
+		Args: ArgsBetween(1, -1, "the id of a rescue"),
 		Long: "Show what restoring the files of a rescue would change: from what is there now to what was rescued.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return show(a, func(e operations, _ core.Caller) (restore.DiffRescueResult, error) {
-			return e.DiffRescue(c.Context(), restore.DiffRescueParams{Where: path.where(), ID: args[0], Paths: args[1:]})
-		}, func(p *page, res restore.DiffRescueResult) {
-			p.showPatch(res.Diff, nil)
+		return Show(a, func(e Operations, _ core.Caller) (restore.DiffRescueResult, error) {
+			return e.DiffRescue(c.Context(), restore.DiffRescueParams{Where: path.Where(), ID: args[0], Paths: args[1:]})
+		}, func(p *Page, res restore.DiffRescueResult) {
+			p.ShowPatch(res.Diff, nil)
 			switch {
 			case res.Diff == "":
-				p.linef("nothing differs from %s", file(res.Checkout))
+				p.Linef("nothing differs from %s", FileName(res.Checkout))
 			case res.Cut:
-				p.linef("the rest is cut off; name paths to see more: %s",
-					p.next(stick.Cmd("tt rescue diff <id> <path>", res.ID)))
+				p.Linef("the rest is cut off; name paths to see more: %s",
+					p.Next(stick.Cmd("tt rescue diff <id> <path>", res.ID)))
 			}
 		})
 	}
@@ -245,10 +245,10 @@ func rescueDiffCmd(a *app) *cobra.Command {
 	return c
 }
 
-func rescueRestoreCmd(a *app) *cobra.Command {
+func rescueRestoreCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "restore <id> [path…]", Short: "Bring back what a rescue holds",
-		Args: between(1, -1, "the id of a rescue"),
+		Args: ArgsBetween(1, -1, "the id of a rescue"),
 		Long: "Bring back the files of a rescue. If the checkout is on the same commit and those files " +
 			"have no other changes, deletions and the\n" +
 			"index come back too. Nothing is lost by it: a file that has changed since stays, " +
@@ -258,14 +258,14 @@ func rescueRestoreCmd(a *app) *cobra.Command {
 			"--path names another checkout of the repository.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (restore.RestoreRescueResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (restore.RestoreRescueResult, error) {
 			res, err := e.RestoreRescue(c.Context(), restore.RestoreRescueParams{
-				Caller: by, Where: path.where(), ID: args[0], Paths: args[1:],
+				Caller: by, Where: path.Where(), ID: args[0], Paths: args[1:],
 			})
 			if err == nil && len(res.Failed) > 0 {
-				a.status = stick.ExitHands
+				a.Status = stick.ExitHands
 			}
 
 			return res, err
@@ -275,10 +275,10 @@ func rescueRestoreCmd(a *app) *cobra.Command {
 	return c
 }
 
-func rescueForgetCmd(a *app) *cobra.Command {
+func rescueForgetCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good",
-		Args: between(1, 1, "the id of a rescue, or a path"),
+		Args: ArgsBetween(1, 1, "the id of a rescue, or a path"),
 		Long: "Remove a rescue, or remove a file, contents and all, from all rescues and snapshots of the\n" +
 			"repository: for a secret that was copied. A path is relative to the top level of the\n" +
 			"checkout, as tt rescue show prints it, or absolute; a directory means everything below it.\n" +
@@ -287,10 +287,10 @@ func rescueForgetCmd(a *app) *cobra.Command {
 			"names it.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (restore.ForgetRescueResult, error) {
-			p := restore.ForgetRescueParams{Caller: by, Where: path.where(), File: args[0]}
+		return Answer(a, func(e Operations, by core.Caller) (restore.ForgetRescueResult, error) {
+			p := restore.ForgetRescueParams{Caller: by, Where: path.Where(), File: args[0]}
 
 			// A word that could be both means a rescue; a path is told apart by ./ before it.
 			if e.IsRescue(args[0]) {
@@ -305,30 +305,30 @@ func rescueForgetCmd(a *app) *cobra.Command {
 }
 
 // showForgotten says what was forgotten.
-func showForgotten(p *page, res restore.ForgetRescueResult) {
+func showForgotten(p *Page, res restore.ForgetRescueResult) {
 	if res.ID != "" {
-		p.linef("rescue %s is forgotten", res.ID)
+		p.Linef("rescue %s is forgotten", res.ID)
 		return
 	}
 
-	p.linef("%s is forgotten: %s had it", file(res.File), stick.Count(len(res.Rescues), "rescue"))
+	p.Linef("%s is forgotten: %s had it", FileName(res.File), stick.Count(len(res.Rescues), "rescue"))
 	for _, id := range res.Unread {
-		p.linef("%s is damaged, and nobody can say what it has; remove it: %s",
-			id, p.next(stick.Cmd("tt rescue forget <id>", id)))
+		p.Linef("%s is damaged, and nobody can say what it has; remove it: %s",
+			id, p.Next(stick.Cmd("tt rescue forget <id>", id)))
 	}
 
 	if res.Kept {
-		p.linef("it is still there, and is copied again unless [snapshots] never in %s names it", config.FileName)
+		p.Linef("it is still there, and is copied again unless [snapshots] never in %s names it", config.FileName)
 	}
 }
 
 // rescuePruneCmd drops the copies that are past their time. Hooks start it in the background, at most once an
 // hour.
-func rescuePruneCmd(a *app) *cobra.Command {
+func rescuePruneCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "prune", Hidden: true, Args: noArgs, Short: "Drop copies of uncommitted work that are past their time",
+		Use: "prune", Hidden: true, Args: NoArgs, Short: "Drop copies of uncommitted work that are past their time",
 		RunE: func(c *cobra.Command, args []string) error {
-			e, _, err := a.open()
+			e, _, err := a.Open()
 			if err != nil {
 				return err
 			}
@@ -341,57 +341,57 @@ func rescuePruneCmd(a *app) *cobra.Command {
 
 // pruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the
 // next hour brings another.
-func pruneLater(a *app) {
+func pruneLater(a *Run) {
 	if a.Exe != "" {
-		_, _ = startDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
+		_, _ = StartDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
 	}
 }
 
 // showRestored says what a restore has done.
-func showRestored(p *page, res restore.RestoreRescueResult) {
+func showRestored(p *Page, res restore.RestoreRescueResult) {
 	switch {
 	case len(res.Restored.Restored) > 0:
-		p.linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), file(res.Checkout))
+		p.Linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), FileName(res.Checkout))
 		showFiles(p, res.Restored.Restored)
 	case len(res.Beside)+len(res.Failed)+len(res.Index) == 0:
-		p.linef("nothing to restore: the files in %s are as they were", file(res.Checkout))
+		p.Linef("nothing to restore: the files in %s are as they were", FileName(res.Checkout))
 	}
 
 	if n := len(res.Same); n > 0 && len(res.Restored.Restored) > 0 {
-		p.linef("%s didn't differ", stick.Count(n, "other file"))
+		p.Linef("%s didn't differ", stick.Count(n, "other file"))
 	}
 	if n := len(res.Index); n > 0 {
-		p.linef("the index has %s again as they were staged", stick.Count(n, "path"))
+		p.Linef("the index has %s again as they were staged", stick.Count(n, "path"))
 	}
 
 	for _, b := range res.Beside {
-		p.linef("%s has changed since and stays; the rescued file is %s", file(b.Path), file(b.At))
+		p.Linef("%s has changed since and stays; the rescued file is %s", FileName(b.Path), FileName(b.At))
 	}
 
 	for _, f := range res.Failed {
-		p.linef("%s isn't restored: %s", file(f.Path), f.Why)
+		p.Linef("%s isn't restored: %s", FileName(f.Path), f.Why)
 	}
 
 	leftOut(p, res.LeftOut)
 	showNestedRescues(p, res.Nested)
 	if res.Told != "" {
-		p.linef("%s", res.Told)
+		p.Linef("%s", res.Told)
 	}
 }
 
 // showFiles lists files, as many as fit on a screen.
-func showFiles(p *page, names []string) {
+func showFiles(p *Page, names []string) {
 	for i, name := range names {
 		if i == mostFiles && len(names) > mostFiles+1 {
-			p.linef("  %s", p.faint(term.Wordsf("and %d more: --json", len(names)-mostFiles)))
+			p.Linef("  %s", p.Faint(term.Wordsf("and %d more: --json", len(names)-mostFiles)))
 			return
 		}
-		p.linef("  %s", file(name))
+		p.Linef("  %s", FileName(name))
 	}
 }
 
 // showTakeoverRescue says what was kept after a takeover.
-func showTakeoverRescue(p *page, res engine.TakeoverStickResult) {
+func showTakeoverRescue(p *Page, res engine.TakeoverStickResult) {
 	r := res.Rescue
 	switch {
 	case r != nil:
@@ -403,18 +403,18 @@ func showTakeoverRescue(p *page, res engine.TakeoverStickResult) {
 			what = "the " + stick.Count(r.Files, "uncommitted file")
 		}
 
-		p.linef("kept %s: %s", what, p.next(stick.Cmd("tt rescue show <id>", r.ID)))
+		p.Linef("kept %s: %s", what, p.Next(stick.Cmd("tt rescue show <id>", r.ID)))
 		leftOut(p, r.LeftOut)
 	case strings.HasPrefix(string(res.RescueWhy), "failed: "):
 		// The other reasons aren't failures: there was nothing to keep, or the room keeps nothing.
-		p.linef("what is uncommitted wasn't kept: %s",
+		p.Linef("what is uncommitted wasn't kept: %s",
 			stick.Words(strings.TrimPrefix(string(res.RescueWhy), "failed: ")))
 	}
 }
 
 // rescueCandidates are the ids of rescues: of the repository if a shell completes inside of one, else of all.
-func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return findCandidates(a, func(e operations, _ core.Caller) (restore.ListRescuesResult, error) {
+func rescueCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
+	return FindCandidates(a, func(e Operations, _ core.Caller) (restore.ListRescuesResult, error) {
 		res, err := e.ListRescues(ctx, restore.ListRescuesParams{Where: at})
 		// Outside of a repository the rescues of all are offered.
 		if err != nil {
@@ -423,6 +423,6 @@ func rescueCandidates(ctx context.Context, a *app, at core.Where) []cobra.Comple
 		return res, nil
 	}, func(r restore.ListRescuesResult) []rescue.Manifest { return r.Rescues },
 		func(m rescue.Manifest) cobra.Completion {
-			return describedWord(m.ID, string(rescueOrigin(m)))
+			return DescribedWord(m.ID, string(rescueOrigin(m)))
 		})
 }

@@ -24,7 +24,7 @@ func (l *lateSnapshots) add(s restore.LateSnapshot) {
 
 // finishLater starts a process that finishes snapshots, and doesn't wait for it. If it can't be started, the
 // next call makes another snapshot.
-func finishLater(a *app, late *lateSnapshots) {
+func finishLater(a *Run, late *lateSnapshots) {
 	late.mu.Lock()
 	defer late.mu.Unlock()
 	if len(late.list) == 0 || a.Exe == "" {
@@ -32,21 +32,21 @@ func finishLater(a *app, late *lateSnapshots) {
 	}
 
 	if in, err := json.Marshal(late.list); err == nil {
-		_, _ = startDetached(a.Exe, []string{a.Exe, "rescue", "finish"}, in, nil)
+		_, _ = StartDetached(a.Exe, []string{a.Exe, "rescue", "finish"}, in, nil)
 	}
 }
 
 // rescueFinishCmd finishes the snapshots that a hook names on standard input, with more time than a hook has.
-func rescueFinishCmd(a *app) *cobra.Command {
+func rescueFinishCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "finish", Hidden: true, Args: noArgs, Short: "Finish snapshots for which a hook had too little time",
+		Use: "finish", Hidden: true, Args: NoArgs, Short: "Finish snapshots for which a hook had too little time",
 		RunE: func(c *cobra.Command, args []string) error {
 			var late []restore.LateSnapshot
 			if err := json.NewDecoder(c.InOrStdin()).Decode(&late); err != nil {
 				return stick.Errorf(stick.CodeUsage, "standard input must name snapshots, as JSON: %v", err)
 			}
 
-			e, _, err := a.open()
+			e, _, err := a.Open()
 			if err != nil {
 				return err
 			}

@@ -13,12 +13,12 @@ import (
 	"talkingstick/stick/glob"
 )
 
-func reserveCmd(a *app) *cobra.Command {
+func reserveCmd(a *Run) *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration
 	c := &cobra.Command{
 		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them",
-		Args: between(1, -1, "a file, a directory or a pattern"),
+		Args: ArgsBetween(1, -1, "a file, a directory or a pattern"),
 		Long: "Reserve files, directories and patterns for yourself. " +
 			"Write them as seen from the root of the workspace: * and ? match within\n" +
 			"a name, ** matches any directories, and a directory means everything below it. " +
@@ -34,7 +34,7 @@ func reserveCmd(a *app) *cobra.Command {
 	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused even if the paths overlap only in part")
 	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false,
 		"take over a reservation that has expired or whose owner is gone")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("ttl") {
@@ -44,8 +44,8 @@ func reserveCmd(a *app) *cobra.Command {
 			}
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.ReservePathsResult, error) {
-			p.Caller, p.Where, p.Paths, p.TTL = by, path.where(), args, stick.Millis(ttl.Milliseconds())
+		return Answer(a, func(e Operations, by core.Caller) (engine.ReservePathsResult, error) {
+			p.Caller, p.Where, p.Paths, p.TTL = by, path.Where(), args, stick.Millis(ttl.Milliseconds())
 			return e.ReservePaths(c.Context(), p)
 		}, showReserved)
 	}
@@ -53,47 +53,47 @@ func reserveCmd(a *app) *cobra.Command {
 	return c
 }
 
-func showReserved(p *page, res engine.ReservePathsResult) {
+func showReserved(p *Page, res engine.ReservePathsResult) {
 	if res.Joined {
-		p.linef("you joined the room as %s", res.AgentID)
+		p.Linef("you joined the room as %s", res.AgentID)
 	}
 
 	for _, v := range res.Reservations {
-		p.linef("%s %s%s; it ends %s, unless you act", p.strong("reserved"), string(v.Pattern),
-			already(res.Already), p.until(v.ExpiresAt))
+		p.Linef("%s %s%s; it ends %s, unless you act", p.Strong("reserved"), string(v.Pattern),
+			AlreadyText(res.Already), p.Until(v.ExpiresAt))
 	}
 
 	for _, m := range res.Overlaps {
 		// A stale reservation stops nobody, and the same paths are taken over from its owner.
 		switch {
 		case m.Stale && m.Overlap == glob.Exact:
-			p.linef("you took it over from %s, whose process is %s; tt has told it", m.Agent, m.Verdict)
+			p.Linef("you took it over from %s, whose process is %s; tt has told it", m.Agent, m.Verdict)
 		case m.Stale:
-			p.linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody",
+			p.Linef("it overlaps with %s of %s, as in %s; that reservation is stale and stops nobody",
 				string(m.Pattern), m.Agent, m.Witness)
 		default:
-			p.linef("%s with %s of %s, as in %s; tt has told both of you", p.strong("it overlaps"),
+			p.Linef("%s with %s of %s, as in %s; tt has told both of you", p.Strong("it overlaps"),
 				string(m.Pattern), m.Agent, m.Witness)
-			p.linef("agree who changes what: %s", p.next(stick.Cmd("tt msg send <agent> …", m.Agent)))
+			p.Linef("agree who changes what: %s", p.Next(stick.Cmd("tt msg send <agent> …", m.Agent)))
 		}
 	}
 
 	if res.Warning != "" {
-		p.linef("warning: %s", res.Warning)
+		p.Linef("warning: %s", res.Warning)
 	}
 }
 
-func unreserveCmd(a *app) *cobra.Command {
+func unreserveCmd(a *Run) *cobra.Command {
 	var p engine.ReleasePathsParams
 	c := &cobra.Command{
-		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: between(0, -1, ""),
+		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: ArgsBetween(0, -1, ""),
 		Long: "Release paths that you reserved, by the pattern or the number that tt reservations shows. " +
 			"A person can release anybody's\n" +
 			"reservation by its number.",
 	}
 
 	c.Flags().BoolVar(&p.All, "all", false, "release all that you reserved")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if p.All && len(args) > 0 {
@@ -110,10 +110,10 @@ func unreserveCmd(a *app) *cobra.Command {
 			}
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.ReleasePathsResult, error) {
-			p.Caller, p.Where = by, path.where()
+		return Answer(a, func(e Operations, by core.Caller) (engine.ReleasePathsResult, error) {
+			p.Caller, p.Where = by, path.Where()
 			return e.ReleasePaths(c.Context(), p)
-		}, func(p *page, res engine.ReleasePathsResult) {
+		}, func(p *Page, res engine.ReleasePathsResult) {
 			for _, v := range res.Released {
 				var of stick.Words
 
@@ -122,11 +122,11 @@ func unreserveCmd(a *app) *cobra.Command {
 					of = stick.Wordsf(" of %s", v.Agent)
 				}
 
-				p.linef("%s%s is released", string(v.Pattern), of)
+				p.Linef("%s%s is released", string(v.Pattern), of)
 			}
 
 			if len(res.Released) == 0 {
-				p.linef("none of that is reserved%s", already(res.Already))
+				p.Linef("none of that is reserved%s", AlreadyText(res.Already))
 			}
 		})
 	}
@@ -134,21 +134,21 @@ func unreserveCmd(a *app) *cobra.Command {
 	return c
 }
 
-func reservationsCmd(a *app) *cobra.Command {
+func reservationsCmd(a *Run) *cobra.Command {
 	var p engine.ListReservationsParams
 	var agent string
-	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: between(0, 1, "a path")}
+	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: ArgsBetween(0, 1, "a path")}
 	c.Flags().StringVar(&agent, "of", "", "only what this agent reserved")
 	c.Flags().StringVar(&p.TaskID, "task", "", "only what is reserved for this task")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return show(a, func(e operations, by core.Caller) (engine.ListReservationsResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (engine.ListReservationsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(agent)
 			return e.ListReservations(c.Context(), p)
 		}, showReservations)
@@ -157,15 +157,15 @@ func reservationsCmd(a *app) *cobra.Command {
 	return c
 }
 
-func showReservations(p *page, res engine.ListReservationsResult) {
+func showReservations(p *Page, res engine.ListReservationsResult) {
 	if len(res.Reservations) == 0 {
-		p.linef("nothing is reserved")
+		p.Linef("nothing is reserved")
 		return
 	}
 
-	var t table
+	var t Table
 	for _, v := range res.Reservations {
-		who, task, until := stick.Wordsf("%s", v.Agent), stick.Words(""), "ends "+p.until(v.ExpiresAt)
+		who, task, until := stick.Wordsf("%s", v.Agent), stick.Words(""), "ends "+p.Until(v.ExpiresAt)
 		if v.Agent == res.AgentID {
 			who += " (you)"
 		}
@@ -176,19 +176,19 @@ func showReservations(p *page, res engine.ListReservationsResult) {
 			until = "stale"
 		}
 
-		t.add(strconv.FormatInt(v.ID, 10), file(string(v.Pattern)), who, until, task)
+		t.Add(strconv.FormatInt(v.ID, 10), FileName(string(v.Pattern)), who, until, task)
 	}
 
-	p.showTable(t)
+	p.ShowTable(t)
 	if res.More {
-		p.linef("%s", p.faint("older ones are hidden: --limit"))
+		p.Linef("%s", p.Faint("older ones are hidden: --limit"))
 	}
 }
 
-func mayEditCmd(a *app) *cobra.Command {
+func mayEditCmd(a *Run) *cobra.Command {
 	var p guard.MayEditParams
 	c := &cobra.Command{
-		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: between(0, -1, ""),
+		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: ArgsBetween(0, -1, ""),
 		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. " +
 			"Exit status 0 means yes, and 4 means no. With\n" +
 			"enforce=warn the answer is always yes, and says what is against the rules. " +
@@ -196,16 +196,16 @@ func mayEditCmd(a *app) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return show(a, func(e operations, by core.Caller) (guard.MayEditResult, error) {
-			p.Caller, p.Where, p.Paths = by, path.where(), args
+		return Show(a, func(e Operations, by core.Caller) (guard.MayEditResult, error) {
+			p.Caller, p.Where, p.Paths = by, path.Where(), args
 			res, err := e.MayEdit(c.Context(), p)
 			if err != nil {
 				return res, err
 			}
 
-			res.Hint = res.Step().As(a.as).Words()
+			res.Hint = res.Step().As(a.As).Words()
 			return res, res.Refusal()
 		}, showMayEdit)
 	}
@@ -213,25 +213,25 @@ func mayEditCmd(a *app) *cobra.Command {
 	return c
 }
 
-func showMayEdit(p *page, res guard.MayEditResult) {
+func showMayEdit(p *Page, res guard.MayEditResult) {
 	switch {
 	case res.RoomID == "":
-		p.linef("%s: there is no room here", p.strong("yes"))
+		p.Linef("%s: there is no room here", p.Strong("yes"))
 	case res.Told != "":
-		p.linef("%s, but %s", p.strong("yes"), res.Told)
-		p.linef("hint: %s", res.Hint)
+		p.Linef("%s, but %s", p.Strong("yes"), res.Told)
+		p.Linef("hint: %s", res.Hint)
 	case res.Holder == res.AgentID && res.Holder != "":
-		p.linef("%s: you have the stick", p.strong("yes"))
+		p.Linef("%s: you have the stick", p.Strong("yes"))
 	case res.Enforce == stick.EnforceOff && res.Holder != "":
-		p.linef("%s: this room doesn't enforce turns, but %s has the stick", p.strong("yes"), res.Holder)
+		p.Linef("%s: this room doesn't enforce turns, but %s has the stick", p.Strong("yes"), res.Holder)
 	case res.Enforce == stick.EnforceOff:
-		p.linef("%s: this room doesn't enforce turns (%s: enforce is off)",
-			p.strong("yes"), p.next(stick.Cmd("tt policy")))
+		p.Linef("%s: this room doesn't enforce turns (%s: enforce is off)",
+			p.Strong("yes"), p.Next(stick.Cmd("tt policy")))
 	default:
-		p.linef("%s", p.strong("yes"))
+		p.Linef("%s", p.Strong("yes"))
 	}
 
 	for _, v := range res.Reserved {
-		p.linef("%s has reserved %s", v.Agent, string(v.Pattern))
+		p.Linef("%s has reserved %s", v.Agent, string(v.Pattern))
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"talkingstick/stick"
 )
 
-func workerApproveCmd(a *app) *cobra.Command {
+func workerApproveCmd(a *Run) *cobra.Command {
 	var p task.WorkerApproveParams
 	c := &cobra.Command{
 		Use: "approve <task>", Short: "Approve a task's commit and queue it for merging",
-		Args: between(1, 1, "the name of a task"),
+		Args: ArgsBetween(1, 1, "the name of a task"),
 		Long: "Approve exactly the commit that you last saw with show or diff, " +
 			"or the one that --head names. If the branch has moved since,\n" +
 			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
@@ -26,68 +26,68 @@ func workerApproveCmd(a *app) *cobra.Command {
 	c.Flags().StringVar(&p.Head, "head", "", "the commit to approve (default: the one you saw last)")
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "a comment for the log")
 	c.Flags().BoolVar(&p.Override, "override", false, "people only: approve without review, whoever did the work")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
-		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
+		p.TaskID, p.Where = args[0], path.Where()
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			return e.WorkerApprove(c.Context(), p)
-		}, func(p *page, res task.WorkerReviewResult) {
-			p.linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), already(res.Already))
+		}, func(p *Page, res task.WorkerReviewResult) {
+			p.Linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), AlreadyText(res.Already))
 			toWorker(p, res)
 			if res.Note != "" {
-				p.linef("note: %s", res.Note)
+				p.Linef("note: %s", res.Note)
 			}
 
-			p.linef("next: %s", p.next(stick.Cmd("tt task merge <task_id>", res.TaskID)))
+			p.Linef("next: %s", p.Next(stick.Cmd("tt task merge <task_id>", res.TaskID)))
 		})
 	}
 
 	return c
 }
 
-func workerChangesCmd(a *app, use string) *cobra.Command {
+func workerChangesCmd(a *Run, use string) *cobra.Command {
 	var p task.WorkerRequestChangesParams
 	var stdin bool
 	c := &cobra.Command{
 		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change",
-		Args: between(1, 2, "the name of a task, and what must change"),
+		Args: ArgsBetween(1, 2, "the name of a task, and what must change"),
 		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one " +
 			"message. With comments you need no further words.",
 	}
 
 	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
 	c.Flags().BoolVar(&stdin, "stdin", false, "read what must change from standard input")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.TaskID, p.Where = args[0], path.where()
+		p.TaskID, p.Where = args[0], path.Where()
 		switch {
 		case stdin && len(args) > 1:
 			return stick.Errorf(stick.CodeUsage, "say what must change on the command line or on standard "+
 				"input, not on both").With("field", "reason")
 		case stdin:
-			if p.Reason, err = readBody(a.input(), stick.MaxBody); err != nil {
+			if p.Reason, err = ReadBody(a.Input(), stick.MaxBody); err != nil {
 				return err
 			}
 		case len(args) > 1:
 			p.Reason = args[1]
 		}
 
-		return answer(a, func(e operations, by core.Caller) (task.WorkerReviewResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			return e.WorkerRequestChanges(c.Context(), p)
-		}, func(p *page, res task.WorkerReviewResult) {
-			p.linef("%s is %s again%s", res.TaskID, res.State, already(res.Already))
+		}, func(p *Page, res task.WorkerReviewResult) {
+			p.Linef("%s is %s again%s", res.TaskID, res.State, AlreadyText(res.Already))
 			toWorker(p, res)
 			if res.Note != "" {
-				p.linef("note: %s", res.Note)
+				p.Linef("note: %s", res.Note)
 			}
 
 			showStarted(p, res.Started)
 			if res.Next != "" {
-				p.linef("next: %s", res.Next)
+				p.Linef("next: %s", res.Next)
 			}
 		})
 	}
@@ -96,29 +96,29 @@ func workerChangesCmd(a *app, use string) *cobra.Command {
 }
 
 // toWorker says how a decision reached the worker.
-func toWorker(p *page, res task.WorkerReviewResult) {
+func toWorker(p *Page, res task.WorkerReviewResult) {
 	var with stick.Words
 	if res.Comments > 0 {
 		with = ", with " + stick.Count(res.Comments, "comment")
 	}
 	if res.MessageID != 0 {
-		p.linef("told %s by message %d (%s)%s",
+		p.Linef("told %s by message %d (%s)%s",
 			res.Worker, res.MessageID, stick.Words(strings.ReplaceAll(string(res.Delivery), "_", " ")), with)
 	}
 }
 
-func workerDiffCmd(a *app) *cobra.Command {
+func workerDiffCmd(a *Run) *cobra.Command {
 	var p task.WorkerDiffParams
 	var stat bool
 	c := &cobra.Command{
-		Use: "diff <task>", Short: "Show what a task changes", Args: between(1, 1, "the name of a task"),
+		Use: "diff <task>", Short: "Show what a task changes", Args: ArgsBetween(1, 1, "the name of a task"),
 	}
 	c.Flags().BoolVar(&stat, "stat", false, "show only which files change, and by how much")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
-		return show(a, func(e operations, by core.Caller) (task.WorkerDiffResult, error) {
+		p.TaskID, p.Where = args[0], path.Where()
+		return Show(a, func(e Operations, by core.Caller) (task.WorkerDiffResult, error) {
 			p.Caller = by
 			res, err := e.WorkerDiff(c.Context(), p)
 
@@ -128,20 +128,20 @@ func workerDiffCmd(a *app) *cobra.Command {
 			}
 
 			return res, err
-		}, func(p *page, res task.WorkerDiffResult) {
+		}, func(p *Page, res task.WorkerDiffResult) {
 			// A task that was never worked on has nothing to show.
 			if res.Head == "" {
-				p.linef("%s has no commits", res.TaskID)
+				p.Linef("%s has no commits", res.TaskID)
 				return
 			}
 
-			p.linef("%s, %s: %s..%s", p.strong(term.Wordsf("%s", res.TaskID)), res.State, abbrev(res.Base), abbrev(res.Head))
+			p.Linef("%s, %s: %s..%s", p.Strong(term.Wordsf("%s", res.TaskID)), res.State, abbrev(res.Base), abbrev(res.Head))
 			if res.ChangesGate {
-				p.linef("%s", p.strong(term.Wordsf("%s", gateMark(res.GateFiles))))
+				p.Linef("%s", p.Strong(term.Wordsf("%s", gateMark(res.GateFiles))))
 			}
 			if len(res.Conflicts) > 0 {
-				p.linef("%s", p.paint("31",
-					term.Wordsf("it conflicts with the branch that it is for, in %s", paths(res.Conflicts))))
+				p.Linef("%s", p.Paint("31",
+					term.Wordsf("it conflicts with the branch that it is for, in %s", PathNames(res.Conflicts))))
 			}
 
 			showStats(p, res.Files)
@@ -149,7 +149,7 @@ func workerDiffCmd(a *app) *cobra.Command {
 				showCommentedPatch(p, res.Diff, res.Comments)
 			}
 			if res.Cut {
-				p.linef("the rest is cut off; for all of it: git diff %s %s", res.Base, res.Head)
+				p.Linef("the rest is cut off; for all of it: git diff %s %s", res.Base, res.Head)
 			}
 		})
 	}
@@ -158,11 +158,11 @@ func workerDiffCmd(a *app) *cobra.Command {
 }
 
 // showStats lists the files that change, and by how much.
-func showStats(p *page, files []stick.FileStat) {
+func showStats(p *Page, files []stick.FileStat) {
 	for _, f := range files {
-		name, lines := file(f.Path), stick.Words("binary")
+		name, lines := FileName(f.Path), stick.Words("binary")
 		if f.From != "" {
-			name = file(f.From) + " => " + name
+			name = FileName(f.From) + " => " + name
 		}
 
 		// git counts no lines of a binary file.
@@ -170,15 +170,15 @@ func showStats(p *page, files []stick.FileStat) {
 			lines = stick.Wordsf("+%d -%d", f.Added, f.Deleted)
 		}
 
-		p.linef("  %12s  %s", lines, name)
+		p.Linef("  %12s  %s", lines, name)
 	}
 }
 
-func workerMergeCmd(a *app) *cobra.Command {
+func workerMergeCmd(a *Run) *cobra.Command {
 	var p task.WorkerMergeParams
 	c := &cobra.Command{
 		Use: "merge [task]", Short: "Merge an approved task, the next in the queue, or all",
-		Args: between(0, 1, "the name of a task"),
+		Args: ArgsBetween(0, 1, "the name of a task"),
 		Long: "Merge approved tasks one at a time, in the order of their approval. " +
 			"tt makes the merge without touching any checkout, and runs\n" +
 			"the gate on exactly that commit. Then it moves the branch, if nobody else has moved it. " +
@@ -189,25 +189,25 @@ func workerMergeCmd(a *app) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&p.All, "all", false, "merge all approved tasks")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = path.where()
+		p.Where = path.Where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
 
-		e, by, err := a.open()
+		e, by, err := a.Open()
 		if err != nil {
 			return err
 		}
 
 		// A gate may take minutes, so a line on the terminal says which one runs.
-		l := a.startProgress(true)
+		l := a.StartProgress(true)
 		p.Caller, p.Shows = by, showsGate(a, l)
 		p.Waits = func(on string, r task.Runner) { sayMergeWaits(a, on, r) }
 		res, err := e.WorkerMerge(c.Context(), p)
-		l.end()
+		l.End()
 
 		// Without anything merged the failure says it all.
 		if err != nil && len(res.Merged) == 0 && !p.All {
@@ -215,50 +215,50 @@ func workerMergeCmd(a *app) *cobra.Command {
 		}
 
 		// Also show what was merged before the failure.
-		return errors.Join(err, a.print(res, func(p *page) { showMerged(p, res, err) }))
+		return errors.Join(err, a.Print(res, func(p *Page) { showMerged(p, res, err) }))
 	}
 
 	return c
 }
 
 // showRemains shows what went with a worktree although git ignores it, and what stays.
-func showRemains(p *page, indent term.Text, r task.Remains) {
+func showRemains(p *Page, indent term.Text, r task.Remains) {
 	const most = 10
 	if n := len(r.Ignored); n > most {
-		p.linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, paths(r.Ignored[:most]), n-most)
+		p.Linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, PathNames(r.Ignored[:most]), n-most)
 	} else if n > 0 {
-		p.linef("%sremoved with the worktree, ignored by git: %s", indent, paths(r.Ignored))
+		p.Linef("%sremoved with the worktree, ignored by git: %s", indent, PathNames(r.Ignored))
 	}
 
 	if r.Rescue != "" {
-		p.linef("%skept: %s; to bring it back: %s",
-			indent, paths(r.Kept), p.next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
+		p.Linef("%skept: %s; to bring it back: %s",
+			indent, PathNames(r.Kept), p.Next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
 	}
 
 	for _, l := range r.Left {
-		p.linef("%sleft: %s", indent, l)
+		p.Linef("%sleft: %s", indent, l)
 	}
 }
 
 // sayMergeWaits says for whom a merge waits. on is the branch or the task.
-func sayMergeWaits(a *app, on string, r task.Runner) {
-	if a.json {
+func sayMergeWaits(a *Run, on string, r task.Runner) {
+	if a.JSON {
 		return
 	}
 
 	var since term.Text
-	if d := a.now().Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
+	if d := a.CurrentTime().Sub(r.Since); !r.Since.IsZero() && d >= time.Second {
 		since = term.Wordsf(" for %s", stick.Age(d))
 	}
 
-	_ = a.sayf("tt: waiting for %s: it has worked on %s%s", r.Words(), on, since)
+	_ = a.Sayf("tt: waiting for %s: it has worked on %s%s", r.Words(), on, since)
 	if r.State == task.RunnerStopped {
-		_ = a.sayf("hint: let it go on: kill -CONT %d", r.PID)
+		_ = a.Sayf("hint: let it go on: kill -CONT %d", r.PID)
 	}
 }
 
 // showMerged shows what a merge did before it ended, with or without an error.
-func showMerged(p *page, res task.WorkerMergeResult, err error) {
+func showMerged(p *Page, res task.WorkerMergeResult, err error) {
 	for _, m := range res.Merged {
 		gate := stick.Words("no gate")
 		if m.Gate == "green" {
@@ -273,9 +273,9 @@ func showMerged(p *page, res task.WorkerMergeResult, err error) {
 			as = stick.Wordsf(": %s", abbrev(m.Commit))
 		}
 
-		p.linef("%s is merged into %s%s (%s)", m.TaskID, m.Branch, as, gate)
+		p.Linef("%s is merged into %s%s (%s)", m.TaskID, m.Branch, as, gate)
 		if m.Note != "" {
-			p.linef("  note: %s", m.Note)
+			p.Linef("  note: %s", m.Note)
 		}
 
 		showRemains(p, "  ", m.Remains)
@@ -283,9 +283,9 @@ func showMerged(p *page, res task.WorkerMergeResult, err error) {
 
 	for _, c := range res.Cleaned {
 		if len(c.Removed) > 0 {
-			p.linef("%s was merged before; removed now: %s", c.TaskID, stick.JoinWords(c.Removed, ", "))
+			p.Linef("%s was merged before; removed now: %s", c.TaskID, stick.JoinWords(c.Removed, ", "))
 		} else {
-			p.linef("%s was merged before, and its worktree is still there", c.TaskID)
+			p.Linef("%s was merged before, and its worktree is still there", c.TaskID)
 		}
 
 		showRemains(p, "  ", c.Remains)
@@ -294,77 +294,77 @@ func showMerged(p *page, res task.WorkerMergeResult, err error) {
 	showReady(p, res.Ready)
 	showStarted(p, res.Started)
 	for _, w := range res.Waiting {
-		p.linef("%s is %s: %s", w.TaskID, w.State, w.Why)
+		p.Linef("%s is %s: %s", w.TaskID, w.State, w.Why)
 		if w.Next != "" {
-			p.linef("  next: %s", w.Next)
+			p.Linef("  next: %s", w.Next)
 		}
 	}
 
 	if err == nil && len(res.Merged)+len(res.Waiting) == 0 {
-		p.linef("no task is approved")
+		p.Linef("no task is approved")
 		for _, id := range res.InReview {
-			p.linef("%s waits for review: %s", id, p.next(stick.Cmd("tt task diff <task_id>", id)))
+			p.Linef("%s waits for review: %s", id, p.Next(stick.Cmd("tt task diff <task_id>", id)))
 		}
 	}
 }
 
-func workerCancelCmd(a *app) *cobra.Command {
+func workerCancelCmd(a *Run) *cobra.Command {
 	var p task.WorkerCancelParams
 	c := &cobra.Command{
 		Use: "cancel <task>", Short: "Cancel a task; its branch stays",
-		Args: between(1, 1, "the name of a task"),
+		Args: ArgsBetween(1, 1, "the name of a task"),
 	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why (tt tells its worker)")
 	c.Flags().BoolVar(&p.Delete, "delete", false,
 		"also remove the branch and the worktree, if all of the work is merged")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
-		return answer(a, func(e operations, by core.Caller) (task.WorkerCancelResult, error) {
+		p.TaskID, p.Where = args[0], path.Where()
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerCancelResult, error) {
 			p.Caller = by
 			return e.WorkerCancel(c.Context(), p)
-		}, func(p *page, res task.WorkerCancelResult) {
-			p.linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), already(res.Already))
+		}, func(p *Page, res task.WorkerCancelResult) {
+			p.Linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), AlreadyText(res.Already))
 			if res.Stopped != nil {
 				showStoppedRun(p, *res.Stopped)
 			}
 
 			for _, l := range res.Kept {
-				p.linef("kept: %s", l)
+				p.Linef("kept: %s", l)
 			}
 
 			for _, l := range res.Removed {
-				p.linef("removed: %s", l)
+				p.Linef("removed: %s", l)
 			}
 
 			showRemains(p, "", res.Remains)
 			if res.Note != "" {
-				p.linef("note: %s", res.Note)
+				p.Linef("note: %s", res.Note)
 			}
 
-			p.linef("to begin again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
+			p.Linef("to begin again: %s", p.Next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
 	}
 
 	return c
 }
 
-func workerRetryCmd(a *app) *cobra.Command {
+func workerRetryCmd(a *Run) *cobra.Command {
 	var p task.WorkerRetryParams
 	var run runFlags
 	c := &cobra.Command{
 		Use: "retry <task>", Short: "Start another attempt at a task that failed",
-		Args: between(1, 1, "the name of a task"),
+		Args: ArgsBetween(1, 1, "the name of a task"),
 		Long: "Start another attempt, on the task's branch if it still exists. " +
 			"Commands of workers from earlier attempts are refused.",
 	}
 
 	run.addFlags(c, "a command to start in the worktree, as with spawn")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
-		return spawnTask(a, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.Where(), run.command, run.restart
+		return spawnTask(a, run, func(e Operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerRetry(c.Context(), p)
 		})
@@ -373,28 +373,28 @@ func workerRetryCmd(a *app) *cobra.Command {
 	return c
 }
 
-func workerRollbackCmd(a *app) *cobra.Command {
+func workerRollbackCmd(a *Run) *cobra.Command {
 	var p task.WorkerRollbackParams
 	c := &cobra.Command{
-		Use: "rollback <task>", Short: "Revert a merged task", Args: between(1, 1, "the name of a task"),
+		Use: "rollback <task>", Short: "Revert a merged task", Args: ArgsBetween(1, 1, "the name of a task"),
 	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where = args[0], path.where()
-		return answer(a, func(e operations, by core.Caller) (task.WorkerRollbackResult, error) {
-			l := a.startProgress(true)
-			defer l.end()
+		p.TaskID, p.Where = args[0], path.Where()
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerRollbackResult, error) {
+			l := a.StartProgress(true)
+			defer l.End()
 			p.Caller, p.Shows = by, showsGate(a, l)
 			p.Waits = func(on string, r task.Runner) { sayMergeWaits(a, on, r) }
 			return e.WorkerRollback(c.Context(), p)
-		}, func(p *page, res task.WorkerRollbackResult) {
-			p.linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), already(res.Already))
+		}, func(p *Page, res task.WorkerRollbackResult) {
+			p.Linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), AlreadyText(res.Already))
 			if res.Note != "" {
-				p.linef("note: %s", res.Note)
+				p.Linef("note: %s", res.Note)
 			}
 
-			p.linef("to try again: %s", p.next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
+			p.Linef("to try again: %s", p.Next(stick.Cmd("tt task retry <task_id>", res.TaskID)))
 		})
 	}
 
@@ -402,20 +402,20 @@ func workerRollbackCmd(a *app) *cobra.Command {
 }
 
 // showsGate returns what tells l which gate runs, nil if there is no line.
-func showsGate(a *app, l *progressLine) func(task.GateRun) {
+func showsGate(a *Run, l *ProgressLine) func(task.GateRun) {
 	if l == nil {
 		return nil
 	}
-	return func(g task.GateRun) { l.setText(func() term.Text { return gateRun(a.page(), g) }) }
+	return func(g task.GateRun) { l.SetText(func() term.Text { return gateRun(a.NewPage(), g) }) }
 }
 
 // gateRun says which gate runs, for how long, and what it printed last.
-func gateRun(p *page, g task.GateRun) term.Text {
+func gateRun(p *Page, g task.GateRun) term.Text {
 	on := term.Wordsf("%s", g.TaskID)
 	if g.OnBranch {
 		on = term.Wordsf("%s itself", g.Branch)
 	}
-	line := term.Wordsf("running the gate on %s%s: %s", on, p.durationText(g.Since), stick.Name(g.Command).Cut(40))
+	line := term.Wordsf("running the gate on %s%s: %s", on, p.DurationText(g.Since), stick.Name(g.Command).Cut(40))
 	if last := g.LastLine(); last != "" {
 		line += term.Wordsf(" | %s", stick.Quote(last, 160))
 	}

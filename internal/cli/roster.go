@@ -20,11 +20,11 @@ const (
 	exitUnsure   = 2 // tt couldn't find out
 )
 
-func rosterCmd(a *app) *cobra.Command {
+func rosterCmd(a *Run) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "List the other agents at work in the workspace: " +
 			"harnesses that run in it or in one of its linked worktrees, and the active\n" +
 			"members of its room. The program that started you and those that you started don't count. " +
@@ -34,10 +34,10 @@ func rosterCmd(a *app) *cobra.Command {
 
 	c.Flags().BoolVar(&all, "all", false,
 		"also show agents elsewhere on this machine and inactive members; they don't count")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		a.failure = exitUnsure
-		w, err := path.whereOf(args, 0)
+		a.Failure = exitUnsure
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -48,16 +48,16 @@ func rosterCmd(a *app) *cobra.Command {
 	return c
 }
 
-func answerRoster(ctx context.Context, a *app, w core.Where, all bool) error {
-	return show(a, func(e operations, by core.Caller) (roster.GetRosterResult, error) {
+func answerRoster(ctx context.Context, a *Run, w core.Where, all bool) error {
+	return Show(a, func(e Operations, by core.Caller) (roster.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, roster.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {
 		case err != nil:
 			// exitUnsure is the status of failures, too.
 		case res.Alone == nil:
-			a.status = exitUnsure
+			a.Status = exitUnsure
 		case !*res.Alone:
-			a.status = exitNotAlone
+			a.Status = exitNotAlone
 		}
 
 		return res, err
@@ -65,7 +65,7 @@ func answerRoster(ctx context.Context, a *app, w core.Where, all bool) error {
 }
 
 // showRoster lists agents, one a line: first the pid and the working directory.
-func showRoster(p *page, res roster.GetRosterResult) {
+func showRoster(p *Page, res roster.GetRosterResult) {
 	for _, o := range res.Others {
 		showAgent(p, o)
 	}
@@ -73,37 +73,37 @@ func showRoster(p *page, res roster.GetRosterResult) {
 	alone := res.Alone != nil && *res.Alone
 	switch {
 	case res.Note != "":
-		p.linef("%s; so tt doesn't know who is at work on it", res.Note)
+		p.Linef("%s; so tt doesn't know who is at work on it", res.Note)
 	case res.Blind && res.RoomID == "":
-		p.linef("tt can't see processes from here, and there is no room, "+
+		p.Linef("tt can't see processes from here, and there is no room, "+
 			"so it doesn't know who is at work in %s", res.Path)
 	case res.Blind:
 		if alone {
-			p.linef("no other member is at work in %s", res.Path)
+			p.Linef("no other member is at work in %s", res.Path)
 		}
 
-		p.linef("tt can't see processes from here, so it knows only the members of the room")
+		p.Linef("tt can't see processes from here, so it knows only the members of the room")
 	case alone:
-		p.linef("no other agent is at work in %s", res.Path)
+		p.Linef("no other agent is at work in %s", res.Path)
 	}
 
 	for _, o := range res.Unreadable {
-		p.linef("tt can't look into process %d (%s), which may work here or elsewhere", o.PID, o.Harness)
+		p.Linef("tt can't look into process %d (%s), which may work here or elsewhere", o.PID, o.Harness)
 	}
 
 	if res.Closed > 0 {
-		p.linef("processes hidden from you: %d", res.Closed)
+		p.Linef("processes hidden from you: %d", res.Closed)
 	}
 
 	if len(res.More) > 0 {
-		p.linef("elsewhere, or not active:")
+		p.Linef("elsewhere, or not active:")
 		for _, o := range res.More {
 			showAgent(p, o)
 		}
 	}
 }
 
-func showAgent(p *page, o roster.RosterAgent) {
+func showAgent(p *Page, o roster.RosterAgent) {
 	pid, cwd, runs, name := "-", "-", cmp.Or(o.Harness, "-"), string(o.AgentID)
 	if o.PID != 0 {
 		pid = strconv.Itoa(o.PID)
@@ -124,8 +124,8 @@ func showAgent(p *page, o roster.RosterAgent) {
 		about = append(about, stick.Wordsf("works on %s", o.Task))
 	}
 	if o.PID == 0 {
-		about = append(about, "seen "+p.ago(o.LastSeenAt))
+		about = append(about, "seen "+p.Ago(o.LastSeenAt))
 	}
 
-	p.rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.faint(term.Wordsf("%s", stick.JoinWords(about, ", "))))
+	p.Rowf("%-7s %s  %s %s %s", pid, cwd, runs, name, p.Faint(term.Wordsf("%s", stick.JoinWords(about, ", "))))
 }

@@ -40,13 +40,13 @@ func (r *runFlags) checkRestart() error {
 	return err
 }
 
-func workerRunCmd(a *app) *cobra.Command {
+func workerRunCmd(a *Run) *cobra.Command {
 	var p task.WorkerRunParams
 	var run runFlags
 	all := false
 	c := &cobra.Command{
 		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, also of one that came back",
-		Args: between(0, -1, "the name of a task"),
+		Args: ArgsBetween(0, -1, "the name of a task"),
 		Long: "Start a command in the task's worktree, in the background, for the current attempt. Without\n" +
 			"a command tt starts the last one again. The shell runs a single argument after --; several\n" +
 			"are a command and its arguments. One command of a task runs at a time. The prompt contains\n" +
@@ -59,10 +59,10 @@ func workerRunCmd(a *app) *cobra.Command {
 
 	c.Flags().BoolVar(&all, "all", false, "start again whatever was cut off")
 	run.addRestart(c, "what the last run has left")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = path.where()
+		p.Where = path.Where()
 		switch {
 		case all && (len(args) > 0 || run.restart != ""):
 			return stick.Errorf(stick.CodeUsage, "--all takes neither a task nor a command nor --restart: "+
@@ -80,20 +80,20 @@ func workerRunCmd(a *app) *cobra.Command {
 		}
 
 		p.TaskID, p.Command, p.Restart = args[0], commandLine(args[1:]), run.restart
-		return answer(a, func(e operations, by core.Caller) (task.WorkerRunResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerRunResult, error) {
 			p.Caller = by
 			return e.WorkerRun(c.Context(), p)
-		}, func(p *page, res task.WorkerRunResult) {
-			p.linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID,
+		}, func(p *Page, res task.WorkerRunResult) {
+			p.Linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID,
 				stick.Name(res.Run.Command))
 			if res.Run.Restarts > 0 {
-				p.linef("it starts again when the task comes back, at most %s", stick.Count(res.Run.Restarts, "time"))
+				p.Linef("it starts again when the task comes back, at most %s", stick.Count(res.Run.Restarts, "time"))
 			}
 			if res.Note != "" {
-				p.linef("note: %s", res.Note)
+				p.Linef("note: %s", res.Note)
 			}
 
-			p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.TaskID)))
+			p.Linef("to follow it: %s", p.Next(stick.Cmd("tt task logs <task_id> -f", res.TaskID)))
 		})
 	}
 
@@ -106,14 +106,14 @@ type runAllResult struct {
 }
 
 // runAll starts whatever was cut off.
-func runAll(ctx context.Context, a *app, w core.Where) error {
-	return answer(a, func(e operations, by core.Caller) (res runAllResult, err error) {
+func runAll(ctx context.Context, a *Run, w core.Where) error {
+	return Answer(a, func(e Operations, by core.Caller) (res runAllResult, err error) {
 		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err
-	}, func(p *page, res runAllResult) {
+	}, func(p *Page, res runAllResult) {
 		showStarted(p, res.Started)
 		if len(res.Started) == 0 {
-			p.linef("no command is to be started again; to see the tasks: %s", p.next(stick.Cmd("tt task list")))
+			p.Linef("no command is to be started again; to see the tasks: %s", p.Next(stick.Cmd("tt task list")))
 		}
 	})
 }
@@ -139,26 +139,26 @@ func commandLine(words []string) string {
 }
 
 // workerRunnerCmd is the process that attends to the command of a task, and records its end.
-func workerRunnerCmd(a *app) *cobra.Command {
+func workerRunnerCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "runner", Hidden: true, Args: noArgs, Short: "Run the command of a task and record its end",
+		Use: "runner", Hidden: true, Args: NoArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {
 			// The process that has started this one reads JSON.
-			a.json = true
-			a.interrupts.tends.Store(true)
+			a.JSON = true
+			a.Interrupts.Tends.Store(true)
 			var p task.RunTaskParams
-			if err := json.NewDecoder(a.input()).Decode(&p); err != nil || p.TaskID == "" {
+			if err := json.NewDecoder(a.Input()).Decode(&p); err != nil || p.TaskID == "" {
 				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt task run")
 			}
 
-			p.Environ, p.Alone = projectEnviron(os.Environ()), true
-			_, procs, err := a.readSurroundings()
+			p.Environ, p.Alone = ProjectEnviron(os.Environ()), true
+			_, procs, err := a.ReadSurroundings()
 			if err != nil {
 				return err
 			}
 
-			p.Begun = func() { a.write(begun + "\n") }
-			return a.newOperations(procs).RunTask(c.Context(), p)
+			p.Begun = func() { a.Write(RunBegun + "\n") }
+			return a.NewOperations(procs).RunTask(c.Context(), p)
 		},
 	}
 }

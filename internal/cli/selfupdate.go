@@ -14,7 +14,7 @@ import (
 
 // selfUpdateResult says how this program was installed, and what brings a newer one.
 type selfUpdateResult struct {
-	versionResult
+	VersionResult
 	Program     string   `json:"program"`           // where it lies
 	InstalledBy string   `json:"installed_by"`      // deb, npm, brew, archive, go or clone
 	Package     string   `json:"package,omitempty"` // of deb, npm or brew
@@ -25,9 +25,9 @@ type selfUpdateResult struct {
 }
 
 // See docs/decisions/releases-and-dependencies.md#tt-self-update.
-func selfUpdateCmd(a *app) *cobra.Command {
+func selfUpdateCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "self-update", Short: "Say what to run to get a newer tt", Args: noArgs,
+		Use: "self-update", Short: "Say what to run to get a newer tt", Args: NoArgs,
 		Long: "Show how this tt was installed, and print the commands that upgrade it: for a Debian\n" +
 			"package, npm, Homebrew, an archive or a clone. It runs nothing, downloads nothing and asks\n" +
 			"nobody whether there is a newer version.\n\n" +
@@ -39,18 +39,18 @@ func selfUpdateCmd(a *app) *cobra.Command {
 				return stick.Errorf(stick.CodeInternal, "the path of this program isn't known")
 			}
 
-			a.reads = true
+			a.Reads = true
 			res := selfUpdateOf(a.Exe)
-			return a.print(res, func(p *page) { showSelfUpdate(p, res) })
+			return a.Print(res, func(p *Page) { showSelfUpdate(p, res) })
 		},
 	}
 }
 
 // selfUpdateOf says what brings a newer program to where one lies.
 func selfUpdateOf(exe string) selfUpdateResult {
-	o := originOf(exe, commit != "")
+	o := originOf(exe, IsReleased())
 	res := selfUpdateResult{
-		versionResult: thisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{},
+		VersionResult: ThisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{},
 	}
 	run := func(line string, values ...any) { res.Steps = append(res.Steps, stick.Cmd(line, values...).String()) }
 	system := runtime.GOOS + "_" + runtime.GOARCH
@@ -69,7 +69,7 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		}
 	case byNpm:
 		what := o.pkg + "@latest"
-		if releases == "" {
+		if PublishedAt() == "" {
 			// Without published releases the registry of npm has none either.
 			for _, name := range []string{o.pkg, o.native} {
 				file := strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-")
@@ -111,7 +111,7 @@ func selfUpdateOf(exe string) selfUpdateResult {
 	}
 
 	if len(res.Files) > 0 {
-		res.From = releases
+		res.From = PublishedAt()
 	}
 
 	// Harnesses have files of the version that wrote them.
@@ -126,25 +126,25 @@ var ways = map[string]stick.Words{
 }
 
 // showSelfUpdate shows what brings a newer program.
-func showSelfUpdate(p *page, res selfUpdateResult) {
-	p.linef("tt %s, in %s", res.fullName(), res.Program)
-	p.rowf("installed %s %s", ways[res.InstalledBy], res.Package)
+func showSelfUpdate(p *Page, res selfUpdateResult) {
+	p.Linef("tt %s, in %s", res.FullName(), res.Program)
+	p.Rowf("installed %s %s", ways[res.InstalledBy], res.Package)
 	from := stick.Words("from where you got this one")
 	if res.From != "" {
 		from = stick.Wordsf("from %s", res.From)
 	}
 
 	if len(res.Files) > 0 {
-		p.linef("to update, get %s %s, and run:", stick.Words(strings.Join(res.Files, " and ")), from)
+		p.Linef("to update, get %s %s, and run:", stick.Words(strings.Join(res.Files, " and ")), from)
 	} else if res.In != "" {
-		p.linef("to update, run in %s:", stick.Words(res.In))
+		p.Linef("to update, run in %s:", stick.Words(res.In))
 	} else {
-		p.linef("to update, run:")
+		p.Linef("to update, run:")
 	}
 
 	for _, s := range res.Steps {
-		p.linef("  %s", stick.Words(s))
+		p.Linef("  %s", stick.Words(s))
 	}
 
-	p.linef("%s", p.faint("the last step brings what harnesses have of tt to the newer version"))
+	p.Linef("%s", p.Faint("the last step brings what harnesses have of tt to the newer version"))
 }

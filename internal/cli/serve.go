@@ -33,11 +33,11 @@ type serveResult struct {
 	URL     string `json:"url"`     // opens the pages in one browser, once
 }
 
-func serveCmd(a *app) *cobra.Command {
+func serveCmd(a *Run) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your " +
 			"inbox, tasks with their changes, and\n" +
 			"reserved paths. They change as things happen. What you do there you do as yourself, by the " +
@@ -63,10 +63,10 @@ func serveCmd(a *app) *cobra.Command {
 	c.Flags().BoolVar(&f.anywhere, "anywhere", false,
 		"allow an --addr that other machines can reach, without encryption")
 	c.Flags().BoolVar(&f.signOut, "sign-out", false, "first sign out all browsers that earlier runs have let in")
-	at := atPath(c)
+	at := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := at.whereOf(args, 0)
+		w, err := at.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -78,29 +78,29 @@ func serveCmd(a *app) *cobra.Command {
 }
 
 // servePages serves until it is interrupted, which is its end and no failure.
-func servePages(ctx context.Context, a *app, w core.Where, f serveFlags) error {
+func servePages(ctx context.Context, a *Run, w core.Where, f serveFlags) error {
 	beyond, err := f.checkAddress()
 	if err != nil {
 		return err
 	}
 
-	if _, _, err := a.open(); err != nil {
+	if _, _, err := a.Open(); err != nil {
 		return err
 	}
 
-	by := *a.caller
+	by := *a.Caller
 	procs, err := a.Procs()
 	if err != nil {
 		return err
 	}
 
-	procs.OneHost = a.database == ""
-	cfg := a.kernelConfig(procs)
+	procs.OneHost = a.Database == ""
+	cfg := a.KernelConfig(procs)
 
 	// Requests come while others are answered.
 	cfg.Alone = false
-	a.operations = newOperations(cfg, a.startRun)
-	ops := a.operations
+	a.Operations = NewOperations(cfg, a.StartRun)
+	ops := a.Operations
 	defer func() { _ = ops.Engine.Close() }()
 	to, err := startPage(ctx, a, ops, by, w)
 	if err != nil {
@@ -127,15 +127,15 @@ func servePages(ctx context.Context, a *app, w core.Where, f serveFlags) error {
 	}
 
 	if beyond {
-		_ = a.sayf("warning: other machines can reach this address, and nothing is encrypted: " +
+		_ = a.Sayf("warning: other machines can reach this address, and nothing is encrypted: " +
 			"whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
 	}
 
 	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
-	if err := a.print(res, func(p *page) {
-		p.linef("open this in a browser; it lets one in, once:")
-		p.linef("  %s", plainText(res.URL))
-		p.linef("%s", p.faint("Ctrl-C ends the server"))
+	if err := a.Print(res, func(p *Page) {
+		p.Linef("open this in a browser; it lets one in, once:")
+		p.Linef("  %s", PlainText(res.URL))
+		p.Linef("%s", p.Faint("Ctrl-C ends the server"))
 	}); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func servePages(ctx context.Context, a *app, w core.Where, f serveFlags) error {
 		openBrowser(ctx, a, res.URL)
 	}
 
-	if err := s.Serve(ctx, l); err != nil && !isCanceled(err) {
+	if err := s.Serve(ctx, l); err != nil && !IsCanceled(err) {
 		return err
 	}
 
@@ -183,7 +183,7 @@ func (f serveFlags) checkAddress() (beyond bool, err error) {
 
 // startPage is the page of the room that w means: that of the working directory, if it is in one, unless
 // another one is named.
-func startPage(ctx context.Context, a *app, ops operations, by core.Caller, w core.Where) (string, error) {
+func startPage(ctx context.Context, a *Run, ops Operations, by core.Caller, w core.Where) (string, error) {
 	st, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w})
 	switch {
 	case err == nil:
@@ -195,7 +195,7 @@ func startPage(ctx context.Context, a *app, ops operations, by core.Caller, w co
 }
 
 // openBrowser opens an address. If that fails, the person opens it.
-func openBrowser(ctx context.Context, a *app, address string) {
+func openBrowser(ctx context.Context, a *Run, address string) {
 	program, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
 	case "darwin":
@@ -205,6 +205,6 @@ func openBrowser(ctx context.Context, a *app, address string) {
 	}
 
 	if err := exec.CommandContext(ctx, program, args...).Start(); err != nil {
-		_ = a.sayf("the browser can't be opened: %s", err)
+		_ = a.Sayf("the browser can't be opened: %s", err)
 	}
 }

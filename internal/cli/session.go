@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-func sessionCmd(a *app) *cobra.Command {
+func sessionCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "session", Short: "Start and end an agent's session, and show its role", Args: noArgs,
+		Use: "session", Short: "Start and end an agent's session, and show its role", Args: NoArgs,
 		Long: "A session is one run of an agent. When it starts, " +
 			"the agent learns whether others are at work and what its role is: the primary\n" +
 			"of the workspace, or a helper. Hooks start and end sessions. " +
@@ -26,11 +26,11 @@ func sessionCmd(a *app) *cobra.Command {
 	return c
 }
 
-func sessionStartCmd(a *app) *cobra.Command {
+func sessionStartCmd(a *Run) *cobra.Command {
 	var helper bool
 	c := &cobra.Command{
 		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Run this first, before any pull. In a room, the agent joins. " +
 			"Outside of rooms, an agent that is alone writes nothing;\n" +
 			"if others are at work, it makes the room and joins it. The first agent is the primary, " +
@@ -41,19 +41,19 @@ func sessionStartCmd(a *app) *cobra.Command {
 	c.Flags().BoolVar(&helper, "helper", false,
 		"be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the "+
 			"same for a new session)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (roster.StartSessionResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (roster.StartSessionResult, error) {
 			q := startParams(a, core.HookParams{Caller: by, Where: w})
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
-		}, func(p *page, res roster.StartSessionResult) {
+		}, func(p *Page, res roster.StartSessionResult) {
 			// An agent that is alone outside of rooms leaves no trace.
 			if res.RoomID == "" {
 				alone := stick.Words("you are alone here")
@@ -61,7 +61,7 @@ func sessionStartCmd(a *app) *cobra.Command {
 					alone = "tt can't see processes from here, so it doesn't know who else is at work"
 				}
 
-				p.linef("%s, and there is no room: nothing was written", alone)
+				p.Linef("%s, and there is no room: nothing was written", alone)
 				return
 			}
 
@@ -72,11 +72,11 @@ func sessionStartCmd(a *app) *cobra.Command {
 	return c
 }
 
-func sessionEndCmd(a *app) *cobra.Command {
+func sessionEndCmd(a *Run) *cobra.Command {
 	var abandon string
 	c := &cobra.Command{
 		Use: "end", Short: "End the session after its wrap-up: leave the rooms and remove the context file",
-		Args: noArgs,
+		Args: NoArgs,
 		Long: "End the session when its work is wrapped up. " +
 			"First release the stick, and put what others need into a handoff, a note or a\n" +
 			"message: tt removes the session's context file, unless somebody changed its first line, " +
@@ -87,27 +87,27 @@ func sessionEndCmd(a *app) *cobra.Command {
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return answer(a, func(e operations, by core.Caller) (roster.EndSessionResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (roster.EndSessionResult, error) {
 			return e.EndSession(c.Context(), roster.EndSessionParams{
 				HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon,
 			})
-		}, func(p *page, res roster.EndSessionResult) {
+		}, func(p *Page, res roster.EndSessionResult) {
 			if len(res.Left) == 0 {
-				p.linef("there is no session to end")
+				p.Linef("there is no session to end")
 				return
 			}
 
-			p.linef("the session of %s has ended", res.AgentID)
+			p.Linef("the session of %s has ended", res.AgentID)
 			for _, f := range res.Removed {
-				p.linef("removed %s", f)
+				p.Linef("removed %s", f)
 			}
 
 			for _, f := range res.Taken {
-				p.linef("kept %s: another session uses it now", f)
+				p.Linef("kept %s: another session uses it now", f)
 			}
 
 			for _, f := range res.Kept {
-				p.linef("kept %s: its first line doesn't say whose session it belongs to, so tt doesn't remove it", f)
+				p.Linef("kept %s: its first line doesn't say whose session it belongs to, so tt doesn't remove it", f)
 			}
 		})
 	}
@@ -116,15 +116,15 @@ func sessionEndCmd(a *app) *cobra.Command {
 }
 
 // showSession completes a command that shows something of the caller's session.
-func showSession(a *app, c *cobra.Command, text func(*page, roster.GetSessionResult)) *cobra.Command {
-	c.Args = between(0, 1, "a path")
-	path := atPath(c)
+func showSession(a *Run, c *cobra.Command, text func(*Page, roster.GetSessionResult)) *cobra.Command {
+	c.Args = ArgsBetween(0, 1, "a path")
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		return show(a, func(e operations, by core.Caller) (roster.GetSessionResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (roster.GetSessionResult, error) {
 			return e.GetSession(c.Context(), roster.GetSessionParams{
 				Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID"),
 			})
@@ -134,79 +134,79 @@ func showSession(a *app, c *cobra.Command, text func(*page, roster.GetSessionRes
 	return c
 }
 
-func sessionPathCmd(a *app) *cobra.Command {
+func sessionPathCmd(a *Run) *cobra.Command {
 	return showSession(a, &cobra.Command{
 		Use: "path [path]", Short: "Print the path of the session's context file",
 		Long: "Print the path of the session's context file: the primary's, or a helper's own. " +
 			"Before the session has started, it is the\n" +
 			"file that AI_AGENT_ID names. A path that isn't plain, such as one with a blank, stands in quotation marks; " +
 			"--json has it as it is.",
-	}, func(p *page, res roster.GetSessionResult) { p.linef("%s", res.Context) })
+	}, func(p *Page, res roster.GetSessionResult) { p.Linef("%s", res.Context) })
 }
 
-func sessionRoleCmd(a *app) *cobra.Command {
+func sessionRoleCmd(a *Run) *cobra.Command {
 	return showSession(a, &cobra.Command{
 		Use: "role [path]", Short: "Show the session's role and what it means",
 	}, showContract)
 }
 
 // showContract shows a role, and what follows from it.
-func showContract(p *page, res roster.GetSessionResult) {
+func showContract(p *Page, res roster.GetSessionResult) {
 	switch {
 	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
-		p.linef("%s is a person and has no session; %s leads", res.AgentID, *res.Primary)
+		p.Linef("%s is a person and has no session; %s leads", res.AgentID, *res.Primary)
 		return
 	case res.Role == "" && res.AgentID.Human():
-		p.linef("%s is a person and has no session", res.AgentID)
+		p.Linef("%s is a person and has no session", res.AgentID)
 		return
 	case res.Role == "" && res.Primary != nil:
-		p.linef("%s has no session here; %s leads. To start one: %s",
-			res.AgentID, *res.Primary, p.next(stick.Cmd("tt session start")))
+		p.Linef("%s has no session here; %s leads. To start one: %s",
+			res.AgentID, *res.Primary, p.Next(stick.Cmd("tt session start")))
 		return
 	case res.Role == "":
-		p.linef("%s has no session here. To start one: %s", res.AgentID, p.next(stick.Cmd("tt session start")))
+		p.Linef("%s has no session here. To start one: %s", res.AgentID, p.Next(stick.Cmd("tt session start")))
 		return
 	case res.Role == stick.RolePrimary:
-		p.linef("%s %s", res.AgentID, p.durationOf("the primary", res.Since))
+		p.Linef("%s %s", res.AgentID, p.DurationOf("the primary", res.Since))
 	case res.Primary != nil:
-		p.linef("%s %s; %s leads", res.AgentID, p.durationOf("a helper", res.Since), *res.Primary)
+		p.Linef("%s %s; %s leads", res.AgentID, p.DurationOf("a helper", res.Since), *res.Primary)
 	default:
-		p.linef("%s %s, and there is no known primary; if you are alone: %s",
-			res.AgentID, p.durationOf("a helper", res.Since), p.next(stick.Cmd("tt session promote")))
+		p.Linef("%s %s, and there is no known primary; if you are alone: %s",
+			res.AgentID, p.DurationOf("a helper", res.Since), p.Next(stick.Cmd("tt session promote")))
 	}
 
-	p.linef("your context file: %s", res.Context)
+	p.Linef("your context file: %s", res.Context)
 	showCrashedSession(p, res.Recovered)
-	p.linef("you may read everything")
-	p.linef("add to these, but never rewrite them: %s", listPatterns(res.Contract.Append))
-	p.linef("only the primary changes these: %s", listPatterns(res.Contract.PrimaryOnly))
+	p.Linef("you may read everything")
+	p.Linef("add to these, but never rewrite them: %s", listPatterns(res.Contract.Append))
+	p.Linef("only the primary changes these: %s", listPatterns(res.Contract.PrimaryOnly))
 
 	// A helper leaves to the primary what concerns everybody.
 	if res.Role == stick.RoleHelper {
-		p.linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
-		p.linef("wrap-up: release the stick, tell the primary what you did (%s), then %s",
-			p.next(stick.Cmd("tt msg send role:primary …")), p.next(stick.Cmd("tt session end")))
+		p.Linef("start: no pull, no update, no cleaning up; read the primary's context file, then begin your task")
+		p.Linef("wrap-up: release the stick, tell the primary what you did (%s), then %s",
+			p.Next(stick.Cmd("tt msg send role:primary …")), p.Next(stick.Cmd("tt session end")))
 		return
 	}
 
-	p.linef("start: do what the workspace needs once, such as a pull; helpers don't")
-	p.linef("wrap-up: release the stick, collect what the helpers report, then %s", p.next(stick.Cmd("tt session end")))
+	p.Linef("start: do what the workspace needs once, such as a pull; helpers don't")
+	p.Linef("wrap-up: release the stick, collect what the helpers report, then %s", p.Next(stick.Cmd("tt session end")))
 }
 
-func sessionEnvCmd(a *app) *cobra.Command {
+func sessionEnvCmd(a *Run) *cobra.Command {
 	return showSession(a, &cobra.Command{
 		Use: "env [path]", Short: "Print the session's variables for a shell",
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context " +
 			"file: AI_AGENT_ID, and AI_HELPER for\n" +
 			"a helper. They point to the context file. They don't change which member you are.",
-	}, func(p *page, res roster.GetSessionResult) {
+	}, func(p *Page, res roster.GetSessionResult) {
 		// A variable without a value is unset, because an earlier one may still be there.
 		set := func(name, value string) {
 			if value == "" {
-				p.linef("unset %s", name)
+				p.Linef("unset %s", name)
 			} else {
 				// Such a name has only letters, digits, dots, dashes and underscores, and needs no quotes.
-				p.linef("export %s=%s", name, value)
+				p.Linef("export %s=%s", name, value)
 			}
 		}
 
@@ -220,48 +220,48 @@ func sessionEnvCmd(a *app) *cobra.Command {
 	})
 }
 
-func sessionPromoteCmd(a *app) *cobra.Command {
+func sessionPromoteCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "promote [path]", Short: "Make this session the primary, if no primary is left",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Make this session the primary, if there is no primary or the primary is gone. " +
 			"A primary whose process tt can't see may be\n" +
 			"replaced after it has been silent for as long as a lease lasts (policy owner_lease_ttl).",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (roster.PromoteSessionResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (roster.PromoteSessionResult, error) {
 			return e.PromoteSession(c.Context(), roster.PromoteSessionParams{Caller: by, Where: w})
-		}, func(p *page, res roster.PromoteSessionResult) {
-			p.linef("%s is the primary%s", res.AgentID, already(res.Already))
+		}, func(p *Page, res roster.PromoteSessionResult) {
+			p.Linef("%s is the primary%s", res.AgentID, AlreadyText(res.Already))
 			if res.Replaced != nil {
-				p.linef("that ended the session of %s", *res.Replaced)
+				p.Linef("that ended the session of %s", *res.Replaced)
 			}
 
-			p.linef("your context file: %s", res.Context)
+			p.Linef("your context file: %s", res.Context)
 		})
 	}
 
 	return c
 }
 
-func sessionListCmd(a *app) *cobra.Command {
+func sessionListCmd(a *Run) *cobra.Command {
 	var all bool
-	c := &cobra.Command{Use: "list [path]", Short: "List the sessions of the room", Args: between(0, 1, "a path")}
+	c := &cobra.Command{Use: "list [path]", Short: "List the sessions of the room", Args: ArgsBetween(0, 1, "a path")}
 	c.Flags().BoolVar(&all, "all", false, "also list sessions that have ended")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		return show(a, func(e operations, by core.Caller) (roster.ListSessionsResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (roster.ListSessionsResult, error) {
 			return e.ListSessions(c.Context(), roster.ListSessionsParams{Caller: by, Where: w, All: all})
 		}, showSessions)
 	}
@@ -269,14 +269,14 @@ func sessionListCmd(a *app) *cobra.Command {
 	return c
 }
 
-func showSessions(p *page, res roster.ListSessionsResult) {
+func showSessions(p *Page, res roster.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
-		p.linef("no sessions in %s", res.Path)
+		p.Linef("no sessions in %s", res.Path)
 	}
 
-	var t table
+	var t Table
 	for _, s := range res.Sessions {
-		state := "started " + p.ago(s.Since)
+		state := "started " + p.Ago(s.Since)
 		switch {
 		case !s.Running:
 			state = "ended"
@@ -289,8 +289,8 @@ func showSessions(p *page, res roster.ListSessionsResult) {
 			you = " (you)"
 		}
 
-		t.add(s.Role, term.Wordsf("%s%s", s.AgentID, you), state, cell{file(s.Context), "2"})
+		t.Add(s.Role, term.Wordsf("%s%s", s.AgentID, you), state, Cell{FileName(s.Context), "2"})
 	}
 
-	p.showTable(t)
+	p.ShowTable(t)
 }

@@ -21,24 +21,24 @@ func (i interruption) Error() string { return fmt.Sprintf("interrupted by %s", i
 // begun when the process ends without it, the next command finishes.
 const interruptGrace = 5 * time.Second
 
-// interrupts is what a run of the program knows of signals. Its zero value is ready to use.
-type interrupts struct {
+// Interrupts is what a run of the program knows of signals. Its zero value is ready to use.
+type Interrupts struct {
 	inputs atomic.Int32 // how many reads wait for input from outside
-	tends  atomic.Bool  // the command tends processes of others, and ends when they have ended
+	Tends  atomic.Bool  // the command tends processes of others, and ends when they have ended
 }
 
-// withInterrupts returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command
+// WithInterrupts returns a context that ends with the first SIGINT, SIGTERM, SIGHUP or SIGQUIT. A command
 // that doesn't end with it, because it waits for something that no context ends, ends with its process.
-func (a *app) withInterrupts(ctx context.Context) (context.Context, func()) {
+func (a *Run) WithInterrupts(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	done := make(chan struct{})
 	go func() {
 		// This goroutine ends with done.
-		s, why := a.interrupts.awaitSignal(c, done, cancel, time.After)
+		s, why := a.Interrupts.awaitSignal(c, done, cancel, time.After)
 		if s != nil {
-			a.printError(stick.Errorf(stick.CodeCanceled, "interrupted; %s", why))
+			a.PrintError(stick.Errorf(stick.CodeCanceled, "interrupted; %s", why))
 			os.Exit(128 + int(s.(syscall.Signal)))
 		}
 	}()
@@ -52,7 +52,7 @@ func (a *app) withInterrupts(ctx context.Context) (context.Context, func()) {
 // awaitSignal calls cancel with the first signal, and waits until the command is done. It returns the signal
 // with which the process has to end before that, and what to say: while the command waits for input, or after
 // a second signal or interruptGrace. It returns nil when the command is done.
-func (i *interrupts) awaitSignal(
+func (i *Interrupts) awaitSignal(
 	signals <-chan os.Signal, done <-chan struct{}, cancel func(error),
 	after func(time.Duration) <-chan time.Time,
 ) (s os.Signal, why stick.Words) {
@@ -80,15 +80,15 @@ func (i *interrupts) awaitSignal(
 		}
 
 		// A command that tends other processes goes on until they have ended.
-		if !i.tends.Load() {
+		if !i.Tends.Load() {
 			return s, "the command didn't end by itself; what it had begun, the next command finishes"
 		}
 	}
 }
 
-// signalStatus is the exit status of an interrupted command: that of a program which the signal ends, as a
+// SignalStatus is the exit status of an interrupted command: that of a program which the signal ends, as a
 // shell shows it.
-func signalStatus(ctx context.Context) int {
+func SignalStatus(ctx context.Context) int {
 	// A shell adds 128 to the number of the signal.
 	if i, ok := context.Cause(ctx).(interruption); ok {
 		if s, ok := i.signal.(syscall.Signal); ok {

@@ -35,8 +35,8 @@ func TestInterrupts_watch(t *testing.T) {
 		{"it tends processes and waits for its order", true, true, []any{term}, term, "nothing was changed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var i interrupts
-			i.tends.Store(c.tends)
+			var i Interrupts
+			i.Tends.Store(c.tends)
 			if c.inputs {
 				i.inputs.Add(1)
 			}

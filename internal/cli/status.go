@@ -18,9 +18,9 @@ import (
 )
 
 // statusCmd is tt without a command, under a name.
-func statusCmd(a *app) *cobra.Command {
+func statusCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: noArgs,
+		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: NoArgs,
 		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, " +
 			"and what each agent does. Outside of\n" +
 			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
@@ -37,9 +37,9 @@ type statusResult struct {
 }
 
 // taskHere returns the task whose worktree is the working directory; nil if there is none.
-func taskHere(ctx context.Context, a *app, e operations, by core.Caller) *task.TaskView {
+func taskHere(ctx context.Context, a *Run, e Operations, by core.Caller) *task.TaskView {
 	// Reading the checkout's files is cheap, and saves an operation elsewhere.
-	at, ok := workspace.FindCheckout(".", a.workspaceEnv())
+	at, ok := workspace.FindCheckout(".", a.WorkspaceEnv())
 	if !ok || at.Git == at.Common {
 		// The main checkout is no task's.
 		return nil
@@ -53,9 +53,9 @@ func taskHere(ctx context.Context, a *app, e operations, by core.Caller) *task.T
 }
 
 // showRoom shows the room of the working directory.
-func showRoom(ctx context.Context, a *app) error {
-	return show(a, func(e operations, by core.Caller) (res statusResult, err error) {
-		res.Needs, res.Refused = []stick.Need{}, refusedHooks(a, a.page().now)
+func showRoom(ctx context.Context, a *Run) error {
+	return Show(a, func(e Operations, by core.Caller) (res statusResult, err error) {
+		res.Needs, res.Refused = []stick.Need{}, refusedHooks(a, a.NewPage().Now)
 		defer func() {
 			if err == nil {
 				res.setNext(taskHere(ctx, a, e, by))
@@ -77,12 +77,12 @@ func showRoom(ctx context.Context, a *app) error {
 		res.GetRoomStateResult = p.Rooms[0].State
 		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
 		return res, nil
-	}, func(p *page, res statusResult) {
-		p.doing = true
+	}, func(p *Page, res statusResult) {
+		p.Doing = true
 		if t := res.Task; t != nil {
-			p.linef("this is the worktree of task %s, which is %s: %s", p.strong(term.Wordsf("%s", t.TaskID)),
+			p.Linef("this is the worktree of task %s, which is %s: %s", p.Strong(term.Wordsf("%s", t.TaskID)),
 				t.State.Word(t.Cause), stick.Wrote(t.SpawnedBy, t.Description, 80))
-			p.linef("work here without the stick; it is for the main checkout:")
+			p.Linef("work here without the stick; it is for the main checkout:")
 		}
 
 		showNeeds(p, res.Needs)
@@ -104,28 +104,28 @@ func (s *statusResult) setNext(here *task.TaskView) {
 }
 
 // showNeeds lists what needs the reader.
-func showNeeds(p *page, all []stick.Need) {
+func showNeeds(p *Page, all []stick.Need) {
 	if len(all) == 0 {
 		return
 	}
 
-	p.linef("%s", p.strong("needs you:"))
-	t := table{indent: "  "}
+	p.Linef("%s", p.Strong("needs you:"))
+	t := Table{Indent: "  "}
 	for _, n := range all {
 		kind := stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))
-		row := t.add(cell{term.Wordsf("%s", kind), "33"}, p.ago(n.Since), n.Text)
+		row := t.Add(Cell{term.Wordsf("%s", kind), "33"}, p.Ago(n.Since), n.Text)
 		if n.NextAction != "" {
-			row.below = append(row.below, cell{text: term.Wordsf("next: %s", n.NextAction)})
+			row.Below = append(row.Below, Cell{Text: term.Wordsf("next: %s", n.NextAction)})
 		}
 	}
 
-	p.showTable(t)
+	p.ShowTable(t)
 }
 
 // findRoomAround returns the path of the superproject of the submodule in which the caller is, if that has a
 // room.
-func findRoomAround(ctx context.Context, a *app) string {
-	here, err := workspace.Resolve(".", a.workspaceEnv())
+func findRoomAround(ctx context.Context, a *Run) string {
+	here, err := workspace.Resolve(".", a.WorkspaceEnv())
 	if err != nil || here.Found != workspace.FoundGit || here.Worktree != "" {
 		return ""
 	}
@@ -135,12 +135,12 @@ func findRoomAround(ctx context.Context, a *app) string {
 		return ""
 	}
 
-	around, err := workspace.Resolve(filepath.Dir(here.Root), a.workspaceEnv())
+	around, err := workspace.Resolve(filepath.Dir(here.Root), a.WorkspaceEnv())
 	if err != nil || around.Found != workspace.FoundGit {
 		return ""
 	}
 
-	e, by, err := a.open()
+	e, by, err := a.Open()
 	if err != nil {
 		return ""
 	}
@@ -154,7 +154,7 @@ func findRoomAround(ctx context.Context, a *app) string {
 
 // showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
 // start. It never joins.
-func showOverview(ctx context.Context, a *app) error {
+func showOverview(ctx context.Context, a *Run) error {
 	err := showRoom(ctx, a)
 
 	// Outside of rooms a newcomer learns how to begin.
@@ -162,9 +162,9 @@ func showOverview(ctx context.Context, a *app) error {
 		return err
 	}
 
-	a.reads = true
+	a.Reads = true
 	start, does := stick.Cmd("tt wait"), term.Text("join this workspace's room, and wait for your turn")
-	if _, by, err := a.open(); err == nil && by.ActsAsPerson() {
+	if _, by, err := a.Open(); err == nil && by.ActsAsPerson() {
 		// A person is never led to take the stick.
 		start, does = stick.Cmd("tt join"), term.Text("make a room of this directory, and join it")
 	}
@@ -174,19 +174,19 @@ func showOverview(ctx context.Context, a *app) error {
 	}
 
 	around := findRoomAround(ctx, a)
-	return a.print(map[string]string{"room_state": "none", "next_action": start.As(a.as).String()}, func(p *page) {
-		p.linef("Talking Stick lets several coding agents and people work on one codebase without " +
+	return a.Print(map[string]string{"room_state": "none", "next_action": start.As(a.As).String()}, func(p *Page) {
+		p.Linef("Talking Stick lets several coding agents and people work on one codebase without " +
 			"overwriting each other.")
-		p.linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
+		p.Linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
 		if around != "" {
-			p.linef("This is a submodule. The repository around it has a room: %s",
-				p.next(stick.Cmd("tt state --path <path>", around)))
+			p.Linef("This is a submodule. The repository around it has a room: %s",
+				p.Next(stick.Cmd("tt state --path <path>", around)))
 		}
 
-		list := table{indent: "  "}
-		list.add(p.next(start), does)
-		list.add(term.Text("tt demo"), term.Text("see it work in a scratch repository"))
-		list.add(term.Text("tt --help"), term.Text("list the commands"))
-		p.showTable(list)
+		list := Table{Indent: "  "}
+		list.Add(p.Next(start), does)
+		list.Add(term.Text("tt demo"), term.Text("see it work in a scratch repository"))
+		list.Add(term.Text("tt --help"), term.Text("list the commands"))
+		p.ShowTable(list)
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTerminal reports whether f is a terminal.
-func isTerminal(f *os.File) bool {
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	return err == nil
 }
@@ -39,11 +39,11 @@ func terminalRows(f *os.File) int {
 	return int(size.Row)
 }
 
-// ignoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the
+// IgnoreBrokenPipe makes writing to a closed pipe an error like any other, instead of a signal that ends the
 // process. What was committed stays committed, and the exit status says so, whether or not anybody reads the
 // answer. The programs that this one starts get the signal as usual: they would inherit that it is ignored,
 // but not that it is caught.
-func ignoreBrokenPipe() { signal.Notify(brokenPipes, syscall.SIGPIPE) }
+func IgnoreBrokenPipe() { signal.Notify(brokenPipes, syscall.SIGPIPE) }
 
 // brokenPipes is full after the first signal, and nobody reads it.
 var brokenPipes = make(chan os.Signal, 1)
@@ -51,8 +51,8 @@ var brokenPipes = make(chan os.Signal, 1)
 // isClosedPipe reports whether writing failed because the reader has closed the pipe.
 func isClosedPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// untilUnheard ends ctx when nobody can read standard output any more.
-func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
+// UntilUnheard ends ctx when nobody can read standard output any more.
+func (a *Run) UntilUnheard(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 
 	// Only a real file can be watched; a test's buffer never closes.
@@ -105,8 +105,8 @@ func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// exitStatus returns the status with which a program ended, as a shell does.
-func exitStatus(s *os.ProcessState) int {
+// ExitStatus returns the status with which a program ended, as a shell does.
+func ExitStatus(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
 	}
@@ -127,10 +127,10 @@ func keepFiles() {
 	}
 }
 
-// startDetached starts a program in a session of its own, with input on its standard input, and leaves it.
+// StartDetached starts a program in a session of its own, with input on its standard input, and leaves it.
 // argv begins with the name under which it runs. What it prints goes to out, or nowhere. It inherits no other
 // file.
-func startDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
+func StartDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
 	r, w, err := os.Pipe()

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isTerminal reports whether f is a console.
-func isTerminal(f *os.File) bool {
+// IsTerminal reports whether f is a console.
+func IsTerminal(f *os.File) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
@@ -35,22 +35,22 @@ func terminalRows(f *os.File) int {
 	return int(info.Window.Bottom-info.Window.Top) + 1
 }
 
-// ignoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
-func ignoreBrokenPipe() {}
+// IgnoreBrokenPipe has nothing to do: writing to a closed pipe is an error like any other here.
+func IgnoreBrokenPipe() {}
 
 // isClosedPipe reports whether writing failed because the reader has closed the pipe.
 func isClosedPipe(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA)
 }
 
-// untilUnheard ends with ctx: this system doesn't report that standard output was closed.
-func (a *app) untilUnheard(ctx context.Context) (context.Context, func()) {
+// UntilUnheard ends with ctx: this system doesn't report that standard output was closed.
+func (a *Run) UntilUnheard(ctx context.Context) (context.Context, func()) {
 	return context.WithCancel(ctx)
 }
 
-// startDetached starts a program without a console, with input on its standard input, and leaves it.
+// StartDetached starts a program without a console, with input on its standard input, and leaves it.
 // argv begins with the name under which it runs. What it prints goes to out, or nowhere.
-func startDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
+func StartDetached(exe string, argv []string, input []byte, out *os.File) (pid int, err error) {
 	c := exec.Command(exe)
 	c.Args = argv
 
@@ -80,5 +80,5 @@ func startDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 	return pid, c.Process.Release()
 }
 
-// exitStatus returns the status with which a program ended.
-func exitStatus(s *os.ProcessState) int { return s.ExitCode() }
+// ExitStatus returns the status with which a program ended.
+func ExitStatus(s *os.ProcessState) int { return s.ExitCode() }

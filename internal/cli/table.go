@@ -2,61 +2,61 @@ package cli
 
 import "talkingstick/internal/term"
 
-// table is a list in columns. In a pipe each column is as wide as its widest cell. On a terminal the columns
+// Table is a list in columns. In a pipe each column is as wide as its widest cell. On a terminal the columns
 // give way until each row has room on a line: first the last one, which has the free text, then whichever is
 // the widest.
-type table struct {
-	indent term.Text
-	head   []string // none if it is empty
-	rows   []tableRow
+type Table struct {
+	Indent term.Text
+	Head   []string // none if it is empty
+	Rows   []TableRow
 }
 
-// tableRow is a row. What is below it begins under the second column, and is never cut.
-type tableRow struct {
-	cells []cell
-	below []cell
+// TableRow is a row. What is below it begins under the second column, and is never cut.
+type TableRow struct {
+	cells []Cell
+	Below []Cell
 }
 
-// cell is the text of a cell and its colour.
-type cell struct {
-	text term.Text
-	hue  term.Text // the code of a terminal; empty for none
+// Cell is the text of a cell and its colour.
+type Cell struct {
+	Text term.Text
+	Hue  term.Text // the code of a terminal; empty for none
 }
 
-// add adds a row, whose cells are text or painted already, as a cell. Like [term.Wordsf] it makes them safe.
-func (t *table) add(cells ...any) *tableRow {
-	var r tableRow
+// Add adds a row, whose cells are text or painted already, as a cell. Like [term.Wordsf] it makes them safe.
+func (t *Table) Add(cells ...any) *TableRow {
+	var r TableRow
 	for _, c := range cells {
-		painted, ok := c.(cell)
+		painted, ok := c.(Cell)
 		if !ok {
-			painted.text = term.Wordsf("%s", c)
+			painted.Text = term.Wordsf("%s", c)
 		}
 
 		r.cells = append(r.cells, painted)
 	}
 
-	t.rows = append(t.rows, r)
-	return &t.rows[len(t.rows)-1]
+	t.Rows = append(t.Rows, r)
+	return &t.Rows[len(t.Rows)-1]
 }
 
 // Room that columns keep as long as others can give way.
 const (
 	leastText   = 12 // of the last column
 	leastColumn = 6  // of any other
-	gap         = 2  // between columns
+	ColumnGap   = 2  // between columns
 )
 
 // columnWidths returns how wide the columns are. room is the width of the terminal without the indent, 0 for
 // any.
-func (t *table) columnWidths(room int) []int {
+func (t *Table) columnWidths(room int) []int {
 	var width []int
-	for _, r := range t.rows {
+	for _, r := range t.Rows {
 		for i, c := range r.cells {
 			if i == len(width) {
 				width = append(width, 0)
 			}
 
-			width[i] = max(width[i], term.Width(string(c.text)))
+			width[i] = max(width[i], term.Width(string(c.Text)))
 		}
 	}
 
@@ -65,7 +65,7 @@ func (t *table) columnWidths(room int) []int {
 	}
 
 	// What doesn't fit is taken from the last column first, as far as it can give.
-	over := gap*(len(width)-1) - room
+	over := ColumnGap*(len(width)-1) - room
 	for _, w := range width {
 		over += w
 	}
@@ -95,37 +95,37 @@ func (t *table) columnWidths(room int) []int {
 	return width
 }
 
-// showTable adds a list.
-func (p *page) showTable(t table) {
-	if len(t.rows) == 0 {
+// ShowTable adds a list.
+func (p *Page) ShowTable(t Table) {
+	if len(t.Rows) == 0 {
 		return
 	}
 
-	if len(t.head) > 0 {
-		var head tableRow
-		for _, name := range t.head {
-			head.cells = append(head.cells, cell{term.Wordsf("%s", name), "1"})
+	if len(t.Head) > 0 {
+		var head TableRow
+		for _, name := range t.Head {
+			head.cells = append(head.cells, Cell{term.Wordsf("%s", name), "1"})
 		}
 
-		t.rows = append([]tableRow{head}, t.rows...)
+		t.Rows = append([]TableRow{head}, t.Rows...)
 	}
 
 	room := 0
-	if p.width > 0 {
-		room = max(1, p.width-term.Width(string(t.indent)))
+	if p.Width > 0 {
+		room = max(1, p.Width-term.Width(string(t.Indent)))
 	}
 
 	width := t.columnWidths(room)
-	for _, r := range t.rows {
-		p.showRow(t.indent, r.cells, width, room)
-		for _, c := range r.below {
-			p.showUnder(t.indent+padding(width[0]+gap), c)
+	for _, r := range t.Rows {
+		p.showRow(t.Indent, r.cells, width, room)
+		for _, c := range r.Below {
+			p.showUnder(t.Indent+Padding(width[0]+ColumnGap), c)
 		}
 	}
 }
 
 // showRow adds a row of a table, with its cells cut to their columns.
-func (p *page) showRow(line term.Text, cells []cell, width []int, room int) {
+func (p *Page) showRow(line term.Text, cells []Cell, width []int, room int) {
 	blanks := 0
 	for i, c := range cells {
 		most := width[i]
@@ -133,11 +133,11 @@ func (p *page) showRow(line term.Text, cells []cell, width []int, room int) {
 			most = min(most, room)
 		}
 
-		if text := fitColumns(c.text, most); text != "" {
-			line += padding(blanks)
+		if text := fitColumns(c.Text, most); text != "" {
+			line += Padding(blanks)
 			blanks = 0
-			if c.hue != "" {
-				line += p.paint(c.hue, text)
+			if c.Hue != "" {
+				line += p.Paint(c.Hue, text)
 			} else {
 				line += text
 			}
@@ -145,29 +145,29 @@ func (p *page) showRow(line term.Text, cells []cell, width []int, room int) {
 			blanks -= term.Width(string(text))
 		}
 
-		blanks += width[i] + gap
+		blanks += width[i] + ColumnGap
 		if room > 0 {
-			if room -= width[i] + gap; room <= 0 {
+			if room -= width[i] + ColumnGap; room <= 0 {
 				break
 			}
 		}
 	}
 
-	p.linef("%s", line)
+	p.Linef("%s", line)
 }
 
 // showUnder adds what is below a row. On a terminal it breaks long lines itself, as showHanging does.
-func (p *page) showUnder(indent term.Text, c cell) {
+func (p *Page) showUnder(indent term.Text, c Cell) {
 	room := 0
-	if p.width > 0 {
-		room = max(leastText, p.width-term.Width(string(indent)))
+	if p.Width > 0 {
+		room = max(leastText, p.Width-term.Width(string(indent)))
 	}
 
-	for _, part := range term.Broken(c.text, room) {
-		if c.hue != "" {
-			part = p.paint(c.hue, part)
+	for _, part := range term.Broken(c.Text, room) {
+		if c.Hue != "" {
+			part = p.Paint(c.Hue, part)
 		}
 
-		p.linef("%s%s", indent, part)
+		p.Linef("%s%s", indent, part)
 	}
 }

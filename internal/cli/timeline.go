@@ -13,13 +13,13 @@ import (
 	"talkingstick/stick"
 )
 
-func timelineCmd(a *app) *cobra.Command {
+func timelineCmd(a *Run) *cobra.Command {
 	var since time.Duration
 	var svg bool
 	p := eventlog.GetTimelineParams{}
 	c := &cobra.Command{
 		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, with\n" +
 			"takeovers, overlapping scopes and pauses. The chart ends now, and has a row for each agent\n" +
 			"with its turns, how long it held the stick, and how long it waited. It shows a wait only if\n" +
@@ -32,10 +32,10 @@ func timelineCmd(a *app) *cobra.Command {
 	f.IntVar(&p.Limit, "limit", 500, "read at most this many events about the turn (up to 2000)")
 	f.Int64Var(&p.Before, "before", 0, "show what came before this event, as an earlier answer names it")
 	f.BoolVar(&svg, "svg", false, "print a picture as SVG")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
@@ -53,7 +53,7 @@ func timelineCmd(a *app) *cobra.Command {
 		}
 
 		p.LastMS = since.Milliseconds()
-		get := func(e operations, by core.Caller) (eventlog.GetTimelineResult, error) {
+		get := func(e Operations, by core.Caller) (eventlog.GetTimelineResult, error) {
 			p.Caller = by
 			return e.GetTimeline(c.Context(), p)
 		}
@@ -62,16 +62,16 @@ func timelineCmd(a *app) *cobra.Command {
 			return drawTimeline(a, get)
 		}
 
-		return show(a, get, func(page *page, res eventlog.GetTimelineResult) { showTimeline(page, res, p.LastMS) })
+		return Show(a, get, func(page *Page, res eventlog.GetTimelineResult) { showTimeline(page, res, p.LastMS) })
 	}
 
 	return c
 }
 
 // drawTimeline prints a timeline as SVG.
-func drawTimeline(a *app, get func(operations, core.Caller) (eventlog.GetTimelineResult, error)) error {
-	a.reads = true
-	e, by, err := a.open()
+func drawTimeline(a *Run, get func(Operations, core.Caller) (eventlog.GetTimelineResult, error)) error {
+	a.Reads = true
+	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func drawTimeline(a *app, get func(operations, core.Caller) (eventlog.GetTimelin
 		return err
 	}
 
-	a.writeRaw(b.String())
+	a.WriteRaw(b.String())
 	return nil
 }
 
@@ -101,15 +101,15 @@ const (
 
 // showTimeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in
 // milliseconds; 0 for any.
-func showTimeline(p *page, res eventlog.GetTimelineResult, last int64) {
+func showTimeline(p *Page, res eventlog.GetTimelineResult, last int64) {
 	if len(res.Lanes) == 0 {
-		p.linef("nobody held the stick or waited for it")
+		p.Linef("nobody held the stick or waited for it")
 		showEarlier(p, res, last)
 		return
 	}
 
-	p.linef("%s to %s, %s", p.clock(res.From), p.clock(res.To), stick.Lasted(res.To.Sub(res.From)))
-	t := table{head: []string{"agent", "", "turns", "held", "waited"}}
+	p.Linef("%s to %s, %s", p.Clock(res.From), p.Clock(res.To), stick.Lasted(res.To.Sub(res.From)))
+	t := Table{Head: []string{"agent", "", "turns", "held", "waited"}}
 
 	// The chart gets what the names and the numbers beside it leave of the terminal.
 	var names, rest int
@@ -124,23 +124,23 @@ func showTimeline(p *page, res eventlog.GetTimelineResult, last int64) {
 	}
 
 	c := chart{t: res.Timeline, wide: chartWidth}
-	if p.width > 0 {
-		c.wide = max(leastChart, p.width-max(names, len("agent"))-len("turns")-rest-4*gap)
+	if p.Width > 0 {
+		c.wide = max(leastChart, p.Width-max(names, len("agent"))-len("turns")-rest-4*ColumnGap)
 	}
 
-	t.add("", c.drawAxis())
+	t.Add("", c.drawAxis())
 	for _, l := range res.Lanes {
 		name := term.Wordsf("%s", term.Fit(string(l.Agent), longestName))
 		held, waited := stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration())
-		t.add(name, c.drawLane(l), term.Wordsf("%d", l.Turns), held, waited)
+		t.Add(name, c.drawLane(l), term.Wordsf("%d", l.Turns), held, waited)
 	}
 
 	if len(res.Pauses) > 0 {
-		t.add(pausedName, c.drawPauses())
+		t.Add(pausedName, c.drawPauses())
 	}
 
-	p.showTable(t)
-	p.linef("%s", p.faint(c.drawKey()))
+	p.ShowTable(t)
+	p.Linef("%s", p.Faint(c.drawKey()))
 	showEarlier(p, res, last)
 }
 
@@ -148,9 +148,9 @@ func showTimeline(p *page, res eventlog.GetTimelineResult, last int64) {
 const pausedName term.Text = "(paused)"
 
 // showEarlier says how to see what came before, unless all of the time that was asked for is there.
-func showEarlier(p *page, res eventlog.GetTimelineResult, last int64) {
+func showEarlier(p *Page, res eventlog.GetTimelineResult, last int64) {
 	if res.More && (last == 0 || res.To.Sub(res.From).Milliseconds() < last) {
-		p.linef("%s", p.faint(term.Wordsf("the log goes back further: --before %d", res.Before)))
+		p.Linef("%s", p.Faint(term.Wordsf("the log goes back further: --before %d", res.Before)))
 	}
 }
 
@@ -273,7 +273,7 @@ func (c *chart) drawAxis() (line term.Text) {
 			continue
 		}
 
-		line += padding(column-at) + term.Wordsf("%s", text)
+		line += Padding(column-at) + term.Wordsf("%s", text)
 		at = column + len(text)
 	}
 

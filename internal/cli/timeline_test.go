@@ -25,7 +25,7 @@ func TestTimelineFits(t *testing.T) {
 	}
 	res.Pauses = []stick.Paused{{Span: stick.Span{From: at(100)}}}
 	for _, width := range []int{0, 30, 60, 80, 200} {
-		p := &page{width: width, now: at(240)}
+		p := &Page{Width: width, Now: at(240)}
 		showTimeline(p, res, 0)
 		text := p.b.String()
 		for line := range strings.Lines(text) {

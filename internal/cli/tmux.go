@@ -11,7 +11,7 @@ import (
 
 // paneSwitcher returns what shows the pane of tmux in which a process runs, nil where this terminal is none
 // of tmux's.
-func paneSwitcher(a *app) func(context.Context, stick.Process) error {
+func paneSwitcher(a *Run) func(context.Context, stick.Process) error {
 	if a.Getenv("TMUX") == "" {
 		return nil
 	}
@@ -27,7 +27,7 @@ func paneSwitcher(a *app) func(context.Context, stick.Process) error {
 			return stick.Errorf(stick.CodeNotFound, "process %d has ended, or can't be seen from here", p.PID)
 		}
 
-		panes, err := runProgram(ctx, "tmux", "list-panes", "-a", "-F",
+		panes, err := RunProgram(ctx, "tmux", "list-panes", "-a", "-F",
 			"#{pane_pid} #{pane_id} #{session_id}:#{window_id}")
 		if err != nil {
 			return stick.Errorf(stick.CodeNotFound, "tmux doesn't list its panes: %w", err)
@@ -40,7 +40,7 @@ func paneSwitcher(a *app) func(context.Context, stick.Process) error {
 				Hintf("look for it in another terminal")
 		}
 
-		_, err = runProgram(ctx, "tmux", "switch-client", "-t", window, ";",
+		_, err = RunProgram(ctx, "tmux", "switch-client", "-t", window, ";",
 			"select-window", "-t", window, ";", "select-pane", "-t", pane)
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // topic is a page of help about something that several commands have in common.
 type topic struct {
 	names []string // the first is its own
-	show  func(*page)
+	show  func(*Page)
 }
 
 var topics = []topic{
@@ -20,29 +20,29 @@ var topics = []topic{
 }
 
 // aboutEnvironment explains the variables that the program reads.
-func aboutEnvironment(p *page) {
+func aboutEnvironment(p *Page) {
 	showWrapped(p, "", "A flag comes before a variable, a variable before your file, "+
 		"and your file before the project's.")
-	p.linef("")
+	p.Linef("")
 	for _, v := range variables {
 		showEntry(p, v.name, strings.ReplaceAll(v.meaning, "`", ""), 28)
 	}
 }
 
 // aboutExits explains the exit statuses.
-func aboutExits(p *page) {
+func aboutExits(p *Page) {
 	showWrapped(p, "", "A command that fails prints one line on standard error, "+
 		"and mostly a second one with the next step. With --json both are one object.")
-	p.linef("")
+	p.Linef("")
 	for _, e := range exits {
 		showEntry(p, strconv.Itoa(e.status), strings.ReplaceAll(e.meaning, "`", ""), 5)
 	}
 }
 
 // aboutPolicy explains the rules of a room, with what each is at first.
-func aboutPolicy(p *page) {
+func aboutPolicy(p *Page) {
 	showWrapped(p, "", "The rules of a room. To see what yours are: tt policy. To change one: tt policy enforce=stick")
-	p.linef("")
+	p.Linef("")
 	first := stick.DefaultPolicy()
 	for _, k := range stick.PolicyKeys {
 		meaning := k.Meaning + "; at first " + first.Get(k.Name)

@@ -12,7 +12,7 @@ import (
 
 // openTrace opens the file that TT_TRACE names, to append to it. It fails with [stick.CodeUsage] where
 // that can't be written: whoever asks for a trace should learn that there is none.
-func (a *app) openTrace() error {
+func (a *Run) openTrace() error {
 	path := a.Getenv("TT_TRACE")
 	if path == "" || a.trace != nil {
 		return nil

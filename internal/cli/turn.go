@@ -12,25 +12,25 @@ import (
 )
 
 // showGrant tells the new holder what it needs to know, and ends with the release command.
-func showGrant(p *page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
+func showGrant(p *Page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	your := term.Text("your turn")
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
 	}
 
-	p.linef("%s, turn %d in %s", p.strong(your), g.TurnID, g.Path)
+	p.Linef("%s, turn %d in %s", p.Strong(your), g.TurnID, g.Path)
 	if paused != nil {
-		p.linef("%s", paused.Says(p.now,
-			stick.Wordsf("; change no files until a person resumes it: %s", stick.Cmd("tt wait").As(p.as))))
+		p.Linef("%s", paused.Says(p.Now,
+			stick.Wordsf("; change no files until a person resumes it: %s", stick.Cmd("tt wait").As(p.As))))
 	}
 	if me.Human() {
-		p.linef("you hold the stick, so agents wait for you before they edit; you may edit without it, too")
+		p.Linef("you hold the stick, so agents wait for you before they edit; you may edit without it, too")
 	}
 
 	switch {
 	case g.Handoff != nil:
-		p.linef("handoff from %s:", *g.FromAgentID)
-		p.showHandoff(*g.Handoff)
+		p.Linef("handoff from %s:", *g.FromAgentID)
+		p.ShowHandoff(*g.Handoff)
 	case g.Recovery != nil:
 		showRecovery(p, *g.Recovery)
 	}
@@ -40,31 +40,31 @@ func showGrant(p *page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) 
 	switch {
 	case me.Human() || g.Reason == stick.AlreadyOwner:
 	case own:
-		p.linef("the handoff is your own; if there is nothing to do, hand over and run %s", p.next(stick.Cmd("tt wait --park")))
+		p.Linef("the handoff is your own; if there is nothing to do, hand over and run %s", p.Next(stick.Cmd("tt wait --park")))
 	case g.Handoff != nil || g.Recovery != nil && g.Recovery.Handoff != nil:
-		p.linef("your user's task first, then the handoff")
+		p.Linef("your user's task first, then the handoff")
 	}
 
 	// A handoff is about a commit, and the tree may be at another one.
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
-		p.linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, "+
+		p.Linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, "+
 			"ask who wrote it to push it",
-			commitText(d.HeadWas, d.BranchWas), p.next(stick.Cmd("git fetch")))
+			CommitText(d.HeadWas, d.BranchWas), p.Next(stick.Cmd("git fetch")))
 	case d != nil:
-		p.linef("since then the tree has moved from %s to %s", commitText(d.HeadWas, d.BranchWas),
-			commitText(d.HeadIs, d.BranchIs))
+		p.Linef("since then the tree has moved from %s to %s", CommitText(d.HeadWas, d.BranchWas),
+			CommitText(d.HeadIs, d.BranchIs))
 	}
 
 	if g.Notes > 0 {
-		p.linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.next(stick.Cmd("tt notes list")))
+		p.Linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.Next(stick.Cmd("tt notes list")))
 	}
-	if work := notedWork(g.Changes); work != "" {
-		p.linef("%s: %s", work, p.next(stick.Cmd("tt changes")))
+	if work := NotedWork(g.Changes); work != "" {
+		p.Linef("%s: %s", work, p.Next(stick.Cmd("tt changes")))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
-		p.linef("your lease runs out %s unless you act: %s", p.until(g.LeaseExpiresAt),
-			p.next(stick.Cmd("tt heartbeat")))
+		p.Linef("your lease runs out %s unless you act: %s", p.Until(g.LeaseExpiresAt),
+			p.Next(stick.Cmd("tt heartbeat")))
 	}
 
 	release := stick.Cmd("tt release --turn <turn> --lease <lease> --status … --next-action …", g.TurnID, g.LeaseID)
@@ -73,18 +73,18 @@ func showGrant(p *page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) 
 		release = stick.Cmd("tt release --status … --next-action …")
 	}
 
-	p.linef("when you are done: %s", p.next(release))
+	p.Linef("when you are done: %s", p.Next(release))
 }
 
 // showRecovery tells a new holder what those before it have left.
-func showRecovery(p *page, r engine.Recovery) {
+func showRecovery(p *Page, r engine.Recovery) {
 	if r.Handoff != nil {
-		p.linef("the last handoff is from %s, %s; whoever got it didn't finish:", r.FromAgentID, p.ago(r.CreatedAt))
-		p.showHandoff(*r.Handoff)
+		p.Linef("the last handoff is from %s, %s; whoever got it didn't finish:", r.FromAgentID, p.Ago(r.CreatedAt))
+		p.ShowHandoff(*r.Handoff)
 	}
 
 	for _, l := range r.Since {
-		p.linef("  since then: %s", l)
+		p.Linef("  since then: %s", l)
 	}
 
 	if r.Draft != nil {
@@ -92,41 +92,41 @@ func showRecovery(p *page, r engine.Recovery) {
 	}
 
 	for _, d := range r.Drafts {
-		p.linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.ago(d.SavedAt),
-			p.next(stick.Cmd("tt try --json")))
+		p.Linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.Ago(d.SavedAt),
+			p.Next(stick.Cmd("tt try --json")))
 	}
 }
 
 // youHold says for how long the reader has held the stick; [stick.Holds] says it of others.
-func youHold(p *page, since stick.Time) stick.Words {
-	d := p.now.Sub(since)
+func youHold(p *Page, since stick.Time) stick.Words {
+	d := p.Now.Sub(since)
 	if d < time.Second {
 		return "you have just taken the stick"
 	}
 	return "you have held the stick for " + stick.Age(d)
 }
 
-func releaseCmd(a *app) *cobra.Command {
-	var h handoffFlags
-	var f fenceFlags
+func releaseCmd(a *Run) *cobra.Command {
+	var h HandoffFlags
+	var f FenceFlags
 	c := &cobra.Command{
-		Use: "release [path]", Short: "Release the stick with a handoff", Args: between(0, 1, "a path"),
+		Use: "release [path]", Short: "Release the stick with a handoff", Args: ArgsBetween(0, 1, "a path"),
 		Long: "Release the stick. The handoff says what you did and what comes next; " +
 			"whoever has the next turn gets it. The room chooses\n" +
 			"the next holder among those who wait. Run it twice, and the second run reports what the first did.",
 	}
 
-	h.addFlags(c)
-	f.addFlags(c)
-	path := atPath(c)
+	h.AddFlags(c)
+	f.AddFlags(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		handoff, err := h.readHandoff(a)
+		handoff, err := h.ReadHandoff(a)
 		if err != nil {
 			return err
 		}
@@ -136,17 +136,17 @@ func releaseCmd(a *app) *cobra.Command {
 			handoff = &stick.Handoff{}
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.ReleaseStickResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.ReleaseStickResult, error) {
 			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{
-				Caller: by, Where: w, Fence: f.fence(), Handoff: *handoff,
+				Caller: by, Where: w, Fence: f.Fence(), Handoff: *handoff,
 			})
-			return res, h.explainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
-		}, func(p *page, res engine.ReleaseStickResult) {
-			p.linef("you released turn %d%s", res.TurnID, already(res.Already))
+			return res, h.ExplainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
+		}, func(p *Page, res engine.ReleaseStickResult) {
+			p.Linef("you released turn %d%s", res.TurnID, AlreadyText(res.Already))
 			if res.ReservedFor != nil {
-				p.linef("next is %s", *res.ReservedFor)
+				p.Linef("next is %s", *res.ReservedFor)
 			} else {
-				p.linef("%s; whoever comes next finds your handoff", res.Nobody)
+				p.Linef("%s; whoever comes next finds your handoff", res.Nobody)
 			}
 
 			showUnpushed(p, res.Unpushed)
@@ -159,46 +159,46 @@ func releaseCmd(a *app) *cobra.Command {
 
 // showAfterTurn says what whoever has ended its turn does next. An agent without work that waits for the turn
 // gets it, and gives it away again, for ever.
-func showAfterTurn(p *page, by stick.AgentID) {
+func showAfterTurn(p *Page, by stick.AgentID) {
 	if by.Human() {
-		p.linef("next: %s", p.next(stick.Cmd("tt watch")))
+		p.Linef("next: %s", p.Next(stick.Cmd("tt watch")))
 		return
 	}
 
-	p.linef("more to do: %s; nothing more: %s, or stop", p.next(stick.Cmd("tt wait")), p.next(stick.Cmd("tt wait --park")))
+	p.Linef("more to do: %s; nothing more: %s, or stop", p.Next(stick.Cmd("tt wait")), p.Next(stick.Cmd("tt wait --park")))
 }
 
 // showUnpushed says that others can't get a commit from a remote, if it is one.
-func showUnpushed(p *page, commit string) {
+func showUnpushed(p *Page, commit string) {
 	if commit != "" {
-		p.linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s",
-			short(commit), p.next(stick.Cmd("git push")))
+		p.Linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s",
+			ShortCommit(commit), p.Next(stick.Cmd("git push")))
 	}
 }
 
-func passCmd(a *app) *cobra.Command {
-	var h handoffFlags
-	var f fenceFlags
+func passCmd(a *Run) *cobra.Command {
+	var h HandoffFlags
+	var f FenceFlags
 	c := &cobra.Command{
 		Use: "pass <agent|next> [path]", Aliases: []string{"assign"},
 		Short: "Pass the stick to one member, with a handoff",
-		Args:  between(1, 2, "an agent, or the word next"),
+		Args:  ArgsBetween(1, 2, "an agent, or the word next"),
 		Long: "Pass the stick to the member that must go next. " +
 			"If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
 	}
 
-	h.addFlags(c)
-	f.addFlags(c)
-	path := atPath(c)
+	h.AddFlags(c)
+	f.AddFlags(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 1)
+		w, err := path.WhereOf(args, 1)
 		if err != nil {
 			return err
 		}
 
-		handoff, err := h.readHandoff(a)
+		handoff, err := h.ReadHandoff(a)
 		if err != nil {
 			return err
 		}
@@ -208,20 +208,20 @@ func passCmd(a *app) *cobra.Command {
 			handoff = &stick.Handoff{}
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.PassStickResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.PassStickResult, error) {
 			res, err := e.PassStick(c.Context(), engine.PassStickParams{
-				Caller: by, Where: w, Fence: f.fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
+				Caller: by, Where: w, Fence: f.Fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
 			})
 
-			return res, h.explainRefusal(err,
+			return res, h.ExplainRefusal(err,
 				stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
-		}, func(p *page, res engine.PassStickResult) {
-			p.linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, already(res.Already))
+		}, func(p *Page, res engine.PassStickResult) {
+			p.Linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, AlreadyText(res.Already))
 
 			// Nobody wakes a member that doesn't wait.
 			if !res.Reachable {
-				p.linef("%s isn't waiting now; if it doesn't come, others may take over %s",
-					res.ReservedFor, p.until(res.ClaimExpiresAt))
+				p.Linef("%s isn't waiting now; if it doesn't come, others may take over %s",
+					res.ReservedFor, p.Until(res.ClaimExpiresAt))
 			}
 
 			showUnpushed(p, res.Unpushed)
@@ -232,13 +232,13 @@ func passCmd(a *app) *cobra.Command {
 	return c
 }
 
-func takeCmd(a *app) *cobra.Command {
+func takeCmd(a *Run) *cobra.Command {
 	var reason string
 	var operator bool
 	var turn int64
 	c := &cobra.Command{
 		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Take over the stick from a holder that is gone, idle or timed out, or from a recipient that\n" +
 			"didn't claim it in time. Your reason goes into the log, and you get the last handoff. tt\n" +
 			"first copies what the previous holder left uncommitted, unless the room has enforce=off: tt\n" +
@@ -249,15 +249,15 @@ func takeCmd(a *app) *cobra.Command {
 	c.Flags().BoolVar(&operator, "operator-requested", false,
 		"a person told you to take over, even if the rules don't allow it yet")
 	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.TakeoverStickResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.TakeoverStickResult, error) {
 			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
@@ -268,9 +268,9 @@ func takeCmd(a *app) *cobra.Command {
 			}
 
 			return res, err
-		}, func(p *page, res engine.TakeoverStickResult) {
+		}, func(p *Page, res engine.TakeoverStickResult) {
 			if res.From != nil {
-				p.linef("you took over from %s: %s", *res.From, causeText(res.Cause))
+				p.Linef("you took over from %s: %s", *res.From, CauseText(res.Cause))
 			}
 
 			showTakeoverRescue(p, res)
@@ -281,23 +281,23 @@ func takeCmd(a *app) *cobra.Command {
 	return c
 }
 
-func heartbeatCmd(a *app) *cobra.Command {
-	var f fenceFlags
+func heartbeatCmd(a *Run) *cobra.Command {
+	var f FenceFlags
 	c := &cobra.Command{
-		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: between(0, 1, "a path"),
+		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: ArgsBetween(0, 1, "a path"),
 	}
 
-	f.addFlags(c)
-	path := atPath(c)
+	f.AddFlags(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (engine.HeartbeatResult, error) {
-			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.fence()})
-		}, func(p *page, res engine.HeartbeatResult) {
+		return Answer(a, func(e Operations, by core.Caller) (engine.HeartbeatResult, error) {
+			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.Fence()})
+		}, func(p *Page, res engine.HeartbeatResult) {
 			showHeartbeat(p, res)
 		})
 	}
@@ -306,26 +306,26 @@ func heartbeatCmd(a *app) *cobra.Command {
 }
 
 // showHeartbeat says for how long a heartbeat keeps the turn.
-func showHeartbeat(p *page, res engine.HeartbeatResult) {
+func showHeartbeat(p *Page, res engine.HeartbeatResult) {
 	switch {
 	case res.IdleAt.IsZero():
-		p.linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.until(res.LeaseExpiresAt))
+		p.Linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.Until(res.LeaseExpiresAt))
 		return
 	case res.Takeover != nil:
-		p.linef("turn %d is yours, but others can take it over: %s", res.TurnID, causeText(res.Takeover.Cause))
-	case res.IdleAt <= p.now:
-		p.linef("turn %d is yours, but you count as idle, and others may soon take it over", res.TurnID)
+		p.Linef("turn %d is yours, but others can take it over: %s", res.TurnID, CauseText(res.Takeover.Cause))
+	case res.IdleAt <= p.Now:
+		p.Linef("turn %d is yours, but you count as idle, and others may soon take it over", res.TurnID)
 	default:
-		p.linef("turn %d is yours; unless you act, you count as idle %s", res.TurnID, p.until(res.IdleAt))
+		p.Linef("turn %d is yours; unless you act, you count as idle %s", res.TurnID, p.Until(res.IdleAt))
 	}
 
 	switch {
 	case res.CountsAsActivity:
-		p.linef("heartbeats alone can put that off for another %s",
-			stick.Age(res.HeartbeatsUntil.Sub(p.now).Round(time.Second)))
-	case res.HeartbeatsUntil <= p.now:
-		p.linef("heartbeats alone no longer count; say what you are doing: %s", p.next(stick.Cmd("tt notes add …")))
+		p.Linef("heartbeats alone can put that off for another %s",
+			stick.Age(res.HeartbeatsUntil.Sub(p.Now).Round(time.Second)))
+	case res.HeartbeatsUntil <= p.Now:
+		p.Linef("heartbeats alone no longer count; say what you are doing: %s", p.Next(stick.Cmd("tt notes add …")))
 	default:
-		p.linef("this heartbeat doesn't count as an act of yours, because no process proves who sent it")
+		p.Linef("this heartbeat doesn't count as an act of yours, because no process proves who sent it")
 	}
 }

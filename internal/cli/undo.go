@@ -12,11 +12,11 @@ import (
 	"talkingstick/stick"
 )
 
-func callsCmd(a *app) *cobra.Command {
+func callsCmd(a *Run) *cobra.Command {
 	var p restore.ListCallsParams
 	c := &cobra.Command{
 		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest\n" +
 			"first: when, who, how many files, and the command. Hooks note them, with a snapshot of the\n" +
 			"checkout before and after each. tt undo undoes one.",
@@ -25,14 +25,14 @@ func callsCmd(a *app) *cobra.Command {
 	agent := c.Flags().String("agent", "", "only calls of this agent")
 	c.Flags().BoolVar(&p.All, "all", false, "also calls that have changed nothing, or haven't ended")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return show(a, func(e operations, by core.Caller) (restore.ListCallsResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (restore.ListCallsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(*agent)
 			return e.ListCalls(c.Context(), p)
 		}, showCalls)
@@ -42,34 +42,34 @@ func callsCmd(a *app) *cobra.Command {
 }
 
 // showCalls lists calls of tools, and says how one is undone.
-func showCalls(p *page, res restore.ListCallsResult) {
+func showCalls(p *Page, res restore.ListCallsResult) {
 	if len(res.Calls) == 0 {
-		p.linef("no calls that hooks have seen")
+		p.Linef("no calls that hooks have seen")
 		return
 	}
 
-	t := table{}
+	t := Table{}
 	for _, c := range res.Calls {
-		t.add(strconv.FormatInt(c.ID, 10), p.ago(c.Started), c.Maker(), callFiles(p, c), c.Title())
+		t.Add(strconv.FormatInt(c.ID, 10), p.Ago(c.Started), c.Maker(), callFiles(p, c), c.Title())
 	}
 
-	p.showTable(t)
+	p.ShowTable(t)
 	if res.More {
-		p.linef("%s", p.faint("older ones are hidden: --limit"))
+		p.Linef("%s", p.Faint("older ones are hidden: --limit"))
 	}
 
 	for _, c := range res.Calls {
 		if c.Files > 0 {
-			p.linef("to undo one: %s", p.next(stick.Cmd("tt undo <call>", c.ID)))
+			p.Linef("to undo one: %s", p.Next(stick.Cmd("tt undo <call>", c.ID)))
 			return
 		}
 	}
 }
 
 // callFiles says how much a call has changed, as far as it is known.
-func callFiles(p *page, c stick.Call) stick.Words {
+func callFiles(p *Page, c stick.Call) stick.Words {
 	switch {
-	case c.Runs(p.now):
+	case c.Runs(p.Now):
 		return "still running"
 	case c.Ended.IsZero():
 		return "its end was never seen"
@@ -79,10 +79,10 @@ func callFiles(p *page, c stick.Call) stick.Words {
 	return stick.Count(c.Files, "file")
 }
 
-func undoCmd(a *app) *cobra.Command {
+func undoCmd(a *Run) *cobra.Command {
 	var p restore.UndoCallParams
 	c := &cobra.Command{
-		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: between(0, -1, ""),
+		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: ArgsBetween(0, -1, ""),
 		Long: "Take back what a tool call has changed: each file that is still as the call left it gets its\n" +
 			"state from before. A file that the call made is removed, and one that it deleted comes back.\n" +
 			"A file that somebody has changed since stays, and its state from before the call is put\n" +
@@ -95,9 +95,9 @@ func undoCmd(a *app) *cobra.Command {
 			"absolute. The exit status is 8 if something was left as it is.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where, p.Paths = path.where(), args
+		p.Where, p.Paths = path.Where(), args
 
 		// A first word that isn't a number is a path, and the call is the last one.
 		if len(args) > 0 {
@@ -113,20 +113,20 @@ func undoCmd(a *app) *cobra.Command {
 }
 
 // undoCall undoes a call. A person that names none gets the list.
-func undoCall(ctx context.Context, a *app, p restore.UndoCallParams) error {
-	e, by, err := a.open()
+func undoCall(ctx context.Context, a *Run, p restore.UndoCallParams) error {
+	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
 
 	if p.ID == 0 && by.ActsAsPerson() {
-		a.reads = true
+		a.Reads = true
 		res, err := e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: p.Where})
 		if err != nil {
 			return err
 		}
 
-		return a.print(res, func(pg *page) { showCalls(pg, res) })
+		return a.Print(res, func(pg *Page) { showCalls(pg, res) })
 	}
 
 	p.Caller = by
@@ -137,57 +137,57 @@ func undoCall(ctx context.Context, a *app, p restore.UndoCallParams) error {
 
 	// What stays as it is needs hands, and scripts learn it from the status.
 	if res.HasLeft() {
-		a.status = stick.ExitHands
+		a.Status = stick.ExitHands
 	}
 
-	return a.print(res, func(pg *page) { showUndone(pg, res) })
+	return a.Print(res, func(pg *Page) { showUndone(pg, res) })
 }
 
 // showUndone says what an undo has done.
-func showUndone(p *page, res restore.UndoCallResult) {
+func showUndone(p *Page, res restore.UndoCallResult) {
 	if res.Joined {
-		p.linef("you joined the room as %s", res.AgentID)
+		p.Linef("you joined the room as %s", res.AgentID)
 	}
 
-	p.linef("call %d of %s, %s: %s", res.Call.ID, res.Call.Maker(), p.ago(res.Call.Started), res.Call.Title())
+	p.Linef("call %d of %s, %s: %s", res.Call.ID, res.Call.Maker(), p.Ago(res.Call.Started), res.Call.Title())
 	if n := len(res.Restored); n > 0 {
-		p.linef("%s as before it in %s:", stick.Count(n, "file"), file(res.Checkout))
+		p.Linef("%s as before it in %s:", stick.Count(n, "file"), FileName(res.Checkout))
 		showFiles(p, res.Restored)
 	}
 
 	if n := len(res.Removed); n > 0 {
-		p.linef("%s removed that it had made:", stick.Count(n, "file"))
+		p.Linef("%s removed that it had made:", stick.Count(n, "file"))
 		showFiles(p, res.Removed)
 	}
 
 	// Files that were as before already are only counted.
 	switch n := len(res.Same); {
 	case res.Already:
-		p.linef("nothing to undo: the files in %s are as they were before it", file(res.Checkout))
+		p.Linef("nothing to undo: the files in %s are as they were before it", FileName(res.Checkout))
 	case n > 0:
-		p.linef("%s as before it already", stick.Count(n, "other file"))
+		p.Linef("%s as before it already", stick.Count(n, "other file"))
 	}
 
 	leftFiles(p, res.Left)
 	undoneHead(p, res)
 
 	for _, who := range res.Told {
-		p.linef("tt has told %s", who)
+		p.Linef("tt has told %s", who)
 	}
 
 	if res.UndoID != 0 {
-		p.linef("to undo this: %s", p.next(stick.Cmd("tt undo <call>", res.UndoID)))
+		p.Linef("to undo this: %s", p.Next(stick.Cmd("tt undo <call>", res.UndoID)))
 	}
 	if res.Warning != "" {
-		p.linef("note: %s; %s", res.Warning, res.Hint)
+		p.Linef("note: %s; %s", res.Warning, res.Hint)
 	}
 }
 
 // leftFiles names the files that stay as they are.
-func leftFiles(p *page, left []restore.LeftFile) {
+func leftFiles(p *Page, left []restore.LeftFile) {
 	for i, l := range left {
 		if i == mostFiles && len(left) > mostFiles+1 {
-			p.linef("%s", p.faint(term.Wordsf("and %d more that stay: --json", len(left)-mostFiles)))
+			p.Linef("%s", p.Faint(term.Wordsf("and %d more that stay: --json", len(left)-mostFiles)))
 			return
 		}
 
@@ -196,37 +196,37 @@ func leftFiles(p *page, left []restore.LeftFile) {
 			by = stick.Wordsf(" (by %s)", stick.Names(l.By, len(l.By)))
 		}
 		if l.Beside != "" {
-			beside = term.Wordsf("; its state from before is %s", file(l.Beside))
+			beside = term.Wordsf("; its state from before is %s", FileName(l.Beside))
 		}
 
-		p.linef("%s stays: %s%s%s", file(l.Path), l.Why, by, beside)
+		p.Linef("%s stays: %s%s%s", FileName(l.Path), l.Why, by, beside)
 	}
 }
 
 // undoneHead says what git has to take back.
-func undoneHead(p *page, res restore.UndoCallResult) {
+func undoneHead(p *Page, res restore.UndoCallResult) {
 	if res.Unstage != "" {
-		p.linef("to unstage what it has staged: %s", res.Unstage)
+		p.Linef("to unstage what it has staged: %s", res.Unstage)
 	}
 
 	if h := res.Head; h != nil {
-		p.linef("HEAD stays at %s, and was at %s; to bring it back:", commitText(h.To, h.ToBranch),
-			commitText(h.From, h.FromBranch))
+		p.Linef("HEAD stays at %s, and was at %s; to bring it back:", CommitText(h.To, h.ToBranch),
+			CommitText(h.From, h.FromBranch))
 		for _, c := range h.Back {
-			p.linef("  %s", c)
+			p.Linef("  %s", c)
 		}
 	}
 
 	if res.HeadWhy != "" {
-		p.linef("whether it has moved HEAD isn't known: %s", res.HeadWhy)
+		p.Linef("whether it has moved HEAD isn't known: %s", res.HeadWhy)
 	}
 }
 
 // undoCandidates are the numbers of the calls that have changed files.
-func undoCandidates(ctx context.Context, a *app, at core.Where) []cobra.Completion {
-	return findCandidates(a, func(e operations, by core.Caller) (restore.ListCallsResult, error) {
+func undoCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
+	return FindCandidates(a, func(e Operations, by core.Caller) (restore.ListCallsResult, error) {
 		return e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: at})
 	}, func(r restore.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
-		return describedWord(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
+		return DescribedWord(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
 	})
 }

@@ -23,8 +23,14 @@ var (
 // Version returns the version of the program.
 func Version() string { return version }
 
-// versionResult is which program this is.
-type versionResult struct {
+// IsReleased reports whether the linker has said of which commit the program is, as for a release.
+func IsReleased() bool { return commit != "" }
+
+// PublishedAt returns the address where releases are published, or nothing.
+func PublishedAt() string { return releases }
+
+// VersionResult is which program this is.
+type VersionResult struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Date     string `json:"date,omitempty"`     // of the commit
@@ -33,10 +39,10 @@ type versionResult struct {
 	Platform string `json:"platform"`
 }
 
-// thisBuild returns which program this is. A release knows its commit from the linker, a build in a clone
+// ThisBuild returns which program this is. A release knows its commit from the linker, a build in a clone
 // from git, if Go asked git.
-func thisBuild() versionResult {
-	res := versionResult{
+func ThisBuild() VersionResult {
+	res := VersionResult{
 		Version: version, Commit: commit, Date: date, Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
@@ -61,13 +67,13 @@ func thisBuild() versionResult {
 	return res
 }
 
-// fullName is the version with its commit and the commit's day, as far as they are known.
-func (v versionResult) fullName() stick.Words {
+// FullName is the version with its commit and the commit's day, as far as they are known.
+func (v VersionResult) FullName() stick.Words {
 	if v.Commit == "" {
 		return stick.Wordsf("%s", v.Version)
 	}
 
-	of := short(v.Commit)
+	of := ShortCommit(v.Commit)
 	if at, err := time.Parse(time.RFC3339, v.Date); err == nil {
 		of += ", " + stick.Words(at.UTC().Format(time.DateOnly))
 	}
@@ -77,22 +83,22 @@ func (v versionResult) fullName() stick.Words {
 	return stick.Wordsf("%s (%s)", v.Version, of)
 }
 
-func (a *app) versionCmd() *cobra.Command {
+func (a *Run) versionCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
+		Use: "version", Short: "Print the version", Args: NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			a.reads = true
-			res := thisBuild()
-			return a.print(res, func(p *page) { p.linef("tt %s %s %s", res.fullName(), res.Go, res.Platform) })
+			a.Reads = true
+			res := ThisBuild()
+			return a.Print(res, func(p *Page) { p.Linef("tt %s %s %s", res.FullName(), res.Go, res.Platform) })
 		},
 	}
 }
 
-// versionFlag is what --version prints. Reading who built the program takes time, so it is done only for
+// VersionFlag is what --version prints. Reading who built the program takes time, so it is done only for
 // somebody who asks.
-func (a *app) versionFlag() string {
+func (a *Run) VersionFlag() string {
 	if slices.Contains(a.Args, "--version") {
-		return string(thisBuild().fullName())
+		return string(ThisBuild().FullName())
 	}
 	return version
 }

@@ -10,12 +10,12 @@ import (
 	"talkingstick/stick"
 )
 
-func waitCmd(a *app) *cobra.Command {
+func waitCmd(a *Run) *cobra.Command {
 	var park, turn, replace bool
-	var timeout timeoutFlag
+	var timeout TimeoutFlag
 	c := &cobra.Command{
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events\n" +
 			"addressed to you, or the end of the room. Waiting costs nothing, however long it takes. If\n" +
 			"you aren't in the room, you join it; if there is none, tt makes it. Meanwhile, on a\n" +
@@ -30,11 +30,11 @@ func waitCmd(a *app) *cobra.Command {
 	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
 	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
 	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
-	timeout.addFlag(c, "return after this time (default: wait for ever)")
-	path := atPath(c)
+	timeout.AddFlag(c, "return after this time (default: wait for ever)")
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func waitCmd(a *app) *cobra.Command {
 		}
 
 		// Whoever asks for no wait at all wants another command.
-		limit, err := timeout.milliseconds(c)
+		limit, err := timeout.Milliseconds(c)
 		if err != nil {
 			return stick.AsError(err).Hintf("to take the stick only if it is free: %s; to look: %s",
 				stick.Cmd("tt try"), stick.Cmd("tt status"))
@@ -58,17 +58,17 @@ func waitCmd(a *app) *cobra.Command {
 	return c
 }
 
-func tryCmd(a *app) *cobra.Command {
+func tryCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: between(0, 1, "a path"),
+		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: ArgsBetween(0, 1, "a path"),
 		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. " +
 			"If the agent that started you holds the\n" +
 			"stick, you work under its turn, and the exit status is 0.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -79,27 +79,27 @@ func tryCmd(a *app) *cobra.Command {
 }
 
 // waitForTurn runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
-func waitForTurn(ctx context.Context, a *app, p engine.WaitForTurnParams, mustHave bool) error {
-	a.inWait = p.MaxWaitMS == nil || *p.MaxWaitMS > 0
-	e, by, err := a.open()
+func waitForTurn(ctx context.Context, a *Run, p engine.WaitForTurnParams, mustHave bool) error {
+	a.InWait = p.MaxWaitMS == nil || *p.MaxWaitMS > 0
+	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
 
-	var l *progressLine
+	var l *ProgressLine
 
 	// Who waits may lose the reader of the answer, and wants to see who has the stick.
-	if a.inWait {
+	if a.InWait {
 		var stop func()
-		ctx, stop = a.untilUnheard(ctx)
+		ctx, stop = a.UntilUnheard(ctx)
 		defer stop()
-		l = a.startProgress(false)
+		l = a.StartProgress(false)
 		p.Shows = showsStanding(a, l)
 	}
 
 	p.Caller = by
 	res, err := e.WaitForTurn(ctx, p)
-	l.end()
+	l.End()
 	if err != nil {
 		return err
 	}
@@ -108,16 +108,16 @@ func waitForTurn(ctx context.Context, a *app, p engine.WaitForTurnParams, mustHa
 
 	// The guardian comes before the answer, which says who keeps the lease.
 	startGuardian(ctx, a, res.Grant)
-	if err := a.print(res, func(page *page) { showWaited(page, res, p.Park) }); err != nil {
+	if err := a.Print(res, func(page *Page) { showWaited(page, res, p.Park) }); err != nil {
 		return err
 	}
 
 	if mustHave && res.Status != stick.YourTurn && res.Status != stick.UnderParent {
-		a.status = stick.ExitRefused
+		a.Status = stick.ExitRefused
 	}
 
 	// Events count as delivered only after somebody could read them.
-	if !a.unheard {
+	if !a.Unheard {
 		// If this fails, the events come again: each comes at least once.
 		_ = e.Delivered(context.WithoutCancel(ctx), res)
 	}
@@ -125,7 +125,7 @@ func waitForTurn(ctx context.Context, a *app, p engine.WaitForTurnParams, mustHa
 	return nil
 }
 
-func killAt(a *app, point string) {
+func killAt(a *Run, point string) {
 	if a.Kill != nil {
 		a.Kill(point)
 	}
@@ -133,17 +133,17 @@ func killAt(a *app, point string) {
 
 // showWaited shows the result of a wait. It is parked if it was for events only; then no next step sends its reader to wait for the turn,
 // except before changes of files.
-func showWaited(p *page, res engine.WaitForTurnResult, parked bool) {
+func showWaited(p *Page, res engine.WaitForTurnResult, parked bool) {
 	again := stick.Cmd("tt wait")
 	if parked {
 		again = stick.Cmd("tt wait --park")
 	}
 
 	if res.Joined {
-		p.linef("you joined the room of %s as %s", res.Path, res.AgentID)
+		p.Linef("you joined the room of %s as %s", res.Path, res.AgentID)
 	}
 	if res.Note != "" {
-		p.linef("note: %s", res.Note)
+		p.Linef("note: %s", res.Note)
 	}
 
 	switch res.Status {
@@ -153,39 +153,39 @@ func showWaited(p *page, res engine.WaitForTurnResult, parked bool) {
 		showGrant(p, res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
-		p.linef("%s of %s: it started you, and holds the stick",
-			p.strong(term.Wordsf("you work under turn %d", res.ParentTurn)), *res.Parent)
-		p.linef("you may change files now; %s ends the turn, not you", *res.Parent)
-		p.linef("others that it started share this turn: %s tells them what you change",
-			p.next(stick.Cmd("tt reserve <path>")))
+		p.Linef("%s of %s: it started you, and holds the stick",
+			p.Strong(term.Wordsf("you work under turn %d", res.ParentTurn)), *res.Parent)
+		p.Linef("you may change files now; %s ends the turn, not you", *res.Parent)
+		p.Linef("others that it started share this turn: %s tells them what you change",
+			p.Next(stick.Cmd("tt reserve <path>")))
 	case stick.TakeoverAvailable:
-		p.linef("%s: %s", p.strong("you can take over"), causeText(stick.Cause(res.Reason)))
+		p.Linef("%s: %s", p.Strong("you can take over"), CauseText(stick.Cause(res.Reason)))
 		whoHas(p, res)
-		p.linef("take over only if that is right: %s; otherwise keep waiting: %s",
-			p.next(stick.Cmd("tt take --reason …")), p.next(stick.Cmd("tt wait")))
+		p.Linef("take over only if that is right: %s; otherwise keep waiting: %s",
+			p.Next(stick.Cmd("tt take --reason …")), p.Next(stick.Cmd("tt wait")))
 	case stick.GotEvents:
-		p.linef("%s", p.strong("events for you"))
+		p.Linef("%s", p.Strong("events for you"))
 	case stick.InPause:
-		p.linef("%s", p.strong(term.Wordsf("%s", res.Paused.Says(p.now, ""))))
+		p.Linef("%s", p.Strong(term.Wordsf("%s", res.Paused.Says(p.Now, ""))))
 		whoHas(p, res)
 
 		// Only a person ends a pause.
 		if res.AgentID.Human() {
-			p.linef("to end the pause: %s", p.next(stick.Cmd("tt resume")))
+			p.Linef("to end the pause: %s", p.Next(stick.Cmd("tt resume")))
 			break
 		}
 
-		p.linef("change no files until a person resumes it: %s", p.next(again))
+		p.Linef("change no files until a person resumes it: %s", p.Next(again))
 	case stick.NotYet:
 		showNotYet(p, res, parked, again)
 	case stick.RoomClosed:
-		p.linef("the room is closed; stop here")
+		p.Linef("the room is closed; stop here")
 	case stick.WasKicked:
-		p.linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).As(p.as))
+		p.Linef("you were removed from the room; %s", stick.RejoinStep(res.AgentID).As(p.As))
 	case stick.HasLeft:
-		p.linef("you left the room")
+		p.Linef("you left the room")
 	case stick.WasReplaced:
-		p.linef("another wait of yours has replaced this one")
+		p.Linef("another wait of yours has replaced this one")
 	}
 
 	showDelivered(p, res, again)
@@ -194,61 +194,61 @@ func showWaited(p *page, res engine.WaitForTurnResult, parked bool) {
 	if res.Status == stick.GotEvents {
 		whoHas(p, res)
 		if res.Owner == nil || *res.Owner != res.AgentID {
-			p.linef("not your turn: run %s before you change files", p.next(stick.Cmd("tt wait")))
+			p.Linef("not your turn: run %s before you change files", p.Next(stick.Cmd("tt wait")))
 		}
 	}
 }
 
 // showNotYet shows that a wait has brought nothing, and how to wait on.
-func showNotYet(p *page, res engine.WaitForTurnResult, parked bool, again stick.Command) {
+func showNotYet(p *Page, res engine.WaitForTurnResult, parked bool, again stick.Command) {
 	if !parked {
-		p.linef("it isn't your turn yet")
+		p.Linef("it isn't your turn yet")
 		whoHas(p, res)
-		p.linef("wait for your turn: %s", p.next(again))
+		p.Linef("wait for your turn: %s", p.Next(again))
 		return
 	}
 
-	p.linef("nothing is new for you")
+	p.Linef("nothing is new for you")
 	whoHas(p, res)
 
 	// The holder has work to do, and needs no wait.
 	if res.Owner == nil || *res.Owner != res.AgentID {
-		p.linef("wait on for messages alone: %s", p.next(again))
+		p.Linef("wait on for messages alone: %s", p.Next(again))
 	}
 }
 
-func whoHas(p *page, res engine.WaitForTurnResult) {
+func whoHas(p *Page, res engine.WaitForTurnResult) {
 	switch {
 	case res.Owner != nil && *res.Owner == res.AgentID:
-		p.linef("%s", youHold(p, res.OwnedSince))
+		p.Linef("%s", youHold(p, res.OwnedSince))
 	case res.Owner != nil:
-		p.linef("%s", stick.Holds(*res.Owner, p.now.Sub(res.OwnedSince)))
+		p.Linef("%s", stick.Holds(*res.Owner, p.Now.Sub(res.OwnedSince)))
 	case res.ReservedFor != nil && *res.ReservedFor == res.AgentID:
-		p.linef("the stick is reserved for you")
+		p.Linef("the stick is reserved for you")
 	case res.ReservedFor != nil:
-		p.linef("the stick is reserved for %s", *res.ReservedFor)
+		p.Linef("the stick is reserved for %s", *res.ReservedFor)
 	}
 }
 
 // showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by
 // the clock, so that nothing has to run while the wait sleeps.
-func showsStanding(a *app, l *progressLine) func(engine.Standing) {
+func showsStanding(a *Run, l *ProgressLine) func(engine.Standing) {
 	if l == nil {
 		return nil
 	}
-	return func(s engine.Standing) { l.setText(func() term.Text { return standingText(a.page(), s) }) }
+	return func(s engine.Standing) { l.SetText(func() term.Text { return standingText(a.NewPage(), s) }) }
 }
 
 // standingText says for what a wait waits.
-func standingText(p *page, s engine.Standing) term.Text {
+func standingText(p *Page, s engine.Standing) term.Text {
 	if s.Paused.On() {
-		return term.Wordsf("%s", s.Paused.Says(p.now, ""))
+		return term.Wordsf("%s", s.Paused.Says(p.Now, ""))
 	}
 
 	who := term.Text("nobody has the stick")
 	switch {
 	case s.Owner != "":
-		who = term.Wordsf("%s has held the stick since %s", s.Owner, p.clock(s.OwnedSince))
+		who = term.Wordsf("%s has held the stick since %s", s.Owner, p.Clock(s.OwnedSince))
 	case s.ReservedFor != "":
 		who = term.Wordsf("the stick is reserved for %s", s.ReservedFor)
 	}
@@ -263,7 +263,7 @@ func standingText(p *page, s engine.Standing) term.Text {
 	}
 
 	if s.NextAction != "" {
-		who += term.Wordsf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, maxNextAction))
+		who += term.Wordsf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, MaxNextAction))
 	}
 
 	return who

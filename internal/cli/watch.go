@@ -15,10 +15,10 @@ import (
 	"talkingstick/stick"
 )
 
-func watchCmd(a *app) *cobra.Command {
+func watchCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 		Long: "Show all your rooms on the terminal: what needs you, " +
 			"who has the stick and who waits for it, what each agent does, tasks, and the last\n" +
 			"events. It stays up to date until you leave it with q. " +
@@ -27,9 +27,9 @@ func watchCmd(a *app) *cobra.Command {
 			"Without a terminal it prints how everything looks now.",
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		w, err := path.whereOf(args, 0)
+		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
@@ -40,9 +40,9 @@ func watchCmd(a *app) *cobra.Command {
 }
 
 // watchRooms shows rooms until its reader has enough. Without a terminal it shows them once.
-func watchRooms(ctx context.Context, a *app, w core.Where) error {
-	a.reads = true
-	if in, out, ok := screenTerminal(a); ok && !a.json {
+func watchRooms(ctx context.Context, a *Run, w core.Where) error {
+	a.Reads = true
+	if in, out, ok := screenTerminal(a); ok && !a.JSON {
 		return lookAt(ctx, a, tui.Options{Where: w, In: in, Out: out})
 	}
 
@@ -56,28 +56,28 @@ func watchRooms(ctx context.Context, a *app, w core.Where) error {
 		return err
 	}
 
-	if a.json {
-		return a.print(watchedRooms(p), nil)
+	if a.JSON {
+		return a.Print(watchedRooms(p), nil)
 	}
-	if err := a.sayf("tt: this is how everything looks now; on a terminal tt watch keeps it up to date"); err != nil {
+	if err := a.Sayf("tt: this is how everything looks now; on a terminal tt watch keeps it up to date"); err != nil {
 		return err
 	}
 
-	pg := a.page()
-	a.write(tui.Text(p, pg.now, a.Home, pg.width, pg.color))
+	pg := a.NewPage()
+	a.Write(tui.Text(p, pg.Now, a.Home, pg.Width, pg.Color))
 	return nil
 }
 
 // screenTerminal returns the terminal at which somebody sits, if that can show a screen.
-func screenTerminal(a *app) (in, out *os.File, ok bool) {
+func screenTerminal(a *Run) (in, out *os.File, ok bool) {
 	in, isFile := a.Stdin.(*os.File)
 	out, toFile := a.Stdout.(*os.File)
 	return in, out, isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb"
 }
 
 // lookAt shows the screen. o says where, and what it shows.
-func lookAt(ctx context.Context, a *app, o tui.Options) error {
-	a.onScreen = true
+func lookAt(ctx context.Context, a *Run, o tui.Options) error {
+	a.OnScreen = true
 	e, by, err := openForWatching(a)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func lookAt(ctx context.Context, a *app, o tui.Options) error {
 
 	// An agent under a name, and a screen that only looks, get no notices.
 	if by.ActsAsPerson() && !o.Looks {
-		tells, err := newTeller(ctx, a, e, by, func(err error) { a.logf("watch: %v", err) })
+		tells, err := newTeller(ctx, a, e, by, func(err error) { a.Logf("watch: %v", err) })
 		if err != nil {
 			return err
 		}
@@ -96,16 +96,16 @@ func lookAt(ctx context.Context, a *app, o tui.Options) error {
 		o.Tell = func(p *monitor.Picture) string { return notify.TerminalOf(a.Getenv).Signal(tells(p)) }
 	}
 
-	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.page().color
+	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.NewPage().Color
 	o.Took = func(ctx context.Context, g *engine.Grant) { startGuardian(ctx, a, g) }
 	o.Jump = paneSwitcher(a)
 	return tui.Run(ctx, o)
 }
 
 // openForWatching opens the operations for several readers at a time, and resolves the caller.
-func openForWatching(a *app) (operations, core.Caller, error) {
-	a.several = true
-	return a.open()
+func openForWatching(a *Run) (Operations, core.Caller, error) {
+	a.Several = true
+	return a.Open()
 }
 
 // watchResult is how all watched rooms look.

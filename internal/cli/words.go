@@ -8,13 +8,13 @@ import (
 	"talkingstick/stick"
 )
 
-// maxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant
+// MaxNextAction is how much of what the last holder wanted next a briefing shows, in characters. The grant
 // has all of it.
-const maxNextAction = 160
+const MaxNextAction = 160
 
-// notedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there
+// NotedWork names the agents of which uncommitted work is noted, with how many files. It is empty if there
 // are none.
-func notedWork(n *ledger.NotedWork) stick.Words {
+func NotedWork(n *ledger.NotedWork) stick.Words {
 	if n == nil || len(n.Of) == 0 {
 		return ""
 	}
@@ -34,13 +34,13 @@ func notedWork(n *ledger.NotedWork) stick.Words {
 	return stick.JoinWords(of, ", ")
 }
 
-func upperFirst(s stick.Words) stick.Words {
+func UpperFirst(s stick.Words) stick.Words {
 	r, size := utf8.DecodeRuneInString(string(s))
 	return stick.Words(unicode.ToUpper(r)) + s[size:]
 }
 
-// inBytes writes a size as people say it: 812 bytes, 4.1 KB, 50 MB.
-func inBytes(n int64) stick.Words {
+// SizeText writes a size as people say it: 812 bytes, 4.1 KB, 50 MB.
+func SizeText(n int64) stick.Words {
 	size, units := float64(n), []string{"KB", "MB", "GB"}
 	if n < 1000 {
 		return stick.Count(n, "byte")
@@ -57,18 +57,18 @@ func inBytes(n int64) stick.Words {
 	return ""
 }
 
-// paths names files in a sentence.
-func paths(names []string) stick.Words { return stick.Names(names, len(names)) }
+// PathNames names files in a sentence.
+func PathNames(names []string) stick.Words { return stick.Names(names, len(names)) }
 
-func already(yes bool) stick.Words {
+func AlreadyText(yes bool) stick.Words {
 	if yes {
 		return " already"
 	}
 	return ""
 }
 
-// causeText says in words why the stick can be taken over, or why it was.
-func causeText(c stick.Cause) stick.Words {
+// CauseText says in words why the stick can be taken over, or why it was.
+func CauseText(c stick.Cause) stick.Words {
 	switch c {
 	case stick.OwnerGone:
 		return "the holder's process has ended"
@@ -87,10 +87,10 @@ func causeText(c stick.Cause) stick.Words {
 	return stick.Wordsf("%s", c)
 }
 
-// commitText names a commit with its branch.
-func commitText(commit, branch string) stick.Words {
+// CommitText names a commit with its branch.
+func CommitText(commit, branch string) stick.Words {
 	if branch == "" {
-		return short(commit)
+		return ShortCommit(commit)
 	}
-	return short(commit) + stick.Wordsf(" on %s", branch)
+	return ShortCommit(commit) + stick.Wordsf(" on %s", branch)
 }

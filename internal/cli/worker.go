@@ -14,8 +14,8 @@ import (
 )
 
 // workerCommands are the commands about tasks.
-func workerCommands() []command {
-	return []command{
+func workerCommands() []Command {
+	return []Command{
 		{"init", workerInitCmd},
 		{"new", workerSpawnCmd},
 		{"list", workerStatusCmd},
@@ -27,7 +27,7 @@ func workerCommands() []command {
 		{"heartbeat", workerHeartbeatCmd},
 		{"fail", workerFailCmd},
 		{"approve", workerApproveCmd},
-		{"request-changes", func(a *app) *cobra.Command { return workerChangesCmd(a, "request-changes") }},
+		{"request-changes", func(a *Run) *cobra.Command { return workerChangesCmd(a, "request-changes") }},
 		{"comment", workerCommentCmd},
 		{"merge", workerMergeCmd},
 		{"pr", workerPRCmd},
@@ -48,10 +48,10 @@ func workerCommands() []command {
 const taskAlias = "worker"
 
 // taskCmd is tt task, which agents may also call tt worker.
-func taskCmd(a *app) *cobra.Command {
+func taskCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "task", Aliases: []string{taskAlias},
-		Short: "Work on tasks in branches of their own, review and merge them", Args: noArgs,
+		Short: "Work on tasks in branches of their own, review and merge them", Args: NoArgs,
 		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, " +
 			"and another agent or a person reviews\n" +
 			"its commit. The merge queue runs the gate on the merged commit, " +
@@ -61,57 +61,57 @@ func taskCmd(a *app) *cobra.Command {
 
 	// Making all commands takes time, so only the called one is made.
 	commands := workerCommands()
-	if sub := a.calledCommand(commands, "task"); sub != nil {
+	if sub := a.CalledCommand(commands, "task"); sub != nil {
 		c.AddCommand(sub)
 		return c
 	}
 
 	for _, sub := range commands {
-		c.AddCommand(sub.make(a))
+		c.AddCommand(sub.Make(a))
 	}
 	return c
 }
 
 // reviewGateCommands are the commands of the program when it is called review-gate.
-func reviewGateCommands() []command {
-	return []command{
+func reviewGateCommands() []Command {
+	return []Command{
 		{"approve", workerApproveCmd},
-		{"reject", func(a *app) *cobra.Command { return workerChangesCmd(a, "reject") }},
+		{"reject", func(a *Run) *cobra.Command { return workerChangesCmd(a, "reject") }},
 	}
 }
 
-func workerInitCmd(a *app) *cobra.Command {
+func workerInitCmd(a *Run) *cobra.Command {
 	var p task.WorkerInitParams
 	c := &cobra.Command{
 		Use: "init [path]", Short: "Create or choose the branch that tasks are merged into",
-		Args: between(0, 1, "a path"),
+		Args: ArgsBetween(0, 1, "a path"),
 	}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
 	c.Flags().StringArrayVar(&p.Accept, "accept", nil,
 		"let tt run the command with this sum; only a person can accept it; repeatable")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (task.WorkerInitResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerInitResult, error) {
 			p.Caller = by
 			return e.WorkerInit(c.Context(), p)
-		}, func(p *page, res task.WorkerInitResult) {
+		}, func(p *Page, res task.WorkerInitResult) {
 			if res.Created {
-				p.linef("created branch %s at %s", res.Branch, abbrev(res.Commit))
+				p.Linef("created branch %s at %s", res.Branch, abbrev(res.Commit))
 			} else {
-				p.linef("tasks are merged into %s, at %s", res.Branch, abbrev(res.Commit))
+				p.Linef("tasks are merged into %s, at %s", res.Branch, abbrev(res.Commit))
 			}
 
 			if res.Gate == "" {
-				p.linef("no gate is set: anything approved will be merged")
-				p.linef("to run tests first, commit this to .talking-stick.toml there: [gate] command = \"make test\"")
+				p.Linef("no gate is set: anything approved will be merged")
+				p.Linef("to run tests first, commit this to .talking-stick.toml there: [gate] command = \"make test\"")
 			} else {
-				p.linef("gate: %q", stick.Name(res.Gate))
+				p.Linef("gate: %q", stick.Name(res.Gate))
 			}
 
 			// What a project has tt run, a person has to accept once.
@@ -125,36 +125,36 @@ func workerInitCmd(a *app) *cobra.Command {
 }
 
 // projectCommand shows a command that the project has tt run, and whether a person has accepted it.
-func projectCommand(p *page, c task.ShownCommand) {
+func projectCommand(p *Page, c task.ShownCommand) {
 	if stick.Line(c.Command) == strings.TrimSpace(c.Command) {
-		p.linef("%s: %q", c.Key, stick.Name(c.Command))
+		p.Linef("%s: %q", c.Key, stick.Name(c.Command))
 	} else {
 		// Characters that can't be seen are named, and no line of the text can pass for one of tt's own.
-		p.linef("%s:", c.Key)
+		p.Linef("%s:", c.Key)
 		for l := range strings.Lines(c.Command) {
-			p.showCode("  "+bar, term.Source(strings.TrimRight(l, "\n")))
+			p.ShowCode("  "+Bar, term.Source(strings.TrimRight(l, "\n")))
 		}
 	}
 
 	if c.AcceptedBy != "" {
-		p.linef("  accepted by %s %s", c.AcceptedBy, p.ago(c.AcceptedAt))
+		p.Linef("  accepted by %s %s", c.AcceptedBy, p.Ago(c.AcceptedAt))
 		return
 	}
 
-	p.linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s",
-		p.next(stick.Cmd("tt task init --accept <sum>", c.ShortSum())))
+	p.Linef("  nobody has accepted it, so tt doesn't run it; a person who has read it accepts it: %s",
+		p.Next(stick.Cmd("tt task init --accept <sum>", c.ShortSum())))
 }
 
 // abbrev shortens a commit or a sum.
 func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
 
-func workerSpawnCmd(a *app) *cobra.Command {
+func workerSpawnCmd(a *Run) *cobra.Command {
 	var p task.WorkerSpawnParams
 	var spec string
 	var run runFlags
 	c := &cobra.Command{
 		Use: "new <task>", Aliases: []string{"spawn"}, Short: "Create a task with a branch and a worktree",
-		Args: between(1, 1, "the name of a task"),
+		Args: ArgsBetween(1, 1, "the name of a task"),
 	}
 
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
@@ -166,16 +166,16 @@ func workerSpawnCmd(a *app) *cobra.Command {
 		"make no branch and no worktree: tt task next gives the task to whoever asks")
 	c.Flags().StringSliceVar(&p.After, "after", nil,
 		"the tasks that have to land before it begins, separated by commas; it is for later, too")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.where(), run.command, run.restart
+		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.Where(), run.command, run.restart
 		var err error
 		if p.Spec, err = specOf(a, spec); err != nil {
 			return err
 		}
 
-		return spawnTask(a, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e Operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerSpawn(c.Context(), p)
 		})
@@ -186,78 +186,78 @@ func workerSpawnCmd(a *app) *cobra.Command {
 
 // spawnTask creates a task, or another attempt at one, with the command that works on it.
 func spawnTask(
-	a *app, run runFlags, operation func(operations, core.Caller) (task.WorkerSpawnResult, error),
+	a *Run, run runFlags, operation func(Operations, core.Caller) (task.WorkerSpawnResult, error),
 ) error {
 	// Wrong flags are refused before the task exists.
 	if err := run.checkRestart(); err != nil {
 		return err
 	}
-	return answer(a, operation, showSpawned)
+	return Answer(a, operation, showSpawned)
 }
 
 // showSpawned shows a new task, and the command that works on it.
-func showSpawned(p *page, res task.WorkerSpawnResult) {
+func showSpawned(p *Page, res task.WorkerSpawnResult) {
 	if res.Task.Later {
 		showPlanned(p, res)
 		return
 	}
 
-	p.linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, already(res.Already))
-	p.linef("worktree: %s", res.Worktree)
-	p.linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), res.Task.Integration)
+	p.Linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, AlreadyText(res.Already))
+	p.Linef("worktree: %s", res.Worktree)
+	p.Linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), res.Task.Integration)
 	showCopied(p, res.CopiedFiles)
 	if res.Note != "" {
-		p.linef("note: %s", res.Note)
+		p.Linef("note: %s", res.Note)
 	}
 
 	// Git leaves the submodules of a new worktree empty.
 	if _, err := os.Stat(filepath.Join(res.Worktree, ".gitmodules")); err == nil && res.Task.Setup == nil {
-		p.linef("note: its submodules are empty; to fill them in every new worktree, "+
+		p.Linef("note: its submodules are empty; to fill them in every new worktree, "+
 			"commit this to .talking-stick.toml: [worker] setup = \"%s\"", stick.Cmd("git submodule update --init"))
 	}
 
 	switch r := res.Task.Run; {
 	case r == nil:
-		p.linef("next: start an agent there, such as: %s && claude \"$(%s)\"",
-			p.next(stick.Cmd("cd <worktree>", res.Worktree)),
-			p.next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
+		p.Linef("next: start an agent there, such as: %s && claude \"$(%s)\"",
+			p.Next(stick.Cmd("cd <worktree>", res.Worktree)),
+			p.Next(stick.Cmd("tt task prompt <task_id>", res.Task.TaskID)))
 		return
 	case res.Begun:
-		p.linef("started:  %q", stick.Name(r.Command))
+		p.Linef("started:  %q", stick.Name(r.Command))
 	case r.State == stick.RunEnded && r.Exit != nil:
-		p.linef("ended with exit status %d: %q", *r.Exit, stick.Name(r.Command))
+		p.Linef("ended with exit status %d: %q", *r.Exit, stick.Name(r.Command))
 	default:
-		p.linef("started already: %q", stick.Name(r.Command))
+		p.Linef("started already: %q", stick.Name(r.Command))
 	}
 
-	p.linef("to follow it: %s", p.next(stick.Cmd("tt task logs <task_id> -f", res.Task.TaskID)))
+	p.Linef("to follow it: %s", p.Next(stick.Cmd("tt task logs <task_id> -f", res.Task.TaskID)))
 }
 
 // showPlanned shows a task that is for later.
-func showPlanned(p *page, res task.WorkerSpawnResult) {
-	p.linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt,
-		waitText(res.Task), already(res.Already))
+func showPlanned(p *Page, res task.WorkerSpawnResult) {
+	p.Linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt,
+		waitText(res.Task), AlreadyText(res.Already))
 	if res.Task.Warning != "" {
-		p.linef("warning: %s", res.Task.Warning)
+		p.Linef("warning: %s", res.Task.Warning)
 	}
 
 	showStarted(p, res.Started)
 	switch {
 	case len(res.Started) > 0:
 	case res.Task.Run != nil:
-		p.linef("its command starts when it is ready: %q", stick.Name(res.Task.Run.Command))
+		p.Linef("its command starts when it is ready: %q", stick.Name(res.Task.Run.Command))
 	default:
-		p.linef("an agent takes the oldest task that is ready by: %s", p.next(stick.Cmd("tt task next")))
+		p.Linef("an agent takes the oldest task that is ready by: %s", p.Next(stick.Cmd("tt task next")))
 	}
 }
 
 // specOf reads the file with the details of a task, or standard input.
-func specOf(a *app, file string) (string, error) {
+func specOf(a *Run, file string) (string, error) {
 	switch file {
 	case "":
 		return "", nil
 	case "-":
-		return readBody(a.input(), stick.MaxSpec)
+		return ReadBody(a.Input(), stick.MaxSpec)
 	}
 
 	// A relative path starts at the directory of the call.
@@ -265,63 +265,63 @@ func specOf(a *app, file string) (string, error) {
 		file = filepath.Join(a.Dir, file)
 	}
 
-	f, err := a.openInput(file)
+	f, err := a.OpenInput(file)
 	if err != nil {
 		return "", stick.Errorf(stick.CodeUsage, "can't read the specification: %w", err).With("field", "spec")
 	}
 
 	defer f.Close()
-	return readBody(f, stick.MaxSpec)
+	return ReadBody(f, stick.MaxSpec)
 }
 
-func workerPromptCmd(a *app) *cobra.Command {
+func workerPromptCmd(a *Run) *cobra.Command {
 	var p task.WorkerContextParams
 	c := &cobra.Command{
 		Use: "prompt [task]", Short: "Print the prompt for the agent of a task",
-		Args: between(0, 1, "the name of a task"),
+		Args: ArgsBetween(0, 1, "the name of a task"),
 	}
 
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = path.where()
+		p.Where = path.Where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
 
-		return show(a, func(e operations, by core.Caller) (task.WorkerContextResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (task.WorkerContextResult, error) {
 			p.Caller = by
 			return e.WorkerContext(c.Context(), p)
-		}, func(p *page, res task.WorkerContextResult) { p.block(res.Prompt) })
+		}, func(p *Page, res task.WorkerContextResult) { p.ShowBlock(res.Prompt) })
 	}
 
 	return c
 }
 
-func workerExportCmd(a *app) *cobra.Command {
+func workerExportCmd(a *Run) *cobra.Command {
 	var p task.WorkerExportParams
 	c := &cobra.Command{
 		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line",
-		Args: between(0, 1, "the name of a task"),
+		Args: ArgsBetween(0, 1, "the name of a task"),
 		Long: "Print every event of the room's tasks, or of one task, the oldest first. " +
 			"Each line is one event in JSON, as in tt events.",
 	}
 
 	c.Flags().Int64Var(&p.After, "after", 0, "only events after this one")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.Where = path.where()
+		p.Where = path.Where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
 
-		e, by, err := a.open()
+		e, by, err := a.Open()
 		if err != nil {
 			return err
 		}
 
 		p.Caller = by
-		a.reads = true
+		a.Reads = true
 
 		// The log may be long, so it comes in batches.
 		for {
@@ -331,14 +331,14 @@ func workerExportCmd(a *app) *cobra.Command {
 			}
 
 			for _, ev := range res.Events {
-				if err := a.printLine(ev); err != nil {
+				if err := a.PrintLine(ev); err != nil {
 					return err
 				}
 
 				p.After = ev.Seq
 			}
 
-			if !res.More || a.unheard {
+			if !res.More || a.Unheard {
 				return nil
 			}
 		}

@@ -17,7 +17,7 @@ import (
 
 // attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new
 // --run gave the command it started. The mark counts only for its own task.
-func attemptOf(a *app, task string, flag int) (int, error) {
+func attemptOf(a *Run, task string, flag int) (int, error) {
 	mark := a.Getenv(harness.TaskEnv)
 	if flag != 0 || mark == "" {
 		return flag, nil
@@ -38,40 +38,40 @@ func attemptOf(a *app, task string, flag int) (int, error) {
 
 // workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run
 // in.
-func workerFlags(c *cobra.Command, task *string, attempt *int) *placeFlags {
+func workerFlags(c *cobra.Command, task *string, attempt *int) *PlaceFlags {
 	c.Flags().StringVar(task, "task", "", "the task (default: that of this worktree)")
 	c.Flags().IntVar(attempt, "attempt", 0, "your attempt; if it is over, the command is refused")
-	return atPath(c)
+	return AddPlaceFlags(c)
 }
 
-func workerStartCmd(a *app) *cobra.Command {
+func workerStartCmd(a *Run) *cobra.Command {
 	var p task.WorkerStartParams
-	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: noArgs}
+	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: NoArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = path.where()
+		p.Where = path.Where()
 		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 
 		told := false
-		return answer(a, func(e operations, by core.Caller) (task.WorkerStartResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerStartResult, error) {
 			p.Caller = by
 			told = hasPrompt(c.Context(), a, e, p)
 			return e.WorkerStart(c.Context(), p)
-		}, func(p *page, res task.WorkerStartResult) {
-			p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
+		}, func(p *Page, res task.WorkerStartResult) {
+			p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, AlreadyText(res.Already))
 			if res.Note != "" {
-				p.linef("note: %s", res.Note)
+				p.Linef("note: %s", res.Note)
 			}
 
 			if told {
-				p.linef("do what your prompt says; to see it again: %s", p.next(stick.Cmd("tt task prompt")))
+				p.Linef("do what your prompt says; to see it again: %s", p.Next(stick.Cmd("tt task prompt")))
 				return
 			}
 
-			p.linef("")
-			p.block(res.Prompt)
+			p.Linef("")
+			p.ShowBlock(res.Prompt)
 		})
 	}
 
@@ -81,7 +81,7 @@ func workerStartCmd(a *app) *cobra.Command {
 // hasPrompt reports whether the worker that begins a task was started with the task's prompt: its first command
 // of the attempt runs in a command of tt task new --run that reads the prompt. Anybody else needs it, also the
 // worker that starts again.
-func hasPrompt(ctx context.Context, a *app, e operations, p task.WorkerStartParams) bool {
+func hasPrompt(ctx context.Context, a *Run, e Operations, p task.WorkerStartParams) bool {
 	m, ok := stick.ParseTaskMark(a.Getenv(harness.TaskEnv))
 	if !ok {
 		return false
@@ -100,10 +100,10 @@ var readsPrompt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(task|worker) prompt\b`)
 })
 
-func workerDoneCmd(a *app) *cobra.Command {
+func workerDoneCmd(a *Run) *cobra.Command {
 	var p task.WorkerDoneParams
 	c := &cobra.Command{
-		Use: "done", Short: "Rebase your commits and ask for a review", Args: noArgs,
+		Use: "done", Short: "Rebase your commits and ask for a review", Args: NoArgs,
 		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. " +
 			"Commit everything\n" +
 			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, " +
@@ -117,38 +117,38 @@ func workerDoneCmd(a *app) *cobra.Command {
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = path.where()
+		p.Where = path.Where()
 		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (task.WorkerDoneResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerDoneResult, error) {
 			p.Caller = by
 			return e.WorkerDone(c.Context(), p)
-		}, func(p *page, res task.WorkerDoneResult) {
+		}, func(p *Page, res task.WorkerDoneResult) {
 			// The same change on a newer base needs no second review.
 			waits := stick.Words("waits for review")
 			if res.State == stick.TaskApproved {
 				waits = "waits to be merged"
 			}
 
-			p.linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, already(res.Already))
+			p.Linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, AlreadyText(res.Already))
 			if res.Kept {
-				p.linef("the change is the same as the approved one, on a newer base, so it stays approved")
+				p.Linef("the change is the same as the approved one, on a newer base, so it stays approved")
 			}
 			if res.Rebased {
-				p.linef("rebased onto %s", abbrev(res.Base))
+				p.Linef("rebased onto %s", abbrev(res.Base))
 			}
 			if res.Pushed != "" {
-				p.linef("pushed to %s", res.Pushed)
+				p.Linef("pushed to %s", res.Pushed)
 			}
 
 			for _, x := range res.Evidence {
-				p.linef("check %s: exit status %d", x.Name, x.Exit)
+				p.Linef("check %s: exit status %d", x.Name, x.Exit)
 			}
 
 			if res.Warning != "" {
-				p.linef("warning: %s", res.Warning)
+				p.Linef("warning: %s", res.Warning)
 			}
 		})
 	}
@@ -156,41 +156,41 @@ func workerDoneCmd(a *app) *cobra.Command {
 	return c
 }
 
-func workerHeartbeatCmd(a *app) *cobra.Command {
+func workerHeartbeatCmd(a *Run) *cobra.Command {
 	var p task.WorkerHeartbeatParams
-	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: noArgs}
+	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: NoArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where = path.where()
+		p.Where = path.Where()
 		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
-		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
 			p.Caller = by
 			return e.WorkerHeartbeat(c.Context(), p)
-		}, func(p *page, res task.WorkerHeartbeatResult) { p.linef("%s is %s", res.TaskID, res.State) })
+		}, func(p *Page, res task.WorkerHeartbeatResult) { p.Linef("%s is %s", res.TaskID, res.State) })
 	}
 
 	return c
 }
 
-func workerFailCmd(a *app) *cobra.Command {
+func workerFailCmd(a *Run) *cobra.Command {
 	var p task.WorkerFailParams
 	c := &cobra.Command{
-		Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: between(1, 1, "a reason"),
+		Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: ArgsBetween(1, 1, "a reason"),
 	}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		p.Where, p.Reason = path.where(), args[0]
+		p.Where, p.Reason = path.Where(), args[0]
 		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
 
-		return answer(a, func(e operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
 			p.Caller = by
 			return e.WorkerFail(c.Context(), p)
-		}, func(p *page, res task.WorkerHeartbeatResult) {
-			p.linef("%s is %s%s", res.TaskID, res.State, already(res.Already))
+		}, func(p *Page, res task.WorkerHeartbeatResult) {
+			p.Linef("%s is %s%s", res.TaskID, res.State, AlreadyText(res.Already))
 		})
 	}
 

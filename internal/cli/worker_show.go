@@ -12,23 +12,23 @@ import (
 	"talkingstick/stick"
 )
 
-func workerShowCmd(a *app) *cobra.Command {
+func workerShowCmd(a *Run) *cobra.Command {
 	var p task.WorkerShowParams
 	var output string
 	c := &cobra.Command{
 		Use: "show [task]", Short: "Show a task with its history, or the output of a command",
-		Args: between(0, 1, "the name of a task"),
+		Args: ArgsBetween(0, 1, "the name of a task"),
 	}
 
 	c.Flags().StringVar(&output, "output", "", "print the output with this sum, of a gate, a command or a check")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if output != "" {
-			return show(a, func(e operations, by core.Caller) (task.WorkerOutputResult, error) {
+			return Show(a, func(e Operations, by core.Caller) (task.WorkerOutputResult, error) {
 				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
-			}, func(p *page, res task.WorkerOutputResult) {
-				p.linef("what a command of a task, a check or a gate printed:")
-				p.output("", res.Text)
+			}, func(p *Page, res task.WorkerOutputResult) {
+				p.Linef("what a command of a task, a check or a gate printed:")
+				p.ShowOutput("", res.Text)
 			})
 		}
 
@@ -37,8 +37,8 @@ func workerShowCmd(a *app) *cobra.Command {
 				Hintf("%s lists them", stick.Cmd("tt task list"))
 		}
 
-		return show(a, func(e operations, by core.Caller) (task.WorkerShowResult, error) {
-			p.TaskID, p.Where, p.Caller = args[0], path.where(), by
+		return Show(a, func(e Operations, by core.Caller) (task.WorkerShowResult, error) {
+			p.TaskID, p.Where, p.Caller = args[0], path.Where(), by
 			return e.WorkerShow(c.Context(), p)
 		}, showTask)
 	}
@@ -47,17 +47,17 @@ func workerShowCmd(a *app) *cobra.Command {
 }
 
 // showTask adds everything about one task.
-func showTask(p *page, t task.WorkerShowResult) {
-	p.linef("%s %s (attempt %d)", p.strong(term.Wordsf("%s", t.TaskID)),
-		p.durationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
+func showTask(p *Page, t task.WorkerShowResult) {
+	p.Linef("%s %s (attempt %d)", p.Strong(term.Wordsf("%s", t.TaskID)),
+		p.DurationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	if t.Description != "" {
-		p.linef("  %-12s %s wrote:", "what", t.SpawnedBy)
-		p.text("  "+quote, strings.TrimSpace(t.Description))
+		p.Linef("  %-12s %s wrote:", "what", t.SpawnedBy)
+		p.ShowText("  "+Quote, strings.TrimSpace(t.Description))
 	}
 
 	showFact(p, "worker", t.Worker)
 	if !t.SeenAt.IsZero() {
-		seen := "seen " + p.ago(t.SeenAt)
+		seen := "seen " + p.Ago(t.SeenAt)
 		if t.Liveness != "" {
 			seen = stick.Wordsf("%s, ", t.Liveness) + seen
 		}
@@ -66,7 +66,7 @@ func showTask(p *page, t task.WorkerShowResult) {
 	}
 
 	showFact(p, "warning", t.Warning)
-	showFact(p, "conflicts", paths(t.Conflicts))
+	showFact(p, "conflicts", PathNames(t.Conflicts))
 	showFact(p, "spawned by", t.SpawnedBy)
 
 	// A task for later has no worktree yet, and may wait for others.
@@ -77,7 +77,7 @@ func showTask(p *page, t task.WorkerShowResult) {
 
 	showTaskCommits(p, t)
 	if t.Doing != "" {
-		showFact(p, "doing", taskActivity(t.TaskView)+"; it started "+p.ago(t.Runner.Since))
+		showFact(p, "doing", taskActivity(t.TaskView)+"; it started "+p.Ago(t.Runner.Since))
 	}
 
 	if t.Cause != "" {
@@ -86,10 +86,10 @@ func showTask(p *page, t task.WorkerShowResult) {
 		switch {
 		case ours != "":
 			showFact(p, "because", because+"; "+term.Wordsf("%s", ours))
-			p.output("  ", strings.TrimSpace(printed))
+			p.ShowOutput("  ", strings.TrimSpace(printed))
 		case t.Reason != "":
 			showFact(p, "because", because+term.Wordsf("; %s wrote:", stick.Reasoner(t.Cause)))
-			p.text("  "+quote, strings.TrimSpace(t.Reason))
+			p.ShowText("  "+Quote, strings.TrimSpace(t.Reason))
 		default:
 			showFact(p, "because", because)
 		}
@@ -98,18 +98,18 @@ func showTask(p *page, t task.WorkerShowResult) {
 	showRuns(p, t)
 	showSetup(p, t.TaskView)
 	showHistory(p, t)
-	p.linef("next: %s", t.NextAction)
+	p.Linef("next: %s", t.NextAction)
 }
 
 // showFact shows a fact of a task under its name, unless it is empty.
-func showFact(p *page, name stick.Words, value any) {
+func showFact(p *Page, name stick.Words, value any) {
 	if value = term.Wordsf("%s", value); value != term.Text("") {
-		p.linef("  %-12s %s", name, value)
+		p.Linef("  %-12s %s", name, value)
 	}
 }
 
 // showTaskCommits shows where a task is worked on, and what became of its commits.
-func showTaskCommits(p *page, t task.WorkerShowResult) {
+func showTaskCommits(p *Page, t task.WorkerShowResult) {
 	showFact(p, "branch", term.Wordsf("%s for %s", t.Branch, t.Integration))
 	worktree := term.Wordsf("%s", t.Path)
 	if t.Host != "" {
@@ -150,7 +150,7 @@ func showTaskCommits(p *page, t task.WorkerShowResult) {
 }
 
 // showSetup shows how a task's worktree was set up.
-func showSetup(p *page, t task.TaskView) {
+func showSetup(p *Page, t task.TaskView) {
 	s := t.Setup
 	if s == nil {
 		return
@@ -163,22 +163,22 @@ func showSetup(p *page, t task.TaskView) {
 		end = "runs"
 	}
 
-	p.linef("  %-12s %s (%s)", "set-up", stick.Name(s.Command), end)
+	p.Linef("  %-12s %s (%s)", "set-up", stick.Name(s.Command), end)
 	if s.Output != "" {
-		p.linef("  %-12s %s", "output", p.next(stick.Cmd("tt task show --output <sum>", abbrev(s.Output))))
+		p.Linef("  %-12s %s", "output", p.Next(stick.Cmd("tt task show --output <sum>", abbrev(s.Output))))
 	}
 }
 
-func showHistory(p *page, t task.WorkerShowResult) {
+func showHistory(p *Page, t task.WorkerShowResult) {
 	if len(t.Commits) > 0 {
 		by := stick.Words("whoever made them")
 		if t.Worker != "" {
 			by = stick.Wordsf("%s, or of whoever else made them", t.Worker)
 		}
 
-		p.linef("commits, in the words of %s:", by)
+		p.Linef("commits, in the words of %s:", by)
 		for _, c := range t.Commits {
-			p.output("  ", c)
+			p.ShowOutput("  ", c)
 		}
 
 		showStats(p, t.Files)
@@ -190,19 +190,19 @@ func showHistory(p *page, t task.WorkerShowResult) {
 			stale, on = " is stale", term.Wordsf("%s in attempt %d", on, x.Attempt)
 		}
 
-		p.linef("evidence %s%s: %q ended with %d after %s, on %s; %s ran it", x.Name, stale, stick.Name(x.Command),
+		p.Linef("evidence %s%s: %q ended with %d after %s, on %s; %s ran it", x.Name, stale, stick.Name(x.Command),
 			x.Exit, time.Duration(x.Millis)*time.Millisecond, on, x.By)
-		p.output("  ", strings.TrimSpace(x.Text))
+		p.ShowOutput("  ", strings.TrimSpace(x.Text))
 	}
 
 	showComments(p, t.Comments)
-	p.linef("history:")
+	p.Linef("history:")
 	if t.More {
-		p.linef("  %s", p.faint(term.Wordsf("older events are hidden: %s shows all", p.next(stick.Cmd("tt task export")))))
+		p.Linef("  %s", p.Faint(term.Wordsf("older events are hidden: %s shows all", p.Next(stick.Cmd("tt task export")))))
 	}
 
 	for _, e := range t.Events {
-		p.linef("  %s  %s",
-			p.faint(term.Wordsf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
+		p.Linef("  %s  %s",
+			p.Faint(term.Wordsf("%s", stick.Words(e.CreatedAt.Go().Local().Format("2006-01-02 15:04:05 -0700")))), e.Say())
 	}
 }

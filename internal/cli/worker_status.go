@@ -15,19 +15,19 @@ import (
 	"talkingstick/stick"
 )
 
-func workerStatusCmd(a *app) *cobra.Command {
+func workerStatusCmd(a *Run) *cobra.Command {
 	var p task.WorkerStatusParams
 	var watch bool
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls", "status"},
-		Short: "List tasks, their state and who works on them", Args: between(0, 1, "a path"),
+		Short: "List tasks, their state and who works on them", Args: ArgsBetween(0, 1, "a path"),
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "also list tasks that ended more than a day ago")
 	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until you interrupt it")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
@@ -35,7 +35,7 @@ func workerStatusCmd(a *app) *cobra.Command {
 			return watchTasks(c.Context(), a, p)
 		}
 
-		return show(a, func(e operations, by core.Caller) (task.WorkerStatusResult, error) {
+		return Show(a, func(e Operations, by core.Caller) (task.WorkerStatusResult, error) {
 			p.Caller = by
 			return e.WorkerStatus(c.Context(), p)
 		}, showTasks)
@@ -46,14 +46,14 @@ func workerStatusCmd(a *app) *cobra.Command {
 
 // watchTasks shows the tasks again whenever something happens in the room. It also does so every few seconds,
 // because a silent worker gets a warning when enough time has passed.
-func watchTasks(ctx context.Context, a *app, p task.WorkerStatusParams) error {
-	e, by, err := a.open()
+func watchTasks(ctx context.Context, a *Run, p task.WorkerStatusParams) error {
+	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
 
 	p.Caller = by
-	a.reads = true
+	a.Reads = true
 	last := term.Text("")
 	for {
 		res, err := e.WorkerStatus(ctx, p)
@@ -61,26 +61,26 @@ func watchTasks(ctx context.Context, a *app, p task.WorkerStatusParams) error {
 			return err
 		}
 
-		if a.json {
-			if err := a.printLine(res); err != nil {
+		if a.JSON {
+			if err := a.PrintLine(res); err != nil {
 				return err
 			}
 		} else {
-			pg := a.page()
+			pg := a.NewPage()
 			showTasks(pg, res)
 
 			// The screen is drawn again only if it would change.
-			if text := pg.shown(); text != last {
+			if text := pg.Text(); text != last {
 				if a.TTY {
-					a.write("\x1b[H\x1b[2J")
+					a.Write("\x1b[H\x1b[2J")
 				}
 
-				a.write(text)
+				a.Write(text)
 				last = text
 			}
 		}
 
-		if a.unheard {
+		if a.Unheard {
 			return nil
 		}
 
@@ -96,34 +96,34 @@ func watchTasks(ctx context.Context, a *app, p task.WorkerStatusParams) error {
 }
 
 // showTasks adds a table of tasks.
-func showTasks(p *page, res task.WorkerStatusResult) {
+func showTasks(p *Page, res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
-		p.linef("no tasks; to create one: %s", p.next(stick.Cmd("tt task new <task> --description …")))
+		p.Linef("no tasks; to create one: %s", p.Next(stick.Cmd("tt task new <task> --description …")))
 	}
 
-	list := table{head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
+	list := Table{Head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
 	anyBusy := slices.ContainsFunc(res.Tasks, func(t task.TaskView) bool { return !t.SeenAt.IsZero() })
 	if anyBusy {
-		list.head = slices.Insert(list.head, 4, "SEEN")
+		list.Head = slices.Insert(list.Head, 4, "SEEN")
 	}
 
 	for _, t := range res.Tasks {
-		state := cell{text: term.Wordsf("%s", t.State.Word(t.Cause))}
+		state := Cell{Text: term.Wordsf("%s", t.State.Word(t.Cause))}
 		switch t.State {
 		case stick.TaskConflicted, stick.TaskFailed:
-			state.hue = "31"
+			state.Hue = "31"
 		case stick.TaskInReview:
-			state.hue = "33"
+			state.Hue = "33"
 		case stick.TaskApproved, stick.TaskCompleted:
-			state.hue = "32"
+			state.Hue = "32"
 		}
 
-		cells := []any{t.TaskID, state, stick.Age(p.now.Sub(t.StateAt)), t.Worker}
+		cells := []any{t.TaskID, state, stick.Age(p.Now.Sub(t.StateAt)), t.Worker}
 		if anyBusy {
 			cells = append(cells, sinceSeen(p, t))
 		}
 
-		row := list.add(append(cells, taskSummary(p, t))...)
+		row := list.Add(append(cells, taskSummary(p, t))...)
 		if t.Warning != "" {
 			warning := t.Warning
 
@@ -132,29 +132,29 @@ func showTasks(p *page, res task.WorkerStatusResult) {
 				warning += "; " + t.NextAction
 			}
 
-			row.below = append(row.below, cell{term.Wordsf("! %s", warning), "31"})
+			row.Below = append(row.Below, Cell{term.Wordsf("! %s", warning), "31"})
 		}
 	}
 
-	p.showTable(list)
+	p.ShowTable(list)
 	if res.Hidden > 0 {
-		p.linef("%s", p.faint(term.Wordsf("%d more ended over a day ago: --all", res.Hidden)))
+		p.Linef("%s", p.Faint(term.Wordsf("%d more ended over a day ago: --all", res.Hidden)))
 	}
 
 	for _, q := range res.Paused {
-		p.linef("%s", p.paint("31",
+		p.Linef("%s", p.Paint("31",
 			term.Wordsf("! the gate failed on %s itself, at %s, %s: nothing is merged into it until it moves",
-				q.Branch, abbrev(q.Commit), p.ago(q.Since))))
+				q.Branch, abbrev(q.Commit), p.Ago(q.Since))))
 	}
 }
 
 // sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if
 // nobody works on it.
-func sinceSeen(p *page, t task.TaskView) stick.Words {
+func sinceSeen(p *Page, t task.TaskView) stick.Words {
 	if t.SeenAt.IsZero() {
 		return ""
 	}
-	return stick.Age(p.now.Sub(t.SeenAt))
+	return stick.Age(p.Now.Sub(t.SeenAt))
 }
 
 // taskActivity says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
@@ -187,7 +187,7 @@ func startedByAuthor(below bool) stick.Words {
 }
 
 // taskSummary returns what matters most about a task now.
-func taskSummary(p *page, t task.TaskView) stick.Words {
+func taskSummary(p *Page, t task.TaskView) stick.Words {
 	var parts []stick.Words
 
 	// A worker that is alive needs no word.

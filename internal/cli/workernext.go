@@ -12,13 +12,13 @@ import (
 	"talkingstick/stick"
 )
 
-func workerNextCmd(a *app) *cobra.Command {
+func workerNextCmd(a *Run) *cobra.Command {
 	var p task.WorkerNextParams
 	var run runFlags
 	var wait bool
-	var timeout timeoutFlag
+	var timeout TimeoutFlag
 	c := &cobra.Command{
-		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: between(0, 1, "a path"),
+		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: ArgsBetween(0, 1, "a path"),
 		Long: "Take the oldest task that nobody has begun and that waits for no other one: tt makes its\n" +
 			"branch and its worktree, and you become its worker. If many agents ask at once, each gets a\n" +
 			"different task. If you work on a task already, you get that one again. If none is ready, the\n" +
@@ -28,16 +28,16 @@ func workerNextCmd(a *app) *cobra.Command {
 
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
-	timeout.addFlag(c, "with --wait: give up after this time (default: wait for ever)")
-	path := atPath(c)
+	timeout.AddFlag(c, "with --wait: give up after this time (default: wait for ever)")
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
-		if p.Where, err = path.whereOf(args, 0); err != nil {
+		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		limit, err := timeout.milliseconds(c)
+		limit, err := timeout.Milliseconds(c)
 		if err != nil {
 			return err
 		}
@@ -50,13 +50,13 @@ func workerNextCmd(a *app) *cobra.Command {
 
 		// Without a command the caller itself becomes the worker.
 		if !p.Unbound && run.restart == "" {
-			return answer(a, func(e operations, by core.Caller) (task.WorkerNextResult, error) {
+			return Answer(a, func(e Operations, by core.Caller) (task.WorkerNextResult, error) {
 				p.Caller = by
 				return takeNextTask(c.Context(), a, e, p, wait, limit)
 			}, showTaken)
 		}
 
-		return spawnTask(a, run, func(e operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e Operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			res, err := takeNextTask(c.Context(), a, e, p, wait, limit)
 			if err != nil {
@@ -72,11 +72,11 @@ func workerNextCmd(a *app) *cobra.Command {
 
 // takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
 func takeNextTask(
-	ctx context.Context, a *app, e operations, p task.WorkerNextParams, wait bool, limit *int64,
+	ctx context.Context, a *Run, e Operations, p task.WorkerNextParams, wait bool, limit *int64,
 ) (task.WorkerNextResult, error) {
 	// A task is ready without an event if whoever was beginning it has died.
 	const look = 60_000
-	began := a.now()
+	began := a.CurrentTime()
 	for {
 		res, err := e.WorkerNext(ctx, p)
 		switch stick.CodeOf(err) {
@@ -91,7 +91,7 @@ func takeNextTask(
 
 		rest := int64(look)
 		if limit != nil {
-			if rest = min(rest, *limit-a.now().Sub(began).Milliseconds()); rest <= 0 {
+			if rest = min(rest, *limit-a.CurrentTime().Sub(began).Milliseconds()); rest <= 0 {
 				return res, err
 			}
 		}
@@ -116,7 +116,7 @@ func takeNextTask(
 
 // startNext starts the command of a task that was taken for it. It returns what spawn does.
 func startNext(
-	ctx context.Context, e operations, p task.WorkerNextParams, taken task.WorkerNextResult, run runFlags,
+	ctx context.Context, e Operations, p task.WorkerNextParams, taken task.WorkerNextResult, run runFlags,
 ) (task.WorkerSpawnResult, error) {
 	shown, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: p.Caller, Where: p.Where, TaskID: taken.TaskID})
 	res := task.WorkerSpawnResult{
@@ -137,30 +137,30 @@ func startNext(
 }
 
 // showTaken shows a task that the caller has taken.
-func showTaken(p *page, res task.WorkerNextResult) {
-	p.linef("%s is %s: you are its worker%s", res.TaskID, res.State, already(res.Already))
-	p.linef("worktree: %s", res.Worktree)
+func showTaken(p *Page, res task.WorkerNextResult) {
+	p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, AlreadyText(res.Already))
+	p.Linef("worktree: %s", res.Worktree)
 	showCopied(p, res.CopiedFiles)
-	p.linef("")
-	p.block(res.Prompt)
+	p.Linef("")
+	p.ShowBlock(res.Prompt)
 }
 
 // showCopied says which files a new worktree got copies of.
-func showCopied(p *page, c task.CopiedFiles) {
+func showCopied(p *Page, c task.CopiedFiles) {
 	if len(c.Copied) > 0 {
-		p.linef("copied:   %s", paths(c.Copied))
+		p.Linef("copied:   %s", PathNames(c.Copied))
 	}
 	for _, why := range c.LeftOut {
-		p.linef("not copied: %s", why)
+		p.Linef("not copied: %s", why)
 	}
 }
 
-func workerAfterCmd(a *app) *cobra.Command {
+func workerAfterCmd(a *Run) *cobra.Command {
 	var p task.WorkerAfterParams
 	var none bool
 	c := &cobra.Command{
 		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for",
-		Args: between(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
+		Args: ArgsBetween(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
 		Long: "Let a task that nobody has begun wait for other tasks than before: " +
 			"it is ready when all that you name have landed. Those\n" +
 			"that it waited for before, and that you don't name, don't count any more. " +
@@ -168,10 +168,10 @@ func workerAfterCmd(a *app) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&none, "none", false, "let it wait for no other task")
-	path := atPath(c)
+	path := AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		p.TaskID, p.After, p.Where = args[0], args[1:], path.where()
+		p.TaskID, p.After, p.Where = args[0], args[1:], path.Where()
 
 		// One of both has to be said, so that a forgotten name doesn't free a task.
 		if none != (len(p.After) == 0) {
@@ -180,11 +180,11 @@ func workerAfterCmd(a *app) *cobra.Command {
 				Hintf("%s", stick.Cmd("tt task after <task_id> --none"))
 		}
 
-		return answer(a, func(e operations, by core.Caller) (task.WorkerAfterResult, error) {
+		return Answer(a, func(e Operations, by core.Caller) (task.WorkerAfterResult, error) {
 			p.Caller = by
 			return e.WorkerAfter(c.Context(), p)
-		}, func(p *page, res task.WorkerAfterResult) {
-			p.linef("%s %s%s", res.Task.TaskID, waitText(res.Task), already(res.Already))
+		}, func(p *Page, res task.WorkerAfterResult) {
+			p.Linef("%s %s%s", res.Task.TaskID, waitText(res.Task), AlreadyText(res.Already))
 			showStarted(p, res.Started)
 		})
 	}
@@ -201,18 +201,18 @@ func waitText(t task.TaskView) term.Text {
 	for _, d := range t.WaitsFor {
 		names = append(names, d.TaskID)
 	}
-	return term.Wordsf("waits for %s", paths(names))
+	return term.Wordsf("waits for %s", PathNames(names))
 }
 
 // showReady names the tasks that can begin because another one has landed.
-func showReady(p *page, tasks []string) {
+func showReady(p *Page, tasks []string) {
 	if len(tasks) > 0 {
-		p.linef("ready to begin now: %s; an agent takes one: %s", paths(tasks), p.next(stick.Cmd("tt task next")))
+		p.Linef("ready to begin now: %s; an agent takes one: %s", PathNames(tasks), p.Next(stick.Cmd("tt task next")))
 	}
 }
 
 // showStarted shows the commands that tt has started by itself.
-func showStarted(p *page, started []task.StartedTask) {
+func showStarted(p *Page, started []task.StartedTask) {
 	for _, s := range started {
 		is, what := term.Wordsf("%s is ready", s.TaskID), term.Wordsf("started")
 		if s.Resume != nil {
@@ -221,17 +221,17 @@ func showStarted(p *page, started []task.StartedTask) {
 
 		switch {
 		case s.Error != "" && s.Resume == nil:
-			p.linef("%s, but its command wasn't started: %s", is, s.Why)
+			p.Linef("%s, but its command wasn't started: %s", is, s.Why)
 		case s.Error != "":
-			p.linef("the command of %s wasn't started: %s", s.TaskID, s.Why)
+			p.Linef("the command of %s wasn't started: %s", s.TaskID, s.Why)
 		case s.Queued:
-			p.linef("%s; as soon as fewer commands run, tt starts: %q", is, stick.Name(s.Command))
+			p.Linef("%s; as soon as fewer commands run, tt starts: %q", is, stick.Name(s.Command))
 		default:
-			p.linef("%s; %s: %q", is, what, stick.Name(s.Command))
+			p.Linef("%s; %s: %q", is, what, stick.Name(s.Command))
 		}
 
 		if s.Hint != "" {
-			p.linef("  next: %s", s.Hint)
+			p.Linef("  next: %s", s.Hint)
 		}
 	}
 }
