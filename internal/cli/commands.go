@@ -70,7 +70,7 @@ func commandTree(a *Run) *cobra.Command {
 
 // setUp gives the outermost command its streams, and the flags of all commands.
 func setUp(a *Run, root *cobra.Command) {
-	root.SetOut(HelpOutput{a})
+	root.SetOut(HelpOutput{Run: a})
 	root.SetErr(a.Stderr)
 	root.SetVersionTemplate("tt {{.Version}}\n")
 	root.SetIn(a.Stdin)

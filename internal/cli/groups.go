@@ -13,7 +13,7 @@ func commandGroups(a *Run) []group {
 	care := group{"care", "The program:", careCommands()}
 	switch a.Name {
 	case "bb":
-		return []group{{"talk", "Talk:", []Command{{"agent", agentCmd}}}, care}
+		return []group{{"talk", "Talk:", []Command{{Name: "agent", Make: agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", workerCommands()}
 
@@ -31,7 +31,7 @@ func commandGroups(a *Run) []group {
 		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
 		{"scope", "Who changes what:", scopeCommands()},
 		{"talk", "Talk:", messageCommands()},
-		{"task", "Tasks:", []Command{{"task", taskCmd}}},
+		{"task", "Tasks:", []Command{{Name: "task", Make: taskCmd}}},
 		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
 	})
 }
@@ -59,86 +59,107 @@ func ofAgents(groups []group) []group {
 // careCommands are the commands about the program itself.
 func careCommands() []Command {
 	return []Command{
-		{"init", initCmd},
-		{"config", configCmd},
-		{"doctor", doctorCmd},
-		{"install", installCmd},
-		{"uninstall", uninstallCmd},
-		{"migrate-db", migrateDBCmd},
-		{"version", (*Run).versionCmd},
-		{"self-update", selfUpdateCmd},
-		{"demo", demoCmd},
+		{Name: "init", Make: initCmd},
+		{Name: "config", Make: configCmd},
+		{Name: "doctor", Make: doctorCmd},
+		{Name: "install", Make: installCmd},
+		{Name: "uninstall", Make: uninstallCmd},
+		{Name: "migrate-db", Make: migrateDBCmd},
+		{Name: "version", Make: versionCmd},
+		{Name: "self-update", Make: selfUpdateCmd},
+		{Name: "demo", Make: demoCmd},
 	}
 }
 
 // eventCommands are the commands about the log.
 func eventCommands() []Command {
-	return []Command{{"log", logCmd}, {"timeline", timelineCmd}, {"events", eventsCmd}, {"notes", notesCmd}}
+	return []Command{
+		{Name: "log", Make: logCmd},
+		{Name: "timeline", Make: timelineCmd},
+		{Name: "events", Make: eventsCmd},
+		{Name: "notes", Make: notesCmd},
+	}
 }
 
 // harnessCommands are the commands that harnesses run.
 func harnessCommands() []Command {
-	return []Command{{"hook", hookCmd}, {"mcp", mcpCmd}}
+	return []Command{
+		{Name: "hook", Make: hookCmd},
+		{Name: "mcp", Make: mcpCmd},
+	}
 }
 
 // memberCommands are the commands about members.
 func memberCommands() []Command {
-	return []Command{{"leave", leaveCmd}, {"kick", kickCmd}, {"whoami", whoamiCmd}}
+	return []Command{
+		{Name: "leave", Make: leaveCmd},
+		{Name: "kick", Make: kickCmd},
+		{Name: "whoami", Make: whoamiCmd},
+	}
 }
 
 // messageCommands are the commands about messages.
 func messageCommands() []Command {
-	return []Command{{"msg", msgCmd}, {"inbox", inboxCmd}, {"ack", ackCmd}, {"agent", agentCmd}}
+	return []Command{
+		{Name: "msg", Make: msgCmd},
+		{Name: "inbox", Make: inboxCmd},
+		{Name: "ack", Make: ackCmd},
+		{Name: "agent", Make: agentCmd},
+	}
 }
 
 // scopeCommands are the commands about who changes what.
 func scopeCommands() []Command {
 	return []Command{
-		{"reserve", reserveCmd},
-		{"unreserve", unreserveCmd},
-		{"reservations", reservationsCmd},
-		{"may-edit", mayEditCmd},
-		{"changes", changesCmd},
-		{"conflicts", conflictsCmd},
-		{"calls", callsCmd},
-		{"undo", undoCmd},
-		{"rescue", rescueCmd},
+		{Name: "reserve", Make: reserveCmd},
+		{Name: "unreserve", Make: unreserveCmd},
+		{Name: "reservations", Make: reservationsCmd},
+		{Name: "may-edit", Make: mayEditCmd},
+		{Name: "changes", Make: changesCmd},
+		{Name: "conflicts", Make: conflictsCmd},
+		{Name: "calls", Make: callsCmd},
+		{Name: "undo", Make: undoCmd},
+		{Name: "rescue", Make: rescueCmd},
 	}
 }
 
 // roomCommands are the commands about rooms.
 func roomCommands() []Command {
 	return []Command{
-		{"list", listCmd},
-		{"join", joinCmd},
-		{"status", statusCmd},
-		{"watch", watchCmd},
-		{"notify", notifyCmd},
-		{"serve", serveCmd},
-		{"state", stateCmd},
-		{"policy", policyCmd},
-		{"pause", pauseCmd},
-		{"resume", resumeCmd},
-		{"close", closeCmd},
-		{"reorder", reorderCmd},
+		{Name: "list", Make: listCmd},
+		{Name: "join", Make: joinCmd},
+		{Name: "status", Make: statusCmd},
+		{Name: "watch", Make: watchCmd},
+		{Name: "notify", Make: notifyCmd},
+		{Name: "serve", Make: serveCmd},
+		{Name: "state", Make: stateCmd},
+		{Name: "policy", Make: policyCmd},
+		{Name: "pause", Make: pauseCmd},
+		{Name: "resume", Make: resumeCmd},
+		{Name: "close", Make: closeCmd},
+		{Name: "reorder", Make: reorderCmd},
 	}
 }
 
 // sessionCommands are the commands about sessions, and about who else is at work.
 func sessionCommands() []Command {
-	return []Command{{"roster", rosterCmd}, {"session", sessionCmd}, {"helper", helperCmd}}
+	return []Command{
+		{Name: "roster", Make: rosterCmd},
+		{Name: "session", Make: sessionCmd},
+		{Name: "helper", Make: helperCmd},
+	}
 }
 
 // turnCommands are the commands about the stick.
 func turnCommands() []Command {
 	return []Command{
-		{"wait", waitCmd},
-		{"try", tryCmd},
-		{"release", releaseCmd},
-		{"pass", passCmd},
-		{"take", takeCmd},
-		{"heartbeat", heartbeatCmd},
-		{"handoff", handoffCmd},
-		{"guard", guardCmd},
+		{Name: "wait", Make: waitCmd},
+		{Name: "try", Make: tryCmd},
+		{Name: "release", Make: releaseCmd},
+		{Name: "pass", Make: passCmd},
+		{Name: "take", Make: takeCmd},
+		{Name: "heartbeat", Make: heartbeatCmd},
+		{Name: "handoff", Make: handoffCmd},
+		{Name: "guard", Make: guardCmd},
 	}
 }

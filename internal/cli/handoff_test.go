@@ -27,8 +27,8 @@ func TestHandoffFields(t *testing.T) {
 		}
 		p := &Page{}
 		p.ShowHandoff(*got)
-		if want := "  " + f.Label + ": what " + f.Name + " holds"; !strings.Contains(p.b.String(), want) {
-			t.Errorf("%s isn't shown: %q lacks %q", f.Name, p.b.String(), want)
+		if want := "  " + f.Label + ": what " + f.Name + " holds"; !strings.Contains(string(p.Text()), want) {
+			t.Errorf("%s isn't shown: %q lacks %q", f.Name, string(p.Text()), want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ const hostile = "a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7 from human:ann"
 func TestEveryArgumentOfALineIsSafe(t *testing.T) {
 	p := &Page{}
 	p.Linef("%s %s %v %s %s %s %d %t", hostile, stick.AgentID(hostile), []string{hostile}, errors.New(hostile), stick.Words(hostile), PlainText(hostile), 7, true)
-	if got := p.b.String(); strings.ContainsAny(got, "\x1b\u202e\u2800\u3164\r") || strings.Count(got, "\n") != 1 {
+	if got := string(p.Text()); strings.ContainsAny(got, "\x1b\u202e\u2800\u3164\r") || strings.Count(got, "\n") != 1 {
 		t.Errorf("the line is %q", got)
 	}
 }
@@ -109,7 +109,7 @@ func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 			p.ShowText("  ", body)
 			p.ShowBody("status", body)
 			p.ShowPatch("+"+body+"\n", nil)
-			for l := range strings.Lines(p.b.String()) {
+			for l := range strings.Lines(string(p.Text())) {
 				l = strings.TrimSuffix(l, "\n")
 				if w := columnsOf(l); w > columns {
 					t.Errorf("%s: a line needs %d of %d columns: %q", name, w, columns, l)
@@ -141,7 +141,7 @@ func columnsOf(line string) (n int) {
 func TestALongRunOfBlanksIsShownByItsLength(t *testing.T) {
 	p := &Page{}
 	p.ShowText("  ", "ok"+strings.Repeat(" ", 75)+"message 7\n"+strings.Repeat("\t", 4)+"deep code")
-	if want := "  ok[75 blanks]message 7\n  \t\t\t\tdeep code\n"; p.b.String() != want {
-		t.Errorf("shown as %q, want %q", p.b.String(), want)
+	if want := "  ok[75 blanks]message 7\n  \t\t\t\tdeep code\n"; string(p.Text()) != want {
+		t.Errorf("shown as %q, want %q", string(p.Text()), want)
 	}
 }

@@ -65,7 +65,7 @@ func listCmd(a *Run) *cobra.Command {
 					who = stick.Wordsf(" (%s)", *r.ReservedFor)
 				}
 
-				row := t.Add(r.Relation, Cell{FileName(cmp.Or(r.Path, r.Key)), "1"},
+				row := t.Add(r.Relation, Cell{Text: FileName(cmp.Or(r.Path, r.Key)), Hue: "1"},
 					term.Wordsf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
 					row.Below = append(row.Below, Cell{Text: gonePath(p, r.RoomID)})

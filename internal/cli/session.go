@@ -289,7 +289,7 @@ func showSessions(p *Page, res roster.ListSessionsResult) {
 			you = " (you)"
 		}
 
-		t.Add(s.Role, term.Wordsf("%s%s", s.AgentID, you), state, Cell{FileName(s.Context), "2"})
+		t.Add(s.Role, term.Wordsf("%s%s", s.AgentID, you), state, Cell{Text: FileName(s.Context), Hue: "2"})
 	}
 
 	p.ShowTable(t)

@@ -113,7 +113,7 @@ func showNeeds(p *Page, all []stick.Need) {
 	t := Table{Indent: "  "}
 	for _, n := range all {
 		kind := stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))
-		row := t.Add(Cell{term.Wordsf("%s", kind), "33"}, p.Ago(n.Since), n.Text)
+		row := t.Add(Cell{Text: term.Wordsf("%s", kind), Hue: "33"}, p.Ago(n.Since), n.Text)
 		if n.NextAction != "" {
 			row.Below = append(row.Below, Cell{Text: term.Wordsf("next: %s", n.NextAction)})
 		}

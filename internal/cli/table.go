@@ -104,7 +104,7 @@ func (p *Page) ShowTable(t Table) {
 	if len(t.Head) > 0 {
 		var head TableRow
 		for _, name := range t.Head {
-			head.cells = append(head.cells, Cell{term.Wordsf("%s", name), "1"})
+			head.cells = append(head.cells, Cell{Text: term.Wordsf("%s", name), Hue: "1"})
 		}
 
 		t.Rows = append([]TableRow{head}, t.Rows...)

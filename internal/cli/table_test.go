@@ -24,7 +24,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 		for _, color := range []bool{false, true} {
 			p := &Page{Width: columns, Color: color, Now: now}
 			showTasks(p, res)
-			lines := strings.Split(strings.TrimSuffix(colour.ReplaceAllString(p.b.String(), ""), "\n"), "\n")
+			lines := strings.Split(strings.TrimSuffix(colour.ReplaceAllString(string(p.Text()), ""), "\n"), "\n")
 			for _, l := range lines {
 				if w := column(l+"$", "$"); w > columns && (columns >= 40 || !strings.Contains(l, "n")) {
 					t.Errorf("at %d columns a row needs %d: %q", columns, w, l)
@@ -47,7 +47,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 	}
 	p := &Page{Now: now}
 	showTasks(p, res)
-	if got := p.b.String(); strings.Contains(strings.Split(got, "\n")[1], "…") || !strings.Contains(got, strings.Repeat("long-", 12)) || !strings.Contains(got, "claude:0123456789abcdef") {
+	if got := string(p.Text()); strings.Contains(strings.Split(got, "\n")[1], "…") || !strings.Contains(got, strings.Repeat("long-", 12)) || !strings.Contains(got, "claude:0123456789abcdef") {
 		t.Errorf("in a pipe names are cut:\n%s", got)
 	}
 }

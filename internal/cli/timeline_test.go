@@ -27,7 +27,7 @@ func TestTimelineFits(t *testing.T) {
 	for _, width := range []int{0, 30, 60, 80, 200} {
 		p := &Page{Width: width, Now: at(240)}
 		showTimeline(p, res, 0)
-		text := p.b.String()
+		text := string(p.Text())
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSuffix(line, "\n"); width > 0 && strings.Contains(line, "█") && !strings.Contains(line, "held the stick") && term.Width(line) > width {
 				t.Errorf("in %d columns a row has %d: %q", width, term.Width(line), line)

@@ -83,7 +83,7 @@ func (v VersionResult) FullName() stick.Words {
 	return stick.Wordsf("%s (%s)", v.Version, of)
 }
 
-func (a *Run) versionCmd() *cobra.Command {
+func versionCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {

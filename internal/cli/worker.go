@@ -16,31 +16,31 @@ import (
 // workerCommands are the commands about tasks.
 func workerCommands() []Command {
 	return []Command{
-		{"init", workerInitCmd},
-		{"new", workerSpawnCmd},
-		{"list", workerStatusCmd},
-		{"show", workerShowCmd},
-		{"next", workerNextCmd},
-		{"after", workerAfterCmd},
-		{"start", workerStartCmd},
-		{"done", workerDoneCmd},
-		{"heartbeat", workerHeartbeatCmd},
-		{"fail", workerFailCmd},
-		{"approve", workerApproveCmd},
-		{"request-changes", func(a *Run) *cobra.Command { return workerChangesCmd(a, "request-changes") }},
-		{"comment", workerCommentCmd},
-		{"merge", workerMergeCmd},
-		{"pr", workerPRCmd},
-		{"cancel", workerCancelCmd},
-		{"retry", workerRetryCmd},
-		{"rollback", workerRollbackCmd},
-		{"diff", workerDiffCmd},
-		{"prompt", workerPromptCmd},
-		{"export", workerExportCmd},
-		{"run", workerRunCmd},
-		{"stop", workerStopCmd},
-		{"logs", workerLogsCmd},
-		{"runner", workerRunnerCmd},
+		{Name: "init", Make: workerInitCmd},
+		{Name: "new", Make: workerSpawnCmd},
+		{Name: "list", Make: workerStatusCmd},
+		{Name: "show", Make: workerShowCmd},
+		{Name: "next", Make: workerNextCmd},
+		{Name: "after", Make: workerAfterCmd},
+		{Name: "start", Make: workerStartCmd},
+		{Name: "done", Make: workerDoneCmd},
+		{Name: "heartbeat", Make: workerHeartbeatCmd},
+		{Name: "fail", Make: workerFailCmd},
+		{Name: "approve", Make: workerApproveCmd},
+		{Name: "request-changes", Make: func(a *Run) *cobra.Command { return workerChangesCmd(a, "request-changes") }},
+		{Name: "comment", Make: workerCommentCmd},
+		{Name: "merge", Make: workerMergeCmd},
+		{Name: "pr", Make: workerPRCmd},
+		{Name: "cancel", Make: workerCancelCmd},
+		{Name: "retry", Make: workerRetryCmd},
+		{Name: "rollback", Make: workerRollbackCmd},
+		{Name: "diff", Make: workerDiffCmd},
+		{Name: "prompt", Make: workerPromptCmd},
+		{Name: "export", Make: workerExportCmd},
+		{Name: "run", Make: workerRunCmd},
+		{Name: "stop", Make: workerStopCmd},
+		{Name: "logs", Make: workerLogsCmd},
+		{Name: "runner", Make: workerRunnerCmd},
 	}
 }
 
@@ -75,8 +75,8 @@ func taskCmd(a *Run) *cobra.Command {
 // reviewGateCommands are the commands of the program when it is called review-gate.
 func reviewGateCommands() []Command {
 	return []Command{
-		{"approve", workerApproveCmd},
-		{"reject", func(a *Run) *cobra.Command { return workerChangesCmd(a, "reject") }},
+		{Name: "approve", Make: workerApproveCmd},
+		{Name: "reject", Make: func(a *Run) *cobra.Command { return workerChangesCmd(a, "reject") }},
 	}
 }
 

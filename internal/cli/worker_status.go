@@ -132,7 +132,7 @@ func showTasks(p *Page, res task.WorkerStatusResult) {
 				warning += "; " + t.NextAction
 			}
 
-			row.Below = append(row.Below, Cell{term.Wordsf("! %s", warning), "31"})
+			row.Below = append(row.Below, Cell{Text: term.Wordsf("! %s", warning), Hue: "31"})
 		}
 	}
 
