@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/proc"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -92,7 +93,7 @@ func (a *Run) Open() (Operations, core.Caller, error) {
 
 // Answer is what a command does once it has read its flags: it resolves the caller, runs one operation, and
 // prints the result as JSON, or as text by the function text.
-func Answer[R any](a *Run, operation func(Operations, core.Caller) (R, error), text func(*Page, R)) error {
+func Answer[R any](a *Run, operation func(Operations, core.Caller) (R, error), text func(*term.Page, R)) error {
 	e, by, err := a.Open()
 	if err != nil {
 		return err
@@ -101,11 +102,11 @@ func Answer[R any](a *Run, operation func(Operations, core.Caller) (R, error), t
 	if err != nil {
 		return err
 	}
-	return a.Print(res, func(p *Page) { text(p, res) })
+	return a.Print(res, func(p *term.Page) { text(p, res) })
 }
 
 // Show is answer for a command that only reads. It fails if its answer can't be written.
-func Show[R any](a *Run, operation func(Operations, core.Caller) (R, error), text func(*Page, R)) error {
+func Show[R any](a *Run, operation func(Operations, core.Caller) (R, error), text func(*term.Page, R)) error {
 	a.Reads = true
 	return Answer(a, operation, text)
 }

@@ -68,7 +68,7 @@ func briefSession(ctx context.Context, a *Run, e Operations, p core.HookParams, 
 }
 
 // warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
-func warnOfOtherTT(ctx context.Context, a *Run, p *Page, row harness.Row) {
+func warnOfOtherTT(ctx context.Context, a *Run, p *term.Page, row harness.Row) {
 	t, err := installTarget(a, false)
 	if err != nil {
 		// A program that can't be installed can still answer hooks.
@@ -93,7 +93,7 @@ func startParams(a *Run, p core.HookParams) roster.StartSessionParams {
 
 // showBriefing tells an agent where it is and what to do first. With short it leaves out what the agent still
 // knows after a compaction.
-func showBriefing(p *Page, res roster.StartSessionResult, short bool) {
+func showBriefing(p *term.Page, res roster.StartSessionResult, short bool) {
 	wait := p.Next(stick.Cmd("tt wait"))
 	p.Linef("Talking Stick: you are %s in the room of %s.", res.AgentID, res.Path)
 	showRole(p, res)
@@ -163,7 +163,7 @@ func showBriefing(p *Page, res roster.StartSessionResult, short bool) {
 }
 
 // showRule says when an agent may change files, and what it does before.
-func showRule(p *Page, res roster.StartSessionResult, wait term.Text) {
+func showRule(p *term.Page, res roster.StartSessionResult, wait term.Text) {
 	only, elsewhere := term.Text("Only"), term.Text("")
 	if res.Apart {
 		only = "Agents share this room from several checkouts. In that of the holder only"
@@ -192,7 +192,7 @@ func enforcementText(e stick.Enforce) term.Text {
 }
 
 // showRole tells a session its role, and what follows from it.
-func showRole(p *Page, res roster.StartSessionResult) {
+func showRole(p *term.Page, res roster.StartSessionResult) {
 	if res.Role == stick.RoleHelper {
 		of := stick.Words(", and there is no known primary here")
 		if res.Parent != nil {
@@ -217,7 +217,7 @@ func showRole(p *Page, res roster.StartSessionResult) {
 }
 
 // showOtherAgents names the other agents at work.
-func showOtherAgents(p *Page, res roster.StartSessionResult) {
+func showOtherAgents(p *term.Page, res roster.StartSessionResult) {
 	// A helper has read who its primary is.
 	others := slices.DeleteFunc(slices.Clone(res.Others), func(o roster.RosterAgent) bool {
 		return res.Primary != nil && o.AgentID == *res.Primary
@@ -267,7 +267,7 @@ func agentSummary(o roster.RosterAgent) stick.Words {
 }
 
 // showCrashedSession tells the next session what a session that never ended has left.
-func showCrashedSession(p *Page, r *roster.Recovered) {
+func showCrashedSession(p *term.Page, r *roster.Recovered) {
 	if r == nil {
 		return
 	}
@@ -292,7 +292,7 @@ func showCrashedSession(p *Page, r *roster.Recovered) {
 }
 
 // showAbandonedTurn tells a session that the one before it gave up a turn, and what it left in the tree.
-func showAbandonedTurn(p *Page, res roster.StartSessionResult) {
+func showAbandonedTurn(p *term.Page, res roster.StartSessionResult) {
 	t := res.Abandoned
 	if t == nil {
 		return
@@ -316,7 +316,7 @@ func showAbandonedTurn(p *Page, res roster.StartSessionResult) {
 }
 
 // showLeftDraft tells a session of the draft that it gets with the stick.
-func showLeftDraft(p *Page, d *stick.Draft) {
+func showLeftDraft(p *term.Page, d *stick.Draft) {
 	if d == nil {
 		return
 	}

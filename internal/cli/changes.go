@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -39,7 +40,7 @@ func changesCmd(a *Run) *cobra.Command {
 		return Show(a, func(e Operations, by core.Caller) (guard.ListChangesResult, error) {
 			p.Caller, p.Where, p.Agent = by, path.Where(), stick.AgentID(*agent)
 			return e.ListChanges(c.Context(), p)
-		}, func(pg *Page, res guard.ListChangesResult) {
+		}, func(pg *term.Page, res guard.ListChangesResult) {
 			if res.Count == 0 && p.Agent != "" {
 				pg.Linef("%s has edited no uncommitted file, as far as hooks have noted", p.Agent)
 				return
@@ -69,7 +70,7 @@ func changesMineCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (guard.ClaimChangesResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.Where(), args
 			return e.ClaimChanges(c.Context(), p)
-		}, func(pg *Page, res guard.ClaimChangesResult) {
+		}, func(pg *term.Page, res guard.ClaimChangesResult) {
 			if res.Joined {
 				pg.Linef("you joined the room as %s", res.AgentID)
 			}
@@ -114,7 +115,7 @@ func changesAdoptCmd(a *Run) *cobra.Command {
 }
 
 // showOwner says whose files are.
-func showOwner(p *Page, files []string, said stick.Words) {
+func showOwner(p *term.Page, files []string, said stick.Words) {
 	const most = 10
 	switch n := len(files); {
 	case n == 0:
@@ -131,7 +132,7 @@ func showOwner(p *Page, files []string, said stick.Words) {
 	}
 }
 
-func showAdopted(p *Page, res guard.AdoptChangesResult) {
+func showAdopted(p *term.Page, res guard.AdoptChangesResult) {
 	if res.Joined {
 		p.Linef("you joined the room as %s", res.AgentID)
 	}
@@ -166,7 +167,7 @@ func showAdopted(p *Page, res guard.AdoptChangesResult) {
 }
 
 // showChanges lists uncommitted files: the caller's own first, then those of others.
-func showChanges(p *Page, res guard.ListChangesResult) {
+func showChanges(p *term.Page, res guard.ListChangesResult) {
 	if res.Count == 0 {
 		p.Linef("nothing is uncommitted")
 		return
@@ -191,7 +192,7 @@ func showChanges(p *Page, res guard.ListChangesResult) {
 		{stick.SharePassed, "passed on with the stick"},
 		{stick.ShareNobody, "nobody noted whose"},
 	} {
-		var t Table
+		var t term.Table
 		t.Indent = "  "
 		for _, c := range res.Changes {
 			if c.Share == part.is {
@@ -216,7 +217,7 @@ func showChanges(p *Page, res guard.ListChangesResult) {
 }
 
 // listEditors says who has edited a file, the last one first.
-func listEditors(p *Page, all []stick.Editor) stick.Words {
+func listEditors(p *term.Page, all []stick.Editor) stick.Words {
 	var said []stick.Words
 	for i := len(all) - 1; i >= 0; i-- {
 		switch e := all[i]; {

@@ -53,15 +53,15 @@ func workerCommentCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerCommentResult, error) {
 			p.Caller = by
 			return e.WorkerComment(c.Context(), p)
-		}, func(pg *Page, res task.WorkerCommentResult) { showCommented(pg, p, res) })
+		}, func(pg *term.Page, res task.WorkerCommentResult) { showCommented(pg, p, res) })
 	}
 
 	return c
 }
 
 // showCommented says what was done about a comment.
-func showCommented(p *Page, q task.WorkerCommentParams, res task.WorkerCommentResult) {
-	at := FileName(res.Comment.At())
+func showCommented(p *term.Page, q task.WorkerCommentParams, res task.WorkerCommentResult) {
+	at := term.FileName(res.Comment.At())
 	switch {
 	case q.Resolve != 0:
 		p.Linef("comment %d on %s is resolved by %s%s", res.Comment.ID, at, res.Comment.ResolvedBy,
@@ -83,7 +83,7 @@ func showCommented(p *Page, q task.WorkerCommentParams, res task.WorkerCommentRe
 const maxComments = 50
 
 // showComments lists those comments on a task that wait to be dealt with, and says how many don't.
-func showComments(p *Page, all []task.ShownComment) {
+func showComments(p *term.Page, all []task.ShownComment) {
 	shown, resolved := 0, 0
 	for _, c := range all {
 		switch {
@@ -108,7 +108,7 @@ func showComments(p *Page, all []task.ShownComment) {
 }
 
 // showComment shows a comment after an indent, with the lines around it if they aren't there already.
-func showComment(p *Page, indent term.Text, c task.ShownComment, around bool) {
+func showComment(p *term.Page, indent term.Text, c task.ShownComment, around bool) {
 	if !c.ResolvedAt.IsZero() {
 		p.Linef("%s%s", indent, p.Faint(term.Wordsf("comment %d by %s was resolved by %s, %s",
 			c.ID, c.Author, c.ResolvedBy, p.Ago(c.ResolvedAt))))
@@ -134,18 +134,18 @@ func showComment(p *Page, indent term.Text, c task.ShownComment, around bool) {
 		of += term.Wordsf("; outdated, it is of commit %s", abbrev(c.From()))
 	}
 
-	p.Linef("%s%s, on %s%s", indent, p.Paint("33", said), FileName(at), of)
+	p.Linef("%s%s, on %s%s", indent, p.Paint("33", said), term.FileName(at), of)
 	if around {
 		for _, l := range c.Around {
-			p.ShowCode(indent+"  "+Bar, term.Source(task.CodeText(c.Comment, l)))
+			p.ShowCode(indent+"  "+term.Bar, term.Source(task.CodeText(c.Comment, l)))
 		}
 	}
 
-	p.ShowText(indent+"  "+Quote, c.Body)
+	p.ShowText(indent+"  "+term.Quote, c.Body)
 }
 
 // showCommentedPatch adds a diff with the comments on its lines, and below it those that it has no lines for.
-func showCommentedPatch(p *Page, diff string, comments []task.ShownComment) {
+func showCommentedPatch(p *term.Page, diff string, comments []task.ShownComment) {
 	type place struct {
 		path string
 		old  bool
@@ -180,7 +180,7 @@ func showCommentedPatch(p *Page, diff string, comments []task.ShownComment) {
 
 			for _, c := range at[k] {
 				// No line of a diff begins with this mark.
-				showComment(p, Quote, c, false)
+				showComment(p, term.Quote, c, false)
 			}
 
 			// What stays in the map has no line in the diff.
@@ -200,6 +200,6 @@ func showCommentedPatch(p *Page, diff string, comments []task.ShownComment) {
 	}
 
 	for _, c := range left {
-		showComment(p, Quote, c, true)
+		showComment(p, term.Quote, c, true)
 	}
 }

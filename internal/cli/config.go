@@ -37,7 +37,7 @@ func configCmd(a *Run) *cobra.Command {
 			}
 
 			a.Reads = true
-			return a.Print(res, func(p *Page) { showSettings(p, res) })
+			return a.Print(res, func(p *term.Page) { showSettings(p, res) })
 		},
 	}
 }
@@ -87,13 +87,13 @@ func isThere(path string) bool {
 }
 
 // showSettings shows where things are set, and what explains or changes each.
-func showSettings(p *Page, res configResult) {
+func showSettings(p *term.Page, res configResult) {
 	orNone := func(path string) term.Text {
 		if path == "" {
 			return "none"
 		}
 
-		return FileName(path)
+		return term.FileName(path)
 	}
 
 	database := stick.Words("in a file there")
@@ -101,7 +101,7 @@ func showSettings(p *Page, res configResult) {
 		database = "on a PostgreSQL server"
 	}
 
-	p.Linef("%-12s %s; the database is %s", "data", FileName(res.DataDir), database)
+	p.Linef("%-12s %s; the database is %s", "data", term.FileName(res.DataDir), database)
 	p.Linef("%-12s %s", stick.Words("your file"), orNone(res.UserFile))
 	p.Linef("%-12s %s", stick.Words("the project"), orNone(res.ProjectFile))
 	for _, name := range res.Environment {

@@ -39,7 +39,7 @@ func conflictsCmd(a *Run) *cobra.Command {
 }
 
 // showConflicts adds a table for each pair of sides that collide, and the next step.
-func showConflicts(p *Page, res engine.GetConflictsResult) {
+func showConflicts(p *term.Page, res engine.GetConflictsResult) {
 	p.Linef("%s", conflictsOutcome(res))
 	agents := map[string]stick.AgentID{}
 	for _, s := range res.Sides {
@@ -113,8 +113,8 @@ func mergeVerb(n int) stick.Words {
 }
 
 // sideName names a side, and the agent who works there.
-func sideName(p *Page, name string, agents map[string]stick.AgentID, me stick.AgentID) term.Text {
-	side := p.Strong(FileName(name))
+func sideName(p *term.Page, name string, agents map[string]stick.AgentID, me stick.AgentID) term.Text {
+	side := p.Strong(term.FileName(name))
 	switch agent := agents[name]; agent {
 	case "":
 		return side
@@ -126,11 +126,11 @@ func sideName(p *Page, name string, agents map[string]stick.AgentID, me stick.Ag
 }
 
 // showPair adds the files on which two sides collide.
-func showPair(p *Page, files []engine.Conflict) {
+func showPair(p *term.Page, files []engine.Conflict) {
 	kinds := map[string]stick.Words{engine.KindConflict: "conflict", engine.KindBothChanged: "both changed"}
-	t := Table{Indent: "  "}
+	t := term.Table{Indent: "  "}
 	for _, f := range files {
-		t.Add(kinds[f.Kind], FileName(f.Path), conflictPlace(f))
+		t.Add(kinds[f.Kind], term.FileName(f.Path), conflictPlace(f))
 	}
 	p.ShowTable(t)
 }

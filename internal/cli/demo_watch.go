@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"talkingstick/internal/demo"
+	"talkingstick/internal/term"
 	"talkingstick/internal/tui"
 	"talkingstick/stick"
 )
@@ -133,7 +134,7 @@ func watchDemo(ctx context.Context, a *Run, cfg demo.Config, fast bool) error {
 	case err != nil:
 		return err
 	case report.OK:
-		return a.Print(report, func(p *Page) { p.Linef("All of it happened: tt checked it, step by step.") })
+		return a.Print(report, func(p *term.Page) { p.Linef("All of it happened: tt checked it, step by step.") })
 	case IsCanceled(perr) || errors.Is(perr, context.Canceled):
 		// The reader of the screen has left before the end.
 		return nil

@@ -69,7 +69,7 @@ func doctorCmd(a *Run) *cobra.Command {
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
 				gitStatus(c.Context(), a), readFaults(a, a.NewPage().Now), refusedHooks(a, a.NewPage().Now),
 			}, nil
-		}, func(p *Page, res doctorResult) { showDoctor(p, res, all) })
+		}, func(p *term.Page, res doctorResult) { showDoctor(p, res, all) })
 	}
 
 	return c
@@ -86,7 +86,7 @@ type doctorResult struct {
 }
 
 // showDoctor shows what the doctor found, with all of each check or only the first.
-func showDoctor(p *Page, res doctorResult, all bool) {
+func showDoctor(p *term.Page, res doctorResult, all bool) {
 	p.Linef("data directory: %s", res.DataDir)
 	for _, f := range res.Findings {
 		p.Linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
@@ -121,7 +121,7 @@ func showDoctor(p *Page, res doctorResult, all bool) {
 }
 
 // showFix shows the next step for what the doctor found.
-func showFix(p *Page, how stick.Words) {
+func showFix(p *term.Page, how stick.Words) {
 	if how != "" {
 		p.Linef("         %-12s %s", "", p.Faint(term.Wordsf("fix: %s", how)))
 	}
@@ -197,7 +197,7 @@ func otherPrograms(ctx context.Context, a *Run) []install.Program {
 }
 
 // showHarness shows whether tt is installed in a harness, and works there.
-func showHarness(p *Page, h harnessStatus) {
+func showHarness(p *term.Page, h harnessStatus) {
 	row, _ := harness.ByName(h.Harness)
 	var says []stick.Words
 	if h.Version != "" {
@@ -273,7 +273,7 @@ func migrateDBCmd(a *Run) *cobra.Command {
 }
 
 // showMigration shows what was moved to a server.
-func showMigration(p *Page, res upkeep.MigrateDBResult) {
+func showMigration(p *term.Page, res upkeep.MigrateDBResult) {
 	to := stick.Words(res.To) // it says in our words where the server is
 	if res.Already {
 		p.Linef("the rooms of this machine are in %s already", to)

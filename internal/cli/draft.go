@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -62,7 +63,7 @@ func handoffSaveCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (engine.SaveDraftResult, error) {
 			p.Caller = by
 			return e.SaveDraft(c.Context(), p)
-		}, func(p *Page, res engine.SaveDraftResult) {
+		}, func(p *term.Page, res engine.SaveDraftResult) {
 			p.Linef("saved a draft of the handoff of turn %d%s; you still hold the stick",
 				res.Turn, AlreadyText(res.Already))
 		})
@@ -75,7 +76,7 @@ func handoffSaveCmd(a *Run) *cobra.Command {
 const maxDraftShown = 4 << 10
 
 // showDraft shows the draft of a handoff that was never given.
-func showDraft(p *Page, d stick.Draft) {
+func showDraft(p *term.Page, d stick.Draft) {
 	p.Linef("%s saved this draft of a handoff in turn %d, %s, and never gave it:", d.Agent, d.Turn, p.Ago(d.SavedAt))
 	cut := false
 	show := func(label stick.Words, text string) {

@@ -4,18 +4,19 @@ import (
 	"strings"
 
 	"talkingstick/internal/engine"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
 // showMessage shows a message to its recipient.
-func showMessage(p *Page, m engine.MessageView, state stick.Words) {
+func showMessage(p *term.Page, m engine.MessageView, state stick.Words) {
 	messageText(p, m, state, true, true)
 }
 
 // messageText shows a message with its body. With mine, the words address the reader as its recipient; with
 // open, they say how to accept it. Lines from agents are indented, so that no body can look like a line of
 // ours.
-func messageText(p *Page, m engine.MessageView, state stick.Words, mine, open bool) {
+func messageText(p *term.Page, m engine.MessageView, state stick.Words, mine, open bool) {
 	line := stick.Wordsf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
 		line = stick.Wordsf("event %d by %s", m.MessageID, m.From)
@@ -88,7 +89,7 @@ func categoryWord(m stick.Message) stick.Words {
 }
 
 // showTold shows an event to the member that it is for, and a message with its body.
-func showTold(p *Page, e stick.Event) {
+func showTold(p *term.Page, e stick.Event) {
 	started, ok := stick.PayloadOf[stick.SessionStartedPayload](e)
 	switch {
 	case e.Message() != nil:
@@ -103,7 +104,7 @@ func showTold(p *Page, e stick.Event) {
 }
 
 // showDelivered prints the events in a wait's answer, messages with their bodies.
-func showDelivered(p *Page, res engine.WaitForTurnResult, again stick.Command) {
+func showDelivered(p *term.Page, res engine.WaitForTurnResult, again stick.Command) {
 	for _, e := range res.Events {
 		showTold(p, e)
 	}

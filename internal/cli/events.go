@@ -71,7 +71,7 @@ func (s *streamFlags) dropOlder(res *eventlog.EventsResult, now stick.Time) {
 
 // readStream reads the stream. In words it shows each event by the function each, and calls all of them what.
 func (s *streamFlags) readStream(
-	a *Run, ctx context.Context, w core.Where, what stick.Words, each func(*Page, stick.Event),
+	a *Run, ctx context.Context, w core.Where, what stick.Words, each func(*term.Page, stick.Event),
 ) error {
 	if err := s.completeFilter(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (s *streamFlags) readStream(
 			})
 			s.dropOlder(&res, a.CurrentTime())
 			return res, err
-		}, func(p *Page, res eventlog.EventsResult) {
+		}, func(p *term.Page, res eventlog.EventsResult) {
 			showBatch(p, res, newest, what, each)
 
 			// Whoever reads a log goes on by time.
@@ -108,7 +108,7 @@ func (s *streamFlags) readStream(
 	}}
 
 	if !s.follow {
-		return st.printNextBatch(ctx, func(p *Page, res eventlog.EventsResult) {
+		return st.printNextBatch(ctx, func(p *term.Page, res eventlog.EventsResult) {
 			showBatch(p, res, false, what, each)
 			showCursor(p, res)
 		})
@@ -280,17 +280,17 @@ func msgRecvCmd(a *Run) *cobra.Command {
 }
 
 // showEvent shows an event, and how long ago it was.
-func showEvent(p *Page, e stick.Event) {
+func showEvent(p *term.Page, e stick.Event) {
 	p.Linef("%6d  %-10s %s", e.Seq, p.Ago(e.CreatedAt), e.Say())
 }
 
 // showLoggedEvent shows an event with its time of day, because a line that stays on the screen grows old.
-func showLoggedEvent(p *Page, e stick.Event) {
+func showLoggedEvent(p *term.Page, e stick.Event) {
 	p.Linef("%6d  %s  %s", e.Seq, p.Clock(e.CreatedAt), e.Say())
 }
 
 // showBatch shows the newest events, or those after a cursor.
-func showBatch(p *Page, res eventlog.EventsResult, newest bool, what stick.Words, each func(*Page, stick.Event)) {
+func showBatch(p *term.Page, res eventlog.EventsResult, newest bool, what stick.Words, each func(*term.Page, stick.Event)) {
 	if res.More && newest {
 		p.Linef("%s", p.Faint("older ones are hidden: --limit, --since, or --after <cursor>"))
 	}
@@ -312,7 +312,7 @@ func showBatch(p *Page, res eventlog.EventsResult, newest bool, what stick.Words
 }
 
 // showCursor says where a reader of events goes on.
-func showCursor(p *Page, res eventlog.EventsResult) {
+func showCursor(p *term.Page, res eventlog.EventsResult) {
 	p.Linef("%s", p.Faint(term.Wordsf("cursor %d", res.Cursor)))
 }
 
@@ -321,7 +321,7 @@ type stream struct {
 	a    *Run
 	e    Operations
 	name string
-	show func(*Page, stick.Event) // shows an event in words; nil: events are followed as JSON
+	show func(*term.Page, stick.Event) // shows an event in words; nil: events are followed as JSON
 	p    eventlog.WaitForEventsParams
 }
 
@@ -348,7 +348,7 @@ func (s *stream) printHistory(ctx context.Context) error {
 }
 
 // printNextBatch waits for one batch.
-func (s *stream) printNextBatch(ctx context.Context, text func(*Page, eventlog.EventsResult)) error {
+func (s *stream) printNextBatch(ctx context.Context, text func(*term.Page, eventlog.EventsResult)) error {
 	ctx, stop := s.a.UntilUnheard(ctx)
 	defer stop()
 	res, err := s.e.WaitForEvents(ctx, s.p)
@@ -356,7 +356,7 @@ func (s *stream) printNextBatch(ctx context.Context, text func(*Page, eventlog.E
 		return err
 	}
 
-	if err := s.a.Print(res, func(p *Page) { text(p, res) }); err != nil {
+	if err := s.a.Print(res, func(p *term.Page) { text(p, res) }); err != nil {
 		return err
 	}
 

@@ -12,6 +12,7 @@ import (
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/install"
+	"talkingstick/internal/term"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -141,7 +142,7 @@ func gitStatus(ctx context.Context, a *Run) *install.GitStatus {
 }
 
 // showGitHooks shows whether our hooks are in the repository.
-func showGitHooks(p *Page, s *install.GitStatus) {
+func showGitHooks(p *term.Page, s *install.GitStatus) {
 	if s == nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -25,7 +26,7 @@ func TestHandoffFields(t *testing.T) {
 			t.Errorf("%s: %+v, %v", f.Name, got, err)
 			continue
 		}
-		p := &Page{}
+		p := &term.Page{}
 		p.ShowHandoff(*got)
 		if want := "  " + f.Label + ": what " + f.Name + " holds"; !strings.Contains(string(p.Text()), want) {
 			t.Errorf("%s isn't shown: %q lacks %q", f.Name, string(p.Text()), want)

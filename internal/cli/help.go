@@ -47,7 +47,7 @@ func showHelp(a *Run, c *cobra.Command) {
 }
 
 // showShortHelp shows the dozen commands that people need first.
-func showShortHelp(p *Page, root *cobra.Command) {
+func showShortHelp(p *term.Page, root *cobra.Command) {
 	showWrapped(p, "", root.Long)
 	p.Linef("")
 	p.Linef("Usage:\n  tt [command]")
@@ -68,7 +68,7 @@ func showShortHelp(p *Page, root *cobra.Command) {
 }
 
 // allHelp shows every command, in groups.
-func allHelp(p *Page, root *cobra.Command) {
+func allHelp(p *term.Page, root *cobra.Command) {
 	p.Linef("Every command of tt. To see what one does: tt help <command>")
 	for _, g := range root.Groups() {
 		p.Linef("\n%s", stick.Words(g.Title))
@@ -84,7 +84,7 @@ func allHelp(p *Page, root *cobra.Command) {
 }
 
 // commandHelp shows what one command does: its text, how it is called, examples, its commands and its flags.
-func commandHelp(p *Page, c *cobra.Command) {
+func commandHelp(p *term.Page, c *cobra.Command) {
 	showWrapped(p, "", strings.TrimRight(c.Short, ".")+".")
 	if c.Long != "" {
 		p.Linef("")
@@ -139,7 +139,7 @@ func isExplained(f *pflag.Flag) bool { return !f.Hidden && f.Name != "help" && f
 
 // showFlags explains flags, one after the other. Those that only messages of one category have are named
 // together at the end.
-func showFlags(p *Page, f *pflag.FlagSet) {
+func showFlags(p *term.Page, f *pflag.FlagSet) {
 	var all [][2]string
 	var categories []string
 	of := map[string]string{}
@@ -191,7 +191,7 @@ func flagText(f *pflag.Flag) (name, meaning string) {
 }
 
 // showEntry adds a name with what it means beside it, which begins in the same column on each of its lines.
-func showEntry(p *Page, name, meaning string, width int) {
+func showEntry(p *term.Page, name, meaning string, width int) {
 	if utf8.RuneCountInString(name) >= width {
 		width = utf8.RuneCountInString(name) + 2
 	}
@@ -200,12 +200,12 @@ func showEntry(p *Page, name, meaning string, width int) {
 		if i > 0 {
 			name = ""
 		}
-		p.Rowf("  %s%s%s", stick.Words(name), Padding(width-utf8.RuneCountInString(name)), stick.Words(line))
+		p.Rowf("  %s%s%s", stick.Words(name), term.Padding(width-utf8.RuneCountInString(name)), stick.Words(line))
 	}
 }
 
 // showWrapped adds a text whose lines break between words. Its paragraphs are separated by empty lines.
-func showWrapped(p *Page, indent term.Text, text string) {
+func showWrapped(p *term.Page, indent term.Text, text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {
 			p.Linef("")
@@ -224,7 +224,7 @@ func showWrapped(p *Page, indent term.Text, text string) {
 }
 
 // helpColumns is how wide help is shown: as the terminal, but no wider than is good to read.
-func helpColumns(p *Page) int {
+func helpColumns(p *term.Page) int {
 	if p.Width > 0 {
 		return min(p.Width, helpWidth)
 	}

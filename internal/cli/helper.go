@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -74,7 +75,7 @@ func startHelper(ctx context.Context, a *Run, command []string) error {
 	}
 
 	return a.Print(helperResult{AgentID: id, Window: window},
-		func(p *Page) { p.Linef("%s runs in the window %s", id, window) })
+		func(p *term.Page) { p.Linef("%s runs in the window %s", id, window) })
 }
 
 // helperResult is a helper that was started in a window.

@@ -98,7 +98,7 @@ func newEventsText(a *Run, events []stick.Event, more bool) term.Text {
 	return showNews(a.NewPage(), events, more)
 }
 
-func showNews(pg *Page, events []stick.Event, more bool) term.Text {
+func showNews(pg *term.Page, events []stick.Event, more bool) term.Text {
 	pg.Color = false
 	pg.Linef("%s", harness.NewsHead)
 	pg.Linef("%s", harness.TheirWords)

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/term"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -145,7 +146,7 @@ func setStamp(a *Run, name string, at stick.Time) bool {
 	return true
 }
 
-func showFaults(p *Page, f *faults) {
+func showFaults(p *term.Page, f *faults) {
 	if f != nil {
 		p.Linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",
 			"note", "log", stick.Count(f.Lines, "time"), p.Ago(f.At), f.Last, f.Path)

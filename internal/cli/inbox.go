@@ -59,7 +59,7 @@ func showInbox(ctx context.Context, a *Run, params engine.GetInboxParams) error 
 	return Show(a, func(e Operations, by core.Caller) (engine.GetInboxResult, error) {
 		params.Caller = by
 		return e.GetInbox(ctx, params)
-	}, func(p *Page, res engine.GetInboxResult) {
+	}, func(p *term.Page, res engine.GetInboxResult) {
 		if !params.Sent {
 			p.Linef("%d unread, %d to accept", res.Unread, res.Unacked)
 		}

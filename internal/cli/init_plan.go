@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/install"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -120,7 +121,7 @@ func applyInit(ctx context.Context, a *Run, e Operations, by core.Caller, before
 		res.Next = append(res.Next, h.As(a.As).Words())
 	}
 
-	return a.Print(res, func(p *Page) { showInitialised(p, res) })
+	return a.Print(res, func(p *term.Page) { showInitialised(p, res) })
 }
 
 // showPlan shows what would be done.
@@ -139,7 +140,7 @@ func showPlan(a *Run, s *initSite, plan initPlan) error {
 	for i := range res.Steps {
 		res.Steps[i].Show()
 	}
-	return a.Print(res, func(p *Page) { showInitialised(p, res) })
+	return a.Print(res, func(p *term.Page) { showInitialised(p, res) })
 }
 
 // resultOf is how things stand, and what a plan changes in files.

@@ -15,7 +15,7 @@ var heldTo = map[stick.Enforce]term.Text{
 }
 
 // showInitialised shows what tt init did, or would do, and how things stand.
-func showInitialised(p *Page, res initResult) {
+func showInitialised(p *term.Page, res initResult) {
 	for _, s := range res.Steps {
 		showStep(p, s)
 	}
@@ -42,7 +42,7 @@ func showInitialised(p *Page, res initResult) {
 		gate = term.Wordsf("after %q", stick.Name(res.Gate))
 	}
 
-	p.Linef("%-8s merged into %s, %s", "tasks", FileName(res.Integration), gate)
+	p.Linef("%-8s merged into %s, %s", "tasks", term.FileName(res.Integration), gate)
 	if !res.Changed {
 		p.Linef("nothing had to be changed")
 	}
@@ -53,7 +53,7 @@ func showInitialised(p *Page, res initResult) {
 }
 
 // showInitPlan lists what tt init is going to do.
-func showInitPlan(p *Page, s *initSite, plan initPlan) {
+func showInitPlan(p *term.Page, s *initSite, plan initPlan) {
 	p.Linef("\ntt is going to:")
 	switch {
 	case s.room == nil:
@@ -71,13 +71,13 @@ func showInitPlan(p *Page, s *initSite, plan initPlan) {
 		}
 	}
 
-	p.Linef("  merge approved tasks into %s, once you have them", FileName(plan.integration))
+	p.Linef("  merge approved tasks into %s, once you have them", term.FileName(plan.integration))
 	p.Linef("The settings of harnesses are backed up first. To disconnect git and harnesses again: %s",
 		p.Next(stick.Cmd("tt uninstall")))
 }
 
 // roomOf says what became of the room.
-func roomOf(p *Page, res initResult) term.Text {
+func roomOf(p *term.Page, res initResult) term.Text {
 	what := stick.Wordsf("you are in it as %s", res.AgentID)
 	switch {
 	case res.Created && !res.Applied:
@@ -94,7 +94,7 @@ func roomOf(p *Page, res initResult) term.Text {
 }
 
 // connectionText says how far a harness is connected.
-func connectionText(p *Page, h install.Status) term.Text {
+func connectionText(p *term.Page, h install.Status) term.Text {
 	fix := p.Next(stick.Cmd("tt install <harness>", h.Harness))
 	switch {
 	case h.Problem != "":

@@ -16,6 +16,7 @@ import (
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
+	"talkingstick/internal/term"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -174,7 +175,7 @@ func runInstall(ctx context.Context, a *Run, names []string, o installOptions) e
 			steps[i].Show()
 		}
 
-		return a.Print(res, func(p *Page) { showInstalled(p, res) })
+		return a.Print(res, func(p *term.Page) { showInstalled(p, res) })
 	}
 
 	// The plan is what the person sees before the question.
@@ -223,7 +224,7 @@ func applyInstall(
 		res.Next = install.Next(ctx, t, res.Steps, RunProgram)
 	}
 
-	return a.Print(res, func(p *Page) { showInstalled(p, res) })
+	return a.Print(res, func(p *term.Page) { showInstalled(p, res) })
 }
 
 // dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
@@ -384,7 +385,7 @@ func canAsk(a *Run) bool { return !a.JSON && a.TTY && a.InTTY }
 // confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the
 // plan, and the exit status says that nothing was done.
 func confirmPlan(a *Run, res installResult) (bool, error) {
-	err := a.Print(res, func(p *Page) { showInstalled(p, res) })
+	err := a.Print(res, func(p *term.Page) { showInstalled(p, res) })
 	if err != nil || !canAsk(a) {
 		a.Status = stick.ExitUsage
 		again := stick.Words("tt install " + strings.Join(stepHarnesses(res.Steps), " "))

@@ -21,7 +21,7 @@ func stepHarnesses(steps []install.FileChange) []string {
 }
 
 // showInstalled shows a plan, or what was done.
-func showInstalled(p *Page, res installResult) {
+func showInstalled(p *term.Page, res installResult) {
 	absent := 0
 	for _, s := range res.Steps {
 		// The person has seen the plan before the question.
@@ -83,7 +83,7 @@ func showInstalled(p *Page, res installResult) {
 }
 
 // showDataRemoval says what goes with --data, or went.
-func showDataRemoval(p *Page, res installResult) {
+func showDataRemoval(p *term.Page, res installResult) {
 	if !res.withData || res.asked {
 		return
 	}
@@ -111,7 +111,7 @@ func showDataRemoval(p *Page, res installResult) {
 }
 
 // showSnippet shows what a person pastes, or takes out again.
-func showSnippet(p *Page, s harness.Snippet, removing bool) {
+func showSnippet(p *term.Page, s harness.Snippet, removing bool) {
 	if removing {
 		p.Linef("%-12s tt has written nothing there; take the server %s out of %s yourself",
 			s.Harness, harness.ServerName, s.File)
@@ -124,10 +124,10 @@ func showSnippet(p *Page, s harness.Snippet, removing bool) {
 }
 
 // showStep shows a change of a file.
-func showStep(p *Page, s install.FileChange) {
-	at := FileName(s.File)
+func showStep(p *term.Page, s install.FileChange) {
+	at := term.FileName(s.File)
 	if s.Target != "" {
-		at += " -> " + FileName(s.Target)
+		at += " -> " + term.FileName(s.Target)
 	}
 	p.Linef("%-12s %-21s %-8s %s", s.Harness, s.What, s.State, at)
 	if s.Note != "" {

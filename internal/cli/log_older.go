@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/plainfile"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -80,14 +81,14 @@ func parseRefusal(line string) (r refusedHook, ok bool) {
 }
 
 // showRefusedHooks shows the hooks that an older tt couldn't answer.
-func showRefusedHooks(p *Page, all []refusedHook) {
+func showRefusedHooks(p *term.Page, all []refusedHook) {
 	for _, r := range all {
 		p.Linef("%s", sayRefused(p, r))
 	}
 }
 
 // sayRefused says that hooks run a tt which is too old, and what to do.
-func sayRefused(p *Page, r refusedHook) stick.Words {
+func sayRefused(p *term.Page, r refusedHook) stick.Words {
 	who := stick.Wordsf("%s", r.Harness)
 	if r.Session != "" {
 		who += stick.Wordsf(" (session %s)", r.Session)

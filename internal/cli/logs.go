@@ -30,7 +30,7 @@ func workerStopCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerStopResult, error) {
 			p.Caller = by
 			return e.WorkerStop(c.Context(), p)
-		}, func(p *Page, res task.WorkerStopResult) {
+		}, func(p *term.Page, res task.WorkerStopResult) {
 			if res.Already {
 				p.Linef("the command of %s %s: %q", res.TaskID, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 			} else {
@@ -47,7 +47,7 @@ func workerStopCmd(a *Run) *cobra.Command {
 }
 
 // showStoppedRun shows a run that was stopped, and what was ended.
-func showStoppedRun(p *Page, s task.StoppedRun) {
+func showStoppedRun(p *term.Page, s task.StoppedRun) {
 	p.Linef("run %d %s: %q", s.Run.Run, s.Run.How(), stick.Name(s.Run.Command).Cut(160))
 	if len(s.Ended) > 0 {
 		p.Linef("ended: %s", listProcesses(s.Ended))
@@ -77,7 +77,7 @@ func listProcesses(all []task.EndedProcess) stick.Words {
 }
 
 // showRuns shows the runs of a task: the last one, and those before it in a line each.
-func showRuns(p *Page, t task.WorkerShowResult) {
+func showRuns(p *term.Page, t task.WorkerShowResult) {
 	const most = 10
 	hidden := max(0, len(t.Runs)-most)
 	for i, r := range t.Runs[hidden:] {

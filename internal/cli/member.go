@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -44,7 +45,7 @@ func leaveCmd(a *Run) *cobra.Command {
 				Caller: by, Where: w, Fence: f.Fence(), Handoff: handoff, Abandon: abandon,
 			})
 			return res, h.ExplainRefusal(err, stick.Cmd("tt leave --status … --next-action …"))
-		}, func(p *Page, res engine.LeaveRoomResult) {
+		}, func(p *term.Page, res engine.LeaveRoomResult) {
 			p.Linef("%s left the room%s", res.AgentID, AlreadyText(res.Already))
 			switch {
 			case res.Abandoned && res.DraftKept:
@@ -84,7 +85,7 @@ func kickCmd(a *Run) *cobra.Command {
 			return e.KickMember(c.Context(), engine.KickMemberParams{
 				Caller: by, Where: w, AgentID: stick.AgentID(args[0]), Force: force, Reason: reason,
 			})
-		}, func(p *Page, res engine.KickMemberResult) {
+		}, func(p *term.Page, res engine.KickMemberResult) {
 			p.Linef("%s was removed%s", res.AgentID, AlreadyText(res.Already))
 			if res.EndedTurn {
 				p.Linef("its turn has ended; the next holder gets the last handoff")
@@ -105,7 +106,7 @@ func whoamiCmd(a *Run) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return Show(a, func(e Operations, by core.Caller) (roster.WhoamiResult, error) {
 			return e.Whoami(c.Context(), roster.WhoamiParams{Caller: by, Explain: explain})
-		}, func(p *Page, res roster.WhoamiResult) {
+		}, func(p *term.Page, res roster.WhoamiResult) {
 			p.Linef("%s", res.AgentID)
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)

@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -161,7 +162,7 @@ var deliveries = []struct {
 }
 
 // showSent says how a message reaches its recipients.
-func showSent(p *Page, res engine.SendMessageResult) {
+func showSent(p *term.Page, res engine.SendMessageResult) {
 	if res.Reopened {
 		p.Linef("you reopened the room")
 	}
@@ -236,7 +237,7 @@ func msgShowCmd(a *Run) *cobra.Command {
 			return e.GetMessage(c.Context(), engine.GetMessageParams{
 				Caller: by, Where: path.Where(), MessageID: ids[0],
 			})
-		}, func(p *Page, res engine.GetMessageResult) {
+		}, func(p *term.Page, res engine.GetMessageResult) {
 			// A reader who isn't a recipient isn't asked to accept the message.
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
 			messageText(p, res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
@@ -255,7 +256,7 @@ func msgShowCmd(a *Run) *cobra.Command {
 
 // receiptText says whether one recipient has seen or accepted a message, in the words of the screens for
 // people.
-func receiptText(p *Page, r engine.ReceiptView) stick.Words {
+func receiptText(p *term.Page, r engine.ReceiptView) stick.Words {
 	switch r.State {
 	case stick.Acked:
 		return "Accepted " + p.Ago(r.AckedAt)
@@ -350,10 +351,10 @@ func markMessages(ctx context.Context, a *Run, m marking, w core.Where, messages
 	}
 	return Answer(a, func(e Operations, by core.Caller) (engine.MessagesResult, error) {
 		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
-	}, func(p *Page, res engine.MessagesResult) { showMarked(p, res, m.word) })
+	}, func(p *term.Page, res engine.MessagesResult) { showMarked(p, res, m.word) })
 }
 
-func showMarked(p *Page, res engine.MessagesResult, word stick.Words) {
+func showMarked(p *term.Page, res engine.MessagesResult, word stick.Words) {
 	if res.Count != nil {
 		p.Linef("%s: %s", word, stick.Count(*res.Count, "message"))
 	}
@@ -386,7 +387,7 @@ func msgWithdrawCmd(a *Run) *cobra.Command {
 			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{
 				Caller: by, Where: path.Where(), MessageID: ids[0],
 			})
-		}, func(p *Page, res engine.WithdrawMessageResult) {
+		}, func(p *term.Page, res engine.WithdrawMessageResult) {
 			p.Linef("message %d is withdrawn%s", res.MessageID, AlreadyText(res.Already))
 		})
 	}

@@ -45,7 +45,7 @@ func notesAddCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (engine.AddNoteResult, error) {
 			p.Caller = by
 			return e.AddNote(c.Context(), p)
-		}, func(p *Page, res engine.AddNoteResult) { p.Linef("note %d was added", res.ID) })
+		}, func(p *term.Page, res engine.AddNoteResult) { p.Linef("note %d was added", res.ID) })
 	}
 
 	return c
@@ -67,7 +67,7 @@ func notesListCmd(a *Run) *cobra.Command {
 		return Show(a, func(e Operations, by core.Caller) (engine.ListNotesResult, error) {
 			p.Caller = by
 			return e.ListNotes(c.Context(), p)
-		}, func(p *Page, res engine.ListNotesResult) {
+		}, func(p *term.Page, res engine.ListNotesResult) {
 			if res.More {
 				p.Linef("%s", p.Faint("older ones are hidden: --limit"))
 			}
@@ -85,7 +85,7 @@ func notesListCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func showNote(p *Page, n stick.Note) {
+func showNote(p *term.Page, n stick.Note) {
 	line := term.Wordsf("note %d from %s, %s", n.ID, n.Author, p.Ago(n.CreatedAt))
 	if n.Turn != 0 {
 		line += term.Wordsf(", for turn %d", n.Turn)
@@ -107,7 +107,7 @@ func notesResolveCmd(a *Run) *cobra.Command {
 		}
 		return Answer(a, func(e Operations, by core.Caller) (engine.ResolveNoteResult, error) {
 			return e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: path.Where(), NoteID: ids[0]})
-		}, func(p *Page, res engine.ResolveNoteResult) {
+		}, func(p *term.Page, res engine.ResolveNoteResult) {
 			p.Linef("note %d is resolved%s", res.ID, AlreadyText(res.Already))
 		})
 	}

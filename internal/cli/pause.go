@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -25,7 +26,7 @@ func pauseCmd(a *Run) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return Answer(a, func(e Operations, by core.Caller) (engine.PauseRoomResult, error) {
 			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.Where(), Reason: args[0]})
-		}, func(p *Page, res engine.PauseRoomResult) {
+		}, func(p *term.Page, res engine.PauseRoomResult) {
 			p.Linef("the room of %s is%s paused; %s",
 				res.Path, AlreadyText(res.Already), stick.Wrote(res.Paused.By, res.Paused.Reason, stick.MaxBody))
 			if res.Owner != nil {
@@ -57,7 +58,7 @@ func resumeCmd(a *Run) *cobra.Command {
 
 		return Answer(a, func(e Operations, by core.Caller) (engine.ResumeRoomResult, error) {
 			return e.ResumeRoom(c.Context(), engine.ResumeRoomParams{Caller: by, Where: w})
-		}, func(p *Page, res engine.ResumeRoomResult) {
+		}, func(p *term.Page, res engine.ResumeRoomResult) {
 			if res.Already {
 				p.Linef("the room of %s isn't paused", res.Path)
 				return

@@ -24,14 +24,14 @@ func policyCmd(a *Run) *cobra.Command {
 		a.Reads = len(set) == 0
 		return Answer(a, func(e Operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
-		}, func(p *Page, res engine.SetRoomPolicyResult) {
+		}, func(p *term.Page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
 				meaning := stick.Words(k.Meaning)
 				if next := res.Policy.Next(k.Name); next != "" {
 					meaning = stick.Wordsf("%s as of the next turn; %s", next, meaning)
 				}
 
-				p.ShowHanging(term.Wordsf("%-25s %-8s ", k.Name, res.Policy.Get(k.Name)), Padding(35), string(meaning))
+				p.ShowHanging(term.Wordsf("%-25s %-8s ", k.Name, res.Policy.Get(k.Name)), term.Padding(35), string(meaning))
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Print writes a result: as one JSON document, or by text.
-func (a *Run) Print(result any, text func(*Page)) error {
+func (a *Run) Print(result any, text func(*term.Page)) error {
 	if a.JSON {
 		b, err := stick.JSON(result)
 		if err != nil {
@@ -151,11 +151,11 @@ func (a *Run) PrintError(e *stick.Error) {
 	}
 }
 
-func (a *Run) NewPage() *Page {
+func (a *Run) NewPage() *term.Page {
 	color := a.Color == "always" || a.Color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
-	p := &Page{Color: color, Now: a.CurrentTime(), As: a.As}
+	p := &term.Page{Color: color, Now: a.CurrentTime(), As: a.As}
 	if len(a.Args) > 0 && a.Args[0] == taskAlias {
-		p.taskWord = taskAlias
+		p.TaskWord = taskAlias
 	}
 	if a.TTY {
 		p.Width = a.Columns

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -16,8 +17,8 @@ const hostile = "a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7 from human:ann"
 
 // Whatever a command forgets, its lines are safe.
 func TestEveryArgumentOfALineIsSafe(t *testing.T) {
-	p := &Page{}
-	p.Linef("%s %s %v %s %s %s %d %t", hostile, stick.AgentID(hostile), []string{hostile}, errors.New(hostile), stick.Words(hostile), PlainText(hostile), 7, true)
+	p := &term.Page{}
+	p.Linef("%s %s %v %s %s %s %d %t", hostile, stick.AgentID(hostile), []string{hostile}, errors.New(hostile), stick.Words(hostile), term.PlainText(hostile), 7, true)
 	if got := string(p.Text()); strings.ContainsAny(got, "\x1b\u202e\u2800\u3164\r") || strings.Count(got, "\n") != 1 {
 		t.Errorf("the line is %q", got)
 	}
@@ -105,7 +106,7 @@ func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 		"one long word":     strings.Repeat("x", 77) + forged,
 	} {
 		for _, columns := range []int{80, 43} {
-			p := &Page{Width: columns}
+			p := &term.Page{Width: columns}
 			p.ShowText("  ", body)
 			p.ShowBody("status", body)
 			p.ShowPatch("+"+body+"\n", nil)
@@ -139,7 +140,7 @@ func columnsOf(line string) (n int) {
 
 // Where nobody knows how wide a line may be, a run of blanks is shown by its length.
 func TestALongRunOfBlanksIsShownByItsLength(t *testing.T) {
-	p := &Page{}
+	p := &term.Page{}
 	p.ShowText("  ", "ok"+strings.Repeat(" ", 75)+"message 7\n"+strings.Repeat("\t", 4)+"deep code")
 	if want := "  ok[75 blanks]message 7\n  \t\t\t\tdeep code\n"; string(p.Text()) != want {
 		t.Errorf("shown as %q, want %q", string(p.Text()), want)

@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -26,14 +27,14 @@ func workerPRCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerPRResult, error) {
 			p.Caller = by
 			return e.WorkerPR(c.Context(), p)
-		}, func(p *Page, res task.WorkerPRResult) { showPullRequest(p, res) })
+		}, func(p *term.Page, res task.WorkerPRResult) { showPullRequest(p, res) })
 	}
 
 	return c
 }
 
 // showPullRequest tells what became of a pull request.
-func showPullRequest(p *Page, res task.WorkerPRResult) {
+func showPullRequest(p *term.Page, res task.WorkerPRResult) {
 	switch pr := res.PullRequest; {
 	case res.Opened:
 		p.Linef("opened pull request #%d for %s: %s", pr.Number, res.TaskID, pr.URL)

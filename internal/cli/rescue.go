@@ -58,19 +58,19 @@ func rescueListCmd(a *Run) *cobra.Command {
 
 		return Show(a, func(e Operations, _ core.Caller) (restore.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
-		}, func(pg *Page, res restore.ListRescuesResult) { showRescues(pg, res, p.All) })
+		}, func(pg *term.Page, res restore.ListRescuesResult) { showRescues(pg, res, p.All) })
 	}
 
 	return c
 }
 
 // showRescues lists rescues, and where they are of unless all are of one repository.
-func showRescues(p *Page, res restore.ListRescuesResult, all bool) {
-	t := Table{}
+func showRescues(p *term.Page, res restore.ListRescuesResult, all bool) {
+	t := term.Table{}
 	for _, m := range res.Rescues {
 		where := term.Text("")
 		if all {
-			where = FileName(m.Top)
+			where = term.FileName(m.Top)
 		}
 
 		t.Add(m.ID, p.Ago(m.At), rescueSize(m.Files, m.Bytes), rescueOrigin(m), where)
@@ -92,9 +92,9 @@ func showRescues(p *Page, res restore.ListRescuesResult, all bool) {
 	}
 
 	// A deleted branch can be made again as long as its last commit is kept.
-	tips := Table{Indent: "  "}
+	tips := term.Table{Indent: "  "}
 	for _, k := range res.Tips {
-		tips.Add(FileName(strings.TrimPrefix(k.Of, "refs/heads/")), p.Ago(k.At),
+		tips.Add(term.FileName(strings.TrimPrefix(k.Of, "refs/heads/")), p.Ago(k.At),
 			term.Wordsf("to bring it back: %s", p.Next(k.Command())))
 	}
 
@@ -154,10 +154,10 @@ func rescueShowCmd(a *Run) *cobra.Command {
 }
 
 // showRescue shows what a rescue holds, and what can be done with it.
-func showRescue(p *Page, res restore.ShowRescueResult) {
+func showRescue(p *term.Page, res restore.ShowRescueResult) {
 	p.Linef("%s, %s: %s", p.Strong(term.Wordsf("rescue %s", res.ID)), p.Ago(res.At), rescueOrigin(res.Manifest))
-	p.Linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), FileName(res.Top), CommitText(res.Head, res.Branch))
-	t := Table{Indent: "  "}
+	p.Linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), term.FileName(res.Top), CommitText(res.Head, res.Branch))
+	t := term.Table{Indent: "  "}
 	for _, f := range res.Entries {
 		size := SizeText(f.Size)
 
@@ -166,7 +166,7 @@ func showRescue(p *Page, res restore.ShowRescueResult) {
 			size = ""
 		}
 
-		t.Add(stick.Names(f.States, len(f.States)), size, FileName(f.Path))
+		t.Add(stick.Names(f.States, len(f.States)), size, term.FileName(f.Path))
 	}
 
 	p.ShowTable(t)
@@ -191,7 +191,7 @@ func showRescue(p *Page, res restore.ShowRescueResult) {
 const mostFiles = 20
 
 // leftOut names what a rescue lacks.
-func leftOut(p *Page, all []rescue.LeftOut) {
+func leftOut(p *term.Page, all []rescue.LeftOut) {
 	if len(all) > 0 {
 		p.Linef("not in the rescue:")
 	}
@@ -207,15 +207,15 @@ func leftOut(p *Page, all []rescue.LeftOut) {
 			more = " (" + stick.Count(l.Files, "file") + ")"
 		}
 
-		p.Linef("  %s%s: %s", FileName(l.Path), more, l.Why)
+		p.Linef("  %s%s: %s", term.FileName(l.Path), more, l.Why)
 	}
 }
 
 // showNestedRescues names the rescues of repositories inside a checkout.
-func showNestedRescues(p *Page, all []rescue.Nested) {
+func showNestedRescues(p *term.Page, all []rescue.Nested) {
 	for _, n := range all {
 		p.Linef("the repository in %s has a rescue of its own: %s",
-			FileName(n.Path), p.Next(stick.Cmd("tt rescue show <id>", n.ID)))
+			term.FileName(n.Path), p.Next(stick.Cmd("tt rescue show <id>", n.ID)))
 	}
 }
 
@@ -230,11 +230,11 @@ func rescueDiffCmd(a *Run) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return Show(a, func(e Operations, _ core.Caller) (restore.DiffRescueResult, error) {
 			return e.DiffRescue(c.Context(), restore.DiffRescueParams{Where: path.Where(), ID: args[0], Paths: args[1:]})
-		}, func(p *Page, res restore.DiffRescueResult) {
+		}, func(p *term.Page, res restore.DiffRescueResult) {
 			p.ShowPatch(res.Diff, nil)
 			switch {
 			case res.Diff == "":
-				p.Linef("nothing differs from %s", FileName(res.Checkout))
+				p.Linef("nothing differs from %s", term.FileName(res.Checkout))
 			case res.Cut:
 				p.Linef("the rest is cut off; name paths to see more: %s",
 					p.Next(stick.Cmd("tt rescue diff <id> <path>", res.ID)))
@@ -305,13 +305,13 @@ func rescueForgetCmd(a *Run) *cobra.Command {
 }
 
 // showForgotten says what was forgotten.
-func showForgotten(p *Page, res restore.ForgetRescueResult) {
+func showForgotten(p *term.Page, res restore.ForgetRescueResult) {
 	if res.ID != "" {
 		p.Linef("rescue %s is forgotten", res.ID)
 		return
 	}
 
-	p.Linef("%s is forgotten: %s had it", FileName(res.File), stick.Count(len(res.Rescues), "rescue"))
+	p.Linef("%s is forgotten: %s had it", term.FileName(res.File), stick.Count(len(res.Rescues), "rescue"))
 	for _, id := range res.Unread {
 		p.Linef("%s is damaged, and nobody can say what it has; remove it: %s",
 			id, p.Next(stick.Cmd("tt rescue forget <id>", id)))
@@ -348,13 +348,13 @@ func pruneLater(a *Run) {
 }
 
 // showRestored says what a restore has done.
-func showRestored(p *Page, res restore.RestoreRescueResult) {
+func showRestored(p *term.Page, res restore.RestoreRescueResult) {
 	switch {
 	case len(res.Restored.Restored) > 0:
-		p.Linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), FileName(res.Checkout))
+		p.Linef("restored %s in %s:", stick.Count(len(res.Restored.Restored), "file"), term.FileName(res.Checkout))
 		showFiles(p, res.Restored.Restored)
 	case len(res.Beside)+len(res.Failed)+len(res.Index) == 0:
-		p.Linef("nothing to restore: the files in %s are as they were", FileName(res.Checkout))
+		p.Linef("nothing to restore: the files in %s are as they were", term.FileName(res.Checkout))
 	}
 
 	if n := len(res.Same); n > 0 && len(res.Restored.Restored) > 0 {
@@ -365,11 +365,11 @@ func showRestored(p *Page, res restore.RestoreRescueResult) {
 	}
 
 	for _, b := range res.Beside {
-		p.Linef("%s has changed since and stays; the rescued file is %s", FileName(b.Path), FileName(b.At))
+		p.Linef("%s has changed since and stays; the rescued file is %s", term.FileName(b.Path), term.FileName(b.At))
 	}
 
 	for _, f := range res.Failed {
-		p.Linef("%s isn't restored: %s", FileName(f.Path), f.Why)
+		p.Linef("%s isn't restored: %s", term.FileName(f.Path), f.Why)
 	}
 
 	leftOut(p, res.LeftOut)
@@ -380,18 +380,18 @@ func showRestored(p *Page, res restore.RestoreRescueResult) {
 }
 
 // showFiles lists files, as many as fit on a screen.
-func showFiles(p *Page, names []string) {
+func showFiles(p *term.Page, names []string) {
 	for i, name := range names {
 		if i == mostFiles && len(names) > mostFiles+1 {
 			p.Linef("  %s", p.Faint(term.Wordsf("and %d more: --json", len(names)-mostFiles)))
 			return
 		}
-		p.Linef("  %s", FileName(name))
+		p.Linef("  %s", term.FileName(name))
 	}
 }
 
 // showTakeoverRescue says what was kept after a takeover.
-func showTakeoverRescue(p *Page, res engine.TakeoverStickResult) {
+func showTakeoverRescue(p *term.Page, res engine.TakeoverStickResult) {
 	r := res.Rescue
 	switch {
 	case r != nil:

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
 )
@@ -53,7 +54,7 @@ func reserveCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func showReserved(p *Page, res engine.ReservePathsResult) {
+func showReserved(p *term.Page, res engine.ReservePathsResult) {
 	if res.Joined {
 		p.Linef("you joined the room as %s", res.AgentID)
 	}
@@ -113,7 +114,7 @@ func unreserveCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (engine.ReleasePathsResult, error) {
 			p.Caller, p.Where = by, path.Where()
 			return e.ReleasePaths(c.Context(), p)
-		}, func(p *Page, res engine.ReleasePathsResult) {
+		}, func(p *term.Page, res engine.ReleasePathsResult) {
 			for _, v := range res.Released {
 				var of stick.Words
 
@@ -157,13 +158,13 @@ func reservationsCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func showReservations(p *Page, res engine.ListReservationsResult) {
+func showReservations(p *term.Page, res engine.ListReservationsResult) {
 	if len(res.Reservations) == 0 {
 		p.Linef("nothing is reserved")
 		return
 	}
 
-	var t Table
+	var t term.Table
 	for _, v := range res.Reservations {
 		who, task, until := stick.Wordsf("%s", v.Agent), stick.Words(""), "ends "+p.Until(v.ExpiresAt)
 		if v.Agent == res.AgentID {
@@ -176,7 +177,7 @@ func showReservations(p *Page, res engine.ListReservationsResult) {
 			until = "stale"
 		}
 
-		t.Add(strconv.FormatInt(v.ID, 10), FileName(string(v.Pattern)), who, until, task)
+		t.Add(strconv.FormatInt(v.ID, 10), term.FileName(string(v.Pattern)), who, until, task)
 	}
 
 	p.ShowTable(t)
@@ -213,7 +214,7 @@ func mayEditCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func showMayEdit(p *Page, res guard.MayEditResult) {
+func showMayEdit(p *term.Page, res guard.MayEditResult) {
 	switch {
 	case res.RoomID == "":
 		p.Linef("%s: there is no room here", p.Strong("yes"))

@@ -33,7 +33,7 @@ func workerApproveCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			return e.WorkerApprove(c.Context(), p)
-		}, func(p *Page, res task.WorkerReviewResult) {
+		}, func(p *term.Page, res task.WorkerReviewResult) {
 			p.Linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), AlreadyText(res.Already))
 			toWorker(p, res)
 			if res.Note != "" {
@@ -78,7 +78,7 @@ func workerChangesCmd(a *Run, use string) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			return e.WorkerRequestChanges(c.Context(), p)
-		}, func(p *Page, res task.WorkerReviewResult) {
+		}, func(p *term.Page, res task.WorkerReviewResult) {
 			p.Linef("%s is %s again%s", res.TaskID, res.State, AlreadyText(res.Already))
 			toWorker(p, res)
 			if res.Note != "" {
@@ -96,7 +96,7 @@ func workerChangesCmd(a *Run, use string) *cobra.Command {
 }
 
 // toWorker says how a decision reached the worker.
-func toWorker(p *Page, res task.WorkerReviewResult) {
+func toWorker(p *term.Page, res task.WorkerReviewResult) {
 	var with stick.Words
 	if res.Comments > 0 {
 		with = ", with " + stick.Count(res.Comments, "comment")
@@ -128,7 +128,7 @@ func workerDiffCmd(a *Run) *cobra.Command {
 			}
 
 			return res, err
-		}, func(p *Page, res task.WorkerDiffResult) {
+		}, func(p *term.Page, res task.WorkerDiffResult) {
 			// A task that was never worked on has nothing to show.
 			if res.Head == "" {
 				p.Linef("%s has no commits", res.TaskID)
@@ -158,11 +158,11 @@ func workerDiffCmd(a *Run) *cobra.Command {
 }
 
 // showStats lists the files that change, and by how much.
-func showStats(p *Page, files []stick.FileStat) {
+func showStats(p *term.Page, files []stick.FileStat) {
 	for _, f := range files {
-		name, lines := FileName(f.Path), stick.Words("binary")
+		name, lines := term.FileName(f.Path), stick.Words("binary")
 		if f.From != "" {
-			name = FileName(f.From) + " => " + name
+			name = term.FileName(f.From) + " => " + name
 		}
 
 		// git counts no lines of a binary file.
@@ -215,14 +215,14 @@ func workerMergeCmd(a *Run) *cobra.Command {
 		}
 
 		// Also show what was merged before the failure.
-		return errors.Join(err, a.Print(res, func(p *Page) { showMerged(p, res, err) }))
+		return errors.Join(err, a.Print(res, func(p *term.Page) { showMerged(p, res, err) }))
 	}
 
 	return c
 }
 
 // showRemains shows what went with a worktree although git ignores it, and what stays.
-func showRemains(p *Page, indent term.Text, r task.Remains) {
+func showRemains(p *term.Page, indent term.Text, r task.Remains) {
 	const most = 10
 	if n := len(r.Ignored); n > most {
 		p.Linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, PathNames(r.Ignored[:most]), n-most)
@@ -258,7 +258,7 @@ func sayMergeWaits(a *Run, on string, r task.Runner) {
 }
 
 // showMerged shows what a merge did before it ended, with or without an error.
-func showMerged(p *Page, res task.WorkerMergeResult, err error) {
+func showMerged(p *term.Page, res task.WorkerMergeResult, err error) {
 	for _, m := range res.Merged {
 		gate := stick.Words("no gate")
 		if m.Gate == "green" {
@@ -324,7 +324,7 @@ func workerCancelCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerCancelResult, error) {
 			p.Caller = by
 			return e.WorkerCancel(c.Context(), p)
-		}, func(p *Page, res task.WorkerCancelResult) {
+		}, func(p *term.Page, res task.WorkerCancelResult) {
 			p.Linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), AlreadyText(res.Already))
 			if res.Stopped != nil {
 				showStoppedRun(p, *res.Stopped)
@@ -388,7 +388,7 @@ func workerRollbackCmd(a *Run) *cobra.Command {
 			p.Caller, p.Shows = by, showsGate(a, l)
 			p.Waits = func(on string, r task.Runner) { sayMergeWaits(a, on, r) }
 			return e.WorkerRollback(c.Context(), p)
-		}, func(p *Page, res task.WorkerRollbackResult) {
+		}, func(p *term.Page, res task.WorkerRollbackResult) {
 			p.Linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), AlreadyText(res.Already))
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
@@ -410,7 +410,7 @@ func showsGate(a *Run, l *ProgressLine) func(task.GateRun) {
 }
 
 // gateRun says which gate runs, for how long, and what it printed last.
-func gateRun(p *Page, g task.GateRun) term.Text {
+func gateRun(p *term.Page, g task.GateRun) term.Text {
 	on := term.Wordsf("%s", g.TaskID)
 	if g.OnBranch {
 		on = term.Wordsf("%s itself", g.Branch)

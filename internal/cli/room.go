@@ -40,7 +40,7 @@ func listCmd(a *Run) *cobra.Command {
 			return e.ListRooms(c.Context(), engine.ListRoomsParams{
 				Caller: by, RoomID: w.RoomID, Path: w.Path, All: all, Limit: limit,
 			})
-		}, func(p *Page, res engine.ListRoomsResult) {
+		}, func(p *term.Page, res engine.ListRoomsResult) {
 			if len(res.Rooms) == 0 {
 				p.Linef("there is no room here")
 				p.Linef("to make one at %s and join it: %s", res.Root, p.Next(stick.Cmd("tt join")))
@@ -51,7 +51,7 @@ func listCmd(a *Run) *cobra.Command {
 				}
 			}
 
-			var t Table
+			var t term.Table
 			for _, r := range res.Rooms {
 				var who stick.Words
 				switch {
@@ -65,10 +65,10 @@ func listCmd(a *Run) *cobra.Command {
 					who = stick.Wordsf(" (%s)", *r.ReservedFor)
 				}
 
-				row := t.Add(r.Relation, Cell{Text: FileName(cmp.Or(r.Path, r.Key)), Hue: "1"},
+				row := t.Add(r.Relation, term.Cell{Text: term.FileName(cmp.Or(r.Path, r.Key)), Hue: "1"},
 					term.Wordsf("%s%s, turn %d", r.State, who, r.TurnID))
 				if r.PathGone {
-					row.Below = append(row.Below, Cell{Text: gonePath(p, r.RoomID)})
+					row.Below = append(row.Below, term.Cell{Text: gonePath(p, r.RoomID)})
 				}
 			}
 
@@ -83,7 +83,7 @@ func listCmd(a *Run) *cobra.Command {
 }
 
 // gonePath says of a room that its directory is gone, and how to name the room.
-func gonePath(p *Page, id stick.RoomID) term.Text {
+func gonePath(p *term.Page, id stick.RoomID) term.Text {
 	return term.Wordsf("its directory is gone: use --room %s, or move the room to where its files are now: %s",
 		id, p.Next(stick.Cmd("tt join --room <room>", id)))
 }
@@ -115,7 +115,7 @@ func joinCmd(a *Run) *cobra.Command {
 			return e.JoinPath(c.Context(), engine.JoinPathParams{
 				Caller: by, RoomID: w.RoomID, Path: w.Path, ForceNew: forceNew,
 			})
-		}, func(p *Page, res engine.JoinPathResult) {
+		}, func(p *term.Page, res engine.JoinPathResult) {
 			verb := stick.Words("you are in")
 			if res.Moved != "" {
 				p.Linef("the room of %s is now at %s", res.Moved, res.Path)
@@ -153,7 +153,7 @@ func joinCmd(a *Run) *cobra.Command {
 }
 
 // showRoomStatus says who has the stick, and whether it can be taken over.
-func showRoomStatus(p *Page, r engine.PathRoom) {
+func showRoomStatus(p *term.Page, r engine.PathRoom) {
 	if r.Paused != nil {
 		p.Linef("%s", p.Strong(term.Wordsf("%s", r.Paused.Says(p.Now, ""))))
 	}
@@ -214,7 +214,7 @@ func answerState(ctx context.Context, a *Run, w core.Where, all bool) error {
 	}, showState)
 }
 
-func showState(p *Page, res engine.GetRoomStateResult) {
+func showState(p *term.Page, res engine.GetRoomStateResult) {
 	p.Linef("%s  %s, turn %d", p.Strong(term.Wordsf("%s", res.Path)), res.State, res.TurnID)
 	if res.PathGone {
 		p.Linef("%s", gonePath(p, res.RoomID))
@@ -240,7 +240,7 @@ func showState(p *Page, res engine.GetRoomStateResult) {
 	}
 
 	p.Linef("members:")
-	t := Table{Indent: "  "}
+	t := term.Table{Indent: "  "}
 	for _, m := range res.Members {
 		line := stick.Wordsf("%s", m.Status)
 		if m.Role != "" {
@@ -288,7 +288,7 @@ func showState(p *Page, res engine.GetRoomStateResult) {
 
 // memberActivity says what a member does, and since when, where its listener and its process don't say it
 // already.
-func memberActivity(p *Page, m engine.RoomMember) stick.Words {
+func memberActivity(p *term.Page, m engine.RoomMember) stick.Words {
 	if m.Activity == nil {
 		return ""
 	}
@@ -314,7 +314,7 @@ func memberActivity(p *Page, m engine.RoomMember) stick.Words {
 }
 
 // showWaiting adds what waits for the reader.
-func showWaiting(p *Page, res engine.GetRoomStateResult) {
+func showWaiting(p *term.Page, res engine.GetRoomStateResult) {
 	if res.Unread+res.Unacked > 0 {
 		p.Linef("for you: %d unread, %d to accept (%s)", res.Unread, res.Unacked, p.Next(stick.Cmd("tt inbox")))
 	}
@@ -370,7 +370,7 @@ func closeCmd(a *Run) *cobra.Command {
 				Caller: by, Where: w, Fence: f.Fence(), Handoff: handoff, Reason: reason,
 			})
 			return res, h.ExplainRefusal(err, stick.Cmd("tt close --status … --next-action …"))
-		}, func(p *Page, res engine.CloseRoomResult) {
+		}, func(p *term.Page, res engine.CloseRoomResult) {
 			p.Linef("the room of %s is closed%s; %s reopens it",
 				res.Path, AlreadyText(res.Already), p.Next(stick.Cmd("tt join")))
 		})
@@ -397,7 +397,7 @@ func reorderCmd(a *Run) *cobra.Command {
 			return e.ReorderMembers(c.Context(), engine.ReorderMembersParams{
 				Caller: by, Where: path.Where(), Order: order,
 			})
-		}, func(p *Page, res engine.ReorderMembersResult) {
+		}, func(p *term.Page, res engine.ReorderMembersResult) {
 			for i, m := range res.Order {
 				p.Linef("%d. %s", i+1, m)
 			}

@@ -65,7 +65,7 @@ func answerRoster(ctx context.Context, a *Run, w core.Where, all bool) error {
 }
 
 // showRoster lists agents, one a line: first the pid and the working directory.
-func showRoster(p *Page, res roster.GetRosterResult) {
+func showRoster(p *term.Page, res roster.GetRosterResult) {
 	for _, o := range res.Others {
 		showAgent(p, o)
 	}
@@ -103,7 +103,7 @@ func showRoster(p *Page, res roster.GetRosterResult) {
 	}
 }
 
-func showAgent(p *Page, o roster.RosterAgent) {
+func showAgent(p *term.Page, o roster.RosterAgent) {
 	pid, cwd, runs, name := "-", "-", cmp.Or(o.Harness, "-"), string(o.AgentID)
 	if o.PID != 0 {
 		pid = strconv.Itoa(o.PID)

@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -83,7 +84,7 @@ func workerRunCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerRunResult, error) {
 			p.Caller = by
 			return e.WorkerRun(c.Context(), p)
-		}, func(p *Page, res task.WorkerRunResult) {
+		}, func(p *term.Page, res task.WorkerRunResult) {
 			p.Linef("started run %d of %s (process %d): %q", res.Run.Run, res.TaskID, res.Run.PID,
 				stick.Name(res.Run.Command))
 			if res.Run.Restarts > 0 {
@@ -110,7 +111,7 @@ func runAll(ctx context.Context, a *Run, w core.Where) error {
 	return Answer(a, func(e Operations, by core.Caller) (res runAllResult, err error) {
 		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err
-	}, func(p *Page, res runAllResult) {
+	}, func(p *term.Page, res runAllResult) {
 		showStarted(p, res.Started)
 		if len(res.Started) == 0 {
 			p.Linef("no command is to be started again; to see the tasks: %s", p.Next(stick.Cmd("tt task list")))

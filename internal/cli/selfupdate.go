@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -41,7 +42,7 @@ func selfUpdateCmd(a *Run) *cobra.Command {
 
 			a.Reads = true
 			res := selfUpdateOf(a.Exe)
-			return a.Print(res, func(p *Page) { showSelfUpdate(p, res) })
+			return a.Print(res, func(p *term.Page) { showSelfUpdate(p, res) })
 		},
 	}
 }
@@ -126,7 +127,7 @@ var ways = map[string]stick.Words{
 }
 
 // showSelfUpdate shows what brings a newer program.
-func showSelfUpdate(p *Page, res selfUpdateResult) {
+func showSelfUpdate(p *term.Page, res selfUpdateResult) {
 	p.Linef("tt %s, in %s", res.FullName(), res.Program)
 	p.Rowf("installed %s %s", ways[res.InstalledBy], res.Package)
 	from := stick.Words("from where you got this one")

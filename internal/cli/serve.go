@@ -14,6 +14,7 @@ import (
 
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/term"
 	"talkingstick/internal/web"
 	"talkingstick/stick"
 )
@@ -132,9 +133,9 @@ func servePages(ctx context.Context, a *Run, w core.Where, f serveFlags) error {
 	}
 
 	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
-	if err := a.Print(res, func(p *Page) {
+	if err := a.Print(res, func(p *term.Page) {
 		p.Linef("open this in a browser; it lets one in, once:")
-		p.Linef("  %s", PlainText(res.URL))
+		p.Linef("  %s", term.PlainText(res.URL))
 		p.Linef("%s", p.Faint("Ctrl-C ends the server"))
 	}); err != nil {
 		return err

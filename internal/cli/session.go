@@ -53,7 +53,7 @@ func sessionStartCmd(a *Run) *cobra.Command {
 			q := startParams(a, core.HookParams{Caller: by, Where: w})
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
-		}, func(p *Page, res roster.StartSessionResult) {
+		}, func(p *term.Page, res roster.StartSessionResult) {
 			// An agent that is alone outside of rooms leaves no trace.
 			if res.RoomID == "" {
 				alone := stick.Words("you are alone here")
@@ -91,7 +91,7 @@ func sessionEndCmd(a *Run) *cobra.Command {
 			return e.EndSession(c.Context(), roster.EndSessionParams{
 				HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon,
 			})
-		}, func(p *Page, res roster.EndSessionResult) {
+		}, func(p *term.Page, res roster.EndSessionResult) {
 			if len(res.Left) == 0 {
 				p.Linef("there is no session to end")
 				return
@@ -116,7 +116,7 @@ func sessionEndCmd(a *Run) *cobra.Command {
 }
 
 // showSession completes a command that shows something of the caller's session.
-func showSession(a *Run, c *cobra.Command, text func(*Page, roster.GetSessionResult)) *cobra.Command {
+func showSession(a *Run, c *cobra.Command, text func(*term.Page, roster.GetSessionResult)) *cobra.Command {
 	c.Args = ArgsBetween(0, 1, "a path")
 	path := AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -141,7 +141,7 @@ func sessionPathCmd(a *Run) *cobra.Command {
 			"Before the session has started, it is the\n" +
 			"file that AI_AGENT_ID names. A path that isn't plain, such as one with a blank, stands in quotation marks; " +
 			"--json has it as it is.",
-	}, func(p *Page, res roster.GetSessionResult) { p.Linef("%s", res.Context) })
+	}, func(p *term.Page, res roster.GetSessionResult) { p.Linef("%s", res.Context) })
 }
 
 func sessionRoleCmd(a *Run) *cobra.Command {
@@ -151,7 +151,7 @@ func sessionRoleCmd(a *Run) *cobra.Command {
 }
 
 // showContract shows a role, and what follows from it.
-func showContract(p *Page, res roster.GetSessionResult) {
+func showContract(p *term.Page, res roster.GetSessionResult) {
 	switch {
 	case res.Role == "" && res.AgentID.Human() && res.Primary != nil:
 		p.Linef("%s is a person and has no session; %s leads", res.AgentID, *res.Primary)
@@ -199,7 +199,7 @@ func sessionEnvCmd(a *Run) *cobra.Command {
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context " +
 			"file: AI_AGENT_ID, and AI_HELPER for\n" +
 			"a helper. They point to the context file. They don't change which member you are.",
-	}, func(p *Page, res roster.GetSessionResult) {
+	}, func(p *term.Page, res roster.GetSessionResult) {
 		// A variable without a value is unset, because an earlier one may still be there.
 		set := func(name, value string) {
 			if value == "" {
@@ -238,7 +238,7 @@ func sessionPromoteCmd(a *Run) *cobra.Command {
 
 		return Answer(a, func(e Operations, by core.Caller) (roster.PromoteSessionResult, error) {
 			return e.PromoteSession(c.Context(), roster.PromoteSessionParams{Caller: by, Where: w})
-		}, func(p *Page, res roster.PromoteSessionResult) {
+		}, func(p *term.Page, res roster.PromoteSessionResult) {
 			p.Linef("%s is the primary%s", res.AgentID, AlreadyText(res.Already))
 			if res.Replaced != nil {
 				p.Linef("that ended the session of %s", *res.Replaced)
@@ -269,12 +269,12 @@ func sessionListCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func showSessions(p *Page, res roster.ListSessionsResult) {
+func showSessions(p *term.Page, res roster.ListSessionsResult) {
 	if len(res.Sessions) == 0 {
 		p.Linef("no sessions in %s", res.Path)
 	}
 
-	var t Table
+	var t term.Table
 	for _, s := range res.Sessions {
 		state := "started " + p.Ago(s.Since)
 		switch {
@@ -289,7 +289,7 @@ func showSessions(p *Page, res roster.ListSessionsResult) {
 			you = " (you)"
 		}
 
-		t.Add(s.Role, term.Wordsf("%s%s", s.AgentID, you), state, Cell{Text: FileName(s.Context), Hue: "2"})
+		t.Add(s.Role, term.Wordsf("%s%s", s.AgentID, you), state, term.Cell{Text: term.FileName(s.Context), Hue: "2"})
 	}
 
 	p.ShowTable(t)

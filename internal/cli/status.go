@@ -77,7 +77,7 @@ func showRoom(ctx context.Context, a *Run) error {
 		res.GetRoomStateResult = p.Rooms[0].State
 		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
 		return res, nil
-	}, func(p *Page, res statusResult) {
+	}, func(p *term.Page, res statusResult) {
 		p.Doing = true
 		if t := res.Task; t != nil {
 			p.Linef("this is the worktree of task %s, which is %s: %s", p.Strong(term.Wordsf("%s", t.TaskID)),
@@ -104,18 +104,18 @@ func (s *statusResult) setNext(here *task.TaskView) {
 }
 
 // showNeeds lists what needs the reader.
-func showNeeds(p *Page, all []stick.Need) {
+func showNeeds(p *term.Page, all []stick.Need) {
 	if len(all) == 0 {
 		return
 	}
 
 	p.Linef("%s", p.Strong("needs you:"))
-	t := Table{Indent: "  "}
+	t := term.Table{Indent: "  "}
 	for _, n := range all {
 		kind := stick.Words(strings.ReplaceAll(string(n.Kind), "_", " "))
-		row := t.Add(Cell{Text: term.Wordsf("%s", kind), Hue: "33"}, p.Ago(n.Since), n.Text)
+		row := t.Add(term.Cell{Text: term.Wordsf("%s", kind), Hue: "33"}, p.Ago(n.Since), n.Text)
 		if n.NextAction != "" {
-			row.Below = append(row.Below, Cell{Text: term.Wordsf("next: %s", n.NextAction)})
+			row.Below = append(row.Below, term.Cell{Text: term.Wordsf("next: %s", n.NextAction)})
 		}
 	}
 
@@ -174,7 +174,7 @@ func showOverview(ctx context.Context, a *Run) error {
 	}
 
 	around := findRoomAround(ctx, a)
-	return a.Print(map[string]string{"room_state": "none", "next_action": start.As(a.As).String()}, func(p *Page) {
+	return a.Print(map[string]string{"room_state": "none", "next_action": start.As(a.As).String()}, func(p *term.Page) {
 		p.Linef("Talking Stick lets several coding agents and people work on one codebase without " +
 			"overwriting each other.")
 		p.Linef("There is no room here. Whoever wants to change files waits for the stick, and gets a handoff with it.")
@@ -183,7 +183,7 @@ func showOverview(ctx context.Context, a *Run) error {
 				p.Next(stick.Cmd("tt state --path <path>", around)))
 		}
 
-		list := Table{Indent: "  "}
+		list := term.Table{Indent: "  "}
 		list.Add(p.Next(start), does)
 		list.Add(term.Text("tt demo"), term.Text("see it work in a scratch repository"))
 		list.Add(term.Text("tt --help"), term.Text("list the commands"))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -22,7 +23,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 	colour := regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	for _, columns := range []int{10, 20, 40, 60, 80, 132, 400} {
 		for _, color := range []bool{false, true} {
-			p := &Page{Width: columns, Color: color, Now: now}
+			p := &term.Page{Width: columns, Color: color, Now: now}
 			showTasks(p, res)
 			lines := strings.Split(strings.TrimSuffix(colour.ReplaceAllString(string(p.Text()), ""), "\n"), "\n")
 			for _, l := range lines {
@@ -45,7 +46,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
-	p := &Page{Now: now}
+	p := &term.Page{Now: now}
 	showTasks(p, res)
 	if got := string(p.Text()); strings.Contains(strings.Split(got, "\n")[1], "…") || !strings.Contains(got, strings.Repeat("long-", 12)) || !strings.Contains(got, "claude:0123456789abcdef") {
 		t.Errorf("in a pipe names are cut:\n%s", got)

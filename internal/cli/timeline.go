@@ -62,7 +62,7 @@ func timelineCmd(a *Run) *cobra.Command {
 			return drawTimeline(a, get)
 		}
 
-		return Show(a, get, func(page *Page, res eventlog.GetTimelineResult) { showTimeline(page, res, p.LastMS) })
+		return Show(a, get, func(page *term.Page, res eventlog.GetTimelineResult) { showTimeline(page, res, p.LastMS) })
 	}
 
 	return c
@@ -101,7 +101,7 @@ const (
 
 // showTimeline adds a chart: a row for each agent, and an axis. last is how long a time was asked for, in
 // milliseconds; 0 for any.
-func showTimeline(p *Page, res eventlog.GetTimelineResult, last int64) {
+func showTimeline(p *term.Page, res eventlog.GetTimelineResult, last int64) {
 	if len(res.Lanes) == 0 {
 		p.Linef("nobody held the stick or waited for it")
 		showEarlier(p, res, last)
@@ -109,7 +109,7 @@ func showTimeline(p *Page, res eventlog.GetTimelineResult, last int64) {
 	}
 
 	p.Linef("%s to %s, %s", p.Clock(res.From), p.Clock(res.To), stick.Lasted(res.To.Sub(res.From)))
-	t := Table{Head: []string{"agent", "", "turns", "held", "waited"}}
+	t := term.Table{Head: []string{"agent", "", "turns", "held", "waited"}}
 
 	// The chart gets what the names and the numbers beside it leave of the terminal.
 	var names, rest int
@@ -125,7 +125,7 @@ func showTimeline(p *Page, res eventlog.GetTimelineResult, last int64) {
 
 	c := chart{t: res.Timeline, wide: chartWidth}
 	if p.Width > 0 {
-		c.wide = max(leastChart, p.Width-max(names, len("agent"))-len("turns")-rest-4*ColumnGap)
+		c.wide = max(leastChart, p.Width-max(names, len("agent"))-len("turns")-rest-4*term.ColumnGap)
 	}
 
 	t.Add("", c.drawAxis())
@@ -148,7 +148,7 @@ func showTimeline(p *Page, res eventlog.GetTimelineResult, last int64) {
 const pausedName term.Text = "(paused)"
 
 // showEarlier says how to see what came before, unless all of the time that was asked for is there.
-func showEarlier(p *Page, res eventlog.GetTimelineResult, last int64) {
+func showEarlier(p *term.Page, res eventlog.GetTimelineResult, last int64) {
 	if res.More && (last == 0 || res.To.Sub(res.From).Milliseconds() < last) {
 		p.Linef("%s", p.Faint(term.Wordsf("the log goes back further: --before %d", res.Before)))
 	}
@@ -273,7 +273,7 @@ func (c *chart) drawAxis() (line term.Text) {
 			continue
 		}
 
-		line += Padding(column-at) + term.Wordsf("%s", text)
+		line += term.Padding(column-at) + term.Wordsf("%s", text)
 		at = column + len(text)
 	}
 

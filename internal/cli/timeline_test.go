@@ -25,7 +25,7 @@ func TestTimelineFits(t *testing.T) {
 	}
 	res.Pauses = []stick.Paused{{Span: stick.Span{From: at(100)}}}
 	for _, width := range []int{0, 30, 60, 80, 200} {
-		p := &Page{Width: width, Now: at(240)}
+		p := &term.Page{Width: width, Now: at(240)}
 		showTimeline(p, res, 0)
 		text := string(p.Text())
 		for line := range strings.Lines(text) {

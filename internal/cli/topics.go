@@ -4,13 +4,14 @@ import (
 	"strconv"
 	"strings"
 
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
 // topic is a page of help about something that several commands have in common.
 type topic struct {
 	names []string // the first is its own
-	show  func(*Page)
+	show  func(*term.Page)
 }
 
 var topics = []topic{
@@ -20,7 +21,7 @@ var topics = []topic{
 }
 
 // aboutEnvironment explains the variables that the program reads.
-func aboutEnvironment(p *Page) {
+func aboutEnvironment(p *term.Page) {
 	showWrapped(p, "", "A flag comes before a variable, a variable before your file, "+
 		"and your file before the project's.")
 	p.Linef("")
@@ -30,7 +31,7 @@ func aboutEnvironment(p *Page) {
 }
 
 // aboutExits explains the exit statuses.
-func aboutExits(p *Page) {
+func aboutExits(p *term.Page) {
 	showWrapped(p, "", "A command that fails prints one line on standard error, "+
 		"and mostly a second one with the next step. With --json both are one object.")
 	p.Linef("")
@@ -40,7 +41,7 @@ func aboutExits(p *Page) {
 }
 
 // aboutPolicy explains the rules of a room, with what each is at first.
-func aboutPolicy(p *Page) {
+func aboutPolicy(p *term.Page) {
 	showWrapped(p, "", "The rules of a room. To see what yours are: tt policy. To change one: tt policy enforce=stick")
 	p.Linef("")
 	first := stick.DefaultPolicy()

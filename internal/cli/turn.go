@@ -12,7 +12,7 @@ import (
 )
 
 // showGrant tells the new holder what it needs to know, and ends with the release command.
-func showGrant(p *Page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
+func showGrant(p *term.Page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) {
 	your := term.Text("your turn")
 	if g.Reason == stick.AlreadyOwner {
 		your = "still your turn"
@@ -77,7 +77,7 @@ func showGrant(p *Page, g *engine.Grant, me stick.AgentID, paused *stick.Pause) 
 }
 
 // showRecovery tells a new holder what those before it have left.
-func showRecovery(p *Page, r engine.Recovery) {
+func showRecovery(p *term.Page, r engine.Recovery) {
 	if r.Handoff != nil {
 		p.Linef("the last handoff is from %s, %s; whoever got it didn't finish:", r.FromAgentID, p.Ago(r.CreatedAt))
 		p.ShowHandoff(*r.Handoff)
@@ -98,7 +98,7 @@ func showRecovery(p *Page, r engine.Recovery) {
 }
 
 // youHold says for how long the reader has held the stick; [stick.Holds] says it of others.
-func youHold(p *Page, since stick.Time) stick.Words {
+func youHold(p *term.Page, since stick.Time) stick.Words {
 	d := p.Now.Sub(since)
 	if d < time.Second {
 		return "you have just taken the stick"
@@ -141,7 +141,7 @@ func releaseCmd(a *Run) *cobra.Command {
 				Caller: by, Where: w, Fence: f.Fence(), Handoff: *handoff,
 			})
 			return res, h.ExplainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
-		}, func(p *Page, res engine.ReleaseStickResult) {
+		}, func(p *term.Page, res engine.ReleaseStickResult) {
 			p.Linef("you released turn %d%s", res.TurnID, AlreadyText(res.Already))
 			if res.ReservedFor != nil {
 				p.Linef("next is %s", *res.ReservedFor)
@@ -159,7 +159,7 @@ func releaseCmd(a *Run) *cobra.Command {
 
 // showAfterTurn says what whoever has ended its turn does next. An agent without work that waits for the turn
 // gets it, and gives it away again, for ever.
-func showAfterTurn(p *Page, by stick.AgentID) {
+func showAfterTurn(p *term.Page, by stick.AgentID) {
 	if by.Human() {
 		p.Linef("next: %s", p.Next(stick.Cmd("tt watch")))
 		return
@@ -169,10 +169,10 @@ func showAfterTurn(p *Page, by stick.AgentID) {
 }
 
 // showUnpushed says that others can't get a commit from a remote, if it is one.
-func showUnpushed(p *Page, commit string) {
+func showUnpushed(p *term.Page, commit string) {
 	if commit != "" {
 		p.Linef("no remote has %s, which your handoff is about; push it, or the others can't get it: %s",
-			ShortCommit(commit), p.Next(stick.Cmd("git push")))
+			term.ShortCommit(commit), p.Next(stick.Cmd("git push")))
 	}
 }
 
@@ -215,7 +215,7 @@ func passCmd(a *Run) *cobra.Command {
 
 			return res, h.ExplainRefusal(err,
 				stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
-		}, func(p *Page, res engine.PassStickResult) {
+		}, func(p *term.Page, res engine.PassStickResult) {
 			p.Linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, AlreadyText(res.Already))
 
 			// Nobody wakes a member that doesn't wait.
@@ -268,7 +268,7 @@ func takeCmd(a *Run) *cobra.Command {
 			}
 
 			return res, err
-		}, func(p *Page, res engine.TakeoverStickResult) {
+		}, func(p *term.Page, res engine.TakeoverStickResult) {
 			if res.From != nil {
 				p.Linef("you took over from %s: %s", *res.From, CauseText(res.Cause))
 			}
@@ -297,7 +297,7 @@ func heartbeatCmd(a *Run) *cobra.Command {
 
 		return Answer(a, func(e Operations, by core.Caller) (engine.HeartbeatResult, error) {
 			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.Fence()})
-		}, func(p *Page, res engine.HeartbeatResult) {
+		}, func(p *term.Page, res engine.HeartbeatResult) {
 			showHeartbeat(p, res)
 		})
 	}
@@ -306,7 +306,7 @@ func heartbeatCmd(a *Run) *cobra.Command {
 }
 
 // showHeartbeat says for how long a heartbeat keeps the turn.
-func showHeartbeat(p *Page, res engine.HeartbeatResult) {
+func showHeartbeat(p *term.Page, res engine.HeartbeatResult) {
 	switch {
 	case res.IdleAt.IsZero():
 		p.Linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.Until(res.LeaseExpiresAt))

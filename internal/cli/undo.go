@@ -42,13 +42,13 @@ func callsCmd(a *Run) *cobra.Command {
 }
 
 // showCalls lists calls of tools, and says how one is undone.
-func showCalls(p *Page, res restore.ListCallsResult) {
+func showCalls(p *term.Page, res restore.ListCallsResult) {
 	if len(res.Calls) == 0 {
 		p.Linef("no calls that hooks have seen")
 		return
 	}
 
-	t := Table{}
+	t := term.Table{}
 	for _, c := range res.Calls {
 		t.Add(strconv.FormatInt(c.ID, 10), p.Ago(c.Started), c.Maker(), callFiles(p, c), c.Title())
 	}
@@ -67,7 +67,7 @@ func showCalls(p *Page, res restore.ListCallsResult) {
 }
 
 // callFiles says how much a call has changed, as far as it is known.
-func callFiles(p *Page, c stick.Call) stick.Words {
+func callFiles(p *term.Page, c stick.Call) stick.Words {
 	switch {
 	case c.Runs(p.Now):
 		return "still running"
@@ -126,7 +126,7 @@ func undoCall(ctx context.Context, a *Run, p restore.UndoCallParams) error {
 			return err
 		}
 
-		return a.Print(res, func(pg *Page) { showCalls(pg, res) })
+		return a.Print(res, func(pg *term.Page) { showCalls(pg, res) })
 	}
 
 	p.Caller = by
@@ -140,18 +140,18 @@ func undoCall(ctx context.Context, a *Run, p restore.UndoCallParams) error {
 		a.Status = stick.ExitHands
 	}
 
-	return a.Print(res, func(pg *Page) { showUndone(pg, res) })
+	return a.Print(res, func(pg *term.Page) { showUndone(pg, res) })
 }
 
 // showUndone says what an undo has done.
-func showUndone(p *Page, res restore.UndoCallResult) {
+func showUndone(p *term.Page, res restore.UndoCallResult) {
 	if res.Joined {
 		p.Linef("you joined the room as %s", res.AgentID)
 	}
 
 	p.Linef("call %d of %s, %s: %s", res.Call.ID, res.Call.Maker(), p.Ago(res.Call.Started), res.Call.Title())
 	if n := len(res.Restored); n > 0 {
-		p.Linef("%s as before it in %s:", stick.Count(n, "file"), FileName(res.Checkout))
+		p.Linef("%s as before it in %s:", stick.Count(n, "file"), term.FileName(res.Checkout))
 		showFiles(p, res.Restored)
 	}
 
@@ -163,7 +163,7 @@ func showUndone(p *Page, res restore.UndoCallResult) {
 	// Files that were as before already are only counted.
 	switch n := len(res.Same); {
 	case res.Already:
-		p.Linef("nothing to undo: the files in %s are as they were before it", FileName(res.Checkout))
+		p.Linef("nothing to undo: the files in %s are as they were before it", term.FileName(res.Checkout))
 	case n > 0:
 		p.Linef("%s as before it already", stick.Count(n, "other file"))
 	}
@@ -184,7 +184,7 @@ func showUndone(p *Page, res restore.UndoCallResult) {
 }
 
 // leftFiles names the files that stay as they are.
-func leftFiles(p *Page, left []restore.LeftFile) {
+func leftFiles(p *term.Page, left []restore.LeftFile) {
 	for i, l := range left {
 		if i == mostFiles && len(left) > mostFiles+1 {
 			p.Linef("%s", p.Faint(term.Wordsf("and %d more that stay: --json", len(left)-mostFiles)))
@@ -196,15 +196,15 @@ func leftFiles(p *Page, left []restore.LeftFile) {
 			by = stick.Wordsf(" (by %s)", stick.Names(l.By, len(l.By)))
 		}
 		if l.Beside != "" {
-			beside = term.Wordsf("; its state from before is %s", FileName(l.Beside))
+			beside = term.Wordsf("; its state from before is %s", term.FileName(l.Beside))
 		}
 
-		p.Linef("%s stays: %s%s%s", FileName(l.Path), l.Why, by, beside)
+		p.Linef("%s stays: %s%s%s", term.FileName(l.Path), l.Why, by, beside)
 	}
 }
 
 // undoneHead says what git has to take back.
-func undoneHead(p *Page, res restore.UndoCallResult) {
+func undoneHead(p *term.Page, res restore.UndoCallResult) {
 	if res.Unstage != "" {
 		p.Linef("to unstage what it has staged: %s", res.Unstage)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -73,7 +74,7 @@ func (v VersionResult) FullName() stick.Words {
 		return stick.Wordsf("%s", v.Version)
 	}
 
-	of := ShortCommit(v.Commit)
+	of := term.ShortCommit(v.Commit)
 	if at, err := time.Parse(time.RFC3339, v.Date); err == nil {
 		of += ", " + stick.Words(at.UTC().Format(time.DateOnly))
 	}
@@ -89,7 +90,7 @@ func versionCmd(a *Run) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			a.Reads = true
 			res := ThisBuild()
-			return a.Print(res, func(p *Page) { p.Linef("tt %s %s %s", res.FullName(), res.Go, res.Platform) })
+			return a.Print(res, func(p *term.Page) { p.Linef("tt %s %s %s", res.FullName(), res.Go, res.Platform) })
 		},
 	}
 }

@@ -108,7 +108,7 @@ func waitForTurn(ctx context.Context, a *Run, p engine.WaitForTurnParams, mustHa
 
 	// The guardian comes before the answer, which says who keeps the lease.
 	startGuardian(ctx, a, res.Grant)
-	if err := a.Print(res, func(page *Page) { showWaited(page, res, p.Park) }); err != nil {
+	if err := a.Print(res, func(page *term.Page) { showWaited(page, res, p.Park) }); err != nil {
 		return err
 	}
 
@@ -133,7 +133,7 @@ func killAt(a *Run, point string) {
 
 // showWaited shows the result of a wait. It is parked if it was for events only; then no next step sends its reader to wait for the turn,
 // except before changes of files.
-func showWaited(p *Page, res engine.WaitForTurnResult, parked bool) {
+func showWaited(p *term.Page, res engine.WaitForTurnResult, parked bool) {
 	again := stick.Cmd("tt wait")
 	if parked {
 		again = stick.Cmd("tt wait --park")
@@ -200,7 +200,7 @@ func showWaited(p *Page, res engine.WaitForTurnResult, parked bool) {
 }
 
 // showNotYet shows that a wait has brought nothing, and how to wait on.
-func showNotYet(p *Page, res engine.WaitForTurnResult, parked bool, again stick.Command) {
+func showNotYet(p *term.Page, res engine.WaitForTurnResult, parked bool, again stick.Command) {
 	if !parked {
 		p.Linef("it isn't your turn yet")
 		whoHas(p, res)
@@ -217,7 +217,7 @@ func showNotYet(p *Page, res engine.WaitForTurnResult, parked bool, again stick.
 	}
 }
 
-func whoHas(p *Page, res engine.WaitForTurnResult) {
+func whoHas(p *term.Page, res engine.WaitForTurnResult) {
 	switch {
 	case res.Owner != nil && *res.Owner == res.AgentID:
 		p.Linef("%s", youHold(p, res.OwnedSince))
@@ -240,7 +240,7 @@ func showsStanding(a *Run, l *ProgressLine) func(engine.Standing) {
 }
 
 // standingText says for what a wait waits.
-func standingText(p *Page, s engine.Standing) term.Text {
+func standingText(p *term.Page, s engine.Standing) term.Text {
 	if s.Paused.On() {
 		return term.Wordsf("%s", s.Paused.Says(p.Now, ""))
 	}

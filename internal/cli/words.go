@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/internal/engine/guard/ledger"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -90,7 +91,7 @@ func CauseText(c stick.Cause) stick.Words {
 // CommitText names a commit with its branch.
 func CommitText(commit, branch string) stick.Words {
 	if branch == "" {
-		return ShortCommit(commit)
+		return term.ShortCommit(commit)
 	}
-	return ShortCommit(commit) + stick.Wordsf(" on %s", branch)
+	return term.ShortCommit(commit) + stick.Wordsf(" on %s", branch)
 }

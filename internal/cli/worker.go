@@ -100,7 +100,7 @@ func workerInitCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerInitResult, error) {
 			p.Caller = by
 			return e.WorkerInit(c.Context(), p)
-		}, func(p *Page, res task.WorkerInitResult) {
+		}, func(p *term.Page, res task.WorkerInitResult) {
 			if res.Created {
 				p.Linef("created branch %s at %s", res.Branch, abbrev(res.Commit))
 			} else {
@@ -125,14 +125,14 @@ func workerInitCmd(a *Run) *cobra.Command {
 }
 
 // projectCommand shows a command that the project has tt run, and whether a person has accepted it.
-func projectCommand(p *Page, c task.ShownCommand) {
+func projectCommand(p *term.Page, c task.ShownCommand) {
 	if stick.Line(c.Command) == strings.TrimSpace(c.Command) {
 		p.Linef("%s: %q", c.Key, stick.Name(c.Command))
 	} else {
 		// Characters that can't be seen are named, and no line of the text can pass for one of tt's own.
 		p.Linef("%s:", c.Key)
 		for l := range strings.Lines(c.Command) {
-			p.ShowCode("  "+Bar, term.Source(strings.TrimRight(l, "\n")))
+			p.ShowCode("  "+term.Bar, term.Source(strings.TrimRight(l, "\n")))
 		}
 	}
 
@@ -196,7 +196,7 @@ func spawnTask(
 }
 
 // showSpawned shows a new task, and the command that works on it.
-func showSpawned(p *Page, res task.WorkerSpawnResult) {
+func showSpawned(p *term.Page, res task.WorkerSpawnResult) {
 	if res.Task.Later {
 		showPlanned(p, res)
 		return
@@ -234,7 +234,7 @@ func showSpawned(p *Page, res task.WorkerSpawnResult) {
 }
 
 // showPlanned shows a task that is for later.
-func showPlanned(p *Page, res task.WorkerSpawnResult) {
+func showPlanned(p *term.Page, res task.WorkerSpawnResult) {
 	p.Linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt,
 		waitText(res.Task), AlreadyText(res.Already))
 	if res.Task.Warning != "" {
@@ -291,7 +291,7 @@ func workerPromptCmd(a *Run) *cobra.Command {
 		return Show(a, func(e Operations, by core.Caller) (task.WorkerContextResult, error) {
 			p.Caller = by
 			return e.WorkerContext(c.Context(), p)
-		}, func(p *Page, res task.WorkerContextResult) { p.ShowBlock(res.Prompt) })
+		}, func(p *term.Page, res task.WorkerContextResult) { p.ShowBlock(res.Prompt) })
 	}
 
 	return c

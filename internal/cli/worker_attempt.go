@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
+	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
@@ -59,7 +60,7 @@ func workerStartCmd(a *Run) *cobra.Command {
 			p.Caller = by
 			told = hasPrompt(c.Context(), a, e, p)
 			return e.WorkerStart(c.Context(), p)
-		}, func(p *Page, res task.WorkerStartResult) {
+		}, func(p *term.Page, res task.WorkerStartResult) {
 			p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, AlreadyText(res.Already))
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
@@ -125,7 +126,7 @@ func workerDoneCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerDoneResult, error) {
 			p.Caller = by
 			return e.WorkerDone(c.Context(), p)
-		}, func(p *Page, res task.WorkerDoneResult) {
+		}, func(p *term.Page, res task.WorkerDoneResult) {
 			// The same change on a newer base needs no second review.
 			waits := stick.Words("waits for review")
 			if res.State == stick.TaskApproved {
@@ -168,7 +169,7 @@ func workerHeartbeatCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
 			p.Caller = by
 			return e.WorkerHeartbeat(c.Context(), p)
-		}, func(p *Page, res task.WorkerHeartbeatResult) { p.Linef("%s is %s", res.TaskID, res.State) })
+		}, func(p *term.Page, res task.WorkerHeartbeatResult) { p.Linef("%s is %s", res.TaskID, res.State) })
 	}
 
 	return c
@@ -189,7 +190,7 @@ func workerFailCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
 			p.Caller = by
 			return e.WorkerFail(c.Context(), p)
-		}, func(p *Page, res task.WorkerHeartbeatResult) {
+		}, func(p *term.Page, res task.WorkerHeartbeatResult) {
 			p.Linef("%s is %s%s", res.TaskID, res.State, AlreadyText(res.Already))
 		})
 	}

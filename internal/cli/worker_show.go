@@ -26,7 +26,7 @@ func workerShowCmd(a *Run) *cobra.Command {
 		if output != "" {
 			return Show(a, func(e Operations, by core.Caller) (task.WorkerOutputResult, error) {
 				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
-			}, func(p *Page, res task.WorkerOutputResult) {
+			}, func(p *term.Page, res task.WorkerOutputResult) {
 				p.Linef("what a command of a task, a check or a gate printed:")
 				p.ShowOutput("", res.Text)
 			})
@@ -47,12 +47,12 @@ func workerShowCmd(a *Run) *cobra.Command {
 }
 
 // showTask adds everything about one task.
-func showTask(p *Page, t task.WorkerShowResult) {
+func showTask(p *term.Page, t task.WorkerShowResult) {
 	p.Linef("%s %s (attempt %d)", p.Strong(term.Wordsf("%s", t.TaskID)),
 		p.DurationOf(t.State.Word(t.Cause), t.StateAt), t.Attempt)
 	if t.Description != "" {
 		p.Linef("  %-12s %s wrote:", "what", t.SpawnedBy)
-		p.ShowText("  "+Quote, strings.TrimSpace(t.Description))
+		p.ShowText("  "+term.Quote, strings.TrimSpace(t.Description))
 	}
 
 	showFact(p, "worker", t.Worker)
@@ -89,7 +89,7 @@ func showTask(p *Page, t task.WorkerShowResult) {
 			p.ShowOutput("  ", strings.TrimSpace(printed))
 		case t.Reason != "":
 			showFact(p, "because", because+term.Wordsf("; %s wrote:", stick.Reasoner(t.Cause)))
-			p.ShowText("  "+Quote, strings.TrimSpace(t.Reason))
+			p.ShowText("  "+term.Quote, strings.TrimSpace(t.Reason))
 		default:
 			showFact(p, "because", because)
 		}
@@ -102,14 +102,14 @@ func showTask(p *Page, t task.WorkerShowResult) {
 }
 
 // showFact shows a fact of a task under its name, unless it is empty.
-func showFact(p *Page, name stick.Words, value any) {
+func showFact(p *term.Page, name stick.Words, value any) {
 	if value = term.Wordsf("%s", value); value != term.Text("") {
 		p.Linef("  %-12s %s", name, value)
 	}
 }
 
 // showTaskCommits shows where a task is worked on, and what became of its commits.
-func showTaskCommits(p *Page, t task.WorkerShowResult) {
+func showTaskCommits(p *term.Page, t task.WorkerShowResult) {
 	showFact(p, "branch", term.Wordsf("%s for %s", t.Branch, t.Integration))
 	worktree := term.Wordsf("%s", t.Path)
 	if t.Host != "" {
@@ -150,7 +150,7 @@ func showTaskCommits(p *Page, t task.WorkerShowResult) {
 }
 
 // showSetup shows how a task's worktree was set up.
-func showSetup(p *Page, t task.TaskView) {
+func showSetup(p *term.Page, t task.TaskView) {
 	s := t.Setup
 	if s == nil {
 		return
@@ -169,7 +169,7 @@ func showSetup(p *Page, t task.TaskView) {
 	}
 }
 
-func showHistory(p *Page, t task.WorkerShowResult) {
+func showHistory(p *term.Page, t task.WorkerShowResult) {
 	if len(t.Commits) > 0 {
 		by := stick.Words("whoever made them")
 		if t.Worker != "" {

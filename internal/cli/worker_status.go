@@ -96,19 +96,19 @@ func watchTasks(ctx context.Context, a *Run, p task.WorkerStatusParams) error {
 }
 
 // showTasks adds a table of tasks.
-func showTasks(p *Page, res task.WorkerStatusResult) {
+func showTasks(p *term.Page, res task.WorkerStatusResult) {
 	if len(res.Tasks) == 0 {
 		p.Linef("no tasks; to create one: %s", p.Next(stick.Cmd("tt task new <task> --description …")))
 	}
 
-	list := Table{Head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
+	list := term.Table{Head: []string{"TASK", "STATE", "SINCE", "WORKER", "WHAT"}}
 	anyBusy := slices.ContainsFunc(res.Tasks, func(t task.TaskView) bool { return !t.SeenAt.IsZero() })
 	if anyBusy {
 		list.Head = slices.Insert(list.Head, 4, "SEEN")
 	}
 
 	for _, t := range res.Tasks {
-		state := Cell{Text: term.Wordsf("%s", t.State.Word(t.Cause))}
+		state := term.Cell{Text: term.Wordsf("%s", t.State.Word(t.Cause))}
 		switch t.State {
 		case stick.TaskConflicted, stick.TaskFailed:
 			state.Hue = "31"
@@ -132,7 +132,7 @@ func showTasks(p *Page, res task.WorkerStatusResult) {
 				warning += "; " + t.NextAction
 			}
 
-			row.Below = append(row.Below, Cell{Text: term.Wordsf("! %s", warning), Hue: "31"})
+			row.Below = append(row.Below, term.Cell{Text: term.Wordsf("! %s", warning), Hue: "31"})
 		}
 	}
 
@@ -150,7 +150,7 @@ func showTasks(p *Page, res task.WorkerStatusResult) {
 
 // sinceSeen returns how long ago the worker of a task gave its last heartbeat, or another sign; empty if
 // nobody works on it.
-func sinceSeen(p *Page, t task.TaskView) stick.Words {
+func sinceSeen(p *term.Page, t task.TaskView) stick.Words {
 	if t.SeenAt.IsZero() {
 		return ""
 	}
@@ -187,7 +187,7 @@ func startedByAuthor(below bool) stick.Words {
 }
 
 // taskSummary returns what matters most about a task now.
-func taskSummary(p *Page, t task.TaskView) stick.Words {
+func taskSummary(p *term.Page, t task.TaskView) stick.Words {
 	var parts []stick.Words
 
 	// A worker that is alive needs no word.

@@ -137,7 +137,7 @@ func startNext(
 }
 
 // showTaken shows a task that the caller has taken.
-func showTaken(p *Page, res task.WorkerNextResult) {
+func showTaken(p *term.Page, res task.WorkerNextResult) {
 	p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, AlreadyText(res.Already))
 	p.Linef("worktree: %s", res.Worktree)
 	showCopied(p, res.CopiedFiles)
@@ -146,7 +146,7 @@ func showTaken(p *Page, res task.WorkerNextResult) {
 }
 
 // showCopied says which files a new worktree got copies of.
-func showCopied(p *Page, c task.CopiedFiles) {
+func showCopied(p *term.Page, c task.CopiedFiles) {
 	if len(c.Copied) > 0 {
 		p.Linef("copied:   %s", PathNames(c.Copied))
 	}
@@ -183,7 +183,7 @@ func workerAfterCmd(a *Run) *cobra.Command {
 		return Answer(a, func(e Operations, by core.Caller) (task.WorkerAfterResult, error) {
 			p.Caller = by
 			return e.WorkerAfter(c.Context(), p)
-		}, func(p *Page, res task.WorkerAfterResult) {
+		}, func(p *term.Page, res task.WorkerAfterResult) {
 			p.Linef("%s %s%s", res.Task.TaskID, waitText(res.Task), AlreadyText(res.Already))
 			showStarted(p, res.Started)
 		})
@@ -205,14 +205,14 @@ func waitText(t task.TaskView) term.Text {
 }
 
 // showReady names the tasks that can begin because another one has landed.
-func showReady(p *Page, tasks []string) {
+func showReady(p *term.Page, tasks []string) {
 	if len(tasks) > 0 {
 		p.Linef("ready to begin now: %s; an agent takes one: %s", PathNames(tasks), p.Next(stick.Cmd("tt task next")))
 	}
 }
 
 // showStarted shows the commands that tt has started by itself.
-func showStarted(p *Page, started []task.StartedTask) {
+func showStarted(p *term.Page, started []task.StartedTask) {
 	for _, s := range started {
 		is, what := term.Wordsf("%s is ready", s.TaskID), term.Wordsf("started")
 		if s.Resume != nil {

@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"slices"
@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/internal/harness"
-	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
 // FileName is the name of a file or a branch.
-func FileName(s string) term.Text { return term.Wordsf("%s", stick.Name(s)) }
+func FileName(s string) Text { return Wordsf("%s", stick.Name(s)) }
 
 // PlainText is text of others alone on its line, for programs.
-func PlainText(s string) term.Text { return term.Textf("%s", s) }
+func PlainText(s string) Text { return Textf("%s", s) }
 
 // Page collects the text of one answer.
 type Page struct {
@@ -26,44 +25,44 @@ type Page struct {
 	Now   stick.Time
 	Doing bool // members are shown with what they do
 
-	taskWord string // by which the reader has called tt task, if that is another
+	TaskWord string // by which the reader has called tt task, if that is another
 }
 
-// fitColumns is text cut to a number of columns, as [term.Fit] cuts it.
-func fitColumns(s term.Text, columns int) term.Text { return term.Text(term.Fit(string(s), columns)) }
+// fitColumns is text cut to a number of columns, as [Fit] cuts it.
+func fitColumns(s Text, columns int) Text { return Text(Fit(string(s), columns)) }
 
 // Padding is a number of blanks.
-func Padding(n int) term.Text { return term.Text(strings.Repeat(" ", max(0, n))) }
+func Padding(n int) Text { return Text(strings.Repeat(" ", max(0, n))) }
 
 // Rowf adds a line without the blanks at its end that keep columns aligned.
 func (p *Page) Rowf(format string, args ...any) {
-	p.Linef("%s", term.Text(strings.TrimRight(string(term.Wordsf(format, args...)), " ")))
+	p.Linef("%s", Text(strings.TrimRight(string(Wordsf(format, args...)), " ")))
 }
 
-// Linef adds a line. Like [term.Wordsf] it makes its arguments safe.
+// Linef adds a line. Like [Wordsf] it makes its arguments safe.
 func (p *Page) Linef(format string, args ...any) {
-	p.b.WriteString(string(term.Wordsf(format, args...)))
+	p.b.WriteString(string(Wordsf(format, args...)))
 	p.b.WriteByte('\n')
 }
 
 // Next is a command that the reader may run next, as whom it has run this one.
-func (p *Page) Next(c stick.Command) term.Text {
-	if p.taskWord != "" && len(c) > 1 && c[0].Text == "tt" && c[1].Text == "task" {
+func (p *Page) Next(c stick.Command) Text {
+	if p.TaskWord != "" && len(c) > 1 && c[0].Text == "tt" && c[1].Text == "task" {
 		c = slices.Clone(c)
-		c[1].Text = p.taskWord
+		c[1].Text = p.TaskWord
 	}
-	return term.Text(stick.Path(c.As(p.As).String()))
+	return Text(stick.Path(c.As(p.As).String()))
 }
 
 // Text is what the page holds, without tags that an agent could take for those of its harness.
-func (p *Page) Text() term.Text { return term.Text(harness.BreakTags(p.b.String())) }
+func (p *Page) Text() Text { return Text(harness.BreakTags(p.b.String())) }
 
 // Strong and faint mark text where colours are wanted.
-func (p *Page) Strong(s term.Text) term.Text { return p.Paint("1", s) }
+func (p *Page) Strong(s Text) Text { return p.Paint("1", s) }
 
-func (p *Page) Faint(s term.Text) term.Text { return p.Paint("2", s) }
+func (p *Page) Faint(s Text) Text { return p.Paint("2", s) }
 
-func (p *Page) Paint(code, s term.Text) term.Text {
+func (p *Page) Paint(code, s Text) Text {
 	if !p.Color {
 		return s
 	}
@@ -72,7 +71,7 @@ func (p *Page) Paint(code, s term.Text) term.Text {
 
 // ShowText adds text of others, each of its lines after an indent of ours, so that it can't look like a line of
 // ours.
-func (p *Page) ShowText(indent term.Text, text string) {
+func (p *Page) ShowText(indent Text, text string) {
 	if strings.TrimSpace(text) != "" {
 		p.ShowHanging(indent, indent, text)
 	}
@@ -81,39 +80,39 @@ func (p *Page) ShowText(indent term.Text, text string) {
 // What stands before each line of a text of others where lines of ours are indented, too: quote before what
 // somebody wrote, and bar before code and what a program printed.
 const (
-	Quote term.Text = "> "
-	Bar   term.Text = "| "
+	Quote Text = "> "
+	Bar   Text = "| "
 )
 
 // ShowOutput adds what a program printed, or lists of git's, each line after a bar.
-func (p *Page) ShowOutput(indent term.Text, text string) {
+func (p *Page) ShowOutput(indent Text, text string) {
 	for l := range strings.Lines(stick.Block(text)) {
-		p.ShowCode(indent+Bar, term.Text(strings.TrimRight(l, "\n")))
+		p.ShowCode(indent+Bar, Text(strings.TrimRight(l, "\n")))
 	}
 }
 
 // ShowCode adds a line of code or of output after a mark. On a terminal each part of a long line gets the mark:
 // the terminal would continue the line without it.
-func (p *Page) ShowCode(mark, line term.Text) {
+func (p *Page) ShowCode(mark, line Text) {
 	room := 0
 	if p.Width > 0 {
 		room = max(1, p.Width-utf8.RuneCountInString(string(mark)))
 	}
-	for _, part := range term.Broken(line, room) {
+	for _, part := range Broken(line, room) {
 		p.Rowf("%s%s", mark, part)
 	}
 }
 
 // ShowHanging adds text of others: its first line after first, and the others after indent. On a terminal it
 // breaks long lines itself, because the terminal would continue them at the start of a line.
-func (p *Page) ShowHanging(first, indent term.Text, text string) {
+func (p *Page) ShowHanging(first, indent Text, text string) {
 	for _, l := range strings.Split(strings.Trim(stick.Block(text), "\n"), "\n") {
 		room := 0
 		if p.Width > 0 {
 			room = p.Width - max(utf8.RuneCountInString(string(first)), utf8.RuneCountInString(string(indent)))
 		}
 
-		for _, part := range term.Broken(term.Text(l), room) {
+		for _, part := range Broken(Text(l), room) {
 			p.Linef("%s%s", first, part)
 			first = indent
 		}
@@ -123,7 +122,7 @@ func (p *Page) ShowHanging(first, indent term.Text, text string) {
 // ShowBlock adds text of several lines as it is, for programs and for whoever asked for that text alone.
 func (p *Page) ShowBlock(text string) {
 	for l := range strings.Lines(stick.Block(text)) {
-		p.Linef("%s", term.Text(strings.TrimRight(l, "\n")))
+		p.Linef("%s", Text(strings.TrimRight(l, "\n")))
 	}
 }
 
@@ -132,7 +131,7 @@ func (p *Page) ShowBlock(text string) {
 func (p *Page) ShowPatch(diff string, after func(line string)) {
 	for raw := range strings.Lines(diff) {
 		l := stick.Patch(strings.TrimRight(raw, "\n"))
-		code := term.Text("")
+		code := Text("")
 		switch {
 		case strings.HasPrefix(l, "diff --git "):
 			code = "1"
@@ -151,7 +150,7 @@ func (p *Page) ShowPatch(diff string, after func(line string)) {
 			room = p.Width - 2
 		}
 
-		for i, part := range term.Broken(term.Text(l), room) {
+		for i, part := range Broken(Text(l), room) {
 			if code != "" {
 				part = p.Paint(code, part)
 			}
@@ -217,7 +216,7 @@ func ShortCommit(commit string) stick.Words {
 
 // ShowBody adds text of an agent under a label of ours.
 func (p *Page) ShowBody(name stick.Words, text string) {
-	p.ShowHanging(term.Wordsf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
+	p.ShowHanging(Wordsf("  %s: ", name), "    ", strings.TrimRight(text, "\n "))
 }
 
 // DurationText says for how long something has run, unless it has just begun.

@@ -1,12 +1,10 @@
-package cli
-
-import "talkingstick/internal/term"
+package term
 
 // Table is a list in columns. In a pipe each column is as wide as its widest cell. On a terminal the columns
 // give way until each row has room on a line: first the last one, which has the free text, then whichever is
 // the widest.
 type Table struct {
-	Indent term.Text
+	Indent Text
 	Head   []string // none if it is empty
 	Rows   []TableRow
 }
@@ -19,17 +17,17 @@ type TableRow struct {
 
 // Cell is the text of a cell and its colour.
 type Cell struct {
-	Text term.Text
-	Hue  term.Text // the code of a terminal; empty for none
+	Text Text
+	Hue  Text // the code of a terminal; empty for none
 }
 
-// Add adds a row, whose cells are text or painted already, as a cell. Like [term.Wordsf] it makes them safe.
+// Add adds a row, whose cells are text or painted already, as a cell. Like [Wordsf] it makes them safe.
 func (t *Table) Add(cells ...any) *TableRow {
 	var r TableRow
 	for _, c := range cells {
 		painted, ok := c.(Cell)
 		if !ok {
-			painted.Text = term.Wordsf("%s", c)
+			painted.Text = Wordsf("%s", c)
 		}
 
 		r.cells = append(r.cells, painted)
@@ -56,7 +54,7 @@ func (t *Table) columnWidths(room int) []int {
 				width = append(width, 0)
 			}
 
-			width[i] = max(width[i], term.Width(string(c.Text)))
+			width[i] = max(width[i], Width(string(c.Text)))
 		}
 	}
 
@@ -104,7 +102,7 @@ func (p *Page) ShowTable(t Table) {
 	if len(t.Head) > 0 {
 		var head TableRow
 		for _, name := range t.Head {
-			head.cells = append(head.cells, Cell{Text: term.Wordsf("%s", name), Hue: "1"})
+			head.cells = append(head.cells, Cell{Text: Wordsf("%s", name), Hue: "1"})
 		}
 
 		t.Rows = append([]TableRow{head}, t.Rows...)
@@ -112,7 +110,7 @@ func (p *Page) ShowTable(t Table) {
 
 	room := 0
 	if p.Width > 0 {
-		room = max(1, p.Width-term.Width(string(t.Indent)))
+		room = max(1, p.Width-Width(string(t.Indent)))
 	}
 
 	width := t.columnWidths(room)
@@ -125,7 +123,7 @@ func (p *Page) ShowTable(t Table) {
 }
 
 // showRow adds a row of a table, with its cells cut to their columns.
-func (p *Page) showRow(line term.Text, cells []Cell, width []int, room int) {
+func (p *Page) showRow(line Text, cells []Cell, width []int, room int) {
 	blanks := 0
 	for i, c := range cells {
 		most := width[i]
@@ -142,7 +140,7 @@ func (p *Page) showRow(line term.Text, cells []Cell, width []int, room int) {
 				line += text
 			}
 
-			blanks -= term.Width(string(text))
+			blanks -= Width(string(text))
 		}
 
 		blanks += width[i] + ColumnGap
@@ -157,13 +155,13 @@ func (p *Page) showRow(line term.Text, cells []Cell, width []int, room int) {
 }
 
 // showUnder adds what is below a row. On a terminal it breaks long lines itself, as showHanging does.
-func (p *Page) showUnder(indent term.Text, c Cell) {
+func (p *Page) showUnder(indent Text, c Cell) {
 	room := 0
 	if p.Width > 0 {
-		room = max(leastText, p.Width-term.Width(string(indent)))
+		room = max(leastText, p.Width-Width(string(indent)))
 	}
 
-	for _, part := range term.Broken(c.Text, room) {
+	for _, part := range Broken(c.Text, room) {
 		if c.Hue != "" {
 			part = p.Paint(c.Hue, part)
 		}
