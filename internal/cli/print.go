@@ -151,11 +151,14 @@ func (a *Run) PrintError(e *stick.Error) {
 	}
 }
 
+// TaskAlias is the other name of tt task. What tt prints next has the name that was typed.
+const TaskAlias = "worker"
+
 func (a *Run) NewPage() *term.Page {
 	color := a.Color == "always" || a.Color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
 	p := &term.Page{Color: color, Now: a.CurrentTime(), As: a.As}
-	if len(a.Args) > 0 && a.Args[0] == taskAlias {
-		p.TaskWord = taskAlias
+	if len(a.Args) > 0 && a.Args[0] == TaskAlias {
+		p.TaskWord = TaskAlias
 	}
 	if a.TTY {
 		p.Width = a.Columns

@@ -44,13 +44,10 @@ func workerCommands() []Command {
 	}
 }
 
-// taskAlias is the other name of tt task. What tt prints next has the name that was typed.
-const taskAlias = "worker"
-
 // taskCmd is tt task, which agents may also call tt worker.
 func taskCmd(a *Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "task", Aliases: []string{taskAlias},
+		Use: "task", Aliases: []string{TaskAlias},
 		Short: "Work on tasks in branches of their own, review and merge them", Args: NoArgs,
 		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, " +
 			"and another agent or a person reviews\n" +
