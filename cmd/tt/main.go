@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"talkingstick/internal/cli"
+	"talkingstick/internal/cli/app"
 )
 
-func main() { os.Exit(cli.Main(cli.System())) }
+func main() { os.Exit(cli.Main(app.System())) }

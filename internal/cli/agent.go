@@ -3,14 +3,15 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/stick"
 )
 
 // agentCmd is tt agent, for programs that were written for coordination events. It has their words: send,
 // inbox, read and ack, with an agent and a bead. The operations are those of tt msg, tt inbox and tt ack.
-func agentCmd(a *Run) *cobra.Command {
+func agentCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: NoArgs,
+		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: app.NoArgs,
 		Long: "The four verbs of coordination events, with flags of their own. " +
 			"They do the same as tt msg send, tt inbox, tt msg read\n" +
 			"and tt ack.",
@@ -25,7 +26,7 @@ func agentCmd(a *Run) *cobra.Command {
 }
 
 // actingAs gives a command its own flag for --as.
-func actingAs(a *Run, c *cobra.Command, flag string) {
+func actingAs(a *app.Run, c *cobra.Command, flag string) {
 	name := c.Flags().String(flag, "", "act under this agent's name (like --as)")
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -46,18 +47,18 @@ func actingAs(a *Run, c *cobra.Command, flag string) {
 	}
 }
 
-func agentSendCmd(a *Run) *cobra.Command {
+func agentSendCmd(a *app.Run) *cobra.Command {
 	var m messageFlags
 	var to []string
 	var body string
 	c := &cobra.Command{
-		Use: "send", Short: "Send a coordination event", Args: NoArgs,
+		Use: "send", Short: "Send a coordination event", Args: app.NoArgs,
 	}
 
 	m.addFlags(c)
 	c.Flags().StringSliceVar(&to, "to", nil, "the recipient, or room, broadcast or system; repeatable")
 	c.Flags().StringVar(&body, "body", "", "what it says")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p, err := m.sendParams(a, to, body, c.Flags().Changed("body"))
 		if err != nil {
@@ -72,11 +73,11 @@ func agentSendCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func agentInboxCmd(a *Run) *cobra.Command {
+func agentInboxCmd(a *app.Run) *cobra.Command {
 	var i inboxFlags
-	c := &cobra.Command{Use: "inbox", Short: "List an agent's messages", Args: NoArgs}
+	c := &cobra.Command{Use: "inbox", Short: "List an agent's messages", Args: app.NoArgs}
 	i.addFlags(c)
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		i.p.Where = path.Where()
 		return showInbox(c.Context(), a, i.p)
@@ -87,11 +88,11 @@ func agentInboxCmd(a *Run) *cobra.Command {
 }
 
 // agentMarkCmd is a verb that changes the state of messages.
-func agentMarkCmd(a *Run, use, short string, m marking) *cobra.Command {
+func agentMarkCmd(a *app.Run, use, short string, m marking) *cobra.Command {
 	var ids []string
-	c := &cobra.Command{Use: use, Short: short, Args: NoArgs}
+	c := &cobra.Command{Use: use, Short: short, Args: app.NoArgs}
 	c.Flags().StringSliceVar(&ids, "message", nil, "the number of a message; repeatable")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return markMessages(c.Context(), a, m, path.Where(), ids) }
 	actingAs(a, c, "agent")
 	return c

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
@@ -16,7 +17,7 @@ import (
 )
 
 // briefSession starts a session, and tells the agent what it should know at its start.
-func briefSession(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
+func briefSession(ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing) error {
 	q := startParams(a, p)
 	q.Auto = true
 	if f.Event == harness.HookSessionStart {
@@ -53,14 +54,14 @@ func briefSession(ctx context.Context, a *Run, e Operations, p core.HookParams, 
 	}
 
 	for _, r := range refusedHooks(a, pg.Now) {
-		pg.Linef("%s. Tell your user.", UpperFirst(sayRefused(pg, r)))
+		pg.Linef("%s. Tell your user.", app.UpperFirst(sayRefused(pg, r)))
 	}
 
 	if f.Event == harness.HookSessionStart {
 		warnOfOtherTT(ctx, a, pg, f.Harness)
 	}
 	if older := olderFiles(a, f.Harness.Name); older != "" {
-		pg.Linef("%s.", UpperFirst(older))
+		pg.Linef("%s.", app.UpperFirst(older))
 	}
 
 	a.WriteHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(pg.Text()))})
@@ -68,14 +69,14 @@ func briefSession(ctx context.Context, a *Run, e Operations, p core.HookParams, 
 }
 
 // warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
-func warnOfOtherTT(ctx context.Context, a *Run, p *term.Page, row harness.Row) {
+func warnOfOtherTT(ctx context.Context, a *app.Run, p *term.Page, row harness.Row) {
 	t, err := installTarget(a, false)
 	if err != nil {
 		// A program that can't be installed can still answer hooks.
 		return
 	}
 
-	if !t.Finds(ctx, row, RunProgram) {
+	if !t.Finds(ctx, row, app.RunProgram) {
 		p.Linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir {
@@ -85,9 +86,9 @@ func warnOfOtherTT(ctx context.Context, a *Run, p *term.Page, row harness.Row) {
 }
 
 // startParams returns the parameters of a session start, with what the environment adds to them.
-func startParams(a *Run, p core.HookParams) roster.StartSessionParams {
+func startParams(a *app.Run, p core.HookParams) roster.StartSessionParams {
 	return roster.StartSessionParams{
-		HookParams: p, Launched: IsTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID"),
+		HookParams: p, Launched: app.IsTrue(a.Getenv("AI_HELPER")), Context: a.Getenv("AI_AGENT_ID"),
 	}
 }
 
@@ -148,7 +149,7 @@ func showBriefing(p *term.Page, res roster.StartSessionResult, short bool) {
 	if res.Notes > 0 {
 		p.Linef("Notes: %d unresolved (%s).", res.Notes, p.Next(stick.Cmd("tt notes list")))
 	}
-	if work := NotedWork(res.Changes); work != "" && res.Task == "" {
+	if work := app.NotedWork(res.Changes); work != "" && res.Task == "" {
 		p.Linef("The tree has %s (%s).", work, p.Next(stick.Cmd("tt changes")))
 	}
 
@@ -287,7 +288,7 @@ func showCrashedSession(p *term.Page, r *roster.Recovered) {
 		"and look at the tree.", whose, written)
 	if r.Handoff != nil {
 		p.Linef("The last handoff, of %s, names a next step. %s", r.From, harness.TheirWords)
-		p.ShowText("  ", stick.Clip(r.Handoff.NextAction, MaxNextAction))
+		p.ShowText("  ", stick.Clip(r.Handoff.NextAction, app.MaxNextAction))
 	}
 }
 
@@ -330,7 +331,7 @@ func showLeftDraft(p *term.Page, d *stick.Draft) {
 		text = cmp.Or(strings.TrimSpace(d.Handoff.NextAction), text, d.Handoff.Status)
 	}
 
-	p.ShowText("  ", stick.Clip(text, MaxNextAction))
+	p.ShowText("  ", stick.Clip(text, app.MaxNextAction))
 }
 
 // leftInTree says in a sentence what is uncommitted in a tree, which may be unknown.

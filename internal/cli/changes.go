@@ -3,16 +3,17 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func changesCmd(a *Run) *cobra.Command {
+func changesCmd(a *app.Run) *cobra.Command {
 	var p guard.ListChangesParams
 	c := &cobra.Command{
-		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: NoArgs,
+		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: app.NoArgs,
 		Long: "Show which files of this checkout are uncommitted, and whose they are. " +
 			"Hooks note who edits a file. Work that somebody did while\n" +
 			"holding the stick passes with the stick, to whoever holds it next. " +
@@ -24,7 +25,7 @@ func changesCmd(a *Run) *cobra.Command {
 	agent := c.Flags().String("agent", "", "only files that this agent has edited")
 	diff := c.Flags().String("diff", "", "show the diff of the files that this agent has edited")
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		// Both flags name an agent, and two different ones contradict each other.
@@ -37,7 +38,7 @@ func changesCmd(a *Run) *cobra.Command {
 			agent = diff
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (guard.ListChangesResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (guard.ListChangesResult, error) {
 			p.Caller, p.Where, p.Agent = by, path.Where(), stick.AgentID(*agent)
 			return e.ListChanges(c.Context(), p)
 		}, func(pg *term.Page, res guard.ListChangesResult) {
@@ -54,20 +55,20 @@ func changesCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func changesMineCmd(a *Run) *cobra.Command {
+func changesMineCmd(a *app.Run) *cobra.Command {
 	var p guard.ClaimChangesParams
 	c := &cobra.Command{
 		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours",
-		Args: ArgsBetween(1, -1, "a file or a directory with uncommitted changes"),
+		Args: app.ArgsBetween(1, -1, "a file or a directory with uncommitted changes"),
 		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No\n" +
 			"hook notes what a person edits. Until these files are committed, tt protects your changes\n" +
 			"from agents, as it protects those of other agents.",
 	}
 
 	c.Flags().BoolVar(&p.Not, "not", false, "say that they aren't yours after all")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Answer(a, func(e Operations, by core.Caller) (guard.ClaimChangesResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (guard.ClaimChangesResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.Where(), args
 			return e.ClaimChanges(c.Context(), p)
 		}, func(pg *term.Page, res guard.ClaimChangesResult) {
@@ -87,11 +88,11 @@ func changesMineCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func changesAdoptCmd(a *Run) *cobra.Command {
+func changesAdoptCmd(a *app.Run) *cobra.Command {
 	var p guard.AdoptChangesParams
 	c := &cobra.Command{
 		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours",
-		Args: ArgsBetween(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
+		Args: app.ArgsBetween(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
 		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, " +
 			"whoever has made them. You need the right to change\n" +
 			"these files now, as for an edit. The files stay as they are. " +
@@ -103,9 +104,9 @@ func changesAdoptCmd(a *Run) *cobra.Command {
 
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "",
 		"why you do this; those whose changes they were read it (required)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Answer(a, func(e Operations, by core.Caller) (guard.AdoptChangesResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (guard.AdoptChangesResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.Where(), args
 			return e.AdoptChanges(c.Context(), p)
 		}, showAdopted)
@@ -128,7 +129,7 @@ func showOwner(p *term.Page, files []string, said stick.Words) {
 			more = ", …"
 		}
 
-		p.Linef("%s are %s: %s%s", stick.Count(n, "file"), said, PathNames(files[:min(n, most)]), more)
+		p.Linef("%s are %s: %s%s", stick.Count(n, "file"), said, app.PathNames(files[:min(n, most)]), more)
 	}
 }
 

@@ -11,15 +11,16 @@ import (
 	"errors"
 	"slices"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/stick"
 )
 
 // Main runs the program and returns its exit status.
-func Main(env Env) int {
-	IgnoreBrokenPipe()
-	a := &Run{Env: env, TellNews: newsForAnother}
+func Main(env app.Env) int {
+	app.IgnoreBrokenPipe()
+	a := &app.Run{Env: env, TellNews: newsForAnother}
 	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
-	a.JSON = slices.Contains(env.Args, "--json") || IsTrue(env.Getenv("TT_JSON"))
+	a.JSON = slices.Contains(env.Args, "--json") || app.IsTrue(env.Getenv("TT_JSON"))
 	root := commandTree(a)
 	root.SetArgs(env.Args)
 
@@ -32,7 +33,7 @@ func Main(env Env) int {
 	}
 
 	// What a word was probably meant for takes time to find, so it waits for the failure.
-	if w, ok := errors.AsType[*UnknownWord](err); ok {
+	if w, ok := errors.AsType[*app.UnknownWord](err); ok {
 		err = noCommand(a, w.Command, w.Typed)
 	}
 
@@ -50,13 +51,13 @@ func Main(env Env) int {
 }
 
 // reportFailure prints a failure and returns the exit status.
-func reportFailure(a *Run, err error, ctx context.Context) int {
+func reportFailure(a *app.Run, err error, ctx context.Context) int {
 	e := stick.AsError(err)
 	a.PrintError(e)
 
 	// Who interrupts a program expects the status of the signal.
 	if e.Code == stick.CodeCanceled {
-		return SignalStatus(ctx)
+		return app.SignalStatus(ctx)
 	}
 
 	status := e.Code.Info().Exit

@@ -5,18 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/stick"
 )
 
 // commandTree is the command tree.
-func commandTree(a *Run) *cobra.Command {
+func commandTree(a *app.Run) *cobra.Command {
 	name := "tt"
 	if a.Name == "bb" || a.Name == "worker" || a.Name == "review-gate" {
 		name = a.Name
 	}
 
 	// Old scripts call the roster by its own name, with its own flags.
-	if a.Name == RosterName {
+	if a.Name == app.RosterName {
 		return rosterRoot(a)
 	}
 
@@ -25,7 +26,7 @@ func commandTree(a *Run) *cobra.Command {
 		Short: "Several coding agents and people, one codebase, one talking stick",
 		Long: "Talking Stick lets several coding agents and people work on one " +
 			"codebase at the same time, and nobody's work gets lost.",
-		Args:                       NoArgs,
+		Args:                       app.NoArgs,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
@@ -69,8 +70,8 @@ func commandTree(a *Run) *cobra.Command {
 }
 
 // setUp gives the outermost command its streams, and the flags of all commands.
-func setUp(a *Run, root *cobra.Command) {
-	root.SetOut(HelpOutput{Run: a})
+func setUp(a *app.Run, root *cobra.Command) {
+	root.SetOut(app.HelpOutput{Run: a})
 	root.SetErr(a.Stderr)
 	root.SetVersionTemplate("tt {{.Version}}\n")
 	root.SetIn(a.Stdin)
@@ -80,7 +81,7 @@ func setUp(a *Run, root *cobra.Command) {
 			// cobra shows the help of what it knows of an unknown command.
 			found, rest, err := c.Find(c.Flags().Args())
 			if err != nil || len(rest) > 0 {
-				a.Helpless = NoArgs(c, c.Flags().Args())
+				a.Helpless = app.NoArgs(c, c.Flags().Args())
 				return
 			}
 
@@ -97,9 +98,9 @@ func setUp(a *Run, root *cobra.Command) {
 	f.StringVar(&a.Color, "color", "auto", "colour: auto, always or never")
 }
 
-func rosterRoot(a *Run) *cobra.Command {
+func rosterRoot(a *app.Run) *cobra.Command {
 	root := rosterCmd(a)
-	root.Use = RosterName + " [path]"
+	root.Use = app.RosterName + " [path]"
 	root.SilenceUsage, root.SilenceErrors = true, true
 	a.Failure = exitUnsure
 	setUp(a, root)
@@ -113,18 +114,18 @@ func strictHelpers(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
-			c.Args = NoArgs
+			c.Args = app.NoArgs
 			c.Short = "Print what lets your shell complete commands, names and flags"
 			c.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
-				shell.Args = NoArgs
+				shell.Args = app.NoArgs
 			}
 		}
 	}
 }
 
 // checkFlags refuses values of the flags that every command has.
-func checkFlags(a *Run, c *cobra.Command) error {
+func checkFlags(a *app.Run, c *cobra.Command) error {
 	switch {
 	case a.Color != "auto" && a.Color != "always" && a.Color != "never":
 		return stick.Errorf(stick.CodeUsage, "--color must be auto, always or never, not %q",

@@ -5,16 +5,18 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"talkingstick/internal/cli/app"
 )
 
 // TestACommandAloneIsTheSame makes each command as if it were called, without the others, and as one of all.
 func TestACommandAloneIsTheSame(t *testing.T) {
 	for _, name := range []string{"tt", "bb", "worker", "review-gate"} {
-		all := commandTree(&Run{Env: Env{Name: name}})
-		check := func(commands []Command, parents ...string) {
+		all := commandTree(&app.Run{Env: app.Env{Name: name}})
+		check := func(commands []app.Command, parents ...string) {
 			for _, c := range commands {
 				path := append(slices.Clone(parents), c.Name)
-				root := commandTree(&Run{Env: Env{Name: name, Args: path}})
+				root := commandTree(&app.Run{Env: app.Env{Name: name, Args: path}})
 				alone, one := commandAt(t, root, path), commandAt(t, all, path)
 				if alone.CommandPath() != one.CommandPath() || alone.UsageString() != one.UsageString() {
 					t.Errorf("%s %q alone:\n%s\n%s\nas one of all:\n%s\n%s", name, path, alone.CommandPath(), alone.UsageString(), one.CommandPath(), one.UsageString())
@@ -24,7 +26,7 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 				}
 			}
 		}
-		for _, g := range commandGroups(&Run{Env: Env{Name: name}}) {
+		for _, g := range commandGroups(&app.Run{Env: app.Env{Name: name}}) {
 			check(g.commands)
 		}
 		if name == "tt" {

@@ -3,19 +3,20 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func workerCommentCmd(a *Run) *cobra.Command {
+func workerCommentCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerCommentParams
 	var stdin bool
 	c := &cobra.Command{
 		Use:   "comment <task> [path:line] [text]",
 		Short: "Comment on a line of a task's diff, or resolve a comment",
-		Args:  ArgsBetween(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
+		Args:  app.ArgsBetween(1, 3, "the name of a task, a line such as src/parse.go:12, and a text"),
 		Long: "Comment on a line, or on lines such as src/parse.go:12-15, that tt task diff shows. " +
 			"The comment is a draft, which only you see, until\n" +
 			"you run tt task request-changes or approve: that sends all your drafts to the worker in one " +
@@ -28,7 +29,7 @@ func workerCommentCmd(a *Run) *cobra.Command {
 	c.Flags().BoolVar(&p.Old, "old", false, "the lines are those before the change: for what the task removes")
 	c.Flags().IntVar(&p.Resolve, "resolve", 0, "mark this comment as dealt with")
 	c.Flags().IntVar(&p.Delete, "delete", 0, "delete this draft of yours")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.TaskID, p.Where = args[0], path.Where()
@@ -43,14 +44,14 @@ func workerCommentCmd(a *Run) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage,
 				"give the text on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
-			if p.Body, err = ReadBody(a.Input(), stick.MaxBody); err != nil {
+			if p.Body, err = app.ReadBody(a.Input(), stick.MaxBody); err != nil {
 				return err
 			}
 		case len(args) > 2:
 			p.Body = args[2]
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerCommentResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerCommentResult, error) {
 			p.Caller = by
 			return e.WorkerComment(c.Context(), p)
 		}, func(pg *term.Page, res task.WorkerCommentResult) { showCommented(pg, p, res) })
@@ -65,12 +66,12 @@ func showCommented(p *term.Page, q task.WorkerCommentParams, res task.WorkerComm
 	switch {
 	case q.Resolve != 0:
 		p.Linef("comment %d on %s is resolved by %s%s", res.Comment.ID, at, res.Comment.ResolvedBy,
-			AlreadyText(res.Already))
+			app.AlreadyText(res.Already))
 		return
 	case q.Delete != 0:
 		p.Linef("draft %d on %s is deleted", res.Comment.ID, at)
 	default:
-		p.Linef("draft %d is on %s%s", res.Comment.ID, at, AlreadyText(res.Already))
+		p.Linef("draft %d is on %s%s", res.Comment.ID, at, app.AlreadyText(res.Already))
 	}
 
 	if res.Drafts > 0 {

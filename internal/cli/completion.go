@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -23,7 +24,7 @@ import (
 // candidates finds what an argument or a flag may be, in the room at a place. Each is a word, and what a
 // shell shows beside it. It only reads, and what fails offers nothing: a shell that completes a word is no
 // place for an error.
-type candidates func(ctx context.Context, a *Run, at core.Where) []cobra.Completion
+type candidates func(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion
 
 // argumentCandidates are what the arguments of commands may be. A shell offers files for those of other
 // commands, and directories for a path.
@@ -98,7 +99,7 @@ var flagCandidates = map[string]candidates{
 
 // addCompletion lets a shell complete the arguments and flags of all commands. It is called only when a shell
 // asks.
-func addCompletion(a *Run, c *cobra.Command) {
+func addCompletion(a *app.Run, c *cobra.Command) {
 	find := argumentCandidates[c.CommandPath()]
 	switch {
 	case find != nil:
@@ -132,7 +133,7 @@ func addCompletion(a *Run, c *cobra.Command) {
 // offerCandidates returns the candidates that begin as typed. In a list separated by commas the last one
 // counts.
 func offerCandidates(
-	a *Run, c *cobra.Command, find candidates, typed string,
+	a *app.Run, c *cobra.Command, find candidates, typed string,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var at core.Where
 	if path, room := c.Flags().Lookup("path"), c.Flags().Lookup("room"); path != nil && room != nil {
@@ -163,65 +164,65 @@ func offerCandidates(
 
 // fixedCandidates are candidates that are always the same.
 func fixedCandidates(all ...string) candidates {
-	return func(context.Context, *Run, core.Where) []cobra.Completion { return all }
+	return func(context.Context, *app.Run, core.Where) []cobra.Completion { return all }
 }
 
 // withWords adds words to candidates.
 func withWords(find candidates, more ...string) candidates {
-	return func(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
+	return func(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
 		return slices.Concat(find(ctx, a, at), more)
 	}
 }
 
-func memberCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-	return FindCandidates(a, func(e Operations, by core.Caller) (engine.GetRoomStateResult, error) {
+func memberCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
 	}, func(r engine.GetRoomStateResult) []engine.RoomMember { return r.Members },
 		func(m engine.RoomMember) cobra.Completion {
-			return DescribedWord(string(m.AgentID), string(m.Status))
+			return app.DescribedWord(string(m.AgentID), string(m.Status))
 		})
 }
 
-func roomCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-	return FindCandidates(a, func(e Operations, by core.Caller) (engine.ListRoomsResult, error) {
+func roomCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (engine.ListRoomsResult, error) {
 		return e.ListRooms(ctx, engine.ListRoomsParams{Caller: by, Path: at.Path, All: true})
 	}, func(r engine.ListRoomsResult) []engine.ListedRoom { return r.Rooms },
 		func(r engine.ListedRoom) cobra.Completion {
-			return DescribedWord(string(r.RoomID), cmp.Or(r.Path, r.Key))
+			return app.DescribedWord(string(r.RoomID), cmp.Or(r.Path, r.Key))
 		})
 }
 
-func taskCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-	return FindCandidates(a, func(e Operations, by core.Caller) (task.WorkerStatusResult, error) {
+func taskCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (task.WorkerStatusResult, error) {
 		return e.WorkerStatus(ctx, task.WorkerStatusParams{Caller: by, Where: at})
 	}, func(r task.WorkerStatusResult) []task.TaskView { return r.Tasks }, func(t task.TaskView) cobra.Completion {
-		return DescribedWord(t.TaskID, fmt.Sprintf("%s %s", t.State, t.Description))
+		return app.DescribedWord(t.TaskID, fmt.Sprintf("%s %s", t.State, t.Description))
 	})
 }
 
 func messageCandidates(which engine.GetInboxParams) candidates {
-	return func(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-		return FindCandidates(a, func(e Operations, by core.Caller) (engine.GetInboxResult, error) {
+	return func(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+		return app.FindCandidates(a, func(e app.Operations, by core.Caller) (engine.GetInboxResult, error) {
 			which.Caller, which.Where = by, at
 			return e.GetInbox(ctx, which)
 		}, func(r engine.GetInboxResult) []engine.InboxMessage { return r.Messages },
 			func(m engine.InboxMessage) cobra.Completion {
-				return DescribedWord(strconv.FormatInt(m.MessageID, 10), fmt.Sprintf("%s: %s", m.From, m.Body))
+				return app.DescribedWord(strconv.FormatInt(m.MessageID, 10), fmt.Sprintf("%s: %s", m.From, m.Body))
 			})
 	}
 }
 
-func noteCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-	return FindCandidates(a, func(e Operations, by core.Caller) (engine.ListNotesResult, error) {
+func noteCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (engine.ListNotesResult, error) {
 		return e.ListNotes(ctx, engine.ListNotesParams{Caller: by, Where: at})
 	}, func(r engine.ListNotesResult) []stick.Note { return r.Notes }, func(n stick.Note) cobra.Completion {
-		return DescribedWord(strconv.FormatInt(n.ID, 10), n.Body)
+		return app.DescribedWord(strconv.FormatInt(n.ID, 10), n.Body)
 	})
 }
 
 // reservationCandidates are the caller's own.
-func reservationCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-	return FindCandidates(a, func(e Operations, by core.Caller) (engine.ListReservationsResult, error) {
+func reservationCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (engine.ListReservationsResult, error) {
 		res, err := e.ListReservations(ctx, engine.ListReservationsParams{Caller: by, Where: at})
 		res.Reservations = slices.DeleteFunc(res.Reservations, func(v engine.ReservationView) bool {
 			return v.Agent != res.AgentID
@@ -229,14 +230,14 @@ func reservationCandidates(ctx context.Context, a *Run, at core.Where) []cobra.C
 		return res, err
 	}, func(r engine.ListReservationsResult) []engine.ReservationView { return r.Reservations },
 		func(v engine.ReservationView) cobra.Completion {
-			return DescribedWord(string(v.Pattern), v.Task)
+			return app.DescribedWord(string(v.Pattern), v.Task)
 		})
 }
 
 // changedFileCandidates are uncommitted files of these shares, relative to the directory of the call.
 func changedFileCandidates(shares ...stick.Share) candidates {
-	return func(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-		return FindCandidates(a, func(e Operations, by core.Caller) (guard.ListChangesResult, error) {
+	return func(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+		return app.FindCandidates(a, func(e app.Operations, by core.Caller) (guard.ListChangesResult, error) {
 			res, err := e.ListChanges(ctx, guard.ListChangesParams{Caller: by, Where: at})
 			res.Changes = slices.DeleteFunc(res.Changes, func(c guard.Change) bool {
 				return !slices.Contains(shares, c.Share)
@@ -250,12 +251,12 @@ func changedFileCandidates(shares ...stick.Share) candidates {
 
 			return res, err
 		}, func(r guard.ListChangesResult) []guard.Change { return r.Changes }, func(c guard.Change) cobra.Completion {
-			return DescribedWord(c.Path, string(c.Share))
+			return app.DescribedWord(c.Path, string(c.Share))
 		})
 	}
 }
 
-func policyCandidates(context.Context, *Run, core.Where) []cobra.Completion {
+func policyCandidates(context.Context, *app.Run, core.Where) []cobra.Completion {
 	var all []cobra.Completion
 	for _, k := range stick.PolicyKeys {
 		if len(k.Words()) == 0 {
@@ -270,14 +271,16 @@ func policyCandidates(context.Context, *Run, core.Where) []cobra.Completion {
 	return all
 }
 
-func harnessCandidates(context.Context, *Run, core.Where) []cobra.Completion { return harness.Names() }
+func harnessCandidates(context.Context, *app.Run, core.Where) []cobra.Completion {
+	return harness.Names()
+}
 
 // installCandidates are the harnesses that tt writes for, and those for which it only prints something.
-func installCandidates(context.Context, *Run, core.Where) []cobra.Completion {
+func installCandidates(context.Context, *app.Run, core.Where) []cobra.Completion {
 	return append(harness.Names(), harness.SnippetNames()...)
 }
 
-func categoryCandidates(context.Context, *Run, core.Where) []cobra.Completion {
+func categoryCandidates(context.Context, *app.Run, core.Where) []cobra.Completion {
 	var all []cobra.Completion
 	for _, c := range stick.Categories {
 		all = append(all, string(c.Category))
@@ -285,7 +288,7 @@ func categoryCandidates(context.Context, *Run, core.Where) []cobra.Completion {
 	return all
 }
 
-func eventTypeCandidates(context.Context, *Run, core.Where) []cobra.Completion {
+func eventTypeCandidates(context.Context, *app.Run, core.Where) []cobra.Completion {
 	var all []cobra.Completion
 	for _, t := range stick.EventTypes {
 		all = append(all, cobra.CompletionWithDesc(string(t.Type), t.Meaning))

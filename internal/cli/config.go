@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/config"
 	"talkingstick/internal/term"
 	"talkingstick/internal/workspace"
@@ -24,9 +25,9 @@ type configResult struct {
 	Environment []string `json:"environment"`            // the variables of tt that are set
 }
 
-func configCmd(a *Run) *cobra.Command {
+func configCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "config", Short: "Show where things are set: files, variables, the room", Args: NoArgs,
+		Use: "config", Short: "Show where things are set: files, variables, the room", Args: app.NoArgs,
 		Long: "Show which files and variables set what tt does here. A flag comes before a variable, " +
 			"a variable before your file, and your file\n" +
 			"before the project's. The rules of a room are kept with it: tt policy.",
@@ -43,7 +44,7 @@ func configCmd(a *Run) *cobra.Command {
 }
 
 // findSettings finds the files and variables that set something here.
-func findSettings(a *Run) (configResult, error) {
+func findSettings(a *app.Run) (configResult, error) {
 	res := configResult{Environment: []string{}}
 	var err error
 	if res.DataDir, err = a.DataDir(); err != nil {

@@ -6,16 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func conflictsCmd(a *Run) *cobra.Command {
+func conflictsCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "conflicts [path]", Short: "Show which files would conflict between working trees",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Try to merge each pair of working trees of the repository, " +
 			"including their uncommitted changes. Show which files conflict,\n" +
 			"and which files both sides changed although they merge. " +
@@ -23,14 +24,14 @@ func conflictsCmd(a *Run) *cobra.Command {
 			"nothing, neither to the room nor to the repository. It needs git 2.38 or newer.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (engine.GetConflictsResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (engine.GetConflictsResult, error) {
 			return e.GetConflicts(c.Context(), engine.GetConflictsParams{Caller: by, Where: w})
 		}, showConflicts)
 	}

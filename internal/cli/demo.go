@@ -5,14 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/demo"
 	"talkingstick/stick"
 )
 
-func demoCmd(a *Run) *cobra.Command {
+func demoCmd(a *app.Run) *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{
-		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: NoArgs,
+		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: app.NoArgs,
 		Long: "Play sixty seconds of the whole: five agents and you in a scratch repository. A handoff, a reset that is\n" +
 			"refused, lost work that comes back, a crash, and a task that you review and that lands.\n" +
 			"Everything is done by real processes and checked; " +
@@ -69,10 +70,10 @@ func demoCmd(a *Run) *cobra.Command {
 
 // actorCmd has the program play a harness. Only a scene can start it: [demo.Act] checks
 // the scene's token.
-func actorCmd(a *Run) *cobra.Command {
+func actorCmd(a *app.Run) *cobra.Command {
 	var apart bool
 	c := &cobra.Command{
-		Use: "actor", Hidden: true, Args: NoArgs, Short: "Play a harness in the demo",
+		Use: "actor", Hidden: true, Args: app.NoArgs, Short: "Play a harness in the demo",
 		RunE: func(c *cobra.Command, args []string) error {
 			if apart {
 				return demo.StartApart(os.Args[0], a.Getenv(demo.TokenEnv), a.Stdin, a.Stdout, a.Stderr)

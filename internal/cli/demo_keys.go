@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/term"
 )
@@ -15,7 +16,7 @@ import (
 var errLeft = errors.New("the reader has left")
 
 // playForReader plays the demo for somebody at a terminal, whose keys make it go on and end it.
-func playForReader(ctx context.Context, a *Run, cfg demo.Config) error {
+func playForReader(ctx context.Context, a *app.Run, cfg demo.Config) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -40,7 +41,7 @@ func playForReader(ctx context.Context, a *Run, cfg demo.Config) error {
 
 // demoKeys are the keys of somebody who reads the demo.
 type demoKeys struct {
-	app     *Run
+	app     *app.Run
 	pressed chan byte     // keys that nobody has asked for so far
 	closed  chan struct{} // closed when no more can come
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/term"
 	"talkingstick/internal/tui"
@@ -78,7 +79,7 @@ func (s *screening) awaitKey(ctx context.Context, asks string) error {
 
 // watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
 // be no part of the scene.
-func watchDemo(ctx context.Context, a *Run, cfg demo.Config, fast bool) error {
+func watchDemo(ctx context.Context, a *app.Run, cfg demo.Config, fast bool) error {
 	in, out, ok := screenTerminal(a)
 	if !ok {
 		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").
@@ -135,7 +136,7 @@ func watchDemo(ctx context.Context, a *Run, cfg demo.Config, fast bool) error {
 		return err
 	case report.OK:
 		return a.Print(report, func(p *term.Page) { p.Linef("All of it happened: tt checked it, step by step.") })
-	case IsCanceled(perr) || errors.Is(perr, context.Canceled):
+	case app.IsCanceled(perr) || errors.Is(perr, context.Canceled):
 		// The reader of the screen has left before the end.
 		return nil
 	}
@@ -144,7 +145,7 @@ func watchDemo(ctx context.Context, a *Run, cfg demo.Config, fast bool) error {
 }
 
 // inScene is the program as somebody runs it who looks at the place of a scene.
-func inScene(a *Run, p demo.Place) *Run {
+func inScene(a *app.Run, p demo.Place) *app.Run {
 	// The scene has settings of its own, so nothing of the user's gets in but the terminal's.
 	env := a.Env
 	env.Dir, env.User, env.Home = p.Dir, demo.Person, filepath.Dir(p.Dir)
@@ -161,5 +162,5 @@ func inScene(a *Run, p demo.Place) *Run {
 		return ""
 	}
 
-	return &Run{Env: env, Color: a.Color, Reads: true, TellNews: a.TellNews}
+	return &app.Run{Env: env, Color: a.Color, Reads: true, TellNews: a.TellNews}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
@@ -16,10 +17,10 @@ import (
 	"talkingstick/stick"
 )
 
-func doctorCmd(a *Run) *cobra.Command {
+func doctorCmd(a *app.Run) *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check tt and its database for problems", Args: NoArgs,
+		Use: "doctor", Short: "Check tt and its database for problems", Args: app.NoArgs,
 		Long: "Check the data directory, the database and whether it has lost anything, whether commands " +
 			"can write, and whether waiting\n" +
 			"commands are woken. Show for each harness whether tt is installed, whether the harness " +
@@ -41,7 +42,7 @@ func doctorCmd(a *Run) *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.Examines = true
-		return Show(a, func(e Operations, by core.Caller) (doctorResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (doctorResult, error) {
 			l := a.StartProgress(true)
 			defer l.End()
 
@@ -136,7 +137,7 @@ type harnessStatus struct {
 }
 
 // checkHarnesses checks whether tt is installed in harnesses, and works there.
-func checkHarnesses(ctx context.Context, a *Run, last map[string]stick.Time) []harnessStatus {
+func checkHarnesses(ctx context.Context, a *app.Run, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
 	t, err := installTarget(a, true)
 	if t.Home == "" {
@@ -148,7 +149,7 @@ func checkHarnesses(ctx context.Context, a *Run, last map[string]stick.Time) []h
 		t.TT = a.Exe
 	}
 
-	for _, s := range install.Check(ctx, t, RunProgram) {
+	for _, s := range install.Check(ctx, t, app.RunProgram) {
 		h := harnessStatus{Status: s, LastHook: last[s.Harness]}
 		row, _ := harness.ByName(s.Harness)
 		if row.NoGitHooks {
@@ -187,13 +188,13 @@ func checkHarnesses(ctx context.Context, a *Run, last map[string]stick.Time) []h
 }
 
 // otherPrograms lists the other programs in PATH that are called tt.
-func otherPrograms(ctx context.Context, a *Run) []install.Program {
+func otherPrograms(ctx context.Context, a *app.Run) []install.Program {
 	t, err := installTarget(a, false)
 	if err != nil && t.TT == "" {
 		// A program that can't be installed can still check.
 		t.TT = a.Exe
 	}
-	return t.Others(ctx, RunProgram)
+	return t.Others(ctx, app.RunProgram)
 }
 
 // showHarness shows whether tt is installed in a harness, and works there.
@@ -255,17 +256,17 @@ func showHarness(p *term.Page, h harnessStatus) {
 	}
 }
 
-func migrateDBCmd(a *Run) *cobra.Command {
+func migrateDBCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate-db",
 		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",
-		Args:  NoArgs,
+		Args:  app.NoArgs,
 		Long: "Move the rooms of this machine, with their logs, messages and tasks, into an empty\n" +
 			"PostgreSQL database: the one that config.toml or TALKING_STICK_DATABASE_URL names. tt moves\n" +
 			"everything or nothing, and checks it against the log. The file stays, but tt no longer opens\n" +
 			"it. Agents can continue; a command that waits ends and has to be run again.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return Answer(a, func(e Operations, by core.Caller) (upkeep.MigrateDBResult, error) {
+			return app.Answer(a, func(e app.Operations, by core.Caller) (upkeep.MigrateDBResult, error) {
 				return e.MigrateDB(c.Context(), upkeep.MigrateDBParams{Caller: by})
 			}, showMigration)
 		},
@@ -301,7 +302,7 @@ func showMigration(p *term.Page, res upkeep.MigrateDBResult) {
 }
 
 // showsCheck returns what tells l which check of the doctor runs.
-func showsCheck(a *Run, l *ProgressLine) func(check string) {
+func showsCheck(a *app.Run, l *app.ProgressLine) func(check string) {
 	return func(check string) {
 		began := a.CurrentTime()
 		l.SetText(func() term.Text {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -12,9 +13,9 @@ import (
 )
 
 // handoffCmd are the commands about a handoff before it is given.
-func handoffCmd(a *Run) *cobra.Command {
+func handoffCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: NoArgs,
+		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: app.NoArgs,
 		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: " +
 			"if your turn ends without a handoff, because your\n" +
 			"process ends or somebody takes over, the next holder gets the draft.",
@@ -24,12 +25,12 @@ func handoffCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func handoffSaveCmd(a *Run) *cobra.Command {
-	var h HandoffFlags
-	var f FenceFlags
+func handoffSaveCmd(a *app.Run) *cobra.Command {
+	var h app.HandoffFlags
+	var f app.FenceFlags
 	var stdin bool
 	c := &cobra.Command{
-		Use: "save [text]", Short: "Save a draft of your handoff with your turn", Args: ArgsBetween(0, 1, "a text"),
+		Use: "save [text]", Short: "Save a draft of your handoff with your turn", Args: app.ArgsBetween(0, 1, "a text"),
 		Long: "Save what the next holder would need if you stopped now: " +
 			"free text, any fields of the handoff, or both. A turn has one draft, and\n" +
 			"saving again replaces it. It doesn't end the turn, and is gone when you release or pass the stick.",
@@ -38,7 +39,7 @@ func handoffSaveCmd(a *Run) *cobra.Command {
 	h.AddFields(c)
 	f.AddFlags(c)
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the text from standard input")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p := engine.SaveDraftParams{Where: path.Where(), Fence: f.Fence()}
@@ -49,7 +50,7 @@ func handoffSaveCmd(a *Run) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage,
 				"give the text on the command line or on standard input, not on both").With("field", "text")
 		case stdin:
-			if p.Text, err = ReadBody(a.Input(), stick.MaxHandoff); err != nil {
+			if p.Text, err = app.ReadBody(a.Input(), stick.MaxHandoff); err != nil {
 				return err
 			}
 		case len(args) > 0:
@@ -60,12 +61,12 @@ func handoffSaveCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.SaveDraftResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.SaveDraftResult, error) {
 			p.Caller = by
 			return e.SaveDraft(c.Context(), p)
 		}, func(p *term.Page, res engine.SaveDraftResult) {
 			p.Linef("saved a draft of the handoff of turn %d%s; you still hold the stick",
-				res.Turn, AlreadyText(res.Already))
+				res.Turn, app.AlreadyText(res.Already))
 		})
 	}
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/term"
@@ -22,7 +23,7 @@ type streamFlags struct {
 	types        []string
 	from, name   string
 	filter       eventlog.EventFilter
-	timeout      TimeoutFlag
+	timeout      app.TimeoutFlag
 	limit        *int64        // in milliseconds, nil for none
 	since        time.Duration // only what happened so long ago or later; 0 for all
 	command      *cobra.Command
@@ -42,7 +43,7 @@ func (s *streamFlags) addFlags(c *cobra.Command, target string) {
 func (s *streamFlags) addFilter(c *cobra.Command) {
 	s.command = c
 	f := c.Flags()
-	f.SetNormalizeFunc(OtherWords)
+	f.SetNormalizeFunc(app.OtherWords)
 	f.StringVar(&s.from, "from", "", "only from this agent")
 	f.StringVar(&s.filter.TaskID, "task", "", "only about this task (also --bead)")
 	f.Int64Var(&s.filter.After, "after", 0, "only what comes after this cursor")
@@ -71,7 +72,7 @@ func (s *streamFlags) dropOlder(res *eventlog.EventsResult, now stick.Time) {
 
 // readStream reads the stream. In words it shows each event by the function each, and calls all of them what.
 func (s *streamFlags) readStream(
-	a *Run, ctx context.Context, w core.Where, what stick.Words, each func(*term.Page, stick.Event),
+	a *app.Run, ctx context.Context, w core.Where, what stick.Words, each func(*term.Page, stick.Event),
 ) error {
 	if err := s.completeFilter(); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (s *streamFlags) readStream(
 	// Without a cursor people and agents want the newest events.
 	newest := !s.command.Flags().Changed("after")
 	if !s.wait && !s.follow {
-		return Answer(a, func(e Operations, by core.Caller) (eventlog.EventsResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (eventlog.EventsResult, error) {
 			res, err := e.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
 				Caller: by, Where: w, EventFilter: s.filter, FromStart: !newest,
 			})
@@ -194,10 +195,10 @@ func (s *streamFlags) completeFilter() (err error) {
 	return nil
 }
 
-func eventsCmd(a *Run) *cobra.Command {
+func eventsCmd(a *app.Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
-		Use: "events [path]", Short: "Read the room's log, or follow it", Args: ArgsBetween(0, 1, "a path"),
+		Use: "events [path]", Short: "Read the room's log, or follow it", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Read the newest events of the room, or those after a cursor. " +
 			"--wait returns the next batch, or not_yet after --timeout, both\n" +
 			"with exit status 0. --follow prints each event as it comes, until you interrupt it: " +
@@ -210,7 +211,7 @@ func eventsCmd(a *Run) *cobra.Command {
 	s.addFlags(c, "default: self with --wait and --follow, else any")
 	s.addSince(c)
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -224,10 +225,10 @@ func eventsCmd(a *Run) *cobra.Command {
 }
 
 // logCmd is eventsCmd for people: always in words.
-func logCmd(a *Run) *cobra.Command {
+func logCmd(a *app.Run) *cobra.Command {
 	s := streamFlags{words: true}
 	c := &cobra.Command{
-		Use: "log [path]", Short: "Read what happened in the room, in words", Args: ArgsBetween(0, 1, "a path"),
+		Use: "log [path]", Short: "Read what happened in the room, in words", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Read what happened in the room, the newest last. " +
 			"--follow shows the last ten events and goes on as more happen, until\n" +
 			"you interrupt it. Programs read tt events.",
@@ -238,7 +239,7 @@ func logCmd(a *Run) *cobra.Command {
 	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "go on as it happens")
 	c.Flags().StringVar(&s.filter.Target, "target", "", "only what is for this agent, or for yourself (self)")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -251,17 +252,17 @@ func logCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func msgRecvCmd(a *Run) *cobra.Command {
+func msgRecvCmd(a *app.Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
-		Use: "recv [path]", Short: "Read your messages as a stream", Args: ArgsBetween(0, 1, "a path"),
+		Use: "recv [path]", Short: "Read your messages as a stream", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Read your newest messages, or those after a cursor. --wait returns the next ones, " +
 			"or not_yet after --timeout. --follow prints\n" +
 			"each as a line of JSON. It marks nothing as read. To hear about turns as well, use tt wait or tt events.",
 	}
 
 	s.addFlags(c, "default: self")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -318,8 +319,8 @@ func showCursor(p *term.Page, res eventlog.EventsResult) {
 
 // stream is a stream of events to wait for.
 type stream struct {
-	a    *Run
-	e    Operations
+	a    *app.Run
+	e    app.Operations
 	name string
 	show func(*term.Page, stick.Event) // shows an event in words; nil: events are followed as JSON
 	p    eventlog.WaitForEventsParams
@@ -389,7 +390,7 @@ func (s *stream) printEvent(e stick.Event) error {
 		return fmt.Errorf("print event: %w", err)
 	}
 
-	s.a.Write(PlainJSON(b) + "\n")
+	s.a.Write(app.PlainJSON(b) + "\n")
 	return nil
 }
 
@@ -416,7 +417,7 @@ func (s *stream) followEvents(ctx context.Context) error {
 				}
 
 				s.moveCursor(ctx, res.RoomID, unread)
-				return ErrUnheard
+				return app.ErrUnheard
 			}
 		}
 
@@ -427,7 +428,7 @@ func (s *stream) followEvents(ctx context.Context) error {
 	switch {
 	case unread >= 0:
 		last.Cursor = unread
-	case err != nil && !IsCanceled(err):
+	case err != nil && !app.IsCanceled(err):
 		return err
 	}
 

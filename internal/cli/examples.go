@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"talkingstick/internal/cli/app"
 )
 
 // examples are what the help of each command shows, one line each. A test requires one of every command, and
@@ -165,7 +167,7 @@ func exampleText(c *cobra.Command) string {
 
 // Commands returns the command tree with its examples, from which the manual pages are made.
 func Commands() *cobra.Command {
-	root := commandTree(&Run{})
+	root := commandTree(&app.Run{})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("tt")
 	var add func(*cobra.Command)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -30,10 +31,10 @@ const gitHookLimit = 100 * time.Millisecond
 const maxMoves = 8 << 20
 
 // See docs/decisions/hooks-of-git.md.
-func gitHookCmd(a *Run) *cobra.Command {
+func gitHookCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git",
-		Args: ArgsBetween(1, 3, "pre-commit, reference-transaction or pre-push"),
+		Args: app.ArgsBetween(1, 3, "pre-commit, reference-transaction or pre-push"),
 		Long: "Answer git's hook pre-commit, reference-transaction or pre-push: " +
 			"may this agent change the staged files, and are they its own;\n" +
 			"may it move the branch that is checked out; " +
@@ -46,7 +47,7 @@ func gitHookCmd(a *Run) *cobra.Command {
 			"tt install git puts it into a repository's hooks.",
 		RunE: func(c *cobra.Command, args []string) error {
 			a.InHook = true
-			if IsTrue(a.Getenv("TT_OFF")) {
+			if app.IsTrue(a.Getenv("TT_OFF")) {
 				return nil
 			}
 
@@ -70,7 +71,7 @@ func gitHookCmd(a *Run) *cobra.Command {
 			}
 
 			if err == nil && res.note != nil {
-				err = CatchPanic(func() error { return res.note(c.Context()) })
+				err = app.CatchPanic(func() error { return res.note(c.Context()) })
 			}
 
 			if err != nil && c.Context().Err() == nil {
@@ -93,7 +94,7 @@ type gitAnswer struct {
 var allowed = guard.MayEditResult{Allowed: true}
 
 // answerGit answers a hook of git within the limit.
-func answerGit(ctx context.Context, a *Run, args []string) (gitAnswer, error) {
+func answerGit(ctx context.Context, a *app.Run, args []string) (gitAnswer, error) {
 	limit := cmp.Or(a.GitLimit, gitHookLimit)
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -109,7 +110,7 @@ func answerGit(ctx context.Context, a *Run, args []string) (gitAnswer, error) {
 	go func() {
 		// This goroutine ends when it has decided, or with the process, soon after the limit.
 		var d decision
-		d.error = CatchPanic(func() (err error) { d.gitAnswer, err = decideGit(ctx, a, args); return err })
+		d.error = app.CatchPanic(func() (err error) { d.gitAnswer, err = decideGit(ctx, a, args); return err })
 		done <- d
 	}()
 
@@ -123,7 +124,7 @@ func answerGit(ctx context.Context, a *Run, args []string) (gitAnswer, error) {
 }
 
 // decideGit decides about a hook of git. It resolves the caller first, and allows everything to people.
-func decideGit(ctx context.Context, a *Run, args []string) (x gitAnswer, err error) {
+func decideGit(ctx context.Context, a *app.Run, args []string) (x gitAnswer, err error) {
 	x.MayEditResult = allowed
 	late := time.Now().Add(cmp.Or(a.GitLimit, gitHookLimit))
 	from, procs, err := a.ReadSurroundings()
@@ -140,8 +141,8 @@ func decideGit(ctx context.Context, a *Run, args []string) (x gitAnswer, err err
 	c := a.KernelConfig(procs)
 
 	// Git waits for this hook, so it waits for no other writer.
-	c.WriteWait = EditWrites
-	e := NewOperations(c, nil)
+	c.WriteWait = app.EditWrites
+	e := app.NewOperations(c, nil)
 	q := guard.CheckEditParams{HookParams: core.HookParams{Caller: by}}
 	switch args[0] {
 	case "pre-commit":
@@ -184,7 +185,7 @@ func decideGit(ctx context.Context, a *Run, args []string) (x gitAnswer, err err
 
 // mayCommit asks about the staged paths. They are relative to the top level, where git runs the hook. Whose
 // they are matters more than whose turn it is.
-func mayCommit(ctx context.Context, a *Run, e Operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
+func mayCommit(ctx context.Context, a *app.Run, e app.Operations, q *guard.CheckEditParams) (guard.MayEditResult, error) {
 	var err error
 
 	// Without staged files there is nothing to ask about.
@@ -213,7 +214,7 @@ func mayCommit(ctx context.Context, a *Run, e Operations, q *guard.CheckEditPara
 
 // inOperation reports whether git is in the middle of a merge, a rebase or the like. What is staged then
 // comes from commits.
-func inOperation(a *Run) bool {
+func inOperation(a *app.Run) bool {
 	at, ok := workspace.FindCheckout(".", a.WorkspaceEnv())
 	return ok && git.OperationInProgress(at.Git) != ""
 }
@@ -238,7 +239,7 @@ func readMoves(first string, rest io.Reader) (moves []move, err error) {
 // covers the paths that differ; without one the caller needs the whole tree. asked means that the hook
 // pre-commit has asked about these paths, and has said what is against the rules.
 func mayMove(
-	ctx context.Context, a *Run, e Operations, q *guard.CheckEditParams, moves []move, asked bool,
+	ctx context.Context, a *app.Run, e app.Operations, q *guard.CheckEditParams, moves []move, asked bool,
 ) (guard.MayEditResult, error) {
 	repo, ok := workspace.FindRepository(".", a.WorkspaceEnv())
 	if ok {
@@ -312,7 +313,7 @@ func mayMove(
 // mayMoveTasks asks about the branches of tasks, which only their workers may move. Nobody loses anything
 // when a branch is created, or stays at its commit.
 func mayMoveTasks(
-	ctx context.Context, a *Run, e Operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
+	ctx context.Context, a *app.Run, e app.Operations, q guard.CheckEditParams, repo workspace.Repository, moves []move,
 ) (guard.MayEditResult, error) {
 	// These moves aren't of branches of tasks that have a worktree.
 	shared, _ := repo.CheckedOut()
@@ -355,7 +356,7 @@ func mayMoveTasks(
 // noteCommits notes which commits the caller makes by moving branches: those that no branch, tag or remote
 // has now, and that it hasn't just fetched. Git is about to move the branches, and has still their old
 // values.
-func noteCommits(ctx context.Context, a *Run, e Operations, q core.HookParams, moves []move) error {
+func noteCommits(ctx context.Context, a *app.Run, e app.Operations, q core.HookParams, moves []move) error {
 	// More branches than this move at once only when they are fetched or restored.
 	const most = 50
 	if len(moves) > most {

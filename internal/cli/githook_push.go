@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/git"
@@ -17,7 +18,7 @@ const maxPushed = 200
 // mayPush asks about the commits that a push would bring to a remote. Git gives the remote's name, or its
 // address, as an argument, and what is pushed as lines.
 func mayPush(
-	ctx context.Context, a *Run, e Operations, q core.HookParams, args []string,
+	ctx context.Context, a *app.Run, e app.Operations, q core.HookParams, args []string,
 ) (guard.MayEditResult, error) {
 	p := guard.CheckPushParams{HookParams: q}
 	if len(args) > 0 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/git"
 	"talkingstick/internal/install"
 	"talkingstick/internal/term"
@@ -19,7 +20,7 @@ import (
 
 // findRepository returns the repository of the working directory, whatever git's variables say, and where it
 // keeps its hooks.
-func findRepository(ctx context.Context, a *Run) (install.Repository, error) {
+func findRepository(ctx context.Context, a *app.Run) (install.Repository, error) {
 	env := workspace.Env{Dir: a.Dir, Home: a.Home}
 	r := install.Repository{Path: a.Dir}
 
@@ -60,7 +61,7 @@ func findRepository(ctx context.Context, a *Run) (install.Repository, error) {
 
 // showsHooks reports whether git shows files in the directory of a repository's hooks, as tracked or as new
 // ones.
-func showsHooks(ctx context.Context, a *Run, r install.Repository) bool {
+func showsHooks(ctx context.Context, a *app.Run, r install.Repository) bool {
 	dir := filepath.FromSlash(r.HooksPath)
 	if dir == "" || r.Top == "" {
 		return false
@@ -92,7 +93,7 @@ func showsHooks(ctx context.Context, a *Run, r install.Repository) bool {
 // gitSteps plans the hooks of the repository of the working directory. If there is no repository, or its
 // hooks are kept elsewhere, that is a failure only if git was named; otherwise the plan says so.
 func gitSteps(
-	ctx context.Context, a *Run, t install.Target, named bool, o installOptions,
+	ctx context.Context, a *app.Run, t install.Target, named bool, o installOptions,
 ) ([]install.FileChange, error) {
 	r, err := findRepository(ctx, a)
 	r.PrePush = o.prePush
@@ -122,7 +123,7 @@ func gitSteps(
 
 // gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
 // no repository that agents could share.
-func gitStatus(ctx context.Context, a *Run) *install.GitStatus {
+func gitStatus(ctx context.Context, a *app.Run) *install.GitStatus {
 	r, err := findRepository(ctx, a)
 	if r.Git == "" || r.Bare {
 		return nil

@@ -1,24 +1,28 @@
 package cli
 
-import "slices"
+import (
+	"slices"
+
+	"talkingstick/internal/cli/app"
+)
 
 // group is a group of commands in the help.
 type group struct {
 	id, title string
-	commands  []Command
+	commands  []app.Command
 }
 
 // commandGroups returns all commands, or those of the name under which the program was called.
-func commandGroups(a *Run) []group {
+func commandGroups(a *app.Run) []group {
 	care := group{"care", "The program:", careCommands()}
 	switch a.Name {
 	case "bb":
-		return []group{{"talk", "Talk:", []Command{{Name: "agent", Make: agentCmd}}}, care}
+		return []group{{"talk", "Talk:", []app.Command{{Name: "agent", Make: agentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", workerCommands()}
 
 		// Under this name, init is that of tt task.
-		care.commands = slices.DeleteFunc(care.commands, func(c Command) bool { return c.Name == "init" })
+		care.commands = slices.DeleteFunc(care.commands, func(c app.Command) bool { return c.Name == "init" })
 		return []group{tasks, care}
 	case "review-gate":
 		return []group{{"worker", "Review:", reviewGateCommands()}, care}
@@ -31,7 +35,7 @@ func commandGroups(a *Run) []group {
 		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
 		{"scope", "Who changes what:", scopeCommands()},
 		{"talk", "Talk:", messageCommands()},
-		{"task", "Tasks:", []Command{{Name: "task", Make: taskCmd}}},
+		{"task", "Tasks:", []app.Command{{Name: "task", Make: taskCmd}}},
 		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
 	})
 }
@@ -41,7 +45,7 @@ func ofAgents(groups []group) []group {
 	last := &groups[len(groups)-1]
 	for i := range groups[:len(groups)-1] {
 		g := &groups[i]
-		var people []Command
+		var people []app.Command
 		for _, c := range g.commands {
 			if slices.Contains(agentCommands, c.Name) {
 				last.commands = append(last.commands, c)
@@ -57,23 +61,23 @@ func ofAgents(groups []group) []group {
 }
 
 // careCommands are the commands about the program itself.
-func careCommands() []Command {
-	return []Command{
+func careCommands() []app.Command {
+	return []app.Command{
 		{Name: "init", Make: initCmd},
 		{Name: "config", Make: configCmd},
 		{Name: "doctor", Make: doctorCmd},
 		{Name: "install", Make: installCmd},
 		{Name: "uninstall", Make: uninstallCmd},
 		{Name: "migrate-db", Make: migrateDBCmd},
-		{Name: "version", Make: versionCmd},
+		{Name: "version", Make: app.VersionCmd},
 		{Name: "self-update", Make: selfUpdateCmd},
 		{Name: "demo", Make: demoCmd},
 	}
 }
 
 // eventCommands are the commands about the log.
-func eventCommands() []Command {
-	return []Command{
+func eventCommands() []app.Command {
+	return []app.Command{
 		{Name: "log", Make: logCmd},
 		{Name: "timeline", Make: timelineCmd},
 		{Name: "events", Make: eventsCmd},
@@ -82,16 +86,16 @@ func eventCommands() []Command {
 }
 
 // harnessCommands are the commands that harnesses run.
-func harnessCommands() []Command {
-	return []Command{
+func harnessCommands() []app.Command {
+	return []app.Command{
 		{Name: "hook", Make: hookCmd},
 		{Name: "mcp", Make: mcpCmd},
 	}
 }
 
 // memberCommands are the commands about members.
-func memberCommands() []Command {
-	return []Command{
+func memberCommands() []app.Command {
+	return []app.Command{
 		{Name: "leave", Make: leaveCmd},
 		{Name: "kick", Make: kickCmd},
 		{Name: "whoami", Make: whoamiCmd},
@@ -99,8 +103,8 @@ func memberCommands() []Command {
 }
 
 // messageCommands are the commands about messages.
-func messageCommands() []Command {
-	return []Command{
+func messageCommands() []app.Command {
+	return []app.Command{
 		{Name: "msg", Make: msgCmd},
 		{Name: "inbox", Make: inboxCmd},
 		{Name: "ack", Make: ackCmd},
@@ -109,8 +113,8 @@ func messageCommands() []Command {
 }
 
 // scopeCommands are the commands about who changes what.
-func scopeCommands() []Command {
-	return []Command{
+func scopeCommands() []app.Command {
+	return []app.Command{
 		{Name: "reserve", Make: reserveCmd},
 		{Name: "unreserve", Make: unreserveCmd},
 		{Name: "reservations", Make: reservationsCmd},
@@ -124,8 +128,8 @@ func scopeCommands() []Command {
 }
 
 // roomCommands are the commands about rooms.
-func roomCommands() []Command {
-	return []Command{
+func roomCommands() []app.Command {
+	return []app.Command{
 		{Name: "list", Make: listCmd},
 		{Name: "join", Make: joinCmd},
 		{Name: "status", Make: statusCmd},
@@ -142,8 +146,8 @@ func roomCommands() []Command {
 }
 
 // sessionCommands are the commands about sessions, and about who else is at work.
-func sessionCommands() []Command {
-	return []Command{
+func sessionCommands() []app.Command {
+	return []app.Command{
 		{Name: "roster", Make: rosterCmd},
 		{Name: "session", Make: sessionCmd},
 		{Name: "helper", Make: helperCmd},
@@ -151,8 +155,8 @@ func sessionCommands() []Command {
 }
 
 // turnCommands are the commands about the stick.
-func turnCommands() []Command {
-	return []Command{
+func turnCommands() []app.Command {
+	return []app.Command{
 		{Name: "wait", Make: waitCmd},
 		{Name: "try", Make: tryCmd},
 		{Name: "release", Make: releaseCmd},

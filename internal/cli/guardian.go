@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/stick"
 )
@@ -21,9 +22,9 @@ type guardOrder struct {
 }
 
 // guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
-func guardCmd(a *Run) *cobra.Command {
+func guardCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "guard", Hidden: true, Args: NoArgs,
+		Use: "guard", Hidden: true, Args: app.NoArgs,
 		Short: "Keep a lease while its holder's process lives, if others can't see that process",
 		RunE: func(c *cobra.Command, args []string) error {
 			var o guardOrder
@@ -46,7 +47,7 @@ func guardCmd(a *Run) *cobra.Command {
 
 // startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out,
 // like any other whose holder can't be seen.
-func startGuardian(ctx context.Context, a *Run, g *engine.Grant) {
+func startGuardian(ctx context.Context, a *app.Run, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}
@@ -59,7 +60,7 @@ func startGuardian(ctx context.Context, a *Run, g *engine.Grant) {
 		return
 	}
 
-	pid, err := StartDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
+	pid, err := app.StartDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
 	if err != nil {
 		_ = a.Sayf("tt: no guardian could be started; renew your lease yourself: tt heartbeat")
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
@@ -34,10 +35,10 @@ var agentCommands = []string{
 }
 
 // showHelp shows what a command is for, and how it is called.
-func showHelp(a *Run, c *cobra.Command) {
+func showHelp(a *app.Run, c *cobra.Command) {
 	p := a.NewPage()
 	switch {
-	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != RosterName:
+	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != app.RosterName:
 		showShortHelp(p, c)
 	default:
 		commandHelp(p, c)
@@ -250,7 +251,7 @@ func wordsIn(text string, columns int) (lines []string) {
 }
 
 // helpCmd is tt help: it explains a command or a topic, or lists all commands.
-func helpCmd(a *Run, root *cobra.Command) *cobra.Command {
+func helpCmd(a *app.Run, root *cobra.Command) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "help [command or topic]", Short: "Explain a command or a topic, or list all commands",
@@ -279,7 +280,7 @@ func helpCmd(a *Run, root *cobra.Command) *cobra.Command {
 }
 
 // answerHelp shows the page that the arguments of tt help name.
-func answerHelp(a *Run, root *cobra.Command, args []string, all bool) error {
+func answerHelp(a *app.Run, root *cobra.Command, args []string, all bool) error {
 	a.Reads = true
 	i := slices.IndexFunc(topics, func(t topic) bool { return len(args) == 1 && slices.Contains(t.names, args[0]) })
 	if i >= 0 {
@@ -293,12 +294,12 @@ func answerHelp(a *Run, root *cobra.Command, args []string, all bool) error {
 	found, rest, err := root.Find(args)
 	switch {
 	case err != nil:
-		return NoArgs(root, args)
+		return app.NoArgs(root, args)
 	case len(rest) > 0 && found.HasSubCommands():
-		return NoArgs(found, rest)
+		return app.NoArgs(found, rest)
 	case len(rest) > 0:
 		return stick.Errorf(stick.CodeUsage, "%s has no command %q", stick.Words(found.CommandPath()),
-			stick.Clip(rest[0], 40)).Hintf("%s", HelpCommand(found))
+			stick.Clip(rest[0], 40)).Hintf("%s", app.HelpCommand(found))
 	case all:
 		p := a.NewPage()
 		allHelp(p, root)

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"talkingstick/internal/cli/app"
 )
 
 // helpOf returns the help of a command at a terminal of so many columns.
 func helpOf(path string, columns int) string {
 	var out, err bytes.Buffer
-	Main(Env{
+	Main(app.Env{
 		Name: "tt", Args: append(strings.Fields(path)[1:], "--help"), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err,
 		Getenv: func(string) string { return "" }, TTY: columns > 0, Columns: columns,
 	})

@@ -15,15 +15,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func helperCmd(a *Run) *cobra.Command {
+func helperCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux",
-		Args: ArgsBetween(1, -1, "a command"),
+		Args: app.ArgsBetween(1, -1, "a command"),
 		Long: "Start a command with AI_HELPER=1 and an AI_AGENT_ID of its own, " +
 			"so that its session is a helper. Inside tmux it gets a window\n" +
 			"named <project>:helper-<id>; otherwise it runs here. " +
@@ -34,7 +35,7 @@ func helperCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func startHelper(ctx context.Context, a *Run, command []string) error {
+func startHelper(ctx context.Context, a *app.Run, command []string) error {
 	path, err := lookPath(command[0], a.Getenv("PATH"), a.Dir)
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "there is no program %q", stick.Clip(command[0], 60)).
@@ -117,7 +118,7 @@ func tmuxWindow(name, dir string, env, command []string) []string {
 // isCallerVariable reports whether a variable says who calls.
 func isCallerVariable(v string) bool {
 	name, _, _ := strings.Cut(v, "=")
-	return slices.Contains(CallerVariables, name)
+	return slices.Contains(app.CallerVariables, name)
 }
 
 // helperEnviron returns those of our variables that hold for the helper, too. A window of tmux has the
@@ -131,7 +132,7 @@ func helperEnviron(env []string) []string {
 // runHelper runs the command here, and ends when the command ends, with its status. A signal to us is passed
 // on and doesn't end us first: the command may have something to clean up, and its hooks report the end of
 // its session.
-func runHelper(a *Run, path string, command, set []string) error {
+func runHelper(a *app.Run, path string, command, set []string) error {
 	c := exec.Command(path, command[1:]...)
 	c.Args[0] = command[0]
 	c.Stdin, c.Stdout, c.Stderr, c.Dir = a.Stdin, a.Stdout, a.Stderr, a.Dir
@@ -160,7 +161,7 @@ func runHelper(a *Run, path string, command, set []string) error {
 			}
 		case err := <-ended:
 			if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-				a.Status = ExitStatus(exit.ProcessState)
+				a.Status = app.ExitStatus(exit.ProcessState)
 				return nil
 			}
 
@@ -170,10 +171,10 @@ func runHelper(a *Run, path string, command, set []string) error {
 }
 
 // atTerminal reports whether one of our streams is a terminal.
-func atTerminal(a *Run) bool {
+func atTerminal(a *app.Run) bool {
 	return slices.ContainsFunc([]any{a.Stdin, a.Stdout, a.Stderr}, func(s any) bool {
 		f, ok := s.(*os.File)
-		return ok && IsTerminal(f)
+		return ok && app.IsTerminal(f)
 	})
 }
 

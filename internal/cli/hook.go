@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
@@ -52,7 +53,7 @@ const (
 )
 
 // extendLimit returns a limit as it holds here: tests may extend it.
-func extendLimit(a *Run, limit time.Duration) time.Duration {
+func extendLimit(a *app.Run, limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
 
@@ -61,10 +62,10 @@ func extendLimit(a *Run, limit time.Duration) time.Duration {
 const exitOrder = 2
 
 // See docs/decisions/hooks.md.
-func hookCmd(a *Run) *cobra.Command {
+func hookCmd(a *app.Run) *cobra.Command {
 	var wake, child, plugin bool
 	c := &cobra.Command{
-		Use: "hook [harness]", Short: "Answer a harness's hook", Args: ArgsBetween(0, 1, ""),
+		Use: "hook [harness]", Short: "Answer a harness's hook", Args: app.ArgsBetween(0, 1, ""),
 		Long: "Read a hook's input from standard input, and answer in the harness's own format: what an " +
 			"agent should know when its session\n" +
 			"starts, new messages after a tool call, and whether it still has the stick or a task when " +
@@ -88,7 +89,7 @@ func hookCmd(a *Run) *cobra.Command {
 		if child {
 			return hookInChild(a, wake)
 		}
-		if err := checkHarness(args); err != nil || IsTrue(a.Getenv("TT_OFF")) {
+		if err := checkHarness(args); err != nil || app.IsTrue(a.Getenv("TT_OFF")) {
 			return err
 		}
 		if !wake {
@@ -97,12 +98,12 @@ func hookCmd(a *Run) *cobra.Command {
 		}
 
 		var f harness.Firing
-		err := CatchPanic(func() error { return answerHook(c.Context(), a, &f, wake, plugin) })
+		err := app.CatchPanic(func() error { return answerHook(c.Context(), a, &f, wake, plugin) })
 		if a.Status == harness.ExitWake && len(args) > 0 {
 			a.Status = exitOrder
 		}
 
-		if _, crashed := errors.AsType[*Crash](err); crashed {
+		if _, crashed := errors.AsType[*app.Crash](err); crashed {
 			// What was shown may not be recorded: waking the agent would show it again, and again.
 			a.Status = 0
 		}
@@ -120,7 +121,7 @@ func hookCmd(a *Run) *cobra.Command {
 
 // hookInChild does what the command of a hook does where there is a shell: whatever becomes of the hook, the
 // status is 0, except where it asks to wake the agent.
-func hookInChild(a *Run, wake bool) error {
+func hookInChild(a *app.Run, wake bool) error {
 	args := []string{"hook"}
 	if wake {
 		args = append(args, "--wake")
@@ -150,7 +151,7 @@ func checkHarness(args []string) error {
 }
 
 // answerHook answers one hook, and fills in f with what it has read.
-func answerHook(ctx context.Context, a *Run, f *harness.Firing, wake, plugin bool) error {
+func answerHook(ctx context.Context, a *app.Run, f *harness.Firing, wake, plugin bool) error {
 	b, err := io.ReadAll(io.LimitReader(a.Input(), maxHook))
 	if err != nil {
 		return fmt.Errorf("read: %w", err)
@@ -215,12 +216,12 @@ func answerHook(ctx context.Context, a *Run, f *harness.Firing, wake, plugin boo
 
 // hookCaller resolves the agent whose hook this is. The input names the session.
 func hookCaller(
-	a *Run, from harness.Input, procs *proc.Table, f harness.Firing, patient bool,
-) (Operations, core.HookParams, error) {
+	a *app.Run, from harness.Input, procs *proc.Table, f harness.Firing, patient bool,
+) (app.Operations, core.HookParams, error) {
 	from.SessionHarness, from.SessionID = f.Harness.Name, f.SessionID
 	by, err := harness.Resolve(from)
 	if err != nil {
-		return Operations{}, core.HookParams{}, err
+		return app.Operations{}, core.HookParams{}, err
 	}
 
 	by.Helper = f.Helper
@@ -231,7 +232,7 @@ func hookCaller(
 		c.WriteWait, c.ReadWait = extendLimit(a, hookLimit), extendLimit(a, hookReads)
 		switch f.Event {
 		case harness.HookBeforeTool:
-			c.WriteWait = extendLimit(a, EditWrites)
+			c.WriteWait = extendLimit(a, app.EditWrites)
 		case harness.HookAfterTool:
 			// The other half of the time is for showing what is new.
 			c.WriteWait = extendLimit(a, hookLimit/2)
@@ -252,12 +253,12 @@ func hookCaller(
 		p.File = f.Edits.Paths[0]
 	}
 
-	return NewOperations(c, nil), p, nil
+	return app.NewOperations(c, nil), p, nil
 }
 
 // hookStart returns when the harness started this hook: when this process began, or the shell that runs it as
 // the hook's command. Where that isn't known, it is the present time.
-func hookStart(a *Run, procs *proc.Table, chain []proc.Info) stick.Time {
+func hookStart(a *app.Run, procs *proc.Table, chain []proc.Info) stick.Time {
 	oldest := time.Duration(0)
 	self, err := procs.Self()
 	if age, ok := proc.Age(self); err == nil && ok {
@@ -283,7 +284,7 @@ func hookStart(a *Run, procs *proc.Table, chain []proc.Info) stick.Time {
 // beforeTool decides whether a tool may run. Silence allows it, and so does a decision that fails or isn't
 // there in time: only the database denies.
 func beforeTool(
-	ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing, until time.Time,
+	ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing, until time.Time,
 ) error {
 	q := editOf(p, f.HookInput)
 	rescuing := make(chan struct{})
@@ -301,7 +302,7 @@ func beforeTool(
 	decided := make(chan decision, 1)
 	go func() {
 		var d decision
-		d.err = CatchPanic(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
+		d.err = app.CatchPanic(func() (err error) { d.res, err = e.CheckEdit(ctx, q); return err })
 		decided <- d
 	}()
 
@@ -312,7 +313,7 @@ func beforeTool(
 		case d := <-decided:
 			if !d.res.Allowed {
 				a.WriteHook(f, harness.HookAnswer{
-					Deny: string("Talking Stick: " + d.res.Reason + ". " + UpperFirst(d.res.Hint) + "."),
+					Deny: string("Talking Stick: " + d.res.Reason + ". " + app.UpperFirst(d.res.Hint) + "."),
 				})
 			}
 
@@ -330,7 +331,7 @@ func beforeTool(
 // beforeSummary asks the holder of the stick for a draft of its handoff, because its conversation gets
 // summarized. It is told so as of any event, after that. Where the harness takes it, the summary is asked to
 // keep what the draft needs.
-func beforeSummary(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
+func beforeSummary(ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.AskDraft(ctx, p)
 	if err == nil && res.TurnID != 0 {
 		a.WriteHook(f, harness.HookAnswer{
@@ -353,7 +354,7 @@ func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
 func checkEdited(
-	ctx context.Context, a *Run, e Operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
+	ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
 ) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, extendLimit(a, hookLimit)/2+extendLimit(a, rescueLimit-whoseLimit))
 	defer cancel()

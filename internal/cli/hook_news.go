@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
@@ -17,7 +18,7 @@ import (
 )
 
 // showNew shows a working agent what is new for it, and records that it works.
-func showNew(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
+func showNew(ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing) error {
 	if f.Woken {
 		// The waker may not have recorded yet that it showed these events.
 		p.Sub = true
@@ -38,7 +39,7 @@ func showNew(ctx context.Context, a *Run, e Operations, p core.HookParams, f har
 			done = "the command ran"
 		}
 
-		a.Told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, UpperFirst(edited.Hint))
+		a.Told = stick.Wordsf("Talking Stick: %s, but %s. %s.", done, edited.Told, app.UpperFirst(edited.Hint))
 	}
 
 	err := showEvents(ctx, a, e, p, f)
@@ -55,7 +56,7 @@ func showNew(ctx context.Context, a *Run, e Operations, p core.HookParams, f har
 }
 
 // showEvents shows an agent the events that are new for it.
-func showEvents(ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing) error {
+func showEvents(ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing) error {
 	res, err := e.DeliverEvents(ctx, p)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func showEvents(ctx context.Context, a *Run, e Operations, p core.HookParams, f 
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
 // look like a line of ours.
-func newEventsText(a *Run, events []stick.Event, more bool) term.Text {
+func newEventsText(a *app.Run, events []stick.Event, more bool) term.Text {
 	return showNews(a.NewPage(), events, more)
 }
 
@@ -117,7 +118,7 @@ func showNews(pg *term.Page, events []stick.Event, more bool) term.Text {
 }
 
 // newsForAnother is the text that wakes another agent than the caller.
-func newsForAnother(a *Run, events []stick.Event, more bool) string {
+func newsForAnother(a *app.Run, events []stick.Event, more bool) string {
 	pg := a.NewPage()
 	pg.As, pg.Width = "", 0
 	return strings.TrimSpace(string(showNews(pg, events, more)))
@@ -126,7 +127,7 @@ func newsForAnother(a *Run, events []stick.Event, more bool) string {
 // waitAndWake waits for something that an idle agent should learn of, and wakes the agent in the way of its
 // harness. Each event wakes an agent once.
 func waitAndWake(
-	ctx context.Context, a *Run, e Operations, p core.HookParams, f harness.Firing, chain []proc.Info,
+	ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing, chain []proc.Info,
 ) error {
 	row := f.Harness
 	if row.Wake == harness.WakeNone || row.Headless(a.Getenv) {
@@ -159,7 +160,7 @@ func waitAndWake(
 }
 
 // queuePrompt sends a prompt to a harness's session, by the harness's own command.
-func queuePrompt(ctx context.Context, a *Run, argv []string) error {
+func queuePrompt(ctx context.Context, a *app.Run, argv []string) error {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir = a.Dir
 	var out bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
 	"talkingstick/internal/plainfile"
@@ -27,7 +28,7 @@ type faults struct {
 const faultsFor = 72 * time.Hour
 
 // readFaults reads the log. It returns nil if the log has nothing recent.
-func readFaults(a *Run, now stick.Time) *faults {
+func readFaults(a *app.Run, now stick.Time) *faults {
 	f, err := plainfile.Open(a.LogFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
@@ -56,7 +57,7 @@ func readFaults(a *Run, now stick.Time) *faults {
 }
 
 // newFaults returns the faults that no session was told of. It tells one session of each.
-func newFaults(a *Run, now stick.Time) *faults {
+func newFaults(a *app.Run, now stick.Time) *faults {
 	f := readFaults(a, now)
 	if f == nil {
 		return nil
@@ -70,18 +71,18 @@ func newFaults(a *Run, now stick.Time) *faults {
 }
 
 // olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func olderHooks(a *Run, name string) stick.Words { return olderText(a, name, install.Older) }
+func olderHooks(a *app.Run, name string) stick.Words { return olderText(a, name, install.Older) }
 
 // olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
 // both.
-func olderFiles(a *Run, name string) stick.Words {
+func olderFiles(a *app.Run, name string) stick.Words {
 	if says := olderHooks(a, name); says != "" {
 		return says
 	}
 	return olderText(a, name, install.OlderSkill)
 }
 
-func olderText(a *Run, name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
+func olderText(a *app.Run, name string, says func(install.Target, harness.Row) stick.Words) stick.Words {
 	row, ok := harness.ByName(name)
 	if !ok || a.Home == "" {
 		return ""
@@ -102,7 +103,7 @@ func olderText(a *Run, name string, says func(install.Target, harness.Row) stick
 const olderEvery = time.Hour
 
 // tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
-func tellOlderHooks(a *Run) {
+func tellOlderHooks(a *app.Run) {
 	if a.Caller == nil || a.Caller.Person || a.JSON || a.InHook {
 		return
 	}
@@ -121,13 +122,13 @@ func tellOlderHooks(a *Run) {
 }
 
 // isStampOlder reports whether the stamp of this name beside the log is older than a time, or missing.
-func isStampOlder(a *Run, name string, than stick.Time) bool {
+func isStampOlder(a *app.Run, name string, than stick.Time) bool {
 	info, err := os.Stat(a.LogFile() + "." + name)
 	return err != nil || stick.At(info.ModTime()) < than
 }
 
 // setStamp sets the time of the stamp of this name. It reports false if there is nowhere to write it.
-func setStamp(a *Run, name string, at stick.Time) bool {
+func setStamp(a *app.Run, name string, at stick.Time) bool {
 	if a.LogFile() == "" {
 		return false
 	}

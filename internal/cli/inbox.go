@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -19,7 +20,7 @@ type inboxFlags struct {
 
 func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f := c.Flags()
-	f.SetNormalizeFunc(OtherWords)
+	f.SetNormalizeFunc(app.OtherWords)
 	f.StringVar(&i.p.State, "state", "", "unread, read, acked or all (default: what still waits for you)")
 	f.StringVar(&i.p.TaskID, "task", "", "only about this task (also --bead)")
 	f.StringVar(&i.p.Thread, "thread", "", "only in this conversation")
@@ -27,10 +28,10 @@ func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f.IntVar(&i.p.Limit, "limit", 50, "list at most this many messages (up to 500)")
 }
 
-func inboxCmd(a *Run) *cobra.Command {
+func inboxCmd(a *app.Run) *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{
-		Use: "inbox [path]", Short: "List your messages", Args: ArgsBetween(0, 1, "a path"),
+		Use: "inbox [path]", Short: "List your messages", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "List the messages that you haven't read, and those that wait for you to accept them. " +
 			"Listing changes nothing: tt msg read\n" +
 			"marks messages as read, and tt ack accepts them. " +
@@ -41,7 +42,7 @@ func inboxCmd(a *Run) *cobra.Command {
 	c.Flags().StringVar(&i.from, "from", "", "only from this agent")
 	c.Flags().BoolVar(&i.p.Sent, "sent", false,
 		"list the messages that you sent, and their state; --from then names their recipient")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -55,8 +56,8 @@ func inboxCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func showInbox(ctx context.Context, a *Run, params engine.GetInboxParams) error {
-	return Show(a, func(e Operations, by core.Caller) (engine.GetInboxResult, error) {
+func showInbox(ctx context.Context, a *app.Run, params engine.GetInboxParams) error {
+	return app.Show(a, func(e app.Operations, by core.Caller) (engine.GetInboxResult, error) {
 		params.Caller = by
 		return e.GetInbox(ctx, params)
 	}, func(p *term.Page, res engine.GetInboxResult) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
@@ -38,10 +39,10 @@ type initResult struct {
 	Next        []stick.Words        `json:"next,omitempty"` // what to do next
 }
 
-func initCmd(a *Run) *cobra.Command {
+func initCmd(a *app.Run) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
-		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: NoArgs,
+		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: app.NoArgs,
 		Long: "Make the room of this repository, or join it. Say how far agents are held to turns, put " +
 			"hooks into git, connect the harnesses\n" +
 			"found on this machine, and choose the branch that tasks are merged into and its gate, which " +
@@ -66,7 +67,7 @@ func initCmd(a *Run) *cobra.Command {
 }
 
 // runInit reads how things stand, learns what is wanted, and changes what differs.
-func runInit(a *Run, c *cobra.Command, show bool) error {
+func runInit(a *app.Run, c *cobra.Command, show bool) error {
 	ctx := c.Context()
 	e, by, err := a.Open()
 	if err != nil {
@@ -144,7 +145,7 @@ type initSite struct {
 }
 
 // readSite reads how things stand. It fails outside of a repository that agents can share.
-func readSite(ctx context.Context, a *Run, e Operations, by core.Caller) (*initSite, error) {
+func readSite(ctx context.Context, a *app.Run, e app.Operations, by core.Caller) (*initSite, error) {
 	repo, err := findRepository(ctx, a)
 	if shared := repo.Shared(); shared != nil {
 		if stick.CodeOf(shared) == stick.CodeNoRepository {
@@ -201,7 +202,7 @@ func readSite(ctx context.Context, a *Run, e Operations, by core.Caller) (*initS
 }
 
 // readRoom reads the room of the working directory, if there is one.
-func (s *initSite) readRoom(ctx context.Context, e Operations, by core.Caller, env workspace.Env) error {
+func (s *initSite) readRoom(ctx context.Context, e app.Operations, by core.Caller, env workspace.Env) error {
 	place, err := workspace.Resolve(".", env)
 	if err != nil {
 		return err
@@ -311,7 +312,7 @@ func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
 }
 
 // setsUp reports whether tt init is how the caller starts: a person in a repository. Agents join.
-func setsUp(a *Run) bool {
+func setsUp(a *app.Run) bool {
 	_, by, err := a.Open()
 	place, perr := workspace.Resolve(".", a.WorkspaceEnv())
 	return err == nil && isPerson(by) && perr == nil && place.Found == workspace.FoundGit && !place.Broad

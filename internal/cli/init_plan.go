@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -24,7 +25,7 @@ type initPlan struct {
 
 // planInit plans what differs from what is wanted. It writes nothing.
 func planInit(
-	ctx context.Context, a *Run, e Operations, by core.Caller, s *initSite, wants initChoices,
+	ctx context.Context, a *app.Run, e app.Operations, by core.Caller, s *initSite, wants initChoices,
 ) (initPlan, error) {
 	p := initPlan{enforce: wants.Enforce, integration: wants.Integration}
 	if wants.Enforce != s.policy.Enforce {
@@ -77,7 +78,7 @@ func (p initPlan) pendingSteps() []install.FileChange {
 
 // applyInit carries a plan out: first the room, then the files. Every step can be done again, so a second run
 // completes what a crash has left.
-func applyInit(ctx context.Context, a *Run, e Operations, by core.Caller, before *initSite, plan initPlan) error {
+func applyInit(ctx context.Context, a *app.Run, e app.Operations, by core.Caller, before *initSite, plan initPlan) error {
 	var joined engine.JoinPathResult
 	var err error
 
@@ -116,7 +117,7 @@ func applyInit(ctx context.Context, a *Run, e Operations, by core.Caller, before
 		return err
 	}
 
-	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), RunProgram)...)
+	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), app.RunProgram)...)
 	for _, h := range s.nextSteps(by) {
 		res.Next = append(res.Next, h.As(a.As).Words())
 	}
@@ -125,7 +126,7 @@ func applyInit(ctx context.Context, a *Run, e Operations, by core.Caller, before
 }
 
 // showPlan shows what would be done.
-func showPlan(a *Run, s *initSite, plan initPlan) error {
+func showPlan(a *app.Run, s *initSite, plan initPlan) error {
 	res := s.resultOf(plan)
 	res.Created, res.Joined = s.room == nil, !s.inRoom()
 	res.Changed = plan.join || len(res.Steps) > 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/git"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -164,7 +165,7 @@ func setHarnesses(c *initChoices, answer string) error {
 // askInit asks on the terminal what no flag has answered. ok is false if the answers ended early: then
 // nothing is to be done.
 func askInit(
-	ctx context.Context, a *Run, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
+	ctx context.Context, a *app.Run, c *cobra.Command, in *bufio.Reader, s *initSite, wants *initChoices,
 ) (ok bool, err error) {
 	a.Write(term.Wordsf("tt sets up %s. An empty answer takes what stands in brackets. "+
 		"Nothing changes before the last question.\n", s.path))
@@ -199,7 +200,7 @@ func askInit(
 }
 
 // readAnswer reads a line. ok is false where there is none: then tt init ends.
-func readAnswer(ctx context.Context, a *Run, in *bufio.Reader) (answer string, ok bool, err error) {
+func readAnswer(ctx context.Context, a *app.Run, in *bufio.Reader) (answer string, ok bool, err error) {
 	answer, err = readLine(ctx, in)
 
 	// Who closes the input wants nothing done.
@@ -212,13 +213,13 @@ func readAnswer(ctx context.Context, a *Run, in *bufio.Reader) (answer string, o
 }
 
 // leaveAsItIs ends tt init for a person who doesn't want to go on.
-func leaveAsItIs(a *Run) {
+func leaveAsItIs(a *app.Run) {
 	a.Write("nothing was changed\n")
 	a.Status = stick.ExitUsage
 }
 
 // confirmInit shows what the answers come to, and asks whether to do it.
-func confirmInit(ctx context.Context, a *Run, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
+func confirmInit(ctx context.Context, a *app.Run, in *bufio.Reader, s *initSite, plan initPlan) (ok bool, err error) {
 	p := a.NewPage()
 	showInitPlan(p, s, plan)
 	a.Write(p.Text())

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -45,11 +46,11 @@ type installResult struct {
 // installOptions are the flags of both commands.
 type installOptions struct{ all, project, show, prePush, removing, data, yes bool }
 
-func installCmd(a *Run) *cobra.Command {
+func installCmd(a *app.Run) *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server",
-		Args: ArgsBetween(0, -1, ""),
+		Args: app.ArgsBetween(0, -1, ""),
 		Long: "Put the skill, the hooks and the MCP server into the configuration of harnesses: " +
 			strings.Join(harness.Names(), ", ") + ".\n" +
 			"Without a name, show which of them were found and what would change, and ask. " +
@@ -86,10 +87,10 @@ func installCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func uninstallCmd(a *Run) *cobra.Command {
+func uninstallCmd(a *app.Run) *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
-		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: ArgsBetween(0, -1, ""),
+		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Remove exactly what tt install put into the configuration of harnesses (by default, all of\n" +
 			"them) and into the hooks of the repository of the working directory. What several harnesses\n" +
 			"share stays as long as one of them uses it. Your data stays, and so does\n" +
@@ -122,7 +123,7 @@ func uninstallCmd(a *Run) *cobra.Command {
 }
 
 // runInstall plans changes and makes them, or shows them.
-func runInstall(ctx context.Context, a *Run, names []string, o installOptions) error {
+func runInstall(ctx context.Context, a *app.Run, names []string, o installOptions) error {
 	t, err := installTarget(a, o.project)
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func runInstall(ctx context.Context, a *Run, names []string, o installOptions) e
 
 // applyInstall makes the planned changes, and prints what was done.
 func applyInstall(
-	ctx context.Context, a *Run, t install.Target, res installResult, o installOptions, withLinks bool,
+	ctx context.Context, a *app.Run, t install.Target, res installResult, o installOptions, withLinks bool,
 ) (err error) {
 	if err := install.Apply(res.Steps); err != nil {
 		return err
@@ -221,7 +222,7 @@ func applyInstall(
 
 	// Steps outside of files, such as trusting hooks, are the user's.
 	if !o.removing {
-		res.Next = install.Next(ctx, t, res.Steps, RunProgram)
+		res.Next = install.Next(ctx, t, res.Steps, app.RunProgram)
 	}
 
 	return a.Print(res, func(p *term.Page) { showInstalled(p, res) })
@@ -229,7 +230,7 @@ func applyInstall(
 
 // dataOf returns what the data directory keeps, for an uninstall. It refuses an agent that wants to have it
 // removed.
-func dataOf(ctx context.Context, a *Run, o installOptions) (res upkeep.RemoveDataResult, err error) {
+func dataOf(ctx context.Context, a *app.Run, o installOptions) (res upkeep.RemoveDataResult, err error) {
 	if !o.removing || o.project {
 		return res, nil
 	}
@@ -271,7 +272,7 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 
 // planSteps plans the changes for the harnesses that were named, or that were found.
 func planSteps(
-	ctx context.Context, a *Run, t install.Target, names []string, o installOptions,
+	ctx context.Context, a *app.Run, t install.Target, names []string, o installOptions,
 ) (steps []install.FileChange, err error) {
 	named := len(names) > 0
 	git := slices.Contains(names, install.Git)
@@ -302,7 +303,7 @@ func planSteps(
 }
 
 // installTarget is where tt is installed: which program, and into which configuration.
-func installTarget(a *Run, project bool) (install.Target, error) {
+func installTarget(a *app.Run, project bool) (install.Target, error) {
 	t := install.Target{Home: a.Home, Getenv: a.Getenv, Kill: a.Kill}
 	if a.Home == "" {
 		return t, stick.Errorf(stick.CodeConfigUnwritable, "there is no home directory").Hintf("set HOME")
@@ -352,7 +353,7 @@ var temporaryPath = sync.OnceValue(func() *regexp.Regexp {
 
 // programPath returns the path by which harnesses run this program: where PATH finds it, because that path
 // stays when a newer version replaces the file.
-func programPath(a *Run) (string, error) {
+func programPath(a *app.Run) (string, error) {
 	if temporaryPath().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
 			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
@@ -380,11 +381,11 @@ func programPath(a *Run) (string, error) {
 }
 
 // canAsk reports whether there is somebody at a terminal to answer a question.
-func canAsk(a *Run) bool { return !a.JSON && a.TTY && a.InTTY }
+func canAsk(a *app.Run) bool { return !a.JSON && a.TTY && a.InTTY }
 
 // confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the
 // plan, and the exit status says that nothing was done.
-func confirmPlan(a *Run, res installResult) (bool, error) {
+func confirmPlan(a *app.Run, res installResult) (bool, error) {
 	err := a.Print(res, func(p *term.Page) { showInstalled(p, res) })
 	if err != nil || !canAsk(a) {
 		a.Status = stick.ExitUsage
@@ -419,7 +420,7 @@ func confirmPlan(a *Run, res installResult) (bool, error) {
 
 // hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
 // has started this program.
-func hasInstalledBeside(a *Run, name string, is func(install.Target, harness.Row) bool) bool {
+func hasInstalledBeside(a *app.Run, name string, is func(install.Target, harness.Row) bool) bool {
 	row, ok := harness.ByName(name)
 	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
 }

@@ -8,16 +8,17 @@ import (
 	"path/filepath"
 	"time"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
 // links are the other names under which the program can be called.
-var links = []string{"talking-stick", "bb", RosterName, "worker", "review-gate"}
+var links = []string{"talking-stick", "bb", app.RosterName, "worker", "review-gate"}
 
 // changeLinks creates the program's other names beside it, or removes them. It leaves alone whatever isn't a
 // link to the program, and refuses to put a link in its place. With --print it only lists the names.
-func changeLinks(a *Run, tt string, o installOptions) (changed []string, err error) {
+func changeLinks(a *app.Run, tt string, o installOptions) (changed []string, err error) {
 	for _, name := range links {
 		link := filepath.Join(filepath.Dir(tt), name)
 
@@ -53,7 +54,7 @@ func changeLinks(a *Run, tt string, o installOptions) (changed []string, err err
 }
 
 // logNpm records which entries of the npm program were removed.
-func logNpm(a *Run, dataDir string, gone map[string]json.RawMessage) {
+func logNpm(a *app.Run, dataDir string, gone map[string]json.RawMessage) {
 	if len(gone) == 0 || plainfile.MkdirAll(dataDir) != nil {
 		return
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -74,7 +75,7 @@ func showInstalled(p *term.Page, res installResult) {
 		for _, d := range res.Data {
 			if d.What == upkeep.DataCopies {
 				p.Linef("copies of uncommitted work are there, too, in %s (%s); to remove all: %s",
-					d.Path, SizeText(d.Bytes), p.Next(stick.Cmd("tt uninstall --data")))
+					d.Path, app.SizeText(d.Bytes), p.Next(stick.Cmd("tt uninstall --data")))
 			}
 		}
 	case res.Applied && len(res.Steps) > 0 && !unfound:
@@ -99,7 +100,7 @@ func showDataRemoval(p *term.Page, res installResult) {
 			what = "copies of uncommitted work"
 		}
 
-		p.Linef("%-12s %-20s %-8s %s (%s)", "data", what, state, d.Path, SizeText(d.Bytes))
+		p.Linef("%-12s %-20s %-8s %s (%s)", "data", what, state, d.Path, app.SizeText(d.Bytes))
 	}
 
 	if res.Stays != "" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/cli"
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/proc"
 )
 
@@ -17,7 +18,7 @@ import (
 func terminal(t *testing.T, home, exe, answer string, args ...string) (status int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	status = cli.Main(cli.Env{
+	status = cli.Main(app.Env{
 		Name: "tt", Args: args, Stdin: strings.NewReader(answer), Stdout: &stdout, Stderr: &stderr,
 		Getenv: func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] },
 		Dir:    home, Home: home, User: "pat", Host: "here", PID: os.Getpid(), Exe: exe, TTY: true, InTTY: true, Procs: proc.Host,

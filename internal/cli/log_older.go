@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/plainfile"
@@ -34,7 +35,7 @@ const (
 
 // logHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there
 // whose hook it was.
-func logHook(a *Run, f harness.Firing, err error) {
+func logHook(a *app.Run, f harness.Firing, err error) {
 	name := strings.TrimSpace("hook " + f.Harness.Name)
 	if e, ok := errors.AsType[*stick.Error](err); ok && e.Code == stick.CodeSchemaTooNew && f.SessionID != "" {
 		name += sessionText + stick.Clip(f.SessionID, 80)
@@ -44,7 +45,7 @@ func logHook(a *Run, f harness.Firing, err error) {
 
 // refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the
 // database.
-func refusedHooks(a *Run, now stick.Time) (all []refusedHook) {
+func refusedHooks(a *app.Run, now stick.Time) (all []refusedHook) {
 	f, err := plainfile.Open(a.LogFile(), os.O_RDONLY)
 	if err != nil {
 		return nil

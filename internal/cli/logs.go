@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
@@ -14,20 +15,20 @@ import (
 	"talkingstick/stick"
 )
 
-func workerStopCmd(a *Run) *cobra.Command {
+func workerStopCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerStopParams
 	c := &cobra.Command{
 		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task",
-		Args: ArgsBetween(1, 1, "the name of a task"),
+		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. " +
 			"The task stays as it is, and what the\n" +
 			"command has committed or left in the worktree stays, too.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.Where()
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerStopResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerStopResult, error) {
 			p.Caller = by
 			return e.WorkerStop(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerStopResult) {
@@ -113,13 +114,13 @@ func showRuns(p *term.Page, t task.WorkerShowResult) {
 	}
 }
 
-func workerLogsCmd(a *Run) *cobra.Command {
+func workerLogsCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerLogsParams
 	var follow bool
 	lines := 100
 	c := &cobra.Command{
 		Use: "logs <task>", Short: "Show what the worker's command of a task prints",
-		Args: ArgsBetween(1, 1, "the name of a task"),
+		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex\n" +
 			"write as JSON is shown as readable lines: tool and file, text, result. A bar begins each\n" +
 			"line of it, because these are the words of the worker and its command, and not of tt. tt\n" +
@@ -133,7 +134,7 @@ func workerLogsCmd(a *Run) *cobra.Command {
 	c.Flags().IntVar(&lines, "lines", lines, "how many of the last lines to show; 0 for all that is kept")
 	c.Flags().IntVar(&p.Run, "run", 0, "the number of a run in its attempt (default: the last one)")
 	c.Flags().IntVar(&p.Attempt, "attempt", 0, "the attempt (default: the last one with a run)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if lines < 0 || p.Run < 0 || p.Attempt < 0 {
 			return stick.Errorf(stick.CodeUsage, "--lines, --run and --attempt can't be negative").
@@ -148,7 +149,7 @@ func workerLogsCmd(a *Run) *cobra.Command {
 }
 
 // showLogs shows the output of a worker's command.
-func showLogs(ctx context.Context, a *Run, p task.WorkerLogsParams, follow bool) error {
+func showLogs(ctx context.Context, a *app.Run, p task.WorkerLogsParams, follow bool) error {
 	e, by, err := a.Open()
 	if err != nil {
 		return err
@@ -166,7 +167,7 @@ func showLogs(ctx context.Context, a *Run, p task.WorkerLogsParams, follow bool)
 			}
 
 			if a.Unheard {
-				return ErrUnheard
+				return app.ErrUnheard
 			}
 
 			return nil
@@ -176,7 +177,7 @@ func showLogs(ctx context.Context, a *Run, p task.WorkerLogsParams, follow bool)
 	res, err := e.WorkerLogs(ctx, p)
 	log.showRest()
 	switch {
-	case errors.Is(err, ErrUnheard), err != nil && ctx.Err() != nil && called.Err() == nil:
+	case errors.Is(err, app.ErrUnheard), err != nil && ctx.Err() != nil && called.Err() == nil:
 		// Nobody reads any more.
 		return nil
 	case err != nil:
@@ -209,14 +210,14 @@ type logLine struct {
 
 // workerLog shows the output of a worker's command, piece by piece.
 type workerLog struct {
-	app   *Run
+	app   *app.Run
 	task  string
 	raw   bool
 	begun bool
 	rest  string // of raw output: what may be the start of a tag
 }
 
-func newWorkerLog(a *Run, p task.WorkerLogsParams) *workerLog {
+func newWorkerLog(a *app.Run, p task.WorkerLogsParams) *workerLog {
 	return &workerLog{app: a, task: p.TaskID, raw: p.Raw}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/bell"
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -25,11 +26,11 @@ import (
 // harness ends a call after a minute.
 const callLimit = 50 * time.Second
 
-func mcpCmd(a *Run) *cobra.Command {
+func mcpCmd(a *app.Run) *cobra.Command {
 	var tools string
 	var plugin bool
 	c := &cobra.Command{
-		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: NoArgs,
+		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: app.NoArgs,
 		Long: "Serve tt's operations as tools of the Model Context Protocol. " +
 			"Harnesses start this server, and it ends with its client. The\n" +
 			"tools do the same as the commands, for the same member.",
@@ -51,7 +52,7 @@ func mcpCmd(a *Run) *cobra.Command {
 }
 
 // serveTools serves until the client closes its side, or the harness that started the server ends.
-func serveTools(ctx context.Context, a *Run, all, plugin bool) error {
+func serveTools(ctx context.Context, a *app.Run, all, plugin bool) error {
 	in, procs, err := a.ReadSurroundings()
 	if err != nil {
 		return err
@@ -76,15 +77,15 @@ func serveTools(ctx context.Context, a *Run, all, plugin bool) error {
 	cfg.Lost = c.keepLoss
 
 	// What a server starts may end with the sandbox of its client.
-	ops := NewOperations(cfg, nil)
+	ops := app.NewOperations(cfg, nil)
 	by, err := harness.Resolve(in)
 	if err != nil {
 		return err
 	}
 
 	err = mcpserver.Run(ctx, mcpserver.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Version: Version(), All: all, Wait: callLimit,
-		Note:   string(UpperFirst(olderHooks(a, by.Harness))),
+		Engine: ops.Engine, Tasks: ops.Tasks, Version: app.Version(), All: all, Wait: callLimit,
+		Note:   string(app.UpperFirst(olderHooks(a, by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning,
 		None: plugin && hasInstalledBeside(a, by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
@@ -101,7 +102,7 @@ const pluginRoot = "CLAUDE_PLUGIN_ROOT"
 
 // leavePlugin has a plugin's server work where its harness works. Some harnesses start it in the directory of
 // the plugin.
-func leavePlugin(a *Run, procs *proc.Table, chain []proc.Info) {
+func leavePlugin(a *app.Run, procs *proc.Table, chain []proc.Info) {
 	root, err := os.Stat(a.Getenv(pluginRoot))
 	if err != nil || len(chain) == 0 {
 		return

@@ -9,15 +9,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func msgCmd(a *Run) *cobra.Command {
+func msgCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "msg", Short: "Send, receive and show messages", Args: NoArgs,
+		Use: "msg", Short: "Send, receive and show messages", Args: app.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	c.AddCommand(msgSendCmd(a), msgRecvCmd(a), msgShowCmd(a), msgReadCmd(a), msgWithdrawCmd(a))
@@ -36,7 +37,7 @@ type messageFlags struct {
 func (m *messageFlags) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	m.flags = f
-	f.SetNormalizeFunc(OtherWords)
+	f.SetNormalizeFunc(app.OtherWords)
 	f.StringVar(&m.category, "category", "", "HANDOFF, BLOCKED, RESUME, INCURSION or INFO (default INFO)")
 	f.StringVar(&m.subject, "subject", "", "a short summary")
 	f.StringVar(&m.task, "task", "", "the task it is about (also --bead)")
@@ -54,7 +55,7 @@ func (m *messageFlags) addFlags(c *cobra.Command) {
 
 // sendParams makes the operation's parameters from the flags and the arguments.
 func (m *messageFlags) sendParams(
-	a *Run, to []string, body string, hasBody bool,
+	a *app.Run, to []string, body string, hasBody bool,
 ) (engine.SendMessageParams, error) {
 	p := engine.SendMessageParams{
 		Body: body, Category: m.category, Subject: m.subject, TaskID: m.task, Thread: m.thread,
@@ -83,7 +84,7 @@ func (m *messageFlags) sendParams(
 
 	if m.stdin {
 		var err error
-		if p.Body, err = ReadBody(a.Input(), stick.MaxBody); err != nil {
+		if p.Body, err = app.ReadBody(a.Input(), stick.MaxBody); err != nil {
 			return p, err
 		}
 	}
@@ -91,7 +92,7 @@ func (m *messageFlags) sendParams(
 	return p, nil
 }
 
-func msgSendCmd(a *Run) *cobra.Command {
+func msgSendCmd(a *app.Run) *cobra.Command {
 	var m messageFlags
 	var body string
 	c := &cobra.Command{
@@ -104,7 +105,7 @@ func msgSendCmd(a *Run) *cobra.Command {
 
 	m.addFlags(c)
 	c.Flags().StringVarP(&body, "body", "m", "", "the body, instead of the second argument")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		hasBody := c.Flags().Changed("body")
@@ -131,7 +132,7 @@ func msgSendCmd(a *Run) *cobra.Command {
 
 // recipientAndBody checks the arguments of a message.
 func recipientAndBody(c *cobra.Command, args []string) error {
-	err := ArgsBetween(1, 2, "a recipient and a body")(c, args)
+	err := app.ArgsBetween(1, 2, "a recipient and a body")(c, args)
 	if len(args) > 2 {
 		return stick.AsError(err).Hintf("put the body in quotes: %s",
 			stick.Cmd("tt msg send <agent> …", stick.Clip(args[0], 60)))
@@ -139,8 +140,8 @@ func recipientAndBody(c *cobra.Command, args []string) error {
 	return err
 }
 
-func sendMessage(ctx context.Context, a *Run, p engine.SendMessageParams) error {
-	return Answer(a, func(e Operations, by core.Caller) (engine.SendMessageResult, error) {
+func sendMessage(ctx context.Context, a *app.Run, p engine.SendMessageParams) error {
+	return app.Answer(a, func(e app.Operations, by core.Caller) (engine.SendMessageResult, error) {
 		p.Caller = by
 		return e.SendMessage(ctx, p)
 	}, showSent)
@@ -218,22 +219,22 @@ func andMore(n int) stick.Words {
 	return stick.Wordsf(" and %d more", n)
 }
 
-func msgShowCmd(a *Run) *cobra.Command {
+func msgShowCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show <message>", Short: "Show a message, and who has seen or accepted it",
-		Args: ArgsBetween(1, 1, "the number of a message"),
+		Args: app.ArgsBetween(1, 1, "the number of a message"),
 		Long: "Show a message, and which recipient has seen or accepted it. " +
 			"Every member may look, and looking marks nothing as read.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := ParseNumbers("message", args)
+		ids, err := app.ParseNumbers("message", args)
 		if err != nil {
 			return err
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (engine.GetMessageResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (engine.GetMessageResult, error) {
 			return e.GetMessage(c.Context(), engine.GetMessageParams{
 				Caller: by, Where: path.Where(), MessageID: ids[0],
 			})
@@ -295,7 +296,7 @@ var (
 	accepted = marking{(*engine.Engine).AckMessage, "Accepted"}
 )
 
-func msgReadCmd(a *Run) *cobra.Command {
+func msgReadCmd(a *app.Run) *cobra.Command {
 	var all bool
 	c := markCmd(a, func() marking {
 		if all {
@@ -314,7 +315,7 @@ func msgReadCmd(a *Run) *cobra.Command {
 	c.Args = func(c *cobra.Command, args []string) error {
 		switch {
 		case !all:
-			return ArgsBetween(1, -1, "the number of a message, or --all")(c, args)
+			return app.ArgsBetween(1, -1, "the number of a message, or --all")(c, args)
 		case len(args) > 0:
 			return stick.Errorf(stick.CodeUsage, "--all means all of yours: give --all or %q, not both",
 				stick.Clip(args[0], 60)).With("field", "all")
@@ -326,7 +327,7 @@ func msgReadCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func ackCmd(a *Run) *cobra.Command {
+func ackCmd(a *app.Run) *cobra.Command {
 	return markCmd(a, func() marking { return accepted }, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",
 		Long: "Accept messages: you have seen them and will act on them. " +
@@ -335,21 +336,21 @@ func ackCmd(a *Run) *cobra.Command {
 }
 
 // markCmd completes a command that changes the state of messages. which says how, once its flags are read.
-func markCmd(a *Run, which func() marking, c *cobra.Command) *cobra.Command {
-	c.Args = ArgsBetween(1, -1, "the number of a message")
-	path := AddPlaceFlags(c)
+func markCmd(a *app.Run, which func() marking, c *cobra.Command) *cobra.Command {
+	c.Args = app.ArgsBetween(1, -1, "the number of a message")
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return markMessages(c.Context(), a, which(), path.Where(), args)
 	}
 	return c
 }
 
-func markMessages(ctx context.Context, a *Run, m marking, w core.Where, messages []string) error {
-	ids, err := ParseNumbers("message", messages)
+func markMessages(ctx context.Context, a *app.Run, m marking, w core.Where, messages []string) error {
+	ids, err := app.ParseNumbers("message", messages)
 	if err != nil {
 		return err
 	}
-	return Answer(a, func(e Operations, by core.Caller) (engine.MessagesResult, error) {
+	return app.Answer(a, func(e app.Operations, by core.Caller) (engine.MessagesResult, error) {
 		return m.op(e.Engine, ctx, engine.MessagesParams{Caller: by, Where: w, MessageIDs: ids})
 	}, func(p *term.Page, res engine.MessagesResult) { showMarked(p, res, m.word) })
 }
@@ -366,29 +367,29 @@ func showMarked(p *term.Page, res engine.MessagesResult, word stick.Words) {
 			continue
 		}
 
-		p.Linef("%s%s: message %d", word, AlreadyText(m.Already), m.MessageID)
+		p.Linef("%s%s: message %d", word, app.AlreadyText(m.Already), m.MessageID)
 	}
 }
 
-func msgWithdrawCmd(a *Run) *cobra.Command {
+func msgWithdrawCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "withdraw <message>", Short: "Withdraw a message that nobody has accepted",
-		Args: ArgsBetween(1, 1, "the number of a message"),
+		Args: app.ArgsBetween(1, 1, "the number of a message"),
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := ParseNumbers("message", args)
+		ids, err := app.ParseNumbers("message", args)
 		if err != nil {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.WithdrawMessageResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.WithdrawMessageResult, error) {
 			return e.WithdrawMessage(c.Context(), engine.WithdrawMessageParams{
 				Caller: by, Where: path.Where(), MessageID: ids[0],
 			})
 		}, func(p *term.Page, res engine.WithdrawMessageResult) {
-			p.Linef("message %d is withdrawn%s", res.MessageID, AlreadyText(res.Already))
+			p.Linef("message %d is withdrawn%s", res.MessageID, app.AlreadyText(res.Already))
 		})
 	}
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/stick"
 )
 
@@ -125,7 +126,7 @@ func meantCommands(parent, typed string) stick.Hint {
 }
 
 // noCommand refuses a word that isn't a command, with what it was probably meant for.
-func noCommand(a *Run, c *cobra.Command, typed string) error {
+func noCommand(a *app.Run, c *cobra.Command, typed string) error {
 	said := strings.TrimPrefix(c.CommandPath()+" "+typed, "tt ")
 	e := stick.Errorf(stick.CodeUsage, "there is no command %q", stick.Name(said).Cut(60))
 
@@ -139,10 +140,10 @@ func noCommand(a *Run, c *cobra.Command, typed string) error {
 		for _, other := range near[1:] {
 			guess = stick.Hintf("%s or %s", guess, stick.Cmd(other))
 		}
-		return e.Hintf("did you mean %s? %s lists the commands", guess, HelpCommand(c))
+		return e.Hintf("did you mean %s? %s lists the commands", guess, app.HelpCommand(c))
 	}
 
-	return e.Hintf("%s lists the commands", HelpCommand(c))
+	return e.Hintf("%s lists the commands", app.HelpCommand(c))
 }
 
 // guesses are the commands that a mistyped word may be taken for where no person reads. They only read,
@@ -158,7 +159,7 @@ var guesses = []string{
 
 // nearestCommands returns the commands that a mistyped word was probably meant to be: any for a person at a
 // terminal, elsewhere those of guesses.
-func nearestCommands(a *Run, c *cobra.Command, typed string) []string {
+func nearestCommands(a *app.Run, c *cobra.Command, typed string) []string {
 	var best []string
 	least := len(typed) + 1
 	for _, sub := range c.Commands() {
@@ -189,7 +190,7 @@ func nearestCommands(a *Run, c *cobra.Command, typed string) []string {
 }
 
 // isAtTerminal reports whether a person at a terminal reads what fails.
-func isAtTerminal(a *Run) bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
+func isAtTerminal(a *app.Run) bool { return a.TTY || a.ErrColumns != nil && a.ErrColumns() > 0 }
 
 // editDistance counts the typing errors that make typed out of a name: a letter that is missing, added,
 // wrong, or swapped with the next one. A name is near if they are few, or if it begins with what was typed.
@@ -243,11 +244,11 @@ var otherFlagRows = map[string]string{
 }
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
-func badFlag(a *Run, c *cobra.Command, err error) error {
-	e := stick.Errorf(stick.CodeUsage, "%s", flagWords(err)).Hintf("%s lists the flags", HelpCommand(c))
+func badFlag(a *app.Run, c *cobra.Command, err error) error {
+	e := stick.Errorf(stick.CodeUsage, "%s", flagWords(err)).Hintf("%s lists the flags", app.HelpCommand(c))
 	if bad, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if near := nearestFlag(a, c, bad.GetSpecifiedName()); near != "" {
-			return e.Hintf("did you mean --%s? %s lists the flags", near, HelpCommand(c))
+			return e.Hintf("did you mean --%s? %s lists the flags", near, app.HelpCommand(c))
 		}
 	}
 
@@ -281,7 +282,7 @@ func explainValue(e *stick.Error, bad *pflag.InvalidValueError) {
 
 // nearestFlag returns the flag of a command that a mistyped one was probably meant to be; empty if none is
 // near, or nobody reads it.
-func nearestFlag(a *Run, c *cobra.Command, typed string) string {
+func nearestFlag(a *app.Run, c *cobra.Command, typed string) string {
 	if !isAtTerminal(a) {
 		return ""
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -10,9 +11,9 @@ import (
 )
 
 // notesCmd are the commands about notes.
-func notesCmd(a *Run) *cobra.Command {
+func notesCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "notes", Short: "Add, list and resolve notes", Args: NoArgs,
+		Use: "notes", Short: "Add, list and resolve notes", Args: app.NoArgs,
 		Long: "Notes stay until somebody resolves them; a message is for those who are here now, " +
 			"and a handoff is for the next holder.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
@@ -21,12 +22,12 @@ func notesCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func notesAddCmd(a *Run) *cobra.Command {
+func notesAddCmd(a *app.Run) *cobra.Command {
 	var stdin, turn bool
-	c := &cobra.Command{Use: "add [note]", Short: "Add a note", Args: ArgsBetween(0, 1, "a note")}
+	c := &cobra.Command{Use: "add [note]", Short: "Add a note", Args: app.ArgsBetween(0, 1, "a note")}
 	c.Flags().BoolVar(&stdin, "stdin", false, "read the note from standard input")
 	c.Flags().BoolVar(&turn, "turn", false, "only for the current turn, or for the next one if nobody has the stick")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p := engine.AddNoteParams{Where: path.Where(), AboutTurn: turn}
 		switch {
@@ -35,14 +36,14 @@ func notesAddCmd(a *Run) *cobra.Command {
 				"give the note on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
 			var err error
-			if p.Body, err = ReadBody(a.Input(), stick.MaxNote); err != nil {
+			if p.Body, err = app.ReadBody(a.Input(), stick.MaxNote); err != nil {
 				return err
 			}
 		case len(args) > 0:
 			p.Body = args[0]
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.AddNoteResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.AddNoteResult, error) {
 			p.Caller = by
 			return e.AddNote(c.Context(), p)
 		}, func(p *term.Page, res engine.AddNoteResult) { p.Linef("note %d was added", res.ID) })
@@ -51,12 +52,12 @@ func notesAddCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func notesListCmd(a *Run) *cobra.Command {
+func notesListCmd(a *app.Run) *cobra.Command {
 	var p engine.ListNotesParams
-	c := &cobra.Command{Use: "list [path]", Short: "List unresolved notes", Args: ArgsBetween(0, 1, "a path")}
+	c := &cobra.Command{Use: "list [path]", Short: "List unresolved notes", Args: app.ArgsBetween(0, 1, "a path")}
 	c.Flags().BoolVar(&p.All, "all", false, "also list resolved notes, and those for other turns")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many notes (up to 500)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -64,7 +65,7 @@ func notesListCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (engine.ListNotesResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (engine.ListNotesResult, error) {
 			p.Caller = by
 			return e.ListNotes(c.Context(), p)
 		}, func(p *term.Page, res engine.ListNotesResult) {
@@ -97,18 +98,18 @@ func showNote(p *term.Page, n stick.Note) {
 	p.ShowText("  ", n.Body)
 }
 
-func notesResolveCmd(a *Run) *cobra.Command {
-	c := &cobra.Command{Use: "resolve <note>", Short: "Resolve a note", Args: ArgsBetween(1, 1, "the number of a note")}
-	path := AddPlaceFlags(c)
+func notesResolveCmd(a *app.Run) *cobra.Command {
+	c := &cobra.Command{Use: "resolve <note>", Short: "Resolve a note", Args: app.ArgsBetween(1, 1, "the number of a note")}
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ids, err := ParseNumbers("note", args)
+		ids, err := app.ParseNumbers("note", args)
 		if err != nil {
 			return err
 		}
-		return Answer(a, func(e Operations, by core.Caller) (engine.ResolveNoteResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ResolveNoteResult, error) {
 			return e.ResolveNote(c.Context(), engine.ResolveNoteParams{Caller: by, Where: path.Where(), NoteID: ids[0]})
 		}, func(p *term.Page, res engine.ResolveNoteResult) {
-			p.Linef("note %d is resolved%s", res.ID, AlreadyText(res.Already))
+			p.Linef("note %d is resolved%s", res.ID, app.AlreadyText(res.Already))
 		})
 	}
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/notify"
@@ -13,10 +14,10 @@ import (
 	"talkingstick/stick"
 )
 
-func notifyCmd(a *Run) *cobra.Command {
+func notifyCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Wait, and tell you what needs you in all your rooms, or in the one that a path or --room " +
 			"names: a review, a merge, a question of an\n" +
 			"agent, a message to accept, a task that hangs, a holder who can't go on. Each is a line " +
@@ -31,7 +32,7 @@ func notifyCmd(a *Run) *cobra.Command {
 			"each thing once, however many of them run, and even after they were started again.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -45,7 +46,7 @@ func notifyCmd(a *Run) *cobra.Command {
 }
 
 // printNotices tells what needs the caller until it is interrupted, or nobody reads any more.
-func printNotices(ctx context.Context, a *Run, w core.Where) error {
+func printNotices(ctx context.Context, a *app.Run, w core.Where) error {
 	e, by, err := openForWatching(a)
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func printNotices(ctx context.Context, a *Run, w core.Where) error {
 }
 
 // printNotice prints a notice.
-func printNotice(a *Run, n notify.Notice) error {
+func printNotice(a *app.Run, n notify.Notice) error {
 	if a.JSON {
 		return a.PrintLine(n)
 	}
@@ -115,7 +116,7 @@ func printNotice(a *Run, n notify.Notice) error {
 // newTeller returns what finds out of which needs in a picture the caller is to be told. It also runs the
 // user's command for each, beside the caller, until ctx ends. Whatever fails is given to failed.
 func newTeller(
-	ctx context.Context, a *Run, e Operations, by core.Caller, failed func(error),
+	ctx context.Context, a *app.Run, e app.Operations, by core.Caller, failed func(error),
 ) (func(*monitor.Picture) []notify.Notice, error) {
 	u, err := a.UserFile()
 	if err != nil {
@@ -123,7 +124,7 @@ func newTeller(
 	}
 
 	t := notify.Teller{Operations: e, Caller: by}
-	command := notify.Command{Line: u.Notify, Environ: ProjectEnviron(os.Environ()), Dir: a.Home}
+	command := notify.Command{Line: u.Notify, Environ: app.ProjectEnviron(os.Environ()), Dir: a.Home}
 
 	// The command runs beside the caller, which mustn't wait for it.
 	queue := make(chan notify.Notice, 100)

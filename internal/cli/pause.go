@@ -5,16 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func pauseCmd(a *Run) *cobra.Command {
+func pauseCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it",
-		Args: ArgsBetween(1, 1, "a reason in quotes"),
+		Args: app.ArgsBetween(1, 1, "a reason in quotes"),
 		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, and agents\n" +
 			"shouldn't edit: the policy enforce decides whether their edits are denied or only reported,\n" +
 			"even the holder's and those in worktrees of tasks. You can still edit.\n\n" +
@@ -22,13 +23,13 @@ func pauseCmd(a *Run) *cobra.Command {
 			"reservations work. Everybody is told the reason; another tt pause replaces it.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Answer(a, func(e Operations, by core.Caller) (engine.PauseRoomResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.PauseRoomResult, error) {
 			return e.PauseRoom(c.Context(), engine.PauseRoomParams{Caller: by, Where: path.Where(), Reason: args[0]})
 		}, func(p *term.Page, res engine.PauseRoomResult) {
 			p.Linef("the room of %s is%s paused; %s",
-				res.Path, AlreadyText(res.Already), stick.Wrote(res.Paused.By, res.Paused.Reason, stick.MaxBody))
+				res.Path, app.AlreadyText(res.Already), stick.Wrote(res.Paused.By, res.Paused.Reason, stick.MaxBody))
 			if res.Owner != nil {
 				p.Linef("%s keeps the stick", *res.Owner)
 			}
@@ -40,15 +41,15 @@ func pauseCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func resumeCmd(a *Run) *cobra.Command {
+func resumeCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: ArgsBetween(0, 1, "a path"),
+		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, " +
 			"the next that waits gets it. All time\n" +
 			"limits of the turn begin anew.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -56,7 +57,7 @@ func resumeCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.ResumeRoomResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ResumeRoomResult, error) {
 			return e.ResumeRoom(c.Context(), engine.ResumeRoomParams{Caller: by, Where: w})
 		}, func(p *term.Page, res engine.ResumeRoomResult) {
 			if res.Already {

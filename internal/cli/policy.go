@@ -6,23 +6,24 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func policyCmd(a *Run) *cobra.Command {
+func policyCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: ArgsBetween(0, -1, ""),
+		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Show the rules of the room, or change those that you name. tt help policy explains each.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	run := func(ctx context.Context, w core.Where, set []string) error {
 		// Without a change this only reads, and anybody may.
 		a.Reads = len(set) == 0
-		return Answer(a, func(e Operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.SetRoomPolicyResult, error) {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
 		}, func(p *term.Page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
@@ -39,7 +40,7 @@ func policyCmd(a *Run) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		// The last word may be a path, which has no equals sign in front of it.
 		set := leadingWords(args, func(s string) bool { return strings.Contains(s, "=") })
-		if err := ArgsBetween(0, 1, "a path")(c, args[len(set):]); err != nil {
+		if err := app.ArgsBetween(0, 1, "a path")(c, args[len(set):]); err != nil {
 			return err
 		}
 
@@ -53,10 +54,10 @@ func policyCmd(a *Run) *cobra.Command {
 
 	set := &cobra.Command{
 		Use: "set <key>=<value>…", Short: "Change the room's policy",
-		Args: ArgsBetween(1, -1, "at least one key=value"),
+		Args: app.ArgsBetween(1, -1, "at least one key=value"),
 	}
 
-	setPath := AddPlaceFlags(set)
+	setPath := app.AddPlaceFlags(set)
 	set.RunE = func(c *cobra.Command, args []string) error {
 		return run(c.Context(), setPath.Where(), args)
 	}

@@ -3,17 +3,18 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func workerPRCmd(a *Run) *cobra.Command {
+func workerPRCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerPRParams
 	c := &cobra.Command{
 		Use: "pr <task>", Short: "Open a task's pull request, or see what became of it",
-		Args: ArgsBetween(1, 1, "the name of a task"),
+		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Push the commit that a task's worker has offered, " +
 			"and open a pull request for it with the program of the forge: gh for GitHub, glab\n" +
 			"for GitLab; or with the command of [pr] in .talking-stick.toml. " +
@@ -21,10 +22,10 @@ func workerPRCmd(a *Run) *cobra.Command {
 			"it: a task that was merged there is completed.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.Where()
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerPRResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerPRResult, error) {
 			p.Caller = by
 			return e.WorkerPR(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerPRResult) { showPullRequest(p, res) })

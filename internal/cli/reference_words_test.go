@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
@@ -68,7 +69,7 @@ var results = map[string][]any{
 	"tt migrate-db":     {upkeep.MigrateDBResult{}},
 	"tt install":        {installResult{}},
 	"tt uninstall":      {installResult{}},
-	"tt version":        {VersionResult{}},
+	"tt version":        {app.VersionResult{}},
 	"tt self-update":    {selfUpdateResult{}},
 	"tt serve":          {serveResult{}},
 	"tt demo":           {demo.Report{}},

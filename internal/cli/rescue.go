@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
@@ -17,9 +18,9 @@ import (
 )
 
 // rescueCmd are the commands about copies of uncommitted work.
-func rescueCmd(a *Run) *cobra.Command {
+func rescueCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: NoArgs,
+		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: app.NoArgs,
 		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and\n" +
 			"untracked files. tt makes one after a takeover, before the new holder changes anything, and\n" +
 			"smaller ones, snapshots, before and after the calls of agents' tools. Rescues are kept in\n" +
@@ -36,11 +37,11 @@ func rescueCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func rescueListCmd(a *Run) *cobra.Command {
+func rescueListCmd(a *app.Run) *cobra.Command {
 	var p restore.ListRescuesParams
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"},
-		Short: "List the rescues of the repository, and old tips of branches", Args: ArgsBetween(0, 1, "a path"),
+		Short: "List the rescues of the repository, and old tips of branches", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "List the rescues of the repository, the newest first. " +
 			"It also lists the last commits of branches that an agent has deleted or\n" +
 			"moved, each with the command that makes a branch of it again, " +
@@ -49,14 +50,14 @@ func rescueListCmd(a *Run) *cobra.Command {
 
 	c.Flags().BoolVar(&p.All, "all", false, "list the rescues of all repositories")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return Show(a, func(e Operations, _ core.Caller) (restore.ListRescuesResult, error) {
+		return app.Show(a, func(e app.Operations, _ core.Caller) (restore.ListRescuesResult, error) {
 			return e.ListRescues(c.Context(), p)
 		}, func(pg *term.Page, res restore.ListRescuesResult) { showRescues(pg, res, p.All) })
 	}
@@ -116,7 +117,7 @@ func showRescues(p *term.Page, res restore.ListRescuesResult, all bool) {
 
 // rescueSize says how much a rescue holds.
 func rescueSize(files int, bytes int64) stick.Words {
-	return stick.Count(files, "file") + ", " + SizeText(bytes)
+	return stick.Count(files, "file") + ", " + app.SizeText(bytes)
 }
 
 // rescueOrigin says how a rescue came about.
@@ -132,11 +133,11 @@ func rescueOrigin(m rescue.Manifest) stick.Words {
 	return stick.Wordsf("before a %s of %s", m.Cause, m.Agent)
 }
 
-func rescueShowCmd(a *Run) *cobra.Command {
+func rescueShowCmd(a *app.Run) *cobra.Command {
 	var p restore.ShowRescueParams
 	c := &cobra.Command{
 		Use: "show <id> [path…]", Short: "Show which files a rescue holds",
-		Args: ArgsBetween(1, -1, "the id of a rescue"),
+		Args: app.ArgsBetween(1, -1, "the id of a rescue"),
 		Long: "Show which files a rescue holds, how each of them was, and what is left out, " +
 			"with the reason. Paths are those that this command\n" +
 			"prints, or absolute ones; a directory means everything below it.",
@@ -145,7 +146,7 @@ func rescueShowCmd(a *Run) *cobra.Command {
 	c.Flags().IntVar(&p.Limit, "limit", 200, "show at most this many files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.ID, p.Paths = args[0], args[1:]
-		return Show(a, func(e Operations, _ core.Caller) (restore.ShowRescueResult, error) {
+		return app.Show(a, func(e app.Operations, _ core.Caller) (restore.ShowRescueResult, error) {
 			return e.ShowRescue(c.Context(), p)
 		}, showRescue)
 	}
@@ -156,10 +157,10 @@ func rescueShowCmd(a *Run) *cobra.Command {
 // showRescue shows what a rescue holds, and what can be done with it.
 func showRescue(p *term.Page, res restore.ShowRescueResult) {
 	p.Linef("%s, %s: %s", p.Strong(term.Wordsf("rescue %s", res.ID)), p.Ago(res.At), rescueOrigin(res.Manifest))
-	p.Linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), term.FileName(res.Top), CommitText(res.Head, res.Branch))
+	p.Linef("%s of %s, at %s", rescueSize(res.Files, res.Bytes), term.FileName(res.Top), app.CommitText(res.Head, res.Branch))
 	t := term.Table{Indent: "  "}
 	for _, f := range res.Entries {
-		size := SizeText(f.Size)
+		size := app.SizeText(f.Size)
 
 		// A deleted file has no bytes in the rescue.
 		if slices.Contains(f.States, "deleted") {
@@ -219,16 +220,16 @@ func showNestedRescues(p *term.Page, all []rescue.Nested) {
 	}
 }
 
-func rescueDiffCmd(a *Run) *cobra.Command {
+func rescueDiffCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff <id> [path…]", Short: "Compare a rescue with the files that are there now",
-		Args: ArgsBetween(1, -1, "the id of a rescue"),
+		Args: app.ArgsBetween(1, -1, "the id of a rescue"),
 		Long: "Show what restoring the files of a rescue would change: from what is there now to what was rescued.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Show(a, func(e Operations, _ core.Caller) (restore.DiffRescueResult, error) {
+		return app.Show(a, func(e app.Operations, _ core.Caller) (restore.DiffRescueResult, error) {
 			return e.DiffRescue(c.Context(), restore.DiffRescueParams{Where: path.Where(), ID: args[0], Paths: args[1:]})
 		}, func(p *term.Page, res restore.DiffRescueResult) {
 			p.ShowPatch(res.Diff, nil)
@@ -245,10 +246,10 @@ func rescueDiffCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func rescueRestoreCmd(a *Run) *cobra.Command {
+func rescueRestoreCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "restore <id> [path…]", Short: "Bring back what a rescue holds",
-		Args: ArgsBetween(1, -1, "the id of a rescue"),
+		Args: app.ArgsBetween(1, -1, "the id of a rescue"),
 		Long: "Bring back the files of a rescue. If the checkout is on the same commit and those files " +
 			"have no other changes, deletions and the\n" +
 			"index come back too. Nothing is lost by it: a file that has changed since stays, " +
@@ -258,9 +259,9 @@ func rescueRestoreCmd(a *Run) *cobra.Command {
 			"--path names another checkout of the repository.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Answer(a, func(e Operations, by core.Caller) (restore.RestoreRescueResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (restore.RestoreRescueResult, error) {
 			res, err := e.RestoreRescue(c.Context(), restore.RestoreRescueParams{
 				Caller: by, Where: path.Where(), ID: args[0], Paths: args[1:],
 			})
@@ -275,10 +276,10 @@ func rescueRestoreCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func rescueForgetCmd(a *Run) *cobra.Command {
+func rescueForgetCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "forget <id|path>", Short: "Remove a rescue, or a file from all rescues, for good",
-		Args: ArgsBetween(1, 1, "the id of a rescue, or a path"),
+		Args: app.ArgsBetween(1, 1, "the id of a rescue, or a path"),
 		Long: "Remove a rescue, or remove a file, contents and all, from all rescues and snapshots of the\n" +
 			"repository: for a secret that was copied. A path is relative to the top level of the\n" +
 			"checkout, as tt rescue show prints it, or absolute; a directory means everything below it.\n" +
@@ -287,9 +288,9 @@ func rescueForgetCmd(a *Run) *cobra.Command {
 			"names it.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Answer(a, func(e Operations, by core.Caller) (restore.ForgetRescueResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (restore.ForgetRescueResult, error) {
 			p := restore.ForgetRescueParams{Caller: by, Where: path.Where(), File: args[0]}
 
 			// A word that could be both means a rescue; a path is told apart by ./ before it.
@@ -324,9 +325,9 @@ func showForgotten(p *term.Page, res restore.ForgetRescueResult) {
 
 // rescuePruneCmd drops the copies that are past their time. Hooks start it in the background, at most once an
 // hour.
-func rescuePruneCmd(a *Run) *cobra.Command {
+func rescuePruneCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "prune", Hidden: true, Args: NoArgs, Short: "Drop copies of uncommitted work that are past their time",
+		Use: "prune", Hidden: true, Args: app.NoArgs, Short: "Drop copies of uncommitted work that are past their time",
 		RunE: func(c *cobra.Command, args []string) error {
 			e, _, err := a.Open()
 			if err != nil {
@@ -341,9 +342,9 @@ func rescuePruneCmd(a *Run) *cobra.Command {
 
 // pruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the
 // next hour brings another.
-func pruneLater(a *Run) {
+func pruneLater(a *app.Run) {
 	if a.Exe != "" {
-		_, _ = StartDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
+		_, _ = app.StartDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
 	}
 }
 
@@ -413,8 +414,8 @@ func showTakeoverRescue(p *term.Page, res engine.TakeoverStickResult) {
 }
 
 // rescueCandidates are the ids of rescues: of the repository if a shell completes inside of one, else of all.
-func rescueCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-	return FindCandidates(a, func(e Operations, _ core.Caller) (restore.ListRescuesResult, error) {
+func rescueCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+	return app.FindCandidates(a, func(e app.Operations, _ core.Caller) (restore.ListRescuesResult, error) {
 		res, err := e.ListRescues(ctx, restore.ListRescuesParams{Where: at})
 		// Outside of a repository the rescues of all are offered.
 		if err != nil {
@@ -423,6 +424,6 @@ func rescueCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Comple
 		return res, nil
 	}, func(r restore.ListRescuesResult) []rescue.Manifest { return r.Rescues },
 		func(m rescue.Manifest) cobra.Completion {
-			return DescribedWord(m.ID, string(rescueOrigin(m)))
+			return app.DescribedWord(m.ID, string(rescueOrigin(m)))
 		})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/stick"
 )
@@ -24,7 +25,7 @@ func (l *lateSnapshots) add(s restore.LateSnapshot) {
 
 // finishLater starts a process that finishes snapshots, and doesn't wait for it. If it can't be started, the
 // next call makes another snapshot.
-func finishLater(a *Run, late *lateSnapshots) {
+func finishLater(a *app.Run, late *lateSnapshots) {
 	late.mu.Lock()
 	defer late.mu.Unlock()
 	if len(late.list) == 0 || a.Exe == "" {
@@ -32,14 +33,14 @@ func finishLater(a *Run, late *lateSnapshots) {
 	}
 
 	if in, err := json.Marshal(late.list); err == nil {
-		_, _ = StartDetached(a.Exe, []string{a.Exe, "rescue", "finish"}, in, nil)
+		_, _ = app.StartDetached(a.Exe, []string{a.Exe, "rescue", "finish"}, in, nil)
 	}
 }
 
 // rescueFinishCmd finishes the snapshots that a hook names on standard input, with more time than a hook has.
-func rescueFinishCmd(a *Run) *cobra.Command {
+func rescueFinishCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "finish", Hidden: true, Args: NoArgs, Short: "Finish snapshots for which a hook had too little time",
+		Use: "finish", Hidden: true, Args: app.NoArgs, Short: "Finish snapshots for which a hook had too little time",
 		RunE: func(c *cobra.Command, args []string) error {
 			var late []restore.LateSnapshot
 			if err := json.NewDecoder(c.InOrStdin()).Decode(&late); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -14,12 +15,12 @@ import (
 	"talkingstick/stick/glob"
 )
 
-func reserveCmd(a *Run) *cobra.Command {
+func reserveCmd(a *app.Run) *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration
 	c := &cobra.Command{
 		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them",
-		Args: ArgsBetween(1, -1, "a file, a directory or a pattern"),
+		Args: app.ArgsBetween(1, -1, "a file, a directory or a pattern"),
 		Long: "Reserve files, directories and patterns for yourself. " +
 			"Write them as seen from the root of the workspace: * and ? match within\n" +
 			"a name, ** matches any directories, and a directory means everything below it. " +
@@ -35,7 +36,7 @@ func reserveCmd(a *Run) *cobra.Command {
 	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused even if the paths overlap only in part")
 	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false,
 		"take over a reservation that has expired or whose owner is gone")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("ttl") {
@@ -45,7 +46,7 @@ func reserveCmd(a *Run) *cobra.Command {
 			}
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.ReservePathsResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ReservePathsResult, error) {
 			p.Caller, p.Where, p.Paths, p.TTL = by, path.Where(), args, stick.Millis(ttl.Milliseconds())
 			return e.ReservePaths(c.Context(), p)
 		}, showReserved)
@@ -61,7 +62,7 @@ func showReserved(p *term.Page, res engine.ReservePathsResult) {
 
 	for _, v := range res.Reservations {
 		p.Linef("%s %s%s; it ends %s, unless you act", p.Strong("reserved"), string(v.Pattern),
-			AlreadyText(res.Already), p.Until(v.ExpiresAt))
+			app.AlreadyText(res.Already), p.Until(v.ExpiresAt))
 	}
 
 	for _, m := range res.Overlaps {
@@ -84,17 +85,17 @@ func showReserved(p *term.Page, res engine.ReservePathsResult) {
 	}
 }
 
-func unreserveCmd(a *Run) *cobra.Command {
+func unreserveCmd(a *app.Run) *cobra.Command {
 	var p engine.ReleasePathsParams
 	c := &cobra.Command{
-		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: ArgsBetween(0, -1, ""),
+		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Release paths that you reserved, by the pattern or the number that tt reservations shows. " +
 			"A person can release anybody's\n" +
 			"reservation by its number.",
 	}
 
 	c.Flags().BoolVar(&p.All, "all", false, "release all that you reserved")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if p.All && len(args) > 0 {
@@ -111,7 +112,7 @@ func unreserveCmd(a *Run) *cobra.Command {
 			}
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.ReleasePathsResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ReleasePathsResult, error) {
 			p.Caller, p.Where = by, path.Where()
 			return e.ReleasePaths(c.Context(), p)
 		}, func(p *term.Page, res engine.ReleasePathsResult) {
@@ -127,7 +128,7 @@ func unreserveCmd(a *Run) *cobra.Command {
 			}
 
 			if len(res.Released) == 0 {
-				p.Linef("none of that is reserved%s", AlreadyText(res.Already))
+				p.Linef("none of that is reserved%s", app.AlreadyText(res.Already))
 			}
 		})
 	}
@@ -135,21 +136,21 @@ func unreserveCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func reservationsCmd(a *Run) *cobra.Command {
+func reservationsCmd(a *app.Run) *cobra.Command {
 	var p engine.ListReservationsParams
 	var agent string
-	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: ArgsBetween(0, 1, "a path")}
+	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: app.ArgsBetween(0, 1, "a path")}
 	c.Flags().StringVar(&agent, "of", "", "only what this agent reserved")
 	c.Flags().StringVar(&p.TaskID, "task", "", "only what is reserved for this task")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (engine.ListReservationsResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (engine.ListReservationsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(agent)
 			return e.ListReservations(c.Context(), p)
 		}, showReservations)
@@ -186,10 +187,10 @@ func showReservations(p *term.Page, res engine.ListReservationsResult) {
 	}
 }
 
-func mayEditCmd(a *Run) *cobra.Command {
+func mayEditCmd(a *app.Run) *cobra.Command {
 	var p guard.MayEditParams
 	c := &cobra.Command{
-		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: ArgsBetween(0, -1, ""),
+		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Ask whether the room's policy enforce (tt policy) lets you change files now. " +
 			"Exit status 0 means yes, and 4 means no. With\n" +
 			"enforce=warn the answer is always yes, and says what is against the rules. " +
@@ -197,9 +198,9 @@ func mayEditCmd(a *Run) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&p.Tree, "tree", false, "ask for anything in the shared working tree")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Show(a, func(e Operations, by core.Caller) (guard.MayEditResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (guard.MayEditResult, error) {
 			p.Caller, p.Where, p.Paths = by, path.Where(), args
 			res, err := e.MayEdit(c.Context(), p)
 			if err != nil {

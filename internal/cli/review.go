@@ -7,17 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func workerApproveCmd(a *Run) *cobra.Command {
+func workerApproveCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerApproveParams
 	c := &cobra.Command{
 		Use: "approve <task>", Short: "Approve a task's commit and queue it for merging",
-		Args: ArgsBetween(1, 1, "the name of a task"),
+		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Approve exactly the commit that you last saw with show or diff, " +
 			"or the one that --head names. If the branch has moved since,\n" +
 			"tt refuses. Whoever worked on a task can't approve it. Your drafts of comments go to the worker.",
@@ -26,15 +27,15 @@ func workerApproveCmd(a *Run) *cobra.Command {
 	c.Flags().StringVar(&p.Head, "head", "", "the commit to approve (default: the one you saw last)")
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "a comment for the log")
 	c.Flags().BoolVar(&p.Override, "override", false, "people only: approve without review, whoever did the work")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.Where()
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerReviewResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			return e.WorkerApprove(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerReviewResult) {
-			p.Linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), AlreadyText(res.Already))
+			p.Linef("%s is %s: commit %s%s", res.TaskID, res.State, abbrev(res.Head), app.AlreadyText(res.Already))
 			toWorker(p, res)
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
@@ -47,19 +48,19 @@ func workerApproveCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func workerChangesCmd(a *Run, use string) *cobra.Command {
+func workerChangesCmd(a *app.Run, use string) *cobra.Command {
 	var p task.WorkerRequestChangesParams
 	var stdin bool
 	c := &cobra.Command{
 		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change",
-		Args: ArgsBetween(1, 2, "the name of a task, and what must change"),
+		Args: app.ArgsBetween(1, 2, "the name of a task, and what must change"),
 		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one " +
 			"message. With comments you need no further words.",
 	}
 
 	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")
 	c.Flags().BoolVar(&stdin, "stdin", false, "read what must change from standard input")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.TaskID, p.Where = args[0], path.Where()
@@ -68,18 +69,18 @@ func workerChangesCmd(a *Run, use string) *cobra.Command {
 			return stick.Errorf(stick.CodeUsage, "say what must change on the command line or on standard "+
 				"input, not on both").With("field", "reason")
 		case stdin:
-			if p.Reason, err = ReadBody(a.Input(), stick.MaxBody); err != nil {
+			if p.Reason, err = app.ReadBody(a.Input(), stick.MaxBody); err != nil {
 				return err
 			}
 		case len(args) > 1:
 			p.Reason = args[1]
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerReviewResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerReviewResult, error) {
 			p.Caller = by
 			return e.WorkerRequestChanges(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerReviewResult) {
-			p.Linef("%s is %s again%s", res.TaskID, res.State, AlreadyText(res.Already))
+			p.Linef("%s is %s again%s", res.TaskID, res.State, app.AlreadyText(res.Already))
 			toWorker(p, res)
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
@@ -107,18 +108,18 @@ func toWorker(p *term.Page, res task.WorkerReviewResult) {
 	}
 }
 
-func workerDiffCmd(a *Run) *cobra.Command {
+func workerDiffCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerDiffParams
 	var stat bool
 	c := &cobra.Command{
-		Use: "diff <task>", Short: "Show what a task changes", Args: ArgsBetween(1, 1, "the name of a task"),
+		Use: "diff <task>", Short: "Show what a task changes", Args: app.ArgsBetween(1, 1, "the name of a task"),
 	}
 	c.Flags().BoolVar(&stat, "stat", false, "show only which files change, and by how much")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.Where()
-		return Show(a, func(e Operations, by core.Caller) (task.WorkerDiffResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (task.WorkerDiffResult, error) {
 			p.Caller = by
 			res, err := e.WorkerDiff(c.Context(), p)
 
@@ -141,7 +142,7 @@ func workerDiffCmd(a *Run) *cobra.Command {
 			}
 			if len(res.Conflicts) > 0 {
 				p.Linef("%s", p.Paint("31",
-					term.Wordsf("it conflicts with the branch that it is for, in %s", PathNames(res.Conflicts))))
+					term.Wordsf("it conflicts with the branch that it is for, in %s", app.PathNames(res.Conflicts))))
 			}
 
 			showStats(p, res.Files)
@@ -174,11 +175,11 @@ func showStats(p *term.Page, files []stick.FileStat) {
 	}
 }
 
-func workerMergeCmd(a *Run) *cobra.Command {
+func workerMergeCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerMergeParams
 	c := &cobra.Command{
 		Use: "merge [task]", Short: "Merge an approved task, the next in the queue, or all",
-		Args: ArgsBetween(0, 1, "the name of a task"),
+		Args: app.ArgsBetween(0, 1, "the name of a task"),
 		Long: "Merge approved tasks one at a time, in the order of their approval. " +
 			"tt makes the merge without touching any checkout, and runs\n" +
 			"the gate on exactly that commit. Then it moves the branch, if nobody else has moved it. " +
@@ -189,7 +190,7 @@ func workerMergeCmd(a *Run) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&p.All, "all", false, "merge all approved tasks")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.Where()
@@ -225,14 +226,14 @@ func workerMergeCmd(a *Run) *cobra.Command {
 func showRemains(p *term.Page, indent term.Text, r task.Remains) {
 	const most = 10
 	if n := len(r.Ignored); n > most {
-		p.Linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, PathNames(r.Ignored[:most]), n-most)
+		p.Linef("%sremoved with the worktree, ignored by git: %s, and %d more", indent, app.PathNames(r.Ignored[:most]), n-most)
 	} else if n > 0 {
-		p.Linef("%sremoved with the worktree, ignored by git: %s", indent, PathNames(r.Ignored))
+		p.Linef("%sremoved with the worktree, ignored by git: %s", indent, app.PathNames(r.Ignored))
 	}
 
 	if r.Rescue != "" {
 		p.Linef("%skept: %s; to bring it back: %s",
-			indent, PathNames(r.Kept), p.Next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
+			indent, app.PathNames(r.Kept), p.Next(stick.Cmd("tt rescue restore <id>", r.Rescue)))
 	}
 
 	for _, l := range r.Left {
@@ -241,7 +242,7 @@ func showRemains(p *term.Page, indent term.Text, r task.Remains) {
 }
 
 // sayMergeWaits says for whom a merge waits. on is the branch or the task.
-func sayMergeWaits(a *Run, on string, r task.Runner) {
+func sayMergeWaits(a *app.Run, on string, r task.Runner) {
 	if a.JSON {
 		return
 	}
@@ -308,24 +309,24 @@ func showMerged(p *term.Page, res task.WorkerMergeResult, err error) {
 	}
 }
 
-func workerCancelCmd(a *Run) *cobra.Command {
+func workerCancelCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerCancelParams
 	c := &cobra.Command{
 		Use: "cancel <task>", Short: "Cancel a task; its branch stays",
-		Args: ArgsBetween(1, 1, "the name of a task"),
+		Args: app.ArgsBetween(1, 1, "the name of a task"),
 	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why (tt tells its worker)")
 	c.Flags().BoolVar(&p.Delete, "delete", false,
 		"also remove the branch and the worktree, if all of the work is merged")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.Where()
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerCancelResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerCancelResult, error) {
 			p.Caller = by
 			return e.WorkerCancel(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerCancelResult) {
-			p.Linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), AlreadyText(res.Already))
+			p.Linef("%s is %s%s", res.TaskID, res.State.Word(res.Cause), app.AlreadyText(res.Already))
 			if res.Stopped != nil {
 				showStoppedRun(p, *res.Stopped)
 			}
@@ -350,21 +351,21 @@ func workerCancelCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func workerRetryCmd(a *Run) *cobra.Command {
+func workerRetryCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerRetryParams
 	var run runFlags
 	c := &cobra.Command{
 		Use: "retry <task>", Short: "Start another attempt at a task that failed",
-		Args: ArgsBetween(1, 1, "the name of a task"),
+		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Start another attempt, on the task's branch if it still exists. " +
 			"Commands of workers from earlier attempts are refused.",
 	}
 
 	run.addFlags(c, "a command to start in the worktree, as with spawn")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.Where(), run.command, run.restart
-		return spawnTask(a, run, func(e Operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e app.Operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerRetry(c.Context(), p)
 		})
@@ -373,23 +374,23 @@ func workerRetryCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func workerRollbackCmd(a *Run) *cobra.Command {
+func workerRollbackCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerRollbackParams
 	c := &cobra.Command{
-		Use: "rollback <task>", Short: "Revert a merged task", Args: ArgsBetween(1, 1, "the name of a task"),
+		Use: "rollback <task>", Short: "Revert a merged task", Args: app.ArgsBetween(1, 1, "the name of a task"),
 	}
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "", "why")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where = args[0], path.Where()
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerRollbackResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerRollbackResult, error) {
 			l := a.StartProgress(true)
 			defer l.End()
 			p.Caller, p.Shows = by, showsGate(a, l)
 			p.Waits = func(on string, r task.Runner) { sayMergeWaits(a, on, r) }
 			return e.WorkerRollback(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerRollbackResult) {
-			p.Linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), AlreadyText(res.Already))
+			p.Linef("reverted %s on %s: %s%s", res.TaskID, res.Branch, abbrev(res.Commit), app.AlreadyText(res.Already))
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
 			}
@@ -402,7 +403,7 @@ func workerRollbackCmd(a *Run) *cobra.Command {
 }
 
 // showsGate returns what tells l which gate runs, nil if there is no line.
-func showsGate(a *Run, l *ProgressLine) func(task.GateRun) {
+func showsGate(a *app.Run, l *app.ProgressLine) func(task.GateRun) {
 	if l == nil {
 		return nil
 	}

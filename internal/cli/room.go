@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
@@ -16,19 +17,19 @@ import (
 	"talkingstick/stick"
 )
 
-func listCmd(a *Run) *cobra.Command {
+func listCmd(a *app.Run) *cobra.Command {
 	var all bool
 	var limit int
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls"}, Short: "List the rooms around a path",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "List the rooms from a path up to its workspace root, and those below it. " +
 			"It joins nothing and writes nothing.",
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "list every room on this machine")
 	c.Flags().IntVar(&limit, "limit", 50, "list at most this many rooms")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -36,7 +37,7 @@ func listCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (engine.ListRoomsResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (engine.ListRoomsResult, error) {
 			return e.ListRooms(c.Context(), engine.ListRoomsParams{
 				Caller: by, RoomID: w.RoomID, Path: w.Path, All: all, Limit: limit,
 			})
@@ -88,11 +89,11 @@ func gonePath(p *term.Page, id stick.RoomID) term.Text {
 		id, p.Next(stick.Cmd("tt join --room <room>", id)))
 }
 
-func joinCmd(a *Run) *cobra.Command {
+func joinCmd(a *app.Run) *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
 		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Join the nearest room between a path and its workspace root. " +
 			"If there is none, tt makes one at the root. In a\n" +
 			"directory without git and without a marker such as AGENTS.md, the nearest room above counts. " +
@@ -103,7 +104,7 @@ func joinCmd(a *Run) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&forceNew, "force-new", false, "make a room at the path itself, even inside another room")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -111,7 +112,7 @@ func joinCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.JoinPathResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.JoinPathResult, error) {
 			return e.JoinPath(c.Context(), engine.JoinPathParams{
 				Caller: by, RoomID: w.RoomID, Path: w.Path, ForceNew: forceNew,
 			})
@@ -184,19 +185,19 @@ func showRoomStatus(p *term.Page, r engine.PathRoom) {
 			since = " (" + p.Ago(r.Takeover.Since) + ")"
 		}
 
-		p.Linef("the stick can be taken over: %s%s", CauseText(r.Takeover.Cause), since)
+		p.Linef("the stick can be taken over: %s%s", app.CauseText(r.Takeover.Cause), since)
 	}
 }
 
-func stateCmd(a *Run) *cobra.Command {
+func stateCmd(a *app.Run) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "state [path]", Short: "Show who has the stick, who is here, and what to do next",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "also show members that left or were removed")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -208,8 +209,8 @@ func stateCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func answerState(ctx context.Context, a *Run, w core.Where, all bool) error {
-	return Show(a, func(e Operations, by core.Caller) (engine.GetRoomStateResult, error) {
+func answerState(ctx context.Context, a *app.Run, w core.Where, all bool) error {
+	return app.Show(a, func(e app.Operations, by core.Caller) (engine.GetRoomStateResult, error) {
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w, All: all})
 	}, showState)
 }
@@ -321,7 +322,7 @@ func showWaiting(p *term.Page, res engine.GetRoomStateResult) {
 	if res.Notes > 0 {
 		p.Linef("notes: %d unresolved (%s)", res.Notes, p.Next(stick.Cmd("tt notes list")))
 	}
-	if work := NotedWork(res.Changes); work != "" {
+	if work := app.NotedWork(res.Changes); work != "" {
 		p.Linef("%s (%s)", work, p.Next(stick.Cmd("tt changes")))
 	}
 	if len(res.Tasks) > 0 {
@@ -337,13 +338,13 @@ func showWaiting(p *term.Page, res engine.GetRoomStateResult) {
 	}
 }
 
-func closeCmd(a *Run) *cobra.Command {
-	var h HandoffFlags
-	var f FenceFlags
+func closeCmd(a *app.Run) *cobra.Command {
+	var h app.HandoffFlags
+	var f app.FenceFlags
 	var reason string
 	c := &cobra.Command{
 		Use: "close [path]", Short: "Close the room: no turns until somebody joins again",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Close the room. The holder of the stick closes it with a handoff. " +
 			"If nobody holds the stick, only a person can close it.",
 	}
@@ -351,7 +352,7 @@ func closeCmd(a *Run) *cobra.Command {
 	h.AddFlags(c)
 	f.AddFlags(c)
 	c.Flags().StringVar(&reason, "reason", "", "why (for the log)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -365,29 +366,29 @@ func closeCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.CloseRoomResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.CloseRoomResult, error) {
 			res, err := e.CloseRoom(c.Context(), engine.CloseRoomParams{
 				Caller: by, Where: w, Fence: f.Fence(), Handoff: handoff, Reason: reason,
 			})
 			return res, h.ExplainRefusal(err, stick.Cmd("tt close --status … --next-action …"))
 		}, func(p *term.Page, res engine.CloseRoomResult) {
 			p.Linef("the room of %s is closed%s; %s reopens it",
-				res.Path, AlreadyText(res.Already), p.Next(stick.Cmd("tt join")))
+				res.Path, app.AlreadyText(res.Already), p.Next(stick.Cmd("tt join")))
 		})
 	}
 
 	return c
 }
 
-func reorderCmd(a *Run) *cobra.Command {
+func reorderCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)",
-		Args: ArgsBetween(1, -1, "at least one agent"),
+		Args: app.ArgsBetween(1, -1, "at least one agent"),
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Answer(a, func(e Operations, by core.Caller) (engine.ReorderMembersResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ReorderMembersResult, error) {
 			// Members may be named by their harness alone, which the operation resolves.
 			order := make([]stick.AgentID, len(args))
 			for i, s := range args {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/term"
@@ -20,11 +21,11 @@ const (
 	exitUnsure   = 2 // tt couldn't find out
 )
 
-func rosterCmd(a *Run) *cobra.Command {
+func rosterCmd(a *app.Run) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "List the other agents at work in the workspace: " +
 			"harnesses that run in it or in one of its linked worktrees, and the active\n" +
 			"members of its room. The program that started you and those that you started don't count. " +
@@ -34,7 +35,7 @@ func rosterCmd(a *Run) *cobra.Command {
 
 	c.Flags().BoolVar(&all, "all", false,
 		"also show agents elsewhere on this machine and inactive members; they don't count")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.Failure = exitUnsure
 		w, err := path.WhereOf(args, 0)
@@ -48,8 +49,8 @@ func rosterCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func answerRoster(ctx context.Context, a *Run, w core.Where, all bool) error {
-	return Show(a, func(e Operations, by core.Caller) (roster.GetRosterResult, error) {
+func answerRoster(ctx context.Context, a *app.Run, w core.Where, all bool) error {
+	return app.Show(a, func(e app.Operations, by core.Caller) (roster.GetRosterResult, error) {
 		res, err := e.GetRoster(ctx, roster.GetRosterParams{Caller: by, Where: w, All: all})
 		switch {
 		case err != nil:

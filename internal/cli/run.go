@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
@@ -41,13 +42,13 @@ func (r *runFlags) checkRestart() error {
 	return err
 }
 
-func workerRunCmd(a *Run) *cobra.Command {
+func workerRunCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerRunParams
 	var run runFlags
 	all := false
 	c := &cobra.Command{
 		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, also of one that came back",
-		Args: ArgsBetween(0, -1, "the name of a task"),
+		Args: app.ArgsBetween(0, -1, "the name of a task"),
 		Long: "Start a command in the task's worktree, in the background, for the current attempt. Without\n" +
 			"a command tt starts the last one again. The shell runs a single argument after --; several\n" +
 			"are a command and its arguments. One command of a task runs at a time. The prompt contains\n" +
@@ -60,7 +61,7 @@ func workerRunCmd(a *Run) *cobra.Command {
 
 	c.Flags().BoolVar(&all, "all", false, "start again whatever was cut off")
 	run.addRestart(c, "what the last run has left")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.Where()
@@ -81,7 +82,7 @@ func workerRunCmd(a *Run) *cobra.Command {
 		}
 
 		p.TaskID, p.Command, p.Restart = args[0], commandLine(args[1:]), run.restart
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerRunResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerRunResult, error) {
 			p.Caller = by
 			return e.WorkerRun(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerRunResult) {
@@ -107,8 +108,8 @@ type runAllResult struct {
 }
 
 // runAll starts whatever was cut off.
-func runAll(ctx context.Context, a *Run, w core.Where) error {
-	return Answer(a, func(e Operations, by core.Caller) (res runAllResult, err error) {
+func runAll(ctx context.Context, a *app.Run, w core.Where) error {
+	return app.Answer(a, func(e app.Operations, by core.Caller) (res runAllResult, err error) {
 		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err
 	}, func(p *term.Page, res runAllResult) {
@@ -140,9 +141,9 @@ func commandLine(words []string) string {
 }
 
 // workerRunnerCmd is the process that attends to the command of a task, and records its end.
-func workerRunnerCmd(a *Run) *cobra.Command {
+func workerRunnerCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "runner", Hidden: true, Args: NoArgs, Short: "Run the command of a task and record its end",
+		Use: "runner", Hidden: true, Args: app.NoArgs, Short: "Run the command of a task and record its end",
 		RunE: func(c *cobra.Command, args []string) error {
 			// The process that has started this one reads JSON.
 			a.JSON = true
@@ -152,13 +153,13 @@ func workerRunnerCmd(a *Run) *cobra.Command {
 				return stick.Errorf(stick.CodeUsage, "only tt starts this, for tt task run")
 			}
 
-			p.Environ, p.Alone = ProjectEnviron(os.Environ()), true
+			p.Environ, p.Alone = app.ProjectEnviron(os.Environ()), true
 			_, procs, err := a.ReadSurroundings()
 			if err != nil {
 				return err
 			}
 
-			p.Begun = func() { a.Write(RunBegun + "\n") }
+			p.Begun = func() { a.Write(app.RunBegun + "\n") }
 			return a.NewOperations(procs).RunTask(c.Context(), p)
 		},
 	}

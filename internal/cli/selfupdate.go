@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
 // selfUpdateResult says how this program was installed, and what brings a newer one.
 type selfUpdateResult struct {
-	VersionResult
+	app.VersionResult
 	Program     string   `json:"program"`           // where it lies
 	InstalledBy string   `json:"installed_by"`      // deb, npm, brew, archive, go or clone
 	Package     string   `json:"package,omitempty"` // of deb, npm or brew
@@ -26,9 +27,9 @@ type selfUpdateResult struct {
 }
 
 // See docs/decisions/releases-and-dependencies.md#tt-self-update.
-func selfUpdateCmd(a *Run) *cobra.Command {
+func selfUpdateCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "self-update", Short: "Say what to run to get a newer tt", Args: NoArgs,
+		Use: "self-update", Short: "Say what to run to get a newer tt", Args: app.NoArgs,
 		Long: "Show how this tt was installed, and print the commands that upgrade it: for a Debian\n" +
 			"package, npm, Homebrew, an archive or a clone. It runs nothing, downloads nothing and asks\n" +
 			"nobody whether there is a newer version.\n\n" +
@@ -49,9 +50,9 @@ func selfUpdateCmd(a *Run) *cobra.Command {
 
 // selfUpdateOf says what brings a newer program to where one lies.
 func selfUpdateOf(exe string) selfUpdateResult {
-	o := originOf(exe, IsReleased())
+	o := originOf(exe, app.IsReleased())
 	res := selfUpdateResult{
-		VersionResult: ThisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{},
+		VersionResult: app.ThisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{},
 	}
 	run := func(line string, values ...any) { res.Steps = append(res.Steps, stick.Cmd(line, values...).String()) }
 	system := runtime.GOOS + "_" + runtime.GOARCH
@@ -70,7 +71,7 @@ func selfUpdateOf(exe string) selfUpdateResult {
 		}
 	case byNpm:
 		what := o.pkg + "@latest"
-		if PublishedAt() == "" {
+		if app.PublishedAt() == "" {
 			// Without published releases the registry of npm has none either.
 			for _, name := range []string{o.pkg, o.native} {
 				file := strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-")
@@ -112,7 +113,7 @@ func selfUpdateOf(exe string) selfUpdateResult {
 	}
 
 	if len(res.Files) > 0 {
-		res.From = PublishedAt()
+		res.From = app.PublishedAt()
 	}
 
 	// Harnesses have files of the version that wrote them.

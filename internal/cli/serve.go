@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -34,11 +35,11 @@ type serveResult struct {
 	URL     string `json:"url"`     // opens the pages in one browser, once
 }
 
-func serveCmd(a *Run) *cobra.Command {
+func serveCmd(a *app.Run) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your " +
 			"inbox, tasks with their changes, and\n" +
 			"reserved paths. They change as things happen. What you do there you do as yourself, by the " +
@@ -64,7 +65,7 @@ func serveCmd(a *Run) *cobra.Command {
 	c.Flags().BoolVar(&f.anywhere, "anywhere", false,
 		"allow an --addr that other machines can reach, without encryption")
 	c.Flags().BoolVar(&f.signOut, "sign-out", false, "first sign out all browsers that earlier runs have let in")
-	at := AddPlaceFlags(c)
+	at := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := at.WhereOf(args, 0)
@@ -79,7 +80,7 @@ func serveCmd(a *Run) *cobra.Command {
 }
 
 // servePages serves until it is interrupted, which is its end and no failure.
-func servePages(ctx context.Context, a *Run, w core.Where, f serveFlags) error {
+func servePages(ctx context.Context, a *app.Run, w core.Where, f serveFlags) error {
 	beyond, err := f.checkAddress()
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func servePages(ctx context.Context, a *Run, w core.Where, f serveFlags) error {
 
 	// Requests come while others are answered.
 	cfg.Alone = false
-	a.Operations = NewOperations(cfg, a.StartRun)
+	a.Operations = app.NewOperations(cfg, a.StartRun)
 	ops := a.Operations
 	defer func() { _ = ops.Engine.Close() }()
 	to, err := startPage(ctx, a, ops, by, w)
@@ -109,7 +110,7 @@ func servePages(ctx context.Context, a *Run, w core.Where, f serveFlags) error {
 	}
 
 	s := web.New(web.Options{
-		Engine: ops.Engine, Tasks: ops.Tasks, Caller: by, Version: Version(),
+		Engine: ops.Engine, Tasks: ops.Tasks, Caller: by, Version: app.Version(),
 		Hosts: f.hosts, AnyAddress: beyond, Sessions: filepath.Join(cfg.Dir, "browsers"),
 	})
 	if f.signOut {
@@ -145,7 +146,7 @@ func servePages(ctx context.Context, a *Run, w core.Where, f serveFlags) error {
 		openBrowser(ctx, a, res.URL)
 	}
 
-	if err := s.Serve(ctx, l); err != nil && !IsCanceled(err) {
+	if err := s.Serve(ctx, l); err != nil && !app.IsCanceled(err) {
 		return err
 	}
 
@@ -184,7 +185,7 @@ func (f serveFlags) checkAddress() (beyond bool, err error) {
 
 // startPage is the page of the room that w means: that of the working directory, if it is in one, unless
 // another one is named.
-func startPage(ctx context.Context, a *Run, ops Operations, by core.Caller, w core.Where) (string, error) {
+func startPage(ctx context.Context, a *app.Run, ops app.Operations, by core.Caller, w core.Where) (string, error) {
 	st, err := ops.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: w})
 	switch {
 	case err == nil:
@@ -196,7 +197,7 @@ func startPage(ctx context.Context, a *Run, ops Operations, by core.Caller, w co
 }
 
 // openBrowser opens an address. If that fails, the person opens it.
-func openBrowser(ctx context.Context, a *Run, address string) {
+func openBrowser(ctx context.Context, a *app.Run, address string) {
 	program, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
 	case "darwin":

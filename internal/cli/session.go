@@ -3,15 +3,16 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func sessionCmd(a *Run) *cobra.Command {
+func sessionCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "session", Short: "Start and end an agent's session, and show its role", Args: NoArgs,
+		Use: "session", Short: "Start and end an agent's session, and show its role", Args: app.NoArgs,
 		Long: "A session is one run of an agent. When it starts, " +
 			"the agent learns whether others are at work and what its role is: the primary\n" +
 			"of the workspace, or a helper. Hooks start and end sessions. " +
@@ -26,11 +27,11 @@ func sessionCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func sessionStartCmd(a *Run) *cobra.Command {
+func sessionStartCmd(a *app.Run) *cobra.Command {
 	var helper bool
 	c := &cobra.Command{
 		Use: "start [path]", Short: "Start the session: see who is here, join, and learn your role",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Run this first, before any pull. In a room, the agent joins. " +
 			"Outside of rooms, an agent that is alone writes nothing;\n" +
 			"if others are at work, it makes the room and joins it. The first agent is the primary, " +
@@ -41,7 +42,7 @@ func sessionStartCmd(a *Run) *cobra.Command {
 	c.Flags().BoolVar(&helper, "helper", false,
 		"be a helper, even if nobody else is here or this session is the primary now (AI_HELPER=1 does the "+
 			"same for a new session)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -49,7 +50,7 @@ func sessionStartCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (roster.StartSessionResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (roster.StartSessionResult, error) {
 			q := startParams(a, core.HookParams{Caller: by, Where: w})
 			q.Helper = helper
 			return e.StartSession(c.Context(), q)
@@ -72,11 +73,11 @@ func sessionStartCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func sessionEndCmd(a *Run) *cobra.Command {
+func sessionEndCmd(a *app.Run) *cobra.Command {
 	var abandon string
 	c := &cobra.Command{
 		Use: "end", Short: "End the session after its wrap-up: leave the rooms and remove the context file",
-		Args: NoArgs,
+		Args: app.NoArgs,
 		Long: "End the session when its work is wrapped up. " +
 			"First release the stick, and put what others need into a handoff, a note or a\n" +
 			"message: tt removes the session's context file, unless somebody changed its first line, " +
@@ -87,7 +88,7 @@ func sessionEndCmd(a *Run) *cobra.Command {
 	c.Flags().StringVar(&abandon, "abandon", "", "give up the turn without a handoff, and say why")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return Answer(a, func(e Operations, by core.Caller) (roster.EndSessionResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (roster.EndSessionResult, error) {
 			return e.EndSession(c.Context(), roster.EndSessionParams{
 				HookParams: core.HookParams{Caller: by}, Wrapped: true, Abandon: abandon,
 			})
@@ -116,15 +117,15 @@ func sessionEndCmd(a *Run) *cobra.Command {
 }
 
 // showSession completes a command that shows something of the caller's session.
-func showSession(a *Run, c *cobra.Command, text func(*term.Page, roster.GetSessionResult)) *cobra.Command {
-	c.Args = ArgsBetween(0, 1, "a path")
-	path := AddPlaceFlags(c)
+func showSession(a *app.Run, c *cobra.Command, text func(*term.Page, roster.GetSessionResult)) *cobra.Command {
+	c.Args = app.ArgsBetween(0, 1, "a path")
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		return Show(a, func(e Operations, by core.Caller) (roster.GetSessionResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (roster.GetSessionResult, error) {
 			return e.GetSession(c.Context(), roster.GetSessionParams{
 				Caller: by, Where: w, Context: a.Getenv("AI_AGENT_ID"),
 			})
@@ -134,7 +135,7 @@ func showSession(a *Run, c *cobra.Command, text func(*term.Page, roster.GetSessi
 	return c
 }
 
-func sessionPathCmd(a *Run) *cobra.Command {
+func sessionPathCmd(a *app.Run) *cobra.Command {
 	return showSession(a, &cobra.Command{
 		Use: "path [path]", Short: "Print the path of the session's context file",
 		Long: "Print the path of the session's context file: the primary's, or a helper's own. " +
@@ -144,7 +145,7 @@ func sessionPathCmd(a *Run) *cobra.Command {
 	}, func(p *term.Page, res roster.GetSessionResult) { p.Linef("%s", res.Context) })
 }
 
-func sessionRoleCmd(a *Run) *cobra.Command {
+func sessionRoleCmd(a *app.Run) *cobra.Command {
 	return showSession(a, &cobra.Command{
 		Use: "role [path]", Short: "Show the session's role and what it means",
 	}, showContract)
@@ -193,7 +194,7 @@ func showContract(p *term.Page, res roster.GetSessionResult) {
 	p.Linef("wrap-up: release the stick, collect what the helpers report, then %s", p.Next(stick.Cmd("tt session end")))
 }
 
-func sessionEnvCmd(a *Run) *cobra.Command {
+func sessionEnvCmd(a *app.Run) *cobra.Command {
 	return showSession(a, &cobra.Command{
 		Use: "env [path]", Short: "Print the session's variables for a shell",
 		Long: "Print variables for a shell to evaluate, so that programs in it find the session's context " +
@@ -220,26 +221,26 @@ func sessionEnvCmd(a *Run) *cobra.Command {
 	})
 }
 
-func sessionPromoteCmd(a *Run) *cobra.Command {
+func sessionPromoteCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "promote [path]", Short: "Make this session the primary, if no primary is left",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Make this session the primary, if there is no primary or the primary is gone. " +
 			"A primary whose process tt can't see may be\n" +
 			"replaced after it has been silent for as long as a lease lasts (policy owner_lease_ttl).",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (roster.PromoteSessionResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (roster.PromoteSessionResult, error) {
 			return e.PromoteSession(c.Context(), roster.PromoteSessionParams{Caller: by, Where: w})
 		}, func(p *term.Page, res roster.PromoteSessionResult) {
-			p.Linef("%s is the primary%s", res.AgentID, AlreadyText(res.Already))
+			p.Linef("%s is the primary%s", res.AgentID, app.AlreadyText(res.Already))
 			if res.Replaced != nil {
 				p.Linef("that ended the session of %s", *res.Replaced)
 			}
@@ -251,17 +252,17 @@ func sessionPromoteCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func sessionListCmd(a *Run) *cobra.Command {
+func sessionListCmd(a *app.Run) *cobra.Command {
 	var all bool
-	c := &cobra.Command{Use: "list [path]", Short: "List the sessions of the room", Args: ArgsBetween(0, 1, "a path")}
+	c := &cobra.Command{Use: "list [path]", Short: "List the sessions of the room", Args: app.ArgsBetween(0, 1, "a path")}
 	c.Flags().BoolVar(&all, "all", false, "also list sessions that have ended")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
-		return Show(a, func(e Operations, by core.Caller) (roster.ListSessionsResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (roster.ListSessionsResult, error) {
 			return e.ListSessions(c.Context(), roster.ListSessionsParams{Caller: by, Where: w, All: all})
 		}, showSessions)
 	}

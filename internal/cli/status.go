@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
@@ -18,9 +19,9 @@ import (
 )
 
 // statusCmd is tt without a command, under a name.
-func statusCmd(a *Run) *cobra.Command {
+func statusCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: NoArgs,
+		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: app.NoArgs,
 		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, " +
 			"and what each agent does. Outside of\n" +
 			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
@@ -37,7 +38,7 @@ type statusResult struct {
 }
 
 // taskHere returns the task whose worktree is the working directory; nil if there is none.
-func taskHere(ctx context.Context, a *Run, e Operations, by core.Caller) *task.TaskView {
+func taskHere(ctx context.Context, a *app.Run, e app.Operations, by core.Caller) *task.TaskView {
 	// Reading the checkout's files is cheap, and saves an operation elsewhere.
 	at, ok := workspace.FindCheckout(".", a.WorkspaceEnv())
 	if !ok || at.Git == at.Common {
@@ -53,8 +54,8 @@ func taskHere(ctx context.Context, a *Run, e Operations, by core.Caller) *task.T
 }
 
 // showRoom shows the room of the working directory.
-func showRoom(ctx context.Context, a *Run) error {
-	return Show(a, func(e Operations, by core.Caller) (res statusResult, err error) {
+func showRoom(ctx context.Context, a *app.Run) error {
+	return app.Show(a, func(e app.Operations, by core.Caller) (res statusResult, err error) {
 		res.Needs, res.Refused = []stick.Need{}, refusedHooks(a, a.NewPage().Now)
 		defer func() {
 			if err == nil {
@@ -124,7 +125,7 @@ func showNeeds(p *term.Page, all []stick.Need) {
 
 // findRoomAround returns the path of the superproject of the submodule in which the caller is, if that has a
 // room.
-func findRoomAround(ctx context.Context, a *Run) string {
+func findRoomAround(ctx context.Context, a *app.Run) string {
 	here, err := workspace.Resolve(".", a.WorkspaceEnv())
 	if err != nil || here.Found != workspace.FoundGit || here.Worktree != "" {
 		return ""
@@ -154,7 +155,7 @@ func findRoomAround(ctx context.Context, a *Run) string {
 
 // showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
 // start. It never joins.
-func showOverview(ctx context.Context, a *Run) error {
+func showOverview(ctx context.Context, a *app.Run) error {
 	err := showRoom(ctx, a)
 
 	// Outside of rooms a newcomer learns how to begin.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/picture"
@@ -13,13 +14,13 @@ import (
 	"talkingstick/stick"
 )
 
-func timelineCmd(a *Run) *cobra.Command {
+func timelineCmd(a *app.Run) *cobra.Command {
 	var since time.Duration
 	var svg bool
 	p := eventlog.GetTimelineParams{}
 	c := &cobra.Command{
 		Use: "timeline [path]", Short: "Show who held the stick when, and who waited for it",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Show over time who held the stick, for whom it was reserved and who waited for it, with\n" +
 			"takeovers, overlapping scopes and pauses. The chart ends now, and has a row for each agent\n" +
 			"with its turns, how long it held the stick, and how long it waited. It shows a wait only if\n" +
@@ -32,7 +33,7 @@ func timelineCmd(a *Run) *cobra.Command {
 	f.IntVar(&p.Limit, "limit", 500, "read at most this many events about the turn (up to 2000)")
 	f.Int64Var(&p.Before, "before", 0, "show what came before this event, as an earlier answer names it")
 	f.BoolVar(&svg, "svg", false, "print a picture as SVG")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if p.Where, err = path.WhereOf(args, 0); err != nil {
@@ -53,7 +54,7 @@ func timelineCmd(a *Run) *cobra.Command {
 		}
 
 		p.LastMS = since.Milliseconds()
-		get := func(e Operations, by core.Caller) (eventlog.GetTimelineResult, error) {
+		get := func(e app.Operations, by core.Caller) (eventlog.GetTimelineResult, error) {
 			p.Caller = by
 			return e.GetTimeline(c.Context(), p)
 		}
@@ -62,14 +63,14 @@ func timelineCmd(a *Run) *cobra.Command {
 			return drawTimeline(a, get)
 		}
 
-		return Show(a, get, func(page *term.Page, res eventlog.GetTimelineResult) { showTimeline(page, res, p.LastMS) })
+		return app.Show(a, get, func(page *term.Page, res eventlog.GetTimelineResult) { showTimeline(page, res, p.LastMS) })
 	}
 
 	return c
 }
 
 // drawTimeline prints a timeline as SVG.
-func drawTimeline(a *Run, get func(Operations, core.Caller) (eventlog.GetTimelineResult, error)) error {
+func drawTimeline(a *app.Run, get func(app.Operations, core.Caller) (eventlog.GetTimelineResult, error)) error {
 	a.Reads = true
 	e, by, err := a.Open()
 	if err != nil {

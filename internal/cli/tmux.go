@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
 )
 
 // paneSwitcher returns what shows the pane of tmux in which a process runs, nil where this terminal is none
 // of tmux's.
-func paneSwitcher(a *Run) func(context.Context, stick.Process) error {
+func paneSwitcher(a *app.Run) func(context.Context, stick.Process) error {
 	if a.Getenv("TMUX") == "" {
 		return nil
 	}
@@ -27,7 +28,7 @@ func paneSwitcher(a *Run) func(context.Context, stick.Process) error {
 			return stick.Errorf(stick.CodeNotFound, "process %d has ended, or can't be seen from here", p.PID)
 		}
 
-		panes, err := RunProgram(ctx, "tmux", "list-panes", "-a", "-F",
+		panes, err := app.RunProgram(ctx, "tmux", "list-panes", "-a", "-F",
 			"#{pane_pid} #{pane_id} #{session_id}:#{window_id}")
 		if err != nil {
 			return stick.Errorf(stick.CodeNotFound, "tmux doesn't list its panes: %w", err)
@@ -40,7 +41,7 @@ func paneSwitcher(a *Run) func(context.Context, stick.Process) error {
 				Hintf("look for it in another terminal")
 		}
 
-		_, err = RunProgram(ctx, "tmux", "switch-client", "-t", window, ";",
+		_, err = app.RunProgram(ctx, "tmux", "switch-client", "-t", window, ";",
 			"select-window", "-t", window, ";", "select-pane", "-t", pane)
 		return err
 	}

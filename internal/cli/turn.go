@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -50,16 +51,16 @@ func showGrant(p *term.Page, g *engine.Grant, me stick.AgentID, paused *stick.Pa
 	case d != nil && d.Absent:
 		p.Linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, "+
 			"ask who wrote it to push it",
-			CommitText(d.HeadWas, d.BranchWas), p.Next(stick.Cmd("git fetch")))
+			app.CommitText(d.HeadWas, d.BranchWas), p.Next(stick.Cmd("git fetch")))
 	case d != nil:
-		p.Linef("since then the tree has moved from %s to %s", CommitText(d.HeadWas, d.BranchWas),
-			CommitText(d.HeadIs, d.BranchIs))
+		p.Linef("since then the tree has moved from %s to %s", app.CommitText(d.HeadWas, d.BranchWas),
+			app.CommitText(d.HeadIs, d.BranchIs))
 	}
 
 	if g.Notes > 0 {
 		p.Linef("%s: %s", stick.Count(g.Notes, "unresolved note"), p.Next(stick.Cmd("tt notes list")))
 	}
-	if work := NotedWork(g.Changes); work != "" {
+	if work := app.NotedWork(g.Changes); work != "" {
 		p.Linef("%s: %s", work, p.Next(stick.Cmd("tt changes")))
 	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
@@ -106,11 +107,11 @@ func youHold(p *term.Page, since stick.Time) stick.Words {
 	return "you have held the stick for " + stick.Age(d)
 }
 
-func releaseCmd(a *Run) *cobra.Command {
-	var h HandoffFlags
-	var f FenceFlags
+func releaseCmd(a *app.Run) *cobra.Command {
+	var h app.HandoffFlags
+	var f app.FenceFlags
 	c := &cobra.Command{
-		Use: "release [path]", Short: "Release the stick with a handoff", Args: ArgsBetween(0, 1, "a path"),
+		Use: "release [path]", Short: "Release the stick with a handoff", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Release the stick. The handoff says what you did and what comes next; " +
 			"whoever has the next turn gets it. The room chooses\n" +
 			"the next holder among those who wait. Run it twice, and the second run reports what the first did.",
@@ -118,7 +119,7 @@ func releaseCmd(a *Run) *cobra.Command {
 
 	h.AddFlags(c)
 	f.AddFlags(c)
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -136,13 +137,13 @@ func releaseCmd(a *Run) *cobra.Command {
 			handoff = &stick.Handoff{}
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.ReleaseStickResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ReleaseStickResult, error) {
 			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{
 				Caller: by, Where: w, Fence: f.Fence(), Handoff: *handoff,
 			})
 			return res, h.ExplainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
 		}, func(p *term.Page, res engine.ReleaseStickResult) {
-			p.Linef("you released turn %d%s", res.TurnID, AlreadyText(res.Already))
+			p.Linef("you released turn %d%s", res.TurnID, app.AlreadyText(res.Already))
 			if res.ReservedFor != nil {
 				p.Linef("next is %s", *res.ReservedFor)
 			} else {
@@ -176,13 +177,13 @@ func showUnpushed(p *term.Page, commit string) {
 	}
 }
 
-func passCmd(a *Run) *cobra.Command {
-	var h HandoffFlags
-	var f FenceFlags
+func passCmd(a *app.Run) *cobra.Command {
+	var h app.HandoffFlags
+	var f app.FenceFlags
 	c := &cobra.Command{
 		Use: "pass <agent|next> [path]", Aliases: []string{"assign"},
 		Short: "Pass the stick to one member, with a handoff",
-		Args:  ArgsBetween(1, 2, "an agent, or the word next"),
+		Args:  app.ArgsBetween(1, 2, "an agent, or the word next"),
 		Long: "Pass the stick to the member that must go next. " +
 			"If that member doesn't claim it in time (policy claim_ttl), others may\n" +
 			"take over. If it doesn't matter who goes next, use tt release.",
@@ -190,7 +191,7 @@ func passCmd(a *Run) *cobra.Command {
 
 	h.AddFlags(c)
 	f.AddFlags(c)
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 1)
@@ -208,7 +209,7 @@ func passCmd(a *Run) *cobra.Command {
 			handoff = &stick.Handoff{}
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.PassStickResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.PassStickResult, error) {
 			res, err := e.PassStick(c.Context(), engine.PassStickParams{
 				Caller: by, Where: w, Fence: f.Fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
 			})
@@ -216,7 +217,7 @@ func passCmd(a *Run) *cobra.Command {
 			return res, h.ExplainRefusal(err,
 				stick.Cmd("tt pass <agent> --status … --next-action …", stick.Clip(args[0], 60)))
 		}, func(p *term.Page, res engine.PassStickResult) {
-			p.Linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, AlreadyText(res.Already))
+			p.Linef("you passed turn %d to %s%s", res.TurnID, res.ReservedFor, app.AlreadyText(res.Already))
 
 			// Nobody wakes a member that doesn't wait.
 			if !res.Reachable {
@@ -232,13 +233,13 @@ func passCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func takeCmd(a *Run) *cobra.Command {
+func takeCmd(a *app.Run) *cobra.Command {
 	var reason string
 	var operator bool
 	var turn int64
 	c := &cobra.Command{
 		Use: "take [path]", Short: "Take over the stick from a holder that is gone, idle or late",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Take over the stick from a holder that is gone, idle or timed out, or from a recipient that\n" +
 			"didn't claim it in time. Your reason goes into the log, and you get the last handoff. tt\n" +
 			"first copies what the previous holder left uncommitted, unless the room has enforce=off: tt\n" +
@@ -249,7 +250,7 @@ func takeCmd(a *Run) *cobra.Command {
 	c.Flags().BoolVar(&operator, "operator-requested", false,
 		"a person told you to take over, even if the rules don't allow it yet")
 	c.Flags().Int64Var(&turn, "turn", 0, "only if this is still the current turn")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -257,7 +258,7 @@ func takeCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.TakeoverStickResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.TakeoverStickResult, error) {
 			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
@@ -270,7 +271,7 @@ func takeCmd(a *Run) *cobra.Command {
 			return res, err
 		}, func(p *term.Page, res engine.TakeoverStickResult) {
 			if res.From != nil {
-				p.Linef("you took over from %s: %s", *res.From, CauseText(res.Cause))
+				p.Linef("you took over from %s: %s", *res.From, app.CauseText(res.Cause))
 			}
 
 			showTakeoverRescue(p, res)
@@ -281,21 +282,21 @@ func takeCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func heartbeatCmd(a *Run) *cobra.Command {
-	var f FenceFlags
+func heartbeatCmd(a *app.Run) *cobra.Command {
+	var f app.FenceFlags
 	c := &cobra.Command{
-		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: ArgsBetween(0, 1, "a path"),
+		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: app.ArgsBetween(0, 1, "a path"),
 	}
 
 	f.AddFlags(c)
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (engine.HeartbeatResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.HeartbeatResult, error) {
 			return e.Heartbeat(c.Context(), engine.HeartbeatParams{Caller: by, Where: w, Fence: f.Fence()})
 		}, func(p *term.Page, res engine.HeartbeatResult) {
 			showHeartbeat(p, res)
@@ -312,7 +313,7 @@ func showHeartbeat(p *term.Page, res engine.HeartbeatResult) {
 		p.Linef("turn %d is yours; the lease runs out %s unless you act", res.TurnID, p.Until(res.LeaseExpiresAt))
 		return
 	case res.Takeover != nil:
-		p.Linef("turn %d is yours, but others can take it over: %s", res.TurnID, CauseText(res.Takeover.Cause))
+		p.Linef("turn %d is yours, but others can take it over: %s", res.TurnID, app.CauseText(res.Takeover.Cause))
 	case res.IdleAt <= p.Now:
 		p.Linef("turn %d is yours, but you count as idle, and others may soon take it over", res.TurnID)
 	default:

@@ -6,17 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func callsCmd(a *Run) *cobra.Command {
+func callsCmd(a *app.Run) *cobra.Command {
 	var p restore.ListCallsParams
 	c := &cobra.Command{
 		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest\n" +
 			"first: when, who, how many files, and the command. Hooks note them, with a snapshot of the\n" +
 			"checkout before and after each. tt undo undoes one.",
@@ -25,14 +26,14 @@ func callsCmd(a *Run) *cobra.Command {
 	agent := c.Flags().String("agent", "", "only calls of this agent")
 	c.Flags().BoolVar(&p.All, "all", false, "also calls that have changed nothing, or haven't ended")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.WhereOf(args, 0); err != nil {
 			return err
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (restore.ListCallsResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (restore.ListCallsResult, error) {
 			p.Caller, p.Agent = by, stick.AgentID(*agent)
 			return e.ListCalls(c.Context(), p)
 		}, showCalls)
@@ -79,10 +80,10 @@ func callFiles(p *term.Page, c stick.Call) stick.Words {
 	return stick.Count(c.Files, "file")
 }
 
-func undoCmd(a *Run) *cobra.Command {
+func undoCmd(a *app.Run) *cobra.Command {
 	var p restore.UndoCallParams
 	c := &cobra.Command{
-		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: ArgsBetween(0, -1, ""),
+		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Take back what a tool call has changed: each file that is still as the call left it gets its\n" +
 			"state from before. A file that the call made is removed, and one that it deleted comes back.\n" +
 			"A file that somebody has changed since stays, and its state from before the call is put\n" +
@@ -95,7 +96,7 @@ func undoCmd(a *Run) *cobra.Command {
 			"absolute. The exit status is 8 if something was left as it is.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where, p.Paths = path.Where(), args
 
@@ -113,7 +114,7 @@ func undoCmd(a *Run) *cobra.Command {
 }
 
 // undoCall undoes a call. A person that names none gets the list.
-func undoCall(ctx context.Context, a *Run, p restore.UndoCallParams) error {
+func undoCall(ctx context.Context, a *app.Run, p restore.UndoCallParams) error {
 	e, by, err := a.Open()
 	if err != nil {
 		return err
@@ -210,8 +211,8 @@ func undoneHead(p *term.Page, res restore.UndoCallResult) {
 	}
 
 	if h := res.Head; h != nil {
-		p.Linef("HEAD stays at %s, and was at %s; to bring it back:", CommitText(h.To, h.ToBranch),
-			CommitText(h.From, h.FromBranch))
+		p.Linef("HEAD stays at %s, and was at %s; to bring it back:", app.CommitText(h.To, h.ToBranch),
+			app.CommitText(h.From, h.FromBranch))
 		for _, c := range h.Back {
 			p.Linef("  %s", c)
 		}
@@ -223,10 +224,10 @@ func undoneHead(p *term.Page, res restore.UndoCallResult) {
 }
 
 // undoCandidates are the numbers of the calls that have changed files.
-func undoCandidates(ctx context.Context, a *Run, at core.Where) []cobra.Completion {
-	return FindCandidates(a, func(e Operations, by core.Caller) (restore.ListCallsResult, error) {
+func undoCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (restore.ListCallsResult, error) {
 		return e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: at})
 	}, func(r restore.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
-		return DescribedWord(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
+		return app.DescribedWord(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
 	})
 }

@@ -5,17 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func waitCmd(a *Run) *cobra.Command {
+func waitCmd(a *app.Run) *cobra.Command {
 	var park, turn, replace bool
-	var timeout TimeoutFlag
+	var timeout app.TimeoutFlag
 	c := &cobra.Command{
 		Use: "wait [path]", Short: "Wait for your turn, or for events addressed to you",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Wait until there is something to act on: your turn, a takeover that you may make, events\n" +
 			"addressed to you, or the end of the room. Waiting costs nothing, however long it takes. If\n" +
 			"you aren't in the room, you join it; if there is none, tt makes it. Meanwhile, on a\n" +
@@ -31,7 +32,7 @@ func waitCmd(a *Run) *cobra.Command {
 	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
 	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
 	timeout.AddFlag(c, "return after this time (default: wait for ever)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
@@ -58,15 +59,15 @@ func waitCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func tryCmd(a *Run) *cobra.Command {
+func tryCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: ArgsBetween(0, 1, "a path"),
+		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. " +
 			"If the agent that started you holds the\n" +
 			"stick, you work under its turn, and the exit status is 0.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -79,14 +80,14 @@ func tryCmd(a *Run) *cobra.Command {
 }
 
 // waitForTurn runs a wait, and prints its result. With mustHave, anything but the turn is a refusal.
-func waitForTurn(ctx context.Context, a *Run, p engine.WaitForTurnParams, mustHave bool) error {
+func waitForTurn(ctx context.Context, a *app.Run, p engine.WaitForTurnParams, mustHave bool) error {
 	a.InWait = p.MaxWaitMS == nil || *p.MaxWaitMS > 0
 	e, by, err := a.Open()
 	if err != nil {
 		return err
 	}
 
-	var l *ProgressLine
+	var l *app.ProgressLine
 
 	// Who waits may lose the reader of the answer, and wants to see who has the stick.
 	if a.InWait {
@@ -125,7 +126,7 @@ func waitForTurn(ctx context.Context, a *Run, p engine.WaitForTurnParams, mustHa
 	return nil
 }
 
-func killAt(a *Run, point string) {
+func killAt(a *app.Run, point string) {
 	if a.Kill != nil {
 		a.Kill(point)
 	}
@@ -159,7 +160,7 @@ func showWaited(p *term.Page, res engine.WaitForTurnResult, parked bool) {
 		p.Linef("others that it started share this turn: %s tells them what you change",
 			p.Next(stick.Cmd("tt reserve <path>")))
 	case stick.TakeoverAvailable:
-		p.Linef("%s: %s", p.Strong("you can take over"), CauseText(stick.Cause(res.Reason)))
+		p.Linef("%s: %s", p.Strong("you can take over"), app.CauseText(stick.Cause(res.Reason)))
 		whoHas(p, res)
 		p.Linef("take over only if that is right: %s; otherwise keep waiting: %s",
 			p.Next(stick.Cmd("tt take --reason …")), p.Next(stick.Cmd("tt wait")))
@@ -232,7 +233,7 @@ func whoHas(p *term.Page, res engine.WaitForTurnResult) {
 
 // showsStanding returns what tells l for what a wait waits, nil if there is no line. It says since when by
 // the clock, so that nothing has to run while the wait sleeps.
-func showsStanding(a *Run, l *ProgressLine) func(engine.Standing) {
+func showsStanding(a *app.Run, l *app.ProgressLine) func(engine.Standing) {
 	if l == nil {
 		return nil
 	}
@@ -263,7 +264,7 @@ func standingText(p *term.Page, s engine.Standing) term.Text {
 	}
 
 	if s.NextAction != "" {
-		who += term.Wordsf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, MaxNextAction))
+		who += term.Wordsf("; the last handoff names the next step: %s", stick.Quote(s.NextAction, app.MaxNextAction))
 	}
 
 	return who

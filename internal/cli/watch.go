@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
@@ -15,10 +16,10 @@ import (
 	"talkingstick/stick"
 )
 
-func watchCmd(a *Run) *cobra.Command {
+func watchCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Show all your rooms on the terminal: what needs you, " +
 			"who has the stick and who waits for it, what each agent does, tasks, and the last\n" +
 			"events. It stays up to date until you leave it with q. " +
@@ -27,7 +28,7 @@ func watchCmd(a *Run) *cobra.Command {
 			"Without a terminal it prints how everything looks now.",
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
@@ -40,7 +41,7 @@ func watchCmd(a *Run) *cobra.Command {
 }
 
 // watchRooms shows rooms until its reader has enough. Without a terminal it shows them once.
-func watchRooms(ctx context.Context, a *Run, w core.Where) error {
+func watchRooms(ctx context.Context, a *app.Run, w core.Where) error {
 	a.Reads = true
 	if in, out, ok := screenTerminal(a); ok && !a.JSON {
 		return lookAt(ctx, a, tui.Options{Where: w, In: in, Out: out})
@@ -69,14 +70,14 @@ func watchRooms(ctx context.Context, a *Run, w core.Where) error {
 }
 
 // screenTerminal returns the terminal at which somebody sits, if that can show a screen.
-func screenTerminal(a *Run) (in, out *os.File, ok bool) {
+func screenTerminal(a *app.Run) (in, out *os.File, ok bool) {
 	in, isFile := a.Stdin.(*os.File)
 	out, toFile := a.Stdout.(*os.File)
 	return in, out, isFile && toFile && tui.IsTerminal(in) && tui.IsTerminal(out) && a.Getenv("TERM") != "dumb"
 }
 
 // lookAt shows the screen. o says where, and what it shows.
-func lookAt(ctx context.Context, a *Run, o tui.Options) error {
+func lookAt(ctx context.Context, a *app.Run, o tui.Options) error {
 	a.OnScreen = true
 	e, by, err := openForWatching(a)
 	if err != nil {
@@ -103,7 +104,7 @@ func lookAt(ctx context.Context, a *Run, o tui.Options) error {
 }
 
 // openForWatching opens the operations for several readers at a time, and resolves the caller.
-func openForWatching(a *Run) (Operations, core.Caller, error) {
+func openForWatching(a *app.Run) (app.Operations, core.Caller, error) {
 	a.Several = true
 	return a.Open()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
@@ -14,8 +15,8 @@ import (
 )
 
 // workerCommands are the commands about tasks.
-func workerCommands() []Command {
-	return []Command{
+func workerCommands() []app.Command {
+	return []app.Command{
 		{Name: "init", Make: workerInitCmd},
 		{Name: "new", Make: workerSpawnCmd},
 		{Name: "list", Make: workerStatusCmd},
@@ -27,7 +28,7 @@ func workerCommands() []Command {
 		{Name: "heartbeat", Make: workerHeartbeatCmd},
 		{Name: "fail", Make: workerFailCmd},
 		{Name: "approve", Make: workerApproveCmd},
-		{Name: "request-changes", Make: func(a *Run) *cobra.Command { return workerChangesCmd(a, "request-changes") }},
+		{Name: "request-changes", Make: func(a *app.Run) *cobra.Command { return workerChangesCmd(a, "request-changes") }},
 		{Name: "comment", Make: workerCommentCmd},
 		{Name: "merge", Make: workerMergeCmd},
 		{Name: "pr", Make: workerPRCmd},
@@ -45,10 +46,10 @@ func workerCommands() []Command {
 }
 
 // taskCmd is tt task, which agents may also call tt worker.
-func taskCmd(a *Run) *cobra.Command {
+func taskCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "task", Aliases: []string{TaskAlias},
-		Short: "Work on tasks in branches of their own, review and merge them", Args: NoArgs,
+		Use: "task", Aliases: []string{app.TaskAlias},
+		Short: "Work on tasks in branches of their own, review and merge them", Args: app.NoArgs,
 		Long: "Each task has a branch in a worktree of its own. An agent works there without the stick, " +
 			"and another agent or a person reviews\n" +
 			"its commit. The merge queue runs the gate on the merged commit, " +
@@ -70,23 +71,23 @@ func taskCmd(a *Run) *cobra.Command {
 }
 
 // reviewGateCommands are the commands of the program when it is called review-gate.
-func reviewGateCommands() []Command {
-	return []Command{
+func reviewGateCommands() []app.Command {
+	return []app.Command{
 		{Name: "approve", Make: workerApproveCmd},
-		{Name: "reject", Make: func(a *Run) *cobra.Command { return workerChangesCmd(a, "reject") }},
+		{Name: "reject", Make: func(a *app.Run) *cobra.Command { return workerChangesCmd(a, "reject") }},
 	}
 }
 
-func workerInitCmd(a *Run) *cobra.Command {
+func workerInitCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerInitParams
 	c := &cobra.Command{
 		Use: "init [path]", Short: "Create or choose the branch that tasks are merged into",
-		Args: ArgsBetween(0, 1, "a path"),
+		Args: app.ArgsBetween(0, 1, "a path"),
 	}
 	c.Flags().StringVar(&p.Branch, "branch", "", "its name (default: the one set already, or integration)")
 	c.Flags().StringArrayVar(&p.Accept, "accept", nil,
 		"let tt run the command with this sum; only a person can accept it; repeatable")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -94,7 +95,7 @@ func workerInitCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerInitResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerInitResult, error) {
 			p.Caller = by
 			return e.WorkerInit(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerInitResult) {
@@ -145,13 +146,13 @@ func projectCommand(p *term.Page, c task.ShownCommand) {
 // abbrev shortens a commit or a sum.
 func abbrev(commit string) string { return commit[:min(len(commit), 10)] }
 
-func workerSpawnCmd(a *Run) *cobra.Command {
+func workerSpawnCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerSpawnParams
 	var spec string
 	var run runFlags
 	c := &cobra.Command{
 		Use: "new <task>", Aliases: []string{"spawn"}, Short: "Create a task with a branch and a worktree",
-		Args: ArgsBetween(1, 1, "the name of a task"),
+		Args: app.ArgsBetween(1, 1, "the name of a task"),
 	}
 
 	c.Flags().StringVar(&p.Description, "description", "", "what to do")
@@ -163,7 +164,7 @@ func workerSpawnCmd(a *Run) *cobra.Command {
 		"make no branch and no worktree: tt task next gives the task to whoever asks")
 	c.Flags().StringSliceVar(&p.After, "after", nil,
 		"the tasks that have to land before it begins, separated by commas; it is for later, too")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.Where, p.Run, p.Restart = args[0], path.Where(), run.command, run.restart
@@ -172,7 +173,7 @@ func workerSpawnCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return spawnTask(a, run, func(e Operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e app.Operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			return e.WorkerSpawn(c.Context(), p)
 		})
@@ -183,13 +184,13 @@ func workerSpawnCmd(a *Run) *cobra.Command {
 
 // spawnTask creates a task, or another attempt at one, with the command that works on it.
 func spawnTask(
-	a *Run, run runFlags, operation func(Operations, core.Caller) (task.WorkerSpawnResult, error),
+	a *app.Run, run runFlags, operation func(app.Operations, core.Caller) (task.WorkerSpawnResult, error),
 ) error {
 	// Wrong flags are refused before the task exists.
 	if err := run.checkRestart(); err != nil {
 		return err
 	}
-	return Answer(a, operation, showSpawned)
+	return app.Answer(a, operation, showSpawned)
 }
 
 // showSpawned shows a new task, and the command that works on it.
@@ -199,7 +200,7 @@ func showSpawned(p *term.Page, res task.WorkerSpawnResult) {
 		return
 	}
 
-	p.Linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, AlreadyText(res.Already))
+	p.Linef("task %s is assigned (attempt %d)%s", res.Task.TaskID, res.Task.Attempt, app.AlreadyText(res.Already))
 	p.Linef("worktree: %s", res.Worktree)
 	p.Linef("branch:   %s, from %s of %s", res.Task.Branch, abbrev(res.Task.Base), res.Task.Integration)
 	showCopied(p, res.CopiedFiles)
@@ -233,7 +234,7 @@ func showSpawned(p *term.Page, res task.WorkerSpawnResult) {
 // showPlanned shows a task that is for later.
 func showPlanned(p *term.Page, res task.WorkerSpawnResult) {
 	p.Linef("task %s is for later (attempt %d): it %s%s", res.Task.TaskID, res.Task.Attempt,
-		waitText(res.Task), AlreadyText(res.Already))
+		waitText(res.Task), app.AlreadyText(res.Already))
 	if res.Task.Warning != "" {
 		p.Linef("warning: %s", res.Task.Warning)
 	}
@@ -249,12 +250,12 @@ func showPlanned(p *term.Page, res task.WorkerSpawnResult) {
 }
 
 // specOf reads the file with the details of a task, or standard input.
-func specOf(a *Run, file string) (string, error) {
+func specOf(a *app.Run, file string) (string, error) {
 	switch file {
 	case "":
 		return "", nil
 	case "-":
-		return ReadBody(a.Input(), stick.MaxSpec)
+		return app.ReadBody(a.Input(), stick.MaxSpec)
 	}
 
 	// A relative path starts at the directory of the call.
@@ -268,24 +269,24 @@ func specOf(a *Run, file string) (string, error) {
 	}
 
 	defer f.Close()
-	return ReadBody(f, stick.MaxSpec)
+	return app.ReadBody(f, stick.MaxSpec)
 }
 
-func workerPromptCmd(a *Run) *cobra.Command {
+func workerPromptCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerContextParams
 	c := &cobra.Command{
 		Use: "prompt [task]", Short: "Print the prompt for the agent of a task",
-		Args: ArgsBetween(0, 1, "the name of a task"),
+		Args: app.ArgsBetween(0, 1, "the name of a task"),
 	}
 
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.Where()
 		if len(args) > 0 {
 			p.TaskID = args[0]
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (task.WorkerContextResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (task.WorkerContextResult, error) {
 			p.Caller = by
 			return e.WorkerContext(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerContextResult) { p.ShowBlock(res.Prompt) })
@@ -294,17 +295,17 @@ func workerPromptCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func workerExportCmd(a *Run) *cobra.Command {
+func workerExportCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerExportParams
 	c := &cobra.Command{
 		Use: "export [task]", Short: "Print the log of tasks, one JSON event a line",
-		Args: ArgsBetween(0, 1, "the name of a task"),
+		Args: app.ArgsBetween(0, 1, "the name of a task"),
 		Long: "Print every event of the room's tasks, or of one task, the oldest first. " +
 			"Each line is one event in JSON, as in tt events.",
 	}
 
 	c.Flags().Int64Var(&p.After, "after", 0, "only events after this one")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.Where = path.Where()

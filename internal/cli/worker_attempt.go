@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
@@ -18,7 +19,7 @@ import (
 
 // attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new
 // --run gave the command it started. The mark counts only for its own task.
-func attemptOf(a *Run, task string, flag int) (int, error) {
+func attemptOf(a *app.Run, task string, flag int) (int, error) {
 	mark := a.Getenv(harness.TaskEnv)
 	if flag != 0 || mark == "" {
 		return flag, nil
@@ -39,15 +40,15 @@ func attemptOf(a *Run, task string, flag int) (int, error) {
 
 // workerFlags adds the flags of a worker's commands, which by default mean the task of the worktree they run
 // in.
-func workerFlags(c *cobra.Command, task *string, attempt *int) *PlaceFlags {
+func workerFlags(c *cobra.Command, task *string, attempt *int) *app.PlaceFlags {
 	c.Flags().StringVar(task, "task", "", "the task (default: that of this worktree)")
 	c.Flags().IntVar(attempt, "attempt", 0, "your attempt; if it is over, the command is refused")
-	return AddPlaceFlags(c)
+	return app.AddPlaceFlags(c)
 }
 
-func workerStartCmd(a *Run) *cobra.Command {
+func workerStartCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerStartParams
-	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: NoArgs}
+	c := &cobra.Command{Use: "start", Short: "Start the task of this worktree", Args: app.NoArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = path.Where()
@@ -56,12 +57,12 @@ func workerStartCmd(a *Run) *cobra.Command {
 		}
 
 		told := false
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerStartResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerStartResult, error) {
 			p.Caller = by
 			told = hasPrompt(c.Context(), a, e, p)
 			return e.WorkerStart(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerStartResult) {
-			p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, AlreadyText(res.Already))
+			p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, app.AlreadyText(res.Already))
 			if res.Note != "" {
 				p.Linef("note: %s", res.Note)
 			}
@@ -82,7 +83,7 @@ func workerStartCmd(a *Run) *cobra.Command {
 // hasPrompt reports whether the worker that begins a task was started with the task's prompt: its first command
 // of the attempt runs in a command of tt task new --run that reads the prompt. Anybody else needs it, also the
 // worker that starts again.
-func hasPrompt(ctx context.Context, a *Run, e Operations, p task.WorkerStartParams) bool {
+func hasPrompt(ctx context.Context, a *app.Run, e app.Operations, p task.WorkerStartParams) bool {
 	m, ok := stick.ParseTaskMark(a.Getenv(harness.TaskEnv))
 	if !ok {
 		return false
@@ -101,10 +102,10 @@ var readsPrompt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(task|worker) prompt\b`)
 })
 
-func workerDoneCmd(a *Run) *cobra.Command {
+func workerDoneCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerDoneParams
 	c := &cobra.Command{
-		Use: "done", Short: "Rebase your commits and ask for a review", Args: NoArgs,
+		Use: "done", Short: "Rebase your commits and ask for a review", Args: app.NoArgs,
 		Long: "Rebase the task's branch onto its integration branch, and ask for a review of the result. " +
 			"Commit everything\n" +
 			"first. If the rebase stops at a conflict, tt leaves it in progress: resolve it, " +
@@ -123,7 +124,7 @@ func workerDoneCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerDoneResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerDoneResult, error) {
 			p.Caller = by
 			return e.WorkerDone(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerDoneResult) {
@@ -133,7 +134,7 @@ func workerDoneCmd(a *Run) *cobra.Command {
 				waits = "waits to be merged"
 			}
 
-			p.Linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, AlreadyText(res.Already))
+			p.Linef("%s is %s: commit %s %s%s", res.TaskID, res.State, abbrev(res.Head), waits, app.AlreadyText(res.Already))
 			if res.Kept {
 				p.Linef("the change is the same as the approved one, on a newer base, so it stays approved")
 			}
@@ -157,16 +158,16 @@ func workerDoneCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func workerHeartbeatCmd(a *Run) *cobra.Command {
+func workerHeartbeatCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerHeartbeatParams
-	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: NoArgs}
+	c := &cobra.Command{Use: "heartbeat", Short: "Say that you are working, if nothing else shows it", Args: app.NoArgs}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		p.Where = path.Where()
 		if p.Attempt, err = attemptOf(a, p.TaskID, p.Attempt); err != nil {
 			return err
 		}
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
 			p.Caller = by
 			return e.WorkerHeartbeat(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerHeartbeatResult) { p.Linef("%s is %s", res.TaskID, res.State) })
@@ -175,10 +176,10 @@ func workerHeartbeatCmd(a *Run) *cobra.Command {
 	return c
 }
 
-func workerFailCmd(a *Run) *cobra.Command {
+func workerFailCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerFailParams
 	c := &cobra.Command{
-		Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: ArgsBetween(1, 1, "a reason"),
+		Use: "fail <reason>", Short: "Give up the task; its branch stays", Args: app.ArgsBetween(1, 1, "a reason"),
 	}
 	path := workerFlags(c, &p.TaskID, &p.Attempt)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
@@ -187,11 +188,11 @@ func workerFailCmd(a *Run) *cobra.Command {
 			return err
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerHeartbeatResult, error) {
 			p.Caller = by
 			return e.WorkerFail(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerHeartbeatResult) {
-			p.Linef("%s is %s%s", res.TaskID, res.State, AlreadyText(res.Already))
+			p.Linef("%s is %s%s", res.TaskID, res.State, app.AlreadyText(res.Already))
 		})
 	}
 

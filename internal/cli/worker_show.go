@@ -6,25 +6,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-func workerShowCmd(a *Run) *cobra.Command {
+func workerShowCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerShowParams
 	var output string
 	c := &cobra.Command{
 		Use: "show [task]", Short: "Show a task with its history, or the output of a command",
-		Args: ArgsBetween(0, 1, "the name of a task"),
+		Args: app.ArgsBetween(0, 1, "the name of a task"),
 	}
 
 	c.Flags().StringVar(&output, "output", "", "print the output with this sum, of a gate, a command or a check")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if output != "" {
-			return Show(a, func(e Operations, by core.Caller) (task.WorkerOutputResult, error) {
+			return app.Show(a, func(e app.Operations, by core.Caller) (task.WorkerOutputResult, error) {
 				return e.WorkerOutput(c.Context(), task.WorkerOutputParams{Caller: by, Sum: output})
 			}, func(p *term.Page, res task.WorkerOutputResult) {
 				p.Linef("what a command of a task, a check or a gate printed:")
@@ -37,7 +38,7 @@ func workerShowCmd(a *Run) *cobra.Command {
 				Hintf("%s lists them", stick.Cmd("tt task list"))
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (task.WorkerShowResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (task.WorkerShowResult, error) {
 			p.TaskID, p.Where, p.Caller = args[0], path.Where(), by
 			return e.WorkerShow(c.Context(), p)
 		}, showTask)
@@ -66,7 +67,7 @@ func showTask(p *term.Page, t task.WorkerShowResult) {
 	}
 
 	showFact(p, "warning", t.Warning)
-	showFact(p, "conflicts", PathNames(t.Conflicts))
+	showFact(p, "conflicts", app.PathNames(t.Conflicts))
 	showFact(p, "spawned by", t.SpawnedBy)
 
 	// A task for later has no worktree yet, and may wait for others.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
@@ -15,16 +16,16 @@ import (
 	"talkingstick/stick"
 )
 
-func workerStatusCmd(a *Run) *cobra.Command {
+func workerStatusCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerStatusParams
 	var watch bool
 	c := &cobra.Command{
 		Use: "list [path]", Aliases: []string{"ls", "status"},
-		Short: "List tasks, their state and who works on them", Args: ArgsBetween(0, 1, "a path"),
+		Short: "List tasks, their state and who works on them", Args: app.ArgsBetween(0, 1, "a path"),
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "also list tasks that ended more than a day ago")
 	c.Flags().BoolVar(&watch, "watch", false, "keep the list up to date until you interrupt it")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
 		if p.Where, err = path.WhereOf(args, 0); err != nil {
@@ -35,7 +36,7 @@ func workerStatusCmd(a *Run) *cobra.Command {
 			return watchTasks(c.Context(), a, p)
 		}
 
-		return Show(a, func(e Operations, by core.Caller) (task.WorkerStatusResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (task.WorkerStatusResult, error) {
 			p.Caller = by
 			return e.WorkerStatus(c.Context(), p)
 		}, showTasks)
@@ -46,7 +47,7 @@ func workerStatusCmd(a *Run) *cobra.Command {
 
 // watchTasks shows the tasks again whenever something happens in the room. It also does so every few seconds,
 // because a silent worker gets a warning when enough time has passed.
-func watchTasks(ctx context.Context, a *Run, p task.WorkerStatusParams) error {
+func watchTasks(ctx context.Context, a *app.Run, p task.WorkerStatusParams) error {
 	e, by, err := a.Open()
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/internal/task"
@@ -12,13 +13,13 @@ import (
 	"talkingstick/stick"
 )
 
-func workerNextCmd(a *Run) *cobra.Command {
+func workerNextCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerNextParams
 	var run runFlags
 	var wait bool
-	var timeout TimeoutFlag
+	var timeout app.TimeoutFlag
 	c := &cobra.Command{
-		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: ArgsBetween(0, 1, "a path"),
+		Use: "next [path]", Short: "Take the oldest task that is ready to begin", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Take the oldest task that nobody has begun and that waits for no other one: tt makes its\n" +
 			"branch and its worktree, and you become its worker. If many agents ask at once, each gets a\n" +
 			"different task. If you work on a task already, you get that one again. If none is ready, the\n" +
@@ -29,7 +30,7 @@ func workerNextCmd(a *Run) *cobra.Command {
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
 	timeout.AddFlag(c, "with --wait: give up after this time (default: wait for ever)")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var err error
@@ -50,13 +51,13 @@ func workerNextCmd(a *Run) *cobra.Command {
 
 		// Without a command the caller itself becomes the worker.
 		if !p.Unbound && run.restart == "" {
-			return Answer(a, func(e Operations, by core.Caller) (task.WorkerNextResult, error) {
+			return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerNextResult, error) {
 				p.Caller = by
 				return takeNextTask(c.Context(), a, e, p, wait, limit)
 			}, showTaken)
 		}
 
-		return spawnTask(a, run, func(e Operations, by core.Caller) (task.WorkerSpawnResult, error) {
+		return spawnTask(a, run, func(e app.Operations, by core.Caller) (task.WorkerSpawnResult, error) {
 			p.Caller = by
 			res, err := takeNextTask(c.Context(), a, e, p, wait, limit)
 			if err != nil {
@@ -72,7 +73,7 @@ func workerNextCmd(a *Run) *cobra.Command {
 
 // takeNextTask takes a task. With wait it waits until one is ready, for at most so many milliseconds.
 func takeNextTask(
-	ctx context.Context, a *Run, e Operations, p task.WorkerNextParams, wait bool, limit *int64,
+	ctx context.Context, a *app.Run, e app.Operations, p task.WorkerNextParams, wait bool, limit *int64,
 ) (task.WorkerNextResult, error) {
 	// A task is ready without an event if whoever was beginning it has died.
 	const look = 60_000
@@ -116,7 +117,7 @@ func takeNextTask(
 
 // startNext starts the command of a task that was taken for it. It returns what spawn does.
 func startNext(
-	ctx context.Context, e Operations, p task.WorkerNextParams, taken task.WorkerNextResult, run runFlags,
+	ctx context.Context, e app.Operations, p task.WorkerNextParams, taken task.WorkerNextResult, run runFlags,
 ) (task.WorkerSpawnResult, error) {
 	shown, err := e.WorkerContext(ctx, task.WorkerContextParams{Caller: p.Caller, Where: p.Where, TaskID: taken.TaskID})
 	res := task.WorkerSpawnResult{
@@ -138,7 +139,7 @@ func startNext(
 
 // showTaken shows a task that the caller has taken.
 func showTaken(p *term.Page, res task.WorkerNextResult) {
-	p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, AlreadyText(res.Already))
+	p.Linef("%s is %s: you are its worker%s", res.TaskID, res.State, app.AlreadyText(res.Already))
 	p.Linef("worktree: %s", res.Worktree)
 	showCopied(p, res.CopiedFiles)
 	p.Linef("")
@@ -148,19 +149,19 @@ func showTaken(p *term.Page, res task.WorkerNextResult) {
 // showCopied says which files a new worktree got copies of.
 func showCopied(p *term.Page, c task.CopiedFiles) {
 	if len(c.Copied) > 0 {
-		p.Linef("copied:   %s", PathNames(c.Copied))
+		p.Linef("copied:   %s", app.PathNames(c.Copied))
 	}
 	for _, why := range c.LeftOut {
 		p.Linef("not copied: %s", why)
 	}
 }
 
-func workerAfterCmd(a *Run) *cobra.Command {
+func workerAfterCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerAfterParams
 	var none bool
 	c := &cobra.Command{
 		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for",
-		Args: ArgsBetween(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
+		Args: app.ArgsBetween(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
 		Long: "Let a task that nobody has begun wait for other tasks than before: " +
 			"it is ready when all that you name have landed. Those\n" +
 			"that it waited for before, and that you don't name, don't count any more. " +
@@ -168,7 +169,7 @@ func workerAfterCmd(a *Run) *cobra.Command {
 	}
 
 	c.Flags().BoolVar(&none, "none", false, "let it wait for no other task")
-	path := AddPlaceFlags(c)
+	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p.TaskID, p.After, p.Where = args[0], args[1:], path.Where()
@@ -180,11 +181,11 @@ func workerAfterCmd(a *Run) *cobra.Command {
 				Hintf("%s", stick.Cmd("tt task after <task_id> --none"))
 		}
 
-		return Answer(a, func(e Operations, by core.Caller) (task.WorkerAfterResult, error) {
+		return app.Answer(a, func(e app.Operations, by core.Caller) (task.WorkerAfterResult, error) {
 			p.Caller = by
 			return e.WorkerAfter(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerAfterResult) {
-			p.Linef("%s %s%s", res.Task.TaskID, waitText(res.Task), AlreadyText(res.Already))
+			p.Linef("%s %s%s", res.Task.TaskID, waitText(res.Task), app.AlreadyText(res.Already))
 			showStarted(p, res.Started)
 		})
 	}
@@ -201,13 +202,13 @@ func waitText(t task.TaskView) term.Text {
 	for _, d := range t.WaitsFor {
 		names = append(names, d.TaskID)
 	}
-	return term.Wordsf("waits for %s", PathNames(names))
+	return term.Wordsf("waits for %s", app.PathNames(names))
 }
 
 // showReady names the tasks that can begin because another one has landed.
 func showReady(p *term.Page, tasks []string) {
 	if len(tasks) > 0 {
-		p.Linef("ready to begin now: %s; an agent takes one: %s", PathNames(tasks), p.Next(stick.Cmd("tt task next")))
+		p.Linef("ready to begin now: %s; an agent takes one: %s", app.PathNames(tasks), p.Next(stick.Cmd("tt task next")))
 	}
 }
 

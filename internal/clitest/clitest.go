@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"talkingstick/internal/cli"
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/plainfile"
@@ -128,8 +129,8 @@ func Install(dir string) error {
 }
 
 // Env is the environment of tt with the knobs applied.
-func Env() cli.Env {
-	env := cli.System()
+func Env() app.Env {
+	env := app.System()
 
 	// What it starts under its own path is tt, too.
 	if exe, err := exec.LookPath(os.Args[0]); err == nil {
@@ -193,7 +194,7 @@ func Env() cli.Env {
 }
 
 // applySurroundings lets tt see another host name, file system, owner or terminal.
-func applySurroundings(env *cli.Env) {
+func applySurroundings(env *app.Env) {
 	env.Host = cmp.Or(os.Getenv(Host), env.Host)
 
 	if kind := os.Getenv(FileSystem); kind != "" {

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/internal/cli"
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/testenv"
@@ -229,7 +230,7 @@ func TestDemoSabotaged(t *testing.T) {
 			temp := t.TempDir()
 			t.Setenv("TMPDIR", temp)
 			var stdout, stderr bytes.Buffer
-			env := cli.System()
+			env := app.System()
 			env.Args, env.Exe, env.Stdout, env.Stderr = []string{"demo"}, tt.program, &stdout, &stderr
 			if status := cli.Main(env); status != 1 {
 				t.Errorf("exit status %d, not 1", status)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"talkingstick/internal/cli"
+	"talkingstick/internal/cli/app"
 )
 
 func main() {
@@ -36,6 +37,6 @@ func writePages(dir string) error {
 
 	undated := time.Unix(0, 0).UTC()
 	return doc.GenManTree(root, &doc.GenManHeader{
-		Section: "1", Date: &undated, Source: "tt " + cli.Version(), Manual: "Talking Stick",
+		Section: "1", Date: &undated, Source: "tt " + app.Version(), Manual: "Talking Stick",
 	}, dir)
 }

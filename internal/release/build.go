@@ -78,7 +78,7 @@ func (r *release) linkerFlags() string {
 		{"releases", project.published},
 	} {
 		if x[1] != "" {
-			flags = append(flags, "-X", "talkingstick/internal/cli."+x[0]+"="+x[1])
+			flags = append(flags, "-X", "talkingstick/internal/cli/app."+x[0]+"="+x[1])
 		}
 	}
 

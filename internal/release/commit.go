@@ -78,13 +78,13 @@ func checkOut(ctx context.Context, repo, rev, tree string) (c commit, err error)
 // sources and the list of changes have to name as well. Without one it is a version before that of the
 // sources, which says when and of what.
 func (c commit) versionOf(tree string, tags []string) (string, error) {
-	said, err := sourceVersion(filepath.Join(tree, "internal", "cli", "version.go"))
+	said, err := sourceVersion(filepath.Join(tree, "internal", "cli", "app", "version.go"))
 	if err != nil {
 		return "", err
 	}
 
 	if !semver.MatchString(said) {
-		return "", fmt.Errorf("internal/cli/version.go: %q is no version like 1.2.3 or 1.2.3-rc.1", said)
+		return "", fmt.Errorf("internal/cli/app/version.go: %q is no version like 1.2.3 or 1.2.3-rc.1", said)
 	}
 
 	var tagged []string
@@ -107,7 +107,7 @@ func (c commit) versionOf(tree string, tags []string) (string, error) {
 	}
 
 	if tagged[0] != said {
-		return "", fmt.Errorf("the tag is v%s, and internal/cli/version.go says %s", tagged[0], said)
+		return "", fmt.Errorf("the tag is v%s, and internal/cli/app/version.go says %s", tagged[0], said)
 	}
 
 	changes, err := os.ReadFile(filepath.Join(tree, "CHANGELOG.md"))

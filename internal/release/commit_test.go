@@ -22,13 +22,13 @@ func TestVersions(t *testing.T) {
 		{said: "0.2.0", tags: []string{"nightly", "v2"}, want: "0.2.0-20261124100908.g7c3d1d6aaa"},
 		{said: "0.2.0", tags: []string{"v0.2.0", "latest"}, changes: "# Changes\n\n## 0.2.0, 2026-11-24\n", want: "0.2.0"},
 		{said: "0.2.0", tags: []string{"v0.2.0"}, changes: "# Changes\n\n## 0.1.0\n", wrong: "CHANGELOG.md has no section for 0.2.0"},
-		{said: "0.2.0", tags: []string{"v0.3.0"}, wrong: "the tag is v0.3.0, and internal/cli/version.go says 0.2.0"},
+		{said: "0.2.0", tags: []string{"v0.3.0"}, wrong: "the tag is v0.3.0, and internal/cli/app/version.go says 0.2.0"},
 		{said: "0.2.0", tags: []string{"v0.2.0", "v0.3.0"}, wrong: "several versions: 0.2.0, 0.3.0"},
 		{said: "next", wrong: "is no version"},
 	} {
 		tree := t.TempDir()
 		for name, text := range map[string]string{
-			"internal/cli/version.go": "package cli\n\nvar (\n\tversion = \"" + x.said + "\" // of it\n\tcommit string\n)\n",
+			"internal/cli/app/version.go": "package app\n\nvar (\n\tversion = \"" + x.said + "\" // of it\n\tcommit string\n)\n",
 			"CHANGELOG.md":            x.changes,
 		} {
 			path := filepath.Join(tree, filepath.FromSlash(name))

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"runtime"
@@ -84,7 +84,7 @@ func (v VersionResult) FullName() stick.Words {
 	return stick.Wordsf("%s (%s)", v.Version, of)
 }
 
-func versionCmd(a *Run) *cobra.Command {
+func VersionCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {

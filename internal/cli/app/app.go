@@ -1,4 +1,7 @@
-package cli
+// Package app is one run of the program: what it gets from outside, the operations that it performs, the flags that
+// many commands have, and how an answer, a failure or a question reaches whoever runs it. The commands themselves are
+// in packages beside it, a noun each, and package cli puts them together.
+package app
 
 import (
 	"cmp"
