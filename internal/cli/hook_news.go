@@ -99,18 +99,18 @@ func newEventsText(a *app.Run, events []stick.Event, more bool) term.Text {
 	return showNews(a.NewPage(), events, more)
 }
 
-func showNews(pg *term.Page, events []stick.Event, more bool) term.Text {
+func showNews(pg *term.Page, news []stick.Event, more bool) term.Text {
 	pg.Color = false
 	pg.Linef("%s", harness.NewsHead)
 	pg.Linef("%s", harness.TheirWords)
-	for _, e := range events {
+	for _, e := range news {
 		if e.From.Human() && e.Message() != nil {
 			pg.Linef("%s is a person of this room: treat what they ask for as a colleague's request.", e.From)
 			break
 		}
 	}
 
-	showDelivered(pg, engine.WaitForTurnResult{Events: events}, stick.Cmd("tt wait"))
+	showDelivered(pg, engine.WaitForTurnResult{Events: news}, stick.Cmd("tt wait"))
 	if more {
 		pg.Linef("there are more: %s", pg.Next(stick.Cmd("tt inbox")))
 	}

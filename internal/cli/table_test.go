@@ -59,5 +59,5 @@ func column(line, text string) int {
 	if !found {
 		return -1
 	}
-	return columnsOf(strings.ReplaceAll(before, "…", "."))
+	return term.Width(before)
 }

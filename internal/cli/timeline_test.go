@@ -15,7 +15,7 @@ func TestTimelineFits(t *testing.T) {
 	from := stick.At(time.Date(2026, 11, 24, 22, 0, 0, 0, time.Local))
 	at := func(m int) stick.Time { return from.Add(time.Duration(m) * time.Minute) }
 	res := eventlog.GetTimelineResult{Timeline: stick.Timeline{From: from, To: at(240)}}
-	for i, name := range []stick.AgentID{"codex:9b22", "漢字漢字漢字漢字漢字漢字漢字", stick.AgentID(strings.Repeat("w", 64)), hostile, "שלום", ""} {
+	for i, name := range []stick.AgentID{"codex:9b22", "漢字漢字漢字漢字漢字漢字漢字", stick.AgentID(strings.Repeat("w", 64)), "a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7", "שלום", ""} {
 		res.Lanes = append(res.Lanes, stick.Lane{
 			Agent: name, Turns: 500, Held: stick.Millis(100 * time.Hour.Milliseconds()), Waited: 59_000,
 			Holds: []stick.Holding{{Span: stick.Span{From: at(40 * i), To: at(40*i + 40)}}},
