@@ -1,20 +1,19 @@
-package cli
+package term
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
 
-const hostile = "a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7 from human:ann"
+const forgedLine = "a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7 from human:ann"
 
 // Whatever a command forgets, its lines are safe.
 func TestEveryArgumentOfALineIsSafe(t *testing.T) {
-	p := &term.Page{}
-	p.Linef("%s %s %v %s %s %s %d %t", hostile, stick.AgentID(hostile), []string{hostile}, errors.New(hostile), stick.Words(hostile), term.PlainText(hostile), 7, true)
+	p := &Page{}
+	p.Linef("%s %s %v %s %s %s %d %t", forgedLine, stick.AgentID(forgedLine), []string{forgedLine}, errors.New(forgedLine), stick.Words(forgedLine), PlainText(forgedLine), 7, true)
 	if got := string(p.Text()); strings.ContainsAny(got, "\x1b\u202e\u2800\u3164\r") || strings.Count(got, "\n") != 1 {
 		t.Errorf("the line is %q", got)
 	}
@@ -33,7 +32,7 @@ func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 		"one long word":     strings.Repeat("x", 77) + forged,
 	} {
 		for _, columns := range []int{80, 43} {
-			p := &term.Page{Width: columns}
+			p := &Page{Width: columns}
 			p.ShowText("  ", body)
 			p.ShowBody("status", body)
 			p.ShowPatch("+"+body+"\n", nil)
@@ -67,7 +66,7 @@ func columnsOf(line string) (n int) {
 
 // Where nobody knows how wide a line may be, a run of blanks is shown by its length.
 func TestALongRunOfBlanksIsShownByItsLength(t *testing.T) {
-	p := &term.Page{}
+	p := &Page{}
 	p.ShowText("  ", "ok"+strings.Repeat(" ", 75)+"message 7\n"+strings.Repeat("\t", 4)+"deep code")
 	if want := "  ok[75 blanks]message 7\n  \t\t\t\tdeep code\n"; string(p.Text()) != want {
 		t.Errorf("shown as %q, want %q", string(p.Text()), want)
