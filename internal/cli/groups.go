@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/events"
 )
 
 // group is a group of commands in the help.
@@ -78,9 +79,9 @@ func careCommands() []app.Command {
 // eventCommands are the commands about the log.
 func eventCommands() []app.Command {
 	return []app.Command{
-		{Name: "log", Make: logCmd},
-		{Name: "timeline", Make: timelineCmd},
-		{Name: "events", Make: eventsCmd},
+		{Name: "log", Make: events.LogCmd},
+		{Name: "timeline", Make: events.TimelineCmd},
+		{Name: "events", Make: events.Cmd},
 		{Name: "notes", Make: notesCmd},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/events"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
@@ -110,7 +111,7 @@ func showNews(pg *term.Page, news []stick.Event, more bool) term.Text {
 		}
 	}
 
-	showDelivered(pg, engine.WaitForTurnResult{Events: news}, stick.Cmd("tt wait"))
+	events.ShowDelivered(pg, engine.WaitForTurnResult{Events: news}, stick.Cmd("tt wait"))
 	if more {
 		pg.Linef("there are more: %s", pg.Next(stick.Cmd("tt inbox")))
 	}

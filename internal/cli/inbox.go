@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/events"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -70,9 +71,9 @@ func showInbox(ctx context.Context, a *app.Run, params engine.GetInboxParams) er
 
 		for _, m := range res.Messages {
 			if params.Sent {
-				messageText(p, m.MessageView, stick.Wordsf("%s: %s", m.Recipient, m.State), false, false)
+				events.MessageText(p, m.MessageView, stick.Wordsf("%s: %s", m.Recipient, m.State), false, false)
 			} else {
-				messageText(p, m.MessageView, stick.Words(m.State), true, isReceiptOpen(m.State))
+				events.MessageText(p, m.MessageView, stick.Words(m.State), true, isReceiptOpen(m.State))
 			}
 		}
 

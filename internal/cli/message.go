@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/events"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -21,7 +22,7 @@ func msgCmd(a *app.Run) *cobra.Command {
 		Use: "msg", Short: "Send, receive and show messages", Args: app.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(msgSendCmd(a), msgRecvCmd(a), msgShowCmd(a), msgReadCmd(a), msgWithdrawCmd(a))
+	c.AddCommand(msgSendCmd(a), events.RecvCmd(a), msgShowCmd(a), msgReadCmd(a), msgWithdrawCmd(a))
 	return c
 }
 
@@ -241,7 +242,7 @@ func msgShowCmd(a *app.Run) *cobra.Command {
 		}, func(p *term.Page, res engine.GetMessageResult) {
 			// A reader who isn't a recipient isn't asked to accept the message.
 			mine := slices.IndexFunc(res.Receipts, func(r engine.ReceiptView) bool { return r.AgentID == res.Me })
-			messageText(p, res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
+			events.MessageText(p, res.MessageView, "", mine >= 0, mine >= 0 && isReceiptOpen(res.Receipts[mine].State))
 			for _, r := range res.Receipts[:min(len(res.Receipts), 50)] {
 				p.Linef("%s: %s", r.AgentID, receiptText(p, r))
 			}

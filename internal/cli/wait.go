@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/events"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
@@ -150,7 +151,7 @@ func showWaited(p *term.Page, res engine.WaitForTurnResult, parked bool) {
 	switch res.Status {
 	case stick.YourTurn:
 		// The grant is last, because it ends with the release command.
-		showDelivered(p, res, again)
+		events.ShowDelivered(p, res, again)
 		showGrant(p, res.Grant, res.AgentID, res.Paused)
 		return
 	case stick.UnderParent:
@@ -189,7 +190,7 @@ func showWaited(p *term.Page, res engine.WaitForTurnResult, parked bool) {
 		p.Linef("another wait of yours has replaced this one")
 	}
 
-	showDelivered(p, res, again)
+	events.ShowDelivered(p, res, again)
 
 	// Messages never give the turn, and whoever got one should know who has it.
 	if res.Status == stick.GotEvents {

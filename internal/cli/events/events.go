@@ -1,4 +1,4 @@
-package cli
+package events
 
 import (
 	"context"
@@ -195,7 +195,7 @@ func (s *streamFlags) completeFilter() (err error) {
 	return nil
 }
 
-func eventsCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "events [path]", Short: "Read the room's log, or follow it", Args: app.ArgsBetween(0, 1, "a path"),
@@ -224,8 +224,8 @@ func eventsCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-// logCmd is eventsCmd for people: always in words.
-func logCmd(a *app.Run) *cobra.Command {
+// LogCmd is eventsCmd for people: always in words.
+func LogCmd(a *app.Run) *cobra.Command {
 	s := streamFlags{words: true}
 	c := &cobra.Command{
 		Use: "log [path]", Short: "Read what happened in the room, in words", Args: app.ArgsBetween(0, 1, "a path"),
@@ -252,7 +252,7 @@ func logCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func msgRecvCmd(a *app.Run) *cobra.Command {
+func RecvCmd(a *app.Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
 		Use: "recv [path]", Short: "Read your messages as a stream", Args: app.ArgsBetween(0, 1, "a path"),

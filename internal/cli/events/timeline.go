@@ -1,4 +1,4 @@
-package cli
+package events
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
-func timelineCmd(a *app.Run) *cobra.Command {
+func TimelineCmd(a *app.Run) *cobra.Command {
 	var since time.Duration
 	var svg bool
 	p := eventlog.GetTimelineParams{}

@@ -1,4 +1,4 @@
-package cli
+package events
 
 import (
 	"strings"
@@ -10,13 +10,13 @@ import (
 
 // showMessage shows a message to its recipient.
 func showMessage(p *term.Page, m engine.MessageView, state stick.Words) {
-	messageText(p, m, state, true, true)
+	MessageText(p, m, state, true, true)
 }
 
-// messageText shows a message with its body. With mine, the words address the reader as its recipient; with
+// MessageText shows a message with its body. With mine, the words address the reader as its recipient; with
 // open, they say how to accept it. Lines from agents are indented, so that no body can look like a line of
 // ours.
-func messageText(p *term.Page, m engine.MessageView, state stick.Words, mine, open bool) {
+func MessageText(p *term.Page, m engine.MessageView, state stick.Words, mine, open bool) {
 	line := stick.Wordsf("message %d from %s", m.MessageID, m.From)
 	if m.Event != "" {
 		line = stick.Wordsf("event %d by %s", m.MessageID, m.From)
@@ -103,8 +103,8 @@ func showTold(p *term.Page, e stick.Event) {
 	}
 }
 
-// showDelivered prints the events in a wait's answer, messages with their bodies.
-func showDelivered(p *term.Page, res engine.WaitForTurnResult, again stick.Command) {
+// ShowDelivered prints the events in a wait's answer, messages with their bodies.
+func ShowDelivered(p *term.Page, res engine.WaitForTurnResult, again stick.Command) {
 	for _, e := range res.Events {
 		showTold(p, e)
 	}
