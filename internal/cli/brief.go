@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
@@ -49,18 +50,18 @@ func briefSession(ctx context.Context, a *app.Run, e app.Operations, p core.Hook
 	pg := a.NewPage()
 	pg.Color = false
 	showBriefing(pg, res, f.Why == "compact")
-	if faults := newFaults(a, pg.Now); faults != nil {
+	if faults := hooklog.NewFaults(a, pg.Now); faults != nil {
 		pg.Linef("Hooks of Talking Stick have failed lately (%s). Tell your user to run tt doctor.", faults.Last)
 	}
 
-	for _, r := range refusedHooks(a, pg.Now) {
-		pg.Linef("%s. Tell your user.", app.UpperFirst(sayRefused(pg, r)))
+	for _, r := range hooklog.RefusedHooks(a, pg.Now) {
+		pg.Linef("%s. Tell your user.", app.UpperFirst(hooklog.SayRefused(pg, r)))
 	}
 
 	if f.Event == harness.HookSessionStart {
 		warnOfOtherTT(ctx, a, pg, f.Harness)
 	}
-	if older := olderFiles(a, f.Harness.Name); older != "" {
+	if older := hooklog.OlderFiles(a, f.Harness.Name); older != "" {
 		pg.Linef("%s.", app.UpperFirst(older))
 	}
 

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/hooklog"
 	"talkingstick/stick"
 )
 
@@ -43,7 +44,7 @@ func Main(env app.Env) int {
 	}
 
 	if err == nil {
-		tellOlderHooks(a)
+		hooklog.TellOlderHooks(a)
 		return a.Status
 	}
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
@@ -68,7 +69,7 @@ func doctorCmd(a *app.Run) *cobra.Command {
 			checks("harnesses")
 			return doctorResult{
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
-				gitStatus(c.Context(), a), readFaults(a, a.NewPage().Now), refusedHooks(a, a.NewPage().Now),
+				gitStatus(c.Context(), a), hooklog.ReadFaults(a, a.NewPage().Now), hooklog.RefusedHooks(a, a.NewPage().Now),
 			}, nil
 		}, func(p *term.Page, res doctorResult) { showDoctor(p, res, all) })
 	}
@@ -79,11 +80,11 @@ func doctorCmd(a *app.Run) *cobra.Command {
 // doctorResult is what the doctor found in the program and in harnesses.
 type doctorResult struct {
 	upkeep.DoctorResult
-	Harnesses []harnessStatus    `json:"harnesses"`               // those that were used on this machine
-	Programs  []install.Program  `json:"programs,omitempty"`      // other programs in PATH that are called tt
-	Git       *install.GitStatus `json:"git,omitempty"`           // the hooks of the repository of the working directory
-	Log       *faults            `json:"log,omitempty"`           // what hooks couldn't say when they failed
-	Refused   []refusedHook      `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Harnesses []harnessStatus       `json:"harnesses"`               // those that were used on this machine
+	Programs  []install.Program     `json:"programs,omitempty"`      // other programs in PATH that are called tt
+	Git       *install.GitStatus    `json:"git,omitempty"`           // the hooks of the repository of the working directory
+	Log       *hooklog.Faults       `json:"log,omitempty"`           // what hooks couldn't say when they failed
+	Refused   []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
 }
 
 // showDoctor shows what the doctor found, with all of each check or only the first.
@@ -115,9 +116,9 @@ func showDoctor(p *term.Page, res doctorResult, all bool) {
 	}
 
 	showGitHooks(p, res.Git)
-	showFaults(p, res.Log)
+	hooklog.ShowFaults(p, res.Log)
 	for _, r := range res.Refused {
-		p.Linef("%-8s %-12s %s", core.FindingWarning, "hooks", sayRefused(p, r))
+		p.Linef("%-8s %-12s %s", core.FindingWarning, "hooks", hooklog.SayRefused(p, r))
 	}
 }
 

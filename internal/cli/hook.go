@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
@@ -110,7 +111,7 @@ func hookCmd(a *app.Run) *cobra.Command {
 
 		if err != nil && c.Context().Err() == nil {
 			// A fault of ours stops no harness.
-			logHook(a, f, err)
+			hooklog.LogHook(a, f, err)
 		}
 
 		return nil

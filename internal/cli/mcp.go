@@ -14,6 +14,7 @@ import (
 
 	"talkingstick/internal/bell"
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -85,7 +86,7 @@ func serveTools(ctx context.Context, a *app.Run, all, plugin bool) error {
 
 	err = mcpserver.Run(ctx, mcpserver.Options{
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: app.Version(), All: all, Wait: callLimit,
-		Note:   string(app.UpperFirst(olderHooks(a, by.Harness))),
+		Note:   string(app.UpperFirst(hooklog.OlderHooks(a, by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning,
 		None: plugin && hasInstalledBeside(a, by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
@@ -32,9 +33,9 @@ func statusCmd(a *app.Run) *cobra.Command {
 // statusResult is the state of a room, with what needs its reader.
 type statusResult struct {
 	engine.GetRoomStateResult
-	Needs   []stick.Need   `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
-	Refused []refusedHook  `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
-	Task    *task.TaskView `json:"task,omitempty"`          // that of the worktree that the caller is in
+	Needs   []stick.Need          `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
+	Refused []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
+	Task    *task.TaskView        `json:"task,omitempty"`          // that of the worktree that the caller is in
 }
 
 // taskHere returns the task whose worktree is the working directory; nil if there is none.
@@ -56,7 +57,7 @@ func taskHere(ctx context.Context, a *app.Run, e app.Operations, by core.Caller)
 // showRoom shows the room of the working directory.
 func showRoom(ctx context.Context, a *app.Run) error {
 	return app.Show(a, func(e app.Operations, by core.Caller) (res statusResult, err error) {
-		res.Needs, res.Refused = []stick.Need{}, refusedHooks(a, a.NewPage().Now)
+		res.Needs, res.Refused = []stick.Need{}, hooklog.RefusedHooks(a, a.NewPage().Now)
 		defer func() {
 			if err == nil {
 				res.setNext(taskHere(ctx, a, e, by))
@@ -87,7 +88,7 @@ func showRoom(ctx context.Context, a *app.Run) error {
 		}
 
 		showNeeds(p, res.Needs)
-		showRefusedHooks(p, res.Refused)
+		hooklog.ShowRefusedHooks(p, res.Refused)
 		showState(p, res.GetRoomStateResult)
 	})
 }

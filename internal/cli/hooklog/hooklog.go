@@ -1,4 +1,4 @@
-package cli
+package hooklog
 
 import (
 	"bufio"
@@ -15,9 +15,9 @@ import (
 	"talkingstick/stick"
 )
 
-// faults is what the log says about the last days. Hooks that fail keep silent, so tt doctor and the next
+// Faults is what the log says about the last days. Hooks that fail keep silent, so tt doctor and the next
 // session report it.
-type faults struct {
+type Faults struct {
 	Path  string     `json:"path"`
 	Lines int        `json:"lines"`
 	Last  string     `json:"last"` // the newest line
@@ -27,15 +27,15 @@ type faults struct {
 // faultsFor is how long a fault is worth reporting.
 const faultsFor = 72 * time.Hour
 
-// readFaults reads the log. It returns nil if the log has nothing recent.
-func readFaults(a *app.Run, now stick.Time) *faults {
+// ReadFaults reads the log. It returns nil if the log has nothing recent.
+func ReadFaults(a *app.Run, now stick.Time) *Faults {
 	f, err := plainfile.Open(a.LogFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
 	}
 
 	defer f.Close()
-	out := faults{Path: a.LogFile()}
+	out := Faults{Path: a.LogFile()}
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		when, what, _ := strings.Cut(lines.Text(), " ")
 		at, err := time.Parse(time.RFC3339, when)
@@ -56,9 +56,9 @@ func readFaults(a *app.Run, now stick.Time) *faults {
 	return &out
 }
 
-// newFaults returns the faults that no session was told of. It tells one session of each.
-func newFaults(a *app.Run, now stick.Time) *faults {
-	f := readFaults(a, now)
+// NewFaults returns the faults that no session was told of. It tells one session of each.
+func NewFaults(a *app.Run, now stick.Time) *Faults {
+	f := ReadFaults(a, now)
 	if f == nil {
 		return nil
 	}
@@ -70,13 +70,13 @@ func newFaults(a *app.Run, now stick.Time) *faults {
 	return f
 }
 
-// olderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func olderHooks(a *app.Run, name string) stick.Words { return olderText(a, name, install.Older) }
+// OlderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
+func OlderHooks(a *app.Run, name string) stick.Words { return olderText(a, name, install.Older) }
 
-// olderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
+// OlderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
 // both.
-func olderFiles(a *app.Run, name string) stick.Words {
-	if says := olderHooks(a, name); says != "" {
+func OlderFiles(a *app.Run, name string) stick.Words {
+	if says := OlderHooks(a, name); says != "" {
 		return says
 	}
 	return olderText(a, name, install.OlderSkill)
@@ -102,8 +102,8 @@ func olderText(a *app.Run, name string, says func(install.Target, harness.Row) s
 // looking costs more than most commands.
 const olderEvery = time.Hour
 
-// tellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
-func tellOlderHooks(a *app.Run) {
+// TellOlderHooks tells the agent that runs a command that its hooks are of an earlier version.
+func TellOlderHooks(a *app.Run) {
 	if a.Caller == nil || a.Caller.Person || a.JSON || a.InHook {
 		return
 	}
@@ -116,7 +116,7 @@ func tellOlderHooks(a *app.Run) {
 		return
 	}
 
-	if older := olderHooks(a, a.Caller.Harness); older != "" {
+	if older := OlderHooks(a, a.Caller.Harness); older != "" {
 		_ = a.Sayf("tt: %s", older)
 	}
 }
@@ -147,7 +147,7 @@ func setStamp(a *app.Run, name string, at stick.Time) bool {
 	return true
 }
 
-func showFaults(p *term.Page, f *faults) {
+func ShowFaults(p *term.Page, f *Faults) {
 	if f != nil {
 		p.Linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",
 			"note", "log", stick.Count(f.Lines, "time"), p.Ago(f.At), f.Last, f.Path)

@@ -1,4 +1,4 @@
-package cli
+package hooklog
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 	"talkingstick/stick"
 )
 
-// refusedHook is a hook that a tt couldn't answer which is too old for the database.
-type refusedHook struct {
+// RefusedHook is a hook that a tt couldn't answer which is too old for the database.
+type RefusedHook struct {
 	Harness string     `json:"harness"`
 	Session string     `json:"session_id,omitempty"` // if that tt has written it down
 	At      stick.Time `json:"at"`                   // the last time
@@ -33,9 +33,9 @@ const (
 	sessionText = " of session "
 )
 
-// logHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there
+// LogHook writes down why a hook has failed. If this tt is too old for the database, a newer one reads there
 // whose hook it was.
-func logHook(a *app.Run, f harness.Firing, err error) {
+func LogHook(a *app.Run, f harness.Firing, err error) {
 	name := strings.TrimSpace("hook " + f.Harness.Name)
 	if e, ok := errors.AsType[*stick.Error](err); ok && e.Code == stick.CodeSchemaTooNew && f.SessionID != "" {
 		name += sessionText + stick.Clip(f.SessionID, 80)
@@ -43,9 +43,9 @@ func logHook(a *app.Run, f harness.Firing, err error) {
 	a.Logf("%s: %v", name, err)
 }
 
-// refusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the
+// RefusedHooks lists the hooks that were lately refused to an older tt, by the log: nothing of them is in the
 // database.
-func refusedHooks(a *app.Run, now stick.Time) (all []refusedHook) {
+func RefusedHooks(a *app.Run, now stick.Time) (all []RefusedHook) {
 	f, err := plainfile.Open(a.LogFile(), os.O_RDONLY)
 	if err != nil {
 		return nil
@@ -60,7 +60,7 @@ func refusedHooks(a *app.Run, now stick.Time) (all []refusedHook) {
 		}
 
 		// The last refusal of a session stands for all of them.
-		all = slices.DeleteFunc(all, func(o refusedHook) bool {
+		all = slices.DeleteFunc(all, func(o RefusedHook) bool {
 			return o.Harness == r.Harness && o.Session == r.Session
 		})
 		all = append(all, r)
@@ -70,7 +70,7 @@ func refusedHooks(a *app.Run, now stick.Time) (all []refusedHook) {
 }
 
 // parseRefusal reads a line of the log.
-func parseRefusal(line string) (r refusedHook, ok bool) {
+func parseRefusal(line string) (r RefusedHook, ok bool) {
 	when, what, _ := strings.Cut(line, " ")
 	who, why, _ := strings.Cut(what, ": ")
 	name, isHook := strings.CutPrefix(who, "hook ")
@@ -81,15 +81,15 @@ func parseRefusal(line string) (r refusedHook, ok bool) {
 	return r, err == nil && isHook && isHarness && strings.HasPrefix(why, refusalText)
 }
 
-// showRefusedHooks shows the hooks that an older tt couldn't answer.
-func showRefusedHooks(p *term.Page, all []refusedHook) {
+// ShowRefusedHooks shows the hooks that an older tt couldn't answer.
+func ShowRefusedHooks(p *term.Page, all []RefusedHook) {
 	for _, r := range all {
-		p.Linef("%s", sayRefused(p, r))
+		p.Linef("%s", SayRefused(p, r))
 	}
 }
 
-// sayRefused says that hooks run a tt which is too old, and what to do.
-func sayRefused(p *term.Page, r refusedHook) stick.Words {
+// SayRefused says that hooks run a tt which is too old, and what to do.
+func SayRefused(p *term.Page, r RefusedHook) stick.Words {
 	who := stick.Wordsf("%s", r.Harness)
 	if r.Session != "" {
 		who += stick.Wordsf(" (session %s)", r.Session)
