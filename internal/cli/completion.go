@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -39,11 +40,11 @@ var argumentCandidates = map[string]candidates{
 	"tt msg send":      withWords(memberCandidates, "room\tall members", "system\tonly the log"),
 	"tt notes resolve": noteCandidates, "tt unreserve": reservationCandidates,
 	"tt policy set":     policyCandidates,
-	"tt rescue diff":    rescueCandidates,
-	"tt rescue forget":  rescueCandidates,
-	"tt rescue restore": rescueCandidates,
-	"tt rescue show":    rescueCandidates,
-	"tt undo":           undoCandidates,
+	"tt rescue diff":    rescue.IDCandidates,
+	"tt rescue forget":  rescue.IDCandidates,
+	"tt rescue restore": rescue.IDCandidates,
+	"tt rescue show":    rescue.IDCandidates,
+	"tt undo":           rescue.CallCandidates,
 	"tt install": withWords(installCandidates, "git\tthe repository of the working directory",
 		"links\ttt under other names"),
 	"tt uninstall": withWords(harnessCandidates, "git\tthe repository of the working directory",

@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/events"
+	"talkingstick/internal/cli/rescue"
 )
 
 // group is a group of commands in the help.
@@ -120,11 +121,11 @@ func scopeCommands() []app.Command {
 		{Name: "unreserve", Make: unreserveCmd},
 		{Name: "reservations", Make: reservationsCmd},
 		{Name: "may-edit", Make: mayEditCmd},
-		{Name: "changes", Make: changesCmd},
+		{Name: "changes", Make: rescue.ChangesCmd},
 		{Name: "conflicts", Make: conflictsCmd},
-		{Name: "calls", Make: callsCmd},
-		{Name: "undo", Make: undoCmd},
-		{Name: "rescue", Make: rescueCmd},
+		{Name: "calls", Make: rescue.CallsCmd},
+		{Name: "undo", Make: rescue.UndoCmd},
+		{Name: "rescue", Make: rescue.Cmd},
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/hooklog"
+	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
@@ -291,9 +292,9 @@ func beforeTool(
 	rescuing := make(chan struct{})
 	q.LookFor = extendLimit(a, whoseLimit)
 	q.Rescuing = sync.OnceFunc(func() { close(rescuing) })
-	late := &lateSnapshots{}
-	q.Late = late.add
-	defer finishLater(a, late) // when the harness has its answer
+	late := &rescue.LateSnapshots{}
+	q.Late = late.Add
+	defer rescue.FinishLater(a, late) // when the harness has its answer
 	type decision struct {
 		res guard.MayEditResult
 		err error
@@ -355,12 +356,12 @@ func editOf(p core.HookParams, in harness.HookInput) guard.CheckEditParams {
 // checkEdited checks what a tool has changed. If somebody else is writing, it leaves half of the time for
 // delivering what is new.
 func checkEdited(
-	ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, in harness.HookInput, late *lateSnapshots,
+	ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, in harness.HookInput, late *rescue.LateSnapshots,
 ) (guard.EditedResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, extendLimit(a, hookLimit)/2+extendLimit(a, rescueLimit-whoseLimit))
 	defer cancel()
 	q := editOf(p, in)
 	q.LookFor = extendLimit(a, lookLimit)
-	q.Late = late.add
+	q.Late = late.Add
 	return e.CheckEdited(ctx, q)
 }

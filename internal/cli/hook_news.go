@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/events"
+	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
@@ -26,12 +27,12 @@ func showNew(ctx context.Context, a *app.Run, e app.Operations, p core.HookParam
 	}
 
 	// Edits are checked first, so that the agent learns at once what they did.
-	late := &lateSnapshots{}
-	defer finishLater(a, late)
+	late := &rescue.LateSnapshots{}
+	defer rescue.FinishLater(a, late)
 	edited, failed := checkEdited(ctx, a, e, p, f.HookInput, late)
 	if edited.Prune {
 		// Pruning takes time, and starts when the harness has its answer.
-		defer pruneLater(a)
+		defer rescue.PruneLater(a)
 	}
 
 	if edited.Told != "" {

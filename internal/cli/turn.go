@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
@@ -274,7 +275,7 @@ func takeCmd(a *app.Run) *cobra.Command {
 				p.Linef("you took over from %s: %s", *res.From, app.CauseText(res.Cause))
 			}
 
-			showTakeoverRescue(p, res)
+			rescue.ShowTakeoverRescue(p, res)
 			showGrant(p, res.Grant, res.AgentID, nil)
 		})
 	}

@@ -1,4 +1,4 @@
-package cli
+package rescue
 
 import (
 	"encoding/json"
@@ -11,21 +11,21 @@ import (
 	"talkingstick/stick"
 )
 
-// lateSnapshots are those for which a hook had too little time.
-type lateSnapshots struct {
+// LateSnapshots are those for which a hook had too little time.
+type LateSnapshots struct {
 	mu   sync.Mutex // a decision may go on after the limit of the hook
 	list []restore.LateSnapshot
 }
 
-func (l *lateSnapshots) add(s restore.LateSnapshot) {
+func (l *LateSnapshots) Add(s restore.LateSnapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = append(l.list, s)
 }
 
-// finishLater starts a process that finishes snapshots, and doesn't wait for it. If it can't be started, the
+// FinishLater starts a process that finishes snapshots, and doesn't wait for it. If it can't be started, the
 // next call makes another snapshot.
-func finishLater(a *app.Run, late *lateSnapshots) {
+func FinishLater(a *app.Run, late *LateSnapshots) {
 	late.mu.Lock()
 	defer late.mu.Unlock()
 	if len(late.list) == 0 || a.Exe == "" {

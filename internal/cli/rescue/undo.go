@@ -1,4 +1,4 @@
-package cli
+package rescue
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
-func callsCmd(a *app.Run) *cobra.Command {
+func CallsCmd(a *app.Run) *cobra.Command {
 	var p restore.ListCallsParams
 	c := &cobra.Command{
 		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
@@ -80,7 +80,7 @@ func callFiles(p *term.Page, c stick.Call) stick.Words {
 	return stick.Count(c.Files, "file")
 }
 
-func undoCmd(a *app.Run) *cobra.Command {
+func UndoCmd(a *app.Run) *cobra.Command {
 	var p restore.UndoCallParams
 	c := &cobra.Command{
 		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: app.ArgsBetween(0, -1, ""),
@@ -223,8 +223,8 @@ func undoneHead(p *term.Page, res restore.UndoCallResult) {
 	}
 }
 
-// undoCandidates are the numbers of the calls that have changed files.
-func undoCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+// CallCandidates are the numbers of the calls that have changed files.
+func CallCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
 	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (restore.ListCallsResult, error) {
 		return e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: at})
 	}, func(r restore.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {

@@ -1,4 +1,4 @@
-package cli
+package rescue
 
 import (
 	"github.com/spf13/cobra"
@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-func changesCmd(a *app.Run) *cobra.Command {
+func ChangesCmd(a *app.Run) *cobra.Command {
 	var p guard.ListChangesParams
 	c := &cobra.Command{
 		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: app.NoArgs,

@@ -1,4 +1,4 @@
-package cli
+package rescue
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-// rescueCmd are the commands about copies of uncommitted work.
-func rescueCmd(a *app.Run) *cobra.Command {
+// Cmd are the commands about copies of uncommitted work.
+func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rescue", Short: "List, compare, restore and forget copies of uncommitted work", Args: app.NoArgs,
 		Long: "A rescue is a copy of the uncommitted work of a checkout: changed, staged, deleted and\n" +
@@ -340,9 +340,9 @@ func rescuePruneCmd(a *app.Run) *cobra.Command {
 	}
 }
 
-// pruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the
+// PruneLater starts a process that drops old copies, and doesn't wait for it. If it can't be started, the
 // next hour brings another.
-func pruneLater(a *app.Run) {
+func PruneLater(a *app.Run) {
 	if a.Exe != "" {
 		_, _ = app.StartDetached(a.Exe, []string{a.Exe, "rescue", "prune"}, nil, nil)
 	}
@@ -391,8 +391,8 @@ func showFiles(p *term.Page, names []string) {
 	}
 }
 
-// showTakeoverRescue says what was kept after a takeover.
-func showTakeoverRescue(p *term.Page, res engine.TakeoverStickResult) {
+// ShowTakeoverRescue says what was kept after a takeover.
+func ShowTakeoverRescue(p *term.Page, res engine.TakeoverStickResult) {
 	r := res.Rescue
 	switch {
 	case r != nil:
@@ -413,8 +413,8 @@ func showTakeoverRescue(p *term.Page, res engine.TakeoverStickResult) {
 	}
 }
 
-// rescueCandidates are the ids of rescues: of the repository if a shell completes inside of one, else of all.
-func rescueCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
+// IDCandidates are the ids of rescues: of the repository if a shell completes inside of one, else of all.
+func IDCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
 	return app.FindCandidates(a, func(e app.Operations, _ core.Caller) (restore.ListRescuesResult, error) {
 		res, err := e.ListRescues(ctx, restore.ListRescuesParams{Where: at})
 		// Outside of a repository the rescues of all are offered.
