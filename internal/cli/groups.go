@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/events"
 	"talkingstick/internal/cli/rescue"
+	"talkingstick/internal/cli/scope"
 )
 
 // group is a group of commands in the help.
@@ -117,12 +118,12 @@ func messageCommands() []app.Command {
 // scopeCommands are the commands about who changes what.
 func scopeCommands() []app.Command {
 	return []app.Command{
-		{Name: "reserve", Make: reserveCmd},
-		{Name: "unreserve", Make: unreserveCmd},
-		{Name: "reservations", Make: reservationsCmd},
-		{Name: "may-edit", Make: mayEditCmd},
+		{Name: "reserve", Make: scope.ReserveCmd},
+		{Name: "unreserve", Make: scope.UnreserveCmd},
+		{Name: "reservations", Make: scope.ReservationsCmd},
+		{Name: "may-edit", Make: scope.MayEditCmd},
 		{Name: "changes", Make: rescue.ChangesCmd},
-		{Name: "conflicts", Make: conflictsCmd},
+		{Name: "conflicts", Make: scope.ConflictsCmd},
 		{Name: "calls", Make: rescue.CallsCmd},
 		{Name: "undo", Make: rescue.UndoCmd},
 		{Name: "rescue", Make: rescue.Cmd},

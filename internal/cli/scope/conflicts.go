@@ -1,4 +1,4 @@
-package cli
+package scope
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
-func conflictsCmd(a *app.Run) *cobra.Command {
+func ConflictsCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "conflicts [path]", Short: "Show which files would conflict between working trees",
 		Args: app.ArgsBetween(0, 1, "a path"),

@@ -1,4 +1,4 @@
-package cli
+package scope
 
 import (
 	"strconv"
@@ -15,7 +15,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
-func reserveCmd(a *app.Run) *cobra.Command {
+func ReserveCmd(a *app.Run) *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration
 	c := &cobra.Command{
@@ -85,7 +85,7 @@ func showReserved(p *term.Page, res engine.ReservePathsResult) {
 	}
 }
 
-func unreserveCmd(a *app.Run) *cobra.Command {
+func UnreserveCmd(a *app.Run) *cobra.Command {
 	var p engine.ReleasePathsParams
 	c := &cobra.Command{
 		Use: "unreserve [pattern or number]…", Short: "Release reserved paths", Args: app.ArgsBetween(0, -1, ""),
@@ -136,7 +136,7 @@ func unreserveCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func reservationsCmd(a *app.Run) *cobra.Command {
+func ReservationsCmd(a *app.Run) *cobra.Command {
 	var p engine.ListReservationsParams
 	var agent string
 	c := &cobra.Command{Use: "reservations [path]", Short: "List reserved paths", Args: app.ArgsBetween(0, 1, "a path")}
@@ -187,7 +187,7 @@ func showReservations(p *term.Page, res engine.ListReservationsResult) {
 	}
 }
 
-func mayEditCmd(a *app.Run) *cobra.Command {
+func MayEditCmd(a *app.Run) *cobra.Command {
 	var p guard.MayEditParams
 	c := &cobra.Command{
 		Use: "may-edit <path>…", Short: "Ask whether you may change paths now", Args: app.ArgsBetween(0, -1, ""),
