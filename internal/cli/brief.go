@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/hooklog"
+	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/engine/upkeep"
@@ -71,7 +72,7 @@ func briefSession(ctx context.Context, a *app.Run, e app.Operations, p core.Hook
 
 // warnOfOtherTT tells an agent where its harness doesn't run tt as the hook does.
 func warnOfOtherTT(ctx context.Context, a *app.Run, p *term.Page, row harness.Row) {
-	t, err := installTarget(a, false)
+	t, err := setup.InstallTarget(a, false)
 	if err != nil {
 		// A program that can't be installed can still answer hooks.
 		return

@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/hooklog"
+	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/harness"
@@ -69,7 +70,7 @@ func doctorCmd(a *app.Run) *cobra.Command {
 			checks("harnesses")
 			return doctorResult{
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
-				gitStatus(c.Context(), a), hooklog.ReadFaults(a, a.NewPage().Now), hooklog.RefusedHooks(a, a.NewPage().Now),
+				setup.GitStatus(c.Context(), a), hooklog.ReadFaults(a, a.NewPage().Now), hooklog.RefusedHooks(a, a.NewPage().Now),
 			}, nil
 		}, func(p *term.Page, res doctorResult) { showDoctor(p, res, all) })
 	}
@@ -115,7 +116,7 @@ func showDoctor(p *term.Page, res doctorResult, all bool) {
 		showFix(p, other.Fix)
 	}
 
-	showGitHooks(p, res.Git)
+	setup.ShowGitHooks(p, res.Git)
 	hooklog.ShowFaults(p, res.Log)
 	for _, r := range res.Refused {
 		p.Linef("%-8s %-12s %s", core.FindingWarning, "hooks", hooklog.SayRefused(p, r))
@@ -140,7 +141,7 @@ type harnessStatus struct {
 // checkHarnesses checks whether tt is installed in harnesses, and works there.
 func checkHarnesses(ctx context.Context, a *app.Run, last map[string]stick.Time) []harnessStatus {
 	all := []harnessStatus{}
-	t, err := installTarget(a, true)
+	t, err := setup.InstallTarget(a, true)
 	if t.Home == "" {
 		return all
 	}
@@ -190,7 +191,7 @@ func checkHarnesses(ctx context.Context, a *app.Run, last map[string]stick.Time)
 
 // otherPrograms lists the other programs in PATH that are called tt.
 func otherPrograms(ctx context.Context, a *app.Run) []install.Program {
-	t, err := installTarget(a, false)
+	t, err := setup.InstallTarget(a, false)
 	if err != nil && t.TT == "" {
 		// A program that can't be installed can still check.
 		t.TT = a.Exe

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/cli/events"
 	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/cli/scope"
+	"talkingstick/internal/cli/setup"
 )
 
 // group is a group of commands in the help.
@@ -66,14 +67,14 @@ func ofAgents(groups []group) []group {
 // careCommands are the commands about the program itself.
 func careCommands() []app.Command {
 	return []app.Command{
-		{Name: "init", Make: initCmd},
+		{Name: "init", Make: setup.InitCmd},
 		{Name: "config", Make: configCmd},
 		{Name: "doctor", Make: doctorCmd},
-		{Name: "install", Make: installCmd},
-		{Name: "uninstall", Make: uninstallCmd},
+		{Name: "install", Make: setup.InstallCmd},
+		{Name: "uninstall", Make: setup.UninstallCmd},
 		{Name: "migrate-db", Make: migrateDBCmd},
 		{Name: "version", Make: app.VersionCmd},
-		{Name: "self-update", Make: selfUpdateCmd},
+		{Name: "self-update", Make: setup.SelfUpdateCmd},
 		{Name: "demo", Make: demoCmd},
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/cli/rescue"
+	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/engine/roster"
@@ -174,7 +175,7 @@ func answerHook(ctx context.Context, a *app.Run, f *harness.Firing, wake, plugin
 	}
 
 	// Installed hooks answer already, and two answers would be shown twice.
-	if plugin && hasInstalledBeside(a, f.Harness.Name, install.HooksBeside) {
+	if plugin && setup.HasInstalledBeside(a, f.Harness.Name, install.HooksBeside) {
 		return nil
 	}
 

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/bell"
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/hooklog"
+	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/install"
@@ -88,7 +89,7 @@ func serveTools(ctx context.Context, a *app.Run, all, plugin bool) error {
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: app.Version(), All: all, Wait: callLimit,
 		Note:   string(app.UpperFirst(hooklog.OlderHooks(a, by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning,
-		None: plugin && hasInstalledBeside(a, by.Harness, install.ServerBeside),
+		None: plugin && setup.HasInstalledBeside(a, by.Harness, install.ServerBeside),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		// A server ends when its client is gone.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
@@ -67,10 +68,10 @@ var results = map[string][]any{
 	"tt config":         {configResult{}},
 	"tt doctor":         {doctorResult{}},
 	"tt migrate-db":     {upkeep.MigrateDBResult{}},
-	"tt install":        {installResult{}},
-	"tt uninstall":      {installResult{}},
+	"tt install":        {setup.InstallResult{}},
+	"tt uninstall":      {setup.InstallResult{}},
 	"tt version":        {app.VersionResult{}},
-	"tt self-update":    {selfUpdateResult{}},
+	"tt self-update":    {setup.SelfUpdateResult{}},
 	"tt serve":          {serveResult{}},
 	"tt demo":           {demo.Report{}},
 	"tt rescue list":    {restore.ListRescuesResult{}},
@@ -78,7 +79,7 @@ var results = map[string][]any{
 	"tt rescue diff":    {restore.DiffRescueResult{}},
 	"tt rescue forget":  {restore.ForgetRescueResult{}},
 	"tt rescue restore": {restore.RestoreRescueResult{}},
-	"tt init":           {initResult{}},
+	"tt init":           {setup.InitResult{}},
 	"tt changes mine":   {guard.ClaimChangesResult{}},
 	"tt changes adopt":  {guard.AdoptChangesResult{}},
 	"tt calls":          {restore.ListCallsResult{}},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/upkeep"
@@ -47,7 +48,7 @@ func listCmd(a *app.Run) *cobra.Command {
 				p.Linef("to make one at %s and join it: %s", res.Root, p.Next(stick.Cmd("tt join")))
 
 				// tt init works on the working directory only.
-				if w.Path == "" && setsUp(a) {
+				if w.Path == "" && setup.SetsUp(a) {
 					p.Linef("to set the repository up as well, with hooks: %s", p.Next(stick.Cmd("tt init")))
 				}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/hooklog"
+	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
@@ -171,7 +172,7 @@ func showOverview(ctx context.Context, a *app.Run) error {
 		start, does = stick.Cmd("tt join"), term.Text("make a room of this directory, and join it")
 	}
 
-	if setsUp(a) {
+	if setup.SetsUp(a) {
 		start, does = stick.Cmd("tt init"), term.Text("set this repository up: its room, hooks of git, your harnesses")
 	}
 

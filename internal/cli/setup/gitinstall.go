@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"cmp"
@@ -121,9 +121,9 @@ func gitSteps(
 	}, nil
 }
 
-// gitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
+// GitStatus says whether our hooks are in the repository of the working directory. It returns nil if there is
 // no repository that agents could share.
-func gitStatus(ctx context.Context, a *app.Run) *install.GitStatus {
+func GitStatus(ctx context.Context, a *app.Run) *install.GitStatus {
 	r, err := findRepository(ctx, a)
 	if r.Git == "" || r.Bare {
 		return nil
@@ -132,7 +132,7 @@ func gitStatus(ctx context.Context, a *app.Run) *install.GitStatus {
 		return &install.GitStatus{Installed: install.No, Hooks: []stick.Words{}, Problem: stick.AsError(err).Words()}
 	}
 
-	t, err := installTarget(a, false)
+	t, err := InstallTarget(a, false)
 	if err != nil && t.TT == "" {
 		// A program that can't be installed can still check.
 		t.TT = a.Exe
@@ -142,8 +142,8 @@ func gitStatus(ctx context.Context, a *app.Run) *install.GitStatus {
 	return &s
 }
 
-// showGitHooks shows whether our hooks are in the repository.
-func showGitHooks(p *term.Page, s *install.GitStatus) {
+// ShowGitHooks shows whether our hooks are in the repository.
+func ShowGitHooks(p *term.Page, s *install.GitStatus) {
 	if s == nil {
 		return
 	}

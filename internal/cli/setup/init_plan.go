@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"cmp"
@@ -145,9 +145,9 @@ func showPlan(a *app.Run, s *initSite, plan initPlan) error {
 }
 
 // resultOf is how things stand, and what a plan changes in files.
-func (s *initSite) resultOf(plan initPlan) initResult {
+func (s *initSite) resultOf(plan initPlan) InitResult {
 	d := s.defaultChoices()
-	res := initResult{
+	res := InitResult{
 		Path: s.path, Enforce: s.policy.Enforce, Steps: plan.pendingSteps(), Git: s.git, Harnesses: s.harnesses,
 		Integration: d.Integration, Gate: d.Gate,
 	}

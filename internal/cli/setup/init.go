@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"bufio"
@@ -20,8 +20,8 @@ import (
 	"talkingstick/stick"
 )
 
-// initResult is what tt init did, and how things stand.
-type initResult struct {
+// InitResult is what tt init did, and how things stand.
+type InitResult struct {
 	Path        string               `json:"canonical_path"` // of the room
 	RoomID      stick.RoomID         `json:"room_id,omitempty"`
 	AgentID     stick.AgentID        `json:"agent_id,omitempty"`
@@ -39,7 +39,7 @@ type initResult struct {
 	Next        []stick.Words        `json:"next,omitempty"` // what to do next
 }
 
-func initCmd(a *app.Run) *cobra.Command {
+func InitCmd(a *app.Run) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
 		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: app.NoArgs,
@@ -162,7 +162,7 @@ func readSite(ctx context.Context, a *app.Run, e app.Operations, by core.Caller)
 	}
 
 	s := &initSite{}
-	if s.target, err = installTarget(a, false); err != nil {
+	if s.target, err = InstallTarget(a, false); err != nil {
 		return nil, err
 	}
 
@@ -311,8 +311,8 @@ func (s *initSite) nextSteps(by core.Caller) []stick.Hint {
 	return []stick.Hint{first, look, tasks}
 }
 
-// setsUp reports whether tt init is how the caller starts: a person in a repository. Agents join.
-func setsUp(a *app.Run) bool {
+// SetsUp reports whether tt init is how the caller starts: a person in a repository. Agents join.
+func SetsUp(a *app.Run) bool {
 	_, by, err := a.Open()
 	place, perr := workspace.Resolve(".", a.WorkspaceEnv())
 	return err == nil && isPerson(by) && perr == nil && place.Found == workspace.FoundGit && !place.Broad

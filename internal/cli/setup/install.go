@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"bufio"
@@ -22,8 +22,8 @@ import (
 	"talkingstick/stick"
 )
 
-// installResult is what was done, or would be.
-type installResult struct {
+// InstallResult is what was done, or would be.
+type InstallResult struct {
 	TT       string               `json:"tt"`      // the program as harnesses will call it
 	Applied  bool                 `json:"applied"` // the changes were made, or there were none to make
 	Steps    []install.FileChange `json:"steps"`
@@ -46,7 +46,7 @@ type installResult struct {
 // installOptions are the flags of both commands.
 type installOptions struct{ all, project, show, prePush, removing, data, yes bool }
 
-func installCmd(a *app.Run) *cobra.Command {
+func InstallCmd(a *app.Run) *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
 		Use: "install [harness]…", Short: "Connect harnesses and git to tt: skill, hooks, MCP server",
@@ -87,7 +87,7 @@ func installCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func uninstallCmd(a *app.Run) *cobra.Command {
+func UninstallCmd(a *app.Run) *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{
 		Use: "uninstall [harness]…", Short: "Disconnect harnesses and git from tt", Args: app.ArgsBetween(0, -1, ""),
@@ -124,7 +124,7 @@ func uninstallCmd(a *app.Run) *cobra.Command {
 
 // runInstall plans changes and makes them, or shows them.
 func runInstall(ctx context.Context, a *app.Run, names []string, o installOptions) error {
-	t, err := installTarget(a, o.project)
+	t, err := InstallTarget(a, o.project)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func runInstall(ctx context.Context, a *app.Run, names []string, o installOption
 		}
 	}
 
-	res := installResult{TT: t.TT, Steps: steps, Snippets: pasted, removing: o.removing, all: o.all, project: o.project}
+	res := InstallResult{TT: t.TT, Steps: steps, Snippets: pasted, removing: o.removing, all: o.all, project: o.project}
 	if res.Steps == nil {
 		res.Steps = []install.FileChange{}
 	}
@@ -193,7 +193,7 @@ func runInstall(ctx context.Context, a *app.Run, names []string, o installOption
 
 // applyInstall makes the planned changes, and prints what was done.
 func applyInstall(
-	ctx context.Context, a *app.Run, t install.Target, res installResult, o installOptions, withLinks bool,
+	ctx context.Context, a *app.Run, t install.Target, res InstallResult, o installOptions, withLinks bool,
 ) (err error) {
 	if err := install.Apply(res.Steps); err != nil {
 		return err
@@ -302,8 +302,8 @@ func planSteps(
 	return append(steps, hooks...), err
 }
 
-// installTarget is where tt is installed: which program, and into which configuration.
-func installTarget(a *app.Run, project bool) (install.Target, error) {
+// InstallTarget is where tt is installed: which program, and into which configuration.
+func InstallTarget(a *app.Run, project bool) (install.Target, error) {
 	t := install.Target{Home: a.Home, Getenv: a.Getenv, Kill: a.Kill}
 	if a.Home == "" {
 		return t, stick.Errorf(stick.CodeConfigUnwritable, "there is no home directory").Hintf("set HOME")
@@ -385,7 +385,7 @@ func canAsk(a *app.Run) bool { return !a.JSON && a.TTY && a.InTTY }
 
 // confirmPlan shows a plan and asks whether to make the changes. If nobody can be asked, it only shows the
 // plan, and the exit status says that nothing was done.
-func confirmPlan(a *app.Run, res installResult) (bool, error) {
+func confirmPlan(a *app.Run, res InstallResult) (bool, error) {
 	err := a.Print(res, func(p *term.Page) { showInstalled(p, res) })
 	if err != nil || !canAsk(a) {
 		a.Status = stick.ExitUsage
@@ -418,9 +418,9 @@ func confirmPlan(a *app.Run, res installResult) (bool, error) {
 	return true, nil
 }
 
-// hasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
+// HasInstalledBeside reports whether what tt install has written for a harness stands beside the plugin that
 // has started this program.
-func hasInstalledBeside(a *app.Run, name string, is func(install.Target, harness.Row) bool) bool {
+func HasInstalledBeside(a *app.Run, name string, is func(install.Target, harness.Row) bool) bool {
 	row, ok := harness.ByName(name)
 	return ok && a.Home != "" && is(install.Target{Home: a.Home, Getenv: a.Getenv}, row)
 }

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// selfUpdateResult says how this program was installed, and what brings a newer one.
-type selfUpdateResult struct {
+// SelfUpdateResult says how this program was installed, and what brings a newer one.
+type SelfUpdateResult struct {
 	app.VersionResult
 	Program     string   `json:"program"`           // where it lies
 	InstalledBy string   `json:"installed_by"`      // deb, npm, brew, archive, go or clone
@@ -27,7 +27,7 @@ type selfUpdateResult struct {
 }
 
 // See docs/decisions/releases-and-dependencies.md#tt-self-update.
-func selfUpdateCmd(a *app.Run) *cobra.Command {
+func SelfUpdateCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "self-update", Short: "Say what to run to get a newer tt", Args: app.NoArgs,
 		Long: "Show how this tt was installed, and print the commands that upgrade it: for a Debian\n" +
@@ -49,9 +49,9 @@ func selfUpdateCmd(a *app.Run) *cobra.Command {
 }
 
 // selfUpdateOf says what brings a newer program to where one lies.
-func selfUpdateOf(exe string) selfUpdateResult {
+func selfUpdateOf(exe string) SelfUpdateResult {
 	o := originOf(exe, app.IsReleased())
-	res := selfUpdateResult{
+	res := SelfUpdateResult{
 		VersionResult: app.ThisBuild(), Program: exe, InstalledBy: o.way, Package: o.pkg, Steps: []string{},
 	}
 	run := func(line string, values ...any) { res.Steps = append(res.Steps, stick.Cmd(line, values...).String()) }
@@ -128,7 +128,7 @@ var ways = map[string]stick.Words{
 }
 
 // showSelfUpdate shows what brings a newer program.
-func showSelfUpdate(p *term.Page, res selfUpdateResult) {
+func showSelfUpdate(p *term.Page, res SelfUpdateResult) {
 	p.Linef("tt %s, in %s", res.FullName(), res.Program)
 	p.Rowf("installed %s %s", ways[res.InstalledBy], res.Package)
 	from := stick.Words("from where you got this one")

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ func stepHarnesses(steps []install.FileChange) []string {
 }
 
 // showInstalled shows a plan, or what was done.
-func showInstalled(p *term.Page, res installResult) {
+func showInstalled(p *term.Page, res InstallResult) {
 	absent := 0
 	for _, s := range res.Steps {
 		// The person has seen the plan before the question.
@@ -84,7 +84,7 @@ func showInstalled(p *term.Page, res installResult) {
 }
 
 // showDataRemoval says what goes with --data, or went.
-func showDataRemoval(p *term.Page, res installResult) {
+func showDataRemoval(p *term.Page, res InstallResult) {
 	if !res.withData || res.asked {
 		return
 	}

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"talkingstick/internal/install"
@@ -15,7 +15,7 @@ var heldTo = map[stick.Enforce]term.Text{
 }
 
 // showInitialised shows what tt init did, or would do, and how things stand.
-func showInitialised(p *term.Page, res initResult) {
+func showInitialised(p *term.Page, res InitResult) {
 	for _, s := range res.Steps {
 		showStep(p, s)
 	}
@@ -32,7 +32,7 @@ func showInitialised(p *term.Page, res initResult) {
 		return
 	}
 
-	showGitHooks(p, &res.Git)
+	ShowGitHooks(p, &res.Git)
 	for _, h := range res.Harnesses {
 		p.Linef("%-8s %s", h.Harness, connectionText(p, h))
 	}
@@ -77,7 +77,7 @@ func showInitPlan(p *term.Page, s *initSite, plan initPlan) {
 }
 
 // roomOf says what became of the room.
-func roomOf(p *term.Page, res initResult) term.Text {
+func roomOf(p *term.Page, res InitResult) term.Text {
 	what := stick.Wordsf("you are in it as %s", res.AgentID)
 	switch {
 	case res.Created && !res.Applied:
