@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/events"
+	"talkingstick/internal/cli/msg"
 	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/cli/scope"
 	"talkingstick/internal/cli/setup"
@@ -21,7 +22,7 @@ func commandGroups(a *app.Run) []group {
 	care := group{"care", "The program:", careCommands()}
 	switch a.Name {
 	case "bb":
-		return []group{{"talk", "Talk:", []app.Command{{Name: "agent", Make: agentCmd}}}, care}
+		return []group{{"talk", "Talk:", []app.Command{{Name: "agent", Make: msg.AgentCmd}}}, care}
 	case "worker":
 		tasks := group{"worker", "Tasks:", workerCommands()}
 
@@ -85,7 +86,7 @@ func eventCommands() []app.Command {
 		{Name: "log", Make: events.LogCmd},
 		{Name: "timeline", Make: events.TimelineCmd},
 		{Name: "events", Make: events.Cmd},
-		{Name: "notes", Make: notesCmd},
+		{Name: "notes", Make: msg.NotesCmd},
 	}
 }
 
@@ -109,10 +110,10 @@ func memberCommands() []app.Command {
 // messageCommands are the commands about messages.
 func messageCommands() []app.Command {
 	return []app.Command{
-		{Name: "msg", Make: msgCmd},
-		{Name: "inbox", Make: inboxCmd},
-		{Name: "ack", Make: ackCmd},
-		{Name: "agent", Make: agentCmd},
+		{Name: "msg", Make: msg.Cmd},
+		{Name: "inbox", Make: msg.InboxCmd},
+		{Name: "ack", Make: msg.AckCmd},
+		{Name: "agent", Make: msg.AgentCmd},
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package msg
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f.IntVar(&i.p.Limit, "limit", 50, "list at most this many messages (up to 500)")
 }
 
-func inboxCmd(a *app.Run) *cobra.Command {
+func InboxCmd(a *app.Run) *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{
 		Use: "inbox [path]", Short: "List your messages", Args: app.ArgsBetween(0, 1, "a path"),

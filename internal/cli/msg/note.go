@@ -1,4 +1,4 @@
-package cli
+package msg
 
 import (
 	"github.com/spf13/cobra"
@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick"
 )
 
-// notesCmd are the commands about notes.
-func notesCmd(a *app.Run) *cobra.Command {
+// NotesCmd are the commands about notes.
+func NotesCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "notes", Short: "Add, list and resolve notes", Args: app.NoArgs,
 		Long: "Notes stay until somebody resolves them; a message is for those who are here now, " +

@@ -1,4 +1,4 @@
-package cli
+package msg
 
 import (
 	"github.com/spf13/cobra"
@@ -7,9 +7,9 @@ import (
 	"talkingstick/stick"
 )
 
-// agentCmd is tt agent, for programs that were written for coordination events. It has their words: send,
+// AgentCmd is tt agent, for programs that were written for coordination events. It has their words: send,
 // inbox, read and ack, with an agent and a bead. The operations are those of tt msg, tt inbox and tt ack.
-func agentCmd(a *app.Run) *cobra.Command {
+func AgentCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "agent", Short: "Coordination events: send, inbox, read, ack (also as bb)", Args: app.NoArgs,
 		Long: "The four verbs of coordination events, with flags of their own. " +

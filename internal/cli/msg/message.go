@@ -1,4 +1,4 @@
-package cli
+package msg
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"talkingstick/stick"
 )
 
-func msgCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "msg", Short: "Send, receive and show messages", Args: app.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
@@ -328,7 +328,7 @@ func msgReadCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func ackCmd(a *app.Run) *cobra.Command {
+func AckCmd(a *app.Run) *cobra.Command {
 	return markCmd(a, func() marking { return accepted }, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",
 		Long: "Accept messages: you have seen them and will act on them. " +
