@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/cli/scope"
 	"talkingstick/internal/cli/setup"
+	"talkingstick/internal/cli/turn"
 )
 
 // group is a group of commands in the help.
@@ -162,13 +163,13 @@ func sessionCommands() []app.Command {
 // turnCommands are the commands about the stick.
 func turnCommands() []app.Command {
 	return []app.Command{
-		{Name: "wait", Make: waitCmd},
-		{Name: "try", Make: tryCmd},
-		{Name: "release", Make: releaseCmd},
-		{Name: "pass", Make: passCmd},
-		{Name: "take", Make: takeCmd},
-		{Name: "heartbeat", Make: heartbeatCmd},
-		{Name: "handoff", Make: handoffCmd},
-		{Name: "guard", Make: guardCmd},
+		{Name: "wait", Make: turn.WaitCmd},
+		{Name: "try", Make: turn.TryCmd},
+		{Name: "release", Make: turn.ReleaseCmd},
+		{Name: "pass", Make: turn.PassCmd},
+		{Name: "take", Make: turn.TakeCmd},
+		{Name: "heartbeat", Make: turn.HeartbeatCmd},
+		{Name: "handoff", Make: turn.HandoffCmd},
+		{Name: "guard", Make: turn.GuardCmd},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/turn"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
@@ -98,7 +99,7 @@ func lookAt(ctx context.Context, a *app.Run, o tui.Options) error {
 	}
 
 	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.NewPage().Color
-	o.Took = func(ctx context.Context, g *engine.Grant) { startGuardian(ctx, a, g) }
+	o.Took = func(ctx context.Context, g *engine.Grant) { turn.StartGuardian(ctx, a, g) }
 	o.Jump = paneSwitcher(a)
 	return tui.Run(ctx, o)
 }

@@ -1,4 +1,4 @@
-package cli
+package turn
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
-func waitCmd(a *app.Run) *cobra.Command {
+func WaitCmd(a *app.Run) *cobra.Command {
 	var park, turn, replace bool
 	var timeout app.TimeoutFlag
 	c := &cobra.Command{
@@ -60,7 +60,7 @@ func waitCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func tryCmd(a *app.Run) *cobra.Command {
+func TryCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Take the turn if you may have it now. If you don't get it, the exit status is 4. " +
@@ -109,7 +109,7 @@ func waitForTurn(ctx context.Context, a *app.Run, p engine.WaitForTurnParams, mu
 	killAt(a, "before print")
 
 	// The guardian comes before the answer, which says who keeps the lease.
-	startGuardian(ctx, a, res.Grant)
+	StartGuardian(ctx, a, res.Grant)
 	if err := a.Print(res, func(page *term.Page) { showWaited(page, res, p.Park) }); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package cli
+package turn
 
 import (
 	"strings"
@@ -12,8 +12,8 @@ import (
 	"talkingstick/stick"
 )
 
-// handoffCmd are the commands about a handoff before it is given.
-func handoffCmd(a *app.Run) *cobra.Command {
+// HandoffCmd are the commands about a handoff before it is given.
+func HandoffCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: app.NoArgs,
 		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: " +

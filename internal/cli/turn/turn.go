@@ -1,4 +1,4 @@
-package cli
+package turn
 
 import (
 	"time"
@@ -108,7 +108,7 @@ func youHold(p *term.Page, since stick.Time) stick.Words {
 	return "you have held the stick for " + stick.Age(d)
 }
 
-func releaseCmd(a *app.Run) *cobra.Command {
+func ReleaseCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
 	c := &cobra.Command{
@@ -178,7 +178,7 @@ func showUnpushed(p *term.Page, commit string) {
 	}
 }
 
-func passCmd(a *app.Run) *cobra.Command {
+func PassCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
 	c := &cobra.Command{
@@ -234,7 +234,7 @@ func passCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func takeCmd(a *app.Run) *cobra.Command {
+func TakeCmd(a *app.Run) *cobra.Command {
 	var reason string
 	var operator bool
 	var turn int64
@@ -266,7 +266,7 @@ func takeCmd(a *app.Run) *cobra.Command {
 
 			// The new holder may be one whose process others can't see.
 			if err == nil {
-				startGuardian(c.Context(), a, res.Grant)
+				StartGuardian(c.Context(), a, res.Grant)
 			}
 
 			return res, err
@@ -283,7 +283,7 @@ func takeCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func heartbeatCmd(a *app.Run) *cobra.Command {
+func HeartbeatCmd(a *app.Run) *cobra.Command {
 	var f app.FenceFlags
 	c := &cobra.Command{
 		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: app.ArgsBetween(0, 1, "a path"),

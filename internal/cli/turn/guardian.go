@@ -1,4 +1,4 @@
-package cli
+package turn
 
 import (
 	"context"
@@ -21,8 +21,8 @@ type guardOrder struct {
 	Process stick.Process `json:"process"`
 }
 
-// guardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
-func guardCmd(a *app.Run) *cobra.Command {
+// GuardCmd renews a lease in the background, as long as the holder's process lives and others can't see it.
+func GuardCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "guard", Hidden: true, Args: app.NoArgs,
 		Short: "Keep a lease while its holder's process lives, if others can't see that process",
@@ -45,9 +45,9 @@ func guardCmd(a *app.Run) *cobra.Command {
 	}
 }
 
-// startGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out,
+// StartGuardian starts a guardian if a grant needs one. Nothing depends on it: without it the lease runs out,
 // like any other whose holder can't be seen.
-func startGuardian(ctx context.Context, a *app.Run, g *engine.Grant) {
+func StartGuardian(ctx context.Context, a *app.Run, g *engine.Grant) {
 	if g == nil || !g.NeedsGuardian || a.Exe == "" {
 		return
 	}
