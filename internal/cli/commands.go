@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/room"
 	"talkingstick/stick"
 )
 
@@ -31,7 +32,7 @@ func commandTree(a *app.Run) *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
 		Version:                    a.VersionFlag(),
-		RunE:                       func(c *cobra.Command, args []string) error { return showOverview(c.Context(), a) },
+		RunE:                       func(c *cobra.Command, args []string) error { return room.ShowOverview(c.Context(), a) },
 	}
 
 	if name != "tt" {

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/cli/events"
 	"talkingstick/internal/cli/msg"
 	"talkingstick/internal/cli/rescue"
+	"talkingstick/internal/cli/room"
 	"talkingstick/internal/cli/scope"
 	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/cli/turn"
@@ -102,9 +103,9 @@ func harnessCommands() []app.Command {
 // memberCommands are the commands about members.
 func memberCommands() []app.Command {
 	return []app.Command{
-		{Name: "leave", Make: leaveCmd},
-		{Name: "kick", Make: kickCmd},
-		{Name: "whoami", Make: whoamiCmd},
+		{Name: "leave", Make: room.LeaveCmd},
+		{Name: "kick", Make: room.KickCmd},
+		{Name: "whoami", Make: room.WhoamiCmd},
 	}
 }
 
@@ -136,18 +137,18 @@ func scopeCommands() []app.Command {
 // roomCommands are the commands about rooms.
 func roomCommands() []app.Command {
 	return []app.Command{
-		{Name: "list", Make: listCmd},
-		{Name: "join", Make: joinCmd},
-		{Name: "status", Make: statusCmd},
+		{Name: "list", Make: room.ListCmd},
+		{Name: "join", Make: room.JoinCmd},
+		{Name: "status", Make: room.StatusCmd},
 		{Name: "watch", Make: watchCmd},
 		{Name: "notify", Make: notifyCmd},
 		{Name: "serve", Make: serveCmd},
-		{Name: "state", Make: stateCmd},
-		{Name: "policy", Make: policyCmd},
-		{Name: "pause", Make: pauseCmd},
-		{Name: "resume", Make: resumeCmd},
-		{Name: "close", Make: closeCmd},
-		{Name: "reorder", Make: reorderCmd},
+		{Name: "state", Make: room.StateCmd},
+		{Name: "policy", Make: room.PolicyCmd},
+		{Name: "pause", Make: room.PauseCmd},
+		{Name: "resume", Make: room.ResumeCmd},
+		{Name: "close", Make: room.CloseCmd},
+		{Name: "reorder", Make: room.ReorderCmd},
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/room"
 	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
@@ -19,7 +20,7 @@ import (
 
 // results says what each command prints under --json. A command that isn't here fails the test.
 var results = map[string][]any{
-	"tt":                {statusResult{}},
+	"tt":                {room.StatusResult{}},
 	"tt wait":           {engine.WaitForTurnResult{}},
 	"tt try":            {engine.WaitForTurnResult{}},
 	"tt release":        {engine.ReleaseStickResult{}},
@@ -28,7 +29,7 @@ var results = map[string][]any{
 	"tt heartbeat":      {engine.HeartbeatResult{}},
 	"tt list":           {engine.ListRoomsResult{}},
 	"tt join":           {engine.JoinPathResult{}},
-	"tt status":         {statusResult{}},
+	"tt status":         {room.StatusResult{}},
 	"tt watch":          {watchResult{}},
 	"tt notify":         {notify.Notice{}},
 	"tt state":          {engine.GetRoomStateResult{}},

@@ -1,4 +1,4 @@
-package cli
+package room
 
 import (
 	"context"
@@ -20,19 +20,19 @@ import (
 	"talkingstick/stick"
 )
 
-// statusCmd is tt without a command, under a name.
-func statusCmd(a *app.Run) *cobra.Command {
+// StatusCmd is tt without a command, under a name.
+func StatusCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: app.NoArgs,
 		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, " +
 			"and what each agent does. Outside of\n" +
 			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
-		RunE: func(c *cobra.Command, args []string) error { return showOverview(c.Context(), a) },
+		RunE: func(c *cobra.Command, args []string) error { return ShowOverview(c.Context(), a) },
 	}
 }
 
-// statusResult is the state of a room, with what needs its reader.
-type statusResult struct {
+// StatusResult is the state of a room, with what needs its reader.
+type StatusResult struct {
 	engine.GetRoomStateResult
 	Needs   []stick.Need          `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
 	Refused []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
@@ -57,7 +57,7 @@ func taskHere(ctx context.Context, a *app.Run, e app.Operations, by core.Caller)
 
 // showRoom shows the room of the working directory.
 func showRoom(ctx context.Context, a *app.Run) error {
-	return app.Show(a, func(e app.Operations, by core.Caller) (res statusResult, err error) {
+	return app.Show(a, func(e app.Operations, by core.Caller) (res StatusResult, err error) {
 		res.Needs, res.Refused = []stick.Need{}, hooklog.RefusedHooks(a, a.NewPage().Now)
 		defer func() {
 			if err == nil {
@@ -80,7 +80,7 @@ func showRoom(ctx context.Context, a *app.Run) error {
 		res.GetRoomStateResult = p.Rooms[0].State
 		res.Needs = append(res.Needs, p.Rooms[0].Needs...)
 		return res, nil
-	}, func(p *term.Page, res statusResult) {
+	}, func(p *term.Page, res StatusResult) {
 		p.Doing = true
 		if t := res.Task; t != nil {
 			p.Linef("this is the worktree of task %s, which is %s: %s", p.Strong(term.Wordsf("%s", t.TaskID)),
@@ -96,7 +96,7 @@ func showRoom(ctx context.Context, a *app.Run) error {
 
 // setNext says what to do next: the step of the task whose worktree the caller is in, or of the most urgent
 // need.
-func (s *statusResult) setNext(here *task.TaskView) {
+func (s *StatusResult) setNext(here *task.TaskView) {
 	s.Task = here
 	switch {
 	case here != nil && here.NextAction != "":
@@ -155,9 +155,9 @@ func findRoomAround(ctx context.Context, a *app.Run) string {
 	return state.Path
 }
 
-// showOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
+// ShowOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
 // start. It never joins.
-func showOverview(ctx context.Context, a *app.Run) error {
+func ShowOverview(ctx context.Context, a *app.Run) error {
 	err := showRoom(ctx, a)
 
 	// Outside of rooms a newcomer learns how to begin.

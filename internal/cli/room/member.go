@@ -1,4 +1,4 @@
-package cli
+package room
 
 import (
 	"github.com/spf13/cobra"
@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-func leaveCmd(a *app.Run) *cobra.Command {
+func LeaveCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
 	var abandon string
@@ -64,7 +64,7 @@ func leaveCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func kickCmd(a *app.Run) *cobra.Command {
+func KickCmd(a *app.Run) *cobra.Command {
 	var force bool
 	var reason string
 	c := &cobra.Command{
@@ -100,7 +100,7 @@ func kickCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func whoamiCmd(a *app.Run) *cobra.Command {
+func WhoamiCmd(a *app.Run) *cobra.Command {
 	var explain bool
 	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: app.NoArgs}
 	c.Flags().BoolVar(&explain, "explain", false, "also show how tt found it out")

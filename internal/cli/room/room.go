@@ -1,4 +1,4 @@
-package cli
+package room
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ import (
 	"talkingstick/stick"
 )
 
-func listCmd(a *app.Run) *cobra.Command {
+func ListCmd(a *app.Run) *cobra.Command {
 	var all bool
 	var limit int
 	c := &cobra.Command{
@@ -90,7 +90,7 @@ func gonePath(p *term.Page, id stick.RoomID) term.Text {
 		id, p.Next(stick.Cmd("tt join --room <room>", id)))
 }
 
-func joinCmd(a *app.Run) *cobra.Command {
+func JoinCmd(a *app.Run) *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
 		Use: "join [path]", Short: "Join the room of a workspace; if there is none, make it",
@@ -190,7 +190,7 @@ func showRoomStatus(p *term.Page, r engine.PathRoom) {
 	}
 }
 
-func stateCmd(a *app.Run) *cobra.Command {
+func StateCmd(a *app.Run) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "state [path]", Short: "Show who has the stick, who is here, and what to do next",
@@ -339,7 +339,7 @@ func showWaiting(p *term.Page, res engine.GetRoomStateResult) {
 	}
 }
 
-func closeCmd(a *app.Run) *cobra.Command {
+func CloseCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
 	var reason string
@@ -381,7 +381,7 @@ func closeCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func reorderCmd(a *app.Run) *cobra.Command {
+func ReorderCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)",
 		Args: app.ArgsBetween(1, -1, "at least one agent"),

@@ -1,4 +1,4 @@
-package cli
+package room
 
 import (
 	"time"
@@ -12,7 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
-func pauseCmd(a *app.Run) *cobra.Command {
+func PauseCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it",
 		Args: app.ArgsBetween(1, 1, "a reason in quotes"),
@@ -41,7 +41,7 @@ func pauseCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-func resumeCmd(a *app.Run) *cobra.Command {
+func ResumeCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, " +

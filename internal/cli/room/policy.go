@@ -1,4 +1,4 @@
-package cli
+package room
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
-func policyCmd(a *app.Run) *cobra.Command {
+func PolicyCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: app.ArgsBetween(0, -1, ""),
 		Long: "Show the rules of the room, or change those that you name. tt help policy explains each.",
