@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/room"
+	"talkingstick/internal/cli/session"
 	"talkingstick/stick"
 )
 
@@ -100,10 +101,10 @@ func setUp(a *app.Run, root *cobra.Command) {
 }
 
 func rosterRoot(a *app.Run) *cobra.Command {
-	root := rosterCmd(a)
+	root := session.RosterCmd(a)
 	root.Use = app.RosterName + " [path]"
 	root.SilenceUsage, root.SilenceErrors = true, true
-	a.Failure = exitUnsure
+	a.Failure = session.ExitUnsure
 	setUp(a, root)
 	return root
 }

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/cli/room"
 	"talkingstick/internal/cli/scope"
+	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/cli/turn"
 )
@@ -155,9 +156,9 @@ func roomCommands() []app.Command {
 // sessionCommands are the commands about sessions, and about who else is at work.
 func sessionCommands() []app.Command {
 	return []app.Command{
-		{Name: "roster", Make: rosterCmd},
-		{Name: "session", Make: sessionCmd},
-		{Name: "helper", Make: helperCmd},
+		{Name: "roster", Make: session.RosterCmd},
+		{Name: "session", Make: session.Cmd},
+		{Name: "helper", Make: session.HelperCmd},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/cli/rescue"
+	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/engine/guard"
@@ -195,7 +196,7 @@ func answerHook(ctx context.Context, a *app.Run, f *harness.Firing, wake, plugin
 	case harness.HookBeforeTool:
 		return beforeTool(ctx, a, e, p, *f, until)
 	case harness.HookSessionStart:
-		return briefSession(ctx, a, e, p, *f)
+		return session.BriefSession(ctx, a, e, p, *f)
 	case harness.HookPrompt, harness.HookAfterTool:
 		return showNew(ctx, a, e, p, *f)
 	case harness.HookStop:

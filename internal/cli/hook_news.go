@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/events"
 	"talkingstick/internal/cli/rescue"
+	"talkingstick/internal/cli/session"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/harness"
@@ -66,7 +67,7 @@ func showEvents(ctx context.Context, a *app.Run, e app.Operations, p core.HookPa
 
 	if res.Unstarted {
 		// Another agent made the room after this session's start.
-		return briefSession(ctx, a, e, p, f)
+		return session.BriefSession(ctx, a, e, p, f)
 	}
 
 	if len(res.Events) > 0 {

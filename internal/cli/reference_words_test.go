@@ -3,6 +3,7 @@ package cli
 import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/room"
+	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
@@ -94,7 +95,7 @@ var results = map[string][]any{
 	"tt session env":          {roster.GetSessionResult{}},
 	"tt session promote":      {roster.PromoteSessionResult{}},
 	"tt session list":         {roster.ListSessionsResult{}},
-	"tt helper":               {helperResult{}},
+	"tt helper":               {session.HelperResult{}},
 	"tt task init":            {task.WorkerInitResult{}},
 	"tt task new":             {task.WorkerSpawnResult{}},
 	"tt task list":            {task.WorkerStatusResult{}},

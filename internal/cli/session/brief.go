@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"talkingstick/stick/glob"
 )
 
-// briefSession starts a session, and tells the agent what it should know at its start.
-func briefSession(ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing) error {
+// BriefSession starts a session, and tells the agent what it should know at its start.
+func BriefSession(ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing) error {
 	q := startParams(a, p)
 	q.Auto = true
 	if f.Event == harness.HookSessionStart {

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"talkingstick/stick"
 )
 
-func helperCmd(a *app.Run) *cobra.Command {
+func HelperCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux",
 		Args: app.ArgsBetween(1, -1, "a command"),
@@ -75,12 +75,12 @@ func startHelper(ctx context.Context, a *app.Run, command []string) error {
 		return stick.Errorf(stick.CodeInternal, "tmux couldn't open a window: %s", stick.Clip(string(out), 160))
 	}
 
-	return a.Print(helperResult{AgentID: id, Window: window},
+	return a.Print(HelperResult{AgentID: id, Window: window},
 		func(p *term.Page) { p.Linef("%s runs in the window %s", id, window) })
 }
 
-// helperResult is a helper that was started in a window.
-type helperResult struct {
+// HelperResult is a helper that was started in a window.
+type HelperResult struct {
 	AgentID string `json:"ai_agent_id"` // the name of its context file
 	Window  string `json:"window"`      // of tmux
 }

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"github.com/spf13/cobra"
@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-func sessionCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "session", Short: "Start and end an agent's session, and show its role", Args: app.NoArgs,
 		Long: "A session is one run of an agent. When it starts, " +

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"cmp"
@@ -18,10 +18,10 @@ import (
 const (
 	exitAlone    = 0
 	exitNotAlone = 1
-	exitUnsure   = 2 // tt couldn't find out
+	ExitUnsure   = 2 // tt couldn't find out
 )
 
-func rosterCmd(a *app.Run) *cobra.Command {
+func RosterCmd(a *app.Run) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "roster [path]", Short: "List the other agents at work in this workspace (also as agent-roster)",
@@ -37,7 +37,7 @@ func rosterCmd(a *app.Run) *cobra.Command {
 		"also show agents elsewhere on this machine and inactive members; they don't count")
 	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		a.Failure = exitUnsure
+		a.Failure = ExitUnsure
 		w, err := path.WhereOf(args, 0)
 		if err != nil {
 			return err
@@ -56,7 +56,7 @@ func answerRoster(ctx context.Context, a *app.Run, w core.Where, all bool) error
 		case err != nil:
 			// exitUnsure is the status of failures, too.
 		case res.Alone == nil:
-			a.Status = exitUnsure
+			a.Status = ExitUnsure
 		case !*res.Alone:
 			a.Status = exitNotAlone
 		}
