@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/githook"
 	"talkingstick/internal/cli/hooklog"
 	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/cli/session"
@@ -81,7 +82,7 @@ func hookCmd(a *app.Run) *cobra.Command {
 			"accepted, but has no effect.",
 	}
 
-	c.AddCommand(gitHookCmd(a))
+	c.AddCommand(githook.Cmd(a))
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.Flags().BoolVar(&child, "child", false,
 		"answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")

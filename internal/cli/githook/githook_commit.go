@@ -1,4 +1,4 @@
-package cli
+package githook
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package cli
+package githook
 
 import (
 	"bufio"
@@ -31,7 +31,7 @@ const gitHookLimit = 100 * time.Millisecond
 const maxMoves = 8 << 20
 
 // See docs/decisions/hooks-of-git.md.
-func gitHookCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "git <hook> [state|remote] [line]", Short: "Answer a hook of git",
 		Args: app.ArgsBetween(1, 3, "pre-commit, reference-transaction or pre-push"),
