@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/events"
+	"talkingstick/internal/cli/mcp"
 	"talkingstick/internal/cli/msg"
 	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/cli/room"
@@ -97,7 +98,7 @@ func eventCommands() []app.Command {
 func harnessCommands() []app.Command {
 	return []app.Command{
 		{Name: "hook", Make: hookCmd},
-		{Name: "mcp", Make: mcpCmd},
+		{Name: "mcp", Make: mcp.Cmd},
 	}
 }
 

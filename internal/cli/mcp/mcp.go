@@ -1,4 +1,4 @@
-package cli
+package mcp
 
 import (
 	"context"
@@ -28,7 +28,7 @@ import (
 // harness ends a call after a minute.
 const callLimit = 50 * time.Second
 
-func mcpCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	var tools string
 	var plugin bool
 	c := &cobra.Command{
