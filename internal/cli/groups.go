@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/cli/turn"
+	"talkingstick/internal/cli/watch"
 )
 
 // group is a group of commands in the help.
@@ -80,7 +81,7 @@ func careCommands() []app.Command {
 		{Name: "migrate-db", Make: migrateDBCmd},
 		{Name: "version", Make: app.VersionCmd},
 		{Name: "self-update", Make: setup.SelfUpdateCmd},
-		{Name: "demo", Make: demoCmd},
+		{Name: "demo", Make: watch.DemoCmd},
 	}
 }
 
@@ -142,9 +143,9 @@ func roomCommands() []app.Command {
 		{Name: "list", Make: room.ListCmd},
 		{Name: "join", Make: room.JoinCmd},
 		{Name: "status", Make: room.StatusCmd},
-		{Name: "watch", Make: watchCmd},
-		{Name: "notify", Make: notifyCmd},
-		{Name: "serve", Make: serveCmd},
+		{Name: "watch", Make: watch.Cmd},
+		{Name: "notify", Make: watch.NotifyCmd},
+		{Name: "serve", Make: watch.ServeCmd},
 		{Name: "state", Make: room.StateCmd},
 		{Name: "policy", Make: room.PolicyCmd},
 		{Name: "pause", Make: room.PauseCmd},

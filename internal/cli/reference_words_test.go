@@ -5,6 +5,7 @@ import (
 	"talkingstick/internal/cli/room"
 	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
+	"talkingstick/internal/cli/watch"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
@@ -31,7 +32,7 @@ var results = map[string][]any{
 	"tt list":           {engine.ListRoomsResult{}},
 	"tt join":           {engine.JoinPathResult{}},
 	"tt status":         {room.StatusResult{}},
-	"tt watch":          {watchResult{}},
+	"tt watch":          {watch.WatchResult{}},
 	"tt notify":         {notify.Notice{}},
 	"tt state":          {engine.GetRoomStateResult{}},
 	"tt policy":         {engine.SetRoomPolicyResult{}},
@@ -74,7 +75,7 @@ var results = map[string][]any{
 	"tt uninstall":      {setup.InstallResult{}},
 	"tt version":        {app.VersionResult{}},
 	"tt self-update":    {setup.SelfUpdateResult{}},
-	"tt serve":          {serveResult{}},
+	"tt serve":          {watch.ServeResult{}},
 	"tt demo":           {demo.Report{}},
 	"tt rescue list":    {restore.ListRescuesResult{}},
 	"tt rescue show":    {restore.ShowRescueResult{}},

@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"talkingstick/stick"
 )
 
-func watchCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it",
 		Args: app.ArgsBetween(0, 1, "a path"),
@@ -110,15 +110,15 @@ func openForWatching(a *app.Run) (app.Operations, core.Caller, error) {
 	return a.Open()
 }
 
-// watchResult is how all watched rooms look.
-type watchResult struct {
+// WatchResult is how all watched rooms look.
+type WatchResult struct {
 	At      stick.Time    `json:"at"`
 	AgentID stick.AgentID `json:"agent_id"` // who watches
 	Rooms   []watchedRoom `json:"rooms"`    // those in which somebody is needed come first
 	Hidden  int           `json:"hidden,omitempty"`
 }
 
-// watchedRoom is a room in a [watchResult].
+// watchedRoom is a room in a [WatchResult].
 type watchedRoom struct {
 	engine.GetRoomStateResult
 	Needs  []stick.Need          `json:"needs"` // what waits for the one who watches, the most urgent first
@@ -128,8 +128,8 @@ type watchedRoom struct {
 	Events []stick.Event         `json:"events"` // the last ones, the oldest first
 }
 
-func watchedRooms(p *monitor.Picture) watchResult {
-	res := watchResult{At: p.At, AgentID: p.Me, Rooms: []watchedRoom{}, Hidden: p.Hidden}
+func watchedRooms(p *monitor.Picture) WatchResult {
+	res := WatchResult{At: p.At, AgentID: p.Me, Rooms: []watchedRoom{}, Hidden: p.Hidden}
 	for _, r := range p.Rooms {
 		res.Rooms = append(res.Rooms, watchedRoom{
 			r.State, append([]stick.Need{}, r.Needs...), append([]task.TaskView{}, r.Tasks...), r.Paused,

@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
-func demoCmd(a *app.Run) *cobra.Command {
+func DemoCmd(a *app.Run) *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: app.NoArgs,

@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"context"
@@ -29,13 +29,13 @@ type serveFlags struct {
 	signOut  bool
 }
 
-// serveResult says where the pages are.
-type serveResult struct {
+// ServeResult says where the pages are.
+type ServeResult struct {
 	Address string `json:"address"` // what the server listens on
 	URL     string `json:"url"`     // opens the pages in one browser, once
 }
 
-func serveCmd(a *app.Run) *cobra.Command {
+func ServeCmd(a *app.Run) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
@@ -133,7 +133,7 @@ func servePages(ctx context.Context, a *app.Run, w core.Where, f serveFlags) err
 			"whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
 	}
 
-	res := serveResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
+	res := ServeResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
 	if err := a.Print(res, func(p *term.Page) {
 		p.Linef("open this in a browser; it lets one in, once:")
 		p.Linef("  %s", term.PlainText(res.URL))

@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
-func notifyCmd(a *app.Run) *cobra.Command {
+func NotifyCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",
 		Args: app.ArgsBetween(0, 1, "a path"),
