@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/cli/events"
 	"talkingstick/internal/cli/mcp"
 	"talkingstick/internal/cli/msg"
@@ -74,11 +75,11 @@ func ofAgents(groups []group) []group {
 func careCommands() []app.Command {
 	return []app.Command{
 		{Name: "init", Make: setup.InitCmd},
-		{Name: "config", Make: configCmd},
-		{Name: "doctor", Make: doctorCmd},
+		{Name: "config", Make: doctor.ConfigCmd},
+		{Name: "doctor", Make: doctor.Cmd},
 		{Name: "install", Make: setup.InstallCmd},
 		{Name: "uninstall", Make: setup.UninstallCmd},
-		{Name: "migrate-db", Make: migrateDBCmd},
+		{Name: "migrate-db", Make: doctor.MigrateDBCmd},
 		{Name: "version", Make: app.VersionCmd},
 		{Name: "self-update", Make: setup.SelfUpdateCmd},
 		{Name: "demo", Make: watch.DemoCmd},

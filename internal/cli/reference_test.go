@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/config"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
@@ -642,12 +643,12 @@ func (g *reference) environment() string {
 	for _, r := range harness.Rows {                                                                  // by their table
 		known[r.Setup.ConfigEnv] = true
 	}
-	for _, v := range variables {
-		if !g.src.variables[v.name] && !known[v.name] {
-			g.Errorf("the program doesn't read %s", v.name)
+	for _, v := range doctor.Variables {
+		if !g.src.variables[v.Name] && !known[v.Name] {
+			g.Errorf("the program doesn't read %s", v.Name)
 		}
-		known[v.name] = true
-		rows = append(rows, []string{code(v.name), v.meaning})
+		known[v.Name] = true
+		rows = append(rows, []string{code(v.Name), v.Meaning})
 	}
 	for name := range g.src.variables {
 		if !known[name] {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/cli/room"
 	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
@@ -68,8 +69,8 @@ var results = map[string][]any{
 	"tt may-edit":       {guard.MayEditResult{}},
 	"tt changes":        {guard.ListChangesResult{}},
 	"tt conflicts":      {engine.GetConflictsResult{}},
-	"tt config":         {configResult{}},
-	"tt doctor":         {doctorResult{}},
+	"tt config":         {doctor.ConfigResult{}},
+	"tt doctor":         {doctor.DoctorResult{}},
 	"tt migrate-db":     {upkeep.MigrateDBResult{}},
 	"tt install":        {setup.InstallResult{}},
 	"tt uninstall":      {setup.InstallResult{}},

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 )
@@ -25,8 +26,8 @@ func aboutEnvironment(p *term.Page) {
 	showWrapped(p, "", "A flag comes before a variable, a variable before your file, "+
 		"and your file before the project's.")
 	p.Linef("")
-	for _, v := range variables {
-		showEntry(p, v.name, strings.ReplaceAll(v.meaning, "`", ""), 28)
+	for _, v := range doctor.Variables {
+		showEntry(p, v.Name, strings.ReplaceAll(v.Meaning, "`", ""), 28)
 	}
 }
 

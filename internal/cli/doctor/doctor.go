@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"talkingstick/stick"
 )
 
-func doctorCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check tt and its database for problems", Args: app.NoArgs,
@@ -44,7 +44,7 @@ func doctorCmd(a *app.Run) *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		a.Examines = true
-		return app.Show(a, func(e app.Operations, by core.Caller) (doctorResult, error) {
+		return app.Show(a, func(e app.Operations, by core.Caller) (DoctorResult, error) {
 			l := a.StartProgress(true)
 			defer l.End()
 
@@ -52,14 +52,14 @@ func doctorCmd(a *app.Run) *cobra.Command {
 			checks := showsCheck(a, l)
 			file, err := a.FileDatabase()
 			if err != nil {
-				return doctorResult{}, err
+				return DoctorResult{}, err
 			}
 
 			res, err := e.Doctor(c.Context(), upkeep.DoctorParams{
 				Caller: by, Adopt: adopt, SetAside: setAside, Configured: file, Shows: checks,
 			})
 			if err != nil {
-				return doctorResult{}, err
+				return DoctorResult{}, err
 			}
 
 			// Harnesses and hooks of git don't count: tt works without them.
@@ -68,18 +68,18 @@ func doctorCmd(a *app.Run) *cobra.Command {
 			}
 
 			checks("harnesses")
-			return doctorResult{
+			return DoctorResult{
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),
 				setup.GitStatus(c.Context(), a), hooklog.ReadFaults(a, a.NewPage().Now), hooklog.RefusedHooks(a, a.NewPage().Now),
 			}, nil
-		}, func(p *term.Page, res doctorResult) { showDoctor(p, res, all) })
+		}, func(p *term.Page, res DoctorResult) { showDoctor(p, res, all) })
 	}
 
 	return c
 }
 
-// doctorResult is what the doctor found in the program and in harnesses.
-type doctorResult struct {
+// DoctorResult is what the doctor found in the program and in harnesses.
+type DoctorResult struct {
 	upkeep.DoctorResult
 	Harnesses []harnessStatus       `json:"harnesses"`               // those that were used on this machine
 	Programs  []install.Program     `json:"programs,omitempty"`      // other programs in PATH that are called tt
@@ -89,7 +89,7 @@ type doctorResult struct {
 }
 
 // showDoctor shows what the doctor found, with all of each check or only the first.
-func showDoctor(p *term.Page, res doctorResult, all bool) {
+func showDoctor(p *term.Page, res DoctorResult, all bool) {
 	p.Linef("data directory: %s", res.DataDir)
 	for _, f := range res.Findings {
 		p.Linef("%-8s %-12s %s", f.Status, stick.Words(f.Check), f.Detail)
@@ -258,7 +258,7 @@ func showHarness(p *term.Page, h harnessStatus) {
 	}
 }
 
-func migrateDBCmd(a *app.Run) *cobra.Command {
+func MigrateDBCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate-db",
 		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"os"
@@ -15,9 +15,9 @@ import (
 	"talkingstick/stick"
 )
 
-// configResult says where what tt does is set. It has no values of variables, because the address of a
+// ConfigResult says where what tt does is set. It has no values of variables, because the address of a
 // database may hold a password.
-type configResult struct {
+type ConfigResult struct {
 	DataDir     string   `json:"data_dir"`               // where the database and copies of work lie
 	OnServer    bool     `json:"on_server"`              // the database is a PostgreSQL server's
 	UserFile    string   `json:"user_file,omitempty"`    // the file with the user's settings; empty if there is none
@@ -25,7 +25,7 @@ type configResult struct {
 	Environment []string `json:"environment"`            // the variables of tt that are set
 }
 
-func configCmd(a *app.Run) *cobra.Command {
+func ConfigCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "config", Short: "Show where things are set: files, variables, the room", Args: app.NoArgs,
 		Long: "Show which files and variables set what tt does here. A flag comes before a variable, " +
@@ -44,8 +44,8 @@ func configCmd(a *app.Run) *cobra.Command {
 }
 
 // findSettings finds the files and variables that set something here.
-func findSettings(a *app.Run) (configResult, error) {
-	res := configResult{Environment: []string{}}
+func findSettings(a *app.Run) (ConfigResult, error) {
+	res := ConfigResult{Environment: []string{}}
 	var err error
 	if res.DataDir, err = a.DataDir(); err != nil {
 		return res, err
@@ -68,13 +68,13 @@ func findSettings(a *app.Run) (configResult, error) {
 		}
 	}
 
-	for _, v := range variables {
+	for _, v := range Variables {
 		// Of variables that others share, such as HOME, nobody needs to be told.
 		isOwn := slices.ContainsFunc([]string{"TT_", "TALKING_STICK_", "AI_"}, func(start string) bool {
-			return strings.HasPrefix(v.name, start)
+			return strings.HasPrefix(v.Name, start)
 		})
-		if isOwn && a.Getenv(v.name) != "" {
-			res.Environment = append(res.Environment, v.name)
+		if isOwn && a.Getenv(v.Name) != "" {
+			res.Environment = append(res.Environment, v.Name)
 		}
 	}
 
@@ -88,7 +88,7 @@ func isThere(path string) bool {
 }
 
 // showSettings shows where things are set, and what explains or changes each.
-func showSettings(p *term.Page, res configResult) {
+func showSettings(p *term.Page, res ConfigResult) {
 	orNone := func(path string) term.Text {
 		if path == "" {
 			return "none"
@@ -113,9 +113,9 @@ func showSettings(p *term.Page, res configResult) {
 		p.Next(stick.Cmd("tt policy")), p.Next(stick.Cmd("tt help environment")))
 }
 
-// variables are the environment variables that the program reads. Those of harnesses come from
+// Variables are the environment variables that the program reads. Those of harnesses come from
 // their table.
-var variables = []struct{ name, meaning string }{
+var Variables = []struct{ Name, Meaning string }{
 	{"TALKING_STICK_DATA_DIR", "the directory of the database; an absolute path"},
 	{
 		"TALKING_STICK_DATABASE_URL",
