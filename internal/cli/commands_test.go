@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/task"
 )
 
 // TestACommandAloneIsTheSame makes each command as if it were called, without the others, and as one of all.
@@ -30,7 +31,7 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 			check(g.commands)
 		}
 		if name == "tt" {
-			check(workerCommands(), "task")
+			check(task.Commands(), "task")
 		}
 	}
 }

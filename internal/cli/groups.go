@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/cli/scope"
 	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
+	"talkingstick/internal/cli/task"
 	"talkingstick/internal/cli/turn"
 	"talkingstick/internal/cli/watch"
 )
@@ -30,13 +31,13 @@ func commandGroups(a *app.Run) []group {
 	case "bb":
 		return []group{{"talk", "Talk:", []app.Command{{Name: "agent", Make: msg.AgentCmd}}}, care}
 	case "worker":
-		tasks := group{"worker", "Tasks:", workerCommands()}
+		tasks := group{"worker", "Tasks:", task.Commands()}
 
 		// Under this name, init is that of tt task.
 		care.commands = slices.DeleteFunc(care.commands, func(c app.Command) bool { return c.Name == "init" })
 		return []group{tasks, care}
 	case "review-gate":
-		return []group{{"worker", "Review:", reviewGateCommands()}, care}
+		return []group{{"worker", "Review:", task.ReviewGateCommands()}, care}
 	}
 
 	care.title = "Set up and look after:"
@@ -46,7 +47,7 @@ func commandGroups(a *app.Run) []group {
 		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
 		{"scope", "Who changes what:", scopeCommands()},
 		{"talk", "Talk:", messageCommands()},
-		{"task", "Tasks:", []app.Command{{Name: "task", Make: taskCmd}}},
+		{"task", "Tasks:", []app.Command{{Name: "task", Make: task.Cmd}}},
 		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/cli/room"
 	"talkingstick/internal/cli/session"
 	"talkingstick/internal/cli/setup"
+	clitask "talkingstick/internal/cli/task"
 	"talkingstick/internal/cli/watch"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine"
@@ -114,9 +115,9 @@ var results = map[string][]any{
 	"tt task merge":           {task.WorkerMergeResult{}},
 	"tt task pr":              {task.WorkerPRResult{}},
 	"tt task cancel":          {task.WorkerCancelResult{}},
-	"tt task logs":            {task.WorkerLogsResult{}, logLine{}},
+	"tt task logs":            {task.WorkerLogsResult{}, clitask.LogLine{}},
 	"tt task retry":           {task.WorkerSpawnResult{}},
-	"tt task run":             {task.WorkerRunResult{}, runAllResult{}},
+	"tt task run":             {task.WorkerRunResult{}, clitask.RunAllResult{}},
 	"tt task stop":            {task.WorkerStopResult{}},
 	"tt task rollback":        {task.WorkerRollbackResult{}},
 	"tt task diff":            {task.WorkerDiffResult{}},

@@ -1,4 +1,4 @@
-package cli
+package task
 
 import (
 	"context"
@@ -102,17 +102,17 @@ func workerRunCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-// runAllResult is the commands that tt task run --all has started.
-type runAllResult struct {
+// RunAllResult is the commands that tt task run --all has started.
+type RunAllResult struct {
 	Started []task.StartedTask `json:"started"`
 }
 
 // runAll starts whatever was cut off.
 func runAll(ctx context.Context, a *app.Run, w core.Where) error {
-	return app.Answer(a, func(e app.Operations, by core.Caller) (res runAllResult, err error) {
+	return app.Answer(a, func(e app.Operations, by core.Caller) (res RunAllResult, err error) {
 		res.Started, err = e.StartReady(ctx, task.WorkerReadyParams{Caller: by, Where: w, All: true})
 		return res, err
-	}, func(p *term.Page, res runAllResult) {
+	}, func(p *term.Page, res RunAllResult) {
 		showStarted(p, res.Started)
 		if len(res.Started) == 0 {
 			p.Linef("no command is to be started again; to see the tasks: %s", p.Next(stick.Cmd("tt task list")))

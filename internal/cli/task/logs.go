@@ -1,4 +1,4 @@
-package cli
+package task
 
 import (
 	"context"
@@ -203,8 +203,8 @@ func showLogs(ctx context.Context, a *app.Run, p task.WorkerLogsParams, follow b
 	return a.Sayf("tt: run %d %s: %q", res.Run.Run, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
 }
 
-// logLine is a piece of a followed output, in JSON.
-type logLine struct {
+// LogLine is a piece of a followed output, in JSON.
+type LogLine struct {
 	Text string `json:"text"`
 }
 
@@ -225,7 +225,7 @@ func newWorkerLog(a *app.Run, p task.WorkerLogsParams) *workerLog {
 func (l *workerLog) show(text string) error {
 	switch {
 	case l.app.JSON:
-		return l.app.PrintLine(logLine{text})
+		return l.app.PrintLine(LogLine{text})
 	case l.raw:
 		text, l.rest = splitTag(l.rest + text)
 		l.app.WriteRaw(harness.BreakTags(text))

@@ -1,4 +1,4 @@
-package cli
+package task
 
 import (
 	"os"
@@ -14,8 +14,8 @@ import (
 	"talkingstick/stick"
 )
 
-// workerCommands are the commands about tasks.
-func workerCommands() []app.Command {
+// Commands are the commands about tasks.
+func Commands() []app.Command {
 	return []app.Command{
 		{Name: "init", Make: workerInitCmd},
 		{Name: "new", Make: workerSpawnCmd},
@@ -45,8 +45,8 @@ func workerCommands() []app.Command {
 	}
 }
 
-// taskCmd is tt task, which agents may also call tt worker.
-func taskCmd(a *app.Run) *cobra.Command {
+// Cmd is tt task, which agents may also call tt worker.
+func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "task", Aliases: []string{app.TaskAlias},
 		Short: "Work on tasks in branches of their own, review and merge them", Args: app.NoArgs,
@@ -58,7 +58,7 @@ func taskCmd(a *app.Run) *cobra.Command {
 	}
 
 	// Making all commands takes time, so only the called one is made.
-	commands := workerCommands()
+	commands := Commands()
 	if sub := a.CalledCommand(commands, "task"); sub != nil {
 		c.AddCommand(sub)
 		return c
@@ -70,8 +70,8 @@ func taskCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-// reviewGateCommands are the commands of the program when it is called review-gate.
-func reviewGateCommands() []app.Command {
+// ReviewGateCommands are the commands of the program when it is called review-gate.
+func ReviewGateCommands() []app.Command {
 	return []app.Command{
 		{Name: "approve", Make: workerApproveCmd},
 		{Name: "reject", Make: func(a *app.Run) *cobra.Command { return workerChangesCmd(a, "reject") }},
