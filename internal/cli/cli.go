@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/hook"
 	"talkingstick/internal/cli/hooklog"
 	"talkingstick/stick"
 )
@@ -19,7 +20,7 @@ import (
 // Main runs the program and returns its exit status.
 func Main(env app.Env) int {
 	app.IgnoreBrokenPipe()
-	a := &app.Run{Env: env, TellNews: newsForAnother}
+	a := &app.Run{Env: env, TellNews: hook.NewsForAnother}
 	// The raw arguments say whether failures are JSON, because parsing the flags may be what fails.
 	a.JSON = slices.Contains(env.Args, "--json") || app.IsTrue(env.Getenv("TT_JSON"))
 	root := commandTree(a)
@@ -68,7 +69,7 @@ func reportFailure(a *app.Run, err error, ctx context.Context) int {
 		return a.Failure
 	}
 
-	if status == exitOrder && len(a.Args) > 0 && a.Args[0] == "hook" {
+	if status == hook.ExitOrder && len(a.Args) > 0 && a.Args[0] == "hook" {
 		// Harnesses take that status for an order: to block, or to wake.
 		return stick.ExitInternal
 	}

@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/cli/app"
 	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/cli/events"
+	"talkingstick/internal/cli/hook"
 	"talkingstick/internal/cli/mcp"
 	"talkingstick/internal/cli/msg"
 	"talkingstick/internal/cli/rescue"
@@ -100,7 +101,7 @@ func eventCommands() []app.Command {
 // harnessCommands are the commands that harnesses run.
 func harnessCommands() []app.Command {
 	return []app.Command{
-		{Name: "hook", Make: hookCmd},
+		{Name: "hook", Make: hook.Cmd},
 		{Name: "mcp", Make: mcp.Cmd},
 	}
 }

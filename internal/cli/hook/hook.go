@@ -1,4 +1,4 @@
-package cli
+package hook
 
 import (
 	"context"
@@ -62,12 +62,12 @@ func extendLimit(a *app.Run, limit time.Duration) time.Duration {
 	return limit * time.Duration(max(a.HookSlack, 1))
 }
 
-// exitOrder is the exit status that harnesses take for an order: to deny, to block or to wake. Only entries
+// ExitOrder is the exit status that harnesses take for an order: to deny, to block or to wake. Only entries
 // of earlier versions get it from a hook, for waking, because they pass on what the program says.
-const exitOrder = 2
+const ExitOrder = 2
 
 // See docs/decisions/hooks.md.
-func hookCmd(a *app.Run) *cobra.Command {
+func Cmd(a *app.Run) *cobra.Command {
 	var wake, child, plugin bool
 	c := &cobra.Command{
 		Use: "hook [harness]", Short: "Answer a harness's hook", Args: app.ArgsBetween(0, 1, ""),
@@ -105,7 +105,7 @@ func hookCmd(a *app.Run) *cobra.Command {
 		var f harness.Firing
 		err := app.CatchPanic(func() error { return answerHook(c.Context(), a, &f, wake, plugin) })
 		if a.Status == harness.ExitWake && len(args) > 0 {
-			a.Status = exitOrder
+			a.Status = ExitOrder
 		}
 
 		if _, crashed := errors.AsType[*app.Crash](err); crashed {
@@ -138,7 +138,7 @@ func hookInChild(a *app.Run, wake bool) error {
 	// The child has logged what went wrong, if it could.
 	_ = c.Run()
 	if c.ProcessState != nil && c.ProcessState.ExitCode() == harness.ExitWake {
-		a.Status = exitOrder
+		a.Status = ExitOrder
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package hook
 
 import (
 	"bytes"
@@ -120,8 +120,8 @@ func showNews(pg *term.Page, news []stick.Event, more bool) term.Text {
 	return pg.Text()
 }
 
-// newsForAnother is the text that wakes another agent than the caller.
-func newsForAnother(a *app.Run, events []stick.Event, more bool) string {
+// NewsForAnother is the text that wakes another agent than the caller.
+func NewsForAnother(a *app.Run, events []stick.Event, more bool) string {
 	pg := a.NewPage()
 	pg.As, pg.Width = "", 0
 	return strings.TrimSpace(string(showNews(pg, events, more)))
