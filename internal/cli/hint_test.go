@@ -85,11 +85,11 @@ func TestPrintedCommandsCanCarryAName(t *testing.T) {
 		first[c.Name()] = !slices.Contains([]string{"doctor", "install", "demo", "help"}, c.Name()) // they do the same for everybody
 	}
 	for _, s := range sources(t) {
-		if s.Name.Name != "cli" {
+		if !strings.Contains(filepath.ToSlash(s.files.Position(s.Pos()).Filename), "internal/cli/") {
 			continue
 		}
 		calls(s, func(name string, call *ast.CallExpr) {
-			if name != "Linef" && name != "Wordsf" && name != "Sprintf" {
+			if name != "Linef" && name != "Sprintf" && !isOfPackage(call, "term") {
 				return
 			}
 			for _, text := range stringsOf(call.Args[0]) {
@@ -101,6 +101,16 @@ func TestPrintedCommandsCanCarryAName(t *testing.T) {
 			}
 		})
 	}
+}
+
+// isOfPackage reports whether a call is of a function of a package.
+func isOfPackage(call *ast.CallExpr, name string) bool {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	return ok && pkg.Name == name
 }
 
 // stringsOf returns the texts that an expression is made of.

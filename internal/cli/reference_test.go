@@ -717,7 +717,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite", "../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue", "../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "."} {
+	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite", "../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue", "../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "../term", ".", "app", "doctor", "events", "githook", "hook", "hooklog", "mcp", "msg", "rescue", "room", "scope", "session", "setup", "task", "turn", "watch"} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -737,8 +737,11 @@ func readSource(t *testing.T) source {
 	return s
 }
 
+// isOfCLI reports whether a directory belongs to the command line.
+func isOfCLI(dir string) bool { return !strings.HasPrefix(dir, "..") }
+
 func (s source) read(f *ast.File, dir string) {
-	shown := dir == "../../stick" || strings.HasPrefix(dir, "../engine") || strings.HasPrefix(dir, "../task") || strings.HasPrefix(dir, "../rescue") || dir == "../demo" || dir == "../install" || dir == "."
+	shown := dir == "../../stick" || strings.HasPrefix(dir, "../engine") || strings.HasPrefix(dir, "../task") || strings.HasPrefix(dir, "../rescue") || dir == "../demo" || dir == "../install" || isOfCLI(dir)
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
@@ -750,7 +753,7 @@ func (s source) read(f *ast.File, dir string) {
 			case name == "":
 			case sel.Sel.Name == "With":
 				s.facts[name] = true
-			case sel.Sel.Name == "Getenv" && (dir == "." || dir == "../install"):
+			case sel.Sel.Name == "Getenv" && (isOfCLI(dir) || dir == "../install"):
 				s.variables[name] = true
 			}
 		case *ast.GenDecl:

@@ -29,7 +29,7 @@ func TestVersions(t *testing.T) {
 		tree := t.TempDir()
 		for name, text := range map[string]string{
 			"internal/cli/app/version.go": "package app\n\nvar (\n\tversion = \"" + x.said + "\" // of it\n\tcommit string\n)\n",
-			"CHANGELOG.md":            x.changes,
+			"CHANGELOG.md":                x.changes,
 		} {
 			path := filepath.Join(tree, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,3 +1,4 @@
+// Package doctor checks tt and its database for problems, and shows where settings come from.
 package doctor
 
 import (

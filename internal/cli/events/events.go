@@ -1,3 +1,4 @@
+// Package events shows the log of a room: its events as text, as a stream and as a timeline.
 package events
 
 import (

@@ -1,3 +1,4 @@
+// Package githook answers hooks of git: whether a commit, a move of a branch or a push may happen.
 package githook
 
 import (

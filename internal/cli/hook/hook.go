@@ -1,3 +1,4 @@
+// Package hook answers hooks of harnesses in their own formats.
 package hook
 
 import (

@@ -1,3 +1,4 @@
+// Package hooklog reads what hooks have left in the log: failures, and hooks of an older tt.
 package hooklog
 
 import (

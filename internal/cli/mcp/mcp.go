@@ -1,3 +1,4 @@
+// Package mcp serves the operations as MCP tools, to one client.
 package mcp
 
 import (

@@ -1,3 +1,4 @@
+// Package msg sends, shows and acknowledges messages, and keeps notes.
 package msg
 
 import (

@@ -1,3 +1,4 @@
+// Package rescue shows uncommitted changes and calls, and brings back copies of uncommitted work.
 package rescue
 
 import (

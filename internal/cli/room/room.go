@@ -1,3 +1,4 @@
+// Package room has the commands about rooms, their members and their rules, and the overview that tt alone prints.
 package room
 
 import (

@@ -1,3 +1,4 @@
+// Package scope reserves paths, and shows who may edit them and where work collides.
 package scope
 
 import (

@@ -1,3 +1,4 @@
+// Package session starts and ends sessions, briefs agents, and lists who is at work.
 package session
 
 import (

@@ -1,3 +1,4 @@
+// Package setup sets up a repository and connects harnesses and git to tt; it also removes and updates tt.
 package setup
 
 import (

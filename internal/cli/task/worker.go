@@ -1,3 +1,4 @@
+// Package task has the commands of tasks, their reviews and their merges.
 package task
 
 import (

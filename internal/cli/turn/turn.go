@@ -1,3 +1,4 @@
+// Package turn waits for the stick, and gives it on.
 package turn
 
 import (

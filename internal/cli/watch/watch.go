@@ -1,3 +1,4 @@
+// Package watch shows rooms to people: on the screen, in a browser, by notices, and in the demo.
 package watch
 
 import (
