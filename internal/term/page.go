@@ -57,11 +57,13 @@ func (p *Page) Next(c stick.Command) Text {
 // Text is what the page holds, without tags that an agent could take for those of its harness.
 func (p *Page) Text() Text { return Text(harness.BreakTags(p.b.String())) }
 
-// Strong and faint mark text where colours are wanted.
+// Strong marks text that matters most.
 func (p *Page) Strong(s Text) Text { return p.Paint("1", s) }
 
+// Faint marks text that matters less.
 func (p *Page) Faint(s Text) Text { return p.Paint("2", s) }
 
+// Paint gives text the code of a terminal, where colours are wanted.
 func (p *Page) Paint(code, s Text) Text {
 	if !p.Color {
 		return s
@@ -207,6 +209,7 @@ func (p *Page) ShowHandoff(h stick.Handoff) {
 	}
 }
 
+// ShortCommit is the beginning of a commit's hash, which is enough to name it.
 func ShortCommit(commit string) stick.Words {
 	if commit == "" {
 		return "no commit yet"

@@ -11,7 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
-// NoArgs and between check the number of arguments, and say what is wrong.
+// NoArgs refuses arguments, and names the commands below c if it has some.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -26,6 +26,8 @@ func NoArgs(c *cobra.Command, args []string) error {
 // HelpCommand returns the command that explains c, under the name by which the program was called.
 func HelpCommand(c *cobra.Command) stick.Command { return stick.Cmd(c.CommandPath() + " --help") }
 
+// ArgsBetween refuses fewer than least and more than most arguments; most is -1 for any number. what says which are
+// needed.
 func ArgsBetween(least, most int, what stick.Words) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
@@ -104,6 +106,7 @@ func ParseNumbers(what string, args []string) ([]int64, error) {
 // TimeoutFlag limits how long a command waits.
 type TimeoutFlag time.Duration
 
+// AddFlag gives a command the flag --timeout.
 func (t *TimeoutFlag) AddFlag(c *cobra.Command, usage string) {
 	c.Flags().DurationVar((*time.Duration)(t), "timeout", 0, usage)
 }

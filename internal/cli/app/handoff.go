@@ -23,6 +23,7 @@ type HandoffFlags struct {
 	command *cobra.Command
 }
 
+// AddFlags gives a command the flags of all fields, and --stdin.
 func (h *HandoffFlags) AddFlags(c *cobra.Command) {
 	h.AddFields(c)
 	c.Flags().BoolVar(&h.stdin, "stdin", false, "read the handoff as JSON from standard input")
@@ -173,11 +174,13 @@ type FenceFlags struct {
 	lease string
 }
 
+// AddFlags gives a command the flags --turn and --lease.
 func (f *FenceFlags) AddFlags(c *cobra.Command) {
 	c.Flags().Int64Var(&f.turn, "turn", 0, "the turn to act on (default: your last one)")
 	c.Flags().StringVar(&f.lease, "lease", "", "the lease of that turn")
 }
 
+// Fence returns the turn and the lease that the flags name.
 func (f *FenceFlags) Fence() engine.Fence {
 	return engine.Fence{Turn: f.turn, Lease: stick.LeaseID(f.lease)}
 }

@@ -57,6 +57,7 @@ func NewOperations(
 	return Operations{rooms, rooms.Log, rooms.Guard, rooms.Guard.Restorer, rooms.Roster, rooms.Upkeep, tasks}
 }
 
+// NewOperations makes the operations of a run, which may start the commands of tasks.
 func (a *Run) NewOperations(procs *proc.Table) Operations {
 	return NewOperations(a.KernelConfig(procs), a.StartRun)
 }

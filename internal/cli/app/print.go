@@ -131,6 +131,7 @@ func (h HelpOutput) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// PrintError writes a failure to standard error, with its hint.
 func (a *Run) PrintError(e *stick.Error) {
 	e.Hint = e.Hint.As(a.As)
 	a.progress.clear()
@@ -154,6 +155,7 @@ func (a *Run) PrintError(e *stick.Error) {
 // TaskAlias is the other name of tt task. What tt prints next has the name that was typed.
 const TaskAlias = "worker"
 
+// NewPage returns an empty page for standard output.
 func (a *Run) NewPage() *term.Page {
 	color := a.Color == "always" || a.Color == "auto" && a.TTY && a.Getenv("NO_COLOR") == ""
 	p := &term.Page{Color: color, Now: a.CurrentTime(), As: a.As}

@@ -84,6 +84,7 @@ func (v VersionResult) FullName() stick.Words {
 	return stick.Wordsf("%s (%s)", v.Version, of)
 }
 
+// VersionCmd makes tt version.
 func VersionCmd(a *Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: NoArgs,

@@ -35,6 +35,7 @@ func NotedWork(n *ledger.NotedWork) stick.Words {
 	return stick.JoinWords(of, ", ")
 }
 
+// UpperFirst begins a sentence of its own with a capital letter.
 func UpperFirst(s stick.Words) stick.Words {
 	r, size := utf8.DecodeRuneInString(string(s))
 	return stick.Words(unicode.ToUpper(r)) + s[size:]
@@ -61,6 +62,7 @@ func SizeText(n int64) stick.Words {
 // PathNames names files in a sentence.
 func PathNames(names []string) stick.Words { return stick.Names(names, len(names)) }
 
+// AlreadyText is what a line says where the same had been done before.
 func AlreadyText(yes bool) stick.Words {
 	if yes {
 		return " already"

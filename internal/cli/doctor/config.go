@@ -25,6 +25,7 @@ type ConfigResult struct {
 	Environment []string `json:"environment"`            // the variables of tt that are set
 }
 
+// ConfigCmd makes tt config.
 func ConfigCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "config", Short: "Show where things are set: files, variables, the room", Args: app.NoArgs,

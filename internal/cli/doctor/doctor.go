@@ -20,6 +20,7 @@ import (
 	"talkingstick/stick"
 )
 
+// Cmd makes tt doctor.
 func Cmd(a *app.Run) *cobra.Command {
 	var adopt, setAside, all bool
 	c := &cobra.Command{
@@ -259,6 +260,7 @@ func showHarness(p *term.Page, h harnessStatus) {
 	}
 }
 
+// MigrateDBCmd makes tt migrate-db.
 func MigrateDBCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate-db",

@@ -196,6 +196,7 @@ func (s *streamFlags) completeFilter() (err error) {
 	return nil
 }
 
+// Cmd makes tt events.
 func Cmd(a *app.Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{
@@ -253,6 +254,7 @@ func LogCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// RecvCmd makes tt msg recv.
 func RecvCmd(a *app.Run) *cobra.Command {
 	var s streamFlags
 	c := &cobra.Command{

@@ -14,6 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
+// TimelineCmd makes tt timeline.
 func TimelineCmd(a *app.Run) *cobra.Command {
 	var since time.Duration
 	var svg bool

@@ -148,6 +148,7 @@ func setStamp(a *app.Run, name string, at stick.Time) bool {
 	return true
 }
 
+// ShowFaults adds the line of the doctor about the log; f may be nil.
 func ShowFaults(p *term.Page, f *Faults) {
 	if f != nil {
 		p.Linef("%-8s %-12s hooks failed %s in the last days, most recently %s: %s (%s)",

@@ -29,6 +29,7 @@ import (
 // harness ends a call after a minute.
 const callLimit = 50 * time.Second
 
+// Cmd makes tt mcp.
 func Cmd(a *app.Run) *cobra.Command {
 	var tools string
 	var plugin bool

@@ -29,6 +29,7 @@ func (i *inboxFlags) addFlags(c *cobra.Command) {
 	f.IntVar(&i.p.Limit, "limit", 50, "list at most this many messages (up to 500)")
 }
 
+// InboxCmd makes tt inbox.
 func InboxCmd(a *app.Run) *cobra.Command {
 	var i inboxFlags
 	c := &cobra.Command{

@@ -18,6 +18,7 @@ import (
 	"talkingstick/stick"
 )
 
+// Cmd makes tt msg.
 func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "msg", Short: "Send, receive and show messages", Args: app.NoArgs,
@@ -329,6 +330,7 @@ func msgReadCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// AckCmd makes tt ack.
 func AckCmd(a *app.Run) *cobra.Command {
 	return markCmd(a, func() marking { return accepted }, &cobra.Command{
 		Use: "ack <message>…", Short: "Accept messages; their senders are told",

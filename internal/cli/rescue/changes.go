@@ -10,6 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
+// ChangesCmd makes tt changes.
 func ChangesCmd(a *app.Run) *cobra.Command {
 	var p guard.ListChangesParams
 	c := &cobra.Command{

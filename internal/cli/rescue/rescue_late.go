@@ -17,6 +17,7 @@ type LateSnapshots struct {
 	list []restore.LateSnapshot
 }
 
+// Add notes a snapshot to finish. Several goroutines may call it.
 func (l *LateSnapshots) Add(s restore.LateSnapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

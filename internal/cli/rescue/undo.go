@@ -13,6 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
+// CallsCmd makes tt calls.
 func CallsCmd(a *app.Run) *cobra.Command {
 	var p restore.ListCallsParams
 	c := &cobra.Command{
@@ -80,6 +81,7 @@ func callFiles(p *term.Page, c stick.Call) stick.Words {
 	return stick.Count(c.Files, "file")
 }
 
+// UndoCmd makes tt undo.
 func UndoCmd(a *app.Run) *cobra.Command {
 	var p restore.UndoCallParams
 	c := &cobra.Command{

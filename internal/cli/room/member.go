@@ -11,6 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
+// LeaveCmd makes tt leave.
 func LeaveCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
@@ -64,6 +65,7 @@ func LeaveCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// KickCmd makes tt kick.
 func KickCmd(a *app.Run) *cobra.Command {
 	var force bool
 	var reason string
@@ -100,6 +102,7 @@ func KickCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// WhoamiCmd makes tt whoami.
 func WhoamiCmd(a *app.Run) *cobra.Command {
 	var explain bool
 	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: app.NoArgs}

@@ -12,6 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
+// PauseCmd makes tt pause.
 func PauseCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "pause <reason>", Short: "Stop the agents in the room until you resume it",
@@ -41,6 +42,7 @@ func PauseCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// ResumeCmd makes tt resume.
 func ResumeCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: app.ArgsBetween(0, 1, "a path"),

@@ -13,6 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
+// PolicyCmd makes tt policy.
 func PolicyCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "policy [key=value]… [path]", Short: "Show or change the rules of the room", Args: app.ArgsBetween(0, -1, ""),

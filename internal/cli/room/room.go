@@ -19,6 +19,7 @@ import (
 	"talkingstick/stick"
 )
 
+// ListCmd makes tt list.
 func ListCmd(a *app.Run) *cobra.Command {
 	var all bool
 	var limit int
@@ -91,6 +92,7 @@ func gonePath(p *term.Page, id stick.RoomID) term.Text {
 		id, p.Next(stick.Cmd("tt join --room <room>", id)))
 }
 
+// JoinCmd makes tt join.
 func JoinCmd(a *app.Run) *cobra.Command {
 	var forceNew bool
 	c := &cobra.Command{
@@ -191,6 +193,7 @@ func showRoomStatus(p *term.Page, r engine.PathRoom) {
 	}
 }
 
+// StateCmd makes tt state.
 func StateCmd(a *app.Run) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
@@ -340,6 +343,7 @@ func showWaiting(p *term.Page, res engine.GetRoomStateResult) {
 	}
 }
 
+// CloseCmd makes tt close.
 func CloseCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
@@ -382,6 +386,7 @@ func CloseCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// ReorderCmd makes tt reorder.
 func ReorderCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "reorder <agent>…", Short: "Set the order of turns (for policy order=sequence)",

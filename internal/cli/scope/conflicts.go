@@ -13,6 +13,7 @@ import (
 	"talkingstick/stick"
 )
 
+// ConflictsCmd makes tt conflicts.
 func ConflictsCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "conflicts [path]", Short: "Show which files would conflict between working trees",

@@ -16,6 +16,7 @@ import (
 	"talkingstick/stick/glob"
 )
 
+// ReserveCmd makes tt reserve.
 func ReserveCmd(a *app.Run) *cobra.Command {
 	var p engine.ReservePathsParams
 	var ttl time.Duration
@@ -86,6 +87,7 @@ func showReserved(p *term.Page, res engine.ReservePathsResult) {
 	}
 }
 
+// UnreserveCmd makes tt unreserve.
 func UnreserveCmd(a *app.Run) *cobra.Command {
 	var p engine.ReleasePathsParams
 	c := &cobra.Command{
@@ -137,6 +139,7 @@ func UnreserveCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// ReservationsCmd makes tt reservations.
 func ReservationsCmd(a *app.Run) *cobra.Command {
 	var p engine.ListReservationsParams
 	var agent string
@@ -188,6 +191,7 @@ func showReservations(p *term.Page, res engine.ListReservationsResult) {
 	}
 }
 
+// MayEditCmd makes tt may-edit.
 func MayEditCmd(a *app.Run) *cobra.Command {
 	var p guard.MayEditParams
 	c := &cobra.Command{

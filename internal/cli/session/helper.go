@@ -21,6 +21,7 @@ import (
 	"talkingstick/stick"
 )
 
+// HelperCmd makes tt helper.
 func HelperCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "helper -- <command>…", Short: "Start an agent as a helper, in a window of its own inside tmux",

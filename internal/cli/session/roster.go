@@ -21,6 +21,7 @@ const (
 	ExitUnsure   = 2 // tt couldn't find out
 )
 
+// RosterCmd makes tt roster.
 func RosterCmd(a *app.Run) *cobra.Command {
 	var all bool
 	c := &cobra.Command{

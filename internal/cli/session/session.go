@@ -11,6 +11,7 @@ import (
 	"talkingstick/stick"
 )
 
+// Cmd makes tt session.
 func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "session", Short: "Start and end an agent's session, and show its role", Args: app.NoArgs,

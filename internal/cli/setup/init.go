@@ -39,6 +39,7 @@ type InitResult struct {
 	Next        []stick.Words        `json:"next,omitempty"` // what to do next
 }
 
+// InitCmd makes tt init.
 func InitCmd(a *app.Run) *cobra.Command {
 	var show bool
 	c := &cobra.Command{

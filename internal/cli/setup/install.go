@@ -47,6 +47,7 @@ type InstallResult struct {
 // installOptions are the flags of both commands.
 type installOptions struct{ all, project, show, prePush, removing, data, yes bool }
 
+// InstallCmd makes tt install.
 func InstallCmd(a *app.Run) *cobra.Command {
 	var o installOptions
 	c := &cobra.Command{
@@ -88,6 +89,7 @@ func InstallCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// UninstallCmd makes tt uninstall.
 func UninstallCmd(a *app.Run) *cobra.Command {
 	o := installOptions{removing: true}
 	c := &cobra.Command{

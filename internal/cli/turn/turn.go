@@ -109,6 +109,7 @@ func youHold(p *term.Page, since stick.Time) stick.Words {
 	return "you have held the stick for " + stick.Age(d)
 }
 
+// ReleaseCmd makes tt release.
 func ReleaseCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
@@ -179,6 +180,7 @@ func showUnpushed(p *term.Page, commit string) {
 	}
 }
 
+// PassCmd makes tt pass.
 func PassCmd(a *app.Run) *cobra.Command {
 	var h app.HandoffFlags
 	var f app.FenceFlags
@@ -235,6 +237,7 @@ func PassCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// TakeCmd makes tt take.
 func TakeCmd(a *app.Run) *cobra.Command {
 	var reason string
 	var operator bool
@@ -284,6 +287,7 @@ func TakeCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// HeartbeatCmd makes tt heartbeat.
 func HeartbeatCmd(a *app.Run) *cobra.Command {
 	var f app.FenceFlags
 	c := &cobra.Command{

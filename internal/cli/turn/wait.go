@@ -12,6 +12,7 @@ import (
 	"talkingstick/stick"
 )
 
+// WaitCmd makes tt wait.
 func WaitCmd(a *app.Run) *cobra.Command {
 	var park, turn, replace bool
 	var timeout app.TimeoutFlag
@@ -60,6 +61,7 @@ func WaitCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
+// TryCmd makes tt try.
 func TryCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "try [path]", Short: "Take the turn if it is free, without waiting", Args: app.ArgsBetween(0, 1, "a path"),

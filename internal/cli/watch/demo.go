@@ -10,6 +10,7 @@ import (
 	"talkingstick/stick"
 )
 
+// DemoCmd makes tt demo.
 func DemoCmd(a *app.Run) *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{

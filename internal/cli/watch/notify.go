@@ -14,6 +14,7 @@ import (
 	"talkingstick/stick"
 )
 
+// NotifyCmd makes tt notify.
 func NotifyCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",

@@ -35,6 +35,7 @@ type ServeResult struct {
 	URL     string `json:"url"`     // opens the pages in one browser, once
 }
 
+// ServeCmd makes tt serve.
 func ServeCmd(a *app.Run) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{

@@ -18,6 +18,7 @@ import (
 	"talkingstick/stick"
 )
 
+// Cmd makes tt watch.
 func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it",
