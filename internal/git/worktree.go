@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,19 +16,39 @@ import (
 
 // AddWorktree creates a locked worktree with a new branch at a commit.
 func (c Client) AddWorktree(ctx context.Context, dir, path, branch, commit, why string) error {
-	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--no-track", "--lock", "--reason", why,
-		"-b", branch, "--", path, commit)
+	return c.addWorktree(ctx, dir, "-b", branch, "--no-track", "--lock", "--reason", why, "--", path, commit)
 }
 
 // AddWorktreeOf creates a locked worktree of an existing branch.
 func (c Client) AddWorktreeOf(ctx context.Context, dir, path, branch, why string) error {
-	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--lock", "--reason", why,
-		"--", path, branch)
+	return c.addWorktree(ctx, dir, "--lock", "--reason", why, "--", path, branch)
 }
 
 // AddDetached creates a worktree at a commit, on no branch.
 func (c Client) AddDetached(ctx context.Context, dir, path, commit string) error {
-	return c.runWrite(ctx, writeCall{dir: dir}, "worktree", "add", "--quiet", "--detach", "--", path, commit)
+	return c.addWorktree(ctx, dir, "--detach", "--", path, commit)
+}
+
+// addWorktree creates a worktree, a second time if another git got in the way.
+func (c Client) addWorktree(ctx context.Context, dir string, args ...string) error {
+	args = append([]string{"worktree", "add", "--quiet"}, args...)
+	err := c.runWrite(ctx, writeCall{dir: dir}, args...)
+	if !hasMetRemoval(err) {
+		return err
+	}
+
+	// A new branch was made before this git failed, so it is no obstacle.
+	if i := slices.Index(args, "-b"); i >= 0 {
+		args[i] = "-B"
+	}
+	return c.runWrite(ctx, writeCall{dir: dir}, args...)
+}
+
+// hasMetRemoval reports whether git failed to add a worktree because another git removed the last one at that
+// moment, and with it the directory in which git keeps its records of worktrees.
+func hasMetRemoval(err error) bool {
+	f := asFailure(err)
+	return f != nil && strings.Contains(f.Said, "could not create directory of ") && strings.Contains(f.Said, "No such file")
 }
 
 // RemoveDetached removes a worktree that [Client.AddDetached] has created, complete or not, with all its
