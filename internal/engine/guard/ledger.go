@@ -178,7 +178,15 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 	if err != nil || rooms[0].Room == "" {
 		return r, err
 	}
-	if r, err = tx.PartAt(rooms[0], me.Agent); err != nil {
+
+	// A look has to know who else is busy. The hook reads the whole room in the end anyway, so that costs less
+	// than a query of its own.
+	if c.looks {
+		r, err = tx.Room(rooms[0].Room)
+	} else {
+		r, err = tx.PartAt(rooms[0], me.Agent)
+	}
+	if err != nil {
 		return r, err
 	}
 
@@ -190,10 +198,6 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 	c.room, c.off = r.ID, !r.KeepsSnapshots()
 	if !c.looks {
 		return r, nil
-	}
-
-	if r, err = tx.Room(r.ID); err != nil {
-		return r, err
 	}
 
 	c.since = m.BusySince
