@@ -33,6 +33,7 @@ type cache struct {
 	leftOut []manifest.LeftOut
 	nested  []manifest.Nested
 	index   indexFacts
+	file    []byte // that it was read from
 }
 
 // seenStamp is a stamp and when it was taken. A stamp that may stand for other bytes, too, is zero.
@@ -49,16 +50,25 @@ func (r *repository) cachePath(checkout string) string {
 }
 
 // readCache returns what is known of a checkout, or nil.
-func (r *repository) readCache(tree workspace.Checkout) *cache {
+func (r *repository) readCache(tree workspace.Checkout) *cache { return r.readCacheAgain(tree, nil) }
+
+// readCacheAgain is [repository.readCache] after that has returned was. A file that is still the same isn't
+// decoded again.
+func (r *repository) readCacheAgain(tree workspace.Checkout, was *cache) *cache {
 	b, err := plainfile.Read(r.cachePath(bare.CheckoutName(tree)))
 	if err != nil {
 		return nil
+	}
+	if was != nil && bytes.Equal(b, was.file) {
+		return was
 	}
 
 	c, ok := decodeCache(b)
 	if !ok || c.top != tree.Top {
 		return nil
 	}
+
+	c.file = b
 	return c
 }
 

@@ -133,6 +133,25 @@ func TestCache_Damaged(t *testing.T) {
 	}
 }
 
+// What is known of a checkout is only decoded again if another snapshot was made since it was read.
+func TestCache_ReadAgain(t *testing.T) {
+	s := newScratch(t)
+	s.write("new", "one")
+	first := s.snapshot()
+	r := s.store.repositoryOf(s.tree.Common)
+
+	was := r.readCache(s.tree)
+	if now := r.readCacheAgain(s.tree, was); now != was {
+		t.Error("a file that has stayed the same was decoded again")
+	}
+
+	s.write("new", "three")
+	second := s.snapshot()
+	if now := r.readCacheAgain(s.tree, was); was.id != first.ID || now.id != second.ID {
+		t.Errorf("read %s and then %s, want %s and %s", was.id, now.id, first.ID, second.ID)
+	}
+}
+
 // No cut or changed cache makes reading it fail otherwise than by saying so.
 func FuzzDecodeCache(f *testing.F) {
 	c := &cache{

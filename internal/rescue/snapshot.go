@@ -46,6 +46,7 @@ type snapshotTaker struct {
 	// until the ref stands, so that none of that is removed.
 	checkout, packs *bare.FileLock
 
+	early        *cache                     // what was known before git was asked, without a lock; may be nil
 	base         *cache                     // nil if the snapshot leans on nothing
 	was          map[string]*manifest.Entry // those of base, by path
 	staged       map[string]string          // the blobs of versions that were staged, by their names in the user's repository
@@ -122,7 +123,8 @@ func (t *rescueTaker) beginSnapshot(ctx context.Context) error {
 		return nil
 	}
 
-	if base := repo.readCache(t.r.Tree); base != nil && repo.hasAll(base, bare.CheckoutName(t.r.Tree)) {
+	base := repo.readCacheAgain(t.r.Tree, s.early)
+	if base != nil && repo.hasAll(base, bare.CheckoutName(t.r.Tree)) {
 		s.leanOn(base)
 		t.pack.Held = base.objects
 	}
@@ -281,11 +283,11 @@ func (t *rescueTaker) knownIndex() indexFacts {
 		return indexFacts{}
 	}
 
-	c := t.store.repositoryOf(t.r.Tree.Common).readCache(t.r.Tree)
-	if c == nil {
+	t.snapshot.early = t.store.repositoryOf(t.r.Tree.Common).readCache(t.r.Tree)
+	if t.snapshot.early == nil {
 		return indexFacts{}
 	}
-	return c.index
+	return t.snapshot.early.index
 }
 
 // isNested reports whether a path lies in a repository inside the tree.
