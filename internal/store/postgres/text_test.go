@@ -11,6 +11,7 @@ func TestPostgresTexts(t *testing.T) {
 		{"quoted names", `"a?" = ?`, `"a?" = ?`, `"a?" = $1`},
 		{"comments", "a = ? -- TEXT? it's\nAND b = ?", "a = ? -- TEXT? it's\nAND b = ?", "a = $1 -- TEXT? it's\nAND b = $2"},
 		{"a type in a query", "CAST(? AS INTEGER)", "CAST(? AS BIGINT)", "CAST($1 AS BIGINT)"},
+		{"an index", "a INDEXED BY a_few WHERE b = ?", "a INDEXED BY a_few WHERE b = ?", "a WHERE b = $1"},
 	} {
 		if got := translateSchema(c.text); got != c.schema {
 			t.Errorf("%s: as a schema it reads %s, want %s", c.name, got, c.schema)
