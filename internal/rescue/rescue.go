@@ -160,6 +160,7 @@ type Request struct {
 
 	Facts manifest.Facts
 	At    stick.Time // when it is taken; zero means the present time
+	Ahead *Ahead     // what git was asked of Tree already; nil for nothing
 }
 
 // isSnapshot reports whether a snapshot is asked for. That is of the whole tree, whatever the request says.

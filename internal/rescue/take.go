@@ -148,7 +148,7 @@ func (t *rescueTaker) runRescue(ctx context.Context) (taken Taken, err error) {
 // surveyCheckout asks git what is uncommitted, opens the tree, and rescues the repositories inside of it. It
 // returns the ignored files that may be kept; named are the paths that say which.
 func (t *rescueTaker) surveyCheckout(ctx context.Context, named []string) (ignored []string, err error) {
-	if t.git, err = t.store.Git.Isolate(ctx, t.r.Tree.Top, gitVariables(t.r.Tree, t.r.Index)...); err != nil {
+	if t.git, err = t.store.isolateGit(ctx, t.r); err != nil {
 		return nil, err
 	}
 	if t.seen, err = t.store.surveyTree(ctx, t.git, t.r, t.knownIndex()); err != nil {

@@ -58,6 +58,21 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	return cmp.Or(err, s.commitsErr)
 }
 
+// askAhead has git asked what the snapshot after a command needs first. Where there are no snapshots yet, the
+// room may want none, and nothing is asked.
+func (g *Guard) askAhead(ctx context.Context, q editQuestion) *rescue.Ahead {
+	if !q.Unread || q.at == nil || q.at.CheckoutTop() == "" {
+		return nil
+	}
+
+	tree, ok := workspace.FindCheckout(q.at.CheckoutTop(), workspace.Env{})
+	if !ok || !g.Restorer.Store().Knows(tree.Common) {
+		return nil
+	}
+
+	return g.Restorer.Store().AskAhead(ctx, tree)
+}
+
 // dropTaskFile leaves out the file that tt itself puts into the worktree of a task: it is nobody's work, and
 // tt writes it again.
 func (c *checkout) dropTaskFile() {

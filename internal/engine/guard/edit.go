@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
@@ -127,6 +128,8 @@ type editQuestion struct {
 	roles map[stick.RoomID]roleFiles // of the rooms that decide, as far as they were read
 
 	decides bool // only the decision matters, not the reservations nearby
+
+	ahead *rescue.Ahead // what git was asked of the place of the call
 }
 
 // newEditQuestion resolves what is to be changed. If it can't look up some of it, it returns an error, and q

@@ -26,6 +26,10 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, err
 		return nil, nil
 	}
 
+	// Git answers while the database is opened and read.
+	q.ahead = g.askAhead(ctx, q)
+	defer q.ahead.Stop()
+
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
 		return nil, err

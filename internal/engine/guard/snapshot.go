@@ -250,7 +250,7 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 	var wait sync.WaitGroup
 	for _, s := range reach {
 		wait.Go(func() {
-			r := rescue.Request{Tree: s.tree, Paths: s.named, Nested: true, Facts: facts, At: at}
+			r := rescue.Request{Tree: s.tree, Paths: s.named, Nested: true, Facts: facts, At: at, Ahead: q.ahead}
 			if q.Unread {
 				s.taken, s.err = g.Restorer.Store().Take(ctx, r)
 			} else {
