@@ -21,18 +21,27 @@ import (
 func (g *Guard) lookAfter(ctx context.Context, db *store.DB, q editQuestion, all []*checkout, by keeper) error {
 	// Checkouts are looked at side by side, each with a place of its own for errors.
 	ended, found := make([]error, len(all)), make([]error, len(all))
+	var behind []*checkout // where a comparison is due, whatever the snapshots show
 	var wait sync.WaitGroup
 	for i, c := range all {
 		if c.isGone() {
 			c.gone = true
 			ended[i] = g.endGone(ctx, c)
-		} else if !c.off {
+			continue
+		}
+
+		if c.isBehind() {
+			behind = append(behind, c)
+		}
+		if !c.off {
 			wait.Go(func() { ended[i] = g.endCall(ctx, q, c, by) })
 		}
 	}
 
+	// Git is at work meanwhile. The transaction that notes the outcome reads all this again.
+	early := g.readKnown(ctx, db, q.Caller, behind)
 	wait.Wait()
-	known := g.readKnown(ctx, db, q.Caller, all)
+	known := g.readKnown(ctx, db, q.Caller, findStale(all, behind))
 	for i, c := range all {
 		if !c.gone {
 			wait.Go(func() { found[i] = c.findFiles(ctx, g.core.Config.Git, q) })
@@ -43,21 +52,31 @@ func (g *Guard) lookAfter(ctx context.Context, db *store.DB, q editQuestion, all
 	for _, c := range all {
 		c.markOwn()
 	}
-	return cmp.Or(slices.Concat(ended, []error{known}, found)...)
+	return cmp.Or(slices.Concat(ended, []error{early, known}, found)...)
 }
 
-// readKnown reads what was noted of all files, of the checkouts where that has to be compared with what they
-// are like now. Most commands change nothing, and then the last snapshot says that it was compared already.
-// Where it fails, only the files that the call names are noted.
-func (g *Guard) readKnown(ctx context.Context, db *store.DB, by core.Caller, all []*checkout) error {
-	var compared []*checkout
+// isBehind reports whether what was noted of all files was brought up to date with another snapshot than that
+// before the call. Then it has to be compared with what they are like now, unless the call has brought the
+// earlier state back.
+func (c *checkout) isBehind() bool { return c.looks && c.call.Before != c.lastNoted }
+
+// findStale returns the checkouts where what was noted has to be compared with what files are like now, without
+// those of which that is known before. Most commands change nothing, and then the last snapshot says that it was
+// compared already.
+func findStale(all, before []*checkout) (stale []*checkout) {
 	for _, c := range all {
 		c.isNoted = c.call.After != "" && c.call.After == c.lastNoted
-		if c.looks && !c.gone && !c.isNoted {
-			compared = append(compared, c)
+		if c.looks && !c.gone && !c.isNoted && !slices.Contains(before, c) {
+			stale = append(stale, c)
 		}
 	}
 
+	return stale
+}
+
+// readKnown reads what was noted of all files of checkouts. Where it fails, only the files that the call names
+// are noted.
+func (g *Guard) readKnown(ctx context.Context, db *store.DB, by core.Caller, compared []*checkout) error {
 	if len(compared) == 0 {
 		return nil
 	}
