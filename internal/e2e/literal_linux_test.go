@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"talkingstick/internal/cli"
+	"talkingstick/internal/cli/app"
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
 )
@@ -98,7 +99,7 @@ func newLiteralRoom(t *testing.T) *literalRoom {
 func (l *literalRoom) tt(name, input string, args ...string) string {
 	var out bytes.Buffer
 	env := map[string]string{"TT_HARNESS_AGENT_ID": name, "HOME": l.home, "TALKING_STICK_DATA_DIR": filepath.Join(l.home, "data")}
-	cli.Main(cli.Env{
+	cli.Main(app.Env{
 		Name: "tt", Args: args, Stdin: strings.NewReader(input), Stdout: &out, Stderr: &out,
 		Getenv: func(name string) string { return env[name] }, Dir: l.repo, Home: l.home, User: "ann", Host: "host",
 		PID: os.Getpid(), ErrColumns: func() int { return 0 }, HookSlack: 100, GitLimit: time.Minute,
