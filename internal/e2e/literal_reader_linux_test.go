@@ -50,7 +50,7 @@ var skillSays = []string{
 	"run `tt session start` before anything else",
 	"2. Run `tt wait`",
 	"repeat\n   `tt wait --timeout 100s`",
-	"5. More to do? `tt wait` again, without asking. Otherwise `tt wait --park`, which brings messages alone, or stop.",
+	"5. More to do? `tt wait` again, without asking. Otherwise `tt wait --park`, for messages only, or stop.",
 }
 
 func newLiteralReader(name string, watch time.Duration, work ...string) *literalReader {
