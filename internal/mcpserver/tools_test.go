@@ -202,13 +202,18 @@ func operation(m reflect.Type) bool {
 	return ok
 }
 
-// called returns the names of the methods that a package's code calls.
+// called returns the names of the methods that the code of a package and of those in its folders calls.
 func called(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
+	var paths []string
+	for _, pattern := range []string{"*.go", "*/*.go"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, found...)
 	}
+
 	names := map[string]bool{}
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
