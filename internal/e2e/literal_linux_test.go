@@ -277,31 +277,6 @@ func checkNoBlank(t *testing.T, log []stick.Event) {
 	}
 }
 
-// checkFairness fails the test unless each reader wrote its first file before any wrote its second.
-func checkFairness(t *testing.T, log []stick.Event, readers ...*literalReader) {
-	t.Helper()
-	turns := map[string]string{} // which file was written in a turn
-	for _, r := range readers {
-		for _, turn := range r.turns {
-			turns[strings.Fields(turn.line)[3]] = turn.wrote
-		}
-	}
-
-	var order []string
-	for _, e := range log {
-		if e.Type == stick.EventClaim && turns[fmt.Sprint(e.Turn)] != "" {
-			order = append(order, string(e.From))
-		}
-	}
-	for i := 0; i < len(order); i += len(readers) {
-		round := slices.Clone(order[i:min(i+len(readers), len(order))])
-		slices.Sort(round)
-		if len(slices.Compact(round)) != len(readers) {
-			t.Errorf("the stick passed in the order %v", order)
-		}
-	}
-}
-
 // TestLiteralReaders: three agents do just what the texts of tt say. Without work they don't pass the stick in circles. With work all of it
 // gets done, in turns. Nobody hands over a blank.
 func TestLiteralReaders(t *testing.T) {
@@ -339,7 +314,6 @@ func TestLiteralReaders(t *testing.T) {
 		}
 		checkNoSpin(t, readers...)
 		checkNoBlank(t, l.log())
-		checkFairness(t, l.log(), readers...)
 	})
 }
 
