@@ -162,8 +162,15 @@ func (s *scene) setUp(cfg Config) (err error) {
 		return err
 	}
 
-	for _, name := range append([]string{"tt"}, Actors...) {
-		if err := linkProgram(cfg.Program, filepath.Join(s.bin, programName(name))); err != nil {
+	// Hooks may not name the program of go run, which is gone after the run, so the scene has a file of its own.
+	program := filepath.Join(s.bin, programName("tt"))
+	if err := os.Link(cfg.Program, program); err != nil {
+		if err := copyProgram(cfg.Program, program); err != nil {
+			return fmt.Errorf("can't link the program for the actors: %w", err)
+		}
+	}
+	for _, name := range Actors {
+		if err := linkProgram(program, filepath.Join(s.bin, programName(name))); err != nil {
 			return fmt.Errorf("can't link the program for the actors: %w", err)
 		}
 	}
@@ -208,14 +215,14 @@ func (s *scene) createRepository() error {
 // linkProgram makes the program available under another name: by a link if the system allows it, else by a
 // copy.
 func linkProgram(program, as string) error {
-	if _, err := os.Stat(program); err != nil {
-		return err
-	}
-
 	if os.Symlink(program, as) == nil || os.Link(program, as) == nil {
 		return nil
 	}
+	return copyProgram(program, as)
+}
 
+// copyProgram copies the program.
+func copyProgram(program, as string) error {
 	from, err := os.Open(program)
 	if err != nil {
 		return err
