@@ -251,7 +251,7 @@ func TestNpmPackages(t *testing.T) {
 		t.Errorf("it says that it came by %+v", a)
 	}
 	a.update(t, dir, "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
-	plays(t, tt("demo"))
+	plays(t, outside(t, prefix, "bin/tt", "demo"))
 	if err := os.MkdirAll(filepath.Join(home, ".local/share/talking-stick"), 0o700); err != nil { // data stays, and so does its directory
 		t.Fatal(err)
 	}
