@@ -87,6 +87,16 @@ func (h *HandoffFlags) ReadHandoff(a *Run) (*stick.Handoff, error) {
 	return out, nil
 }
 
+// ReadRequiredHandoff is [HandoffFlags.ReadHandoff] for what needs a handoff. When none was given it is empty, which
+// the operation refuses with what it lacks.
+func (h *HandoffFlags) ReadRequiredHandoff(a *Run) (stick.Handoff, error) {
+	handoff, err := h.ReadHandoff(a)
+	if err != nil || handoff == nil {
+		return stick.Handoff{}, err
+	}
+	return *handoff, nil
+}
+
 // ExplainRefusal gives the refusal of an incomplete handoff the command that takes a complete one, unless its
 // hint has one already.
 func (h *HandoffFlags) ExplainRefusal(err error, command stick.Command) error {

@@ -130,19 +130,14 @@ func ReleaseCmd(a *app.Run) *cobra.Command {
 			return err
 		}
 
-		handoff, err := h.ReadHandoff(a)
+		handoff, err := h.ReadRequiredHandoff(a)
 		if err != nil {
 			return err
 		}
 
-		// An empty handoff is refused with what it lacks.
-		if handoff == nil {
-			handoff = &stick.Handoff{}
-		}
-
 		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.ReleaseStickResult, error) {
 			res, err := e.ReleaseStick(c.Context(), engine.ReleaseStickParams{
-				Caller: by, Where: w, Fence: f.Fence(), Handoff: *handoff,
+				Caller: by, Where: w, Fence: f.Fence(), Handoff: handoff,
 			})
 			return res, h.ExplainRefusal(err, stick.Cmd("tt release --status … --next-action …"))
 		}, func(p *term.Page, res engine.ReleaseStickResult) {
@@ -203,19 +198,14 @@ func PassCmd(a *app.Run) *cobra.Command {
 			return err
 		}
 
-		handoff, err := h.ReadHandoff(a)
+		handoff, err := h.ReadRequiredHandoff(a)
 		if err != nil {
 			return err
 		}
 
-		// An empty handoff is refused with what it lacks.
-		if handoff == nil {
-			handoff = &stick.Handoff{}
-		}
-
 		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.PassStickResult, error) {
 			res, err := e.PassStick(c.Context(), engine.PassStickParams{
-				Caller: by, Where: w, Fence: f.Fence(), To: stick.AgentID(args[0]), Handoff: *handoff,
+				Caller: by, Where: w, Fence: f.Fence(), To: stick.AgentID(args[0]), Handoff: handoff,
 			})
 
 			return res, h.ExplainRefusal(err,
