@@ -266,12 +266,13 @@ type consumer struct {
 	after int64      // of the consumer that keeps its cursor
 	runs  []received // what came, run by run
 
-	mu      sync.Mutex // guards the rest
-	cmd     *exec.Cmd  // of the current run
-	seen    map[int64]bool
-	meant   map[int64]letter // once everything was sent
-	missing int              // how many of meant haven't come
-	done    chan struct{}    // closed when nothing is missing
+	mu       sync.Mutex // guards the rest
+	cmd      *exec.Cmd  // of the current run
+	signaled bool       // the current run was sent a signal
+	seen     map[int64]bool
+	meant    map[int64]letter // once everything was sent
+	missing  int              // how many of meant haven't come
+	done     chan struct{}    // closed when nothing is missing
 }
 
 // received is what one process received, in order.
@@ -316,8 +317,18 @@ func (k *consumer) settle(meant map[int64]letter) {
 func (k *consumer) finish() {
 	close(k.done)
 	if k.cmd != nil {
-		k.cmd.Process.Signal(syscall.SIGTERM) // fails when it has ended, and that is all right
+		k.signal(syscall.SIGTERM)
 	}
+}
+
+// signal sends a signal to the current run, if it is the first one: a second SIGTERM ends a command at once, whatever
+// it does, and a stream that is about to end would end without its cursor. The caller holds k.mu.
+func (k *consumer) signal(s syscall.Signal) {
+	if k.signaled {
+		return
+	}
+	k.signaled = true
+	k.cmd.Process.Signal(s) // fails when it has ended, and that is all right
 }
 
 // take records that a message has come.
@@ -419,7 +430,7 @@ func (k *consumer) once() {
 		c.forbidden("start a consumer: %v", err)
 		return
 	}
-	k.cmd = cmd
+	k.cmd, k.signaled = cmd, false
 	k.mu.Unlock()
 	c.count("runs: " + k.kind.String())
 
@@ -428,7 +439,11 @@ func (k *consumer) once() {
 		if fate.signal == syscall.SIGKILL {
 			dead.Store(true)
 		}
-		cmd.Process.Signal(fate.signal) // fails when it has ended, and that is all right
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.cmd == cmd {
+			k.signal(fate.signal)
+		}
 	}
 	if fate.after > 0 {
 		defer time.AfterFunc(fate.after, strike).Stop()
