@@ -199,7 +199,7 @@ func (p *player) hasOpened() bool {
 // would take longer, and the last to close them would end the write-ahead log, which processes don't. An
 // instance of inotify waits for the next wait: while one listens, a file of its presence is open, too.
 var leftOpen = map[string]bool{
-	"rooms.sqlite": true, "rooms.sqlite-wal": true, "rooms.sqlite-shm": true, "write.lock": true,
+	"rooms.sqlite": true, "rooms.sqlite-wal": true, "rooms.sqlite-shm": true, "write.lock": true, "issued": true,
 	"anon_inode:inotify": true,
 }
 
