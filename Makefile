@@ -44,6 +44,11 @@ tests-page: ## write the table of docs/TESTS.md: what make test leaves to test-a
 test-server-e2e: deps-test ## the real processes on PostgreSQL, which test-all leaves to ci-full
 	.ci/untouched $(GO) test -short -count=1 -timeout 60m ./internal/e2e -database=postgres
 
+.PHONY: test-scripts
+test-scripts: deps-test ## all scripts of the command line with a process for each command, and all of them on PostgreSQL
+	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/cli -run '^(TestScript|TestHintsWork)$$' -script.full
+	.ci/untouched $(GO) test -count=1 -timeout 60m ./internal/cli -run '^TestScript$$' -script.full -database=postgres
+
 .PHONY: test-race
 test-race: deps-test ## the tests under the race detector, without real harnesses (needs a C compiler)
 	CGO_ENABLED=1 TT_TEST_CROWDED=1 .ci/untouched $(GO) test -race -short -timeout 60m ./...

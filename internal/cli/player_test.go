@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,7 @@ import (
 
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/store"
+	"talkingstick/internal/storetest"
 	"talkingstick/internal/testenv"
 )
 
@@ -32,31 +34,38 @@ func needsProcesses(name, script string) bool {
 	return name == "hook_locked" || strings.Contains(script, "\ndamaged\n")
 }
 
-// playedByPlayers returns the names of the scripts that players play in a short run: all but one in forty and
-// those that need processes, or the only one.
+// fullScripts plays all scripts on a server, too, with a process for each command.
+var fullScripts = flag.Bool("script.full", false, "play all scripts, on a server, too; start a process for each command")
+
+// playedByPlayers returns the names of the scripts that players play: all but those that need processes and a
+// sample, or the only one. The sample is one in forty in a short run, and else one in eight.
 //
 // In a player a command has its real caller, directory, environment and files, and its process ends with it
 // if it leaves more behind than an open database. What isn't so: it has the pid and the memory of the
 // commands before it.
 func playedByPlayers(t *testing.T, files []string) map[string]bool {
 	byPlayers := map[string]bool{}
-	if !testing.Short() {
+	if *fullScripts {
 		return byPlayers
 	}
+
+	nth := 8
+	if testing.Short() {
+		nth = 40
+	}
 	for i, file := range files {
-		isSample := i%40 == 0 && len(files) > 1
-		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		script, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		isSample := i%nth == 0 && len(files) > 1
 		if !isSample && !needsProcesses(name, string(script)) {
 			byPlayers[name] = true
 		}
 	}
-	if len(byPlayers) > 0 {
-		testenv.Leaves(t, testenv.Every, fmt.Sprintf("a process for each command of %d of %d scripts", len(byPlayers), len(files)))
-	}
+
+	testenv.LeavesToFull(t, *fullScripts, fmt.Sprintf("a process for each command of %d of %d scripts", len(byPlayers), len(files)))
 	return byPlayers
 }
 
@@ -108,9 +117,10 @@ func newTroupe(t *testing.T) *troupe {
 			p.close()
 		}
 		// A player ends with a command that leaves something open. What every command leaves open belongs to
-		// clitest's leftOpen: else players cost as much as processes, and nobody sees it.
+		// clitest's leftOpen: else players cost as much as processes, and nobody sees it. A connection to a
+		// server ends its player.
 		t.Logf("%d players played %d commands", tr.hired, tr.played)
-		if tr.played > 500 && tr.hired > tr.played/5 {
+		if !storetest.OnServer(t) && tr.played > 500 && tr.hired > tr.played/5 {
 			t.Error("most commands end their player")
 		}
 	})
