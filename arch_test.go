@@ -265,7 +265,6 @@ var edges = map[string]map[string]string{
 		"github.com/spf13/cobra": "commands and their flags",
 		"golang.org/x/sys":       "single keys of a terminal",
 		"internal/cli/app":       "the run of the program",
-		"internal/cli/turn":      "the guardian of a turn that is taken on the screen",
 		"internal/demo":          "tt demo",
 		"internal/engine":        "the operations on rooms that these commands call",
 		"internal/engine/core":   "the caller and the place of an operation",

@@ -318,6 +318,7 @@ var common = map[string]string{
 	"from_agent_id":             "who made it",
 	"granted_at":                "since when the owner has the stick",
 	"guardian_pid":              "the guardian's process",
+	"guardian_why":              "why there is no guardian, although others can't see the process that keeps the lease",
 	"handoff":                   "the handoff",
 	"handoff_event_seq":         "the event with the last handoff",
 	"handoff_next_action":       "its next action",

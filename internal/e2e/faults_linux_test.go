@@ -525,6 +525,31 @@ func TestGuardian(t *testing.T) {
 	w.healthy()
 }
 
+// TestGuardian_of_a_server: a harness in another pid namespace takes the stick through its MCP server, and has a
+// guardian, too.
+func TestGuardian_of_a_server(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command("unshare", "-pf", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: no pid namespace can be made here (that needs root): %v %s", err, out)
+	}
+	w := newWorld(t)
+	outside := w.start("codex", "runner", nil)
+	ok(t, outside.tt("join"))
+
+	inside := w.start("claude", "client", []string{clitest.Top + "=0", clientEnv + "=claude-code"},
+		"unshare", "-pf", "--mount-proc", "sh", "-c", `"$@" 2>/dev/null; sleep 600`, "sh")
+	g := said(t, inside.calls("wait_for_turn", object{"max_wait_ms": 0}).wait())
+	if g.Status != "your_turn" || g.KeptBy != "guardian" || g.Guardian == 0 {
+		t.Fatalf("the answer is %+v", g)
+	}
+
+	soon(t, "the guardian keeps the lease", func() bool {
+		s := said(t, ok(t, w.person("state")))
+		return s.KeptBy == "guardian" && s.Guardian == g.Guardian
+	})
+	w.healthy()
+}
+
 // TestReboot: after another boot all leases are over, and the log says so. The handoff is there, and new
 // turns have higher numbers than all before.
 func TestReboot(t *testing.T) {

@@ -23,6 +23,11 @@ import (
 type Config struct {
 	Kernel *core.Kernel
 	Checks []core.Check // the doctor runs them after its own
+
+	// StartGuardian starts a process that keeps a lease by [Engine.KeepLease], and returns its pid. With it, each
+	// operation that gives the caller the stick also starts a guardian where others can't see the caller's
+	// process. If it is nil, none does.
+	StartGuardian func(KeepLeaseParams) (pid int, err error)
 }
 
 // Engine performs the operations on rooms. Several goroutines may use it.
@@ -32,12 +37,13 @@ type Engine struct {
 	Roster *roster.Roster // the operations on sessions, and on who is at work
 	Upkeep *upkeep.Upkeep // the operations on the data directory
 
-	core *core.Kernel
+	core          *core.Kernel
+	startGuardian func(KeepLeaseParams) (pid int, err error) // nil where no process may be started
 }
 
 // New returns an engine. It touches no file.
 func New(cfg Config) *Engine {
-	e := &Engine{core: cfg.Kernel, Log: eventlog.New(cfg.Kernel)}
+	e := &Engine{core: cfg.Kernel, Log: eventlog.New(cfg.Kernel), startGuardian: cfg.StartGuardian}
 	e.Roster = roster.New(roster.Config{Kernel: cfg.Kernel, LeftDraft: e.leftDraft})
 	e.Guard = guard.New(guard.Config{Kernel: cfg.Kernel, Roles: e.Roster.RoleFiles, Never: e.Roster.NeverCopied})
 

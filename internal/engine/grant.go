@@ -26,10 +26,12 @@ type Grant struct {
 	LeaseExpiresAt stick.Time        `json:"lease_expires_at"` // null while a process keeps the lease
 	LeaseKeptBy    stick.LeaseKeeper `json:"lease_kept_by"`
 	GuardianPID    int               `json:"guardian_pid,omitempty"`
+	GuardianWhy    stick.Words       `json:"guardian_why,omitempty"` // why there is none, although the lease needs one
 	Drift          *Drift            `json:"drift,omitempty"`
 	Notes          int               `json:"unresolved_notes,omitempty"`
 	Changes        *ledger.NotedWork `json:"changes,omitempty"` // without paths
-	NeedsGuardian  bool              `json:"-"`                 // others can't see the process that keeps this lease
+
+	unseen stick.Process // the holder's, if others can't see it and no guardian serves it; zero otherwise
 }
 
 // Recovery is the last handoff, for a holder that didn't get the stick directly from the agent that wrote it.
@@ -57,8 +59,11 @@ func grantOf(
 	g := &Grant{
 		RoomID: r.ID, Path: r.Path, AgentID: me.Agent, TurnID: t.ID, LeaseID: t.Lease, Reason: why,
 		LeaseKeptBy: r.LeaseKeptBy(s, now), LeaseExpiresAt: r.LeaseExpiresAt(s, now), GuardianPID: r.Guardian(now),
-		NeedsGuardian: (r.Guardian(now) == 0 || t.GuardianOf != me.Caller.Process.Key()) &&
-			needsGuardian(r, me, probes),
+	}
+
+	hasGuardian := r.Guardian(now) != 0 && t.GuardianOf == me.Caller.Process.Key()
+	if !hasGuardian && needsGuardian(r, me, probes) {
+		g.unseen = me.Caller.Process
 	}
 
 	// The next query brings what these two ask for, so that a server is asked once.
@@ -154,10 +159,6 @@ type Drift struct {
 // runs no git, because a turn should begin at once. Only where the handoff may come from another checkout it
 // asks git whether its commit is here.
 func (e *Engine) addDrift(ctx context.Context, g *Grant) {
-	if g == nil {
-		return
-	}
-
 	var was *stick.Workspace
 	switch {
 	case g.Handoff != nil:

@@ -11,13 +11,44 @@ import (
 	"talkingstick/stick"
 )
 
-// KeepLeaseParams says which lease a guardian renews.
+// KeepLeaseParams says which lease a guardian renews. Whoever starts a guardian hands them to it as JSON, and
+// the guardian adds its own pid.
 type KeepLeaseParams struct {
-	RoomID  stick.RoomID
-	Owner   stick.AgentID
-	Fence   stick.Fence
-	Process stick.Process // the owner's process, which others can't see
-	PID     int           // the guardian's own, for display
+	RoomID  stick.RoomID  `json:"room_id"`
+	Owner   stick.AgentID `json:"owner"`
+	Turn    int64         `json:"turn_id"`
+	Lease   stick.LeaseID `json:"lease_id"`
+	Process stick.Process `json:"process"` // the owner's process, which others can't see
+	PID     int           `json:"-"`       // the guardian's own, for display
+}
+
+// completeGrant adds to a grant what needs more than the database, once it has committed: where the tree is by
+// now, and who keeps the lease. Every operation that gives the caller the stick ends with it, so that no
+// surface has to see to either.
+func (e *Engine) completeGrant(ctx context.Context, g *Grant) {
+	if g == nil {
+		return
+	}
+	e.addGuardian(g)
+	e.addDrift(ctx, g)
+}
+
+// addGuardian starts a guardian if others can't see the process that keeps the lease. The grant stands without
+// one, too: its lease runs out, as that of any holder who can't be seen.
+func (e *Engine) addGuardian(g *Grant) {
+	if g.unseen.IsZero() || e.startGuardian == nil {
+		return
+	}
+
+	pid, err := e.startGuardian(KeepLeaseParams{
+		RoomID: g.RoomID, Owner: g.AgentID, Turn: g.TurnID, Lease: g.LeaseID, Process: g.unseen,
+	})
+	if err != nil {
+		g.GuardianWhy = "no guardian could be started; renew your lease yourself"
+		return
+	}
+
+	g.GuardianPID, g.LeaseKeptBy = pid, stick.KeptByGuardian
 }
 
 // KeepLease renews a lease as long as the owner's process lives, for a process that others can't see. A
@@ -53,7 +84,7 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 			every = r.Policy.HeartbeatInterval
 
 			// Once this guardian has renewed the lease, another pid means that another one has taken over.
-			current = r.Turn.State == stick.Owned && r.Turn.ID == p.Fence.Turn && r.Turn.Lease == p.Fence.Lease &&
+			current = r.Turn.State == stick.Owned && r.Turn.ID == p.Turn && r.Turn.Lease == p.Lease &&
 				(renewed.IsZero() || r.Turn.GuardianPID == p.PID)
 
 			return err
@@ -106,7 +137,7 @@ func (e *Engine) renewLease(ctx context.Context, db *store.DB, p KeepLeaseParams
 			return err
 		}
 
-		after, err := before.Renew(p.Owner, p.Fence, p.PID, p.Process, tx.Now())
+		after, err := before.Renew(p.Owner, stick.Fence{Turn: p.Turn, Lease: p.Lease}, p.PID, p.Process, tx.Now())
 		if err != nil {
 			return err
 		}

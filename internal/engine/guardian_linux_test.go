@@ -66,7 +66,7 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() {
 			ended <- e.KeepLease(ctx, KeepLeaseParams{
-				RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: pid,
+				RoomID: got.RoomID, Owner: got.AgentID, Turn: got.TurnID, Lease: got.LeaseID, Process: self, PID: pid,
 			})
 		}()
 		awaitRenewal(t, ctx, e, by, rings.C, ended, pid)
@@ -130,7 +130,7 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rings.Close()
-	p := KeepLeaseParams{RoomID: got.RoomID, Owner: got.AgentID, Fence: stick.Fence{Turn: got.TurnID, Lease: got.LeaseID}, Process: self, PID: 1001}
+	p := KeepLeaseParams{RoomID: got.RoomID, Owner: got.AgentID, Turn: got.TurnID, Lease: got.LeaseID, Process: self, PID: 1001}
 	ended := make(chan error, 1)
 	other, err := impatient.core.Open(ctx, false)
 	if err != nil {

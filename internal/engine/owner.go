@@ -315,7 +315,7 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 		return res, err
 	}
 
-	e.addDrift(ctx, res.Grant)
+	e.completeGrant(ctx, res.Grant)
 
 	// The turn is granted by now: it stands even if no copy can be made.
 	e.core.KillPoint("before rescue")

@@ -312,47 +312,6 @@ func TestTheSameSessionComesBack(t *testing.T) {
 	bob.Take("is it gone?").Refused(stick.CodeTakeoverNotAvailable)
 }
 
-// TestALeaseElsewhereNeedsAGuardian: if others can't see the holder's process, its grant says that it needs a
-// guardian. Without one the lease expires, though the process lives.
-func TestALeaseElsewhereNeedsAGuardian(t *testing.T) {
-	s := scene.New(t)
-	ann, bob := s.AgentElsewhere("claude:a"), s.Agent("codex:b")
-	bob.Join().OK()
-	x := ann.Try().Granted(1)
-	s.Check(x.Res.NeedsGuardian, "nobody can see %s, and it needs no guardian", ann.Name)
-	s.Later(44 * time.Minute)
-	bob.Sees(stick.StateOwned)
-	s.Later(2 * time.Minute)
-	bob.Sees(stick.StateStaleOwner)
-	bob.Take("no sign of it").Granted(2, stick.OwnerTimeout).From(ann)
-}
-
-// TestAGuardianIsReplaced: a holder that asks again gets another guardian if the one it had serves another
-// process, or was killed. One that doesn't renew the lease isn't shown.
-func TestAGuardianIsReplaced(t *testing.T) {
-	s := scene.New(t)
-	ann, before, bob := s.AgentElsewhere("claude:a"), s.AgentElsewhere("claude:x"), s.Agent("codex:b")
-	bob.Join().OK()
-	x := ann.Try().Granted(1)
-	sees := func(pid int, keeper stick.LeaseKeeper) {
-		t.Helper()
-		v := bob.GetRoomState(engine.GetRoomStateParams{}).OK()
-		s.Check(v.GuardianPID == pid && v.LeaseKeptBy == keeper, "guardian %d, the lease is kept by %s", v.GuardianPID, v.LeaseKeptBy)
-	}
-	before.Dies() // so that its guardian renews the lease once, and ends
-	if err := ann.KeepLease(t.Context(), engine.KeepLeaseParams{
-		RoomID: x.Res.RoomID, Owner: x.Res.AgentID, Fence: stick.Fence{Turn: 1, Lease: x.Res.LeaseID}, Process: before.By.Process, PID: 41,
-	}); err != nil {
-		t.Fatal(err)
-	}
-	sees(41, stick.KeptByGuardian)
-	s.Check(ann.Try().Granted(1).Res.NeedsGuardian, "the guardian of another process is enough for %s", ann.Name)
-	s.Later(10*time.Minute + time.Second)
-	sees(0, stick.KeptByHeartbeat)
-	again := ann.Try().Granted(1)
-	s.Check(again.Res.NeedsGuardian && again.Res.GuardianPID == 0, "the guardian that was killed is enough: %+v", again.Res.Grant)
-}
-
 // TestABoxThatStartsAgain: a reboot ends a turn, and keeps the handoff. Where hosts share the database, it
 // only ends what ran there.
 func TestABoxThatStartsAgain(t *testing.T) {

@@ -138,7 +138,11 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 		w.unlockTelling()
 	}
 
-	e.addDrift(ctx, w.res.Grant)
+	// A transaction that failed may have left a grant that nobody has.
+	if err == nil {
+		e.completeGrant(ctx, w.res.Grant)
+	}
+
 	return w.res, err
 }
 

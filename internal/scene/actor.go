@@ -32,7 +32,9 @@ type Actor struct {
 	namespace string // the pid namespace; empty for the usual one
 	git       string // the git that its program runs; empty for that in PATH
 
-	starts func(task.RunTaskParams)       // hears of each run that its commands start; nil if they start none
+	starts func(task.RunTaskParams)                          // hears of each run that its commands start; nil if they start none
+	guards func(engine.KeepLeaseParams) (pid int, err error) // starts guardians for it; nil if nothing does
+
 	renews time.Duration                  // how often its commands renew what they do; 0 for the usual
 	inbox  struct{ Socket, Token string } // of its harness; empty without
 }
@@ -142,7 +144,9 @@ func (a *Actor) startProgram(kill func(string)) {
 		return a.Engine.Guard.Restorer.RescueFiles(ctx, room, by, top, paths, command)
 	}})
 
-	a.Engine = engine.New(engine.Config{Kernel: a.kernel, Checks: []core.Check{{Name: "workers", Run: a.Tasks.Check}}})
+	a.Engine = engine.New(engine.Config{
+		Kernel: a.kernel, Checks: []core.Check{{Name: "workers", Run: a.Tasks.Check}}, StartGuardian: a.guards,
+	})
 
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -191,6 +195,14 @@ func (a *Actor) Renewing(each time.Duration) *Actor {
 func (a *Actor) Starting(starts func(task.RunTaskParams)) *Actor {
 	b := *a
 	b.starts = starts
+	b.startProgram(nil)
+	return &b
+}
+
+// Guarded returns the same actor, whose operations start guardians with start.
+func (a *Actor) Guarded(start func(engine.KeepLeaseParams) (pid int, err error)) *Actor {
+	b := *a
+	b.guards = start
 	b.startProgram(nil)
 	return &b
 }

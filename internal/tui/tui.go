@@ -35,9 +35,7 @@ type Options struct {
 	Home       string      // the user's home directory, from which paths are shown
 	Color      bool
 
-	// What needs other processes. Took sees to what keeps a lease; Jump shows the pane of tmux in which a
-	// process runs. Nil ones aren't offered.
-	Took func(context.Context, *engine.Grant)
+	// Jump shows the pane of tmux in which a process runs. If it is nil, that isn't offered.
 	Jump func(context.Context, stick.Process) error
 
 	// A scene that is played while somebody looks: Captions say what it shows now, and Next makes it go on.

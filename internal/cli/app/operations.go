@@ -26,17 +26,21 @@ type Operations struct {
 	*task.Tasks
 }
 
+// Starters start the processes that outlive an operation. Nil ones start none, as in a hook.
+type Starters struct {
+	Run      func(context.Context, task.RunTaskParams) (pid int, err error) // [task.Config.StartRun]
+	Guardian func(engine.KeepLeaseParams) (pid int, err error)              // [engine.Config.StartGuardian]
+}
+
 // NewOperations connects the operations on rooms and those on tasks to one kernel, and each to what it needs
-// from the other. start is [task.Config.StartRun]; nil where no process may be started, as in a hook.
-func NewOperations(
-	cfg core.Config, start func(context.Context, task.RunTaskParams) (pid int, err error),
-) Operations {
+// from the other.
+func NewOperations(cfg core.Config, starters Starters) Operations {
 	kernel := core.New(cfg)
 
 	// Tasks ask rooms, which are made after them, so the functions look it up when they run.
 	var rooms *engine.Engine
 	tasks := task.New(task.Config{
-		Kernel: kernel, StartRun: start,
+		Kernel: kernel, StartRun: starters.Run,
 		MayMove: func(ctx context.Context, by core.Caller, checkout string) error {
 			res, err := rooms.Guard.MayEdit(ctx, guard.MayEditParams{
 				Caller: by, Where: core.Where{Path: checkout}, Tree: true,
@@ -53,11 +57,14 @@ func NewOperations(
 		},
 	})
 
-	rooms = engine.New(engine.Config{Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}})
+	rooms = engine.New(engine.Config{
+		Kernel: kernel, Checks: []core.Check{{Name: "workers", Run: tasks.Check}}, StartGuardian: starters.Guardian,
+	})
+
 	return Operations{rooms, rooms.Log, rooms.Guard, rooms.Guard.Restorer, rooms.Roster, rooms.Upkeep, tasks}
 }
 
-// NewOperations makes the operations of a run, which may start the commands of tasks.
+// NewOperations makes the operations of a run, which may start the commands of tasks, and guardians.
 func (a *Run) NewOperations(procs *proc.Table) Operations {
-	return NewOperations(a.KernelConfig(procs), a.StartRun)
+	return NewOperations(a.KernelConfig(procs), Starters{Run: a.StartRun, Guardian: a.GuardianStarter()})
 }

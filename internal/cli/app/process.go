@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"talkingstick/internal/engine"
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
@@ -97,4 +98,20 @@ func (a *Run) StartRun(ctx context.Context, run task.RunTaskParams) (pid int, er
 	}
 
 	return pid, failed(fmt.Errorf("process %d ended before the command began: %w", pid, err))
+}
+
+// GuardianStarter returns what starts guardians; nil if the path of the program isn't known.
+func (a *Run) GuardianStarter() func(engine.KeepLeaseParams) (pid int, err error) {
+	if a.Exe == "" {
+		return nil
+	}
+
+	return func(p engine.KeepLeaseParams) (pid int, err error) {
+		// The lease is secret, and everybody can read a command line. So the order goes through standard input.
+		order, err := json.Marshal(p)
+		if err != nil {
+			return 0, err
+		}
+		return StartDetached(a.Exe, []string{a.Exe, "guard"}, order, nil)
+	}
 }

@@ -259,7 +259,7 @@ func hookCaller(
 		p.File = f.Edits.Paths[0]
 	}
 
-	return app.NewOperations(c, nil), p, nil
+	return app.NewOperations(c, app.Starters{}), p, nil
 }
 
 // hookStart returns when the harness started this hook: when this process began, or the shell that runs it as

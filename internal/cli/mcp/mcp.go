@@ -80,8 +80,8 @@ func serveTools(ctx context.Context, a *app.Run, all, plugin bool) error {
 	cfg.Alone = false
 	cfg.Lost = c.keepLoss
 
-	// What a server starts may end with the sandbox of its client.
-	ops := app.NewOperations(cfg, nil)
+	// What a server starts may end with the sandbox of its client. A guardian serves nobody else, so it may.
+	ops := app.NewOperations(cfg, app.Starters{Guardian: a.GuardianStarter()})
 	by, err := harness.Resolve(in)
 	if err != nil {
 		return err

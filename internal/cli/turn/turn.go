@@ -65,6 +65,9 @@ func showGrant(p *term.Page, g *engine.Grant, me stick.AgentID, paused *stick.Pa
 	if work := app.NotedWork(g.Changes); work != "" {
 		p.Linef("%s: %s", work, p.Next(stick.Cmd("tt changes")))
 	}
+	if g.GuardianWhy != "" {
+		p.Linef("%s: %s", g.GuardianWhy, p.Next(stick.Cmd("tt heartbeat")))
+	}
 	if g.LeaseKeptBy == stick.KeptByHeartbeat && paused == nil {
 		p.Linef("your lease runs out %s unless you act: %s", p.Until(g.LeaseExpiresAt),
 			p.Next(stick.Cmd("tt heartbeat")))
@@ -254,16 +257,9 @@ func TakeCmd(a *app.Run) *cobra.Command {
 		}
 
 		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.TakeoverStickResult, error) {
-			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
+			return e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
-
-			// The new holder may be one whose process others can't see.
-			if err == nil {
-				StartGuardian(c.Context(), a, res.Grant)
-			}
-
-			return res, err
 		}, func(p *term.Page, res engine.TakeoverStickResult) {
 			if res.From != nil {
 				p.Linef("you took over from %s: %s", *res.From, app.CauseText(res.Cause))

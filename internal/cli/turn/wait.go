@@ -109,9 +109,6 @@ func waitForTurn(ctx context.Context, a *app.Run, p engine.WaitForTurnParams, mu
 	}
 
 	killAt(a, "before print")
-
-	// The guardian comes before the answer, which says who keeps the lease.
-	StartGuardian(ctx, a, res.Grant)
 	if err := a.Print(res, func(page *term.Page) { showWaited(page, res, p.Park) }); err != nil {
 		return err
 	}

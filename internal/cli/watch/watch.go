@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
-	"talkingstick/internal/cli/turn"
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
@@ -101,7 +100,6 @@ func lookAt(ctx context.Context, a *app.Run, o tui.Options) error {
 	}
 
 	o.Operations, o.Caller, o.Term, o.Home, o.Color = e, by, a.Getenv("TERM"), a.Home, a.NewPage().Color
-	o.Took = func(ctx context.Context, g *engine.Grant) { turn.StartGuardian(ctx, a, g) }
 	o.Jump = paneSwitcher(a)
 	return tui.Run(ctx, o)
 }
