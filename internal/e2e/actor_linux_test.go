@@ -151,7 +151,7 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 		if err != nil {
 			return res, err
 		}
-		return res, e.Delivered(ctx, res)
+		return res, e.RecordShown(ctx, res)
 	case "release":
 		return e.ReleaseStick(ctx, engine.ReleaseStickParams{Caller: by, Where: at, Fence: fence, Handoff: handoff})
 	case "pass":

@@ -4,99 +4,12 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
 )
 
-// hookStream is the name of the cursor for what hooks have shown.
-const hookStream = "hook"
-
 // Hooks serve members of rooms. Everywhere else they show and write nothing, and RoomID is empty in their
 // results.
-
-// DeliverEventsResult holds the new events for an agent while it works.
-type DeliverEventsResult struct {
-	RoomID  stick.RoomID  `json:"room_id,omitempty"`
-	AgentID stick.AgentID `json:"agent_id,omitempty"`
-	Events  []stick.Event `json:"events"`
-	More    bool          `json:"more,omitempty"`
-
-	// Unstarted says that the caller works here but isn't a member, because its session began before there
-	// was a room.
-	Unstarted bool `json:"-"`
-
-	due    bool  // the hook has something to record
-	cursor int64 // of the last event that was read
-}
-
-// DeliverEvents returns the events for the caller that neither a wait nor a hook has shown yet. It only
-// reads; [Engine.HookDelivered] records what was shown.
-func (e *Engine) DeliverEvents(ctx context.Context, p core.HookParams) (DeliverEventsResult, error) {
-	res := DeliverEventsResult{Events: []stick.Event{}}
-	runsElsewhere := false // the caller's session runs in another room
-
-	err := e.runHookOp(ctx, p, false, func(o *op) (err error) {
-		res = DeliverEventsResult{Events: []stick.Event{}}
-		m, ok := o.Room.Member(o.Me.Agent)
-		if !ok && !p.Sub {
-			res.Unstarted = true
-			runsElsewhere, err = o.hasRunningSession()
-			return err
-		}
-		if !ok || m.State != stick.Joined {
-			return nil
-		}
-
-		res = DeliverEventsResult{RoomID: o.Room.ID, AgentID: o.Me.Agent, Events: []stick.Event{}}
-		seen, _, err := o.Tx.Cursor(o.Room.ID, o.Me.Agent, hookStream)
-		if err != nil {
-			return err
-		}
-
-		// Events are for the agent itself, and not for its sub-agents.
-		if !p.Sub {
-			events, more, err := o.Tx.Events(store.EventQuery{
-				Room: o.Room.ID, After: seen, For: o.Me.Agent, Fresh: true, Limit: maxHookEvents,
-			})
-			if err != nil {
-				return err
-			}
-
-			n := countForHook(events)
-			for _, ev := range events[:n] {
-				// Old news is passed over, and not shown.
-				empty, err := isStaleFor(o.Tx, o.Probes, ev, o.Room, o.Me.Agent, false)
-				if err != nil {
-					return err
-				}
-				if empty {
-					continue
-				}
-				if ev, err = ledger.CountEdited(o.Tx, o.Room, ev); err != nil {
-					return err
-				}
-				res.Events = append(res.Events, ev)
-			}
-
-			res.More, res.cursor = more || n < len(events), core.LastSeq(events[:n])
-		}
-
-		h, err := o.Tx.HookTimes(o.Me.Session.Key)
-		// The hook shows that the agent works, so a record of anything else has to be corrected.
-		contradicted := !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero()
-		res.due = res.cursor > 0 || contradicted || o.HoldsStick() && !o.Room.Turn.Acked ||
-			o.isActivityStale(h, m) || o.ShowsTool(h, p)
-
-		return err
-	})
-
-	if res.Unstarted {
-		res.Unstarted = e.Roster.WorksHere(p, runsElsewhere)
-	}
-
-	return res, err
-}
 
 // hasRunningSession reports whether the caller's session is running in any room.
 func (o *op) hasRunningSession() (bool, error) {
@@ -119,58 +32,6 @@ func (o *op) isActivityStale(h store.HookTimes, m stick.Member) bool {
 	now := o.Tx.Now()
 	return (stick.Deadline{SetAt: h.At, TTL: core.FreshHook}).Due(now) ||
 		(stick.Deadline{SetAt: m.LastSeenAt, TTL: core.FreshHook}).Due(now)
-}
-
-// Limits of what one hook shows. Harnesses cut off a text after 10,000 characters, and no event may be lost
-// that way.
-const (
-	maxHookEvents = 20
-	maxHookBytes  = 7500 // of payloads; the rest is for the text around them
-)
-
-// countForHook returns how many of the events one hook shows: at least one.
-func countForHook(events []stick.Event) int {
-	size := 0
-	for n, ev := range events {
-		if size += len(ev.Payload); size > maxHookBytes {
-			return max(n, 1)
-		}
-	}
-	return len(events)
-}
-
-// ShowAlone reports whether the caller may show the events of res: another hook of the same agent may be
-// showing them now. done ends showing them. If that can't be found out, both hooks show them.
-func (e *Engine) ShowAlone(ctx context.Context, res DeliverEventsResult) (done func(), alone bool) {
-	db, err := e.core.Open(ctx, false)
-	if err != nil {
-		return func() {}, true
-	}
-	return e.takeTellingLock(ctx, db, res.RoomID, res.AgentID, false)
-}
-
-// HookDelivered records that the caller works, and that it has seen the events of res. It writes nothing if
-// there is nothing new to record.
-func (e *Engine) HookDelivered(ctx context.Context, p core.HookParams, res DeliverEventsResult) error {
-	if !res.due {
-		return nil
-	}
-
-	return e.runHookOp(ctx, p, true, func(o *op) error {
-		for _, ev := range res.Events {
-			if err := o.Tx.MarkShown(o.Room.ID, o.Me.Agent, ev.Seq); err != nil {
-				return err
-			}
-		}
-
-		if res.cursor > 0 {
-			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, hookStream, res.cursor); err != nil {
-				return err
-			}
-		}
-
-		return o.RecordWork(p)
-	})
 }
 
 // WaitForWake waits until the caller is idle and has an event that nothing has shown it. The harness wakes it
@@ -244,13 +105,4 @@ func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, er
 
 	err = in.Seen(ctx, func() error { return w.e.runHookOp(ctx, p, false, attended) })
 	return needed, err
-}
-
-// clipForHook leaves as many events in an answer as one hook shows.
-func (r WaitForTurnResult) clipForHook() WaitForTurnResult {
-	if n := countForHook(r.Events); n < len(r.Events) {
-		r.Events, r.More = r.Events[:n], true
-		r.cursor = r.Events[n-1].Seq
-	}
-	return r
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -81,10 +82,10 @@ func TestHooksAtOnce(t *testing.T) {
 					over = true // after one more round
 				default:
 				}
-				found := hook.DeliverEvents(core.HookParams{})
+				found := hook.ReadNews(core.HookParams{})
 				err := found.Err
 				if err == nil {
-					err = hook.Engine.HookDelivered(t.Context(), hook.Hook(), found.Res)
+					err = hook.Engine.RecordShownByHook(t.Context(), hook.Hook(), found.Res)
 				}
 				if err != nil {
 					t.Error(err)
@@ -104,7 +105,7 @@ func TestHooksAtOnce(t *testing.T) {
 			}
 			res, err := wait.Engine.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: reader.By, Where: core.Where{Path: s.Work}, Park: true, MaxWaitMS: new(int64)})
 			if err == nil {
-				err = wait.Engine.Delivered(t.Context(), res)
+				err = wait.Engine.RecordShown(t.Context(), res)
 			}
 			if err != nil {
 				t.Error(err)
@@ -146,7 +147,7 @@ func TestHookGivesUp(t *testing.T) {
 	}
 	p := reader.Hook()
 	s.WhileLocked(func() {
-		found := reader.DeliverEvents(core.HookParams{}).That("one event, as it only reads", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 1 }).OK()
+		found := reader.ReadNews(core.HookParams{}).That("one event, as it only reads", func(r engine.ReadNewsResult) bool { return len(r.Events) == 1 }).OK()
 		for name, fn := range map[string]func(context.Context) error{
 			"stop": func(ctx context.Context) error {
 				_, err := reader.Engine.Roster.CheckStop(ctx, roster.CheckStopParams{HookParams: p})
@@ -160,7 +161,7 @@ func TestHookGivesUp(t *testing.T) {
 				_, err := reader.Engine.Roster.EndSession(ctx, roster.EndSessionParams{HookParams: p, Why: "other"})
 				return err
 			},
-			"after tool": func(ctx context.Context) error { return reader.Engine.HookDelivered(ctx, p, found) },
+			"after tool": func(ctx context.Context) error { return reader.Engine.RecordShownByHook(ctx, p, found) },
 		} {
 			if err := limited(fn); err == nil {
 				t.Errorf("%s: the database is locked, and the hook doesn't fail", name)
@@ -187,7 +188,7 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	forged := s.Agent("codex:x").As(string(ann.ID))
 	forged.By.Process, forged.By.Proof = stick.Process{}, ""
 	forged.StartsByHook("").Refused(stick.CodeIdentityMismatch)
-	forged.DeliverEvents(core.HookParams{}).Refused(stick.CodeIdentityMismatch)
+	forged.ReadNews(core.HookParams{}).Refused(stick.CodeIdentityMismatch)
 	forged.Ends().Refused(stick.CodeIdentityMismatch)
 	ann.StartsByHook("").That("that it is still a member", func(r roster.StartSessionResult) bool { return r.AgentID == ann.ID })
 }
@@ -216,22 +217,37 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 
 	// news: the second hook shows nothing while the first does, nor after it
 	bob.Tell("the build is red").OK()
-	res := ann.DeliverEvents(core.HookParams{}).OK()
-	done, alone := ann.Engine.ShowAlone(t.Context(), res)
-	second := ann.Again()
-	if _, also := second.Engine.ShowAlone(t.Context(), second.DeliverEvents(core.HookParams{}).OK()); !alone || also {
-		t.Errorf("the first may show its events: %v, and the second too: %v", alone, also)
+	ann.Tell("I look into it").OK()
+	second, shown, others := ann.Again(), 0, 0
+	tells := func(a *scene.Actor, show func([]stick.Event, bool) error) {
+		t.Helper()
+		if _, err := a.Engine.TellNews(t.Context(), a.Hook(), show); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := ann.Engine.HookDelivered(t.Context(), ann.Hook(), res); err != nil {
-		t.Fatal(err)
+	never := func(news []stick.Event, _ bool) error {
+		t.Errorf("another hook shows %v", scene.Bodies(news))
+		return nil
 	}
-	done()
-	if bodies, _ := second.Works(); len(bodies) > 0 {
-		t.Errorf("the second shows %v", bodies)
+	tells(ann, func(news []stick.Event, _ bool) error {
+		shown += len(news)
+		tells(second, never)
+		tells(bob, func(news []stick.Event, _ bool) error { others += len(news); return nil })
+		return nil
+	})
+	tells(second, never)
+	if shown != 1 || others != 1 {
+		t.Errorf("the first shows %d events, and meanwhile another agent's hook %d", shown, others)
 	}
-	other, alone := bob.Engine.ShowAlone(t.Context(), bob.DeliverEvents(core.HookParams{}).OK())
-	if other(); !alone {
-		t.Error("another agent can't show its events")
+
+	// a hook that can't show them leaves them for the next one
+	bob.Tell("the build is green").OK()
+	silent := errors.New("nobody reads")
+	if _, err := ann.Engine.TellNews(t.Context(), ann.Hook(), func([]stick.Event, bool) error { return silent }); err != silent {
+		t.Errorf("a hook that nobody reads ends with %v", err)
+	}
+	if bodies, _ := second.Works(); len(bodies) != 1 {
+		t.Errorf("after it the next one shows %v", bodies)
 	}
 
 	// stop: the first keeps the agent from stopping, so the second doesn't record that it is idle

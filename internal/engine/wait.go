@@ -105,9 +105,6 @@ func countFitting[E any](entries []E, most int) int {
 	return len(entries)
 }
 
-// waitStream is the name of the cursor of waits.
-const waitStream = "wait"
-
 // WaitForTurn waits until there is something for the caller to act on, and claims the turn if the caller may
 // have it. While it is blocked, it writes nothing. A caller that isn't a member joins, and the room is made
 // if there is none. It fails with [stick.CodeAlreadyListening] when the member is already waiting. It fails
@@ -144,33 +141,6 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	}
 
 	return w.res, err
-}
-
-// Delivered records that the events of a wait's answer have reached the caller. Until then every answer
-// repeats them: an answer can get lost, and the events must not get lost with it.
-func (e *Engine) Delivered(ctx context.Context, res WaitForTurnResult) error {
-	if res.releaseTelling != nil {
-		defer res.releaseTelling()
-	}
-
-	if len(res.Events) == 0 {
-		return nil
-	}
-
-	db, err := e.core.Open(ctx, false)
-	if err != nil {
-		return err
-	}
-
-	return db.Update(ctx, func(tx *store.Tx) error {
-		for _, ev := range res.Events {
-			if err := tx.MarkShown(res.RoomID, res.AgentID, ev.Seq); err != nil {
-				return err
-			}
-		}
-
-		return tx.Advance(res.RoomID, res.AgentID, waitStream, res.cursor)
-	})
 }
 
 // wait is one call of [Engine.WaitForTurn] or [Engine.WaitForWake].

@@ -2,9 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -159,7 +156,7 @@ func (e *Engine) tellOnce(
 	e.core.KillPoint("inbox written")
 
 	// If it can't be recorded, a hook shows it once more: each event comes at least once.
-	return e.Delivered(ctx, res) == nil, next
+	return e.RecordShown(ctx, res) == nil, next
 }
 
 // pendingNews returns the idle agents in a room, or only one of them, that have an inbox and something new
@@ -228,66 +225,3 @@ func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room 
 	r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l stick.Listener) bool { return !matters(l.Agent) })
 	return r
 }
-
-// lockTelling takes the lock of whoever tells the wait's agent something, if others might tell it the same by
-// its inbox. If somebody has it for too long, the wait goes on without it: the agent is told something twice
-// rather than never.
-func (w *wait) lockTelling(ctx context.Context) {
-	if !w.hasInbox || w.tellLock != nil {
-		return
-	}
-
-	db, err := w.e.core.Open(ctx, false)
-	if err != nil {
-		return
-	}
-
-	w.tellLock, _ = w.e.takeTellingLock(ctx, db, w.res.RoomID, w.me.Agent, true)
-}
-
-// unlockTelling releases that lock, if the wait has it.
-func (w *wait) unlockTelling() {
-	if w.tellLock != nil {
-		w.tellLock()
-		w.tellLock = nil
-	}
-}
-
-// takeTellingLock takes the lock of whoever tells an agent of a room something. alone is false if somebody
-// else has it, with patience for longer than that usually takes.
-func (e *Engine) takeTellingLock(
-	ctx context.Context, db *store.DB, room stick.RoomID, a stick.AgentID, patient bool,
-) (free func(), alone bool) {
-	ctx, cancel := context.WithTimeout(ctx, tellLimit)
-	defer cancel()
-
-	// A hash turns the names into a short file name.
-	sum := sha256.Sum256([]byte(string(room) + " " + string(a)))
-	for {
-		p, err := db.Bell.TakePresence(hookStream + "-" + hex.EncodeToString(sum[:16]))
-		if err == nil {
-			return func() { _ = p.Close() }, true
-		}
-		if _, taken := errors.AsType[*bell.LockedError](err); !taken {
-			// Without a working lock nobody can know.
-			return func() {}, true
-		}
-
-		if !patient {
-			return func() {}, false
-		}
-
-		select {
-		case <-time.After(tellRetry):
-		case <-ctx.Done():
-			return func() {}, false
-		}
-	}
-}
-
-// How often whoever waits for that lock tries, and for how long. It is held for a write to a socket and a
-// transaction.
-const (
-	tellRetry = 5 * time.Millisecond
-	tellLimit = 100 * time.Millisecond
-)

@@ -83,7 +83,7 @@ func TestAWaitOfItsOwnTakesTheTurn(t *testing.T) {
 	agent.Idle()
 	own, waker := agent.Waits(), agent.WaitForWake()
 	holder.Meets("after commit", func() {
-		agent.DeliverEvents(agent.Hook()).That("nothing", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 0 })
+		agent.ReadNews(agent.Hook()).That("nothing", func(r engine.ReadNewsResult) bool { return len(r.Events) == 0 })
 	}, func(a *scene.Actor) { a.Release("began", "go on").OK() })
 	own.Ends().Granted(2)
 	waker.GoesOn()

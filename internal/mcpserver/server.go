@@ -208,7 +208,7 @@ func (s *server) confirmDelivery(ctx context.Context, by core.Caller) error {
 	if !ok {
 		return nil
 	}
-	return s.o.Engine.Delivered(ctx, res)
+	return s.o.Engine.RecordShown(ctx, res)
 }
 
 // reportProgress reports from time to time that a call still runs, if the client has asked for that.

@@ -52,8 +52,8 @@ func RunInBash(dir, command string) {
 // LearnsAfterTool plays the hook after a tool, and returns what the agent learns from it.
 func (a *Actor) LearnsAfterTool() (said []string) {
 	a.Helper()
-	res := a.DeliverEvents(core.HookParams{}).OK()
-	if err := a.Engine.HookDelivered(a.Context(), a.Hook(), res); err != nil {
+	res := a.ReadNews(core.HookParams{}).OK()
+	if err := a.Engine.RecordShownByHook(a.Context(), a.Hook(), res); err != nil {
 		a.Fatal(err)
 	}
 

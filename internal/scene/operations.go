@@ -74,10 +74,10 @@ func (a *Actor) ResumeRoom(p engine.ResumeRoomParams) Answer[engine.ResumeRoomRe
 	return runOperation(a, "ResumeRoom", a.Engine.ResumeRoom, p)
 }
 
-// DeliverEvents is the operation of that name.
-func (a *Actor) DeliverEvents(p core.HookParams) Answer[engine.DeliverEventsResult] {
+// ReadNews is the operation of that name.
+func (a *Actor) ReadNews(p core.HookParams) Answer[engine.ReadNewsResult] {
 	p.Caller, p.Where = a.By, a.fillWhere(p.Where)
-	return runOperation(a, "DeliverEvents", a.Engine.DeliverEvents, p)
+	return runOperation(a, "ReadNews", a.Engine.ReadNews, p)
 }
 
 // DiffRescue is the operation of that name.

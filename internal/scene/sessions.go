@@ -67,9 +67,9 @@ func (a *Actor) Session() roster.GetSessionResult {
 // shown.
 func (a *Actor) Works() (shown []string, more bool) {
 	a.Helper()
-	x := a.DeliverEvents(core.HookParams{})
+	x := a.ReadNews(core.HookParams{})
 	res := x.OK()
-	if err := a.Engine.HookDelivered(a.Context(), a.Hook(), res); err != nil {
+	if err := a.Engine.RecordShownByHook(a.Context(), a.Hook(), res); err != nil {
 		a.failStory("recording what %s was shown: %v", a.Name, err)
 	}
 	return Bodies(res.Events), res.More

@@ -19,7 +19,7 @@ func (a *Actor) WaitForTurn(p engine.WaitForTurnParams) Asked {
 
 	x := a.askTurn(a.Context(), p)
 	if x.Err == nil {
-		if err := a.Engine.Delivered(a.Context(), x.Res); err != nil {
+		if err := a.Engine.RecordShown(a.Context(), x.Res); err != nil {
 			a.failStory("recording the delivery to %s: %v", a.Name, err)
 		}
 	}

@@ -100,7 +100,7 @@ func (w *Waiting) Ends() Asked {
 	select {
 	case x := <-w.done:
 		if x.Err == nil {
-			if err := w.Engine.Delivered(w.Context(), x.Res); err != nil {
+			if err := w.Engine.RecordShown(w.Context(), x.Res); err != nil {
 				w.failStory("recording the delivery to %s: %v", w.Name, err)
 			}
 		}

@@ -75,8 +75,8 @@ func showroom(t *testing.T) (*scene.Scene, *desk) {
 	codex.Try().Granted(4)
 	codex.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: "Do invoices show prices with tax?", RequiresAck: new(true)}).OK()
 	q := core.HookParams{Caller: codex.By, Where: codex.Hook().Where, Tool: "Edit", File: s.File("invoice.go", "package shop\n")}
-	res := codex.DeliverEvents(q).OK()
-	if err := codex.Engine.HookDelivered(t.Context(), q, res); err != nil {
+	res := codex.ReadNews(q).OK()
+	if err := codex.Engine.RecordShownByHook(t.Context(), q, res); err != nil {
 		t.Fatal(err)
 	}
 	claude.Waits()

@@ -60,40 +60,19 @@ func showNew(ctx context.Context, a *app.Run, e app.Operations, p core.HookParam
 
 // showEvents shows an agent the events that are new for it.
 func showEvents(ctx context.Context, a *app.Run, e app.Operations, p core.HookParams, f harness.Firing) error {
-	res, err := e.DeliverEvents(ctx, p)
-	if err != nil {
-		return err
-	}
-
-	if res.Unstarted {
+	res, err := e.TellNews(ctx, p, func(news []stick.Event, more bool) error {
+		a.WriteHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(newEventsText(a, news, more)))})
+		if a.Unheard {
+			return errors.New("nobody read what is new")
+		}
+		return nil
+	})
+	if err == nil && res.Unstarted {
 		// Another agent made the room after this session's start.
 		return session.BriefSession(ctx, a, e, p, f)
 	}
 
-	if len(res.Events) > 0 {
-		// A harness may run several entries for one event, and one of them is enough.
-		done, alone := e.ShowAlone(ctx, res)
-		if !alone {
-			// Another entry for this event is showing them.
-			return nil
-		}
-
-		defer done()
-		if res, err = e.DeliverEvents(ctx, p); err != nil {
-			return err
-		}
-	}
-
-	if len(res.Events) > 0 {
-		a.WriteHook(f, harness.HookAnswer{Context: strings.TrimSpace(string(newEventsText(a, res.Events, res.More)))})
-
-		// The events aren't marked as delivered, and come again.
-		if a.Unheard {
-			return errors.New("nobody read what is new")
-		}
-	}
-
-	return e.HookDelivered(ctx, p, res)
+	return err
 }
 
 // newEventsText shows events to a model. It names the author of each and indents bodies, so that no body can
@@ -159,7 +138,7 @@ func waitAndWake(
 		return err
 	}
 
-	return e.Delivered(context.WithoutCancel(ctx), res)
+	return e.RecordShown(context.WithoutCancel(ctx), res)
 }
 
 // queuePrompt sends a prompt to a harness's session, by the harness's own command.

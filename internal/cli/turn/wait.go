@@ -120,7 +120,7 @@ func waitForTurn(ctx context.Context, a *app.Run, p engine.WaitForTurnParams, mu
 	// Events count as delivered only after somebody could read them.
 	if !a.Unheard {
 		// If this fails, the events come again: each comes at least once.
-		_ = e.Delivered(context.WithoutCancel(ctx), res)
+		_ = e.RecordShown(context.WithoutCancel(ctx), res)
 	}
 
 	return nil

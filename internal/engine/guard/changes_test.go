@@ -86,7 +86,7 @@ func TestAdoptedChanges(t *testing.T) {
 	s.Check(got.Rescue != nil && got.Rescue.Files == 2 && len(got.Rescue.LeftOut) == 0, "%+v", got)
 	changesAre(t, ann, "a.go own by claude:a; b.go own by claude:a; c.go own by claude:a")
 	changesAre(t, bob, "a.go others by claude:a; b.go others by claude:a; c.go others by claude:a")
-	told := bob.DeliverEvents(bob.Hook()).OK().Events
+	told := bob.ReadNews(bob.Hook()).OK().Events
 	s.Check(len(told) == 2 && told[0].Type == stick.EventWorkTaken, "%+v", told)
 	told = told[1:]
 	s.Check(len(told) == 1 && told[0].Type == stick.EventChangesAdopted && told[0].Reason == "they block the release", "%+v", told)
@@ -136,7 +136,7 @@ func TestHowManyFilesAnAgentHasEdited(t *testing.T) {
 	for _, name := range []string{"c.go", "a.go", "b.go"} {
 		bob.Edits(func() { s.File(name, "x") }, name)
 	}
-	told := ann.DeliverEvents(ann.Hook()).OK().Events
+	told := ann.ReadNews(ann.Hook()).OK().Events
 	s.Check(len(told) == 1, "%+v", told)
 	s.Check(string(told[0].Tell()) == string(bob.ID)+" edited 3 files, first c.go while you hold the stick", "%s", told[0].Tell())
 }

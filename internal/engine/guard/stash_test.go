@@ -85,8 +85,8 @@ func (s stashes) begins(a *scene.Actor, command string) call {
 func (c call) ends() {
 	c.s.Helper()
 	c.by.CheckEdited(c.p)
-	res := c.by.DeliverEvents(core.HookParams{}).OK()
-	if err := c.by.Engine.HookDelivered(c.s.Context(), c.by.Hook(), res); err != nil {
+	res := c.by.ReadNews(core.HookParams{}).OK()
+	if err := c.by.Engine.RecordShownByHook(c.s.Context(), c.by.Hook(), res); err != nil {
 		c.s.Fatal(err)
 	}
 }

@@ -45,8 +45,8 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 	expect("it has a prompt", stick.AgentWorks, prompt)
 
 	q := core.HookParams{Caller: ann.By, Where: ann.Hook().Where, Tool: "Edit", File: s.File("cart.go", "package shop\n")}
-	res := ann.DeliverEvents(q).OK()
-	if err := ann.Engine.HookDelivered(t.Context(), q, res); err != nil {
+	res := ann.ReadNews(q).OK()
+	if err := ann.Engine.RecordShownByHook(t.Context(), q, res); err != nil {
 		t.Fatal(err)
 	}
 	if got := expect("it has edited a file", stick.AgentWorks, prompt); got.Tool != "Edit" || got.File != "cart.go" {

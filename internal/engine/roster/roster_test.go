@@ -167,7 +167,7 @@ func TestHookOfAVisitor(t *testing.T) {
 					t.Fatalf("%+v, %v", res, err)
 				}
 			}
-			res, err := e.DeliverEvents(t.Context(), core.HookParams{Caller: by, Where: core.Where{Path: there}, Sub: c.sub})
+			res, err := e.ReadNews(t.Context(), core.HookParams{Caller: by, Where: core.Where{Path: there}, Sub: c.sub})
 			if err != nil || res.Unstarted != c.want {
 				t.Errorf("%v, %v; want %v", res.Unstarted, err, c.want)
 			}

@@ -142,7 +142,7 @@ func TestWhatHooksShow(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann)
-	bob.DeliverEvents(core.HookParams{}).That("that its session hasn't started", func(r engine.DeliverEventsResult) bool { return r.Unstarted })
+	bob.ReadNews(core.HookParams{}).That("that its session hasn't started", func(r engine.ReadNewsResult) bool { return r.Unstarted })
 	bob.Stops().That("nothing", func(r roster.CheckStopResult) bool { return !r.Block && r.RoomID == "" })
 	bob.Starts().OK()
 	for i := range 25 {
@@ -150,7 +150,7 @@ func TestWhatHooksShow(t *testing.T) {
 	}
 	shown, more := bob.Works()
 	s.Check(len(shown) == 20 && more, "%d shown", len(shown))
-	bob.DeliverEvents(core.HookParams{Sub: true}).That("nothing to a sub-agent", func(r engine.DeliverEventsResult) bool { return len(r.Events) == 0 })
+	bob.ReadNews(core.HookParams{Sub: true}).That("nothing to a sub-agent", func(r engine.ReadNewsResult) bool { return len(r.Events) == 0 })
 	shown, more = bob.Works()
 	s.Check(len(shown) == 5 && !more, "%d shown", len(shown))
 
