@@ -154,10 +154,13 @@ func StartDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 		return 0, err
 	}
 
+	// In a server that lives longer it would stay a zombie. A command that ends first leaves it to init.
+	go func() { _ = c.Wait() }()
+
 	pid = c.Process.Pid
 	if _, err := bytes.NewReader(input).WriteTo(w); err != nil {
 		return 0, err
 	}
 
-	return pid, c.Process.Release()
+	return pid, nil
 }
