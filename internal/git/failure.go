@@ -79,28 +79,50 @@ func errGitFailed(f *Failure) *stick.Error {
 	return e
 }
 
-// Distrust returns the error by which git has refused to work in a repository, because that belongs to
-// another user, or nil. Its hint is what a person does about it.
-func Distrust(err error) *stick.Error {
-	if f := asFailure(err); f != nil {
-		if _, ok := f.foreignRepository(); ok {
-			return errGitFailed(f)
-		}
+// exitFatal is the status with which git ends where it can't go on.
+const exitFatal = 128
+
+// Refusal returns the error by which git has refused to work in a repository, or nil: because that belongs to
+// another user, or because git can't make sense of its configuration, its index or its HEAD. Its hint is what a
+// person does about it. That there is no repository is none.
+func Refusal(err error) *stick.Error {
+	f := asFailure(err)
+	if f == nil {
+		return nil
 	}
 
-	return nil
+	if _, ok := f.foreignRepository(); ok {
+		return errGitFailed(f)
+	}
+
+	// Whoever holds a lock gives it back, and what a remote says isn't about this repository.
+	if f.speaksWithRemote() || f.lockFile() != "" {
+		return nil
+	}
+
+	said, isFatal := f.lineAfter("fatal: ")
+	if f.Exit != exitFatal || !isFatal || strings.HasPrefix(said, "not a git repository") {
+		return nil
+	}
+
+	return errGitFailed(f).Hintf("fix what git complains about")
 }
 
 // foreignRepository returns the repository of another user in which git has refused to work. It isn't asked of
 // commands that speak with a remote, whose words git passes on: before such a command others run here.
 func (f *Failure) foreignRepository() (path string, ok bool) {
-	if slices.Contains([]string{"fetch", "push", "ls-remote"}, f.commandName()) {
+	if f.speaksWithRemote() {
 		return "", false
 	}
 
 	said, ok := f.lineAfter("fatal: detected dubious ownership in repository at '")
 	path, _, _ = strings.Cut(said, "'")
 	return path, ok
+}
+
+// speaksWithRemote reports whether the words of a command may be those of a remote.
+func (f *Failure) speaksWithRemote() bool {
+	return slices.Contains([]string{"fetch", "push", "ls-remote"}, f.commandName())
 }
 
 // lineAfter returns what follows some words of git's at the beginning of a line. A line of a remote begins
@@ -149,7 +171,7 @@ func isInGitDir(path string) bool {
 // failures.
 func (f *Failure) isNoRepository() bool {
 	_, ok := f.lineAfter("fatal: not a git repository (or any")
-	return f.Exit == 128 && ok
+	return f.Exit == exitFatal && ok
 }
 
 func errNoRepository(dir string, f *Failure) error {

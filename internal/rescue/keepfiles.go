@@ -42,7 +42,7 @@ func (t *rescueTaker) keepFiles(ctx context.Context) (taken Taken, err error) {
 	taken, err = t.startOver().runSnapshot(ctx)
 
 	switch {
-	case git.Distrust(err) != nil:
+	case git.Refusal(err) != nil:
 		return t.startOver().keepAlone(ctx)
 	case err != nil || taken.ID == "":
 		return taken, err
@@ -74,7 +74,7 @@ func (t *rescueTaker) keepAlone(ctx context.Context) (taken Taken, err error) {
 	defer t.closeTree()
 
 	t.seen = &survey{entries: map[string]*manifest.Entry{}}
-	t.taken = Taken{LeftOut: []manifest.LeftOut{{Path: "./", Why: manifest.WhyForeign}}, Nested: []manifest.Nested{}}
+	t.taken = Taken{LeftOut: []manifest.LeftOut{{Path: "./", Why: manifest.WhyRefused}}, Nested: []manifest.Nested{}}
 
 	var there []candidate
 	for _, path := range t.r.Paths {

@@ -148,14 +148,14 @@ func TestKeepFiles_RepositoryOfAnotherUser(t *testing.T) {
 	s := newScratch(t)
 	s.write("dir/b.txt", "changed\n")
 	s.foreign()
-	if _, err := s.store.Take(context.Background(), s.call()); git.Distrust(err) == nil {
+	if _, err := s.store.Take(context.Background(), s.call()); git.Refusal(err) == nil {
 		t.Fatalf("git works there: %v", err)
 	}
 
 	s.write("a.txt", "edited\n")
 	alone := s.keep("a.txt", "new")
 	if s.blob(alone.ID, "a.txt") != "edited\n" || s.blob(alone.ID, "dir/b.txt") != "nothing" ||
-		!slices.Equal(alone.LeftOut, []manifest.LeftOut{{Path: "./", Why: manifest.WhyForeign}}) || s.store.Last(s.tree) != "" {
+		!slices.Equal(alone.LeftOut, []manifest.LeftOut{{Path: "./", Why: manifest.WhyRefused}}) || s.store.Last(s.tree) != "" {
 		t.Errorf("%+v", alone)
 	}
 

@@ -245,8 +245,8 @@ func (g *Guard) judgeTaking(
 	looking, cancel := q.limitLook(ctx)
 	defer cancel()
 	w, err := g.findWork(looking, q.Caller, a.in, narrowPaths(a.paths)...)
-	if foreign := git.Distrust(err); foreign != nil {
-		return g.takesUnkept(ctx, q.Caller, w.room, a, foreign, t)
+	if refusal := git.Refusal(err); refusal != nil {
+		return g.takesUnkept(ctx, q.Caller, w.room, a, refusal, t)
 	}
 
 	// Out of time isn't an error: the act is then judged by what it might take.

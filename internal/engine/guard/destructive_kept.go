@@ -18,9 +18,9 @@ import (
 // takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that
 // is, and no copy can be kept of it. Of other acts the caller is told after them.
 func (g *Guard) takesUnkept(
-	ctx context.Context, by core.Caller, room stick.Room, a checkoutAct, foreign *stick.Error, t *telling,
+	ctx context.Context, by core.Caller, room stick.Room, a checkoutAct, refusal *stick.Error, t *telling,
 ) (why *stick.Error, err error) {
-	if a.Kind != shell.Takes {
+	if a.Kind != shell.Takes || !room.KeepsSnapshots() {
 		return nil, nil
 	}
 
@@ -31,7 +31,7 @@ func (g *Guard) takesUnkept(
 	}
 
 	t.Taken.Form = a.Form
-	return room.NoneKept(a.Form, foreign), nil
+	return room.NoneKept(a.Form, refusal), nil
 }
 
 // notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no

@@ -274,9 +274,9 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	// An error of the stash doesn't keep the edits from being noted.
 	serr := g.noteStash(ctx, q)
 	ended, err := g.noteEdits(ctx, q)
-	if foreign := git.Distrust(err); foreign != nil {
+	if refusal := git.Refusal(err); refusal != nil {
 		if err = nil; out.Told == "" {
-			out, err = g.tellUnkept(ctx, p.HookParams, foreign)
+			out, err = g.tellUnkept(ctx, p.HookParams, q, refusal)
 		}
 	}
 
@@ -292,12 +292,12 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 
 // tellUnkept tells the caller once in its session that no copies can be kept where git refuses to work.
 func (g *Guard) tellUnkept(
-	ctx context.Context, p core.HookParams, foreign *stick.Error,
+	ctx context.Context, p core.HookParams, q editQuestion, refusal *stick.Error,
 ) (out EditedResult, err error) {
 	known := false
 	ask := func(o *op) error {
 		last, err := o.readTellings()
-		known = o.Room.ToldUnkept(o.Me.Agent, last)
+		known = o.Room.ToldUnkept(o.Me.Agent, last) || !o.Room.KeepsSnapshots()
 		return err
 	}
 
@@ -306,7 +306,11 @@ func (g *Guard) tellUnkept(
 	}
 
 	// The question is asked again under the lock, so that two hooks don't both tell.
-	checkout, _ := foreign.Fields["path"].(string)
+	checkout, _ := refusal.Fields["path"].(string)
+	if checkout == "" && q.at != nil {
+		checkout = q.at.CheckoutTop()
+	}
+
 	return out, g.runHookOp(ctx, p, true, func(o *op) error {
 		out = EditedResult{}
 		if err := ask(o); err != nil || known {
@@ -314,7 +318,7 @@ func (g *Guard) tellUnkept(
 		}
 
 		out = EditedResult{
-			Told: "no copies can be kept of uncommitted work there: " + foreign.Words(), Hint: foreign.Hint.Words(),
+			Told: "no copies can be kept of uncommitted work there: " + refusal.Words(), Hint: refusal.Hint.Words(),
 		}
 
 		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, checkout))

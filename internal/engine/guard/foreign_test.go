@@ -84,3 +84,40 @@ func TestWhatIsToldOfCopies(t *testing.T) {
 	}
 	s.Check(strings.Contains(said[0], "isn't yours to change") && strings.Contains(said[1], "no copies can be kept of uncommitted work there: git doesn't work in ") && said[2] == "", "%q", said)
 }
+
+// TestWhereGitCantRead: whatever keeps git from telling what is uncommitted, no copies can be kept, and it is as in
+// a repository of another user.
+func TestWhereGitCantRead(t *testing.T) {
+	for _, broken := range []struct{ name, file, text string }{
+		{"a main checkout that is said to be bare", ".git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"},
+		{"a configuration that isn't one", ".git/config", "[core\n"},
+		{"an extension that git doesn't know", ".git/config", "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tunheard = 1\n"},
+		{"an index that isn't one", ".git/index", "junk, and more than an index has at its end\n"},
+		{"a HEAD that isn't in the repository", ".git/refs/heads/main", "1234567890123456789012345678901234567890\n"},
+	} {
+		t.Run(broken.name, func(t *testing.T) {
+			s := scene.InGit(t)
+			ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+			s.Joins(ann, bob)
+			ann.Try().Is(stick.YourTurn)
+			ann.Edits(func() { s.File("a.go", "a, by ann") }, "a.go")
+			s.File(broken.file, broken.text)
+
+			res := bob.Executes("rm a.go", nil)
+			s.Check(!res.Allowed && strings.Contains(string(res.Reason), `no copy can be kept of what "rm a.go" would take away: git `) &&
+				strings.HasPrefix(string(res.Hint), "fix what git complains about; else copy that yourself"), "%+v", res)
+			s.Check(bob.Executes("rm a.go", func() {}).Allowed, "it was denied again")
+
+			var said []string
+			for range 2 {
+				p := bob.CommandParams("make")
+				bob.CheckEdit(p).OK()
+				said = append(said, string(bob.CheckEdited(p).Told))
+			}
+			s.Check(strings.Contains(said[0]+said[1], "no copies can be kept of uncommitted work there: git ") && said[1] == "", "%q", said)
+
+			found := ann.Engine.Guard.Restorer.CheckCopies(t.Context())
+			s.Check(found.Status == core.FindingWarning && strings.Contains(string(found.Detail), "none can be kept here: git "), "%+v", found)
+		})
+	}
+}

@@ -37,7 +37,7 @@ const (
 	WhyFormat     Why = "the repository names objects by SHA-256"
 	WhyNever      Why = "[snapshots] never names it"
 	WhyNested     Why = "it is a repository of its own that can't be read"
-	WhyForeign    Why = "git doesn't work there, because it belongs to another user"
+	WhyRefused    Why = "git doesn't work there"
 )
 
 // MaxLeftOut is how many things that were left out are named one by one. More are named by the first

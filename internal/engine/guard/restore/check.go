@@ -65,7 +65,13 @@ func (rs *Restorer) CheckCopies(ctx context.Context) core.Finding {
 		return core.Finding{Status: core.FindingOK, Detail: "none are kept here, because it isn't a git repository"}
 	}
 
-	if _, err := rs.core.Config.Git.Checkout(ctx, place.CheckoutTop()); err != nil {
+	// Git has to find the repository, and to read all that a copy asks it for.
+	_, err = rs.core.Config.Git.Checkout(ctx, place.CheckoutTop())
+	if err == nil {
+		_, err = rs.core.Config.Git.Uncommitted(ctx, place.CheckoutTop())
+	}
+
+	if err != nil {
 		why := stick.AsError(err)
 		return core.Finding{
 			Status: core.FindingWarning, Detail: "none can be kept here: " + why.Words(), Fix: why.Hint.Words(),
