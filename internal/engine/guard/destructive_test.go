@@ -140,6 +140,20 @@ func TestOldTipsAreKept(t *testing.T) {
 	s.Check(len(ann.LearnsAfterTool()) == 0, "a branch that doesn't exist was kept")
 }
 
+// TestHeadStandsForItsBranch: git update-ref -d HEAD, by which people take the first commit back, drops the
+// branch. Its commit is kept as that of any other branch.
+func TestHeadStandsForItsBranch(t *testing.T) {
+	s := scene.InGit(t)
+	ann := s.Agent("claude:a")
+	s.Joins(ann)
+	ann.Try().Is(stick.YourTurn)
+
+	res := ann.Executes("git update-ref -d HEAD", nil)
+	s.Check(res.Allowed, "%+v", res)
+	said := strings.Join(ann.LearnsAfterTool(), "; ")
+	s.Check(strings.Contains(said, "the old commit is kept as refs/talkingstick/kept/"), "%s", said)
+}
+
 // TestTheWorkerHearsOfItsBranch: where the room only warns, the branch of another's task may be deleted. Its
 // worker is told, and where the commit is.
 func TestTheWorkerHearsOfItsBranch(t *testing.T) {

@@ -72,8 +72,12 @@ func (g *Guard) lostTips(ctx context.Context, a checkoutAct) (lost []rescue.Tip,
 
 		commits, terr := g.core.Config.Git.Tips(ctx, a.in.top, ref)
 
-		// An entry of the stash is kept as a ref like its others.
+		// An entry of the stash is kept as a ref like its others, and HEAD stands for its branch.
 		name, _, _ := strings.Cut(ref, "@{")
+		if _, branch, ok := workspace.Head(a.in.top); ok && name == "HEAD" && branch != "" {
+			name = "refs/heads/" + branch
+		}
+
 		for _, commit := range commits {
 			lost = append(lost, rescue.Tip{Of: name, Commit: commit})
 		}
