@@ -39,10 +39,10 @@ func (r Room) PushTold(by AgentID, branch string) Event {
 	return r.newEvent(EventEditTold, by, r.Turn.Owner).withPayload(EditToldPayload{Pushed: clip(branch, 256)})
 }
 
-// UnkeptTold makes the event that an agent was told that no copies can be kept in a checkout. It concerns
+// UnkeptTold makes the event that an agent was told that no copies can be kept of a checkout or a file. It concerns
 // nobody else, and one event in a session is enough, see [Room.ToldUnkept].
-func (r Room) UnkeptTold(by AgentID, checkout string) Event {
-	return r.newEvent(EventEditTold, by, "").withPayload(EditToldPayload{Unkept: clip(checkout, 256)})
+func (r Room) UnkeptTold(by AgentID, path string) Event {
+	return r.newEvent(EventEditTold, by, "").withPayload(EditToldPayload{Unkept: clip(path, 256)})
 }
 
 // ToldUnkept reports whether an agent was told in its session that no copies can be kept, by its last events

@@ -291,7 +291,7 @@ func TestToldUnkeptOnce(t *testing.T) {
 	last = f.commit(f.Room, []Event{f.UnkeptTold("b", "/srv/app")})
 	equal(t, "once", f.ToldUnkept("b", last), true)
 	equal(t, "of an edit", f.Told("b", last), false)
-	equal(t, "in words", last[0].Say(), "b was told that no copies can be kept in /srv/app")
+	equal(t, "in words", last[0].Say(), "b was told that no copies can be kept of /srv/app")
 	f.after(DefaultReservationTTL).starts(Starting{By: "b", Same: true})
 	equal(t, "in the next session", f.ToldUnkept("b", last), false)
 }

@@ -108,7 +108,7 @@ type EditToldPayload struct {
 	Count  int      `json:"count,omitempty"`  // how many they are
 	Paused bool     `json:"paused,omitempty"` // the room was paused, and To had paused it
 	Pushed string   `json:"pushed,omitempty"` // it was no edit: the branch that it pushed to
-	Unkept string   `json:"unkept,omitempty"` // nothing was against the rules: the checkout of which no copies can be kept
+	Unkept string   `json:"unkept,omitempty"` // nothing was against the rules: the checkout, or the file, of which no copies can be kept
 }
 
 // describeAct says in words what the agent did.
@@ -275,7 +275,7 @@ var scopeEvents = []EventInfo{
 		Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session",
 		Say: func(e Event, p EditToldPayload) Words {
 			if p.Unkept != "" {
-				return agentName(e.From) + " was told that no copies can be kept in " + cutName(p.Unkept, maxShownName)
+				return agentName(e.From) + " was told that no copies can be kept of " + cutName(p.Unkept, maxShownName)
 			}
 			if p.Paused {
 				return agentName(e.From) + " " + p.describeAct() + " while the room was paused"

@@ -201,6 +201,9 @@ func (c comparison) kindOfDiffering(was, is *manifest.Entry, change PathChange) 
 	case wasFile && !isFile:
 		return ChangeDeleted, true
 	case was.LeftOut && is.LeftOut: // nobody knows
+	case is.LeftOut && is.Head == nil && c.isUnseen(change.Path): // nor here
+	case was.LeftOut:
+		return ChangeKept, true
 	case change.Old != change.New:
 		return ChangeChanged, true
 	}

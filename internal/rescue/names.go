@@ -23,12 +23,14 @@ const (
 
 // The reasons for which something was left out that others than this package tell apart.
 const (
-	WhyIgnored = manifest.WhyIgnored
-	WhyMany    = manifest.WhyMany
-	WhyCommits = manifest.WhyCommits
-	WhyMissing = manifest.WhyMissing
-	WhyNever   = manifest.WhyNever
-	WhyTime    = manifest.WhyTime
+	WhyIgnored    = manifest.WhyIgnored
+	WhyMany       = manifest.WhyMany
+	WhyCommits    = manifest.WhyCommits
+	WhyMissing    = manifest.WhyMissing
+	WhyNever      = manifest.WhyNever
+	WhyTime       = manifest.WhyTime
+	WhyLimit      = manifest.WhyLimit
+	WhyUnreadable = manifest.WhyUnreadable
 )
 
 // IsID reports whether a text has the form of the id of a rescue, which needn't be there.

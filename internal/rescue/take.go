@@ -385,15 +385,35 @@ func (t *rescueTaker) newManifest(st manifest.State) manifest.Manifest {
 	}
 }
 
+// unkeptFiles returns the new files of which a snapshot can't have the bytes, whatever time there is. That they
+// are there is kept, so that somebody is told when they vanish.
+func (t *rescueTaker) unkeptFiles() map[string]bool {
+	unkept := map[string]bool{}
+	if t.snapshot == nil {
+		return unkept
+	}
+
+	for _, l := range t.taken.LeftOut {
+		e := t.seen.entries[l.Path]
+		isImpossible := l.Why == manifest.WhyLimit || l.Why == manifest.WhyUnreadable
+		if isImpossible && e != nil && !e.Ignored {
+			unkept[l.Path] = e.LeftOut
+		}
+	}
+
+	return unkept
+}
+
 // collectState returns the entries that have something to restore.
 func (t *rescueTaker) collectState() manifest.State {
 	st := manifest.State{Head: t.seen.head, Entries: []manifest.Entry{}}
+	unkept := t.unkeptFiles()
 	for _, e := range t.seen.entries {
 		untracked := len(e.Index) == 0 && e.Head == nil
 
 		// Such a file isn't wanted in the tree, and isn't there.
 		hidden := e.Skip && !e.IsStaged() && e.Work == nil && !e.LeftOut
-		isEmpty := untracked && e.Work == nil && !e.Unsure
+		isEmpty := untracked && e.Work == nil && !e.Unsure && !unkept[string(e.Path)]
 		if isEmpty || hidden {
 			continue
 		}

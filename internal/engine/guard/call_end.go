@@ -36,7 +36,7 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	}
 
 	c.call.After, c.call.Ended = s.taken.ID, stick.At(g.core.Now())
-	c.dirty = uncommittedIn(s.taken)
+	c.dirty, c.unkept = uncommittedIn(s.taken), findUnkept(s.taken)
 	c.prune = g.Restorer.Store().BeginPrune(tree.Common, c.call.Ended)
 	if c.call.Started.IsZero() {
 		c.call.Started = c.call.Ended

@@ -43,6 +43,8 @@ type checkout struct {
 	// an edit may have changed work of others: somebody else's, or what nobody has noted
 	compares bool
 
+	unkept rescue.LeftOut // a file of which the snapshot after a call has nothing
+
 	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
 	fold  bool              // names that differ only in case are one file
 	gone  bool              // the call has removed the checkout

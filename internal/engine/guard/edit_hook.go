@@ -274,10 +274,13 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	// An error of the stash doesn't keep the edits from being noted.
 	serr := g.noteStash(ctx, q)
 	ended, err := g.noteEdits(ctx, q)
+	unkept := unkeptIn(ended)
 	if refusal := git.Refusal(err); refusal != nil {
-		if err = nil; out.Told == "" {
-			out, err = g.tellUnkept(ctx, p.HookParams, q, refusal)
-		}
+		unkept, err = newRefusal(q, refusal), nil
+	}
+	if unkept.why != "" && out.Told == "" {
+		told, uerr := g.tellUnkept(ctx, p.HookParams, unkept)
+		out, err = told, cmp.Or(err, uerr)
 	}
 
 	// Else the room was asked of what the text names.
@@ -288,42 +291,6 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 
 	out.Prune = slices.ContainsFunc(ended, func(c *checkout) bool { return c.prune })
 	return out, cmp.Or(err, g.tellHappened(ctx, q), g.tellEnd(ctx, q, ended), serr)
-}
-
-// tellUnkept tells the caller once in its session that no copies can be kept where git refuses to work.
-func (g *Guard) tellUnkept(
-	ctx context.Context, p core.HookParams, q editQuestion, refusal *stick.Error,
-) (out EditedResult, err error) {
-	known := false
-	ask := func(o *op) error {
-		last, err := o.readTellings()
-		known = o.Room.ToldUnkept(o.Me.Agent, last) || !o.Room.KeepsSnapshots()
-		return err
-	}
-
-	if err := g.runHookOp(ctx, p, false, ask); err != nil || known {
-		return out, err
-	}
-
-	// The question is asked again under the lock, so that two hooks don't both tell.
-	checkout, _ := refusal.Fields["path"].(string)
-	if checkout == "" && q.at != nil {
-		checkout = q.at.CheckoutTop()
-	}
-
-	return out, g.runHookOp(ctx, p, true, func(o *op) error {
-		out = EditedResult{}
-		if err := ask(o); err != nil || known {
-			return err
-		}
-
-		out = EditedResult{
-			Told: "no copies can be kept of uncommitted work there: " + refusal.Words(), Hint: refusal.Hint.Words(),
-		}
-
-		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, checkout))
-		return nil
-	})
 }
 
 // askedOfFound is [Guard.askedAgain] about files that a command has changed, as only the look after it shows.

@@ -57,7 +57,7 @@ func TestWhereGitRefusesToWork(t *testing.T) {
 
 	var told []stick.AgentID
 	for _, e := range ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{Types: []stick.EventType{stick.EventEditTold}}}).OK().Events {
-		if strings.HasSuffix(string(e.Say()), " was told that no copies can be kept in "+s.Work) && e.To == "" {
+		if strings.HasSuffix(string(e.Say()), " was told that no copies can be kept of "+s.Work) && e.To == "" {
 			told = append(told, e.From)
 		}
 	}

@@ -1,6 +1,8 @@
 package guard_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,5 +77,42 @@ func TestTellings_ByWhatHappened(t *testing.T) {
 			tips := ann.ListRescues(restore.ListRescuesParams{}).OK().Tips
 			s.Check((len(tips) > 0) == strings.Contains(c.told, "is kept as"), "tips: %+v", tips)
 		})
+	}
+}
+
+// TestTells_OfAFileWithoutACopy: a file that is too large for a copy can't be brought back. Its maker is told so once
+// in its session, and whoever takes it by a script is told what the copy lacks.
+func TestTells_OfAFileWithoutACopy(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Try().Is(stick.YourTurn)
+	write := func() {
+		if err := os.Truncate(s.File("big.bin", "by ann\n"), 60<<20); err != nil {
+			t.Error(err)
+		}
+	}
+	remove := func() {
+		if err := os.Remove(filepath.Join(s.Work, "big.bin")); err != nil {
+			t.Error(err)
+		}
+	}
+	const unkept = "no copies can be kept of big.bin (the rescue would be too large)"
+
+	var said []string
+	for range 2 {
+		p := ann.CommandParams("python3 make.py")
+		ann.CheckEdit(p).OK()
+		write()
+		said = append(said, string(ann.CheckEdited(p).Told))
+	}
+	s.Check(said[0] == unkept && said[1] == "", "its maker is told %q", said)
+	ann.LearnsAfterTool()
+	bob.LearnsAfterTool()
+
+	bob.Executes("python3 wipe.py", remove)
+	for _, a := range []*scene.Actor{ann, bob} {
+		told := strings.Join(a.LearnsAfterTool(), "; ")
+		s.Check(strings.Contains(told, "which took big.bin") && strings.Contains(told, ", without big.bin"), "%s: told %q", a.Name, told)
 	}
 }
