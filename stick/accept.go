@@ -65,10 +65,10 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 		return nil
 	}
 
-	e := Errorf(CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, clip(c.Command, maxShownCommand))
+	e := Errorf(CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, Clip(c.Command, maxShownCommand))
 	if last.Sum != "" {
 		e = Errorf(CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s",
-			c.Key, last.By, clip(c.Command, maxShownCommand))
+			c.Key, last.By, Clip(c.Command, maxShownCommand))
 	}
 
 	// A program finds in the facts what it needs to show the command itself.
@@ -78,7 +78,7 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 	if !person {
 		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", Cmd("tt task init"))
 	}
-	if clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
+	if Clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
 		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s",
 			Cmd("tt task init"))
 	}

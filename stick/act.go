@@ -74,7 +74,7 @@ func (r Room) AskedAgain(form, sum string, last []Event) bool {
 		}
 
 		// Two commands are the same by their sums; an event from before there was one has only the text.
-		if p.Sum == sum && sum != "" || p.Sum == "" && p.Command == clip(form, maxCommand) {
+		if p.Sum == sum && sum != "" || p.Sum == "" && p.Command == Clip(form, maxCommand) {
 			return true
 		}
 	}
@@ -136,7 +136,7 @@ func mergeUnique[T comparable](a, b []T) []T {
 // others whose work it is. That the repository is gone concerns everybody in the room.
 func (r Room) Take(t Taken) Event {
 	p := WorkTakenPayload{
-		Command: clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: clipPaths(t.Files),
+		Command: Clip(t.Form, maxCommand), Sweeps: t.Sweeps, Paths: clipPaths(t.Files),
 		Count: len(t.Files), Stash: clipPaths(t.Stash), Of: t.Of,
 		Rescue: t.Rescue, Kept: clipPaths(t.Kept), LeftOut: clipPaths(t.Left), Repository: t.Repository,
 	}

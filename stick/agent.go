@@ -67,7 +67,7 @@ func ParseAgentID(s string) (AgentID, error) {
 	}
 
 	if !isWellFormed || slices.Contains(reservedNames, s) || strings.HasPrefix(s, toRole) {
-		return "", Errorf(CodeUsage, "%q can't be the name of an agent", clip(s, 80)).
+		return "", Errorf(CodeUsage, "%q can't be the name of an agent", Clip(s, 80)).
 			Hintf("an agent is named like claude or claude:3f9a12bc: lower case, then perhaps a colon and a name of its own; %s shows who is here",
 				Cmd("tt status"))
 	}

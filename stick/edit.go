@@ -326,7 +326,7 @@ func clipPaths(paths []string) []string {
 	var out []string
 
 	for _, p := range paths[:min(len(paths), maxDenied)] {
-		out = append(out, clip(p, 256))
+		out = append(out, Clip(p, 256))
 	}
 
 	return out

@@ -11,7 +11,7 @@ func (r Room) Denied(by AgentID, paths []string) Event {
 // from others, see [Room.AskedAgain].
 func (r Room) DeniedCommand(by AgentID, form, sum string) Event {
 	return r.newEvent(EventStickDenied, by, "").withPayload(StickDeniedPayload{
-		Command: clip(form, maxCommand), Sum: sum,
+		Command: Clip(form, maxCommand), Sum: sum,
 	})
 }
 
@@ -36,13 +36,13 @@ func (r Room) EditTold(by AgentID, paths []string) Event {
 
 // PushTold is [Room.EditTold] for a push to a branch that the members share.
 func (r Room) PushTold(by AgentID, branch string) Event {
-	return r.newEvent(EventEditTold, by, r.Turn.Owner).withPayload(EditToldPayload{Pushed: clip(branch, 256)})
+	return r.newEvent(EventEditTold, by, r.Turn.Owner).withPayload(EditToldPayload{Pushed: Clip(branch, 256)})
 }
 
 // UnkeptTold makes the event that an agent was told that no copies can be kept of a checkout or a file. It concerns
 // nobody else, and one event in a session is enough, see [Room.ToldUnkept].
 func (r Room) UnkeptTold(by AgentID, path string) Event {
-	return r.newEvent(EventEditTold, by, "").withPayload(EditToldPayload{Unkept: clip(path, 256)})
+	return r.newEvent(EventEditTold, by, "").withPayload(EditToldPayload{Unkept: Clip(path, 256)})
 }
 
 // ToldUnkept reports whether an agent was told in its session that no copies can be kept, by its last events
@@ -86,6 +86,6 @@ func (r Room) LateEdit(by AgentID, paths []string, tool string) Event {
 
 	m, _ := r.Member(by)
 	return r.newEvent(EventLateEdit, by, to).withPayload(LateEditPayload{
-		Paths: clipPaths(paths), Tool: clip(tool, 60), NeverHeld: m.HeldSeq == 0,
+		Paths: clipPaths(paths), Tool: Clip(tool, 60), NeverHeld: m.HeldSeq == 0,
 	})
 }

@@ -2,6 +2,7 @@ package stick
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -152,7 +153,7 @@ func (f *fixture) policy(changes ...string) *fixture {
 }
 
 func (f *fixture) process(a AgentID, proof Proof, v Verdict) *fixture {
-	p := Process{PID: 100 + f.memberIndex(a)}
+	p := Process{PID: 100 + slices.IndexFunc(f.Members, func(m Member) bool { return m.Agent == a })}
 	f.editMember(a, func(m *Member) { m.Processes = []Evidence{{Process: p, Proof: proof}} })
 	f.s.Processes[p] = v
 	return f

@@ -160,7 +160,7 @@ func (l *Lines) UnmarshalJSON(b []byte) error {
 		*l = Lines(at)
 	default:
 		// encoding/json would take such a list without a word.
-		return badHandoff("artifacts", "the lines of an artifact are [from, to], and not %s", clip(string(b), 40))
+		return badHandoff("artifacts", "the lines of an artifact are [from, to], and not %s", Clip(string(b), 40))
 	}
 	return nil
 }
@@ -281,7 +281,7 @@ func ParseArtifact(s string) (Artifact, error) {
 
 		l[1], err2 = strconv.Atoi(to)
 		if err := errors.Join(err1, err2); err != nil {
-			return a, badHandoff("artifacts", "artifact %q: write its lines like 10-20", clip(s, 80))
+			return a, badHandoff("artifacts", "artifact %q: write its lines like 10-20", Clip(s, 80))
 		}
 
 		a.Lines, rest = &l, after
@@ -320,9 +320,9 @@ func (a Artifact) checkArtifact() error {
 		return badHandoff("artifacts", "an artifact needs a path")
 	case !slices.Contains(Roles, a.Role):
 		return badHandoff("artifacts", "the role of artifact %q must be one of %s, not %q",
-			clip(a.Path, 60), Words(strings.Join(Roles, ", ")), clip(a.Role, 30))
+			Clip(a.Path, 60), Words(strings.Join(Roles, ", ")), Clip(a.Role, 30))
 	case l != nil && (l[0] < 1 || l[1] < l[0]):
-		return badHandoff("artifacts", "the lines of artifact %q run from %d to %d", clip(a.Path, 60), l[0], l[1])
+		return badHandoff("artifacts", "the lines of artifact %q run from %d to %d", Clip(a.Path, 60), l[0], l[1])
 	}
 	return nil
 }

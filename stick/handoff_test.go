@@ -89,7 +89,7 @@ func TestHandoffCheck(t *testing.T) {
 func TestHandoffFields(t *testing.T) {
 	rows := map[string]bool{}
 	for _, f := range HandoffFields {
-		if f.Flag == "" || f.Label == "" || f.Usage == "" || f.Meaning == "" || f.Set == nil || f.Show == nil || f.texts == nil {
+		if f.Flag == "" || f.Label == "" || f.Usage == "" || f.Meaning == "" || f.Set == nil || f.Show == nil {
 			t.Errorf("the row of %s lacks a part: %+v", f.Name, f)
 			continue
 		}

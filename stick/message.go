@@ -53,7 +53,7 @@ func ParseCategory(s string) (Category, error) {
 		names[i] = string(c.Category)
 	}
 
-	return "", Errorf(CodeUsage, "there is no category %q", clip(s, 40)).With("field", "category").
+	return "", Errorf(CodeUsage, "there is no category %q", Clip(s, 40)).With("field", "category").
 		Hintf("the categories are %s", Names(names, len(names)))
 }
 
@@ -223,15 +223,15 @@ func (m Message) Check() error {
 	}
 
 	if m.Hint != "" && m.Hint != Interrupt {
-		return badMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", Interrupt, clip(m.Hint, 40))
+		return badMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", Interrupt, Clip(m.Hint, 40))
 	}
 
 	if u := m.Urgency; u != "" && !slices.Contains(urgencies, u) {
-		return badMessage("urgency", "urgency is low, normal or high, not %q", clip(u, 40))
+		return badMessage("urgency", "urgency is low, normal or high, not %q", Clip(u, 40))
 	}
 
 	if o := m.Overlap; o != "" && o != "exact" && o != "partial" {
-		return badMessage("overlap", "overlap is exact or partial, not %q", clip(o, 40))
+		return badMessage("overlap", "overlap is exact or partial, not %q", Clip(o, 40))
 	}
 
 	for _, f := range []struct{ name, text string }{{"body", m.Body}, {"subject", m.Subject}, {"thread", m.Thread}} {

@@ -131,7 +131,7 @@ func (r Room) listRecipients(q Sending) ([]AgentID, error) {
 		case a == q.By:
 			return nil, badMessage("to", "%s is you", a).Hintf("to keep something for later: %s", Cmd("tt notes add …"))
 		case !r.isJoined(a):
-			return nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", clip(string(a), maxAgentBytes)).
+			return nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", Clip(string(a), maxAgentBytes)).
 				With("to_agent_id", a).Hintf("%s lists the members", Cmd("tt state"))
 		case !slices.Contains(to, a):
 			to = append(to, a)

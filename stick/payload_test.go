@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,19 +53,6 @@ func TestStoredPayloads(t *testing.T) {
 	}
 }
 
-// lacks are the parts that a row should have, and hasn't.
-func (k *typedKind[P, D]) lacks() (parts []string) {
-	for part, missing := range map[string]bool{
-		"Meaning": k.Meaning == "", "For": k.For == nil, "Say": k.Say == nil, "Replay (or Apply)": k.Replay == nil,
-	} {
-		if missing {
-			parts = append(parts, part)
-		}
-	}
-	slices.Sort(parts)
-	return parts
-}
-
 // TestEventRows names an event type that lacks its row or a part of it.
 func TestEventRows(t *testing.T) {
 	rows := map[EventType]EventInfo{}
@@ -75,7 +61,7 @@ func TestEventRows(t *testing.T) {
 			t.Errorf("%s has two rows", info.Type)
 		}
 		rows[info.Type] = info
-		for _, part := range info.typed.(interface{ lacks() []string }).lacks() {
+		for _, part := range info.Lacks() {
 			t.Errorf("the row of %s lacks %s", info.Type, part)
 		}
 	}
@@ -102,7 +88,7 @@ func TestPayloadFields(t *testing.T) {
 				t.Errorf("%d fields of %s, the payload of %s, are %q in JSON", n, typ.Name(), info.Type, name)
 			}
 		}
-		if f, ok := typ.FieldByName("Task"); ok && info.ofTask() {
+		if f, ok := typ.FieldByName("Task"); ok && info.IsOfTask() {
 			for name, n := range jsonNames(f.Type.Elem()) {
 				if n > 1 {
 					t.Errorf("%d fields of %s, the facts of %s, are %q in JSON", n, f.Type.Elem().Name(), info.Type, name)
@@ -136,7 +122,7 @@ func TestPayloadExamples(t *testing.T) {
 	for _, info := range EventTypes {
 		typ := reflect.TypeOf(info.Payload())
 		names := jsonNames(typ)
-		if f, ok := typ.FieldByName("Task"); ok && info.ofTask() {
+		if f, ok := typ.FieldByName("Task"); ok && info.IsOfTask() {
 			maps.Copy(names, jsonNames(f.Type.Elem()))
 		}
 		for name := range names {

@@ -208,7 +208,7 @@ func (p Policy) Get(key string) string {
 func (p Policy) Set(key, value string) (Policy, error) {
 	i := slices.IndexFunc(PolicyKeys, func(k PolicyKey) bool { return k.Name == key })
 	if i < 0 {
-		return p, Errorf(CodeUsage, "there is no policy %q", clip(key, 60)).With("field", "key").
+		return p, Errorf(CodeUsage, "there is no policy %q", Clip(key, 60)).With("field", "key").
 			Hintf("did you mean %s? %s lists all", nearestMatch(key, policyNames()), Cmd("tt policy"))
 	}
 
@@ -217,19 +217,19 @@ func (p Policy) Set(key, value string) (Policy, error) {
 	case k.word != nil:
 		if !slices.Contains(k.words, value) {
 			return p, Errorf(CodeUsage, "%s must be %s, not %q",
-				key, Words(strings.Join(k.words, " or ")), clip(value, 60)).With("field", key)
+				key, Words(strings.Join(k.words, " or ")), Clip(value, 60)).With("field", key)
 		}
 		*k.word(&p) = value
 	case k.boolean != nil:
 		if value != "true" && value != "false" {
-			return p, Errorf(CodeUsage, "%s must be true or false, not %q", key, clip(value, 60)).With("field", key)
+			return p, Errorf(CodeUsage, "%s must be true or false, not %q", key, Clip(value, 60)).With("field", key)
 		}
 		*k.boolean(&p) = value == "true"
 	default:
 		d, err := time.ParseDuration(value)
 		if err != nil || d < minPolicyDuration || d > maxPolicyDuration {
 			return p, Errorf(CodeUsage, "%s must be a duration from %s to %s such as 45m or 90s, not %q",
-				key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), clip(value, 60)).With("field", key)
+				key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), Clip(value, 60)).With("field", key)
 		}
 
 		*k.duration(&p) = d.Truncate(time.Millisecond)

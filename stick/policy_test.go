@@ -108,9 +108,9 @@ func TestPolicySet(t *testing.T) {
 			k := rapid.SampledFrom(PolicyKeys).Draw(t, "key")
 			value := rapid.SampledFrom([]string{"true", "false"}).Draw(t, "switch")
 			switch {
-			case k.word != nil:
-				value = rapid.SampledFrom(k.words).Draw(t, "word")
-			case k.duration != nil:
+			case len(k.Words()) > 0:
+				value = rapid.SampledFrom(k.Words()).Draw(t, "word")
+			default:
 				value = (time.Duration(rapid.Int64Range(100, maxPolicyDuration.Milliseconds()).Draw(t, "ms")) * time.Millisecond).String()
 			}
 			var err error
@@ -118,7 +118,7 @@ func TestPolicySet(t *testing.T) {
 				t.Fatalf("set %s=%s: %v", k.Name, value, err)
 			}
 			want[k.Name] = p.Get(k.Name)
-			if k.duration != nil {
+			if len(k.Words()) == 0 {
 				a, _ := time.ParseDuration(value)
 				b, err := time.ParseDuration(p.Get(k.Name))
 				if a != b || err != nil {

@@ -101,7 +101,7 @@ func TestRoom_RefuseStale(t *testing.T) {
 		{"nothing", nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, e := range strictness {
+			for _, e := range []Enforce{EnforceOff, EnforceWarn, EnforceScopes, EnforceStick} {
 				why := Room{Policy: Policy{Enforce: e}}.RefuseStale(tt.writes)
 				if got := saidWithHint(why); e != EnforceOff && got != tt.want {
 					t.Errorf("under %s: %q\nwant %q", e, got, tt.want)

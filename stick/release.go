@@ -81,7 +81,7 @@ func (r Room) errUnknownMember(a AgentID, what Words, s *Probed) *Error {
 				Cmd("tt release --status … --next-action …"))
 	}
 
-	return Errorf(CodeUnknownMember, "%s %s: %s", clip(string(a), 70), what, why).With("to_agent_id", a).
+	return Errorf(CodeUnknownMember, "%s %s: %s", Clip(string(a), 70), what, why).With("to_agent_id", a).
 		Hintf("%s lists the members; %s lets the room choose",
 			Cmd("tt state"), Cmd("tt release --status … --next-action …"))
 }
@@ -104,7 +104,7 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	e.Handoff = &h
 	r = r.freeStick(by, now)
 	r.Turn.HandoffPending = true
-	r.Turn.NextAction = clip(h.NextAction, 80)
+	r.Turn.NextAction = Clip(h.NextAction, 80)
 
 	return r, e, nil
 }

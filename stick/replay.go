@@ -150,7 +150,7 @@ func (c *Record) handOver(e *Event, lease string, by ReservedBy) error {
 	}
 
 	c.endTurn(e.From, e.Seq)
-	c.HandoffSeq, c.Pending, c.NextAction = e.Seq, true, clip(e.Handoff.NextAction, 80)
+	c.HandoffSeq, c.Pending, c.NextAction = e.Seq, true, Clip(e.Handoff.NextAction, 80)
 	c.reserveStick(e.To, by)
 	return nil
 }

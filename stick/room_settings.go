@@ -14,7 +14,7 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 	for _, c := range changes {
 		key, value, ok := strings.Cut(c, "=")
 		if !ok {
-			return r, nil, Errorf(CodeUsage, "%q isn't of the form key=value", clip(c, 60)).
+			return r, nil, Errorf(CodeUsage, "%q isn't of the form key=value", Clip(c, 60)).
 				Hintf("for example: %s", Cmd("tt policy set owner_lease_ttl=45m"))
 		}
 
@@ -57,7 +57,7 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	for _, a := range order {
 		if !r.isJoined(a) {
 			return r, nil, Errorf(CodeUnknownMember,
-				"%s isn't a member of this room", clip(string(a), 70)).With("agent_id", a).
+				"%s isn't a member of this room", Clip(string(a), 70)).With("agent_id", a).
 				Hintf("%s lists the members", Cmd("tt state"))
 		}
 

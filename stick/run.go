@@ -80,7 +80,7 @@ func ParseRestart(text string) (times int, err error) {
 		}
 	}
 	return 0, Errorf(CodeUsage, "--restart must be no, on-return or on-return:<times> with 1 to %d times, not %q",
-		MaxRestarts, clip(text, 40)).
+		MaxRestarts, Clip(text, 40)).
 		With("field", "restart")
 }
 
@@ -131,7 +131,7 @@ func (t Task) StartRun(q RunStart, runs []Run, verdict func(Process) Verdict) (n
 		}
 
 		e := t.withTaskFacts(Errorf(CodeAlreadyExists, "attempt %d of %s has a command already: %s",
-			t.Attempt, t.ID, clip(last.Command, 160)))
+			t.Attempt, t.ID, Clip(last.Command, 160)))
 		if last.State(verdict(last.Process)).Live() {
 			return next, nil, e.Hintf("to start another one: %s, then %s", Cmd("tt task stop <task_id>",
 				t.ID), Cmd("tt task run <task_id> -- …", t.ID))
@@ -238,7 +238,7 @@ func (t Task) errRuns(r Run, state RunState) error {
 		how = "waits until fewer commands run"
 	}
 	return t.withTaskFacts(Errorf(CodeAlreadyRunning,
-		"run %d of %s %s: %s", r.Number, t.ID, how, clip(r.Command, 160))).
+		"run %d of %s %s: %s", r.Number, t.ID, how, Clip(r.Command, 160))).
 		With("run", r.Number).With("pid", r.Process.PID).
 		Hintf("to see what it prints: %s; to end it: %s",
 			Cmd("tt task logs <task_id>", t.ID), Cmd("tt task stop <task_id>", t.ID))

@@ -417,7 +417,7 @@ func (r Room) withRole(to, but AgentID) (agents []AgentID, ok bool, err error) {
 
 	role := Role(name)
 	if role != RolePrimary && role != RoleHelper {
-		return nil, true, badMessage("to", "a role is %s or %s, not %q", RolePrimary, RoleHelper, clip(name, 40))
+		return nil, true, badMessage("to", "a role is %s or %s, not %q", RolePrimary, RoleHelper, Clip(name, 40))
 	}
 
 	for _, m := range r.Members {

@@ -79,7 +79,7 @@ func (r Room) MayUseStash(q StashUse, s *Probed) (used StashUsed, j Judgement) {
 		case share == ShareNobody:
 			used.Said = append(used.Said, e.nameWithMessage()+stashOfNobody)
 		case e.Checkout != "" && e.Checkout != q.Checkout:
-			used.Said = append(used.Said, e.nameWithMessage()+stashFrom+clip(e.Checkout, 256))
+			used.Said = append(used.Said, e.nameWithMessage()+stashFrom+Clip(e.Checkout, 256))
 		}
 
 		// Only apply leaves the entry in the stash.
@@ -107,9 +107,9 @@ func (e StashEntry) shortName() Words {
 // nameWithMessage names an entry with its message, as the log has it.
 func (e StashEntry) nameWithMessage() string {
 	if !e.inStash() {
-		return "commit " + clip(e.Name, 12)
+		return "commit " + Clip(e.Name, 12)
 	}
-	return clip(e.Name, 60) + " (" + clip(e.Message, 80) + ")"
+	return Clip(e.Name, 60) + " (" + Clip(e.Message, 80) + ")"
 }
 
 // What stands after an entry in [StashUsed].

@@ -267,7 +267,7 @@ func isTaskID(id string) bool {
 // [CodeUsage].
 func CheckTaskID(id string) error {
 	bad := func(why Words) *Error {
-		return Errorf(CodeUsage, "%q can't be the name of a task: %s", clip(id, 80), why).With("field", "task_id").
+		return Errorf(CodeUsage, "%q can't be the name of a task: %s", Clip(id, 80), why).With("field", "task_id").
 			Hintf("a name such as fix-parser will do")
 	}
 

@@ -60,8 +60,8 @@ func CheckAfter(id string, after []string, find FindTask) ([]string, error) {
 		}
 
 		if !ok {
-			return nil, Errorf(CodeNotFound, "there is no task %q to wait for", clip(a, 80)).With("field", "after").
-				With("task_id", clip(a, 80)).
+			return nil, Errorf(CodeNotFound, "there is no task %q to wait for", Clip(a, 80)).With("field", "after").
+				With("task_id", Clip(a, 80)).
 				Hintf("to list the tasks: %s", Cmd("tt task list"))
 		}
 

@@ -130,7 +130,7 @@ func shortCommit(commit string) string {
 	if len(commit) > 10 {
 		return commit[:10]
 	}
-	return clip(commit, 40)
+	return Clip(commit, 40)
 }
 
 // Approve approves exactly one commit, and sends the reviewer's drafts. If it is already approved, and there

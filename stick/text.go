@@ -352,14 +352,11 @@ func lenOfEscapedBlank(s string) int {
 	return long
 }
 
-// clip is Line cut to at most n runes. If anything was cut off, the last rune is an ellipsis.
-func clip(s string, n int) string {
+// Clip is Line cut to at most n runes. If anything was cut off, the last rune is an ellipsis.
+func Clip(s string, n int) string {
 	s = Line(s)
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	return string([]rune(s)[:n-1]) + "…"
 }
-
-// Clip makes s a single line of at most n characters; the last one is an ellipsis if it had to be cut.
-func Clip(s string, n int) string { return clip(s, n) }

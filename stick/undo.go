@@ -172,8 +172,8 @@ type Undo struct {
 func (r Room) CallUndone(u Undo) Event {
 	p := CallUndonePayload{
 		Call: u.Call.ID, Of: u.Call.Agent,
-		Command: clip(u.Call.commandOrTool(), maxCommand), As: u.As,
-		Checkout: clip(u.Checkout, 256),
+		Command: Clip(u.Call.commandOrTool(), maxCommand), As: u.As,
+		Checkout: Clip(u.Checkout, 256),
 		Paths:    clipPaths(u.Files), Count: len(u.Files), Left: clipPaths(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
 	}
 	e := r.newEvent(EventCallUndone, u.By, "").withPayload(p)

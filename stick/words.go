@@ -154,7 +154,7 @@ func Names[N ~string](all []N, most int) Words {
 // characters, and quoted by the rule for a [Name]. So a quotation mark or a tag in the text stands after a
 // backslash, and the first mark without one is the end.
 func Quote(text string, most int) Words {
-	return Words(Name(strings.Map(plainMark, clip(text, most))).quoted())
+	return Words(Name(strings.Map(plainMark, Clip(text, most))).quoted())
 }
 
 // otherMarks are what a reader could take for the quotation mark at the end of a quotation.
