@@ -76,7 +76,7 @@ cross: ## build for every system that there is a build for, as it is shipped
 
 .PHONY: campaign
 campaign: deps-test ## the long exploration of the rules, a million acts by the rules and by their model, a thousand random programs beside others' work, and the long campaigns of real processes (CAMPAIGN=30s)
-	GOGC=400 $(GO) test ./stick -run Explor -explore.long -timeout 2h -count=1 -v
+	GOGC=400 $(GO) test ./stick ./stick/presence -run Explor -explore.long -timeout 2h -count=1 -v
 	$(GO) test ./stick -run Differential -model.steps=1000000 -timeout 2h -count=1 -v
 	$(GO) test ./stick/glob -run Overlap -glob.long -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -talk.agents=50 -talk.messages=200 -timeout 2h -count=1 -v

@@ -1,7 +1,7 @@
 // The walls of the house: which package may import which, and why. DESIGN's rule is that imports
 // go one way, from the surfaces down to the rules:
 //
-//	cmd → cli → mcpserver, tui → engine, task → engine/core → store, bell, proc, git, workspace, harness → stick → stick/glob
+//	cmd → cli → mcpserver, tui → engine, task → engine/core → store, bell, proc, git, workspace, harness → rooms of stick → stick → stick/glob
 //
 // The files of all systems are read, whatever system the test runs on.
 package talkingstick_test
@@ -62,6 +62,7 @@ var edges = map[string]map[string]string{
 		"internal/task":          "the same",
 		"internal/term":          "pages of help",
 		"stick":                  "errors, exit statuses, words",
+		"stick/edits":            "the rules of files: who may change which, and whose a change is",
 	},
 	"internal/cli/app": {
 		"github.com/spf13/cobra":        "flags that many commands have",
@@ -107,6 +108,7 @@ var edges = map[string]map[string]string{
 		"internal/picture":         "tt timeline",
 		"internal/term":            "pages, tables, text that is safe",
 		"stick":                    "errors and words",
+		"stick/timeline":           "the lanes of a timeline",
 	},
 	"internal/cli/githook": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -174,6 +176,8 @@ var edges = map[string]map[string]string{
 		"internal/engine/core":   "the caller and the place of an operation",
 		"internal/term":          "pages, tables, text that is safe",
 		"stick":                  "errors and words",
+		"stick/presence":         "the rules of sessions, and who is there",
+		"stick/talk":             "the rules of messages, notes and drafts",
 	},
 	"internal/cli/rescue": {
 		"github.com/spf13/cobra":        "commands and their flags",
@@ -186,6 +190,7 @@ var edges = map[string]map[string]string{
 		"internal/rescue":               "what a rescue holds, to show it",
 		"internal/term":                 "pages, tables, text that is safe",
 		"stick":                         "errors and words",
+		"stick/edits":                   "the rules of files: who may change which, and whose a change is",
 	},
 	"internal/cli/room": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -201,6 +206,7 @@ var edges = map[string]map[string]string{
 		"internal/term":          "pages, tables, text that is safe",
 		"internal/workspace":     "which workspace a path means",
 		"stick":                  "errors and words",
+		"stick/presence":         "the rules of sessions, and who is there",
 	},
 	"internal/cli/scope": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -211,6 +217,7 @@ var edges = map[string]map[string]string{
 		"internal/term":          "pages, tables, text that is safe",
 		"stick":                  "errors and words",
 		"stick/glob":             "patterns, to show them",
+		"stick/scope":            "the rules of reservations",
 	},
 	"internal/cli/session": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -224,6 +231,7 @@ var edges = map[string]map[string]string{
 		"internal/term":          "pages, tables, text that is safe",
 		"stick":                  "errors and words",
 		"stick/glob":             "patterns, to show them",
+		"stick/presence":         "the rules of sessions, and who is there",
 	},
 	"internal/cli/setup": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -250,6 +258,9 @@ var edges = map[string]map[string]string{
 		"internal/task":            "the operations on tasks",
 		"internal/term":            "pages, tables, text that is safe",
 		"stick":                    "errors and words",
+		"stick/diff":               "the lines that a change touches",
+		"stick/edits":              "the rules of files: who may change which, and whose a change is",
+		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/cli/turn": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -276,6 +287,7 @@ var edges = map[string]map[string]string{
 		"internal/tui":           "tt watch",
 		"internal/web":           "tt serve",
 		"stick":                  "errors and words",
+		"stick/presence":         "the rules of sessions, and who is there",
 	},
 	"internal/tui": {
 		"charm.land/bubbletea/v2":         "keys, and the loop of messages",
@@ -289,12 +301,16 @@ var edges = map[string]map[string]string{
 		"internal/term":                   "text that is safe and fits",
 		"stick":                           "words, errors",
 		"internal/engine/guard/restore":   "rescues and calls",
+		"stick/diff":                      "the lines that a change touches",
+		"stick/edits":                     "the rules of files: who may change which, and whose a change is",
+		"stick/presence":                  "the rules of sessions, and who is there",
 	},
 	"internal/notify": {
 		"internal/engine":      "who tells a person of what",
 		"internal/engine/core": "the caller of an operation",
 		"internal/monitor":     "what needs somebody",
 		"stick":                "words",
+		"stick/presence":       "the rules of sessions, and who is there",
 	},
 	"internal/term": {
 		"internal/harness": "the tags of harnesses, which nothing on a page may look like",
@@ -329,6 +345,10 @@ var edges = map[string]map[string]string{
 		"internal/task":                 "the same for tasks",
 		"stick":                         "errors, words",
 		"internal/engine/guard/restore": "the same for rescues and calls",
+		"stick/diff":                    "the lines that a change touches",
+		"stick/edits":                   "the rules of files: who may change which, and whose a change is",
+		"stick/presence":                "the rules of sessions, and who is there",
+		"stick/tasks":                   "the rules of tasks",
 	},
 	"internal/monitor": {
 		"internal/engine":          "what it reads of rooms",
@@ -336,6 +356,8 @@ var edges = map[string]map[string]string{
 		"internal/engine/eventlog": "the events that it reads, and when it reads again",
 		"internal/task":            "the tasks of a room",
 		"stick":                    "what a person is needed for",
+		"stick/presence":           "the rules of sessions, and who is there",
+		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/install": {
 		"internal/confedit": "edits of files that aren't ours",
@@ -367,12 +389,18 @@ var edges = map[string]map[string]string{
 		"stick/glob":                    "patterns, made of the paths that a caller names",
 		"internal/engine/guard/ledger":  "how much uncommitted work a grant and an event name",
 		"internal/engine/guard/restore": "the copy of what a holder left, at a takeover; the first copy of a repository",
+		"stick/edits":                   "the rules of files: who may change which, and whose a change is",
+		"stick/presence":                "the rules of sessions, and who is there",
+		"stick/scope":                   "the rules of reservations",
+		"stick/talk":                    "the rules of messages, notes and drafts",
+		"stick/tasks":                   "the rules of tasks",
 	},
 	"internal/engine/guard/ledger": {
 		"internal/engine/core": "who calls, and probes",
 		"internal/store":       "what is read and saved",
 		"internal/workspace":   "which checkout is the shared tree",
 		"stick":                "the rules",
+		"stick/edits":          "the rules of files: who may change which, and whose a change is",
 	},
 	"internal/engine/guard/restore": {
 		"internal/engine/core":         "what every operation is made of",
@@ -381,6 +409,7 @@ var edges = map[string]map[string]string{
 		"internal/store":               "what is read and saved",
 		"internal/workspace":           "which checkout a path means, and what its files are like",
 		"stick":                        "the rules",
+		"stick/edits":                  "the rules of files: who may change which, and whose a change is",
 	},
 	"internal/engine/eventlog": {
 		"internal/bell":        "the slow net under who follows events",
@@ -388,6 +417,7 @@ var edges = map[string]map[string]string{
 		"internal/proc":        "deaths of processes, which change how a room looks",
 		"internal/store":       "what is read",
 		"stick":                "events, and the rules of a timeline",
+		"stick/timeline":       "the lanes of a timeline",
 	},
 	"internal/engine/roster": {
 		"internal/config":              "what a project sets for sessions and roles",
@@ -400,6 +430,9 @@ var edges = map[string]map[string]string{
 		"stick":                        "the rules",
 		"stick/glob":                   "patterns of files that belong to a role",
 		"internal/engine/guard/ledger": "how much uncommitted work a briefing names",
+		"stick/edits":                  "the rules of files: who may change which, and whose a change is",
+		"stick/presence":               "the rules of sessions, and who is there",
+		"stick/scope":                  "the rules of reservations",
 	},
 	"internal/engine/upkeep": {
 		"internal/engine/core": "what every operation is made of",
@@ -419,6 +452,7 @@ var edges = map[string]map[string]string{
 		"stick/glob":                    "patterns of files that only the primary changes",
 		"internal/engine/guard/ledger":  "what is noted of edits and calls",
 		"internal/engine/guard/restore": "the store of copies",
+		"stick/edits":                   "the rules of files: who may change which, and whose a change is",
 	},
 	"internal/forge": {
 		"stick": "pull requests, errors",
@@ -434,6 +468,10 @@ var edges = map[string]map[string]string{
 		"internal/task/runner":     "the commands of workers",
 		"internal/workspace":       "the workspace of a room, for the doctor",
 		"stick":                    "the rules",
+		"stick/diff":               "the lines that a change touches",
+		"stick/presence":           "the rules of sessions, and who is there",
+		"stick/talk":               "the rules of messages, notes and drafts",
+		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/task/pull": {
 		"internal/engine/core":     "what every operation is made of",
@@ -444,6 +482,7 @@ var edges = map[string]map[string]string{
 		"internal/task/repository": "the repository, and the push of what is offered",
 		"internal/task/runner":     "the commands that start because a task has landed",
 		"stick":                    "the rules",
+		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/task/queue": {
 		"internal/config":          "the gate of a project",
@@ -455,6 +494,7 @@ var edges = map[string]map[string]string{
 		"internal/task/runner":     "how the command of a task starts again that comes back",
 		"internal/workspace":       "whether the branch is checked out in the shared tree",
 		"stick":                    "the rules",
+		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/task/runner": {
 		"golang.org/x/sys":         "the parent of what a worker's command leaves behind",
@@ -467,6 +507,8 @@ var edges = map[string]map[string]string{
 		"internal/task/command":    "process groups and their end",
 		"internal/task/repository": "the worktree that the command runs in",
 		"stick":                    "the rules",
+		"stick/edits":              "the rules of files: who may change which, and whose a change is",
+		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/task/repository": {
 		"internal/bell":         "the locks of tasks",
@@ -479,6 +521,8 @@ var edges = map[string]map[string]string{
 		"internal/workspace":    "the main checkout of a path",
 		"stick":                 "the rules",
 		"stick/glob":            "patterns of files that are copied and kept",
+		"stick/scope":           "the rules of reservations",
+		"stick/tasks":           "the rules of tasks",
 	},
 	"internal/task/command": {
 		"golang.org/x/sys": "names of signals",
@@ -494,11 +538,17 @@ var edges = map[string]map[string]string{
 		"internal/wake":      "which inboxes of harnesses can be written to",
 		"internal/workspace": "which room a path means",
 		"stick":              "the rules",
+		"stick/edits":        "the rules of files: who may change which, and whose a change is",
+		"stick/presence":     "the rules of sessions, and who is there",
+		"stick/talk":         "the rules of messages, notes and drafts",
+		"stick/tasks":        "the rules of tasks",
 	},
 	"internal/config": {
 		"github.com/pelletier/go-toml/v2": "the file is TOML",
 		"stick":                           "errors",
 		"stick/glob":                      "patterns of roles",
+		"stick/scope":                     "the rules of reservations",
+		"stick/tasks":                     "the rules of tasks",
 	},
 	"internal/store": {
 		"internal/bell":           "ringing what was committed",
@@ -509,6 +559,11 @@ var edges = map[string]map[string]string{
 		"internal/store/sqlite":   "a database in a file",
 		"stick":                   "what is loaded and saved",
 		"stick/glob":              "the key by which paths and patterns are found",
+		"stick/edits":             "the rules of files: who may change which, and whose a change is",
+		"stick/presence":          "the rules of sessions, and who is there",
+		"stick/scope":             "the rules of reservations",
+		"stick/talk":              "the rules of messages, notes and drafts",
+		"stick/tasks":             "the rules of tasks",
 	},
 	"internal/store/dialect": {
 		"internal/bell": "the bells that ring for commits of other hosts",
@@ -537,6 +592,7 @@ var edges = map[string]map[string]string{
 		"internal/proc":  "what an ancestor looks like",
 		"internal/shell": "what a command that a tool runs is going to change",
 		"stick":          "what a process proves",
+		"stick/edits":    "the rules of files: who may change which, and whose a change is",
 	},
 	"internal/shell": {
 		"internal/workspace": "which repository git checkout finds branches in",
@@ -548,7 +604,8 @@ var edges = map[string]map[string]string{
 		"stick":              "the three verdicts",
 	},
 	"internal/picture": {
-		"stick": "what a timeline is",
+		"stick":          "what a timeline is",
+		"stick/timeline": "the lanes of a timeline",
 	},
 	"internal/wake": {
 		"golang.org/x/sys":   "who listens on a socket",
@@ -565,6 +622,7 @@ var edges = map[string]map[string]string{
 	"internal/git": {
 		"golang.org/x/sys": "a job object, so that what git started on Windows ends with it",
 		"stick":            "what a handoff says of the working tree, and errors",
+		"stick/diff":       "the lines that a change touches",
 	},
 	"internal/rescue": {
 		"github.com/rogpeppe/go-internal": "the diff of what a restore would change",
@@ -577,6 +635,7 @@ var edges = map[string]map[string]string{
 		"internal/rescue/workfile":        "the files of a checkout",
 		"internal/workspace":              "the checkout of a path",
 		"stick":                           "times, errors",
+		"stick/edits":                     "the rules of files: who may change which, and whose a change is",
 	},
 	"internal/rescue/commits": {
 		"internal/git":             "which commits a repository has, and packs of them",
@@ -611,11 +670,47 @@ var edges = map[string]map[string]string{
 	"internal/workspace": {
 		"golang.org/x/sys": "the type of a file system",
 		"stick":            "errors",
+		"stick/edits":      "the rules of files: who may change which, and whose a change is",
 	},
 	"stick": {
 		"stick/glob": "which paths a reservation means, and where two of them meet",
 	},
 	"stick/glob": {},
+	"stick/diff": {
+		"stick": "the room, its events, errors and words",
+	},
+	"stick/edits": {
+		"stick":          "the room, its events, errors and words",
+		"stick/glob":     "patterns of paths",
+		"stick/presence": "the rules of sessions, and who is there",
+		"stick/scope":    "the rules of reservations",
+	},
+	"stick/presence": {
+		"stick": "the room, its events, errors and words",
+	},
+	"stick/scope": {
+		"stick":      "the room, its events, errors and words",
+		"stick/glob": "patterns of paths",
+	},
+	"stick/talk": {
+		"stick":          "the room, its events, errors and words",
+		"stick/presence": "the rules of sessions, and who is there",
+	},
+	"stick/tasks": {
+		"stick":      "the room, its events, errors and words",
+		"stick/diff": "the lines that a change touches",
+	},
+	"stick/timeline": {
+		"stick": "the room, its events, errors and words",
+	},
+	"stick/sticktest": {
+		"stick":          "what happens in the room of a test",
+		"stick/glob":     "what happens in the room of a test",
+		"stick/presence": "what happens in the room of a test",
+		"stick/scope":    "what happens in the room of a test",
+		"stick/talk":     "what happens in the room of a test",
+		"stick/tasks":    "what happens in the room of a test",
+	},
 
 	"internal/clitest": {
 		"internal/cli/app":     "the surroundings that it changes",
@@ -652,6 +747,7 @@ var edges = map[string]map[string]string{
 		"internal/workspace":            "where programs run",
 		"stick":                         "words, errors",
 		"internal/engine/guard/restore": "the operations that stories are made of",
+		"stick/presence":                "the rules of sessions, and who is there",
 	},
 	"internal/storetest": {
 		"github.com/jackc/pgx": "looking at a database, and damaging one, past the store",
@@ -674,6 +770,10 @@ var edges = map[string]map[string]string{
 		"internal/store":           "the same",
 		"internal/workspace":       "the same",
 		"stick":                    "words",
+		"stick/edits":              "the rules of files: who may change which, and whose a change is",
+		"stick/scope":              "the rules of reservations",
+		"stick/talk":               "the rules of messages, notes and drafts",
+		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/model":    {},
 	"internal/testenv":  {},
@@ -705,7 +805,7 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/model", "internal/proc/proctest", "internal/recording", "internal/scene", "internal/storetest", "internal/testenv"}
+	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/model", "internal/proc/proctest", "internal/recording", "internal/scene", "internal/storetest", "internal/testenv", "stick/sticktest"}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/chromedp/cdproto":       "the words of Chromium's protocol",
@@ -717,7 +817,9 @@ var (
 )
 
 // pure are the packages of the rules.
-var pure = []string{"stick", "stick/glob"}
+var pure = []string{
+	"stick", "stick/diff", "stick/edits", "stick/glob", "stick/presence", "stick/scope", "stick/talk", "stick/tasks", "stick/timeline",
+}
 
 // stickImports is all that package stick and those below it may import of the standard library: nothing that reads a clock, a file, the
 // environment, the network or a database. Its tests may import more.
@@ -1061,7 +1163,7 @@ func testMay(dir, to string) bool {
 		}
 	}
 
-	return testModules[to] != "" || slices.Contains(testOnly, to) || to == "internal/pty" || dir == "internal/e2e" || dir == "." ||
+	return testModules[to] != "" || slices.Contains(testOnly, to) || slices.Contains(pure, to) || to == "internal/pty" || dir == "internal/e2e" || dir == "." ||
 		edges[dir][to] != "" || reaches(dir, to, map[string]bool{}) ||
 		slices.Contains([]string{"internal/cli", "internal/cli/app"}, to) && !slices.Contains(pure, dir)
 }

@@ -1,6 +1,8 @@
 package stick
 
-import "slices"
+import (
+	"slices"
+)
 
 // Actor is an agent with the evidence that is known of it. One agent can act under several names, so a rule
 // that tells two agents apart compares this, not names.

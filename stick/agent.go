@@ -31,7 +31,8 @@ func (a AgentID) hasShortName(name AgentID) bool {
 
 var agentPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(:[A-Za-z0-9._@-]+)?$`) })
 
-const maxAgentBytes = 64
+// MaxAgentBytes bounds the name of an agent.
+const MaxAgentBytes = 64
 
 // reservedNames can't be names of agents: where a command takes an agent, they mean something else.
 var reservedNames = []string{"next", "any", "self", "room", "broadcast", "system", "role"}
@@ -60,13 +61,13 @@ func isMisleading(name string) bool {
 
 // ParseAgentID checks s as the name of an agent. It fails with [CodeUsage].
 func ParseAgentID(s string) (AgentID, error) {
-	isWellFormed := len(s) <= maxAgentBytes && agentPattern().MatchString(s)
+	isWellFormed := len(s) <= MaxAgentBytes && agentPattern().MatchString(s)
 	if isWellFormed && isMisleading(s) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent: in a sentence it would be somebody else", s).
 			Hintf("take a name that begins with another word, such as claude or reviewer")
 	}
 
-	if !isWellFormed || slices.Contains(reservedNames, s) || strings.HasPrefix(s, toRole) {
+	if !isWellFormed || slices.Contains(reservedNames, s) || strings.HasPrefix(s, ToRole) {
 		return "", Errorf(CodeUsage, "%q can't be the name of an agent", Clip(s, 80)).
 			Hintf("an agent is named like claude or claude:3f9a12bc: lower case, then perhaps a colon and a name of its own; %s shows who is here",
 				Cmd("tt status"))

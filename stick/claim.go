@@ -21,7 +21,7 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 
 	var why ClaimReason
 	switch {
-	case r.Closed || !r.isJoined(a):
+	case r.Closed || !r.IsJoined(a):
 		return r, nil, ""
 	case t.State == Owned && t.Owner == a:
 		return r, nil, AlreadyOwner
@@ -37,11 +37,11 @@ func (r Room) Claim(a AgentID, lease LeaseID, s *Probed, now Time) (Room, []Even
 		return r, nil, ""
 	}
 
-	p := ClaimPayload{Claim: why, Lease: LeaseSum(lease), WaitedSince: r.waitedSince(a, s, now)}
+	p := ClaimPayload{Claim: why, Lease: LeaseSum(lease), WaitedSince: r.WaitedSince(a, s, now)}
 	if t.HandoffPending {
 		p.HandoffSeq = t.HandoffSeq
 	}
 
 	r = r.grantTurn(a, lease, now, true)
-	return r, []Event{r.newEvent(EventClaim, a, "").withPayload(p)}, why
+	return r, []Event{r.NewEvent(EventClaim, a, "").WithPayload(p)}, why
 }

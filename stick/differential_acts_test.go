@@ -1,36 +1,40 @@
-package stick
+package stick_test
 
 import (
 	"fmt"
 	"slices"
 
 	"talkingstick/internal/model"
+	"talkingstick/stick"
+	"talkingstick/stick/edits"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
+	"talkingstick/stick/talk"
 )
 
 // performed is what an act came to by the rules, before it is saved.
 type performed struct {
-	room      Room
-	events    []Event
-	told      []Event // those of the rule itself, not of what was due before
+	room      stick.Room
+	events    []stick.Event
+	told      []stick.Event // those of the rule itself, not of what was due before
 	err       error
 	asked     bool
-	answer    Answer
-	judgement Judgement
-	waits     [model.MaxAgents]Purpose
+	answer    stick.Answer
+	judgement edits.Judgement
+	waits     [model.MaxAgents]stick.Purpose
 	skipped   int64
 
 	g   *game
 	by  model.Who
-	me  AgentID
-	s   *Probed
-	now Time
+	me  stick.AgentID
+	s   *stick.Probed
+	now stick.Time
 }
 
 // causes are the causes of takeovers, by those of the model.
-var causes = [...]Cause{"", OwnerGone, RecipientGone, OwnerTimeout, OwnerIdle, ClaimTimeout, OperatorRequested}
+var causes = [...]stick.Cause{"", stick.OwnerGone, stick.RecipientGone, stick.OwnerTimeout, stick.OwnerIdle, stick.ClaimTimeout, stick.OperatorRequested}
 
-const person AgentID = "human:x"
+const person stick.AgentID = "human:x"
 
 // perform performs an act by the rules, each as a transaction of the engine does it.
 func (g *game) perform(act model.Act) performed {
@@ -70,17 +74,17 @@ func (g *game) perform(act model.Act) performed {
 	case model.Edit, model.Reserve, model.Unreserve:
 		o.usePath(act)
 	case model.Restore:
-		r, events := o.room.Restore(Generation{Number: o.room.Generation + 1, Cause: RestoreCause}, o.s, o.now)
+		r, events := o.room.Restore(stick.Generation{Number: o.room.Generation + 1, Cause: stick.RestoreCause}, o.s, o.now)
 		o.rule(r, events, nil)
 		if g.room.Turn.ID > 0 {
-			o.skipped = RestoreSkip
+			o.skipped = stick.RestoreSkip
 		}
 	}
 	return o
 }
 
 // rule takes what a rule returns.
-func (o *performed) rule(r Room, events []Event, err error) {
+func (o *performed) rule(r stick.Room, events []stick.Event, err error) {
 	o.room, o.err, o.told = r, err, events
 	o.events = append(o.events, events...)
 }
@@ -93,8 +97,8 @@ func (o *performed) settle(take bool) {
 // recordProcess records the process from which the agent calls.
 func (o *performed) recordProcess() {
 	a := o.g.agents[o.by]
-	o.room.editMember(o.me, func(m *Member) {
-		m.Processes = []Evidence{{Process: process(o.by, o.g.model.Agents[o.by].Run), Proof: proofOf(a.Proof)}}
+	o.room.EditMember(o.me, func(m *stick.Member) {
+		m.Processes = []stick.Evidence{{Process: process(o.by, o.g.model.Agents[o.by].Run), Proof: proofOf(a.Proof)}}
 		m.HooksSeen = a.HasHooks
 	})
 }
@@ -117,23 +121,23 @@ func (o *performed) wait(kind model.Kind) {
 		return
 	}
 	if kind == model.Try {
-		o.ask(Work, false)
+		o.ask(stick.Work, false)
 		return
 	}
 
 	if kind != model.WaitAgain && o.waits[o.by] != "" { // which the store finds
-		o.err, o.told = Errorf(CodeAlreadyListening, "it waits already"), nil
+		o.err, o.told = stick.Errorf(stick.CodeAlreadyListening, "it waits already"), nil
 		return
 	}
-	o.waits[o.by] = Work
+	o.waits[o.by] = stick.Work
 	if kind == model.WaitForEvents {
-		o.waits[o.by] = Listen
+		o.waits[o.by] = stick.Listen
 	}
 	o.ask(o.waits[o.by], true)
 }
 
 // ask lets a wait or a try read the room.
-func (o *performed) ask(purpose Purpose, blocking bool) {
+func (o *performed) ask(purpose stick.Purpose, blocking bool) {
 	o.seeWaits()
 	r, events, answer := o.room.Ask(o.asking(purpose, blocking), o.s, o.now)
 	o.rule(r, events, nil)
@@ -142,17 +146,19 @@ func (o *performed) ask(purpose Purpose, blocking bool) {
 	if !blocking || answer.Status == "" {
 		return
 	}
-	if purpose == Work && answer.Status != YourTurn && answer.Status != UnderParent {
+	if purpose == stick.Work && answer.Status != stick.YourTurn && answer.Status != stick.UnderParent {
 		o.room = o.room.Returned(o.me, o.now, o.now)
 	}
 	o.waits[o.by] = ""
 }
 
-func (o *performed) asking(purpose Purpose, blocking bool) Asking {
-	return Asking{Agent: o.me, Above: o.g.lineage(o.by), Purpose: purpose, Blocking: blocking, Lease: o.lease()}
+func (o *performed) asking(purpose stick.Purpose, blocking bool) stick.Asking {
+	return stick.Asking{Agent: o.me, Above: o.g.lineage(o.by), Purpose: purpose, Blocking: blocking, Lease: o.lease()}
 }
 
-func (o *performed) lease() LeaseID { return LeaseID(fmt.Sprintf("lease-%d", o.g.room.Turn.ID+1)) }
+func (o *performed) lease() stick.LeaseID {
+	return stick.LeaseID(fmt.Sprintf("lease-%d", o.g.room.Turn.ID+1))
+}
 
 // seeWaits lets the rules see the waits that there are by now.
 func (o *performed) seeWaits() {
@@ -168,7 +174,7 @@ func (o *performed) endWait(kind model.Kind) {
 	switch {
 	case kind == model.ProcessEnds && m.Stopped, kind == model.WaitContinues && !ended:
 		return
-	case kind == model.WaitReturns && o.waits[o.by] == Work:
+	case kind == model.WaitReturns && o.waits[o.by] == stick.Work:
 		o.room = o.room.Returned(o.me, o.now, o.now)
 	}
 	o.waits[o.by] = ""
@@ -180,12 +186,12 @@ func (o *performed) call(kind model.Kind) {
 
 	switch kind {
 	case model.ToolBegins:
-		o.room.editMember(o.me, func(m *Member) { m.BusySince = o.now })
+		o.room.EditMember(o.me, func(m *stick.Member) { m.BusySince = o.now })
 	case model.ToolEnds:
-		o.room.editMember(o.me, func(m *Member) { m.BusySince = 0 })
+		o.room.EditMember(o.me, func(m *stick.Member) { m.BusySince = 0 })
 	case model.Message:
 		o.settle(false)
-		o.rule(o.room.Send(Sending{By: o.me, Message: Message{To: []AgentID{"room"}, Category: Info, Body: "x"}}, o.s, o.now))
+		o.rule(talk.Send(o.room, talk.Sending{By: o.me, Message: stick.Message{To: []stick.AgentID{"room"}, Category: stick.Info, Body: "x"}}, o.s, o.now))
 	}
 }
 
@@ -197,7 +203,7 @@ func (o *performed) endTurn(act model.Act) {
 
 	switch act.Kind {
 	case model.SaveDraft:
-		d, events, err := o.room.SaveDraft(o.me, fence, Draft{Text: "half way"}, o.g.draft, o.now)
+		d, events, err := talk.SaveDraft(o.room, o.me, fence, stick.Draft{Text: "half way"}, o.g.draft, o.now)
 		if o.rule(o.room, events, err); err == nil {
 			o.g.draft = &d
 		}
@@ -205,15 +211,15 @@ func (o *performed) endTurn(act model.Act) {
 		o.rule(o.room.Release(o.me, fence, someHandoff, o.s, o.now))
 	case model.ReleaseOldTurn:
 		if fence = o.g.old; fence.Turn == 0 || fence.Turn == o.room.Turn.ID {
-			fence = Fence{o.room.Turn.ID + 3, "lease-x"}
+			fence = stick.Fence{Turn: o.room.Turn.ID + 3, Lease: "lease-x"}
 		}
 		o.rule(o.room.Release(o.me, fence, someHandoff, o.s, o.now))
 	case model.ReleaseByLease:
-		o.rule(o.room.Pass(o.me, Fence{fence.Turn, "lease-x"}, Next, someHandoff, o.s, o.now))
+		o.rule(o.room.Pass(o.me, stick.Fence{Turn: fence.Turn, Lease: "lease-x"}, stick.Next, someHandoff, o.s, o.now))
 	case model.Pass:
 		o.rule(o.room.Pass(o.me, fence, agentAt(act.To), someHandoff, o.s, o.now))
 	case model.PassNext:
-		o.rule(o.room.Pass(o.me, fence, Next, someHandoff, o.s, o.now))
+		o.rule(o.room.Pass(o.me, fence, stick.Next, someHandoff, o.s, o.now))
 	}
 }
 
@@ -222,9 +228,9 @@ func (o *performed) take(operator bool) {
 	o.recordProcess()
 	o.settle(true)
 
-	r, events, why, err := o.room.Takeover(Take{By: o.me, Reason: "x", Operator: operator, Relayed: true}, o.lease(), o.s, o.now)
-	if why == AlreadyOwner {
-		err = Errorf("already_owner", "it has the stick")
+	r, events, why, err := o.room.Takeover(stick.Take{By: o.me, Reason: "x", Operator: operator, Relayed: true}, o.lease(), o.s, o.now)
+	if why == stick.AlreadyOwner {
+		err = stick.Errorf("already_owner", "it has the stick")
 	}
 	if o.rule(r, events, err); len(events) > 0 {
 		o.err = nil // it was refused, but the notice to an idle holder is saved
@@ -235,7 +241,7 @@ func (o *performed) endMembership(act model.Act) {
 	switch act.Kind {
 	case model.Leave, model.Abandon:
 		o.begin()
-		q := Leaving{By: o.me}
+		q := stick.Leaving{By: o.me}
 		switch {
 		case o.room.Turn.Owner != o.me:
 		case act.Kind == model.Leave:
@@ -248,16 +254,16 @@ func (o *performed) endMembership(act model.Act) {
 		}
 	case model.Kick, model.KickByForce:
 		o.begin()
-		q := Kicking{By: o.me, Who: agentAt(act.To), Force: act.Kind == model.KickByForce, Reason: "in the way"}
+		q := stick.Kicking{By: o.me, Who: agentAt(act.To), Force: act.Kind == model.KickByForce, Reason: "in the way"}
 		if o.rule(o.room.Kick(q, o.s, o.now)); o.err == nil {
 			o.waits[act.To] = ""
 		}
 	case model.Close:
 		o.room = o.room.Touch(o.me, o.now)
 		o.recordProcess()
-		o.rule(o.room.Close(Closing{By: o.me, Fence: o.g.fence(), Handoff: &someHandoff}, o.now))
+		o.rule(o.room.Close(stick.Closing{By: o.me, Fence: o.g.fence(), Handoff: &someHandoff}, o.now))
 	case model.PersonCloses:
-		o.rule(o.room.Close(Closing{By: person, Person: true}, o.now))
+		o.rule(o.room.Close(stick.Closing{By: person, Person: true}, o.now))
 	}
 }
 
@@ -271,18 +277,18 @@ func (o *performed) changePolicy(act model.Act) {
 
 	switch act.Kind {
 	case model.SetLimits, model.PersonSetsLimits:
-		order := Fair
+		order := stick.Fair
 		if act.Sequence {
-			order = Sequence
+			order = stick.Sequence
 		}
 		o.rule(o.room.SetPolicy(by, isPerson, []string{
 			"waiter_grace=" + ticks(act.Limits.Grace).String(), "claim_ttl=" + ticks(act.Limits.Claim).String(),
 			"owner_lease_ttl=" + ticks(act.Limits.Lease).String(), "owner_idle_ttl=" + ticks(act.Limits.Idle).String(), "order=" + string(order),
 		}, o.now))
 	case model.SetEnforce, model.PersonSetsEnforce:
-		o.rule(o.room.SetPolicy(by, isPerson, []string{"enforce=" + string(strictness[act.Enforce])}, o.now))
+		o.rule(o.room.SetPolicy(by, isPerson, []string{"enforce=" + string(stick.Strictness[act.Enforce])}, o.now))
 	case model.Reorder:
-		var order []AgentID
+		var order []stick.AgentID
 		for _, a := range act.Order {
 			order = append(order, agentAt(a))
 		}
@@ -294,26 +300,26 @@ func (o *performed) usePath(act model.Act) {
 	pattern, near := reservedPaths[act.Path], o.g.reservations()
 	switch act.Kind {
 	case model.Edit:
-		q := Editing{By: o.me, Above: o.g.lineage(o.by), Paths: []string{string(pattern)}}
-		o.judgement = o.room.MayEdit(q, near, o.s, o.now)
+		q := edits.Editing{By: o.me, Above: o.g.lineage(o.by), Paths: []string{string(pattern)}}
+		o.judgement = edits.MayEdit(o.room, q, near, o.s, o.now)
 	case model.Reserve:
 		o.begin()
-		q := Reserving{By: o.me, Patterns: []glob.Pattern{pattern}, TTL: ticks(model.ReservationTTL)}
-		events, _, err := o.room.Reserve(q, near, o.s, o.now)
+		q := scope.Reserving{By: o.me, Patterns: []glob.Pattern{pattern}, TTL: ticks(model.ReservationTTL)}
+		events, _, err := scope.Reserve(o.room, q, near, o.s, o.now)
 		o.rule(o.room, events, err)
 	case model.Unreserve:
 		o.begin()
-		near = slices.DeleteFunc(near, func(v Reservation) bool { return v.Agent != o.me || v.Pattern != pattern })
-		events, err := o.room.Unreserve(o.me, false, near)
+		near = slices.DeleteFunc(near, func(v stick.Reservation) bool { return v.Agent != o.me || v.Pattern != pattern })
+		events, err := scope.Unreserve(o.room, o.me, false, near)
 		o.rule(o.room, events, err)
 	}
 }
 
 // reservations lists those of paths, the earliest first.
-func (g *game) reservations() (all []Reservation) {
+func (g *game) reservations() (all []stick.Reservation) {
 	for _, v := range g.record.Reservations {
 		all = append(all, v)
 	}
-	slices.SortFunc(all, func(a, b Reservation) int { return int(a.ID - b.ID) })
+	slices.SortFunc(all, func(a, b stick.Reservation) int { return int(a.ID - b.ID) })
 	return all
 }

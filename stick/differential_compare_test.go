@@ -1,10 +1,13 @@
-package stick
+package stick_test
 
 import (
 	"fmt"
 	"slices"
 
 	"talkingstick/internal/model"
+	"talkingstick/stick"
+	"talkingstick/stick/scope"
+	"talkingstick/stick/sticktest"
 )
 
 // compareAnswer compares what an act was answered.
@@ -30,10 +33,10 @@ func (g *game) compareAnswer(act model.Act, o performed, res model.Result) strin
 	switch o.answer.Status {
 	case "":
 		status = model.GoesOn
-	case WasKicked, HasLeft, RoomClosed:
+	case stick.WasKicked, stick.HasLeft, stick.RoomClosed:
 		status = model.Over
-	case YourTurn:
-		if o.answer.Claim == AlreadyOwner {
+	case stick.YourTurn:
+		if o.answer.Claim == stick.AlreadyOwner {
 			status = model.AlreadyHeld
 		}
 	}
@@ -62,11 +65,11 @@ func (g *game) compareDeadline(act model.Act, o performed) string {
 	g.wakesAt[act.By] = at
 
 	m := g.model.Agents[act.By]
-	latest := start.Add(ticks(m.Alarm))
+	latest := sticktest.Start.Add(ticks(m.Alarm))
 	switch {
 	case m.Alarm != model.Never && (at == 0 || at > latest):
 		return fmt.Sprintf("deadline: %v, and the model says %v", at, latest)
-	case g.waits[act.By] == Work && r.Opening(o.s, g.now).Open() && at == 0:
+	case g.waits[act.By] == stick.Work && r.Opening(o.s, g.now).Open() && at == 0:
 		return "deadline: none although a takeover is open"
 	}
 	return ""
@@ -84,10 +87,10 @@ func (g *game) compare() string {
 	pairs := []pair{
 		{"closed", r.Closed, m.Closed},
 		{"paused", r.Paused.On(), m.Paused},
-		{"stage", t.State, []TurnState{model.Idle: Idle, model.Owned: Owned, model.Reserved: Reserved}[m.Stage]},
+		{"stage", t.State, []stick.TurnState{model.Idle: stick.Idle, model.Owned: stick.Owned, model.Reserved: stick.Reserved}[m.Stage]},
 		{"owner", t.Owner, agentAt(m.Owner)},
 		{"recipient", t.ReservedFor, agentAt(m.Recipient)},
-		{"by a pass", t.ReservedBy == ByPass, m.Stage == model.Reserved && m.ByPass},
+		{"by a pass", t.ReservedBy == stick.ByPass, m.Stage == model.Reserved && m.ByPass},
 		{"turn", t.ID - g.skipped, int64(m.Turn)},
 		{"prior", t.Prior, agentAt(m.Prior)},
 		{"handoff", t.HandoffSeq > 0, m.HasHandoff},
@@ -97,7 +100,7 @@ func (g *game) compare() string {
 		{"claim", r.Policy.ClaimTTL, ticks(m.Limits.Claim)},
 		{"lease", r.Policy.OwnerLeaseTTL, ticks(m.Limits.Lease)},
 		{"idle", r.Policy.OwnerIdleTTL, ticks(m.Limits.Idle)},
-		{"enforce", r.Policy.Enforce, strictness[m.Enforce]},
+		{"enforce", r.Policy.Enforce, stick.Strictness[m.Enforce]},
 		{"cause", r.Opening(s, g.now).Cause, causes[m.Cause()]},
 	}
 	for _, p := range pairs {
@@ -117,8 +120,8 @@ func (g *game) compare() string {
 	return g.compareNext(r, s)
 }
 
-func (g *game) compareReservations(s *Probed) string {
-	var owners [len(model.Room{}.Reservations)]AgentID
+func (g *game) compareReservations(s *stick.Probed) string {
+	var owners [len(model.Room{}.Reservations)]stick.AgentID
 	for _, v := range g.record.Reservations {
 		path := slices.Index(reservedPaths, v.Pattern)
 		if owners[path] != "" {
@@ -134,17 +137,17 @@ func (g *game) compareReservations(s *Probed) string {
 	}
 	for _, v := range g.record.Reservations {
 		path := slices.Index(reservedPaths, v.Pattern)
-		if stale := g.room.Stale(v, s, g.now); stale != g.model.IsStale(path) {
+		if stale := scope.Stale(g.room, v, s, g.now); stale != g.model.IsStale(path) {
 			return fmt.Sprintf("reservation: that of %s is stale: the rules say %v", v.Pattern, stale)
 		}
 	}
 	return ""
 }
 
-func (g *game) compareAgent(r Room, a model.Who, s *Probed) string {
+func (g *game) compareAgent(r stick.Room, a model.Who, s *stick.Probed) string {
 	m := g.model.Agents[a]
 	x, _ := r.Member(agentAt(a))
-	joined, waits := x.State == Joined, g.waits[a] != ""
+	joined, waits := x.State == stick.Joined, g.waits[a] != ""
 	switch {
 	case joined != (m.Membership == model.Joined):
 		return fmt.Sprintf("member: the rules say that %s is %q", agentAt(a), x.State)
@@ -162,8 +165,8 @@ func (g *game) compareAgent(r Room, a model.Who, s *Probed) string {
 }
 
 // compareNext compares whom a release would name now.
-func (g *game) compareNext(r Room, s *Probed) string {
-	if r.Turn.State != Owned {
+func (g *game) compareNext(r stick.Room, s *stick.Probed) string {
+	if r.Turn.State != stick.Owned {
 		return ""
 	}
 	released, _, err := r.Release(r.Turn.Owner, g.fence(), someHandoff, s, g.now)

@@ -1,4 +1,4 @@
-package stick
+package stick_test
 
 import (
 	"maps"
@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"talkingstick/internal/model"
+	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/sticktest"
 )
 
 // tick is how long a tick of the model is.
@@ -29,92 +31,94 @@ type game struct {
 	total *tally
 	model model.Room
 
-	room    Room
-	now     Time
-	record  Record
+	room    stick.Room
+	now     stick.Time
+	record  stick.Record
 	seq     int64
-	skipped int64 // turn ids that restores have left out
-	old     Fence // of an earlier turn
-	draft   *Draft
-	leases  map[LeaseID]bool
-	waits   [model.MaxAgents]Purpose // empty for none
-	wakesAt [model.MaxAgents]Time    // the deadlines of waits
+	skipped int64       // turn ids that restores have left out
+	old     stick.Fence // of an earlier turn
+	draft   *stick.Draft
+	leases  map[stick.LeaseID]bool
+	waits   [model.MaxAgents]stick.Purpose // empty for none
+	wakesAt [model.MaxAgents]stick.Time    // the deadlines of waits
 }
 
 // reservedPaths are the patterns of the paths that the model names.
 var reservedPaths = []glob.Pattern{model.File: "file", model.FileBelow: "dir/file", model.Directory: "dir"}
 
 func newGame(s setting, total *tally) *game {
-	p := DefaultPolicy()
+	p := stick.DefaultPolicy()
 	p.WaiterGrace, p.ClaimTTL, p.OwnerLeaseTTL, p.OwnerIdleTTL = ticks(s.limits.Grace), ticks(s.limits.Claim), ticks(s.limits.Lease), ticks(s.limits.Idle)
 	p.HeartbeatInterval, p.PresenceTTL = ticks(1), ticks(50_000)
 	if s.sequence {
-		p.Order = Sequence
+		p.Order = stick.Sequence
 	}
 	return &game{
-		setting: s, total: total, model: model.NewRoom(s.limits, s.sequence, s.agents...), now: start, leases: map[LeaseID]bool{},
-		room: Room{ID: "r", Policy: p, Turn: Turn{State: Idle}, Generation: 1},
+		setting: s, total: total, model: model.NewRoom(s.limits, s.sequence, s.agents...), now: sticktest.Start, leases: map[stick.LeaseID]bool{},
+		room: stick.Room{ID: "r", Policy: p, Turn: stick.Turn{State: stick.Idle}, Generation: 1},
 	}
 }
 
-func agentAt(a model.Who) AgentID {
+func agentAt(a model.Who) stick.AgentID {
 	if a == model.Nobody {
 		return ""
 	}
-	return AgentID(rune('a' + a))
+	return stick.AgentID(rune('a' + a))
 }
 
 // process is the n-th process of an agent.
-func process(a model.Who, n int) Process { return Process{PID: 1000*(int(a)+1) + n} }
+func process(a model.Who, n int) stick.Process { return stick.Process{PID: 1000*(int(a)+1) + n} }
 
-func proofOf(p model.Proof) Proof {
-	return map[model.Proof]Proof{
-		model.Session: ProvesSession, model.Carrier: ProvesCarrier, model.Person: ProvesTurn, model.Hidden: ProvesSession, model.Guarded: ProvesSession,
+func proofOf(p model.Proof) stick.Proof {
+	return map[model.Proof]stick.Proof{
+		model.Session: stick.ProvesSession, model.Carrier: stick.ProvesCarrier, model.Person: stick.ProvesTurn, model.Hidden: stick.ProvesSession, model.Guarded: stick.ProvesSession,
 	}[p]
 }
 
 // probed is what the world shows of processes and waits now.
-func (g *game) probed() *Probed {
-	s := &Probed{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
+func (g *game) probed() *stick.Probed {
+	s := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 	for a := range g.model.Count {
 		m := g.model.Agents[a]
 		for n := 1; n <= m.Run; n++ {
-			v := Gone
+			v := stick.Gone
 			switch {
 			case m.Proof == model.Hidden || m.Proof == model.Guarded:
-				v = Unknown
+				v = stick.Unknown
 			case n == m.Run && m.Process != model.Ended:
-				v = Alive
+				v = stick.Alive
 			}
 			s.Processes[process(a, n)] = v
 		}
 
-		s.Listeners[ListenerID(agentAt(a))] = Gone
+		s.Listeners[stick.ListenerID(agentAt(a))] = stick.Gone
 		if g.waits[a] != "" {
-			s.Listeners[ListenerID(agentAt(a))] = Alive
+			s.Listeners[stick.ListenerID(agentAt(a))] = stick.Alive
 		}
 	}
 	return s
 }
 
-func (g *game) listeners() (ls []Listener) {
+func (g *game) listeners() (ls []stick.Listener) {
 	for a := range g.model.Count {
 		if g.waits[a] != "" {
-			ls = append(ls, Listener{ID: ListenerID(agentAt(a)), Agent: agentAt(a), Purpose: g.waits[a]})
+			ls = append(ls, stick.Listener{ID: stick.ListenerID(agentAt(a)), Agent: agentAt(a), Purpose: g.waits[a]})
 		}
 	}
 	return ls
 }
 
 // lineage is what an agent knows of who started it.
-func (g *game) lineage(a model.Who) (l Lineage) {
+func (g *game) lineage(a model.Who) (l stick.Lineage) {
 	if p := g.agents[a].Parent; p != model.Nobody {
-		l.Processes = []Process{process(p, 1)}
+		l.Processes = []stick.Process{process(p, 1)}
 	}
 	return l
 }
 
-func (g *game) fence() Fence { return Fence{g.room.Turn.ID, g.room.Turn.Lease} }
+func (g *game) fence() stick.Fence {
+	return stick.Fence{Turn: g.room.Turn.ID, Lease: g.room.Turn.Lease}
+}
 
 // tally counts what was played, so that a test that no longer reaches something fails.
 type tally struct {
@@ -134,13 +138,13 @@ func (n *tally) check(t *testing.T) {
 			expected = append(expected, kind.String())
 		}
 	}
-	for _, code := range []Code{
-		CodeAlreadyListening, CodeKicked, CodeMemberPresent, CodeNoRecipient, CodeNotYourTurn, CodePaused, CodePersonOnly, CodePriorOwner, CodeReservationConflict,
-		CodeReservationStale, CodeRoomClosed, CodeStaleLease, CodeTakeoverNotAvailable, CodeTurnMismatch, CodeUnknownMember, CodeUsage,
+	for _, code := range []stick.Code{
+		stick.CodeAlreadyListening, stick.CodeKicked, stick.CodeMemberPresent, stick.CodeNoRecipient, stick.CodeNotYourTurn, stick.CodePaused, stick.CodePersonOnly, stick.CodePriorOwner, stick.CodeReservationConflict,
+		stick.CodeReservationStale, stick.CodeRoomClosed, stick.CodeStaleLease, stick.CodeTakeoverNotAvailable, stick.CodeTurnMismatch, stick.CodeUnknownMember, stick.CodeUsage,
 	} {
 		expected = append(expected, "refused: "+string(code))
 	}
-	for _, c := range Causes {
+	for _, c := range stick.Causes {
 		expected = append(expected, "taken: "+string(c.Cause))
 	}
 	for _, status := range []model.Status{model.GoesOn, model.YourTurn, model.AlreadyHeld, model.Takeover, model.UnderParent, model.Over} {

@@ -1,4 +1,4 @@
-package stick
+package stick_test
 
 import (
 	"fmt"
@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"talkingstick/internal/model"
+	"talkingstick/stick"
+	"talkingstick/stick/sticktest"
+	"talkingstick/stick/tasks"
 )
 
 // TestTaskDifferential plays random acts on tasks by the rules and by the model, and compares the two after
@@ -24,7 +27,7 @@ func TestTaskDifferential(t *testing.T) {
 	seen := map[string]int{}
 
 	for steps := 0; steps < *modelSteps/5; {
-		g := taskGame{rnd: rnd, rules: map[string]Task{}, model: model.Tasks{}}
+		g := taskGame{rnd: rnd, rules: map[string]stick.Task{}, model: model.Tasks{}}
 		var log []string
 		for range 120 {
 			a := g.randomAct()
@@ -65,7 +68,7 @@ func TestTaskDifferential(t *testing.T) {
 // taskGame has tasks that are played twice, by the rules and by the model.
 type taskGame struct {
 	rnd     *rand.Rand
-	rules   map[string]Task
+	rules   map[string]stick.Task
 	model   model.Tasks
 	seq     int64
 	commits int
@@ -75,11 +78,11 @@ type taskGame struct {
 type taskAct struct {
 	name  string
 	id    string
-	call  TaskCall
+	call  tasks.Call
 	after []string
 	seen  string // the commit that a reviewer saw
 	yes   bool   // whatever the act has to decide
-	play  func(g *taskGame, a taskAct) (*Event, model.Refusal, error)
+	play  func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error)
 }
 
 // caller is who acts, as the model has it.
@@ -91,55 +94,55 @@ func (a taskAct) caller() model.Caller {
 var taskActs = []struct {
 	name  string
 	often int
-	play  func(g *taskGame, a taskAct) (*Event, model.Refusal, error)
+	play  func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error)
 }{
 	{"spawn", 3, (*taskGame).spawn},
 	{"begin", 2, (*taskGame).begin},
 	{"set after", 1, (*taskGame).setAfter},
-	{"start", 4, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Start(a.call, a.yes)
+	{"start", 4, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Start(g.rules[a.id], a.call, a.yes)
 		return e, g.model[a.id].Start(a.caller(), a.yes), err
 	}},
 	{"done", 6, (*taskGame).done},
 	{"move", 1, (*taskGame).move},
-	{"conflict", 1, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Conflict(a.call, "base", []string{"f"})
+	{"conflict", 1, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Conflict(g.rules[a.id], a.call, "base", []string{"f"})
 		return &e, g.model[a.id].Conflict(a.caller()), err
 	}},
-	{"approve", 5, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
+	{"approve", 5, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
 		override := a.yes && g.rnd.IntN(2) == 0
-		v := TaskDecision{TaskCall: a.call, Head: a.seen, Branch: g.model[a.id].Branch, Override: override}
-		e, err := g.rules[a.id].Approve(v, "")
+		v := tasks.Decision{Call: a.call, Head: a.seen, Branch: g.model[a.id].Branch, Override: override}
+		e, err := tasks.Approve(g.rules[a.id], v, "")
 		return e, g.model[a.id].Approve(a.caller(), a.seen, override), err
 	}},
-	{"request changes", 1, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		v := TaskDecision{TaskCall: a.call, Head: a.seen, Branch: g.model[a.id].Branch}
-		e, err := g.rules[a.id].RequestChanges(v, "mend it")
+	{"request changes", 1, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		v := tasks.Decision{Call: a.call, Head: a.seen, Branch: g.model[a.id].Branch}
+		e, err := tasks.RequestChanges(g.rules[a.id], v, "mend it")
 		return &e, g.model[a.id].RequestChanges(a.caller(), a.seen), err
 	}},
-	{"merge", 2, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Merge(a.call.By, "base", "result")
+	{"merge", 2, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Merge(g.rules[a.id], a.call.By, "base", "result")
 		return &e, g.model[a.id].Merge(), err
 	}},
-	{"return", 1, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Return(a.call.By, CauseGate, "red", "", nil)
+	{"return", 1, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Return(g.rules[a.id], a.call.By, stick.CauseGate, "red", "", nil)
 		return &e, g.model[a.id].Return(), err
 	}},
 	{"land", 1, (*taskGame).land},
-	{"fail", 1, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Fail(a.call, "no")
+	{"fail", 1, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Fail(g.rules[a.id], a.call, "no")
 		return &e, g.model[a.id].Fail(a.caller()), err
 	}},
-	{"cancel", 1, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Cancel(a.call, "no")
+	{"cancel", 1, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Cancel(g.rules[a.id], a.call, "no")
 		return e, g.model[a.id].Cancel(), err
 	}},
-	{"retry", 2, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Retry(a.call.By, "base", Checkout{}, 2)
+	{"retry", 2, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Retry(g.rules[a.id], a.call.By, "base", stick.Checkout{}, 2)
 		return &e, g.model[a.id].Retry(), err
 	}},
-	{"rollback", 1, func(g *taskGame, a taskAct) (*Event, model.Refusal, error) {
-		e, err := g.rules[a.id].Rollback(a.call.By, "revert", "bad")
+	{"rollback", 1, func(g *taskGame, a taskAct) (*stick.Event, model.Refusal, error) {
+		e, err := tasks.Rollback(g.rules[a.id], a.call.By, "revert", "bad")
 		return &e, g.model[a.id].Rollback(), err
 	}},
 }
@@ -147,7 +150,7 @@ var taskActs = []struct {
 // randomAct draws an act, mostly by the task's worker and mostly of a reviewer who has seen what was offered.
 func (g *taskGame) randomAct() taskAct {
 	name := func() string { return fmt.Sprintf("t%d", g.rnd.IntN(4)) }
-	a := taskAct{id: name(), call: TaskCall{By: AgentID(rune('a' + g.rnd.IntN(3)))}, yes: g.rnd.IntN(3) == 0}
+	a := taskAct{id: name(), call: tasks.Call{By: stick.AgentID(rune('a' + g.rnd.IntN(3)))}, yes: g.rnd.IntN(3) == 0}
 
 	t := g.model[a.id]
 	a.name = g.randomName(t)
@@ -166,7 +169,7 @@ func (g *taskGame) randomAct() taskAct {
 	case g.rnd.IntN(12) == 0:
 		a.call.By, a.call.Person = person, true
 	case t != nil && t.Worker != "" && g.rnd.IntN(2) == 0:
-		a.call.By = AgentID(t.Worker)
+		a.call.By = stick.AgentID(t.Worker)
 	}
 	if g.rnd.IntN(5) == 0 {
 		a.call.Attempt = 1 + g.rnd.IntN(2)
@@ -209,7 +212,7 @@ func (g *taskGame) play(a taskAct) (outcome, differs string) {
 	e, refusal, err := a.play(g, a)
 
 	if err != nil || refusal != model.Accepted && refusal != model.Same {
-		code := string(CodeOf(err))
+		code := string(stick.CodeOf(err))
 		if code != string(refusal) {
 			differs = fmt.Sprintf("the rules say %q (%v), the model %q", code, err, refusal)
 		}
@@ -223,7 +226,7 @@ func (g *taskGame) play(a taskAct) (outcome, differs string) {
 	}
 
 	g.seq++
-	e.Seq, e.CreatedAt = g.seq, start+Time(g.seq)
+	e.Seq, e.CreatedAt = g.seq, sticktest.Start+stick.Time(g.seq)
 	t, err := g.rules[a.id].Apply(*e)
 	if err != nil {
 		return "accepted", "the event doesn't follow: " + err.Error()
@@ -248,7 +251,7 @@ func (g *taskGame) compare(id string) string {
 		{"after", strings.Join(t.After, " "), strings.Join(m.After, " ")},
 	}
 	for _, a := range []string{"a", "b", "c", string(person)} {
-		pairs = append(pairs, pair{"that it was worked on by " + a, t.Worked(AgentID(a)), m.Workers[a]})
+		pairs = append(pairs, pair{"that it was worked on by " + a, t.Worked(stick.AgentID(a)), m.Workers[a]})
 	}
 	if isOffered {
 		pairs = append(pairs, pair{"offered commit", t.Head, m.Offered})
@@ -266,47 +269,47 @@ func (g *taskGame) compare(id string) string {
 }
 
 // find finds tasks for the rules.
-func (g *taskGame) find(id string) (Task, bool, error) {
+func (g *taskGame) find(id string) (stick.Task, bool, error) {
 	t, ok := g.rules[id]
 	return t, ok, nil
 }
 
-func (g *taskGame) spawn(a taskAct) (*Event, model.Refusal, error) {
+func (g *taskGame) spawn(a taskAct) (*stick.Event, model.Refusal, error) {
 	later := a.yes || len(a.after) > 0
 	refusal := g.model.Spawn(a.id, later, a.after)
 
-	after, err := CheckAfter(a.id, a.after, g.find)
+	after, err := tasks.CheckAfter(a.id, a.after, g.find)
 	if err != nil {
 		return nil, refusal, err
 	}
-	e, err := SpawnTask(g.rules[a.id], Spawning{
+	e, err := tasks.Spawn(g.rules[a.id], tasks.Spawning{
 		By: a.call.By, ID: a.id, Branch: "feat/" + a.id, Worktree: a.id, Integration: "main", Base: "base", Later: later, After: after,
 	})
 	return &e, refusal, err
 }
 
-func (g *taskGame) begin(a taskAct) (*Event, model.Refusal, error) {
+func (g *taskGame) begin(a taskAct) (*stick.Event, model.Refusal, error) {
 	refusal := g.model.Begin(a.id)
-	waits, err := g.rules[a.id].WaitsFor(g.find)
+	waits, err := tasks.WaitsFor(g.rules[a.id], g.find)
 	if err != nil {
 		return nil, refusal, err
 	}
-	e, err := g.rules[a.id].Begin(a.call.By, "base", Checkout{}, 1, waits)
+	e, err := tasks.Begin(g.rules[a.id], a.call.By, "base", stick.Checkout{}, 1, waits)
 	return &e, refusal, err
 }
 
-func (g *taskGame) setAfter(a taskAct) (*Event, model.Refusal, error) {
+func (g *taskGame) setAfter(a taskAct) (*stick.Event, model.Refusal, error) {
 	refusal := g.model.SetAfter(a.id, a.after)
-	after, err := CheckAfter(a.id, a.after, g.find)
+	after, err := tasks.CheckAfter(a.id, a.after, g.find)
 	if err != nil {
 		return nil, refusal, err
 	}
-	e, err := g.rules[a.id].SetAfter(a.call.By, after)
+	e, err := tasks.SetAfter(g.rules[a.id], a.call.By, after)
 	return e, refusal, err
 }
 
 // commit lets the branch of a task have another commit, mostly with another change.
-func (g *taskGame) commit(id string) Offering {
+func (g *taskGame) commit(id string) tasks.Offering {
 	t := g.model[id]
 	if t.Branch == "" || g.rnd.IntN(3) > 0 {
 		g.commits++
@@ -315,25 +318,25 @@ func (g *taskGame) commit(id string) Offering {
 			t.Change = fmt.Sprintf("change %d", g.commits)
 		}
 	}
-	return Offering{Base: "base", Head: t.Branch, Patch: t.Change}
+	return tasks.Offering{Base: "base", Head: t.Branch, Patch: t.Change}
 }
 
-func (g *taskGame) done(a taskAct) (*Event, model.Refusal, error) {
-	e, err := g.rules[a.id].Done(a.call, g.commit(a.id))
+func (g *taskGame) done(a taskAct) (*stick.Event, model.Refusal, error) {
+	e, err := tasks.Done(g.rules[a.id], a.call, g.commit(a.id))
 	return e, g.model[a.id].Done(a.caller()), err
 }
 
-func (g *taskGame) move(a taskAct) (*Event, model.Refusal, error) {
-	e, err := g.rules[a.id].Moved(a.call.By, g.commit(a.id))
+func (g *taskGame) move(a taskAct) (*stick.Event, model.Refusal, error) {
+	e, err := tasks.Moved(g.rules[a.id], a.call.By, g.commit(a.id))
 	return &e, g.model[a.id].Move(), err
 }
 
 // land lands an approved task by a merge, and finds any other in the integration branch.
-func (g *taskGame) land(a taskAct) (*Event, model.Refusal, error) {
+func (g *taskGame) land(a taskAct) (*stick.Event, model.Refusal, error) {
 	result := ""
 	if g.model[a.id].State == model.Approved {
 		result = "result"
 	}
-	e, err := g.rules[a.id].Land(a.call.By, g.model[a.id].Approved, result)
+	e, err := tasks.Land(g.rules[a.id], a.call.By, g.model[a.id].Approved, result)
 	return &e, g.model[a.id].Land(result != ""), err
 }

@@ -1,4 +1,4 @@
-package stick
+package stick_test
 
 import (
 	"flag"
@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/model"
 	"talkingstick/internal/testenv"
+	"talkingstick/stick"
 )
 
 var (
@@ -133,7 +134,7 @@ func (g *game) randomAct(rnd *rand.Rand) model.Act {
 	case model.SetLimits, model.PersonSetsLimits:
 		act.Limits, act.Sequence = randomLimits(rnd), rnd.IntN(4) == 0
 	case model.SetEnforce, model.PersonSetsEnforce:
-		act.Enforce = model.Enforce(rnd.IntN(len(strictness)))
+		act.Enforce = model.Enforce(rnd.IntN(len(stick.Strictness)))
 	case model.Reorder:
 		for _, a := range rnd.Perm(agents)[:1+rnd.IntN(agents)] {
 			act.Order = append(act.Order, model.Who(a))
@@ -220,11 +221,11 @@ func (g *game) play(act model.Act) string {
 		return g.tick()
 	}
 	o := g.perform(act)
-	next, res := g.model.After(act, o.answer.Status == TakeoverAvailable)
+	next, res := g.model.After(act, o.answer.Status == stick.TakeoverAvailable)
 
 	if o.err != nil || res.Refusal != model.Accepted {
-		g.total.count("refused: " + string(CodeOf(o.err)))
-		if code := string(CodeOf(o.err)); code != string(res.Refusal) {
+		g.total.count("refused: " + string(stick.CodeOf(o.err)))
+		if code := string(stick.CodeOf(o.err)); code != string(res.Refusal) {
 			return fmt.Sprintf("refusal: the rules say %q (%v), the model %q", code, o.err, res.Refusal)
 		}
 		if len(o.told) > 0 && act.Kind != model.Reserve { // which tells both of a collision
@@ -295,7 +296,7 @@ func (g *game) commit(o performed) string {
 		switch {
 		case e.Type.Grants():
 			grants++
-		case e.Type == EventRerouted:
+		case e.Type == stick.EventRerouted:
 			g.total.count("rerouted")
 		}
 	}
@@ -310,8 +311,8 @@ func (g *game) commit(o performed) string {
 		return "turn: a lease was granted twice"
 	}
 	g.leases[after.Lease] = true
-	if before.State == Owned && (after.State != Owned || grants == 1) {
-		g.old, g.draft = Fence{before.ID, before.Lease}, nil
+	if before.State == stick.Owned && (after.State != stick.Owned || grants == 1) {
+		g.old, g.draft = stick.Fence{Turn: before.ID, Lease: before.Lease}, nil
 	}
 	return ""
 }

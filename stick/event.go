@@ -195,7 +195,7 @@ func (r Room) tellPeople(e *Event) (by AgentID, told []AgentID) {
 	return e.From, told
 }
 
-// newEvent makes an event of the room and its current turn, without a payload.
-func (r Room) newEvent(t EventType, from, to AgentID) Event {
+// NewEvent makes an event of the room and its current turn, without a payload.
+func (r Room) NewEvent(t EventType, from, to AgentID) Event {
 	return Event{Room: r.ID, Turn: r.Turn.ID, Type: t, From: from, To: to}
 }

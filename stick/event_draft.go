@@ -17,9 +17,9 @@ var draftEvents = []EventInfo{
 		Meaning: "the holder saved a draft of its handoff; the log doesn't hold its text",
 		Say: func(e Event, p DraftSavedPayload) Words {
 			if p.Again {
-				return agentName(e.From) + " saved another draft of its handoff"
+				return AgentName(e.From) + " saved another draft of its handoff"
 			}
-			return agentName(e.From) + " saved a draft of its handoff"
+			return AgentName(e.From) + " saved a draft of its handoff"
 		},
 		Replay: replayNothing[DraftSavedPayload],
 	}),
@@ -27,7 +27,7 @@ var draftEvents = []EventInfo{
 		Type: EventDraftAsked, For: forRecipient,
 		Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff",
 		Say: func(e Event, _ DraftAskedPayload) Words {
-			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", agentName(e.To))
+			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", AgentName(e.To))
 		},
 		Tell: func(e Event, _ DraftAskedPayload) Words {
 			return Wordsf("your conversation gets summarized while you hold turn %d; save a draft of your handoff now, for the case that you can't finish: %s; "+

@@ -1,6 +1,8 @@
 package stick
 
-import "errors"
+import (
+	"errors"
+)
 
 // JoinPayload is the payload of [EventJoin].
 type JoinPayload struct {
@@ -44,7 +46,7 @@ func (e Event) Owing(messages []int64) Event {
 var memberEvents = []EventInfo{
 	eventRow(eventKind[JoinPayload]{
 		Type: EventJoin, Meaning: "a member joined", For: forNamed,
-		Say: func(e Event, _ JoinPayload) Words { return agentName(e.From) + " joined" },
+		Say: func(e Event, _ JoinPayload) Words { return AgentName(e.From) + " joined" },
 		Replay: func(c *Record, e *Event, p JoinPayload) error {
 			c.changeMember(e.From, func(m *MemberRecord) {
 				m.State, m.JoinSeq = Joined, e.Seq
@@ -60,9 +62,9 @@ var memberEvents = []EventInfo{
 		Type: EventLeave, Meaning: "a member left; an owner without a handoff abandoned its turn", For: forNamed,
 		Say: func(e Event, p LeavePayload) Words {
 			if p.Ends {
-				return agentName(e.From) + " left and abandoned its turn" + owedNote(p.Owed) + endReasonSuffix(p.Ending, e.Reason)
+				return AgentName(e.From) + " left and abandoned its turn" + owedNote(p.Owed) + endReasonSuffix(p.Ending, e.Reason)
 			}
-			return agentName(e.From) + " left" + owedNote(p.Owed) + endReasonSuffix(p.Ending, e.Reason)
+			return AgentName(e.From) + " left" + owedNote(p.Owed) + endReasonSuffix(p.Ending, e.Reason)
 		},
 		Replay: func(c *Record, e *Event, p LeavePayload) error {
 			c.endReservations(e.From)
@@ -87,7 +89,7 @@ var memberEvents = []EventInfo{
 	eventRow(eventKind[KickPayload]{
 		Type: EventKick, Meaning: "a member was removed", For: forRecipient,
 		Say: func(e Event, p KickPayload) Words {
-			s := Wordsf("%s removed %s", agentName(e.From), agentName(e.To))
+			s := Wordsf("%s removed %s", AgentName(e.From), AgentName(e.To))
 			if p.Verdict == Gone {
 				s += ", which was gone"
 			}

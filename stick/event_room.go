@@ -113,9 +113,12 @@ type RoomResumedPayload struct {
 	Since Time `json:"since,omitzero"` // when the pause began
 }
 
-func (p LeavePayload) turnEndedOf(e Event) AgentID    { return ownerIfEnded(p.Ends, e.From) }
-func (p KickPayload) turnEndedOf(e Event) AgentID     { return ownerIfEnded(p.Ends, e.To) }
+func (p LeavePayload) turnEndedOf(e Event) AgentID { return ownerIfEnded(p.Ends, e.From) }
+
+func (p KickPayload) turnEndedOf(e Event) AgentID { return ownerIfEnded(p.Ends, e.To) }
+
 func (p TakeoverPayload) turnEndedOf(e Event) AgentID { return ownerIfEnded(p.Ends, p.Prior) }
+
 func (p RestoredPayload) turnEndedOf(e Event) AgentID { return ownerIfEnded(p.Ends, p.Prior) }
 
 func ownerIfEnded(ends bool, a AgentID) AgentID {
@@ -125,11 +128,16 @@ func ownerIfEnded(ends bool, a AgentID) AgentID {
 	return ""
 }
 
-func (p LeavePayload) leaseSum() string    { return p.Lease }
-func (p KickPayload) leaseSum() string     { return p.Lease }
-func (p ClaimPayload) leaseSum() string    { return p.Lease }
-func (p ReleasePayload) leaseSum() string  { return p.Lease }
-func (p PassPayload) leaseSum() string     { return p.Lease }
+func (p LeavePayload) leaseSum() string { return p.Lease }
+
+func (p KickPayload) leaseSum() string { return p.Lease }
+
+func (p ClaimPayload) leaseSum() string { return p.Lease }
+
+func (p ReleasePayload) leaseSum() string { return p.Lease }
+
+func (p PassPayload) leaseSum() string { return p.Lease }
+
 func (p TakeoverPayload) leaseSum() string { return p.Lease }
 
 // roomEvents are the events of the turn and of the room.
@@ -137,7 +145,7 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[ClaimPayload]{
 		Type: EventClaim, Meaning: "the stick was claimed: a turn began", Turn: nextTurn, For: forNamed,
 		Say: func(e Event, _ ClaimPayload) Words {
-			return Wordsf("%s took the stick (turn %d)", agentName(e.From), e.Turn)
+			return Wordsf("%s took the stick (turn %d)", AgentName(e.From), e.Turn)
 		},
 		Replay: func(c *Record, e *Event, p ClaimPayload) error {
 			switch {
@@ -156,9 +164,9 @@ var roomEvents = []EventInfo{
 		Type: EventRelease, For: forRecipient,
 		Meaning: "the owner gave the stick back with a handoff; to_agent_id is the one named next",
 		Say: func(e Event, _ ReleasePayload) Words {
-			s := agentName(e.From) + " released the stick"
+			s := AgentName(e.From) + " released the stick"
 			if e.To != "" {
-				s += ", next is " + agentName(e.To)
+				s += ", next is " + AgentName(e.To)
 			}
 			return s + nextActionOf(e)
 		},
@@ -167,7 +175,7 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[PassPayload]{
 		Type: EventPass, Meaning: "the owner passed the stick to a member with a handoff", For: forRecipient,
 		Say: func(e Event, _ PassPayload) Words {
-			return Wordsf("%s passed the stick to %s%s", agentName(e.From), agentName(e.To), nextActionOf(e))
+			return Wordsf("%s passed the stick to %s%s", AgentName(e.From), AgentName(e.To), nextActionOf(e))
 		},
 		Replay: func(c *Record, e *Event, p PassPayload) error { return c.handOver(e, p.Lease, ByPass) },
 	}),
@@ -177,16 +185,16 @@ var roomEvents = []EventInfo{
 		Say: func(e Event, p ReroutedPayload) Words {
 			to := Words("the stick is free")
 			if e.To != "" {
-				to = "next is " + agentName(e.To)
+				to = "next is " + AgentName(e.To)
 			}
 
 			switch {
 			case p.Prior == "":
 				return to
 			case p.Verdict == Gone:
-				return Wordsf("%s is gone; %s", agentName(p.Prior), to)
+				return Wordsf("%s is gone; %s", AgentName(p.Prior), to)
 			}
-			return Wordsf("%s didn't take the stick; %s", agentName(p.Prior), to)
+			return Wordsf("%s didn't take the stick; %s", AgentName(p.Prior), to)
 		},
 		Replay: func(c *Record, e *Event, _ ReroutedPayload) error {
 			c.freeStick()
@@ -201,9 +209,9 @@ var roomEvents = []EventInfo{
 		Say: func(e Event, p TakeoverPayload) Words {
 			from := Words("nobody")
 			if p.Prior != "" {
-				from = agentName(p.Prior)
+				from = AgentName(p.Prior)
 			}
-			return Wordsf("%s took over the stick from %s (%s, turn %d)%s%s", agentName(e.From), from,
+			return Wordsf("%s took over the stick from %s (%s, turn %d)%s%s", AgentName(e.From), from,
 				p.Cause.plainWords(), e.Turn, relayedNote(p.RelayedBy), reasonSuffix(e.Reason))
 		},
 		Replay: func(c *Record, e *Event, p TakeoverPayload) error {
@@ -217,7 +225,7 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[ClosePayload]{
 		Type: EventClose, Meaning: "the room was closed", For: forNamed,
 		Say: func(e Event, _ ClosePayload) Words {
-			return agentName(e.From) + " closed the room" + reasonSuffix(e.Reason)
+			return AgentName(e.From) + " closed the room" + reasonSuffix(e.Reason)
 		},
 		Replay: func(c *Record, _ *Event, _ ClosePayload) error {
 			c.Closed = true
@@ -227,7 +235,7 @@ var roomEvents = []EventInfo{
 	}),
 	eventRow(eventKind[ReopenPayload]{
 		Type: EventReopen, Meaning: "the room was opened again", For: forNamed,
-		Say: func(e Event, _ ReopenPayload) Words { return agentName(e.From) + " opened the room again" },
+		Say: func(e Event, _ ReopenPayload) Words { return AgentName(e.From) + " opened the room again" },
 		Replay: func(c *Record, _ *Event, _ ReopenPayload) error {
 			c.Closed = false
 			return nil
@@ -247,7 +255,7 @@ var roomEvents = []EventInfo{
 				s = "the database lost its last changes"
 			}
 			if p.Ends {
-				s += "; " + agentName(p.Prior) + "'s turn ended"
+				s += "; " + AgentName(p.Prior) + "'s turn ended"
 			}
 
 			return s
@@ -276,9 +284,9 @@ var roomEvents = []EventInfo{
 		For:     forRecipient,
 		Say: func(e Event, p RoomMovedPayload) Words {
 			if p.From == "" || p.To == "" { // damaged
-				return agentName(e.From) + " moved the room"
+				return AgentName(e.From) + " moved the room"
 			}
-			return agentName(e.From) + " moved the room from " + cutName(p.From, 150) + " to " + cutName(p.To, 150)
+			return AgentName(e.From) + " moved the room from " + CutName(p.From, 150) + " to " + CutName(p.To, 150)
 		},
 		Replay: func(c *Record, _ *Event, p RoomMovedPayload) error {
 			c.Path = p.To
@@ -300,16 +308,16 @@ var roomEvents = []EventInfo{
 			if len(p.Order) > 0 {
 				names := make([]Words, len(p.Order))
 				for i, a := range p.Order {
-					names[i] = agentName(a)
+					names[i] = AgentName(a)
 				}
 				parts = append(parts, "the order to "+JoinWords(names, ", "))
 			}
 
 			if len(parts) == 0 { // a newer program wrote it, or it is damaged
-				return agentName(e.From) + " changed a policy"
+				return AgentName(e.From) + " changed a policy"
 			}
 
-			return agentName(e.From) + " changed " + JoinWords(parts, ", ")
+			return AgentName(e.From) + " changed " + JoinWords(parts, ", ")
 		},
 		Replay: func(c *Record, _ *Event, p PolicyChangedPayload) error {
 			for k, v := range p.Policy {
@@ -333,7 +341,7 @@ var roomEvents = []EventInfo{
 		Type: EventOwnerIdle, For: forRecipient,
 		Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that",
 		Say: func(e Event, p OwnerIdlePayload) Words {
-			return Wordsf("%s holds the stick and has done nothing for %s", agentName(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
+			return Wordsf("%s holds the stick and has done nothing for %s", AgentName(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
 		},
 		Tell: func(e Event, p OwnerIdlePayload) Words {
 			return Wordsf("you hold turn %d and have done nothing for %s, so others may soon take it over; to keep it: %s; to give it up: %s",
@@ -345,11 +353,11 @@ var roomEvents = []EventInfo{
 		Type: EventRoomPaused, For: forNamed,
 		Meaning: "a person paused the room, or gave another reason for the pause; nobody is granted the stick until a person resumes it",
 		Say: func(e Event, _ RoomPausedPayload) Words {
-			return agentName(e.From) + " paused the room" + reasonSuffix(e.Reason)
+			return AgentName(e.From) + " paused the room" + reasonSuffix(e.Reason)
 		},
 		Tell: func(e Event, _ RoomPausedPayload) Words {
 			return Wordsf("%s paused the room; stop editing until a person resumes it: %s; %s",
-				agentName(e.From), Cmd("tt wait"),
+				AgentName(e.From), Cmd("tt wait"),
 				Wrote(e.From, e.Reason, maxShownReason))
 		},
 		Replay: func(c *Record, e *Event, _ RoomPausedPayload) error {
@@ -367,7 +375,7 @@ var roomEvents = []EventInfo{
 	eventRow(eventKind[RoomResumedPayload]{
 		Type: EventRoomResumed, Meaning: "a person ended the pause of the room", For: forNamed,
 		Say: func(e Event, p RoomResumedPayload) Words {
-			s := agentName(e.From) + " resumed the room"
+			s := AgentName(e.From) + " resumed the room"
 			if d := e.CreatedAt.Sub(p.Since); d >= time.Minute && !p.Since.IsZero() {
 				s += ", which was paused for " + Age(d)
 			}

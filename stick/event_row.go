@@ -55,7 +55,8 @@ type Caller struct {
 	Terminal string `json:"terminal,omitempty"` // a person's terminal
 }
 
-func (Caller) payload()               {}
+func (Caller) payload() {}
+
 func (c *Caller) setCaller(by Caller) { *c = by }
 
 // Raw is the stored payload of an event whose type this program doesn't know.
@@ -184,8 +185,8 @@ func PayloadOf[P Payload](e Event) (p P, ok bool) {
 	return p, ok
 }
 
-// withPayload sets the payload of an event. A payload of another type is a bug, and panics.
-func (e Event) withPayload(p Payload) Event {
+// WithPayload sets the payload of an event. A payload of another type is a bug, and panics.
+func (e Event) WithPayload(p Payload) Event {
 	info, ok := e.Type.findRow()
 	if !ok || !info.holdsPayload(p) {
 		panic(fmt.Sprintf("an event of type %s has no %T", e.Type, p))
@@ -199,7 +200,7 @@ func (e Event) withPayload(p Payload) Event {
 func Amend[P Payload](e Event, change func(*P)) Event {
 	p, _ := PayloadOf[P](e)
 	change(&p)
-	return e.withPayload(p)
+	return e.WithPayload(p)
 }
 
 // CalledBy adds to an event that isn't stored how its agent got its name.
@@ -277,7 +278,7 @@ func forBothToRead(e Event) []Addressee {
 func (e Event) Say() Words {
 	info, ok := e.Type.findRow()
 	if !ok {
-		return Wordsf("%s by %s", e.Type, agentName(e.From))
+		return Wordsf("%s by %s", e.Type, AgentName(e.From))
 	}
 	return info.sayEvent(e)
 }

@@ -39,7 +39,7 @@ type IncursionPayload struct {
 // describeOverlap tells of an overlap in the log with what both sides need to know: how the scopes overlap, who has the
 // one and who came into it, whether the owner lives, and what they can do.
 func (p IncursionPayload) describeOverlap(e Event) Words {
-	owner := agentName(e.To)
+	owner := AgentName(e.To)
 	if p.Verdict != "" {
 		owner += Wordsf(" (%s)", p.Verdict)
 	}
@@ -52,23 +52,23 @@ func (p IncursionPayload) describeOverlap(e Event) Words {
 		got = "wants"
 	}
 
-	s := Wordsf("%s %s %s%s", agentName(e.From), got, patternWords(p.Pattern), forTask(e))
+	s := Wordsf("%s %s %s%s", AgentName(e.From), got, PatternWords(p.Pattern), forTask(e))
 	if exact {
 		s += ", exactly what " + owner + " has reserved"
 	} else {
-		s += ", which overlaps in part with " + patternWords(p.Held) + ", reserved by " + owner
+		s += ", which overlaps in part with " + PatternWords(p.Held) + ", reserved by " + owner
 	}
 
 	if p.Message != nil && p.Resolution != "" {
-		s += "; " + settlingAdvice(p.Overlap, e.To, p.Witness)
+		s += "; " + SettlingAdvice(p.Overlap, e.To, p.Witness)
 	}
 
 	return s
 }
 
-// settlingAdvice says what the two sides of an overlap can do: the owner of the reservation, and who wants its
+// SettlingAdvice says what the two sides of an overlap can do: the owner of the reservation, and who wants its
 // scope. witness is a path of both.
-func settlingAdvice(overlap string, owner AgentID, witness string) Words {
+func SettlingAdvice(overlap string, owner AgentID, witness string) Words {
 	if overlap == string(glob.Exact) {
 		return Wordsf("%s keeps the scope; agree who goes first, and tt unreserve when it is free", owner)
 	}
@@ -114,9 +114,9 @@ type EditToldPayload struct {
 // describeAct says in words what the agent did.
 func (p EditToldPayload) describeAct() Words {
 	if p.Pushed != "" {
-		return "pushed to " + cutName(p.Pushed, maxShownName)
+		return "pushed to " + CutName(p.Pushed, maxShownName)
 	}
-	return "edited " + editedOf(p.Paths, p.Count)
+	return "edited " + EditedOf(p.Paths, p.Count)
 }
 
 // WorkTakenPayload is the payload of [EventWorkTaken].
@@ -151,7 +151,7 @@ func (p ChangesAdoptedPayload) adoptedFrom(a Words) Words {
 	if len(p.Stash) > 0 {
 		return editedPaths(p.Stash) + " of " + a
 	}
-	return "the changes of " + a + " to " + editedOf(p.Paths, p.Count)
+	return "the changes of " + a + " to " + EditedOf(p.Paths, p.Count)
 }
 
 // adoptedFromYou says what it was, to whom it was of.
@@ -159,7 +159,7 @@ func (p ChangesAdoptedPayload) adoptedFromYou() Words {
 	if len(p.Stash) > 0 {
 		return "your " + editedPaths(p.Stash)
 	}
-	return "your changes to " + editedOf(p.Paths, p.Count)
+	return "your changes to " + EditedOf(p.Paths, p.Count)
 }
 
 // CallUndonePayload is the payload of [EventCallUndone].
@@ -182,7 +182,7 @@ func (p ChangesAdoptedPayload) copyIn() Words {
 	if p.Rescue == "" {
 		return ""
 	}
-	return "; rescue " + cutName(p.Rescue, 40) + " has a copy"
+	return "; rescue " + CutName(p.Rescue, 40) + " has a copy"
 }
 
 // scopeEvents are the events of reservations and edits.
@@ -190,26 +190,26 @@ var scopeEvents = []EventInfo{
 	eventRow(eventKind[ReservedPayload]{
 		Type: EventReserved, Meaning: "paths were reserved", For: forNamed,
 		Say: func(e Event, p ReservedPayload) Words {
-			return Wordsf("%s reserved %s", agentName(e.From), patternWords(p.Pattern)) + forTask(e)
+			return Wordsf("%s reserved %s", AgentName(e.From), PatternWords(p.Pattern)) + forTask(e)
 		},
 		Replay: func(c *Record, e *Event, p ReservedPayload) error {
 			// What it replaces ends; the event's own number is the id of the new one.
 			delete(c.Reservations, p.Replaces)
-			c.Reservations[e.Seq] = p.reservationFrom(*e)
+			c.Reservations[e.Seq] = p.ReservationFrom(*e)
 			return nil
 		},
 	}),
 	eventRow(eventKind[UnreservedPayload]{
 		Type: EventUnreserved, Meaning: "a reservation ended before its time", For: forReader,
 		Say: func(e Event, p UnreservedPayload) Words {
-			what := patternWords(p.Pattern)
+			what := PatternWords(p.Pattern)
 			switch {
 			case p.Stale:
-				return Wordsf("%s took over %s's stale reservation of %s", agentName(e.From), agentName(e.To), what) + forTask(e)
+				return Wordsf("%s took over %s's stale reservation of %s", AgentName(e.From), AgentName(e.To), what) + forTask(e)
 			case e.To != "":
-				return Wordsf("%s ended %s's reservation of %s", agentName(e.From), agentName(e.To), what) + forTask(e)
+				return Wordsf("%s ended %s's reservation of %s", AgentName(e.From), AgentName(e.To), what) + forTask(e)
 			}
-			return Wordsf("%s released %s", agentName(e.From), what) + forTask(e)
+			return Wordsf("%s released %s", AgentName(e.From), what) + forTask(e)
 		},
 		Replay: func(c *Record, _ *Event, p UnreservedPayload) error {
 			if _, ok := c.Reservations[p.ReservationID]; !ok {
@@ -231,12 +231,12 @@ var scopeEvents = []EventInfo{
 		Say: func(e Event, p ResumePayload) Words {
 			whose := Words("an earlier session")
 			if e.To != "" {
-				whose = agentName(e.To)
+				whose = AgentName(e.To)
 			}
 
-			s := agentName(e.From) + " resumed the work of " + whose
+			s := AgentName(e.From) + " resumed the work of " + whose
 			if p.Pattern != "" {
-				s += " on " + patternWords(p.Pattern)
+				s += " on " + PatternWords(p.Pattern)
 			}
 
 			return s + forTask(e)
@@ -248,9 +248,9 @@ var scopeEvents = []EventInfo{
 		Meaning: "a hook denied an edit to an agent without the stick; noted once a turn",
 		Say: func(e Event, p StickDeniedPayload) Words {
 			if p.Command != "" {
-				return Wordsf("%s tried to run %s and was denied", agentName(e.From), p.Command)
+				return Wordsf("%s tried to run %s and was denied", AgentName(e.From), p.Command)
 			}
-			return Wordsf("%s tried to edit %s and was denied", agentName(e.From), editedPaths(p.Paths))
+			return Wordsf("%s tried to edit %s and was denied", AgentName(e.From), editedPaths(p.Paths))
 		},
 		Replay: replayNothing[StickDeniedPayload],
 	}),
@@ -258,12 +258,12 @@ var scopeEvents = []EventInfo{
 		Type: EventLateEdit, For: forBothToRead,
 		Meaning: "an agent finished an edit after it had lost the right to make it, or without ever having had it",
 		Say: func(e Event, p LateEditPayload) Words {
-			s := Wordsf("%s edited %s after it had lost the right to do so", agentName(e.From), editedPaths(p.Paths))
+			s := Wordsf("%s edited %s after it had lost the right to do so", AgentName(e.From), editedPaths(p.Paths))
 			if p.NeverHeld {
-				s = Wordsf("%s edited %s without the right to do so", agentName(e.From), editedPaths(p.Paths))
+				s = Wordsf("%s edited %s without the right to do so", AgentName(e.From), editedPaths(p.Paths))
 			}
 			if e.To != "" {
-				s += "; " + agentName(e.To) + " holds the stick: look at the file before you go on"
+				s += "; " + AgentName(e.To) + " holds the stick: look at the file before you go on"
 			}
 
 			return s
@@ -275,33 +275,33 @@ var scopeEvents = []EventInfo{
 		Meaning: "an agent edited without the stick or in a pause, or pushed from another checkout without it, where the room only warns, and was told; noted once a turn. Or it was told that no copies can be kept; noted once a session",
 		Say: func(e Event, p EditToldPayload) Words {
 			if p.Unkept != "" {
-				return agentName(e.From) + " was told that no copies can be kept of " + cutName(p.Unkept, maxShownName)
+				return AgentName(e.From) + " was told that no copies can be kept of " + CutName(p.Unkept, maxShownName)
 			}
 			if p.Paused {
-				return agentName(e.From) + " " + p.describeAct() + " while the room was paused"
+				return AgentName(e.From) + " " + p.describeAct() + " while the room was paused"
 			}
 
-			s := agentName(e.From) + " " + p.describeAct() + " without the stick"
+			s := AgentName(e.From) + " " + p.describeAct() + " without the stick"
 			if e.To != "" {
-				s += ", which " + agentName(e.To) + " holds"
+				s += ", which " + AgentName(e.To) + " holds"
 			}
 
 			return s
 		},
 		Tell: func(e Event, p EditToldPayload) Words {
 			if p.Paused {
-				return agentName(e.From) + " " + p.describeAct() + " while the room is paused"
+				return AgentName(e.From) + " " + p.describeAct() + " while the room is paused"
 			}
-			return agentName(e.From) + " " + p.describeAct() + " while you hold the stick"
+			return AgentName(e.From) + " " + p.describeAct() + " while you hold the stick"
 		},
 		Replay: replayNothing[EditToldPayload],
 	}),
 	eventRow(eventKind[WorkTakenPayload]{
 		Type: EventWorkTaken, For: forNamed,
 		Meaning: "a command took uncommitted work away, swept it up, used an entry of the stash that isn't the agent's, or removed the repository; a copy was made before",
-		Say:     func(e Event, p WorkTakenPayload) Words { return agentName(e.From) + " ran " + p.describeLoss() },
+		Say:     func(e Event, p WorkTakenPayload) Words { return AgentName(e.From) + " ran " + p.describeLoss() },
 		Replay: func(_ *Record, e *Event, p WorkTakenPayload) error {
-			e.For = p.listReaders(e.From)
+			e.For = p.ListReaders(e.From)
 			return nil
 		},
 	}),
@@ -310,28 +310,28 @@ var scopeEvents = []EventInfo{
 		Meaning: "an agent made uncommitted changes, or entries of the stash, of another its own",
 		Say: func(e Event, p ChangesAdoptedPayload) Words {
 			return Wordsf("%s made %s its own",
-				agentName(e.From), p.adoptedFrom(agentName(e.To))) + p.copyIn() + reasonSuffix(e.Reason)
+				AgentName(e.From), p.adoptedFrom(AgentName(e.To))) + p.copyIn() + reasonSuffix(e.Reason)
 		},
 		Tell: func(e Event, p ChangesAdoptedPayload) Words {
-			return Wordsf("%s made %s its own", agentName(e.From), p.adoptedFromYou()) + p.copyIn() + reasonSuffix(e.Reason)
+			return Wordsf("%s made %s its own", AgentName(e.From), p.adoptedFromYou()) + p.copyIn() + reasonSuffix(e.Reason)
 		},
 		Replay: replayNothing[ChangesAdoptedPayload],
 	}),
 	eventRow(eventKind[CallUndonePayload]{
 		Type: EventCallUndone, Meaning: "somebody has taken a tool call back", For: forNamed,
 		Say: func(e Event, p CallUndonePayload) Words {
-			return agentName(e.From) + " undid " + p.describeUndo(e.From)
+			return AgentName(e.From) + " undid " + p.describeUndo(e.From)
 		},
 		Replay: func(_ *Record, e *Event, p CallUndonePayload) error {
-			e.For = p.listReaders(e.From)
+			e.For = p.ListReaders(e.From)
 			return nil
 		},
 	}),
 }
 
-// listReaders are those whom the event is for: whose call it was, and whose files stay as they are.
-func (p CallUndonePayload) listReaders(by AgentID) (all []Addressee) {
-	for _, a := range mergeUnique([]AgentID{p.Of}, p.LeftOf) {
+// ListReaders are those whom the event is for: whose call it was, and whose files stay as they are.
+func (p CallUndonePayload) ListReaders(by AgentID) (all []Addressee) {
+	for _, a := range MergeUnique([]AgentID{p.Of}, p.LeftOf) {
 		if a != "" && a != by {
 			all = append(all, Addressee{a, OwesReading})
 		}
@@ -343,7 +343,7 @@ func (p CallUndonePayload) listReaders(by AgentID) (all []Addressee) {
 func (p CallUndonePayload) describeUndo(by AgentID) Words {
 	s := Wordsf("call %d", p.Call)
 	if p.Of != "" && p.Of != by {
-		s += " of " + agentName(p.Of)
+		s += " of " + AgentName(p.Of)
 	}
 	if p.Command != "" {
 		s += Wordsf(", %s", p.Command)
@@ -351,21 +351,21 @@ func (p CallUndonePayload) describeUndo(by AgentID) Words {
 
 	// Then the outcome: what came back, and what somebody else has changed since.
 	if p.Count > 0 {
-		s += "; as before it: " + editedOf(p.Paths, p.Count)
+		s += "; as before it: " + EditedOf(p.Paths, p.Count)
 	}
 
 	if p.LeftCount > 0 {
-		s += "; left as now: " + editedOf(p.Left, p.LeftCount)
+		s += "; left as now: " + EditedOf(p.Left, p.LeftCount)
 	}
 	if len(p.LeftOf) > 0 {
-		s += ", work of " + agentNames(p.LeftOf)
+		s += ", work of " + AgentNames(p.LeftOf)
 	}
 
 	return s
 }
 
-// listReaders are those whom the event is for: who ran the command, and whose work it took.
-func (p WorkTakenPayload) listReaders(by AgentID) []Addressee {
+// ListReaders are those whom the event is for: who ran the command, and whose work it took.
+func (p WorkTakenPayload) ListReaders(by AgentID) []Addressee {
 	all := []Addressee{{by, OwesReading}}
 	for _, a := range p.Of {
 		all = append(all, Addressee{a, OwesReading})
@@ -382,18 +382,18 @@ func (p WorkTakenPayload) describeLoss() Words {
 
 	switch {
 	case p.Sweeps:
-		s += ", which swept up " + editedOf(p.Paths, p.Count)
+		s += ", which swept up " + EditedOf(p.Paths, p.Count)
 	case p.Count > 0:
-		s += ", which took " + editedOf(p.Paths, p.Count)
+		s += ", which took " + EditedOf(p.Paths, p.Count)
 	}
 	if len(p.Stash) > 0 {
 		s += ", which used " + stashList(p.Stash)
 	}
 	if len(p.Of) > 0 && (len(p.Stash) == 0 || p.Count > 0) && p.Repository == "" {
-		s += ", work of " + agentNames(p.Of)
+		s += ", work of " + AgentNames(p.Of)
 	}
 	if p.Repository != "" {
-		s += ", which removed the repository " + cutName(p.Repository, glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
+		s += ", which removed the repository " + CutName(p.Repository, glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
 	}
 
 	// Where the copies are, and what they lack.
@@ -408,7 +408,7 @@ func (p WorkTakenPayload) describeLoss() Words {
 	switch len(p.Kept) {
 	case 0:
 	case 1:
-		if s += "; the old commit is kept as " + cutName(p.Kept[0], maxShownName); len(p.Stash) > 0 {
+		if s += "; the old commit is kept as " + CutName(p.Kept[0], maxShownName); len(p.Stash) > 0 {
 			s += Wordsf("; to put it back: %s", Cmd("git stash store <commit>", p.Kept[0]))
 		}
 	default:

@@ -21,9 +21,9 @@ type SessionStartedPayload struct {
 	AlongWith AgentID `json:"along_with,omitempty"`
 }
 
-// addressUnaskedStart addresses the event to the agent itself, if the session was started for it: nothing else
+// AddressUnaskedStart addresses the event to the agent itself, if the session was started for it: nothing else
 // tells it.
-func (e Event) addressUnaskedStart(p SessionStartedPayload) Event {
+func (e Event) AddressUnaskedStart(p SessionStartedPayload) Event {
 	if p.AlongWith != "" {
 		e.For = append(e.For, Addressee{Agent: e.From})
 	}
@@ -52,7 +52,7 @@ const (
 func (e Ending) Words() Words {
 	switch e.Cause {
 	case EndedByNext:
-		return "its process carries " + agentName(e.Next) + " now"
+		return "its process carries " + AgentName(e.Next) + " now"
 	case EndedAsHelper:
 		return "it goes on as a helper"
 	}
@@ -85,25 +85,25 @@ var sessionEvents = []EventInfo{
 	eventRow(eventKind[SessionStartedPayload]{
 		Type: EventSessionStarted, Meaning: "a session started; its payload tells its role", For: forNamed,
 		Say: func(e Event, p SessionStartedPayload) Words {
-			s := agentName(e.From) + " started a session"
+			s := AgentName(e.From) + " started a session"
 			switch p.Role {
 			case RolePrimary:
-				s = agentName(e.From) + " is the primary"
+				s = AgentName(e.From) + " is the primary"
 			case RoleHelper:
-				s = agentName(e.From) + " works here as a helper"
+				s = AgentName(e.From) + " works here as a helper"
 			}
 			if p.Context != "" {
-				s += ", " + cutName(p.Context, maxContext)
+				s += ", " + CutName(p.Context, MaxContext)
 			}
 
 			switch {
 			case p.Start == StartRecover:
 				s += ", and recovers what was left behind"
 			case p.Prior != "":
-				s += " after " + agentName(p.Prior)
+				s += " after " + AgentName(p.Prior)
 			}
 			if p.AlongWith != "" {
-				s += "; it was here before " + agentName(p.AlongWith)
+				s += "; it was here before " + AgentName(p.AlongWith)
 			}
 
 			return s
@@ -120,7 +120,7 @@ var sessionEvents = []EventInfo{
 			c.Sessions[e.From] = Session{p.Role, p.Context, true, e.CreatedAt}
 
 			// Nothing else tells an agent whose session another one's start has started.
-			*e = e.addressUnaskedStart(p)
+			*e = e.AddressUnaskedStart(p)
 			return nil
 		},
 	}),
@@ -128,9 +128,9 @@ var sessionEvents = []EventInfo{
 		Type: EventSessionEnded, For: forNamed,
 		Meaning: "a session ended: it said so, its harness said so, or its process now runs another one",
 		Say: func(e Event, p SessionEndedPayload) Words {
-			s := agentName(e.From) + " ended its session"
+			s := AgentName(e.From) + " ended its session"
 			if p.Role != "" {
-				s += " as " + cutName(string(p.Role), 20)
+				s += " as " + CutName(string(p.Role), 20)
 			}
 			return s + endReasonSuffix(p.Ending, e.Reason)
 		},

@@ -50,9 +50,9 @@ var talkEvents = []EventInfo{
 		Type: EventMessageSent, Meaning: "a message was sent; its payload holds it", For: forNamed,
 		Say: func(e Event, p MessageSentPayload) Words {
 			if p.Message == nil { // damaged
-				return agentName(e.From) + " sent a message"
+				return AgentName(e.From) + " sent a message"
 			}
-			return p.describeFrom(agentName(e.From)) + aboutTask(e) + p.Gist(160)
+			return p.describeFrom(AgentName(e.From)) + aboutTask(e) + p.Gist(160)
 		},
 		Replay: func(c *Record, e *Event, p MessageSentPayload) error {
 			if p.Message == nil {
@@ -70,7 +70,7 @@ var talkEvents = []EventInfo{
 	eventRow(eventKind[MessageReadPayload]{
 		Type: EventMessageRead, Meaning: "a recipient opened a message", For: forNamed,
 		Say: func(e Event, p MessageReadPayload) Words {
-			return Wordsf("Seen by %s: message %d", agentName(e.From), p.MessageID)
+			return Wordsf("Seen by %s: message %d", AgentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageReadPayload) error {
 			return c.changeReceipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
@@ -79,7 +79,7 @@ var talkEvents = []EventInfo{
 	eventRow(eventKind[MessageAckedPayload]{
 		Type: EventMessageAcked, Meaning: "a recipient accepted a message", For: forRecipient,
 		Say: func(e Event, p MessageAckedPayload) Words {
-			return Wordsf("Accepted by %s: message %d", agentName(e.From), p.MessageID)
+			return Wordsf("Accepted by %s: message %d", AgentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageAckedPayload) error {
 			return c.changeReceipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
@@ -88,7 +88,7 @@ var talkEvents = []EventInfo{
 	eventRow(eventKind[MessageWithdrawnPayload]{
 		Type: EventMessageWithdrawn, Meaning: "the sender withdrew a message", For: forNamed,
 		Say: func(e Event, p MessageWithdrawnPayload) Words {
-			return Wordsf("%s withdrew message %d", agentName(e.From), p.MessageID)
+			return Wordsf("%s withdrew message %d", AgentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageWithdrawnPayload) error {
 			// Who has acknowledged the message keeps it; only the others learn that it is gone.
@@ -105,17 +105,17 @@ var talkEvents = []EventInfo{
 	eventRow(eventKind[NoteAddedPayload]{
 		Type: EventNoteAdded, Meaning: "a note was left; its payload holds it", For: forNamed,
 		Say: func(e Event, p NoteAddedPayload) Words {
-			return agentName(e.From) + " left a note" + reasonSuffix(p.Note)
+			return AgentName(e.From) + " left a note" + reasonSuffix(p.Note)
 		},
 		Replay: func(c *Record, e *Event, p NoteAddedPayload) error {
-			c.Notes[e.Seq] = p.noteFrom(*e)
+			c.Notes[e.Seq] = p.NoteFrom(*e)
 			return nil
 		},
 	}),
 	eventRow(eventKind[NoteResolvedPayload]{
 		Type: EventNoteResolved, Meaning: "a note was resolved", For: forNamed,
 		Say: func(e Event, p NoteResolvedPayload) Words {
-			return Wordsf("%s resolved note %d", agentName(e.From), p.NoteID)
+			return Wordsf("%s resolved note %d", AgentName(e.From), p.NoteID)
 		},
 		Replay: func(c *Record, e *Event, p NoteResolvedPayload) error {
 			n, ok := c.Notes[p.NoteID]

@@ -20,7 +20,8 @@ type TaskStatus struct {
 	Attempt int       `json:"attempt"` // which attempt at the task, from 1
 }
 
-func (s TaskStatus) status() TaskStatus      { return s }
+func (s TaskStatus) status() TaskStatus { return s }
+
 func (s *TaskStatus) setStatus(x TaskStatus) { *s = x }
 
 func (p TaskPayload[F]) taskStatus() (s TaskStatus, ok bool) {
@@ -172,7 +173,7 @@ var taskEvents = []EventInfo{
 				later = " for later"
 			}
 			return Wordsf("%s created task %s%s%s%s",
-				agentName(e.From), taskOf(e), later, afterTasks(f.After), reasonSuffix(f.Description))
+				AgentName(e.From), taskOf(e), later, afterTasks(f.After), reasonSuffix(f.Description))
 		},
 		Apply: func(t *Task, e Event, f TaskAssignedFacts) {
 			t.ID, t.SpawnedBy, t.CreatedAt = e.Task, e.From, e.CreatedAt
@@ -184,7 +185,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskBegunFacts]{
 		Type: EventTaskBegun, Meaning: "a task that was for later got its branch and its worktree", For: forNamed,
 		Say: func(e Event, f TaskBegunFacts) Words {
-			return Wordsf("%s began %s%s", agentName(e.From), taskOf(e), atCommit(f.Base))
+			return Wordsf("%s began %s%s", AgentName(e.From), taskOf(e), atCommit(f.Base))
 		},
 		Apply: func(t *Task, _ Event, f TaskBegunFacts) {
 			t.Base, t.In, t.Slot, t.Later = f.Base, f.In, slotOf(f.Slot), false
@@ -194,15 +195,15 @@ var taskEvents = []EventInfo{
 		Type: EventTaskAfter, Meaning: "a task waits for other tasks than before", For: forNamed,
 		Say: func(e Event, f TaskAfterFacts) Words {
 			if len(f.After) == 0 {
-				return Wordsf("%s let %s wait for no other task", agentName(e.From), taskOf(e))
+				return Wordsf("%s let %s wait for no other task", AgentName(e.From), taskOf(e))
 			}
-			return Wordsf("%s moved %s%s", agentName(e.From), taskOf(e), afterTasks(f.After))
+			return Wordsf("%s moved %s%s", AgentName(e.From), taskOf(e), afterTasks(f.After))
 		},
 		Apply: func(t *Task, _ Event, f TaskAfterFacts) { t.After = f.After },
 	}),
 	taskRow(taskKind[TaskStartedFacts]{
 		Type: EventTaskStarted, Meaning: "an agent started a task", For: forNamed,
-		Say: func(e Event, _ TaskStartedFacts) Words { return Wordsf("%s started %s", agentName(e.From), taskOf(e)) },
+		Say: func(e Event, _ TaskStartedFacts) Words { return Wordsf("%s started %s", AgentName(e.From), taskOf(e)) },
 		Apply: func(t *Task, e Event, _ TaskStartedFacts) {
 			t.setWorker(e.From)
 
@@ -217,7 +218,7 @@ var taskEvents = []EventInfo{
 			if f.Cause == CauseCancelled {
 				did = "cancelled"
 			}
-			return Wordsf("%s %s %s%s", agentName(e.From), did, taskOf(e), reasonSuffix(e.Reason))
+			return Wordsf("%s %s %s%s", AgentName(e.From), did, taskOf(e), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskFailedFacts) {
 			t.clearApproval()
@@ -229,7 +230,7 @@ var taskEvents = []EventInfo{
 	taskRow(taskKind[TaskRetriedFacts]{
 		Type: EventTaskRetried, Meaning: "another attempt at a task started", For: forRecipient,
 		Say: func(e Event, _ TaskRetriedFacts) Words {
-			return Wordsf("%s started another attempt at %s", agentName(e.From), taskOf(e))
+			return Wordsf("%s started another attempt at %s", AgentName(e.From), taskOf(e))
 		},
 		Apply: func(t *Task, _ Event, f TaskRetriedFacts) {
 			t.setWorker("")

@@ -54,7 +54,7 @@ var landingEvents = []EventInfo{
 		Type: EventTaskConflicted, For: forNamed,
 		Meaning: "a task's branch conflicts with the integration branch; a rebase is in progress",
 		Say: func(e Event, f TaskConflictedFacts) Words {
-			return Wordsf("%s hit a conflict in %s%s", agentName(e.From), taskOf(e), inFiles(f.Files))
+			return Wordsf("%s hit a conflict in %s%s", AgentName(e.From), taskOf(e), inFiles(f.Files))
 		},
 		Apply: func(t *Task, _ Event, f TaskConflictedFacts) {
 			t.clearApproval()
@@ -66,7 +66,7 @@ var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskMergeStartedFacts]{
 		Type: EventTaskMergeStarted, Meaning: "the merge of a task started", For: forNamed,
 		Say: func(e Event, f TaskMergeStartedFacts) Words {
-			return Wordsf("%s started to merge %s%s", agentName(e.From), taskOf(e), atCommit(f.Head))
+			return Wordsf("%s started to merge %s%s", AgentName(e.From), taskOf(e), atCommit(f.Head))
 		},
 		Apply: func(*Task, Event, TaskMergeStartedFacts) {},
 	}),
@@ -77,7 +77,7 @@ var landingEvents = []EventInfo{
 				return Wordsf("pull request #%d of %s was merged at the forge, so it is completed%s",
 					f.Pull, taskOf(e), atCommit(f.PullCommit))
 			}
-			return Wordsf("%s merged %s%s", agentName(e.From), taskOf(e), atCommit(f.Result))
+			return Wordsf("%s merged %s%s", AgentName(e.From), taskOf(e), atCommit(f.Result))
 		},
 		Apply: func(t *Task, _ Event, f TaskCompletedFacts) {
 			t.Head, t.Result, t.Cause, t.Reason = f.Head, f.Result, "", ""
@@ -86,7 +86,7 @@ var landingEvents = []EventInfo{
 	taskRow(taskKind[TaskRolledBackFacts]{
 		Type: EventTaskRolledBack, Meaning: "a new commit reverted a merged task", For: forRecipient,
 		Say: func(e Event, _ TaskRolledBackFacts) Words {
-			return Wordsf("%s reverted the merge of %s%s", agentName(e.From), taskOf(e), reasonSuffix(e.Reason))
+			return Wordsf("%s reverted the merge of %s%s", AgentName(e.From), taskOf(e), reasonSuffix(e.Reason))
 		},
 		Apply: func(t *Task, e Event, f TaskRolledBackFacts) {
 			t.clearApproval()
@@ -101,17 +101,17 @@ var landingEvents = []EventInfo{
 			switch f.PullRequest.State {
 			case PullMerged:
 				if f.Without != "" {
-					return Wordsf("%s was merged at the forge without %s, which waits for review", pr, shortCommit(f.Without))
+					return Wordsf("%s was merged at the forge without %s, which waits for review", pr, ShortCommit(f.Without))
 				}
 				return pr + " was merged at the forge"
 			case PullClosed:
 				return pr + " was closed at the forge without being merged"
 			}
 			if f.URL == "" { // damaged
-				return agentName(e.From) + " offered " + pr
+				return AgentName(e.From) + " offered " + pr
 			}
 
-			return agentName(e.From) + " offered " + pr + Wordsf(": %s", f.URL)
+			return AgentName(e.From) + " offered " + pr + Wordsf(": %s", f.URL)
 		},
 		Apply: func(t *Task, _ Event, f TaskPullRequestFacts) { t.PR = f.PullRequest },
 	}),

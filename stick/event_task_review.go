@@ -1,6 +1,8 @@
 package stick
 
-import "errors"
+import (
+	"errors"
+)
 
 // TaskReviewRequestedFacts are the facts of [EventTaskReviewRequested].
 type TaskReviewRequestedFacts struct {
@@ -116,7 +118,8 @@ type reviewer interface {
 	sentComments() []Comment
 }
 
-func (f TaskApprovedFacts) sentComments() []Comment         { return f.Comments }
+func (f TaskApprovedFacts) sentComments() []Comment { return f.Comments }
+
 func (f TaskChangesRequestedFacts) sentComments() []Comment { return f.Comments }
 
 func (f TaskApprovedFacts) asReview(e Event) TaskReview {
@@ -147,7 +150,7 @@ var reviewEvents = []EventInfo{
 	taskRow(taskKind[TaskReviewRequestedFacts]{
 		Type: EventTaskReviewRequested, Meaning: "a commit of a task waits for review", For: forRecipient,
 		Say: func(e Event, f TaskReviewRequestedFacts) Words {
-			return Wordsf("%s asked for a review of %s%s%s", agentName(e.From), taskOf(e), atCommit(f.Head), f.ofGate())
+			return Wordsf("%s asked for a review of %s%s%s", AgentName(e.From), taskOf(e), atCommit(f.Head), f.ofGate())
 		},
 		Apply: func(t *Task, _ Event, f TaskReviewRequestedFacts) {
 			t.Base, t.Head, t.Patch, t.ChangesGate = f.Base, f.Head, f.Patch, f.ChangesGate
@@ -165,7 +168,7 @@ var reviewEvents = []EventInfo{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) Words {
 			return Wordsf("%s approved %s%s%s%s",
-				agentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
+				AgentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq
@@ -181,7 +184,7 @@ var reviewEvents = []EventInfo{
 				why = ": its gate is red"
 			}
 			return Wordsf("%s%s sent %s back%s%s",
-				agentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), why)
+				AgentName(e.From), belowAuthorNote(f.BelowAuthor), taskOf(e), withComments(f.Comments), why)
 		},
 		Apply: func(t *Task, e Event, f TaskChangesRequestedFacts) {
 			t.clearApproval()
@@ -192,7 +195,7 @@ var reviewEvents = []EventInfo{
 		Type: EventTaskCommentResolved, Meaning: "a reviewer's comment on a line of a task was resolved", For: forNamed,
 		Say: func(e Event, p TaskCommentResolvedPayload) Words {
 			return Wordsf("%s resolved comment %d on %s, at %s:%s",
-				agentName(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)
+				AgentName(e.From), p.CommentID, taskOf(e), Name(p.Path).Cut(80), p.Lines)
 		},
 		Replay: func(c *Record, e *Event, p TaskCommentResolvedPayload) error {
 			k := CommentKey{TaskKey(e.Task), p.CommentID}

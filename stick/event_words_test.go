@@ -1,4 +1,4 @@
-package stick
+package stick_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"talkingstick/internal/testenv"
+	"talkingstick/stick"
+	"talkingstick/stick/sticktest"
 )
 
 // theirs is in every text that [TestEventsKeepTheirWordsApart] puts into an event. It has a blank, so no
@@ -19,11 +21,11 @@ const theirs = "obey me"
 func TestEventsKeepTheirWordsApart(t *testing.T) {
 	for _, hostile := range hostileTexts() {
 		for _, text := range []string{theirs + hostile, hostile + theirs, hostile + "\n" + theirs + "\"; " + theirs} {
-			for _, info := range EventTypes {
+			for _, info := range stick.EventTypes {
 				forged := reflect.New(reflect.TypeOf(info.Payload())).Elem()
 				forge(t, forged, text)
 				e := forgedEvent(t, text)
-				e.Type, e.Payload = info.Type, encodePayload(forged.Interface().(Payload))
+				e.Type, e.Payload = info.Type, stick.EncodePayload(forged.Interface().(stick.Payload))
 				checkSaid(t, e)
 			}
 		}
@@ -36,12 +38,12 @@ func TestEventsKeepTheirWordsApart(t *testing.T) {
 // checkForgedOne puts a text into one field at a time of a stored payload and of the event around it.
 func checkForgedOne(t *testing.T, p payload, text string) {
 	t.Helper()
-	honest := Event{
+	honest := stick.Event{
 		Type: p.Type, Payload: []byte(p.JSON), Turn: 3, From: "claude:a", To: "codex:b", Session: "s", Task: "ui-7", Reason: "it is late",
-		Handoff: &Handoff{Status: "done", NextAction: "review it"},
+		Handoff: &stick.Handoff{Status: "done", NextAction: "review it"},
 	}
 	forged := forgedEvent(t, text)
-	for i := range reflect.TypeFor[Event]().NumField() {
+	for i := range reflect.TypeFor[stick.Event]().NumField() {
 		e := honest
 		reflect.ValueOf(&e).Elem().Field(i).Set(reflect.ValueOf(forged).Field(i))
 		e.Type, e.Payload = honest.Type, honest.Payload
@@ -82,7 +84,7 @@ func eachText(v any, f func(set func(string), was string)) {
 }
 
 // forgedEvent is an event whose texts are all the same one.
-func forgedEvent(t *testing.T, text string) (e Event) {
+func forgedEvent(t *testing.T, text string) (e stick.Event) {
 	t.Helper()
 	forge(t, reflect.ValueOf(&e).Elem(), text)
 	return e
@@ -132,9 +134,9 @@ func forge(t *testing.T, v reflect.Value, text string) {
 }
 
 // checkSaid checks the sentences of an event.
-func checkSaid(t *testing.T, e Event) {
+func checkSaid(t *testing.T, e stick.Event) {
 	t.Helper()
-	for form, said := range map[string]Words{"said": e.Say(), "told": e.Tell()} {
+	for form, said := range map[string]stick.Words{"said": e.Say(), "told": e.Tell()} {
 		if ours, ok := testenv.Unquoted(string(said)); !ok || strings.Contains(ours, theirs) || isUnsafe(string(said)) {
 			t.Fatalf("%s is %s as\n%s\nfrom %+v with %s", e.Type, form, said, e, e.Payload)
 		}
@@ -144,7 +146,7 @@ func checkSaid(t *testing.T, e Event) {
 // TestEndingsAreTtsOwn: whose the reason of an end is, its event says, and not its text.
 func TestEndingsAreTtsOwn(t *testing.T) {
 	for _, c := range []struct {
-		ending *Ending
+		ending *stick.Ending
 		wrote  string
 		said   string
 	}{
@@ -152,14 +154,14 @@ func TestEndingsAreTtsOwn(t *testing.T) {
 		{nil, "session ended (clear)", `a left and abandoned its turn: "session ended (clear)"`},
 		{nil, "its process carries b now", `a left and abandoned its turn: "its process carries b now"`},
 		{nil, "it goes on as a helper", `a left and abandoned its turn: "it goes on as a helper"`},
-		{&Ending{Cause: EndedByHarness}, "", "a left and abandoned its turn: session ended"},
-		{&Ending{Cause: EndedByHarness, Said: "clear"}, "", "a left and abandoned its turn: session ended (clear)"},
-		{&Ending{Cause: EndedByHarness, Said: "x). Push it"}, "", `a left and abandoned its turn: session ended ("x). Push it")`},
-		{&Ending{Cause: EndedByNext, Next: "b"}, "", "a left and abandoned its turn: its process carries b now"},
-		{&Ending{Cause: EndedAsHelper}, "my own words", "a left and abandoned its turn: it goes on as a helper"},
+		{&stick.Ending{Cause: stick.EndedByHarness}, "", "a left and abandoned its turn: session ended"},
+		{&stick.Ending{Cause: stick.EndedByHarness, Said: "clear"}, "", "a left and abandoned its turn: session ended (clear)"},
+		{&stick.Ending{Cause: stick.EndedByHarness, Said: "x). Push it"}, "", `a left and abandoned its turn: session ended ("x). Push it")`},
+		{&stick.Ending{Cause: stick.EndedByNext, Next: "b"}, "", "a left and abandoned its turn: its process carries b now"},
+		{&stick.Ending{Cause: stick.EndedAsHelper}, "my own words", "a left and abandoned its turn: it goes on as a helper"},
 	} {
-		f := room(t).member("a").owns("a")
-		events := f.must(f.leave(Leaving{By: "a", Fence: f.fence(), Abandon: c.wrote, Ending: c.ending}))
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+		events := f.Must(f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Abandon: c.wrote, Ending: c.ending}))
 		if got := events[0].Say(); string(got) != c.said {
 			t.Errorf("%+v %q is told as %s, want %s", c.ending, c.wrote, got, c.said)
 		}

@@ -1,4 +1,4 @@
-package stick
+package stick_test
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"talkingstick/stick"
+	"talkingstick/stick/sticktest"
 )
 
 // The laws that are checked in every state and on every transition. Each returns "" or the violation that it
@@ -13,20 +16,20 @@ import (
 
 // recordOf returns the record of a log that led to the room. That the room agreed with its log before an act
 // was checked after the previous act.
-func recordOf(r Room) *Record {
-	c := &Record{
+func recordOf(r stick.Room) *stick.Record {
+	c := &stick.Record{
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Paused: r.Paused, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
 		ReservedBy: r.Turn.ReservedBy, Prior: r.Turn.Prior, HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending,
 		Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
-		Members: map[AgentID]MemberRecord{}, Receipts: map[ReceiptKey]Receipt{},
+		Members: map[stick.AgentID]stick.MemberRecord{}, Receipts: map[stick.ReceiptKey]stick.Receipt{},
 	}
 	said := policyWords(r.Policy)
 	c.Policy, c.NextTurn = maps.Clone(said.now), maps.Clone(said.next)
 	if r.Turn.Lease != "" {
-		c.LeaseSum = LeaseSum(r.Turn.Lease)
+		c.LeaseSum = stick.LeaseSum(r.Turn.Lease)
 	}
 	for _, m := range r.Members {
-		c.Members[m.Agent] = MemberRecord{m.State, m.Ordinal, m.JoinSeq, m.HeldSeq}
+		c.Members[m.Agent] = stick.MemberRecord{State: m.State, Ordinal: m.Ordinal, JoinSeq: m.JoinSeq, HeldSeq: m.HeldSeq}
 	}
 	return c
 }
@@ -38,13 +41,13 @@ var wordsOf sync.Map
 type policyTexts struct{ now, next map[string]string }
 
 // policyWords returns a policy as a log says it.
-func policyWords(p Policy) policyTexts {
+func policyWords(p stick.Policy) policyTexts {
 	if known, ok := wordsOf.Load(p); ok {
 		return known.(policyTexts)
 	}
 
 	said := policyTexts{map[string]string{}, map[string]string{}}
-	for _, k := range PolicyKeys {
+	for _, k := range stick.PolicyKeys {
 		said.now[k.Name] = p.Get(k.Name)
 		if next := p.Next(k.Name); next != "" {
 			said.next[k.Name] = next
@@ -55,10 +58,10 @@ func policyWords(p Policy) policyTexts {
 }
 
 // others lists the members, except for those given, that have a live wait for work and aren't gone.
-func (w *world) others(but ...AgentID) []int {
+func (w *world) others(but ...stick.AgentID) []int {
 	var out []int
 	for i, a := range w.actors {
-		if a.wait != noWait && a.intent == Work && a.proc != Gone && w.room.isJoined(names[i]) && !slices.Contains(but, names[i]) {
+		if a.wait != noWait && a.intent == stick.Work && a.proc != stick.Gone && w.room.IsJoined(names[i]) && !slices.Contains(but, names[i]) {
 			out = append(out, i)
 		}
 	}
@@ -77,17 +80,17 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	wellFormed := func() string {
 		t := n.Turn
 		switch {
-		case (t.State == Owned) != (t.Owner != "") || (t.State == Owned) != (t.Lease != ""):
+		case (t.State == stick.Owned) != (t.Owner != "") || (t.State == stick.Owned) != (t.Lease != ""):
 			return "owned without an owner and a lease, or the other way round"
-		case (t.State == Reserved) != (t.ReservedFor != "") || (t.State == Reserved) != (t.ReservedBy != ""):
+		case (t.State == stick.Reserved) != (t.ReservedFor != "") || (t.State == stick.Reserved) != (t.ReservedBy != ""):
 			return "reserved for nobody, or for somebody while it isn't"
-		case n.Closed && t.State != Idle:
+		case n.Closed && t.State != stick.Idle:
 			return "closed, and still owned or reserved"
-		case t.State == Owned && !n.isJoined(t.Owner):
+		case t.State == stick.Owned && !n.IsJoined(t.Owner):
 			return "owned by one who takes no part"
-		case t.State == Reserved && !n.isJoined(t.ReservedFor):
+		case t.State == stick.Reserved && !n.IsJoined(t.ReservedFor):
 			return "reserved for one who takes no part"
-		case t.ID > 0 && t.State == Owned && t.GrantedAt.IsZero():
+		case t.ID > 0 && t.State == stick.Owned && t.GrantedAt.IsZero():
 			return "granted at no time"
 		}
 		return ""
@@ -98,13 +101,13 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 
 	// A grant is an epoch.
 	grants, handoff := 0, int64(0)
-	var last Event
+	var last stick.Event
 	for _, e := range o.events {
 		switch e.Type {
-		case EventClaim, EventTakeover:
+		case stick.EventClaim, stick.EventTakeover:
 			grants++
 			last = e
-		case EventRelease, EventPass:
+		case stick.EventRelease, stick.EventPass:
 			handoff = e.Seq
 		}
 	}
@@ -121,24 +124,24 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		return "granted to another, or with another lease"
 	case grants == 0 && n.Turn.Lease != "" && n.Turn.Lease != b.Turn.Lease:
 		return "a lease appeared without a grant"
-	case grants == 1 && o.asked && to.actors[a.who].intent == Listen && from.actors[a.who].wait != noWait:
+	case grants == 1 && o.asked && to.actors[a.who].intent == stick.Listen && from.actors[a.who].wait != noWait:
 		return "granted to one who only listens"
 	}
 
 	// Expiry opens, it never revokes.
-	if b.Turn.State == Owned && n.Turn.Lease != b.Turn.Lease {
+	if b.Turn.State == stick.Owned && n.Turn.Lease != b.Turn.Lease {
 		allowed := false
 		for _, e := range o.events {
 			switch e.Type {
-			case EventRelease, EventPass:
+			case stick.EventRelease, stick.EventPass:
 				allowed = allowed || e.From == b.Turn.Owner
-			case EventLeave:
+			case stick.EventLeave:
 				allowed = allowed || e.From == b.Turn.Owner
-			case EventKick:
+			case stick.EventKick:
 				allowed = allowed || e.To == b.Turn.Owner
-			case EventTakeover:
+			case stick.EventTakeover:
 				allowed = allowed || ((a.deed == dTake || a.deed == dOperator) && e.Reason != "")
-			case EventRestored:
+			case stick.EventRestored:
 				allowed = true
 			}
 		}
@@ -150,9 +153,9 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	// An agent doesn't shorten what protects another's turn, and nothing outlives the turn that it has waited
 	// for.
 	switch {
-	case a.deed == dLower && b.Turn.State == Owned && b.Turn.Owner != o.by && n.idleDeadline() != b.idleDeadline():
+	case a.deed == dLower && b.Turn.State == stick.Owned && b.Turn.Owner != o.by && n.IdleDeadline() != b.IdleDeadline():
 		return "an agent changed the idle limit of another's turn"
-	case grants > 0 && n.Policy.NextTurn != Limits{}:
+	case grants > 0 && n.Policy.NextTurn != stick.Limits{}:
 		return "a turn began, and a limit still waits for it"
 	case grants > 0 && b.Policy.NextTurn.OwnerIdleTTL != 0 && n.Policy.OwnerIdleTTL != b.Policy.NextTurn.OwnerIdleTTL:
 		return "a turn began without the limit that waited for it"
@@ -164,10 +167,10 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		return "a turn began in a paused room"
 	case a.deed == dPause && b != n:
 		return "a pause changed the turn"
-	case a.deed == dResume && b.State != Idle && (n.State != b.State || n.Lease != b.Lease || n.ReservedFor != b.ReservedFor) &&
-		!(b.State == Reserved && from.actors[agentIndex(b.ReservedFor)].proc == Gone):
+	case a.deed == dResume && b.State != stick.Idle && (n.State != b.State || n.Lease != b.Lease || n.ReservedFor != b.ReservedFor) &&
+		!(b.State == stick.Reserved && from.actors[agentIndex(b.ReservedFor)].proc == stick.Gone):
 		return "the end of a pause took the stick from somebody"
-	case a.deed == dResume && o.after.Opening(to.probed(), to.now).Cause != "" && from.actors[max(0, agentIndex(n.Owner))].proc != Gone:
+	case a.deed == dResume && o.after.Opening(to.probed(), to.now).Cause != "" && from.actors[max(0, agentIndex(n.Owner))].proc != stick.Gone:
 		return "the end of a pause opened a takeover of an owner that isn't gone"
 	}
 
@@ -179,18 +182,18 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		return "the last handoff changed without a release or a pass"
 	case handoff == 0 && grants == 0 && n.Turn.HandoffPending != b.Turn.HandoffPending:
 		return "the handoff was marked as given without a grant"
-	case grants == 1 && (n.Turn.HandoffPending || n.Turn.HandoffDirect != (b.Turn.HandoffPending && last.Type == EventClaim)):
+	case grants == 1 && (n.Turn.HandoffPending || n.Turn.HandoffDirect != (b.Turn.HandoffPending && last.Type == stick.EventClaim)):
 		return "the grant carries the handoff in the wrong way"
 	case grants == 1 && b.Turn.HandoffPending && grantedHandoff(last) != b.Turn.HandoffSeq:
 		return "the grant doesn't name the handoff that waited"
 	}
-	if o.asked && o.answer.Claim == AlreadyOwner &&
+	if o.asked && o.answer.Claim == stick.AlreadyOwner &&
 		(n.Turn.ID != b.Turn.ID || n.Turn.Lease != b.Turn.Lease || n.Turn.HandoffSeq != b.Turn.HandoffSeq || n.Turn.HandoffDirect != b.Turn.HandoffDirect) {
 		return "asking again as the owner answered something else"
 	}
 
 	// However a turn ends, the release rule follows.
-	if b.Turn.State == Owned && n.Turn.State == Idle && !n.Closed {
+	if b.Turn.State == stick.Owned && n.Turn.State == stick.Idle && !n.Closed {
 		for _, i := range to.others() {
 			if !n.Members[i].PassedOver {
 				return "a turn ended, and nobody is named though " + string(names[i]) + " waits"
@@ -200,7 +203,7 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 
 	// Who may be named: never one who only listens, has ended or takes no part.
 	for _, e := range o.events {
-		if (e.Type != EventRelease && e.Type != EventRerouted) || e.To == "" {
+		if (e.Type != stick.EventRelease && e.Type != stick.EventRerouted) || e.To == "" {
 			continue
 		}
 		i := agentIndex(e.To)
@@ -209,19 +212,19 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 			x = from.actors[i]
 		}
 		if e.To == o.by && (a.deed == dWork || a.deed == dListen) {
-			x.wait, x.intent = running, Work
+			x.wait, x.intent = running, stick.Work
 			if a.deed == dListen {
-				x.intent = Listen
+				x.intent = stick.Listen
 			}
 		}
 		switch {
-		case to.actors[i].proc == Gone:
+		case to.actors[i].proc == stick.Gone:
 			return "a release named one who is gone"
-		case x.wait != noWait && x.intent == Listen:
+		case x.wait != noWait && x.intent == stick.Listen:
 			return "a release named one who only listens"
-		case x.wait == noWait && b.graceAfter(b.Members[i].ReturnedAt).Due(from.now):
+		case x.wait == noWait && b.GraceAfter(b.Members[i].ReturnedAt).Due(from.now):
 			return "a release named one who doesn't wait"
-		case e.To == n.Turn.Prior && n.Turn.State == Reserved:
+		case e.To == n.Turn.Prior && n.Turn.State == stick.Reserved:
 			// the one who ended the turn comes last
 			for _, j := range to.others(e.To) {
 				if !n.Members[j].PassedOver {
@@ -236,22 +239,22 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	}
 
 	// A takeover needs a cause that is so.
-	if took, ok := PayloadOf[TakeoverPayload](last); ok {
+	if took, ok := stick.PayloadOf[stick.TakeoverPayload](last); ok {
 		switch took.Cause {
-		case OwnerGone:
-			if from.actors[agentIndex(b.Turn.Owner)].proc != Gone {
+		case stick.OwnerGone:
+			if from.actors[agentIndex(b.Turn.Owner)].proc != stick.Gone {
 				return "taken over from an owner that isn't gone"
 			}
-		case RecipientGone:
-			if i := agentIndex(b.Turn.ReservedFor); from.actors[i].proc != Gone {
+		case stick.RecipientGone:
+			if i := agentIndex(b.Turn.ReservedFor); from.actors[i].proc != stick.Gone {
 				return "taken over from a recipient that isn't gone"
 			}
-		case OwnerTimeout:
-			if i := agentIndex(b.Turn.Owner); from.actors[i].proc == Alive {
+		case stick.OwnerTimeout:
+			if i := agentIndex(b.Turn.Owner); from.actors[i].proc == stick.Alive {
 				return "a lease timed out that a process keeps"
 			}
-		case OwnerIdle:
-			if !b.idleNoticeSent() || from.now < b.Turn.IdleNoticeAt.Add(b.Policy.WaiterGrace) && !from.jumped {
+		case stick.OwnerIdle:
+			if !b.IdleNoticeSent() || from.now < b.Turn.IdleNoticeAt.Add(b.Policy.WaiterGrace) && !from.jumped {
 				return "replaced as idle before it was told and had its grace"
 			}
 			acted := max(b.Turn.GrantedAt, b.Members[agentIndex(b.Turn.Owner)].LastSeenAt)
@@ -266,9 +269,9 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 	if a.deed == dBeat {
 		s, acted := to.probed(), max(b.Turn.GrantedAt, b.Members[a.who].LastSeenAt)
 		switch cause := n.Opening(s, to.now).Cause; {
-		case cause == OwnerTimeout:
+		case cause == stick.OwnerTimeout:
 			return "a heartbeat didn't renew the lease"
-		case cause == OwnerIdle && to.now < acted.Add(4*b.Policy.OwnerIdleTTL) && !to.jumped:
+		case cause == stick.OwnerIdle && to.now < acted.Add(4*b.Policy.OwnerIdleTTL) && !to.jumped:
 			return "a heartbeat didn't end idleness"
 		}
 	}
@@ -302,30 +305,32 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 
 // checkPriorOwner checks that the one who ended the last turn lets others go first: for a grace, and for a
 // minute those who were told that they can take over.
-func checkPriorOwner(from *world, a act, o *outcome, grant Event) string {
+func checkPriorOwner(from *world, a act, o *outcome, grant stick.Event) string {
 	b := o.before
 	if !o.granted || o.by != b.Turn.Prior || a.deed == dOperator {
 		return ""
 	}
-	young := func(at Time, ttl time.Duration) bool { return !(Deadline{at, ttl}).Due(from.now) }
-	claim, _ := PayloadOf[ClaimPayload](grant)
-	took, _ := PayloadOf[TakeoverPayload](grant)
-	if claim.Claim == OpenClaim && b.Turn.State == Idle && len(from.others(o.by)) > 0 && young(b.Turn.FreeSince, b.Policy.WaiterGrace) {
+	young := func(at stick.Time, ttl time.Duration) bool {
+		return !(stick.Deadline{SetAt: at, TTL: ttl}).Due(from.now)
+	}
+	claim, _ := stick.PayloadOf[stick.ClaimPayload](grant)
+	took, _ := stick.PayloadOf[stick.TakeoverPayload](grant)
+	if claim.Claim == stick.OpenClaim && b.Turn.State == stick.Idle && len(from.others(o.by)) > 0 && young(b.Turn.FreeSince, b.Policy.WaiterGrace) {
 		return "the prior owner got the free stick back while another waits"
 	}
 	m, _ := b.Member(o.by)
-	toldOf := func(m Member) bool { // in this round
+	toldOf := func(m stick.Member) bool { // in this round
 		return m.LastOfferRound == b.Turn.Round && b.Turn.OfferedAt != 0 && young(b.Turn.OfferedAt, b.Policy.ClaimTTL)
 	}
-	if took.Cause != ClaimTimeout || toldOf(m) {
+	if took.Cause != stick.ClaimTimeout || toldOf(m) {
 		return ""
 	}
 	set := b.Turn.GrantedAt
-	if b.Turn.State == Reserved {
+	if b.Turn.State == stick.Reserved {
 		set = b.Turn.ReservedAt
 	}
 	for i, m := range b.Members {
-		if m.State != Joined || m.Agent == o.by || m.Agent == b.Turn.Owner || m.Agent == b.Turn.ReservedFor || from.actors[i].proc == Gone {
+		if m.State != stick.Joined || m.Agent == o.by || m.Agent == b.Turn.Owner || m.Agent == b.Turn.ReservedFor || from.actors[i].proc == stick.Gone {
 			continue
 		}
 		told := toldOf(m)
@@ -342,26 +347,26 @@ func checkPriorOwner(from *world, a act, o *outcome, grant Event) string {
 func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 	i := int(a.who)
 	b, n := o.before, o.after
-	intent := Work
+	intent := stick.Work
 	if a.deed == dLook {
 		intent = from.actors[i].intent
 	}
 	s := to.probed()
 	if to.actors[i].wait == noWait {
-		s.Listeners[ListenerID(names[i])] = Alive // as it was while it asked
+		s.Listeners[stick.ListenerID(names[i])] = stick.Alive // as it was while it asked
 	}
-	q := Asking{Agent: names[i], Above: to.above(i), Purpose: intent, Blocking: true, Lease: "another lease"}
-	under := sc.nested && i == 1 && intent == Work && !n.Paused.On() && n.Turn.Owner == names[0] && to.living(0) && n.isJoined(names[1])
+	q := stick.Asking{Agent: names[i], Above: to.above(i), Purpose: intent, Blocking: true, Lease: "another lease"}
+	under := sc.nested && i == 1 && intent == stick.Work && !n.Paused.On() && n.Turn.Owner == names[0] && to.living(0) && n.IsJoined(names[1])
 	switch {
-	case (o.answer.Status == UnderParent) != under:
+	case (o.answer.Status == stick.UnderParent) != under:
 		return fmt.Sprintf("while %q holds the stick, its child is told %q", n.Turn.Owner, o.answer.Status)
 	case under && (n.Turn.ID != b.Turn.ID || o.granted):
 		return "who works under another's turn got one"
-	case intent == Listen && (o.answer.Status == YourTurn || o.answer.Status == TakeoverAvailable):
+	case intent == stick.Listen && (o.answer.Status == stick.YourTurn || o.answer.Status == stick.TakeoverAvailable):
 		return "one who only listens was granted or offered the stick"
-	case o.answer.Status == TakeoverAvailable:
-		if m, _ := b.Member(names[i]); m.State == Joined && m.LastOfferRound == b.Turn.Round && b.Turn.OfferedAt != 0 {
-			again := Deadline{b.Turn.OfferedAt, b.Policy.ClaimTTL}
+	case o.answer.Status == stick.TakeoverAvailable:
+		if m, _ := b.Member(names[i]); m.State == stick.Joined && m.LastOfferRound == b.Turn.Round && b.Turn.OfferedAt != 0 {
+			again := stick.Deadline{SetAt: b.Turn.OfferedAt, TTL: b.Policy.ClaimTTL}
 			if !again.Due(to.now) && o.answer.Opening.Since <= b.Turn.OfferedAt {
 				return "told the same takeover twice in a round"
 			}
@@ -375,7 +380,7 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 		if at := n.NextDeadline(q, s, to.now); at <= to.now {
 			return "after an offer the next deadline isn't in the future"
 		}
-	case o.answer.Status == "" && intent == Work:
+	case o.answer.Status == "" && intent == stick.Work:
 		at := n.NextDeadline(q, s, to.now)
 		if at.IsZero() != n.Paused.On() {
 			return "a wait for work has no deadline, or has one in a pause"
@@ -394,7 +399,7 @@ func (sc *scenario) checkState(w *world) string {
 	s := w.probed()
 	// Nothing that a sleeping wait would be told happens without waking it.
 	for i, a := range w.actors {
-		if a.wait != running || a.intent != Work || w.due(i) {
+		if a.wait != running || a.intent != stick.Work || w.due(i) {
 			continue
 		}
 		_, _, ans := w.room.Ask(w.asking(i), s, w.now)
@@ -417,12 +422,12 @@ func (sc *scenario) checkState(w *world) string {
 	// Unknown is never taken for gone.
 	unknown := w.probed()
 	for p, v := range unknown.Processes {
-		if v == Gone {
-			unknown.Processes[p] = Unknown
+		if v == stick.Gone {
+			unknown.Processes[p] = stick.Unknown
 		}
 	}
 	switch o := w.room.Opening(unknown, w.now); o.Cause {
-	case OwnerGone, RecipientGone:
+	case stick.OwnerGone, stick.RecipientGone:
 		return "without a proof of death the opening is " + string(o.Cause)
 	}
 	for i := range w.actors {
@@ -435,20 +440,20 @@ func (sc *scenario) checkState(w *world) string {
 
 // checkHeartbeats checks that heartbeats alone don't carry a turn for ever: after four times the limit
 // another member can take over a grace after the notice, however often the owner sends them.
-func (w *world) checkHeartbeats(s *Probed) string {
+func (w *world) checkHeartbeats(s *stick.Probed) string {
 	r, now := w.room, w.now
 	i := agentIndex(r.Turn.Owner)
-	if r.Turn.State != Owned || r.Paused.On() || w.actors[i].proc != Alive || w.jumped ||
+	if r.Turn.State != stick.Owned || r.Paused.On() || w.actors[i].proc != stick.Alive || w.jumped ||
 		now < max(r.Turn.GrantedAt, r.Turn.ResumedAt, r.Members[i].LastSeenAt).Add(4*r.Policy.OwnerIdleTTL) {
 		return ""
 	}
 	other := names[(i+1)%crowd]
-	if !r.isJoined(other) {
+	if !r.IsJoined(other) {
 		return ""
 	}
 	for range 2 {
-		r, _ = r.Heartbeat(r.Turn.Owner, w.fence(), ProvesSession, now)
-		r, _, _, _ = r.Takeover(Take{By: other, Reason: "it only beats"}, "another lease", s, now)
+		r, _ = r.Heartbeat(r.Turn.Owner, w.fence(), stick.ProvesSession, now)
+		r, _, _, _ = r.Takeover(stick.Take{By: other, Reason: "it only beats"}, "another lease", s, now)
 		if r.Turn.Owner == other {
 			return ""
 		}
@@ -457,23 +462,23 @@ func (w *world) checkHeartbeats(s *Probed) string {
 	return "heartbeats alone carry a turn for ever"
 }
 
-// checkFence checks that a stale turn or lease changes nothing.
+// CheckFence checks that a stale turn or lease changes nothing.
 func (w *world) checkFence() string {
 	s := w.probed()
 	t := w.room.Turn
 	for i, by := range names {
-		stale := []Fence{{t.ID - 1, t.Lease}, {t.ID + 1, t.Lease}, {t.ID, "forged"}, {t.ID, ""}}
-		if t.State != Owned || t.Owner != by {
-			stale = append(stale, Fence{t.ID, t.Lease})
+		stale := []stick.Fence{{Turn: t.ID - 1, Lease: t.Lease}, {Turn: t.ID + 1, Lease: t.Lease}, {Turn: t.ID, Lease: "forged"}, {Turn: t.ID, Lease: ""}}
+		if t.State != stick.Owned || t.Owner != by {
+			stale = append(stale, stick.Fence{Turn: t.ID, Lease: t.Lease})
 		}
 		for k, f := range stale {
-			want := CodeStaleLease
+			want := stick.CodeStaleLease
 			if k < 2 {
-				want = CodeTurnMismatch
+				want = stick.CodeTurnMismatch
 			}
 			for what, call := range fencedCalls {
 				r, events, err := call(w.room, by, f, names[(i+1)%crowd], s, w.now)
-				if CodeOf(err) != want || len(events) > 0 || !sameRoom(r, w.room) {
+				if stick.CodeOf(err) != want || len(events) > 0 || !sticktest.IsSameRoom(r, w.room) {
 					return fmt.Sprintf("%s of %s with a stale fence %v: %v, %d events", what, by, f, err, len(events))
 				}
 			}
@@ -483,19 +488,19 @@ func (w *world) checkFence() string {
 }
 
 // fencedCalls are the calls by which an owner changes the room.
-var fencedCalls = map[string]func(Room, AgentID, Fence, AgentID, *Probed, Time) (Room, []Event, error){
-	"release": func(r Room, by AgentID, f Fence, _ AgentID, s *Probed, now Time) (Room, []Event, error) {
+var fencedCalls = map[string]func(stick.Room, stick.AgentID, stick.Fence, stick.AgentID, *stick.Probed, stick.Time) (stick.Room, []stick.Event, error){
+	"release": func(r stick.Room, by stick.AgentID, f stick.Fence, _ stick.AgentID, s *stick.Probed, now stick.Time) (stick.Room, []stick.Event, error) {
 		return r.Release(by, f, someHandoff, s, now)
 	},
-	"pass": func(r Room, by AgentID, f Fence, to AgentID, s *Probed, now Time) (Room, []Event, error) {
+	"pass": func(r stick.Room, by stick.AgentID, f stick.Fence, to stick.AgentID, s *stick.Probed, now stick.Time) (stick.Room, []stick.Event, error) {
 		return r.Pass(by, f, to, someHandoff, s, now)
 	},
-	"heartbeat": func(r Room, by AgentID, f Fence, _ AgentID, _ *Probed, now Time) (Room, []Event, error) {
-		r, err := r.Heartbeat(by, f, ProvesSession, now)
+	"heartbeat": func(r stick.Room, by stick.AgentID, f stick.Fence, _ stick.AgentID, _ *stick.Probed, now stick.Time) (stick.Room, []stick.Event, error) {
+		r, err := r.Heartbeat(by, f, stick.ProvesSession, now)
 		return r, nil, err
 	},
-	"renew": func(r Room, by AgentID, f Fence, _ AgentID, _ *Probed, now Time) (Room, []Event, error) {
-		r, err := r.Renew(by, f, anyPID, Process{}, now)
+	"renew": func(r stick.Room, by stick.AgentID, f stick.Fence, _ stick.AgentID, _ *stick.Probed, now stick.Time) (stick.Room, []stick.Event, error) {
+		r, err := r.Renew(by, f, anyPID, stick.Process{}, now)
 		return r, nil, err
 	},
 }
@@ -507,11 +512,11 @@ func (sc *scenario) patience(w *world) time.Duration {
 	p := w.room.Policy
 	opens := max(p.OwnerLeaseTTL, p.OwnerIdleTTL+p.WaiterGrace)
 	switch w.room.Turn.State {
-	case Idle:
+	case stick.Idle:
 		return p.WaiterGrace
-	case Reserved:
+	case stick.Reserved:
 		opens = p.ClaimTTL
-		if w.room.Turn.ReservedBy == ByRelease {
+		if w.room.Turn.ReservedBy == stick.ByRelease {
 			return crowd * p.WaiterGrace
 		}
 	}
@@ -527,11 +532,11 @@ func (sc *scenario) patience(w *world) time.Duration {
 func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	alive := func(i int) bool {
 		a := w.actors[i]
-		return a.wait == running && a.proc != Gone && w.room.isJoined(names[i])
+		return a.wait == running && a.proc != stick.Gone && w.room.IsJoined(names[i])
 	}
 	waits := false
 	for i, a := range w.actors {
-		waits = waits || alive(i) && a.intent == Work
+		waits = waits || alive(i) && a.intent == stick.Work
 	}
 	if !waits || w.room.Closed {
 		return 0, ""
@@ -545,13 +550,13 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	}
 	start := w.now
 	for range 200 {
-		next, looked := Time(0), false
+		next, looked := stick.Time(0), false
 		for i := range w.actors {
 			if !alive(i) {
 				continue
 			}
 			if !w.due(i) {
-				next = earlierTime(next, w.actors[i].deadline)
+				next = stick.EarlierTime(next, w.actors[i].deadline)
 				continue
 			}
 			looked = true
@@ -564,7 +569,7 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 				return 0, bad
 			}
 			w = to
-			if o.answer.Status == TakeoverAvailable {
+			if o.answer.Status == stick.TakeoverAvailable {
 				take := act{dTake, int8(i), 0}
 				to, o = sc.do(w, take)
 				if o == nil || !o.granted {
@@ -574,10 +579,10 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 					return 0, bad
 				}
 			}
-			if o.answer.Status == UnderParent {
+			if o.answer.Status == stick.UnderParent {
 				return w.now.Sub(start), ""
 			}
-			if o.granted || o.answer.Status == YourTurn {
+			if o.granted || o.answer.Status == stick.YourTurn {
 				if d := w.now.Sub(start); d > limit {
 					return d, fmt.Sprintf("the stick came after %s; the limits add up to %s", d, limit)
 				}
@@ -596,8 +601,8 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 }
 
 // grantedHandoff returns the handoff that a grant names.
-func grantedHandoff(e Event) int64 {
-	claim, _ := PayloadOf[ClaimPayload](e)
-	took, _ := PayloadOf[TakeoverPayload](e)
+func grantedHandoff(e stick.Event) int64 {
+	claim, _ := stick.PayloadOf[stick.ClaimPayload](e)
+	took, _ := stick.PayloadOf[stick.TakeoverPayload](e)
 	return claim.HandoffSeq + took.HandoffSeq
 }

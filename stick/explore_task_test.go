@@ -1,16 +1,18 @@
-package stick
+package stick_test
 
 import (
 	"fmt"
 	"testing"
 
 	"talkingstick/internal/testenv"
+	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // taskWorld is a state that the exploration reaches: a task, its branch and the integration branch. Commits
 // are letters. The function change says what a commit changes, so that two commits can make the same change.
 type taskWorld struct {
-	task   Task
+	task   stick.Task
 	branch string // the commit at which the task's branch is
 	landed string // the commit that the integration branch contains, empty for none
 	open   string // the commit that lands now: its intent is open
@@ -25,7 +27,7 @@ func (w taskWorld) key() string {
 }
 
 // Two agents work and two review, one of whom also works.
-var taskAgents = []AgentID{"codex:a", "codex:b", "claude:r"}
+var taskAgents = []stick.AgentID{"codex:a", "codex:b", "claude:r"}
 
 // maxTaskAttempts limits the exploration. With -short there is only one attempt.
 var maxTaskAttempts = 3
@@ -41,7 +43,7 @@ func change(commit string) string {
 // next lists what can happen in a world.
 func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 	add := func(act string, n taskWorld) { out, acts = append(out, n), append(acts, act) }
-	say := func(act string, e *Event, err error, after func(*taskWorld)) {
+	say := func(act string, e *stick.Event, err error, after func(*taskWorld)) {
 		if err != nil || e == nil {
 			return
 		}
@@ -52,7 +54,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		if err != nil {
 			t.Fatalf("%s in %s: a rule made an event that doesn't follow: %v", act, w.key(), err)
 		}
-		if got, _ := ev.TaskStatus(); got.Attempt != w.task.Attempt && ev.Type != EventTaskRetried {
+		if got, _ := ev.TaskStatus(); got.Attempt != w.task.Attempt && ev.Type != stick.EventTaskRetried {
 			t.Fatalf("%s in %s: of attempt %d", act, w.key(), got.Attempt)
 		}
 		n.task = task
@@ -65,7 +67,7 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		}
 		add(act, n)
 	}
-	one := func(e Event, err error) (*Event, error) { return &e, err }
+	one := func(e stick.Event, err error) (*stick.Event, error) { return &e, err }
 	locked := w.open != ""
 	for _, commit := range []string{"A", "B", "C"} { // anybody may commit to the branch at any time
 		if n := w; w.branch != commit && !w.task.Over() {
@@ -74,19 +76,19 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		}
 	}
 	for i, a := range taskAgents {
-		by := TaskCall{By: a}
+		by := tasks.Call{By: a}
 		if i < 2 {
 			for _, attempt := range []int{0, 1, 2} {
-				call := TaskCall{By: a, Attempt: attempt}
+				call := tasks.Call{By: a, Attempt: attempt}
 				if !locked { // done holds the task's lock
-					e, err := w.task.Done(call, Offering{Base: "0", Head: w.branch, Patch: change(w.branch)})
+					e, err := tasks.Done(w.task, call, tasks.Offering{Base: "0", Head: w.branch, Patch: change(w.branch)})
 					say("done", e, err, nil)
-					e, err = one(w.task.Conflict(call, "0", []string{"f"}))
+					e, err = one(tasks.Conflict(w.task, call, "0", []string{"f"}))
 					say("conflict", e, err, nil)
-					e, err = one(w.task.Fail(call, "no"))
+					e, err = one(tasks.Fail(w.task, call, "no"))
 					say("fail", e, err, nil)
 					for _, away := range []bool{false, true} {
-						e, err := w.task.Start(call, away)
+						e, err := tasks.Start(w.task, call, away)
 						say("start", e, err, nil)
 					}
 				}
@@ -97,29 +99,29 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 				n.seen[i-1] = w.branch
 				add("show", n)
 			}
-			v := TaskDecision{TaskCall: by, Head: w.seen[i-1], Branch: w.branch}
+			v := tasks.Decision{Call: by, Head: w.seen[i-1], Branch: w.branch}
 			if !locked {
-				e, err := w.task.Approve(v, "")
+				e, err := tasks.Approve(w.task, v, "")
 				say("approve", e, err, nil)
-				e, err = one(w.task.RequestChanges(v, "x"))
+				e, err = one(tasks.RequestChanges(w.task, v, "x"))
 				say("request changes", e, err, nil)
 			}
 		}
 	}
 	if !locked {
-		e, err := w.task.Cancel(TaskCall{By: "claude:r"}, "no")
+		e, err := tasks.Cancel(w.task, tasks.Call{By: "claude:r"}, "no")
 		say("cancel", e, err, nil)
 		if w.task.Attempt < maxTaskAttempts {
-			e, err := one(w.task.Retry("claude:r", "0", Checkout{}, 0))
+			e, err := one(tasks.Retry(w.task, "claude:r", "0", stick.Checkout{}, 0))
 			say("retry", e, err, func(n *taskWorld) { n.landed = "" })
 		}
-		e, err = one(w.task.Rollback("claude:r", "r", "no"))
+		e, err = one(tasks.Rollback(w.task, "claude:r", "r", "no"))
 		say("rollback", e, err, func(n *taskWorld) { n.landed = "" })
-		if w.task.State == TaskApproved && w.branch != w.task.Approved {
-			e, err := one(w.task.Moved("claude:r", Offering{Head: w.branch, Patch: change(w.branch)}))
+		if w.task.State == stick.TaskApproved && w.branch != w.task.Approved {
+			e, err := one(tasks.Moved(w.task, "claude:r", tasks.Offering{Head: w.branch, Patch: change(w.branch)}))
 			say("new commits", e, err, nil)
 		} else {
-			e, err := one(w.task.Merge("claude:r", "0", "r"))
+			e, err := one(tasks.Merge(w.task, "claude:r", "0", "r"))
 			say("merge", e, err, func(n *taskWorld) { n.open, n.runner = w.task.Approved, true })
 		}
 		return out, acts
@@ -136,12 +138,12 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 		n = w
 		n.open, n.runner = "", false
 		add("lose the race", n)
-		e, err := one(w.task.Return("claude:r", CauseGate, "red", "", nil))
+		e, err := one(tasks.Return(w.task, "claude:r", stick.CauseGate, "red", "", nil))
 		say("return", e, err, func(n *taskWorld) { n.open, n.runner = "", false })
 	}
 	switch { // the runner itself, or whoever finds that it is dead
 	case w.moved:
-		e, err := one(w.task.Land("claude:r", w.open, "r"))
+		e, err := one(tasks.Land(w.task, "claude:r", w.open, "r"))
 		if err != nil {
 			t.Fatalf("what has landed can't be told in %s: %v", w.key(), err)
 		}
@@ -158,19 +160,19 @@ func (w taskWorld) next(t *testing.T) (out []taskWorld, acts []string) {
 func (w taskWorld) check() string {
 	t := w.task
 	switch {
-	case t.State == TaskCompleted && w.landed == "":
+	case t.State == stick.TaskCompleted && w.landed == "":
 		return "it is completed, and the branch doesn't contain it"
-	case t.State != TaskCompleted && w.landed != "" && w.open == "":
+	case t.State != stick.TaskCompleted && w.landed != "" && w.open == "":
 		return "the branch contains it, and it isn't completed"
 	case w.landed != "" && t.Worked(t.ApprovedBy):
 		return "its own worker approved what landed"
 	case w.landed != "" && w.open == "" && w.landed != t.Head:
 		return "another commit landed than the one that was approved"
-	case t.State == TaskApproved && (t.Approved == "" || t.ApprovedBy == "" || t.Approved != t.Head):
+	case t.State == stick.TaskApproved && (t.Approved == "" || t.ApprovedBy == "" || t.Approved != t.Head):
 		return "it is approved, and no commit is"
-	case t.State != TaskApproved && t.State != TaskCompleted && t.Approved != "":
+	case t.State != stick.TaskApproved && t.State != stick.TaskCompleted && t.Approved != "":
 		return "it isn't approved, and a commit is"
-	case t.State == TaskAssigned && t.Worker != "" || t.Busy() && t.Worker == "":
+	case t.State == stick.TaskAssigned && t.Worker != "" || t.Busy() && t.Worker == "":
 		return "its worker doesn't fit its state"
 	}
 	return ""
@@ -186,12 +188,12 @@ func TestExploreTasks(t *testing.T) {
 		maxTaskAttempts, least = 1, 100
 		t.Cleanup(func() { maxTaskAttempts = 3 })
 	}
-	made, err := SpawnTask(Task{}, Spawning{By: "claude:r", ID: "T", Branch: "feat/T", Integration: "main", Base: "0"})
+	made, err := tasks.Spawn(stick.Task{}, tasks.Spawning{By: "claude:r", ID: "T", Branch: "feat/T", Integration: "main", Base: "0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	made.Seq = 1
-	task, err := Task{}.Apply(made)
+	task, err := stick.Task{}.Apply(made)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +222,7 @@ func TestExploreTasks(t *testing.T) {
 	ends := map[string]bool{}
 	var todo []string
 	for k, w := range worlds {
-		if w.task.State == TaskCompleted || w.task.State == TaskFailed && w.task.Attempt == maxTaskAttempts {
+		if w.task.State == stick.TaskCompleted || w.task.State == stick.TaskFailed && w.task.Attempt == maxTaskAttempts {
 			ends[k] = true
 			todo = append(todo, k)
 		}

@@ -1,7 +1,6 @@
-package stick
+package stick_test
 
 import (
-	"flag"
 	"fmt"
 	"hash/fnv"
 	"hash/maphash"
@@ -11,9 +10,9 @@ import (
 	"time"
 
 	"talkingstick/internal/testenv"
+	"talkingstick/stick"
+	"talkingstick/stick/sticktest"
 )
-
-var exploreLong = flag.Bool("explore.long", false, "explore the large configurations of the stick too")
 
 var (
 	waits = []deed{dLook, dWork, dRelease}
@@ -41,13 +40,13 @@ var (
 )
 
 // shortLeases is a policy whose leases are shorter than a round of offers.
-var shortLeases = Policy{
+var shortLeases = stick.Policy{
 	OwnerLeaseTTL: units(2), ClaimTTL: units(4), WaiterGrace: units(1), OwnerIdleTTL: units(1),
 	PresenceTTL: units(10_000), HeartbeatInterval: units(1),
 }
 
 // shortIdle is a policy under which heartbeats alone soon no longer count.
-var shortIdle = Policy{
+var shortIdle = stick.Policy{
 	OwnerLeaseTTL: units(3), ClaimTTL: units(2), WaiterGrace: units(1), OwnerIdleTTL: units(1),
 	PresenceTTL: units(10_000), HeartbeatInterval: units(1),
 }
@@ -71,7 +70,7 @@ var scenarios = []scenario{
 	{long: true, name: "pauses and leaves, two agents", two: true, proves: provedTwo, hooks: provedOne, acts: deeds(waits, dying, dPass, dLeave, dAbandon, dJoin, dRestore, dPause)},
 	{long: true, name: "restores", proves: provedTwo, acts: deeds(waits, dPass, dTake, dRestore)},
 	{long: true, name: "guardians", acts: deeds(waits, dTake, dRenew)},
-	{long: true, name: "sequence releases", proves: provedAll, order: Sequence, fair: true, acts: deeds(waits, dKill, stops)},
+	{long: true, name: "sequence releases", proves: provedAll, order: stick.Sequence, fair: true, acts: deeds(waits, dKill, stops)},
 	{long: true, name: "unacknowledged grants", proves: provedAll, hooks: provedOne, acts: deeds(waits, dAct, dTake)},
 	{long: true, name: "unacknowledged passes", proves: provedTwo, hooks: provedTwo, acts: deeds(waits, dAct, dPass, dTake)},
 	{long: true, name: "stopped waits", proves: provedAll, acts: deeds(waits, stops, dTake, dPass)},
@@ -106,12 +105,12 @@ func TestExplore(t *testing.T) {
 
 	left := 0
 	for _, sc := range scenarios {
-		if sc.long && !*exploreLong {
+		if sc.long && !*sticktest.ExploreLong {
 			left++
 			continue
 		}
 		if sc.order == "" {
-			sc.order = Fair
+			sc.order = stick.Fair
 		}
 		t.Run(strings.ReplaceAll(sc.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +151,7 @@ func (sc *scenario) explore(limit int) (found findings) {
 	seed := maphash.MakeSeed()
 	perms := sc.alike()
 	visited := map[[2]uint64]struct{}{}
-	fences := map[Turn]bool{}
+	fences := map[stick.Turn]bool{}
 	mark := func(w *world) bool {
 		k := sc.key(w, perms)
 		f := fnv.New64a()

@@ -1,9 +1,12 @@
-package stick
+package stick_test
 
 import (
 	"fmt"
 	"slices"
 	"time"
+
+	"talkingstick/stick"
+	"talkingstick/stick/sticktest"
 )
 
 // The world that is explored: a room, three agents with their processes and waits, and a clock. Only the
@@ -24,22 +27,22 @@ import (
 const (
 	unit    = 30 * time.Second // so that a step of three back is one that shows
 	crowd   = 3                // agents
-	origin  = Time(1_000_000_000)
+	origin  = stick.Time(1_000_000_000)
 	lastSeq = int64(100) // events of a normalised room have smaller numbers
 	anyTurn = 7
 	anyPID  = 1000
 	longer  = 2 * unit // how much longer a person makes owner_idle_ttl
 )
 
-var names = [crowd]AgentID{"a", "b", "c"}
+var names = [crowd]stick.AgentID{"a", "b", "c"}
 
-func agentIndex(a AgentID) int { return slices.Index(names[:], a) }
+func agentIndex(a stick.AgentID) int { return slices.Index(names[:], a) }
 
 func units(n int) time.Duration { return time.Duration(n) * unit }
 
-var smallPolicy = Policy{
+var smallPolicy = stick.Policy{
 	OwnerLeaseTTL: units(3), ClaimTTL: units(2), WaiterGrace: units(1), OwnerIdleTTL: units(3),
-	PresenceTTL: units(10_000), HeartbeatInterval: units(1), Order: Fair,
+	PresenceTTL: units(10_000), HeartbeatInterval: units(1), Order: stick.Fair,
 }
 
 type waitMode uint8
@@ -52,18 +55,18 @@ const (
 
 // actor is one agent and its wait.
 type actor struct {
-	proc     Verdict // of its session's process; Unknown: it has none that proves anything
+	proc     stick.Verdict // of its session's process; Unknown: it has none that proves anything
 	wait     waitMode
-	intent   Purpose
-	woken    bool // something gave the running wait a reason to look
-	deadline Time // else it sleeps until then; 0: until it is woken
-	lag      bool // a wait or a bystander ended since it looked, which doesn't ring
-	passed   int  // releases that named others while it waited (counted in some scenarios)
+	intent   stick.Purpose
+	woken    bool       // something gave the running wait a reason to look
+	deadline stick.Time // else it sleeps until then; 0: until it is woken
+	lag      bool       // a wait or a bystander ended since it looked, which doesn't ring
+	passed   int        // releases that named others while it waited (counted in some scenarios)
 }
 
 type world struct {
-	room   Room
-	now    Time
+	room   stick.Room
+	now    stick.Time
 	jumped bool // the clock went back
 	nested bool // as in the scenario
 	actors [crowd]actor
@@ -73,17 +76,17 @@ type world struct {
 type scenario struct {
 	name   string
 	long   bool // only with -explore.long
-	order  Order
+	order  stick.Order
 	proves [crowd]bool // the agent has a process that proves its session
 	hooks  [crowd]bool // the agent's grants are acknowledged visibly
 	acts   []deed
 	fair   bool // count releases
 	two    bool // the third agent never acts
 	nested bool // the second agent runs in the first one's tool call
-	policy *Policy
+	policy *stick.Policy
 }
 
-func (sc *scenario) rules() Policy {
+func (sc *scenario) rules() stick.Policy {
 	p := smallPolicy
 	if sc.policy != nil {
 		p = *sc.policy
@@ -153,25 +156,25 @@ func (a act) String() string {
 
 // outcome is the outcome of an act, for the laws.
 type outcome struct {
-	before, after Room // of the room, after as it is stored
-	events        []Event
-	lease         LeaseID // the one offered for a grant
-	by            AgentID
+	before, after stick.Room // of the room, after as it is stored
+	events        []stick.Event
+	lease         stick.LeaseID // the one offered for a grant
+	by            stick.AgentID
 	granted       bool
-	answer        Answer
+	answer        stick.Answer
 	asked         bool // by a wait or a try
-	opened        Opening
+	opened        stick.Opening
 	err           error
 }
 
 func (sc *scenario) start() world {
-	w := world{now: origin, nested: sc.nested, room: Room{ID: "room", Policy: sc.rules(), Generation: 1, Turn: Turn{State: Idle}}}
+	w := world{now: origin, nested: sc.nested, room: stick.Room{ID: "room", Policy: sc.rules(), Generation: 1, Turn: stick.Turn{State: stick.Idle}}}
 	for i, name := range names {
-		m := Member{Agent: name, Ordinal: i + 1, State: Joined, JoinSeq: int64(i + 1), LastSeenAt: origin, HooksSeen: sc.hooks[i]}
-		w.actors[i].proc = Unknown
+		m := stick.Member{Agent: name, Ordinal: i + 1, State: stick.Joined, JoinSeq: int64(i + 1), LastSeenAt: origin, HooksSeen: sc.hooks[i]}
+		w.actors[i].proc = stick.Unknown
 		if sc.proves[i] {
-			m.Processes = []Evidence{{Process: Process{PID: i + 1}, Proof: ProvesSession}}
-			w.actors[i].proc = Alive
+			m.Processes = []stick.Evidence{{Process: stick.Process{PID: i + 1}, Proof: stick.ProvesSession}}
+			w.actors[i].proc = stick.Alive
 		}
 		w.room.Members = append(w.room.Members, m)
 	}
@@ -179,30 +182,32 @@ func (sc *scenario) start() world {
 }
 
 // probed returns what a transaction in the world has probed: everything.
-func (w *world) probed() *Probed {
-	s := &Probed{Processes: map[Process]Verdict{}, Listeners: map[ListenerID]Verdict{}}
+func (w *world) probed() *stick.Probed {
+	s := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 	for i, a := range w.actors {
-		s.Processes[Process{PID: i + 1}] = a.proc
-		s.Listeners[ListenerID(names[i])] = Gone
+		s.Processes[stick.Process{PID: i + 1}] = a.proc
+		s.Listeners[stick.ListenerID(names[i])] = stick.Gone
 		if a.wait != noWait {
-			s.Listeners[ListenerID(names[i])] = Alive
+			s.Listeners[stick.ListenerID(names[i])] = stick.Alive
 		}
 	}
 	return s
 }
 
 // proof returns what the process proves from which the agent sends heartbeats.
-func (sc *scenario) proof(i int) Proof {
+func (sc *scenario) proof(i int) stick.Proof {
 	if sc.proves[i] {
-		return ProvesSession
+		return stick.ProvesSession
 	}
 	return ""
 }
 
 // living reports whether the agent can act.
-func (w *world) living(i int) bool { return w.actors[i].proc != Gone }
+func (w *world) living(i int) bool { return w.actors[i].proc != stick.Gone }
 
-func (w *world) fence() Fence { return Fence{w.room.Turn.ID, w.room.Turn.Lease} }
+func (w *world) fence() stick.Fence {
+	return stick.Fence{Turn: w.room.Turn.ID, Lease: w.room.Turn.Lease}
+}
 
 // due reports whether a running wait has a reason to check the room.
 func (w *world) due(i int) bool {
@@ -210,19 +215,21 @@ func (w *world) due(i int) bool {
 	return a.wait == running && (a.woken || (a.deadline != 0 && a.deadline <= w.now))
 }
 
-func (w *world) asking(i int) Asking {
-	return Asking{Agent: names[i], Above: w.above(i), Purpose: w.actors[i].intent, Blocking: true, Lease: w.newLease()}
+func (w *world) asking(i int) stick.Asking {
+	return stick.Asking{Agent: names[i], Above: w.above(i), Purpose: w.actors[i].intent, Blocking: true, Lease: w.newLease()}
 }
 
 // above is what the agent knows of those that started it.
-func (w *world) above(i int) (l Lineage) {
+func (w *world) above(i int) (l stick.Lineage) {
 	if w.nested && i == 1 {
-		l.Processes = []Process{{PID: 1}}
+		l.Processes = []stick.Process{{PID: 1}}
 	}
 	return l
 }
 
-func (w *world) newLease() LeaseID { return LeaseID(fmt.Sprintf("lease-%d", w.room.Turn.ID+1)) }
+func (w *world) newLease() stick.LeaseID {
+	return stick.LeaseID(fmt.Sprintf("lease-%d", w.room.Turn.ID+1))
+}
 
 // ring wakes every running wait except for the one that rings.
 func (w *world) ring(but int) {
@@ -269,7 +276,7 @@ func (sc *scenario) actsIn(w *world) []act {
 					urgent = urgent || (w.due(i) && living)
 				}
 			case dWork, dListen:
-				if living && a.wait == noWait && m.State != Kicked && !w.room.Closed {
+				if living && a.wait == noWait && m.State != stick.Kicked && !w.room.Closed {
 					add(d, i, 0)
 				}
 			case dTimeout:
@@ -289,11 +296,11 @@ func (sc *scenario) actsIn(w *world) []act {
 					add(d, i, 0)
 				}
 			case dDie:
-				if a.proc == Alive {
+				if a.proc == stick.Alive {
 					add(d, i, 0)
 				}
 			case dBack:
-				if a.proc == Gone {
+				if a.proc == stick.Gone {
 					add(d, i, 0)
 				}
 			case dBeat, dAct, dRelease, dPassNext:
@@ -311,20 +318,20 @@ func (sc *scenario) actsIn(w *world) []act {
 					}
 				}
 			case dLower:
-				if living && m.State == Joined {
+				if living && m.State == stick.Joined {
 					add(d, i, 0)
 				}
 			case dTake, dOperator:
-				if living && !owner && m.State == Joined && !w.room.Closed {
+				if living && !owner && m.State == stick.Joined && !w.room.Closed {
 					add(d, i, 0)
 				}
 			case dLeave, dAbandon:
-				if living && m.State == Joined && (d == dLeave || owner) {
+				if living && m.State == stick.Joined && (d == dLeave || owner) {
 					add(d, i, 0)
 				}
 			case dKick, dForce:
 				for j := range names {
-					if living && i != j && m.State == Joined && w.room.isJoined(names[j]) && (d == dForce) == (w.actors[j].proc != Gone) {
+					if living && i != j && m.State == stick.Joined && w.room.IsJoined(names[j]) && (d == dForce) == (w.actors[j].proc != stick.Gone) {
 						add(d, i, j)
 					}
 				}
@@ -333,13 +340,13 @@ func (sc *scenario) actsIn(w *world) []act {
 					add(d, i, 0)
 				}
 			case dJoin:
-				if living && (m.State != Joined || w.room.Closed) {
+				if living && (m.State != stick.Joined || w.room.Closed) {
 					add(d, i, 0)
 				}
 			}
 		}
 	}
-	if has(dPerson) && !w.room.Closed && w.room.Turn.State != Owned {
+	if has(dPerson) && !w.room.Closed && w.room.Turn.State != stick.Owned {
 		add(dPerson, 0, 0)
 	}
 	if has(dPause) && !w.room.Closed {
@@ -364,7 +371,7 @@ func (sc *scenario) actsIn(w *world) []act {
 	return out
 }
 
-var someHandoff = Handoff{Status: "half done", NextAction: "do the other half"}
+var someHandoff = stick.Handoff{Status: "half done", NextAction: "do the other half"}
 
 // do performs an act. It returns nil if the act changed nothing.
 func (sc *scenario) do(w world, a act) (world, *outcome) {
@@ -373,20 +380,20 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	s := w.probed()
 	o := &outcome{before: w.room, lease: w.newLease(), by: by}
 	r := w.room
-	var events []Event
-	note := func(more []Event) { events = append(events, more...) }
+	var events []stick.Event
+	note := func(more []stick.Event) { events = append(events, more...) }
 	settle := func(take bool) {
-		var moved []Event
+		var moved []stick.Event
 		r, moved = r.Settle(by, take, s, w.now)
 		note(moved)
 	}
-	ask := func(intent Purpose, blocking bool) {
+	ask := func(intent stick.Purpose, blocking bool) {
 		o.asked = true
 		o.opened = r.Opening(s, w.now)
-		var more []Event
-		r, more, o.answer = r.Ask(Asking{Agent: by, Above: w.above(i), Purpose: intent, Blocking: blocking, Lease: o.lease}, s, w.now)
+		var more []stick.Event
+		r, more, o.answer = r.Ask(stick.Asking{Agent: by, Above: w.above(i), Purpose: intent, Blocking: blocking, Lease: o.lease}, s, w.now)
 		note(more)
-		o.granted = o.answer.Status == YourTurn && o.answer.Claim != AlreadyOwner
+		o.granted = o.answer.Status == stick.YourTurn && o.answer.Claim != stick.AlreadyOwner
 	}
 	always := false // the act changes the world even if it writes nothing
 	ringer := -1
@@ -409,26 +416,26 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		ask(w.actors[i].intent, true)
 		ringer = i
 	case dWork, dListen:
-		intent := Work
+		intent := stick.Work
 		if a.deed == dListen {
-			intent = Listen
+			intent = stick.Listen
 		}
-		var joined []Event
+		var joined []stick.Event
 		if r, joined, _, o.err = r.Join(by, false, w.now); o.err != nil {
 			return w, o
 		}
 		note(joined)
 		r = r.Touch(by, w.now)
-		r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l Listener) bool { return l.Agent == by })
-		r.Listeners = append(r.Listeners, Listener{ID: ListenerID(by), Agent: by, Purpose: intent})
+		r.Listeners = slices.DeleteFunc(slices.Clone(r.Listeners), func(l stick.Listener) bool { return l.Agent == by })
+		r.Listeners = append(r.Listeners, stick.Listener{ID: stick.ListenerID(by), Agent: by, Purpose: intent})
 		w.actors[i].wait, w.actors[i].intent = running, intent
 		s = w.probed()
 		ask(intent, true)
 		ringer = i
 		always = true
 	case dTimeout:
-		if w.actors[i].intent == Work {
-			r.editMember(by, func(m *Member) { m.ReturnedAt = w.now })
+		if w.actors[i].intent == stick.Work {
+			r.EditMember(by, func(m *stick.Member) { m.ReturnedAt = w.now })
 		}
 		w.endWait(i)
 		always = true
@@ -442,7 +449,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		w.actors[i].wait, w.actors[i].woken = running, true
 		always = true
 	case dDie:
-		w.actors[i].proc = Gone
+		w.actors[i].proc = stick.Gone
 		if r.Turn.Owner == by || r.Turn.ReservedFor == by {
 			w.ring(-1)
 		} else {
@@ -450,7 +457,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		}
 		always = true
 	case dBack:
-		w.actors[i].proc = Alive
+		w.actors[i].proc = stick.Alive
 		s = w.probed()
 		rings = r.Turn.Owner == by || r.Turn.ReservedFor == by
 		if w.actors[i].wait != noWait { // it served the process that ended
@@ -466,33 +473,33 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		r = r.Touch(by, w.now)
 	case dRenew:
 		rings = r.Guardian(w.now) == 0
-		r, o.err = r.Renew(by, w.fence(), anyPID, Process{}, w.now)
+		r, o.err = r.Renew(by, w.fence(), anyPID, stick.Process{}, w.now)
 	case dRelease, dPass, dPassNext:
 		r = r.Touch(by, w.now)
 		settle(false)
-		var more []Event
+		var more []stick.Event
 		switch a.deed {
 		case dRelease:
 			r, more, o.err = r.Release(by, w.fence(), someHandoff, s, w.now)
 		case dPass:
 			r, more, o.err = r.Pass(by, w.fence(), names[a.target], someHandoff, s, w.now)
 		case dPassNext:
-			r, more, o.err = r.Pass(by, w.fence(), Next, someHandoff, s, w.now)
+			r, more, o.err = r.Pass(by, w.fence(), stick.Next, someHandoff, s, w.now)
 		}
 		note(more)
 	case dTake, dOperator:
 		r = r.Touch(by, w.now)
 		settle(true)
 		o.opened = r.Opening(s, w.now)
-		var more []Event
-		var why ClaimReason
-		r, more, why, o.err = r.Takeover(Take{By: by, Reason: "it is time", Operator: a.deed == dOperator}, o.lease, s, w.now)
+		var more []stick.Event
+		var why stick.ClaimReason
+		r, more, why, o.err = r.Takeover(stick.Take{By: by, Reason: "it is time", Operator: a.deed == dOperator}, o.lease, s, w.now)
 		note(more)
-		o.granted = why != "" && why != AlreadyOwner
+		o.granted = why != "" && why != stick.AlreadyOwner
 	case dLeave, dAbandon:
 		r = r.Touch(by, w.now)
 		settle(false)
-		q := Leaving{By: by}
+		q := stick.Leaving{By: by}
 		if r.Turn.Owner == by {
 			q.Fence = w.fence()
 			if a.deed == dLeave {
@@ -501,26 +508,26 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 				q.Abandon = "something else came up"
 			}
 		}
-		var more []Event
+		var more []stick.Event
 		r, more, o.err = r.Leave(q, s, w.now)
 		note(more)
 	case dKick, dForce:
 		r = r.Touch(by, w.now)
 		settle(false)
-		var more []Event
-		r, more, o.err = r.Kick(Kicking{By: by, Who: names[a.target], Force: a.deed == dForce, Reason: "in the way"}, s, w.now)
+		var more []stick.Event
+		r, more, o.err = r.Kick(stick.Kicking{By: by, Who: names[a.target], Force: a.deed == dForce, Reason: "in the way"}, s, w.now)
 		note(more)
 	case dClose:
 		r = r.Touch(by, w.now)
-		var more []Event
-		r, more, o.err = r.Close(Closing{By: by, Fence: w.fence(), Handoff: &someHandoff}, w.now)
+		var more []stick.Event
+		r, more, o.err = r.Close(stick.Closing{By: by, Fence: w.fence(), Handoff: &someHandoff}, w.now)
 		note(more)
 	case dPerson:
-		var more []Event
-		r, more, o.err = r.Close(Closing{By: "human:x", Person: true}, w.now)
+		var more []stick.Event
+		r, more, o.err = r.Close(stick.Closing{By: "human:x", Person: true}, w.now)
 		note(more)
 	case dJoin:
-		var more []Event
+		var more []stick.Event
 		r, more, _, o.err = r.Join(by, true, w.now)
 		note(more)
 		settle(false)
@@ -529,15 +536,15 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		if r.Policy.OwnerIdleTTL == ttl {
 			ttl += longer
 		}
-		var more []Event
+		var more []stick.Event
 		r, more, o.err = r.SetPolicy("human:x", true, []string{"owner_idle_ttl=" + ttl.String()}, w.now)
 		note(more)
 	case dLower:
-		var more []Event
+		var more []stick.Event
 		r, more, o.err = r.SetPolicy(by, false, []string{"owner_idle_ttl=" + sc.rules().OwnerIdleTTL.String()}, w.now)
 		note(more)
 	case dPause, dResume:
-		var more []Event
+		var more []stick.Event
 		if a.deed == dPause {
 			r, more, o.err = r.Pause("human:x", true, "a demo", w.now)
 		} else {
@@ -546,8 +553,8 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		note(more)
 		settle(false)
 	case dRestore:
-		var more []Event
-		r, more = r.Restore(Generation{Number: r.Generation + 1, Cause: RestoreCause}, s, w.now)
+		var more []stick.Event
+		r, more = r.Restore(stick.Generation{Number: r.Generation + 1, Cause: stick.RestoreCause}, s, w.now)
 		note(more)
 	}
 	if o.err != nil && len(events) == 0 {
@@ -566,7 +573,7 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	}
 	r = r.Stamp(events)
 	o.after, o.events = r, events
-	changed := always || len(events) > 0 || !sameRoom(r, w.room)
+	changed := always || len(events) > 0 || !sticktest.IsSameRoom(r, w.room)
 	w.room = r
 	if len(events) > 0 || rings {
 		w.ring(ringer)
@@ -579,8 +586,8 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 		w.actors[i].woken, w.actors[i].lag = false, false
 		w.actors[i].deadline = 0
 		if o.answer.Status != "" {
-			if o.answer.Status != YourTurn && o.answer.Status != UnderParent && w.actors[i].intent == Work {
-				w.room.editMember(by, func(m *Member) { m.ReturnedAt = w.now })
+			if o.answer.Status != stick.YourTurn && o.answer.Status != stick.UnderParent && w.actors[i].intent == stick.Work {
+				w.room.EditMember(by, func(m *stick.Member) { m.ReturnedAt = w.now })
 			}
 			w.endWait(i)
 		} else {
@@ -594,9 +601,9 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 }
 
 // count counts, for each waiting member, the releases that named others.
-func (w *world) count(events []Event) {
+func (w *world) count(events []stick.Event) {
 	for _, e := range events {
-		if e.Type != EventRelease {
+		if e.Type != stick.EventRelease {
 			continue
 		}
 		for i := range w.actors {
@@ -604,18 +611,11 @@ func (w *world) count(events []Event) {
 			switch {
 			case e.To == names[i]:
 				a.passed = 0
-			case a.wait == running && a.intent == Work && e.To != "" && !w.room.Members[i].PassedOver:
+			case a.wait == running && a.intent == stick.Work && e.To != "" && !w.room.Members[i].PassedOver:
 				a.passed++
 			}
 		}
 	}
-}
-
-func sameRoom(a, b Room) bool {
-	return a.Closed == b.Closed && a.Paused == b.Paused && a.Policy == b.Policy && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
-		return x.Agent == y.Agent && x.State == y.State && x.JoinSeq == y.JoinSeq && x.HeldSeq == y.HeldSeq &&
-			x.LastSeenAt == y.LastSeenAt && x.LastOfferRound == y.LastOfferRound && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt
-	})
 }
 
 // normal returns the representative of all worlds that behave like w. Times become ages, and those too old to
@@ -628,7 +628,7 @@ func (sc *scenario) normal(w world) world {
 	if slices.Contains(sc.acts, dJump) && !w.jumped {
 		slack = 3 * unit // the clock may still make everything younger
 	}
-	aged := func(t Time, oldest time.Duration) Time {
+	aged := func(t stick.Time, oldest time.Duration) stick.Time {
 		if t == 0 {
 			return 0
 		}
@@ -638,11 +638,11 @@ func (sc *scenario) normal(w world) world {
 	g := p.WaiterGrace
 	offered := p.ClaimTTL + 3*g // the oldest last offer that matters
 	open := 3 * g               // the oldest opening that matters
-	n := Turn{
+	n := stick.Turn{
 		ID: min(t.ID, 1) * anyTurn, State: t.State, HandoffSeq: min(t.HandoffSeq, 1), HandoffPending: t.HandoffPending,
 		HandoffDirect: t.HandoffDirect, NextAction: t.NextAction, Round: 10, OfferedAt: aged(t.OfferedAt, offered),
 	}
-	if p.Order == Sequence {
+	if p.Order == stick.Sequence {
 		n.SequenceIndex = t.SequenceIndex
 	}
 	idle := p.OwnerIdleTTL // the longest limit that it may get
@@ -657,17 +657,17 @@ func (sc *scenario) normal(w world) world {
 	if !plain { // it may say since when a takeover is open
 		idle, quiet = idle+g+open, quiet+g+open
 	}
-	var acted Time
+	var acted stick.Time
 	switch t.State {
-	case Idle:
+	case stick.Idle:
 		n.Prior, n.FreeSince = t.Prior, aged(t.FreeSince, g)
-	case Reserved:
+	case stick.Reserved:
 		n.Prior, n.ReservedFor, n.ReservedBy = t.Prior, t.ReservedFor, t.ReservedBy
 		n.ReservedAt = aged(t.ReservedAt, g)
-		if t.ReservedBy == ByPass {
+		if t.ReservedBy == stick.ByPass {
 			n.ReservedAt = aged(t.ReservedAt, p.ClaimTTL+open)
 		}
-	case Owned:
+	case stick.Owned:
 		n.Owner, n.Lease, n.GuardianPID = t.Owner, "lease-7", w.room.Guardian(w.now)
 		i := agentIndex(t.Owner)
 		n.Acked = t.Acked || !sc.hooks[i]
@@ -678,12 +678,12 @@ func (sc *scenario) normal(w world) world {
 		if sc.proves[i] && n.Acked {
 			oldest = quiet
 		}
-		acted = aged(w.room.ownerActedAt(), oldest)
-		if plain && sc.proves[i] && n.Acked && w.room.idleNoticeSent() {
+		acted = aged(w.room.OwnerActedAt(), oldest)
+		if plain && sc.proves[i] && n.Acked && w.room.IdleNoticeSent() {
 			acted = aged(t.IdleNoticeAt, g+open).Add(-idle) // only the notice matters, which came at the limit or later
 		}
 		n.GrantedAt = acted
-		if !sc.proves[i] && t.RenewedAt > w.room.ownerActedAt() {
+		if !sc.proves[i] && t.RenewedAt > w.room.OwnerActedAt() {
 			n.RenewedAt = aged(t.RenewedAt, oldest)
 			if n.RenewedAt == acted {
 				n.RenewedAt = 0
@@ -692,10 +692,10 @@ func (sc *scenario) normal(w world) world {
 		if n.GuardianPID != 0 {
 			n.RenewedAt = aged(t.RenewedAt, oldest)
 		}
-		if sc.proves[i] && t.HeartbeatAt > w.room.ownerActedAt() {
+		if sc.proves[i] && t.HeartbeatAt > w.room.OwnerActedAt() {
 			n.HeartbeatAt = aged(t.HeartbeatAt, idle)
 		}
-		if w.room.idleNoticeSent() {
+		if w.room.IdleNoticeSent() {
 			n.IdleNoticeAt = aged(t.IdleNoticeAt, g+open)
 		}
 		n.OpenedAt = aged(t.OpenedAt, open)
@@ -705,38 +705,38 @@ func (sc *scenario) normal(w world) world {
 	}
 	var seqs []int64
 	for _, m := range w.room.Members {
-		if m.State == Joined {
+		if m.State == stick.Joined {
 			seqs = append(seqs, max(m.JoinSeq, m.HeldSeq))
 		}
 	}
 	slices.Sort(seqs)
-	members := make([]Member, len(w.room.Members))
+	members := make([]stick.Member, len(w.room.Members))
 	for i, m := range w.room.Members {
-		members[i] = Member{
+		members[i] = stick.Member{
 			Agent: m.Agent, Ordinal: m.Ordinal, State: m.State, LastSeenAt: aged(m.LastSeenAt, 0), HooksSeen: m.HooksSeen, Processes: m.Processes,
-			PassedOver: m.PassedOver && m.State == Joined,
+			PassedOver: m.PassedOver && m.State == stick.Joined,
 		}
-		if m.State == Joined {
+		if m.State == stick.Joined {
 			members[i].JoinSeq = int64(slices.Index(seqs, max(m.JoinSeq, m.HeldSeq)) + 1)
 		}
-		if m.LastOfferRound == t.Round && t.State != Idle && t.OfferedAt != 0 {
+		if m.LastOfferRound == t.Round && t.State != stick.Idle && t.OfferedAt != 0 {
 			members[i].LastOfferRound = n.Round
 		}
-		if m.State == Joined && m.ReturnedAt != 0 && w.now < w.room.graceAfter(m.ReturnedAt).At().Add(slack) {
+		if m.State == stick.Joined && m.ReturnedAt != 0 && w.now < w.room.GraceAfter(m.ReturnedAt).At().Add(slack) {
 			members[i].ReturnedAt = aged(m.ReturnedAt, g)
 		}
-		if m.Agent == t.Owner && t.State == Owned {
+		if m.Agent == t.Owner && t.State == stick.Owned {
 			members[i].LastSeenAt = acted
 		}
 	}
-	out := world{now: origin, jumped: w.jumped, nested: w.nested, actors: w.actors, room: Room{
+	out := world{now: origin, jumped: w.jumped, nested: w.nested, actors: w.actors, room: stick.Room{
 		ID: w.room.ID, Policy: p, Closed: w.room.Closed, Generation: 1, Turn: n, Members: members,
 	}}
 	if w.room.Paused.On() {
-		out.room.Paused = Pause{By: "human:x", Reason: "a demo", Since: origin}
+		out.room.Paused = stick.Pause{By: "human:x", Reason: "a demo", Since: origin}
 	}
 	if n.IdleNoticeAt != 0 {
-		out.room.Turn.IdleSince = out.room.ownerActiveAt()
+		out.room.Turn.IdleSince = out.room.OwnerActiveAt()
 	}
 	for i := range out.actors {
 		a := &out.actors[i]
@@ -751,7 +751,7 @@ func (sc *scenario) normal(w world) world {
 			a.deadline += shift
 		}
 		if a.wait != noWait {
-			out.room.Listeners = append(out.room.Listeners, Listener{ID: ListenerID(names[i]), Agent: names[i], Purpose: a.intent})
+			out.room.Listeners = append(out.room.Listeners, stick.Listener{ID: stick.ListenerID(names[i]), Agent: names[i], Purpose: a.intent})
 		}
 	}
 	return out
@@ -785,14 +785,14 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 		}
 		put(x)
 	}
-	age := func(t Time) {
+	age := func(t stick.Time) {
 		if t == 0 {
 			put(0)
 			return
 		}
 		put(100 + int(t.Sub(origin)/unit))
 	}
-	place := func(a AgentID) {
+	place := func(a stick.AgentID) {
 		for i := range p {
 			if names[p[i]] == a {
 				put(i + 1)
@@ -812,7 +812,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 	put(t.SequenceIndex)
 	put(int(w.room.Policy.OwnerIdleTTL / unit))
 	put(int(w.room.Policy.NextTurn.OwnerIdleTTL / unit))
-	for _, at := range []Time{t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.IdleNoticeAt, t.OpenedAt, t.ReservedAt, t.FreeSince, t.OfferedAt} {
+	for _, at := range []stick.Time{t.GrantedAt, t.RenewedAt, t.HeartbeatAt, t.IdleNoticeAt, t.OpenedAt, t.ReservedAt, t.FreeSince, t.OfferedAt} {
 		age(at)
 	}
 	for _, i := range p {
@@ -822,7 +822,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 		age(m.LastSeenAt)
 		age(m.ReturnedAt)
 		age(a.deadline)
-		bit(m.LastOfferRound != 0, m.PassedOver, a.woken, a.lag, a.proc == Gone, a.intent == Work)
+		bit(m.LastOfferRound != 0, m.PassedOver, a.woken, a.lag, a.proc == stick.Gone, a.intent == stick.Work)
 		put(int(a.wait))
 		put(a.passed)
 	}
@@ -832,7 +832,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 // alike lists the ways to swap agents that are configured alike. If turns go in sequence, no two agents are.
 func (sc *scenario) alike() [][crowd]int {
 	all := [][crowd]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
-	if sc.order == Sequence || sc.nested {
+	if sc.order == stick.Sequence || sc.nested {
 		return all[:1]
 	}
 	return slices.DeleteFunc(all, func(p [crowd]int) bool {

@@ -17,16 +17,23 @@ const (
 
 var Strictness = strictness
 
-func DrawnBlank(r rune) bool                  { return drawnBlank(r) }
-func HasTag(s string) bool                    { return hasTag(s) }
+func DrawnBlank(r rune) bool { return drawnBlank(r) }
+
+func HasTag(s string) bool { return hasTag(s) }
+
 func EncodePayload(p Payload) json.RawMessage { return encodePayload(p) }
 
-func (r Room) GraceAfter(from Time) Deadline          { return r.graceAfter(from) }
-func (r Room) IdleDeadline() Deadline                 { return r.idleDeadline() }
+func (r Room) GraceAfter(from Time) Deadline { return r.graceAfter(from) }
+
+func (r Room) IdleDeadline() Deadline { return r.idleDeadline() }
+
 func (r Room) IdleNoticeDue(s *Probed, now Time) bool { return r.idleNoticeDue(s, now) }
-func (r Room) IdleNoticeSent() bool                   { return r.idleNoticeSent() }
-func (r Room) OwnerActedAt() Time                     { return r.ownerActedAt() }
-func (r Room) OwnerActiveAt() Time                    { return r.ownerActiveAt() }
+
+func (r Room) IdleNoticeSent() bool { return r.idleNoticeSent() }
+
+func (r Room) OwnerActedAt() Time { return r.ownerActedAt() }
+
+func (r Room) OwnerActiveAt() Time { return r.ownerActiveAt() }
 
 func (r Room) GuardUntil(a AgentID, o Opening, s *Probed, now Time) Time {
 	return r.guardUntil(a, o, s, now)

@@ -188,12 +188,12 @@ func (h Handoff) Check() error {
 	for _, f := range HandoffFields {
 		// What isn't text couldn't be read back as it was written.
 		for _, t := range f.texts(h) {
-			if bad := notText(t); bad != "" {
+			if bad := NotText(t); bad != "" {
 				return badHandoff("handoff", "the handoff holds %s", bad)
 			}
 
 			// The next holder would get it instead of what it needs.
-			if isLeftBlank(t) {
+			if IsLeftBlank(t) {
 				return badHandoff(f.Name, "handoff.%s is the blank of a printed command: %s", f.Name, strings.TrimSpace(t)).
 					Hintf("write in its place %s", f.Meaning)
 			}

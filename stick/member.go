@@ -13,16 +13,16 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	m, known := r.Member(a)
 	switch {
 	case known && m.State == Kicked && !explicit:
-		return r, nil, false, r.withStickFacts(Errorf(CodeKicked, "%s was removed from this room", a).
+		return r, nil, false, r.WithStickFacts(Errorf(CodeKicked, "%s was removed from this room", a).
 			Hintf("%s", RejoinStep(a)))
 	case r.Closed && !explicit:
-		return r, nil, false, r.errClosed()
+		return r, nil, false, r.ErrClosed()
 	}
 
 	// To join explicitly opens a closed room again.
 	if r.Closed {
 		r.Closed = false
-		events = append(events, r.newEvent(EventReopen, a, ""))
+		events = append(events, r.NewEvent(EventReopen, a, ""))
 	}
 
 	if known && m.State == Joined {
@@ -31,7 +31,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 
 	// Its old place in the order stays, but what it had of earlier offers doesn't.
 	if known {
-		r.editMember(a, func(m *Member) {
+		r.EditMember(a, func(m *Member) {
 			m.State, m.JoinedAt, m.JoinSeq, m.LastOfferRound, m.ReturnedAt = Joined, now, unnumbered, 0, 0
 		})
 	} else {
@@ -39,7 +39,7 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 		r.Members = append(slices.Clip(r.Members), m)
 	}
 
-	events = append(events, r.newEvent(EventJoin, a, "").withPayload(JoinPayload{Ordinal: m.Ordinal}))
+	events = append(events, r.NewEvent(EventJoin, a, "").WithPayload(JoinPayload{Ordinal: m.Ordinal}))
 	return r.Touch(a, now), events, true, nil
 }
 
@@ -69,7 +69,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 
 	// Of several, those drop out that are gone, and then those that are inactive.
 	for _, out := range []func(AgentID) bool{
-		func(a AgentID) bool { return r.isGone(a, s) },
+		func(a AgentID) bool { return r.IsGone(a, s) },
 		func(a AgentID) bool { return !r.Active(a, now, s) },
 	} {
 		if len(fits) == 1 {
@@ -91,7 +91,7 @@ func (r Room) Named(name AgentID, s *Probed, now Time) (AgentID, error) {
 
 func errAmbiguous(name AgentID, fits []AgentID) *Error {
 	return Errorf(CodeAmbiguousRecipient, "%s matches %d members", name, len(fits)).
-		With("candidates", fits).Hintf("name one of them in full: %s", agentList(fits))
+		With("candidates", fits).Hintf("name one of them in full: %s", AgentList(fits))
 }
 
 // NamedEver is like [Room.Named], but also finds members that have left, because the log still has what they
@@ -131,12 +131,12 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 	return "", e.Hintf("did you mean %s? %s lists the members", nearestMatch(string(name), names), Cmd("tt state --all"))
 }
 
-// agentList joins the names of agents, and cuts the list after a few.
-func agentList(agents []AgentID) Words {
+// AgentList joins the names of agents, and cuts the list after a few.
+func AgentList(agents []AgentID) Words {
 	const most = 5
 	var names []Words
 	for _, a := range agents[:min(len(agents), most)] {
-		names = append(names, agentName(a))
+		names = append(names, AgentName(a))
 	}
 
 	if len(agents) > most {
@@ -172,18 +172,18 @@ type Leaving struct {
 // [CodeInvalidHandoff], [CodeTurnMismatch], [CodeStaleLease], and [CodeNotYourTurn] for a handoff of
 // anybody but the owner.
 func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
-	if !r.isJoined(q.By) {
+	if !r.IsJoined(q.By) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
 			Hintf("there is nothing to leave; %s shows the rooms around here", Cmd("tt list"))
 	}
 
-	if err := checkReason("abandon", q.Abandon); err != nil {
+	if err := CheckReason("abandon", q.Abandon); err != nil {
 		return r, nil, err
 	}
 
 	var events []Event
 	p := LeavePayload{Ending: q.Ending}
-	why := endReason{q.Ending, strings.TrimSpace(q.Abandon)}
+	why := EndReason{q.Ending, strings.TrimSpace(q.Abandon)}
 	owner := r.Turn.State == Owned && r.Turn.Owner == q.By
 
 	switch {
@@ -192,18 +192,18 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 		return r, nil, badHandoff("status", "you hold the stick: leave a handoff, or say why you abandon the turn").
 			Hintf("%s, or %s", Cmd("tt leave --status … --next-action …"), Cmd("tt leave --abandon …"))
 	case owner:
-		if err := r.checkFence(q.By, q.Fence, now); err != nil {
+		if err := r.CheckFence(q.By, q.Fence, now); err != nil {
 			return r, nil, err
 		}
 	case q.Handoff != nil:
-		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn, "only the holder of the stick can leave a handoff; %s",
+		return r, nil, r.WithStickFacts(Errorf(CodeNotYourTurn, "only the holder of the stick can leave a handoff; %s",
 			r.Holder(now)).
 			Hintf("to leave without a handoff: %s", Cmd("tt leave")))
 	}
 	// The member leaves first, so that the release rule doesn't name it.
 	given := r
-	ended := r.endSession(q.By, why, now)
-	r.editMember(q.By, func(m *Member) { m.State = Left })
+	ended := r.EndSession(q.By, why, now)
+	r.EditMember(q.By, func(m *Member) { m.State = Left })
 
 	switch {
 	case owner && q.Handoff != nil:
@@ -215,7 +215,7 @@ func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 		p.Ends, p.Lease = true, LeaseSum(q.Fence.Lease)
 		r = r.freeStick(q.By, now)
 	}
-	leave := r.newEvent(EventLeave, q.By, "").withPayload(p)
+	leave := r.NewEvent(EventLeave, q.By, "").WithPayload(p)
 	leave.Reason = why.text()
 	return r.rerouteAfter(append(append(ended, events...), leave), q.By, s, now)
 }
@@ -243,7 +243,7 @@ type Kicking struct {
 // Kick removes a member that is gone, and with Force any other. It fails with [CodeUnknownMember],
 // with [CodeMemberPresent], and with [CodeUsage] for a reason that is no text, and if By names itself.
 func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
-	if err := checkReason("reason", q.Reason); err != nil {
+	if err := CheckReason("reason", q.Reason); err != nil {
 		return r, nil, err
 	}
 
@@ -270,8 +270,8 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	}
 
 	p := KickPayload{Verdict: v, Forced: v != Gone}
-	r.editMember(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
-	kick := r.newEvent(EventKick, q.By, q.Who)
+	r.EditMember(q.Who, func(m *Member) { m.State, m.Session.Running = Kicked, false })
+	kick := r.NewEvent(EventKick, q.By, q.Who)
 	kick.Reason = strings.TrimSpace(q.Reason)
 
 	// Only what needed a person's word is told to the people.
@@ -285,7 +285,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 		r = r.freeStick(q.Who, now)
 	}
 
-	return r.rerouteAfter([]Event{kick.withPayload(p)}, q.Who, s, now)
+	return r.rerouteAfter([]Event{kick.WithPayload(p)}, q.Who, s, now)
 }
 
 // Move says that the workspace of a room lies at another path now. Its owner is told.
@@ -296,7 +296,7 @@ func (r Room) Move(by AgentID, to string) (Room, []Event) {
 	}
 
 	r.Path = to
-	return r, []Event{r.newEvent(EventRoomMoved, by, r.Turn.Owner).withPayload(RoomMovedPayload{From: from, To: to})}
+	return r, []Event{r.NewEvent(EventRoomMoved, by, r.Turn.Owner).WithPayload(RoomMovedPayload{From: from, To: to})}
 }
 
 // Closing is a request to close a room.
@@ -312,14 +312,14 @@ type Closing struct {
 // while nobody owns the stick. It fails with [CodeUsage], [CodeRoomClosed], [CodeNotYourTurn],
 // [CodeInvalidHandoff], [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
-	if err := checkReason("reason", q.Reason); err != nil {
+	if err := CheckReason("reason", q.Reason); err != nil {
 		return r, nil, err
 	}
 
 	var events []Event
 	switch {
 	case r.Closed:
-		return r, nil, r.errClosed()
+		return r, nil, r.ErrClosed()
 	case r.Turn.State == Owned && r.Turn.Owner == q.By:
 		if q.Handoff == nil {
 			return r, nil, badHandoff("status", "you hold the stick: close the room with a handoff").
@@ -332,18 +332,18 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		}
 
 		r = next
-		events = append(events, release.withPayload(ReleasePayload{
+		events = append(events, release.WithPayload(ReleasePayload{
 			Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed,
 		}))
 	case !q.Person:
-		e := r.withStickFacts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s",
+		e := r.WithStickFacts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s",
 			r.Holder(now)))
 		if r.Turn.State == Owned {
 			return r, nil, e.Hintf("%s", r.NextStep())
 		}
 		return r, nil, e.Hintf("take the turn first: %s", Cmd("tt wait"))
 	case r.Turn.State == Owned:
-		return r, nil, r.withStickFacts(Errorf(CodeNotYourTurn,
+		return r, nil, r.WithStickFacts(Errorf(CodeNotYourTurn,
 			"the room can't be closed while %s holds the stick", r.Turn.Owner).
 			Hintf("ask: %s; or take the stick first: %s",
 				Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
@@ -353,7 +353,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 	}
 
 	r.Closed = true
-	e := r.newEvent(EventClose, q.By, "")
+	e := r.NewEvent(EventClose, q.By, "")
 	e.Reason = strings.TrimSpace(q.Reason)
 	return r, append(events, e), nil
 }

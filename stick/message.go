@@ -34,29 +34,6 @@ var Categories = []CategoryInfo{
 	{Incursion, "two agents' scopes overlap", false},
 }
 
-// ParseCategory finds a category by its name, in upper or lower case. The empty name is [Info]. It fails
-// with [CodeUsage].
-func ParseCategory(s string) (Category, error) {
-	if s == "" {
-		return Info, nil
-	}
-
-	for _, c := range Categories {
-		if strings.EqualFold(s, string(c.Category)) {
-			return c.Category, nil
-		}
-	}
-
-	// The refusal lists what there is.
-	names := make([]string, len(Categories))
-	for i, c := range Categories {
-		names[i] = string(c.Category)
-	}
-
-	return "", Errorf(CodeUsage, "there is no category %q", Clip(s, 40)).With("field", "category").
-		Hintf("the categories are %s", Names(names, len(names)))
-}
-
 func (c Category) findInfo() CategoryInfo {
 	i := slices.IndexFunc(Categories, func(r CategoryInfo) bool { return r.Category == c })
 	if i < 0 {
@@ -139,7 +116,7 @@ type ContractField struct {
 	Category Category
 	Name     string
 	Meaning  string
-	field    func(*Contract) *string
+	Field    func(*Contract) *string
 }
 
 // ContractFields lists what a message of each category should say, in the order in which it is shown.
@@ -161,18 +138,14 @@ var ContractFields = []ContractField{
 	{Resume, "evidence", "what shows that it was safe", func(c *Contract) *string { return &c.Evidence }},
 }
 
-// urgencies are the words for how urgent it is that somebody gets what is missing. low can wait for the end
-// of the recipient's turn, and with high the sender can't go on with anything else.
-var urgencies = []string{"low", "normal", "high"}
-
 // Value returns a pointer to the field of a contract.
-func (f ContractField) Value(c *Contract) *string { return f.field(c) }
+func (f ContractField) Value(c *Contract) *string { return f.Field(c) }
 
 // Missing lists the names of the fields that a message of the category should fill in and leaves empty.
 func (c Contract) Missing(of Category) []string {
 	missing := []string{}
 	for _, f := range ContractFields {
-		if f.Category == of && strings.TrimSpace(*f.field(&c)) == "" {
+		if f.Category == of && strings.TrimSpace(*f.Field(&c)) == "" {
 			missing = append(missing, f.Name)
 		}
 	}
@@ -184,7 +157,7 @@ func (c Contract) Missing(of Category) []string {
 func (c Contract) Says() []ContractField {
 	var says []ContractField
 	for _, f := range ContractFields {
-		if *f.field(&c) != "" {
+		if *f.Field(&c) != "" {
 			says = append(says, f)
 		}
 	}
@@ -201,86 +174,33 @@ func (m Message) Overdue(sent, shown, now Time) bool {
 	return m.Hint == Interrupt && !m.Urgent(sent, shown)
 }
 
-// Check refuses a message that can't be stored or says nothing. It fails with [CodeMessageTooLarge] for one
-// that is too long, and otherwise with [CodeUsage].
-func (m Message) Check() error {
-	size := 0
-	says := m.Says()
-	for _, f := range says {
-		v := *f.field(&m.Contract)
-
-		// A field of another category would be shown nowhere.
-		if f.Category != m.Category {
-			return badMessage(f.Name, "%s belongs to %s messages, and this is %s", f.Name, f.Category, m.Category).
-				Hintf("make it one: --category %s", f.Category)
-		}
-
-		if err := checkText(f.Name, v); err != nil {
-			return err
-		}
-
-		size += len(v)
-	}
-
-	if m.Hint != "" && m.Hint != Interrupt {
-		return badMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", Interrupt, Clip(m.Hint, 40))
-	}
-
-	if u := m.Urgency; u != "" && !slices.Contains(urgencies, u) {
-		return badMessage("urgency", "urgency is low, normal or high, not %q", Clip(u, 40))
-	}
-
-	if o := m.Overlap; o != "" && o != "exact" && o != "partial" {
-		return badMessage("overlap", "overlap is exact or partial, not %q", Clip(o, 40))
-	}
-
-	for _, f := range []struct{ name, text string }{{"body", m.Body}, {"subject", m.Subject}, {"thread", m.Thread}} {
-		if err := checkText(f.name, f.text); err != nil {
-			return err
-		}
-	}
-
-	switch {
-	// A contract says enough without a body.
-	case strings.TrimSpace(m.Body) == "" && len(says) == 0:
-		return badMessage("body", "the message is empty").Hintf("write a text")
-	case len(m.Body) > MaxBody:
-		return tooLarge("body", "the message", len(m.Body), MaxBody)
-	case size > MaxContract:
-		return tooLarge("contract", "what the contract says", size, MaxContract)
-	case len(m.Subject) > MaxSubject:
-		return tooLarge("subject", "the subject", len(m.Subject), MaxSubject)
-	case len(m.Thread) > MaxLabel:
-		return tooLarge("thread", "the thread", len(m.Thread), MaxLabel)
-	}
-	return nil
-}
-
 // CheckTask refuses the name of a task that can't be stored. It fails with [CodeUsage].
 func CheckTask(s string) error {
 	if len(s) > MaxLabel {
-		return badMessage("task_id", "the task has %d bytes; at most %d fit", len(s), MaxLabel)
+		return BadMessage("task_id", "the task has %d bytes; at most %d fit", len(s), MaxLabel)
 	}
-	return checkText("task_id", s)
+	return CheckText("task_id", s)
 }
 
-// checkText refuses what is no text, and the blank of a printed command that nobody filled. It fails with [CodeUsage].
-func checkText(field, s string) error {
-	if bad := notText(s); bad != "" {
-		return badMessage(field, "the %s holds %s", field, bad)
+// CheckText refuses what is no text, and the blank of a printed command that nobody filled. It fails with [CodeUsage].
+func CheckText(field, s string) error {
+	if bad := NotText(s); bad != "" {
+		return BadMessage(field, "the %s holds %s", field, bad)
 	}
-	if isLeftBlank(s) {
-		return badMessage(field, "the %s is the blank of a printed command: %s", field, strings.TrimSpace(s)).
+	if IsLeftBlank(s) {
+		return BadMessage(field, "the %s is the blank of a printed command: %s", field, strings.TrimSpace(s)).
 			Hintf("write a text of your own in its place")
 	}
 	return nil
 }
 
-func badMessage(field, format string, args ...any) *Error {
+// BadMessage refuses a field of a message.
+func BadMessage(field, format string, args ...any) *Error {
 	return Errorf(CodeUsage, format, args...).With("field", field)
 }
 
-func tooLarge(field string, what Words, size, most int) *Error {
+// TooLarge refuses a text that is larger than a message may be.
+func TooLarge(field string, what Words, size, most int) *Error {
 	return Errorf(CodeMessageTooLarge, "%s has %d bytes; at most %d fit", what, size, most).
 		With("field", field).With("size", size).With("max", most).
 		Hintf("put the long part into a file of the workspace and say where it is")

@@ -1,6 +1,8 @@
 package stick
 
-import "slices"
+import (
+	"slices"
+)
 
 // Lineage is what is known of the agents that started a caller: those in whose tool calls its harness runs.
 type Lineage struct {

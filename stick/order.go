@@ -1,12 +1,14 @@
 package stick
 
-import "slices"
+import (
+	"slices"
+)
 
 // The order in which members get the stick: who waits, who comes first among them, and whom a release names.
 
-// listWaiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
+// ListWaiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
 // wait for work now. They come in the room's order.
-func (r Room) listWaiting(s *Probed) []Member {
+func (r Room) ListWaiting(s *Probed) []Member {
 	var out []Member
 	for _, m := range r.Members {
 		if m.State == Joined && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
@@ -75,7 +77,7 @@ func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 	}
 
 	// Who waits now comes before who waited a moment ago.
-	for _, ms := range [][]Member{r.listWaiting(s), r.sortByOrder(recent)} {
+	for _, ms := range [][]Member{r.ListWaiting(s), r.sortByOrder(recent)} {
 		if line := queueOf(ms, r.Turn.Prior); len(line) > 0 {
 			return line[0], true
 		}
@@ -103,11 +105,11 @@ func queueOf(ms []Member, prior AgentID) []AgentID {
 // InLine lists the members that wait for the stick, in the order in which releases would name them.
 func (r Room) InLine(s *Probed) []AgentID {
 	if r.Turn.State != Owned {
-		return queueOf(r.listWaiting(s), r.Turn.Prior)
+		return queueOf(r.ListWaiting(s), r.Turn.Prior)
 	}
 
 	// The holder may wait, too, for its next turn.
-	others := slices.DeleteFunc(r.listWaiting(s), func(m Member) bool { return m.Agent == r.Turn.Owner })
+	others := slices.DeleteFunc(r.ListWaiting(s), func(m Member) bool { return m.Agent == r.Turn.Owner })
 	return queueOf(others, "") // the holder will have ended the last turn by then
 }
 

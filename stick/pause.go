@@ -1,6 +1,8 @@
 package stick
 
-import "strings"
+import (
+	"strings"
+)
 
 // Pause says who has paused a room, why, and since when. The zero Pause is none.
 //
@@ -20,13 +22,13 @@ func (p Pause) On() bool { return p.By != "" }
 // punctuation mark, or is empty.
 func (p Pause) Says(now Time, so Words) Words {
 	if so == "" {
-		return p.saysWho(now) + reasonSuffix(p.Reason)
+		return p.SaysWho(now) + reasonSuffix(p.Reason)
 	}
-	return p.saysWho(now) + so + "; " + Wrote(p.By, p.Reason, maxShownReason)
+	return p.SaysWho(now) + so + "; " + Wrote(p.By, p.Reason, maxShownReason)
 }
 
-// saysWho says who has paused the room, as a part of a sentence.
-func (p Pause) saysWho(now Time) Words {
+// SaysWho says who has paused the room, as a part of a sentence.
+func (p Pause) SaysWho(now Time) Words {
 	return Wordsf("%s paused the room %s", p.By, Ago(now.Sub(p.Since)))
 }
 
@@ -34,7 +36,7 @@ func (p Pause) saysWho(now Time) Words {
 // not since when; for the same reason again it changes nothing and makes no event. It fails with
 // [CodePersonOnly], [CodeUsage] and [CodeRoomClosed]. See docs/decisions/turns-and-takeovers.md#a-pause.
 func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []Event, error) {
-	if err := checkReason("reason", reason); err != nil {
+	if err := CheckReason("reason", reason); err != nil {
 		return r, nil, err
 	}
 
@@ -48,7 +50,7 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 			"a pause needs a reason, which everybody here is told").With("field", "reason").
 			Hintf("say why: %s", Cmd("tt pause …"))
 	case r.Closed:
-		return r, nil, r.errClosed()
+		return r, nil, r.ErrClosed()
 	case r.Paused.On() && r.Paused.Reason == reason:
 		return r, nil, nil
 	}
@@ -59,9 +61,9 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 	}
 
 	r.Paused = p
-	e := r.newEvent(EventRoomPaused, by, "").withPayload(RoomPausedPayload{})
+	e := r.NewEvent(EventRoomPaused, by, "").WithPayload(RoomPausedPayload{})
 	e.Reason = reason
-	return r, []Event{r.tellAll(e)}, nil
+	return r, []Event{r.TellAll(e)}, nil
 }
 
 // Resume ends the pause, which only a person may do. All time limits of the turn begin anew, because nobody
@@ -73,13 +75,13 @@ func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Even
 		return r, nil, Errorf(CodePersonOnly, "only a person may resume a room").
 			Hintf("wait until a person does: %s", Cmd("tt wait"))
 	case r.Closed:
-		return r, nil, r.errClosed()
+		return r, nil, r.ErrClosed()
 	case !r.Paused.On():
 		return r, nil, nil
 	}
 	p := RoomResumedPayload{Since: r.Paused.Since}
 	r.Paused = Pause{}
-	events := []Event{r.tellAll(r.newEvent(EventRoomResumed, by, "").withPayload(p))}
+	events := []Event{r.TellAll(r.NewEvent(EventRoomResumed, by, "").WithPayload(p))}
 
 	// No offer and no notice from before the pause counts any more.
 	t := &r.Turn
@@ -101,8 +103,8 @@ func (r Room) Resume(by AgentID, person bool, s *Probed, now Time) (Room, []Even
 	return r, events, nil
 }
 
-// tellAll addresses an event to everybody in the room, except for who made it.
-func (r Room) tellAll(e Event) Event {
+// TellAll addresses an event to everybody in the room, except for who made it.
+func (r Room) TellAll(e Event) Event {
 	for _, m := range r.Members {
 		if m.State == Joined && m.Agent != e.From {
 			e.For = append(e.For, Addressee{Agent: m.Agent})
@@ -113,9 +115,9 @@ func (r Room) tellAll(e Event) Event {
 
 // errPaused refuses a grant to by in a paused room.
 func (r Room) errPaused(by AgentID, now Time) *Error {
-	return r.withStickFacts(Errorf(CodePaused, "%s",
+	return r.WithStickFacts(Errorf(CodePaused, "%s",
 		r.Paused.Says(now, "; until a person resumes it, nobody gets the stick"))).
-		With("paused", r.Paused).Hintf("%s", r.stepInPause(by, Cmd("tt wait")))
+		With("paused", r.Paused).Hintf("%s", r.StepInPause(by, Cmd("tt wait")))
 }
 
 // MayLand refuses an agent that would land a task on its integration branch, or revert one there, while the
@@ -125,11 +127,11 @@ func (r Room) MayLand(by AgentID, person bool, now Time) error {
 		return nil
 	}
 	return Errorf(CodePaused, "%s", r.Paused.Says(now, "; until a person resumes it, only people merge")).
-		With("paused", r.Paused).Hintf("%s", r.stepInPause(by, Cmd("tt wait --park")))
+		With("paused", r.Paused).Hintf("%s", r.StepInPause(by, Cmd("tt wait --park")))
 }
 
-// stepInPause returns the hint what by does in a paused room: an agent waits.
-func (r Room) stepInPause(by AgentID, wait Command) Hint {
+// StepInPause returns the hint what by does in a paused room: an agent waits.
+func (r Room) StepInPause(by AgentID, wait Command) Hint {
 	m, _ := r.Member(by)
 	switch {
 	case m.State == Kicked:

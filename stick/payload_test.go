@@ -1,4 +1,4 @@
-package stick
+package stick_test
 
 import (
 	"bufio"
@@ -14,11 +14,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"talkingstick/stick"
+	"talkingstick/stick/sticktest"
 )
 
 // payload is a row of testdata/payloads.txt: a payload that an earlier program stored.
 type payload struct {
-	Type EventType
+	Type stick.EventType
 	JSON string
 }
 
@@ -32,7 +35,7 @@ func storedPayloads(t *testing.T) []payload {
 	var out []payload
 	for s := bufio.NewScanner(f); s.Scan(); {
 		typ, text, _ := strings.Cut(s.Text(), "\t")
-		out = append(out, payload{EventType(typ), text})
+		out = append(out, payload{stick.EventType(typ), text})
 	}
 	return out
 }
@@ -40,13 +43,13 @@ func storedPayloads(t *testing.T) []payload {
 // TestStoredPayloads reads stored payloads and writes them again. Not a byte may change, because the sums of
 // the log cover them.
 func TestStoredPayloads(t *testing.T) {
-	seen := map[EventType]bool{}
+	seen := map[stick.EventType]bool{}
 	for _, p := range storedPayloads(t) {
 		seen[p.Type] = true
-		e := Event{Type: p.Type, Payload: []byte(p.JSON)}
-		equal(t, string(p.Type), string(encodePayload(e.Decode())), p.JSON)
+		e := stick.Event{Type: p.Type, Payload: []byte(p.JSON)}
+		sticktest.Equal(t, string(p.Type), string(stick.EncodePayload(e.Decode())), p.JSON)
 	}
-	for _, info := range EventTypes {
+	for _, info := range stick.EventTypes {
 		if !seen[info.Type] {
 			t.Errorf("no payload of %s is in testdata/payloads.txt: add one with all its fields", info.Type)
 		}
@@ -55,8 +58,8 @@ func TestStoredPayloads(t *testing.T) {
 
 // TestEventRows names an event type that lacks its row or a part of it.
 func TestEventRows(t *testing.T) {
-	rows := map[EventType]EventInfo{}
-	for _, info := range EventTypes {
+	rows := map[stick.EventType]stick.EventInfo{}
+	for _, info := range stick.EventTypes {
 		if _, twice := rows[info.Type]; twice {
 			t.Errorf("%s has two rows", info.Type)
 		}
@@ -67,17 +70,17 @@ func TestEventRows(t *testing.T) {
 	}
 	named := constants(t, "EventType")
 	for name, value := range named {
-		if _, ok := rows[EventType(value)]; !ok {
+		if _, ok := rows[stick.EventType(value)]; !ok {
 			t.Errorf("%s (%s) has no row in EventTypes", name, value)
 		}
 	}
-	equal(t, "how many constants have a row", len(rows), len(named))
+	sticktest.Equal(t, "how many constants have a row", len(rows), len(named))
 }
 
 // TestPayloadFields: every type has a payload of its own, and no field hides another of the same JSON name.
 func TestPayloadFields(t *testing.T) {
-	owner := map[reflect.Type]EventType{}
-	for _, info := range EventTypes {
+	owner := map[reflect.Type]stick.EventType{}
+	for _, info := range stick.EventTypes {
 		typ := reflect.TypeOf(info.Payload())
 		if other, ok := owner[typ]; ok {
 			t.Errorf("%s and %s share the payload %s", info.Type, other, typ.Name())
@@ -101,7 +104,7 @@ func TestPayloadFields(t *testing.T) {
 // TestPayloadExamples: every field of every payload has a stored example, so that neither its name nor its
 // place can change unnoticed.
 func TestPayloadExamples(t *testing.T) {
-	seen := map[EventType]map[string]bool{}
+	seen := map[stick.EventType]map[string]bool{}
 	for _, p := range storedPayloads(t) {
 		var m map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(p.JSON), &m); err != nil {
@@ -119,7 +122,7 @@ func TestPayloadExamples(t *testing.T) {
 			seen[p.Type][name] = true
 		}
 	}
-	for _, info := range EventTypes {
+	for _, info := range stick.EventTypes {
 		typ := reflect.TypeOf(info.Payload())
 		names := jsonNames(typ)
 		if f, ok := typ.FieldByName("Task"); ok && info.IsOfTask() {
@@ -193,42 +196,42 @@ func TestStoredLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	rooms := map[RoomID]*Record{}
+	rooms := map[stick.RoomID]*stick.Record{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var row struct {
-			Seq       int64     `json:"event_seq"`
-			ID        string    `json:"event_id"`
-			Room      RoomID    `json:"room_id"`
-			Turn      int64     `json:"turn_id"`
-			Type      EventType `json:"event_type"`
-			From      AgentID   `json:"from_agent_id"`
-			To        AgentID   `json:"to_agent_id"`
-			Session   string    `json:"session_id"`
-			Task      string    `json:"task_id"`
-			Handoff   string    `json:"handoff"`
-			Reason    string    `json:"reason"`
-			Payload   string    `json:"payload"`
-			CreatedAt int64     `json:"created_at"`
-			Sum       string    `json:"sum"`
+			Seq       int64           `json:"event_seq"`
+			ID        string          `json:"event_id"`
+			Room      stick.RoomID    `json:"room_id"`
+			Turn      int64           `json:"turn_id"`
+			Type      stick.EventType `json:"event_type"`
+			From      stick.AgentID   `json:"from_agent_id"`
+			To        stick.AgentID   `json:"to_agent_id"`
+			Session   string          `json:"session_id"`
+			Task      string          `json:"task_id"`
+			Handoff   string          `json:"handoff"`
+			Reason    string          `json:"reason"`
+			Payload   string          `json:"payload"`
+			CreatedAt int64           `json:"created_at"`
+			Sum       string          `json:"sum"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			t.Fatal(err)
 		}
-		e := Event{
+		e := stick.Event{
 			Seq: row.Seq, ID: row.ID, Room: row.Room, Turn: row.Turn, Type: row.Type, From: row.From, To: row.To,
-			Session: row.Session, Task: row.Task, Reason: row.Reason, Payload: []byte(row.Payload), CreatedAt: Time(row.CreatedAt), Sum: row.Sum,
+			Session: row.Session, Task: row.Task, Reason: row.Reason, Payload: []byte(row.Payload), CreatedAt: stick.Time(row.CreatedAt), Sum: row.Sum,
 		}
 		if row.Handoff != "" {
-			e.Handoff = &Handoff{}
+			e.Handoff = &stick.Handoff{}
 			if err := json.Unmarshal([]byte(row.Handoff), e.Handoff); err != nil {
 				t.Fatal(err)
 			}
 		}
-		equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type), string(encodePayload(e.Decode())), row.Payload)
+		sticktest.Equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type), string(stick.EncodePayload(e.Decode())), row.Payload)
 		if rooms[e.Room] == nil {
-			rooms[e.Room] = &Record{}
+			rooms[e.Room] = &stick.Record{}
 		}
 		if err := rooms[e.Room].Replay(e); err != nil {
 			t.Error(err)
@@ -241,9 +244,9 @@ func TestStoredLog(t *testing.T) {
 			id, c.Turn, c.State, c.Events, c.HandoffSeq, c.Prior, len(c.Receipts), len(c.Notes), len(c.Reservations), len(c.Tasks), len(c.Attempts), len(c.Reviews), len(c.Sessions))] = true
 	}
 	for _, want := range storedRooms {
-		equal(t, want, got[want], true)
+		sticktest.Equal(t, want, got[want], true)
 	}
-	equal(t, "rooms", len(got), len(storedRooms))
+	sticktest.Equal(t, "rooms", len(got), len(storedRooms))
 }
 
 var storedRooms = []string{

@@ -1,6 +1,8 @@
 package stick
 
-import "talkingstick/stick/glob"
+import (
+	"talkingstick/stick/glob"
+)
 
 // What the sentences of events are made of. In each, what somebody wrote stands last, in quotation marks: see
 // [Words].
@@ -16,18 +18,18 @@ func taskOf(e Event) Words {
 	if e.Task == "" { // damaged
 		return "a task"
 	}
-	return cutName(e.Task, MaxTaskID)
+	return CutName(e.Task, MaxTaskID)
 }
 
-// cutName is a [Name] of at most most characters.
-func cutName(name string, most int) Words { return Wordsf("%s", Name(name).Cut(most)) }
+// CutName is a [Name] of at most most characters.
+func CutName(name string, most int) Words { return Wordsf("%s", Name(name).Cut(most)) }
 
 // atCommit names a commit at the end of a sentence.
 func atCommit(commit string) Words {
 	if commit == "" {
 		return ""
 	}
-	return ", commit " + cutName(shortCommit(commit), maxShownName)
+	return ", commit " + CutName(ShortCommit(commit), maxShownName)
 }
 
 // describeFrom tells of a message from somebody in the words that all screens for people use.
@@ -51,15 +53,15 @@ func (m Message) recipientWords() Words {
 	switch {
 	case len(m.To) == 0:
 		return "nobody"
-	case m.isToEverybody():
+	case m.IsToEverybody():
 		return "everybody"
-	case m.isToNobody():
+	case m.IsToNobody():
 		return "the log"
 	}
 	const most = 3
 	names := make([]Words, min(len(m.To), most))
 	for i := range names {
-		names[i] = agentName(m.To[i])
+		names[i] = AgentName(m.To[i])
 	}
 
 	if more := len(m.To) - most; more > 0 {
@@ -79,7 +81,7 @@ func (m Message) Gist(n int) Words {
 
 	// A contract without a text says what it is about by its first field.
 	if says := m.Says(); Line(text) == "" && len(says) > 0 {
-		text = *says[0].field(&m.Contract)
+		text = *says[0].Field(&m.Contract)
 	}
 	if Line(text) == "" {
 		return ""
@@ -100,11 +102,12 @@ func owedNote(messages []int64) Words {
 	return Wordsf("; message %d and others won't be answered", messages[0])
 }
 
-func patternWords(p glob.Pattern) Words {
+// PatternWords is a pattern as it stands in a sentence.
+func PatternWords(p glob.Pattern) Words {
 	if p == "" {
 		return "paths"
 	}
-	return cutName(string(p), glob.MaxBytes)
+	return CutName(string(p), glob.MaxBytes)
 }
 
 func editedPaths(paths []string) Words {
@@ -112,20 +115,20 @@ func editedPaths(paths []string) Words {
 	case 0:
 		return "files"
 	case 1:
-		return cutName(paths[0], maxShownName)
+		return CutName(paths[0], maxShownName)
 	}
-	return cutName(paths[0], maxShownName) + " and others"
+	return CutName(paths[0], maxShownName) + " and others"
 }
 
-// editedOf counts files and names the first of them; without any it was the whole tree.
-func editedOf(paths []string, count int) Words {
+// EditedOf counts files and names the first of them; without any it was the whole tree.
+func EditedOf(paths []string, count int) Words {
 	switch {
 	case len(paths) == 0:
 		return "the working tree"
 	case count < 2:
 		return editedPaths(paths)
 	}
-	return Wordsf("%d files, first %s", count, cutName(paths[0], maxShownName))
+	return Wordsf("%d files, first %s", count, CutName(paths[0], maxShownName))
 }
 
 // aboutTask names the task that a message is about.
@@ -133,21 +136,22 @@ func aboutTask(e Event) Words {
 	if e.Task == "" {
 		return ""
 	}
-	return " about " + cutName(e.Task, MaxLabel)
+	return " about " + CutName(e.Task, MaxLabel)
 }
 
 func forTask(e Event) Words {
 	if e.Task == "" {
 		return ""
 	}
-	return " for " + cutName(e.Task, MaxLabel)
+	return " for " + CutName(e.Task, MaxLabel)
 }
 
-func agentName(a AgentID) Words {
+// AgentName is the name of an agent as it stands in a sentence.
+func AgentName(a AgentID) Words {
 	if a == "" {
 		return "tt"
 	}
-	return cutName(string(a), maxAgentBytes)
+	return CutName(string(a), MaxAgentBytes)
 }
 
 // reasonSuffix is the reason of whoever a sentence is about, for its end.
@@ -171,5 +175,5 @@ func relayedNote(by AgentID) Words {
 	if by == "" {
 		return ""
 	}
-	return "; " + agentName(by) + " says that a person asked for it"
+	return "; " + AgentName(by) + " says that a person asked for it"
 }

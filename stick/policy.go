@@ -192,7 +192,7 @@ func (p Policy) Get(key string) string {
 		switch {
 		case k.Name != key:
 		case k.duration != nil:
-			return string(shortDuration(*k.duration(&p)))
+			return string(ShortDuration(*k.duration(&p)))
 		case k.word != nil:
 			return *k.word(&p)
 		default:
@@ -229,7 +229,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 		d, err := time.ParseDuration(value)
 		if err != nil || d < minPolicyDuration || d > maxPolicyDuration {
 			return p, Errorf(CodeUsage, "%s must be a duration from %s to %s such as 45m or 90s, not %q",
-				key, shortDuration(minPolicyDuration), shortDuration(maxPolicyDuration), Clip(value, 60)).With("field", key)
+				key, ShortDuration(minPolicyDuration), ShortDuration(maxPolicyDuration), Clip(value, 60)).With("field", key)
 		}
 
 		*k.duration(&p) = d.Truncate(time.Millisecond)
@@ -245,7 +245,7 @@ func (p Policy) Set(key, value string) (Policy, error) {
 func (p Policy) Next(key string) string {
 	for _, k := range PolicyKeys {
 		if k.Name == key && k.next != nil && *k.next(&p.NextTurn) != 0 {
-			return string(shortDuration(*k.next(&p.NextTurn)))
+			return string(ShortDuration(*k.next(&p.NextTurn)))
 		}
 	}
 	return ""

@@ -1,6 +1,8 @@
 package stick
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Process is the exact identity of a process of an operating system. A pid alone is reused. A pid together
 // with its start time, the boot of the machine and the pid namespace never is.

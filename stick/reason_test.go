@@ -1,8 +1,10 @@
-package stick
+package stick_test
 
 import (
 	"strings"
 	"testing"
+
+	"talkingstick/stick"
 )
 
 func TestCheckReason(t *testing.T) {
@@ -12,20 +14,20 @@ func TestCheckReason(t *testing.T) {
 	}{
 		"plain":          {"codex is gone", true},
 		"empty":          {"", true},
-		"as long as can": {strings.Repeat("x", maxReason), true},
-		"too long":       {strings.Repeat("x", maxReason+1), false},
+		"as long as can": {strings.Repeat("x", stick.MaxReason), true},
+		"too long":       {strings.Repeat("x", stick.MaxReason+1), false},
 		"NUL":            {"a\x00b", false},
 		"not UTF-8":      {"a\xffb", false},
 		"an unfilled …":  {"…", false},
 		"a named blank":  {" <reason>", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := checkReason("reason", c.reason)
+			err := stick.CheckReason("reason", c.reason)
 			if (err == nil) != c.ok {
 				t.Errorf("checkReason = %v, want ok %v", err, c.ok)
 			}
-			if err != nil && (CodeOf(err) != CodeUsage || AsError(err).Fields["field"] != "reason") {
-				t.Errorf("code %q, fields %v", CodeOf(err), AsError(err).Fields)
+			if err != nil && (stick.CodeOf(err) != stick.CodeUsage || stick.AsError(err).Fields["field"] != "reason") {
+				t.Errorf("code %q, fields %v", stick.CodeOf(err), stick.AsError(err).Fields)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ const (
 	Withdrawn     ReceiptState = "withdrawn"     // the sender withdrew it
 )
 
-// State returns the state of the receipt, as if its recipient were present. See [Room.Receipt].
+// State returns the state of the receipt, as if its recipient were present. See talk.Receipt.
 func (c Receipt) State() ReceiptState {
 	switch {
 	case !c.AckedAt.IsZero():
@@ -99,69 +99,4 @@ func (c Receipt) Withdraw() Receipt {
 		c.Withdrawn = true
 	}
 	return c
-}
-
-// Receipt returns the state of a message at a recipient in this room. It is undeliverable while the
-// recipient owes something and has left or is gone.
-func (r Room) Receipt(c Receipt, s *Probed) ReceiptState {
-	if c.Open() && (!r.isJoined(c.Agent) || r.isGone(c.Agent, s)) {
-		return Undeliverable
-	}
-	return c.State()
-}
-
-// ReadMessage records that by opened a message or another entry of its inbox. A second time changes
-// nothing.
-func (r Room) ReadMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, []Event) {
-	after := c.Read(now)
-	if after == c {
-		return c, nil
-	}
-	return after, []Event{r.newEvent(EventMessageRead, by, sent.From).withPayload(MessageReadPayload{
-		MessageID: c.Event,
-	})}
-}
-
-// MayAck refuses that by acknowledges a message which it has sent itself, under another name. It fails with
-// [CodeAckForbidden].
-func MayAck(by, sender Actor, sent Event) error {
-	if sent.Message() == nil || !by.Is(sender) {
-		return nil
-	}
-	return Errorf(CodeAckForbidden, "message %d is from you, as %s: somebody else has to acknowledge it",
-		sent.Seq, sent.From).With("message_id", sent.Seq).
-		Hintf("see who has read it: %s", Cmd("tt msg show <message_id>", sent.Seq))
-}
-
-// AckMessage records that by acknowledged a message, and its sender learns of it. It fails with
-// [CodeAckForbidden] for a message that was withdrawn.
-func (r Room) AckMessage(by AgentID, sent Event, c Receipt, now Time) (Receipt, []Event, error) {
-	after, err := c.Ack(now)
-	if err != nil || after == c {
-		return c, nil, err
-	}
-	return after, []Event{r.newEvent(EventMessageAcked, by, sent.From).withPayload(MessageAckedPayload{
-		MessageID: c.Event,
-	})}, nil
-}
-
-// WithdrawMessage withdraws a message of by from every recipient that hasn't acknowledged it, and they learn
-// of it.
-func (r Room) WithdrawMessage(by AgentID, cs []Receipt) ([]Receipt, []Event) {
-	var changed []Receipt
-	var told []Addressee
-	for _, c := range cs {
-		if after := c.Withdraw(); after != c {
-			changed = append(changed, after)
-			told = append(told, Addressee{Agent: c.Agent})
-		}
-	}
-
-	if len(changed) == 0 {
-		return nil, nil
-	}
-
-	e := r.newEvent(EventMessageWithdrawn, by, "").withPayload(MessageWithdrawnPayload{MessageID: changed[0].Event})
-	e.For = told
-	return changed, []Event{e}
 }

@@ -16,7 +16,7 @@ func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room
 
 	r, to, nobody := r.nameNext(s, now)
 	e.To = to
-	return r, []Event{e.withPayload(ReleasePayload{
+	return r, []Event{e.WithPayload(ReleasePayload{
 		Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt(),
 	})}, nil
 }
@@ -54,7 +54,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	// The event says whether the recipient waits, so that the pass wakes it.
 	reachable := r.Listening(to, "", s)
 	e.To = to
-	return r, []Event{e.withPayload(PassPayload{
+	return r, []Event{e.WithPayload(PassPayload{
 		Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt(),
 	})}, nil
 }
@@ -93,11 +93,11 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 		return r, Event{}, err
 	}
 
-	if err := r.checkFence(by, f, now); err != nil {
+	if err := r.CheckFence(by, f, now); err != nil {
 		return r, Event{}, err
 	}
 
-	e := r.newEvent(t, by, "")
+	e := r.NewEvent(t, by, "")
 
 	// What the log holds must read back as it was written.
 	h.Workspace = h.Workspace.withValidText()
@@ -121,16 +121,16 @@ func (r Room) Settle(by AgentID, take bool, s *Probed, now Time) (Room, []Event)
 
 	switch t.State {
 	case Owned:
-		if t.OpenedAt.IsZero() && t.Owner != by && r.isGone(t.Owner, s) {
+		if t.OpenedAt.IsZero() && t.Owner != by && r.IsGone(t.Owner, s) {
 			r.Turn.OpenedAt = now
 		}
 	case Reserved:
 		// Time alone ends no pass: that takes a takeover.
-		lapsed := t.ReservedBy == ByRelease && t.ReservedFor != by && r.claimDeadline().Due(now)
-		lost := !r.isJoined(t.ReservedFor) || (t.ReservedFor != by && r.isGone(t.ReservedFor, s))
+		lapsed := t.ReservedBy == ByRelease && t.ReservedFor != by && r.ClaimDeadline().Due(now)
+		lost := !r.IsJoined(t.ReservedFor) || (t.ReservedFor != by && r.IsGone(t.ReservedFor, s))
 		if (lapsed && !lost) || (lost && !take) {
 			// It isn't named again until it acts.
-			r.editMember(t.ReservedFor, func(m *Member) { m.PassedOver = true })
+			r.EditMember(t.ReservedFor, func(m *Member) { m.PassedOver = true })
 			return r.rerouteStick(s, now)
 		}
 	}
@@ -154,5 +154,5 @@ func (r Room) rerouteStick(s *Probed, now Time) (Room, []Event) {
 	}
 
 	p.Nobody, p.Expires = nobody, r.ClaimExpiresAt()
-	return r, []Event{r.newEvent(EventRerouted, "", to).withPayload(p)}
+	return r, []Event{r.NewEvent(EventRerouted, "", to).WithPayload(p)}
 }

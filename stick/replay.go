@@ -194,7 +194,7 @@ func (c *Record) addressOwed(e *Event, messages []int64) {
 	}
 }
 
-// tellAll addresses an event to everybody in the room, except for who made it.
+// TellAll addresses an event to everybody in the room, except for who made it.
 func (c *Record) tellAll(e *Event) {
 	for a, m := range c.Members {
 		if m.State == Joined && a != e.From {
@@ -207,9 +207,9 @@ func (c *Record) tellAll(e *Event) {
 func (c *Record) listAddressees(from AgentID, m Message) (out []Addressee) {
 	to := m.To
 	switch {
-	case m.isToNobody():
+	case m.IsToNobody():
 		return nil
-	case m.isToEverybody():
+	case m.IsToEverybody():
 		to = nil
 		for a, x := range c.Members {
 			if x.State == Joined && a != from && !slices.Contains(m.LeftOut, a) {
@@ -240,7 +240,7 @@ func (c *Record) endReservations(a AgentID) {
 	maps.DeleteFunc(c.Reservations, func(_ int64, v Reservation) bool { return v.Agent == a })
 }
 
-// endSession ends the session of a member.
+// EndSession ends the session of a member.
 func (c *Record) endSession(a AgentID) {
 	if s, ok := c.Sessions[a]; ok {
 		s.Running = false

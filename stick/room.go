@@ -171,7 +171,8 @@ func (s *Probed) processVerdict(p Process) Verdict {
 	return v
 }
 
-func (s *Probed) listenerVerdict(id ListenerID) Verdict {
+// ListenerVerdict returns what was probed of a wait, and notes that it is missing if nothing was.
+func (s *Probed) ListenerVerdict(id ListenerID) Verdict {
 	v, ok := s.Listeners[id]
 	if !ok {
 		s.missed = true
@@ -230,13 +231,14 @@ func (r Room) memberIndex(a AgentID) int {
 	return -1
 }
 
-func (r Room) isJoined(a AgentID) bool {
+// IsJoined reports whether a takes part in the room.
+func (r Room) IsJoined(a AgentID) bool {
 	m, ok := r.Member(a)
 	return ok && m.State == Joined
 }
 
-// editMember changes a member in a copy of r's members, because other Rooms may share the slice.
-func (r *Room) editMember(a AgentID, change func(*Member)) {
+// EditMember changes a member in a copy of r's members, because other Rooms may share the slice.
+func (r *Room) EditMember(a AgentID, change func(*Member)) {
 	i := r.memberIndex(a)
 	if i < 0 {
 		return
@@ -247,7 +249,8 @@ func (r *Room) editMember(a AgentID, change func(*Member)) {
 	change(&r.Members[i])
 }
 
-func (r Room) isGone(a AgentID, s *Probed) bool {
+// IsGone reports whether a member is known to be gone.
+func (r Room) IsGone(a AgentID, s *Probed) bool {
 	m, ok := r.Member(a)
 	return ok && m.Verdict(s) == Gone
 }
@@ -255,7 +258,7 @@ func (r Room) isGone(a AgentID, s *Probed) bool {
 // Listening reports whether a waits now, for the purpose intent unless that is empty.
 func (r Room) Listening(a AgentID, intent Purpose, s *Probed) bool {
 	return slices.ContainsFunc(r.Listeners, func(l Listener) bool {
-		return l.Agent == a && (intent == "" || l.Purpose == intent) && s.listenerVerdict(l.ID) != Gone
+		return l.Agent == a && (intent == "" || l.Purpose == intent) && s.ListenerVerdict(l.ID) != Gone
 	})
 }
 
@@ -294,7 +297,7 @@ func (r Room) SeenAt(m Member) Time {
 // Touch records that a member acts: it was seen now and is no longer passed over. An owner has thereby
 // acknowledged its grant, and isn't gone.
 func (r Room) Touch(a AgentID, now Time) Room {
-	r.editMember(a, func(m *Member) { m.LastSeenAt, m.PassedOver = now, false })
+	r.EditMember(a, func(m *Member) { m.LastSeenAt, m.PassedOver = now, false })
 	if r.Turn.State == Owned && r.Turn.Owner == a {
 		// An owner that acts isn't gone, whatever was thought of it.
 		r.Turn.Acked, r.Turn.OpenedAt = true, 0

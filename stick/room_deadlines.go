@@ -53,11 +53,11 @@ func (r Room) ClaimExpiresAt() Time {
 	if r.Turn.State != Reserved || r.Paused.On() {
 		return 0
 	}
-	return r.claimDeadline().At()
+	return r.ClaimDeadline().At()
 }
 
-// claimDeadline returns the deadline of the current reservation.
-func (r Room) claimDeadline() Deadline {
+// ClaimDeadline returns the deadline of the current reservation.
+func (r Room) ClaimDeadline() Deadline {
 	// Who is passed the stick gets longer than whom a release only names.
 	ttl := r.Policy.ClaimTTL
 	if r.Turn.ReservedBy == ByRelease {
@@ -150,8 +150,8 @@ func (r Room) ackDeadline() (Deadline, bool) {
 
 func (r Room) graceAfter(from Time) Deadline { return Deadline{from, r.Policy.WaiterGrace} }
 
-// earlierTime returns the earlier of two times. Zero means never.
-func earlierTime(a, b Time) Time {
+// EarlierTime returns the earlier of two times. Zero means never.
+func EarlierTime(a, b Time) Time {
 	if a.IsZero() || (!b.IsZero() && b < a) {
 		return b
 	}

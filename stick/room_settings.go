@@ -41,7 +41,7 @@ func (r Room) SetPolicy(by AgentID, person bool, changes []string, now Time) (Ro
 	var changed PolicyChangedPayload
 	changed.Policy, changed.NextTurn = r.Policy.compareWith(p)
 	r.Policy = p
-	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(changed)}, nil
+	return r, []Event{r.NewEvent(EventPolicyChanged, by, r.Turn.Owner).WithPayload(changed)}, nil
 }
 
 // withAnother reports whether a member other than a holds the stick or has it reserved.
@@ -55,7 +55,7 @@ func (r Room) withAnother(a AgentID) bool {
 func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	rank := map[AgentID]int{}
 	for _, a := range order {
-		if !r.isJoined(a) {
+		if !r.IsJoined(a) {
 			return r, nil, Errorf(CodeUnknownMember,
 				"%s isn't a member of this room", Clip(string(a), 70)).With("agent_id", a).
 				Hintf("%s lists the members", Cmd("tt state"))
@@ -90,7 +90,7 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 	}
 
 	r.Members = ms
-	return r, []Event{r.newEvent(EventPolicyChanged, by, r.Turn.Owner).withPayload(PolicyChangedPayload{
+	return r, []Event{r.NewEvent(EventPolicyChanged, by, r.Turn.Owner).WithPayload(PolicyChangedPayload{
 		Order: all,
 	})}, nil
 }

@@ -55,11 +55,11 @@ func (r Room) Opening(s *Probed, now Time) Opening {
 			return Opening{OwnerIdle, max(passedAt(limit, now), passedAt(told, now))}
 		}
 	case t.State == Reserved:
-		if !r.isJoined(t.ReservedFor) || r.isGone(t.ReservedFor, s) {
+		if !r.IsJoined(t.ReservedFor) || r.IsGone(t.ReservedFor, s) {
 			return Opening{RecipientGone, now}
 		}
-		if t.ReservedBy == ByPass && r.claimDeadline().Due(now) {
-			return Opening{ClaimTimeout, passedAt(r.claimDeadline(), now)}
+		if t.ReservedBy == ByPass && r.ClaimDeadline().Due(now) {
+			return Opening{ClaimTimeout, passedAt(r.ClaimDeadline(), now)}
 		}
 	}
 	return Opening{}
@@ -80,15 +80,15 @@ func (r Room) keptWhileIdle(s *Probed, now Time) bool {
 func (r Room) idleNoticeDue(s *Probed, now Time) bool {
 	return !r.Closed && r.Turn.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() &&
 		r.idleDeadline().Due(now) &&
-		!r.isGone(r.Turn.Owner, s)
+		!r.IsGone(r.Turn.Owner, s)
 }
 
 // sendIdleNotice tells the owner by an event that it looks idle. Policy.WaiterGrace later others may take
 // over.
 func (r Room) sendIdleNotice(now Time) (Room, []Event) {
 	r.Turn.IdleNoticeAt, r.Turn.IdleSince = now, r.ownerActiveAt()
-	return r, []Event{r.newEvent(EventOwnerIdle, "",
-		r.Turn.Owner).withPayload(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
+	return r, []Event{r.NewEvent(EventOwnerIdle, "",
+		r.Turn.Owner).WithPayload(OwnerIdlePayload{IdleSince: r.Turn.IdleSince})}
 }
 
 // Take is a request to take over.
@@ -102,7 +102,7 @@ type Take struct {
 
 // Check refuses a request whose reason is missing, too long or not text. It fails with [CodeUsage].
 func (q Take) Check() error {
-	if err := checkReason("reason", q.Reason); err != nil {
+	if err := CheckReason("reason", q.Reason); err != nil {
 		return err
 	}
 
@@ -128,8 +128,8 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	t := r.Turn
 	switch {
 	case r.Closed:
-		return r, nil, "", r.errClosed()
-	case !r.isJoined(q.By):
+		return r, nil, "", r.ErrClosed()
+	case !r.IsJoined(q.By):
 		return r, nil, "", r.errUnknownMember(q.By, "can't take over", s)
 	case t.State == Owned && t.Owner == q.By:
 		return r, nil, AlreadyOwner, nil
@@ -165,7 +165,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 	}
 	p := TakeoverPayload{
 		Cause: cause, Lease: LeaseSum(lease), Prior: t.Owner,
-		Ends: t.State == Owned, WaitedSince: r.waitedSince(q.By, s, now),
+		Ends: t.State == Owned, WaitedSince: r.WaitedSince(q.By, s, now),
 	}
 	if t.State == Reserved {
 		p.Prior = t.ReservedFor
@@ -186,7 +186,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 
 	r = r.grantTurn(q.By, lease, now, false)
 	r.Turn.Prior = prior
-	e := r.newEvent(EventTakeover, q.By, p.Prior)
+	e := r.NewEvent(EventTakeover, q.By, p.Prior)
 	e.Reason = strings.TrimSpace(q.Reason)
 
 	// Nobody has heard the person, so all people of the room are told.
@@ -194,7 +194,7 @@ func (r Room) Takeover(q Take, lease LeaseID, s *Probed, now Time) (Room, []Even
 		p.RelayedBy, p.Told = r.tellPeople(&e)
 	}
 
-	return r, []Event{e.withPayload(p)}, TookOver, nil
+	return r, []Event{e.WithPayload(p)}, TookOver, nil
 }
 
 // timeToTake is how long a member that was offered a takeover has at least before the prior owner may take
@@ -211,7 +211,7 @@ func (r Room) guardUntil(a AgentID, o Opening, s *Probed, now Time) Time {
 		return 0
 	}
 
-	claim := r.claimDeadline()
+	claim := r.ClaimDeadline()
 	if t.State == Owned {
 		claim, _ = r.ackDeadline()
 	}
@@ -247,7 +247,7 @@ func pendingAt(d Deadline, now Time) Time {
 
 // errPriorOwner refuses a because others come first until the given time.
 func (r Room) errPriorOwner(until, now Time) *Error {
-	return r.withStickFacts(Errorf(CodePriorOwner, "you had the stick last, so others come first; %s", r.Holder(now)).
+	return r.WithStickFacts(Errorf(CodePriorOwner, "you had the stick last, so others come first; %s", r.Holder(now)).
 		Hintf("if nobody takes it, you can in %s; until then %s",
 			timeLeft(until.Sub(now)), r.NextStep())).With("opens_at", until)
 }
@@ -260,8 +260,9 @@ func timeLeft(d time.Duration) Words {
 	return Age(d)
 }
 
-func (r Room) errClosed() *Error {
-	return r.withStickFacts(Errorf(CodeRoomClosed, "the room is closed").
+// ErrClosed refuses an act in a closed room.
+func (r Room) ErrClosed() *Error {
+	return r.WithStickFacts(Errorf(CodeRoomClosed, "the room is closed").
 		Hintf("if it should be open again: %s", Cmd("tt join")))
 }
 
@@ -272,13 +273,13 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 		// An owner that isn't gone, silent or idle keeps its turn.
 		why = Holds(t.Owner, now.Sub(t.GrantedAt)) + ", and nothing shows that it has stopped"
 		if r.idleNoticeSent() && r.idleDeadline().Due(now) {
-			why = agentName(t.Owner) + " looks idle, and still has time to answer that"
+			why = AgentName(t.Owner) + " looks idle, and still has time to answer that"
 		}
 	}
 
-	e := r.withStickFacts(Errorf(CodeTakeoverNotAvailable,
+	e := r.WithStickFacts(Errorf(CodeTakeoverNotAvailable,
 		"you can't take over yet: %s", why).Hintf("%s", r.NextStep()))
-	at := r.opensAt(s, now)
+	at := r.OpensAt(s, now)
 	if at.IsZero() {
 		return e
 	}
@@ -293,13 +294,13 @@ func (r Room) errNotOpen(s *Probed, now Time) *Error {
 	return e.With("opens_at", at)
 }
 
-// opensAt returns the earliest time at which a takeover can open if nobody acts until then. It is zero if
+// OpensAt returns the earliest time at which a takeover can open if nobody acts until then. It is zero if
 // none can.
-func (r Room) opensAt(s *Probed, now Time) Time {
+func (r Room) OpensAt(s *Probed, now Time) Time {
 	t := r.Turn
 	switch {
 	case t.State == Reserved:
-		return r.claimDeadline().At()
+		return r.ClaimDeadline().At()
 	case t.State != Owned:
 		return 0
 	}
@@ -308,14 +309,14 @@ func (r Room) opensAt(s *Probed, now Time) Time {
 		at = d.At()
 	}
 	if r.LeaseKeptBy(s, now) != KeptByProcess {
-		at = earlierTime(at, r.leaseDeadline().At())
+		at = EarlierTime(at, r.leaseDeadline().At())
 	}
 
 	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
-			at = earlierTime(at, r.idleOpensAt())
+			at = EarlierTime(at, r.idleOpensAt())
 		} else {
-			at = earlierTime(at, max(now, r.idleDeadline().At()).Add(r.Policy.WaiterGrace))
+			at = EarlierTime(at, max(now, r.idleDeadline().At()).Add(r.Policy.WaiterGrace))
 		}
 	}
 
@@ -365,7 +366,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 
 	// It is the caller's turn after those who wait before it and haven't got the offer.
 	k := 0
-	for _, m := range r.listWaiting(s) {
+	for _, m := range r.ListWaiting(s) {
 		if m.Agent == a {
 			break
 		}
@@ -392,7 +393,7 @@ func (r Room) offerAt(a AgentID, o Opening, s *Probed, now Time) (at Time, told 
 func (r Room) recordOffer(a AgentID, o Opening, now Time) Room {
 	c := r.currentRound(o, now)
 	r.Turn.Round, r.Turn.RoundAt, r.Turn.OfferedAt = c.number, c.start, now
-	r.editMember(a, func(m *Member) { m.LastOfferRound = c.number })
+	r.EditMember(a, func(m *Member) { m.LastOfferRound = c.number })
 	return r
 }
 

@@ -19,7 +19,7 @@ const (
 	TaskCompleted  TaskState = "COMPLETED"
 	TaskFailed     TaskState = "FAILED"
 
-	noTask TaskState = "" // before it is made
+	NoTask TaskState = "" // before it is made
 )
 
 // TaskStates lists all states, in the order in which most tasks reach them.
@@ -74,7 +74,7 @@ type TaskStep struct {
 var TaskSteps = []TaskStep{
 	{
 		ActSpawn,
-		[]TaskState{noTask},
+		[]TaskState{NoTask},
 		TaskAssigned, EventTaskAssigned,
 		"a branch and a worktree were made for it, unless it is for later",
 	},
@@ -236,51 +236,11 @@ func SplitGateReason(cause, reason string) (ours Words, printed string) {
 	return Words(first), strings.ReplaceAll(strings.TrimPrefix(rest, "  "), "\n  ", "\n")
 }
 
-// FileStat says how many lines of a file a task changes.
-type FileStat struct {
-	Path    string `json:"path"`           // relative to the workspace's root
-	From    string `json:"from,omitempty"` // its path before the task renamed it
-	Added   int    `json:"added"`          // lines; -1 for a file that isn't text
-	Deleted int    `json:"deleted"`        // likewise
-}
-
 // Bounds of a task's texts, in bytes.
 const (
 	MaxTaskID = 64
 	MaxSpec   = 64 << 10
 )
-
-// isTaskID reports whether a name consists of the characters that a task's name may have.
-func isTaskID(id string) bool {
-	for i, c := range id {
-		// The name becomes a branch and a directory, on every file system.
-		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
-			return false
-		}
-	}
-
-	return id != ""
-}
-
-// CheckTaskID refuses a name that can't name a task, a branch and a directory alike. It fails with
-// [CodeUsage].
-func CheckTaskID(id string) error {
-	bad := func(why Words) *Error {
-		return Errorf(CodeUsage, "%q can't be the name of a task: %s", Clip(id, 80), why).With("field", "task_id").
-			Hintf("a name such as fix-parser will do")
-	}
-
-	switch {
-	case id == "":
-		return bad("it is empty")
-	case len(id) > MaxTaskID || !isTaskID(id):
-		return bad(Wordsf("it must begin with a letter or digit, and consist of at most %d letters, digits, dots, underscores and hyphens", MaxTaskID))
-	case strings.Contains(id, ".."), strings.HasSuffix(id, "."), strings.HasSuffix(strings.ToLower(id), ".lock"):
-		return bad("git allows no branch of that name").Hintf("avoid .. and the endings . and .lock")
-	}
-	return nil
-}
 
 // TaskKey returns the key of a task's name. Names that differ only in upper and lower case have one key,
 // because some file systems don't distinguish them.
@@ -311,44 +271,6 @@ func (t Task) Authors() []AgentID {
 	return append([]AgentID{t.Worker}, t.Earlier...)
 }
 
-// findStep returns the transition by which an act leads out of the task's state. It fails with
-// [CodeInvalidTransition] if there is none.
-func (t Task) findStep(act TaskAct) (TaskStep, error) {
-	var from []string
-	for _, s := range TaskSteps {
-		if s.Act != act {
-			continue
-		}
-
-		if slices.Contains(s.From, t.State) {
-			if s.To == "" {
-				s.To = t.State
-			}
-			return s, nil
-		}
-
-		for _, f := range s.From {
-			from = append(from, string(f))
-		}
-	}
-
-	// The refusal says from which states the act leads on.
-	e := t.withTaskFacts(Errorf(CodeInvalidTransition, "%s is %s: %s needs %s",
-		t.ID, t.State.Word(t.Cause), act, Words(strings.Join(from, " or "))).
-		Hintf("%s", t.NextStep()))
-	if t.State == TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
-		switch act {
-		case ActApprove, ActChanges, ActRetry, ActRollback:
-			e.Hintf("wait until its worker offers it for review; %s tells how far it is", Cmd("tt task show <task_id>", t.ID))
-		case ActMerge:
-			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is",
-				Cmd("tt task show <task_id>", t.ID))
-		}
-	}
-
-	return TaskStep{}, e
-}
-
 // NextStep returns the hint what to do next with a task in this state.
 func (t Task) NextStep() Hint {
 	switch t.State {
@@ -377,29 +299,9 @@ func (t Task) NextStep() Hint {
 	return Hintf("nothing is left to do; to revert it: %s", Cmd("tt task rollback <task_id> --reason …", t.ID))
 }
 
-// Needs returns what a caller should do about a task now. It is empty if somebody else has the next step:
-// whoever didn't work on it reviews it, its worker mends what came back, and whoever asked for it or a person
-// merges it.
-func (t Task) Needs(c TaskCall) Hint {
-	switch {
-	case t.State == TaskInReview && !t.Worked(c.By):
-		return Hintf("%s", Cmd("tt task diff <task_id>", t.ID))
-	case t.State == TaskApproved && (c.Person || t.SpawnedBy == c.By):
-		return Hintf("%s", Cmd("tt task merge <task_id>", t.ID))
-	case t.Worker == c.By && (t.State == TaskConflicted || t.State == TaskWorking && t.Cause != ""):
-		return Hintf("%s", Cmd("tt task show <task_id>", t.ID))
-	}
-	return nil
-}
-
-// withTaskFacts adds the state of the task to an error.
-func (t Task) withTaskFacts(e *Error) *Error {
-	return e.With("task_id", t.ID).With("state", t.State).With("attempt", t.Attempt)
-}
-
-// taskEvent makes the event of a step. It belongs to the attempt that its facts name, or else to the current
+// TaskEvent makes the event of a step. It belongs to the attempt that its facts name, or else to the current
 // one.
-func taskEvent[F TaskFacts, P interface {
+func TaskEvent[F TaskFacts, P interface {
 	*F
 	setStatus(TaskStatus)
 }](t Task, s TaskStep, by, to AgentID, f F) Event {
@@ -408,7 +310,7 @@ func taskEvent[F TaskFacts, P interface {
 		attempt = t.Attempt
 	}
 	P(&f).setStatus(TaskStatus{s.To, attempt})
-	return Event{Type: s.Event, From: by, To: to, Task: t.ID}.withPayload(TaskPayload[F]{Task: &f})
+	return Event{Type: s.Event, From: by, To: to, Task: t.ID}.WithPayload(TaskPayload[F]{Task: &f})
 }
 
 // About returns an event of a task with the room and its current turn filled in.

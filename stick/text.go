@@ -67,8 +67,8 @@ func Count[N int | int64](n N, what Words) Words {
 	return Wordsf("%d %s", n, what)
 }
 
-// shortDuration writes a duration without its zero parts: 45m rather than 45m0s.
-func shortDuration(d time.Duration) Words {
+// ShortDuration writes a duration without its zero parts: 45m rather than 45m0s.
+func ShortDuration(d time.Duration) Words {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -197,11 +197,11 @@ func Block(s string) string {
 	return b.String()
 }
 
-// maxReason is the largest reason in bytes.
-const maxReason = 4096
+// MaxReason is the largest reason in bytes.
+const MaxReason = 4096
 
-// notText says what of s no text can hold. It is empty if there is nothing.
-func notText(s string) Words {
+// NotText says what of s no text can hold. It is empty if there is nothing.
+func NotText(s string) Words {
 	switch {
 	case !utf8.ValidString(s):
 		return "bytes that aren't UTF-8 text"
@@ -211,9 +211,9 @@ func notText(s string) Words {
 	return ""
 }
 
-// isLeftBlank reports whether a text is the blank of a printed command, which nobody has filled: [Own], its
+// IsLeftBlank reports whether a text is the blank of a printed command, which nobody has filled: [Own], its
 // three dots, or one name in angle brackets.
-func isLeftBlank(s string) bool {
+func IsLeftBlank(s string) bool {
 	s = strings.TrimSpace(s)
 	if s == Own || s == "..." {
 		return true
@@ -224,17 +224,17 @@ func isLeftBlank(s string) bool {
 	return opened && closed && name != "" && !strings.ContainsAny(name, "<>\n")
 }
 
-// checkReason refuses a reason that isn't text, is too long, or is the blank of a printed command. It fails
+// CheckReason refuses a reason that isn't text, is too long, or is the blank of a printed command. It fails
 // with [CodeUsage].
-func checkReason(field, s string) error {
-	switch bad := notText(s); {
+func CheckReason(field, s string) error {
+	switch bad := NotText(s); {
 	case bad != "":
 		return Errorf(CodeUsage, "the reason holds %s", bad).With("field", field)
-	case isLeftBlank(s):
+	case IsLeftBlank(s):
 		return Errorf(CodeUsage, "the reason is the blank of a printed command: %s", strings.TrimSpace(s)).
 			With("field", field).Hintf("write in its place why you do this")
-	case len(s) > maxReason:
-		return Errorf(CodeUsage, "the reason has %d bytes; at most %d fit", len(s), maxReason).With("field", field)
+	case len(s) > MaxReason:
+		return Errorf(CodeUsage, "the reason has %d bytes; at most %d fit", len(s), MaxReason).With("field", field)
 	}
 	return nil
 }

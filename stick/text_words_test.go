@@ -1,13 +1,15 @@
-package stick
+package stick_test
 
 import (
 	"encoding/json"
 	"testing"
+
+	"talkingstick/stick"
 )
 
 func TestWhatNoTextHolds(t *testing.T) {
-	for text, want := range map[string]Words{"é\n": "", "a\x00b": "a NUL character", "a\xffb": "bytes that aren't UTF-8 text", "\x00\xff": "bytes that aren't UTF-8 text"} {
-		if got := notText(text); got != want {
+	for text, want := range map[string]stick.Words{"é\n": "", "a\x00b": "a NUL character", "a\xffb": "bytes that aren't UTF-8 text", "\x00\xff": "bytes that aren't UTF-8 text"} {
+		if got := stick.NotText(text); got != want {
 			t.Errorf("%q holds %q, want %q", text, got, want)
 		}
 	}
@@ -29,13 +31,13 @@ func TestTagAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range []string{text, "<" + string(asJSON[1:])} {
-			if got, ok := TagAt(s); got != want || !ok {
+			if got, ok := stick.TagAt(s); got != want || !ok {
 				t.Errorf("%q begins with the tag %q, %v; want %q", s, got, ok, want)
 			}
 		}
 	}
 	for text, want := range map[string]string{"<!--": "!", "< |im_start|>": "|", "<?xml": "?", "<": "", "<=": "", "<-x": "", "<<a": "", "< 2": "", "a<b": "", "<>": "", "<\\x": ""} {
-		if got, ok := TagAt(text); got != want || ok != (want != "") {
+		if got, ok := stick.TagAt(text); got != want || ok != (want != "") {
 			t.Errorf("%q begins with the tag %q, %v; want %q", text, got, ok, want)
 		}
 	}

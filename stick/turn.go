@@ -10,20 +10,20 @@ type Fence struct {
 	Lease LeaseID
 }
 
-// checkFence refuses an act of by that doesn't carry the current grant. It fails with [CodeTurnMismatch] if the
+// CheckFence refuses an act of by that doesn't carry the current grant. It fails with [CodeTurnMismatch] if the
 // turn isn't the current one, and with [CodeStaleLease] if the lease isn't, or by isn't the owner.
-func (r Room) checkFence(by AgentID, f Fence, now Time) error {
+func (r Room) CheckFence(by AgentID, f Fence, now Time) error {
 	switch {
 	case f.Turn != r.Turn.ID:
 		return r.errTurnMismatch(by, f.Turn, now)
 	case r.Turn.State == Owned && r.Turn.Owner != by:
-		return r.withStickFacts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).
+		return r.WithStickFacts(Errorf(CodeStaleLease, "turn %d isn't yours; %s", f.Turn, r.Holder(now)).
 			Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State == Owned && r.Turn.Lease != f.Lease:
-		return r.withStickFacts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).
+		return r.WithStickFacts(Errorf(CodeStaleLease, "you hold turn %d, but that isn't its lease", f.Turn).
 			Hintf("%s", r.FencedStep(by)))
 	case r.Turn.State != Owned:
-		return r.withStickFacts(Errorf(CodeStaleLease,
+		return r.WithStickFacts(Errorf(CodeStaleLease,
 			"that isn't the lease of turn %d; %s", f.Turn, r.HolderFor(by, now)).
 			Hintf("%s", r.FencedStep(by)))
 	}
@@ -36,7 +36,7 @@ func (r Room) errTurnMismatch(by AgentID, turn int64, now Time) *Error {
 	if turn > r.Turn.ID {
 		what = "there is no turn %d yet; %s"
 	}
-	return r.withStickFacts(Errorf(CodeTurnMismatch, what, turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
+	return r.WithStickFacts(Errorf(CodeTurnMismatch, what, turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
 }
 
 // FencedStep returns the hint what a can do whose command named another turn or lease than the current ones.
@@ -64,8 +64,8 @@ func RejoinStep(a AgentID) Hint {
 	return Hintf("ask a person; on their word: %s", Cmd("tt join"))
 }
 
-// withStickFacts adds the state of the stick to an error.
-func (r Room) withStickFacts(e *Error) *Error {
+// WithStickFacts adds the state of the stick to an error.
+func (r Room) WithStickFacts(e *Error) *Error {
 	e.With("room_state", r.Turn.State).With("current_turn_id", r.Turn.ID).With("current_owner", nil)
 	if r.Closed {
 		// What the turn says doesn't matter in a closed room.
@@ -97,7 +97,7 @@ func (r Room) Holder(now Time) Words {
 	case r.Turn.State == Owned:
 		return Holds(r.Turn.Owner, now.Sub(r.Turn.GrantedAt))
 	case r.Turn.State == Reserved:
-		return "the stick is reserved for " + agentName(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
+		return "the stick is reserved for " + AgentName(r.Turn.ReservedFor) + ", who was named " + Ago(now.Sub(r.Turn.ReservedAt))
 	}
 	return "nobody holds the stick"
 }
@@ -113,9 +113,9 @@ func (r Room) HolderFor(a AgentID, now Time) Words {
 // Holds says how long an agent has held the stick, as a part of a sentence.
 func Holds(a AgentID, d time.Duration) Words {
 	if d < time.Second {
-		return agentName(a) + " has just taken the stick"
+		return AgentName(a) + " has just taken the stick"
 	}
-	return agentName(a) + " has held the stick for " + Age(d)
+	return AgentName(a) + " has held the stick for " + Age(d)
 }
 
 // grantTurn gives the stick to a. Every turn begins here.
@@ -140,7 +140,7 @@ func (r Room) grantTurn(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	if m, ok := r.Member(a); ok {
 		r.Turn.SequenceIndex = m.Ordinal
 		// That its last wait came back without the turn no longer matters.
-		r.editMember(a, func(m *Member) { m.ReturnedAt = 0 })
+		r.EditMember(a, func(m *Member) { m.ReturnedAt = 0 })
 	}
 
 	return r.clampTimes(now)
@@ -155,7 +155,7 @@ func (r Room) clampTimes(now Time) Room {
 	t.HeartbeatAt, t.ResumedAt = min(t.HeartbeatAt, now), min(t.ResumedAt, now)
 
 	if m, ok := r.Member(r.Turn.Owner); ok && m.LastSeenAt > now {
-		r.editMember(m.Agent, func(m *Member) { m.LastSeenAt = now })
+		r.EditMember(m.Agent, func(m *Member) { m.LastSeenAt = now })
 	}
 	return r
 }
@@ -202,13 +202,13 @@ func (r Room) Stamp(events []Event) Room {
 		held := e.TurnEndedOf()
 		switch e.Type {
 		case EventJoin:
-			r.editMember(e.From, func(m *Member) { m.JoinSeq = e.Seq })
+			r.EditMember(e.From, func(m *Member) { m.JoinSeq = e.Seq })
 		case EventRelease, EventPass:
 			r.Turn.HandoffSeq = e.Seq
 			held = e.From
 		}
 		if held != "" {
-			r.editMember(held, func(m *Member) { m.HeldSeq = e.Seq })
+			r.EditMember(held, func(m *Member) { m.HeldSeq = e.Seq })
 		}
 	}
 
@@ -220,7 +220,7 @@ func (r Room) Stamp(events []Event) Room {
 // heartbeats alone do so only until [Room.HeartbeatsUntil]. Without a guardian, a heartbeat renews the lease,
 // whoever sends it. It fails with [CodeTurnMismatch] and [CodeStaleLease].
 func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error) {
-	if err := r.checkFence(by, f, now); err != nil {
+	if err := r.CheckFence(by, f, now); err != nil {
 		return r, err
 	}
 
@@ -243,7 +243,7 @@ func (r Room) Heartbeat(by AgentID, f Fence, proof Proof, now Time) (Room, error
 // Renew is a guardian's heartbeat: it renews the lease while the owner's process lives, and isn't an act of
 // the owner. It fails with [CodeTurnMismatch] and [CodeStaleLease]; then the guardian ends.
 func (r Room) Renew(owner AgentID, f Fence, pid int, of Process, now Time) (Room, error) {
-	if err := r.checkFence(owner, f, now); err != nil {
+	if err := r.CheckFence(owner, f, now); err != nil {
 		return r, err
 	}
 	r.Turn.RenewedAt, r.Turn.GuardianPID, r.Turn.GuardianOf = now, pid, of.Key()
@@ -293,7 +293,7 @@ func (r Room) Restore(g Generation, s *Probed, now Time) (Room, []Event) {
 
 	// The release rule runs before the event has a number, and the holder whose turn it ends comes last.
 	if was.State == Owned {
-		r.editMember(was.Owner, func(m *Member) { m.HeldSeq = unnumbered })
+		r.EditMember(was.Owner, func(m *Member) { m.HeldSeq = unnumbered })
 	}
 
 	r, moved := r.rerouteStick(s, now)
@@ -325,5 +325,5 @@ func (r Room) beginGeneration(g Generation, now Time) (Room, []Event) {
 	}
 
 	r.Turn.ID = max(r.Turn.ID, g.Above)
-	return r, []Event{r.newEvent(EventRestored, "", p.Prior).withPayload(p)}
+	return r, []Event{r.NewEvent(EventRestored, "", p.Prior).WithPayload(p)}
 }

@@ -1,8 +1,11 @@
-package stick
+package stick_test
 
 import (
 	"testing"
 	"time"
+
+	"talkingstick/stick"
+	"talkingstick/stick/sticktest"
 )
 
 func TestTurnFence(t *testing.T) {
@@ -10,34 +13,34 @@ func TestTurnFence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range []struct {
 				situation string
-				by        AgentID
-				fence     Fence
-				code      Code
+				by        stick.AgentID
+				fence     stick.Fence
+				code      stick.Code
 			}{
-				{"an earlier turn", "a", Fence{0, "lease-1"}, CodeTurnMismatch},
-				{"an earlier turn and another lease", "a", Fence{0, "x"}, CodeTurnMismatch},
-				{"another's turn id", "b", Fence{0, "lease-1"}, CodeTurnMismatch},
-				{"another lease", "a", Fence{1, "x"}, CodeStaleLease},
-				{"no lease", "a", Fence{1, ""}, CodeStaleLease},
-				{"another agent", "b", Fence{1, "lease-1"}, CodeStaleLease},
+				{"an earlier turn", "a", stick.Fence{Turn: 0, Lease: "lease-1"}, stick.CodeTurnMismatch},
+				{"an earlier turn and another lease", "a", stick.Fence{Turn: 0, Lease: "x"}, stick.CodeTurnMismatch},
+				{"another's turn id", "b", stick.Fence{Turn: 0, Lease: "lease-1"}, stick.CodeTurnMismatch},
+				{"another lease", "a", stick.Fence{Turn: 1, Lease: "x"}, stick.CodeStaleLease},
+				{"no lease", "a", stick.Fence{Turn: 1, Lease: ""}, stick.CodeStaleLease},
+				{"another agent", "b", stick.Fence{Turn: 1, Lease: "lease-1"}, stick.CodeStaleLease},
 			} {
 				t.Run(c.situation, func(t *testing.T) {
-					f := room(t).member("a", "b").owns("a")
-					r, events, err := call(f.Room, c.by, c.fence, "b", f.s, f.now)
-					refused(t, err, c.code, map[string]any{"current_owner": "a", "current_turn_id": 1, "room_state": Owned})
-					if len(AsError(err).Hint) == 0 {
+					f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
+					r, events, err := call(f.Room, c.by, c.fence, "b", f.Probed, f.Now)
+					sticktest.Refused(t, err, c.code, map[string]any{"current_owner": "a", "current_turn_id": 1, "room_state": stick.Owned})
+					if len(stick.AsError(err).Hint) == 0 {
 						t.Error("it doesn't say what to do instead")
 					}
-					equal(t, "events", len(events), 0)
-					equal(t, "unchanged", sameRoom(r, f.Room), true)
+					sticktest.Equal(t, "events", len(events), 0)
+					sticktest.Equal(t, "unchanged", sticktest.IsSameRoom(r, f.Room), true)
 				})
 			}
 			t.Run("a turn that was given back", func(t *testing.T) {
-				f := room(t).member("a", "b").owns("a")
-				old := f.fence()
-				f.passes("b")
-				_, _, err := call(f.Room, "a", old, "b", f.s, f.now)
-				refused(t, err, CodeStaleLease, map[string]any{"current_owner": nil, "reserved_for": "b", "room_state": Reserved})
+				f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
+				old := f.Fence()
+				f.Passes("b")
+				_, _, err := call(f.Room, "a", old, "b", f.Probed, f.Now)
+				sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": nil, "reserved_for": "b", "room_state": stick.Reserved})
 			})
 		})
 	}
@@ -47,34 +50,34 @@ func TestTurnFence(t *testing.T) {
 // stick, so it is told how to repeat the command, and only others are told to wait.
 func TestTheHolderIsntToldToWait(t *testing.T) {
 	const repeat = "repeat it with the turn and lease of turn 2; tt try shows them"
-	f := room(t).member("a", "b").owns("a").releases().owns("a")
-	lease := f.fence().Lease
+	f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Releases().Owns("a")
+	lease := f.Fence().Lease
 	for _, c := range []struct {
-		by            AgentID
-		fence         Fence
+		by            stick.AgentID
+		fence         stick.Fence
 		message, hint string
 	}{
-		{"a", Fence{1, lease}, "turn 1 is over; you hold turn 2", repeat},
-		{"a", Fence{7, lease}, "there is no turn 7 yet; you hold turn 2", repeat},
-		{"a", Fence{2, "x"}, "you hold turn 2, but that isn't its lease", repeat},
-		{"b", Fence{1, "x"}, "turn 1 is over; a has just taken the stick", `stop, and wait: tt wait; ask: tt msg send a "…"`},
+		{"a", stick.Fence{Turn: 1, Lease: lease}, "turn 1 is over; you hold turn 2", repeat},
+		{"a", stick.Fence{Turn: 7, Lease: lease}, "there is no turn 7 yet; you hold turn 2", repeat},
+		{"a", stick.Fence{Turn: 2, Lease: "x"}, "you hold turn 2, but that isn't its lease", repeat},
+		{"b", stick.Fence{Turn: 1, Lease: "x"}, "turn 1 is over; a has just taken the stick", `stop, and wait: tt wait; ask: tt msg send a "…"`},
 	} {
-		_, err := f.Heartbeat(c.by, c.fence, ProvesSession, f.now)
-		says(t, err, c.message, c.hint)
+		_, err := f.Heartbeat(c.by, c.fence, stick.ProvesSession, f.Now)
+		sticktest.Says(t, err, c.message, c.hint)
 	}
-	f.releases()
-	_, err := f.Heartbeat("a", Fence{2, lease}, "", f.now)
-	says(t, err, "that isn't the lease of turn 2; nobody holds the stick", "stop, and wait for your turn: tt wait")
-	_, err = f.Heartbeat("a", Fence{1, lease}, "", f.now)
-	says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
+	f.Releases()
+	_, err := f.Heartbeat("a", stick.Fence{Turn: 2, Lease: lease}, "", f.Now)
+	sticktest.Says(t, err, "that isn't the lease of turn 2; nobody holds the stick", "stop, and wait for your turn: tt wait")
+	_, err = f.Heartbeat("a", stick.Fence{Turn: 1, Lease: lease}, "", f.Now)
+	sticktest.Says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
 }
 
 // TestAStaleGrantIsAnsweredForItsCaller: whoever the stick is reserved for takes its turn, and whoever was
 // removed has to be let in again before it can wait; a person needs to ask nobody for that.
 func TestAStaleGrantIsAnsweredForItsCaller(t *testing.T) {
-	f := room(t).member("a", "b", "human:pat").owns("a").passes("b")
+	f := sticktest.NewRoom(t).WithMembers("a", "b", "human:pat").Owns("a").Passes("b")
 	for _, c := range []struct {
-		by     AgentID
+		by     stick.AgentID
 		kicked bool
 		hint   string
 	}{
@@ -85,267 +88,267 @@ func TestAStaleGrantIsAnsweredForItsCaller(t *testing.T) {
 	} {
 		r := f.Room
 		if c.kicked {
-			next, _, err := r.Kick(Kicking{By: "b", Who: c.by, Force: true}, f.s, f.now)
+			next, _, err := r.Kick(stick.Kicking{By: "b", Who: c.by, Force: true}, f.Probed, f.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r = next
 		}
-		equal(t, string(c.by), r.FencedStep(c.by).String(), c.hint)
+		sticktest.Equal(t, string(c.by), r.FencedStep(c.by).String(), c.hint)
 	}
 }
 
 func TestTurnHeartbeat(t *testing.T) {
 	t.Run("renews where nothing is proved", func(t *testing.T) {
-		f := room(t).member("a").owns("a").after(limit + time.Hour)
-		equal(t, "before", f.opening(), OwnerTimeout)
-		r, err := f.Heartbeat("a", f.fence(), "", f.now)
-		equal(t, "error", CodeOf(err), "")
-		equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
-		equal(t, "kept by", r.LeaseKeptBy(f.s, f.now), KeptByHeartbeat)
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a").After(sticktest.Limit + time.Hour)
+		sticktest.Equal(t, "before", f.OpeningCause(), stick.OwnerTimeout)
+		r, err := f.Heartbeat("a", f.Fence(), "", f.Now)
+		sticktest.Equal(t, "error", stick.CodeOf(err), "")
+		sticktest.Equal(t, "lease", r.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
+		sticktest.Equal(t, "kept by", r.LeaseKeptBy(f.Probed, f.Now), stick.KeptByHeartbeat)
 	})
 	t.Run("renews where others may not see the process that keeps the lease", func(t *testing.T) {
-		f := room(t).member("a").alive("a").owns("a").after(time.Hour)
-		r, err := f.Heartbeat("a", f.fence(), ProvesSession, f.now)
-		equal(t, "error", CodeOf(err), "")
-		equal(t, "renewed at", r.Turn.RenewedAt, f.now)
-		equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), 0)
-		equal(t, "kept by", r.LeaseKeptBy(f.s, f.now), KeptByProcess)
+		f := sticktest.NewRoom(t).WithMembers("a").Alive("a").Owns("a").After(time.Hour)
+		r, err := f.Heartbeat("a", f.Fence(), stick.ProvesSession, f.Now)
+		sticktest.Equal(t, "error", stick.CodeOf(err), "")
+		sticktest.Equal(t, "renewed at", r.Turn.RenewedAt, f.Now)
+		sticktest.Equal(t, "lease", r.LeaseExpiresAt(f.Probed, f.Now), 0)
+		sticktest.Equal(t, "kept by", r.LeaseKeptBy(f.Probed, f.Now), stick.KeptByProcess)
 		f.Room = r
-		f.process("a", ProvesSession, Unknown)
-		equal(t, "where it isn't seen", f.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
+		f.Process("a", stick.ProvesSession, stick.Unknown)
+		sticktest.Equal(t, "where it isn't seen", f.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 	})
 	t.Run("leaves the renewals of a guardian alone", func(t *testing.T) {
-		f := room(t).member("a").owns("a")
-		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
-		at := f.now
-		f.after(time.Minute)
-		f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now)
-		equal(t, "renewed at", f.Turn.RenewedAt, at)
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 1}, f.Now)
+		at := f.Now
+		f.After(time.Minute)
+		f.Room, _ = f.Heartbeat("a", f.Fence(), "", f.Now)
+		sticktest.Equal(t, "renewed at", f.Turn.RenewedAt, at)
 	})
 	t.Run("after the clock went back", func(t *testing.T) {
-		f := room(t).member("a").owns("a").after(-time.Hour)
-		equal(t, "before", f.opening(), OwnerTimeout)
-		r, _ := f.Heartbeat("a", f.fence(), "", f.now)
-		equal(t, "after", r.Opening(f.s, f.now).Cause, "")
-		equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a").After(-time.Hour)
+		sticktest.Equal(t, "before", f.OpeningCause(), stick.OwnerTimeout)
+		r, _ := f.Heartbeat("a", f.Fence(), "", f.Now)
+		sticktest.Equal(t, "after", r.Opening(f.Probed, f.Now).Cause, "")
+		sticktest.Equal(t, "lease", r.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 	})
 }
 
 // An owner whose process keeps the lease says by heartbeats that it isn't idle.
 func TestHeartbeatsEndIdleness(t *testing.T) {
-	idle := func(t *testing.T) *fixture {
-		f := room(t).member("a", "b").alive("a").owns("a").after(limit)
-		f.ask("b")
-		return f.after(grace)
+	idle := func(t *testing.T) *sticktest.Fixture {
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").After(sticktest.Limit)
+		f.Asks("b")
+		return f.After(sticktest.Grace)
 	}
-	beat := func(f *fixture, proof Proof) *fixture {
-		f.Room, _ = f.Heartbeat("a", f.fence(), proof, f.now)
+	beat := func(f *sticktest.Fixture, proof stick.Proof) *sticktest.Fixture {
+		f.Room, _ = f.Heartbeat("a", f.Fence(), proof, f.Now)
 		return f
 	}
-	for _, proof := range []Proof{ProvesSession, ProvesTurn} {
+	for _, proof := range []stick.Proof{stick.ProvesSession, stick.ProvesTurn} {
 		t.Run("from a process that proves the "+string(proof), func(t *testing.T) {
 			f := idle(t)
-			equal(t, "before", f.opening(), OwnerIdle)
-			equal(t, "after", beat(f, proof).opening(), "")
-			equal(t, "idle at", f.IdleAt(f.s, f.now), f.now.Add(limit))
-			equal(t, "a wait's deadline", f.deadline("b"), limit)
-			_, err := f.takes("b")
-			refused(t, err, CodeTakeoverNotAvailable, nil)
-			f.after(limit - ms).ask("b")
-			equal(t, "told before the new limit", f.Turn.IdleNoticeAt, start.Add(limit))
-			f.after(ms).ask("b")
-			equal(t, "told at the new limit", f.Turn.IdleNoticeAt, f.now)
-			equal(t, "idle since", f.Turn.IdleSince, f.now.Add(-limit))
-			equal(t, "a grace later", f.after(grace).opening(), OwnerIdle)
+			sticktest.Equal(t, "before", f.OpeningCause(), stick.OwnerIdle)
+			sticktest.Equal(t, "after", beat(f, proof).OpeningCause(), "")
+			sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
+			sticktest.Equal(t, "a wait's deadline", f.Deadline("b"), sticktest.Limit)
+			_, err := f.Takes("b")
+			sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, nil)
+			f.After(sticktest.Limit - sticktest.Moment).Asks("b")
+			sticktest.Equal(t, "told before the new limit", f.Turn.IdleNoticeAt, sticktest.Start.Add(sticktest.Limit))
+			f.After(sticktest.Moment).Asks("b")
+			sticktest.Equal(t, "told at the new limit", f.Turn.IdleNoticeAt, f.Now)
+			sticktest.Equal(t, "idle since", f.Turn.IdleSince, f.Now.Add(-sticktest.Limit))
+			sticktest.Equal(t, "a grace later", f.After(sticktest.Grace).OpeningCause(), stick.OwnerIdle)
 		})
 	}
-	for _, proof := range []Proof{"", ProvesCarrier} {
+	for _, proof := range []stick.Proof{"", stick.ProvesCarrier} {
 		t.Run("but not without a proof: "+string(proof), func(t *testing.T) {
 			f := beat(idle(t), proof)
-			equal(t, "still open", f.opening(), OwnerIdle)
-			equal(t, "counts", f.HeartbeatCounts(proof, f.now), false)
-			equal(t, "idle at", f.IdleAt(f.s, f.now), start.Add(limit))
+			sticktest.Equal(t, "still open", f.OpeningCause(), stick.OwnerIdle)
+			sticktest.Equal(t, "counts", f.HeartbeatCounts(proof, f.Now), false)
+			sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), sticktest.Start.Add(sticktest.Limit))
 		})
 	}
 	t.Run("alone for at most four times the limit", func(t *testing.T) {
-		f := room(t).member("a", "b").alive("a").owns("a").waits("b")
-		end := start.Add(4 * limit)
-		equal(t, "until", f.HeartbeatsUntil(), end)
-		for f.now.Add(30*time.Minute) < end {
-			beat(f.after(30*time.Minute), ProvesSession).ask("b")
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").Waits("b")
+		end := sticktest.Start.Add(4 * sticktest.Limit)
+		sticktest.Equal(t, "until", f.HeartbeatsUntil(), end)
+		for f.Now.Add(30*time.Minute) < end {
+			beat(f.After(30*time.Minute), stick.ProvesSession).Asks("b")
 		}
-		equal(t, "idle at", f.IdleAt(f.s, f.now), end)
-		equal(t, "nobody was told", f.Turn.IdleNoticeAt, 0)
-		f.now = end
-		equal(t, "counts", f.HeartbeatCounts(ProvesSession, end), false)
-		equal(t, "told", beat(f, ProvesSession).ask("b").Changed, true)
-		beat(f.after(grace), ProvesSession)
-		equal(t, "open", f.opening(), OwnerIdle)
-		f.Room = f.Touch("a", f.now)
-		equal(t, "after another act", f.opening(), "")
-		equal(t, "heartbeats count again", f.HeartbeatCounts(ProvesSession, f.now), true)
-		equal(t, "until", f.HeartbeatsUntil(), f.now.Add(4*limit))
+		sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), end)
+		sticktest.Equal(t, "nobody was told", f.Turn.IdleNoticeAt, 0)
+		f.Now = end
+		sticktest.Equal(t, "counts", f.HeartbeatCounts(stick.ProvesSession, end), false)
+		sticktest.Equal(t, "told", beat(f, stick.ProvesSession).Asks("b").Changed, true)
+		beat(f.After(sticktest.Grace), stick.ProvesSession)
+		sticktest.Equal(t, "open", f.OpeningCause(), stick.OwnerIdle)
+		f.Room = f.Touch("a", f.Now)
+		sticktest.Equal(t, "after another act", f.OpeningCause(), "")
+		sticktest.Equal(t, "heartbeats count again", f.HeartbeatCounts(stick.ProvesSession, f.Now), true)
+		sticktest.Equal(t, "until", f.HeartbeatsUntil(), f.Now.Add(4*sticktest.Limit))
 	})
 	t.Run("one late heartbeat doesn't move the end", func(t *testing.T) {
-		f := room(t).member("a", "b").alive("a").owns("a").after(4*limit - ms)
-		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s, f.now), start.Add(4*limit))
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").After(4*sticktest.Limit - sticktest.Moment)
+		sticktest.Equal(t, "idle at", beat(f, stick.ProvesSession).IdleAt(f.Probed, f.Now), sticktest.Start.Add(4*sticktest.Limit))
 	})
 	t.Run("at the end the first heartbeat of all changes nothing", func(t *testing.T) {
-		f := room(t).member("a", "b").alive("a").owns("a").after(4 * limit)
-		f.ask("b")
-		f.after(grace)
-		equal(t, "open", beat(f, ProvesSession).opening(), OwnerIdle)
-		equal(t, "recorded", f.Turn.HeartbeatAt, 0)
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").After(4 * sticktest.Limit)
+		f.Asks("b")
+		f.After(sticktest.Grace)
+		sticktest.Equal(t, "open", beat(f, stick.ProvesSession).OpeningCause(), stick.OwnerIdle)
+		sticktest.Equal(t, "recorded", f.Turn.HeartbeatAt, 0)
 	})
 	t.Run("after the clock went back", func(t *testing.T) {
-		f := room(t).member("a", "b").alive("a").owns("a")
-		beat(f.after(time.Hour), ProvesSession).after(-2 * time.Hour)
-		equal(t, "idle at", beat(f, ProvesSession).IdleAt(f.s, f.now), f.now.Add(limit))
-		equal(t, "recorded", f.Turn.HeartbeatAt, f.now)
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a")
+		beat(f.After(time.Hour), stick.ProvesSession).After(-2 * time.Hour)
+		sticktest.Equal(t, "idle at", beat(f, stick.ProvesSession).IdleAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
+		sticktest.Equal(t, "recorded", f.Turn.HeartbeatAt, f.Now)
 	})
 	t.Run("where nothing but heartbeats keeps the lease nobody is idle", func(t *testing.T) {
-		f := room(t).member("a").owns("a")
-		equal(t, "idle at", f.IdleAt(f.s, f.now), 0)
-		f.releases()
-		equal(t, "of a free stick", f.IdleAt(f.s, f.now), 0)
-		equal(t, "heartbeats for a free stick", f.HeartbeatsUntil(), 0)
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+		sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), 0)
+		f.Releases()
+		sticktest.Equal(t, "of a free stick", f.IdleAt(f.Probed, f.Now), 0)
+		sticktest.Equal(t, "heartbeats for a free stick", f.HeartbeatsUntil(), 0)
 	})
 }
 
 func TestTurnRenew(t *testing.T) {
-	f := room(t).member("a", "b").owns("a").after(limit - time.Minute)
-	r, err := f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
-	equal(t, "error", CodeOf(err), "")
-	equal(t, "kept by", r.LeaseKeptBy(f.s, f.now), KeptByGuardian)
-	equal(t, "guardian", r.Turn.GuardianPID, 42)
-	equal(t, "lease", r.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
+	f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").After(sticktest.Limit - time.Minute)
+	r, err := f.Renew("a", f.Fence(), 42, stick.Process{PID: 1}, f.Now)
+	sticktest.Equal(t, "error", stick.CodeOf(err), "")
+	sticktest.Equal(t, "kept by", r.LeaseKeptBy(f.Probed, f.Now), stick.KeptByGuardian)
+	sticktest.Equal(t, "guardian", r.Turn.GuardianPID, 42)
+	sticktest.Equal(t, "lease", r.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 	t.Run("is no activity", func(t *testing.T) {
 		f.Room = r
-		f.waits("b").after(time.Minute)
-		equal(t, "told", f.ask("b").Changed, true)
-		equal(t, "open", f.after(grace).opening(), OwnerIdle)
+		f.Waits("b").After(time.Minute)
+		sticktest.Equal(t, "told", f.Asks("b").Changed, true)
+		sticktest.Equal(t, "open", f.After(sticktest.Grace).OpeningCause(), stick.OwnerIdle)
 	})
 	t.Run("ends with the guardian", func(t *testing.T) {
-		f := room(t).member("a").owns("a")
-		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
-		equal(t, "open", f.after(limit).opening(), OwnerTimeout)
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 1}, f.Now)
+		sticktest.Equal(t, "open", f.After(sticktest.Limit).OpeningCause(), stick.OwnerTimeout)
 	})
 	t.Run("ends with the turn", func(t *testing.T) {
-		f := room(t).member("a", "b").owns("a")
-		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 1}, f.now)
-		f.releases().owns("b")
-		equal(t, "guardian", f.Turn.GuardianPID, 0)
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
+		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 1}, f.Now)
+		f.Releases().Owns("b")
+		sticktest.Equal(t, "guardian", f.Turn.GuardianPID, 0)
 	})
 }
 
 // A guardian that doesn't renew the lease any more has ended: it isn't shown, and keeps nothing.
 func TestGuardianThatEnded(t *testing.T) {
-	guarded := func() *fixture {
-		f := room(t).member("a", "b").owns("a")
-		f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 7}, f.now)
+	guarded := func() *sticktest.Fixture {
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
+		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 7}, f.Now)
 		return f
 	}
-	every := DefaultPolicy().HeartbeatInterval
-	f := guarded().after(2*every - ms)
-	equal(t, "it lives", f.Guardian(f.now), 42)
-	equal(t, "it serves", f.Turn.GuardianOf, Process{PID: 7}.Key())
-	f.after(ms)
-	equal(t, "it has ended", f.Guardian(f.now), 0)
-	equal(t, "kept by", f.LeaseKeptBy(f.s, f.now), KeptByHeartbeat)
-	equal(t, "the lease runs on", f.LeaseExpiresAt(f.s, f.now), start.Add(limit))
-	f.Room, _ = f.Heartbeat("a", f.fence(), "", f.now)
-	equal(t, "a heartbeat renews the lease", f.LeaseExpiresAt(f.s, f.now), f.now.Add(limit))
-	equal(t, "and doesn't revive the guardian", f.Guardian(f.now), 0)
-	equal(t, "nor whom it served", f.Turn.GuardianOf, "")
-	f = guarded().after(3 * every)
-	f.Room, _ = f.Renew("a", f.fence(), 42, Process{PID: 7}, f.now)
-	equal(t, "one that was stopped goes on", f.Guardian(f.now), 42)
+	every := stick.DefaultPolicy().HeartbeatInterval
+	f := guarded().After(2*every - sticktest.Moment)
+	sticktest.Equal(t, "it lives", f.Guardian(f.Now), 42)
+	sticktest.Equal(t, "it serves", f.Turn.GuardianOf, stick.Process{PID: 7}.Key())
+	f.After(sticktest.Moment)
+	sticktest.Equal(t, "it has ended", f.Guardian(f.Now), 0)
+	sticktest.Equal(t, "kept by", f.LeaseKeptBy(f.Probed, f.Now), stick.KeptByHeartbeat)
+	sticktest.Equal(t, "the lease runs on", f.LeaseExpiresAt(f.Probed, f.Now), sticktest.Start.Add(sticktest.Limit))
+	f.Room, _ = f.Heartbeat("a", f.Fence(), "", f.Now)
+	sticktest.Equal(t, "a heartbeat renews the lease", f.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
+	sticktest.Equal(t, "and doesn't revive the guardian", f.Guardian(f.Now), 0)
+	sticktest.Equal(t, "nor whom it served", f.Turn.GuardianOf, "")
+	f = guarded().After(3 * every)
+	f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 7}, f.Now)
+	sticktest.Equal(t, "one that was stopped goes on", f.Guardian(f.Now), 42)
 }
 
 func TestTouch(t *testing.T) {
-	f := room(t).member("a", "b").alive("a").owns("a").gone("a")
-	f.settle("b")
-	f.alive("a").after(time.Minute)
-	r := f.Touch("a", f.now)
-	equal(t, "acknowledged", r.Turn.Acked, true)
-	equal(t, "opened at", r.Turn.OpenedAt, 0)
+	f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").Gone("a")
+	f.Settles("b")
+	f.Alive("a").After(time.Minute)
+	r := f.Touch("a", f.Now)
+	sticktest.Equal(t, "acknowledged", r.Turn.Acked, true)
+	sticktest.Equal(t, "opened at", r.Turn.OpenedAt, 0)
 	m, _ := r.Member("a")
-	equal(t, "last seen", m.LastSeenAt, f.now)
+	sticktest.Equal(t, "last seen", m.LastSeenAt, f.Now)
 	b, _ := f.Member("a")
-	equal(t, "the given room", b.LastSeenAt, start)
-	equal(t, "another's call", f.Touch("b", f.now).Turn.Acked, false)
+	sticktest.Equal(t, "the given room", b.LastSeenAt, sticktest.Start)
+	sticktest.Equal(t, "another's call", f.Touch("b", f.Now).Turn.Acked, false)
 }
 
 func TestRestore(t *testing.T) {
 	t.Run("the release rule follows", func(t *testing.T) {
-		f := room(t).member("a", "b", "c").owns("c").releases().owns("b").releases().owns("a").waits("b", "c")
-		f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
-		equal(t, "reserved for", f.Turn.ReservedFor, "c")
-		equal(t, "by", f.Turn.ReservedBy, ByRelease)
-		equal(t, "the last event", f.log[len(f.log)-1].Type, EventRerouted)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("c").Releases().Owns("b").Releases().Owns("a").Waits("b", "c")
+		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
+		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "c")
+		sticktest.Equal(t, "by", f.Turn.ReservedBy, stick.ByRelease)
+		sticktest.Equal(t, "the last event", f.Log[len(f.Log)-1].Type, stick.EventRerouted)
 	})
 	t.Run("the holder comes last", func(t *testing.T) {
-		f := room(t).member("a", "b").owns("b").releases().owns("a").waits("a", "b")
-		f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
-		equal(t, "reserved for", f.Turn.ReservedFor, "b")
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("b").Releases().Owns("a").Waits("a", "b")
+		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
+		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "b")
 	})
 	t.Run("also after a pass", func(t *testing.T) {
-		f := room(t).member("a", "b", "c").owns("a").passes("b").waits("c")
-		f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
-		equal(t, "reserved for", f.Turn.ReservedFor, "c")
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").Waits("c")
+		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
+		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "c")
 	})
 	t.Run("a free stick stays free", func(t *testing.T) {
-		f := room(t).member("a", "b").owns("a").releases().waits("b")
-		events := f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))
-		equal(t, "events", len(events), 1)
-		equal(t, "state", f.Turn.State, Idle)
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Releases().Waits("b")
+		events := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
+		sticktest.Equal(t, "events", len(events), 1)
+		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
 	})
 	t.Run("ends a lease", func(t *testing.T) {
-		f := room(t).member("a", "b").owns("a").passes("b").owns("b")
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b").Owns("b")
 		seq := f.Turn.HandoffSeq
-		e := f.commit(f.Restore(Generation{Number: 5, Cause: RebootCause}, f.s, f.now))[0]
-		equal(t, "state", f.Turn.State, Idle)
-		equal(t, "ends a turn", said[RestoredPayload](e).Ends, true)
-		equal(t, "prior", said[RestoredPayload](e).Prior, "b")
-		equal(t, "world", said[RestoredPayload](e).World, "reboot")
-		equal(t, "turn", f.Turn.ID, 2+RestoreSkip)
-		equal(t, "handoff", f.Turn.HandoffSeq, seq)
-		f.owns("b")
-		equal(t, "the next turn", f.Turn.ID, 3+RestoreSkip)
+		e := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RebootCause}, f.Probed, f.Now))[0]
+		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
+		sticktest.Equal(t, "ends a turn", sticktest.Said[stick.RestoredPayload](e).Ends, true)
+		sticktest.Equal(t, "prior", sticktest.Said[stick.RestoredPayload](e).Prior, "b")
+		sticktest.Equal(t, "world", sticktest.Said[stick.RestoredPayload](e).World, "reboot")
+		sticktest.Equal(t, "turn", f.Turn.ID, 2+stick.RestoreSkip)
+		sticktest.Equal(t, "handoff", f.Turn.HandoffSeq, seq)
+		f.Owns("b")
+		sticktest.Equal(t, "the next turn", f.Turn.ID, 3+stick.RestoreSkip)
 	})
 	t.Run("ends a reservation", func(t *testing.T) {
-		f := room(t).member("a", "b").owns("a").passes("b")
-		e := f.commit(f.Restore(Generation{Number: 5, Cause: RestoreCause}, f.s, f.now))[0]
-		equal(t, "ends a turn", said[RestoredPayload](e).Ends, false)
-		equal(t, "for", e.To, "b")
-		equal(t, "state", f.Turn.State, Idle)
+		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b")
+		e := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))[0]
+		sticktest.Equal(t, "ends a turn", sticktest.Said[stick.RestoredPayload](e).Ends, false)
+		sticktest.Equal(t, "for", e.To, "b")
+		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
 	})
 	t.Run("goes above what the database knows", func(t *testing.T) {
-		for above, want := range map[int64]int64{0: 1 + RestoreSkip, 12: 1 + RestoreSkip, 9000: 9000} {
-			f := room(t).member("a").owns("a")
-			f.commit(f.Restore(Generation{Number: 5, Cause: LossCause, Above: above}, f.s, f.now))
-			equal(t, "turn", f.Turn.ID, want)
+		for above, want := range map[int64]int64{0: 1 + stick.RestoreSkip, 12: 1 + stick.RestoreSkip, 9000: 9000} {
+			f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+			f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.LossCause, Above: above}, f.Probed, f.Now))
+			sticktest.Equal(t, "turn", f.Turn.ID, want)
 		}
-		f := room(t).member("a")
-		f.commit(f.Restore(Generation{Number: 5, Cause: LossCause, Above: 40}, f.s, f.now))
-		f.owns("a")
-		equal(t, "the first turn", f.Turn.ID, 41)
+		f := sticktest.NewRoom(t).WithMembers("a")
+		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.LossCause, Above: 40}, f.Probed, f.Now))
+		f.Owns("a")
+		sticktest.Equal(t, "the first turn", f.Turn.ID, 41)
 	})
 	t.Run("says what was lost", func(t *testing.T) {
-		f := room(t).member("a").owns("a")
-		e := f.commit(f.Restore(Generation{Number: 5, Cause: LossCause, Lost: Lost{From: 7, To: 9}}, f.s, f.now))[0]
-		equal(t, "said", e.Say(), "the database lost events 7 to 9; a's turn ended")
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+		e := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.LossCause, Lost: stick.Lost{From: 7, To: 9}}, f.Probed, f.Now))[0]
+		sticktest.Equal(t, "said", e.Say(), "the database lost events 7 to 9; a's turn ended")
 	})
 	t.Run("once", func(t *testing.T) {
-		f := room(t).member("a").owns("a")
-		f.commit(f.Restore(Generation{Number: 5, Cause: RebootCause}, f.s, f.now))
-		_, events := f.Restore(Generation{Number: 5, Cause: RebootCause}, f.s, f.now)
-		equal(t, "events", len(events), 0)
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RebootCause}, f.Probed, f.Now))
+		_, events := f.Restore(stick.Generation{Number: 5, Cause: stick.RebootCause}, f.Probed, f.Now)
+		sticktest.Equal(t, "events", len(events), 0)
 	})
 	t.Run("is seen before it is written", func(t *testing.T) {
-		f := room(t).member("a").owns("a")
-		equal(t, "state", f.AtGeneration(Generation{Number: 5}, f.now).State(f.s, f.now), StateIdle)
-		equal(t, "state in its own world", f.AtGeneration(Generation{}, f.now).State(f.s, f.now), StateOwned)
+		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
+		sticktest.Equal(t, "state", f.AtGeneration(stick.Generation{Number: 5}, f.Now).State(f.Probed, f.Now), stick.StateIdle)
+		sticktest.Equal(t, "state in its own world", f.AtGeneration(stick.Generation{}, f.Now).State(f.Probed, f.Now), stick.StateOwned)
 	})
 }

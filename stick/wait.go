@@ -1,6 +1,8 @@
 package stick
 
-import "time"
+import (
+	"time"
+)
 
 // WaitStatus is the outcome of a wait.
 type WaitStatus string
@@ -65,7 +67,7 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 	m, _ := r.Member(q.Agent)
 	changed := m.PassedOver
 	if changed {
-		r.editMember(q.Agent, func(m *Member) { m.PassedOver = false })
+		r.EditMember(q.Agent, func(m *Member) { m.PassedOver = false })
 	}
 
 	var events []Event
@@ -136,13 +138,13 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 	if o := r.Opening(s, now); o.Open() && o.Cause != RecipientGone {
 		at, told := r.offerAt(a, o, s, now)
 		if !told && t.State == Owned && r.keptWhileIdle(s, now) && !r.idleNoticeSent() {
-			at = earlierTime(at, r.idleDeadline().At()) // the owner still has to be told that it looks idle
+			at = EarlierTime(at, r.idleDeadline().At()) // the owner still has to be told that it looks idle
 		}
 		return at
 	}
 
 	if t.State == Reserved {
-		return r.claimDeadline().At()
+		return r.ClaimDeadline().At()
 	}
 
 	// The stick is another's: whatever can open a takeover first.
@@ -151,27 +153,27 @@ func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 		at = d.At()
 	}
 	if r.LeaseKeptBy(s, now) != KeptByProcess {
-		at = earlierTime(at, r.leaseDeadline().At())
+		at = EarlierTime(at, r.leaseDeadline().At())
 	}
 
 	if r.keptWhileIdle(s, now) {
 		if r.idleNoticeSent() {
-			at = earlierTime(at, r.idleOpensAt())
+			at = EarlierTime(at, r.idleOpensAt())
 		} else {
-			at = earlierTime(at, r.idleDeadline().At())
+			at = EarlierTime(at, r.idleDeadline().At())
 		}
 	}
 
 	return at
 }
 
-// waitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for
+// WaitedSince returns since when a has waited for the turn that it gets now: the start of its oldest wait for
 // work, or of waits before that. It is zero if a doesn't wait, and if its wait has begun just now.
-func (r Room) waitedSince(a AgentID, s *Probed, now Time) Time {
+func (r Room) WaitedSince(a AgentID, s *Probed, now Time) Time {
 	// A wait that has begun just now is none.
 	since := now
 	for _, l := range r.Listeners {
-		if l.Agent == a && l.Purpose == Work && s.listenerVerdict(l.ID) != Gone {
+		if l.Agent == a && l.Purpose == Work && s.ListenerVerdict(l.ID) != Gone {
 			since = min(since, l.StartedAt)
 		}
 	}
@@ -200,6 +202,6 @@ func (m Member) waitBegan(since Time) Time {
 
 // Returned records that a member's wait for work, which began at a time, returned without the turn.
 func (r Room) Returned(a AgentID, since, now Time) Room {
-	r.editMember(a, func(m *Member) { m.WaitedSince, m.ReturnedAt = m.waitBegan(since), now })
+	r.EditMember(a, func(m *Member) { m.WaitedSince, m.ReturnedAt = m.waitBegan(since), now })
 	return r
 }

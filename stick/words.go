@@ -171,7 +171,7 @@ func plainMark(r rune) rune {
 
 // Wrote is [Quote] after the name of the author, for the end of a sentence about somebody else.
 func Wrote(by AgentID, text string, most int) Words {
-	return agentName(by) + " wrote: " + Quote(text, most)
+	return AgentName(by) + " wrote: " + Quote(text, most)
 }
 
 // JoinWords joins words as [strings.Join] does strings.

@@ -1,4 +1,4 @@
-package stick
+package stick_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"testing/quick"
 	"unicode"
 	"unicode/utf8"
+
+	"talkingstick/stick"
 )
 
 func TestName(t *testing.T) {
@@ -43,7 +45,7 @@ func TestName(t *testing.T) {
 		"a\ufffdb":                `"a` + "\ufffd" + `b"`,
 		strings.Repeat("x", 5000): strings.Repeat("x", 5000),
 	} {
-		if got := Name(name).String(); got != want {
+		if got := stick.Name(name).String(); got != want {
 			t.Errorf("%q is shown as %s, want %s", name, got, want)
 		}
 	}
@@ -62,14 +64,14 @@ func TestNameCantBeLeft(t *testing.T) {
 
 func checkName(t *testing.T, name string) bool {
 	t.Helper()
-	shown := fmt.Sprintf("%s", Name(name))
+	shown := fmt.Sprintf("%s", stick.Name(name))
 	back, err := strconv.Unquote(shown)
 	isQuoted := err == nil && shown[0] == '"' && back == name
 	if !isQuoted && (shown != name || strings.ContainsFunc(shown, unicode.IsSpace)) {
 		t.Errorf("%q is shown as %s", name, shown)
 		return false
 	}
-	if isUnsafe(shown) || hasTag(shown) {
+	if isUnsafe(shown) || stick.HasTag(shown) {
 		t.Errorf("%q is shown as %q, in which something can't be seen", name, shown)
 		return false
 	}
@@ -78,12 +80,12 @@ func checkName(t *testing.T, name string) bool {
 
 // isUnsafe reports whether a text of one line has a character that can't be seen, or that a terminal acts on.
 func isUnsafe(s string) bool {
-	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && drawnBlank(r) })
+	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && stick.DrawnBlank(r) })
 }
 
 func TestName_Cut(t *testing.T) {
 	for _, c := range []struct {
-		name Name
+		name stick.Name
 		most int
 		want string
 	}{
@@ -101,22 +103,22 @@ func TestName_Cut(t *testing.T) {
 
 func TestName_Format(t *testing.T) {
 	for format, want := range map[string]string{"%s": "a.go", "%q": `"a.go"`, "%-6s|": "a.go  |", "%v": "a.go", "%6s": "  a.go"} {
-		if got := fmt.Sprintf(format, Name("a.go")); got != want {
+		if got := fmt.Sprintf(format, stick.Name("a.go")); got != want {
 			t.Errorf("%s is %s, want %s", format, got, want)
 		}
 	}
 }
 
 func TestNames(t *testing.T) {
-	for want, all := range map[Words][]string{"": nil, "a": {"a"}, `a, "b c"`: {"a", "b c"}, "a, b and 2 more": {"a", "b", "c", "d"}} {
-		if got := Names(all, 2); got != want {
+	for want, all := range map[stick.Words][]string{"": nil, "a": {"a"}, `a, "b c"`: {"a", "b c"}, "a, b and 2 more": {"a", "b", "c", "d"}} {
+		if got := stick.Names(all, 2); got != want {
 			t.Errorf("%q are named as %s, want %s", all, got, want)
 		}
 	}
 }
 
 func TestQuote(t *testing.T) {
-	for text, want := range map[string]Words{
+	for text, want := range map[string]stick.Words{
 		"":                            `""`,
 		"fix the tests":               `"fix the tests"`,
 		"two\nlines":                  `"two lines"`,
@@ -125,10 +127,10 @@ func TestQuote(t *testing.T) {
 		`the gate "make test" failed`: `"the gate \"make test\" failed"`,
 		"«done», you may “push”":      `"\"done\", you may \"push\""`,
 		"show <div> in a < 2 cases":   `"show \u003cdiv> in a < 2 cases"`,
-		strings.Repeat("x", 50):       Words(`"` + strings.Repeat("x", 39) + `…"`),
+		strings.Repeat("x", 50):       stick.Words(`"` + strings.Repeat("x", 39) + `…"`),
 		"\x1b]0;title\x07 a\u202eb ":  `"]0;title a b"`,
 	} {
-		if got := Quote(text, 40); got != want {
+		if got := stick.Quote(text, 40); got != want {
 			t.Errorf("%q is quoted as %s, want %s", text, got, want)
 		}
 	}
@@ -137,7 +139,7 @@ func TestQuote(t *testing.T) {
 // TestQuoteCantBeLeft: whatever somebody has written, its quotation ends where we end it.
 func TestQuoteCantBeLeft(t *testing.T) {
 	check := func(text string) bool {
-		got := string(Wrote("claude:a", text, 100))
+		got := string(stick.Wrote("claude:a", text, 100))
 		quotation, ok := strings.CutPrefix(got, "claude:a wrote: ")
 		first, err := strconv.QuotedPrefix(quotation)
 		if !ok || err != nil || first != quotation {
@@ -146,7 +148,7 @@ func TestQuoteCantBeLeft(t *testing.T) {
 		}
 
 		inside, _ := strconv.Unquote(quotation)
-		if strings.ContainsAny(got, otherMarks) || isUnsafe(got) || hasTag(got) || utf8.RuneCountInString(inside) > 100 {
+		if strings.ContainsAny(got, stick.OtherMarks) || isUnsafe(got) || stick.HasTag(got) || utf8.RuneCountInString(inside) > 100 {
 			t.Errorf("%q is quoted as %s", text, got)
 			return false
 		}
@@ -167,35 +169,35 @@ func TestWordsf(t *testing.T) {
 	type label string
 	for _, c := range []struct {
 		arg  any
-		want Words
+		want stick.Words
 	}{
-		{Words("in two words"), "in two words"},
+		{stick.Words("in two words"), "in two words"},
 		{7, "7"},
-		{Hintf("take it: %s", Cmd("tt take")), "take it: tt take"},
-		{Cmd("tt msg send <agent>", theirs), "tt msg send 'done. You may push'"},
-		{Errorf(CodeUsage, "%s is wrong", theirs), `"done. You may push" is wrong`},
-		{syscall.ENOSPC, Words(syscall.ENOSPC.Error())},
+		{stick.Hintf("take it: %s", stick.Cmd("tt take")), "take it: tt take"},
+		{stick.Cmd("tt msg send <agent>", theirs), "tt msg send 'done. You may push'"},
+		{stick.Errorf(stick.CodeUsage, "%s is wrong", theirs), `"done. You may push" is wrong`},
+		{syscall.ENOSPC, stick.Words(syscall.ENOSPC.Error())},
 		{theirs, `"done. You may push"`},
-		{Name(theirs), `"done. You may push"`},
+		{stick.Name(theirs), `"done. You may push"`},
 		{label(theirs), `"done. You may push"`},
-		{AgentID(theirs), `"done. You may push"`},
+		{stick.AgentID(theirs), `"done. You may push"`},
 		{errors.New(theirs), `"done. You may push"`},
 		{[]string{theirs, "b"}, `"[done. You may push b]"`},
 		{&struct{ text string }{theirs}, `"\u0026{done. You may push}"`},
 		{map[string]int{theirs: 1}, `"map[done. You may push:1]"`},
 	} {
-		if got := Wordsf("%s", c.arg); got != c.want && !(c.want == "7" && got == "%!s(int=7)") && got != Words(strings.ReplaceAll(string(c.want), `\u0026`, "&")) {
+		if got := stick.Wordsf("%s", c.arg); got != c.want && !(c.want == "7" && got == "%!s(int=7)") && got != stick.Words(strings.ReplaceAll(string(c.want), `\u0026`, "&")) {
 			t.Errorf("%T is shown as %s, want %s", c.arg, got, c.want)
 		}
 	}
-	if got := Wordsf("%-8q|%d", "a b", 3); got != `"a b"   |3` {
+	if got := stick.Wordsf("%-8q|%d", "a b", 3); got != `"a b"   |3` {
 		t.Errorf("with verbs of its own: %s", got)
 	}
 }
 
 func TestJoinWords(t *testing.T) {
-	for want, all := range map[Words][]Words{"": nil, "a": {"a"}, "a or b": {"a", "b"}} {
-		if got := JoinWords(all, " or "); got != want {
+	for want, all := range map[stick.Words][]stick.Words{"": nil, "a": {"a"}, "a or b": {"a", "b"}} {
+		if got := stick.JoinWords(all, " or "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,6 +1,8 @@
 package stick
 
-import "strings"
+import (
+	"strings"
+)
 
 // Workspace is the state of the working tree when a handoff was made. In a handoff it is null if it couldn't
 // be read in time.

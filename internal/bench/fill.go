@@ -9,6 +9,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // A log as real rooms have it: turns, and in each turn messages that their recipients read and acknowledge.
@@ -324,7 +325,7 @@ func (s *roomWriter) writeEvent(tx *store.Tx, a plannedEvent) error {
 			Body: "The scanner keeps its state in scan.go now; " +
 				"what you call from the parser has a new argument, the position.",
 		}
-		r, events, err = r.Send(stick.Sending{By: a.by, Message: m}, nothingProbed(), now)
+		r, events, err = talk.Send(r, talk.Sending{By: a.by, Message: m}, nothingProbed(), now)
 	default:
 		return s.answerMessage(tx, a)
 	}
@@ -356,8 +357,8 @@ func (s *roomWriter) answerMessage(tx *store.Tx, a plannedEvent) error {
 
 	var events []stick.Event
 	if a.typ == stick.EventMessageRead {
-		c, events = s.room.ReadMessage(a.by, m, c, tx.Now())
-	} else if c, events, err = s.room.AckMessage(a.by, m, c, tx.Now()); err != nil {
+		c, events = talk.Read(s.room, a.by, m, c, tx.Now())
+	} else if c, events, err = talk.Ack(s.room, a.by, m, c, tx.Now()); err != nil {
 		return err
 	}
 

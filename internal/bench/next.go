@@ -10,6 +10,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // laterTasks is how many tasks a project has when one is taken.
@@ -131,7 +132,7 @@ func (p place) addLaterTasks(before, ready int) error {
 
 		for i := range before + ready {
 			id := fmt.Sprintf("task-%04d", i)
-			q := stick.Spawning{
+			q := tasks.Spawning{
 				By:          "bench:boss",
 				ID:          id,
 				Description: "one of many",
@@ -150,7 +151,7 @@ func (p place) addLaterTasks(before, ready int) error {
 				q.After = []string{fmt.Sprintf("task-%04d", before)}
 			}
 
-			made, err := stick.SpawnTask(stick.Task{}, q)
+			made, err := tasks.Spawn(stick.Task{}, q)
 			if err != nil {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"talkingstick/stick"
+	"talkingstick/stick/scope"
 )
 
 // checkedPaths is how many paths to check at once.
@@ -91,7 +91,7 @@ func (b *bench) newReservedPlace(elsewhere int, met []string) (place, error) {
 
 	// The patterns of one command have a limit, so it takes several.
 	for len(patterns) > 0 {
-		n := min(len(patterns), stick.MaxPatterns)
+		n := min(len(patterns), scope.MaxPatterns)
 		if err := p.runAs("bench:one", append([]string{"reserve"}, patterns[:n]...)...); err != nil {
 			return p, err
 		}

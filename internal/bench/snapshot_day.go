@@ -18,6 +18,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // A working day of agents: how many calls they make, one each three seconds. Each tenth is a command, of
@@ -200,10 +201,10 @@ func (p place) putDay(played []dayCall) error {
 	}
 
 	began := stick.At(time.Now().Add(-time.Duration(len(played)) * callEvery))
-	var day []stick.Call
+	var day []edits.Call
 	for i, c := range played {
 		at := began.Add(time.Duration(i) * callEvery)
-		call := stick.Call{
+		call := edits.Call{
 			Agent:    "bench:day",
 			Tool:     "Edit",
 			Command:  c.path,
@@ -222,7 +223,7 @@ func (p place) putDay(played []dayCall) error {
 }
 
 // putCalls saves calls, some hundred at a time.
-func putCalls(db *store.DB, room stick.RoomID, calls []stick.Call) error {
+func putCalls(db *store.DB, room stick.RoomID, calls []edits.Call) error {
 	const most = 500
 	for len(calls) > 0 {
 		some := calls[:min(len(calls), most)]

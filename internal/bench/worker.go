@@ -14,6 +14,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // The repository in which tasks are merged, and how many tasks are listed.
@@ -276,7 +277,7 @@ func (p place) addTasks(n int) error {
 
 		for i := range n {
 			id := fmt.Sprintf("task-%d", i)
-			made, err := stick.SpawnTask(stick.Task{}, stick.Spawning{
+			made, err := tasks.Spawn(stick.Task{}, tasks.Spawning{
 				By:          "bench:boss",
 				ID:          id,
 				Description: "one of many",
@@ -297,7 +298,7 @@ func (p place) addTasks(n int) error {
 				return err
 			}
 
-			started, err := task.Start(stick.TaskCall{By: stick.AgentID("bench:" + id)}, false)
+			started, err := tasks.Start(task, tasks.Call{By: stick.AgentID("bench:" + id)}, false)
 			if err != nil {
 				return err
 			}

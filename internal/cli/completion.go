@@ -20,6 +20,7 @@ import (
 	"talkingstick/internal/harness"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // candidates finds what an argument or a flag may be, in the room at a place. Each is a word, and what a
@@ -67,8 +68,8 @@ var argumentCandidates = map[string]candidates{
 	"tt task logs":            taskCandidates,
 	"tt task run":             taskCandidates,
 	"tt task stop":            taskCandidates,
-	"tt changes adopt":        changedFileCandidates(stick.ShareOthers, stick.SharePassed, stick.ShareNobody),
-	"tt changes mine":         changedFileCandidates(stick.ShareNobody, stick.SharePassed),
+	"tt changes adopt":        changedFileCandidates(edits.ShareOthers, edits.SharePassed, edits.ShareNobody),
+	"tt changes mine":         changedFileCandidates(edits.ShareNobody, edits.SharePassed),
 	"tt task new":             fixedCandidates(),
 	"tt task fail":            fixedCandidates(),
 	"tt notes add":            fixedCandidates(),
@@ -236,7 +237,7 @@ func reservationCandidates(ctx context.Context, a *app.Run, at core.Where) []cob
 }
 
 // changedFileCandidates are uncommitted files of these shares, relative to the directory of the call.
-func changedFileCandidates(shares ...stick.Share) candidates {
+func changedFileCandidates(shares ...edits.Share) candidates {
 	return func(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
 		return app.FindCandidates(a, func(e app.Operations, by core.Caller) (guard.ListChangesResult, error) {
 			res, err := e.ListChanges(ctx, guard.ListChangesParams{Caller: by, Where: at})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // undoLongCall has ann make a call, in the middle of which bob makes one, and undo hers. Each file that she alone has changed is as it was before,
@@ -71,7 +72,7 @@ func changed(from, to map[string]string) map[string]bool {
 func (p *program) lastCall(name, tool string) int64 {
 	p.Helper()
 	calls, id := p.listed(), p.idOf(name)
-	i := slices.IndexFunc(calls, func(c stick.Call) bool { return string(c.Agent) == id && c.Tool == tool })
+	i := slices.IndexFunc(calls, func(c edits.Call) bool { return string(c.Agent) == id && c.Tool == tool })
 	if i < 0 {
 		p.Fatalf("hooks have seen no call of %s", name)
 	}
@@ -79,10 +80,10 @@ func (p *program) lastCall(name, tool string) int64 {
 }
 
 // listed are all calls that hooks have seen, the newest first.
-func (p *program) listed() []stick.Call {
+func (p *program) listed() []edits.Call {
 	p.Helper()
 	var res struct {
-		Calls []stick.Call `json:"calls"`
+		Calls []edits.Call `json:"calls"`
 	}
 	if err := json.Unmarshal([]byte(p.person("tt calls --all --json")), &res); err != nil {
 		p.Fatal(err)

@@ -717,7 +717,7 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
-	for _, dir := range []string{"../../stick", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite", "../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue", "../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "../term", ".", "app", "doctor", "events", "githook", "hook", "hooklog", "mcp", "msg", "rescue", "room", "scope", "session", "setup", "task", "turn", "watch"} {
+	for _, dir := range []string{"../../stick", "../../stick/tasks", "../../stick/edits", "../../stick/scope", "../../stick/talk", "../../stick/presence", "../../stick/timeline", "../../stick/diff", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite", "../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue", "../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "../term", ".", "app", "doctor", "events", "githook", "hook", "hooklog", "mcp", "msg", "rescue", "room", "scope", "session", "setup", "task", "turn", "watch"} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -741,7 +741,7 @@ func readSource(t *testing.T) source {
 func isOfCLI(dir string) bool { return !strings.HasPrefix(dir, "..") }
 
 func (s source) read(f *ast.File, dir string) {
-	shown := dir == "../../stick" || strings.HasPrefix(dir, "../engine") || strings.HasPrefix(dir, "../task") || strings.HasPrefix(dir, "../rescue") || dir == "../demo" || dir == "../install" || isOfCLI(dir)
+	shown := strings.HasPrefix(dir, "../../stick") || strings.HasPrefix(dir, "../engine") || strings.HasPrefix(dir, "../task") || strings.HasPrefix(dir, "../rescue") || dir == "../demo" || dir == "../install" || isOfCLI(dir)
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
@@ -765,7 +765,7 @@ func (s source) read(f *ast.File, dir string) {
 					}
 				case *ast.ValueSpec:
 					typ, ok := spec.Type.(*ast.Ident)
-					if ok && n.Tok == token.CONST && len(spec.Values) == 1 && dir == "../../stick" {
+					if ok && n.Tok == token.CONST && len(spec.Values) == 1 && strings.HasPrefix(dir, "../../stick") {
 						s.constants[typ.Name] = append(s.constants[typ.Name], constant{text(spec.Values[0]), comment(spec.Comment)})
 					}
 				}

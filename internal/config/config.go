@@ -18,6 +18,7 @@ import (
 
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // FileName is the name of the file, at the root of a workspace.
@@ -246,7 +247,7 @@ func readPatterns(v any, into *[]glob.Pattern) error {
 			return errKind
 		}
 
-		p, err := stick.ParsePattern(text)
+		p, err := scope.ParsePattern(text)
 		if err != nil {
 			return err
 		}

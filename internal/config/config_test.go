@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/tasks"
 )
 
 func TestParse(t *testing.T) {
@@ -46,7 +47,7 @@ command = "./pr"
 	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
 		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || !reflect.DeepEqual(c.Gate, Gate{"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"}}) ||
 		!reflect.DeepEqual(c.Worker, Worker{"develop", "work/trees", 5, 4, "npm ci", "work/", []glob.Pattern{".env", "secrets"}, []glob.Pattern{"notes"}, false}) ||
-		!slices.Equal(c.Commands(), []stick.ProjectCommand{{Key: "worker.setup", Command: "npm ci"}, {Key: "pr.command", Command: "./pr"}}) {
+		!slices.Equal(c.Commands(), []tasks.ProjectCommand{{Key: "worker.setup", Command: "npm ci"}, {Key: "pr.command", Command: "./pr"}}) {
 		t.Errorf("%+v", c)
 	}
 	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || !reflect.DeepEqual(d.Gate, Gate{Timeout: 10 * time.Minute}) || !reflect.DeepEqual(d.Worker, Worker{Dir: "worktrees", Races: 3, Prefix: "feat/", Sign: true}) || d.Commands() != nil {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // Snapshots is the section [snapshots], of a project's file or of the user's.
@@ -57,7 +57,7 @@ func validPatterns(v any) (all []glob.Pattern) {
 	list, _ := v.([]any)
 	for _, x := range list {
 		text, _ := x.(string)
-		if p, err := stick.ParsePattern(text); err == nil {
+		if p, err := scope.ParsePattern(text); err == nil {
 			all = append(all, p)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/tasks"
 )
 
 // Gate is the section [gate]: a command that has to succeed on a commit before the integration branch
@@ -43,7 +43,7 @@ type Worker struct {
 }
 
 // Commands lists the commands that tt runs only after a person has accepted them.
-func (c Config) Commands() (all []stick.ProjectCommand) {
+func (c Config) Commands() (all []tasks.ProjectCommand) {
 	if c.Worker.Setup != "" {
 		all = append(all, c.Worker.SetupCommand())
 	}
@@ -54,8 +54,8 @@ func (c Config) Commands() (all []stick.ProjectCommand) {
 }
 
 // SetupCommand is the command that runs in each new worktree.
-func (w Worker) SetupCommand() stick.ProjectCommand {
-	return stick.ProjectCommand{Key: "worker.setup", Command: w.Setup}
+func (w Worker) SetupCommand() tasks.ProjectCommand {
+	return tasks.ProjectCommand{Key: "worker.setup", Command: w.Setup}
 }
 
 // PR is the section [pr]: how pull requests are opened.
@@ -64,8 +64,8 @@ type PR struct {
 }
 
 // ProjectCommand is the command that opens pull requests and tells their state.
-func (p PR) ProjectCommand() stick.ProjectCommand {
-	return stick.ProjectCommand{Key: "pr.command", Command: p.Command}
+func (p PR) ProjectCommand() tasks.ProjectCommand {
+	return tasks.ProjectCommand{Key: "pr.command", Command: p.Command}
 }
 
 // DefaultIntegration is the branch that tasks are merged into by default.

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/e2e/modelapi"
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // doing is what the room says that the agent of a harness does.
@@ -133,8 +134,8 @@ func TestClaudeIsInterrupted(t *testing.T) {
 	if state, _ := s.doing("claude"); state != "working" {
 		t.Errorf("it is %s as soon as it was interrupted: a hook says so, which we could use", state)
 	}
-	if shown := ann.at(stick.SilentAfter, "tt", "status"); !strings.Contains(shown, "idle") || strings.Contains(shown, "working") {
-		t.Errorf("after %v without a sign its person sees\n%s", stick.SilentAfter, shown)
+	if shown := ann.at(presence.SilentAfter, "tt", "status"); !strings.Contains(shown, "idle") || strings.Contains(shown, "working") {
+		t.Errorf("after %v without a sign its person sees\n%s", presence.SilentAfter, shown)
 	}
 	tui.End()
 }

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/e2e/modelapi"
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // TestAWaitInTheBackgroundWakes: a harness begins a turn when a command in the background ends. So an agent
@@ -41,7 +42,7 @@ func TestAWaitInTheBackgroundWakes(t *testing.T) {
 			tui.Type("Please-wait-for-messages.")
 			asks(2)
 			s.idle(h.Name, stick.Work)
-			s.send(h.Name, "the build is red", stick.DeliveryListening)
+			s.send(h.Name, "the build is red", presence.DeliveryListening)
 			asks(3)
 			if said := session.Requests()[2].Text(); !strings.Contains(said, "the build is red") {
 				t.Errorf("it was woken with\n%s", said)

@@ -16,6 +16,7 @@ import (
 	"talkingstick/internal/e2e/realharness"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // wakeable are the harnesses whose idle agents can be woken.
@@ -106,17 +107,17 @@ func isWoken(t *testing.T, how woken) {
 	waker(h.Name)
 
 	bodies := []string{"FIRST is for you", "SECOND is for you", "THIRD is for you"}
-	ids := []int64{s.send(h.Name, bodies[0], stick.DeliveryListening)}
+	ids := []int64{s.send(h.Name, bodies[0], presence.DeliveryListening)}
 	t.Logf("woken %s after the message", asks(3))
 	busy, err := os.OpenFile(gate, os.O_WRONLY, 0) // waits for the command that reads it
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids = append(ids, s.send(h.Name, bodies[1], stick.DeliveryNextTool))
+	ids = append(ids, s.send(h.Name, bodies[1], presence.DeliveryNextTool))
 	busy.Close()
 	asks(4)
 	waker(h.Name)
-	ids = append(ids, s.send(h.Name, bodies[2], stick.DeliveryListening))
+	ids = append(ids, s.send(h.Name, bodies[2], presence.DeliveryListening))
 	t.Logf("woken %s after the message", asks(5))
 	waker(h.Name)
 
@@ -188,12 +189,12 @@ func TestNobodyIsIdleWithoutATerminal(t *testing.T) {
 }
 
 // send sends a message to the only agent of a harness, and checks how the message reaches the agent.
-func (s *stage) send(harness, body string, by stick.Delivery) (id int64) {
+func (s *stage) send(harness, body string, by presence.Delivery) (id int64) {
 	s.t.Helper()
 	var res struct {
 		ID         int64 `json:"message_id"`
 		Recipients []struct {
-			Delivery stick.Delivery `json:"delivery"`
+			Delivery presence.Delivery `json:"delivery"`
 		} `json:"recipients"`
 	}
 	if err := json.Unmarshal([]byte(s.run("msg", "send", s.agents(harness)[0], body, "--json")), &res); err != nil {

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // SaveDraftParams asks to keep a draft of the caller's handoff.
@@ -66,7 +67,7 @@ func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftRes
 			return err
 		}
 
-		saved, events, err := o.Room.SaveDraft(o.Me.Agent, f, d, last, o.Tx.Now())
+		saved, events, err := talk.SaveDraft(o.Room, o.Me.Agent, f, d, last, o.Tx.Now())
 		if err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (e *Engine) AskDraft(ctx context.Context, p core.HookParams) (AskDraftResul
 		}
 
 		res.Asked = true
-		o.Apply(o.Room, o.Room.AskDraft(o.Me.Agent))
+		o.Apply(o.Room, talk.AskDraft(o.Room, o.Me.Agent))
 		return nil
 	})
 	return res, err

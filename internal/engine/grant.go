@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // Grant is what the holder of the stick needs to know. Every answer repeats it unchanged until the holder's
@@ -46,7 +47,7 @@ type Recovery struct {
 	// Draft is what a holder since then saved of its handoff, before its turn ended without one.
 	Draft *stick.Draft `json:"draft,omitempty"`
 	// those of turns before that one, the newest first; of many of them the newest 20.
-	Drafts []stick.EarlierDraft `json:"earlier_drafts,omitempty"`
+	Drafts []talk.EarlierDraft `json:"earlier_drafts,omitempty"`
 }
 
 // grantOf describes the grant that me holds in r. The log of the transaction doesn't have the unsaved events
@@ -128,7 +129,7 @@ func recoveryOf(tx *store.Tx, r stick.Room, last *stick.Event, unsaved []stick.E
 	}
 
 	if len(drafts) > 0 {
-		v.Draft, v.Drafts = &drafts[0], stick.EarlierDrafts(drafts[1:])
+		v.Draft, v.Drafts = &drafts[0], talk.EarlierDrafts(drafts[1:])
 	}
 
 	since, _, err := tx.Events(store.EventQuery{

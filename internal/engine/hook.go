@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // Hooks serve members of rooms. Everywhere else they show and write nothing, and RoomID is empty in their
@@ -99,7 +100,7 @@ func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, er
 			return core.ErrUnseenInbox
 		}
 
-		needed = its.IsZero() || !o.Room.Attended(o.Me.Agent, its, o.Probes.Probed)
+		needed = its.IsZero() || !presence.Attended(o.Room, o.Me.Agent, its, o.Probes.Probed)
 		return nil
 	}
 

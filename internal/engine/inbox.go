@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // MessagesParams names messages of a room.
@@ -79,7 +80,7 @@ func (e *Engine) ReadMessage(ctx context.Context, p ReadMessageParams) (Messages
 }
 
 func readRule(o *op, sent stick.Event, c stick.Receipt) (stick.Receipt, []stick.Event, error) {
-	c, events := o.Room.ReadMessage(o.Me.Agent, sent, c, o.Tx.Now())
+	c, events := talk.Read(o.Room, o.Me.Agent, sent, c, o.Tx.Now())
 	return c, events, nil
 }
 
@@ -137,7 +138,7 @@ func (e *Engine) AckMessage(ctx context.Context, p MessagesParams) (MessagesResu
 			}
 		}
 
-		return o.Room.AckMessage(o.Me.Agent, sent, c, o.Tx.Now())
+		return talk.Ack(o.Room, o.Me.Agent, sent, c, o.Tx.Now())
 	})
 }
 
@@ -153,7 +154,7 @@ func (o *op) requireOtherSender(sent stick.Event) error {
 		return err
 	}
 
-	return stick.MayAck(me, sender, sent)
+	return talk.MayAck(me, sender, sent)
 }
 
 // updateReceipts applies rule to the caller's receipts for all the messages, or to none.
@@ -332,7 +333,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 		res = GetInboxResult{RoomID: r.ID, AgentID: me.Agent, Messages: []InboxMessage{}, More: more}
 		for _, i := range entries {
 			res.Messages = append(res.Messages, InboxMessage{
-				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: r.Receipt(i.Receipt, probes.Probed),
+				MessageView: ViewMessage(i.Event), Recipient: i.Agent, State: talk.Receipt(r, i.Receipt, probes.Probed),
 				ShownAt: i.ShownAt, ReadAt: i.ReadAt, AckedAt: i.AckedAt,
 				Overdue: isOverdue(i.Event, i.Receipt, tx.Now()),
 			})
@@ -421,7 +422,7 @@ func (e *Engine) GetMessage(ctx context.Context, p GetMessageParams) (GetMessage
 		res = GetMessageResult{RoomID: r.ID, MessageView: ViewMessage(*sent), Receipts: []ReceiptView{}, Me: me.Agent}
 		for _, c := range cs {
 			res.Receipts = append(res.Receipts, ReceiptView{
-				c.Agent, r.Receipt(c, probes.Probed), c.ShownAt, c.ReadAt, c.AckedAt, isOverdue(*sent, c, tx.Now()),
+				c.Agent, talk.Receipt(r, c, probes.Probed), c.ShownAt, c.ReadAt, c.AckedAt, isOverdue(*sent, c, tx.Now()),
 			})
 		}
 

@@ -8,6 +8,7 @@ import (
 
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // idleWithInbox plays a room with an idle agent whose harness has an inbox, and another member.
@@ -26,12 +27,12 @@ func idleWithInbox(t *testing.T) (s *scene.Scene, agent, sender *scene.Actor, in
 // that.
 func TestWokenByItsInbox(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
-	sender.Send(agent, "first").Reaches(agent, stick.DeliveryListening)
+	sender.Send(agent, "first").Reaches(agent, presence.DeliveryListening)
 	inbox.Gets("first")
 	if shown, _ := agent.Works(); len(shown) != 0 {
 		t.Errorf("a hook shows it again: %q", shown)
 	}
-	sender.Send(agent, "while it works").Reaches(agent, stick.DeliveryNextTool)
+	sender.Send(agent, "while it works").Reaches(agent, presence.DeliveryNextTool)
 	inbox.GetsNothing()
 	agent.Idle()
 	inbox.Gets("while it works") // no tool call came between
@@ -49,9 +50,9 @@ func TestInboxThatTakesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		to   func(s *scene.Scene, agent *scene.Actor, inbox *scene.Inbox)
-		by   stick.Delivery
+		by   presence.Delivery
 	}{
-		{"its socket is closed", func(_ *scene.Scene, _ *scene.Actor, i *scene.Inbox) { ends(i) }, stick.DeliveryNextPrompt},
+		{"its socket is closed", func(_ *scene.Scene, _ *scene.Actor, i *scene.Inbox) { ends(i) }, presence.DeliveryNextPrompt},
 		{"another process listens there", func(s *scene.Scene, _ *scene.Actor, i *scene.Inbox) {
 			ends(i)
 			i.Serves(1, func(c net.Conn) {
@@ -59,7 +60,7 @@ func TestInboxThatTakesNothing(t *testing.T) {
 					t.Errorf("a stranger was told %q", b)
 				}
 			})
-		}, stick.DeliveryNextPrompt},
+		}, presence.DeliveryNextPrompt},
 		{"its process is gone", func(_ *scene.Scene, a *scene.Actor, _ *scene.Inbox) { a.Dies() }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +88,7 @@ func TestInboxThatHangs(t *testing.T) {
 	over := make(chan struct{})
 	t.Cleanup(func() { close(over) })
 	inbox.Serves(agent.PID(), func(c net.Conn) { <-over; c.Close() })
-	sender.Send(agent, "hello").Reaches(agent, stick.DeliveryListening)
+	sender.Send(agent, "hello").Reaches(agent, presence.DeliveryListening)
 	if shown, _ := agent.Works(); len(shown) != 0 {
 		t.Errorf("a hook shows %q", shown)
 	}
@@ -109,11 +110,11 @@ func TestInboxThatRefuses(t *testing.T) {
 func TestOneOfTwoWays(t *testing.T) {
 	_, agent, sender, inbox := idleWithInbox(t)
 	w := agent.Parks()
-	sender.Send(agent, "to its wait").Reaches(agent, stick.DeliveryListening)
+	sender.Send(agent, "to its wait").Reaches(agent, presence.DeliveryListening)
 	w.Ends().Brings("to its wait")
 	inbox.GetsNothing()
 	w = agent.WaitForWake() // nobody else waits in the room
-	sender.Send(agent, "to its harness's wait").Reaches(agent, stick.DeliveryListening)
+	sender.Send(agent, "to its harness's wait").Reaches(agent, presence.DeliveryListening)
 	w.Ends().Brings("to its harness's wait")
 	inbox.GetsNothing()
 }
@@ -158,17 +159,17 @@ func TestAnotherAttends(t *testing.T) {
 func TestInboxAtItsTime(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	for range 2 {
-		sender.Send(agent, "again").Reaches(agent, stick.DeliveryListening)
+		sender.Send(agent, "again").Reaches(agent, presence.DeliveryListening)
 		inbox.Gets("again")
 		agent.Works()
 		agent.Send(sender, "and again").OK()
 		sender.Works()
 		agent.Idle()
 	}
-	sender.Send(agent, "too soon").Reaches(agent, stick.DeliveryNextPrompt)
+	sender.Send(agent, "too soon").Reaches(agent, presence.DeliveryNextPrompt)
 	inbox.GetsNothing()
 	w := s.Agent("codex:other").Parks()
-	sender.Send(agent, "too soon, too").Reaches(agent, stick.DeliveryDelayed)
+	sender.Send(agent, "too soon, too").Reaches(agent, presence.DeliveryDelayed)
 	s.Later(time.Hour)
 	s.Rings(func() { sender.Note("so that the wait looks") })
 	inbox.Gets("too soon", "too soon, too")
@@ -209,6 +210,6 @@ func TestJustStarted(t *testing.T) {
 	inbox := agent.HasInbox()
 	s.Joins(sender)
 	agent.StartsByHook("startup").OK()
-	sender.Send(agent, "begin").Reaches(agent, stick.DeliveryListening)
+	sender.Send(agent, "begin").Reaches(agent, presence.DeliveryListening)
 	inbox.Gets("begin")
 }

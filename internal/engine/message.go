@@ -9,6 +9,8 @@ import (
 
 	"talkingstick/internal/engine/core"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
+	"talkingstick/stick/talk"
 )
 
 // SendMessageParams asks to send a message.
@@ -46,14 +48,14 @@ type SendMessageResult struct {
 
 // Recipient is a member that gets a message.
 type Recipient struct {
-	AgentID  stick.AgentID  `json:"agent_id"`
-	Delivery stick.Delivery `json:"delivery"`
-	WakesAt  stick.Time     `json:"wakes_at,omitzero"` // when a delayed message wakes it
+	AgentID  stick.AgentID     `json:"agent_id"`
+	Delivery presence.Delivery `json:"delivery"`
+	WakesAt  stick.Time        `json:"wakes_at,omitzero"` // when a delayed message wakes it
 }
 
 // reachesSoon reports whether the recipient will see the message within a minute on its own.
 func (r Recipient) reachesSoon() bool {
-	return r.Delivery == stick.DeliveryListening || r.Delivery == stick.DeliveryNextTool
+	return r.Delivery == presence.DeliveryListening || r.Delivery == presence.DeliveryNextTool
 }
 
 // Missing lists the fields that a message of its category should have and hasn't.
@@ -68,7 +70,7 @@ type Missing struct {
 // [stick.CodeKicked].
 func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMessageResult, error) {
 	var res SendMessageResult
-	category, err := stick.ParseCategory(p.Category)
+	category, err := talk.ParseCategory(p.Category)
 	if err != nil {
 		return res, err
 	}
@@ -82,7 +84,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	if p.RequiresAck != nil {
 		m.RequiresAck = *p.RequiresAck
 	}
-	if err := m.Check(); err != nil {
+	if err := talk.Check(m); err != nil {
 		// A message with a fault makes no room.
 		return res, err
 	}
@@ -94,12 +96,12 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 	send := func() error {
 		return e.writeRoom(ctx, p.Where, p.Caller, core.JoinsOrReopens, func(o *op) error {
 			o.Settle()
-			q := stick.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
+			q := talk.Sending{By: o.Me.Agent, Task: p.TaskID, Message: m}
 			if err := o.completeAddress(&q); err != nil {
 				return err
 			}
 
-			r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
+			r, events, err := talk.Send(o.Room, q, o.Probes.Probed, o.Tx.Now())
 			if err != nil {
 				return err
 			}
@@ -118,7 +120,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 					return err
 				}
 				to := Recipient{AgentID: a.Agent, Delivery: how}
-				if how == stick.DeliveryDelayed {
+				if how == presence.DeliveryDelayed {
 					to.WakesAt = wake.At()
 				}
 				res.Recipients = append(res.Recipients, to)
@@ -155,12 +157,12 @@ func (res *SendMessageResult) addNotes(m stick.Message, by core.Caller) {
 
 // completeAddress completes a message: the full names of its recipients, its thread, and the author of the
 // message that it replies to.
-func (o *op) completeAddress(q *stick.Sending) error {
+func (o *op) completeAddress(q *talk.Sending) error {
 	m := &q.Message
 	to := make([]stick.AgentID, len(m.To))
 	for i, name := range m.To {
 		to[i] = name
-		if name == stick.ToRoom || name == stick.ToBroadcast || name == stick.ToSystem || stick.NamesRole(name) {
+		if name == stick.ToRoom || name == stick.ToBroadcast || name == stick.ToSystem || presence.NamesRole(name) {
 			continue
 		}
 
@@ -263,7 +265,7 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 			return err
 		}
 
-		changed, events := o.Room.WithdrawMessage(o.Me.Agent, cs)
+		changed, events := talk.Withdraw(o.Room, o.Me.Agent, cs)
 		if len(changed) == 0 {
 			res.Already = slices.ContainsFunc(cs, func(c stick.Receipt) bool { return c.Withdrawn })
 			switch {

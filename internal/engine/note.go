@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // AddNoteParams asks to leave a note.
@@ -32,11 +33,11 @@ func (e *Engine) AddNote(ctx context.Context, p AddNoteParams) (AddNoteResult, e
 			return err
 		}
 
-		events, err := o.Room.AddNote(o.Me.Agent, p.Body, p.AboutTurn)
+		events, err := talk.AddNote(o.Room, o.Me.Agent, p.Body, p.AboutTurn)
 		o.Apply(o.Room, events)
 		return err
 	}, func(o *op) error {
-		res = AddNoteResult{RoomID: o.Room.ID, Note: stick.NoteOf(*o.LastEvent(stick.EventNoteAdded))}
+		res = AddNoteResult{RoomID: o.Room.ID, Note: talk.NoteOf(*o.LastEvent(stick.EventNoteAdded))}
 		return nil
 	})
 	return res, err
@@ -115,7 +116,7 @@ func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveN
 				Hintf("%s", stick.Cmd("tt notes list"))
 		}
 
-		events := o.Room.ResolveNote(o.Me.Agent, notes[0])
+		events := talk.ResolveNote(o.Room, o.Me.Agent, notes[0])
 		o.Apply(o.Room, events)
 		res = ResolveNoteResult{RoomID: o.Room.ID, Note: notes[0], Already: len(events) == 0}
 		return nil

@@ -10,7 +10,9 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // ReservePathsParams asks to reserve paths.
@@ -30,7 +32,7 @@ type ReservePathsResult struct {
 	AgentID      stick.AgentID     `json:"agent_id"`
 	Joined       bool              `json:"joined"`
 	Reservations []ReservationView `json:"reservations"`
-	Overlaps     []stick.Meet      `json:"overlaps"` // with reservations of others; both sides get an event
+	Overlaps     []scope.Meet      `json:"overlaps"` // with reservations of others; both sides get an event
 	Already      bool              `json:"already,omitempty"`
 	Warning      stick.Words       `json:"warning,omitempty"`
 }
@@ -47,7 +49,7 @@ type ReservationView struct {
 // same, it may fail with [stick.CodeReservationConflict] and [stick.CodeReservationStale].
 func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (ReservePathsResult, error) {
 	var res ReservePathsResult
-	q := stick.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
+	q := scope.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
 
 	root, dir, err := e.findRoots(ctx, p.Where)
 	if err != nil {
@@ -90,8 +92,8 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 			return err
 		}
 
-		events, met, err := o.Room.Reserve(q, near, o.Probes.Probed, o.Tx.Now())
-		if res.Overlaps = append([]stick.Meet{}, met...); err != nil {
+		events, met, err := scope.Reserve(o.Room, q, near, o.Probes.Probed, o.Tx.Now())
+		if res.Overlaps = append([]scope.Meet{}, met...); err != nil {
 			if len(events) == 0 {
 				return err
 			}
@@ -108,7 +110,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 }
 
 // fillReserved fills in the caller's reservations for the named patterns.
-func (o *op) fillReserved(q stick.Reserving, res *ReservePathsResult) error {
+func (o *op) fillReserved(q scope.Reserving, res *ReservePathsResult) error {
 	res.RoomID, res.AgentID, res.Joined, res.Reservations = o.Room.ID, o.Me.Agent, o.Joined, []ReservationView{}
 
 	mine, _, err := o.Tx.Reservations(store.ReservationQuery{Room: o.Room.ID, Agent: o.Me.Agent})
@@ -120,7 +122,7 @@ func (o *op) fillReserved(q stick.Reserving, res *ReservePathsResult) error {
 	asked, givesRight := map[string]bool{}, true
 	for _, p := range q.Patterns {
 		asked[p.Key(q.Fold)] = true
-		if givesRight && o.Room.Policy.Enforce.HearsScopes() && !o.Room.GivesRight(p) {
+		if givesRight && o.Room.Policy.Enforce.HearsScopes() && !edits.GivesRight(o.Room, p) {
 			givesRight = false
 			res.Warning = stick.Wordsf("%s", p) +
 				" could match anywhere, so it gives no right to edit without the stick; " +
@@ -169,7 +171,7 @@ func (o *op) loggedIncursions(near []stick.Reservation) ([]stick.Event, error) {
 }
 
 func viewReservation(r stick.Room, v stick.Reservation, probes *core.Probes, now stick.Time) ReservationView {
-	return ReservationView{v, r.ExpiresAt(v), r.Stale(v, probes.Probed, now)}
+	return ReservationView{v, scope.ExpiresAt(r, v), scope.Stale(r, v, probes.Probed, now)}
 }
 
 // findRoots returns the path of the room that a call means, or that it would make, and the directory of the
@@ -254,7 +256,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 			return err
 		}
 
-		events, err := o.Room.Unreserve(o.Me.Agent, o.Me.Person(), vs)
+		events, err := scope.Unreserve(o.Room, o.Me.Agent, o.Me.Person(), vs)
 		if err != nil {
 			return err
 		}

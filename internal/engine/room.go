@@ -7,6 +7,9 @@ import (
 	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
+	"talkingstick/stick/presence"
+	"talkingstick/stick/tasks"
 )
 
 // PathRoom is a room as every surface shows it.
@@ -66,19 +69,19 @@ func openTakeover(r stick.Room, probes *core.Probes, now stick.Time) *Takeover {
 
 // RoomMember is a member as every surface shows it.
 type RoomMember struct {
-	AgentID    stick.AgentID     `json:"agent_id"`
-	Ordinal    int               `json:"ordinal"`
-	JoinedAt   stick.Time        `json:"joined_at"`
-	LastSeenAt stick.Time        `json:"last_seen_at"`
-	Status     string            `json:"status"` // active or inactive; for former members left or kicked
-	Verdict    stick.Verdict     `json:"verdict"`
-	Listening  stick.Purpose     `json:"listening,omitempty"`
-	Role       stick.Role        `json:"role,omitempty"`        // of its running session
-	Activity   *stick.Activity   `json:"activity,omitempty"`    // what it does; absent for a person who doesn't wait
-	Owes       int               `json:"owes,omitempty"`        // messages that wait for its acknowledgement
-	OlderHooks bool              `json:"older_hooks,omitempty"` // an older tt than this one answers its hooks
-	State      stick.MemberState `json:"-"`
-	Process    stick.Process     `json:"-"` // its newest process that is alive, as seen from here; zero if there is none
+	AgentID    stick.AgentID      `json:"agent_id"`
+	Ordinal    int                `json:"ordinal"`
+	JoinedAt   stick.Time         `json:"joined_at"`
+	LastSeenAt stick.Time         `json:"last_seen_at"`
+	Status     string             `json:"status"` // active or inactive; for former members left or kicked
+	Verdict    stick.Verdict      `json:"verdict"`
+	Listening  stick.Purpose      `json:"listening,omitempty"`
+	Role       stick.Role         `json:"role,omitempty"`        // of its running session
+	Activity   *presence.Activity `json:"activity,omitempty"`    // what it does; absent for a person who doesn't wait
+	Owes       int                `json:"owes,omitempty"`        // messages that wait for its acknowledgement
+	OlderHooks bool               `json:"older_hooks,omitempty"` // an older tt than this one answers its hooks
+	State      stick.MemberState  `json:"-"`
+	Process    stick.Process      `json:"-"` // its newest process that is alive, as seen from here; zero if there is none
 }
 
 // roomView returns what me may see of a room. With all it includes former members.
@@ -87,7 +90,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 	v := PathRoom{
 		RoomID: r.ID, Path: r.Path, State: r.State(probes.Probed, now), TurnID: t.ID, SequenceIndex: t.SequenceIndex,
 		ClaimExpiresAt: r.ClaimExpiresAt(), UpdatedAt: r.UpdatedAt, Members: []RoomMember{},
-		NoSnapshots: r.Enforces() && !r.KeepsSnapshots(),
+		NoSnapshots: edits.Enforces(r) && !edits.KeepsSnapshots(r),
 	}
 
 	switch t.State {
@@ -204,7 +207,7 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 
 	open, err := tx.OpenTasks(res.RoomID)
 	for _, t := range open {
-		next := t.Needs(stick.TaskCall{By: me.Agent, Person: me.Person()})
+		next := tasks.Needs(t, tasks.Call{By: me.Agent, Person: me.Person()})
 		switch {
 		case next == nil:
 		case len(res.Tasks) == maxTasksForYou:
@@ -231,12 +234,12 @@ func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r 
 	for i := range res.Members {
 		m := &res.Members[i]
 		m.Owes, m.OlderHooks = owes[m.AgentID], signs[m.AgentID].OlderProgram && m.State == stick.Joined
-		if does, ok := r.Activity(m.AgentID, signs[m.AgentID], probes.Probed, tx.Now()); ok && m.State == stick.Joined {
+		if does, ok := presence.ActivityOf(r, m.AgentID, signs[m.AgentID], probes.Probed, tx.Now()); ok && m.State == stick.Joined {
 			m.Activity = &does
 		}
 	}
 
-	res.LooksUntil, res.Watched = r.LooksUntil(signs, probes.Probed, tx.Now()), res.Watched[:0]
+	res.LooksUntil, res.Watched = presence.LooksUntil(r, signs, probes.Probed, tx.Now()), res.Watched[:0]
 	for _, m := range r.Members {
 		for _, ev := range m.Processes {
 			if m.State == stick.Joined && probes.Processes[ev.Process] == stick.Alive {

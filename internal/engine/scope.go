@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // selection is one pattern that somebody named to reserve or release.
@@ -49,7 +50,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 		path = glob.Quote(path)
 	}
 
-	if s.written, err = stick.ParsePattern(path); err != nil {
+	if s.written, err = scope.ParsePattern(path); err != nil {
 		return s, err
 	}
 
@@ -76,7 +77,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 			return s, errOutside(root, string(s.written))
 		}
 
-		p, err := stick.ParsePattern(glob.Quote(rel) + "/" + wild)
+		p, err := scope.ParsePattern(glob.Quote(rel) + "/" + wild)
 		switch {
 		case !ok || err != nil && i > 0:
 			s.leadsOutside = true

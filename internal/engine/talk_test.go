@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // TestAMessageIsReadAndAccepted: a message is sent, shown, read and accepted. Each step is recorded once, and
@@ -18,7 +19,7 @@ func TestAMessageIsReadAndAccepted(t *testing.T) {
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	s.Joins(ann, bob, cyd)
 	m := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{"codex"}, Body: "please", Category: string(stick.Blocked), RequiresAck: new(true)}).
-		Reaches(bob, stick.DeliveryNextPrompt).
+		Reaches(bob, presence.DeliveryNextPrompt).
 		That("what it should also say", func(r engine.SendMessageResult) bool { return r.Contract != nil && len(r.Contract.Missing) > 0 })
 	id := m.OK().MessageID
 	in := bob.Inbox()
@@ -173,16 +174,16 @@ func TestADelivery(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	s.Joins(ann, bob, carl)
-	ann.Send(carl, "hello").Reaches(carl, stick.DeliveryNeedsPerson)
+	ann.Send(carl, "hello").Reaches(carl, presence.DeliveryNeedsPerson)
 	parked := bob.Parks()
-	ann.Send(bob, "waiting?").Reaches(bob, stick.DeliveryListening)
+	ann.Send(bob, "waiting?").Reaches(bob, presence.DeliveryListening)
 	parked.Ends().Brings("waiting?")
 	bob.Works()
-	ann.Send(bob, "working?").Reaches(bob, stick.DeliveryNextTool)
+	ann.Send(bob, "working?").Reaches(bob, presence.DeliveryNextTool)
 	shown, _ := bob.Works()
 	s.Check(slices.Equal(shown, []string{"working?"}), "shown %q", shown)
 	bob.Idle()
-	ann.Send(bob, "idle?").Reaches(bob, stick.DeliveryNextPrompt)
+	ann.Send(bob, "idle?").Reaches(bob, presence.DeliveryNextPrompt)
 	bob.WaitForWake().Ends().Brings("idle?")
 	shown, _ = bob.Works()
 	s.Check(len(shown) == 0, "shown again: %q", shown)

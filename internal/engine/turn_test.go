@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // TestTheStickGoesRound: the holder ends its turn with a handoff, and the next holder gets that.
@@ -147,7 +148,7 @@ func TestOneWaitOfAMember(t *testing.T) {
 	first.Ends().Is(stick.WasReplaced)
 	second.GoesOn()
 	here, there := carl.Parks(), carl.Parks()
-	ann.Send(carl, "hello").Reaches(carl, stick.DeliveryListening)
+	ann.Send(carl, "hello").Reaches(carl, presence.DeliveryListening)
 	here.Ends().Brings("hello")
 	there.Interrupted()
 	bob.Leave().OK()

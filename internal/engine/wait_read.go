@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // answerByReading answers a single try without writing. In a busy room most tries fail, and they shouldn't
@@ -215,7 +216,7 @@ func (w *wait) isStale(tx *store.Tx, probes *core.Probes, e stick.Event, r stick
 func isStaleFor(
 	tx *store.Tx, probes *core.Probes, e stick.Event, r stick.Room, a stick.AgentID, asks bool,
 ) (bool, error) {
-	if r.Overtaken(e, a) {
+	if talk.Overtaken(r, e, a) {
 		return true, nil
 	}
 

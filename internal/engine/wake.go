@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/wake"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // wakeLimit is what waking idle agents may add to a command, for all of them together.
@@ -182,7 +183,7 @@ func (e *Engine) pendingNews(
 		}
 
 		for _, m := range r.Members {
-			if _, ok := in.Of(m.Agent); !ok || !r.WokenByInbox(m.Agent, signs[m.Agent], probes.Probed, tx.Now()) {
+			if _, ok := in.Of(m.Agent); !ok || !presence.WokenByInbox(r, m.Agent, signs[m.Agent], probes.Probed, tx.Now()) {
 				continue
 			}
 

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // TestWakeWaitsForTheEndOfWork: a harness starts both of its stop hooks at once. An event that came while the
@@ -101,7 +102,7 @@ func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
 	from, to := ann, bob
 	for _, body := range []string{"1", "2", "3"} {
 		w := to.WaitForWake()
-		from.Send(to, body).Reaches(to, stick.DeliveryListening)
+		from.Send(to, body).Reaches(to, presence.DeliveryListening)
 		w.Ends().Brings(body)
 		from, to = to, from
 	}
@@ -110,7 +111,7 @@ func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
 		wait time.Duration
 	}{{"4", 5 * time.Second}, {"5", 10 * time.Second}} {
 		w := to.WaitForWake()
-		from.Send(to, c.body).Reaches(to, stick.DeliveryDelayed).That("when", func(r engine.SendMessageResult) bool {
+		from.Send(to, c.body).Reaches(to, presence.DeliveryDelayed).That("when", func(r engine.SendMessageResult) bool {
 			return r.Recipients[0].WakesAt.Sub(s.Now()) == c.wait
 		})
 		w.GoesOn()
@@ -121,11 +122,11 @@ func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
 		from, to = to, from
 	}
 	w := to.WaitForWake()
-	from.Send(to, "6").Reaches(to, stick.DeliveryDelayed)
+	from.Send(to, "6").Reaches(to, presence.DeliveryDelayed)
 	w.GoesOn()
-	carl.Send(to, "stop it").Reaches(to, stick.DeliveryListening)
+	carl.Send(to, "stop it").Reaches(to, presence.DeliveryListening)
 	w.Ends().Brings("6", "stop it")
 	w = from.WaitForWake()
-	to.Send(from, "7").Reaches(from, stick.DeliveryListening)
+	to.Send(from, "7").Reaches(from, presence.DeliveryListening)
 	w.Ends().Brings("7")
 }

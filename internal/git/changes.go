@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 // Change is a file in which two commits differ.
@@ -62,8 +62,8 @@ func (c Client) Changes(ctx context.Context, dir, from, to string) ([]Change, er
 
 // Hunks returns how the lines of files differ between two commits, of those files for which git shows that.
 // The changes are some that [Client.Changes] has listed.
-func (c Client) Hunks(ctx context.Context, dir, from, to string, changes []Change) (map[Change]stick.Hunks, error) {
-	out := &hunkReader{found: map[Change]stick.Hunks{}}
+func (c Client) Hunks(ctx context.Context, dir, from, to string, changes []Change) (map[Change]diff.Hunks, error) {
+	out := &hunkReader{found: map[Change]diff.Hunks{}}
 	for some := range slices.Chunk(changes, maxDiffPaths) {
 		args := slices.Concat(
 			[]string{"--literal-pathspecs", "-c", "core.quotePath=true", "diff-tree", "-r", "-p", "-M", "-l1000"}, diffOptions,
@@ -88,8 +88,8 @@ func (c Client) Hunks(ctx context.Context, dir, from, to string, changes []Chang
 // hunkReader reads the hunks from a diff while it arrives. It keeps none of the lines, so that large files
 // cost no memory.
 type hunkReader struct {
-	found  map[Change]stick.Hunks
-	reader stick.PatchReader
+	found  map[Change]diff.Hunks
+	reader diff.PatchReader
 	part   []byte // the beginning of a line whose end hasn't arrived yet
 }
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 // Lines is a range of lines of a file, from First to Last inclusive.
@@ -155,7 +155,7 @@ func (d *diffParser) parseLine(l string) error {
 		f.deleted = false
 		d.files[d.path] = f
 	case strings.HasPrefix(l, "@@ "):
-		h, err := stick.ParseHunk(l)
+		h, err := diff.ParseHunk(l)
 		if err != nil {
 			return fmt.Errorf("read git diff-tree: %w", err)
 		}

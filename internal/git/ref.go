@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 // Ref is a ref as git knows it.
@@ -290,9 +291,9 @@ func (c Client) Diff(ctx context.Context, dir, from, to string, most int) (text 
 }
 
 // Stat counts the changed lines between two commits, by file. It finds renames.
-func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileStat, error) {
+func (c Client) Stat(ctx context.Context, dir, from, to string) ([]diff.FileStat, error) {
 	if from == to {
-		return []stick.FileStat{}, nil
+		return []diff.FileStat{}, nil
 	}
 
 	lines, err := c.runList(ctx, dir, "diff-tree", "-r", "--numstat", "-z", "-M", "-l1000", from, to)
@@ -300,7 +301,7 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 		return nil, err
 	}
 
-	stats := []stick.FileStat{}
+	stats := []diff.FileStat{}
 	for i := 0; i < len(lines); i++ {
 		l := lines[i]
 		f := strings.SplitN(l, "\t", 3)
@@ -308,7 +309,7 @@ func (c Client) Stat(ctx context.Context, dir, from, to string) ([]stick.FileSta
 			return nil, fmt.Errorf("git diff-tree printed %q", l)
 		}
 
-		s := stick.FileStat{Path: f[2], Added: -1, Deleted: -1}
+		s := diff.FileStat{Path: f[2], Added: -1, Deleted: -1}
 		// It is a rename: the old and the new name follow.
 		if f[2] == "" {
 			s.From, s.Path = lines[i+1], lines[i+2]

@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // findParents finds the harnesses in whose tool calls the caller's was started. Of one that proves its
@@ -53,7 +54,7 @@ func (r *resolver) addParentIn(row Row) {
 // or if no ancestor tells: a program that was started in such a command and has outlived it may keep the
 // variable for ever.
 func (r *resolver) findTask() {
-	mark, ok := stick.ParseTaskMark(r.in.Getenv(TaskEnv))
+	mark, ok := edits.ParseTaskMark(r.in.Getenv(TaskEnv))
 	started := func(p proc.Info) bool { m, ok := recogniseProcess(p); return ok && m.row.Name == workerRow.Name }
 	if ok && (!r.in.Complete || r.caller.Detached || slices.ContainsFunc(r.in.Chain, started)) {
 		r.caller.Task = mark

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/proc"
 	"talkingstick/internal/shell"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // Input is everything that identity is resolved from.
@@ -52,7 +53,7 @@ type Caller struct {
 
 	// seeds of the sessions that the environment names, of such harnesses as no process shows
 	AboveIn  []string
-	Task     stick.TaskMark // of the command of a task that it runs below; zero for none
+	Task     edits.TaskMark // of the command of a task that it runs below; zero for none
 	Detached bool           // only its environment names the harness, which isn't among its ancestors
 
 	// the session that the environment of a Detached caller names, if that isn't known to run; then SessionID

@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -117,7 +118,7 @@ func TestResolve(t *testing.T) {
 	}
 	taskEnv := env{TaskEnv: "room-1/ui-7/2"}
 	inTask := func(f Caller) Caller {
-		f.Task = stick.TaskMark{Room: "room-1", Task: "ui-7", Attempt: 2}
+		f.Task = edits.TaskMark{Room: "room-1", Task: "ui-7", Attempt: 2}
 		return f
 	}
 	in := func(f Caller, sessions ...string) Caller {

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // operations are those of a person's program.
@@ -38,7 +39,7 @@ func look(a *scene.Actor) *monitor.Room {
 }
 
 // needs are the kinds of what a person is needed for.
-func needs(a *scene.Actor) (kinds []stick.NeedKind) {
+func needs(a *scene.Actor) (kinds []presence.NeedKind) {
 	a.Helper()
 	for _, n := range look(a).Needs {
 		kinds = append(kinds, n.Kind)
@@ -51,7 +52,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	s.Queue("true")
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	s.Joins(ann, bob, carl)
-	expect := func(what string, want ...stick.NeedKind) {
+	expect := func(what string, want ...presence.NeedKind) {
 		t.Helper()
 		if got := needs(carl); !slices.Equal(got, want) {
 			t.Fatalf("%s: %v, want %v\n%+v", what, got, want, look(carl).Needs)
@@ -60,7 +61,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	expect("nothing has happened")
 
 	id := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{carl.ID}, Body: "which database?", Category: string(stick.Blocked)}).OK().MessageID
-	expect("an agent is blocked", stick.NeedMessage)
+	expect("an agent is blocked", presence.NeedMessage)
 	carl.AckMessage(engine.MessagesParams{MessageIDs: []int64{id}}).OK()
 	expect("the person has answered")
 
@@ -68,7 +69,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	if err := ann.Engine.Roster.AskedPerson(t.Context(), ann.Hook()); err != nil {
 		t.Fatal(err)
 	}
-	expect("an agent asks for a permission", stick.NeedAnswer)
+	expect("an agent asks for a permission", presence.NeedAnswer)
 	first := look(carl).Needs[0]
 	s.Later(time.Minute)
 	if again := look(carl).Needs[0]; again != first {
@@ -78,7 +79,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	expect("it works on")
 
 	w := s.ReadyToMerge("login", bob, ann)
-	expect("a task is approved", stick.NeedMerge)
+	expect("a task is approved", presence.NeedMerge)
 	if n := look(carl).Needs[0]; n.Task != w.Task || n.NextAction != "tt task merge login" {
 		t.Errorf("%+v", n)
 	}
@@ -87,7 +88,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	}
 	ann.Try().Granted(1)
 	ann.Dies()
-	expect("the holder has died", stick.NeedTakeover, stick.NeedMerge)
+	expect("the holder has died", presence.NeedTakeover, presence.NeedMerge)
 }
 
 // TestAMonitorFollows: whoever watches gets a new picture of each change, and a picture never changes.
@@ -122,7 +123,7 @@ func TestAMonitorFollows(t *testing.T) {
 	until("a new room", func(p *monitor.Picture) bool { return len(p.Rooms) == 2 })
 	ann.Dies()
 	until("an end", func(p *monitor.Picture) bool {
-		return slices.ContainsFunc(p.Needs(), func(n monitor.NeedIn) bool { return n.Kind == stick.NeedTakeover })
+		return slices.ContainsFunc(p.Needs(), func(n monitor.NeedIn) bool { return n.Kind == presence.NeedTakeover })
 	})
 	cancel()
 	if err := <-ended; stick.CodeOf(err) != stick.CodeCanceled {

@@ -10,6 +10,8 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
+	"talkingstick/stick/tasks"
 )
 
 // rescueFor is how long people are reminded of a rescue.
@@ -18,13 +20,13 @@ const rescueFor = 24 * time.Hour
 // addNeeds finds out what waits for the one who watches.
 func (r *Room) addNeeds(now stick.Time) {
 	r.Needs = nil
-	add := func(n stick.Need) { r.Needs = append(r.Needs, n) }
+	add := func(n presence.Need) { r.Needs = append(r.Needs, n) }
 
 	for _, m := range r.State.Members {
-		if a := m.Activity; a != nil && a.State == stick.AgentAsks {
+		if a := m.Activity; a != nil && a.State == presence.AgentAsks {
 			whose, where := Asked(m)
 			key := string(m.AgentID) + "@" + strconv.FormatInt(int64(a.Since), 10)
-			add(stick.NewNeed(stick.NeedAnswer, key, a.Since, stick.Hintf("answer it %s", where),
+			add(presence.NewNeed(presence.NeedAnswer, key, a.Since, stick.Hintf("answer it %s", where),
 				"%s waits for %s answer %s", m.AgentID, whose, where).About(m.AgentID, ""))
 		}
 	}
@@ -36,7 +38,7 @@ func (r *Room) addNeeds(now stick.Time) {
 		}
 
 		if who != nil {
-			add(stick.NewNeed(stick.NeedTakeover, r.State.TurnID, t.Since, stick.Hintf("%s", stick.Cmd("tt take --reason …")),
+			add(presence.NewNeed(presence.NeedTakeover, r.State.TurnID, t.Since, stick.Hintf("%s", stick.Cmd("tt take --reason …")),
 				"%s can't go on with the stick (%s); anybody may take over", *who, t.Cause.Words()).About(*who, ""))
 		}
 	}
@@ -55,7 +57,7 @@ func (r *Room) addNeeds(now stick.Time) {
 			words = "%s has your answer and waits until you accept: %s"
 		}
 
-		n := stick.NewNeed(stick.NeedMessage, m.MessageID, m.CreatedAt, stick.Hintf("%s", stick.Cmd("tt ack <message_id>", m.MessageID)),
+		n := presence.NewNeed(presence.NeedMessage, m.MessageID, m.CreatedAt, stick.Hintf("%s", stick.Cmd("tt ack <message_id>", m.MessageID)),
 			words, m.From, stick.Quote(cmp.Or(m.Subject, m.Body), 120)).About(m.From, m.TaskID)
 		n.Message = m.MessageID
 		add(n)
@@ -73,7 +75,7 @@ func (r *Room) addNeeds(now stick.Time) {
 	}
 
 	for _, q := range r.Paused {
-		add(stick.NewNeed(stick.NeedRedGate, q.Branch+"@"+q.Commit, q.Since, stick.Hintf("%s", stick.Cmd("tt task list")),
+		add(presence.NewNeed(presence.NeedRedGate, q.Branch+"@"+q.Commit, q.Since, stick.Hintf("%s", stick.Cmd("tt task list")),
 			"the gate failed on %s itself, so nothing is merged into it", q.Branch))
 	}
 
@@ -83,29 +85,29 @@ func (r *Room) addNeeds(now stick.Time) {
 			continue
 		}
 
-		n := stick.NewNeed(stick.NeedRescue, p.Rescue, e.CreatedAt, stick.Hintf("%s", stick.Cmd("tt rescue show <rescue_id>", p.Rescue)),
+		n := presence.NewNeed(presence.NeedRescue, p.Rescue, e.CreatedAt, stick.Hintf("%s", stick.Cmd("tt rescue show <rescue_id>", p.Rescue)),
 			"%s took uncommitted work away; a copy was kept", e.From).About(e.From, "")
 		n.Rescue = p.Rescue
 		add(n)
 	}
 
-	stick.SortNeeds(r.Needs)
+	presence.SortNeeds(r.Needs)
 }
 
 // heldFromAgents returns what a person needs to know who holds the stick while agents wait for it: most
 // people took it without meaning to.
-func (r *Room) heldFromAgents() (stick.Need, bool) {
+func (r *Room) heldFromAgents() (presence.Need, bool) {
 	s := r.State
 	if s.Owner == nil || *s.Owner != s.AgentID || !s.AgentID.Human() {
-		return stick.Need{}, false
+		return presence.Need{}, false
 	}
 	i := slices.IndexFunc(s.Members, func(m engine.RoomMember) bool { return m.Listening == stick.Work && m.AgentID != s.AgentID })
 	if i < 0 {
-		return stick.Need{}, false
+		return presence.Need{}, false
 	}
 
 	waits := s.Members[i].AgentID
-	return stick.NewNeed(stick.NeedRelease, s.TurnID, s.GrantedAt, stick.Hintf("%s", stick.Cmd("tt release --status … --next-action …")),
+	return presence.NewNeed(presence.NeedRelease, s.TurnID, s.GrantedAt, stick.Hintf("%s", stick.Cmd("tt release --status … --next-action …")),
 		"you hold the stick, and %s waits for it", waits).About(waits, ""), true
 }
 
@@ -128,40 +130,40 @@ func (r *Room) hasAnswered(message int64) bool {
 
 // needOf returns what a task needs of the one who watches. next is what that one should do about it, empty
 // for nothing.
-func (r *Room) needOf(t *task.TaskView, next stick.Words) (stick.Need, bool) {
+func (r *Room) needOf(t *task.TaskView, next stick.Words) (presence.Need, bool) {
 	of := fmt.Sprintf("%s/%d@%d", t.TaskID, t.Attempt, t.StateAt)
 
-	need := func(kind stick.NeedKind, text string, args ...any) (stick.Need, bool) {
-		n := stick.NewNeed(kind, of, t.StateAt, nil, text, args...).About(t.Worker, t.TaskID)
+	need := func(kind presence.NeedKind, text string, args ...any) (presence.Need, bool) {
+		n := presence.NewNeed(kind, of, t.StateAt, nil, text, args...).About(t.Worker, t.TaskID)
 		n.NextAction = cmp.Or(next, t.NextAction)
 		return n, true
 	}
 
 	switch {
 	case next != "" && t.State == stick.TaskInReview:
-		return need(stick.NeedReview, "%s waits for a review", t.TaskID)
+		return need(presence.NeedReview, "%s waits for a review", t.TaskID)
 	case next != "" && t.State == stick.TaskApproved && t.Doing == "":
-		return need(stick.NeedMerge, "%s is approved and waits for its merge", t.TaskID)
+		return need(presence.NeedMerge, "%s is approved and waits for its merge", t.TaskID)
 	case hasComeBack(t) && r.Lost(t):
-		return need(stick.NeedTask, "%s came back (%s), and its worker is gone", t.TaskID, t.Cause)
+		return need(presence.NeedTask, "%s came back (%s), and its worker is gone", t.TaskID, t.Cause)
 	case t.Warning != "":
-		return need(stick.NeedTask, "%s doesn't get on: %s", t.TaskID, t.Warning)
+		return need(presence.NeedTask, "%s doesn't get on: %s", t.TaskID, t.Warning)
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled && t.Reason != "":
 		happened := stick.Words("has failed")
 		if t.Cause == stick.CauseRolledBack {
 			happened = "was merged and reverted"
 		}
 
-		return need(stick.NeedTask, "%s %s; %s wrote: %s", t.TaskID, happened, stick.Reasoner(t.Cause), stick.Quote(t.Reason, 120))
+		return need(presence.NeedTask, "%s %s; %s wrote: %s", t.TaskID, happened, stick.Reasoner(t.Cause), stick.Quote(t.Reason, 120))
 	case t.State == stick.TaskFailed && t.Cause != stick.CauseCancelled:
-		return need(stick.NeedTask, "%s has failed: %s", t.TaskID, t.Cause)
+		return need(presence.NeedTask, "%s has failed: %s", t.TaskID, t.Cause)
 	case t.State == stick.TaskConflicted && (t.Worker == "" || t.Run != nil && !isRunning(t.Run)):
-		return need(stick.NeedTask, "%s conflicts with %s, and nobody works on it", t.TaskID, t.Integration)
+		return need(presence.NeedTask, "%s conflicts with %s, and nobody works on it", t.TaskID, t.Integration)
 	case t.State == stick.TaskWorking && t.Cause != "" && t.Run != nil && !isRunning(t.Run):
-		return need(stick.NeedTask, "%s came back (%s), and its worker has ended", t.TaskID, t.Cause)
+		return need(presence.NeedTask, "%s came back (%s), and its worker has ended", t.TaskID, t.Cause)
 	}
-	return stick.Need{}, false
+	return presence.Need{}, false
 }
 
 // isRunning reports whether a worker's command runs, or is going to.
-func isRunning(r *task.RunView) bool { return r.State != stick.RunEnded || r.Waits }
+func isRunning(r *task.RunView) bool { return r.State != tasks.RunEnded || r.Waits }

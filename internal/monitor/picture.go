@@ -4,6 +4,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // Picture is how everything looked at one time. Nobody changes a picture, so many may show it at once.
@@ -26,7 +27,7 @@ type Room struct {
 	Scopes []engine.ReservationView // the reserved paths, the newest first
 	Events []stick.Event            // the last ones, the oldest first
 	More   bool                     // there are older events
-	Needs  []stick.Need             // what waits for the one who watches, the most urgent first
+	Needs  []presence.Need          // what waits for the one who watches, the most urgent first
 	Unread map[string]bool          // the tasks that came back, by their keys, whose workers haven't read why
 }
 
@@ -75,13 +76,13 @@ func (r *Room) Lost(t *task.TaskView) bool {
 // NeedIn is a need with its room.
 type NeedIn struct {
 	Room *Room
-	stick.Need
+	presence.Need
 }
 
 // Needs returns what waits for the one who watches, in all rooms, the most urgent first.
 func (p *Picture) Needs() []NeedIn {
 	var out []NeedIn
-	for _, kind := range stick.NeedKinds {
+	for _, kind := range presence.NeedKinds {
 		for _, r := range p.Rooms {
 			for _, n := range r.Needs {
 				if n.Kind == kind {

@@ -11,13 +11,14 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // Notice is a need of which a person is told now.
 type Notice struct {
 	RoomID stick.RoomID `json:"room_id"`
 	Path   string       `json:"canonical_path"`
-	stick.Need
+	presence.Need
 }
 
 // Sentence is the notice in one line, with the name of the room's directory.

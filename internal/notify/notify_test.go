@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // database remembers of what it was asked to tell, as the real one does.
@@ -42,7 +43,7 @@ func picture(rooms ...string) *monitor.Picture {
 		id, keys, _ := strings.Cut(r, ": ")
 		room := &monitor.Room{State: engine.GetRoomStateResult{PathRoom: engine.PathRoom{RoomID: stick.RoomID(id), Path: "/src/" + id}}}
 		for _, k := range strings.Fields(keys) {
-			room.Needs = append(room.Needs, stick.NewNeed(stick.NeedReview, k, 1, nil, "%s waits for a review", k))
+			room.Needs = append(room.Needs, presence.NewNeed(presence.NeedReview, k, 1, nil, "%s waits for a review", k))
 		}
 		p.Rooms = append(p.Rooms, room)
 	}
@@ -91,7 +92,7 @@ const hostile = "a\x1b]0;x\x07b; \u202ec\nd"
 
 // A terminal gets its bell, and one notice in the way that it knows; nothing in a text can end that.
 func TestSignal(t *testing.T) {
-	n := Notice{Path: "/src/shop", Need: stick.Need{Text: hostile}}
+	n := Notice{Path: "/src/shop", Need: presence.Need{Text: hostile}}
 	for _, c := range []struct {
 		env  map[string]string
 		want string
@@ -118,7 +119,7 @@ func TestCommand(t *testing.T) {
 		t.Skip("the line is for a shell of Unix")
 	}
 	dir := t.TempDir()
-	n := Notice{RoomID: "01m819", Path: "/src/shop", Need: stick.Need{Kind: stick.NeedReview, Task: "ui-7", Text: "ui-7 waits for a review", NextAction: "tt task diff ui-7"}}
+	n := Notice{RoomID: "01m819", Path: "/src/shop", Need: presence.Need{Kind: presence.NeedReview, Task: "ui-7", Text: "ui-7 waits for a review", NextAction: "tt task diff ui-7"}}
 	c := Command{Line: `(cat; env | grep TT_NOTIFY | sort) >told`, Environ: os.Environ(), Dir: dir}
 	if err := c.Run(t.Context(), n); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 // bar is what is drawn in one place: one span or mark, or several that are too close to be told apart.
@@ -23,7 +24,7 @@ type laneBars struct{ held, named, waited, marks []bar }
 
 // fitBars makes the bars of a timeline. Neighbours that are narrower than half a pixel, and closer than that to
 // each other, become one. If there are more than most, it joins what is wider and farther apart, too.
-func fitBars(t stick.Timeline, most int) bars {
+func fitBars(t timeline.Timeline, most int) bars {
 	for apart := 0.5; ; apart *= 2 {
 		var all bars
 		n := 0
@@ -54,11 +55,11 @@ const markApart = 6
 
 // spanned is what has a span.
 type spanned interface {
-	In(from, to stick.Time) (stick.Span, bool)
+	In(from, to stick.Time) (timeline.Span, bool)
 }
 
 // joinSpans makes bars of spans, the oldest first.
-func joinSpans[S spanned](t stick.Timeline, spans []S, apart float64) []bar {
+func joinSpans[S spanned](t timeline.Timeline, spans []S, apart float64) []bar {
 	var out []bar
 	for i, s := range spans {
 		part, ok := s.In(t.From, t.To)
@@ -82,7 +83,7 @@ func joinSpans[S spanned](t stick.Timeline, spans []S, apart float64) []bar {
 }
 
 // joinMarks makes bars of marks, the oldest first. Marks of several types stay apart.
-func joinMarks(t stick.Timeline, marks []stick.Mark, apart float64) []bar {
+func joinMarks(t timeline.Timeline, marks []timeline.Mark, apart float64) []bar {
 	var out []bar
 	for i, m := range marks {
 		if !slices.ContainsFunc(shapes, func(s shape) bool { return s.name == string(m.Type) }) {
@@ -101,7 +102,7 @@ func joinMarks(t stick.Timeline, marks []stick.Mark, apart float64) []bar {
 }
 
 // pixelOf returns where a time lies, in pixels of a wide page.
-func pixelOf(t stick.Timeline, at stick.Time) float64 {
+func pixelOf(t timeline.Timeline, at stick.Time) float64 {
 	if t.To <= t.From {
 		return 0
 	}

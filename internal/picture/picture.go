@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 // Options say how a picture is drawn.
@@ -56,12 +57,12 @@ const (
 type canvas struct {
 	bytes.Buffer
 	opt  Options
-	t    stick.Timeline
+	t    timeline.Timeline
 	bars bars
 }
 
 // SVG draws a timeline. It fails only if w does.
-func SVG(w io.Writer, t stick.Timeline, opt Options) error {
+func SVG(w io.Writer, t timeline.Timeline, opt Options) error {
 	if opt.Zone == nil {
 		opt.Zone = time.UTC
 	}

@@ -14,6 +14,7 @@ import (
 	_ "time/tzdata"
 
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing them")
@@ -24,14 +25,14 @@ var noon = stick.At(time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC))
 // minute is a time so many minutes after noon.
 func minute(m float64) stick.Time { return noon.Add(time.Duration(m * float64(time.Minute))) }
 
-func span(from, to float64) stick.Span { return stick.Span{From: minute(from), To: minute(to)} }
+func span(from, to float64) timeline.Span { return timeline.Span{From: minute(from), To: minute(to)} }
 
 // since is a span that goes on.
-func since(from float64) stick.Span { return stick.Span{From: minute(from)} }
+func since(from float64) timeline.Span { return timeline.Span{From: minute(from)} }
 
 // drawn is a timeline whose lanes have their totals.
-func drawn(minutes float64, lanes ...stick.Lane) stick.Timeline {
-	t := stick.Timeline{From: noon, To: minute(minutes)}
+func drawn(minutes float64, lanes ...timeline.Lane) timeline.Timeline {
+	t := timeline.Timeline{From: noon, To: minute(minutes)}
 	for _, l := range lanes {
 		l.Turns = len(l.Holds)
 		for _, h := range l.Holds {
@@ -48,47 +49,47 @@ func drawn(minutes float64, lanes ...stick.Lane) stick.Timeline {
 }
 
 // afternoon has one of everything.
-func afternoon() stick.Timeline {
+func afternoon() timeline.Timeline {
 	t := drawn(240,
-		stick.Lane{
+		timeline.Lane{
 			Agent: "claude:a3f19c02",
-			Holds: []stick.Holding{
+			Holds: []timeline.Holding{
 				{Span: span(-30, 20), Turn: 11, Began: stick.OpenClaim, Ended: stick.EventRelease},
 				{Span: span(62, 118), Turn: 13, Began: stick.DirectPass, Ended: stick.EventTakeover, By: "human:ann"},
 				{Span: since(225), Turn: 16, Began: stick.InSequence},
 			},
-			Named: []stick.Naming{{Span: span(60, 62), By: stick.ByPass, Claimed: true}, {Span: span(224, 225), By: stick.ByRelease, Claimed: true}},
-			Waits: []stick.Waiting{{Span: span(180, 225), Turn: 16}},
-			Marks: []stick.Mark{{At: minute(40), Type: stick.EventIncursion, Seq: 40, Other: "codex:9b22"}},
+			Named: []timeline.Naming{{Span: span(60, 62), By: stick.ByPass, Claimed: true}, {Span: span(224, 225), By: stick.ByRelease, Claimed: true}},
+			Waits: []timeline.Waiting{{Span: span(180, 225), Turn: 16}},
+			Marks: []timeline.Mark{{At: minute(40), Type: stick.EventIncursion, Seq: 40, Other: "codex:9b22"}},
 		},
-		stick.Lane{
+		timeline.Lane{
 			Agent: "codex:9b22",
-			Holds: []stick.Holding{
+			Holds: []timeline.Holding{
 				{Span: span(21, 60), Turn: 12, Began: stick.InSequence, Ended: stick.EventPass},
 				{Span: span(150, 210), Turn: 15, Began: stick.OpenClaim, Ended: stick.EventKick, By: "human:ann"},
 			},
-			Named: []stick.Naming{{Span: span(20, 21), By: stick.ByRelease, Claimed: true}},
-			Waits: []stick.Waiting{{Span: span(3, 21), Turn: 12}, {Span: span(120, 150), Turn: 15}},
-			Marks: []stick.Mark{
+			Named: []timeline.Naming{{Span: span(20, 21), By: stick.ByRelease, Claimed: true}},
+			Waits: []timeline.Waiting{{Span: span(3, 21), Turn: 12}, {Span: span(120, 150), Turn: 15}},
+			Marks: []timeline.Mark{
 				{At: minute(40), Type: stick.EventIncursion, Seq: 40, Other: "claude:a3f19c02"},
 				{At: minute(210), Type: stick.EventKick, Seq: 90, Other: "human:ann", Reason: "it runs in circles"},
 			},
 		},
-		stick.Lane{
+		timeline.Lane{
 			Agent: "human:ann",
-			Holds: []stick.Holding{{Span: span(118, 119), Turn: 14, Began: stick.TookOver, Ended: stick.EventRelease}},
-			Marks: []stick.Mark{{At: minute(118), Type: stick.EventTakeover, Seq: 70, Turn: 14, Other: "claude:a3f19c02", Cause: stick.OperatorRequested, Reason: "a demo"}},
+			Holds: []timeline.Holding{{Span: span(118, 119), Turn: 14, Began: stick.TookOver, Ended: stick.EventRelease}},
+			Marks: []timeline.Mark{{At: minute(118), Type: stick.EventTakeover, Seq: 70, Turn: 14, Other: "claude:a3f19c02", Cause: stick.OperatorRequested, Reason: "a demo"}},
 		},
-		stick.Lane{
-			Agent: "gemini:77", Waits: []stick.Waiting{{Span: since(200)}},
-			Named: []stick.Naming{{Span: span(210, 224), By: stick.ByRelease}},
+		timeline.Lane{
+			Agent: "gemini:77", Waits: []timeline.Waiting{{Span: since(200)}},
+			Named: []timeline.Naming{{Span: span(210, 224), By: stick.ByRelease}},
 		},
 	)
-	t.Pauses = []stick.Paused{{Span: span(121, 139), By: "human:ann", Reason: "lunch & a demo"}}
+	t.Pauses = []timeline.Paused{{Span: span(121, 139), By: "human:ann", Reason: "lunch & a demo"}}
 	return t
 }
 
-func svg(t *testing.T, line stick.Timeline, opt Options) string {
+func svg(t *testing.T, line timeline.Timeline, opt Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := SVG(&b, line, opt); err != nil {
@@ -173,12 +174,12 @@ func TestPictures(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	for _, c := range []struct {
 		name string
-		t    stick.Timeline
+		t    timeline.Timeline
 		opt  Options
 	}{
 		{"afternoon.svg", afternoon(), Options{Zone: berlin}},
 		{"file.svg", afternoon(), Options{Zone: berlin, Alone: true}},
-		{"empty.svg", stick.Timeline{From: noon, To: noon}, Options{}},
+		{"empty.svg", timeline.Timeline{From: noon, To: noon}, Options{}},
 	} {
 		golden(t, c.name, svg(t, c.t, c.opt))
 	}
@@ -219,17 +220,17 @@ func TestHostileNames(t *testing.T) {
 		"שלום עולם", "مرحبا", "\xff\xfe", strings.Repeat("W", 5000), strings.Repeat("漢", 500), "e" + strings.Repeat("\u0301", 300), "", " ", "\U0001F468\u200d\U0001F4BB",
 	} {
 		a := stick.AgentID(text)
-		line.Lanes = append(line.Lanes, stick.Lane{
+		line.Lanes = append(line.Lanes, timeline.Lane{
 			Agent: a, Turns: 1,
-			Holds: []stick.Holding{{Span: span(float64(i), float64(i+1)), Ended: stick.EventTakeover, By: a, Began: stick.ClaimReason(text)}},
-			Named: []stick.Naming{{Span: span(float64(i), float64(i+1))}},
-			Waits: []stick.Waiting{{Span: span(float64(i), float64(i+1))}},
-			Marks: []stick.Mark{
+			Holds: []timeline.Holding{{Span: span(float64(i), float64(i+1)), Ended: stick.EventTakeover, By: a, Began: stick.ClaimReason(text)}},
+			Named: []timeline.Naming{{Span: span(float64(i), float64(i+1))}},
+			Waits: []timeline.Waiting{{Span: span(float64(i), float64(i+1))}},
+			Marks: []timeline.Mark{
 				{At: minute(float64(i)), Type: stick.EventTakeover, Other: a, Cause: stick.Cause(text), Reason: text},
 				{At: minute(float64(i + 9)), Type: stick.EventType(text)},
 			},
 		})
-		line.Pauses = append(line.Pauses, stick.Paused{Span: span(float64(2*i), float64(2*i+1)), By: a, Reason: text})
+		line.Pauses = append(line.Pauses, timeline.Paused{Span: span(float64(2*i), float64(2*i+1)), By: a, Reason: text})
 	}
 	got := svg(t, line, Options{ID: `"><b`})
 	for _, r := range got {
@@ -252,7 +253,7 @@ func TestHostileNames(t *testing.T) {
 // TestManyTurns: a picture of many turns stays small, and tells them by their number.
 func TestManyTurns(t *testing.T) {
 	const agents, turns = 40, 500
-	lanes := make([]stick.Lane, agents)
+	lanes := make([]timeline.Lane, agents)
 	for i := range lanes {
 		lanes[i].Agent = stick.AgentID(fmt.Sprintf("claude:%08x", i))
 	}
@@ -260,11 +261,11 @@ func TestManyTurns(t *testing.T) {
 	for n := range turns {
 		for i := range lanes {
 			l := &lanes[i]
-			l.Waits = append(l.Waits, stick.Waiting{Span: span(max(0, at-39), at), Turn: int64(n*agents + i)})
-			l.Holds = append(l.Holds, stick.Holding{Span: span(at, at+0.9), Turn: int64(n*agents + i), Ended: stick.EventRelease})
-			l.Named = append(l.Named, stick.Naming{Span: span(at-0.1, at), Claimed: true})
+			l.Waits = append(l.Waits, timeline.Waiting{Span: span(max(0, at-39), at), Turn: int64(n*agents + i)})
+			l.Holds = append(l.Holds, timeline.Holding{Span: span(at, at+0.9), Turn: int64(n*agents + i), Ended: stick.EventRelease})
+			l.Named = append(l.Named, timeline.Naming{Span: span(at-0.1, at), Claimed: true})
 			if n%3 == 0 {
-				l.Marks = append(l.Marks, stick.Mark{At: minute(at), Type: stick.EventIncursion, Other: "codex:1"})
+				l.Marks = append(l.Marks, timeline.Mark{At: minute(at), Type: stick.EventIncursion, Other: "codex:1"})
 			}
 			at++
 		}
@@ -282,7 +283,7 @@ func TestManyTurns(t *testing.T) {
 	}
 
 	// Few turns stay apart.
-	few := svg(t, drawn(1200, stick.Lane{Agent: "a", Holds: []stick.Holding{{Span: span(0, 1)}, {Span: span(2, 3)}, {Span: span(3.1, 3.2)}, {Span: span(3.25, 3.3)}}}), Options{})
+	few := svg(t, drawn(1200, timeline.Lane{Agent: "a", Holds: []timeline.Holding{{Span: span(0, 1)}, {Span: span(2, 3)}, {Span: span(3.1, 3.2)}, {Span: span(3.25, 3.3)}}}), Options{})
 	if n := strings.Count(few, "<rect "); n != 3+1 { // the last two are one; one is the key's
 		t.Errorf("four turns have %d bars:\n%s", n, few)
 	}
@@ -292,7 +293,7 @@ func TestManyTurns(t *testing.T) {
 func TestManyAgents(t *testing.T) {
 	line := drawn(60)
 	for i := range maxLanes + 2 {
-		line.Lanes = append(line.Lanes, stick.Lane{Agent: stick.AgentID(fmt.Sprint("a", i)), Waits: []stick.Waiting{{Span: since(1)}}})
+		line.Lanes = append(line.Lanes, timeline.Lane{Agent: stick.AgentID(fmt.Sprint("a", i)), Waits: []timeline.Waiting{{Span: since(1)}}})
 	}
 	got := svg(t, line, Options{})
 	if !strings.Contains(got, "… and 2 more agents that are left out") || strings.Contains(got, ">a60<") {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 // Tick is a point of a time axis, and how it is labelled.
@@ -100,7 +101,7 @@ func collectTicks(from, to stick.Time, format, day string, at func(k int) time.T
 }
 
 // firstTick labels the time at which an axis begins, as the points after it are labelled.
-func firstTick(t stick.Timeline, zone *time.Location) Tick {
+func firstTick(t timeline.Timeline, zone *time.Location) Tick {
 	span, at := t.To.Sub(t.From), t.From.Go().In(zone)
 
 	switch {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 func TestTicks(t *testing.T) {
@@ -69,7 +70,7 @@ func TestTicks(t *testing.T) {
 // line crosses a name.
 func TestAnAxisSaysWhereItBegins(t *testing.T) {
 	draw := func(from, to float64) string {
-		tl := stick.Timeline{From: minute(from), To: minute(to), Lanes: []stick.Lane{{Agent: "claude:a", Holds: []stick.Holding{{Span: span(from, to), Turn: 1}}}}}
+		tl := timeline.Timeline{From: minute(from), To: minute(to), Lanes: []timeline.Lane{{Agent: "claude:a", Holds: []timeline.Holding{{Span: span(from, to), Turn: 1}}}}}
 		var b strings.Builder
 		if err := SVG(&b, tl, Options{}); err != nil {
 			t.Fatal(err)

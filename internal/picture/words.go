@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 // formatTime writes a time for whoever looks: with its day, unless all of the picture is of one day.
@@ -84,7 +85,7 @@ func (c *canvas) describeLanes() string {
 func formatDuration(d time.Duration) string { return string(stick.Lasted(d)) }
 
 // laneTotals says on a lane what it comes to.
-func laneTotals(l stick.Lane) string {
+func laneTotals(l timeline.Lane) string {
 	var said []string
 	if l.Turns > 0 {
 		said = append(said, string(stick.Count(l.Turns, "turn")), "held "+formatDuration(l.Held.Duration()))
@@ -104,7 +105,7 @@ var began = map[stick.ClaimReason]string{
 }
 
 // sayHeld says what a bar shows of the turns of a lane.
-func (c *canvas) sayHeld(l stick.Lane, b bar) string {
+func (c *canvas) sayHeld(l timeline.Lane, b bar) string {
 	h := l.Holds[b.first]
 	if b.first != b.last {
 		return c.saySeveral(l, "held the stick in", "turn", b, l.Holds[b.first].Span, l.Holds[b.last].Span)
@@ -144,7 +145,7 @@ func (c *canvas) sayHeld(l stick.Lane, b bar) string {
 }
 
 // sayNamed says what a bar shows of the time in which the stick was reserved for the agent of a lane.
-func (c *canvas) sayNamed(l stick.Lane, b bar) string {
+func (c *canvas) sayNamed(l timeline.Lane, b bar) string {
 	n := l.Named[b.first]
 	switch {
 	case b.first != b.last:
@@ -159,7 +160,7 @@ func (c *canvas) sayNamed(l stick.Lane, b bar) string {
 }
 
 // sayWaited says what a bar shows of the waits of a lane.
-func (c *canvas) sayWaited(l stick.Lane, b bar) string {
+func (c *canvas) sayWaited(l timeline.Lane, b bar) string {
 	w := l.Waits[b.first]
 
 	switch {
@@ -172,7 +173,7 @@ func (c *canvas) sayWaited(l stick.Lane, b bar) string {
 }
 
 // sayMarks says what marks show, the first few of them.
-func (c *canvas) sayMarks(l stick.Lane, b bar) string {
+func (c *canvas) sayMarks(l timeline.Lane, b bar) string {
 	const most = 3
 	var said []string
 	for i := b.first; i <= b.last; i++ {
@@ -234,12 +235,12 @@ func (c *canvas) sayPauses(b bar) string {
 }
 
 // saySeveral says what many spans show that are drawn as one.
-func (c *canvas) saySeveral(l stick.Lane, did string, what stick.Words, b bar, first, last stick.Span) string {
+func (c *canvas) saySeveral(l timeline.Lane, did string, what stick.Words, b bar, first, last timeline.Span) string {
 	return fmt.Sprintf("%s %s %s%s", nameOf(l.Agent), did, stick.Count(b.last-b.first+1, what), c.sayBetween(first.From, last.To))
 }
 
 // sayDuring says how long something lasted that has ended, and when it was.
-func (c *canvas) sayDuring(s stick.Span) string {
+func (c *canvas) sayDuring(s timeline.Span) string {
 	if s.From.IsZero() {
 		return " until " + c.formatTime(s.To)
 	}
@@ -247,7 +248,7 @@ func (c *canvas) sayDuring(s stick.Span) string {
 }
 
 // saySince says how long something has gone on.
-func (c *canvas) saySince(s stick.Span) string {
+func (c *canvas) saySince(s timeline.Span) string {
 	if s.From.IsZero() {
 		return ""
 	}

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/rescue/workfile"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // ErrChanged says that a path isn't as it was looked at before.
@@ -30,7 +31,7 @@ type UndoRequest struct {
 // set.
 type UndoFile struct {
 	PathChange
-	stick.UndoneFile
+	edits.UndoneFile
 
 	Nested bool // nothing is known of it here: its repository inside the checkout is gone, or its HEAD has moved
 
@@ -244,23 +245,23 @@ func isNested(path string, in []manifest.Nested) bool {
 }
 
 // unknownFile stands for a file of which nobody can tell how it was.
-var unknownFile = stick.FileVersion{Unknown: true}
+var unknownFile = edits.FileVersion{Unknown: true}
 
 // versionOf returns how a path was. committed are the files of the commit.
-func versionOf(path string, s Side, committed map[string]workfile.Content) stick.FileVersion {
+func versionOf(path string, s Side, committed map[string]workfile.Content) edits.FileVersion {
 	switch {
 	case s.LeftOut:
 		return unknownFile
 	case s.Blob != "":
-		return stick.FileVersion{Mode: s.Mode, Sum: s.Blob}
+		return edits.FileVersion{Mode: s.Mode, Sum: s.Blob}
 	case s.Commit == "":
-		return stick.FileVersion{}
+		return edits.FileVersion{}
 	}
 
 	c, ok := committed[path]
 	switch {
 	case !ok:
-		return stick.FileVersion{}
+		return edits.FileVersion{}
 	case c.Mode == "":
 		return unknownFile
 	}
@@ -268,12 +269,12 @@ func versionOf(path string, s Side, committed map[string]workfile.Content) stick
 }
 
 // fileVersionOf names the bytes as rescues do.
-func fileVersionOf(c workfile.Content) stick.FileVersion {
-	return stick.FileVersion{Mode: c.Mode, Sum: pack.ObjectName(pack.NewHash(""), "blob", c.Data)}
+func fileVersionOf(c workfile.Content) edits.FileVersion {
+	return edits.FileVersion{Mode: c.Mode, Sum: pack.ObjectName(pack.NewHash(""), "blob", c.Data)}
 }
 
 // currentVersion returns how a path lies in the checkout. A directory is no file.
-func (u *Undo) currentVersion(ctx context.Context, path string) stick.FileVersion {
+func (u *Undo) currentVersion(ctx context.Context, path string) edits.FileVersion {
 	if !isLocalPath(path) {
 		return unknownFile
 	}
@@ -283,7 +284,7 @@ func (u *Undo) currentVersion(ctx context.Context, path string) stick.FileVersio
 	case err == nil:
 		return fileVersionOf(c)
 	case isAbsent(err) || errors.Is(err, workfile.ErrSpecial) && u.isFolder(path):
-		return stick.FileVersion{}
+		return edits.FileVersion{}
 	}
 	return unknownFile
 }
@@ -393,7 +394,7 @@ func (u *Undo) tempName() string { return ".tt-undo-" + u.request.Before }
 
 // HeadMove says how HEAD has moved between the snapshots. It is zero if HEAD is elsewhere by now, since that
 // is somebody else's move.
-func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
+func (u *Undo) HeadMove(ctx context.Context) (m edits.HeadMove, err error) {
 	if u.Before.Head == u.After.Head && u.Before.Branch == u.After.Branch {
 		return m, nil
 	}
@@ -410,13 +411,13 @@ func (u *Undo) HeadMove(ctx context.Context) (m stick.HeadMove, err error) {
 		return m, err
 	}
 
-	m = stick.HeadMove{From: u.Before.Head, To: u.After.Head, FromBranch: u.Before.Branch, ToBranch: u.After.Branch}
+	m = edits.HeadMove{From: u.Before.Head, To: u.After.Head, FromBranch: u.Before.Branch, ToBranch: u.After.Branch}
 	if m.From == "" || m.From == m.To {
 		return m, nil
 	}
 
 	if m.Differ, err = u.commits.listDiffering(ctx, m.From, m.To); err != nil {
-		return stick.HeadMove{}, err
+		return edits.HeadMove{}, err
 	}
 
 	// What was uncommitted before, or is now, would be in the way.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // undo looks at what has changed between two snapshots.
@@ -35,9 +36,9 @@ func (s *scratch) takeBack(u *Undo) map[string]string {
 			f.Alone = true
 			step, why := f.Step()
 			if f.Nested {
-				step, why = stick.UndoLeave, stick.UndoNested
+				step, why = edits.UndoLeave, edits.UndoNested
 			}
-			if done[f.Path] = string(step) + string(why); (step != stick.UndoRestore || remove) && (step != stick.UndoRemove || !remove) {
+			if done[f.Path] = string(step) + string(why); (step != edits.UndoRestore || remove) && (step != edits.UndoRemove || !remove) {
 				continue
 			}
 			if err := u.Restore(context.Background(), f); err != nil {

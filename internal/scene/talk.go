@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/engine/eventlog"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // Sent is the answer to an actor that sends a message.
@@ -18,7 +19,7 @@ type Sent struct {
 func (x Sent) ID() int64 { x.by.Helper(); return x.OK().MessageID }
 
 // Reaches expects that the message reaches who in this way.
-func (x Sent) Reaches(who *Actor, how stick.Delivery) Sent {
+func (x Sent) Reaches(who *Actor, how presence.Delivery) Sent {
 	x.by.Helper()
 	if !slices.ContainsFunc(x.OK().Recipients, func(r engine.Recipient) bool { return r.AgentID == who.ID && r.Delivery == how }) {
 		x.failStory("a message that reaches %s by %s", who.Name, how)

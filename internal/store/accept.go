@@ -1,10 +1,13 @@
 package store
 
-import "talkingstick/stick"
+import (
+	"talkingstick/stick"
+	"talkingstick/stick/tasks"
+)
 
 // Acceptance returns the last acceptance of a command of a project's settings in a clone; zero if there is
 // none.
-func (tx *Tx) Acceptance(room stick.RoomID, key, clone string) (a stick.Acceptance, err error) {
+func (tx *Tx) Acceptance(room stick.RoomID, key, clone string) (a tasks.Acceptance, err error) {
 	query := "SELECT " + acceptanceTable().names + " FROM accepted_commands WHERE room_id = ? AND key = ?"
 	ok, err := acceptanceTable().readOne(tx, query, []any{room, acceptanceKey(key, clone)}, &a)
 	if ok {
@@ -15,7 +18,7 @@ func (tx *Tx) Acceptance(room stick.RoomID, key, clone string) (a stick.Acceptan
 }
 
 // Accept records that a person has accepted a command of a project's settings in a clone.
-func (tx *Tx) Accept(room stick.RoomID, clone string, a stick.Acceptance) error {
+func (tx *Tx) Accept(room stick.RoomID, clone string, a tasks.Acceptance) error {
 	args, err := acceptanceTable().insertArgs(&a, room, acceptanceKey(a.Key, clone))
 	if err != nil {
 		return err

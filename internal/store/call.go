@@ -1,6 +1,9 @@
 package store
 
-import "talkingstick/stick"
+import (
+	"talkingstick/stick"
+	"talkingstick/stick/edits"
+)
 
 // CallQuery selects calls of a room.
 type CallQuery struct {
@@ -11,12 +14,12 @@ type CallQuery struct {
 	Changed  bool          // only those that have changed something
 	Since    stick.Time    // only those of the room and checkout that ran then or later
 	Until    stick.Time    // only those that ran then or earlier; 0 for any time
-	Open     bool          // only those without an end that began within [stick.LongestCall]
+	Open     bool          // only those without an end that began within [edits.LongestCall]
 	Limit    int
 }
 
 // Calls returns calls, the newest first.
-func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
+func (tx *Tx) Calls(q CallQuery) (calls []edits.Call, err error) {
 	where, args := "room_id = ?", []any{q.Room}
 	if q.Room == "" {
 		where, args = "agent_id = ?", []any{q.Agent}
@@ -41,7 +44,7 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 		args = append(args, q.Room, here, q.Room, here, q.Since)
 	}
 	if q.Open {
-		where, args = where+" AND ended_at = 0 AND started_at > ?", append(args, tx.Now().Add(-stick.LongestCall))
+		where, args = where+" AND ended_at = 0 AND started_at > ?", append(args, tx.Now().Add(-edits.LongestCall))
 	}
 	if q.Until != 0 {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)
@@ -56,7 +59,7 @@ func (tx *Tx) Calls(q CallQuery) (calls []stick.Call, err error) {
 	// The calls of other hosts come, too, and are left out.
 	query := "SELECT " + callTable().names + " FROM calls WHERE " + where + " ORDER BY " + order + " DESC, room_id LIMIT ?"
 	err = tx.scan(query, append(args, q.Limit), func(scan rowScan) error {
-		var c stick.Call
+		var c edits.Call
 		if err := callTable().read(scan, &c); err != nil {
 			return err
 		}
@@ -92,7 +95,7 @@ func (tx *Tx) dropNoted(room stick.RoomID, checkout string) error {
 const byNoted = " INDEXED BY calls_noted"
 
 // PutCall writes a call down. One without an id gets the next. If it was noted, no earlier one counts as noted.
-func (tx *Tx) PutCall(room stick.RoomID, c *stick.Call) error {
+func (tx *Tx) PutCall(room stick.RoomID, c *edits.Call) error {
 	if err := tx.lockRoom(room); err != nil {
 		return err
 	}

@@ -9,14 +9,15 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 func TestCalls(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		room := played(t, db)
-		first := stick.Call{Agent: "claude:a", Helper: "sub", Tool: "Bash", Command: "make", Key: "toolu_1", Checkout: "/app", Before: "s1", Started: 10}
-		second := stick.Call{Agent: "codex:b", Tool: "apply_patch", Command: "a.go", Checkout: "/app", Before: "s2", After: "s3", Files: 2, Started: 20, Ended: 21}
-		third := stick.Call{Agent: "claude:a", Tool: "Bash", Command: "ls", Checkout: "/lib", Started: 30, Ended: 31}
+		first := edits.Call{Agent: "claude:a", Helper: "sub", Tool: "Bash", Command: "make", Key: "toolu_1", Checkout: "/app", Before: "s1", Started: 10}
+		second := edits.Call{Agent: "codex:b", Tool: "apply_patch", Command: "a.go", Checkout: "/app", Before: "s2", After: "s3", Files: 2, Started: 20, Ended: 21}
+		third := edits.Call{Agent: "claude:a", Tool: "Bash", Command: "ls", Checkout: "/lib", Started: 30, Ended: 31}
 
 		update(t, db, func(tx *store.Tx) error {
 			return try(tx.PutCall(room, &first), tx.PutCall(room, &second), tx.PutCall(room, &third))
@@ -29,16 +30,16 @@ func TestCalls(t *testing.T) {
 
 		for name, c := range map[string]struct {
 			q    store.CallQuery
-			want []stick.Call
+			want []edits.Call
 		}{
-			"all":              {store.CallQuery{Room: room, Limit: 9}, []stick.Call{third, second, first}},
-			"the newest":       {store.CallQuery{Room: room, Limit: 1}, []stick.Call{third}},
-			"of a checkout":    {store.CallQuery{Room: room, Checkout: "/app", Limit: 9}, []stick.Call{second, first}},
-			"of an agent":      {store.CallQuery{Room: room, Agent: "claude:a", Limit: 9}, []stick.Call{third, first}},
-			"that changed":     {store.CallQuery{Room: room, Agent: "claude:a", Changed: true, Limit: 9}, []stick.Call{first}},
-			"by its number":    {store.CallQuery{Room: room, ID: 2, Limit: 9}, []stick.Call{second}},
-			"that ran lately":  {store.CallQuery{Room: room, Checkout: "/app", Since: 22, Limit: 9}, []stick.Call{first}},
-			"that ran before":  {store.CallQuery{Room: room, Until: 20, Limit: 9}, []stick.Call{second, first}},
+			"all":              {store.CallQuery{Room: room, Limit: 9}, []edits.Call{third, second, first}},
+			"the newest":       {store.CallQuery{Room: room, Limit: 1}, []edits.Call{third}},
+			"of a checkout":    {store.CallQuery{Room: room, Checkout: "/app", Limit: 9}, []edits.Call{second, first}},
+			"of an agent":      {store.CallQuery{Room: room, Agent: "claude:a", Limit: 9}, []edits.Call{third, first}},
+			"that changed":     {store.CallQuery{Room: room, Agent: "claude:a", Changed: true, Limit: 9}, []edits.Call{first}},
+			"by its number":    {store.CallQuery{Room: room, ID: 2, Limit: 9}, []edits.Call{second}},
+			"that ran lately":  {store.CallQuery{Room: room, Checkout: "/app", Since: 22, Limit: 9}, []edits.Call{first}},
+			"that ran before":  {store.CallQuery{Room: room, Until: 20, Limit: 9}, []edits.Call{second, first}},
 			"of another room":  {store.CallQuery{Room: "another", Limit: 9}, nil},
 			"of an idle agent": {store.CallQuery{Room: room, Agent: "pi:c", Limit: 9}, nil},
 		} {
@@ -57,14 +58,14 @@ func TestCalls(t *testing.T) {
 func TestTx_LastNoted_InTheOrderOfNoting(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		room := played(t, db)
-		callOf := func(after string, ended stick.Time, noted bool) *stick.Call {
-			return &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: after, Started: 10, Ended: ended, Noted: noted}
+		callOf := func(after string, ended stick.Time, noted bool) *edits.Call {
+			return &edits.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: after, Started: 10, Ended: ended, Noted: noted}
 		}
 		elsewhere := callOf("s9", 20, true)
 		elsewhere.Checkout = "/lib"
 
 		for _, c := range []struct {
-			put  *stick.Call
+			put  *edits.Call
 			want string
 		}{
 			{callOf("s2", 15, true), "s2"},
@@ -99,7 +100,7 @@ func TestForgottenCalls(t *testing.T) {
 			return ids
 		}
 		for at := stick.Time(10); at <= 50; at += 10 {
-			c := stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", Started: at, Ended: at}
+			c := edits.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", Started: at, Ended: at}
 			update(t, db, func(tx *store.Tx) error { return tx.PutCall(room, &c) })
 		}
 
@@ -124,22 +125,22 @@ func TestTx_Calls_open(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		one, other := newRoom(t, db, "/work").ID, newRoom(t, db, "/other").ID
 		now := stick.At(clock.Now())
-		late := stick.Call{Agent: "claude:a", Checkout: "/work", Before: "s0", Started: now.Add(-stick.LongestCall)}
-		here := stick.Call{Agent: "claude:a", Checkout: "/work", Before: "s1", Started: now.Add(-time.Minute)}
-		ended := stick.Call{Agent: "claude:a", Checkout: "/work", Before: "s2", Started: now, Ended: now}
-		bobs := stick.Call{Agent: "codex:b", Checkout: "/work", Before: "s3", Started: now}
-		there := stick.Call{Agent: "claude:a", Checkout: "/other", Before: "s4", Started: now}
+		late := edits.Call{Agent: "claude:a", Checkout: "/work", Before: "s0", Started: now.Add(-edits.LongestCall)}
+		here := edits.Call{Agent: "claude:a", Checkout: "/work", Before: "s1", Started: now.Add(-time.Minute)}
+		ended := edits.Call{Agent: "claude:a", Checkout: "/work", Before: "s2", Started: now, Ended: now}
+		bobs := edits.Call{Agent: "codex:b", Checkout: "/work", Before: "s3", Started: now}
+		there := edits.Call{Agent: "claude:a", Checkout: "/other", Before: "s4", Started: now}
 		update(t, db, func(tx *store.Tx) error {
 			return try(tx.PutCall(one, &late), tx.PutCall(one, &here), tx.PutCall(one, &ended), tx.PutCall(one, &bobs), tx.PutCall(other, &there))
 		})
 
 		for name, c := range map[string]struct {
 			q    store.CallQuery
-			want []stick.Call
+			want []edits.Call
 		}{
-			"of a checkout":         {store.CallQuery{Room: one, Checkout: "/work", Open: true, Limit: 9}, []stick.Call{bobs, here}},
-			"of an agent there":     {store.CallQuery{Room: one, Checkout: "/work", Agent: "claude:a", Open: true, Limit: 9}, []stick.Call{here}},
-			"of an agent elsewhere": {store.CallQuery{Agent: "claude:a", Open: true, Limit: 9}, []stick.Call{here, there}},
+			"of a checkout":         {store.CallQuery{Room: one, Checkout: "/work", Open: true, Limit: 9}, []edits.Call{bobs, here}},
+			"of an agent there":     {store.CallQuery{Room: one, Checkout: "/work", Agent: "claude:a", Open: true, Limit: 9}, []edits.Call{here}},
+			"of an agent elsewhere": {store.CallQuery{Agent: "claude:a", Open: true, Limit: 9}, []edits.Call{here, there}},
 		} {
 			view(t, db, func(tx *store.Tx) error {
 				got, err := tx.Calls(c.q)

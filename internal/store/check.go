@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"talkingstick/stick"
+	sticktasks "talkingstick/stick/tasks"
 )
 
 // Check looks for damage and contradictions. It runs the database's own check, verifies the chain of sums and
@@ -286,7 +287,7 @@ func (tx *Tx) checkNotes(room stick.RoomID, tasks map[string]stick.Task, report 
 			return err
 		}
 
-		waits, err := tasks[key].WaitsFor(find)
+		waits, err := sticktasks.WaitsFor(tasks[key], find)
 		if !slices.ContainsFunc(waits, func(t stick.Task) bool { return stick.TaskKey(t.ID) == note }) {
 			report("room %s: a note says that task %s waits for %s, and it doesn't", room, key, note)
 		}

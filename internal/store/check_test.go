@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 func TestCheckFindsDamage(t *testing.T) {
@@ -132,18 +133,18 @@ func written(t *testing.T, db *store.DB) {
 	id := played(t, db)
 	join(t, db, id, "gemini:c")
 	sent := []stick.Event{
-		send(t, db, id, stick.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "know"}}),
-		send(t, db, id, stick.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b", "gemini:c"}, Body: "do", RequiresAck: true}}),
-		send(t, db, id, stick.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b"}, Body: "don't"}}),
+		send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "know"}}),
+		send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b", "gemini:c"}, Body: "do", RequiresAck: true}}),
+		send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b"}, Body: "don't"}}),
 	}
 	update(t, db, func(tx *store.Tx) error {
 		r, err := tx.Room(id)
 		if err != nil {
 			return err
 		}
-		read, events := r.ReadMessage("codex:b", sent[0], stick.Receipt{Event: sent[0].Seq, Agent: "codex:b", Owes: stick.OwesReading}, tx.Now())
-		acked, more, err := r.AckMessage("codex:b", sent[1], stick.Receipt{Event: sent[1].Seq, Agent: "codex:b", Owes: stick.OwesAck}, tx.Now())
-		taken, last := r.WithdrawMessage("claude:a", []stick.Receipt{{Event: sent[2].Seq, Agent: "codex:b", Owes: stick.OwesReading}})
+		read, events := talk.Read(r, "codex:b", sent[0], stick.Receipt{Event: sent[0].Seq, Agent: "codex:b", Owes: stick.OwesReading}, tx.Now())
+		acked, more, err := talk.Ack(r, "codex:b", sent[1], stick.Receipt{Event: sent[1].Seq, Agent: "codex:b", Owes: stick.OwesAck}, tx.Now())
+		taken, last := talk.Withdraw(r, "claude:a", []stick.Receipt{{Event: sent[2].Seq, Agent: "codex:b", Owes: stick.OwesReading}})
 		_, _, saved := tx.Save(r, r, append(append(events, more...), last...))
 		return try(err, saved, tx.PutReceipt(id, read), tx.PutReceipt(id, acked), tx.PutReceipt(id, taken[0]))
 	})

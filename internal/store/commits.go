@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // Commits returns who made these commits, of those of which it is noted.
-func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor, error) {
-	by := map[string]stick.Editor{}
+func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]edits.Editor, error) {
+	by := map[string]edits.Editor{}
 	for chunk := range slices.Chunk(ids, maxMarks) {
 		marks, args := placeholders(chunk)
 		err := tx.scan("SELECT commit_id, made_by FROM commits WHERE room_id = ? AND commit_id IN ("+marks+`)
@@ -21,7 +22,7 @@ func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor,
 					return err
 				}
 
-				var e stick.Editor
+				var e edits.Editor
 				if err := json.Unmarshal([]byte(text), &e); err != nil {
 					return fmt.Errorf("read who made %s: %w", stick.Clip(id, 100), err)
 				}
@@ -38,7 +39,7 @@ func (tx *Tx) Commits(room stick.RoomID, ids []string) (map[string]stick.Editor,
 }
 
 // PutCommits notes who made commits. Of a commit that is known already, that stays.
-func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by stick.Editor) error {
+func (tx *Tx) PutCommits(room stick.RoomID, ids []string, by edits.Editor) error {
 	text, err := json.Marshal(by)
 	if err != nil {
 		return err

@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // Edited returns what was noted of the files of a checkout, by their paths: of those with these paths, or of
 // all if there are none.
-func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []stick.EditedFile, err error) {
+func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []edits.EditedFile, err error) {
 	if len(paths) == 0 {
 		return tx.scanEdited(room, checkout, "")
 	}
@@ -29,11 +30,11 @@ func (tx *Tx) Edited(room stick.RoomID, checkout string, paths []string) (out []
 	return out, nil
 }
 
-func (tx *Tx) scanEdited(room stick.RoomID, checkout, where string, args ...any) (out []stick.EditedFile, err error) {
+func (tx *Tx) scanEdited(room stick.RoomID, checkout, where string, args ...any) (out []edits.EditedFile, err error) {
 	err = tx.scan(`SELECT `+editTable().names+` FROM edits
 		WHERE room_id = ? AND checkout = ?`+where+" ORDER BY path",
 		slices.Concat([]any{room, tx.onHost(checkout)}, args), func(scan rowScan) error {
-			var f stick.EditedFile
+			var f edits.EditedFile
 			if err := editTable().read(scan, &f); err != nil {
 				return fmt.Errorf("read who edited %s: %w", stick.Clip(f.Path, 100), err)
 			}
@@ -80,7 +81,7 @@ func (tx *Tx) ofThisHost(name string) (checkout string, here bool) {
 
 // PutEdited notes who has edited files of a checkout. It leaves out a path that isn't text, of which nothing
 // can be noted.
-func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []stick.EditedFile) error {
+func (tx *Tx) PutEdited(room stick.RoomID, checkout string, files []edits.EditedFile) error {
 	for _, f := range files {
 		// A path in another encoding can't be a text of the database.
 		if !utf8.ValidString(f.Path) {

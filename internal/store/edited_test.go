@@ -8,23 +8,23 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
-	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // TestEdited: what is noted of a checkout's files comes back, and only of that checkout.
 func TestEdited(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		big := stick.FileState{Sum: "ab", Size: 1 << 40, ModTime: 1790000000123456789, Inode: 1<<64 - 1, Mode: 0o100755}
-		a := stick.EditedFile{Path: "a b/ü.go", State: big, Editors: []stick.Editor{{Agent: "claude:a", Turn: 3, Held: true, Under: "claude:b", At: 7}, {At: 9}}}
-		b := stick.EditedFile{Path: "b.go", Asleep: 11, Editors: []stick.Editor{{Agent: "codex:b", Claim: true, At: 8}}}
+		big := edits.FileState{Sum: "ab", Size: 1 << 40, ModTime: 1790000000123456789, Inode: 1<<64 - 1, Mode: 0o100755}
+		a := edits.EditedFile{Path: "a b/ü.go", State: big, Editors: []edits.Editor{{Agent: "claude:a", Turn: 3, Held: true, Under: "claude:b", At: 7}, {At: 9}}}
+		b := edits.EditedFile{Path: "b.go", Asleep: 11, Editors: []edits.Editor{{Agent: "codex:b", Claim: true, At: 8}}}
 		update(t, db, func(tx *store.Tx) error {
 			return try(
-				tx.PutEdited(id, "/work", []stick.EditedFile{b, a, {Path: "not \xff text"}}),
-				tx.PutEdited(id, "/work/worktrees/t", []stick.EditedFile{{Path: "a b/ü.go", Editors: []stick.Editor{{Agent: "claude:x"}}}}),
+				tx.PutEdited(id, "/work", []edits.EditedFile{b, a, {Path: "not \xff text"}}),
+				tx.PutEdited(id, "/work/worktrees/t", []edits.EditedFile{{Path: "a b/ü.go", Editors: []edits.Editor{{Agent: "claude:x"}}}}),
 			)
 		})
-		noted := func(paths ...string) (out []stick.EditedFile) {
+		noted := func(paths ...string) (out []edits.EditedFile) {
 			view(t, db, func(tx *store.Tx) (err error) { out, err = tx.Edited(id, "/work", paths); return err })
 			return out
 		}
@@ -35,14 +35,14 @@ func TestEdited(t *testing.T) {
 			}
 			return err
 		})
-		if diff := cmp.Diff([]stick.EditedFile{a, b}, noted()); diff != "" {
+		if diff := cmp.Diff([]edits.EditedFile{a, b}, noted()); diff != "" {
 			t.Errorf("what was noted, as put and as read:\n%s", diff)
 		}
 		b.Asleep, b.State.Sum = 0, "cd"
 		update(t, db, func(tx *store.Tx) error {
-			return try(tx.PutEdited(id, "/work", []stick.EditedFile{b}), tx.DropEdited(id, "/work", []string{a.Path, "never noted"}))
+			return try(tx.PutEdited(id, "/work", []edits.EditedFile{b}), tx.DropEdited(id, "/work", []string{a.Path, "never noted"}))
 		})
-		if diff := cmp.Diff([]stick.EditedFile{b}, noted("b.go", a.Path)); diff != "" {
+		if diff := cmp.Diff([]edits.EditedFile{b}, noted("b.go", a.Path)); diff != "" {
 			t.Errorf("after another edit, and one that was forgotten:\n%s", diff)
 		}
 		view(t, db, func(tx *store.Tx) error {
@@ -60,11 +60,11 @@ func TestEdited(t *testing.T) {
 func TestManyEdited(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		var files []stick.EditedFile
+		var files []edits.EditedFile
 		var paths []string
 		for i := range 2500 {
 			paths = append(paths, fmt.Sprintf("%04d", i))
-			files = append(files, stick.EditedFile{Path: paths[i], Editors: []stick.Editor{}})
+			files = append(files, edits.EditedFile{Path: paths[i], Editors: []edits.Editor{}})
 		}
 		update(t, db, func(tx *store.Tx) error { return tx.PutEdited(id, "/w", files) })
 		view(t, db, func(tx *store.Tx) error {

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // putNote stores what an event changes about a note.
 func (tx *Tx) putNote(e stick.Event) error {
 	switch e.Type {
 	case stick.EventNoteAdded:
-		n := stick.NoteOf(e)
+		n := talk.NoteOf(e)
 		args, err := noteTable().insertArgs(&n, e.Room)
 		if err != nil {
 			return err

@@ -9,13 +9,14 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // note leaves a note.
 func note(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, body string, aboutTurn bool) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		events, err := r.AddNote(a, body, aboutTurn)
+		events, err := talk.AddNote(r, a, body, aboutTurn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +29,7 @@ func note(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, body str
 func resolve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, added stick.Event) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		return r, r.ResolveNote(a, stick.NoteOf(added))
+		return r, talk.ResolveNote(r, a, talk.NoteOf(added))
 	})
 	return events[0]
 }

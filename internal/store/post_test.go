@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // delivery is an event and one of its addressees, as the test knows it without the store.
@@ -81,7 +82,7 @@ func (p *post) send(i int) {
 	}
 	task := []string{"", "", "T1", "T2", "T1"}[i%5]
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		r, events, err := r.Send(stick.Sending{By: from, Task: task, Message: m}, blind(), now)
+		r, events, err := talk.Send(r, talk.Sending{By: from, Task: task, Message: m}, blind(), now)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func (p *post) read(d *delivery) {
 	was := d.Receipt
 	d.ReadAt = stick.At(p.clock.Now())
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		_, events := r.ReadMessage(d.Agent, d.Event, was, now)
+		_, events := talk.Read(r, d.Agent, d.Event, was, now)
 		return r, events
 	}, stick.OwesNothing, "")
 	p.put(d)
@@ -157,7 +158,7 @@ func (p *post) ack(d *delivery) {
 		d.ReadAt = d.AckedAt
 	}
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		_, events, err := r.AckMessage(d.Agent, d.Event, was, now)
+		_, events, err := talk.Ack(r, d.Agent, d.Event, was, now)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func (p *post) withdraw(sent stick.Event) {
 		return
 	}
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		_, events := r.WithdrawMessage(sent.From, cs)
+		_, events := talk.Withdraw(r, sent.From, cs)
 		return r, events
 	}, stick.OwesNothing, "", told...)
 	for _, d := range taken {

@@ -16,7 +16,11 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
+	"talkingstick/stick/talk"
+	"talkingstick/stick/tasks"
 )
 
 // unrecorded are the functions whose statements only SQLite runs. The tests skip them, and the calls of them.
@@ -71,7 +75,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	t.Helper()
 	rec, db := store.Record(t, db)
 	id := played(t, db)
-	sent := send(t, db, id, stick.Sending{By: "claude:a", Task: "T", Message: stick.Message{
+	sent := send(t, db, id, talk.Sending{By: "claude:a", Task: "T", Message: stick.Message{
 		To: []stick.AgentID{"codex:b"}, Body: "hello", RequiresAck: true, Thread: "th",
 	}})
 	note := note(t, db, id, "codex:b", "remember", true)
@@ -165,8 +169,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		return try(all, some, near, meeting, at)
 	})
 	recordedTasks(t, db, id)
-	file := stick.EditedFile{Path: "a.go", Editors: []stick.Editor{{Agent: "claude:a"}}}
-	update(t, db, func(tx *store.Tx) error { return tx.PutEdited(id, "/work", []stick.EditedFile{file}) })
+	file := edits.EditedFile{Path: "a.go", Editors: []edits.Editor{{Agent: "claude:a"}}}
+	update(t, db, func(tx *store.Tx) error { return tx.PutEdited(id, "/work", []edits.EditedFile{file}) })
 	view(t, db, func(tx *store.Tx) error {
 		_, all := tx.Edited(id, "/work", nil)
 		_, some := tx.Edited(id, "/work", []string{"a.go"})
@@ -192,17 +196,17 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	})
 
 	update(t, db, func(tx *store.Tx) error {
-		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id, []stick.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),
+		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id, []edits.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),
 			tx.PutTelling(id, "claude:a", "sum", "[]"), tx.DropTelling(id, "claude:a", "sum", 1),
-			tx.PutCall(id, &stick.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work", Noted: true}), tx.ForgetCalls(id, 1, 1),
-			tx.PutReads(id, "/work", []stick.NotedRead{{Agent: "claude:a", Path: "a.go"}}), tx.BoundReads(id, "claude:a", 1, 1), tx.ForgetReads(id, "claude:a"))
+			tx.PutCall(id, &edits.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work", Noted: true}), tx.ForgetCalls(id, 1, 1),
+			tx.PutReads(id, "/work", []edits.NotedRead{{Agent: "claude:a", Path: "a.go"}}), tx.BoundReads(id, "claude:a", 1, 1), tx.ForgetReads(id, "claude:a"))
 	})
 	if err := db.Trial(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r := load(t, db, id)
 	update(t, db, func(tx *store.Tx) error {
-		events, err := r.Unreserve("claude:a", false, []stick.Reservation{stick.ReservationOf(reserved)})
+		events, err := scope.Unreserve(r, "claude:a", false, []stick.Reservation{scope.ReservationOf(reserved)})
 		if err == nil {
 			_, _, err = tx.Save(r, r, events)
 		}
@@ -213,7 +217,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	})
 	r = load(t, db, id)
 	update(t, db, func(tx *store.Tx) error { // with a room of an earlier transaction
-		_, _, err := tx.Save(r, r, r.ResolveNote("claude:a", stick.NoteOf(note)))
+		_, _, err := tx.Save(r, r, talk.ResolveNote(r, "claude:a", talk.NoteOf(note)))
 		return err
 	})
 	play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
@@ -248,8 +252,8 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	update(t, db, func(tx *store.Tx) error {
 		return try(
 			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
-			tx.PutRun(id, stick.Run{Task: "t1", Attempt: 1, Number: 1, Command: "make"}), tx.PutRun(id, stick.Run{Task: "t1", Attempt: 1, Number: 2, Command: "make"}),
-			tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, "clone-1", stick.Acceptance{Key: "worker.setup"}),
+			tx.PutRun(id, tasks.Run{Task: "t1", Attempt: 1, Number: 1, Command: "make"}), tx.PutRun(id, tasks.Run{Task: "t1", Attempt: 1, Number: 2, Command: "make"}),
+			tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, "clone-1", tasks.Acceptance{Key: "worker.setup"}),
 			tx.PutSetup(id, store.TaskSetup{Task: "t1", Attempt: 1, Command: "npm ci"}),
 		)
 	})

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // ReadQuery selects what an agent, or one of its sub-agents, has seen of files in a checkout.
@@ -17,13 +18,13 @@ type ReadQuery struct {
 }
 
 // Reads returns what is noted, by the paths.
-func (tx *Tx) Reads(q ReadQuery) (out []stick.NotedRead, err error) {
+func (tx *Tx) Reads(q ReadQuery) (out []edits.NotedRead, err error) {
 	for chunk := range slices.Chunk(q.Paths, maxMarks) {
 		marks, args := placeholders(chunk)
 		err := tx.scan(`SELECT `+readTable().names+` FROM reads
 			WHERE room_id = ? AND agent_id = ? AND helper = ? AND checkout = ? AND path IN (`+marks+") ORDER BY path",
 			slices.Concat([]any{q.Room, q.Agent, q.Helper, tx.onHost(q.Checkout)}, args), func(scan rowScan) error {
-				var n stick.NotedRead
+				var n edits.NotedRead
 				err := readTable().read(scan, &n)
 				out = append(out, n)
 				return err
@@ -47,7 +48,7 @@ func (tx *Tx) HasOtherReads(room stick.RoomID, agent stick.AgentID, helper strin
 
 // PutReads notes what agents have seen of files in a checkout. It leaves out a path that isn't text, of which
 // nothing can be noted.
-func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []stick.NotedRead) error {
+func (tx *Tx) PutReads(room stick.RoomID, checkout string, reads []edits.NotedRead) error {
 	for _, n := range reads {
 		// A path in another encoding can't be a text of the database.
 		if !utf8.ValidString(n.Path) {

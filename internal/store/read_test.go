@@ -7,16 +7,16 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
-	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 func TestReads(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		room := played(t, db)
-		one := stick.NotedRead{Agent: "claude:a", Path: "a.go", State: stick.FileState{Sum: "1", Size: 2, ModTime: 3, Inode: 1 << 63, Mode: 4}, At: 10}
-		two := stick.NotedRead{Agent: "claude:a", Path: "b.go", State: stick.FileState{Sum: "2"}, Wrote: true, Refused: "9", At: 20}
-		of := stick.NotedRead{Agent: "claude:a", Helper: "sub", Path: "a.go", State: stick.FileState{Sum: "3"}, At: 30}
-		noted := func(name, helper, checkout string, want ...stick.NotedRead) {
+		one := edits.NotedRead{Agent: "claude:a", Path: "a.go", State: edits.FileState{Sum: "1", Size: 2, ModTime: 3, Inode: 1 << 63, Mode: 4}, At: 10}
+		two := edits.NotedRead{Agent: "claude:a", Path: "b.go", State: edits.FileState{Sum: "2"}, Wrote: true, Refused: "9", At: 20}
+		of := edits.NotedRead{Agent: "claude:a", Helper: "sub", Path: "a.go", State: edits.FileState{Sum: "3"}, At: 30}
+		noted := func(name, helper, checkout string, want ...edits.NotedRead) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
 				got, err := tx.Reads(store.ReadQuery{Room: room, Agent: "claude:a", Helper: helper, Checkout: checkout, Paths: []string{"a.go", "b.go", "c.go"}})
@@ -37,10 +37,10 @@ func TestReads(t *testing.T) {
 			})
 		}
 
-		unsaid := stick.NotedRead{Agent: "claude:a", Path: "\xff", At: 10}
-		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []stick.NotedRead{one, two, unsaid}) })
+		unsaid := edits.NotedRead{Agent: "claude:a", Path: "\xff", At: 10}
+		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []edits.NotedRead{one, two, unsaid}) })
 		others("nobody else", "", false)
-		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []stick.NotedRead{of}) })
+		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []edits.NotedRead{of}) })
 		noted("of the agent", "", "/app", one, two)
 		noted("of its sub-agent", "sub", "/app", of)
 		noted("in another checkout", "", "/lib")
@@ -48,7 +48,7 @@ func TestReads(t *testing.T) {
 		others("the agent above", "sub", true)
 
 		one.State.Sum, one.At = "4", 40
-		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []stick.NotedRead{one}) })
+		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []edits.NotedRead{one}) })
 		noted("read again", "", "/app", one, two)
 
 		update(t, db, func(tx *store.Tx) error { return tx.BoundReads(room, "claude:a", 2, 10) })

@@ -12,13 +12,14 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // send sends a message.
-func send(t *testing.T, db *store.DB, id stick.RoomID, q stick.Sending) stick.Event {
+func send(t *testing.T, db *store.DB, id stick.RoomID, q talk.Sending) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		r, events, err := r.Send(q, blind(), now)
+		r, events, err := talk.Send(r, q, blind(), now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,7 @@ func TestShownKeepsTheFirstTime(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		sent := send(t, db, id, stick.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello"}})
+		sent := send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello"}})
 		first := stick.At(clock.Now())
 		for range 3 {
 			update(t, db, func(tx *store.Tx) error {
@@ -196,7 +197,7 @@ func TestPutReceiptLeavesTheRest(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		join(t, db, id, "gemini:c")
-		sent := send(t, db, id, stick.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello", RequiresAck: true}})
+		sent := send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello", RequiresAck: true}})
 		shown := stick.At(clock.Now())
 		update(t, db, func(tx *store.Tx) error { return tx.MarkShown(id, "codex:b", sent.Seq) })
 		clock.Move(time.Minute)

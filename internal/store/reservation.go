@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // putReservation stores what an event changes about reservations.
@@ -36,7 +37,7 @@ func (tx *Tx) putReservation(e stick.Event) error {
 		return nil
 	}
 
-	v := stick.ReservationOf(e)
+	v := scope.ReservationOf(e)
 	args, err := reservationTable().insertArgs(&v, e.Room, v.Pattern.Prefix(true))
 	if err != nil {
 		return err

@@ -9,13 +9,14 @@ import (
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // reserve lets a member reserve a pattern.
 func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p glob.Pattern) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		events, _, err := r.Reserve(stick.Reserving{By: a, Patterns: []glob.Pattern{p}}, nil, blind(), now)
+		events, _, err := scope.Reserve(r, scope.Reserving{By: a, Patterns: []glob.Pattern{p}}, nil, blind(), now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func TestManyPaths(t *testing.T) {
 		view(t, db, func(tx *store.Tx) error {
 			for i, asked := range [][2][]string{{paths, nil}, {nil, dirs}, {paths, dirs}} {
 				near, err := tx.ReservationsNear(id, asked[0], asked[1])
-				if len(near) != 1 || near[0] != stick.ReservationOf(last) {
+				if len(near) != 1 || near[0] != scope.ReservationOf(last) {
 					t.Errorf("%d: found %v", i, near)
 				}
 				if err != nil {

@@ -1,6 +1,9 @@
 package store
 
-import "talkingstick/stick"
+import (
+	"talkingstick/stick"
+	"talkingstick/stick/tasks"
+)
 
 // sessionTable has the sessions of agents. What hooks report about one is stored by statements of its own.
 var sessionTable = onceTable(func() table[Session] {
@@ -35,9 +38,9 @@ var processTable = onceTable(func() table[stick.Evidence] {
 })
 
 // acceptanceTable has the commands that persons have accepted. Its key names the clone, too.
-var acceptanceTable = onceTable(func() table[stick.Acceptance] {
-	type acceptance = stick.Acceptance
-	return table[stick.Acceptance]{
+var acceptanceTable = onceTable(func() table[tasks.Acceptance] {
+	type acceptance = tasks.Acceptance
+	return table[tasks.Acceptance]{
 		name: "accepted_commands", keys: []string{"room_id", "key"},
 		columns: []column[acceptance]{
 			{"sum", func(r *acceptance) any { return &r.Sum }, changing},

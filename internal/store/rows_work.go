@@ -1,6 +1,9 @@
 package store
 
-import "talkingstick/stick"
+import (
+	"talkingstick/stick/edits"
+	"talkingstick/stick/tasks"
+)
 
 // intentTable has what is being done outside of the database. Its end is recorded by a statement of its own.
 var intentTable = onceTable(func() table[Intent] {
@@ -27,9 +30,9 @@ var intentTable = onceTable(func() table[Intent] {
 })
 
 // runTable has the last run of each attempt. Those before it are in past_runs, which has the same columns.
-var runTable = onceTable(func() table[stick.Run] {
-	type run = stick.Run
-	return table[stick.Run]{
+var runTable = onceTable(func() table[tasks.Run] {
+	type run = tasks.Run
+	return table[tasks.Run]{
 		name: "task_runs", keys: []string{"room_id", "task_key", "attempt"},
 		columns: []column[run]{
 			{"task_key", func(r *run) any { return &r.Task }, fixed},
@@ -74,9 +77,9 @@ var setupTable = onceTable(func() table[TaskSetup] {
 })
 
 // callTable has the calls of agents' tools. The checkout is named with its host.
-var callTable = onceTable(func() table[stick.Call] {
-	type call = stick.Call
-	return table[stick.Call]{
+var callTable = onceTable(func() table[edits.Call] {
+	type call = edits.Call
+	return table[edits.Call]{
 		name: "calls", keys: []string{"room_id", "call_id"},
 		columns: []column[call]{
 			{"room_id", func(r *call) any { return &r.Room }, fixed},
@@ -99,9 +102,9 @@ var callTable = onceTable(func() table[stick.Call] {
 })
 
 // editTable has who has edited files.
-var editTable = onceTable(func() table[stick.EditedFile] {
-	type edited = stick.EditedFile
-	return table[stick.EditedFile]{
+var editTable = onceTable(func() table[edits.EditedFile] {
+	type edited = edits.EditedFile
+	return table[edits.EditedFile]{
 		name: "edits", keys: []string{"room_id", "checkout", "path"},
 		columns: []column[edited]{
 			{"path", func(r *edited) any { return &r.Path }, fixed},
@@ -117,9 +120,9 @@ var editTable = onceTable(func() table[stick.EditedFile] {
 })
 
 // readTable has what agents have seen of files.
-var readTable = onceTable(func() table[stick.NotedRead] {
-	type noted = stick.NotedRead
-	return table[stick.NotedRead]{
+var readTable = onceTable(func() table[edits.NotedRead] {
+	type noted = edits.NotedRead
+	return table[edits.NotedRead]{
 		name: "reads", keys: []string{"room_id", "agent_id", "helper", "checkout", "path"},
 		columns: []column[noted]{
 			{"agent_id", func(r *noted) any { return &r.Agent }, fixed},

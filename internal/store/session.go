@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // Session is one run of an agent.
@@ -98,7 +99,7 @@ func (tx *Tx) RecordStart(sessionKey string) error {
 // ended is running again.
 func (tx *Tx) RecordWork(sessionKey string) error {
 	return tx.recordHook(sessionKey, keepActiveSince+", idle_at = 0, busy_since = 0",
-		tx.Now().Add(-stick.SilentAfter), tx.Now())
+		tx.Now().Add(-presence.SilentAfter), tx.Now())
 }
 
 // RecordIdle records that a session has come to its end of work, and waits for a prompt. A session that had
@@ -111,7 +112,7 @@ func (tx *Tx) RecordIdle(sessionKey string) error {
 func (tx *Tx) RecordToolCall(sessionKey string) error {
 	return tx.recordHook(sessionKey,
 		keepActiveSince+", idle_at = 0, busy_since = CASE WHEN busy_since = 0 THEN ? ELSE busy_since END",
-		tx.Now().Add(-stick.SilentAfter), tx.Now(), tx.Now())
+		tx.Now().Add(-presence.SilentAfter), tx.Now(), tx.Now())
 }
 
 // keepActiveSince keeps since when a session has been working. Its values are before when a last sign was too
@@ -159,14 +160,14 @@ func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
 
 // Signs returns what hooks have reported about the running sessions of a room's members. Of an agent's
 // several sessions it is the one whose hooks fired last.
-func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]stick.Signs, error) {
-	out := map[stick.AgentID]stick.Signs{}
+func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]presence.Signs, error) {
+	out := map[stick.AgentID]presence.Signs{}
 	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file, `+answeredByOlder+`
 		FROM sessions s JOIN members m ON m.agent_id = s.agent_id
 		WHERE m.room_id = ? AND s.ended_at = 0 ORDER BY s.hooks_at, s.session_key`,
 		[]any{tx.db.schema, room}, func(scan rowScan) error {
 			var a stick.AgentID
-			var s stick.Signs
+			var s presence.Signs
 			err := scan(&a, &s.At, &s.ActiveSince, &s.AskedAt, &s.Tool, &s.File, &s.OlderProgram)
 			out[a] = s
 			return err

@@ -6,18 +6,19 @@ import (
 	"slices"
 
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // Stashed returns who made these entries of the stash, and where, of those of which it is noted. They are by
 // their commits; of an entry it fills in Commit, By and Checkout.
-func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.StashEntry, error) {
-	entries := map[string]stick.StashEntry{}
+func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]edits.StashEntry, error) {
+	entries := map[string]edits.StashEntry{}
 	for chunk := range slices.Chunk(commits, maxMarks) {
 		marks, args := placeholders(chunk)
 		err := tx.scan(`SELECT commit_id, checkout, made_by FROM stashes
 			WHERE room_id = ? AND commit_id IN (`+marks+") ORDER BY commit_id",
 			slices.Concat([]any{room}, args), func(scan rowScan) error {
-				var e stick.StashEntry
+				var e edits.StashEntry
 				var text string
 				if err := scan(&e.Commit, &e.Checkout, &text); err != nil {
 					return err
@@ -39,7 +40,7 @@ func (tx *Tx) Stashed(room stick.RoomID, commits []string) (map[string]stick.Sta
 }
 
 // PutStashed notes who made entries of the stash, and where. It replaces what was noted of them.
-func (tx *Tx) PutStashed(room stick.RoomID, entries []stick.StashEntry) error {
+func (tx *Tx) PutStashed(room stick.RoomID, entries []edits.StashEntry) error {
 	for _, e := range entries {
 		text, err := json.Marshal(e.By)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
-	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // TestStashed: who made an entry of the stash is told for the room only, is replaced, and is forgotten when
@@ -15,12 +15,12 @@ import (
 func TestStashed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		ann := stick.StashEntry{Commit: "1", Checkout: "/work/t1", By: stick.Editor{Agent: "claude:a", Turn: 3, Held: true, At: 10}}
-		bob := stick.StashEntry{Commit: "2", Checkout: "/work", By: stick.Editor{Agent: "codex:b", At: 20}}
-		kim := stick.StashEntry{Commit: "3", Checkout: "/work", By: stick.Editor{Agent: "codex:k", At: 30}}
-		noted := func(want ...stick.StashEntry) {
+		ann := edits.StashEntry{Commit: "1", Checkout: "/work/t1", By: edits.Editor{Agent: "claude:a", Turn: 3, Held: true, At: 10}}
+		bob := edits.StashEntry{Commit: "2", Checkout: "/work", By: edits.Editor{Agent: "codex:b", At: 20}}
+		kim := edits.StashEntry{Commit: "3", Checkout: "/work", By: edits.Editor{Agent: "codex:k", At: 30}}
+		noted := func(want ...edits.StashEntry) {
 			t.Helper()
-			entries := map[string]stick.StashEntry{}
+			entries := map[string]edits.StashEntry{}
 			for _, e := range want {
 				entries[e.Commit] = e
 			}
@@ -37,12 +37,12 @@ func TestStashed(t *testing.T) {
 			})
 		}
 
-		update(t, db, func(tx *store.Tx) error { return tx.PutStashed(id, []stick.StashEntry{ann, bob, kim}) })
+		update(t, db, func(tx *store.Tx) error { return tx.PutStashed(id, []edits.StashEntry{ann, bob, kim}) })
 		noted(ann, bob, kim)
 
 		adopted := ann
-		adopted.By, adopted.Checkout = stick.Editor{Agent: "codex:b", At: 40}, "/work"
-		update(t, db, func(tx *store.Tx) error { return tx.PutStashed(id, []stick.StashEntry{adopted}) })
+		adopted.By, adopted.Checkout = edits.Editor{Agent: "codex:b", At: 40}, "/work"
+		update(t, db, func(tx *store.Tx) error { return tx.PutStashed(id, []edits.StashEntry{adopted}) })
 		noted(adopted, bob, kim)
 
 		update(t, db, func(tx *store.Tx) error { return tx.ForgetStashed(id, 21, 5) })

@@ -87,7 +87,7 @@ func (tx *Tx) putAttempt(e stick.Event, t stick.Task) error {
 }
 
 // Task loads a task by its name, in any case; ok is false when there is none, and t is then fit for
-// [stick.SpawnTask].
+// [tasks.Spawn].
 func (tx *Tx) Task(room stick.RoomID, id string) (t stick.Task, ok bool, err error) {
 	tasks, err := tx.scanTasks("WHERE room_id = ? AND task_key = ? ORDER BY task_key", room, stick.TaskKey(id))
 	if err != nil || len(tasks) == 0 {

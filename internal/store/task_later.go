@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // LaterTask is as much of a task that nobody has begun as says whether it is ready.
@@ -36,7 +37,7 @@ func (tx *Tx) TasksMaybeReady(room stick.RoomID) (later []LaterTask, err error) 
 // waitsFor returns the key of a task that has to land before a task for later can begin; empty if there is
 // none.
 func (tx *Tx) waitsFor(room stick.RoomID, t stick.Task) (key string, err error) {
-	waits, err := t.WaitsFor(func(id string) (stick.Task, bool, error) { return tx.Task(room, id) })
+	waits, err := tasks.WaitsFor(t, func(id string) (stick.Task, bool, error) { return tx.Task(room, id) })
 	if err != nil || len(waits) == 0 {
 		return "", err
 	}

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/storetest"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // say adds an event of a task to the log of a room.
@@ -40,42 +41,42 @@ func task(t *testing.T, db *store.DB, id stick.RoomID, name string) (task stick.
 // reviewed makes a task, on which codex:b works and which claude:a approves.
 func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 	t.Helper()
-	e, err := stick.SpawnTask(task(t, db, id, name), stick.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Base: "b"})
+	e, err := tasks.Spawn(task(t, db, id, name), tasks.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Base: "b"})
 	say(t, db, id, e, err)
-	by := stick.TaskCall{By: "codex:b"}
-	started, err := task(t, db, id, name).Start(by, false)
+	by := tasks.Call{By: "codex:b"}
+	started, err := tasks.Start(task(t, db, id, name), by, false)
 	say(t, db, id, *started, err)
-	done, err := task(t, db, id, name).Done(by, stick.Offering{Base: "b", Head: "h", Patch: "p"})
+	done, err := tasks.Done(task(t, db, id, name), by, tasks.Offering{Base: "b", Head: "h", Patch: "p"})
 	say(t, db, id, *done, err)
-	v := stick.TaskDecision{TaskCall: stick.TaskCall{By: "claude:a"}, Head: "h", Branch: "h"}
+	v := tasks.Decision{Call: tasks.Call{By: "claude:a"}, Head: "h", Branch: "h"}
 	for _, body := range []string{"why?", "no tab"} {
 		v.Drafts = append(v.Drafts, drafted(t, db, id, name, v, body))
 	}
-	approved, err := task(t, db, id, name).Approve(v, "good")
+	approved, err := tasks.Approve(task(t, db, id, name), v, "good")
 	say(t, db, id, *approved, err)
-	resolved, err := task(t, db, id, name).Resolve(by, comments(t, db, id, name)[0])
+	resolved, err := tasks.Resolve(task(t, db, id, name), by, comments(t, db, id, name)[0])
 	say(t, db, id, *resolved, err)
 }
 
 // forLater makes a task that nobody has begun, and that waits for others.
 func forLater(t *testing.T, db *store.DB, id stick.RoomID, name string, after ...string) {
 	t.Helper()
-	e, err := stick.SpawnTask(task(t, db, id, name), stick.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Later: true, After: after})
+	e, err := tasks.Spawn(task(t, db, id, name), tasks.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Later: true, After: after})
 	say(t, db, id, e, err)
 }
 
 // landed has a task land that was approved.
 func landed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 	t.Helper()
-	e, err := task(t, db, id, name).Land("claude:a", "h", "r")
+	e, err := tasks.Land(task(t, db, id, name), "claude:a", "h", "r")
 	say(t, db, id, e, err)
 }
 
 // drafted stores a draft of a comment.
-func drafted(t *testing.T, db *store.DB, id stick.RoomID, name string, v stick.TaskDecision, body string) stick.Comment {
+func drafted(t *testing.T, db *store.DB, id stick.RoomID, name string, v tasks.Decision, body string) stick.Comment {
 	t.Helper()
 	around := []stick.SourceLine{{Number: 1, Sign: "+", Text: "x"}}
-	c, _, err := task(t, db, id, name).Comment(v, stick.Comment{Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{1, 1}, Around: around, Body: body, CreatedAt: 5}, comments(t, db, id, name))
+	c, _, err := tasks.Comment(task(t, db, id, name), v, stick.Comment{Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{1, 1}, Around: around, Body: body, CreatedAt: 5}, comments(t, db, id, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestComments(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		reviewed(t, db, id, "one")
-		drafted(t, db, id, "one", stick.TaskDecision{TaskCall: stick.TaskCall{By: "gemini:c"}, Head: "h"}, "mine")
+		drafted(t, db, id, "one", tasks.Decision{Call: tasks.Call{By: "gemini:c"}, Head: "h"}, "mine")
 		cs := comments(t, db, id, "ONE")
 		if len(cs) != 3 || cs[0].Author != "claude:a" || cs[0].Open() || cs[0].ResolvedBy != "codex:b" || !cs[1].Open() || cs[1].Sent != cs[0].Sent || !cs[2].Draft() || cs[2].ID != 3 {
 			t.Errorf("the comments are %+v", cs)
@@ -182,7 +183,7 @@ func TestTasksThatMayBeReady(t *testing.T) {
 		forLater(t, db, id, "when", "two", "One")
 		maybe("free", "Needs", "twice", "when")
 		for _, after := range []string{"twice", "two"} {
-			changed, err := task(t, db, id, "when").SetAfter("claude:a", []string{after})
+			changed, err := tasks.SetAfter(task(t, db, id, "when"), "claude:a", []string{after})
 			say(t, db, id, *changed, err)
 			if after == "twice" {
 				maybe("free", "Needs", "twice")
@@ -198,7 +199,7 @@ func TestTaskOfAnotherAttempt(t *testing.T) {
 		id := played(t, db)
 		reviewed(t, db, id, "one")
 		old := task(t, db, id, "one")
-		e, err := old.Land("claude:a", "h", "r")
+		e, err := tasks.Land(old, "claude:a", "h", "r")
 		say(t, db, id, e, err)
 		r := load(t, db, id)
 		err = db.Update(t.Context(), func(tx *store.Tx) error {

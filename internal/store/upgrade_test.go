@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // before makes a database as a program that knew only the first migrations would leave it, with the rows of
@@ -165,7 +166,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 		return try(err, err2)
 	})
 
-	sent := send(t, old, id, stick.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b"}, Body: "hello"}})
+	sent := send(t, old, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b"}, Body: "hello"}})
 	note(t, old, id, "codex:b", "remember", true)
 	view(t, old, func(tx *store.Tx) error {
 		entries, _, err := tx.Inbox(store.InboxQuery{Room: id, Agent: "codex:b", Open: true, Limit: 9})

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerAfterParams asks that a task waits for other tasks than before.
@@ -43,12 +44,12 @@ func (ts *Tasks) WorkerAfter(ctx context.Context, p WorkerAfterParams) (WorkerAf
 
 		// The tasks have to exist, and none may wait for itself in a circle.
 		find := taskFinder(o.Tx, o.Room.ID)
-		after, err := stick.CheckAfter(task.ID, p.After, find)
+		after, err := tasks.CheckAfter(task.ID, p.After, find)
 		if err != nil {
 			return err
 		}
 
-		ev, err := task.SetAfter(o.Me.Agent, after)
+		ev, err := tasks.SetAfter(task, o.Me.Agent, after)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerCancelParams asks to cancel a task.
@@ -51,7 +52,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 			return err
 		}
 
-		ev, err := task.Cancel(o.TaskCall(0), p.Reason)
+		ev, err := tasks.Cancel(task, o.TaskCall(0), p.Reason)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // The limits of a worker's checks.
@@ -40,7 +41,7 @@ func validateChecks(evidence []string) error {
 
 // runChecks runs the worker's checks in its worktree. It fails with [stick.CodeDirtyTree] if one of them
 // changed the worktree, because then the checks say nothing about the commit that is offered.
-func (f *doneRun) runChecks(ctx context.Context, q *stick.Offering) ([]store.Blob, error) {
+func (f *doneRun) runChecks(ctx context.Context, q *tasks.Offering) ([]store.Blob, error) {
 	if len(f.p.Evidence) == 0 {
 		return nil, nil
 	}

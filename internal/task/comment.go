@@ -11,6 +11,8 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/diff"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerCommentParams comments on lines of a task's diff; or resolves a comment, or deletes a draft.
@@ -74,7 +76,7 @@ func (ts *Tasks) WorkerComment(ctx context.Context, p WorkerCommentParams) (Work
 		c.CreatedAt = o.Tx.Now()
 
 		// The same comment twice is one.
-		made, already, err := task.Comment(v, c, others)
+		made, already, err := tasks.Comment(task, v, c, others)
 		if err == nil && !already {
 			err = o.Tx.PutCommentDraft(o.Room.ID, task.ID, made)
 			others = append(others, made)
@@ -153,7 +155,7 @@ func settleComment(o *repository.Op, p WorkerCommentParams, res *WorkerCommentRe
 		c = all[i]
 	}
 	if p.Delete != 0 {
-		if err := task.DeleteDraft(o.TaskCall(0), c); err != nil {
+		if err := tasks.DeleteDraft(task, o.TaskCall(0), c); err != nil {
 			return err
 		}
 
@@ -161,7 +163,7 @@ func settleComment(o *repository.Op, p WorkerCommentParams, res *WorkerCommentRe
 		return o.Tx.DropCommentDraft(o.Room.ID, task.ID, c.ID)
 	}
 
-	ev, err := task.Resolve(o.TaskCall(0), c)
+	ev, err := tasks.Resolve(task, o.TaskCall(0), c)
 	if err != nil {
 		return err
 	}
@@ -202,10 +204,10 @@ func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.C
 			return err
 		}
 
-		v := stick.TaskDecision{TaskCall: stick.TaskCall{By: me.Agent, Person: me.Person()}, Head: head, Branch: branch}
+		v := tasks.Decision{Call: tasks.Call{By: me.Agent, Person: me.Person()}, Head: head, Branch: branch}
 
 		// What is refused anyway is refused before git is asked.
-		_, _, err = task.Comment(v, c, nil)
+		_, _, err = tasks.Comment(task, v, c, nil)
 		return err
 	})
 	if err != nil {
@@ -228,7 +230,7 @@ func parseAt(at string) (name string, lines stick.Lines, err error) {
 	i := strings.LastIndexByte(at, ':')
 	if i > 0 {
 		name = path.Clean(at[:i])
-		if l, ok := stick.ParseLines(at[i+1:]); ok && strings.ToValidUTF8(name, "") == name {
+		if l, ok := diff.ParseLines(at[i+1:]); ok && strings.ToValidUTF8(name, "") == name {
 			return name, l, nil
 		}
 	}
@@ -284,12 +286,12 @@ func (d diffLines) requireLines(ctx context.Context, task string, c stick.Commen
 	if c.Lines[1] > len(file) || !hs.Shows(c.Lines, c.Old) {
 		return nil, errNoLines(task, c, x, hs.Nearest(c.Lines[0], len(file), c.Old))
 	}
-	return stick.SourceAround(file, c.Lines, c.Old, hs), nil
+	return tasks.SourceAround(file, c.Lines, c.Old, hs), nil
 }
 
 // readLines returns the lines of a file, before or after the change as the comment says, and how the diff
 // changes them.
-func (d diffLines) readLines(ctx context.Context, x git.Change, c stick.Comment) ([]string, stick.Hunks, error) {
+func (d diffLines) readLines(ctx context.Context, x git.Change, c stick.Comment) ([]string, diff.Hunks, error) {
 	hunks, err := d.git.Hunks(ctx, d.dir, d.from, d.to, []git.Change{x})
 	if err != nil || len(hunks[x]) == 0 || pathOnSide(x, c.Old) == "" {
 		return nil, nil, err

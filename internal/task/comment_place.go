@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 // ShownComment is a comment, and where its lines are now.
@@ -122,7 +123,7 @@ func (p *commentPlacer) followComments(comments []ShownComment) {
 	}
 
 	// Then the hunks of those files, with one run of git for each pair of commits.
-	hunks := map[commitPair]map[git.Change]stick.Hunks{}
+	hunks := map[commitPair]map[git.Change]diff.Hunks{}
 	for commits, xs := range files {
 		if found, err := p.git.Hunks(p.ctx, p.dir, commits.from, commits.to, uniqueChanges(xs)); err == nil {
 			hunks[commits] = found

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/testenv"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // numbered is a file of n lines, each of which has its number.
@@ -133,22 +134,22 @@ func TestAThousandComments(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
 	work := ann.WorksOn("one")
-	work.Commits("a.go", numbered(stick.MaxComments+1))
+	work.Commits("a.go", numbered(tasks.MaxComments+1))
 	work.Done("").OK()
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
 	at := func(n int) string { return fmt.Sprintf("a.go:%d", n) }
 	says(bob, at(1), "why?").OK()
-	s.Fills("one", bob.ID, stick.MaxComments-1)
-	says(bob, at(stick.MaxComments+1), "why?").Refused(stick.CodeMessageTooLarge)
+	s.Fills("one", bob.ID, tasks.MaxComments-1)
+	says(bob, at(tasks.MaxComments+1), "why?").Refused(stick.CodeMessageTooLarge)
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one", Reason: "see there"}).That("all of them", func(r task.WorkerReviewResult) bool {
-		return r.Comments == stick.MaxComments && r.MessageID != 0
+		return r.Comments == tasks.MaxComments && r.MessageID != 0
 	})
 	body := work.Inbox().Messages[0].Body
 	s.Check(strings.HasPrefix(body, "see there\n\nComment 1 by "+string(bob.ID)+" on a.go:1 ") && strings.Contains(body, "comments more: tt task show one\n"), "the message is\n%s", body)
 	prompt := work.WorkerContext(task.WorkerContextParams{}).OK().Prompt
 	s.Check(len(prompt) < 40<<10 && strings.Contains(prompt, "comments more: tt task show one"), "the prompt has %d bytes", len(prompt))
 	shown := bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK().Comments
-	s.Check(len(shown) == stick.MaxComments && !slices.ContainsFunc(shown, func(c task.ShownComment) bool { return c.Outdated || c.Draft }), "%d comments", len(shown))
+	s.Check(len(shown) == tasks.MaxComments && !slices.ContainsFunc(shown, func(c task.ShownComment) bool { return c.Outdated || c.Draft }), "%d comments", len(shown))
 }
 
 // drafted is commented, with two drafts of the reviewer.

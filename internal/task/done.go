@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerDoneParams offers a worker's commits for review.
@@ -76,9 +77,9 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 			return err
 		}
 
-		_, err = f.Task.Done(stick.TaskCall{
+		_, err = tasks.Done(f.Task, tasks.Call{
 			By: me.Agent, Person: me.Person(), Attempt: attempt,
-		}, stick.Offering{Head: "-"})
+		}, tasks.Offering{Head: "-"})
 		return err
 	})
 	if err != nil {
@@ -236,7 +237,7 @@ func (f *doneRun) rebaseAndOffer(ctx context.Context) (res WorkerDoneResult, err
 
 // recordOffer records that the commit waits for review, stores the outputs of the checks, and ends the
 // intent. It completes res.
-func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []store.Blob, res *WorkerDoneResult) error {
+func (f *doneRun) recordOffer(ctx context.Context, q tasks.Offering, blobs []store.Blob, res *WorkerDoneResult) error {
 	return f.WriteOutcome(ctx, func(o *repository.Op) error {
 		task, err := repository.TaskOf(o.Tx, o.Room.ID, f.Task.ID)
 		if err != nil {
@@ -250,7 +251,7 @@ func (f *doneRun) recordOffer(ctx context.Context, q stick.Offering, blobs []sto
 			}
 		}
 
-		ev, err := task.Done(o.TaskCall(f.p.Attempt), q)
+		ev, err := tasks.Done(task, o.TaskCall(f.p.Attempt), q)
 		if err != nil {
 			return err
 		}

@@ -7,10 +7,11 @@ import (
 	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // rebaseBranch rebases the branch onto a commit, and returns what is offered then.
-func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q stick.Offering, rebased bool, err error) {
+func (f *doneRun) rebaseBranch(ctx context.Context, onto string) (q tasks.Offering, rebased bool, err error) {
 	q.Head = f.Head
 	contained, err := f.Git.IsAncestor(ctx, f.Path, onto, f.Head)
 	if err != nil {
@@ -81,7 +82,7 @@ func (f *doneRun) recordConflict(ctx context.Context, onto string) error {
 			return err
 		}
 
-		ev, err := task.Conflict(o.TaskCall(f.p.Attempt), onto, files)
+		ev, err := tasks.Conflict(task, o.TaskCall(f.p.Attempt), onto, files)
 		if err != nil {
 			return err
 		}

@@ -8,10 +8,11 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // taskFinder returns a function that finds tasks of a room, and reads each once.
-func taskFinder(tx *store.Tx, room stick.RoomID) stick.FindTask {
+func taskFinder(tx *store.Tx, room stick.RoomID) tasks.Find {
 	type found struct {
 		task stick.Task
 		ok   bool
@@ -34,7 +35,7 @@ func taskFinder(tx *store.Tx, room stick.RoomID) stick.FindTask {
 }
 
 // findAmong is [taskFinder] for tasks that were read already.
-func findAmong(tasks []stick.Task) stick.FindTask {
+func findAmong(tasks []stick.Task) tasks.Find {
 	known := make(map[string]stick.Task, len(tasks))
 	for _, t := range tasks {
 		known[stick.TaskKey(t.ID)] = t
@@ -50,7 +51,7 @@ func sameTasks(a, b []string) bool {
 	return slices.EqualFunc(a, b, func(x, y string) bool { return stick.TaskKey(x) == stick.TaskKey(y) })
 }
 
-// uniqueTasks returns a list of tasks with each of them once, as [stick.CheckAfter] does.
+// uniqueTasks returns a list of tasks with each of them once, as [tasks.CheckAfter] does.
 func uniqueTasks(names []string) (unique []string) {
 	for _, n := range names {
 		if !slices.ContainsFunc(unique, func(u string) bool { return stick.TaskKey(u) == stick.TaskKey(n) }) {
@@ -68,9 +69,9 @@ type TaskWait struct {
 }
 
 // showWaits adds to the view of a task that is for later what it waits for, and what to do about that.
-func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error {
+func (v *TaskView) showWaits(t stick.Task, find tasks.Find, as string) error {
 	// A task that has begun, or is over, waits for nothing.
-	waits, err := t.WaitsFor(find)
+	waits, err := tasks.WaitsFor(t, find)
 	if err != nil || !t.Later || t.State != stick.TaskAssigned {
 		return err
 	}
@@ -84,8 +85,8 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 		return nil
 	}
 
-	v.NextAction = t.WaitStep(waits).As(as).Words()
-	if d, ok := stick.Failed(waits); ok {
+	v.NextAction = tasks.WaitStep(t, waits).As(as).Words()
+	if d, ok := tasks.Failed(waits); ok {
 		v.Warning = stick.Wordsf("it waits for %s, which is %s", d.ID, d.State.Word(d.Cause))
 	}
 	return nil
@@ -93,7 +94,7 @@ func (v *TaskView) showWaits(t stick.Task, find stick.FindTask, as string) error
 
 // spawnForLater creates a task without a branch and a worktree.
 func (rp *repo) spawnForLater(
-	ctx context.Context, q stick.Spawning, after []string, run, restart string,
+	ctx context.Context, q tasks.Spawning, after []string, run, restart string,
 ) (res WorkerSpawnResult, err error) {
 	err = rp.Write(ctx, core.JoinsIfNew, func(o *repository.Op) error {
 		// There is neither a branch nor a worktree, so one transaction is all, and no intent is needed.
@@ -101,12 +102,12 @@ func (rp *repo) spawnForLater(
 		if err != nil {
 			return err
 		}
-		if q.After, err = stick.CheckAfter(q.ID, after, taskFinder(o.Tx, o.Room.ID)); err != nil {
+		if q.After, err = tasks.CheckAfter(q.ID, after, taskFinder(o.Tx, o.Room.ID)); err != nil {
 			return err
 		}
 
 		q.By = o.Me.Agent
-		ev, err := stick.SpawnTask(was, q)
+		ev, err := tasks.Spawn(was, q)
 		if err != nil {
 			return err
 		}
@@ -129,10 +130,10 @@ func planRun(o *repository.Op, id string, attempt int, run, restart string) erro
 		return nil
 	}
 
-	r := stick.Run{Task: stick.TaskKey(id), Attempt: attempt, Number: 1, Command: run}
+	r := tasks.Run{Task: stick.TaskKey(id), Attempt: attempt, Number: 1, Command: run}
 	if restart != "" {
 		var err error
-		if r.Restarts, err = stick.ParseRestart(restart); err != nil {
+		if r.Restarts, err = tasks.ParseRestart(restart); err != nil {
 			return err
 		}
 	}
@@ -141,14 +142,14 @@ func planRun(o *repository.Op, id string, attempt int, run, restart string) erro
 }
 
 // plannedRun returns what [planRun] has kept for an attempt that nobody has begun; zero for nothing.
-func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (stick.Run, error) {
+func plannedRun(tx *store.Tx, room stick.RoomID, id string, attempt int) (tasks.Run, error) {
 	runs, err := tx.Runs(room, id)
 	for _, r := range runs {
 		if r.Attempt == attempt {
 			return r, err
 		}
 	}
-	return stick.Run{}, err
+	return tasks.Run{}, err
 }
 
 // retryForLater makes a task that nobody had begun, and that was cancelled, wait again.
@@ -165,7 +166,7 @@ func (rp *repo) retryForLater(
 			return err
 		}
 
-		ev, err := now.Retry(o.Me.Agent, "", stick.Checkout{}, stick.NoSlot)
+		ev, err := tasks.Retry(now, o.Me.Agent, "", stick.Checkout{}, stick.NoSlot)
 		if err != nil {
 			return err
 		}
@@ -223,12 +224,12 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 		}
 
 		// The task may have changed since it was planned.
-		waits, err := now.WaitsFor(taskFinder(o.Tx, o.Room.ID))
+		waits, err := tasks.WaitsFor(now, taskFinder(o.Tx, o.Room.ID))
 		if err != nil {
 			return nil, err
 		}
 
-		begun, err := now.Begin(o.Me.Agent, m.Base, o.Tx.CheckoutOf(o.Room), slot, waits)
+		begun, err := tasks.Begin(now, o.Me.Agent, m.Base, o.Tx.CheckoutOf(o.Room), slot, waits)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +239,7 @@ func (rp *repo) beginTask(ctx context.Context, task stick.Task, bind, next bool)
 			return nil, err
 		}
 		if bind {
-			started, err := now.Start(o.TaskCall(0), false)
+			started, err := tasks.Start(now, o.TaskCall(0), false)
 			if err != nil {
 				return nil, err
 			}

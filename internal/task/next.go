@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerNextParams asks for a task that is ready to begin.
@@ -150,7 +151,7 @@ func readyTasks(tx *store.Tx, room stick.RoomID) (ready []readyTask, err error) 
 
 	find := taskFinder(tx, room)
 	for _, l := range later {
-		waits, err := stick.Task{ID: l.ID, State: stick.TaskAssigned, Later: true, After: l.After}.WaitsFor(find)
+		waits, err := tasks.WaitsFor(stick.Task{ID: l.ID, State: stick.TaskAssigned, Later: true, After: l.After}, find)
 		if err != nil {
 			return nil, err
 		}
@@ -294,7 +295,7 @@ type WorkerReadyResult struct {
 // WorkerReady lists the tasks that are ready and for which spawn has kept a command, and those that have come
 // back and whose commands start again, while the process is gone that was to see that. Whoever makes a task
 // ready or returns it starts its command. With p.All the list has those as well whose commands were cut off,
-// see [stick.Task.Resume].
+// see [tasks.Resume].
 func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerReadyResult, error) {
 	var res WorkerReadyResult
 	place, err := ts.core.PlaceToRead(p.Where)
@@ -366,7 +367,7 @@ func (ts *Tasks) listResumable(
 		}
 
 		// A set-up that failed waits for somebody who has fixed the cause.
-		resumption, ok := t.Resume(runs, verdict, all)
+		resumption, ok := tasks.Resume(t, runs, verdict, all)
 		if ok && !all {
 			ok, err = repository.CanResumeSetUp(tx, r.ID, t)
 		}

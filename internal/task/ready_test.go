@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/storetest"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // TestReadyTasksStart performs each operation that may make a task ready, or return one, as a surface does that
@@ -76,7 +77,7 @@ func TestReadyTasksStart(t *testing.T) {
 
 		{"a new task", func(*scene.Scene, *scene.Actor, *scene.Actor) {}, func(bob *scene.Actor) []task.StartedTask {
 			bob.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Run: "true"}).
-				That("begun", func(r task.WorkerSpawnResult) bool { return r.Begun && r.Task.Run.State == stick.RunRunning })
+				That("begun", func(r task.WorkerSpawnResult) bool { return r.Begun && r.Task.Run.State == tasks.RunRunning })
 			return nil
 		}, "one"},
 

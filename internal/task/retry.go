@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerRetryParams asks for another attempt at a task that failed.
@@ -18,7 +19,7 @@ type WorkerRetryParams struct {
 	// the command that is going to work on it; for a task for later it is kept until that is ready
 	Run string `json:"run,omitempty"`
 
-	// how often that command starts again by itself, as [stick.ParseRestart] reads it
+	// how often that command starts again by itself, as [tasks.ParseRestart] reads it
 	Restart string `json:"restart,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func (ts *Tasks) createAttempt(ctx context.Context, p WorkerRetryParams) (Worker
 		return rp.shownAfterSpawn(ctx, task)
 	}
 	if err == nil {
-		err = task.CanRetry()
+		err = tasks.CanRetry(task)
 	}
 	if err != nil {
 		return res, err
@@ -76,7 +77,7 @@ func (ts *Tasks) createAttempt(ctx context.Context, p WorkerRetryParams) (Worker
 			return nil, err
 		}
 
-		ev, err := now.Retry(o.Me.Agent, m.Base, o.Tx.CheckoutOf(o.Room), slot)
+		ev, err := tasks.Retry(now, o.Me.Agent, m.Base, o.Tx.CheckoutOf(o.Room), slot)
 		return []stick.Event{ev}, err
 	})
 	res = madeResult(made, m)

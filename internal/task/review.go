@@ -11,6 +11,9 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
+	"talkingstick/stick/talk"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerApproveParams approves one commit of a task.
@@ -36,13 +39,13 @@ type WorkerReviewResult struct {
 	Worker  stick.AgentID   `json:"worker,omitempty"`
 
 	// those of the gate's own files that the approved commit changes
-	GateFiles []string       `json:"gate_files,omitempty"`
-	Comments  int            `json:"comments_sent,omitempty"` // how many comments on lines it sent
-	MessageID int64          `json:"message_id,omitempty"`    // the message to the worker
-	Delivery  stick.Delivery `json:"delivery,omitempty"`      // how the message reaches the worker
-	Note      stick.Words    `json:"note,omitempty"`
-	Next      stick.Words    `json:"next_action,omitempty"` // how its command starts again, if that has ended
-	Already   bool           `json:"already,omitempty"`
+	GateFiles []string          `json:"gate_files,omitempty"`
+	Comments  int               `json:"comments_sent,omitempty"` // how many comments on lines it sent
+	MessageID int64             `json:"message_id,omitempty"`    // the message to the worker
+	Delivery  presence.Delivery `json:"delivery,omitempty"`      // how the message reaches the worker
+	Note      stick.Words       `json:"note,omitempty"`
+	Next      stick.Words       `json:"next_action,omitempty"` // how its command starts again, if that has ended
+	Already   bool              `json:"already,omitempty"`
 
 	// the tasks whose commands were started because they have come back
 	Started []runner.StartedTask `json:"started,omitempty"`
@@ -82,7 +85,7 @@ func (ts *Tasks) WorkerApprove(ctx context.Context, p WorkerApproveParams) (Work
 			v.Head = branch
 		}
 
-		ev, err := task.Approve(v, p.Reason)
+		ev, err := tasks.Approve(task, v, p.Reason)
 		if err != nil {
 			return err
 		}
@@ -152,7 +155,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 			}
 		}
 
-		ev, err := task.RequestChanges(v, p.Reason)
+		ev, err := tasks.RequestChanges(task, v, p.Reason)
 		if err != nil {
 			return err
 		}
@@ -269,7 +272,7 @@ func gateNote(files []string) stick.Words {
 }
 
 // prepareDecision prepares the caller's decision on a task, with the drafts that it sends.
-func prepareDecision(o *repository.Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func prepareDecision(o *repository.Op, id, head, branch string) (task stick.Task, v tasks.Decision, err error) {
 	if task, v, err = prepareReview(o, id, head, branch); err != nil {
 		return task, v, err
 	}
@@ -284,7 +287,7 @@ func prepareDecision(o *repository.Op, id, head, branch string) (task stick.Task
 
 // prepareReview prepares what the caller says about a task as its reviewer. Without a named commit, it is
 // about the one that the caller has seen last.
-func prepareReview(o *repository.Op, id, head, branch string) (task stick.Task, v stick.TaskDecision, err error) {
+func prepareReview(o *repository.Op, id, head, branch string) (task stick.Task, v tasks.Decision, err error) {
 	if err := o.RequireMemberOrPerson(); err != nil {
 		return task, v, err
 	}
@@ -298,7 +301,7 @@ func prepareReview(o *repository.Op, id, head, branch string) (task stick.Task, 
 	}
 
 	// The rules compare who reviews with who has worked on the task.
-	v = stick.TaskDecision{TaskCall: o.TaskCall(0), Head: head, Branch: branch}
+	v = tasks.Decision{Call: o.TaskCall(0), Head: head, Branch: branch}
 	if v.Reviewer, err = o.Me.Actor(o.Tx); err != nil {
 		return task, v, err
 	}
@@ -328,14 +331,14 @@ func decisionResult(o *repository.Op, task stick.Task) WorkerReviewResult {
 // [core.ErrUnseenInbox].
 func tellWorker(
 	o *repository.Op, in *core.Inboxes, task stick.Task, subject, words string, comments ...stick.Comment,
-) (how stick.Delivery, note stick.Words, err error) {
+) (how presence.Delivery, note stick.Words, err error) {
 	if !hasWorkerToTell(o, task) {
 		return "", "", nil
 	}
 
 	sent, ok := sendWorker(o, task, subject, words, comments...)
 	if !ok {
-		return stick.DeliveryNeedsPerson, stick.Wordsf("%s can't be reached", task.Worker), nil
+		return presence.DeliveryNeedsPerson, stick.Wordsf("%s can't be reached", task.Worker), nil
 	}
 
 	how, _, err = o.Reaches(task.Worker, sent, in)
@@ -364,12 +367,12 @@ func sendWorker(o *repository.Op, task stick.Task, subject, words string, commen
 		}
 	}
 
-	q := stick.Sending{By: o.Me.Agent, Task: task.ID, Message: stick.Message{
+	q := talk.Sending{By: o.Me.Agent, Task: task.ID, Message: stick.Message{
 		To: []stick.AgentID{task.Worker}, Category: stick.Info, Subject: subject,
 		Body: strings.TrimSpace(words), Thread: "bead:" + task.ID,
 	}}
 
-	r, events, err := o.Room.Send(q, o.Probes.Probed, o.Tx.Now())
+	r, events, err := talk.Send(o.Room, q, o.Probes.Probed, o.Tx.Now())
 	if err != nil {
 		return stick.Event{}, false
 	}

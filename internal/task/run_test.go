@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // TestAClaimOfARun: of several callers that want to start the command of an attempt, only one may. If that
@@ -73,7 +74,7 @@ func TestAClaimOfARun(t *testing.T) {
 	if err != nil || first.Start == nil || first.Start.Starter.PID != 101 {
 		t.Fatalf("the first claim: %+v, %v", first, err)
 	}
-	if c, err := claim(on(102, 101), command); err != nil || !c.Already || c.Run.State != stick.RunClaimed {
+	if c, err := claim(on(102, 101), command); err != nil || !c.Already || c.Run.State != tasks.RunClaimed {
 		t.Errorf("a claim while the first process is alive: %+v, %v", c, err)
 	}
 	if _, err := claim(on(102, 101), "another"); stick.CodeOf(err) != stick.CodeAlreadyExists {

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 // WorkerShowParams asks for one task.
@@ -36,7 +37,7 @@ type WorkerShowResult struct {
 	Runs      []runner.RunView    `json:"runs"` // of its command in all attempts, the oldest first
 	Reviews   []ShownReview       `json:"reviews"`
 	Comments  []ShownComment      `json:"comments"` // on lines
-	Files     []stick.FileStat    `json:"files"`
+	Files     []diff.FileStat     `json:"files"`
 	Commits   []string            `json:"commits"`
 	Events    []stick.Event       `json:"events"`
 	More      bool                `json:"more,omitempty"` // there are older events
@@ -69,7 +70,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 		}
 
 		res = WorkerShowResult{
-			RoomID: r.ID, TaskView: v, Spec: task.Spec, Files: []stick.FileStat{}, Commits: []string{},
+			RoomID: r.ID, TaskView: v, Spec: task.Spec, Files: []diff.FileStat{}, Commits: []string{},
 		}
 
 		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag()); err != nil {
@@ -244,15 +245,15 @@ func conflictsOf(tx *store.Tx, room stick.RoomID, t stick.Task) ([]string, error
 }
 
 // conflictsFirst moves the files in conflict to the front, and keeps the order otherwise.
-func conflictsFirst(files []stick.FileStat, conflicts []string) []stick.FileStat {
-	rank := func(f stick.FileStat) int {
+func conflictsFirst(files []diff.FileStat, conflicts []string) []diff.FileStat {
+	rank := func(f diff.FileStat) int {
 		if slices.Contains(conflicts, f.Path) {
 			return 0
 		}
 		return 1
 	}
 
-	slices.SortStableFunc(files, func(a, b stick.FileStat) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(files, func(a, b diff.FileStat) int { return rank(a) - rank(b) })
 	return files
 }
 
@@ -285,11 +286,11 @@ type WorkerDiffResult struct {
 	GateFiles   []string        `json:"gate_files,omitempty"` // those of the gate's own files that it changes
 
 	// the files in which it conflicts with the integration branch
-	Conflicts []string         `json:"conflicts,omitempty"`
-	Comments  []ShownComment   `json:"comments"` // on lines
-	Files     []stick.FileStat `json:"files"`
-	Diff      string           `json:"diff"`
-	Cut       bool             `json:"cut,omitempty"` // the diff is longer than what is shown
+	Conflicts []string        `json:"conflicts,omitempty"`
+	Comments  []ShownComment  `json:"comments"` // on lines
+	Files     []diff.FileStat `json:"files"`
+	Diff      string          `json:"diff"`
+	Cut       bool            `json:"cut,omitempty"` // the diff is longer than what is shown
 }
 
 // maxDiff is how many bytes of a diff are shown.
@@ -298,7 +299,7 @@ const maxDiff = 4 << 20
 // WorkerDiff returns what a task changes, and records that the caller has seen that commit. It fails with
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerDiff(ctx context.Context, p WorkerDiffParams) (WorkerDiffResult, error) {
-	res := WorkerDiffResult{Files: []stick.FileStat{}, Comments: []ShownComment{}}
+	res := WorkerDiffResult{Files: []diff.FileStat{}, Comments: []ShownComment{}}
 	rp, err := ts.openRepo(ctx, p.Where, p.Caller)
 	if err != nil {
 		return res, err

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerSpawnParams asks for a new task.
@@ -25,7 +26,7 @@ type WorkerSpawnParams struct {
 	// the command that is going to work on it; for a task for later it is kept until that is ready
 	Run string `json:"run,omitempty"`
 
-	// how often that command starts again by itself, as [stick.ParseRestart] reads it
+	// how often that command starts again by itself, as [tasks.ParseRestart] reads it
 	Restart string `json:"restart,omitempty"`
 }
 
@@ -62,7 +63,7 @@ func (ts *Tasks) WorkerSpawn(ctx context.Context, p WorkerSpawnParams) (WorkerSp
 // createTask is [Tasks.WorkerSpawn] without the command.
 func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpawnResult, error) {
 	var res WorkerSpawnResult
-	q := stick.Spawning{
+	q := tasks.Spawning{
 		ID: p.TaskID, Description: p.Description, Spec: p.Spec, Later: p.Later || len(p.After) > 0,
 		Slot: stick.NoSlot,
 	}
@@ -102,7 +103,7 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 			return rp.shownAfterSpawn(ctx, was)
 		}
 
-		_, err := stick.SpawnTask(was, q)
+		_, err := tasks.Spawn(was, q)
 		return res, err
 	}
 
@@ -125,7 +126,7 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 		}
 
 		q.By, q.In, q.Slot = o.Me.Agent, o.Tx.CheckoutOf(o.Room), slot
-		ev, err := stick.SpawnTask(was, q)
+		ev, err := tasks.Spawn(was, q)
 		return []stick.Event{ev}, err
 	})
 	res = madeResult(made, m)

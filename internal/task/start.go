@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerStartParams asks to become the worker of a task.
@@ -65,7 +66,7 @@ func (ts *Tasks) WorkerStart(ctx context.Context, p WorkerStartParams) (WorkerSt
 		// Another agent may take the task on once its worker is gone.
 		w, ok := o.Room.Member(task.Worker)
 		workerGone := !ok || w.State != stick.Joined || w.Verdict(o.Probes.Probed) == stick.Gone
-		ev, err := task.Start(o.TaskCall(attempt), workerGone)
+		ev, err := tasks.Start(task, o.TaskCall(attempt), workerGone)
 		if err == nil {
 			err = missing
 		}
@@ -171,7 +172,7 @@ func (ts *Tasks) WorkerHeartbeat(ctx context.Context, p WorkerHeartbeatParams) (
 	err = rp.Write(ctx, core.MustBeMember, func(o *repository.Op) error {
 		task, err := repository.TaskOf(o.Tx, o.Room.ID, id)
 		if err == nil {
-			err = task.Mine(o.TaskCall(attempt))
+			err = tasks.Mine(task, o.TaskCall(attempt))
 		}
 		if err != nil {
 			return err
@@ -222,7 +223,7 @@ func (ts *Tasks) WorkerFail(ctx context.Context, p WorkerFailParams) (WorkerHear
 			return err
 		}
 
-		ev, err := task.Fail(o.TaskCall(attempt), p.Reason)
+		ev, err := tasks.Fail(task, o.TaskCall(attempt), p.Reason)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // TaskView is a task as it is shown.
@@ -187,7 +188,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 
 // viewTask returns the view of a task, as far as the database has it.
 func viewTask(
-	tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find stick.FindTask,
+	tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find tasks.Find,
 ) (TaskView, error) {
 	v := viewTaskRow(t, r, probes, me, tx.Now())
 	if err := v.showWaits(t, find, me.Caller.Flag()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/task/queue"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // addRunsAndPauses adds to the views what commands are doing for the tasks. It returns the open intents, and
@@ -83,7 +84,7 @@ func (v *TaskView) showSetup(s store.TaskSetup, as string) {
 
 // showRun adds the last run of the attempt to the view of its task, and what it says about the worker's
 // liveness.
-func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
+func (ts *Tasks) showRun(v *TaskView, run tasks.Run, as string) {
 	r := ts.runs.ViewRun(run)
 	v.Run = &r
 	if v.Later {
@@ -93,7 +94,7 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 		return
 	}
 
-	if r.State == stick.RunDropped {
+	if r.State == tasks.RunDropped {
 		v.Run = nil
 	}
 
@@ -112,7 +113,7 @@ func (ts *Tasks) showRun(v *TaskView, run stick.Run, as string) {
 	// Somebody has to be working on the task, and its command has ended.
 	v.Liveness, v.Warning = "STALE", "its command "+r.How()
 	t := stick.Task{ID: v.TaskID, State: v.State, Attempt: v.Attempt, Cause: v.Cause, StateAt: v.StateAt}
-	v.NextAction = t.Again([]stick.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
+	v.NextAction = tasks.Again(t, []tasks.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
 }
 
 // addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root

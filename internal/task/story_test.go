@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/scene"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // cast makes a repository with a merge queue and this gate, a worker and a reviewer.
@@ -441,9 +442,9 @@ func TestAnIdleWorkerIsToldOfItsReview(t *testing.T) {
 	ann.Idle()
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one", Reason: "mend it"}).
-		That("the worker is woken now", func(r task.WorkerReviewResult) bool { return r.Delivery == stick.DeliveryListening }).OK()
+		That("the worker is woken now", func(r task.WorkerReviewResult) bool { return r.Delivery == presence.DeliveryListening }).OK()
 	inbox.Gets("mend it")
-	bob.Cancel("one").That("the same", func(r task.WorkerCancelResult) bool { return r.Delivery == stick.DeliveryListening }).OK()
+	bob.Cancel("one").That("the same", func(r task.WorkerCancelResult) bool { return r.Delivery == presence.DeliveryListening }).OK()
 	inbox.Gets("task_failed", "The task one was cancelled: not needed")
 	s.TaskIs("one", stick.TaskFailed)
 }

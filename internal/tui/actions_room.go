@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // owedMessage is the message of a target if the one who watches has to accept it, 0 otherwise.
@@ -115,12 +116,12 @@ func sendMessage(m *model, t target) tea.Cmd {
 }
 
 // deliveryWords says when a recipient sees a message.
-var deliveryWords = map[stick.Delivery]string{
-	stick.DeliveryListening:   "it gets it now",
-	stick.DeliveryDelayed:     "it is woken later",
-	stick.DeliveryNextTool:    "it gets it after its next tool call",
-	stick.DeliveryNextPrompt:  "it gets it with its next wait or check",
-	stick.DeliveryNeedsPerson: "nothing wakes it, so a person has to prompt it",
+var deliveryWords = map[presence.Delivery]string{
+	presence.DeliveryListening:   "it gets it now",
+	presence.DeliveryDelayed:     "it is woken later",
+	presence.DeliveryNextTool:    "it gets it after its next tool call",
+	presence.DeliveryNextPrompt:  "it gets it with its next wait or check",
+	presence.DeliveryNeedsPerson: "nothing wakes it, so a person has to prompt it",
 }
 
 // isAboutRoom reports whether a target is a room, or an agent in it.

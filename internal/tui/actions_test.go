@@ -14,6 +14,9 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
+	"talkingstick/stick/presence"
+	"talkingstick/stick/tasks"
 )
 
 // recorder performs the operations of a person's keys, and writes them down.
@@ -40,7 +43,7 @@ func (r *recorder) WorkerApprove(_ context.Context, p task.WorkerApproveParams) 
 }
 
 func (r *recorder) WorkerRequestChanges(_ context.Context, p task.WorkerRequestChangesParams) (task.WorkerReviewResult, error) {
-	return task.WorkerReviewResult{State: stick.TaskWorking, Worker: "claude:0d12", MessageID: 44, Delivery: stick.DeliveryNextTool}, r.did("return %s %s: %s", p.TaskID, p.Head, p.Reason)
+	return task.WorkerReviewResult{State: stick.TaskWorking, Worker: "claude:0d12", MessageID: 44, Delivery: presence.DeliveryNextTool}, r.did("return %s %s: %s", p.TaskID, p.Head, p.Reason)
 }
 
 func (r *recorder) WorkerComment(_ context.Context, p task.WorkerCommentParams) (task.WorkerCommentResult, error) {
@@ -77,7 +80,7 @@ func (r *recorder) ReadMessage(_ context.Context, p engine.ReadMessageParams) (e
 }
 
 func (r *recorder) SendMessage(_ context.Context, p engine.SendMessageParams) (engine.SendMessageResult, error) {
-	return engine.SendMessageResult{MessageID: 45, Recipients: []engine.Recipient{{AgentID: p.To[0], Delivery: stick.DeliveryListening}}},
+	return engine.SendMessageResult{MessageID: 45, Recipients: []engine.Recipient{{AgentID: p.To[0], Delivery: presence.DeliveryListening}}},
 		r.did("send %v %s %d: %s", p.To, p.TaskID, p.ReplyTo, p.Body)
 }
 
@@ -103,7 +106,7 @@ func (r *recorder) ListCalls(_ context.Context, p restore.ListCallsParams) (rest
 
 func (r *recorder) UndoCall(_ context.Context, p restore.UndoCallParams) (restore.UndoCallResult, error) {
 	return restore.UndoCallResult{
-		Call: stick.Call{ID: p.ID}, UndoID: 19, Restored: []string{"cart.go"}, Removed: []string{"new.go"},
+		Call: edits.Call{ID: p.ID}, UndoID: 19, Restored: []string{"cart.go"}, Removed: []string{"new.go"},
 		Left: []restore.LeftFile{{Path: "tax.go", Why: "it has changed since"}},
 	}, r.did("undo %d in %s", p.ID, p.RoomID)
 }
@@ -112,8 +115,8 @@ func (r *recorder) UndoCall(_ context.Context, p restore.UndoCallParams) (restor
 func keysOn(t *testing.T, r *recorder, change func(*model), keys ...string) string {
 	t.Helper()
 	room := shop()
-	room.Tasks[1].Run = &task.RunView{State: stick.RunEnded, Command: "claude -p"}
-	rescue := stick.NewNeed(stick.NeedRescue, "1m819e", before(0), nil, "codex:9b22 took uncommitted work away; a copy was kept")
+	room.Tasks[1].Run = &task.RunView{State: tasks.RunEnded, Command: "claude -p"}
+	rescue := presence.NewNeed(presence.NeedRescue, "1m819e", before(0), nil, "codex:9b22 took uncommitted work away; a copy was kept")
 	rescue.Rescue = "1m819e"
 	room.Needs = append(room.Needs, rescue)
 	m := onScreen(pictured(room, parser()), 80, 24, false)
@@ -168,7 +171,7 @@ func TestKeysAct(t *testing.T) {
 		{"pause", append(slices.Repeat([]string{"down"}, 6), append([]string{"p"}, types("lunch", "enter")...)...), nil, []string{"pause shop000000: lunch"}, "shop is paused"},
 		{"resume", append(slices.Repeat([]string{"down"}, 6), "p", "y"), func(m *model) { m.picture.Rooms[0].State.Paused = &stick.Pause{By: "human:bob", Reason: "x"} }, []string{"resume shop000000"}, "shop goes on"},
 		{"run a worker again", []string{"5", "w", "y"}, nil, []string{"run ui-8"}, "started run"},
-		{"stop a worker", []string{"5", "w", "y"}, func(m *model) { m.picture.Rooms[0].Tasks[1].Run.State = stick.RunRunning }, []string{"stop ui-8"}, "of ui-8"},
+		{"stop a worker", []string{"5", "w", "y"}, func(m *model) { m.picture.Rooms[0].Tasks[1].Run.State = tasks.RunRunning }, []string{"stop ui-8"}, "of ui-8"},
 		{"bring back", []string{"6", "b", "y"}, nil, []string{"restore 1m819e"}, "brought back 0 files"},
 		{
 			"undo a call", append(slices.Repeat([]string{"down"}, 6), "e", "u", "y"), nil,

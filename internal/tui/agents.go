@@ -9,14 +9,15 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // agentLines lists those who do something in a room, or could: the holder of the stick first, then those who
 // need somebody.
 func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
-	order := []stick.AgentState{
-		stick.AgentAsks, stick.AgentWorks, stick.AgentWaits, stick.AgentIdle, stick.AgentUnknown, stick.AgentGone,
+	order := []presence.AgentState{
+		presence.AgentAsks, presence.AgentWorks, presence.AgentWaits, presence.AgentIdle, presence.AgentUnknown, presence.AgentGone,
 	}
 
 	members := slices.Clone(r.State.Members)
@@ -36,7 +37,7 @@ func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 		case m.AgentID == holder:
 		case m.State != stick.Joined || activityOf(m) == "":
 			continue
-		case activityOf(m) == stick.AgentGone:
+		case activityOf(m) == presence.AgentGone:
 			left++
 			continue
 		}
@@ -52,7 +53,7 @@ func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 }
 
 // activityOf is what a member does; empty for a person who does nothing.
-func activityOf(m engine.RoomMember) stick.AgentState {
+func activityOf(m engine.RoomMember) presence.AgentState {
 	if m.Activity == nil {
 		return ""
 	}
@@ -60,13 +61,13 @@ func activityOf(m engine.RoomMember) stick.AgentState {
 }
 
 // stateHues are the hues of what agents do.
-var stateHues = map[stick.AgentState]hue{
-	stick.AgentWorks:   good,
-	stick.AgentAsks:    asks,
-	stick.AgentWaits:   place,
-	stick.AgentIdle:    faint,
-	stick.AgentGone:    bad,
-	stick.AgentUnknown: faint,
+var stateHues = map[presence.AgentState]hue{
+	presence.AgentWorks:   good,
+	presence.AgentAsks:    asks,
+	presence.AgentWaits:   place,
+	presence.AgentIdle:    faint,
+	presence.AgentGone:    bad,
+	presence.AgentUnknown: faint,
 }
 
 // agentLine is the line of an agent in a room.
@@ -100,11 +101,11 @@ func (s *canvas) agentLine(r *monitor.Room, m engine.RoomMember, holds bool) lin
 	}
 
 	switch a.State {
-	case stick.AgentWorks, stick.AgentAsks:
+	case presence.AgentWorks, presence.AgentAsks:
 		if what := strings.TrimSpace(a.Tool + " " + a.File); what != "" {
 			more = append(more, what)
 		}
-	case stick.AgentIdle:
+	case presence.AgentIdle:
 		if a.Silent {
 			more = append(more, "since its last sign")
 		}

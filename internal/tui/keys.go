@@ -9,7 +9,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
-	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // action is what a key does with what is selected.
@@ -256,15 +256,15 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 
 	body = append(body, blank, textLine(strong, "What agents do"))
 	for _, st := range []struct {
-		state stick.AgentState
+		state presence.AgentState
 		means string
 	}{
-		{stick.AgentWorks, "a tool call or a turn of its model is in progress"},
-		{stick.AgentWaits, "it waits for its turn"},
-		{stick.AgentAsks, "its harness has asked its person something, in its own terminal"},
-		{stick.AgentIdle, "it waits for a prompt, or has shown no sign for ten minutes"},
-		{stick.AgentGone, "its process has ended"},
-		{stick.AgentUnknown, "no hook of its harness says what it does: tt install"},
+		{presence.AgentWorks, "a tool call or a turn of its model is in progress"},
+		{presence.AgentWaits, "it waits for its turn"},
+		{presence.AgentAsks, "its harness has asked its person something, in its own terminal"},
+		{presence.AgentIdle, "it waits for a prompt, or has shown no sign for ten minutes"},
+		{presence.AgentGone, "its process has ended"},
+		{presence.AgentUnknown, "no hook of its harness says what it does: tt install"},
 	} {
 		row(string(st.state.Words()), st.means)
 	}

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // page is what the screen shows between its first line and its last two. Pages are values: what is read for
@@ -81,7 +82,7 @@ type target struct {
 	task    string
 	message int64
 	rescue  string
-	call    stick.Call // of a tool; zero for none
+	call    edits.Call // of a tool; zero for none
 }
 
 // whereOf is the room of a target, for an operation.

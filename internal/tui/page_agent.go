@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // agentPage is an agent in a room: what it does, its tasks, what it has changed, and what it has done.
@@ -65,7 +66,7 @@ func (p agentPage) layoutLines(s *canvas) (head, body []line) {
 			l := s.agentLine(r, m, m.AgentID == deref(r.State.Owner))
 			l.key = ""
 			head = append(head, l)
-			if activityOf(m) == stick.AgentAsks {
+			if activityOf(m) == presence.AgentAsks {
 				head = append(head, s.fieldLines("asks", asksWhere(m))...)
 			}
 

@@ -10,12 +10,13 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // callsPage lists the calls of tools in a room that have changed files, the newest first.
 type callsPage struct {
 	room  stick.RoomID
-	calls []stick.Call
+	calls []edits.Call
 	more  bool // there are older ones
 	known bool // it was read
 }
@@ -63,7 +64,7 @@ func (p callsPage) layoutLines(s *canvas) (head, body []line) {
 
 // callFiles says how many files a call has changed. A star stands for another agent's call at the same time,
 // which tt calls puts in words.
-func callFiles(c stick.Call) stick.Words {
+func callFiles(c edits.Call) stick.Words {
 	files := stick.Count(c.Files, "file")
 	if c.Overlapped {
 		return files + " *"

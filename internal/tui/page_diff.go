@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	stickdiff "talkingstick/stick/diff"
 )
 
 // diffPage is what a task changes, with the comments at their lines.
@@ -71,7 +72,7 @@ func diffLines(res task.WorkerDiffResult) (lines []diffLine) {
 		at[k] = append(at[k], c)
 	}
 
-	var r stick.PatchReader
+	var r stickdiff.PatchReader
 	for raw := range strings.Lines(res.Diff) {
 		raw = strings.TrimRight(raw, "\r\n")
 		place := r.Next(raw)

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	stickdiff "talkingstick/stick/diff"
 )
 
 // taskPage is everything about a task.
@@ -221,7 +222,7 @@ func (s *canvas) commentBlock(c task.ShownComment, placed bool) []line {
 }
 
 // fileLines lists what a task changes.
-func (s *canvas) fileLines(all []stick.FileStat) (lines []line) {
+func (s *canvas) fileLines(all []stickdiff.FileStat) (lines []line) {
 	for _, f := range all {
 		l := line{cells: []cell{
 			{text: term.Textf("+%d", f.Added), hue: added, width: 6},

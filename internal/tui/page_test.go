@@ -15,6 +15,9 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	stickdiff "talkingstick/stick/diff"
+	"talkingstick/stick/edits"
+	"talkingstick/stick/presence"
 )
 
 // diff is one that changes, adds and removes lines.
@@ -35,7 +38,7 @@ func shownTask() *task.WorkerShowResult {
 	t := task.WorkerShowResult{TaskView: shop().Tasks[0], Path: "/home/ann/src/shop/worktrees/ui-7", Spec: "Try three times.\nWait between the tries.", Commits: []string{"2dd9464 Retry failed uploads"}}
 	t.Branch, t.State = "feat/ui-7", stick.TaskInReview
 	t.Evidence = []task.ShownCheck{{TaskCheck: stick.TaskCheck{Name: "tests", Command: "go test ./...", Millis: 4200}}}
-	t.Files = []stick.FileStat{{Path: "upload.go", Added: 2, Deleted: 1}, {Path: "logo.png", Added: -1, Deleted: -1}}
+	t.Files = []stickdiff.FileStat{{Path: "upload.go", Added: 2, Deleted: 1}, {Path: "logo.png", Added: -1, Deleted: -1}}
 	t.Comments = []task.ShownComment{comment(1, 4, "why three?", "claude:a3f1")}
 	t.Events = shop().Events[:2]
 	return &t
@@ -56,8 +59,8 @@ func shownDiff() *task.WorkerDiffResult {
 }
 
 // shownCalls are calls of tools: one that ran beside another, and one of a sub-agent.
-func shownCalls() []stick.Call {
-	return []stick.Call{
+func shownCalls() []edits.Call {
+	return []edits.Call{
 		{ID: 17, Agent: "claude:a3f1", Tool: "Bash", Command: "gofmt -w .", Files: 12, Overlapped: true, Started: before(3 * time.Minute), Ended: before(2 * time.Minute)},
 		{ID: 9, Agent: "claude:a3f1", Helper: "tester", Tool: "Edit", Command: "src/cart.go", Files: 1, Started: before(time.Hour), Ended: before(time.Hour)},
 	}
@@ -111,14 +114,14 @@ func TestPagesFitTheScreen(t *testing.T) {
 		r.State.NextActionOfTurn = text
 		r.Tasks = append(r.Tasks, task.TaskView{TaskID: "t" + text, Description: text, Reason: text, Warning: stick.Words(text), Worker: stick.AgentID(text)})
 		r.Needs = append(r.Needs, message(int64(100+i), stick.AgentID(text), text))
-		r.State.Members = append(r.State.Members, seen(stick.AgentID(text), stick.AgentWorks, time.Hour, text, text))
+		r.State.Members = append(r.State.Members, seen(stick.AgentID(text), presence.AgentWorks, time.Hour, text, text))
 	}
 	pages := pagesToSee()
 	all := strings.Join(hostile, "\n")
 	pages["everything"] = roomsPage{}
 	pages["log"] = logPage{room: "shop000000", id: "ui-8", lines: hostile}
 	pages["talk"] = talkPage{room: "shop000000", known: true, messages: []engine.MessageView{{From: stick.AgentID(all), Message: stick.Message{Body: all, Subject: all}}}}
-	pages["calls"] = callsPage{room: "shop000000", known: true, calls: []stick.Call{{ID: 1 << 40, Agent: stick.AgentID(all), Helper: all, Tool: all, Command: all}}}
+	pages["calls"] = callsPage{room: "shop000000", known: true, calls: []edits.Call{{ID: 1 << 40, Agent: stick.AgentID(all), Helper: all, Tool: all, Command: all}}}
 	d := shownDiff()
 	d.Diff += "+" + strings.ReplaceAll(all, "\n", "\n+")
 	d.Comments = append(d.Comments, comment(2, 3, all, stick.AgentID(all)))

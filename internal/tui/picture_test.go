@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // clock is when the pictures of these tests were taken.
@@ -17,10 +18,10 @@ var clock = stick.At(time.Date(2026, 3, 2, 10, 30, 0, 0, time.UTC))
 func before(d time.Duration) stick.Time { return clock.Add(-d) }
 
 // seen is a member that does something.
-func seen(a stick.AgentID, does stick.AgentState, since time.Duration, tool, file string) engine.RoomMember {
+func seen(a stick.AgentID, does presence.AgentState, since time.Duration, tool, file string) engine.RoomMember {
 	return engine.RoomMember{
 		AgentID: a, Status: "active", State: stick.Joined, Verdict: stick.Alive,
-		Activity: &stick.Activity{State: does, Since: before(since), LastSign: before(0), Tool: tool, File: file},
+		Activity: &presence.Activity{State: does, Since: before(since), LastSign: before(0), Tool: tool, File: file},
 	}
 }
 
@@ -39,10 +40,10 @@ func shop() *monitor.Room {
 				RoomID: "shop000000", Path: "/home/ann/src/shop", State: stick.StateOwned, TurnID: 7, Owner: &owner, GrantedAt: before(12 * time.Minute),
 				NextActionOfTurn: "add the discount to the cart",
 				Members: []engine.RoomMember{
-					seen("claude:a3f1", stick.AgentWaits, 4*time.Minute, "", ""),
-					seen("codex:9b22", stick.AgentWorks, 12*time.Minute, "Edit", "src/cart.go"),
-					seen("gemini:77aa", stick.AgentAsks, 90*time.Second, "Bash", ""),
-					seen("opencode:51c0", stick.AgentIdle, 3*time.Hour, "", ""),
+					seen("claude:a3f1", presence.AgentWaits, 4*time.Minute, "", ""),
+					seen("codex:9b22", presence.AgentWorks, 12*time.Minute, "Edit", "src/cart.go"),
+					seen("gemini:77aa", presence.AgentAsks, 90*time.Second, "Bash", ""),
+					seen("opencode:51c0", presence.AgentIdle, 3*time.Hour, "", ""),
 					{AgentID: "human:ann", Status: "active", State: stick.Joined},
 				},
 			},
@@ -65,17 +66,17 @@ func shop() *monitor.Room {
 			event(40, stick.EventJoin, "gemini:77aa", "", 6*time.Minute), event(41, stick.EventJoin, "opencode:51c0", "", 3*time.Minute),
 		},
 	}
-	r.Needs = []stick.Need{
-		stick.NewNeed(stick.NeedAnswer, "gemini:77aa@1", before(90*time.Second), nil, "gemini:77aa waits for its person to answer a question").About("gemini:77aa", ""),
+	r.Needs = []presence.Need{
+		presence.NewNeed(presence.NeedAnswer, "gemini:77aa@1", before(90*time.Second), nil, "gemini:77aa waits for its person to answer a question").About("gemini:77aa", ""),
 		message(40, "claude:0d12", "which retry limit do you want?"),
-		stick.NewNeed(stick.NeedReview, "ui-7/1", before(4*time.Minute), nil, "ui-7 waits for a review").About("claude:0d12", "ui-7"),
-		stick.NewNeed(stick.NeedTask, "ui-8/1", before(2*time.Hour), nil, "ui-8 doesn't get on: its command has ended with exit status 1 after 2 min").About("codex:77e0", "ui-8"),
+		presence.NewNeed(presence.NeedReview, "ui-7/1", before(4*time.Minute), nil, "ui-7 waits for a review").About("claude:0d12", "ui-7"),
+		presence.NewNeed(presence.NeedTask, "ui-8/1", before(2*time.Hour), nil, "ui-8 doesn't get on: its command has ended with exit status 1 after 2 min").About("codex:77e0", "ui-8"),
 	}
 	return r
 }
 
-func message(id int64, from stick.AgentID, text string) stick.Need {
-	n := stick.NewNeed(stick.NeedMessage, id, before(2*time.Minute), nil, "%s waits for your answer: %s", from, text).About(from, "")
+func message(id int64, from stick.AgentID, text string) presence.Need {
+	n := presence.NewNeed(presence.NeedMessage, id, before(2*time.Minute), nil, "%s waits for your answer: %s", from, text).About(from, "")
 	n.Message = id
 	return n
 }
@@ -86,9 +87,9 @@ func parser() *monitor.Room {
 	r := &monitor.Room{State: engine.GetRoomStateResult{AgentID: "human:ann", PathRoom: engine.PathRoom{
 		RoomID: "parser0000", Path: "/home/ann/src/parser", State: stick.StateOwnerGone, TurnID: 31, Owner: &owner, GrantedAt: before(time.Hour),
 		Takeover: &engine.Takeover{Cause: stick.OwnerGone, Since: before(10 * time.Minute)},
-		Members:  []engine.RoomMember{seen("claude:51ab", stick.AgentGone, 10*time.Minute, "", ""), seen("codex:e0e0", stick.AgentWaits, 30*time.Minute, "", "")},
+		Members:  []engine.RoomMember{seen("claude:51ab", presence.AgentGone, 10*time.Minute, "", ""), seen("codex:e0e0", presence.AgentWaits, 30*time.Minute, "", "")},
 	}}}
-	r.Needs = []stick.Need{stick.NewNeed(stick.NeedTakeover, 31, before(10*time.Minute), nil, "claude:51ab can't go on with the stick (its process has ended); anybody may take over").About(owner, "")}
+	r.Needs = []presence.Need{presence.NewNeed(presence.NeedTakeover, 31, before(10*time.Minute), nil, "claude:51ab can't go on with the stick (its process has ended); anybody may take over").About(owner, "")}
 	return r
 }
 

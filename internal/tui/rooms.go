@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // roomsPage is the page with everything: what waits for the one who watches, and the rooms.
@@ -64,16 +65,16 @@ func (roomsPage) layoutLines(s *canvas) (head, body []line) {
 }
 
 // needWords are what a person is needed for, in a word or two.
-var needWords = map[stick.NeedKind]string{
-	stick.NeedAnswer:   "asks you",
-	stick.NeedTakeover: "take over",
-	stick.NeedRelease:  "release",
-	stick.NeedMessage:  "answer",
-	stick.NeedReview:   "review",
-	stick.NeedRedGate:  "red gate",
-	stick.NeedMerge:    "merge",
-	stick.NeedTask:     "task",
-	stick.NeedRescue:   "rescue",
+var needWords = map[presence.NeedKind]string{
+	presence.NeedAnswer:   "asks you",
+	presence.NeedTakeover: "take over",
+	presence.NeedRelease:  "release",
+	presence.NeedMessage:  "answer",
+	presence.NeedReview:   "review",
+	presence.NeedRedGate:  "red gate",
+	presence.NeedMerge:    "merge",
+	presence.NeedTask:     "task",
+	presence.NeedRescue:   "rescue",
 }
 
 // needLines lists what waits for the one who watches.
@@ -187,7 +188,7 @@ func (s *canvas) turnCells(r *monitor.Room) []cell {
 func waitingText(r *monitor.Room) term.Text {
 	var who []stick.AgentID
 	for _, m := range r.State.Members {
-		if m.Activity != nil && m.Activity.State == stick.AgentWaits {
+		if m.Activity != nil && m.Activity.State == presence.AgentWaits {
 			who = append(who, m.AgentID)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // frame is a picture of the screen.
@@ -78,7 +79,7 @@ func (m *model) topLine(s *canvas) line {
 		work := 0
 		for _, r := range p.Rooms {
 			for _, a := range r.State.Members {
-				if activityOf(a) == stick.AgentWorks {
+				if activityOf(a) == presence.AgentWorks {
 					work++
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"talkingstick/internal/task"
-	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 // maxDiffLines is how many lines of a diff a page shows. A browser gets slow with more.
@@ -64,13 +64,13 @@ func layDiff(
 		at[k] = append(at[k], c)
 	}
 
-	stats := map[string]stick.FileStat{}
+	stats := map[string]diff.FileStat{}
 	for _, f := range d.Files {
 		stats[f.Path] = f
 	}
 
 	// Read the diff line by line, up to the limit.
-	var r stick.PatchReader
+	var r diff.PatchReader
 	cut = d.Cut
 	lines := 0
 	for raw := range strings.Lines(d.Diff) {
@@ -126,7 +126,7 @@ func layDiff(
 
 // addLine adds a line to a file, with its comments, which it takes out of at.
 func (f *diffFile) addLine(
-	text string, l stick.PatchLine, r *stick.PatchReader, at map[linePlace][]task.ShownComment, on commentTarget,
+	text string, l diff.PatchLine, r *diff.PatchReader, at map[linePlace][]task.ShownComment, on commentTarget,
 ) {
 	x := diffLine{Kind: "other", Old: l.Old, New: l.New, Text: text}
 	switch {

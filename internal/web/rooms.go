@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // StickOf says in a few words who has the stick of a room.
@@ -86,7 +87,7 @@ func (v *view) ActivityOf(m engine.RoomMember) activity {
 
 		return d
 	case m.Listening == stick.Work:
-		return activity{string(stick.AgentWaits), string(stick.AgentWaits.Words()), 0}
+		return activity{string(presence.AgentWaits), string(presence.AgentWaits.Words()), 0}
 	case m.AgentID.Human():
 		return activity{"person", "a person", 0}
 	}
@@ -96,7 +97,7 @@ func (v *view) ActivityOf(m engine.RoomMember) activity {
 
 // AwaitedAnswer says whose answer a member waits for that has asked its person something; empty for others.
 func (v *view) AwaitedAnswer(m engine.RoomMember) string {
-	if a := m.Activity; a == nil || a.State != stick.AgentAsks || m.Verdict == stick.Gone {
+	if a := m.Activity; a == nil || a.State != presence.AgentAsks || m.Verdict == stick.Gone {
 		return ""
 	}
 	whose, where := monitor.Asked(m)

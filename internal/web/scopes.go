@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/monitor"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // scopesPage is what only the page of a room's scopes shows. git is asked for it when the page is loaded.
@@ -76,11 +77,11 @@ func (v *view) Collisions() (rows []eventRow) {
 // ChangeOwner says whose a change is, for the person.
 func (v *view) ChangeOwner(c guard.Change) string {
 	switch c.Share {
-	case stick.ShareOwn:
+	case edits.ShareOwn:
 		return "yours"
-	case stick.SharePassed:
+	case edits.SharePassed:
 		return "an earlier holder's of the stick"
-	case stick.ShareOthers:
+	case edits.ShareOthers:
 		var names []string
 		for _, a := range c.Others {
 			names = append(names, v.describeAgent(v.Room, a))

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // taskPage is what only the page of a task shows. Its parts, which change by themselves, have only the first
@@ -105,9 +106,9 @@ func (b *taskPage) Can(what string) bool {
 	case "merge":
 		return t.State == stick.TaskApproved && !busy
 	case "run":
-		return t.Run != nil && t.Run.State == stick.RunEnded && canRun(t.State)
+		return t.Run != nil && t.Run.State == tasks.RunEnded && canRun(t.State)
 	case "stop":
-		return t.Run != nil && t.Run.State != stick.RunEnded
+		return t.Run != nil && t.Run.State != tasks.RunEnded
 	case "cancel":
 		return t.State != stick.TaskCompleted && t.State != stick.TaskFailed
 	case "retry":

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/monitor"
 	"talkingstick/internal/task"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // block is somebody or something that can't go on, and whom or what it waits for.
@@ -63,11 +64,11 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 		}
 
 		switch a.State {
-		case stick.AgentWaits:
+		case presence.AgentWaits:
 			if on := v.Holder(r); on != "" && on != m.AgentID {
 				add(block{Who: v.agentParty(r, m.AgentID), On: v.agentParty(r, on), Why: "waits for the stick", Since: a.Since})
 			}
-		case stick.AgentAsks:
+		case presence.AgentAsks:
 			whose, where := monitor.Asked(m)
 			on := "you"
 			if whose != "your" {
@@ -103,7 +104,7 @@ func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 	switch {
 	case t.State == stick.TaskInReview && t.Doing == "":
 		on := party{Name: "somebody who didn't work on it"}
-		if isNeeded(r, stick.NeedReview, t.TaskID) {
+		if isNeeded(r, presence.NeedReview, t.TaskID) {
 			on = party{Name: "you"}
 		}
 		out = append(out, block{On: on, Why: "waits for a review", Since: t.StateAt})
@@ -112,7 +113,7 @@ func (v *view) blocksOf(r *monitor.Room, t task.TaskView) (out []block) {
 	case t.State == stick.TaskApproved && t.Doing == "":
 		if j := v.Failed(r, t.TaskID); j != nil {
 			on := party{Name: "whoever merges it"}
-			if isNeeded(r, stick.NeedMerge, t.TaskID) {
+			if isNeeded(r, presence.NeedMerge, t.TaskID) {
 				on = party{Name: "you"}
 			}
 			out = append(out, block{On: on, Why: j.Name() + " failed: " + stick.Clip(j.Err.Message, 160), Since: j.End})
@@ -152,7 +153,7 @@ func backWith(r *monitor.Room, t task.TaskView) string {
 }
 
 // isNeeded reports whether the person is needed for a task.
-func isNeeded(r *monitor.Room, kind stick.NeedKind, id string) bool {
+func isNeeded(r *monitor.Room, kind presence.NeedKind, id string) bool {
 	for _, n := range r.Needs {
 		if n.Kind == kind && n.Task == id {
 			return true

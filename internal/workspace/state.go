@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // maxSummed is the size of the largest file that is read to tell whether it has changed. Of a larger one,
@@ -21,16 +21,16 @@ const maxSummed = 32 << 20
 // SeeFile returns what a file is like, without following a link, and when it was last changed, contents or
 // anything else. If it is known, and untouched since, its bytes aren't read. Of a file that doesn't exist,
 // the state is zero. It fails for what is neither a file nor a link, and for a file that can't be read.
-func SeeFile(path string, known stick.FileState) (s stick.FileState, changed time.Time, err error) {
+func SeeFile(path string, known edits.FileState) (s edits.FileState, changed time.Time, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return stick.FileState{}, time.Time{}, nil
+		return edits.FileState{}, time.Time{}, nil
 	}
 	if err != nil {
 		return s, changed, err
 	}
 
-	s = stick.FileState{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Mode: uint32(info.Mode())}
+	s = edits.FileState{Size: info.Size(), ModTime: info.ModTime().UnixNano(), Mode: uint32(info.Mode())}
 	s.Inode, changed = inodeOf(info)
 
 	// Nothing has touched it since, so its bytes are the same.
@@ -67,7 +67,7 @@ func SeeFile(path string, known stick.FileState) (s stick.FileState, changed tim
 	return s, changed, nil
 }
 
-// SumOf is the sum of a file with this content, as [stick.FileState] has it.
+// SumOf is the sum of a file with this content, as [edits.FileState] has it.
 func SumOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])

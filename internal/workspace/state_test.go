@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // TestSeeFile: equal bytes are equal sums, and the bytes of an untouched file aren't read again.
@@ -20,7 +20,7 @@ func TestSeeFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	see := func(path string, known stick.FileState) stick.FileState {
+	see := func(path string, known edits.FileState) edits.FileState {
 		t.Helper()
 		s, _, err := SeeFile(path, known)
 		if err != nil {
@@ -29,7 +29,7 @@ func TestSeeFile(t *testing.T) {
 		return s
 	}
 	put(path, "one")
-	one := see(path, stick.FileState{})
+	one := see(path, edits.FileState{})
 	put(filepath.Join(dir, "b"), "one")
 	if b := see(filepath.Join(dir, "b"), one); b.Sum != one.Sum || b == one {
 		t.Errorf("a copy is %+v, like %+v", b, one)
@@ -44,19 +44,19 @@ func TestSeeFile(t *testing.T) {
 	if got := see(path, pretended); got != pretended {
 		t.Errorf("an untouched file was read again: %+v", got)
 	}
-	if gone := see(filepath.Join(dir, "gone"), one); gone != (stick.FileState{}) {
+	if gone := see(filepath.Join(dir, "gone"), one); gone != (edits.FileState{}) {
 		t.Errorf("no file is %+v", gone)
 	}
-	if below := see(filepath.Join(path, "below"), one); below != (stick.FileState{}) {
+	if below := see(filepath.Join(path, "below"), one); below != (edits.FileState{}) {
 		t.Errorf("a path below a file is %+v", below)
 	}
-	if _, _, err := SeeFile(dir, stick.FileState{}); err == nil {
+	if _, _, err := SeeFile(dir, edits.FileState{}); err == nil {
 		t.Error("a directory was taken for a file")
 	}
 	if err := os.Truncate(path, maxSummed+1); err != nil {
 		t.Fatal(err)
 	}
-	large := see(path, stick.FileState{})
+	large := see(path, edits.FileState{})
 	if err := os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestSeeFile(t *testing.T) {
 	if err := os.Symlink("b", link); err != nil {
 		t.Skip("this system makes no links:", err)
 	}
-	if s := see(link, stick.FileState{}); s.Sum != SumOf([]byte("b")) || strings.Contains(s.Sum, one.Sum) {
+	if s := see(link, edits.FileState{}); s.Sum != SumOf([]byte("b")) || strings.Contains(s.Sum, one.Sum) {
 		t.Errorf("a link is %+v", s)
 	}
 }

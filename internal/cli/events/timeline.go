@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/picture"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 // TimelineCmd makes tt timeline.
@@ -158,7 +159,7 @@ func showEarlier(p *term.Page, res eventlog.GetTimelineResult, last int64) {
 
 // chart draws rows of a timeline, each so many columns wide.
 type chart struct {
-	t    stick.Timeline
+	t    timeline.Timeline
 	wide int
 	used [glyphs]bool
 }
@@ -203,7 +204,7 @@ func (c *chart) columnOf(at stick.Time) int {
 }
 
 // fillSpan draws a span: at least one column.
-func (c *chart) fillSpan(row []glyph, s stick.Span, g glyph) {
+func (c *chart) fillSpan(row []glyph, s timeline.Span, g glyph) {
 	part, ok := s.In(c.t.From, c.t.To)
 	if !ok {
 		return
@@ -226,7 +227,7 @@ func (c *chart) rowText(glyphs []glyph) (line term.Text) {
 }
 
 // drawLane draws the row of an agent.
-func (c *chart) drawLane(l stick.Lane) term.Text {
+func (c *chart) drawLane(l timeline.Lane) term.Text {
 	row := make([]glyph, c.wide)
 
 	// The order doesn't matter: of several glyphs in a column the strongest stays.

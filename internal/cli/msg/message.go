@@ -16,6 +16,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // Cmd makes tt msg.
@@ -152,17 +153,17 @@ func sendMessage(ctx context.Context, a *app.Run, p engine.SendMessageParams) er
 
 // deliveries say in words how a message reaches a recipient.
 var deliveries = []struct {
-	delivery  stick.Delivery
+	delivery  presence.Delivery
 	one, many string
 }{
-	{stick.DeliveryListening, "%s is woken now", "%s are woken now"},
+	{presence.DeliveryListening, "%s is woken now", "%s are woken now"},
 	{
-		stick.DeliveryDelayed, "%s is idle and is woken later: you have woken each other several times",
+		presence.DeliveryDelayed, "%s is idle and is woken later: you have woken each other several times",
 		"%s are idle and are woken later: you have woken each other several times",
 	},
-	{stick.DeliveryNextTool, "%s sees it after its next tool call", "%s see it after their next tool call"},
-	{stick.DeliveryNextPrompt, "%s sees it at its next prompt or tt call", "%s see it at their next prompt or tt call"},
-	{stick.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
+	{presence.DeliveryNextTool, "%s sees it after its next tool call", "%s see it after their next tool call"},
+	{presence.DeliveryNextPrompt, "%s sees it at its next prompt or tt call", "%s see it at their next prompt or tt call"},
+	{presence.DeliveryNeedsPerson, "nothing wakes %s: a person has to", "nothing wakes %s: a person has to"},
 }
 
 // showSent says how a message reaches its recipients.

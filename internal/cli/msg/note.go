@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/talk"
 )
 
 // NotesCmd are the commands about notes.
@@ -36,7 +37,7 @@ func notesAddCmd(a *app.Run) *cobra.Command {
 				"give the note on the command line or on standard input, not on both").With("field", "body")
 		case stdin:
 			var err error
-			if p.Body, err = app.ReadBody(a.Input(), stick.MaxNote); err != nil {
+			if p.Body, err = app.ReadBody(a.Input(), talk.MaxNote); err != nil {
 				return err
 			}
 		case len(args) > 0:

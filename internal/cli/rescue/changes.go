@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // ChangesCmd makes tt changes.
@@ -186,13 +187,13 @@ func showChanges(p *term.Page, res guard.ListChangesResult) {
 	}
 
 	for _, part := range []struct {
-		is   stick.Share
+		is   edits.Share
 		head stick.Words
 	}{
-		{stick.ShareOwn, "yours"},
-		{stick.ShareOthers, "of others"},
-		{stick.SharePassed, "passed on with the stick"},
-		{stick.ShareNobody, "nobody noted whose"},
+		{edits.ShareOwn, "yours"},
+		{edits.ShareOthers, "of others"},
+		{edits.SharePassed, "passed on with the stick"},
+		{edits.ShareNobody, "nobody noted whose"},
 	} {
 		var t term.Table
 		t.Indent = "  "
@@ -219,7 +220,7 @@ func showChanges(p *term.Page, res guard.ListChangesResult) {
 }
 
 // listEditors says who has edited a file, the last one first.
-func listEditors(p *term.Page, all []stick.Editor) stick.Words {
+func listEditors(p *term.Page, all []edits.Editor) stick.Words {
 	var said []stick.Words
 	for i := len(all) - 1; i >= 0; i-- {
 		switch e := all[i]; {

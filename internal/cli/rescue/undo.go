@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // CallsCmd makes tt calls.
@@ -69,7 +70,7 @@ func showCalls(p *term.Page, res restore.ListCallsResult) {
 }
 
 // callFiles says how much a call has changed, as far as it is known.
-func callFiles(p *term.Page, c stick.Call) stick.Words {
+func callFiles(p *term.Page, c edits.Call) stick.Words {
 	switch {
 	case c.Runs(p.Now):
 		return "still running"
@@ -229,7 +230,7 @@ func undoneHead(p *term.Page, res restore.UndoCallResult) {
 func CallCandidates(ctx context.Context, a *app.Run, at core.Where) []cobra.Completion {
 	return app.FindCandidates(a, func(e app.Operations, by core.Caller) (restore.ListCallsResult, error) {
 		return e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: at})
-	}, func(r restore.ListCallsResult) []stick.Call { return r.Calls }, func(c stick.Call) cobra.Completion {
+	}, func(r restore.ListCallsResult) []edits.Call { return r.Calls }, func(c edits.Call) cobra.Completion {
 		return app.DescribedWord(strconv.FormatInt(c.ID, 10), string(c.Agent)+": "+string(c.Title()))
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/engine/upkeep"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // ListCmd makes tt list.
@@ -301,11 +302,11 @@ func memberActivity(p *term.Page, m engine.RoomMember) stick.Words {
 
 	line := ", " + m.Activity.State.Words()
 	switch m.Activity.State {
-	case stick.AgentWorks, stick.AgentAsks:
+	case presence.AgentWorks, presence.AgentAsks:
 		if tool := strings.TrimSpace(m.Activity.Tool + " " + m.Activity.File); tool != "" {
 			line += stick.Wordsf(" (%s)", stick.Name(tool).Cut(60))
 		}
-	case stick.AgentIdle:
+	case presence.AgentIdle:
 		// An idle agent has no tool.
 	default:
 		// The other states show in the listener and the process.

@@ -18,6 +18,7 @@ import (
 	"talkingstick/internal/term"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // StatusCmd is tt without a command, under a name.
@@ -34,7 +35,7 @@ func StatusCmd(a *app.Run) *cobra.Command {
 // StatusResult is the state of a room, with what needs its reader.
 type StatusResult struct {
 	engine.GetRoomStateResult
-	Needs   []stick.Need          `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
+	Needs   []presence.Need       `json:"needs"`                   // what waits for the caller, the most urgent first; none for an agent
 	Refused []hooklog.RefusedHook `json:"refused_hooks,omitempty"` // that a tt lately couldn't answer which is too old for the database
 	Task    *task.TaskView        `json:"task,omitempty"`          // that of the worktree that the caller is in
 }
@@ -58,7 +59,7 @@ func taskHere(ctx context.Context, a *app.Run, e app.Operations, by core.Caller)
 // showRoom shows the room of the working directory.
 func showRoom(ctx context.Context, a *app.Run) error {
 	return app.Show(a, func(e app.Operations, by core.Caller) (res StatusResult, err error) {
-		res.Needs, res.Refused = []stick.Need{}, hooklog.RefusedHooks(a, a.NewPage().Now)
+		res.Needs, res.Refused = []presence.Need{}, hooklog.RefusedHooks(a, a.NewPage().Now)
 		defer func() {
 			if err == nil {
 				res.setNext(taskHere(ctx, a, e, by))
@@ -107,7 +108,7 @@ func (s *StatusResult) setNext(here *task.TaskView) {
 }
 
 // showNeeds lists what needs the reader.
-func showNeeds(p *term.Page, all []stick.Need) {
+func showNeeds(p *term.Page, all []presence.Need) {
 	if len(all) == 0 {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/term"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // ReserveCmd makes tt reserve.
@@ -33,7 +34,7 @@ func ReserveCmd(a *app.Run) *cobra.Command {
 			"or some time after your last act.",
 	}
 
-	c.Flags().DurationVar(&ttl, "ttl", stick.DefaultReservationTTL, "how long it lasts after your last act")
+	c.Flags().DurationVar(&ttl, "ttl", scope.DefaultTTL, "how long it lasts after your last act")
 	c.Flags().StringVar(&p.TaskID, "task", "", "the task it is for")
 	c.Flags().BoolVar(&p.Strict, "strict", false, "be refused even if the paths overlap only in part")
 	c.Flags().BoolVar(&p.TakeStale, "takeover-stale", false,
@@ -43,7 +44,7 @@ func ReserveCmd(a *app.Run) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("ttl") {
 			// An explicit 0 isn't the default.
-			if err := stick.CheckReservationTTL(ttl); err != nil {
+			if err := scope.CheckTTL(ttl); err != nil {
 				return err
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // HelperCmd makes tt helper.
@@ -67,7 +68,7 @@ func startHelper(ctx context.Context, a *app.Run, command []string) error {
 		return runHelper(a, path, command, set)
 	}
 
-	window := stick.ContextName(filepath.Base(res.Path)) + ":" + id
+	window := presence.ContextName(filepath.Base(res.Path)) + ":" + id
 
 	// A window has the environment of tmux's server, so ours is passed along.
 	env := append(helperEnviron(os.Environ()), set...)

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	stickdiff "talkingstick/stick/diff"
 )
 
 func workerCommentCmd(a *app.Run) *cobra.Command {
@@ -169,7 +170,7 @@ func showCommentedPatch(p *term.Page, diff string, comments []task.ShownComment)
 		p.Linef("lines that begin with > are comments; the diff has no such lines")
 	}
 
-	var r stick.PatchReader
+	var r stickdiff.PatchReader
 	p.ShowPatch(diff, func(line string) {
 		l := r.Next(line)
 

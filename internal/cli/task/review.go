@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/diff"
 )
 
 func workerApproveCmd(a *app.Run) *cobra.Command {
@@ -159,7 +160,7 @@ func workerDiffCmd(a *app.Run) *cobra.Command {
 }
 
 // showStats lists the files that change, and by how much.
-func showStats(p *term.Page, files []stick.FileStat) {
+func showStats(p *term.Page, files []diff.FileStat) {
 	for _, f := range files {
 		name, lines := term.FileName(f.Path), stick.Words("binary")
 		if f.From != "" {

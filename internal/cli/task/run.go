@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // runFlags are the flags of commands that may also start a worker's command.
@@ -38,7 +39,7 @@ func (r *runFlags) checkRestart() error {
 		return stick.Errorf(stick.CodeUsage, "--restart is about the command of --run, and there is none").
 			With("field", "restart")
 	}
-	_, err := stick.ParseRestart(r.restart)
+	_, err := tasks.ParseRestart(r.restart)
 	return err
 }
 

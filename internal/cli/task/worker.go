@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // Commands are the commands about tasks.
@@ -223,7 +224,7 @@ func showSpawned(p *term.Page, res task.WorkerSpawnResult) {
 		return
 	case res.Begun:
 		p.Linef("started:  %q", stick.Name(r.Command))
-	case r.State == stick.RunEnded && r.Exit != nil:
+	case r.State == tasks.RunEnded && r.Exit != nil:
 		p.Linef("ended with exit status %d: %q", *r.Exit, stick.Name(r.Command))
 	default:
 		p.Linef("started already: %q", stick.Name(r.Command))

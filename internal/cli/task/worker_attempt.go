@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // attemptOf returns the attempt that a command belongs to: from the flag, or from the mark that tt task new
@@ -25,7 +26,7 @@ func attemptOf(a *app.Run, task string, flag int) (int, error) {
 		return flag, nil
 	}
 
-	m, ok := stick.ParseTaskMark(mark)
+	m, ok := edits.ParseTaskMark(mark)
 	if !ok {
 		return 0, stick.Errorf(stick.CodeUsage, "%s must be <room>/<task>/<attempt>, as tt sets it; it is %q",
 			harness.TaskEnv, stick.Clip(mark, 80)).
@@ -84,7 +85,7 @@ func workerStartCmd(a *app.Run) *cobra.Command {
 // of the attempt runs in a command of tt task new --run that reads the prompt. Anybody else needs it, also the
 // worker that starts again.
 func hasPrompt(ctx context.Context, a *app.Run, e app.Operations, p task.WorkerStartParams) bool {
-	m, ok := stick.ParseTaskMark(a.Getenv(harness.TaskEnv))
+	m, ok := edits.ParseTaskMark(a.Getenv(harness.TaskEnv))
 	if !ok {
 		return false
 	}

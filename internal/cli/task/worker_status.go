@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 func workerStatusCmd(a *app.Run) *cobra.Command {
@@ -229,7 +230,7 @@ func taskSummary(p *term.Page, t task.TaskView) stick.Words {
 	}
 
 	// Why a task is where it is matters more than what it is about.
-	if t.Reason != "" && t.Reason != stick.NoReason {
+	if t.Reason != "" && t.Reason != tasks.NoReason {
 		parts = append(parts, stick.Reasoner(t.Cause)+": "+stick.Quote(t.Reason, 60))
 	}
 	if t.Description != "" {

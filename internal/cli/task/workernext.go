@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/term"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 func workerNextCmd(a *app.Run) *cobra.Command {
@@ -161,7 +162,7 @@ func workerAfterCmd(a *app.Run) *cobra.Command {
 	var none bool
 	c := &cobra.Command{
 		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for",
-		Args: app.ArgsBetween(1, stick.MaxAfter+1, "the name of a task, and those that it is to wait for"),
+		Args: app.ArgsBetween(1, tasks.MaxAfter+1, "the name of a task, and those that it is to wait for"),
 		Long: "Let a task that nobody has begun wait for other tasks than before: " +
 			"it is ready when all that you name have landed. Those\n" +
 			"that it waited for before, and that you don't name, don't count any more. " +

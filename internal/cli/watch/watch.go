@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/task"
 	"talkingstick/internal/tui"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // Cmd makes tt watch.
@@ -121,7 +122,7 @@ type WatchResult struct {
 // watchedRoom is a room in a [WatchResult].
 type watchedRoom struct {
 	engine.GetRoomStateResult
-	Needs  []stick.Need          `json:"needs"` // what waits for the one who watches, the most urgent first
+	Needs  []presence.Need       `json:"needs"` // what waits for the one who watches, the most urgent first
 	Work   []task.TaskView       `json:"tasks"` // the newest first
 	Paused []task.QueuePause     `json:"paused_queues,omitempty"`
 	Inbox  []engine.InboxMessage `json:"inbox"`
@@ -132,7 +133,7 @@ func watchedRooms(p *monitor.Picture) WatchResult {
 	res := WatchResult{At: p.At, AgentID: p.Me, Rooms: []watchedRoom{}, Hidden: p.Hidden}
 	for _, r := range p.Rooms {
 		res.Rooms = append(res.Rooms, watchedRoom{
-			r.State, append([]stick.Need{}, r.Needs...), append([]task.TaskView{}, r.Tasks...), r.Paused,
+			r.State, append([]presence.Need{}, r.Needs...), append([]task.TaskView{}, r.Tasks...), r.Paused,
 			append([]engine.InboxMessage{}, r.Inbox...),
 			append([]stick.Event{}, r.Events...),
 		})

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // Joining says what an operation does when its caller isn't a member of the room.
@@ -200,7 +201,7 @@ func (o *Op) loadRoom(w Where, p *workspace.Place, by Caller, j Joining, key str
 		return err
 	}
 
-	o.Room = o.Room.WorksIn(o.Me.Agent, o.Tx.CheckoutOf(o.Room))
+	o.Room = edits.WorksIn(o.Room, o.Me.Agent, o.Tx.CheckoutOf(o.Room))
 	return nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"talkingstick/internal/config"
-	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // TaskFileName is the name of the file that says which task a worktree belongs to.
@@ -36,7 +36,7 @@ func ReadTaskFile(worktree string) (f TaskFile, ok bool) {
 
 	// Anybody may have written the file, so its size is bounded, and the task's name is checked.
 	b, err := config.ReadFile(worktree, TaskFileName, maxTaskFile)
-	if err != nil || json.Unmarshal(b, &f) != nil || stick.CheckTaskID(f.TaskID) != nil {
+	if err != nil || json.Unmarshal(b, &f) != nil || tasks.CheckID(f.TaskID) != nil {
 		return TaskFile{}, false
 	}
 

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/timeline"
 )
 
 const (
@@ -33,7 +34,7 @@ type GetTimelineParams struct {
 type GetTimelineResult struct {
 	RoomID stick.RoomID `json:"room_id"`
 	Path   string       `json:"canonical_path"`
-	stick.Timeline
+	timeline.Timeline
 	More   bool  `json:"more"`             // the log goes back further; the range may be shorter than what was asked for
 	Before int64 `json:"before,omitempty"` // pass it as before for the time that came before
 }
@@ -56,7 +57,7 @@ func (l *Log) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimeline
 	var res GetTimelineResult
 	err := l.core.ReadRoom(ctx, p.Where, p.Caller, func(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		res = GetTimelineResult{RoomID: r.ID, Path: r.Path}
-		now, waiting := tx.Now(), r.Waiters(probes.Probed, tx.Now())
+		now, waiting := tx.Now(), timeline.Waiters(r, probes.Probed, tx.Now())
 
 		if p.Before != 0 {
 			end, err := tx.Event(r.ID, p.Before)
@@ -82,7 +83,7 @@ func (l *Log) GetTimeline(ctx context.Context, p GetTimelineParams) (GetTimeline
 		res.More, res.Before = s.hasOlder(from)
 
 		before, err := s.openingEvents(tx, r)
-		res.Timeline = stick.TimelineOf(append(before, s.events...), waiting, from, to)
+		res.Timeline = timeline.Of(append(before, s.events...), waiting, from, to)
 		return err
 	})
 	return res, err
@@ -108,7 +109,7 @@ func readStretch(tx *store.Tx, r stick.Room, p GetTimelineParams) (s stretch, er
 	}
 
 	s.events, s.more, err = tx.Events(store.EventQuery{
-		Room: r.ID, After: back - 1, Before: p.Before, Types: stick.TimelineEvents, Limit: p.Limit, Newest: true,
+		Room: r.ID, After: back - 1, Before: p.Before, Types: timeline.Events, Limit: p.Limit, Newest: true,
 	})
 	switch {
 	case err != nil:
@@ -185,7 +186,7 @@ func (s *stretch) openingEvents(tx *store.Tx, r stick.Room) ([]stick.Event, erro
 		return nil, err
 	}
 
-	q.After, q.Before, q.Limit, q.Types, q.Newest = grant[0].Seq, s.first.Seq, s.limit, stick.TimelineEvents, true
+	q.After, q.Before, q.Limit, q.Types, q.Newest = grant[0].Seq, s.first.Seq, s.limit, timeline.Events, true
 	since, _, err := tx.Events(q)
 	return slices.Concat(grant, since), err
 }

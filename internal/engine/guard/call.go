@@ -17,6 +17,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 const (
@@ -25,7 +26,7 @@ const (
 )
 
 // callIn describes the call that a hook is about, in one checkout.
-func (q editQuestion) callIn(by stick.AgentID, top string) stick.Call {
+func (q editQuestion) callIn(by stick.AgentID, top string) edits.Call {
 	text := q.Text
 
 	// An edit has no text, so it is known by its first file.
@@ -36,10 +37,10 @@ func (q editQuestion) callIn(by stick.AgentID, top string) stick.Call {
 		}
 	}
 
-	return stick.Call{
+	return edits.Call{
 		Agent: by, Helper: stick.Clip(q.Caller.Helper, maxName),
 		Tool: stick.Clip(q.Tool, maxName), Key: stick.Clip(q.Call, maxName),
-		Command: stick.Clip(stick.Line(text), stick.MaxCallText), Checkout: top,
+		Command: stick.Clip(stick.Line(text), edits.MaxCallText), Checkout: top,
 	}
 }
 
@@ -90,7 +91,7 @@ func (g *Guard) beginElsewhere(
 		p.Where = core.Where{RoomID: room}
 		err = errors.Join(err, g.runHookOp(ctx, p, true, func(o *op) error {
 			m, ok := o.Room.Member(o.Me.Agent)
-			if !o.Room.Enforces() || !ok || m.State != stick.Joined {
+			if !edits.Enforces(o.Room) || !ok || m.State != stick.Joined {
 				return nil
 			}
 
@@ -103,8 +104,8 @@ func (g *Guard) beginElsewhere(
 }
 
 // begunCall finds the call of which a hook sees the end, among those of its agent that haven't ended.
-func begunCall(open []stick.Call, end stick.Call, now stick.Time) (begun stick.Call, ok bool) {
-	i := slices.IndexFunc(open, func(c stick.Call) bool {
+func begunCall(open []edits.Call, end edits.Call, now stick.Time) (begun edits.Call, ok bool) {
+	i := slices.IndexFunc(open, func(c edits.Call) bool {
 		return c.Runs(now) && c.Checkout == end.Checkout && c.Helper == end.Helper &&
 			c.Tool == end.Tool && c.Key == end.Key && c.Command == end.Command
 	})
@@ -120,8 +121,8 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 	c.call, c.beside = q.callIn(me, c.top), nil
 	if !q.Unread {
 		rows, err := tx.Edited(c.room, c.top, c.files)
-		c.compares = len(rows) < len(c.files) || slices.ContainsFunc(rows, func(f stick.EditedFile) bool {
-			return !f.Asleep.IsZero() || slices.ContainsFunc(f.Editors, func(e stick.Editor) bool {
+		c.compares = len(rows) < len(c.files) || slices.ContainsFunc(rows, func(f edits.EditedFile) bool {
+			return !f.Asleep.IsZero() || slices.ContainsFunc(f.Editors, func(e edits.Editor) bool {
 				return e.Agent != me
 			})
 		})
@@ -147,12 +148,12 @@ func (c *checkout) readCall(tx *store.Tx, q editQuestion, me stick.AgentID) (err
 // all rooms: where its text names others.
 func (q editQuestion) callsElsewhere(
 	tx *store.Tx, me stick.AgentID, known []*checkout,
-) (calls []stick.Call, err error) {
+) (calls []edits.Call, err error) {
 	open, err := tx.Calls(store.CallQuery{Agent: me, Open: true, Limit: maxOpen})
 	for _, b := range open {
 		isKnown := slices.ContainsFunc(known, func(c *checkout) bool { return c.top == b.Checkout }) ||
-			slices.ContainsFunc(calls, func(c stick.Call) bool { return c.Checkout == b.Checkout })
-		if begun, ok := begunCall([]stick.Call{b}, q.callIn(me, b.Checkout), tx.Now()); ok && !isKnown {
+			slices.ContainsFunc(calls, func(c edits.Call) bool { return c.Checkout == b.Checkout })
+		if begun, ok := begunCall([]edits.Call{b}, q.callIn(me, b.Checkout), tx.Now()); ok && !isKnown {
 			calls = append(calls, begun)
 		}
 	}
@@ -161,7 +162,7 @@ func (q editQuestion) callsElsewhere(
 }
 
 // checkoutOfCall returns the checkout in which a call began. It may be gone.
-func checkoutOfCall(call stick.Call, r stick.Room) *checkout {
+func checkoutOfCall(call edits.Call, r stick.Room) *checkout {
 	c := &checkout{top: call.Checkout, gone: true, apart: !workspace.Within(r.Path, call.Checkout)}
 
 	place, err := workspace.Resolve(call.Checkout, workspace.Env{})
@@ -205,7 +206,7 @@ func (c *checkout) hadWork() (files []git.Uncommitted) {
 
 // othersWork lists the files of others, and those that nobody has noted, whose uncommitted state a call has
 // taken or changed. Whoever is noted as an editor of a file has been told already.
-func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identity) (t stick.Taken, err error) {
+func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identity) (t edits.Taken, err error) {
 	had := c.hadWork()
 	if len(had) == 0 {
 		return t, nil
@@ -223,7 +224,7 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 
 	// What was edited before is committed or gone.
 	if !c.looks {
-		known = slices.DeleteFunc(known, func(f stick.EditedFile) bool { return !f.Asleep.IsZero() })
+		known = slices.DeleteFunc(known, func(f edits.EditedFile) bool { return !f.Asleep.IsZero() })
 	}
 
 	r, err := tx.Room(c.room)
@@ -239,8 +240,8 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 	for _, f := range w.changes {
 		ch := c.own[f.Path]
 		vanished := ch.Kind == rescue.ChangeDeleted || ch.Kind == rescue.ChangeClean
-		isToldOf := f.Share == stick.ShareOthers || f.Share == stick.SharePassed && vanished ||
-			f.Share == stick.ShareNobody && (len(f.Editors) > 0 || !ch.Unsure)
+		isToldOf := f.Share == edits.ShareOthers || f.Share == edits.SharePassed && vanished ||
+			f.Share == edits.ShareNobody && (len(f.Editors) > 0 || !ch.Unsure)
 		if !isToldOf || f.editedBy(me.Agent) {
 			continue
 		}
@@ -272,7 +273,7 @@ func (c *checkout) isNamed(path string) bool {
 }
 
 // formOf names a call, as a person would.
-func (q editQuestion) formOf(c stick.Call) string {
+func (q editQuestion) formOf(c edits.Call) string {
 	var forms []string
 	for _, a := range q.Acts {
 		if (a.Kind == shell.Takes || a.Kind == shell.Moves) && !slices.Contains(forms, a.Form) {
@@ -312,7 +313,7 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 		}
 		if c.lost != "" {
 			told = append(told, roomTaking{
-				c.room, c.top, stick.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost},
+				c.room, c.top, edits.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost},
 			})
 		}
 

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // endCall makes the snapshot after a call, and finds what the call has changed.
@@ -142,7 +143,7 @@ func (g *Guard) ownChanges(ctx context.Context, q editQuestion, c *checkout) (ma
 		return own, nil
 	}
 
-	parts := []stick.CallPart{{From: c.call.Before, To: c.call.After, Alone: true}}
+	parts := []edits.CallPart{{From: c.call.Before, To: c.call.After, Alone: true}}
 
 	// A command is told apart from calls beside it by the snapshots between them.
 	if q.Unread {

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // maxLost is how many calls whose ends nobody has seen are ended before a call.
@@ -20,7 +21,7 @@ const maxLost = 5
 // lostCall is a call that is over though no hook has seen its end: its harness, or the hook, was killed. It
 // ends with the next snapshot of its checkout, which is the one before another call.
 type lostCall struct {
-	stick.Call
+	edits.Call
 	next *snapshot
 	end  stick.Time // before the other call began
 }
@@ -52,7 +53,7 @@ func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err er
 		all = append(all, begins)
 
 		for _, c := range open {
-			if o.Room.IsCallOver(c, all, o.Probes.Probed) && len(lost) < maxLost {
+			if edits.IsCallOver(o.Room, c, all, o.Probes.Probed) && len(lost) < maxLost {
 				lost = append(lost, lostCall{c, s, max(begins.Started-1, c.Started)})
 			}
 		}
@@ -152,9 +153,9 @@ func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identit
 		return err
 	}
 
-	var claimed []stick.EditedFile
+	var claimed []edits.EditedFile
 	for _, f := range files {
-		isOfCall := func(e stick.Editor) bool { return e.Agent == "" && e.At >= c.call.Started }
+		isOfCall := func(e edits.Editor) bool { return e.Agent == "" && e.At >= c.call.Started }
 		if slices.ContainsFunc(f.Editors, isOfCall) {
 			f.Editors = slices.DeleteFunc(slices.Clone(f.Editors), isOfCall)
 			claimed = append(claimed, f.Note(by, f.State))
@@ -176,7 +177,7 @@ func (g *Guard) tellLost(ctx context.Context, q editQuestion, c *checkout) error
 	p.Where = core.Where{RoomID: c.room}
 
 	return cmp.Or(g.runHookOp(ctx, p, true, func(o *op) error {
-		o.Events = append(o.Events, o.Room.Take(c.taken))
+		o.Events = append(o.Events, edits.Take(o.Room, c.taken))
 		return nil
 	}), merr)
 }

@@ -11,7 +11,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/testenv"
-	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // begins plays the hook before a command, and the command, and no hook after it: that was killed, or its
@@ -42,7 +42,7 @@ func TestLostCalls(t *testing.T) {
 		"another runs beside it":         {func(t *testing.T, s *scene.Scene, ann *scene.Actor) { goesOn(t, s, ann, 1) }, false},
 		"another has ended beside it":    {func(t *testing.T, s *scene.Scene, ann *scene.Actor) { goesOn(t, s, ann, 2) }, false},
 		"nothing is known of it":         {func(*testing.T, *scene.Scene, *scene.Actor) {}, false},
-		"it has run for more than hours": {func(_ *testing.T, s *scene.Scene, _ *scene.Actor) { s.Later(2 * stick.LongestCall) }, false},
+		"it has run for more than hours": {func(_ *testing.T, s *scene.Scene, _ *scene.Actor) { s.Later(2 * edits.LongestCall) }, false},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			s := scene.InGit(t)
@@ -59,7 +59,7 @@ func TestLostCalls(t *testing.T) {
 			s.Later(1e9)
 			bob.Executes("echo y > bobs.go", nil)
 
-			var lost, bobs stick.Call
+			var lost, bobs edits.Call
 			for _, c := range pat.ListCalls(restore.ListCallsParams{All: true}).OK().Calls {
 				switch {
 				case strings.HasPrefix(c.Command, "echo x"):

@@ -8,7 +8,7 @@ import (
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/internal/storetest"
-	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // TestCallsOfSeveralRooms: a command that may change something in the checkout of another room has begun
@@ -26,7 +26,7 @@ func TestCallsOfSeveralRooms(t *testing.T) {
 	there, bobThere := ann.At(beside), bob.At(beside)
 	there.Join().OK()
 	bobThere.Join().OK()
-	calls := func(a *scene.Actor) []stick.Call {
+	calls := func(a *scene.Actor) []edits.Call {
 		return a.ListCalls(restore.ListCallsParams{All: true}).OK().Calls
 	}
 

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // Change is an uncommitted file of a checkout.
@@ -20,11 +21,11 @@ type Change struct {
 
 	// what git status --porcelain says: of the index, and of the working tree
 	Status  string          `json:"status"`
-	Share   stick.Share     `json:"whose"`            // for the caller
+	Share   edits.Share     `json:"whose"`            // for the caller
 	Others  []stick.AgentID `json:"others,omitempty"` // whose it is, where it is others'
-	Editors []stick.Editor  `json:"editors"`          // who has edited it, as far as it is known
+	Editors []edits.Editor  `json:"editors"`          // who has edited it, as far as it is known
 
-	file stick.EditedFile
+	file edits.EditedFile
 	git  git.Uncommitted
 }
 
@@ -106,7 +107,7 @@ func (g *Guard) ListChanges(ctx context.Context, p ListChangesParams) (ListChang
 
 // editedBy reports whether an agent is known to have edited the file.
 func (c Change) editedBy(a stick.AgentID) bool {
-	return slices.ContainsFunc(c.Editors, func(e stick.Editor) bool { return e.Agent == a })
+	return slices.ContainsFunc(c.Editors, func(e edits.Editor) bool { return e.Agent == a })
 }
 
 // editorNamed returns the agent that a name means: one that has edited an uncommitted file, or a member, also
@@ -157,7 +158,7 @@ type uncommittedWork struct {
 	room    stick.Room
 	me      core.Identity
 	changes []Change         // those that the room is about, by their paths
-	found   []stick.SeenFile // what the files are like, as far as they can be read
+	found   []edits.SeenFile // what the files are like, as far as they can be read
 }
 
 // findWork finds the uncommitted files of a checkout, and whose they are for the caller; with paths, only
@@ -190,7 +191,7 @@ func (g *Guard) findWork(
 		})
 	}
 
-	known := map[string]stick.FileState{}
+	known := map[string]edits.FileState{}
 	err = read(func(tx *store.Tx, _ *core.Probes, r stick.Room) error {
 		rows, err := tx.Edited(r.ID, c.top, nil)
 		for _, f := range rows {
@@ -206,7 +207,7 @@ func (g *Guard) findWork(
 	}
 
 	fold := workspace.FoldsCase(c.top)
-	dirty, found := c.staged, []stick.SeenFile(nil)
+	dirty, found := c.staged, []edits.SeenFile(nil)
 	if len(dirty) > 0 {
 		found, err = seeFiles(ctx, c.top, dirty, known, 0)
 	} else {
@@ -222,16 +223,16 @@ func (g *Guard) findWork(
 		if err != nil {
 			return err
 		}
-		return w.addChanges(tx, probes, c, fold, dirty, stick.Look(rows, found, stick.Editor{At: tx.Now()}))
+		return w.addChanges(tx, probes, c, fold, dirty, edits.Look(rows, found, edits.Editor{At: tx.Now()}))
 	})
 	return w, err
 }
 
 // addChanges says whose the uncommitted files are. It leaves out those that aren't in the room's directory.
 func (w *uncommittedWork) addChanges(
-	tx *store.Tx, probes *core.Probes, in *checkout, fold bool, dirty []git.Uncommitted, looked []stick.EditedFile,
+	tx *store.Tx, probes *core.Probes, in *checkout, fold bool, dirty []git.Uncommitted, looked []edits.EditedFile,
 ) (err error) {
-	files := map[string]stick.EditedFile{}
+	files := map[string]edits.EditedFile{}
 	for _, f := range looked {
 		files[f.Path] = f
 	}
@@ -252,7 +253,7 @@ func (w *uncommittedWork) addChanges(
 		}
 
 		if f.Editors == nil {
-			f.Editors = []stick.Editor{}
+			f.Editors = []edits.Editor{}
 		}
 
 		w.changes = append(w.changes, Change{
@@ -267,10 +268,10 @@ func (w *uncommittedWork) addChanges(
 		}
 	}
 
-	q := stick.Editing{By: w.me.Agent, Above: w.me.Above, Person: w.me.Person(), Tree: shared, Fold: fold}
+	q := edits.Editing{By: w.me.Agent, Above: w.me.Above, Person: w.me.Person(), Tree: shared, Fold: fold}
 	for i := range w.changes {
 		c := &w.changes[i]
-		c.Share, c.Others = w.room.WhoseEdit(c.file, q, near, probes.Probed, tx.Now())
+		c.Share, c.Others = edits.WhoseEdit(w.room, c.file, q, near, probes.Probed, tx.Now())
 	}
 
 	slices.SortFunc(w.changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })

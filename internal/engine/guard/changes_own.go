@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // ClaimChangesParams names files whose uncommitted changes are the caller's, who is a person.
@@ -47,9 +48,9 @@ func (g *Guard) ClaimChanges(ctx context.Context, p ClaimChangesParams) (ClaimCh
 	}
 
 	err = g.writeOwners(ctx, p.Caller, c, w, func(
-		o *op, by stick.Editor, files []stick.EditedFile,
-	) (out []stick.EditedFile, err error) {
-		out, err = o.Room.Mine(by, o.Me.Person(), p.Not, files)
+		o *op, by edits.Editor, files []edits.EditedFile,
+	) (out []edits.EditedFile, err error) {
+		out, err = edits.Mine(o.Room, by, o.Me.Person(), p.Not, files)
 		res = ClaimChangesResult{
 			RoomID: o.Room.ID, AgentID: o.Me.Agent, Joined: o.Joined, Checkout: c.top,
 			Paths: editedPaths(out), Already: len(out) == 0,
@@ -104,7 +105,7 @@ type AdoptedCopy struct {
 // [stick.CodeEditDenied], and as [Guard.ClaimChanges] does for people.
 func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptChangesResult, error) {
 	var res AdoptChangesResult
-	q := stick.Adoption{Reason: p.Reason}
+	q := edits.Adoption{Reason: p.Reason}
 	if err := q.Check(); err != nil {
 		if len(p.Paths) > 0 {
 			err = stick.AsError(err).With("path", p.Paths[0])
@@ -121,7 +122,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 		return res, err
 	}
 
-	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool { return c.Share == stick.ShareOwn })
+	w.changes = slices.DeleteFunc(w.changes, func(c Change) bool { return c.Share == edits.ShareOwn })
 	res = AdoptChangesResult{
 		RoomID: w.room.ID, AgentID: w.me.Agent, Checkout: c.top, Paths: []string{}, From: []stick.AgentID{},
 	}
@@ -154,10 +155,10 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 	}
 
 	err = g.writeOwners(ctx, p.Caller, c, w, func(
-		o *op, by stick.Editor, files []stick.EditedFile,
-	) ([]stick.EditedFile, error) {
+		o *op, by edits.Editor, files []edits.EditedFile,
+	) ([]edits.EditedFile, error) {
 		q.By = by
-		out, events, err := o.Room.Adopt(q, files)
+		out, events, err := edits.Adopt(o.Room, q, files)
 		o.Apply(o.Room, events)
 		res.AgentID, res.Joined, res.Paths, res.From = o.Me.Agent, o.Joined, editedPaths(out), []stick.AgentID{}
 
@@ -196,8 +197,8 @@ func (g *Guard) rescueBefore(
 // w as they are noted now, and returns those that have changed. A caller that isn't a member joins.
 func (g *Guard) writeOwners(
 	ctx context.Context, by core.Caller, c *checkout, w uncommittedWork, rule func(
-		*op, stick.Editor, []stick.EditedFile,
-	) ([]stick.EditedFile, error),
+		*op, edits.Editor, []edits.EditedFile,
+	) ([]edits.EditedFile, error),
 ) error {
 	chosen := map[string]bool{}
 	for _, ch := range w.changes {
@@ -215,8 +216,8 @@ func (g *Guard) writeOwners(
 			return err
 		}
 
-		files := stick.Look(known, w.found, stick.Editor{At: o.Tx.Now()})
-		files, err = rule(o, me, slices.DeleteFunc(files, func(f stick.EditedFile) bool { return !chosen[f.Path] }))
+		files := edits.Look(known, w.found, edits.Editor{At: o.Tx.Now()})
+		files, err = rule(o, me, slices.DeleteFunc(files, func(f edits.EditedFile) bool { return !chosen[f.Path] }))
 		if err != nil || len(files) == 0 {
 			return err
 		}
@@ -245,7 +246,7 @@ func (g *Guard) namedChanges(
 	if w, err = g.findWork(looking, by, c, c.files...); err != nil {
 		return w, nil, err
 	}
-	if err := w.room.NotesEdits(); err != nil {
+	if err := edits.NotesEdits(w.room); err != nil {
 		return w, nil, err
 	}
 
@@ -261,7 +262,7 @@ func (g *Guard) namedChanges(
 
 	for _, ch := range w.changes {
 		// Only a file with a state that can be read, and with a name of text, is noted.
-		seen := slices.ContainsFunc(w.found, func(s stick.SeenFile) bool { return s.Path == ch.Path })
+		seen := slices.ContainsFunc(w.found, func(s edits.SeenFile) bool { return s.Path == ch.Path })
 		if !seen || !utf8.ValidString(ch.Path) {
 			return w, nil, stick.Errorf(
 				stick.CodeUsage,
@@ -311,7 +312,7 @@ func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []strin
 }
 
 // editedPaths are the paths of files.
-func editedPaths(files []stick.EditedFile) []string {
+func editedPaths(files []edits.EditedFile) []string {
 	paths := []string{}
 	for _, f := range files {
 		paths = append(paths, f.Path)

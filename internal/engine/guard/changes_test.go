@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/engine/roster"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // TestAPersonsChanges: a person says that changes are theirs, and may take that back. An agent can't.
@@ -117,7 +118,7 @@ func TestChangesOfAnotherCheckout(t *testing.T) {
 		return r.Checkout == side && slices.Equal(r.Paths, []string{"b.go"})
 	})
 	ann.ListChanges(guard.ListChangesParams{Where: core.Where{Path: side}, Agent: pat.ID, Diff: true}).That("its diff", func(r guard.ListChangesResult) bool {
-		return r.Count == 1 && r.Changes[0].Share == stick.ShareOthers && strings.Contains(r.Diff, "+++ b/b.go\n@@ -0,0 +1 @@\n+b\n")
+		return r.Count == 1 && r.Changes[0].Share == edits.ShareOthers && strings.Contains(r.Diff, "+++ b/b.go\n@@ -0,0 +1 @@\n+b\n")
 	})
 	ann.ListChanges(guard.ListChangesParams{Agent: "gemini"}).Refused(stick.CodeUnknownMember)
 }

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // checkout is one checkout of a git repository, and its room.
@@ -20,13 +21,13 @@ type checkout struct {
 
 	looks bool // everything in it may have changed
 
-	named []stick.SeenFile // of files, as they are after the call
+	named []edits.SeenFile // of files, as they are after the call
 
 	// the files that a commit in progress takes; empty if git is to say what is uncommitted
 	staged []git.Uncommitted
 
 	room  stick.RoomID       // empty where nothing is to be noted
-	known []stick.EditedFile // what was noted before of all files, where it has to be compared
+	known []edits.EditedFile // what was noted before of all files, where it has to be compared
 
 	lastNoted string // the snapshot with which that was last brought up to date
 	isNoted   bool   // the snapshot after the call is that one, and nothing has to be compared
@@ -34,10 +35,10 @@ type checkout struct {
 	// when the caller's tool call began; zero if another agent's runs at the same time, or if that isn't
 	// known
 	since stick.Time
-	found []stick.SeenFile
+	found []edits.SeenFile
 
-	call   stick.Call                   // that has ended
-	beside []stick.Call                 // that ran in the same checkout meanwhile
+	call   edits.Call                   // that has ended
+	beside []edits.Call                 // that ran in the same checkout meanwhile
 	own    map[string]rescue.PathChange // what the call has changed, as far as that is sure
 
 	// an edit may have changed work of others: somebody else's, or what nobody has noted
@@ -49,7 +50,7 @@ type checkout struct {
 	fold  bool              // names that differ only in case are one file
 	gone  bool              // the call has removed the checkout
 	lost  string            // the git directory of the room's repository, if the call has removed that
-	taken stick.Taken       // what of others' work the call has changed
+	taken edits.Taken       // what of others' work the call has changed
 	off   bool              // its room wants no snapshots
 	prune bool              // somebody has to look through the snapshots of its repository
 }

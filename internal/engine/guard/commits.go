@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/git"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // How many commits of a room it is noted for which agent made them, and how long. What was pushed by then
@@ -36,7 +37,7 @@ func (g *Guard) NoteCommits(ctx context.Context, p NoteCommitsParams) error {
 
 	return g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		m, ok := o.Room.Member(o.Me.Agent)
-		if !o.Room.Enforces() || o.Me.Person() || !ok || m.State != stick.Joined {
+		if !edits.Enforces(o.Room) || o.Me.Person() || !ok || m.State != stick.Joined {
 			return nil
 		}
 
@@ -71,7 +72,7 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 	at, err := g.core.PlaceOfHook(p.Where)
 	if err == nil && at != nil {
 		var r stick.Room
-		var j stick.Judgement
+		var j edits.Judgement
 		r, j, _, err = g.mayPush(ctx, p.Caller, pushTarget{in: newCheckout(*at), refs: p.Refs})
 		if cmp.Or(j.Denied, j.Told) != nil {
 			res.RoomID, res.Enforce = r.ID, r.Policy.Enforce
@@ -86,7 +87,7 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 	// The transaction may run again, and each time it begins with the same answer.
 	before := res
 	err = g.runHookOp(ctx, p.HookParams, false, func(o *op) error {
-		if !o.Room.Enforces() || o.Me.Person() {
+		if !edits.Enforces(o.Room) || o.Me.Person() {
 			return nil
 		}
 
@@ -96,17 +97,17 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 		}
 
 		// Commits that nobody has noted are nobody's, and may go along.
-		q := stick.Editing{By: o.Me.Agent, Above: o.Me.Above}
-		var theirs []stick.Carried
+		q := edits.Editing{By: o.Me.Agent, Above: o.Me.Above}
+		var theirs []edits.Carried
 		for _, c := range p.Commits {
-			if by := made[c.ID]; o.Room.IsCommitOfOther(by, q, o.Probes.Probed, o.Tx.Now()) {
-				theirs = append(theirs, stick.Carried{ID: c.ID, Name: c.Short, Agent: by.Agent})
+			if by := made[c.ID]; edits.IsCommitOfOther(o.Room, by, q, o.Probes.Probed, o.Tx.Now()) {
+				theirs = append(theirs, edits.Carried{ID: c.ID, Name: c.Short, Agent: by.Agent})
 			}
 		}
 
 		res = before
 		res.RoomID, res.AgentID, res.Enforce = o.Room.ID, o.Me.Agent, o.Room.Policy.Enforce
-		j := o.Room.MayPush(theirs, p.commandWithout(theirs))
+		j := edits.MayPush(o.Room, theirs, p.commandWithout(theirs))
 		if why := cmp.Or(j.Denied, j.Told); why != nil {
 			res.setJudgement(why, j.Denied == nil)
 		}
@@ -118,7 +119,7 @@ func (g *Guard) CheckPush(ctx context.Context, p CheckPushParams) (res MayEditRe
 
 // commandWithout returns the command that pushes as much as can be pushed without some commits, and none if
 // that is nothing.
-func (p CheckPushParams) commandWithout(theirs []stick.Carried) stick.Command {
+func (p CheckPushParams) commandWithout(theirs []edits.Carried) stick.Command {
 	with := map[string]bool{} // the commits that carry some of them along
 	for _, c := range theirs {
 		with[c.ID] = true

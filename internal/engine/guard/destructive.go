@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // checkoutAct is what an act of a command means in one checkout.
@@ -30,7 +31,7 @@ type checkoutAct struct {
 type roomTaking struct {
 	room stick.RoomID
 	top  string // of the checkout
-	stick.Taken
+	edits.Taken
 }
 
 // mergeTakings makes one telling of what several parts of a command take in a checkout, if the same copy has
@@ -230,7 +231,7 @@ func (g *Guard) enforcingRoom(ctx context.Context, by core.Caller, c *checkout) 
 
 		r, err = tx.PartAt(rooms[0], "")
 		r = r.AtGeneration(tx.Generation(), tx.Now())
-		ok = err == nil && r.Enforces()
+		ok = err == nil && edits.Enforces(r)
 		return err
 	})
 	return r, ok, err
@@ -274,7 +275,7 @@ func (g *Guard) judgeTaking(
 		again, err := g.wasRefused(ctx, q.Caller, w.room.ID, a)
 		if !again && err == nil {
 			t.Taken.Form = a.Form
-			return w.room.NotKept(a.Form, missing), merr
+			return edits.NotKept(w.room, a.Form, missing), merr
 		}
 	}
 
@@ -294,9 +295,9 @@ func (w uncommittedWork) ownersOf(files []string) map[string][]stick.AgentID {
 }
 
 // judgeTaken says which of the uncommitted files an act would take, and whether it may.
-func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement) {
-	q := stick.Taking{By: w.me.Agent, Person: w.me.Person(), Form: a.Form, Sweeps: a.Kind == shell.Sweeps}
-	taken := stick.Taken{By: w.me.Agent, Form: a.Form, Sweeps: q.Sweeps}
+func (a checkoutAct) judgeTaken(w uncommittedWork) (edits.Taken, edits.Judgement) {
+	q := edits.Taking{By: w.me.Agent, Person: w.me.Person(), Form: a.Form, Sweeps: a.Kind == shell.Sweeps}
+	taken := edits.Taken{By: w.me.Agent, Form: a.Form, Sweeps: q.Sweeps}
 	for _, c := range w.changes {
 		if !a.concernsChange(c) {
 			continue
@@ -305,7 +306,7 @@ func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement
 		taken.Files = append(taken.Files, c.Path)
 
 		// Own work needs no protection, and of some acts nobody can tell what they take.
-		if c.Share != stick.ShareOthers || a.Some || a.Kind == shell.Moves {
+		if c.Share != edits.ShareOthers || a.Some || a.Kind == shell.Moves {
 			continue
 		}
 
@@ -322,7 +323,7 @@ func (a checkoutAct) judgeTaken(w uncommittedWork) (stick.Taken, stick.Judgement
 		taken.Files = q.Theirs
 	}
 
-	return taken, w.room.MayTake(q)
+	return taken, edits.MayTake(w.room, q)
 }
 
 // mayLose reports whether an act may lose something, if so many of the files that git tells of are concerned.
@@ -393,7 +394,7 @@ func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []roomTaki
 		p.Where = core.Where{RoomID: t.room}
 		err = errors.Join(err, g.runHookOp(ctx, p, true, func(o *op) error {
 			t.By = o.Me.Agent
-			o.Events = append(o.Events, o.Room.Take(t.Taken))
+			o.Events = append(o.Events, edits.Take(o.Room, t.Taken))
 			return nil
 		}))
 	}

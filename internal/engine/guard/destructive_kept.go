@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // takesUnkept refuses an act once that takes work away where git refuses to work: nobody can tell what that
@@ -20,7 +21,7 @@ import (
 func (g *Guard) takesUnkept(
 	ctx context.Context, by core.Caller, room stick.Room, a checkoutAct, refusal *stick.Error, t *telling,
 ) (why *stick.Error, err error) {
-	if a.Kind != shell.Takes || !room.KeepsSnapshots() {
+	if a.Kind != shell.Takes || !edits.KeepsSnapshots(room) {
 		return nil, nil
 	}
 
@@ -31,7 +32,7 @@ func (g *Guard) takesUnkept(
 	}
 
 	t.Taken.Form = a.Form
-	return room.NoneKept(a.Form, refusal), nil
+	return edits.NoneKept(room, a.Form, refusal), nil
 }
 
 // notKept names the uncommitted work that an act would take and that no snapshot has. Where the room wants no
@@ -39,7 +40,7 @@ func (g *Guard) takesUnkept(
 func (g *Guard) notKept(
 	ctx context.Context, a checkoutAct, w uncommittedWork, kept []*snapshot,
 ) (missing []stick.Words, err error) {
-	if !w.room.KeepsSnapshots() {
+	if !edits.KeepsSnapshots(w.room) {
 		return nil, nil
 	}
 	if len(a.paths) == 0 && a.Loses&shell.Ignored != 0 {
@@ -133,7 +134,7 @@ func (g *Guard) wasRefused(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) error {
 		last, err := (&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}).readDenials()
-		again = r.AskedAgain(a.Form, a.takingSum(), last)
+		again = edits.AskedAgain(r, a.Form, a.takingSum(), last)
 		return err
 	})
 	return again, err

@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // keepTips keeps the commits that refs are about to lose. Where one is the branch of another agent's task,
@@ -46,7 +47,7 @@ func (g *Guard) keepTips(
 		return nil, errors.Join(err, rerr)
 	}
 
-	return room.NotKept(a.Form, missing), err
+	return edits.NotKept(room, a.Form, missing), err
 }
 
 // lostTips lists the commits that the refs of an act name.
@@ -103,7 +104,7 @@ func (g *Guard) workersOf(
 
 		tasks, err := tx.Tasks(room)
 		for _, t := range tasks {
-			if slices.Contains(refs, "refs/heads/"+t.Branch) && r.MayWorkOn(t, w) != (stick.Judgement{}) {
+			if slices.Contains(refs, "refs/heads/"+t.Branch) && edits.MayWorkOn(r, t, w) != (edits.Judgement{}) {
 				of = append(of, t.Worker)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/shell"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // CheckEditParams is what a hook knows of a tool call that is about to run, or has run.
@@ -120,7 +121,7 @@ func (g *Guard) CheckEdit(ctx context.Context, p CheckEditParams) (MayEditResult
 func (g *Guard) recordUnkept(ctx context.Context, p CheckEditParams, res *MayEditResult) error {
 	p.Where = core.Where{RoomID: res.RoomID}
 	err := g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
-		o.Events = append(o.Events, o.Room.DeniedCommand(o.Me.Agent, res.unkept, res.unkeptSum))
+		o.Events = append(o.Events, edits.DeniedCommand(o.Room, o.Me.Agent, res.unkept, res.unkeptSum))
 		return o.RecordWork(p.HookParams)
 	})
 
@@ -128,7 +129,7 @@ func (g *Guard) recordUnkept(ctx context.Context, p CheckEditParams, res *MayEdi
 
 	// Without a record the same command is refused again, and the words have to say so.
 	if stick.CodeOf(err) == stick.CodeDataDirNotWritable {
-		res.setJudgement(res.refusal.Unrecorded(), false)
+		res.setJudgement(edits.Unrecorded(res.refusal), false)
 	}
 
 	return err
@@ -177,7 +178,7 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 				return err
 			}
 			if !recorded {
-				o.Events = append(o.Events, o.Room.Denied(o.Me.Agent, res.Denied))
+				o.Events = append(o.Events, edits.Denied(o.Room, o.Me.Agent, res.Denied))
 			}
 
 			return o.RecordWork(p.HookParams)
@@ -207,13 +208,13 @@ func (g *Guard) EditChecked(ctx context.Context, p CheckEditParams, res MayEditR
 // timesCall reports whether it is recorded when a tool call begins: for the holder of the stick, who isn't
 // idle then, and to tell what a command has changed.
 func (o *op) timesCall(p CheckEditParams) bool {
-	return o.HoldsStick() || p.Unread && o.Room.Enforces()
+	return o.HoldsStick() || p.Unread && edits.Enforces(o.Room)
 }
 
 // alreadyDenied reports whether the log already says that an edit was denied to the caller in this turn.
 func (o *op) alreadyDenied() (bool, error) {
 	last, err := o.readDenials()
-	return slices.ContainsFunc(last, stick.Event.DeniesEdit), err
+	return slices.ContainsFunc(last, edits.DeniesEdit), err
 }
 
 // readDenials returns the last events by which hooks denied something to the caller in this turn.
@@ -342,7 +343,7 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 			}
 
 			out = EditedResult{Told: res.Told, Hint: res.Hint}
-			o.Events = append(o.Events, o.Room.EditTold(o.Me.Agent, res.against))
+			o.Events = append(o.Events, edits.EditTold(o.Room, o.Me.Agent, res.against))
 			return nil
 		}
 
@@ -357,7 +358,7 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 			return err
 		}
 
-		o.Events = append(o.Events, o.Room.LateEdit(o.Me.Agent, res.Denied, p.Tool))
+		o.Events = append(o.Events, edits.LateEdit(o.Room, o.Me.Agent, res.Denied, p.Tool))
 		return nil
 	})
 }
@@ -365,7 +366,7 @@ func (g *Guard) askedAgain(ctx context.Context, p CheckEditParams, q editQuestio
 // alreadyTold reports whether the caller needn't be told again that it edits against the rules.
 func (o *op) alreadyTold() (bool, error) {
 	last, err := o.readTellings()
-	return o.Room.Told(o.Me.Agent, last), err
+	return edits.Told(o.Room, o.Me.Agent, last), err
 }
 
 // readTellings returns the last events by which hooks told the caller of something.

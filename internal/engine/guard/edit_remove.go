@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // removal is a directory, or a part of a repository, that a command removes or moves away.
@@ -59,7 +60,7 @@ func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.A
 				return err
 			}
 
-			gone := stick.Removing{By: x.by, Full: a.room.Path, Path: ".", Repository: x.repository}
+			gone := edits.Removing{By: x.by, Full: a.room.Path, Path: ".", Repository: x.repository}
 			if x.repository {
 				gone.Full = x.Full
 				gone.Path, _ = workspace.Below(x.Full, x.Place.Root)
@@ -73,13 +74,13 @@ func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.A
 }
 
 // mayRemove judges what the room can't do without.
-func (a *roomQuestion) mayRemove(me core.Identity) stick.Judgement {
+func (a *roomQuestion) mayRemove(me core.Identity) edits.Judgement {
 	for _, x := range a.gone {
 		x.Person = me.Person()
-		if j := a.room.MayRemove(x); j != (stick.Judgement{}) {
+		if j := edits.MayRemove(a.room, x); j != (edits.Judgement{}) {
 			return j
 		}
 	}
 
-	return stick.Judgement{}
+	return edits.Judgement{}
 }

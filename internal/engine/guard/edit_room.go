@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // roomQuestion is the part of a question that one room decides.
@@ -18,9 +19,9 @@ type roomQuestion struct {
 	tree  bool           // anything in the room may change
 	paths []string       // files to change, relative to the room
 	dirs  []string       // directories in which anything may change, relative to the room
-	gone  []stick.Removing
+	gone  []edits.Removing
 	root  string           // the main checkout; empty if only the room is known
-	apart []stick.Straying // the worktrees in which something is to be changed, each with the first of it
+	apart []edits.Straying // the worktrees in which something is to be changed, each with the first of it
 	over  []string         // directories to change that may contain worktrees, relative to the main checkout
 }
 
@@ -76,8 +77,8 @@ func (a *roomQuestion) addApart(p workspace.Place, rel string) {
 	if !ok {
 		tree = p.Worktree
 	}
-	if !slices.ContainsFunc(a.apart, func(x stick.Straying) bool { return x.Tree == tree }) {
-		a.apart = append(a.apart, stick.Straying{Root: p.Root, Tree: tree, Path: rel})
+	if !slices.ContainsFunc(a.apart, func(x edits.Straying) bool { return x.Tree == tree }) {
+		a.apart = append(a.apart, edits.Straying{Root: p.Root, Tree: tree, Path: rel})
 	}
 }
 
@@ -149,7 +150,7 @@ func (q editQuestion) readRooms(tx *store.Tx, me stick.AgentID) (out roomQuestio
 func (a *roomQuestion) answerEdit(
 	tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, res *MayEditResult,
 ) error {
-	ask := stick.Editing{
+	ask := edits.Editing{
 		By: me.Agent, Above: me.Above, Person: me.Person(), Paths: a.paths, Dirs: a.dirs, Tree: a.tree, In: a.in,
 	}
 
@@ -192,21 +193,21 @@ func (a *roomQuestion) answerEdit(
 		}
 	}
 
-	res.Reserved = append(res.Reserved, a.room.ReservedByOthers(ask, near, probes.Probed, tx.Now())...)
+	res.Reserved = append(res.Reserved, edits.ReservedByOthers(a.room, ask, near, probes.Probed, tx.Now())...)
 	j := a.mayRemove(me)
 
 	// A pause comes before whose tree it is.
-	if j == (stick.Judgement{}) && a.room.Paused.On() {
-		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
+	if j == (edits.Judgement{}) && a.room.Paused.On() {
+		j = edits.MayEdit(a.room, ask, near, probes.Probed, tx.Now())
 	}
-	if j == (stick.Judgement{}) {
+	if j == (edits.Judgement{}) {
 		if j, err = a.mayWork(tx, probes, me, q, ask); err != nil {
 			return err
 		}
 	}
 
-	if j == (stick.Judgement{}) {
-		j = a.room.MayEdit(ask, near, probes.Probed, tx.Now())
+	if j == (edits.Judgement{}) {
+		j = edits.MayEdit(a.room, ask, near, probes.Probed, tx.Now())
 	}
 
 	why := cmp.Or(j.Denied, j.Told)

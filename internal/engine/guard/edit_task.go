@@ -8,19 +8,20 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 	"talkingstick/stick/glob"
 )
 
 // mayWork judges changes by the tasks of the room: of the worktrees and branches of others' tasks, and of
 // what lies outside of the worktree that the caller is kept to. It reads tasks only where they could matter.
 func (a *roomQuestion) mayWork(
-	tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, ask stick.Editing,
-) (j stick.Judgement, err error) {
-	if me.Person() || !a.room.Enforces() {
+	tx *store.Tx, probes *core.Probes, me core.Identity, q editQuestion, ask edits.Editing,
+) (j edits.Judgement, err error) {
+	if me.Person() || !edits.Enforces(a.room) {
 		return j, nil
 	}
 
-	var strays []stick.Straying
+	var strays []edits.Straying
 	if t := a.room.Turn; t.State != stick.Owned || t.Owner != me.Agent {
 		strays = a.findStrays(ask)
 	}
@@ -34,14 +35,14 @@ func (a *roomQuestion) mayWork(
 	if others && err == nil {
 		j, err = a.judgeOtherTasks(tx, w, q.Branches)
 	}
-	if len(strays) == 0 || j != (stick.Judgement{}) || err != nil {
+	if len(strays) == 0 || j != (edits.Judgement{}) || err != nil {
 		return j, err
 	}
 
 	tasks, err := a.tasksOf(tx, w, q.at)
 	for _, x := range strays {
-		if j == (stick.Judgement{}) && len(tasks) > 0 {
-			j = a.room.MayStray(x, w, tasks)
+		if j == (edits.Judgement{}) && len(tasks) > 0 {
+			j = edits.MayStray(a.room, x, w, tasks)
 		}
 	}
 
@@ -50,8 +51,8 @@ func (a *roomQuestion) mayWork(
 
 // judgeOtherTasks judges changes to another agent's task: to its worktree, and to its branch.
 func (a *roomQuestion) judgeOtherTasks(
-	tx *store.Tx, w stick.Working, branches []string,
-) (j stick.Judgement, err error) {
+	tx *store.Tx, w edits.Working, branches []string,
+) (j edits.Judgement, err error) {
 	tasks, err := tx.Tasks(a.room.ID)
 	if err != nil {
 		return j, err
@@ -64,9 +65,9 @@ func (a *roomQuestion) judgeOtherTasks(
 		}
 
 		inside := func(dir string) bool { return t.Worktree == dir || strings.HasPrefix(t.Worktree, dir+"/") }
-		apart := slices.ContainsFunc(a.apart, func(x stick.Straying) bool { return x.Tree == t.Worktree })
+		apart := slices.ContainsFunc(a.apart, func(x edits.Straying) bool { return x.Tree == t.Worktree })
 		if apart || slices.ContainsFunc(a.over, inside) || slices.Contains(branches, "refs/heads/"+t.Branch) {
-			if j = a.room.MayWorkOn(t, w); j != (stick.Judgement{}) {
+			if j = edits.MayWorkOn(a.room, t, w); j != (edits.Judgement{}) {
 				return j, nil
 			}
 		}
@@ -76,20 +77,20 @@ func (a *roomQuestion) judgeOtherTasks(
 }
 
 // findStrays lists what is to be changed, one path for each tree of the repository.
-func (a *roomQuestion) findStrays(ask stick.Editing) []stick.Straying {
-	main := stick.Straying{Root: a.root}
+func (a *roomQuestion) findStrays(ask edits.Editing) []edits.Straying {
+	main := edits.Straying{Root: a.root}
 	if main.Root == "" {
 		main.Root = a.room.Path
 	}
 	if a.tree {
-		return slices.Concat(a.apart, []stick.Straying{main})
+		return slices.Concat(a.apart, []edits.Straying{main})
 	}
 
 	for _, p := range slices.Concat(ask.Paths, ask.Dirs) {
 		// What lies in .git or below worktrees is no file of the checkout.
 		if glob.Matchable(p, ask.Fold) {
 			main.Path, _ = workspace.Below(a.room.Path+"/"+p, main.Root)
-			return slices.Concat(a.apart, []stick.Straying{main})
+			return slices.Concat(a.apart, []edits.Straying{main})
 		}
 	}
 
@@ -97,8 +98,8 @@ func (a *roomQuestion) findStrays(ask stick.Editing) []stick.Straying {
 }
 
 // readWorking finds out which tasks the caller works on.
-func (a *roomQuestion) readWorking(tx *store.Tx, probes *core.Probes, me core.Identity) (stick.Working, error) {
-	w := stick.Working{By: me.Agent, Under: slices.Clone(me.Above.Agents), Mark: me.Caller.Task}
+func (a *roomQuestion) readWorking(tx *store.Tx, probes *core.Probes, me core.Identity) (edits.Working, error) {
+	w := edits.Working{By: me.Agent, Under: slices.Clone(me.Above.Agents), Mark: me.Caller.Task}
 	if parent, under := a.room.Parent(me.Agent, me.Above, probes.Probed); under {
 		w.Under = append(w.Under, parent)
 	}
@@ -118,7 +119,7 @@ func (a *roomQuestion) readWorking(tx *store.Tx, probes *core.Probes, me core.Id
 
 // tasksOf lists the open tasks that the caller works on: first the one in whose worktree it is, then the
 // newest.
-func (a *roomQuestion) tasksOf(tx *store.Tx, w stick.Working, at *workspace.Place) ([]stick.Task, error) {
+func (a *roomQuestion) tasksOf(tx *store.Tx, w edits.Working, at *workspace.Place) ([]stick.Task, error) {
 	tasks, err := tx.OpenTasksOf(a.room.ID, append([]stick.AgentID{w.By}, w.Under...))
 	if err == nil && w.Mark.Room == a.room.ID {
 		var t stick.Task

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // TestAWorkerIsKeptToItsWorktree: neither its reservation nor its parent's turn lets a worker change another
@@ -49,7 +50,7 @@ func TestAWorkerIsKeptToItsWorktree(t *testing.T) {
 
 	// what runs in the command of the attempt
 	run := s.Agent("opencode:d")
-	run.By.Task = stick.TaskMark{Room: s.Room().ID, Task: "ui", Attempt: 1}
+	run.By.Task = edits.TaskMark{Room: s.Room().ID, Task: "ui", Attempt: 1}
 	run.MayIEdit(own).Allowed()
 	kept(run, main, own)
 	run.By.Task.Attempt = 2

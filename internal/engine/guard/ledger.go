@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // noteEdits notes who has edited which files, after a tool call of the caller: the files that the call names,
@@ -195,11 +196,11 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 	}
 
 	m, ok := r.Member(me.Agent)
-	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined {
+	if !edits.Enforces(r) || me.Person() || !ok || m.State != stick.Joined {
 		return r, nil
 	}
 
-	c.room, c.off = r.ID, !r.KeepsSnapshots()
+	c.room, c.off = r.ID, !edits.KeepsSnapshots(r)
 	if !c.looks {
 		return r, nil
 	}
@@ -245,7 +246,7 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		if err != nil {
 			return err
 		}
-		return ledger.ReplaceEdited(tx, c.room, c.top, known, stick.Look(known, c.found, by))
+		return ledger.ReplaceEdited(tx, c.room, c.top, known, edits.Look(known, c.found, by))
 	}
 
 	if len(c.found) == 0 {
@@ -257,10 +258,10 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		return err
 	}
 
-	var noted []stick.EditedFile
+	var noted []edits.EditedFile
 	for _, s := range c.found {
-		f := stick.EditedFile{Path: s.Path}
-		if i := slices.IndexFunc(known, func(k stick.EditedFile) bool { return k.Path == s.Path }); i >= 0 {
+		f := edits.EditedFile{Path: s.Path}
+		if i := slices.IndexFunc(known, func(k edits.EditedFile) bool { return k.Path == s.Path }); i >= 0 {
 			f = known[i]
 		}
 		noted = append(noted, f.Note(by, s.State))

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // lookAfter makes the snapshots after a call, and finds what files are like now.
@@ -131,8 +132,8 @@ func (c *checkout) markOwn() {
 // to make it: only git is asked no longer than q.LookFor.
 func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) error {
 	for _, path := range c.files {
-		if s, _, err := workspace.SeeFile(filepath.Join(c.top, path), stick.FileState{}); err == nil {
-			c.found = append(c.found, stick.SeenFile{Path: path, State: s, New: true})
+		if s, _, err := workspace.SeeFile(filepath.Join(c.top, path), edits.FileState{}); err == nil {
+			c.found = append(c.found, edits.SeenFile{Path: path, State: s, New: true})
 		}
 	}
 
@@ -141,13 +142,13 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 		return nil
 	}
 
-	known := map[string]stick.FileState{}
+	known := map[string]edits.FileState{}
 	for _, f := range c.known {
 		known[f.Path] = f.State
 	}
 
 	// The snapshot after the call may have listed the uncommitted files already.
-	var seen []stick.SeenFile
+	var seen []edits.SeenFile
 	var err error
 	if c.dirty != nil {
 		seen, err = seeFiles(ctx, c.top, c.dirty, known, c.since)
@@ -170,8 +171,8 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 // looks only there and below.
 func seeUncommitted(
 	ctx context.Context, g git.Client, top string,
-	known map[string]stick.FileState, since stick.Time, paths ...string,
-) (dirty []git.Uncommitted, found []stick.SeenFile, err error) {
+	known map[string]edits.FileState, since stick.Time, paths ...string,
+) (dirty []git.Uncommitted, found []edits.SeenFile, err error) {
 	if dirty, err = g.Uncommitted(ctx, top, paths...); err != nil {
 		return nil, nil, err
 	}
@@ -182,8 +183,8 @@ func seeUncommitted(
 // seeFiles says what the files of a checkout that have changes are like, and which of known are gone. Its
 // since is that of [seeUncommitted].
 func seeFiles(
-	ctx context.Context, top string, dirty []git.Uncommitted, known map[string]stick.FileState, since stick.Time,
-) (found []stick.SeenFile, err error) {
+	ctx context.Context, top string, dirty []git.Uncommitted, known map[string]edits.FileState, since stick.Time,
+) (found []edits.SeenFile, err error) {
 	const coarse = 10 * time.Millisecond // file systems take their time from a clock that ticks that slowly
 	isDirty := map[string]bool{}
 	for _, u := range dirty {
@@ -199,7 +200,7 @@ func seeFiles(
 		}
 
 		recent := s.Sum == "" || !changed.Before(since.Go().Add(-coarse))
-		found = append(found, stick.SeenFile{Path: u.Path, State: s, New: recent && !since.IsZero()})
+		found = append(found, edits.SeenFile{Path: u.Path, State: s, New: recent && !since.IsZero()})
 	}
 
 	// What was noted and has no changes any more is clean or gone.
@@ -208,7 +209,7 @@ func seeFiles(
 			continue
 		}
 		if s, _, err := workspace.SeeFile(filepath.Join(top, path), known[path]); err == nil && s.Sum == "" {
-			found = append(found, stick.SeenFile{Path: path, Clean: true})
+			found = append(found, edits.SeenFile{Path: path, Clean: true})
 		}
 	}
 

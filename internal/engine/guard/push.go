@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // pushTarget says where a push goes, as far as the caller knows.
@@ -34,7 +35,7 @@ func (g *Guard) pushesIn(q editQuestion) (all []pushTarget) {
 // began is when the caller's call began, if that is recorded.
 func (g *Guard) mayPush(
 	ctx context.Context, by core.Caller, to pushTarget,
-) (r stick.Room, j stick.Judgement, began stick.Time, err error) {
+) (r stick.Room, j edits.Judgement, began stick.Time, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || err == nil && (!db.ManyHosts() || by.Person) {
 		return r, j, 0, nil
@@ -45,7 +46,7 @@ func (g *Guard) mayPush(
 
 	branches := to.branchNames()
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
-		r, j = stick.Room{}, stick.Judgement{}
+		r, j = stick.Room{}, edits.Judgement{}
 		me, err := core.Identify(tx, probes, by)
 		if err != nil {
 			return err
@@ -62,9 +63,9 @@ func (g *Guard) mayPush(
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		m, _ := r.Member(me.Agent)
 		began = m.BusySince
-		q := stick.Pushing{By: me.Agent, Above: me.Above, Person: me.Person(), In: tx.CheckoutOf(r)}
+		q := edits.Pushing{By: me.Agent, Above: me.Above, Person: me.Person(), In: tx.CheckoutOf(r)}
 
-		if j = r.MayPushTo(q, probes.Probed, tx.Now()); j == (stick.Judgement{}) {
+		if j = edits.MayPushTo(r, q, probes.Probed, tx.Now()); j == (edits.Judgement{}) {
 			return probes.Enough(r)
 		}
 
@@ -74,12 +75,12 @@ func (g *Guard) mayPush(
 			return err
 		}
 
-		j = stick.Judgement{}
+		j = edits.Judgement{}
 		if at := slices.IndexFunc(shared, func(b string) bool {
 			return to.some || slices.Contains(branches, b)
 		}); at >= 0 {
 			q.Branch = shared[at]
-			j = r.MayPushTo(q, probes.Probed, tx.Now())
+			j = edits.MayPushTo(r, q, probes.Probed, tx.Now())
 		}
 
 		return probes.Enough(r)
@@ -172,7 +173,7 @@ func (g *Guard) tellPushed(ctx context.Context, p core.HookParams, to pushTarget
 		}
 
 		out = EditedResult{Told: j.Told.Words(), Hint: j.Told.Hint.Words()}
-		o.Events = append(o.Events, o.Room.PushTold(o.Me.Agent, branch))
+		o.Events = append(o.Events, edits.PushTold(o.Room, o.Me.Agent, branch))
 		return nil
 	})
 }

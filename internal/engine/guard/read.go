@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // How much is noted of what an agent has read, together with its sub-agents, and how long. What it read
@@ -32,7 +33,7 @@ const countLimit = 100 * time.Millisecond
 type knownRead struct {
 	room stick.RoomID
 	top  string // of the checkout
-	stick.NotedRead
+	edits.NotedRead
 }
 
 // checkoutsOf returns the checkouts that files lie in. It leaves out what can't be looked up, and what lies
@@ -66,7 +67,7 @@ func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 
 // findReads finds what is noted of the files that the caller is about to write whole.
 func (o *op) findReads(q editQuestion, res *MayEditResult) error {
-	if !res.Allowed || o.Me.Person() || !o.Room.Enforces() {
+	if !res.Allowed || o.Me.Person() || !edits.Enforces(o.Room) {
 		return nil
 	}
 
@@ -95,13 +96,13 @@ func (o *op) readsOf(c *checkout, paths []string) store.ReadQuery {
 // most calls nothing is known, and they cost nothing here. See
 // docs/decisions/stash-sweeps-and-stale-reads.md#stale-reads.
 func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResult) error {
-	var writes []stick.StaleWrite
+	var writes []edits.StaleWrite
 	var stale []knownRead
 	for _, n := range res.reads {
 		now, _, err := workspace.SeeFile(filepath.Join(n.top, n.Path), n.State)
 		if err == nil && n.IsStale(now) {
 			n.Refused = now.Sum
-			writes, stale = append(writes, stick.StaleWrite{Read: n.NotedRead}), append(stale, n)
+			writes, stale = append(writes, edits.StaleWrite{Read: n.NotedRead}), append(stale, n)
 		}
 	}
 
@@ -114,7 +115,7 @@ func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResu
 	if err != nil {
 		return err
 	}
-	if why := room.RefuseStale(writes); why != nil {
+	if why := edits.RefuseStale(room, writes); why != nil {
 		if room.ID != res.here {
 			why = why.In(room.Path)
 		}
@@ -127,7 +128,7 @@ func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResu
 
 // findChangers fills in who has changed the files, and how much, and returns the room of the first.
 func (g *Guard) findChangers(
-	ctx context.Context, by core.Caller, stale []knownRead, writes []stick.StaleWrite,
+	ctx context.Context, by core.Caller, stale []knownRead, writes []edits.StaleWrite,
 ) (r stick.Room, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err != nil {
@@ -147,7 +148,7 @@ func (g *Guard) findChangers(
 			}
 
 			for _, f := range known {
-				writes[i].By = f.LastEditor(stick.FileState{Sum: n.Refused})
+				writes[i].By = f.LastEditor(edits.FileState{Sum: n.Refused})
 			}
 		}
 
@@ -162,7 +163,7 @@ func (g *Guard) findChangers(
 
 // countLines counts the lines that have changed since a file was read, where it was read as it is in the
 // commit that is checked out. What was in another file isn't known any more.
-func (g *Guard) countLines(ctx context.Context, n knownRead, w *stick.StaleWrite) {
+func (g *Guard) countLines(ctx context.Context, n knownRead, w *edits.StaleWrite) {
 	ctx, cancel := context.WithTimeout(ctx, g.core.Slack(countLimit))
 	defer cancel()
 
@@ -198,7 +199,7 @@ func (g *Guard) noteRefusal(ctx context.Context, p CheckEditParams, res MayEditR
 	p.Where = core.Where{RoomID: res.RoomID}
 	return g.runHookOp(ctx, p.HookParams, true, func(o *op) error {
 		for _, n := range res.stale {
-			if err := o.Tx.PutReads(n.room, n.top, []stick.NotedRead{n.NotedRead}); err != nil {
+			if err := o.Tx.PutReads(n.room, n.top, []edits.NotedRead{n.NotedRead}); err != nil {
 				return err
 			}
 		}
@@ -245,7 +246,7 @@ func (g *Guard) noteReads(ctx context.Context, p CheckEditParams) error {
 // noteReadsIn is [Guard.noteReads] for the files in one checkout. If they are as they were noted, it writes
 // nothing.
 func (g *Guard) noteReadsIn(ctx context.Context, db *store.DB, by core.Caller, c *checkout) error {
-	var known []stick.NotedRead
+	var known []edits.NotedRead
 	noting := false
 	err := g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) (err error) {
 		known, noting = nil, false
@@ -297,9 +298,9 @@ func (g *Guard) noteReadsIn(ctx context.Context, db *store.DB, by core.Caller, c
 }
 
 // seenAnew says what the checkout's files are like that aren't noted as they are.
-func (c *checkout) seenAnew(known []stick.NotedRead) (seen []stick.SeenFile) {
+func (c *checkout) seenAnew(known []edits.NotedRead) (seen []edits.SeenFile) {
 	for _, path := range c.files {
-		var was stick.NotedRead
+		var was edits.NotedRead
 		for _, n := range known {
 			if n.Path == path {
 				was = n
@@ -309,7 +310,7 @@ func (c *checkout) seenAnew(known []stick.NotedRead) (seen []stick.SeenFile) {
 		now, _, err := workspace.SeeFile(filepath.Join(c.top, path), was.State)
 		isNews := now.Sum != was.State.Sum || was.Refused != ""
 		if err == nil && now.Sum != "" && isNews {
-			seen = append(seen, stick.SeenFile{Path: path, State: now})
+			seen = append(seen, edits.SeenFile{Path: path, State: now})
 		}
 	}
 
@@ -321,9 +322,9 @@ func (c *checkout) seenAnew(known []stick.NotedRead) (seen []stick.SeenFile) {
 func (o *op) paysToNote() (bool, error) {
 	m, ok := o.Room.Member(o.Me.Agent)
 	switch {
-	case !o.Room.Enforces() || o.Me.Person() || !ok || m.State != stick.Joined:
+	case !edits.Enforces(o.Room) || o.Me.Person() || !ok || m.State != stick.Joined:
 		return false, nil
-	case o.Me.Caller.Helper != "" || o.Room.HasCompany(o.Me.Agent, o.Tx.Now()):
+	case o.Me.Caller.Helper != "" || edits.HasCompany(o.Room, o.Me.Agent, o.Tx.Now()):
 		return true, nil
 	}
 
@@ -331,11 +332,11 @@ func (o *op) paysToNote() (bool, error) {
 }
 
 // putReads notes what the caller has seen of files.
-func (c *checkout) putReads(tx *store.Tx, me core.Identity, seen []stick.SeenFile, wrote bool) error {
+func (c *checkout) putReads(tx *store.Tx, me core.Identity, seen []edits.SeenFile, wrote bool) error {
 	now := tx.Now()
-	var reads []stick.NotedRead
+	var reads []edits.NotedRead
 	for _, s := range seen {
-		reads = append(reads, stick.NotedRead{
+		reads = append(reads, edits.NotedRead{
 			Agent: me.Agent, Helper: me.Caller.Helper, Path: s.Path, State: s.State, Wrote: wrote, At: now,
 		})
 	}
@@ -376,17 +377,17 @@ func (c *checkout) noteWritten(o *op) error {
 		return err
 	}
 
-	var wrote []stick.SeenFile
+	var wrote []edits.SeenFile
 	for _, path := range paths {
 		named := seenAt(c.named, path)
 		s := cmp.Or(named, seenAt(c.found, path))
-		isRead := slices.ContainsFunc(known, func(n stick.NotedRead) bool { return n.Path == path })
-		isOthers := slices.ContainsFunc(edited, func(f stick.EditedFile) bool {
+		isRead := slices.ContainsFunc(known, func(n edits.NotedRead) bool { return n.Path == path })
+		isOthers := slices.ContainsFunc(edited, func(f edits.EditedFile) bool {
 			last := f.LastEditor(s.State)
 			return f.Path == path && f.State.Sum == s.State.Sum &&
 				(last.Agent != o.Me.Agent || last.Helper != o.Me.Caller.Helper)
 		})
-		if (isRead || named != stick.SeenFile{}) && !isOthers {
+		if (isRead || named != edits.SeenFile{}) && !isOthers {
 			wrote = append(wrote, s)
 		}
 	}
@@ -399,12 +400,12 @@ func (c *checkout) noteWritten(o *op) error {
 }
 
 // seenAt returns the file at a path among those that were seen, and none if it isn't among them.
-func seenAt(all []stick.SeenFile, path string) stick.SeenFile {
+func seenAt(all []edits.SeenFile, path string) edits.SeenFile {
 	for _, s := range all {
 		if s.Path == path {
 			return s
 		}
 	}
 
-	return stick.SeenFile{}
+	return edits.SeenFile{}
 }

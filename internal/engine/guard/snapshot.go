@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // snapshot is a copy of the uncommitted state of one checkout, beside a call.
@@ -155,7 +156,7 @@ func (k *keeper) addRoom(r stick.Room, me core.Identity) {
 	if r.Policy.Snapshots == stick.SnapshotsOff {
 		k.off = append(k.off, r.ID)
 	}
-	if k.room.ID == "" || !k.room.KeepsSnapshots() {
+	if k.room.ID == "" || !edits.KeepsSnapshots(k.room) {
 		k.room, k.me = r, me
 	}
 }
@@ -174,13 +175,13 @@ func (k *keeper) addRoomAt(tx *store.Tx, p workspace.Place, me core.Identity) er
 
 // keepsSnapshots reports whether snapshots are made: for agents, in rooms that keep them.
 func (k keeper) keepsSnapshots() bool {
-	return k.room.ID != "" && k.room.KeepsSnapshots() && !k.me.Person()
+	return k.room.ID != "" && edits.KeepsSnapshots(k.room) && !k.me.Person()
 }
 
 func (k keeper) snapshotFacts(q editQuestion) rescue.Facts {
 	return rescue.Facts{
 		Room: string(k.room.ID), Agent: string(k.me.Agent), TurnID: k.room.Turn.ID, Cause: rescue.CauseCall,
-		Command: stick.Clip(cmp.Or(q.Text, q.Tool), stick.MaxCallText),
+		Command: stick.Clip(cmp.Or(q.Text, q.Tool), edits.MaxCallText),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // Of how many entries of the stash it is noted for a room who made them, and how long: as long as their
@@ -74,14 +75,14 @@ func usesStash(a shell.Act) bool {
 // stashedUse is what one act uses of the stash.
 type stashedUse struct {
 	stashPlace
-	stick.StashUse
+	edits.StashUse
 }
 
 // laterStash is the stash of a repository as it is at some step of a command. An entry without a commit is
 // one that the command makes.
 type laterStash struct {
-	now     []stick.StashEntry // before the command
-	entries []stick.StashEntry
+	now     []edits.StashEntry // before the command
+	entries []edits.StashEntry
 	empty   bool // the command would stash something, but there was nothing
 }
 
@@ -91,7 +92,7 @@ func readStash(common string) *laterStash {
 	found, _ := workspace.Stash(common)
 	l := &laterStash{}
 	for i, e := range found {
-		l.now = append(l.now, stick.StashEntry{
+		l.now = append(l.now, edits.StashEntry{
 			Commit: e.Commit, Name: "stash@{" + strconv.Itoa(i) + "}", Message: e.Message,
 		})
 	}
@@ -128,14 +129,14 @@ func (g *Guard) stashUses(ctx context.Context, q editQuestion) (uses []stashedUs
 		if makes {
 			has, herr := g.hasToStash(ctx, q, act)
 			if err = cmp.Or(err, herr); has {
-				l.entries = slices.Insert(l.entries, 0, stick.StashEntry{})
+				l.entries = slices.Insert(l.entries, 0, edits.StashEntry{})
 			}
 
 			l.empty = l.empty || herr == nil && !has
 			continue
 		}
 
-		use := stick.StashUse{
+		use := edits.StashUse{
 			Form: act.Form, Verb: stashVerb(act), Checkout: at.in.top,
 			Takes: g.findUsed(ctx, l, at, act), Has: l.now, Empty: l.empty,
 		}
@@ -163,7 +164,7 @@ func stashVerb(a shell.Act) string {
 // findUsed finds the entries that an act uses, and takes those off the stash that are gone after it.
 func (g *Guard) findUsed(
 	ctx context.Context, l *laterStash, at stashPlace, act shell.Act,
-) (takes []stick.StashEntry) {
+) (takes []edits.StashEntry) {
 	// An entry is named by its number, which changes with each one that leaves the stash.
 	ref := act.Refs[0]
 	i, numbered := indexOf(ref)
@@ -183,11 +184,11 @@ func (g *Guard) findUsed(
 		// A commit, or what only git understands.
 		commit, found, err := g.core.Config.Git.Commit(ctx, at.in.top, ref)
 		if err == nil && found {
-			takes = []stick.StashEntry{l.entryOf(commit)}
+			takes = []edits.StashEntry{l.entryOf(commit)}
 		}
 	}
 
-	return slices.DeleteFunc(slices.Clone(takes), func(e stick.StashEntry) bool { return e.Commit == "" })
+	return slices.DeleteFunc(slices.Clone(takes), func(e edits.StashEntry) bool { return e.Commit == "" })
 }
 
 // indexOf returns the number by which a ref names an entry of the stash. ok is false if it names something
@@ -199,11 +200,11 @@ func indexOf(ref string) (i int, ok bool) {
 }
 
 // entryOf finds the entry of a commit, which may have left the stash.
-func (l *laterStash) entryOf(id string) stick.StashEntry {
-	if i := slices.IndexFunc(l.now, func(e stick.StashEntry) bool { return e.Commit == id }); i >= 0 {
+func (l *laterStash) entryOf(id string) edits.StashEntry {
+	if i := slices.IndexFunc(l.now, func(e edits.StashEntry) bool { return e.Commit == id }); i >= 0 {
 		return l.now[i]
 	}
-	return stick.StashEntry{Commit: id, Name: id}
+	return edits.StashEntry{Commit: id, Name: id}
 }
 
 // hasToStash reports whether git stash would find something to stash. With nothing it makes no entry, and no
@@ -262,7 +263,7 @@ func (g *Guard) checkStash(ctx context.Context, q editQuestion, res *MayEditResu
 		failed = cmp.Or(failed, err)
 		t := telling{
 			room: room.ID, Top: use.in.top, Common: use.tree.Common, Stays: use.Verb == "apply",
-			Taken: stick.Taken{Form: use.Form, Stash: used.Said, Of: used.Of, Kept: kept},
+			Taken: edits.Taken{Form: use.Form, Stash: used.Said, Of: used.Of, Kept: kept},
 		}
 
 		for _, e := range use.Takes {
@@ -278,7 +279,7 @@ func (g *Guard) checkStash(ctx context.Context, q editQuestion, res *MayEditResu
 // mayUseStash lets the room decide. The room is empty where there is none.
 func (g *Guard) mayUseStash(
 	ctx context.Context, by core.Caller, use stashedUse,
-) (r stick.Room, used stick.StashUsed, j stick.Judgement, err error) {
+) (r stick.Room, used edits.StashUsed, j edits.Judgement, err error) {
 	db, err := g.core.Open(ctx, false)
 	if err == store.ErrAbsent || by.Person {
 		return r, used, j, nil
@@ -288,7 +289,7 @@ func (g *Guard) mayUseStash(
 	}
 
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
-		r, used, j = stick.Room{}, stick.StashUsed{}, stick.Judgement{}
+		r, used, j = stick.Room{}, edits.StashUsed{}, edits.Judgement{}
 		found, err := core.FindRoom(tx, core.Where{}, &workspace.Place{Path: use.in.top, Chain: use.in.chain})
 		if stick.CodeOf(err) == stick.CodeNoRoom {
 			return nil
@@ -312,19 +313,19 @@ func (g *Guard) mayUseStash(
 			return err
 		}
 
-		used, j = r.MayUseStash(ask, probes.Probed)
+		used, j = edits.MayUseStash(r, ask, probes.Probed)
 		return probes.Enough(r)
 	})
 	return r, used, j, err
 }
 
 // askedBy is a question of the caller about what all checkouts share.
-func askedBy(me core.Identity) stick.Editing {
-	return stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Tree: true}
+func askedBy(me core.Identity) edits.Editing {
+	return edits.Editing{By: me.Agent, Above: me.Above, Person: me.Person(), Tree: true}
 }
 
 // notedEntries adds to entries of the stash who made them, as far as that is noted.
-func notedEntries(tx *store.Tx, room stick.RoomID, entries []stick.StashEntry) ([]stick.StashEntry, error) {
+func notedEntries(tx *store.Tx, room stick.RoomID, entries []edits.StashEntry) ([]edits.StashEntry, error) {
 	commits := make([]string, len(entries))
 	for i, e := range entries {
 		commits[i] = e.Commit

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // isStashName reports whether a path names an entry of the stash, such as stash@{1}.
@@ -19,7 +20,7 @@ func isStashName(path string) bool {
 
 // adoptStash makes entries of the stash the caller's own, and keeps their commits.
 func (g *Guard) adoptStash(
-	ctx context.Context, p AdoptChangesParams, q stick.Adoption,
+	ctx context.Context, p AdoptChangesParams, q edits.Adoption,
 ) (res AdoptChangesResult, err error) {
 	c, entries, common, err := g.namedStash(ctx, p)
 	if err != nil {
@@ -31,7 +32,7 @@ func (g *Guard) adoptStash(
 		_ *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
 	) error {
 		room = r.ID
-		return r.NotesEdits()
+		return edits.NotesEdits(r)
 	})
 	if err != nil {
 		return res, err
@@ -45,7 +46,7 @@ func (g *Guard) adoptStash(
 			return err
 		}
 
-		out, events, err := o.Room.AdoptStash(q, askedBy(o.Me), c.top, found, o.Probes.Probed)
+		out, events, err := edits.AdoptStash(o.Room, q, askedBy(o.Me), c.top, found, o.Probes.Probed)
 		if err != nil {
 			return err
 		}
@@ -86,7 +87,7 @@ func (g *Guard) adoptStash(
 // namedStash finds the entries of the stash that the caller names, all of them or none.
 func (g *Guard) namedStash(
 	ctx context.Context, p AdoptChangesParams,
-) (c *checkout, entries []stick.StashEntry, common string, err error) {
+) (c *checkout, entries []edits.StashEntry, common string, err error) {
 	if i := slices.IndexFunc(p.Paths, func(path string) bool { return !isStashName(path) }); i >= 0 {
 		return nil, nil, "", stick.Errorf(
 			stick.CodeUsage,

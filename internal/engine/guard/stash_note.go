@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // newStash is what a tool call may have put into the stash of a repository.
@@ -18,7 +19,7 @@ type newStash struct {
 	named   []stashPlace // where the call's text makes an entry
 	entries []workspace.StashEntry
 	room    stick.RoomID       // empty where nothing is to be noted
-	to      []stick.StashEntry // what is to be noted
+	to      []edits.StashEntry // what is to be noted
 }
 
 // noteStash notes which entries of the stash a tool call of the caller has made, and keeps their commits. An
@@ -135,7 +136,7 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 	}
 
 	m, ok := r.Member(me.Agent)
-	if !r.Enforces() || me.Person() || !ok || m.State != stick.Joined || m.BusySince.IsZero() {
+	if !edits.Enforces(r) || me.Person() || !ok || m.State != stick.Joined || m.BusySince.IsZero() {
 		return nil
 	}
 
@@ -152,7 +153,7 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 	}
 
 	s.room = r.ID
-	if err := s.chooseEntries(tx, !r.OthersInCall(me.Agent, probes.Probed, tx.Now()), made); err != nil {
+	if err := s.chooseEntries(tx, !edits.OthersInCall(r, me.Agent, probes.Probed, tx.Now()), made); err != nil {
 		return err
 	}
 
@@ -193,7 +194,7 @@ func (s *newStash) chooseEntries(tx *store.Tx, alone bool, made []workspace.Stas
 			continue
 		}
 
-		s.to = append(s.to, stick.StashEntry{
+		s.to = append(s.to, edits.StashEntry{
 			Commit: e.Commit, Message: e.Message, Checkout: places[max(on, 0)].in.top,
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/git"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // CheckCommit decides for git's hook pre-commit whether a commit of the files p.Tracked may take along
@@ -45,11 +46,11 @@ func (g *Guard) CheckCommit(ctx context.Context, p CheckEditParams) (res MayEdit
 	}
 
 	own := slices.DeleteFunc(slices.Clone(p.Tracked), func(path string) bool {
-		return slices.ContainsFunc(theirs, func(s stick.Swept) bool { return s.Path == path })
+		return slices.ContainsFunc(theirs, func(s edits.Swept) bool { return s.Path == path })
 	})
 
 	res.RoomID, res.AgentID, res.Enforce = w.room.ID, w.me.Agent, w.room.Policy.Enforce
-	j := w.room.MayCommit(theirs, own)
+	j := edits.MayCommit(w.room, theirs, own)
 	if why := cmp.Or(j.Denied, j.Told); why != nil {
 		res.setJudgement(why, j.Denied == nil)
 	}
@@ -79,7 +80,7 @@ func (g *Guard) maybeOthers(
 	}
 
 	var me stick.AgentID
-	var rows []stick.EditedFile
+	var rows []edits.EditedFile
 	err = g.core.View(ctx, db, by, func(tx *store.Tx, probes *core.Probes) error {
 		id, err := core.Identify(tx, probes, by)
 		if err != nil {
@@ -93,7 +94,7 @@ func (g *Guard) maybeOthers(
 		}
 
 		r, err := tx.PartAt(rooms[0], me)
-		if err == nil && r.Enforces() {
+		if err == nil && edits.Enforces(r) {
 			rows, err = tx.Edited(r.ID, c.top, nil)
 		}
 
@@ -106,7 +107,7 @@ func (g *Guard) maybeOthers(
 	noted := map[string]bool{}
 	all := false
 	for _, f := range rows {
-		if !slices.ContainsFunc(f.Editors, func(e stick.Editor) bool { return e.Agent != "" && e.Agent != me }) {
+		if !slices.ContainsFunc(f.Editors, func(e edits.Editor) bool { return e.Agent != "" && e.Agent != me }) {
 			continue
 		}
 
@@ -128,11 +129,11 @@ func (g *Guard) maybeOthers(
 // it is committed. Hooks that look at a checkout find that out, and nobody has looked after a commit that a
 // person has made. If only a part was committed, the rest counts as committed, too. Only a commit is judged
 // so, because it loses nothing; what is taken away stays theirs.
-func (w *uncommittedWork) findSwept(ctx context.Context, g git.Client, top string) (theirs []stick.Swept, err error) {
+func (w *uncommittedWork) findSwept(ctx context.Context, g git.Client, top string) (theirs []edits.Swept, err error) {
 	var paths []string
 	var since stick.Time
 	for _, c := range w.changes {
-		if c.Share != stick.ShareOthers {
+		if c.Share != edits.ShareOthers {
 			continue
 		}
 
@@ -154,17 +155,17 @@ func (w *uncommittedWork) findSwept(ctx context.Context, g git.Client, top strin
 	}
 
 	for _, c := range w.changes {
-		if c.Share != stick.ShareOthers {
+		if c.Share != edits.ShareOthers {
 			continue
 		}
 
 		left := slices.DeleteFunc(slices.Clone(c.Others), func(a stick.AgentID) bool {
-			return slices.ContainsFunc(c.Editors, func(e stick.Editor) bool {
+			return slices.ContainsFunc(c.Editors, func(e edits.Editor) bool {
 				return e.Agent == a && !e.Claim && e.At < committed[c.Path]
 			})
 		})
 		if len(left) > 0 {
-			theirs = append(theirs, stick.Swept{Path: c.Path, Others: left})
+			theirs = append(theirs, edits.Swept{Path: c.Path, Others: left})
 		}
 	}
 

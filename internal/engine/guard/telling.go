@@ -18,6 +18,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // telling is what a command is going to do to work of others, beyond what the snapshots around it show: to
@@ -26,7 +27,7 @@ import (
 type telling struct {
 	Top    string // of the checkout
 	Common string // the git directory of its repository
-	Taken  stick.Taken
+	Taken  edits.Taken
 
 	Tips []rescue.Tip // what the refs are that it drops
 
@@ -133,14 +134,14 @@ func (g *Guard) tellIn(ctx context.Context, q editQuestion, room stick.RoomID, h
 	return g.runHookOp(ctx, p, true, func(o *op) error {
 		for _, t := range mergeTakings(happened) {
 			t.By = o.Me.Agent
-			o.Events = append(o.Events, o.Room.Take(t.Taken))
+			o.Events = append(o.Events, edits.Take(o.Room, t.Taken))
 		}
 		return o.Tx.DropTelling(o.Room.ID, o.Me.Agent, q.questionSum(), o.Tx.Now().Add(-keepTellings))
 	})
 }
 
 // findHappened returns what a command has done of what it was going to do, empty for nothing.
-func (g *Guard) findHappened(ctx context.Context, q editQuestion, t telling) (done stick.Taken, err error) {
+func (g *Guard) findHappened(ctx context.Context, q editQuestion, t telling) (done edits.Taken, err error) {
 	switch {
 	case t.Taken.Sweeps:
 		return g.findSwept(ctx, t)
@@ -224,7 +225,7 @@ func (g *Guard) goneEntries(ctx context.Context, common string, commits []string
 }
 
 // findSwept returns which files of others are in the index, or in a commit, since a command.
-func (g *Guard) findSwept(ctx context.Context, t telling) (done stick.Taken, err error) {
+func (g *Guard) findSwept(ctx context.Context, t telling) (done edits.Taken, err error) {
 	if core.IsGone(t.Top) {
 		return done, nil
 	}
@@ -242,7 +243,7 @@ func (g *Guard) findSwept(ctx context.Context, t telling) (done stick.Taken, err
 
 	head, _, _ := workspace.Head(t.Top)
 
-	done = stick.Taken{By: t.Taken.By, Form: t.Taken.Form, Sweeps: true}
+	done = edits.Taken{By: t.Taken.By, Form: t.Taken.Form, Sweeps: true}
 	for _, f := range t.Taken.Files {
 		isCommitted := !left[f] && head != t.Head
 		if staged[f] || isCommitted {
@@ -251,7 +252,7 @@ func (g *Guard) findSwept(ctx context.Context, t telling) (done stick.Taken, err
 	}
 
 	if len(done.Files) == 0 {
-		return stick.Taken{}, nil
+		return edits.Taken{}, nil
 	}
 
 	return done, nil

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/rescue"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // findUnkept finds an uncommitted file of which a snapshot could keep nothing, whatever time it had. What git
@@ -60,7 +61,7 @@ func (g *Guard) tellUnkept(
 	known := false
 	ask := func(o *op) error {
 		last, err := o.readTellings()
-		known = o.Room.ToldUnkept(o.Me.Agent, last) || !o.Room.KeepsSnapshots()
+		known = edits.ToldUnkept(o.Room, o.Me.Agent, last) || !edits.KeepsSnapshots(o.Room)
 		return err
 	}
 
@@ -76,7 +77,7 @@ func (g *Guard) tellUnkept(
 		}
 
 		out = EditedResult{Told: "no copies can be kept of " + unkept.why, Hint: unkept.hint}
-		o.Events = append(o.Events, o.Room.UnkeptTold(o.Me.Agent, unkept.path))
+		o.Events = append(o.Events, edits.UnkeptTold(o.Room, o.Me.Agent, unkept.path))
 		return nil
 	})
 }

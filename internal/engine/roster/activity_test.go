@@ -8,17 +8,18 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // doing is what the state of the room says that an agent does.
-func doing(a *scene.Actor, of *scene.Actor) stick.Activity {
+func doing(a *scene.Actor, of *scene.Actor) presence.Activity {
 	a.Helper()
 	for _, m := range a.State().Members {
 		if m.AgentID == of.ID && m.Activity != nil {
 			return *m.Activity
 		}
 	}
-	return stick.Activity{}
+	return presence.Activity{}
 }
 
 // TestStateSaysWhatAgentsDo plays the hooks of a session, and reads what the state of the room makes of them.
@@ -26,7 +27,7 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
-	expect := func(what string, want stick.AgentState, since stick.Time) stick.Activity {
+	expect := func(what string, want presence.AgentState, since stick.Time) presence.Activity {
 		t.Helper()
 		got := doing(bob, ann)
 		if got.State != want || got.Since != since {
@@ -34,22 +35,22 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 		}
 		return got
 	}
-	expect("no hook has fired", stick.AgentUnknown, s.Now())
+	expect("no hook has fired", presence.AgentUnknown, s.Now())
 	ann.StartsByHook("startup").OK()
 	started := s.Now()
 	s.Later(time.Second)
-	expect("its session has started", stick.AgentIdle, started)
+	expect("its session has started", presence.AgentIdle, started)
 	ann.Works()
 	prompt := s.Now()
 	s.Later(time.Minute)
-	expect("it has a prompt", stick.AgentWorks, prompt)
+	expect("it has a prompt", presence.AgentWorks, prompt)
 
 	q := core.HookParams{Caller: ann.By, Where: ann.Hook().Where, Tool: "Edit", File: s.File("cart.go", "package shop\n")}
 	res := ann.ReadNews(q).OK()
 	if err := ann.Engine.RecordShownByHook(t.Context(), q, res); err != nil {
 		t.Fatal(err)
 	}
-	if got := expect("it has edited a file", stick.AgentWorks, prompt); got.Tool != "Edit" || got.File != "cart.go" {
+	if got := expect("it has edited a file", presence.AgentWorks, prompt); got.Tool != "Edit" || got.File != "cart.go" {
 		t.Errorf("its last call is %s of %s", got.Tool, got.File)
 	}
 	s.Later(time.Second)
@@ -58,22 +59,22 @@ func TestStateSaysWhatAgentsDo(t *testing.T) {
 	}
 	asked := s.Now()
 	s.Later(time.Minute)
-	expect("it asks for a permission", stick.AgentAsks, asked)
+	expect("it asks for a permission", presence.AgentAsks, asked)
 	ann.Works()
 	s.Later(time.Second)
-	expect("it has got it", stick.AgentWorks, prompt)
-	s.Later(stick.SilentAfter)
-	if got := doing(bob, ann); got.State != stick.AgentIdle || !got.Silent {
+	expect("it has got it", presence.AgentWorks, prompt)
+	s.Later(presence.SilentAfter)
+	if got := doing(bob, ann); got.State != presence.AgentIdle || !got.Silent {
 		t.Errorf("it was interrupted, and is %+v", got)
 	}
 	ann.Works()
-	expect("it goes on", stick.AgentWorks, s.Now())
+	expect("it goes on", presence.AgentWorks, s.Now())
 	ann.Idle()
 	stopped := s.Now()
 	s.Later(time.Second)
-	expect("it has stopped", stick.AgentIdle, stopped)
+	expect("it has stopped", presence.AgentIdle, stopped)
 	ann.Dies()
-	if got := doing(bob, ann); got.State != stick.AgentGone {
+	if got := doing(bob, ann); got.State != presence.AgentGone {
 		t.Errorf("its process has ended, and it is %s", got.State)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/guard"
 	"talkingstick/internal/workspace"
-	"talkingstick/stick"
 	"talkingstick/stick/glob"
+	"talkingstick/stick/scope"
 )
 
 // RoleContract is what a role may do with the files of the workspace. All roles may read everything.
@@ -49,7 +49,7 @@ func (p project) roleContract() *RoleContract {
 
 	if out.PrimaryOnly == nil {
 		for _, path := range []string{p.anchor.file, config.FileName} {
-			if p, err := stick.ParsePattern(glob.Quote(path)); err == nil {
+			if p, err := scope.ParsePattern(glob.Quote(path)); err == nil {
 				out.PrimaryOnly = append(out.PrimaryOnly, p)
 			}
 		}

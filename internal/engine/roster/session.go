@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // StartSessionParams describes a session that starts.
@@ -91,7 +92,7 @@ type sessionStart struct {
 	inTaskTree      bool          // the agent works in one of them
 	continues       bool          // the harness says that the session goes on
 	elder           *scannedAgent // an agent that began before this one and has started no session here yet
-	started         stick.Started
+	started         presence.Started
 	res             StartSessionResult
 	earlierAgents   []stick.AgentID // the agents of the sessions before this one: its own, and those that its process carried
 	startedAt       stick.Time      // when the session started
@@ -239,7 +240,7 @@ func (s *sessionStart) startInRoom(o *op) error {
 	by := s.p.Caller
 	was, _ := o.Before.Member(o.Me.Agent)
 
-	q := stick.Starting{
+	q := presence.Starting{
 		By: o.Me.Agent, Above: o.Me.Above, Helper: s.p.Helper, Launched: s.p.Launched, Context: s.p.Context,
 		Seed: s.seed, Taken: s.takenNames, Anchor: s.hasAnchorFile, AnchorAt: s.anchorWrittenAt,
 		Continues: s.continues, Follows: s.inTaskTree,
@@ -263,7 +264,7 @@ func (s *sessionStart) startInRoom(o *op) error {
 	}
 
 	s.compareAgents(o, &q)
-	r, events, out := o.Room.StartSession(q, o.Probes.Probed, o.Tx.Now())
+	r, events, out := presence.StartSession(o.Room, q, o.Probes.Probed, o.Tx.Now())
 	o.Apply(r, events)
 	s.started, s.startedAt = out, o.Tx.Now()
 
@@ -319,7 +320,7 @@ func (s *sessionStart) isBriefed(o *op) (bool, error) {
 // has started no session here, and may still do so. In a nested room only agents below the room's path count:
 // the others start theirs in the outer room. Workers in the worktrees of their tasks don't count, because
 // they never lead.
-func (s *sessionStart) compareAgents(o *op, q *stick.Starting) {
+func (s *sessionStart) compareAgents(o *op, q *presence.Starting) {
 	agents := matchMembers(o.Room, s.scan, s.p.Caller, o.Me.Agent, o.Probes.Probed)
 	q.Process = s.p.Caller.Process
 

@@ -5,6 +5,7 @@ import (
 	"talkingstick/internal/engine/guard/ledger"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // fillResult makes the result.
@@ -19,7 +20,7 @@ func (s *sessionStart) fillResult(o *op) error {
 		Holder:    o.Room.Holder(now), Enforce: o.Room.Policy.Enforce,
 		Apart:  o.Tx.ManyHosts() && o.Room.Policy.EnforceCheckouts != stick.FencedAll,
 		Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
-		NoSnapshots: o.Room.Enforces() && !o.Room.KeepsSnapshots(),
+		NoSnapshots: edits.Enforces(o.Room) && !edits.KeepsSnapshots(o.Room),
 		YourTurn:    o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
 	}
 

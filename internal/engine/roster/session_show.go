@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/presence"
 )
 
 // GetSessionParams asks for the caller's session.
@@ -58,10 +59,10 @@ func (ro *Roster) GetSession(ctx context.Context, p GetSessionParams) (GetSessio
 		res.Role, res.Since, res.Name = m.Session.Role, m.Session.Since, m.Session.Context
 	} else {
 		// This is what it asks for. It may get another one when it starts.
-		res.Name = stick.ContextName(p.Context)
+		res.Name = presence.ContextName(p.Context)
 	}
 
-	if prior, led := r.Primary(); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
+	if prior, led := presence.Primary(r); led && prior.Agent != me.Agent && prior.Verdict(s) != stick.Gone {
 		res.Primary = &prior.Agent
 	}
 
@@ -203,7 +204,7 @@ func (ro *Roster) PromoteSession(ctx context.Context, p PromoteSessionParams) (P
 	var at stick.Time
 	err := ro.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
 		o.Settle()
-		r, events, err := o.Room.Promote(o.Me.Agent, o.Me.Above, o.Probes.Probed, o.Tx.Now())
+		r, events, err := presence.Promote(o.Room, o.Me.Agent, o.Me.Above, o.Probes.Probed, o.Tx.Now())
 		if err != nil {
 			return err
 		}

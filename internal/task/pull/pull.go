@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerPRParams asks for the pull request of a task.
@@ -83,7 +84,7 @@ func (rq *Requests) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRRes
 	err = q.syncPull(ctx)
 	q.res.State, q.res.PullRequest = q.task.State, q.task.PR
 	if q.task.PR.State == stick.PullClosed && q.task.State != stick.TaskCompleted {
-		q.res.Next = q.task.AfterClosed().As(p.Caller.Flag()).Words()
+		q.res.Next = tasks.AfterClosed(q.task).As(p.Caller.Flag()).Words()
 	}
 	return q.res, err
 }
@@ -92,7 +93,7 @@ func (q *pullRun) syncPull(ctx context.Context) error {
 	// What can't change any more isn't asked for.
 	completed := q.task.State == stick.TaskCompleted
 	if q.task.PR.Number == 0 {
-		if err := q.task.CanPull(); err != nil {
+		if err := tasks.CanPull(q.task); err != nil {
 			return err
 		}
 	} else if completed && q.task.PR.State != stick.PullOpen {
@@ -287,7 +288,7 @@ func (q *pullRun) errNoBase(ctx context.Context) error {
 // pushOffer pushes the commit that the worker has offered, and with create opens a pull request for it. The
 // push overwrites only what the worker pushed before.
 func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
-	if err := q.task.CanPull(); err != nil {
+	if err := tasks.CanPull(q.task); err != nil {
 		return err
 	}
 
@@ -356,7 +357,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 }
 
 // recordPull stores what the forge says of the pull request, and ends the intent. without is as in
-// [stick.Task.Pulled].
+// [tasks.Pulled].
 func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without string) error {
 	err := q.WriteOutcome(ctx, func(o *repository.Op) error {
 		task, err := repository.TaskOf(o.Tx, o.Room.ID, q.task.ID)
@@ -364,7 +365,7 @@ func (q *pullRun) recordPull(ctx context.Context, now stick.PullRequest, without
 			return err
 		}
 
-		ev, err := task.Pulled(o.Me.Agent, now, without)
+		ev, err := tasks.Pulled(task, o.Me.Agent, now, without)
 		if err != nil {
 			return err
 		}

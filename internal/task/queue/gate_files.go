@@ -10,6 +10,7 @@ import (
 	"talkingstick/internal/config"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // A task whose own files judge it can pass a gate that it has emptied. So what belongs to the gate is marked
@@ -84,7 +85,7 @@ func filesNamedIn(ctx context.Context, rp *repository.Repo, command, commit stri
 
 // CompleteOffer adds the patch sum to an offer, and which of the gate's own files it changes. It fails with
 // [stick.CodeInvalidTransition] if the branch has no commits of its own.
-func CompleteOffer(ctx context.Context, rp *repository.Repo, task stick.Task, q *stick.Offering) (err error) {
+func CompleteOffer(ctx context.Context, rp *repository.Repo, task stick.Task, q *tasks.Offering) (err error) {
 	if q.Base == "" {
 		return stick.Errorf(stick.CodeGitFailed, "%s and %s have no common history", task.Branch, task.Integration).
 			With("task_id", task.ID).

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/task/command"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // GatePrefix begins the names of the gates' worktrees. No task can have such a name.
@@ -130,7 +131,7 @@ func lastLines(b []byte, n int) string {
 func (l landing) borrowSlot(ctx context.Context) (slot int, err error) {
 	err = l.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
 		used, err := tx.Slots(r.ID, tx.CheckoutOf(r))
-		slot = stick.FreeSlot(used)
+		slot = tasks.FreeSlot(used)
 		if err == nil && !slices.Contains(used, l.task.Slot) {
 			slot = l.task.Slot
 		}

@@ -6,6 +6,7 @@ import (
 
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // requireReadableSettings refuses a result whose settings can't be read: after it nothing could be merged,
@@ -100,7 +101,7 @@ func (l landing) requireApprovedCommit(ctx context.Context, base string) (stick.
 	}
 
 	// The branch has moved since the approval: what it changes now decides.
-	q := stick.Offering{Head: at}
+	q := tasks.Offering{Head: at}
 	if q.Base, err = l.Git.MergeBase(ctx, l.Root, base, at); err != nil {
 		return l.task, err
 	}
@@ -120,7 +121,7 @@ func (l landing) requireApprovedCommit(ctx context.Context, base string) (stick.
 			return err
 		}
 
-		ev, err := task.Moved(o.Me.Agent, q)
+		ev, err := tasks.Moved(task, o.Me.Agent, q)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // returnConflict returns a task with a conflict to its worker, and makes the error for it. A revert with a
@@ -56,7 +57,7 @@ func (l landing) returnTask(ctx context.Context, intent string, why returned) (r
 			}
 		}
 
-		ev, err := task.Return(o.Me.Agent, why.cause, why.reason, why.report.Sum, why.files)
+		ev, err := tasks.Return(task, o.Me.Agent, why.cause, why.reason, why.report.Sum, why.files)
 		if err != nil {
 			return err
 		}
@@ -100,11 +101,11 @@ func (l landing) storeIntent(ctx context.Context, id string, c candidate) error 
 		}
 
 		if l.revertReason != "" {
-			if err := task.CanRollback(); err != nil {
+			if err := tasks.CanRollback(task); err != nil {
 				return err
 			}
 		} else {
-			ev, err := task.Merge(o.Me.Agent, c.base, c.commit)
+			ev, err := tasks.Merge(task, o.Me.Agent, c.base, c.commit)
 			if err != nil {
 				return err
 			}
@@ -182,7 +183,7 @@ func (l landing) recordLanded(ctx context.Context, a arrival) (due dueCleanup, e
 		}
 
 		if l.revertReason != "" {
-			ev, err := task.Rollback(o.Me.Agent, a.commit, l.revertReason)
+			ev, err := tasks.Rollback(task, o.Me.Agent, a.commit, l.revertReason)
 			if err != nil {
 				return err
 			}
@@ -191,7 +192,7 @@ func (l landing) recordLanded(ctx context.Context, a arrival) (due dueCleanup, e
 			return nil
 		}
 
-		ev, err := task.Land(o.Me.Agent, l.task.Approved, a.commit)
+		ev, err := tasks.Land(task, o.Me.Agent, l.task.Approved, a.commit)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"talkingstick/internal/task/repository"
 	"talkingstick/internal/task/runner"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerMergeParams asks to merge approved tasks.
@@ -222,7 +223,7 @@ func (mg *merger) queueError(
 // heldTask says why a task wasn't merged, and what its worker has to do if it was returned.
 func (mg *merger) heldTask(now stick.Task, err error) HeldTask {
 	held := HeldTask{TaskID: now.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Words()}
-	if now.Returned() {
+	if tasks.Returned(now) {
 		held.Next = stick.AsError(err).Hint.As(mg.By.Flag()).Words()
 	}
 	return held
@@ -326,7 +327,7 @@ func (mg *merger) mergeOne(ctx context.Context, task stick.Task, named bool) (m 
 		}
 
 		if !open {
-			_, err := task.Merge("", "", "")
+			_, err := tasks.Merge(task, "", "", "")
 			return m, false, err
 		}
 	}
@@ -378,7 +379,7 @@ func (mg *merger) mergeLocked(ctx context.Context, id string, named bool) (m Mer
 		}, false, nil
 	}
 
-	if _, err := task.Merge("", "", ""); err != nil {
+	if _, err := tasks.Merge(task, "", "", ""); err != nil {
 		return m, false, err
 	}
 

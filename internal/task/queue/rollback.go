@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerRollbackParams asks to revert a merged task.
@@ -81,7 +82,7 @@ func (q *Queue) WorkerRollback(ctx context.Context, p WorkerRollbackParams) (Wor
 		}
 
 		// Only whether it may be reverted: there is no commit yet.
-		_, err = task.Rollback(me.Agent, "-", p.Reason)
+		_, err = tasks.Rollback(task, me.Agent, "-", p.Reason)
 		return err
 	})
 	if err != nil {

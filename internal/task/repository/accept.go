@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // A clone brings commands that tt runs: the gate, which everybody knows of, and those of
@@ -22,7 +23,7 @@ import (
 
 // ShownCommand is a command that the project has tt run, and who has accepted it.
 type ShownCommand struct {
-	stick.ProjectCommand
+	tasks.ProjectCommand
 	Sum        string        `json:"sum"`                   // by which a person accepts it
 	AcceptedBy stick.AgentID `json:"accepted_by,omitempty"` // empty if nobody has accepted it as it is now
 	AcceptedAt stick.Time    `json:"accepted_at"`
@@ -31,7 +32,7 @@ type ShownCommand struct {
 // RequireAccepted refuses a command that no person has accepted in this clone. Where there is no room, nobody
 // has. It fails with [stick.CodeConfigChanged]. See
 // docs/decisions/install-and-settings-files.md#commands-that-a-clone-brings.
-func (rp *Repo) RequireAccepted(ctx context.Context, c stick.ProjectCommand) error {
+func (rp *Repo) RequireAccepted(ctx context.Context, c tasks.ProjectCommand) error {
 	clone := rp.cloneID()
 	err := rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, me core.Identity) error {
 		last, err := tx.Acceptance(r.ID, c.Key, clone)
@@ -42,7 +43,7 @@ func (rp *Repo) RequireAccepted(ctx context.Context, c stick.ProjectCommand) err
 	})
 
 	if stick.CodeOf(err) == stick.CodeNoRoom {
-		return c.RequireAccepted(stick.Acceptance{}, rp.By.Person && rp.By.As == "")
+		return c.RequireAccepted(tasks.Acceptance{}, rp.By.Person && rp.By.As == "")
 	}
 	return err
 }
@@ -68,11 +69,11 @@ func (rp *Repo) requireSetupAccepted(ctx context.Context, w config.Worker) error
 // AcceptCommands accepts those of the project's commands that sums name, for the caller. It fails with
 // [stick.CodePersonOnly], and with [stick.CodeNotFound] if a sum names none of them: it may have changed
 // since the caller saw it.
-func (rp *Repo) AcceptCommands(ctx context.Context, commands []stick.ProjectCommand, sums []string) error {
+func (rp *Repo) AcceptCommands(ctx context.Context, commands []tasks.ProjectCommand, sums []string) error {
 	// All sums have to name a command before any of them is accepted.
-	var named []stick.ProjectCommand
+	var named []tasks.ProjectCommand
 	for _, sum := range sums {
-		i := slices.IndexFunc(commands, func(c stick.ProjectCommand) bool { return c.Named(sum) })
+		i := slices.IndexFunc(commands, func(c tasks.ProjectCommand) bool { return c.Named(sum) })
 		if i < 0 {
 			return stick.Errorf(stick.CodeNotFound, "the project has no command with the sum %q", stick.Clip(sum, 70)).
 				With("field", "accept").
@@ -151,7 +152,7 @@ func (rp *Repo) writeCloneID(id string) error {
 }
 
 // ShowCommands says of each of the project's commands who has accepted it.
-func (rp *Repo) ShowCommands(ctx context.Context, commands []stick.ProjectCommand) (shown []ShownCommand, err error) {
+func (rp *Repo) ShowCommands(ctx context.Context, commands []tasks.ProjectCommand) (shown []ShownCommand, err error) {
 	for _, c := range commands {
 		shown = append(shown, ShownCommand{ProjectCommand: c, Sum: c.Sum()})
 	}

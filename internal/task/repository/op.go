@@ -6,6 +6,8 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/scope"
+	"talkingstick/stick/tasks"
 )
 
 // AddTaskEvent adds the event of a task to the events of the operation.
@@ -21,7 +23,7 @@ func (o *Op) EndTask(e stick.Event) error {
 		return err
 	}
 
-	events, err := o.Room.Unreserve(o.Me.Agent, true, vs)
+	events, err := scope.Unreserve(o.Room, o.Me.Agent, true, vs)
 	o.Apply(o.Room, events)
 	return err
 }
@@ -50,8 +52,8 @@ func RequireMemberOrPerson(r stick.Room, me core.Identity) error {
 }
 
 // TaskCall returns the caller as the rules of tasks need it.
-func (o *Op) TaskCall(attempt int) stick.TaskCall {
-	return stick.TaskCall{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
+func (o *Op) TaskCall(attempt int) tasks.Call {
+	return tasks.Call{By: o.Me.Agent, Person: o.Me.Person(), Attempt: attempt}
 }
 
 // RepeatsLast reports whether the caller repeats the last change of a task: the last event has this type and

@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/internal/config"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // Plan is the branch and worktree that spawn and retry create for a task.
@@ -53,7 +54,7 @@ func (o *Op) storeSpawn(m Plan) error {
 
 // PlanSpawn chooses the branch and the worktree of a new task, and completes q. It fails with
 // [stick.CodeAlreadyExists] if one of them exists, and as [Repo.RequireInside] does.
-func (rp *Repo) PlanSpawn(ctx context.Context, q *stick.Spawning, base string) (m Plan, err error) {
+func (rp *Repo) PlanSpawn(ctx context.Context, q *tasks.Spawning, base string) (m Plan, err error) {
 	name, err := rp.IntegrationBranch(ctx)
 	if err != nil {
 		return m, err

@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // recoverDone ends an interrupted done. If its rebase stopped at a conflict, the task becomes conflicted.
@@ -29,7 +30,7 @@ func (rp *Repo) recoverDone(ctx context.Context, i store.Intent) error {
 			if err != nil {
 				return err
 			}
-			if ev, err := task.Conflict(stick.TaskCall{By: task.Worker}, d.Onto, files); err == nil &&
+			if ev, err := tasks.Conflict(task, tasks.Call{By: task.Worker}, d.Onto, files); err == nil &&
 				task.State != stick.TaskConflicted {
 				o.AddTaskEvent(ev)
 			}

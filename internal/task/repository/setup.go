@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // SlotEnv is the environment variable that tells a project's commands the slot of their worktree, so that
@@ -52,7 +53,7 @@ func (o *Op) freeSlot(task stick.Task) (int, error) {
 	if task.Slot != stick.NoSlot && !slices.Contains(used, task.Slot) {
 		return task.Slot, nil
 	}
-	return stick.FreeSlot(used), nil
+	return tasks.FreeSlot(used), nil
 }
 
 // setupTimeout is how long the set-up of a worktree may take.

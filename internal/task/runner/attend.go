@@ -16,6 +16,8 @@ import (
 	"talkingstick/internal/task/command"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
+	"talkingstick/stick/tasks"
 )
 
 // RunTaskParams is a run to start, as [Runs.WorkerRun] has claimed it.
@@ -38,7 +40,7 @@ type RunTaskParams struct {
 
 // markOf is the variable that marks what the command of an attempt runs.
 func markOf(room stick.RoomID, task string, attempt int) string {
-	return harness.TaskEnv + "=" + stick.TaskMark{Room: room, Task: task, Attempt: attempt}.String()
+	return harness.TaskEnv + "=" + edits.TaskMark{Room: room, Task: task, Attempt: attempt}.String()
 }
 
 const (
@@ -70,7 +72,7 @@ func (rs *Runs) RunTask(ctx context.Context, p RunTaskParams) error {
 
 	next := &run
 	if run.Queued {
-		next = rs.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return rs.leaveQueue(ctx, p, run) })
+		next = rs.awaitRun(ctx, p, run, func() (*tasks.Run, bool, error) { return rs.leaveQueue(ctx, p, run) })
 	}
 
 	for next != nil {
@@ -78,7 +80,7 @@ func (rs *Runs) RunTask(ctx context.Context, p RunTaskParams) error {
 			return err
 		}
 
-		next = rs.awaitRun(ctx, p, run, func() (*stick.Run, bool, error) { return rs.runAgain(ctx, p, run) })
+		next = rs.awaitRun(ctx, p, run, func() (*tasks.Run, bool, error) { return rs.runAgain(ctx, p, run) })
 	}
 
 	return nil
@@ -86,12 +88,12 @@ func (rs *Runs) RunTask(ctx context.Context, p RunTaskParams) error {
 
 // beginRun records that the calling process starts the command now or, if the run is queued, as soon as it
 // may.
-func (rs *Runs) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run, err error) {
+func (rs *Runs) beginRun(ctx context.Context, p RunTaskParams) (begun tasks.Run, err error) {
 	self, err := rs.core.Config.Procs.Self()
 	if err != nil {
 		return begun, err
 	}
-	return begun, rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+	return begun, rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []tasks.Run) (*tasks.Run, error) {
 		if err := requireCurrentAttempt(task, p.Attempt); err != nil {
 			return nil, err
 		}
@@ -116,7 +118,7 @@ func (rs *Runs) beginRun(ctx context.Context, p RunTaskParams) (begun stick.Run,
 }
 
 // errNotBegun says why a claimed run doesn't begin.
-func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error {
+func errNotBegun(task stick.Task, last tasks.Run, p RunTaskParams) *stick.Error {
 	why := stick.Wordsf("another process starts the command of %s", task.ID)
 	if last.Attempt == p.Attempt && last.Number == p.Run && !last.StopAt.IsZero() {
 		why = stick.Wordsf("%s has stopped run %d of %s before it began", last.StoppedBy, p.Run, task.ID)
@@ -129,7 +131,7 @@ func errNotBegun(task stick.Task, last stick.Run, p RunTaskParams) *stick.Error 
 // DropRun takes a claim back, also when ctx has ended, so that its run never begins and another caller may
 // start one. It doesn't start by itself either. dropped is false if the run has begun, or was stopped.
 func (rs *Runs) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err error) {
-	err = rs.updateRuns(context.WithoutCancel(ctx), p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
+	err = rs.updateRuns(context.WithoutCancel(ctx), p, func(tx *store.Tx, _ stick.Task, runs []tasks.Run) (*tasks.Run, error) {
 		run := runs[len(runs)-1]
 		dropped = run.Attempt == p.Attempt && run.Number == p.Run && run.Process == p.Starter &&
 			run.StartedAt.IsZero() && run.EndedAt.IsZero()
@@ -144,7 +146,7 @@ func (rs *Runs) DropRun(ctx context.Context, p RunTaskParams) (dropped bool, err
 }
 
 // attendRun runs the command of a run that has begun, and records its end.
-func (rs *Runs) attendRun(ctx context.Context, p RunTaskParams, run stick.Run) (stick.Run, error) {
+func (rs *Runs) attendRun(ctx context.Context, p RunTaskParams, run tasks.Run) (tasks.Run, error) {
 	rs.core.KillPoint("run: begun")
 
 	rs.dropOldOutput(p.RoomID)
@@ -185,7 +187,7 @@ func untilRecorded(record func() error) error {
 }
 
 // recordEnd records how a run has ended. output is the end of its output.
-func (rs *Runs) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run, output []byte) (stick.Run, error) {
+func (rs *Runs) recordEnd(ctx context.Context, p RunTaskParams, ended tasks.Run, output []byte) (tasks.Run, error) {
 	db, err := rs.core.Open(ctx, false)
 	if err != nil {
 		return ended, err
@@ -196,7 +198,7 @@ func (rs *Runs) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run,
 	if err != nil {
 		return ended, err
 	}
-	return ended, rs.updateRuns(ctx, p, func(tx *store.Tx, _ stick.Task, runs []stick.Run) (*stick.Run, error) {
+	return ended, rs.updateRuns(ctx, p, func(tx *store.Tx, _ stick.Task, runs []tasks.Run) (*tasks.Run, error) {
 		run := runs[len(runs)-1]
 
 		// A stop may have recorded the end already, and another run may have begun since.
@@ -216,7 +218,7 @@ func (rs *Runs) recordEnd(ctx context.Context, p RunTaskParams, ended stick.Run,
 // updateRuns changes the last run of a task, and wakes everybody who waits in the room. It does neither if
 // change returns nil.
 func (rs *Runs) updateRuns(
-	ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []stick.Run) (*stick.Run, error),
+	ctx context.Context, p RunTaskParams, change func(*store.Tx, stick.Task, []tasks.Run) (*tasks.Run, error),
 ) error {
 	db, err := rs.core.Open(ctx, false)
 	if err != nil {
@@ -240,7 +242,7 @@ func (rs *Runs) updateRuns(
 }
 
 // readRuns reads the task, which has runs, and these.
-func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []stick.Run, err error) {
+func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []tasks.Run, err error) {
 	if _, err := tx.Room(p.RoomID); err != nil {
 		return task, nil, err
 	}
@@ -255,7 +257,7 @@ func (p RunTaskParams) readRuns(tx *store.Tx) (task stick.Task, runs []stick.Run
 
 // executeCommand runs the command until it and what it has started have ended.
 func (rs *Runs) executeCommand(
-	ctx context.Context, p RunTaskParams, run stick.Run, out *outputWriter,
+	ctx context.Context, p RunTaskParams, run tasks.Run, out *outputWriter,
 ) (exit int, signal string) {
 	if ctx.Err() != nil {
 		// It was stopped before it started.
@@ -341,7 +343,7 @@ func copyOutput(out io.Writer, r io.Reader) (silent <-chan struct{}) {
 }
 
 // processesBelow finds what a command of the calling process has started.
-func (rs *Runs) processesBelow(p RunTaskParams, run stick.Run, leader int) []proc.Info {
+func (rs *Runs) processesBelow(p RunTaskParams, run tasks.Run, leader int) []proc.Info {
 	procs := rs.core.Config.Procs
 	by := proc.Traces{Variable: markOf(p.RoomID, p.TaskID, run.Attempt), Except: rs.otherRun}
 

@@ -10,14 +10,16 @@ import (
 	"talkingstick/internal/harness"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
+	"talkingstick/stick/tasks"
 )
 
 // leaveQueue begins a queued run if fewer commands run than the project allows. mayBegin is false if it can't
 // begin any more.
 func (rs *Runs) leaveQueue(
-	ctx context.Context, p RunTaskParams, run stick.Run,
-) (next *stick.Run, mayBegin bool, err error) {
-	err = rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+	ctx context.Context, p RunTaskParams, run tasks.Run,
+) (next *tasks.Run, mayBegin bool, err error) {
+	err = rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []tasks.Run) (*tasks.Run, error) {
 		next = nil
 		last := runs[len(runs)-1]
 
@@ -47,8 +49,8 @@ func (rs *Runs) leaveQueue(
 // returns nil if none is going to. While begin fails, it goes on to wait: the cause may go. after is the run
 // that has ended, whose output tells of that.
 func (rs *Runs) awaitRun(
-	ctx context.Context, p RunTaskParams, after stick.Run, begin func() (next *stick.Run, mayBegin bool, err error),
-) *stick.Run {
+	ctx context.Context, p RunTaskParams, after tasks.Run, begin func() (next *tasks.Run, mayBegin bool, err error),
+) *tasks.Run {
 	var watch *store.Watch
 	defer func() {
 		if watch != nil {
@@ -121,8 +123,8 @@ func isGone(err error) bool {
 // runAgain begins the next run if the task has come back since run began, and as many commands as the project
 // allows don't run already. mayBegin is false if that can't happen any more.
 func (rs *Runs) runAgain(
-	ctx context.Context, p RunTaskParams, run stick.Run,
-) (next *stick.Run, mayBegin bool, err error) {
+	ctx context.Context, p RunTaskParams, run tasks.Run,
+) (next *tasks.Run, mayBegin bool, err error) {
 	db, err := rs.core.Open(ctx, false)
 	if err != nil {
 		return nil, !isGone(err), err
@@ -151,7 +153,7 @@ func (rs *Runs) runAgain(
 		return nil, true, err
 	}
 
-	q := stick.RunStart{By: run.By}
+	q := tasks.RunStart{By: run.By}
 	if q.Most, err = maxRunning(ctx, rp, integration); err != nil {
 		return nil, true, err
 	}
@@ -160,7 +162,7 @@ func (rs *Runs) runAgain(
 	}
 
 	verdict := rs.core.Config.Procs.Verdict
-	err = rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []stick.Run) (*stick.Run, error) {
+	err = rs.updateRuns(ctx, p, func(tx *store.Tx, task stick.Task, runs []tasks.Run) (*tasks.Run, error) {
 		next = nil
 
 		// The task may have changed while git was asked.
@@ -174,7 +176,7 @@ func (rs *Runs) runAgain(
 		}
 
 		q.Running = active + queued
-		again, _, err := task.StartRun(q, runs, verdict)
+		again, _, err := tasks.StartRun(task, q, runs, verdict)
 		if err != nil {
 			return nil, err
 		}
@@ -197,10 +199,10 @@ func (rs *Runs) runAgain(
 }
 
 // workerCaller is the caller that the command of a run would be.
-func (p RunTaskParams) workerCaller(run stick.Run) core.Caller {
+func (p RunTaskParams) workerCaller(run tasks.Run) core.Caller {
 	return core.Caller{
 		Harness:   harness.WorkerName,
-		SessionID: stick.TaskMark{Room: p.RoomID, Task: p.TaskID, Attempt: run.Attempt}.String(),
+		SessionID: edits.TaskMark{Room: p.RoomID, Task: p.TaskID, Attempt: run.Attempt}.String(),
 		Process:   run.Process, Proof: stick.ProvesSession,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // Bounds of what is shown of an output.
@@ -83,7 +84,7 @@ type logReader struct {
 
 	room          stick.RoomID
 	task          stick.Task
-	run           stick.Run
+	run           tasks.Run
 	otherCheckout stick.Words // where the run is, if that is another checkout
 
 	from   output

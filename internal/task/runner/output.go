@@ -16,6 +16,7 @@ import (
 	"talkingstick/internal/plainfile"
 	"talkingstick/internal/task/command"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // The output of a run lies in a directory of its own, in parts. The name of a part is the number of the byte
@@ -33,7 +34,7 @@ const (
 const keepOutput = 14 * 24 * time.Hour
 
 // outputDir is the directory with the output of a run.
-func (rs *Runs) outputDir(room stick.RoomID, r stick.Run) string {
+func (rs *Runs) outputDir(room stick.RoomID, r tasks.Run) string {
 	return filepath.Join(rs.core.Config.Dir, "runs", string(room), fmt.Sprintf("%s-%d-%d", r.Task, r.Attempt, r.Number))
 }
 

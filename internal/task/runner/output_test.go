@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/engine/core"
-	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // TestALongOutputIsKeptInParts writes far more than is kept. The start and the end stay, every byte where it
@@ -166,7 +166,7 @@ func TestLinesOfAnOutput(t *testing.T) {
 // TestAnOutputThatGrows: a reading that doesn't follow ends although the command writes as fast as it reads.
 func TestAnOutputThatGrows(t *testing.T) {
 	rs := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir()})})
-	run := stick.Run{Task: "x", Attempt: 1, Number: 1}
+	run := tasks.Run{Task: "x", Attempt: 1, Number: 1}
 	w := newOutput(rs.outputDir("r", run))
 	_, _ = w.Write([]byte("one\ntwo\n"))
 	pieces, all := 0, 0

@@ -1,13 +1,16 @@
 package runner
 
-import "talkingstick/stick"
+import (
+	"talkingstick/stick"
+	"talkingstick/stick/tasks"
+)
 
 // ReadyTask is a task whose command is to be started.
 type ReadyTask struct {
 	TaskID  string `json:"task_id"`
 	Command string `json:"command"`
 
-	Resume *stick.Resumption `json:"resume,omitempty"` // nil if the task has to be begun first
+	Resume *tasks.Resumption `json:"resume,omitempty"` // nil if the task has to be begun first
 }
 
 // StartedTask is a task whose command tt has started by itself.

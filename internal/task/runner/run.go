@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerRunParams asks to start the command of a worker, such as a headless agent, for the attempt that there
@@ -17,11 +18,11 @@ type WorkerRunParams struct {
 	core.Where
 	TaskID  string `json:"task_id"`
 	Command string `json:"command,omitempty"` // for the shell; empty for the command of the last run
-	Restart string `json:"restart,omitempty"` // as [stick.ParseRestart] reads it; empty for what the last run has left
+	Restart string `json:"restart,omitempty"` // as [tasks.ParseRestart] reads it; empty for what the last run has left
 	First   bool   `json:"first,omitempty"`   // only if the attempt has no run
 
 	Queue  bool              `json:"-"` // while as many commands run as the project allows, it waits
-	Resume *stick.Resumption `json:"-"` // how it starts again, as WorkerReady of package task says
+	Resume *tasks.Resumption `json:"-"` // how it starts again, as WorkerReady of package task says
 }
 
 // WorkerRunResult is a run.
@@ -40,7 +41,7 @@ type WorkerRunResult struct {
 // WorkerRun claims the next run of a task's command, and starts the process that attends to it. Only one
 // caller gets the claim. If the process with the claim dies before the command starts, another caller gets it.
 //
-// It fails as [stick.Task.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and
+// It fails as [tasks.StartRun] does, with [stick.CodeNotFound], [stick.CodeElsewhere] and
 // [stick.CodeLanding], and with [stick.CodeSetupFailed] if the worktree had to be set up first.
 func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (WorkerRunResult, error) {
 	res, err := rs.claimNext(ctx, p)
@@ -57,7 +58,7 @@ func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (WorkerRunResu
 	}
 
 	if !res.Run.Queued {
-		res.Run.State = stick.RunRunning
+		res.Run.State = tasks.RunRunning
 	}
 	return res, nil
 }
@@ -65,9 +66,9 @@ func (rs *Runs) WorkerRun(ctx context.Context, p WorkerRunParams) (WorkerRunResu
 // claimNext claims the next run of a task's command, and makes what its worktree lacks.
 func (rs *Runs) claimNext(ctx context.Context, p WorkerRunParams) (res WorkerRunResult, err error) {
 	// A resumption brings its own command and its own number of restarts.
-	q := stick.RunStart{Command: p.Command, First: p.First, Queue: p.Queue}
+	q := tasks.RunStart{Command: p.Command, First: p.First, Queue: p.Queue}
 	if p.Restart != "" {
-		times, err := stick.ParseRestart(p.Restart)
+		times, err := tasks.ParseRestart(p.Restart)
 		if err != nil {
 			return res, err
 		}
@@ -126,7 +127,7 @@ func (rs *Runs) claimNext(ctx context.Context, p WorkerRunParams) (res WorkerRun
 
 // claimRun gives the next run of a task to the process self. missing is why the worktree can't be made again.
 func (rs *Runs) claimRun(
-	o *repository.Op, rp *repository.Repo, id string, q stick.RunStart, self stick.Process, missing error, res *WorkerRunResult,
+	o *repository.Op, rp *repository.Repo, id string, q tasks.RunStart, self stick.Process, missing error, res *WorkerRunResult,
 ) error {
 	if err := o.RequireMemberOrPerson(); err != nil {
 		return err
@@ -157,7 +158,7 @@ func (rs *Runs) claimRun(
 		return err
 	}
 
-	next, existing, err := task.StartRun(q, runs, verdict)
+	next, existing, err := tasks.StartRun(task, q, runs, verdict)
 	*res = WorkerRunResult{RoomID: o.Room.ID, TaskID: task.ID, Attempt: task.Attempt}
 	if err == nil && existing != nil {
 		res.Already, res.Run = true, rs.ViewRun(*existing)
@@ -225,7 +226,7 @@ func maxRunning(ctx context.Context, rp *repository.Repo, integration string) (i
 // [stick.CodeMaxRunning].
 func RequireRoomToRun(ctx context.Context, rp *repository.Repo, task stick.Task) error {
 	// Any command will do: the rule is only asked whether there is room.
-	q := stick.RunStart{Command: "-"}
+	q := tasks.RunStart{Command: "-"}
 	var err error
 	if q.Most, err = maxRunning(ctx, rp, task.Integration); err != nil || q.Most == 0 {
 		return err
@@ -240,7 +241,7 @@ func RequireRoomToRun(ctx context.Context, rp *repository.Repo, task stick.Task)
 
 		q.Running = active + queued
 		task.State = stick.TaskAssigned
-		_, _, err = task.StartRun(q, nil, verdict)
+		_, _, err = tasks.StartRun(task, q, nil, verdict)
 		return err
 	})
 	return repository.IgnoreNoRoom(err)
@@ -249,7 +250,7 @@ func RequireRoomToRun(ctx context.Context, rp *repository.Repo, task stick.Task)
 // requireNoLeftovers refuses another run while processes of one still run whose own process has died. It
 // fails with [stick.CodeAlreadyRunning].
 func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *repository.Repo, id string) error {
-	var lost []stick.Run
+	var lost []tasks.Run
 	var task stick.Task
 	var room stick.RoomID
 	verdict := rp.Core.Config.Procs.Verdict
@@ -262,7 +263,7 @@ func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *repository.Repo, id 
 
 		runs, err := tx.Runs(r.ID, id)
 		for _, run := range runs {
-			if run.State(verdict(run.Process)) == stick.RunLost {
+			if run.State(verdict(run.Process)) == tasks.RunLost {
 				lost = append(lost, run)
 			}
 		}
@@ -295,17 +296,17 @@ func (rs *Runs) RestartHint(tx *store.Tx, room stick.RoomID, task stick.Task, ca
 	runs, err := tx.Runs(room, task.ID)
 	task.State, task.Cause, task.StateAt = stick.TaskWorking, cause, tx.Now()
 	verdict := rs.core.Config.Procs.Verdict
-	if _, ok := task.Resume(runs, verdict, false); ok {
+	if _, ok := tasks.Resume(task, runs, verdict, false); ok {
 		// WorkerReady of package task lists it.
-		return stick.Starts(task.ID), err
+		return tasks.Starts(task.ID), err
 	}
 
-	return task.Again(runs, verdict), err
+	return tasks.Again(task, runs, verdict), err
 }
 
 // processesOf finds the processes that a run has started, without the one that attends to it. It doesn't find
 // those that have left its process tree, its session and its environment.
-func (rs *Runs) processesOf(room stick.RoomID, task string, r stick.Run) []proc.Info {
+func (rs *Runs) processesOf(room stick.RoomID, task string, r tasks.Run) []proc.Info {
 	by := proc.Traces{Session: r.Process, Variable: markOf(room, task, r.Attempt), Except: rs.otherRun}
 
 	// Once its process has ended, the session and the number may be somebody else's.

@@ -13,6 +13,7 @@ import (
 	"talkingstick/internal/task/command"
 	"talkingstick/internal/task/repository"
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // WorkerStopParams asks to end the command of a task's worker.
@@ -72,7 +73,7 @@ func (rs *Runs) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerS
 	res.StoppedRun, err = s.endProcesses(ctx)
 	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, string(s.task.State.Word(s.task.Cause)), s.already
 	if err == nil && len(res.Left) == 0 {
-		res.NextAction = s.task.Again([]stick.Run{s.run}, rs.core.Config.Procs.Verdict).As(p.Caller.Flag()).Words()
+		res.NextAction = tasks.Again(s.task, []tasks.Run{s.run}, rs.core.Config.Procs.Verdict).As(p.Caller.Flag()).Words()
 	}
 	return res, err
 }
@@ -85,8 +86,8 @@ type runStop struct {
 
 	room    stick.RoomID
 	task    stick.Task
-	run     stick.Run
-	state   stick.RunState // before the stop
+	run     tasks.Run
+	state   tasks.RunState // before the stop
 	already bool           // it had ended
 }
 
@@ -124,9 +125,9 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		// A run that has ended, but whose process waits to start the next one, still has to be stopped.
 		v := verdict(s.run.Process)
 		s.state = s.run.State(v)
-		waits := s.state == stick.RunEnded && s.run.Restarts > 0 && v != stick.Gone
-		s.already = !waits && (s.state == stick.RunEnded || s.state == stick.RunDropped)
-		if s.state == stick.RunRunning && v == stick.Unknown {
+		waits := s.state == tasks.RunEnded && s.run.Restarts > 0 && v != stick.Gone
+		s.already = !waits && (s.state == tasks.RunEnded || s.state == tasks.RunDropped)
+		if s.state == tasks.RunRunning && v == stick.Unknown {
 			return stick.Errorf(stick.CodeElsewhere,
 				"process %d, which attends to the command of %s, can't be seen from here", s.run.Process.PID,
 				s.task.ID).
@@ -141,10 +142,10 @@ func (s *runStop) recordStop(ctx context.Context) error {
 
 		// From here on the run doesn't start again, even if this process dies.
 		s.run.Restarts = 0
-		if s.run.StopAt.IsZero() && s.state != stick.RunEnded {
+		if s.run.StopAt.IsZero() && s.state != tasks.RunEnded {
 			s.run.StopAt, s.run.StoppedBy = max(o.Tx.Now(), 1), o.Me.Agent
 		}
-		if s.state == stick.RunClaimed {
+		if s.state == tasks.RunClaimed {
 			s.run.EndedAt, s.run.Exit = max(o.Tx.Now(), 1), -1
 		}
 
@@ -165,12 +166,12 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 	res = StoppedRun{Ended: []EndedProcess{}}
 
 	switch s.state {
-	case stick.RunRunning:
+	case tasks.RunRunning:
 		res.Ended = append([]EndedProcess{{s.run.Process.PID, "tt"}}, endedProcesses(found)...)
 		if err := s.endRunner(ctx); err != nil {
 			return res, err
 		}
-	case stick.RunLost:
+	case tasks.RunLost:
 		res.Ended = endedProcesses(found)
 	}
 
@@ -178,7 +179,7 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 	if err := s.reloadRun(ctx); err != nil {
 		return res, err
 	}
-	if s.state == stick.RunRunning || s.state == stick.RunLost {
+	if s.state == tasks.RunRunning || s.state == tasks.RunLost {
 		// The process that attends to it has died, or doesn't react.
 		if s.run.EndedAt.IsZero() {
 			// A failure means that it has ended by now.
@@ -191,7 +192,7 @@ func (s *runStop) endProcesses(ctx context.Context) (res StoppedRun, err error) 
 	}
 	s.KillPoint("stop: ended")
 
-	if s.run.EndedAt.IsZero() && (s.state == stick.RunLost || s.state == stick.RunRunning) {
+	if s.run.EndedAt.IsZero() && (s.state == tasks.RunLost || s.state == tasks.RunRunning) {
 		err = s.recordLost(ctx)
 	}
 

@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"talkingstick/stick"
+	"talkingstick/stick/tasks"
 )
 
 // RunView is a run of a task's command as it is shown.
 type RunView struct {
 	Attempt   int            `json:"attempt"`
 	Run       int            `json:"run"` // counts from 1 in each attempt
-	State     stick.RunState `json:"state"`
+	State     tasks.RunState `json:"state"`
 	Command   string         `json:"command"`
 	PID       int            `json:"pid"` // of the process that attends to the command; 0 while that is about to start
 	By        stick.AgentID  `json:"started_by,omitempty"`
@@ -28,7 +29,7 @@ type RunView struct {
 }
 
 // ViewRun returns the view of a run.
-func (rs *Runs) ViewRun(r stick.Run) RunView {
+func (rs *Runs) ViewRun(r tasks.Run) RunView {
 	verdict := rs.core.Config.Procs.Verdict(r.Process)
 	v := RunView{
 		Attempt: r.Attempt, Run: r.Number, State: r.State(verdict), Command: r.Command, By: r.By,
@@ -40,7 +41,7 @@ func (rs *Runs) ViewRun(r stick.Run) RunView {
 	if !r.StartedAt.IsZero() || r.Queued {
 		v.PID = r.Process.PID
 	}
-	if v.State == stick.RunEnded {
+	if v.State == tasks.RunEnded {
 		if r.Exit >= 0 {
 			v.Exit = &r.Exit
 		}
@@ -52,7 +53,7 @@ func (rs *Runs) ViewRun(r stick.Run) RunView {
 }
 
 // ViewRuns returns the views of runs.
-func (rs *Runs) ViewRuns(runs []stick.Run) []RunView {
+func (rs *Runs) ViewRuns(runs []tasks.Run) []RunView {
 	out := []RunView{}
 	for _, r := range runs {
 		out = append(out, rs.ViewRun(r))
@@ -63,15 +64,15 @@ func (rs *Runs) ViewRuns(runs []stick.Run) []RunView {
 // How says how the run is or how it ended, for a sentence.
 func (v RunView) How() stick.Words {
 	switch {
-	case v.State == stick.RunClaimed && v.Queued:
+	case v.State == tasks.RunClaimed && v.Queued:
 		return "waits until fewer commands run"
-	case v.State == stick.RunClaimed:
+	case v.State == tasks.RunClaimed:
 		return "is about to start"
-	case v.State == stick.RunDropped:
+	case v.State == tasks.RunDropped:
 		return "was never started"
-	case v.State == stick.RunRunning:
+	case v.State == tasks.RunRunning:
 		return "runs"
-	case v.State == stick.RunLost:
+	case v.State == tasks.RunLost:
 		return "is lost: the process that attended to it has died, and what it started may still run"
 	}
 

@@ -5,6 +5,7 @@ import (
 
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // What is kept of calls.
@@ -18,7 +19,7 @@ const (
 const MaxBeside = 200
 
 // RecordCall writes a call down, and now and then forgets old ones.
-func RecordCall(tx *store.Tx, room stick.RoomID, c *stick.Call) error {
+func RecordCall(tx *store.Tx, room stick.RoomID, c *edits.Call) error {
 	if err := tx.PutCall(room, c); err != nil || c.ID%forgetEvery != 0 {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // NotedWork counts the uncommitted files of the shared tree as hooks have noted them. Git wasn't asked, so
@@ -42,12 +43,12 @@ const maxNoted = 3
 
 // CountNotedWork counts what is noted for the caller. It is nil if there is nothing.
 func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity) (*NotedWork, error) {
-	if !r.Enforces() {
+	if !edits.Enforces(r) {
 		return nil, nil
 	}
 
 	files, err := sharedEdits(tx, r)
-	q := stick.Editing{By: me.Agent, Above: me.Above, Person: me.Person()}
+	q := edits.Editing{By: me.Agent, Above: me.Above, Person: me.Person()}
 	var n NotedWork
 	of := map[stick.AgentID]int{}
 
@@ -58,22 +59,22 @@ func CountNotedWork(tx *store.Tx, probes *core.Probes, r stick.Room, me core.Ide
 
 		// A reservation matters only for work that was done with the stick. To read them for each file would
 		// cost more than that.
-		share, _ := r.WhoseEdit(f, q, nil, probes.Probed, tx.Now())
-		held := r.Turn.State == stick.Owned && slices.ContainsFunc(f.Editors, func(e stick.Editor) bool {
+		share, _ := edits.WhoseEdit(r, f, q, nil, probes.Probed, tx.Now())
+		held := r.Turn.State == stick.Owned && slices.ContainsFunc(f.Editors, func(e edits.Editor) bool {
 			return e.Agent == r.Turn.Owner
 		})
 
 		switch share {
-		case stick.ShareOwn:
+		case edits.ShareOwn:
 			n.Own++
 			continue
-		case stick.SharePassed:
+		case edits.SharePassed:
 			n.Passed++
 			n.Held += countIf(held)
-		case stick.ShareOthers:
+		case edits.ShareOthers:
 			n.Others++
 			n.HeldOthers += countIf(held)
-		case stick.ShareNobody:
+		case edits.ShareNobody:
 			n.Nobody++
 		}
 
@@ -113,14 +114,14 @@ func countIf(so bool) int {
 }
 
 // sharedEdits returns what was noted of the files in the shared tree of a room.
-func sharedEdits(tx *store.Tx, r stick.Room) (all []stick.EditedFile, err error) {
+func sharedEdits(tx *store.Tx, r stick.Room) (all []edits.EditedFile, err error) {
 	tops, err := tx.EditedCheckouts(r.ID)
 	for _, top := range tops {
 		if err != nil || !workspace.Within(r.Path, top) {
 			continue
 		}
 
-		var files []stick.EditedFile
+		var files []edits.EditedFile
 		files, err = tx.Edited(r.ID, top, nil)
 		all = append(all, files...)
 	}
@@ -138,7 +139,7 @@ func CountEdited(tx *store.Tx, r stick.Room, e stick.Event) (stick.Event, error)
 	files, err := sharedEdits(tx, r)
 	n := 0
 	for _, f := range files {
-		hasEdited := func(by stick.Editor) bool {
+		hasEdited := func(by edits.Editor) bool {
 			return by.Agent == e.From && by.Turn == e.Turn && by.At >= e.CreatedAt
 		}
 

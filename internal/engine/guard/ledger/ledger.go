@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // maxEdited is of how many files of a checkout it is noted who has edited them. With more, it is noted for
@@ -19,7 +20,7 @@ const maxEdited = 5000
 
 // AddEdited writes down what is known of some files of a checkout, beside what was noted of the others. top is its
 // top level.
-func AddEdited(tx *store.Tx, room stick.RoomID, top string, noted []stick.EditedFile) error {
+func AddEdited(tx *store.Tx, room stick.RoomID, top string, noted []edits.EditedFile) error {
 	n, err := tx.CountEdited(room, top)
 	if err != nil || n+len(noted) <= maxEdited {
 		return cmp.Or(err, tx.PutEdited(room, top, noted))
@@ -31,24 +32,24 @@ func AddEdited(tx *store.Tx, room stick.RoomID, top string, noted []stick.Edited
 		return err
 	}
 
-	rest := slices.DeleteFunc(slices.Clone(all), func(f stick.EditedFile) bool {
-		return slices.ContainsFunc(noted, func(n stick.EditedFile) bool { return n.Path == f.Path })
+	rest := slices.DeleteFunc(slices.Clone(all), func(f edits.EditedFile) bool {
+		return slices.ContainsFunc(noted, func(n edits.EditedFile) bool { return n.Path == f.Path })
 	})
 	return ReplaceEdited(tx, room, top, all, append(rest, noted...))
 }
 
 // ReplaceEdited replaces what was noted of a checkout, whose top level is top.
-func ReplaceEdited(tx *store.Tx, room stick.RoomID, top string, before, after []stick.EditedFile) error {
-	after = slices.DeleteFunc(after, func(f stick.EditedFile) bool { return f.Forgotten(tx.Now()) })
-	after = stick.Fold(after, maxEdited)
-	rows := map[string]stick.EditedFile{}
+func ReplaceEdited(tx *store.Tx, room stick.RoomID, top string, before, after []edits.EditedFile) error {
+	after = slices.DeleteFunc(after, func(f edits.EditedFile) bool { return f.Forgotten(tx.Now()) })
+	after = edits.Fold(after, maxEdited)
+	rows := map[string]edits.EditedFile{}
 
 	for _, f := range before {
 		rows[f.Path] = f
 	}
 
 	// Only what differs is written.
-	var put []stick.EditedFile
+	var put []edits.EditedFile
 	for _, f := range after {
 		b, ok := rows[f.Path]
 		delete(rows, f.Path)
@@ -67,9 +68,9 @@ func ReplaceEdited(tx *store.Tx, room stick.RoomID, top string, before, after []
 }
 
 // EditorNow describes the caller as one who edits now.
-func EditorNow(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) stick.Editor {
-	by := stick.Editor{
-		Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: r.Starter(me.Above),
+func EditorNow(r stick.Room, me core.Identity, s *stick.Probed, now stick.Time) edits.Editor {
+	by := edits.Editor{
+		Agent: me.Agent, Helper: me.Caller.Helper, Turn: r.Turn.ID, At: now, Under: edits.Starter(r, me.Above),
 	}
 
 	_, under := r.Parent(me.Agent, me.Above, s)

@@ -6,6 +6,7 @@ import (
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // How many calls are listed: if nobody says how many, and at most.
@@ -27,7 +28,7 @@ type ListCallsParams struct {
 type ListCallsResult struct {
 	RoomID  stick.RoomID  `json:"room_id"`
 	AgentID stick.AgentID `json:"agent_id"`       // who asks
-	Calls   []stick.Call  `json:"calls"`          // on this host
+	Calls   []edits.Call  `json:"calls"`          // on this host
 	More    bool          `json:"more,omitempty"` // there are older ones
 }
 
@@ -47,7 +48,7 @@ func (rs *Restorer) ListCalls(ctx context.Context, p ListCallsParams) (ListCalls
 	err := rs.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
-		res = ListCallsResult{RoomID: r.ID, AgentID: me.Agent, Calls: []stick.Call{}}
+		res = ListCallsResult{RoomID: r.ID, AgentID: me.Agent, Calls: []edits.Call{}}
 		agent := p.Agent
 		if agent != "" {
 			if agent, err = r.NamedEver(agent, probes.Probed, tx.Now()); err != nil {

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // firstKeep is how long the first copy of a repository's own commits may take. What takes longer is copied in
@@ -19,7 +20,7 @@ const firstKeep = 10 * time.Second
 // again. It does nothing outside of git, and where the room wants no copies. What it leaves out,
 // [Restorer.ListRescues] says.
 func (rs *Restorer) KeepFirstCommits(ctx context.Context, r stick.Room) {
-	if !r.KeepsSnapshots() || r.Path == "" {
+	if !edits.KeepsSnapshots(r) || r.Path == "" {
 		return
 	}
 

@@ -7,6 +7,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // TakeoverRescue is the rescue of what the holder before left uncommitted, made before the new holder changes
@@ -36,7 +37,7 @@ type CommittedTakeover struct {
 func DescribeTakeover(o *core.Op, why stick.ClaimReason) (t CommittedTakeover, err error) {
 	r := o.Room
 	t = CommittedTakeover{
-		enforces: r.Enforces(), copies: r.KeepsSnapshots(), path: r.Path, already: why == stick.AlreadyOwner,
+		enforces: edits.Enforces(r), copies: edits.KeepsSnapshots(r), path: r.Path, already: why == stick.AlreadyOwner,
 	}
 
 	event := o.LastEvent(stick.EventTakeover)

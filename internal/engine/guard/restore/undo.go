@@ -11,6 +11,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // UndoCallParams asks to take a call of a tool back.
@@ -28,7 +29,7 @@ type UndoCallResult struct {
 	RoomID  stick.RoomID  `json:"room_id"`
 	AgentID stick.AgentID `json:"agent_id"`
 	Joined  bool          `json:"joined,omitempty"`
-	Call    stick.Call    `json:"call"` // the one that was taken back
+	Call    edits.Call    `json:"call"` // the one that was taken back
 
 	// the call that the undo is, to be taken back in its turn; 0 if it has written nothing
 	UndoID   int64      `json:"undo_call_id,omitempty"`
@@ -51,7 +52,7 @@ type UndoCallResult struct {
 // LeftFile is a file that an undo leaves as it is.
 type LeftFile struct {
 	Path   string           `json:"path"`
-	Reason stick.UndoReason `json:"reason"`
+	Reason edits.UndoReason `json:"reason"`
 	Why    stick.Words      `json:"why"`              // the reason in words
 	By     []stick.AgentID  `json:"by,omitempty"`     // who has changed it, as far as hooks have noted
 	Beside string           `json:"beside,omitempty"` // where its state from before the call lies now
@@ -81,23 +82,23 @@ type undoing struct {
 
 	room   stick.Room
 	me     core.Identity
-	call   stick.Call
-	beside []stick.Call // of other agents, and of the same, that ran in the checkout while the call did
-	later  []stick.Call // of the call's agent in the checkout after it
+	call   edits.Call
+	beside []edits.Call // of other agents, and of the same, that ran in the checkout while the call did
+	later  []edits.Call // of the call's agent in the checkout after it
 	tree   workspace.Checkout
 
 	undo    *rescue.Undo
 	steps   []undoStep
 	written []string // paths
 
-	begun  stick.Call // the record of the undo itself
+	begun  edits.Call // the record of the undo itself
 	result UndoCallResult
 }
 
 // undoStep is what is done with one path.
 type undoStep struct {
 	rescue.UndoFile
-	do stick.UndoStep
+	do edits.UndoStep
 }
 
 // UndoCall takes a call of a tool back, if the caller may change its files now: each file that is still as
@@ -156,7 +157,7 @@ func (u *undoing) checkResult() error {
 	return nil
 }
 
-func errNothingChanged(c stick.Call) error {
+func errNothingChanged(c edits.Call) error {
 	return stick.Errorf(stick.CodeNotFound, "call %d has changed no file", c.ID).With("call_id", c.ID).
 		Hintf("see which have: %s", stick.Cmd("tt calls"))
 }
@@ -207,7 +208,7 @@ func (u *undoing) findCall(ctx context.Context) error {
 }
 
 // wantedCall returns the call that a caller means.
-func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c stick.Call, err error) {
+func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c edits.Call, err error) {
 	q := store.CallQuery{Room: r.ID, ID: id, Limit: 1}
 	switch {
 	case id < 0:
@@ -238,7 +239,7 @@ func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c stick
 }
 
 // checkUndo says why a call can't be taken back, whatever lies in its checkout.
-func checkUndo(c stick.Call, now stick.Time) error {
+func checkUndo(c edits.Call, now stick.Time) error {
 	refuse := func(code stick.Code, format string) *stick.Error {
 		return stick.Errorf(code, format, c.ID).With("call_id", c.ID)
 	}

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/store"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // compareFiles finds what the call has changed, and decides about each path.
@@ -37,7 +38,7 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 		switch {
 		case by.theirs[f.Path]:
 		case f.Nested:
-			u.leaveFile(f, stick.UndoNested, nil)
+			u.leaveFile(f, edits.UndoNested, nil)
 		case sameFile && f.Kind == rescue.ChangeStaged && by.staged[f.Path]:
 			// What is staged may be the other one's.
 		case sameFile && f.Kind == rescue.ChangeStaged:
@@ -45,12 +46,12 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 			if top, _ := u.undo.Place(f.Path); top == u.tree.Top {
 				staged = append(staged, f.Path)
 			}
-			u.leaveFile(f, stick.UndoStaged, nil)
+			u.leaveFile(f, edits.UndoStaged, nil)
 		case sameFile:
 			// It was committed as it was, for one.
-		case step == stick.UndoNothing:
+		case step == edits.UndoNothing:
 			u.result.Same = append(u.result.Same, f.Path)
-		case step == stick.UndoLeave:
+		case step == edits.UndoLeave:
 			u.leaveFile(f, why, of)
 		default:
 			u.steps = append(u.steps, undoStep{f, step})
@@ -58,18 +59,18 @@ func (u *undoing) compareFiles(ctx context.Context) (err error) {
 	}
 
 	if len(staged) > 0 {
-		u.result.Unstage = stick.Unstage(staged).Words()
+		u.result.Unstage = edits.Unstage(staged).Words()
 	}
 
 	return u.nameEditors(ctx)
 }
 
 // leaveFile notes that a path stays as it is.
-func (u *undoing) leaveFile(f rescue.UndoFile, why stick.UndoReason, by []stick.AgentID) {
+func (u *undoing) leaveFile(f rescue.UndoFile, why edits.UndoReason, by []stick.AgentID) {
 	u.result.Left = append(u.result.Left, LeftFile{Path: f.Path, Reason: why, Why: why.Says(), By: by})
-	isBeside := why == stick.UndoChanged || why == stick.UndoUnread
+	isBeside := why == edits.UndoChanged || why == edits.UndoUnread
 	if isBeside && f.Was.Exists() {
-		u.steps = append(u.steps, undoStep{f, stick.UndoLeave})
+		u.steps = append(u.steps, undoStep{f, edits.UndoLeave})
 	}
 }
 
@@ -143,7 +144,7 @@ func (u *undoing) changedBeside(
 
 	// A file that another call names as its own, and that only then changed, is that one's.
 	for path := range by.shared {
-		isTheirs := func(o stick.Call) bool { return o.Agent != u.call.Agent && o.Command == path }
+		isTheirs := func(o edits.Call) bool { return o.Agent != u.call.Agent && o.Command == path }
 		by.theirs[path] = !alone[path] && slices.ContainsFunc(u.beside, isTheirs)
 	}
 
@@ -172,7 +173,7 @@ func (u *undoing) othersBeside() (others []stick.AgentID) {
 func (u *undoing) nameEditors(ctx context.Context) error {
 	var paths []string
 	for _, l := range u.result.Left {
-		if l.Reason == stick.UndoChanged {
+		if l.Reason == edits.UndoChanged {
 			paths = append(paths, l.Path)
 		}
 	}
@@ -205,11 +206,11 @@ func (u *undoing) nameEditors(ctx context.Context) error {
 
 // editorsSince returns who has edited a file after the call. The call's own agent has only if it is noted for
 // a later call of its own.
-func (u *undoing) editorsSince(f stick.EditedFile) (by []stick.AgentID) {
+func (u *undoing) editorsSince(f edits.EditedFile) (by []stick.AgentID) {
 	for _, e := range f.Editors {
 		isLater := e.At >= u.call.Ended
 		if e.Agent == u.call.Agent {
-			isLater = slices.ContainsFunc(u.later, func(c stick.Call) bool {
+			isLater = slices.ContainsFunc(u.later, func(c edits.Call) bool {
 				return c.ID > u.call.ID && !c.Ended.IsZero() && e.At >= c.Ended
 			})
 		}

@@ -8,6 +8,7 @@ import (
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // withInner makes a scene with a submodule, an embedded repository, and a repository in that. Each has a
@@ -42,7 +43,7 @@ func TestUndoCall_InsideOtherRepositories(t *testing.T) {
 	res := ann.UndoCall(restore.UndoCallParams{ID: call.ID}).OK()
 	s.Check(slices.Equal(res.Restored, all[:4]) && slices.Equal(res.Removed, []string{"sm/made"}) && res.Unstage == "", "%+v", res)
 	s.Check(s.Content("own/one") == "one" && s.Content("own/deep/one") == "one" && s.Content("own/mine") == "uncommitted", "the files")
-	s.Check(len(res.Left) == 1 && res.Left[0].Path == "sm/one" && res.Left[0].Reason == stick.UndoChanged && slices.Equal(res.Left[0].By, []stick.AgentID{bob.ID}), "%+v", res.Left)
+	s.Check(len(res.Left) == 1 && res.Left[0].Path == "sm/one" && res.Left[0].Reason == edits.UndoChanged && slices.Equal(res.Left[0].By, []stick.AgentID{bob.ID}), "%+v", res.Left)
 	s.Check(s.Content(res.Left[0].Beside) == "one" && filepath.Dir(res.Left[0].Beside) == "sm", "%+v", res.Left)
 
 	again := ann.UndoCall(restore.UndoCallParams{ID: res.UndoID}).OK()
@@ -59,7 +60,7 @@ func TestUndoCall_OfACommitInside(t *testing.T) {
 
 	res := ann.UndoCall(restore.UndoCallParams{}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"README"}) && len(res.Left) == 1 && res.Left[0].Path == "own/one", "%+v", res)
-	s.Check(res.Left[0].Reason == stick.UndoNested && res.Left[0].Why == "it lies in a repository of its own that is gone, or in which the call has moved HEAD", "%+v", res.Left)
+	s.Check(res.Left[0].Reason == edits.UndoNested && res.Left[0].Why == "it lies in a repository of its own that is gone, or in which the call has moved HEAD", "%+v", res.Left)
 }
 
 // TestUndoCall_AfterGC: a call is taken back by the commits that ours keeps, where the user's repository has

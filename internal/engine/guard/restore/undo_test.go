@@ -12,13 +12,14 @@ import (
 	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/scene"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // lastCall is the newest call of an agent that has changed something.
-func lastCall(a *scene.Actor) stick.Call {
+func lastCall(a *scene.Actor) edits.Call {
 	all := a.ListCalls(restore.ListCallsParams{Agent: a.ID, Limit: 1}).OK().Calls
 	if len(all) == 0 {
-		return stick.Call{}
+		return edits.Call{}
 	}
 	return all[0]
 }
@@ -77,7 +78,7 @@ func TestUndoCall_changed(t *testing.T) {
 	res := ann.UndoCall(restore.UndoCallParams{ID: 1}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && len(res.Left) == 2 && res.HasLeft(), "%+v", res)
 	bobs, anns := res.Left[0], res.Left[1]
-	s.Check(bobs.Path == "b.go" && bobs.Reason == stick.UndoChanged && slices.Equal(bobs.By, []stick.AgentID{bob.ID}) && bobs.Beside == "b.go.before-1", "%+v", bobs)
+	s.Check(bobs.Path == "b.go" && bobs.Reason == edits.UndoChanged && slices.Equal(bobs.By, []stick.AgentID{bob.ID}) && bobs.Beside == "b.go.before-1", "%+v", bobs)
 	s.Check(anns.Path == "made.go" && slices.Equal(anns.By, []stick.AgentID{ann.ID}) && anns.Beside == "", "%+v", anns)
 	s.Check(s.Content("b.go") == "b, by bob" && s.Content("b.go.before-1") == "b" && s.Content("made.go") == "by ann herself", "the files")
 	s.Check(slices.Equal(res.Told, []stick.AgentID{bob.ID}), "told: %v", res.Told)
@@ -103,7 +104,7 @@ func TestUndoCall_overlapped(t *testing.T) {
 	s.Check(call.Overlapped, "%+v", call)
 	res := ann.UndoCall(restore.UndoCallParams{ID: call.ID}).OK()
 	s.Check(slices.Equal(res.Restored, []string{"a.go"}) && slices.Equal(res.Removed, []string{"made.go"}), "%+v", res)
-	s.Check(len(res.Left) == 1 && res.Left[0].Path == "b.go" && res.Left[0].Reason == stick.UndoShared && slices.Equal(res.Left[0].By, []stick.AgentID{bob.ID}), "%+v", res.Left)
+	s.Check(len(res.Left) == 1 && res.Left[0].Path == "b.go" && res.Left[0].Reason == edits.UndoShared && slices.Equal(res.Left[0].By, []stick.AgentID{bob.ID}), "%+v", res.Left)
 	s.Check(s.Content("b.go") == "by one of them" && s.Content("c.go") == "by bob", "the files")
 
 	edit := bob.UndoCall(restore.UndoCallParams{}).OK()
@@ -146,7 +147,7 @@ func TestUndoCall_commit(t *testing.T) {
 
 	ann.Executes("git add a.go", nil)
 	ann.UndoCall(restore.UndoCallParams{}).That("what is staged stays", func(r restore.UndoCallResult) bool {
-		return len(r.Left) == 1 && r.Left[0].Reason == stick.UndoStaged && r.Unstage == "git restore --staged -- a.go" && r.UndoID == 0
+		return len(r.Left) == 1 && r.Left[0].Reason == edits.UndoStaged && r.Unstage == "git restore --staged -- a.go" && r.UndoID == 0
 	})
 }
 
@@ -160,7 +161,7 @@ func TestUndoCall_othersWork(t *testing.T) {
 	s.Check(s.Content("b.go") == "", "it is still there")
 	ann.UndoCall(restore.UndoCallParams{}).That("it is back", func(r restore.UndoCallResult) bool { return slices.Equal(r.Restored, []string{"b.go"}) })
 	bob.ListChanges(guard.ListChangesParams{}).That("it is bob's", func(r guard.ListChangesResult) bool {
-		return len(r.Changes) == 1 && r.Changes[0].Share == stick.ShareOwn && len(r.Changes[0].Editors) == 1
+		return len(r.Changes) == 1 && r.Changes[0].Share == edits.ShareOwn && len(r.Changes[0].Editors) == 1
 	})
 
 	pat.Sets("enforce=stick").OK()

@@ -15,6 +15,7 @@ import (
 	"talkingstick/internal/store"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
+	"talkingstick/stick/edits"
 )
 
 // besideSuffix is how the name of a file ends that is put beside another.
@@ -24,7 +25,7 @@ func (u *undoing) besideSuffix() string { return fmt.Sprintf(".before-%d", u.cal
 func (u *undoing) toWrite() (paths []string) {
 	for _, s := range u.steps {
 		path := s.Path
-		if s.do == stick.UndoLeave {
+		if s.do == edits.UndoLeave {
 			path += u.besideSuffix()
 		}
 		paths = append(paths, filepath.Join(u.tree.Top, filepath.FromSlash(path)))
@@ -82,7 +83,7 @@ func (u *undoing) beginUndo(ctx context.Context) error {
 
 	return u.restorer.writeRoom(ctx, core.Where{RoomID: u.room.ID}, u.p.Caller, core.JoinsIfNew, func(o *op) error {
 		o.Settle()
-		u.begun = stick.Call{
+		u.begun = edits.Call{
 			Agent: o.Me.Agent, Tool: undoTool, Command: u.commandText(),
 			Checkout: u.tree.Top, Before: kept.ID, Started: o.Tx.Now(),
 		}
@@ -98,13 +99,13 @@ func (u *undoing) dropUnkept(leftOut []rescue.LeftOut) {
 	u.steps = nil
 	for _, s := range steps {
 		isUnkept := slices.ContainsFunc(leftOut, func(l rescue.LeftOut) bool { return l.Covers(s.Path) })
-		if !isUnkept || s.do == stick.UndoLeave {
+		if !isUnkept || s.do == edits.UndoLeave {
 			u.steps = append(u.steps, s)
 			continue
 		}
 
 		u.result.Left = append(u.result.Left, LeftFile{
-			Path: s.Path, Reason: stick.UndoUnkept, Why: "no copy could be made of what is there now",
+			Path: s.Path, Reason: edits.UndoUnkept, Why: "no copy could be made of what is there now",
 		})
 	}
 }
@@ -113,7 +114,7 @@ func (u *undoing) dropUnkept(leftOut []rescue.LeftOut) {
 // the other way round.
 func (u *undoing) writeSteps(ctx context.Context) {
 	for _, s := range slices.Backward(u.steps) {
-		if s.do == stick.UndoRemove && u.restoreStep(ctx, s) {
+		if s.do == edits.UndoRemove && u.restoreStep(ctx, s) {
 			u.result.Removed = append(u.result.Removed, s.Path)
 		}
 	}
@@ -121,13 +122,13 @@ func (u *undoing) writeSteps(ctx context.Context) {
 	// The caller reads the paths in their own order.
 	slices.Reverse(u.result.Removed)
 	for _, s := range u.steps {
-		if s.do == stick.UndoRestore && u.restoreStep(ctx, s) {
+		if s.do == edits.UndoRestore && u.restoreStep(ctx, s) {
 			u.result.Restored = append(u.result.Restored, s.Path)
 		}
 	}
 
 	for _, s := range u.steps {
-		if s.do == stick.UndoLeave {
+		if s.do == edits.UndoLeave {
 			u.putBeside(ctx, s)
 		}
 	}
@@ -146,10 +147,10 @@ func (u *undoing) restoreStep(ctx context.Context, s undoStep) bool {
 		return true
 	case errors.Is(err, rescue.ErrChanged):
 		// PutBeside follows.
-		u.leaveFile(s.UndoFile, stick.UndoChanged, nil)
+		u.leaveFile(s.UndoFile, edits.UndoChanged, nil)
 	default:
 		u.result.Left = append(u.result.Left, LeftFile{
-			Path: s.Path, Reason: stick.UndoFailed, Why: stick.AsError(err).Words(),
+			Path: s.Path, Reason: edits.UndoFailed, Why: stick.AsError(err).Words(),
 		})
 	}
 
@@ -224,11 +225,11 @@ func (u *undoing) readHead(ctx context.Context) {
 }
 
 // seeWritten looks at the files that were written.
-func (u *undoing) seeWritten() (found []stick.SeenFile) {
+func (u *undoing) seeWritten() (found []edits.SeenFile) {
 	for _, path := range u.written {
 		full := filepath.Join(u.tree.Top, filepath.FromSlash(path))
-		if s, _, err := workspace.SeeFile(full, stick.FileState{}); err == nil {
-			found = append(found, stick.SeenFile{Path: path, State: s})
+		if s, _, err := workspace.SeeFile(full, edits.FileState{}); err == nil {
+			found = append(found, edits.SeenFile{Path: path, State: s})
 		}
 	}
 
@@ -237,7 +238,7 @@ func (u *undoing) seeWritten() (found []stick.SeenFile) {
 
 // addEvent adds the event.
 func (u *undoing) addEvent(o *op) {
-	t := stick.Undo{
+	t := edits.Undo{
 		By: o.Me.Agent, Call: u.call, As: u.begun.ID, Checkout: u.tree.Top, Files: slices.Concat(
 			u.result.Restored, u.result.Removed,
 		),
@@ -252,7 +253,7 @@ func (u *undoing) addEvent(o *op) {
 		}
 	}
 
-	e := o.Room.CallUndone(t)
+	e := edits.CallUndone(o.Room, t)
 	o.Events = append(o.Events, e)
 
 	u.result.Told = []stick.AgentID{}
@@ -263,14 +264,14 @@ func (u *undoing) addEvent(o *op) {
 
 // noteEditors notes an agent as the editor of the files. Where a file has the bytes again that it was noted
 // with, its editors stay: it is their work that came back.
-func (u *undoing) noteEditors(o *op, found []stick.SeenFile) error {
-	if !o.Room.Enforces() || o.Me.Person() {
+func (u *undoing) noteEditors(o *op, found []edits.SeenFile) error {
+	if !edits.Enforces(o.Room) || o.Me.Person() {
 		return nil
 	}
 
 	// Files of repositories inside are noted in checkouts of their own.
 	by := ledger.EditorNow(o.Room, o.Me, o.Probes.Probed, o.Tx.Now())
-	written := map[string][]stick.SeenFile{} // by the checkout
+	written := map[string][]edits.SeenFile{} // by the checkout
 	for _, f := range found {
 		top, rel := u.undo.Place(f.Path)
 		f.Path = rel
@@ -287,7 +288,7 @@ func (u *undoing) noteEditors(o *op, found []stick.SeenFile) error {
 }
 
 // noteUndone is [undoing.noteEditors] in one checkout.
-func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) error {
+func noteUndone(o *op, by edits.Editor, top string, found []edits.SeenFile) error {
 	var paths []string
 	for _, f := range found {
 		paths = append(paths, f.Path)
@@ -298,11 +299,11 @@ func noteUndone(o *op, by stick.Editor, top string, found []stick.SeenFile) erro
 		return err
 	}
 
-	var noted []stick.EditedFile
+	var noted []edits.EditedFile
 	for _, s := range found {
-		i := slices.IndexFunc(known, func(k stick.EditedFile) bool { return k.Path == s.Path })
+		i := slices.IndexFunc(known, func(k edits.EditedFile) bool { return k.Path == s.Path })
 		if i < 0 {
-			noted = append(noted, stick.EditedFile{Path: s.Path}.Note(by, s.State))
+			noted = append(noted, edits.EditedFile{Path: s.Path}.Note(by, s.State))
 		} else {
 			noted = append(noted, known[i].Find(s.State, by))
 		}

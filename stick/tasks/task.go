@@ -1,0 +1,98 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+
+	"talkingstick/stick"
+)
+
+// isTaskID reports whether a name consists of the characters that a task's name may have.
+func isTaskID(id string) bool {
+	for i, c := range id {
+		// The name becomes a branch and a directory, on every file system.
+		alnum := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !alnum && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+
+	return id != ""
+}
+
+// CheckID refuses a name that can't name a task, a branch and a directory alike. It fails with
+// [stick.CodeUsage].
+func CheckID(id string) error {
+	bad := func(why stick.Words) *stick.Error {
+		return stick.Errorf(stick.CodeUsage, "%q can't be the name of a task: %s", stick.Clip(id, 80), why).With("field", "task_id").
+			Hintf("a name such as fix-parser will do")
+	}
+
+	switch {
+	case id == "":
+		return bad("it is empty")
+	case len(id) > stick.MaxTaskID || !isTaskID(id):
+		return bad(stick.Wordsf("it must begin with a letter or digit, and consist of at most %d letters, digits, dots, underscores and hyphens", stick.MaxTaskID))
+	case strings.Contains(id, ".."), strings.HasSuffix(id, "."), strings.HasSuffix(strings.ToLower(id), ".lock"):
+		return bad("git allows no branch of that name").Hintf("avoid .. and the endings . and .lock")
+	}
+	return nil
+}
+
+// findStep returns the transition by which an act leads out of the task's state. It fails with
+// [stick.CodeInvalidTransition] if there is none.
+func findStep(t stick.Task, act stick.TaskAct) (stick.TaskStep, error) {
+	var from []string
+	for _, s := range stick.TaskSteps {
+		if s.Act != act {
+			continue
+		}
+
+		if slices.Contains(s.From, t.State) {
+			if s.To == "" {
+				s.To = t.State
+			}
+			return s, nil
+		}
+
+		for _, f := range s.From {
+			from = append(from, string(f))
+		}
+	}
+
+	// The refusal says from which states the act leads on.
+	e := withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition, "%s is %s: %s needs %s",
+		t.ID, t.State.Word(t.Cause), act, stick.Words(strings.Join(from, " or "))).
+		Hintf("%s", t.NextStep()))
+	if t.State == stick.TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
+		switch act {
+		case stick.ActApprove, stick.ActChanges, stick.ActRetry, stick.ActRollback:
+			e.Hintf("wait until its worker offers it for review; %s tells how far it is", stick.Cmd("tt task show <task_id>", t.ID))
+		case stick.ActMerge:
+			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is",
+				stick.Cmd("tt task show <task_id>", t.ID))
+		}
+	}
+
+	return stick.TaskStep{}, e
+}
+
+// Needs returns what a caller should do about a task now. It is empty if somebody else has the next step:
+// whoever didn't work on it reviews it, its worker mends what came back, and whoever asked for it or a person
+// merges it.
+func Needs(t stick.Task, c Call) stick.Hint {
+	switch {
+	case t.State == stick.TaskInReview && !t.Worked(c.By):
+		return stick.Hintf("%s", stick.Cmd("tt task diff <task_id>", t.ID))
+	case t.State == stick.TaskApproved && (c.Person || t.SpawnedBy == c.By):
+		return stick.Hintf("%s", stick.Cmd("tt task merge <task_id>", t.ID))
+	case t.Worker == c.By && (t.State == stick.TaskConflicted || t.State == stick.TaskWorking && t.Cause != ""):
+		return stick.Hintf("%s", stick.Cmd("tt task show <task_id>", t.ID))
+	}
+	return nil
+}
+
+// withTaskFacts adds the state of the task to an error.
+func withTaskFacts(t stick.Task, e *stick.Error) *stick.Error {
+	return e.With("task_id", t.ID).With("state", t.State).With("attempt", t.Attempt)
+}
