@@ -33,10 +33,14 @@ func (m mutant) changedSource() []byte {
 	return slices.Concat(m.code[:m.start], []byte(m.by), m.code[m.end:])
 }
 
-// mutantsBelow lists the mutants of the Go files in a directory and below it, without tests.
+// mutantsBelow lists the mutants of the Go files in a directory and below it, without tests and without packages
+// that are there for tests, whose names end in test.
 func mutantsBelow(dir string) ([]mutant, error) {
 	var out []mutant
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && isForTests(d) {
+			return fs.SkipDir
+		}
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -55,6 +59,8 @@ func mutantsBelow(dir string) ([]mutant, error) {
 	}
 	return out, err
 }
+
+func isForTests(d fs.DirEntry) bool { return d.IsDir() && strings.HasSuffix(d.Name(), "test") }
 
 // drawMutants draws n mutants. The draw depends only on their names and the seed, so that most stay the same
 // when code is added elsewhere.

@@ -25,6 +25,7 @@ type run struct {
 	record             record
 
 	scratch  string
+	all      []mutant
 	drawn    []mutant
 	packages []goPackage // that have mutants, and the one in whose folder all are
 	exports  types.Importer
@@ -37,6 +38,7 @@ func (r *run) runAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.all = all
 
 	known := map[string]bool{}
 	for _, m := range all {
@@ -146,7 +148,9 @@ func (r *run) tryAll(ctx context.Context, allowed map[string]string) (err error)
 // prepareSteps puts the mutants into their packages, and plans the steps.
 func (r *run) prepareSteps(ctx context.Context) ([]*step, error) {
 	dirs := []string{r.dir}
-	for _, m := range r.drawn {
+
+	// The tests of all packages count, also of those that have no mutant in this run.
+	for _, m := range r.all {
 		if dir := filepath.Dir(m.file); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,6 +41,7 @@ type step struct {
 	binary  string                  // with all mutants in it
 	tests   []string                // patterns for -test.run
 	limit   time.Duration           // of processor time
+	imports []string                // of the package
 	matters map[string]map[int]bool // by test: the mutants that matter to it, by number
 }
 
@@ -48,7 +51,7 @@ func planSteps(dirs []string, short bool, phases *regexp.Regexp) []*step {
 	add := func(phase string, dirs []string, short bool) {
 		for _, dir := range dirs {
 			if _, err := os.Stat(dir); err == nil && phases.MatchString(phase) {
-				out = append(out, &step{phase: phase, dir: dir, short: short, draws: drawsAtRandom(dir)})
+				out = append(out, &step{phase: phase, dir: dir, short: short, draws: drawsAtRandom(dir), imports: listImports(dir)})
 			}
 		}
 	}
@@ -64,10 +67,31 @@ func planSteps(dirs []string, short bool, phases *regexp.Regexp) []*step {
 
 func (s *step) String() string { return s.phase + ", " + s.dir }
 
-// appliesTo reports whether a mutant has to survive this step: it is of its own package, of the package whose
-// folder is top, which uses those below, or of a further one.
+// appliesTo reports whether a mutant has to survive this step: it is of its own package, of one that imports that,
+// of the package whose folder is top, whose tests use those below, or of a further one.
 func (s *step) appliesTo(m mutant, top string) bool {
-	return s.dir == filepath.Dir(m.file) || s.dir == top || s.phase == further
+	own := filepath.Dir(m.file)
+	if s.dir == own || s.dir == top || s.phase == further {
+		return true
+	}
+	return slices.ContainsFunc(s.imports, func(path string) bool { return strings.HasSuffix(path, "/"+filepath.ToSlash(own)) })
+}
+
+// listImports lists the paths that the Go files of a folder import, without its tests.
+func listImports(dir string) (paths []string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	for _, name := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil || strings.HasSuffix(name, "_test.go") {
+			continue // what doesn't parse has no tests, either
+		}
+
+		for _, im := range tree.Imports {
+			path, _ := strconv.Unquote(im.Path.Value)
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // hasTest reports whether a test belongs to this step.
