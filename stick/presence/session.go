@@ -314,23 +314,6 @@ func Promote(r stick.Room, a stick.AgentID, above stick.Lineage, s *stick.Probed
 	return r, []stick.Event{r.NewEvent(stick.EventSessionStarted, a, "").WithPayload(p)}, nil
 }
 
-// Registered returns the member whose running session has the process, and false if there is none.
-func Registered(r stick.Room, p stick.Process) (stick.AgentID, bool) {
-	for _, m := range r.Members {
-		if m.State != stick.Joined || !m.Session.Running {
-			continue
-		}
-
-		for _, e := range m.Processes {
-			if e.Process == p {
-				return m.Agent, true
-			}
-		}
-	}
-
-	return "", false
-}
-
 // NamesRole reports whether a recipient of a message is a role rather than a member.
 func NamesRole(to stick.AgentID) bool { return strings.HasPrefix(string(to), stick.ToRole) }
 
