@@ -65,6 +65,12 @@ func New(t *testing.T) *Scene {
 	return newScene(t, storetest.Address(t))
 }
 
+// NewAlone returns such a scene for a test that measures its process, so that no other test runs beside it.
+func NewAlone(t *testing.T) *Scene {
+	t.Helper()
+	return newScene(t, storetest.Address(t))
+}
+
 // newScene builds a scene with a database without making the test parallel.
 func newScene(t *testing.T, database string) *Scene {
 	t.Helper()

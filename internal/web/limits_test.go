@@ -51,7 +51,7 @@ func TestAThousandStreams(t *testing.T) {
 	if testenv.Leaves(t, testenv.Every, "900 of 1000 streams") {
 		n = 100
 	}
-	s := scene.New(t)
+	s := scene.NewAlone(t)
 	claude := s.Agent("claude:a")
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)
