@@ -20,7 +20,7 @@ import (
 
 var (
 	promisePrograms = flag.Int("promise.programs", 40, "how many random programs run beside each other's uncommitted work; ci-full plays 1000")
-	promiseAll      = flag.Bool("promise.all", false, "run each command beside others' work as the holder and as a bystander; ci-full does")
+	promiseAll      = flag.Bool("promise.all", false, "run each command beside others' work under each policy, as the holder and as a bystander; ci-full does")
 	promiseSeed     = flag.Uint64("promise.seed", 1, "seed of the first of them")
 )
 
