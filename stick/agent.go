@@ -43,7 +43,8 @@ var misleadingNames = []string{
 	"tt", "talking-stick", "talkingstick", "git", "hint", "next", "note", "error", "warning", "message", "event",
 	"you", "your", "me", "it", "they", "we", "he", "she", "this", "that", "the",
 	"nobody", "somebody", "anybody", "everybody", "someone", "anyone", "everyone", "no-one", "none", "all",
-	"user", "users", "person", "people", "owner", "operator", "admin", "root", "system", "developer", "assistant", "tool",
+	"user", "users", "person", "people", "owner", "operator", "admin", "root", "system", "developer",
+	"assistant", "tool",
 }
 
 // isMisleading reports whether a name reads as somebody else than an agent: by its part before the colon, up

@@ -27,7 +27,8 @@ var draftEvents = []EventInfo{
 		Type: EventDraftAsked, For: forRecipient,
 		Meaning: "the harness of the holder summarizes its conversation, so it was asked for a draft of its handoff",
 		Say: func(e Event, _ DraftAskedPayload) Words {
-			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized", AgentName(e.To))
+			return Wordsf("%s was asked for a draft of its handoff, because its conversation gets summarized",
+				AgentName(e.To))
 		},
 		Tell: func(e Event, _ DraftAskedPayload) Words {
 			return Wordsf("your conversation gets summarized while you hold turn %d; save a draft of your handoff now, for the case that you can't finish: %s; "+

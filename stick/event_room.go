@@ -302,7 +302,8 @@ var roomEvents = []EventInfo{
 			}
 
 			for _, k := range slices.Sorted(maps.Keys(p.NextTurn)) {
-				parts = append(parts, Wordsf("%s from %s to %s as of the next turn", k, p.NextTurn[k].From, p.NextTurn[k].To))
+				parts = append(parts, Wordsf("%s from %s to %s as of the next turn", k, p.NextTurn[k].From,
+					p.NextTurn[k].To))
 			}
 
 			if len(p.Order) > 0 {
@@ -341,11 +342,13 @@ var roomEvents = []EventInfo{
 		Type: EventOwnerIdle, For: forRecipient,
 		Meaning: "the owner was told that it looks idle; a heartbeat, or any other act of it, ends that",
 		Say: func(e Event, p OwnerIdlePayload) Words {
-			return Wordsf("%s holds the stick and has done nothing for %s", AgentName(e.To), Age(e.CreatedAt.Sub(p.IdleSince)))
+			return Wordsf("%s holds the stick and has done nothing for %s", AgentName(e.To),
+				Age(e.CreatedAt.Sub(p.IdleSince)))
 		},
 		Tell: func(e Event, p OwnerIdlePayload) Words {
 			return Wordsf("you hold turn %d and have done nothing for %s, so others may soon take it over; to keep it: %s; to give it up: %s",
-				e.Turn, Age(e.CreatedAt.Sub(p.IdleSince)), Cmd("tt heartbeat"), Cmd("tt release --status … --next-action …"))
+				e.Turn, Age(e.CreatedAt.Sub(p.IdleSince)), Cmd("tt heartbeat"),
+				Cmd("tt release --status … --next-action …"))
 		},
 		Replay: replayNothing[OwnerIdlePayload],
 	}),

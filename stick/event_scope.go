@@ -205,7 +205,8 @@ var scopeEvents = []EventInfo{
 			what := PatternWords(p.Pattern)
 			switch {
 			case p.Stale:
-				return Wordsf("%s took over %s's stale reservation of %s", AgentName(e.From), AgentName(e.To), what) + forTask(e)
+				return Wordsf("%s took over %s's stale reservation of %s", AgentName(e.From), AgentName(e.To),
+					what) + forTask(e)
 			case e.To != "":
 				return Wordsf("%s ended %s's reservation of %s", AgentName(e.From), AgentName(e.To), what) + forTask(e)
 			}
@@ -313,7 +314,8 @@ var scopeEvents = []EventInfo{
 				AgentName(e.From), p.adoptedFrom(AgentName(e.To))) + p.copyIn() + reasonSuffix(e.Reason)
 		},
 		Tell: func(e Event, p ChangesAdoptedPayload) Words {
-			return Wordsf("%s made %s its own", AgentName(e.From), p.adoptedFromYou()) + p.copyIn() + reasonSuffix(e.Reason)
+			return Wordsf("%s made %s its own", AgentName(e.From),
+				p.adoptedFromYou()) + p.copyIn() + reasonSuffix(e.Reason)
 		},
 		Replay: replayNothing[ChangesAdoptedPayload],
 	}),
@@ -393,7 +395,8 @@ func (p WorkTakenPayload) describeLoss() Words {
 		s += ", work of " + AgentNames(p.Of)
 	}
 	if p.Repository != "" {
-		s += ", which removed the repository " + CutName(p.Repository, glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
+		s += ", which removed the repository " + CutName(p.Repository,
+			glob.MaxBytes) + "; its commits, as far as they are kept: tt rescue list"
 	}
 
 	// Where the copies are, and what they lack.

@@ -73,7 +73,8 @@ var talkEvents = []EventInfo{
 			return Wordsf("Seen by %s: message %d", AgentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageReadPayload) error {
-			return c.changeReceipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
+			return c.changeReceipt(p.MessageID, e.From,
+				func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt), nil })
 		},
 	}),
 	eventRow(eventKind[MessageAckedPayload]{
@@ -82,7 +83,8 @@ var talkEvents = []EventInfo{
 			return Wordsf("Accepted by %s: message %d", AgentName(e.From), p.MessageID)
 		},
 		Replay: func(c *Record, e *Event, p MessageAckedPayload) error {
-			return c.changeReceipt(p.MessageID, e.From, func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
+			return c.changeReceipt(p.MessageID, e.From,
+				func(r Receipt) (Receipt, error) { return r.Read(e.CreatedAt).Ack(e.CreatedAt) })
 		},
 	}),
 	eventRow(eventKind[MessageWithdrawnPayload]{

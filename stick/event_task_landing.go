@@ -101,7 +101,8 @@ var landingEvents = []EventInfo{
 			switch f.PullRequest.State {
 			case PullMerged:
 				if f.Without != "" {
-					return Wordsf("%s was merged at the forge without %s, which waits for review", pr, ShortCommit(f.Without))
+					return Wordsf("%s was merged at the forge without %s, which waits for review", pr,
+						ShortCommit(f.Without))
 				}
 				return pr + " was merged at the forge"
 			case PullClosed:

@@ -168,7 +168,8 @@ var reviewEvents = []EventInfo{
 		Type: EventTaskApproved, Meaning: "a commit of a task was approved", For: forRecipient,
 		Say: func(e Event, f TaskApprovedFacts) Words {
 			return Wordsf("%s approved %s%s%s%s",
-				AgentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments), belowAuthorNote(f.BelowAuthor))
+				AgentName(e.From), taskOf(e), atCommit(f.Head), withComments(f.Comments),
+				belowAuthorNote(f.BelowAuthor))
 		},
 		Apply: func(t *Task, e Event, f TaskApprovedFacts) {
 			t.Approved, t.ApprovedBy, t.ApprovedSeq = f.Head, e.From, e.Seq

@@ -56,7 +56,8 @@ var HandoffFields = []HandoffField{
 	}),
 	{
 		Name: "artifacts", Flag: "artifact", Label: "file", Repeated: true,
-		Usage:   "a file to read, as path[:from-to][:role][:note] with a role of " + strings.Join(Roles, ", ") + "; repeatable",
+		Usage: "a file to read, as path[:from-to][:role][:note] with a role of " + strings.Join(Roles,
+			", ") + "; repeatable",
 		Meaning: "files to load: path, lines, role (" + strings.Join(Roles, ", ") + "), note",
 		Set: func(h *Handoff, given []string) error {
 			for _, s := range given {
@@ -194,7 +195,8 @@ func (h Handoff) Check() error {
 
 			// The next holder would get it instead of what it needs.
 			if IsLeftBlank(t) {
-				return badHandoff(f.Name, "handoff.%s is the blank of a printed command: %s", f.Name, strings.TrimSpace(t)).
+				return badHandoff(f.Name, "handoff.%s is the blank of a printed command: %s", f.Name,
+					strings.TrimSpace(t)).
 					Hintf("write in its place %s", f.Meaning)
 			}
 		}

@@ -128,7 +128,8 @@ func (r Room) NamedEver(name AgentID, s *Probed, now Time) (AgentID, error) {
 		return "", e.Hintf("nobody has joined it: %s", Cmd("tt state"))
 	}
 
-	return "", e.Hintf("did you mean %s? %s lists the members", nearestMatch(string(name), names), Cmd("tt state --all"))
+	return "", e.Hintf("did you mean %s? %s lists the members", nearestMatch(string(name), names),
+		Cmd("tt state --all"))
 }
 
 // AgentList joins the names of agents, and cuts the list after a few.

@@ -20,7 +20,8 @@ func (r Room) Parent(a AgentID, l Lineage, s *Probed) (AgentID, bool) {
 
 	m, _ := r.Member(r.Turn.Owner)
 	started := slices.ContainsFunc(m.Processes, func(e Evidence) bool {
-		return e.Proof == ProvesSession && slices.Contains(l.Processes, e.Process) && s.processVerdict(e.Process) != Gone
+		return e.Proof == ProvesSession && slices.Contains(l.Processes,
+			e.Process) && s.processVerdict(e.Process) != Gone
 	})
 
 	if !started && !(slices.Contains(l.Agents, m.Agent) && m.Verdict(s) != Gone) {

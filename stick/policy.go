@@ -229,7 +229,8 @@ func (p Policy) Set(key, value string) (Policy, error) {
 		d, err := time.ParseDuration(value)
 		if err != nil || d < minPolicyDuration || d > maxPolicyDuration {
 			return p, Errorf(CodeUsage, "%s must be a duration from %s to %s such as 45m or 90s, not %q",
-				key, ShortDuration(minPolicyDuration), ShortDuration(maxPolicyDuration), Clip(value, 60)).With("field", key)
+				key, ShortDuration(minPolicyDuration), ShortDuration(maxPolicyDuration), Clip(value, 60)).
+				With("field", key)
 		}
 
 		*k.duration(&p) = d.Truncate(time.Millisecond)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
 	"talkingstick/stick"
 	"talkingstick/stick/sticktest"
 )

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
 	"talkingstick/stick"
 	"talkingstick/stick/sticktest"
 )

@@ -93,7 +93,8 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 
 	r, claimed, why := r.Claim(q.Agent, q.Lease, s, now)
 	if why != "" {
-		return r, append(events, claimed...), Answer{Status: YourTurn, Claim: why, Changed: changed || why != AlreadyOwner}
+		return r, append(events, claimed...),
+			Answer{Status: YourTurn, Claim: why, Changed: changed || why != AlreadyOwner}
 	}
 
 	if r.idleNoticeDue(s, now) && now >= q.NotSoon {

@@ -25,14 +25,17 @@ func MayTake(r stick.Room, q Taking) Judgement {
 
 	does := stick.Words("would take away uncommitted work of")
 	step := stick.Hintf("see what is whose: %s; ask: %s; take only your own files, by their paths; or make it yours: %s",
-		stick.Cmd("tt changes"), stick.Cmd("tt msg send <agent> …", q.Of[0]), stick.Cmd("tt changes adopt … --reason …"))
+		stick.Cmd("tt changes"), stick.Cmd("tt msg send <agent> …", q.Of[0]),
+		stick.Cmd("tt changes adopt … --reason …"))
 	if q.Sweeps {
 		does = "would sweep up uncommitted work of"
-		step = stick.Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s", stick.Cmd("tt changes"))
+		step = stick.Hintf("name your own files, one by one: git add -- <path>; see what is whose: %s",
+			stick.Cmd("tt changes"))
 	}
 
 	files := stick.EditedOf(clipPaths(q.Theirs), len(q.Theirs))
-	return asEnforced(r, errEditDenied(r, stick.Wordsf("%s %s %s: %s", q.Form, does, stick.AgentNames(q.Of), files), q.Theirs).
+	return asEnforced(r, errEditDenied(r,
+		stick.Wordsf("%s %s %s: %s", q.Form, does, stick.AgentNames(q.Of), files), q.Theirs).
 		With("command", q.Form).With("of", q.Of).Hintf("%s", step))
 }
 
@@ -115,7 +118,8 @@ func (t Taken) With(more Taken) Taken {
 	}
 
 	// The copy is the same for both parts, so it keeps its id.
-	t.Files, t.Stash, t.Of = stick.MergeUnique(t.Files, more.Files), stick.MergeUnique(t.Stash, more.Stash), stick.MergeUnique(t.Of, more.Of)
+	t.Files, t.Stash, t.Of = stick.MergeUnique(t.Files, more.Files), stick.MergeUnique(t.Stash, more.Stash),
+		stick.MergeUnique(t.Of, more.Of)
 	t.Kept, t.Left = stick.MergeUnique(t.Kept, more.Kept), stick.MergeUnique(t.Left, more.Left)
 	return t
 }

@@ -14,7 +14,8 @@ func NotesEdits(r stick.Room) error {
 	case r.Closed:
 		return r.ErrClosed()
 	case !Enforces(r):
-		return stick.Errorf(stick.CodeNotEnforced, "this room has enforce=%s, so nobody notes who edits what", r.Policy.Enforce).
+		return stick.Errorf(stick.CodeNotEnforced, "this room has enforce=%s, so nobody notes who edits what",
+			r.Policy.Enforce).
 			With("enforce", r.Policy.Enforce).
 			Hintf("to have it noted from now on: %s", stick.Cmd("tt policy set enforce=warn"))
 	}
@@ -31,7 +32,8 @@ func Mine(r stick.Room, by Editor, person, not bool, files []EditedFile) (out []
 	}
 
 	if !person {
-		return nil, stick.Errorf(stick.CodePersonOnly, "only a person can say whose changes are: hooks note what an agent edits").
+		return nil, stick.Errorf(stick.CodePersonOnly,
+			"only a person can say whose changes are: hooks note what an agent edits").
 			Hintf("to keep what you have edited for yourself, reserve it: %s", stick.Cmd("tt reserve <path>"))
 	}
 
@@ -51,7 +53,8 @@ func Mine(r stick.Room, by Editor, person, not bool, files []EditedFile) (out []
 		}
 
 		// The claim also takes the place of somebody whom no hook has noted.
-		others := slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent || e.Agent == "" })
+		others := slices.DeleteFunc(slices.Clone(f.Editors),
+			func(e Editor) bool { return e.Agent == by.Agent || e.Agent == "" })
 		f.Editors = append(others, as)
 		out = append(out, f)
 	}
@@ -73,7 +76,8 @@ func (q Adoption) Check() error {
 	}
 
 	if strings.TrimSpace(q.Reason) == "" {
-		return stick.Errorf(stick.CodeUsage, "to make changes of others yours you need a reason").With("field", "reason").
+		return stick.Errorf(stick.CodeUsage, "to make changes of others yours you need a reason").
+			With("field", "reason").
 			Hintf("say why: %s", stick.Cmd("tt changes adopt <path> --reason …"))
 	}
 

@@ -49,7 +49,8 @@ func (c Call) Maker() stick.Words {
 // Title is the tool of the call, and its command or file.
 func (c Call) Title() stick.Name {
 	const most = 80
-	return stick.Name(strings.TrimSpace(c.Tool + " " + strings.TrimSpace(strings.TrimPrefix(c.Command, c.Tool)))).Cut(most)
+	return stick.Name(strings.TrimSpace(c.Tool + " " + strings.TrimSpace(strings.TrimPrefix(c.Command,
+		c.Tool)))).Cut(most)
 }
 
 // MaxCallText bounds the text of a command that is kept, in characters.

@@ -45,6 +45,7 @@ func MayPushTo(r stick.Room, q Pushing, s *stick.Probed, now stick.Time) Judgeme
 		return Judgement{}
 	}
 
-	return asEnforced(r, errEditDenied(r, "a push to "+stick.CutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).
+	return asEnforced(r, errEditDenied(r,
+		"a push to "+stick.CutName(q.Branch, 120)+" isn't yours now: "+r.Holder(now), nil).
 		With("branch", q.Branch).Hintf("%s", stepToEdit(r)))
 }

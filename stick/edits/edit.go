@@ -68,7 +68,8 @@ func findViolation(r stick.Room, q Editing, near []stick.Reservation, s *stick.P
 		if !shared { // who works on a task doesn't want the stick
 			wait = stick.Cmd("tt wait --park")
 		}
-		return errEditDenied(r, r.Paused.SaysWho(now), all).With("paused", r.Paused).Hintf("%s", r.StepInPause(q.By, wait))
+		return errEditDenied(r, r.Paused.SaysWho(now), all).With("paused", r.Paused).
+			Hintf("%s", r.StepInPause(q.By, wait))
 	case !shared:
 		return nil
 	}
@@ -168,7 +169,8 @@ func (q Editing) primaryOnlyPaths(m stick.Member) (theirs []string, why stick.Wo
 	}
 
 	for _, d := range q.Dirs {
-		i := slices.IndexFunc(q.PrimaryOnly, func(only glob.Pattern) bool { return only.LiteralFirst() && only.Meets(d, q.Fold) })
+		i := slices.IndexFunc(q.PrimaryOnly,
+			func(only glob.Pattern) bool { return only.LiteralFirst() && only.Meets(d, q.Fold) })
 		if i < 0 {
 			continue
 		}
@@ -303,7 +305,9 @@ func clipPaths(paths []string) []string {
 const maxReserved = 20
 
 // ReservedByOthers lists those of near that belong to others, aren't stale, and match one of the paths.
-func ReservedByOthers(r stick.Room, q Editing, near []stick.Reservation, s *stick.Probed, now stick.Time) (out []stick.Reservation) {
+func ReservedByOthers(
+	r stick.Room, q Editing, near []stick.Reservation, s *stick.Probed, now stick.Time,
+) (out []stick.Reservation) {
 	for _, v := range near {
 		if len(out) == maxReserved {
 			break

@@ -51,7 +51,8 @@ func (f EditedFile) Note(by Editor, after FileState) EditedFile {
 		f.Editors, f.Asleep = nil, 0
 	}
 
-	f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors), func(e Editor) bool { return e.Agent == by.Agent }), by)
+	f.Editors = append(slices.DeleteFunc(slices.Clone(f.Editors),
+		func(e Editor) bool { return e.Agent == by.Agent }), by)
 	f.State = after
 
 	return f
@@ -228,7 +229,9 @@ const (
 // holder's, for all others. It is another's if a live agent did it without the stick or has reserved the
 // path, or if somebody has said that it is theirs. The agent that has started the asker, and those that the
 // asker has started, aren't others. near must hold at least the reservations that could match the path.
-func WhoseEdit(r stick.Room, f EditedFile, q Editing, near []stick.Reservation, s *stick.Probed, now stick.Time) (Share, []stick.AgentID) {
+func WhoseEdit(
+	r stick.Room, f EditedFile, q Editing, near []stick.Reservation, s *stick.Probed, now stick.Time,
+) (Share, []stick.AgentID) {
 	share, holder := ShareNobody, stick.AgentID("")
 
 	if q.Tree {
@@ -284,7 +287,9 @@ func startedBy(r stick.Room, a stick.AgentID, above stick.Lineage) bool {
 }
 
 // hasReserved reports whether an agent has a reservation of a path that isn't stale.
-func hasReserved(r stick.Room, a stick.AgentID, path string, fold bool, near []stick.Reservation, s *stick.Probed, now stick.Time) bool {
+func hasReserved(
+	r stick.Room, a stick.AgentID, path string, fold bool, near []stick.Reservation, s *stick.Probed, now stick.Time,
+) bool {
 	return slices.ContainsFunc(near, func(v stick.Reservation) bool {
 		return v.Agent == a && v.Pattern.Match(path, fold) && !scope.Stale(r, v, s, now)
 	})

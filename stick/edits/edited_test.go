@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
 	"talkingstick/stick"
 	"talkingstick/stick/edits"
 	"talkingstick/stick/scope"

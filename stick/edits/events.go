@@ -40,7 +40,8 @@ func EditTold(r stick.Room, by stick.AgentID, paths []string) stick.Event {
 
 // PushTold is [EditTold] for a push to a branch that the members share.
 func PushTold(r stick.Room, by stick.AgentID, branch string) stick.Event {
-	return r.NewEvent(stick.EventEditTold, by, r.Turn.Owner).WithPayload(stick.EditToldPayload{Pushed: stick.Clip(branch, 256)})
+	return r.NewEvent(stick.EventEditTold, by, r.Turn.Owner).
+		WithPayload(stick.EditToldPayload{Pushed: stick.Clip(branch, 256)})
 }
 
 // UnkeptTold makes the event that an agent was told that no copies can be kept of a checkout or a file.

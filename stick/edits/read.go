@@ -112,7 +112,8 @@ func (w StaleWrite) describeChange() stick.Words {
 		lines = stick.Wordsf(" (+%d −%d)", w.Added, w.Removed)
 	}
 
-	return stick.Wordsf("%s changed %s after you %s it%s", w.changerName(), stick.Name(w.Read.Path).Cut(120), seen, lines)
+	return stick.Wordsf("%s changed %s after you %s it%s", w.changerName(), stick.Name(w.Read.Path).Cut(120),
+		seen, lines)
 }
 
 // changerName names who has changed the file, for the writer.

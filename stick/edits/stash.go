@@ -95,7 +95,8 @@ func MayUseStash(r stick.Room, q StashUse, s *stick.Probed) (used StashUsed, j J
 		return used, j
 	}
 
-	return used, asEnforced(r, errEditDenied(r, q.describeUse(theirs, used.Of), nil).With("command", q.Form).With("of", used.Of).
+	return used, asEnforced(r, errEditDenied(r, q.describeUse(theirs, used.Of), nil).With("command", q.Form).
+		With("of", used.Of).
 		Hintf("%s", stashStep(r, q, theirs[0], used.Of[0], s)))
 }
 
@@ -142,7 +143,8 @@ func stashStep(r stick.Room, q StashUse, their StashEntry, owner stick.AgentID, 
 	// A commit that has left the stash can't be adopted by a name.
 	others := stick.Hintf("ask: %s", stick.Cmd("tt msg send <agent> …", owner))
 	if their.inStash() {
-		others = stick.Hintf("%s; or make it yours: %s", others, stick.Cmd("tt changes adopt <entry> --reason …", their.Name))
+		others = stick.Hintf("%s; or make it yours: %s", others,
+			stick.Cmd("tt changes adopt <entry> --reason …", their.Name))
 	}
 
 	i := ownStash(r, q, s)
@@ -150,7 +152,8 @@ func stashStep(r stick.Room, q StashUse, their StashEntry, owner stick.AgentID, 
 		return stick.Hintf("none of the entries is yours; %s", others)
 	}
 
-	return stick.Hintf("yours is %s: %s; %s", q.Has[i].Name, stick.Cmd("git stash "+q.Verb+" <entry>", q.Has[i].Name), others)
+	return stick.Hintf("yours is %s: %s; %s", q.Has[i].Name,
+		stick.Cmd("git stash "+q.Verb+" <entry>", q.Has[i].Name), others)
 }
 
 // ownStash finds the newest entry of the caller, one from its checkout first. It is negative if there is

@@ -33,7 +33,8 @@ func MayCommit(r stick.Room, theirs []Swept, own []string) Judgement {
 
 	why := stick.Wordsf("the commit takes along what %s has edited: %s", stick.AgentNames(others), firstPaths(paths))
 	if len(others) > 1 {
-		why = stick.Wordsf("the commit takes along what %s have edited: %s", stick.AgentNames(others), firstPaths(paths))
+		why = stick.Wordsf("the commit takes along what %s have edited: %s", stick.AgentNames(others),
+			firstPaths(paths))
 	}
 
 	return asEnforced(r, errEditDenied(r, why, paths).Hintf("%s", stepToCommit(others[0], own)))

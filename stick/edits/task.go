@@ -86,7 +86,8 @@ func MayStray(r stick.Room, q Straying, w Working, tasks []stick.Task) Judgement
 
 	// Who works on several tasks may write to the worktree of each.
 	i := slices.IndexFunc(tasks, func(t stick.Task) bool { return keepsToWorktree(r, t, w) })
-	if i < 0 || slices.ContainsFunc(tasks, func(t stick.Task) bool { return worksOn(r, t, w) && q.Tree == t.Worktree }) {
+	if i < 0 || slices.ContainsFunc(tasks,
+		func(t stick.Task) bool { return worksOn(r, t, w) && q.Tree == t.Worktree }) {
 		return Judgement{}
 	}
 
@@ -101,7 +102,8 @@ func MayStray(r stick.Room, q Straying, w Working, tasks []stick.Task) Judgement
 	why, paths := stick.Wordsf("%s isn't yours to change: you work on task %s in %s", where, t.ID, own), []string{}
 	if q.Path != "" {
 		file := stick.Name(q.Path).Cut(120)
-		why, paths = stick.Wordsf("%s lies in %s, and you work on task %s in %s", file, where, t.ID, own), []string{q.Path}
+		why, paths = stick.Wordsf("%s lies in %s, and you work on task %s in %s", file, where, t.ID, own),
+			[]string{q.Path}
 		step = stick.Hintf("change %s instead", own+"/"+q.Path)
 	}
 

@@ -130,7 +130,10 @@ func (m HeadMove) Back() (back []stick.Command) {
 	case m.FromBranch == "":
 		back = []stick.Command{stick.Cmd("git update-ref --no-deref HEAD <commit>", m.From), stick.Cmd("git reset")}
 	default:
-		back = []stick.Command{stick.Cmd("git symbolic-ref HEAD <branch>", "refs/heads/"+m.FromBranch), stick.Cmd("git reset")}
+		back = []stick.Command{
+			stick.Cmd("git symbolic-ref HEAD <branch>", "refs/heads/"+m.FromBranch),
+			stick.Cmd("git reset"),
+		}
 	}
 
 	// After a reset of the index alone, the files still have to follow.
@@ -176,7 +179,8 @@ func CallUndone(r stick.Room, u Undo) stick.Event {
 		Call: u.Call.ID, Of: u.Call.Agent,
 		Command: stick.Clip(u.Call.commandOrTool(), maxCommand), As: u.As,
 		Checkout: stick.Clip(u.Checkout, 256),
-		Paths:    clipPaths(u.Files), Count: len(u.Files), Left: clipPaths(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
+		Paths:    clipPaths(u.Files), Count: len(u.Files),
+		Left: clipPaths(u.Left), LeftCount: len(u.Left), LeftOf: u.Of,
 	}
 	e := r.NewEvent(stick.EventCallUndone, u.By, "").WithPayload(p)
 	e.For = p.ListReaders(u.By)

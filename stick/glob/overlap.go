@@ -92,7 +92,8 @@ func (p Pattern) Covers(dir string, fold bool) bool {
 	}
 
 	b, errB := parseScope(Quote(dir))
-	return a.below || errB == nil && newMeeting(a.buildAutomaton(false), b.buildAutomaton(false), fold).firstCovers(overlapBudget)
+	return a.below || errB == nil && newMeeting(a.buildAutomaton(false), b.buildAutomaton(false),
+		fold).firstCovers(overlapBudget)
 }
 
 // Apart reports whether patterns with these prefixes can't overlap, because neither prefix is the other one or

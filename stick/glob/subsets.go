@@ -22,7 +22,10 @@ type subsets struct {
 const noStates = 0
 
 func newSubsets(g *automaton, width int, symbols func(label int) []uint64) *subsets {
-	u := &subsets{automaton: g, symbols: symbols, width: width, numbers: map[string]int32{}, mark: make([]int, len(g.edges))}
+	u := &subsets{
+		automaton: g, symbols: symbols, width: width, numbers: map[string]int32{},
+		mark: make([]int, len(g.edges)),
+	}
 	u.setNumber(nil)
 	return u
 }

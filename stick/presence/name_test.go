@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
 	"talkingstick/stick"
 	"talkingstick/stick/edits"
 	"talkingstick/stick/glob"

@@ -107,7 +107,8 @@ func prepareStart(r *stick.Room, q Starting, s *stick.Probed, now stick.Time) (b
 		if before, _ := r.Member(a); b.inherited.Role == "" {
 			b.inherited = before.Session
 		}
-		events = append(events, r.EndSession(a, stick.EndReason{Ending: &stick.Ending{Cause: stick.EndedByNext, Next: q.By}}, now)...)
+		events = append(events, r.EndSession(a,
+			stick.EndReason{Ending: &stick.Ending{Cause: stick.EndedByNext, Next: q.By}}, now)...)
 	}
 
 	b.prior, b.led = Primary(*r)
@@ -193,7 +194,8 @@ func startOne(r stick.Room, q Starting, s *stick.Probed, now stick.Time) (stick.
 	}
 
 	if same && isPrimary(me) { // it gives up its role, which isn't a crash
-		events = append(events, r.EndSession(q.By, stick.EndReason{Ending: &stick.Ending{Cause: stick.EndedAsHelper}}, now)...)
+		events = append(events, r.EndSession(q.By,
+			stick.EndReason{Ending: &stick.Ending{Cause: stick.EndedAsHelper}}, now)...)
 	}
 
 	// All that ended before is in the log before the new session.
@@ -215,9 +217,12 @@ func findElder(r stick.Room, q Starting, s *stick.Probed) (first stick.AgentID, 
 	// It must have begun before the caller, and before all others that could lead.
 	oldest := q.Process
 	for _, m := range r.Members {
-		// Who has had a role here had its chance to lead.
-		if m.State != stick.Joined || m.Session.Role != "" || m.Agent == q.By || slices.Contains(q.Followers, m.Agent) ||
-			m.Verdict(s) != stick.Alive {
+		// Who works in a task's worktree never leads, and who has had a role here had its chance.
+		mayLead := m.Session.Role == "" && !slices.Contains(q.Followers, m.Agent)
+		if m.Agent == q.By || !mayLead {
+			continue
+		}
+		if m.State != stick.Joined || m.Verdict(s) != stick.Alive {
 			continue
 		}
 
@@ -264,18 +269,21 @@ func resumeEvent(r stick.Room, by, crashed stick.AgentID, written, now stick.Tim
 		to = ""
 	}
 
-	return r.NewEvent(stick.EventResume, by, to).WithPayload(stick.ResumePayload{Message: &stick.Message{Category: stick.Resume, Contract: stick.Contract{
-		ResumeReason: "the primary session before this one didn't end properly",
-		PriorSession: prior, Adopted: string(by),
-		Evidence: fmt.Sprintf("%s; its context was written %s", why, stick.Ago(now.Sub(written))),
-	}}})
+	return r.NewEvent(stick.EventResume, by, to).
+		WithPayload(stick.ResumePayload{Message: &stick.Message{Category: stick.Resume, Contract: stick.Contract{
+			ResumeReason: "the primary session before this one didn't end properly",
+			PriorSession: prior, Adopted: string(by),
+			Evidence: fmt.Sprintf("%s; its context was written %s", why, stick.Ago(now.Sub(written))),
+		}}})
 }
 
 // Promote makes a member's session the primary if there is no other one, or if the primary is gone. A
 // primary whose verdict is unknown counts as gone once it has been silent for as long as a lease lasts.
 // A member that works under the turn of the agent that started it stays a helper.
 // It fails with [stick.CodeUnknownMember] and [stick.CodeMemberPresent].
-func Promote(r stick.Room, a stick.AgentID, above stick.Lineage, s *stick.Probed, now stick.Time) (stick.Room, []stick.Event, error) {
+func Promote(
+	r stick.Room, a stick.AgentID, above stick.Lineage, s *stick.Probed, now stick.Time,
+) (stick.Room, []stick.Event, error) {
 	if !hasSession(r, a) || !r.IsJoined(a) {
 		return r, nil, stick.Errorf(stick.CodeUnknownMember, "%s has no session here", a).With("agent_id", a).
 			Hintf("start one: %s", stick.Cmd("tt session start"))
@@ -310,7 +318,11 @@ func Promote(r stick.Room, a stick.AgentID, above stick.Lineage, s *stick.Probed
 		r.EditMember(prior.Agent, func(m *stick.Member) { m.Session.Running = false })
 	}
 
-	r.EditMember(a, func(m *stick.Member) { m.Session = stick.Session{Role: stick.RolePrimary, Running: true, Since: now} })
+	r.EditMember(a, func(m *stick.Member) {
+		m.Session = stick.Session{
+			Role: stick.RolePrimary, Running: true, Since: now,
+		}
+	})
 	return r, []stick.Event{r.NewEvent(stick.EventSessionStarted, a, "").WithPayload(p)}, nil
 }
 
@@ -327,7 +339,8 @@ func WithRole(r stick.Room, to, but stick.AgentID) (agents []stick.AgentID, ok b
 
 	role := stick.Role(name)
 	if role != stick.RolePrimary && role != stick.RoleHelper {
-		return nil, true, stick.BadMessage("to", "a role is %s or %s, not %q", stick.RolePrimary, stick.RoleHelper, stick.Clip(name, 40))
+		return nil, true, stick.BadMessage("to", "a role is %s or %s, not %q", stick.RolePrimary,
+			stick.RoleHelper, stick.Clip(name, 40))
 	}
 
 	for _, m := range r.Members {

@@ -67,7 +67,9 @@ type Meet struct {
 // has reserved the same paths, or with Strict some of them; and with [stick.CodeReservationStale] if that
 // reservation is stale and TakeStale isn't set. A refusal may have events: they tell both sides of the
 // overlap.
-func Reserve(r stick.Room, q Reserving, near []stick.Reservation, s *stick.Probed, now stick.Time) (events []stick.Event, met []Meet, err error) {
+func Reserve(
+	r stick.Room, q Reserving, near []stick.Reservation, s *stick.Probed, now stick.Time,
+) (events []stick.Event, met []Meet, err error) {
 	if q.TTL == 0 {
 		q.TTL = DefaultTTL
 	}
@@ -165,7 +167,9 @@ func CheckTTL(ttl time.Duration) error {
 }
 
 // findMeets lists the reservations of others in near that overlap with p.
-func findMeets(r stick.Room, q Reserving, p glob.Pattern, near []stick.Reservation, s *stick.Probed, now stick.Time) (met []Meet) {
+func findMeets(
+	r stick.Room, q Reserving, p glob.Pattern, near []stick.Reservation, s *stick.Probed, now stick.Time,
+) (met []Meet) {
 	at := p.Prefix(q.Fold)
 	for _, v := range near {
 		if v.Agent == q.By || glob.Apart(at, v.Pattern.Prefix(q.Fold)) {
@@ -224,15 +228,20 @@ func takeStale(r stick.Room, q Reserving, m Meet) []stick.Event {
 	}
 
 	return []stick.Event{
-		end.WithPayload(stick.UnreservedPayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true}),
-		told.WithPayload(stick.ResumePayload{ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Message: &stick.Message{
-			To: []stick.AgentID{m.Agent}, Category: stick.Resume,
-			Subject: string("your reservation of " + stick.PatternWords(m.Pattern) + " was taken over"),
-			Contract: stick.Contract{
-				ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
-				Evidence: why + "; process: " + string(m.Verdict),
+		end.WithPayload(stick.UnreservedPayload{
+			ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict, Stale: true,
+		}),
+		told.WithPayload(stick.ResumePayload{
+			ReservationID: m.ID, Pattern: m.Pattern, Verdict: m.Verdict,
+			Message: &stick.Message{
+				To: []stick.AgentID{m.Agent}, Category: stick.Resume,
+				Subject: string("your reservation of " + stick.PatternWords(m.Pattern) + " was taken over"),
+				Contract: stick.Contract{
+					ResumeReason: "the reservation was stale", PriorSession: string(m.Agent), Adopted: string(q.By),
+					Evidence: why + "; process: " + string(m.Verdict),
+				},
 			},
-		}}),
+		}),
 	}
 }
 
@@ -249,7 +258,8 @@ func tellIncursion(r stick.Room, q Reserving, m Meet, refused bool) []stick.Even
 	e.Task = q.Task
 	message := &stick.Message{
 		To: []stick.AgentID{m.Agent}, Category: stick.Incursion,
-		Subject: string(stick.Wordsf("%s and %s overlap, as in %s", stick.PatternWords(m.Asked), stick.PatternWords(m.Pattern), m.Witness)),
+		Subject: string(stick.Wordsf("%s and %s overlap, as in %s", stick.PatternWords(m.Asked),
+			stick.PatternWords(m.Pattern), m.Witness)),
 		Contract: stick.Contract{
 			Overlap: string(m.Overlap), Owner: string(m.Agent),
 			Incoming: string(q.By), OwnerLiveness: string(m.Verdict),
@@ -298,7 +308,8 @@ func Unreserve(r stick.Room, by stick.AgentID, person bool, vs []stick.Reservati
 			if !person {
 				return nil, stick.Errorf(stick.CodePersonOnly,
 					"reservation %d is %s's: only its owner or a person can end it", v.ID, v.Agent).
-					With("reservation_id", v.ID).With("owner", v.Agent).Hintf("ask: %s", stick.Cmd("tt msg send <agent> …", v.Agent))
+					With("reservation_id", v.ID).With("owner", v.Agent).
+					Hintf("ask: %s", stick.Cmd("tt msg send <agent> …", v.Agent))
 			}
 
 			// An owner whose reservation a person ends is told.

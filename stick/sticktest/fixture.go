@@ -39,7 +39,10 @@ const Start = stick.Time(1_800_000_000_000)
 // NewRoom returns a fixture with an empty room.
 func NewRoom(t *testing.T) *Fixture {
 	return &Fixture{
-		T: t, Now: Start, Probed: &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}},
+		T: t, Now: Start, Probed: &stick.Probed{
+			Processes: map[stick.Process]stick.Verdict{},
+			Listeners: map[stick.ListenerID]stick.Verdict{},
+		},
 		Room:     stick.Room{ID: "r1", Policy: stick.DefaultPolicy(), Turn: stick.Turn{State: stick.Idle}},
 		Receipts: map[stick.ReceiptKey]stick.Receipt{},
 	}
@@ -211,7 +214,8 @@ func (f *Fixture) listens(intent stick.Purpose, names []stick.AgentID) *Fixture 
 	for _, a := range names {
 		f.Ends(a)
 		id := stick.ListenerID(fmt.Sprintf("%s-%d", a, len(f.Listeners)))
-		f.Listeners = append(f.Listeners[:len(f.Listeners):len(f.Listeners)], stick.Listener{ID: id, Agent: a, Purpose: intent, StartedAt: f.Now})
+		f.Listeners = append(f.Listeners[:len(f.Listeners):len(f.Listeners)],
+			stick.Listener{ID: id, Agent: a, Purpose: intent, StartedAt: f.Now})
 		f.Probed.Listeners[id] = stick.Alive
 	}
 	return f
@@ -256,7 +260,8 @@ func (f *Fixture) Asks(a stick.AgentID) stick.Answer {
 // Look asks for the turn, once or in a wait.
 func (f *Fixture) Look(a stick.AgentID, intent stick.Purpose, blocking bool) stick.Answer {
 	f.T.Helper()
-	r, events, ans := f.Ask(stick.Asking{Agent: a, Purpose: intent, Blocking: blocking, Lease: f.Lease()}, f.Probed, f.Now)
+	r, events, ans := f.Ask(stick.Asking{Agent: a, Purpose: intent, Blocking: blocking, Lease: f.Lease()},
+		f.Probed, f.Now)
 	f.Commit(r, events)
 	return ans
 }

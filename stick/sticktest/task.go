@@ -11,7 +11,10 @@ import (
 func Made(t *testing.T, steps ...func(stick.Task) (stick.Event, error)) stick.Task {
 	t.Helper()
 	var task stick.Task
-	e, err := tasks.Spawn(task, tasks.Spawning{By: "claude:o", ID: "T-1", Description: "d", Branch: "feat/T-1", Worktree: "worktrees/T-1", Integration: "main", Base: "b"})
+	e, err := tasks.Spawn(task, tasks.Spawning{
+		By: "claude:o", ID: "T-1", Description: "d",
+		Branch: "feat/T-1", Worktree: "worktrees/T-1", Integration: "main", Base: "b",
+	})
 	for i := 0; ; i++ {
 		if err != nil {
 			t.Fatal(err)

@@ -63,7 +63,9 @@ func cutToStart(d stick.Draft) stick.Draft {
 // SaveDraft returns the draft as it is stored for the current turn, and the event that says so. If last, the
 // draft that the turn has already, says the same, nothing changes and there is no event. It fails with
 // [stick.CodeTurnMismatch] and [stick.CodeStaleLease], and like [stick.Draft.Check].
-func SaveDraft(r stick.Room, by stick.AgentID, f stick.Fence, d stick.Draft, last *stick.Draft, now stick.Time) (stick.Draft, []stick.Event, error) {
+func SaveDraft(
+	r stick.Room, by stick.AgentID, f stick.Fence, d stick.Draft, last *stick.Draft, now stick.Time,
+) (stick.Draft, []stick.Event, error) {
 	if err := d.Check(); err != nil {
 		return d, nil, err
 	}
@@ -78,7 +80,8 @@ func SaveDraft(r stick.Room, by stick.AgentID, f stick.Fence, d stick.Draft, las
 		return *last, nil, nil
 	}
 
-	return d, []stick.Event{r.NewEvent(stick.EventDraftSaved, by, "").WithPayload(stick.DraftSavedPayload{Again: last != nil})}, nil
+	return d, []stick.Event{r.NewEvent(stick.EventDraftSaved, by, "").
+		WithPayload(stick.DraftSavedPayload{Again: last != nil})}, nil
 }
 
 // AskDraft asks the holder of the stick for a draft, because its harness is about to summarize its

@@ -44,7 +44,8 @@ func Check(m stick.Message) error {
 
 		// A field of another category would be shown nowhere.
 		if f.Category != m.Category {
-			return stick.BadMessage(f.Name, "%s belongs to %s messages, and this is %s", f.Name, f.Category, m.Category).
+			return stick.BadMessage(f.Name, "%s belongs to %s messages, and this is %s", f.Name, f.Category,
+				m.Category).
 				Hintf("make it one: --category %s", f.Category)
 		}
 
@@ -56,7 +57,8 @@ func Check(m stick.Message) error {
 	}
 
 	if m.Hint != "" && m.Hint != stick.Interrupt {
-		return stick.BadMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", stick.Interrupt, stick.Clip(m.Hint, 40))
+		return stick.BadMessage("delivery_hint", "a delivery hint is %s or nothing, not %q", stick.Interrupt,
+			stick.Clip(m.Hint, 40))
 	}
 
 	if u := m.Urgency; u != "" && !slices.Contains(urgencies, u) {

@@ -43,7 +43,8 @@ func ResolveNote(r stick.Room, by stick.AgentID, n stick.Note) []stick.Event {
 	if !n.ResolvedAt.IsZero() {
 		return nil
 	}
-	return []stick.Event{r.NewEvent(stick.EventNoteResolved, by, "").WithPayload(stick.NoteResolvedPayload{NoteID: n.ID})}
+	return []stick.Event{r.NewEvent(stick.EventNoteResolved, by, "").
+		WithPayload(stick.NoteResolvedPayload{NoteID: n.ID})}
 }
 
 // NoteOf returns the note that an event of type [stick.EventNoteAdded] added.

@@ -15,7 +15,9 @@ func Receipt(r stick.Room, c stick.Receipt, s *stick.Probed) stick.ReceiptState 
 
 // Read records that by opened a message or another entry of its inbox. A second time changes
 // nothing.
-func Read(r stick.Room, by stick.AgentID, sent stick.Event, c stick.Receipt, now stick.Time) (stick.Receipt, []stick.Event) {
+func Read(
+	r stick.Room, by stick.AgentID, sent stick.Event, c stick.Receipt, now stick.Time,
+) (stick.Receipt, []stick.Event) {
 	after := c.Read(now)
 	if after == c {
 		return c, nil
@@ -38,14 +40,17 @@ func MayAck(by, sender stick.Actor, sent stick.Event) error {
 
 // Ack records that by acknowledged a message, and its sender learns of it. It fails with
 // [stick.CodeAckForbidden] for a message that was withdrawn.
-func Ack(r stick.Room, by stick.AgentID, sent stick.Event, c stick.Receipt, now stick.Time) (stick.Receipt, []stick.Event, error) {
+func Ack(
+	r stick.Room, by stick.AgentID, sent stick.Event, c stick.Receipt, now stick.Time,
+) (stick.Receipt, []stick.Event, error) {
 	after, err := c.Ack(now)
 	if err != nil || after == c {
 		return c, nil, err
 	}
-	return after, []stick.Event{r.NewEvent(stick.EventMessageAcked, by, sent.From).WithPayload(stick.MessageAckedPayload{
-		MessageID: c.Event,
-	})}, nil
+	return after, []stick.Event{r.NewEvent(stick.EventMessageAcked, by, sent.From).
+		WithPayload(stick.MessageAckedPayload{
+			MessageID: c.Event,
+		})}, nil
 }
 
 // Withdraw withdraws a message of by from every recipient that hasn't acknowledged it, and they learn
@@ -64,7 +69,8 @@ func Withdraw(r stick.Room, by stick.AgentID, cs []stick.Receipt) ([]stick.Recei
 		return nil, nil
 	}
 
-	e := r.NewEvent(stick.EventMessageWithdrawn, by, "").WithPayload(stick.MessageWithdrawnPayload{MessageID: changed[0].Event})
+	e := r.NewEvent(stick.EventMessageWithdrawn, by, "").
+		WithPayload(stick.MessageWithdrawnPayload{MessageID: changed[0].Event})
 	e.For = told
 	return changed, []stick.Event{e}
 }

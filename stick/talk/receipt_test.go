@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
 	"talkingstick/stick"
 	"talkingstick/stick/sticktest"
 	"talkingstick/stick/talk"

@@ -35,7 +35,8 @@ func Send(r stick.Room, q Sending, s *stick.Probed, now stick.Time) (stick.Room,
 
 	// Only some rooms ask for whole contracts.
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
-		return r, nil, stick.Errorf(stick.CodeContractIncomplete, "in this room a message of category %s must also say %s",
+		return r, nil, stick.Errorf(stick.CodeContractIncomplete,
+			"in this room a message of category %s must also say %s",
 			m.Category, stick.Words(strings.Join(missing, ", "))).
 			With("missing", missing).Hintf("add %s", flagNames(missing))
 	}
@@ -106,7 +107,8 @@ func listRecipients(r stick.Room, q Sending) ([]stick.AgentID, error) {
 	case len(m.To) == 0:
 		return nil, stick.BadMessage("to", "the message is for nobody").Hintf("name a member, or room for all of them")
 	case len(m.To) > stick.MaxRecipients:
-		return nil, stick.BadMessage("to", "the message names %d recipients; at most %d are allowed", len(m.To), stick.MaxRecipients).
+		return nil, stick.BadMessage("to", "the message names %d recipients; at most %d are allowed",
+			len(m.To), stick.MaxRecipients).
 			Hintf("to reach all members: room")
 	}
 	var to []stick.AgentID
@@ -132,9 +134,11 @@ func listRecipients(r stick.Room, q Sending) ([]stick.AgentID, error) {
 			return nil, stick.BadMessage("to", "%s can't be combined with other recipients", a).
 				Hintf("name members, or %s", a)
 		case a == q.By:
-			return nil, stick.BadMessage("to", "%s is you", a).Hintf("to keep something for later: %s", stick.Cmd("tt notes add …"))
+			return nil, stick.BadMessage("to", "%s is you", a).
+				Hintf("to keep something for later: %s", stick.Cmd("tt notes add …"))
 		case !r.IsJoined(a):
-			return nil, stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room", stick.Clip(string(a), stick.MaxAgentBytes)).
+			return nil, stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room",
+				stick.Clip(string(a), stick.MaxAgentBytes)).
 				With("to_agent_id", a).Hintf("%s lists the members", stick.Cmd("tt state"))
 		case !slices.Contains(to, a):
 			to = append(to, a)

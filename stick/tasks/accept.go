@@ -67,9 +67,11 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 		return nil
 	}
 
-	e := stick.Errorf(stick.CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key, stick.Clip(c.Command, maxShownCommand))
+	e := stick.Errorf(stick.CodeConfigChanged, "nobody has accepted the command of %s: %s", c.Key,
+		stick.Clip(c.Command, maxShownCommand))
 	if last.Sum != "" {
-		e = stick.Errorf(stick.CodeConfigChanged, "the command of %s isn't the one that %s accepted any more; now it is: %s",
+		e = stick.Errorf(stick.CodeConfigChanged,
+			"the command of %s isn't the one that %s accepted any more; now it is: %s",
 			c.Key, last.By, stick.Clip(c.Command, maxShownCommand))
 	}
 
@@ -78,7 +80,8 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 
 	// Only a person may accept, and only a command that the refusal shows whole.
 	if !person {
-		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s", stick.Cmd("tt task init"))
+		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s",
+			stick.Cmd("tt task init"))
 	}
 	if stick.Clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
 		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s",

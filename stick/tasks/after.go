@@ -51,7 +51,8 @@ func CheckAfter(id string, after []string, find Find) ([]string, error) {
 		}
 
 		if !ok {
-			return nil, stick.Errorf(stick.CodeNotFound, "there is no task %q to wait for", stick.Clip(a, 80)).With("field", "after").
+			return nil, stick.Errorf(stick.CodeNotFound, "there is no task %q to wait for",
+				stick.Clip(a, 80)).With("field", "after").
 				With("task_id", stick.Clip(a, 80)).
 				Hintf("to list the tasks: %s", stick.Cmd("tt task list"))
 		}
@@ -140,7 +141,9 @@ func WaitsFor(t stick.Task, find Find) (waits []stick.Task, err error) {
 
 // Begin gives a task that is for later its branch, which begins at a commit, and its worktree. waits is what
 // [WaitsFor] lists. Begin fails with [stick.CodeInvalidTransition].
-func Begin(t stick.Task, by stick.AgentID, base string, in stick.Checkout, slot int, waits []stick.Task) (stick.Event, error) {
+func Begin(
+	t stick.Task, by stick.AgentID, base string, in stick.Checkout, slot int, waits []stick.Task,
+) (stick.Event, error) {
 	s, err := findStep(t, stick.ActBegin)
 	switch {
 	case err != nil:
@@ -190,8 +193,9 @@ func Failed(waits []stick.Task) (t stick.Task, ok bool) {
 // WaitStep returns the hint what to do about a task that waits.
 func WaitStep(t stick.Task, waits []stick.Task) stick.Hint {
 	if d, ok := Failed(waits); ok {
-		return stick.Hintf("to begin %s again: %s; to wait no longer for any task: %s", d.ID, stick.Cmd("tt task retry <task_id>",
-			d.ID), stick.Cmd("tt task after <task_id> --none", t.ID))
+		return stick.Hintf("to begin %s again: %s; to wait no longer for any task: %s", d.ID,
+			stick.Cmd("tt task retry <task_id>",
+				d.ID), stick.Cmd("tt task after <task_id> --none", t.ID))
 	}
 	return stick.Hintf("it is ready when they have landed; to see how far they are: %s", stick.Cmd("tt task list"))
 }
@@ -204,7 +208,8 @@ func SetAfter(t stick.Task, by stick.AgentID, after []string) (*stick.Event, err
 	case err != nil:
 		return nil, err
 	case !t.Later:
-		return nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition, "somebody has begun %s; it waits for no task", t.ID)).
+		return nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
+			"somebody has begun %s; it waits for no task", t.ID)).
 			Hintf("%s", t.NextStep())
 	case slices.Equal(t.After, after):
 		return nil, nil

@@ -47,7 +47,8 @@ func SourceAround(file []string, l stick.Lines, old bool, hs diff.Hunks) []stick
 // It fails with [stick.CodeUsage], [stick.CodeMessageTooLarge], [stick.CodeInvalidTransition], and as [Approve] does.
 func Comment(t stick.Task, v Decision, c stick.Comment, others []stick.Comment) (stick.Comment, bool, error) {
 	if t.Over() {
-		return c, false, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition, "%s is %s: nobody would read the comment",
+		return c, false, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
+			"%s is %s: nobody would read the comment",
 			t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
 
@@ -67,7 +68,8 @@ func Comment(t stick.Task, v Decision, c stick.Comment, others []stick.Comment) 
 		return c, false, stick.BadMessage("body", "the comment is empty").
 			Hintf("%s", stick.Cmd("tt task comment <task_id> <at> …", t.ID, c.Arg()))
 	case stick.IsLeftBlank(c.Body):
-		return c, false, stick.BadMessage("body", "the comment is the blank of a printed command: %s", strings.TrimSpace(c.Body))
+		return c, false, stick.BadMessage("body", "the comment is the blank of a printed command: %s",
+			strings.TrimSpace(c.Body))
 	case len(c.Body) > stick.MaxBody:
 		return c, false, stick.TooLarge("body", "the comment", len(c.Body), stick.MaxBody)
 	}
@@ -120,7 +122,8 @@ func Resolve(t stick.Task, c Call, x stick.Comment) (*stick.Event, error) {
 		return nil, errNoComment(t, x.ID)
 	case x.Draft():
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotFound,
-			"comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).With("comment_id", x.ID).
+			"comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).
+			With("comment_id", x.ID).
 			Hintf("to delete it: %s", stick.Cmd("tt task comment <task_id> --delete <comment>", t.ID, x.ID))
 	case !c.Person && c.By != x.Author && !t.Worked(c.By):
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask,
@@ -130,7 +133,9 @@ func Resolve(t stick.Task, c Call, x stick.Comment) (*stick.Event, error) {
 		return nil, nil
 	}
 
-	e := stick.Event{Type: stick.EventTaskCommentResolved, From: c.By, Task: t.ID}.WithPayload(stick.TaskCommentResolvedPayload{
+	e := stick.Event{
+		Type: stick.EventTaskCommentResolved, From: c.By, Task: t.ID,
+	}.WithPayload(stick.TaskCommentResolvedPayload{
 		CommentID: x.ID, Path: x.Path, Lines: x.Lines,
 	})
 	return &e, nil
@@ -142,7 +147,8 @@ func DeleteDraft(t stick.Task, c Call, x stick.Comment) error {
 	case !x.For(c.By):
 		return errNoComment(t, x.ID)
 	case !x.Draft():
-		return withTaskFacts(t, stick.Errorf(stick.CodeNotFound, "comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).
+		return withTaskFacts(t, stick.Errorf(stick.CodeNotFound,
+			"comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).
 			With("comment_id", x.ID).
 			Hintf("when it is dealt with: %s", stick.Cmd("tt task comment <task_id> --resolve <comment>", t.ID, x.ID))
 	}

@@ -37,17 +37,20 @@ func (v Decision) belowAuthor() (stick.AgentID, bool) { return v.findAuthor(v.Re
 func mayReview(t stick.Task, v Decision) error {
 	switch {
 	case v.Override && !v.Person:
-		return withTaskFacts(t, stick.Errorf(stick.CodePersonOnly, "only a person may approve a task against the rules of review")).
+		return withTaskFacts(t, stick.Errorf(stick.CodePersonOnly,
+			"only a person may approve a task against the rules of review")).
 			Hintf("ask a person to run it")
 
 	// A person who works alone may override that, an agent never.
 	case t.Worked(v.By) && !v.Override && v.Person:
-		return withTaskFacts(t, stick.Errorf(stick.CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it",
+		return withTaskFacts(t, stick.Errorf(stick.CodeAuthorCannotReview,
+			"%s worked on %s, so somebody else has to review it",
 			v.By, t.ID)).
 			Hintf("ask an agent to review it; if you work alone, approve your own work: %s",
 				stick.Cmd("tt task approve <task_id> --override", t.ID))
 	case t.Worked(v.By) && !v.Override:
-		return withTaskFacts(t, stick.Errorf(stick.CodeAuthorCannotReview, "%s worked on %s, so somebody else has to review it",
+		return withTaskFacts(t, stick.Errorf(stick.CodeAuthorCannotReview,
+			"%s worked on %s, so somebody else has to review it",
 			v.By, t.ID)).
 			Hintf("%s lists the members; ask one of them, or a person", stick.Cmd("tt state"))
 	}
@@ -144,7 +147,8 @@ func Approve(t stick.Task, v Decision, reason string) (*stick.Event, error) {
 	// An approval that changes nothing would leave the drafts unsent.
 	if n := len(v.Drafts); n > 0 && t.State == stick.TaskApproved {
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
-			"%s is approved already, and you have %s that approving it again wouldn't send", t.ID, stick.Count(n, "draft"))).
+			"%s is approved already, and you have %s that approving it again wouldn't send", t.ID,
+			stick.Count(n, "draft"))).
 			Hintf("to send them, return the task: %s; else delete them: %s",
 				stick.Cmd("tt task request-changes <task_id>", t.ID),
 				stick.Cmd("tt task comment <task_id> --delete <comment>", t.ID, v.Drafts[0].ID))
@@ -186,8 +190,9 @@ func RequestChanges(t stick.Task, v Decision, what string) (stick.Event, error) 
 
 	if strings.TrimSpace(what) == "" && len(v.Drafts) == 0 {
 		return stick.Event{}, stick.Errorf(stick.CodeUsage, "say what must change").With("field", "reason").
-			Hintf("%s; or comment on lines first, of what this shows: %s", stick.Cmd("tt task request-changes <task_id> …",
-				t.ID), stick.Cmd("tt task diff <task_id>", t.ID))
+			Hintf("%s; or comment on lines first, of what this shows: %s",
+				stick.Cmd("tt task request-changes <task_id> …",
+					t.ID), stick.Cmd("tt task diff <task_id>", t.ID))
 	}
 
 	if err := stick.CheckReason("reason", what); err != nil {

@@ -54,7 +54,8 @@ func Mine(t stick.Task, c Call) error {
 		return withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
 			"nobody has started %s yet", t.ID)).Hintf("%s", t.NextStep())
 	}
-	return withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).With("worker", t.Worker).
+	return withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).
+		With("worker", t.Worker).
 		Hintf("%s lists the tasks; to tell its worker something: %s",
 			stick.Cmd("tt task list"), stick.Cmd("tt msg send <agent> …", t.Worker))
 }
@@ -97,7 +98,8 @@ func (q Spawning) Check() error {
 			return stick.BadMessage(string(f.name), "the %s holds %s", f.name, bad)
 		}
 		if stick.IsLeftBlank(f.text) {
-			return stick.BadMessage(string(f.name), "the %s is the blank of a printed command: %s", f.name, strings.TrimSpace(f.text))
+			return stick.BadMessage(string(f.name), "the %s is the blank of a printed command: %s", f.name,
+				strings.TrimSpace(f.text))
 		}
 		if len(f.text) > f.most {
 			return stick.TooLarge(string(f.name), "the "+f.name, len(f.text), f.most)
@@ -120,7 +122,8 @@ func Spawn(t stick.Task, q Spawning) (stick.Event, error) {
 		if t.State == stick.TaskFailed {
 			return stick.Event{}, e.Hintf("to begin it again: %s", stick.Cmd("tt task retry <task_id>", t.ID))
 		}
-		return stick.Event{}, e.Hintf("%s; a new task needs a name of its own", stick.Cmd("tt task show <task_id>", t.ID))
+		return stick.Event{}, e.Hintf("%s; a new task needs a name of its own",
+			stick.Cmd("tt task show <task_id>", t.ID))
 	}
 
 	// A new task has no state yet, and the step leads out of that.
@@ -148,7 +151,8 @@ func Start(t stick.Task, c Call, away bool) (*stick.Event, error) {
 	s, err := findStep(t, stick.ActStart)
 	switch {
 	case err == nil && t.Later:
-		return nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition, "nobody has begun %s, and it has no worktree", t.ID)).
+		return nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
+			"nobody has begun %s, and it has no worktree", t.ID)).
 			Hintf("%s", t.NextStep())
 	case err != nil && t.Worked(c.By) && !t.Over():
 		return nil, nil // the task is in review: there is nothing to start, and the caller is still its worker
@@ -157,7 +161,8 @@ func Start(t stick.Task, c Call, away bool) (*stick.Event, error) {
 	case t.State != stick.TaskAssigned && t.Worker == c.By:
 		return nil, nil
 	case t.State != stick.TaskAssigned && !away:
-		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask, "%s is the task of %s, who isn't gone", t.ID, t.Worker)).
+		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask,
+			"%s is the task of %s, who isn't gone", t.ID, t.Worker)).
 			With("worker", t.Worker).
 			Hintf("%s lists the tasks; to tell its worker something: %s",
 				stick.Cmd("tt task list"), stick.Cmd("tt msg send <agent> …", t.Worker))
@@ -324,7 +329,8 @@ func endTask(t stick.Task, act stick.TaskAct, by, to stick.AgentID, cause, reaso
 		return stick.Event{}, err
 	}
 	if strings.TrimSpace(reason) == "" {
-		return stick.Event{}, stick.Errorf(stick.CodeUsage, "say why").With("field", "reason").Hintf("%s", stick.Cmd("tt task fail …"))
+		return stick.Event{}, stick.Errorf(stick.CodeUsage, "say why").With("field", "reason").
+			Hintf("%s", stick.Cmd("tt task fail …"))
 	}
 
 	if err := stick.CheckReason("reason", reason); err != nil {

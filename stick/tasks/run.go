@@ -81,7 +81,8 @@ func ParseRestart(text string) (times int, err error) {
 			return times, nil
 		}
 	}
-	return 0, stick.Errorf(stick.CodeUsage, "--restart must be no, on-return or on-return:<times> with 1 to %d times, not %q",
+	return 0, stick.Errorf(stick.CodeUsage,
+		"--restart must be no, on-return or on-return:<times> with 1 to %d times, not %q",
 		MaxRestarts, stick.Clip(text, 40)).
 		With("field", "restart")
 }
@@ -105,7 +106,9 @@ type RunStart struct {
 // It fails with [stick.CodeStaleAttempt] if the attempt is over, with [stick.CodeInvalidTransition] if nobody has begun
 // the task, with [stick.CodeUsage] if nobody knows the command, with [stick.CodeAlreadyExists] if q.First and the attempt
 // has a different command, with [stick.CodeAlreadyRunning], and with [stick.CodeMaxRunning].
-func StartRun(t stick.Task, q RunStart, runs []Run, verdict func(stick.Process) stick.Verdict) (next Run, is *Run, err error) {
+func StartRun(
+	t stick.Task, q RunStart, runs []Run, verdict func(stick.Process) stick.Verdict,
+) (next Run, is *Run, err error) {
 	if t.Over() {
 		return next, nil, withTaskFacts(t, stick.Errorf(stick.CodeStaleAttempt, "attempt %d of %s is over: it is %s",
 			t.Attempt, t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
@@ -147,7 +150,10 @@ func StartRun(t stick.Task, q RunStart, runs []Run, verdict func(stick.Process) 
 		return next, &here[n-1], nil
 	}
 
-	next = Run{Task: stick.TaskKey(t.ID), Attempt: t.Attempt, Number: 1, Command: q.Command, By: q.By, TaskAt: t.StateAt}
+	next = Run{
+		Task: stick.TaskKey(t.ID), Attempt: t.Attempt, Number: 1,
+		Command: q.Command, By: q.By, TaskAt: t.StateAt,
+	}
 	if n := len(here); n > 0 {
 		last := here[n-1]
 		if state := last.State(verdict(last.Process)); state.Live() {
@@ -319,5 +325,6 @@ func Again(t stick.Task, runs []Run, verdict func(stick.Process) stick.Verdict) 
 
 // Starts returns the hint for a task whose command starts again by itself.
 func Starts(id string) stick.Hint {
-	return stick.Hintf("its command starts again by itself; to see what it prints: %s", stick.Cmd("tt task logs <task_id>", id))
+	return stick.Hintf("its command starts again by itself; to see what it prints: %s",
+		stick.Cmd("tt task logs <task_id>", id))
 }

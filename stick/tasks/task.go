@@ -24,7 +24,8 @@ func isTaskID(id string) bool {
 // [stick.CodeUsage].
 func CheckID(id string) error {
 	bad := func(why stick.Words) *stick.Error {
-		return stick.Errorf(stick.CodeUsage, "%q can't be the name of a task: %s", stick.Clip(id, 80), why).With("field", "task_id").
+		return stick.Errorf(stick.CodeUsage, "%q can't be the name of a task: %s", stick.Clip(id, 80), why).
+			With("field", "task_id").
 			Hintf("a name such as fix-parser will do")
 	}
 
@@ -67,7 +68,8 @@ func findStep(t stick.Task, act stick.TaskAct) (stick.TaskStep, error) {
 	if t.State == stick.TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {
 		case stick.ActApprove, stick.ActChanges, stick.ActRetry, stick.ActRollback:
-			e.Hintf("wait until its worker offers it for review; %s tells how far it is", stick.Cmd("tt task show <task_id>", t.ID))
+			e.Hintf("wait until its worker offers it for review; %s tells how far it is",
+				stick.Cmd("tt task show <task_id>", t.ID))
 		case stick.ActMerge:
 			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is",
 				stick.Cmd("tt task show <task_id>", t.ID))

@@ -104,7 +104,8 @@ func Waiters(r stick.Room, s *stick.Probed, now stick.Time) []Waiter {
 
 // Events are the types of events that a timeline is made of.
 var Events = []stick.EventType{
-	stick.EventClaim, stick.EventTakeover, stick.EventRelease, stick.EventPass, stick.EventRerouted, stick.EventLeave, stick.EventKick, stick.EventRestored, stick.EventClose,
+	stick.EventClaim, stick.EventTakeover, stick.EventRelease, stick.EventPass, stick.EventRerouted,
+	stick.EventLeave, stick.EventKick, stick.EventRestored, stick.EventClose,
 	stick.EventRoomPaused, stick.EventRoomResumed, stick.EventIncursion,
 }
 
