@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
@@ -207,9 +208,9 @@ func (p *program) act(s step) {
 // Of a call that it denies, a hook need not keep anything.
 func (p *program) around(s step, when string) string {
 	named := func(path string) bool { return s.path == "" || path == "app/"+s.path }
-	was := p.held()
+	was, written := p.held(), p.writtenTimes()
 	out, _ := p.as(s.agent, `cd "$WORK/app" && tt hook <"$IO/`+s.agent+"."+when+`.json"`)
-	is := p.held()
+	stillWritten, is := p.writtenTimes(), p.held()
 
 	if isDenial(out) {
 		return out
@@ -218,12 +219,28 @@ func (p *program) around(s step, when string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for path, text := range was {
-		now, isThere := is[path] // an empty file that is removed meanwhile isn't one that stays empty
+		// An empty file that is removed meanwhile isn't one that stays empty. Nor is one that somebody was about to write,
+		// and that another has emptied.
+		now, isThere := is[path]
+		if written[path] != stillWritten[path] {
+			continue
+		}
 		if _, known := p.seen[text]; !known && isThere && now == text && named(path) {
 			p.seen[text] = fmt.Sprintf("%s, when the hook %s a call of %s ran (%s%s)", path, when, s.agent, s.command, s.path)
 		}
 	}
 	return out
+}
+
+// writtenTimes says when the files of the work directory were written last, by path.
+func (p *program) writtenTimes() map[string]time.Time {
+	all := map[string]time.Time{}
+	for path := range p.held() {
+		if info, err := os.Lstat(filepath.Join(p.work, path)); err == nil {
+			all[path] = info.ModTime()
+		}
+	}
+	return all
 }
 
 func (p *program) say(format string, args ...any) {
