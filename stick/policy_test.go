@@ -161,6 +161,12 @@ func TestSetPolicy(t *testing.T) {
 		sticktest.Equal(t, "events", len(events), 1)
 		sticktest.Equal(t, "required", r.Policy.RequireContracts, false)
 	})
+	t.Run("what is required stays so when an agent changes something else", func(t *testing.T) {
+		f := sticktest.NewRoom(t).WithMembers("a").WithPolicy("require_contracts=true", "enforce_checkouts=all")
+		r, _, err := f.SetPolicy("a", false, []string{"claim_ttl=30m"}, f.Now)
+		sticktest.Equal(t, "error", stick.CodeOf(err), "")
+		sticktest.Equal(t, "policy", r.Policy.ClaimTTL, 30*time.Minute)
+	})
 	t.Run("only a person switches snapshots off", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		sticktest.Equal(t, "a new room keeps them", edits.KeepsSnapshots(f.Room), true)

@@ -79,6 +79,7 @@ func TestShows(t *testing.T) {
 		sticktest.Equal(t, "the nearest to "+c.lines, hs.Nearest(l[0], 33, false), c.near)
 	}
 	sticktest.Equal(t, "a line of a diff that shows none", diff.Hunks(nil).Nearest(3, 9, false), 0)
+	sticktest.Equal(t, "the first line, beside a change", diff.Hunks{{First: 2, Count: 1, NewFirst: 2, NewCount: 1}}.Nearest(1, 9, false), 1)
 	gone := diff.Hunks{{First: 1, Count: 3, NewFirst: 0, NewCount: 0}}
 	sticktest.Equal(t, "a line of a file that was emptied", gone.Nearest(1, 0, false), 0)
 	sticktest.Equal(t, "a line that it had", gone.Shows(stick.Lines{1, 3}, true), true)

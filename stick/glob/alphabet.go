@@ -178,7 +178,7 @@ func (f *finder) sortedAlphabet(sets int) *alphabet {
 	for i, s := range a.symbols {
 		for w, bits := range s.in {
 			for set := w * 64; bits != 0; set, bits = set+1, bits>>1 {
-				if bits&1 != 0 && set < sets {
+				if bits&1 != 0 {
 					a.has[set][i/64] |= 1 << (i % 64)
 				}
 			}

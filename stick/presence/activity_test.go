@@ -73,8 +73,12 @@ func TestLooksUntil(t *testing.T) {
 	check := func(what string, signs map[stick.AgentID]presence.Signs, want time.Duration) {
 		t.Helper()
 		at := presence.LooksUntil(f.Room, signs, f.Probed, f.Now)
-		if got := at.Sub(f.Now); at.IsZero() && want != 0 || !at.IsZero() && got != want {
-			t.Errorf("%s: after %v, want %v", what, got, want)
+		got := at.Sub(f.Now)
+		if at.IsZero() {
+			got = 0
+		}
+		if got != want || at == f.Now {
+			t.Errorf("%s: after %v (%d), want %v", what, got, at, want)
 		}
 	}
 	check("nobody has the stick", quiet, 0)
