@@ -91,6 +91,8 @@ func TestLooksUntil(t *testing.T) {
 	check("a holder is kept by its process", quiet, f.Policy.OwnerIdleTTL+f.Policy.WaiterGrace)
 	f.Passes(b)
 	check("a pass waits for its recipient", quiet, f.Policy.ClaimTTL)
+	f.After(f.Policy.ClaimTTL)
+	check("it has waited for long enough", quiet, 0)
 	f.Pauses("lunch")
 	check("a pause lasts until somebody ends it", quiet, 0)
 }
