@@ -13,8 +13,8 @@ help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build ./tt, as it is shipped: without symbols and debug information
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o tt ./cmd/tt
+build: ## build ./tt and ./tt-full, as they are shipped: without symbols and debug information
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o ./ ./cmd/tt-full ./cmd/tt
 
 .PHONY: man
 man: ## write the manual page of each command into dist/man
@@ -72,7 +72,7 @@ lint: ## format, vet, staticcheck and dead code; vet for macOS and Windows
 
 .PHONY: cross
 cross: ## build for every system that there is a build for, as it is shipped
-	@for s in $(SYSTEMS); do echo "build $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -trimpath -ldflags "-s -w" -o /dev/null ./cmd/tt || exit 1; done
+	@for s in $(SYSTEMS); do echo "build $$s"; CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -trimpath -ldflags "-s -w" -o /dev/null ./cmd/... || exit 1; done
 
 .PHONY: campaign
 campaign: deps-test ## the long exploration of the rules, a million acts by the rules and by their model, a thousand random programs beside others' work, and the long campaigns of real processes (CAMPAIGN=30s)

@@ -447,7 +447,7 @@ func anchorOf(title string) string {
 var (
 	span       = regexp.MustCompile("`([^`\n]+)`")
 	identifier = regexp.MustCompile(`^(?:([a-z]+)\.)?(?:[A-Z]\w*\.)*([A-Z]\w*)(?:\(\))?$`)
-	folder     = regexp.MustCompile(`(?m)^( *)((?:\w+/)+) `)
+	folder     = regexp.MustCompile(`(?m)^( *)((?:[\w-]+/)+) `)
 )
 
 // TestArchitecture compares ARCHITECTURE with the code: the folders that it lists with those that there are, and
@@ -638,9 +638,9 @@ func documents(t *testing.T) map[string]string {
 // The linker leaves symbols and debug information out, which only a debugger needs.
 func TestShippedProgram(t *testing.T) {
 	for path, line := range map[string]string{
-		"README.md":                 `    CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`,
-		"docs/guide/install.md":     `    CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`,
-		"Makefile":                  "\tCGO_ENABLED=0 $(GO) build -trimpath -ldflags \"-s -w\" -o tt ./cmd/tt",
+		"README.md":                 `    CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/...`,
+		"docs/guide/install.md":     `    CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/...`,
+		"Makefile":                  "\tCGO_ENABLED=0 $(GO) build -trimpath -ldflags \"-s -w\" -o ./ ./cmd/tt-full ./cmd/tt",
 		"docs/bench/README.md":      `CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"`,
 		"internal/bench/process.go": `compile(*into, from, "-s -w")`,
 	} {

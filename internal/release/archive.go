@@ -27,11 +27,11 @@ func sortFiles(files []file) []file {
 	return files
 }
 
-// makeArchive makes what people unpack by hand: one folder with the program, its completions, its manual
+// makeArchive makes what people unpack by hand: one folder with the programs, their completions, its manual
 // pages and its texts.
 func (r *release) makeArchive(p program, pages, texts []file) (file, error) {
 	name := fmt.Sprintf("tt_%s_%s_%s", r.commit.version, p.os, p.arch)
-	in := slices.Concat([]file{{p.programName(), 0o755, p.data}}, pages, texts)
+	in := slices.Concat(p.filesIn(""), pages, texts)
 
 	for i := range in {
 		if rest, ok := strings.CutPrefix(in[i].name, "man/"); ok {

@@ -21,12 +21,12 @@ type system struct{ os, arch string }
 
 func (s system) String() string { return s.os + "/" + s.arch }
 
-// programName is the name of the program's file.
-func (s system) programName() string {
+// fileName is the name of the file of a program.
+func (s system) fileName(program string) string {
 	if s.os == "windows" {
-		return "tt.exe"
+		return program + ".exe"
 	}
-	return "tt"
+	return program
 }
 
 func parseSystems(list string) (systems []system, err error) {
@@ -44,18 +44,22 @@ func parseSystems(list string) (systems []system, err error) {
 	return systems, nil
 }
 
-// program is the program as it is built for a system.
+// program is tt as it is built for a system, and tt-full, which lies beside it wherever it is installed.
 type program struct {
 	system
-	path string // where it lies
-	data []byte
-	info *buildinfo.BuildInfo
+	path       string // where tt lies
+	data, full []byte
+	info       *buildinfo.BuildInfo // of tt-full, which has all that tt is linked from
 }
 
-// buildProgram builds the program for a system.
+// buildProgram builds both programs for a system.
 func (r *release) buildProgram(ctx context.Context, s system) (p program, err error) {
-	p = program{system: s, path: filepath.Join(r.work, s.os+"_"+s.arch, s.programName())}
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "-o", p.path, "./cmd/tt"}
+	dir := filepath.Join(r.work, s.os+"_"+s.arch)
+	p = program{system: s, path: filepath.Join(dir, s.fileName("tt"))}
+	args := []string{
+		"build", "-trimpath", "-buildvcs=false", "-ldflags", r.linkerFlags(), "-o", dir + string(filepath.Separator),
+		"./cmd/tt", "./cmd/tt-full",
+	}
 	if err := r.goTool(ctx, s, args...); err != nil {
 		return p, err
 	}
@@ -63,9 +67,17 @@ func (r *release) buildProgram(ctx context.Context, s system) (p program, err er
 	if p.data, err = os.ReadFile(p.path); err != nil {
 		return p, err
 	}
+	if p.full, err = os.ReadFile(filepath.Join(dir, s.fileName("tt-full"))); err != nil {
+		return p, err
+	}
 
-	p.info, err = buildinfo.Read(bytes.NewReader(p.data))
+	p.info, err = buildinfo.Read(bytes.NewReader(p.full))
 	return p, err
+}
+
+// filesIn are the programs as files in a directory of a package.
+func (p program) filesIn(dir string) []file {
+	return []file{{dir + p.fileName("tt-full"), 0o755, p.full}, {dir + p.fileName("tt"), 0o755, p.data}}
 }
 
 // linkerFlags say what a release says of itself, and leave out what only a debugger needs.

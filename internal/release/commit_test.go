@@ -60,7 +60,7 @@ func TestDebianVersions(t *testing.T) {
 
 // TestSystems: the flag -systems takes systems that every kind of package has a name for.
 func TestSystems(t *testing.T) {
-	if got, err := parseSystems("linux/arm64 windows/amd64"); err != nil || len(got) != 2 || got[1].programName() != "tt.exe" || npmName(got[1]) != project.npm+"-win32-x64" {
+	if got, err := parseSystems("linux/arm64 windows/amd64"); err != nil || len(got) != 2 || got[1].fileName("tt") != "tt.exe" || npmName(got[1]) != project.npm+"-win32-x64" {
 		t.Errorf("got %v, %v", got, err)
 	}
 	for _, wrong := range []string{"", "linux", "plan9/amd64", "linux/riscv64"} {

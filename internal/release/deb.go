@@ -84,7 +84,7 @@ var debPages = map[string]string{
 // debFiles places the files of a Debian package.
 func debFiles(p program, pages, texts []file) ([]file, error) {
 	doc := "usr/share/doc/" + project.debian + "/"
-	in := []file{{"usr/bin/tt", 0o755, p.data}}
+	in := p.filesIn("usr/bin/")
 	add := func(name string, data []byte, err error) error {
 		in = append(in, file{name, 0o644, data})
 		return err

@@ -96,7 +96,7 @@ func TestInstallByPath(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	install := exec.CommandContext(ctx, "go", "install", publishedPath+"/cmd/tt@"+version)
+	install := exec.CommandContext(ctx, "go", "install", publishedPath+"/cmd/...@"+version)
 	install.Dir = work
 	install.Env = append(os.Environ(),
 		"GOBIN="+filepath.Join(work, "bin"), "GOMODCACHE="+filepath.Join(work, "modules"), "GOFLAGS=-modcacherw -trimpath", "GOSUMDB=off", "CGO_ENABLED=0",

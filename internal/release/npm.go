@@ -56,7 +56,7 @@ func (r *release) npmProgram(p program, texts []file) (file, error) {
 	m := r.newManifest(npmName(p.system), fmt.Sprintf("The program of %s for %s", project.npm, p.system), "bin")
 	m.OS, m.CPU, m.InstalledBy = []string{nodeSystem[p.os]}, []string{nodeProcessor[p.arch]}, project.npm
 
-	in := []file{{"bin/" + p.programName(), 0o755, p.data}}
+	in := p.filesIn("bin/")
 	for _, f := range texts {
 		if f.name == licence || f.name == thirdParty {
 			in = append(in, f)

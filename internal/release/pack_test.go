@@ -51,10 +51,10 @@ func TestZip(t *testing.T) {
 		}
 	}
 	const top = "tt_1.2.3_windows_arm64/"
-	if got := strings.Join(list, " "); got != top+"completions/tt.ps1 "+top+"man/man1/tt.1 "+top+"tt.exe" {
+	if got := strings.Join(list, " "); got != top+"completions/tt.ps1 "+top+"man/man1/tt.1 "+top+"tt-full.exe "+top+"tt.exe" {
 		t.Errorf("it holds %s", got)
 	}
-	exe, err := z.File[2].Open()
+	exe, err := z.File[3].Open()
 	if err != nil {
 		t.Fatal(err)
 	}

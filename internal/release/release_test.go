@@ -171,7 +171,7 @@ func TestArchiveHolds(t *testing.T) {
 	}
 	in, top := entries(t, b), strings.TrimSuffix(filepath.Base(path), ".tar.gz")+"/"
 	for name, mode := range map[string]int64{
-		"tt": 0o755, "LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644, "THIRD-PARTY.txt": 0o644, "man/man1/tt.1": 0o644, "man/man1/tt-wait.1": 0o644,
+		"tt": 0o755, "tt-full": 0o755, "LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644, "THIRD-PARTY.txt": 0o644, "man/man1/tt.1": 0o644, "man/man1/tt-wait.1": 0o644,
 		"completions/tt.bash": 0o644, "completions/_tt": 0o644, "completions/tt.fish": 0o644, "completions/tt.ps1": 0o644,
 	} {
 		if h := in[top+name]; h == nil || h.Mode != mode || h.Size == 0 {

@@ -359,7 +359,7 @@ var temporaryPath = sync.OnceValue(func() *regexp.Regexp {
 func programPath(a *app.Run) (string, error) {
 	if temporaryPath().MatchString(a.Exe) {
 		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
-			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/tt"), stick.Cmd("tt install"))
+			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/..."), stick.Cmd("tt install"))
 	}
 
 	self, err := os.Stat(a.Exe)

@@ -89,9 +89,9 @@ func selfUpdateOf(exe string) SelfUpdateResult {
 	case byBrew:
 		run("brew upgrade " + o.pkg)
 	case byArchive:
-		name, ending, program := "tt_<version>_"+system, ".tar.gz", "tt"
+		name, ending := "tt_<version>_"+system, ".tar.gz"
 		if runtime.GOOS == "windows" {
-			ending, program = ".zip", "tt.exe"
+			ending = ".zip"
 		}
 
 		res.Files = []string{name + ending}
@@ -99,9 +99,9 @@ func selfUpdateOf(exe string) SelfUpdateResult {
 		// The tar of Windows unpacks zip, too.
 		run("tar -xf " + name + ending)
 		if runtime.GOOS == "windows" {
-			run("copy /y "+name+`\`+program+" <program>", exe)
+			run("copy /y "+name+`\tt*.exe <directory>`, filepath.Dir(exe))
 		} else {
-			run("install -m 755 "+name+"/"+program+" <program>", exe)
+			run("install -m 755 "+name+"/"+app.FullName+" "+name+"/tt <directory>", filepath.Dir(exe))
 		}
 	case byClone:
 		run("git -C <clone> pull", o.dir)
@@ -109,7 +109,7 @@ func selfUpdateOf(exe string) SelfUpdateResult {
 	case byGo:
 		res.In = "your clone"
 		run("git pull")
-		run(`CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/tt`)
+		run(`CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" ./cmd/...`)
 	}
 
 	if len(res.Files) > 0 {
