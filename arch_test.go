@@ -37,15 +37,20 @@ var edges = map[string]map[string]string{
 		"internal/cli/app": "the surroundings of the real process",
 		"internal/cli":     "main is os.Exit(cli.Main(app.System())) and nothing else",
 	},
+	"cmd/tt-full": {
+		"internal/cli/app":  "the surroundings of the real process",
+		"internal/cli":      "main is os.Exit(cli.Main(app.FullSystem(full.Commands()))) and nothing else",
+		"internal/cli/full": "the commands that only it has",
+	},
 	"internal/cli": {
 		"github.com/spf13/cobra": "the command tree, help and completion",
 		"github.com/spf13/pflag": "cobra's flags, where one that is unknown or wrong is refused in our words",
 		"internal/cli/app":       "the run of the program",
+		"internal/cli/demo":      "its commands",
 		"internal/cli/doctor":    "its commands",
 		"internal/cli/events":    "its commands",
 		"internal/cli/hook":      "its commands; in whose words others are woken",
 		"internal/cli/hooklog":   "a note to agents whose hooks are of an earlier version",
-		"internal/cli/mcp":       "its commands",
 		"internal/cli/msg":       "its commands",
 		"internal/cli/rescue":    "its commands",
 		"internal/cli/room":      "its commands",
@@ -54,7 +59,6 @@ var edges = map[string]map[string]string{
 		"internal/cli/setup":     "its commands",
 		"internal/cli/task":      "its commands",
 		"internal/cli/turn":      "its commands",
-		"internal/cli/watch":     "its commands",
 		"internal/engine":        "candidates for completion",
 		"internal/engine/core":   "the same",
 		"internal/engine/guard":  "the same",
@@ -84,6 +88,21 @@ var edges = map[string]map[string]string{
 		"internal/term":                 "pages, and text that is safe and fits",
 		"internal/workspace":            "wiring: the working directory and git's variables",
 		"stick":                         "errors, exit statuses, words",
+	},
+	"internal/cli/demo": {
+		"github.com/spf13/cobra": "commands and their flags",
+		"golang.org/x/sys":       "single keys of a terminal",
+		"internal/cli/app":       "the run of the program",
+		"internal/demo":          "tt demo",
+		"internal/term":          "text that is safe",
+		"stick":                  "errors and words",
+	},
+	"internal/cli/full": {
+		"github.com/spf13/cobra": "commands",
+		"internal/cli/app":       "the list of commands",
+		"internal/cli/demo":      "tt demo, with the screen of tt watch",
+		"internal/cli/mcp":       "its command",
+		"internal/cli/watch":     "its commands",
 	},
 	"internal/cli/doctor": {
 		"github.com/spf13/cobra": "commands and their flags",
@@ -274,9 +293,8 @@ var edges = map[string]map[string]string{
 	},
 	"internal/cli/watch": {
 		"github.com/spf13/cobra": "commands and their flags",
-		"golang.org/x/sys":       "single keys of a terminal",
 		"internal/cli/app":       "the run of the program",
-		"internal/demo":          "tt demo",
+		"internal/demo":          "the scene of tt demo, on the screen of tt watch",
 		"internal/engine":        "the operations on rooms that these commands call",
 		"internal/engine/core":   "the caller and the place of an operation",
 		"internal/monitor":       "the picture that is shown",
@@ -716,6 +734,7 @@ var edges = map[string]map[string]string{
 		"internal/cli/app":     "the surroundings that it changes",
 		"golang.org/x/sys":     "the standard files of a process that plays one command after the other, and what it leaves behind",
 		"internal/cli":         "a test binary that is tt",
+		"internal/cli/full":    "with all its commands",
 		"internal/demo":        "a test binary that plays the demo's harnesses",
 		"internal/engine/core": "the names of the points at which copies are made, which only some tests ask for",
 		"internal/plainfile":   "the refusal of another user's data directory",
@@ -784,6 +803,7 @@ var edges = map[string]map[string]string{
 	"internal/manpages": {
 		"internal/cli/app":       "the surroundings of the command tree",
 		"internal/cli":           "the command tree",
+		"internal/cli/full":      "with all its commands",
 		"github.com/spf13/cobra": "its package doc writes manual pages",
 	},
 	"internal/plugin": {
@@ -832,12 +852,14 @@ var stickImports = []string{
 // them from their callers.
 var outside = map[string]string{
 	"cmd/tt":                    "main ends the process",
+	"cmd/tt-full":               "main ends the process",
 	"internal/bench":            "a program of its own",
 	"internal/bench/floor/read": "a program of its own",
 	"internal/cli/app":          "it is where the surroundings are read",
+	"internal/cli/demo":         "an actor has the name it was called by; the scene is made in the system's directory for temporary files",
 	"internal/cli/session":      "what it starts gets the environment, without what names the caller",
 	"internal/cli/task":         "what it starts gets the environment, without what names the caller",
-	"internal/cli/watch":        "what it starts gets the environment; an actor of the demo has the name it was called by",
+	"internal/cli/watch":        "what it starts gets the environment",
 	"internal/clitest":          "it stands in for main",
 	"internal/e2e/realharness":  "it finds what .ci/npm installed, and says whether that must be there",
 	"internal/manpages":         "a program of its own",
@@ -953,6 +975,18 @@ func TestStart_CompilesNoPattern(t *testing.T) {
 			if call, ok := v.(*ast.CallExpr); ok && isSelected(call.Fun, "regexp", "MustCompile") {
 				t.Errorf("%s compiles a pattern at each start: compile it when it is first used (sync.OnceValue)", f.path)
 			}
+		}
+	}
+}
+
+// TestStart_LinksNoServer: tt, which every hook starts, hands over what these packages and the libraries below them are for.
+func TestStart_LinksNoServer(t *testing.T) {
+	for _, dear := range []string{"internal/mcpserver", "internal/tui", "internal/web"} {
+		if reaches("cmd/tt", dear, map[string]bool{}) {
+			t.Errorf("the table of imports lets cmd/tt reach %s: commands that need it belong to tt-full", dear)
+		}
+		if !reaches("cmd/tt-full", dear, map[string]bool{}) {
+			t.Errorf("cmd/tt-full doesn't reach %s", dear)
 		}
 	}
 }
@@ -1165,7 +1199,8 @@ func testMay(dir, to string) bool {
 
 	return testModules[to] != "" || slices.Contains(testOnly, to) || slices.Contains(pure, to) || to == "internal/pty" || dir == "internal/e2e" || dir == "." ||
 		edges[dir][to] != "" || reaches(dir, to, map[string]bool{}) ||
-		slices.Contains([]string{"internal/cli", "internal/cli/app"}, to) && !slices.Contains(pure, dir)
+		slices.Contains([]string{"internal/cli", "internal/cli/app", "internal/cli/full"}, to) && !slices.Contains(pure, dir) ||
+		dir == "internal/cli" && reaches("internal/cli/full", to, map[string]bool{})
 }
 
 // reaches tells whether the table lets from import to, however indirectly.

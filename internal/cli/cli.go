@@ -26,6 +26,10 @@ func Main(env app.Env) int {
 	root := commandTree(a)
 	root.SetArgs(env.Args)
 
+	if err := a.CheckHandOver(); err != nil {
+		return reportFailure(a, err, context.Background())
+	}
+
 	// From here on a signal ends the command, and not the process.
 	ctx, stop := a.WithInterrupts(context.Background())
 	defer stop()

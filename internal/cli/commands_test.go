@@ -7,17 +7,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 	"talkingstick/internal/cli/task"
 )
 
 // TestACommandAloneIsTheSame makes each command as if it were called, without the others, and as one of all.
 func TestACommandAloneIsTheSame(t *testing.T) {
 	for _, name := range []string{"tt", "bb", "worker", "review-gate"} {
-		all := commandTree(&app.Run{Env: app.Env{Name: name}})
+		all := commandTree(&app.Run{Env: app.Env{Name: name, Full: full.Commands()}})
 		check := func(commands []app.Command, parents ...string) {
 			for _, c := range commands {
 				path := append(slices.Clone(parents), c.Name)
-				root := commandTree(&app.Run{Env: app.Env{Name: name, Args: path}})
+				root := commandTree(&app.Run{Env: app.Env{Name: name, Args: path, Full: full.Commands()}})
 				alone, one := commandAt(t, root, path), commandAt(t, all, path)
 				if alone.CommandPath() != one.CommandPath() || alone.UsageString() != one.UsageString() {
 					t.Errorf("%s %q alone:\n%s\n%s\nas one of all:\n%s\n%s", name, path, alone.CommandPath(), alone.UsageString(), one.CommandPath(), one.UsageString())
@@ -27,7 +28,7 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 				}
 			}
 		}
-		for _, g := range commandGroups(&app.Run{Env: app.Env{Name: name}}) {
+		for _, g := range commandGroups(&app.Run{Env: app.Env{Name: name, Full: full.Commands()}}) {
 			check(g.commands)
 		}
 		if name == "tt" {

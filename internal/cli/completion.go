@@ -104,6 +104,11 @@ var flagCandidates = map[string]candidates{
 func addCompletion(a *app.Run, c *cobra.Command) {
 	find := argumentCandidates[c.CommandPath()]
 	switch {
+	case app.IsHandedOver(c):
+		c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			_ = a.HandOver() // a shell has no use for the reason
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 	case find != nil:
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			// Only a command whose first argument may repeat takes another one.

@@ -165,9 +165,9 @@ func exampleText(c *cobra.Command) string {
 	return ""
 }
 
-// Commands returns the command tree with its examples, from which the manual pages are made.
-func Commands() *cobra.Command {
-	root := commandTree(&app.Run{})
+// Commands returns the command tree of tt-full with its examples, from which the manual pages are made.
+func Commands(full []app.Command) *cobra.Command {
+	root := commandTree(&app.Run{Env: app.Env{Full: full}})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("tt")
 	var add func(*cobra.Command)

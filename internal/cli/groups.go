@@ -3,11 +3,13 @@ package cli
 import (
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/demo"
 	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/cli/events"
 	"talkingstick/internal/cli/hook"
-	"talkingstick/internal/cli/mcp"
 	"talkingstick/internal/cli/msg"
 	"talkingstick/internal/cli/rescue"
 	"talkingstick/internal/cli/room"
@@ -16,7 +18,6 @@ import (
 	"talkingstick/internal/cli/setup"
 	"talkingstick/internal/cli/task"
 	"talkingstick/internal/cli/turn"
-	"talkingstick/internal/cli/watch"
 )
 
 // group is a group of commands in the help.
@@ -42,7 +43,7 @@ func commandGroups(a *app.Run) []group {
 	}
 
 	care.title = "Set up and look after:"
-	return ofAgents([]group{
+	return ofAgents(withFull(a.Full, []group{
 		care,
 		{"stick", "The stick:", turnCommands()},
 		{"room", "The room:", append(roomCommands(), append(memberCommands(), eventCommands()...)...)},
@@ -50,7 +51,19 @@ func commandGroups(a *app.Run) []group {
 		{"talk", "Talk:", messageCommands()},
 		{"task", "Tasks:", []app.Command{{Name: "task", Make: task.Cmd}}},
 		{"agents", "Your agents and their harnesses run these:", append(sessionCommands(), harnessCommands()...)},
-	})
+	}))
+}
+
+// withFull puts the commands of tt-full, if this is tt-full, in the places of those that tt hands over.
+func withFull(full []app.Command, groups []group) []group {
+	for _, g := range groups {
+		for i, c := range g.commands {
+			if at := slices.IndexFunc(full, func(f app.Command) bool { return f.Name == c.Name }); at >= 0 {
+				g.commands[i] = full[at]
+			}
+		}
+	}
+	return groups
 }
 
 // ofAgents moves the commands that agents and harnesses run to the last group.
@@ -84,7 +97,7 @@ func careCommands() []app.Command {
 		{Name: "migrate-db", Make: doctor.MigrateDBCmd},
 		{Name: "version", Make: app.VersionCmd},
 		{Name: "self-update", Make: setup.SelfUpdateCmd},
-		{Name: "demo", Make: watch.DemoCmd},
+		{Name: "demo", Make: func(a *app.Run) *cobra.Command { return demo.Cmd(a, nil) }},
 	}
 }
 
@@ -102,7 +115,7 @@ func eventCommands() []app.Command {
 func harnessCommands() []app.Command {
 	return []app.Command{
 		{Name: "hook", Make: hook.Cmd},
-		{Name: "mcp", Make: mcp.Cmd},
+		app.HandedOver("mcp", "mcp", app.MCPShort),
 	}
 }
 
@@ -146,9 +159,9 @@ func roomCommands() []app.Command {
 		{Name: "list", Make: room.ListCmd},
 		{Name: "join", Make: room.JoinCmd},
 		{Name: "status", Make: room.StatusCmd},
-		{Name: "watch", Make: watch.Cmd},
-		{Name: "notify", Make: watch.NotifyCmd},
-		{Name: "serve", Make: watch.ServeCmd},
+		app.HandedOver("watch", "watch [path]", app.WatchShort),
+		app.HandedOver("notify", "notify [path]", app.NotifyShort),
+		app.HandedOver("serve", "serve [path]", app.ServeShort),
 		{Name: "state", Make: room.StateCmd},
 		{Name: "policy", Make: room.PolicyCmd},
 		{Name: "pause", Make: room.PauseCmd},

@@ -36,6 +36,11 @@ var agentCommands = []string{
 
 // showHelp shows what a command is for, and how it is called.
 func showHelp(a *app.Run, c *cobra.Command) {
+	if app.IsHandedOver(c) {
+		a.Helpless = a.HandOver()
+		return
+	}
+
 	p := a.NewPage()
 	switch {
 	case !c.HasParent() && a.Name != "bb" && a.Name != "worker" && a.Name != "review-gate" && a.Name != app.RosterName:

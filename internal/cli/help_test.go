@@ -7,12 +7,14 @@ import (
 	"unicode/utf8"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 )
 
 // helpOf returns the help of a command at a terminal of so many columns.
 func helpOf(path string, columns int) string {
 	var out, err bytes.Buffer
 	Main(app.Env{
+		Full: full.Commands(),
 		Name: "tt", Args: append(strings.Fields(path)[1:], "--help"), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err,
 		Getenv: func(string) string { return "" }, TTY: columns > 0, Columns: columns,
 	})

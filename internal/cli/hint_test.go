@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 	"talkingstick/stick"
 )
 
@@ -61,7 +62,7 @@ func TestHintsAboutEditsTakeAPath(t *testing.T) {
 // nobody could run it.
 func TestHintsSayTheirCommands(t *testing.T) {
 	first := map[string]bool{}
-	for _, c := range commandTree(&app.Run{}).Commands() {
+	for _, c := range commandTree(&app.Run{Env: app.Env{Full: full.Commands()}}).Commands() {
 		first[c.Name()] = true
 	}
 	for _, s := range sources(t) {
@@ -81,7 +82,7 @@ func TestHintsSayTheirCommands(t *testing.T) {
 // words. Only a [stick.Command] gets the name under which its reader acts.
 func TestPrintedCommandsCanCarryAName(t *testing.T) {
 	first := map[string]bool{}
-	for _, c := range commandTree(&app.Run{}).Commands() {
+	for _, c := range commandTree(&app.Run{Env: app.Env{Full: full.Commands()}}).Commands() {
 		first[c.Name()] = !slices.Contains([]string{"doctor", "install", "demo", "help"}, c.Name()) // they do the same for everybody
 	}
 	for _, s := range sources(t) {
@@ -145,7 +146,7 @@ func understood(command stick.Command) error {
 			words[i] = "1" // which passes for a name and for a number
 		}
 	}
-	c, rest, err := commandTree(&app.Run{}).Find(words)
+	c, rest, err := commandTree(&app.Run{Env: app.Env{Full: full.Commands()}}).Find(words)
 	if err != nil {
 		return err
 	}

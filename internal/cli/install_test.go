@@ -11,6 +11,7 @@ import (
 
 	"talkingstick/internal/cli"
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 	"talkingstick/internal/proc"
 )
 
@@ -19,6 +20,7 @@ func terminal(t *testing.T, home, exe, answer string, args ...string) (status in
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	status = cli.Main(app.Env{
+		Full: full.Commands(),
 		Name: "tt", Args: args, Stdin: strings.NewReader(answer), Stdout: &stdout, Stderr: &stderr,
 		Getenv: func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] },
 		Dir:    home, Home: home, User: "pat", Host: "here", PID: os.Getpid(), Exe: exe, TTY: true, InTTY: true, Procs: proc.Host,

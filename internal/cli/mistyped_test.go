@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 	"talkingstick/stick"
 )
 
 // typed runs the program as a person types at a terminal, or as an agent, and returns what it says.
 func typed(line string, isPerson bool) (status int, said string) {
 	var out, err bytes.Buffer
-	env := app.Env{Name: "tt", Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Getenv: func(string) string { return "" }}
+	env := app.Env{Name: "tt", Full: full.Commands(), Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Getenv: func(string) string { return "" }}
 	if isPerson {
 		env.ErrColumns = func() int { return 80 }
 	}
@@ -187,7 +188,7 @@ func TestAnAgentIsLedToNoActByATypingError(t *testing.T) {
 // TestOtherWordsNameCommands: each row names a command as it can be typed, and no word of it is a command
 // itself.
 func TestOtherWordsNameCommands(t *testing.T) {
-	root := commandTree(&app.Run{})
+	root := commandTree(&app.Run{Env: app.Env{Full: full.Commands()}})
 	for _, row := range otherWordRows {
 		if err := understood(stick.Cmd(row.command)[1:]); err != nil {
 			t.Errorf("%q leads to %s: %v", row.words, row.command, err)

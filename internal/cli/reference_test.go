@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"talkingstick/internal/cli/doctor"
+	"talkingstick/internal/cli/full"
 	"talkingstick/internal/config"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
@@ -158,7 +159,7 @@ func tree() []*cobra.Command {
 			}
 		}
 	}
-	walk(Commands())
+	walk(Commands(full.Commands()))
 	return all
 }
 

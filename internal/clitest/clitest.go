@@ -22,6 +22,7 @@ import (
 
 	"talkingstick/internal/cli"
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/engine/core"
 	"talkingstick/internal/plainfile"
@@ -131,6 +132,7 @@ func Install(dir string) error {
 // Env is the environment of tt with the knobs applied.
 func Env() app.Env {
 	env := app.System()
+	env.Full = full.Commands()
 
 	// What it starts under its own path is tt, too.
 	if exe, err := exec.LookPath(os.Args[0]); err == nil {

@@ -20,6 +20,7 @@ import (
 
 	"talkingstick/internal/cli"
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 	"talkingstick/internal/clitest"
 	"talkingstick/internal/demo"
 	"talkingstick/internal/testenv"
@@ -231,6 +232,7 @@ func TestDemoSabotaged(t *testing.T) {
 			t.Setenv("TMPDIR", temp)
 			var stdout, stderr bytes.Buffer
 			env := app.System()
+			env.Full = full.Commands()
 			env.Args, env.Exe, env.Stdout, env.Stderr = []string{"demo"}, tt.program, &stdout, &stderr
 			if status := cli.Main(env); status != 1 {
 				t.Errorf("exit status %d, not 1", status)

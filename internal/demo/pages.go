@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 )
 
 // startServing starts tt serve on the scene's rooms, which a person may watch in a browser while it is
 // played.
 func (s *scene) startServing() error {
-	c := exec.Command(filepath.Join(s.bin, programName("tt")), "serve", "--json")
+	c := exec.Command(s.program, "serve", "--json")
 	c.Dir, c.Env = s.repo, s.env
 	out, err := c.StdoutPipe()
 	if err != nil {

@@ -127,7 +127,8 @@ type scene struct {
 	cast
 	ctx     context.Context
 	scratch string
-	bin     string // tt, and the harnesses
+	program string // tt itself, with tt-full beside it
+	bin     string // links to tt, by its name and those of the harnesses
 	repo    string
 	env     []string // of the actors
 	actors  []*actor
@@ -147,7 +148,7 @@ func (s *scene) setUp(cfg Config) (err error) {
 		return err
 	}
 
-	s.report.Scratch = s.scratch
+	s.report.Scratch, s.program = s.scratch, cfg.Program
 	s.bin, s.repo = filepath.Join(s.scratch, "bin"), filepath.Join(s.scratch, "shop")
 	home := filepath.Join(s.scratch, "home")
 

@@ -16,7 +16,7 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// program builds the program itself, once: real harnesses run what users run.
+// program builds tt, with tt-full beside it, once: real harnesses run what users run.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "tt-e2e-*")
 	if err != nil {
@@ -24,7 +24,7 @@ var program = sync.OnceValues(func() (string, error) {
 	}
 	built = dir
 	path := filepath.Join(dir, "tt")
-	out, err := exec.Command("go", "build", "-o", path, "talkingstick/cmd/tt").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "talkingstick/cmd/tt", "talkingstick/cmd/tt-full").CombinedOutput()
 	if err != nil {
 		os.Stderr.Write(out)
 	}

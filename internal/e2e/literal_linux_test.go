@@ -15,6 +15,7 @@ import (
 
 	"talkingstick/internal/cli"
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 	"talkingstick/internal/proc"
 	"talkingstick/stick"
 )
@@ -100,6 +101,7 @@ func (l *literalRoom) tt(name, input string, args ...string) string {
 	var out bytes.Buffer
 	env := map[string]string{"TT_HARNESS_AGENT_ID": name, "HOME": l.home, "TALKING_STICK_DATA_DIR": filepath.Join(l.home, "data")}
 	cli.Main(app.Env{
+		Full: full.Commands(),
 		Name: "tt", Args: args, Stdin: strings.NewReader(input), Stdout: &out, Stderr: &out,
 		Getenv: func(name string) string { return env[name] }, Dir: l.repo, Home: l.home, User: "ann", Host: "host",
 		PID: os.Getpid(), ErrColumns: func() int { return 0 }, HookSlack: 100, GitLimit: time.Minute,

@@ -12,6 +12,7 @@ import (
 
 	"talkingstick/internal/cli"
 	"talkingstick/internal/cli/app"
+	"talkingstick/internal/cli/full"
 )
 
 func main() {
@@ -32,7 +33,7 @@ func writePages(dir string) error {
 		return fmt.Errorf("make directory for manual pages: %w", err)
 	}
 
-	root := cli.Commands()
+	root := cli.Commands(full.Commands())
 	root.DisableAutoGenTag = true
 
 	undated := time.Unix(0, 0).UTC()

@@ -33,6 +33,9 @@ type Env struct {
 	InTTY  bool // standard input is a terminal
 	Exe    string
 
+	Full     []Command // those that only tt-full has; nil in tt
+	handedBy string    // the build of the tt that has started this process; empty if none has
+
 	Columns    int        // of the terminal that standard output is; 0 if it isn't known
 	Rows       int        // of the same terminal; 0 if it isn't known
 	ErrColumns func() int // of the terminal that standard error is, now; 0 if it is none

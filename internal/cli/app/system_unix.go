@@ -164,3 +164,8 @@ func StartDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 
 	return pid, nil
 }
+
+// replaceProcess has a program take the place of this process. It returns only if that fails.
+func replaceProcess(program string, argv []string) (status int, err error) {
+	return 0, unix.Exec(program, argv, os.Environ())
+}

@@ -82,3 +82,15 @@ func StartDetached(exe string, argv []string, input []byte, out *os.File) (pid i
 
 // ExitStatus returns the status with which a program ended.
 func ExitStatus(s *os.ProcessState) int { return s.ExitCode() }
+
+// replaceProcess runs a program with the streams of this process, and returns its exit status: no process can
+// take the place of another one here.
+func replaceProcess(program string, argv []string) (status int, err error) {
+	c := exec.Command(program, argv[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = c.Run()
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
+		err = nil
+	}
+	return c.ProcessState.ExitCode(), err
+}

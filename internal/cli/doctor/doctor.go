@@ -69,6 +69,14 @@ func Cmd(a *app.Run) *cobra.Command {
 				a.Status = stick.ExitEnvironment
 			}
 
+			// The server of MCP that harnesses start is in it, and they show nobody why a server ends.
+			if a.LacksFull() {
+				res.Findings = append(res.Findings, core.Finding{
+					Check: "program", Status: core.FindingWarning, Fix: app.FullFix(),
+					Detail: stick.Wordsf("%s isn't beside %s: tt watch, serve, notify and mcp need it", app.FullName, a.Exe),
+				})
+			}
+
 			checks("harnesses")
 			return DoctorResult{
 				res, checkHarnesses(c.Context(), a, res.Hooks), otherPrograms(c.Context(), a),

@@ -34,7 +34,7 @@ func Cmd(a *app.Run) *cobra.Command {
 	var tools string
 	var plugin bool
 	c := &cobra.Command{
-		Use: "mcp", Short: "Serve tt's operations as MCP tools on standard input and output", Args: app.NoArgs,
+		Use: "mcp", Short: app.MCPShort, Args: app.NoArgs,
 		Long: "Serve tt's operations as tools of the Model Context Protocol. " +
 			"Harnesses start this server, and it ends with its client. The\n" +
 			"tools do the same as the commands, for the same member.",

@@ -77,9 +77,9 @@ func (s *screening) awaitKey(ctx context.Context, asks string) error {
 	}
 }
 
-// watchDemo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
+// Demo plays the scene on the screen of tt watch. The screen only looks: what somebody did there would
 // be no part of the scene.
-func watchDemo(ctx context.Context, a *app.Run, cfg demo.Config, fast bool) error {
+func Demo(ctx context.Context, a *app.Run, cfg demo.Config, fast bool) error {
 	in, out, ok := screenTerminal(a)
 	if !ok {
 		return stick.Errorf(stick.CodeUsage, "--watch needs a terminal").With("field", "watch").

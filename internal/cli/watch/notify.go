@@ -17,7 +17,7 @@ import (
 // NotifyCmd makes tt notify.
 func NotifyCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "notify [path]", Short: "Wait, and tell you what needs you in your rooms, each thing once",
+		Use: "notify [path]", Short: app.NotifyShort,
 		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Wait, and tell you what needs you in all your rooms, or in the one that a path or --room " +
 			"names: a review, a merge, a question of an\n" +

@@ -39,7 +39,7 @@ type ServeResult struct {
 func ServeCmd(a *app.Run) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
-		Use: "serve [path]", Short: "Show the rooms in a browser, and act on them there",
+		Use: "serve [path]", Short: app.ServeShort,
 		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Serve pages for a browser on this machine: the rooms, who does what, what needs you, your " +
 			"inbox, tasks with their changes, and\n" +

@@ -21,7 +21,7 @@ import (
 // Cmd makes tt watch.
 func Cmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
-		Use: "watch [path]", Short: "Show all your rooms live, with what needs you on top, and act on it",
+		Use: "watch [path]", Short: app.WatchShort,
 		Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Show all your rooms on the terminal: what needs you, " +
 			"who has the stick and who waits for it, what each agent does, tasks, and the last\n" +

@@ -1,17 +1,22 @@
-package watch
+// Package demo plays the scene of tt demo.
+package demo
 
 import (
+	"context"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"talkingstick/internal/cli/app"
-	"talkingstick/internal/demo"
+	scene "talkingstick/internal/demo"
 	"talkingstick/stick"
 )
 
-// DemoCmd makes tt demo.
-func DemoCmd(a *app.Run) *cobra.Command {
+// Screen plays the scene on the screen of tt watch.
+type Screen func(ctx context.Context, a *app.Run, cfg scene.Config, fast bool) error
+
+// Cmd makes tt demo. Without a screen, which only tt-full has, --watch is handed over.
+func Cmd(a *app.Run, show Screen) *cobra.Command {
 	var keep, fast, serve, watch bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Play a scene with several real processes in a scratch repository", Args: app.NoArgs,
@@ -32,17 +37,20 @@ func DemoCmd(a *app.Run) *cobra.Command {
 	c.Flags().BoolVar(&serve, "serve", false, "show the scene's room in a browser as well, as tt serve does")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if watch && show == nil {
+			return a.HandOver()
+		}
 		if a.Exe == "" {
 			return stick.Errorf(stick.CodeInternal, "the path of this program isn't known, so it can't start itself")
 		}
 
-		cfg := demo.Config{Program: a.Exe, Temp: os.TempDir(), Getenv: a.Getenv, Keep: keep, Serve: serve}
+		cfg := scene.Config{Program: a.Exe, Temp: os.TempDir(), Getenv: a.Getenv, Keep: keep, Serve: serve}
 		if !a.JSON {
 			cfg.Out, cfg.Color, cfg.Columns = a.Stdout, a.NewPage().Color, a.Columns
 		}
 
 		if watch {
-			return watchDemo(c.Context(), a, cfg, fast)
+			return show(c.Context(), a, cfg, fast)
 		}
 
 		// After a signal the demo still removes its scene.
@@ -53,7 +61,7 @@ func DemoCmd(a *app.Run) *cobra.Command {
 			return playForReader(c.Context(), a, cfg)
 		}
 
-		report, err := demo.Play(c.Context(), cfg)
+		report, err := scene.Play(c.Context(), cfg)
 
 		// The report is printed also when the scene has failed.
 		if a.JSON {
@@ -69,7 +77,7 @@ func DemoCmd(a *app.Run) *cobra.Command {
 	return c
 }
 
-// actorCmd has the program play a harness. Only a scene can start it: [demo.Act] checks
+// actorCmd has the program play a harness. Only a scene can start it: [scene.Act] checks
 // the scene's token.
 func actorCmd(a *app.Run) *cobra.Command {
 	var apart bool
@@ -77,9 +85,9 @@ func actorCmd(a *app.Run) *cobra.Command {
 		Use: "actor", Hidden: true, Args: app.NoArgs, Short: "Play a harness in the demo",
 		RunE: func(c *cobra.Command, args []string) error {
 			if apart {
-				return demo.StartApart(os.Args[0], a.Getenv(demo.TokenEnv), a.Stdin, a.Stdout, a.Stderr)
+				return scene.StartApart(os.Args[0], a.Getenv(scene.TokenEnv), a.Stdin, a.Stdout, a.Stderr)
 			}
-			return demo.Act(c.Context(), os.Args[0], a.Getenv(demo.TokenEnv), a.Stdin, a.Stdout)
+			return scene.Act(c.Context(), os.Args[0], a.Getenv(scene.TokenEnv), a.Stdin, a.Stdout)
 		},
 	}
 	c.Flags().BoolVar(&apart, "apart", false, "play it in a process that isn't below whoever started the demo")

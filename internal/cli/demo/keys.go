@@ -1,4 +1,4 @@
-package watch
+package demo
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"talkingstick/internal/cli/app"
-	"talkingstick/internal/demo"
+	scene "talkingstick/internal/demo"
 	"talkingstick/internal/term"
 )
 
@@ -16,7 +16,7 @@ import (
 var errLeft = errors.New("the reader has left")
 
 // playForReader plays the demo for somebody at a terminal, whose keys make it go on and end it.
-func playForReader(ctx context.Context, a *app.Run, cfg demo.Config) error {
+func playForReader(ctx context.Context, a *app.Run, cfg scene.Config) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -31,7 +31,7 @@ func playForReader(ctx context.Context, a *app.Run, cfg demo.Config) error {
 	go keys.read(a.Stdin, func() { cancel(errLeft) })
 	cfg.Pause, cfg.Review = keys.pause, keys.review
 
-	_, err := demo.Play(ctx, cfg)
+	_, err := scene.Play(ctx, cfg)
 	if context.Cause(ctx) == errLeft {
 		a.Write(term.Text("\nYou left the demo. All its processes have ended.\n"))
 		return nil
