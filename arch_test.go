@@ -378,9 +378,10 @@ var edges = map[string]map[string]string{
 		"stick/tasks":              "the rules of tasks",
 	},
 	"internal/install": {
-		"internal/confedit": "edits of files that aren't ours",
-		"internal/harness":  "where each harness keeps what",
-		"stick":             "errors",
+		"internal/confedit":  "edits of files that aren't ours",
+		"internal/harness":   "where each harness keeps what",
+		"internal/plainfile": "what failed about a file, without its path",
+		"stick":              "errors",
 	},
 	"internal/confedit": {
 		"github.com/pelletier/go-toml/v2": "TOML: what it means, and where it stands",
@@ -638,9 +639,10 @@ var edges = map[string]map[string]string{
 		"stick":            "a process's identity, and the three verdicts",
 	},
 	"internal/git": {
-		"golang.org/x/sys": "a job object, so that what git started on Windows ends with it",
-		"stick":            "what a handoff says of the working tree, and errors",
-		"stick/diff":       "the lines that a change touches",
+		"internal/plainfile": "what failed about a file, without its path",
+		"golang.org/x/sys":   "a job object, so that what git started on Windows ends with it",
+		"stick":              "what a handoff says of the working tree, and errors",
+		"stick/diff":         "the lines that a change touches",
 	},
 	"internal/rescue": {
 		"github.com/rogpeppe/go-internal": "the diff of what a restore would change",

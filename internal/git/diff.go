@@ -3,13 +3,14 @@ package git
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+
+	"talkingstick/internal/plainfile"
 )
 
 // maxDiffPaths is how many files one git is asked to compare: the system limits the length of a command line.
@@ -101,19 +102,11 @@ func diffNew(ctx context.Context, top string, paths []string, out *prefixWriter)
 			return nil
 		}
 		if err := writeNewFile(root, path, out); err != nil {
-			fmt.Fprintf(out, "%s can't be shown: %v\n", quotePath("", path), causeOf(err))
+			fmt.Fprintf(out, "%s can't be shown: %v\n", quotePath("", path), plainfile.CauseOf(err))
 		}
 	}
 
 	return nil
-}
-
-// causeOf returns an error without the path that it is about, which stands as it is in it.
-func causeOf(err error) error {
-	if of, ok := errors.AsType[*fs.PathError](err); ok {
-		return of.Err
-	}
-	return err
 }
 
 // writeNewFile writes one of them.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
@@ -178,7 +179,7 @@ func (c *chain) writeChain() error {
 	}
 	if err := err(); err != nil {
 		return stick.Errorf(
-			stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", c.repo.ownHooksDir(), causeOf(err),
+			stick.CodeConfigUnwritable, "the hooks in %s can't be changed: %w", c.repo.ownHooksDir(), plainfile.CauseOf(err),
 		).
 			With("path", c.repo.ownHooksDir()).Hintf("check who may write there, and run the command again")
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"talkingstick/internal/confedit"
+	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 )
 
@@ -244,7 +245,7 @@ func (c *hookChange) writeHook() error {
 	if err != nil {
 		// The first error is the one to report.
 		_ = os.Remove(temp)
-		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, causeOf(err)).
+		return stick.Errorf(stick.CodeConfigUnwritable, "%s can't be changed: %w", c.file, plainfile.CauseOf(err)).
 			With("path", c.file).
 			Hintf("check who may write there, and run the command again")
 	}
@@ -299,14 +300,6 @@ func (c *hookChange) killPoint(name string) {
 	if c.kill != nil {
 		c.kill(name)
 	}
-}
-
-// causeOf is the system's error, without the names of files.
-func causeOf(err error) error {
-	if e := errors.Unwrap(err); e != nil {
-		return e
-	}
-	return err
 }
 
 // GitStatus is how far our hooks are installed in a repository.

@@ -134,6 +134,17 @@ func InheritPath(path string) error {
 	return Inherit(path, info, func(uid, gid int) error { return os.Lchown(path, uid, gid) })
 }
 
+// CauseOf is what an error of a file says beside the file's name, for a sentence that names the file itself.
+func CauseOf(err error) error {
+	if of, ok := errors.AsType[*fs.PathError](err); ok {
+		return of.Err
+	}
+	if of, ok := errors.AsType[*os.LinkError](err); ok {
+		return of.Err
+	}
+	return err
+}
+
 func errNotPlain(path string) error {
 	return stick.Errorf(stick.CodeDataDirNotWritable, "%s isn't a regular file", path).With("path", path).
 		Hintf("move it aside, then run the same command again")

@@ -1,8 +1,12 @@
 package plainfile
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -32,5 +36,24 @@ func TestReplace(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 2 {
 		t.Errorf("%v, %v are left", left, err)
+	}
+}
+
+func TestCauseOf(t *testing.T) {
+	absent := filepath.Join(t.TempDir(), "absent")
+	_, open := os.Open(absent)
+
+	for name, err := range map[string]error{
+		"a file":     open,
+		"two files":  os.Rename(absent, absent+"2"),
+		"with words": fmt.Errorf("it isn't kept: %w", open),
+	} {
+		if got := CauseOf(err); !errors.Is(got, fs.ErrNotExist) || strings.Contains(got.Error(), "absent") {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+
+	if other := errors.New("too large"); CauseOf(other) != other || CauseOf(nil) != nil {
+		t.Error("an error without a file is another one")
 	}
 }

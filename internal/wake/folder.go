@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,14 +43,14 @@ func (f Folder) Keep(session string, b Inbox) error {
 	}
 
 	if err := plainfile.MkdirAll(f.dir); err != nil {
-		return withoutPath(err)
+		return folderError(err)
 	}
 
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
-	return withoutPath(plainfile.Replace(path, text))
+	return folderError(plainfile.Replace(path, text))
 }
 
 // Drop removes the inbox of a session. It may be called for one that isn't there.
@@ -95,15 +96,15 @@ func readInbox(path string) (b Inbox, err error) {
 
 func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return withoutPath(err)
+		return folderError(err)
 	}
 	return nil
 }
 
-// withoutPath keeps the cause of an error.
-func withoutPath(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return errors.New("the inbox of a session can't be written down: " + e.Err.Error())
+// folderError says what failed, without the path, which tells users nothing.
+func folderError(err error) error {
+	if err == nil {
+		return nil
 	}
-	return err
+	return fmt.Errorf("the inbox of a session can't be written down: %w", plainfile.CauseOf(err))
 }

@@ -13,6 +13,7 @@ import (
 
 	"talkingstick/internal/config"
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/plainfile"
 	"talkingstick/stick"
 	"talkingstick/stick/glob"
 )
@@ -170,14 +171,14 @@ func (c *fileCopier) tryCopy(name string) (err error) {
 
 	in, err := config.Open(c.from, name)
 	if err != nil {
-		return withoutPath(err)
+		return plainfile.CauseOf(err)
 	}
 	defer in.Close()
 
 	info, err := in.Stat()
 	switch {
 	case err != nil:
-		return withoutPath(err)
+		return plainfile.CauseOf(err)
 	case info.Size() > maxCopyFile:
 		return fmt.Errorf("it is larger than %d MB", maxCopyFile>>20)
 	case c.size+info.Size() > maxCopied:
@@ -185,13 +186,13 @@ func (c *fileCopier) tryCopy(name string) (err error) {
 	}
 
 	if err := c.to.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return withoutPath(err)
+		return plainfile.CauseOf(err)
 	}
 
 	// A file that the branch has is never replaced.
 	out, err := c.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
 	if err != nil {
-		return withoutPath(err)
+		return plainfile.CauseOf(err)
 	}
 
 	// It may have grown.
@@ -202,17 +203,9 @@ func (c *fileCopier) tryCopy(name string) (err error) {
 	if err != nil {
 		// Half a file would be worse than none.
 		_ = c.to.Remove(name)
-		return withoutPath(err)
+		return plainfile.CauseOf(err)
 	}
 
 	c.size += n
 	return nil
-}
-
-// withoutPath returns why a file can't be copied, without the path, which is named already.
-func withoutPath(err error) error {
-	if e, ok := errors.AsType[*os.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }
