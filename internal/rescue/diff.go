@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"talkingstick/internal/plainfile"
 	"talkingstick/internal/rescue/manifest"
 	"talkingstick/internal/rescue/workfile"
 	"talkingstick/stick"
@@ -61,14 +60,6 @@ func (s *Store) Diff(ctx context.Context, r RestoreRequest) (text string, cut bo
 	return all.String(), false, nil
 }
 
-// causeOf returns an error without the path that it is about, which stands as it is in it.
-func causeOf(err error) error {
-	if of, ok := errors.AsType[*fs.PathError](err); ok {
-		return of.Err
-	}
-	return err
-}
-
 func diffOf(ctx context.Context, tree *workfile.Folders, e manifest.Entry, data map[string][]byte) string {
 	name := stick.Name(e.Path).String()
 	var then workfile.Content
@@ -79,7 +70,7 @@ func diffOf(ctx context.Context, tree *workfile.Folders, e manifest.Entry, data 
 	now, err := tree.ReadContent(ctx, string(e.Path), maxDiffed)
 	switch {
 	case err != nil && !isAbsent(err):
-		return fmt.Sprintf("%s can't be compared: %v\n", name, causeOf(err))
+		return fmt.Sprintf("%s can't be compared: %v\n", name, plainfile.CauseOf(err))
 	case workfile.IsSameContent(now, then):
 		return ""
 	case len(then.Data) > maxDiffed:
