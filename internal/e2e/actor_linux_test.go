@@ -44,12 +44,14 @@ func (o op) args() []string {
 			a = append(a, "--turn", strconv.FormatInt(o.Turn, 10), "--lease", o.Lease)
 		}
 	}
+
 	switch o.Kind {
 	case "wait":
 		a = []string{"wait", "--timeout", fmt.Sprintf("%dms", o.WaitMS)}
 		if o.Park {
 			a = append(a, "--park")
 		}
+
 	case "release":
 		a = []string{"release", "--status", o.Note, "--next-action", nextAction}
 		fence()
@@ -61,6 +63,7 @@ func (o op) args() []string {
 	case "heartbeat":
 		a = []string{"heartbeat"}
 		fence()
+
 	case "leave":
 		a = []string{"leave"}
 		if o.Note != "" {
@@ -69,6 +72,7 @@ func (o op) args() []string {
 		} else {
 			a = append(a, "--abandon", "the campaign leaves")
 		}
+
 	case "send":
 		a = []string{"msg", "send", o.To, o.Note}
 	case "events":
@@ -76,6 +80,7 @@ func (o op) args() []string {
 	default:
 		a = []string{o.Kind}
 	}
+
 	return a
 }
 
@@ -109,6 +114,7 @@ func newActor() *actor {
 		in.Connection = &harness.Connection{Client: client}
 		in.Chain = slices.DeleteFunc(chain, func(p proc.Info) bool { return p.ID.PID == os.Getpid() }) // it plays tt
 	}
+
 	caller, err := harness.Resolve(in)
 	if err != nil {
 		panic(err)
@@ -117,6 +123,7 @@ func newActor() *actor {
 	if err != nil {
 		panic(err)
 	}
+
 	cfg := core.Config{Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")}}
 	if d, err := time.ParseDuration(os.Getenv(clitest.Clock)); err == nil {
 		cfg.Now = func() time.Time { return time.Now().Add(d) }
@@ -152,6 +159,7 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 			return res, err
 		}
 		return res, e.RecordShown(ctx, res)
+
 	case "release":
 		return e.ReleaseStick(ctx, engine.ReleaseStickParams{Caller: by, Where: at, Fence: fence, Handoff: handoff})
 	case "pass":
@@ -160,18 +168,21 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 		return e.TakeoverStick(ctx, engine.TakeoverStickParams{Caller: by, Where: at, Reason: "the campaign wants it"})
 	case "heartbeat":
 		return e.Heartbeat(ctx, engine.HeartbeatParams{Caller: by, Where: at, Fence: fence})
+
 	case "leave":
 		p := engine.LeaveRoomParams{Caller: by, Where: at, Abandon: "the campaign leaves"}
 		if o.Note != "" {
 			p.Abandon, p.Handoff, p.Fence = "", &handoff, fence
 		}
 		return e.LeaveRoom(ctx, p)
+
 	case "send":
 		p := engine.SendMessageParams{Caller: by, Where: at, Body: o.Note}
 		for _, name := range strings.Split(o.To, ",") {
 			p.To = append(p.To, stick.AgentID(name))
 		}
 		return e.SendMessage(ctx, p)
+
 	case "join":
 		return e.JoinPath(ctx, engine.JoinPathParams{Caller: by, Path: a.path})
 	case "state":

@@ -63,6 +63,7 @@ func serve(s server) {
 			os.Exit(1) // nobody reads any more
 		}
 	}
+
 	answer(reply{PID: os.Getpid()})
 	in := bufio.NewReader(os.Stdin)
 	for {
@@ -96,6 +97,7 @@ func (s *started) signal(sig syscall.Signal) {
 		s.cmd.Process.Signal(sig) // fails when it has ended, which is fine
 		return
 	}
+
 	kids, _ := children(s.cmd.Process.Pid) // none when it has ended, or hasn't begun
 	for _, kid := range bytes.Fields(kids) {
 		if pid, err := strconv.Atoi(string(kid)); err == nil {
@@ -108,6 +110,7 @@ func (r *runner) serve(q request, answer func(reply)) {
 	r.mu.Lock()
 	run := r.running[q.ID]
 	r.mu.Unlock()
+
 	switch {
 	case q.Alive != 0:
 		exit := 1
@@ -115,16 +118,19 @@ func (r *runner) serve(q request, answer func(reply)) {
 			exit = 0
 		}
 		answer(reply{ID: q.ID, Done: true, Exit: exit})
+
 	case q.Orphan:
 		syscall.Kill(os.Getppid(), syscall.SIGKILL)
 	case q.Signal != 0:
 		if run != nil {
 			run.signal(q.Signal)
 		}
+
 	case q.Hangup:
 		if run != nil {
 			run.out.Close()
 		}
+
 	default:
 		answer(r.run(q, answer))
 	}
@@ -148,12 +154,14 @@ func (r *runner) run(q request, answer func(reply)) reply {
 	if err != nil {
 		return reply{ID: q.ID, Done: true, Exit: 127, Err: err.Error()}
 	}
+
 	c.Stdout = write
 	err = c.Start()
 	write.Close()
 	if err != nil {
 		return reply{ID: q.ID, Done: true, Exit: 127, Err: err.Error()}
 	}
+
 	r.mu.Lock()
 	if r.running == nil {
 		r.running = map[int]*started{}
@@ -167,11 +175,13 @@ func (r *runner) run(q request, answer func(reply)) reply {
 	r.mu.Lock()
 	delete(r.running, q.ID)
 	r.mu.Unlock()
+
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		return reply{ID: q.ID, Done: true, Exit: 127, Err: err.Error()}
 	} else if ok && !exit.Exited() {
 		return reply{ID: q.ID, Done: true, Killed: true, Out: string(out), Err: errs.String()}
 	}
+
 	return reply{ID: q.ID, Done: true, Exit: c.ProcessState.ExitCode(), Out: string(out), Err: errs.String()}
 }
 
@@ -191,10 +201,12 @@ func install(dir string) error {
 	if err != nil {
 		return err
 	}
+
 	for _, name := range []string{"runner", "actor", "client", "hog"} {
 		if err := os.Symlink(exe, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }

@@ -29,14 +29,17 @@ func (s *stage) doing(harness string) (state string, since time.Time) {
 			} `json:"activity"`
 		} `json:"members"`
 	}
+
 	if err := json.Unmarshal([]byte(s.run("state", "--json")), &r); err != nil {
 		s.t.Fatal(err)
 	}
+
 	for _, m := range r.Members {
 		if strings.HasPrefix(m.Agent, harness+":") {
 			return m.Activity.State, m.Activity.Since
 		}
 	}
+
 	return "", since
 }
 
@@ -51,10 +54,12 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 	s := newStage(t)
 	s.run("join")
 	ann := s.person()
+
 	a, session := s.prepare(realharness.Claude, modelapi.Steps(
 		modelapi.Do(modelapi.Write(filepath.Join(s.place.Repo, "asked.txt"), "asked\n")),
 		modelapi.Say("done"),
 	))
+
 	o := s.options(realharness.Claude)
 	o.Args = append(o.Args, "--settings", `{"permissions":{"ask":["Write"]}}`)
 	first, second := ann.notify(), ann.notify()
@@ -64,6 +69,7 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 			t.Logf("it showed\n%s", tui.Text())
 		}
 	})
+
 	tui.Type("Please-begin.")
 	soon(t, "it asks", func() bool { return strings.Contains(tui.Text(), "Doyouwanttocreate") }) // it moves the cursor instead of writing blanks
 	shown := time.Now()
@@ -101,6 +107,7 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 		}
 		return len(session.Requests()) >= 2
 	})
+
 	soon(t, "it is idle", func() bool { state, _ := s.doing("claude"); return state == "idle" })
 	tui.End()
 }
@@ -120,12 +127,14 @@ func TestClaudeIsInterrupted(t *testing.T) {
 		modelapi.Do(modelapi.Shell("echo begun")), // so that it has something to say of the interrupt
 		modelapi.Seen(reached, modelapi.When(t.Context().Done(), modelapi.Say("too late"))),
 	))
+
 	tui := a.StartTUI(t, s.options(realharness.Claude))
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("it showed\n%s", tui.Text())
 		}
 	})
+
 	tui.Type("Please-begin.")
 	<-reached
 	soon(t, "it works", func() bool { state, _ := s.doing("claude"); return state == "working" })
@@ -184,6 +193,7 @@ func (p *person) at(later time.Duration, args ...string) string {
 	if err != nil {
 		p.s.t.Fatalf("%q: %v\n%s", args, err, out)
 	}
+
 	return string(out)
 }
 
@@ -201,6 +211,7 @@ func (p *person) notify() *notifying {
 	if err := n.cmd.Start(); err != nil {
 		p.s.t.Fatal(err)
 	}
+
 	p.s.t.Cleanup(n.end)
 	p.files = append(p.files, path)
 	return n
@@ -220,6 +231,7 @@ func (n *notifying) end() {
 	if err := n.cmd.Process.Signal(os.Interrupt); err != nil {
 		n.t.Error(err)
 	}
+
 	_ = n.cmd.Wait()
 	if code := n.cmd.ProcessState.ExitCode(); code != stick.ExitInterrupted {
 		n.t.Errorf("tt notify ends with %d", code)
@@ -235,6 +247,7 @@ func (p *person) printed() (all string) {
 		}
 		all += string(b)
 	}
+
 	return all
 }
 

@@ -24,21 +24,25 @@ func TestAWaitInTheBackgroundWakes(t *testing.T) {
 			s := newStage(t)
 			s.run("join")
 			s.as(reviewer, "wait", "--turn") // so that it isn't granted the turn
+
 			a, session := s.prepare(h, modelapi.Steps(
 				modelapi.Do(modelapi.Background(s.tt+" wait")),
 				modelapi.Say("done"),
 				modelapi.Say("done"), // woken
 			))
+
 			tui := a.StartTUI(t, s.options(h))
 			t.Cleanup(func() {
 				if t.Failed() {
 					t.Logf("%s showed\n%s", h.Name, tui.Text())
 				}
 			})
+
 			asks := func(n int) {
 				t.Helper()
 				soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
 			}
+
 			tui.Type("Please-wait-for-messages.")
 			asks(2)
 			s.idle(h.Name, stick.Work)

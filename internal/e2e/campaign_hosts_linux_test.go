@@ -37,6 +37,7 @@ func TestCampaignOfHosts(t *testing.T) {
 	server := storetest.NewServer(t)
 	c := newCampaign(t)
 	c.hosts = &hosts{server, server.URL(), storetest.NewNetwork(t, server.URL()), t.TempDir()}
+
 	for _, line := range [][]string{{"init", "-q"}, {"config", "talkingstick.room", "campaign/room"}} {
 		git := exec.Command("git", line...)
 		git.Dir, git.Env = c.w.work, c.w.env
@@ -44,6 +45,7 @@ func TestCampaignOfHosts(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
+
 	c.w.env = overlay(c.w.env, c.hosts.env(0))
 	c.must = append(c.must, "crashes of the server", "hosts that stood still", "hosts without network", "failovers")
 	c.run()
@@ -55,6 +57,7 @@ func (h *hosts) env(i int) []string {
 	if host == 2 {
 		url = h.network.URL()
 	}
+
 	return []string{
 		"TALKING_STICK_DATABASE_URL=" + url, "TALKING_STICK_DATA_DIR=" + filepath.Join(h.dir, fmt.Sprint(host)),
 		fmt.Sprintf("%s=boot-of-host-%d", clitest.Boot, host),
@@ -68,6 +71,7 @@ func (h *hosts) faults(c *campaign, stop chan struct{}) {
 	crash, still, cut, fail := time.After(part/2), time.After(part), time.After(part), time.After(2*part)
 	var cuts sync.WaitGroup
 	defer cuts.Wait()
+
 	for {
 		select {
 		case <-stop:
@@ -78,10 +82,12 @@ func (h *hosts) faults(c *campaign, stop chan struct{}) {
 			if fail != nil {
 				crash = time.After(part / 2)
 			}
+
 		case <-still:
 			c.count("hosts that stood still")
 			h.stands(c, 2*time.Second, stop)
 			still = time.After(part)
+
 		case <-cut:
 			c.count("hosts without network")
 			h.network.Cut()
@@ -93,6 +99,7 @@ func (h *hosts) faults(c *campaign, stop chan struct{}) {
 				h.network.Mend()
 			})
 			cut = time.After(max(part, 4*time.Second))
+
 		case <-fail:
 			c.count("failovers")
 			h.server.FailOver()
@@ -111,13 +118,16 @@ func (h *hosts) stands(c *campaign, d time.Duration, stop chan struct{}) {
 			w.mu.Unlock()
 		}
 	}
+
 	for _, a := range stopped {
 		a.group(syscall.SIGSTOP)
 	}
+
 	select {
 	case <-time.After(d):
 	case <-stop:
 	}
+
 	for _, a := range stopped {
 		a.group(syscall.SIGCONT)
 	}

@@ -83,6 +83,7 @@ func (c *campaign) run() {
 		c.workers = append(c.workers, w)
 		w.restart()
 	}
+
 	c.cut()
 	for _, w := range c.workers {
 		workers.Go(func() { w.work(stop) })
@@ -91,6 +92,7 @@ func (c *campaign) run() {
 	if c.hosts != nil {
 		chaos.Go(func() { c.hosts.faults(c, stop) })
 	}
+
 	for end := time.Now().Add(length); ; {
 		time.Sleep(min(2*time.Second, length)) // the length of a segment
 		c.gate.Lock()
@@ -101,6 +103,7 @@ func (c *campaign) run() {
 			break
 		}
 	}
+
 	close(stop)
 	workers.Wait()
 	chaos.Wait()
@@ -168,6 +171,7 @@ func (c *campaign) cut() {
 		c.t.Errorf("read the room: %v", err)
 		return
 	}
+
 	is := register{turn: r.Turn.ID, owner: r.Turn.Owner, lease: string(r.Turn.Lease)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,6 +254,7 @@ func (w *worker) parentBack(stop chan struct{}) {
 		if !gone {
 			return
 		}
+
 		select {
 		case <-back:
 		case <-stop:
@@ -269,6 +274,7 @@ func (w *worker) restart() {
 	if k.harness == "" { // all that one user's agents left behind are one
 		env = append(env, fmt.Sprintf("USER=ann%d", w.i))
 	}
+
 	if w.c.hosts != nil {
 		env = append(env, w.c.hosts.env(w.i)...)
 	} else if w.rand.IntN(5) == 0 {
@@ -276,6 +282,7 @@ func (w *worker) restart() {
 		env = append(env, clitest.Clock+"="+jumps[w.rand.IntN(len(jumps))])
 		w.c.count("wrong clocks")
 	}
+
 	a, err := w.c.started(w, k, env)
 	if err != nil {
 		w.c.t.Errorf("start an agent: %v", err)
@@ -293,6 +300,7 @@ func (w *worker) restart() {
 	}
 	w.back = make(chan struct{})
 	w.mu.Unlock()
+
 	for w.name() == "" && !a.gone() { // a join can be killed as well
 		_, ans, _ := w.do(op{Kind: "join"}, nil)
 		w.mu.Lock()
@@ -323,6 +331,7 @@ func (w *worker) work(stop chan struct{}) {
 			return
 		default:
 		}
+
 		w.parentBack(stop)
 		w.c.gate.RLock()
 		if w.agent.gone() {
@@ -359,6 +368,7 @@ func (w *worker) choose() op {
 			if other := w.c.workers[r.IntN(len(w.c.workers))].name(); other != "" && other != w.me {
 				o.To = string(other)
 			}
+
 		case n < 72:
 			o.Kind = "heartbeat"
 		case n < 78:
@@ -379,12 +389,15 @@ func (w *worker) choose() op {
 		default: // a fence that can't be current
 			o.Kind, o.Note, o.Lease = "release", w.c.note(), "ffffffffffffffffffffffffffffffff"
 		}
+
 		return o
 	}
+
 	if w.offered && n < 50 {
 		w.offered = false
 		return op{Kind: "take"}
 	}
+
 	switch {
 	case n < 28:
 		return op{Kind: "try"}
@@ -405,6 +418,7 @@ func (w *worker) choose() op {
 	case n < 95:
 		return op{Kind: "events", After: w.seen}
 	}
+
 	return op{Kind: "state"}
 }
 
@@ -422,6 +436,7 @@ func (w *worker) do(o op, env []string) (raw reply, a answer, lost bool) {
 	} else {
 		q.Args = o.args()
 	}
+
 	r := w.agent.do(q)
 	w.mu.Lock()
 	w.now = r
@@ -430,10 +445,12 @@ func (w *worker) do(o op, env []string) (raw reply, a answer, lost bool) {
 	w.mu.Lock()
 	w.now = nil
 	w.mu.Unlock()
+
 	if r.lost {
 		w.agent.kill() // it returns when all its processes have ended
 		return raw, a, true
 	}
+
 	if r.got.Killed || w.below != "" && r.got.Out+r.got.Err == "" { // a harness doesn't say how its command ended
 		return r.got, a, true
 	}
@@ -441,6 +458,7 @@ func (w *worker) do(o op, env []string) (raw reply, a answer, lost bool) {
 	if err != nil {
 		w.c.forbidden(fmt.Sprintf("an answer that can't be read: exit %d %q %q", r.got.Exit, r.got.Out, r.got.Err))
 	}
+
 	return r.got, a, false
 }
 
@@ -471,11 +489,13 @@ func (w *worker) record(o op, env []string) {
 	c.counts[o.Kind+" "+out.kind]++
 	in := call{me, o, above}
 	c.records = append(c.records, record{in, out, a})
+
 	switch o.Kind {
 	case "join", "events": // they don't concern the turn
 	default:
 		c.history = append(c.history, porcupine.Operation{ClientId: w.i, Input: in, Call: from, Output: out, Return: to})
 	}
+
 	switch out.kind {
 	case granted, held:
 		w.turn, w.lease = out.turn, out.lease
@@ -484,14 +504,17 @@ func (w *worker) record(o op, env []string) {
 			return
 		}
 		w.turn, w.lease = 0, ""
+
 	case unknown:
 		// Either way the agent has to ask, or to do the same again.
 		w.turn, w.lease = 0, ""
+
 	case refused:
 		if o.Kind == "heartbeat" || o.Kind == "release" || o.Kind == "leave" {
 			w.turn, w.lease = 0, ""
 		}
 	}
+
 	w.offered = a.Status == string(stick.TakeoverAvailable)
 	if (o.Kind == "release" || o.Kind == "pass") && o.Turn != 0 {
 		w.old = o // without a fence it would mean whichever turn is its last one by then
@@ -509,17 +532,21 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 		case stick.CodeTurnMismatch, stick.CodeStaleLease, stick.CodeAlreadyEnded:
 			out.kind = fenced
 		case stick.CodeNotYourTurn, stick.CodeTakeoverNotAvailable, stick.CodePriorOwner, stick.CodeUnknownMember:
+
 		case stick.CodeDatabaseUnavailable, stick.CodeDatabaseBusy:
 			if w.c.hosts != nil { // nobody knows whether it was done
 				w.c.count("without an answer of the server")
 				return outcome{kind: unknown}
 			}
 			w.c.forbidden(fmt.Sprintf("%s was refused with %s: %s", o.Kind, a.Error, a.Message))
+
 		default:
 			w.c.forbidden(fmt.Sprintf("%s was refused with %s: %s", o.Kind, a.Error, a.Message))
 		}
+
 		return out
 	}
+
 	out := outcome{turn: a.Turn, lease: a.Lease}
 	switch o.Kind {
 	case "try", "wait", "take":
@@ -532,6 +559,7 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 			if a.From != nil && a.Cause != "" && out.kind == granted {
 				out.from = *a.From
 			}
+
 		case stick.NotYet, stick.TakeoverAvailable, stick.GotEvents:
 			out.kind = without
 		case stick.UnderParent:
@@ -540,11 +568,13 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 			w.c.forbidden(fmt.Sprintf("%s was answered with %s", o.Kind, a.Status))
 			out.kind = without
 		}
+
 	case "release", "pass":
 		out.kind = ended
 		if a.Already {
 			out.kind = repeated
 		}
+
 	case "heartbeat":
 		out.kind = renewed
 	case "leave":
@@ -552,14 +582,17 @@ func (w *worker) judge(o op, raw reply, a answer) outcome {
 		if a.Abandon || o.Note != "" && !a.Already {
 			out.kind, out.turn = ended, o.Turn
 		}
+
 	case "state":
 		out.kind = saw
 		if a.Owner != nil {
 			out.from = *a.Owner
 		}
+
 	case "join", "events":
 		out.kind = saw
 	}
+
 	return out
 }
 
@@ -575,20 +608,24 @@ func (c *campaign) chaos(r *rand.Rand, stop chan struct{}) {
 			resume()
 		})
 	}
+
 	every := time.Millisecond
 	if c.hosts != nil {
 		every *= 4 // an operation takes longer
 	}
+
 	for {
 		select {
 		case <-stop:
 			return
 		case <-time.After(time.Duration(5+r.IntN(50)) * every):
 		}
+
 		w := c.workers[r.IntN(len(c.workers))]
 		w.mu.Lock()
 		a, now := w.agent, w.now
 		w.mu.Unlock()
+
 		n := r.IntN(100)
 		switch {
 		case n < 4: // a harness with all that runs in it
@@ -619,6 +656,7 @@ func (c *campaign) check() {
 	if err != nil || len(found) > 0 {
 		t.Errorf("the integrity check found %q (%v)", found, err)
 	}
+
 	log := c.log()
 	c.counts["events in the log"] = len(log)
 	c.checkTurns(log)
@@ -640,11 +678,13 @@ func (c *campaign) log() (log []stick.Event) {
 				seq = events[len(events)-1].Seq
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	return log
 }
 
@@ -666,12 +706,14 @@ func (c *campaign) checkTurns(log []stick.Event) {
 			if took, ok := stick.PayloadOf[stick.TakeoverPayload](e); ok {
 				c.counts["takeovers: "+string(took.Cause)]++
 			}
+
 		case stick.EventRelease, stick.EventPass:
 			if owner != e.From || e.Turn != turn {
 				c.t.Errorf("event %d ends turn %d of %s; %s has turn %d", e.Seq, e.Turn, e.From, owner, turn)
 			}
 			owner = ""
 			c.counts[handoffs]++
+
 		case stick.EventRestored:
 			c.t.Errorf("event %d ended the world", e.Seq)
 		default:
@@ -693,21 +735,25 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 	notes := map[string][]stick.Event{}
 	given := map[int64]*stick.Event{} // the last handoff before each turn
 	grant := map[int64]stick.Event{}  // by turn
+
 	var newest *stick.Event
 	for i, e := range log {
 		if e.Handoff != nil {
 			notes[e.Handoff.Status] = append(notes[e.Handoff.Status], e)
 			newest = &log[i]
 		}
+
 		if e.Type == stick.EventClaim || e.Type == stick.EventTakeover {
 			given[e.Turn], grant[e.Turn] = newest, e
 		}
 	}
+
 	for note, events := range notes {
 		if len(events) > 1 {
 			t.Errorf("%q is in the log %d times", note, len(events))
 		}
 	}
+
 	for _, r := range c.records {
 		o, me := r.in.op, r.in.me
 		switch r.out.kind {
@@ -720,22 +766,26 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 				t.Errorf("%s was told that its %s succeeded as event %d; in the log there is %v", me, o, r.a.Seq, events)
 			}
 			c.counts["acknowledged handoffs found in the log"]++
+
 		case repeated:
 			i := slices.IndexFunc(log, func(e stick.Event) bool { return e.Seq == r.a.Seq })
 			if i < 0 || log[i].From != me || log[i].Turn != r.a.Turn || log[i].Handoff == nil || log[i].Handoff.Status != o.Note {
 				t.Errorf("%s repeated %s and was told event %d; that isn't its release", me, o, r.a.Seq)
 			}
 			c.counts["repeated releases answered with the first result"]++
+
 		case fenced, refused:
 			if o.Note != "" && len(notes[o.Note]) > 0 && !c.doneBefore(r) {
 				t.Errorf("%s was refused %s (%s), and its handoff is in the log", me, o, r.out.code)
 			}
+
 		case granted, held:
 			g, ok := grant[r.out.turn]
 			if !ok || g.From != me || g.Lease() != stick.LeaseSum(stick.LeaseID(r.out.lease)) {
 				t.Errorf("%s was told that it has turn %d; the log says %v", me, r.out.turn, g)
 				continue
 			}
+
 			want := given[r.out.turn]
 			claim, _ := stick.PayloadOf[stick.ClaimPayload](g)
 			direct := want != nil && claim.HandoffSeq == want.Seq
@@ -750,6 +800,7 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 			}
 			c.counts["grants told with the right handoff"]++
 		}
+
 		if o.Kind == "events" && r.out.kind == saw {
 			c.checkRead(log, o, r.a)
 		}
@@ -765,6 +816,7 @@ func (c *campaign) doneBefore(r record) bool {
 			n++
 		}
 	}
+
 	return n > 1
 }
 
@@ -774,10 +826,12 @@ func (c *campaign) checkRead(log []stick.Event, o op, a answer) {
 	if len(events) == 0 {
 		return
 	}
+
 	first := o.After + 1
 	if o.After == 0 { // without a cursor it is the newest ones
 		first = events[0].Seq
 	}
+
 	i := slices.IndexFunc(log, func(e stick.Event) bool { return e.Seq >= first })
 	for k, e := range events {
 		if i < 0 || i+k >= len(log) || log[i+k].Seq != e.Seq || log[i+k].ID != e.ID {
@@ -796,15 +850,18 @@ func (c *campaign) checkHistory() {
 		for _, o := range s.ops {
 			end = max(end, o.Return)
 		}
+
 		ops := append(slices.Clip(s.ops), porcupine.Operation{
 			ClientId: len(c.workers), Input: call{op: op{Kind: "state"}}, Call: end + 1, Return: end + 2,
 			Output: outcome{kind: saw, turn: s.is.turn, from: s.is.owner, lease: s.is.lease},
 		})
+
 		res, info := porcupine.CheckOperationsVerbose(m, ops, time.Minute)
 		if res == porcupine.Ok {
 			c.counts["operations in linearizable history"] += len(s.ops)
 			continue
 		}
+
 		c.t.Log(stuck(info, ops))
 		path := filepath.Join(c.t.ArtifactDir(), fmt.Sprintf("segment-%d.html", i))
 		if err := porcupine.VisualizePath(m, info, path); err != nil {
@@ -824,18 +881,21 @@ func stuck(info porcupine.LinearizationInfo, ops []porcupine.Operation) string {
 			}
 		}
 	}
+
 	tell := func(o porcupine.Operation) string {
 		return fmt.Sprintf("  %9.3f–%9.3f ms %s\n", float64(o.Call)/1e6, float64(o.Return)/1e6, model.DescribeOperation(o.Input, o.Output))
 	}
 	in := map[string]bool{}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d operations can be put in order, the last of them are\n", len(longest), len(ops))
+
 	for i, o := range longest {
 		in[tell(o)] = true
 		if i >= len(longest)-12 {
 			b.WriteString(tell(o))
 		}
 	}
+
 	b.WriteString("and these are left\n")
 	n := 0
 	for _, o := range ops {
@@ -844,6 +904,7 @@ func stuck(info porcupine.LinearizationInfo, ops []porcupine.Operation) string {
 			n++
 		}
 	}
+
 	return b.String()
 }
 
@@ -866,6 +927,7 @@ func (c *campaign) lacks() []string {
 	c.mu.Lock()
 	happened := maps.Clone(c.counts)
 	c.mu.Unlock()
+
 	for _, e := range c.log() {
 		switch e.Type {
 		case stick.EventClaim, stick.EventTakeover:
@@ -874,5 +936,6 @@ func (c *campaign) lacks() []string {
 			happened[handoffs]++
 		}
 	}
+
 	return slices.DeleteFunc(slices.Clone(c.must), func(k string) bool { return happened[k] > 0 })
 }

@@ -28,6 +28,7 @@ func newClient() client {
 	if err != nil {
 		panic(err)
 	}
+
 	return client{c}
 }
 
@@ -58,6 +59,7 @@ func TestTwoUnknownClients(t *testing.T) {
 	w := newWorld(t)
 	var clients []*agent
 	names := map[stick.AgentID]bool{}
+
 	var grant answer
 	for i, name := range []string{"cursor", "windsurf", "cursor"} {
 		c := w.start("", "client", []string{clientEnv + "=" + name})
@@ -66,11 +68,13 @@ func TestTwoUnknownClients(t *testing.T) {
 		if (a.Status == "your_turn") != (i == 0) || !strings.HasPrefix(string(a.Agent), name+":") || names[a.Agent] {
 			t.Fatalf("after %v, the client %d is answered %+v", names, i+1, a)
 		}
+
 		names[a.Agent] = true
 		if i == 0 {
 			grant = a
 		}
 	}
+
 	said(t, clients[0].calls("set_room_policy", object{"set": []string{"enforce=stick"}}).wait())
 	for i, c := range clients {
 		if a := said(t, c.calls("set_room_policy", object{"set": []string{"enforce=off"}}).wait()); a.Error != stick.CodePersonOnly {
@@ -83,6 +87,7 @@ func TestTwoUnknownClients(t *testing.T) {
 		"room_id": grant.Room, "lease_id": grant.Lease, "expected_turn_id": grant.Turn,
 		"handoff": object{"status": "half is done", "next_action": "do the rest"},
 	}
+
 	if a := said(t, clients[2].calls("release_stick", end).wait()); a.Error == "" {
 		t.Errorf("a client of the same name ends the turn: %+v", a)
 	}
@@ -103,6 +108,7 @@ func TestTwoInspectors(t *testing.T) {
 	w := newWorld(t)
 	holder := w.start("codex", "runner", nil)
 	ok(t, holder.tt("try"))
+
 	ended := make(chan []byte, 2)
 	for range 2 {
 		c := exec.Command(program, "--cli", filepath.Join(w.bin, "tt"), "mcp", "--method", "tools/call", "--tool-name", "wait_for_turn")
@@ -113,17 +119,20 @@ func TestTwoInspectors(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
+
 		over := make(chan struct{})
 		go func() {
 			c.Wait() // its answer says whether it succeeded
 			ended <- out.Bytes()
 			close(over)
 		}()
+
 		t.Cleanup(func() {
 			syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 			<-over
 		})
 	}
+
 	soon(t, "two inspectors wait", func() bool { return len(w.waiting()) == 2 })
 	waiting := w.waiting()
 	ok(t, holder.tt("release", "--status", "half is done", "--next-action", "do the rest"))
@@ -145,5 +154,6 @@ func (w *world) waiting() map[stick.AgentID]bool {
 			out[m.Agent] = true
 		}
 	}
+
 	return out
 }

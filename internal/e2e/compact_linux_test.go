@@ -21,6 +21,7 @@ func TestACompactionAsksForADraft(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.run("join")
+
 			a, session := s.prepare(h, modelapi.Steps(
 				modelapi.Do(modelapi.Shell(s.tt+" try")),
 				modelapi.Say("done"),
@@ -31,6 +32,7 @@ func TestACompactionAsksForADraft(t *testing.T) {
 				modelapi.Say("done"),
 				modelapi.Say("I wait for you."), // a hook has asked it to release, unless the test has ended
 			))
+
 			tui := a.StartTUI(t, s.options(h))
 			t.Cleanup(func() {
 				if t.Failed() {
@@ -40,15 +42,18 @@ func TestACompactionAsksForADraft(t *testing.T) {
 					}
 				}
 			})
+
 			asks := func(n int) {
 				t.Helper()
 				soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
 			}
+
 			shows := func(text string) {
 				t.Helper()
 				says := regexp.MustCompile(text)
 				soon(t, h.Name+" shows "+text, func() bool { return says.MatchString(tui.Text()) })
 			}
+
 			tui.Type("Please-take-the-stick.")
 			asks(3)
 			shows(`ed ?for ?<?\d`) // "Worked for 1s"; until then one refuses the command, and the other runs it later

@@ -38,11 +38,13 @@ func (w *damagedWorld) run(dir string, args ...string) (r reply) {
 	c.Env, c.Dir = overlay(w.env, []string{"TALKING_STICK_DATA_DIR=" + dir}), w.work
 	var out, complaints bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaints
+
 	if err := c.Run(); err != nil {
 		if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 			w.t.Fatal(err)
 		}
 	}
+
 	return reply{Exit: c.ProcessState.ExitCode(), Out: out.String(), Err: complaints.String()}
 }
 
@@ -122,6 +124,7 @@ func newDamagedWorld(t *testing.T) *damagedWorld {
 		w.said(w.data, "join", "--as", who)
 		w.said(filepath.Join(filepath.Dir(w.data), "other"), "join", "--as", who)
 	}
+
 	w.other = filepath.Join(filepath.Dir(w.data), "other")
 	w.use(w.other, 2)
 	w.moveLog(w.other)
@@ -134,6 +137,7 @@ func newDamagedWorld(t *testing.T) *damagedWorld {
 			w.moveLog(w.data)
 		}
 	}
+
 	w.turn = w.takeTurn(w.data, "claude:a")
 	_, w.event = w.said(w.data, "msg", "send", "codex:b", "the last word", "--as", "claude:a")
 	w.now = w.keep(w.data)
@@ -165,6 +169,7 @@ func (w *damagedWorld) damages(n int) (all []damage) {
 			all = append(all, damage{name: "an older copy of its files", spoil: func(dir string) { w.copy(old, dir, store.FileName, log) }})
 		case 2:
 			all = append(all, damage{name: "the log of another database", aside: true, spoil: func(dir string) { w.copy(w.other, dir, log) }})
+
 		default:
 			at := (i*pages/int64(n))*4096 + rand.Int64N(4096)
 			all = append(all, damage{name: fmt.Sprintf("a bit flipped in byte %d of %d of the log", at, info.Size()), spoil: func(dir string) {
@@ -179,6 +184,7 @@ func (w *damagedWorld) damages(n int) (all []damage) {
 			}})
 		}
 	}
+
 	return all
 }
 
@@ -216,6 +222,7 @@ func (w *damagedWorld) requireSaid(dir string, d damage) {
 	if d.aside {
 		want, exit = "belongs to another", stick.ExitEnvironment
 	}
+
 	for _, args := range [][]string{{"state"}, {"msg", "send", "codex:b", "hello", "--as", "claude:a"}} {
 		copied := w.t.TempDir()
 		for _, name := range databaseFiles {
@@ -223,6 +230,7 @@ func (w *damagedWorld) requireSaid(dir string, d damage) {
 				w.copy(dir, copied, name)
 			}
 		}
+
 		if r := w.run(copied, args...); r.Exit != exit || !strings.Contains(r.Err, want) {
 			w.t.Errorf("%s: tt %v: exit status %d\n%s\n%s", d.name, args, r.Exit, r.Out, r.Err)
 		}
@@ -243,6 +251,7 @@ func (w *damagedWorld) requireDoctor(dir string, d damage) {
 	if err := json.Unmarshal([]byte(r.Out), &found); err != nil || r.Exit != stick.ExitEnvironment {
 		w.t.Fatalf("%s: the doctor: %+v (%v)", d.name, r, err)
 	}
+
 	for _, f := range found.Findings {
 		if f.Check == check && (f.Status != "fault" || !strings.Contains(f.Fix, fix)) {
 			w.t.Errorf("%s: the doctor says %+v", d.name, f)

@@ -28,6 +28,7 @@ func (d *dialogue) script(ctx context.Context, r *modelapi.Request) (modelapi.Re
 	case <-ctx.Done():
 		return modelapi.Reply{}, ctx.Err()
 	}
+
 	select {
 	case reply := <-d.replies:
 		return reply, nil
@@ -66,6 +67,7 @@ func (d *dialogue) hear() string {
 			}
 		}
 		return strings.Join(said, "\n")
+
 	case <-d.run.Done():
 		d.t.Fatalf("the harness ended: %s", d.run.Wait())
 		return ""

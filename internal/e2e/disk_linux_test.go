@@ -35,12 +35,14 @@ func TestServerWithAFullDisk(t *testing.T) {
 			sent++
 		}
 	}
+
 	for what, r := range map[string]reply{"a message": full, "a release": ann.tt(handOver...)} {
 		e := said(t, r)
 		if r.Exit != stick.ExitBusy || e.Error != stick.CodeDatabaseUnavailable || !strings.Contains(e.Message, "the disk of PostgreSQL at") || !strings.Contains(r.Err, "free some space there") {
 			t.Errorf("%s on a full disk ends with exit %d: %s", what, r.Exit, r.Err)
 		}
 	}
+
 	if s := said(t, ok(t, w.person("state"))); s.Turn != 1 || s.Owner == nil || *s.Owner != name(t, ann) {
 		t.Errorf("what failed has changed the room: %+v", s)
 	}
@@ -50,12 +52,14 @@ func TestServerWithAFullDisk(t *testing.T) {
 	if a := said(t, ok(t, bobs.wait())); a.Turn != 2 || a.Handoff == nil || a.Handoff.Status != handOver[2] {
 		t.Errorf("bob has waited all the time, and is told %+v", a)
 	}
+
 	messages := 0
 	for _, e := range w.log() {
 		if e.Type == stick.EventMessageSent {
 			messages++
 		}
 	}
+
 	if messages != sent {
 		t.Errorf("%d messages were sent, and the log has %d", sent, messages)
 	}

@@ -47,6 +47,7 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 	if err := os.WriteFile(file("open.txt"), []byte("x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	steps := []modelapi.Script{
 		modelapi.Do(modelapi.Write(file("locked.txt"), "x\n")),
 		modelapi.Do(modelapi.Shell("echo x > locked2.txt")),
@@ -54,21 +55,25 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 		modelapi.Do(modelapi.Edit(file("open.txt"), "x", "y")),
 		modelapi.Do(modelapi.Shell("echo x > open2.txt")),
 	}
+
 	if hasMCP(h) {
 		steps = append(steps, modelapi.Do(modelapi.MCP("tt", "list_rooms", map[string]any{})))
 	}
 	a, session := s.prepare(h, modelapi.Steps(append(steps, modelapi.Say("done"))...))
+
 	denial := row.WriteHook(harness.HookInput{Event: before.Event, Name: before.Name}, harness.HookAnswer{Deny: reason})
 	for path, text := range map[string]string{"denial": string(denial), "tt.new": fmt.Sprintf(denying, dir, before.Name)} {
 		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	for _, move := range [][2]string{{"tt", "real"}, {"tt.new", "tt"}} {
 		if err := os.Rename(filepath.Join(dir, move[0]), filepath.Join(dir, move[1])); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if r := a.Run(t, "Please.", s.options(h)); r.Exit != 0 || !strings.Contains(r.Text, "done") {
 		t.Errorf("%s", r)
 	}
@@ -76,11 +81,13 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 	if len(said) != len(steps) || !strings.Contains(said[0], reason) || !strings.Contains(said[1], reason) {
 		t.Errorf("the model was told\n%s", strings.Join(said, "\n---\n"))
 	}
+
 	for name, want := range map[string]string{"locked.txt": "", "locked2.txt": "", "open.txt": "y\n", "open2.txt": "x\n"} {
 		if b, _ := os.ReadFile(file(name)); string(b) != want {
 			t.Errorf("%s holds %q", name, b)
 		}
 	}
+
 	paths, tools := told(t, row, dir)
 	if diff := cmp.Diff([]string{file("locked.txt"), file("locked2.txt"), file("open.txt"), file("open2.txt")}, paths); diff != "" {
 		t.Errorf("what was told before tools:\n%s", diff)
@@ -98,6 +105,7 @@ func ownCopy(t *testing.T, s *stage) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	s.tt = filepath.Join(dir, "tt")
 	if err := os.WriteFile(s.tt, b, 0o700); err != nil {
 		t.Fatal(err)
@@ -105,6 +113,7 @@ func ownCopy(t *testing.T, s *stage) string {
 	if err := os.Mkdir(filepath.Join(dir, "told"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	return dir
 }
 
@@ -115,6 +124,7 @@ func told(t *testing.T, row harness.Row, dir string) (paths, tools []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, path := range inputs {
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -126,5 +136,6 @@ func told(t *testing.T, row harness.Row, dir string) (paths, tools []string) {
 		}
 		paths, tools = append(paths, in.Edits.Paths...), append(tools, in.Edits.Tool)
 	}
+
 	return paths, tools
 }

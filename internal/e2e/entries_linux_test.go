@@ -26,6 +26,7 @@ func TestTwoEntriesAnswerOnce(t *testing.T) {
 				modelapi.Do(modelapi.Shell(s.tt+" whoami; "+s.tt+" msg send watcher hello; TT_HARNESS_AGENT_ID=watcher "+s.tt+" msg send room 'the build is red'; exit 3")),
 				modelapi.Say("done"),
 			))
+
 			mine, err := os.ReadFile(filepath.Join(s.place.Home, file))
 			if err != nil {
 				t.Fatal(err)
@@ -34,12 +35,14 @@ func TestTwoEntriesAnswerOnce(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(s.place.Repo, file)), 0o700); err != nil {
 				t.Fatal(err)
 			}
+
 			if err := os.WriteFile(filepath.Join(s.place.Repo, file), []byte(older), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if r := a.Run(t, "Please.", s.options(h)); r.Exit != 0 || !strings.Contains(r.Text, "done") {
 				t.Fatalf("%s", r)
 			}
+
 			requests := session.Requests()
 			last := requests[len(requests)-1].Text()
 			if n := strings.Count(last, "Talking Stick: you are "+h.Name+":"); n != 1 {
@@ -71,6 +74,7 @@ func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
 				modelapi.Do(modelapi.Write(file, "x\n")),
 				modelapi.Say("done"),
 			))
+
 			a := realharness.Copilot.Prepare(t, s.place, realharness.Config{API: session.URL()})
 			s.run("install", "claude", "--project")
 			if own {
@@ -86,6 +90,7 @@ func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
 					t.Errorf("%q comes %d times in\n%s", once, n, last)
 				}
 			}
+
 			if _, err := os.Lstat(file); !os.IsNotExist(err) {
 				t.Errorf("it wrote nevertheless: %v", err)
 			}

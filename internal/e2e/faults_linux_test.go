@@ -82,6 +82,7 @@ func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	if !firstWait.within(promptly) {
 		t.Fatalf("the death of the owner was noticed by nobody within %s", promptly)
 	}
+
 	a := said(t, firstWait.wait())
 	if a.Status != "takeover_available" || a.Reason != "owner_gone" || firstWait.got.Exit != stick.ExitRefused {
 		t.Errorf("the wait brought %+v (exit %d)", a, firstWait.got.Exit)
@@ -89,6 +90,7 @@ func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	if events := w.log(); len(events) != len(before) {
 		t.Errorf("it was told by events: %v", events[len(before):])
 	}
+
 	// The second waiter gets an offer one waiter_grace later, in case the first one doesn't act.
 	if b := said(t, secondWait.wait()); b.Status != "takeover_available" {
 		t.Errorf("the second wait brought %+v", b)
@@ -109,6 +111,7 @@ func TestListenerWhoseHarnessWasKilled(t *testing.T) {
 	if gave.Reserved == nil || *gave.Reserved != name(t, second) {
 		t.Errorf("the release named %v", gave.Reserved)
 	}
+
 	hasTurn(t, secondWait, "one")
 	if !firstWait.within(patience) || firstWait.got.Exit != stick.ExitInterrupted {
 		t.Errorf("the wait of the killed harness: over %v, exit %d", firstWait.over(), firstWait.got.Exit)
@@ -127,11 +130,13 @@ func TestListenerWhoseOutputWasClosed(t *testing.T) {
 	if !firstWait.within(promptly) {
 		t.Fatal("the wait goes on although nobody can read what it says")
 	}
+
 	gave := release(t, owner, "one")
 	// Its member lives, but doesn't wait.
 	if gave.Reserved == nil || *gave.Reserved != name(t, second) {
 		t.Errorf("the release named %v", gave.Reserved)
 	}
+
 	hasTurn(t, secondWait, "one")
 	w.healthy()
 }
@@ -150,6 +155,7 @@ func TestStoppedListener(t *testing.T) {
 	if gave.Reserved == nil || *gave.Reserved != one {
 		t.Errorf("the release named %v", gave.Reserved)
 	}
+
 	hasTurn(t, secondWait, "one")
 	log := w.log()
 	released, moved, claimed := last(log, stick.EventRelease), last(log, stick.EventRerouted), last(log, stick.EventClaim)
@@ -159,6 +165,7 @@ func TestStoppedListener(t *testing.T) {
 	if took := claimed.CreatedAt.Sub(released.CreatedAt); took < grace || took > grace+promptly {
 		t.Errorf("the room stood still for %s; the grace is %s", took, grace)
 	}
+
 	firstWait.signal(syscall.SIGCONT)
 	soon(t, "the wait looks again", func() bool {
 		db, err := store.Open(t.Context(), w.database(), false)
@@ -175,8 +182,10 @@ func TestStoppedListener(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+
 		return !over
 	})
+
 	if next := release(t, second, "two"); next.Reserved == nil || *next.Reserved != one {
 		t.Errorf("the next release named %v", next.Reserved)
 	}
@@ -194,10 +203,12 @@ func TestStoppedOwner(t *testing.T) {
 	if a := said(t, firstWait.wait()); a.Status != "takeover_available" || a.Reason != "owner_idle" {
 		t.Errorf("the wait brought %+v", a)
 	}
+
 	told := last(w.log(), stick.EventOwnerIdle)
 	if told == nil {
 		t.Fatal("the owner wasn't told")
 	}
+
 	owner.group(syscall.SIGCONT)
 	release(t, owner, "one") // it owns the stick until somebody takes over
 	w.healthy()
@@ -214,10 +225,12 @@ func TestRecipientDeathReroutes(t *testing.T) {
 	if passed.Reserved == nil || *passed.Reserved != who {
 		t.Fatalf("the pass is %+v", passed)
 	}
+
 	to.die()
 	if !firstWait.within(promptly) {
 		t.Fatalf("the death of the recipient was noticed by nobody within %s", promptly)
 	}
+
 	hasTurn(t, firstWait, "for you")
 	if moved := last(w.log(), stick.EventRerouted); moved == nil || rerouted(*moved).Prior != who || rerouted(*moved).Verdict != stick.Gone {
 		t.Errorf("the stick went another way: %v", moved)
@@ -238,6 +251,7 @@ func TestWaitKilledAfterItsGrant(t *testing.T) {
 	if got := wait.wait(); !got.Killed || got.Out != "" {
 		t.Fatalf("the wait wasn't killed before it said anything: %+v", got)
 	}
+
 	claim := last(w.log(), stick.EventClaim)
 	for range 2 {
 		g := said(t, ok(t, b.tt("wait")))
@@ -257,10 +271,12 @@ func TestPastInotify(t *testing.T) {
 	if err != nil {
 		t.Skipf("SKIPPED: the limit of inotify instances can't be read: %v", err)
 	}
+
 	limit, _ := strconv.Atoi(strings.TrimSpace(string(b)))
 	if limit > 4096 {
 		t.Skipf("SKIPPED: %d inotify instances are too many to use up", limit)
 	}
+
 	w := newWorld(t)
 	if os.Getuid() == 0 { // root's other programs need theirs
 		w.moveTo(59000 + os.Getpid()%5000)
@@ -269,6 +285,7 @@ func TestPastInotify(t *testing.T) {
 	if r := w.person("doctor"); !strings.Contains(r.Out, "woken by inotify") {
 		t.Fatalf("the doctor doesn't say how waits are woken: %s", r.Out)
 	}
+
 	hog := exec.Command(filepath.Join(w.bin, "hog"))
 	hog.Env = w.env
 	hog.SysProcAttr = &syscall.SysProcAttr{Credential: w.cred}
@@ -277,6 +294,7 @@ func TestPastInotify(t *testing.T) {
 	if err := hog.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { in.Close(); hog.Wait() })
 	var n int
 	if _, err := fmt.Fscan(out, &n); err != nil || n == 0 {
@@ -285,6 +303,7 @@ func TestPastInotify(t *testing.T) {
 	if r := w.person("doctor"); !strings.Contains(r.Out, "woken by fifo") {
 		t.Fatalf("with %d instances used up the doctor says: %s", n, r.Out)
 	}
+
 	a, c := w.start("claude", "runner", nil), w.start("codex", "runner", nil)
 	own(t, a)
 	for i := range 4 {
@@ -294,6 +313,7 @@ func TestPastInotify(t *testing.T) {
 		if !wait.within(promptly) {
 			t.Fatalf("round %d: no FIFO woke the wait within %s", i, promptly)
 		}
+
 		hasTurn(t, wait, "by fifo")
 		a, c = c, a
 	}
@@ -317,6 +337,7 @@ func (w *world) moveTo(uid int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+
 	for _, l := range links {
 		if path := filepath.Join(w.bin, l.Name()); path != copied {
 			os.Remove(path)
@@ -325,6 +346,7 @@ func (w *world) moveTo(uid int) {
 			}
 		}
 	}
+
 	root := filepath.Dir(w.bin)
 	os.Chmod(filepath.Dir(root), 0o755)
 	filepath.Walk(root, func(path string, _ os.FileInfo, _ error) error { return os.Lchown(path, uid, uid) })
@@ -338,6 +360,7 @@ func hog() {
 		r.Cur = r.Max
 		unix.Setrlimit(unix.RLIMIT_NOFILE, &r)
 	}
+
 	n := 0
 	for {
 		_, err := unix.InotifyInit1(unix.IN_CLOEXEC)
@@ -350,6 +373,7 @@ func hog() {
 		}
 		n++
 	}
+
 	// Whether it was the user's limit or that of descriptors shows in whether a file can be opened.
 	if f, err := os.Open("/dev/null"); err != nil {
 		n = 0
@@ -379,12 +403,14 @@ func TestWaitingIsFree(t *testing.T) {
 	w := newWorld(t)
 	owner, many := w.start("claude", "runner", nil), w.start("codex", "runner", nil)
 	room := own(t, owner).Room
+
 	var waits []*run
 	for i := range 10 {
 		as := fmt.Sprintf("codex:w%d", i)
 		waits = append(waits, many.begin("wait", "--as", as))
 		w.listening(stick.AgentID(as))
 	}
+
 	other := filepath.Join(filepath.Dir(w.work), "other")
 	if err := os.MkdirAll(filepath.Join(other, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
@@ -397,6 +423,7 @@ func TestWaitingIsFree(t *testing.T) {
 		written, calls int64
 		children       string
 	}
+
 	costs := func() (out []cost) {
 		for _, r := range waits {
 			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", r.pid))
@@ -408,9 +435,11 @@ func TestWaitingIsFree(t *testing.T) {
 				fmt.Sscanf(line, "wchar: %d", &c.written)
 				fmt.Sscanf(line, "syscw: %d", &c.calls)
 			}
+
 			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.pid))
 			f := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')'):]))
 			c.children = fmt.Sprintf("%s faults, %s and %s ticks;", f[9], f[14], f[15])
+
 			tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", r.pid))
 			for _, path := range tasks {
 				b, _ := os.ReadFile(path)
@@ -418,8 +447,10 @@ func TestWaitingIsFree(t *testing.T) {
 			}
 			out = append(out, c)
 		}
+
 		return out
 	}
+
 	bytes := func() (out string) {
 		for _, name := range []string{store.FileName, store.FileName + "-wal"} {
 			b, err := os.ReadFile(filepath.Join(w.data, name))
@@ -428,8 +459,10 @@ func TestWaitingIsFree(t *testing.T) {
 			}
 			out += string(b)
 		}
+
 		return out
 	}
+
 	before := costs()
 	for i := range 5 { // commits in another room, each with a ring
 		ok(t, owner.do(request{Args: []string{"release", "--status", "busy", "--next-action", "stay so"}, Dir: other}).wait())
@@ -437,6 +470,7 @@ func TestWaitingIsFree(t *testing.T) {
 			ok(t, owner.do(request{Args: []string{"try"}, Dir: other}).wait())
 		}
 	}
+
 	for i, after := range costs() {
 		if b := before[i]; after.written-b.written != 8*(after.calls-b.calls) || after.children != b.children {
 			t.Errorf("while another room was busy, a wait wrote or started something: %+v, before %+v", after, b)
@@ -448,6 +482,7 @@ func TestWaitingIsFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, r := range []stick.RoomID{elsewhere, room, elsewhere, room, elsewhere} { // rings alone, of their own room too
 		rope, err := bells.Prepare(string(r))
 		if err != nil {
@@ -455,10 +490,12 @@ func TestWaitingIsFree(t *testing.T) {
 		}
 		rope.Ring()
 	}
+
 	ok(t, w.person("state")) // a reader
 	if bytes() != data {
 		t.Error("waits changed the database though nothing was to be done")
 	}
+
 	for _, r := range waits {
 		if r.over() {
 			t.Errorf("a wait has ended: %+v", r.got)
@@ -487,19 +524,23 @@ func TestGuardian(t *testing.T) {
 		if g.KeptBy != "guardian" || g.Guardian == 0 {
 			t.Fatalf("the grant is kept otherwise: %+v", g)
 		}
+
 		soon(t, "the guardian keeps the lease", func() bool {
 			s := said(t, ok(t, w.person("state")))
 			return s.KeptBy == "guardian" && s.Guardian == g.Guardian
 		})
+
 		if !alive(g.Guardian) {
 			t.Fatal("the guardian doesn't live")
 		}
 		return g.Guardian
 	}
+
 	first := guarded()
 	if r := outside.tt("wait", "--timeout", "1800ms"); said(t, r).Status != "not_yet" {
 		t.Errorf("while the guardian lives, a wait brought %s", r.Out)
 	}
+
 	release(t, inside, "one")
 	soon(t, "the guardian ends with the turn", func() bool { return !alive(first) })
 
@@ -561,6 +602,7 @@ func TestReboot(t *testing.T) {
 	if kept.Turn != 2 || kept.Lease != g.Lease {
 		t.Fatalf("the turn is %+v", kept)
 	}
+
 	a.kill()
 	b.kill()
 
@@ -571,17 +613,20 @@ func TestReboot(t *testing.T) {
 	if e := last(w.log(), stick.EventRestored); e != nil {
 		t.Error("reading wrote the end of the world")
 	}
+
 	a = w.start("claude", "runner", session)
 	stale := a.tt("release", "--turn", "2", "--lease", g.Lease, "--status", "x", "--next-action", "y")
 	if e := said(t, stale); stale.Exit != stick.ExitFenced && e.Error != stick.CodeTurnMismatch {
 		t.Errorf("a lease from before: exit %d, %+v", stale.Exit, e)
 	}
+
 	next := own(t, a)
 	restored := last(w.log(), stick.EventRestored)
 	var why stick.RestoredPayload
 	if restored != nil {
 		why, _ = stick.PayloadOf[stick.RestoredPayload](*restored)
 	}
+
 	switch {
 	case restored == nil || restored.TurnEndedOf() == "" || why.World != "reboot":
 		t.Errorf("the log says %v", restored)
@@ -604,6 +649,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 	room := own(t, a).Room
 	wait := b.begin("wait")
 	w.listening(name(t, b))
+
 	meta := func(minReader string) {
 		t.Helper()
 		if w.url != "" {
@@ -612,6 +658,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 			}
 			return
 		}
+
 		raw, err := sql.Open("sqlite", filepath.Join(w.data, store.FileName))
 		if err != nil {
 			t.Fatal(err)
@@ -621,6 +668,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	meta("99")
 	bells, err := bell.Open(w.data)
 	if err != nil {
@@ -630,6 +678,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	rope.Ring()
 	if e := said(t, wait.wait()); e.Error != stick.CodeUpgraded || wait.got.Exit != stick.ExitEnvironment {
 		t.Errorf("the wait ended with exit %d: %+v", wait.got.Exit, e)
@@ -637,6 +686,7 @@ func TestUpgradedMeanwhile(t *testing.T) {
 	if e := said(t, w.person("state")); e.Error != stick.CodeSchemaTooNew {
 		t.Errorf("the next command said %+v", e)
 	}
+
 	meta("1")
 	w.healthy()
 }
@@ -676,6 +726,7 @@ func hears(pid int) string {
 			return "fifo"
 		}
 	}
+
 	return ""
 }
 

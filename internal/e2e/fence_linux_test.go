@@ -46,17 +46,20 @@ func TestHarnessesAreFenced(t *testing.T) {
 		if c.costly && !*allPairs {
 			continue
 		}
+
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFence(t, c.h)
 			f.change = c.change
 			f.begin(c.model, true)
 			f.waitsForItsTurn()
+
 			if c.stops || *allPairs {
 				f.isTakenOver(f.stopped)
 			} else {
 				f.isTakenOver(f.overruled)
 			}
+
 			f.asksGit()
 			f.end()
 		})
@@ -97,10 +100,12 @@ func TestHarnessesWithoutADatabase(t *testing.T) {
 	if said := f.talk.do(f.change(f.file, "one", "two")); strings.Contains(said, "Talking Stick") {
 		t.Errorf("without a database the model is told\n%s", said)
 	}
+
 	f.holds("two\n")
 	if _, err := os.Lstat(f.data()); !os.IsNotExist(err) {
 		t.Errorf("something made a data directory: %v", err)
 	}
+
 	if err := os.Rename(f.data()+".aside", f.data()); err != nil {
 		t.Fatal(err)
 	}

@@ -141,6 +141,7 @@ func (f *fence) asksGit() {
 		}
 		return
 	}
+
 	for _, c := range []struct{ command, denied string }{
 		{commit, "notes.txt"},
 		{commit + " --no-verify", "the working tree"},
@@ -188,6 +189,7 @@ func (f *fence) refused(c modelapi.Call, want *regexp.Regexp, undo func()) {
 		if want.MatchString(said) {
 			return
 		}
+
 		fault := f.faults()[len(before):]
 		f.t.Logf("want %s; it is told\n%s\nThe log has gained: %s", want, said, fault)
 		if fault == "" {
@@ -220,6 +222,7 @@ func (f *fence) open(gate string) (w *os.File) {
 		w, err = os.OpenFile(gate, os.O_WRONLY|unix.O_NONBLOCK, 0)
 		return err == nil
 	})
+
 	return w
 }
 
@@ -231,6 +234,7 @@ func (f *fence) signal(sig syscall.Signal, states string) {
 	if err := syscall.Kill(-pid, sig); err != nil {
 		f.t.Fatal(err)
 	}
+
 	soon(f.t, fmt.Sprintf("%s reaches the harness", sig), func() bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, rest, _ := strings.Cut(string(b), ") ")

@@ -23,6 +23,7 @@ func TestFromNothingToTwoAgents(t *testing.T) {
 	if len(page) < 3 || !slices.Equal(page[:3], []string{"tt init", "tt status", "tt log"}) {
 		t.Fatalf("the page has other commands than this test types: %q", page)
 	}
+
 	const byPlugins = "by plugins"
 	for _, way := range []struct {
 		name    string
@@ -40,6 +41,7 @@ func TestFromNothingToTwoAgents(t *testing.T) {
 		if way.name == byPlugins && leavesPlugins {
 			continue
 		}
+
 		t.Run(way.name, func(t *testing.T) {
 			s := newStage(t)
 			begun := time.Now()
@@ -47,6 +49,7 @@ func TestFromNothingToTwoAgents(t *testing.T) {
 				way.connect(s, both...)
 				s.run("status")
 			})
+
 			if told := s.run("log"); strings.Count(told, " took the stick (turn ") != 2 {
 				t.Errorf("the log says\n%s", told)
 			}
@@ -62,10 +65,12 @@ func commandsOf(t *testing.T, page string) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for l := range strings.Lines(string(text)) {
 		if c, ok := strings.CutPrefix(l, "    $ "); ok {
 			all = append(all, strings.TrimSpace(c))
 		}
 	}
+
 	return all
 }

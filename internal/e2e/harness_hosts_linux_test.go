@@ -26,6 +26,7 @@ func newHost(t *testing.T, boot, address, upstream string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	s.tt = filepath.Join(t.TempDir(), "tt")
 	config := filepath.Join(s.place.Home, ".config", "talking-stick", "config.toml")
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
@@ -37,6 +38,7 @@ func newHost(t *testing.T, boot, address, upstream string) *stage {
 			t.Fatal(err)
 		}
 	}
+
 	if err := os.Chmod(s.tt, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +66,7 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 	a, _ := here.prepare(realharness.Claude, claude.script)
 	b, _ := there.prepare(realharness.Codex, codex.script)
 	c, _ := there.prepare(realharness.Claude, beside.script)
+
 	says := func(who, said string, wants ...string) string {
 		t.Helper()
 		for _, want := range wants {
@@ -71,8 +74,10 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 				t.Errorf("%s isn't told %q, but\n%s", who, want, said)
 			}
 		}
+
 		return said
 	}
+
 	notes := func(s *stage) string { return filepath.Join(s.place.Repo, "notes.txt") }
 	edit := func(s *stage, old, new string) modelapi.Call { return modelapi.Edit(notes(s), old, new) }
 
@@ -87,6 +92,7 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 	if err := json.Unmarshal([]byte(here.run("state", "--json")), &room); err != nil {
 		t.Fatal(err)
 	}
+
 	codex.start(modelapi.MCP("tt", "wait_for_turn", map[string]any{"room_id": room.ID}))
 	there.listening("codex")
 	claude.do(modelapi.Read(notes(here)))
@@ -119,10 +125,12 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 	if lease == nil {
 		t.Fatalf("there is no lease in\n%s", granted)
 	}
+
 	codex.do(modelapi.MCP("tt", "release_stick", map[string]any{
 		"room_id": room.ID, "lease_id": lease[1], "expected_turn_id": 2,
 		"handoff": map[string]any{"status": "the second half is done", "next_action": "look at it"},
 	}))
+
 	says("Claude", claude.hear(), "your turn, turn 3", "handoff from codex:", "look at it", "isn't in this repository: git fetch")
 	codex.end()
 	claude.do(modelapi.Shell(here.tt + ` release --status "all is done" --next-action "nothing"`))
@@ -142,6 +150,7 @@ func newUpstream(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(seed.place.Repo, "notes.txt"), []byte("one\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	seed.git("add", ".")
 	seed.git("commit", "-q", "-m", "first")
 	seed.git("push", "-q", upstream, "HEAD:main")

@@ -50,13 +50,16 @@ func newWorld(t testing.TB) *world {
 			t.Fatal(err)
 		}
 	}
+
 	if err := install(w.bin); err != nil {
 		t.Fatal(err)
 	}
+
 	w.env = []string{
 		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann", "TALKING_STICK_DATA_DIR=" + w.data, "TALKING_STICK_DATABASE_URL=" + w.url, "TT_JSON=1",
 		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()), clitest.Race,
 	}
+
 	return w
 }
 
@@ -81,6 +84,7 @@ func (w *world) person(args ...string) reply {
 	} else if err != nil {
 		w.t.Fatal(err)
 	}
+
 	return r
 }
 
@@ -140,6 +144,7 @@ func (w *world) tryStart(name, program string, env []string, before ...string) (
 	if err != nil {
 		return nil, err
 	}
+
 	p, err := os.StartProcess(path, line, &os.ProcAttr{
 		Dir: w.work, Env: overlay(w.env, env), Files: []*os.File{in, out, os.Stderr},
 		Sys: &syscall.SysProcAttr{Setpgid: name != "", Setsid: name == "", Credential: w.cred},
@@ -147,6 +152,7 @@ func (w *world) tryStart(name, program string, env []string, before ...string) (
 	if err != nil {
 		return nil, err
 	}
+
 	h := &agent{w: w, name: name, pid: p.Pid, in: inWrite, waiting: map[int]chan reply{}, ended: make(chan struct{})}
 	p.Release() // reaped by kill
 	r := bufio.NewReader(outRead)
@@ -155,6 +161,7 @@ func (w *world) tryStart(name, program string, env []string, before ...string) (
 		h.kill()
 		return nil, fmt.Errorf("the program in %s didn't start: %w", name, err)
 	}
+
 	h.self = hello.PID
 	go h.listen(outRead, r) // ends with the harness
 	return h, nil
@@ -182,6 +189,7 @@ func (h *agent) listen(f *os.File, r *bufio.Reader) {
 			close(h.ended)
 			return
 		}
+
 		h.mu.Lock()
 		c := h.waiting[a.ID]
 		if a.Done {
@@ -242,11 +250,13 @@ func (r *run) follow() {
 				r.pid = a.PID
 			}
 			known()
+
 			if a.Done {
 				r.got = a
 				close(r.done)
 				return
 			}
+
 		case <-r.h.ended:
 			select {
 			case a := <-r.c:
@@ -258,6 +268,7 @@ func (r *run) follow() {
 				}
 			default:
 			}
+
 			r.lost = true
 			known()
 			close(r.done)
@@ -287,6 +298,7 @@ func (r *run) wait() reply {
 	case <-time.After(patience):
 		r.h.w.t.Fatalf("tt didn't end within %s", patience)
 	}
+
 	if r.lost {
 		r.h.w.t.Fatal("the harness has ended")
 	}
@@ -355,6 +367,7 @@ func (h *agent) kill() {
 	if h.reaped {
 		return
 	}
+
 	syscall.Kill(-h.pid, syscall.SIGKILL)
 	for {
 		_, err := unix.Wait4(-h.pid, nil, unix.WNOHANG, nil)
@@ -363,6 +376,7 @@ func (h *agent) kill() {
 		}
 		time.Sleep(time.Millisecond)
 	}
+
 	h.reaped = true
 	h.in.Close()
 }
@@ -461,6 +475,7 @@ func (a answer) events(t testing.TB) (events []stick.Event) {
 			t.Fatal(err)
 		}
 	}
+
 	return events
 }
 

@@ -40,6 +40,7 @@ func (s *stage) senders() (out []string) {
 			From string `json:"from_agent_id"`
 		} `json:"events"`
 	}
+
 	if err := json.Unmarshal([]byte(s.run("events", "--event", "message_sent", "--json")), &r); err != nil {
 		s.t.Fatal(err)
 	}
@@ -109,6 +110,7 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 				steps[2] = modelapi.Seen(mine, modelapi.When(other, steps[2])) // both have joined, and both run
 				return modelapi.Steps(append(steps, modelapi.Say("done"))...)
 			}
+
 			a, _ := s.prepare(h, script(one, two))
 			b, _ := s.again(a, "second", script(two, one))
 			first := a.Start(t, "Please.", s.options(h))
@@ -117,6 +119,7 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 			case <-first.Done():
 				t.Fatalf("it ended before it asked its model: %s", first.Wait())
 			}
+
 			second := b.Start(t, "Please.", s.options(h))
 			s.finished(first.Wait())
 			s.finished(second.Wait())
@@ -143,15 +146,18 @@ func TestResumedElsewhere(t *testing.T) {
 		modelapi.Do(modelapi.Shell(s.tt+" join")),
 		modelapi.Seen(joined, modelapi.When(over, modelapi.Say("done"))),
 	))
+
 	b, resumed := s.again(a, "resumed", modelapi.Steps(append(s.speak(realharness.Claude), modelapi.Say("done"))...))
 	o := s.options(realharness.Claude)
 	o.Args = []string{"--session-id", id}
+
 	first := a.Start(t, "Please.", o)
 	select {
 	case <-joined:
 	case <-first.Done():
 		t.Fatal(first.Wait())
 	}
+
 	o.Args = []string{"--resume", id}
 	s.finished(b.Run(t, "Please go on.", o))
 	close(over)
@@ -177,6 +183,7 @@ func (s *stage) inside(a *realharness.Agent) modelapi.Call {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+
 	var line strings.Builder
 	for _, word := range append(append([]string{"env"}, c.Env...), c.Args...) {
 		line.WriteString("'" + strings.ReplaceAll(word, "'", `'\''`) + "' ")
@@ -234,6 +241,7 @@ func TestSubAgents(t *testing.T) {
 		if !slices.Contains(harnesses, c.h) {
 			continue
 		}
+
 		t.Run(c.h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -245,6 +253,7 @@ func TestSubAgents(t *testing.T) {
 					return modelapi.Reply{Calls: []modelapi.Call{c.wait(r)}}, nil
 				})
 			}
+
 			steps = append(append(steps, s.speak(c.h)...), modelapi.Say("done"))
 			parent := modelapi.Steps(steps...)
 			a, session := s.prepare(c.h, func(ctx context.Context, r *modelapi.Request) (modelapi.Reply, error) {
@@ -255,6 +264,7 @@ func TestSubAgents(t *testing.T) {
 				}
 				return parent(ctx, r)
 			})
+
 			a.Config.Model = first(c.model, a.Config.Model)
 			o := s.options(c.h)
 			o.Sandbox = ""
@@ -263,6 +273,7 @@ func TestSubAgents(t *testing.T) {
 			if len(members) != 1 {
 				t.Fatalf("members %v\n%s", members, strings.Join(results(session), "\n---\n"))
 			}
+
 			m := members[0]
 			if senders := s.senders(); fmt.Sprint(senders) != fmt.Sprint([]string{m, m, m, m}) {
 				t.Errorf("messages came from %v\n%s", senders, strings.Join(results(session), "\n---\n"))
@@ -291,6 +302,7 @@ func TestSandboxOfCodex(t *testing.T) {
 		modelapi.Do(modelapi.Shell(s.tt+` release --status "it is done" --next-action "look at it"`)),
 		modelapi.Say("done"),
 	))
+
 	s.finished(a.Run(t, "Please.", s.options(realharness.Codex)))
 	if st := s.state(); st.TurnID != 1 || st.Owner != nil || len(s.agents("codex")) != 1 {
 		t.Errorf("%+v\n%s", st, strings.Join(results(session), "\n---\n"))
@@ -306,6 +318,7 @@ func TestSandboxOfCodex(t *testing.T) {
 			Lease string `json:"lease_id"`
 			Turn  int    `json:"turn_id"`
 		}
+
 		text := r.LastResult().Text
 		if i, j := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); i >= 0 && j > i {
 			json.Unmarshal([]byte(text[i:j+1]), &g)
@@ -315,6 +328,7 @@ func TestSandboxOfCodex(t *testing.T) {
 			"room_id": room, "lease_id": lease, "expected_turn_id": turn, "handoff": map[string]any{"status": "it is done", "next_action": "look at it"},
 		})}}, nil
 	}
+
 	b, bare := s.again(a, "bare", modelapi.Steps(
 		modelapi.Do(modelapi.Shell(s.tt+" join; echo status $?")),
 		modelapi.Do(modelapi.Shell(s.tt+" join --json; echo status $?")),
@@ -323,6 +337,7 @@ func TestSandboxOfCodex(t *testing.T) {
 		granted,
 		modelapi.Say("done"),
 	))
+
 	b.Config.Model = "unknown" // its tools answer with only the result
 	appendTo(t, filepath.Join(s.place.Home, ".codex/config.toml"), server)
 	s.finished(b.Run(t, "Please.", s.options(realharness.Codex)))
@@ -330,11 +345,13 @@ func TestSandboxOfCodex(t *testing.T) {
 	if len(got) != 5 {
 		t.Fatalf("%d results:\n%s", len(got), strings.Join(got, "\n---\n"))
 	}
+
 	for _, want := range []string{"can't be written", "tt install codex", "MCP tools", "status 7"} {
 		if !strings.Contains(got[0], want) {
 			t.Errorf("the command line says nothing of %q:\n%s", want, got[0])
 		}
 	}
+
 	if !strings.Contains(got[1], `"error":"data_dir_not_writable"`) {
 		t.Errorf("as JSON it says %s", got[1])
 	}

@@ -102,16 +102,20 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 		t.Helper()
 		c := exec.Command(client, append([]string{"--cli", program, "mcp"}, args...)...)
 		c.Dir = work
+
 		c.Env = []string{
 			"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TALKING_STICK_DATA_DIR=" + filepath.Join(dir, "data"),
 			"TT_HARNESS_AGENT_ID=" + string(as),
 		}
+
 		out, err := c.Output() // standard error has the notices of npm's programs
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
+
 		return string(out)
 	}
+
 	var all []string
 	for _, which := range []struct {
 		args []string
@@ -124,9 +128,11 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 				InputSchema map[string]any `json:"inputSchema"`
 			} `json:"tools"`
 		}
+
 		if err := json.Unmarshal([]byte(inspect(t, inspector, dir, append(which.args, "--method", "tools/list")...)), &listed); err != nil {
 			t.Fatal(err)
 		}
+
 		for _, tool := range listed.Tools {
 			if tool.Description == "" || tool.InputSchema["type"] != "object" {
 				t.Errorf("%+v", tool)
@@ -138,15 +144,18 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 				t.Errorf("nobody inspects the tool %s", tool.Name)
 			}
 		}
+
 		if len(listed.Tools) != which.n {
 			t.Errorf("with %v there are %d tools, want %d", which.args, len(listed.Tools), which.n)
 		}
 	}
+
 	e, tasks := sceneEngine(t, dir)
 	for i, name := range all {
 		if leavesMost && i%6 > 0 {
 			continue
 		}
+
 		t.Run(name, func(t *testing.T) {
 			work := filepath.Join(dir, name)
 			room := inspected(t, e, tasks, work)
@@ -172,6 +181,7 @@ func result(t *testing.T, printed string) string {
 			Text string `json:"text"`
 		} `json:"content"`
 	}
+
 	if err := json.Unmarshal([]byte(printed), &r); err != nil || len(r.Content) != 1 {
 		t.Fatalf("the inspector printed %s: %v", printed, err)
 	}
@@ -179,6 +189,7 @@ func result(t *testing.T, printed string) string {
 	if err := json.Indent(&b, []byte(r.Content[0].Text), "", "  "); err != nil {
 		return r.Content[0].Text
 	}
+
 	return b.String()
 }
 
@@ -198,6 +209,7 @@ func sceneEngine(t *testing.T, dir string) (*engine.Engine, *task.Tasks) {
 		}
 		e.Close()
 	})
+
 	return e, task.New(task.Config{Kernel: kernel})
 }
 
@@ -211,12 +223,14 @@ func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *
 	by := func(name stick.AgentID) core.Caller {
 		return harness.Caller{As: string(name), AsSource: "test", Harness: "claude", User: "ann", Host: "here"}
 	}
+
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	ctx := t.Context()
 	grant, err := e.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: by(inspector), Where: at, MaxWaitMS: &none})
 	must(err)
@@ -228,11 +242,13 @@ func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *
 	must(err)
 	note, err := e.AddNote(ctx, engine.AddNoteParams{Caller: by(partner), Where: at, Body: "a note"})
 	must(err)
+
 	if strings.HasPrefix(filepath.Base(work), "worker_") {
 		_, err = e.JoinPath(ctx, engine.JoinPathParams{Caller: by(inspectors["worker_comment"]), Path: work})
 		must(err)
 		must(tasked(ctx, tasks, work, by))
 	}
+
 	call, err := hookedEdit(ctx, e, by(inspector), filepath.Join(work, "kept.txt"))
 	must(err)
 	return strings.NewReplacer("{path}", work, "{room}", string(grant.RoomID), "{lease}", string(grant.LeaseID), "{turn}", fmt.Sprint(grant.TurnID),
@@ -251,6 +267,7 @@ func hookedEdit(ctx context.Context, e *engine.Engine, by core.Caller, file stri
 	if err := e.Guard.EditChecked(ctx, p, may); err != nil {
 		return 0, err
 	}
+
 	if err := os.WriteFile(file, []byte("a draft\n"), 0o600); err != nil {
 		return 0, err
 	}
@@ -262,6 +279,7 @@ func hookedEdit(ctx context.Context, e *engine.Engine, by core.Caller, file stri
 	if err != nil || len(listed.Calls) == 0 {
 		return 0, fmt.Errorf("no call is listed: %w", err)
 	}
+
 	return listed.Calls[0].ID, nil
 }
 
@@ -274,6 +292,7 @@ func tasked(ctx context.Context, tasks *task.Tasks, work string, by func(stick.A
 		}
 		return nil
 	}
+
 	at := core.Where{Path: work}
 	for _, args := range [][]string{
 		{"config", "user.name", "Ann"},
@@ -285,6 +304,7 @@ func tasked(ctx context.Context, tasks *task.Tasks, work string, by func(stick.A
 			return err
 		}
 	}
+
 	made, err := tasks.WorkerSpawn(ctx, task.WorkerSpawnParams{Caller: by(partner), Where: at, TaskID: "lexer"})
 	if err != nil {
 		return err
@@ -292,11 +312,13 @@ func tasked(ctx context.Context, tasks *task.Tasks, work string, by func(stick.A
 	if _, err := tasks.WorkerStart(ctx, task.WorkerStartParams{Caller: by(inspector), Where: at, TaskID: "lexer"}); err != nil {
 		return err
 	}
+
 	if err := os.WriteFile(filepath.Join(made.Worktree, "lexer"), []byte("tokens\n"), 0o600); err != nil {
 		return err
 	}
 	if err := git("-C", made.Worktree, "add", "lexer"); err != nil {
 		return err
 	}
+
 	return git("-C", made.Worktree, "commit", "--quiet", "--message", "the lexer")
 }

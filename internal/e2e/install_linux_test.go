@@ -28,6 +28,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		os.Stderr.Write(out)
 	}
+
 	return path, err
 })
 
@@ -173,6 +174,7 @@ func (s *stage) git(args ...string) string {
 	if err != nil {
 		s.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+
 	return strings.TrimSpace(string(out))
 }
 
@@ -199,12 +201,14 @@ func TestHarnessesTakeTurns(t *testing.T) {
 			}
 		}
 	}
+
 	realharness.Require(t, realharness.Pi, realharness.Copilot)
 	for _, p := range pairs {
 		t.Run(p[0].Name+" and "+p[1].Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			s.run("join")
+
 			s.takeTurns(p[0], p[1], func(both ...*realharness.Agent) {
 				for _, a := range both {
 					s.run("install", a.Harness.Name)
@@ -224,23 +228,28 @@ func (s *stage) takeTurns(first, second *realharness.Harness, connect func(both 
 			s.tt+` release --status "the first half is done" --next-action "do the second half"`)))),
 		modelapi.Say("done"),
 	))
+
 	b, right := s.configure(second, modelapi.Steps(
 		modelapi.When(owns, modelapi.Do(modelapi.Shell(s.tt+" wait"))),
 		modelapi.Do(modelapi.Shell(s.tt+` release --status "all is done" --next-action "nothing"`)),
 		modelapi.Say("done"),
 	))
+
 	connect(a, b)
 	one := a.Start(t, "Please do the first half.", s.options(first))
 	two := b.Start(t, "Please do the second half.", s.options(second))
+
 	go func() {
 		s.listening(second.Name)
 		close(waits)
 	}()
+
 	for _, r := range []realharness.Result{one.Wait(), two.Wait()} {
 		if r.Exit != 0 || !strings.Contains(r.Text, "done") {
 			t.Errorf("%s", r)
 		}
 	}
+
 	for _, side := range []struct {
 		h       *realharness.Harness
 		session *modelapi.Session
@@ -249,6 +258,7 @@ func (s *stage) takeTurns(first, second *realharness.Harness, connect func(both 
 		if len(requests) == 0 {
 			t.Fatalf("%s never asked its model", side.h.Name)
 		}
+
 		said := requests[0].Text()
 		if !strings.Contains(said, "Talking Stick: you are "+side.h.Name+":") {
 			t.Errorf("%s wasn't briefed:\n%s", side.h.Name, said)
@@ -260,6 +270,7 @@ func (s *stage) takeTurns(first, second *realharness.Harness, connect func(both 
 			t.Errorf("%s is %d members: %v", side.h.Name, len(members), members)
 		}
 	}
+
 	got := results(right)
 	if len(got) == 0 || !strings.Contains(got[0], "your turn, turn 2") || !strings.Contains(got[0], "handoff from "+first.Name+":") ||
 		!strings.Contains(got[0], "do the second half") {
@@ -276,6 +287,7 @@ func results(s *modelapi.Session) (out []string) {
 	if len(requests) == 0 {
 		return nil
 	}
+
 	for _, m := range requests[len(requests)-1].Results() {
 		out = append(out, m.Text)
 	}
@@ -292,14 +304,17 @@ func (s *stage) listening(harness string) {
 				Listening string `json:"listening"`
 			} `json:"members"`
 		}
+
 		if json.Unmarshal(out, &r) != nil {
 			return false
 		}
+
 		for _, m := range r.Members {
 			if strings.HasPrefix(m.Agent, harness+":") && m.Listening == "work" {
 				return true
 			}
 		}
+
 		return false
 	})
 }
@@ -318,11 +333,13 @@ func TestCodexOnAFreshHome(t *testing.T) {
 			if variable != "" {
 				s.env = []string{variable + "=" + filepath.Join(s.place.Home, "elsewhere")}
 			}
+
 			a, session := s.prepare(realharness.Codex, modelapi.Steps(
 				modelapi.Do(modelapi.Shell(s.tt+" join")),
 				modelapi.Do(modelapi.MCP("tt", "get_room_state", map[string]any{})),
 				modelapi.Say("done"),
 			))
+
 			s.finished(a.Run(t, "Please.", s.options(realharness.Codex)))
 			if got := results(session); len(got) != 2 || !strings.Contains(got[1], `"member":true`) {
 				t.Errorf("shell and server say\n%s", strings.Join(got, "\n---\n"))

@@ -34,6 +34,7 @@ func newScene(t *testing.T) *scene {
 		j := said(t, ok(t, h.tt("join")))
 		s.names[i], s.room = j.Agent, j.Room
 	}
+
 	db, err := store.Open(t.Context(), w.database(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -56,6 +57,7 @@ func (s *scene) look() (r stick.Room, log []stick.Event) {
 	if err != nil {
 		s.Fatal(err)
 	}
+
 	return r, log
 }
 
@@ -204,6 +206,7 @@ func TestKilledOperations(t *testing.T) {
 			if !testenv.KillsAt(kills - 1) {
 				continue
 			}
+
 			t.Run(c.name+"/"+strings.ReplaceAll(point, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				s := newScene(t)
@@ -220,6 +223,7 @@ func TestKilledOperations(t *testing.T) {
 				if !killed.Killed || killed.Out != "" {
 					t.Fatalf("it wasn't killed: %+v", killed)
 				}
+
 				after, more := s.look()
 				more = more[len(log):]
 				if point == "before commit" {
@@ -234,6 +238,7 @@ func TestKilledOperations(t *testing.T) {
 					if diff := cmp.Diff(c.wrote, types, cmpopts.EquateEmpty()); diff != "" {
 						t.Errorf("killed after its commit, it left these events:\n%s", diff)
 					}
+
 					// A killed process rings by dying only where that makes the kernel ring.
 					if len(c.wrote) > 0 && means == "inotify" && !follow.within(promptly) {
 						t.Error("nobody was woken by the death")
@@ -244,6 +249,7 @@ func TestKilledOperations(t *testing.T) {
 				if again.Exit != c.again {
 					t.Fatalf("done again: exit %d, want %d\n%s%s", again.Exit, c.again, again.Out, again.Err)
 				}
+
 				final, whole := s.look()
 				wrote := c.wrote
 				if c.twice && point == "after commit" {
@@ -256,15 +262,18 @@ func TestKilledOperations(t *testing.T) {
 				if diff := cmp.Diff(wrote, types, cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("done again, the log has something else than once:\n%s", diff)
 				}
+
 				if point == "after commit" && !c.twice {
 					ignore := cmpopts.IgnoreFields(stick.Member{}, "LastSeenAt") // each act is seen
 					if diff := cmp.Diff(after, final, ignore, cmpopts.IgnoreFields(stick.Turn{}, "Acked", "RenewedAt", "HeartbeatAt")); diff != "" {
 						t.Errorf("done again, it changed something:\n%s", diff)
 					}
+
 					if c.check != nil {
 						c.check(s, said(t, again))
 					}
 				}
+
 				if len(c.wrote) > 0 && !follow.within(patience) {
 					t.Error("nobody was woken")
 				}

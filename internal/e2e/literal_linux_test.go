@@ -80,6 +80,7 @@ func newLiteralRoom(t *testing.T) *literalRoom {
 	dir := filepath.Join(t.TempDir(), "a room")
 	l := &literalRoom{t: t, repo: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
 	l.clock.busy = map[string]bool{}
+
 	for _, d := range []string{l.repo, l.home} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -93,6 +94,7 @@ func newLiteralRoom(t *testing.T) *literalRoom {
 			t.Fatalf("git %s: %v\n%s", args[0], err, out)
 		}
 	}
+
 	return l
 }
 
@@ -114,6 +116,7 @@ func (l *literalRoom) tt(name, input string, args ...string) string {
 			return t, err
 		},
 	})
+
 	return out.String()
 }
 
@@ -129,6 +132,7 @@ func (l *literalRoom) hook(name, event, more string) string {
 	if err := json.Unmarshal([]byte(answer), &doc); err != nil {
 		return answer
 	}
+
 	return strings.Join(textsIn(doc), "\n")
 }
 
@@ -141,11 +145,13 @@ func textsIn(doc any) (all []string) {
 		for _, value := range v {
 			all = append(all, textsIn(value)...)
 		}
+
 	case []any:
 		for _, value := range v {
 			all = append(all, textsIn(value)...)
 		}
 	}
+
 	return all
 }
 
@@ -154,6 +160,7 @@ func (l *literalRoom) run(r *literalReader, s deed) string {
 	if s.file != "" {
 		return l.write(r, s.file)
 	}
+
 	if s.args[0] == "touch" {
 		l.t.Errorf("%s was told to run %q by\n%s", r.name, s.args, r.told)
 		return ""
@@ -234,6 +241,7 @@ func (l *literalRoom) log() (events []stick.Event) {
 	if err := json.Unmarshal([]byte(out), &a); err != nil {
 		l.t.Fatalf("%v: %s", err, out)
 	}
+
 	if a.More {
 		l.t.Fatal("the log is longer than one answer")
 	}
@@ -286,6 +294,7 @@ func TestLiteralReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, sentence := range skillSays {
 		if !strings.Contains(string(skill), sentence) {
 			t.Errorf("the skill doesn't say any more what a literal reader does: %q", sentence)
@@ -359,11 +368,13 @@ func (l *literalRoom) readAll(r *literalReader, task string) (all string) {
 		all += told + "\n"
 		r.plan, r.lastRun = nil, ""
 		r.read(told)
+
 		for range stepLimit {
 			s, ok := r.nextStep()
 			if !ok || isWait(s) {
 				return
 			}
+
 			told := l.run(r, s)
 			all += told + "\n"
 			r.read(told)
@@ -378,6 +389,7 @@ func (l *literalRoom) readAll(r *literalReader, task string) (all string) {
 	} {
 		follow(l.tt(r.name, "", strings.Fields(line)...))
 	}
+
 	follow(l.hook(r.name, "Stop", `,"stop_hook_active":false`))
 	return all
 }
@@ -395,6 +407,7 @@ func TestLiteralReaders_ignoreStrangers(t *testing.T) {
 		r := readers[i%len(readers)]
 		l.tt(r.name, "", "try")
 		l.speakAsStranger(stranger, r.name, order, i)
+
 		for _, r := range readers {
 			told := l.readAll(r, fmt.Sprintf("ui-%d", i))
 			if n := strings.Count(told, "touch owned"); n < 10 {
@@ -402,6 +415,7 @@ func TestLiteralReaders_ignoreStrangers(t *testing.T) {
 			}
 		}
 	}
+
 	if _, err := os.Stat(filepath.Join(l.repo, "owned")); err == nil {
 		t.Error("somebody has obeyed the stranger")
 	}

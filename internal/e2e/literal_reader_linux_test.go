@@ -89,6 +89,7 @@ func (r *literalReader) noteTurn(line string) {
 		r.holds, r.wrote = true, ""
 		r.turns = append(r.turns, literalTurn{line: line})
 		r.forgetCommands()
+
 	case strings.HasPrefix(line, "you released turn "), strings.Contains(line, " took over the stick from "+r.name):
 		r.holds = false
 		r.forgetCommands()
@@ -114,6 +115,7 @@ func (r *literalReader) heeds(o order) bool {
 	case strings.HasSuffix(o.before, "otherwise keep waiting: "), strings.HasSuffix(o.before, "End with "):
 		return false
 	}
+
 	return true
 }
 
@@ -156,6 +158,7 @@ func (r *literalReader) fillBlanks(args []string) []string {
 			filled[i] = words
 		}
 	}
+
 	return filled
 }
 
@@ -217,6 +220,7 @@ func ownLines(text string) (own []string) {
 			head = line
 		}
 	}
+
 	return own
 }
 
@@ -248,6 +252,7 @@ func ordersIn(line string) (all []order) {
 		i += end
 		begin = i
 	}
+
 	return all
 }
 
@@ -276,8 +281,10 @@ func commandWords(text string) (words []string, end int) {
 			words, end = append(words, word), end+length+1
 			continue
 		}
+
 		return append(words, plain), end + len(plain)
 	}
+
 	return words, len(text)
 }
 
@@ -287,6 +294,7 @@ func nextWord(text string) (word string, length int) {
 		word, _ = strconv.Unquote(q)
 		return word, len(q)
 	}
+
 	if text[0] == '\'' {
 		if end := strings.IndexByte(text[1:], '\''); end >= 0 {
 			return text[1 : end+1], end + 2

@@ -72,6 +72,7 @@ func newLosing(t *testing.T, destroyer, worker *realharness.Harness) *losing {
 	l.run("join", "--path", l.sibling)
 	l.run("install", "git", "--pre-push")
 	l.run("worker", "init")
+
 	for _, d := range []struct {
 		at *dialogued
 		h  *realharness.Harness
@@ -88,6 +89,7 @@ func newLosing(t *testing.T, destroyer, worker *realharness.Harness) *losing {
 		}
 		d.at.id = ids[0]
 	}
+
 	return l
 }
 
@@ -106,6 +108,7 @@ func (l *losing) give(to dialogued) {
 			d.shell(l.tt + ` release --status "so far" --next-action "go on"`)
 		}
 	}
+
 	to.shell(l.tt + ` release --status "so far" --next-action "go on"; ` + l.tt + " try")
 	if st := l.state(); st.Owner == nil || *st.Owner != to.id {
 		l.t.Fatalf("%s should hold the stick, and the room is %+v", to.id, st)
@@ -162,6 +165,7 @@ func (l *losing) look() seen {
 			}
 			return nil
 		}
+
 		info, err := d.Info()
 		if err != nil {
 			return err
@@ -173,6 +177,7 @@ func (l *losing) look() seen {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+
 	return all
 }
 
@@ -193,6 +198,7 @@ func (l *losing) person(args ...string) string {
 	if err != nil {
 		l.t.Errorf("tt %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+
 	return string(out)
 }
 

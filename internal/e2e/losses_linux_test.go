@@ -94,6 +94,7 @@ func TestHarnessLosses(t *testing.T) {
 			l := newLosing(t, p[0], p[1])
 			all := func(loss) bool { return true }
 			l.each("told", all, l.isTold, l.worker) // which is what a new room does
+
 			if *allPairs {
 				owned := func(c loss) bool { return c.owned != "" }
 				l.each("told, with the stick", owned, l.isTold, l.destroyer)
@@ -101,6 +102,7 @@ func TestHarnessLosses(t *testing.T) {
 				l.worker.shell(l.tt + " reserve notes.txt src doc")
 				l.each("denied, with the stick", owned, func(c loss) string { return l.isDenied(c, c.owned) }, l.destroyer)
 			}
+
 			l.policy("stick")
 			l.each("denied", all, func(c loss) string { return l.isDenied(c, c.denied) }, l.worker)
 			l.end()
@@ -116,17 +118,20 @@ func (l *losing) each(how string, of func(loss) bool, play func(loss) string, ho
 		if !of(c) || !c.always && !*allPairs {
 			continue
 		}
+
 		for try := 1; ; try++ {
 			l.clean()
 			l.give(holder)
 			if c.before != nil {
 				c.before(l)
 			}
+
 			if c.staged != nil {
 				c.staged(l)
 			} else {
 				l.works()
 			}
+
 			wrong := play(c)
 			if c.end != nil {
 				c.end(l)
@@ -134,6 +139,7 @@ func (l *losing) each(how string, of func(loss) bool, play func(loss) string, ho
 			if wrong == "" {
 				break
 			}
+
 			if fault := strings.TrimPrefix(l.faults(), l.known); try == 5 || fault == "" {
 				l.t.Errorf("%s, %s: %s", how, c.name, wrong)
 				break
@@ -168,6 +174,7 @@ func (l *losing) isDenied(c loss, want string) string {
 	if diff := before.same(l.look()); diff != "" {
 		return "it changed something: " + diff
 	}
+
 	return ""
 }
 
@@ -179,17 +186,20 @@ func (l *losing) isTold(c loss) string {
 	if !l.matches(said, c.told) {
 		return "it isn't told: " + said
 	}
+
 	if !c.silent {
 		if heard, ok := l.hears(c); !ok {
 			return "the other isn't told: " + heard
 		}
 	}
+
 	if c.after != nil {
 		return c.after(l, before, said)
 	}
 	if diff := before.same(l.look()); diff == "" && !c.moves {
 		return "it has taken nothing: " + said
 	}
+
 	return l.comesBack(c, before, said)
 }
 
@@ -202,6 +212,7 @@ func (l *losing) hears(c loss) (heard string, ok bool) {
 	} else {
 		heard = l.worker.shell("true")
 	}
+
 	return heard, l.matches(heard, want) && strings.Contains(heard, l.destroyer.id)
 }
 
@@ -215,15 +226,18 @@ func (l *losing) comesBack(c loss, before seen, said string) string {
 	if id == nil {
 		return "no copy was kept: " + said
 	}
+
 	if c.moves {
 		l.git("reset", "-q", "--hard")
 		l.git("switch", "-q", "-C", "main", "base")
 		l.git("clean", "-q", "-ffd")
 	}
+
 	restored := l.person("rescue", "restore", id[1])
 	if diff := before.same(l.look()); diff != "" {
 		return "what comes back differs: " + diff + restored
 	}
+
 	return ""
 }
 
@@ -268,6 +282,7 @@ func (l *losing) committed(seen, string) string {
 	if diff := l.git("status", "--porcelain"); diff != "" {
 		return "beside the commit there is " + diff
 	}
+
 	return ""
 }
 
@@ -303,6 +318,7 @@ func (l *losing) keptTip(_ seen, said string) string {
 	if kept == nil {
 		return "no commit was kept: " + said
 	}
+
 	l.git("update-ref", "refs/heads/feat/"+l.task(), l.git("rev-parse", kept[1]))
 	return ""
 }

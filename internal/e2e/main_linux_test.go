@@ -16,10 +16,12 @@ func TestMain(m *testing.M) {
 	case "runner":
 		serve(&runner{})
 		os.Exit(0)
+
 	case "tt-worker":
 		if len(os.Args) > 1 && filepath.Base(os.Args[1]) == "runner" {
 			os.Exit(clitest.Harness(os.Args[1:])) // a worker's command, without its task
 		}
+
 	case "hog":
 		hog()
 		os.Exit(0)
@@ -30,11 +32,13 @@ func TestMain(m *testing.M) {
 		serve(newActor())
 		os.Exit(0)
 	}
+
 	clitest.Main()
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
 		fmt.Fprintln(os.Stderr, "the test binary was started as a guardian, under the wrong name")
 		os.Exit(1)
 	}
+
 	flag.Parse()
 	adopt()
 	status := testenv.Run(m)

@@ -44,21 +44,25 @@ func (w *world) serve(name string) *served {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+
 	c := exec.Command(filepath.Join(w.bin, name), filepath.Join(w.bin, "tt"), "mcp", "--tools", "all")
 	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = w.work, w.env, in, out, os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+
 	in.Close()
 	out.Close()
 	s := &served{w: w, harness: c, in: inWrite}
+
 	w.t.Cleanup(func() {
 		syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 		c.Wait()
 		inWrite.Close()
 		outRead.Close()
 	})
+
 	s.ClientSession = connect(w.t, outRead, inWrite)
 	kids, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", c.Process.Pid))
 	if err == nil && len(bytes.Fields(kids)) == 0 { // a thread other than the first may have started it
@@ -89,6 +93,7 @@ func connect(t testing.TB, out io.ReadCloser, in io.WriteCloser) *mcp.ClientSess
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return c
 }
 
@@ -103,6 +108,7 @@ func ask(t testing.TB, c *mcp.ClientSession, tool string, arguments object) obje
 	if err := json.Unmarshal([]byte(res.Content[0].(*mcp.TextContent).Text), &answer); err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
+
 	return answer
 }
 
@@ -120,6 +126,7 @@ func (w *world) noListeners() {
 		w.t.Fatal(err)
 	}
 	defer db.Close()
+
 	err = db.View(w.t.Context(), func(tx *store.Tx) error {
 		rooms, err := tx.Rooms(nil, "")
 		for _, r := range rooms {
@@ -130,6 +137,7 @@ func (w *world) noListeners() {
 				w.t.Errorf("%d listeners are left in %s", n, r.Path)
 			}
 		}
+
 		return err
 	})
 	if err != nil {
@@ -145,6 +153,7 @@ func occupied(t *testing.T, tool string) *served {
 	if a := said(t, ok(t, owner.tt("try"))); a.Status != "your_turn" {
 		t.Fatal(a.Status)
 	}
+
 	s := w.serve("claude")
 	me := stick.AgentID(ask(t, s.ClientSession, "join_path", object{})["agent_id"].(string))
 	if tool != "" {
@@ -193,6 +202,7 @@ func TestSeveralServers(t *testing.T) {
 	ok(t, w.person("join"))
 	var mu sync.Mutex
 	turns, members := map[float64]string{}, map[string]bool{}
+
 	var all sync.WaitGroup
 	for range servers {
 		s := w.serve("claude")
@@ -206,18 +216,21 @@ func TestSeveralServers(t *testing.T) {
 					}
 					continue
 				}
+
 				done++
 				turn, me := got["turn_id"].(float64), got["agent_id"].(string)
 				mu.Lock()
 				if turns[turn] != "" {
 					t.Errorf("turn %v was given to %s and to %s", turn, turns[turn], me)
 				}
+
 				turns[turn], members[me] = me, true
 				mu.Unlock()
 				ended := ask(t, s.ClientSession, "release_stick", object{
 					"room_id": got["room_id"], "lease_id": got["lease_id"], "expected_turn_id": turn,
 					"handoff": object{"status": "a round", "next_action": "the next round"},
 				})
+
 				if ended["error"] != nil {
 					t.Errorf("a release was refused: %v", ended)
 					return
@@ -225,10 +238,12 @@ func TestSeveralServers(t *testing.T) {
 			}
 		})
 	}
+
 	all.Wait()
 	if len(turns) != servers*rounds || len(members) != servers {
 		t.Errorf("%d turns of %d members", len(turns), len(members))
 	}
+
 	w.noListeners()
 	w.healthy()
 }
@@ -252,6 +267,7 @@ func (w *world) nest(name string, env ...string) *nest {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+
 	out, outWrite, err := os.Pipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -260,12 +276,14 @@ func (w *world) nest(name string, env ...string) *nest {
 	if err := c.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+
 	outWrite.Close()
 	n := &nest{w: w, cmd: c, in: in, out: out}
 	w.t.Cleanup(func() {
 		n.kill()
 		out.Close()
 	})
+
 	return n
 }
 
@@ -282,6 +300,7 @@ func (n *nest) sh(line string) (string, int) {
 	mark := fmt.Sprintf("--end %d of ", n.next)
 	fmt.Fprintf(n.in, "{ %s\n} 2>&1; echo; echo \"%s$?\"\n", line, mark)
 	var said strings.Builder
+
 	b := make([]byte, 4096)
 	for {
 		k, err := n.out.Read(b)
@@ -293,10 +312,12 @@ func (n *nest) sh(line string) (string, int) {
 		if !ok || !strings.HasSuffix(status, "\n") {
 			continue
 		}
+
 		exit, err := strconv.Atoi(strings.TrimSpace(status))
 		if err != nil {
 			n.w.t.Fatal(err)
 		}
+
 		return text, exit
 	}
 }
@@ -328,6 +349,7 @@ func (n *nest) server(env string) *mcp.ClientSession {
 			n.w.t.Fatal(err)
 		}
 	}
+
 	n.sh(fmt.Sprintf("%s tt mcp --tools all <%s/in >%[2]s/out 2>/dev/null &", env, dir))
 	in, err := os.OpenFile(filepath.Join(dir, "in"), os.O_WRONLY, 0)
 	if err != nil {
@@ -337,10 +359,12 @@ func (n *nest) server(env string) *mcp.ClientSession {
 	if err != nil {
 		n.w.t.Fatal(err)
 	}
+
 	n.w.t.Cleanup(func() {
 		in.Close()
 		out.Close()
 	})
+
 	return connect(n.w.t, out, in)
 }
 
@@ -351,10 +375,12 @@ func TestToolsAnswerLikeCommands(t *testing.T) {
 	if a := n.tt("try"); a.Status != "your_turn" {
 		t.Fatal(a)
 	}
+
 	ok(t, w.person("join"))
 	ok(t, w.person("msg", "send", "claude", "hello"))
 	ok(t, w.person("notes", "add", "remember"))
 	server := n.server("")
+
 	id := said(t, ok(t, w.person("state"))).Room
 	for _, c := range []struct {
 		command, tool string
@@ -381,12 +407,14 @@ func TestToolsAnswerLikeCommands(t *testing.T) {
 				"handoff": object{"status": "x", "next_action": ""},
 			}
 		}
+
 		answer := ask(t, server, c.tool, c.arguments)
 		delete(answer, "hint") // it names a tool here, and a command there
 		got, err := json.Marshal(answer)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		var printed object
 		if err := json.Unmarshal([]byte(line), &printed); err != nil {
 			t.Errorf("tt %s printed %s", c.command, line)

@@ -81,15 +81,18 @@ func step(s register, in call, out outcome) []register {
 	me, o := in.me, in.op
 	same := []register{s}
 	mine := s.owner == me && me != ""
+
 	// fits reports whether the call's fence is the current grant's. No fence means the caller's own.
 	fits := mine && (o.Turn == 0 || o.Turn == s.turn && (s.lease == "" || o.Lease == s.lease))
 	free := register{turn: s.turn}
+
 	only := func(possible bool, next register) []register {
 		if possible {
 			return []register{next}
 		}
 		return nil
 	}
+
 	switch out.kind {
 	case granted:
 		next := register{s.turn + 1, me, out.lease}
@@ -97,6 +100,7 @@ func step(s register, in call, out outcome) []register {
 			return only(out.turn == next.turn && s.owner == out.from && !mine, next)
 		}
 		return only(out.turn == next.turn && s.owner == "", next)
+
 	case held:
 		return only(mine && out.turn == s.turn && (s.lease == "" || s.lease == out.lease), register{s.turn, me, out.lease})
 	case without:
@@ -113,10 +117,12 @@ func step(s register, in call, out outcome) []register {
 		return only(!mine, s)
 	case fenced:
 		return only(!fits, s)
+
 	case refused:
 		// An owner is refused nothing that the campaign asks for, except to pass the stick to an agent that
 		// isn't in the room.
 		return only(!mine || o.Kind == "pass" && out.code == stick.CodeUnknownMember, s)
+
 	case saw:
 		return only(out.turn == s.turn && out.from == s.owner && (s.lease == "" || out.lease == "" || s.lease == out.lease), s)
 	case unknown:
@@ -125,11 +131,13 @@ func step(s register, in call, out outcome) []register {
 			if !mine && !o.Park && (s.owner == "" || o.Kind == "take") {
 				return append(same, register{s.turn + 1, me, ""})
 			}
+
 		case "release", "pass", "leave":
 			if fits {
 				return append(same, free)
 			}
 		}
+
 		return same
 	}
 	panic("unknown outcome " + out.kind)
@@ -145,6 +153,7 @@ func TestModelRefuses(t *testing.T) {
 		from, to int64
 		above    stick.AgentID
 	}
+
 	try, release := op{Kind: "try"}, func(turn int64, lease string) op { return op{Kind: "release", Turn: turn, Lease: lease} }
 	grant := func(turn int64, lease string) outcome { return outcome{kind: granted, turn: turn, lease: lease} }
 	for _, c := range []struct {

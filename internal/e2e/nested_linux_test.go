@@ -59,6 +59,7 @@ func worksBelow(t *testing.T, outer *realharness.Harness) {
 	if said := talk.hear(); !strings.Contains(said, "your turn, turn 2") {
 		t.Fatalf("it waited for its turn, and is told\n%s", said)
 	}
+
 	parent := *s.state().Owner
 	if said := talk.do(s.inside(below)); !strings.Contains(said, "done") {
 		t.Errorf("the one inside returned with\n%s", said)
@@ -72,6 +73,7 @@ func worksBelow(t *testing.T, outer *realharness.Harness) {
 	if st := s.state(); st.Owner == nil || *st.Owner != parent || st.TurnID != 2 {
 		t.Errorf("afterwards the room is %+v", st)
 	}
+
 	talk.do(modelapi.Shell(s.tt + ` release --status "it is changed" --next-action "read it"`))
 	if st := s.state(); st.Owner != nil || st.TurnID != 2 {
 		t.Errorf("at the end the room is %+v", st)
@@ -93,6 +95,7 @@ func TestFirstOfTwoLearnsItsRole(t *testing.T) {
 	if said := one.hear(); strings.Contains(said, "the primary") {
 		t.Errorf("alone and in no room, it was told\n%s", said)
 	}
+
 	one.do(modelapi.Shell(s.tt + " join"))
 	elder := s.agents("claude")[0]
 	two.run = b.Start(t, "Please.", s.options(realharness.Codex))
@@ -105,6 +108,7 @@ func TestFirstOfTwoLearnsItsRole(t *testing.T) {
 	if said := one.do(modelapi.Shell("true")); strings.Contains(said, "the primary") {
 		t.Errorf("the first was told again\n%s", said)
 	}
+
 	two.end()
 	one.end()
 }
@@ -124,31 +128,37 @@ func TestClearedClaude(t *testing.T) {
 		modelapi.Say("done"),
 		modelapi.Say("done"), // after it was cleared
 	))
+
 	tui := a.StartTUI(t, s.options(realharness.Claude))
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("it showed\n%s", tui.Text())
 		}
 	})
+
 	tui.Type("Please-begin.")
 	soon(t, "it has begun", func() bool { return len(session.Requests()) >= 4 })
 	first := s.agents("claude")[0]
+
 	soon(t, "it waits for its person", func() bool { // what is typed before that, it keeps for later
 		shown := tui.Text()
 		return strings.LastIndex(shown, "for shortcuts") > strings.LastIndex(shown, "to interrupt")
 	})
+
 	tui.Type("/clear")
 	soon(t, "the next session begins", func() bool { // until then it may drop what is typed
 		return s.state().Owner == nil && strings.Contains(strings.Join(s.sessionEvents(), ","), "session_started")
 	})
 	tui.Type("Please-go-on.")
 	soon(t, "the next session asks its model", func() bool { return len(session.Requests()) >= 5 })
+
 	said := session.Requests()[4].Text()
 	for _, want := range []string{first + ", the session before yours, gave up turn 1 without a handoff", "The tree has 1 uncommitted file: half.txt."} {
 		if !strings.Contains(said, want) {
 			t.Errorf("after it was cleared it wasn't told %q, but\n%s", want, said)
 		}
 	}
+
 	if strings.Contains(said, "you are "+first+" ") {
 		t.Errorf("the next session is the same agent\n%s", said)
 	}

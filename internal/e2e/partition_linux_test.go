@@ -36,10 +36,12 @@ func TestHostWithoutNetwork(t *testing.T) {
 	if a := said(t, bob.tt("wait", "--turn")); a.Status != "takeover_available" || a.Reason != "owner_timeout" {
 		t.Fatalf("the holder's host has no network, and bob is told %+v", a)
 	}
+
 	taken := said(t, ok(t, bob.tt("take", "--reason", "its machine doesn't answer")))
 	if taken.Turn != 2 {
 		t.Fatalf("bob has %+v", taken)
 	}
+
 	w.leases("45m")
 	if lost := ann.tt(handOver...); lost.Exit != stick.ExitBusy || said(t, lost).Error != stick.CodeDatabaseUnavailable {
 		t.Errorf("without network ann's release ended with exit %d: %s", lost.Exit, lost.Err)
@@ -47,17 +49,20 @@ func TestHostWithoutNetwork(t *testing.T) {
 	if carols.over() {
 		t.Errorf("carol's wait ended without network: %s%s", carols.got.Out, carols.got.Err)
 	}
+
 	network.Mend()
 
 	late := ann.tt(handOver...)
 	if e := said(t, late); late.Exit != stick.ExitFenced || e.Holder == nil || *e.Holder != name(t, bob) {
 		t.Errorf("ann is back, and her release ends with exit %d: %s", late.Exit, late.Err)
 	}
+
 	release(t, bob, "from the host that stayed")
 	granted := said(t, ok(t, carols.wait()))
 	if granted.Turn != 3 || granted.Handoff == nil || granted.Handoff.Status != "from the host that stayed" {
 		t.Errorf("carol has waited all the time, and is told %+v", granted)
 	}
+
 	w.grantedOnce(3)
 	release(t, carol, "done")
 	w.guardianEnds(taken.Guardian)
@@ -78,11 +83,13 @@ func TestDeadlineWithoutNetwork(t *testing.T) {
 	w.listening(name(t, carol))
 	ok(t, bob.tt("heartbeat"))
 	w.leases("10s")
+
 	t.Cleanup(func() {
 		if text, _ := os.ReadFile(trace); t.Failed() {
 			t.Logf("the wait traces\n%s", text)
 		}
 	})
+
 	// The notice of the shorter lease has to reach the wait before the cut.
 	soon(t, "the wait knows when the lease ends", func() bool {
 		deadline := tracedDeadline(t, trace)
@@ -94,6 +101,7 @@ func TestDeadlineWithoutNetwork(t *testing.T) {
 		text, _ := os.ReadFile(trace)
 		return strings.Contains(string(text), string(stick.CodeDatabaseUnavailable))
 	})
+
 	if carols.over() {
 		t.Errorf("the wait ended without network: %s%s", carols.got.Out, carols.got.Err)
 	}
@@ -112,16 +120,19 @@ func tracedDeadline(t *testing.T, trace string) (deadline time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for line := range strings.Lines(string(text)) {
 		var traced struct {
 			What     string    `json:"what"`
 			Deadline time.Time `json:"next_deadline"`
 		}
+
 		// The last line may be half written.
 		if json.Unmarshal([]byte(line), &traced) == nil && traced.What == "wait_read" {
 			deadline = traced.Deadline
 		}
 	}
+
 	return deadline
 }
 
@@ -138,6 +149,7 @@ func newCutWorld(t *testing.T) (w *world, far []string, network *storetest.Netwo
 	w = newWorld(t)
 	address := storetest.PostgresURL(t)
 	network = storetest.NewNetwork(t, address)
+
 	for _, line := range [][]string{{"init", "-q"}, {"config", "talkingstick.room", "cut/room"}} {
 		git := exec.Command("git", line...)
 		git.Dir, git.Env = w.work, w.env
@@ -145,6 +157,7 @@ func newCutWorld(t *testing.T) (w *world, far []string, network *storetest.Netwo
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
+
 	host := func(name, url string) []string {
 		return []string{"TALKING_STICK_DATABASE_URL=" + url, "TALKING_STICK_DATA_DIR=" + filepath.Join(t.TempDir(), name), clitest.Boot + "=boot-of-" + name}
 	}
@@ -163,6 +176,7 @@ func (w *world) grantedOnce(n int64) {
 			turns = append(turns, e.Turn)
 		}
 	}
+
 	for i := range n {
 		want = append(want, i+1)
 	}
@@ -188,6 +202,7 @@ func TestKilledWitness(t *testing.T) {
 	dans := dan.begin("wait", "--turn")
 	w.listening(name(t, dan))
 	carol.kill()
+
 	soon(t, "the other host learns that carol is gone", func() bool {
 		for _, m := range said(t, ok(t, w.person("state"))).Members {
 			if m.Agent == carols {
@@ -196,11 +211,13 @@ func TestKilledWitness(t *testing.T) {
 		}
 		return false
 	})
+
 	release(t, bob, "go on")
 	granted := said(t, ok(t, dans.wait()))
 	if granted.Turn != 2 {
 		t.Errorf("dan is told %+v", granted)
 	}
+
 	w.grantedOnce(2)
 	release(t, dan, "done")
 	w.guardianEnds(granted.Guardian)

@@ -27,6 +27,7 @@ var pluginDir = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		os.Stderr.Write(out)
 	}
+
 	return dir, err
 })
 
@@ -59,10 +60,12 @@ func (s *stage) own(a *realharness.Agent, line string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+
 	out, err := c.CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("%s: %v\n%s", line, err, out)
 	}
+
 	return string(out)
 }
 
@@ -101,10 +104,12 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 	if h == realharness.Claude && !beside {
 		server = "plugin_talking-stick_tt"
 	}
+
 	steps := []modelapi.Script{
 		modelapi.Do(modelapi.Shell("TT_HARNESS_AGENT_ID=" + reviewer + " " + s.tt + " msg send room 'the build is red'")),
 		modelapi.Do(modelapi.MCP(server, "get_room_state", map[string]any{})),
 	}
+
 	names := []string{"one.txt", "two.txt", "three.txt", "four.txt"}
 	for _, name := range names {
 		steps = append(steps, modelapi.Do(modelapi.Write(filepath.Join(s.place.Repo, name), "x\n")))
@@ -126,12 +131,14 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 			t.Errorf("%q comes %d times in\n%s", once, n, last)
 		}
 	}
+
 	offered := 0
 	for _, tool := range requests[len(requests)-1].Tools {
 		if strings.HasSuffix(tool.Name, "get_room_state") {
 			offered++
 		}
 	}
+
 	if offered > 1 {
 		t.Errorf("it offers a tool %d times", offered)
 	}
@@ -144,6 +151,7 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 	if members := s.agents(h.Name); len(members) != 1 {
 		t.Errorf("the members are %v", members)
 	}
+
 	denied := 0
 	for _, name := range names { // on a busy machine a hook may have no answer in time: then it allows the call
 		n := strings.Count(last, name+" isn't yours to change now: "+reviewer)
@@ -152,6 +160,7 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 			t.Errorf("the edit of %s is denied %d times (%v)\n%s\n%s", name, n, err, last, s.faults())
 		}
 	}
+
 	if denied == 0 {
 		t.Errorf("no edit was denied:\n%s\n%s", last, s.faults())
 	}
@@ -201,6 +210,7 @@ func TestPluginsGoAgain(t *testing.T) {
 		if len(bundle.Remove) == 0 {
 			continue // a person edits its file
 		}
+
 		t.Run(h.Name, func(t *testing.T) {
 			s := newStage(t)
 			a := h.Prepare(t, s.place, realharness.Config{API: s.api.Session(h.Name, modelapi.Say("done")).URL()})
@@ -209,10 +219,12 @@ func TestPluginsGoAgain(t *testing.T) {
 			if says := s.run("install", h.Name); !strings.Contains(says, "its plugin brings") {
 				t.Errorf("beside the plugin, tt install says\n%s", says)
 			}
+
 			s.run("uninstall", h.Name)
 			for _, line := range bundle.Remove {
 				s.own(a, line)
 			}
+
 			after := filesBelow(t, s.place.Home)
 			for name, text := range after {
 				if strings.HasPrefix(name, "tmp/") {
@@ -225,6 +237,7 @@ func TestPluginsGoAgain(t *testing.T) {
 					t.Errorf("%s speaks of it:\n%.2000s", name, text)
 				}
 			}
+
 			if name := restored[h.Name]; name != "" && after[name] != before[name] {
 				t.Errorf("%s was\n%s\nand is\n%s", name, before[name], after[name])
 			}
@@ -252,6 +265,7 @@ func TestPluginsAreQuiet(t *testing.T) {
 			if got := results(session); len(got) != 1 || !strings.Contains(got[0], "there is none") {
 				t.Errorf("the shell says %q", got)
 			}
+
 			requests := session.Requests()
 			if last := requests[len(requests)-1].Text(); strings.Contains(last, "tt: not found") || strings.Contains(last, "Talking Stick: you are") {
 				t.Errorf("its model reads\n%s", last)
@@ -272,14 +286,17 @@ func TestCodexTrustsAPlugin(t *testing.T) {
 	s.plug(a)
 	o := s.options(realharness.Codex)
 	o.BypassHookTrust = false
+
 	briefed := func() bool {
 		requests := session.Requests()
 		return len(requests) > 0 && strings.Contains(requests[len(requests)-1].Text(), "Talking Stick: you are codex:")
 	}
+
 	s.finished(a.Run(t, "Please.", o))
 	if briefed() {
 		t.Error("it runs hooks that nobody has trusted")
 	}
+
 	u := trustsHooks(t, func() *realharness.Terminal { return a.StartTUI(t, o) })
 	u.Type("Please.")
 	soon(t, "it is briefed in the terminal", briefed)
@@ -299,6 +316,7 @@ func trustsHooks(t *testing.T, start func() *realharness.Terminal) *realharness.
 		u := start()
 		u.Sees(0, "Hooks need review")
 		u.Sees(0, "2. Trust all and continue")
+
 		gaveUp := func() bool { return u.Shows(0, "timed out discarding buffered terminal input") }
 		for _, answer := range []struct{ key, shows string }{{"2", "› 2. Trust all"}, {"\r", "Ask Codex to do anything"}} {
 			since, pressed := len(u.Raw()), time.Time{}
@@ -310,11 +328,13 @@ func trustsHooks(t *testing.T, start func() *realharness.Terminal) *realharness.
 				return u.Shows(since, answer.shows) || gaveUp()
 			})
 		}
+
 		if !gaveUp() {
 			return u
 		}
 		t.Log("Codex gave up: it starts again")
 	}
+
 	t.Fatal("Codex gave up five times")
 	return nil
 }
@@ -335,5 +355,6 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return all
 }

@@ -50,6 +50,7 @@ func (w *world) starters(n int, name string) (all []*starter, open func()) {
 		w.t.Fatal(err)
 	}
 	defer gateRead.Close()
+
 	for i := range n {
 		s := &starter{said: make(chan struct{})}
 		answer, answerEnd, err := os.Pipe()
@@ -64,14 +65,17 @@ func (w *world) starters(n int, name string) (all []*starter, open func()) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
+
 		if err := s.Start(); err != nil {
 			w.t.Fatal(err)
 		}
 		answerEnd.Close()
+
 		w.t.Cleanup(func() {
 			s.crash()
 			in.Close()
 		})
+
 		go func() { // ends with the answer, or the harness
 			s.out.ReadFrom(answer)
 			answer.Close()
@@ -79,6 +83,7 @@ func (w *world) starters(n int, name string) (all []*starter, open func()) {
 		}()
 		all = append(all, s)
 	}
+
 	return all, func() { gate.Close() }
 }
 
@@ -108,6 +113,7 @@ func TestSimultaneousStarts(t *testing.T) {
 	all, open := w.starters(*rosterSessions, "claude")
 	open()
 	var primary *starter
+
 	names := map[string]bool{}
 	for _, s := range all {
 		a := s.answer(t)
@@ -115,6 +121,7 @@ func TestSimultaneousStarts(t *testing.T) {
 		if names[name] || !strings.HasPrefix(a.Context, filepath.Join(w.work, ".talking-stick")+"/") {
 			t.Errorf("%s has the context file %s", a.Agent, a.Context)
 		}
+
 		names[name] = true
 		first, err := os.ReadFile(a.Context)
 		switch {
@@ -123,6 +130,7 @@ func TestSimultaneousStarts(t *testing.T) {
 		case a.Role == stick.RoleHelper && !strings.HasPrefix(string(first), strings.TrimSuffix(filepath.Base(a.Context), ".md")+"\n"):
 			t.Errorf("%s begins with %q", a.Context, first)
 		}
+
 		switch {
 		case a.Role == stick.RolePrimary && primary == nil && a.Verdict == stick.StartFresh:
 			primary = s
@@ -130,6 +138,7 @@ func TestSimultaneousStarts(t *testing.T) {
 			t.Errorf("%s is %s, %s, and somebody else is the primary", a.Agent, a.Role, a.Verdict)
 		}
 	}
+
 	if primary == nil {
 		t.Fatal("nobody is the primary")
 	}
@@ -148,6 +157,7 @@ func TestSimultaneousStarts(t *testing.T) {
 		primary.crash()
 		next, open := w.starters(2, []string{"codex", "claude"}[round%2])
 		open()
+
 		primary = nil
 		for _, s := range next {
 			a := s.answer(t)
@@ -157,6 +167,7 @@ func TestSimultaneousStarts(t *testing.T) {
 			if primary != nil {
 				t.Fatalf("round %d: two primaries", round)
 			}
+
 			if a.Verdict != stick.StartRecover || a.Recovered == nil || a.Recovered.Agent != leader.Agent || a.Recovered.Path != leader.Context ||
 				a.Recovered.Handoff == nil || a.Recovered.Handoff.NextAction != "review it" {
 				t.Fatalf("round %d: after %s: %s", round, leader.Agent, s.out.String())
@@ -166,10 +177,12 @@ func TestSimultaneousStarts(t *testing.T) {
 			}
 			primary, leader = s, a
 		}
+
 		if primary == nil {
 			t.Fatalf("round %d: nobody is the primary: %s %s", round, next[0].out.String(), next[1].out.String())
 		}
 	}
+
 	leads := 0
 	var listed struct {
 		Sessions []struct {
@@ -178,14 +191,17 @@ func TestSimultaneousStarts(t *testing.T) {
 			Verdict stick.Verdict `json:"verdict"`
 		} `json:"sessions"`
 	}
+
 	if err := json.Unmarshal([]byte(ok(t, w.person("session", "list")).Out), &listed); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, s := range listed.Sessions {
 		if s.Role == stick.RolePrimary {
 			leads++
 		}
 	}
+
 	if want := *rosterSessions + *rosterCrashes; leads != 1 || len(listed.Sessions) != want {
 		t.Errorf("%d primaries among %d sessions; %d were started and not ended", leads, len(listed.Sessions), want)
 	}

@@ -44,6 +44,7 @@ func readRoster(t *testing.T, said string) (r listedRoster, exit int) {
 	if begin < 0 || end < begin || !ok {
 		t.Fatalf("agent-roster said %q", said)
 	}
+
 	if err := json.Unmarshal([]byte(said[begin:end+1]), &r); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
@@ -51,6 +52,7 @@ func readRoster(t *testing.T, said string) (r listedRoster, exit int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return r, exit
 }
 
@@ -71,6 +73,7 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 	if err := os.Symlink(filepath.Base(s.tt), link); err != nil && !os.IsExist(err) {
 		t.Fatal(err)
 	}
+
 	git := func(args ...string) {
 		c := exec.Command("git", args...)
 		c.Dir, c.Env = s.place.Repo, append(os.Environ(), "HOME="+s.place.Home, "GIT_CONFIG_NOSYSTEM=1")
@@ -78,10 +81,12 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
+
 	base := filepath.Dir(s.place.Repo)
 	sub, tree, outside := filepath.Join(s.place.Repo, "sub"), filepath.Join(base, "tree"), filepath.Join(base, "outside")
 	git("commit", "-q", "--allow-empty", "-m", "first")
 	git("worktree", "add", "-q", tree, "-b", "tree")
+
 	for _, d := range []string{sub, outside} {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -102,6 +107,7 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 		run     *realharness.Process
 		up, did chan struct{}
 	}
+
 	all := []*one{
 		{h: realharness.Claude, dir: s.place.Repo},
 		{h: realharness.Claude, dir: sub},
@@ -109,6 +115,7 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 		{h: realharness.OpenCode, dir: s.place.Repo},
 		{h: realharness.Claude, dir: outside},
 	}
+
 	reached := func(c chan struct{}, o *one) {
 		select {
 		case <-c:
@@ -116,6 +123,7 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 			t.Fatalf("%s in %s ended: %s", o.h.Name, o.dir, o.run.Wait())
 		}
 	}
+
 	look, end := make(chan struct{}), make(chan struct{})
 	for i, o := range all {
 		o.up, o.did = make(chan struct{}), make(chan struct{})
@@ -123,15 +131,18 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 			modelapi.Seen(o.up, modelapi.When(look, rosterLine(s.tt))),
 			modelapi.Seen(o.did, modelapi.When(end, modelapi.Say("done"))),
 		))
+
 		a := o.h.Prepare(t, s.place, realharness.Config{API: o.session.URL()})
 		a.Place.Repo = o.dir
 		o.run = a.Start(t, "Please.", realharness.Options{Args: map[bool][]string{true: {"--skip-git-repo-check"}}[o.h == realharness.Codex]})
 		reached(o.up, o) // one after the other: Claude Code may read its own file while another start writes it
 	}
+
 	close(look)
 	for _, o := range all {
 		reached(o.did, o)
 	}
+
 	for _, o := range all {
 		r, exit := readRoster(t, results(o.session)[0])
 		var want []string
@@ -140,16 +151,19 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 				want = append(want, other.h.Name+" "+other.dir)
 			}
 		}
+
 		slices.Sort(want)
 		if !slices.Equal(r.who(), want) || exit != min(len(want), 1) || r.Alone != (len(want) == 0) {
 			t.Errorf("%s in %s: exit %d\ngot  %q\nwant %q", o.h.Name, o.dir, exit, r.who(), want)
 		}
+
 		for _, other := range r.Others {
 			if !slices.ContainsFunc(all, func(x *one) bool { return x.run.PID() == other.PID }) {
 				t.Errorf("%s in %s: nothing that was started has pid %d: %+v", o.h.Name, o.dir, other.PID, other)
 			}
 		}
 	}
+
 	close(end)
 	for _, o := range all {
 		s.finished(o.run.Wait())
@@ -171,11 +185,13 @@ func TestRosterWithoutTheDaemon(t *testing.T) {
 	a.TrustHooks(t)
 	u := a.StartTUI(t, o)
 	u.Type("Please.")
+
 	select {
 	case <-briefed:
 	case <-u.Done():
 		t.Fatal(u.Wait())
 	}
+
 	if len(s.processes("app-server")) == 0 {
 		t.Fatal("Codex has started no daemon")
 	}

@@ -33,6 +33,7 @@ func (w *world) status(a stick.AgentID) string {
 			return m.Status
 		}
 	}
+
 	return "unknown"
 }
 
@@ -47,6 +48,7 @@ func TestClearedSession(t *testing.T) {
 	if a := speaks(t, server); a != first {
 		t.Fatalf("the server speaks for %s, and the command line for %s", a, first)
 	}
+
 	n.hook("claude", hookInput(w, "SessionStart", "one", `,"source":"startup"`))
 	grant := ask(t, server, "wait_for_turn", object{"max_wait_ms": 0})
 	if grant["status"] != "your_turn" {
@@ -65,14 +67,17 @@ func TestClearedSession(t *testing.T) {
 	if a := n.tt("whoami").Agent; a != first { // a shell of the old session is still the old member
 		t.Errorf("the old session is %s", a)
 	}
+
 	n.sh("export CLAUDE_CODE_SESSION_ID=two")
 	if a := n.tt("join").Agent; a != second {
 		t.Errorf("the command line is %s, and the server %s", a, second)
 	}
+
 	late := ask(t, server, "release_stick", object{
 		"room_id": grant["room_id"], "lease_id": grant["lease_id"], "expected_turn_id": grant["turn_id"],
 		"handoff": object{"status": "x", "next_action": "x"},
 	})
+
 	if late["error"] != "stale_lease" {
 		t.Errorf("the old session's turn was ended by the new one: %v", late)
 	}
@@ -99,16 +104,19 @@ func TestSessionKnownLater(t *testing.T) {
 	first := n.tt("join").Agent
 	server := n.server("")
 	n.hook("claude", hookInput(w, "PostToolUse", "one", ""))
+
 	for range 2 {
 		if a, b := n.tt("whoami").Agent, speaks(t, server); a != first || b != first {
 			t.Errorf("the shell is %s, the server %s, and %s has joined", a, b, first)
 		}
 		n.hook("claude", hookInput(w, "SessionStart", "one", `,"source":"compact"`))
 	}
+
 	n.hook("claude", hookInput(w, "SessionEnd", "one", `,"reason":"clear"`))
 	if got := w.status(first); got != "left" {
 		t.Errorf("the old member is %s", got)
 	}
+
 	n.hook("claude", hookInput(w, "SessionStart", "two", `,"source":"clear"`))
 	second := n.tt("join").Agent
 	if a := speaks(t, server); a != second || second == first {
@@ -129,6 +137,7 @@ func TestResumedStaysApart(t *testing.T) {
 	if a := stick.AgentID(ask(t, server, "join_path", object{})["agent_id"].(string)); a != first+"-2" {
 		t.Fatalf("the second is %s", a)
 	}
+
 	said := two.hook("claude", hookInput(w, "SessionStart", "one", `,"source":"resume"`))
 	if !strings.Contains(said, "you are "+string(first)+"-2") || !strings.Contains(said, "here you are another member") {
 		t.Errorf("it was told %s", said)
@@ -136,10 +145,12 @@ func TestResumedStaysApart(t *testing.T) {
 	if a := two.tt("try"); a.Status != "your_turn" || a.Agent != first+"-2" {
 		t.Fatal(a)
 	}
+
 	one.kill()
 	if a, b := two.tt("whoami").Agent, speaks(t, server); a != first+"-2" || b != first+"-2" {
 		t.Errorf("when the first had ended, the second became %s and %s", a, b)
 	}
+
 	two.tt(`release --status "it is done" --next-action "look at it"`)
 	two.hook("claude", hookInput(w, "SessionEnd", "one", `,"reason":"other"`))
 	if got := w.status(first + "-2"); got != "left" {
@@ -171,6 +182,7 @@ func TestHooksOfSubAgents(t *testing.T) {
 		if got := w.status(me); got != "active" {
 			t.Errorf("%s: after the sub-agent's end its parent is %s", h, got)
 		}
+
 		for _, m := range w.members() {
 			if m != me && !m.Human() {
 				t.Errorf("%s: %s is a member, too", h, m)

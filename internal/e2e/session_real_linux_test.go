@@ -20,11 +20,13 @@ func (s *stage) sessionEvents() (out []string) {
 	if err := json.Unmarshal([]byte(s.run("events", "--event", "session_started,session_ended", "--json")), &r); err != nil {
 		s.t.Fatal(err)
 	}
+
 	for _, e := range r.Events {
 		began, _ := stick.PayloadOf[stick.SessionStartedPayload](e)
 		ended, _ := stick.PayloadOf[stick.SessionEndedPayload](e)
 		out = append(out, strings.TrimSpace(string(e.Type)+" "+string(began.Role+ended.Role)+" "+string(began.Start)))
 	}
+
 	return out
 }
 
@@ -48,11 +50,13 @@ func TestHooksStartAndEndSessions(t *testing.T) {
 			if said := session.Requests()[0].Text(); !strings.Contains(said, "You are the primary. Your context file: "+want) {
 				t.Errorf("it was told\n%s", said)
 			}
+
 			if got := results(session); len(got) == 0 || !strings.Contains(got[0], want) {
 				t.Errorf("its shell says %q", got)
 			} else if blind := strings.Contains(got[0], `"blind": true`); blind != (h == realharness.Codex) || !strings.Contains(got[0], `"alone": true`) {
 				t.Errorf("its roster says %q; in the sandbox nothing but the room can be seen", got)
 			}
+
 			b, again := s.again(a, "again", modelapi.Steps(modelapi.Say("done")))
 			s.finished(b.Run(t, "Please.", s.options(h)))
 			one := "session_started primary fresh, session_ended primary"

@@ -81,11 +81,13 @@ func (l *losing) isKept(command string) string {
 	if id == nil {
 		return "no snapshot was made: " + said
 	}
+
 	l.git("reset", "-q", "--hard")
 	l.git("clean", "-q", "-ffd")
 	restored := l.person("rescue", "restore", id[1])
 	if diff := before.same(l.look()); diff != "" {
 		return "what comes back differs: " + diff + restored
 	}
+
 	return ""
 }

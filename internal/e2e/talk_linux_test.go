@@ -57,6 +57,7 @@ func TestTalkCampaign(t *testing.T) {
 	fmt.Printf("talk campaign: %d agents, %d messages each, -talk.seed=%d\n", *talkAgents, messages, seed)
 	c := &talk{t: t, messages: messages, w: newWorld(t), start: time.Now(), counts: map[string]int{}, bad: map[string]int{}}
 	c.more = sync.NewCond(&c.mu)
+
 	for i := range *talkAgents {
 		me := stick.AgentID(fmt.Sprintf("%s:%08x", clitest.Harnesses[i%len(clitest.Harnesses)], i))
 		c.talkers = append(c.talkers, &talker{c: c, me: me, rand: rand.New(rand.NewPCG(seed, uint64(i)))})
@@ -65,10 +66,12 @@ func TestTalkCampaign(t *testing.T) {
 			seen: map[int64]bool{}, done: make(chan struct{}),
 		})
 	}
+
 	for _, s := range c.talkers { // all join before anybody sends, so that "room" means all
 		s.agent = c.w.start("", "actor", []string{"TT_HARNESS_AGENT_ID=" + string(s.me)})
 		said(t, ok(t, s.agent.do(request{Op: &op{Kind: "join"}}).wait()))
 	}
+
 	c.room = said(t, ok(t, c.w.person("state"))).Room
 
 	var talkers, consumers sync.WaitGroup
@@ -175,10 +178,12 @@ func (s *talker) talk() {
 		l.to, names = s.choose()
 		r := s.agent.do(request{Op: &op{Kind: "send", To: names, Note: l.body}})
 		<-r.done
+
 		if r.lost || r.got.Exit != 0 {
 			s.c.forbidden("sending failed: exit %d %s", r.got.Exit, r.got.Err)
 			return
 		}
+
 		var res sendResult
 		if err := json.Unmarshal([]byte(r.got.Out), &res); err != nil {
 			s.c.forbidden("an answer that can't be read: %v", err)
@@ -214,6 +219,7 @@ func (s *talker) choose() (to []stick.AgentID, names string) {
 			others = append(others, x.me)
 		}
 	}
+
 	n := 1
 	switch k := s.rand.IntN(100); {
 	case k < 5:
@@ -222,11 +228,13 @@ func (s *talker) choose() (to []stick.AgentID, names string) {
 	case k < 30:
 		n = min(2+s.rand.IntN(4), len(others))
 	}
+
 	var list []string
 	for _, i := range s.rand.Perm(len(others))[:n] {
 		to = append(to, others[i])
 		list = append(list, string(others[i]))
 	}
+
 	slices.Sort(to)
 	return to, strings.Join(list, ",")
 }
@@ -241,6 +249,7 @@ func (c *talk) meantFor(a stick.AgentID) map[int64]letter {
 			}
 		}
 	}
+
 	return meant
 }
 
@@ -303,11 +312,13 @@ func (k *consumer) settle(meant map[int64]letter) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.meant = meant
+
 	for seq := range meant {
 		if !k.seen[seq] {
 			k.missing++
 		}
 	}
+
 	if k.missing == 0 {
 		k.finish()
 	}
@@ -338,6 +349,7 @@ func (k *consumer) take(e stick.Event) {
 	defer k.mu.Unlock()
 	again := k.seen[e.Seq]
 	k.seen[e.Seq] = true
+
 	if _, ok := k.meant[e.Seq]; ok && !again {
 		if k.missing--; k.missing == 0 {
 			k.finish()
@@ -374,6 +386,7 @@ func (k *consumer) fate() end {
 	if settled || k.kind == byWaits && r.IntN(3) == 0 {
 		return end{}
 	}
+
 	// The more processes there are, the longer each takes.
 	e := end{signal: syscall.SIGKILL, after: time.Duration(r.Int64N(int64(len(k.c.consumers)) * int64(15*time.Millisecond)))}
 	switch points := k.kind.points(); {
@@ -382,11 +395,13 @@ func (k *consumer) fate() end {
 	case r.IntN(2) == 0:
 		e.lines, e.after = 1+r.IntN(40), 0
 		fallthrough
+
 	default:
 		if r.IntN(4) == 0 {
 			e.signal = syscall.SIGTERM
 		}
 	}
+
 	return e
 }
 
@@ -399,6 +414,7 @@ func (k consumerKind) points() []string {
 	case byWaits:
 		return append(commits, "before print")
 	}
+
 	return nil
 }
 
@@ -420,11 +436,13 @@ func (k *consumer) once() {
 		c.forbidden("start a consumer: %v", err)
 		return
 	}
+
 	k.mu.Lock()
 	if k.finished() {
 		k.mu.Unlock()
 		return
 	}
+
 	if err := cmd.Start(); err != nil {
 		k.mu.Unlock()
 		c.forbidden("start a consumer: %v", err)
@@ -445,6 +463,7 @@ func (k *consumer) once() {
 			k.signal(fate.signal)
 		}
 	}
+
 	if fate.after > 0 {
 		defer time.AfterFunc(fate.after, strike).Stop()
 	}
@@ -460,11 +479,13 @@ func (k *consumer) once() {
 			strike()
 		}
 	}
+
 	if k.kind == byWaits {
 		k.whole(out, take)
 	} else {
 		k.lines(out, take)
 	}
+
 	cmd.Wait() // how it ended shows in its state
 	k.mu.Lock()
 	k.cmd = nil
@@ -484,6 +505,7 @@ func (k *consumer) lines(out io.Reader, take func(stick.Event)) {
 			}
 			return
 		}
+
 		var e stick.Event
 		if err := json.Unmarshal(line, &e); err != nil {
 			k.c.forbidden("a line that can't be read: %v: %.100q", err, line)
@@ -500,6 +522,7 @@ func (k *consumer) whole(out io.Reader, take func(stick.Event)) {
 	if len(text) == 0 || json.Unmarshal(text, &a) != nil {
 		return
 	}
+
 	if a.Status != string(stick.GotEvents) {
 		k.c.forbidden("a parked wait was answered with %s", a.Status)
 	}
@@ -507,6 +530,7 @@ func (k *consumer) whole(out io.Reader, take func(stick.Event)) {
 	if err := json.Unmarshal(a.Events, &events); err != nil {
 		k.c.forbidden("events that can't be read: %v", err)
 	}
+
 	for _, e := range events {
 		take(e)
 	}
@@ -526,16 +550,19 @@ func (k *consumer) ended(cmd *exec.Cmd, fate end, dead bool, run received, errs 
 		if fate.point != "" && !dead {
 			c.count("kills at a point of the program")
 		}
+
 	case k.kind == byWaits:
 		if n := status.ExitStatus(); n != 0 && n != 128+int(syscall.SIGTERM) {
 			c.forbidden("a wait ended with %d: %s", n, errs)
 		} else if n != 0 {
 			c.count("terminations: " + k.kind.String())
 		}
+
 	case status.ExitStatus() == 0 && errs == "" && len(run) == 0: // it has read nothing, and has no cursor
 		c.count("terminations: " + k.kind.String())
 	case status.ExitStatus() != 0 || cursor == nil:
 		c.forbidden("a stream ended with %d and said %q", status.ExitStatus(), errs)
+
 	default:
 		c.count("terminations: " + k.kind.String())
 		n, _ := strconv.ParseInt(cursor[1], 10, 64)
@@ -557,17 +584,20 @@ func (c *talk) await() {
 		}
 		close(all)
 	}()
+
 	for before := c.received.Load(); ; {
 		select {
 		case <-all:
 			return
 		case <-time.After(patience):
 		}
+
 		now := c.received.Load()
 		if now != before {
 			before = now
 			continue
 		}
+
 		c.over.Store(true)
 		for _, k := range c.consumers {
 			k.mu.Lock()
@@ -592,10 +622,12 @@ func (c *talk) check() {
 	}
 	defer db.Close()
 	c.checkLog(db)
+
 	for _, k := range c.consumers {
 		k.check()
 		c.checkReceipts(db, k)
 	}
+
 	found, err := db.Check(context.Background())
 	if err != nil || len(found) > 0 {
 		t.Errorf("the integrity check found %q (%v)", found, err)
@@ -617,17 +649,20 @@ func (c *talk) checkLog(db *store.DB) {
 			}
 			more = m
 		}
+
 		return nil
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	for _, s := range c.talkers {
 		log := bySender[s.me]
 		if len(log) != c.messages || len(s.sent) != c.messages {
 			c.t.Errorf("%s sent %d of %d messages, and the log has %d", s.me, len(s.sent), c.messages, len(log))
 			continue
 		}
+
 		for i, l := range s.sent {
 			if log[i].Seq != l.seq || log[i].ID != l.event || log[i].Message().Body != l.body {
 				c.t.Errorf("message %d of %s is event %d in the log, and its sender was told %d", i, s.me, log[i].Seq, l.seq)
@@ -650,6 +685,7 @@ func (k *consumer) check() {
 				t.Errorf("run %d of %s (%s) brought event %d behind event %d", n, k.me, k.kind, e.Seq, before)
 			}
 			before = e.Seq
+
 			l, meant := k.meant[e.Seq]
 			switch {
 			case e.From == k.me:
@@ -661,18 +697,22 @@ func (k *consumer) check() {
 			case e.Type != stick.EventMessageSent || e.ID != l.event || e.From != l.from || e.Message().Body != l.body:
 				t.Errorf("%s (%s) got event %d with something else in it than was sent", k.me, k.kind, e.Seq)
 			}
+
 			if first[e.Seq] {
 				c.counts["duplicates: "+k.kind.String()]++
 				continue
 			}
+
 			first[e.Seq] = true
 			if e.Seq < lastOf[e.From] {
 				t.Errorf("%s (%s) got message %d of %s after message %d", k.me, k.kind, e.Seq, e.From, lastOf[e.From])
 			}
+
 			lastOf[e.From] = e.Seq
 			c.counts["deliveries"]++
 		}
 	}
+
 	for seq := range k.meant {
 		if !first[seq] {
 			t.Errorf("%s (%s) never got message %d", k.me, k.kind, seq)
@@ -688,20 +728,24 @@ func (c *talk) checkReceipts(db *store.DB, k *consumer) {
 		if unread != len(k.meant) || unacked != 0 {
 			c.t.Errorf("%s has %d unread messages and %d to accept; %d were sent to it", k.me, unread, unacked, len(k.meant))
 		}
+
 		for seq := range k.meant {
 			r, _, rerr := tx.Receipt(c.room, k.me, seq)
 			if rerr != nil {
 				return rerr
 			}
+
 			if !r.ShownAt.IsZero() {
 				shown++
 			}
 		}
+
 		return err
 	})
 	if err != nil {
 		c.t.Fatal(err)
 	}
+
 	want := 0
 	if k.kind == byWaits {
 		want = len(k.meant)
@@ -719,6 +763,7 @@ func (c *talk) report(sending time.Duration) {
 		fmt.Fprintf(&b, "%8d %s\n", c.counts[k], k)
 	}
 	fmt.Print(b.String())
+
 	for k := range kinds {
 		if c.counts["kills: "+k.String()] == 0 {
 			c.t.Errorf("no %s consumer was killed", k)

@@ -29,6 +29,7 @@ func TestHarnessesAreToldAndHeld(t *testing.T) {
 		if !slices.Contains(harnesses, c.h) {
 			continue
 		}
+
 		t.Run(c.h.Name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -45,10 +46,12 @@ func TestHarnessesAreToldAndHeld(t *testing.T) {
 			if said := talk.do(modelapi.Shell("true")); strings.Contains(said, "the build is red") {
 				t.Errorf("it is told again\n%s", said)
 			}
+
 			talk.say(modelapi.Reply{Text: "I stop."})
 			if said := talk.hear(); !strings.Contains(said, "hold the talking stick (turn 1)") {
 				t.Errorf("when it wants to stop it is told\n%s", said)
 			}
+
 			talk.say(modelapi.Reply{Text: "done"})
 			first := talk.run.Wait()
 			s.finished(first)

@@ -36,6 +36,7 @@ func TestIdleAgentsAreWoken(t *testing.T) {
 			isWoken(t, woken{h: h, daemon: h == realharness.Codex})
 		})
 	}
+
 	if *allPairs {
 		t.Run("codex without its daemon", func(t *testing.T) { // it reads its queue only every ten seconds
 			t.Parallel()
@@ -69,10 +70,12 @@ func isWoken(t *testing.T, how woken) {
 		s.parks("other")
 		waker, wakers = s.idleWithoutWaker, 0
 	}
+
 	gate := filepath.Join(s.place.Home, "gate")
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	a, session := s.prepare(h, modelapi.Steps(
 		modelapi.Do(modelapi.Shell(s.tt+" join")),
 		modelapi.Say("done"),
@@ -80,16 +83,19 @@ func isWoken(t *testing.T, how woken) {
 		modelapi.Say("done"),                       // a hook has shown it the second
 		modelapi.Say("done"),                       // woken by the third
 	))
+
 	o := s.options(h)
 	if o.Network = how.network; o.Network != nil {
 		l := o.Network.Listen(t)
 		s.api.On(l)
 		a.Config.API = session.URLOn(l)
 	}
+
 	if o.Daemon = daemon; daemon {
 		o.BypassHookTrust = false
 		a.TrustHooks(t)
 	}
+
 	tui := a.StartTUI(t, o)
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -97,12 +103,14 @@ func isWoken(t *testing.T, how woken) {
 			t.Logf("%s showed\n%s\ntt.log: %s", h.Name, tui.Text(), log)
 		}
 	})
+
 	tui.Type("Please-join-the-room.")
 	asks := func(n int) time.Duration {
 		begin := time.Now()
 		soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
 		return time.Since(begin)
 	}
+
 	asks(2)
 	waker(h.Name)
 
@@ -113,6 +121,7 @@ func isWoken(t *testing.T, how woken) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ids = append(ids, s.send(h.Name, bodies[1], presence.DeliveryNextTool))
 	busy.Close()
 	asks(4)
@@ -125,6 +134,7 @@ func isWoken(t *testing.T, how woken) {
 	if len(requests) != 5 {
 		t.Errorf("it asked its model %d times, want 5", len(requests))
 	}
+
 	for i, body := range bodies {
 		told := requests[i+2] // the first with the message
 		if strings.Contains(requests[i+1].Text(), body) {
@@ -140,12 +150,14 @@ func isWoken(t *testing.T, how woken) {
 			t.Errorf("message %d isn't marked as shown:\n%s", ids[i], shown)
 		}
 	}
+
 	if members := s.agents(h.Name); len(members) != 1 {
 		t.Errorf("it is %d members: %v", len(members), members)
 	}
 	if pids := s.wakers(); len(pids) != wakers {
 		t.Errorf("%d processes wait to wake it", len(pids))
 	}
+
 	tui.End()
 	if daemon { // its session goes on without the terminal
 		for _, pid := range s.processes("app-server") {
@@ -173,12 +185,14 @@ func TestNobodyIsIdleWithoutATerminal(t *testing.T) {
 			before := a.Run(t, "Please join the room.", o)
 			s.run("install", h.Name)
 			a.Config.API = s.api.Session("after", modelapi.Steps(work...)).URL()
+
 			after := a.Run(t, "Please join the room.", o)
 			for _, r := range []realharness.Result{before, after} {
 				if r.Exit != 0 || !strings.Contains(r.Text, "done") {
 					t.Error(r)
 				}
 			}
+
 			t.Logf("%s without tt, %s with it", before.Took, after.Took)
 			if after.Took > before.Took+20*time.Second {
 				t.Errorf("it took %s without tt, and %s with it", before.Took, after.Took)
@@ -197,6 +211,7 @@ func (s *stage) send(harness, body string, by presence.Delivery) (id int64) {
 			Delivery presence.Delivery `json:"delivery"`
 		} `json:"recipients"`
 	}
+
 	if err := json.Unmarshal([]byte(s.run("msg", "send", s.agents(harness)[0], body, "--json")), &res); err != nil {
 		s.t.Fatal(err)
 	}
@@ -238,6 +253,7 @@ func (s *stage) idle(harness string, purpose stick.Purpose) {
 		s.t.Fatal(err)
 	}
 	defer db.Close()
+
 	soon(s.t, fmt.Sprintf("%s is idle, and a wait (%s) listens", harness, purpose), func() (waits bool) {
 		err := db.View(s.t.Context(), func(tx *store.Tx) error {
 			r, _, err := tx.RoomAt([]string{s.place.Repo})
@@ -250,6 +266,7 @@ func (s *stage) idle(harness string, purpose stick.Purpose) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
+
 		return waits
 	})
 }
@@ -271,15 +288,18 @@ func (s *stage) processes(word string) (pids []int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+
 	has := func(path, word string) bool {
 		b, err := os.ReadFile(path)
 		return err == nil && slices.Contains(strings.Split(string(b), "\x00"), word)
 	}
+
 	for _, path := range paths {
 		dir := filepath.Dir(path)
 		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && has(path, word) && has(filepath.Join(dir, "environ"), "HOME="+s.place.Home) {
 			pids = append(pids, pid)
 		}
 	}
+
 	return pids
 }

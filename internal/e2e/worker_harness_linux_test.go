@@ -25,11 +25,13 @@ func (s *stage) asWorker(a *realharness.Agent, o realharness.Options) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+
 	var script strings.Builder
 	for _, v := range command.Env {
 		name, value, _ := strings.Cut(v, "=")
 		fmt.Fprintf(&script, "export %s='%s'\n", name, value)
 	}
+
 	script.WriteString("prompt=$(tt task prompt) || exit 9\n")
 	fmt.Fprintf(&script, "exec '%s'", command.Path)
 	for _, arg := range command.Args[1:] {
@@ -39,11 +41,13 @@ func (s *stage) asWorker(a *realharness.Agent, o realharness.Options) string {
 		}
 		fmt.Fprintf(&script, " '%s'", arg)
 	}
+
 	script.WriteString("\n")
 	path := filepath.Join(s.place.Home, "work-"+a.Harness.Name+".sh")
 	if err := os.WriteFile(path, []byte(script.String()), 0o700); err != nil {
 		s.t.Fatal(err)
 	}
+
 	return "sh '" + path + "'"
 }
 
@@ -61,6 +65,7 @@ func TestWorkerIsARealHarness(t *testing.T) {
 		modelapi.Do(modelapi.Shell(`tt task done --evidence "tests=grep lexer lexer"`)),
 		modelapi.Say("it waits for review"),
 	))
+
 	claude := realharness.Claude.Prepare(t, s.place, realharness.Config{API: session.URL()})
 	git := func(args ...string) string {
 		t.Helper()
@@ -70,8 +75,10 @@ func TestWorkerIsARealHarness(t *testing.T) {
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
+
 		return string(out)
 	}
+
 	git("commit", "--quiet", "--allow-empty", "-m", "first")
 	s.run("install", "claude")
 	s.run("worker", "init")
@@ -89,18 +96,21 @@ func TestWorkerIsARealHarness(t *testing.T) {
 			Exit int `json:"exit"`
 		} `json:"evidence"`
 	}
+
 	show := func() bool {
 		if err := json.Unmarshal([]byte(s.run("worker", "show", "lexer", "--json")), &task); err != nil {
 			t.Fatal(err)
 		}
 		return task.Run != nil && task.Run.Exit != nil
 	}
+
 	for deadline := time.Now().Add(2 * time.Minute); !show(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("it doesn't end: %+v", task)
 		}
 		s.run("wait", "--park", "--timeout", "300ms") // until something happens
 	}
+
 	if *task.Run.Exit != 0 || task.State != "IN_REVIEW" || !strings.HasPrefix(task.Worker, "claude:") || len(task.Evidence) != 1 || task.Evidence[0].Exit != 0 {
 		t.Fatalf("%+v\n%s", task, s.run("worker", "show", "--output", task.Run.Output))
 	}
@@ -114,17 +124,20 @@ func TestWorkerIsARealHarness(t *testing.T) {
 	if text := requests[3].Text(); !strings.Contains(text, "Your task lexer is WORKING") {
 		t.Errorf("when it wanted to stop it was told %.2000s", text)
 	}
+
 	s.run("worker", "diff", "lexer")
 	s.run("worker", "approve", "lexer")
 	s.run("worker", "merge", "lexer")
 	if got := git("show", "integration:lexer"); got != "lexer\n" {
 		t.Errorf("the branch has %q", got)
 	}
+
 	var room struct {
 		Members []struct {
 			AgentID string `json:"agent_id"`
 		} `json:"members"`
 	}
+
 	if err := json.Unmarshal([]byte(s.run("state", "--all", "--json")), &room); err != nil {
 		t.Fatal(err)
 	}

@@ -46,22 +46,26 @@ func TestKilledWorkerCommands(t *testing.T) {
 		}
 		f.gone("worktrees/x")
 	}
+
 	gate := func(f *farm) {
 		f.write(".talking-stick.toml", "[gate]\ncommand = \"grep -q fine state\"\n")
 		f.git("add", ".")
 		f.git("commit", "--quiet", "-m", "gate")
 	}
+
 	setUps := func(f *farm) {
 		f.write(".talking-stick.toml", "[worker]\nsetup = \"echo done >set-up\"\n")
 		f.write(".gitignore", "set-up\n")
 		f.git("add", ".")
 		f.git("commit", "--quiet", "-m", "settings")
 		f.ok("claude:boss", "worker", "init")
+
 		var shown struct {
 			Commands []struct {
 				Sum string `json:"sum"`
 			} `json:"commands"`
 		}
+
 		if err := json.Unmarshal([]byte(f.ok("claude:boss", "worker", "init", "--json").out), &shown); err != nil || len(shown.Commands) != 1 {
 			f.Fatalf("%+v, %v", shown, err)
 		}
@@ -69,6 +73,7 @@ func TestKilledWorkerCommands(t *testing.T) {
 			f.Fatalf("%d %s%s", r.exit, r.out, r.err)
 		}
 	}
+
 	isSetUp := func(f *farm, state string) {
 		if s := f.show("x"); s.State != state {
 			f.Errorf("the task is %+v", s)
@@ -80,6 +85,7 @@ func TestKilledWorkerCommands(t *testing.T) {
 			f.Errorf("the worktree isn't clean: %s", got)
 		}
 	}
+
 	merge := []string{"worker", "merge", "x"}
 	commands := []killing{
 		{
@@ -252,6 +258,7 @@ func TestKilledWorkerCommands(t *testing.T) {
 			},
 		},
 	}
+
 	// The others are like one of these. internal/task has them die in one process, at every point.
 	short := []string{"done", "merge"}
 	isInShortRun := func(_ int, c killing) bool { return slices.Contains(short, c.name) }
@@ -261,10 +268,12 @@ func TestKilledWorkerCommands(t *testing.T) {
 			f := newFarm(t)
 			c.setup(f)
 			f.save()
+
 			for i, point := range f.points(c) {
 				if !testenv.KillsAt(i) {
 					continue
 				}
+
 				t.Run(point, func(t *testing.T) {
 					f := &farm{T: t, base: f.base, dir: f.dir, url: f.url, saved: f.saved, env: f.env}
 					f.restore()
@@ -289,11 +298,13 @@ func (f *farm) points(c killing) (points []string) {
 	if err != nil {
 		f.Fatal(err)
 	}
+
 	times := map[string]int{}
 	for _, name := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		times[name]++
 		points = append(points, fmt.Sprintf("%s#%d", name, times[name]))
 	}
+
 	if len(points) < 5 {
 		f.Fatalf("only %q were seen", points)
 	}
@@ -331,6 +342,7 @@ func (f *farm) kept(commit string) {
 	if commit == "" {
 		return
 	}
+
 	heads := f.git("for-each-ref", "--contains", commit)
 	rewritten := f.git("log", "--all", "--format=%s") // by a rebase
 	if heads == "" && !strings.Contains(rewritten, "work on x") {
@@ -365,11 +377,13 @@ func (f *farm) copy(of string) string {
 	if err != nil {
 		f.Fatal(err)
 	}
+
 	f.Cleanup(func() {
 		if err := drop(); err != nil {
 			f.Error(err)
 		}
 	})
+
 	return address
 }
 
@@ -381,6 +395,7 @@ func (f *farm) restore() {
 	if out, err := exec.Command("cp", "-a", f.base+".saved", f.base).CombinedOutput(); err != nil {
 		f.Fatalf("%v %s", err, out)
 	}
+
 	if f.url != "" {
 		f.url = f.copy(f.saved)
 		f.env = overlay(f.env, []string{"TALKING_STICK_DATABASE_URL=" + f.url})
@@ -417,6 +432,7 @@ func TestCutOffFastForward(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			cut := filepath.Join(f.base, "cut")
 			if err := os.Mkdir(cut, 0o700); err != nil {
 				t.Fatal(err)
@@ -425,11 +441,13 @@ func TestCutOffFastForward(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(cut, "git"), []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
+
 			path := strings.TrimPrefix(f.env[0], "PATH=")
 			r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=claude:boss", "PATH=" + cut + ":" + path}, "tt", "worker", "merge", "x")
 			if r.exit != 137 {
 				t.Fatalf("%d %s%s", r.exit, r.out, r.err)
 			}
+
 			if c.theirs {
 				f.write("lexer", "mine\n")
 				if r := f.tt("claude:boss", "worker", "merge", "x"); r.exit != 8 || !strings.Contains(r.err, "lexer") {
@@ -438,10 +456,12 @@ func TestCutOffFastForward(t *testing.T) {
 				if b, _ := os.ReadFile(filepath.Join(f.dir, "lexer")); string(b) != "mine\n" {
 					t.Errorf("their file is %q", b)
 				}
+
 				if err := os.Remove(filepath.Join(f.dir, "lexer")); err != nil {
 					t.Fatal(err)
 				}
 			}
+
 			f.ok("claude:boss", "worker", "merge", "x")
 			if s := f.show("x"); s.State != "COMPLETED" {
 				t.Errorf("the task is %+v", s)
@@ -464,15 +484,18 @@ func TestGitOutlivesItsCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	slow, pipe, ready := filepath.Join(f.base, "slow"), filepath.Join(f.base, "pipe"), filepath.Join(f.base, "ready")
 	if err := os.Mkdir(slow, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, p := range []string{pipe, ready} {
 		if err := syscall.Mkfifo(p, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	script := "#!/bin/sh\ncase \"$*\" in *'worktree add'*) echo >'" + ready + "'; read x <'" + pipe + "';; esac\nexec " + real + " \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(slow, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
@@ -482,20 +505,24 @@ func TestGitOutlivesItsCommand(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	if _, err := os.ReadFile(ready); err != nil { // git has begun
 		t.Fatal(err)
 	}
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
+
 	_ = c.Wait()
 	again := make(chan ran)
 	go func() { again <- f.tt("claude:boss", "worker", "spawn", "x") }() // received below
+
 	select {
 	case r := <-again:
 		t.Fatalf("it didn't wait for the git that runs: %d %s%s", r.exit, r.out, r.err)
 	case <-f.waiting():
 	}
+
 	if err := os.WriteFile(pipe, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -521,6 +548,7 @@ func (f *farm) waiting() <-chan struct{} {
 			runtime.Gosched()
 		}
 	}()
+
 	return done
 }
 
@@ -541,6 +569,7 @@ func TestInterruptedFastForward(t *testing.T) {
 	if x, y := f.show("x"), f.show("y"); x.State != "COMPLETED" || y.State != "APPROVED" || y.Doing != "" {
 		t.Errorf("the tasks are %+v, %+v", x, y)
 	}
+
 	f.tidy()
 	f.ok("claude:boss", "worker", "merge")
 	f.tidy()
@@ -591,6 +620,7 @@ func TestKilledFastForward(t *testing.T) {
 	if r := f.tt("claude:boss", merge[1:]...); r.exit != 7 || !strings.Contains(r.err, "index.lock exists") {
 		t.Errorf("%d %s%s", r.exit, r.out, r.err)
 	}
+
 	if err := os.Remove(filepath.Join(f.dir, ".git", "index.lock")); err != nil {
 		t.Fatal(err)
 	}
@@ -612,9 +642,11 @@ func (f *farm) wrapped(before string) []string {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		f.Fatal(err)
 	}
+
 	script := "#!/bin/sh\ncd '" + f.dir + "'\n" + before + "\nexec " + real + " \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
 		f.Fatal(err)
 	}
+
 	return []string{"PATH=" + dir + ":" + strings.TrimPrefix(f.env[0], "PATH=")}
 }

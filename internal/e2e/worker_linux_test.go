@@ -35,6 +35,7 @@ func newFarm(t *testing.T) *farm {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	bin := filepath.Join(t.TempDir(), "bin")
 	f := &farm{T: t, base: base, dir: filepath.Join(base, "work"), url: storetest.Address(t)}
 	for _, d := range []string{bin, f.dir, filepath.Join(base, "home")} {
@@ -42,13 +43,16 @@ func newFarm(t *testing.T) *farm {
 			t.Fatal(err)
 		}
 	}
+
 	if err := install(bin); err != nil {
 		t.Fatal(err)
 	}
+
 	f.env = []string{
 		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "USER=ann", "GIT_CONFIG_SYSTEM=" + testenv.QuickGit(),
 		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), "TALKING_STICK_DATABASE_URL=" + f.url, clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
 	}
+
 	f.git("init", "--quiet", "--initial-branch=main")
 	f.git("config", "--global", "user.name", "Ann")
 	f.git("config", "--global", "user.email", "ann@example.invalid")
@@ -82,6 +86,7 @@ func (f *farm) run(dir string, env []string, argv ...string) ran {
 	} else if err != nil {
 		f.Fatal(err)
 	}
+
 	return r
 }
 
@@ -192,11 +197,13 @@ func (f *farm) tidy() {
 	if err := json.Unmarshal([]byte(r.out), &d); err != nil {
 		f.Fatal(err)
 	}
+
 	for _, x := range d.Findings {
 		if x.Check == "workers" && x.Status != "ok" {
 			f.Errorf("the doctor found: %s", x.Detail)
 		}
 	}
+
 	if gates, _ := filepath.Glob(filepath.Join(f.dir, "worktrees", ".gate-*")); len(gates) > 0 {
 		f.Errorf("left are %q", gates)
 	}

@@ -55,11 +55,13 @@ func TestManyWorkers(t *testing.T) {
 			t.Errorf("merge: %d %s%s", r.exit, r.out, r.err)
 			return
 		}
+
 		var res struct {
 			Merged []struct {
 				TaskID string `json:"task_id"`
 			} `json:"merged"`
 		}
+
 		if err := json.Unmarshal([]byte(r.out), &res); err != nil {
 			t.Error(err)
 		}
@@ -69,6 +71,7 @@ func TestManyWorkers(t *testing.T) {
 			merged[m.TaskID]++
 		}
 	})
+
 	for i := range workers {
 		id, want := fmt.Sprintf("t%d", i), "COMPLETED"
 		if i%7 == 6 {
@@ -81,11 +84,13 @@ func TestManyWorkers(t *testing.T) {
 			t.Errorf("%s was merged %d times", id, n)
 		}
 	}
+
 	f.landed(f.git, start, workers-workers/7, log)
 	b, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, commit := range strings.Fields(string(b)) { // nobody was faster, so nothing was judged in vain
 		if f.git("branch", "--contains", commit, "--list", "integration") == "" {
 			t.Errorf("the gate was green on %s, which isn't on the branch", commit)
@@ -105,12 +110,14 @@ func (f *farm) fleet(prefix string, n, bad int) {
 		id := fmt.Sprintf("%s%d", prefix, i)
 		f.committed(id, "f-"+id, text)
 	}
+
 	together(n, func(i int) {
 		id := fmt.Sprintf("%s%d", prefix, i)
 		if r := f.tt("codex:"+id, "worker", "done", "--task", id); r.exit != 0 {
 			f.Errorf("done: %d %s%s", r.exit, r.out, r.err)
 		}
 	})
+
 	for i := range n {
 		id := fmt.Sprintf("%s%d", prefix, i)
 		f.ok("claude:boss", "worker", "diff", id)
@@ -127,6 +134,7 @@ func (f *farm) landed(git func(...string) string, start string, n int, log strin
 		f.Fatal(err)
 	}
 	judged := strings.Fields(string(b))
+
 	var subjects []string
 	for _, line := range strings.Split(git("log", "--first-parent", "--format=%H %s", start+"..integration"), "\n") {
 		commit, subject, _ := strings.Cut(line, " ")
@@ -142,6 +150,7 @@ func (f *farm) landed(git func(...string) string, start string, n int, log strin
 			f.Errorf("%s doesn't hold its work", line)
 		}
 	}
+
 	if len(subjects) != n {
 		f.Errorf("%d merges are on the branch, want %d: %q", len(subjects), n, subjects)
 	}
@@ -163,6 +172,7 @@ func TestManyWorkersUpstream(t *testing.T) {
 	f.git("branch", "integration")
 	start := f.git("rev-parse", "integration")
 	f.git("clone", "--quiet", "--bare", ".", "../up.git")
+
 	var clones []*farm
 	for _, name := range []string{"one", "two"} {
 		dir := filepath.Join(f.base, name)
@@ -171,6 +181,7 @@ func TestManyWorkersUpstream(t *testing.T) {
 		c.ok("claude:boss", "worker", "init")
 		clones = append(clones, c)
 	}
+
 	together(2, func(i int) { clones[i].fleet("ab"[i:i+1], each, 100) })
 	for round := 0; round < 20; round++ {
 		together(mergers, func(i int) {
@@ -178,15 +189,18 @@ func TestManyWorkersUpstream(t *testing.T) {
 				t.Errorf("merge: %d %s%s", r.exit, r.out, r.err)
 			}
 		})
+
 		if !slices.ContainsFunc(clones, func(c *farm) bool { return strings.Contains(c.ok("claude:boss", "worker", "status").out, "APPROVED") }) {
 			break
 		}
 	}
+
 	up := func(args ...string) string { return f.git(append([]string{"--git-dir", "../up.git"}, args...)...) }
 	f.landed(up, start, 2*each, log)
 	if left := up("for-each-ref", "refs/heads/feat"); left != "" {
 		t.Errorf("left at the remote are %s", left)
 	}
+
 	for _, c := range clones {
 		c.tidy()
 	}

@@ -53,6 +53,7 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 	if m == nil {
 		return modelapi.Reply{}, errors.New("the prompt names no task")
 	}
+
 	id, text, since := m[1], "first", 0
 	if slices.Contains(redTasks, id) {
 		text = "bad"
@@ -64,14 +65,17 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 		text, since = "in more words", n
 		answers = []string{p.tt + " worker comment " + id + " --resolve 1", p.tt + " worker comment " + id + " --resolve 2"}
 	}
+
 	write := fmt.Sprintf("printf '%%s\\n' '%s' second >f-%s", text, id)
 	if text == "first" { // unless it was killed after it had answered the comments: nothing tells it of them again
 		write = fmt.Sprintf("{ test -e f-%s || %s; }", id, write)
 	}
+
 	steps := slices.Concat([]string{
 		p.tt + " worker start", // Codex's shell has a PATH of its own
 		fmt.Sprintf("l=$(git rev-parse --git-dir)/index.lock; test ! -e $l || mv $l $l.old; %s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }", write, id, id, text),
 	}, answers, []string{p.tt + " worker done"})
+
 	n := len(r.Results()) - since
 	if id == stoppedTask && n == 1 {
 		select {
@@ -80,6 +84,7 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 			return modelapi.Reply{}, ctx.Err()
 		}
 	}
+
 	if n >= len(steps) {
 		return modelapi.Reply{Text: "it waits for review"}, nil
 	}
@@ -92,6 +97,7 @@ func saidIn(r *modelapi.Request, text string) (results int, said bool) {
 	if strings.Contains(r.System, text) {
 		return 0, true
 	}
+
 	for _, m := range r.Messages {
 		if strings.Contains(m.Text, text) {
 			return results, true
@@ -100,6 +106,7 @@ func saidIn(r *modelapi.Request, text string) (results int, said bool) {
 			results++
 		}
 	}
+
 	return 0, false
 }
 
@@ -113,6 +120,7 @@ func (p *project) states() map[string]string {
 			Later  bool   `json:"later"`
 		} `json:"tasks"`
 	}
+
 	if err := json.Unmarshal([]byte(p.run("worker", "status", "--all", "--json")), &res); err != nil {
 		p.t.Fatal(err)
 	}
@@ -132,6 +140,7 @@ func (p *project) lead(what string, done func(states map[string]string) bool) {
 		if done(states) {
 			return
 		}
+
 		if time.Now().After(deadline) {
 			for id, state := range states {
 				if state == "WORKING" || state == "ASSIGNED" {
@@ -141,12 +150,14 @@ func (p *project) lead(what string, done func(states map[string]string) bool) {
 			}
 			p.t.Fatalf("%s: it doesn't go on: %v\n%s", what, states, p.run("worker", "status"))
 		}
+
 		approved := false
 		for id, state := range states {
 			approved = approved || state == "APPROVED"
 			if state != "IN_REVIEW" {
 				continue
 			}
+
 			p.run("worker", "diff", id)
 			if slices.Contains(commentTasks, id) && !p.said[id] {
 				p.said[id] = true
@@ -155,13 +166,16 @@ func (p *project) lead(what string, done func(states map[string]string) bool) {
 				p.run("worker", "request-changes", id)
 				continue
 			}
+
 			p.run("worker", "approve", id)
 			approved = true
 		}
+
 		if !approved {
 			p.run("wait", "--park", "--timeout", "300ms") // until something happens
 			continue
 		}
+
 		out, err := p.command(watcher, "worker", "merge", "--all").CombinedOutput()
 		if exit := (&exec.ExitError{}); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 8) { // 8: a task went back
 			p.t.Fatalf("merge: %v\n%s", err, out)
@@ -190,6 +204,7 @@ func TestAProjectOfTenTasks(t *testing.T) {
 		stage: s, judged: filepath.Join(s.place.Home, "judged"), hold: filepath.Join(s.place.Home, "hold"), gating: filepath.Join(s.place.Home, "gating"),
 		stopped: make(chan struct{}), said: map[string]bool{},
 	}
+
 	t.Cleanup(s.place.KillAll)
 	commands := make([]string, 2)
 	for i, h := range []*realharness.Harness{realharness.Claude, realharness.Codex} {
@@ -198,6 +213,7 @@ func TestAProjectOfTenTasks(t *testing.T) {
 		o.Sandbox = "" // a worker commits into the repository that has its worktree
 		commands[i] = s.asWorker(a, o)
 	}
+
 	gate := fmt.Sprintf("if test -e '%s'; then touch '%s'; sleep 600; fi; ! grep -q bad f-* && git rev-parse HEAD >>'%s'", p.hold, p.gating, p.judged)
 	settings := fmt.Sprintf("[gate]\ncommand = %q\n\n[worker]\nmax_running = 3\n", gate)
 	if err := os.WriteFile(filepath.Join(s.place.Repo, ".talking-stick.toml"), []byte(settings), 0o600); err != nil {
@@ -208,6 +224,7 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	s.run("worker", "init")
 	s.run("join")
 	start := s.git("rev-parse", "integration")
+
 	for i, task := range projectTasks {
 		args := []string{"worker", "spawn", task.id, "--description", "Write f-" + task.id, "--later", "--restart", "on-return:5", "--run", commands[i%2]}
 		if task.after != "" {
@@ -224,6 +241,7 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	if out := s.run("worker", "run", "--all"); strings.Contains(out, stoppedTask+" goes on") {
 		t.Errorf("what was stopped starts again:\n%s", out)
 	}
+
 	close(p.stopped)
 	s.run("worker", "run", stoppedTask)
 
@@ -242,17 +260,21 @@ func TestAProjectOfTenTasks(t *testing.T) {
 				if err := merging.Start(); err != nil {
 					t.Fatal(err)
 				}
+
 				return true
 			}
 		}
+
 		return false
 	})
+
 	soon(t, "the gate runs", func() bool { _, err := os.Stat(p.gating); return err == nil })
 	s.place.KillAll()
 	_ = merging.Wait() // it was killed
 	if err := os.Remove(p.hold); err != nil {
 		t.Fatal(err)
 	}
+
 	before := p.states()
 	t.Logf("killed at %v", before)
 
@@ -260,16 +282,19 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	t.Logf("%s", s.run("worker", "run", "--all"))
 	p.lead("after the crash", func(states map[string]string) bool { return landings(states) == len(projectTasks) })
 	(&farm{T: t}).landed(s.git, start, len(projectTasks), p.judged)
+
 	for _, id := range redTasks {
 		if got := s.git("show", "integration:f-"+id); got != "mended\nsecond" {
 			t.Errorf("%s has landed with %q", id, got)
 		}
 	}
+
 	for _, id := range commentTasks {
 		if got := s.git("show", "integration:f-"+id); got != "in more words\nsecond" {
 			t.Errorf("%s has landed with %q\n%s", id, got, s.run("worker", "logs", id))
 		}
 	}
+
 	if out := s.run("worker", "run", "--all"); !strings.Contains(out, "no command is to be started again") {
 		t.Errorf("afterwards there is something to start:\n%s", out)
 	}

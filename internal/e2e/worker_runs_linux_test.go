@@ -43,6 +43,7 @@ func (f *farm) alive() (alive []int, started int) {
 	if err != nil && !os.IsNotExist(err) {
 		f.Fatal(err)
 	}
+
 	for _, line := range strings.Fields(string(b)) {
 		pid, err := strconv.Atoi(line)
 		if err != nil {
@@ -53,6 +54,7 @@ func (f *farm) alive() (alive []int, started int) {
 			alive = append(alive, pid)
 		}
 	}
+
 	return alive, started
 }
 
@@ -69,6 +71,7 @@ func (f *farm) settles(long bool) runs {
 			return s
 		}
 	}
+
 	f.Fatalf("it never settles: %+v", f.runs().Run)
 	return runs{}
 }
@@ -99,6 +102,7 @@ func TestKilledRuns(t *testing.T) {
 			if r := f.run(f.dir, []string{as, clitest.Points + "=" + list}, args...); r.exit != 0 {
 				t.Fatalf("%d %s%s", r.exit, r.out, r.err)
 			}
+
 			f.settles(c.long)
 			f.ok("claude:boss", "worker", "stop", "x")
 			points := pointsIn(t, list)
@@ -106,6 +110,7 @@ func TestKilledRuns(t *testing.T) {
 				if !testenv.KillsAt(i) {
 					continue
 				}
+
 				t.Run(point, func(t *testing.T) {
 					f := &farm{T: t, base: f.base, dir: f.dir, env: f.env}
 					f.restore()
@@ -116,6 +121,7 @@ func TestKilledRuns(t *testing.T) {
 					if s.Run != nil && s.Run.State == "running" && len(alive) != 1 || s.Run != nil && s.Run.State == "ended" && len(alive) > 0 || started > 1 {
 						t.Errorf("of %d commands %v run: %+v", started, alive, s.Run)
 					}
+
 					if started == 1 && s.Run != nil {
 						// The process that reads the command's pipe may be killed only now. What it hasn't
 						// read is gone with it.
@@ -123,6 +129,7 @@ func TestKilledRuns(t *testing.T) {
 							t.Errorf("the output is %q", out)
 						}
 					}
+
 					if again := f.run(f.dir, []string{as}, args...); again.exit != 0 {
 						if !strings.Contains(again.err, "tt task stop x") || len(alive) != 1 {
 							t.Errorf("run again with %v alive: %d %s%s", alive, again.exit, again.out, again.err)
@@ -133,6 +140,7 @@ func TestKilledRuns(t *testing.T) {
 						}
 						f.ok("claude:boss", "worker", "run", "x")
 					}
+
 					s = f.settles(c.long)
 					if alive, now := f.alive(); now != started+1 || c.long != (len(alive) == 1) {
 						t.Errorf("of %d commands, %d of which are new, %v run: %+v", now, now-started, alive, s.Run)
@@ -155,6 +163,7 @@ func (f *farm) output() (out string) {
 			break
 		}
 	}
+
 	return out
 }
 
@@ -172,6 +181,7 @@ func TestKilledStops(t *testing.T) {
 			f.ok("claude:boss", "worker", "spawn", "x")
 			f.save()
 			pids := filepath.Join(f.base, "pids")
+
 			// One process leaves its session and its parent behind, and one ignores that it is asked to end.
 			command := fmt.Sprintf("setsid sh -c 'setsid sleep 600 & echo $! >>%[1]s'; sh -c 'trap : TERM; while :; do sleep 600; done' & echo $! >>%[1]s; echo $$ >>%[1]s; wait; wait", pids)
 			start := func(f *farm) {
@@ -182,6 +192,7 @@ func TestKilledStops(t *testing.T) {
 					}
 					f.runs()
 				}
+
 				if lost {
 					s := f.runs()
 					if err := syscall.Kill(s.Run.PID, syscall.SIGKILL); err != nil {
@@ -192,6 +203,7 @@ func TestKilledStops(t *testing.T) {
 					}
 				}
 			}
+
 			stop, as := []string{"tt", "worker", "stop", "x"}, "TT_HARNESS_AGENT_ID=claude:boss"
 			f.env = append(f.env, clitest.StopGrace+"=300ms")
 			start(f)
@@ -199,10 +211,12 @@ func TestKilledStops(t *testing.T) {
 			if r := f.run(f.dir, []string{as, clitest.Points + "=" + list}, stop...); r.exit != 0 {
 				t.Fatalf("%d %s%s", r.exit, r.out, r.err)
 			}
+
 			for i, point := range pointsIn(t, list) {
 				if !testenv.KillsAt(i) {
 					continue
 				}
+
 				t.Run(point, func(t *testing.T) {
 					f := &farm{T: t, base: f.base, dir: f.dir, env: f.env}
 					f.restore()
@@ -214,6 +228,7 @@ func TestKilledStops(t *testing.T) {
 					if r := f.run(f.dir, []string{as}, stop...); r.exit != 0 {
 						t.Errorf("%d %s%s", r.exit, r.out, r.err)
 					}
+
 					s := f.runs()
 					if alive, n := f.alive(); len(alive) > 0 || n != 3 {
 						t.Errorf("of %d processes %v still run", n, alive)
@@ -236,12 +251,14 @@ func TestStopOfAStoppedRunner(t *testing.T) {
 	t.Cleanup(f.endAll)
 	f.ok("claude:boss", "worker", "spawn", "x", "--run", fmt.Sprintf("echo $$ >>%s; exec sleep 600", filepath.Join(f.base, "pids")))
 	s := f.settles(true)
+
 	alive, _ := f.alive()
 	for _, pid := range []int{s.Run.PID, alive[0]} {
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	f.ok("claude:boss", "worker", "stop", "x")
 	if alive, _ := f.alive(); len(alive) > 0 {
 		t.Errorf("%v still run", alive)
@@ -265,15 +282,18 @@ func TestKilledWaiterOfAReturn(t *testing.T) {
 	if s.State != "IN_REVIEW" {
 		t.Fatalf("%+v", s)
 	}
+
 	if err := syscall.Kill(s.Run.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	f.ok("claude:boss", "worker", "diff", "x")
+
 	for range 2000 {
 		if !strings.Contains(f.ok("claude:boss", "worker", "show", "x", "--json").out, `"waits"`) {
 			break
 		}
 	}
+
 	if r := f.ok("claude:boss", "worker", "request-changes", "x", "more"); !strings.Contains(r.out, "x goes on; started run 2: ") {
 		t.Errorf("%s", r.out) // who returns the task starts its command, and that goes on to wait
 	}
@@ -283,6 +303,7 @@ func TestKilledWaiterOfAReturn(t *testing.T) {
 	if r := f.ok("claude:boss", "worker", "request-changes", "x", "still more"); !strings.Contains(r.out, "starts again by itself") {
 		t.Errorf("%s", r.out)
 	}
+
 	for s = f.runs(); s.State != "IN_REVIEW" || s.Run.Run != 3 || s.Run.State != "ended"; s = f.runs() {
 	}
 	f.ok("claude:boss", "worker", "cancel", "x")
@@ -301,6 +322,7 @@ func pointsIn(t *testing.T, list string) (points []string) {
 		times[name]++
 		points = append(points, fmt.Sprintf("%s#%d", name, times[name]))
 	}
+
 	if len(points) < 5 {
 		t.Fatalf("only %q were seen", points)
 	}

@@ -77,11 +77,13 @@ func TestConversationIsReadFromEveryDialect(t *testing.T) {
 			if len(c.Requests()) != 1 || len(c.SideRequests()) != 0 {
 				t.Fatalf("%d requests, %d aside", len(c.Requests()), len(c.SideRequests()))
 			}
+
 			r := c.Requests()[0]
 			reminder := User
 			if q.dialect == Responses {
 				reminder = System
 			}
+
 			want := []Message{
 				{Role: reminder, Text: "reminder"},
 				{Role: User, Text: "Please."},
@@ -90,6 +92,7 @@ func TestConversationIsReadFromEveryDialect(t *testing.T) {
 				q.shell,
 				{Role: User, Text: "And now?"},
 			}
+
 			if d := cmp.Diff(want, r.Messages); d != "" {
 				t.Errorf("messages (-want +got):\n%s", d)
 			}
@@ -126,6 +129,7 @@ func TestCallsInEveryDialect(t *testing.T) {
 				if status != http.StatusOK || strings.HasPrefix(answer, "{") == streamed {
 					t.Fatalf("%d %s", status, answer)
 				}
+
 				text, calls := understand(t, q.dialect, answer)
 				want := map[Dialect][]string{
 					Anthropic: {
@@ -141,6 +145,7 @@ func TestCallsInEveryDialect(t *testing.T) {
 						`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x\n","filePath":"/f"}`, `srv_ping {"n":1}`,
 					},
 				}[q.dialect]
+
 				if d := cmp.Diff(want, calls); d != "" || text != "Well." {
 					t.Errorf("text %q, calls (-want +got):\n%s", text, d)
 				}
@@ -162,6 +167,7 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 			}
 		}
 	}
+
 	ids := map[string]bool{}
 	call := func(id, name, args string) {
 		if ids[id] || id == "" {
@@ -170,6 +176,7 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 		ids[id] = true
 		calls = append(calls, name+" "+args)
 	}
+
 	type block struct {
 		Type, Text, ID, Name, Namespace, Arguments string
 		Input                                      json.RawMessage
@@ -181,6 +188,7 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 		}
 		PartialJSON string `json:"partial_json"`
 	}
+
 	item := func(b block) {
 		switch b.Type {
 		case "message":
@@ -191,10 +199,12 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 				t.Error(err)
 			}
 			call(b.CallID, b.Name, patch)
+
 		case "function_call":
 			call(b.CallID, strings.TrimPrefix(b.Namespace+"/"+b.Name, "/"), b.Arguments)
 		}
 	}
+
 	var open block // Anthropic's, whose parts come one by one
 	for _, o := range objects {
 		var e struct {
@@ -215,9 +225,11 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 				}
 			}
 		}
+
 		if err := json.Unmarshal([]byte(o), &e); err != nil {
 			t.Fatalf("%v: %s", err, o)
 		}
+
 		switch e.Type {
 		case "message":
 			for _, b := range e.Content {
@@ -226,6 +238,7 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 				}
 				said += b.Text
 			}
+
 		case "content_block_start":
 			open = e.ContentBlock
 		case "content_block_delta":
@@ -237,12 +250,15 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 			if open.Type == "tool_use" {
 				call(open.ID, open.Name, delta.PartialJSON)
 			}
+
 		case "response.output_item.done":
 			item(e.Item)
 		}
+
 		for _, b := range e.Output {
 			item(b)
 		}
+
 		for _, c := range e.Candidates {
 			for _, b := range c.Content.Parts {
 				said += b.Text
@@ -251,6 +267,7 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 				}
 			}
 		}
+
 		for _, c := range e.Choices {
 			said += c.Message.Content + c.Delta.Content
 			for _, f := range append(c.Message.ToolCalls, c.Delta.ToolCalls...) {
@@ -258,6 +275,7 @@ func understand(t *testing.T, d Dialect, answer string) (said string, calls []st
 			}
 		}
 	}
+
 	return said, calls
 }
 
@@ -288,6 +306,7 @@ func TestCallsOfChats(t *testing.T) {
 			name, takes, _ := strings.Cut(name, ":")
 			tools = append(tools, `{"type":"function","function":{"name":"`+name+`","parameters":{"properties":{"`+takes+`":{}}}}}`)
 		}
+
 		s := Start(t).Session("x", Do(said[:len(c.want)]...))
 		_, answer := post(t, s, "/v1/chat/completions", `{"model":"m","tools":[`+strings.Join(tools, ",")+`],"messages":[]}`)
 		if _, calls := understand(t, Chat, answer); !cmp.Equal(c.want, calls) {
@@ -315,6 +334,7 @@ func TestCodeMode(t *testing.T) {
 		if len(calls) != 1 || !strings.HasPrefix(calls[0], "exec ") && c.call.do != named {
 			t.Fatalf("%s", calls)
 		}
+
 		var item struct {
 			Output []struct{ Type, Namespace, Input string }
 		}

@@ -32,6 +32,7 @@ func post(t *testing.T, c *Session, path, body string) (status int, answer strin
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return r.StatusCode, string(b)
 }
 
@@ -50,6 +51,7 @@ func TestSideRequests(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, answer)
 		}
 	}
+
 	for path, want := range map[string]int{"/": 200, "/v1/models": 200, "/v1/else": 404} {
 		r, err := http.Get(c.URL() + path)
 		if err != nil {
@@ -60,6 +62,7 @@ func TestSideRequests(t *testing.T) {
 			t.Errorf("GET %s: %s", path, r.Status)
 		}
 	}
+
 	if len(c.Requests()) != 0 || len(c.SideRequests()) != 9 {
 		t.Errorf("%d requests, %d aside", len(c.Requests()), len(c.SideRequests()))
 	}
@@ -117,6 +120,7 @@ func TestSessionsDontSeeEachOther(t *testing.T) {
 	for i := range 4 {
 		all = append(all, s.Session(fmt.Sprint("s", i), Steps(Say(fmt.Sprint("first of ", i)), Say(fmt.Sprint("second of ", i)))))
 	}
+
 	var wait sync.WaitGroup
 	for i, c := range all {
 		q := questions[i]
@@ -128,6 +132,7 @@ func TestSessionsDontSeeEachOther(t *testing.T) {
 			}
 		})
 	}
+
 	wait.Wait()
 	for _, c := range all {
 		if len(c.Requests()) != 2 {
@@ -149,6 +154,7 @@ func TestStepsInTheOrderOfTheTest(t *testing.T) {
 			return Reply{Text: word}, nil
 		}
 	}
+
 	waits := s.Session("waits", Steps(Seen(reached, When(gate, note("second")))))
 	goes := s.Session("goes", Steps(note("first")))
 	var wait sync.WaitGroup
@@ -166,6 +172,7 @@ func TestStepsInTheOrderOfTheTest(t *testing.T) {
 func TestEndWhileAScriptWaits(t *testing.T) {
 	reached := make(chan struct{})
 	ended := make(chan struct{})
+
 	t.Run("it", func(t *testing.T) {
 		c := Start(t).Session("x", Seen(reached, When(nil, Say("never"))))
 		go func() {
@@ -177,5 +184,6 @@ func TestEndWhileAScriptWaits(t *testing.T) {
 		}()
 		<-reached
 	})
+
 	<-ended
 }

@@ -28,6 +28,7 @@ func serve() {
 	type object = map[string]any
 	in := bufio.NewScanner(os.Stdin)
 	in.Buffer(nil, 1<<20)
+
 	for in.Scan() {
 		var q struct {
 			ID     json.RawMessage `json:"id"`
@@ -37,9 +38,11 @@ func serve() {
 				Arguments       map[string]string `json:"arguments"`
 			} `json:"params"`
 		}
+
 		if json.Unmarshal(in.Bytes(), &q) != nil || q.ID == nil {
 			continue // a notification
 		}
+
 		result := object{}
 		switch q.Method {
 		case "initialize":
@@ -47,14 +50,17 @@ func serve() {
 				"protocolVersion": q.Params.ProtocolVersion, "capabilities": object{"tools": object{}},
 				"serverInfo": object{"name": "parrot", "version": "1"},
 			}
+
 		case "tools/list":
 			result["tools"] = []object{{
 				"name": "repeat", "description": "Says what it is told",
 				"inputSchema": object{"type": "object", "properties": object{"words": object{"type": "string"}}},
 			}}
+
 		case "tools/call":
 			result["content"] = []object{{"type": "text", "text": "parrot: " + q.Params.Arguments["words"]}}
 		}
+
 		b, err := json.Marshal(object{"jsonrpc": "2.0", "id": q.ID, "result": result})
 		if err != nil {
 			panic(err)
@@ -81,6 +87,7 @@ func addServer(t *testing.T, a *realharness.Agent) {
 			t.Fatal(err)
 		}
 		write(t, path, string(b)+fmt.Sprintf("\n[mcp_servers.parrot]\ncommand = %q\nargs = [%q]\n", exe, serverArg))
+
 	case realharness.Gemini:
 		setJSON(t, filepath.Join(a.Place.Home, ".gemini/settings.json"), "mcpServers", entry)
 	case realharness.Qwen:
@@ -101,10 +108,12 @@ func setJSON(t *testing.T, path, key string, entry any) {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
+
 	config := map[string]any{}
 	if err := json.Unmarshal(b, &config); err != nil && len(b) > 0 {
 		t.Fatal(err)
 	}
+
 	config[key] = map[string]any{"parrot": entry}
 	if b, err = json.Marshal(config); err != nil {
 		t.Fatal(err)

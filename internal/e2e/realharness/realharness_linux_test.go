@@ -54,12 +54,14 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 				modelapi.Do(modelapi.Read(note)),
 				modelapi.Do(modelapi.Edit(note, "one", "three")),
 			}
+
 			results := []string{"it said " + place.Home, "", "two", ""}
 			// That model would have to search for the tool first, and pi has no MCP.
 			if c.model != "gpt-5.5" && c.harness != realharness.Pi {
 				steps = append(steps, modelapi.Do(modelapi.MCP("parrot", "repeat", map[string]any{"words": "$1 & \"2\""})))
 				results = append(results, `parrot: $1 & "2"`)
 			}
+
 			session := modelapi.Start(t).Session("main", modelapi.Steps(append(steps, modelapi.Say("done"))...))
 			agent := c.harness.Prepare(t, place, realharness.Config{API: session.URL(), Model: c.model, Servers: []string{"parrot"}})
 			addServer(t, agent)
@@ -71,18 +73,22 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 			if read(t, greeting) != "hello\n" || read(t, note) != "three\ntwo\n" {
 				t.Errorf("greeting %q, note %q", read(t, greeting), read(t, note))
 			}
+
 			requests := session.Requests()
 			if len(requests) != len(steps)+1 {
 				t.Fatalf("asked %d times for %d steps\n%s", len(requests), len(steps), result)
 			}
+
 			last := requests[len(requests)-1]
 			if !strings.Contains(last.Text(), "Please do it.") || last.System == "" || last.Dialect != c.dialect || !last.Stream {
 				t.Errorf("dialect %s, stream %v, system %.100q, %d messages", last.Dialect, last.Stream, last.System, len(last.Messages))
 			}
+
 			named := !slices.Contains([]*realharness.Harness{realharness.Gemini, realharness.Copilot, realharness.Qwen, realharness.Pi}, c.harness)
 			if named && (last.SessionID == "" || last.SessionID != result.SessionID) {
 				t.Errorf("the model was told session %q, and the user %q", last.SessionID, result.SessionID)
 			}
+
 			var called []string
 			for i, r := range last.Results() {
 				called = append(called, r.Tool)
@@ -90,9 +96,11 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 					t.Errorf("tool %s said %q, which doesn't contain %q", r.Tool, r.Text, results[i])
 				}
 			}
+
 			if strings.Join(called, " ") != c.tools {
 				t.Errorf("called were %s", called)
 			}
+
 			for _, r := range session.SideRequests() {
 				if r.Method == "POST" && r.Dialect == "" {
 					t.Errorf("it asked for %s %s, which the scripted API doesn't have", r.Method, r.Path)
@@ -114,10 +122,12 @@ func TestTwoHarnessesInOrder(t *testing.T) {
 		modelapi.When(turn, modelapi.Do(modelapi.Shell("echo first >> order"))),
 		modelapi.Seen(wrote, modelapi.Say("done")),
 	))
+
 	second := api.Session("second", modelapi.Steps(
 		modelapi.Seen(turn, modelapi.When(wrote, modelapi.Do(modelapi.Shell("echo second >> order")))),
 		modelapi.Say("done"),
 	))
+
 	claude := realharness.Claude.Prepare(t, place, realharness.Config{API: first.URL()})
 	codex := realharness.Codex.Prepare(t, place, realharness.Config{API: second.URL()})
 	a, b := claude.Start(t, "Please.", realharness.Options{}), codex.Start(t, "Please.", realharness.Options{})
@@ -126,6 +136,7 @@ func TestTwoHarnessesInOrder(t *testing.T) {
 			t.Error(r)
 		}
 	}
+
 	if order := read(t, filepath.Join(place.Repo, "order")); order != "first\nsecond\n" {
 		t.Errorf("the order was %q", order)
 	}
@@ -140,12 +151,14 @@ func TestNothingIsLeftRunning(t *testing.T) {
 		modelapi.Do(modelapi.Shell("setsid sleep 1000 >/dev/null 2>&1 & echo $! > pid")),
 		modelapi.Say("done"),
 	))
+
 	claude := realharness.Claude.Prepare(t, place, realharness.Config{API: session.URL()})
 	result := claude.Run(t, "Please.", realharness.Options{})
 	pid, err := strconv.Atoi(strings.TrimSpace(read(t, filepath.Join(place.Repo, "pid"))))
 	if err != nil {
 		t.Fatal(err, result)
 	}
+
 	for _, stat := range running(t) {
 		if strings.HasPrefix(stat, strconv.Itoa(pid)+" ") {
 			t.Errorf("the process still runs: %s", stat)
@@ -167,10 +180,12 @@ func TestKilledInTheMiddle(t *testing.T) {
 	case <-run.Done():
 		t.Fatal(run.Wait())
 	}
+
 	run.Kill()
 	if r := run.Wait(); r.Exit != -1 {
 		t.Error(r)
 	}
+
 	for _, stat := range running(t) {
 		if _, fields, _ := strings.Cut(stat, ") "); strings.Fields(fields)[2] == strconv.Itoa(run.PID()) {
 			t.Errorf("one of its process group still runs: %s", stat)
@@ -186,11 +201,13 @@ func running(t *testing.T) (stats []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, path := range paths {
 		if b, err := os.ReadFile(path); err == nil && !strings.Contains(string(b), ") Z ") && !strings.Contains(string(b), ") X ") {
 			stats = append(stats, string(b))
 		}
 	}
+
 	return stats
 }
 
@@ -203,6 +220,7 @@ func TestCodexInItsSandbox(t *testing.T) {
 		modelapi.Do(modelapi.Shell("echo inside > inside; echo outside > $HOME/outside")),
 		modelapi.Say("done"),
 	))
+
 	codex := realharness.Codex.Prepare(t, place, realharness.Config{API: session.URL()})
 	result := codex.Run(t, "Please.", realharness.Options{Sandbox: "workspace-write"})
 	if result.Exit != 0 || read(t, filepath.Join(place.Repo, "inside")) != "inside\n" {
@@ -225,6 +243,7 @@ func TestCodexAndItsHooks(t *testing.T) {
 			modelapi.Do(modelapi.Write(filepath.Join(place.Repo, "note"), "text\n")),
 			modelapi.Say("done"),
 		))
+
 		codex := realharness.Codex.Prepare(t, place, realharness.Config{API: session.URL()})
 		write(t, filepath.Join(place.Home, ".codex/hooks.json"), `{"hooks":{
 			"SessionStart":[{"hooks":[{"type":"command","command":"echo '{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"the stick is free\"}}'"}]}],
@@ -237,6 +256,7 @@ func TestCodexAndItsHooks(t *testing.T) {
 		if told := strings.Contains(requests[0].Text(), "the stick is free"); told != bypass {
 			t.Errorf("with bypass %v: that the model was told is %v", bypass, told)
 		}
+
 		b, err := os.ReadFile(filepath.Join(place.Home, "hook"))
 		if ran := err == nil; ran != bypass {
 			t.Errorf("with bypass %v: that the hook ran is %v", bypass, ran)
