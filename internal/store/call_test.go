@@ -97,8 +97,10 @@ func TestForgottenCalls(t *testing.T) {
 				}
 				return err
 			})
+
 			return ids
 		}
+
 		for at := stick.Time(10); at <= 50; at += 10 {
 			c := edits.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", Started: at, Ended: at}
 			update(t, db, func(tx *store.Tx) error { return tx.PutCall(room, &c) })

@@ -115,6 +115,7 @@ func requireFound(t *testing.T, db *store.DB, tamper, says string) {
 	if found, err := db.Check(ctx); err != nil || len(found) > 0 {
 		t.Fatalf("found in a sound database: %q (%v)", found, err)
 	}
+
 	storetest.Exec(t, db, tamper)
 	found, err := db.Check(ctx)
 	if err != nil {
@@ -132,11 +133,13 @@ func written(t *testing.T, db *store.DB) {
 	t.Helper()
 	id := played(t, db)
 	join(t, db, id, "gemini:c")
+
 	sent := []stick.Event{
 		send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "know"}}),
 		send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b", "gemini:c"}, Body: "do", RequiresAck: true}}),
 		send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b"}, Body: "don't"}}),
 	}
+
 	update(t, db, func(tx *store.Tx) error {
 		r, err := tx.Room(id)
 		if err != nil {
@@ -148,6 +151,7 @@ func written(t *testing.T, db *store.DB) {
 		_, _, saved := tx.Save(r, r, append(append(events, more...), last...))
 		return try(err, saved, tx.PutReceipt(id, read), tx.PutReceipt(id, acked), tx.PutReceipt(id, taken[0]))
 	})
+
 	note(t, db, id, "claude:a", "remember", true)
 	resolve(t, db, id, "codex:b", note(t, db, id, "claude:a", "do", false))
 	join(t, db, newRoom(t, db, "/other").ID, "claude:a")
@@ -163,6 +167,7 @@ func TestCheckWritesNothing(t *testing.T) {
 		if err := raw.QueryRow("PRAGMA data_version").Scan(&before); err != nil {
 			t.Fatal(err)
 		}
+
 		if _, err := db.Check(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -77,6 +77,7 @@ func TestColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { db.Close() })
 
 	// Each connection would have a database of its own. References between tables aren't checked in it.
@@ -111,12 +112,14 @@ func (table *table[T]) testFields(t *testing.T, v reflect.Value, row *T, path st
 		case has || isUnlisted:
 		case f.Kind() == reflect.Struct:
 			table.testFields(t, f, row, name+".", lacks)
+
 		case f.Kind() == reflect.Array:
 			for j := range f.Len() {
 				if !slices.ContainsFunc(table.columns, func(c column[T]) bool { return pointsTo(c.at(row), f.Index(j)) }) {
 					t.Errorf("no column has %s[%d]", name, j)
 				}
 			}
+
 		default:
 			t.Errorf("no column has %s", name)
 		}
@@ -135,6 +138,7 @@ func pointsTo(at any, field reflect.Value) bool {
 	case *policyText:
 		at = c.of
 	}
+
 	v := reflect.ValueOf(at)
 	return v.Pointer() == field.Addr().Pointer() && v.Type().Elem() == field.Type()
 }
@@ -159,6 +163,7 @@ func (table *table[T]) testDatabase(t *testing.T, db *sql.DB, lacks map[string]s
 			t.Errorf("the list lacks column %s", name)
 		}
 	}
+
 	for _, name := range known {
 		if !slices.Contains(has, name) {
 			t.Errorf("there is no column %s", name)
@@ -171,6 +176,7 @@ func (table *table[T]) testRows(t *testing.T, db *sql.DB) {
 	var first, second, empty T
 	fill(reflect.ValueOf(&first).Elem(), 1)
 	fill(reflect.ValueOf(&second).Elem(), 2)
+
 	for _, c := range table.columns {
 		if c.isSame(&first, &second) || c.isSame(&first, &empty) {
 			t.Fatalf("the rows of this test don't differ in %s", c.name)
@@ -200,11 +206,13 @@ func (table *table[T]) testRows(t *testing.T, db *sql.DB) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
+
 		var got T
 		query := db.QueryRowContext(t.Context(), "SELECT "+table.namesOf("x")+" FROM "+table.name+" x")
 		if err := table.read(query.Scan, &got); err != nil {
 			t.Fatal(err)
 		}
+
 		return got
 	}
 
@@ -215,6 +223,7 @@ func (table *table[T]) testRows(t *testing.T, db *sql.DB) {
 			t.Errorf("%s isn't read as it was stored", c.name)
 		}
 	}
+
 	if table.upsert == "" {
 		return
 	}
@@ -244,6 +253,7 @@ func (table *table[T]) testRows(t *testing.T, db *sql.DB) {
 		}
 		found = append(found, value)
 	}
+
 	args, err = table.updateArgs(&first, found...)
 	got = store(table.update, args, err)
 	if d := table.differs(&got, &first); d != "" {
@@ -263,6 +273,7 @@ func fill(v reflect.Value, n int) {
 	case **stick.Handoff:
 		v.Set(reflect.ValueOf(&stick.Handoff{Status: fmt.Sprint("status ", n)}))
 		return
+
 	case *stick.Policy:
 		p := stick.DefaultPolicy()
 		p.ClaimTTL += time.Duration(n) * time.Second
@@ -279,14 +290,17 @@ func fill(v reflect.Value, n int) {
 		v.SetInt(int64(n))
 	case reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(n))
+
 	case reflect.Struct:
 		for i := range v.NumField() {
 			fill(v.Field(i), n)
 		}
+
 	case reflect.Array:
 		for i := range v.Len() {
 			fill(v.Index(i), n)
 		}
+
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0), n)

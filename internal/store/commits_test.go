@@ -21,6 +21,7 @@ func TestCommits(t *testing.T) {
 		update(t, db, func(tx *store.Tx) error {
 			return try(tx.PutCommits(id, []string{"1", "2"}, ann), tx.PutCommits(id, []string{"2", "3", "4"}, bob), tx.PutCommits(id, []string{"5"}, kim))
 		})
+
 		noted := func(want map[string]edits.Editor) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
@@ -28,13 +29,16 @@ func TestCommits(t *testing.T) {
 				if diff := cmp.Diff(want, got); err != nil || diff != "" {
 					t.Errorf("%v\n%s", err, diff)
 				}
+
 				none, err := tx.Commits("another", []string{"1"})
 				if err != nil || len(none) > 0 {
 					t.Errorf("of another room: %v, %v", none, err)
 				}
+
 				return nil
 			})
 		}
+
 		noted(map[string]edits.Editor{"1": ann, "2": ann, "3": bob, "4": bob, "5": kim})
 		update(t, db, func(tx *store.Tx) error {
 			return try(tx.DropCommits(id, []string{"4", "6"}), tx.ForgetCommits(id, 10, 4))

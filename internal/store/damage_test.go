@@ -31,10 +31,12 @@ func contents(t *testing.T, dir string) (all []string) {
 		if column(t, raw, "SELECT count(*) FROM "+table)[0] == "0" {
 			continue
 		}
+
 		for _, c := range column(t, raw, "SELECT name FROM pragma_table_info(?) WHERE type = 'INTEGER' AND pk = 0 ORDER BY cid", table) {
 			all = append(all, fmt.Sprintf("UPDATE %s SET %s = 'no number'", table, c))
 		}
 	}
+
 	return append(
 		all,
 		"DELETE FROM rooms", "DELETE FROM events", "DELETE FROM counters", "DELETE FROM meta WHERE key = 'schema'", "DELETE FROM meta",
@@ -52,11 +54,13 @@ func TestDamagedContentIsSaid(t *testing.T) {
 	before := used(t)
 	all := contents(t, before)
 	few := testenv.Leaves(t, testenv.Every, "eleven of twelve values and tables that are damaged")
+
 	harmless := []string{"DROP INDEX", "DROP TABLE host", "DROP TABLE checkouts"} // nothing of a file is in these tables
 	for i, statement := range all {
 		if few && i%12 != 0 && i < len(all)-18 {
 			continue
 		}
+
 		t.Run(strings.ReplaceAll(statement, " ", "_"), func(t *testing.T) {
 			dir := filesLeft(t, before)
 			raw := openRaw(t, dir)
@@ -95,6 +99,7 @@ func requireCodes(t *testing.T, dir string) (failed bool) {
 		if e.Code == stick.CodeInternal || len(e.Hint) == 0 {
 			t.Errorf("the code %s: %v (%s)", e.Code, err, e.Hint)
 		}
+
 		for _, raw := range []string{"sql:", "SQL logic", "constraint failed", "no such", "invalid character", "Scan", "strconv", "malformed"} {
 			if strings.Contains(e.Message, raw) {
 				t.Errorf("it says %q", e.Message)
@@ -108,12 +113,14 @@ func requireCodes(t *testing.T, dir string) (failed bool) {
 		return failed
 	}
 	defer db.Close()
+
 	for range 2 {
 		var rooms []stick.Room
 		check(db.View(ctx, func(tx *store.Tx) (err error) {
 			rooms, err = tx.Rooms(nil, "")
 			return err
 		}))
+
 		check(db.Update(ctx, func(tx *store.Tx) error {
 			r, err := tx.NewRoom(fmt.Sprintf("/new/%d", len(rooms)), "")
 			if err != nil {
@@ -125,10 +132,12 @@ func requireCodes(t *testing.T, dir string) (failed bool) {
 			}
 			return err
 		}))
+
 		for _, r := range rooms {
 			check(useRoom(db, r.ID))
 		}
 	}
+
 	return failed
 }
 
@@ -142,6 +151,7 @@ func useRoom(db *store.DB, id stick.RoomID) error {
 		if err != nil {
 			return err
 		}
+
 		_, _, events := tx.Events(store.EventQuery{Room: id, Limit: 100})
 		_, tasks := tx.Tasks(id)
 		_, drafts := tx.Drafts(id)

@@ -24,10 +24,12 @@ func TestEdited(t *testing.T) {
 				tx.PutEdited(id, "/work/worktrees/t", []edits.EditedFile{{Path: "a b/ü.go", Editors: []edits.Editor{{Agent: "claude:x"}}}}),
 			)
 		})
+
 		noted := func(paths ...string) (out []edits.EditedFile) {
 			view(t, db, func(tx *store.Tx) (err error) { out, err = tx.Edited(id, "/work", paths); return err })
 			return out
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			tops, err := tx.EditedCheckouts(id)
 			if diff := cmp.Diff([]string{"/work", "/work/worktrees/t"}, tops); diff != "" {
@@ -35,6 +37,7 @@ func TestEdited(t *testing.T) {
 			}
 			return err
 		})
+
 		if diff := cmp.Diff([]edits.EditedFile{a, b}, noted()); diff != "" {
 			t.Errorf("what was noted, as put and as read:\n%s", diff)
 		}
@@ -45,6 +48,7 @@ func TestEdited(t *testing.T) {
 		if diff := cmp.Diff([]edits.EditedFile{b}, noted("b.go", a.Path)); diff != "" {
 			t.Errorf("after another edit, and one that was forgotten:\n%s", diff)
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			for checkout, want := range map[string]int{"/work": 1, "/work/worktrees/t": 1, "/": 0} {
 				if n, err := tx.CountEdited(id, checkout); err != nil || n != want {
@@ -66,6 +70,7 @@ func TestManyEdited(t *testing.T) {
 			paths = append(paths, fmt.Sprintf("%04d", i))
 			files = append(files, edits.EditedFile{Path: paths[i], Editors: []edits.Editor{}})
 		}
+
 		update(t, db, func(tx *store.Tx) error { return tx.PutEdited(id, "/w", files) })
 		view(t, db, func(tx *store.Tx) error {
 			got, err := tx.Edited(id, "/w", paths)
@@ -74,6 +79,7 @@ func TestManyEdited(t *testing.T) {
 			}
 			return nil
 		})
+
 		update(t, db, func(tx *store.Tx) error { return tx.DropEdited(id, "/w", paths[1:]) })
 		view(t, db, func(tx *store.Tx) error {
 			if n, err := tx.CountEdited(id, "/w"); err != nil || n != 1 {

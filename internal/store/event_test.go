@@ -19,11 +19,13 @@ func TestEventKeepsEveryColumn(t *testing.T) {
 		r := newRoom(t, db, "/work")
 		join(t, db, r.ID, "claude:a")
 		claim(t, db, r.ID, "claude:a")
+
 		given := stick.Handoff{
 			Status: "naïve \u2028 \x7f \"quoted\"", NextAction: "línea 2\nline", OpenQuestions: []string{"why?"}, DoNot: []string{"touch"},
 			Artifacts: []stick.Artifact{{Path: "a/b.go", Lines: &stick.Lines{3, 9}, Role: "edit", Note: "n", RoomPath: "a/b.go"}},
 			Workspace: &stick.Workspace{Head: "abc", Branch: "main", Dirty: []string{"x", "y"}, DirtyCount: 2},
 		}
+
 		var want stick.Event
 		_, saved := play(t, db, r.ID, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 			r, events, err := r.Release("claude:a", stick.Fence{Turn: 1, Lease: r.Turn.Lease}, given, blind(), now)
@@ -35,9 +37,11 @@ func TestEventKeepsEveryColumn(t *testing.T) {
 			want = *e
 			return r, events
 		})
+
 		if want.Payload == nil || want.Handoff == nil || want.Turn != 1 || want.From == "" {
 			t.Fatalf("the event leaves columns empty: %+v", want)
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			got, err := tx.Event(r.ID, saved[0].Seq)
 			if err != nil {
@@ -46,6 +50,7 @@ func TestEventKeepsEveryColumn(t *testing.T) {
 			if diff := cmp.Diff(&saved[0], got); diff != "" {
 				t.Errorf("what was loaded isn't what was saved:\n%s", diff)
 			}
+
 			want.Seq, want.Room, want.CreatedAt, want.Sum = got.Seq, r.ID, stick.At(clock.Now()), got.Sum
 			if diff := cmp.Diff(&want, got); diff != "" {
 				t.Errorf("what was saved isn't what was made:\n%s", diff)
@@ -53,6 +58,7 @@ func TestEventKeepsEveryColumn(t *testing.T) {
 			if e, err := tx.Event(r.ID, saved[0].Seq+1); e != nil || err != nil {
 				t.Errorf("an event that isn't there is %v (%v)", e, err)
 			}
+
 			return nil
 		})
 	}, storetest.At(clock))
@@ -70,12 +76,14 @@ func TestCounterAndChain(t *testing.T) {
 			}
 			last = e.Seq
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			for _, id := range rooms {
 				events, more, err := tx.Events(store.EventQuery{Room: id, Limit: 100})
 				if err != nil || more || len(events) != 10 {
 					t.Fatalf("%d events, more: %v, %v", len(events), more, err)
 				}
+
 				sum := ""
 				for _, e := range events {
 					if e.Room != id || e.Sum != e.Chain(sum) {
@@ -83,10 +91,12 @@ func TestCounterAndChain(t *testing.T) {
 					}
 					sum = e.Sum
 				}
+
 				if seq, err := tx.LastSeq(id); err != nil || seq != events[9].Seq {
 					t.Errorf("the last event is %d (%v), want %d", seq, err, events[9].Seq)
 				}
 			}
+
 			return nil
 		})
 	}, storetest.Counted())
@@ -104,10 +114,12 @@ func TestEventIDIsUnique(t *testing.T) {
 			if err != nil {
 				return err
 			}
+
 			events[0].ID = "chosen before"
 			_, _, err = tx.Save(r, next, append(events, events...))
 			return err
 		}
+
 		if err := db.Update(ctx, twice); err == nil {
 			t.Error("two events have one id")
 		}
@@ -119,12 +131,14 @@ func TestEventFilters(t *testing.T) {
 		id := newRoom(t, db, "/work").ID
 		join(t, db, id, "claude:a") // 1
 		join(t, db, id, "codex:b")  // 2
-		for range 4 {               // 3…18
+
+		for range 4 { // 3…18
 			claim(t, db, id, "claude:a")
 			pass(t, db, id, "claude:a", "codex:b")
 			claim(t, db, id, "codex:b")
 			pass(t, db, id, "codex:b", "claude:a")
 		}
+
 		play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) { // 19
 			r, events, _, err := r.Join("gemini:c", true, now)
 			if err != nil {
@@ -133,6 +147,7 @@ func TestEventFilters(t *testing.T) {
 			events[0].Task = "task 7"
 			return r, events
 		})
+
 		for _, c := range []struct {
 			name string
 			q    store.EventQuery
@@ -168,6 +183,7 @@ func TestEventFilters(t *testing.T) {
 				if diff := cmp.Diff(c.want, got); diff != "" || more != c.more {
 					t.Errorf("%s: more: %v\n%s", c.name, more, diff)
 				}
+
 				return err
 			})
 		}
@@ -182,6 +198,7 @@ func TestBack(t *testing.T) {
 			join(t, db, id, name)
 			join(t, db, other, name)
 		}
+
 		for _, c := range []struct {
 			before int64
 			n      int
@@ -208,15 +225,18 @@ func TestCursorsOnlyGoForward(t *testing.T) {
 			})
 			return seq, ok
 		}
+
 		if _, ok := at("claude:a", "wait"); ok {
 			t.Error("a cursor that was never set is there")
 		}
+
 		for _, step := range []struct{ to, want int64 }{{5, 5}, {9, 9}, {7, 9}, {9, 9}, {0, 9}, {10, 10}} {
 			update(t, db, func(tx *store.Tx) error { return tx.Advance(id, "claude:a", "wait", step.to) })
 			if got, _ := at("claude:a", "wait"); got != step.want {
 				t.Errorf("advanced to %d, the cursor is %d, want %d", step.to, got, step.want)
 			}
 		}
+
 		for _, other := range []struct {
 			a      stick.AgentID
 			stream string
@@ -237,6 +257,7 @@ func TestLargeEvents(t *testing.T) {
 		for len(long) < 20_000 {
 			long += "zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. "
 		}
+
 		_, saved := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 			r, events, _, err := r.Join("codex:b", true, now)
 			if err != nil {
@@ -245,6 +266,7 @@ func TestLargeEvents(t *testing.T) {
 			events[0].Reason, events[0].Task = long, long
 			return r, events
 		})
+
 		view(t, db, func(tx *store.Tx) error {
 			got, err := tx.Event(id, saved[0].Seq)
 			if err == nil && (got.Reason != long || got.Task != long) {
@@ -265,14 +287,17 @@ func TestEventQueries(t *testing.T) {
 			log, _, err = tx.Events(store.EventQuery{Room: p.room, Limit: 1000})
 			return err
 		})
+
 		if diff := cmp.Diff(p.log, log); diff != "" {
 			t.Fatalf("the log isn't what was made:\n%s", diff)
 		}
 		last := log[len(log)-1].Seq
+
 		types := []stick.EventType{
 			stick.EventJoin, stick.EventClaim, stick.EventPass, stick.EventKick,
 			stick.EventMessageSent, stick.EventMessageSent, stick.EventMessageRead, stick.EventMessageAcked, stick.EventMessageWithdrawn,
 		}
+
 		someone := rapid.SampledFrom(append([]stick.AgentID{"", "", "", "", "", "", "codex:x", "nobody"}, postmen...))
 		compare := func(t interface{ Errorf(string, ...any) }, q store.EventQuery) {
 			var want []stick.Event
@@ -284,12 +309,14 @@ func TestEventQueries(t *testing.T) {
 					want = append(want, e)
 				}
 			}
+
 			more := len(want) > q.Limit
 			if more && q.Newest {
 				want = want[len(want)-q.Limit:]
 			} else if more {
 				want = want[:q.Limit]
 			}
+
 			err := db.View(ctx, func(tx *store.Tx) error {
 				got, gotMore, err := tx.Events(q)
 				if diff := cmp.Diff(want, got); diff != "" || gotMore != more {
@@ -301,6 +328,7 @@ func TestEventQueries(t *testing.T) {
 				t.Errorf("%+v: %v", q, err)
 			}
 		}
+
 		for _, a := range append(postmen, "codex:x", "nobody") {
 			for _, fresh := range []bool{false, true} {
 				for _, task := range []string{"", "T1"} {
@@ -308,6 +336,7 @@ func TestEventQueries(t *testing.T) {
 				}
 			}
 		}
+
 		compare(t, store.EventQuery{Room: p.room, Task: "T1", Limit: 1000})
 		rapid.Check(t, func(rt *rapid.T) {
 			compare(rt, store.EventQuery{

@@ -21,6 +21,7 @@ func ChangeIssued(t *testing.T, db *DB, commits, events, turns int64) {
 	if !ok {
 		t.Fatalf("the file %s says nothing", sqlite.IssuedName)
 	}
+
 	i.Committed.Commit += commits
 	i.Committed.Event += events
 	i.Highest.Commit, i.Highest.Event = max(i.Highest.Commit, i.Committed.Commit), max(i.Highest.Event, i.Committed.Event)

@@ -25,12 +25,14 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 			}
 			return nil
 		})
+
 		r, events := play(t, after, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 			if r.Turn.Owner != "codex:b" || r.Generation != 1 {
 				t.Errorf("the room as it is stored: %+v", r)
 			}
 			return r.Restore(stick.Generation{Number: 2, Cause: stick.RebootCause}, blind(), now)
 		})
+
 		if len(events) != 1 || events[0].Seq <= owned.Seq+1<<20 {
 			t.Fatalf("the events are %+v", events)
 		}
@@ -40,12 +42,14 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 		if r.Turn.State != stick.Idle || r.Turn.ID != owned.Turn+stick.RestoreSkip || r.Turn.HandoffSeq != gave || r.Generation != 2 {
 			t.Errorf("the room is %+v", r)
 		}
+
 		update(t, after, func(tx *store.Tx) error {
 			if tx.Generation().Number != 2 || tx.Generation().Cause != "reboot" {
 				t.Errorf("the generation is %d of %q", tx.Generation().Number, tx.Generation().Cause)
 			}
 			return nil
 		})
+
 		if next := claim(t, after, id, "claude:a"); next.Turn != r.Turn.ID+1 || next.Seq != events[0].Seq+1 {
 			t.Errorf("the next grant is %+v", next)
 		}
@@ -66,6 +70,7 @@ func TestTheFirstBootEndsNothing(t *testing.T) {
 				}
 				return nil
 			})
+
 			if after := load(t, again, id); after.Turn != before.Turn {
 				t.Errorf("boot %q changed the turn", boot)
 			}
@@ -142,6 +147,7 @@ func TestARebootIsNoticedAgainAfterARollback(t *testing.T) {
 		if err := again.Update(ctx, func(*store.Tx) error { return failed }); !errors.Is(err, failed) {
 			t.Fatal(err)
 		}
+
 		update(t, again, func(tx *store.Tx) error {
 			if tx.Generation().Number != 2 {
 				t.Errorf("the generation is %d", tx.Generation().Number)

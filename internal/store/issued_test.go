@@ -51,12 +51,14 @@ func live(t *testing.T, db *store.DB) life {
 	l := life{room: played(t, db)}
 	storetest.Exec(t, db, "PRAGMA wal_checkpoint(TRUNCATE); SELECT 1")
 	l.old = filesLeft(t, db.Dir())
+
 	for range 4 {
 		claim(t, db, l.room, "claude:a")
 		release(t, db, l.room, "claude:a")
 		read := load(t, db, l.room).Turn.HandoffSeq
 		update(t, db, func(tx *store.Tx) error { return tx.Advance(l.room, "claude:a", "wait", read) }) // which makes no event
 	}
+
 	last := claim(t, db, l.room, "claude:a")
 	l.event, l.turn, l.now = last.Seq, last.Turn, filesLeft(t, db.Dir())
 
@@ -71,6 +73,7 @@ func live(t *testing.T, db *store.DB) life {
 	if err := another.Close(); err != nil {
 		t.Fatal(err)
 	}
+
 	return l
 }
 
@@ -90,12 +93,14 @@ func spoilings(t *testing.T, l life) (all []spoiling) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for at := int64(0); at < info.Size(); at += 4096 {
 		at := at + 1 + rand.Int64N(min(4096, info.Size()-at)-1)
 		all = append(all, spoiling{name: fmt.Sprintf("a bit flipped in byte %d of the log", at), flipped: at, spoil: func(t *testing.T, _ life, dir string) {
 			flipBit(t, filepath.Join(dir, store.FileName+"-wal"), at)
 		}})
 	}
+
 	remove := func(names ...string) func(*testing.T, life, string) {
 		return func(t *testing.T, _ life, dir string) {
 			for _, name := range names {
@@ -105,6 +110,7 @@ func spoilings(t *testing.T, l life) (all []spoiling) {
 			}
 		}
 	}
+
 	return append(
 		all,
 		spoiling{name: "no log", spoil: remove(store.FileName + "-wal")},
@@ -145,6 +151,7 @@ func TestLostChangesAreSaid(t *testing.T) {
 			}
 			dir := filesLeft(t, l.now)
 			s.spoil(t, l, dir)
+
 			if s.other {
 				requireAnother(t, s.name, dir)
 			} else {
@@ -162,6 +169,7 @@ func requireAnother(t *testing.T, name, dir string) {
 		t.Fatalf("%s: %v", name, err)
 	}
 	defer db.Close()
+
 	for how, run := range map[string]func(context.Context, func(*store.Tx) error) error{"reading": db.View, "writing": db.Update} {
 		if err := run(ctx, func(*store.Tx) error { return nil }); stick.CodeOf(err) != stick.CodeDatabaseCorrupt {
 			t.Errorf("%s: %s: %v", name, how, err)
@@ -191,10 +199,12 @@ func requireSettled(t *testing.T, name, dir string, l life) {
 		if err != nil || losses.Open == nil || !losses.LastAt.IsZero() {
 			t.Errorf("%s: the losses are %+v (%v)", name, losses, err)
 		}
+
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if said != 2 {
 		t.Errorf("%s: two that read have said it %d times", name, said)
 	}
@@ -205,6 +215,7 @@ func requireSettled(t *testing.T, name, dir string, l life) {
 	if err := db.Update(ctx, func(*store.Tx) error { return failed }); err != failed {
 		t.Errorf("%s: %v", name, err)
 	}
+
 	r := newRoom(t, db, "/new")
 	if first := join(t, db, r.ID, "claude:a"); first.Seq <= l.event {
 		t.Errorf("%s: event %d comes after event %d", name, first.Seq, l.event)
@@ -213,6 +224,7 @@ func requireSettled(t *testing.T, name, dir string, l life) {
 		t.Errorf("%s: turn %d of a new room comes after turn %d", name, grant.Turn, l.turn)
 	}
 	requireAbove(t, name, db, l)
+
 	losses, err := db.Losses(ctx)
 	if err != nil || losses.Open != nil || losses.LastAt.IsZero() || losses.Last == (store.Loss{}) {
 		t.Errorf("%s: after it was settled, the losses are %+v (%v)", name, losses, err)
@@ -236,12 +248,14 @@ func requireAbove(t *testing.T, name string, db *store.DB, l life) {
 		is, g = err == nil, tx.Generation()
 		return nil
 	})
+
 	if g.Number != 2 || g.Cause != stick.LossCause {
 		t.Errorf("%s: the generation is %+v", name, g)
 	}
 	if !is {
 		return
 	}
+
 	r, events := play(t, db, l.room, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) { return r.Restore(g, blind(), now) })
 	if len(events) == 0 || events[0].Type != stick.EventRestored || r.Turn.State == stick.Owned || r.Turn.ID < l.turn {
 		t.Errorf("%s: the room is at %+v after %+v", name, r.Turn, events)
@@ -257,10 +271,12 @@ func TestKilledBetweenAnnouncementAndCommit(t *testing.T) {
 		if err := start(t, storetest.Options(db), "kill", "announced").Wait(); err == nil {
 			t.Fatal("it wasn't killed")
 		}
+
 		losses, err := storetest.Again(t, db).Losses(ctx)
 		if err != nil || losses.Open != nil {
 			t.Errorf("the losses are %+v (%v)", losses, err)
 		}
+
 		next := release(t, storetest.Again(t, db), id, "claude:a")
 		if r := load(t, db, id); r.Generation != 1 || next.Turn != owned.Turn {
 			t.Errorf("the room is %+v after turn %d", r.Turn, owned.Turn)
@@ -290,6 +306,7 @@ func TestAFileThatSaysNothing(t *testing.T) {
 				if next := release(t, again, l.room, "claude:a"); next.Turn != l.turn || next.Seq != l.event+1 {
 					t.Errorf("after turn %d and event %d comes %+v", l.turn, l.event, next)
 				}
+
 				left := filesLeft(t, l.now)
 				if err := os.Remove(filepath.Join(left, store.FileName+"-wal")); err != nil {
 					t.Fatal(err)
@@ -321,6 +338,7 @@ func TestWritingNothingCountsNothing(t *testing.T) {
 		played(t, db)
 		before := files(t, db.Dir())
 		update(t, db, func(tx *store.Tx) error { return tx.DropListener("nobody") })
+
 		after := files(t, db.Dir())
 		for _, name := range []string{store.FileName, store.FileName + "-wal", store.IssuedName} {
 			if path := filepath.Join(db.Dir(), name); before[path] != after[path] {
@@ -336,6 +354,7 @@ func TestALogThatWasRemoved(t *testing.T) {
 	if os.PathSeparator == '\\' {
 		t.Skip("Windows removes no file that is open")
 	}
+
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
 		played(t, db)
 		dir := db.Dir()
@@ -345,6 +364,7 @@ func TestALogThatWasRemoved(t *testing.T) {
 		nothing := func(*store.Tx) error { return nil }
 		refused(t, db.Update(ctx, nothing), stick.CodeDatabaseMoved)
 		refused(t, db.View(ctx, nothing), stick.CodeDatabaseMoved)
+
 		if err := os.Rename(filepath.Join(dir, "wal"), filepath.Join(dir, store.FileName+"-wal")); err != nil {
 			t.Fatal(err)
 		}

@@ -33,15 +33,18 @@ func child(role string, opt store.Options, point string) error {
 			signalSelf(role)
 		}
 	}
+
 	db, err := store.Open(context.Background(), opt, true)
 	if err != nil {
 		return err
 	}
+
 	err = db.Update(context.Background(), func(tx *store.Tx) error {
 		_, err := tx.NewRoom(fmt.Sprintf("/child/%d", os.Getpid()), storetest.Key(os.Getpid()))
 		tx.Ring("bell")
 		return err
 	})
+
 	return errors.Join(err, db.Close())
 }
 
@@ -54,6 +57,7 @@ func start(t *testing.T, opt store.Options, role, point string) *exec.Cmd {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	return c
 }
 
@@ -105,6 +109,7 @@ func play(t *testing.T, db *store.DB, id stick.RoomID, rule func(stick.Room, sti
 		after, events, err = tx.Save(before, r, made)
 		return err
 	})
+
 	return after, events
 }
 
@@ -122,6 +127,7 @@ func join(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick.Ev
 		}
 		return r, events
 	})
+
 	return events[len(events)-1]
 }
 
@@ -134,6 +140,7 @@ func claim(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick.E
 		}
 		return r, events
 	})
+
 	return events[0]
 }
 
@@ -146,6 +153,7 @@ func release(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick
 		}
 		return r, events
 	})
+
 	return events[0]
 }
 
@@ -158,6 +166,7 @@ func pass(t *testing.T, db *store.DB, id stick.RoomID, a, to stick.AgentID) stic
 		}
 		return r, events
 	})
+
 	return events[0]
 }
 

@@ -16,6 +16,7 @@ func readMigrations(t *testing.T, last int) []string {
 	if err != nil || len(names) == 0 {
 		t.Fatalf("there are no migrations (%v)", err)
 	}
+
 	var out []string
 	for _, name := range names[:min(last, len(names))] {
 		b, err := os.ReadFile(name)
@@ -24,6 +25,7 @@ func readMigrations(t *testing.T, last int) []string {
 		}
 		out = append(out, string(b))
 	}
+
 	return out
 }
 

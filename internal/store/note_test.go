@@ -22,6 +22,7 @@ func note(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, body str
 		}
 		return r, events
 	})
+
 	return events[0]
 }
 
@@ -48,12 +49,14 @@ func TestNotes(t *testing.T) {
 			added = append(added, e)
 			want = append(want, stick.Note{ID: e.Seq, Author: a, Turn: about, Body: body, CreatedAt: stick.At(clock.Now())})
 		}
+
 		done := func(i int, a stick.AgentID) {
 			t.Helper()
 			clock.Move(time.Second)
 			resolve(t, db, id, a, added[i])
 			want[i].ResolvedAt, want[i].ResolvedBy = stick.At(clock.Now()), a
 		}
+
 		add("claude:a", "of the room", 0)
 		add("codex:b", "of the next turn: naïve \u2028 'quoted'\nline 2", 3)
 		note(t, db, other, "codex:b", "elsewhere", false)
@@ -66,6 +69,7 @@ func TestNotes(t *testing.T) {
 		pass(t, db, id, "claude:a", "codex:b")
 		claim(t, db, id, "codex:b")
 		add("codex:b", "of turn 4", 4)
+
 		for _, c := range []struct {
 			name  string
 			q     store.NoteQuery
@@ -101,6 +105,7 @@ func TestNotes(t *testing.T) {
 				if n, err := tx.CountNotes(c.q); n != c.count || err != nil {
 					t.Errorf("%s: %d are counted (%v), want %d", c.name, n, err, c.count)
 				}
+
 				return nil
 			})
 		}

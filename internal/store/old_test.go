@@ -25,10 +25,12 @@ func rowsOf(t *testing.T, raw *sql.DB, columns map[string]string) (rows, read ma
 			read[table] = strings.Join(column(t, raw, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table), ", ")
 		}
 	}
+
 	for table, names := range read {
 		quoted := "quote(" + strings.ReplaceAll(names, ", ", ") || ' ' || quote(") + ")"
 		rows[table] = strings.Join(column(t, raw, fmt.Sprintf("SELECT %s FROM %s ORDER BY 1", quoted, table)), "\n")
 	}
+
 	return rows, read
 }
 
@@ -41,6 +43,7 @@ func TestDatabaseOf8cc1f78(t *testing.T) {
 		before, columns = rowsOf(t, raw, nil)
 		types = column(t, raw, "SELECT DISTINCT event_type FROM events ORDER BY event_type")
 	})
+
 	after, _ := rowsOf(t, openRaw(t, db.Dir()), columns)
 	if diff := cmp.Diff(before, after); diff != "" || len(before) < 15 {
 		t.Errorf("of %d tables opening it changed:\n%s", len(before), diff)
@@ -51,11 +54,13 @@ func TestDatabaseOf8cc1f78(t *testing.T) {
 	if len(types) != 38 {
 		t.Errorf("it has events of %d types", len(types))
 	}
+
 	for _, typ := range types {
 		if !slices.ContainsFunc(stick.EventTypes, func(i stick.EventInfo) bool { return string(i.Type) == typ }) {
 			t.Errorf("the type %s of events is no longer known", typ)
 		}
 	}
+
 	meta := func(db *store.DB) []string {
 		return column(t, openRaw(t, db.Dir()), "SELECT key || ' ' || value FROM meta WHERE key IN ('schema', 'min_reader') ORDER BY key")
 	}
@@ -68,9 +73,11 @@ func TestDatabaseOf8cc1f78(t *testing.T) {
 		rooms, err = tx.Rooms(nil, "")
 		return err
 	})
+
 	if len(rooms) != 4 {
 		t.Errorf("it has %d rooms", len(rooms))
 	}
+
 	kinds := map[string]bool{}
 	for _, room := range rooms {
 		join(t, db, room.ID, "claude:new")
@@ -82,6 +89,7 @@ func TestDatabaseOf8cc1f78(t *testing.T) {
 			return err
 		})
 	}
+
 	if len(kinds) != 7 {
 		t.Errorf("the kinds of open intents are %v", kinds)
 	}

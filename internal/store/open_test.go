@@ -35,6 +35,7 @@ func files(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return out
 }
 
@@ -49,12 +50,14 @@ func TestOpenMakesPrivateFiles(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("looking for a database made its directory")
 	}
+
 	db, err := store.Open(ctx, store.Options{Dir: dir}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	newRoom(t, db, "/work")
+
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -63,6 +66,7 @@ func TestOpenMakesPrivateFiles(t *testing.T) {
 		if err == nil && info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
+
 		return err
 	})
 	if err != nil {
@@ -112,12 +116,14 @@ func TestForeignDatabaseIsUntouched(t *testing.T) {
 			dir := t.TempDir()
 			c.make(t, filepath.Join(dir, store.FileName))
 			before := files(t, dir)
+
 			for _, create := range []bool{false, true} {
 				_, err := store.Open(ctx, store.Options{Dir: dir}, create)
 				if e := refused(t, err, c.code); len(e.Hint) == 0 {
 					t.Error("the refusal doesn't say what to do")
 				}
 			}
+
 			if diff := cmp.Diff(before, files(t, dir)); diff != "" {
 				t.Errorf("something changed:\n%s", diff)
 			}
@@ -150,6 +156,7 @@ func TestSchemaOfANewerProgram(t *testing.T) {
 			read = err == nil
 			return err
 		}
+
 		for name, asks := range map[string]func(*store.Tx) error{
 			"a query":  look,
 			"the time": func(tx *store.Tx) error { tx.Now(); return nil },
@@ -180,6 +187,7 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 			if _, err := store.Open(ctx, opt, false); !errors.Is(err, store.ErrAbsent) {
 				t.Fatalf("a database that isn't there: %v", err)
 			}
+
 			var wg sync.WaitGroup
 			for range n {
 				c := start(t, opt, "none", "")
@@ -189,12 +197,14 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 					}
 				})
 			}
+
 			wg.Wait()
 			db, err := store.Open(ctx, opt, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer db.Close()
+
 			view(t, db, func(tx *store.Tx) error {
 				rooms, err := tx.Rooms(nil, "")
 				if len(rooms) != n {
@@ -202,6 +212,7 @@ func TestManyProcessesMakeOneDatabase(t *testing.T) {
 				}
 				return err
 			})
+
 			if found, err := db.Check(ctx); err != nil || len(found) > 0 {
 				t.Errorf("the check found %q (%v)", found, err)
 			}
@@ -216,12 +227,14 @@ func TestOpenedTwiceInOneProcess(t *testing.T) {
 		newRoom(t, db, "/before")
 		second := storetest.Again(t, db)
 		newRoom(t, second, "/second")
+
 		for range 2 {
 			if err := start(t, storetest.Options(db), "none", "").Wait(); err != nil {
 				t.Fatal(err)
 			}
 			newRoom(t, db, fmt.Sprint("/after/", time.Now().UnixNano()))
 		}
+
 		if err := start(t, storetest.Options(db), "none", "").Wait(); err != nil {
 			t.Fatal(err)
 		}
@@ -252,6 +265,7 @@ func TestLargeWALIsCheckpointed(t *testing.T) {
 			}
 			return info.Size()
 		}
+
 		grow := func(n int) {
 			t.Helper()
 			for range n {
@@ -268,6 +282,7 @@ func TestLargeWALIsCheckpointed(t *testing.T) {
 				})
 			}
 		}
+
 		raw := storetest.Raw(t, db)
 		reader, err := raw.Begin()
 		if err != nil {
@@ -277,15 +292,18 @@ func TestLargeWALIsCheckpointed(t *testing.T) {
 		if err := reader.QueryRow("SELECT count(*) FROM events").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
+
 		grow(3)
 		if size() <= 2<<20 {
 			t.Fatalf("the log has %d bytes although somebody reads", size())
 		}
+
 		began := time.Now()
 		play(t, db, id, func(r stick.Room, _ stick.Time) (stick.Room, []stick.Event) { return r, nil })
 		if took := time.Since(began); took > 3*time.Second { // SQLite would wait for five
 			t.Errorf("a reader made a writer wait for %s", took)
 		}
+
 		if err := reader.Rollback(); err != nil {
 			t.Fatal(err)
 		}
@@ -293,6 +311,7 @@ func TestLargeWALIsCheckpointed(t *testing.T) {
 		if size() > 1<<20 {
 			t.Errorf("the log still has %d bytes", size())
 		}
+
 		grow(10)
 		if size() <= 2<<20 {
 			t.Errorf("a process that goes on writing has moved the log at %d bytes", size())

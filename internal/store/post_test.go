@@ -39,6 +39,7 @@ func newPost(t *testing.T, db *store.DB, clock *storetest.Clock) *post {
 	for _, a := range append(postmen, "codex:x") {
 		p.log = append(p.log, join(t, db, p.room, a))
 	}
+
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 		r, events, err := r.Kick(stick.Kicking{By: "claude:a", Who: "codex:x", Force: true, Relayed: true}, blind(), now)
 		if err != nil {
@@ -46,6 +47,7 @@ func newPost(t *testing.T, db *store.DB, clock *storetest.Clock) *post {
 		}
 		return r, events
 	}, stick.OwesNothing, "", "codex:x")
+
 	p.deliver(p.log[len(p.log)-1], stick.OwesReading, "", "human:h") // it was a person's word
 	for i := range 36 {
 		p.send(i)
@@ -53,6 +55,7 @@ func newPost(t *testing.T, db *store.DB, clock *storetest.Clock) *post {
 			p.turn(postmen[i/6%3], postmen[(i/6+1)%3])
 		}
 	}
+
 	for i, d := range slices.Clone(p.deliveries) {
 		p.treat(i, d)
 	}
@@ -65,6 +68,7 @@ func (p *post) send(i int) {
 	from := postmen[i%3]
 	others := slices.DeleteFunc(slices.Clone(postmen), func(a stick.AgentID) bool { return a == from })
 	m := stick.Message{Body: fmt.Sprint("message ", i), RequiresAck: i/4%2 == 0, Thread: []string{"", "one", "two"}[i%3]}
+
 	var got []stick.AgentID
 	switch i % 4 {
 	case 0:
@@ -76,6 +80,7 @@ func (p *post) send(i int) {
 	case 3:
 		m.To = []stick.AgentID{stick.ToSystem}
 	}
+
 	owes := stick.OwesReading
 	if m.RequiresAck {
 		owes = stick.OwesAck
@@ -108,16 +113,19 @@ func (p *post) treat(i int, d *delivery) {
 		if what%2 == 0 {
 			p.show(d)
 		}
+
 	case what == 1:
 		p.show(d)
 	case what == 2:
 		p.read(d)
 	case what == 3 && d.Owes == stick.OwesAck:
 		p.ack(d)
+
 	case what == 4 && d.Owes == stick.OwesAck:
 		p.show(d)
 		p.read(d)
 		p.ack(d)
+
 	case what == 5 && d.Type == stick.EventMessageSent:
 		p.withdraw(d.Event)
 	case what == 9 && d.Type == stick.EventMessageSent:
@@ -138,6 +146,7 @@ func (p *post) read(d *delivery) {
 	if d.Withdrawn || d.ReadAt != 0 {
 		return
 	}
+
 	was := d.Receipt
 	d.ReadAt = stick.At(p.clock.Now())
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
@@ -152,11 +161,13 @@ func (p *post) ack(d *delivery) {
 	if d.Withdrawn || d.AckedAt != 0 {
 		return
 	}
+
 	was := d.Receipt
 	d.AckedAt = stick.At(p.clock.Now())
 	if d.ReadAt == 0 {
 		d.ReadAt = d.AckedAt
 	}
+
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 		_, events, err := talk.Ack(r, d.Agent, d.Event, was, now)
 		if err != nil {
@@ -171,6 +182,7 @@ func (p *post) withdraw(sent stick.Event) {
 	p.t.Helper()
 	var cs []stick.Receipt
 	var told []stick.AgentID
+
 	var taken []*delivery
 	for _, d := range p.deliveries {
 		if d.Seq == sent.Seq {
@@ -180,13 +192,16 @@ func (p *post) withdraw(sent stick.Event) {
 			}
 		}
 	}
+
 	if len(told) == 0 {
 		return
 	}
+
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 		_, events := talk.Withdraw(r, sent.From, cs)
 		return r, events
 	}, stick.OwesNothing, "", told...)
+
 	for _, d := range taken {
 		d.Withdrawn = true
 		p.put(d)
@@ -237,6 +252,7 @@ func (d *delivery) stands() stick.ReceiptState {
 	case d.ReadAt > 0:
 		return stick.Read
 	}
+
 	return stick.Unread
 }
 

@@ -34,6 +34,7 @@ func throughProxy(t *testing.T, db *store.DB) (*store.DB, *proxy) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	q, name := u.Query(), ".s.PGSQL."+u.Query().Get("port")
 	p := &proxy{server: filepath.Join(q.Get("host"), name)}
 	dir := t.TempDir()
@@ -41,6 +42,7 @@ func throughProxy(t *testing.T, db *store.DB) (*store.DB, *proxy) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -51,6 +53,7 @@ func throughProxy(t *testing.T, db *store.DB) (*store.DB, *proxy) {
 			p.serve(client)
 		}
 	}()
+
 	q.Set("host", dir)
 	u.RawQuery = q.Encode()
 	opt.URL = u.String()
@@ -84,6 +87,7 @@ func (p *proxy) serve(client net.Conn) {
 				client.Close()
 				server.Close()
 				return
+
 			case <-said:
 				if end := bytes.Index(buf[:n], []byte("COMMIT\x00")); end >= 0 {
 					client.Write(buf[:end+len("COMMIT\x00")])
@@ -93,12 +97,14 @@ func (p *proxy) serve(client net.Conn) {
 				}
 			default:
 			}
+
 			if _, werr := client.Write(buf[:n]); err != nil || werr != nil {
 				client.Close()
 				return
 			}
 		}
 	}()
+
 	go func() {
 		defer server.Close()
 		buf := make([]byte, 64<<10)
@@ -109,17 +115,20 @@ func (p *proxy) serve(client net.Conn) {
 				case "before":
 					client.Close()
 					return
+
 				case "between":
 					server.Write(buf[:bytes.Index(buf[:n], []byte("SELECT pg_notify"))-len("P....\x00")])
 					server.(*net.UnixConn).CloseWrite()
 					<-over // a client that learns of it sooner would have the server cancel the commit
 					return
+
 				case "said":
 					close(said)
 					server.Write(buf[:bytes.Index(buf[:n], []byte("SELECT pg_notify"))-len("P....\x00")])
 					server.Write([]byte("S\x00\x00\x00\x04")) // Sync, at which the server answers
 					io.Copy(io.Discard, client)
 					return
+
 				case "after":
 					close(silent)
 					server.Write(buf[:n])
@@ -127,6 +136,7 @@ func (p *proxy) serve(client net.Conn) {
 					return
 				}
 			}
+
 			if _, werr := server.Write(buf[:n]); err != nil || werr != nil {
 				return
 			}
@@ -171,6 +181,7 @@ func TestCommitWithoutAnswer(t *testing.T) {
 				rings := storetest.Listen(t, db)
 				runs := 0
 				p.breakAt(cut)
+
 				update(t, through, func(tx *store.Tx) error {
 					runs++
 					r, err := tx.Room(id)
@@ -183,23 +194,28 @@ func TestCommitWithoutAnswer(t *testing.T) {
 					}
 					return err
 				})
+
 				if r := load(t, db, id); runs != want || len(r.Members) != 3 {
 					t.Errorf("the transaction ran %d times, want %d; there are %d members", runs, want, len(r.Members))
 				}
+
 				select {
 				case <-rings:
 				case <-time.After(10 * time.Second):
 					t.Error("nobody elsewhere hears of it")
 				}
+
 				if cut == "between" || cut == "said" {
 					return // without events there is no notice
 				}
 				runs = 0
 				p.breakAt(cut)
+
 				update(t, through, func(tx *store.Tx) error {
 					runs++
 					return tx.PutListener(id, stick.Listener{ID: "l", Agent: "codex:b", Purpose: stick.Work})
 				})
+
 				if r := load(t, db, id); runs != want || len(r.Listeners) != 1 {
 					t.Errorf("without events it ran %d times, want %d; there are %d listeners", runs, want, len(r.Listeners))
 				}
@@ -223,10 +239,12 @@ func TestConnectionLost(t *testing.T) {
 			if _, err := tx.Room(id); err != nil || runs > 1 {
 				return err
 			}
+
 			p.breakAll()
 			_, err := tx.Drafts(id)
 			return err
 		})
+
 		if runs != 2 {
 			t.Errorf("a transaction whose connection broke ran %d times", runs)
 		}
@@ -244,6 +262,7 @@ func TestRoomsAreLocked(t *testing.T) {
 			if _, _, err := tx.RoomAt([]string{"/work"}); err != nil {
 				return err
 			}
+
 			for name, read := range map[string]func(*store.Tx) error{
 				"Room":     func(tx *store.Tx) error { _, err := tx.Room(id); return err },
 				"RoomPart": func(tx *store.Tx) error { _, err := tx.RoomPart(id, "claude:a"); return err },
@@ -254,6 +273,7 @@ func TestRoomsAreLocked(t *testing.T) {
 					t.Errorf("%s: the refusal has no next step", name)
 				}
 			}
+
 			load(t, second, id)
 			update(t, second, func(tx *store.Tx) error { _, err := tx.Room(other); return err })
 			return nil
@@ -289,6 +309,7 @@ func TestNoEventIsSkipped(t *testing.T) {
 				}
 			})
 		}
+
 		over := make(chan bool)
 		go func() { writing.Wait(); close(over) }()
 		cursor, seen := map[stick.RoomID]int64{}, 0
@@ -301,6 +322,7 @@ func TestNoEventIsSkipped(t *testing.T) {
 				last = true
 			default:
 			}
+
 			for _, id := range rooms {
 				view(t, db, func(tx *store.Tx) error {
 					events, _, err := tx.Events(store.EventQuery{Room: id, After: cursor[id], Limit: 500})
@@ -310,6 +332,7 @@ func TestNoEventIsSkipped(t *testing.T) {
 						}
 						cursor[id] = e.Seq
 					}
+
 					seen += len(events)
 					return err
 				})
@@ -335,12 +358,14 @@ func TestLocksInAnyOrder(t *testing.T) {
 					case <-met:
 					}
 				}
+
 				if err == nil {
 					_, err = tx.Room(then)
 				}
 				return err
 			})
 		}
+
 		done := make(chan error)
 		go func() { done <- cross(second, b, a) }()
 		if err := errors.Join(cross(db, a, b), <-done); err != nil {
@@ -368,6 +393,7 @@ func TestOneRoomAtAPath(t *testing.T) {
 				}
 			})
 		}
+
 		making.Wait()
 		view(t, db, func(tx *store.Tx) error {
 			rooms, err := tx.Rooms(nil, "")
@@ -399,6 +425,7 @@ func TestServersClock(t *testing.T) {
 				return nil
 			})
 		}()
+
 		<-locked
 		var now stick.Time
 		update(t, second, func(tx *store.Tx) error {
@@ -406,6 +433,7 @@ func TestServersClock(t *testing.T) {
 			now = tx.Now()
 			return err
 		})
+
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
@@ -448,6 +476,7 @@ func TestAddressNamesTheSchema(t *testing.T) {
 			t.Error(err)
 		}
 	})
+
 	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: address}, true)
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ func ended(t *testing.T, db *store.DB, a stick.AgentID) (gone bool) {
 		gone = len(found) == 1 && found[0].Gone
 		return err
 	})
+
 	return gone
 }
 
@@ -58,6 +59,7 @@ func TestARestartedHostEndsItsOwn(t *testing.T) {
 				return tx.PutListener(id, stick.Listener{ID: stick.ListenerID(agent), Agent: agent, Purpose: stick.Work, Process: m.process(5), StartedAt: tx.Now()})
 			})
 		}
+
 		claim(t, db, id, "claude:a")
 
 		notices := storetest.Listen(t, db)
@@ -66,11 +68,13 @@ func TestARestartedHostEndsItsOwn(t *testing.T) {
 		if ended(t, db, "claude:a") {
 			t.Error("a boot that was there a moment ago counts as ended")
 		}
+
 		clock.Move(time.Minute)
 		touch(t, there.open(t, db))
 		if ended(t, db, "claude:a") {
 			t.Error("another host has ended it")
 		}
+
 		touch(t, again)
 		if !ended(t, db, "claude:a") || ended(t, db, "codex:b") {
 			t.Errorf("after the restart: ended is %v, of the other host %v", ended(t, db, "claude:a"), ended(t, db, "codex:b"))
@@ -78,6 +82,7 @@ func TestARestartedHostEndsItsOwn(t *testing.T) {
 		if got := <-notices; got != string(id) {
 			t.Errorf("the notice is %q", got)
 		}
+
 		r := load(t, db, id)
 		if len(r.Listeners) != 1 || r.Listeners[0].Agent != "codex:b" {
 			t.Errorf("the listeners are %+v", r.Listeners)
@@ -105,24 +110,29 @@ func TestACopyOfADisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		other := copied.open(t, db)
 		clock.Move(2 * time.Minute)
 		touch(t, other)
 		if !ended(t, db, "claude:a") {
 			t.Error("who has been silent for two minutes counts as alive")
 		}
+
 		touch(t, on) // it has been alive all the time
 		if ended(t, db, "claude:a") {
 			t.Error("what runs still counts as ended")
 		}
+
 		for range 3 {
 			clock.Move(2 * time.Minute)
 			touch(t, other)
 			touch(t, on)
 		}
+
 		if ended(t, db, "claude:a") {
 			t.Error("the two hosts go on ending each other")
 		}
+
 		names := map[string]bool{}
 		for _, h := range []*store.DB{on, other} {
 			view(t, h, func(tx *store.Tx) error {
@@ -131,6 +141,7 @@ func TestACopyOfADisk(t *testing.T) {
 				return err
 			})
 		}
+
 		if !names["laptop"] || !names["laptop-2"] {
 			t.Errorf("the hosts are called %v", names)
 		}
@@ -148,6 +159,7 @@ func TestReportOfAHost(t *testing.T) {
 		update(t, on, func(tx *store.Tx) error {
 			return tx.PutProcess("claude:a", "", stick.Evidence{Process: p, Proof: stick.ProvesSession})
 		})
+
 		view(t, on, func(tx *store.Tx) error {
 			holds, err := tx.LocalProcesses("1", "n")
 			if held, known := holds[p]; !known || held {
@@ -155,6 +167,7 @@ func TestReportOfAHost(t *testing.T) {
 			}
 			return err
 		})
+
 		claim(t, db, id, "claude:a")
 		view(t, on, func(tx *store.Tx) error {
 			holds, err := tx.LocalProcesses("1", "n")
@@ -163,6 +176,7 @@ func TestReportOfAHost(t *testing.T) {
 			}
 			return err
 		})
+
 		notices := storetest.Listen(t, db)
 		update(t, on, func(tx *store.Tx) error { return tx.ReportGone(p) })
 		if got := <-notices; got != string(id) {
@@ -171,6 +185,7 @@ func TestReportOfAHost(t *testing.T) {
 		if !ended(t, db, "claude:a") {
 			t.Error("it isn't known to have ended")
 		}
+
 		view(t, on, func(tx *store.Tx) error {
 			holds, err := tx.LocalProcesses("1", "n")
 			if len(holds) != 0 {
@@ -192,6 +207,7 @@ func TestReadingMakesNoHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		t.Cleanup(func() { fresh.Close() })
 		view(t, fresh, func(tx *store.Tx) error {
 			_, found, err := tx.RoomAt([]string{"/work"})
@@ -200,6 +216,7 @@ func TestReadingMakesNoHost(t *testing.T) {
 			}
 			return err
 		})
+
 		if _, err := os.Stat(dir); !os.IsNotExist(err) {
 			t.Errorf("reading has made the data directory: %v", err)
 		}

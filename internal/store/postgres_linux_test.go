@@ -29,6 +29,7 @@ func TestPostgres(t *testing.T) {
 	if got, want := pg.run(t, meta), strings.Join(column(t, openRaw(t, fresh(t).Dir()), meta), "\n"); strings.TrimSpace(got) != want {
 		t.Errorf("PostgreSQL has\n%s\nand SQLite has\n%s", got, want)
 	}
+
 	t.Run("columns", func(t *testing.T) {
 		out := pg.run(t, `SELECT table_name || '.' || column_name || ' is ' || data_type || ' ' || COALESCE(collation_name, '')
 			FROM information_schema.columns WHERE table_schema = current_schema() AND table_name <> 'blob_contents' ORDER BY 1;`)
@@ -38,10 +39,12 @@ func TestPostgres(t *testing.T) {
 				t.Errorf("%s: only 64 bit integers and text in the order of its bytes hold what SQLite's columns do", line)
 			}
 		}
+
 		if len(lines) < 50 {
 			t.Errorf("there are only %d columns", len(lines))
 		}
 	})
+
 	t.Run("queries", func(t *testing.T) {
 		var script strings.Builder
 		for i, text := range texts {
@@ -52,11 +55,13 @@ func TestPostgres(t *testing.T) {
 		if err != nil {
 			t.Fatalf("psql: %v\n%s", err, said)
 		}
+
 		types := map[string]string{}
 		for line := range strings.Lines(out) {
 			name, kinds, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 			types[name] = kinds
 		}
+
 		for i, text := range texts {
 			name := fmt.Sprintf("q%d", i)
 			want, ok := types[name]
@@ -66,6 +71,7 @@ func TestPostgres(t *testing.T) {
 				t.Errorf("PostgreSQL can't prepare\n%s\nIt says: %s", text, why)
 				continue
 			}
+
 			for _, args := range rec.Statements[text].Args {
 				if got := kinds.Replace(args); got != want {
 					t.Errorf("the store passes (%s) where PostgreSQL expects (%s):\n%s", got, want, text)
@@ -91,6 +97,7 @@ func postgresAt(t *testing.T) database {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return database{address}
 }
 

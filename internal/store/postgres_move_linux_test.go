@@ -56,12 +56,14 @@ func eventsOf(t *testing.T, db *store.DB) (all []string) {
 		if err != nil {
 			return err
 		}
+
 		for _, r := range rooms {
 			for after, more := int64(0), true; more; {
 				var events []stick.Event
 				if events, more, err = tx.Events(store.EventQuery{Room: r.ID, After: after, Limit: 500}); err != nil {
 					return err
 				}
+
 				for _, e := range events {
 					handoff, err := json.Marshal(e.Handoff)
 					if err != nil {
@@ -72,8 +74,10 @@ func eventsOf(t *testing.T, db *store.DB) (all []string) {
 				}
 			}
 		}
+
 		return nil
 	})
+
 	slices.Sort(all)
 	return all
 }
@@ -94,33 +98,39 @@ func TestMove(t *testing.T) {
 	if got := eventsOf(t, to); !slices.Equal(got, want) {
 		t.Errorf("the log is another one:\n%s", cmp.Diff(want, got))
 	}
+
 	storetest.Check(t, to)
 	var rooms []stick.Room
 	view(t, old, func(tx *store.Tx) (err error) {
 		rooms, err = tx.Rooms(nil, "")
 		return err
 	})
+
 	for _, r := range rooms {
 		view(t, to, func(tx *store.Tx) error {
 			at, ok, err := tx.RoomAt([]string{r.Path})
 			if err != nil || !ok || at.ID != r.ID || at.Turn.ID != r.Turn.ID {
 				t.Errorf("at %s: %s, %v, %v", r.Path, at.ID, ok, err)
 			}
+
 			for _, x := range at.Members {
 				if x.Agent.Human() && !strings.HasSuffix(string(x.Agent), "@alpha") || x.Checkout.Path != r.Path {
 					t.Errorf("%s is in %v", x.Agent, x.Checkout)
 				}
 			}
+
 			tasks, err := tx.Tasks(r.ID)
 			for _, x := range tasks {
 				if x.In.Path != r.Path || x.In.Host == "" {
 					t.Errorf("%s is in %v", x.ID, x.In)
 				}
 			}
+
 			return err
 		})
 		join(t, to, r.ID, "claude:new") // the rooms go on
 	}
+
 	storetest.Check(t, to)
 
 	err = from.View(t.Context(), func(*store.Tx) error { return nil })
@@ -153,6 +163,7 @@ func TestKilledMove(t *testing.T) {
 					}
 				}
 			}
+
 			opt := store.Options{Dir: t.TempDir(), URL: storetest.PostgresURL(t), HostName: "alpha", Boot: "b1", Kill: kill("the server's")}
 			from := toMove(t, old, kill("the file's"))
 			over, ended := make(chan struct{}), false
@@ -161,10 +172,12 @@ func TestKilledMove(t *testing.T) {
 				_, _ = store.Move(t.Context(), from, opened(t, opt), keyOf)
 				ended = true
 			}()
+
 			<-over
 			if ended {
 				t.Fatal("it reached its end")
 			}
+
 			opt.Kill = nil
 			to := opened(t, opt)
 			again, err := store.Open(t.Context(), store.Options{Dir: from.Dir()}, true)
@@ -180,6 +193,7 @@ func TestKilledMove(t *testing.T) {
 					t.Fatalf("%+v, %v", m, err)
 				}
 			}
+
 			if got := eventsOf(t, to); !slices.Equal(got, want) {
 				t.Errorf("the log is another one:\n%s", cmp.Diff(want, got))
 			}
@@ -200,11 +214,13 @@ func TestDamagedFileIsntMoved(t *testing.T) {
 	if _, err := raw.Exec("UPDATE events SET reason = 'x' WHERE event_seq = (SELECT MIN(event_seq) FROM events)"); err != nil {
 		t.Fatal(err)
 	}
+
 	_, err = store.Move(t.Context(), from, to, keyOf)
 	refused(t, err, stick.CodeDatabaseCorrupt)
 	if got := eventsOf(t, to); len(got) > 0 {
 		t.Errorf("%d events were moved", len(got))
 	}
+
 	if err := from.View(t.Context(), func(*store.Tx) error { return nil }); err != nil {
 		t.Errorf("the file is closed: %v", err)
 	}

@@ -20,6 +20,7 @@ func TestSilentNetwork(t *testing.T) {
 		opt.URL, opt.Dir, opt.ReadWait, opt.WriteWait = network.URL(), t.TempDir(), 500*time.Millisecond, time.Second
 		far := storetest.With(t, db, opt)
 		reads := func(tx *store.Tx) error { _, err := tx.Room(id); return err }
+
 		joins := func(name stick.AgentID) func(tx *store.Tx) error {
 			return func(tx *store.Tx) error {
 				r, err := tx.Room(id)
@@ -33,10 +34,12 @@ func TestSilentNetwork(t *testing.T) {
 				return err
 			}
 		}
+
 		bounded := func(what string, do func() error) error {
 			t.Helper()
 			over := make(chan error, 1)
 			go func() { over <- do() }()
+
 			select {
 			case err := <-over:
 				return err
@@ -45,6 +48,7 @@ func TestSilentNetwork(t *testing.T) {
 				return nil
 			}
 		}
+
 		load(t, far, id)
 		for _, c := range []struct {
 			what string
@@ -76,6 +80,7 @@ func TestSilentNetwork(t *testing.T) {
 			network.Mend()
 			soon(t, "after "+c.what+" the host works again", func() bool { return far.View(ctx, reads) == nil })
 		}
+
 		for _, m := range load(t, db, id).Members {
 			if m.Agent == "gemini:c" {
 				t.Error("what had no answer was done later")

@@ -17,6 +17,7 @@ func TestPooler(t *testing.T) {
 		id := played(t, db)
 		opt := storetest.Options(db)
 		opt.URL = storetest.Pooled(t, opt.URL)
+
 		var all sync.WaitGroup
 		for range 8 { // more than the pooler has sessions
 			opt.Dir = t.TempDir()
@@ -37,12 +38,14 @@ func TestPooler(t *testing.T) {
 				}
 			})
 		}
+
 		all.Wait()
 		pooled := storetest.With(t, db, opt)
 		s, err := pooled.Server(t.Context())
 		if err != nil || s.Delivers {
 			t.Errorf("notices arrive: %+v, %v", s, err)
 		}
+
 		w, err := pooled.Watch(id)
 		if err != nil {
 			t.Fatal(err)
@@ -63,6 +66,7 @@ func TestFullDisk(t *testing.T) {
 		storetest.Exec(t, db, `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 			RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
 			CREATE TRIGGER full_disk BEFORE INSERT ON events EXECUTE FUNCTION full_disk()`)
+
 		err := db.Update(t.Context(), func(tx *store.Tx) error {
 			r, err := tx.Room(id)
 			if err != nil {
@@ -74,6 +78,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			return err
 		})
+
 		if e := refused(t, err, stick.CodeDatabaseUnavailable); !strings.Contains(e.Message, "the disk of PostgreSQL at") || !strings.Contains(e.Message, "is full") {
 			t.Error(e.Message)
 		}

@@ -30,15 +30,18 @@ func TestPostgresRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	t.Cleanup(func() {
 		if err := storetest.Script(address, "DROP ROLE needs_word; DROP ROLE needs_tls; DROP ROLE no_rights; DROP ROLE is_full; DROP ROLE reads"); err != nil {
 			t.Error(err)
 		}
 	})
+
 	tcp := func(user *url.Userinfo, host, settings string) string {
 		address, _ := storetest.PostgresTCP(t, user, host, settings)
 		return address
 	}
+
 	secret := url.UserPassword("needs_word", password)
 	_, certificate := storetest.PostgresTCP(t, secret, "", "")
 	noServer := "postgres://needs_word:" + password + "@/x?host=" + t.TempDir()
@@ -72,6 +75,7 @@ func TestPostgresRefuses(t *testing.T) {
 			case strings.Contains(c.address, "is_full"):
 				wait = 3 * time.Second // enough for the server's answer on a busy machine
 			}
+
 			_, err := store.Open(ctx, store.Options{Dir: dir, URL: c.address, ReadWait: wait}, true)
 			e := refused(t, err, c.code)
 			if !strings.Contains(e.Message, c.says) || len(e.Hint) == 0 {
@@ -85,6 +89,7 @@ func TestPostgresRefuses(t *testing.T) {
 			}
 		})
 	}
+
 	t.Run("in order", func(t *testing.T) {
 		for _, good := range []string{
 			tcp(secret, "127.0.0.1", "sslmode=disable&search_path=good"),
@@ -98,6 +103,7 @@ func TestPostgresRefuses(t *testing.T) {
 			newRoom(t, db, "/"+t.TempDir())
 			db.Close()
 		}
+
 		if err := storetest.Script(address, "DROP SCHEMA good CASCADE"); err != nil {
 			t.Error(err)
 		}
@@ -114,6 +120,7 @@ func withoutTLS(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
+
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -125,6 +132,7 @@ func withoutTLS(t *testing.T) string {
 			c.Close()
 		}
 	}()
+
 	return l.Addr().String()
 }
 
@@ -197,6 +205,7 @@ func TestPostgresRightsRevoked(t *testing.T) {
 			_, err := tx.Room(id)
 			return err
 		})
+
 		if e := refused(t, err, stick.CodeDatabaseUnavailable); !strings.Contains(e.Message, "doesn't give the role loses_rights the rights") {
 			t.Errorf("it says %q", e.Message)
 		}
@@ -242,6 +251,7 @@ func TestPostgresNamesTheServerInUse(t *testing.T) {
 	if want := "PostgreSQL at " + u.Host + ", of 127.0.0.1:1 and " + u.Host + ", database postgres"; s.Name != want {
 		t.Errorf("it is %q, want %q", s.Name, want)
 	}
+
 	if err := storetest.Script(live, "DROP SCHEMA of_several CASCADE"); err != nil {
 		t.Error(err)
 	}
@@ -267,6 +277,7 @@ func TestPostgresDamagedContent(t *testing.T) {
 					_, err := tx.Room(id)
 					return try(err, tx.Advance(id, "codex:b", "wait", 1))
 				})
+
 				if e := refused(t, err, stick.CodeDatabaseCorrupt); !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint.String(), "begin anew in another schema") {
 					t.Errorf("it says %q (%s)", e.Message, e.Hint)
 				}

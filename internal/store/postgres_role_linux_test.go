@@ -21,6 +21,7 @@ func TestRoleOfTheManual(t *testing.T) {
 	if len(blocks) != 2 {
 		t.Fatalf("the manual has %d blocks of SQL", len(blocks))
 	}
+
 	server, err := url.Parse(storetest.PostgresURL(t))
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +31,7 @@ func TestRoleOfTheManual(t *testing.T) {
 	server.RawQuery = q.Encode()
 	within := *server
 	within.Path = "/talkingstick"
+
 	t.Cleanup(func() {
 		for _, s := range []string{"DROP DATABASE IF EXISTS talkingstick WITH (FORCE)", "DROP ROLE IF EXISTS talkingstick"} {
 			if err := storetest.Script(server.String(), s); err != nil {
@@ -37,6 +39,7 @@ func TestRoleOfTheManual(t *testing.T) {
 			}
 		}
 	})
+
 	for i, address := range []string{server.String(), within.String()} {
 		block, _, _ := strings.Cut(blocks[i], "```")
 		for _, statement := range strings.Split(strings.TrimSpace(block), "\n") {
@@ -45,6 +48,7 @@ func TestRoleOfTheManual(t *testing.T) {
 			}
 		}
 	}
+
 	within.User = url.UserPassword("talkingstick", "a long one")
 	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: within.String(), Boot: "1", HostName: "here"}, true)
 	if err != nil {
@@ -59,6 +63,7 @@ func TestRoleOfTheManual(t *testing.T) {
 	if s.Role != "talkingstick" || s.Super || !s.Delivers || s.Version < 15 || s.Schema != "talkingstick" || s.Most == 0 || s.Used == 0 {
 		t.Errorf("the server is %+v", s)
 	}
+
 	for _, forbidden := range []string{"CREATE SCHEMA other", "CREATE TABLE public.t (x int)", "CREATE ROLE r", "CREATE TEMP TABLE t (x int)"} {
 		if err := storetest.Script(within.String(), forbidden); err == nil {
 			t.Errorf("the role may %s", forbidden)

@@ -32,20 +32,24 @@ func TestACommitThatACrashShows(t *testing.T) {
 				return err
 			})
 		}()
+
 		server.AwaitsStandby()
 		server.Restart()
 		server.AwaitsStandby() // what asks whether it was committed
+
 		select {
 		case err := <-wrote:
 			t.Fatalf("it is told that the change was made, which the standby hasn't got (%v)", err)
 		default:
 		}
+
 		server.StandbyComes()
 		if err := <-wrote; stick.CodeOf(err) == stick.CodeDatabaseUnavailable {
 			return // the standby took too long, and nobody is told anything
 		} else if err != nil {
 			t.Fatal(err)
 		}
+
 		server.FailOver()
 		r := load(t, db, id)
 		if m, ok := r.Member("claude:a"); !ok || m.State != stick.Joined {

@@ -23,12 +23,14 @@ func TestWaitsShareTheServer(t *testing.T) {
 		opt, connections := countedConnections(t, db)
 		const processes = 60
 		var waits [processes]*store.Watch
+
 		var dbs [processes]*store.DB
 		for i := range processes {
 			dbs[i] = storetest.With(t, db, opt)
 			waits[i] = watch(t, dbs[i], id)
 			waits[i].Sleeps()
 		}
+
 		soon(t, "at rest a host has five connections", func() bool { return connections() <= 5 })
 		soon(t, "the witness hears", func() bool { return hears(waits[0]) })
 
@@ -43,6 +45,7 @@ func TestWaitsShareTheServer(t *testing.T) {
 				}
 			})
 		}
+
 		most := mostDuring(&looks, connections)
 		if t.Logf("at most %d connections at a ring", most); most > 35 { // 25, and those that the server is just ending
 			t.Errorf("at a ring the host had %d connections", most)
@@ -64,6 +67,7 @@ func TestAWaitHasTime(t *testing.T) {
 			if _, err := tx.Room(id); err != nil {
 				return err
 			}
+
 			go func() {
 				over <- waits.Update(ctx, func(tx *store.Tx) error {
 					tried <- 1
@@ -71,11 +75,13 @@ func TestAWaitHasTime(t *testing.T) {
 					return err
 				})
 			}()
+
 			for range 3 { // it has given up twice
 				<-tried
 			}
 			return nil
 		})
+
 		if err := <-over; err != nil {
 			t.Errorf("it gave up: %v", err)
 		}
@@ -93,6 +99,7 @@ func countedConnections(t *testing.T, db *store.DB) (opt store.Options, connecti
 	q.Set("application_name", name)
 	u.RawQuery = q.Encode()
 	opt.URL = u.String()
+
 	return opt, func() int {
 		t.Helper()
 		n, err := strconv.Atoi(storetest.Exec(t, db, "SELECT count(*) FROM pg_stat_activity WHERE application_name = '"+name+"'")[0])
@@ -129,6 +136,7 @@ func TestTheWordOfTheWitness(t *testing.T) {
 			}
 			return
 		}
+
 		soon(t, "the witness hears", func() bool { return hears(w) })
 		reads := 0
 		for range 100 {
@@ -136,6 +144,7 @@ func TestTheWordOfTheWitness(t *testing.T) {
 				reads++
 			}
 		}
+
 		if reads < 3 {
 			t.Errorf("of 100 times a wait reads %d times all the same", reads)
 		}
@@ -170,6 +179,7 @@ func TestAStoppedWitness(t *testing.T) {
 			}
 			waits[i].Sleeps()
 		}
+
 		soon(t, "the witness hears", func() bool { return hears(waits[0]) })
 		var guards, rest []*store.Watch
 		for _, w := range waits {
@@ -177,12 +187,14 @@ func TestAStoppedWitness(t *testing.T) {
 			for range 9 {
 				last = max(last, w.SleepOn(net))
 			}
+
 			if last > time.Minute {
 				rest = append(rest, w)
 			} else {
 				guards = append(guards, w)
 			}
 		}
+
 		if len(guards) != 3 || len(rest) != 2 {
 			t.Fatalf("%d look each minute, and %d seldom", len(guards), len(rest))
 		}
@@ -190,11 +202,13 @@ func TestAStoppedWitness(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatal(files, err)
 		}
+
 		drain(rest[0])
 		soon(t, "a guard finds that nobody has said for an hour that it hears", func() bool { // unless the witness says so just then
 			long := time.Now().Add(-time.Hour)
 			return os.Chtimes(files[0], long, long) == nil && !hears(guards[0])
 		})
+
 		select {
 		case <-rest[0].C:
 		case <-time.After(10 * time.Second):
@@ -220,6 +234,7 @@ func TestWaitsBeginTogether(t *testing.T) {
 		opt.Waits = true
 		const processes = 80
 		var begins sync.WaitGroup
+
 		begin := make(chan struct{})
 		for i := range processes {
 			begins.Go(func() {
@@ -229,12 +244,14 @@ func TestWaitsBeginTogether(t *testing.T) {
 					t.Errorf("a wait can't begin: %v", err)
 					return
 				}
+
 				t.Cleanup(func() { own.Close() })
 				w, err := own.Watch(id)
 				if err != nil {
 					t.Error(err)
 					return
 				}
+
 				t.Cleanup(func() { w.Close() })
 				err = own.Update(ctx, func(tx *store.Tx) error {
 					if _, err := tx.Room(id); err != nil {
@@ -248,6 +265,7 @@ func TestWaitsBeginTogether(t *testing.T) {
 				w.Sleeps()
 			})
 		}
+
 		close(begin)
 		most := mostDuring(&begins, connections)
 		if t.Logf("at most %d connections at the beginning", most); most > 35 { // 25, and those that the server is just ending

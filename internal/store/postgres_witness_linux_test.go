@@ -25,6 +25,7 @@ func TestWitness(t *testing.T) {
 		u, _ := url.Parse(opt.URL)
 		listens := `SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN "` + u.Query().Get("search_path") + `"%' AND state = 'idle'`
 		first, second := watch(t, here, id), watch(t, storetest.Again(t, here), id)
+
 		heard := func(what string, by *store.Watch) {
 			t.Helper()
 			soon(t, "one process listens "+what, func() bool { return len(storetest.Exec(t, here, listens)) == 1 })
@@ -37,14 +38,17 @@ func TestWitness(t *testing.T) {
 				}
 			}
 		}
+
 		heard("at first", first)
 		heard("for the other process, too", second)
 		pid := storetest.Exec(t, here, listens)[0]
 		storetest.Exec(t, here, "SELECT pg_terminate_backend("+pid+")")
+
 		soon(t, "it connects again", func() bool {
 			pids := storetest.Exec(t, here, listens)
 			return len(pids) == 1 && pids[0] != pid
 		})
+
 		heard("after its connection broke", second)
 		if err := first.Close(); err != nil {
 			t.Error(err)

@@ -27,6 +27,7 @@ func TestBusyNamesTheHolder(t *testing.T) {
 		if e.Fields["pid"] != c.Process.Pid || len(e.Hint) == 0 {
 			t.Errorf("the refusal is %q with %v; the lock is held by process %d", e.Message, e.Fields, c.Process.Pid)
 		}
+
 		load(t, db, id) // reading goes on all the while
 		if err := c.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
@@ -34,12 +35,14 @@ func TestBusyNamesTheHolder(t *testing.T) {
 		if err := c.Wait(); err != nil {
 			t.Fatalf("the child: %v", err)
 		}
+
 		rooms := 0
 		update(t, db, func(tx *store.Tx) error {
 			rs, err := tx.Rooms(nil, "")
 			rooms = len(rs)
 			return err
 		})
+
 		if rooms != 2 {
 			t.Errorf("there are %d rooms; the child made one when it went on", rooms)
 		}
@@ -62,6 +65,7 @@ func TestKilledAtACommit(t *testing.T) {
 				if err := c.Wait(); err == nil {
 					t.Fatal("the child wasn't killed")
 				}
+
 				select {
 				case <-w.C:
 				case <-time.After(1500 * time.Millisecond):
@@ -69,12 +73,14 @@ func TestKilledAtACommit(t *testing.T) {
 						t.Error("a process that was killed didn't ring")
 					}
 				}
+
 				rooms := 0
 				update(t, db, func(tx *store.Tx) error {
 					rs, err := tx.Rooms(nil, "")
 					rooms = len(rs)
 					return err
 				})
+
 				if rooms != want {
 					t.Errorf("killed %s: %d rooms, want %d", point, rooms, want)
 				}

@@ -66,6 +66,7 @@ func queries(rec *store.Recording) []string {
 			out = append(out, text)
 		}
 	}
+
 	return out
 }
 
@@ -142,15 +143,18 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			Room: id, Turn: 1, Types: []stick.EventType{stick.EventPass, stick.EventClaim},
 			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Cursor: "wait", Before: sent.Seq, Limit: 1, Newest: true,
 		}
+
 		_, _, events := tx.Events(one)
 		_, back := tx.Back(id, 0, 1)
 		_, _, fresh := tx.Events(full)
 		_, _, inboxes := tx.Inbox(store.InboxQuery{Room: id, Limit: 1})
 		_, _, sentBy := tx.Inbox(store.InboxQuery{Room: id, From: "claude:a", Limit: 1})
+
 		_, _, inbox := tx.Inbox(store.InboxQuery{
 			Room: id, Agent: "codex:b", Open: true, From: "claude:a", Task: "T", Thread: "th", Limit: 1,
 			States: []stick.ReceiptState{stick.Unread, stick.Read, stick.Acked, stick.Withdrawn},
 		})
+
 		all := store.NoteQuery{Room: id, Limit: 1}
 		open := store.NoteQuery{Room: id, ID: note.Seq, Open: true, Turn: 1, Limit: 1}
 		_, _, notes := tx.Notes(all)
@@ -168,9 +172,11 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, at := tx.RoomsAt([][]string{{"/work/src", "/work"}})
 		return try(all, some, near, meeting, at)
 	})
+
 	recordedTasks(t, db, id)
 	file := edits.EditedFile{Path: "a.go", Editors: []edits.Editor{{Agent: "claude:a"}}}
 	update(t, db, func(tx *store.Tx) error { return tx.PutEdited(id, "/work", []edits.EditedFile{file}) })
+
 	view(t, db, func(tx *store.Tx) error {
 		_, all := tx.Edited(id, "/work", nil)
 		_, some := tx.Edited(id, "/work", []string{"a.go"})
@@ -201,6 +207,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			tx.PutCall(id, &edits.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work", Noted: true}), tx.ForgetCalls(id, 1, 1),
 			tx.PutReads(id, "/work", []edits.NotedRead{{Agent: "claude:a", Path: "a.go"}}), tx.BoundReads(id, "claude:a", 1, 1), tx.ForgetReads(id, "claude:a"))
 	})
+
 	if err := db.Trial(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +219,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		}
 		return err
 	})
+
 	play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 		return r.Move("claude:a", "/elsewhere")
 	})
@@ -220,6 +228,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, err := tx.Save(r, r, talk.ResolveNote(r, "claude:a", talk.NoteOf(note)))
 		return err
 	})
+
 	play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 		r, events, err := r.Leave(stick.Leaving{By: "claude:a"}, blind(), now)
 		if err != nil {
@@ -233,6 +242,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, ended := tx.EndSession("key", "codex:b")
 		return try(ended, tx.DropProcess("codex:b", p), tx.DropListener("l"))
 	})
+
 	if _, err := db.Check(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -248,6 +258,7 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	i := store.Intent{ID: "i", Room: id, Task: "t1", Attempt: 1, Kind: "done", Agent: "codex:b", Data: []byte("{}"), PID: 1}
 	update(t, db, func(tx *store.Tx) error {
 		return try(
@@ -340,11 +351,13 @@ func rebooted(t *testing.T) *store.DB {
 	if db, err = store.Open(ctx, store.Options{Dir: dir, Machine: "m", Boot: "the second"}, false); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
+
 	return db
 }
 
@@ -371,9 +384,11 @@ func TestEveryQueryIsRecorded(t *testing.T) {
 			t.Errorf("%s: %s wasn't recorded: have it called by recorded()", line, call)
 		}
 	}
+
 	if len(src.calls) < 40 || len(src.pieces) < 40 {
 		t.Errorf("only %d calls and %d pieces of SQL were found in the source", len(src.calls), len(src.pieces))
 	}
+
 	ran := slices.Collect(maps.Keys(rec.Statements))
 	for line, piece := range src.pieces {
 		if !slices.ContainsFunc(ran, func(text string) bool { return strings.Contains(text, piece) }) {
@@ -415,6 +430,7 @@ func readSource(t *testing.T) source {
 	src := source{map[string]bool{}, map[string]string{}, map[string]string{}}
 	set := token.NewFileSet()
 	var bodies []*ast.FuncDecl
+
 	var names []string
 	for _, dir := range []string{".", "dialect", "sqlite"} {
 		found, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -432,6 +448,7 @@ func readSource(t *testing.T) source {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
 				src.functions[f.Name.Name] = true
@@ -464,6 +481,7 @@ func readSource(t *testing.T) source {
 		if unrecorded[f.Name.Name] != "" {
 			continue
 		}
+
 		for _, c := range calls(f, runs) {
 			p := set.Position(c.Lparen)
 			src.calls[fmt.Sprintf("%s:%d", inPackage(p.Filename), p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
@@ -488,10 +506,12 @@ func calls(f *ast.FuncDecl, names map[string]bool) (out []*ast.CallExpr) {
 		if !ok {
 			return true
 		}
+
 		sel, ok := c.Fun.(*ast.SelectorExpr)
 		if !ok || !names[sel.Sel.Name] {
 			return true
 		}
+
 		x := sel.X
 		for {
 			inner, ok := x.(*ast.SelectorExpr)
@@ -500,11 +520,13 @@ func calls(f *ast.FuncDecl, names map[string]bool) (out []*ast.CallExpr) {
 			}
 			x = inner.X
 		}
+
 		if id, ok := x.(*ast.Ident); ok && slices.Contains([]string{"tx", "db", "stmt"}, id.Name) {
 			out = append(out, c)
 		}
 		return true
 	})
+
 	return out
 }
 
@@ -519,11 +541,13 @@ func (src source) findPieces(set *token.FileSet, n ast.Node) {
 				return f.Name != "report"
 			}
 		}
+
 		if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
 			if v, err := strconv.Unquote(s.Value); err == nil && looksLikeSQL.MatchString(v) {
 				src.pieces[set.Position(s.Pos()).String()] = v
 			}
 		}
+
 		return true
 	})
 }

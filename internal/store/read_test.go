@@ -16,6 +16,7 @@ func TestReads(t *testing.T) {
 		one := edits.NotedRead{Agent: "claude:a", Path: "a.go", State: edits.FileState{Sum: "1", Size: 2, ModTime: 3, Inode: 1 << 63, Mode: 4}, At: 10}
 		two := edits.NotedRead{Agent: "claude:a", Path: "b.go", State: edits.FileState{Sum: "2"}, Wrote: true, Refused: "9", At: 20}
 		of := edits.NotedRead{Agent: "claude:a", Helper: "sub", Path: "a.go", State: edits.FileState{Sum: "3"}, At: 30}
+
 		noted := func(name, helper, checkout string, want ...edits.NotedRead) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
@@ -26,6 +27,7 @@ func TestReads(t *testing.T) {
 				return nil
 			})
 		}
+
 		others := func(name, helper string, want bool) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {

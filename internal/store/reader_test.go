@@ -21,6 +21,7 @@ func TestMigrationsAreCounted(t *testing.T) {
 	if len(ms) != len(files) {
 		t.Errorf("%d files are %d migrations", len(files), len(ms))
 	}
+
 	db, err := Open(t.Context(), Options{Dir: t.TempDir()}, true)
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +47,7 @@ func TestEarlierProgramsBesideThisOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, newest := range all[:len(all)-1] {
 		dir := t.TempDir()
 		earlier, err := openStore(t.Context(), Options{Dir: dir}, true, all[:newest.Number])
@@ -65,12 +67,14 @@ func TestEarlierProgramsBesideThisOne(t *testing.T) {
 		if newest.Number == 6 && want == "" {
 			t.Error("a program of schema 6 works beside this one")
 		}
+
 		nothing := func(*Tx) error { return nil }
 		for what, err := range map[string]error{"read": earlier.View(t.Context(), nothing), "write": earlier.Update(t.Context(), nothing)} {
 			if (err != nil || want != "") && stick.CodeOf(err) != want {
 				t.Errorf("after the upgrade a running program of schema %d tries to %s: %v, want the code %q", newest.Number, what, err, want)
 			}
 		}
+
 		if want != "" {
 			want = stick.CodeSchemaTooNew
 		}
@@ -78,6 +82,7 @@ func TestEarlierProgramsBesideThisOne(t *testing.T) {
 		if (err != nil || want != "") && stick.CodeOf(err) != want {
 			t.Errorf("a program of schema %d opens the database: %v, want the code %q", newest.Number, err, want)
 		}
+
 		if err == nil {
 			again.Close()
 		}

@@ -25,6 +25,7 @@ func send(t *testing.T, db *store.DB, id stick.RoomID, q talk.Sending) stick.Eve
 		}
 		return r, events
 	})
+
 	return events[0]
 }
 
@@ -49,6 +50,7 @@ func TestInboxQueries(t *testing.T) {
 					found[state] = true
 				}
 			}
+
 			slices.SortStableFunc(want, func(a, b store.InboxEntry) int {
 				return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Agent, b.Agent))
 			})
@@ -58,6 +60,7 @@ func TestInboxQueries(t *testing.T) {
 			} else if more {
 				want = want[len(want)-q.Limit:]
 			}
+
 			err := db.View(ctx, func(tx *store.Tx) error {
 				got, gotMore, err := tx.Inbox(q)
 				if diff := gocmp.Diff(want, got); diff != "" || gotMore != more {
@@ -69,6 +72,7 @@ func TestInboxQueries(t *testing.T) {
 				t.Errorf("%+v: %v", q, err)
 			}
 		}
+
 		all := store.InboxQuery{Room: p.room, Limit: 1000}
 		for _, alone := range []func(*store.InboxQuery){
 			func(q *store.InboxQuery) {},
@@ -88,6 +92,7 @@ func TestInboxQueries(t *testing.T) {
 			alone(&q)
 			compare(t, q)
 		}
+
 		rapid.Check(t, func(rt *rapid.T) {
 			compare(rt, store.InboxQuery{
 				Room: p.room, Agent: someone.Draw(rt, "agent"), States: rapid.SliceOfN(states, 0, 2).Draw(rt, "states"),
@@ -98,6 +103,7 @@ func TestInboxQueries(t *testing.T) {
 				Limit:  rapid.SampledFrom([]int{1, 3, 10, 1000}).Draw(rt, "limit"),
 			})
 		})
+
 		if len(found) != 4 {
 			t.Errorf("only messages in the states %v were found", found)
 		}
@@ -117,10 +123,12 @@ func TestReceipts(t *testing.T) {
 						want = append(want, d.Receipt)
 					}
 				}
+
 				got, err := tx.Receipts(e.Seq)
 				if diff := gocmp.Diff(want, got); diff != "" || err != nil {
 					t.Errorf("the receipts of event %d, %s (%v):\n%s", e.Seq, e.Type, err, diff)
 				}
+
 				for _, a := range postmen {
 					var want stick.Receipt
 					d := p.at(e.Seq, a)
@@ -132,6 +140,7 @@ func TestReceipts(t *testing.T) {
 					}
 				}
 			}
+
 			for _, a := range append(postmen, "nobody") {
 				unread, unacked := 0, 0
 				var owed []stick.Receipt
@@ -142,17 +151,20 @@ func TestReceipts(t *testing.T) {
 					if d.ReadAt == 0 {
 						unread++
 					}
+
 					if d.Owes == stick.OwesAck {
 						unacked++
 						owed = append(owed, d.Receipt)
 					}
 				}
+
 				if gotUnread, gotUnacked, err := tx.CountOpen(p.room, a); gotUnread != unread || gotUnacked != unacked || err != nil {
 					t.Errorf("%s has %d unread and %d to acknowledge (%v), want %d and %d", a, gotUnread, gotUnacked, err, unread, unacked)
 				}
 				if a != "nobody" && (unread == 0 || unacked == 0) {
 					t.Errorf("%s has %d unread and %d to acknowledge: that shows little", a, unread, unacked)
 				}
+
 				got, err := tx.OpenReceipts(p.room, a)
 				if diff := gocmp.Diff(owed, got); diff != "" || err != nil {
 					t.Errorf("what %s owes (%v):\n%s", a, err, diff)
@@ -161,6 +173,7 @@ func TestReceipts(t *testing.T) {
 					t.Errorf("in another room, %s has %d unread and %d to acknowledge (%v)", a, unread, unacked, err)
 				}
 			}
+
 			return nil
 		})
 	}, storetest.At(clock))
@@ -173,12 +186,14 @@ func TestShownKeepsTheFirstTime(t *testing.T) {
 		id := played(t, db)
 		sent := send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello"}})
 		first := stick.At(clock.Now())
+
 		for range 3 {
 			update(t, db, func(tx *store.Tx) error {
 				return try(tx.MarkShown(id, "codex:b", sent.Seq), tx.MarkShown(id, "claude:a", sent.Seq), tx.MarkShown(id, "codex:b", 999))
 			})
 			clock.Move(time.Minute)
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			all, err := tx.Receipts(sent.Seq)
 			want := []stick.Receipt{{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesReading, ShownAt: first}}

@@ -39,12 +39,14 @@ func Record(t *testing.T, db *DB) (*Recording, *DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	recorded := newDB(db.opt, db.Bell, d, migrations)
 	t.Cleanup(func() {
 		if err := recorded.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
+
 	return rec, recorded
 }
 
@@ -54,6 +56,7 @@ func (r *Recording) note(text string, args []driver.NamedValue) {
 		s = &Statement{}
 		r.Statements[text] = s
 	}
+
 	kinds := make([]string, len(args))
 	for i, a := range args {
 		kinds[i] = fmt.Sprintf("%T", a.Value)

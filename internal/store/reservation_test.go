@@ -22,6 +22,7 @@ func reserve(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID, p glo
 		}
 		return r, events
 	})
+
 	return events[0]
 }
 
@@ -36,44 +37,52 @@ func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 		for _, p := range patterns {
 			reserve(t, db, id, "claude:a", p)
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			all, _, err := tx.Reservations(store.ReservationQuery{Room: id})
 			if err != nil || len(all) != len(patterns) {
 				t.Fatalf("%d of %d: %v", len(all), len(patterns), err)
 			}
+
 			for _, path := range []string{"src/lib/a.go", "src", "Src/Lib/b.go", "docs/a.md", "a/b/c/d/e/f", "É/x", "none"} {
 				near, err := tx.ReservationsNear(id, []string{path, "other/path"}, nil)
 				if err != nil {
 					return err
 				}
+
 				for _, v := range all {
 					if v.Pattern.Match(path, true) && !slices.Contains(near, v) {
 						t.Errorf("%s means %s and isn't near it", v.Pattern, path)
 					}
 				}
 			}
+
 			for _, dir := range []string{"src/lib", "src", "SRC", "docs", "a", "a/b/c/d/e", "é", "none"} {
 				near, err := tx.ReservationsNear(id, []string{"x"}, []string{dir, "other"})
 				if err != nil {
 					return err
 				}
+
 				for _, v := range all {
 					if v.Pattern.Meets(dir, true) && !slices.Contains(near, v) {
 						t.Errorf("%s means something in %s and isn't near it", v.Pattern, dir)
 					}
 				}
 			}
+
 			for _, p := range append(patterns, "src/lib", "a/b", "**/x", "é") {
 				near, err := tx.ReservationsMeeting(id, []glob.Pattern{p})
 				if err != nil {
 					return err
 				}
+
 				for _, v := range all {
 					if overlap, _ := p.Overlap(v.Pattern, true); overlap != glob.None && !slices.Contains(near, v) {
 						t.Errorf("%s overlaps with %s and isn't found", p, v.Pattern)
 					}
 				}
 			}
+
 			return nil
 		})
 	})
@@ -88,6 +97,7 @@ func TestManyPaths(t *testing.T) {
 		for i := range 1000 {
 			paths, dirs = append(paths, fmt.Sprintf("d%d/x/f.go", i)), append(dirs, fmt.Sprintf("d%d", i))
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			for i, asked := range [][2][]string{{paths, nil}, {nil, dirs}, {paths, dirs}} {
 				near, err := tx.ReservationsNear(id, asked[0], asked[1])
@@ -98,6 +108,7 @@ func TestManyPaths(t *testing.T) {
 					return err
 				}
 			}
+
 			return nil
 		})
 	})

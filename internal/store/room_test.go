@@ -41,11 +41,13 @@ func TestRoomKeepsEveryColumn(t *testing.T) {
 		full(t, 1, &want.Turn)
 		want.Closed, want.Generation = true, 7
 		full(t, 2, &want.Policy)
+
 		for i := range reflect.TypeFor[stick.Policy]().NumField() { // durations are kept in milliseconds
 			if f := reflect.ValueOf(&want.Policy).Elem().Field(i); f.Kind() == reflect.Int64 {
 				f.SetInt(f.Int() * int64(time.Millisecond))
 			}
 		}
+
 		want.Policy.Order = stick.Sequence
 		for i, a := range []stick.AgentID{"claude:a", "codex:b"} {
 			var m stick.Member
@@ -54,11 +56,13 @@ func TestRoomKeepsEveryColumn(t *testing.T) {
 			m.HooksSeen, m.BusySince, m.IdleAt = false, 0, 0 // evidence of the session, below
 			want.Members = append(want.Members, m)
 		}
+
 		update(t, db, func(tx *store.Tx) error {
 			saved, _, err := tx.Save(before, want, nil)
 			want.UpdatedAt = saved.UpdatedAt
 			return err
 		})
+
 		if diff := cmp.Diff(want, load(t, db, before.ID)); diff != "" {
 			t.Fatalf("what was loaded isn't what was saved (-saved +loaded):\n%s", diff)
 		}
@@ -69,17 +73,20 @@ func TestRoomKeepsEveryColumn(t *testing.T) {
 		full(t, 5, &again.Turn)
 		again.Closed = false
 		again.Members = append([]stick.Member(nil), was.Members...)
+
 		for i := range again.Members {
 			a := again.Members[i].Agent
 			full(t, 6+i, &again.Members[i])
 			again.Members[i].Agent, again.Members[i].State = a, stick.Left
 			again.Members[i].HooksSeen, again.Members[i].BusySince, again.Members[i].IdleAt = false, 0, 0
 		}
+
 		update(t, db, func(tx *store.Tx) error {
 			saved, _, err := tx.Save(was, again, nil)
 			again.UpdatedAt = saved.UpdatedAt
 			return err
 		})
+
 		if diff := cmp.Diff(again, load(t, db, before.ID)); diff != "" {
 			t.Fatalf("what was loaded isn't what was saved again (-saved +loaded):\n%s", diff)
 		}
@@ -96,13 +103,16 @@ func TestNewRoom(t *testing.T) {
 		if r.Turn.FreeSince != stick.At(clock.Now()) || r.Turn.State != stick.Idle || r.Generation != 1 {
 			t.Errorf("a new room is %+v", r)
 		}
+
 		err := db.Update(ctx, func(tx *store.Tx) error {
 			_, err := tx.NewRoom("/work", storetest.Key("/work"))
 			return err
 		})
+
 		if err == nil {
 			t.Error("two rooms were made at one path")
 		}
+
 		err = db.View(ctx, func(tx *store.Tx) error {
 			_, err := tx.Room("room-nobody")
 			return err
@@ -117,6 +127,7 @@ func TestRoomsByPath(t *testing.T) {
 		for _, p := range []string{"/", "/work", "/work/sub", "/work/sub/deep", "/work-other", "/workX"} {
 			ids[p] = newRoom(t, db, p).ID
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			r, ok, err := tx.RoomAt([]string{"/work/sub/none", "/work/sub", "/work"})
 			if err != nil || !ok || r.ID != ids["/work/sub"] {
@@ -125,6 +136,7 @@ func TestRoomsByPath(t *testing.T) {
 			if _, ok, _ := tx.RoomAt([]string{"/none"}); ok {
 				t.Error("a path without a room has one")
 			}
+
 			for _, c := range []struct {
 				at    []string
 				below string
@@ -144,6 +156,7 @@ func TestRoomsByPath(t *testing.T) {
 					t.Errorf("rooms at %v and below %q: %v\n%s", c.at, c.below, err, diff)
 				}
 			}
+
 			return nil
 		})
 	})
@@ -156,26 +169,31 @@ func TestSaveWritesOnlyChanges(t *testing.T) {
 		id := played(t, db)
 		raw := storetest.Raw(t, db)
 		raw.SetMaxOpenConns(1)
+
 		version := func() (v int) {
 			if err := raw.QueryRow("PRAGMA data_version").Scan(&v); err != nil {
 				t.Fatal(err)
 			}
 			return v
 		}
+
 		same := func(r stick.Room, _ stick.Time) (stick.Room, []stick.Event) { return r, nil }
 		was := version()
 		play(t, db, id, same)
 		if version() != was {
 			t.Error("saving an unchanged room wrote something")
 		}
+
 		row := func(query string) (out [][]any) { return rows(t, raw, query) }
 		rooms, members := "SELECT * FROM rooms", "SELECT * FROM members WHERE agent_id <> 'codex:b'"
 		r0, m0 := row(rooms), row(members)
+
 		play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 			r.Members = append([]stick.Member(nil), r.Members...)
 			r.Members[1].LastSeenAt++
 			return r, nil
 		})
+
 		if diff := cmp.Diff(r0, row(rooms)); diff != "" {
 			t.Errorf("saving a member changed the room:\n%s", diff)
 		}
@@ -199,6 +217,7 @@ func rows(t *testing.T, raw *sql.DB, query string) (out [][]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for rs.Next() {
 		values, into := make([]any, len(names)), make([]any, len(names))
 		for i := range values {
@@ -209,6 +228,7 @@ func rows(t *testing.T, raw *sql.DB, query string) (out [][]any) {
 		}
 		out = append(out, values)
 	}
+
 	return out
 }
 
@@ -236,11 +256,13 @@ func TestRoomPart(t *testing.T) {
 		update(t, db, func(tx *store.Tx) error {
 			return tx.PutListener(id, stick.Listener{ID: "l1", Agent: "codex:b", Purpose: stick.Work})
 		})
+
 		view(t, db, func(tx *store.Tx) error {
 			r, err := tx.RoomPart(id, "gemini:c")
 			if err != nil || len(r.Members) != 2 || len(r.Listeners) != 0 || r.Turn.Owner != "claude:a" {
 				t.Errorf("the part of a room is %+v (%v)", r, err)
 			}
+
 			_, err = tx.RoomPart("room-nobody", "gemini:c")
 			refused(t, err, stick.CodeNoRoom)
 			return nil
@@ -263,20 +285,24 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 			if err != nil {
 				return err
 			}
+
 			if _, _, err := tx.Save(r, next, events); err != nil {
 				return err
 			}
 			if err := tx.PutSession(store.Session{Key: "k", Agent: "gemini:c", Harness: "gemini"}); err != nil {
 				return err
 			}
+
 			return failed
 		})
+
 		if !errors.Is(err, failed) {
 			t.Fatalf("got %v", err)
 		}
 		if diff := cmp.Diff(before, load(t, db, id)); diff != "" {
 			t.Errorf("a transaction that failed changed the room:\n%s", diff)
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			if known, err := tx.Known("gemini:c"); known || err != nil {
 				t.Errorf("its session was kept (%v)", err)
@@ -300,8 +326,10 @@ func TestViewReadsOneState(t *testing.T) {
 			if diff := cmp.Diff(first, second); diff != "" {
 				t.Errorf("a view saw a commit that came after it began:\n%s", diff)
 			}
+
 			return err
 		})
+
 		if r := load(t, db, id); len(r.Members) != 3 {
 			t.Errorf("the next view doesn't see the commit: %d members", len(r.Members))
 		}

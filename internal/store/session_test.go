@@ -22,6 +22,7 @@ func TestListeners(t *testing.T) {
 			{ID: "l1", Agent: "codex:b", Purpose: stick.Listen, StartedAt: 5},
 			{ID: "l0", Agent: "claude:a", Purpose: stick.Work, StartedAt: 9},
 		}
+
 		update(t, db, func(tx *store.Tx) error {
 			for _, l := range listeners {
 				if err := tx.PutListener(id, l); err != nil {
@@ -30,6 +31,7 @@ func TestListeners(t *testing.T) {
 			}
 			return tx.PutListener(other, stick.Listener{ID: "l9", Agent: "codex:b", Purpose: stick.Work})
 		})
+
 		want := []stick.Listener{listeners[1], listeners[0], listeners[2]} // by start, then by id
 		if diff := cmp.Diff(want, load(t, db, id).Listeners); diff != "" {
 			t.Errorf("the listeners aren't what was put:\n%s", diff)
@@ -37,6 +39,7 @@ func TestListeners(t *testing.T) {
 		if err := db.Update(ctx, func(tx *store.Tx) error { return tx.PutListener(id, listeners[0]) }); err == nil {
 			t.Error("two listeners have one id")
 		}
+
 		has := func(l stick.ListenerID) (here bool) {
 			view(t, db, func(tx *store.Tx) error {
 				if err := tx.LaterListener(l, &here); err != nil {
@@ -44,8 +47,10 @@ func TestListeners(t *testing.T) {
 				}
 				return tx.Arrive()
 			})
+
 			return here
 		}
+
 		for range 2 { // ending one twice is no fault
 			update(t, db, func(tx *store.Tx) error { return tx.DropListener("l1") })
 		}
@@ -62,6 +67,7 @@ func TestSessionsAndProcesses(t *testing.T) {
 		p2 := stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 2, Start: 20}
 		later := p1
 		later.Start++ // the pid again, another process
+
 		put := func(a stick.AgentID, key string, p stick.Process, proof stick.Proof) {
 			t.Helper()
 			clock.Move(time.Second)
@@ -72,9 +78,11 @@ func TestSessionsAndProcesses(t *testing.T) {
 				return tx.PutProcess(a, key, stick.Evidence{Process: p, Proof: proof})
 			})
 		}
+
 		put("claude:a", "key a", p1, stick.ProvesSession)
 		put("claude:a", "key a", p2, stick.ProvesCarrier)
 		put("claude:b", "key b", p1, stick.ProvesTurn)
+
 		view(t, db, func(tx *store.Tx) error {
 			if a, ok, err := tx.AgentOf("key a"); a != "claude:a" || !ok || err != nil {
 				t.Errorf("the session is %s's (%v, %v)", a, ok, err)
@@ -88,16 +96,19 @@ func TestSessionsAndProcesses(t *testing.T) {
 			if s, ok, err := tx.SessionOf(later); ok || err != nil {
 				t.Errorf("another process of the same pid carries %s (%v)", s.Agent, err)
 			}
+
 			ps, err := tx.Processes("claude:a")
 			want := []stick.Evidence{{Process: p1, Proof: stick.ProvesSession}, {Process: p2, Proof: stick.ProvesCarrier}}
 			if diff := cmp.Diff(want, ps); diff != "" || err != nil {
 				t.Errorf("the processes (%v):\n%s", err, diff)
 			}
+
 			for a, want := range map[stick.AgentID]bool{"claude:a": true, "claude:b": true, "claude:z": false} {
 				if got, err := tx.Known(a); got != want || err != nil {
 					t.Errorf("%s is known: %v (%v), want %v", a, got, err, want)
 				}
 			}
+
 			return nil
 		})
 
@@ -105,6 +116,7 @@ func TestSessionsAndProcesses(t *testing.T) {
 		update(t, db, func(tx *store.Tx) error {
 			return tx.PutProcess("codex:assumed", "", stick.Evidence{Process: later, Proof: stick.ProvesSession})
 		})
+
 		view(t, db, func(tx *store.Tx) error {
 			if s, ok, err := tx.SessionOf(later); ok || err != nil {
 				t.Errorf("an assumed name counts as the session of %s (%v)", s.Agent, err)
@@ -115,6 +127,7 @@ func TestSessionsAndProcesses(t *testing.T) {
 		// What a process proves may change; it stays one row.
 		put("claude:a", "key a", p1, stick.ProvesTurn)
 		update(t, db, func(tx *store.Tx) error { return tx.DropProcess("claude:a", p2) })
+
 		view(t, db, func(tx *store.Tx) error {
 			ps, err := tx.Processes("claude:a")
 			if diff := cmp.Diff([]stick.Evidence{{Process: p1, Proof: stick.ProvesTurn}}, ps); diff != "" {
@@ -138,6 +151,7 @@ func TestMembersCarryTheEvidence(t *testing.T) {
 			}
 			return tx.PutProcess("claude:a", "key a", stick.Evidence{Process: p, Proof: stick.ProvesSession})
 		})
+
 		storetest.Exec(t, db, "UPDATE sessions SET hooks_at = 3, busy_since = 4")
 		a, _ := load(t, db, id).Member("claude:a")
 		b, _ := load(t, db, id).Member("codex:b")
@@ -147,6 +161,7 @@ func TestMembersCarryTheEvidence(t *testing.T) {
 		if b.HooksSeen || b.BusySince != 0 || len(b.Processes) != 0 {
 			t.Errorf("a member has the evidence of another: %+v", b)
 		}
+
 		storetest.Exec(t, db, "UPDATE sessions SET ended_at = 9")
 		if a, _ := load(t, db, id).Member("claude:a"); a.HooksSeen || a.BusySince != 0 {
 			t.Errorf("a session that has ended still counts: %+v", a)
@@ -161,9 +176,11 @@ func TestHeldBy(t *testing.T) {
 			join(t, db, id, "claude:a")
 			join(t, db, id, "codex:b")
 		}
+
 		claim(t, db, owned, "codex:b")
 		claim(t, db, reserved, "claude:a")
 		pass(t, db, reserved, "claude:a", "codex:b")
+
 		held := func(a stick.AgentID) map[stick.RoomID]bool {
 			out := map[stick.RoomID]bool{}
 			view(t, db, func(tx *store.Tx) error {
@@ -173,8 +190,10 @@ func TestHeldBy(t *testing.T) {
 				}
 				return err
 			})
+
 			return out
 		}
+
 		if diff := cmp.Diff(map[stick.RoomID]bool{owned: true, reserved: true}, held("codex:b")); diff != "" {
 			t.Errorf("codex:b holds:\n%s", diff)
 		}
@@ -191,6 +210,7 @@ func TestHooked(t *testing.T) {
 		id := newRoom(t, db, "/work").ID
 		join(t, db, id, "claude:a")
 		join(t, db, id, "claude:b")
+
 		update(t, db, func(tx *store.Tx) error {
 			for key, a := range map[string]stick.AgentID{"key a": "claude:a", "key b": "claude:b"} {
 				if err := tx.PutSession(store.Session{Key: key, Agent: a, Harness: "claude", ID: key}); err != nil {
@@ -199,6 +219,7 @@ func TestHooked(t *testing.T) {
 			}
 			return nil
 		})
+
 		hooked := func(key string, idle bool) (now stick.Time) {
 			t.Helper()
 			clock.Move(time.Second)
@@ -209,8 +230,10 @@ func TestHooked(t *testing.T) {
 				}
 				return tx.RecordWork(key)
 			})
+
 			return now
 		}
+
 		expect := func(when, key string, hooksAt, idleAt stick.Time) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
@@ -221,6 +244,7 @@ func TestHooked(t *testing.T) {
 				return err
 			})
 		}
+
 		last := func(harness string, want stick.Time) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
@@ -231,6 +255,7 @@ func TestHooked(t *testing.T) {
 				return err
 			})
 		}
+
 		member := func(when string, a stick.AgentID, seen bool, idleAt stick.Time) {
 			t.Helper()
 			if m, _ := load(t, db, id).Member(a); m.HooksSeen != seen || m.IdleAt != idleAt {
@@ -257,6 +282,7 @@ func TestHooked(t *testing.T) {
 		at = hooked("key b", false)
 		last("claude", at)
 		expect("it works", "key b", at, 0)
+
 		member("it works", "claude:b", true, 0)
 		at = hooked("key a", false)
 		expect("it works again", "key a", at, 0)
@@ -272,6 +298,7 @@ func TestHooked(t *testing.T) {
 			_, err := tx.EndSession("key a", "claude:a")
 			return err
 		})
+
 		member("it ended", "claude:a", false, 0)
 		at = hooked("key a", false)
 		member("it goes on", "claude:a", true, 0)
@@ -298,8 +325,10 @@ func TestEndSession(t *testing.T) {
 					return err
 				}
 			}
+
 			return nil
 		})
+
 		end := func(key string, a stick.AgentID, want bool) {
 			t.Helper()
 			clock.Move(time.Second)
@@ -311,6 +340,7 @@ func TestEndSession(t *testing.T) {
 				return err
 			})
 		}
+
 		ended := func(key string) (at stick.Time) {
 			t.Helper()
 			ms, err := strconv.ParseInt(storetest.Exec(t, db, "SELECT ended_at FROM sessions WHERE session_key = '"+key+"'")[0], 10, 64)
@@ -319,15 +349,18 @@ func TestEndSession(t *testing.T) {
 			}
 			return stick.Time(ms)
 		}
+
 		end("one", "claude:a", true)
 		first := ended("one")
 		if first.IsZero() || !ended("two").IsZero() || !ended("other").IsZero() {
 			t.Errorf("not just one session ended: %d, %d, %d", first, ended("two"), ended("other"))
 		}
+
 		end("one", "claude:a", true) // a second time; the first counts
 		if again := ended("one"); again != first {
 			t.Errorf("it ended at %d, and again at %d", first, again)
 		}
+
 		end("two", "claude:a", false)
 		end("told", "gemini:c", false)
 		end("silent", "opencode:d", false)
@@ -351,6 +384,7 @@ func TestRoomsOf(t *testing.T) {
 			join(t, db, id, "claude:a")
 		}
 		join(t, db, never, "codex:b")
+
 		play(t, db, left, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
 			r, events, err := r.Leave(stick.Leaving{By: "claude:a"}, blind(), now)
 			if err != nil {
@@ -358,6 +392,7 @@ func TestRoomsOf(t *testing.T) {
 			}
 			return r, events
 		})
+
 		for a, want := range map[stick.AgentID][]stick.RoomID{"claude:a": {in, second}, "codex:b": {never}, "pi:c": nil} {
 			slices.Sort(want)
 			view(t, db, func(tx *store.Tx) error {
@@ -383,6 +418,7 @@ func TestTx_OlderHooks(t *testing.T) {
 			clock.Move(time.Second)
 			update(t, db, func(tx *store.Tx) error { return tx.RecordWork("key") })
 		}
+
 		isOlder := func(when string, want bool) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {

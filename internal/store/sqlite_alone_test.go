@@ -21,6 +21,7 @@ func TestOnlyItsPackageKnowsSQLite(t *testing.T) {
 		if err != nil || len(names) == 0 {
 			t.Fatalf("%s has no Go files (%v)", dir, err)
 		}
+
 		for _, name := range names {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
@@ -30,10 +31,12 @@ func TestOnlyItsPackageKnowsSQLite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			ast.Inspect(file, func(n ast.Node) bool {
 				if _, ok := n.(*ast.ImportSpec); ok {
 					return false // arch_test.go says who may import what
 				}
+
 				if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING && knowsSQLite.MatchString(s.Value) {
 					if dir == "sqlite" {
 						found++
@@ -41,10 +44,12 @@ func TestOnlyItsPackageKnowsSQLite(t *testing.T) {
 						t.Errorf("%s: %s belongs into the package of SQLite", set.Position(s.Pos()), s.Value)
 					}
 				}
+
 				return true
 			})
 		}
 	}
+
 	if found < 10 {
 		t.Errorf("it has %d such texts", found)
 	}

@@ -18,21 +18,25 @@ func TestStashed(t *testing.T) {
 		ann := edits.StashEntry{Commit: "1", Checkout: "/work/t1", By: edits.Editor{Agent: "claude:a", Turn: 3, Held: true, At: 10}}
 		bob := edits.StashEntry{Commit: "2", Checkout: "/work", By: edits.Editor{Agent: "codex:b", At: 20}}
 		kim := edits.StashEntry{Commit: "3", Checkout: "/work", By: edits.Editor{Agent: "codex:k", At: 30}}
+
 		noted := func(want ...edits.StashEntry) {
 			t.Helper()
 			entries := map[string]edits.StashEntry{}
 			for _, e := range want {
 				entries[e.Commit] = e
 			}
+
 			view(t, db, func(tx *store.Tx) error {
 				got, err := tx.Stashed(id, []string{"1", "2", "3", "4"})
 				if diff := cmp.Diff(entries, got); err != nil || diff != "" {
 					t.Errorf("%v\n%s", err, diff)
 				}
+
 				none, err := tx.Stashed("another", []string{"1"})
 				if err != nil || len(none) > 0 {
 					t.Errorf("of another room: %v, %v", none, err)
 				}
+
 				return nil
 			})
 		}

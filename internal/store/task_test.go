@@ -26,6 +26,7 @@ func say(t *testing.T, db *store.DB, id stick.RoomID, e stick.Event, err error) 
 		_, out, err = tx.Save(r, r, []stick.Event{r.About(e)})
 		return err
 	})
+
 	return out[0]
 }
 
@@ -105,12 +106,14 @@ func TestComments(t *testing.T) {
 		if len(cs) != 3 || cs[0].Author != "claude:a" || cs[0].Open() || cs[0].ResolvedBy != "codex:b" || !cs[1].Open() || cs[1].Sent != cs[0].Sent || !cs[2].Draft() || cs[2].ID != 3 {
 			t.Errorf("the comments are %+v", cs)
 		}
+
 		update(t, db, func(tx *store.Tx) error {
 			return try(tx.DropCommentDraft(id, "one", 1), tx.DropCommentDraft(id, "one", 3))
 		})
 		if cs = comments(t, db, id, "one"); len(cs) != 2 {
 			t.Errorf("after the draft was dropped there are %+v", cs)
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			open, err := tx.OpenComments(id)
 			if err == nil && (len(open) != 1 || open["one"] != 1) {
@@ -136,12 +139,14 @@ func TestTasks(t *testing.T) {
 			reviews, err = tx.Reviews(id, "ONE")
 			return err
 		})
+
 		if len(queue) != 2 || queue[0].ID != "One" || queue[0].Approved != "h" || queue[0].ApprovedBy != "claude:a" || queue[1].ID != "two" {
 			t.Errorf("the queue is %+v", queue)
 		}
 		if len(reviews) != 1 || reviews[0].Body != "" && reviews[0].Body != "good" || reviews[0].Decision != stick.EventTaskApproved {
 			t.Errorf("the reviews are %+v", reviews)
 		}
+
 		landed(t, db, id, "one")
 		if got := task(t, db, id, "ONE"); got.State != stick.TaskCompleted || got.Result != "r" {
 			t.Errorf("it is %+v", got)
@@ -165,10 +170,12 @@ func TestTasksThatMayBeReady(t *testing.T) {
 				}
 				return err
 			})
+
 			if !slices.Equal(got, want) {
 				t.Errorf("ready may be %q, and should be %q", got, want)
 			}
 		}
+
 		reviewed(t, db, id, "One")
 		reviewed(t, db, id, "two")
 		forLater(t, db, id, "free")
@@ -182,6 +189,7 @@ func TestTasksThatMayBeReady(t *testing.T) {
 		maybe("free", "Needs", "twice")
 		forLater(t, db, id, "when", "two", "One")
 		maybe("free", "Needs", "twice", "when")
+
 		for _, after := range []string{"twice", "two"} {
 			changed, err := tasks.SetAfter(task(t, db, id, "when"), "claude:a", []string{after})
 			say(t, db, id, *changed, err)
@@ -206,6 +214,7 @@ func TestTaskOfAnotherAttempt(t *testing.T) {
 			_, _, err := tx.Save(r, r, []stick.Event{r.About(e)})
 			return err
 		})
+
 		if err == nil {
 			t.Error("a task landed twice")
 		}
@@ -247,9 +256,11 @@ func TestIntents(t *testing.T) {
 				return tx.PutIntent(store.Intent{ID: i, Room: id, Task: task, Kind: "done", Data: []byte(`{"x":1}`)})
 			})
 		}
+
 		end := func(i string) error {
 			return db.Update(t.Context(), func(tx *store.Tx) error { return tx.EndIntent(i, "done") })
 		}
+
 		renew := func(i string, want stick.Time) {
 			t.Helper()
 			clock.Move(time.Second)
@@ -258,9 +269,11 @@ func TestIntents(t *testing.T) {
 				open, err = tx.RenewIntent(i)
 				return err
 			})
+
 			if err != nil || open != !want.IsZero() {
 				t.Errorf("renewed %s: %v, %v", i, open, err)
 			}
+
 			view(t, db, func(tx *store.Tx) error {
 				if got, _, err := tx.Intent(i); err != nil || got.RenewedAt != want {
 					t.Errorf("%s was renewed at %v, %v; want %v", i, got.RenewedAt, err, want)
@@ -268,11 +281,13 @@ func TestIntents(t *testing.T) {
 				return nil
 			})
 		}
+
 		for _, err := range []error{put("a", "one"), put("b", "two"), put("a", "one"), put("q", "")} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
+
 		if put("c", "one") == nil {
 			t.Error("two things are done for a task at once")
 		}
@@ -280,13 +295,16 @@ func TestIntents(t *testing.T) {
 		if err := end("a"); err != nil {
 			t.Error(err)
 		}
+
 		renew("a", 0)
 		if end("a") == nil {
 			t.Error("an intent ended twice")
 		}
+
 		if err := put("c", "one"); err != nil {
 			t.Error(err)
 		}
+
 		view(t, db, func(tx *store.Tx) error {
 			for kind, want := range map[string]int{"done": 2, "land": 0} {
 				if all, err := tx.IntentsOfKind(id, "ONE", kind); err != nil || len(all) != want {
@@ -309,6 +327,7 @@ func TestBlobs(t *testing.T) {
 				t.Errorf("%q came back as %q (%v)", content, got, err)
 			}
 		}
+
 		text := bytes.Repeat([]byte("a line\n"), 1000)
 		b, err := db.WriteBlob(text)
 		if err != nil {
@@ -317,10 +336,12 @@ func TestBlobs(t *testing.T) {
 		if again, err := db.WriteBlob(text); err != nil || again != b {
 			t.Errorf("the same content is %v, %v", again, err)
 		}
+
 		got, err := db.ReadBlob(b.Sum)
 		if err != nil || cmp.Diff(text, got) != "" {
 			t.Errorf("read %d bytes, %v", len(got), err)
 		}
+
 		for _, bad := range []string{"", "../../etc/passwd", b.Sum[:10], "x" + b.Sum[1:], "0" + b.Sum[1:]} {
 			if _, err := db.ReadBlob(bad); bad != b.Sum && stick.CodeOf(err) != stick.CodeNotFound {
 				t.Errorf("%q: %v", bad, err)

@@ -25,12 +25,14 @@ func before(t *testing.T, db *store.DB, last int) *store.DB {
 	}
 	defer raw.Close()
 	raw.SetMaxOpenConns(1)
+
 	run := func(text string, args ...any) {
 		t.Helper()
 		if _, err := raw.Exec(text, args...); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
+
 	run(`PRAGMA application_id=0x54547374; PRAGMA journal_mode=WAL; CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)`)
 	for _, m := range readMigrations(t, last) {
 		run(m)
@@ -41,10 +43,12 @@ func before(t *testing.T, db *store.DB, last int) *store.DB {
 	if len(tables) < 9 {
 		t.Fatalf("the tables were %q", tables)
 	}
+
 	for _, table := range tables {
 		columns := strings.Join(column(t, raw, "SELECT name FROM pragma_table_info(?, 'main')", table), ", ")
 		run(fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %[2]s FROM now.%[1]s", table, columns))
 	}
+
 	run("UPDATE main.meta SET value = ? WHERE key IN ('schema', 'min_reader')", fmt.Sprint(last))
 	run("DETACH DATABASE now")
 	if err := raw.Close(); err != nil {
@@ -54,6 +58,7 @@ func before(t *testing.T, db *store.DB, last int) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if found, err := old.Check(ctx); err != nil || len(found) > 0 {
 			t.Errorf("after all, the check found %q (%v)", found, err)
@@ -62,6 +67,7 @@ func before(t *testing.T, db *store.DB, last int) *store.DB {
 			t.Errorf("close: %v", err)
 		}
 	})
+
 	return old
 }
 
@@ -73,6 +79,7 @@ func column(t *testing.T, raw *sql.DB, query string, args ...any) (out []string)
 		t.Fatal(err)
 	}
 	defer rs.Close()
+
 	for rs.Next() {
 		var s string
 		if err := rs.Scan(&s); err != nil {
@@ -80,6 +87,7 @@ func column(t *testing.T, raw *sql.DB, query string, args ...any) (out []string)
 		}
 		out = append(out, s)
 	}
+
 	if err := rs.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -93,11 +101,13 @@ func fresh(t *testing.T) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
+
 	return db
 }
 
@@ -111,6 +121,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 	}
 	claim(t, now, id, "claude:a")
 	pass(t, now, id, "claude:a", "codex:b")
+
 	play(t, now, id, func(r stick.Room, at stick.Time) (stick.Room, []stick.Event) {
 		r, events, _, err := r.Takeover(stick.Take{By: "gemini:c", Reason: "asked", Operator: true}, "lease", blind(), at)
 		if err != nil {
@@ -118,6 +129,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 		}
 		return r, events
 	})
+
 	pass(t, now, id, "gemini:c", "claude:a")
 	claim(t, now, id, "claude:a")
 	play(t, now, id, func(r stick.Room, at stick.Time) (stick.Room, []stick.Event) {
@@ -127,6 +139,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 		}
 		return r, events
 	})
+
 	play(t, now, id, func(r stick.Room, at stick.Time) (stick.Room, []stick.Event) {
 		r, events, err := r.SetPolicy("claude:a", true, []string{"order=fair"}, at) // by the owner: for nobody
 		if err != nil {
@@ -134,6 +147,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 		}
 		return r, events
 	})
+
 	play(t, now, id, func(r stick.Room, at stick.Time) (stick.Room, []stick.Event) {
 		r, events, err := r.Kick(stick.Kicking{By: "claude:a", Who: "gemini:c", Force: true}, blind(), at)
 		if err != nil {
@@ -147,6 +161,7 @@ func TestUpgradeFromRooms(t *testing.T) {
 		return column(t, openRaw(t, db.Dir()), `SELECT room_id || ' ' || agent_id || ' ' || event_seq || ' ' || owes || thread || read_at || acked_at
 			|| withdrawn || is_open || shown_at FROM receipts ORDER BY event_seq, agent_id`)
 	}
+
 	want := receipts(now)
 	if diff := cmp.Diff(want, receipts(old)); diff != "" || len(want) != 5 {
 		t.Errorf("the %d receipts aren't what the log would have brought:\n%s", len(want), diff)
@@ -154,15 +169,18 @@ func TestUpgradeFromRooms(t *testing.T) {
 	if diff := cmp.Diff(load(t, now, id), load(t, old, id)); diff != "" {
 		t.Errorf("the room changed:\n%s", diff)
 	}
+
 	view(t, old, func(tx *store.Tx) error {
 		events, _, err := tx.Events(store.EventQuery{Room: id, For: "codex:b", Fresh: true, Limit: 9})
 		if len(events) != 2 || events[0].Type != stick.EventPass || events[1].Type != stick.EventTakeover {
 			t.Errorf("for codex:b there are %+v", events)
 		}
+
 		unread, unacked, err2 := tx.CountOpen(id, "codex:b")
 		if unread+unacked != 0 {
 			t.Errorf("what is older than inboxes lies in one: %d unread, %d to acknowledge", unread, unacked)
 		}
+
 		return try(err, err2)
 	})
 
@@ -173,12 +191,15 @@ func TestUpgradeFromRooms(t *testing.T) {
 		if len(entries) != 1 || entries[0].Seq != sent.Seq {
 			t.Errorf("the inbox holds %+v", entries)
 		}
+
 		n, err2 := tx.CountNotes(store.NoteQuery{Room: id})
 		if n != 1 {
 			t.Errorf("there are %d notes", n)
 		}
+
 		return try(err, err2)
 	})
+
 	meta := func(db *store.DB) []string {
 		return column(t, openRaw(t, db.Dir()), "SELECT key || ' ' || value FROM meta ORDER BY key")
 	}
@@ -193,6 +214,7 @@ func TestUpgradeOfAPersonsWord(t *testing.T) {
 	now := fresh(t)
 	id := played(t, now)
 	join(t, now, id, "human:h")
+
 	play(t, now, id, func(r stick.Room, at stick.Time) (stick.Room, []stick.Event) {
 		r, events, err := r.Kick(stick.Kicking{By: "claude:a", Who: "codex:b", Force: true, Relayed: true}, blind(), at)
 		if err != nil {

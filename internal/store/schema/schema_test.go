@@ -31,12 +31,14 @@ func TestMigrationsThatAreNone(t *testing.T) {
 				"migrations/0001_a.sql": {Data: []byte("-- min_reader: 1. It is the first.\n" + fine)},
 				"migrations/" + c.file:  {Data: []byte(c.text)},
 			}
+
 			ms, err := readAll(fsys)
 			if err == nil || !strings.Contains(err.Error(), c.file) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%d migrations were read: %v", len(ms), err)
 			}
 		})
 	}
+
 	fsys := fstest.MapFS{}
 	for i, reader := range []int{1, 2, 1} {
 		fsys[fmt.Sprintf("migrations/%04d_x.sql", i+1)] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- min_reader: %d\n%s", reader, fine)}
@@ -55,10 +57,12 @@ func TestTheSchemaHasNoComments(t *testing.T) {
 	if got, want := withoutComments(text), "CREATE TABLE t (\na TEXT,\nb TEXT\n);\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+
 	ms, err := Migrations()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, m := range ms {
 		if script := m.UpgradeScript(m.Text); strings.Contains(script, "--") {
 			t.Errorf("migration %d is run with comments", m.Number)

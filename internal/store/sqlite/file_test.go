@@ -12,6 +12,7 @@ func TestIssued_bytes(t *testing.T) {
 	if got, ok := parseIssued(b); !ok || got != i || len(b) != issuedSize {
 		t.Errorf("of %q comes %+v (%t)", b, got, ok)
 	}
+
 	for at := range b {
 		damaged := append([]byte(nil), b...)
 		damaged[at] ^= 1
@@ -19,6 +20,7 @@ func TestIssued_bytes(t *testing.T) {
 			t.Errorf("the change of byte %d doesn't show: %q", at, damaged)
 		}
 	}
+
 	for _, short := range [][]byte{nil, b[:1], b[:len(b)-1]} {
 		if _, ok := parseIssued(short); ok {
 			t.Errorf("%q passes for whole", short)

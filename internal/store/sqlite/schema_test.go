@@ -74,6 +74,7 @@ func newSchema(t *testing.T, migrations []schema.Migration) (made madeSchema) {
 			t.Errorf("the migrations leave %s rows in %s, which schema.sql doesn't know", n[0], table)
 		}
 	}
+
 	made.rows = texts(t, d.conn, "SELECT format('INSERT INTO counters (name, value) VALUES (%Q, %d)', name, value) FROM counters ORDER BY name")
 	return made
 }
@@ -94,6 +95,7 @@ func texts(t *testing.T, conn *sql.Conn, query string) (values []string) {
 		}
 		values = append(values, v)
 	}
+
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
