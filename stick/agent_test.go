@@ -14,10 +14,12 @@ func TestParseAgentID(t *testing.T) {
 		sticktest.Equal(t, good, a, stick.AgentID(good))
 		sticktest.Equal(t, good+" is refused", stick.CodeOf(err), "")
 	}
+
 	for _, bad := range []string{"", "Claude:x", "a b", "a:", ":a", "a:b:c", "-a", "a\n", "a\x1b", "ä", strings.Repeat("a", 65)} {
 		_, err := stick.ParseAgentID(bad)
 		sticktest.Refused(t, err, stick.CodeUsage, nil)
 	}
+
 	for _, misleading := range []string{
 		"tt", "tt:1", "tt2", "you", "you:04ecf5c3", "nobody", "hint", "git", "system:tt", "talking-stick", "the-person", "your.user:tt", "user",
 		"human", "human.ann", "human-x:1", "human2:x",
@@ -25,6 +27,7 @@ func TestParseAgentID(t *testing.T) {
 		_, err := stick.ParseAgentID(misleading)
 		sticktest.Refused(t, err, stick.CodeUsage, nil)
 	}
+
 	sticktest.Equal(t, "a person", stick.AgentID("human:x").Human(), true)
 	sticktest.Equal(t, "no person", stick.AgentID("humane").Human(), false)
 }
@@ -41,6 +44,7 @@ func TestProcess(t *testing.T) {
 		sticktest.Equal(t, name+": key", p.Key() == q.Key(), false)
 		sticktest.Equal(t, name+": world", p.Comparable(q), name != "boot" && name != "namespace")
 	}
+
 	sticktest.Equal(t, "none", stick.Process{}.IsZero(), true)
 	sticktest.Equal(t, "some", p.IsZero(), false)
 }

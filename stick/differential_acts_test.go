@@ -54,11 +54,13 @@ func (g *game) perform(act model.Act) performed {
 	case model.WaitStops, model.ProcessMutes, model.ProcessUnmutes, model.ProcessRestarts: // the room doesn't see it
 	case model.Call, model.ToolBegins, model.ToolEnds, model.Message:
 		o.call(act.Kind)
+
 	case model.Heartbeat:
 		if o.room.Turn.Owner == o.me {
 			o.recordProcess()
 		}
 		o.room, o.err = o.room.Heartbeat(o.me, g.fence(), proofOf(g.agents[o.by].Proof), o.now)
+
 	case model.SaveDraft, model.Release, model.ReleaseOldTurn, model.ReleaseByLease, model.Pass, model.PassNext:
 		o.endTurn(act)
 	case model.Take, model.TakeForPerson:
@@ -73,6 +75,7 @@ func (g *game) perform(act model.Act) performed {
 		o.rule(o.room.Resume(person, true, o.s, o.now))
 	case model.Edit, model.Reserve, model.Unreserve:
 		o.usePath(act)
+
 	case model.Restore:
 		r, events := o.room.Restore(stick.Generation{Number: o.room.Generation + 1, Cause: stick.RestoreCause}, o.s, o.now)
 		o.rule(r, events, nil)
@@ -80,6 +83,7 @@ func (g *game) perform(act model.Act) performed {
 			o.skipped = stick.RestoreSkip
 		}
 	}
+
 	return o
 }
 
@@ -120,6 +124,7 @@ func (o *performed) wait(kind model.Kind) {
 	if o.join(false); o.err != nil {
 		return
 	}
+
 	if kind == model.Try {
 		o.ask(stick.Work, false)
 		return
@@ -129,6 +134,7 @@ func (o *performed) wait(kind model.Kind) {
 		o.err, o.told = stick.Errorf(stick.CodeAlreadyListening, "it waits already"), nil
 		return
 	}
+
 	o.waits[o.by] = stick.Work
 	if kind == model.WaitForEvents {
 		o.waits[o.by] = stick.Listen
@@ -207,6 +213,7 @@ func (o *performed) endTurn(act model.Act) {
 		if o.rule(o.room, events, err); err == nil {
 			o.g.draft = &d
 		}
+
 	case model.Release:
 		o.rule(o.room.Release(o.me, fence, someHandoff, o.s, o.now))
 	case model.ReleaseOldTurn:
@@ -214,6 +221,7 @@ func (o *performed) endTurn(act model.Act) {
 			fence = stick.Fence{Turn: o.room.Turn.ID + 3, Lease: "lease-x"}
 		}
 		o.rule(o.room.Release(o.me, fence, someHandoff, o.s, o.now))
+
 	case model.ReleaseByLease:
 		o.rule(o.room.Pass(o.me, stick.Fence{Turn: fence.Turn, Lease: "lease-x"}, stick.Next, someHandoff, o.s, o.now))
 	case model.Pass:
@@ -249,19 +257,23 @@ func (o *performed) endMembership(act model.Act) {
 		default:
 			q.Fence, q.Abandon = o.g.fence(), "something else came up"
 		}
+
 		if o.rule(o.room.Leave(q, o.s, o.now)); o.err == nil {
 			o.waits[o.by] = ""
 		}
+
 	case model.Kick, model.KickByForce:
 		o.begin()
 		q := stick.Kicking{By: o.me, Who: agentAt(act.To), Force: act.Kind == model.KickByForce, Reason: "in the way"}
 		if o.rule(o.room.Kick(q, o.s, o.now)); o.err == nil {
 			o.waits[act.To] = ""
 		}
+
 	case model.Close:
 		o.room = o.room.Touch(o.me, o.now)
 		o.recordProcess()
 		o.rule(o.room.Close(stick.Closing{By: o.me, Fence: o.g.fence(), Handoff: &someHandoff}, o.now))
+
 	case model.PersonCloses:
 		o.rule(o.room.Close(stick.Closing{By: person, Person: true}, o.now))
 	}
@@ -281,10 +293,12 @@ func (o *performed) changePolicy(act model.Act) {
 		if act.Sequence {
 			order = stick.Sequence
 		}
+
 		o.rule(o.room.SetPolicy(by, isPerson, []string{
 			"waiter_grace=" + ticks(act.Limits.Grace).String(), "claim_ttl=" + ticks(act.Limits.Claim).String(),
 			"owner_lease_ttl=" + ticks(act.Limits.Lease).String(), "owner_idle_ttl=" + ticks(act.Limits.Idle).String(), "order=" + string(order),
 		}, o.now))
+
 	case model.SetEnforce, model.PersonSetsEnforce:
 		o.rule(o.room.SetPolicy(by, isPerson, []string{"enforce=" + string(stick.Strictness[act.Enforce])}, o.now))
 	case model.Reorder:
@@ -302,11 +316,13 @@ func (o *performed) usePath(act model.Act) {
 	case model.Edit:
 		q := edits.Editing{By: o.me, Above: o.g.lineage(o.by), Paths: []string{string(pattern)}}
 		o.judgement = edits.MayEdit(o.room, q, near, o.s, o.now)
+
 	case model.Reserve:
 		o.begin()
 		q := scope.Reserving{By: o.me, Patterns: []glob.Pattern{pattern}, TTL: ticks(model.ReservationTTL)}
 		events, _, err := scope.Reserve(o.room, q, near, o.s, o.now)
 		o.rule(o.room, events, err)
+
 	case model.Unreserve:
 		o.begin()
 		near = slices.DeleteFunc(near, func(v stick.Reservation) bool { return v.Agent != o.me || v.Pattern != pattern })

@@ -20,11 +20,13 @@ func (g *game) compareAnswer(act model.Act, o performed, res model.Result) strin
 		case o.judgement.Told != nil:
 			judgement = model.Told
 		}
+
 		g.total.count("edit: " + []string{model.Fine: "fine", model.Told: "told", model.Denied: "denied"}[judgement])
 		if judgement != res.Judgement {
 			return fmt.Sprintf("edit: the rules say %d, the model %d", judgement, res.Judgement)
 		}
 	}
+
 	if !o.asked {
 		return ""
 	}
@@ -35,11 +37,13 @@ func (g *game) compareAnswer(act model.Act, o performed, res model.Result) strin
 		status = model.GoesOn
 	case stick.WasKicked, stick.HasLeft, stick.RoomClosed:
 		status = model.Over
+
 	case stick.YourTurn:
 		if o.answer.Claim == stick.AlreadyOwner {
 			status = model.AlreadyHeld
 		}
 	}
+
 	g.total.count("answer: " + string(status))
 	switch {
 	case status != res.Status:
@@ -50,6 +54,7 @@ func (g *game) compareAnswer(act model.Act, o performed, res model.Result) strin
 	case act.Kind != model.Try && !res.MayOffer:
 		return "offer: to one that can't have it now"
 	}
+
 	return ""
 }
 
@@ -72,6 +77,7 @@ func (g *game) compareDeadline(act model.Act, o performed) string {
 	case g.waits[act.By] == stick.Work && r.Opening(o.s, g.now).Open() && at == 0:
 		return "deadline: none although a takeover is open"
 	}
+
 	return ""
 }
 
@@ -80,10 +86,12 @@ func (g *game) compare() string {
 	r, m, s := g.room, &g.model, g.probed()
 	r.Listeners = g.listeners()
 	t := r.Turn
+
 	type pair struct {
 		what         string
 		rules, model any
 	}
+
 	pairs := []pair{
 		{"closed", r.Closed, m.Closed},
 		{"paused", r.Paused.On(), m.Paused},
@@ -103,6 +111,7 @@ func (g *game) compare() string {
 		{"enforce", r.Policy.Enforce, stick.Strictness[m.Enforce]},
 		{"cause", r.Opening(s, g.now).Cause, causes[m.Cause()]},
 	}
+
 	for _, p := range pairs {
 		if p.rules != p.model {
 			return fmt.Sprintf("%s: the rules say %v, the model %v", p.what, p.rules, p.model)
@@ -112,11 +121,13 @@ func (g *game) compare() string {
 	if differs := g.compareReservations(s); differs != "" {
 		return differs
 	}
+
 	for a := range m.Count {
 		if differs := g.compareAgent(r, a, s); differs != "" {
 			return differs
 		}
 	}
+
 	return g.compareNext(r, s)
 }
 
@@ -135,12 +146,14 @@ func (g *game) compareReservations(s *stick.Probed) string {
 			return fmt.Sprintf("reservation: of %s the rules say %q, the model %q", reservedPaths[path], owners[path], agentAt(v.By))
 		}
 	}
+
 	for _, v := range g.record.Reservations {
 		path := slices.Index(reservedPaths, v.Pattern)
 		if stale := scope.Stale(g.room, v, s, g.now); stale != g.model.IsStale(path) {
 			return fmt.Sprintf("reservation: that of %s is stale: the rules say %v", v.Pattern, stale)
 		}
 	}
+
 	return ""
 }
 
@@ -158,6 +171,7 @@ func (g *game) compareAgent(r stick.Room, a model.Who, s *stick.Probed) string {
 	case x.Ordinal != m.Ordinal:
 		return fmt.Sprintf("order: the rules put %s at %d, the model at %d", x.Agent, x.Ordinal, m.Ordinal)
 	}
+
 	if _, under := r.Parent(x.Agent, g.lineage(a), s); under != g.model.IsUnder(a) {
 		return fmt.Sprintf("parent: the rules say %v of %s", under, x.Agent)
 	}
@@ -176,5 +190,6 @@ func (g *game) compareNext(r stick.Room, s *stick.Probed) string {
 	if to := agentAt(g.model.NextAfterRelease()); released.Turn.ReservedFor != to {
 		return fmt.Sprintf("next: the rules name %q, the model %q", released.Turn.ReservedFor, to)
 	}
+
 	return ""
 }

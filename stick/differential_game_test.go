@@ -53,6 +53,7 @@ func newGame(s setting, total *tally) *game {
 	if s.sequence {
 		p.Order = stick.Sequence
 	}
+
 	return &game{
 		setting: s, total: total, model: model.NewRoom(s.limits, s.sequence, s.agents...), now: sticktest.Start, leases: map[stick.LeaseID]bool{},
 		room: stick.Room{ID: "r", Policy: p, Turn: stick.Turn{State: stick.Idle}, Generation: 1},
@@ -96,6 +97,7 @@ func (g *game) probed() *stick.Probed {
 			s.Listeners[stick.ListenerID(agentAt(a))] = stick.Alive
 		}
 	}
+
 	return s
 }
 
@@ -138,18 +140,21 @@ func (n *tally) check(t *testing.T) {
 			expected = append(expected, kind.String())
 		}
 	}
+
 	for _, code := range []stick.Code{
 		stick.CodeAlreadyListening, stick.CodeKicked, stick.CodeMemberPresent, stick.CodeNoRecipient, stick.CodeNotYourTurn, stick.CodePaused, stick.CodePersonOnly, stick.CodePriorOwner, stick.CodeReservationConflict,
 		stick.CodeReservationStale, stick.CodeRoomClosed, stick.CodeStaleLease, stick.CodeTakeoverNotAvailable, stick.CodeTurnMismatch, stick.CodeUnknownMember, stick.CodeUsage,
 	} {
 		expected = append(expected, "refused: "+string(code))
 	}
+
 	for _, c := range stick.Causes {
 		expected = append(expected, "taken: "+string(c.Cause))
 	}
 	for _, status := range []model.Status{model.GoesOn, model.YourTurn, model.AlreadyHeld, model.Takeover, model.UnderParent, model.Over} {
 		expected = append(expected, "answer: "+string(status))
 	}
+
 	expected = append(expected, "edit: fine", "edit: told", "edit: denied", "rerouted")
 
 	for _, what := range expected {
@@ -157,6 +162,7 @@ func (n *tally) check(t *testing.T) {
 			t.Errorf("in %d acts this never happened: %s", n.steps, what)
 		}
 	}
+
 	for _, what := range slices.Sorted(maps.Keys(n.acts)) {
 		t.Logf("%7d %s", n.acts[what], what)
 	}

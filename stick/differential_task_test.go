@@ -35,6 +35,7 @@ func TestTaskDifferential(t *testing.T) {
 			if outcome == "" {
 				continue
 			}
+
 			steps++
 			seen[a.name+": "+outcome]++
 			log = append(log, fmt.Sprintf("%s %s, by %s of attempt %d: %s", a.name, a.id, a.call.By, a.call.Attempt, outcome))
@@ -50,6 +51,7 @@ func TestTaskDifferential(t *testing.T) {
 			t.Errorf("%s was never accepted", a.name)
 		}
 	}
+
 	for _, what := range []string{
 		"start: refused: not_your_task", "start: same", "done: refused: stale_attempt", "done: same", "approve: refused: author_cannot_review",
 		"approve: refused: review_stale", "approve: refused: person_only", "approve: same", "request changes: refused: review_stale",
@@ -60,6 +62,7 @@ func TestTaskDifferential(t *testing.T) {
 			t.Errorf("this never happened: %s", what)
 		}
 	}
+
 	for _, what := range slices.Sorted(maps.Keys(seen)) {
 		t.Logf("%7d %s", seen[what], what)
 	}
@@ -159,6 +162,7 @@ func (g *taskGame) randomAct() taskAct {
 			a.play = act.play
 		}
 	}
+
 	for range g.rnd.IntN(3) {
 		if other := name(); !slices.Contains(a.after, other) {
 			a.after = append(a.after, other)
@@ -171,6 +175,7 @@ func (g *taskGame) randomAct() taskAct {
 	case t != nil && t.Worker != "" && g.rnd.IntN(2) == 0:
 		a.call.By = stick.AgentID(t.Worker)
 	}
+
 	if g.rnd.IntN(5) == 0 {
 		a.call.Attempt = 1 + g.rnd.IntN(2)
 	}
@@ -200,6 +205,7 @@ func (g *taskGame) randomName(t *model.Task) string {
 		}
 		names = append(names, slices.Repeat([]string{act.name}, act.often)...)
 	}
+
 	return names[g.rnd.IntN(len(names))]
 }
 
@@ -218,6 +224,7 @@ func (g *taskGame) play(a taskAct) (outcome, differs string) {
 		}
 		return "refused: " + code, differs
 	}
+
 	if (e == nil) != (refusal == model.Same) {
 		return "accepted", fmt.Sprintf("the event of the rules is %v, and the model says %q", e, refusal)
 	}
@@ -243,6 +250,7 @@ func (g *taskGame) compare(id string) string {
 		what         string
 		rules, model any
 	}
+
 	pairs := []pair{
 		{"state", string(t.State), string(m.State)},
 		{"attempt", t.Attempt, m.Attempt},
@@ -250,6 +258,7 @@ func (g *taskGame) compare(id string) string {
 		{"for later", t.Later, m.ForLater},
 		{"after", strings.Join(t.After, " "), strings.Join(m.After, " ")},
 	}
+
 	for _, a := range []string{"a", "b", "c", string(person)} {
 		pairs = append(pairs, pair{"that it was worked on by " + a, t.Worked(stick.AgentID(a)), m.Workers[a]})
 	}
@@ -265,6 +274,7 @@ func (g *taskGame) compare(id string) string {
 			return fmt.Sprintf("the %s of %s is %v by the rules, and %v by the model", p.what, id, p.rules, p.model)
 		}
 	}
+
 	return ""
 }
 
@@ -318,6 +328,7 @@ func (g *taskGame) commit(id string) tasks.Offering {
 			t.Change = fmt.Sprintf("change %d", g.commits)
 		}
 	}
+
 	return tasks.Offering{Base: "base", Head: t.Branch, Patch: t.Change}
 }
 

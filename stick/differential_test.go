@@ -61,6 +61,7 @@ func TestDifferential(t *testing.T) {
 				acts = append(acts, act)
 				differs = g.play(act)
 			}
+
 			if differs != "" {
 				acts, differs = s.shrink(acts, differs)
 				t.Fatalf("%s\n%s", differs, s.describe(acts))
@@ -84,6 +85,7 @@ func randomSetting(rnd *rand.Rand) setting {
 		}
 		s.agents = append(s.agents, a)
 	}
+
 	return s
 }
 
@@ -135,15 +137,18 @@ func (g *game) randomAct(rnd *rand.Rand) model.Act {
 		act.Limits, act.Sequence = randomLimits(rnd), rnd.IntN(4) == 0
 	case model.SetEnforce, model.PersonSetsEnforce:
 		act.Enforce = model.Enforce(rnd.IntN(len(stick.Strictness)))
+
 	case model.Reorder:
 		for _, a := range rnd.Perm(agents)[:1+rnd.IntN(agents)] {
 			act.Order = append(act.Order, model.Who(a))
 		}
+
 	case model.Edit:
 		act.Path = []int{model.File, model.FileBelow}[rnd.IntN(2)]
 	case model.Reserve, model.Unreserve:
 		act.Path = rnd.IntN(len(reservedPaths))
 	}
+
 	return act
 }
 
@@ -165,6 +170,7 @@ func (s setting) shrink(acts []model.Act, differs string) ([]model.Act, string) 
 			}
 		}
 	}
+
 	return acts, differs
 }
 
@@ -176,6 +182,7 @@ func (s setting) replay(acts []model.Act) (int, string) {
 			return i + 1, d
 		}
 	}
+
 	return len(acts), ""
 }
 
@@ -196,17 +203,20 @@ func (g *game) lookAll(rnd *rand.Rand, acts *[]model.Act) string {
 	if rnd.IntN(4) == 0 {
 		return ""
 	}
+
 	for _, a := range rnd.Perm(len(g.agents)) {
 		m := g.model.Agents[a]
 		if !m.Woken || m.Stopped || m.Wait == model.NoWait {
 			continue
 		}
+
 		act := model.Act{Kind: model.WaitLooks, By: model.Who(a)}
 		*acts = append(*acts, act)
 		if differs := g.play(act); differs != "" {
 			return differs
 		}
 	}
+
 	return ""
 }
 
@@ -231,6 +241,7 @@ func (g *game) play(act model.Act) string {
 		if len(o.told) > 0 && act.Kind != model.Reserve { // which tells both of a collision
 			return fmt.Sprintf("refusal: with %d events", len(o.told))
 		}
+
 		return ""
 	}
 
@@ -238,6 +249,7 @@ func (g *game) play(act model.Act) string {
 	if differs := g.compareAnswer(act, o, res); differs != "" {
 		return differs
 	}
+
 	if res.Status == model.YourTurn && res.Cause != model.NoCause {
 		g.total.count("taken: " + string(causes[res.Cause]))
 	}
@@ -247,10 +259,12 @@ func (g *game) play(act model.Act) string {
 	if differs := g.commit(o); differs != "" {
 		return differs
 	}
+
 	g.runGuardian()
 	if differs := g.compareDeadline(act, o); differs != "" {
 		return differs
 	}
+
 	return g.compare()
 }
 
@@ -267,6 +281,7 @@ func (g *game) tick() string {
 			m.Woken = true
 		}
 	}
+
 	return g.compare()
 }
 
@@ -300,6 +315,7 @@ func (g *game) commit(o performed) string {
 			g.total.count("rerouted")
 		}
 	}
+
 	g.room = o.room.Stamp(o.events)
 	g.skipped += o.skipped
 
@@ -310,6 +326,7 @@ func (g *game) commit(o performed) string {
 	if grants == 1 && g.leases[after.Lease] {
 		return "turn: a lease was granted twice"
 	}
+
 	g.leases[after.Lease] = true
 	if before.State == stick.Owned && (after.State != stick.Owned || grants == 1) {
 		g.old, g.draft = stick.Fence{Turn: before.ID, Lease: before.Lease}, nil

@@ -28,6 +28,7 @@ func TestCodes(t *testing.T) {
 		if !ok || len(v.Values) != 1 {
 			return true
 		}
+
 		if typ, ok := v.Type.(*ast.Ident); ok && typ.Name == "Code" {
 			s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
@@ -36,8 +37,10 @@ func TestCodes(t *testing.T) {
 			sticktest.Equal(t, s+" twice", constants[stick.Code(s)], false)
 			constants[stick.Code(s)] = true
 		}
+
 		return true
 	})
+
 	rows := map[stick.Code]bool{}
 	exits := []int{stick.ExitInternal, stick.ExitUsage, stick.ExitNotFound, stick.ExitRefused, stick.ExitFenced, stick.ExitBusy, stick.ExitEnvironment, stick.ExitHands, stick.ExitInterrupted}
 	for _, c := range stick.Codes {
@@ -50,6 +53,7 @@ func TestCodes(t *testing.T) {
 			sticktest.Equal(t, "is found", c.Code.Info(), c)
 		})
 	}
+
 	for c := range constants {
 		sticktest.Equal(t, string(c)+" has a row", rows[c], true)
 	}
@@ -65,13 +69,16 @@ func TestError(t *testing.T) {
 		sticktest.Equal(t, "envelope", string(b), `{"current_owner":"a","current_turn_id":1,"error":"stale_lease",`+
 			`"hint":"stop, and wait: tt wait; ask: tt msg send a \"…\"","message":"turn 1 isn't yours; a has just taken the stick",`+
 			`"room_state":"owned"}`)
+
 		b, _ = json.Marshal(stick.Errorf(stick.CodeNoRoom, "there is no room"))
 		sticktest.Equal(t, "the least", string(b), `{"error":"no_room","message":"there is no room"}`)
 	})
+
 	t.Run("facts don't hide the code", func(t *testing.T) {
 		b, _ := json.Marshal(stick.Errorf(stick.CodeNoRoom, "m").With("error", "x").With("message", "y"))
 		sticktest.Equal(t, "envelope", string(b), `{"error":"no_room","message":"m"}`)
 	})
+
 	t.Run("the cause is kept and not shown", func(t *testing.T) {
 		cause := errors.New("disk")
 		e := stick.Errorf(stick.CodeInternal, "can't save: %w", cause)
@@ -79,6 +86,7 @@ func TestError(t *testing.T) {
 		b, _ := json.Marshal(&stick.Error{Code: stick.CodeInternal, Message: "m", Err: cause})
 		sticktest.Equal(t, "envelope", string(b), `{"error":"internal","message":"m"}`)
 	})
+
 	t.Run("any error", func(t *testing.T) {
 		sticktest.Equal(t, "none", stick.CodeOf(nil), "")
 		sticktest.Equal(t, "none as an error", stick.AsError(nil) == nil, true)
@@ -95,6 +103,7 @@ func TestCauses(t *testing.T) {
 		sticktest.Equal(t, string(c.Cause)+" has a meaning", c.Meaning != "", true)
 		listed = append(listed, c.Cause)
 	}
+
 	want := []stick.Cause{stick.OwnerGone, stick.OwnerTimeout, stick.OwnerIdle, stick.ClaimTimeout, stick.RecipientGone, stick.OperatorRequested}
 	sticktest.Equal(t, "causes", slices.Equal(listed, want), true)
 }
@@ -119,6 +128,7 @@ func TestParseError(t *testing.T) {
 	if !ok || got.Code != e.Code || got.Message != e.Message || got.Hint.String() != e.Hint.String() || got.Fields["task_id"] != "x" || len(got.Fields) != 1 {
 		t.Errorf("%s became %+v", b, got)
 	}
+
 	for _, text := range []string{"", "begun", "panic: x", `{"error":"nonsense","message":"x"}`, `{"error":"usage"}`, `{"error":1,"message":"x"}`, "[]"} {
 		if e, ok := stick.ParseError([]byte(text)); ok {
 			t.Errorf("%q became %v", text, e)

@@ -16,6 +16,7 @@ func TestEventChain(t *testing.T) {
 		Seq: 1, ID: "id", Room: "r", Turn: 2, Type: stick.EventClaim, From: "a", To: "b", Session: "s", Task: "t",
 		Handoff: &stick.Handoff{Status: "s", NextAction: "n"}, Reason: "why", Payload: []byte(`{"x":1}`), CreatedAt: 3,
 	}
+
 	for name, change := range map[string]func(*stick.Event){
 		"seq":        func(e *stick.Event) { e.Seq++ },
 		"id":         func(e *stick.Event) { e.ID += "x" },
@@ -39,16 +40,19 @@ func TestEventChain(t *testing.T) {
 			sticktest.Equal(t, "the same sum", e.Chain("p") == base.Chain("p"), false)
 		})
 	}
+
 	sticktest.Equal(t, "another event before", base.Chain("p") == base.Chain("q"), false)
 	e := base
 	e.Sum = "anything"
 	sticktest.Equal(t, "its own sum doesn't count", e.Chain("p"), base.Chain("p"))
+
 	t.Run("is a sum of what is stored", rapid.MakeCheck(func(t *rapid.T) {
 		text := rapid.String()
 		e := stick.Event{
 			Seq: rapid.Int64Min(1).Draw(t, "seq"), ID: text.Draw(t, "id"), From: stick.AgentID(text.Draw(t, "from")), Reason: text.Draw(t, "reason"),
 			Handoff: &stick.Handoff{Status: text.Draw(t, "status"), NextAction: text.Draw(t, "next"), DoNot: rapid.SliceOf(text).Draw(t, "do not")},
 		}
+
 		b, err := json.Marshal(e.Handoff)
 		if err != nil {
 			t.Fatal(err)
@@ -61,6 +65,7 @@ func TestEventChain(t *testing.T) {
 		if e.Chain("p") != back.Chain("p") {
 			t.Fatal("the sum changed when the event was stored and read")
 		}
+
 		back.Reason += "."
 		if e.Chain("p") == back.Chain("p") {
 			t.Fatal("two events have one sum")
@@ -73,10 +78,12 @@ func TestEventPayload(t *testing.T) {
 	sticktest.Equal(t, "a damaged payload", sticktest.Said[stick.LeavePayload](e).Ends, false)
 	e = stick.Event{Type: stick.EventClose}.WithPayload(stick.ClosePayload{})
 	sticktest.Equal(t, "nothing said, no payload", len(e.Payload), 0)
+
 	e = e.CalledBy(stick.Caller{Override: "--as", Terminal: "pts/1"})
 	sticktest.Equal(t, "payload", string(e.Payload), `{"override":"--as","terminal":"pts/1"}`)
 	_, ok := stick.PayloadOf[stick.LeavePayload](e)
 	sticktest.Equal(t, "the payload of another type", ok, false)
+
 	e = stick.Event{Type: stick.EventKick}.WithPayload(stick.KickPayload{Ends: true}).Owing([]int64{7})
 	sticktest.Equal(t, "amended", string(e.Payload), `{"ends_turn":true,"owed":[7]}`)
 	newer := stick.Event{Type: "later", Payload: []byte(`{"b":1, "a":[]}`)}
@@ -127,6 +134,7 @@ func TestRoomID_Lease(t *testing.T) {
 	sticktest.Equal(t, "its beginning", string(l[:24]), id[:24])
 	sticktest.Equal(t, "of its room", stick.RoomID("room-1").HasMade(l), true)
 	sticktest.Equal(t, "of another", stick.RoomID("room-2").HasMade(l), false)
+
 	for _, other := range []stick.LeaseID{"", "x", id, l[1:], l[:31], "0" + l, "1" + l[1:]} {
 		sticktest.Equal(t, string(other), stick.RoomID("room-1").HasMade(other), false)
 	}

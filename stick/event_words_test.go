@@ -30,6 +30,7 @@ func TestEventsKeepTheirWordsApart(t *testing.T) {
 			}
 		}
 	}
+
 	for _, p := range storedPayloads(t) {
 		checkForgedOne(t, p, "x\"; "+theirs+"\n' "+theirs+"\u202e\x1b")
 	}
@@ -42,6 +43,7 @@ func checkForgedOne(t *testing.T, p payload, text string) {
 		Type: p.Type, Payload: []byte(p.JSON), Turn: 3, From: "claude:a", To: "codex:b", Session: "s", Task: "ui-7", Reason: "it is late",
 		Handoff: &stick.Handoff{Status: "done", NextAction: "review it"},
 	}
+
 	forged := forgedEvent(t, text)
 	for i := range reflect.TypeFor[stick.Event]().NumField() {
 		e := honest
@@ -54,6 +56,7 @@ func checkForgedOne(t *testing.T, p payload, text string) {
 	if err := json.Unmarshal([]byte(p.JSON), &fields); err != nil {
 		t.Fatal(err)
 	}
+
 	eachText(fields, func(set func(string), was string) {
 		set(text)
 		e := honest
@@ -73,6 +76,7 @@ func eachText(v any, f func(set func(string), was string)) {
 			}
 			eachText(v[k], f)
 		}
+
 	case []any:
 		for i := range v {
 			if s, ok := v[i].(string); ok {
@@ -99,12 +103,14 @@ func forge(t *testing.T, v reflect.Value, text string) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		forge(t, v.Elem(), text)
+
 	case reflect.Struct:
 		for _, f := range v.Fields() {
 			if f.CanSet() {
 				forge(t, f, text)
 			}
 		}
+
 	case reflect.Slice:
 		if v.Type() == reflect.TypeFor[json.RawMessage]() {
 			return
@@ -112,16 +118,19 @@ func forge(t *testing.T, v reflect.Value, text string) {
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		forge(t, v.Index(0), text)
 		forge(t, v.Index(1), text)
+
 	case reflect.Array:
 		for i := range v.Len() {
 			forge(t, v.Index(i), text)
 		}
+
 	case reflect.Map:
 		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
 		forge(t, key, text)
 		forge(t, value, text)
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(key, value)
+
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int32, reflect.Int64:

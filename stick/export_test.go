@@ -54,6 +54,7 @@ func (k *typedKind[P, D]) lacks() (parts []string) {
 			parts = append(parts, part)
 		}
 	}
+
 	slices.Sort(parts)
 	return parts
 }

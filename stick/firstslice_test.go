@@ -21,21 +21,25 @@ func TestFirstSlice(t *testing.T) {
 		sticktest.Equal(t, "reason", ans.Claim, stick.InSequence)
 		sticktest.Equal(t, "handoff", f.Turn.HandoffDirect, true)
 	})
+
 	t.Run("handoff validation errors", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		_, err := f.TryRelease("a", f.Fence(), stick.Handoff{Status: "s", NextAction: " "})
 		sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": "next_action"})
 	})
+
 	t.Run("stale leases", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		_, err := f.TryRelease("a", stick.Fence{Turn: 1, Lease: "old"}, sticktest.Handoff)
 		sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": "a", "current_turn_id": 1, "room_state": stick.Owned})
 	})
+
 	t.Run("turn mismatch rejection", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		_, err := f.TryRelease("a", stick.Fence{Turn: 0, Lease: "lease-1"}, sticktest.Handoff)
 		sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{"current_turn_id": 1})
 	})
+
 	// Several processes at once are tested where there are processes; by the rules the second finds
 	// the room owned.
 	t.Run("simultaneous claims", func(t *testing.T) {
@@ -43,10 +47,12 @@ func TestFirstSlice(t *testing.T) {
 		sticktest.Equal(t, "the second", f.Peeks("b").Status, "")
 		sticktest.Equal(t, "turn", f.Turn.ID, 1)
 	})
+
 	t.Run("explicit pass", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("c")
 		sticktest.Equal(t, "reason", f.Peeks("c").Claim, stick.DirectPass)
 	})
+
 	t.Run("pass to unknown or inactive member rejection", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		_, err := f.TryPass("x")
@@ -55,6 +61,7 @@ func TestFirstSlice(t *testing.T) {
 		_, err = f.TryPass("b")
 		sticktest.Refused(t, err, stick.CodeUnknownMember, nil)
 	})
+
 	// Of those who wait; and it is the order of a room that asks for it.
 	t.Run("release sequence", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("a")
@@ -64,6 +71,7 @@ func TestFirstSlice(t *testing.T) {
 			f.Asks(next)
 		}
 	})
+
 	// Only a pass is reserved for so long. A release moves on by itself after waiter_grace.
 	t.Run("claim timeout and takeover", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").After(sticktest.Claim)
@@ -73,24 +81,28 @@ func TestFirstSlice(t *testing.T) {
 		why, _ := f.Takes("c")
 		sticktest.Equal(t, "why", why, stick.TookOver)
 	})
+
 	// A candidate is one who waits, and the guard lasts waiter_grace.
 	t.Run("prior owner rejected on claim-timeout takeover when another active candidate exists", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Waits("c").Owns("a").Passes("b").After(sticktest.Claim)
 		_, err := f.Takes("a")
 		sticktest.Refused(t, err, stick.CodePriorOwner, nil)
 	})
+
 	t.Run("prior owner allowed on claim-timeout takeover when no other active candidate exists", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").After(sticktest.Claim)
 		why, err := f.Takes("a")
 		sticktest.Equal(t, "why", why, stick.TookOver)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
 	})
+
 	t.Run("owner timeout and takeover", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").After(sticktest.Limit)
 		sticktest.Equal(t, "status", f.Peeks("b").Status, stick.TakeoverAvailable)
 		why, _ := f.Takes("b")
 		sticktest.Equal(t, "why", why, stick.TookOver)
 	})
+
 	t.Run("owner-timeout takeover fences stale owner writes", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		old := f.Fence()
@@ -101,11 +113,13 @@ func TestFirstSlice(t *testing.T) {
 		_, err := f.TryRelease("a", old, sticktest.Handoff)
 		sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{"current_owner": "b", "current_turn_id": 2})
 	})
+
 	t.Run("owner process gone yields immediate owner_gone takeover availability", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Gone("a")
 		sticktest.Equal(t, "state", f.State(f.Probed, f.Now), stick.StateOwnerGone)
 		sticktest.Equal(t, "cause", f.Peeks("b").Opening.Cause, stick.OwnerGone)
 	})
+
 	// A wait doesn't offer it: the reservation moves on by itself. `take` finds it open.
 	t.Run("reserved recipient process gone yields immediate recipient_gone takeover availability", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").Gone("b")
@@ -115,16 +129,19 @@ func TestFirstSlice(t *testing.T) {
 		sticktest.Equal(t, "take", why, stick.TookOver)
 		sticktest.Equal(t, "a wait", f.Peeks("c").Status, stick.YourTurn)
 	})
+
 	t.Run("original reserved recipient claiming after claim timeout but before takeover", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").After(sticktest.Claim + time.Hour)
 		sticktest.Equal(t, "reason", f.Peeks("b").Claim, stick.DirectPass)
 	})
+
 	t.Run("expired owner heartbeating after lease timeout but before takeover", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").After(sticktest.Limit + time.Hour)
 		r, err := f.Heartbeat("a", f.Fence(), "", f.Now)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
 		sticktest.Equal(t, "open", r.Opening(f.Probed, f.Now).Open(), false)
 	})
+
 	// Gone opens and doesn't bar: the same session may come back in a new process, as long as
 	// nobody has taken over.
 	t.Run("dead owner or dead reserved recipient cannot reclaim after exact process-gone detection", func(t *testing.T) {
@@ -134,6 +151,7 @@ func TestFirstSlice(t *testing.T) {
 		f.Room = f.Touch("a", f.Now)
 		sticktest.Equal(t, "open", f.OpeningCause(), "")
 		sticktest.Equal(t, "the owner that came back", f.Peeks("a").Claim, stick.AlreadyOwner)
+
 		f.Gone("a")
 		if _, err := f.Takes("b"); err != nil {
 			t.Fatal(err)
@@ -141,12 +159,14 @@ func TestFirstSlice(t *testing.T) {
 		f.Alive("a")
 		sticktest.Equal(t, "after the takeover", f.Peeks("a").Status, "")
 	})
+
 	t.Run("dormant rooms remain readable and resumable, rather than auto-closing", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Releases().After(1000 * time.Hour)
 		sticktest.Equal(t, "state", f.State(f.Probed, f.Now), stick.StateDormant)
 		sticktest.Equal(t, "resumed", f.Peeks("b").Status, stick.YourTurn)
 		sticktest.Equal(t, "with the handoff", f.Turn.HandoffDirect, true)
 	})
+
 	t.Run("event log reconstruction after takeover", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b").Owns("b").After(sticktest.Limit)
 		if _, err := f.Takes("a"); err != nil {
@@ -167,6 +187,7 @@ func TestExamples(t *testing.T) {
 	agents := func(t *testing.T) *sticktest.Fixture {
 		return sticktest.NewRoom(t).WithMembers("codex", "claude", "gemini").WithPolicy("order=sequence")
 	}
+
 	t.Run("three-agent round robin", func(t *testing.T) {
 		f := agents(t).Owns("codex")
 		for _, next := range []stick.AgentID{"claude", "gemini", "codex"} {
@@ -176,10 +197,12 @@ func TestExamples(t *testing.T) {
 			sticktest.Equal(t, "handoff", f.Turn.HandoffDirect, true)
 		}
 	})
+
 	t.Run("explicit skip", func(t *testing.T) {
 		f := agents(t).Owns("codex").Passes("gemini").Owns("gemini").Waits("codex", "claude").Releases()
 		sticktest.Equal(t, "resumes from gemini", f.Turn.ReservedFor, "codex")
 	})
+
 	// A release that isn't claimed moves on by itself; it is a pass that has to be taken over.
 	t.Run("missed recipient", func(t *testing.T) {
 		f := agents(t).Owns("codex").Waits("gemini").Passes("claude").After(sticktest.Claim)
@@ -192,17 +215,20 @@ func TestExamples(t *testing.T) {
 		sticktest.Equal(t, "claude wakes up late", f.Peeks("claude").Status, "")
 		sticktest.Equal(t, "codex's handoff is still the last", f.Turn.HandoffSeq != 0, true)
 	})
+
 	t.Run("crashed owner", func(t *testing.T) {
 		f := agents(t).Owns("codex").Passes("claude").Owns("claude")
 		old := f.Fence()
 		f.After(sticktest.Limit)
 		sticktest.Equal(t, "state", f.State(f.Probed, f.Now), stick.StateStaleOwner)
+
 		if _, err := f.Takes("codex"); err != nil {
 			t.Fatal(err)
 		}
 		_, err := f.TryRelease("claude", old, sticktest.Handoff)
 		sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{"current_owner": "codex"})
 	})
+
 	t.Run("two-process concurrent claim", func(t *testing.T) {
 		f := agents(t).Owns("claude")
 		sticktest.Equal(t, "codex", f.Peeks("codex").Status, "")

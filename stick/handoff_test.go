@@ -17,6 +17,7 @@ func TestHandoffCheck(t *testing.T) {
 		change(&h)
 		return h
 	}
+
 	artifact := func(a stick.Artifact) stick.Handoff {
 		return good(func(h *stick.Handoff) { h.Artifacts = []stick.Artifact{a} })
 	}
@@ -61,18 +62,22 @@ func TestHandoffCheck(t *testing.T) {
 			sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": c.field})
 		})
 	}
+
 	for _, role := range stick.Roles {
 		sticktest.Equal(t, "role "+role, stick.CodeOf(artifact(stick.Artifact{Path: "p", Role: role}).Check()), "")
 	}
+
 	t.Run("64 KiB", func(t *testing.T) {
 		b, _ := json.Marshal(good(func(h *stick.Handoff) {}))
 		fits := good(func(h *stick.Handoff) { h.Status = strings.Repeat("x", stick.MaxHandoff-len(b)+1) })
 		sticktest.Equal(t, "at the limit", stick.CodeOf(fits.Check()), "")
 		fits.Workspace = &stick.Workspace{Dirty: []string{strings.Repeat("x", stick.MaxHandoff)}}
 		sticktest.Equal(t, "what the program adds doesn't count", stick.CodeOf(fits.Check()), "")
+
 		fits.Status += "x"
 		sticktest.Refused(t, fits.Check(), stick.CodeInvalidHandoff, map[string]any{"field": "handoff"})
 	})
+
 	t.Run("a workspace with names that aren't text", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		h := sticktest.Handoff
@@ -83,6 +88,7 @@ func TestHandoffCheck(t *testing.T) {
 		if err := json.Unmarshal(b, &back); err != nil {
 			t.Fatal(err)
 		}
+
 		stored := e
 		stored.Handoff = back
 		sticktest.Equal(t, "sum after it was stored", stored.Chain("p"), e.Chain("p"))
@@ -98,6 +104,7 @@ func TestHandoffFields(t *testing.T) {
 			t.Errorf("the row of %s lacks a part: %+v", f.Name, f)
 			continue
 		}
+
 		rows[f.Name] = true
 		h := stick.Handoff{Status: "s", NextAction: "n"}
 		if err := f.Set(&h, []string{"path\x00"}); err != nil {
@@ -115,12 +122,14 @@ func TestHandoffFields(t *testing.T) {
 		if h.Check() == nil {
 			t.Errorf("%s is taken with a NUL in it", f.Name)
 		}
+
 		h = stick.Handoff{Status: "s", NextAction: "n"}
 		if f.Required {
 			_ = f.Set(&h, []string{" "})
 			sticktest.Refused(t, h.Check(), stick.CodeInvalidHandoff, map[string]any{"field": f.Name})
 		}
 	}
+
 	for name := range jsonNames(reflect.TypeFor[stick.Handoff]()) {
 		if !rows[name] && name != "workspace" { // the program adds it
 			t.Errorf("%s has no row in HandoffFields", name)
@@ -139,6 +148,7 @@ func TestParseArtifact(t *testing.T) {
 		}
 		sticktest.Equal(t, in, a.String(), want)
 	}
+
 	_, err := stick.ParseArtifact("a.go:3-")
 	sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": "artifacts"})
 }
@@ -151,11 +161,13 @@ func TestHandoffSameAs(t *testing.T) {
 			Artifacts: []stick.Artifact{{Path: "a.go", Lines: &stick.Lines{1, 2}, Role: "edit", Note: "x"}},
 		}
 	}
+
 	for _, f := range stick.HandoffFields {
 		other := full()
 		sticktest.Equal(t, f.Name, f.Set(&other, []string{"another"}), nil)
 		sticktest.Equal(t, "another "+f.Name, full().SameAs(other), false)
 	}
+
 	for name, c := range map[string]struct {
 		change func(*stick.Handoff)
 		same   bool

@@ -52,6 +52,7 @@ func TestFactsFillTheBlanksOfAHint(t *testing.T) {
 	}
 	sticktest.Equal(t, "fact after hint", show().With("task_id", "ui-7").Hint.String(), "look: tt task show ui-7")
 	sticktest.Equal(t, "fact before hint", stick.Errorf(stick.CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", stick.Cmd("tt task show <task_id>")).Hint.String(), "tt task show ui-7")
+
 	given := stick.Errorf(stick.CodeNotFound, "gone").With("task_id", "ui-7").Hintf("%s", stick.Cmd("tt task show <task_id>", "api-1"))
 	sticktest.Equal(t, "value before fact", given.Hint.String(), "tt task show api-1")
 	sticktest.Equal(t, "another fact", show().With("branch", "b").Hint.String(), "look: tt task show <task_id>")

@@ -18,6 +18,7 @@ func TestJoin(t *testing.T) {
 			sticktest.Equal(t, "last seen", m.LastSeenAt, f.Now)
 		}
 	})
+
 	t.Run("a member already", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		_, events, joined, err := f.Join("a", false, f.Now)
@@ -25,6 +26,7 @@ func TestJoin(t *testing.T) {
 		sticktest.Equal(t, "events", len(events), 0)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
 	})
+
 	t.Run("again at the old place", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		f.Must(f.TryLeave(stick.Leaving{By: "a"}))
@@ -34,6 +36,7 @@ func TestJoin(t *testing.T) {
 		sticktest.Equal(t, "join seq", m.JoinSeq, int64(4))
 		sticktest.Equal(t, "members", len(f.Members), 2)
 	})
+
 	t.Run("a kicked member", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true}))
@@ -41,18 +44,22 @@ func TestJoin(t *testing.T) {
 		sticktest.Refused(t, err, stick.CodeKicked, map[string]any{"room_state": stick.Idle})
 		sticktest.Equal(t, "joined", joined, false)
 		sticktest.Equal(t, "unchanged", sticktest.IsSameRoom(r, f.Room), true)
+
 		f.WithMembers("b")
 		sticktest.Equal(t, "on purpose", f.IsJoined("b"), true)
 	})
+
 	t.Run("a closed room", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		f.Must(f.TryClose(stick.Closing{By: "human:x", Person: true}))
 		_, _, _, err := f.Join("b", false, f.Now)
 		sticktest.Refused(t, err, stick.CodeRoomClosed, map[string]any{"room_state": stick.StateClosed})
+
 		f.WithMembers("b")
 		sticktest.Equal(t, "closed", f.Closed, false)
 		sticktest.Equal(t, "event", f.Log[len(f.Log)-2].Type, stick.EventReopen)
 	})
+
 	t.Run("a closed room by its member", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		f.Must(f.TryClose(stick.Closing{By: "human:x", Person: true}))
@@ -61,6 +68,7 @@ func TestJoin(t *testing.T) {
 		f.WithMembers("a")
 		sticktest.Equal(t, "closed", f.Closed, false)
 	})
+
 	t.Run("leaves the given room as it was", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		before := f.Room
@@ -79,6 +87,7 @@ func TestLeave(t *testing.T) {
 		sticktest.Equal(t, "owner", f.Turn.Owner, "a")
 		sticktest.Equal(t, "its wait", f.Asks("b").Status, stick.HasLeft)
 	})
+
 	t.Run("the owner with a handoff", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Waits("a", "b")
 		events := f.Must(f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Handoff: &sticktest.Handoff}))
@@ -87,6 +96,7 @@ func TestLeave(t *testing.T) {
 		sticktest.Equal(t, "events", len(events), 2)
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "b")
 	})
+
 	t.Run("the owner abandons", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Waits("a", "b")
 		events := f.Must(f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Abandon: " session ended "}))
@@ -96,32 +106,38 @@ func TestLeave(t *testing.T) {
 		sticktest.Equal(t, "then", events[1].Type, stick.EventRerouted)
 		sticktest.Equal(t, "named", events[1].To, "b")
 	})
+
 	t.Run("the owner abandons and nobody waits", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		events := f.Must(f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Abandon: "r"}))
 		sticktest.Equal(t, "events", len(events), 1)
 		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
 	})
+
 	t.Run("the recipient", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Waits("c").Passes("b")
 		events := f.Must(f.TryLeave(stick.Leaving{By: "b"}))
 		sticktest.Equal(t, "then", events[1].Type, stick.EventRerouted)
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "c")
 	})
+
 	t.Run("refusals", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		_, err := f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence()})
 		sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": "status"})
 		_, err = f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Abandon: " "})
 		sticktest.Refused(t, err, stick.CodeInvalidHandoff, nil)
+
 		_, err = f.TryLeave(stick.Leaving{By: "a", Fence: stick.Fence{Turn: 1, Lease: "forged"}, Abandon: "r"})
 		sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": "a"})
 		_, err = f.TryLeave(stick.Leaving{By: "a", Fence: stick.Fence{Turn: 9, Lease: "lease-1"}, Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{"current_turn_id": 1})
+
 		_, err = f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Handoff: &stick.Handoff{Status: "s"}})
 		sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": "next_action"})
 		_, err = f.TryLeave(stick.Leaving{By: "b", Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
+
 		sticktest.Says(t, err, "only the holder of the stick can leave a handoff; a has just taken the stick", "to leave without a handoff: tt leave")
 		_, err = f.TryLeave(stick.Leaving{By: "x"})
 		sticktest.Refused(t, err, stick.CodeUnknownMember, nil)
@@ -138,29 +154,34 @@ func TestKick(t *testing.T) {
 		sticktest.Equal(t, "reason", e.Reason, "dead")
 		sticktest.Equal(t, "its wait", f.Asks("b").Status, stick.WasKicked)
 	})
+
 	t.Run("an owner", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("b").Waits("c").Gone("b")
 		events := f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b"}))
 		sticktest.Equal(t, "ends a turn", sticktest.Said[stick.KickPayload](events[0]).Ends, true)
 		sticktest.Equal(t, "named", events[1].To, "c")
 	})
+
 	t.Run("a recipient", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Waits("c").Passes("b")
 		f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true}))
 		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "c")
 	})
+
 	t.Run("by force on a person's word", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("b")
 		facts := sticktest.Said[stick.KickPayload](f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true, Relayed: true}))[0])
 		sticktest.Equal(t, "forced", facts.Forced, true)
 		sticktest.Equal(t, "relayed by", facts.RelayedBy, "a")
 	})
+
 	t.Run("refusals", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("b")
 		_, err := f.TryKick(stick.Kicking{By: "a", Who: "b"})
 		sticktest.Refused(t, err, stick.CodeMemberPresent, map[string]any{"agent_id": "b", "verdict": stick.Alive})
 		_, err = f.TryKick(stick.Kicking{By: "a", Who: "c"})
 		sticktest.Refused(t, err, stick.CodeMemberPresent, map[string]any{"verdict": stick.Unknown})
+
 		_, err = f.TryKick(stick.Kicking{By: "a", Who: "x", Force: true})
 		sticktest.Refused(t, err, stick.CodeUnknownMember, nil)
 		f.Must(f.TryLeave(stick.Leaving{By: "c"}))
@@ -181,32 +202,38 @@ func TestClose(t *testing.T) {
 		sticktest.Equal(t, "state", f.State(f.Probed, f.Now), stick.StateClosed)
 		sticktest.Equal(t, "b's wait", f.Asks("b").Status, stick.RoomClosed)
 	})
+
 	t.Run("by a person, while it is reserved", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b")
 		f.Must(f.TryClose(stick.Closing{By: "human:x", Person: true}))
 		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
 		sticktest.Equal(t, "handoff", f.Turn.HandoffPending, true)
 	})
+
 	t.Run("refusals", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		_, err := f.TryClose(stick.Closing{By: "a", Fence: f.Fence()})
 		sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": "status"})
 		_, err = f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &stick.Handoff{Status: "s"}})
 		sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": "next_action"})
+
 		_, err = f.TryClose(stick.Closing{By: "a", Fence: stick.Fence{Turn: 1, Lease: "x"}, Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeStaleLease, nil)
 		_, err = f.TryClose(stick.Closing{By: "a", Fence: stick.Fence{Turn: 2, Lease: "lease-1"}, Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeTurnMismatch, nil)
+
 		_, err = f.TryClose(stick.Closing{By: "b", Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
 		sticktest.Says(t, err, "an agent can only close a room while it holds the stick; a has just taken the stick", `wait: tt wait; ask: tt msg send a "…"`)
 		_, err = f.TryClose(stick.Closing{By: "human:x", Person: true})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
+
 		sticktest.Says(t, err, "the room can't be closed while a holds the stick",
 			`ask: tt msg send a "…"; or take the stick first: tt take --operator-requested --reason "…"`)
 		f.Releases()
 		_, err = f.TryClose(stick.Closing{By: "a"})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"room_state": stick.Idle})
+
 		f.Must(f.TryClose(stick.Closing{By: "human:x", Person: true}))
 		_, err = f.TryClose(stick.Closing{By: "human:x", Person: true})
 		sticktest.Refused(t, err, stick.CodeRoomClosed, map[string]any{"room_state": stick.StateClosed})
@@ -220,30 +247,36 @@ func TestReorder(t *testing.T) {
 		}
 		return s
 	}
+
 	reorder := func(f *sticktest.Fixture, names ...stick.AgentID) ([]stick.Event, error) {
 		r, events, err := f.Reorder("a", names)
 		return f.TryCommit(r, events, err)
 	}
+
 	t.Run("those named come first", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d")
 		e := f.Must(reorder(f, "d", "b"))[0]
 		sticktest.Equal(t, "order", order(f), "dbac")
 		sticktest.Equal(t, "in the event", len(sticktest.Said[stick.PolicyChangedPayload](e).Order), 4)
 	})
+
 	t.Run("as it is", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		sticktest.Equal(t, "events", len(f.Must(reorder(f, "a"))), 0)
 	})
+
 	t.Run("the sequence goes on from the same member", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").WithPolicy("order=sequence").Owns("b").Waits("a", "c", "d")
 		f.Must(reorder(f, "d", "c"))
 		sticktest.Equal(t, "order", order(f), "dcab")
 		f.Releases()
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "d")
+
 		g := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("b").Releases()
 		g.Must(reorder(g, "b", "c"))
 		sticktest.Equal(t, "index in an idle room", g.Turn.SequenceIndex, 1)
 	})
+
 	t.Run("refusals", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		_, err := reorder(f, "x")
@@ -276,6 +309,7 @@ func TestNamed(t *testing.T) {
 			c.make(f)
 			a, err := f.Named(c.asks, f.Probed, f.Now)
 			sticktest.Equal(t, "member", a, c.want)
+
 			if c.want == "" {
 				sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{"candidates": []stick.AgentID{"pi:1", "pi:2"}})
 			} else {
@@ -283,6 +317,7 @@ func TestNamed(t *testing.T) {
 			}
 		})
 	}
+
 	t.Run("three, of which one is gone", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("pi:1", "pi:2", "pi:3").Gone("pi:2")
 		_, err := f.Named("pi", f.Probed, f.Now)
@@ -323,6 +358,7 @@ func TestVerdict(t *testing.T) {
 		}
 		return m
 	}
+
 	for _, c := range []struct {
 		name string
 		m    stick.Member
@@ -352,6 +388,7 @@ func TestVerdict(t *testing.T) {
 			sticktest.Equal(t, "missed", s.Incomplete(), false)
 		})
 	}
+
 	t.Run("not probed", func(t *testing.T) {
 		s := &stick.Probed{}
 		sticktest.Equal(t, "verdict", ev(stick.ProvesSession).Verdict(s), stick.Unknown)
@@ -368,6 +405,7 @@ func TestNamesOfPersons(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
+
 	_, err := f.Named("human:bob", f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{"candidates": []stick.AgentID{"human:bob@laptop", "human:bob@desk"}})
 }
@@ -377,16 +415,19 @@ func TestNamedEver(t *testing.T) {
 	for _, a := range []stick.AgentID{"codex:b", "pi:1", "pi:2"} {
 		f.EditMember(a, func(m *stick.Member) { m.State = stick.Left })
 	}
+
 	for name, want := range map[stick.AgentID]stick.AgentID{"claude": "claude:a", "codex": "codex:b", "codex:b": "codex:b", "pi:2": "pi:2"} {
 		if got, err := f.NamedEver(name, f.Probed, f.Now); got != want || err != nil {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
+
 	_, err := f.NamedEver("pi", f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{"candidates": []stick.AgentID{"pi:1", "pi:2"}})
 	_, err = f.NamedEver("cluade", f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeUnknownMember, map[string]any{"agent_id": stick.AgentID("cluade")})
 	sticktest.Equal(t, "the hint", stick.AsError(err).Hint.String(), "did you mean claude? tt state --all lists the members")
+
 	_, err = sticktest.NewRoom(t).NamedEver("claude", f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeUnknownMember, nil)
 }

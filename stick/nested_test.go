@@ -68,6 +68,7 @@ func TestUnderParent(t *testing.T) {
 		sticktest.Equal(t, "events", len(events), 0)
 		return a
 	}
+
 	sticktest.Equal(t, "asking for the turn", ask(stick.Work, inside).Status, stick.UnderParent)
 	sticktest.Equal(t, "without a lineage", ask(stick.Work, stick.Lineage{}).Status, "")
 	sticktest.Equal(t, "listening", ask(stick.Listen, inside).Status, "")
@@ -82,6 +83,7 @@ func TestUnderParent(t *testing.T) {
 	sticktest.Equal(t, "parent", started.Parent, "a")
 	_, _, err := presence.Promote(r, "b", inside, f.Probed, f.Now)
 	sticktest.Equal(t, "code of a promotion", stick.CodeOf(err), stick.CodeMemberPresent)
+
 	_, _, err = presence.Promote(r, "b", stick.Lineage{}, f.Probed, f.Now)
 	sticktest.Equal(t, "error of a promotion without a lineage", err, nil)
 	_, _, alone := presence.StartSession(f.Room, presence.Starting{By: "b"}, f.Probed, f.Now)

@@ -16,6 +16,7 @@ func TestPauseIsAPersons(t *testing.T) {
 	sticktest.Refused(t, err, stick.CodePersonOnly, nil)
 	_, _, err = f.Resume("a", false, f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodePersonOnly, nil)
+
 	_, _, err = f.Pause("human:ann", true, "  ", f.Now)
 	sticktest.Refused(t, err, stick.CodeUsage, map[string]any{"field": "reason"})
 	_, _, err = f.Pause("human:ann", true, "a \x00", f.Now)
@@ -26,15 +27,18 @@ func TestPauseIsAPersons(t *testing.T) {
 	first := f.Pauses(" a demo ")
 	sticktest.Equal(t, "who is told", len(first[0].Receipts()), 2)
 	sticktest.Equal(t, "the pause", f.Paused, stick.Pause{By: "human:ann", Reason: "a demo", Since: since})
+
 	f.Now = f.Now.Add(time.Minute)
 	sticktest.Equal(t, "events of the same pause again", len(f.Pauses("a demo")), 0)
 	f.Pauses("lunch")
 	sticktest.Equal(t, "the pause with another reason", f.Paused, stick.Pause{By: "human:ann", Reason: "lunch", Since: since})
 	sticktest.Equal(t, "whether the first reason is old news", talk.Overtaken(f.Room, first[0], "a"), true)
+
 	resumed := f.Resumes()[0]
 	sticktest.Equal(t, "what is said of it", resumed.Say(), "human:ann resumed the room, which was paused for 1 min")
 	sticktest.Equal(t, "the pause", f.Paused, stick.Pause{})
 	sticktest.Equal(t, "whether its end is news", talk.Overtaken(f.Room, resumed, "b"), false)
+
 	f.Releases().Waits("b")
 	f.Owns("b")
 	sticktest.Equal(t, "whether its end is news after the next grant", talk.Overtaken(f.Room, resumed, "b"), true)
@@ -43,6 +47,7 @@ func TestPauseIsAPersons(t *testing.T) {
 	closed.Closed = true
 	_, _, err = closed.Pause("human:ann", true, "x", f.Now)
 	sticktest.Refused(t, err, stick.CodeRoomClosed, nil)
+
 	_, _, err = closed.Resume("human:ann", true, f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeRoomClosed, nil)
 }
@@ -59,16 +64,19 @@ func TestNobodyGetsTheStickInAPause(t *testing.T) {
 			sticktest.Refused(t, err, stick.CodePaused, map[string]any{"paused": f.Paused})
 		}
 	}
+
 	_, err := f.Takes("a")
 	sticktest.Equal(t, "the hint for an agent", stick.AsError(err).Hint.String(), "wait until it goes on: tt wait")
 	_, err = f.Takes("human:ann")
 	sticktest.Equal(t, "the hint for a person", stick.AsError(err).Hint.String(), "end the pause: tt resume")
+
 	err = f.MayLand("a", false, f.Now)
 	sticktest.Refused(t, err, stick.CodePaused, nil)
 	sticktest.Equal(t, "the hint for who merges", stick.AsError(err).Hint.String(), "wait until it goes on: tt wait --park")
 	if err := f.MayLand("human:ann", true, f.Now); err != nil {
 		t.Errorf("a person may not merge: %v", err)
 	}
+
 	// the first that waits is named when the pause ends, not the first that asks
 	f.Waits("b")
 	f.Waits("a")
@@ -89,10 +97,12 @@ func TestAPauseTakesNoTime(t *testing.T) {
 	sticktest.Equal(t, "when the lease times out", f.LeaseExpiresAt(f.Probed, f.Now), stick.Time(0))
 	sticktest.Equal(t, "what the holder's wait answers", f.Asks("a").Status, "")
 	sticktest.Equal(t, "what the holder's try answers", f.Peeks("a").Claim, stick.AlreadyOwner)
+
 	f.Resumes()
 	sticktest.Equal(t, "an opening", f.Opening(f.Probed, f.Now), stick.Opening{})
 	sticktest.Equal(t, "when the lease times out", f.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(f.Policy.OwnerLeaseTTL))
 	sticktest.Equal(t, "what the holder's wait answers", f.Asks("a").Claim, stick.AlreadyOwner)
+
 	f.Now = f.Now.Add(f.Policy.OwnerLeaseTTL)
 	sticktest.Equal(t, "an opening", f.Opening(f.Probed, f.Now).Cause, stick.OwnerTimeout)
 
@@ -100,6 +110,7 @@ func TestAPauseTakesNoTime(t *testing.T) {
 	f.Pauses("a demo")
 	f.Releases() // names b, which gets it when the room goes on
 	sticktest.Equal(t, "when the reservation ends", f.ClaimExpiresAt(), stick.Time(0))
+
 	long(f)
 	sticktest.Equal(t, "events of a settlement", len(f.Settles("c")), 0)
 	f.Resumes()
@@ -115,6 +126,7 @@ func TestEditsInAPause(t *testing.T) {
 		f.Policy.Enforce = policy
 		mine := []stick.Reservation{{ID: 1, Agent: "b", Pattern: "src/**"}}
 		f.Paused = stick.Pause{By: "human:ann", Reason: "a demo", Since: f.Now}
+
 		for name, q := range map[string]edits.Editing{
 			"the holder":                    {By: "a", Paths: []string{"src/a.go"}},
 			"who has reserved the path":     {By: "b", Paths: []string{"src/a.go"}},
@@ -133,6 +145,7 @@ func TestEditsInAPause(t *testing.T) {
 			if got := against != nil; got != want || (j.Denied != nil) != (want && policy.Denies()) {
 				t.Errorf("%s under %s: %+v", name, policy, j)
 			}
+
 			if want {
 				sticktest.Equal(t, name, against.Message, "human:ann paused the room just now")
 			}
@@ -149,6 +162,7 @@ func TestWhoIsToldOfAnEditInAPause(t *testing.T) {
 	sticktest.Equal(t, "in which words", told[0].Say(), "a edited x.go while the room was paused")
 	sticktest.Equal(t, "in which words to her", told[0].Tell(), "a edited x.go while the room is paused")
 	sticktest.Equal(t, "whether a needs to be told again", edits.Told(f.Room, "a", told), true)
+
 	f.Resumes()
 	sticktest.Equal(t, "whether it is old news", talk.Overtaken(f.Room, told[0], "human:ann"), true)
 	sticktest.Equal(t, "whether a needs to be told of the next one", edits.Told(f.Room, "a", told), false)

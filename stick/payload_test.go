@@ -32,11 +32,13 @@ func storedPayloads(t *testing.T) []payload {
 		t.Fatal(err)
 	}
 	defer f.Close()
+
 	var out []payload
 	for s := bufio.NewScanner(f); s.Scan(); {
 		typ, text, _ := strings.Cut(s.Text(), "\t")
 		out = append(out, payload{stick.EventType(typ), text})
 	}
+
 	return out
 }
 
@@ -49,6 +51,7 @@ func TestStoredPayloads(t *testing.T) {
 		e := stick.Event{Type: p.Type, Payload: []byte(p.JSON)}
 		sticktest.Equal(t, string(p.Type), string(stick.EncodePayload(e.Decode())), p.JSON)
 	}
+
 	for _, info := range stick.EventTypes {
 		if !seen[info.Type] {
 			t.Errorf("no payload of %s is in testdata/payloads.txt: add one with all its fields", info.Type)
@@ -68,6 +71,7 @@ func TestEventRows(t *testing.T) {
 			t.Errorf("the row of %s lacks %s", info.Type, part)
 		}
 	}
+
 	named := constants(t, "EventType")
 	for name, value := range named {
 		if _, ok := rows[stick.EventType(value)]; !ok {
@@ -85,12 +89,14 @@ func TestPayloadFields(t *testing.T) {
 		if other, ok := owner[typ]; ok {
 			t.Errorf("%s and %s share the payload %s", info.Type, other, typ.Name())
 		}
+
 		owner[typ] = info.Type
 		for name, n := range jsonNames(typ) {
 			if n > 1 {
 				t.Errorf("%d fields of %s, the payload of %s, are %q in JSON", n, typ.Name(), info.Type, name)
 			}
 		}
+
 		if f, ok := typ.FieldByName("Task"); ok && info.IsOfTask() {
 			for name, n := range jsonNames(f.Type.Elem()) {
 				if n > 1 {
@@ -110,11 +116,13 @@ func TestPayloadExamples(t *testing.T) {
 		if err := json.Unmarshal([]byte(p.JSON), &m); err != nil {
 			t.Fatalf("%s: %v", p.JSON, err)
 		}
+
 		if task, ok := m["task"]; ok {
 			if err := json.Unmarshal(task, &m); err != nil {
 				t.Fatalf("%s: %v", p.JSON, err)
 			}
 		}
+
 		if seen[p.Type] == nil {
 			seen[p.Type] = map[string]bool{}
 		}
@@ -122,12 +130,14 @@ func TestPayloadExamples(t *testing.T) {
 			seen[p.Type][name] = true
 		}
 	}
+
 	for _, info := range stick.EventTypes {
 		typ := reflect.TypeOf(info.Payload())
 		names := jsonNames(typ)
 		if f, ok := typ.FieldByName("Task"); ok && info.IsOfTask() {
 			maps.Copy(names, jsonNames(f.Type.Elem()))
 		}
+
 		for name := range names {
 			if !seen[info.Type][name] {
 				t.Errorf("no payload of %s in testdata/payloads.txt has %s", info.Type, name)
@@ -141,6 +151,7 @@ func jsonNames(t reflect.Type) map[string]int {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
+
 	names := map[string]int{}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -154,6 +165,7 @@ func jsonNames(t reflect.Type) map[string]int {
 			names[name]++
 		}
 	}
+
 	return names
 }
 
@@ -170,11 +182,13 @@ func constants(t *testing.T, typ string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
 			if !ok || spec.Type == nil || len(spec.Values) != 1 {
 				return true
 			}
+
 			if id, ok := spec.Type.(*ast.Ident); ok && id.Name == typ {
 				if lit, ok := spec.Values[0].(*ast.BasicLit); ok {
 					if out[spec.Names[0].Name], err = strconv.Unquote(lit.Value); err != nil {
@@ -182,9 +196,11 @@ func constants(t *testing.T, typ string) map[string]string {
 					}
 				}
 			}
+
 			return true
 		})
 	}
+
 	return out
 }
 
@@ -199,6 +215,7 @@ func TestStoredLog(t *testing.T) {
 	rooms := map[stick.RoomID]*stick.Record{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
+
 	for lines.Scan() {
 		var row struct {
 			Seq       int64           `json:"event_seq"`
@@ -216,19 +233,23 @@ func TestStoredLog(t *testing.T) {
 			CreatedAt int64           `json:"created_at"`
 			Sum       string          `json:"sum"`
 		}
+
 		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			t.Fatal(err)
 		}
+
 		e := stick.Event{
 			Seq: row.Seq, ID: row.ID, Room: row.Room, Turn: row.Turn, Type: row.Type, From: row.From, To: row.To,
 			Session: row.Session, Task: row.Task, Reason: row.Reason, Payload: []byte(row.Payload), CreatedAt: stick.Time(row.CreatedAt), Sum: row.Sum,
 		}
+
 		if row.Handoff != "" {
 			e.Handoff = &stick.Handoff{}
 			if err := json.Unmarshal([]byte(row.Handoff), e.Handoff); err != nil {
 				t.Fatal(err)
 			}
 		}
+
 		sticktest.Equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type), string(stick.EncodePayload(e.Decode())), row.Payload)
 		if rooms[e.Room] == nil {
 			rooms[e.Room] = &stick.Record{}
@@ -237,12 +258,14 @@ func TestStoredLog(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
 	// What the program that wrote the log made of it.
 	got := map[string]bool{}
 	for id, c := range rooms {
 		got[fmt.Sprintf("%s: turn %d %s of %d events, last handoff %d, prior %q; %d receipts, %d notes, %d reservations, %d tasks, %d attempts, %d reviews, %d sessions",
 			id, c.Turn, c.State, c.Events, c.HandoffSeq, c.Prior, len(c.Receipts), len(c.Notes), len(c.Reservations), len(c.Tasks), len(c.Attempts), len(c.Reviews), len(c.Sessions))] = true
 	}
+
 	for _, want := range storedRooms {
 		sticktest.Equal(t, want, got[want], true)
 	}

@@ -81,11 +81,13 @@ func TestEventSay(t *testing.T) {
 	} {
 		t.Run(string(c.want), func(t *testing.T) { sticktest.Equal(t, "line", c.e.Say(), c.want) })
 	}
+
 	idle := stick.Event{Type: stick.EventOwnerIdle, To: "a", Turn: 3, CreatedAt: sticktest.Start.Add(50 * time.Minute)}.WithPayload(stick.OwnerIdlePayload{IdleSince: sticktest.Start})
 	sticktest.Equal(t, "to the owner", idle.Tell(), "you hold turn 3 and have done nothing for 50 min, so others may soon take it over; "+
 		`to keep it: tt heartbeat; to give it up: tt release --status "…" --next-action "…"`)
 	claimed := stick.Event{Type: stick.EventClaim, From: "a", Turn: 3}
 	sticktest.Equal(t, "to somebody of whom it isn't", claimed.Tell(), claimed.Say())
+
 	unknown := stick.Event{Type: "later", From: "a"}
 	sticktest.Equal(t, "of an unknown type", unknown.Tell(), unknown.Say())
 	for _, info := range stick.EventTypes {
@@ -103,10 +105,12 @@ func TestHolder(t *testing.T) {
 	sticktest.Equal(t, "idle", f.Holder(f.Now), "nobody holds the stick")
 	f.Owns("a").After(5 * time.Minute)
 	sticktest.Equal(t, "owned", f.Holder(f.Now), "a has held the stick for 5 min")
+
 	f.Passes("b").After(3 * time.Second)
 	sticktest.Equal(t, "reserved", f.Holder(f.Now), "the stick is reserved for b, who was named 3 s ago")
 	f.Owns("b")
 	sticktest.Equal(t, "owned after a handoff, whose words aren't ours", f.Holder(f.Now), "b has just taken the stick")
+
 	f.Must(f.TryClose(stick.Closing{By: "b", Fence: f.Fence(), Handoff: &sticktest.Handoff}))
 	sticktest.Equal(t, "closed", f.Holder(f.Now), "the room is closed")
 }

@@ -25,6 +25,7 @@ func TestPolicy(t *testing.T) {
 		}
 		sticktest.Equal(t, "an unknown key", p.Get("colour"), "")
 	})
+
 	t.Run("the table is complete", func(t *testing.T) {
 		seen := map[string]bool{}
 		for _, k := range stick.PolicyKeys {
@@ -33,6 +34,7 @@ func TestPolicy(t *testing.T) {
 			seen[k.Name] = true
 		}
 	})
+
 	t.Run("JSON", func(t *testing.T) {
 		p := stick.DefaultPolicy()
 		p.ClaimTTL, p.Order = 1500*time.Millisecond, stick.Sequence
@@ -40,6 +42,7 @@ func TestPolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		want := `{"claim_ttl_ms":1500,"enforce":"warn","enforce_checkouts":"holder","heartbeat_interval_ms":300000,"order":"sequence","owner_idle_ttl_ms":2700000,` +
 			`"owner_lease_ttl_ms":2700000,"presence_ttl_ms":14400000,"require_contracts":false,"snapshots":"on","wait_for_events_max_wait_ms":110000,"wait_for_turn_max_wait_ms":110000,"waiter_grace_ms":10000}`
 		sticktest.Equal(t, "JSON", string(b), want)
@@ -51,6 +54,7 @@ func TestPolicy(t *testing.T) {
 			t.Error(d)
 		}
 	})
+
 	t.Run("JSON of what waits for the next turn", func(t *testing.T) {
 		p := stick.DefaultPolicy()
 		p.NextTurn = stick.Limits{ClaimTTL: time.Minute, WaiterGrace: time.Second}
@@ -59,12 +63,14 @@ func TestPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 		sticktest.Equal(t, "next_turn", strings.Contains(string(b), `"next_turn":{"claim_ttl_ms":60000,"waiter_grace_ms":1000}`), true)
+
 		var q stick.Policy
 		if err := json.Unmarshal(b, &q); err != nil {
 			t.Fatal(err)
 		}
 		sticktest.Equal(t, "read again", q, p)
 	})
+
 	t.Run("what is missing keeps its default, but a room without enforce is off", func(t *testing.T) {
 		var p stick.Policy
 		if err := json.Unmarshal([]byte(`{"claim_ttl_ms": 60000, "later": true}`), &p); err != nil {
@@ -76,6 +82,7 @@ func TestPolicy(t *testing.T) {
 			t.Error(d)
 		}
 	})
+
 	for _, bad := range []string{`[]`, `{"next_turn": 1}`, `{"claim_ttl_ms": "1m"}`, `{"order": 1}`} {
 		t.Run("not "+bad, func(t *testing.T) {
 			var p stick.Policy
@@ -101,10 +108,12 @@ func TestPolicySet(t *testing.T) {
 			sticktest.Equal(t, "policy", p, stick.DefaultPolicy())
 		})
 	}
+
 	t.Run("names the nearest key", func(t *testing.T) {
 		_, err := stick.DefaultPolicy().Set("claim_tll", "20m")
 		sticktest.Equal(t, "hint", stick.AsError(err).Hint.String(), "did you mean claim_ttl? tt policy lists all")
 	})
+
 	t.Run("what was set is what is got", rapid.MakeCheck(func(t *rapid.T) {
 		p := stick.DefaultPolicy()
 		want := map[string]string{}
@@ -117,11 +126,13 @@ func TestPolicySet(t *testing.T) {
 			default:
 				value = (time.Duration(rapid.Int64Range(100, stick.MaxPolicyDuration.Milliseconds()).Draw(t, "ms")) * time.Millisecond).String()
 			}
+
 			var err error
 			if p, err = p.Set(k.Name, value); err != nil {
 				t.Fatalf("set %s=%s: %v", k.Name, value, err)
 			}
 			want[k.Name] = p.Get(k.Name)
+
 			if len(k.Words()) == 0 {
 				a, _ := time.ParseDuration(value)
 				b, err := time.ParseDuration(p.Get(k.Name))
@@ -129,11 +140,13 @@ func TestPolicySet(t *testing.T) {
 					t.Fatalf("%s was set to %s and is %s", k.Name, value, p.Get(k.Name))
 				}
 			}
+
 			again, err := p.Set(k.Name, p.Get(k.Name))
 			if err != nil || again != p {
 				t.Fatalf("what is got can't be set: %v", err)
 			}
 		}
+
 		for k, v := range want {
 			if p.Get(k) != v {
 				t.Fatalf("%s changed with another key", k)
@@ -152,6 +165,7 @@ func TestSetPolicy(t *testing.T) {
 		sticktest.Equal(t, "order", sticktest.Said[stick.PolicyChangedPayload](e).Policy["order"], stick.Change{From: "fair", To: "sequence"})
 		sticktest.Equal(t, "policy", f.Policy.ClaimTTL, 30*time.Minute)
 	})
+
 	t.Run("only a person takes back what was required", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").WithPolicy("require_contracts=true")
 		_, _, err := f.SetPolicy("a", false, []string{"require_contracts=false", "claim_ttl=30m"}, f.Now)
@@ -172,6 +186,7 @@ func TestSetPolicy(t *testing.T) {
 		sticktest.Equal(t, "a new room keeps them", edits.KeepsSnapshots(f.Room), true)
 		_, _, err := f.SetPolicy("a", false, []string{"snapshots=off"}, f.Now)
 		sticktest.Refused(t, err, stick.CodePersonOnly, map[string]any{"field": "snapshots"})
+
 		r, events, err := f.SetPolicy("human:x", true, []string{"snapshots=off"}, f.Now)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
 		sticktest.Equal(t, "it keeps them", edits.KeepsSnapshots(r), false)
@@ -179,9 +194,11 @@ func TestSetPolicy(t *testing.T) {
 		r, _, err = f.SetPolicy("a", false, []string{"snapshots=on"}, f.Now)
 		sticktest.Equal(t, "on again, by an agent", stick.CodeOf(err), "")
 		sticktest.Equal(t, "it keeps them again", edits.KeepsSnapshots(r), true)
+
 		r.Policy.Enforce = stick.EnforceOff
 		sticktest.Equal(t, "a room that enforces nothing", edits.KeepsSnapshots(r), false)
 	})
+
 	t.Run("snapshots of rooms from before, and of a word that isn't known", func(t *testing.T) {
 		for text, want := range map[string]bool{`{"enforce":"warn"}`: true, `{"enforce":"warn","snapshots":"weekly"}`: true, `{"enforce":"warn","snapshots":"off"}`: false} {
 			r := stick.Room{}
@@ -191,12 +208,14 @@ func TestSetPolicy(t *testing.T) {
 			sticktest.Equal(t, text, edits.KeepsSnapshots(r), want)
 		}
 	})
+
 	t.Run("what is set already", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		_, events, err := f.SetPolicy("a", true, []string{"claim_ttl=20m", "order=sequence", "order=fair"}, f.Now)
 		sticktest.Equal(t, "events", len(events), 0)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
 	})
+
 	t.Run("all or nothing", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		for _, bad := range []string{"order=up", "claim_ttl", "=", "x=1"} {
@@ -219,6 +238,7 @@ func TestLoweredLimits(t *testing.T) {
 		f.Commit(r, events)
 		return events
 	}
+
 	for _, key := range limits {
 		t.Run(key+" from the next turn on", func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("b")
@@ -231,11 +251,13 @@ func TestLoweredLimits(t *testing.T) {
 			sticktest.Equal(t, "in words", e.Say(), stick.Words("a changed "+key+" from "+was+" to 2s as of the next turn"))
 			sticktest.Equal(t, "the owner is told", e.To, "b")
 			sticktest.Equal(t, "once", len(set(f, "a", false, key+"=2s")), 0)
+
 			f.Releases().Owns("a")
 			sticktest.Equal(t, "in the next turn", f.Policy.Get(key), "2s")
 			sticktest.Equal(t, "nothing waits", f.Policy.NextTurn, stick.Limits{})
 		})
 	}
+
 	for name, c := range map[string]struct {
 		f      func() *sticktest.Fixture
 		by     stick.AgentID
@@ -260,12 +282,14 @@ func TestLoweredLimits(t *testing.T) {
 			f := c.f()
 			e := set(f, c.by, c.person, "claim_ttl=1m")[0]
 			sticktest.Equal(t, "now", f.Policy.Get("claim_ttl"), c.now)
+
 			if c.now == "1m" {
 				sticktest.Equal(t, "from the next turn", f.Policy.Next("claim_ttl"), "")
 				sticktest.Equal(t, "the event", sticktest.Said[stick.PolicyChangedPayload](e).Policy["claim_ttl"].To, "1m")
 			}
 		})
 	}
+
 	t.Run("taken back before the next turn", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("b")
 		set(f, "a", false, "claim_ttl=1s", "order=sequence")

@@ -24,6 +24,7 @@ func story(t *testing.T) *sticktest.Fixture {
 	if _, err := f.TryTake(stick.Take{By: "a", Reason: "r", Operator: true}); err != nil {
 		t.Fatal(err)
 	}
+
 	f.Must(f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Abandon: "gone home"}))
 	f.Asks("b")
 	f.Must(f.TryKick(stick.Kicking{By: "c", Who: "b", Force: true}))
@@ -45,6 +46,7 @@ func TestReplay(t *testing.T) {
 		}
 		return c, nil
 	}
+
 	resum := func(log []stick.Event) {
 		sum := ""
 		for i := range log {
@@ -52,6 +54,7 @@ func TestReplay(t *testing.T) {
 			sum = log[i].Sum
 		}
 	}
+
 	t.Run("the whole story", func(t *testing.T) {
 		f := story(t)
 		c, err := replay(f.Log)
@@ -61,6 +64,7 @@ func TestReplay(t *testing.T) {
 		sticktest.Equal(t, "differs", c.Differs(f.Room), "")
 		sticktest.Equal(t, "events", c.Events, int64(len(f.Log)))
 	})
+
 	t.Run("a room above the turns of a lost one", func(t *testing.T) {
 		f := sticktest.NewRoom(t)
 		f.Turn.ID = 40
@@ -72,6 +76,7 @@ func TestReplay(t *testing.T) {
 		sticktest.Equal(t, "differs", c.Differs(f.Room), "")
 		sticktest.Equal(t, "turn", c.Turn, 41)
 	})
+
 	log := story(t).Log
 	t.Run("any event lost", func(t *testing.T) {
 		for i := range len(log) - 1 {
@@ -80,6 +85,7 @@ func TestReplay(t *testing.T) {
 			}
 		}
 	})
+
 	t.Run("any event changed", func(t *testing.T) {
 		for i := range log {
 			changed := slices.Clone(log)
@@ -89,6 +95,7 @@ func TestReplay(t *testing.T) {
 			}
 		}
 	})
+
 	t.Run("any two swapped", func(t *testing.T) {
 		for i := range len(log) - 1 {
 			swapped := slices.Clone(log)
@@ -98,6 +105,7 @@ func TestReplay(t *testing.T) {
 			}
 		}
 	})
+
 	// Whoever computes the sums anew still can't tell a story that breaks a law.
 	at := func(t stick.EventType, n int) int {
 		for i, e := range log {
@@ -108,8 +116,10 @@ func TestReplay(t *testing.T) {
 				n--
 			}
 		}
+
 		return -1
 	}
+
 	for _, c := range []struct {
 		name   string
 		forge  func([]stick.Event) []stick.Event

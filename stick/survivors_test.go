@@ -24,6 +24,7 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("a", "c").Hooks("b").Owns("a").Waits("c")
 		return f.Passes("b")
 	}
+
 	claimed := func(t *testing.T, policy ...string) *sticktest.Fixture { // … and b has made no call since its claim
 		f := passed(t)
 		f.Policy.OwnerLeaseTTL = max(f.Policy.OwnerLeaseTTL, sticktest.Limit)
@@ -34,9 +35,11 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 		if why != stick.DirectPass {
 			t.Fatalf("b's claim is %q", why)
 		}
+
 		f.Commit(r, events)
 		return f
 	}
+
 	for _, c := range []struct {
 		cause stick.Cause
 		make  func(t *testing.T) *sticktest.Fixture
@@ -59,11 +62,13 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 			t.Errorf("%s is open, not %s", got, c.cause)
 			continue
 		}
+
 		// Not by the fixture's take, which settles first: that would name another recipient.
 		_, _, _, err := f.Takeover(stick.Take{By: "a", Reason: "it is needed"}, "lease", f.Probed, f.Now)
 		if stick.CodeOf(err) != c.code {
 			t.Errorf("%s, %s after the start: the prior owner gets %v, want the code %q", c.cause, f.Now.Sub(sticktest.Start), err, c.code)
 		}
+
 		// Nor is the offer to it put off.
 		if at := f.GuardUntil("a", f.Opening(f.Probed, f.Now), f.Probed, f.Now); at.IsZero() != (c.code == "") {
 			t.Errorf("%s, %s after the start: the guard lasts until %s", c.cause, f.Now.Sub(sticktest.Start), at)
@@ -82,6 +87,7 @@ func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 		}
 		f.Commit(r, nil)
 	}
+
 	granted := func() *sticktest.Fixture {
 		return sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Hooks("a").Owns("a").After(time.Second)
 	}
@@ -96,6 +102,7 @@ func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	f.Settles("b")
 	opened := f.Now
 	sticktest.Equal(t, "the opening of a's absence", f.Opening(f.Probed, f.After(time.Second).Now), stick.Opening{Cause: stick.OwnerGone, Since: opened})
+
 	beat(f.Alive("a"))
 	f.After(time.Second).Gone("a")
 	sticktest.Equal(t, "the opening of a's second absence", f.Opening(f.Probed, f.Now), stick.Opening{Cause: stick.OwnerGone, Since: f.Now})
@@ -113,8 +120,10 @@ func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 		if err := json.Unmarshal(e.Payload, &payload); err != nil || e.Type != stick.EventClaim && e.Type != stick.EventTakeover {
 			t.Fatalf("the last event is a %s: %v", e.Type, err)
 		}
+
 		return payload.HandoffSeq
 	}
+
 	f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a")
 	sticktest.Equal(t, "the first claim's handoff", named(f), 0)
 	for _, next := range []stick.AgentID{"b", "a"} {
@@ -122,6 +131,7 @@ func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 		released := f.Seq
 		sticktest.Equal(t, "the claim's handoff", named(f.Owns(next)), released)
 	}
+
 	if _, err := f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Abandon: "no more time"}); err != nil {
 		t.Fatal(err)
 	}
@@ -142,6 +152,7 @@ func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 	changes := func(t stick.Task) (stick.Event, error) {
 		return tasks.RequestChanges(t, tasks.Decision{Call: sticktest.TheReviewer, Head: t.Head, Branch: t.Head}, "x")
 	}
+
 	offer := tasks.Offering{Base: "b", Head: "h", Patch: "p"}
 	for name, c := range map[string]struct {
 		task  stick.Task
@@ -164,6 +175,7 @@ func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 		if e == nil {
 			continue
 		}
+
 		e.Seq = 99
 		after, err := c.task.Apply(*e)
 		if err != nil {
@@ -191,6 +203,7 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 			f.Commit(r, nil)
 			return f.After(5 * time.Minute)
 		}
+
 		told := func(f *sticktest.Fixture) bool {
 			for _, e := range f.Log {
 				if e.Type == stick.EventOwnerIdle {
@@ -199,11 +212,13 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 			}
 			return false
 		}
+
 		f := make()
 		sticktest.Equal(t, c.name+": is due", f.IdleNoticeDue(f.Probed, f.Now), c.want)
 		f = make()
 		f.Asks("b")
 		sticktest.Equal(t, c.name+": told by one who waits", told(f), c.want)
+
 		f = make()
 		_, err := f.Takes("b")
 		sticktest.Equal(t, c.name+": told by one who takes", told(f), c.want)
@@ -244,6 +259,7 @@ func TestBefore(t *testing.T) {
 	}
 	other := at(1, 1)
 	other.Boot = "c"
+
 	for _, c := range []struct {
 		p, q         stick.Process
 		before, back bool
@@ -278,6 +294,7 @@ func TestReplayRefusesWhatCantFollow(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		return f, f.Sent("a", stick.Message{To: []stick.AgentID{"b"}, Body: "x", RequiresAck: true})
 	}
+
 	f, id := message()
 	acked := f.Must(f.Acks("b", id))
 	f, id = message() // … and b hadn't
@@ -304,6 +321,7 @@ func TestReplayRefusesWhatCantFollow(t *testing.T) {
 				break
 			}
 		}
+
 		if (err == nil) != (c.reason == "") || err != nil && !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -323,6 +341,7 @@ func TestTaskKeepsWhyItCameBack(t *testing.T) {
 	rollback := func(t stick.Task) (stick.Event, error) {
 		return tasks.Rollback(t, "claude:o", "r2", "it broke the build")
 	}
+
 	offered := sticktest.Offers("h", "p")
 	for _, c := range []struct {
 		steps         []func(stick.Task) (stick.Event, error)

@@ -32,6 +32,7 @@ func TestLine(t *testing.T) {
 	} {
 		sticktest.Equal(t, strings.ToValidUTF8(in, "?"), stick.Line(in), want)
 	}
+
 	t.Run("never a control character", rapid.MakeCheck(func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
 		n := rapid.IntRange(1, 40).Draw(t, "n")
@@ -41,18 +42,22 @@ func TestLine(t *testing.T) {
 					t.Fatalf("%q has %U", l, r)
 				}
 			}
+
 			if !utf8.ValidString(l) || stick.Line(l) != l || l != strings.TrimSpace(l) {
 				t.Fatalf("%q isn't one clean line", l)
 			}
 		}
+
 		if utf8.RuneCountInString(stick.Clip(s, n)) > n {
 			t.Fatalf("%q has more than %d characters", stick.Clip(s, n), n)
 		}
+
 		for _, r := range stick.Block(s) + stick.Patch(s) {
 			if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
 				t.Fatalf("the block %q or the patch %q has %U", stick.Block(s), stick.Patch(s), r)
 			}
 		}
+
 		if p := stick.Path(s); strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Fatalf("the path %q has a character that can't be seen", p)
 		}
@@ -125,6 +130,7 @@ func TestAge(t *testing.T) {
 	} {
 		sticktest.Equal(t, d.String(), stick.Age(d), want)
 	}
+
 	sticktest.Equal(t, "ago", stick.Ago(4*time.Minute), "4 min ago")
 	sticktest.Equal(t, "just now", stick.Ago(0), "just now")
 }

@@ -30,12 +30,14 @@ func TestTagAt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, s := range []string{text, "<" + string(asJSON[1:])} {
 			if got, ok := stick.TagAt(s); got != want || !ok {
 				t.Errorf("%q begins with the tag %q, %v; want %q", s, got, ok, want)
 			}
 		}
 	}
+
 	for text, want := range map[string]string{"<!--": "!", "< |im_start|>": "|", "<?xml": "?", "<": "", "<=": "", "<-x": "", "<<a": "", "< 2": "", "a<b": "", "<>": "", "<\\x": ""} {
 		if got, ok := stick.TagAt(text); got != want || ok != (want != "") {
 			t.Errorf("%q begins with the tag %q, %v; want %q", text, got, ok, want)

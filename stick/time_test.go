@@ -17,10 +17,12 @@ func TestTime(t *testing.T) {
 	sticktest.Equal(t, "never", stick.Time(0).String(), "never")
 	sticktest.Equal(t, "string", sticktest.Start.String(), "2027-01-15T08:00:00.000Z")
 	sticktest.Equal(t, "finer than a millisecond", stick.At(time.Unix(0, 1_999_999)), 1)
+
 	var u stick.Time
 	sticktest.Equal(t, "not a time", json.Unmarshal([]byte(`"yesterday"`), &u) != nil, true)
 	sticktest.Equal(t, "with a zone", json.Unmarshal([]byte(`"2027-01-15T09:00:00+01:00"`), &u), nil)
 	sticktest.Equal(t, "in UTC", u, sticktest.Start)
+
 	t.Run("round trip", rapid.MakeCheck(func(t *rapid.T) {
 		at := stick.Time(rapid.Int64Range(0, 4e12).Draw(t, "time"))
 		b, err := json.Marshal(at)
@@ -50,6 +52,7 @@ func TestDeadline(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { sticktest.Equal(t, "due", d.Due(c.now), c.due) })
 	}
+
 	sticktest.Equal(t, "at", d.At(), sticktest.Start.Add(time.Minute))
 	sticktest.Equal(t, "earlier", stick.EarlierTime(2, 1), 1)
 	sticktest.Equal(t, "earlier of never and a time", stick.EarlierTime(0, 1), 1)

@@ -35,6 +35,7 @@ func TestTurnFence(t *testing.T) {
 					sticktest.Equal(t, "unchanged", sticktest.IsSameRoom(r, f.Room), true)
 				})
 			}
+
 			t.Run("a turn that was given back", func(t *testing.T) {
 				f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 				old := f.Fence()
@@ -65,6 +66,7 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 		_, err := f.Heartbeat(c.by, c.fence, stick.ProvesSession, f.Now)
 		sticktest.Says(t, err, c.message, c.hint)
 	}
+
 	f.Releases()
 	_, err := f.Heartbeat("a", stick.Fence{Turn: 2, Lease: lease}, "", f.Now)
 	sticktest.Says(t, err, "that isn't the lease of turn 2; nobody holds the stick", "stop, and wait for your turn: tt wait")
@@ -107,6 +109,7 @@ func TestTurnHeartbeat(t *testing.T) {
 		sticktest.Equal(t, "lease", r.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 		sticktest.Equal(t, "kept by", r.LeaseKeptBy(f.Probed, f.Now), stick.KeptByHeartbeat)
 	})
+
 	t.Run("renews where others may not see the process that keeps the lease", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Alive("a").Owns("a").After(time.Hour)
 		r, err := f.Heartbeat("a", f.Fence(), stick.ProvesSession, f.Now)
@@ -114,10 +117,12 @@ func TestTurnHeartbeat(t *testing.T) {
 		sticktest.Equal(t, "renewed at", r.Turn.RenewedAt, f.Now)
 		sticktest.Equal(t, "lease", r.LeaseExpiresAt(f.Probed, f.Now), 0)
 		sticktest.Equal(t, "kept by", r.LeaseKeptBy(f.Probed, f.Now), stick.KeptByProcess)
+
 		f.Room = r
 		f.Process("a", stick.ProvesSession, stick.Unknown)
 		sticktest.Equal(t, "where it isn't seen", f.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 	})
+
 	t.Run("leaves the renewals of a guardian alone", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 1}, f.Now)
@@ -126,6 +131,7 @@ func TestTurnHeartbeat(t *testing.T) {
 		f.Room, _ = f.Heartbeat("a", f.Fence(), "", f.Now)
 		sticktest.Equal(t, "renewed at", f.Turn.RenewedAt, at)
 	})
+
 	t.Run("after the clock went back", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a").After(-time.Hour)
 		sticktest.Equal(t, "before", f.OpeningCause(), stick.OwnerTimeout)
@@ -142,10 +148,12 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 		f.Asks("b")
 		return f.After(sticktest.Grace)
 	}
+
 	beat := func(f *sticktest.Fixture, proof stick.Proof) *sticktest.Fixture {
 		f.Room, _ = f.Heartbeat("a", f.Fence(), proof, f.Now)
 		return f
 	}
+
 	for _, proof := range []stick.Proof{stick.ProvesSession, stick.ProvesTurn} {
 		t.Run("from a process that proves the "+string(proof), func(t *testing.T) {
 			f := idle(t)
@@ -153,16 +161,19 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 			sticktest.Equal(t, "after", beat(f, proof).OpeningCause(), "")
 			sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 			sticktest.Equal(t, "a wait's deadline", f.Deadline("b"), sticktest.Limit)
+
 			_, err := f.Takes("b")
 			sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, nil)
 			f.After(sticktest.Limit - sticktest.Moment).Asks("b")
 			sticktest.Equal(t, "told before the new limit", f.Turn.IdleNoticeAt, sticktest.Start.Add(sticktest.Limit))
+
 			f.After(sticktest.Moment).Asks("b")
 			sticktest.Equal(t, "told at the new limit", f.Turn.IdleNoticeAt, f.Now)
 			sticktest.Equal(t, "idle since", f.Turn.IdleSince, f.Now.Add(-sticktest.Limit))
 			sticktest.Equal(t, "a grace later", f.After(sticktest.Grace).OpeningCause(), stick.OwnerIdle)
 		})
 	}
+
 	for _, proof := range []stick.Proof{"", stick.ProvesCarrier} {
 		t.Run("but not without a proof: "+string(proof), func(t *testing.T) {
 			f := beat(idle(t), proof)
@@ -171,6 +182,7 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 			sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), sticktest.Start.Add(sticktest.Limit))
 		})
 	}
+
 	t.Run("alone for at most four times the limit", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").Waits("b")
 		end := sticktest.Start.Add(4 * sticktest.Limit)
@@ -180,20 +192,24 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 		}
 		sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), end)
 		sticktest.Equal(t, "nobody was told", f.Turn.IdleNoticeAt, 0)
+
 		f.Now = end
 		sticktest.Equal(t, "counts", f.HeartbeatCounts(stick.ProvesSession, end), false)
 		sticktest.Equal(t, "told", beat(f, stick.ProvesSession).Asks("b").Changed, true)
 		beat(f.After(sticktest.Grace), stick.ProvesSession)
 		sticktest.Equal(t, "open", f.OpeningCause(), stick.OwnerIdle)
+
 		f.Room = f.Touch("a", f.Now)
 		sticktest.Equal(t, "after another act", f.OpeningCause(), "")
 		sticktest.Equal(t, "heartbeats count again", f.HeartbeatCounts(stick.ProvesSession, f.Now), true)
 		sticktest.Equal(t, "until", f.HeartbeatsUntil(), f.Now.Add(4*sticktest.Limit))
 	})
+
 	t.Run("one late heartbeat doesn't move the end", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").After(4*sticktest.Limit - sticktest.Moment)
 		sticktest.Equal(t, "idle at", beat(f, stick.ProvesSession).IdleAt(f.Probed, f.Now), sticktest.Start.Add(4*sticktest.Limit))
 	})
+
 	t.Run("at the end the first heartbeat of all changes nothing", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").After(4 * sticktest.Limit)
 		f.Asks("b")
@@ -201,12 +217,14 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 		sticktest.Equal(t, "open", beat(f, stick.ProvesSession).OpeningCause(), stick.OwnerIdle)
 		sticktest.Equal(t, "recorded", f.Turn.HeartbeatAt, 0)
 	})
+
 	t.Run("after the clock went back", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a")
 		beat(f.After(time.Hour), stick.ProvesSession).After(-2 * time.Hour)
 		sticktest.Equal(t, "idle at", beat(f, stick.ProvesSession).IdleAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 		sticktest.Equal(t, "recorded", f.Turn.HeartbeatAt, f.Now)
 	})
+
 	t.Run("where nothing but heartbeats keeps the lease nobody is idle", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		sticktest.Equal(t, "idle at", f.IdleAt(f.Probed, f.Now), 0)
@@ -223,17 +241,20 @@ func TestTurnRenew(t *testing.T) {
 	sticktest.Equal(t, "kept by", r.LeaseKeptBy(f.Probed, f.Now), stick.KeptByGuardian)
 	sticktest.Equal(t, "guardian", r.Turn.GuardianPID, 42)
 	sticktest.Equal(t, "lease", r.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
+
 	t.Run("is no activity", func(t *testing.T) {
 		f.Room = r
 		f.Waits("b").After(time.Minute)
 		sticktest.Equal(t, "told", f.Asks("b").Changed, true)
 		sticktest.Equal(t, "open", f.After(sticktest.Grace).OpeningCause(), stick.OwnerIdle)
 	})
+
 	t.Run("ends with the guardian", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 1}, f.Now)
 		sticktest.Equal(t, "open", f.After(sticktest.Limit).OpeningCause(), stick.OwnerTimeout)
 	})
+
 	t.Run("ends with the turn", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 1}, f.Now)
@@ -249,18 +270,22 @@ func TestGuardianThatEnded(t *testing.T) {
 		f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 7}, f.Now)
 		return f
 	}
+
 	every := stick.DefaultPolicy().HeartbeatInterval
 	f := guarded().After(2*every - sticktest.Moment)
 	sticktest.Equal(t, "it lives", f.Guardian(f.Now), 42)
 	sticktest.Equal(t, "it serves", f.Turn.GuardianOf, stick.Process{PID: 7}.Key())
+
 	f.After(sticktest.Moment)
 	sticktest.Equal(t, "it has ended", f.Guardian(f.Now), 0)
 	sticktest.Equal(t, "kept by", f.LeaseKeptBy(f.Probed, f.Now), stick.KeptByHeartbeat)
 	sticktest.Equal(t, "the lease runs on", f.LeaseExpiresAt(f.Probed, f.Now), sticktest.Start.Add(sticktest.Limit))
+
 	f.Room, _ = f.Heartbeat("a", f.Fence(), "", f.Now)
 	sticktest.Equal(t, "a heartbeat renews the lease", f.LeaseExpiresAt(f.Probed, f.Now), f.Now.Add(sticktest.Limit))
 	sticktest.Equal(t, "and doesn't revive the guardian", f.Guardian(f.Now), 0)
 	sticktest.Equal(t, "nor whom it served", f.Turn.GuardianOf, "")
+
 	f = guarded().After(3 * every)
 	f.Room, _ = f.Renew("a", f.Fence(), 42, stick.Process{PID: 7}, f.Now)
 	sticktest.Equal(t, "one that was stopped goes on", f.Guardian(f.Now), 42)
@@ -273,6 +298,7 @@ func TestTouch(t *testing.T) {
 	r := f.Touch("a", f.Now)
 	sticktest.Equal(t, "acknowledged", r.Turn.Acked, true)
 	sticktest.Equal(t, "opened at", r.Turn.OpenedAt, 0)
+
 	m, _ := r.Member("a")
 	sticktest.Equal(t, "last seen", m.LastSeenAt, f.Now)
 	b, _ := f.Member("a")
@@ -288,22 +314,26 @@ func TestRestore(t *testing.T) {
 		sticktest.Equal(t, "by", f.Turn.ReservedBy, stick.ByRelease)
 		sticktest.Equal(t, "the last event", f.Log[len(f.Log)-1].Type, stick.EventRerouted)
 	})
+
 	t.Run("the holder comes last", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("b").Releases().Owns("a").Waits("a", "b")
 		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
 		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "b")
 	})
+
 	t.Run("also after a pass", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").Waits("c")
 		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
 		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "c")
 	})
+
 	t.Run("a free stick stays free", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Releases().Waits("b")
 		events := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
 		sticktest.Equal(t, "events", len(events), 1)
 		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
 	})
+
 	t.Run("ends a lease", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b").Owns("b")
 		seq := f.Turn.HandoffSeq
@@ -314,9 +344,11 @@ func TestRestore(t *testing.T) {
 		sticktest.Equal(t, "world", sticktest.Said[stick.RestoredPayload](e).World, "reboot")
 		sticktest.Equal(t, "turn", f.Turn.ID, 2+stick.RestoreSkip)
 		sticktest.Equal(t, "handoff", f.Turn.HandoffSeq, seq)
+
 		f.Owns("b")
 		sticktest.Equal(t, "the next turn", f.Turn.ID, 3+stick.RestoreSkip)
 	})
+
 	t.Run("ends a reservation", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b")
 		e := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))[0]
@@ -324,28 +356,33 @@ func TestRestore(t *testing.T) {
 		sticktest.Equal(t, "for", e.To, "b")
 		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
 	})
+
 	t.Run("goes above what the database knows", func(t *testing.T) {
 		for above, want := range map[int64]int64{0: 1 + stick.RestoreSkip, 12: 1 + stick.RestoreSkip, 9000: 9000} {
 			f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 			f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.LossCause, Above: above}, f.Probed, f.Now))
 			sticktest.Equal(t, "turn", f.Turn.ID, want)
 		}
+
 		f := sticktest.NewRoom(t).WithMembers("a")
 		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.LossCause, Above: 40}, f.Probed, f.Now))
 		f.Owns("a")
 		sticktest.Equal(t, "the first turn", f.Turn.ID, 41)
 	})
+
 	t.Run("says what was lost", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		e := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.LossCause, Lost: stick.Lost{From: 7, To: 9}}, f.Probed, f.Now))[0]
 		sticktest.Equal(t, "said", e.Say(), "the database lost events 7 to 9; a's turn ended")
 	})
+
 	t.Run("once", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RebootCause}, f.Probed, f.Now))
 		_, events := f.Restore(stick.Generation{Number: 5, Cause: stick.RebootCause}, f.Probed, f.Now)
 		sticktest.Equal(t, "events", len(events), 0)
 	})
+
 	t.Run("is seen before it is written", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		sticktest.Equal(t, "state", f.AtGeneration(stick.Generation{Number: 5}, f.Now).State(f.Probed, f.Now), stick.StateIdle)

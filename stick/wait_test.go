@@ -17,36 +17,43 @@ func TestAsk(t *testing.T) {
 		sticktest.Equal(t, "left", f.Asks("b").Status, stick.HasLeft)
 		sticktest.Equal(t, "kicked", f.Asks("c").Status, stick.WasKicked)
 		sticktest.Equal(t, "never joined", f.Asks("x").Status, stick.HasLeft)
+
 		f.Must(f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &sticktest.Handoff}))
 		sticktest.Equal(t, "closed", f.Asks("a").Status, stick.RoomClosed)
 		sticktest.Equal(t, "no deadline in a closed room", f.Deadline("a"), -1)
 	})
+
 	t.Run("one who only listens", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Parks("b")
 		sticktest.Equal(t, "an idle room", f.Look("b", stick.Listen, true).Status, "")
 		f.Owns("a").Passes("b")
 		sticktest.Equal(t, "a pass to it", f.Look("b", stick.Listen, true).Status, "")
 		sticktest.Equal(t, "deadline", f.NextDeadline(stick.Asking{Agent: "b", Purpose: stick.Listen}, f.Probed, f.Now), 0)
+
 		g := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Parks("b").After(sticktest.Limit)
 		sticktest.Equal(t, "an open takeover", g.Look("b", stick.Listen, true).Status, "")
 	})
+
 	t.Run("it moves a reservation on for others", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Owns("a").Waits("b", "c").Parks("d").Releases().After(sticktest.Grace)
 		ans := f.Look("d", stick.Listen, true)
 		sticktest.Equal(t, "changed", ans.Changed, true)
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "c")
 	})
+
 	t.Run("tells an idle owner", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").Waits("b").After(sticktest.Limit)
 		ans := f.Asks("b")
 		sticktest.Equal(t, "status", ans.Status, "")
 		sticktest.Equal(t, "changed", ans.Changed, true)
+
 		e := f.Log[len(f.Log)-1]
 		sticktest.Equal(t, "event", e.Type, stick.EventOwnerIdle)
 		sticktest.Equal(t, "to", e.To, "a")
 		sticktest.Equal(t, "idle since", sticktest.Said[stick.OwnerIdlePayload](e).IdleSince, sticktest.Start)
 		sticktest.Equal(t, "once", f.Asks("b").Changed, false)
 	})
+
 	t.Run("a joining member comes last in the offers", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Waits("b").After(sticktest.Limit)
 		r, _, _, _ := f.Join("c", false, f.Now)
@@ -69,8 +76,10 @@ func TestWaitingInPieces(t *testing.T) {
 			f.Room = f.Returned("b", began, f.Now)
 			f.Ends("b").After(between)
 		}
+
 		return f
 	}
+
 	since := func(f *sticktest.Fixture) stick.Time {
 		switch p := f.Log[len(f.Log)-1].Decode().(type) {
 		case stick.ClaimPayload:
@@ -78,19 +87,23 @@ func TestWaitingInPieces(t *testing.T) {
 		case stick.TakeoverPayload:
 			return p.WaitedSince
 		}
+
 		t.Fatal("nothing was granted")
 		return 0
 	}
+
 	t.Run("the turn comes to the last one", func(t *testing.T) {
 		f := pieces(3, stick.AsksAgain).Waits("b").After(time.Second).Releases().Owns("b")
 		sticktest.Equal(t, "since", since(f), sticktest.Start)
 		f.Ends("b").Releases().After(time.Second).Owns("b")
 		sticktest.Equal(t, "a turn ends it", since(f), 0)
 	})
+
 	t.Run("the turn comes between two", func(t *testing.T) {
 		f := pieces(2, 5*time.Second).Releases().Owns("b")
 		sticktest.Equal(t, "since", since(f), sticktest.Start)
 	})
+
 	t.Run("a takeover after an answer", func(t *testing.T) {
 		f := pieces(30, 5*time.Second)
 		if _, err := f.Takes("b"); err != nil {
@@ -98,6 +111,7 @@ func TestWaitingInPieces(t *testing.T) {
 		}
 		sticktest.Equal(t, "since", since(f), sticktest.Start)
 	})
+
 	t.Run("it came back later", func(t *testing.T) {
 		f := pieces(1, stick.AsksAgain+sticktest.Moment)
 		again := f.Now
@@ -106,6 +120,7 @@ func TestWaitingInPieces(t *testing.T) {
 		g := pieces(1, stick.AsksAgain+sticktest.Moment).Releases().Owns("b")
 		sticktest.Equal(t, "it doesn't wait", since(g), 0)
 	})
+
 	t.Run("an earlier program had recorded only when it returned", func(t *testing.T) {
 		f := pieces(1, time.Second)
 		f.EditMember("b", func(m *stick.Member) { m.WaitedSince = 0 })
@@ -113,6 +128,7 @@ func TestWaitingInPieces(t *testing.T) {
 		f.Waits("b").After(time.Second).Releases().Owns("b")
 		sticktest.Equal(t, "since", since(f), again)
 	})
+
 	t.Run("it left and came back", func(t *testing.T) {
 		f := pieces(1, time.Second)
 		f.Must(f.TryLeave(stick.Leaving{By: "b"}))
@@ -156,6 +172,7 @@ func TestNextDeadline(t *testing.T) {
 			sticktest.Equal(t, "deadline", f.Deadline("c"), c.want)
 		})
 	}
+
 	t.Run("one that waits for its place still tells an idle owner in time", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("owner_lease_ttl=1m", "owner_idle_ttl=65s").Owns("a").Waits("b", "c")
 		f.Room, _ = f.Renew("a", f.Fence(), 9, stick.Process{PID: 1}, f.Now)
@@ -171,10 +188,12 @@ func TestInLine(t *testing.T) {
 			t.Errorf("in line are %v, want %v", got, want)
 		}
 	}
+
 	f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d", "e").Owns("a").Waits("c", "b").Parks("d")
 	line(f, "b", "c")
 	f.Releases()
 	sticktest.Equal(t, "the first in line gets the stick", f.Turn.ReservedFor, "b")
+
 	f.Owns("b").Waits("a")
 	line(f, "c", "a")
 	line(f.Gone("c"), "a")
@@ -184,6 +203,7 @@ func TestInLine(t *testing.T) {
 		line(f, "b", "a")
 		line(f.Owns("c"), "a", "b")
 	})
+
 	t.Run("one that didn't claim is passed over", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Owns("a").Waits("b", "c").Parks("d").Releases().After(sticktest.Grace)
 		f.Look("d", stick.Listen, true)

@@ -71,10 +71,12 @@ func checkName(t *testing.T, name string) bool {
 		t.Errorf("%q is shown as %s", name, shown)
 		return false
 	}
+
 	if isUnsafe(shown) || stick.HasTag(shown) {
 		t.Errorf("%q is shown as %q, in which something can't be seen", name, shown)
 		return false
 	}
+
 	return true
 }
 
@@ -152,8 +154,10 @@ func TestQuoteCantBeLeft(t *testing.T) {
 			t.Errorf("%q is quoted as %s", text, got)
 			return false
 		}
+
 		return true
 	}
+
 	for _, text := range hostileTexts() {
 		check(text)
 	}
@@ -190,6 +194,7 @@ func TestWordsf(t *testing.T) {
 			t.Errorf("%T is shown as %s, want %s", c.arg, got, c.want)
 		}
 	}
+
 	if got := stick.Wordsf("%-8q|%d", "a b", 3); got != `"a b"   |3` {
 		t.Errorf("with verbs of its own: %s", got)
 	}
