@@ -45,6 +45,7 @@ func TestActivity(t *testing.T) {
 	if got, _ := presence.ActivityOf(f.Room, a, works, f.Probed, f.Now); !got.Silent || got.Tool != "Edit" || got.File != "a.go" {
 		t.Errorf("it isn't said that nobody knows when it stopped: %+v", got)
 	}
+
 	f.EditMember(a, func(m *stick.Member) { m.BusySince = works.At })
 	does(f, "a tool call takes long", a, works, presence.AgentWorks, works.ActiveSince)
 	f.After(presence.LongCall)
@@ -81,6 +82,7 @@ func TestLooksUntil(t *testing.T) {
 			t.Errorf("%s: after %v (%d), want %v", what, got, at, want)
 		}
 	}
+
 	check("nobody has the stick", quiet, 0)
 	works := map[stick.AgentID]presence.Signs{a: {At: f.Now, ActiveSince: f.Now}}
 	check("an agent works", works, presence.SilentAfter)
@@ -93,6 +95,7 @@ func TestLooksUntil(t *testing.T) {
 	check("a pass waits for its recipient", quiet, f.Policy.ClaimTTL)
 	f.After(f.Policy.ClaimTTL)
 	check("it has waited for long enough", quiet, 0)
+
 	f.Pauses("lunch")
 	check("a pause lasts until somebody ends it", quiet, 0)
 }

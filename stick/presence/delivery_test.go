@@ -44,6 +44,7 @@ func TestReachesAnIdleAgent(t *testing.T) {
 	sticktest.Equal(t, "now", presence.Reaches(f.Room, "b", soon, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryListening)
 	sticktest.Equal(t, "later", presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryDelayed)
 	sticktest.Equal(t, "later, and then", presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now.Add(time.Second)), presence.DeliveryListening)
+
 	f.EditMember("b", func(m *stick.Member) { m.IdleAt = 0 })
 	sticktest.Equal(t, "it works", presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryNextTool)
 	sticktest.Equal(t, "it works, and could be woken", presence.Reaches(f.Room, "b", soon, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryNextTool)

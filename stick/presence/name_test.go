@@ -26,10 +26,12 @@ func TestContextName(t *testing.T) {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}
+
 	long := strings.Repeat("x", 300)
 	if a, b := presence.ContextName(long), presence.ContextName(long+"y"); a == b || len(a) > stick.MaxContext || len(b) > stick.MaxContext {
 		t.Errorf("%q and %q", a, b)
 	}
+
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.StringN(0, 400, 4000), rapid.StringMatching(`[./\\\x00-\x20a-z🙂:]{0,80}`)).Draw(t, "name")
 		name := presence.ContextName(s)
@@ -45,6 +47,7 @@ func TestContextNamesAreDistinct(t *testing.T) {
 	f := sticktest.NewRoom(t)
 	f.Starts(presence.Starting{By: "p:0", Same: true})
 	f.RunsIn("p:0", 1, stick.Alive)
+
 	used := map[string]bool{"": true}
 	for i, asked := range []string{"../a", "a", "A", "a", "", "", "-a-", "helper-0000", ""} {
 		got := f.Starts(presence.Starting{By: stick.AgentID(fmt.Sprintf("h:%d", i)), Same: true, Context: asked, Seed: "the same", Taken: []string{"HELPER-" + presence.ShortSum("the same/0", 4)}})
@@ -63,6 +66,7 @@ func TestContextNamesStay(t *testing.T) {
 	if got := f.Starts(presence.Starting{By: "p:0", Same: true, Context: "lead"}); got.Role != stick.RolePrimary || got.Context != "" {
 		t.Errorf("the primary's: %+v", got)
 	}
+
 	f.RunsIn("p:0", 1, stick.Alive)
 	want := func(what, name string, got presence.Started) {
 		t.Helper()
@@ -70,6 +74,7 @@ func TestContextNamesStay(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", what, got, name)
 		}
 	}
+
 	want("the first", "kim", f.Starts(presence.Starting{By: "h:1", Same: true, Context: "kim"}))
 	f.RunsIn("h:1", 2, stick.Unknown)
 	want("beside one that isn't known to be gone", "kim-2", f.Starts(presence.Starting{By: "h:2", Same: true, Context: "kim"}))
@@ -77,6 +82,7 @@ func TestContextNamesStay(t *testing.T) {
 	f.Must(f.TryCommit(r, events, err))
 	want("compacted, and the other has ended", "kim-2", f.Starts(presence.Starting{By: "h:2", Same: true, Continues: true, Context: "kim"}))
 	want("asked for again", "kim", f.Starts(presence.Starting{By: "h:1", Same: true, Context: "kim"}))
+
 	f.RunsIn("h:1", 2, stick.Gone)
 	want("started again after a crash", "kim", f.Starts(presence.Starting{By: "h:3", Same: true, Context: "kim"}))
 	if last := sticktest.Said[stick.SessionStartedPayload](f.Log[len(f.Log)-1]); presence.HasSession(f.Room, "h:1") || last.Prior != "h:1" || last.Verdict != stick.Gone {
@@ -91,6 +97,7 @@ func TestMessagesToRoles(t *testing.T) {
 	for i := range 2 {
 		f.Starts(presence.Starting{By: stick.AgentID(fmt.Sprintf("h:%d", i)), Same: true, Seed: fmt.Sprint(i)})
 	}
+
 	to := func(by stick.AgentID, names ...stick.AgentID) ([]stick.AgentID, error) {
 		events, err := f.TrySend(by, stick.Message{To: names, Body: "hello"})
 		if err != nil {
@@ -98,6 +105,7 @@ func TestMessagesToRoles(t *testing.T) {
 		}
 		return events[0].Message().To, nil
 	}
+
 	for _, c := range []struct {
 		by   stick.AgentID
 		to   []stick.AgentID
@@ -115,6 +123,7 @@ func TestMessagesToRoles(t *testing.T) {
 			t.Errorf("%s to %v: %v, %v", c.by, c.to, got, err)
 		}
 	}
+
 	if _, err := stick.ParseAgentID("role:primary"); err == nil {
 		t.Error("an agent can be called like a role")
 	}
@@ -131,12 +140,14 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ask := func(by stick.AgentID, path string) error {
 		if e := edits.MayEdit(f.Room, edits.Editing{By: by, Paths: []string{path}, PrimaryOnly: []glob.Pattern{only}}, nil, f.Probed, f.Now).Denied; e != nil {
 			return e
 		}
 		return nil
 	}
+
 	if err := ask("h:0", "docs/plan.md"); err != nil {
 		t.Errorf("enforce is off: %v", err)
 	}
@@ -146,6 +157,7 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	if err := ask("h:0", "docs/plan.md"); !errors.As(err, &denied) || denied.Code != stick.CodeEditDenied || !strings.Contains(denied.Hint.String(), "role:primary") {
 		t.Errorf("the primary's file: %v", err)
 	}
+
 	if err := ask("h:0", "src/x.go"); err != nil {
 		t.Errorf("another file: %v", err)
 	}

@@ -15,6 +15,7 @@ func TestNeedsInTheirOrder(t *testing.T) {
 		presence.NewNeed(presence.NeedReview, "t1", 5, nil, "x"),
 		presence.NewNeed(presence.NeedAnswer, "claude:a@7", 7, nil, "x"),
 	}
+
 	presence.SortNeeds(needs)
 	var keys []string
 	for _, n := range needs {

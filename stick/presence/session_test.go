@@ -26,6 +26,7 @@ func TestStartSessionTable(t *testing.T) {
 		v     stick.Verdict
 		ended bool
 	}
+
 	priors := []before{
 		{name: "nobody before"},
 		{"crashed", true, stick.Gone, false},
@@ -33,6 +34,7 @@ func TestStartSessionTable(t *testing.T) {
 		{"remote or unknown", true, stick.Unknown, false}, // another host, another namespace, a blind scan: nothing is proved
 		{"ended", true, stick.Gone, true},
 	}
+
 	for _, earlier := range []bool{false, true} {
 		for _, anchor := range []bool{false, true} {
 			for _, prior := range priors {
@@ -45,11 +47,13 @@ func TestStartSessionTable(t *testing.T) {
 						f.RunsIn(other, 1, prior.v)
 						f.Now = f.Now.Add(time.Minute)
 					}
+
 					if prior.ended {
 						r, events, err := f.Leave(stick.Leaving{By: other, Abandon: "session ended"}, f.Probed, f.Now)
 						f.Must(f.TryCommit(r, events, err))
 						f.Now = f.Now.Add(time.Minute)
 					}
+
 					got := f.Starts(presence.Starting{By: me, Same: true, Earlier: earlier, Anchor: anchor, AnchorAt: written, Seed: "x"})
 
 					live := prior.led && !prior.ended && prior.v != stick.Gone
@@ -59,12 +63,14 @@ func TestStartSessionTable(t *testing.T) {
 					} else if anchor && !prior.ended {
 						want.Kind = stick.StartRecover
 					}
+
 					if live {
 						want.Primary = other
 					}
 					if prior.led && prior.v == stick.Gone && !prior.ended && want.Role == stick.RolePrimary {
 						want.Crashed = other
 					}
+
 					if got.Role != want.Role || got.Kind != want.Kind || got.Primary != want.Primary || got.Crashed != want.Crashed {
 						t.Errorf("got %s, %s, primary %q, crashed %q; want %s, %s, %q, %q",
 							got.Role, got.Kind, got.Primary, got.Crashed, want.Role, want.Kind, want.Primary, want.Crashed)
@@ -72,12 +78,14 @@ func TestStartSessionTable(t *testing.T) {
 					if want.Role == stick.RolePrimary != leads(f, me) {
 						t.Error("the room doesn't say so")
 					}
+
 					resumed := slices.ContainsFunc(f.Log, func(e stick.Event) bool {
 						return e.Type == stick.EventResume && e.From == me && e.To == want.Crashed && e.Message().Adopted == string(me)
 					})
 					if resumed != (want.Kind == stick.StartRecover) {
 						t.Errorf("that there is a RESUME is %v", resumed)
 					}
+
 					for _, e := range f.Log { // from which it is told again
 						if say, ok := stick.PayloadOf[stick.SessionStartedPayload](e); ok && e.From == me &&
 							(say.Start != want.Kind || resumed && (say.Prior != want.Crashed || say.Written != written)) {
@@ -98,11 +106,13 @@ func TestSessionGoesOn(t *testing.T) {
 		f.RunsIn(a, 1, stick.Alive)
 		return f
 	}
+
 	ends := func(f *sticktest.Fixture, who stick.AgentID) {
 		f.Now = f.Now.Add(time.Minute)
 		r, events, err := f.Leave(stick.Leaving{By: who, Abandon: "session ended (clear)"}, f.Probed, f.Now)
 		f.Must(f.TryCommit(r, events, err))
 	}
+
 	t.Run("started twice", func(t *testing.T) {
 		f := primary(t)
 		n := len(f.Log)
@@ -110,6 +120,7 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+
 	t.Run("cleared: another agent in the same process inherits", func(t *testing.T) {
 		f := primary(t)
 		ends(f, a)
@@ -117,12 +128,14 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+
 	t.Run("cleared without a word of the end", func(t *testing.T) {
 		f := primary(t)
 		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true, Before: []stick.AgentID{a}}); got.Role != stick.RolePrimary || got.Kind != stick.StartContinue || !leads(f, b) {
 			t.Errorf("%+v", got)
 		}
 	})
+
 	t.Run("another one in the same process: the one before is over", func(t *testing.T) {
 		for _, role := range []stick.Role{stick.RolePrimary, stick.RoleHelper} {
 			for _, goes := range []bool{true, false} {
@@ -132,6 +145,7 @@ func TestSessionGoesOn(t *testing.T) {
 					old = "codex:old"
 					f.Starts(presence.Starting{By: old, Same: true, Seed: "x"})
 				}
+
 				f.RunsIn(old, 2, stick.Alive)
 				was, _ := f.Member(old)
 				got := f.Starts(presence.Starting{By: c, Same: true, Continues: goes, Before: []stick.AgentID{"gone:1", old}, Anchor: true, AnchorAt: f.Now.Add(-time.Hour), Seed: "y"})
@@ -148,6 +162,7 @@ func TestSessionGoesOn(t *testing.T) {
 				if to, _, err := presence.WithRole(f.Room, "role:"+stick.AgentID(role), ""); err != nil || len(to) != 1 || to[0] != c {
 					t.Errorf("%s: %v (%v)", role, to, err)
 				}
+
 				f.RunsIn(c, 3, stick.Gone) // it touched the file when it started, and crashes
 				if next := f.Starts(presence.Starting{By: b, Same: true, Anchor: true, AnchorAt: f.Now}); led && next.Kind != stick.StartRecover {
 					t.Errorf("after its crash: %+v", next)
@@ -155,6 +170,7 @@ func TestSessionGoesOn(t *testing.T) {
 			}
 		}
 	})
+
 	t.Run("a helper stays one", func(t *testing.T) {
 		f := primary(t)
 		was := f.Starts(presence.Starting{By: b, Same: true, Seed: "x"})
@@ -164,6 +180,7 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("%+v, it was %+v", got, was)
 		}
 	})
+
 	t.Run("resumed when another leads: never two", func(t *testing.T) {
 		f := primary(t)
 		ends(f, a)
@@ -173,6 +190,7 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+
 	t.Run("resumed after its own crash", func(t *testing.T) {
 		f := primary(t)
 		f.RunsIn(a, 1, stick.Gone)
@@ -180,21 +198,25 @@ func TestSessionGoesOn(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
+
 	t.Run("told to help", func(t *testing.T) {
 		f := primary(t)
 		if got := f.Starts(presence.Starting{By: a, Same: true, Helper: true, Seed: "x"}); got.Role != stick.RoleHelper || got.Already || leads(f, a) {
 			t.Errorf("%+v", got)
 		}
+
 		// It gave its role up: that is an end of the primary's session, and nothing is recovered after it.
 		if got := f.Starts(presence.Starting{By: c, Same: true, Anchor: true, AnchorAt: f.Now.Add(-time.Second)}); got.Role != stick.RolePrimary || got.Kind != stick.StartFresh {
 			t.Errorf("%+v", got)
 		}
 	})
+
 	t.Run("started as a helper, and promoted", func(t *testing.T) {
 		f := primary(t)
 		if got := f.Starts(presence.Starting{By: b, Same: true, Launched: true, Seed: "x"}); got.Role != stick.RoleHelper {
 			t.Errorf("%+v", got)
 		}
+
 		f.RunsIn(b, 2, stick.Alive)
 		ends(f, a)
 		r, events, err := presence.Promote(f.Room, b, stick.Lineage{}, f.Probed, f.Now)
@@ -206,15 +228,18 @@ func TestSessionGoesOn(t *testing.T) {
 		if got := f.Starts(presence.Starting{By: c, Same: true, Continues: true, Before: []stick.AgentID{b}, Launched: true}); got.Role != stick.RolePrimary {
 			t.Errorf("cleared: %+v", got)
 		}
+
 		ends(f, c)
 		if got := f.Starts(presence.Starting{By: c, Same: true, Continues: true, Launched: true}); got.Role != stick.RolePrimary {
 			t.Errorf("resumed in the same process: %+v", got)
 		}
+
 		ends(f, c)
 		if got := f.Starts(presence.Starting{By: c, Continues: true, Launched: true}); got.Role != stick.RoleHelper {
 			t.Errorf("resumed in another process, which was started for a helper: %+v", got)
 		}
 	})
+
 	t.Run("kicked", func(t *testing.T) {
 		f := primary(t)
 		f.Acts(b)
@@ -236,26 +261,31 @@ func TestPromote(t *testing.T) {
 		}
 		return err
 	}
+
 	f.Starts(presence.Starting{By: a, Same: true})
 	f.RunsIn(a, 1, stick.Alive)
 	f.Acts(b)
 	if err := promote(); stick.CodeOf(err) != stick.CodeUnknownMember {
 		t.Errorf("without a session: %v", err)
 	}
+
 	f.Starts(presence.Starting{By: b, Same: true, Seed: "x"})
 	f.Now = f.Now.Add(2 * f.Policy.OwnerLeaseTTL)
 	if err := promote(); stick.CodeOf(err) != stick.CodeMemberPresent {
 		t.Errorf("beside a live one: %v", err)
 	}
+
 	f.RunsIn(a, 1, stick.Unknown)
 	f.EditMember(a, func(m *stick.Member) { m.LastSeenAt = f.Now.Add(-f.Policy.OwnerLeaseTTL + time.Second) })
 	if err := promote(); stick.CodeOf(err) != stick.CodeMemberPresent {
 		t.Errorf("beside one that was seen lately: %v", err)
 	}
+
 	f.Now = f.Now.Add(time.Minute)
 	if err := promote(); err != nil || !leads(f, b) || presence.HasSession(f.Room, a) {
 		t.Errorf("beside a silent one: %v", err)
 	}
+
 	n := len(f.Log)
 	if err := promote(); err != nil || len(f.Log) != n {
 		t.Errorf("twice: %v", err)
@@ -274,6 +304,7 @@ func TestRolesExplored(t *testing.T) {
 	if *sticktest.ExploreLong {
 		agents = append(agents, "c:3")
 	}
+
 	type state struct { // the third agent's place is empty where there are two
 		r       stick.Room
 		running [3]bool // its process lives
@@ -281,16 +312,19 @@ func TestRolesExplored(t *testing.T) {
 		run     [3]int  // which of its two processes it is, in turn
 		seen    [3]stick.Verdict
 	}
+
 	process := func(s state, i int) stick.Process {
 		return stick.Process{Boot: "b", PIDNS: "n", PID: i + 1, Start: int64(10*s.run[i] + i + 1)}
 	}
 	first := state{r: stick.Room{ID: "r", Policy: stick.DefaultPolicy(), Turn: stick.Turn{State: stick.Idle}}}
+
 	key := func(s state) string {
 		var b []byte
 		for i := range agents {
 			b = append(b, '|', both(s.running[i], s.known[i]), byte('0'+s.run[i]))
 			b = append(b, s.seen[i]...)
 		}
+
 		for _, m := range s.r.Members {
 			b = append(append(append(b, '|'), m.Agent...), m.State...)
 			b = append(append(b, both(m.Session.Running, false)), m.Session.Role...)
@@ -298,8 +332,10 @@ func TestRolesExplored(t *testing.T) {
 				b = strconv.AppendInt(append(b, ' '), e.Process.Start, 10)
 			}
 		}
+
 		return string(b)
 	}
+
 	probed := func(s state) *stick.Probed {
 		out := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 		for i := range agents {
@@ -310,8 +346,10 @@ func TestRolesExplored(t *testing.T) {
 				}
 			}
 		}
+
 		return out
 	}
+
 	begin := func(s state, i int, q presence.Starting) state {
 		r, _, _, err := s.r.Join(agents[i], true, sticktest.Start)
 		if err != nil {
@@ -322,18 +360,22 @@ func TestRolesExplored(t *testing.T) {
 		r.EditMember(agents[i], func(m *stick.Member) {
 			m.Processes = []stick.Evidence{{Process: process(s, i), Proof: stick.ProvesSession}}
 		})
+
 		for j := range agents {
 			_, registered := presence.Registered(r, process(s, j))
 			q.Earlier = q.Earlier || j != i && s.running[j] && !registered && process(s, j).Before(process(s, i))
 		}
+
 		s.running[i], s.known[i] = true, true
 		r, _, out := presence.StartSession(r, q, probed(s), sticktest.Start)
 		s.r = r
 		if elder, ok := presence.FindElder(r, q, probed(s)); ok && out.Role == stick.RoleHelper && out.Primary == "" {
 			t.Fatalf("%s joined earlier, and there is no primary: %s", elder, key(s))
 		}
+
 		return s
 	}
+
 	seen := map[string]bool{key(first): true}
 	queue := []state{first}
 	for len(queue) > 0 {
@@ -345,14 +387,17 @@ func TestRolesExplored(t *testing.T) {
 				live++
 			}
 		}
+
 		if live > 1 {
 			t.Fatalf("two primaries: %s", key(s))
 		}
+
 		var next []state
 		for i := range agents {
 			if i == 2 && s.run[i] > 0 {
 				continue // its only process has ended
 			}
+
 			if !s.running[i] {
 				up := s // it runs, and nobody has heard of it
 				up.running[i], up.seen[i] = true, stick.Alive
@@ -362,9 +407,11 @@ func TestRolesExplored(t *testing.T) {
 				}
 				continue
 			}
+
 			for _, q := range []presence.Starting{{}, {Continues: true}, {Helper: true}, {Launched: true}, {Launched: true, Continues: true}} {
 				next = append(next, begin(s, i, q))
 			}
+
 			if m, ok := s.r.Member(agents[i]); !s.known[i] && (!ok || m.State != stick.Joined) { // it takes part without a session
 				joined := s
 				r, _, _, err := s.r.Join(agents[i], true, sticktest.Start)
@@ -377,28 +424,33 @@ func TestRolesExplored(t *testing.T) {
 				joined.r = r
 				next = append(next, joined)
 			}
+
 			dead := s
 			dead.seen[i] = "" // what it was seen as no longer matters
 			if dead.running[i] = false; dead.known[i] {
 				dead.known[i], dead.run[i] = false, 1-s.run[i]
 			}
+
 			next = append(next, dead)
 			for _, v := range []stick.Verdict{stick.Alive, stick.Unknown}[:2-i/2] {
 				other := s
 				other.seen[i] = v
 				next = append(next, other)
 			}
+
 			if r, _, err := presence.Promote(s.r, agents[i], stick.Lineage{}, probed(s), sticktest.Start.Add(time.Duration(len(seen)%2)*24*time.Hour)); err == nil {
 				up := s
 				up.r = r
 				next = append(next, up)
 			}
+
 			if r, _, err := s.r.Leave(stick.Leaving{By: agents[i]}, probed(s), sticktest.Start); err == nil {
 				left := s
 				left.r = r
 				next = append(next, left)
 			}
 		}
+
 		for _, n := range next {
 			if k := key(n); !seen[k] {
 				seen[k] = true
@@ -406,6 +458,7 @@ func TestRolesExplored(t *testing.T) {
 			}
 		}
 	}
+
 	t.Logf("explored %d states", len(seen))
 	if len(seen) < 100 {
 		t.Errorf("only %d states were seen", len(seen))
