@@ -40,6 +40,7 @@ func TestFollow(t *testing.T) {
 		}
 		sticktest.Equal(t, "where "+c.from+" is", got, c.want)
 	}
+
 	to, ok := diff.Hunks(nil).Follow(stick.Lines{7, 8})
 	sticktest.Equal(t, "without changes", fmt.Sprint(to, ok), "7-8 true")
 }
@@ -78,6 +79,7 @@ func TestShows(t *testing.T) {
 		sticktest.Equal(t, c.lines+" after", hs.Shows(l, false), c.new)
 		sticktest.Equal(t, "the nearest to "+c.lines, hs.Nearest(l[0], 33, false), c.near)
 	}
+
 	sticktest.Equal(t, "a line of a diff that shows none", diff.Hunks(nil).Nearest(3, 9, false), 0)
 	sticktest.Equal(t, "the first line, beside a change", diff.Hunks{{First: 2, Count: 1, NewFirst: 2, NewCount: 1}}.Nearest(1, 9, false), 1)
 	gone := diff.Hunks{{First: 1, Count: 3, NewFirst: 0, NewCount: 0}}
@@ -95,6 +97,7 @@ func TestParseLines(t *testing.T) {
 		sticktest.Equal(t, s, l, want)
 		sticktest.Equal(t, "whether "+s+" is read", ok, true)
 	}
+
 	for _, s := range []string{"", "0", "-1", "1-", "-", "3-2", "a", "1,2", "+1", "1-2-3", " 1", "1.5", "99999999999", "2000000000"} {
 		_, ok := diff.ParseLines(s)
 		sticktest.Equal(t, fmt.Sprintf("whether %q is read", s), ok, false)
@@ -111,6 +114,7 @@ func TestParseHunk(t *testing.T) {
 		sticktest.Equal(t, s, h, want)
 		sticktest.Equal(t, s, err, nil)
 	}
+
 	for _, s := range []string{"", "@@", "@@ -1 +1", "-1 +1 @@ x", "@@ +1 -1 @@", "@@ -a +1 @@", "@@ -1,-2 +1 @@", "@@ -1 +99999999999999999999 @@", "@@@ -1 -1 +1 @@@"} {
 		if h, err := diff.ParseHunk(s); err == nil {
 			t.Errorf("%q is read as %v", s, h)

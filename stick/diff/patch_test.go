@@ -36,6 +36,7 @@ deleted file mode 100644
 @@ -1 +0,0 @@
 -x
 `
+
 	var r stickdiff.PatchReader
 	got := []string{}
 	for line := range strings.Lines(diff) {
@@ -46,6 +47,7 @@ deleted file mode 100644
 			got = append(got, fmt.Sprintf("%d/%d %s", l.Old, l.New, strings.TrimSuffix(line, "\n")))
 		}
 	}
+
 	sticktest.Equal(t, "what it reads", strings.Join(got, "\n"), `"x.go" "x.go" {3 3 3 3}
 3/3  same
 4/0 --- a/evil.go

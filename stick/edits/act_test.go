@@ -26,6 +26,7 @@ func TestMayTake(t *testing.T) {
 				t.Errorf("%s: %s (%s)", enforce, why.Message, why.Hint)
 			}
 		}
+
 		if got != want {
 			t.Errorf("%s: %q, want %q", enforce, got, want)
 		}
@@ -37,6 +38,7 @@ func TestMayTake(t *testing.T) {
 			t.Errorf("%s: own work, or a person, is stopped", enforce)
 		}
 	}
+
 	f := sticktest.NewRoom(t).WithMembers("a").WithPolicy("enforce=stick")
 	reset.Sweeps, reset.Form, reset.Of = true, "git add -A", []stick.AgentID{"b", "c", "d", "e"}
 	if j := edits.MayTake(f.Room, reset); j.Denied.Message != `"git add -A" would sweep up uncommitted work of b, c, d and 1 more: 2 files, first x.go` {
@@ -52,16 +54,19 @@ func TestNotKeptIsRefusedOnce(t *testing.T) {
 	if why := edits.NotKept(f.Room, long, []stick.Words{"big.bin (too large)"}); why.Code != stick.CodeEditDenied || !strings.HasPrefix(why.Message, `no copy can be kept of what "git checkout`) || !strings.HasSuffix(why.Message, "would take away: big.bin (too large)") {
 		t.Error(why.Message)
 	}
+
 	e := edits.DeniedCommand(f.Room, "a", long, "s1")
 	sticktest.Equal(t, "asked again", edits.AskedAgain(f.Room, long, "s1", []stick.Event{edits.Denied(f.Room, "a", []string{"x"}), e}), true)
 	sticktest.Equal(t, "the same text elsewhere", edits.AskedAgain(f.Room, long, "s2", []stick.Event{e}), false)
 	sticktest.Equal(t, "the same work in other words", edits.AskedAgain(f.Room, "git restore .", "s1", []stick.Event{e}), true)
+
 	old := edits.DeniedCommand(f.Room, "a", long, "")
 	sticktest.Equal(t, "an event without a sum", edits.AskedAgain(f.Room, long, "s1", []stick.Event{old}), true)
 	sticktest.Equal(t, "another command after one without a sum", edits.AskedAgain(f.Room, "git stash", "s1", []stick.Event{old}), false)
 	sticktest.Equal(t, "of an edit", edits.DeniesEdit(edits.Denied(f.Room, "a", []string{"x"})), true)
 	sticktest.Equal(t, "of a command", edits.DeniesEdit(e), false)
 	sticktest.Equal(t, "another command", edits.AskedAgain(f.Room, "git stash", "s2", []stick.Event{e}), false)
+
 	e.Turn--
 	sticktest.Equal(t, "in an earlier turn", edits.AskedAgain(f.Room, long, "s1", []stick.Event{e}), false)
 	sticktest.Equal(t, "never", edits.AskedAgain(f.Room, long, "s1", nil), false)
@@ -85,10 +90,12 @@ func TestWorkTakenIsTold(t *testing.T) {
 		if got := e.Say(); got != want {
 			t.Errorf("it says\n%s\nwant\n%s", got, want)
 		}
+
 		readers := slices.Concat([]stick.AgentID{"a"}, x.Of)
 		if x.Repository != "" {
 			readers = append(readers, "b")
 		}
+
 		for _, a := range readers {
 			if all := e.Addressees(); !slices.Contains(all, stick.Addressee{Agent: a, Owes: stick.OwesReading}) {
 				t.Errorf("%s isn't told: %v", a, all)

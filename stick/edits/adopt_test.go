@@ -15,6 +15,7 @@ func TestMine(t *testing.T) {
 	pat := edits.Editor{Agent: "human:pat", Turn: 3, At: 5}
 	claim := pat
 	claim.Claim = true
+
 	a, unknown := edits.Editor{Agent: "a", Held: true}, edits.Editor{At: 2}
 	for _, c := range []struct {
 		name   string
@@ -38,18 +39,22 @@ func TestMine(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			if c.after == nil {
 				sticktest.Equal(t, "news", len(out), 0)
 				return
 			}
+
 			sticktest.Equal(t, "editors", fmt.Sprint(out[0].Editors), fmt.Sprint(c.after))
 			sticktest.Equal(t, "what was given", fmt.Sprint(file.Editors), fmt.Sprint(c.before))
 		})
 	}
+
 	_, err := edits.Mine(r, a, false, false, []edits.EditedFile{{Path: "a.go"}})
 	sticktest.Refused(t, err, stick.CodePersonOnly, nil)
 	_, err = edits.Mine(stick.Room{Policy: stick.Policy{Enforce: stick.EnforceOff}}, pat, true, false, nil)
 	sticktest.Refused(t, err, stick.CodeNotEnforced, map[string]any{"enforce": stick.EnforceOff})
+
 	r.Closed = true
 	_, err = edits.Mine(r, pat, true, false, nil)
 	sticktest.Refused(t, err, stick.CodeRoomClosed, nil)
@@ -63,14 +68,17 @@ func TestAdopt(t *testing.T) {
 		{Path: "2", Editors: []edits.Editor{{Agent: "c"}, {Agent: "a"}, {Agent: "b", Held: true}}},
 		{Path: "3", Editors: []edits.Editor{{Agent: "stranger"}}},
 	}
+
 	out, events, err := edits.Adopt(r, edits.Adoption{By: by, Reason: " why ", Rescue: "id"}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for i, f := range out {
 		sticktest.Equal(t, "editors of "+f.Path, fmt.Sprint(f.Editors), fmt.Sprint([]edits.Editor{by}))
 		sticktest.Equal(t, "path", f.Path, files[i].Path)
 	}
+
 	sticktest.Equal(t, "events", len(events), 2)
 	for i, want := range []struct {
 		to    stick.AgentID
@@ -88,6 +96,7 @@ func TestAdopt(t *testing.T) {
 		sticktest.Equal(t, "payload", fmt.Sprint(p), fmt.Sprint(stick.ChangesAdoptedPayload{Paths: want.paths, Count: len(want.paths), Rescue: "id"}))
 		sticktest.Equal(t, "sentence", e.Say(), want.say)
 	}
+
 	by.Agent, by.Held = "human:pat", false
 	out, _, err = edits.Adopt(r, edits.Adoption{By: by, Reason: "why"}, files[:1])
 	sticktest.Equal(t, "a person's claim", err == nil && out[0].Editors[0].Claim, true)

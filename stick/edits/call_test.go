@@ -21,6 +21,7 @@ func TestPartsOfACall(t *testing.T) {
 		}
 		return c
 	}
+
 	own := call("claude", "c", "g")
 
 	for name, c := range map[string]struct {
@@ -53,6 +54,7 @@ func TestPartsOfACall(t *testing.T) {
 				}
 				got = append(got, mark+s.From+s.To)
 			}
+
 			if strings.Join(got, " ") != c.want {
 				t.Errorf("the parts are %q, not %q", got, c.want)
 			}
@@ -83,6 +85,7 @@ func TestACallWithoutAnEndStopsToCount(t *testing.T) {
 	if got, want := own.Parts([]edits.Call{lost}, own.Ended), []edits.CallPart{{From: "b", To: "c", Alone: true}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the parts are %v", got)
 	}
+
 	lost.Started = own.Started - hour/2
 	if !own.Overlaps([]edits.Call{lost}, own.Ended) {
 		t.Error("it doesn't count after half an hour")

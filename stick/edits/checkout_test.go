@@ -61,12 +61,14 @@ func TestSeveralCheckouts(t *testing.T) {
 			if tt.by == "" {
 				tt.by = "b"
 			}
+
 			for _, q := range []edits.Editing{{Paths: []string{"src/a.go"}}, {Dirs: []string{"src"}}, {Tree: true}} {
 				q.By, q.In = tt.by, tt.in
 				if j := edits.MayEdit(f.Room, q, f.Standing(), f.Probed, f.Now); (j.Denied == nil) != tt.edits || j.Told != nil {
 					t.Errorf("%+v: %+v", q, j)
 				}
 			}
+
 			if tt.name == "a pause" { // which is about edits
 				return
 			}
@@ -93,11 +95,13 @@ func TestWarnedOfPushes(t *testing.T) {
 	if j := edits.MayPushTo(f.Room, edits.Pushing{By: "b", In: in, Branch: "main"}, f.Probed, f.Now); j.Told == nil || j.Denied != nil {
 		t.Errorf("%+v", j)
 	}
+
 	for _, q := range []edits.Pushing{{By: "b", Person: true, In: in}, {By: "b", Above: stick.Lineage{Agents: []stick.AgentID{"a"}}, In: in}} {
 		if j := edits.MayPushTo(f.Room, q, f.Probed, f.Now); j != (edits.Judgement{}) {
 			t.Errorf("%+v: %+v", q, j)
 		}
 	}
+
 	f.Reserves("a", "src")
 	j := edits.MayEdit(f.Room, edits.Editing{By: "b", In: in, Paths: []string{"src/a.go", "docs/a.md"}}, f.Standing(), f.Probed, f.Now)
 	if j.Told == nil || !strings.Contains(j.Told.Message, "a has reserved src") || len(j.Told.Fields["paths"].([]string)) != 1 {
@@ -115,6 +119,7 @@ func TestOnlyAPersonRelaxesCheckouts(t *testing.T) {
 		}
 		f.Room = r
 	}
+
 	if _, _, err := f.SetPolicy("a", false, []string{"enforce_checkouts=holder"}, f.Now); stick.CodeOf(err) != stick.CodePersonOnly {
 		t.Errorf("an agent relaxes it: %v", err)
 	}
@@ -122,6 +127,7 @@ func TestOnlyAPersonRelaxesCheckouts(t *testing.T) {
 	if err := before.UnmarshalJSON([]byte("{}")); err != nil || before.EnforceCheckouts != stick.FencedHolders {
 		t.Errorf("a room from before has %q: %v", before.EnforceCheckouts, err)
 	}
+
 	f.Room = edits.WorksIn(edits.WorksIn(edits.WorksIn(f.Room, "a", stick.Checkout{Host: "h1", Path: "/w"}), "a", stick.Checkout{}), "z", stick.Checkout{Host: "h2", Path: "/w"})
 	if m, _ := f.Member("a"); m.Checkout != (stick.Checkout{Host: "h1", Path: "/w"}) {
 		t.Errorf("%+v", m)

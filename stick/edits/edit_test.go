@@ -119,12 +119,14 @@ func TestMayEdit(t *testing.T) {
 			f.Must(f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &stick.Handoff{Status: "s", NextAction: "n"}}))
 		}, ask: edits.Editing{Paths: []string{"a"}}},
 	}
+
 	for _, tt := range slices.Clone(tests) {
 		if tt.enforce == stick.EnforceScopes { // what this policy denies, warn tells
 			tt.name, tt.enforce = "warned: "+tt.name, stick.EnforceWarn
 			tests = append(tests, tt)
 		}
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("a", "b", "c").WithPolicy("enforce=" + string(tt.enforce)).Owns("c")
@@ -166,6 +168,7 @@ func TestStepToEditWhatIsReserved(t *testing.T) {
 		return edits.MayEdit(f.Room, edits.Editing{By: "b", Paths: []string{"src/a.go"}}, f.Standing(), f.Probed, f.Now).Denied.Hint.String()
 	}
 	sticktest.Equal(t, "nobody holds the stick", step(), `ask: tt msg send c "…"; or take the turn: tt wait`)
+
 	f.Owns("a")
 	sticktest.Equal(t, "another holds it", step(), `ask: tt msg send c "…"; or `+f.NextStep().String())
 	f.Must(f.TryRelease("a", f.Fence(), stick.Handoff{Status: "s", NextAction: "n"}))
@@ -196,6 +199,7 @@ func TestMatcher(t *testing.T) {
 		}
 		fold := rapid.Bool().Draw(t, "fold")
 		means := p.Matcher(fold)
+
 		name := rapid.SampledFrom([]string{"a", "A", "b", "ab", "c", ".git", "worktrees"})
 		for range 8 {
 			path := strings.Join(rapid.SliceOfN(name, 1, 5).Draw(t, "path"), "/")
@@ -226,15 +230,18 @@ func TestPatternOfADirectory(t *testing.T) {
 			}
 			t.Skip(err)
 		}
+
 		overlap, _ := p.Overlap(q, fold)
 		if meets != (overlap != glob.None) {
 			t.Fatalf("%s meets %s: %v, and they overlap: %s", p, dir, meets, overlap)
 		}
+
 		for _, below := range []string{dir, dir + "/c", dir + "/c/d/e"} {
 			if covers && !p.Match(below, fold) {
 				t.Fatalf("%s covers %s, and doesn't mean %s", p, dir, below)
 			}
 		}
+
 		if !covers && p.Match(dir, fold) && p.Match(dir+"/cc", fold) && p.Match(dir+"/cc/d/ee/f/gg", fold) && p.Match(dir+"/c/dd", fold) {
 			t.Fatalf("%s means all of %s, and doesn't cover it", p, dir)
 		}
@@ -275,18 +282,22 @@ func TestToldOnce(t *testing.T) {
 		if edits.Told(f.Room, "b", last) {
 			return false
 		}
+
 		last = append(last, f.Commit(f.Room, []stick.Event{edits.EditTold(f.Room, "b", []string{"x.go"})})...)
 		return true
 	}
+
 	sticktest.Equal(t, "in a's turn", edits(), true)
 	sticktest.Equal(t, "again", edits(), false)
 	f.Must(f.TryRelease("a", f.Fence(), stick.Handoff{Status: "s", NextAction: "n"}))
 	sticktest.Equal(t, "while nobody holds it", edits(), true)
 	sticktest.Equal(t, "again", edits(), false)
+
 	f.Owns("a")
 	sticktest.Equal(t, "in the next turn", edits(), true)
 	f.Must(f.TryRelease("a", f.Fence(), stick.Handoff{Status: "s", NextAction: "n"}))
 	sticktest.Equal(t, "while nobody holds it, in the same session", edits(), false)
+
 	f.After(scope.DefaultTTL).Starts(presence.Starting{By: "b", Same: true})
 	sticktest.Equal(t, "in the next session", edits(), true)
 }
@@ -298,10 +309,12 @@ func TestToldUnkeptOnce(t *testing.T) {
 	sticktest.Equal(t, "at first", edits.ToldUnkept(f.Room, "b", nil), false)
 	last := f.Commit(f.Room, []stick.Event{edits.EditTold(f.Room, "b", []string{"x.go"})})
 	sticktest.Equal(t, "after an edit", edits.ToldUnkept(f.Room, "b", last), false)
+
 	last = f.Commit(f.Room, []stick.Event{edits.UnkeptTold(f.Room, "b", "/srv/app")})
 	sticktest.Equal(t, "once", edits.ToldUnkept(f.Room, "b", last), true)
 	sticktest.Equal(t, "of an edit", edits.Told(f.Room, "b", last), false)
 	sticktest.Equal(t, "in words", last[0].Say(), "b was told that no copies can be kept of /srv/app")
+
 	f.After(scope.DefaultTTL).Starts(presence.Starting{By: "b", Same: true})
 	sticktest.Equal(t, "in the next session", edits.ToldUnkept(f.Room, "b", last), false)
 }

@@ -24,6 +24,7 @@ func editors(f edits.EditedFile) (names []string) {
 		}
 		names = append(names, string(e.Agent))
 	}
+
 	return names
 }
 
@@ -56,6 +57,7 @@ func TestWhoEdited(t *testing.T) {
 			t.Errorf("%s: by %v, want %v", tt.name, got, tt.want)
 		}
 	}
+
 	asleep := noted.Rest(sticktest.Start).Rest(sticktest.Start.Add(time.Hour))
 	sticktest.Equal(t, "asleep since", asleep.Asleep, sticktest.Start)
 	sticktest.Equal(t, "forgotten at once", asleep.Forgotten(sticktest.Start), false)
@@ -103,6 +105,7 @@ func TestLook(t *testing.T) {
 			}
 			got = append(got, text)
 		}
+
 		if got := strings.Join(got, " "); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
@@ -118,17 +121,20 @@ func TestFold(t *testing.T) {
 		}
 		return f
 	}
+
 	files := []edits.EditedFile{f("a", "x"), f("d/b", "x"), f("d/c", "y", "x"), f("d/e/f", "z"), f("g", "y").Rest(sticktest.Start)}
 	folded := []edits.EditedFile{
 		{Path: "./", Editors: []edits.Editor{{Agent: "x"}}},
 		{Path: "d/", Editors: []edits.Editor{{Agent: "x"}, {Agent: "y"}}},
 		{Path: "d/e/", Editors: []edits.Editor{{Agent: "z"}}},
 	}
+
 	for most, want := range map[int][]edits.EditedFile{5: files, 4: files[:4], 3: folded, 2: folded[:2]} {
 		if diff := cmp.Diff(want, edits.Fold(files, most)); diff != "" {
 			t.Errorf("at most %d:\n%s", most, diff)
 		}
 	}
+
 	if diff := cmp.Diff(folded, edits.Fold(append(slices.Clone(folded), f("d/g", "y")), 3)); diff != "" {
 		t.Errorf("again:\n%s", diff)
 	}
@@ -157,11 +163,13 @@ func TestNobodyIsForgotten(t *testing.T) {
 			case "rest":
 				f = f.Rest(sticktest.Start)
 				continue
+
 			case "":
 				if !f.Asleep.IsZero() && state.Sum != f.State.Sum {
 					clear(edited)
 				}
 				f = f.Find(state, edits.Editor{})
+
 			default:
 				if !f.Asleep.IsZero() {
 					clear(edited)
@@ -169,12 +177,14 @@ func TestNobodyIsForgotten(t *testing.T) {
 				edited[a] = true
 				f = f.Note(edits.Editor{Agent: a}, state)
 			}
+
 			names := editors(f)
 			for a := range edited {
 				if !slices.Contains(names, string(a)) {
 					t.Fatalf("%s is forgotten: %v", a, names)
 				}
 			}
+
 			slices.Sort(names)
 			if len(slices.Compact(slices.Clone(names))) != len(names) || f.State != state {
 				t.Fatalf("by %v, state %+v, want %+v", names, f.State, state)
@@ -257,12 +267,14 @@ func TestAChildsEditIsNoOthers(t *testing.T) {
 	file := edits.EditedFile{Path: "a.go", Editors: []edits.Editor{{Agent: "parent"}}}
 	share, _ := edits.WhoseEdit(f.Room, file, edits.Editing{By: "child", Above: stick.Lineage{Processes: []stick.Process{p}}}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "the parent's, for the child", share, edits.ShareOwn)
+
 	share, _ = edits.WhoseEdit(f.Room, file, edits.Editing{By: "child"}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "for another agent", share, edits.ShareOthers)
 	held := edits.EditedFile{Path: "a", Editors: []edits.Editor{{Agent: "x", Held: true}}}
 	f.Owns("parent")
 	share, _ = edits.WhoseEdit(f.Room, held, edits.Editing{By: "child", Tree: true, Above: stick.Lineage{Processes: []stick.Process{p}}}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "passed on to the parent, for the child", share, edits.SharePassed)
+
 	share, _ = edits.WhoseEdit(f.Room, held, edits.Editing{By: "child"}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "in a worktree", share, edits.SharePassed)
 	file.Editors = []edits.Editor{{Agent: "child", Under: "parent"}}

@@ -57,6 +57,7 @@ func TestEditedFile_LastEditor(t *testing.T) {
 	noted := edits.EditedFile{Path: "a.go"}.Note(by("a"), one)
 	claimed := noted
 	claimed.Editors = append(claimed.Editors, edits.Editor{Agent: "human:ann", Claim: true, At: sticktest.Start})
+
 	for _, tt := range []struct {
 		name string
 		file edits.EditedFile

@@ -20,10 +20,12 @@ func TestMayRemove(t *testing.T) {
 		if (j.Denied != nil) != denies || j.Told != nil {
 			t.Fatalf("%s: %+v", enforce, j)
 		}
+
 		if j.Denied != nil && (j.Denied.Code != stick.CodeEditDenied || !slices.Equal(j.Denied.Fields["paths"].([]string), []string{"."}) || len(j.Denied.Hint) == 0 ||
 			j.Denied.Message != `"rm -rf ../app" would remove /home/ann/app, the root of the room`) {
 			t.Errorf("%s: %s %v (%s)", enforce, j.Denied.Message, j.Denied.Fields, j.Denied.Hint)
 		}
+
 		byPerson := root
 		byPerson.Person = true
 		if j := edits.MayRemove(f.Room, byPerson); j != (edits.Judgement{}) {
@@ -33,6 +35,7 @@ func TestMayRemove(t *testing.T) {
 			t.Errorf("%s: a closed room denies", enforce)
 		}
 	}
+
 	f := sticktest.NewRoom(t).WithMembers("a").WithPolicy("enforce=stick")
 	repository := edits.Removing{By: "mv .git x", Full: "/home/ann/app/.git", Path: ".git", Repository: true}
 	if j := edits.MayRemove(f.Room, repository); j.Denied == nil || !strings.HasSuffix(j.Denied.Message, "would remove /home/ann/app/.git, without which there is no repository") {

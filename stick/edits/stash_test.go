@@ -66,6 +66,7 @@ func TestMayUseStash(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a", "b")
 		f.Policy.Enforce = enforce
 		used, j := edits.MayUseStash(f.Room, with(bobs), f.Probed)
+
 		got := ""
 		for word, why := range map[string]*stick.Error{"denied": j.Denied, "told": j.Told} {
 			if why == nil {
@@ -76,6 +77,7 @@ func TestMayUseStash(t *testing.T) {
 			sticktest.Equal(t, "the next step", why.Hint.String(), "yours is stash@{1}: git stash pop 'stash@{1}'; ask: tt msg send b \"…\"; or make it yours: tt changes adopt 'stash@{0}' --reason \"…\"")
 			sticktest.Equal(t, "what is told", strings.Join(used.Said, ";"), "stash@{0} (On t1: wip) of b")
 		}
+
 		if got != want {
 			t.Errorf("%s: %q, want %q", enforce, got, want)
 		}
@@ -96,6 +98,7 @@ func TestMayUseStash(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", name, used, j)
 		}
 	}
+
 	person := with(bobs)
 	person.Person = true
 	if used, j := edits.MayUseStash(f.Room, person, f.Probed); j != (edits.Judgement{}) || len(used.Said) > 0 {
@@ -121,8 +124,10 @@ func TestOthersInCall(t *testing.T) {
 				r.Members[i].BusySince = since
 			}
 		}
+
 		return r
 	}
+
 	for name, c := range map[string]struct {
 		room stick.Room
 		want bool
@@ -156,6 +161,7 @@ func TestAdoptStash(t *testing.T) {
 	if err != nil || len(out) != 1 || len(events) != 0 {
 		t.Errorf("its own, from another checkout: %+v, %+v, %v", out, events, err)
 	}
+
 	f.Policy.Enforce = stick.EnforceOff
 	if _, _, err := edits.AdoptStash(f.Room, q, edits.Editing{By: "a"}, "/work", []edits.StashEntry{bobs}, f.Probed); stick.CodeOf(err) != stick.CodeNotEnforced {
 		t.Errorf("where nobody notes: %v", err)

@@ -17,6 +17,7 @@ func TestCommitOfOthersWork(t *testing.T) {
 		}
 		return all
 	}
+
 	for _, tt := range []struct {
 		enforce stick.Enforce
 		theirs  []edits.Swept
@@ -60,10 +61,12 @@ func TestCommitOfOthersWork(t *testing.T) {
 		if tt.enforce.Denies() {
 			why = j.Denied
 		}
+
 		if tt.why == "" {
 			sticktest.Equal(t, "nothing against the rules", j, edits.Judgement{})
 			continue
 		}
+
 		if why == nil {
 			t.Errorf("%s: %+v", tt.enforce, j)
 			continue
@@ -116,6 +119,7 @@ func TestPushOfOthersCommits(t *testing.T) {
 	j := edits.MayPush(r, one, stick.Cmd("git push <remote> <own>", "origin", "def5678:main"))
 	sticktest.Equal(t, "one", j.Denied.Message, "the push carries along a commit of codex:b: abc1234")
 	sticktest.Equal(t, "step", j.Denied.Hint.String(), `push only your own: git push origin def5678:main; or ask: tt msg send codex:b "…"`)
+
 	var many []edits.Carried
 	for i := range 7 {
 		many = append(many, edits.Carried{Name: string(rune('a' + i)), Agent: stick.AgentID(string(rune('p' + i%2)))})
@@ -124,6 +128,7 @@ func TestPushOfOthersCommits(t *testing.T) {
 	j = edits.MayPush(r, many, nil)
 	sticktest.Equal(t, "many", j.Told.Message, "the push carries along 7 commits of p and q: a, b, c, d, e and 2 more")
 	sticktest.Equal(t, "only to ask", j.Told.Hint.String(), `ask: tt msg send p "…"`)
+
 	r.Policy.Enforce = stick.EnforceOff
 	sticktest.Equal(t, "off", edits.MayPush(r, many, nil), edits.Judgement{})
 }

@@ -53,6 +53,7 @@ func TestMayStray(t *testing.T) {
 			{ID: "ui", State: stick.TaskWorking, Worktree: "worktrees/ui", Worker: "b"},
 		}, says: "and you work on task ui in /app/worktrees/ui"},
 	}
+
 	for _, tt := range tests {
 		for _, enforce := range []stick.Enforce{stick.EnforceOff, stick.EnforceWarn, stick.EnforceScopes, stick.EnforceStick} {
 			t.Run(tt.name+", "+string(enforce), func(t *testing.T) {
@@ -72,11 +73,13 @@ func TestMayStray(t *testing.T) {
 				if why == nil {
 					return
 				}
+
 				own := why.Fields["worktree"].(string)
 				step, paths := "work in "+own+" instead", []string{}
 				if tt.to.Path != "" {
 					step, paths = "change "+own+"/"+tt.to.Path+" instead", []string{tt.to.Path}
 				}
+
 				if why.Code != stick.CodeEditDenied || !strings.Contains(why.Message, tt.says) || why.Hint.String() != step ||
 					!slices.Equal(why.Fields["paths"].([]string), paths) {
 					t.Errorf("got %s (%s) %v", why.Message, why.Hint, why.Fields)
@@ -95,15 +98,18 @@ func TestMayWorkOn(t *testing.T) {
 			t.Errorf("%+v: %+v", w, j)
 		}
 	}
+
 	for _, w := range []edits.Working{{By: "a"}, {By: "c"}, {By: "c", Under: []stick.AgentID{"a"}}, {By: "c", Mark: edits.TaskMark{Room: "r1", Task: "parser", Attempt: 1}}} {
 		if j := edits.MayWorkOn(f.Room, task, w); j.Denied == nil || j.Denied.Fields["worker"] != stick.AgentID("b") {
 			t.Errorf("%+v: %+v", w, j)
 		}
 	}
+
 	free := task
 	free.Worker = ""
 	over := task
 	over.State = stick.TaskFailed
+
 	for _, open := range []stick.Task{free, over} {
 		if j := edits.MayWorkOn(f.Room, open, edits.Working{By: "a"}); j != (edits.Judgement{}) {
 			t.Errorf("%+v: %+v", open, j)

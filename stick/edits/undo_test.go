@@ -134,6 +134,7 @@ func TestRoom_CallUndone(t *testing.T) {
 		By: "a", Call: edits.Call{ID: 7, Agent: "b", Tool: "Bash", Command: "rm -rf\nsrc"}, As: 9, Checkout: "/app",
 		Files: []string{"x.go", "y.go"}, Left: []string{"z.go"}, Of: []stick.AgentID{"c", "a"},
 	})
+
 	if want := stick.Words(`a undid call 7 of b, "rm -rf src"; as before it: 2 files, first x.go; left as now: z.go, work of c and a`); e.Say() != want {
 		t.Errorf("%q, want %q", e.Say(), want)
 	}

@@ -37,6 +37,7 @@ func BenchmarkOverlapHostile(b *testing.B) {
 	fill := func(before, s, after string) string {
 		return before + strings.Repeat(s, (MaxBytes-len(before)-len(after))/len(s)) + after
 	}
+
 	stars := func(before, s, after string) string { return before + strings.Repeat(s, 29) + after }
 	for _, c := range []struct{ name, a, b string }{
 		{"all pairs of states", fill("*", "a", "b"), fill("*", "a", "c")},

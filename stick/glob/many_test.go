@@ -11,6 +11,7 @@ func TestOverlapOfManySets(t *testing.T) {
 		}
 		return string(out) + last
 	}
+
 	for _, c := range []struct {
 		a, b string
 		want Overlap

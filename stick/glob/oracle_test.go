@@ -26,6 +26,7 @@ func newOracle(t rapid.TB, raw string, fold bool) oracle {
 		case "", ".":
 		case "**":
 			o.parts = append(o.parts, nil)
+
 		default:
 			expr, flags := oracleName(s), ""
 			if fold {
@@ -39,6 +40,7 @@ func newOracle(t rapid.TB, raw string, fold bool) oracle {
 			_, o.below = regexp.MustCompile(expr).LiteralPrefix()
 		}
 	}
+
 	return o
 }
 
@@ -52,22 +54,27 @@ func oracleName(s string) string {
 			b.WriteString("[^/]*")
 		case '?':
 			b.WriteString("[^/]")
+
 		case '[':
 			end := i + 1
 			if r[end] == '!' || r[end] == '^' {
 				end++
 			}
+
 			for end++; r[end] != ']'; end++ {
 				if r[end] == '-' && r[end+1] != ']' {
 					end++
 				}
 			}
+
 			b.WriteString(oracleClass(r[i+1 : end]))
 			i = end
+
 		default:
 			fmt.Fprintf(&b, `\x{%x}`, r[i])
 		}
 	}
+
 	return b.String()
 }
 
@@ -83,18 +90,21 @@ func oracleClass(r []rune) string {
 			out += fmt.Sprintf(`\x{%x}-\x{%x}`, lo, hi)
 		}
 	}
+
 	for len(r) > 0 {
 		lo, hi := r[0], r[0]
 		if len(r) > 2 && r[1] == '-' {
 			hi, r = r[2], r[2:]
 		}
 		r = r[1:]
+
 		if lo <= '/' && '/' <= hi {
 			add(lo, '/'-1)
 			lo = '/' + 1
 		}
 		add(lo, hi)
 	}
+
 	if not {
 		return strings.Replace(out, "[", "[^/", 1) + "]"
 	}
@@ -109,6 +119,7 @@ func (o oracle) match(path string) bool {
 			return false
 		}
 	}
+
 	return o.matchNames(names)
 }
 
@@ -128,8 +139,10 @@ func (o oracle) matchNames(names []string) bool {
 		default:
 			ok = j < len(names) && o.parts[i].MatchString(names[j]) && try(i+1, j+1)
 		}
+
 		failed[at] = !ok
 		return ok
 	}
+
 	return try(0, 0)
 }

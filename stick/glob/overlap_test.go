@@ -68,6 +68,7 @@ func TestOverlap(t *testing.T) {
 		kind, _ = q.Overlap(p, false)
 		equal(t, c.b+" and "+c.a, kind, c.want)
 	}
+
 	kind, witness := Pattern("src").Overlap("/src", false)
 	equal(t, "what wasn't parsed", kind, None)
 	equal(t, "what wasn't parsed", witness, "")
@@ -94,6 +95,7 @@ func TestOverlapFoldsCase(t *testing.T) {
 		equal(t, c.a+" and "+c.b, kind, c.want)
 		equal(t, c.a+" and "+c.b, witness, c.witness)
 	}
+
 	kind, _ := parsed(t, ".[gG][iI]t").Overlap("**", true)
 	equal(t, "only names that are kept out", kind, None)
 }
@@ -133,6 +135,7 @@ func TestOverlapEnumerated(t *testing.T) {
 	if *long {
 		pairs = 1_000_000
 	}
+
 	for _, c := range []struct {
 		fold     bool
 		alphabet string
@@ -154,6 +157,7 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 			if strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
 				continue
 			}
+
 			if (oracle{below: true}).match(path) {
 				paths = append(paths, strings.Split(path, "/"))
 			}
@@ -162,6 +166,7 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 			}
 		}
 	}
+
 	grow("")
 	slices.SortStableFunc(paths, func(a, b []string) int { return len(strings.Join(a, "/")) - len(strings.Join(b, "/")) })
 	type known struct {
@@ -169,6 +174,7 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 		oracle
 		means []uint64 // the paths that it means
 	}
+
 	random := rand.New(rand.NewPCG(1, 2))
 	pool := make([]known, 0, min(pairs/100, 1500))
 	for len(pool) < cap(pool) {
@@ -180,6 +186,7 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 		if err != nil {
 			continue
 		}
+
 		k := known{p, newOracle(t, raw, fold), make([]uint64, len(paths)/64+1)}
 		short := false
 		for i, names := range paths {
@@ -188,10 +195,12 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 				short = short || len(strings.Join(names, "/")) <= 3
 			}
 		}
+
 		if short {
 			pool = append(pool, k)
 		}
 	}
+
 	count, longer := map[Overlap]int{}, 0
 	for range pairs {
 		p, q := &pool[random.IntN(len(pool))], &pool[random.IntN(len(pool))]
@@ -200,19 +209,23 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 		if kind != None && !(p.match(witness) && q.match(witness)) {
 			t.Fatalf("%s and %s, fold %v: %q isn't in both", p.Pattern, q.Pattern, fold, witness)
 		}
+
 		want := None
 		for w := range p.means {
 			if p.means[w]&q.means[w] != 0 {
 				want = Partial
 			}
 		}
+
 		if slices.Equal(p.means, q.means) {
 			want = Exact
 		}
+
 		if kind == Partial && want == None && len(witness) > 6 {
 			longer++ // and yet proved, by the witness
 			continue
 		}
+
 		if kind != want {
 			t.Errorf("%s and %s, fold %v: %s (%q), want %s", p.Pattern, q.Pattern, fold, kind, witness, want)
 		}
@@ -226,6 +239,7 @@ func TestOverlapProperties(t *testing.T) {
 			".git", ".g", "it", "worktrees", "wor", "k", "K", "\u212A", "trees", "[k-s]", "[!A-Z]", "ß", "ẞ", "[^ſ]", "/*/", "**/", "?[a-z]*",
 		})), 1, 14).Draw(t, "tokens"), "")
 	}).Filter(func(s string) bool { _, err := Parse(s); return err == nil })
+
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, fold := text.Draw(t, "a"), text.Draw(t, "b"), rapid.Bool().Draw(t, "fold")
 		p, _ := Parse(a)
@@ -234,21 +248,25 @@ func TestOverlapProperties(t *testing.T) {
 		if again, _ := q.Overlap(p, fold); again != kind {
 			t.Fatalf("%s, and the other way round %s", kind, again)
 		}
+
 		if kind == None {
 			if witness != "" {
 				t.Fatalf("no overlap, and yet %q", witness)
 			}
 			return
 		}
+
 		for _, pattern := range []Pattern{p, q} {
 			if !pattern.Match(witness, fold) || !newOracle(t, string(pattern), fold).match(witness) {
 				t.Fatalf("%s doesn't mean %q", pattern, witness)
 			}
 		}
+
 		x, y := p.Prefix(fold)+"/", q.Prefix(fold)+"/"
 		if x != "/" && y != "/" && !strings.HasPrefix(x, y) && !strings.HasPrefix(y, x) {
 			t.Fatalf("they overlap at %q, and the prefixes %q and %q don't", witness, x, y)
 		}
+
 		quoted, err := Parse(Quote(witness))
 		if err != nil {
 			t.Fatalf("%q can't be reserved: %v", witness, err)

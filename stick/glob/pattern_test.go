@@ -64,6 +64,7 @@ func TestParse(t *testing.T) {
 		}
 		equal(t, in, p, want)
 	}
+
 	for _, in := range []string{
 		"", "/src", "/", "//src", "..", "../src", "src/../..", "src/..", "[.][.]/x", "[.]", "C:/src", "c:", "C[:]/x",
 		`src\lib`, `[\]`, "a\x00b", "a\nb", "a\u0085b", "a\x7f", "a\xff", "[", "[]", "[!]", "[a/b]", "src/[a", "[b-a]",
@@ -75,6 +76,7 @@ func TestParse(t *testing.T) {
 		refused(t, err)
 		equal(t, in, p, "")
 	}
+
 	for _, in := range []string{strings.Repeat("x", 256), strings.Repeat("a*", 32), strings.Repeat("*/", 31), strings.Repeat("*", 256), strings.Repeat("./", 127) + "x"} {
 		if _, err := Parse(in); err != nil {
 			t.Errorf("%q: %v", in, err)
@@ -122,6 +124,7 @@ func TestMatch(t *testing.T) {
 			equal(t, c.pattern+" at "+path, p.Match(path, false), false)
 		}
 	}
+
 	equal(t, "what wasn't parsed", Pattern("../x").Match("../x", false), false)
 	long := Pattern(strings.Repeat("a*", 32) + "b")
 	equal(t, "many stars", long.Match(strings.Repeat("a", 4096), false), false)
@@ -150,10 +153,12 @@ func TestFoldsCase(t *testing.T) {
 			t.Fatalf("%q: %v", c.pattern, err)
 		}
 		equal(t, c.pattern+" at "+c.path, p.Match(c.path, true), c.want)
+
 		if c.want {
 			equal(t, c.pattern+" at "+c.path+", without folding", p.Match(c.path, false), false)
 		}
 	}
+
 	equal(t, "folded", FoldCase("ÄÖ/KſΣ\u212A-x"), FoldCase("äö/ksς\u006b-X"))
 	equal(t, "ASCII", FoldCase("SRC/Lib_1"), "src/lib_1")
 	equal(t, "key", Pattern("SRC/[A-c]?.Go").Key(true), "src/[A-c]?.go")
@@ -167,6 +172,7 @@ func TestPrefix(t *testing.T) {
 		equal(t, in, Pattern(in).Prefix(false), want)
 		equal(t, in, Pattern(in).LiteralFirst(), want != "")
 	}
+
 	equal(t, "folded", Pattern("SRC/Ä/*").Prefix(true), FoldCase("src/ä"))
 	equal(t, "what wasn't parsed", Pattern("/src").Prefix(true), "")
 }
@@ -177,11 +183,13 @@ func TestQuote(t *testing.T) {
 	} {
 		equal(t, in, Quote(in), want)
 	}
+
 	rapid.Check(t, func(t *rapid.T) {
 		path := rapid.StringMatching(`[a-c*?!^{},\[\].-]{1,4}(/[a-c*?!^{},\[\].-]{1,4}){0,3}`).Draw(t, "path")
 		if !Matchable(path, true) {
 			return
 		}
+
 		p, err := Parse(Quote(path))
 		if err != nil {
 			t.Fatalf("%q is refused: %v", path, err)
@@ -201,6 +209,7 @@ func TestAlphabetHasEveryCharacter(t *testing.T) {
 		}
 		sets = append(sets, set)
 	}
+
 	for _, fold := range []bool{false, true} {
 		kind := func(r rune) (s string) {
 			for _, set := range sets {
@@ -208,6 +217,7 @@ func TestAlphabetHasEveryCharacter(t *testing.T) {
 			}
 			return s + string(rune('a'+borderLetter(r, fold)))
 		}
+
 		a := newAlphabet(sets, fold)
 		kinds := map[string]bool{}
 		for i, s := range a.symbols {
@@ -215,11 +225,13 @@ func TestAlphabetHasEveryCharacter(t *testing.T) {
 			if kinds[k] {
 				t.Errorf("two symbols are like %q", s.example)
 			}
+
 			kinds[k] = true
 			for j, set := range sets {
 				equal(t, k, a.has[j][i/64]>>(i%64)&1 != 0, set.has(s.example, fold))
 			}
 		}
+
 		for r, step := rune(1), rune(1); r <= unicode.MaxRune; r += step {
 			if r > 0x3000 {
 				step = 31
@@ -236,6 +248,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s, "src/a/b.go")
 		f.Add(s, strings.ToUpper(s))
 	}
+
 	f.Fuzz(func(t *testing.T, raw, path string) {
 		p, err := Parse(raw)
 		if err != nil {
@@ -245,6 +258,7 @@ func FuzzParse(f *testing.F) {
 		if again, err := Parse(string(p)); err != nil || again != p {
 			t.Fatalf("%q is %q and then %q (%v)", raw, p, again, err)
 		}
+
 		for _, fold := range []bool{false, true} {
 			o := newOracle(t, raw, fold)
 			for _, path := range []string{path, raw, p.Prefix(false), p.Prefix(false) + "/" + path} {
@@ -252,10 +266,12 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("%q (%q) at %q, fold %v: %v, want %v", raw, p, path, fold, got, want)
 				}
 			}
+
 			kind, witness := p.Overlap(p, fold)
 			if kind != Exact && !(fold && kind == None) || kind == Exact && !o.match(witness) {
 				t.Fatalf("%q and itself: %s, %q", p, kind, witness)
 			}
+
 			key, err := Parse(p.Key(fold))
 			if err == nil && key.Key(fold) != p.Key(fold) {
 				t.Fatalf("the key of %q is %q, whose key is %q", p, p.Key(fold), key.Key(fold))

@@ -60,6 +60,7 @@ func TestReserve(t *testing.T) {
 		{name: "too long", ask: scope.Reserving{Patterns: []glob.Pattern{"docs"}, TTL: 25 * time.Hour}, code: stick.CodeUsage},
 		{name: "too many", ask: scope.Reserving{Patterns: make([]glob.Pattern, scope.MaxPatterns+1)}, code: stick.CodeUsage},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a", "b")
@@ -92,6 +93,7 @@ func TestBothSidesAreTold(t *testing.T) {
 	if f.ReceiptState(hit.Seq, "a") != stick.Unread || f.Receipts[stick.ReceiptKey{Event: hit.Seq, Agent: "b"}].Owes != stick.OwesNothing {
 		t.Error("the owner has to read it, and the other knows it already")
 	}
+
 	f.Gone("a")
 	events, _, _ = f.TryReserve(scope.Reserving{By: "b", Patterns: []glob.Pattern{"src"}, TakeStale: true})
 	resume := events[1]
@@ -148,6 +150,7 @@ func TestWhyAReservationIsStale(t *testing.T) {
 		if !strings.HasSuffix(stick.AsError(err).Message, c.refusal) {
 			t.Errorf("%s: the refusal is %q, want it to end with %q", c.owner, err, c.refusal)
 		}
+
 		events, _, err := f.TryReserve(scope.Reserving{By: "b", Patterns: []glob.Pattern{"src"}, TakeStale: true})
 		if err != nil || len(events) < 2 || events[1].Message() == nil {
 			t.Fatalf("%s: the takeover makes %+v, %v", c.owner, events, err)
@@ -165,6 +168,7 @@ func TestReservationsLastWhileTheirOwnerActs(t *testing.T) {
 	if scope.Stale(f.Room, v, f.Probed, f.Now) {
 		t.Error("stale although its owner acted since")
 	}
+
 	f.After(time.Second)
 	if !scope.Stale(f.Room, v, f.Probed, f.Now) || scope.ExpiresAt(f.Room, v) != f.Now {
 		t.Error("it holds past its time")
@@ -188,6 +192,7 @@ func TestReservationsEndWithTheirOwner(t *testing.T) {
 			f.Must(f.CommitEvents(scope.Unreserve(f.Room, "human:x", true, f.Standing())))
 		}},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a", "b")
@@ -198,6 +203,7 @@ func TestReservationsEndWithTheirOwner(t *testing.T) {
 			}
 		})
 	}
+
 	f := sticktest.NewRoom(t).WithMembers("a", "b")
 	f.Reserves("a", "src")
 	if _, err := scope.Unreserve(f.Room, "b", false, f.Standing()); stick.CodeOf(err) != stick.CodePersonOnly {
@@ -217,6 +223,7 @@ func TestParsePattern(t *testing.T) {
 		sticktest.Equal(t, in, p, "")
 		sticktest.Equal(t, "the hint for "+in, stick.AsError(err).Hint.String(), hint)
 	}
+
 	p, err := scope.ParsePattern("./src//*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ func TestDraftCheck(t *testing.T) {
 			sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": c.field})
 		})
 	}
+
 	fits := stick.Draft{Text: strings.Repeat("x", stick.MaxHandoff-len(`{"turn_id":0,"from_agent_id":"","saved_at":null,"text":""}`))}
 	sticktest.Equal(t, "at the limit", stick.CodeOf(fits.Check()), "")
 	fits.Text += "x"
@@ -62,6 +63,7 @@ func TestSaveDraft(t *testing.T) {
 	sticktest.Equal(t, "code", stick.CodeOf(err), "")
 	sticktest.Equal(t, "the same again", same, d)
 	sticktest.Equal(t, "without an event", len(events), 0)
+
 	_, events, _ = save("a", f.Fence(), stick.Draft{Text: "half", Handoff: &stick.Handoff{NextAction: "n"}}, &d)
 	sticktest.Equal(t, "another one", events[0].Say(), "a saved another draft of its handoff")
 
@@ -69,10 +71,12 @@ func TestSaveDraft(t *testing.T) {
 	sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": stick.AgentID("a")})
 	_, _, err = save("a", stick.Fence{Turn: f.Turn.ID, Lease: "another"}, stick.Draft{Text: "x"}, nil)
 	sticktest.Refused(t, err, stick.CodeStaleLease, nil)
+
 	was := f.Fence()
 	f.Releases()
 	_, _, err = save("a", was, stick.Draft{Text: "x"}, nil)
 	sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": nil})
+
 	f.Owns("b")
 	_, _, err = save("a", was, stick.Draft{Text: "x"}, nil)
 	sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{"current_owner": stick.AgentID("b")})
@@ -85,11 +89,13 @@ func TestAskDraft(t *testing.T) {
 	sticktest.Equal(t, "nobody holds the stick", len(talk.AskDraft(f.Room, "a")), 0)
 	f.Owns("a")
 	sticktest.Equal(t, "not its holder", len(talk.AskDraft(f.Room, "b")), 0)
+
 	events := talk.AskDraft(f.Room, "a")
 	sticktest.Equal(t, "its holder", len(events), 1)
 	sticktest.Equal(t, "is asked", events[0].Addressees()[0].Agent, stick.AgentID("a"))
 	sticktest.Equal(t, "while the turn runs", talk.Overtaken(f.Room, events[0], "a"), false)
 	sticktest.Equal(t, "tells the command", strings.Contains(string(events[0].Tell()), `tt handoff save --status "…" --next-action "…"`), true)
+
 	f.Releases()
 	sticktest.Equal(t, "not later", talk.Overtaken(f.Room, events[0], "a"), true)
 }

@@ -27,6 +27,7 @@ func TestSend(t *testing.T) {
 		sticktest.Equal(t, "state", f.ReceiptState(id, "a"), stick.Unread)
 		sticktest.Equal(t, "the stick stays", f.Turn.Owner, "a")
 	})
+
 	t.Run("to several", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d")
 		e := f.Event(f.Sent("a", sticktest.To("b", "c", "b")))
@@ -34,6 +35,7 @@ func TestSend(t *testing.T) {
 		sticktest.Equal(t, "recipients", fmt.Sprint(e.Message().To), "[b c]")
 		sticktest.Equal(t, "not to others", slices.ContainsFunc(e.For, func(x stick.Addressee) bool { return x.Agent == "d" }), false)
 	})
+
 	t.Run("to the room", func(t *testing.T) {
 		for _, name := range []stick.AgentID{stick.ToRoom, stick.ToBroadcast} {
 			f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d", "e").Gone("d")
@@ -44,11 +46,13 @@ func TestSend(t *testing.T) {
 			sticktest.Equal(t, "recipients", fmt.Sprint(e.For), "[{b 1} {c 1}]")
 		}
 	})
+
 	t.Run("to the log", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a")
 		e := f.Event(f.Sent("a", sticktest.To(stick.ToSystem)))
 		sticktest.Equal(t, "recipients", len(e.For), 0)
 	})
+
 	t.Run("who is gone is left out", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Gone("b")
 		e := f.Event(f.Sent("a", sticktest.To("b", "c")))
@@ -57,10 +61,12 @@ func TestSend(t *testing.T) {
 		_, err := f.TrySend("a", sticktest.To("b"))
 		sticktest.Refused(t, err, stick.CodeNoRecipient, map[string]any{"left_out": "[b]"})
 	})
+
 	t.Run("nobody else is there", func(t *testing.T) {
 		_, err := sticktest.NewRoom(t).WithMembers("a").TrySend("a", sticktest.To(stick.ToRoom))
 		sticktest.Refused(t, err, stick.CodeNoRecipient, nil)
 	})
+
 	t.Run("a reply goes to the author, too", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c")
 		for _, c := range []struct {
@@ -74,17 +80,20 @@ func TestSend(t *testing.T) {
 			sticktest.Equal(t, "recipients", fmt.Sprint(events[0].For), c.want)
 		}
 	})
+
 	t.Run("counts since the last grant", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		f.Sent("a", sticktest.To("b"))
 		f.Sent("b", sticktest.To("a"))
 		sticktest.Equal(t, "messages", f.Turn.Messages, 2)
+
 		f.Releases()
 		f.Sent("b", sticktest.To("a"))
 		sticktest.Equal(t, "after the release", f.Turn.Messages, 3)
 		f.Owns("b")
 		sticktest.Equal(t, "after a grant", f.Turn.Messages, 0)
 	})
+
 	full := func(category stick.Category) stick.Contract {
 		var c stick.Contract
 		for _, f := range stick.ContractFields {
@@ -92,15 +101,18 @@ func TestSend(t *testing.T) {
 				*f.Value(&c) = "exact"
 			}
 		}
+
 		if category == stick.Blocked {
 			c.Urgency = "normal"
 		}
 		return c
 	}
+
 	many := make([]stick.AgentID, stick.MaxRecipients+1)
 	for i := range many {
 		many[i] = stick.AgentID(fmt.Sprintf("x:%d", i))
 	}
+
 	for _, c := range []struct {
 		name  string
 		m     stick.Message
@@ -134,21 +146,25 @@ func TestSend(t *testing.T) {
 			sticktest.Refused(t, err, c.code, c.facts)
 		})
 	}
+
 	t.Run("refuses a closed room", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("human:x", "b")
 		f.Must(f.TryClose(stick.Closing{By: "human:x", Person: true}))
 		_, err := f.TrySend("b", sticktest.To("human:x"))
 		sticktest.Refused(t, err, stick.CodeRoomClosed, nil)
 	})
+
 	t.Run("accepts 4096 bytes", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		body := strings.Repeat("é", 2048)
 		sticktest.Equal(t, "body", f.Event(f.Sent("a", stick.Message{To: []stick.AgentID{"b"}, Body: body})).Message().Body, body)
 	})
+
 	t.Run("accepts a contract without a body", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		f.Sent("a", stick.Message{To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Blocker: "no key"}})
 	})
+
 	for _, c := range stick.Categories {
 		t.Run("contract of "+string(c.Category), func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("require_contracts=true")
@@ -157,6 +173,7 @@ func TestSend(t *testing.T) {
 				_, err := f.TrySend("a", m)
 				sticktest.Refused(t, err, stick.CodeContractIncomplete, map[string]any{"missing": fmt.Sprint(missing)})
 			}
+
 			m.Contract = full(c.Category)
 			sticktest.Equal(t, "missing", len(m.Missing(c.Category)), 0)
 			e := f.Event(f.Sent("a", m))
@@ -172,6 +189,7 @@ func TestUrgent(t *testing.T) {
 	sticktest.Equal(t, "within a minute", m.Urgent(sticktest.Start, sticktest.Start.Add(59*time.Second)), true)
 	sticktest.Equal(t, "after a minute", m.Urgent(sticktest.Start, sticktest.Start.Add(time.Minute)), false)
 	sticktest.Equal(t, "an ordinary one", stick.Message{}.Urgent(sticktest.Start, sticktest.Start), false)
+
 	late := sticktest.Start.Add(time.Hour)
 	sticktest.Equal(t, "shown in time", m.Overdue(sticktest.Start, sticktest.Start.Add(time.Second), late), false)
 	sticktest.Equal(t, "shown too late", m.Overdue(sticktest.Start, sticktest.Start.Add(2*time.Minute), late), true)
@@ -186,6 +204,7 @@ func TestParseCategory(t *testing.T) {
 		sticktest.Equal(t, s, got, want)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
 	}
+
 	_, err := talk.ParseCategory("urgent")
 	sticktest.Refused(t, err, stick.CodeUsage, map[string]any{"field": "category"})
 }
@@ -198,6 +217,7 @@ func TestMessageJSON(t *testing.T) {
 			RequiresAck: rapid.Bool().Draw(t, "ack"), ReplyTo: rapid.Int64Min(0).Draw(t, "reply to"),
 			Contract: stick.Contract{Blocker: text.Draw(t, "blocker"), Request: text.Draw(t, "request"), Urgency: text.Draw(t, "urgency")},
 		}
+
 		e := sticktest.NewMessage("a", m).CalledBy(stick.Caller{Terminal: "pts/1"})
 		got := e.Message()
 		a, _ := json.Marshal(m)

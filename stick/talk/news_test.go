@@ -13,12 +13,14 @@ func TestOvertaken(t *testing.T) {
 	f := sticktest.NewRoom(t)
 	f.Acts("a")
 	f.Acts("b")
+
 	is := func(e stick.Event, a stick.AgentID, want bool) {
 		t.Helper()
 		if got := talk.Overtaken(f.Room, e, a); got != want {
 			t.Errorf("%s (turn %d) for %s: %v, in %+v", e.Type, e.Turn, a, got, f.Turn)
 		}
 	}
+
 	pass := func(to stick.AgentID) stick.Event {
 		t.Helper()
 		events, err := f.TryPass(to)
@@ -27,6 +29,7 @@ func TestOvertaken(t *testing.T) {
 		}
 		return events[0]
 	}
+
 	f.Owns("a")
 	first := pass("b")
 	is(first, "b", false)

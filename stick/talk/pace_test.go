@@ -60,6 +60,7 @@ func TestWhatCountsAsAWake(t *testing.T) {
 		}
 		c.says(b, a)
 	}
+
 	one := func(e stick.Event) func(*conversation) {
 		return func(c *conversation) { full(c); c.add(e) }
 	}
@@ -122,6 +123,7 @@ func TestWhatCountsAsAWake(t *testing.T) {
 			}
 		})
 	}
+
 	for name, e := range map[string]func(*conversation) stick.Event{
 		"a person's": func(c *conversation) stick.Event { return c.says(person, b) },
 		"BLOCKED": func(c *conversation) stick.Event {

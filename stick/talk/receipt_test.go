@@ -20,20 +20,24 @@ func TestReceipt(t *testing.T) {
 		e := f.After(time.Second).Reads("b", id)
 		sticktest.Equal(t, "state", f.ReceiptState(id, "b"), stick.Read)
 		sticktest.Equal(t, "the sender isn't woken", len(e[0].Addressees()), 0)
+
 		e, err := f.After(time.Second).Acks("b", id)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
 		sticktest.Equal(t, "state", f.ReceiptState(id, "b"), stick.Acked)
 		sticktest.Equal(t, "the sender is woken", e[0].Addressees()[0].Agent, "a")
+
 		c := f.Receipts[stick.ReceiptKey{Event: id, Agent: "b"}]
 		sticktest.Equal(t, "read at", c.ReadAt, sticktest.Start.Add(time.Second))
 		sticktest.Equal(t, "acked at", c.AckedAt, sticktest.Start.Add(2*time.Second))
 	})
+
 	t.Run("reading never acknowledges", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		id := f.Sent("a", ask)
 		f.Reads("b", id)
 		sticktest.Equal(t, "open", f.Receipts[stick.ReceiptKey{Event: id, Agent: "b"}].Open(), true)
 	})
+
 	t.Run("ack on unread sets both", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		id := f.Sent("a", ask)
@@ -43,6 +47,7 @@ func TestReceipt(t *testing.T) {
 		sticktest.Equal(t, "acked", c.AckedAt, f.Now)
 		sticktest.Equal(t, "events", f.Log[len(f.Log)-2].Type, stick.EventMessageSent)
 	})
+
 	t.Run("ack twice keeps the first time", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		id := f.Sent("a", ask)
@@ -52,12 +57,14 @@ func TestReceipt(t *testing.T) {
 		sticktest.Equal(t, "events", len(again), 0)
 		sticktest.Equal(t, "receipt", f.Receipts[stick.ReceiptKey{Event: id, Agent: "b"}], first)
 	})
+
 	t.Run("read after ack changes nothing", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		id := f.Sent("a", ask)
 		f.Must(f.Acks("b", id))
 		sticktest.Equal(t, "events", len(f.After(time.Minute).Reads("b", id)), 0)
 	})
+
 	t.Run("what asks only to be read is closed by reading", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		id := f.Sent("a", sticktest.To("b"))
@@ -65,6 +72,7 @@ func TestReceipt(t *testing.T) {
 		f.Reads("b", id)
 		sticktest.Equal(t, "open", f.Receipts[stick.ReceiptKey{Event: id, Agent: "b"}].Open(), false)
 	})
+
 	t.Run("withdrawn", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c")
 		id := f.Sent("a", stick.Message{To: []stick.AgentID{"b", "c"}, Body: "x", RequiresAck: true})
@@ -74,11 +82,13 @@ func TestReceipt(t *testing.T) {
 		sticktest.Equal(t, "the other one is told", e[0].Addressees()[0].Agent, "c")
 		sticktest.Equal(t, "state", f.ReceiptState(id, "c"), stick.Withdrawn)
 		sticktest.Equal(t, "open", f.Receipts[stick.ReceiptKey{Event: id, Agent: "c"}].Open(), false)
+
 		_, err := f.Acks("c", id)
 		sticktest.Refused(t, err, stick.CodeAckForbidden, map[string]any{"message_id": id})
 		sticktest.Equal(t, "reading it changes nothing", len(f.Reads("c", id)), 0)
 		sticktest.Equal(t, "twice", len(f.Withdraws("a", id)), 0)
 	})
+
 	t.Run("undeliverable while the recipient is away", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c")
 		id := f.Sent("a", stick.Message{To: []stick.AgentID{"b", "c"}, Body: "x", RequiresAck: true})
@@ -86,12 +96,14 @@ func TestReceipt(t *testing.T) {
 		f.Gone("c")
 		sticktest.Equal(t, "left", f.ReceiptState(id, "b"), stick.Undeliverable)
 		sticktest.Equal(t, "gone", f.ReceiptState(id, "c"), stick.Undeliverable)
+
 		f.WithMembers("b")
 		sticktest.Equal(t, "back", f.ReceiptState(id, "b"), stick.Unread)
 		f.Must(f.Acks("b", id))
 		f.Must(f.TryLeave(stick.Leaving{By: "b"}))
 		sticktest.Equal(t, "who accepted and left", f.ReceiptState(id, "b"), stick.Acked)
 	})
+
 	t.Run("what an agent does on a person's word is told to people", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "human:x", "human:y").Owns("b")
 		if _, err := f.TryTake(stick.Take{By: "a", Reason: "asked to", Operator: true, Relayed: true}); err != nil {
@@ -100,12 +112,14 @@ func TestReceipt(t *testing.T) {
 		taken := f.Log[len(f.Log)-1].Seq
 		sticktest.Equal(t, "x", f.Receipts[stick.ReceiptKey{Event: taken, Agent: "human:x"}].Owes, stick.OwesReading)
 		sticktest.Equal(t, "y", f.Receipts[stick.ReceiptKey{Event: taken, Agent: "human:y"}].Owes, stick.OwesReading)
+
 		f.Reads("human:x", taken)
 		sticktest.Equal(t, "seen", f.ReceiptState(taken, "human:x"), stick.Read)
 		kick := f.Must(f.TryKick(stick.Kicking{By: "a", Who: "human:y", Force: true, Relayed: true}))[0].Seq
 		sticktest.Equal(t, "the one who is removed owes nothing", f.Receipts[stick.ReceiptKey{Event: kick, Agent: "human:y"}].Owes, stick.OwesNothing)
 		sticktest.Equal(t, "x", f.Receipts[stick.ReceiptKey{Event: kick, Agent: "human:x"}].Owes, stick.OwesReading)
 	})
+
 	t.Run("never goes back", rapid.MakeCheck(func(t *rapid.T) {
 		order := map[stick.ReceiptState]int{stick.Unread: 0, stick.Read: 1, stick.Acked: 2, stick.Withdrawn: 3}
 		c := stick.Receipt{Event: 1, Agent: "b", Owes: rapid.SampledFrom([]stick.Owes{stick.OwesReading, stick.OwesAck}).Draw(t, "owes")}
@@ -119,6 +133,7 @@ func TestReceipt(t *testing.T) {
 			default:
 				c = c.Withdraw()
 			}
+
 			if order[c.State()] < order[before.State()] || before.State() == stick.Acked && c != before {
 				t.Fatalf("%+v became %+v", before, c)
 			}
@@ -139,16 +154,19 @@ func TestNote(t *testing.T) {
 		}
 		return talk.NoteOf(f.Commit(f.Room, events)[0])
 	}
+
 	sticktest.Equal(t, "about the room", add("x", false).Turn, 0)
 	sticktest.Equal(t, "for the next turn", add("x", true).Turn, 1)
 	f.Owns("a")
 	n := add("x", true)
 	sticktest.Equal(t, "for this turn", n.Turn, 1)
+
 	resolved := f.Commit(f.Room, talk.ResolveNote(f.Room, "b", n))
 	sticktest.Equal(t, "resolved", sticktest.Said[stick.NoteResolvedPayload](resolved[0]).NoteID, n.ID)
 	n = f.Record.Notes[n.ID]
 	sticktest.Equal(t, "by", n.ResolvedBy, "b")
 	sticktest.Equal(t, "again", len(talk.ResolveNote(f.Room, "a", n)), 0)
+
 	for name, c := range map[string]struct {
 		body string
 		code stick.Code
@@ -164,6 +182,7 @@ func TestNote(t *testing.T) {
 			sticktest.Refused(t, err, c.code, map[string]any{"field": "body"})
 		})
 	}
+
 	sticktest.Equal(t, "the largest", add(long(talk.MaxNote), false).Body, long(talk.MaxNote))
 	f.Must(f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &sticktest.Handoff}))
 	_, err := talk.AddNote(f.Room, "a", "x", false)

@@ -16,6 +16,7 @@ func waiting(after map[string][]string) (map[string]stick.Task, tasks.Find) {
 	for id, names := range after {
 		all[stick.TaskKey(id)] = stick.Task{ID: id, State: stick.TaskAssigned, Attempt: 1, Later: true, After: names}
 	}
+
 	return all, func(id string) (stick.Task, bool, error) {
 		t, ok := all[stick.TaskKey(id)]
 		return t, ok, nil
@@ -44,10 +45,12 @@ func TestCyclesOfTasksAreRefusedWithTheirPath(t *testing.T) {
 			}
 			continue
 		}
+
 		if stick.CodeOf(err) != stick.CodeUsage || !strings.HasSuffix(err.Error(), ": "+c.cycle) {
 			t.Errorf("%s after %v: %v, %v; want %s", c.id, c.after, names, err, c.cycle)
 		}
 	}
+
 	b := all["b"]
 	b.Later = false // it was begun, so it waits for nothing
 	all["b"] = b
@@ -76,6 +79,7 @@ func TestCheckAfterOfManyTasks(t *testing.T) {
 		}
 		below = names
 	}
+
 	_, find := waiting(after)
 	if _, err := tasks.CheckAfter("top", below, find); err != nil {
 		t.Error(err)
@@ -93,6 +97,7 @@ func TestTasksForLaterBeginWhenOthersHaveLanded(t *testing.T) {
 		_, err := tasks.Begin(b, "claude:x", "0", stick.Checkout{}, 0, waits)
 		return err
 	}
+
 	for _, state := range stick.TaskStates {
 		a := all["a"]
 		a.State = state
@@ -101,6 +106,7 @@ func TestTasksForLaterBeginWhenOthersHaveLanded(t *testing.T) {
 			t.Errorf("b begins after a, which is %s: %v", state, err)
 		}
 	}
+
 	a := all["a"]
 	a.State = stick.TaskCompleted
 	all["a"] = a
@@ -112,6 +118,7 @@ func TestTasksForLaterBeginWhenOthersHaveLanded(t *testing.T) {
 	if _, err := tasks.Start(b, tasks.Call{By: "claude:x"}, false); stick.CodeOf(err) != stick.CodeInvalidTransition {
 		t.Errorf("it starts without a worktree: %v", err)
 	}
+
 	b, err = b.Apply(e)
 	if err != nil || b.Later || b.Slot != 2 || b.Base != "0" || b.In.Path != "/p" || b.State != stick.TaskAssigned {
 		t.Errorf("begun, it is %+v (%v)", b, err)
@@ -130,6 +137,7 @@ func TestTasksForLaterWaitForOthersThanBefore(t *testing.T) {
 	if e, err := tasks.SetAfter(b, "claude:x", []string{"a"}); e != nil || err != nil {
 		t.Errorf("the same again: %v, %v", e, err)
 	}
+
 	e, err := tasks.SetAfter(b, "claude:x", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -147,6 +155,7 @@ func TestTasksForLaterAreForLaterAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if b, err = b.Apply(*cancelled); err != nil {
 		t.Fatal(err)
 	}

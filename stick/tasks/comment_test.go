@@ -24,6 +24,7 @@ func TestComments(t *testing.T) {
 	if err != nil || already || first.ID != 1 || first.Author != sticktest.TheReviewer.By || !first.Draft() || first.Open() {
 		t.Fatalf("%+v, %v", first, err)
 	}
+
 	second, _, err := tasks.Comment(task, v, onLine("and why this?"), []stick.Comment{first})
 	if err != nil || second.ID != 2 {
 		t.Errorf("%+v, %v", second, err)
@@ -31,6 +32,7 @@ func TestComments(t *testing.T) {
 	if same, already, err := tasks.Comment(task, v, onLine("why?"), []stick.Comment{first, second}); err != nil || !already || same.ID != 1 {
 		t.Errorf("the same again: %+v, %v", same, err)
 	}
+
 	others := v
 	others.By = "gemini:g"
 	if c, already, err := tasks.Comment(task, others, onLine("why?"), []stick.Comment{first, second}); err != nil || already || c.ID != 3 {
@@ -52,6 +54,7 @@ func TestComments(t *testing.T) {
 		t.Errorf("sent are %+v", sent)
 	}
 	sticktest.Equal(t, "what is said", e.Say(), "claude:r sent T-1 back, with 2 comments")
+
 	approved, err := tasks.Approve(task, v, "good")
 	if err != nil || len(stick.CommentsOf(*approved)) != 2 {
 		t.Errorf("%+v, %v", approved, err)
@@ -66,6 +69,7 @@ func TestComments(t *testing.T) {
 		}
 		sticktest.Equal(t, "what is said", e.Say(), stick.Words(by.By)+" resolved comment 1 on T-1, at a.go:3")
 	}
+
 	first.ResolvedAt = 7
 	if e, err := tasks.Resolve(task, sticktest.TheWorker, first); e != nil || err != nil {
 		t.Errorf("a second time: %v, %v", e, err)
@@ -83,18 +87,21 @@ func TestCommentRefusals(t *testing.T) {
 	err2 := func(_ any, err error) error { return err }
 	many := make([]stick.Comment, tasks.MaxComments)
 	long := strings.Repeat("x", stick.MaxBody)
+
 	full := []stick.Comment{}
 	for range tasks.MaxReview/stick.MaxBody - 1 {
 		c := onLine(long)
 		c.Author, c.Path = sticktest.TheReviewer.By, "b.go"
 		full = append(full, c)
 	}
+
 	draft, sent := onLine("why?"), onLine("why?")
 	draft.ID, draft.Author = 1, sticktest.TheReviewer.By
 	sent.ID, sent.Author, sent.Sent = 2, sticktest.TheReviewer.By, 9
 	stranger := tasks.Call{By: "pi:x"}
 	twice := mine
 	twice.Drafts = []stick.Comment{draft}
+
 	for _, c := range []struct {
 		name string
 		err  error
@@ -126,6 +133,7 @@ func TestCommentRefusals(t *testing.T) {
 			t.Errorf("%s: %s (%v), want %s", c.name, got, c.err, c.want)
 		}
 	}
+
 	_, _, err := tasks.Comment(sticktest.Made(t, sticktest.Begun), see(sticktest.TheReviewer, "g"), onLine("x"), nil)
 	sticktest.Says(t, err, "you saw commit g of T-1, but commit h is its newest", "look at what is new: tt task diff T-1")
 }
@@ -149,10 +157,12 @@ func TestSourceAround(t *testing.T) {
 	sticktest.Equal(t, "what isn't text", got[3].Text, "a\uFFFDb")
 	sticktest.Equal(t, "the sign before the change", tasks.SourceAround(file, stick.Lines{4, 4}, true, hs)[3].Sign, "-")
 	sticktest.Equal(t, "how many there are at the end", len(tasks.SourceAround(file, stick.Lines{100, 100}, false, nil)), 4)
+
 	all := tasks.SourceAround(file, stick.Lines{1, 100}, false, nil)
 	sticktest.Equal(t, "how many are kept", len(all), tasks.MaxAround)
 	sticktest.Equal(t, "the last of the first half", all[tasks.MaxAround/2-1].Number, tasks.MaxAround/2)
 	sticktest.Equal(t, "the first of the second half", all[tasks.MaxAround/2].Number, 100-tasks.MaxAround/2+1)
+
 	file[50] = strings.Repeat("ä", 200)
 	if cut := tasks.SourceAround(file, stick.Lines{51, 51}, false, nil)[3].Text; len(cut) > tasks.MaxSourceLine+3 || !strings.HasSuffix(cut, "…") {
 		t.Errorf("a long line is %q", cut)

@@ -15,6 +15,7 @@ func TestPullRequestCheck(t *testing.T) {
 	long := good
 	long.Head = strings.Repeat("a", 64)
 	sticktest.Equal(t, "one in a repository with SHA-256", stick.CodeOf(long.Check()), "")
+
 	for name, change := range map[string]func(*stick.PullRequest){
 		"no number":              func(p *stick.PullRequest) { p.Number = 0 },
 		"no address":             func(p *stick.PullRequest) { p.URL = "" },
@@ -45,12 +46,15 @@ func TestPulled(t *testing.T) {
 		t.Helper()
 		e, err := tasks.Pulled(task, by, p, without)
 		sticktest.Equal(t, "code", stick.CodeOf(err), "")
+
 		if e != nil {
 			task, err = task.Apply(*e)
 			sticktest.Equal(t, "applied", err, nil)
 		}
+
 		return e
 	}
+
 	e := apply("s", open)
 	sticktest.Equal(t, "told to nobody", len(e.Addressees()), 0)
 	sticktest.Equal(t, "kept", task.PR, open)
@@ -58,11 +62,13 @@ func TestPulled(t *testing.T) {
 	if again := apply("s", open); again != nil {
 		t.Error("the same again made an event")
 	}
+
 	closed := open
 	closed.State = stick.PullClosed
 	sticktest.Equal(t, "told to its worker", apply("s", closed).Addressees()[0].Agent, stick.AgentID("w"))
 	apply("s", open)
 	sticktest.Equal(t, "told by its worker to who created it", apply("w", closed).Addressees()[0].Agent, stick.AgentID("s"))
+
 	merged := open
 	merged.State, merged.Commit = stick.PullMerged, strings.Repeat("b", 40)
 	sticktest.Equal(t, "merged", apply("s", merged).Say(), "pull request #7 of x was merged at the forge")
@@ -71,6 +77,7 @@ func TestPulled(t *testing.T) {
 	e = apply("s", merged)
 	sticktest.Equal(t, "merged without it", e.Say(), "pull request #7 of x was merged at the forge without aaaaaaaaaa, which waits for review")
 	sticktest.Equal(t, "told to its worker", e.Addressees()[0].Agent, stick.AgentID("w"))
+
 	landed, err := tasks.Land(task, "s", task.Head, "")
 	sticktest.Equal(t, "code", stick.CodeOf(err), "")
 	sticktest.Equal(t, "completed by it", landed.Say(), "pull request #7 of x was merged at the forge, so it is completed, commit cccccccccc")

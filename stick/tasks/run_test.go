@@ -25,6 +25,7 @@ func TestStartRun(t *testing.T) {
 	three, none, one := 3, 0, 1
 	left := ended(liveRun(2, 1))
 	left.Restarts = 2
+
 	for _, c := range []struct {
 		name    string
 		state   stick.TaskState
@@ -76,18 +77,21 @@ func TestStartRun(t *testing.T) {
 			if stick.CodeOf(err) != c.code {
 				t.Fatalf("%v", err)
 			}
+
 			if c.code != "" {
 				if len(stick.AsError(err).Hint) == 0 {
 					t.Errorf("%v has no hint", err)
 				}
 				return
 			}
+
 			if c.is > 0 {
 				if is == nil || is.Number != c.is {
 					t.Errorf("the run that there is: %+v", is)
 				}
 				return
 			}
+
 			if is != nil || next.Queued != c.queued || next.Number != c.number || next.Command != c.command || next.Attempt != 2 || next.Task != "x" || next.TaskAt != 7 || next.Restarts != c.left {
 				t.Errorf("%+v, %+v", next, is)
 			}
@@ -118,12 +122,14 @@ func TestResume(t *testing.T) {
 	assigned.State = stick.TaskAssigned
 	later := assigned
 	later.Later = true
+
 	run := func(change func(*tasks.Run)) []tasks.Run {
 		r := liveRun(2, 3)
 		r.Restarts = 2
 		change(&r)
 		return []tasks.Run{liveRun(1, 1), r}
 	}
+
 	cut := func(*tasks.Run) {}
 	ended := func(r *tasks.Run) { r.EndedAt = 9 }
 	claimed := func(r *tasks.Run) { r.StartedAt, r.Number = 0, 1 }
@@ -182,6 +188,7 @@ func TestRestartsOn(t *testing.T) {
 		change(&t, &r)
 		return t, r
 	}
+
 	for _, c := range []struct {
 		name      string
 		change    func(*stick.Task, *tasks.Run)
@@ -206,6 +213,7 @@ func TestRestartsOn(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.name, now, ever)
 		}
 	}
+
 	last := run
 	if h := tasks.Again(back, []tasks.Run{last}, alive); !strings.Contains(h.String(), "by itself") {
 		t.Errorf("its process waits: %s", h)
@@ -233,6 +241,7 @@ func TestParseRestart(t *testing.T) {
 			t.Errorf("%q: %d, %v", text, n, err)
 		}
 	}
+
 	for _, text := range []string{"", "always", "on-return:", "on-return:0", "on-return:101", "on-return:x", "on-return:-1", "no:3"} {
 		if _, err := tasks.ParseRestart(text); stick.CodeOf(err) != stick.CodeUsage {
 			t.Errorf("%q: %v", text, err)

@@ -17,10 +17,12 @@ func TestTaskElsewhere(t *testing.T) {
 	again := func(t stick.Task) (stick.Event, error) { return tasks.Retry(t, "claude:o", "b2", there, 0) }
 	task := sticktest.Made(t, sticktest.Begun)
 	sticktest.Equal(t, "one that nobody knows of is here", task.Elsewhere(here), false)
+
 	task = sticktest.Made(t, sticktest.Begun, sticktest.Cancel, again)
 	sticktest.Equal(t, "elsewhere", task.Elsewhere(here), true)
 	sticktest.Equal(t, "there", task.Elsewhere(there), false)
 	sticktest.Equal(t, "in a checkout that isn't known", task.Elsewhere(unknown), false)
+
 	e, err := tasks.Spawn(stick.Task{}, tasks.Spawning{By: "claude:o", ID: "T-1", In: here})
 	if err == nil {
 		task, err = stick.Task{}.Apply(e)
@@ -56,6 +58,7 @@ func TestNeeds(t *testing.T) {
 				got += name
 			}
 		}
+
 		if got != c.want {
 			t.Errorf("%s %s: got %q, want %q", c.state, c.cause, got, c.want)
 		}
@@ -68,6 +71,7 @@ func TestTaskID(t *testing.T) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
+
 	for _, id := range []string{
 		"", "-a", ".a", "_a", "a/b", "a b", "a\x00", "a\n", "../a", "a..b", "a.", "a.lock", "a.LOCK", "ä", "a:b", "a~1", "a^", "@", "a*", "$(x)", strings.Repeat("x", 65),
 	} {
@@ -82,6 +86,7 @@ func TestTaskRefusals(t *testing.T) {
 	reviewed := sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"))
 	approved := sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve)
 	again := sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry)
+
 	see := func(by tasks.Call, head, branch string) tasks.Decision {
 		return tasks.Decision{Call: by, Head: head, Branch: branch}
 	}
@@ -120,6 +125,7 @@ func TestTaskRefusals(t *testing.T) {
 					e, err := tasks.Done(t, tasks.Call{By: "pi:x"}, tasks.Offering{Head: "h"})
 					return *e, err
 				})
+
 			return tasks.Approve(other, see(sticktest.TheWorker, "h", "h"), "")
 		}()), stick.CodeAuthorCannotReview},
 		{"an earlier attempt is started", err2(tasks.Start(again, tasks.Call{By: "codex:w", Attempt: 1}, false)), stick.CodeStaleAttempt},
@@ -158,6 +164,7 @@ func TestMovedInReview(t *testing.T) {
 			t.Errorf("%q was seen, the branch is at %q: the refusal says that %v was seen (%v)", c.head, c.branch, seen, ok)
 		}
 	}
+
 	for _, head := range []string{"h", "i"} {
 		e, err := tasks.RequestChanges(reviewed, see(head, "i"), "not like this")
 		if err != nil || sticktest.Said[stick.TaskPayload[stick.TaskChangesRequestedFacts]](e).Task.Head != head {
@@ -173,6 +180,7 @@ func TestWhoStartsAgain(t *testing.T) {
 		e, err := tasks.Start(t, tasks.Call{By: "pi:x"}, false)
 		return *e, err
 	}
+
 	if e, err := tasks.Start(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry), sticktest.TheWorker, false); e == nil || err != nil {
 		t.Errorf("the worker of the attempt before: %v, %v", e, err)
 	}
@@ -201,6 +209,7 @@ func TestAnEarlierWorkerLearnsWhetherItMayStart(t *testing.T) {
 		e, err := tasks.Start(t, tasks.Call{By: "pi:x"}, false)
 		return *e, err
 	}
+
 	const stop = "stop this work; tt task show T-1 tells what happened"
 	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheWorker), "attempt 1 of T-1 is over: it is CANCELLED", stop)
 	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry), sticktest.TheWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
@@ -214,6 +223,7 @@ func TestEarlierWorkers(t *testing.T) {
 		e, err := tasks.Start(t, tasks.Call{By: "pi:x"}, true)
 		return *e, err
 	}
+
 	for _, c := range []struct {
 		steps []func(stick.Task) (stick.Event, error)
 		want  []stick.AgentID
@@ -242,6 +252,7 @@ func TestTaskTwice(t *testing.T) {
 	if e, err := tasks.Done(reviewed, sticktest.TheWorker, tasks.Offering{Head: "h"}); e != nil || err != nil {
 		t.Errorf("done: %v, %v", e, err)
 	}
+
 	approved := sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve)
 	if e, err := tasks.Approve(approved, tasks.Decision{Call: sticktest.TheReviewer, Head: "h", Branch: "h"}, ""); e != nil || err != nil {
 		t.Errorf("approve: %v, %v", e, err)
@@ -262,6 +273,7 @@ func TestApprovalKept(t *testing.T) {
 	if err != nil || kept.State != stick.TaskApproved || kept.Approved != "h2" || kept.ApprovedSeq != approved.ApprovedSeq {
 		t.Errorf("%+v, %v", kept, err)
 	}
+
 	for name, q := range map[string]tasks.Offering{"another change": {Head: "h3", Patch: "q"}, "no sum": {Head: "h3"}} {
 		e, err := tasks.Moved(approved, "claude:o", q)
 		if err != nil {
@@ -284,11 +296,13 @@ func TestTaskSteps(t *testing.T) {
 		if !leaves {
 			t.Errorf("nothing leads out of %s", s)
 		}
+
 		enters := slices.ContainsFunc(stick.TaskSteps, func(x stick.TaskStep) bool { return x.To == s })
 		if !enters {
 			t.Errorf("nothing leads to %s", s)
 		}
 	}
+
 	for _, s := range stick.TaskSteps {
 		if !s.Event.OfTask() || s.Meaning == "" {
 			t.Errorf("the step %+v isn't complete", s)
@@ -303,6 +317,7 @@ func TestTaskLogIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for name, wrong := range map[string]stick.Event{
 		"of another state":   stick.Amend(e, func(p *stick.TaskPayload[stick.TaskCompletedFacts]) { p.Task.State = stick.TaskWorking }),
 		"of another attempt": stick.Amend(e, func(p *stick.TaskPayload[stick.TaskCompletedFacts]) { p.Task.Attempt = 2 }),

@@ -21,6 +21,7 @@ func drawn(t timeline.Timeline) string {
 		}
 		return fmt.Sprint(x.Sub(sticktest.Start).Seconds())
 	}
+
 	span := func(s timeline.Span) string { return at(s.From) + ".." + at(s.To) }
 	var b strings.Builder
 	for _, l := range t.Lanes {
@@ -32,6 +33,7 @@ func drawn(t timeline.Timeline) string {
 			}
 			b.WriteString(")")
 		}
+
 		for _, n := range l.Named {
 			fmt.Fprintf(&b, " named(%s %s %t)", span(n.Span), n.By, n.Claimed)
 		}
@@ -43,6 +45,7 @@ func drawn(t timeline.Timeline) string {
 		}
 		b.WriteString("\n")
 	}
+
 	for _, p := range t.Pauses {
 		fmt.Fprintf(&b, "paused(%s %s %s)\n", span(p.Span), p.By, p.Reason)
 	}
@@ -212,16 +215,19 @@ func TestTimelineTotals(t *testing.T) {
 	sticktest.Equal(t, "held", whole.Lanes[0].Held, stick.Millis(time.Minute.Milliseconds()))
 	sticktest.Equal(t, "waited", whole.Lanes[1].Waited, stick.Millis(time.Minute.Milliseconds()))
 	sticktest.Equal(t, "held so far", whole.Lanes[1].Held, stick.Millis(time.Hour.Milliseconds()))
+
 	part := timeline.Of(turnEvents(f.Log), nil, sticktest.Start.Add(30*time.Second), sticktest.Start.Add(90*time.Second))
 	for _, l := range part.Lanes {
 		sticktest.Equal(t, "turns", l.Turns, 1)
 		sticktest.Equal(t, "held", l.Held, 30_000)
 	}
+
 	sticktest.Equal(t, "waited", part.Lanes[1].Waited, 30_000)
 	f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true}))
 	early := timeline.Of(turnEvents(f.Log), nil, sticktest.Start, f.Now-1)
 	sticktest.Equal(t, "marks after the range", len(early.Lanes[1].Marks), 0)
 	sticktest.Equal(t, "marks at its end", len(drawTimeline(f).Lanes[1].Marks), 1)
+
 	late := timeline.Of(turnEvents(f.Log), nil, sticktest.Start.Add(2*time.Minute), f.Now)
 	sticktest.Equal(t, "lanes", len(late.Lanes), 1)
 	sticktest.Equal(t, "who", late.Lanes[0].Agent, "b")
@@ -417,24 +423,29 @@ func plays(f *sticktest.Fixture, dice *rand.Rand, acts int) {
 			f.Waits(a)
 		case 4:
 			f.Ends(a)
+
 		case 5:
 			if owner != "" {
 				f.Releases()
 			}
+
 		case 6:
 			_, _ = f.TryPass(a) // nobody owns, or a does
 		case 7:
 			_, _ = f.TryTake(stick.Take{By: a, Reason: "it is needed", Operator: true})
+
 		case 8:
 			q := stick.Leaving{By: a}
 			if owner == a {
 				q.Fence, q.Abandon = f.Fence(), "it must"
 			}
 			_, _ = f.TryLeave(q) // it may have left
+
 		case 9:
 			f.WithMembers(a)
 		case 10:
 			_, _ = f.TryKick(stick.Kicking{By: "human:x", Who: a, Force: true})
+
 		case 11:
 			if dice.IntN(3) == 0 {
 				f.Commit(f.Restore(stick.Generation{Number: f.Generation + 1, Cause: stick.RebootCause}, f.Probed, f.Now))
@@ -453,6 +464,7 @@ func forgets(t timeline.Timeline, from stick.Time) timeline.Timeline {
 		}
 		return s.From.IsZero() && s.To.IsZero()
 	}
+
 	lanes := t.Lanes[:0]
 	for _, l := range t.Lanes {
 		for i := range l.Holds {
@@ -460,11 +472,13 @@ func forgets(t timeline.Timeline, from stick.Time) timeline.Timeline {
 				l.Holds[i].Began, l.Holds[i].Turn = "", 0
 			}
 		}
+
 		for i := range l.Named {
 			if l.Named[i].From < from {
 				l.Named[i].By = ""
 			}
 		}
+
 		l.Holds = slices.DeleteFunc(l.Holds, func(h timeline.Holding) bool { return before(&h.Span) || h.To == from && h.From < from })
 		l.Named = slices.DeleteFunc(l.Named, func(n timeline.Naming) bool { return before(&n.Span) || n.To == from && n.From < from })
 		for i := range l.Holds {
@@ -480,6 +494,7 @@ func forgets(t timeline.Timeline, from stick.Time) timeline.Timeline {
 			lanes = append(lanes, l)
 		}
 	}
+
 	slices.SortFunc(lanes, func(a, b timeline.Lane) int { return strings.Compare(string(a.Agent), string(b.Agent)) })
 	t.Lanes = lanes
 	return t
