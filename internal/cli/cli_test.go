@@ -104,6 +104,7 @@ func TestScript(t *testing.T) {
 			return err != nil || !bytes.Contains(script, []byte("\n[!server] skip "))
 		})
 	}
+
 	if testenv.IsCrowded() {
 		// What starts a command that runs on while the script does.
 		inBackground := regexp.MustCompile(`(?m)^serve |&[A-Za-z0-9]+&$`)
@@ -112,6 +113,7 @@ func TestScript(t *testing.T) {
 			return err == nil && !inBackground.Match(script)
 		})
 	}
+
 	leaveOddCases(t, files)
 	play(t, testscript.Params{Files: files}, nil)
 }
@@ -129,6 +131,7 @@ func sampleForServer(t *testing.T, files []string) (sample []string) {
 			sample = append(sample, file)
 		}
 	}
+
 	return sample
 }
 
@@ -145,6 +148,7 @@ func leaveOddCases(t *testing.T, files []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if m := oddCases.FindSubmatch(script); m != nil {
 			name := strings.TrimSuffix(filepath.Base(file), ".txtar")
 			testenv.Leaves(t, testenv.Every, name+": "+strings.ReplaceAll(string(m[1]), "''", "'"))
@@ -162,6 +166,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 	if err := clitest.Install(bin); err != nil {
 		t.Fatal(err)
 	}
+
 	byPlayers, troupe := playedByPlayers(t, p.Files), newTroupe(t)
 	var mu sync.Mutex // guards stories
 	stories := map[string]*story{}
@@ -170,12 +175,14 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		defer mu.Unlock()
 		return stories[ts.Getenv("WORK")]
 	}
+
 	cmds := map[string]func(*testscript.TestScript, bool, []string){}
 	for _, verb := range []string{"tt", "as", "under", "with", "exits", "in"} {
 		cmds[verb] = func(ts *testscript.TestScript, neg bool, args []string) {
 			of(ts).run(ts, neg, append([]string{verb}, args...))
 		}
 	}
+
 	plain := map[string]func(*story, *testscript.TestScript, []string){
 		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
@@ -187,6 +194,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		},
 		"damaged": func(s *story, _ *testscript.TestScript, _ []string) { s.damaged = true },
 	}
+
 	maps.Copy(plain, more)
 	for verb, do := range plain {
 		cmds[verb] = func(ts *testscript.TestScript, neg bool, args []string) {
@@ -196,6 +204,7 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 			do(of(ts), ts, args)
 		}
 	}
+
 	cmds["json"] = func(ts *testscript.TestScript, neg bool, args []string) { of(ts).json(ts, neg, args) }
 	p.Cmds, p.RequireUniqueNames = cmds, true
 	p.Condition = func(cond string) (bool, error) {
@@ -213,8 +222,10 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		case "server":
 			return storetest.HasPostgres() || os.Getenv("TT_REQUIRE_ALL") != "", nil
 		}
+
 		return false, fmt.Errorf("unknown condition %s", cond)
 	}
+
 	p.Setup = func(env *testscript.Env) error {
 		s, err := newStory(env, bin, server)
 		if err != nil {
@@ -226,11 +237,13 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 		mu.Lock()
 		stories[env.WorkDir] = s
 		mu.Unlock()
+
 		env.Defer(func() {
 			if err := s.end(); err != nil {
 				env.T().Fatal(err)
 			}
 		})
+
 		return nil
 	}
 	testscript.Run(t, p)
@@ -270,17 +283,20 @@ func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 		bin: bin, work: env.WorkDir, data: filepath.Join(env.WorkDir, "data"),
 		commands: map[string]*Command{}, actors: map[string]*actor{},
 	}
+
 	if server {
 		if err := s.newSchema(); err != nil {
 			return nil, err
 		}
 	}
+
 	home, app := filepath.Join(s.work, "home"), filepath.Join(s.work, "app")
 	for _, dir := range []string{home, app} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, err
 		}
 	}
+
 	for name, value := range map[string]string{
 		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "BIN": bin, "TALKING_STICK_DATA_DIR": s.data, "TALKING_STICK_DATABASE_URL": s.address,
 		clitest.Host: hostName, clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_SYSTEM": testenv.QuickGit(),
@@ -288,6 +304,7 @@ func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	} {
 		env.Setenv(name, value)
 	}
+
 	env.Vars = append(env.Vars, clitest.Race)
 	s.vars = slices.Clone(env.Vars)
 	env.Setenv("AGO", ago)
@@ -297,6 +314,7 @@ func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	if out, err := git.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("git init: %w: %s", err, out)
 	}
+
 	return s, nil
 }
 
@@ -313,6 +331,7 @@ func (s *story) over() error {
 	for _, a := range s.actors {
 		a.end()
 	}
+
 	for _, c := range s.commands {
 		syscall.Kill(c.pid, syscall.SIGKILL)
 		select {
@@ -321,12 +340,14 @@ func (s *story) over() error {
 			return fmt.Errorf("the command %q doesn't end", c.line)
 		}
 	}
+
 	if s.damaged {
 		return nil
 	}
 	if before, err := s.dump(); before == "" || err != nil {
 		return err
 	}
+
 	return s.diagnose()
 }
 
@@ -376,6 +397,7 @@ func (s *story) parse(ts *testscript.TestScript, neg bool, args []string) reques
 		q.want = -1
 	}
 	var harness []string
+
 	next := func() string {
 		if len(args) == 0 {
 			ts.Fatalf("a word is missing")
@@ -384,6 +406,7 @@ func (s *story) parse(ts *testscript.TestScript, neg bool, args []string) reques
 		args = args[1:]
 		return w
 	}
+
 	for len(args) > 0 && q.program == nil {
 		switch verb := next(); verb {
 		case "as":
@@ -392,24 +415,29 @@ func (s *story) parse(ts *testscript.TestScript, neg bool, args []string) reques
 			harness = append(harness, next())
 		case "in":
 			q.actor = next()
+
 		case "exits":
 			n, err := strconv.Atoi(next())
 			ts.Check(err)
 			q.want = n
+
 		case "with":
 			for len(args) > 0 && strings.Contains(args[0], "=") {
 				q.env = append(q.env, next())
 			}
+
 		default:
 			q.program = append(harness, append([]string{verb}, args...)...)
 		}
 	}
+
 	if n := len(q.program) - 1; n >= 0 && strings.HasPrefix(q.program[n], "&") {
 		q.name, q.program = strings.Trim(q.program[n], "&"), q.program[:n]
 		if s.commands[q.name] != nil {
 			ts.Fatalf("%s runs already", q.name)
 		}
 	}
+
 	if n := len(q.program) - 1; n >= 0 && strings.HasPrefix(q.program[n], "<") {
 		q.stdin, q.program = ts.MkAbs(q.program[n][1:]), q.program[:n]
 	}
@@ -426,6 +454,7 @@ func (s *story) environment(ts *testscript.TestScript, more []string) []string {
 			env = append(env, name+"="+value)
 		}
 	}
+
 	return append(env, more...)
 }
 
@@ -437,6 +466,7 @@ func (s *story) run(ts *testscript.TestScript, neg bool, args []string) {
 		io.WriteString(ts.Stdout(), "")
 		return
 	}
+
 	s.finish(ts, c)
 	check(ts, c, q.want)
 }
@@ -459,6 +489,7 @@ func (s *story) finish(ts *testscript.TestScript, c *Command) {
 		}
 		ts.Fatalf("%s doesn't end\n%s", c.line, c.err)
 	}
+
 	io.WriteString(ts.Stdout(), c.out)
 	io.WriteString(ts.Stderr(), c.err)
 }
@@ -473,23 +504,28 @@ func (s *story) launch(ts *testscript.TestScript, q request) *Command {
 		if s.playable(q, a.path, env) {
 			return a.perform(ts, q)
 		}
+
 		return a.launch(ts, q)
 	}
+
 	path, err := lookPath(q.program[0], ts.Getenv("PATH"))
 	ts.Check(err)
 	if s.playable(q, ts.Getenv("PATH"), env) {
 		return s.perform(ts, path, q, env)
 	}
+
 	c := &Command{line: strings.Join(q.program, " "), done: make(chan struct{})}
 	cmd := exec.Command(path, q.program[1:]...)
 	cmd.Args[0] = path
 	cmd.Env, cmd.Dir = env, ts.MkAbs(".")
+
 	if q.stdin != "" {
 		in, err := os.Open(q.stdin)
 		ts.Check(err)
 		defer in.Close()
 		cmd.Stdin = in
 	}
+
 	out, outEnd, err := os.Pipe()
 	ts.Check(err)
 	cmd.Stdout, cmd.Stderr = outEnd, &c.errors
@@ -497,6 +533,7 @@ func (s *story) launch(ts *testscript.TestScript, q request) *Command {
 	outEnd.Close()
 	ts.Check(err)
 	c.pid, c.hangup = cmd.Process.Pid, func() { out.Close() }
+
 	go func() { // ends with the command
 		io.Copy(&c.printed, out)
 		cmd.Wait() // how it ended shows in its state
@@ -504,6 +541,7 @@ func (s *story) launch(ts *testscript.TestScript, q request) *Command {
 		c.status, c.out, c.err = status(cmd.ProcessState), c.printed.String(), c.errors.String()
 		close(c.done)
 	}()
+
 	return c
 }
 
@@ -518,11 +556,13 @@ func lookPath(program, path string) (string, error) {
 	if strings.Contains(program, "/") {
 		return program, nil
 	}
+
 	for _, dir := range filepath.SplitList(path) {
 		if file := filepath.Join(dir, program); unix.Access(file, unix.X_OK) == nil {
 			return file, nil
 		}
 	}
+
 	return "", fmt.Errorf("no program %q", program)
 }
 
@@ -561,10 +601,12 @@ func (s *story) start(ts *testscript.TestScript, args []string) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inEnd, outEnd, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	ts.Check(cmd.Start())
+
 	a := &actor{
 		dir: dir, path: ts.Getenv("PATH"), pid: cmd.Process.Pid, in: in, gone: make(chan struct{}),
 		running: map[int]*Command{}, started: map[int]chan struct{}{},
 	}
+
 	s.actors[args[0]] = a
 	go func() { // ends with the harness
 		cmd.Process.Wait()
@@ -584,6 +626,7 @@ func (a *actor) launch(ts *testscript.TestScript, q request) *Command {
 		return fmt.Sprintf("cd %s; env %s sh -c 'echo %d pid $$ >&3; exec \"$@\" 3>&-' - %s <%s >%s.out 2>%s.err",
 			Quote(ts.MkAbs(".")), words(a.environment(ts, q)), id, words(q.program), Quote(in), file, file)
 	})
+
 	return c
 }
 
@@ -616,6 +659,7 @@ func (a *actor) shell(ts *testscript.TestScript, c *Command, line func(id int, f
 	if _, err := fmt.Fprintf(a.in, "{ %s; echo %d exit $? >&3; } 3>&1 &\n", line(id, file), id); err != nil {
 		ts.Fatalf("the harness has ended: %v", err)
 	}
+
 	select {
 	case <-started:
 	case <-c.done:
@@ -632,6 +676,7 @@ func words(list []string) string {
 		}
 		b.WriteString(Quote(w))
 	}
+
 	return b.String()
 }
 
@@ -659,6 +704,7 @@ func (a *actor) listen(out *os.File) {
 		}
 		a.mu.Unlock()
 	}
+
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id := range a.running {
@@ -674,6 +720,7 @@ func (a *actor) finish(id, status int) {
 			a.finish(played, status)
 		}
 	}
+
 	file := filepath.Join(a.dir, strconv.Itoa(id))
 	out, _ := os.ReadFile(file + ".out")
 	errs, _ := os.ReadFile(file + ".err")
@@ -710,15 +757,18 @@ func (s *story) listening(ts *testscript.TestScript, args []string) {
 				Listening string `json:"listening"`
 			} `json:"members"`
 		}
+
 		if json.Unmarshal([]byte(c.out), &state) != nil {
 			return false
 		}
+
 		n := 0
 		for _, m := range state.Members {
 			if m.Listening != "" && slices.Contains(args, m.AgentID) {
 				n++
 			}
 		}
+
 		return n == len(args)
 	})
 }
@@ -733,6 +783,7 @@ func (s *story) until(ts *testscript.TestScript, args []string) {
 		<-c.done
 		return pattern.MatchString(c.out) || pattern.MatchString(c.err)
 	})
+
 	io.WriteString(ts.Stdout(), c.out)
 	io.WriteString(ts.Stderr(), c.err)
 }
@@ -761,6 +812,7 @@ func (s *story) ends(ts *testscript.TestScript, args []string) {
 		ts.Check(err)
 		want = n
 	}
+
 	s.finish(ts, c)
 	delete(s.commands, args[0])
 	check(ts, c, want)
@@ -786,6 +838,7 @@ func (s *story) signal(ts *testscript.TestScript, args []string) {
 		c := s.background(ts, args[1])
 		pid, gone = c.pid, c.done
 	}
+
 	ts.Check(syscall.Kill(pid, sig))
 	switch sig {
 	case syscall.SIGKILL:
@@ -823,6 +876,7 @@ func field(ts *testscript.TestScript, file, path string) (any, bool) {
 	if err := d.Decode(&v); err != nil {
 		ts.Fatalf("%s isn't JSON: %v\n%s", file, err, text)
 	}
+
 	for _, name := range strings.Split(path, ".") {
 		switch in := v.(type) {
 		case map[string]any:
@@ -830,6 +884,7 @@ func field(ts *testscript.TestScript, file, path string) (any, bool) {
 			if v, ok = in[name]; !ok {
 				return nil, false
 			}
+
 		case []any:
 			i, err := strconv.Atoi(name)
 			if name == "length" {
@@ -839,10 +894,12 @@ func field(ts *testscript.TestScript, file, path string) (any, bool) {
 			} else {
 				v = in[i]
 			}
+
 		default:
 			return nil, false
 		}
 	}
+
 	return v, true
 }
 
@@ -853,6 +910,7 @@ func text(v any) string {
 	case json.Number:
 		return v.String()
 	}
+
 	b, _ := json.Marshal(v)
 	return string(b)
 }
@@ -872,6 +930,7 @@ func (s *story) json(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return
 	}
+
 	if !ok {
 		ts.Fatalf("there is no field %s", args[0])
 	}
@@ -895,6 +954,7 @@ func (s *story) tokens(ts *testscript.TestScript, args []string) {
 		}
 		said = text(v)
 	}
+
 	if n := (len(strings.ReplaceAll(said, s.work, "/home/ann")) + 3) / 4; n > most {
 		ts.Fatalf("it costs %d tokens, and at most %d is agreed:\n%s", n, most, said)
 	}

@@ -28,6 +28,7 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 				}
 			}
 		}
+
 		for _, g := range commandGroups(&app.Run{Env: app.Env{Name: name, Full: full.Commands()}}) {
 			check(g.commands)
 		}

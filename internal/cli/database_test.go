@@ -38,6 +38,7 @@ func onServer(t *testing.T, p testscript.Params) testscript.Params {
 		}
 		files = append(files, found...)
 	}
+
 	p.Dir, p.Files = "", nil
 	dir := t.TempDir()
 	for _, file := range files {
@@ -52,6 +53,7 @@ func onServer(t *testing.T, p testscript.Params) testscript.Params {
 		}
 		p.Files = append(p.Files, there)
 	}
+
 	return p
 }
 
@@ -102,6 +104,7 @@ func dump(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
 	if err != nil {
 		return "", err
@@ -111,6 +114,7 @@ func dump(dir string) (string, error) {
 	if err != nil {
 		return string(raw), nil
 	}
+
 	var tables []string
 	for rows.Next() {
 		var name string
@@ -119,6 +123,7 @@ func dump(dir string) (string, error) {
 		}
 		tables = append(tables, name)
 	}
+
 	if err := rows.Close(); err != nil {
 		return "", err
 	}
@@ -128,6 +133,7 @@ func dump(dir string) (string, error) {
 			return string(raw), nil
 		}
 	}
+
 	return b.String(), nil
 }
 
@@ -141,6 +147,7 @@ func dumpTable(b *strings.Builder, db *sql.DB, name string) error {
 	if err != nil {
 		return err
 	}
+
 	for rows.Next() {
 		values := make([]any, len(columns))
 		into := make([]any, len(columns))
@@ -150,12 +157,14 @@ func dumpTable(b *strings.Builder, db *sql.DB, name string) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
+
 		fmt.Fprintf(b, "%s:", name)
 		for i, c := range columns {
 			fmt.Fprintf(b, " %s=%v", c, values[i])
 		}
 		b.WriteByte('\n')
 	}
+
 	return rows.Err()
 }
 
@@ -169,6 +178,7 @@ func (s *story) sql(ts *testscript.TestScript, args []string) {
 		ts.Check(storetest.Script(s.address, args[0]))
 		return
 	}
+
 	db, err := sql.Open("sqlite", "file:"+file)
 	ts.Check(err)
 	defer db.Close()
@@ -183,6 +193,7 @@ func (s *story) locked(ts *testscript.TestScript, args []string) {
 	if args[0] == "free" {
 		return
 	}
+
 	ts.Defer(s.free)
 	if s.address != "" {
 		statement := "SELECT 1 FROM rooms FOR UPDATE"
@@ -194,6 +205,7 @@ func (s *story) locked(ts *testscript.TestScript, args []string) {
 		s.unlock = release
 		return
 	}
+
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data, "rooms.sqlite"))
 	ts.Check(err)
 	conn, err := db.Conn(context.Background())
@@ -207,6 +219,7 @@ func (s *story) locked(ts *testscript.TestScript, args []string) {
 		ts.Check(lock.Lock(context.Background()))
 		s.unlock = func() { conn.Close(); db.Close(); lock.Unlock() }
 	}
+
 	_, err = conn.ExecContext(context.Background(), statement)
 	ts.Check(err)
 }

@@ -50,6 +50,7 @@ func (r *refusals) followHint(s *story, ts *testscript.TestScript, args []string
 		if testing.Short() && (!isNew || len(r.followed)%12 != 1) {
 			continue
 		}
+
 		r.ran++
 		if why := s.follow(ts, q, steps); why != "" {
 			r.wrongHints = append(r.wrongHints, fmt.Sprintf("%s:\n\t%s", strings.Join(args, " "), s.normal(why)))
@@ -65,6 +66,7 @@ func commandFinder(proposed []string) func(hint string) [][][]string {
 	const word = `(?:'[^']*'|"[^"]*"|<[^ >]*>|[^ ,;()"'<>]*[^ ,;:?()"'<>])`
 	slices.SortFunc(proposed, func(a, b string) int { return len(strings.Fields(b)) - len(strings.Fields(a)) })
 	patterns := []string{`tt(?: [a-z-]+)* --help`}
+
 	blank := regexp.MustCompile(`<[^>]*>|…`)
 	for _, p := range append(proposed, "git -C <path> -c core.editor=true rebase --continue") { // its verb isn't literal in the source
 		if first, _, _ := strings.Cut(p, " "); first != "tt" && first != "git" {
@@ -76,6 +78,7 @@ func commandFinder(proposed []string) func(hint string) [][][]string {
 		}
 		patterns = append(patterns, strings.Join(parts, word))
 	}
+
 	command := regexp.MustCompile(`\b(?:` + strings.Join(patterns, "|") + `)(?: --as ` + word + `)?`)
 	words := regexp.MustCompile(`'([^']*)'|"([^"]*)"|[^ ]+`)
 	return func(hint string) (groups [][][]string) {
@@ -93,6 +96,7 @@ func commandFinder(proposed []string) func(hint string) [][][]string {
 			}
 			end = at[1]
 		}
+
 		return groups
 	}
 }
@@ -112,6 +116,7 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 		}
 		return ""
 	}
+
 	kept, err := s.copy()
 	ts.Check(err)
 	defer s.putBack(ts, kept)
@@ -122,6 +127,7 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 		defer func() { ts.Check(drop()) }()
 		copied = append(copied, "TALKING_STICK_DATABASE_URL="+address)
 	}
+
 	q.env, q.stdin = append(copied, q.env...), ""
 	if s.byHand != "" {
 		hands := exec.Command("sh", "-ec", s.byHand)
@@ -130,6 +136,7 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 			ts.Fatalf("%s: %v\n%s", s.byHand, err, out)
 		}
 	}
+
 	var line []string
 	for _, step := range steps {
 		line = append(line, strings.Join(step, " "))
@@ -139,6 +146,7 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 				q.program[i] = v
 			}
 		}
+
 		forTask := slices.Contains(step, "--wait") // ends by itself only when a task is ready
 		if len(step) > 1 && step[1] == "wait" || forTask {
 			q.program = append(q.program, "--timeout", "20ms")
@@ -149,6 +157,7 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 			return fmt.Sprintf("%s: exit status %d: %s%s", strings.Join(line, ", then "), c.status, c.out, c.err)
 		}
 	}
+
 	return ""
 }
 
@@ -163,9 +172,11 @@ func (s *story) copy() (kept string, err error) {
 		if failed == nil {
 			return kept, nil
 		}
+
 		err = fmt.Errorf("cp: %w: %s", failed, out)
 		_ = os.RemoveAll(kept)
 	}
+
 	return "", err
 }
 

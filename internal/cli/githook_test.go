@@ -39,6 +39,7 @@ func newRepo(t *testing.T) *repo {
 			t.Fatal(err)
 		}
 	}
+
 	if err := clitest.Install(r.bin); err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +47,7 @@ func newRepo(t *testing.T) *repo {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if out, err := exec.Command("cp", "-a", template+"/.", r.app).CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v\n%s", err, out)
 	}
@@ -64,6 +66,7 @@ var templateRepo = sync.OnceValues(func() (dir string, err error) {
 	if err := os.Mkdir(r.app, 0o755); err != nil {
 		return "", err
 	}
+
 	out, err := r.run("", `
 		git init --quiet --initial-branch=main
 		git config protocol.file.allow always
@@ -75,6 +78,7 @@ var templateRepo = sync.OnceValues(func() (dir string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
+
 	return r.app, nil
 })
 
@@ -94,6 +98,7 @@ func (r *repo) command(agent, script string) *exec.Cmd {
 		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat", "GIT_COMMITTER_EMAIL=pat@example.com",
 		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", // equal histories get equal hashes
 	}
+
 	return c
 }
 
@@ -130,6 +135,7 @@ func (r *repo) state() string {
 		done
 		git reflog | wc -l
 		ls .git | sort`)
+
 	return strings.ReplaceAll(out, r.work, "WORK")
 }
 
@@ -176,10 +182,12 @@ func TestGitWorksAsEver(t *testing.T) {
 		if short {
 			agents = agents[i%2 : i%2+1]
 		}
+
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plain := newRepo(t)
 			plain.must("", script)
+
 			want := plain.state()
 			for _, agent := range agents {
 				r := newRepo(t).enforcing("stick")

@@ -37,6 +37,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 		if lines := strings.Count(helpOf(path, 80), "\n"); lines > 40 {
 			t.Errorf("the help of %s has %d lines", path, lines)
 		}
+
 		for _, columns := range []int{60, 80} {
 			for line := range strings.Lines(helpOf(path, columns)) {
 				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns && !isExample(line) {
@@ -65,6 +66,7 @@ func TestShortHelpNamesADozen(t *testing.T) {
 			}
 		}
 	}
+
 	for _, name := range agentCommands {
 		if strings.Contains(said, "\n  "+name+" ") {
 			t.Errorf("the short help names %s, which agents run", name)

@@ -31,6 +31,7 @@ func TestHintsAreCommands(t *testing.T) {
 	if len(all) < 50 {
 		t.Fatalf("only %d hints with a command were found: the search for them is broken", len(all))
 	}
+
 	for _, h := range all {
 		if h.command[0].Text == "tt" {
 			if err := understood(h.command[1:]); err != nil {
@@ -53,6 +54,7 @@ func TestHintsAboutEditsTakeAPath(t *testing.T) {
 			t.Errorf("%s: %s: %v", h.at, h.command, err)
 		}
 	}
+
 	if n < 10 {
 		t.Errorf("only %d hints were found", n)
 	}
@@ -65,6 +67,7 @@ func TestHintsSayTheirCommands(t *testing.T) {
 	for _, c := range commandTree(&app.Run{Env: app.Env{Full: full.Commands()}}).Commands() {
 		first[c.Name()] = true
 	}
+
 	for _, s := range sources(t) {
 		calls(s, func(name string, call *ast.CallExpr) {
 			if format, ok := literal(call.Args[0]); ok && name == "Hintf" {
@@ -85,14 +88,17 @@ func TestPrintedCommandsCanCarryAName(t *testing.T) {
 	for _, c := range commandTree(&app.Run{Env: app.Env{Full: full.Commands()}}).Commands() {
 		first[c.Name()] = !slices.Contains([]string{"doctor", "install", "demo", "help"}, c.Name()) // they do the same for everybody
 	}
+
 	for _, s := range sources(t) {
 		if !strings.Contains(filepath.ToSlash(s.files.Position(s.Pos()).Filename), "internal/cli/") {
 			continue
 		}
+
 		calls(s, func(name string, call *ast.CallExpr) {
 			if name != "Linef" && name != "Sprintf" && !isOfPackage(call, "term") {
 				return
 			}
+
 			for _, text := range stringsOf(call.Args[0]) {
 				for _, m := range regexp.MustCompile(`\btt (\w+)`).FindAllStringSubmatch(text, -1) {
 					if first[m[1]] {
@@ -124,6 +130,7 @@ func stringsOf(e ast.Expr) (all []string) {
 		}
 		return true
 	})
+
 	return all
 }
 
@@ -146,6 +153,7 @@ func understood(command stick.Command) error {
 			words[i] = "1" // which passes for a name and for a number
 		}
 	}
+
 	c, rest, err := commandTree(&app.Run{Env: app.Env{Full: full.Commands()}}).Find(words)
 	if err != nil {
 		return err
@@ -156,6 +164,7 @@ func understood(command stick.Command) error {
 	if help, _ := c.Flags().GetBool("help"); help {
 		return nil
 	}
+
 	return c.ValidateArgs(c.Flags().Args())
 }
 
@@ -168,6 +177,7 @@ func hintedCommands(t *testing.T) (all []hinted) {
 			}
 		})
 	}
+
 	return all
 }
 
@@ -186,6 +196,7 @@ func HintedCommands(t *testing.T) (all []string) {
 		}
 		all = append(all, strings.Join(words, " "))
 	}
+
 	return all
 }
 
@@ -211,6 +222,7 @@ func sources(t *testing.T) (all []goFile) {
 			t.Fatal(err)
 		}
 	}
+
 	return all
 }
 
@@ -221,12 +233,14 @@ func calls(s goFile, visit func(name string, call *ast.CallExpr)) {
 		if !ok || len(call.Args) == 0 {
 			return true
 		}
+
 		switch f := call.Fun.(type) {
 		case *ast.Ident:
 			visit(f.Name, call)
 		case *ast.SelectorExpr:
 			visit(f.Sel.Name, call)
 		}
+
 		return true
 	})
 }

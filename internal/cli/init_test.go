@@ -34,6 +34,7 @@ func (r *repo) tree() map[string]string {
 		if rel == "bin" || rel == "data" {
 			return fs.SkipDir
 		}
+
 		info, err := d.Info()
 		if err != nil {
 			return err
@@ -47,12 +48,14 @@ func (r *repo) tree() map[string]string {
 			b, err = os.ReadFile(path)
 			holds = roomKey.ReplaceAllString(string(b), "") // on a server joining writes it, and the room stays
 		}
+
 		all[rel] = fmt.Sprintf("%v %q", info.Mode(), holds)
 		return err
 	})
 	if err != nil {
 		r.Fatal(err)
 	}
+
 	return all
 }
 
@@ -115,6 +118,7 @@ func TestInitBesideOthersHooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, c := range testenv.Some(t, testenv.Every, "hooks that were there before", initCases, testenv.EveryNth[initCase](3)) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,6 +130,7 @@ func TestInitBesideOthersHooks(t *testing.T) {
 			if want := "hooks installed (" + filepath.Join(r.work, c.hooks) + ")"; !strings.Contains(out, want) || !strings.Contains(out, "you made and joined it as human:pat") || !strings.Contains(out, "claude   connected") {
 				t.Errorf("it doesn't say %q:\n%s", want, out)
 			}
+
 			after := r.tree()
 			if out := r.must("", in+"tt init"); !strings.Contains(out, "nothing had to be changed") {
 				t.Errorf("again: %s", out)
@@ -133,14 +138,17 @@ func TestInitBesideOthersHooks(t *testing.T) {
 			if d := compareTrees(after, r.tree()); d != "" {
 				t.Errorf("again, it changed something: %s", d)
 			}
+
 			out = strings.ReplaceAll(r.must("", in+"git hook run --ignore-missing pre-commit"), r.work, "WORK")
 			if !strings.Contains(out, c.says) || c.says == "" && out != "" {
 				t.Errorf("the hook that was there says %q, not %q", out, c.says)
 			}
+
 			// In a linked worktree an agent needs no turn.
 			if out, err := r.run("codex", in+"git hook run pre-commit"); (err == nil) != (c.dir == "../linked") {
 				t.Errorf("an agent without the stick: %v\n%s", err, out)
 			}
+
 			r.must("", in+"tt uninstall --yes")
 			if d := compareTrees(before, r.tree()); d != "" {
 				t.Errorf("after tt uninstall it isn't as before: %s", d)
@@ -174,12 +182,14 @@ func TestInitWithoutHooks(t *testing.T) {
 			if out := r.must("", "tt list"); !strings.Contains(out, "there is no room here") {
 				t.Errorf("the refusal has left a room:\n%s", out)
 			}
+
 			out := strings.ReplaceAll(r.must("", "tt init"), r.work, "WORK")
 			for _, want := range []string{"you made and joined it", "git      hooks not installed: " + c.problem, c.step} {
 				if !strings.Contains(out, want) {
 					t.Errorf("it doesn't say %q:\n%s", want, out)
 				}
 			}
+
 			r.must("", "tt uninstall --yes")
 			if d := compareTrees(before, r.tree()); d != "" {
 				t.Errorf("a file has changed: %s", d)
@@ -203,18 +213,21 @@ func TestInitInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
 	io.WriteString(in, "stick\n")
+
 	said := bufio.NewReader(out)
 	for range 2 { // the second question is there once its brackets are closed
 		if _, err := said.ReadString(']'); err != nil {
 			t.Fatal(err, errs.String())
 		}
 	}
+
 	c.Process.Signal(os.Interrupt)
 	if _, err := io.ReadAll(said); err != nil {
 		t.Fatal(err)
@@ -242,6 +255,7 @@ func TestInitRefused(t *testing.T) {
 			r := newRepo(t)
 			r.must("", c.setup)
 			before := maps.Clone(r.tree())
+
 			for _, command := range []string{"tt init", "tt init --print"} {
 				out := strings.ReplaceAll(r.must("", strings.Replace(c.setup, "git clone", "true", 1)+"; s=0; "+command+" || s=$?; echo status $s"), r.work, "WORK")
 				for _, want := range []string{c.problem, c.step, "status " + c.status} {
@@ -250,6 +264,7 @@ func TestInitRefused(t *testing.T) {
 					}
 				}
 			}
+
 			if d := compareTrees(before, r.tree()); d != "" {
 				t.Errorf("a file has changed: %s", d)
 			}

@@ -25,6 +25,7 @@ func terminal(t *testing.T, home, exe, answer string, args ...string) (status in
 		Getenv: func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] },
 		Dir:    home, Home: home, User: "pat", Host: "here", PID: os.Getpid(), Exe: exe, TTY: true, InTTY: true, Procs: proc.Host,
 	})
+
 	return status, stdout.String(), stderr.String()
 }
 
@@ -37,6 +38,7 @@ func TestInstallAsks(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".gemini"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	settings := filepath.Join(home, ".gemini", "settings.json")
 	for _, answer := range []string{"n\n", "\n", "", "maybe\n", "yesterday\n"} {
 		status, out, errs := terminal(t, home, exe, answer, "install")
@@ -47,14 +49,17 @@ func TestInstallAsks(t *testing.T) {
 			t.Fatalf("%q did it", answer)
 		}
 	}
+
 	// With --json a program reads the output, and nobody can be asked.
 	if status, out, _ := terminal(t, home, exe, "y\n", "install", "--json"); status != 2 || strings.Contains(out, "Make these changes?") {
 		t.Errorf("with --json: status %d\n%s", status, out)
 	}
+
 	status, out, errs := terminal(t, home, exe, "Yes\n", "install")
 	if status != 0 || strings.Count(out, settings) != 1 || !strings.HasSuffix(out, "done; to see whether harnesses run it: tt doctor\n") {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
+
 	b, err := os.ReadFile(settings)
 	if err != nil || !strings.Contains(string(b), exe) {
 		t.Errorf("%v\n%s", err, b)
@@ -74,10 +79,12 @@ func TestUninstallAsks(t *testing.T) {
 	if status, out, errs := terminal(t, home, exe, "", "install", "gemini"); status != 0 {
 		t.Fatal(status, out, errs)
 	}
+
 	status, out, errs := terminal(t, home, exe, "no\n", "uninstall")
 	if status != 2 || !strings.Contains(out, "settings.json\n") || !strings.HasSuffix(out, "Make these changes? [y/N] nothing was changed\n") || errs != "" {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
+
 	if _, err := os.Stat(settings); err != nil {
 		t.Error(err)
 	}

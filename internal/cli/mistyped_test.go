@@ -197,6 +197,7 @@ func TestOtherWordsNameCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, word := range strings.Fields(row.words) {
 			for _, c := range parent.Commands() {
 				if !c.Hidden && (c.Name() == word || c.HasAlias(word)) {

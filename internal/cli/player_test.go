@@ -53,6 +53,7 @@ func playedByPlayers(t *testing.T, files []string) map[string]bool {
 	if testing.Short() {
 		nth = 40
 	}
+
 	for i, file := range files {
 		script, err := os.ReadFile(file)
 		if err != nil {
@@ -78,15 +79,18 @@ func (s *story) playable(q request, path string, env []string) bool {
 	if err != nil || filepath.Dir(file) != s.bin || slices.Contains(slices.Concat(clitest.Harnesses, clitest.Clients), q.program[0]) {
 		return false
 	}
+
 	// A hook that waits registers with the start of its process, which [clitest] hides from other hooks.
 	if slices.Contains(q.program, "--wake") {
 		return false
 	}
+
 	set := map[string]string{}
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
 		set[name] = value
 	}
+
 	// Points at which the process ends, and what Go reads only once.
 	return set[clitest.Kill]+set[clitest.Stop]+set[clitest.Panic]+set["TZ"] == ""
 }
@@ -116,6 +120,7 @@ func newTroupe(t *testing.T) *troupe {
 		for _, p := range tr.idle {
 			p.close()
 		}
+
 		// A player ends with a command that leaves something open. What every command leaves open belongs to
 		// clitest's leftOpen: else players cost as much as processes, and nobody sees it. A connection to a
 		// server ends its player.
@@ -124,6 +129,7 @@ func newTroupe(t *testing.T) *troupe {
 			t.Error("most commands end their player")
 		}
 	})
+
 	return tr
 }
 
@@ -132,6 +138,7 @@ func (tr *troupe) take(program string) (*player, error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.played++
+
 	if n := len(tr.idle); n > 0 {
 		p := tr.idle[n-1]
 		tr.idle = tr.idle[:n-1]
@@ -152,11 +159,13 @@ func (tr *troupe) take(program string) (*player, error) {
 	}
 	defer repliesEnd.Close()
 	p.requests, p.replies = requests, bufio.NewReader(replies)
+
 	p.close = func() {
 		requests.Close()
 		p.cmd.Wait() // how it ended shows in its state
 		replies.Close()
 	}
+
 	p.cmd.Dir, p.cmd.Env = "/", []string{clitest.PlayerEnv, clitest.Race, "GOGC=400"}
 	p.cmd.Stderr, p.cmd.ExtraFiles = os.Stderr, []*os.File{repliesEnd, requestsEnd}
 	return p, p.cmd.Start()
@@ -191,6 +200,7 @@ func (s *story) perform(ts *testscript.TestScript, path string, q request, env [
 			p.close()
 			c.status = status(p.cmd.ProcessState)
 		}
+
 		out, _ := os.ReadFile(p.out)
 		errs, _ := os.ReadFile(p.err)
 		c.out, c.err = string(out), string(errs)
@@ -198,6 +208,7 @@ func (s *story) perform(ts *testscript.TestScript, path string, q request, env [
 			s.troupe.giveBack(p)
 		}
 	}()
+
 	return c
 }
 
@@ -230,6 +241,7 @@ func (a *actor) hire(ts *testscript.TestScript) {
 		ts.Check(err)
 		a.requests = requests
 	}
+
 	a.player = &Command{line: "a player", hangup: func() {}}
 	a.shell(ts, a.player, func(id int, file string) string {
 		return fmt.Sprintf("cd /; env %s sh -c 'echo %d pid $$ >&3; exec tt' 4<%s <%s >%s.out 2>%s.err",
@@ -246,6 +258,7 @@ func (a *actor) hasPlayer() bool {
 			return true
 		}
 	}
+
 	return false
 }
 
@@ -261,6 +274,7 @@ func (s *story) diagnose() error {
 	if out, err := doctor.CombinedOutput(); err != nil {
 		return fmt.Errorf("tt doctor: %w\n%s", err, out)
 	}
+
 	return nil
 }
 

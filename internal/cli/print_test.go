@@ -20,9 +20,11 @@ func TestOneFileMakesTextSafe(t *testing.T) {
 		}
 		return err
 	})
+
 	if err != nil || len(files) < 80 {
 		t.Fatalf("found %d files: %v", len(files), err)
 	}
+
 	made := 0
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
@@ -33,11 +35,13 @@ func TestOneFileMakesTextSafe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) == 0 {
 				return true
 			}
+
 			bad := ""
 			switch f := call.Fun.(type) {
 			case *ast.SelectorExpr:
@@ -47,20 +51,24 @@ func TestOneFileMakesTextSafe(t *testing.T) {
 						made++
 						bad = "converts to term.Text"
 					}
+
 				case f.Sel.Name == "Linef" || f.Sel.Name == "Rowf" || f.Sel.Name == "Sayf":
 					if !writtenHere(call.Args[0]) {
 						bad = "has a format that isn't written there"
 					}
+
 				case pkg != nil && (pkg.Name == "fmt" && strings.HasPrefix(f.Sel.Name, "Fp") || pkg.Name == "io" && f.Sel.Name == "WriteString") && standardStream(call.Args[0]):
 					bad = "writes to a standard stream"
 				}
 			}
+
 			if bad != "" && filepath.ToSlash(name) != "app/print.go" {
 				t.Errorf("%s %s: only app/print.go does that, so that text of others is safe", set.Position(n.Pos()), bad)
 			}
 			return true
 		})
 	}
+
 	if made == 0 {
 		t.Error("nothing makes text safe: the test looks for the wrong thing")
 	}
@@ -77,6 +85,7 @@ func writtenHere(e ast.Expr) bool {
 	case *ast.SelectorExpr:
 		return e.Sel.Name == "one" || e.Sel.Name == "many" // of deliveries
 	}
+
 	return false
 }
 

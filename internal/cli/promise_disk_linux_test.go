@@ -25,6 +25,7 @@ func TestNothingIsLost_FullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
+
 		for size := 1 << 20; size > 0; {
 			if _, err := f.Write(make([]byte, size)); errors.Is(err, unix.ENOSPC) {
 				size /= 2
@@ -60,9 +61,11 @@ func newWardOnDisk(t *testing.T) (w *ward, data string) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := unix.Mount("tmpfs", data, "tmpfs", 0, "size=16m,mode=0700"); err != nil {
 		t.Skipf("NOT TESTED: the data directory can't be a file system of its own here, which takes root: %v", err)
 	}
+
 	t.Cleanup(func() {
 		if err := unix.Unmount(data, unix.MNT_DETACH); err != nil {
 			t.Error(err)
@@ -89,11 +92,13 @@ func (w *ward) isStoredNowhere(begin, end func()) {
 			w.Errorf("%s is allowed: %q isn't refused, but says %q", c.agent, c.command, did.before+did.after)
 		}
 	}
+
 	for _, command := range []string{"ls", "make", "echo 'by ann' >a.txt"} {
 		if did := w.calls("ann", command); did.denied != "" {
 			w.Errorf("%q is refused: %s", command, did.denied)
 		}
 	}
+
 	end()
 
 	w.calls("ann", "echo 'by ann, later' >b.txt")
@@ -102,6 +107,7 @@ func (w *ward) isStoredNowhere(begin, end func()) {
 		w.Errorf("lost: %s", strings.Join(lost, "; "))
 	}
 	w.checkEditors(map[string]string{"b.txt": "ann"}, true)
+
 	if out := w.person("tt doctor"); strings.Contains(out, "can't be read") {
 		w.Errorf("the doctor finds %s", out)
 	}

@@ -43,6 +43,7 @@ func TestNothingIsLost_Killed(t *testing.T) {
 			cases = append(cases, killing{when, point})
 		}
 	}
+
 	if len(cases) < 20 {
 		t.Fatalf("a call passes only %q", cases)
 	}
@@ -72,6 +73,7 @@ func (w *ward) pointsOf(when string) (points []string) {
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	if err := os.Remove(list); err != nil {
 		w.Fatal(err)
 	}
@@ -81,6 +83,7 @@ func (w *ward) pointsOf(when string) (points []string) {
 		count[point]++
 		points = append(points, fmt.Sprintf("%s#%d", strings.ReplaceAll(point, "_", " "), count[point]))
 	}
+
 	slices.Sort(points) // checkouts are copied at the same time
 	return points
 }
@@ -93,19 +96,23 @@ func (w *ward) dies(k killing, knob string) {
 			Session: w.agents["ann"].session, Dir: w.app, Name: event, Tool: "Bash", Input: map[string]any{"command": killedCommand}, Call: "killed",
 		})
 	}
+
 	w.write(filepath.Join(w.dir, "io", "killed.command"), killedCommand+"\n", 0o600)
 	knobs := map[string]string{k.what: clitest.CopyPoints + "=1 " + knob}
 	script := fmt.Sprintf(`
 		cd "$WORK/app" || exit 4
 		env %s tt hook <"$IO/ann.before.json"
 		env %s bash "$IO/killed.command"`, knobs["before"], map[bool]string{true: "KILLED=1"}[k.what == "command" || k.what == "harness"])
+
 	if k.what != "harness" {
 		script += fmt.Sprintf(`
 		env %s tt hook <"$IO/ann.after.json"`, knobs["after"])
 	}
+
 	if out, status := w.as("ann", script); status == 4 {
 		w.Fatal(out)
 	}
+
 	if k.what == "harness" {
 		ann := w.agents["ann"]
 		if err := ann.cmd.Process.Kill(); err != nil {
@@ -132,10 +139,12 @@ func (w *ward) isKilled(k killing) {
 	if k.what == "harness" {
 		w.begin("ann", "5f0c2b9e-again"+fmt.Sprint(len(w.copies)))
 	}
+
 	if k.what == "after" { // nobody can tell that her call is over until she goes on
 		w.calls("ann", `echo 'by ann, later' >anns.txt; git checkout -q a.txt`)
 		w.calls("ann", `echo 'by ann, at last' >anns.txt`)
 	}
+
 	bobs := w.calls("bob", `echo 'by bob, later' >bobs.txt; rm p.txt`)
 	w.calls("cy", `echo 'by cy' >cys.txt`)
 	w.calls("ann", `echo 'by ann, at the end' >anns.txt`)
@@ -148,6 +157,7 @@ func (w *ward) isKilled(k killing) {
 	}
 	w.checkEditors(map[string]string{"bobs.txt": "bob", "cys.txt": "cy"}, true)
 	w.checkEditors(map[string]string{"made.txt": "ann", "anns.txt": "ann"}, k.what == "after") // else nobody may have noted when it began, or that she has joined
+
 	if out := w.person("tt doctor"); strings.Contains(out, "can't be read") {
 		w.Errorf("the doctor finds %s", out)
 	}
@@ -163,14 +173,17 @@ func (w *ward) checkEditors(want map[string]string, sure bool) {
 			Editors []struct{ Agent string }
 		}
 	}
+
 	if err := json.Unmarshal([]byte(w.person("tt changes --json")), &changes); err != nil {
 		w.Fatal(err)
 	}
+
 	for _, c := range changes.Changes {
 		of, isWanted := want[c.Path]
 		if !isWanted {
 			continue
 		}
+
 		isRight := len(c.Editors) == 1 && (c.Editors[0].Agent == w.idOf(of) || c.Editors[0].Agent == "" && !sure)
 		if !isRight {
 			w.Errorf("%s is said to be edited by %v", c.Path, c.Editors)

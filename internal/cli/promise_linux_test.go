@@ -55,16 +55,19 @@ func readPromised(t *testing.T) (all []promised) {
 			all[last].later = true
 		case word == "needs":
 			all[last].needs = rest
+
 		case word == "known":
 			when, why, ok := strings.Cut(rest, ": ")
 			if !ok {
 				t.Fatalf("%q says no reason", line)
 			}
 			all[last].known[when] = why
+
 		default:
 			t.Fatalf("testdata/promise.txt has %q", line)
 		}
 	}
+
 	return all
 }
 
@@ -91,6 +94,7 @@ func TestNothingIsLostWithoutACopy(t *testing.T) {
 			t.Logf("%s isn't there: %s isn't run", p.needs, p.text)
 			continue
 		}
+
 		for j, policy := range []string{"warn", "stick", "scopes"} {
 			for k, caller := range []string{"holder", "bystander"} {
 				way := 2*j + k
@@ -111,6 +115,7 @@ func TestNothingIsLostWithoutACopy(t *testing.T) {
 			t.Parallel()
 			w := newWard(t, "ann", "bob")
 			w.build()
+
 			for i := n; i < len(cases); i += places {
 				c := cases[i]
 				t.Run(c.kind, func(t *testing.T) {
@@ -173,6 +178,7 @@ func (c promisedCase) judge(w *ward, did call, wrong []string) {
 	if !known {
 		why, known = c.known["always"]
 	}
+
 	switch {
 	case known && len(wrong) == 0:
 		w.Errorf("%s\nholds, and is said not to: %s", c, why)
@@ -189,6 +195,7 @@ func (c promisedCase) wronglyDenied(did call) []string {
 	case !c.removes && c.policy == "warn" && did.denied != "":
 		return []string{"it is denied where the room only warns"}
 	}
+
 	return nil
 }
 
@@ -204,6 +211,7 @@ func (w *ward) wronglyTold(c promisedCase, did call, before, after map[string]st
 			changed[path] = true
 		}
 	}
+
 	told, count := map[string]bool{}, 0
 	var ids, theirs []string
 	for _, e := range w.takings() {
@@ -214,34 +222,41 @@ func (w *ward) wronglyTold(c promisedCase, did call, before, after map[string]st
 				told[p] = true
 			}
 		}
+
 		count += e.Payload.Count
 		ids = append(ids, e.Payload.Rescue)
 		if len(e.Payload.Of) > 0 {
 			theirs = append(theirs, e.Payload.Rescue)
 		}
 	}
+
 	for p := range told {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(changed)), func(c string) bool { return strings.HasSuffix(c, "/"+p) }) {
 			wrong = append(wrong, "told of "+p+", which is as it was")
 		}
 	}
+
 	if !c.unread && (count < len(changed) || len(told) < min(len(changed), 3)) {
 		wrong = append(wrong, fmt.Sprintf("%d files of others have changed (%s), and %d are told (%s)", len(changed), names(changed), count, names(told)))
 	}
+
 	for _, id := range ids {
 		if !strings.Contains(did.after, id) {
 			wrong = append(wrong, "the caller doesn't hear of "+id)
 		}
 	}
+
 	if len(theirs) == 0 {
 		return wrong
 	}
+
 	heard := w.hears("bob")
 	for _, id := range theirs {
 		if !strings.Contains(heard, id) {
 			wrong = append(wrong, "the other doesn't hear of "+id+", but: "+heard)
 		}
 	}
+
 	return wrong
 }
 
@@ -255,6 +270,7 @@ func (w *ward) lost(needs []needed, after map[string]string, index string) (wron
 	if len(needs) == 0 {
 		return nil
 	}
+
 	s := rescue.New(filepath.Join(w.work, "data"), git.Client{})
 	list, err := s.List(context.Background(), "", 0, rescue.Every)
 	if err != nil {
@@ -264,6 +280,7 @@ func (w *ward) lost(needs []needed, after map[string]string, index string) (wron
 		wrong = append(wrong, "the snapshot "+id+" is damaged")
 	}
 	w.putBack("clean", "app", "wts", "lib", "origin.git")
+
 	for _, m := range list.Rescues {
 		if len(needs) == 0 {
 			return wrong
@@ -271,12 +288,14 @@ func (w *ward) lost(needs []needed, after map[string]string, index string) (wron
 		if !w.mayHave(s, m, needs) {
 			continue
 		}
+
 		w.putBack("clean", "app", "wts", "lib", "origin.git")
 		if out, err := w.personal("tt rescue restore " + m.ID); err != nil && !strings.Contains(err.Error(), "exit status 8") {
 			wrong = append(wrong, fmt.Sprintf("tt rescue restore %s: %v: %s", m.ID, err, out))
 		}
 		needs = missing(needs, w.held(), w.staged())
 	}
+
 	for _, n := range needs {
 		wrong = append(wrong, fmt.Sprintf("lost: %s (staged: %t)", n.path, n.staged))
 	}
@@ -290,6 +309,7 @@ func (w *ward) mayHave(s *rescue.Store, m rescue.Manifest, needs []needed) bool 
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	return slices.ContainsFunc(needs, func(n needed) bool {
 		rel, err := filepath.Rel(m.Top, filepath.Join(w.work, n.path))
 		return err == nil && slices.ContainsFunc(r.Entries, func(f rescue.File) bool { return f.Path == rel })

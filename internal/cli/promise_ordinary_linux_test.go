@@ -36,12 +36,14 @@ func TestOrdinaryCommandsInOddTrees(t *testing.T) {
 	commands := testenv.Some(t, testenv.Every, "commands of a working day in odd trees", readOrdinary(t), testenv.EveryNth[string](48))
 	w := newWard(t, "ann", "bob")
 	w.build()
+
 	holds := w.variant("stick", "ann")
 	for i, odd := range oddTrees {
 		if odd.asUser && os.Getuid() == 0 {
 			t.Logf("%s: root is stopped by no mode", odd.name)
 			continue
 		}
+
 		t.Run(odd.name, func(t *testing.T) {
 			w := &ward{t, w.dir, w.work, w.app, w.bin, w.agents, w.copies, w.roomID}
 			w.putBack(holds)
@@ -62,6 +64,7 @@ func readOrdinary(t *testing.T) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for line := range strings.Lines(string(b)) {
 		line = strings.TrimSuffix(line, "\n")
 		if text, ok := strings.CutPrefix(line, "$ "); ok {
@@ -70,6 +73,7 @@ func readOrdinary(t *testing.T) (all []string) {
 			all[len(all)-1] += "\n" + text
 		}
 	}
+
 	return all
 }
 
@@ -81,6 +85,7 @@ func (w *ward) isOrdinary(command string) {
 			Session: w.agents["ann"].session, Dir: w.app, Name: event, Tool: "Bash", Call: "toolu", Input: map[string]any{"command": command},
 		})
 	}
+
 	for _, when := range []string{"before", "after"} {
 		out, status := w.as("ann", `cd "$WORK/app" && tt hook <"$IO/ann.`+when+`.json"`)
 		if out != "" && !json.Valid([]byte(out)) || status != 0 {

@@ -50,6 +50,7 @@ func TestNothingIsLostByPrograms(t *testing.T) {
 			t.Parallel()
 			w := newWard(t, "ann", "bob", "cy")
 			w.buildForPrograms()
+
 			for i := n; i < count; i += places {
 				seed := *promiseSeed + uint64(i)
 				t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -68,11 +69,13 @@ func (w *ward) buildForPrograms() {
 	}
 	w.person("git init -q --initial-branch=main && git config gc.auto 0 && git add . && git commit -qm first && tt join")
 	w.keepAs("clean")
+
 	for _, name := range []string{"ann", "bob", "cy"} {
 		if out, status := w.as(name, `cd "$WORK/app" && tt join`); status != 0 {
 			w.Fatal(out)
 		}
 	}
+
 	if out, status := w.as("ann", `cd "$WORK/app" && tt try`); status != 0 {
 		w.Fatal(out)
 	}
@@ -108,11 +111,13 @@ func (w *ward) playProgram(seed uint64) {
 			s := p.chooseStep(agent, fmt.Sprintf("%d.%d by %s", seed, round, agent))
 			wait.Go(func() { p.take(s) })
 		}
+
 		if p.random.IntN(2) == 0 {
 			w.write(filepath.Join(w.app, p.choose("p.txt", "a.txt", ".env")), fmt.Sprintf("%d.%d by a person\n", seed, round), 0o644)
 		}
 		wait.Wait()
 	}
+
 	p.undoLongCall(fmt.Sprintf("%d.%d", seed, rounds))
 
 	if lost := p.lost(); len(lost) > 0 {
@@ -139,6 +144,7 @@ func (p *program) chooseStep(agent, text string) step {
 	case 1:
 		command = "(" + command + ") & wait"
 	}
+
 	return step{agent: agent, command: command}
 }
 
@@ -182,6 +188,7 @@ func (p *program) begin(s step) bool {
 		p.say("%s: denied: %s", s.agent, said)
 		return false
 	}
+
 	return true
 }
 
@@ -229,6 +236,7 @@ func (p *program) around(s step, when string) string {
 			p.seen[text] = fmt.Sprintf("%s, when the hook %s a call of %s ran (%s%s)", path, when, s.agent, s.command, s.path)
 		}
 	}
+
 	return out
 }
 
@@ -257,6 +265,7 @@ func (p *program) lost() (lost []string) {
 			delete(p.seen, text)
 		}
 	}
+
 	drop(p.held())
 	drop(p.committed())
 
@@ -265,12 +274,14 @@ func (p *program) lost() (lost []string) {
 	if err != nil {
 		p.Fatal(err)
 	}
+
 	for _, m := range list.Rescues {
 		if len(p.seen) == 0 {
 			break
 		}
 		drop(p.restored(s, m.ID))
 	}
+
 	for text, where := range p.seen {
 		lost = append(lost, fmt.Sprintf("%q: %s", text, where))
 	}
@@ -295,6 +306,7 @@ func (p *program) restored(s *rescue.Store, id string) map[string]string {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		p.Fatal(err)
 	}
+
 	res, err := s.Restore(context.Background(), rescue.RestoreRequest{ID: id, Tree: workspace.Checkout{Top: dir}})
 	if err != nil {
 		p.Fatalf("%s: %v", id, err)
@@ -306,5 +318,6 @@ func (p *program) restored(s *rescue.Store, id string) map[string]string {
 			all[path] = string(b)
 		}
 	}
+
 	return all
 }

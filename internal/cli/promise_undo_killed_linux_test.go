@@ -33,6 +33,7 @@ func TestNothingIsLost_UndoKilled(t *testing.T) {
 		if len(points) < 4 {
 			t.Errorf("%s passes only %q", command, points)
 		}
+
 		name := strings.Join(strings.Fields(command)[:2], " ")
 		points = testenv.Some(t, testenv.Every, "kills of "+name, points, testenv.EveryNth[string](max(len(points)/3, 1)))
 		for _, point := range points {
@@ -65,6 +66,7 @@ func (w *ward) beforeCall(id int64) string {
 			return c.Before
 		}
 	}
+
 	w.Fatalf("call %d isn't listed", id)
 	return ""
 }
@@ -86,6 +88,7 @@ func (w *ward) passes(command string) (files map[string]string, points []string)
 	if err != nil {
 		w.Fatalf("%s: %v: %s", command, err, out)
 	}
+
 	if err := os.Remove(list); err != nil {
 		w.Fatal(err)
 	}
@@ -96,6 +99,7 @@ func (w *ward) passes(command string) (files map[string]string, points []string)
 		count[point]++
 		points = append(points, fmt.Sprintf("%s#%d", point, count[point]))
 	}
+
 	slices.Sort(points)
 	return w.held(), points
 }

@@ -25,6 +25,7 @@ func (p *program) undoLongCall(text string) {
 	if !p.begin(long) {
 		return
 	}
+
 	was := p.held()
 	p.act(step{agent: "ann", command: first})
 	then := p.held()
@@ -44,6 +45,7 @@ func (p *program) undoLongCall(text string) {
 			want[path] = text
 		}
 	}
+
 	if len(changed(want, is)) == 0 {
 		return
 	}
@@ -60,11 +62,13 @@ func changed(from, to map[string]string) map[string]bool {
 			all[path] = true
 		}
 	}
+
 	for path := range to {
 		if _, wasThere := from[path]; !wasThere {
 			all[path] = true
 		}
 	}
+
 	return all
 }
 
@@ -88,6 +92,7 @@ func (p *program) listed() []edits.Call {
 	if err := json.Unmarshal([]byte(p.person("tt calls --all --json")), &res); err != nil {
 		p.Fatal(err)
 	}
+
 	return res.Calls
 }
 
@@ -111,5 +116,6 @@ func (p *program) undoes(call int64, want map[string]string) int64 {
 			p.Errorf("after tt undo %d, %s is %q instead of %q; it said\n%s\nafter:\n  %s", call, path, is[path], want[path], out, strings.Join(p.lines, "\n  "))
 		}
 	}
+
 	return res.UndoID
 }

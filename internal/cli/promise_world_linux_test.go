@@ -83,16 +83,19 @@ func newWard(t *testing.T, agents ...string) *ward {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	w := &ward{
 		T: t, dir: dir, work: filepath.Join(dir, "a place"), bin: filepath.Join(dir, "bin"),
 		agents: map[string]*guarded{}, copies: map[string]bool{}, roomID: new(string),
 	}
+
 	w.app = filepath.Join(w.work, "app")
 	for _, sub := range []string{w.app, w.bin, filepath.Join(dir, "home"), filepath.Join(dir, "io"), filepath.Join(dir, "copies")} {
 		if err := os.MkdirAll(sub, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := clitest.Install(w.bin); err != nil {
 		t.Fatal(err)
 	}
@@ -114,15 +117,18 @@ func dirInMemory(t *testing.T) string {
 	if err := unix.Statfs(memory, &s); err != nil || s.Bavail*uint64(s.Bsize) < enough {
 		return t.TempDir()
 	}
+
 	dir, err := os.MkdirTemp(memory, "tt-promise-")
 	if err != nil {
 		return t.TempDir()
 	}
+
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})
+
 	return dir
 }
 
@@ -162,6 +168,7 @@ func (w *ward) begin(name, session string, more ...string) {
 	if err := c.Start(); err != nil {
 		w.Fatal(err)
 	}
+
 	w.agents[name] = &guarded{name: name, cmd: c, in: in, out: bufio.NewReader(out), session: session}
 	w.Cleanup(func() {
 		in.Close()
@@ -179,6 +186,7 @@ func (w *ward) as(name, script string) (out string, status int) {
 	if _, err := fmt.Fprintln(a.in, name); err != nil {
 		w.Fatalf("the harness of %s has ended: %v", name, err)
 	}
+
 	line, err := a.out.ReadString('\n')
 	if err != nil {
 		w.Fatalf("the harness of %s has ended: %v", name, err)
@@ -187,10 +195,12 @@ func (w *ward) as(name, script string) (out string, status int) {
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	status, err = strconv.Atoi(strings.TrimSpace(line))
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	return string(b), status
 }
 
@@ -243,6 +253,7 @@ func (w *ward) wrote(name string, files ...string) {
 			Session: w.agents[name].session, Dir: w.app, Name: "PostToolUse", Tool: "Edit", Call: "edit",
 			Input: map[string]any{"file_path": filepath.Join(w.work, f), "old_string": "a", "new_string": "b"},
 		})
+
 		if out, status := w.as(name, `tt hook <"$IO/`+name+`.wrote.json"`); status != 0 {
 			w.Fatalf("the hook after %s: %s", f, out)
 		}
@@ -286,6 +297,7 @@ func (w *ward) calls(name, command string) (c call) {
 		b, _ := os.ReadFile(filepath.Join(w.dir, "io", name, file)) // absent after a denial
 		return string(b)
 	}
+
 	c = call{before: read("before"), after: read("after"), printed: read("printed")}
 	switch status {
 	case 0:
@@ -295,6 +307,7 @@ func (w *ward) calls(name, command string) (c call) {
 	default:
 		w.Errorf("the hooks of %q end with %d: %s", command, status, out)
 	}
+
 	return c
 }
 
@@ -323,15 +336,18 @@ func (w *ward) putBack(name string, only ...string) {
 		w.copy(from, w.work)
 		return
 	}
+
 	all, err := os.ReadDir(w.work)
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	for _, e := range all {
 		if e.Name() != "data" {
 			w.empty(filepath.Join(w.work, e.Name()))
 		}
 	}
+
 	for _, part := range only {
 		w.copy(filepath.Join(from, part), filepath.Join(w.work, part))
 	}
@@ -364,6 +380,7 @@ func (w *ward) build() {
 	} {
 		w.write(filepath.Join(w.app, name), text, 0o644)
 	}
+
 	w.person(`
 		git init -q --initial-branch=main
 		git config protocol.file.allow always
@@ -378,12 +395,14 @@ func (w *ward) build() {
 		git clone -q --bare . ../origin.git && git remote add origin ../origin.git && git fetch -q && git branch -q -u origin/main
 		tt join && tt task init && tt task new t1
 		git gc -q && git -C lib gc -q && git -C ../lib gc -q && git -C ../origin.git gc -q`) // a few files are copied sooner
+
 	w.keepAs("clean")
 	for _, name := range []string{"ann", "bob"} {
 		if out, status := w.as(name, `cd "$WORK/app" && tt join`); status != 0 {
 			w.Fatal(out)
 		}
 	}
+
 	if out, status := w.as("bob", `cd "$WORK/app/worktrees/t1" && tt task start`); status != 0 {
 		w.Fatal(out)
 	}
@@ -397,6 +416,7 @@ func (w *ward) build() {
 		}
 		w.write(filepath.Join(w.work, f), text, 0o644)
 	}
+
 	w.wrote("bob", noted...)
 	w.room()
 	w.keepAs("base")
@@ -414,6 +434,7 @@ func (w *ward) room() string {
 		}
 		*w.roomID = res.ID
 	}
+
 	return *w.roomID
 }
 
@@ -431,6 +452,7 @@ func (w *ward) variant(policy, holder string) string {
 	if w.copies[name] {
 		return name
 	}
+
 	w.putBack("base")
 	w.person("tt policy set enforce=" + policy)
 	if out, status := w.as(holder, `cd "$WORK/app" && tt try`); status != 0 {
@@ -452,6 +474,7 @@ func (w *ward) held() map[string]string {
 		case err != nil:
 			return err
 		}
+
 		rel, _ := filepath.Rel(w.work, path)
 		if d.IsDir() {
 			if rel == "data" || d.Name() == ".git" || rel == "origin.git" {
@@ -459,14 +482,17 @@ func (w *ward) held() map[string]string {
 			}
 			return nil
 		}
+
 		if d.Name() == ".git" {
 			return nil
 		}
+
 		if d.Type()&fs.ModeSymlink != 0 {
 			to, err := os.Readlink(path)
 			all[rel] = "-> " + to
 			return err
 		}
+
 		if !d.Type().IsRegular() {
 			return nil
 		}
@@ -475,11 +501,13 @@ func (w *ward) held() map[string]string {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
+
 		return err
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	return all
 }
 
@@ -491,6 +519,7 @@ func (w *ward) staged() string {
 	if _, err := os.Stat(filepath.Join(w.app, ".git")); err != nil {
 		return ""
 	}
+
 	return string(out)
 }
 
@@ -522,10 +551,12 @@ func (w *ward) takings() (all []taking) {
 	if err := json.NewDecoder(bytes.NewReader([]byte(out))).Decode(&res); err != nil {
 		w.Fatalf("%v: %s", err, out)
 	}
+
 	for _, e := range res.Events {
 		if !e.Payload.Sweeps && e.Payload.Count > 0 {
 			all = append(all, e)
 		}
 	}
+
 	return all
 }

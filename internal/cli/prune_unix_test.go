@@ -24,6 +24,7 @@ func TestOldSnapshotsGoInTheBackground(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	// What the hook starts in the background is this, in the place of tt. It says how it was called, and then
 	// waits.
 	stand := filepath.Join(r.work, "stand in", "tt")
@@ -31,9 +32,11 @@ func TestOldSnapshotsGoInTheBackground(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(stand), 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.WriteFile(stand, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	after := func(file string) {
 		t.Helper()
 		r.must("", "echo "+file+" >"+file)
@@ -51,6 +54,7 @@ func TestOldSnapshotsGoInTheBackground(t *testing.T) {
 	if err != nil || len(heads) != 1 {
 		t.Fatalf("%q, %v; %s", heads, err, r.must("", "cat $TALKING_STICK_DATA_DIR/tt.log || true"))
 	}
+
 	old := time.Now().Add(-2 * time.Hour)
 	if err := os.Chtimes(heads[0], old, old); err != nil {
 		t.Fatal(err)
@@ -62,6 +66,7 @@ func TestOldSnapshotsGoInTheBackground(t *testing.T) {
 	if err != nil || !bytes.Equal(said, []byte("rescue prune\n")) {
 		t.Errorf("it was called with %q, %v", said, err)
 	}
+
 	if err := os.WriteFile(ended, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

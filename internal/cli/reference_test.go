@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/cli/full"
+	"talkingstick/internal/cli/doctor"
 	"talkingstick/internal/config"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
@@ -46,20 +46,24 @@ func TestReference(t *testing.T) {
 		"json.md":        g.json(),
 		"environment.md": g.environment(),
 	}
+
 	if *updateReference {
 		if err := os.MkdirAll(referenceDir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	have, err := filepath.Glob(filepath.Join(referenceDir, "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, path := range have {
 		if pages[filepath.Base(path)] == "" {
 			t.Errorf("%s isn't generated: it doesn't belong here", path)
 		}
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(pages)) {
 		path := filepath.Join(referenceDir, name)
 		if *updateReference {
@@ -68,6 +72,7 @@ func TestReference(t *testing.T) {
 			}
 			continue
 		}
+
 		was, err := os.ReadFile(path)
 		if err != nil || string(was) != pages[name] {
 			t.Errorf("%s isn't what the code says (%s): make generate", path, firstDifference(string(was), pages[name]))
@@ -82,6 +87,7 @@ func firstDifference(was, is string) string {
 			return fmt.Sprintf("from line %d on", i+1)
 		}
 	}
+
 	return "the same"
 }
 
@@ -108,6 +114,7 @@ func (g *reference) table(head []string, rows ...[]string) {
 	g.line("")
 	cells(head)
 	g.line("|%s", strings.Repeat("---|", len(head)))
+
 	for _, row := range rows {
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
@@ -134,6 +141,7 @@ func (g *reference) index() string {
 - [Environment](environment.md): variables and files
 
 How the protocol works, and what it guarantees: [PROTOCOL](../PROTOCOL.md).`)
+
 	return end()
 }
 
@@ -159,6 +167,7 @@ func tree() []*cobra.Command {
 			}
 		}
 	}
+
 	walk(Commands(full.Commands()))
 	return all
 }
@@ -168,16 +177,19 @@ func (g *reference) commands() string {
 and is the working directory by default; it is the last argument, or the flag `+"`--path`"+`. `+"`--room`"+` names the
 room by its id instead, or by the first characters of it. Durations are written like
 `+"`90s` or `45m`"+`. Exit statuses: [Errors](errors.md).`)
+
 	var all []*cobra.Command
 	for _, c := range tree() {
 		if !silent.MatchString(c.CommandPath()) || c.CommandPath() == "tt completion" {
 			all = append(all, c)
 		}
 	}
+
 	g.line("")
 	for _, c := range all {
 		g.line("- [`%s`](#%s): %s", c.CommandPath(), anchor(c.CommandPath()), c.Short)
 	}
+
 	for _, c := range all {
 		g.line("\n## %s", c.CommandPath())
 		g.line("\n%s.", c.Short)
@@ -187,6 +199,7 @@ room by its id instead, or by the first characters of it. Durations are written 
 		if len(c.Aliases) > 0 {
 			g.line("\nAlso called %s.", code(strings.Join(c.Aliases, "`, `")))
 		}
+
 		switch {
 		case c.CommandPath() == "tt":
 			g.line("\nWithout a command, `tt` shows the room of the working directory, like `tt state`. Outside of rooms it says how to start;\nas JSON: `{\"room_state\": \"none\", \"next_action\": \"tt init\"}`.")
@@ -196,15 +209,18 @@ room by its id instead, or by the first characters of it. Durations are written 
 		case c.Long != "":
 			g.line("\n%s", strings.ReplaceAll(c.Long, "--", `\--`))
 		}
+
 		g.line("\n```\n%s\n```", strings.Join(examples[c.CommandPath()], "\n"))
 		if c.HasParent() {
 			g.flags(c.NonInheritedFlags())
 		}
+
 		var names []string
 		for _, r := range results[c.CommandPath()] {
 			n := typeName(reflect.TypeOf(r))
 			names = append(names, fmt.Sprintf("[%s](json.md#%s)", n, anchor(n)))
 		}
+
 		switch {
 		case len(names) == 0 && (c.HasSubCommands() || slices.Contains(spoken, c.CommandPath())):
 		case len(names) == 0:
@@ -219,11 +235,13 @@ room by its id instead, or by the first characters of it. Durations are written 
 			g.line("\nJSON: %s.", names[0])
 		}
 	}
+
 	for path := range results {
 		if !slices.ContainsFunc(all, func(c *cobra.Command) bool { return c.CommandPath() == path }) {
 			g.Errorf("the table of results names %s, which is no command", path)
 		}
 	}
+
 	g.line("\n## Flags of all commands")
 	g.flags(all[0].PersistentFlags())
 	return end()
@@ -243,6 +261,7 @@ func (g *reference) flags(f *pflag.FlagSet) {
 		if kind != "" {
 			name += " " + kind
 		}
+
 		switch f.DefValue {
 		case "", "0", "false", "[]", "0s":
 		default:
@@ -250,6 +269,7 @@ func (g *reference) flags(f *pflag.FlagSet) {
 		}
 		rows = append(rows, []string{code(name), usage})
 	})
+
 	if len(rows) > 0 {
 		g.table([]string{"flag", "meaning"}, rows...)
 	}
@@ -271,6 +291,7 @@ or `+"`TT_JSON=1`"+` it is one JSON object instead: `+"`error`, `message`, `hint
 A failure means that nothing of what was asked was done. Two things are left by commands that don't exit with 0 all the
 same: `+"`tt try`"+` and `+"`tt wait`"+` have joined the room when they end without the turn, and `+"`tt take`"+` on an owner that only looks idle
 is refused and tells the owner so ([why](../decisions/turns-and-takeovers.md#takeovers-and-offers)).`)
+
 	g.line("\n## Exit statuses")
 	var rows [][]string
 	classes := map[int]bool{}
@@ -284,9 +305,11 @@ is refused and tells the owner so ([why](../decisions/turns-and-takeovers.md#tak
 		}
 		rows = append(rows, []string{strconv.Itoa(e.status), e.meaning, strings.Join(codes, " ")})
 	}
+
 	g.table([]string{"exit", "meaning", "codes"}, rows...)
 	g.line("\nA status that isn't listed means failure too.")
 	g.line("\n## Error codes\n\nCodes are never renamed and never reused. *Retry* says that the same call may succeed later with nothing else done.")
+
 	rows = nil
 	for _, c := range stick.Codes {
 		if !classes[c.Exit] {
@@ -298,6 +321,7 @@ is refused and tells the owner so ([why](../decisions/turns-and-takeovers.md#tak
 		}
 		rows = append(rows, []string{code(string(c.Code)), strconv.Itoa(c.Exit), retry, c.Meaning})
 	}
+
 	g.table([]string{"code", "exit", "retry", "meaning"}, rows...)
 	g.line("\n## Facts\n\nWhat an error's object holds beside `error`, `message` and `hint`, where it applies.")
 	rows = nil
@@ -307,11 +331,13 @@ is refused and tells the owner so ([why](../decisions/turns-and-takeovers.md#tak
 		}
 		rows = append(rows, []string{code(f), facts[f]})
 	}
+
 	for f := range g.src.facts {
 		if facts[f] == "" {
 			g.Errorf("errors have a fact %q, which isn't explained", f)
 		}
 	}
+
 	g.table([]string{"fact", "meaning"}, rows...)
 	return end()
 }
@@ -331,6 +357,7 @@ func (g *reference) enum(typ string) {
 		}
 		rows = append(rows, []string{code(c.value), meaning})
 	}
+
 	if len(rows) == 0 {
 		g.Errorf("there are no constants of type %s", typ)
 	}
@@ -361,16 +388,19 @@ func (g *reference) room() string {
 	}
 	g.table([]string{"key", "default", "meaning"}, rows...)
 	var limits []string
+
 	waiting := stick.Policy{NextTurn: stick.Limits{OwnerLeaseTTL: 1, ClaimTTL: 1, WaiterGrace: 1, OwnerIdleTTL: 1}}
 	for _, k := range stick.PolicyKeys {
 		if waiting.Next(k.Name) != "" {
 			limits = append(limits, code(k.Name))
 		}
 	}
+
 	g.line("\nIf an agent lowers %s while another member holds the stick or has it reserved, that applies from the next turn on;",
 		strings.Join(limits[:len(limits)-1], ", ")+" or "+limits[len(limits)-1])
 	g.line("in JSON it stands under `next_turn`. A person's change applies at once.")
 	g.line("\n## Categories of messages\n\nWhat a message of the category should say beside its body: each is a field and a flag.")
+
 	rows = nil
 	for _, c := range stick.Categories {
 		var says []string
@@ -379,16 +409,19 @@ func (g *reference) room() string {
 				says = append(says, code(f.Name))
 			}
 		}
+
 		ack := ""
 		if c.Ack {
 			ack = "yes"
 		}
 		rows = append(rows, []string{code(string(c.Category)), c.Meaning, strings.Join(says, " "), ack})
 	}
+
 	if len(rows) != len(g.src.constants["Category"]) {
 		g.Errorf("%d of %d categories are in stick.Categories", len(rows), len(g.src.constants["Category"]))
 	}
 	g.table([]string{"category", "meaning", "should say", "asks for an acknowledgement"}, rows...)
+
 	for _, e := range []struct{ title, intro, typ string }{
 		{"States of a message", "At one recipient. The first three follow each other and never go back; the others end what is owed.", "ReceiptState"},
 		{"Delivery", "How a message reaches a recipient, told to its sender.", "Delivery"},
@@ -408,6 +441,7 @@ func (g *reference) room() string {
 		}
 		g.enum(e.typ)
 	}
+
 	return end()
 }
 
@@ -428,6 +462,7 @@ func (g *reference) events() string {
 	g.fields(reflect.TypeFor[stick.Event]())
 	g.line("\n## Payload\n\nWhat was true when the event was made: each type has a payload of its own. All of them may have `override` and `terminal`.")
 	g.fields(reflect.TypeFor[stick.Caller]())
+
 	for _, e := range stick.EventTypes {
 		t := reflect.TypeOf(e.Payload())
 		if e.Type.OfTask() {
@@ -436,6 +471,7 @@ func (g *reference) events() string {
 		if t.NumField() == 1 {
 			continue
 		}
+
 		g.line("\n### %s", e.Type)
 		known := []string{"override", "terminal"}
 		if _, ok := t.FieldByName("Message"); ok && e.Type != stick.EventMessageSent {
@@ -447,6 +483,7 @@ func (g *reference) events() string {
 		}
 		g.fields(t, known...)
 	}
+
 	g.line("\n## Tasks in payloads\n\n`task` of the types that begin with `task_`: each has facts of its own. All of them have `state` and `attempt`.")
 	g.fields(reflect.TypeFor[stick.TaskStatus]())
 	for _, e := range stick.EventTypes {
@@ -459,6 +496,7 @@ func (g *reference) events() string {
 			g.fields(facts, "state", "attempt")
 		}
 	}
+
 	return end()
 }
 
@@ -476,11 +514,13 @@ isn't there when it is empty.`)
 			queue = append(queue, t)
 		}
 	}
+
 	for _, c := range tree() {
 		for _, r := range results[c.CommandPath()] {
 			add(reflect.TypeOf(r))
 		}
 	}
+
 	for _, e := range stick.EventTypes { // what only events have
 		if task, ok := reflect.TypeOf(e.Payload()).FieldByName("Task"); ok && e.Type.OfTask() {
 			for _, f := range flatten(task.Type.Elem()) {
@@ -490,6 +530,7 @@ isn't there when it is empty.`)
 			}
 		}
 	}
+
 	g.line("\nThe answer of each command:\n")
 	for _, c := range tree() {
 		for i, r := range results[c.CommandPath()] {
@@ -499,6 +540,7 @@ isn't there when it is empty.`)
 			}
 		}
 	}
+
 	for len(queue) > 0 {
 		t := queue[0]
 		queue = queue[1:]
@@ -510,6 +552,7 @@ isn't there when it is empty.`)
 			add(inner)
 		}
 	}
+
 	return end()
 }
 
@@ -521,6 +564,7 @@ func (g *reference) fields(t reflect.Type, but ...string) (inner []reflect.Type)
 		if slices.Contains(but, name) {
 			continue
 		}
+
 		kind, of := kindOf(f.Type)
 		switch {
 		case strings.Contains(options, "omit"):
@@ -528,6 +572,7 @@ func (g *reference) fields(t reflect.Type, but ...string) (inner []reflect.Type)
 		case f.optional:
 			kind += "; only with a grant"
 		}
+
 		if f.owner == reflect.TypeFor[stick.Contract]() {
 			meaning := ""
 			for _, field := range stick.ContractFields {
@@ -535,9 +580,11 @@ func (g *reference) fields(t reflect.Type, but ...string) (inner []reflect.Type)
 					meaning = fmt.Sprintf("%s: %s", field.Category, field.Meaning)
 				}
 			}
+
 			rows = append(rows, []string{code(name), kind, meaning})
 			continue
 		}
+
 		if of != nil {
 			inner = append(inner, of)
 		}
@@ -548,6 +595,7 @@ func (g *reference) fields(t reflect.Type, but ...string) (inner []reflect.Type)
 		meaning = strings.TrimPrefix(meaning, f.Name+" is ")
 		rows = append(rows, []string{code(name), kind, meaning})
 	}
+
 	g.table([]string{"field", "type", "meaning"}, rows...)
 	return inner
 }
@@ -571,6 +619,7 @@ func flatten(t reflect.Type) (out []jsonField) {
 			if s.Kind() == reflect.Pointer {
 				s, optional = s.Elem(), true
 			}
+
 			for i := range s.NumField() {
 				f := s.Field(i)
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -586,6 +635,7 @@ func flatten(t reflect.Type) (out []jsonField) {
 		}
 		level = next
 	}
+
 	return out
 }
 
@@ -597,28 +647,33 @@ func kindOf(t reflect.Type) (name string, of reflect.Type) {
 	case reflect.TypeFor[stick.Policy]():
 		return "[policy](room.md#policy)", nil
 	}
+
 	switch t.Kind() {
 	case reflect.Pointer:
 		name, of = kindOf(t.Elem())
 		return name + " or null", of
+
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return "[payload](events.md#payload)", nil // json.RawMessage
 		}
 		name, of = kindOf(t.Elem())
 		return "list of " + name, of
+
 	case reflect.Array:
 		name, of = kindOf(t.Elem())
 		return fmt.Sprintf("list of %d × %s", t.Len(), name), of
 	case reflect.Map:
 		name, of = kindOf(t.Elem())
 		return "object of " + name, of
+
 	case reflect.Struct:
 		switch t {
 		case reflect.TypeFor[stick.Change]():
 			return "{from, to}", nil
 		}
 		return fmt.Sprintf("[%s](json.md#%s)", typeName(t), anchor(typeName(t))), t
+
 	case reflect.Bool:
 		return "true or false", nil
 	case reflect.String:
@@ -627,6 +682,7 @@ func kindOf(t reflect.Type) (name string, of reflect.Type) {
 		}
 		return "string", nil
 	}
+
 	return "number", nil
 }
 
@@ -644,6 +700,7 @@ func (g *reference) environment() string {
 	for _, r := range harness.Rows {                                                                  // by their table
 		known[r.Setup.ConfigEnv] = true
 	}
+
 	for _, v := range doctor.Variables {
 		if !g.src.variables[v.Name] && !known[v.Name] {
 			g.Errorf("the program doesn't read %s", v.Name)
@@ -651,11 +708,13 @@ func (g *reference) environment() string {
 		known[v.Name] = true
 		rows = append(rows, []string{code(v.Name), v.Meaning})
 	}
+
 	for name := range g.src.variables {
 		if !known[name] {
 			g.Errorf("the program reads %s, which isn't explained", name)
 		}
 	}
+
 	g.table([]string{"variable", "meaning"}, rows...)
 	g.line("\n## Harnesses\n\nBy these variables a harness tells the commands that it runs which session they belong to, or that they run inside of it.\nThey are believed when that harness is the nearest among the command's ancestors, or when no ancestor that can be\nseen is a harness and there is no terminal, or not all can be seen. `tt whoami --explain` tells what was found.")
 	rows = nil
@@ -663,6 +722,7 @@ func (g *reference) environment() string {
 		list := func(names []string) string { return code(strings.Join(names, "`, `")) }
 		rows = append(rows, []string{string(r.Title), code(r.Name + ":…"), list(r.SessionEnv), list(r.Markers), list(r.Carriers)})
 	}
+
 	rows = append(rows, []string{"any other that says who it is", code("<name>:…"), "", code(harness.AgentEnv), "always"})
 	g.table([]string{"harness", "agents", "session id", "marker", "carrier when started with"}, rows...)
 	g.line(`
@@ -670,6 +730,7 @@ func (g *reference) environment() string {
 
 The data directory is, in this order: ` + "`$TALKING_STICK_DATA_DIR`, `$XDG_DATA_HOME/talking-stick`, `~/.local/share/talking-stick`" + `; on
 Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has mode 0700, its files 0600.`)
+
 	g.table([]string{"file", "what it is"},
 		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three, and `issued`. A log without its database, or beside an empty one, is refused"},
 		[]string{"`issued`", "a line with the numbers that the database has given out: of changes, events and turns. A database behind it has lost something, and the first command says what. A copy without it counts from what it has"},
@@ -685,6 +746,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 		[]string{"`tt.log`, `tt.log.1`", "what hooks couldn't do, a line each; the second file is the older one"},
 		[]string{"`update-migrations.log`", "the entries of the npm program that `tt install` removed"},
 	)
+
 	g.line("\nIn a workspace with a room, beside what the project puts there:")
 	g.table([]string{"file", "what it is"},
 		[]string{"`.ai/session-context.org`, else `.talking-stick/session.md`", "the primary's context: made when its session starts, removed by `tt session end`"},
@@ -692,6 +754,7 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 		[]string{"`.talking-stick/.gitignore`", "keeps these files out of git"},
 		[]string{"`.talking-stick/instructions.md`", "the project's own words for the briefing of sessions, at most 4096 bytes"},
 	)
+
 	g.line("\n## The project's file\n\n`.talking-stick.toml` at the root of the workspace. A section or key that isn't known is an error. `[gate]`, `[worker]` and\n`[pr]` are read at the head of the integration branch, the other sections in the workspace.")
 	rows = nil
 	for _, k := range config.Keys() {
@@ -718,11 +781,13 @@ func readSource(t *testing.T) source {
 		types: map[string]string{}, fields: map[string]string{}, constants: map[string][]constant{},
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
+
 	for _, dir := range []string{"../../stick", "../../stick/tasks", "../../stick/edits", "../../stick/scope", "../../stick/talk", "../../stick/presence", "../../stick/timeline", "../../stick/diff", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite", "../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue", "../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "../term", ".", "app", "doctor", "events", "githook", "hook", "hooklog", "mcp", "msg", "rescue", "room", "scope", "session", "setup", "task", "turn", "watch"} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
 		}
+
 		slices.Sort(paths)
 		for _, path := range paths {
 			if strings.HasSuffix(path, "_test.go") {
@@ -735,6 +800,7 @@ func readSource(t *testing.T) source {
 			s.read(f, dir)
 		}
 	}
+
 	return s
 }
 
@@ -750,6 +816,7 @@ func (s source) read(f *ast.File, dir string) {
 			if !ok || len(n.Args) == 0 {
 				break
 			}
+
 			switch name := text(n.Args[0]); {
 			case name == "":
 			case sel.Sel.Name == "With":
@@ -757,6 +824,7 @@ func (s source) read(f *ast.File, dir string) {
 			case sel.Sel.Name == "Getenv" && (isOfCLI(dir) || dir == "../install"):
 				s.variables[name] = true
 			}
+
 		case *ast.GenDecl:
 			for _, spec := range n.Specs {
 				switch spec := spec.(type) {
@@ -764,6 +832,7 @@ func (s source) read(f *ast.File, dir string) {
 					if shown {
 						s.readType(spec, n.Doc)
 					}
+
 				case *ast.ValueSpec:
 					typ, ok := spec.Type.(*ast.Ident)
 					if ok && n.Tok == token.CONST && len(spec.Values) == 1 && strings.HasPrefix(dir, "../../stick") {
@@ -772,6 +841,7 @@ func (s source) read(f *ast.File, dir string) {
 				}
 			}
 		}
+
 		return true
 	})
 }
@@ -781,11 +851,13 @@ func (s source) readType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 	if !ok {
 		return
 	}
+
 	if doc != nil {
 		paragraph, _, _ := strings.Cut(doc.Text(), "\n\n")
 		paragraph = strings.ReplaceAll(strings.TrimSpace(paragraph), "\n", " ")
 		s.types[spec.Name.Name] = withoutName(spec.Name.Name, paragraph)
 	}
+
 	for _, f := range st.Fields.List {
 		meaning := comment(f.Comment)
 		if meaning == "" && f.Doc != nil {
@@ -796,6 +868,7 @@ func (s source) readType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 				meaning = strings.TrimSuffix(meaning, ".")
 			}
 		}
+
 		for _, name := range f.Names {
 			s.fields[spec.Name.Name+"."+name.Name] = meaning
 		}
@@ -813,6 +886,7 @@ func withoutName(name, doc string) string {
 	if m == nil || m[1] != name {
 		return doc
 	}
+
 	rest := doc[len(m[0]):]
 	if m[2] != "is" {
 		rest = m[2] + " " + rest

@@ -37,28 +37,34 @@ func TestRefusals(t *testing.T) {
 	if t.Failed() {
 		return
 	}
+
 	if storetest.OnServer(t) { // without the refusals of SQLite's file
 		golden, err := os.ReadFile(golden)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, refusal := range r.said {
 			if !strings.Contains(string(golden), "\n"+refusal) {
 				t.Errorf("on a server it is refused in other words:\n%s", refusal)
 			}
 		}
+
 		return
 	}
+
 	for _, c := range stick.Codes {
 		if _, exempt := notProvoked[c.Code]; !exempt && !r.seen[c.Code] {
 			t.Errorf("no refusal with %s is provoked", c.Code)
 		}
 	}
+
 	if *updateGolden {
 		if err := os.WriteFile(golden, []byte(r.text.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	want, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +106,7 @@ func playRefusals(t *testing.T) *refusals {
 		}
 		return played
 	}
+
 	r := &refusals{seen: map[stick.Code]bool{}, followed: map[string]bool{}}
 	played = r
 	r.text.WriteString("What tt says when it refuses. Read each refusal as if you had typed the command. TestRefusals makes this file from testdata/refusals.txtar.\n" +
@@ -118,6 +125,7 @@ func playRefusals(t *testing.T) *refusals {
 			},
 		})
 	})
+
 	if !r.isPlayed {
 		t.FailNow()
 	}
@@ -166,10 +174,12 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 	if d := compareTexts(before, after); d != "" {
 		ts.Fatalf("the database was changed:\n%s", d)
 	}
+
 	if said.out != "" || told.out != "" || said.status == 0 {
 		s.wrong = append(s.wrong, fmt.Sprintf("%s: not refused, with %q and %q on standard output", strings.Join(args, " "), said.out, told.out))
 		return "", ""
 	}
+
 	if strings.Count(told.err, "\n") != 1 {
 		ts.Fatalf("the failure isn't one line: %q", told.err)
 	}
@@ -182,26 +192,31 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 		s.wrong = append(s.wrong, fmt.Sprintf("%s: %v with exit status %d, with --json %d; it should be %s with %d",
 			strings.Join(args, " "), facts["error"], said.status, told.status, code, exit))
 	}
+
 	want := fmt.Sprintf("tt: %s\n", stick.Line(facts["message"].(string)))
 	if said, ok := facts["hint"].(string); ok {
 		hint = said
 		want += fmt.Sprintf("hint: %s\n", stick.Line(hint))
 	}
+
 	if s.normal(want) != s.normal(said.err) { // a second may lie between them
 		ts.Fatalf("text and JSON differ: %q, %q", said.err, want)
 	}
+
 	line := "    " + string(code) + ", exit " + strconv.Itoa(exit)
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if name != "error" && name != "message" && name != "hint" {
 			line += fmt.Sprintf(", %s %s", name, text(facts[name]))
 		}
 	}
+
 	shown := make([]string, len(args))
 	for i, word := range args {
 		if shown[i] = word; word == "" || strings.ContainsAny(word, " #") {
 			shown[i] = Quote(word)
 		}
 	}
+
 	return s.normal("$ "+strings.Join(shown, " ")+"\n"+said.err+line) + "\n", hint
 }
 

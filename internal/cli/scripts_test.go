@@ -37,6 +37,7 @@ func TestEveryExampleIsRun(t *testing.T) {
 		}
 		run[line] = true
 	}
+
 	commands := map[string]bool{}
 	for _, c := range tree() {
 		commands[c.CommandPath()] = true
@@ -44,10 +45,12 @@ func TestEveryExampleIsRun(t *testing.T) {
 			t.Errorf("the help of %s has no example", c.CommandPath())
 		}
 	}
+
 	for path, lines := range examples {
 		if !commands[path] {
 			t.Errorf("there are examples of %s, which is no command", path)
 		}
+
 		for _, line := range lines {
 			if !run[line] {
 				t.Errorf("no script runs the example %q of %s", line, path)
@@ -62,18 +65,21 @@ func scriptLines(t *testing.T) []string {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no scripts", err)
 	}
+
 	var lines []string
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for line := range strings.Lines(string(text)) {
 			if !strings.HasPrefix(line, "#") {
 				lines = append(lines, strings.TrimSpace(line))
 			}
 		}
 	}
+
 	return lines
 }
 
@@ -94,6 +100,7 @@ func TestSkillQuotesWhatIsPrinted(t *testing.T) {
 			return true
 		})
 	}
+
 	quotes := 0
 	for _, item := range regexp.MustCompile("(?m)^- (`[^:]*):").FindAllStringSubmatch(string(skill), -1) {
 		for _, quote := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(item[1], -1) {
@@ -106,6 +113,7 @@ func TestSkillQuotesWhatIsPrinted(t *testing.T) {
 			}
 		}
 	}
+
 	if quotes < 5 {
 		t.Errorf("the skill quotes %d answers", quotes)
 	}

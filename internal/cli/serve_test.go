@@ -40,6 +40,7 @@ func (s *story) browser(ts *testscript.TestScript, name string) *browser {
 		found = enterAddress.FindStringSubmatch(c.printed.String())
 		return found != nil
 	})
+
 	jar, err := cookiejar.New(nil)
 	ts.Check(err)
 	b := &browser{origin: found[1], client: &http.Client{Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
@@ -72,11 +73,13 @@ func (s *story) hides(ts *testscript.TestScript, args []string) {
 			b, err = os.ReadFile(path)
 			texts[path] = string(b)
 		}
+
 		if errors.Is(err, fs.ErrNotExist) { // it was there for a moment
 			return nil
 		}
 		return err
 	}))
+
 	for _, secret := range s.browser(ts, args[0]).secrets {
 		for where, text := range texts {
 			if secret == "" || strings.Contains(text, secret) {
@@ -104,6 +107,7 @@ func (s *story) visit(ts *testscript.TestScript, args []string) {
 		text = "status " + res.Status + "\n" + regexp.MustCompile(`<[^>]*>`).ReplaceAllString(main, "")
 		return pattern.MatchString(text)
 	})
+
 	_, err := io.WriteString(ts.Stdout(), text)
 	ts.Check(err)
 }
@@ -114,11 +118,13 @@ func (s *story) post(ts *testscript.TestScript, args []string) {
 		ts.Fatalf("usage: post NAME OPERATION FIELD=VALUE…")
 	}
 	b := s.browser(ts, args[0])
+
 	form := url.Values{"back": {"/"}}
 	for _, a := range args[2:] {
 		name, value, _ := strings.Cut(a, "=")
 		form.Add(name, value)
 	}
+
 	req, err := http.NewRequest("POST", b.base+"/api/"+args[1], strings.NewReader(form.Encode()))
 	ts.Check(err)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")

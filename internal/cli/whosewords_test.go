@@ -44,6 +44,7 @@ func TestWhoseWords(t *testing.T) {
 			}
 		},
 	}
+
 	t.Run("play", func(t *testing.T) { play(t, testscript.Params{Files: []string{"testdata/whosewords.txtar"}}, commands) })
 	if seen < 40 {
 		t.Errorf("only %d answers hold what others wrote", seen)
@@ -60,6 +61,7 @@ func spokenAsOurs(answer string) string {
 	if !isJSON {
 		return ownLine(answer)
 	}
+
 	if m, ok := doc.(map[string]any); ok { // of a hook or of a refusal: what a model reads are its texts
 		for _, key := range []string{"hookSpecificOutput", "reason", "message", "hint", "systemMessage"} {
 			if line := ownLineIn(m[key]); line != "" {
@@ -67,6 +69,7 @@ func spokenAsOurs(answer string) string {
 			}
 		}
 	}
+
 	return ""
 }
 
@@ -78,6 +81,7 @@ func ownLineIn(doc any) string {
 			return v
 		}
 		return ownLine(v)
+
 	case map[string]any:
 		for _, value := range v {
 			if line := ownLineIn(value); line != "" {
@@ -85,6 +89,7 @@ func ownLineIn(doc any) string {
 			}
 		}
 	}
+
 	return ""
 }
 
@@ -109,6 +114,7 @@ func ownLine(text string) string {
 		if isUnsigned(line) {
 			return line
 		}
+
 		if !isTheirs(line) {
 			if _, ok := testenv.Unquoted(line); !ok && !strings.HasPrefix(line, " ") && !isOfDiff(line) {
 				return line
@@ -123,16 +129,19 @@ func ownLine(text string) string {
 		if strings.TrimRight(mark, "+-") == "" && !isOfDiff(line) {
 			return line
 		}
+
 		for j, other := range lines {
 			isOurs := !isTheirs(other) && strings.Trim(other, " |>") != "" && !isInFrame(lines[min(i, j):max(i, j)], mark)
 			if isOurs && strings.HasPrefix(other, mark) && !isOfDiff(line) {
 				return other + "\nbegins like\n" + line
 			}
 		}
+
 		if head := headOf(lines[:i], mark); !isOfDiff(line) && !namesAuthor().MatchString(head) {
 			return head + "\nnames nobody for\n" + line
 		}
 	}
+
 	return ""
 }
 
@@ -178,5 +187,6 @@ func headOf(before []string, mark string) string {
 			return line
 		}
 	}
+
 	return ""
 }

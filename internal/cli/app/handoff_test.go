@@ -17,6 +17,7 @@ func TestHandoffFields(t *testing.T) {
 		c := &cobra.Command{Use: "release", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
 		h.AddFlags(c)
 		c.SetArgs([]string{"--" + f.Flag, "what " + f.Name + " holds"})
+
 		if err := c.Execute(); err != nil {
 			t.Errorf("%s: %v", f.Name, err)
 			continue
@@ -26,6 +27,7 @@ func TestHandoffFields(t *testing.T) {
 			t.Errorf("%s: %+v, %v", f.Name, got, err)
 			continue
 		}
+
 		p := &term.Page{}
 		p.ShowHandoff(*got)
 		if want := "  " + f.Label + ": what " + f.Name + " holds"; !strings.Contains(string(p.Text()), want) {

@@ -18,6 +18,7 @@ func TestInterrupts_watch(t *testing.T) {
 		ended  = "ended"  // the command is done
 		passes = "passes" // the grace is over
 	)
+
 	for _, c := range []struct {
 		name   string
 		inputs bool

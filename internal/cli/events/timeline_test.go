@@ -24,6 +24,7 @@ func TestTimelineFits(t *testing.T) {
 			Marks: []timeline.Mark{{At: at(40*i + 20), Type: stick.EventKick}},
 		})
 	}
+
 	res.Pauses = []timeline.Paused{{Span: timeline.Span{From: at(100)}}}
 	for _, width := range []int{0, 30, 60, 80, 200} {
 		p := &term.Page{Width: width, Now: at(240)}
@@ -37,9 +38,11 @@ func TestTimelineFits(t *testing.T) {
 				t.Errorf("a row isn't safe: %q", line)
 			}
 		}
+
 		if width != 30 && !strings.Contains(text, "25 Nov") {
 			t.Errorf("midnight isn't on the axis:\n%s", text)
 		}
+
 		if width >= 60 {
 			charts := map[int]bool{}
 			for line := range strings.Lines(text) {
@@ -47,6 +50,7 @@ func TestTimelineFits(t *testing.T) {
 					charts[term.Width(line[:i])] = true
 				}
 			}
+
 			if len(charts) != 1 {
 				t.Errorf("the rows aren't in columns:\n%s", text)
 			}

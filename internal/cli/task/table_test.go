@@ -20,6 +20,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 		{TaskID: "分析器", State: stick.TaskInReview, StateAt: now, Worker: "人", Warning: stick.Words(strings.Repeat("no sign of life ", 12))},
 		{TaskID: "done", State: stick.TaskCompleted, StateAt: now},
 	}}
+
 	colour := regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	for _, columns := range []int{10, 20, 40, 60, 80, 132, 400} {
 		for _, color := range []bool{false, true} {
@@ -34,9 +35,11 @@ func TestAListFitsTheTerminal(t *testing.T) {
 					t.Errorf("at %d columns there are blanks at the end of %q", columns, l)
 				}
 			}
+
 			if columns < 60 {
 				continue
 			}
+
 			for _, mark := range []struct{ head, cell, row string }{{"STATE", "CONFLICTED", "long"}, {"STATE", "IN_REVIEW", "分析器"}, {"WORKER", "claude:", "lexer"}, {"WORKER", "人", "分析器"}, {"WHAT", `"漢`, "lexer"}} {
 				for _, l := range lines {
 					if strings.HasPrefix(l, mark.row) && column(l, mark.cell) != column(lines[0], mark.head) {
@@ -46,6 +49,7 @@ func TestAListFitsTheTerminal(t *testing.T) {
 			}
 		}
 	}
+
 	p := &term.Page{Now: now}
 	showTasks(p, res)
 	if got := string(p.Text()); strings.Contains(strings.Split(got, "\n")[1], "…") || !strings.Contains(got, strings.Repeat("long-", 12)) || !strings.Contains(got, "claude:0123456789abcdef") {
