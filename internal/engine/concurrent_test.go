@@ -39,11 +39,13 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	dir := t.TempDir()
 	d := &desk{T: t, work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), procs: procs, self: self}
 	if err := os.MkdirAll(filepath.Join(d.work, ".talking-stick"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	return d
 }
 
@@ -59,6 +61,7 @@ func (d *desk) engine() *engine.Engine {
 			d.Error(err)
 		}
 	})
+
 	return e
 }
 
@@ -77,6 +80,7 @@ func TestEnginesInOneProcess(t *testing.T) {
 	var holders atomic.Int32
 	var mu sync.Mutex
 	seen := map[int64]stick.AgentID{}
+
 	var wg sync.WaitGroup
 	for i := range agents {
 		wg.Go(func() {
@@ -90,13 +94,16 @@ func TestEnginesInOneProcess(t *testing.T) {
 				if h := holders.Add(1); h != 1 {
 					t.Errorf("%d agents hold the stick", h)
 				}
+
 				mu.Lock()
 				if other, twice := seen[g.Grant.TurnID]; twice {
 					t.Errorf("turn %d was given to %s and to %s", g.Grant.TurnID, other, g.AgentID)
 				}
+
 				seen[g.Grant.TurnID] = g.AgentID
 				mu.Unlock()
 				holders.Add(-1)
+
 				_, err = e.ReleaseStick(t.Context(), engine.ReleaseStickParams{
 					Caller: by, Where: at, Fence: engine.Fence{Turn: g.Grant.TurnID, Lease: g.LeaseID},
 					Handoff: stick.Handoff{Status: fmt.Sprintf("turn %d", g.Grant.TurnID), NextAction: "go on"},
@@ -108,10 +115,12 @@ func TestEnginesInOneProcess(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Wait()
 	if len(seen) != agents*turns {
 		t.Errorf("%d turns, want %d", len(seen), agents*turns)
 	}
+
 	for n := range len(seen) {
 		if seen[int64(n+1)] == "" {
 			t.Errorf("turn %d was never given", n+1)
@@ -128,6 +137,7 @@ func TestReadersBesideWriters(t *testing.T) {
 	if _, err := e.JoinPath(t.Context(), engine.JoinPathParams{Caller: by, Path: d.work}); err != nil {
 		t.Fatal(err)
 	}
+
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for i := range 3 {
@@ -139,17 +149,20 @@ func TestReadersBesideWriters(t *testing.T) {
 					return
 				default:
 				}
+
 				s, err := reader.GetRoomState(t.Context(), engine.GetRoomStateParams{Caller: who, Where: at})
 				if err != nil || s.TurnID < turn {
 					t.Errorf("the state went from turn %d to %d (%v)", turn, s.TurnID, err)
 					return
 				}
+
 				turn = s.TurnID
 				ev, err := reader.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: who, Where: at, EventFilter: eventlog.EventFilter{After: max(seq, 1)}})
 				if err != nil {
 					t.Error(err)
 					return
 				}
+
 				for _, x := range ev.Events {
 					if seq != 0 && x.Seq != seq+1 {
 						t.Errorf("event %d was read after event %d", x.Seq, seq)
@@ -159,16 +172,19 @@ func TestReadersBesideWriters(t *testing.T) {
 			}
 		})
 	}
+
 	zero := int64(0)
 	for range 40 {
 		g, err := e.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: by, Where: at, MaxWaitMS: &zero})
 		if err != nil || g.Grant == nil {
 			t.Fatalf("%v %+v", err, g)
 		}
+
 		if _, err := e.ReleaseStick(t.Context(), engine.ReleaseStickParams{Caller: by, Where: at, Handoff: stick.Handoff{Status: "s", NextAction: "n"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	close(stop)
 	wg.Wait()
 }
@@ -188,6 +204,7 @@ func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var last int64
 	follow := func() (eventlog.EventsResult, error) {
 		return e.Log.FollowEvents(t.Context(), eventlog.WaitForEventsParams{
@@ -201,10 +218,12 @@ func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
 			return err
 		})
 	}
+
 	res, err := follow()
 	if stick.CodeOf(err) != stick.CodeDatabaseBusy || last == 0 || res.RoomID != joined.RoomID || res.Cursor != last {
 		t.Errorf("delivered up to %d, it ends at %d of %q with %v", last, res.Cursor, res.RoomID, err)
 	}
+
 	last = 0
 	res, err = follow() // it reads how far the log goes, and then can't read the log
 	if stick.CodeOf(err) != stick.CodeDatabaseBusy || last != 0 || res.RoomID != "" || res.Cursor != 0 {

@@ -39,10 +39,12 @@ func TestADraftOutlivesItsHolder(t *testing.T) {
 	if d := ann.State().Draft; d == nil || d.Text != "three quarters" {
 		t.Errorf("ann's state has the draft %+v", d)
 	}
+
 	bob.Join().OK()
 	if d := bob.State().Draft; d != nil {
 		t.Errorf("bob's state has the draft %+v", d)
 	}
+
 	s.Logged(stick.EventJoin, stick.EventClaim, stick.EventDraftSaved, stick.EventDraftSaved, stick.EventJoin)
 
 	ann.Dies()
@@ -72,6 +74,7 @@ func TestManyDrafts(t *testing.T) {
 		ann.SaveDraft(draft(long, "")).That("nothing repeated", func(r engine.SaveDraftResult) bool { return r.Size > len(long) })
 		ann.Abandon("no time").That("it stays", func(r engine.LeaveRoomResult) bool { return r.DraftKept })
 	}
+
 	ann.Try().That("the last one whole", describeAwaited(ann, long, 20)).That("the others bounded", func(r engine.WaitForTurnResult) bool {
 		v := r.Recovery.Drafts
 		b, err := json.Marshal(v)
@@ -85,16 +88,19 @@ func TestADraftIsFenced(t *testing.T) {
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	bob.Join().OK()
 	bob.SaveDraft(draft("x", "")).Refused(stick.CodeNotYourTurn)
+
 	first := ann.Try().Granted(1).Fence()
 	p := draft("x", "y")
 	p.Fence = first
 	bob.SaveDraft(p).Refused(stick.CodeStaleLease)
+
 	p.Fence.Lease = "another"
 	ann.SaveDraft(p).Refused(stick.CodeStaleLease)
 	ann.SaveDraft(draft(" ", "")).Refused(stick.CodeInvalidHandoff)
 	outside := draft("x", "")
 	outside.Handoff.Artifacts = []stick.Artifact{{Path: "/etc/passwd", Role: "edit"}}
 	ann.SaveDraft(outside).Refused(stick.CodeInvalidHandoff)
+
 	ann.Release("s", "n").ForNobody()
 	p.Fence = first
 	ann.SaveDraft(p).Refused(stick.CodeStaleLease)
@@ -117,6 +123,7 @@ func TestCompactionDoesNotWake(t *testing.T) {
 	if shown, _ := ann.Works(); len(shown) != 1 {
 		t.Errorf("the next tool call showed %q", shown)
 	}
+
 	idle()
 	bob.Tell("hello").OK()
 	w.Ends().Brings("hello")
@@ -142,6 +149,7 @@ func TestCompactionAsksForADraft(t *testing.T) {
 	if shown, _ := ann.Works(); len(shown) != 0 {
 		t.Errorf("the call after it showed %q", shown)
 	}
+
 	ann.Release("s", "n").ForNobody()
 
 	ann.Try().Granted(2)
@@ -149,11 +157,13 @@ func TestCompactionAsksForADraft(t *testing.T) {
 	if asks(ann) {
 		t.Error("ann was asked, and has a draft")
 	}
+
 	ann.Release("s", "n").ForNobody()
 	ann.Try().Granted(3)
 	if !asks(ann) {
 		t.Error("ann wasn't asked in a new turn")
 	}
+
 	ann.SaveDraft(draft("x", "")).OK()
 	if shown, _ := ann.Works(); len(shown) != 0 {
 		t.Errorf("the wish for a draft was shown to ann, who had saved one: %q", shown)

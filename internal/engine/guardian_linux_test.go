@@ -23,6 +23,7 @@ func awaitRenewal(t *testing.T, ctx context.Context, e *Engine, by core.Caller, 
 		if v.GuardianPID == pid {
 			return
 		}
+
 		select {
 		case <-rings:
 		case err := <-ended:
@@ -44,6 +45,7 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir(), Procs: procs, Workspace: workspace.Env{Dir: t.TempDir()}})})
@@ -53,6 +55,7 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +65,7 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rings.Close()
+
 	guard := func(pid int) <-chan error {
 		ended := make(chan error, 1)
 		go func() {
@@ -69,9 +73,11 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 				RoomID: got.RoomID, Owner: got.AgentID, Turn: got.TurnID, Lease: got.LeaseID, Process: self, PID: pid,
 			})
 		}()
+
 		awaitRenewal(t, ctx, e, by, rings.C, ended, pid)
 		return ended
 	}
+
 	first := guard(1001)
 	second := guard(1002)
 	ends := func(name string, ended <-chan error) {
@@ -85,12 +91,14 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 			t.Fatalf("the %s guardian goes on", name)
 		}
 	}
+
 	ends("first", first)
 	select {
 	case err := <-second:
 		t.Fatalf("the second guardian ended with the first: %v", err)
 	default:
 	}
+
 	if _, err := e.ReleaseStick(ctx, ReleaseStickParams{Caller: by, Handoff: stick.Handoff{Status: "s", NextAction: "n"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +115,7 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	data, work := t.TempDir(), t.TempDir()
@@ -115,12 +124,14 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 		t.Cleanup(func() { e.core.Close() })
 		return e
 	}
+
 	e, impatient := open(0), open(50*time.Millisecond)
 	by := core.Caller{Harness: "claude", SessionID: "one", Process: self, Proof: stick.ProvesSession}
 	got, err := e.WaitForTurn(ctx, WaitForTurnParams{Caller: by, MaxWaitMS: new(int64)})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	db, err := e.core.Open(ctx, false)
 	if err != nil {
 		t.Fatal(err)
@@ -136,6 +147,7 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	err = db.Update(ctx, func(*store.Tx) error {
 		go func() { ended <- impatient.KeepLease(ctx, p) }()
 		for range 3 { // as long as it takes the guardian to fail as well
@@ -143,11 +155,13 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 				t.Errorf("behind the lock a renewal ends with %v", err)
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	awaitRenewal(t, ctx, e, by, rings.C, ended, p.PID)
 	cancel()
 	<-ended // it still writes below the data directory

@@ -139,11 +139,13 @@ func TestGuardian_is_replaced(t *testing.T) {
 	ann, before, bob := s.AgentElsewhere("claude:a").Guarded(g.start), s.AgentElsewhere("claude:x"), s.Agent("codex:b")
 	bob.Join().OK()
 	x := ann.Try().Granted(1)
+
 	starts := func(want int) {
 		t.Helper()
 		ann.Try().Granted(1)
 		s.Check(len(g.started) == want, "%d guardians were started by now, not %d", len(g.started), want)
 	}
+
 	renews := func(process stick.Process, pid int) {
 		t.Helper()
 		if err := ann.KeepLease(t.Context(), engine.KeepLeaseParams{
@@ -152,6 +154,7 @@ func TestGuardian_is_replaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	sees := func(pid int, keeper stick.LeaseKeeper) {
 		t.Helper()
 		v := bob.GetRoomState(engine.GetRoomStateParams{}).OK()

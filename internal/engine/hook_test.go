@@ -22,6 +22,7 @@ func TestHookShowsInPieces(t *testing.T) {
 	s := scene.New(t)
 	reader, sender := s.Agent("claude:reader"), s.Agent("claude:sender")
 	s.Joins(reader, sender)
+
 	for _, c := range []struct {
 		name   string
 		count  int
@@ -40,6 +41,7 @@ func TestHookShowsInPieces(t *testing.T) {
 				sent = append(sent, body)
 				sender.Tell(body).OK()
 			}
+
 			for i, want := range c.want {
 				bodies, more := reader.Works()
 				if len(bodies) != want || more != (len(shown)+want < c.count) {
@@ -47,6 +49,7 @@ func TestHookShowsInPieces(t *testing.T) {
 				}
 				shown = append(shown, bodies...)
 			}
+
 			if strings.Join(sent, "\n") != strings.Join(shown, "\n") {
 				t.Errorf("%d of %d were shown, or not in their order", len(shown), len(sent))
 			}
@@ -71,6 +74,7 @@ func TestHooksAtOnce(t *testing.T) {
 			seen[b]++
 		}
 	}
+
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	for range hooks {
@@ -82,6 +86,7 @@ func TestHooksAtOnce(t *testing.T) {
 					over = true // after one more round
 				default:
 				}
+
 				found := hook.ReadNews(core.HookParams{})
 				err := found.Err
 				if err == nil {
@@ -95,6 +100,7 @@ func TestHooksAtOnce(t *testing.T) {
 			}
 		})
 	}
+
 	wg.Go(func() {
 		wait := reader.Again()
 		for over := false; !over; {
@@ -103,6 +109,7 @@ func TestHooksAtOnce(t *testing.T) {
 				over = true
 			default:
 			}
+
 			res, err := wait.Engine.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: reader.By, Where: core.Where{Path: s.Work}, Park: true, MaxWaitMS: new(int64)})
 			if err == nil {
 				err = wait.Engine.RecordShown(t.Context(), res)
@@ -114,20 +121,24 @@ func TestHooksAtOnce(t *testing.T) {
 			note(scene.Bodies(res.Events))
 		}
 	})
+
 	for i := range messages {
 		sender.Tell(fmt.Sprintf("message %d", i)).OK()
 	}
 	close(done)
 	wg.Wait()
+
 	for range 2 + messages/20 {
 		bodies, _ := reader.Works()
 		note(bodies)
 	}
+
 	for i := range messages {
 		if seen[fmt.Sprintf("message %d", i)] == 0 {
 			t.Errorf("message %d was never shown", i)
 		}
 	}
+
 	if bodies, more := reader.Works(); len(bodies) > 0 || more {
 		t.Errorf("all messages were shown, and a hook shows %q, more: %v", bodies, more)
 	}
@@ -140,11 +151,13 @@ func TestHookGivesUp(t *testing.T) {
 	reader, sender := s.Agent("claude:reader"), s.Agent("claude:sender")
 	s.Joins(reader, sender)
 	sender.Tell("hello").OK()
+
 	limited := func(fn func(context.Context) error) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		return fn(ctx)
 	}
+
 	p := reader.Hook()
 	s.WhileLocked(func() {
 		found := reader.ReadNews(core.HookParams{}).That("one event, as it only reads", func(r engine.ReadNewsResult) bool { return len(r.Events) == 1 }).OK()
@@ -200,6 +213,7 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:ann"), s.Agent("claude:bob")
 	s.Joins(ann, bob)
+
 	starts := func(source string, began stick.Time, answered bool) {
 		t.Helper()
 		res := ann.StartSession(roster.StartSessionParams{HookParams: core.HookParams{Began: began}, Auto: true, Source: source}).OK()
@@ -207,6 +221,7 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 			t.Errorf("a hook for %s that began at %d: another has answered is %v", source, began, res.Answered)
 		}
 	}
+
 	both := s.Now()
 	s.Later(10 * time.Millisecond)
 	starts("resume", both, false)
@@ -219,22 +234,26 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	bob.Tell("the build is red").OK()
 	ann.Tell("I look into it").OK()
 	second, shown, others := ann.Again(), 0, 0
+
 	tells := func(a *scene.Actor, show func([]stick.Event, bool) error) {
 		t.Helper()
 		if _, err := a.Engine.TellNews(t.Context(), a.Hook(), show); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	never := func(news []stick.Event, _ bool) error {
 		t.Errorf("another hook shows %v", scene.Bodies(news))
 		return nil
 	}
+
 	tells(ann, func(news []stick.Event, _ bool) error {
 		shown += len(news)
 		tells(second, never)
 		tells(bob, func(news []stick.Event, _ bool) error { others += len(news); return nil })
 		return nil
 	})
+
 	tells(second, never)
 	if shown != 1 || others != 1 {
 		t.Errorf("the first shows %d events, and meanwhile another agent's hook %d", shown, others)

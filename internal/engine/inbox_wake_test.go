@@ -32,6 +32,7 @@ func TestWokenByItsInbox(t *testing.T) {
 	if shown, _ := agent.Works(); len(shown) != 0 {
 		t.Errorf("a hook shows it again: %q", shown)
 	}
+
 	sender.Send(agent, "while it works").Reaches(agent, presence.DeliveryNextTool)
 	inbox.GetsNothing()
 	agent.Idle()
@@ -71,6 +72,7 @@ func TestInboxThatTakesNothing(t *testing.T) {
 				s.Check(!inbox.WrittenDown(), "the inbox of a process that is gone is written down")
 				return
 			}
+
 			sender.Send(agent, "hello").Reaches(agent, c.by)
 			inbox.GetsNothing()
 			if shown, _ := agent.Works(); len(shown) != 1 {
@@ -142,6 +144,7 @@ func TestAnotherAttends(t *testing.T) {
 	if !sender.Killed("before wake", 1, func(a *scene.Actor) { a.Send(agent, "to the first").OK() }) {
 		t.Fatal("nothing is woken after the commit")
 	}
+
 	inbox.Gets("to the first")
 	agent.Works()
 	agent.Idle()
@@ -149,6 +152,7 @@ func TestAnotherAttends(t *testing.T) {
 	if !sender.Killed("before wake", 1, func(a *scene.Actor) { a.Send(agent, "to the second").OK() }) {
 		t.Fatal("nothing is woken after the commit")
 	}
+
 	inbox.Gets("to the second")
 	inbox.GetsNothing()
 	second.Interrupted()
@@ -166,6 +170,7 @@ func TestInboxAtItsTime(t *testing.T) {
 		sender.Works()
 		agent.Idle()
 	}
+
 	sender.Send(agent, "too soon").Reaches(agent, presence.DeliveryNextPrompt)
 	inbox.GetsNothing()
 	w := s.Agent("codex:other").Parks()
@@ -197,6 +202,7 @@ func TestKilledAfterTheInbox(t *testing.T) {
 	if !sender.Killed("before inbox", 1, func(a *scene.Actor) { a.Send(agent, "hello").OK() }) {
 		t.Fatal("nothing is woken after the commit")
 	}
+
 	inbox.GetsNothing()
 	if shown, _ := agent.Works(); len(shown) != 1 {
 		t.Errorf("a hook shows %q", shown)

@@ -17,12 +17,14 @@ func TestMembersComeAndGo(t *testing.T) {
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	ann.Leave().Refused(stick.CodeNoRoom)
 	ann.GetRoomState(engine.GetRoomStateParams{}).Refused(stick.CodeNoRoom)
+
 	ann.Join().That("made and joined", func(r engine.JoinPathResult) bool { return r.Created && r.Joined && r.Template["status"] != "" })
 	ann.Join().That("as before", func(r engine.JoinPathResult) bool { return !r.Created && !r.Joined })
 	bob.Leave().Refused(stick.CodeUnknownMember)
 	ann.Try().Granted(1)
 	ann.Leave().Refused(stick.CodeInvalidHandoff)
 	ann.Send(ann, "x").Refused(stick.CodeUsage)
+
 	bob.Join().OK()
 	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "b", Category: string(stick.Blocked)}).OK()
 	ann.LeaveRoom(engine.LeaveRoomParams{Handoff: new(scene.Handoff("one", "two"))}).That("that the stick is free", func(r engine.LeaveRoomResult) bool {
@@ -36,6 +38,7 @@ func TestMembersComeAndGo(t *testing.T) {
 	bob.Try().Granted(2).Handoff("one")
 	ann.Try().Brings("b")
 	bob.LeaveRoom(engine.LeaveRoomParams{Fence: engine.Fence{Turn: 1, Lease: "x"}, Abandon: "why"}).Refused(stick.CodeTurnMismatch)
+
 	bob.Abandon("no time").That("abandoned", func(r engine.LeaveRoomResult) bool { return r.Abandoned })
 	ann.Try().Granted(3).Recovers("one", 1)
 }
@@ -64,6 +67,7 @@ func TestWhoIsGoneIsRemoved(t *testing.T) {
 	ann.Kick(bob).Refused(stick.CodeMemberPresent)
 	ann.Kick(cyd).Refused(stick.CodeUnknownMember)
 	cyd.Kick(bob).Refused(stick.CodeUnknownMember)
+
 	m := bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "b", Category: string(stick.Blocked), RequiresAck: new(true)}).ID()
 	back := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "b", RequiresAck: new(true)}).ID()
 	bob.Dies()
@@ -76,9 +80,11 @@ func TestWhoIsGoneIsRemoved(t *testing.T) {
 	bob = bob.Returns()
 	bob.Send(ann, "hello").Refused(stick.CodeKicked)
 	bob.Release("s", "n").Refused(stick.CodeKicked)
+
 	bob.Try().Is(stick.WasKicked)
 	bob.Join().That("that it is back", func(r engine.JoinPathResult) bool { return r.Joined })
 	carl.KickAnyway(bob).OK()
+
 	s.Logged(
 		stick.EventJoin, stick.EventJoin, stick.EventClaim, stick.EventMessageSent, stick.EventMessageSent, stick.EventKick, stick.EventClaim,
 		stick.EventMessageAcked, stick.EventJoin, stick.EventKick,
@@ -91,6 +97,7 @@ func TestAClosedRoom(t *testing.T) {
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	s.Joins(ann, bob)
 	bob.CloseRoom(engine.CloseRoomParams{}).Refused(stick.CodeNotYourTurn)
+
 	ann.Try().Granted(1)
 	ann.CloseRoom(engine.CloseRoomParams{}).Refused(stick.CodeInvalidHandoff)
 	carl.CloseRoom(engine.CloseRoomParams{}).Refused(stick.CodeNotYourTurn)
@@ -103,6 +110,7 @@ func TestAClosedRoom(t *testing.T) {
 	bob.Take("me").Refused(stick.CodeRoomClosed)
 	bob.Release("s", "n").Refused(stick.CodeNotYourTurn)
 	ann.Heartbeat(engine.HeartbeatParams{}).Refused(stick.CodeStaleLease)
+
 	carl.Tell("go on").That("open again", func(r engine.SendMessageResult) bool { return r.Reopened })
 	bob.Try().Granted(2).Handoff("one")
 	bob.Release("s", "n").OK()
@@ -118,11 +126,13 @@ func TestThePolicyOfARoom(t *testing.T) {
 	ann.Join().OK()
 	ann.Sets().That("the default, unchanged", func(r engine.SetRoomPolicyResult) bool { return !r.Changed && r.Policy == stick.DefaultPolicy() })
 	bob.Sets("owner_lease_ttl=1h").Refused(stick.CodeUnknownMember)
+
 	ann.Sets("owner_lease_ttl=1h", "order=sequence").That("changed", func(r engine.SetRoomPolicyResult) bool {
 		return r.Changed && r.Policy.OwnerLeaseTTL == time.Hour && r.Policy.Order == stick.Sequence
 	})
 	ann.Sets("order=sequence").That("the same", func(r engine.SetRoomPolicyResult) bool { return !r.Changed })
 	ann.Sets("nonsense=1").Refused(stick.CodeUsage)
+
 	ann.Sets("enforce=stick").OK()
 	ann.Sets("enforce=off").Refused(stick.CodePersonOnly)
 	carl.Sets("enforce=off").OK()
@@ -137,10 +147,12 @@ func TestJoiningWithAPolicy(t *testing.T) {
 	ann.JoinPath(with("enforce=off")).Refused(stick.CodePersonOnly)
 	ann.JoinPath(with("enforce=never")).Refused(stick.CodeUsage)
 	ann.GetRoomState(engine.GetRoomStateParams{}).Refused(stick.CodeNoRoom)
+
 	ann.JoinPath(with("enforce=stick")).That("a new room with it", func(r engine.JoinPathResult) bool {
 		return r.Created && r.Policy.Enforce == stick.EnforceStick
 	})
 	bob.JoinPath(with("enforce=warn")).Refused(stick.CodePersonOnly)
+
 	s.Check(len(ann.State().Members) == 1, "bob has joined")
 	carl.JoinPath(with("enforce=warn")).That("relaxed by a person", func(r engine.JoinPathResult) bool {
 		return r.Joined && r.Policy.Enforce == stick.EnforceWarn
@@ -159,6 +171,7 @@ func TestTheOrderOfMembers(t *testing.T) {
 	})
 	ann.ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{"stranger"}}).Refused(stick.CodeUnknownMember)
 	s.Agent("claude:x").ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{ann.ID}}).Refused(stick.CodeUnknownMember)
+
 	cyd.Try().Granted(1)
 	bobs, anns := bob.Waits(), ann.Waits()
 	cyd.Release("s", "n").NextIs(ann)
@@ -177,16 +190,19 @@ func TestRoomsOfPlaces(t *testing.T) {
 	ann.Join().OK()
 	deep.Join().That("the room above", func(r engine.JoinPathResult) bool { return r.Path == s.Work && !r.Created })
 	deep.JoinPath(engine.JoinPathParams{RoomID: s.Room().ID, ForceNew: true}).Refused(stick.CodeUsage)
+
 	deep.JoinPath(engine.JoinPathParams{ForceNew: true}).That("a nested room", func(r engine.JoinPathResult) bool {
 		return r.Path == below && r.Created && r.Warning != ""
 	})
 	deep.JoinPath(engine.JoinPathParams{ForceNew: true}).That("the same", func(r engine.JoinPathResult) bool { return !r.Created && r.Warning != "" })
+
 	relations := func(p engine.ListRoomsParams) (out []string) {
 		for _, r := range deep.ListRooms(p).OK().Rooms {
 			out = append(out, r.Relation)
 		}
 		return out
 	}
+
 	other := s.Dir("other")
 	ann.JoinPath(engine.JoinPathParams{Path: other}).OK()
 	s.Check(slices.Equal(relations(engine.ListRoomsParams{}), []string{"above", "here"}), "%v", relations(engine.ListRoomsParams{}))
@@ -194,6 +210,7 @@ func TestRoomsOfPlaces(t *testing.T) {
 	s.Check(slices.Equal(relations(engine.ListRoomsParams{Path: s.Work}), []string{"here", "below"}), "%v", relations(engine.ListRoomsParams{Path: s.Work}))
 	deep.ListRooms(engine.ListRoomsParams{All: true, Limit: 1}).That("how many are hidden", func(r engine.ListRoomsResult) bool { return r.Hidden == 2 })
 	ann.GetRoomState(engine.GetRoomStateParams{Where: core.Where{RoomID: "none"}}).Refused(stick.CodeNoRoom)
+
 	ann.GetRoomState(engine.GetRoomStateParams{Where: s.ByID()}).OK()
 	ann.JoinPath(engine.JoinPathParams{Path: "/nowhere/at/all"}).Refused(stick.CodeInvalidPath)
 }

@@ -18,12 +18,14 @@ func TestWhatIsNeverCopied(t *testing.T) {
 	s := scene.InGit(t)
 	inside := s.Dir("work/inside")
 	fix := filepath.Join(filepath.Dir(s.Work), "fix")
+
 	write := func(path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	write(filepath.Join(s.Work, ".talking-stick.toml"), "[snapshots]\nnever = [\"*.pem\", \"inside/deploy\"]\n")
 	s.Git("worktree", "add", "-q", fix, "-b", "fix")
 	s.GitIn(inside, "init", "-q")
@@ -39,13 +41,16 @@ func TestWhatIsNeverCopied(t *testing.T) {
 		took := bob.TakeoverStick(engine.TakeoverStickParams{Reason: "ann is away", Operator: true}).OK()
 		shown := bob.ShowRescue(restore.ShowRescueParams{ID: took.Rescue.ID}).OK()
 		s.Check(shown.Top == top && slices.ContainsFunc(shown.Entries, func(f rescue.File) bool { return f.Path == "draft" }), "%+v", shown)
+
 		for _, l := range shown.LeftOut {
 			if l.Why == rescue.WhyNever {
 				never = append(never, l.Path)
 			}
 		}
+
 		return never
 	}
+
 	s.Check(slices.Equal(left(fix), []string{"a.pem"}), "the linked worktree: %q", left(fix))
 	s.Check(slices.Equal(left(inside), []string{"a.key", "a.pem", "deploy"}), "the repository inside: %q", left(inside))
 }

@@ -17,6 +17,7 @@ func TestAPersonIsToldOnce(t *testing.T) {
 	ann, carl, dora := s.Agent("claude:a"), s.Person("carl"), s.Person("dora")
 	keys := engine.TakeNoticesParams{Keys: []string{"review/ui-7", "answer/x"}}
 	carl.TakeNotices(keys).Refused(stick.CodeNoRoom)
+
 	s.Joins(ann, carl)
 	seen := carl.State().Members[1].LastSeenAt
 	told := func(want ...string) func(engine.TakeNoticesResult) bool {

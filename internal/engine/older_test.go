@@ -19,6 +19,7 @@ func TestAnOlderCopy(t *testing.T) {
 	first := ann.Try().Granted(1)
 	room := ann.Join().OK().RoomID
 	ann.Release("wrote it", "review it").OK()
+
 	own := bob.Try().Granted(2)
 
 	for name, f := range map[string]engine.Fence{
@@ -30,16 +31,19 @@ func TestAnOlderCopy(t *testing.T) {
 		e := ann.ReleaseOf(f, "s", "n").Refused(stick.CodeTurnMismatch)
 		s.Check(strings.Contains(e.Message, "there is no turn 900 yet"), "%s: %s", name, e.Message)
 	}
+
 	bob.Heartbeat(engine.HeartbeatParams{}).OK()
 
 	lost := engine.Fence{Turn: 2, Lease: room.Lease(id)} // of a turn that another has in the copy
 	e := ann.ReleaseOf(lost, "s", "n").Refused(stick.CodeTurnMismatch)
 	s.Check(strings.Contains(e.Message, "it is an older copy"), "%s", e.Message)
 	bob.Heartbeat(engine.HeartbeatParams{}).Refused(stick.CodeTurnMismatch)
+
 	e = ann.ReleaseOf(lost, "s", "n").Refused(stick.CodeTurnMismatch)
 	s.Check(!strings.Contains(e.Message, "it is an older copy"), "noticed twice: %s", e.Message)
 	next := bob.Try().Granted(2 + 1<<32 + 1)
 	next.Recovers("wrote it", 1)
+
 	ann.Doctor(upkeep.DoctorParams{}).That("the copy", func(r upkeep.DoctorResult) bool {
 		for _, f := range r.Findings {
 			if f.Check == "losses" {

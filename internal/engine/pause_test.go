@@ -19,6 +19,7 @@ func TestAPauseStopsTheRoom(t *testing.T) {
 	ann.Try().Granted(1)
 	ann.PauseRoom(engine.PauseRoomParams{Reason: "mine"}).Refused(stick.CodePersonOnly)
 	pat.PauseRoom(engine.PauseRoomParams{}).Refused(stick.CodeUsage)
+
 	pat.PauseRoom(engine.PauseRoomParams{Reason: "a demo"}).OK()
 	pat.PauseRoom(engine.PauseRoomParams{Reason: "a demo"}).That("already", func(r engine.PauseRoomResult) bool { return r.Already })
 	x := ann.MayIEdit("a.go").OK()
@@ -26,6 +27,7 @@ func TestAPauseStopsTheRoom(t *testing.T) {
 	ann.Release("s", "n").OK()
 	bob.Try().Is(stick.InPause)
 	bob.ResumeRoom(engine.ResumeRoomParams{}).Refused(stick.CodePersonOnly)
+
 	pat.ResumeRoom(engine.ResumeRoomParams{}).OK()
 	pat.ResumeRoom(engine.ResumeRoomParams{}).That("already", func(r engine.ResumeRoomResult) bool { return r.Already })
 	bob.Try().Granted(2)

@@ -30,6 +30,7 @@ func TestReservationsAreSignals(t *testing.T) {
 	bob.Reserve("/elsewhere/x").Refused(stick.CodeUsage)
 	bob.Reserve().Refused(stick.CodeUsage)
 	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"x"}, TTL: -1}).Refused(stick.CodeUsage)
+
 	bob.Reserve(filepath.Join(s.Work, "lib")+"/*.go").That("from the root", func(r engine.ReservePathsResult) bool { return r.Reservations[0].Pattern == "lib/*.go" })
 	s.File("odd/[id].ts", "")
 	bob.Reserve("odd/[id].ts").OK()
@@ -38,6 +39,7 @@ func TestReservationsAreSignals(t *testing.T) {
 	if err := os.Symlink("lib", filepath.Join(s.Work, "link")); err != nil {
 		t.Fatal(err)
 	}
+
 	s.Dir("work/lib")
 	bob.Reserve("link/x.go").OK()
 
@@ -46,6 +48,7 @@ func TestReservationsAreSignals(t *testing.T) {
 	mine := ann.ListReservations(engine.ListReservationsParams{Agent: "claude"}).OK().Reservations
 	s.Check(len(mine) == 2, "%+v", mine)
 	ann.ListReservations(engine.ListReservationsParams{Limit: 501}).Refused(stick.CodeUsage)
+
 	ann.ListReservations(engine.ListReservationsParams{Limit: 1}).That("that there are more", func(r engine.ListReservationsResult) bool { return r.More })
 
 	ann.Unreserve("docs/a.md").That("one", func(r engine.ReleasePathsResult) bool { return len(r.Released) == 1 })
@@ -54,6 +57,7 @@ func TestReservationsAreSignals(t *testing.T) {
 	ann.ReleasePaths(engine.ReleasePathsParams{}).Refused(stick.CodeUsage)
 	ann.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{999}}).Refused(stick.CodeNotFound)
 	ann.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).Refused(stick.CodePersonOnly)
+
 	carl.Join().OK()
 	carl.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).OK()
 	bob.ReleasePaths(engine.ReleasePathsParams{ReservationIDs: []int64{x.Reservations[0].ID}}).Refused(stick.CodeNotFound)
@@ -71,6 +75,7 @@ func TestAStaleReservation(t *testing.T) {
 	bob.Join().OK()
 	s.Check(bob.ListReservations(engine.ListReservationsParams{}).OK().Reservations[0].Stale, "not stale")
 	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, Strict: true}).Refused(stick.CodeReservationStale)
+
 	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, Strict: true, TakeStale: true}).That("taken", func(r engine.ReservePathsResult) bool { return len(r.Overlaps) <= 1 })
 	s.Later(time.Hour)
 	ann.Returns().Reserve("b").OK()

@@ -39,6 +39,7 @@ func TestAMessageIsReadAndAccepted(t *testing.T) {
 	cyd.Reads(999).Refused(stick.CodeNotFound)
 	cyd.Reads().Refused(stick.CodeUsage)
 	s.Agent("codex:x").Accepts(id).Refused(stick.CodeUnknownMember)
+
 	shown := cyd.GetMessage(engine.GetMessageParams{MessageID: id}).OK()
 	s.Check(shown.Body == "please" && len(shown.Receipts) == 1 && shown.Receipts[0].State == stick.Acked, "%+v", shown)
 	cyd.GetMessage(engine.GetMessageParams{MessageID: 1}).Refused(stick.CodeNotFound)
@@ -52,10 +53,12 @@ func TestAMessageIsTakenBack(t *testing.T) {
 	s.Joins(ann, bob, cyd)
 	id := ann.Tell("wrong").ID()
 	bob.Withdraws(id).Refused(stick.CodeWithdrawForbidden)
+
 	bob.Looks().Brings("wrong")
 	ann.Withdraws(id).That("from both", func(r engine.WithdrawMessageResult) bool { return len(r.Withdrawn) == 2 && !r.Already })
 	ann.Withdraws(id).That("again", func(r engine.WithdrawMessageResult) bool { return r.Already })
 	ann.Withdraws(999).Refused(stick.CodeNotFound)
+
 	bob.Looks().Brings(string(stick.EventMessageWithdrawn))
 	cyd.Looks().NotYet() // it never saw the message
 	gone := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: "for the log"}).ID()
@@ -72,20 +75,24 @@ func TestWhatAMessageMayBe(t *testing.T) {
 	big := to(stick.ToRoom)
 	big.Body = strings.Repeat("x", 5000)
 	ann.SendAs(big).Refused(stick.CodeMessageTooLarge)
+
 	odd := to(stick.ToRoom)
 	odd.Category = "ODD"
 	ann.SendAs(odd).Refused(stick.CodeUsage)
 	ann.GetRoomState(engine.GetRoomStateParams{}).Refused(stick.CodeNoRoom) // nothing was made
 	ann.SendAs(to()).Refused(stick.CodeUsage)
+
 	s.Joins(ann, bob, cyd, carl)
 	ann.SendAs(to("codex")).Refused(stick.CodeAmbiguousRecipient)
 	ann.SendAs(to("gemini:x")).Refused(stick.CodeUnknownMember)
 	ann.SendAs(to("not a name")).Refused(stick.CodeUsage)
+
 	cyd.Dies()
 	ann.SendAs(to(bob.ID, cyd.ID)).That("that cyd is left out", func(r engine.SendMessageResult) bool {
 		return len(r.Recipients) == 1 && slices.Equal(r.LeftOut, []stick.AgentID{cyd.ID})
 	})
 	ann.Send(cyd, "x").Refused(stick.CodeNoRecipient)
+
 	urgent := to(bob.ID)
 	urgent.Hint = stick.Interrupt
 	ann.SendAs(urgent).That("that it interrupts nobody", func(r engine.SendMessageResult) bool { return r.Note != "" })
@@ -96,6 +103,7 @@ func TestWhatAMessageMayBe(t *testing.T) {
 	})
 	carl.Sets("require_contracts=true").OK()
 	ann.SendAs(over).Refused(stick.CodeContractIncomplete)
+
 	over.Done, over.Remaining, over.Next = "this", "that", "go"
 	ann.SendAs(over).That("complete", func(r engine.SendMessageResult) bool { return r.Contract == nil })
 	ann.SendAs(to("role:primary")).Refused(stick.CodeNoRecipient)
@@ -115,6 +123,7 @@ func TestAThreadOfMessages(t *testing.T) {
 	plain := ann.Send(bob, "three").ID()
 	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "four", ReplyTo: plain}).
 		That("a thread of its own", func(r engine.SendMessageResult) bool { return strings.HasPrefix(r.Thread, "message:") })
+
 	count := func(a *scene.Actor, p engine.GetInboxParams) int { return len(a.GetInbox(p).OK().Messages) }
 	for _, c := range []struct {
 		p    engine.GetInboxParams
@@ -135,6 +144,7 @@ func TestAThreadOfMessages(t *testing.T) {
 			t.Errorf("%+v: %d messages, want %d", c.p, got, c.want)
 		}
 	}
+
 	bob.GetInbox(engine.GetInboxParams{State: "odd"}).Refused(stick.CodeUsage)
 	bob.GetInbox(engine.GetInboxParams{Limit: -1}).Refused(stick.CodeUsage)
 	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "five", RequiresAck: new(true)}).OK()
@@ -154,6 +164,7 @@ func TestNotes(t *testing.T) {
 	bob.Note("x").Refused(stick.CodeUnknownMember)
 	ann.Note(" ").Refused(stick.CodeUsage)
 	ann.Note(strings.Repeat("x", 70_000)).Refused(stick.CodeMessageTooLarge)
+
 	room := ann.Note("mind the step").OK()
 	turn := ann.AddNote(engine.AddNoteParams{Body: "for the next", AboutTurn: true}).OK()
 	s.Check(turn.Turn == 1, "%+v", turn)

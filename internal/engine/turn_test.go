@@ -59,6 +59,7 @@ func TestAnOwnerIsFenced(t *testing.T) {
 	ann.ReleaseOf(engine.Fence{Turn: 1, Lease: "another"}, "s", "n").Refused(stick.CodeStaleLease)
 	ann.ReleaseOf(first, " ", "n").Refused(stick.CodeInvalidHandoff)
 	bob.ReleaseOf(first, "s", "n").Refused(stick.CodeStaleLease)
+
 	ann.ReleaseOf(first, "s", "n").ForNobody()
 	ann.ReleaseOf(first, "s", "n").Already()
 	ann.Release("s", "n").Already()
@@ -87,6 +88,7 @@ func TestAPassNeedsItsRecipient(t *testing.T) {
 	ann.PassStick(engine.PassStickParams{To: "gemini", Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeUnknownMember)
 	ann.PassStick(engine.PassStickParams{To: "codex", Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeAmbiguousRecipient)
 	ann.PassStick(engine.PassStickParams{To: "Not a name", Handoff: scene.Handoff("s", "n")}).Refused(stick.CodeUsage)
+
 	cyd.Dies()
 	ann.Pass(cyd, "s", "n").Refused(stick.CodeUnknownMember)
 	waiting := bob.Waits()
@@ -144,6 +146,7 @@ func TestOneWaitOfAMember(t *testing.T) {
 	ann.Try().Granted(1)
 	first := bob.Waits()
 	bob.WaitsFor(engine.WaitForTurnParams{}).Ends().Refused(stick.CodeAlreadyListening)
+
 	second := bob.WaitsFor(engine.WaitForTurnParams{Replace: true})
 	first.Ends().Is(stick.WasReplaced)
 	second.GoesOn()
@@ -212,6 +215,7 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 			ann.Try().Granted(1)
 			bob.Try().NotYet()
 			bob.Take("I want it").Refused(stick.CodeTakeoverNotAvailable)
+
 			ann.Dies()
 			bob.Sees(stick.StateOwnerGone)
 			bob.Try().TakeoverOpen(stick.OwnerGone)
@@ -225,6 +229,7 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 			ann.Heartbeat(engine.HeartbeatParams{}).That("kept by heartbeats", func(r engine.HeartbeatResult) bool { return r.LeaseKeptBy == stick.KeptByHeartbeat })
 			s.Later(44 * time.Minute)
 			bob.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
+
 			s.Later(2 * time.Minute)
 			bob.Sees(stick.StateStaleOwner)
 			bob.Try().TakeoverOpen(stick.OwnerTimeout)
@@ -239,6 +244,7 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 			s.Later(46 * time.Minute)
 			waiting.GoesOn()
 			bob.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
+
 			s.Has(stick.EventOwnerIdle)
 			s.Later(11 * time.Second)
 			waiting.Ends().TakeoverOpen(stick.OwnerIdle)
@@ -250,6 +256,7 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 			ann.Try().Granted(1)
 			ann.Pass(bob, "s", "n").OK()
 			cyd.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
+
 			waiting := cyd.Waits()
 			s.Later(20*time.Minute + time.Second)
 			waiting.Ends().TakeoverOpen(stick.ClaimTimeout)
@@ -328,6 +335,7 @@ func TestABoxThatStartsAgain(t *testing.T) {
 		bob.Try().Is(stick.TakeoverAvailable)
 		return
 	}
+
 	bob.Try().Recovers("one", 1) // that the machine restarted
 	bob.Try().Recovers("one", 1) // the same on every ask
 	s.Has(stick.EventRestored)

@@ -99,6 +99,7 @@ func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
 	s.Joins(ann, bob, carl)
 	ann.Idle()
 	bob.Idle()
+
 	from, to := ann, bob
 	for _, body := range []string{"1", "2", "3"} {
 		w := to.WaitForWake()
@@ -106,6 +107,7 @@ func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
 		w.Ends().Brings(body)
 		from, to = to, from
 	}
+
 	for _, c := range []struct {
 		body string
 		wait time.Duration
@@ -121,6 +123,7 @@ func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
 		w.Ends().Brings(c.body)
 		from, to = to, from
 	}
+
 	w := to.WaitForWake()
 	from.Send(to, "6").Reaches(to, presence.DeliveryDelayed)
 	w.GoesOn()

@@ -32,14 +32,17 @@ func TestAHookWaitsOnceForAServer(t *testing.T) {
 					asked <- struct{}{}
 				}
 			}()
+
 			defer func() {
 				l.Close()
 				<-over
 			}()
+
 			cfg := Config{
 				Dir: t.TempDir(), Database: "postgres://tt@" + l.Addr().String() + "/tt?sslmode=disable",
 				Procs: proctest.Machine(7, proctest.Process{PID: 7, Comm: "tt"}), Local: func(string) error { return nil },
 			}
+
 			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond) // of the command
 			defer cancel()
 			if short {
@@ -49,6 +52,7 @@ func TestAHookWaitsOnceForAServer(t *testing.T) {
 			if _, err := k.Open(ctx, false); stick.CodeOf(err) != stick.CodeDatabaseUnavailable {
 				t.Fatalf("the first time: %v", err)
 			}
+
 			<-asked
 			for len(asked) > 0 {
 				<-asked

@@ -24,6 +24,7 @@ func TestWaitsOfAnotherHost(t *testing.T) {
 		if db.ManyHosts() {
 			elsewhere = stick.Unknown
 		}
+
 		for process, want := range map[stick.Process]stick.Verdict{
 			{Boot: "b", PIDNS: "n", PID: 9, Start: 9}:       stick.Gone,
 			{Boot: "b", PIDNS: "n", PID: 8, Start: 8}:       elsewhere,

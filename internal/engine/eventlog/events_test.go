@@ -19,6 +19,7 @@ func TestEvents(t *testing.T) {
 	s.Joins(ann, bob)
 	ann.Send(bob, "one").OK()
 	ann.Tell("two").OK()
+
 	count := func(f eventlog.EventFilter, start bool) eventlog.EventsResult {
 		return bob.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: f, FromStart: start}).OK()
 	}
@@ -37,6 +38,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%+v: %d events, want %d", c.f, len(got), c.want)
 		}
 	}
+
 	one := count(eventlog.EventFilter{Limit: 1}, true)
 	s.Check(one.More && one.Cursor == 1, "%+v", one)
 	last := count(eventlog.EventFilter{Limit: 1}, false)
@@ -51,6 +53,7 @@ func TestEvents(t *testing.T) {
 		}
 		return bodies
 	}
+
 	s.Check(slices.Equal(wait(eventlog.WaitForEventsParams{}), []string{"one", "two"}), "all of it")
 	s.Check(len(wait(eventlog.WaitForEventsParams{FromNow: true, MaxWaitMS: new(int64)})) == 0, "something new")
 	s.Check(len(wait(eventlog.WaitForEventsParams{FromNow: true, AtMost: time.Millisecond})) == 0, "something new")
@@ -80,6 +83,7 @@ func TestFollowingEvents(t *testing.T) {
 			return nil
 		})
 	}()
+
 	for _, body := range []string{"before", "then", "and then"} {
 		if body != "before" {
 			ann.Tell(body).OK()
@@ -88,6 +92,7 @@ func TestFollowingEvents(t *testing.T) {
 			t.Errorf("%q comes, want %q", next, body)
 		}
 	}
+
 	stop()
 	if err := <-over; stick.CodeOf(err) != stick.CodeCanceled {
 		t.Errorf("it ends with %v", err)
@@ -99,6 +104,7 @@ func TestACursorThatWasNotGivenOut(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
 	ann.Try().Granted(1)
+
 	for _, ask := range []func(after int64) *stick.Error{
 		func(after int64) *stick.Error {
 			return ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{After: after}}).Refused(stick.CodeUsage)

@@ -20,6 +20,7 @@ func lanesOf(v eventlog.GetTimelineResult, since stick.Time) string {
 		}
 		return fmt.Sprint(t.Sub(since).Minutes())
 	}
+
 	var lanes []string
 	for _, l := range v.Lanes {
 		lane := string(l.Agent)
@@ -31,6 +32,7 @@ func lanesOf(v eventlog.GetTimelineResult, since stick.Time) string {
 		}
 		lanes = append(lanes, lane)
 	}
+
 	return strings.Join(lanes, "; ")
 }
 
@@ -89,6 +91,7 @@ func TestAWaitInPieces(t *testing.T) {
 	second.Ends().TakeoverOpen(stick.OwnerTimeout)
 	s.Later(20 * time.Second)
 	ann.Take("it is silent").Granted(2, stick.OwnerTimeout)
+
 	v := ann.GetTimeline(eventlog.GetTimelineParams{}).OK()
 	for _, l := range v.Lanes {
 		if l.Agent == ann.ID {
@@ -106,6 +109,7 @@ func TestTimelinePages(t *testing.T) {
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
 	began := s.Now()
+
 	for range 3 {
 		ann.Try()
 		s.Later(time.Minute)
@@ -117,6 +121,7 @@ func TestTimelinePages(t *testing.T) {
 		bob.Pass(ann, "three", "four").OK()
 		s.Later(time.Minute)
 	}
+
 	p := eventlog.GetTimelineParams{Limit: 5}
 	for i, want := range []string{
 		fmt.Sprintf("%s 4:6-7 6:10-11; %s 5:8-9", bob.ID, ann.ID), // it begins with the end of turn 4
@@ -133,10 +138,12 @@ func TestTimelinePages(t *testing.T) {
 	// turn all the same.
 	held := s.Now()
 	ann.Try().Granted(7)
+
 	for range 8 {
 		s.Later(time.Minute)
 		ann.Tell("news").OK()
 	}
+
 	v := bob.GetTimeline(eventlog.GetTimelineParams{Reach: 5}).OK()
 	want := fmt.Sprintf("%s 7:0--", ann.ID)
 	s.Check(lanesOf(v, held) == want, "%s, want %s", lanesOf(v, held), want)

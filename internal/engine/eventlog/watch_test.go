@@ -40,14 +40,17 @@ func TestWatchRooms(t *testing.T) {
 					}
 					holds[id] = eventlog.Holds{Until: st.LooksUntil, Watched: st.Watched}
 				}
+
 				select {
 				case looks <- ids:
 				case <-ctx.Done():
 				}
+
 				return holds, nil
 			},
 		})
 	}()
+
 	looked := func(what string, rooms int) {
 		t.Helper()
 		for {
@@ -61,6 +64,7 @@ func TestWatchRooms(t *testing.T) {
 			}
 		}
 	}
+
 	looked("at the start", 1)
 	bob.Tell("hello").OK()
 	looked("a commit", 1)
@@ -73,6 +77,7 @@ func TestWatchRooms(t *testing.T) {
 	s.AgentIn("claude:c", s.Dir("other")).JoinPath(engine.JoinPathParams{}).OK()
 	looked("a new room", 2)
 	stop()
+
 	for {
 		select {
 		case <-looks:

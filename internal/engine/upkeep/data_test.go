@@ -27,11 +27,13 @@ func TestRemoveData(t *testing.T) {
 	if storetest.OnServer(t) { // the rooms aren't in this directory
 		want = want[:1]
 	}
+
 	var kept []string
 	for _, part := range there.Parts {
 		s.Check(part.Bytes > 0, "%+v", part)
 		kept = append(kept, part.What)
 	}
+
 	s.Check(!there.Removed && slices.Equal(kept, want), "%+v", there)
 
 	gone := func() (n int) {
@@ -42,6 +44,7 @@ func TestRemoveData(t *testing.T) {
 		}
 		return n
 	}
+
 	s.Check(gone() == 0, "a look has removed something")
 	pat.RemoveData(remove).That("all of it", func(r upkeep.RemoveDataResult) bool { return r.Removed && len(r.Parts) == len(want) })
 	s.Check(gone() == len(want), "something is left")

@@ -35,10 +35,12 @@ func TestTheDoctor(t *testing.T) {
 	ann, pat := s.Agent("claude:a"), s.Person("pat")
 	ann.Doctor(upkeep.DoctorParams{}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
 	pat.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodeUsage)
+
 	s.Foreign()
 	ann.Doctor(upkeep.DoctorParams{}).That("ill", func(r upkeep.DoctorResult) bool { return !r.Healthy })
 	ann.Join().Refused(stick.CodeForeignDatabase)
 	ann.Doctor(upkeep.DoctorParams{Adopt: true}).Refused(stick.CodePersonOnly)
+
 	pat.Doctor(upkeep.DoctorParams{Adopt: true}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
 	ann.Join().OK()
 	ann.StartsByHook("startup").OK()

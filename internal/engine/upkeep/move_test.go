@@ -16,6 +16,7 @@ func TestAMachineMovesToAServer(t *testing.T) {
 	if s.Shared() {
 		return // it has no file
 	}
+
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob, pat)
 	ann.Try().Granted(1)
@@ -27,6 +28,7 @@ func TestAMachineMovesToAServer(t *testing.T) {
 	m := pat.Again().MigrateDB(upkeep.MigrateDBParams{}).OK()
 	s.Check(len(m.Rooms) == 1 && m.Rooms[0].Path == s.Work && !m.Rooms[0].Alone && m.Persons["human:pat"] == "human:pat@host" && m.Events > 3, "%+v", m)
 	ann.Try().Refused(stick.CodeDatabaseMoved) // its program was started before
+
 	pat.Again().MigrateDB(upkeep.MigrateDBParams{}).That("again", func(r upkeep.MigrateDBResult) bool { return r.Already && strings.Contains(r.To, "PostgreSQL") })
 
 	ann = ann.Again()
