@@ -18,6 +18,7 @@ func TestGitCantTellWhatChanged(t *testing.T) {
 		t.Context(),
 		map[commitPair]changeList{{a, b}: {[]git.Change{{From: "x", Path: "x"}}, true}},
 	}
+
 	comments := []ShownComment{{Comment: stick.Comment{Head: a, Path: "x", Lines: stick.Lines{3, 3}}}}
 	if p.followComments(comments); comments[0].Now != nil {
 		t.Errorf("it is at %+v", comments[0].Now)

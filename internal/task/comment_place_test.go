@@ -30,6 +30,7 @@ func TestCommentsFollowTheirLines(t *testing.T) {
 		now = strings.Replace(now, from, to, 1)
 		work.Commits("a.go", now)
 	}
+
 	change("line 9\n", "new\nline 9\n")
 	s.Check(where(bob) == "a.go:21 a.go:22-24 a.go:19 a.go:20", "with a line above: %s", where(bob))
 	change("line 22\n", "line 22\namong them\n")
@@ -68,6 +69,7 @@ func TestALinkInTheFilesPlace(t *testing.T) {
 	if err := os.Remove(link); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Symlink("elsewhere", link); err != nil {
 		t.Skip(err)
 	}
@@ -104,10 +106,12 @@ func TestWhereNobodyCanComment(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(work.Path, "pic"), []byte("\x00\x01"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	s.GitIn(work.Path, "add", "pic")
 	work.Commits("gone.txt", "x\n")
 	work.Done("").OK()
 	says(bob, "a.go:20", "x").Refused(stick.CodeReviewStale) // it has seen the commit before
+
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
 	nearest := func(at string, old bool, want string) {
 		t.Helper()
@@ -117,6 +121,7 @@ func TestWhereNobodyCanComment(t *testing.T) {
 			t.Errorf("the nearest to %s is %s, want %s", at, got, want)
 		}
 	}
+
 	nearest("a.go:1", false, "a.go:17")
 	nearest("a.go:30", false, "a.go:23")
 	nearest("a.go:22-30", false, "a.go:22")
@@ -140,6 +145,7 @@ func TestWhereNobodyCanComment(t *testing.T) {
 	bob.WorkerComment(task.WorkerCommentParams{TaskID: "none", At: "a.go:20", Body: "x"}).Refused(stick.CodeNotFound)
 	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", At: "a.go:20", Body: "x", Head: "nonsense"}).Refused(stick.CodeNotFound)
 	says(work.Actor, "a.go:20", "x").Refused(stick.CodeAuthorCannotReview)
+
 	dan := s.Agent("gemini:d")
 	says(dan, "a.go:20", "x").Refused(stick.CodeUnknownMember)
 	s.Joins(dan)

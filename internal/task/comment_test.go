@@ -56,6 +56,7 @@ func where(a *scene.Actor) string {
 		}
 		places = append(places, place)
 	}
+
 	return strings.Join(places, " ")
 }
 
@@ -71,6 +72,7 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	says(bob, "a.go:21", "never mind").OK()
 	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", Delete: 3}).That("two left", func(r task.WorkerCommentResult) bool { return r.Drafts == 2 })
 	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", Delete: 3}).Refused(stick.CodeNotFound)
+
 	carl := s.Person("carl")
 	carl.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
 	says(carl, "a.go:22", "mine").That("the first of carl's", func(r task.WorkerCommentResult) bool { return r.Drafts == 1 && r.Comment.ID == 3 })
@@ -85,6 +87,7 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	box := work.Inbox().Messages
 	s.Check(len(box) == 1, "%d messages", len(box))
 	s.Check(box[0].Subject == "Changes requested: one, with 2 comments", "the subject is %q", box[0].Subject)
+
 	for _, want := range []string{
 		"Comment 1 by " + string(bob.ID) + " on a.go:20 (commit ", "\n|     17   line 17\n", "\n| >   20 + twenty\n", "\n|     23   line 23\n> why not 20?\n",
 		"Comment 2 by " + string(bob.ID) + " on a.go:19-20, before the change (commit ", "\n| >   19   line 19\n| >   20 - line 20\n", "\n> 20 was right",
@@ -92,6 +95,7 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 		s.Check(strings.Contains(box[0].Body, want), "the message lacks %q:\n%s", want, box[0].Body)
 		s.Check(strings.Contains(work.WorkerContext(task.WorkerContextParams{}).OK().Prompt, want), "the prompt lacks %q", want)
 	}
+
 	s.Check(!strings.Contains(box[0].Body, "mine"), "a draft of another is in the message")
 	work.WorkerStatus(task.WorkerStatusParams{}).That("two open comments", func(r task.WorkerStatusResult) bool { return r.Tasks[0].OpenComments == 2 })
 
@@ -103,6 +107,7 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	dan.WorkerComment(task.WorkerCommentParams{TaskID: "one", Resolve: 2}).Refused(stick.CodeNotYourTask)
 	dan.WorkerComment(task.WorkerCommentParams{TaskID: "one", Resolve: 3}).Refused(stick.CodeNotFound) // carl's draft
 	dan.WorkerComment(task.WorkerCommentParams{TaskID: "one", Resolve: 9}).Refused(stick.CodeNotFound)
+
 	prompt := work.WorkerStart(task.WorkerStartParams{}).OK().Prompt
 	s.Check(!strings.Contains(prompt, "why not 20?") && strings.Contains(prompt, "20 was right"), "the prompt has what is resolved, or lacks what isn't:\n%s", prompt)
 	events := work.WorkerExport(task.WorkerExportParams{}).OK().Events
@@ -121,6 +126,7 @@ func TestAnApprovalSendsComments(t *testing.T) {
 	s.Check(strings.HasPrefix(box[len(box)-1].Subject, "Approved: one, with 1 comment"), "%+v", box)
 	says(bob, "a.go:20", "one more").OK()
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeInvalidTransition)
+
 	bob.Merge("one").OK()
 	says(bob, "a.go:20", "too late").Refused(stick.CodeInvalidTransition)
 	s.Check(where(bob) == "a.go:20 a.go:20", "after the merge: %s", where(bob))
@@ -141,6 +147,7 @@ func TestAThousandComments(t *testing.T) {
 	says(bob, at(1), "why?").OK()
 	s.Fills("one", bob.ID, tasks.MaxComments-1)
 	says(bob, at(tasks.MaxComments+1), "why?").Refused(stick.CodeMessageTooLarge)
+
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one", Reason: "see there"}).That("all of them", func(r task.WorkerReviewResult) bool {
 		return r.Comments == tasks.MaxComments && r.MessageID != 0
 	})
@@ -178,9 +185,11 @@ func TestAKilledDecision(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
+
 			if len(points) < 2 {
 				t.Fatalf("it can be killed only at %q", points)
 			}
+
 			nth := map[string]int{}
 			for _, point := range points {
 				nth[point]++
@@ -197,6 +206,7 @@ func killsDecision(t *testing.T, point string, n int, act func(*scene.Actor) err
 	if !bob.Killed(point, n, func(a *scene.Actor) { _ = act(a) }) {
 		t.Fatal("the command reached its end, but it should have been killed")
 	}
+
 	state := func() (sent, messages int) {
 		for _, c := range bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).OK().Comments {
 			if !c.Draft {
@@ -205,6 +215,7 @@ func killsDecision(t *testing.T, point string, n int, act func(*scene.Actor) err
 		}
 		return sent, len(work.Inbox().Messages)
 	}
+
 	if sent, messages := state(); sent != 2*messages || messages > 1 {
 		t.Errorf("after the kill, %d comments are sent in %d messages", sent, messages)
 	}

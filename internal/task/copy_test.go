@@ -36,6 +36,7 @@ func TestNewWorktreesGetCopies(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("not yours\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	work := func(name string) string { return filepath.Join(s.Work, filepath.FromSlash(name)) }
 	for _, err := range []error{
 		os.Chmod(work(".env"), 0o600),
@@ -49,16 +50,19 @@ func TestNewWorktreesGetCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	res := ann.Spawn("one").That("copies", func(r task.WorkerSpawnResult) bool {
 		slices.Sort(r.Copied)
 		return slices.Equal(r.Copied, []string{".env", "config/local.ini", "secrets/a/key", "secrets/in"})
 	}).OK()
+
 	left := string(stick.JoinWords(res.LeftOut, "\n"))
 	for _, name := range []string{"huge: it is larger than 10 MB", "secrets/out: ", "secrets/dir: "} {
 		if !strings.Contains(left, name) {
 			t.Errorf("%s isn't named as left out: %s", name, left)
 		}
 	}
+
 	for name, want := range map[string]string{".env": "KEY=1\n", "secrets/in": "k\n", "config/local.ini": "mine\n", "config/app.ini": "tracked\n"} {
 		path := filepath.Join(res.Worktree, filepath.FromSlash(name))
 		b, err := os.ReadFile(path)
@@ -70,6 +74,7 @@ func TestNewWorktreesGetCopies(t *testing.T) {
 			t.Errorf("%s has the mode %v", name, info.Mode())
 		}
 	}
+
 	for _, name := range []string{"secrets/out", "secrets/dir", "secrets/fifo", "huge", "notes.txt", "config/other.ini", "node_modules"} {
 		if _, err := os.Lstat(filepath.Join(res.Worktree, filepath.FromSlash(name))); err == nil {
 			t.Errorf("%s was copied", name)
@@ -88,6 +93,7 @@ func TestCopiesStayInsideTheWorktree(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(s.Work, "secrets")); err != nil {
 		t.Fatal(err)
 	}
+
 	s.Git("add", "-f", "secrets")
 	s.Git("commit", "-q", "-m", "a link")
 	s.Git("branch", "-f", "integration", "HEAD")
@@ -97,6 +103,7 @@ func TestCopiesStayInsideTheWorktree(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(outside, "key")); err == nil || !slices.Equal(res.Copied, []string{".env"}) || len(res.LeftOut) != 1 || !strings.HasPrefix(string(res.LeftOut[0]), "secrets/key: a link") {
 		t.Errorf("the copy went through a link out of the worktree, or kept the others from being copied: %+v", res.CopiedFiles)
 	}
+
 	if err := os.RemoveAll(res.Worktree); err != nil {
 		t.Fatal(err)
 	}
@@ -115,11 +122,13 @@ func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 		s.GitIn(work.Path, "init", "-q", name)
 	}
 	inner := filepath.Join(work.Path, "data", "inner")
+
 	for _, name := range []string{"data/inner/x", "data/top"} {
 		if err := os.WriteFile(filepath.Join(work.Path, filepath.FromSlash(name)), []byte("mine\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	one := bob.Merge("one").OK().Merged[0]
 	s.Check(len(one.Left) == 1 && strings.Contains(string(one.Left[0]), "can't keep data/inner, because it is a repository") && len(one.Removed) == 0, "%+v", one.Remains)
 	if _, err := os.Stat(filepath.Join(inner, "x")); err != nil {
@@ -141,6 +150,7 @@ func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
 	s.Commit(".gitignore", "*.sav\nbuild/\ndata/\n")
 	s.Commit(".talking-stick.toml", "[worker]\nkeep = ['*.sav', 'build/report.txt', 'data/']\n")
 	s.Git("branch", "-f", "integration", "HEAD")
+
 	fill := func(work *scene.Work, pattern string) {
 		for i := range 1001 {
 			path := filepath.Join(work.Path, fmt.Sprintf(pattern, i))
@@ -149,6 +159,7 @@ func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
 			}
 		}
 	}
+
 	one := s.ReadyToMerge("one", ann, bob)
 	fill(one, "%04d.sav")
 	fill(one, "data/%d/top")
@@ -175,6 +186,7 @@ func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
 	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['.env']\nkeep = ['.env', '*.log']\n")
 	s.Git("branch", "-f", "integration", "HEAD")
 	s.File(".env", "KEY=1\n")
+
 	for name, env := range map[string]string{"one": "KEY=1\n", "two": "KEY=2\n"} {
 		work := s.ReadyToMerge(name, ann, bob)
 		for file, text := range map[string]string{".env": env, "build/x": "made anew\n", name + ".log": "it said so\n"} {
@@ -184,6 +196,7 @@ func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
 			}
 		}
 	}
+
 	one := bob.Merge("one").OK().Merged[0]
 	s.Check(one.Rescue != "" && slices.Equal(one.Kept, []string{"one.log"}) && slices.Equal(one.Ignored, []string{"build/", "one.log"}), "%+v", one.Remains)
 	two := bob.Merge("two").OK().Merged[0]
@@ -196,6 +209,7 @@ func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
 	if err := os.WriteFile(huge, make([]byte, 2<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	three := bob.Merge("three").OK().Merged[0]
 	s.Check(len(three.Left) == 1 && strings.Contains(string(three.Left[0]), "huge.log") && len(three.Removed) == 0, "%+v", three.Remains)
 	if _, err := os.Stat(huge); err != nil {

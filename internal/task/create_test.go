@@ -21,12 +21,14 @@ func TestWhatOthersMakeMeanwhileStays(t *testing.T) {
 				s.Git("branch", "feat/one", "integration")
 				s.File("worktrees/one/mine", "mine\n")
 			}
+
 			if killed {
 				s.Check(ann.Killed("make: locked", 1, func(a *scene.Actor) { a.Spawn("one") }), "it wasn't killed")
 				byHand()
 			} else {
 				ann.Meets("make: locked", byHand, func(a *scene.Actor) { a.Spawn("one").Refused(stick.CodeAlreadyExists) })
 			}
+
 			bob.Spawn("one").Refused(stick.CodeAlreadyExists)
 			if _, err := os.Stat(mine); err != nil {
 				t.Error(err)
@@ -47,6 +49,7 @@ func TestAWorktreeThatFailsIsUndone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.Work, "worktrees")); !os.IsNotExist(err) {
 		t.Errorf("its worktree is still there: %v", err)
 	}
+
 	s.Check(s.Git("branch", "--list", "feat/*") == "", "its branch is still there")
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)

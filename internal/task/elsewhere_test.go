@@ -45,6 +45,7 @@ func TestATaskOfAnotherHost(t *testing.T) {
 	no := bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
 	there.Check(strings.Contains(no.Message, here.Work+" on host"), "%s", no.Message)
 	bob.Spawn("one").Refused(stick.CodeAlreadyExists)
+
 	work := ann.WorksOn("one")
 	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeNotYourTask)
 	for _, x := range bob.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks {
@@ -54,6 +55,7 @@ func TestATaskOfAnotherHost(t *testing.T) {
 		here.Check(x.Host == "" && x.Checkout == "", "where it is: %+v", x)
 	}
 	there.Person("pat").WorkerDone(task.WorkerDoneParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
+
 	head := work.Commits("one.txt", "one\n")
 	work.Done("").OK()
 
@@ -114,6 +116,7 @@ func TestAnotherHostGoesOn(t *testing.T) {
 	again := bob.WorksOn("one")
 	work.WorkerDone(task.WorkerDoneParams{Attempt: 1}).Refused(stick.CodeElsewhere)
 	work.WorkerHeartbeat(task.WorkerHeartbeatParams{}).Refused(stick.CodeStaleAttempt)
+
 	again.Commits("two.txt", "two\n")
 	again.Done("").OK()
 	here.Person("pat").Approve("one").OK()
@@ -131,6 +134,7 @@ func TestAnotherHostGoesOn(t *testing.T) {
 	here.Git("branch", "-f", "feat/two")
 	ann.Cancel("two").OK()
 	ann.Retry("two").Refused(stick.CodeAlreadyExists)
+
 	here.Git("branch", "-m", "feat/two", "mine")
 	ann.Retry("two").OK()
 	ann.Cancel("two").OK()
@@ -144,12 +148,14 @@ func TestNobodyElseHasTheCommits(t *testing.T) {
 		s.Git("branch", "trunk", "main")
 		s.Git("config", "talkingstick.integration", "trunk")
 	}
+
 	carl := here.Agent("gemini:c")
 	here.Joins(carl)
 	here.ReadyToMerge("one", ann, carl)
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
 	bob.Merge("one").Refused(stick.CodeElsewhere)
+
 	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("why", func(r task.WorkerShowResult) bool { return strings.Contains(string(r.Warning), "no remote") })
 	carl.Merge("one").OK()
 }
@@ -163,9 +169,11 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 		here.ReadyToMerge("one", ann, bob)
 		return here, there, ann, bob
 	}
+
 	_, _, ann, _ := set(t)
 	points := ann.KillPoints(func(a *scene.Actor) { a.Merge("one").OK() })
 	testenv.Leaves(t, testenv.Every, "six of seven kill points")
+
 	nth := map[string]int{}
 	for i, point := range points {
 		nth[point]++
@@ -173,6 +181,7 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 		if !testenv.KillsAt(i) {
 			continue
 		}
+
 		t.Run(point, func(t *testing.T) {
 			here, there, ann, bob := set(t)
 			here.Check(ann.Killed(point, n, func(a *scene.Actor) { a.Merge("one") }), "the command reached its end, but it should have been killed")
@@ -201,6 +210,7 @@ func TestASleeperIsFenced(t *testing.T) {
 				there.Later(2 * time.Minute)
 				bob.Merge("one").OK()
 			}, func(a *scene.Actor) { a.Merge("one").OK() })
+
 			there.TaskIs("one", stick.TaskCompleted)
 			landed(there, "one")
 			ann.Merge("one").OK()
@@ -232,6 +242,7 @@ func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
 		there.Later(2 * time.Minute)
 		bob.Cancel("one").OK()
 	}, func(a *scene.Actor) { a.Merge("one").Refused(stick.CodeInvalidTransition) })
+
 	there.TaskIs("one", stick.TaskFailed)
 	there.Git("fetch", "-q", "origin")
 	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "it has landed")
@@ -248,6 +259,7 @@ func TestMergeOfATaskThatIsReviewedAgain(t *testing.T) {
 		work.Done("").OK()
 		pat.Approve("one").OK()
 	}, func(b *scene.Actor) { b.Merge("one").Refused(stick.CodeReviewStale) })
+
 	there.TaskIs("one", stick.TaskApproved)
 	there.Git("fetch", "-q", "origin")
 	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "the commit that was approved first has landed")
@@ -279,6 +291,7 @@ func TestOneLandingAtATime(t *testing.T) {
 		}()
 		<-waits
 	}, func(a *scene.Actor) { a.Merge("one").OK() })
+
 	(<-over).OK()
 	for _, name := range []string{"one", "two"} {
 		landed(here, name)
@@ -301,6 +314,7 @@ func TestTheOutputOnAnotherHost(t *testing.T) {
 		})
 		there.Check(stick.CodeOf(err) == stick.CodeElsewhere, "to follow it: %v", err)
 	}
+
 	if err := ann.RunTask(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
@@ -322,6 +336,7 @@ func TestACommandOnAnotherHostGoesOn(t *testing.T) {
 			return two && worker != "" && strings.Contains(command, "if its command runs, it isn't ended") && r.Stopped == nil
 		})
 	}
+
 	if err := ann.RunTask(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}

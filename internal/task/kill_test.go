@@ -98,14 +98,17 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 				if res.Err != nil {
 					return res.Err
 				}
+
 				if _, err := os.Stat(filepath.Join(res.Res.Worktree, core.TaskFileName)); err != nil {
 					return err
 				}
+
 				for _, task := range a.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks {
 					if task.Doing != "" {
 						return errors.New("it is still " + task.Doing)
 					}
 				}
+
 				return nil
 			},
 			stick.TaskWorking,
@@ -119,12 +122,14 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 				}
 				return s, ann
 			}
+
 			s, ann := set(t)
 			points := ann.KillPoints(func(a *scene.Actor) {
 				if err := c.act(a); err != nil {
 					t.Fatal(err)
 				}
 			})
+
 			s.TaskIs("one", c.after)
 			testenv.Leaves(t, testenv.Every, "six of seven kill points")
 			nth := map[string]int{}
@@ -134,11 +139,13 @@ func TestRecoveryAtEveryKillPoint(t *testing.T) {
 				if !testenv.KillsAt(i) {
 					continue
 				}
+
 				t.Run(fmt.Sprintf("%s %d", point, n), func(t *testing.T) {
 					s, ann := set(t)
 					if !ann.Killed(point, n, func(a *scene.Actor) { _ = c.act(a) }) {
 						t.Fatal("the command reached its end, but it should have been killed")
 					}
+
 					if err := c.act(ann.Again()); err != nil {
 						s.Check(false, "the command fails when run again: %v", err)
 					}
@@ -167,6 +174,7 @@ func isSetUp(a *scene.Actor) error {
 	if b, err := os.ReadFile(filepath.Join(show.Path, "setup")); string(b) != "0\n" {
 		return fmt.Errorf("its set-up wrote %q (%w)", b, err)
 	}
+
 	return nil
 }
 
@@ -181,6 +189,7 @@ func TestTheDoctorNamesWhatIsLeft(t *testing.T) {
 	s.Check(f.Status == "warning" && f.Fix == "tt task merge one", "%+v", f)
 	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("what was interrupted", func(r task.WorkerShowResult) bool { return r.Doing == "land" })
 	bob.Cancel("one").Refused(stick.CodeInvalidTransition) // this command finds out that the task has landed
+
 	s.Dir("work/worktrees/.gate-000000000000")
 	f = ann.Tasks.Check(t.Context())
 	s.Check(f.Status == "ok" || f.Fix != "", "%+v", f)

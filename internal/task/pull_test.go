@@ -17,6 +17,7 @@ func TestAPullRequestNeedsAForge(t *testing.T) {
 		t.Helper()
 		bob.WorkerPR(task.WorkerPRParams{TaskID: "one"}).Refused(code)
 	}
+
 	pr(stick.CodeInvalidTransition)
 	work := ann.WorksOn("one")
 	work.Commits("one.txt", "one\n")

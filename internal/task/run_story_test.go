@@ -33,6 +33,7 @@ func TestACommandWithoutItsWorktree(t *testing.T) {
 	if err := ann.RunTask(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
+
 	r := s.TaskIs("one", stick.TaskAssigned).Run
 	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
 	ann.Cancel("one").OK()
@@ -49,6 +50,7 @@ func TestAnEndThatCantBeRecorded(t *testing.T) {
 	if err := os.WriteFile(blobs, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	ann.Meets("run: end not recorded", func() {
 		if err := os.Remove(blobs); err != nil {
 			t.Error(err)
@@ -58,6 +60,7 @@ func TestAnEndThatCantBeRecorded(t *testing.T) {
 			t.Error(err)
 		}
 	})
+
 	r := s.TaskIs("one", stick.TaskAssigned).Run
 	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
 	s.Check(ann.WorkerOutput(task.WorkerOutputParams{Sum: r.Output}).OK().Text == "out\n", "the output")
@@ -76,6 +79,7 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
 	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "printf no-end; cat one.txt >&2; exit 3", Restart: "on-return:1"}).OK().Start
 	s.Git("switch", "-q", "integration")
+
 	run.Begun = func() { // while the first run runs
 		s.Later(time.Second)
 		bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one", Reason: "more"}).OK()
@@ -84,6 +88,7 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 			t.Error(err)
 		}
 	}
+
 	logs := func(run int) string {
 		return ann.WorkerLogs(task.WorkerLogsParams{TaskID: "one", Run: run}).OK().Text
 	}
@@ -98,6 +103,7 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 			t.Error(err)
 		}
 	})
+
 	r := s.TaskIs("one", stick.TaskWorking).Run
 	s.Check(r.Run == 2 && r.Exit != nil && *r.Exit == 3 && logs(2) == "no-endone\n", "%+v, %q", r, logs(2))
 	ann.Cancel("one").OK()

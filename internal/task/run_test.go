@@ -24,6 +24,7 @@ func TestAClaimOfARun(t *testing.T) {
 	}
 	work := filepath.Join(dir, "work")
 	t.Setenv("HOME", dir)
+
 	for _, args := range [][]string{
 		{"init", "-q", work},
 		{"-C", work, "config", "user.name", "w"},
@@ -34,6 +35,7 @@ func TestAClaimOfARun(t *testing.T) {
 			t.Fatalf("%v %s", err, out)
 		}
 	}
+
 	// on returns the operations as the process self runs them while the others are alive.
 	on := func(self int, others ...int) *task.Tasks {
 		all := []proctest.Process{{PID: self, PPID: 1, Comm: "tt", Dir: work}}
@@ -44,6 +46,7 @@ func TestAClaimOfARun(t *testing.T) {
 		t.Cleanup(func() { kernel.Close() })
 		return task.New(task.Config{Kernel: kernel})
 	}
+
 	by := harness.Caller{Harness: "claude", SessionID: "one"}
 	at := core.Where{Path: work}
 	if _, err := on(100).WorkerInit(t.Context(), task.WorkerInitParams{Caller: by, Where: at}); err != nil {
@@ -52,15 +55,18 @@ func TestAClaimOfARun(t *testing.T) {
 	if _, err := on(100).WorkerSpawn(t.Context(), task.WorkerSpawnParams{Caller: by, Where: at, TaskID: "x"}); err != nil {
 		t.Fatal(err)
 	}
+
 	const command = "exit 3"
 	claim := func(e *task.Tasks, command string) (task.WorkerRunResult, error) {
 		return e.WorkerRun(t.Context(), task.WorkerRunParams{Caller: by, Where: at, TaskID: "x", Command: command, First: true})
 	}
+
 	begin := func(e *task.Tasks, run *task.RunTaskParams) (begun bool, err error) {
 		p := *run
 		p.Begun = func() { begun = true }
 		return begun, e.RunTask(t.Context(), p)
 	}
+
 	dead := func() *task.RunView {
 		t.Helper()
 		res, err := on(103).WorkerShow(t.Context(), task.WorkerShowParams{Caller: by, Where: at, TaskID: "x"})
@@ -83,6 +89,7 @@ func TestAClaimOfARun(t *testing.T) {
 	if r := dead(); r != nil {
 		t.Errorf("a command that never started is shown as %+v", r)
 	}
+
 	second, err := claim(on(102), command)
 	if err != nil || second.Start == nil || second.Start.Starter.PID != 102 || second.Run.Run != 1 {
 		t.Fatalf("a claim after the first process has ended: %+v, %v", second, err)
@@ -99,6 +106,7 @@ func TestAClaimOfARun(t *testing.T) {
 	if c, err := claim(on(104), command); err != nil || !c.Already || c.Run.Exit == nil || *c.Run.Exit != 3 {
 		t.Errorf("a claim after the command has ended: %+v, %v", c, err)
 	}
+
 	if _, err := on(100).WorkerCancel(t.Context(), task.WorkerCancelParams{Caller: by, Where: at, TaskID: "x"}); err != nil {
 		t.Fatal(err)
 	}

@@ -29,10 +29,12 @@ func TestATaskLands(t *testing.T) {
 	x := ann.Spawn("one").That("a worktree", func(r task.WorkerSpawnResult) bool { return r.Task.State == stick.TaskAssigned && !r.Already }).OK()
 	ann.Spawn("one").That("again", func(r task.WorkerSpawnResult) bool { return r.Already && r.Worktree == x.Worktree })
 	bob.Spawn("one").Refused(stick.CodeAlreadyExists)
+
 	work := ann.WorksOn("one")
 	work.WorkerStart(task.WorkerStartParams{}).That("again", func(r task.WorkerStartResult) bool { return r.Already && strings.Contains(r.Prompt, "task one") })
 	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeNotYourTask)
 	work.Done("").Refused(stick.CodeInvalidTransition) // no commits
+
 	work.WorkerHeartbeat(task.WorkerHeartbeatParams{}).OK()
 	bob.WorkerHeartbeat(task.WorkerHeartbeatParams{TaskID: "one"}).Refused(stick.CodeNotYourTask)
 	bob.WorkerHeartbeat(task.WorkerHeartbeatParams{}).Refused(stick.CodeUsage)
@@ -40,16 +42,19 @@ func TestATaskLands(t *testing.T) {
 	work.HeldBack("Your task one")
 	head := work.Commits("one.txt", "one\n")
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Head: head}).Refused(stick.CodeInvalidTransition)
+
 	done := work.WorkerDone(task.WorkerDoneParams{Evidence: []string{"says=echo it works", "fails=exit 3"}}).OK()
 	s.Check(done.Head == head && len(done.Evidence) == 2 && done.Evidence[1].Exit == 3 && done.State == stick.TaskInReview, "%+v", done)
 	s.Check(bob.WorkerOutput(task.WorkerOutputParams{Sum: done.Evidence[0].Output}).OK().Text == "it works\n", "the output of the check")
 	bob.WorkerOutput(task.WorkerOutputParams{Sum: "nonsense"}).Refused(stick.CodeNotFound)
+
 	work.Done("").That("again", func(r task.WorkerDoneResult) bool { return r.Already })
 
 	ann.Approve("one").Refused(stick.CodeAuthorCannotReview)
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeReviewStale) // it has seen nothing
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Head: "nonsense"}).Refused(stick.CodeNotFound)
 	bob.Merge("one").Refused(stick.CodeInvalidTransition)
+
 	bob.Approve("one").That("approved", func(r task.WorkerReviewResult) bool { return r.State == stick.TaskApproved })
 	bob.Approve("one").That("again", func(r task.WorkerReviewResult) bool { return r.Already })
 	m := bob.Merge("one").OK().Merged
@@ -59,6 +64,7 @@ func TestATaskLands(t *testing.T) {
 	if _, err := os.Stat(work.Path); !os.IsNotExist(err) {
 		t.Errorf("its worktree is still there: %v", err)
 	}
+
 	ann.WorkerStatus(task.WorkerStatusParams{}).That("one task", func(r task.WorkerStatusResult) bool { return len(r.Tasks) == 1 })
 	s.Later(25 * time.Hour)
 	ann.WorkerStatus(task.WorkerStatusParams{}).That("hidden after a day", func(r task.WorkerStatusResult) bool { return r.Hidden == 1 })
@@ -76,6 +82,7 @@ func TestChangesAreRequested(t *testing.T) {
 	work.Done("").OK()
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).That("what it changes", func(r task.WorkerDiffResult) bool { return strings.Contains(r.Diff, "+one") && len(r.Files) == 1 })
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).Refused(stick.CodeUsage)
+
 	ask := task.WorkerRequestChangesParams{TaskID: "one", Reason: "say two"}
 	bob.WorkerRequestChanges(ask).That("a message to ann", func(r task.WorkerReviewResult) bool { return r.MessageID != 0 && r.State == stick.TaskWorking })
 	bob.WorkerRequestChanges(ask).That("again", func(r task.WorkerReviewResult) bool { return r.Already })
@@ -83,12 +90,14 @@ func TestChangesAreRequested(t *testing.T) {
 	work.Commits("one.txt", "two\n")
 	work.Done("").OK()
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeReviewStale)
+
 	bob.Approve("one").OK()
 	work.Commits("one.txt", "three\n") // behind the reviewer's back
 	bob.Merge("one").Refused(stick.CodeReviewStale)
 	s.TaskIs("one", stick.TaskInReview)
 	carl := s.Person("carl")
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Override: true}).Refused(stick.CodePersonOnly)
+
 	carl.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Override: true}).OK()
 	s.Check(bob.Merge("one").OK().Merged[0].Gate == "none", "a gate has run, but none is set")
 }
@@ -104,15 +113,18 @@ func TestTheGateIsRed(t *testing.T) {
 	bad.Done("").OK()
 	bob.Approve("bad").OK()
 	bob.Merge("bad").Refused(stick.CodeGateFailed)
+
 	s.Check(s.TaskIs("bad", stick.TaskWorking).Cause == "gate", "the cause")
 	s.Git("worktree", "add", "-q", "../side", "integration")
 	s.CommitIn(filepath.Join(s.Work, "../side"), "broken", "")
 	s.Git("worktree", "remove", "../side")
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).Refused(stick.CodeBaseRed)
+
 	paused := bob.WorkerStatus(task.WorkerStatusParams{}).That("a paused queue", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 }).OK().Paused
 	said := bob.WorkerOutput(task.WorkerOutputParams{Sum: paused[0].Report}).OK().Text
 	s.Check(said == "[tt: the gate printed nothing; exit status 1]\n", "the report of a gate that prints nothing: %q", said)
 	bob.WorkerMerge(task.WorkerMergeParams{}).Refused(stick.CodeBaseRed)
+
 	ann.Spawn("mend").OK()
 	mend := ann.WorksOn("mend")
 	s.GitIn(mend.Path, "rm", "-q", "broken")
@@ -135,6 +147,7 @@ func TestAConflict(t *testing.T) {
 		w.Commits("same.txt", name+"\n")
 		return w
 	}
+
 	first, second, third := one("first"), one("second"), one("third")
 	first.Done("").OK()
 	third.Done("").OK()
@@ -142,10 +155,12 @@ func TestAConflict(t *testing.T) {
 	bob.Approve("third").OK()
 	bob.Merge("first").OK()
 	bob.Merge("third").Refused(stick.CodeRebaseConflict)
+
 	s.TaskIs("third", stick.TaskWorking)
 	second.Done("").Refused(stick.CodeRebaseConflict)
 	s.TaskIs("second", stick.TaskConflicted)
 	second.Done("").Refused(stick.CodeRebaseConflict) // the rebase is in progress
+
 	s.CommitMerged(second.Path, "same.txt", "both\n")
 	second.WorkerDone(task.WorkerDoneParams{SkipRebase: true}).OK()
 	bob.Approve("second").OK()
@@ -164,17 +179,20 @@ func TestWhatDoneRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Done("").Refused(stick.CodeDirtyTree)
+
 	os.Remove(loose)
 	for _, evidence := range []string{"nothing", "=x", "x="} {
 		w.WorkerDone(task.WorkerDoneParams{Evidence: []string{evidence}}).Refused(stick.CodeUsage)
 	}
 	w.WorkerDone(task.WorkerDoneParams{Evidence: slices.Repeat([]string{"a=b"}, 21)}).Refused(stick.CodeUsage)
 	w.WorkerDone(task.WorkerDoneParams{Evidence: []string{"dirt=touch dirt"}}).Refused(stick.CodeDirtyTree)
+
 	os.Remove(filepath.Join(w.Path, "dirt"))
 	w.WorkerDone(task.WorkerDoneParams{Evidence: []string{"commit=git -c user.name=w -c user.email=w@example.invalid commit -q --allow-empty -m x"}}).Refused(stick.CodeDirtyTree)
 	w.WorkerDone(task.WorkerDoneParams{Attempt: 7}).Refused(stick.CodeStaleAttempt)
 	s.GitIn(w.Path, "switch", "-q", "-c", "aside")
 	w.Done("").Refused(stick.CodeDirtyTree)
+
 	s.GitIn(w.Path, "switch", "-q", "--detach")
 	w.Done("").Refused(stick.CodeDirtyTree)
 	s.Git("worktree", "remove", "--force", "--force", w.Path)
@@ -190,12 +208,14 @@ func TestATaskIsGivenUp(t *testing.T) {
 	w.Commits("a", "a\n")
 	ann.Retry("one").Refused(stick.CodeInvalidTransition)
 	w.WorkerFail(task.WorkerFailParams{}).Refused(stick.CodeUsage)
+
 	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).OK()
 	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).That("again", func(r task.WorkerHeartbeatResult) bool { return r.Already })
 	s.TaskIs("one", stick.TaskFailed)
 	bob.Retry("one").That("the second attempt", func(r task.WorkerSpawnResult) bool { return r.Task.Attempt == 2 })
 	bob.Retry("one").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
 	ann.WorkerStart(task.WorkerStartParams{TaskID: "one", Attempt: 1}).Refused(stick.CodeStaleAttempt)
+
 	bob.WorksOn("one").Reserve("a").OK()
 	ann.Cancel("one").That("a message to bob", func(r task.WorkerCancelResult) bool { return r.Delivery != "" && !r.Already })
 	ann.Cancel("one").That("again", func(r task.WorkerCancelResult) bool { return r.Already })
@@ -217,6 +237,7 @@ func TestAMergeIsReverted(t *testing.T) {
 	bob.Rollback("one").Refused(stick.CodeInvalidTransition)
 	bob.Merge("one").OK()
 	bob.WorkerRollback(task.WorkerRollbackParams{TaskID: "one"}).Refused(stick.CodeUsage)
+
 	bob.Rollback("one").That("green", func(r task.WorkerRollbackResult) bool { return r.Gate == "green" && r.State == stick.TaskFailed })
 	bob.Rollback("one").That("again", func(r task.WorkerRollbackResult) bool { return r.Already })
 	s.Check(!strings.Contains(s.Git("ls-tree", "--name-only", "integration"), "one.txt"), "the file is still there")
@@ -232,6 +253,7 @@ func TestWhereTheBranchIsCheckedOut(t *testing.T) {
 	s.Git("switch", "-q", "integration")
 	s.File("README", "changed\n")
 	bob.Merge("one").Refused(stick.CodeDirtyTree)
+
 	s.Git("checkout", "-q", "README")
 	s.File("one.txt", "in the way\n")
 	bob.Merge("one").Refused(stick.CodeDirtyTree)
@@ -239,6 +261,7 @@ func TestWhereTheBranchIsCheckedOut(t *testing.T) {
 	ann.Try().Granted(1)
 	ann.Sets("enforce=stick").OK()
 	bob.Merge("one").Refused(stick.CodeEditDenied)
+
 	ann.Release("s", "n").OK()
 	bob.Try().Granted(2)
 	bob.Merge("one").OK()
@@ -284,6 +307,7 @@ func TestWhatWorkersNeed(t *testing.T) {
 	ann.WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeNoRepository)
 	s.Git("init", "-q")
 	ann.WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeNotFound)
+
 	s.Commit("a", "a\n")
 	ann.Spawn("one").Refused(stick.CodeNotFound)
 	ann.WorkerInit(task.WorkerInitParams{Branch: "a..b"}).Refused(stick.CodeUsage)
@@ -291,15 +315,18 @@ func TestWhatWorkersNeed(t *testing.T) {
 	ann.WorkerInit(task.WorkerInitParams{}).That("as before", func(r task.WorkerInitResult) bool { return !r.Created && r.Branch == "queue" })
 	ann.Spawn("../x").Refused(stick.CodeUsage)
 	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Base: "nonsense"}).Refused(stick.CodeNotFound)
+
 	s.Git("branch", "feat/taken")
 	ann.Spawn("taken").Refused(stick.CodeAlreadyExists)
 	s.Dir("work/worktrees/there")
 	ann.Spawn("there").Refused(stick.CodeAlreadyExists)
+
 	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Base: "main", Spec: "read this"}).OK()
 	ann.WorkerContext(task.WorkerContextParams{}).Refused(stick.CodeUsage)
 	s.Agent("codex:b").Merge("one").Refused(stick.CodeUnknownMember)
 	ann.WorkerStatus(task.WorkerStatusParams{Where: s.ByID()}).OK()
 	ann.WorkerStatus(task.WorkerStatusParams{Where: core.Where{Path: s.Dir("nowhere")}}).Refused(stick.CodeNoRoom)
+
 	bare := s.Dir("bare.git")
 	s.GitIn(bare, "init", "-q", "--bare")
 	s.AgentIn("gemini:c", bare).WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeInvalidPath)
@@ -315,6 +342,7 @@ func TestTheCommandOfATask(t *testing.T) {
 	if err := ann.RunTask(t.Context(), run); err != nil || !begun {
 		t.Fatalf("%v, %v", begun, err)
 	}
+
 	r := s.TaskIs("one", stick.TaskAssigned).Run
 	s.Check(r != nil && r.Exit != nil && *r.Exit == 3, "%+v", r)
 	ann.Cancel("one").OK()
@@ -388,6 +416,7 @@ func TestWhatCleanupLeaves(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Path, "loose"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	bob.Merge("one").That("a worktree with a loose file", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
 	os.Remove(filepath.Join(w.Path, "loose"))
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).OK()
@@ -408,6 +437,7 @@ func TestCleanupLeavesAWorktreeAtAnotherCommit(t *testing.T) {
 		left := r.Merged[0].Left
 		return len(left) == 1 && strings.Contains(string(left[0]), "at another commit")
 	})
+
 	s.Check(s.GitIn(w.Path, "rev-parse", "HEAD") == held, "the worktree isn't at its commit any more")
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).OK() // it tries to clean up again
 	s.Check(s.GitIn(w.Path, "rev-parse", "HEAD") == held, "the worktree isn't at its commit after the second cleanup")

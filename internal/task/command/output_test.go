@@ -12,6 +12,7 @@ func TestOutputIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if _, err := out.Write([]byte("the end")); err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 		}
 		return path
 	}
+
 	rq := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
 	rq.limit = 200 * time.Millisecond
 	run := rq.programRunner(forge.Repo{Host: "github.com", Path: "acme/app"})
@@ -55,9 +56,11 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 		}
 		gone <- err
 	}()
+
 	if _, err := run(ctx, forge.Command{Args: []string{script("sleep 1000 >" + pipe + " & wait\n")}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("it was interrupted: %v", err)
 	}
+
 	select {
 	case err := <-gone:
 		if err != nil {
@@ -71,6 +74,7 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 	if err != nil || len(out) != maxProgramOutput {
 		t.Errorf("it printed much: %d bytes, %v", len(out), err)
 	}
+
 	out, err = run(t.Context(), forge.Command{Input: "body", Args: []string{script("cat; echo \" $GIT_DIR $GH_REPO $GH_TOKEN $CLICOLOR_FORCE$DEBUG$GH_PROMPT_DISABLED\"\n")}})
 	if err != nil || string(out) != "body   sesame 1\n" {
 		t.Errorf("its environment: %q, %v", out, err)

@@ -63,6 +63,7 @@ func TestIntentsOfEarlierPrograms(t *testing.T) {
 			case PauseIntent:
 				got, err = ReadIntent[PauseIntent](i)
 			}
+
 			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, c.want)
 			}

@@ -42,6 +42,7 @@ func TestHowLongAnEndIsTried(t *testing.T) {
 					last = c.record(time.Since(began))
 					return last
 				})
+
 				if took := time.Since(began); !errors.Is(err, last) || !c.tries(n) || took < c.least || took > c.most {
 					t.Errorf("%d tries in %v: %v", n, took, err)
 				}

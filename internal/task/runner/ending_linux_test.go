@@ -19,6 +19,7 @@ func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := stranger.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -26,6 +27,7 @@ func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -33,6 +35,7 @@ func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	gone, err := procs.Self()
 	if err != nil {
 		t.Fatal(err)
@@ -41,12 +44,14 @@ func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
 	looks := 0
 	leader := make(chan struct{})
 	close(leader)
+
 	e := processEnder{procs: procs, command: stranger, commandEnded: leader, find: func() []proc.Info {
 		if looks++; looks > 2 {
 			return nil
 		}
 		return []proc.Info{{ID: gone}}
 	}}
+
 	if left := e.endAll(time.Minute); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}

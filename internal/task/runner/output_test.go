@@ -19,6 +19,7 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x-1-1")
 	w := newOutput(dir)
 	const lines, width = 4 << 20, 16
+
 	var chunk bytes.Buffer
 	for i := range lines {
 		fmt.Fprintf(&chunk, "%015d\n", i)
@@ -29,16 +30,19 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 			chunk.Reset()
 		}
 	}
+
 	_, _ = w.Write(chunk.Bytes())
 	w.closePart()
 	if w.err != nil || w.size != lines*width {
 		t.Fatalf("%d bytes, %v", w.size, w.err)
 	}
+
 	var used int64
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -49,6 +53,7 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 		}
 		used += info.Size()
 	}
+
 	if used > firstPart+2*laterPart || used < firstPart+laterPart {
 		t.Errorf("%d bytes are kept in %d parts", used, len(entries))
 	}
@@ -56,6 +61,7 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 	if end, err := o.endOffset(); err != nil || end != lines*width {
 		t.Errorf("it ends at %d, %v", end, err)
 	}
+
 	read, gaps := int64(0), 0
 	buf := make([]byte, 100_000)
 	for at := int64(0); ; {
@@ -66,9 +72,11 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 		if n == 0 {
 			break
 		}
+
 		if from != at {
 			gaps++
 		}
+
 		if first := (from + width - 1) / width; first*width+width <= from+int64(n) {
 			if line := string(buf[first*width-from:][:width]); line != fmt.Sprintf("%015d\n", first) {
 				t.Fatalf("at byte %d stands %q", first*width, line)
@@ -76,9 +84,11 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 		}
 		read, at = read+int64(n), from+int64(n)
 	}
+
 	if read != used || gaps != 1 {
 		t.Errorf("%d bytes with %d gaps were read", read, gaps)
 	}
+
 	for _, c := range []struct {
 		lines int
 		most  int64
@@ -88,6 +98,7 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 			t.Errorf("the last %d lines of at most %d bytes begin at %d, want %d (%v)", c.lines, c.most, at, c.want, err)
 		}
 	}
+
 	if b := o.lastBytes(20); len(b) != 20 || !strings.HasSuffix(string(b), fmt.Sprintf("%015d\n", lines-1)) {
 		t.Errorf("the last bytes are %q", b)
 	}
@@ -99,14 +110,17 @@ func TestOutputWithoutLines(t *testing.T) {
 	if at, err := o.tailStart(5, 100); at != 0 || err != nil {
 		t.Errorf("of nothing: %d, %v", at, err)
 	}
+
 	o = output{whole: []byte("abc"), size: 10}
 	if at, err := o.tailStart(5, 100); at != 7 || err != nil {
 		t.Errorf("of what is left: %d, %v", at, err)
 	}
+
 	buf := make([]byte, 10)
 	if n, from, err := o.readAt(buf, 0); n != 3 || from != 7 || err != nil {
 		t.Errorf("read: %d, %d, %v", n, from, err)
 	}
+
 	w := newOutput(filepath.Join(t.TempDir(), "x"))
 	_, _ = w.Write(bytes.Repeat([]byte{0, 0xff}, 1<<20))
 	w.closePart()
@@ -114,6 +128,7 @@ func TestOutputWithoutLines(t *testing.T) {
 	if at, err := o.tailStart(5, 1<<20); at != 1<<20 || err != nil {
 		t.Errorf("of bytes: %d, %v", at, err)
 	}
+
 	w = newOutput(filepath.Join(t.TempDir(), "x"))
 	if err := os.Remove(w.dir); err != nil {
 		t.Fatal(err)
@@ -130,6 +145,7 @@ func TestAnEmptyDirectory(t *testing.T) {
 	if o.hasParts() {
 		t.Error("an empty directory counts as output")
 	}
+
 	appendOutput(o.dir, "x")
 	if !o.hasParts() {
 		t.Error("a part doesn't count as output")
@@ -145,12 +161,14 @@ func TestLinesOfAnOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if err := l.showRest(); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(shown, "|"); got != "one\ntwo\r\n|\n|three\n" {
 		t.Errorf("shown is %q", got)
 	}
+
 	shown = nil
 	if err := l.showBytes(bytes.Repeat([]byte("x"), mostLine+10)); err != nil {
 		t.Fatal(err)
@@ -180,6 +198,7 @@ func TestAnOutputThatGrows(t *testing.T) {
 		_, _ = w.Write([]byte("more\n"))
 		return nil
 	}
+
 	if err := errors.Join(l.findStart(t.Context()), l.showAvailable(), l.showRest()); err != nil || text != "one\ntwo\n" {
 		t.Errorf("%q, %v", text, err)
 	}
