@@ -42,6 +42,7 @@ func TestProgress(t *testing.T) {
 		defer close(done)
 		c.CallTool(ctx, q)
 	}()
+
 	last := 0.0
 	for range 3 {
 		select {
@@ -50,10 +51,12 @@ func TestProgress(t *testing.T) {
 				t.Errorf("progress went from %v to %v", last, n)
 			}
 			last = n
+
 		case <-time.After(30 * time.Second):
 			t.Fatal("no progress is told")
 		}
 	}
+
 	cancel()
 	<-done
 	d.soon("the wait is cancelled", func() bool { return d.listeners() == 0 })
@@ -77,6 +80,7 @@ func TestCancelledWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		arguments := "{}"
 		if tool == "wait_for_events" {
 			arguments = fmt.Sprintf(`{"after":%d}`, cursor.Cursor)
@@ -139,6 +143,7 @@ func TestEndOfItsOwner(t *testing.T) {
 				t.Cleanup(func() { tools()[i] = row })
 			}
 		}
+
 		w := d.wire()
 		arguments := "{}"
 		if tool == "wait_for_events" {
@@ -168,11 +173,13 @@ func bodies(t *testing.T, res doc) (out []string) {
 	if err := json.Unmarshal(b, &events); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, e := range events {
 		if m := e.Message(); m != nil {
 			out = append(out, m.Body)
 		}
 	}
+
 	return out
 }
 
@@ -186,6 +193,7 @@ func TestDeliveredByTheNextCall(t *testing.T) {
 			t.Errorf("heard %q, want %q", got, want)
 		}
 	}
+
 	d := newDesk(t)
 	d.join(other, agent)
 	d.say(other, agent, "one")
@@ -219,18 +227,21 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 	d.join(other, agent)
 	d.say(other, agent, "one")
 	s := &server{ctx: t.Context(), o: d.o, unconfirmed: map[stick.AgentID]engine.WaitForTurnResult{}}
+
 	var wait tool
 	for _, row := range tools() {
 		if row.name == "wait_for_turn" {
 			wait = row
 		}
 	}
+
 	ctx, cancel := context.WithCancel(t.Context())
 	late := wait
 	late.run = func(ctx context.Context, s *server, by core.Caller, arguments any) (any, error) {
 		defer cancel()
 		return wait.run(ctx, s, by, arguments)
 	}
+
 	ask := func(ctx context.Context, row tool) []stick.Event {
 		t.Helper()
 		q := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Arguments: json.RawMessage(`{"park":true,"max_wait_ms":0}`)}}
@@ -238,8 +249,10 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		return res.(engine.WaitForTurnResult).Events
 	}
+
 	for _, c := range []struct {
 		ctx  context.Context
 		row  tool
@@ -259,6 +272,7 @@ func TestWaitIsBounded(t *testing.T) {
 	c := d.client()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
+
 	for tool, arguments := range map[string]doc{"wait_for_turn": {}, "wait_for_events": {"event": []string{"takeover"}}} {
 		res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 		if err != nil {
@@ -268,6 +282,7 @@ func TestWaitIsBounded(t *testing.T) {
 			t.Errorf("%s: %v", tool, got)
 		}
 	}
+
 	if n := d.listeners(); n != 0 {
 		t.Errorf("%d listen", n)
 	}
@@ -284,11 +299,13 @@ func TestNameOfAConnection(t *testing.T) {
 			t.Errorf("the caller is %v, want %s", got, want)
 		}
 	}
+
 	first := d.client()
 	is(first, agent)
 	if _, failed := first.call("join_path", doc{"room_id": "none", "agent_id_override": string(other)}); !failed {
 		t.Fatal("it joined a room that doesn't exist")
 	}
+
 	is(first, agent)
 	first.ok("join_path", doc{"room_id": room, "agent_id_override": string(other)})
 	is(first, other)
@@ -308,6 +325,7 @@ func TestWarningBesideAnAnswer(t *testing.T) {
 		warnings = warnings[1:]
 		return w
 	}
+
 	c := d.client()
 	for _, x := range []struct {
 		tool, says string
@@ -322,6 +340,7 @@ func TestWarningBesideAnAnswer(t *testing.T) {
 		if err != nil || res.IsError != x.fails {
 			t.Fatalf("%s: %+v (%v)", x.tool, res, err)
 		}
+
 		var says string
 		for _, more := range res.Content[1:] {
 			says += more.(*mcp.TextContent).Text

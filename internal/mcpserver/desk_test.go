@@ -51,6 +51,7 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	dir := t.TempDir()
 	d := &desk{T: t, work: filepath.Join(dir, "work"), procs: procs, self: self}
 	if err := os.MkdirAll(filepath.Join(d.work, ".talking-stick"), 0o755); err != nil {
@@ -60,21 +61,25 @@ func newDesk(t *testing.T) *desk {
 		Dir: filepath.Join(dir, "data"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: d.work, Home: d.work},
 	})
 	d.engine = engine.New(engine.Config{Kernel: kernel})
+
 	t.Cleanup(func() {
 		res, err := d.engine.Upkeep.Doctor(context.Background(), upkeep.DoctorParams{})
 		if err == nil && !res.Healthy {
 			t.Errorf("the doctor found %+v", res.Findings)
 		}
+
 		if err := d.engine.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+
 	d.o = Options{Engine: d.engine, Tasks: task.New(task.Config{Kernel: kernel}), Version: "test", All: true, Wait: time.Minute, Caller: func(c Call) (core.Caller, error) {
 		if c.As == "" {
 			c.As = string(agent)
 		}
 		return d.caller(stick.AgentID(c.As)), nil
 	}}
+
 	return d
 }
 
@@ -101,6 +106,7 @@ func (d *desk) join(names ...stick.AgentID) stick.RoomID {
 		}
 		room = res.RoomID
 	}
+
 	return room
 }
 
@@ -109,10 +115,12 @@ func (d *desk) git(args ...string) {
 	d.Helper()
 	c := exec.Command("git", args...)
 	c.Dir = d.work
+
 	c.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.work, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.invalid",
 		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.invalid",
 	}
+
 	if out, err := c.CombinedOutput(); err != nil {
 		d.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -150,6 +158,7 @@ func (d *desk) say(from, to stick.AgentID, body string) int64 {
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	return res.MessageID
 }
 
@@ -160,11 +169,13 @@ func (d *desk) listeners() (n int) {
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	for _, m := range res.Members {
 		if m.Listening != "" {
 			n++
 		}
 	}
+
 	return n
 }
 
@@ -194,16 +205,19 @@ func (d *desk) client() *client {
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	c.ClientSession, err = mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, q *mcp.ProgressNotificationClientRequest) { c.progress <- q.Params.Progress },
 	}).Connect(d.Context(), here, nil)
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	d.Cleanup(func() {
 		c.Close()
 		server.Wait()
 	})
+
 	return c
 }
 
@@ -257,6 +271,7 @@ func same(t *testing.T, a, b []byte) bool {
 	if err := json.Unmarshal(b, &y); err != nil {
 		t.Fatal(err)
 	}
+
 	p, _ := json.Marshal(x)
 	q, _ := json.Marshal(y)
 	return string(p) == string(q)
@@ -278,11 +293,13 @@ func (d *desk) wire() *wire {
 	ctx, stop := context.WithCancel(context.WithoutCancel(d.Context()))
 	w := &wire{desk: d, in: send, out: bufio.NewReader(receive), stop: stop, ended: make(chan error, 1)}
 	go func() { w.ended <- Run(ctx, d.o, io.NopCloser(in), out) }() // nobody closes a process's standard input under it
+
 	d.Cleanup(func() {
 		stop()
 		send.Close()
 		receive.Close()
 	})
+
 	w.write(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"wire","version":"1"}}}`)
 	w.read()
 	w.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -324,6 +341,7 @@ func (w *wire) read() (m message) {
 	if err := json.Unmarshal(line, &m); err != nil {
 		w.Fatalf("%s: %v", line, err)
 	}
+
 	return m
 }
 

@@ -17,6 +17,7 @@ func TestGarbage(t *testing.T) {
 	d := newDesk(t)
 	d.join(agent, other)
 	w := d.wire()
+
 	const ask = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"get_room_state"}}`
 	for i, line := range []string{
 		"garbage", "{", "[]]", `{"jsonrpc":"2.0","id":1,"method":"ping"} trailing`, "42", `"text"`, "null", `{"jsonrpc":"1.0","method":"x"}`, "[1]",
@@ -27,12 +28,14 @@ func TestGarbage(t *testing.T) {
 		if m := w.read(); m.ID != nil || m.Error["code"] == nil {
 			t.Errorf("%.60q is answered with %+v", line, m)
 		}
+
 		w.write("") // blank lines are nothing
 		w.write(fmt.Sprintf(ask, i))
 		if m := w.read(); m.ID == nil || *m.ID != i || m.answer()["room_id"] == nil {
 			t.Errorf("after %.60q the server answers %+v", line, m)
 		}
 	}
+
 	w.write("[" + fmt.Sprintf(ask, 101) + "," + fmt.Sprintf(ask, 102) + "]") // older clients send batches
 	if sum := *w.read().ID + *w.read().ID; sum != 203 {
 		t.Error("a batch isn't answered")
@@ -62,10 +65,12 @@ func TestHintsNameTools(t *testing.T) {
 			t.Errorf("%s is %s, want %s", c.hint, got, c.want)
 		}
 	}
+
 	known := map[string][]string{}
 	for _, t := range tools() {
 		known[t.name] = params.Names(t.params)
 	}
+
 	for command, row := range commands {
 		names, ok := known[row[0]]
 		for _, p := range row[1:] {
@@ -75,6 +80,7 @@ func TestHintsNameTools(t *testing.T) {
 			t.Errorf("%s becomes %v, which is no tool, or not its parameters", command, row)
 		}
 	}
+
 	d := newDesk(t)
 	d.join(agent)
 	if res, failed := d.client().call("ack_message", doc{"message_ids": doc{}}); !failed {
@@ -108,6 +114,7 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 			}
 		}
 	}
+
 	if len(named) < 10 || len(kept) < 10 {
 		t.Errorf("only %v and %v were found: the search for hints is broken", named, kept)
 	}
@@ -121,10 +128,12 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 		if res, _ := c.call("send_message", doc{"to": []string{"room"}, "body": "hello"}); res["hint"] != want {
 			t.Errorf("all: %v: the hint is %v, want %s", all, res["hint"], want)
 		}
+
 		list, err := c.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, tool := range list.Tools {
 			if !d.o.offersTool(tool.Name) {
 				t.Errorf("all: %v: %s is offered, but hints don't know it", all, tool.Name)

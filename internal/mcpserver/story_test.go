@@ -37,6 +37,7 @@ func equal[P, R any](s *story, tool string, arguments doc, op func(*engine.Engin
 	if err != nil {
 		s.Fatal(err)
 	}
+
 	want, err := json.Marshal(res)
 	if err != nil {
 		s.Fatal(err)
@@ -57,6 +58,7 @@ func TestEveryTool(t *testing.T) {
 	others := map[stick.AgentID]*story{b: {d.named(b), s.called}, e: {d.named(e), s.called}}
 	here := core.Where{RoomID: stick.RoomID(room)}
 	handoff := doc{"status": "it is done", "next_action": "look at it", "artifacts": []doc{{"path": ".", "role": "review"}}}
+
 	is := func(res doc, field string, want any) {
 		t.Helper()
 		if res[field] != want {
@@ -69,6 +71,7 @@ func TestEveryTool(t *testing.T) {
 			return e.ListRooms(ctx, p)
 		},
 		engine.ListRoomsParams{Caller: me, Path: d.work})
+
 	joined := s.ok("join_path", doc{"context_path": d.work})
 	is(joined, "joined", true)
 	is(joined, "agent_id", string(agent))
@@ -80,6 +83,7 @@ func TestEveryTool(t *testing.T) {
 		more["room_id"], more["lease_id"], more["expected_turn_id"] = room, grant["lease_id"], grant["turn_id"]
 		return more
 	}
+
 	is(s.ok("heartbeat", fence(doc{})), "turn_id", grant["turn_id"])
 	equal(s, "get_room_state", doc{"all": true},
 		func(e *engine.Engine, p engine.GetRoomStateParams) (engine.GetRoomStateResult, error) {
@@ -101,15 +105,18 @@ func TestEveryTool(t *testing.T) {
 			return e.GetMessage(ctx, p)
 		},
 		engine.GetMessageParams{Caller: me, Where: here, MessageID: int64(id.(float64))})
+
 	equal(others[b], "get_inbox", doc{"state": "unread"},
 		func(e *engine.Engine, p engine.GetInboxParams) (engine.GetInboxResult, error) {
 			return e.GetInbox(ctx, p)
 		},
 		engine.GetInboxParams{Caller: d.caller(b), Where: here, State: "unread"})
+
 	stands := func(res doc, want string) {
 		t.Helper()
 		is(res["messages"].([]any)[0].(doc), "state", want)
 	}
+
 	stands(others[b].ok("read_message", doc{"message_ids": []any{id}}), "read")
 	stands(others[b].ok("ack_message", doc{"message_ids": []any{id}}), "acked")
 	second := s.ok("send_message", doc{"to": []string{string(b)}, "body": "a mistake"})
@@ -124,17 +131,20 @@ func TestEveryTool(t *testing.T) {
 	saved := s.ok("save_draft", fence(doc{"text": "half of it"}))
 	is(saved, "turn_id", 1.0)
 	note := s.ok("add_note", doc{"body": "the tests need a database"})
+
 	equal(s, "list_notes", doc{},
 		func(e *engine.Engine, p engine.ListNotesParams) (engine.ListNotesResult, error) {
 			return e.ListNotes(ctx, p)
 		},
 		engine.ListNotesParams{Caller: me, Where: here})
+
 	is(s.ok("resolve_note", doc{"note_id": note["note_id"]}), "resolved_by", string(agent))
 	equal(s, "get_room_events", doc{"limit": 3},
 		func(e *engine.Engine, p eventlog.GetRoomEventsParams) (eventlog.EventsResult, error) {
 			return e.Log.GetRoomEvents(ctx, p)
 		},
 		eventlog.GetRoomEventsParams{Caller: me, Where: here, EventFilter: eventlog.EventFilter{Limit: 3}})
+
 	equal(s, "wait_for_events", doc{"target": "any", "limit": 2},
 		func(e *engine.Engine, p eventlog.WaitForEventsParams) (eventlog.EventsResult, error) {
 			return e.Log.WaitForEvents(ctx, p)
@@ -147,16 +157,19 @@ func TestEveryTool(t *testing.T) {
 			return e.ListReservations(ctx, p)
 		},
 		engine.ListReservationsParams{Caller: me, Where: here})
+
 	equal(others[b], "may_edit", doc{"paths": []string{filepath.Join(d.work, "src", "a.go")}},
 		func(e *engine.Engine, p guard.MayEditParams) (guard.MayEditResult, error) {
 			return e.Guard.MayEdit(ctx, p)
 		},
 		guard.MayEditParams{Caller: d.caller(b), Where: here, Paths: []string{filepath.Join(d.work, "src", "a.go")}})
+
 	equal(s, "list_calls", doc{"all": true},
 		func(e *engine.Engine, p restore.ListCallsParams) (restore.ListCallsResult, error) {
 			return e.Guard.Restorer.ListCalls(ctx, p)
 		},
 		restore.ListCallsParams{Caller: me, Where: here, All: true})
+
 	s.called["undo_call"] = true // no hook has seen a call here
 	if none, failed := s.call("undo_call", doc{}); !failed || none["error"] != "not_found" {
 		t.Errorf("no call has changed a file, but the undo answers %v", none)
@@ -182,6 +195,7 @@ func TestEveryTool(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.work, "worktrees", "lexer", "lexer"), []byte("a line\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	d.git("-C", "worktrees/lexer", "add", ".")
 	d.git("-C", "worktrees/lexer", "commit", "--quiet", "--message", "the lexer")
 	is(s.ok("worker_done", doc{"task_id": "lexer"}), "state", "IN_REVIEW")
@@ -196,6 +210,7 @@ func TestEveryTool(t *testing.T) {
 	if order := s.ok("reorder_members", doc{"order": []string{string(c)}})["order"].([]any); order[0] != string(c) {
 		t.Errorf("the order is %v", order)
 	}
+
 	is(s.ok("kick_member", doc{"agent_id": string(c), "force": true, "reason": "ann said so"}), "agent_id", string(c))
 	is(others[e].ok("leave_room", doc{}), "agent_id", string(e))
 	others[b].ok("close_room", doc{"handoff": handoff})
@@ -249,10 +264,12 @@ func TestBadArguments(t *testing.T) {
 			}
 		})
 	}
+
 	before, err := d.engine.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: d.caller(agent), Where: d.at()})
 	if err != nil || len(before.Events) != 1 { // the join
 		t.Errorf("%d events, %v", len(before.Events), err)
 	}
+
 	w := d.wire()
 	for _, arguments := range []string{``, `,"arguments":{}`, `,"arguments":{"room_id":null}`} {
 		w.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"set_room_policy"` + arguments + `}}`)

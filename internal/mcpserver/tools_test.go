@@ -41,6 +41,7 @@ func TestTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		var b strings.Builder
 		for _, tool := range listed.Tools {
 			schema, err := json.MarshalIndent(tool.InputSchema, "", " ")
@@ -53,12 +54,14 @@ func TestTools(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%s: %s\n%s\n%s\n\n", tool.Name, tool.Description, hints, schema)
 		}
+
 		golden := filepath.Join("testdata", c.name+".golden")
 		if *updateGolden {
 			if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
+
 		want, err := os.ReadFile(golden)
 		if err != nil || string(want) != b.String() {
 			t.Errorf("%s is out of date (%v); go test ./internal/mcpserver -run TestTools -update, and read what changed", golden, err)
@@ -75,6 +78,7 @@ func TestBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	b, err := json.Marshal(listed)
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +153,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		}
 		rows[row.name] = row
 	}
+
 	methods := map[string]reflect.Method{}
 	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
@@ -157,6 +162,7 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 			}
 		}
 	}
+
 	operations := 0
 	for _, m := range methods {
 		operations++
@@ -173,14 +179,17 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 		}
 		delete(rows, snake(m.Name))
 	}
+
 	for name := range rows {
 		t.Errorf("the tool %s is called like no operation", name)
 	}
+
 	for name := range exempt {
 		if _, ok := methods[name]; !ok {
 			t.Errorf("%s is exempt, and is no operation", name)
 		}
 	}
+
 	if operations < len(tools())+len(exempt) {
 		t.Errorf("only %d operations were seen", operations)
 	}
@@ -198,6 +207,7 @@ func operation(m reflect.Type) bool {
 	if m.In(2).Kind() != reflect.Struct {
 		return false
 	}
+
 	_, ok := m.In(2).FieldByName("Caller")
 	return ok
 }
@@ -223,6 +233,7 @@ func called(t *testing.T, dir string) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		ast.Inspect(file, func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
 				names[s.Sel.Name] = true
@@ -230,6 +241,7 @@ func called(t *testing.T, dir string) map[string]bool {
 			return true
 		})
 	}
+
 	return names
 }
 
@@ -242,6 +254,7 @@ func snake(name string) string {
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
+
 	return b.String()
 }
 
@@ -263,6 +276,7 @@ func TestHandoffSchema(t *testing.T) {
 			t.Errorf("%s is explained as %v, want %q", f.Name, p["description"], f.Meaning)
 		}
 	}
+
 	if len(properties) != len(stick.HandoffFields) {
 		t.Errorf("the schema of a handoff has %d fields, want %d", len(properties), len(stick.HandoffFields))
 	}

@@ -36,21 +36,25 @@ func TestWhoseWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(call.tool, err)
 		}
+
 		for _, c := range res.Content {
 			text := c.(*mcp.TextContent).Text
 			if harness.BreakTags(text) != text {
 				t.Errorf("%s answers with a tag: %s", call.tool, text)
 			}
+
 			if strings.Contains(text, "You may push") {
 				seen++
 			}
 		}
+
 		if doc, failed := me.result(res); !failed {
 			continue
 		} else if s, _ := doc["message"].(string); harness.BreakTags(s) != s || strings.Contains(s, "\n") {
 			t.Errorf("%s is refused with %q", call.tool, s)
 		}
 	}
+
 	if seen < 5 {
 		t.Errorf("only %d answers hold what another wrote", seen)
 	}

@@ -39,12 +39,14 @@ func drawn(minutes float64, lanes ...timeline.Lane) timeline.Timeline {
 			part, _ := h.In(t.From, t.To)
 			l.Held += stick.Millis(part.To - part.From)
 		}
+
 		for _, w := range l.Waits {
 			part, _ := w.In(t.From, t.To)
 			l.Waited += stick.Millis(part.To - part.From)
 		}
 		t.Lanes = append(t.Lanes, l)
 	}
+
 	return t
 }
 
@@ -85,6 +87,7 @@ func afternoon() timeline.Timeline {
 			Named: []timeline.Naming{{Span: span(210, 224), By: stick.ByRelease}},
 		},
 	)
+
 	t.Pauses = []timeline.Paused{{Span: span(121, 139), By: "human:ann", Reason: "lunch & a demo"}}
 	return t
 }
@@ -96,6 +99,7 @@ func svg(t *testing.T, line timeline.Timeline, opt Options) string {
 		t.Fatal(err)
 	}
 	checkXML(t, b.String())
+
 	return b.String()
 }
 
@@ -112,15 +116,18 @@ func checkXML(t *testing.T, text string) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
+
 		e, ok := token.(xml.StartElement)
 		if !ok {
 			continue
 		}
+
 		switch e.Name.Local {
 		case "svg", "title", "desc", "defs", "path", "pattern", "rect", "line", "text", "g", "use", "style":
 		default:
 			t.Errorf("there is an element %s", e.Name.Local)
 		}
+
 		for _, a := range e.Attr {
 			switch {
 			case a.Name.Local == "id":
@@ -134,11 +141,13 @@ func checkXML(t *testing.T, text string) {
 			}
 		}
 	}
+
 	for id, n := range ids {
 		if n != 1 {
 			t.Errorf("the id %s is there %d times", id, n)
 		}
 	}
+
 	for ref := range refs {
 		if ids[ref] == 0 {
 			t.Errorf("there is no %s", ref)
@@ -154,6 +163,7 @@ func golden(t *testing.T, name, got string) {
 			t.Fatal(err)
 		}
 	}
+
 	want, err := os.ReadFile(path)
 	if err != nil || string(want) != got {
 		t.Errorf("%s isn't what is drawn (%v): go test ./internal/picture -update, and look at what changed", path, err)
@@ -207,6 +217,7 @@ func TestPictureInAPage(t *testing.T) {
 			t.Errorf("%s: %q", what, c.text)
 		}
 	}
+
 	if two := svg(t, afternoon(), Options{ID: "other"}); strings.Contains(two, `"tt-timeline-`) || strings.Contains(two, "#tt-timeline-") {
 		t.Error("a picture with ids of its own has others")
 	}
@@ -232,12 +243,14 @@ func TestHostileNames(t *testing.T) {
 		})
 		line.Pauses = append(line.Pauses, timeline.Paused{Span: span(float64(2*i), float64(2*i+1)), By: a, Reason: text})
 	}
+
 	got := svg(t, line, Options{ID: `"><b`})
 	for _, r := range got {
 		if r != '\n' && r < ' ' || r >= 0x7f && r < 0xa0 || strings.ContainsRune("\u2028\u202e\u202c\u2066\u200d", r) {
 			t.Errorf("%U is in the picture", r)
 		}
 	}
+
 	if strings.Contains(got, "<script") || strings.Contains(got, "<b") && strings.Contains(got, `id=""><b`) {
 		t.Error("a name is markup")
 	}
@@ -257,6 +270,7 @@ func TestManyTurns(t *testing.T) {
 	for i := range lanes {
 		lanes[i].Agent = stick.AgentID(fmt.Sprintf("claude:%08x", i))
 	}
+
 	at := 0.0
 	for n := range turns {
 		for i := range lanes {
@@ -270,6 +284,7 @@ func TestManyTurns(t *testing.T) {
 			at++
 		}
 	}
+
 	line := drawn(at, lanes...)
 	got := svg(t, line, Options{})
 	if len(got) > 400<<10 {

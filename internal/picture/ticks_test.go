@@ -17,6 +17,7 @@ func TestTicks(t *testing.T) {
 		}
 		return stick.At(x)
 	}
+
 	berlin, kathmandu := zone(t, "Europe/Berlin"), zone(t, "Asia/Kathmandu")
 	for _, c := range []struct {
 		name     string
@@ -56,6 +57,7 @@ func TestTicks(t *testing.T) {
 					t.Errorf("%s is out of order", tick.At)
 				}
 			}
+
 			if s := strings.Join(got, ", "); s != c.want && c.name != "years" {
 				t.Errorf("%s, want %s", s, c.want)
 			}
@@ -77,6 +79,7 @@ func TestAnAxisSaysWhereItBegins(t *testing.T) {
 		}
 		return b.String()
 	}
+
 	for _, c := range []struct {
 		name     string
 		from, to float64
@@ -92,6 +95,7 @@ func TestAnAxisSaysWhereItBegins(t *testing.T) {
 			t.Errorf("%s: %s\n%s", c.name, c.want, got)
 		}
 	}
+
 	// The name stands between 38 and 55.
 	if got := draw(0, 20); !strings.Contains(got, `d="M0 32V38M0 55V69"`) {
 		t.Errorf("the lines of the axis are in\n%s", got)

@@ -205,6 +205,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 	if got := keysOn(t, r, nil, append(keys, "up")...); strings.Contains(got, "only a person") {
 		t.Errorf("the screen is still\n%s", got)
 	}
+
 	// a diff that can't be read is no reason to ask for a decision on it
 	if got := keysOn(t, r, nil, "4", "a", "y"); !strings.Contains(got, "only a person may pause a room") || len(r.done) != 3 {
 		t.Errorf("it did %q, and the screen is\n%s", r.done, got)
@@ -225,21 +226,25 @@ func TestRefusedMergeIsRemembered(t *testing.T) {
 		room.Tasks[0].State, room.Tasks[0].Queue = stick.TaskApproved, 1
 		return room
 	}
+
 	m := onScreen(pictured(approved()), 120, 40, false)
 	performs(t, m, refuser{&recorder{}})
 	const why = "! not merged: /srv/shop has 1 uncommitted change: a.go"
 	if got := drawn(m); !strings.Contains(got, "ready to merge") {
 		t.Errorf("the screen is\n%s", got)
 	}
+
 	m.presses(t, "3", "m", "y", "up")
 	if got := drawn(m); !strings.Contains(got, why) || strings.Contains(got, "ready to merge") {
 		t.Errorf("the screen is\n%s", got)
 	}
+
 	performs(t, m, &recorder{})
 	m.presses(t, "3", "m", "y")
 	if got := drawn(m); strings.Contains(got, "not merged") || !strings.Contains(got, "ui-7 is merged") {
 		t.Errorf("after the merge the screen is\n%s", got)
 	}
+
 	performs(t, m, refuser{&recorder{}})
 	m.presses(t, "3", "m", "y")
 	m.applyMessage(pictureMsg{pictured(shop())}) // in review again
@@ -274,6 +279,7 @@ func TestApprovalNamesWhatWasShown(t *testing.T) {
 	if got := drawn(m); !strings.Contains(got, "Approve commit one of ui-7?") {
 		t.Errorf("the screen is\n%s", got)
 	}
+
 	m.presses(t, "y")
 	if last := r.done[len(r.done)-1]; last != "approve ui-7 one" {
 		t.Errorf("it did %q", last)
@@ -291,6 +297,7 @@ func TestLeaving(t *testing.T) {
 		_, quit := cmd().(tea.QuitMsg)
 		return quit
 	}
+
 	if !quits(m.applyMessage(keyOf("q"))) {
 		t.Error("q doesn't leave")
 	}
@@ -299,6 +306,7 @@ func TestLeaving(t *testing.T) {
 	if got := drawn(m); !strings.Contains(got, "accepting message 40 …") {
 		t.Errorf("the screen is\n%s", got)
 	}
+
 	m.applyMessage(progressMsg{m.lastAct, "still accepting"})
 	if quits(m.applyMessage(keyOf("q"))) || !strings.Contains(drawn(m), "This is under way, and ends if you leave now: still accepting") {
 		t.Errorf("it doesn't ask:\n%s", drawn(m))
@@ -306,6 +314,7 @@ func TestLeaving(t *testing.T) {
 	if !quits(m.applyMessage(keyOf("y"))) {
 		t.Error("it doesn't leave")
 	}
+
 	m.runs(t, act)
 	if !quits(m.applyMessage(keyOf("q"))) {
 		t.Error("it asks although nothing is under way")

@@ -25,6 +25,7 @@ func TestLineFits(t *testing.T) {
 		for range r.IntN(4) {
 			l.cells = append(l.cells, cell{text: text(), hue: good, width: r.IntN(3) * 10})
 		}
+
 		width := 20 + r.IntN(100)
 		for _, selected := range []bool{false, true} {
 			for _, color := range []bool{false, true} {

@@ -71,12 +71,14 @@ func pagesToSee() map[string]page {
 	handoff := event(30, stick.EventRelease, "claude:a3f1", "", 15*time.Minute)
 	handoff.Handoff = &stick.Handoff{Status: "The cart adds up.\nThe discount is missing.", NextAction: "add the discount to the cart", DoNot: []string{"touch the tax table"}}
 	d := shownDiff()
+
 	m := engine.GetMessageResult{
 		MessageView: engine.MessageView{MessageID: 40, From: "claude:0d12", CreatedAt: before(2 * time.Minute), Message: stick.Message{
 			To: []stick.AgentID{"human:ann"}, Category: stick.Blocked, Subject: "the retry limit", Body: "Which retry limit do you want?\nI'd take three.",
 		}},
 		Receipts: []engine.ReceiptView{{AgentID: "human:ann", State: stick.Read, ReadAt: before(time.Minute)}},
 	}
+
 	left := guard.ListChangesResult{Count: 3, Changes: []guard.Change{{Path: "src/cart.go", Status: " M"}, {Path: "new file.go", Status: "??"}}, Diff: diff}
 	return map[string]page{
 		"room":    roomPage{id: "shop000000", handoff: &handoff, events: shop().Events, more: true, known: true},
@@ -116,6 +118,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 		r.Needs = append(r.Needs, message(int64(100+i), stick.AgentID(text), text))
 		r.State.Members = append(r.State.Members, seen(stick.AgentID(text), presence.AgentWorks, time.Hour, text, text))
 	}
+
 	pages := pagesToSee()
 	all := strings.Join(hostile, "\n")
 	pages["everything"] = roomsPage{}
@@ -126,6 +129,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 	d.Diff += "+" + strings.ReplaceAll(all, "\n", "\n+")
 	d.Comments = append(d.Comments, comment(2, 3, all, stick.AgentID(all)))
 	pages["diff"] = diffPage{room: "shop000000", id: all, res: d, lines: diffLines(*d)}
+
 	for name, page := range pages {
 		for _, size := range [][2]int{{80, 24}, {200, 50}, {leastWidth, leastHeight}, {10, 3}, {0, 0}} {
 			for _, color := range []bool{false, true} {
@@ -135,6 +139,7 @@ func TestPagesFitTheScreen(t *testing.T) {
 					if len(f.lines) > max(size[1], 1) {
 						t.Errorf("%s has %d lines on a screen of %v", name, len(f.lines), size)
 					}
+
 					for _, l := range f.lines {
 						if bare := strip(l); drawnWidth(l) > size[0] || strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") {
 							t.Errorf("%s on a screen of %v: %q", name, size, l)
@@ -178,12 +183,14 @@ func (m *model) runs(t *testing.T, cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
+
 	switch msg := cmd().(type) {
 	case nil:
 	case tea.BatchMsg:
 		for _, c := range msg {
 			m.runs(t, c)
 		}
+
 	default:
 		m.runs(t, m.applyMessage(msg))
 	}
@@ -195,6 +202,7 @@ func keyOf(k string) tea.KeyPressMsg {
 			return tea.KeyPressMsg{Code: code}
 		}
 	}
+
 	r := []rune(k)
 	return tea.KeyPressMsg{Code: r[0], Text: k}
 }
@@ -209,6 +217,7 @@ func TestTaskLeadsToWhatItWaitsFor(t *testing.T) {
 		}
 		return res, nil
 	}})
+
 	m.runs(t, m.openPage(taskPage{room: "shop000000", id: "ui-9"}))
 	for range 20 {
 		if strings.Contains(drawn(m), "> waits for     ui-8 (WORKING)") {
@@ -216,6 +225,7 @@ func TestTaskLeadsToWhatItWaitsFor(t *testing.T) {
 		}
 		m.presses(t, "down")
 	}
+
 	m.presses(t, "enter")
 	if got := drawn(m); !strings.HasPrefix(got, "  tt  ui-8 ") {
 		t.Errorf("the screen is\n%s", got)
@@ -235,12 +245,14 @@ func TestPageIsReadAgain(t *testing.T) {
 		res.Description = fmt.Sprintf("read %d", read)
 		return res, nil
 	}})
+
 	shows := func(text string) {
 		t.Helper()
 		if got := drawn(m); !strings.Contains(got, text) {
 			t.Errorf("the screen lacks %q:\n%s", text, got)
 		}
 	}
+
 	m.presses(t, "3", "enter")
 	shows("what          read 1")
 	m.runs(t, m.applyMessage(pictureMsg{pictured(shop())})) // the same events
@@ -266,6 +278,7 @@ func TestPageIsReadOnceMoreIfItWasLate(t *testing.T) {
 		read++
 		return *shownTask(), nil
 	}})
+
 	m.presses(t, "3")
 	cmd := m.applyMessage(keyOf("enter"))
 	later := shop()
@@ -273,6 +286,7 @@ func TestPageIsReadOnceMoreIfItWasLate(t *testing.T) {
 	if again := m.applyMessage(pictureMsg{pictured(later)}); again != nil {
 		t.Error("it is read twice at a time")
 	}
+
 	m.runs(t, cmd)
 	if read != 2 {
 		t.Errorf("it was read %d times", read)
@@ -287,15 +301,18 @@ func TestLogFollows(t *testing.T) {
 			m.applyMessage(logMsg{text: fmt.Sprintf("line %d\n", i)})
 		}
 	}
+
 	hears(100)
 	if got := drawn(m); !strings.Contains(got, "> line 99") {
 		t.Errorf("the end isn't there:\n%s", got)
 	}
+
 	m.presses(t, "up")
 	hears(50)
 	if got := drawn(m); !strings.Contains(got, "> line 98") || strings.Contains(got, "line 49") {
 		t.Errorf("it doesn't stay:\n%s", got)
 	}
+
 	m.applyMessage(logMsg{err: errors.New("away")})
 	if got := drawn(m); !strings.Contains(got, "away") {
 		t.Errorf("it doesn't say why it ended:\n%s", got)
@@ -311,12 +328,14 @@ func TestSelectionStays(t *testing.T) {
 	if m.shownPage().key != was {
 		t.Errorf("it went from %q to %q", was, m.shownPage().key)
 	}
+
 	less := shop()
 	less.Needs = less.Needs[:1]
 	m.applyMessage(pictureMsg{pictured(less)})
 	if m.shownPage().key == "" {
 		t.Error("nothing is selected")
 	}
+
 	m.applyMessage(pictureMsg{pictured()})
 	if drawn(m); m.shownPage().key != "" {
 		t.Errorf("%q is selected, and nothing is there", m.shownPage().key)

@@ -66,12 +66,14 @@ func shop() *monitor.Room {
 			event(40, stick.EventJoin, "gemini:77aa", "", 6*time.Minute), event(41, stick.EventJoin, "opencode:51c0", "", 3*time.Minute),
 		},
 	}
+
 	r.Needs = []presence.Need{
 		presence.NewNeed(presence.NeedAnswer, "gemini:77aa@1", before(90*time.Second), nil, "gemini:77aa waits for its person to answer a question").About("gemini:77aa", ""),
 		message(40, "claude:0d12", "which retry limit do you want?"),
 		presence.NewNeed(presence.NeedReview, "ui-7/1", before(4*time.Minute), nil, "ui-7 waits for a review").About("claude:0d12", "ui-7"),
 		presence.NewNeed(presence.NeedTask, "ui-8/1", before(2*time.Hour), nil, "ui-8 doesn't get on: its command has ended with exit status 1 after 2 min").About("codex:77e0", "ui-8"),
 	}
+
 	return r
 }
 
@@ -89,6 +91,7 @@ func parser() *monitor.Room {
 		Takeover: &engine.Takeover{Cause: stick.OwnerGone, Since: before(10 * time.Minute)},
 		Members:  []engine.RoomMember{seen("claude:51ab", presence.AgentGone, 10*time.Minute, "", ""), seen("codex:e0e0", presence.AgentWaits, 30*time.Minute, "", "")},
 	}}}
+
 	r.Needs = []presence.Need{presence.NewNeed(presence.NeedTakeover, 31, before(10*time.Minute), nil, "claude:51ab can't go on with the stick (its process has ended); anybody may take over").About(owner, "")}
 	return r
 }

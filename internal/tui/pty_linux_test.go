@@ -41,11 +41,13 @@ func newPlace(t *testing.T) *place {
 	if err := clitest.Install(p.bin); err != nil {
 		t.Fatal(err)
 	}
+
 	// The clock stands still, so that all ages are the same whenever a screen is drawn.
 	p.env = []string{
 		"PATH=" + p.bin + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TALKING_STICK_DATA_DIR=" + t.TempDir(), "USER=pat", "TERM=xterm",
 		clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race, clitest.Still + "=1772447400000", "LC_ALL=C", "NO_COLOR=1",
 	}
+
 	p.sh("git init -q " + p.dir)
 	p.tt("join")
 	p.sh("echo 1 >a.txt && git add . && git commit -q -m first")
@@ -60,6 +62,7 @@ func (p *place) command(who string, args ...string) *exec.Cmd {
 			c = exec.Command(path, args[1:]...)
 		}
 	}
+
 	c.Env = p.env
 	if fileExists(p.dir) {
 		c.Dir = p.dir
@@ -128,12 +131,14 @@ func (p *place) on(width, height int, args ...string) *screen {
 	if err := terminal.Start(s.cmd); err != nil {
 		p.Fatal(err)
 	}
+
 	go s.reads()
 	p.Cleanup(func() {
 		s.cmd.Process.Kill()
 		s.cmd.Wait()
 		terminal.Close()
 	})
+
 	return s
 }
 
@@ -146,6 +151,7 @@ func (s *screen) reads() {
 		s.mu.Lock()
 		s.raw.Write(buf[:n])
 		s.mu.Unlock()
+
 		select {
 		case s.read <- struct{}{}:
 		default:
@@ -174,6 +180,7 @@ func (s *screen) shows() string {
 		s.term.Write(s.raw.Bytes()[s.taken : i+len(tui.EndUpdate)])
 		s.taken = i + len(tui.EndUpdate)
 	}
+
 	return s.term.Text()
 }
 
@@ -192,6 +199,7 @@ func (s *screen) untilIt(what string, is func(shown string) bool) string {
 		if is(shown) {
 			return shown
 		}
+
 		select {
 		case <-s.read:
 		case <-s.ended:
@@ -239,10 +247,12 @@ func TestWatchOnATerminal(t *testing.T) {
 	if err := waits.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		waits.Process.Kill()
 		waits.Wait()
 	})
+
 	s.until(`codex has the stick, now; claude waits for it +turn 1`)
 	s.until(`task +ui-8 has failed; its worker wrote: "the library`)
 	if s.modes() == before && before.Lflag&unix.ICANON != 0 {
@@ -271,11 +281,13 @@ func TestWatchOnATerminal(t *testing.T) {
 	if err := s.terminal.Resize(120, 40); err != nil {
 		t.Fatal(err)
 	}
+
 	s.until(`(?m)^.{100,120}\? help  q quit$`)
 	other.until(`claude has the stick, now +turn 2`)
 	if n := s.rings() + other.rings(); n > 2 { // for what was there, and perhaps for the merge that was due for a moment
 		t.Errorf("the bells of one person rang %d times", n)
 	}
+
 	s.keys("q")
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("it ends with %v", err)
@@ -292,6 +304,7 @@ func TestWatchWhileFourAgentsWork(t *testing.T) {
 	p := newPlace(t)
 	s := p.watch(80, 24)
 	s.until(`nobody has the stick`)
+
 	var work sync.WaitGroup
 	for i, who := range []string{"claude", "codex", "gemini", "opencode"} {
 		work.Go(func() {
@@ -304,6 +317,7 @@ func TestWatchWhileFourAgentsWork(t *testing.T) {
 			p.as(who, "msg", "send", "human:pat", "--requires-ack", "I'm done")
 		})
 	}
+
 	work.Wait()
 	late := p.watch(80, 24)
 	want := rows(late.until(`4 answer`))
@@ -346,14 +360,17 @@ func TestDemoOnAScreen(t *testing.T) {
 		`undid call`, `gemini:\w+ can't go on: its process has ended`, `nobody has the stick; a handoff waits`,
 		`tax waits for a review`, `tax`, `merged tax`,
 	}
+
 	if testenv.Leaves(t, testenv.Every, "the scene after its second step") {
 		shows = shows[:2]
 	}
+
 	for i, shows := range shows {
 		asks := []string{"shows the next step"}
 		if i == 9 {
 			asks = []string{"approves it", "shows the next step"}
 		}
+
 		for _, ask := range asks {
 			s.until(fmt.Sprintf(`(?s)%s.*\n[^\n]*%d\. [^\n]*\(n %s\)`, shows, i+1, ask)) // the scene waits for a key there
 			shown := s.shows()
@@ -364,6 +381,7 @@ func TestDemoOnAScreen(t *testing.T) {
 			s.keys("n")
 		}
 	}
+
 	if !testing.Short() {
 		s.until(`All of it happened, and was checked`)
 	}
@@ -375,6 +393,7 @@ func TestDemoOnAScreen(t *testing.T) {
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("it ends with %v", err)
 	}
+
 	<-s.ended
 	if all := s.raw.String(); !testing.Short() && !strings.HasSuffix(all, "All of it happened: tt checked it, step by step.\r\n") {
 		t.Errorf("it ends with %q", all[max(0, len(all)-80):])

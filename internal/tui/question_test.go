@@ -43,10 +43,12 @@ func TestPaste(t *testing.T) {
 	if m.ask == nil || len(m.ask.typed.text) != maxTyped {
 		t.Fatal("the text isn't taken, or not cut")
 	}
+
 	f := drawModel(m)
 	if f.caret[0] > 80 || f.caret[1] != 24 || strings.Contains(strings.Join(f.lines, ""), "\x1b") {
 		t.Errorf("the caret is at %v, and the screen is\n%q", f.caret, f.lines)
 	}
+
 	r := m.env.Operations.(*recorder)
 	m.presses(t, "enter")
 	if len(r.done) != 2 || !strings.HasPrefix(r.done[0], "send [claude:0d12]  40: two\nlines\x1b[2Jxxx") {

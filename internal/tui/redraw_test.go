@@ -26,6 +26,7 @@ func crowd(rooms int) *monitor.Picture {
 		}
 		p.Rooms = append(p.Rooms, r)
 	}
+
 	return p
 }
 

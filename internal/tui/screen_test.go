@@ -38,6 +38,7 @@ func TestScreenWritesWhatHasChanged(t *testing.T) {
 	out := newTerminal(t, 10, 3)
 	s := screen{out: out}
 	s.enterScreen()
+
 	for _, c := range []struct {
 		lines []string
 		bytes int // that are written at most
@@ -57,6 +58,7 @@ func TestScreenWritesWhatHasChanged(t *testing.T) {
 			}
 			want = append(want, strings.TrimRight(l, " "))
 		}
+
 		if got := out.Text(); got != strings.Join(want, "\n") {
 			t.Errorf("the terminal shows\n%s\nnot\n%s", got, strings.Join(want, "\n"))
 		}
@@ -64,6 +66,7 @@ func TestScreenWritesWhatHasChanged(t *testing.T) {
 			t.Errorf("%d bytes are written for %q", out.written, c.lines)
 		}
 	}
+
 	if s.leaveScreen(); s.err != nil || !out.Cursor {
 		t.Error("the cursor stays hidden")
 	}
@@ -78,6 +81,7 @@ func TestScreenShowsTheCaret(t *testing.T) {
 	if !out.Cursor || out.X != 2 || out.Y != 1 {
 		t.Errorf("the cursor is at %d,%d, shown: %t", out.X, out.Y, out.Cursor)
 	}
+
 	s.drawFrame(frame{lines: []string{"a"}}, 10, 3)
 	if out.Cursor {
 		t.Error("the cursor stays")

@@ -25,8 +25,10 @@ func golden(t *testing.T, name, got string) {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
+
 		return
 	}
+
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +59,7 @@ func TestEventsFillTheScreen(t *testing.T) {
 	for i := range 20 {
 		room.Events = append(room.Events, event(int64(50+i), stick.EventJoin, stick.AgentID(fmt.Sprintf("pi:%02d", i)), "", 0))
 	}
+
 	for height, most := range map[int]int{24: 7, 40: 8} {
 		got := drawn(onScreen(pictured(room), 80, height, false))
 		if n := strings.Count(got, " joined"); n != most || strings.Contains(got, "more below") {
@@ -82,12 +85,14 @@ func TestAgesChangeTogether(t *testing.T) {
 		for j := range r.Events {
 			r.Events[j].CreatedAt = before(time.Duration(i*61+j*7) * time.Second)
 		}
+
 		for j := range r.State.Members {
 			if a := r.State.Members[j].Activity; a != nil {
 				a.Since = before(time.Duration(i*13+j*3) * time.Second)
 			}
 		}
 	}
+
 	m := onScreen(p, 200, 50, false)
 	drawings := 0
 	for end := m.now.Add(10 * time.Minute); m.now < end; drawings++ {
@@ -97,6 +102,7 @@ func TestAgesChangeTogether(t *testing.T) {
 		}
 		m.now = until
 	}
+
 	if drawings > 20 {
 		t.Errorf("it is drawn %d times in ten minutes", drawings)
 	}

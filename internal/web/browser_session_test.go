@@ -80,6 +80,7 @@ func TestBrowserOfOtherServers(t *testing.T) {
 			if got := eval[[]string](b, `window.got`); len(got) != 0 {
 				t.Errorf("the page of another server has read %q", got)
 			}
+
 			e.hasNothing(t, strings.Trim(d.below, "/"))
 			if s.Room().Paused.On() {
 				t.Error("the page of another server has paused the room")
@@ -91,6 +92,7 @@ func TestBrowserOfOtherServers(t *testing.T) {
 			if eval[bool](b, `document.body.innerText.includes("claude")`) {
 				t.Error("the page shows data")
 			}
+
 			b.click("a", "Go on")
 			b.says("#turn", "claude:")
 			b.until(`document.body.dataset.linked === "yes"`)
@@ -127,6 +129,7 @@ func TestBrowserHistory(t *testing.T) {
 				t.Errorf("the history has %s", e.URL)
 			}
 		}
+
 		return err
 	}))
 }
@@ -153,6 +156,7 @@ func TestBrowserRestart(t *testing.T) {
 	if d.base != base {
 		t.Fatalf("it listens on %s instead of %s", d.base, base)
 	}
+
 	claude.Release("wrote the lexer", "write the parser")
 	b.says("#timeline", "write the parser")
 
@@ -162,6 +166,7 @@ func TestBrowserRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	e := &eavesdropper{page: func() string { return "" }}
 	squatter := &http.Server{Handler: e}
 	go func() { _ = squatter.Serve(l) }() // until it is closed
@@ -170,6 +175,7 @@ func TestBrowserRestart(t *testing.T) {
 	b.says("#over", "tt serve")
 	b.click("#menu a", "Needs you") // leads nowhere
 	b.says("#said", "something else answers")
+
 	for _, request := range e.requests() {
 		if strings.Contains(request, strings.Trim(d.below, "/")) || strings.Contains(request, cookieName) {
 			t.Errorf("another program got\n%s", request)
@@ -217,6 +223,7 @@ func TestBrowserServiceWorker(t *testing.T) {
 		return `<script>navigator.serviceWorker.register("/worker.js").then(() => navigator.serviceWorker.ready)
 			.then(() => { document.title = "left" })</script>`
 	}}
+
 	l, err := net.Listen("tcp", ownAddress)
 	if err != nil {
 		t.Fatal(err)
@@ -240,11 +247,13 @@ func TestBrowserServiceWorker(t *testing.T) {
 	if eval[bool](b, `!!navigator.serviceWorker.controller`) {
 		t.Error("the pages go through a service worker")
 	}
+
 	secret := strings.Split(eval[string](b, `location.pathname`), "/")[1]
 	heard := collector.requests()
 	if len(heard) == 0 {
 		t.Error("the service worker has seen nothing")
 	}
+
 	for _, request := range heard {
 		if strings.Contains(request, secret) {
 			t.Errorf("the service worker has seen\n%s", request)

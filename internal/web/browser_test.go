@@ -36,10 +36,12 @@ func studio(t *testing.T) (s *scene.Scene, claude, codex *scene.Actor, w *scene.
 	w.Done("").OK()
 	d = newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
+
 	claude.SendAs(engine.SendMessageParams{
 		To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Subject: "Uploads fail", Body: "The uploads fail with 401 since this morning.",
 		Contract: stick.Contract{Blocker: "no API key", Request: "create one", Urgency: "high"},
 	}).OK()
+
 	codex.Waits()
 	return s, claude, codex, w, d
 }
@@ -126,6 +128,7 @@ func TestBrowserReview(t *testing.T) {
 	b.picture("needs")
 	b.click("#needs a", "Review")
 	b.says("h1", "ui-7")
+
 	for line, words := range map[string]string{"3": "say which file", "5": "what if it fails?"} {
 		b.until(`document.querySelector('[aria-label="Comment on upload.go:` + line + `"]')`)
 		b.run(chromedp.Evaluate(`document.querySelector('[aria-label="Comment on upload.go:`+line+`"]').click()`, nil))
@@ -134,6 +137,7 @@ func TestBrowserReview(t *testing.T) {
 		b.click(".commentrow button", "Comment")
 		b.says(".comment.draft", words)
 	}
+
 	b.picture("comments")
 	b.click("summary", "Request changes")
 	b.run(chromedp.SendKeys("textarea[name=reason]", "almost"))
@@ -149,6 +153,7 @@ func TestBrowserReview(t *testing.T) {
 	b.says("#moved", "has moved")
 	b.click("#moved a", "Show the newest")
 	b.until(`!document.querySelector("#moved a") && document.body.dataset.linked`)
+
 	// Three clicks from the list of what needs ann: the task, Approve, Merge.
 	b.goTo("/needs")
 	b.click("#needs a", "Review")
@@ -200,6 +205,7 @@ func TestBrowserForEverybody(t *testing.T) {
 	asked := d.ann.Inbox().Messages[0].MessageID
 	b := d.open()
 	room := "/room/" + string(s.Room().ID)
+
 	contrast := `{ runOnly: ["color-contrast"], resultTypes: ["violations"] }`
 	for name, path := range map[string]string{
 		"rooms": "/", "needs": "/needs", "inbox": "/inbox", "sessions": "/sessions", "tasks": "/tasks", "scopes": "/scopes",
@@ -229,11 +235,13 @@ func TestBrowserHostile(t *testing.T) {
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
+
 	for i, text := range hostile {
 		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: text, Subject: cut(text, 200), Category: "BLOCKED", TaskID: cut(text, 100), Contract: stick.Contract{Blocker: cut(text, 900)}}).OK()
 		claude.AddNote(engine.AddNoteParams{Body: text}).OK()
 		claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: "t" + string(rune('0'+i)), Description: cut(text, 1000), Spec: text}).OK()
 	}
+
 	w := claude.WorksOn("t0")
 	w.Commits("a.txt", strings.Join(hostile, "\n"))
 	w.Done("").OK()
@@ -246,10 +254,12 @@ func TestBrowserHostile(t *testing.T) {
 	}
 	claude.Release(hostile[0], hostile[1])
 	b.says("#timeline", "<img src=x")
+
 	for _, path := range []string{"", "/", "/needs", "/inbox", "/sessions", "/tasks", room, room + "/log", room + "/task/t0", room + "/task/t5", room + "/task/t6"} {
 		if path != "" {
 			b.goTo(path)
 		}
+
 		for _, width := range []int64{1280, 375} {
 			b.size(width, 812)
 			b.fits(t, path)

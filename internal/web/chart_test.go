@@ -21,6 +21,7 @@ func TestTurnsAsAPicture(t *testing.T) {
 	s.Later(time.Minute)
 	d := newDesk(s, nil)
 	d.ann.PauseRoom(engine.PauseRoomParams{Reason: "<script>alert(1)</script>"}).OK()
+
 	for _, path := range []string{"/room/" + string(s.Room().ID), "/room/" + string(s.Room().ID) + "/turns"} {
 		page := d.ok(path)
 		for _, want := range []string{"<svg", string(ann.ID) + " held the stick in 1 turn for 1 h", string(bob.ID) + " held the stick in 1 turn for 1 min", "&lt;script&gt;alert(1)"} {
@@ -28,10 +29,12 @@ func TestTurnsAsAPicture(t *testing.T) {
 				t.Errorf("%s lacks %q", path, want)
 			}
 		}
+
 		if strings.Contains(page, "<script>alert") || strings.Contains(page, "style=") {
 			t.Errorf("%s has a script or a style of others", path)
 		}
 	}
+
 	if page := d.ok("/room/" + string(s.Room().ID) + "/turns?before=3"); !strings.Contains(page, string(ann.ID)) {
 		t.Error("the time before an event isn't drawn")
 	}

@@ -56,15 +56,18 @@ func (d *desk) serve(change func(*Options)) (stop func()) {
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() { over <- d.server.Serve(ctx, l) }() // until cancel
+
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-over; stick.CodeOf(err) != stick.CodeCanceled {
 			d.Errorf("the server ended with %v", err)
 		}
 	})
+
 	d.Cleanup(stop)
 	d.base = "http://" + l.Addr().String()
 	return stop
@@ -87,6 +90,7 @@ func (d *desk) signIn(address string) answer {
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	for _, c := range res.Cookies() {
 		d.below = strings.TrimSuffix(c.Path, "/")
 	}
@@ -122,6 +126,7 @@ func readAnswer(t testing.TB, res *http.Response) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return answer{res.StatusCode, res.Header, string(b)}
 }
 
@@ -194,6 +199,7 @@ func (d *desk) call(operation string, parameters any) (int, doc) {
 	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
 		d.Fatalf("%s: %d %q", operation, a.status, a.body)
 	}
+
 	return a.status, got
 }
 
@@ -211,10 +217,12 @@ func (d *desk) stream(page string, header http.Header) *listening {
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	d.Cleanup(func() {
 		cancel()
 		res.Body.Close()
 	})
+
 	if res.StatusCode != http.StatusOK {
 		d.Fatalf("the stream of %s: %d", page, res.StatusCode)
 	}
@@ -231,6 +239,7 @@ func (d *desk) stream(page string, header http.Header) *listening {
 			if v, ok := strings.CutPrefix(line, "id: "); ok {
 				id = strings.TrimSpace(v)
 			}
+
 			if v, ok := strings.CutPrefix(line, "data: "); ok {
 				t := told{id: id, at: time.Now()}
 				if json.Unmarshal([]byte(v), &t.news) == nil {
@@ -239,6 +248,7 @@ func (d *desk) stream(page string, header http.Header) *listening {
 			}
 		}
 	}()
+
 	return x
 }
 
@@ -279,6 +289,7 @@ func (x *listening) until(what string, ok func(told) bool) told {
 			if ok(t) {
 				return t
 			}
+
 		case <-limit:
 			x.d.Fatalf("the stream of %s didn't tell of %s; it shows %.1500v", x.page, what, x.parts)
 		}

@@ -26,6 +26,7 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	address := d.server.Address(addr, "/needs")
 	mine, below := d.client, d.below
 	for name, c := range map[string]struct {
@@ -40,6 +41,7 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got.status, c.want)
 		}
 	}
+
 	d.client = d.browser()
 	for _, dest := range []string{"iframe", "image", "empty"} {
 		req := d.request("GET", strings.TrimPrefix(address, d.base), nil)
@@ -48,6 +50,7 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 			t.Errorf("the address as %s: %d", dest, a.status)
 		}
 	}
+
 	d.do(d.request("HEAD", strings.TrimPrefix(address, d.base), nil)) // as something does that looks at links
 	first := d.signIn(address)
 	cookie := first.header.Get("Set-Cookie")
@@ -56,12 +59,14 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 			t.Errorf("the cookie %q isn't %s", cookie, want)
 		}
 	}
+
 	has(t, first.body, "url="+d.below+"/needs")
 	has(t, d.ok("/needs"), "Nothing needs you")
 	d.client = d.browser()
 	if got := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil)); got.status != 401 || !strings.Contains(got.body, "used already") {
 		t.Errorf("the same address again: %d\n%s", got.status, got.body)
 	}
+
 	d.client, d.below = mine, below
 	has(t, d.ok("/"), "Rooms")
 
@@ -87,21 +92,25 @@ func TestInvitationsEnd(t *testing.T) {
 	if _, ok := k.redeemInvite(late); ok {
 		t.Error("an old invitation is good")
 	}
+
 	for range 10 * maxInvites {
 		k.makeInvite(inviteFor)
 	}
 	if len(k.invites) > maxInvites {
 		t.Errorf("there are %d invitations", len(k.invites))
 	}
+
 	session, ok := k.redeemInvite(first)
 	if !ok || !k.useSession(session) {
 		t.Error("the first invitation isn't good")
 	}
+
 	for range maxSessions {
 		if session, ok = k.redeemInvite(k.makeInvite(0)); !ok {
 			t.Fatal("an invitation isn't good")
 		}
 	}
+
 	if len(k.sessions) != maxSessions || !k.useSession(session) {
 		t.Errorf("there are %d sessions", len(k.sessions))
 	}
@@ -151,6 +160,7 @@ func TestWhoeverIsElsewhere(t *testing.T) {
 			req = d.request(c.method, c.path, strings.NewReader("{}"))
 			req.Header.Set("Content-Type", "application/json")
 		}
+
 		if c.host != "" {
 			req.Host = c.host
 		}
@@ -167,10 +177,12 @@ func TestWhoeverIsElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		a.Body.Close() // unread: a stream that is let through wouldn't end
 		if a.StatusCode != c.want {
 			t.Errorf("%s: %d, want %d", c.name, a.StatusCode, c.want)
 		}
+
 		for name := range a.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
 				t.Errorf("%s: it answers with %s", c.name, name)
@@ -186,6 +198,7 @@ func TestForeignVisit(t *testing.T) {
 	s.Agent("claude:a").Try().Granted(1)
 	d := newDesk(s, nil)
 	stranger := d.browser()
+
 	visit := map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 	for _, c := range []struct {
 		name, method, path, header, value string
@@ -211,15 +224,18 @@ func TestForeignVisit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			a := readAnswer(t, res)
 			if a.status != c.want {
 				t.Errorf("%s: %d, want %d", c.name, a.status, c.want)
 			}
+
 			for _, bad := range []string{`id="menu"`, "claude", "app.js", strings.Trim(d.below, "/")} {
 				if strings.Contains(a.body, bad) {
 					t.Errorf("%s: the page has %s", c.name, bad)
 				}
 			}
+
 			if c.want == 200 && c.method == "GET" && strings.Count(a.body, "<a ") != 1 {
 				t.Errorf("%s: the page is\n%s", c.name, a.body)
 			}
@@ -264,6 +280,7 @@ func TestAcceptFails(t *testing.T) {
 	if n := len(l.(*limitedListener).free); n != 1 {
 		t.Errorf("a connection takes %d places", n)
 	}
+
 	c.Close()
 	c.Close()
 	if n := len(l.(*limitedListener).free); n != 0 {
@@ -283,6 +300,7 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("%s: the policy %q lacks %s", path, csp, want)
 			}
 		}
+
 		if strings.Contains(csp, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", path, h)
 		}
@@ -320,6 +338,7 @@ func TestBodies(t *testing.T) {
 		}
 		res.Body.Close()
 	}
+
 	for kind, body := range map[string]string{"text/plain": "{}", "multipart/form-data; boundary=x": "--x--", "": "{}"} {
 		req := d.request("POST", "/api/list_rooms", strings.NewReader(body))
 		req.Header.Set("Content-Type", kind)

@@ -18,6 +18,7 @@ func TestWaitForTurnStartsAGuardian(t *testing.T) {
 		kept = append(kept, p)
 		return 41, nil
 	})
+
 	d := newDesk(s, func(o *Options) { o.Engine, o.Tasks = server.Engine, server.Tasks })
 
 	status, got := d.call("wait_for_turn", map[string]any{"room_id": s.Room().ID, "max_wait_ms": 0})

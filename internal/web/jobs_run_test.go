@@ -29,6 +29,7 @@ func TestJobs_Run(t *testing.T) {
 		if answer != nil || err != nil || over || !j.Running() {
 			t.Errorf("it answered %v, %v, %v", answer, err, over)
 		}
+
 		close(gate)
 		js.waitForAll()
 		if j.Err != failure {

@@ -37,6 +37,7 @@ func TestALongMerge(t *testing.T) {
 	if a := d.fill("worker_merge", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "back": {at}}); a.status != http.StatusSeeOther {
 		t.Fatalf("merge: %d %s", a.status, a.body)
 	}
+
 	has(t, d.ok(at), "The merge is in progress since")
 	gate, err := os.OpenFile(hold, os.O_WRONLY, 0) // returns when the gate reads
 	if err != nil {
@@ -45,6 +46,7 @@ func TestALongMerge(t *testing.T) {
 	if _, err := gate.WriteString("green\n"); err != nil {
 		t.Fatal(err)
 	}
+
 	gate.Close()
 	x.part("taskhead", "completed")
 	s.TaskIs("ui-7", stick.TaskCompleted)
@@ -63,6 +65,7 @@ func TestAMergeThatFailed(t *testing.T) {
 		page := d.ok(path)
 		has(t, page, "ready to merge", "it waits until somebody merges it")
 	}
+
 	has(t, d.ok("/needs"), "ui-7 is approved and waits for its merge")
 
 	s.Git("checkout", "-q", "integration")
@@ -73,6 +76,7 @@ func TestAMergeThatFailed(t *testing.T) {
 	if a.status != http.StatusConflict {
 		t.Fatalf("merge: %d %s", a.status, a.body)
 	}
+
 	has(t, a.body, `id="menu"`, "uncommitted change", `href="`+at+`"`, `href="/needs"`)
 	const why = "merge failed"
 	x.part("needs", why)
@@ -85,6 +89,7 @@ func TestAMergeThatFailed(t *testing.T) {
 	if a := d.fill("worker_merge", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "back": {at}}); a.status != http.StatusSeeOther {
 		t.Fatalf("merge again: %d %s", a.status, a.body)
 	}
+
 	x.part("needs", "Nothing needs you")
 	if page := d.ok(at); strings.Contains(page, "failed") {
 		t.Error("a merge that went well failed")

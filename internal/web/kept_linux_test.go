@@ -26,6 +26,7 @@ func TestListen(t *testing.T) {
 	if first == second {
 		t.Fatalf("two servers listen on %s", first)
 	}
+
 	stopSecond()
 
 	l, err := New(Options{Engine: d.ann.Engine, Tasks: d.ann.Tasks, Caller: d.ann.By, Sessions: dir}).Listen(t.Context(), ownAddress)
@@ -36,11 +37,13 @@ func TestListen(t *testing.T) {
 	if got := "http://" + l.Addr().String(); got != second {
 		t.Errorf("it listens on %s, where %s was the last one", got, second)
 	}
+
 	for _, address := range []string{"127.0.0.1:0", "localhost:0", "127.77.0.1:x", "x"} {
 		if got := d.server.earlierAddresses(address); len(got) != 0 {
 			t.Errorf("%s means %v", address, got)
 		}
 	}
+
 	if _, port, _ := net.SplitHostPort(l.Addr().String()); len(d.server.earlierAddresses("127.77.0.1:"+port)) != 0 {
 		t.Error("a port means another one")
 	}
@@ -65,6 +68,7 @@ func TestRestart(t *testing.T) {
 	if d.base != base {
 		t.Fatalf("it listens on %s instead of %s", d.base, base)
 	}
+
 	has(t, d.ok(room), string(claude.ID))
 	x := d.stream(room, nil)
 	claude.Release("wrote the lexer", "write the parser")

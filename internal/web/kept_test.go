@@ -47,6 +47,7 @@ func TestSession_Kept(t *testing.T) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
+
 	if keysAt(&now, dir, address, ann).useSession(session{sess.path, sess.cookie + "x"}) || keysAt(&now, dir, address, ann).useSession(session{"x", sess.cookie}) {
 		t.Error("another session is open")
 	}
@@ -62,6 +63,7 @@ func TestSession_Most(t *testing.T) {
 	if !k.useSession(first) {
 		t.Fatal("a session is over at once")
 	}
+
 	for range maxSessions - 1 {
 		k.redeemInvite(k.makeInvite(0))
 	}
@@ -78,6 +80,7 @@ func TestSession_Over(t *testing.T) {
 	now, dir := time.Unix(1e9, 0), t.TempDir()
 	before := keysAt(&now, dir, address, ann)
 	left, _ := before.redeemInvite(before.makeInvite(0))
+
 	used, _ := before.redeemInvite(before.makeInvite(0))
 	for range 3 {
 		now = now.Add(sessionFor - time.Hour)
@@ -85,6 +88,7 @@ func TestSession_Over(t *testing.T) {
 			t.Fatal("a session that is used is over")
 		}
 	}
+
 	if keysAt(&now, dir, address, ann).useSession(left) || before.useSession(left) {
 		t.Error("a session that nobody uses isn't over")
 	}
@@ -93,6 +97,7 @@ func TestSession_Over(t *testing.T) {
 	if got := f.usedAddresses(now); len(got) != 1 || got[0] != address {
 		t.Errorf("browsers were let in at %v", got)
 	}
+
 	now = now.Add(sessionFor)
 	if got := f.usedAddresses(now); len(got) != 0 || keysAt(&now, dir, address, ann).useSession(used) {
 		t.Errorf("after the end browsers were let in at %v", got)
@@ -115,11 +120,13 @@ func TestSession_File(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, secret := range []string{sess.path, sess.cookie, token} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("the file has %s:\n%s", secret, text)
 		}
 	}
+
 	if runtime.GOOS != "windows" {
 		for path, want := range map[string]fs.FileMode{dir: 0o700, path: 0o600} {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
@@ -136,6 +143,7 @@ func TestSession_File(t *testing.T) {
 		if k.useSession(sess) || k.useSession(session{}) {
 			t.Errorf("%q lets somebody in", damaged)
 		}
+
 		again, ok := k.redeemInvite(k.makeInvite(0))
 		if !ok || !keysAt(&now, dir, address, ann).useSession(again) {
 			t.Errorf("after %q no session is kept", damaged)
@@ -150,17 +158,20 @@ func TestSignOutAll(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	before := keysAt(&now, dir, "127.0.0.1:8321", ann)
 	sess, _ := before.redeemInvite(before.makeInvite(0))
+
 	s := &Server{o: Options{Sessions: dir}}
 	for range 2 {
 		if err := s.SignOutAll(); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	after := keysAt(&now, dir, "127.0.0.1:8321", ann)
 	other, _ := after.redeemInvite(after.makeInvite(0))
 	if again := keysAt(&now, dir, "127.0.0.1:8321", ann); again.useSession(sess) || !again.useSession(other) {
 		t.Error("the wrong session is kept")
 	}
+
 	if err := new(Server).SignOutAll(); err != nil {
 		t.Errorf("without a directory: %v", err)
 	}

@@ -35,6 +35,7 @@ func (d *desk) rawStream(page string) net.Conn {
 	if err != nil {
 		d.Fatal(err)
 	}
+
 	d.Cleanup(func() { c.Close() })
 	var cookies []string
 	for _, k := range d.client.Jar.Cookies(at) {
@@ -63,6 +64,7 @@ func TestAThousandStreams(t *testing.T) {
 	for range n {
 		conns = append(conns, bufio.NewReaderSize(d.rawStream(page), 16))
 	}
+
 	wait := func(text string) {
 		t.Helper()
 		for i, c := range conns {
@@ -77,17 +79,21 @@ func TestAThousandStreams(t *testing.T) {
 			}
 		}
 	}
+
 	wait(`"at":`)
 	if a := d.page("/live?page=/"); a.status != http.StatusServiceUnavailable {
 		t.Errorf("one more: %d", a.status)
 	}
+
 	after := memory()
 	t.Logf("%d streams take %d kB each, with their clients", n, (after-before)/uint64(n)/1024)
+
 	// Some memory is taken once, however many streams there are.
 	const each, once = 128 << 10, 2 << 20
 	if taken := int64(after) - int64(before); taken > int64(n)*each+once {
 		t.Errorf("%d streams take %d bytes", n, taken)
 	}
+
 	began := time.Now()
 	for i := range 3 {
 		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: "number " + strconv.Itoa(i)}).OK()
@@ -118,17 +124,20 @@ func TestAStreamThatNeverReads(t *testing.T) {
 	x := d.stream(page, nil)
 	x.shows("the turn", func() bool { return x.parts["turn"] != "" })
 	d.rawStream(page)
+
 	open := func() int {
 		d.server.streams.mu.Lock()
 		defer d.server.streams.mu.Unlock()
 		return d.server.streams.open
 	}
+
 	// A page is sent what is new some ten times a second, so several messages go at once.
 	for round := 0; round < 3 || open() > 1; round++ {
 		for range 8 {
 			body := strings.Repeat("x", 4000)
 			claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: body}).OK()
 		}
+
 		last := "round " + strconv.Itoa(round)
 		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: last}).OK()
 		x.row(last)

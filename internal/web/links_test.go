@@ -33,12 +33,14 @@ func (d *desk) follow(at *url.URL) (links, forms []*url.URL) {
 		if err != nil {
 			d.Fatalf("%s has a link to %q: %v", at, m[2], err)
 		}
+
 		if to.Fragment = ""; m[1] == "action" {
 			forms = append(forms, to)
 		} else {
 			links = append(links, to)
 		}
 	}
+
 	return links, forms
 }
 
@@ -87,18 +89,22 @@ func TestPages_Links(t *testing.T) {
 				t.Errorf("%s has a form for %s", at, to)
 			}
 		}
+
 		for _, to := range links {
 			if strings.HasPrefix(to.Path, "/static/") || seen[to.String()] {
 				continue
 			}
+
 			if !strings.HasPrefix(to.String(), d.at("/")) {
 				t.Errorf("%s leads to %s", at, to)
 				continue
 			}
+
 			seen[to.String()] = true
 			queue = append(queue, to)
 		}
 	}
+
 	for _, path := range []string{"/needs", "/inbox", "/sessions", "/tasks", "/scopes", "/room/" + string(s.Room().ID) + "/task/a"} {
 		if !seen[d.at(path)] {
 			t.Errorf("no link leads to %s", path)

@@ -39,6 +39,7 @@ func TestReplyAndAccept(t *testing.T) {
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != at {
 		t.Fatalf("Reply and accept: %d %s", a.status, a.body)
 	}
+
 	x.part("needs", "Nothing needs you")
 	in := claude.Inbox().Messages
 	if got := claude.GetMessage(engine.GetMessageParams{MessageID: id}).OK(); got.Receipts[0].State != stick.Acked || len(in) == 0 || in[0].ReplyTo != id || in[0].Body != "PostgreSQL" {
@@ -52,6 +53,7 @@ func TestReplyAndAccept(t *testing.T) {
 	if strings.Contains(page, "Reply and accept") {
 		t.Error("what was accepted asks for it again")
 	}
+
 	has(t, d.ok(reply), "answers <a", `href="`+at+`"`)
 	has(t, d.ok("/room/"+room), "answers <a", `href="`+reply+`"`)
 	has(t, d.ok("/inbox?show=all"), "answered by", `href="`+reply+`"`)
@@ -66,6 +68,7 @@ func TestReplyAlone(t *testing.T) {
 	if a := d.fill("send_message", form); a.status != http.StatusSeeOther {
 		t.Fatalf("Reply: %d %s", a.status, a.body)
 	}
+
 	x.part("needs", "has your answer and waits until you accept")
 	if got := claude.GetMessage(engine.GetMessageParams{MessageID: id}).OK(); got.Receipts[0].State == stick.Acked {
 		t.Error("a reply alone has accepted the message")

@@ -64,6 +64,7 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 	for name, o := range operationsByName() {
 		left[name] = o
 	}
+
 	methods := map[string]bool{}
 	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
 		for i := range of.NumMethod() {
@@ -71,6 +72,7 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 			if !isOperation(m.Type) {
 				continue
 			}
+
 			methods[m.Name] = true
 			o, on := operationsByName()[snake(m.Name)]
 			switch {
@@ -84,9 +86,11 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 			delete(left, snake(m.Name))
 		}
 	}
+
 	for name := range left {
 		t.Errorf("%s is called like no operation", name)
 	}
+
 	for name := range exempt {
 		if !methods[name] {
 			t.Errorf("%s is exempt, and is no operation", name)
@@ -110,6 +114,7 @@ func snake(s string) string {
 		}
 		b.WriteRune(unicode.ToLower(r))
 	}
+
 	return b.String()
 }
 
@@ -127,6 +132,7 @@ func TestAProgramCalls(t *testing.T) {
 	if status, got := d.call("send_message", doc{"room_id": room, "to": string(claude.ID), "body": "hello"}); status != 200 || got["message_id"] == nil {
 		t.Errorf("a message: %d %v", status, got)
 	}
+
 	for _, c := range []struct {
 		name, operation string
 		parameters      any

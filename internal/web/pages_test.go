@@ -95,10 +95,12 @@ func TestSeenAndAccepted(t *testing.T) {
 	if a := d.fill("read_message", form); a.status != http.StatusSeeOther || a.header.Get("Location") != "/inbox" {
 		t.Fatalf("Seen: %d %s", a.status, a.body)
 	}
+
 	x.part("inbox", "<b>Seen</b>")
 	if a := d.fill("ack_message", form); a.status != http.StatusSeeOther {
 		t.Fatalf("Accepted: %d %s", a.status, a.body)
 	}
+
 	x.part("inbox", "No message waits for you")
 	has(t, d.ok("/inbox?show=all"), "<b>Accepted</b>")
 	has(t, d.ok("/room/"+room+"/message/"+strconv.FormatInt(id, 10)), "Accepted")
@@ -133,6 +135,7 @@ func TestReview(t *testing.T) {
 	page := d.ok(at)
 	has(t, page, "upload.txt", `href="?at=upload.txt%3a2#comment"`, "Approve", "Request changes")
 	has(t, d.ok(at+"?at=upload.txt:2"), `name="at" value="upload.txt:2"`, `<textarea id="comment"`)
+
 	head := between(page, `name="head" value="`, `"`)
 	for line, body := range map[string]string{"1": "why one?", "3": "why three?"} {
 		a := d.fill("worker_comment", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "at": {"upload.txt:" + line}, "body": {body}, "back": {at}})
@@ -140,14 +143,17 @@ func TestReview(t *testing.T) {
 			t.Fatalf("a comment: %d %s", a.status, a.body)
 		}
 	}
+
 	has(t, d.ok(at), "why one?", "draft: only you see it")
 	if a := d.fill("worker_request_changes", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "reason": {"almost"}, "back": {at}}); a.status != http.StatusSeeOther {
 		t.Fatalf("request changes: %d %s", a.status, a.body)
 	}
+
 	in := claude.Inbox()
 	if len(in.Messages) != 1 || !strings.Contains(in.Messages[0].Body, "why one?") || !strings.Contains(in.Messages[0].Body, "why three?") {
 		t.Errorf("the worker got %+v", in.Messages)
 	}
+
 	x := d.stream(at+"?head="+head, nil)
 	x.part("taskhead", "came back")
 	w.Commits("upload.txt", "three\n")
@@ -156,15 +162,18 @@ func TestReview(t *testing.T) {
 	if a := d.fill("worker_approve", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "back": {at}}); a.status != http.StatusConflict {
 		t.Errorf("approving what isn't there any more: %d", a.status)
 	}
+
 	head = between(d.ok(at), `name="head" value="`, `"`)
 	if a := d.fill("worker_approve", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "back": {at}}); a.status != http.StatusSeeOther {
 		t.Fatalf("approve: %d %s", a.status, a.body)
 	}
+
 	x.part("taskacts", "Merge")
 	has(t, d.ok("/needs"), "approved and waits for its merge")
 	if a := d.fill("worker_merge", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "back": {at}}); a.status != http.StatusSeeOther {
 		t.Fatalf("merge: %d %s", a.status, a.body)
 	}
+
 	x.part("taskhead", "completed")
 	s.TaskIs("ui-7", stick.TaskCompleted)
 	has(t, d.ok("/tasks"), "completed")
@@ -215,6 +224,7 @@ func TestPages(t *testing.T) {
 	} {
 		has(t, d.ok(path), want...)
 	}
+
 	for path, want := range map[string]int{"/nothing": 404, "/room/nothing": 404, room + "/task/none": 404, room + "/message/1": 404, room + "/output/abcdef": 404, room + "/rescue/abcdef": 404} {
 		if a := d.page(path); a.status != want {
 			t.Errorf("%s: %d", path, a.status)
@@ -236,12 +246,14 @@ func TestHostileTexts(t *testing.T) {
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
+
 	for i, text := range hostile {
 		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: text, Subject: cut(text, 200), Category: "BLOCKED", TaskID: cut(text, 100), Contract: stick.Contract{Blocker: cut(text, 900)}}).OK()
 		claude.AddNote(engine.AddNoteParams{Body: text}).OK()
 		name := "t" + strconv.Itoa(i)
 		claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: name, Description: cut(text, 1000), Spec: text}).OK()
 	}
+
 	w := claude.WorksOn("t0")
 	if err := os.WriteFile(filepath.Join(w.Path, "<b>x.txt"), []byte(strings.Join(hostile, "\n")), 0o600); err != nil {
 		t.Fatal(err)
@@ -257,10 +269,12 @@ func TestHostileTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	pages := map[string]string{"the stream": string(j)}
 	for _, path := range []string{"/", "/needs", "/inbox", "/sessions", "/tasks", "/scopes", room, room + "/scopes", room + "/log", room + "/task/t0", room + "/task/t1"} {
 		pages[path] = d.ok(path)
 	}
+
 	for path, page := range pages {
 		for _, bad := range []string{`<script>document`, `<img`, `<svg/`, "<b>x", "\x1b", "\u202e", "\u2066", "\r"} {
 			if strings.Contains(page, bad) {
@@ -297,6 +311,7 @@ func TestATaskThatCameBack(t *testing.T) {
 	if a := d.fill("worker_request_changes", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "reason": {"almost"}, "back": {at}}); a.status != http.StatusSeeOther {
 		t.Fatalf("request changes: %d %s", a.status, a.body)
 	}
+
 	x.part("taskhead", "hasn&#39;t read why")
 	page := d.ok(at)
 	has(t, page, ">came back</span>", "Message its worker")
@@ -306,6 +321,7 @@ func TestATaskThatCameBack(t *testing.T) {
 	if a := d.fill("send_message", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "to": {string(claude.ID)}, "body": {"please look"}, "back": {at}}); a.status != http.StatusSeeOther {
 		t.Fatalf("a message: %d %s", a.status, a.body)
 	}
+
 	claude.Works()
 	x.part("taskhead", ">working</span>")
 	claude.Dies()
@@ -320,11 +336,13 @@ func TestFormsSayWhatTheyDid(t *testing.T) {
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
 	}
+
 	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, form := range strings.Split(string(text), "<form ")[1:] {
 			if tag, _, _ := strings.Cut(form, ">"); strings.Contains(tag, "data-stay") && !strings.Contains(tag, `data-said="`) {
 				t.Errorf("%s: <form %s> doesn't", name, tag)

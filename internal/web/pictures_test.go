@@ -79,6 +79,7 @@ func showroom(t *testing.T) (*scene.Scene, *desk) {
 	if err := codex.Engine.RecordShownByHook(t.Context(), q, res); err != nil {
 		t.Fatal(err)
 	}
+
 	claude.Waits()
 	s.Later(2 * time.Minute)
 	head := s.TaskIs("ui-7", stick.TaskInReview).Head
@@ -98,11 +99,13 @@ func (b *tab) shows(name string, height int64) {
 		const all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 		for (let n; n = all.nextNode();) n.data = n.data.replaceAll(`+string(from)+`, "/home/ann/shop").replace(/^work$/, "shop");
 	})()`, nil))
+
 	var png []byte
 	b.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		png, err = page.CaptureScreenshot().Do(ctx)
 		return err
 	}))
+
 	says := volatile.ReplaceAllString(eval[string](b, `document.querySelector("main").innerText`), "…")
 	path := filepath.Join("..", "..", "docs", "pictures", name+".png")
 	if *updatePictures {
@@ -113,8 +116,10 @@ func (b *tab) shows(name string, height int64) {
 		if err != nil {
 			b.Fatal(err)
 		}
+
 		return
 	}
+
 	was, err := os.ReadFile(path)
 	if err != nil {
 		b.Fatal(err)

@@ -22,6 +22,7 @@ func TestProof(t *testing.T) {
 	if second == nil || first.Ask == second.Ask || first.Ask == "" {
 		t.Fatalf("the page asks %v, and the stream %v", first, second)
 	}
+
 	for _, p := range []proof{first, *second} {
 		res, err := http.Get(d.at("/enter?ask=" + url.QueryEscape(p.Ask)))
 		if err != nil {
@@ -49,6 +50,7 @@ func TestProof_Restart(t *testing.T) {
 	if keysAt(&now, dir, address, ann).answerProof(p.Ask) != p.Answer {
 		t.Error("the same server has another answer")
 	}
+
 	for name, other := range map[string]*keys{
 		"another port": keysAt(&now, dir, "127.0.0.1:8322", ann), "another directory": keysAt(&now, t.TempDir(), address, ann),
 		"another caller": keysAt(&now, dir, address, core.Caller{User: "ann", Harness: "claude"}), "nothing kept": keysAt(&now, "", address, ann),

@@ -20,6 +20,7 @@ func TestWhoseUncommittedWork(t *testing.T) {
 	claude.Edits(func() { s.File("mine.go", "x") }, "mine.go")
 	d := newDesk(s, nil)
 	room := "/room/" + string(s.Room().ID)
+
 	held := "1 uncommitted file of " + string(claude.ID) + ", who holds the stick"
 	for _, path := range []string{room, "/scopes"} {
 		page := d.ok(path)
@@ -28,6 +29,7 @@ func TestWhoseUncommittedWork(t *testing.T) {
 			t.Errorf("%s knows others whose work it is", path)
 		}
 	}
+
 	has(t, d.ok(room+"/scopes"), "<bdi>"+string(claude.ID)+", who holds the stick</bdi>")
 
 	diff := room + "/uncommitted?of=" + url.QueryEscape(string(claude.ID))
@@ -38,6 +40,7 @@ func TestWhoseUncommittedWork(t *testing.T) {
 	if page := d.ok(diff); strings.Contains(page, "other.go") {
 		t.Errorf("among what one agent has edited there is what another has:\n%s", page)
 	}
+
 	has(t, d.ok(room+"/uncommitted"), "2 uncommitted files", "mine.go", "other.go")
 	x := d.stream(room, nil)
 	x.part("turn", held)

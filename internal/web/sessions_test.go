@@ -40,11 +40,13 @@ func (e *eavesdropper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	e.heard = append(e.heard, b.String())
 	e.mu.Unlock()
+
 	if path.Ext(r.URL.Path) == ".js" {
 		w.Header().Set("Content-Type", "text/javascript")
 		_, _ = io.WriteString(w, e.script)
 		return
 	}
+
 	w.Header().Set("Content-Type", "text/html")
 	_, _ = io.WriteString(w, e.page())
 }
@@ -76,6 +78,7 @@ func (e *eavesdropper) hasNothing(t *testing.T, secrets ...string) {
 	if !slices.ContainsFunc(heard, func(request string) bool { return strings.Contains(request, marker+"=") }) {
 		t.Errorf("another server got no cookie in %d requests", len(heard))
 	}
+
 	for _, request := range heard {
 		for _, secret := range append(secrets, cookieName) {
 			if strings.Contains(request, secret) {
@@ -176,24 +179,29 @@ func TestSession_InNoPage(t *testing.T) {
 	d := newDesk(s, nil)
 	room := string(s.Room().ID)
 	secret := strings.Trim(d.below, "/")
+
 	answers := map[string]answer{
 		"a form":         d.fill("pause_room", url.Values{"room_id": {room}, "reason": {"lunch"}, "back": {"/needs"}}),
 		"a refusal":      d.fill("pause_room", url.Values{"room_id": {room}}),
 		"another device": d.do(d.request("POST", "/another-device", nil)),
 	}
+
 	for _, path := range []string{"/", "/needs", "/inbox", "/sessions", "/tasks", "/scopes", "/room/" + room, "/nothing"} {
 		answers[path] = d.page(path)
 	}
+
 	for what, a := range answers {
 		if strings.Contains(a.body, secret) {
 			t.Errorf("%s has the path of the session", what)
 		}
+
 		for name, values := range a.header {
 			if strings.Contains(strings.Join(values, " "), secret) {
 				t.Errorf("%s has the path of the session in its %s", what, name)
 			}
 		}
 	}
+
 	x := d.stream("/room/"+room, nil)
 	x.until("the first message", func(told) bool { return true })
 	for id, html := range x.parts {
@@ -251,6 +259,7 @@ func TestSession_Ends(t *testing.T) {
 			if _, more := <-mine.got; more {
 				t.Error("the stream goes on after its end")
 			}
+
 			req := d.request("GET", "/", nil)
 			req.Header.Set("Accept", "application/json")
 			for _, c := range cookies {

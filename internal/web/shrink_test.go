@@ -24,12 +24,14 @@ func shrink(b []byte, says string) ([]byte, error) {
 	}
 	size := from.Bounds()
 	count := map[color.RGBA]int{}
+
 	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(from.At(x, y)).(color.RGBA) }
 	for y := size.Min.Y; y < size.Max.Y; y++ {
 		for x := size.Min.X; x < size.Max.X; x++ {
 			count[at(x, y)]++
 		}
 	}
+
 	var colors []color.RGBA
 	for c := range count {
 		colors = append(colors, c)
@@ -42,6 +44,7 @@ func shrink(b []byte, says string) ([]byte, error) {
 		palette = append(palette, c)
 	}
 	to := image.NewPaletted(size, palette)
+
 	index := map[color.RGBA]uint8{}
 	for y := size.Min.Y; y < size.Max.Y; y++ {
 		for x := size.Min.X; x < size.Max.X; x++ {
@@ -54,6 +57,7 @@ func shrink(b []byte, says string) ([]byte, error) {
 			to.SetColorIndex(x, y, i)
 		}
 	}
+
 	var out bytes.Buffer
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, to); err != nil {
 		return nil, err
@@ -74,10 +78,12 @@ func saidBy(b []byte) string {
 	if i < 4 {
 		return ""
 	}
+
 	n := int(binary.BigEndian.Uint32(b[i-4:]))
 	if text := b[i+4:]; n <= len(text) {
 		return string(text[len(described):n])
 	}
+
 	return ""
 }
 
@@ -89,6 +95,7 @@ func TestShrink(t *testing.T) {
 			from.Set(x, y, color.RGBA{uint8(8 * x), uint8(12 * y), 0, 255})
 		}
 	}
+
 	var b bytes.Buffer
 	if err := png.Encode(&b, from); err != nil {
 		t.Fatal(err)
@@ -100,6 +107,7 @@ func TestShrink(t *testing.T) {
 	if text := saidBy(small); text != "what the page says: ✓" || saidBy(b.Bytes()) != "" {
 		t.Errorf("it says %q", text)
 	}
+
 	to, err := png.Decode(bytes.NewReader(small))
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +116,7 @@ func TestShrink(t *testing.T) {
 	if !ok || len(p.Palette) != 256 || p.Bounds() != from.Bounds() {
 		t.Errorf("it is a %T of %v", to, to.Bounds())
 	}
+
 	for i := range 20 { // each of 600 colours becomes one that is near
 		is, was := color.RGBAModel.Convert(to.At(i, i)).(color.RGBA), from.RGBAAt(i, i)
 		if off := max(is.R, was.R) - min(is.R, was.R); off > 128 {

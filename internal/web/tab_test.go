@@ -51,6 +51,7 @@ func (d *desk) openAt(host string) *tab {
 		chromedp.ExecPath(realharness.Chromium(d.T)), chromedp.UserDataDir(d.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", rules),
 		chromedp.WSURLReadTimeout(patience))
+
 	ctx, over := context.WithTimeout(context.Background(), 3*patience)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // it logs what it doesn't know of a newer browser
@@ -69,6 +70,7 @@ func (d *desk) openAt(host string) *tab {
 			d.Errorf("the page's script: %s", what)
 		}
 	})
+
 	chromedp.ListenTarget(ctx, b.hear)
 	b.run(network.Enable(), runtime.Enable(), emulation.SetFocusEmulationEnabled(true))
 	b.size(1280, 900)
@@ -88,6 +90,7 @@ func (b *tab) hear(ev any) {
 		if u := ev.Request.URL; !isOthers(b.base) && !slices.ContainsFunc(b.others, isOthers) && u != "about:blank" {
 			b.foreign = append(b.foreign, u)
 		}
+
 	case *runtime.EventExceptionThrown:
 		b.failed = append(b.failed, ev.ExceptionDetails.Error())
 	case *page.EventJavascriptDialogOpening:
@@ -136,6 +139,7 @@ func (b *tab) until(condition string) {
 		addEventListener("load", () => { if (holds()) done(true) });
 		new PerformanceObserver(() => { if (holds()) done(true) }).observe({ type: "paint" });
 	})`
+
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	for {
@@ -209,6 +213,7 @@ func (b *tab) picture(name string) {
 	if flag.Lookup("test.artifacts").Value.String() != "true" {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
 	defer cancel()
 	var png []byte
@@ -228,6 +233,7 @@ func (b *tab) fits(t *testing.T, what string) {
 		Page, Window int
 		What         string
 	}
+
 	b.run(chromedp.Evaluate(`({ page: document.documentElement.scrollWidth, window: document.documentElement.clientWidth,
 		what: [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1 && !e.closest(".scroll, .output, .board")).slice(0, 3).map((e) => e.outerHTML.slice(0, 160)).join("\n") })`, &wide))
 	if wide.Page > wide.Window {
@@ -246,6 +252,7 @@ func (b *tab) violations(t *testing.T, options, what string) {
 			FailureSummary string
 		}
 	}
+
 	b.run(chromedp.Evaluate(`axe.run(document, `+options+`).then((r) => r.violations)`, &found,
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	for _, v := range found {
@@ -253,6 +260,7 @@ func (b *tab) violations(t *testing.T, options, what string) {
 			t.Logf("%s: %s (%s)", what, v.Help, v.Impact)
 			continue
 		}
+
 		for _, n := range v.Nodes {
 			t.Errorf("%s: %s (%s, %s)\n%.300s\n%s", what, v.Help, v.ID, v.Impact, n.HTML, n.FailureSummary)
 		}

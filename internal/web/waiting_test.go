@@ -27,6 +27,7 @@ func TestWhoWaitsForWhom(t *testing.T) {
 		return `<b><a href="/sessions#` + url.PathEscape(string(s.Room().ID)+"-"+string(a.ID)) + `">`
 	}
 	named := func(id string) string { return `<b><a href="` + room + "/task/" + id + `">` }
+
 	waits := func(who, on, why string) func(string) bool {
 		return func(page string) bool {
 			for _, line := range strings.Split(page, "<li>") {
@@ -35,14 +36,17 @@ func TestWhoWaitsForWhom(t *testing.T) {
 					return true
 				}
 			}
+
 			return false
 		}
 	}
+
 	x := d.stream(room, nil)
 	until := func(who, on, why string) {
 		t.Helper()
 		x.shows(who+" waits for "+on+": "+why, func() bool { return waits(who, on, why)(x.parts["turn"]) })
 	}
+
 	until(agent(codex), agent(claude), "waits for the stick")
 	until(named("b"), named("a"), "begins when that task has landed")
 	for _, a := range []*scene.Actor{claude, codex} {
@@ -71,6 +75,7 @@ func TestAnAgentAsksItsPerson(t *testing.T) {
 	if err := claude.Engine.Roster.AskedPerson(t.Context(), claude.Hook()); err != nil {
 		t.Fatal(err)
 	}
+
 	d := newDesk(s, nil)
 	room := "/room/" + string(s.Room().ID)
 	var pid int
@@ -79,6 +84,7 @@ func TestAnAgentAsksItsPerson(t *testing.T) {
 			pid = m.Process.PID
 		}
 	}
+
 	waits := "waits for your answer in its own terminal (process " + strconv.Itoa(pid) + ")"
 	at := strings.ReplaceAll(string(s.Room().ID)+"-"+string(claude.ID), ":", "%3a")
 	has(t, d.ok("/needs"), string(claude.ID)+" "+waits, `href="`+room+"#"+at+`"`)
