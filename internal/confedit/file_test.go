@@ -30,6 +30,7 @@ func put(t *testing.T, path, text string, mode fs.FileMode) {
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Chmod(path, mode); err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +49,7 @@ func holds(t *testing.T, dir string, want map[string]string) {
 			got[filepath.ToSlash(name)] = ""
 			return nil
 		}
+
 		text, err := os.ReadFile(path)
 		got[filepath.ToSlash(name)] = string(text)
 		return err
@@ -69,6 +71,7 @@ func edit(t *testing.T, f confedit.Files, path string, e confedit.Edit, opt conf
 	if err := c.Write(); err != nil {
 		t.Fatal(err)
 	}
+
 	return c
 }
 
@@ -80,6 +83,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	if want := path + confedit.BackupSuffix; c.Backup != want || !c.Changed() {
 		t.Error(c.Backup)
 	}
+
 	holds(t, dir, map[string]string{"s.json": after, "s.json.before-talking-stick": before})
 	for _, name := range []string{path, c.Backup} {
 		if info, err := os.Stat(name); err != nil || filepath.Separator == '/' && info.Mode().Perm() != 0o600 {
@@ -114,6 +118,7 @@ func TestAFileThatWeMade(t *testing.T) {
 	if !strings.Contains(c.Diff(), "--- "+os.DevNull) {
 		t.Error(c.Diff())
 	}
+
 	open := edit(t, files, filepath.Join(home, "app", ".mcp.json"), setTT, confedit.Options{})
 	if filepath.Separator == '/' {
 		for name, want := range map[string]fs.FileMode{".codex": 0o700, ".codex/deep": 0o700, ".codex/deep/hooks.json": 0o600, "app": 0o755, "app/.mcp.json": 0o644} {
@@ -122,6 +127,7 @@ func TestAFileThatWeMade(t *testing.T) {
 			}
 		}
 	}
+
 	edit(t, files, path, removeTT, removing)
 	edit(t, files, open.Path, confedit.All(removeTT, confedit.JSONSet([]string{"theirs"}, 1)), removing)
 	holds(t, home, map[string]string{"app/.mcp.json": "{\n  \"theirs\": 1\n}\n"})
@@ -140,6 +146,7 @@ func TestASymbolicLinkStays(t *testing.T) {
 	if err := os.Symlink(filepath.Join("..", "dotfiles", "claude.json"), path); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
+
 	edit(t, confedit.Files{}, path, setTT, confedit.Options{})
 	holds(t, dir, map[string]string{"dotfiles/claude.json": after, "home/s.json": "", "home/s.json.before-talking-stick": before, "home/x": ""})
 	edit(t, confedit.Files{}, path, removeTT, removing)
@@ -154,20 +161,24 @@ func TestFilesThatAreRefused(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "dir.json"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	want := map[string]string{
 		"protected.json": "is write-protected",
 		"dir.json":       "isn't a regular file",
 		"broken.json":    ": line 2, column 8: invalid literal",
 	}
+
 	if os.Symlink("nowhere", filepath.Join(dir, "dangling.json")) == nil {
 		want["dangling.json"] = "is a symbolic link that leads nowhere"
 	}
+
 	for name, why := range want {
 		_, err := confedit.Files{}.Prepare(filepath.Join(dir, name), setTT, confedit.Options{})
 		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
 	c, err := confedit.Files{}.Prepare(filepath.Join(dir, "file", "sub", "x.json"), setTT, confedit.Options{})
 	if err == nil {
 		err = c.Write()
@@ -190,6 +201,7 @@ func TestSomebodyElseWrites(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "s.json")
 			put(t, path, before, 0o644)
+
 			files := confedit.Files{Kill: func(point string) {
 				if point == "before rename" {
 					if err := meanwhile(path); err != nil {
@@ -197,6 +209,7 @@ func TestSomebodyElseWrites(t *testing.T) {
 					}
 				}
 			}}
+
 			c, err := files.Prepare(path, setTT, confedit.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -206,12 +219,14 @@ func TestSomebodyElseWrites(t *testing.T) {
 			if !errors.As(err, &changed) {
 				t.Fatal(err)
 			}
+
 			found, _ := filepath.Glob(filepath.Join(dir, ".s.json*"))
 			if text, _ := os.ReadFile(path); strings.Contains(string(text), "tt") || len(found) > 0 {
 				t.Errorf("%s %q", text, found)
 			}
 		})
 	}
+
 	path := filepath.Join(t.TempDir(), "new.json")
 	c, err := confedit.Files{}.Prepare(path, setTT, confedit.Options{})
 	if err != nil {
@@ -231,6 +246,7 @@ func TestEndedInTheMiddle(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "s.json")
 			put(t, path, before, 0o644)
+
 			c, err := confedit.Files{Kill: func(at string) {
 				if at == point {
 					panic(point)
@@ -239,6 +255,7 @@ func TestEndedInTheMiddle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -247,16 +264,19 @@ func TestEndedInTheMiddle(t *testing.T) {
 				}()
 				_ = c.Write()
 			}()
+
 			if text, _ := os.ReadFile(path); string(text) != want {
 				t.Errorf("%s", text)
 			}
 			old := time.Now().Add(-2 * time.Hour)
+
 			left, _ := filepath.Glob(filepath.Join(dir, ".s.json.talking-stick-*"))
 			for _, name := range left {
 				if err := os.Chtimes(name, old, old); err != nil {
 					t.Fatal(err)
 				}
 			}
+
 			edit(t, confedit.Files{}, path, setTT, confedit.Options{})
 			holds(t, dir, map[string]string{"s.json": after, "s.json.before-talking-stick": before})
 		})

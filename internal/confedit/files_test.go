@@ -32,6 +32,7 @@ func TestFiles(t *testing.T) {
 	preTool, noPreTool := hook("hooks", "PreToolUse")
 	stop, noStop := hook("hooks", "Stop")
 	start, noStart := hook("hooks", "SessionStart")
+
 	before, noBefore := hook("hooks", "BeforeTool")
 	for file, c := range map[string]struct{ set, remove confedit.Edit }{
 		"claude.json": {
@@ -66,10 +67,12 @@ func TestFiles(t *testing.T) {
 			if err != nil || !changed {
 				t.Fatal(changed, err)
 			}
+
 			golden(t, file, diff.Diff("before", src, "after", out))
 			if again, changed, err := c.set(out); changed || err != nil {
 				t.Errorf("twice isn't once: %v\n%s", err, again)
 			}
+
 			back, _, err := c.remove(out)
 			if d := cmp.Diff(string(src), string(back)); err != nil || d != "" {
 				t.Error("it doesn't come back:", err, d)
@@ -89,6 +92,7 @@ func golden(t *testing.T, file string, got []byte) {
 			t.Fatal(err)
 		}
 	}
+
 	want, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ func (w *writer) gap(depth int, tidy string) {
 			w.b.WriteString(w.pick(" ", "\t", "  ", "\n", "\r\n", w.nl, w.nl+strings.Repeat("  ", depth), " \t", "\r"))
 		}
 	}
+
 	if w.comments && rapid.IntRange(0, 4).Draw(w.t, "comment") == 0 {
 		w.b.WriteString(w.pick("", " "))
 		switch {
@@ -49,6 +50,7 @@ func (w *writer) value(depth int) {
 	if depth > 3 {
 		kind %= 5
 	}
+
 	switch {
 	case kind < 5:
 		w.b.WriteString(w.pick("1", "-2.50e3", "true", "null", `"a"`, `"// no {comment}, \" \\"`, `"\u00e9é"`, `{}`, `[]`, `""`))
@@ -65,6 +67,7 @@ func (w *writer) object(depth int, fixed map[string]func(depth int)) {
 	for _, k := range slices.Sorted(mapKeys(fixed)) {
 		keys = slices.Insert(keys, rapid.IntRange(0, len(keys)).Draw(w.t, "at"), k)
 	}
+
 	w.items(depth, '{', '}', len(keys), func(i int) {
 		name, _ := json.Marshal(keys[i])
 		w.b.Write(name)
@@ -73,6 +76,7 @@ func (w *writer) object(depth int, fixed map[string]func(depth int)) {
 			f(depth + 1)
 			return
 		}
+
 		w.gap(depth, "")
 		w.b.WriteByte(':')
 		w.gap(depth, " ")
@@ -96,22 +100,26 @@ func (w *writer) items(depth int, open, end byte, n int, item func(i int)) {
 		in, out = w.nl+strings.Repeat("  ", depth+1), w.nl+strings.Repeat("  ", depth)
 		between = in
 	}
+
 	w.b.WriteByte(open)
 	if n == 0 {
 		w.gap(depth, "")
 	}
+
 	for i := range n {
 		if i == 0 {
 			w.gap(depth+1, in)
 		} else {
 			w.gap(depth+1, between)
 		}
+
 		item(i)
 		if i < n-1 || w.comments && rapid.IntRange(0, 2).Draw(w.t, "trailing") == 0 {
 			w.gap(depth, "")
 			w.b.WriteByte(',')
 		}
 	}
+
 	if n > 0 {
 		w.gap(depth, out)
 	}
@@ -161,6 +169,7 @@ func must(t *rapid.T, edit confedit.Edit, src []byte) (out []byte, ok bool) {
 	if changed == bytes.Equal(src, out) {
 		t.Fatalf("changed is %v for\n%q\n%q", changed, src, out)
 	}
+
 	return out, true
 }
 
@@ -174,10 +183,12 @@ func thereAndBack(t *rapid.T, src []byte, set, remove confedit.Edit) (out []byte
 	if again, _ := must(t, set, out); !bytes.Equal(again, out) {
 		t.Fatalf("doing it twice is another thing:\n%q\n%q\n%q", src, out, again)
 	}
+
 	back, _ := must(t, remove, out)
 	if !bytes.Equal(back, src) {
 		t.Fatalf("it doesn't come back:\n%q\n%q\n%q", src, out, back)
 	}
+
 	return out, true
 }
 
@@ -206,11 +217,13 @@ func TestPropertyJSONSetAndRemove(t *testing.T) {
 		if plain := bytes.TrimPrefix(out, []byte("\xef\xbb\xbf")); !comments && !json.Valid(plain) {
 			t.Fatalf("plain JSON isn't any more:\n%q", plain)
 		}
+
 		got, found, err := confedit.JSONGet(out, path)
 		want, _ := json.Marshal(value)
 		if err != nil || !found || !sameValue(got, want) {
 			t.Fatalf("%v %v: %s", found, err, got)
 		}
+
 		other := rapid.SampledFrom(values).Draw(t, "other")
 		replaced, _ := must(t, confedit.JSONSet(path, other), out)
 		if back, _ := must(t, confedit.JSONRemove(path, created(src, path)), replaced); !bytes.Equal(back, src) {
@@ -286,11 +299,13 @@ func TestPropertyHooks(t *testing.T) {
 				w.object(depth, map[string]func(int){"PreToolUse": func(depth int) { w.groups(depth, mixed) }})
 			}}
 		})
+
 		set, remove := confedit.JSONPutHook(path, ours, ourGroup), confedit.JSONRemoveHook(path, ours, 2)
 		if !mixed {
 			thereAndBack(t, src, set, remove)
 			return
 		}
+
 		out, ok := must(t, set, src)
 		if !ok {
 			return
@@ -298,6 +313,7 @@ func TestPropertyHooks(t *testing.T) {
 		if n := bytes.Count(out, []byte(`/bin/tt`)); n != 1 {
 			t.Fatalf("%d handlers of ours in\n%s", n, out)
 		}
+
 		clean, _ := must(t, remove, src)
 		if after, _ := must(t, remove, out); bytes.Contains(after, []byte("/bin/tt")) || bytes.Contains(clean, []byte("/bin/tt")) {
 			t.Fatalf("not all of ours is gone:\n%s", after)

@@ -17,6 +17,7 @@ func TestKeep(t *testing.T) {
 		}
 		return d
 	}
+
 	if unkept := parse(1); parse(1) == unkept {
 		t.Error("a document is kept although nobody keeps it")
 	}
@@ -29,6 +30,7 @@ func TestKeep(t *testing.T) {
 	if parse(1) != first {
 		t.Error("a file that is asked about again and again is parsed again")
 	}
+
 	src := text(1)
 	kept := parse(1)
 	src[6] = '7'
@@ -43,6 +45,7 @@ func TestKeep(t *testing.T) {
 	if parse(1) != first {
 		t.Error("the outer one still keeps it")
 	}
+
 	release()
 	if parse(1) == first || recentJSON.docs != [3]*jsonDoc{} {
 		t.Error("a document is kept after its release")

@@ -66,6 +66,7 @@ func TestJSONRemove(t *testing.T) {
 		{"the first of two", "{\n  \"mcp\": {\n    \"tt\": 1, // ours\n    \"x\": 2\n  }\n}\n", "{\n  \"mcp\": {\n    // ours\n    \"x\": 2\n  }\n}\n"},
 		{"the last of two", "{\"mcp\": { \"x\": 2, \"tt\": 1 }}", "{\"mcp\": { \"x\": 2 }}"},
 	})
+
 	check(t, confedit.JSONRemove([]string{"mcp", "tt"}, 1), []edited{
 		{"what is to be kept stays", "{\n  \"mcp\": {\n    \"tt\": 1\n  }\n}\n", "{\n  \"mcp\": {}\n}\n"},
 	})
@@ -81,6 +82,7 @@ func TestHookAmongOthers(t *testing.T) {
 		{"there, in other words", `{"hooks": {"Stop": [ { "hooks": [ /* ours */ { "timeout": 5.0, "type": "command", "command": "/usr/bin/tt" } ] } ]}}`, ""},
 		{"groups in no shape that we know", `{"hooks": {"Stop": [7, {"hooks": "x"}, {}]}}`, `{"hooks": {"Stop": [7, {"hooks": "x"}, {}, {"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`},
 	})
+
 	check(t, confedit.JSONRemoveHook(path, ours, 0), []edited{
 		{"in a group of theirs", `{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "/bin/tt"}, {"command": "lint"}]}]}}`, `{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "lint"}]}]}}`},
 		{"several of ours", `{"hooks": {"Stop": [{"hooks": [{"command": "/bin/tt"}, {"command": "/bin/tt 2"}]}, {"hooks": [{"command": "/bin/tt"}]}]}}`, `{}`},
@@ -112,12 +114,14 @@ func TestJSONRefused(t *testing.T) {
 			if d := cmp.Diff(c.want, err.Error()); d != "" {
 				t.Error(d)
 			}
+
 			_, _, err = confedit.JSONGet([]byte(c.src), []string{"mcp", "tt"})
 			if err == nil {
 				t.Error("it can be read")
 			}
 		})
 	}
+
 	var wrong *confedit.PathError
 	if _, _, err := confedit.JSONPutHook([]string{"a", "b c"}, ours, ourGroup)([]byte(`{"a": {"b c": {}}}`)); !errors.As(err, &wrong) || err.Error() != `a."b c" is an object, not an array` {
 		t.Error(err)
@@ -180,6 +184,7 @@ func never(t *testing.T, src []byte, edit confedit.Edit) []byte {
 	if again, changed, err := edit(out); changed || err != nil != (err != nil) {
 		t.Fatalf("twice isn't once: %v: %q %q %q", err, src, out, again)
 	}
+
 	return out
 }
 

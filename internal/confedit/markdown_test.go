@@ -17,12 +17,14 @@ func TestMarkdownBlock(t *testing.T) {
 		{"another text", "# T\n\n" + begin + "old\n" + end + "tail", "# T\n\n" + begin + "one\n\ntwo\n" + end + "tail"},
 		{"there", "x\n" + begin + "one\n\ntwo\n" + end, ""},
 	})
+
 	check(t, confedit.SetImport("AGENTS.md"), []edited{
 		{"somebody imports it", "# App\n\n@AGENTS.md\r\n", ""},
 		{"in a sentence, from here", "Read @./AGENTS.md first.\n", ""},
 		{"another file", "@docs/AGENTS.md @AGENTS.md.old x@AGENTS.md\n", "@docs/AGENTS.md @AGENTS.md.old x@AGENTS.md\n\n" + begin + "@AGENTS.md\n" + end},
 		{"by us", begin + "@AGENTS.md\n" + end, ""},
 	})
+
 	check(t, confedit.RemoveBlock(), []edited{
 		{"it isn't there", "@AGENTS.md\n", ""},
 		{"in the middle", "a\n\n" + begin + "x\n" + end + "\nb\n", "a\n\nb\n"},
@@ -46,6 +48,7 @@ func TestMarkdownRefused(t *testing.T) {
 			}
 		})
 	}
+
 	if _, _, err := confedit.SetBlock("a\n  " + end)(nil); err == nil {
 		t.Error("a marker came into the block")
 	}

@@ -20,6 +20,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	for name, size := range map[string]int64{"plain": 3, "largest": MaxSize, "too large": MaxSize + 1} {
 		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -28,6 +29,7 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if err := syscall.Mkfifo(at("fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -53,6 +55,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, why)
 		}
 	}
+
 	for _, name := range []string{"missing", "dangling"} {
 		if _, err := Read(at(name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
@@ -69,6 +72,7 @@ func TestFollow(t *testing.T) {
 	if err := os.MkdirAll(at("real/sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, to := range map[string]string{
 		"dir": "real", "real/up": "../new/file", "far": at("dir/sub/new"), "self": "self", "one": "two", "two": "one", "into": "self/below", "chain": "far",
 	} {

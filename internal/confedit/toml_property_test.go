@@ -55,16 +55,19 @@ func drawTOML(t *rapid.T) []byte {
 			b.WriteString(p)
 		}
 	}
+
 	order := rapid.Permutation([]int{0, 1, 2}).Draw(t, "order")
 	if inline {
 		b.WriteString(rapid.SampledFrom(inlineServers).Draw(t, "servers"))
 		b.WriteString(rapid.SampledFrom(inlineRoots).Draw(t, "roots"))
 		order = []int{2}
 	}
+
 	for _, i := range order {
 		b.WriteString(rapid.SampledFrom([][]string{serverPieces, rootsPieces, otherPieces}[i]).Draw(t, "piece"))
 		b.WriteString(rapid.SampledFrom([]string{"", "", "\n", "# between\n", "  \n"}).Draw(t, "gap"))
 	}
+
 	s := b.String()
 	if rapid.Bool().Draw(t, "open") {
 		s = strings.TrimSuffix(s, "\n")
@@ -82,6 +85,7 @@ func TestPropertyTOMLTable(t *testing.T) {
 		if !ok {
 			t.Fatalf("refused:\n%s", src)
 		}
+
 		other := confedit.TOMLTable{{"command", "/opt/tt"}, {"enabled", true}, {"env", confedit.TOMLTable{{"MORE", "1"}}}}
 		changed, ok := must(t, confedit.TOMLSetTable(serverPath, other), out)
 		if !ok {
@@ -103,6 +107,7 @@ func TestPropertyTOMLTableOfTheFile(t *testing.T) {
 		if v, found, err := confedit.TOMLGet(out, []string{"gate", "command"}); v != "make" || !found || err != nil {
 			t.Fatalf("it isn't there: %v %v %v\n%s", v, found, err, out)
 		}
+
 		for _, line := range bytes.Split(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")), []byte("\n")) {
 			if !bytes.Contains(out, bytes.TrimRight(line, "\r")) {
 				t.Fatalf("the line %q has changed:\n%s", line, out)
@@ -119,6 +124,7 @@ func TestPropertyTOMLElement(t *testing.T) {
 		if _, ok := thereAndBack(t, src, set, remove); !ok && !empty {
 			t.Fatalf("refused:\n%s", src)
 		}
+
 		both := confedit.All(confedit.TOMLSetTable(serverPath, server), set)
 		back := confedit.All(remove, confedit.TOMLRemoveTable(serverPath))
 		thereAndBack(t, src, both, back)

@@ -32,6 +32,7 @@ func TestTOMLSetTableOfTheFile(t *testing.T) {
 		{"inline", "gate = { timeout = \"5m\" }\n", "gate = { timeout = \"5m\", command = \"make test\" }\n"},
 		{"there", "gate.command = 'make test'\n", ""},
 	})
+
 	if _, _, err := confedit.TOMLSetTable(nil, confedit.TOMLTable{{"x", 1}})(nil); err == nil {
 		t.Error("the root of a file isn't a table to set")
 	}
@@ -45,6 +46,7 @@ func TestTOMLRemove(t *testing.T) {
 		{"dotted", "mcp_servers.tt.a = 1\nmcp_servers.x.a = 1 # x\nmcp_servers.tt.b = 1 # ours?\n", "mcp_servers.x.a = 1 # x\n# ours?\n"},
 		{"inline", "mcp_servers = { tt.a = 1, x = {}, tt.b = 2 }\n", "mcp_servers = { x = {} }\n"},
 	})
+
 	check(t, confedit.TOMLRemoveElement(rootsPath, "/tt", true), []edited{
 		{"it isn't there", "[sandbox_workspace_write]\nwritable_roots = []\n", ""},
 		{"the last one", "[sandbox_workspace_write]\nwritable_roots = [\n  \"/tt\",\n]\nnetwork_access = true\n", "[sandbox_workspace_write]\nnetwork_access = true\n"},
@@ -52,6 +54,7 @@ func TestTOMLRemove(t *testing.T) {
 		{"a comment stays", "[sandbox_workspace_write]\nwritable_roots = [ # roots\n  \"/tt\"\n]\n", "[sandbox_workspace_write]\nwritable_roots = [ # roots\n]\n"},
 		{"twice", "[sandbox_workspace_write]\nwritable_roots = [\"/a\", \"/tt\", \"/tt\"]\n", "[sandbox_workspace_write]\nwritable_roots = [\"/a\"]\n"},
 	})
+
 	check(t, confedit.TOMLRemoveElement(rootsPath, "/tt", false), []edited{
 		{"the array stays", "[sandbox_workspace_write]\nwritable_roots = [\"/tt\"]\n", "[sandbox_workspace_write]\nwritable_roots = []\n"},
 	})
@@ -77,6 +80,7 @@ func TestTOMLRefused(t *testing.T) {
 			}
 		})
 	}
+
 	if _, _, err := confedit.TOMLAddElement([]string{"top"}, 1)(nil); err == nil {
 		t.Error("a key outside of tables was set")
 	}
@@ -91,6 +95,7 @@ func FuzzTOML(f *testing.F) {
 			f.Add([]byte(s))
 		}
 	}
+
 	f.Add([]byte("mcp_servers = {\n  a.b = 1, # c\n}\r\n[[x]]\n[x.y]"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		out := never(t, src, confedit.TOMLSetTable(serverPath, server))
@@ -100,6 +105,7 @@ func FuzzTOML(f *testing.F) {
 				t.Errorf("it doesn't come back:\n%q\n%q\n%q", src, out, back)
 			}
 		}
+
 		never(t, src, confedit.TOMLRemoveElement(rootsPath, "/a", true))
 		never(t, src, confedit.TOMLAddElement(rootsPath, "/tt"))
 	})

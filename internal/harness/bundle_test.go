@@ -36,6 +36,7 @@ func TestNamedPackage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	for list, want := range map[string]bool{
 		`["` + PluginPackage + `"]`:                  true,
 		`["x", "` + PluginPackage + `@1.2.3"]`:       true,
@@ -62,16 +63,19 @@ func TestBundles(t *testing.T) {
 		if b.Format == NoPlugin {
 			continue
 		}
+
 		formats[b.Format] = true
 		if len(b.Add) == 0 || b.Away() == "" || b.Noted.User == "" || (len(b.At) > 0) != (b.Says != nil) {
 			t.Errorf("the plugin of %s lacks something: %+v", row.Name, b)
 		}
+
 		for _, command := range append(b.Add, b.Remove...) {
 			if !strings.HasPrefix(command, row.Programs[0]+" ") {
 				t.Errorf("%q isn't a command of %s", command, row.Title)
 			}
 		}
 	}
+
 	if len(formats) != 3 {
 		t.Errorf("the formats are %v", formats)
 	}

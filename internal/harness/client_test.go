@@ -16,6 +16,7 @@ func TestClients(t *testing.T) {
 	npx := run("npm exec @x/y", "npm", "exec", "@x/y")
 	node := run("node", "node", "/usr/lib/node_modules/npm/bin/npx-cli.js", "-y", "tt-mcp")
 	ttShim := run("tt", "/usr/local/bin/tt", "mcp")
+
 	server := id(77)
 	for _, c := range []struct {
 		name, client string
@@ -51,11 +52,13 @@ func TestClients(t *testing.T) {
 				Getenv: c.env.get, Chain: c.chain, Complete: true, As: c.as, AsSource: "agent_id_override", User: "dev", Host: "host",
 				Connection: &Connection{Client: c.client, Server: server},
 			}
+
 			got, err := Resolve(in)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkExplain(t, got.Explain)
+
 			var process stick.Process
 			if c.process != 0 {
 				process = id(c.process)
@@ -69,6 +72,7 @@ func TestClients(t *testing.T) {
 			if got.Client && !got.Process.IsZero() && got.Proof != stick.ProvesCarrier {
 				t.Errorf("it proves %q", got.Proof)
 			}
+
 			if _, err := stick.ParseAgentID(got.Harness + ":12345678-2"); err != nil {
 				t.Error(err)
 			}
@@ -92,6 +96,7 @@ func TestConnectionsHaveSeeds(t *testing.T) {
 		{Harness: "cursor", Server: id(1)},
 		{Harness: "cursor", Server: id(2)},
 	}
+
 	for _, f := range all {
 		seeds[f.Seed()] = true
 	}

@@ -87,6 +87,7 @@ func changes(t *testing.T, row Row, tool string, with any, want string) Edits {
 	if diff := cmp.Diff(want, strings.Join(all, " ")); diff != "" {
 		t.Errorf("%s %s %s:\n%s", row.Name, tool, input, diff)
 	}
+
 	return got
 }
 
@@ -111,6 +112,7 @@ func TestEditsAfterACommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		in, err := readHook(row, told)
 		if diff := cmp.Diff(c.want, strings.Join(slices.Concat(in.Edits.Paths, in.Edits.Trees), " ")); diff != "" || err != nil {
 			t.Errorf("%s %s (%v):\n%s", c.harness, c.command, err, diff)
@@ -162,6 +164,7 @@ func TestEditsCarryActs(t *testing.T) {
 		Getenv: func(name string) string { return map[string]string{"HOME": "/home/ann"}[name] }, Chain: []proc.Info{{Comm: "claude", Args: []string{"claude"}}},
 		Alias: func(dir, name string) string { return map[string]string{"undo": "reset --hard"}[name] },
 	}
+
 	for command, want := range map[string]string{
 		"git undo":                 "takes git reset --hard /app",
 		"cd /x && git checkout .":  "takes git checkout . /x",

@@ -21,6 +21,7 @@ func TestReadFiring(t *testing.T) {
 		plugin  = `{"hook_event_name":"stop"}`
 		camel   = `{"hookEventName":"SessionStart","sessionId":"s1"}`
 	)
+
 	for _, c := range []struct {
 		name    string
 		chain   string // the programs above the hook, the nearest first
@@ -65,6 +66,7 @@ func TestReadFiring(t *testing.T) {
 				name, value, _ := strings.Cut(set, "=")
 				env[name] = value
 			}
+
 			in := Input{Getenv: func(name string) string { return env[name] }, Complete: true}
 			for _, name := range strings.Fields(c.chain) {
 				in.Chain = append(in.Chain, proc.Info{Comm: name, Args: []string{name}})

@@ -25,6 +25,7 @@ func samples(t testing.TB) map[string]map[string]json.RawMessage {
 	if err := json.Unmarshal(b, &all); err != nil {
 		t.Fatal(err)
 	}
+
 	return all
 }
 
@@ -48,6 +49,7 @@ func subagentOf(t *testing.T, told []byte) string {
 	if err := json.Unmarshal(told, &named); err != nil {
 		t.Fatal(err)
 	}
+
 	return named.ID
 }
 
@@ -58,17 +60,20 @@ func TestReadHook(t *testing.T) {
 	copilot := "a0000020-0000-4000-8000-000000000021"
 	pi := "a0000023-0000-4000-8000-000000000024"
 	qwen := "a0000022-0000-4000-8000-000000000023"
+
 	tool := func(name string, paths ...string) Edits {
 		for i := range paths {
 			paths[i] = "/home/ann/app/" + paths[i]
 		}
 		return Edits{Tool: name, Paths: paths}
 	}
+
 	whole := func(name string, paths ...string) Edits { // replaced as a whole
 		e := tool(name, paths...)
 		e.Wholes = e.Paths
 		return e
 	}
+
 	shows := func(name, path string) Edits { return Edits{Tool: name, Shown: []string{path}} }
 	reads := func(name string) Edits { return Edits{Tool: name, Reads: true} }
 	missing := Edits{Tool: "Bash", Reads: true, Shown: []string{"/nonexistent-file"}}
@@ -201,16 +206,19 @@ func TestReadHook(t *testing.T) {
 			"session_end":           {Event: HookSessionEnd, SessionID: pi, Why: "quit"},
 		},
 	}
+
 	for name, events := range samples(t) {
 		row, ok := ByName(name)
 		if !ok {
 			t.Fatalf("no harness %s", name)
 		}
+
 		for event := range want[name] {
 			if events[event] == nil {
 				t.Errorf("%s: there is no sample of %s", name, event)
 			}
 		}
+
 		for event, told := range events {
 			in, err := readHook(row, told)
 			if err != nil {
@@ -224,6 +232,7 @@ func TestReadHook(t *testing.T) {
 				}
 				continue
 			}
+
 			w.Name, _, _ = strings.Cut(event, ":")
 			w.Dir = "/home/ann/app"
 			w.Helper, w.Failed = subagentOf(t, told), strings.HasSuffix(w.Name, "Failure")
@@ -237,12 +246,14 @@ func TestReadHook(t *testing.T) {
 			if hasText := in.Edits.Text != ""; hasText != w.Edits.Command {
 				t.Errorf("%s %s: the command is %q", name, event, in.Edits.Text)
 			}
+
 			in.Call, in.Edits.Text = "", ""
 			if diff := cmp.Diff(w, in); diff != "" {
 				t.Errorf("%s %s:\n%s", name, event, diff)
 			}
 		}
 	}
+
 	if len(want) != len(samples(t)) {
 		t.Error("the samples are of other harnesses")
 	}
@@ -275,11 +286,13 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 			t.Errorf("%s (%v):\n%s", told, err, diff)
 		}
 	}
+
 	for _, told := range []string{"", " ", "Stop", "[]", `"Stop"`, "7", `{"hook_event_name":`, `{"hook_event_name":7}`, `{"session_id":{}}`, `{"stop_hook_active":"no"}`, "{}{}"} {
 		if in, err := readHook(row, []byte(told)); err == nil || !cmp.Equal(in, HookInput{}) {
 			t.Errorf("%q is read as %+v (%v)", told, in, err)
 		}
 	}
+
 	if row, _ := ByName("antigravity"); len(row.Hooks) > 0 {
 		t.Error("nobody has seen how antigravity takes an answer")
 	}
@@ -317,6 +330,7 @@ func fields(t testing.TB, b []byte) map[string]string {
 			}
 		}
 	}
+
 	walk("", doc)
 	return out
 }
@@ -332,9 +346,11 @@ func TestWriteHook(t *testing.T) {
 					t.Errorf("%s: a tool is denied at %s by %s", row.Name, h.Name, b)
 				}
 			}
+
 			if b := row.WriteHook(in, HookAnswer{}); b != nil {
 				t.Errorf("%s: nothing is said as %s", row.Name, b)
 			}
+
 			switch h.Event {
 			case HookSessionEnd: // nobody is left to read an answer
 			case HookCompact, HookAsks: // nothing is answered
@@ -343,12 +359,14 @@ func TestWriteHook(t *testing.T) {
 				if diff := cmp.Diff(map[string]string{"decision": answers[row.Name]["decision"][0], "reason": text}, got); diff != "" {
 					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
 				}
+
 			case HookBeforeTool:
 				got := fields(t, row.WriteHook(in, HookAnswer{Deny: text}))
 				want := map[string]string{
 					"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.permissionDecision": "deny",
 					"hookSpecificOutput.permissionDecisionReason": text,
 				}
+
 				if row.HookFlat {
 					want = map[string]string{"permissionDecision": "deny", "permissionDecisionReason": text}
 				}
@@ -358,6 +376,7 @@ func TestWriteHook(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
 				}
+
 			default:
 				got := fields(t, row.WriteHook(in, HookAnswer{Context: text}))
 				want := map[string]string{"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.additionalContext": text}
@@ -384,6 +403,7 @@ func FuzzReadHook(f *testing.F) {
 			f.Add(i, []byte(events[event]), "what is new")
 		}
 	}
+
 	f.Add(0, []byte(`{"hook_event_name":"Stop","cwd":"\u0000","stop_hook_active":1}`), "\xff\x00")
 	f.Fuzz(func(t *testing.T, i int, told []byte, text string) {
 		row := Rows[uint(i)%uint(len(Rows))]
@@ -395,6 +415,7 @@ func FuzzReadHook(f *testing.F) {
 			}
 			return
 		}
+
 		known := slices.ContainsFunc(f.dialect.Hooks, func(h Hook) bool { return h.Event == in.Event && h.Name == in.Name })
 		if in.Event != "" && !known {
 			t.Fatalf("%s has no %s called %q", f.dialect.Name, in.Event, in.Name)
@@ -405,10 +426,12 @@ func FuzzReadHook(f *testing.F) {
 		if in.Event == "" {
 			return // nothing is answered
 		}
+
 		said := []HookAnswer{{Context: text}, {Block: text}}
 		if in.Event == HookBeforeTool {
 			said = []HookAnswer{{Deny: text}}
 		}
+
 		for _, a := range said {
 			b := f.Answer(a)
 			if (b == nil) != (text == "") {
@@ -420,6 +443,7 @@ func FuzzReadHook(f *testing.F) {
 			if bytes.ContainsAny(b, "\n\r") {
 				t.Fatalf("the answer isn't one line: %q", b)
 			}
+
 			for field, value := range fields(t, b) {
 				values, ok := answers[f.dialect.Name][field]
 				if !ok || field == "decision" && !slices.Contains(values, value) {

@@ -16,18 +16,22 @@ func TestInboxOfClaude(t *testing.T) {
 	if socket, token := claude.InboxOf(getenv); socket != "/tmp/cc-socks/7.sock" || token != "abc" {
 		t.Errorf("%q, %q", socket, token)
 	}
+
 	codex, _ := harness.ByName("codex")
 	if socket, _ := codex.InboxOf(getenv); socket != "" {
 		t.Error("a harness that Claude Code started has Claude's inbox")
 	}
+
 	vars["CLAUDE_CODE_ENTRYPOINT"] = "sdk-cli"
 	if socket, token := claude.InboxOf(getenv); socket != "" || token != "" {
 		t.Error("a session that ends when it is idle has an inbox")
 	}
+
 	vars["CLAUDE_CODE_ENTRYPOINT"], vars["CLAUDE_CODE_MESSAGING_TOKEN"] = "cli", ""
 	if socket, token := claude.InboxOf(getenv); socket != "" || token != "" {
 		t.Error("there is an inbox without a token")
 	}
+
 	const want = `{"token":"abc","type":"auth"}
 {"message":{"content":"one\ntwo <b>","role":"user"},"msgV":1,"msg_id":"id","priority":"next","type":"user"}
 `

@@ -15,6 +15,7 @@ func TestNoPersonInsideAHarness(t *testing.T) {
 	harnesses := []proc.Info{
 		claude, codexNode, codex, codexd, codexBox, gemini1, gemini2, opencode, openserve, openport,
 	}
+
 	variables := rapid.MapOf(
 		rapid.SampledFrom([]string{
 			"CLAUDE_CODE_SESSION_ID", "CLAUDECODE", "CODEX_SESSION_ID", "CODEX_CI", "GEMINI_SESSION_ID", "GEMINI_CLI",
@@ -22,6 +23,7 @@ func TestNoPersonInsideAHarness(t *testing.T) {
 		}),
 		rapid.SampledFrom([]string{"", "0", "false", "1", session, session2}),
 	)
+
 	rapid.Check(t, func(t *rapid.T) {
 		process := rapid.SampledFrom(append(others[:len(others):len(others)], harnesses...))
 		chain := rapid.SliceOfN(process, 0, 6).Draw(t, "below")
@@ -30,6 +32,7 @@ func TestNoPersonInsideAHarness(t *testing.T) {
 			chain = append(chain, rapid.SampledFrom(harnesses).Draw(t, "harness"))
 			chain = append(chain, rapid.SliceOfN(process, 0, 6).Draw(t, "above")...)
 		}
+
 		chain = at(chain...)
 		in := Input{
 			Getenv:         env(variables.Draw(t, "environment")).get,
@@ -40,6 +43,7 @@ func TestNoPersonInsideAHarness(t *testing.T) {
 			SessionHarness: rapid.SampledFrom([]string{"", "claude", "codex"}).Draw(t, "session's harness"),
 			User:           rapid.String().Draw(t, "user"),
 		}
+
 		served := rapid.Bool().Draw(t, "through MCP")
 		if served {
 			in.Connection = &Connection{Client: rapid.String().Draw(t, "client"), Server: id(1)}
@@ -57,6 +61,7 @@ func TestNoPersonInsideAHarness(t *testing.T) {
 		if got.Process.IsZero() != (got.Proof == "") {
 			t.Fatalf("a proof without a process, or the other way: %+v", got)
 		}
+
 		known := got.Process.IsZero()
 		for _, p := range chain {
 			known = known || p.ID == got.Process
@@ -64,6 +69,7 @@ func TestNoPersonInsideAHarness(t *testing.T) {
 		if !known {
 			t.Fatalf("evidence that isn't an ancestor: %+v", got)
 		}
+
 		if err := checkName(Human+":"+got.User, "user"); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ func editsOf(t *testing.T, harness, tool string, with any) Edits {
 	if !ok {
 		t.Fatal(harness)
 	}
+
 	return row.editsOf(toolCall{tool: tool, input: input, dir: "/home/ann/app"})
 }
 

@@ -98,18 +98,21 @@ func TestRows(t *testing.T) {
 			}
 		}
 	}
+
 	for _, row := range programRows {
 		take(row, row.Programs, row.Scripts, row.Packages)
 		if _, ok := ByName(row.Name); ok || !row.isProgramRow() || row.Title == "" {
 			t.Errorf("%s isn't known by its programs only", row.Name)
 		}
 	}
+
 	for _, row := range Rows {
 		take(row, row.Programs, row.Packages, row.Sandboxes, row.SessionEnv, row.Markers)
 		if got, ok := ByName(row.Name); !ok || got.Title != row.Title {
 			t.Errorf("ByName(%q) = %+v, %v", row.Name, got, ok)
 		}
 	}
+
 	if _, ok := ByName("hal"); ok {
 		t.Error("there is a row for hal")
 	}

@@ -20,6 +20,7 @@ func at(chain ...proc.Info) []proc.Info {
 		}
 		chain[i].ID = id(pid)
 	}
+
 	return chain
 }
 
@@ -95,6 +96,7 @@ func both(a, b env) env {
 			all[name] = value
 		}
 	}
+
 	return all
 }
 
@@ -103,6 +105,7 @@ func TestResolve(t *testing.T) {
 		complete = true
 		unseen   = false
 	)
+
 	agent := func(harness, session string, pid int, proof stick.Proof) Caller {
 		f := Caller{Harness: harness, SessionID: session, Proof: proof}
 		if pid != 0 {
@@ -110,32 +113,39 @@ func TestResolve(t *testing.T) {
 		}
 		return f
 	}
+
 	above := func(f Caller, pids ...int) Caller {
 		for _, pid := range pids {
 			f.Above = append(f.Above, id(pid))
 		}
 		return f
 	}
+
 	taskEnv := env{TaskEnv: "room-1/ui-7/2"}
 	inTask := func(f Caller) Caller {
 		f.Task = edits.TaskMark{Room: "room-1", Task: "ui-7", Attempt: 2}
 		return f
 	}
+
 	in := func(f Caller, sessions ...string) Caller {
 		f.AboveIn = sessions
 		return f
 	}
+
 	onDaemon := func(f Caller) Caller {
 		f.OnDaemon = true
 		return f
 	}
+
 	earlier := func(f Caller) Caller {
 		f.Earlier = true
 		return f
 	}
+
 	detached := func(harness, session string) Caller {
 		return Caller{Harness: harness, SessionID: session, Detached: true}
 	}
+
 	person := func(terminal string, pid int) Caller {
 		f := Caller{Harness: Human, Person: true, Terminal: terminal}
 		if pid != 0 {
@@ -143,6 +153,7 @@ func TestResolve(t *testing.T) {
 		}
 		return f
 	}
+
 	for _, c := range []struct {
 		name     string
 		chain    []proc.Info
@@ -562,11 +573,13 @@ func TestResolve(t *testing.T) {
 				SessionID: c.call[0], SessionHarness: c.call[1],
 				User: "dev", Host: "host",
 			}
+
 			got, err := Resolve(in)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkExplain(t, got.Explain)
+
 			got.Explain = nil
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
@@ -578,6 +591,7 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			c.want.As, c.want.AsSource, named.Explain = in.As, in.AsSource, nil
 			if d := cmp.Diff(c.want, named); d != "" {
 				t.Errorf("with --as: %s", d)
@@ -591,6 +605,7 @@ func checkExplain(t *testing.T, steps []stick.Words) {
 	if len(steps) == 0 {
 		t.Error("nothing is explained")
 	}
+
 	for _, s := range steps {
 		if !strings.HasSuffix(string(s), ".") || strings.Contains(string(s), "%!") {
 			t.Errorf("not a sentence: %q", s)
@@ -661,6 +676,7 @@ func TestResolveRefuses(t *testing.T) {
 			}
 		})
 	}
+
 	for _, name := range []string{"claude", "claude:1a2b3c4d", "human:dev", "a.b_c-d:E.F_g-1", strings.Repeat("a", 64)} {
 		if _, err := Resolve(Input{As: name, AsSource: "--as", Getenv: env{}.get}); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -688,6 +704,7 @@ func TestSeed(t *testing.T) {
 		}
 		seeds[f.Seed()] = name
 	}
+
 	if seeds[""] != "a person" {
 		t.Errorf("the empty seed is that of %q", seeds[""])
 	}
@@ -695,6 +712,7 @@ func TestSeed(t *testing.T) {
 	if stray.InStray().Seed() != (Caller{Harness: "claude", SessionID: "s"}).Seed() || stray.Seed() == stray.InStray().Seed() {
 		t.Errorf("a stray caller has the seed %q, and its session %q", stray.Seed(), stray.InStray().Seed())
 	}
+
 	one := Caller{Harness: "claude", SessionID: "s", Process: p, Explain: []stick.Words{"x"}}
 	if one.Seed() != (Caller{Harness: "claude", SessionID: "s", Process: q}).Seed() {
 		t.Error("a session resumed in another process has another seed")
@@ -716,6 +734,7 @@ func TestUserName(t *testing.T) {
 		if got != want {
 			t.Errorf("%q: got %q, want %q", user, got, want)
 		}
+
 		if err := checkName(Human+":"+got, "user"); err != nil {
 			t.Error(err)
 		}

@@ -39,6 +39,7 @@ func lacks(row Row, k known) (parts []string) {
 			parts = append(parts, part)
 		}
 	}
+
 	s, seen := row.Setup, row.Unproven == ""
 	need("Name", row.Name != Human && checkName(row.Name+":1a2b3c4d", "table") == nil)
 	need("Title", row.Title != "")
@@ -55,6 +56,7 @@ func lacks(row Row, k known) (parts []string) {
 		need("Setup.Server", s.Server.User != "" && s.Server.Project != "" && len(s.ServerAt) > 0)
 		need("Setup.Entry", s.Entry != nil || s.TOML)
 	}
+
 	need("Setup.Next", s.Next != "" && s.NextInProject != "")
 	need("Setup.Code", (s.Plugin.User != "") == (s.Code != nil))
 	if s.Trust != nil {
@@ -65,25 +67,30 @@ func lacks(row Row, k known) (parts []string) {
 		need("Hooks", !seen)
 		return parts
 	}
+
 	need("Setup.Hooks or Setup.Plugin", s.Hooks.User != "" && s.HookUnit > 0 || s.Plugin.User != "")
 	need("Editors", len(row.Editors) > 0)
 	need("HookBlock", row.HookBlock != "")
 	need("its answers in hook_test.go", k.answers[row.Name] != nil)
+
 	for _, event := range []HookEvent{HookSessionStart, HookPrompt, HookBeforeTool, HookAfterTool, HookStop, HookSessionEnd} {
 		is := func(h Hook) bool { return h.Event == event }
 		i := slices.IndexFunc(row.Hooks, is)
 		need("a hook for "+string(event), i >= 0)
+
 		need("a sample of "+string(event)+" in testdata/hooks.json", i >= 0 && slices.ContainsFunc(slices.Collect(maps.Keys(k.told[row.Name])), func(name string) bool {
 			name, _, _ = strings.Cut(name, ":")
 			return name == row.Hooks[i].Name
 		}))
 	}
+
 	switch row.Wake {
 	case WakeExit:
 		need("Setup.Background", s.Background != nil || s.Plugin.User != "")
 	case WakeQueue:
 		need("QueueCommand", row.QueueCommand != nil && s.Background != nil)
 	}
+
 	return parts
 }
 
@@ -104,6 +111,7 @@ func TestANewHarnessWithoutAPart(t *testing.T) {
 			r.Hooks = slices.DeleteFunc(slices.Clone(r.Hooks), func(h Hook) bool { return h.Event == event })
 		}
 	}
+
 	for _, c := range []struct {
 		from string
 		drop func(r *Row, k *known)
@@ -157,23 +165,28 @@ func TestEveryRowIsInTheTable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, d := range file.Decls {
 			group, ok := d.(*ast.GenDecl)
 			if !ok || group.Tok != token.VAR || strings.HasSuffix(name, "_test.go") {
 				continue
 			}
+
 			for _, s := range group.Specs {
 				v := s.(*ast.ValueSpec)
 				if len(v.Values) != 1 {
 					continue
 				}
+
 				lit, ok := v.Values[0].(*ast.CompositeLit)
 				if !ok {
 					continue
 				}
+
 				if of, ok := lit.Type.(*ast.Ident); ok && of.Name == "Row" {
 					declared = append(declared, v.Names[0].Name)
 				}
+
 				for _, e := range lit.Elts {
 					if id, ok := e.(*ast.Ident); ok && v.Names[0].Name == "Rows" {
 						listed = append(listed, id.Name)
@@ -182,9 +195,11 @@ func TestEveryRowIsInTheTable(t *testing.T) {
 			}
 		}
 	}
+
 	if len(declared) != len(Rows)+1 {
 		t.Errorf("%d rows are declared, and %d are in the table", len(declared)-1, len(Rows))
 	}
+
 	for _, name := range declared {
 		if !slices.Contains(listed, name) {
 			t.Errorf("%s isn't in Rows", name)

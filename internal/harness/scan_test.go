@@ -31,6 +31,7 @@ func machine(all ...one) *proc.Table {
 		}
 		return p.pid
 	}
+
 	for _, p := range append([]one{{pid: 1, comm: "init"}}, all...) {
 		if p.state == "" {
 			p.state = "S"
@@ -44,6 +45,7 @@ func machine(all ...one) *proc.Table {
 			m[dir+"/cwd"] = &fstest.MapFile{Data: []byte(p.dir), Mode: os.ModeSymlink}
 		}
 	}
+
 	return &proc.Table{FS: m, PIDSpace: proc.PIDSpace{Boot: "b", PIDNS: "n"}, Initial: true}
 }
 
@@ -84,6 +86,7 @@ func TestScan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			var found []string
 			for _, a := range got.Agents {
 				found = append(found, fmt.Sprintf("%s %d %s", a.Harness, a.Process.PID, a.Dir))

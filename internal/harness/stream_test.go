@@ -31,6 +31,7 @@ func TestStreamLine(t *testing.T) {
 			t.Errorf("%.80s is said as %q, %v, want %q", line, got, known, want)
 		}
 	}
+
 	for _, line := range []string{
 		"", "x", "{", "{}", "[]", "null", `{"type":5}`, `{"type":"other"}`, `{"type":"assistant"}`, `{"type":"assistant","message":5}`, `{"type":"system"}`,
 		`{"type":"error"}`, `{"type":"item.completed"}`, `{"type":"item.completed","item":{"type":5}}`, `{"type":"result"}`, `{"type":"user","message":{"conte`,

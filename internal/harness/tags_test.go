@@ -66,8 +66,10 @@ func TestEscapeTags(t *testing.T) {
 			t.Errorf("%q became %s", text, escaped)
 			return false
 		}
+
 		return true
 	}
+
 	check("a<", "b<\u200b")
 	if err := quick.Check(check, nil); err != nil {
 		t.Error(err)
@@ -81,6 +83,7 @@ func TestBreakTagsOfEveryHarness(t *testing.T) {
 			if name != strings.ToLower(name) {
 				t.Errorf("%s: %s isn't in lower case", row.Name, name)
 			}
+
 			name = strings.Replace(name, "*", "x", 1)
 			for _, text := range []string{"<" + name + ">", "</" + name + ">", "< " + strings.ToUpper(name) + " a='b'>", "<" + name} {
 				if got := BreakTags(text); got != "&lt;"+text[1:] {
@@ -97,6 +100,7 @@ func TestBreakTagsKeepsOurOwnBlanks(t *testing.T) {
 	if err != nil || len(files) < 100 {
 		t.Fatalf("found %d files: %v", len(files), err)
 	}
+
 	more, _ := filepath.Glob("../../stick/*.go")
 	skill, _ := filepath.Glob("files/*.md")
 	inside := regexp.MustCompile(`<[a-z_]+>`)
@@ -108,6 +112,7 @@ func TestBreakTagsKeepsOurOwnBlanks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, text := range inside.FindAllString(string(b), -1) {
 			if BreakTags(text) != text {
 				t.Errorf("%s has %s, which is the tag of a harness", file, text)

@@ -36,11 +36,13 @@ func TestInstallLeavesAPluginAlone(t *testing.T) {
 			if len(steps) == 0 || steps[0].State != Kept || !strings.Contains(string(steps[0].Note), "so none of them is written") {
 				t.Errorf("install says %+v", steps)
 			}
+
 			if row.Setup.Sandbox == nil {
 				w.same("after install", before)
 			} else if text := w.read(file[0]); !strings.Contains(text, "writable_roots") || strings.Contains(text, "mcp_servers") {
 				t.Errorf("the sandbox is told\n%s", text)
 			}
+
 			want := Status{Harness: name, Installed: All, Levels: []string{plugin}, Plugin: true}
 			if d := cmp.Diff(want, w.check(never)[name]); d != "" {
 				t.Error(d)
@@ -73,6 +75,7 @@ func TestAPluginAfterInstall(t *testing.T) {
 	if !ServerBeside(w.t, row) || !HooksBeside(w.t, row) {
 		t.Error("the plugin doesn't stand back")
 	}
+
 	w.uninstall("claude")
 	if ServerBeside(w.t, row) || HooksBeside(w.t, row) {
 		t.Error("the plugin stands back from nothing")
@@ -100,6 +103,7 @@ func TestAProjectGetsItsOwn(t *testing.T) {
 	if !strings.Contains(w.read("app/.claude/settings.json"), "tt hook") {
 		t.Error("the project got no hooks")
 	}
+
 	w.uninstall("claude")
 	w.write("app/.claude/settings.json", noted["claude"][1])
 	w.install("claude")
@@ -117,6 +121,7 @@ func TestPluginHooksAreQuiet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for event, groups := range PluginHooks(harness.Takers(harness.FormatClaude)...) {
 		for _, g := range groups {
 			for _, h := range g.Hooks {
@@ -142,10 +147,12 @@ func TestPluginHooksServeAll(t *testing.T) {
 					h := g.Hooks[0]
 					return h.Command == want.Command && (!want.Async || h.Async) && (!want.AsyncRewake || h.AsyncRewake)
 				})
+
 				if i < 0 {
 					t.Errorf("%s lacks %+v", row.Name, want)
 					continue
 				}
+
 				for tool := range strings.SplitSeq(strings.Trim(want.tools, "^()$"), "|") {
 					if !strings.Contains(hooks[want.event][i].Matcher, tool) {
 						t.Errorf("%s lacks the tool %s", row.Name, tool)

@@ -37,6 +37,7 @@ func TestCheck(t *testing.T) {
 	if got := w.check(never); len(got) != 0 {
 		t.Errorf("where no harness was used: %+v", got)
 	}
+
 	for _, dir := range []string{"home/.gemini/config/x", "home/.config/opencode/x", "app/x"} {
 		w.write(dir, "")
 	}
@@ -45,11 +46,13 @@ func TestCheck(t *testing.T) {
 	no := Status{Installed: No, Levels: []string{}}
 	opencode, gemini, antigravity := no, no, no // the skill that is there is Codex's
 	opencode.Harness, gemini.Harness, antigravity.Harness = "opencode", "gemini", "antigravity"
+
 	want := map[string]Status{
 		"claude":   {Harness: "claude", Installed: All, Levels: []string{"user"}},
 		"codex":    {Harness: "codex", Installed: All, Levels: []string{"user"}, Trusted: new(bool)},
 		"opencode": opencode, "gemini": gemini, "antigravity": antigravity,
 	}
+
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -71,6 +74,7 @@ func TestCheck(t *testing.T) {
 	w.inProject()
 	w.check(never)
 	w.same("after a look", before)
+
 	w.install("claude", "opencode")
 	got = w.check(never)
 	if d := cmp.Diff(Status{Harness: "claude", Installed: All, Levels: []string{"user", "project"}}, got["claude"]); d != "" {
@@ -79,6 +83,7 @@ func TestCheck(t *testing.T) {
 	if d := cmp.Diff(Status{Harness: "opencode", Installed: All, Levels: []string{"project"}}, got["opencode"]); d != "" {
 		t.Error(d)
 	}
+
 	w.t.TT = filepath.Join(w.root, "elsewhere/tt")
 	got = w.check(never)
 	if s := got["codex"]; s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"hooks", "MCP server"}) {
@@ -101,6 +106,7 @@ func TestCheckVersions(t *testing.T) {
 			}
 		}
 	}
+
 	w.write("first/claude/x", "") // a directory is no program
 	w.env["PATH"] = strings.Join([]string{filepath.Join(w.root, "first"), "", "tools", filepath.Join(w.root, "tools")}, string(filepath.ListSeparator))
 	var started atomic.Int32
@@ -113,22 +119,27 @@ func TestCheckVersions(t *testing.T) {
 		if !ok || time.Until(limit) > 3*time.Second {
 			t.Error("it may take long")
 		}
+
 		if started.Add(1) == 3 {
 			close(all)
 		}
+
 		select {
 		case <-all:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+
 		switch filepath.Base(program) {
 		case "claude":
 			return []byte("2.1.197 (Claude Code)\n"), nil
 		case "codex":
 			return []byte("codex-cli 0.169.0-alpha.1\n"), nil
 		}
+
 		return []byte("9.9.9"), errors.New("it failed")
 	})
+
 	for name, want := range map[string]string{"claude": "2.1.197", "codex": "0.169.0-alpha.1", "gemini": "", "antigravity": "", "opencode": ""} {
 		if got[name].Version != want {
 			t.Errorf("%s has version %q", name, got[name].Version)
@@ -142,6 +153,7 @@ func TestCodexTrust(t *testing.T) {
 	w := newMachine(t)
 	w.write("home/.codex/hooks.json", `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other"}]}]}}`)
 	steps := w.install("codex")
+
 	trust := func() (yes, told bool) {
 		s := w.check(never)["codex"]
 		if s.Trusted == nil {
@@ -149,11 +161,13 @@ func TestCodexTrust(t *testing.T) {
 		}
 		return *s.Trusted, true
 	}
+
 	codex, _ := harness.ByName("codex")
 	review := "codex: " + codex.Setup.Trust.Review
 	if yes, told := trust(); yes || !told || !slices.Contains(Next(t.Context(), w.t, steps, never), review) {
 		t.Errorf("before anybody trusted them: %v %v, %v", yes, told, Next(t.Context(), w.t, steps, never))
 	}
+
 	hooks := filepath.Join(w.t.Home, ".codex/hooks.json")
 	var file struct {
 		Hooks map[string][]struct {
@@ -161,10 +175,12 @@ func TestCodexTrust(t *testing.T) {
 			Hooks   []json.RawMessage
 		}
 	}
+
 	if err := json.Unmarshal([]byte(w.read("home/.codex/hooks.json")), &file); err != nil {
 		t.Fatal(err)
 	}
 	config := w.read("home/.codex/config.toml")
+
 	n := 0
 	for event, groups := range file.Hooks {
 		for g, in := range groups {
@@ -176,6 +192,7 @@ func TestCodexTrust(t *testing.T) {
 			n++
 		}
 	}
+
 	if n != 9 {
 		t.Errorf("%d hooks of ours", n)
 	}
@@ -183,14 +200,17 @@ func TestCodexTrust(t *testing.T) {
 	if yes, _ := trust(); !yes || slices.Contains(Next(t.Context(), w.t, w.install("codex"), never), review) {
 		t.Error("all were trusted")
 	}
+
 	w.t.TT = filepath.Join(w.root, "elsewhere/tt")
 	if yes, _ := trust(); !yes {
 		t.Error("what is trusted is what stands there, not what would be put there")
 	}
+
 	w.install("codex")
 	if yes, _ := trust(); yes {
 		t.Error("the commands have changed")
 	}
+
 	w.uninstall("codex")
 	if strings.Count(w.read("home/.codex/config.toml"), "trusted_hash") != 9 {
 		t.Error("what Codex noted isn't ours to remove")

@@ -23,6 +23,7 @@ func TestCrashAndAgain(t *testing.T) {
 			if !testenv.KillsAt(n - 1) {
 				continue
 			}
+
 			if !endsAndGoesOn(t, project, n, (*machine).dies) {
 				if n < 20 {
 					t.Errorf("an install has only %d points", n-1)
@@ -54,6 +55,7 @@ func endsAndGoesOn(t *testing.T, project bool, n int, ends func(w *machine, n in
 	if !ends(w, n, false) {
 		return false
 	}
+
 	w.install(allNames...)
 	done := w.tree()
 
@@ -62,6 +64,7 @@ func endsAndGoesOn(t *testing.T, project bool, n int, ends func(w *machine, n in
 	w.same(fmt.Sprintf("killed at point %d", n), before)
 	w.install(allNames...)
 	w.same(fmt.Sprintf("installed again, after a kill at point %d", n), done)
+
 	return true
 }
 
@@ -82,12 +85,14 @@ func (w *machine) diesIn(n int, plan func(Target, []string) ([]FileChange, error
 			died = true
 		}
 	}()
+
 	t := w.t
 	t.Kill = func(string) {
 		if n--; n == 0 {
 			panic(crash{})
 		}
 	}
+
 	steps, err := plan(t, allNames)
 	if err != nil {
 		w.Fatal(err)
@@ -95,6 +100,7 @@ func (w *machine) diesIn(n int, plan func(Target, []string) ([]FileChange, error
 	if err := Apply(steps); err != nil {
 		w.Fatal(err)
 	}
+
 	return false
 }
 
@@ -127,6 +133,7 @@ func (w *machine) isKilled(n int, removing bool) bool {
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	c := exec.Command(program)
 	c.Env = append(os.Environ(), orderEnv+"="+string(text))
 	out, err := c.CombinedOutput()
@@ -156,6 +163,7 @@ func obey(text string) int {
 			select {}
 		}
 	}
+
 	steps, err := planner(o.Removing)(t, allNames)
 	if err == nil {
 		err = Apply(steps)
@@ -164,5 +172,6 @@ func obey(text string) int {
 		fmt.Println(err)
 		return 1
 	}
+
 	return 0
 }

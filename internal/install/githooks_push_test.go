@@ -24,12 +24,14 @@ func TestPrePushHook(t *testing.T) {
 			w.write("app/.git/hooks/pre-push", "#!/bin/sh\n# theirs\n")
 			w.mode("app/.git/hooks/pre-push", 0o750)
 		}
+
 		before := w.entries()
 		w.apply(InstallGit(w.t, r))
 		plain := w.entries()
 		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction"}) {
 			t.Errorf("nobody has asked: %+v", s)
 		}
+
 		asked := r
 		asked.PrePush = true
 		steps := w.apply(InstallGit(w.t, asked))
@@ -42,6 +44,7 @@ func TestPrePushHook(t *testing.T) {
 		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) {
 			t.Errorf("installed: %+v", s)
 		}
+
 		moved := w.t
 		moved.TT = filepath.Join(w.root, "elsewhere", "tt")
 		if s := CheckGit(moved, r); s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) || len(s.Hooks) > 0 {
@@ -54,6 +57,7 @@ func TestPrePushHook(t *testing.T) {
 			t.Errorf("it isn't as it was:\n%s", d)
 		}
 	}
+
 	w := newMachine(t)
 	r := w.inRepository()
 	r.PrePush, r.HooksPath, r.Scope, r.Origin = true, "/elsewhere", "global", "/the/config"
@@ -70,10 +74,12 @@ func TestPrePushStub(t *testing.T) {
 		w := newMachine(t)
 		r := w.inRepository()
 		r.PrePush = true
+
 		if there {
 			w.write("app/.git/hooks/pre-push", "#!/bin/sh\n{ echo \"theirs $*\"; cat; } >>\"$CALLED\"\nexit $(cat my-status)\n")
 			w.mode("app/.git/hooks/pre-push", 0o755)
 		}
+
 		w.write("my bin/tt", "#!/bin/sh\n{ echo \"ours $*\"; cat; } >>\"$CALLED\"\nexit $(cat \"$0.status\")\n")
 		w.apply(InstallGit(w.t, r))
 		in := strings.Repeat("refs/heads/a 1 refs/heads/a 0\n", 3000) + "\n\n" // more than a pipe holds
@@ -98,6 +104,7 @@ func TestPrePushStub(t *testing.T) {
 				t.Errorf("there %v, ours %s, theirs %s: %v, called %.300q", there, c.ours, c.theirs, allowed, calls)
 			}
 		}
+
 		if err := os.Remove(w.t.TT); err != nil {
 			t.Fatal(err)
 		}

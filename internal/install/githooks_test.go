@@ -28,6 +28,7 @@ func (w *machine) entries() map[string]string {
 		if err != nil {
 			return err
 		}
+
 		to, _ := os.Readlink(path)
 		name, err := filepath.Rel(w.root, path)
 		if d.IsDir() || to != "" {
@@ -38,6 +39,7 @@ func (w *machine) entries() map[string]string {
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	return all
 }
 
@@ -93,17 +95,20 @@ func TestGitHooksAndBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			for i := range plan {
 				if plan[i].Show(); !strings.Contains(plan[i].Diff, "+tt=") {
 					t.Errorf("the plan doesn't show the hook:\n%s", plan[i].Diff)
 				}
 			}
+
 			if d := cmp.Diff(before, w.entries()); d != "" {
 				t.Errorf("a plan changes something:\n%s", d)
 			}
 			if s := CheckGit(w.t, r); s.Installed != No || s.Missing != nil {
 				t.Errorf("before: %+v", s)
 			}
+
 			w.apply(plan, nil)
 			once := w.entries()
 			steps := w.apply(InstallGit(w.t, r))
@@ -116,6 +121,7 @@ func TestGitHooksAndBack(t *testing.T) {
 			if d := cmp.Diff(once, w.entries()); d != "" {
 				t.Errorf("twice:\n%s", d)
 			}
+
 			moved := w.t
 			moved.TT = filepath.Join(w.root, "elsewhere", "tt")
 			if s := CheckGit(moved, r); s.Installed != Partly || len(s.Missing) != 2 {
@@ -124,6 +130,7 @@ func TestGitHooksAndBack(t *testing.T) {
 			if got := whatStates(w.apply(InstallGit(moved, r))); !slices.Equal(got, []string{"pre-commit changed", "reference-transaction changed"}) {
 				t.Errorf("from another place: %q", got)
 			}
+
 			steps = w.apply(UninstallGit(w.t, r))
 			if got := whatStates(steps); !slices.Equal(got, []string{"pre-commit removed", "reference-transaction removed"}) {
 				t.Errorf("uninstall: %q", got)
@@ -146,6 +153,7 @@ func TestGitHooksOfOthers(t *testing.T) {
 	w.write(hook, "#!/bin/sh\necho before\n")
 	w.apply(InstallGit(w.t, r))
 	w.write(hook, w.read(hook)+"echo mine too\n")
+
 	edited := w.tree()
 	for _, planner := range []func(Target, Repository) ([]FileChange, error){InstallGit, UninstallGit} {
 		steps := w.apply(planner(w.t, r))
@@ -156,10 +164,12 @@ func TestGitHooksOfOthers(t *testing.T) {
 			t.Error("the edited hook was changed")
 		}
 	}
+
 	w.apply(InstallGit(w.t, r))
 	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"pre-commit"}) {
 		t.Errorf("edited: %+v", s)
 	}
+
 	w.write(hook, "#!/bin/sh\necho another\n") // as other programs that manage hooks do
 	other := w.tree()
 	for _, planner := range []func(Target, Repository) ([]FileChange, error){InstallGit, UninstallGit, InstallGit} {
@@ -167,6 +177,7 @@ func TestGitHooksOfOthers(t *testing.T) {
 			t.Errorf("replaced: %+v", steps[0])
 		}
 	}
+
 	w.same("replaced by another tool", other)
 
 	plan, err := UninstallGit(w.t, r)
@@ -188,11 +199,13 @@ func TestGitHooksPath(t *testing.T) {
 	if err := os.Symlink(filepath.Join(w.root, "everywhere"), filepath.Join(w.root, "app", "linked")); err != nil {
 		t.Fatal(err)
 	}
+
 	at := func(value, scope string) Repository {
 		r := r
 		r.HooksPath, r.Scope, r.Origin = value, scope, "/the/config"
 		return r
 	}
+
 	for _, c := range []struct {
 		Repository
 		want string // empty where it is refused
@@ -218,15 +231,18 @@ func TestGitHooksPath(t *testing.T) {
 			}
 			continue
 		}
+
 		e := stick.AsError(err)
 		if err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Hint.String(), w.t.gitLine("pre-commit")) || !strings.Contains(e.Hint.String(), w.t.gitLine("reference-transaction")) {
 			t.Errorf("%s (%s): %v %v", c.HooksPath, c.Scope, err, steps)
 		}
 	}
+
 	_, err := InstallGit(w.t, at("/dev/null", "local"))
 	if e := stick.AsError(err); err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Message, "runs no hooks") || !strings.Contains(e.Hint.String(), "--unset core.hooksPath") {
 		t.Errorf("hooks that are switched off: %v", err)
 	}
+
 	elsewhere := r
 	elsewhere.Git = filepath.Join(r.Top, "moved.git")
 	w.write("app/moved.git/HEAD", "ref: refs/heads/main\n")
@@ -236,6 +252,7 @@ func TestGitHooksPath(t *testing.T) {
 	if steps, err := UninstallGit(w.t, elsewhere); stick.CodeOf(err) != stick.CodeConfigUnwritable {
 		t.Errorf("no place of its own to look in: %v %v", steps, err)
 	}
+
 	for code, c := range map[stick.Code]Repository{
 		stick.CodeNoRepository: {Path: "/x"}, stick.CodeInvalidPath: {Path: "/x", Git: r.Git, Bare: true},
 	} {
@@ -254,6 +271,7 @@ func TestGitHooksPath(t *testing.T) {
 	if got := whatStates(steps); !slices.Equal(got, []string{"pre-commit absent", "reference-transaction absent", "pre-commit removed", "reference-transaction removed"}) {
 		t.Errorf("from two places: %q", got)
 	}
+
 	w.apply(InstallGit(w.t, r))
 	w.apply(UninstallGit(w.t, at("/dev/null", "local")))
 	w.same("after a change of core.hooksPath", before)
@@ -274,6 +292,7 @@ func TestGitLines(t *testing.T) {
 			}
 		}
 	}
+
 	w.t.TT = filepath.Join(w.root, "gone")
 	if err := exec.Command("/bin/sh", "-e", "-c", w.t.gitLine("pre-commit")).Run(); err != nil {
 		t.Errorf("without the program: %v", err)
@@ -304,6 +323,7 @@ func TestReferenceTransactionStub(t *testing.T) {
 	const program = "#!/bin/sh\n{ echo \"$*\"; cat; } >>\"$CALLED\"\nexit %d\n"
 	w.write("my bin/tt", fmt.Sprintf(program, 0))
 	w.apply(InstallGit(w.t, r))
+
 	ask := "hook git reference-transaction prepared "
 	for _, c := range []struct{ name, state, in, calls string }{
 		{"a branch", "prepared", zero + " " + one + " refs/heads/x\n", ask + zero + " " + one + " refs/heads/x\n"},
@@ -322,6 +342,7 @@ func TestReferenceTransactionStub(t *testing.T) {
 			t.Errorf("%s: %v, called %q", c.name, ok, calls)
 		}
 	}
+
 	in := zero + " " + one + " refs/heads/x\n"
 	for status, want := range map[int]bool{0: true, 1: true, 2: true, 4: false, 127: true} {
 		w.write("my bin/tt", fmt.Sprintf(program, status))
@@ -332,13 +353,16 @@ func TestReferenceTransactionStub(t *testing.T) {
 			t.Errorf("status %d: %v", status, ok)
 		}
 	}
+
 	w.mode("my bin/tt", 0o644)
 	if _, ok := w.runHook("reference-transaction", in, "prepared"); !ok {
 		t.Error("a program that can't be run hinders")
 	}
+
 	if err := os.Remove(w.t.TT); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, name := range []string{"pre-commit", "reference-transaction"} {
 		if _, ok := w.runHook(name, in, "prepared"); !ok {
 			t.Errorf("%s: without the program", name)
@@ -353,16 +377,19 @@ func TestHooksThatWereThere(t *testing.T) {
 	r := w.inRepository()
 	w.write("my bin/tt", "#!/bin/sh\necho \"ours $*\" >>\"$CALLED\"\nexit $(cat \"$0.status\")\n")
 	w.write("my bin/tt.status", "0")
+
 	const theirs = "#!/bin/sh\n{ echo \"theirs $*\"; cat; } >>\"$CALLED\"\nexit $(cat my-status)\n"
 	for _, name := range []string{"pre-commit", "reference-transaction"} {
 		w.write("app/.git/hooks/"+name, theirs)
 		w.mode("app/.git/hooks/"+name, 0o755)
 	}
+
 	w.write("app/my-status", "0")
 	w.apply(InstallGit(w.t, r))
 	const zero, one = "0000000000000000000000000000000000000000", "1111111111111111111111111111111111111111"
 	tag, branch := one+" "+one+" refs/tags/a\\b\n", zero+" "+one+" refs/heads/x\n"
 	ours := "ours hook git reference-transaction prepared " + zero + " " + one + " refs/heads/x\n"
+
 	many := strings.Repeat(tag, 3000) // more than a pipe holds
 	for _, c := range []struct {
 		name, in     string
@@ -389,6 +416,7 @@ func TestHooksThatWereThere(t *testing.T) {
 			t.Errorf("%s %v, ours %s, theirs %s: %v, called %.300q", c.name, c.args, c.ours, c.theirs, ok, calls)
 		}
 	}
+
 	if err := os.Remove(w.t.TT); err != nil {
 		t.Fatal(err)
 	}
@@ -396,6 +424,7 @@ func TestHooksThatWereThere(t *testing.T) {
 	if calls, ok := w.runHook("reference-transaction", branch, "prepared"); calls != "theirs prepared\n"+branch || !ok {
 		t.Errorf("without the program: %v, called %q", ok, calls)
 	}
+
 	w.mode("app/.git/hooks/pre-commit.before-talking-stick", 0o644) // git skips hooks that aren't executable
 	if calls, ok := w.runHook("pre-commit", ""); calls != "" || !ok {
 		t.Errorf("one that is off: %v, called %q", ok, calls)
@@ -438,10 +467,12 @@ func TestHooksWrittenAnew(t *testing.T) {
 	if s := CheckGit(w.t, r); s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"pre-commit"}) {
 		t.Errorf("written anew: %+v", s)
 	}
+
 	w.apply(InstallGit(w.t, r))
 	if s := CheckGit(w.t, r); s.Installed != All {
 		t.Errorf("installed again: %+v", s)
 	}
+
 	w.apply(UninstallGit(w.t, r))
 	w.same("uninstalled", before)
 }
@@ -462,10 +493,12 @@ func TestGitHooksCrash(t *testing.T) {
 			}
 			return
 		}
+
 		w.apply(InstallGit(w.t, r))
 		if s := CheckGit(w.t, r); s.Installed != All {
 			t.Errorf("killed at point %d: %+v", n, s)
 		}
+
 		w.diesIn(n, planner(UninstallGit))
 		w.apply(UninstallGit(w.t, r))
 		w.same(fmt.Sprintf("killed at point %d", n), before)

@@ -30,6 +30,7 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 				before := w.tree()
 				w.install(names...)
 				after := w.tree()
+
 				changed := 0
 				for name := range handMade {
 					if after[name] != before[name] {
@@ -40,17 +41,21 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 						}
 					}
 				}
+
 				if own := scope == "user" && slices.Equal(names, []string{"pi"}); changed == 0 && !own { // it gets only files of ours
 					t.Error("nothing was changed")
 				}
+
 				for _, s := range w.install(names...) {
 					if s.Pending() || s.State != There || s.Note != "" {
 						t.Errorf("the second time: %+v", s)
 					}
 				}
+
 				w.same("the second time", after)
 				w.uninstall(names...)
 				w.same("after uninstall", before)
+
 				for _, s := range w.uninstall(names...) {
 					if s.Pending() || s.State != Absent {
 						t.Errorf("the second uninstall: %+v", s)
@@ -70,28 +75,33 @@ func TestUninstallLeavesNoFile(t *testing.T) {
 		if project {
 			w.inProject()
 		}
+
 		for _, dir := range []string{"app/.opencode", "home/.codex", "data"} {
 			if err := os.MkdirAll(filepath.Join(w.root, dir), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
+
 		before, dirs := w.tree(), w.directories()
 		w.install(allNames...)
 		there := w.tree()
 		if len(there) < len(before)+8 {
 			t.Errorf("only %d files were made", len(there)-len(before))
 		}
+
 		tt := w.t.TT
 		w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
 		w.install(allNames...)
 		if project {
 			w.same("moved", there) // a project's files don't say where the program lies
 		}
+
 		for name, text := range w.tree() {
 			if strings.Contains(text, "my bin/tt") || strings.HasPrefix(name, "data/") {
 				t.Errorf("the old place is still in %s:\n%s", name, text)
 			}
 		}
+
 		w.t.TT = tt
 		w.install(allNames...)
 		w.same("moved there and back", there)
@@ -133,6 +143,7 @@ func TestUninstallDoesNotRestoreOurs(t *testing.T) {
 	if !strings.Contains(w.read(w.copyOf(settings)), "my bin/tt") {
 		t.Fatal("the copy has nothing of ours, so this shows nothing")
 	}
+
 	w.write("home/.claude/skills/talking-stick/SKILL.md"+confedit.BackupSuffix, "an older one")
 	w.uninstall("gemini", "claude")
 	if got := w.read(settings); got != "{\n  \"theme\": \"dark\"\n}\n" {
@@ -153,11 +164,13 @@ func TestCopiesOfEarlierVersions(t *testing.T) {
 	if err := os.Rename(copied, filepath.Join(w.root, "home/.claude.json"+confedit.BackupSuffix)); err != nil {
 		t.Fatal(err)
 	}
+
 	w.t.TT = filepath.Join(w.root, "elsewhere", "tt")
 	w.install("claude") // it needs no second copy
 	if _, err := os.Stat(copied); !os.IsNotExist(err) {
 		t.Error(err)
 	}
+
 	w.uninstall("claude")
 	w.same("after uninstall", before)
 }
@@ -173,11 +186,13 @@ func TestCopiesOfAnEarlierWorkspace(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(w.root, "app")); err != nil {
 		t.Fatal(err)
 	}
+
 	w.write("app/AGENTS.md", "# The second\n")
 	w.install("claude")
 	if got := w.read(w.copyOf("app/AGENTS.md")); got != "# The second\n" {
 		t.Error(got)
 	}
+
 	w.uninstall("claude")
 	if got := w.read("app/AGENTS.md"); got != "# The second\n" {
 		t.Error(got)
@@ -239,6 +254,7 @@ func TestNpmEntriesGo(t *testing.T) {
 		"home/.gemini/settings.json":          `{"mcpServers":{"talking-stick":{"command":"node","args":["/opt/talking-stick/dist/cli.js","mcp"]}}}`,
 		"home/.config/opencode/opencode.json": `{"mcp":{"talking-stick":{"type":"local","command":["talking-stick","mcp"]}}}`,
 	}
+
 	w := newMachine(t)
 	for file, text := range npm {
 		w.write(file, text)
@@ -248,6 +264,7 @@ func TestNpmEntriesGo(t *testing.T) {
 	if len(gone) != len(npm) {
 		t.Errorf("told as gone: %v", slices.Sorted(maps.Keys(gone)))
 	}
+
 	for file := range npm {
 		if strings.Contains(w.read(file), `"talking-stick"`) || strings.Contains(w.read(file), "mcp_servers.talking-stick") {
 			t.Errorf("%s still has it:\n%s", file, w.read(file))
@@ -256,6 +273,7 @@ func TestNpmEntriesGo(t *testing.T) {
 			t.Errorf("it isn't told that it went from %s", file)
 		}
 	}
+
 	if got := w.read("home/.claude.json"); !strings.Contains(got, `"lab":{"command":"lab"}`) || !strings.Contains(got, "my bin/tt") {
 		t.Error(got)
 	}
@@ -273,6 +291,7 @@ func TestNpmEntriesGo(t *testing.T) {
 		if len(Npm(w.install("claude"))) != 0 || !strings.Contains(w.read("home/.claude.json"), entry) {
 			t.Errorf("%s was taken for the npm program: %s", entry, w.read("home/.claude.json"))
 		}
+
 		w.uninstall("claude")
 		if !strings.Contains(w.read("home/.claude.json"), entry) {
 			t.Errorf("%s was removed: %s", entry, w.read("home/.claude.json"))
@@ -292,16 +311,19 @@ func TestServersCalledTT(t *testing.T) {
 	w.write("home/.claude.json", `{"mcpServers":{"tt":{"command":"timetracker","args":["mcp"]}}}`)
 	w.write("home/.codex/config.toml", "[mcp_servers.tt]\ncommand = \"/usr/bin/timetracker\"\n")
 	steps := w.install("claude", "codex")
+
 	noted := 0
 	for _, s := range steps {
 		if strings.Contains(string(s.Note), "another program") {
 			noted++
 		}
 	}
+
 	if noted != 2 || !strings.Contains(w.read("home/.claude.json"), `{"tt":{"command":"timetracker","args":["mcp"]}}`) ||
 		!strings.Contains(w.read("home/.codex/config.toml"), "[mcp_servers.tt]\ncommand = \"/usr/bin/timetracker\"\n") {
 		t.Errorf("%d notes\n%s\n%s", noted, w.read("home/.claude.json"), w.read("home/.codex/config.toml"))
 	}
+
 	w.uninstall("claude", "codex")
 	if got := w.read("home/.claude.json"); got != `{"mcpServers":{"tt":{"command":"timetracker","args":["mcp"]}}}` {
 		t.Error("after uninstall:", got)
@@ -311,6 +333,7 @@ func TestServersCalledTT(t *testing.T) {
 	w.write("home/.codex/config.toml", "[mcp_servers.tt]\ncommand = \"/old/tt\"\nargs = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n")
 	w.write("home/.config/opencode/opencode.json", `{"mcp":{"tt":{"type":"local","command":["/old/tt","mcp","--tools","all"],"enabled":false}}}`)
 	w.install("claude", "codex", "opencode")
+
 	tt := quoted(w.t.TT)
 	for file, want := range map[string]string{
 		"home/.claude.json":                   `{"mcpServers":{"tt":{"type":"stdio","command":` + tt + `,"args":["mcp","--tools","all"],"timeout":9}}}`,
@@ -320,6 +343,7 @@ func TestServersCalledTT(t *testing.T) {
 			t.Error(file, d)
 		}
 	}
+
 	if got := w.read("home/.codex/config.toml"); !strings.Contains(got, "args = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n") || strings.Contains(got, "/old/tt") {
 		t.Error(got)
 	}
@@ -339,12 +363,14 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	if w.read(shared) != harness.Skill {
 		t.Error("the skill is gone")
 	}
+
 	w.write("home/.gemini/settings.json", "{") // a file that can't be read may have something of ours
 	w.uninstall("opencode")
 	w.read(shared)
 	if err := os.Remove(filepath.Join(w.root, "home/.gemini/settings.json")); err != nil {
 		t.Fatal(err)
 	}
+
 	w.install("gemini", "opencode")
 	w.uninstall("gemini", "opencode")
 	if _, err := os.Stat(filepath.Join(w.root, filepath.Dir(shared))); !os.IsNotExist(err) {
@@ -356,6 +382,7 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 	if got := w.states(w.uninstall("claude")); got["app/AGENTS.md"] != Kept || got["app/CLAUDE.md"] != Removed || got["app/.mcp.json"] != Removed {
 		t.Error(got)
 	}
+
 	w.install("codex", "gemini")
 	if err := os.Symlink("GEMINI.md", filepath.Join(w.root, "app/CLAUDE.md")); err != nil {
 		t.Fatal(err)
@@ -379,15 +406,18 @@ func TestSharedServerStaysWhileUsed(t *testing.T) {
 	if s, shown := w.check(never)["copilot"]; shown {
 		t.Errorf("for Claude Code alone, Copilot is %+v", s)
 	}
+
 	alone := w.read("app/.mcp.json")
 	for _, s := range w.install("claude", "copilot") {
 		if strings.HasSuffix(s.File, ".mcp.json") && (s.What != "MCP server" || s.State != There) {
 			t.Errorf("%+v", s)
 		}
 	}
+
 	if d := cmp.Diff(alone, w.read("app/.mcp.json")); d != "" {
 		t.Error(d)
 	}
+
 	for _, one := range []string{"claude", "copilot"} {
 		other := map[string]string{"claude": "copilot", "copilot": "claude"}[one]
 		steps := w.uninstall(one)
@@ -397,10 +427,12 @@ func TestSharedServerStaysWhileUsed(t *testing.T) {
 		}
 		w.install(one)
 	}
+
 	w.uninstall("claude")
 	if s := w.check(never)["copilot"]; s.Installed != All {
 		t.Errorf("without Claude Code it is %+v", s)
 	}
+
 	w.uninstall("copilot")
 	w.same("after the last", before)
 }
@@ -420,6 +452,7 @@ func TestSnippets(t *testing.T) {
 				}
 			}
 		}
+
 		if !ok || entries != 1 || s.Title == "" || !strings.HasPrefix(s.File, "~/") {
 			t.Errorf("%+v", s)
 		}
@@ -427,6 +460,7 @@ func TestSnippets(t *testing.T) {
 			t.Errorf("%s has a row", name)
 		}
 	}
+
 	if _, ok := harness.SnippetFor("emacs", w.t.TT); ok {
 		t.Error("there is a snippet for emacs")
 	}
@@ -440,6 +474,7 @@ func TestEditedFilesOfOursStay(t *testing.T) {
 	for _, file := range edited {
 		w.write(file, w.read(file)+"\n// mine\n")
 	}
+
 	before := w.tree()
 	for _, f := range []func(...string) []FileChange{w.install, w.uninstall} {
 		got := w.states(f("claude", "opencode", "pi"))
@@ -459,6 +494,7 @@ func TestLinkedSkillStays(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Symlink(filepath.Join(w.root, "dotfiles/SKILL.md"), link); err != nil {
 		t.Fatal(err)
 	}
@@ -488,6 +524,7 @@ func TestHookCommandsRun(t *testing.T) {
 		if row, _ := harness.ByName(name); len(config.Hooks) != len(row.Hooks) {
 			t.Errorf("%s has hooks for %d events", name, len(config.Hooks))
 		}
+
 		for event, groups := range config.Hooks {
 			for _, g := range groups {
 				command := g.Hooks[0].Command
@@ -495,16 +532,19 @@ func TestHookCommandsRun(t *testing.T) {
 				if strings.Contains(command, "--wake") {
 					want = "called hook --wake\n"
 				}
+
 				for _, c := range []struct{ gone, want string }{{"", want}, {"gone", ""}} {
 					if c.gone != "" {
 						if err := os.Rename(w.t.TT, w.t.TT+c.gone); err != nil {
 							t.Fatal(err)
 						}
 					}
+
 					out, err := exec.Command("sh", "-c", command).CombinedOutput()
 					if err != nil || string(out) != c.want {
 						t.Errorf("%s %s %s: %v, %q", name, event, c.gone, err, out)
 					}
+
 					if c.gone != "" {
 						if err := os.Rename(w.t.TT+c.gone, w.t.TT); err != nil {
 							t.Fatal(err)
@@ -533,15 +573,18 @@ func TestHooksOfEarlierVersionsAreReplaced(t *testing.T) {
 			if text == now || strings.Contains(text, "||  true") || strings.Contains(text, "-ne 76") {
 				t.Fatalf("these aren't hooks of an earlier version:\n%s", text)
 			}
+
 			w.install(name)
 			w.write(file, text)
 			if s := w.check(never)[name]; s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"hooks"}) {
 				t.Errorf("%s of an earlier version is %+v", name, s)
 			}
+
 			w.install(name)
 			if d := cmp.Diff(now, w.read(file)); d != "" {
 				t.Errorf("%s after the update:\n%s", name, d)
 			}
+
 			w.write(file, text)
 			w.uninstall(name)
 			if left := w.tree()[file]; strings.Contains(left, " hook") {
@@ -549,6 +592,7 @@ func TestHooksOfEarlierVersionsAreReplaced(t *testing.T) {
 			}
 		}
 	}
+
 	w := newMachine(t)
 	const others = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/bin/other hook claude"},{"type":"command","command":"tt hooked || true"},{"type":"command","command":"tt hook git pre-commit"}]}]}}`
 	w.write("home/.claude/settings.json", others)
@@ -570,6 +614,7 @@ func TestMovedConfigurations(t *testing.T) {
 	w.env["PI_CODING_AGENT_DIR"] = filepath.Join(w.root, "moved/pi")
 	w.install("claude", "codex", "opencode", "copilot", "qwen", "pi")
 	got := slices.Sorted(maps.Keys(w.tree()))
+
 	want := []string{
 		"home/.agents/skills/talking-stick/SKILL.md",
 		"moved/claude/.claude.json", "moved/claude/settings.json", "moved/claude/skills/talking-stick/SKILL.md",
@@ -578,6 +623,7 @@ func TestMovedConfigurations(t *testing.T) {
 		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json", "moved/pi/extensions/talking-stick.ts", "moved/qwen/settings.json",
 		"my bin/tt",
 	}
+
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -603,10 +649,12 @@ func TestHookBeforeATool(t *testing.T) {
 		if err := json.Unmarshal([]byte(before), &config); err != nil {
 			t.Fatal(err)
 		}
+
 		var groups, after []harness.HookGroup
 		if json.Unmarshal(config["hooks"][c.event], &groups) != nil || json.Unmarshal(config["hooks"][c.after], &after) != nil {
 			t.Fatal(before)
 		}
+
 		row, _ := harness.ByName(c.name)
 		want := 5 * row.Setup.HookUnit
 		if len(groups) != 1 || groups[0].Matcher != c.tools || len(groups[0].Hooks) != 1 || groups[0].Hooks[0].Timeout != want {
@@ -615,6 +663,7 @@ func TestHookBeforeATool(t *testing.T) {
 		if len(after) != 1 || after[0].Matcher != "" {
 			t.Errorf("%s: after a tool %+v", c.name, after)
 		}
+
 		delete(config["hooks"], c.event)
 		earlier, err := json.Marshal(config)
 		if err != nil {
@@ -624,6 +673,7 @@ func TestHookBeforeATool(t *testing.T) {
 		if s := w.check(never)[c.name]; s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"hooks"}) {
 			t.Errorf("%s of an earlier version is %+v", c.name, s)
 		}
+
 		w.install(c.name)
 		if s := w.check(never)[c.name]; s.Installed != All {
 			t.Errorf("%s is %+v", c.name, s)

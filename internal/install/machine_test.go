@@ -28,11 +28,13 @@ func newMachine(t *testing.T) *machine {
 		Home: filepath.Join(w.root, "home"), TT: filepath.Join(w.root, "my bin", "tt"), DataDir: filepath.Join(w.root, "data"),
 		Getenv: func(name string) string { return w.env[name] },
 	}
+
 	w.t.Default = w.t.DataDir
 	w.write("my bin/tt", "#!/bin/sh\necho \"called $*\"\n")
 	if err := os.Chmod(w.t.TT, 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	return w
 }
 
@@ -72,6 +74,7 @@ func (w *machine) tree() map[string]string {
 		if at, err := os.Stat(path); err != nil || at.IsDir() {
 			return nil // a link to a directory, or to nowhere
 		}
+
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -80,6 +83,7 @@ func (w *machine) tree() map[string]string {
 		if err != nil {
 			return err
 		}
+
 		name, err := filepath.Rel(w.root, path)
 		all[name] = info.Mode().String() + "\n" + string(b)
 		return err
@@ -87,6 +91,7 @@ func (w *machine) tree() map[string]string {
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	return all
 }
 
@@ -102,6 +107,7 @@ func (w *machine) directories() (all []string) {
 	if err != nil {
 		w.Fatal(err)
 	}
+
 	return all
 }
 
@@ -136,6 +142,7 @@ func (w *machine) apply(steps []FileChange, err error) []FileChange {
 	if err := Apply(steps); err != nil {
 		w.Fatal(err)
 	}
+
 	return steps
 }
 
@@ -188,6 +195,7 @@ func (w *machine) holds(name, before, after string) {
 			left = left[1:]
 		}
 	}
+
 	if left != "" {
 		w.Errorf("%s lost what ends in %q:\n%s", name, left, after)
 	}

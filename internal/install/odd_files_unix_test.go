@@ -54,6 +54,7 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 					if isShort && played%6 != 0 { // six has no factor in common with the number of odd things
 						continue
 					}
+
 					t.Run(fmt.Sprintf("%s, project %v, %s, %s", row.Name, project, filepath.Base(file), odd.name), func(t *testing.T) {
 						w := newMachine(t)
 						if project {
@@ -63,6 +64,7 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 						if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 							t.Fatal(err)
 						}
+
 						if err := odd.place(path); err != nil {
 							t.Fatal(err)
 						}
@@ -74,6 +76,7 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 								t.Errorf("%s: %+v", what, e)
 							}
 						}
+
 						names := []string{row.Name}
 						refused("install", func() error { _, err := Install(w.t, names); return err })
 						refused("uninstall", func() error { _, err := Uninstall(w.t, names); return err })
@@ -91,11 +94,13 @@ func checked(t Target, row harness.Row, path string, says stick.Words) error {
 	if slices.Contains([]string{harness.InstructionsFile, row.Setup.Instructions}, filepath.Base(path)) {
 		return stick.Errorf(stick.CodeConfigUnwritable, "%s %s", path, says).With("path", path)
 	}
+
 	for _, s := range Installed(t) {
 		if s.Harness == row.Name && s.Problem != "" {
 			return stick.Errorf(stick.CodeConfigUnwritable, "%s", s.Problem).With("path", path)
 		}
 	}
+
 	return nil
 }
 
@@ -109,11 +114,13 @@ func filesOf(t *testing.T, row harness.Row, project bool) (files []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, s := range steps {
 		if file, err := filepath.Rel(w.root, s.File); err == nil && !s.dir {
 			files = append(files, file)
 		}
 	}
+
 	if len(files) == 0 {
 		t.Errorf("%s has no files", row.Name)
 	}
@@ -125,6 +132,7 @@ func inTime(t *testing.T, do func() error) error {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- do() }() // if it hangs, it ends with the test's process
+
 	select {
 	case err := <-done:
 		return err

@@ -23,6 +23,7 @@ func replaced(t *testing.T, names ...string) {
 	w.install("claude", "opencode")
 	w.apply(InstallGit(w.t, r))
 	now := w.tree()
+
 	places := map[string]string{
 		"SKILL.md":              "home/.claude/skills/talking-stick/SKILL.md",
 		"opencode.js":           "home/.config/opencode/plugin/talking-stick.js",
@@ -30,6 +31,7 @@ func replaced(t *testing.T, names ...string) {
 		"pre-commit":            "app/.git/hooks/pre-commit",
 		"reference-transaction": "app/.git/hooks/reference-transaction",
 	}
+
 	for _, name := range names {
 		at := places[name]
 		b, err := os.ReadFile(filepath.Join("testdata/shipped", name))
@@ -42,6 +44,7 @@ func replaced(t *testing.T, names ...string) {
 		}
 		w.write(at, old)
 	}
+
 	plan, err := InstallGit(w.t, r)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +56,7 @@ func replaced(t *testing.T, names ...string) {
 	if plan = append(plan, more...); len(plan) < 4 || slices.ContainsFunc(plan, func(c FileChange) bool { return c.State == Kept }) {
 		t.Errorf("something was taken for edited: %+v", plan)
 	}
+
 	w.apply(plan, nil)
 	w.mode("app/.git/hooks/pre-commit", 0o755)
 	w.mode("app/.git/hooks/reference-transaction", 0o755)

@@ -21,6 +21,7 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 	if says := OlderSkill(w.t, row); says != "" {
 		t.Errorf("of this version's it says %q", says)
 	}
+
 	for _, x := range []struct{ name, text string }{
 		{skillOfClaude, "A skill of tomorrow.\n"},
 		{"home/.config/opencode/plugin/talking-stick.js", "const TT = \"/elsewhere/tt\"\n// a plugin of tomorrow\n"},
@@ -29,6 +30,7 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 		path := filepath.Join(w.root, x.name)
 		w.t.willWrite(path, []byte(x.text)) // as the version of that time does
 		w.write(x.name, x.text)
+
 		if x.name == skillOfClaude {
 			want := stick.Words("the skill talking-stick of Claude Code is of another version of tt: ask your user to run tt install claude")
 			if says := OlderSkill(w.t, row); says != want {
@@ -37,20 +39,24 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 		} else if open, _ := harness.ByName("opencode"); !strings.Contains(string(Older(w.t, open)), "tt install opencode") {
 			t.Errorf("of the plugin it says %q", Older(w.t, open))
 		}
+
 		w.install("claude", "opencode")
 		if w.read(x.name) != now {
 			t.Errorf("%s is still of the other version", x.name)
 		}
+
 		w.write(x.name, x.text+"Edited.\n")
 		if says := OlderSkill(w.t, row); says != "" {
 			t.Errorf("of an edited skill it says %q", says)
 		}
+
 		w.install("claude", "opencode")
 		if !strings.HasSuffix(w.read(x.name), "Edited.\n") {
 			t.Errorf("%s was edited, and is gone", x.name)
 		}
 		w.write(x.name, now)
 	}
+
 	w.uninstall("claude", "opencode")
 	if b, err := os.ReadFile(w.t.writtenList()); err == nil {
 		t.Errorf("after uninstall it still remembers:\n%s", b)
@@ -66,6 +72,7 @@ func TestWrittenList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	w.install(allNames...)
 	if twice, err := os.ReadFile(w.t.writtenList()); err != nil || string(twice) != string(once) {
 		t.Errorf("after a second install the list is\n%s(%v), not\n%s", twice, err, once)
@@ -79,11 +86,13 @@ func TestWrittenList(t *testing.T) {
 	}
 	w.t.willWrite(path, []byte("another text"))
 	w.t.hasRemoved(path)
+
 	for _, p := range others {
 		if !w.t.hasWritten(p, text) {
 			t.Errorf("removing %q takes %q off the list", path, p)
 		}
 	}
+
 	for _, removed := range []string{"a text", "another text"} {
 		if w.t.hasWritten(path, []byte(removed)) {
 			t.Errorf("%q is still on the list, with %s", path, removed)

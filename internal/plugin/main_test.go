@@ -25,6 +25,7 @@ func TestPlugins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	skills := 0
 	err := fs.WalkDir(os.DirFS(one), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -40,14 +41,17 @@ func TestPlugins(t *testing.T) {
 		if strings.HasSuffix(name, ".json") && !json.Valid(b) {
 			t.Errorf("%s isn't JSON:\n%s", name, b)
 		}
+
 		if strings.HasSuffix(name, "SKILL.md") && string(b) == harness.Skill {
 			skills++
 		}
 		if wd, err := os.Getwd(); err != nil || strings.Contains(string(b), wd) || strings.Contains(string(b), "{{") {
 			t.Errorf("%s isn't for every machine (%v):\n%s", name, err, b)
 		}
+
 		return nil
 	})
+
 	if err != nil || skills != 3 {
 		t.Errorf("%d plugins have the skill (%v)", skills, err)
 	}
@@ -72,6 +76,7 @@ func TestPluginsSay(t *testing.T) {
 			}
 		}
 	}
+
 	if bare := (plugins{}).allFiles(); strings.Contains(bare["talking-stick/.claude-plugin/plugin.json"], "homepage") {
 		t.Error("a plugin that is published nowhere has a homepage")
 	}
@@ -89,6 +94,7 @@ func TestGuideNamesTheCommands(t *testing.T) {
 		shown[m[1]] = true
 	}
 	delete(shown, harness.From)
+
 	for _, row := range harness.Rows {
 		for _, command := range row.Setup.Bundle.Add {
 			if !shown[command] || !strings.Contains(string(guide), "| "+string(row.Title)+" |") {
@@ -97,6 +103,7 @@ func TestGuideNamesTheCommands(t *testing.T) {
 			delete(shown, command)
 		}
 	}
+
 	for command := range shown {
 		t.Errorf("the guide shows %q, which no harness has", command)
 	}
