@@ -8,6 +8,7 @@ func TestAlias(t *testing.T) {
 	r.git("config", "alias.undo", "reset --soft")
 	r.git("config", "--add", "alias.undo", "reset --hard")
 	r.git("config", "alias.all", "!git add -A &&\ngit commit")
+
 	for name, want := range map[string]string{
 		"undo": "reset --hard", "UNDO": "reset --hard", "all": "!git add -A &&\ngit commit", "other": "", "": "", "-x": "", "undo --hard": "", "a.b": "",
 	} {
@@ -15,6 +16,7 @@ func TestAlias(t *testing.T) {
 			t.Errorf("%q stands for %q, want %q", name, got, want)
 		}
 	}
+
 	if got := (Client{}).Alias(t.Context(), t.TempDir()+"/none", "undo"); got != "" {
 		t.Errorf("in no directory it stands for %q", got)
 	}

@@ -24,6 +24,7 @@ func (w *work) tree(files map[string]string) string {
 		}
 		return strings.TrimSpace(out.String())
 	}
+
 	var list strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(&list, "100644 blob %s\t%s\x00", store(files[name], "hash-object", "-w", "--stdin"), name)
@@ -52,6 +53,7 @@ func TestLinesAreFollowedAsGitDoes(t *testing.T) {
 			s := strings.Join(rapid.SliceOfN(line, 0, 30).Draw(r, "lines"), "\n")
 			return strings.TrimLeft(strings.ReplaceAll(s, "\x00", "nul"), "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(r, "end")
 		})
+
 		before, after := text.Draw(r, "before"), text.Draw(r, "after")
 		name := rapid.SampledFrom([]string{"x", "new name", "a\tb", "größe", `q"\`}).Draw(r, "name")
 		from, to := w.tree(map[string]string{"x": before, "other": "o"}), w.tree(map[string]string{name: after, "other": "p"})
@@ -59,6 +61,7 @@ func TestLinesAreFollowedAsGitDoes(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
+
 		stats, err := w.Stat(w.Context(), w.dir, from, to)
 		if err != nil || len(stats) != len(changes) {
 			r.Fatalf("%v, %v, %v", changes, stats, err)
@@ -67,10 +70,12 @@ func TestLinesAreFollowedAsGitDoes(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
+
 		for i, x := range changes {
 			if x.Path == "" || x.From == "" || x.From == "other" {
 				continue
 			}
+
 			was, is, last, lost := lines(before), lines(after), 0, 0
 			for n := range was {
 				at, ok := hunks[x].Follow(stick.Lines{n + 1, n + 1})
@@ -78,11 +83,13 @@ func TestLinesAreFollowedAsGitDoes(t *testing.T) {
 					lost++
 					continue
 				}
+
 				if at[0] != at[1] || at[0] <= last || at[0] > len(is) || is[at[0]-1] != was[n] {
 					r.Fatalf("line %d, %q, is found at %v of %q", n+1, was[n], at, is)
 				}
 				last = at[0]
 			}
+
 			if lost != stats[i].Deleted {
 				r.Fatalf("%d lines are lost, and git removed %d: %v", lost, stats[i].Deleted, hunks[x])
 			}
@@ -100,12 +107,14 @@ func TestChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	want := []Change{{"bin", "bin"}, {"gone", ""}, {"mode", "mode"}, {"", "new"}, {"old name", "new näme"}}
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.From+a.Path, b.From+b.Path) })
 	slices.SortFunc(want, func(a, b Change) int { return strings.Compare(a.From+a.Path, b.From+b.Path) })
 	if !slices.Equal(changes, want) {
 		t.Fatalf("%v", changes)
 	}
+
 	hunks, err := w.Hunks(w.Context(), w.dir, from, to, changes[1:])
 	if err != nil {
 		t.Fatal(err)

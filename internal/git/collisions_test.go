@@ -29,6 +29,7 @@ func collide(t *testing.T, ctx context.Context, dir string) (found []string, see
 		}
 		found = append(found, fmt.Sprintf("%s × %s: %q %s %v × %v", c.A.Name, c.B.Name, c.Path, kind, c.ALines, c.BLines))
 	}
+
 	return found, seen
 }
 
@@ -42,6 +43,7 @@ func numbered(n int, other map[int]string) string {
 		}
 		fmt.Fprintln(&b, i)
 	}
+
 	return b.String()
 }
 
@@ -114,6 +116,7 @@ func TestCollisions(t *testing.T) {
 				k, v, _ := strings.Cut(s, " ")
 				git(t, dir, "config", k, v)
 			}
+
 			write(t, dir, "n.txt", numbered(30, map[int]string{3: "A\n"}))
 			write(t, fix, "n.txt", numbered(30, map[int]string{3: "B\n"}))
 			git(t, fix, "add", ".")
@@ -124,6 +127,7 @@ func TestCollisions(t *testing.T) {
 			write(t, dir, ".git/index.lock", "")
 		}, []string{`main × fix: "n.txt" contents [1] × [1]`}},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, fix := pairOfTrees(t)
@@ -158,6 +162,7 @@ func files(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return found
 }
 
@@ -170,6 +175,7 @@ func TestCollisionsLeaveNothing(t *testing.T) {
 		t.Skip("no such name here:", err)
 	}
 	git(t, moved, "worktree", "repair", fix)
+
 	called := filepath.Join(t.TempDir(), "called")
 	for _, hook := range []string{"post-index-change", "reference-transaction", "fsmonitor-watchman"} {
 		write(t, moved, ".git/hooks/"+hook, "#!/bin/sh\necho "+hook+" >>'"+called+"'\n")
@@ -177,6 +183,7 @@ func TestCollisionsLeaveNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	git(t, moved, "config", "core.fsmonitor", filepath.Join(moved, ".git/hooks/fsmonitor-watchman"))
 	write(t, moved, "n.txt", "A\n")
 	write(t, fix, "n.txt", "B\n")
@@ -208,6 +215,7 @@ func TestCollisionsSameMoment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Chtimes(index, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
@@ -228,6 +236,7 @@ func TestCollisionsInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	s, err := Client{}.newScratch(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -252,6 +261,7 @@ func TestCollisionsBounds(t *testing.T) {
 		write(t, dir, fmt.Sprintf("f%03d", i), "a\n")
 		write(t, fix, fmt.Sprintf("f%03d", i), "b\n")
 	}
+
 	for i := range maxSides {
 		git(t, dir, "worktree", "add", "-q", "--no-checkout", "--detach", filepath.Join(t.TempDir(), fmt.Sprint(i)))
 	}
@@ -259,6 +269,7 @@ func TestCollisionsBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := large.Truncate(maxFile + 1); err != nil {
 		t.Fatal(err)
 	}
@@ -267,16 +278,19 @@ func TestCollisionsBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	why := map[stick.Words]int{}
 	for _, l := range seen.LeftOut {
 		why[l.Why]++
 	}
+
 	want := map[stick.Words]int{"3 more files that both changed": 1, "large is uncommitted and larger than 64 MB": 1, "only 40 working trees are compared": 2}
 	for w, n := range want {
 		if why[w] != n {
 			t.Errorf("%q is said %d times, not %d: %v", w, why[w], n, seen.LeftOut)
 		}
 	}
+
 	if len(seen.Sides) != maxSides {
 		t.Errorf("%d sides", len(seen.Sides))
 	}
@@ -291,6 +305,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: %v", said, err)
 		}
 	}
+
 	if _, err := (Client{Path: filepath.Join(t.TempDir(), "git")}).Collisions(t.Context(), "."); stick.CodeOf(err) != stick.CodeGitMissing {
 		t.Errorf("without git: %v", err)
 	}

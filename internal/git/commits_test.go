@@ -13,6 +13,7 @@ func TestNewCommits(t *testing.T) {
 		git(t, dir, "commit", "-q", "--allow-empty", "-m", subject)
 		return git(t, dir, "rev-parse", "HEAD")
 	}
+
 	main := git(t, dir, "symbolic-ref", "--short", "HEAD")
 	git(t, dir, "checkout", "-qb", "side")
 	commit("on the side\n\nwith a body")
@@ -20,6 +21,7 @@ func TestNewCommits(t *testing.T) {
 	commit("on main")
 	git(t, dir, "merge", "-q", "--no-edit", "side")
 	tip := commit("last")
+
 	list := func(tips, others []string, most int) string {
 		all, err := Client{}.NewCommits(t.Context(), dir, tips, others, most)
 		if err != nil {
@@ -32,8 +34,10 @@ func TestNewCommits(t *testing.T) {
 			}
 			said = append(said, fmt.Sprintf("%s %d", c.Subject, len(c.Parents)))
 		}
+
 		return strings.Join(said, ", ")
 	}
+
 	missing := strings.Repeat("1", len(first))
 	for _, c := range []struct {
 		tips, others []string
@@ -57,23 +61,27 @@ func TestWhereACommitIs(t *testing.T) {
 	dir, first := repository(t)
 	git(t, dir, "commit", "-q", "--allow-empty", "-m", "second")
 	second := git(t, dir, "rev-parse", "HEAD")
+
 	unpushed := func(commit string, want bool) {
 		t.Helper()
 		if got, err := (Client{}).Unpushed(t.Context(), dir, commit); got != want || err != nil {
 			t.Errorf("unpushed: %v, %v; want %v", got, err, want)
 		}
 	}
+
 	unpushed(first, true)
 	git(t, dir, "update-ref", "refs/remotes/origin/main", first)
 	unpushed(first, false)
 	unpushed(second, true)
 	git(t, dir, "update-ref", "refs/remotes/fork/x", second)
 	unpushed(second, false)
+
 	for commit, want := range map[string]bool{first: true, strings.Repeat("1", len(first)): false, "--batch": false, "": false} {
 		if got, err := (Client{}).HasCommit(t.Context(), dir, commit); got != want || err != nil {
 			t.Errorf("has %q: %v, %v", commit, got, err)
 		}
 	}
+
 	if has, err := (Client{}).HasCommit(t.Context(), t.TempDir(), first); has || err != nil {
 		t.Errorf("outside git: %v, %v", has, err)
 	}

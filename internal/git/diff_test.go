@@ -20,6 +20,7 @@ func diffOf(t *testing.T, dir string, most int) (text string, cut bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return text, cut
 }
 
@@ -47,6 +48,7 @@ func TestDiffUncommitted(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "new", "file"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Symlink("tree", filepath.Join(dir, "link")); err != nil {
 		t.Skip("this system makes no links:", err)
 	}
@@ -57,16 +59,19 @@ func TestDiffUncommitted(t *testing.T) {
 	} {
 		git(t, dir, "config", key, value)
 	}
+
 	write(t, dir, filepath.Join(".git", "info", "attributes"), "* diff=x filter=x\n")
 	text, cut := diffOf(t, dir, 1<<20)
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("a program of the repository ran")
 	}
+
 	apply := exec.Command("git", "-C", clone, "apply", "-")
 	apply.Stdin = strings.NewReader(text)
 	if said, err := apply.CombinedOutput(); err != nil || cut {
 		t.Fatalf("%v: %s\n%s", err, said, text)
 	}
+
 	same := exec.Command("diff", "-r", "--no-dereference", "--exclude=.git", dir, clone)
 	if said, err := same.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s\n%s", err, said, text)
@@ -82,12 +87,14 @@ func TestDiffUncommittedWithoutCommits(t *testing.T) {
 	write(t, dir, "binary", "\x00")
 	git(t, filepath.Join(dir), "init", "-q", "inner")
 	write(t, dir, "inner/file", "x\n")
+
 	text, cut := diffOf(t, dir, 1<<20)
 	for _, want := range []string{"+++ b/staged\n@@ -0,0 +1 @@\n+one\n", "Binary files /dev/null and b/binary differ\n", "inner/ can't be shown: it is a repository of its own\n"} {
 		if !strings.Contains(text, want) || cut {
 			t.Errorf("%q lacks %q", text, want)
 		}
 	}
+
 	if objects := git(t, dir, "count-objects"); !strings.HasPrefix(objects, "1 ") {
 		t.Errorf("the diff has written objects: %s", objects)
 	}
@@ -99,6 +106,7 @@ func TestDiffUncommittedEnds(t *testing.T) {
 	write(t, dir, "a.txt", "changed\n")
 	write(t, dir, "long", string(bytes.Repeat([]byte("a line\n"), 100)))
 	write(t, dir, "other", "x\n")
+
 	for most, want := range map[int]bool{50: false, 500: false, 4000: true} {
 		text, cut := diffOf(t, dir, most)
 		if cut == want || strings.Contains(text, "+++ b/other") != want || len(text) > most || !strings.HasSuffix(text, "\n") {

@@ -16,6 +16,7 @@ func TestStaged(t *testing.T) {
 	write(t, dir, "a b.txt", "1")
 	write(t, dir, "sub/ü.txt", "1")
 	git(t, dir, "add", ".")
+
 	staged := func(c Client) []string {
 		t.Helper()
 		got, err := c.Staged(ctx, dir)
@@ -24,6 +25,7 @@ func TestStaged(t *testing.T) {
 		}
 		return got
 	}
+
 	if d := cmp.Diff([]string{"a b.txt", "sub/ü.txt"}, staged(Client{})); d != "" {
 		t.Errorf("before the first commit:\n%s", d)
 	}
@@ -32,6 +34,7 @@ func TestStaged(t *testing.T) {
 	if d := cmp.Diff([]string{"a b.txt", "c.txt"}, staged(Client{})); d != "" {
 		t.Errorf("a rename is both of its paths:\n%s", d)
 	}
+
 	t.Setenv("GIT_INDEX_FILE", filepath.Join(dir, "other-index"))
 	git(t, dir, "status") // makes none
 	if d := cmp.Diff([]string{"a b.txt", "sub/ü.txt"}, staged(Client{InHook: true})); d != "" {
@@ -60,6 +63,7 @@ func TestValuesAndBetween(t *testing.T) {
 	if d := cmp.Diff(map[string]string{"refs/heads/main": two, "refs/heads/old": one}, at); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
+
 	paths, err := Client{}.Between(ctx, dir, one, two)
 	if d := cmp.Diff([]string{"a.txt", "b.txt"}, paths); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
@@ -81,6 +85,7 @@ func TestHooksPath(t *testing.T) {
 		}
 		return s
 	}
+
 	if s := ask(); s != (Setting{}) {
 		t.Errorf("unset: %+v", s)
 	}
@@ -90,6 +95,7 @@ func TestHooksPath(t *testing.T) {
 	if s := ask(); s.Scope != "global" || s.Origin != global || !strings.HasSuffix(s.Value, "/hooks") || strings.Contains(s.Value, "~") {
 		t.Errorf("global: %+v", s)
 	}
+
 	git(t, dir, "config", "core.hooksPath", ".hooks")
 	if s := ask(); s != (Setting{".hooks", "local", ".git/config"}) {
 		t.Errorf("local: %+v", s)

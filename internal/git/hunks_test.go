@@ -24,6 +24,7 @@ func TestTouches(t *testing.T) {
 		{"put in elsewhere", hunk{first: 6}, hunk{first: 5, count: 1}, false},
 		{"two new files", hunk{}, hunk{}, true},
 	}
+
 	for _, tt := range tests {
 		if tt.a.touches(tt.b) != tt.want || tt.b.touches(tt.a) != tt.want {
 			t.Errorf("%s: not %v", tt.name, tt.want)
@@ -57,6 +58,7 @@ func TestParseMerge(t *testing.T) {
 		{"cut off", "tree\nx\n\n9\nx\n", nil},
 		{"a number below 0", "tree\nx\n\n-3\nx\n", nil},
 	}
+
 	for _, tt := range tests {
 		got, err := parseMerge(nul(tt.output), a, b)
 		if (err == nil) != (tt.want != nil) {
@@ -81,12 +83,14 @@ func TestParseWorktrees(t *testing.T) {
 		},
 		{"bare", "worktree /a\nbare\n\nworktree /c\nHEAD 34\nbranch refs/heads/fix\n\n", []Worktree{{Path: "/c", Branch: "fix", Head: "34"}}},
 	}
+
 	for _, tt := range tests {
 		got, err := parseWorktrees(nul(tt.output))
 		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got)\n%s", tt.name, err, diff)
 		}
 	}
+
 	if _, err := parseWorktrees("worktree /a"); err == nil {
 		t.Error("what is cut off isn't an error")
 	}
@@ -105,6 +109,7 @@ func FuzzDiff(f *testing.F) {
 	f.Add("diff --git \"a/\\n\\303\" \"b/\\n\\303\"\ndeleted file mode 100644\n@@ -1,3 +0,0 @@\n", 7)
 	f.Add("diff --git a/x y b/x y\nold mode 100644\n", 1)
 	f.Add("diff --git  \n@@ -x +y @@\n@@ @@\n", 2)
+
 	f.Fuzz(func(t *testing.T, output string, size int) {
 		read := func(size int) (map[string]fileDiff, error) {
 			d := &diffParser{files: map[string]fileDiff{}}
@@ -113,8 +118,10 @@ func FuzzDiff(f *testing.F) {
 					t.Fatal(n, err)
 				}
 			}
+
 			return d.files, d.problem
 		}
+
 		whole, err := read(len(output) + 1)
 		parts, perr := read(size)
 		if (err == nil) != (perr == nil) || !maps.EqualFunc(whole, parts, func(a, b fileDiff) bool {
@@ -122,11 +129,13 @@ func FuzzDiff(f *testing.F) {
 		}) {
 			t.Fatalf("in pieces of %d: %v, %v", size, err, perr)
 		}
+
 		for _, d := range whole {
 			if got := d.changedLines(anyHunk); len(got) > maxRanges {
 				t.Fatalf("%d ranges", len(got))
 			}
 		}
+
 		_, _ = parseMerge(output, "a", "b")
 		_, _ = parseRaw(output)
 		_, _ = parseWorktrees(strings.ReplaceAll(output, "\n", "\x00"))

@@ -20,6 +20,7 @@ func TestAnIsolatedGitStartsNothing(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\ncat\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	global := filepath.Join(t.TempDir(), "config")
 	write(t, filepath.Dir(global), "ignored", "*.user\n")
 	write(t, filepath.Dir(global), "config", "[core]\n\texcludesFile = "+filepath.Join(filepath.Dir(global), "ignored")+
@@ -29,6 +30,7 @@ func TestAnIsolatedGitStartsNothing(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(hook), 0o777); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Symlink(program, hook); err != nil {
 		t.Skip("this system makes no links:", err)
 	}
@@ -42,10 +44,12 @@ func TestAnIsolatedGitStartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var out bytes.Buffer
 	if _, err := g.Run(t.Context(), nil, &out, "status", "--porcelain"); err != nil || !strings.Contains(out.String(), " M a.txt") || strings.Contains(out.String(), "x.user") {
 		t.Errorf("status: %v\n%s", err, &out)
 	}
+
 	if _, err := g.Run(t.Context(), nil, nil, "update-ref", "refs/x", head); err != nil {
 		t.Error(err)
 	}
@@ -55,6 +59,7 @@ func TestAnIsolatedGitStartsNothing(t *testing.T) {
 	if _, err := g.Run(t.Context(), nil, nil, "update-ref", "refs/x", "none"); stick.CodeOf(err) != stick.CodeGitFailed {
 		t.Errorf("a failure is %v", err)
 	}
+
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := g.Run(over, nil, nil, "status"); !errors.Is(err, context.Canceled) {

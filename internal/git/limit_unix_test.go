@@ -33,6 +33,7 @@ func TestWatch_AHookThatHangs(t *testing.T) {
 	due := make(chan time.Time, 1)
 	watch := newWatch(time.Minute, kill)
 	watch.due = due
+
 	go func() {
 		f, err := os.Open(alive)
 		if err != nil {
@@ -42,6 +43,7 @@ func TestWatch_AHookThatHangs(t *testing.T) {
 		f.Read(make([]byte, 1)) // the hook runs
 		due <- time.Time{}
 	}()
+
 	err := runCommand(cmd, func() { watch.startWatching(cmd.Process.Pid) })
 	watch.stop()
 
@@ -51,6 +53,7 @@ func TestWatch_AHookThatHangs(t *testing.T) {
 	if runtime.GOOS == "linux" && watch.program != "reference-transaction" {
 		t.Errorf("it names %q as what it waited for", watch.program)
 	}
+
 	said := errTooLong(newFailure([]string{"update-ref"}, &prefixWriter{}, err), watch, "").Error()
 	if !strings.HasPrefix(said, "git update-ref was stopped after 1 min: it was still waiting for ") {
 		t.Errorf("it says %q", said)

@@ -27,11 +27,13 @@ func TestRefs(t *testing.T) {
 	if err != nil || len(branches) != 2 || branches[0].Checkout != aside || branches[1].Checkout != w.dir {
 		t.Fatalf("%+v, %v", branches, err)
 	}
+
 	for i, b := range branches {
 		if b.Ref != want[i] || fmt.Sprint(b.Committed.Go().Unix()) != seconds {
 			t.Errorf("branch %d is %+v", i, b)
 		}
 	}
+
 	if err := os.Truncate(filepath.Join(w.dir, ".git", "worktrees", "aside", "commondir"), 0); err != nil { // as git leaves it for a moment
 		t.Fatal(err)
 	}

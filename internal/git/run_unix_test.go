@@ -25,6 +25,7 @@ func TestSnapshotKillsChildren(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nsleep 600 >'"+pipe+"' &\nwait\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
@@ -64,14 +65,17 @@ func TestOutputLeftOpen(t *testing.T) {
 	if err := syscall.Mkfifo(hold, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() { // lets the programs that were left running end
 		if f, err := os.OpenFile(hold, os.O_RDWR, 0); err == nil {
 			_, _ = f.WriteString("\n\n\n\n\n\n")
 			defer f.Close()
 		}
 	})
+
 	leave := "read line <'" + hold + "' &\n"
 	long := "i=0; while [ $i -lt 400 ]; do printf '%0100d' $i; i=$((i+1)); done\n"
+
 	t.Run("a command that succeeds", func(t *testing.T) {
 		c := program(t, leave+long)
 		for name, f := range map[string]func() (string, error){
@@ -87,12 +91,14 @@ func TestOutputLeftOpen(t *testing.T) {
 			}
 		}
 	})
+
 	t.Run("a command that fails", func(t *testing.T) {
 		c := program(t, leave+"echo 'fatal: not today' >&2\nexit 3\n")
 		_, err := c.runText(t.Context(), t.TempDir(), "log")
 		if f := asFailure(err); f == nil || f.Exit != 3 || f.Said != "fatal: not today" {
 			t.Errorf("write: %v", err)
 		}
+
 		_, err = c.runLine(t.Context(), t.TempDir(), "log")
 		if f := asFailure(err); f == nil || f.Exit != 3 || f.Said != "fatal: not today" {
 			t.Errorf("read: %v", err)

@@ -27,6 +27,7 @@ func git(t testing.TB, dir string, args ...string) string {
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+
 	return strings.TrimSpace(string(out))
 }
 
@@ -95,6 +96,7 @@ func TestSnapshot(t *testing.T) {
 			t.Setenv("GIT_INDEX_FILE", filepath.Join(dir, "no-index"))
 		}, "main", []string{}},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir, head := repository(t)
@@ -152,17 +154,20 @@ func TestSnapshotFails(t *testing.T) {
 			t.Errorf("got %v, want %v", err, exec.ErrNotFound)
 		}
 	})
+
 	t.Run("no checkout", func(t *testing.T) {
 		_, err := Client{}.Snapshot(t.Context(), t.TempDir())
 		if _, ok := errors.AsType[*exec.ExitError](err); !ok || !strings.Contains(err.Error(), "not a git repository") {
 			t.Errorf("got %v", err)
 		}
 	})
+
 	t.Run("no directory", func(t *testing.T) {
 		if _, err := (Client{}).Snapshot(t.Context(), filepath.Join(dir, "gone")); err == nil {
 			t.Error("it worked")
 		}
 	})
+
 	t.Run("no time", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -198,20 +203,24 @@ func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$0 $*\" >>'"+ran+"'\ncat\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, key := range []string{"core.fsmonitor", "filter.x.clean", "filter.a=b.c.clean"} {
 		git(t, dir, "config", key, program)
 	}
 	git(t, dir, "config", "filter.x.required", "true")
 	write(t, dir, ".gitattributes", "*.txt filter=x\n*.md filter=a=b.c\n")
+
 	for _, tree := range []string{dir, other} {
 		write(t, tree, ".gitattributes", "*.txt filter=x\n")
 		write(t, tree, "a.txt", "ONE\ntwo\n"+tree+"\n")
 		write(t, tree, "new.txt", tree)
 	}
+
 	w, err := (Client{}).Snapshot(t.Context(), dir)
 	if err != nil || w.Head != head || w.DirtyCount == 0 {
 		t.Errorf("the snapshot is %+v, %v", w, err)
 	}
+
 	found, err := (Client{}).Collisions(t.Context(), dir)
 	if err != nil || len(found.Found) == 0 {
 		t.Errorf("the collisions are %+v, %v", found, err)

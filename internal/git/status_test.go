@@ -38,6 +38,7 @@ func TestStatus(t *testing.T) {
 		{"empty record", "\n", nil},
 		{"unknown record", "x y z\n", nil},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			output := nul(tt.output)
@@ -65,6 +66,7 @@ func read(output string, size int) (*stick.Workspace, error) {
 		}
 		output = output[n:]
 	}
+
 	return s.asWorkspace()
 }
 
@@ -74,6 +76,7 @@ func FuzzStatus(f *testing.F) {
 	f.Add("2 R. N... 1 2 3 a b R100 new\nold\n", 1)
 	f.Add("u UU N... 1 2 3 4 a b c d\n! x\n", 7)
 	f.Add("? a", 2)
+
 	f.Fuzz(func(t *testing.T, output string, size int) {
 		output = nul(output)
 		whole, err := read(output, len(output)+1)

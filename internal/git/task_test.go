@@ -28,10 +28,12 @@ func newWork(t *testing.T) *work {
 	t.Setenv("HOME", base)
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(base, "config"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+
 	for _, v := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
 		t.Setenv(v, "")
 		os.Unsetenv(v)
 	}
+
 	w := &work{T: t, dir: filepath.Join(base, "work")}
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -51,6 +53,7 @@ func (w *work) git(args ...string) string {
 	if err != nil {
 		w.Fatalf("git %v: %v\n%s", args, err, out)
 	}
+
 	return strings.TrimSpace(string(out))
 }
 
@@ -94,12 +97,14 @@ func TestPatchSum(t *testing.T) {
 	if w.sum(base, one) != w.sum(other, moved) {
 		t.Error("the same change on another base has another sum")
 	}
+
 	for name, text := range map[string]string{"a": "one\ntwo\nTHREE \n", "c": "new\n", "d": "\x00\x01", "e": "\x00\x02"} {
 		w.git("switch", "--quiet", "--detach", base)
 		if w.sum(base, one) == w.sum(base, w.commit(name, text)) {
 			t.Errorf("a change of %s to %q has the same sum", name, text)
 		}
 	}
+
 	w.git("switch", "--quiet", "--detach", base)
 	first := w.commit("x", "\x00 one")
 	w.git("switch", "--quiet", "--detach", base)
@@ -117,6 +122,7 @@ func TestUpdateRef(t *testing.T) {
 	ctx := t.Context()
 	first := w.git("rev-parse", "HEAD")
 	second := w.commit("a", "x\n")
+
 	move := func(to, from string, want bool) {
 		t.Helper()
 		moved, err := w.UpdateRef(ctx, w.dir, "refs/heads/x", to, from)
@@ -124,6 +130,7 @@ func TestUpdateRef(t *testing.T) {
 			t.Errorf("%v, %v; want %v", moved, err, want)
 		}
 	}
+
 	move(first, "", true)
 	move(second, "", false)
 	move(second, first, true)
@@ -131,6 +138,7 @@ func TestUpdateRef(t *testing.T) {
 	if err := w.DeleteRef(ctx, w.dir, "refs/heads/x", first); stick.CodeOf(err) != stick.CodeGitFailed {
 		t.Errorf("a branch that had moved was deleted: %v", err)
 	}
+
 	if err := w.DeleteRef(ctx, w.dir, "refs/heads/x", second); err != nil {
 		t.Error(err)
 	}
@@ -175,6 +183,7 @@ func TestMergeWithoutACheckout(t *testing.T) {
 	if err != nil || len(files) > 0 {
 		t.Fatal(tree, files, err)
 	}
+
 	merge, err := w.CommitTree(ctx, w.dir, Signing{}, tree, "Merge\n\nline\n", main, work)
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +197,7 @@ func TestMergeWithoutACheckout(t *testing.T) {
 	if ok, err := w.IsAncestor(ctx, w.dir, merge, work); ok || err != nil {
 		t.Error(ok, err)
 	}
+
 	w.git("switch", "--quiet", "work")
 	clash := w.commit("c", "mine\n")
 	if tree, files, err := w.MergeTree(ctx, w.dir, main, clash); err != nil || tree != "" || !slices.Equal(files, []string{"c"}) {
@@ -203,6 +213,7 @@ func TestReadFile(t *testing.T) {
 	if b, ok, err := w.ReadFile(t.Context(), w.dir, "HEAD", "a"); err != nil || !ok || string(b) != "one\ntwo\nthree\n" {
 		t.Errorf("%q, %v, %v", b, ok, err)
 	}
+
 	for _, path := range []string{"no", ".talking-stick.toml", ""} {
 		if b, ok, err := w.ReadFile(t.Context(), w.dir, "HEAD", path); err != nil || ok {
 			t.Errorf("%q: %q, %v, %v", path, b, ok, err)
@@ -220,6 +231,7 @@ func TestReadFileAt(t *testing.T) {
 			t.Errorf("%s: %q in %s, %v %v", path, b, commit, ok, err)
 		}
 	}
+
 	if commit, _, ok, err := w.ReadFileAt(t.Context(), w.dir, "refs/heads/nosuch", "a"); commit != "" || ok || err != nil {
 		t.Errorf("a branch that isn't there has commit %q, %v %v", commit, ok, err)
 	}
@@ -234,6 +246,7 @@ func TestRemoveWorktree(t *testing.T) {
 	if err := w.AddWorktree(ctx, w.dir, path, "feat/x", head, "why"); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.WriteFile(filepath.Join(path, "new"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -243,18 +256,21 @@ func TestRemoveWorktree(t *testing.T) {
 	if list := w.git("worktree", "list", "--porcelain"); !strings.Contains(list, "locked why") {
 		t.Errorf("it isn't locked any more:\n%s", list)
 	}
+
 	if err := os.Remove(filepath.Join(path, "new")); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.RemoveWorktree(ctx, w.dir, path, "why"); err != nil {
 		t.Error(err)
 	}
+
 	if err := w.RemoveWorktree(ctx, w.dir, path, "why"); err != nil {
 		t.Errorf("again: %v", err)
 	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.WriteFile(filepath.Join(path, "theirs"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -268,12 +284,14 @@ func TestDropDetached(t *testing.T) {
 	w := newWork(t)
 	ctx := t.Context()
 	head := w.git("rev-parse", "HEAD")
+
 	gate, away := filepath.Join(w.dir, ".gate"), filepath.Join(w.dir, "away")
 	for _, path := range []string{gate, away} {
 		if err := w.AddDetached(ctx, w.dir, path, head); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := os.RemoveAll(away); err != nil {
 		t.Fatal(err)
 	}
@@ -283,6 +301,7 @@ func TestDropDetached(t *testing.T) {
 	if list := w.git("worktree", "list"); strings.Contains(list, ".gate") || !strings.Contains(list, "away") {
 		t.Errorf("what is left is\n%s", list)
 	}
+
 	if err := w.RemoveRecord(filepath.Join(w.dir, ".git"), w.dir); err != nil {
 		t.Fatal(err)
 	}
@@ -292,6 +311,7 @@ func TestDropDetached(t *testing.T) {
 	if list := w.git("worktree", "list"); strings.Contains(list, "away") {
 		t.Errorf("what is left is\n%s", list)
 	}
+
 	if err := w.AddDetached(ctx, w.dir, away, head); err != nil {
 		t.Fatal(err)
 	}
@@ -310,11 +330,13 @@ func TestExclude(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	for range 2 {
 		if err := Exclude(common, "/worktrees/", "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if b, _ := os.ReadFile(path); string(b) != "mine\n/worktrees/\nx\n" {
 		t.Errorf("it is %q", b)
 	}
@@ -326,6 +348,7 @@ func TestBranchName(t *testing.T) {
 			t.Errorf("%q can't be a branch", name)
 		}
 	}
+
 	for _, name := range []string{"", "-x", "a..b", "a b", "a~", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "@", "a@{b", "a\n", "a?", strings.Repeat("x", 201)} {
 		if BranchName(name) {
 			t.Errorf("%q can be a branch", name)
@@ -346,13 +369,16 @@ func TestFailures(t *testing.T) {
 	if _, err := w.Checkout(t.Context(), filepath.Join(w.dir, "..")); stick.CodeOf(err) != stick.CodeNoRepository {
 		t.Errorf("no repository: %v", err)
 	}
+
 	w.git("config", "user.name", "")
 	w.git("config", "user.useConfigOnly", "true")
 	w.git("config", "--unset", "user.email")
+
 	for _, v := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"} {
 		t.Setenv(v, "")
 		os.Unsetenv(v)
 	}
+
 	if err := w.Identity(t.Context(), w.dir); stick.CodeOf(err) != stick.CodeGitFailed {
 		t.Errorf("nobody: %v", err)
 	}
@@ -368,11 +394,13 @@ func TestWritingEnvironment(t *testing.T) {
 		"PATH=/bin", "GIT_DIR=/x", "GIT_INDEX_FILE=/y", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_GLOBAL=/g", "GIT_AUTHOR_DATE=1",
 		"GIT_CONFIG_COUNT=1",
 	})
+
 	for _, want := range []string{"PATH=/bin", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_GLOBAL=/g", "TT_INTENT=i", "GIT_TERMINAL_PROMPT=0"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is missing in %q", want, env)
 		}
 	}
+
 	for _, v := range env {
 		name, _, _ := strings.Cut(v, "=")
 		if slices.Contains([]string{"GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_DATE", "GIT_CONFIG_COUNT"}, name) {
@@ -393,6 +421,7 @@ func TestLostRace(t *testing.T) {
 	if moved, err := w.Push(ctx, w.dir, "origin", "main", theirs); !moved || err != nil {
 		t.Fatal(moved, err)
 	}
+
 	w.git("switch", "--quiet", "--detach", first)
 	mine := w.commit("a", "mine\n")
 	if moved, err := w.Push(ctx, w.dir, "origin", "main", mine); moved || err != nil {
@@ -401,6 +430,7 @@ func TestLostRace(t *testing.T) {
 	if at, err := w.Fetch(ctx, w.dir, "origin", "main"); at != theirs || err != nil {
 		t.Errorf("%s, %v", at, err)
 	}
+
 	hook := filepath.Join(up, "hooks", "pre-receive")
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho not today >&2\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -408,6 +438,7 @@ func TestLostRace(t *testing.T) {
 	if _, err := w.Push(ctx, w.dir, "origin", "other", mine); stick.CodeOf(err) != stick.CodeGitFailed {
 		t.Errorf("a remote that refuses: %v", err)
 	}
+
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
@@ -420,6 +451,7 @@ func TestLostRace(t *testing.T) {
 	if err := w.PushWithLease(ctx, w.dir, "origin", "feat/x", theirs, first); err == nil {
 		t.Error("a branch that had moved was overwritten")
 	}
+
 	if err := w.PushWithLease(ctx, w.dir, "origin", "feat/x", "", mine); err != nil {
 		t.Error(err)
 	}
@@ -438,6 +470,7 @@ func TestFailuresOfGit(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "git merge failed: ") || !strings.HasSuffix(err.Error(), `overwritten by merge: new"`) {
 		t.Errorf("a file in the way: %v", err)
 	}
+
 	if err := os.Remove(filepath.Join(w.dir, "new")); err != nil {
 		t.Fatal(err)
 	}
@@ -447,12 +480,14 @@ func TestFailuresOfGit(t *testing.T) {
 	if e := stick.AsError(err); e.Fields["path"] != lock || !strings.Contains(e.Hint.String(), "remove that file") {
 		t.Errorf("a lock: %v; %s", err, e.Hint)
 	}
+
 	if err := os.Remove(lock); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(w.dir, ".git", "hooks", "post-checkout"), []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	err = w.AddDetached(ctx, w.dir, filepath.Join(w.dir, "tree"), first)
 	if err == nil || err.Error() != "git worktree failed: its post-checkout hook seems to have failed: exit status 3" {
 		t.Errorf("a hook: %v", err)
@@ -477,11 +512,13 @@ func TestUntrackedInTheWay(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(w.dir, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	to := w.commit("sub/x", "new\n")
 	w.git("reset", "--quiet", "--hard", from)
 	if files, err := w.UntrackedInTheWay(ctx, w.dir, from, to); err != nil || len(files) > 0 {
 		t.Fatalf("%q, %v", files, err)
 	}
+
 	w.write(".git/info/exclude", "*.ign\n")
 	for _, name := range []string{"plain", "kept.ign", "sub"} {
 		w.write(name, "mine\n")
@@ -491,11 +528,13 @@ func TestUntrackedInTheWay(t *testing.T) {
 	if err != nil || !slices.Equal(files, []string{"kept.ign", "plain", "sub"}) {
 		t.Errorf("%q, %v", files, err)
 	}
+
 	for _, name := range []string{"plain", "sub"} {
 		if err := os.Remove(filepath.Join(w.dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.FastForward(ctx, w.dir, to); err == nil || !strings.Contains(err.Error(), "kept.ign") {
 		t.Errorf("an ignored file: %v", err)
 	}
@@ -517,12 +556,14 @@ func TestFinishFastForward(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := os.Symlink("long", filepath.Join(w.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
 	w.git("add", "link")
 	w.git("rm", "--quiet", "a")
 	w.commit("new", "new\n")
+
 	to := w.commit("long", "the new text\n")
 	for _, c := range []struct {
 		name, half string
@@ -547,6 +588,7 @@ func TestFinishFastForward(t *testing.T) {
 			if out, err := exec.Command("sh", "-c", "cd '"+w.dir+"' && "+c.half).CombinedOutput(); err != nil {
 				t.Fatalf("%v %s", err, out)
 			}
+
 			err := w.FinishFastForward(ctx, w.dir, "refs/heads/main", from, to)
 			if c.foreign != nil {
 				if e := stick.AsError(err); stick.CodeOf(err) != stick.CodeDirtyTree || !slices.Equal(e.Fields["left"].([]string), c.foreign) {
@@ -557,6 +599,7 @@ func TestFinishFastForward(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			want := to
 			if c.name == "nothing" {
 				want = from
@@ -581,23 +624,27 @@ func TestReadOnlyWorktree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if err := os.WriteFile(filepath.Join(shut[0], "f"), nil, 0o400); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(outside, filepath.Join(path, "out")); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, dir := range shut {
 		if err := os.Chmod(dir, 0o500); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	root, err := os.OpenRoot(w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
 	makeWritable(root, "tree") // removing it shows nothing where permissions don't count
+
 	for i, dir := range shut {
 		info, err := os.Lstat(dir)
 		if err != nil {
@@ -607,11 +654,13 @@ func TestReadOnlyWorktree(t *testing.T) {
 			t.Errorf("%s has the mode %v", dir, info.Mode())
 		}
 	}
+
 	for _, dir := range shut {
 		if err := os.Chmod(dir, 0o500); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := w.RemoveDetached(filepath.Join(w.dir, ".git"), filepath.Dir(path), filepath.Base(path)); err != nil {
 		t.Error(err)
 	}

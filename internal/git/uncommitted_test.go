@@ -29,6 +29,7 @@ func TestUncommitted(t *testing.T) {
 	write(t, dir, "ignored", "x")
 	git(t, dir, "rm", "-q", "gone")
 	git(t, dir, "mv", "moved from", "moved to")
+
 	list := func(paths ...string) string {
 		all, err := Client{}.Uncommitted(t.Context(), dir, paths...)
 		if err != nil {
@@ -42,8 +43,10 @@ func TestUncommitted(t *testing.T) {
 			}
 			fmt.Fprintf(&b, "%c%c %q%s; ", u.Index, u.Tree, u.Path, staged)
 		}
+
 		return strings.TrimSuffix(b.String(), "; ")
 	}
+
 	want := `MM "both", staged; D  "gone", staged; D  "moved from", staged; A  "moved to", staged; A  "new/staged", staged;  M "odd\n\"ü";  M "tree"; ?? ".gitignore"; ?? "new/file"`
 	if got := list(); got != want {
 		t.Errorf("uncommitted is\n%s\nwant\n%s", got, want)
@@ -66,10 +69,12 @@ func TestUncommittedInAConflict(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "a.txt")); err != nil {
 		t.Fatal(err)
 	}
+
 	git(t, dir, "commit", "-qam", "gone")
 	if err := exec.Command("git", "-C", dir, "merge", "-q", "other").Run(); err == nil {
 		t.Fatal("there is no conflict")
 	}
+
 	all, err := Client{}.Uncommitted(t.Context(), dir)
 	if err != nil || len(all) != 1 || !all[0].Conflict() || all[0].Staged() {
 		t.Errorf("%+v, %v", all, err)
@@ -90,6 +95,7 @@ func TestCommittedSince(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
+
 	commit(2000000000, "old", "*", "a b")
 	commit(2000000100, "*")
 	commit(2000000200, "a b", "odd\n\"ü", "not asked")
@@ -99,6 +105,7 @@ func TestCommittedSince(t *testing.T) {
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
+
 	empty := t.TempDir()
 	git(t, empty, "init", "-q")
 	if got, err := (Client{}).CommittedSince(t.Context(), empty, 1, []string{"a"}); err != nil || len(got) > 0 {

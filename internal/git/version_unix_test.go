@@ -19,6 +19,7 @@ func TestVersionIsAskedOnce(t *testing.T) {
 		if err := os.WriteFile(next, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.Rename(next, c.Path); err != nil {
 			t.Fatal(err)
 		}

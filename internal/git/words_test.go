@@ -21,6 +21,7 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 	if d := Refusal(fmt.Errorf("look: %w", e)); d == nil || d.Message != e.Message {
 		t.Errorf("%v", d)
 	}
+
 	for _, args := range [][]string{{"fetch"}, {"-C", "/srv/app", "push"}, {"merge"}} {
 		said := "fatal: detected dubious ownership in repository at '/tmp/evil'\n"
 		if args[0] == "merge" {
@@ -30,6 +31,7 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 			t.Errorf("a remote's words are believed: %s", e.Message)
 		}
 	}
+
 	for _, other := range []error{nil, context.DeadlineExceeded, errGitFailed(&Failure{Args: []string{"rev-parse"}, Exit: 128, Said: "fatal: not a git repository"})} {
 		if d := Refusal(other); d != nil {
 			t.Errorf("%v: %v", other, d)

@@ -71,6 +71,7 @@ func TestAsBashDoes(t *testing.T) {
 			changed[path] = before[path] != after[path]
 		}
 		maps.DeleteFunc(changed, func(_ string, yes bool) bool { return !yes })
+
 		told := map[string]bool{}
 		for _, p := range claimed.Paths {
 			inside := false
@@ -79,10 +80,12 @@ func TestAsBashDoes(t *testing.T) {
 					told[path], inside = true, true
 				}
 			}
+
 			if !inside && pathExists(p) {
 				told[p] = true
 			}
 		}
+
 		if diff := cmp.Diff(slices.Sorted(maps.Keys(changed)), slices.Sorted(maps.Keys(told))); diff != "" {
 			t.Errorf("%s (%v, %s):\n-changed +told\n%s", command, err, out, diff)
 		}
@@ -108,12 +111,14 @@ func snapshot(t *testing.T, dir string, age bool) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
+
 		if age {
 			old := time.Unix(1e9, 0)
 			if err := os.Chtimes(path, old, old); err != nil {
 				return err
 			}
 		}
+
 		info, err := os.Lstat(path)
 		if err != nil {
 			return err
@@ -124,5 +129,6 @@ func snapshot(t *testing.T, dir string, age bool) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return files
 }

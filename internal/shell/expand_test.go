@@ -42,6 +42,7 @@ func checkoutDir(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+
 	return dir
 }
 
@@ -63,6 +64,7 @@ func TestNothingToEnd(t *testing.T) {
 			t.Errorf("%s: %s, reads: %v", command, got, c.Reads)
 		}
 	}
+
 	if err := os.WriteFile(filepath.Join(dir, ".git", "MERGE_HEAD"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

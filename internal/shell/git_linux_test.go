@@ -77,14 +77,17 @@ func newScratch(t *testing.T) scratchRepo {
 	if err := os.Mkdir(s.root, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	if out, err := inBash(s.root, scratch+"make"); err != nil {
 		t.Fatalf("the scratch repository: %v\n%s", err, out)
 	}
+
 	for name, text := range aliases {
 		if out, err := exec.Command("git", "-C", filepath.Join(s.root, "repo"), "config", "alias."+name, text).CombinedOutput(); err != nil {
 			t.Fatalf("the alias %s: %v\n%s", name, err, out)
 		}
 	}
+
 	if err := os.Rename(s.root, s.template); err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +119,7 @@ func (s scratchRepo) copy(t *testing.T, setup string) string {
 	if setup == "" {
 		return repo
 	}
+
 	if out, err := inBash(repo, setup+"\ntrue"); err != nil {
 		t.Fatalf("a copy: %v\n%s", err, out)
 	}
@@ -127,6 +131,7 @@ func (s scratchRepo) removeOthers() error {
 	if err := os.MkdirAll(s.root, 0o700); err != nil {
 		return err
 	}
+
 	return filepath.WalkDir(s.root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -138,6 +143,7 @@ func (s scratchRepo) removeOthers() error {
 		case !d.IsDir():
 			return os.Remove(path)
 		}
+
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
@@ -154,6 +160,7 @@ func (s scratchRepo) copyOne(from string, d fs.DirEntry, err error) error {
 		return err
 	case d.IsDir():
 		return os.MkdirAll(to, 0o700)
+
 	case strings.Contains(from, "/objects/"):
 		if pathExists(to) {
 			return nil
@@ -169,11 +176,13 @@ func (s scratchRepo) copyOne(from string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err
 	}
+
 	if has, err := os.Lstat(to); err == nil && has.ModTime().Equal(info.ModTime()) && has.Mode() == info.Mode() {
 		if is, err := os.ReadFile(to); err == nil && bytes.Equal(is, want) {
 			return nil
 		}
 	}
+
 	if err := os.WriteFile(to, want, info.Mode()); err != nil {
 		return err
 	}
@@ -186,11 +195,13 @@ func workOf(word string) Work {
 	if word[:1] == "R" {
 		return Modified | Staged // how a conflict was resolved
 	}
+
 	for _, l := range letters {
 		if word[:1] == l.letter {
 			return l.work
 		}
 	}
+
 	return 0
 }
 
@@ -212,25 +223,30 @@ func lookAt(t *testing.T, repo string) state {
 		case !d.Type().IsRegular():
 			return nil
 		}
+
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
 		s.files[path] = string(b)
+
 		for _, line := range strings.Fields(string(b)) {
 			if len(line) == 2 && strings.Contains("MSPUINTR", line[:1]) {
 				s.words[line] = path
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	index, err := os.ReadFile(filepath.Join(repo, ".git", "index"))
 	if err != nil {
 		return s // the repository is gone
 	}
+
 	for _, sort := range "MSPTR" {
 		for n := range 10 {
 			word := fmt.Sprintf("%c%d", sort, n)
@@ -240,6 +256,7 @@ func lookAt(t *testing.T, repo string) state {
 			}
 		}
 	}
+
 	s.refs(t, repo)
 	return s
 }
@@ -250,6 +267,7 @@ func (s state) refs(t *testing.T, repo string) {
 	if b, err := os.ReadFile(filepath.Join(git, "logs", "refs", "stash")); err == nil && len(b) > 0 {
 		s.words["stash"] = "refs"
 	}
+
 	named := ""
 	for _, dir := range []string{"refs", "packed-refs"} {
 		err := filepath.WalkDir(filepath.Join(git, dir), func(path string, d fs.DirEntry, err error) error {
@@ -263,6 +281,7 @@ func (s state) refs(t *testing.T, repo string) {
 			t.Fatal(err)
 		}
 	}
+
 	for _, name := range []string{"gone", "clash"} {
 		if b, err := os.ReadFile(filepath.Join(filepath.Dir(repo), name+".tip")); err == nil && strings.Contains(named, strings.TrimSpace(string(b))) {
 			s.words[name] = "refs"
@@ -281,6 +300,7 @@ func lost(before, after state) (words []string, work Work) {
 			} else if _, half := after.words["T1"]; !half {
 				words, work = append(words, "T1"), work|Partly
 			}
+
 		case word == "gone" || word == "clash":
 			words, work = append(words, word), work|Commits
 		case word[:1] == "T":
@@ -290,6 +310,7 @@ func lost(before, after state) (words []string, work Work) {
 			words, work = append(words, word), work|workOf(word)
 		}
 	}
+
 	slices.Sort(words)
 	return words, work
 }
@@ -375,6 +396,7 @@ func (f play) plays(t *testing.T, repo string) {
 	out, err := inBash(repo, f.command)
 	after := lookAt(t, repo)
 	words, work := lost(before, after)
+
 	said := Work(0)
 	for i, a := range c.Acts {
 		if a.Dir == repo+"/sm" { // its work is what the tests look for as nested
@@ -382,15 +404,18 @@ func (f play) plays(t *testing.T, repo string) {
 		}
 		said |= c.Acts[i].Loses
 	}
+
 	may := Work(0)
 	for _, l := range letters {
 		if strings.Contains(f.may, l.letter) {
 			may |= l.work
 		}
 	}
+
 	if work&may != 0 || work|may != said {
 		t.Errorf("%s (%v)\n%s  loses %v: %s\n  said  %s, of which it may lose %s", f.command, err, out, words, showWork(work), showWork(said), f.may)
 	}
+
 	for _, word := range words {
 		if file := before.words[word]; filepath.IsAbs(file) && !slices.ContainsFunc(c.Acts, func(a Act) bool {
 			return a.Loses&workOf(word) != 0 && (a.Paths == nil && covers([]string{top(a.Dir)}, file) || covers(a.Paths, file))
@@ -398,6 +423,7 @@ func (f play) plays(t *testing.T, repo string) {
 			t.Errorf("%s loses %s, of which no act says so", f.command, file)
 		}
 	}
+
 	for file, text := range before.files {
 		if after.files[file] != text && !covers(c.Paths, file) && !slices.ContainsFunc(c.Trees, func(dir string) bool { return covers([]string{top(dir)}, file) }) &&
 			filepath.Base(file) != ".gitmodules" { // which git rm of a submodule changes, too

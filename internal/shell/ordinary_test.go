@@ -19,6 +19,7 @@ func projectDir(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for name := range strings.FieldsSeq(`.git/HEAD go.mod main.go cmd/app/main.go internal/store/store.go internal/store/store_test.go package.json
 		tsconfig.json src/index.ts src/app.tsx src/api/client.ts src/api/client.test.ts dist/index.js node_modules/left-pad/index.js Makefile
 		README.md docs/guide.md docs/api.md tests/test_app.py app/__init__.py app/models.py app/__pycache__/models.pyc pyproject.toml Cargo.toml src/main.rs
@@ -32,6 +33,7 @@ func projectDir(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+
 	return dir
 }
 
@@ -44,6 +46,7 @@ func said(command, dir string) string {
 	if c.Reads {
 		b.WriteString("  reads\n")
 	}
+
 	for _, list := range []struct {
 		name  string
 		paths []string
@@ -56,6 +59,7 @@ func said(command, dir string) string {
 			b.WriteString("\n")
 		}
 	}
+
 	for _, a := range c.Acts {
 		fmt.Fprintf(&b, "  %s (%s)\n", showAct(a, dir), a.Form)
 	}
@@ -72,6 +76,7 @@ func TestOrdinaryCommands(t *testing.T) {
 	}
 	dir := projectDir(t)
 	var out strings.Builder
+
 	n := 0
 	for entry := range strings.SplitSeq(strings.TrimSpace(string(b)), "\n\n") {
 		var command []string
@@ -85,14 +90,17 @@ func TestOrdinaryCommands(t *testing.T) {
 				out.WriteString(line + "\n")
 			}
 		}
+
 		if len(command) == 0 {
 			out.WriteString("\n")
 			continue
 		}
+
 		n++
 		fmt.Fprintf(&out, "$ %s\n", strings.ReplaceAll(strings.Join(command, "\n"), "\n", "\n> "))
 		out.WriteString(said(strings.Join(command, "\n"), dir) + "\n")
 	}
+
 	if n < 300 {
 		t.Errorf("there are %d commands", n)
 	}

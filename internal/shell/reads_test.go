@@ -46,6 +46,7 @@ func TestReads(t *testing.T) {
 			}
 		}
 	}
+
 	if long := "ls " + strings.Repeat("a ", maxCommand); Edits(long, dir, Env{}).Reads {
 		t.Error("a command that is too long to be looked at is said to only read")
 	}

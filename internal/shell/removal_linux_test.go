@@ -46,6 +46,7 @@ func TestRepositoryRemovals_InBash(t *testing.T) {
 	_, rsyncErr := exec.LookPath("rsync") // which not every system has
 	dir := filepath.Join(scratchDir(t), "a b", "work")
 	newRepository(t, dir)
+
 	for removing, commands := range map[bool][]string{true: removers, false: keepers} {
 		played := testenv.Some(t, testenv.Every, "commands, of which only what is said is compared", commands, func(i int, _ string) bool { return i%8 == 0 })
 		for _, command := range commands {
@@ -74,6 +75,7 @@ func newRepository(t *testing.T, dir string) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, name := range []string{
 		"work/.git/HEAD", "work/.git/config", "work/.git/hooks/x", "work/.git/index.lock", "work/.git/objects/info/x", "work/.git/refs/heads/x",
 		"work/main.go", "work/.gitignore", "work/build/main.go", "work/build/.hidden", "empty/x",
@@ -85,10 +87,12 @@ func newRepository(t *testing.T, dir string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := os.Remove(filepath.Join(around, "empty", "x")); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ func scratchDir(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, f := range []string{"a.go", "b.go", ".hidden.go", "README.md", "x y.txt", "app/[id]/page.tsx", "sub/c.go", "sub/d.txt", "a+b[1].c"} {
 		path := filepath.Join(dir, f)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -27,6 +28,7 @@ func scratchDir(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
+
 	return dir
 }
 
@@ -51,6 +53,7 @@ func check(t *testing.T, rows []row) {
 			}
 			got = append(got, name)
 		}
+
 		for _, p := range c.Trees {
 			got = append(got, strings.TrimSuffix(tree+":"+strings.TrimPrefix(strings.TrimPrefix(p, dir), "/"), ":"))
 		}
@@ -341,6 +344,7 @@ func hostile() []string {
 			}
 		}
 	}
+
 	return append(all,
 		"f(){ f; f; }; f", "f(){ g;g;}; g(){ f;f;}; f", "f(){ eval '"+strings.Repeat("rm a;", 10000)+"'; f; }; f",
 		"f(){ eval f; }; f", "bash -c "+strings.Repeat("'a", 1000), "rm /*/*/*/*/*/*/*/*", "rm "+strings.Repeat("*a", 5000), "rm "+strings.Repeat("/*/*/*/* ", 5000))
@@ -352,6 +356,7 @@ func TestHostile(t *testing.T) {
 	for _, c := range hostile() {
 		start := processorTime(t)
 		got := Edits(c, "/usr", Env{})
+
 		// The limit is 50 ms. A hundred times that means that a bound is missing, and not that the machine is
 		// slow or that the race detector looks on.
 		if d := processorTime(t) - start; d > 5*time.Second {
@@ -371,6 +376,7 @@ func TestAliases(t *testing.T) {
 		asked = append(asked, filepath.Base(dir)+":"+name)
 		return map[string]string{"undo": "reset --hard", "a": "b", "b": "a", "in": "-C sub undo", "sh": "!git clean -f &&", "quoted": `checkout -- 'a b' c\ d "e"`}[name]
 	}
+
 	dir := scratchDir(t)
 	for command, want := range map[string]string{
 		"git undo HEAD": "takes MSP",
@@ -390,6 +396,7 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%s asks for %v", command, asked)
 		}
 	}
+
 	asked = nil
 	Edits(strings.Repeat("git a;", maxAliases+1), dir, Env{Alias: alias})
 	if len(asked) != maxAliases {
@@ -414,6 +421,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %+v", command, acts)
 		}
 	}
+
 	many := Edits(strings.Repeat("git checkout -- a.go;", 3)+"for i in 1; do rm a.go; done; rm a.go", dir, Env{}).Acts
 	if len(many) != 2 {
 		t.Errorf("the same acts, again and again: %+v", many)
@@ -446,6 +454,7 @@ func TestABranchLikeAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	for command, want := range map[string]string{
 		"git checkout sub": "moves I", "git checkout README.md": "moves I", "git checkout a.go": "takes M a.go", "git checkout team": "moves I", "git checkout -- sub": "takes M sub",
 		"git checkout sub a.go": "takes M sub a.go", "git checkout sub --": "moves I", "cd sub; git checkout c.go": "takes M in sub sub/c.go",
@@ -463,6 +472,7 @@ func TestTheEndOfAText(t *testing.T) {
 	if b, err := io.ReadAll(h); string(b) != "ls" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
+
 	h = &timedReader{Reader: strings.NewReader(strings.Repeat("x", 4096)), until: time.Unix(0, 0)}
 	if _, err := io.ReadAll(h); err == nil {
 		t.Error("a long text that takes too long is read to its end")
@@ -476,6 +486,7 @@ func FuzzShellEdits(f *testing.F) {
 			f.Add(c)
 		}
 	}
+
 	for _, c := range []string{
 		"cd sub && sed -i s/a/b/ *.go > log", "git -C x checkout -- a b", "bash -lc 'rm {a,b}'", "mv -t d a b", "cat <<'E' >f\nx\nE\n",
 		"apply_patch <<E\n*** Add File: x\nE", "f() { rm a; }; f", "perl -pi.bak -e x a", "env A=b sudo rm x", "if a; then cd b; fi; rm c", "rm \x00", "rm -", "rm --=",
@@ -486,6 +497,7 @@ func FuzzShellEdits(f *testing.F) {
 	} {
 		f.Add(c)
 	}
+
 	dir := scratchDir(f)
 	f.Fuzz(func(t *testing.T, command string) {
 		got := Edits(command, dir, Env{Home: "/h", Alias: func(_, name string) string { return name }})
@@ -496,6 +508,7 @@ func FuzzShellEdits(f *testing.F) {
 				t.Fatalf("%q does %+v", command, a)
 			}
 		}
+
 		for _, paths := range lists {
 			seen := map[string]bool{}
 			for _, p := range paths {

@@ -51,6 +51,7 @@ func below(dir, path string) string {
 		}
 		return rest
 	}
+
 	if rel, err := filepath.Rel(dir, path); err == nil && strings.HasPrefix(rel, "../") && strings.Count(rel, "..") == 1 {
 		return rel
 	}

@@ -18,6 +18,7 @@ func relative(t *testing.T, dir string, paths []string) string {
 		}
 		all = append(all, filepath.ToSlash(rel))
 	}
+
 	return strings.Join(all, " ")
 }
 
@@ -93,6 +94,7 @@ func TestEdits_Wholes(t *testing.T) {
 		if wholes := relative(t, dir, got.Wholes); wholes != c.want {
 			t.Errorf("%s: writes %q whole, want %q", c.command, wholes, c.want)
 		}
+
 		for _, path := range got.Wholes {
 			if !slices.Contains(got.Paths, path) {
 				t.Errorf("%s: %s isn't among what it changes", c.command, path)

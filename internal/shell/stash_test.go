@@ -27,6 +27,7 @@ func TestEntryOfTheStash(t *testing.T) {
 				said = append(said, a)
 			}
 		}
+
 		if got := showActs(said, dir); got != want {
 			t.Errorf("%s\n  is   %s\n  want %s", command, got, want)
 		}

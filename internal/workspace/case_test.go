@@ -25,17 +25,20 @@ func TestSpelled(t *testing.T) {
 		"/Users/Ann":     {"Src", "cafe\u0301"},
 		"/Users/Ann/Src": {"App", "app.txt"},
 	}
+
 	list := func(dir string) ([]fs.DirEntry, error) {
 		names, ok := disk[dir]
 		if !ok {
 			return nil, errors.New("no permission")
 		}
+
 		var es []fs.DirEntry
 		for _, n := range names {
 			es = append(es, entry{name: n})
 		}
 		return es, nil
 	}
+
 	fold := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "é", "e\u0301")) }
 	same := func(a, b string) bool { return fold(a) == fold(b) }
 

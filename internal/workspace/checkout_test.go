@@ -82,6 +82,7 @@ func TestResolveGit(t *testing.T) {
 		{"separate git directory", "apart/tree/sub", "apart/tree", "", []string{"apart/tree/sub", "apart/tree"}},
 		{"worktree of a separate git directory", "apart/linked", "apart/git", "apart/linked", []string{"apart/git"}},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			want := Place{Path: at(tt.path), Root: at(tt.root), Found: FoundGit}
@@ -106,6 +107,7 @@ func TestResolveGit(t *testing.T) {
 				t.Errorf("%s has the root %s", path, p.Root)
 			}
 		}
+
 		if p := resolve(t, at("main/sub"), Env{Home: main}); p.Root != main {
 			t.Errorf("the root is %s", p.Root)
 		}
@@ -201,6 +203,7 @@ func TestResolveDamaged(t *testing.T) {
 			t.Errorf("got %+v, want the root %s", p, at("main/wt"))
 		}
 	})
+
 	t.Run("link to a git directory", func(t *testing.T) {
 		write(t, dir, "alias/src/")
 		must(t, os.Symlink(at("main/.git"), at("alias/.git")))
@@ -208,12 +211,14 @@ func TestResolveDamaged(t *testing.T) {
 			t.Errorf("got %+v, want the root %s", p, at("alias"))
 		}
 	})
+
 	t.Run("common directory is gone", func(t *testing.T) {
 		write(t, dir, "old/record/commondir=../nowhere\n", "old/wt/.git=gitdir: ../record\n")
 		if p := resolve(t, at("old/wt"), Env{}); p.Root != at("old/wt") || p.Worktree != "" {
 			t.Errorf("got %+v, want the root %s", p, at("old/wt"))
 		}
 	})
+
 	t.Run("worktree without its .git file", func(t *testing.T) {
 		gitAdd(t, main, at("main/worktrees/task"))
 		must(t, os.Remove(at("main/worktrees/task/.git")))
@@ -248,6 +253,7 @@ func TestResolveGitEnvironment(t *testing.T) {
 		{"dotfiles without their tree", "home/.config/editor", Env{GitDir: at("home/.dotfiles")}, "home/.config/editor", ""},
 		{"tree without a repository", "home/.config/editor", Env{GitWorkTree: home}, "home/.config/editor", ""},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := resolve(t, at(tt.path), tt.env)

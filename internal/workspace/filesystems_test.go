@@ -38,6 +38,7 @@ func TestJudge(t *testing.T) {
 		{"ntfs", fuseMagic, "fuseblk", "fuseblk", true},
 		{"rootless container", fuseMagic, "fuse.fuse-overlayfs", "fuse.fuse-overlayfs", true},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if kind, safe := classifyMagic(tt.magic, tt.mounted); kind != tt.kind || safe != tt.safe {
@@ -53,6 +54,7 @@ func TestJudgeName(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, safe, local)
 		}
 	}
+
 	if _, safe := classifyName("macfuse", true); safe {
 		t.Error("macfuse calls itself local and was believed")
 	}
@@ -65,6 +67,7 @@ func TestTypeOfDevice(t *testing.T) {
 91 28 0:46 /sub /mnt rw - virtiofs share rw
 a line of another kind
 `
+
 	for device, want := range map[[2]uint32]string{{0, 45}: "fuse.sshfs", {0, 46}: "virtiofs", {259, 2}: "ext4", {0, 4}: "", {7, 7}: ""} {
 		if got := typeOfDevice([]byte(table), device[0], device[1]); got != want {
 			t.Errorf("%v: got %q, want %q", device, got, want)
@@ -81,6 +84,7 @@ func TestLocal(t *testing.T) {
 		}
 		t.Skipf("the temporary directory isn't on a local disk: %v", err)
 	}
+
 	if err := CheckLocal(filepath.Join(dir, "not/there/yet")); err != nil {
 		t.Errorf("a directory that doesn't exist yet: %v", err)
 	}

@@ -11,6 +11,7 @@ func FuzzGitFile(f *testing.F) {
 	for _, s := range []string{"", "gitdir: ", "gitdir: .git\n", "gitdir: ../.git/modules/lib\r\n", "gitdir:x", "gitdir: a b \n\n", "gitdir: a\x00b", "gitdir: a\nb\n"} {
 		f.Add([]byte(s))
 	}
+
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path, ok := parseGitFile(b)
 		if !ok {
@@ -29,6 +30,7 @@ func FuzzGitConfig(f *testing.F) {
 	for _, s := range []string{"", "[core]\n\tworktree = ../x\n", "[core]\nworktree=\"a\\\"b\" # c\n", "[core]\nworktree=\\", "[CORE]\nWorkTree = a;b", "[other]\nworktree = x"} {
 		f.Add([]byte(s))
 	}
+
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if path, ok := parseWorktree(b); ok && (path == "" || strings.ContainsRune(path, 0)) {
 			t.Fatalf("%q gave the path %q", b, path)
@@ -50,6 +52,7 @@ func TestGitConfig(t *testing.T) {
 			t.Errorf("got %q, %v, want %q from\n%s", got, ok, want, b)
 		}
 	}
+
 	for _, b := range []string{"", "[core]\n", "[core]\nworktree\n", "[core]\nworktree =\n", "[core \"sub\"]\nworktree = x\n", "[core]\nworktree = \"x\n", "[core]\nworktree = a\\q\n"} {
 		if got, ok := parseWorktree([]byte(b)); ok {
 			t.Errorf("%q gave %q", b, got)

@@ -19,6 +19,7 @@ func TestHead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	for _, c := range []struct {
 		name           string
 		files          map[string]string
@@ -62,6 +63,7 @@ func TestDefaultBranches(t *testing.T) {
 	if got := DefaultBranches(top); got != nil {
 		t.Errorf("outside git: %q", got)
 	}
+
 	head := func(remote, text string) {
 		t.Helper()
 		dir := filepath.Join(top, ".git", "refs", "remotes", remote)
@@ -71,16 +73,19 @@ func TestDefaultBranches(t *testing.T) {
 		if text == "" {
 			return
 		}
+
 		if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	want := func(what string, want ...string) {
 		t.Helper()
 		if got := DefaultBranches(top); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
 	}
+
 	if err := os.MkdirAll(filepath.Join(top, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +93,7 @@ func TestDefaultBranches(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("no remote", "main", "master")
+
 	head("origin", "")
 	head("odd", "refs/remotes/other/main\n")
 	want("none is known", "main", "master")

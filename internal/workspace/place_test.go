@@ -19,6 +19,7 @@ func TestResolveWithoutGit(t *testing.T) {
 		"mono/package.json", "mono/packages/ui/package.json", "mono/packages/ui/src/main.ts",
 		"stick/.talking-stick/", "stick/a/", "toml/.talking-stick.toml", "toml/CLAUDE.md", "toml/a/",
 		"plain/a/")
+
 	at := func(p string) string { return filepath.Join(dir, p) }
 	env := Env{Home: at("home"), Dir: at("plain")}
 
@@ -38,6 +39,7 @@ func TestResolveWithoutGit(t *testing.T) {
 		{"home itself", at("home"), "home", FoundMarker, "AGENTS.md", []string{"home"}},
 		{"project in home", at("home/app/pkg/x"), "home/app", FoundMarker, "go.mod", []string{"home/app/pkg/x", "home/app/pkg", "home/app"}},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			want := Place{Path: at(tt.chain[0]), Root: at(tt.root), Found: tt.found, Marker: tt.marker, Broad: tt.root == "home"}
@@ -69,6 +71,7 @@ func TestResolveSymlinks(t *testing.T) {
 		// The file's own directory counts, as the agent sees it.
 		{"link to a file", at("other/b/alias.txt"), "other/b"},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := resolve(t, tt.path, Env{}).Path; got != at(tt.want) {
@@ -76,6 +79,7 @@ func TestResolveSymlinks(t *testing.T) {
 			}
 		})
 	}
+
 	t.Run("home is a link", func(t *testing.T) {
 		if got := resolve(t, at("real/a"), Env{Home: at("home")}); got.Found != FoundPath {
 			t.Errorf("the marker in the home directory counted: %+v", got)
@@ -102,6 +106,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"too long", dir + "/" + strings.Repeat("x", 300), "the path is too long"},
 		{"far too long", dir + strings.Repeat("/x", 5000), "the path is too long"},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Resolve(tt.path, Env{})
@@ -126,6 +131,7 @@ func TestResolveUnreadable(t *testing.T) {
 	write(t, dir, "closed/in/")
 	must(t, os.Chmod(filepath.Join(dir, "closed"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "closed"), 0o755) })
+
 	for _, p := range []string{"closed", "closed/in"} {
 		_, err := Resolve(filepath.Join(dir, p), Env{})
 		if stick.CodeOf(err) != stick.CodeInvalidPath || !strings.Contains(err.Error(), "no permission") {
@@ -148,6 +154,7 @@ func TestResolveGone(t *testing.T) {
 		{"behind a link", at("link/gone"), "app/gone", "app"},
 		{"outside of a workspace", at("gone"), "gone", "gone"},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := ResolveGone(tt.path, Env{})
@@ -159,6 +166,7 @@ func TestResolveGone(t *testing.T) {
 			}
 		})
 	}
+
 	for _, path := range []string{"", at("file/x"), "a\x00"} {
 		if _, err := ResolveGone(path, Env{}); stick.CodeOf(err) != stick.CodeInvalidPath {
 			t.Errorf("%q: got %v, want %s", path, err, stick.CodeInvalidPath)
@@ -170,6 +178,7 @@ func BenchmarkResolve(b *testing.B) {
 	dir := tree(b)
 	write(b, dir, append(gitDirFiles("repo/.git"), "repo/a/b/c/", "app/go.mod", "app/a/b/c/", "plain/a/b/c/")...)
 	gitAdd(b, repository(b, filepath.Join(dir, "real")), filepath.Join(dir, "linked"))
+
 	for name, path := range map[string]string{
 		"git top": "repo", "git below": "repo/a/b/c", "linked worktree": "linked/sub/deep",
 		"marker": "app/a/b/c", "nothing": "plain/a/b/c",
@@ -192,12 +201,14 @@ func TestMakesRepository(t *testing.T) {
 		write(t, dir, git+"/HEAD", git+"/objects/", git+"/refs/")
 	}
 	write(t, dir, "app/.git/worktrees/fix/", "fix/", "app/src/", "other/.bare/", "other/go.mod")
+
 	for file, text := range map[string]string{
 		"app/.git/worktrees/fix/commondir": "../..\n", "app/.git/worktrees/fix/gitdir": filepath.Join(dir, "fix/.git") + "\n",
 		"fix/.git": "gitdir: " + filepath.Join(dir, "app/.git/worktrees/fix") + "\n",
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 	}
+
 	for at, files := range map[string]map[string]bool{
 		"app": {
 			"app/.git": true, "app/.git/objects": true, "app/.git/refs": true, "app/.git/HEAD": true, "app/.git/HEAD.lock": false, "app/.git/index.lock": false, "app/.git/hooks": false, "app": false,

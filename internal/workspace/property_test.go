@@ -18,10 +18,12 @@ func TestResolveProperties(t *testing.T) {
 			r.Fatal(err)
 		}
 		defer os.RemoveAll(root)
+
 		dir := rapid.Custom(func(r *rapid.T) string {
 			names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b"}), 0, 4).Draw(r, "names")
 			return filepath.Join(append([]string{root}, names...)...)
 		})
+
 		env := Env{Home: dir.Draw(r, "home")}
 		for range rapid.IntRange(0, 6).Draw(r, "things") {
 			decorate(t, r, dir)
@@ -30,6 +32,7 @@ func TestResolveProperties(t *testing.T) {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			r.Skip("a file is in the way")
 		}
+
 		write(t, path, "file.txt")
 
 		p, err := Resolve(path, env)
@@ -51,6 +54,7 @@ func TestResolveProperties(t *testing.T) {
 		if p.Found != FoundPath && p.Chain[len(p.Chain)-1] != p.Root {
 			r.Fatalf("the chain doesn't end at the root: %+v", p)
 		}
+
 		for i, c := range p.Chain[1:] {
 			above := filepath.Dir(p.Chain[i])
 			if p.Found == FoundPath && above == realHome(env.Home) {
@@ -60,6 +64,7 @@ func TestResolveProperties(t *testing.T) {
 				r.Fatalf("%s doesn't follow %s: %+v", c, p.Chain[i], p)
 			}
 		}
+
 		if p.Broad != (p.Root == realHome(env.Home)) {
 			r.Fatalf("a root is broad if it is the home directory: %+v", p)
 		}
@@ -79,6 +84,7 @@ func decorate(t *testing.T, r *rapid.T, dir *rapid.Generator[string]) {
 	if os.MkdirAll(d, 0o755) != nil {
 		return
 	}
+
 	git := filepath.Join(d, ".git")
 	_, err := os.Lstat(git)
 	free := err != nil
@@ -87,6 +93,7 @@ func decorate(t *testing.T, r *rapid.T, dir *rapid.Generator[string]) {
 		if free {
 			write(t, d, gitDirFiles(".git")...)
 		}
+
 	case "bare":
 		write(t, d, gitDirFiles(".bare")...)
 	case "worktree":
@@ -96,14 +103,17 @@ func decorate(t *testing.T, r *rapid.T, dir *rapid.Generator[string]) {
 		}
 		write(t, main, "worktrees/x/commondir=../..\n", "worktrees/x/gitdir="+git+"\n")
 		write(t, d, ".git=gitdir: "+main+"/worktrees/x\n")
+
 	case "broken":
 		if free {
 			write(t, d, ".git=gitdir: nowhere\n")
 		}
+
 	case "empty":
 		if free {
 			write(t, d, ".git/")
 		}
+
 	case "marker":
 		write(t, d, rapid.SampledFrom(markers[1:]).Draw(r, "marker"))
 	case "link":

@@ -43,6 +43,7 @@ func TestInside(t *testing.T) {
 		{"loop of links", "../loop", ""},
 		{"below a file", "x.go/y", ""},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := RelPath(tt.path, at("main/src"), at("main"), tops)

@@ -21,6 +21,7 @@ func TestFindRepository(t *testing.T) {
 	git(t, at("apart"), "commit", "-q", "--allow-empty", "-m", "one")
 	git(t, at("apart"), "worktree", "add", "-q", "../off")
 	write(t, dir, "app/deep/er/", "plain/", "lost/.git=gitdir: nowhere\n")
+
 	for from, want := range map[string]Repository{
 		"app":         {at("app"), at("app", ".git")},
 		"app/deep/er": {at("app"), at("app", ".git")},
@@ -49,6 +50,7 @@ func TestRepositoryOfGitDir(t *testing.T) {
 	git(t, filepath.Join(dir, "app"), "worktree", "add", "-q", "../fix")
 	git(t, dir, "init", "-q", "--separate-git-dir", filepath.Join(dir, "apart.git"), "apart")
 	write(t, dir, "plain/")
+
 	app := Repository{filepath.Join(dir, "app"), filepath.Join(dir, "app", ".git")}
 	for _, c := range []struct {
 		in  string
@@ -110,6 +112,7 @@ func TestFindCheckout(t *testing.T) {
 	git(t, dir, "clone", "-q", "--bare", "app", "bare.git")
 	git(t, dir, "init", "-q", "--separate-git-dir", at("apart.git"), "apart")
 	write(t, dir, "app/deep/er/", "plain/", "lost/.git=gitdir: nowhere\n")
+
 	app, apart := at("app", ".git"), at("apart.git")
 	for _, c := range []struct {
 		from, gitDir, workTree string

@@ -19,6 +19,7 @@ func TestStash(t *testing.T) {
 		one + " " + two + " Ann A <a@example.com> 1700000001 +0100\tOn feat/x: half: done\n" +
 		"not a line\n" +
 		two + " " + three + " <a@example.com> 1700000002 +0100\tWIP on (no branch): 1a2b3c4 first\n"
+
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(common, filepath.FromSlash(name))
@@ -29,11 +30,13 @@ func TestStash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	write("logs/refs/stash", log)
 	entries, ok := Stash(common)
 	if !ok || len(entries) != 3 {
 		t.Fatalf("%v, %v", entries, ok)
 	}
+
 	for i, want := range []struct {
 		commit, branch string
 		at             int64

@@ -20,6 +20,7 @@ func TestSeeFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	see := func(path string, known edits.FileState) edits.FileState {
 		t.Helper()
 		s, _, err := SeeFile(path, known)
@@ -28,16 +29,19 @@ func TestSeeFile(t *testing.T) {
 		}
 		return s
 	}
+
 	put(path, "one")
 	one := see(path, edits.FileState{})
 	put(filepath.Join(dir, "b"), "one")
 	if b := see(filepath.Join(dir, "b"), one); b.Sum != one.Sum || b == one {
 		t.Errorf("a copy is %+v, like %+v", b, one)
 	}
+
 	put(path, "two")
 	if two := see(path, one); two.Sum == one.Sum || two.Size != 3 {
 		t.Errorf("other bytes of the same size are %+v", two)
 	}
+
 	now := see(path, one)
 	pretended := now
 	pretended.Sum = "known"
@@ -53,6 +57,7 @@ func TestSeeFile(t *testing.T) {
 	if _, _, err := SeeFile(dir, edits.FileState{}); err == nil {
 		t.Error("a directory was taken for a file")
 	}
+
 	if err := os.Truncate(path, maxSummed+1); err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +68,7 @@ func TestSeeFile(t *testing.T) {
 	if again := see(path, large); again.Sum == large.Sum || large.Sum == "" {
 		t.Errorf("a large file with another time: %+v, before %+v", again, large)
 	}
+
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink("b", link); err != nil {
 		t.Skip("this system makes no links:", err)

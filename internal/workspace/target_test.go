@@ -16,11 +16,13 @@ func TestTargets(t *testing.T) {
 	write(t, dir, gitDirFiles("app/.git")...)
 	write(t, dir, gitDirFiles("app/sub/.git")...)
 	write(t, dir, "app/src/a.go", "app/sub/b.go", "etc/passwd", "elsewhere/")
+
 	for name, to := range map[string]string{
 		"app/ext": "../etc/passwd", "app/lnk": "src", "app/out": "../elsewhere", "app/new": "src/new.go", "app/loop": "loop", "in": "app",
 	} {
 		must(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
+
 	long := strings.Repeat("x", 300)
 	deep := strings.Repeat("y/", 3000)
 	for _, c := range []struct {
@@ -61,6 +63,7 @@ func TestTargets(t *testing.T) {
 		if c.named == "" {
 			c.named = c.written
 		}
+
 		for want, find := range map[string]func(*Targets, string) ([]Target, error){
 			"written " + c.written: (*Targets).ResolveWritten, "named " + c.named: (*Targets).ResolveNamed,
 		} {
@@ -77,6 +80,7 @@ func TestTargets(t *testing.T) {
 			}
 		}
 	}
+
 	targets := NewTargets(Env{Dir: filepath.Join(dir, "app")})
 	if found, err := targets.ResolveWritten("loop"); err == nil || len(found) != 1 || shown(t, dir, found[0]) != "app: loop" {
 		t.Errorf("a loop itself: %v %v", found, err)
@@ -109,10 +113,12 @@ func TestTargetsOfWorktrees(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Full != top || found[0].Place.Worktree != top {
 		t.Errorf("the worktree: %+v %v", found, err)
 	}
+
 	found, err = targets.ResolveNamed("worktrees")
 	if err != nil || len(found) != 2 || found[0].Place.Worktree != "" || !found[0].Dir {
 		t.Errorf("what holds it: %+v %v", found, err)
 	}
+
 	place, err := Resolve(top, Env{})
 	must(t, err)
 	x := targets.ResolveTracked(place, "src/a.go")
@@ -130,6 +136,7 @@ func TestTracked(t *testing.T) {
 	must(t, os.Symlink("../elsewhere", filepath.Join(dir, "app/out")))
 	top, err := Resolve(filepath.Join(dir, "app"), Env{})
 	must(t, err)
+
 	targets := NewTargets(Env{Dir: top.Path})
 	for _, path := range []string{"a.go", "tool/run", "out/x", "out", "sub", "no/such/file"} {
 		x := targets.ResolveTracked(top, path)

@@ -19,6 +19,7 @@ func tree(t testing.TB) string {
 	if p := resolve(t, dir, Env{}); p.Found != FoundPath {
 		t.Fatalf("the temporary directory lies in the workspace %s; set TMPDIR to a place outside of it", p.Root)
 	}
+
 	return dir
 }
 
@@ -32,6 +33,7 @@ func write(t testing.TB, dir string, names ...string) {
 			must(t, os.MkdirAll(p, 0o755))
 			continue
 		}
+
 		must(t, os.MkdirAll(filepath.Dir(p), 0o755))
 		must(t, os.WriteFile(p, []byte(content), 0o644))
 	}
@@ -51,10 +53,12 @@ func git(t testing.TB, dir string, args ...string) string {
 		"HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
+
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+
 	return strings.TrimSuffix(string(out), "\n")
 }
 
