@@ -22,6 +22,7 @@ func TestRingWakesAnotherProcess(t *testing.T) {
 			waiter.expect("watching")
 			writer := play(t, "ring", dir, "a")
 			writer.expect("pulled")
+
 			writer.proceed()
 			writer.expect("rung")
 			waiter.expect("woken")
@@ -63,6 +64,7 @@ func TestBellReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 			hear(t, w)
+
 			// Losing a file gives up to four events. More rings than that come from its successor.
 			for range 10 {
 				prepare(t, d, "a").Ring()
@@ -82,6 +84,7 @@ func TestBellDeletedInHand(t *testing.T) {
 	if err := os.Remove(d.bellPath("a")); err != nil {
 		t.Fatal(err)
 	}
+
 	hear(t, w)
 	for range 10 {
 		prepare(t, d, "a").Ring()
@@ -114,6 +117,7 @@ func fifos(t *testing.T, d *Dir, room string) (names []string) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
+
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
@@ -126,6 +130,7 @@ func TestFIFO(t *testing.T) {
 	if got := first.Mechanism(); got != "fifo" {
 		t.Errorf("got means %q, want fifo", got)
 	}
+
 	prepare(t, d, "b").Ring()
 	hear(t, first)
 	hear(t, second)
@@ -138,6 +143,7 @@ func TestFIFO(t *testing.T) {
 	if got := fifos(t, d, "b"); len(got) != 1 {
 		t.Errorf("got %v, want one FIFO", got)
 	}
+
 	second.Close()
 	if _, err := os.Stat(d.fifoFolder("b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want no folder left", err)
@@ -151,10 +157,12 @@ func TestFIFOOfDeadWaiter(t *testing.T) {
 	w := watch(t, d, "a")
 	dead := play(t, "watch", filepath.Dir(d.bells), "a", "fifo")
 	dead.expect("watching")
+
 	dead.kill()
 	if got := fifos(t, d, "a"); len(got) != 2 {
 		t.Fatalf("got %v, want two FIFOs", got)
 	}
+
 	prepare(t, d, "a").Ring()
 	hear(t, w)
 	if got := fifos(t, d, "a"); len(got) != 1 {
@@ -171,6 +179,7 @@ func TestFIFOFull(t *testing.T) {
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -194,6 +203,7 @@ func TestFIFOUnfinished(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	prepare(t, d, "a").Ring()
 	if _, err := os.Stat(filepath.Join(d.fifoFolder("a"), ".young")); err != nil {
 		t.Errorf("got %v, want that a FIFO in the making is left alone", err)
@@ -214,6 +224,7 @@ func playExhaust(s *script) error {
 			return err
 		}
 	}
+
 	dir, err := os.MkdirTemp("", "bell")
 	if err != nil {
 		return err
@@ -225,6 +236,7 @@ func playExhaust(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	w, err := d.Watch("a")
 	if err != nil {
 		return err
@@ -233,6 +245,7 @@ func playExhaust(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	r.Ring()
 	<-w.C
 	if err := errors.Join(w.Close(), os.RemoveAll(dir)); err != nil {
@@ -283,14 +296,17 @@ func TestInstanceShared(t *testing.T) {
 	if len(first.C) != 0 {
 		t.Error("a closed watch heard a ring")
 	}
+
 	second.Close()
 	if len(d.watcher.bells) != 0 || len(d.watcher.room) != 0 {
 		t.Errorf("got %v, %v, want nothing watched", d.watcher.bells, d.watcher.room)
 	}
+
 	third := watch(t, d, "a")
 	if d.watcher.file != instance {
 		t.Error("a new instance was made")
 	}
+
 	d.watcher.closeInstance() // in use, so it stays
 	prepare(t, d, "a").Ring()
 	hear(t, third)
@@ -299,6 +315,7 @@ func TestInstanceShared(t *testing.T) {
 	if d.watcher.file != nil {
 		t.Error("an instance that nobody uses wasn't closed")
 	}
+
 	fourth := watch(t, d, "a")
 	prepare(t, d, "a").Ring()
 	hear(t, fourth)

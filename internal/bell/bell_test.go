@@ -25,11 +25,13 @@ func watch(t testing.TB, d *Dir, rooms ...string) *Watch {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Errorf("close watch: %v", err)
 		}
 	})
+
 	return w
 }
 
@@ -71,15 +73,18 @@ func TestNames(t *testing.T) {
 		if _, err := d.Prepare("good", name); err == nil {
 			t.Errorf("Prepare(%q): want an error", name)
 		}
+
 		if w, err := d.Watch(name); err == nil {
 			w.Close()
 			t.Errorf("Watch(%q): want an error", name)
 		}
+
 		if p, err := d.TakePresence(name); err == nil {
 			p.Close()
 			t.Errorf("TakePresence(%q): want an error", name)
 		}
 	}
+
 	rooms, err := plainNames([]string{"b", "A-1_z", "b"})
 	if want := []string{"A-1_z", "b"}; err != nil || !slices.Equal(rooms, want) {
 		t.Errorf("got %v (%v), want %v", rooms, err, want)
@@ -125,6 +130,7 @@ func noCommitMissed(t *testing.T, d *Dir) {
 			committed.Add(1)
 			r.Ring()
 		}()
+
 		w := watch(t, d, "a")
 		for committed.Load() <= i {
 			hear(t, w)
@@ -139,6 +145,7 @@ func BenchmarkRingToWake(b *testing.B) {
 	d := open(b)
 	w := watch(b, d, "a")
 	b.Logf("by %s", w.Mechanism())
+
 	for b.Loop() {
 		prepare(b, d, "a").Ring()
 		<-w.C

@@ -9,6 +9,7 @@ func TestConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	take := func(name string, want int) *FileLock {
 		t.Helper()
 		n, l, err := d.TakeConnection(name)
@@ -17,6 +18,7 @@ func TestConnections(t *testing.T) {
 		}
 		return l
 	}
+
 	first, second := take("a", 1), take("a", 2)
 	defer second.Unlock()
 	defer take("b", 1).Unlock()

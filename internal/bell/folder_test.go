@@ -17,6 +17,7 @@ func TestWatchFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	<-f.C
 	for range 3 {
 		if _, err := file.WriteString("x"); err != nil {
@@ -24,6 +25,7 @@ func TestWatchFolder(t *testing.T) {
 		}
 		<-f.C
 	}
+
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -48,17 +48,20 @@ func TestLock(t *testing.T) {
 	if _, ok, err := TryLock(path); ok || err != nil {
 		t.Errorf("TryLock of a held lock: got %t, %v", ok, err)
 	}
+
 	_, err = Lock(soon(t), path)
 	checkHeld(t, err, os.Getpid())
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v, want that it tells why the wait ended", err)
 	}
+
 	if err := l.Unlock(); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Unlock(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("second Unlock: got %v, want %v", err, os.ErrClosed)
 	}
+
 	// The wait that was given up may get the lock now and let go of it.
 	l, err = Lock(late(t), path)
 	if err != nil {
@@ -80,12 +83,14 @@ func TestHolderOf(t *testing.T) {
 		}
 		return h, held
 	}
+
 	if _, yes := held(); yes {
 		t.Error("a lock that was never taken is held")
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("asking made the file: %v", err)
 	}
+
 	l, err := Lock(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -97,10 +102,12 @@ func TestHolderOf(t *testing.T) {
 	if h, yes := held(); !yes || h != (Holder{os.Getpid(), info.ModTime()}) {
 		t.Errorf("got %v, %t; want this process since %v", h, yes, info.ModTime())
 	}
+
 	l.Unlock()
 	if h, yes := held(); yes {
 		t.Errorf("a lock that is free is held by %v", h)
 	}
+
 	if l, ok, err := TryLock(path); !ok || err != nil {
 		t.Errorf("asking kept the lock: %v", err)
 	} else {
@@ -129,10 +136,12 @@ func TestLockAfterItsDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var held *LockedError
 	if _, err := Lock(late, path); !errors.As(err, &held) || held.PID != os.Getpid() || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a held lock: %v", err)
 	}
+
 	if err := l.Unlock(); err != nil {
 		t.Error(err)
 	}
@@ -147,6 +156,7 @@ func TestOneWaitForALock(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := runtime.NumGoroutine()
+
 	for range 50 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		if _, err := Lock(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
@@ -154,9 +164,11 @@ func TestOneWaitForALock(t *testing.T) {
 		}
 		cancel()
 	}
+
 	if now := runtime.NumGoroutine(); now > before+5 {
 		t.Errorf("%d goroutines became %d", before, now)
 	}
+
 	got := make(chan *FileLock)
 	for range 2 {
 		go func() {
@@ -167,15 +179,18 @@ func TestOneWaitForALock(t *testing.T) {
 			got <- l
 		}()
 	}
+
 	for taken := false; !taken; runtime.Gosched() { // one of the two takes the wait over that was left
 		abandoned.Lock()
 		taken = len(abandoned.by[path]) == 0
 		abandoned.Unlock()
 	}
+
 	held.Unlock()
 	for range 2 {
 		(<-got).Unlock()
 	}
+
 	if l, free, err := TryLock(path); err != nil || !free {
 		t.Errorf("the lock is free: %v, %v", free, err)
 	} else {
@@ -187,6 +202,7 @@ func TestMutexExcludesGoroutines(t *testing.T) {
 	m := NewMutex(lockPath(t))
 	defer m.Close()
 	n := 0
+
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
@@ -202,6 +218,7 @@ func TestMutexExcludesGoroutines(t *testing.T) {
 			}
 		})
 	}
+
 	group.Wait()
 	if n != 8*50 {
 		t.Errorf("got %d, want %d", n, 8*50)
@@ -221,20 +238,24 @@ func TestMutexGivenUp(t *testing.T) {
 	if err := other.Unlock(); err != nil {
 		t.Fatal(err)
 	}
+
 	if err := m.Lock(late(t)); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, err := TryLock(path); ok || err != nil {
 		t.Errorf("TryLock: got %t, %v; the wait that was given up released what isn't its own", ok, err)
 	}
+
 	if err := m.Unlock(); err != nil {
 		t.Fatal(err)
 	}
+
 	if l, ok, err := TryLock(path); !ok || err != nil {
 		t.Errorf("TryLock after Unlock: got %t, %v", ok, err)
 	} else {
 		l.Unlock()
 	}
+
 	if err := errors.Join(m.Close(), m.Close()); err != nil {
 		t.Error(err)
 	}
@@ -252,6 +273,7 @@ func TestMutexClose(t *testing.T) {
 	if _, ok, _ := TryLock(path); ok {
 		t.Error("Close took the lock from its holder")
 	}
+
 	if err := m.Unlock(); err != nil {
 		t.Fatal(err)
 	}

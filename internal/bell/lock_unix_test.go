@@ -38,6 +38,7 @@ func TestLockOfStoppedProcess(t *testing.T) {
 	holder.stop()
 	_, err := Lock(soon(t), path)
 	checkHeld(t, err, holder.cmd.Process.Pid)
+
 	m := NewMutex(path)
 	defer m.Close()
 	checkHeld(t, m.Lock(soon(t)), holder.cmd.Process.Pid)
@@ -55,6 +56,7 @@ func TestLockFreedByDeath(t *testing.T) {
 	if _, ok, err := TryLock(path); ok || err != nil {
 		t.Errorf("TryLock of a held lock: got %t, %v", ok, err)
 	}
+
 	holder.kill()
 	l, ok, err := TryLock(path)
 	if !ok {
@@ -72,6 +74,7 @@ func TestChildInheritsNothing(t *testing.T) {
 	if got := d.Listening("listener"); got != stick.Alive {
 		t.Errorf("got %s, want that the parent is present", got)
 	}
+
 	w := watch(t, d, "room")
 	parent.kill()
 	for _, path := range []string{lock, mutex} {
@@ -81,6 +84,7 @@ func TestChildInheritsNothing(t *testing.T) {
 			l.Unlock()
 		}
 	}
+
 	if got := d.Listening("listener"); got != stick.Gone {
 		t.Errorf("got %s, want that nobody is present", got)
 	}

@@ -14,6 +14,7 @@ func TestNet(t *testing.T) {
 		}
 		return s
 	}
+
 	for _, test := range []struct {
 		name string
 		rand float64
@@ -28,6 +29,7 @@ func TestNet(t *testing.T) {
 			if diff := cmp.Diff(test.want, seconds(n, 7)); diff != "" {
 				t.Error(diff)
 			}
+
 			n.Reset()
 			if diff := cmp.Diff(test.want[:2], seconds(n, 2)); diff != "" {
 				t.Errorf("after Reset: %s", diff)

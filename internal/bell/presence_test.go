@@ -28,12 +28,14 @@ func TestPresence(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
+
 	expect(stick.Gone)
 	p := takePresence(t, d, "l")
 	expect(stick.Alive)
 	_, err := d.TakePresence("l")
 	checkHeld(t, err, os.Getpid())
 	expect(stick.Alive)
+
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +46,7 @@ func TestPresence(t *testing.T) {
 		t.Errorf("second Close: %v", err)
 	}
 	expect(stick.Alive)
+
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +71,7 @@ func TestPresenceWhileLooked(t *testing.T) {
 	d := open(t)
 	path := filepath.Join(d.waits, "l")
 	quit := make(chan struct{})
+
 	var lookers sync.WaitGroup
 	for range 3 {
 		lookers.Go(func() {
@@ -81,6 +85,7 @@ func TestPresenceWhileLooked(t *testing.T) {
 			}
 		})
 	}
+
 	for range 100 {
 		p := takePresence(t, d, "l")
 		for range 5 {
@@ -88,16 +93,19 @@ func TestPresenceWhileLooked(t *testing.T) {
 				t.Fatalf("got %s for a live listener", got)
 			}
 		}
+
 		if _, err := os.Stat(path); err != nil {
 			t.Fatalf("the file of a live listener: %v", err)
 		}
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
+
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	close(quit)
 	lookers.Wait()
 }
@@ -109,6 +117,7 @@ func TestPresenceRace(t *testing.T) {
 	if err := os.MkdirAll(d.waits, 0o700); err != nil {
 		t.Fatal(err)
 	}
+
 	for round := range 50 {
 		id := fmt.Sprint(round)
 		if err := os.WriteFile(d.presencePath(id), nil, 0o600); err != nil {
@@ -124,18 +133,21 @@ func TestPresenceRace(t *testing.T) {
 				got <- p
 			}()
 		}
+
 		var winners []*Presence
 		for range 4 {
 			if p := <-got; p != nil {
 				winners = append(winners, p)
 			}
 		}
+
 		if len(winners) != 1 {
 			t.Fatalf("got %d who are present as one listener, want 1", len(winners))
 		}
 		if got := d.Listening(id); got != stick.Alive {
 			t.Errorf("got %s, want %s", got, stick.Alive)
 		}
+
 		if err := winners[0].Close(); err != nil {
 			t.Error(err)
 		}
@@ -146,11 +158,13 @@ func BenchmarkListening(b *testing.B) {
 	d := open(b)
 	p := takePresence(b, d, "l")
 	defer p.Close()
+
 	b.Run("alive", func(b *testing.B) {
 		for b.Loop() {
 			d.Listening("l")
 		}
 	})
+
 	b.Run("missing", func(b *testing.B) {
 		for b.Loop() {
 			d.Listening("nobody")

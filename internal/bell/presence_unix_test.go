@@ -16,12 +16,14 @@ func TestPresenceOfProcess(t *testing.T) {
 	d := open(t)
 	listener := play(t, "present", filepath.Dir(d.bells), "l")
 	listener.expect("present")
+
 	expect := func(want stick.Verdict) {
 		t.Helper()
 		if got := d.Listening("l"); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
+
 	expect(stick.Alive)
 	listener.stop()
 	expect(stick.Alive)
@@ -30,6 +32,7 @@ func TestPresenceOfProcess(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(d.waits, "l")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v, want that the dead listener's file is removed", err)
 	}
+
 	p := takePresence(t, d, "l")
 	expect(stick.Alive)
 	if err := p.Close(); err != nil {

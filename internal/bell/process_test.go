@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		if !ok {
 			role = platformRoles[name]
 		}
+
 		if err := role(&script{os.Args[1:], bufio.NewReader(os.Stdin)}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
@@ -68,6 +69,7 @@ func playRing(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	s.say("pulled")
 	s.pause()
 	r.Ring()
@@ -86,6 +88,7 @@ func playWatch(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	s.say("watching")
 	<-w.C
 	s.say("woken")
@@ -103,6 +106,7 @@ func playHeed(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	s.say("watching")
 	<-w.C
 	return w.Close()
@@ -118,6 +122,7 @@ func playLock(s *script) error {
 	if err := l.Unlock(); err != nil {
 		return err
 	}
+
 	s.say("unlocked")
 	s.pause()
 	return nil
@@ -130,6 +135,7 @@ func playCount(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	for range n {
 		if err := m.Lock(context.Background()); err != nil {
 			return err
@@ -138,6 +144,7 @@ func playCount(s *script) error {
 		if err != nil {
 			return err
 		}
+
 		v, err := strconv.Atoi(string(b))
 		if err != nil {
 			return err
@@ -145,10 +152,12 @@ func playCount(s *script) error {
 		if err := os.WriteFile(s.args[1], []byte(strconv.Itoa(v+1)), 0o600); err != nil {
 			return err
 		}
+
 		if err := m.Unlock(); err != nil {
 			return err
 		}
 	}
+
 	s.say("counted")
 	return m.Close()
 }
@@ -162,6 +171,7 @@ func playPresent(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	s.say("present")
 	s.pause()
 	return p.Close()
@@ -176,12 +186,14 @@ func playParent(s *script) error {
 	if _, err := d.Prepare("room"); err != nil {
 		return err
 	}
+
 	if _, err := d.TakePresence("listener"); err != nil {
 		return err
 	}
 	if _, err := Lock(context.Background(), s.args[1]); err != nil {
 		return err
 	}
+
 	if err := NewMutex(s.args[2]).Lock(context.Background()); err != nil {
 		return err
 	}
@@ -189,12 +201,14 @@ func playParent(s *script) error {
 	if err != nil {
 		return err
 	}
+
 	child := exec.Command(self)
 	child.Env = append(os.Environ(), roleVar+"=child")
 	child.Stdin, child.Stdout = os.Stdin, os.Stdout
 	if err := child.Start(); err != nil {
 		return err
 	}
+
 	return child.Wait()
 }
 
@@ -233,6 +247,7 @@ func play(t testing.TB, role string, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -240,12 +255,14 @@ func play(t testing.TB, role string, args ...string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		in.Close() // ends its children, too
 		cmd.Process.Kill()
 		cmd.Wait()
 		cancel()
 	})
+
 	return &process{t, cmd, in, bufio.NewReader(out)}
 }
 

@@ -35,6 +35,7 @@ func look(a *scene.Actor) *monitor.Room {
 	if err != nil {
 		a.Fatal(err)
 	}
+
 	return p.Rooms[0]
 }
 
@@ -52,12 +53,14 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	s.Queue("true")
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	s.Joins(ann, bob, carl)
+
 	expect := func(what string, want ...presence.NeedKind) {
 		t.Helper()
 		if got := needs(carl); !slices.Equal(got, want) {
 			t.Fatalf("%s: %v, want %v\n%+v", what, got, want, look(carl).Needs)
 		}
 	}
+
 	expect("nothing has happened")
 
 	id := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{carl.ID}, Body: "which database?", Category: string(stick.Blocked)}).OK().MessageID
@@ -70,11 +73,13 @@ func TestWhatNeedsAPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("an agent asks for a permission", presence.NeedAnswer)
+
 	first := look(carl).Needs[0]
 	s.Later(time.Minute)
 	if again := look(carl).Needs[0]; again != first {
 		t.Errorf("a need that lasts is told anew: %+v, %+v", first, again)
 	}
+
 	ann.Works()
 	expect("it works on")
 
@@ -86,6 +91,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 	if c := look(carl).Task("LOGIN").Changed; c == nil || c.Files != 1 || c.Added == 0 {
 		t.Errorf("its worker has changed %+v", c)
 	}
+
 	ann.Try().Granted(1)
 	ann.Dies()
 	expect("the holder has died", presence.NeedTakeover, presence.NeedMerge)
@@ -102,6 +108,7 @@ func TestAMonitorFollows(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
+
 	until := func(what string, holds func(*monitor.Picture) bool) *monitor.Picture {
 		t.Helper()
 		for !holds(m.Picture()) {
@@ -111,14 +118,17 @@ func TestAMonitorFollows(t *testing.T) {
 				t.Fatalf("%s: no picture shows it", what)
 			}
 		}
+
 		return m.Picture()
 	}
+
 	free := until("the room", func(p *monitor.Picture) bool { return len(p.Rooms) == 1 })
 	ann.Try().Granted(1)
 	until("a turn", func(p *monitor.Picture) bool { o := p.Rooms[0].State.Owner; return o != nil && *o == ann.ID })
 	if free.Rooms[0].State.Owner != nil {
 		t.Error("an old picture has changed")
 	}
+
 	s.AgentIn("codex:b", s.Dir("other")).JoinPath(engine.JoinPathParams{}).OK()
 	until("a new room", func(p *monitor.Picture) bool { return len(p.Rooms) == 2 })
 	ann.Dies()

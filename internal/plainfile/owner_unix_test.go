@@ -24,6 +24,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, to := range []string{victim, filepath.Join(dir, "absent")} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Fatal(err)
@@ -34,10 +35,12 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		if err := Check(link); stick.CodeOf(err) != stick.CodeDataDirNotWritable {
 			t.Errorf("checking a link to %s: %v", to, err)
 		}
+
 		if err := os.Remove(link); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if _, err := os.Lstat(filepath.Join(dir, "absent")); err == nil {
 		t.Error("a file was made where the link led")
 	}
@@ -51,6 +54,7 @@ func TestADirectoryOfAnotherUserIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	for _, c := range []struct {
 		who, uid int
 		refused  bool
@@ -60,6 +64,7 @@ func TestADirectoryOfAnotherUserIsRefused(t *testing.T) {
 			t.Errorf("uid %d in a directory of uid %d: %v", c.who, owner, err)
 		}
 	}
+
 	as(t, owner+1)
 	if err := CheckOwner(filepath.Join(dir, "absent")); err != nil {
 		t.Errorf("a directory that isn't there: %v", err)
@@ -76,6 +81,7 @@ func TestWhatRootMakesBelongsToTheOwnerOfTheDirectory(t *testing.T) {
 	if err := os.Chown(home, owner, owner); err != nil {
 		t.Fatal(err)
 	}
+
 	data := filepath.Join(home, "share", "talking-stick")
 	if err := MkdirAll(data); err != nil {
 		t.Fatal(err)
@@ -85,12 +91,14 @@ func TestWhatRootMakesBelongsToTheOwnerOfTheDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	f.Close()
 	tmp, err := Temp(data, "new-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tmp.Close()
+
 	for _, path := range []string{filepath.Dir(data), data, log, tmp.Name()} {
 		info, err := os.Lstat(path)
 		if err != nil {
@@ -109,9 +117,11 @@ func TestWhatRootMakesBelongsToTheOwnerOfTheDirectory(t *testing.T) {
 	if err := os.Link(theirs, filepath.Join(data, "write.lock")); err != nil {
 		t.Fatal(err)
 	}
+
 	if f, err := Open(filepath.Join(data, "write.lock"), os.O_CREATE|os.O_RDWR); err == nil {
 		f.Close()
 	}
+
 	if info, err := os.Stat(theirs); err != nil {
 		t.Fatal(err)
 	} else if uid, _ := Owner(info); uid != 0 {

@@ -21,6 +21,7 @@ func TestReplace(t *testing.T) {
 			t.Errorf("after %q: %q, %v", text, got, err)
 		}
 	}
+
 	if err := Replace(filepath.Join(dir, "absent", "file"), nil); err == nil {
 		t.Error("a directory that isn't there was written to")
 	}

@@ -23,6 +23,7 @@ func TestAge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +34,7 @@ func TestAge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	p := info.ID
 	for range 3 {
 		least := time.Since(after)
@@ -44,6 +46,7 @@ func TestAge(t *testing.T) {
 			t.Errorf("it is %s old, and was started between %s and %s ago", age, most, least)
 		}
 	}
+
 	if age, known := proc.Age(stick.Process{}); known {
 		t.Errorf("no process is %s old", age)
 	}

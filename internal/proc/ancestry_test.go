@@ -30,8 +30,10 @@ func TestAncestry(t *testing.T) {
 				left = append(left, f)
 			}
 		}
+
 		return left
 	}
+
 	change := func(pid int, how func(*fake)) []fake {
 		all := tree()
 		for i := range all {
@@ -39,8 +41,10 @@ func TestAncestry(t *testing.T) {
 				how(&all[i])
 			}
 		}
+
 		return all
 	}
+
 	for _, c := range []struct {
 		name     string
 		procs    []fake
@@ -71,6 +75,7 @@ func TestAncestry(t *testing.T) {
 			if complete != c.complete {
 				t.Errorf("complete: got %v, want %v", complete, c.complete)
 			}
+
 			var got []int
 			for _, p := range chain {
 				got = append(got, p.ID.PID)
@@ -88,6 +93,7 @@ func TestAncestryInACircle(t *testing.T) {
 		fake{pid: 2, ppid: 3, comm: "a", start: 5},
 		fake{pid: 3, ppid: 2, comm: "b", start: 5},
 	)
+
 	if chain, complete := table.Ancestry(2); complete {
 		t.Errorf("a circle of %d counts as complete", len(chain))
 	}
@@ -110,6 +116,7 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	id := process(301, 1001)
 	id.Machine = "3d12"
 	want := Info{ID: id, PPID: 300, Comm: "codex", Args: []string{"/opt/codex/bin/codex"}, SID: 200, TTY: "pts/3", State: 'S'}

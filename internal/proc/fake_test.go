@@ -51,6 +51,7 @@ func fakeTable(processes ...fake) *Table {
 		}
 		m[dir+"/cmdline"] = &fstest.MapFile{Data: []byte(line)}
 	}
+
 	return &Table{
 		FS:       m,
 		PIDSpace: PIDSpace{Boot: boot, PIDNS: pidns},

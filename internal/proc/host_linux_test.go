@@ -79,6 +79,7 @@ func host(t testing.TB) *Table {
 	if table.foreign {
 		t.Skip("/proc shows another pid namespace than this process's")
 	}
+
 	return table
 }
 
@@ -94,6 +95,7 @@ func TestHostSelf(t *testing.T) {
 	if got := table.Verdict(self); got != stick.Alive {
 		t.Errorf("this process is %s", got)
 	}
+
 	chain, _ := table.Ancestry(self.PID)
 	if len(chain) == 0 || chain[0].ID.PID != os.Getppid() {
 		t.Errorf("the nearest ancestor isn't the parent %d: %+v", os.Getppid(), chain)
@@ -108,6 +110,7 @@ func child(t *testing.T, table *Table) (*exec.Cmd, stick.Process) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -115,11 +118,13 @@ func child(t *testing.T, table *Table) (*exec.Cmd, stick.Process) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		in.Close()
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
+
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +132,7 @@ func child(t *testing.T, table *Table) (*exec.Cmd, stick.Process) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return cmd, info.ID
 }
 
@@ -136,11 +142,13 @@ func TestHostChild(t *testing.T) {
 	if got := table.Verdict(p); got != stick.Alive {
 		t.Errorf("running: got %s", got)
 	}
+
 	w, err := table.Watch(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
+
 	select {
 	case <-w.C:
 		t.Fatal("the watch fired while the process ran")
@@ -154,6 +162,7 @@ func TestHostChild(t *testing.T) {
 	if got := table.Verdict(p); got != stick.Gone {
 		t.Errorf("a zombie: got %s", got)
 	}
+
 	late, err := table.Watch(p)
 	if err != nil {
 		t.Fatal(err)
@@ -164,6 +173,7 @@ func TestHostChild(t *testing.T) {
 	if got := table.Verdict(p); got != stick.Gone {
 		t.Errorf("no more: got %s", got)
 	}
+
 	if late, err = table.Watch(p); err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +188,7 @@ func TestDeaths(t *testing.T) {
 	other, otherID := child(t, table)
 	d := table.Deaths()
 	defer d.Close()
+
 	none := func(when string) {
 		t.Helper()
 		select {
@@ -186,9 +197,11 @@ func TestDeaths(t *testing.T) {
 		default:
 		}
 	}
+
 	d.Watch([]stick.Process{keptID, droppedID, {PID: 1, Boot: "another"}})
 	d.Watch([]stick.Process{keptID, otherID})
 	none("while all run")
+
 	end := func(c *exec.Cmd) {
 		t.Helper()
 		if err := c.Process.Kill(); err != nil {
@@ -196,6 +209,7 @@ func TestDeaths(t *testing.T) {
 		}
 		c.Wait()
 	}
+
 	end(dropped)
 	none("for one that isn't watched any more")
 	for _, c := range []*exec.Cmd{kept, other} {
@@ -203,6 +217,7 @@ func TestDeaths(t *testing.T) {
 		<-d.C
 		none("twice for one")
 	}
+
 	d.Watch([]stick.Process{keptID})
 	none("for one that it has told of")
 	d.Watch(nil)
@@ -252,10 +267,12 @@ func TestWatchClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	w.Close()
 	w.Close()
 	cmd.Process.Kill()
 	cmd.Wait()
+
 	select {
 	case <-w.C:
 		t.Error("a closed watch fired")
@@ -275,11 +292,13 @@ func TestWatchLeaksNothing(t *testing.T) {
 		unix.Close(fd)
 		return fd
 	}
+
 	gone := p
 	gone.Start--
 	elsewhere := p
 	elsewhere.PIDNS = "another"
 	before := lowest()
+
 	for range 20 {
 		for _, p := range []stick.Process{p, gone, elsewhere} {
 			if w, err := table.Watch(p); err == nil {
@@ -287,6 +306,7 @@ func TestWatchLeaksNothing(t *testing.T) {
 			}
 		}
 	}
+
 	if after := lowest(); after > before {
 		t.Errorf("the lowest free descriptor was %d and is %d", before, after)
 	}
@@ -298,6 +318,7 @@ func BenchmarkVerdict(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+
 	for b.Loop() {
 		if table.Verdict(self) != stick.Alive {
 			b.Fatal("not alive")
@@ -327,6 +348,7 @@ func TestNoProc(t *testing.T) {
 	if chain, complete := table.Ancestry(os.Getpid()); len(chain) > 0 || complete {
 		t.Errorf("an ancestry of %+v, complete: %t", chain, complete)
 	}
+
 	for _, p := range []stick.Process{{PID: os.Getpid(), Start: 1}, {Machine: "m", Boot: "b", PIDNS: "1", PID: 1 << 22, Start: 7}} {
 		if v := table.Verdict(p); v != stick.Unknown {
 			t.Errorf("%+v is %s", p, v)

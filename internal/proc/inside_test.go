@@ -16,6 +16,7 @@ func TestInside(t *testing.T) {
 	if slices.Sort(pids); !ok || !slices.Equal(pids, []int{10, 11}) {
 		t.Errorf("%v, %v", pids, ok)
 	}
+
 	table.foreign = true
 	if _, ok := table.Inside("/work/trees/x"); ok {
 		t.Error("the processes of another namespace were taken for ours")

@@ -18,12 +18,14 @@ func TestScanOfThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if !table.Initial {
 		if !got.Blind || len(got.Inside) > 0 {
 			t.Errorf("in a pid namespace it finds %+v", got)
 		}
 		return
 	}
+
 	if !slices.ContainsFunc(got.Inside, func(s InsideProcess) bool { return s.ID.PID == os.Getpid() && len(s.Args) > 0 }) {
 		t.Errorf("the test isn't found: %+v", got)
 	}

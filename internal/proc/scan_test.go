@@ -45,6 +45,7 @@ func at(t *Table, dirs map[int]string, closed ...string) *Table {
 	for pid, dir := range dirs {
 		m[fmt.Sprintf("%d/cwd", pid)] = &fstest.MapFile{Data: []byte(dir), Mode: os.ModeSymlink}
 	}
+
 	for name, f := range m {
 		if pid, ok := strings.CutSuffix(name, "/stat"); ok {
 			line := string(f.Data)
@@ -52,6 +53,7 @@ func at(t *Table, dirs map[int]string, closed ...string) *Table {
 			m[pid+"/comm"] = &fstest.MapFile{Data: []byte(comm + "\n")}
 		}
 	}
+
 	m["self/stat"] = &fstest.MapFile{}
 	m["uptime"] = &fstest.MapFile{Data: []byte("1 1\n")}
 	t.FS = closedFS{m, closed}
@@ -149,14 +151,17 @@ func TestScanNative(t *testing.T) {
 			}
 			all = append(all, s)
 		}
+
 		return all, nil
 	}
+
 	n.dir = func(pid int) (string, error) {
 		if pid == 10 {
 			return "/work", nil
 		}
 		return "", fs.ErrPermission
 	}
+
 	table.native = n
 	got, err := table.Scan(func(dir string) bool { return dir == "/work" }, func(comm string) bool { return comm == "claude" })
 	if err != nil || len(got.Inside) != 1 || got.Inside[0].ID.PID != 10 || len(got.Hidden) != 1 || got.Hidden[0].ID.PID != 11 {

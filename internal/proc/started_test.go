@@ -26,10 +26,12 @@ func TestStarted(t *testing.T) {
 		fake{pid: 40, ppid: 1, comm: "stranger", start: 400},                         //
 		fake{pid: 41, ppid: 1, comm: "older", session: 10, start: 50},                // of an earlier process with that number
 	)
+
 	for pid, env := range map[int]string{31: "A=b\x00TT_TASK=r/x/1\x00", 33: "TT_TASK=r/x/12\x00", 21: "TT_TASK=r/x/1\x00"} {
 		table.FS.(fstest.MapFS)[fmt.Sprint(pid)+"/environ"] = &fstest.MapFile{Data: []byte(env)}
 	}
 	runner := process(10, 100)
+
 	other := func(i Info) bool { return len(i.Args) > 0 && i.Args[0] == "tt-worker" }
 	for _, c := range []struct {
 		name string
@@ -53,6 +55,7 @@ func TestStarted(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
+
 	for _, c := range []struct {
 		name   string
 		leader fake
@@ -70,6 +73,7 @@ func TestStarted(t *testing.T) {
 			fake{pid: 12, ppid: 1, session: 10, start: 502}, // it has another environment
 			fake{pid: 13, ppid: 12, start: 503},
 		)
+
 		table.FS.(fstest.MapFS)["11/environ"] = &fstest.MapFile{Data: []byte(c.env)}
 		var got []int
 		for _, p := range table.Started(Traces{Session: runner, Below: []stick.Process{runner}, Variable: "TT_TASK=r/x/1"}) {
@@ -79,6 +83,7 @@ func TestStarted(t *testing.T) {
 			t.Errorf("in the session of one that has ended, %s: %v, want %v", c.name, got, c.want)
 		}
 	}
+
 	if err := table.Send(runner, nil); err == nil {
 		t.Error("a machine of data got a signal")
 	}

@@ -33,10 +33,12 @@ func TestParseStatus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			want := status{
 				pid: 42, ppid: 7, comm: c.f.comm, state: max(c.f.state, 'S'), session: 42, tty: c.tty,
 				threads: max(c.f.threads, 1), start: c.f.start,
 			}
+
 			if d := cmp.Diff(want, got, cmp.AllowUnexported(status{})); d != "" {
 				t.Error(d)
 			}
@@ -69,6 +71,7 @@ func FuzzParseStatus(f *testing.F) {
 	if own, err := os.ReadFile("/proc/self/stat"); err == nil {
 		f.Add(string(own))
 	}
+
 	f.Fuzz(func(t *testing.T, line string) {
 		s, err := parseStatus(line)
 		if err != nil {
@@ -103,6 +106,7 @@ func TestReadArgs(t *testing.T) {
 			}
 		})
 	}
+
 	if got := readArgs(fstest.MapFS{}, 42); got != nil {
 		t.Errorf("got %q of no process", got)
 	}

@@ -15,6 +15,7 @@ func TestDecide(t *testing.T) {
 	otherBoot.Boot, otherNS.PIDNS = "another", "4026532000"
 	otherMachine := p
 	otherMachine.Machine = "a container on this boot with a machine id of its own"
+
 	alive := probed{found: true, start: 1000}
 	for _, c := range []struct {
 		name    string
@@ -79,6 +80,7 @@ func TestVerdict(t *testing.T) {
 				fake{pid: 44, comm: "claude", start: 1000, state: 'Z', threads: 3},
 				fake{pid: 45, comm: "claude", start: 1000, state: 'X'},
 			)
+
 			if c.fs != nil {
 				table.FS = c.fs
 			}
@@ -96,6 +98,7 @@ func TestHolder(t *testing.T) {
 		fake{pid: 42, comm: "tt", start: 1000}, fake{pid: 43, comm: "tt", start: 1000, state: 'T'}, fake{pid: 44, comm: "tt", start: 1000, state: 't'},
 		fake{pid: 45, comm: "tt", start: 1000, state: 'Z'},
 	)
+
 	for pid, want := range map[int]struct {
 		verdict stick.Verdict
 		stopped bool
@@ -104,6 +107,7 @@ func TestHolder(t *testing.T) {
 			t.Errorf("process %d: got %s, %t", pid, v, stopped)
 		}
 	}
+
 	table.Signal = func(int) error { return syscall.EPERM }
 	if v, _ := table.Holder(99); v != stick.Unknown {
 		t.Errorf("a hidden process is %s", v)

@@ -54,6 +54,7 @@ func serve(t *testing.T, path string) (net.Listener, <-chan string) {
 			got <- string(b)
 		}
 	}()
+
 	return l, got
 }
 
@@ -79,10 +80,12 @@ func TestOnlyTheHarnessIsWrittenTo(t *testing.T) {
 	if !b.Open(soon(t), nil) || <-got != "" {
 		t.Error("it isn't open, or something was written to find that out")
 	}
+
 	b.Process.PID = os.Getppid()
 	if err := b.Write(soon(t), nil, []byte("secret")); !errors.Is(err, wake.ErrStranger) || <-got != "" {
 		t.Errorf("to a stranger: %v", err)
 	}
+
 	l.Close()
 	if err := b.Write(soon(t), nil, []byte("secret")); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, b, b), "secret") {
 		t.Errorf("to nobody: %v", err)
@@ -113,14 +116,17 @@ func TestFolder(t *testing.T) {
 	if len(f.All()) != 0 || f.Drop("none") != nil {
 		t.Error("an absent folder holds something")
 	}
+
 	one := wake.Inbox{Agent: "claude:a", Harness: "claude", Process: stick.Process{Boot: "b", PID: 1, Start: 2}, Socket: "/s", Token: "t"}
 	two := one
 	two.Agent = "claude:b"
+
 	for session, b := range map[string]wake.Inbox{"one": two, "two": two} {
 		if err := f.Keep(session, b); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if err := f.Keep("one", one); err != nil { // it has changed
 		t.Fatal(err)
 	}
@@ -128,15 +134,18 @@ func TestFolder(t *testing.T) {
 	if len(all) != 2 || all[0].Inbox != one && all[1].Inbox != one || all[0].Inbox == all[1].Inbox {
 		t.Errorf("%v", all)
 	}
+
 	files, err := filepath.Glob(filepath.Join(data, "inboxes", "*"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%v, %v", files, err)
 	}
+
 	for _, path := range files {
 		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
+
 	if err := os.WriteFile(filepath.Join(data, "inboxes", "other.json"), []byte("not what we write"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +158,7 @@ func TestFolder(t *testing.T) {
 	if err := all[0].Drop(); err != nil || len(f.All()) != 0 {
 		t.Error(err)
 	}
+
 	if err := os.RemoveAll(filepath.Join(data, "inboxes")); err != nil {
 		t.Fatal(err)
 	}
