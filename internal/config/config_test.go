@@ -44,6 +44,7 @@ command = "./pr"
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
 		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || !reflect.DeepEqual(c.Gate, Gate{"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"}}) ||
 		!reflect.DeepEqual(c.Worker, Worker{"develop", "work/trees", 5, 4, "npm ci", "work/", []glob.Pattern{".env", "secrets"}, []glob.Pattern{"notes"}, false}) ||
@@ -119,6 +120,7 @@ func TestRead(t *testing.T) {
 	if c, err := Read(dir); err != nil || !c.Session.Auto {
 		t.Errorf("without a file: %+v, %v", c, err)
 	}
+
 	if err := os.Mkdir(filepath.Join(dir, FileName), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -138,6 +140,7 @@ func TestReadWhateverItIs(t *testing.T) {
 	write := func(name string, b []byte) func(dir string) error {
 		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), b, 0o600) }
 	}
+
 	link := func(to string) func(dir string) error {
 		return func(dir string) error { return os.Symlink(to, filepath.Join(dir, FileName)) }
 	}
@@ -162,6 +165,7 @@ func TestReadWhateverItIs(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+
 			got, err := Read(dir)
 			switch {
 			case c.want == "read" || c.want == "default":

@@ -20,6 +20,7 @@ func TestReadWaitsForNobody(t *testing.T) {
 	if _, err := Read(dir); stick.CodeOf(err) != stick.CodeProjectConfig {
 		t.Errorf("a FIFO: %v", err)
 	}
+
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ func TestSnapshots_Matcher(t *testing.T) {
 			t.Errorf("%q: %v", path, got)
 		}
 	}
+
 	if !s.Matcher(true)("Web/.ENV") {
 		t.Error("the case counts where the file system ignores it")
 	}
@@ -50,6 +51,7 @@ func TestParse_Never(t *testing.T) {
 			t.Errorf("%q: %+v", text, c)
 		}
 	}
+
 	for _, text := range []string{"[snapshots]\nnever = \"*.pem\"\n", "snapshots = 3\n", "[snapshots]\nnevr = []\n"} {
 		if c, err := Parse([]byte(text)); stick.CodeOf(err) != stick.CodeProjectConfig || c.Snapshots.Never != nil {
 			t.Errorf("%q: %+v, %v", text, c.Snapshots, err)

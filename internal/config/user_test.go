@@ -45,6 +45,7 @@ func TestReadUser(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
+
 			if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
 				t.Fatal(err)
 			}
@@ -58,6 +59,7 @@ func TestReadUser(t *testing.T) {
 			if want := strings.Contains(c.text, "notify-send"); (u.Notify == "notify-send tt") != want {
 				t.Errorf("the command is %q", u.Notify)
 			}
+
 			switch {
 			case c.says == "" && err != nil:
 				t.Error(err)
@@ -66,6 +68,7 @@ func TestReadUser(t *testing.T) {
 			}
 		})
 	}
+
 	dir := filepath.Join(t.TempDir(), "my home")
 	path := filepath.Join(dir, filepath.FromSlash(UserFile))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -99,6 +102,7 @@ func TestReadUser_Never(t *testing.T) {
 		if err := os.WriteFile(path, []byte("[snapshots]\n"+text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
+
 		u, err := ReadUser(dir)
 		if err != nil || !slices.Equal(u.Snapshots.Never, want) {
 			t.Errorf("%s: %q, %v", text, u.Snapshots.Never, err)

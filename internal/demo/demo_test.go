@@ -42,12 +42,14 @@ func command(t *testing.T, args ...string) (c *exec.Cmd, temp string) {
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
 	}
+
 	c = exec.Command(filepath.Join(bin, "claude"), append([]string{filepath.Join(bin, "tt"), "demo"}, args...)...)
 	c.Dir = dir
 	c.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + temp, "CLAUDECODE=1", "CLAUDE_CODE_SESSION_ID=not-the-actors",
 		"TT_HARNESS_AGENT_ID=someone:else", "GIT_DIR=/nowhere", "TT_JSON=0", clitest.Race,
 	}
+
 	return c, temp
 }
 
@@ -94,6 +96,7 @@ func TestPlay(t *testing.T) {
 			return reviews > 1, nil
 		},
 	})
+
 	if err != nil || !r.OK {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
@@ -126,11 +129,13 @@ func TestPlay(t *testing.T) {
 			if len(step.Checks) == 0 || step.Why == "" {
 				t.Errorf("%s: %d claims, %q", step.Title, len(step.Checks), step.Why)
 			}
+
 			// On the screen of --watch, the key for the next step is on the same line.
 			if len(step.Title) > 50 {
 				t.Errorf("%s: the title is too long for a screen", step.Title)
 			}
 		}
+
 		if len(r.Steps) != 12 || claims < 20 {
 			t.Errorf("%d steps, %d claims", len(r.Steps), claims)
 		}
@@ -165,6 +170,7 @@ func TestDemoJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var r demo.Report
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%v in:\n%s", err, out)
@@ -172,6 +178,7 @@ func TestDemoJSON(t *testing.T) {
 	if !r.OK || !r.Kept || len(r.Steps) != 12 {
 		t.Errorf("ok is %t, kept is %t, and there are %d steps", r.OK, r.Kept, len(r.Steps))
 	}
+
 	for _, s := range r.Steps {
 		for _, claim := range s.Checks {
 			if !claim.OK {
@@ -179,6 +186,7 @@ func TestDemoJSON(t *testing.T) {
 			}
 		}
 	}
+
 	if filepath.Dir(r.Scratch) != temp {
 		t.Errorf("the scratch directory is %s, but it should lie in %s", r.Scratch, temp)
 	}
@@ -218,6 +226,7 @@ func TestDemoSabotaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	tests := []struct {
 		name    string
 		program string
@@ -226,6 +235,7 @@ func TestDemoSabotaged(t *testing.T) {
 		{"actors end at once", silent, "claude's process ended too early"},
 		{"there is no program", filepath.Join(t.TempDir(), "nothing"), "can't link the program for the actors"},
 	}
+
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			temp := t.TempDir()
@@ -259,6 +269,7 @@ func TestDemoInterrupted(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "blocked") {
@@ -268,6 +279,7 @@ func TestDemoInterrupted(t *testing.T) {
 			break
 		}
 	}
+
 	if _, err := io.Copy(io.Discard, out); err != nil {
 		t.Fatal(err)
 	}
@@ -285,6 +297,7 @@ func onTerminal(t *testing.T, args ...string) (c *exec.Cmd, keys io.WriteCloser,
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -292,6 +305,7 @@ func onTerminal(t *testing.T, args ...string) (c *exec.Cmd, keys io.WriteCloser,
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+
 	return c, keys, bufio.NewReader(out), temp
 }
 
@@ -341,6 +355,7 @@ func TestDemoPauses(t *testing.T) {
 			more, waitsAgain := step(t, shown)
 			text, waits = text+more, waitsAgain
 		}
+
 		if title := "\n" + strconv.Itoa(n) + ". "; !strings.Contains(text, title) {
 			t.Fatalf("not step %d:\n%s", n, text)
 		}
@@ -350,10 +365,12 @@ func TestDemoPauses(t *testing.T) {
 		if lines := strings.Count(text, "\n"); lines > 24 {
 			t.Errorf("step %d has %d lines:\n%s", n, lines, text)
 		}
+
 		if whole += text; waits {
 			press(t, keys, " ")
 		}
 	}
+
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -370,6 +387,7 @@ func TestDemoLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	pressQ := func(t *testing.T, _ *exec.Cmd, keys io.Writer) { press(t, keys, "q") }
 
 	for name, leave := range map[string]func(*testing.T, *exec.Cmd, io.Writer){"q": pressQ, "Ctrl-C": interrupt} {
@@ -379,6 +397,7 @@ func TestDemoLeft(t *testing.T) {
 			if _, waits := step(t, shown); !waits {
 				t.Fatal("it doesn't pause")
 			}
+
 			leave(t, c, keys)
 			text, _ := step(t, shown)
 			if strings.Contains(text, "1. ") {

@@ -23,6 +23,7 @@ func TestDemoServes(t *testing.T) {
 	if !paused || found == nil {
 		t.Fatalf("no address to open before the first step:\n%s", text)
 	}
+
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -39,16 +40,20 @@ func TestDemoServes(t *testing.T) {
 		if err != nil || res.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %s, %v", address, res.Status, err)
 		}
+
 		return string(b), res.Cookies()
 	}
+
 	_, cookies := page(found[0])
 	if len(cookies) != 1 {
 		t.Fatalf("the browser got %v", cookies)
 	}
+
 	first := found[1] + cookies[0].Path
 	if text, _ := page(first); !strings.Contains(text, "There is no room") {
 		t.Error("there is a room before the scene")
 	}
+
 	last := ""
 	for n := 0; paused; n++ {
 		if n > 20 {
@@ -59,12 +64,14 @@ func TestDemoServes(t *testing.T) {
 			last, _ = page(first)
 		}
 	}
+
 	if !strings.Contains(last, "shop") || !strings.Contains(last, "claude:") {
 		t.Errorf("at the end the rooms are\n%s", last)
 	}
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
+
 	if res, err := client.Get(found[1]); err == nil {
 		res.Body.Close()
 		t.Error("the server is still there")

@@ -62,5 +62,6 @@ func readUntil(t *testing.T, terminal *pty.Terminal, text string) string {
 			t.Fatalf("it ended with %v before it showed %q:\n%s", err, text, shown.String())
 		}
 	}
+
 	return shown.String()
 }

@@ -45,6 +45,7 @@ func TestServes(t *testing.T) {
 				got = p.Name
 			}
 		}
+
 		if got != want {
 			t.Errorf("%s is served by %q, want %q", host, got, want)
 		}
@@ -59,12 +60,14 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
+
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, p := range Programs {
 			all, err := p.queryPulls(t.Context(), func(context.Context, Command) ([]byte, error) { return b, nil }, Command{Args: []string{p.Name}})
 			if err != nil && stick.CodeOf(err) != stick.CodeForgeFailed {
 				t.Errorf("%s: %v", p.Name, err)
 			}
+
 			for _, pr := range all {
 				if pr.Check() != nil {
 					t.Errorf("%s gave %+v", p.Name, pr)

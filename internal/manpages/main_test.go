@@ -16,6 +16,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	for _, name := range []string{"tt.1", "tt-wait.1", "tt-task-merge.1"} {
 		page, err := os.ReadFile(filepath.Join(a, name))
 		if err != nil {
@@ -28,6 +29,7 @@ func TestPages(t *testing.T) {
 		if string(page) != string(again) {
 			t.Errorf("two runs write different pages %s", name)
 		}
+
 		command := strings.ReplaceAll(strings.TrimSuffix(name, ".1"), "-", " ")
 		for _, part := range []string{".SH NAME", ".SH EXAMPLE", command} {
 			if !strings.Contains(strings.ReplaceAll(string(page), `\-`, "-"), part) {
@@ -35,6 +37,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
+
 	if _, err := os.Stat(filepath.Join(a, "tt-guard.1")); err == nil {
 		t.Error("a hidden command has a page")
 	}

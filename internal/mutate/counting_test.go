@@ -21,6 +21,7 @@ func f(a, b bool, n int) int {
 	return n
 }
 `
+
 	ms, err := listMutants("p/p.go", []byte(original))
 	if err != nil {
 		t.Fatal(err)
@@ -33,6 +34,7 @@ func f(a, b bool, n int) int {
 	if err != nil || len(regions) != 1 || len(regions[0].mutants) != len(ms) {
 		t.Fatalf("%v, %v", regions, err)
 	}
+
 	for _, want := range []string{
 		"mutantsReached(1); ", // of the whole condition, which is never the same when it is reversed
 		"if mutantCompared(mutantCompared(a && (",
@@ -46,6 +48,7 @@ func f(a, b bool, n int) int {
 			t.Errorf("%s is missing in\n%s", want, got)
 		}
 	}
+
 	if lines := strings.Count(string(got), "\n"); lines != strings.Count(original, "\n") {
 		t.Errorf("it has %d lines", lines)
 	}

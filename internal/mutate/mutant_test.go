@@ -37,11 +37,13 @@ func TestMutants(t *testing.T) {
 		if !ok {
 			t.Errorf("the name of a mutant is %s", m.name)
 		}
+
 		got = append(got, name)
 		if src := string(m.changedSource()); src == sample || !strings.HasPrefix(src, "package p") {
 			t.Errorf("%s changes nothing, or too much", m.name)
 		}
 	}
+
 	for _, want := range []string{
 		`r.owner == "" && n >= 1 → !(r.owner == "" && n >= 1)`, `r.owner == "" && n >= 1 → r.owner == ""`, `r.owner == "" && n >= 1 → n >= 1`,
 		`r.owner == "" → r.owner != ""`, `n >= 1 → n > 1`, `1 → 2`, `r.owner → _`, `r.turn → _`, `r.turn+1 → r.turn - 1`, `r.log() → nothing`,
@@ -54,6 +56,7 @@ func TestMutants(t *testing.T) {
 			got = slices.Delete(got, i, i+1)
 		}
 	}
+
 	if len(got) > 0 {
 		t.Errorf("too many: %s", strings.Join(got, "\n"))
 	}
@@ -65,22 +68,26 @@ func TestDraw(t *testing.T) {
 	for _, c := range strings.Split("abcdefghijklmnopqrstuvwxyz", "") {
 		ms = append(ms, mutant{name: "p.go f: " + c})
 	}
+
 	names := func(ms []mutant) (out []string) {
 		for _, m := range ms {
 			out = append(out, m.name)
 		}
 		return out
 	}
+
 	first := names(drawMutants(ms, 10, 1))
 	if len(first) != 10 || !slices.Equal(first, names(drawMutants(ms, 10, 1))) || slices.Equal(first, names(drawMutants(ms, 10, 2))) {
 		t.Errorf("drawn %q, %q, by another seed %q", first, names(drawMutants(ms, 10, 1)), names(drawMutants(ms, 10, 2)))
 	}
+
 	stay := 0
 	for _, name := range names(drawMutants(append([]mutant{{name: "q.go g: x"}}, ms...), 10, 1)) {
 		if slices.Contains(first, name) {
 			stay++
 		}
 	}
+
 	if stay < 9 {
 		t.Errorf("one more mutant leaves %d of ten drawn", stay)
 	}

@@ -14,6 +14,7 @@ func TestRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if err := r.writeSorted(); err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +37,7 @@ func TestRecord_Compare(t *testing.T) {
 		{name: "is gone", end: killed},
 		{name: "isn't drawn", end: killed},
 	}
+
 	known := map[string]bool{}
 	for _, b := range before {
 		known[b.name] = b.name != "is gone"
@@ -47,10 +49,12 @@ func TestRecord_Compare(t *testing.T) {
 	if err == nil {
 		t.Fatal("no mutant that lives now was killed")
 	}
+
 	want := "lives, and was killed by tables, p TestA: was killed\n  lives, and was killed by : was late"
 	if err.Error() != want {
 		t.Errorf("%q", err)
 	}
+
 	now.results = now.results[2:]
 	if err := now.compareWith(before, known); err != nil {
 		t.Error(err)

@@ -129,6 +129,7 @@ func newRun(t *testing.T) *run {
 			t.Fatal(err)
 		}
 	}
+
 	t.Chdir(dir)
 	all := regexp.MustCompile("")
 	return &run{dir: "p", list: "survivors", parallel: 2, limit: 2 * time.Second, only: all, phases: all, record: record{path: "out"}}
@@ -145,6 +146,7 @@ func TestRun(t *testing.T) {
 		maps.DeleteFunc(want, func(name, _ string) bool { return !r.only.MatchString("p/p.go " + name) })
 		alone = 0
 	}
+
 	err := r.runAll(t.Context())
 	if err == nil || err.Error() != "lives, and isn't in survivors: p/p.go count: 0 → 1" {
 		t.Error(err)
@@ -157,6 +159,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for line := range strings.Lines(string(b)) {
 		name, end, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "p/p.go "), "\t")
 		if want[name] != end {
@@ -164,6 +167,7 @@ func TestRun(t *testing.T) {
 		}
 		delete(want, name)
 	}
+
 	for name := range want {
 		t.Errorf("missing: %s", name)
 	}

@@ -15,6 +15,7 @@ func TestPlanSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	plan := func(short bool, phases string) (out []string) {
 		for _, s := range planSteps([]string{"stick/glob", "stick"}, short, regexp.MustCompile(phases)) {
 			out = append(out, s.String())
@@ -26,6 +27,7 @@ func TestPlanSteps(t *testing.T) {
 		"tables, stick/glob", "tables, stick", "further tests, internal/model", "short explorations, stick/glob", "short explorations, stick",
 		"explorations, stick/glob", "explorations, stick",
 	}
+
 	if got := plan(false, ""); !slices.Equal(got, all) {
 		t.Errorf("%q", got)
 	}

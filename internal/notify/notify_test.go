@@ -27,12 +27,14 @@ func (d *database) TakeNotices(_ context.Context, p engine.TakeNoticesParams) (r
 	if d.fail != nil {
 		return res, d.fail
 	}
+
 	for _, k := range p.Keys {
 		if !d.told[string(p.RoomID)+k] {
 			res.Keys = append(res.Keys, k)
 		}
 		d.told[string(p.RoomID)+k] = true
 	}
+
 	return res, nil
 }
 
@@ -47,6 +49,7 @@ func picture(rooms ...string) *monitor.Picture {
 		}
 		p.Rooms = append(p.Rooms, room)
 	}
+
 	return p
 }
 
@@ -78,10 +81,12 @@ func TestTellerTellsOnce(t *testing.T) {
 			t.Errorf("it tells %q and asks %d times (%v), want %q and %d", said, d.asks, err, c.want, c.asks)
 		}
 	}
+
 	d.fail = errors.New("away")
 	if _, err := one.Untold(t.Context(), picture("shop: d")); err == nil {
 		t.Error("the failure is lost")
 	}
+
 	d.fail = nil
 	if got, _ := one.Untold(t.Context(), picture("shop: d")); len(got) != 1 {
 		t.Error("what couldn't be asked about isn't told later")
@@ -107,6 +112,7 @@ func TestSignal(t *testing.T) {
 			t.Errorf("with %v the terminal gets %q, want %q", c.env, got, c.want)
 		}
 	}
+
 	if got := OSC9.Signal(nil); got != "" {
 		t.Errorf("for nothing it gets %q", got)
 	}
@@ -124,6 +130,7 @@ func TestCommand(t *testing.T) {
 	if err := c.Run(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
+
 	got, err := os.ReadFile(filepath.Join(dir, "told"))
 	const want = `shop: ui-7 waits for a review
 TT_NOTIFY_AGENT=
@@ -135,6 +142,7 @@ TT_NOTIFY_RESCUE=
 TT_NOTIFY_ROOM=01m819
 TT_NOTIFY_TASK=ui-7
 `
+
 	if string(got) != want || err != nil {
 		t.Errorf("the command gets %q (%v), want %q", got, err, want)
 	}
@@ -142,6 +150,7 @@ TT_NOTIFY_TASK=ui-7
 	if err := c.Run(t.Context(), n); err == nil || !strings.Contains(err.Error(), "no desktop") {
 		t.Errorf("it fails with %v", err)
 	}
+
 	c.Line = ""
 	if err := c.Run(t.Context(), n); err != nil {
 		t.Errorf("without a command: %v", err)

@@ -23,11 +23,13 @@ func TestScreenIsATerminal(t *testing.T) {
 		if _, err := whole.Write([]byte(c.writes)); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
+
 		for i := range len(c.writes) {
 			if _, err := pieces.Write([]byte{c.writes[i]}); err != nil {
 				t.Errorf("%s, in pieces: %v", c.name, err)
 			}
 		}
+
 		if whole.Text() != c.shows || pieces.Text() != c.shows {
 			t.Errorf("%s: it shows\n%s\nand in pieces\n%s\nwant\n%s", c.name, whole.Text(), pieces.Text(), c.shows)
 		}

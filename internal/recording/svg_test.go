@@ -12,6 +12,7 @@ func TestFilmShowsWhatChanges(t *testing.T) {
 	s := NewScreen(20, 2)
 	f := &Film{Title: "a <film>"}
 	f.Add("shop & co", 20, 2, func() *Screen { return s })
+
 	writes := func(text string, long time.Duration) {
 		t.Helper()
 		if _, err := s.Write([]byte(text)); err != nil {
@@ -19,9 +20,11 @@ func TestFilmShowsWhatChanges(t *testing.T) {
 		}
 		f.Shot(long)
 	}
+
 	writes("\x1b[?25lstays\r\n$ ", time.Second)
 	writes("\x1b[31mgo & \x1b[0m漢  far", 2*time.Second)
 	writes("\x1b[2;1H\x1b[K\x1b[7mend\x1b[0m", time.Second)
+
 	got := string(f.SVG())
 	for _, want := range []string{
 		`<title id="title">a &lt;film&gt;</title>`, `>shop &amp; co</text>`,
@@ -38,6 +41,7 @@ func TestFilmShowsWhatChanges(t *testing.T) {
 			t.Errorf("it lacks %s", want)
 		}
 	}
+
 	if n := len(regexp.MustCompile(`<g[ >]`).FindAllString(got, -1)); n != 4 || t.Failed() {
 		t.Errorf("it has %d rows:\n%s", n, got)
 	}

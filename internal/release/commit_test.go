@@ -39,6 +39,7 @@ func TestVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+
 		got, err := c.versionOf(tree, x.tags)
 		if x.wrong == "" && (err != nil || got != x.want) || x.wrong != "" && (err == nil || !strings.Contains(err.Error(), x.wrong)) {
 			t.Errorf("%s with the tags %q: %q, %v", x.said, x.tags, got, err)
@@ -63,6 +64,7 @@ func TestSystems(t *testing.T) {
 	if got, err := parseSystems("linux/arm64 windows/amd64"); err != nil || len(got) != 2 || got[1].fileName("tt") != "tt.exe" || npmName(got[1]) != project.npm+"-win32-x64" {
 		t.Errorf("got %v, %v", got, err)
 	}
+
 	for _, wrong := range []string{"", "linux", "plan9/amd64", "linux/riscv64"} {
 		if got, err := parseSystems(wrong); err == nil {
 			t.Errorf("%q means %v", wrong, got)
@@ -92,6 +94,7 @@ func TestThirdParty(t *testing.T) {
 		{path: "example.org/both", version: "v1", systems: []string{"linux/amd64", "windows/amd64"}, rights: []file{{name: "LICENSE", data: []byte("Take it.\n")}}},
 		{path: "example.org/windows", version: "v2", systems: []string{"windows/amd64"}, rights: []file{{name: "NOTICE", data: []byte("Mine.")}}},
 	}
+
 	text := string(thirdPartyText(modules, system{"linux", "amd64"}).data)
 	if !strings.Contains(text, "\nexample.org/both v1, LICENSE\n=") || !strings.Contains(text, "\nTake it.\n") || strings.Contains(text, "windows") {
 		t.Errorf("on Linux it says\n%s", text)

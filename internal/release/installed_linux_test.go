@@ -26,6 +26,7 @@ func bareRoot(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+
 	return root
 }
 
@@ -36,6 +37,7 @@ func inside(t *testing.T, root string, program ...string) string {
 	if exec.Command("unshare", "--mount", "true").Run() != nil {
 		t.Skip("only root may change the root, in a container that lets it")
 	}
+
 	chroot, err := exec.LookPath("chroot")
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +48,7 @@ func inside(t *testing.T, root string, program ...string) string {
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", program, err, out)
 	}
+
 	return string(out)
 }
 
@@ -86,6 +89,7 @@ func (a answers) update(t *testing.T, dir string, env ...string) {
 	if last < 1 || a.Steps[last] != "tt install" {
 		t.Fatalf("it says to run %q", a.Steps)
 	}
+
 	for _, step := range a.Steps[:last] {
 		c := exec.Command("sh", "-c", strings.ReplaceAll(step, "<version>", a.Version))
 		c.Dir, c.Env = dir, append(os.Environ(), env...)
@@ -104,6 +108,7 @@ func isReleased(t *testing.T, said string) (a answers) {
 	if !strings.Contains(a.Version, ".g"+a.Commit[:min(10, len(a.Commit))]) || len(a.Commit) != 40 || a.Date != "2026-02-03T04:05:06Z" {
 		t.Errorf("it says that it is %+v", a)
 	}
+
 	return a
 }
 
@@ -123,6 +128,7 @@ func TestArchive(t *testing.T) {
 	if said := inside(t, root, tt, "--version"); !strings.HasPrefix(said, "tt 0.") || !strings.HasSuffix(said, ", 2026-02-03)\n") {
 		t.Errorf("its version is %q", said)
 	}
+
 	out, err := exec.Command(filepath.Join(root, tt), "self-update", "--json").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -146,9 +152,11 @@ func TestDebianPackage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+
 	dpkg := func(args ...string) string {
 		t.Helper()
 		c := exec.Command("dpkg", append([]string{"--root", root, "--force-not-root", "--force-bad-path", "--log", "/dev/null"}, args...)...)
@@ -156,12 +164,15 @@ func TestDebianPackage(t *testing.T) {
 		if err != nil {
 			t.Fatalf("dpkg %s: %v\n%s", args[0], err, out)
 		}
+
 		return string(out)
 	}
+
 	dpkg("--install", find(t, dir, project.debian+"_", ".deb"))
 	if said := dpkg("--verify", project.debian); said != "" {
 		t.Errorf("it isn't there as it was packed: %s", said)
 	}
+
 	a := isReleased(t, inside(t, root, "/usr/bin/tt", "self-update", "--json"))
 	if a.InstalledBy != "deb" || a.Package != project.debian || a.Program != "/usr/bin/tt" || a.Steps[0] != "dpkg -i ./"+project.debian+"_<version>_"+host.arch+".deb" {
 		t.Errorf("it says that it came by %+v", a)
@@ -169,6 +180,7 @@ func TestDebianPackage(t *testing.T) {
 	if said := dpkg("--list", project.debian); !strings.Contains(said, debVersion(a.Version)) {
 		t.Errorf("its version isn't %s:\n%s", debVersion(a.Version), said)
 	}
+
 	if _, err := os.Stat(filepath.Join(root, "usr/share/man/man1/tt-wait.1.gz")); err != nil {
 		t.Error(err)
 	}
@@ -191,6 +203,7 @@ func files(t *testing.T, dir string) map[string]string {
 		if err != nil {
 			return err
 		}
+
 		content := []byte(nil)
 		if info.Mode().IsRegular() {
 			content, err = os.ReadFile(path)
@@ -201,6 +214,7 @@ func files(t *testing.T, dir string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return found
 }
 
@@ -219,6 +233,7 @@ func TestNpmPackages(t *testing.T) {
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("npm: %v\n%s", err, out)
 	}
+
 	for _, name := range []string{"node", "sh"} {
 		at, err := exec.LookPath(name)
 		if err != nil {
@@ -228,6 +243,7 @@ func TestNpmPackages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	home := t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, ".claude"), 0o755); err != nil {
 		t.Fatal(err)
@@ -235,6 +251,7 @@ func TestNpmPackages(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, ".claude", "settings.json"), []byte("{\n    \"model\": \"opus\"  }"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+
 	tt := func(args ...string) string {
 		t.Helper()
 		c := exec.Command(filepath.Join(prefix, "bin", "tt"), args...)
@@ -243,13 +260,16 @@ func TestNpmPackages(t *testing.T) {
 		if err != nil {
 			t.Fatalf("tt %s: %v\n%s", args[0], err, out)
 		}
+
 		return string(out)
 	}
+
 	native := filepath.Join(prefix, "lib", "node_modules", npmName(host), "bin", "tt")
 	a := isReleased(t, tt("self-update", "--json"))
 	if a.InstalledBy != "npm" || a.Package != project.npm || a.Program != native {
 		t.Errorf("it says that it came by %+v", a)
 	}
+
 	a.update(t, dir, "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
 	plays(t, outside(t, prefix, "bin/tt", "demo"))
 	if err := os.MkdirAll(filepath.Join(home, ".local/share/talking-stick"), 0o700); err != nil { // data stays, and so does its directory
@@ -259,21 +279,25 @@ func TestNpmPackages(t *testing.T) {
 	if said := tt("install", "claude", "codex"); strings.Contains(said, "login shell") && !strings.Contains(said, "doesn't find") {
 		t.Errorf("it doesn't know its own script:\n%s", said)
 	}
+
 	for _, name := range []string{".claude/settings.json", ".claude.json"} {
 		b, err := os.ReadFile(filepath.Join(home, name))
 		if err != nil || !strings.Contains(string(b), native) {
 			t.Errorf("%s doesn't name %s (%v):\n%s", name, native, err, b)
 		}
 	}
+
 	tt("uninstall", "claude", "codex")
 	if d := cmp.Diff(untouched, files(t, home)); d != "" {
 		t.Errorf("tt uninstall left or changed something:\n%s", d)
 	}
+
 	c = exec.Command("npm", "uninstall", "--global", "--prefix", prefix, "--no-audit", "--no-fund", "--no-update-notifier", project.npm, npmName(host))
 	c.Dir, c.Env = dir, append(os.Environ(), "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("npm: %v\n%s", err, out)
 	}
+
 	for path, content := range files(t, prefix) {
 		if !strings.HasPrefix(content, "d") && filepath.Base(path) != ".package-lock.json" {
 			t.Errorf("npm uninstall leaves %s", path)

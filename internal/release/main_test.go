@@ -42,14 +42,17 @@ func native() {
 	case "exit":
 		fmt.Println(strings.Join(os.Args[2:], "|"))
 		os.Exit(5)
+
 	case "die":
 		p, _ := os.FindProcess(os.Getpid())
 		p.Kill()
 		select {}
+
 	case "listen":
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGTERM, os.Interrupt)
 		fmt.Println("ready")
+
 		select {
 		case s := <-c:
 			fmt.Println(s)
@@ -84,6 +87,7 @@ func made(t *testing.T) string {
 		if madeErr = makeRelease(filepath.Join(madeDir, "one"), host); madeErr != nil {
 			return
 		}
+
 		for name, value := range map[string]string{"TZ": "Asia/Tokyo", "GOFLAGS": "-tags=nothing", "TMPDIR": madeDir} {
 			if was, ok := os.LookupEnv(name); ok {
 				defer os.Setenv(name, was)
@@ -94,6 +98,7 @@ func made(t *testing.T) string {
 		}
 		madeErr = makeRelease(filepath.Join(madeDir, "two"), host)
 	})
+
 	if madeErr != nil {
 		t.Fatal(madeErr)
 	}
@@ -106,6 +111,7 @@ func commitTree(repo string) error {
 	if err != nil {
 		return err
 	}
+
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", repo},
 		{"--git-dir", repo, "--work-tree", root, "add", "--all"},
@@ -118,6 +124,7 @@ func commitTree(repo string) error {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
 		}
 	}
+
 	return nil
 }
 

@@ -28,6 +28,7 @@ func TestMakeModule(t *testing.T) {
 		"Makefile":   readText(t, "../../Makefile"),
 		".ci/module": readText(t, "../../.ci/module"),
 	}
+
 	dir := filepath.Join(t.TempDir(), "a clone")
 	for name, text := range files {
 		path := filepath.Join(dir, name)
@@ -44,6 +45,7 @@ func TestMakeModule(t *testing.T) {
 		if err == nil || !strings.Contains(out, "a module path is a host and a path") {
 			t.Errorf("%q: %v: %s", bad, err, out)
 		}
+
 		for name, text := range files {
 			if got := readText(t, filepath.Join(dir, name)); got != text {
 				t.Errorf("%q has changed %s to %q", bad, name, got)
@@ -55,6 +57,7 @@ func TestMakeModule(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+
 	for name, want := range map[string]string{
 		"go.mod":  strings.Replace(files["go.mod"], "talkingstick", publishedPath, 1),
 		"main.go": strings.Replace(files["main.go"], "\"talkingstick/", "\""+publishedPath+"/", 1),
@@ -63,6 +66,7 @@ func TestMakeModule(t *testing.T) {
 			t.Errorf("%s is %q instead of %q", name, got, want)
 		}
 	}
+
 	if left, err := filepath.Glob(filepath.Join(dir, "*.old")); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %q", left)
 	}
@@ -84,6 +88,7 @@ func TestInstallByPath(t *testing.T) {
 	if _, err := checkOut(ctx, repository, "HEAD", tree); err != nil {
 		t.Fatal(err)
 	}
+
 	if out, err := makeModule(tree, publishedPath); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -104,6 +109,7 @@ func TestInstallByPath(t *testing.T) {
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+
 	out, err := exec.CommandContext(ctx, filepath.Join(work, "bin", "tt"), "version").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), version) {
 		t.Errorf("tt version: %v: %s", err, out)
@@ -125,6 +131,7 @@ func publishModule(t *testing.T, tree, proxy, version string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	for name, text := range map[string]string{
 		"list": version + "\n", version + ".info": fmt.Sprintf(`{"Version":%q,"Time":"2026-01-01T00:00:00Z"}`, version), version + ".mod": readText(t, filepath.Join(tree, "go.mod")),
 	} {
@@ -146,6 +153,7 @@ func publishModule(t *testing.T, tree, proxy, version string) {
 		if err != nil {
 			return err
 		}
+
 		f, err := w.Create(publishedPath + "@" + version + "/" + filepath.ToSlash(rel))
 		if err != nil {
 			return err
@@ -156,6 +164,7 @@ func publishModule(t *testing.T, tree, proxy, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -28,25 +28,30 @@ func wrapped(t *testing.T, withProgram bool) (script string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	manifest, err := json.Marshal(manifest{Name: project.npm})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, dir := range []string{filepath.Dir(script), filepath.Dir(program)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	for path, b := range map[string][]byte{script: wrapper, filepath.Join(modules, project.npm, "package.json"): manifest} {
 		if err := os.WriteFile(path, b, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	if withProgram {
 		if err := os.Symlink(exe, program); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	return script
 }
 
@@ -65,6 +70,7 @@ func TestWrapperPassesOn(t *testing.T) {
 	if string(out) != "a b||--json\n" || c.ProcessState.ExitCode() != 5 {
 		t.Errorf("it printed %q and ended with %s", out, c.ProcessState)
 	}
+
 	c = node(script, "die")
 	_ = c.Run() // how it ended shows in its state
 	if w, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || w.Signal() != syscall.SIGKILL {
@@ -83,6 +89,7 @@ func TestWrapperPassesSignals(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
+
 		lines := bufio.NewScanner(out)
 		lines.Scan()
 		if err := c.Process.Signal(signal); err != nil {

@@ -26,6 +26,7 @@ func TestTar(t *testing.T) {
 	if len(in) != 4 || in["./"] == nil || in["./b/"] == nil || in["./b/tt"].Mode != 0o755 || in["./a.txt"].Size != 4 {
 		t.Errorf("it holds %v", in)
 	}
+
 	turned := []file{given[1], given[0]}
 	if again, err := packTarGz(turned, when, "."); err != nil || !bytes.Equal(b, again) {
 		t.Errorf("the order of the files shows (%v)", err)
@@ -39,6 +40,7 @@ func TestZip(t *testing.T) {
 	if err != nil || f.name != "tt_1.2.3_windows_arm64.zip" {
 		t.Fatal(f.name, err)
 	}
+
 	z, err := zip.NewReader(bytes.NewReader(f.data), int64(len(f.data)))
 	if err != nil {
 		t.Fatal(err)
@@ -50,10 +52,12 @@ func TestZip(t *testing.T) {
 			t.Errorf("%s is of %s", e.Name, e.Modified)
 		}
 	}
+
 	const top = "tt_1.2.3_windows_arm64/"
 	if got := strings.Join(list, " "); got != top+"completions/tt.ps1 "+top+"man/man1/tt.1 "+top+"tt-full.exe "+top+"tt.exe" {
 		t.Errorf("it holds %s", got)
 	}
+
 	exe, err := z.File[3].Open()
 	if err != nil {
 		t.Fatal(err)
@@ -82,11 +86,13 @@ func TestOlderFilesGo(t *testing.T) {
 	if err := r.writeFiles([]file{{"old.tgz", 0o644, []byte("old")}, {"both.tgz", 0o644, []byte("old")}}); err != nil {
 		t.Fatal(err)
 	}
+
 	for _, name := range []string{"outside", "dist/mine"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	sums, err := os.OpenFile(filepath.Join(r.out, sumsName), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +100,7 @@ func TestOlderFilesGo(t *testing.T) {
 	if _, err := sums.WriteString("0000  ../outside\n\n"); err != nil {
 		t.Fatal(err)
 	}
+
 	sums.Close()
 	if err := r.writeFiles([]file{{"both.tgz", 0o644, []byte("new")}}); err != nil {
 		t.Fatal(err)
@@ -101,6 +108,7 @@ func TestOlderFilesGo(t *testing.T) {
 	if got := names(content(t, r.out)); strings.Join(got, " ") != "SHA256SUMS both.tgz mine" {
 		t.Errorf("there are %q", got)
 	}
+
 	if _, err := os.Stat(filepath.Join(dir, "outside")); err != nil {
 		t.Error(err)
 	}

@@ -45,6 +45,7 @@ func content(t *testing.T, dir string) map[string][]byte {
 		}
 		all[e.Name()] = b
 	}
+
 	return all
 }
 
@@ -70,6 +71,7 @@ func same(t *testing.T, one, two map[string][]byte) {
 	if len(one) < 5 || len(one) != len(two) {
 		t.Errorf("there are %d and %d files", len(one), len(two))
 	}
+
 	for name, b := range one {
 		if !bytes.Equal(b, two[name]) {
 			t.Errorf("%s differs", name)
@@ -85,6 +87,7 @@ func TestSums(t *testing.T) {
 	if len(lines) != len(files) || !slices.IsSorted(names(files)) {
 		t.Errorf("there are %d files, and the sums of %d", len(files), len(lines))
 	}
+
 	for _, line := range lines {
 		sum, name, _ := strings.Cut(line, "  ")
 		if is := fmt.Sprintf("%x", sha256.Sum256(files[name])); files[name] == nil || is != sum {
@@ -112,6 +115,7 @@ func entries(t *testing.T, archive []byte) map[string]*tar.Header {
 	if !z.ModTime.IsZero() || z.Name != "" {
 		t.Errorf("the compressed file says that it is %q of %s", z.Name, z.ModTime)
 	}
+
 	all := map[string]*tar.Header{}
 	for in := tar.NewReader(z); ; {
 		h, err := in.Next()
@@ -150,6 +154,7 @@ func TestPluginsOfARelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		in := entries(t, b)
 		for _, name := range want {
 			if h := in[top+name]; h == nil || h.Mode != 0o644 || h.Size == 0 {
@@ -169,6 +174,7 @@ func TestArchiveHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	in, top := entries(t, b), strings.TrimSuffix(filepath.Base(path), ".tar.gz")+"/"
 	for name, mode := range map[string]int64{
 		"tt": 0o755, "tt-full": 0o755, "LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644, "THIRD-PARTY.txt": 0o644, "man/man1/tt.1": 0o644, "man/man1/tt-wait.1": 0o644,
@@ -178,6 +184,7 @@ func TestArchiveHolds(t *testing.T) {
 			t.Errorf("%s: %+v", name, h)
 		}
 	}
+
 	for name := range in {
 		if !strings.HasPrefix(name, top) {
 			t.Errorf("%s lies outside of %s", name, top)
@@ -200,6 +207,7 @@ func TestBillNamesEveryModule(t *testing.T) {
 	if doc.Format != "CycloneDX" || doc.Metadata.Timestamp != "2026-02-03T04:05:06Z" || !strings.HasPrefix(doc.Metadata.Component.Version, "0.") {
 		t.Errorf("it begins with %+v", doc.Metadata)
 	}
+
 	mod, err := os.ReadFile("../../go.mod")
 	if err != nil {
 		t.Fatal(err)
@@ -214,11 +222,13 @@ func TestBillNamesEveryModule(t *testing.T) {
 			t.Errorf("go.mod doesn't require %s %s", c.Name, c.Version)
 		}
 	}
+
 	for _, name := range []string{goLibrary, "modernc.org/sqlite", "github.com/spf13/cobra", "github.com/jackc/pgx/v5"} {
 		if !known[name] {
 			t.Errorf("it lacks %s", name)
 		}
 	}
+
 	if known["pgregory.net/rapid"] {
 		t.Error("it has a module that only tests use")
 	}
@@ -232,6 +242,7 @@ func TestAllSystems(t *testing.T) {
 		t.Log("only with -release.long")
 		return
 	}
+
 	dir := made(t)
 	systems, err := parseSystems("linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64")
 	if err != nil {
@@ -241,22 +252,26 @@ func TestAllSystems(t *testing.T) {
 	if err := makeRelease(all, systems...); err != nil {
 		t.Fatal(err)
 	}
+
 	var endings []string
 	for name := range content(t, all) {
 		endings = append(endings, filepath.Ext(name))
 	}
 	slices.Sort(endings)
+
 	// An archive for each system, and one of the plugins; a package of npm for each, one that picks among
 	// them, and one for OpenCode.
 	if got := strings.Join(endings, " "); got != " .deb .deb .gz .gz .gz .gz .gz .json .tgz .tgz .tgz .tgz .tgz .tgz .tgz .tgz .zip .zip" {
 		t.Errorf("the files end in %s", got)
 	}
+
 	alone := content(t, filepath.Join(dir, "one"))
 	for name, b := range content(t, all) {
 		if is, ok := alone[name]; ok && (strings.Contains(name, "_"+host.os+"_") || filepath.Ext(name) == ".deb") && !bytes.Equal(is, b) {
 			t.Errorf("%s differs where other systems are built for as well", name)
 		}
 	}
+
 	t.Setenv("GOCACHE", t.TempDir())
 	anew := filepath.Join(dir, "anew")
 	if err := makeRelease(anew, host); err != nil {

@@ -21,10 +21,12 @@ func TestUpgradeUnderWaits(t *testing.T) {
 		t.Log("only with -release.long")
 		return
 	}
+
 	needs(t, "unshare")
 	if exec.Command("unshare", "--pid", "--fork", "--mount-proc", "true").Run() != nil {
 		t.Skip("only root may make a namespace of processes, in a container that lets it")
 	}
+
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	made(t)
@@ -34,6 +36,7 @@ func TestUpgradeUnderWaits(t *testing.T) {
 	if r.commit, err = checkOut(ctx, filepath.Join(madeDir, "git"), "HEAD", r.tree); err != nil {
 		t.Fatal(err)
 	}
+
 	migrations := filepath.Join(r.tree, "internal", "store", "schema", "migrations")
 	all, err := os.ReadDir(migrations)
 	if err != nil {
@@ -43,6 +46,7 @@ func TestUpgradeUnderWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	still, _, _ := strings.Cut(string(newest), "\n")
 	still, _, _ = strings.Cut(still, ".") // without its reason
 	programs := []string{}
@@ -54,6 +58,7 @@ func TestUpgradeUnderWaits(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+
 		r.work = filepath.Join(r.work, step.name)
 		p, err := r.buildProgram(ctx, host)
 		if err != nil {
@@ -61,6 +66,7 @@ func TestUpgradeUnderWaits(t *testing.T) {
 		}
 		programs = append(programs, p.path)
 	}
+
 	script, err := filepath.Abs("testdata/upgrade.sh")
 	if err != nil {
 		t.Fatal(err)

@@ -40,11 +40,13 @@ func TestEveryOperationHasAStory(t *testing.T) {
 				cover(next)
 			}
 		}
+
 		for _, names := range stories {
 			for _, name := range names {
 				cover(name)
 			}
 		}
+
 		cover("sound") // each story ends with it
 		for m := range owner.Methods() {
 			if !operation(m) {
@@ -74,6 +76,7 @@ func calls(t *testing.T, pattern string) map[string][]string {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%s: %v", pattern, err)
 	}
+
 	out := map[string][]string{}
 	for _, file := range files {
 		if strings.HasPrefix(filepath.Base(file), "scene_test") {
@@ -83,11 +86,13 @@ func calls(t *testing.T, pattern string) map[string][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, d := range tree.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
+
 			ast.Inspect(f, func(n ast.Node) bool {
 				if s, ok := n.(*ast.SelectorExpr); ok {
 					out[f.Name.Name] = append(out[f.Name.Name], s.Sel.Name)
@@ -96,5 +101,6 @@ func calls(t *testing.T, pattern string) map[string][]string {
 			})
 		}
 	}
+
 	return out
 }

@@ -36,6 +36,7 @@ func TestTextOfOthersNeverReachesTheStartOfALine(t *testing.T) {
 			p.ShowText("  ", body)
 			p.ShowBody("status", body)
 			p.ShowPatch("+"+body+"\n", nil)
+
 			for l := range strings.Lines(string(p.Text())) {
 				l = strings.TrimSuffix(l, "\n")
 				if w := columnsOf(l); w > columns {
@@ -61,6 +62,7 @@ func columnsOf(line string) (n int) {
 			n++
 		}
 	}
+
 	return n
 }
 

@@ -41,6 +41,7 @@ func TestSome(t *testing.T) {
 			t.Errorf("got %q, said %q", got, r.log)
 		}
 	})
+
 	t.Run("in a short run the rest is said", func(t *testing.T) {
 		setShort(t, "true")
 		r := &recorder{}
@@ -49,6 +50,7 @@ func TestSome(t *testing.T) {
 			t.Errorf("got %q, said %q", got, r.log)
 		}
 	})
+
 	t.Run("a test that would keep nothing fails", func(t *testing.T) {
 		setShort(t, "true")
 		r := &recorder{}
@@ -82,6 +84,7 @@ func TestFull(t *testing.T) {
 			if !LeavesToFull(r, false, "sessions of gemini") || !slices.Equal(r.log, []string{says}) {
 				t.Errorf("without the flag it said %q", r.log)
 			}
+
 			r = &recorder{}
 			if LeavesToFull(r, true, "sessions of gemini") || len(r.log) != 0 {
 				t.Errorf("with the flag it said %q", r.log)
@@ -91,6 +94,7 @@ func TestFull(t *testing.T) {
 			if SkipToFull(r, false, "sessions of gemini"); !r.skipped || !slices.Equal(r.log, []string{says}) {
 				t.Errorf("without the flag: skipped %v, said %q", r.skipped, r.log)
 			}
+
 			r = &recorder{}
 			if SkipToFull(r, true, "sessions of gemini"); r.skipped || len(r.log) != 0 {
 				t.Errorf("with the flag: skipped %v, said %q", r.skipped, r.log)

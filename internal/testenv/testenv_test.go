@@ -25,6 +25,7 @@ func holder(t *testing.T) repository {
 	if r.root != dir || r.common != filepath.Join(dir, ".git") {
 		t.Fatalf("found %+v, not %s", r, dir)
 	}
+
 	return r
 }
 
@@ -61,6 +62,7 @@ func TestWhatATestMayNotDo(t *testing.T) {
 			if lines := listDifferences(before, r.readState()); len(lines) != 0 {
 				t.Fatalf("nothing was done, and %q", lines)
 			}
+
 			do(t, r)
 			if lines := listDifferences(before, r.readState()); len(lines) != 1 || !strings.HasPrefix(lines[0], what) {
 				t.Errorf("noticed %q", lines)
@@ -80,6 +82,7 @@ func TestSurroundings(t *testing.T) {
 			os.Setenv(name, value)
 		}
 	})
+
 	r := holder(t)
 	user := t.TempDir()
 	os.Setenv("HOME", user)
@@ -95,6 +98,7 @@ func TestSurroundings(t *testing.T) {
 	if home == user || os.Getenv("XDG_CONFIG_HOME") != "" || os.Getenv("GIT_DIR") != "" {
 		t.Errorf("the tests would see %q", os.Environ())
 	}
+
 	sub := filepath.Join(r.root, "package")
 	if err := os.Mkdir(sub, 0o755); err != nil {
 		t.Fatal(err)
@@ -105,6 +109,7 @@ func TestSurroundings(t *testing.T) {
 	if out, err := exec.Command("git", "config", "--global", "user.name").Output(); err != nil || string(out) != "a\n" {
 		t.Errorf("git's commits are by %q (%v)", out, err)
 	}
+
 	if err := clean(); err != nil {
 		t.Error(err)
 	}
@@ -130,6 +135,7 @@ func TestUntouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	r := holder(t)
 	path := filepath.Join(r.root, ".ci", "untouched")
 	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
@@ -138,6 +144,7 @@ func TestUntouched(t *testing.T) {
 	if err := os.WriteFile(path, script, 0o755); err != nil {
 		t.Fatal(err)
 	}
+
 	git(t, "add", ".")
 	git(t, "commit", "--quiet", "--message", "script")
 	for _, c := range []struct{ do, says string }{
@@ -157,6 +164,7 @@ func TestUntouched(t *testing.T) {
 			t.Errorf("%s: %v\n%s", c.do, err, out)
 		}
 	}
+
 	if err := exec.Command(path, "sh", "-c", "exit 3").Run(); err == nil || err.Error() != "exit status 3" {
 		t.Errorf("the command's own failure becomes %v", err)
 	}
