@@ -897,6 +897,7 @@ func TestImports(t *testing.T) {
 			t.Errorf("%s: package %s has no row in the table of imports", f.path, f.dir)
 			continue
 		}
+
 		for _, path := range f.imports {
 			to, ok := edge(path)
 			switch {
@@ -906,6 +907,7 @@ func TestImports(t *testing.T) {
 				if !testMay(f.dir, to) {
 					t.Errorf("%s imports %s: neither may its package, nor is it there for tests", f.path, to)
 				}
+
 			default:
 				if slices.Contains(testOnly, to) && !slices.Contains(testOnly, f.dir) {
 					t.Errorf("%s imports %s, which only tests may", f.path, to)
@@ -913,6 +915,7 @@ func TestImports(t *testing.T) {
 				if edges[f.dir][to] == "" {
 					t.Errorf("%s imports %s, which the table of imports doesn't allow", f.path, to)
 				}
+
 				if used[f.dir] == nil {
 					used[f.dir] = map[string]bool{}
 				}
@@ -925,6 +928,7 @@ func TestImports(t *testing.T) {
 		if !packages[from] {
 			t.Errorf("the table of imports has a row for %s, which doesn't exist", from)
 		}
+
 		for _, to := range slices.Sorted(maps.Keys(edges[from])) {
 			if packages[from] && !used[from][to] {
 				t.Errorf("the table of imports lets %s import %s, which nothing there does", from, to)
@@ -1000,10 +1004,12 @@ func packageValues(file *ast.File) (values []ast.Expr) {
 		if !ok || vars.Tok != token.VAR {
 			continue
 		}
+
 		for _, s := range vars.Specs {
 			values = append(values, s.(*ast.ValueSpec).Values...)
 		}
 	}
+
 	return values
 }
 
@@ -1035,16 +1041,19 @@ func TestRulesArePure(t *testing.T) {
 		if !slices.Contains(pure, f.dir) || f.test {
 			continue
 		}
+
 		for _, path := range f.imports {
 			used[path] = true
 			if _, ours := edge(path); !ours && !slices.Contains(stickImports, path) {
 				t.Errorf("%s imports %s: rules get what they need as values", f.path, path)
 			}
 		}
+
 		for _, name := range f.uses(clocks) {
 			t.Errorf("%s uses %s: the time is an argument of every rule", f.path, name)
 		}
 	}
+
 	for _, path := range stickImports {
 		if !used[path] {
 			t.Errorf("package stick is allowed to import %s and doesn't", path)
@@ -1060,6 +1069,7 @@ func TestSurroundings(t *testing.T) {
 		if f.test {
 			continue
 		}
+
 		for _, name := range f.uses(surroundings) {
 			used[f.dir] = true
 			if outside[f.dir] == "" {
@@ -1089,11 +1099,13 @@ func TestInstallKnowsNoHarness(t *testing.T) {
 		case d.IsDir() || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
+
 		b, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
 		read++
+
 		text := strings.ToLower(string(b))
 		for _, row := range harness.Rows {
 			for _, name := range append(row.Environment(), row.Name, string(row.Title)) {
@@ -1103,6 +1115,7 @@ func TestInstallKnowsNoHarness(t *testing.T) {
 				}
 			}
 		}
+
 		return nil
 	})
 	if err != nil {
@@ -1137,12 +1150,14 @@ var parseOnce = sync.OnceValues(func() (out []file, err error) {
 		if err != nil {
 			return err
 		}
+
 		if d.IsDir() {
 			if name := d.Name(); path != "." && (name == "testdata" || name == "dist" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
 				return fs.SkipDir
 			}
 			return nil
 		}
+
 		if filepath.Ext(path) != ".go" {
 			return nil
 		}
@@ -1150,6 +1165,7 @@ var parseOnce = sync.OnceValues(func() (out []file, err error) {
 		if err != nil {
 			return err
 		}
+
 		path = filepath.ToSlash(path)
 		f := file{path: path, dir: filepath.ToSlash(filepath.Dir(path)), test: strings.HasSuffix(path, "_test.go"), tree: tree}
 		for _, i := range tree.Imports {
@@ -1159,9 +1175,11 @@ var parseOnce = sync.OnceValues(func() (out []file, err error) {
 			}
 			f.imports = append(f.imports, p)
 		}
+
 		out = append(out, f)
 		return nil
 	})
+
 	return out, err
 })
 
@@ -1175,15 +1193,18 @@ func edge(path string) (to string, ok bool) {
 	if !strings.Contains(host, ".") {
 		return "", false
 	}
+
 	known := slices.Collect(maps.Keys(testModules))
 	for _, row := range edges {
 		known = slices.AppendSeq(known, maps.Keys(row))
 	}
+
 	for _, to := range known {
 		if path == to || strings.HasPrefix(path, to+"/") {
 			return to, true
 		}
 	}
+
 	return path, true
 }
 
@@ -1211,6 +1232,7 @@ func reaches(from, to string, seen map[string]bool) bool {
 		if next == to {
 			return true
 		}
+
 		if !seen[next] {
 			seen[next] = true
 			if reaches(next, to, seen) {
@@ -1218,6 +1240,7 @@ func reaches(from, to string, seen map[string]bool) bool {
 			}
 		}
 	}
+
 	return false
 }
 
@@ -1231,16 +1254,19 @@ func (f file) uses(names map[string][]string) []string {
 		}
 		imported[name] = f.imports[i]
 	}
+
 	var found []string
 	ast.Inspect(f.tree, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
 		}
+
 		if x, ok := sel.X.(*ast.Ident); ok && slices.Contains(names[imported[x.Name]], sel.Sel.Name) {
 			found = append(found, imported[x.Name]+"."+sel.Sel.Name)
 		}
 		return true
 	})
+
 	return found
 }

@@ -56,6 +56,7 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("the old number %d stands for %q, and not for one page", n, numbers[n])
 		}
 	}
+
 	if len(numbers) != lastOldNumber {
 		t.Errorf("%d old numbers stand in the list, want %d", len(numbers), lastOldNumber)
 	}
@@ -96,6 +97,7 @@ func checkDecisionPage(t *testing.T, path, text string) {
 	for _, m := range sectionHeading.FindAllStringSubmatch(text, -1) {
 		names += m[1] + "\n"
 	}
+
 	if !strings.HasPrefix(text, "# ") || !decisionSections.MatchString(names) {
 		t.Errorf("%s: a page has a title and the sections What holds, Why, Why not, and may have Figures and Cost; this one has %q", path, names)
 		return
@@ -107,6 +109,7 @@ func checkDecisionPage(t *testing.T, path, text string) {
 	if entries[0] != "" || len(entries) == 1 {
 		t.Errorf("%s: Why not is a list", path)
 	}
+
 	for _, entry := range entries[1:] {
 		m := whyNotEntry.FindStringSubmatch(entry)
 		if m == nil {
@@ -138,5 +141,6 @@ func oldNumbers(t *testing.T, list string) map[int][]string {
 			out[n] = append(out[n], m[1])
 		}
 	}
+
 	return out
 }

@@ -55,12 +55,14 @@ func compareGenerated(t *testing.T, path string, parts map[string]string) {
 		}
 		is = before + begin + text + end + after
 	}
+
 	switch {
 	case is == was:
 	case *updateDocs:
 		if err := os.WriteFile(path, []byte(is), 0o644); err != nil {
 			t.Fatal(err)
 		}
+
 	default:
 		t.Errorf("the generated parts of %s aren't what the code says: make generate", path)
 	}
@@ -72,17 +74,20 @@ func importDiagram() string {
 	var b strings.Builder
 	b.WriteString("```mermaid\nflowchart TD\n")
 	name := func(dir string) string { return strings.TrimPrefix(strings.TrimPrefix(dir, "internal/"), "cmd/") }
+
 	from := map[string][]string{} // by what they import
 	for _, dir := range slices.Sorted(maps.Keys(edges)) {
 		if slices.Contains(testOnly, dir) || strings.HasPrefix(dir, "internal/bench") || strings.HasPrefix(dir, "internal/e2e") {
 			continue
 		}
+
 		var to []string
 		for _, dep := range slices.Sorted(maps.Keys(edges[dir])) {
 			_, ours := edges[dep]
 			if ours = ours || dep == "stick"; !ours {
 				continue
 			}
+
 			follows := false
 			for other := range edges[dir] {
 				follows = follows || other != dep && reaches(other, dep, map[string]bool{})
@@ -91,11 +96,13 @@ func importDiagram() string {
 				to = append(to, name(dep))
 			}
 		}
+
 		if len(to) > 0 {
 			key := strings.Join(to, " & ")
 			from[key] = append(from[key], name(dir))
 		}
 	}
+
 	var lines []string
 	for to, dirs := range from {
 		lines = append(lines, fmt.Sprintf("    %s --> %s\n", strings.Join(dirs, " & "), to))
@@ -145,6 +152,7 @@ func walk(t *testing.T) walked {
 		first = first.after(r, events, first.now)
 		first.room.Members[i].Processes = []stick.Evidence{{Process: process(i), Proof: stick.ProvesSession}}
 	}
+
 	var looks []look
 	for _, waiting := range [][]stick.AgentID{nil, agents[1:2], agents[1:], agents} {
 		for _, gone := range [][]stick.AgentID{nil, agents[:1], agents[1:2]} {
@@ -153,6 +161,7 @@ func walk(t *testing.T) walked {
 			}
 		}
 	}
+
 	seen := map[string]bool{first.key(): true}
 	queue := []world{first}
 	for len(queue) > 0 {
@@ -167,6 +176,7 @@ func walk(t *testing.T) walked {
 			}
 		}
 	}
+
 	return out
 }
 
@@ -199,11 +209,13 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 	now := w.now.Add(l.later)
 	r := w.room
 	r.Listeners = nil
+
 	for i, a := range agents {
 		if slices.Contains(l.waiting, a) && !(r.Turn.State == stick.Owned && r.Turn.Owner == a) {
 			r.Listeners = append(r.Listeners, stick.Listener{ID: stick.ListenerID(a), Agent: a, Purpose: stick.Work, Process: process(i)})
 		}
 	}
+
 	probed := func() *stick.Probed {
 		s := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
 		for i, a := range agents {
@@ -213,8 +225,10 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 			}
 			s.Processes[process(i)], s.Listeners[stick.ListenerID(a)] = v, v
 		}
+
 		return s
 	}
+
 	done := func(act string, after stick.Room, events []stick.Event, err error) {
 		if err != nil || len(events) == 0 {
 			return
@@ -233,9 +247,11 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 				out.granted[e] = true
 			}
 		}
+
 		if after.Turn.ID != r.Turn.ID && !granted && act != actRestore {
 			t.Errorf("%s in a room that is %s: turn %d became %d", act, was, r.Turn.ID, after.Turn.ID)
 		}
+
 		for _, m := range after.Members {
 			before, _ := r.Member(m.Agent)
 			if before.State != m.State {
@@ -249,10 +265,12 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 	owner := r.Turn.Owner
 	fence := stick.Fence{Turn: r.Turn.ID, Lease: r.Turn.Lease}
 	lease := stick.LeaseID(fmt.Sprint("lease-", r.Turn.ID+1))
+
 	if r.Turn.State == stick.Owned {
 		after, events, err := r.Release(owner, fence, handoff, probed(), now)
 		done("release", after, events, err)
 	}
+
 	for _, a := range agents {
 		if slices.Contains(l.gone, a) {
 			continue
@@ -263,6 +281,7 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 		}
 		after, events = r.Settle(a, false, probed(), now)
 		done("time or a death", after, events, nil)
+
 		for _, operator := range []bool{false, true} {
 			settled, moved := r.Settle(a, true, probed(), now)
 			after, events, why, err := settled.Takeover(stick.Take{By: a, Reason: "test", Operator: operator}, lease, probed(), now)
@@ -270,6 +289,7 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 				done(map[bool]string{false: "takeover", true: "takeover on a person's word"}[operator], after, events, err)
 			}
 		}
+
 		after, events, err := r.Leave(stick.Leaving{By: a, Fence: fence}, probed(), now)
 		done("leave", after, events, err)
 		if a == owner {
@@ -277,20 +297,24 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 			done("leave", after, events, err)
 			after, events, err = r.Leave(stick.Leaving{By: a, Fence: fence, Abandon: "test"}, probed(), now)
 			done("abandon", after, events, err)
+
 			for _, to := range agents {
 				after, events, err = r.Pass(a, fence, to, handoff, probed(), now)
 				done("pass", after, events, err)
 			}
 		}
+
 		after, events, err = r.Close(stick.Closing{By: a, Fence: fence, Handoff: &handoff, Person: a != owner}, now)
 		done("close", after, events, err)
 		after, events, _, err = r.Join(a, true, now)
 		done("join", after, events, err)
+
 		for _, who := range agents {
 			after, events, err = r.Kick(stick.Kicking{By: a, Who: who, Force: true}, probed(), now)
 			done("kick", after, events, err)
 		}
 	}
+
 	after, events := r.Restore(stick.Generation{Number: r.Generation + 1, Cause: stick.RebootCause}, probed(), now)
 	after.Generation = 0
 	done(actRestore, after, events, nil)
@@ -307,6 +331,7 @@ func state(r stick.Room) string {
 	case r.Turn.State == stick.Reserved:
 		return "reserved by a " + string(r.Turn.ReservedBy)
 	}
+
 	return string(r.Turn.State)
 }
 
@@ -315,6 +340,7 @@ func diagram(steps map[step]map[string]bool) string {
 	var b strings.Builder
 	b.WriteString("```mermaid\nstateDiagram-v2\n")
 	id := func(state string) string { return strings.ReplaceAll(state, " ", "_") }
+
 	arrows := map[[2]string][]string{}
 	for s := range steps {
 		arrows[[2]string{s.from, s.to}] = append(arrows[[2]string{s.from, s.to}], s.act)
@@ -324,18 +350,21 @@ func diagram(steps map[step]map[string]bool) string {
 			}
 		}
 	}
+
 	keys := slices.SortedFunc(maps.Keys(arrows), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	for _, k := range keys {
 		if k[1] == "" {
 			fmt.Fprintf(&b, "    state \"%s\" as %s\n", k[0], id(k[0]))
 		}
 	}
+
 	for _, k := range keys {
 		if k[1] != "" {
 			slices.Sort(arrows[k])
 			fmt.Fprintf(&b, "    %s --> %s: %s\n", id(k[0]), id(k[1]), strings.Join(arrows[k], ", "))
 		}
 	}
+
 	b.WriteString("```\n")
 	return b.String()
 }
@@ -353,6 +382,7 @@ func (w walked) table() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.from, s.act, s.to, granted, strings.Join(slices.Sorted(maps.Keys(w.turns[s])), ", "))
 	}
+
 	return b.String()
 }
 
@@ -372,6 +402,7 @@ func taskDiagram() string {
 			fmt.Fprintf(&b, "    %s --> %s: %s\n", from, to, s.Act)
 		}
 	}
+
 	b.WriteString("```\n\n")
 	return b.String()
 }
@@ -391,6 +422,7 @@ func taskTable() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.Act, strings.Join(from, ", "), to, s.Event, s.Meaning)
 	}
+
 	return b.String()
 }
 
@@ -402,16 +434,19 @@ func TestLinks(t *testing.T) {
 	for path, text := range documents(t) {
 		anchors[path] = anchorsOf(text)
 	}
+
 	for path, text := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			to := m[1]
 			if strings.Contains(to, "://") {
 				continue
 			}
+
 			target := path
 			if to != "" {
 				target = filepath.ToSlash(filepath.Join(filepath.Dir(path), to))
 			}
+
 			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s: %s leads nowhere", path, m[0])
 			} else if m[2] != "" && strings.HasSuffix(target, ".md") && !slices.Contains(anchors[target], m[2][1:]) {
@@ -440,6 +475,7 @@ func anchorOf(title string) string {
 		case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z':
 			return r
 		}
+
 		return -1
 	}, strings.ToLower(strings.TrimSpace(title)))
 }
@@ -456,6 +492,7 @@ func TestArchitecture(t *testing.T) {
 	const path = "docs/ARCHITECTURE.md"
 	text := documents(t)[path]
 	list, _, _ := strings.Cut(text, "## Who imports whom")
+
 	listed, above := map[string]bool{}, ""
 	for _, m := range folder.FindAllStringSubmatch(list, -1) {
 		dir := strings.TrimSuffix(m[2], "/")
@@ -464,11 +501,13 @@ func TestArchitecture(t *testing.T) {
 		} else {
 			dir = above + "/" + dir
 		}
+
 		listed[dir] = true
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			t.Errorf("%s lists %s/, which isn't there", path, dir)
 		}
 	}
+
 	declared, packages := map[string]bool{}, map[string]bool{}
 	for _, f := range parse(t) {
 		packages[f.tree.Name.Name] = true
@@ -480,24 +519,29 @@ func TestArchitecture(t *testing.T) {
 				break
 			}
 		}
+
 		ast.Inspect(f.tree, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
 				declared[n.Name.Name] = true
 			case *ast.TypeSpec:
 				declared[n.Name.Name] = true
+
 			case *ast.ValueSpec:
 				for _, name := range n.Names {
 					declared[name.Name] = true
 				}
+
 			case *ast.Field:
 				for _, name := range n.Names {
 					declared[name.Name] = true
 				}
 			}
+
 			return true
 		})
 	}
+
 	for _, m := range span.FindAllStringSubmatch(text, -1) {
 		id := identifier.FindStringSubmatch(m[1])
 		if id == nil || id[1] == "" && !strings.Contains(m[1], ".") || id[1] != "" && !packages[id[1]] {
@@ -523,6 +567,7 @@ func TestDependencies(t *testing.T) {
 			t.Errorf("%s doesn't name %s, which go.mod requires", path, m[1])
 		}
 	}
+
 	for _, m := range span.FindAllStringSubmatch(text, -1) {
 		owner, name, ok := strings.Cut(m[1], "/")
 		if ok && owner != "internal" && owner != "confedit" && owner != ".ci" && !strings.Contains(m[1], " ") && !strings.Contains(string(b), owner+"/"+name) {
@@ -539,6 +584,7 @@ func TestCommandsInDocuments(t *testing.T) {
 	docs := documents(t)
 	reference := docs["docs/reference/commands.md"]
 	section, hidden := map[string]string{}, []string{"tt guard", "tt help", "tt hook git"}
+
 	at := commandHeading.FindAllStringSubmatchIndex(reference, -1)
 	for i, m := range at {
 		end := len(reference)
@@ -547,27 +593,32 @@ func TestCommandsInDocuments(t *testing.T) {
 		}
 		section[reference[m[2]:m[3]]] = reference[m[0]:end]
 	}
+
 	called := otherNames(section)
 	everywhere := section["Flags of all commands"]
 	if len(section) < 50 || everywhere == "" {
 		t.Fatal("the reference of commands has another form")
 	}
+
 	checked := 0
 	for path, text := range docs {
 		if strings.HasPrefix(path, "internal/") || strings.HasPrefix(path, "docs/reference/") || strings.HasPrefix(path, "docs/bench/") {
 			continue
 		}
+
 		for _, m := range span.FindAllStringSubmatch(text, -1) {
 			words := strings.Fields(m[1])
 			if words[0] != "tt" || slices.ContainsFunc(hidden, func(h string) bool { return strings.HasPrefix(m[1], h) }) {
 				continue
 			}
+
 			command := "tt"
 			for _, word := range words[1:] {
 				next := command + " " + word
 				if name := called[next]; name != "" {
 					next = name
 				}
+
 				if section[next] == "" {
 					if plainWord.MatchString(word) && strings.Contains(reference, "\n## "+command+" ") {
 						t.Errorf("%s: %s: there is no command %s", path, m[1], next)
@@ -576,6 +627,7 @@ func TestCommandsInDocuments(t *testing.T) {
 				}
 				command = next
 			}
+
 			for _, word := range words {
 				name, _, _ := strings.Cut(word, "=")
 				if plainFlag.MatchString(name) && name != "--help" && !strings.Contains(section[command]+everywhere, "`"+name) {
@@ -585,6 +637,7 @@ func TestCommandsInDocuments(t *testing.T) {
 			checked++
 		}
 	}
+
 	if checked < 100 {
 		t.Errorf("only %d commands were found in the documents", checked)
 	}
@@ -601,6 +654,7 @@ func otherNames(section map[string]string) map[string]string {
 			}
 		}
 	}
+
 	return names
 }
 
@@ -624,6 +678,7 @@ func documents(t *testing.T) map[string]string {
 		case d.IsDir() || filepath.Ext(path) != ".md":
 			return nil
 		}
+
 		b, err := os.ReadFile(path)
 		out[filepath.ToSlash(path)] = string(b)
 		return err
@@ -631,6 +686,7 @@ func documents(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return out
 }
 

@@ -36,6 +36,7 @@ func TestDocumentsMakeNoPromises(t *testing.T) {
 			continue // what install writes for agents
 		}
 		fenced := false
+
 		var p passage
 		for i, line := range strings.Split(text, "\n") {
 			if strings.HasPrefix(line, "```") {
@@ -44,6 +45,7 @@ func TestDocumentsMakeNoPromises(t *testing.T) {
 			if fenced || strings.HasPrefix(line, "    ") {
 				line = ""
 			}
+
 			if line == "" {
 				l.read(t, path, p)
 				p = passage{}
@@ -63,6 +65,7 @@ func TestCommentsMakeNoPromises(t *testing.T) {
 		p.add(1, text)
 		l.find(p)
 	}
+
 	for _, path := range goFiles(t) {
 		fset := token.NewFileSet()
 		f, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -73,6 +76,7 @@ func TestCommentsMakeNoPromises(t *testing.T) {
 			l.read(t, path, passageOf(fset, g))
 		}
 	}
+
 	for _, s := range kept {
 		if !l.met[s] {
 			t.Errorf("lint_test.go: the exception %q is nowhere any more: remove it", s)
@@ -92,11 +96,13 @@ func goFiles(t *testing.T) (paths []string) {
 		case !d.IsDir() && filepath.Ext(path) == ".go" && path != "lint_test.go": // it has the phrases themselves
 			paths = append(paths, filepath.ToSlash(path))
 		}
+
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return paths
 }
 
@@ -123,6 +129,7 @@ func passageOf(fset *token.FileSet, g *ast.CommentGroup) (p passage) {
 			p.add(first+i, strings.TrimSuffix(strings.TrimLeft(strings.TrimSpace(line), "/*"), "*/"))
 		}
 	}
+
 	return p
 }
 
@@ -139,11 +146,13 @@ func (l *lint) find(p passage) (ranges [][2]int) {
 			if i < 0 {
 				break
 			}
+
 			l.met[s] = true
 			ranges = append(ranges, [2]int{at + i, at + i + len(s)})
 			at += i + len(s)
 		}
 	}
+
 	return ranges
 }
 
@@ -157,6 +166,7 @@ next:
 				continue next
 			}
 		}
+
 		text := p.text.String()
 		t.Errorf("%s:%d: %q speaks of what is to be built: …%s…\nsay what is so today; if it does, the sentence belongs into the list of exceptions",
 			path, p.lines[m[0]], text[m[0]:m[1]], text[max(0, m[0]-40):min(len(text), m[1]+40)])

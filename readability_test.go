@@ -87,6 +87,7 @@ func (r *readability) countFunctions(t *testing.T, fset *token.FileSet, file *as
 				r.namedByOneWord++
 			}
 		}
+
 		if f.Body == nil {
 			continue
 		}
@@ -125,6 +126,7 @@ func TestReadability_Names(t *testing.T) {
 			if !ok || f.Name.IsExported() {
 				continue
 			}
+
 			if oneWord.MatchString(f.Name.Name) {
 				declared[f.Name.Name]++
 			}
@@ -168,6 +170,7 @@ func programFiles(t *testing.T) map[string]programFile {
 		if generated.Match(text) {
 			continue
 		}
+
 		fset := token.NewFileSet()
 		syntax, err := parser.ParseFile(fset, path, text, parser.ParseComments)
 		if err != nil {
@@ -175,6 +178,7 @@ func programFiles(t *testing.T) map[string]programFile {
 		}
 		files[path] = programFile{string(text), fset, syntax}
 	}
+
 	if len(files) < 100 {
 		t.Fatalf("only %d files were found", len(files))
 	}

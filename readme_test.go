@@ -51,6 +51,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for _, path := range append([]string{"README.md"}, guide...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
@@ -71,9 +72,11 @@ func (r *reader) reads(path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	lines := strings.Split(string(b), "\n")
 	t.Cleanup(r.end)
 	var out []string
+
 	says := map[string]string{}
 	for i := 0; i < len(lines); {
 		if m := comment.FindStringSubmatch(lines[i]); m != nil {
@@ -82,6 +85,7 @@ func (r *reader) reads(path string) {
 			i++
 			continue
 		}
+
 		if !strings.HasPrefix(lines[i], indent) {
 			if lines[i] != "" {
 				for key := range says {
@@ -89,23 +93,28 @@ func (r *reader) reads(path string) {
 				}
 				clear(says)
 			}
+
 			out = append(out, lines[i])
 			i++
 			continue
 		}
+
 		end := i
 		for j := i; j < len(lines) && (lines[j] == "" || strings.HasPrefix(lines[j], indent)); j++ {
 			if lines[j] != "" {
 				end = j + 1
 			}
 		}
+
 		out = append(out, r.example(fmt.Sprintf("%s:%d", path, i+1), lines[i:end], says)...)
 		clear(says)
 		i = end
 	}
+
 	if r.ran == 0 && !slices.Contains(wordsOnly, filepath.Base(path)) {
 		t.Errorf("%s has no examples that are run", path)
 	}
+
 	if *updateDocs && !t.Failed() {
 		if err := os.WriteFile(path, []byte(strings.Join(out, "\n")), 0o644); err != nil {
 			t.Fatal(err)
@@ -156,31 +165,37 @@ func (r *reader) example(at string, lines []string, says map[string]string) (out
 	if name, ok := says["scene"]; ok {
 		r.begin(name)
 	}
+
 	if name, ok := says["prints"]; ok {
 		b := r.blocked[name]
 		if b == nil {
 			r.t.Fatalf("%s: nothing called %q is blocked", at, name)
 		}
 		delete(r.blocked, name)
+
 		select {
 		case <-b.done:
 		case <-time.After(time.Minute):
 			r.t.Fatalf("%s: the command of %s is still blocked", at, b.at)
 		}
+
 		return r.compare(at, lines, b.out.String())
 	}
+
 	last := -1
 	for i, line := range lines {
 		if strings.HasPrefix(line, prompt) {
 			last = i
 		}
 	}
+
 	if last < 0 {
 		if len(says) > 0 {
 			r.t.Errorf("%s: there is no command in this example", at)
 		}
 		return lines
 	}
+
 	for i := 0; i < len(lines); {
 		command, ok := strings.CutPrefix(lines[i], prompt)
 		if !ok {
@@ -211,9 +226,11 @@ func (r *reader) example(at string, lines []string, says map[string]string) (out
 			}
 			out = append(out, r.compare(at+": "+command, shown, printed)...)
 		}
+
 		out = append(out, make([]string, blanks)...)
 		i = end
 	}
+
 	return out
 }
 
@@ -228,6 +245,7 @@ func (r *reader) compare(at string, shown []string, printed string) []string {
 			is = append(is, strings.TrimRight(indent+line, " "))
 		}
 	}
+
 	if n := len(shown); n > 0 && shown[n-1] == indent+"…" {
 		if len(is) < n {
 			r.t.Errorf("%s: nothing is left out", at)
@@ -235,10 +253,12 @@ func (r *reader) compare(at string, shown []string, printed string) []string {
 		}
 		is = append(is[:n-1:n-1], shown[n-1])
 	}
+
 	was := map[string]string{}
 	for _, line := range shown {
 		was[masked(line)] = line
 	}
+
 	differs := len(is) != len(shown)
 	for i, line := range is {
 		differs = differs || masked(line) != masked(shown[i])
@@ -246,6 +266,7 @@ func (r *reader) compare(at string, shown []string, printed string) []string {
 			is[i] = same
 		}
 	}
+
 	if differs && !*updateDocs {
 		r.t.Errorf("%s doesn't print what is shown\nshown:\n%s\nprinted:\n%s\nwrite it into the page by: make generate", at, strings.Join(shown, "\n"), strings.Join(is, "\n"))
 	}
@@ -347,19 +368,23 @@ func (r *reader) begin(name string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+
 	home := filepath.Join(root, "home", "you")
 	r.root, r.dir, r.exit = root, filepath.Join(home, "shop"), 0
 	r.blocked, r.agents = map[string]*blocked{}, map[string]*agentShell{}
+
 	for _, dir := range []string{filepath.Join(r.dir, "web"), filepath.Join(root, "tmp")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			r.t.Fatal(err)
 		}
 	}
+
 	r.env = []string{
 		"PATH=" + r.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "USER=you", "LANG=C.UTF-8",
 		"TMPDIR=" + filepath.Join(root, "tmp"), "GIT_CONFIG_NOSYSTEM=1", "PWD=" + r.dir,
 		clitest.Top + "=" + strconv.Itoa(os.Getpid()),
 	}
+
 	config := "[user]\n\tname = You\n\temail = you@example.com\n[init]\n\tdefaultBranch = main\n[core]\n\tpager = cat\n"
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o644); err != nil {
 		r.t.Fatal(err)
@@ -484,6 +509,7 @@ func (r *reader) fireHook(agent, event string, more map[string]any) hookAnswer {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+
 	path := filepath.Join(r.root, "hook.json")
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		r.t.Fatal(err)
@@ -501,6 +527,7 @@ func (r *reader) fireHook(agent, event string, more map[string]any) hookAnswer {
 			r.t.Fatalf("the hook %s of %s answered %q: %v", event, agent, printed, err)
 		}
 	}
+
 	return answer.HookSpecificOutput
 }
 
@@ -524,6 +551,7 @@ func (r *reader) typeInShell(agent, command string) (printed string, exit int) {
 		if !ok {
 			continue
 		}
+
 		if exit, err = strconv.Atoi(strings.TrimSpace(status)); err != nil {
 			r.t.Fatal(err)
 		}
@@ -538,10 +566,12 @@ func (r *reader) block(at, name, command string) {
 	b := &blocked{at: at, out: &bytes.Buffer{}, done: make(chan error, 1)}
 	c := r.shell("exec " + command)
 	c.Stdout, c.Stderr = b.out, b.out
+
 	waits := func() int { // how many members
 		state, _ := r.shell("tt state --json --all").Output() // there may be no room
 		return bytes.Count(state, []byte(`"listening":`))
 	}
+
 	before := waits()
 	if err := c.Start(); err != nil {
 		r.t.Fatal(err)
@@ -549,12 +579,14 @@ func (r *reader) block(at, name, command string) {
 	go func() { b.done <- c.Wait() }()
 	r.ends = append(r.ends, func() { c.Process.Kill() })
 	r.ran++
+
 	for deadline := time.Now().Add(time.Minute); waits() == before; time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-b.done:
 			r.t.Fatalf("%s: %s didn't block:\n%s", at, command, b.out)
 		default:
 		}
+
 		if time.Now().After(deadline) {
 			r.t.Fatalf("%s: %s doesn't wait", at, command)
 		}
@@ -572,6 +604,7 @@ func (r *reader) agent(harness, dir, first string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+
 	out, err := c.StdoutPipe()
 	if err != nil {
 		r.t.Fatal(err)
@@ -579,6 +612,7 @@ func (r *reader) agent(harness, dir, first string) {
 	if err := c.Start(); err != nil {
 		r.t.Fatal(err)
 	}
+
 	r.ends = append(r.ends, func() { in.Close(); c.Process.Kill(); c.Wait() })
 	if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
 		r.t.Fatalf("%s: %v", harness, err)
@@ -595,6 +629,7 @@ func (r *reader) startShell(harness, variable, session string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+
 	out, err := c.StdoutPipe()
 	if err != nil {
 		r.t.Fatal(err)
@@ -602,6 +637,7 @@ func (r *reader) startShell(harness, variable, session string) {
 	if err := c.Start(); err != nil {
 		r.t.Fatal(err)
 	}
+
 	r.ends = append(r.ends, func() { in.Close(); c.Process.Kill(); c.Wait() })
 
 	r.agents[harness] = &agentShell{session: session, in: in, out: bufio.NewReader(out)}
@@ -619,6 +655,7 @@ func TestCommandsPage(t *testing.T) {
 	if err := clitest.Install(r.bin); err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(r.end)
 	r.begin("tasks")
 	there := map[string]bool{}
@@ -627,6 +664,7 @@ func TestCommandsPage(t *testing.T) {
 			there[name] = true
 		}
 	}
+
 	named := map[string]bool{}
 	for _, m := range regexp.MustCompile("`tt ([a-z][a-z-]*)").FindAllStringSubmatch(string(b), -1) {
 		named[m[1]] = true
@@ -634,6 +672,7 @@ func TestCommandsPage(t *testing.T) {
 			t.Errorf("%s names tt %s, which there isn't", path, m[1])
 		}
 	}
+
 	for name := range there {
 		if !named[name] {
 			t.Errorf("%s doesn't name tt %s", path, name)
@@ -657,6 +696,7 @@ func TestReadmeHarnesses(t *testing.T) {
 	if !ok {
 		t.Fatalf("%s has no table of agents", path)
 	}
+
 	shown, after, _ := strings.Cut(after, "\n\n")
 
 	var rows []string
@@ -670,6 +710,7 @@ func TestReadmeHarnesses(t *testing.T) {
 	if !*updateDocs {
 		t.Fatalf("%s shows another table of agents than the rows of the harnesses make\nshown:\n%s\nmade:\n%s", path, shown, is)
 	}
+
 	if err := os.WriteFile(path, []byte(before+head+is+"\n\n"+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -707,6 +748,7 @@ func harnessRow(row harness.Row) string {
 	case slices.Contains(wokenByWait, row.Name):
 		woken = "while `tt wait` runs in the background"
 	}
+
 	return "| " + strings.Join([]string{string(row.Title), kept, told, refused, woken, resumed}, " | ") + " |"
 }
 
@@ -716,6 +758,7 @@ func TestMakeTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for path, text := range documents(t) {
 		for _, m := range regexp.MustCompile("(?m)(?:^    |`)make ([a-z][a-z-]*)").FindAllStringSubmatch(text, -1) {
 			if !bytes.Contains(b, []byte("\n"+m[1]+":")) {

@@ -44,6 +44,7 @@ func TestRecordings(t *testing.T) {
 				if err := os.WriteFile(path, is, 0o644); err != nil {
 					t.Fatal(err)
 				}
+
 			case err != nil:
 				t.Error(err)
 			case !bytes.Equal(was, is):
@@ -61,6 +62,7 @@ func words(picture, other []byte) string {
 			only = append(only, string(m[1]))
 		}
 	}
+
 	if len(only) == 0 {
 		only = all
 	}
@@ -80,6 +82,7 @@ func harmless(t *testing.T, svg []byte) {
 			t.Errorf("the picture isn't XML: %v", err)
 			return
 		}
+
 		switch token := token.(type) {
 		case xml.StartElement:
 			switch token.Name.Local {
@@ -87,14 +90,17 @@ func harmless(t *testing.T, svg []byte) {
 			default:
 				t.Errorf("the picture has the element %s", token.Name.Local)
 			}
+
 			for _, a := range token.Attr {
 				if name := strings.ToLower(a.Name.Local); strings.HasPrefix(name, "on") || strings.Contains(name, "href") || name == "src" || name == "style" || name == "base" {
 					t.Errorf("the picture has the attribute %s", a.Name.Local)
 				}
 			}
+
 		case xml.ProcInst, xml.Directive:
 			t.Errorf("the picture has %v", token)
 		}
+
 		if i := bytes.Index(svg, []byte("@import")); i >= 0 || bytes.Contains(svg, []byte("url(")) {
 			t.Error("the picture's styles ask for something")
 			return
@@ -144,6 +150,7 @@ func (s *stage) types(f *recording.Film, on *recording.Session, command string) 
 	s.t.Helper()
 	on.Prompt()
 	f.Shot(700 * time.Millisecond)
+
 	for _, word := range strings.SplitAfter(command, " ") {
 		on.Type(word)
 		f.Shot(110 * time.Millisecond)

@@ -25,6 +25,7 @@ func TestSite_Menu(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		for _, page := range pages {
 			if page != "README.md" && !strings.Contains(string(list), "]("+page+")") {
 				t.Errorf("%s/README.md doesn't list %s", dir, page)
@@ -46,6 +47,7 @@ func TestSite_Pages(t *testing.T) {
 	if len(links) < 10 {
 		t.Fatalf("%s names %d pages: has its form changed?", siteConfig, len(links))
 	}
+
 	for _, link := range links {
 		file := link[1] + ".md"
 		if link[1] == "" || strings.HasSuffix(link[1], "/") {

@@ -23,18 +23,22 @@ func TestProcessesHaveSurroundings(t *testing.T) {
 		if !f.test || f.dir == "internal/testenv" {
 			continue
 		}
+
 		for _, path := range f.imports {
 			if slices.Contains(startsProcesses, path) {
 				starts[f.dir] = f.path
 			}
 		}
+
 		if len(f.uses(map[string][]string{module + "/internal/testenv": {"Run"}})) > 0 {
 			surrounded[f.dir] = true
 		}
 	}
+
 	if len(starts) == 0 {
 		t.Fatal("no test starts a process any more")
 	}
+
 	for _, dir := range slices.Sorted(maps.Keys(starts)) {
 		if !surrounded[dir] {
 			t.Errorf("%s starts processes, and TestMain of %s doesn't call testenv.Run", starts[dir], dir)
