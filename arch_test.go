@@ -827,7 +827,11 @@ var edges = map[string]map[string]string{
 
 // testOnly are the packages that only tests import, and testModules the modules.
 var (
-	testOnly    = []string{"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/model", "internal/proc/proctest", "internal/recording", "internal/scene", "internal/storetest", "internal/testenv", "stick/sticktest"}
+	testOnly = []string{
+		"internal/clitest", "internal/e2e/modelapi", "internal/e2e/realharness", "internal/model",
+		"internal/proc/proctest", "internal/recording", "internal/scene", "internal/storetest",
+		"internal/testenv", "stick/sticktest",
+	}
 	testModules = map[string]string{
 		"github.com/anishathalye/porcupine": "whether a history of real processes is linearizable",
 		"github.com/chromedp/cdproto":       "the words of Chromium's protocol",
@@ -840,14 +844,17 @@ var (
 
 // pure are the packages of the rules.
 var pure = []string{
-	"stick", "stick/diff", "stick/edits", "stick/glob", "stick/presence", "stick/scope", "stick/talk", "stick/tasks", "stick/timeline",
+	"stick", "stick/diff", "stick/edits", "stick/glob", "stick/presence", "stick/scope", "stick/talk",
+	"stick/tasks", "stick/timeline",
 }
 
 // stickImports is all that package stick and those below it may import of the standard library: nothing that reads a clock, a file, the
 // environment, the network or a database. Its tests may import more.
 var stickImports = []string{
-	"cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math", "reflect", "regexp", "slices",
-	"strconv", "strings", "sync", "time", "unicode", "unicode/utf8", // sync: tables that are built when they are needed; reflect: what is a text in our words
+	"cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "maps", "math",
+	"reflect", "regexp", "slices",
+	// sync: tables that are built when they are needed; reflect: what is a text in our words
+	"strconv", "strings", "sync", "time", "unicode", "unicode/utf8",
 }
 
 // outside are the packages that may read the process's own surroundings or print; the others get
@@ -874,7 +881,10 @@ var outside = map[string]string{
 
 // surroundings are the names by which they are read.
 var surroundings = map[string][]string{
-	"os":  {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Getwd", "Args", "Exit", "Stdin", "Stdout", "Stderr", "UserHomeDir"},
+	"os": {
+		"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Getwd", "Args", "Exit", "Stdin", "Stdout", "Stderr",
+		"UserHomeDir",
+	},
 	"fmt": {"Print", "Printf", "Println"},
 	"log": {"Print", "Printf", "Println", "Fatal", "Fatalf", "Fatalln"},
 }
@@ -962,7 +972,12 @@ func TestImportsGoOneWay(t *testing.T) {
 // TestEngineAndTaskAreApart: the operations on rooms and those on tasks reach each other only by functions in
 // their configuration, also by way of other packages.
 func TestEngineAndTaskAreApart(t *testing.T) {
-	for _, pair := range [][2]string{{"internal/engine", "internal/task"}, {"internal/task", "internal/engine"}, {"internal/task", "internal/engine/guard"}, {"internal/task", "internal/engine/roster"}} {
+	for _, pair := range [][2]string{
+		{"internal/engine", "internal/task"},
+		{"internal/task", "internal/engine"},
+		{"internal/task", "internal/engine/guard"},
+		{"internal/task", "internal/engine/roster"},
+	} {
 		if reaches(pair[0], pair[1], map[string]bool{}) {
 			t.Errorf("the table of imports lets %s reach %s", pair[0], pair[1])
 		}
@@ -979,7 +994,8 @@ func TestStart_CompilesNoPattern(t *testing.T) {
 
 		for _, v := range packageValues(f.tree) {
 			if call, ok := v.(*ast.CallExpr); ok && isSelected(call.Fun, "regexp", "MustCompile") {
-				t.Errorf("%s compiles a pattern at each start: compile it when it is first used (sync.OnceValue)", f.path)
+				t.Errorf("%s compiles a pattern at each start: compile it when it is first used (sync.OnceValue)",
+					f.path)
 			}
 		}
 	}
@@ -1109,7 +1125,8 @@ func TestInstallKnowsNoHarness(t *testing.T) {
 		text := strings.ToLower(string(b))
 		for _, row := range harness.Rows {
 			for _, name := range append(row.Environment(), row.Name, string(row.Title)) {
-				whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(strings.ToLower(name)) + `\b`) // some names are parts of words
+				// some names are parts of words
+				whole := regexp.MustCompile(`\b` + regexp.QuoteMeta(strings.ToLower(name)) + `\b`)
 				if whole.MatchString(text) {
 					t.Errorf("%s knows %s by %q: that belongs into its row in internal/harness", path, row.Title, name)
 				}
@@ -1152,7 +1169,8 @@ var parseOnce = sync.OnceValues(func() (out []file, err error) {
 		}
 
 		if d.IsDir() {
-			if name := d.Name(); path != "." && (name == "testdata" || name == "dist" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+			if name := d.Name(); path != "." &&
+				(name == "testdata" || name == "dist" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
 				return fs.SkipDir
 			}
 			return nil
@@ -1167,7 +1185,10 @@ var parseOnce = sync.OnceValues(func() (out []file, err error) {
 		}
 
 		path = filepath.ToSlash(path)
-		f := file{path: path, dir: filepath.ToSlash(filepath.Dir(path)), test: strings.HasSuffix(path, "_test.go"), tree: tree}
+		f := file{
+			path: path, dir: filepath.ToSlash(filepath.Dir(path)), test: strings.HasSuffix(path, "_test.go"),
+			tree: tree,
+		}
 		for _, i := range tree.Imports {
 			p, err := strconv.Unquote(i.Path.Value)
 			if err != nil {
@@ -1220,7 +1241,12 @@ func testMay(dir, to string) bool {
 		}
 	}
 
-	return testModules[to] != "" || slices.Contains(testOnly, to) || slices.Contains(pure, to) || to == "internal/pty" || dir == "internal/e2e" || dir == "." ||
+	return testModules[to] != "" ||
+		slices.Contains(testOnly, to) ||
+		slices.Contains(pure, to) ||
+		to == "internal/pty" ||
+		dir == "internal/e2e" ||
+		dir == "." ||
 		edges[dir][to] != "" || reaches(dir, to, map[string]bool{}) ||
 		slices.Contains([]string{"internal/cli", "internal/cli/app", "internal/cli/full"}, to) && !slices.Contains(pure, dir) ||
 		dir == "internal/cli" && reaches("internal/cli/full", to, map[string]bool{})

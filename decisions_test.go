@@ -99,7 +99,10 @@ func checkDecisionPage(t *testing.T, path, text string) {
 	}
 
 	if !strings.HasPrefix(text, "# ") || !decisionSections.MatchString(names) {
-		t.Errorf("%s: a page has a title and the sections What holds, Why, Why not, and may have Figures and Cost; this one has %q", path, names)
+		t.Errorf(
+			"%s: a page has a title and the sections What holds, Why, Why not, and may have Figures and Cost; this one has %q",
+			path, names,
+		)
 		return
 	}
 

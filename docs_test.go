@@ -17,7 +17,8 @@ import (
 	"talkingstick/stick"
 )
 
-var updateDocs = flag.Bool("docs.update", false, "write the generated parts of documents, and what the README's commands print, instead of comparing them")
+var updateDocs = flag.Bool("docs.update", false,
+	"write the generated parts of documents, and what the README's commands print, instead of comparing them")
 
 // TestProtocolDiagrams compares the diagrams of docs/PROTOCOL.md with what the rules do. There is
 // no table of transitions that they could be drawn from and that could be wrong: each edge was
@@ -77,7 +78,9 @@ func importDiagram() string {
 
 	from := map[string][]string{} // by what they import
 	for _, dir := range slices.Sorted(maps.Keys(edges)) {
-		if slices.Contains(testOnly, dir) || strings.HasPrefix(dir, "internal/bench") || strings.HasPrefix(dir, "internal/e2e") {
+		if slices.Contains(testOnly, dir) ||
+			strings.HasPrefix(dir, "internal/bench") ||
+			strings.HasPrefix(dir, "internal/e2e") {
 			continue
 		}
 
@@ -143,7 +146,10 @@ var (
 func walk(t *testing.T) walked {
 	out := walked{map[step]map[string]bool{}, map[step]bool{}, map[step]map[string]bool{}}
 	p := stick.DefaultPolicy()
-	first := world{room: stick.Room{ID: "room", Policy: p, Turn: stick.Turn{State: stick.Idle, FreeSince: 1}}, now: stick.At(time.Unix(1e9, 0))}
+	first := world{
+		room: stick.Room{ID: "room", Policy: p, Turn: stick.Turn{State: stick.Idle, FreeSince: 1}},
+		now:  stick.At(time.Unix(1e9, 0)),
+	}
 	for i, a := range agents {
 		r, events, _, err := first.room.Join(a, true, first.now)
 		if err != nil {
@@ -212,12 +218,16 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 
 	for i, a := range agents {
 		if slices.Contains(l.waiting, a) && !(r.Turn.State == stick.Owned && r.Turn.Owner == a) {
-			r.Listeners = append(r.Listeners, stick.Listener{ID: stick.ListenerID(a), Agent: a, Purpose: stick.Work, Process: process(i)})
+			r.Listeners = append(r.Listeners, stick.Listener{
+				ID: stick.ListenerID(a), Agent: a, Purpose: stick.Work, Process: process(i),
+			})
 		}
 	}
 
 	probed := func() *stick.Probed {
-		s := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+		s := &stick.Probed{
+			Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{},
+		}
 		for i, a := range agents {
 			v := stick.Alive
 			if slices.Contains(l.gone, a) {
@@ -284,9 +294,11 @@ func (w world) try(t *testing.T, l look, out *walked) (next []world) {
 
 		for _, operator := range []bool{false, true} {
 			settled, moved := r.Settle(a, true, probed(), now)
-			after, events, why, err := settled.Takeover(stick.Take{By: a, Reason: "test", Operator: operator}, lease, probed(), now)
+			after, events, why, err := settled.Takeover(stick.Take{By: a, Reason: "test", Operator: operator},
+				lease, probed(), now)
 			if why == stick.TookOver && len(moved) == 0 {
-				done(map[bool]string{false: "takeover", true: "takeover on a person's word"}[operator], after, events, err)
+				done(map[bool]string{false: "takeover", true: "takeover on a person's word"}[operator], after,
+					events, err)
 			}
 		}
 
@@ -345,7 +357,8 @@ func diagram(steps map[step]map[string]bool) string {
 	for s := range steps {
 		arrows[[2]string{s.from, s.to}] = append(arrows[[2]string{s.from, s.to}], s.act)
 		for _, state := range []string{s.from, s.to} {
-			if line := fmt.Sprintf("    state \"%s\" as %s\n", state, id(state)); id(state) != state && !strings.Contains(b.String(), line) {
+			line := fmt.Sprintf("    state \"%s\" as %s\n", state, id(state))
+			if id(state) != state && !strings.Contains(b.String(), line) {
 				arrows[[2]string{state, ""}] = nil
 			}
 		}
@@ -380,7 +393,8 @@ func (w walked) table() string {
 		if w.granted[s] {
 			granted = "yes"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.from, s.act, s.to, granted, strings.Join(slices.Sorted(maps.Keys(w.turns[s])), ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.from, s.act, s.to, granted,
+			strings.Join(slices.Sorted(maps.Keys(w.turns[s])), ", "))
 	}
 
 	return b.String()
@@ -570,7 +584,12 @@ func TestDependencies(t *testing.T) {
 
 	for _, m := range span.FindAllStringSubmatch(text, -1) {
 		owner, name, ok := strings.Cut(m[1], "/")
-		if ok && owner != "internal" && owner != "confedit" && owner != ".ci" && !strings.Contains(m[1], " ") && !strings.Contains(string(b), owner+"/"+name) {
+		if ok &&
+			owner != "internal" &&
+			owner != "confedit" &&
+			owner != ".ci" &&
+			!strings.Contains(m[1], " ") &&
+			!strings.Contains(string(b), owner+"/"+name) {
 			t.Errorf("%s names %s, which go.mod doesn't", path, m[1])
 		}
 	}
@@ -602,13 +621,16 @@ func TestCommandsInDocuments(t *testing.T) {
 
 	checked := 0
 	for path, text := range docs {
-		if strings.HasPrefix(path, "internal/") || strings.HasPrefix(path, "docs/reference/") || strings.HasPrefix(path, "docs/bench/") {
+		if strings.HasPrefix(path, "internal/") ||
+			strings.HasPrefix(path, "docs/reference/") ||
+			strings.HasPrefix(path, "docs/bench/") {
 			continue
 		}
 
 		for _, m := range span.FindAllStringSubmatch(text, -1) {
 			words := strings.Fields(m[1])
-			if words[0] != "tt" || slices.ContainsFunc(hidden, func(h string) bool { return strings.HasPrefix(m[1], h) }) {
+			if words[0] != "tt" ||
+				slices.ContainsFunc(hidden, func(h string) bool { return strings.HasPrefix(m[1], h) }) {
 				continue
 			}
 
@@ -630,7 +652,9 @@ func TestCommandsInDocuments(t *testing.T) {
 
 			for _, word := range words {
 				name, _, _ := strings.Cut(word, "=")
-				if plainFlag.MatchString(name) && name != "--help" && !strings.Contains(section[command]+everywhere, "`"+name) {
+				if plainFlag.MatchString(name) &&
+					name != "--help" &&
+					!strings.Contains(section[command]+everywhere, "`"+name) {
 					t.Errorf("%s: %s: %s has no flag %s", path, m[1], command, name)
 				}
 			}

@@ -19,7 +19,8 @@ var promises = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`not yet`, `as yet`, `comes? with`, `to come`, `will be`, `for now`, `for the time being`, `for the moment`,
 	`n't (be )?(exist|there|built|written|supported|implemented|installed|wired|known to work) yet`,
 	`no effect yet`, `nothing reads`, `are?n't built`, `isn't built`,
-	`(a|the|some) later (issue|step|change|commit|version|release)`, `later issues?`, `(a|the|some) future (issue|version|release)`,
+	`(a|the|some) later (issue|step|change|commit|version|release)`, `later issues?`,
+	`(a|the|some) future (issue|version|release)`,
 	`in the future`, `some ?day`, `upcoming`, `eventually`, `todo`, `fixme`, `xxx`, `hack`,
 }, `|`) + `)\b`)
 

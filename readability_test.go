@@ -45,7 +45,8 @@ func TestReadability_Text(t *testing.T) {
 	t.Logf("%d lines, %d functions: %+v", all.lines, all.functions, all)
 	blank, comments := percent(all.blank, all.inside), percent(all.comments, all.inside)
 	if blank < minBlank || blank > maxBlank {
-		t.Errorf("%.1f %% of the lines inside functions are blank, want %.0f to %.0f: set steps apart", blank, minBlank, maxBlank)
+		t.Errorf("%.1f %% of the lines inside functions are blank, want %.0f to %.0f: set steps apart",
+			blank, minBlank, maxBlank)
 	}
 	if comments < minComments {
 		t.Errorf("%.1f %% of the lines inside functions are comments, want %.0f: say why", comments, minComments)
@@ -54,7 +55,10 @@ func TestReadability_Text(t *testing.T) {
 		t.Errorf("%.1f %% of the lines are wider than %d columns, want at most %.1f", wide, widest, maxWide)
 	}
 	if one := percent(all.namedByOneWord, all.functions); one > maxOneWord {
-		t.Errorf("%.0f %% of unexported functions have a name of one word, want at most %.0f: a verb with its object", one, maxOneWord)
+		t.Errorf(
+			"%.0f %% of unexported functions have a name of one word, want at most %.0f: a verb with its object",
+			one, maxOneWord,
+		)
 	}
 }
 

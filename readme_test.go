@@ -222,7 +222,8 @@ func (r *reader) example(at string, lines []string, says map[string]string) (out
 				expected = strings.HasPrefix(status, strconv.Itoa(r.exit)+", ")
 			}
 			if r.exit != 0 && !expected {
-				r.t.Errorf("%s: %s ended with status %d, which the example doesn't show:\n%s", at, command, r.exit, printed)
+				r.t.Errorf("%s: %s ended with status %d, which the example doesn't show:\n%s",
+					at, command, r.exit, printed)
 			}
 			out = append(out, r.compare(at+": "+command, shown, printed)...)
 		}
@@ -268,7 +269,10 @@ func (r *reader) compare(at string, shown []string, printed string) []string {
 	}
 
 	if differs && !*updateDocs {
-		r.t.Errorf("%s doesn't print what is shown\nshown:\n%s\nprinted:\n%s\nwrite it into the page by: make generate", at, strings.Join(shown, "\n"), strings.Join(is, "\n"))
+		r.t.Errorf(
+			"%s doesn't print what is shown\nshown:\n%s\nprinted:\n%s\nwrite it into the page by: make generate",
+			at, strings.Join(shown, "\n"), strings.Join(is, "\n"),
+		)
 	}
 	return is
 }
@@ -539,7 +543,8 @@ func (r *reader) typeInShell(agent, command string) (printed string, exit int) {
 	if a == nil {
 		r.t.Fatalf("the scene has no agent %q", agent)
 	}
-	fmt.Fprintf(a.in, "cd '%s'\n%s=%d\n{ %s\n} 2>&1 </dev/null\necho '%s'$?\n", r.dir, clitest.Still, r.now.UnixMilli(), command, end)
+	fmt.Fprintf(a.in, "cd '%s'\n%s=%d\n{ %s\n} 2>&1 </dev/null\necho '%s'$?\n", r.dir, clitest.Still,
+		r.now.UnixMilli(), command, end)
 
 	for {
 		line, err := a.out.ReadString('\n')
@@ -708,7 +713,8 @@ func TestReadmeHarnesses(t *testing.T) {
 		return
 	}
 	if !*updateDocs {
-		t.Fatalf("%s shows another table of agents than the rows of the harnesses make\nshown:\n%s\nmade:\n%s", path, shown, is)
+		t.Fatalf("%s shows another table of agents than the rows of the harnesses make\nshown:\n%s\nmade:\n%s",
+			path, shown, is)
 	}
 
 	if err := os.WriteFile(path, []byte(before+head+is+"\n\n"+after), 0o644); err != nil {

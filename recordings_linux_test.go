@@ -30,7 +30,10 @@ func TestRecordings(t *testing.T) {
 	for name, record := range recordings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &stage{reader: &reader{t: t, bin: t.TempDir(), now: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}, ids: map[string]string{}}
+			s := &stage{
+				reader: &reader{t: t, bin: t.TempDir(), now: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)},
+				ids:    map[string]string{},
+			}
 			if err := clitest.Install(s.bin); err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +51,10 @@ func TestRecordings(t *testing.T) {
 			case err != nil:
 				t.Error(err)
 			case !bytes.Equal(was, is):
-				t.Errorf("%s isn't what the programs show\nit has:\n%s\nthey show:\n%s\nwrite it by: make generate", path, words(was, is), words(is, was))
+				t.Errorf(
+					"%s isn't what the programs show\nit has:\n%s\nthey show:\n%s\nwrite it by: make generate",
+					path, words(was, is), words(is, was),
+				)
 			}
 		})
 	}
@@ -92,7 +98,12 @@ func harmless(t *testing.T, svg []byte) {
 			}
 
 			for _, a := range token.Attr {
-				if name := strings.ToLower(a.Name.Local); strings.HasPrefix(name, "on") || strings.Contains(name, "href") || name == "src" || name == "style" || name == "base" {
+				name := strings.ToLower(a.Name.Local)
+				if strings.HasPrefix(name, "on") ||
+					strings.Contains(name, "href") ||
+					name == "src" ||
+					name == "style" ||
+					name == "base" {
 					t.Errorf("the picture has the attribute %s", a.Name.Local)
 				}
 			}
@@ -190,7 +201,9 @@ func (s *stage) blocks(f *recording.Film, on *recording.Session, command string,
 func recordTurns(s *stage) *recording.Film {
 	const width, height, below = 110, 13, 9
 	s.begin("shop")
-	f := &recording.Film{Title: "Two terminals. Claude has the stick and works, and codex waits. Claude releases the stick with a handoff; codex wakes and gets it."}
+	f := &recording.Film{
+		Title: "Two terminals. Claude has the stick and works, and codex waits. Claude releases the stick with a handoff; codex wakes and gets it.",
+	}
 	claude := s.program(width, height, []string{"CLAUDE_CODE_SESSION_ID=1"}, "claude", "/bin/sh", "-i")
 	codex := s.program(width, below, []string{"CODEX_SESSION_ID=2"}, "codex", "/bin/sh", "-i")
 	f.Add("claude, in ~/shop", width, height, claude.Screen)
@@ -214,14 +227,18 @@ func recordWatch(s *stage) *recording.Film {
 	s.begin("tasks")
 	s.run("tt task init --branch main && tt task new ui-7 --description 'Retry failed uploads' && tt task new ui-8 --description 'Show progress'")
 	worker := s.program(width, height, []string{"CLAUDE_CODE_SESSION_ID=3"}, "claude", "/bin/sh", "-i")
-	s.does(worker, "cd worktrees/ui-7; tt task start; echo 'retries: 3' >upload.conf; git add .; git commit -qm 'Retry failed uploads'; tt task done")
+	s.does(worker,
+		"cd worktrees/ui-7; tt task start; echo 'retries: 3' >upload.conf; git add .; git commit -qm 'Retry failed uploads'; tt task done")
 	s.does(worker, hook("claude", "Stop", "3", `"stop_hook_active":false`))
 	s.now = s.now.Add(8 * time.Minute)
 	claude := s.program(width, height, []string{"CLAUDE_CODE_SESSION_ID=1"}, "claude", "/bin/sh", "-i")
 	s.does(claude, "tt wait")
 	s.does(claude, hook("claude", "UserPromptSubmit", "1", `"prompt":"Add up the cart"`))
 	s.now = s.now.Add(12 * time.Minute)
-	s.does(claude, hook("claude", "PostToolUse", "1", fmt.Sprintf(`"tool_name":"Edit","tool_input":{"file_path":"%s/cart.go"},"tool_response":{}`, s.dir)))
+	s.does(claude,
+		hook("claude",
+			"PostToolUse", "1",
+			fmt.Sprintf(`"tool_name":"Edit","tool_input":{"file_path":"%s/cart.go"},"tool_response":{}`, s.dir)))
 	s.now = s.now.Add(3 * time.Minute)
 	codex := s.program(width, height, []string{"CODEX_SESSION_ID=2"}, "codex", "/bin/sh", "-i")
 	s.does(codex, hook("codex", "UserPromptSubmit", "2", `"prompt":"Add discounts"`))
@@ -230,15 +247,19 @@ func recordWatch(s *stage) *recording.Film {
 	codex.Keys("tt wait\n")
 	s.until("codex waits", func() bool { return s.waits() > before })
 
-	f := &recording.Film{Title: "The screen of tt watch. A task waits for a review. The stick goes from claude to codex. The person opens the task, approves it and merges it."}
+	f := &recording.Film{
+		Title: "The screen of tt watch. A task waits for a review. The stick goes from claude to codex. The person opens the task, approves it and merges it.",
+	}
 	person := s.program(width, height, nil, "/bin/sh", "-i")
 	f.Add("you, in ~/shop", width, height, person.Screen)
 	s.types(f, person, "tt watch")
 	person.Keys("\n")
-	person.Until(`1 review +ui-7 waits for a review`, `claude:d\w+ has the stick, 15 min; codex:\w+ waits for it +turn 1`)
+	person.Until(`1 review +ui-7 waits for a review`,
+		`claude:d\w+ has the stick, 15 min; codex:\w+ waits for it +turn 1`)
 	f.Shot(5 * time.Second)
 	s.does(claude, `tt release --status "cart totals are done" --next-action "add discounts"`)
-	person.Until(`codex:\w+ has the stick, now +turn 2`, `released the stick, next is codex`, `codex:\w+ took the stick`)
+	person.Until(`codex:\w+ has the stick, now +turn 2`, `released the stick, next is codex`,
+		`codex:\w+ took the stick`)
 	f.Shot(4 * time.Second)
 	person.Keys("1")
 	person.Until(`> 1 review +ui-7`)
@@ -257,7 +278,10 @@ func recordWatch(s *stage) *recording.Film {
 
 // hook is a command by which a harness says what it does.
 func hook(harness, event, session, fields string) string {
-	return fmt.Sprintf(`echo '{"hook_event_name":"%s","session_id":"%s","cwd":"'$PWD'",%s}' | tt hook %s >/dev/null`, event, session, fields, harness)
+	return fmt.Sprintf(
+		`echo '{"hook_event_name":"%s","session_id":"%s","cwd":"'$PWD'",%s}' | tt hook %s >/dev/null`, event,
+		session, fields, harness,
+	)
 }
 
 // does runs a command that nobody sees.

@@ -8,10 +8,14 @@ import (
 
 // startsProcesses are the packages by which a test starts a process: another program, git, or tt.
 var startsProcesses = []string{
-	"os/exec", module + "/internal/cli", module + "/internal/clitest", module + "/internal/demo", module + "/internal/engine",
+	"os/exec", module + "/internal/cli", module + "/internal/clitest", module + "/internal/demo",
+	module + "/internal/engine",
 	module + "/internal/engine/core", module + "/internal/engine/eventlog", module + "/internal/engine/guard",
-	module + "/internal/engine/guard/restore", module + "/internal/engine/roster", module + "/internal/engine/upkeep", module + "/internal/git", module + "/internal/scene", module + "/internal/task",
-	module + "/internal/task/command", module + "/internal/task/queue", module + "/internal/task/pull", module + "/internal/task/repository",
+	module + "/internal/engine/guard/restore", module + "/internal/engine/roster",
+	module + "/internal/engine/upkeep", module + "/internal/git", module + "/internal/scene",
+	module + "/internal/task",
+	module + "/internal/task/command", module + "/internal/task/queue", module + "/internal/task/pull",
+	module + "/internal/task/repository",
 	module + "/internal/task/runner",
 }
 
