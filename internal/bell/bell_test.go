@@ -69,7 +69,9 @@ func TestOpenMakesNothing(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	d := open(t)
-	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "a.lock", "a b", "ä", "a\x00", strings.Repeat("x", 129)} {
+	for _, name := range []string{
+		"", ".", "..", "a/b", `a\b`, "a.lock", "a b", "ä", "a\x00", strings.Repeat("x", 129),
+	} {
 		if _, err := d.Prepare("good", name); err == nil {
 			t.Errorf("Prepare(%q): want an error", name)
 		}

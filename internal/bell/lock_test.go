@@ -138,7 +138,9 @@ func TestLockAfterItsDeadline(t *testing.T) {
 	}
 
 	var held *LockedError
-	if _, err := Lock(late, path); !errors.As(err, &held) || held.PID != os.Getpid() || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := Lock(late, path); !errors.As(err, &held) ||
+		held.PID != os.Getpid() ||
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a held lock: %v", err)
 	}
 
