@@ -14,7 +14,10 @@ import (
 func TestHandoffFields(t *testing.T) {
 	for _, f := range stick.HandoffFields {
 		var h HandoffFlags
-		c := &cobra.Command{Use: "release", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
+		c := &cobra.Command{
+			Use: "release", SilenceErrors: true, SilenceUsage: true,
+			RunE: func(*cobra.Command, []string) error { return nil },
+		}
 		h.AddFlags(c)
 		c.SetArgs([]string{"--" + f.Flag, "what " + f.Name + " holds"})
 

@@ -37,14 +37,20 @@ func TestAPersonTurnsThePagesOfALongAnswer(t *testing.T) {
 		{"without a keyboard", long, func(a *Run) { a.InTTY = false }, false},
 		{"of a command that acts", long, func(a *Run) { a.Reads = false }, false},
 		{"without a pager", long, func(a *Run) { a.Getenv = func(string) string { return "cat" } }, false},
-		{"with a pager that isn't there", long, func(a *Run) { a.Getenv = func(string) string { return "no-such-pager-here" } }, false},
+		{
+			"with a pager that isn't there",
+			long,
+			func(a *Run) { a.Getenv = func(string) string { return "no-such-pager-here" } },
+			false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
 			a := reader(&out)
 			c.change(a)
 			a.writeAnswer(term.Text(c.text))
-			if got := strings.HasPrefix(out.String(), "paged:"); got != c.isPaged || strings.ReplaceAll(out.String(), "paged:", "") != c.text {
+			got := strings.HasPrefix(out.String(), "paged:")
+			if got != c.isPaged || strings.ReplaceAll(out.String(), "paged:", "") != c.text {
 				t.Errorf("paged is %v, not %v: %q", got, c.isPaged, out.String())
 			}
 		})

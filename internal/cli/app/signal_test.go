@@ -56,7 +56,8 @@ func TestInterrupts_watch(t *testing.T) {
 			}()
 
 			var cause error
-			got, why := i.awaitSignal(signals, done, func(err error) { cause = err }, func(time.Duration) <-chan time.Time { return grace })
+			got, why := i.awaitSignal(signals, done, func(err error) { cause = err },
+				func(time.Duration) <-chan time.Time { return grace })
 			if got != c.want || !strings.Contains(string(why), c.why) || c.why == "" && why != "" {
 				t.Errorf("it ends with %v: %q", got, why)
 			}
