@@ -93,7 +93,8 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leavesScripts := testenv.LeavesToFull(t, *fullScripts, "three of four scripts on PostgreSQL, but for those that name a database")
+	leavesScripts := testenv.LeavesToFull(t, *fullScripts,
+		"three of four scripts on PostgreSQL, but for those that name a database")
 	if storetest.OnServer(t) {
 		if leavesScripts {
 			files = sampleForServer(t, files)
@@ -184,9 +185,11 @@ func play(t *testing.T, p testscript.Params, more map[string]func(*story, *tests
 	}
 
 	plain := map[string]func(*story, *testscript.TestScript, []string){
-		"start": (*story).start, "listening": (*story).listening, "until": (*story).until, "heard": (*story).heard, "ends": (*story).ends,
+		"start": (*story).start, "listening": (*story).listening, "until": (*story).until,
+		"heard": (*story).heard, "ends": (*story).ends,
 		"stopped": (*story).stopped, "signal": (*story).signal, "hangup": (*story).hangup, "save": (*story).save,
-		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql, "locked": (*story).locked, "handoff": (*story).handoff,
+		"snapshot": (*story).snapshot, "unchanged": (*story).unchanged, "sql": (*story).sql,
+		"locked": (*story).locked, "handoff": (*story).handoff,
 		"tokens": (*story).tokens,
 		"serve":  (*story).serve, "visit": (*story).visit, "post": (*story).post, "hides": (*story).hides,
 		"still": func(_ *story, ts *testscript.TestScript, _ []string) {
@@ -269,8 +272,11 @@ type story struct {
 
 // given are the variables that a script may set with env.
 var given = []string{
-	clitest.Top, clitest.Clock, clitest.Still, clitest.HookSlack, clitest.SignLimit, clitest.Kill, clitest.Stop, "TT_TRACE", "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "TALKING_STICK_DATABASE_URL", "XDG_DATA_HOME",
-	"TT_HARNESS_AGENT_ID", "TT_JSON", "NO_COLOR", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_CI",
+	clitest.Top, clitest.Clock, clitest.Still, clitest.HookSlack, clitest.SignLimit, clitest.Kill,
+	clitest.Stop, "TT_TRACE", "PATH", "HOME", "USER", "TALKING_STICK_DATA_DIR", "TALKING_STICK_DATABASE_URL",
+	"XDG_DATA_HOME",
+	"TT_HARNESS_AGENT_ID", "TT_JSON", "NO_COLOR", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID",
+	"CODEX_CI",
 	"GEMINI_CLI", "OPENCODE", "GIT_DIR", "GIT_WORK_TREE", "GIT_CONFIG_GLOBAL",
 }
 
@@ -298,9 +304,12 @@ func newStory(env *testscript.Env, bin string, server bool) (*story, error) {
 	}
 
 	for name, value := range map[string]string{
-		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "BIN": bin, "TALKING_STICK_DATA_DIR": s.data, "TALKING_STICK_DATABASE_URL": s.address,
-		clitest.Host: hostName, clitest.Top: strconv.Itoa(os.Getpid()), "GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_SYSTEM": testenv.QuickGit(),
-		"GIT_AUTHOR_NAME": "Pat", "GIT_AUTHOR_EMAIL": "pat@example.com", "GIT_COMMITTER_NAME": "Pat", "GIT_COMMITTER_EMAIL": "pat@example.com",
+		"PATH": bin + ":" + os.Getenv("PATH"), "HOME": home, "USER": "pat", "DATA": s.data, "BIN": bin,
+		"TALKING_STICK_DATA_DIR": s.data, "TALKING_STICK_DATABASE_URL": s.address,
+		clitest.Host: hostName, clitest.Top: strconv.Itoa(os.Getpid()),
+		"GIT_CONFIG_GLOBAL": filepath.Join(home, ".gitconfig"), "GIT_CONFIG_SYSTEM": testenv.QuickGit(),
+		"GIT_AUTHOR_NAME": "Pat", "GIT_AUTHOR_EMAIL": "pat@example.com", "GIT_COMMITTER_NAME": "Pat",
+		"GIT_COMMITTER_EMAIL": "pat@example.com",
 	} {
 		env.Setenv(name, value)
 	}
@@ -450,7 +459,8 @@ func (s *story) parse(ts *testscript.TestScript, neg bool, args []string) reques
 func (s *story) environment(ts *testscript.TestScript, more []string) []string {
 	env := slices.Clone(s.vars)
 	for _, name := range given {
-		if value := ts.Getenv(name); value != "" || !strings.HasPrefix(name, "GIT_") { // git takes an empty one for a path
+		// git takes an empty one for a path
+		if value := ts.Getenv(name); value != "" || !strings.HasPrefix(name, "GIT_") {
 			env = append(env, name+"="+value)
 		}
 	}

@@ -21,7 +21,8 @@ func TestACommandAloneIsTheSame(t *testing.T) {
 				root := commandTree(&app.Run{Env: app.Env{Name: name, Args: path, Full: full.Commands()}})
 				alone, one := commandAt(t, root, path), commandAt(t, all, path)
 				if alone.CommandPath() != one.CommandPath() || alone.UsageString() != one.UsageString() {
-					t.Errorf("%s %q alone:\n%s\n%s\nas one of all:\n%s\n%s", name, path, alone.CommandPath(), alone.UsageString(), one.CommandPath(), one.UsageString())
+					t.Errorf("%s %q alone:\n%s\n%s\nas one of all:\n%s\n%s", name, path, alone.CommandPath(),
+						alone.UsageString(), one.CommandPath(), one.UsageString())
 				}
 				if beside := alone.Parent().Commands(); len(beside) != 1 {
 					t.Errorf("%s %q was made beside %d others", name, path, len(beside)-1)

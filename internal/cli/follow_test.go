@@ -68,7 +68,8 @@ func commandFinder(proposed []string) func(hint string) [][][]string {
 	patterns := []string{`tt(?: [a-z-]+)* --help`}
 
 	blank := regexp.MustCompile(`<[^>]*>|…`)
-	for _, p := range append(proposed, "git -C <path> -c core.editor=true rebase --continue") { // its verb isn't literal in the source
+	// its verb isn't literal in the source
+	for _, p := range append(proposed, "git -C <path> -c core.editor=true rebase --continue") {
 		if first, _, _ := strings.Cut(p, " "); first != "tt" && first != "git" {
 			continue
 		}
@@ -103,7 +104,8 @@ func commandFinder(proposed []string) func(hint string) [][][]string {
 
 // filled are the words for blanks that are for the reader to fill.
 var filled = map[string]string{
-	"…": "because it is time", "<path>": "src/new.go", "<agent>": "codex", "<task>": "new-task", "<new-branch>": "another-name", "<main>": "../moved",
+	"…": "because it is time", "<path>": "src/new.go", "<agent>": "codex", "<task>": "new-task",
+	"<new-branch>": "another-name", "<main>": "../moved",
 }
 
 // follow runs the commands of a hint one after another, and returns what is wrong with them.
@@ -153,7 +155,10 @@ func (s *story) follow(ts *testscript.TestScript, q request, steps [][]string) s
 		}
 		c := s.launch(ts, q)
 		s.finish(ts, c)
-		if c.status != 0 && !(forTask && c.status == stick.ExitRefused) && !(step[0] == "tt" && step[1] == "doctor" && c.err == "") { // its status says what it found
+		// its status says what it found
+		if c.status != 0 &&
+			!(forTask && c.status == stick.ExitRefused) &&
+			!(step[0] == "tt" && step[1] == "doctor" && c.err == "") {
 			return fmt.Sprintf("%s: exit status %d: %s%s", strings.Join(line, ", then "), c.status, c.out, c.err)
 		}
 	}

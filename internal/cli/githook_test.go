@@ -33,7 +33,10 @@ func newRepo(t *testing.T) *repo {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &repo{T: t, work: work, app: filepath.Join(work, "app"), bin: filepath.Join(work, "bin"), database: storetest.Address(t)}
+	r := &repo{
+		T: t, work: work, app: filepath.Join(work, "app"), bin: filepath.Join(work, "bin"),
+		database: storetest.Address(t),
+	}
 	for _, dir := range []string{r.app, r.bin, filepath.Join(work, "home")} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -92,11 +95,16 @@ func (r *repo) command(agent, script string) *exec.Cmd {
 	c := exec.Command("/bin/sh", "-e", "-c", script)
 	c.Dir = r.app
 	c.Env = []string{
-		"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(r.work, "home"), "USER=pat", "LC_ALL=C", "WORK=" + r.work,
-		"TALKING_STICK_DATA_DIR=" + filepath.Join(r.work, "data"), "TALKING_STICK_DATABASE_URL=" + r.database, "TT_HARNESS_AGENT_ID=" + agent, clitest.Top + "=" + strconv.Itoa(os.Getpid()),
-		"GIT_CONFIG_GLOBAL=" + filepath.Join(r.work, "home", ".gitconfig"), "GIT_CONFIG_SYSTEM=" + testenv.QuickGit(), "GIT_EDITOR=true", clitest.Race,
-		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat", "GIT_COMMITTER_EMAIL=pat@example.com",
-		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z", // equal histories get equal hashes
+		"PATH=" + r.bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(r.work, "home"), "USER=pat",
+		"LC_ALL=C", "WORK=" + r.work,
+		"TALKING_STICK_DATA_DIR=" + filepath.Join(r.work, "data"), "TALKING_STICK_DATABASE_URL=" + r.database,
+		"TT_HARNESS_AGENT_ID=" + agent, clitest.Top + "=" + strconv.Itoa(os.Getpid()),
+		"GIT_CONFIG_GLOBAL=" + filepath.Join(r.work, "home", ".gitconfig"),
+		"GIT_CONFIG_SYSTEM=" + testenv.QuickGit(), "GIT_EDITOR=true", clitest.Race,
+		"GIT_AUTHOR_NAME=Pat", "GIT_AUTHOR_EMAIL=pat@example.com", "GIT_COMMITTER_NAME=Pat",
+		"GIT_COMMITTER_EMAIL=pat@example.com",
+		// equal histories get equal hashes
+		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
 	}
 
 	return c
@@ -175,7 +183,8 @@ func TestGitWorksAsEver(t *testing.T) {
 	testenv.Alone(t)
 
 	short := testenv.Leaves(t, testenv.Every, "each work as the other of a person and the holder")
-	names := testenv.Some(t, testenv.Every, "works of people and holders", slices.Sorted(maps.Keys(works)), testenv.EveryNth[string](3))
+	names := testenv.Some(t, testenv.Every, "works of people and holders", slices.Sorted(maps.Keys(works)),
+		testenv.EveryNth[string](3))
 	for i, name := range names {
 		script := works[name]
 		agents := []string{"", "holder"}
@@ -220,22 +229,43 @@ var withoutTheStick = map[string]struct {
 	"reset":              {"git reset -q --hard HEAD~1", true},
 	"update-ref":         {"git update-ref refs/heads/main feature", true},
 	"forced":             {"git -C ../linked update-ref refs/heads/main feature", true},
-	"another work tree":  {"mkdir ../t; GIT_DIR=$PWD/.git GIT_WORK_TREE=$WORK/t git commit -q --no-verify --allow-empty -m x", true},
-	"from .git":          {"cd .git; git update-ref refs/heads/main feature", true},
-	"a push here":        {"git -C ../clone push -q -f origin feature:main", true},
-	"first of several":   {`printf 'update refs/heads/main %s\nupdate refs/heads/feature %s\n' $(git rev-parse feature main) | git update-ref --stdin`, true},
-	"last of several":    {`printf 'update refs/heads/feature %s\nupdate refs/heads/main %s\n' $(git rev-parse main feature) | git update-ref --stdin`, true},
+	"another work tree": {
+		"mkdir ../t; GIT_DIR=$PWD/.git GIT_WORK_TREE=$WORK/t git commit -q --no-verify --allow-empty -m x",
+		true,
+	},
+	"from .git":   {"cd .git; git update-ref refs/heads/main feature", true},
+	"a push here": {"git -C ../clone push -q -f origin feature:main", true},
+	"first of several": {
+		`printf 'update refs/heads/main %s\nupdate refs/heads/feature %s\n' $(git rev-parse feature main) | git update-ref --stdin`,
+		true,
+	},
+	"last of several": {
+		`printf 'update refs/heads/feature %s\nupdate refs/heads/main %s\n' $(git rev-parse main feature) | git update-ref --stdin`,
+		true,
+	},
 
-	"the same value":     {"git update-ref refs/heads/main main; git reset -q --hard; git branch -f feature feature", false},
-	"another branch":     {"git branch new; git branch -f new feature; git branch -D new; git update-ref refs/heads/feature main", false},
-	"new branch":         {"git checkout -q -b new; git checkout -q main", false},
-	"fetch":              {"git fetch -q ../clone '+refs/heads/*:refs/heads/x/*' '+refs/heads/*:refs/remotes/y/*'", false},
-	"gc":                 {"git gc -q; git pack-refs --all; git branch new; git pack-refs --all --prune", false},
-	"stash":              {"echo x >1.txt; git stash -q; git stash pop -q", false},
-	"tag":                {"git tag t; git tag -f t feature; git tag -d t", false},
-	"rebase --abort":     {"! git rebase feature; git rebase --abort", false},
-	"linked worktree":    {"cd ../linked; echo x >x.txt; git add .; git commit -qm x; git rebase -q feature; git merge -q main; git reset -q --hard HEAD~1", false},
-	"another repository": {"cd ../clone; echo x >x.txt; git add .; git commit -qm x; git reset -q --hard HEAD~1", false},
+	"the same value": {
+		"git update-ref refs/heads/main main; git reset -q --hard; git branch -f feature feature", false,
+	},
+	"another branch": {
+		"git branch new; git branch -f new feature; git branch -D new; git update-ref refs/heads/feature main",
+		false,
+	},
+	"new branch": {"git checkout -q -b new; git checkout -q main", false},
+	"fetch": {
+		"git fetch -q ../clone '+refs/heads/*:refs/heads/x/*' '+refs/heads/*:refs/remotes/y/*'", false,
+	},
+	"gc":             {"git gc -q; git pack-refs --all; git branch new; git pack-refs --all --prune", false},
+	"stash":          {"echo x >1.txt; git stash -q; git stash pop -q", false},
+	"tag":            {"git tag t; git tag -f t feature; git tag -d t", false},
+	"rebase --abort": {"! git rebase feature; git rebase --abort", false},
+	"linked worktree": {
+		"cd ../linked; echo x >x.txt; git add .; git commit -qm x; git rebase -q feature; git merge -q main; git reset -q --hard HEAD~1",
+		false,
+	},
+	"another repository": {
+		"cd ../clone; echo x >x.txt; git add .; git commit -qm x; git reset -q --hard HEAD~1", false,
+	},
 }
 
 // Without the stick an agent can't move what is checked out in the shared tree. Everything else works.
@@ -248,9 +278,11 @@ func TestGitWithoutTheStick(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t).enforcing("stick")
-			r.must("", "git worktree add -q ../linked -b linked; git clone -q . ../clone; git -C ../clone branch -q feature origin/feature; git config receive.denyCurrentBranch ignore")
+			r.must("",
+				"git worktree add -q ../linked -b linked; git clone -q . ../clone; git -C ../clone branch -q feature origin/feature; git config receive.denyCurrentBranch ignore")
 			if name == "rebase --abort" { // the rebase stops at a conflict before anything is denied
-				r.must("", "git checkout -q feature; echo other >3.txt; git add .; git commit -qm other; git checkout -q main")
+				r.must("",
+					"git checkout -q feature; echo other >3.txt; git add .; git commit -qm other; git checkout -q main")
 			}
 			before := r.must("", "git rev-parse main")
 			out, err := r.run("other", c.script)

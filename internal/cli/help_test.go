@@ -15,7 +15,8 @@ func helpOf(path string, columns int) string {
 	var out, err bytes.Buffer
 	Main(app.Env{
 		Full: full.Commands(),
-		Name: "tt", Args: append(strings.Fields(path)[1:], "--help"), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err,
+		Name: "tt", Args: append(strings.Fields(path)[1:], "--help"), Stdin: strings.NewReader(""),
+		Stdout: &out, Stderr: &err,
 		Getenv: func(string) string { return "" }, TTY: columns > 0, Columns: columns,
 	})
 	return out.String() + err.String()

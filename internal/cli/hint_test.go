@@ -46,7 +46,8 @@ func TestHintsAreCommands(t *testing.T) {
 func TestHintsAboutEditsTakeAPath(t *testing.T) {
 	n := 0
 	for _, h := range hintedCommands(t) {
-		if !regexp.MustCompile(`\bstick/(act|edit\w*|pause|turn)\.go:`).MatchString(filepath.ToSlash(h.at)) || h.command[0].Text != "tt" {
+		if !regexp.MustCompile(`\bstick/(act|edit\w*|pause|turn)\.go:`).MatchString(filepath.ToSlash(h.at)) ||
+			h.command[0].Text != "tt" {
 			continue
 		}
 		n++
@@ -73,7 +74,8 @@ func TestHintsSayTheirCommands(t *testing.T) {
 			if format, ok := literal(call.Args[0]); ok && name == "Hintf" {
 				for _, m := range regexp.MustCompile(`\btt (\S+)`).FindAllStringSubmatch(format, -1) {
 					if first[m[1]] {
-						t.Errorf("%s: %q is a command among plain words: make it one with stick.Cmd", s.files.Position(call.Pos()), m[0])
+						t.Errorf("%s: %q is a command among plain words: make it one with stick.Cmd",
+							s.files.Position(call.Pos()), m[0])
 					}
 				}
 			}
@@ -86,7 +88,8 @@ func TestHintsSayTheirCommands(t *testing.T) {
 func TestPrintedCommandsCanCarryAName(t *testing.T) {
 	first := map[string]bool{}
 	for _, c := range commandTree(&app.Run{Env: app.Env{Full: full.Commands()}}).Commands() {
-		first[c.Name()] = !slices.Contains([]string{"doctor", "install", "demo", "help"}, c.Name()) // they do the same for everybody
+		// they do the same for everybody
+		first[c.Name()] = !slices.Contains([]string{"doctor", "install", "demo", "help"}, c.Name())
 	}
 
 	for _, s := range sources(t) {
@@ -102,7 +105,8 @@ func TestPrintedCommandsCanCarryAName(t *testing.T) {
 			for _, text := range stringsOf(call.Args[0]) {
 				for _, m := range regexp.MustCompile(`\btt (\w+)`).FindAllStringSubmatch(text, -1) {
 					if first[m[1]] {
-						t.Errorf("%s: %q is a command among plain words: print it with Page.Next", s.files.Position(call.Pos()), m[0])
+						t.Errorf("%s: %q is a command among plain words: print it with Page.Next",
+							s.files.Position(call.Pos()), m[0])
 					}
 				}
 			}
@@ -137,7 +141,8 @@ func stringsOf(e ast.Expr) (all []string) {
 // TestHintsAreCommands relies on this: what isn't a command isn't understood.
 func TestHintsThatAreNoCommands(t *testing.T) {
 	for _, line := range []string{
-		"tt jion", "tt task mend", "tt wait --forever", "tt release now then later", "tt kick", "tt task done ui-7", "tt take --turn soon",
+		"tt jion", "tt task mend", "tt wait --forever", "tt release now then later", "tt kick",
+		"tt task done ui-7", "tt take --turn soon",
 	} {
 		if err := understood(stick.Cmd(line)[1:]); err == nil {
 			t.Errorf("%s passes for a command", line)
@@ -172,7 +177,8 @@ func understood(command stick.Command) error {
 func hintedCommands(t *testing.T) (all []hinted) {
 	for _, s := range sources(t) {
 		calls(s, func(name string, call *ast.CallExpr) {
-			if line, ok := literal(call.Args[0]); ok && name == "Cmd" { // otherwise its words are joined at run time, as in tt --help
+			// otherwise its words are joined at run time, as in tt --help
+			if line, ok := literal(call.Args[0]); ok && name == "Cmd" {
 				all = append(all, hinted{s.files.Position(call.Pos()).String(), stick.Cmd(line)})
 			}
 		})

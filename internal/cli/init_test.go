@@ -83,26 +83,40 @@ var initCases = []initCase{
 	{name: "an empty one", setup: "rm -rf .git *.txt; git init -q; echo x >new; git add new", hooks: "app/.git/hooks"},
 	{name: "a subdirectory", setup: "mkdir -p src/deep", dir: "src/deep", hooks: "app/.git/hooks"},
 	{name: "Husky", setup: husky, hooks: "app/.husky/_", says: "checked by the project"},
-	{name: "Husky, from a subdirectory", setup: husky + "mkdir src", dir: "src", hooks: "app/.husky/_", says: "checked by the project"},
+	{
+		name: "Husky, from a subdirectory", setup: husky + "mkdir src", dir: "src", hooks: "app/.husky/_",
+		says: "checked by the project",
+	},
 	{name: "lefthook", setup: lefthook, hooks: "app/.git/hooks", says: "checked by lefthook run pre-commit"},
 	{
-		name: "pre-commit", setup: preCommit + `sed "s,/venv,$WORK/venv," "$HOOKS"/pre-commit >.git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit`,
-		hooks: "app/.git/hooks", says: "checked by -mpre_commit hook-impl --config=.pre-commit-config.yaml --hook-type=pre-commit --hook-dir WORK/app/.git/hooks --",
+		name:  "pre-commit",
+		setup: preCommit + `sed "s,/venv,$WORK/venv," "$HOOKS"/pre-commit >.git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit`,
+		hooks: "app/.git/hooks",
+		says:  "checked by -mpre_commit hook-impl --config=.pre-commit-config.yaml --hook-type=pre-commit --hook-dir WORK/app/.git/hooks --",
 	},
 	{
-		name: "pre-commit, in Python", setup: preCommit + `cp "$HOOKS"/pre-commit-python .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit; cp $WORK/venv/bin/python3 $WORK/bin`,
+		name:  "pre-commit, in Python",
+		setup: preCommit + `cp "$HOOKS"/pre-commit-python .git/hooks/pre-commit; chmod 755 .git/hooks/pre-commit; cp $WORK/venv/bin/python3 $WORK/bin`,
 		hooks: "app/.git/hooks", says: "checked by .git/hooks/pre-commit",
 	},
 	{
 		name: "core.hooksPath inside", hooks: "app/.git/talking-stick/hooks", says: "checked by hand",
 		setup: `mkdir .githooks; printf '#!/bin/sh\necho checked by hand\n' >.githooks/pre-commit; chmod 700 .githooks/pre-commit; git config core.hooksPath .githooks`,
 	},
-	{name: "core.hooksPath inside that isn't there", setup: "git config core.hooksPath .githooks", hooks: "app/.git/talking-stick/hooks"},
 	{
-		name: "a hook that is a link", setup: `mkdir tools; printf '#!/bin/sh\necho checked by a link\n' >tools/check; chmod 755 tools/check; ln -s ../../tools/check .git/hooks/pre-commit`,
+		name: "core.hooksPath inside that isn't there", setup: "git config core.hooksPath .githooks",
+		hooks: "app/.git/talking-stick/hooks",
+	},
+	{
+		name:  "a hook that is a link",
+		setup: `mkdir tools; printf '#!/bin/sh\necho checked by a link\n' >tools/check; chmod 755 tools/check; ln -s ../../tools/check .git/hooks/pre-commit`,
 		hooks: "app/.git/hooks", says: "checked by a link",
 	},
-	{name: "a linked worktree", setup: lefthook + "git worktree add -q ../linked feature; cd ../linked; echo x >new; git add new", dir: "../linked", hooks: "app/.git/hooks", says: "checked by lefthook run pre-commit"},
+	{
+		name:  "a linked worktree",
+		setup: lefthook + "git worktree add -q ../linked feature; cd ../linked; echo x >new; git add new",
+		dir:   "../linked", hooks: "app/.git/hooks", says: "checked by lefthook run pre-commit",
+	},
 	{
 		name: "a submodule", dir: "lib", hooks: "app/.git/modules/lib/hooks",
 		setup: "git clone -q . ../lib; git -c protocol.file.allow=always submodule -q add ../lib lib; cd lib; echo x >new; git add new",
@@ -124,10 +138,14 @@ func TestInitBesideOthersHooks(t *testing.T) {
 			t.Parallel()
 			r := newRepo(t)
 			in := "cd ./" + c.dir + "; "
-			r.must("", `mkdir $WORK/home/.claude; echo '{"model": "opus"}' >$WORK/home/.claude/settings.json; echo x >new; git add new; HOOKS='`+hooks+"'\n"+c.setup)
+			r.must("",
+				`mkdir $WORK/home/.claude; echo '{"model": "opus"}' >$WORK/home/.claude/settings.json; echo x >new; git add new; HOOKS='`+hooks+"'\n"+c.setup)
 			before := r.tree()
 			out := r.must("", in+"tt init --enforce stick")
-			if want := "hooks installed (" + filepath.Join(r.work, c.hooks) + ")"; !strings.Contains(out, want) || !strings.Contains(out, "you made and joined it as human:pat") || !strings.Contains(out, "claude   connected") {
+			want := "hooks installed (" + filepath.Join(r.work, c.hooks) + ")"
+			if !strings.Contains(out, want) ||
+				!strings.Contains(out, "you made and joined it as human:pat") ||
+				!strings.Contains(out, "claude   connected") {
 				t.Errorf("it doesn't say %q:\n%s", want, out)
 			}
 
@@ -164,10 +182,12 @@ func TestInitWithoutHooks(t *testing.T) {
 	for name, c := range map[string]struct{ setup, problem, step string }{
 		"core.hooksPath outside": {
 			`mkdir $WORK/shared; printf '#!/bin/sh\n' >$WORK/shared/pre-commit; git config core.hooksPath $WORK/shared`,
-			"git looks for hooks in WORK/shared, as core.hooksPath in .git/config says", "next: git: add this line to the hook pre-commit there by hand: `",
+			"git looks for hooks in WORK/shared, as core.hooksPath in .git/config says",
+			"next: git: add this line to the hook pre-commit there by hand: `",
 		},
 		"switched off": {
-			"git config core.hooksPath /dev/null", "core.hooksPath in .git/config is /dev/null, which isn't a directory, so git runs no hooks here",
+			"git config core.hooksPath /dev/null",
+			"core.hooksPath in .git/config is /dev/null, which isn't a directory, so git runs no hooks here",
 			"next: git: unless somebody switched hooks off on purpose: git config --local --unset core.hooksPath",
 		},
 	} {
@@ -176,7 +196,8 @@ func TestInitWithoutHooks(t *testing.T) {
 			r := newRepo(t)
 			r.must("", c.setup)
 			before := r.tree()
-			if out, err := r.run("", "tt init --git"); err == nil || !strings.Contains(strings.ReplaceAll(out, r.work, "WORK"), c.problem) {
+			if out, err := r.run("", "tt init --git"); err == nil ||
+				!strings.Contains(strings.ReplaceAll(out, r.work, "WORK"), c.problem) {
 				t.Errorf("by name: %v\n%s", err, out)
 			}
 			if out := r.must("", "tt list"); !strings.Contains(out, "there is no room here") {
@@ -184,7 +205,9 @@ func TestInitWithoutHooks(t *testing.T) {
 			}
 
 			out := strings.ReplaceAll(r.must("", "tt init"), r.work, "WORK")
-			for _, want := range []string{"you made and joined it", "git      hooks not installed: " + c.problem, c.step} {
+			for _, want := range []string{
+				"you made and joined it", "git      hooks not installed: " + c.problem, c.step,
+			} {
 				if !strings.Contains(out, want) {
 					t.Errorf("it doesn't say %q:\n%s", want, out)
 				}
@@ -246,9 +269,24 @@ func TestInitInterrupted(t *testing.T) {
 // TestInitRefused: outside of a repository that agents can share there is nothing to set up, and nothing is made.
 func TestInitRefused(t *testing.T) {
 	for name, c := range map[string]struct{ setup, status, problem, step string }{
-		"no repository":             {"cd $WORK", "3", "WORK isn't in a git repository", "hint: make a repository: git init; or only a room, which no hooks of git protect: tt join"},
-		"a bare repository":         {"git clone -q --bare . $WORK/bare.git; cd $WORK/bare.git", "2", "WORK/bare.git is a bare repository: it has no working tree for agents to share", "hint: run the command in the clone where agents work"},
-		"a file that can't be read": {"echo '[gate' >.talking-stick.toml", "2", ".talking-stick.toml has an error in line 1, column 6", "hint: fix the file, or remove it"},
+		"no repository": {
+			"cd $WORK",
+			"3",
+			"WORK isn't in a git repository",
+			"hint: make a repository: git init; or only a room, which no hooks of git protect: tt join",
+		},
+		"a bare repository": {
+			"git clone -q --bare . $WORK/bare.git; cd $WORK/bare.git",
+			"2",
+			"WORK/bare.git is a bare repository: it has no working tree for agents to share",
+			"hint: run the command in the clone where agents work",
+		},
+		"a file that can't be read": {
+			"echo '[gate' >.talking-stick.toml",
+			"2",
+			".talking-stick.toml has an error in line 1, column 6",
+			"hint: fix the file, or remove it",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,7 +295,11 @@ func TestInitRefused(t *testing.T) {
 			before := maps.Clone(r.tree())
 
 			for _, command := range []string{"tt init", "tt init --print"} {
-				out := strings.ReplaceAll(r.must("", strings.Replace(c.setup, "git clone", "true", 1)+"; s=0; "+command+" || s=$?; echo status $s"), r.work, "WORK")
+				out := strings.ReplaceAll(
+					r.must("",
+						strings.Replace(c.setup, "git clone", "true", 1)+"; s=0; "+command+" || s=$?; echo status $s"),
+					r.work, "WORK",
+				)
 				for _, want := range []string{c.problem, c.step, "status " + c.status} {
 					if !strings.Contains(out, want) {
 						t.Errorf("%s doesn't say %q:\n%s", command, want, out)

@@ -23,7 +23,8 @@ func terminal(t *testing.T, home, exe, answer string, args ...string) (status in
 		Full: full.Commands(),
 		Name: "tt", Args: args, Stdin: strings.NewReader(answer), Stdout: &stdout, Stderr: &stderr,
 		Getenv: func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] },
-		Dir:    home, Home: home, User: "pat", Host: "here", PID: os.Getpid(), Exe: exe, TTY: true, InTTY: true, Procs: proc.Host,
+		Dir:    home, Home: home, User: "pat", Host: "here", PID: os.Getpid(), Exe: exe, TTY: true,
+		InTTY: true, Procs: proc.Host,
 	})
 
 	return status, stdout.String(), stderr.String()
@@ -42,7 +43,10 @@ func TestInstallAsks(t *testing.T) {
 	settings := filepath.Join(home, ".gemini", "settings.json")
 	for _, answer := range []string{"n\n", "\n", "", "maybe\n", "yesterday\n"} {
 		status, out, errs := terminal(t, home, exe, answer, "install")
-		if status != 2 || !strings.Contains(out, "settings.json\n") || !strings.Contains(out, "Make these changes? [y/N] nothing was changed\n") || errs != "" {
+		if status != 2 ||
+			!strings.Contains(out, "settings.json\n") ||
+			!strings.Contains(out, "Make these changes? [y/N] nothing was changed\n") ||
+			errs != "" {
 			t.Errorf("after %q: status %d\n%s%s", answer, status, out, errs)
 		}
 		if _, err := os.Stat(settings); err == nil {
@@ -51,12 +55,15 @@ func TestInstallAsks(t *testing.T) {
 	}
 
 	// With --json a program reads the output, and nobody can be asked.
-	if status, out, _ := terminal(t, home, exe, "y\n", "install", "--json"); status != 2 || strings.Contains(out, "Make these changes?") {
+	if status, out, _ := terminal(t, home, exe, "y\n", "install", "--json"); status != 2 ||
+		strings.Contains(out, "Make these changes?") {
 		t.Errorf("with --json: status %d\n%s", status, out)
 	}
 
 	status, out, errs := terminal(t, home, exe, "Yes\n", "install")
-	if status != 0 || strings.Count(out, settings) != 1 || !strings.HasSuffix(out, "done; to see whether harnesses run it: tt doctor\n") {
+	if status != 0 ||
+		strings.Count(out, settings) != 1 ||
+		!strings.HasSuffix(out, "done; to see whether harnesses run it: tt doctor\n") {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 
@@ -64,7 +71,8 @@ func TestInstallAsks(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), exe) {
 		t.Errorf("%v\n%s", err, b)
 	}
-	if status, out, _ := terminal(t, home, exe, "", "install"); status != 0 || strings.Contains(out, "Make these changes?") {
+	if status, out, _ := terminal(t, home, exe, "", "install"); status != 0 ||
+		strings.Contains(out, "Make these changes?") {
 		t.Errorf("with nothing left to do: status %d\n%s", status, out)
 	}
 }
@@ -81,7 +89,10 @@ func TestUninstallAsks(t *testing.T) {
 	}
 
 	status, out, errs := terminal(t, home, exe, "no\n", "uninstall")
-	if status != 2 || !strings.Contains(out, "settings.json\n") || !strings.HasSuffix(out, "Make these changes? [y/N] nothing was changed\n") || errs != "" {
+	if status != 2 ||
+		!strings.Contains(out, "settings.json\n") ||
+		!strings.HasSuffix(out, "Make these changes? [y/N] nothing was changed\n") ||
+		errs != "" {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 
@@ -89,13 +100,17 @@ func TestUninstallAsks(t *testing.T) {
 		t.Error(err)
 	}
 	status, out, errs = terminal(t, home, exe, "y\n", "uninstall")
-	if status != 0 || strings.Count(out, settings) != 1 || strings.Count(out, "the data stays in ") != 1 || !strings.HasSuffix(out, "done\n") {
+	if status != 0 ||
+		strings.Count(out, settings) != 1 ||
+		strings.Count(out, "the data stays in ") != 1 ||
+		!strings.HasSuffix(out, "done\n") {
 		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 	if _, err := os.Stat(filepath.Join(home, ".gemini")); !os.IsNotExist(err) {
 		t.Error("its directory is still there:", err)
 	}
-	if status, out, _ := terminal(t, home, exe, "", "uninstall"); status != 0 || strings.Contains(out, "Make these changes?") {
+	if status, out, _ := terminal(t, home, exe, "", "uninstall"); status != 0 ||
+		strings.Contains(out, "Make these changes?") {
 		t.Errorf("with nothing left to do: status %d\n%s", status, out)
 	}
 }

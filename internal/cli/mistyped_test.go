@@ -14,7 +14,10 @@ import (
 // typed runs the program as a person types at a terminal, or as an agent, and returns what it says.
 func typed(line string, isPerson bool) (status int, said string) {
 	var out, err bytes.Buffer
-	env := app.Env{Name: "tt", Full: full.Commands(), Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err, Getenv: func(string) string { return "" }}
+	env := app.Env{
+		Name: "tt", Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err,
+		Getenv: func(string) string { return "" },
+	}
 	if isPerson {
 		env.ErrColumns = func() int { return 80 }
 	}

@@ -35,7 +35,8 @@ func needsProcesses(name, script string) bool {
 }
 
 // fullScripts plays all scripts on a server, too, with a process for each command.
-var fullScripts = flag.Bool("script.full", false, "play all scripts, on a server, too; start a process for each command")
+var fullScripts = flag.Bool("script.full", false,
+	"play all scripts, on a server, too; start a process for each command")
 
 // playedByPlayers returns the names of the scripts that players play: all but those that need processes and a
 // sample, or the only one. The sample is one in forty in a short run, and else one in eight.
@@ -66,7 +67,8 @@ func playedByPlayers(t *testing.T, files []string) map[string]bool {
 		}
 	}
 
-	testenv.LeavesToFull(t, *fullScripts, fmt.Sprintf("a process for each command of %d of %d scripts", len(byPlayers), len(files)))
+	testenv.LeavesToFull(t, *fullScripts,
+		fmt.Sprintf("a process for each command of %d of %d scripts", len(byPlayers), len(files)))
 	return byPlayers
 }
 
@@ -76,7 +78,9 @@ func (s *story) playable(q request, path string, env []string) bool {
 		return false
 	}
 	file, err := lookPath(q.program[0], path)
-	if err != nil || filepath.Dir(file) != s.bin || slices.Contains(slices.Concat(clitest.Harnesses, clitest.Clients), q.program[0]) {
+	if err != nil ||
+		filepath.Dir(file) != s.bin ||
+		slices.Contains(slices.Concat(clitest.Harnesses, clitest.Clients), q.program[0]) {
 		return false
 	}
 
@@ -189,7 +193,10 @@ func (s *story) perform(ts *testscript.TestScript, path string, q request, env [
 	}
 	ts.Check(json.NewEncoder(p.requests).Encode(r))
 
-	c := &Command{line: strings.Join(q.program, " "), pid: p.cmd.Process.Pid, done: make(chan struct{}), hangup: func() {}}
+	c := &Command{
+		line: strings.Join(q.program, " "), pid: p.cmd.Process.Pid, done: make(chan struct{}),
+		hangup: func() {},
+	}
 	go func() { // ends with the command
 		defer close(c.done)
 		line, err := p.replies.ReadString('\n')
@@ -223,7 +230,8 @@ func (a *actor) perform(ts *testscript.TestScript, q request) *Command {
 	a.mu.Unlock()
 
 	r := clitest.Request{
-		ID: id, Args: q.program, Dir: ts.MkAbs("."), Env: a.environment(ts, q), In: q.stdin, Out: file + ".out", Err: file + ".err",
+		ID: id, Args: q.program, Dir: ts.MkAbs("."), Env: a.environment(ts, q), In: q.stdin,
+		Out: file + ".out", Err: file + ".err",
 	}
 	if r.In == "" {
 		r.In = os.DevNull

@@ -57,13 +57,17 @@ func TestOneFileMakesTextSafe(t *testing.T) {
 						bad = "has a format that isn't written there"
 					}
 
-				case pkg != nil && (pkg.Name == "fmt" && strings.HasPrefix(f.Sel.Name, "Fp") || pkg.Name == "io" && f.Sel.Name == "WriteString") && standardStream(call.Args[0]):
+				case pkg != nil &&
+					(pkg.Name == "fmt" && strings.HasPrefix(f.Sel.Name, "Fp") ||
+						pkg.Name == "io" && f.Sel.Name == "WriteString") &&
+					standardStream(call.Args[0]):
 					bad = "writes to a standard stream"
 				}
 			}
 
 			if bad != "" && filepath.ToSlash(name) != "app/print.go" {
-				t.Errorf("%s %s: only app/print.go does that, so that text of others is safe", set.Position(n.Pos()), bad)
+				t.Errorf("%s %s: only app/print.go does that, so that text of others is safe",
+					set.Position(n.Pos()), bad)
 			}
 			return true
 		})

@@ -81,12 +81,17 @@ func newWardOnDisk(t *testing.T) (w *ward, data string) {
 // isStoredNowhere plays calls while nothing can be stored, and after that.
 func (w *ward) isStoredNowhere(begin, end func()) {
 	w.Helper()
-	p := &program{ward: w, seen: map[string]string{"by bob\n": "d/c.txt", "by a person\n": "p.txt", "new, by bob\n": "new.txt"}}
+	p := &program{
+		ward: w,
+		seen: map[string]string{"by bob\n": "d/c.txt", "by a person\n": "p.txt", "new, by bob\n": "new.txt"},
+	}
 	w.write(filepath.Join(w.app, "p.txt"), "by a person\n", 0o644)
 	w.write(filepath.Join(w.app, "new.txt"), "new, by bob\n", 0o644)
 
 	begin()
-	for _, c := range []struct{ agent, command string }{{"ann", "rm p.txt"}, {"bob", "git clean -fdq"}, {"cy", "mv a.txt p.txt"}} {
+	for _, c := range []struct{ agent, command string }{
+		{"ann", "rm p.txt"}, {"bob", "git clean -fdq"}, {"cy", "mv a.txt p.txt"},
+	} {
 		did := w.calls(c.agent, c.command)
 		if !strings.Contains(did.denied, "no copy") {
 			w.Errorf("%s is allowed: %q isn't refused, but says %q", c.agent, c.command, did.before+did.after)

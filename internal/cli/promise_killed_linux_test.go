@@ -48,7 +48,8 @@ func TestNothingIsLost_Killed(t *testing.T) {
 		t.Fatalf("a call passes only %q", cases)
 	}
 	cases = append(cases, killing{what: "harness"}) // after which there is another one in its place
-	cases = testenv.Some(t, testenv.Every, "kills around a command beside others' work", cases, testenv.EveryNth[killing](len(cases)/2))
+	cases = testenv.Some(t, testenv.Every, "kills around a command beside others' work", cases,
+		testenv.EveryNth[killing](len(cases)/2))
 	for _, k := range cases {
 		t.Run(k.String(), func(t *testing.T) {
 			(&ward{t, w.dir, w.work, w.app, w.bin, w.agents, w.copies, w.roomID}).isKilled(k)
@@ -93,7 +94,8 @@ func (w *ward) dies(k killing, knob string) {
 	w.Helper()
 	for file, event := range map[string]string{"before": "PreToolUse", "after": "PostToolUse"} {
 		w.give("ann."+file+".json", hook{
-			Session: w.agents["ann"].session, Dir: w.app, Name: event, Tool: "Bash", Input: map[string]any{"command": killedCommand}, Call: "killed",
+			Session: w.agents["ann"].session, Dir: w.app, Name: event, Tool: "Bash",
+			Input: map[string]any{"command": killedCommand}, Call: "killed",
 		})
 	}
 
@@ -126,7 +128,10 @@ func (w *ward) dies(k killing, knob string) {
 func (w *ward) isKilled(k killing) {
 	w.Helper()
 	w.beginKilled()
-	p := &program{ward: w, seen: map[string]string{"by bob\n": "d/c.txt", "by a person\n": "p.txt", "a\nby ann\n": "a.txt"}}
+	p := &program{
+		ward: w,
+		seen: map[string]string{"by bob\n": "d/c.txt", "by a person\n": "p.txt", "a\nby ann\n": "a.txt"},
+	}
 	if k.what == "before" || k.what == "after" {
 		p.seen["by ann, too\n"] = "made.txt"
 	}
@@ -156,7 +161,8 @@ func (w *ward) isKilled(k killing) {
 		w.Errorf("lost: %s", strings.Join(lost, "; "))
 	}
 	w.checkEditors(map[string]string{"bobs.txt": "bob", "cys.txt": "cy"}, true)
-	w.checkEditors(map[string]string{"made.txt": "ann", "anns.txt": "ann"}, k.what == "after") // else nobody may have noted when it began, or that she has joined
+	// else nobody may have noted when it began, or that she has joined
+	w.checkEditors(map[string]string{"made.txt": "ann", "anns.txt": "ann"}, k.what == "after")
 
 	if out := w.person("tt doctor"); strings.Contains(out, "can't be read") {
 		w.Errorf("the doctor finds %s", out)

@@ -143,7 +143,8 @@ func (w *ward) keeps(c promisedCase) {
 	// Somebody else goes on working, and no hook notes it.
 	w.write(filepath.Join(w.app, "person.txt"), fmt.Sprintf("by a person %d\n", c.number), 0o644)
 	w.write(filepath.Join(w.app, ".env"), fmt.Sprintf("SECRET=%d\n", c.number), 0o600)
-	w.write(filepath.Join(w.app, "sub/mixed.txt"), fmt.Sprintf("by bob: app/sub/mixed.txt\nand by somebody %d\n", c.number), 0o644)
+	w.write(filepath.Join(w.app, "sub/mixed.txt"),
+		fmt.Sprintf("by bob: app/sub/mixed.txt\nand by somebody %d\n", c.number), 0o644)
 	if c.number%2 == 1 && !c.unread { // no earlier snapshot has anything
 		w.empty(filepath.Join(w.work, "data", "rescue"))
 	}
@@ -183,7 +184,8 @@ func (c promisedCase) judge(w *ward, did call, wrong []string) {
 	case known && len(wrong) == 0:
 		w.Errorf("%s\nholds, and is said not to: %s", c, why)
 	case !known && len(wrong) > 0:
-		w.Errorf("%s\n  %s\nstatus %d, denied %q, printed %q, said %q", c, strings.Join(wrong, "\n  "), did.status, did.denied, did.printed, did.after)
+		w.Errorf("%s\n  %s\nstatus %d, denied %q, printed %q, said %q",
+			c, strings.Join(wrong, "\n  "), did.status, did.denied, did.printed, did.after)
 	}
 }
 
@@ -231,13 +233,17 @@ func (w *ward) wronglyTold(c promisedCase, did call, before, after map[string]st
 	}
 
 	for p := range told {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(changed)), func(c string) bool { return strings.HasSuffix(c, "/"+p) }) {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(changed)), func(c string) bool {
+			return strings.HasSuffix(c, "/"+p)
+		}) {
 			wrong = append(wrong, "told of "+p+", which is as it was")
 		}
 	}
 
 	if !c.unread && (count < len(changed) || len(told) < min(len(changed), 3)) {
-		wrong = append(wrong, fmt.Sprintf("%d files of others have changed (%s), and %d are told (%s)", len(changed), names(changed), count, names(told)))
+		wrong = append(wrong,
+			fmt.Sprintf("%d files of others have changed (%s), and %d are told (%s)",
+				len(changed), names(changed), count, names(told)))
 	}
 
 	for _, id := range ids {
@@ -290,7 +296,8 @@ func (w *ward) lost(needs []needed, after map[string]string, index string) (wron
 		}
 
 		w.putBack("clean", "app", "wts", "lib", "origin.git")
-		if out, err := w.personal("tt rescue restore " + m.ID); err != nil && !strings.Contains(err.Error(), "exit status 8") {
+		if out, err := w.personal("tt rescue restore " + m.ID); err != nil &&
+			!strings.Contains(err.Error(), "exit status 8") {
 			wrong = append(wrong, fmt.Sprintf("tt rescue restore %s: %v: %s", m.ID, err, out))
 		}
 		needs = missing(needs, w.held(), w.staged())

@@ -16,11 +16,23 @@ var oddTrees = []struct {
 	asUser     bool // it means nothing to root
 }{
 	{"a large file", "head -c 62914560 /dev/zero >big.bin", false},
-	{"a repository inside", "git init -q inside && echo x >inside/a.txt && git -C inside add . && git -C inside commit -qm x && echo y >inside/a.txt", false},
+	{
+		"a repository inside",
+		"git init -q inside && echo x >inside/a.txt && git -C inside add . && git -C inside commit -qm x && echo y >inside/a.txt",
+		false,
+	},
 	{"a submodule with changes", "echo x >lib/l.txt && echo x >lib/new.txt", false},
 	{"a FIFO", "mkfifo fifo sub/fifo", false},
-	{"an index whose stats all differ", "cp -r ../app ../copied && rm -rf ../app && mv ../copied ../app && find . -name '*.txt' -exec touch {} +", false},
-	{"a merge in conflict", "git stash -q; git switch -q -c side HEAD~1 && echo side >clean.txt && git commit -qam side && ! git merge -q main 2>&1", false},
+	{
+		"an index whose stats all differ",
+		"cp -r ../app ../copied && rm -rf ../app && mv ../copied ../app && find . -name '*.txt' -exec touch {} +",
+		false,
+	},
+	{
+		"a merge in conflict",
+		"git stash -q; git switch -q -c side HEAD~1 && echo side >clean.txt && git commit -qam side && ! git merge -q main 2>&1",
+		false,
+	},
 	{"a directory that nobody reads", "mkdir locked && echo x >locked/a.txt && chmod 0 locked", true},
 	{"a data directory that nobody writes", `chmod -R a-w "$TALKING_STICK_DATA_DIR"`, true},
 	{"links that lead nowhere, and around", "ln -s nowhere dangling && ln -s . around && ln -s ../../.. out", false},
@@ -33,7 +45,8 @@ func TestOrdinaryCommandsInOddTrees(t *testing.T) {
 	testenv.Alone(t)
 	skipOnServer(t)
 
-	commands := testenv.Some(t, testenv.Every, "commands of a working day in odd trees", readOrdinary(t), testenv.EveryNth[string](48))
+	commands := testenv.Some(t, testenv.Every, "commands of a working day in odd trees", readOrdinary(t),
+		testenv.EveryNth[string](48))
 	w := newWard(t, "ann", "bob")
 	w.build()
 
@@ -82,7 +95,8 @@ func (w *ward) isOrdinary(command string) {
 	w.Helper()
 	for file, event := range map[string]string{"before": "PreToolUse", "after": "PostToolUse"} {
 		w.give("ann."+file+".json", hook{
-			Session: w.agents["ann"].session, Dir: w.app, Name: event, Tool: "Bash", Call: "toolu", Input: map[string]any{"command": command},
+			Session: w.agents["ann"].session, Dir: w.app, Name: event, Tool: "Bash", Call: "toolu",
+			Input: map[string]any{"command": command},
 		})
 	}
 

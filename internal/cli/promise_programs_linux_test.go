@@ -20,9 +20,12 @@ import (
 )
 
 var (
-	promisePrograms = flag.Int("promise.programs", 40, "how many random programs run beside each other's uncommitted work; ci-full plays 1000")
-	promiseAll      = flag.Bool("promise.all", false, "run each command beside others' work under each policy, as the holder and as a bystander; ci-full does")
-	promiseSeed     = flag.Uint64("promise.seed", 1, "seed of the first of them")
+	promisePrograms = flag.Int("promise.programs", 40,
+		"how many random programs run beside each other's uncommitted work; ci-full plays 1000")
+	promiseAll = flag.Bool("promise.all",
+		false,
+		"run each command beside others' work under each policy, as the holder and as a bystander; ci-full does")
+	promiseSeed = flag.Uint64("promise.seed", 1, "seed of the first of them")
 )
 
 // shortPrograms are played by `make test`.
@@ -39,8 +42,11 @@ func TestNothingIsLostByPrograms(t *testing.T) {
 	skipOnServer(t)
 
 	count := *promisePrograms
-	testenv.LeavesToFull(t, count >= manyPrograms, fmt.Sprintf("%d random programs of three agents", manyPrograms-count))
-	if count > shortPrograms && testenv.Leaves(t, testenv.Every, fmt.Sprintf("%d of %d random programs of three agents", count-shortPrograms, count)) {
+	testenv.LeavesToFull(t, count >= manyPrograms,
+		fmt.Sprintf("%d random programs of three agents", manyPrograms-count))
+	if count > shortPrograms &&
+		testenv.Leaves(t, testenv.Every,
+			fmt.Sprintf("%d of %d random programs of three agents", count-shortPrograms, count)) {
 		count = shortPrograms
 	}
 
@@ -64,10 +70,15 @@ func TestNothingIsLostByPrograms(t *testing.T) {
 // buildForPrograms makes a small repository, and has three agents join its room.
 func (w *ward) buildForPrograms() {
 	w.Helper()
-	for name, text := range map[string]string{"a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n", "d/e/f.txt": "f\n", ".gitignore": ".env\n", "wipe.sh": "rm -rf d\n"} {
+	for name, text := range map[string]string{
+		"a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n", "d/e/f.txt": "f\n", ".gitignore": ".env\n",
+		"wipe.sh": "rm -rf d\n",
+	} {
 		w.write(filepath.Join(w.app, name), text, 0o644)
 	}
-	w.person("git init -q --initial-branch=main && git config gc.auto 0 && git add . && git commit -qm first && tt join")
+	w.person(
+		"git init -q --initial-branch=main && git config gc.auto 0 && git add . && git commit -qm first && tt join",
+	)
 	w.keepAs("clean")
 
 	for _, name := range []string{"ann", "bob", "cy"} {
@@ -113,7 +124,8 @@ func (w *ward) playProgram(seed uint64) {
 		}
 
 		if p.random.IntN(2) == 0 {
-			w.write(filepath.Join(w.app, p.choose("p.txt", "a.txt", ".env")), fmt.Sprintf("%d.%d by a person\n", seed, round), 0o644)
+			w.write(filepath.Join(w.app, p.choose("p.txt", "a.txt", ".env")),
+				fmt.Sprintf("%d.%d by a person\n", seed, round), 0o644)
 		}
 		wait.Wait()
 	}
@@ -121,7 +133,8 @@ func (w *ward) playProgram(seed uint64) {
 	p.undoLongCall(fmt.Sprintf("%d.%d", seed, rounds))
 
 	if lost := p.lost(); len(lost) > 0 {
-		w.Errorf("-promise.seed=%d: lost:\n  %s\nafter:\n  %s", seed, strings.Join(lost, "\n  "), strings.Join(p.lines, "\n  "))
+		w.Errorf("-promise.seed=%d: lost:\n  %s\nafter:\n  %s",
+			seed, strings.Join(lost, "\n  "), strings.Join(p.lines, "\n  "))
 	}
 	if faults, err := os.ReadFile(filepath.Join(w.work, "data", "tt.log")); err == nil {
 		w.Errorf("-promise.seed=%d: tt.log: %s", seed, faults)
@@ -151,9 +164,12 @@ func (p *program) chooseStep(agent, text string) step {
 // chooseCommand makes up a command about two files.
 func (p *program) chooseCommand(f, g, text string) string {
 	return p.choose(
-		fmt.Sprintf("mkdir -p d/e; echo '%s' >%s", text, f), fmt.Sprintf("mkdir -p d; echo '%s' >>%s", text, f), fmt.Sprintf("mkdir -p x/z; echo '%s' >x/z/w.txt", text),
+		fmt.Sprintf("mkdir -p d/e; echo '%s' >%s", text, f), fmt.Sprintf("mkdir -p d; echo '%s' >>%s",
+			text, f), fmt.Sprintf("mkdir -p x/z; echo '%s' >x/z/w.txt", text),
 		"rm -f "+f, "rm -rf d", "mkdir -p x; mv "+f+" "+g, "cp a.txt "+f, "sed -i 's/by/of/' "+f, "sh wipe.sh",
-		"python3 -c 'import shutil; shutil.rmtree(\"d\")'", fmt.Sprintf("python3 -c 'open(\"a.txt\",\"w\").write(\"%s\")'", text),
+		"python3 -c 'import shutil; shutil.rmtree(\"d\")'", fmt.Sprintf(
+			"python3 -c 'open(\"a.txt\",\"w\").write(\"%s\")'", text,
+		),
 		"git checkout -q -- .", "git checkout -q "+f, "git stash -q -u", "git stash -q && git stash drop -q", "git clean -fdq", "git clean -fdxq", "git reset -q --hard",
 		"git add -A", "git add -A && git rm -qrf d", "find . -name '*.txt' -not -path './.git/*' -newer .gitignore -delete", "truncate -s 0 "+f, "perl -pi -e 's/by/of/' "+f,
 	)
@@ -161,7 +177,8 @@ func (p *program) chooseCommand(f, g, text string) string {
 
 // chooseFiles chooses the file that a step is about, and one for which it may go.
 func (p *program) chooseFiles() (f, g string) {
-	return p.choose("a.txt", "b.txt", "d/c.txt", "d/e/f.txt", "new.txt", "d/new.txt"), p.choose("a.txt", "moved.txt", "d/e/f.txt", "x/y.txt")
+	return p.choose("a.txt", "b.txt", "d/c.txt", "d/e/f.txt", "new.txt", "d/new.txt"), p.choose("a.txt",
+		"moved.txt", "d/e/f.txt", "x/y.txt")
 }
 
 // take plays one call, and notes what has to be kept of what lies in the tree around its hooks.
@@ -176,11 +193,16 @@ func (p *program) take(s step) {
 func (p *program) begin(s step) bool {
 	input, tool := map[string]any{"command": s.command}, "Bash"
 	if s.path != "" {
-		input, tool = map[string]any{"file_path": filepath.Join(p.app, s.path), "old_string": "a", "new_string": s.text}, "Edit"
+		input, tool = map[string]any{
+			"file_path": filepath.Join(p.app, s.path), "old_string": "a", "new_string": s.text,
+		}, "Edit"
 	}
 	p.say("%s: %s%s", s.agent, s.command, s.path)
 	for event, file := range map[string]string{"PreToolUse": ".before.json", "PostToolUse": ".after.json"} {
-		p.give(s.agent+file, hook{Session: p.agents[s.agent].session, Dir: p.app, Name: event, Tool: tool, Input: input, Call: "toolu"})
+		p.give(s.agent+file, hook{
+			Session: p.agents[s.agent].session, Dir: p.app, Name: event, Tool: tool, Input: input,
+			Call: "toolu",
+		})
 	}
 
 	said := p.around(s, "before")
@@ -233,7 +255,8 @@ func (p *program) around(s step, when string) string {
 			continue
 		}
 		if _, known := p.seen[text]; !known && isThere && now == text && named(path) {
-			p.seen[text] = fmt.Sprintf("%s, when the hook %s a call of %s ran (%s%s)", path, when, s.agent, s.command, s.path)
+			p.seen[text] = fmt.Sprintf("%s, when the hook %s a call of %s ran (%s%s)",
+				path, when, s.agent, s.command, s.path)
 		}
 	}
 

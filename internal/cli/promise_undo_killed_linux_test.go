@@ -26,7 +26,9 @@ func TestNothingIsLost_UndoKilled(t *testing.T) {
 	w.calls("ann", "echo 'by ann' >a.txt; rm -r d b.txt; echo 'by ann, too' >made.txt")
 	w.keepAs("to undo")
 
-	seen := map[string]string{"by bob\n": "d/c.txt", "by bob, too\n": "d/e/f.txt", "by ann\n": "a.txt", "by ann, too\n": "made.txt"}
+	seen := map[string]string{
+		"by bob\n": "d/c.txt", "by bob, too\n": "d/e/f.txt", "by ann\n": "a.txt", "by ann, too\n": "made.txt",
+	}
 	call := (&program{ward: w}).lastCall("ann", "Bash")
 	for _, command := range []string{fmt.Sprintf("tt undo %d", call), "tt rescue restore " + w.beforeCall(call)} {
 		want, points := w.passes(command)
@@ -35,7 +37,8 @@ func TestNothingIsLost_UndoKilled(t *testing.T) {
 		}
 
 		name := strings.Join(strings.Fields(command)[:2], " ")
-		points = testenv.Some(t, testenv.Every, "kills of "+name, points, testenv.EveryNth[string](max(len(points)/3, 1)))
+		points = testenv.Some(t, testenv.Every, "kills of "+name, points,
+			testenv.EveryNth[string](max(len(points)/3, 1)))
 		for _, point := range points {
 			t.Run(command+" at "+point, func(t *testing.T) {
 				w := &ward{t, w.dir, w.work, w.app, w.bin, w.agents, w.copies, w.roomID}
@@ -110,7 +113,9 @@ func (w *ward) isAsWanted(want map[string]string) {
 	is := w.held()
 	for path := range changed(want, is) {
 		text, isThere := is[path]
-		isSecond := isThere && slices.Contains(slices.Collect(maps.Values(want)), text) && strings.Contains(path, ".rescued-")
+		isSecond := isThere &&
+			slices.Contains(slices.Collect(maps.Values(want)), text) &&
+			strings.Contains(path, ".rescued-")
 		if !isSecond {
 			w.Errorf("%s is %q instead of %q", path, text, want[path])
 		}

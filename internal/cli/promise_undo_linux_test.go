@@ -113,7 +113,8 @@ func (p *program) undoes(call int64, want map[string]string) int64 {
 	maps.DeleteFunc(is, func(path, _ string) bool { return strings.Contains(path, ".before-") })
 	for path := range changed(want, is) {
 		if !strings.Contains(path, ".before-") {
-			p.Errorf("after tt undo %d, %s is %q instead of %q; it said\n%s\nafter:\n  %s", call, path, is[path], want[path], out, strings.Join(p.lines, "\n  "))
+			p.Errorf("after tt undo %d, %s is %q instead of %q; it said\n%s\nafter:\n  %s",
+				call, path, is[path], want[path], out, strings.Join(p.lines, "\n  "))
 		}
 	}
 

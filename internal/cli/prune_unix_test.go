@@ -40,7 +40,10 @@ func TestOldSnapshotsGoInTheBackground(t *testing.T) {
 	after := func(file string) {
 		t.Helper()
 		r.must("", "echo "+file+" >"+file)
-		c := exec.Cmd{Path: filepath.Join(r.bin, "tt"), Args: []string{stand, "hook"}, Dir: r.app, Env: r.command("claude", "").Env}
+		c := exec.Cmd{
+			Path: filepath.Join(r.bin, "tt"), Args: []string{stand, "hook"}, Dir: r.app,
+			Env: r.command("claude", "").Env,
+		}
 		c.Stdin = strings.NewReader(`{"session_id":"5f0c2b9e-one","transcript_path":"/home/pat/.claude/x.jsonl","hook_event_name":"PostToolUse","cwd":"` + r.app +
 			`","tool_name":"Write","tool_input":{"file_path":"` + filepath.Join(r.app, file) + `","content":"x"}}`)
 		if out, err := c.CombinedOutput(); err != nil {

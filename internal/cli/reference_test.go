@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"talkingstick/internal/cli/full"
 	"talkingstick/internal/cli/doctor"
+	"talkingstick/internal/cli/full"
 	"talkingstick/internal/config"
 	"talkingstick/internal/harness"
 	"talkingstick/stick"
@@ -423,12 +423,20 @@ func (g *reference) room() string {
 	g.table([]string{"category", "meaning", "should say", "asks for an acknowledgement"}, rows...)
 
 	for _, e := range []struct{ title, intro, typ string }{
-		{"States of a message", "At one recipient. The first three follow each other and never go back; the others end what is owed.", "ReceiptState"},
+		{
+			"States of a message",
+			"At one recipient. The first three follow each other and never go back; the others end what is owed.",
+			"ReceiptState",
+		},
 		{"Delivery", "How a message reaches a recipient, told to its sender.", "Delivery"},
 		{"Order", "The policy `order`: whom a release names.", "Order"},
 		{"What keeps a lease", "`lease_kept_by`.", "LeaseKeeper"},
 		{"Verdicts", "What is known of a member or a process.", "Verdict"},
-		{"What a process proves", "`process_proves` of `tt whoami`: what the life and the end of a process tell about the session in it.", "Proof"},
+		{
+			"What a process proves",
+			"`process_proves` of `tt whoami`: what the life and the end of a process tell about the session in it.",
+			"Proof",
+		},
 		{"What a wait is for", "`listening` of a member.", "Purpose"},
 		{"Membership", "", "MemberState"},
 		{"Roles", "`role` of a session. A room has at most one primary that isn't gone.", "Role"},
@@ -448,7 +456,8 @@ func (g *reference) room() string {
 // Events.
 
 func (g *reference) events() string {
-	end := g.page("Events", "The log of a room. Rows are only ever added, types are never renamed. A program ignores types and fields that it\ndoesn't know.")
+	end := g.page("Events",
+		"The log of a room. Rows are only ever added, types are never renamed. A program ignores types and fields that it\ndoesn't know.")
 	g.line("\n## Types")
 	var rows [][]string
 	for _, e := range stick.EventTypes {
@@ -696,8 +705,9 @@ func (g *reference) environment() string {
 	end := g.page("Environment", "A flag comes before a variable, a variable before the default.")
 	g.line("\n## Variables")
 	var rows [][]string
-	known := map[string]bool{"HOME": true, "USER": true, harness.TaskEnv: true, "TERM_PROGRAM": true} // read by way of the standard library, a list, a constant, and a parameter
-	for _, r := range harness.Rows {                                                                  // by their table
+	// read by way of the standard library, a list, a constant, and a parameter
+	known := map[string]bool{"HOME": true, "USER": true, harness.TaskEnv: true, "TERM_PROGRAM": true}
+	for _, r := range harness.Rows { // by their table
 		known[r.Setup.ConfigEnv] = true
 	}
 
@@ -720,10 +730,14 @@ func (g *reference) environment() string {
 	rows = nil
 	for _, r := range harness.Rows {
 		list := func(names []string) string { return code(strings.Join(names, "`, `")) }
-		rows = append(rows, []string{string(r.Title), code(r.Name + ":…"), list(r.SessionEnv), list(r.Markers), list(r.Carriers)})
+		rows = append(rows, []string{
+			string(r.Title), code(r.Name + ":…"), list(r.SessionEnv), list(r.Markers), list(r.Carriers),
+		})
 	}
 
-	rows = append(rows, []string{"any other that says who it is", code("<name>:…"), "", code(harness.AgentEnv), "always"})
+	rows = append(rows, []string{
+		"any other that says who it is", code("<name>:…"), "", code(harness.AgentEnv), "always",
+	})
 	g.table([]string{"harness", "agents", "session id", "marker", "carrier when started with"}, rows...)
 	g.line(`
 ## Files
@@ -732,16 +746,34 @@ The data directory is, in this order: ` + "`$TALKING_STICK_DATA_DIR`, `$XDG_DATA
 Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has mode 0700, its files 0600.`)
 
 	g.table([]string{"file", "what it is"},
-		[]string{"`rooms.sqlite`", "the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three, and `issued`. A log without its database, or beside an empty one, is refused"},
-		[]string{"`issued`", "a line with the numbers that the database has given out: of changes, events and turns. A database behind it has lost something, and the first command says what. A copy without it counts from what it has"},
-		[]string{"`corrupt`", "says when a command found the database damaged; while it is there, nothing is written. `tt doctor` removes it when it finds nothing wrong"},
+		[]string{
+			"`rooms.sqlite`",
+			"the database, with `rooms.sqlite-wal` and `rooms.sqlite-shm` beside it, which stay between commands: the newest commits are in the first of them. To copy the database, stop everything that uses it, and copy all three, and `issued`. A log without its database, or beside an empty one, is refused",
+		},
+		[]string{
+			"`issued`",
+			"a line with the numbers that the database has given out: of changes, events and turns. A database behind it has lost something, and the first command says what. A copy without it counts from what it has",
+		},
+		[]string{
+			"`corrupt`",
+			"says when a command found the database damaged; while it is there, nothing is written. `tt doctor` removes it when it finds nothing wrong",
+		},
 		[]string{"`damaged-1/`", "a damaged database that `tt doctor --set-aside` kept; further ones are numbered"},
 		[]string{"`write.lock`", "held by the process that writes; its pid is in it"},
-		[]string{"`postgres/`", "a folder for each PostgreSQL database that this host uses: `witness.lock`, held by the process that hears what other hosts commit; `heard`, which it renews while it does; a file for each wait that may have a connection, locked while it has one"},
+		[]string{
+			"`postgres/`",
+			"a folder for each PostgreSQL database that this host uses: `witness.lock`, held by the process that hears what other hosts commit; `heard`, which it renews while it does; a file for each wait that may have a connection, locked while it has one",
+		},
 		[]string{"`bells/`", "an empty file for each room; closing it wakes who waits there"},
 		[]string{"`waits/`", "a locked file for each wait that is blocked now"},
-		[]string{"`connections/`", "a file for each MCP connection of a program that is no known harness, locked while it lives"},
-		[]string{"`tasks/`", "a file for each task and for each branch that tasks are merged into, locked while a command is at work on it"},
+		[]string{
+			"`connections/`",
+			"a file for each MCP connection of a program that is no known harness, locked while it lives",
+		},
+		[]string{
+			"`tasks/`",
+			"a file for each task and for each branch that tasks are merged into, locked while a command is at work on it",
+		},
 		[]string{"`blobs/`", "outputs of gates, of workers' commands and of evidence, by their SHA-256"},
 		[]string{"`tt.log`, `tt.log.1`", "what hooks couldn't do, a line each; the second file is the older one"},
 		[]string{"`update-migrations.log`", "the entries of the npm program that `tt install` removed"},
@@ -749,10 +781,19 @@ Windows ` + "`%%APPDATA%%\\talking-stick`" + ` instead of the last two. It has m
 
 	g.line("\nIn a workspace with a room, beside what the project puts there:")
 	g.table([]string{"file", "what it is"},
-		[]string{"`.ai/session-context.org`, else `.talking-stick/session.md`", "the primary's context: made when its session starts, removed by `tt session end`"},
-		[]string{"`.ai/session-context.d/<name>.org`, else `.talking-stick/session.d/<name>.md`", "the context of a helper, with its name in the first line"},
+		[]string{
+			"`.ai/session-context.org`, else `.talking-stick/session.md`",
+			"the primary's context: made when its session starts, removed by `tt session end`",
+		},
+		[]string{
+			"`.ai/session-context.d/<name>.org`, else `.talking-stick/session.d/<name>.md`",
+			"the context of a helper, with its name in the first line",
+		},
 		[]string{"`.talking-stick/.gitignore`", "keeps these files out of git"},
-		[]string{"`.talking-stick/instructions.md`", "the project's own words for the briefing of sessions, at most 4096 bytes"},
+		[]string{
+			"`.talking-stick/instructions.md`",
+			"the project's own words for the briefing of sessions, at most 4096 bytes",
+		},
 	)
 
 	g.line("\n## The project's file\n\n`.talking-stick.toml` at the root of the workspace. A section or key that isn't known is an error. `[gate]`, `[worker]` and\n`[pr]` are read at the head of the integration branch, the other sections in the workspace.")
@@ -782,7 +823,17 @@ func readSource(t *testing.T) source {
 		facts: map[string]bool{}, variables: map[string]bool{},
 	}
 
-	for _, dir := range []string{"../../stick", "../../stick/tasks", "../../stick/edits", "../../stick/scope", "../../stick/talk", "../../stick/presence", "../../stick/timeline", "../../stick/diff", "../engine", "../engine/core", "../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore", "../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner", "../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite", "../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue", "../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "../term", ".", "app", "doctor", "events", "githook", "hook", "hooklog", "mcp", "msg", "rescue", "room", "scope", "session", "setup", "task", "turn", "watch"} {
+	for _, dir := range []string{
+		"../../stick", "../../stick/tasks", "../../stick/edits", "../../stick/scope", "../../stick/talk",
+		"../../stick/presence", "../../stick/timeline", "../../stick/diff", "../engine", "../engine/core",
+		"../engine/eventlog", "../engine/guard", "../engine/guard/ledger", "../engine/guard/restore",
+		"../engine/roster", "../engine/upkeep", "../task", "../task/repository", "../task/runner",
+		"../task/queue", "../task/pull", "../store", "../store/dialect", "../store/sqlite",
+		"../store/postgres", "../store/schema", "../workspace", "../harness", "../git", "../rescue",
+		"../rescue/manifest", "../rescue/commits", "../config", "../demo", "../install", "../term", ".",
+		"app", "doctor", "events", "githook", "hook", "hooklog", "mcp", "msg", "rescue", "room", "scope",
+		"session", "setup", "task", "turn", "watch",
+	} {
 		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("no source in %s: %v", dir, err)
@@ -808,7 +859,13 @@ func readSource(t *testing.T) source {
 func isOfCLI(dir string) bool { return !strings.HasPrefix(dir, "..") }
 
 func (s source) read(f *ast.File, dir string) {
-	shown := strings.HasPrefix(dir, "../../stick") || strings.HasPrefix(dir, "../engine") || strings.HasPrefix(dir, "../task") || strings.HasPrefix(dir, "../rescue") || dir == "../demo" || dir == "../install" || isOfCLI(dir)
+	shown := strings.HasPrefix(dir, "../../stick") ||
+		strings.HasPrefix(dir, "../engine") ||
+		strings.HasPrefix(dir, "../task") ||
+		strings.HasPrefix(dir, "../rescue") ||
+		dir == "../demo" ||
+		dir == "../install" ||
+		isOfCLI(dir)
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
@@ -836,7 +893,9 @@ func (s source) read(f *ast.File, dir string) {
 				case *ast.ValueSpec:
 					typ, ok := spec.Type.(*ast.Ident)
 					if ok && n.Tok == token.CONST && len(spec.Values) == 1 && strings.HasPrefix(dir, "../../stick") {
-						s.constants[typ.Name] = append(s.constants[typ.Name], constant{text(spec.Values[0]), comment(spec.Comment)})
+						s.constants[typ.Name] = append(s.constants[typ.Name], constant{
+							text(spec.Values[0]), comment(spec.Comment),
+						})
 					}
 				}
 			}

@@ -176,7 +176,9 @@ func (s *story) refused(ts *testscript.TestScript, code stick.Code, args []strin
 	}
 
 	if said.out != "" || told.out != "" || said.status == 0 {
-		s.wrong = append(s.wrong, fmt.Sprintf("%s: not refused, with %q and %q on standard output", strings.Join(args, " "), said.out, told.out))
+		s.wrong = append(s.wrong,
+			fmt.Sprintf("%s: not refused, with %q and %q on standard output",
+				strings.Join(args, " "), said.out, told.out))
 		return "", ""
 	}
 

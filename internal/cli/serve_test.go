@@ -43,7 +43,13 @@ func (s *story) browser(ts *testscript.TestScript, name string) *browser {
 
 	jar, err := cookiejar.New(nil)
 	ts.Check(err)
-	b := &browser{origin: found[1], client: &http.Client{Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	b := &browser{
+		origin: found[1],
+		client: &http.Client{
+			Jar: jar, Timeout: patience,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
 	res, err := b.client.Get(found[0])
 	ts.Check(err)
 	res.Body.Close()
@@ -135,6 +141,7 @@ func (s *story) post(ts *testscript.TestScript, args []string) {
 	page, err := io.ReadAll(res.Body)
 	ts.Check(err)
 	_, main, _ := strings.Cut(string(page), "<main")
-	_, err = io.WriteString(ts.Stdout(), "status "+res.Status+"\n"+regexp.MustCompile(`<[^>]*>`).ReplaceAllString(main, ""))
+	_, err = io.WriteString(ts.Stdout(),
+		"status "+res.Status+"\n"+regexp.MustCompile(`<[^>]*>`).ReplaceAllString(main, ""))
 	ts.Check(err)
 }
