@@ -16,7 +16,14 @@ func TestTimelineFits(t *testing.T) {
 	from := stick.At(time.Date(2026, 11, 24, 22, 0, 0, 0, time.Local))
 	at := func(m int) stick.Time { return from.Add(time.Duration(m) * time.Minute) }
 	res := eventlog.GetTimelineResult{Timeline: timeline.Timeline{From: from, To: at(240)}}
-	for i, name := range []stick.AgentID{"codex:9b22", "漢字漢字漢字漢字漢字漢字漢字", stick.AgentID(strings.Repeat("w", 64)), "a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7", "שלום", ""} {
+	for i, name := range []stick.AgentID{
+		"codex:9b22",
+		"漢字漢字漢字漢字漢字漢字漢字",
+		stick.AgentID(strings.Repeat("w", 64)),
+		"a\x1b[31m\u202eb\u2800 \u3164\r\nmessage 7",
+		"שלום",
+		"",
+	} {
 		res.Lanes = append(res.Lanes, timeline.Lane{
 			Agent: name, Turns: 500, Held: stick.Millis(100 * time.Hour.Milliseconds()), Waited: 59_000,
 			Holds: []timeline.Holding{{Span: timeline.Span{From: at(40 * i), To: at(40*i + 40)}}},
@@ -31,7 +38,11 @@ func TestTimelineFits(t *testing.T) {
 		showTimeline(p, res, 0)
 		text := string(p.Text())
 		for line := range strings.Lines(text) {
-			if line = strings.TrimSuffix(line, "\n"); width > 0 && strings.Contains(line, "█") && !strings.Contains(line, "held the stick") && term.Width(line) > width {
+			line = strings.TrimSuffix(line, "\n")
+			if width > 0 &&
+				strings.Contains(line, "█") &&
+				!strings.Contains(line, "held the stick") &&
+				term.Width(line) > width {
 				t.Errorf("in %d columns a row has %d: %q", width, term.Width(line), line)
 			}
 			if strings.ContainsAny(line, "\x1b\u202e\r") {
