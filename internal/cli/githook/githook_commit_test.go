@@ -24,7 +24,11 @@ func TestWhichCommandsAskBefore(t *testing.T) {
 		"git -C commit cherry-pick a":              false,
 		"ssh git commit":                           false,
 	} {
-		chain := []proc.Info{{}, {Args: []string{"/bin/sh", ".git/hooks/reference-transaction", "prepared"}}, {Args: strings.Fields(command)}}
+		chain := []proc.Info{
+			{},
+			{Args: []string{"/bin/sh", ".git/hooks/reference-transaction", "prepared"}},
+			{Args: strings.Fields(command)},
+		}
 		if got := askedBefore(chain); got != want {
 			t.Errorf("%s: %v", command, got)
 		}
