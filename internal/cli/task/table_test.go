@@ -15,9 +15,18 @@ import (
 func TestAListFitsTheTerminal(t *testing.T) {
 	now := stick.Time(1_000_000_000)
 	res := task.WorkerStatusResult{Tasks: []task.TaskView{
-		{TaskID: "lexer", State: stick.TaskWorking, StateAt: now, Worker: "claude:0123456789abcdef", SpawnedBy: "漢", Description: strings.Repeat("漢字 ", 20)},
-		{TaskID: strings.Repeat("long-", 12), State: stick.TaskConflicted, StateAt: now - 60_000, Description: "👍 " + strings.Repeat("x", 90)},
-		{TaskID: "分析器", State: stick.TaskInReview, StateAt: now, Worker: "人", Warning: stick.Words(strings.Repeat("no sign of life ", 12))},
+		{
+			TaskID: "lexer", State: stick.TaskWorking, StateAt: now, Worker: "claude:0123456789abcdef",
+			SpawnedBy: "漢", Description: strings.Repeat("漢字 ", 20),
+		},
+		{
+			TaskID: strings.Repeat("long-", 12), State: stick.TaskConflicted, StateAt: now - 60_000,
+			Description: "👍 " + strings.Repeat("x", 90),
+		},
+		{
+			TaskID: "分析器", State: stick.TaskInReview, StateAt: now, Worker: "人",
+			Warning: stick.Words(strings.Repeat("no sign of life ", 12)),
+		},
 		{TaskID: "done", State: stick.TaskCompleted, StateAt: now},
 	}}
 
@@ -40,7 +49,13 @@ func TestAListFitsTheTerminal(t *testing.T) {
 				continue
 			}
 
-			for _, mark := range []struct{ head, cell, row string }{{"STATE", "CONFLICTED", "long"}, {"STATE", "IN_REVIEW", "分析器"}, {"WORKER", "claude:", "lexer"}, {"WORKER", "人", "分析器"}, {"WHAT", `"漢`, "lexer"}} {
+			for _, mark := range []struct{ head, cell, row string }{
+				{"STATE", "CONFLICTED", "long"},
+				{"STATE", "IN_REVIEW", "分析器"},
+				{"WORKER", "claude:", "lexer"},
+				{"WORKER", "人", "分析器"},
+				{"WHAT", `"漢`, "lexer"},
+			} {
 				for _, l := range lines {
 					if strings.HasPrefix(l, mark.row) && column(l, mark.cell) != column(lines[0], mark.head) {
 						t.Errorf("at %d columns %s isn't over %s:\n%s\n%s", columns, mark.head, mark.cell, lines[0], l)
@@ -52,7 +67,10 @@ func TestAListFitsTheTerminal(t *testing.T) {
 
 	p := &term.Page{Now: now}
 	showTasks(p, res)
-	if got := string(p.Text()); strings.Contains(strings.Split(got, "\n")[1], "…") || !strings.Contains(got, strings.Repeat("long-", 12)) || !strings.Contains(got, "claude:0123456789abcdef") {
+	got := string(p.Text())
+	if strings.Contains(strings.Split(got, "\n")[1], "…") ||
+		!strings.Contains(got, strings.Repeat("long-", 12)) ||
+		!strings.Contains(got, "claude:0123456789abcdef") {
 		t.Errorf("in a pipe names are cut:\n%s", got)
 	}
 }
