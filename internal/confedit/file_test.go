@@ -95,7 +95,9 @@ func TestInstallAndUninstall(t *testing.T) {
 		t.Error("twice isn't once:", c.Diff())
 	}
 	edit(t, confedit.Files{}, path, confedit.JSONSet([]string{"mcpServers", "tt"}, 2), confedit.Options{})
-	holds(t, dir, map[string]string{"s.json": strings.ReplaceAll(after, `"tt": 1`, `"tt": 2`), "s.json.before-talking-stick": before})
+	holds(t, dir, map[string]string{
+		"s.json": strings.ReplaceAll(after, `"tt": 1`, `"tt": 2`), "s.json.before-talking-stick": before,
+	})
 	edit(t, confedit.Files{}, path, removeTT, removing)
 	holds(t, dir, map[string]string{"s.json": before})
 }
@@ -121,7 +123,10 @@ func TestAFileThatWeMade(t *testing.T) {
 
 	open := edit(t, files, filepath.Join(home, "app", ".mcp.json"), setTT, confedit.Options{})
 	if filepath.Separator == '/' {
-		for name, want := range map[string]fs.FileMode{".codex": 0o700, ".codex/deep": 0o700, ".codex/deep/hooks.json": 0o600, "app": 0o755, "app/.mcp.json": 0o644} {
+		for name, want := range map[string]fs.FileMode{
+			".codex": 0o700, ".codex/deep": 0o700, ".codex/deep/hooks.json": 0o600, "app": 0o755,
+			"app/.mcp.json": 0o644,
+		} {
 			if info, err := os.Stat(filepath.Join(home, name)); err != nil || info.Mode().Perm()|0o022 != want|0o022 {
 				t.Error(name, info.Mode(), err)
 			}
@@ -148,7 +153,10 @@ func TestASymbolicLinkStays(t *testing.T) {
 	}
 
 	edit(t, confedit.Files{}, path, setTT, confedit.Options{})
-	holds(t, dir, map[string]string{"dotfiles/claude.json": after, "home/s.json": "", "home/s.json.before-talking-stick": before, "home/x": ""})
+	holds(t, dir, map[string]string{
+		"dotfiles/claude.json": after, "home/s.json": "", "home/s.json.before-talking-stick": before,
+		"home/x": "",
+	})
 	edit(t, confedit.Files{}, path, removeTT, removing)
 	holds(t, dir, map[string]string{"dotfiles/claude.json": before, "home/s.json": "", "home/x": ""})
 }
@@ -174,7 +182,9 @@ func TestFilesThatAreRefused(t *testing.T) {
 
 	for name, why := range want {
 		_, err := confedit.Files{}.Prepare(filepath.Join(dir, name), setTT, confedit.Options{})
-		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) || !strings.Contains(err.Error(), why) {
+		if err == nil ||
+			!strings.Contains(err.Error(), filepath.Join(dir, name)) ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -241,7 +251,9 @@ func TestSomebodyElseWrites(t *testing.T) {
 // TestEndedInTheMiddle ends the process at each point of a write. The file holds the old bytes or the new
 // ones, a backup is whole, and a second run makes the change.
 func TestEndedInTheMiddle(t *testing.T) {
-	for point, want := range map[string]string{"before backup": before, "after backup": before, "before rename": before, "after rename": after} {
+	for point, want := range map[string]string{
+		"before backup": before, "after backup": before, "before rename": before, "after rename": after,
+	} {
 		t.Run(point, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "s.json")

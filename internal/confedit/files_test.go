@@ -36,24 +36,37 @@ func TestFiles(t *testing.T) {
 	before, noBefore := hook("hooks", "BeforeTool")
 	for file, c := range map[string]struct{ set, remove confedit.Edit }{
 		"claude.json": {
-			confedit.JSONSet([]string{"mcpServers", "tt"}, mcpServer{Type: "stdio", Command: "/usr/bin/tt", Args: []string{"mcp"}, Env: map[string]string{"A": "<&>"}}),
+			confedit.JSONSet([]string{"mcpServers", "tt"}, mcpServer{
+				Type: "stdio", Command: "/usr/bin/tt", Args: []string{"mcp"},
+				Env: map[string]string{"A": "<&>"},
+			}),
 			confedit.JSONRemove([]string{"mcpServers", "tt"}, 0),
 		},
 		"claude-settings.json": {confedit.All(preTool, stop, start), confedit.All(noPreTool, noStop, noStart)},
-		"mcp.json":             {confedit.JSONSet([]string{"mcpServers", "tt"}, stdio), confedit.JSONRemove([]string{"mcpServers", "tt"}, 0)},
-		"codex-hooks.json":     {confedit.All(start, preTool), confedit.All(noPreTool, noStart)},
+		"mcp.json": {
+			confedit.JSONSet([]string{"mcpServers", "tt"}, stdio),
+			confedit.JSONRemove([]string{"mcpServers", "tt"}, 0),
+		},
+		"codex-hooks.json": {confedit.All(start, preTool), confedit.All(noPreTool, noStart)},
 		"gemini-settings.json": {
 			confedit.All(before, confedit.JSONSet([]string{"mcpServers", "tt"}, stdio)),
 			confedit.All(noBefore, confedit.JSONRemove([]string{"mcpServers", "tt"}, 0)),
 		},
 		"opencode.jsonc": {
-			confedit.JSONSet([]string{"mcp", "tt"}, mcpServer{Type: "local", Command: []string{"/usr/bin/tt", "mcp"}, Enabled: true}),
+			confedit.JSONSet([]string{"mcp", "tt"}, mcpServer{
+				Type: "local", Command: []string{"/usr/bin/tt", "mcp"}, Enabled: true,
+			}),
 			confedit.JSONRemove([]string{"mcp", "tt"}, 0),
 		},
-		"antigravity-hooks.json": {confedit.JSONSet([]string{"talking-stick"}, map[string]any{"PreToolUse": []group{ourGroup}}), confedit.JSONRemove([]string{"talking-stick"}, 0)},
+		"antigravity-hooks.json": {
+			confedit.JSONSet([]string{"talking-stick"}, map[string]any{"PreToolUse": []group{ourGroup}}),
+			confedit.JSONRemove([]string{"talking-stick"}, 0),
+		},
 		"codex-config.toml": {
-			confedit.All(confedit.TOMLAddElement(rootsPath, "/home/ann/.tt"), confedit.TOMLSetTable(serverPath, server)),
-			confedit.All(confedit.TOMLRemoveElement(rootsPath, "/home/ann/.tt", true), confedit.TOMLRemoveTable(serverPath)),
+			confedit.All(confedit.TOMLAddElement(rootsPath, "/home/ann/.tt"),
+				confedit.TOMLSetTable(serverPath, server)),
+			confedit.All(confedit.TOMLRemoveElement(rootsPath, "/home/ann/.tt", true),
+				confedit.TOMLRemoveTable(serverPath)),
 		},
 		"CLAUDE.md": {confedit.SetImport("AGENTS.md"), confedit.RemoveBlock()},
 		"AGENTS.md": {confedit.SetBlock("## Talking Stick\n\nAsk before you edit.\n"), confedit.RemoveBlock()},

@@ -40,7 +40,8 @@ func (w *writer) gap(depth int, tidy string) {
 		case w.style == 0:
 			w.b.WriteString(w.pick("/*¤*/", "/* ¤, } */", "/*¤//*/"))
 		default:
-			w.b.WriteString(w.pick("/*¤ , */", "/* a¤"+w.nl+" b */", "// ¤\"x\": 1,"+w.nl, "//¤"+w.nl, "//¤ */ \r\n", "//¤ {"+w.nl+tidy))
+			w.b.WriteString(w.pick("/*¤ , */", "/* a¤"+w.nl+" b */", "// ¤\"x\": 1,"+w.nl, "//¤"+w.nl,
+				"//¤ */ \r\n", "//¤ {"+w.nl+tidy))
 		}
 	}
 }
@@ -53,7 +54,8 @@ func (w *writer) value(depth int) {
 
 	switch {
 	case kind < 5:
-		w.b.WriteString(w.pick("1", "-2.50e3", "true", "null", `"a"`, `"// no {comment}, \" \\"`, `"\u00e9é"`, `{}`, `[]`, `""`))
+		w.b.WriteString(w.pick("1", "-2.50e3", "true", "null", `"a"`, `"// no {comment}, \" \\"`, `"\u00e9é"`,
+			`{}`, `[]`, `""`))
 	case kind < 8:
 		w.object(depth, nil)
 	default:
@@ -63,7 +65,8 @@ func (w *writer) value(depth int) {
 
 // object writes an object; fixed are members to have at some place.
 func (w *writer) object(depth int, fixed map[string]func(depth int)) {
-	keys := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b b", "c\"", "theme", "日", "env", "x/y"}), 0, 3, rapid.ID).Draw(w.t, "keys")
+	keys := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b b", "c\"", "theme", "日", "env", "x/y"}), 0,
+		3, rapid.ID).Draw(w.t, "keys")
 	for _, k := range slices.Sorted(mapKeys(fixed)) {
 		keys = slices.Insert(keys, rapid.IntRange(0, len(keys)).Draw(w.t, "at"), k)
 	}
@@ -202,7 +205,16 @@ func created(src []byte, path []string) int {
 	return 0
 }
 
-var values = []any{1, "x", []string{"hook", "claude"}, map[string]any{}, map[string]any{"command": "/usr/bin/tt", "args": []string{"mcp"}, "deep": map[string]any{"er": []any{nil, true, "a:b,c"}}}}
+var values = []any{
+	1,
+	"x",
+	[]string{"hook", "claude"},
+	map[string]any{},
+	map[string]any{
+		"command": "/usr/bin/tt", "args": []string{"mcp"},
+		"deep": map[string]any{"er": []any{nil, true, "a:b,c"}},
+	},
+}
 
 func TestPropertyJSONSetAndRemove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -315,7 +327,8 @@ func TestPropertyHooks(t *testing.T) {
 		}
 
 		clean, _ := must(t, remove, src)
-		if after, _ := must(t, remove, out); bytes.Contains(after, []byte("/bin/tt")) || bytes.Contains(clean, []byte("/bin/tt")) {
+		after, _ := must(t, remove, out)
+		if bytes.Contains(after, []byte("/bin/tt")) || bytes.Contains(clean, []byte("/bin/tt")) {
 			t.Fatalf("not all of ours is gone:\n%s", after)
 		}
 		if bytes.Count(clean, []byte("lint")) != bytes.Count(src, []byte("lint")) {

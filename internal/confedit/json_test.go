@@ -41,18 +41,46 @@ func check(t *testing.T, edit confedit.Edit, rows []edited) {
 func TestJSONSet(t *testing.T) {
 	check(t, confedit.JSONSet([]string{"mcp", "tt"}, map[string]any{"on": true}), []edited{
 		{"there is no file", "", "{\n  \"mcp\": {\n    \"tt\": {\n      \"on\": true\n    }\n  }\n}\n"},
-		{"a blank file keeps its mark and line ends", "\xef\xbb\xbf\r\n", "\xef\xbb\xbf{\r\n  \"mcp\": {\r\n    \"tt\": {\r\n      \"on\": true\r\n    }\r\n  }\r\n}\r\n"},
+		{
+			"a blank file keeps its mark and line ends",
+			"\xef\xbb\xbf\r\n",
+			"\xef\xbb\xbf{\r\n  \"mcp\": {\r\n    \"tt\": {\r\n      \"on\": true\r\n    }\r\n  }\r\n}\r\n",
+		},
 		{"one line", `{"a": 1}`, `{"a": 1, "mcp": {"tt": {"on": true}}}`},
 		{"one tight line", `{"a":1,"b":2}`, `{"a":1,"b":2,"mcp":{"tt":{"on":true}}}`},
 		{"tabs", "{\n\t\"a\": 1\n}", "{\n\t\"a\": 1,\n\t\"mcp\": {\n\t\t\"tt\": {\n\t\t\t\"on\": true\n\t\t}\n\t}\n}"},
-		{"an empty object", "{\n    \"mcp\": {}\n}", "{\n    \"mcp\": {\n        \"tt\": {\n            \"on\": true\n        }\n    }\n}"},
-		{"a comment behind the last member", "{\n  \"a\": 1 // one\n  // two\n}", "{\n  \"a\": 1, // one\n  \"mcp\": {\n    \"tt\": {\n      \"on\": true\n    }\n  }\n  // two\n}"},
+		{
+			"an empty object",
+			"{\n    \"mcp\": {}\n}",
+			"{\n    \"mcp\": {\n        \"tt\": {\n            \"on\": true\n        }\n    }\n}",
+		},
+		{
+			"a comment behind the last member",
+			"{\n  \"a\": 1 // one\n  // two\n}",
+			"{\n  \"a\": 1, // one\n  \"mcp\": {\n    \"tt\": {\n      \"on\": true\n    }\n  }\n  // two\n}",
+		},
 		{"the same in another layout", `{"mcp": {"tt" :{ "\u006fn" : /* yes */ true, }}}`, ""},
-		{"another value", "{\n  \"mcp\": {\n    \"tt\": 5 // five\n  }\n}", "{\n  \"mcp\": {\n    \"tt\": {\n      \"on\": true\n    } // five\n  }\n}"},
+		{
+			"another value",
+			"{\n  \"mcp\": {\n    \"tt\": 5 // five\n  }\n}",
+			"{\n  \"mcp\": {\n    \"tt\": {\n      \"on\": true\n    } // five\n  }\n}",
+		},
 		{"an escaped key is the key", `{"m\u0063p": {}}`, `{"m\u0063p": {"tt": {"on": true}}}`},
-		{"brackets that don't count", `{"s": "` + strings.Repeat(`\"[`, 2000) + `"}`, `{"s": "` + strings.Repeat(`\"[`, 2000) + `", "mcp": {"tt": {"on": true}}}`},
-		{"nor in comments", "{ /*" + strings.Repeat(`[ "`, 2000) + "*/ \"mcp\": {\"tt\": {\"on\": true}} //" + strings.Repeat("{", 2000) + "\n}", ""},
-		{"somebody else's key that stands twice", `{"x": 1, "x": 2, "mcp": {}}`, `{"x": 1, "x": 2, "mcp": {"tt": {"on": true}}}`},
+		{
+			"brackets that don't count",
+			`{"s": "` + strings.Repeat(`\"[`, 2000) + `"}`,
+			`{"s": "` + strings.Repeat(`\"[`, 2000) + `", "mcp": {"tt": {"on": true}}}`,
+		},
+		{
+			"nor in comments",
+			"{ /*" + strings.Repeat(`[ "`, 2000) + "*/ \"mcp\": {\"tt\": {\"on\": true}} //" + strings.Repeat("{", 2000) + "\n}",
+			"",
+		},
+		{
+			"somebody else's key that stands twice",
+			`{"x": 1, "x": 2, "mcp": {}}`,
+			`{"x": 1, "x": 2, "mcp": {"tt": {"on": true}}}`,
+		},
 	})
 }
 
@@ -62,8 +90,16 @@ func TestJSONRemove(t *testing.T) {
 		{"it isn't there", `{"mcp": {"x": 1}}`, ""},
 		{"empty before", `{"mcp": {}}`, ""},
 		{"with what was made for it", "{\n  \"mcp\": {\n    \"tt\": 1\n  }\n}\n", "{}\n"},
-		{"what holds a comment stays", "{\n  \"mcp\": {\n    // jira: later\n    \"tt\": 1\n  }\n}\n", "{\n  \"mcp\": {\n    // jira: later\n  }\n}\n"},
-		{"the first of two", "{\n  \"mcp\": {\n    \"tt\": 1, // ours\n    \"x\": 2\n  }\n}\n", "{\n  \"mcp\": {\n    // ours\n    \"x\": 2\n  }\n}\n"},
+		{
+			"what holds a comment stays",
+			"{\n  \"mcp\": {\n    // jira: later\n    \"tt\": 1\n  }\n}\n",
+			"{\n  \"mcp\": {\n    // jira: later\n  }\n}\n",
+		},
+		{
+			"the first of two",
+			"{\n  \"mcp\": {\n    \"tt\": 1, // ours\n    \"x\": 2\n  }\n}\n",
+			"{\n  \"mcp\": {\n    // ours\n    \"x\": 2\n  }\n}\n",
+		},
 		{"the last of two", "{\"mcp\": { \"x\": 2, \"tt\": 1 }}", "{\"mcp\": { \"x\": 2 }}"},
 	})
 
@@ -76,18 +112,50 @@ func TestHookAmongOthers(t *testing.T) {
 	path := []string{"hooks", "Stop"}
 	mine := group{"", []handler{{Type: "command", Command: "/usr/bin/tt", Timeout: 5}}}
 	check(t, confedit.JSONPutHook(path, ours, mine), []edited{
-		{"ours is old", `{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "/old/bin/tt"}]}]}}`, `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`},
-		{"in a group of theirs", `{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "lint"}, {"command": "/old/bin/tt"}]}]}}`, `{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "lint"}, {"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`},
-		{"twice", `{"hooks": {"Stop": [{"hooks": [{"command": "/bin/tt"}, {"command": "lint"}]}, {"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`, `{"hooks": {"Stop": [{"hooks": [{"command": "lint"}]}, {"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`},
-		{"there, in other words", `{"hooks": {"Stop": [ { "hooks": [ /* ours */ { "timeout": 5.0, "type": "command", "command": "/usr/bin/tt" } ] } ]}}`, ""},
-		{"groups in no shape that we know", `{"hooks": {"Stop": [7, {"hooks": "x"}, {}]}}`, `{"hooks": {"Stop": [7, {"hooks": "x"}, {}, {"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`},
+		{
+			"ours is old",
+			`{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "/old/bin/tt"}]}]}}`,
+			`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`,
+		},
+		{
+			"in a group of theirs",
+			`{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "lint"}, {"command": "/old/bin/tt"}]}]}}`,
+			`{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "lint"}, {"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`,
+		},
+		{
+			"twice",
+			`{"hooks": {"Stop": [{"hooks": [{"command": "/bin/tt"}, {"command": "lint"}]}, {"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`,
+			`{"hooks": {"Stop": [{"hooks": [{"command": "lint"}]}, {"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`,
+		},
+		{
+			"there, in other words",
+			`{"hooks": {"Stop": [ { "hooks": [ /* ours */ { "timeout": 5.0, "type": "command", "command": "/usr/bin/tt" } ] } ]}}`,
+			"",
+		},
+		{
+			"groups in no shape that we know",
+			`{"hooks": {"Stop": [7, {"hooks": "x"}, {}]}}`,
+			`{"hooks": {"Stop": [7, {"hooks": "x"}, {}, {"hooks": [{"type": "command", "command": "/usr/bin/tt", "timeout": 5}]}]}}`,
+		},
 	})
 
 	check(t, confedit.JSONRemoveHook(path, ours, 0), []edited{
-		{"in a group of theirs", `{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "/bin/tt"}, {"command": "lint"}]}]}}`, `{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "lint"}]}]}}`},
-		{"several of ours", `{"hooks": {"Stop": [{"hooks": [{"command": "/bin/tt"}, {"command": "/bin/tt 2"}]}, {"hooks": [{"command": "/bin/tt"}]}]}}`, `{}`},
+		{
+			"in a group of theirs",
+			`{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "/bin/tt"}, {"command": "lint"}]}]}}`,
+			`{"hooks": {"Stop": [{"matcher": "x", "hooks": [{"command": "lint"}]}]}}`,
+		},
+		{
+			"several of ours",
+			`{"hooks": {"Stop": [{"hooks": [{"command": "/bin/tt"}, {"command": "/bin/tt 2"}]}, {"hooks": [{"command": "/bin/tt"}]}]}}`,
+			`{}`,
+		},
 		{"an empty group isn't ours", `{"hooks": {"Stop": [{"hooks": []}]}}`, ""},
-		{"other events stay", `{"hooks": {"Stop": [{"hooks": [{"command": "/bin/tt"}]}], "Other": []}}`, `{"hooks": {"Other": []}}`},
+		{
+			"other events stay",
+			`{"hooks": {"Stop": [{"hooks": [{"command": "/bin/tt"}]}], "Other": []}}`,
+			`{"hooks": {"Other": []}}`,
+		},
 	})
 }
 
@@ -100,11 +168,19 @@ func TestJSONRefused(t *testing.T) {
 		{"two values", "{} {}", "line 1, column 4: invalid character '{' after top-level value"},
 		{"nothing but a comment", "// later\n", "line 2, column 1: parsing value: unexpected EOF"},
 		{"behind a mark", "\xef\xbb\xbf?", "line 1, column 1: invalid character '?' at start of value"},
-		{"a line that only JavaScript sees", "{ // c\r\"mcp\": {},\n \"a\": 1 }", "line 1, column 7: a comment goes on behind a carriage return, where some programs end it"},
+		{
+			"a line that only JavaScript sees",
+			"{ // c\r\"mcp\": {},\n \"a\": 1 }",
+			"line 1, column 7: a comment goes on behind a carriage return, where some programs end it",
+		},
 		{"too deep", strings.Repeat("[", 1001), "line 1, column 1001: brackets are nested too deeply"},
 		{"no object at the root", "[]", "the file's value is an array, not an object"},
 		{"no object on the way", `{"mcp": "secret"}`, "mcp is a string, not an object"},
-		{"a key twice", `{"mcp": {}, "m\u0063p": {}}`, "mcp stands there twice, and programs don't agree which one counts"},
+		{
+			"a key twice",
+			`{"mcp": {}, "m\u0063p": {}}`,
+			"mcp stands there twice, and programs don't agree which one counts",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, changed, err := set([]byte(c.src))
@@ -123,7 +199,8 @@ func TestJSONRefused(t *testing.T) {
 	}
 
 	var wrong *confedit.PathError
-	if _, _, err := confedit.JSONPutHook([]string{"a", "b c"}, ours, ourGroup)([]byte(`{"a": {"b c": {}}}`)); !errors.As(err, &wrong) || err.Error() != `a."b c" is an object, not an array` {
+	if _, _, err := confedit.JSONPutHook([]string{"a", "b c"}, ours, ourGroup)([]byte(`{"a": {"b c": {}}}`)); !errors.As(err, &wrong) ||
+		err.Error() != `a."b c" is an object, not an array` {
 		t.Error(err)
 	}
 	if _, _, err := confedit.JSONSet([]string{"a"}, func() {})(nil); err == nil {
@@ -141,7 +218,11 @@ func TestAllOrNothing(t *testing.T) {
 }
 
 func FuzzJSONC(f *testing.F) {
-	for _, s := range []string{"", "{}", "{\n  // c\n}", `{"mcp": {"x": [1, 2, ], }, }`, "{\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"/bin/tt\"}, 1]}]}\r\n}", "[1]", `{"a":1/*c*/}`, "{\"a\": 1\r}// x"} {
+	for _, s := range []string{
+		"", "{}", "{\n  // c\n}", `{"mcp": {"x": [1, 2, ], }, }`,
+		"{\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"/bin/tt\"}, 1]}]}\r\n}", "[1]",
+		`{"a":1/*c*/}`, "{\"a\": 1\r}// x",
+	} {
 		f.Add([]byte(s))
 	}
 	path, stop := []string{"mcp", "tt"}, []string{"hooks", "Stop"}

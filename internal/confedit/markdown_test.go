@@ -21,7 +21,11 @@ func TestMarkdownBlock(t *testing.T) {
 	check(t, confedit.SetImport("AGENTS.md"), []edited{
 		{"somebody imports it", "# App\n\n@AGENTS.md\r\n", ""},
 		{"in a sentence, from here", "Read @./AGENTS.md first.\n", ""},
-		{"another file", "@docs/AGENTS.md @AGENTS.md.old x@AGENTS.md\n", "@docs/AGENTS.md @AGENTS.md.old x@AGENTS.md\n\n" + begin + "@AGENTS.md\n" + end},
+		{
+			"another file",
+			"@docs/AGENTS.md @AGENTS.md.old x@AGENTS.md\n",
+			"@docs/AGENTS.md @AGENTS.md.old x@AGENTS.md\n\n" + begin + "@AGENTS.md\n" + end,
+		},
 		{"by us", begin + "@AGENTS.md\n" + end, ""},
 	})
 
@@ -40,7 +44,9 @@ func TestMarkdownRefused(t *testing.T) {
 		"begin in begin": {begin + begin + end, "line 2: a second block begins"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, edit := range []confedit.Edit{confedit.SetBlock("x"), confedit.SetImport("AGENTS.md"), confedit.RemoveBlock()} {
+			for _, edit := range []confedit.Edit{
+				confedit.SetBlock("x"), confedit.SetImport("AGENTS.md"), confedit.RemoveBlock(),
+			} {
 				out, changed, err := edit([]byte(c.src))
 				if err == nil || err.Error() != c.want || changed || string(out) != c.src {
 					t.Errorf("%v: %s", err, out)

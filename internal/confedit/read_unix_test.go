@@ -43,7 +43,8 @@ func TestRead(t *testing.T) {
 
 	for name, why := range map[string]string{
 		"plain": "", "link": "", "largest": "",
-		"too large": TooLarge, "fifo": NotRegular, "link to a FIFO": NotRegular, "device": NotRegular, ".": NotRegular, "self": Loop, "one": Loop,
+		"too large": TooLarge, "fifo": NotRegular, "link to a FIFO": NotRegular, "device": NotRegular,
+		".": NotRegular, "self": Loop, "one": Loop,
 		"plain/below": "can't be read",
 	} {
 		b, err := Read(at(name))
@@ -74,7 +75,8 @@ func TestFollow(t *testing.T) {
 	}
 
 	for name, to := range map[string]string{
-		"dir": "real", "real/up": "../new/file", "far": at("dir/sub/new"), "self": "self", "one": "two", "two": "one", "into": "self/below", "chain": "far",
+		"dir": "real", "real/up": "../new/file", "far": at("dir/sub/new"), "self": "self", "one": "two",
+		"two": "one", "into": "self/below", "chain": "far",
 	} {
 		if err := os.Symlink(to, at(name)); err != nil {
 			t.Fatal(err)
@@ -82,7 +84,8 @@ func TestFollow(t *testing.T) {
 	}
 
 	for name, want := range map[string]string{
-		"real": "real", "dir/sub": "real/sub", "dir/sub/x/y": "real/sub/x/y", "far": "real/sub/new", "chain": "real/sub/new", "dir/up": "new/file", "missing/x": "missing/x",
+		"real": "real", "dir/sub": "real/sub", "dir/sub/x/y": "real/sub/x/y", "far": "real/sub/new",
+		"chain": "real/sub/new", "dir/up": "new/file", "missing/x": "missing/x",
 		"self": "", "self/below": "", "one": "", "into": "", "real/../self": "",
 	} {
 		if want != "" {

@@ -26,24 +26,43 @@ var (
 var (
 	rootPieces = []string{
 		"model = \"o3\"\n", "# a comment\n", "\n", "notify = [\n  \"a\", # why\n  'b',\n]\n", "[]\n",
-		"  indented = 1.5 # e\n", "s = \"\"\"\n[not.a.table]\n\"\"\"\n", "d = 1979-05-27T07:32:00-08:00\n", "n = nan\n", "e = {}\n",
+		"  indented = 1.5 # e\n", "s = \"\"\"\n[not.a.table]\n\"\"\"\n", "d = 1979-05-27T07:32:00-08:00\n",
+		"n = nan\n", "e = {}\n",
 	}
 	serverPieces = []string{
 		"", "[mcp_servers]\n", "[mcp_servers.other]\ncommand = \"x\"\n\n[mcp_servers.other.env]\nA = \"b\"\n",
 		"[mcp_servers]\nother = { command = \"x\" }\n", "[mcp_servers]\nother.command = \"x\" # dotted\n",
 		"[ mcp_servers . \"other\" ] # spaced\n\tcommand = 'x'\n\n# trailing\n",
 	}
-	inlineServers = []string{"", "mcp_servers = { other = { command = \"x\" } }\n", "mcp_servers = { }\n", "mcp_servers={other.command='x'}\n", "mcp_servers.other = {command = \"x\"}\n", "mcp_servers.other.command = \"x\"\n"}
-	rootsPieces   = []string{
-		"", "[sandbox_workspace_write]\nnetwork_access = true\n", "[sandbox_workspace_write]\nwritable_roots = [\"/a\"]\n",
+	inlineServers = []string{
+		"",
+		"mcp_servers = { other = { command = \"x\" } }\n",
+		"mcp_servers = { }\n",
+		"mcp_servers={other.command='x'}\n",
+		"mcp_servers.other = {command = \"x\"}\n",
+		"mcp_servers.other.command = \"x\"\n",
+	}
+	rootsPieces = []string{
+		"", "[sandbox_workspace_write]\nnetwork_access = true\n",
+		"[sandbox_workspace_write]\nwritable_roots = [\"/a\"]\n",
 		"[sandbox_workspace_write]\n  writable_roots = [ # all\n    \"/a\", # first\n\n    # the other\n    '/b' # last\n  ]\n  network_access = false\n",
-		"[sandbox_workspace_write]\nwritable_roots = [\n  \"/a\",\n  \"/b\", # trailing\n  # end\n]\n", "[sandbox_workspace_write]\nwritable_roots=[\"/a\",\"/b\"]\n",
+		"[sandbox_workspace_write]\nwritable_roots = [\n  \"/a\",\n  \"/b\", # trailing\n  # end\n]\n",
+		"[sandbox_workspace_write]\nwritable_roots=[\"/a\",\"/b\"]\n",
 	}
 	inlineRoots = []string{
-		"", "sandbox_workspace_write = { writable_roots = [\"/a\"], network_access = true }\n", "sandbox_workspace_write = { network_access = true }\n",
-		"sandbox_workspace_write.network_access = true\n", "sandbox_workspace_write.writable_roots = [ \"/a\", ]\n", "sandbox_workspace_write = {}\n",
+		"", "sandbox_workspace_write = { writable_roots = [\"/a\"], network_access = true }\n",
+		"sandbox_workspace_write = { network_access = true }\n",
+		"sandbox_workspace_write.network_access = true\n",
+		"sandbox_workspace_write.writable_roots = [ \"/a\", ]\n", "sandbox_workspace_write = {}\n",
 	}
-	otherPieces = []string{"", "[profiles.x]\nmodel = \"a\"\n", "[[list]]\na = 1\n[[list]]\n[list.sub]\nb = 2\n", "[tui] # c\n# only a comment\n", "\n\n", "[projects.\"/home/ann/app\"]\ntrust_level = \"trusted\"\n"}
+	otherPieces = []string{
+		"",
+		"[profiles.x]\nmodel = \"a\"\n",
+		"[[list]]\na = 1\n[[list]]\n[list.sub]\nb = 2\n",
+		"[tui] # c\n# only a comment\n",
+		"\n\n",
+		"[projects.\"/home/ann/app\"]\ntrust_level = \"trusted\"\n",
+	}
 )
 
 // drawTOML puts a file together.
@@ -86,7 +105,9 @@ func TestPropertyTOMLTable(t *testing.T) {
 			t.Fatalf("refused:\n%s", src)
 		}
 
-		other := confedit.TOMLTable{{"command", "/opt/tt"}, {"enabled", true}, {"env", confedit.TOMLTable{{"MORE", "1"}}}}
+		other := confedit.TOMLTable{
+			{"command", "/opt/tt"}, {"enabled", true}, {"env", confedit.TOMLTable{{"MORE", "1"}}},
+		}
 		changed, ok := must(t, confedit.TOMLSetTable(serverPath, other), out)
 		if !ok {
 			t.Fatalf("refused:\n%s", out)
@@ -100,7 +121,9 @@ func TestPropertyTOMLTable(t *testing.T) {
 func TestPropertyTOMLTableOfTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := drawTOML(t)
-		out, ok := must(t, confedit.TOMLSetTable([]string{"gate"}, confedit.TOMLTable{{"command", "make"}, {"retries", 1}}), src)
+		out, ok := must(t,
+			confedit.TOMLSetTable([]string{"gate"}, confedit.TOMLTable{{"command", "make"}, {"retries", 1}}),
+			src)
 		if !ok {
 			t.Fatalf("refused:\n%s", src)
 		}
@@ -133,8 +156,12 @@ func TestPropertyTOMLElement(t *testing.T) {
 
 func TestPropertyMarkdown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"# Title", "", "text", "  ", "```", "@README.md", "<!-- other -->"}), 0, 6).Draw(t, "lines")
-		src := []byte(rapid.SampledFrom([]string{"", "\xef\xbb\xbf"}).Draw(t, "bom") + strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "nl")))
+		lines := rapid.SliceOfN(
+			rapid.SampledFrom([]string{"# Title", "", "text", "  ", "```", "@README.md", "<!-- other -->"}),
+			0, 6,
+		).Draw(t, "lines")
+		src := []byte(rapid.SampledFrom([]string{"", "\xef\xbb\xbf"}).Draw(t, "bom") + strings.Join(lines,
+			rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "nl")))
 		out, _ := thereAndBack(t, src, confedit.SetBlock("one\ntwo\n"), confedit.RemoveBlock())
 		thereAndBack(t, src, confedit.SetImport("AGENTS.md"), confedit.RemoveBlock())
 		changed, _ := must(t, confedit.SetBlock("three"), out)
