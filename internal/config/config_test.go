@@ -45,13 +45,29 @@ command = "./pr"
 		t.Fatal(err)
 	}
 
-	if c.Session.Auto || c.Session.Anchor != "notes/me.md" || !slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
-		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || !reflect.DeepEqual(c.Gate, Gate{"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"}}) ||
-		!reflect.DeepEqual(c.Worker, Worker{"develop", "work/trees", 5, 4, "npm ci", "work/", []glob.Pattern{".env", "secrets"}, []glob.Pattern{"notes"}, false}) ||
-		!slices.Equal(c.Commands(), []tasks.ProjectCommand{{Key: "worker.setup", Command: "npm ci"}, {Key: "pr.command", Command: "./pr"}}) {
+	if c.Session.Auto ||
+		c.Session.Anchor != "notes/me.md" ||
+		!slices.Equal(c.Roles.Append, []glob.Pattern{"CHANGELOG.md", "docs/log"}) ||
+		c.Roles.PrimaryOnly == nil || len(c.Roles.PrimaryOnly) != 0 || !reflect.DeepEqual(c.Gate, Gate{
+		"make", 90 * time.Second, 2, true, []glob.Pattern{"gate.sh", "ci"},
+	}) ||
+		!reflect.DeepEqual(c.Worker, Worker{
+			"develop", "work/trees", 5, 4, "npm ci", "work/",
+			[]glob.Pattern{".env", "secrets"},
+			[]glob.Pattern{"notes"},
+			false,
+		}) ||
+		!slices.Equal(c.Commands(), []tasks.ProjectCommand{
+			{Key: "worker.setup", Command: "npm ci"}, {Key: "pr.command", Command: "./pr"},
+		}) {
 		t.Errorf("%+v", c)
 	}
-	if d := Default(); !d.Session.Auto || d.Roles.PrimaryOnly != nil || !reflect.DeepEqual(d.Gate, Gate{Timeout: 10 * time.Minute}) || !reflect.DeepEqual(d.Worker, Worker{Dir: "worktrees", Races: 3, Prefix: "feat/", Sign: true}) || d.Commands() != nil {
+	d := Default()
+	if !d.Session.Auto ||
+		d.Roles.PrimaryOnly != nil ||
+		!reflect.DeepEqual(d.Gate, Gate{Timeout: 10 * time.Minute}) ||
+		!reflect.DeepEqual(d.Worker, Worker{Dir: "worktrees", Races: 3, Prefix: "feat/", Sign: true}) ||
+		d.Commands() != nil {
 		t.Errorf("the default is %+v", d)
 	}
 }
@@ -109,7 +125,10 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		c, err := Parse([]byte(text))
 		e := stick.AsError(err)
-		if err == nil || e.Code != stick.CodeProjectConfig || !strings.Contains(e.Message+" "+e.Hint.String(), want) || !c.Session.Auto {
+		if err == nil ||
+			e.Code != stick.CodeProjectConfig ||
+			!strings.Contains(e.Message+" "+e.Hint.String(), want) ||
+			!c.Session.Auto {
 			t.Errorf("%q: %v (%+v)", text, err, c)
 		}
 	}
@@ -152,10 +171,22 @@ func TestReadWhateverItIs(t *testing.T) {
 		{"a file", []func(string) error{write(FileName, []byte(text))}, "read"},
 		{"a link inside", []func(string) error{write("other.toml", []byte(text)), link("other.toml")}, "read"},
 		{"a link out", []func(string) error{link(out)}, "has to be a plain file in this directory"},
-		{"a link to what never ends", []func(string) error{link("/dev/zero")}, "has to be a plain file in this directory"},
+		{
+			"a link to what never ends",
+			[]func(string) error{link("/dev/zero")},
+			"has to be a plain file in this directory",
+		},
 		{"a link to nowhere", []func(string) error{link("nothing")}, "has to be a plain file in this directory"},
-		{"as long as it may be", []func(string) error{write(FileName, []byte(text+strings.Repeat("#", maxFile-len(text))))}, "read"},
-		{"longer", []func(string) error{write(FileName, []byte(text+strings.Repeat("#", maxFile-len(text)+1)))}, "more than 1048576 bytes"},
+		{
+			"as long as it may be",
+			[]func(string) error{write(FileName, []byte(text+strings.Repeat("#", maxFile-len(text))))},
+			"read",
+		},
+		{
+			"longer",
+			[]func(string) error{write(FileName, []byte(text+strings.Repeat("#", maxFile-len(text)+1)))},
+			"more than 1048576 bytes",
+		},
 		{"nothing", nil, "default"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,8 +13,10 @@ func TestSnapshots_Matcher(t *testing.T) {
 	s := Snapshots{Never: []glob.Pattern{"*.pem", ".env", "secrets", "deploy/*.key", "a/**/tokens"}}
 	isNever := s.Matcher(false)
 	for path, want := range map[string]bool{
-		"key.pem": true, "a/b/key.pem": true, "key.pem.txt": false, ".env": true, "web/.env": true, ".envrc": false, ".ENV": false,
-		"secrets": true, "web/secrets/x/y": true, "deploy/a.key": true, "deploy/a.key/b": true, "web/deploy/a.key": false, "deploy/a/b.key": false,
+		"key.pem": true, "a/b/key.pem": true, "key.pem.txt": false, ".env": true, "web/.env": true,
+		".envrc": false, ".ENV": false,
+		"secrets": true, "web/secrets/x/y": true, "deploy/a.key": true, "deploy/a.key/b": true,
+		"web/deploy/a.key": false, "deploy/a/b.key": false,
 		"a/x/tokens": true, "a/x/y/tokens/z": true, "tokens": false, "": false,
 	} {
 		if got := isNever(path); got != want {
@@ -47,7 +49,8 @@ func TestParse_Never(t *testing.T) {
 		if (err != nil) != (fault != "") || !strings.Contains(says, fault) {
 			t.Errorf("%q is refused with %q", text, says)
 		}
-		if !slices.Equal(c.Snapshots.Never, []glob.Pattern{"*.pem"}) || err != nil && c.Worker.Races != Default().Worker.Races {
+		if !slices.Equal(c.Snapshots.Never, []glob.Pattern{"*.pem"}) ||
+			err != nil && c.Worker.Races != Default().Worker.Races {
 			t.Errorf("%q: %+v", text, c)
 		}
 	}

@@ -26,13 +26,31 @@ func TestReadUser(t *testing.T) {
 		{"readable by others", "database = \"" + address + "\"\n", 0o640, "", "others can read"},
 		{"another key", "databsae = \"" + address + "\"\n", 0o600, "", "databsae"},
 		{"no text", "database = 5\n", 0o600, "", "database"},
-		{"an address and a command", "database = \"" + address + "\"\n[notify]\ncommand = \"notify-send tt\"\n", 0o600, address, ""},
+		{
+			"an address and a command",
+			"database = \"" + address + "\"\n[notify]\ncommand = \"notify-send tt\"\n",
+			0o600,
+			address,
+			"",
+		},
 		{"another key of a table", "[notify]\ncomand = \"secret\"\n", 0o600, "", "notify.comand"},
 		{"a command that is no text", "[notify]\ncommand = [\"secret\"]\n", 0o600, "", "notify.command"},
 		{"a table that isn't one", "notify = \"secret\"\n", 0o600, "", "sets notify"},
 		{"another table", "[gate]\ncommand = \"secret\"\n", 0o600, "", "gate.command"},
-		{"no text in a list", "database = \"" + address + "\"\n[snapshots]\nnever = \"*.pem\"\n", 0o600, address, "snapshots.never"},
-		{"a bad pattern", "database = \"" + address + "\"\n[snapshots]\nnever = [\"*.pem\", \"../secret\"]\n", 0o600, address, "snapshots.never"},
+		{
+			"no text in a list",
+			"database = \"" + address + "\"\n[snapshots]\nnever = \"*.pem\"\n",
+			0o600,
+			address,
+			"snapshots.never",
+		},
+		{
+			"a bad pattern",
+			"database = \"" + address + "\"\n[snapshots]\nnever = [\"*.pem\", \"../secret\"]\n",
+			0o600,
+			address,
+			"snapshots.never",
+		},
 		{"another key of snapshots", "[snapshots]\nnevr = [\"*.pem\"]\n", 0o600, "", "snapshots.nevr"},
 		{"no TOML", "database = " + address, 0o600, "", "isn't TOML"},
 	} {
@@ -63,7 +81,10 @@ func TestReadUser(t *testing.T) {
 			switch {
 			case c.says == "" && err != nil:
 				t.Error(err)
-			case c.says != "" && (stick.CodeOf(err) != stick.CodeUsage || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret")):
+			case c.says != "" &&
+				(stick.CodeOf(err) != stick.CodeUsage ||
+					!strings.Contains(err.Error(), c.says) ||
+					strings.Contains(err.Error(), "secret")):
 				t.Errorf("it is refused with %v", err)
 			}
 		})
@@ -77,7 +98,8 @@ func TestReadUser(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadUser(dir); runtime.GOOS != "windows" && stick.AsError(err).Hint.String() != "chmod 600 '"+path+"'" {
+	if _, err := ReadUser(dir); runtime.GOOS != "windows" &&
+		stick.AsError(err).Hint.String() != "chmod 600 '"+path+"'" {
 		t.Errorf("the step isn't a command: %v", stick.AsError(err).Hint)
 	}
 	if u, err := ReadUser(t.TempDir()); err != nil || u.Database != "" {
