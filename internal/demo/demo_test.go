@@ -247,7 +247,8 @@ func TestDemoSabotaged(t *testing.T) {
 			if status := cli.Main(env); status != 1 {
 				t.Errorf("exit status %d, not 1", status)
 			}
-			if !strings.Contains(stderr.String(), "tt: the demo failed: ") || !strings.Contains(stderr.String(), tt.say) {
+			if !strings.Contains(stderr.String(), "tt: the demo failed: ") ||
+				!strings.Contains(stderr.String(), tt.say) {
 				t.Errorf("it says %q", stderr.String())
 			}
 			if strings.Contains(stdout.String(), "It all happened") {
