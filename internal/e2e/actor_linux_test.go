@@ -108,7 +108,8 @@ func newActor() *actor {
 	chain, complete := procs.Ancestry(os.Getpid())
 	const name = "TT_HARNESS_AGENT_ID"
 	in := harness.Input{
-		Getenv: os.Getenv, Chain: chain, Complete: complete, User: "ann", Host: "here", As: os.Getenv(name), AsSource: name,
+		Getenv: os.Getenv, Chain: chain, Complete: complete, User: "ann", Host: "here", As: os.Getenv(name),
+		AsSource: name,
 	}
 	if client := os.Getenv(clientEnv); client != "" {
 		in.Connection = &harness.Connection{Client: client}
@@ -124,7 +125,10 @@ func newActor() *actor {
 		panic(err)
 	}
 
-	cfg := core.Config{Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")}}
+	cfg := core.Config{
+		Dir: os.Getenv("TALKING_STICK_DATA_DIR"), Database: database, Procs: procs,
+		Workspace: workspace.Env{Dir: dir, Home: os.Getenv("HOME")},
+	}
 	if d, err := time.ParseDuration(os.Getenv(clitest.Clock)); err == nil {
 		cfg.Now = func() time.Time { return time.Now().Add(d) }
 	}
@@ -154,7 +158,9 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 	handoff := stick.Handoff{Status: o.Note, NextAction: nextAction}
 	switch o.Kind {
 	case "try", "wait":
-		res, err := e.WaitForTurn(ctx, engine.WaitForTurnParams{Caller: by, Where: at, MaxWaitMS: &o.WaitMS, Park: o.Park})
+		res, err := e.WaitForTurn(ctx, engine.WaitForTurnParams{
+			Caller: by, Where: at, MaxWaitMS: &o.WaitMS, Park: o.Park,
+		})
 		if err != nil {
 			return res, err
 		}
@@ -163,7 +169,9 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 	case "release":
 		return e.ReleaseStick(ctx, engine.ReleaseStickParams{Caller: by, Where: at, Fence: fence, Handoff: handoff})
 	case "pass":
-		return e.PassStick(ctx, engine.PassStickParams{Caller: by, Where: at, Fence: fence, To: stick.AgentID(o.To), Handoff: handoff})
+		return e.PassStick(ctx, engine.PassStickParams{
+			Caller: by, Where: at, Fence: fence, To: stick.AgentID(o.To), Handoff: handoff,
+		})
 	case "take":
 		return e.TakeoverStick(ctx, engine.TakeoverStickParams{Caller: by, Where: at, Reason: "the campaign wants it"})
 	case "heartbeat":
@@ -188,7 +196,10 @@ func (a *actor) do(ctx context.Context, o op) (any, error) {
 	case "state":
 		return e.GetRoomState(ctx, engine.GetRoomStateParams{Caller: by, Where: at})
 	case "events":
-		return e.Log.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{Caller: by, Where: at, EventFilter: eventlog.EventFilter{Target: eventlog.TargetAny, After: o.After, Limit: 500}})
+		return e.Log.GetRoomEvents(ctx, eventlog.GetRoomEventsParams{
+			Caller: by, Where: at,
+			EventFilter: eventlog.EventFilter{Target: eventlog.TargetAny, After: o.After, Limit: 500},
+		})
 	}
 	panic("unknown operation " + o.Kind)
 }

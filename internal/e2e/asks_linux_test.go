@@ -71,7 +71,8 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 	})
 
 	tui.Type("Please-begin.")
-	soon(t, "it asks", func() bool { return strings.Contains(tui.Text(), "Doyouwanttocreate") }) // it moves the cursor instead of writing blanks
+	// it moves the cursor instead of writing blanks
+	soon(t, "it asks", func() bool { return strings.Contains(tui.Text(), "Doyouwanttocreate") })
 	shown := time.Now()
 	soon(t, "the room says so", func() bool { state, _ := s.doing("claude"); return state == "waits_for_person" })
 	if _, since := s.doing("claude"); since.Sub(shown) > time.Second {
@@ -95,7 +96,8 @@ func TestClaudeAsksItsPerson(t *testing.T) {
 	if told := ann.told(); strings.Count(told, asks) != 1 || strings.Count(told, "\n") != 4 {
 		t.Errorf("ann was told\n%s", told)
 	}
-	if printed := ann.printed(); strings.Count(printed, asks) != 1 || strings.Count(printed, "answer it in its own terminal") != 1 {
+	if printed := ann.printed(); strings.Count(printed, asks) != 1 ||
+		strings.Count(printed, "answer it in its own terminal") != 1 {
 		t.Errorf("they print\n%s", printed)
 	}
 
@@ -143,7 +145,8 @@ func TestClaudeIsInterrupted(t *testing.T) {
 	if state, _ := s.doing("claude"); state != "working" {
 		t.Errorf("it is %s as soon as it was interrupted: a hook says so, which we could use", state)
 	}
-	if shown := ann.at(presence.SilentAfter, "tt", "status"); !strings.Contains(shown, "idle") || strings.Contains(shown, "working") {
+	shown := ann.at(presence.SilentAfter, "tt", "status")
+	if !strings.Contains(shown, "idle") || strings.Contains(shown, "working") {
 		t.Errorf("after %v without a sign its person sees\n%s", presence.SilentAfter, shown)
 	}
 	tui.End()
@@ -166,7 +169,8 @@ func (s *stage) person() *person {
 		err = os.MkdirAll(config, 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(config, "config.toml"), []byte("[notify]\ncommand = 'cat >>\"$HOME/told\"'\n"), 0o600)
+		err = os.WriteFile(filepath.Join(config, "config.toml"),
+			[]byte("[notify]\ncommand = 'cat >>\"$HOME/told\"'\n"), 0o600)
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -179,7 +183,8 @@ func (p *person) command(args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(p.bin, args[0]), args[1:]...)
 	c.Dir = p.s.place.Repo
 	c.Env = append([]string{
-		"HOME=" + p.s.place.Home, "PATH=" + p.bin + ":/usr/bin:/bin", "USER=ann", clitest.Race, fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()),
+		"HOME=" + p.s.place.Home, "PATH=" + p.bin + ":/usr/bin:/bin", "USER=ann", clitest.Race,
+		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()),
 	}, p.s.env...)
 	return c
 }

@@ -40,7 +40,9 @@ func TestAWaitInTheBackgroundWakes(t *testing.T) {
 
 			asks := func(n int) {
 				t.Helper()
-				soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
+				soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool {
+					return len(session.Requests()) >= n
+				})
 			}
 
 			tui.Type("Please-wait-for-messages.")

@@ -63,7 +63,8 @@ func (c *campaign) run() {
 	}
 	fmt.Printf("campaign: %d agents for %s, -campaign.seed=%d\n", agents, length, seed)
 	ok(t, c.w.person("join"))
-	c.w.policy("waiter_grace=100ms", "claim_ttl=600ms", "owner_lease_ttl=1500ms", "owner_idle_ttl=1s", "heartbeat_interval=1s")
+	c.w.policy("waiter_grace=100ms", "claim_ttl=600ms", "owner_lease_ttl=1500ms", "owner_idle_ttl=1s",
+		"heartbeat_interval=1s")
 	opt := c.w.database()
 	if c.hosts != nil {
 		opt.Dir, opt.URL = t.TempDir(), c.hosts.url
@@ -235,10 +236,12 @@ var actors = []actorKind{
 	{as: "codex", harness: "codex", program: "runner"},
 	{as: "claude", harness: "claude", program: "actor", session: "CLAUDE_CODE_SESSION_ID"},
 	{as: "claude", harness: "claude", program: "runner", session: "CLAUDE_CODE_SESSION_ID"},
-	{as: "worker", harness: "tt-worker", program: "runner"},                                   // a worker's command, which runs no harness
-	{as: "cursor", harness: "cursor", program: "actor", env: []string{clientEnv + "=cursor"}}, // an MCP client that nobody knows
-	{as: "claude", program: "runner", env: []string{"CLAUDECODE=1"}},                          // a shell that an agent left behind
-	{as: "codex", session: "CODEX_SESSION_ID", below: "codex"},                                // it runs in the tool calls of the fourth
+	// a worker's command, which runs no harness
+	{as: "worker", harness: "tt-worker", program: "runner"},
+	// an MCP client that nobody knows
+	{as: "cursor", harness: "cursor", program: "actor", env: []string{clientEnv + "=cursor"}},
+	{as: "claude", program: "runner", env: []string{"CLAUDECODE=1"}}, // a shell that an agent left behind
+	{as: "codex", session: "CODEX_SESSION_ID", below: "codex"},       // it runs in the tool calls of the fourth
 }
 
 // parent returns the worker below which w runs.
@@ -493,7 +496,9 @@ func (w *worker) record(o op, env []string) {
 	switch o.Kind {
 	case "join", "events": // they don't concern the turn
 	default:
-		c.history = append(c.history, porcupine.Operation{ClientId: w.i, Input: in, Call: from, Output: out, Return: to})
+		c.history = append(c.history, porcupine.Operation{
+			ClientId: w.i, Input: in, Call: from, Output: out, Return: to,
+		})
 	}
 
 	switch out.kind {
@@ -632,7 +637,9 @@ func (c *campaign) chaos(r *rand.Rand, stop chan struct{}) {
 			c.count("harnesses killed")
 			a.kill()
 		case n < 12: // a harness with all that runs in it
-			pause(time.Duration(1+r.IntN(300))*time.Millisecond, func() { a.group(syscall.SIGSTOP) }, func() { a.group(syscall.SIGCONT) })
+			pause(time.Duration(1+r.IntN(300))*time.Millisecond, func() { a.group(syscall.SIGSTOP) }, func() {
+				a.group(syscall.SIGCONT)
+			})
 		case now == nil || a.self == 0 || w.acts && n < 50:
 		case w.acts: // the process that does the operation
 			pause(time.Duration(1+r.IntN(150))*time.Millisecond,
@@ -641,7 +648,8 @@ func (c *campaign) chaos(r *rand.Rand, stop chan struct{}) {
 			c.count("tt killed")
 			now.signal(syscall.SIGKILL)
 		default:
-			pause(time.Duration(1+r.IntN(150))*time.Millisecond, func() { now.signal(syscall.SIGSTOP) }, func() { now.signal(syscall.SIGCONT) })
+			pause(time.Duration(1+r.IntN(150))*time.Millisecond, func() { now.signal(syscall.SIGSTOP) },
+				func() { now.signal(syscall.SIGCONT) })
 		}
 	}
 }
@@ -763,13 +771,18 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 			}
 			events := notes[o.Note]
 			if len(events) != 1 || events[0].From != me || r.a.Seq != 0 && events[0].Seq != r.a.Seq {
-				t.Errorf("%s was told that its %s succeeded as event %d; in the log there is %v", me, o, r.a.Seq, events)
+				t.Errorf("%s was told that its %s succeeded as event %d; in the log there is %v",
+					me, o, r.a.Seq, events)
 			}
 			c.counts["acknowledged handoffs found in the log"]++
 
 		case repeated:
 			i := slices.IndexFunc(log, func(e stick.Event) bool { return e.Seq == r.a.Seq })
-			if i < 0 || log[i].From != me || log[i].Turn != r.a.Turn || log[i].Handoff == nil || log[i].Handoff.Status != o.Note {
+			if i < 0 ||
+				log[i].From != me ||
+				log[i].Turn != r.a.Turn ||
+				log[i].Handoff == nil ||
+				log[i].Handoff.Status != o.Note {
 				t.Errorf("%s repeated %s and was told event %d; that isn't its release", me, o, r.a.Seq)
 			}
 			c.counts["repeated releases answered with the first result"]++
@@ -794,9 +807,15 @@ func (c *campaign) checkHandoffs(log []stick.Event) {
 				t.Errorf("turn %d came with a handoff that nobody gave", r.out.turn)
 			case want == nil:
 			case direct && (r.a.Handoff == nil || r.a.Recovery != nil || r.a.Handoff.Status != want.Handoff.Status):
-				t.Errorf("turn %d of %s came without the handoff of event %d, given to it directly: %+v", r.out.turn, me, want.Seq, r.a)
-			case !direct && (r.a.Recovery == nil || r.a.Handoff != nil || r.a.Recovery.Seq != want.Seq || r.a.Recovery.Handoff.Status != want.Handoff.Status):
-				t.Errorf("turn %d of %s came without the handoff of event %d, as what is to be recovered: %+v", r.out.turn, me, want.Seq, r.a)
+				t.Errorf("turn %d of %s came without the handoff of event %d, given to it directly: %+v",
+					r.out.turn, me, want.Seq, r.a)
+			case !direct &&
+				(r.a.Recovery == nil ||
+					r.a.Handoff != nil ||
+					r.a.Recovery.Seq != want.Seq ||
+					r.a.Recovery.Handoff.Status != want.Handoff.Status):
+				t.Errorf("turn %d of %s came without the handoff of event %d, as what is to be recovered: %+v",
+					r.out.turn, me, want.Seq, r.a)
 			}
 			c.counts["grants told with the right handoff"]++
 		}
@@ -867,7 +886,8 @@ func (c *campaign) checkHistory() {
 		if err := porcupine.VisualizePath(m, info, path); err != nil {
 			path = err.Error()
 		}
-		c.t.Errorf("segment %d of %d operations, from %+v to %+v, isn't linearizable (%s); see %s", i, len(s.ops), s.was, s.is, res, path)
+		c.t.Errorf("segment %d of %d operations, from %+v to %+v, isn't linearizable (%s); see %s",
+			i, len(s.ops), s.was, s.is, res, path)
 	}
 }
 
@@ -883,7 +903,8 @@ func stuck(info porcupine.LinearizationInfo, ops []porcupine.Operation) string {
 	}
 
 	tell := func(o porcupine.Operation) string {
-		return fmt.Sprintf("  %9.3f–%9.3f ms %s\n", float64(o.Call)/1e6, float64(o.Return)/1e6, model.DescribeOperation(o.Input, o.Output))
+		return fmt.Sprintf("  %9.3f–%9.3f ms %s\n",
+			float64(o.Call)/1e6, float64(o.Return)/1e6, model.DescribeOperation(o.Input, o.Output))
 	}
 	in := map[string]bool{}
 	var b strings.Builder

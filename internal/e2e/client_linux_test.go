@@ -33,7 +33,8 @@ func newClient() client {
 }
 
 func (c client) serve(q request, answer func(reply)) {
-	res, err := c.CallTool(context.Background(), &mcp.CallToolParams{Name: q.Args[0], Arguments: json.RawMessage(q.Args[1])})
+	res, err := c.CallTool(context.Background(),
+		&mcp.CallToolParams{Name: q.Args[0], Arguments: json.RawMessage(q.Args[1])})
 	if err != nil {
 		answer(reply{ID: q.ID, Done: true, Exit: 1, Err: err.Error()})
 		return
@@ -111,7 +112,8 @@ func TestTwoInspectors(t *testing.T) {
 
 	ended := make(chan []byte, 2)
 	for range 2 {
-		c := exec.Command(program, "--cli", filepath.Join(w.bin, "tt"), "mcp", "--method", "tools/call", "--tool-name", "wait_for_turn")
+		c := exec.Command(program, "--cli", filepath.Join(w.bin, "tt"), "mcp", "--method", "tools/call",
+			"--tool-name", "wait_for_turn")
 		var out bytes.Buffer
 		c.Dir, c.Stdout = w.work, &out
 		c.Env = overlay(w.env, []string{"PATH=" + w.bin + ":" + os.Getenv("PATH")}) // node is there

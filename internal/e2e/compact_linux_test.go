@@ -45,7 +45,9 @@ func TestACompactionAsksForADraft(t *testing.T) {
 
 			asks := func(n int) {
 				t.Helper()
-				soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
+				soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool {
+					return len(session.Requests()) >= n
+				})
 			}
 
 			shows := func(text string) {
@@ -60,15 +62,20 @@ func TestACompactionAsksForADraft(t *testing.T) {
 			tui.Type("/compact")
 			asks(4)
 			shows("ompacted")
-			soon(t, "the wish for a draft is in the log", func() bool { return strings.Contains(s.run("log"), "was asked for a draft") })
+			soon(t, "the wish for a draft is in the log", func() bool {
+				return strings.Contains(s.run("log"), "was asked for a draft")
+			})
 			tui.Type("Please-go-on.")
 			asks(7)
 			requests := session.Requests()
 			const wish = "save a draft of your handoff now"
-			if strings.Contains(requests[3].Text(), wish) || !strings.Contains(requests[6].Text(), wish) || strings.Count(requests[6].Text(), wish) != 1 {
+			if strings.Contains(requests[3].Text(), wish) ||
+				!strings.Contains(requests[6].Text(), wish) ||
+				strings.Count(requests[6].Text(), wish) != 1 {
 				t.Error("it wasn't asked once, after the summary")
 			}
-			if keeps := strings.Contains(requests[3].Text(), "what is unfinished, and what comes next"); keeps != (h == realharness.Claude) {
+			keeps := strings.Contains(requests[3].Text(), "what is unfinished, and what comes next")
+			if keeps != (h == realharness.Claude) {
 				t.Errorf("the instructions for the summary have ours: %v", keeps)
 			}
 			if out := s.run("log"); !strings.Contains(out, "saved a draft of its handoff") {

@@ -166,13 +166,20 @@ func (w *damagedWorld) damages(n int) (all []damage) {
 			all = append(all, damage{name: "no log", spoil: func(dir string) { os.Remove(filepath.Join(dir, log)) }})
 		case 1:
 			old := w.olds[rand.IntN(len(w.olds))]
-			all = append(all, damage{name: "an older copy of its files", spoil: func(dir string) { w.copy(old, dir, store.FileName, log) }})
+			all = append(all, damage{
+				name:  "an older copy of its files",
+				spoil: func(dir string) { w.copy(old, dir, store.FileName, log) },
+			})
 		case 2:
-			all = append(all, damage{name: "the log of another database", aside: true, spoil: func(dir string) { w.copy(w.other, dir, log) }})
+			all = append(all, damage{
+				name: "the log of another database", aside: true,
+				spoil: func(dir string) { w.copy(w.other, dir, log) },
+			})
 
 		default:
 			at := (i*pages/int64(n))*4096 + rand.Int64N(4096)
-			all = append(all, damage{name: fmt.Sprintf("a bit flipped in byte %d of %d of the log", at, info.Size()), spoil: func(dir string) {
+			all = append(all, damage{name: fmt.Sprintf("a bit flipped in byte %d of %d of the log",
+				at, info.Size()), spoil: func(dir string) {
 				b, err := os.ReadFile(filepath.Join(dir, log))
 				if err == nil {
 					b[at] ^= 1 << rand.IntN(8)
@@ -196,7 +203,9 @@ func TestDamageIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newDamagedWorld(t)
 	all := w.damages(40)
-	for _, d := range testenv.Some(t, testenv.Every, "trials of damage to a database", all, func(i int, _ damage) bool { return i < 5 }) {
+	for _, d := range testenv.Some(t, testenv.Every, "trials of damage to a database", all, func(i int, _ damage) bool {
+		return i < 5
+	}) {
 		dir := w.keep(w.now)
 		d.spoil(dir)
 		w.requireSaid(dir, d)
@@ -284,9 +293,12 @@ func TestOlderDataDirectory(t *testing.T) {
 	t.Parallel()
 	w := newDamagedWorld(t)
 	held, _ := w.said(w.data, "try", "--as", "claude:a")
-	for _, old := range testenv.Some(t, testenv.Every, "older copies of a data directory", w.olds, func(i int, _ string) bool { return i == 1 }) {
+	for _, old := range testenv.Some(t, testenv.Every, "older copies of a data directory", w.olds, func(i int, _ string) bool {
+		return i == 1
+	}) {
 		dir := w.keep(old)
-		r := w.run(dir, "release", "--status", "s", "--next-action", "n", "--turn", fmt.Sprint(held.Turn), "--lease", held.Lease, "--as", "claude:a")
+		r := w.run(dir, "release", "--status", "s", "--next-action", "n", "--turn", fmt.Sprint(held.Turn),
+			"--lease", held.Lease, "--as", "claude:a")
 		if r.Exit != stick.ExitFenced || !strings.Contains(r.Err, "it is an older copy") {
 			t.Errorf("%s: a lease that the copy doesn't know: %+v", old, r)
 		}

@@ -38,7 +38,10 @@ func TestServerWithAFullDisk(t *testing.T) {
 
 	for what, r := range map[string]reply{"a message": full, "a release": ann.tt(handOver...)} {
 		e := said(t, r)
-		if r.Exit != stick.ExitBusy || e.Error != stick.CodeDatabaseUnavailable || !strings.Contains(e.Message, "the disk of PostgreSQL at") || !strings.Contains(r.Err, "free some space there") {
+		if r.Exit != stick.ExitBusy ||
+			e.Error != stick.CodeDatabaseUnavailable ||
+			!strings.Contains(e.Message, "the disk of PostgreSQL at") ||
+			!strings.Contains(r.Err, "free some space there") {
 			t.Errorf("%s on a full disk ends with exit %d: %s", what, r.Exit, r.Err)
 		}
 	}

@@ -40,7 +40,9 @@ func TestHarnessesAskBeforeEdits(t *testing.T) {
 func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 	const reason = "claude:other has held the stick for 3 min"
 	row, _ := harness.ByName(h.Name)
-	before := row.Hooks[slices.IndexFunc(row.Hooks, func(h harness.Hook) bool { return h.Event == harness.HookBeforeTool })]
+	before := row.Hooks[slices.IndexFunc(row.Hooks, func(h harness.Hook) bool {
+		return h.Event == harness.HookBeforeTool
+	})]
 	s := newStage(t)
 	dir := ownCopy(t, s)
 	file := func(name string) string { return filepath.Join(s.place.Repo, name) }
@@ -62,7 +64,9 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 	a, session := s.prepare(h, modelapi.Steps(append(steps, modelapi.Say("done"))...))
 
 	denial := row.WriteHook(harness.HookInput{Event: before.Event, Name: before.Name}, harness.HookAnswer{Deny: reason})
-	for path, text := range map[string]string{"denial": string(denial), "tt.new": fmt.Sprintf(denying, dir, before.Name)} {
+	for path, text := range map[string]string{
+		"denial": string(denial), "tt.new": fmt.Sprintf(denying, dir, before.Name),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -82,14 +86,17 @@ func asksBeforeEdits(t *testing.T, h *realharness.Harness) {
 		t.Errorf("the model was told\n%s", strings.Join(said, "\n---\n"))
 	}
 
-	for name, want := range map[string]string{"locked.txt": "", "locked2.txt": "", "open.txt": "y\n", "open2.txt": "x\n"} {
+	for name, want := range map[string]string{
+		"locked.txt": "", "locked2.txt": "", "open.txt": "y\n", "open2.txt": "x\n",
+	} {
 		if b, _ := os.ReadFile(file(name)); string(b) != want {
 			t.Errorf("%s holds %q", name, b)
 		}
 	}
 
 	paths, tools := told(t, row, dir)
-	if diff := cmp.Diff([]string{file("locked.txt"), file("locked2.txt"), file("open.txt"), file("open2.txt")}, paths); diff != "" {
+	diff := cmp.Diff([]string{file("locked.txt"), file("locked2.txt"), file("open.txt"), file("open2.txt")}, paths)
+	if diff != "" {
 		t.Errorf("what was told before tools:\n%s", diff)
 	}
 	if asks := row.MCPTools != ""; asks != strings.HasSuffix(tools[len(tools)-1], "list_rooms") {
@@ -130,7 +137,10 @@ func told(t *testing.T, row harness.Row, dir string) (paths, tools []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := harness.ReadFiring(harness.Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Args: row.Programs[:1]}}}, b)
+		in, err := harness.ReadFiring(
+			harness.Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Args: row.Programs[:1]}}},
+			b,
+		)
 		if err != nil || in.Event != harness.HookBeforeTool {
 			t.Errorf("%s: %v", b, err)
 		}

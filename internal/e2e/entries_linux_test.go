@@ -17,7 +17,8 @@ func TestTwoEntriesAnswerOnce(t *testing.T) {
 	onlyInPairs(t, realharness.Claude, realharness.Codex, realharness.Gemini)
 
 	for h, file := range map[*realharness.Harness]string{
-		realharness.Claude: ".claude/settings.json", realharness.Codex: ".codex/hooks.json", realharness.Gemini: ".gemini/settings.json",
+		realharness.Claude: ".claude/settings.json", realharness.Codex: ".codex/hooks.json",
+		realharness.Gemini: ".gemini/settings.json",
 	} {
 		t.Run(h.Name, func(t *testing.T) {
 			s := newStage(t)
@@ -70,7 +71,9 @@ func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
 			s.as(reviewer, "policy", "set", "enforce=stick")
 			file := filepath.Join(s.place.Repo, "notes.txt")
 			session := s.api.Session("copilot", modelapi.Steps(
-				modelapi.Do(modelapi.Shell("TT_HARNESS_AGENT_ID="+reviewer+" "+s.tt+" msg send room 'the build is red'")),
+				modelapi.Do(modelapi.Shell(
+					"TT_HARNESS_AGENT_ID="+reviewer+" "+s.tt+" msg send room 'the build is red'",
+				)),
 				modelapi.Do(modelapi.Write(file, "x\n")),
 				modelapi.Say("done"),
 			))
@@ -85,7 +88,11 @@ func TestCopilotRunsTheHooksOfClaudeCode(t *testing.T) {
 			s.finished(a.Run(t, "Please.", o))
 			requests := session.Requests()
 			last := requests[len(requests)-1].Text()
-			for _, once := range []string{"Talking Stick: you are copilot:", "\n  the build is red", "notes.txt isn't yours to change now: " + reviewer} {
+			for _, once := range []string{
+				"Talking Stick: you are copilot:",
+				"\n  the build is red",
+				"notes.txt isn't yours to change now: " + reviewer,
+			} {
 				if n := strings.Count(last, once); n != 1 {
 					t.Errorf("%q comes %d times in\n%s", once, n, last)
 				}

@@ -95,7 +95,8 @@ func TestOwnerDeathWakesAWaiter(t *testing.T) {
 	if b := said(t, secondWait.wait()); b.Status != "takeover_available" {
 		t.Errorf("the second wait brought %+v", b)
 	}
-	if got := said(t, ok(t, second.tt("take", "--reason", "the owner is gone"))); got.Cause != "owner_gone" || got.Turn != 2 {
+	if got := said(t, ok(t, second.tt("take", "--reason", "the owner is gone"))); got.Cause != "owner_gone" ||
+		got.Turn != 2 {
 		t.Errorf("taking over brought %+v", got)
 	}
 	w.healthy()
@@ -159,7 +160,11 @@ func TestStoppedListener(t *testing.T) {
 	hasTurn(t, secondWait, "one")
 	log := w.log()
 	released, moved, claimed := last(log, stick.EventRelease), last(log, stick.EventRerouted), last(log, stick.EventClaim)
-	if moved == nil || rerouted(*moved).Prior != one || moved.To != two || claimed.From != two || !(released.Seq < moved.Seq && moved.Seq < claimed.Seq) {
+	if moved == nil ||
+		rerouted(*moved).Prior != one ||
+		moved.To != two ||
+		claimed.From != two ||
+		!(released.Seq < moved.Seq && moved.Seq < claimed.Seq) {
 		t.Fatalf("the stick went another way: %v %v %v", released, moved, claimed)
 	}
 	if took := claimed.CreatedAt.Sub(released.CreatedAt); took < grace || took > grace+promptly {
@@ -232,7 +237,8 @@ func TestRecipientDeathReroutes(t *testing.T) {
 	}
 
 	hasTurn(t, firstWait, "for you")
-	if moved := last(w.log(), stick.EventRerouted); moved == nil || rerouted(*moved).Prior != who || rerouted(*moved).Verdict != stick.Gone {
+	moved := last(w.log(), stick.EventRerouted)
+	if moved == nil || rerouted(*moved).Prior != who || rerouted(*moved).Verdict != stick.Gone {
 		t.Errorf("the stick went another way: %v", moved)
 	}
 	w.healthy()
@@ -465,7 +471,10 @@ func TestWaitingIsFree(t *testing.T) {
 
 	before := costs()
 	for i := range 5 { // commits in another room, each with a ring
-		ok(t, owner.do(request{Args: []string{"release", "--status", "busy", "--next-action", "stay so"}, Dir: other}).wait())
+		ok(t,
+			owner.do(request{
+				Args: []string{"release", "--status", "busy", "--next-action", "stay so"}, Dir: other,
+			}).wait())
 		if i < 4 {
 			ok(t, owner.do(request{Args: []string{"try"}, Dir: other}).wait())
 		}
@@ -483,7 +492,8 @@ func TestWaitingIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for _, r := range []stick.RoomID{elsewhere, room, elsewhere, room, elsewhere} { // rings alone, of their own room too
+	// rings alone, of their own room too
+	for _, r := range []stick.RoomID{elsewhere, room, elsewhere, room, elsewhere} {
 		rope, err := bells.Prepare(string(r))
 		if err != nil {
 			t.Fatal(err)

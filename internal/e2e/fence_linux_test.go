@@ -35,10 +35,19 @@ func TestHarnessesAreFenced(t *testing.T) {
 		{name: "qwen", h: realharness.Qwen, change: modelapi.Edit},
 		{name: "pi", h: realharness.Pi, change: modelapi.Edit},
 		{name: "claude writes", h: realharness.Claude, change: rewrite, costly: true},
-		{name: "codex with an older model", h: realharness.Codex, model: "gpt-5.5", change: modelapi.Edit, costly: true},
-		{name: "codex with an unknown model", h: realharness.Codex, model: "unknown", change: modelapi.Edit, costly: true},
+		{
+			name: "codex with an older model", h: realharness.Codex, model: "gpt-5.5", change: modelapi.Edit,
+			costly: true,
+		},
+		{
+			name: "codex with an unknown model", h: realharness.Codex, model: "unknown",
+			change: modelapi.Edit, costly: true,
+		},
 		{name: "gemini edits", h: realharness.Gemini, change: modelapi.Edit, costly: true},
-		{name: "copilot with a model that patches", h: realharness.Copilot, model: "gpt-5.1-codex", change: modelapi.Edit, costly: true},
+		{
+			name: "copilot with a model that patches", h: realharness.Copilot, model: "gpt-5.1-codex",
+			change: modelapi.Edit, costly: true,
+		},
 		{name: "qwen writes", h: realharness.Qwen, change: rewrite, costly: true},
 		{name: "pi writes", h: realharness.Pi, change: rewrite, costly: true},
 		{name: "opencode writes", h: realharness.OpenCode, change: rewrite, costly: true},

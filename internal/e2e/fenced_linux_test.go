@@ -42,7 +42,8 @@ func newFence(t *testing.T, h *realharness.Harness) *fence {
 	f.base = f.git("rev-parse", "main")
 	f.git("branch", "elsewhere", f.git("commit-tree", "main^{tree}", "-p", "main", "-m", "second"))
 	f.as(reviewer, "wait", "--turn")
-	f.as(reviewer, "policy", "set", "enforce=stick", "waiter_grace=200ms", "owner_idle_ttl=1s") // for turns after its own, too
+	// for turns after its own, too
+	f.as(reviewer, "policy", "set", "enforce=stick", "waiter_grace=200ms", "owner_idle_ttl=1s")
 	f.run("install", "git")
 	return f
 }
@@ -111,7 +112,8 @@ func (f *fence) isTakenOver(take func()) {
 func (f *fence) stopped() {
 	f.t.Helper()
 	f.signal(syscall.SIGSTOP, "T")
-	offer, _ := f.command(reviewer, "wait", "--turn", "--timeout", "60s").CombinedOutput() // it exits with 4 without the turn
+	// it exits with 4 without the turn
+	offer, _ := f.command(reviewer, "wait", "--turn", "--timeout", "60s").CombinedOutput()
 	if !strings.Contains(string(offer), "you can take over: the holder is alive, but does nothing") {
 		f.t.Fatalf("the reviewer waited, and is told\n%s", offer)
 	}
@@ -167,7 +169,9 @@ func (f *fence) end() {
 // holding matches who holds the stick, and for how long. denial matches what a model reads that may not edit.
 const holding = reviewer + ` has (just taken the stick|held the stick for \d+ (s|min))`
 
-var denial = regexp.MustCompile(`Talking Stick: notes\.txt isn't yours to change now: ` + holding + `[^\n]*\. Wait: tt wait; `)
+var denial = regexp.MustCompile(
+	`Talking Stick: notes\.txt isn't yours to change now: ` + holding + `[^\n]*\. Wait: tt wait; `,
+)
 
 // denied has the harness make a change that is denied now.
 func (f *fence) denied(c modelapi.Call, content string) {

@@ -32,7 +32,9 @@ func newHost(t *testing.T, boot, address, upstream string) *stage {
 	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	program := fmt.Sprintf("#!/bin/bash\nexport %s=%s %s\nexec -a \"$0\" %s \"$@\"\n", clitest.Boot, boot, clitest.Race, exe) // tt, under another boot
+	// tt, under another boot
+	program := fmt.Sprintf("#!/bin/bash\nexport %s=%s %s\nexec -a \"$0\" %s \"$@\"\n",
+		clitest.Boot, boot, clitest.Race, exe)
 	for path, text := range map[string]string{s.tt: program, config: fmt.Sprintf("database = %q\n", address)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -85,7 +87,8 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 	claude.begin(a, here.options(realharness.Claude))
 	says("Claude", claude.do(modelapi.Shell(here.tt+" wait --turn")), "your turn, turn 1")
 	codex.begin(b, there.options(realharness.Codex))
-	says("Codex", codex.do(modelapi.Shell(there.tt+" state")), "the system doesn't let tt connect to", "in Codex's sandbox use the MCP tools of tt")
+	says("Codex", codex.do(modelapi.Shell(there.tt+" state")), "the system doesn't let tt connect to",
+		"in Codex's sandbox use the MCP tools of tt")
 	room := struct {
 		ID string `json:"room_id"`
 	}{}
@@ -97,12 +100,14 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 	there.listening("codex")
 	claude.do(modelapi.Read(notes(here)))
 	claude.do(edit(here, "one", "two"))
-	says("Claude", claude.do(modelapi.Shell("git commit -qam 'the first half' && git push -q && echo pushed")), "pushed")
+	says("Claude", claude.do(modelapi.Shell("git commit -qam 'the first half' && git push -q && echo pushed")),
+		"pushed")
 	claude.do(modelapi.Shell(here.tt + ` release --status "the first half is done" --next-action "do the second half"`))
 	commit := here.git("rev-parse", "HEAD")
 
 	// the second host is granted, and told of the commit that it hasn't
-	granted := says("Codex", codex.hear(), `"status":"your_turn"`, `"turn_id":2`, "do the second half", commit, `"absent":true`)
+	granted := says("Codex", codex.hear(), `"status":"your_turn"`, `"turn_id":2`, "do the second half", commit,
+		`"absent":true`)
 	there.git("pull", "-q", "origin", "main")
 	codex.do(edit(there, "two", "three"))
 	holds(t, notes(there), "three\n")
@@ -110,7 +115,8 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 	// without the turn: in one's own clone one edits and doesn't push, in the holder's clone one doesn't edit
 	claude.do(edit(here, "two", "mine"))
 	holds(t, notes(here), "mine\n")
-	says("Claude", claude.do(modelapi.Shell("git commit -qam mine && git push -q && echo pushed")), "a push to main isn't yours now: codex:")
+	says("Claude", claude.do(modelapi.Shell("git commit -qam mine && git push -q && echo pushed")),
+		"a push to main isn't yours now: codex:")
 	beside.begin(c, there.options(realharness.Claude))
 	beside.do(modelapi.Read(notes(there)))
 	says("the other Claude", beside.do(edit(there, "three", "four")), "notes.txt isn't yours to change now: codex:")
@@ -131,7 +137,8 @@ func TestHarnessesOnTwoHosts(t *testing.T) {
 		"handoff": map[string]any{"status": "the second half is done", "next_action": "look at it"},
 	}))
 
-	says("Claude", claude.hear(), "your turn, turn 3", "handoff from codex:", "look at it", "isn't in this repository: git fetch")
+	says("Claude", claude.hear(), "your turn, turn 3", "handoff from codex:", "look at it",
+		"isn't in this repository: git fetch")
 	codex.end()
 	claude.do(modelapi.Shell(here.tt + ` release --status "all is done" --next-action "nothing"`))
 	claude.end()

@@ -44,7 +44,10 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	skipInPairs(t)
 	dir := t.TempDir()
-	w := &world{t: t, bin: filepath.Join(dir, "bin"), work: filepath.Join(dir, "work"), data: filepath.Join(dir, "data"), url: storetest.Address(t)}
+	w := &world{
+		t: t, bin: filepath.Join(dir, "bin"), work: filepath.Join(dir, "work"),
+		data: filepath.Join(dir, "data"), url: storetest.Address(t),
+	}
 	for _, d := range []string{w.bin, w.work, filepath.Join(w.work, ".talking-stick"), filepath.Join(dir, "home")} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -56,7 +59,8 @@ func newWorld(t testing.TB) *world {
 	}
 
 	w.env = []string{
-		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann", "TALKING_STICK_DATA_DIR=" + w.data, "TALKING_STICK_DATABASE_URL=" + w.url, "TT_JSON=1",
+		"PATH=" + w.bin + ":/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), "USER=ann",
+		"TALKING_STICK_DATA_DIR=" + w.data, "TALKING_STICK_DATABASE_URL=" + w.url, "TT_JSON=1",
 		fmt.Sprintf("%s=%d", clitest.Top, os.Getpid()), clitest.Race,
 	}
 

@@ -54,11 +54,17 @@ func (s *stage) senders() (out []string) {
 // Without MCP the shell does it all.
 func (s *stage) speak(h *realharness.Harness) []modelapi.Script {
 	send := modelapi.Shell(s.tt + " msg send room hello")
-	state, first := modelapi.MCP("tt", "get_room_state", map[string]any{}), modelapi.MCP("tt", "send_message", map[string]any{"to": []string{"room"}, "body": "hello"})
+	state, first := modelapi.MCP("tt", "get_room_state", map[string]any{}), modelapi.MCP("tt", "send_message",
+		map[string]any{"to": []string{"room"}, "body": "hello"})
 	if !hasMCP(h) {
 		state, first = modelapi.Shell(s.tt+" state --all"), send
 	}
-	return []modelapi.Script{modelapi.Do(modelapi.Shell(s.tt + " join")), modelapi.Do(state), modelapi.Do(first), modelapi.Do(send)}
+	return []modelapi.Script{
+		modelapi.Do(modelapi.Shell(s.tt + " join")),
+		modelapi.Do(state),
+		modelapi.Do(first),
+		modelapi.Do(send),
+	}
 }
 
 // hasMCP reports whether a harness can start MCP servers.
@@ -79,7 +85,8 @@ func TestOneSessionIsOneMember(t *testing.T) {
 			s.finished(a.Run(t, "Please.", s.options(h)))
 			members := s.agents(h.Name)
 			if len(members) != 1 {
-				t.Fatalf("%s is %d members: %v\n%s", h.Name, len(members), members, strings.Join(results(session), "\n---\n"))
+				t.Fatalf("%s is %d members: %v\n%s",
+					h.Name, len(members), members, strings.Join(results(session), "\n---\n"))
 			}
 			if senders := s.senders(); fmt.Sprint(senders) != fmt.Sprint([]string{members[0], members[0]}) {
 				t.Errorf("messages came from %v, and the member is %s", senders, members[0])
@@ -126,7 +133,8 @@ func TestTwoSessionsAreTwoMembers(t *testing.T) {
 			members, senders := s.agents(h.Name), s.senders()
 			slices.Sort(members)
 			slices.Sort(senders)
-			if len(members) != 2 || fmt.Sprint(senders) != fmt.Sprint([]string{members[0], members[0], members[1], members[1]}) {
+			if len(members) != 2 ||
+				fmt.Sprint(senders) != fmt.Sprint([]string{members[0], members[0], members[1], members[1]}) {
 				t.Errorf("members %v, senders %v", members, senders)
 			}
 		})
@@ -197,7 +205,8 @@ func TestHarnessInAHarness(t *testing.T) {
 
 	s := newStage(t)
 	s.run("join")
-	inner, session := s.prepare(realharness.Codex, modelapi.Steps(append(s.speak(realharness.Codex), modelapi.Say("done"))...))
+	inner, session := s.prepare(realharness.Codex,
+		modelapi.Steps(append(s.speak(realharness.Codex), modelapi.Say("done"))...))
 	steps := append([]modelapi.Script{modelapi.Do(s.inside(inner))}, s.speak(realharness.Claude)...)
 	outer, _ := s.prepare(realharness.Claude, modelapi.Steps(append(steps, modelapi.Say("done"))...))
 	s.finished(outer.Run(t, "Please.", s.options(realharness.Claude)))
@@ -212,7 +221,9 @@ func TestHarnessInAHarness(t *testing.T) {
 
 // TestSubAgents: the sub-agents of a session act as their parent.
 func TestSubAgents(t *testing.T) {
-	harnesses := played(t, []*realharness.Harness{realharness.Claude, realharness.Codex, realharness.Copilot, realharness.Qwen}, realharness.Claude)
+	harnesses := played(t,
+		[]*realharness.Harness{realharness.Claude, realharness.Codex, realharness.Copilot, realharness.Qwen},
+		realharness.Claude)
 
 	const mark = "THE PART OF THE SUB-AGENT"
 	for _, c := range []struct {
@@ -224,12 +235,15 @@ func TestSubAgents(t *testing.T) {
 		{realharness.Claude, "", modelapi.Named("Agent", map[string]any{
 			"description": "a part", "prompt": mark, "subagent_type": "general-purpose", "run_in_background": false,
 		}), nil},
-		{realharness.Codex, "unknown", modelapi.Named("multi_agent_v1__spawn_agent", map[string]any{"message": mark}), func(r *modelapi.Request) modelapi.Call {
+		{realharness.Codex, "unknown", modelapi.Named("multi_agent_v1__spawn_agent",
+			map[string]any{"message": mark}), func(r *modelapi.Request) modelapi.Call {
 			var spawned struct {
 				ID string `json:"agent_id"`
 			}
 			json.Unmarshal([]byte(r.LastResult().Text), &spawned)
-			return modelapi.Named("multi_agent_v1__wait_agent", map[string]any{"targets": []string{spawned.ID}, "timeout_ms": 120000})
+			return modelapi.Named("multi_agent_v1__wait_agent", map[string]any{
+				"targets": []string{spawned.ID}, "timeout_ms": 120000,
+			})
 		}},
 		{realharness.Copilot, "", modelapi.Named("task", map[string]any{
 			"description": "a part", "prompt": mark, "agent_type": "general-purpose", "name": "part", "mode": "sync",
@@ -325,7 +339,8 @@ func TestSandboxOfCodex(t *testing.T) {
 		}
 		room, lease, turn = g.Room, g.Lease, g.Turn
 		return modelapi.Reply{Calls: []modelapi.Call{modelapi.MCP("tt", "release_stick", map[string]any{
-			"room_id": room, "lease_id": lease, "expected_turn_id": turn, "handoff": map[string]any{"status": "it is done", "next_action": "look at it"},
+			"room_id": room, "lease_id": lease, "expected_turn_id": turn,
+			"handoff": map[string]any{"status": "it is done", "next_action": "look at it"},
 		})}}, nil
 	}
 
@@ -355,7 +370,9 @@ func TestSandboxOfCodex(t *testing.T) {
 	if !strings.Contains(got[1], `"error":"data_dir_not_writable"`) {
 		t.Errorf("as JSON it says %s", got[1])
 	}
-	if !strings.Contains(got[2], `"joined":true`) || !strings.Contains(got[3], `"status":"your_turn"`) || !strings.Contains(got[4], `"event_seq"`) {
+	if !strings.Contains(got[2], `"joined":true`) ||
+		!strings.Contains(got[3], `"status":"your_turn"`) ||
+		!strings.Contains(got[4], `"event_seq"`) {
 		t.Errorf("the tools say\n%s", strings.Join(got[2:], "\n---\n"))
 	}
 	if st := s.state(); st.TurnID != 2 || st.Owner != nil || len(s.agents("codex")) != 2 {

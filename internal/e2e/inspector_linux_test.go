@@ -38,13 +38,19 @@ const (
 // inspections are a call for each tool, as arguments of the inspector. Names in braces stand for values of
 // the scene. want is a part of the answer.
 var inspections = map[string]struct{ arguments, want string }{
-	"list_rooms":       {"", `"relation": "here"`},
-	"join_path":        {"context_path={path}", `"joined": false`},
-	"wait_for_turn":    {"max_wait_ms=0", `"status": "your_turn"`},
-	"save_draft":       {"room_id={room} lease_id={lease} expected_turn_id={turn} text=half", `"turn_id": {turn}`},
-	"heartbeat":        {"room_id={room} lease_id={lease} expected_turn_id={turn}", `"turn_id": {turn}`},
-	"release_stick":    {`room_id={room} lease_id={lease} expected_turn_id={turn} handoff={"status":"done","next_action":"look"}`, `"room_state"`},
-	"pass_stick":       {`room_id={room} lease_id={lease} expected_turn_id={turn} to_agent_id=codex:partner handoff={"status":"done","next_action":"look"}`, `"reserved_for": "codex:partner"`},
+	"list_rooms":    {"", `"relation": "here"`},
+	"join_path":     {"context_path={path}", `"joined": false`},
+	"wait_for_turn": {"max_wait_ms=0", `"status": "your_turn"`},
+	"save_draft":    {"room_id={room} lease_id={lease} expected_turn_id={turn} text=half", `"turn_id": {turn}`},
+	"heartbeat":     {"room_id={room} lease_id={lease} expected_turn_id={turn}", `"turn_id": {turn}`},
+	"release_stick": {
+		`room_id={room} lease_id={lease} expected_turn_id={turn} handoff={"status":"done","next_action":"look"}`,
+		`"room_state"`,
+	},
+	"pass_stick": {
+		`room_id={room} lease_id={lease} expected_turn_id={turn} to_agent_id=codex:partner handoff={"status":"done","next_action":"look"}`,
+		`"reserved_for": "codex:partner"`,
+	},
 	"takeover_stick":   {"reason=asked operator_requested=true", `"taken_from": "claude:inspector"`},
 	"get_room_state":   {"room_id={room} all=true", `"owner": "claude:inspector"`},
 	"get_room_events":  {`event=["join"] limit=1`, `"event_type": "join"`},
@@ -165,7 +171,8 @@ func TestInspectorCallsEveryTool(t *testing.T) {
 				args = append(args, "--tool-arg", room.Replace(a))
 			}
 			out := inspect(t, cmp.Or(inspectors[name], inspector), work, args...)
-			if want := room.Replace(inspections[name].want); strings.Contains(out, `"isError": true`) || !strings.Contains(result(t, out), want) {
+			if want := room.Replace(inspections[name].want); strings.Contains(out, `"isError": true`) ||
+				!strings.Contains(result(t, out), want) {
 				t.Errorf("it answered %s, without %s", out, want)
 			}
 		})
@@ -201,7 +208,10 @@ func sceneEngine(t *testing.T, dir string) (*engine.Engine, *task.Tasks) {
 	}
 	database := storetest.Address(t)
 	procs.OneHost = database == ""
-	kernel := core.New(core.Config{Dir: filepath.Join(dir, "data"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: dir, Home: dir}})
+	kernel := core.New(core.Config{
+		Dir: filepath.Join(dir, "data"), Database: database, Procs: procs,
+		Workspace: workspace.Env{Dir: dir, Home: dir},
+	})
 	e := engine.New(engine.Config{Kernel: kernel})
 	t.Cleanup(func() {
 		if res, err := e.Upkeep.Doctor(context.Background(), upkeep.DoctorParams{}); err == nil && !res.Healthy {
@@ -236,9 +246,13 @@ func inspected(t *testing.T, e *engine.Engine, tasks *task.Tasks, work string) *
 	must(err)
 	_, err = e.JoinPath(ctx, engine.JoinPathParams{Caller: by(partner), Path: work})
 	must(err)
-	mine, err := e.SendMessage(ctx, engine.SendMessageParams{Caller: by(partner), Where: at, To: []stick.AgentID{inspector}, Body: "for the inspector"})
+	mine, err := e.SendMessage(ctx, engine.SendMessageParams{
+		Caller: by(partner), Where: at, To: []stick.AgentID{inspector}, Body: "for the inspector",
+	})
 	must(err)
-	sent, err := e.SendMessage(ctx, engine.SendMessageParams{Caller: by(inspector), Where: at, To: []stick.AgentID{partner}, Body: "a mistake"})
+	sent, err := e.SendMessage(ctx, engine.SendMessageParams{
+		Caller: by(inspector), Where: at, To: []stick.AgentID{partner}, Body: "a mistake",
+	})
 	must(err)
 	note, err := e.AddNote(ctx, engine.AddNoteParams{Caller: by(partner), Where: at, Body: "a note"})
 	must(err)
@@ -286,7 +300,8 @@ func hookedEdit(ctx context.Context, e *engine.Engine, by core.Caller, file stri
 // tasked gives the inspector a task with a commit.
 func tasked(ctx context.Context, tasks *task.Tasks, work string, by func(stick.AgentID) core.Caller) error {
 	git := func(args ...string) error {
-		c := exec.Command("git", append([]string{"-C", work, "-c", "user.name=Ann", "-c", "user.email=ann@example.invalid"}, args...)...)
+		c := exec.Command("git",
+			append([]string{"-C", work, "-c", "user.name=Ann", "-c", "user.email=ann@example.invalid"}, args...)...)
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %v: %w: %s", args, err, out)
 		}
@@ -309,7 +324,9 @@ func tasked(ctx context.Context, tasks *task.Tasks, work string, by func(stick.A
 	if err != nil {
 		return err
 	}
-	if _, err := tasks.WorkerStart(ctx, task.WorkerStartParams{Caller: by(inspector), Where: at, TaskID: "lexer"}); err != nil {
+	if _, err := tasks.WorkerStart(ctx, task.WorkerStartParams{
+		Caller: by(inspector), Where: at, TaskID: "lexer",
+	}); err != nil {
 		return err
 	}
 

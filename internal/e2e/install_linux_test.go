@@ -72,7 +72,12 @@ func (s *stage) as(name string, args ...string) string {
 func (s *stage) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(s.tt, args...)
 	c.Dir = s.place.Repo
-	c.Env = []string{"HOME=" + s.place.Home, "PATH=" + filepath.Dir(s.tt) + ":/usr/bin:/bin", "USER=ann", "TT_HARNESS_AGENT_ID=" + name}
+	c.Env = []string{
+		"HOME=" + s.place.Home,
+		"PATH=" + filepath.Dir(s.tt) + ":/usr/bin:/bin",
+		"USER=ann",
+		"TT_HARNESS_AGENT_ID=" + name,
+	}
 	c.Env = append(c.Env, s.env...)
 	return c
 }
@@ -80,7 +85,8 @@ func (s *stage) command(name string, args ...string) *exec.Cmd {
 // allPairs is set by `make pairs`. Without it each harness plays what shows most of it,
 // TestHarnessesAreFenced, and for the rest it is enough that some play it: what each of them sends and
 // understands is in the tests of internal/harness.
-var allPairs = flag.Bool("pairs", false, "only what real harnesses play: every pair of them, and each of them every test that it can play")
+var allPairs = flag.Bool("pairs", false,
+	"only what real harnesses play: every pair of them, and each of them every test that it can play")
 
 // played returns those of the harnesses that play a test: all with -pairs, otherwise some. It says which are
 // left out, and skips the test if there are none.
@@ -272,7 +278,9 @@ func (s *stage) takeTurns(first, second *realharness.Harness, connect func(both 
 	}
 
 	got := results(right)
-	if len(got) == 0 || !strings.Contains(got[0], "your turn, turn 2") || !strings.Contains(got[0], "handoff from "+first.Name+":") ||
+	if len(got) == 0 ||
+		!strings.Contains(got[0], "your turn, turn 2") ||
+		!strings.Contains(got[0], "handoff from "+first.Name+":") ||
 		!strings.Contains(got[0], "do the second half") {
 		t.Errorf("%s was woken with\n%s", second.Name, strings.Join(got, "\n---\n"))
 	}
@@ -325,7 +333,9 @@ func (s *stage) listening(harness string) {
 func TestCodexOnAFreshHome(t *testing.T) {
 	onlyInPairs(t, realharness.Codex)
 
-	for name, variable := range map[string]string{"the default": "", "a data directory": "TALKING_STICK_DATA_DIR", "XDG": "XDG_DATA_HOME"} {
+	for name, variable := range map[string]string{
+		"the default": "", "a data directory": "TALKING_STICK_DATA_DIR", "XDG": "XDG_DATA_HOME",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
@@ -365,7 +375,8 @@ func TestGeminiReadsTheProject(t *testing.T) {
 	a := realharness.Gemini.Prepare(t, s.place, realharness.Config{API: session.URL()})
 	s.run("install", "gemini", "--project")
 	s.finished(a.Run(t, "Please.", s.options(realharness.Gemini)))
-	if said := session.Requests()[0].Text(); !strings.Contains(said, "Only the holder of the talking stick changes files") {
+	said := session.Requests()[0].Text()
+	if !strings.Contains(said, "Only the holder of the talking stick changes files") {
 		t.Errorf("Gemini reads\n%s", said)
 	}
 }

@@ -29,7 +29,10 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	w := newWorld(t)
-	s := &scene{T: t, w: w, a: w.start("claude", "runner", nil), b: w.start("codex", "runner", nil), c: w.start("opencode", "runner", nil)}
+	s := &scene{
+		T: t, w: w, a: w.start("claude", "runner", nil), b: w.start("codex", "runner", nil),
+		c: w.start("opencode", "runner", nil),
+	}
 	for i, h := range []*agent{s.a, s.b, s.c} {
 		j := said(t, ok(t, h.tt("join")))
 		s.names[i], s.room = j.Agent, j.Room
@@ -80,9 +83,13 @@ func TestKilledOperations(t *testing.T) {
 		twice bool              // the same command again does it a second time
 		check func(*scene, answer)
 	}{
-		{name: "join", args: func(*scene) []string { return []string{"join", "--as", "claude:new"} }, wrote: []stick.EventType{stick.EventJoin}},
 		{
-			name: "try", args: func(*scene) []string { return []string{"try"} }, wrote: []stick.EventType{stick.EventClaim},
+			name: "join", args: func(*scene) []string { return []string{"join", "--as", "claude:new"} },
+			wrote: []stick.EventType{stick.EventJoin},
+		},
+		{
+			name: "try", args: func(*scene) []string { return []string{"try"} },
+			wrote: []stick.EventType{stick.EventClaim},
 			check: func(s *scene, a answer) {
 				if a.Turn != 1 || a.Lease == "" {
 					s.Errorf("asked again: %+v", a)
@@ -90,7 +97,8 @@ func TestKilledOperations(t *testing.T) {
 			},
 		},
 		{
-			name: "wait", args: func(*scene) []string { return []string{"wait"} }, wrote: []stick.EventType{stick.EventClaim},
+			name: "wait", args: func(*scene) []string { return []string{"wait"} },
+			wrote: []stick.EventType{stick.EventClaim},
 			setup: func(s *scene) { own(s.T, s.b); release(s.T, s.b, "for whoever comes") },
 			check: func(s *scene, a answer) {
 				if a.Turn != 2 || a.Handoff == nil || a.Handoff.Status != "for whoever comes" {
@@ -99,16 +107,22 @@ func TestKilledOperations(t *testing.T) {
 			},
 		},
 		{
-			name: "release", owned: true, args: func(*scene) []string { return with("release") }, wrote: []stick.EventType{stick.EventRelease},
+			name: "release", owned: true, args: func(*scene) []string { return with("release") },
+			wrote: []stick.EventType{stick.EventRelease},
 			check: func(s *scene, a answer) {
 				_, log := s.look()
-				if e := last(log, stick.EventRelease); !a.Already || a.Seq != e.Seq || a.Turn != 1 || e.Handoff.Status != "what was done" {
+				if e := last(log, stick.EventRelease); !a.Already ||
+					a.Seq != e.Seq ||
+					a.Turn != 1 ||
+					e.Handoff.Status != "what was done" {
 					s.Errorf("released again: %+v, and the log says %+v", a, e)
 				}
 			},
 		},
 		{
-			name: "pass", owned: true, args: func(s *scene) []string { return with("pass", string(s.names[1])) }, wrote: []stick.EventType{stick.EventPass},
+			name: "pass", owned: true,
+			args:  func(s *scene) []string { return with("pass", string(s.names[1])) },
+			wrote: []stick.EventType{stick.EventPass},
 			check: func(s *scene, a answer) {
 				if !a.Already || a.Reserved == nil || *a.Reserved != s.names[1] {
 					s.Errorf("passed again: %+v", a)
@@ -116,7 +130,8 @@ func TestKilledOperations(t *testing.T) {
 			},
 		},
 		{
-			name: "take", args: func(*scene) []string { return []string{"take", "--reason", "it is gone"} }, wrote: []stick.EventType{stick.EventTakeover},
+			name: "take", args: func(*scene) []string { return []string{"take", "--reason", "it is gone"} },
+			wrote: []stick.EventType{stick.EventTakeover},
 			setup: func(s *scene) { own(s.T, s.b); s.b.kill() },
 			check: func(s *scene, a answer) {
 				if !a.Already || a.Turn != 2 {
@@ -125,7 +140,8 @@ func TestKilledOperations(t *testing.T) {
 			},
 		},
 		{
-			name: "handoff-save", owned: true, args: func(*scene) []string { return []string{"handoff", "save", "half", "--next-action", "the rest"} },
+			name: "handoff-save", owned: true,
+			args:  func(*scene) []string { return []string{"handoff", "save", "half", "--next-action", "the rest"} },
 			wrote: []stick.EventType{stick.EventDraftSaved},
 			check: func(s *scene, a answer) {
 				if !a.Already || a.Turn != 1 {
@@ -134,17 +150,22 @@ func TestKilledOperations(t *testing.T) {
 			},
 		},
 		{name: "heartbeat", owned: true, args: func(*scene) []string { return []string{"heartbeat"} }},
-		{name: "leave", args: func(*scene) []string { return []string{"leave"} }, wrote: []stick.EventType{stick.EventLeave}},
+		{
+			name: "leave", args: func(*scene) []string { return []string{"leave"} },
+			wrote: []stick.EventType{stick.EventLeave},
+		},
 		{
 			name: "leave-with-a-handoff", owned: true, args: func(*scene) []string { return with("leave") },
 			wrote: []stick.EventType{stick.EventRelease, stick.EventLeave},
 		},
 		{
-			name: "leave-abandoning", owned: true, args: func(*scene) []string { return []string{"leave", "--abandon", "no more"} },
+			name: "leave-abandoning", owned: true,
+			args:  func(*scene) []string { return []string{"leave", "--abandon", "no more"} },
 			wrote: []stick.EventType{stick.EventLeave},
 		},
 		{
-			name: "kick", args: func(s *scene) []string { return []string{"kick", string(s.names[1])} }, wrote: []stick.EventType{stick.EventKick},
+			name: "kick", args: func(s *scene) []string { return []string{"kick", string(s.names[1])} },
+			wrote: []stick.EventType{stick.EventKick},
 			setup: func(s *scene) { own(s.T, s.b); s.b.kill() },
 		},
 		{
@@ -156,17 +177,27 @@ func TestKilledOperations(t *testing.T) {
 			wrote: []stick.EventType{stick.EventPolicyChanged},
 		},
 		{
-			name: "reorder", args: func(s *scene) []string { return []string{"reorder", string(s.names[2]), string(s.names[0])} },
+			name:  "reorder",
+			args:  func(s *scene) []string { return []string{"reorder", string(s.names[2]), string(s.names[0])} },
 			wrote: []stick.EventType{stick.EventPolicyChanged},
 		},
 		{
-			name: "send", args: func(s *scene) []string { return []string{"msg", "send", "room", "hello"} }, twice: true,
+			name: "send", args: func(s *scene) []string { return []string{"msg", "send", "room", "hello"} },
+			twice: true,
 			wrote: []stick.EventType{stick.EventMessageSent},
 		},
-		{name: "read", setup: question, args: func(*scene) []string { return []string{"msg", "read", "4"} }, wrote: []stick.EventType{stick.EventMessageRead}},
-		{name: "ack", setup: question, args: func(*scene) []string { return []string{"ack", "4"} }, wrote: []stick.EventType{stick.EventMessageAcked}},
 		{
-			name: "withdraw", args: func(*scene) []string { return []string{"msg", "withdraw", "4"} }, wrote: []stick.EventType{stick.EventMessageWithdrawn},
+			name: "read", setup: question,
+			args:  func(*scene) []string { return []string{"msg", "read", "4"} },
+			wrote: []stick.EventType{stick.EventMessageRead},
+		},
+		{
+			name: "ack", setup: question, args: func(*scene) []string { return []string{"ack", "4"} },
+			wrote: []stick.EventType{stick.EventMessageAcked},
+		},
+		{
+			name: "withdraw", args: func(*scene) []string { return []string{"msg", "withdraw", "4"} },
+			wrote: []stick.EventType{stick.EventMessageWithdrawn},
 			setup: func(s *scene) { ok(s.T, s.a.tt("msg", "send", "room", "wait with it")) },
 		},
 		{
@@ -174,11 +205,13 @@ func TestKilledOperations(t *testing.T) {
 			wrote: []stick.EventType{stick.EventNoteAdded},
 		},
 		{
-			name: "resolve", args: func(*scene) []string { return []string{"notes", "resolve", "4"} }, wrote: []stick.EventType{stick.EventNoteResolved},
+			name: "resolve", args: func(*scene) []string { return []string{"notes", "resolve", "4"} },
+			wrote: []stick.EventType{stick.EventNoteResolved},
 			setup: func(s *scene) { ok(s.T, s.b.tt("notes", "add", "mind the gap")) },
 		},
 		{
-			name: "session-start", args: func(*scene) []string { return []string{"session", "start"} }, wrote: []stick.EventType{stick.EventSessionStarted},
+			name: "session-start", args: func(*scene) []string { return []string{"session", "start"} },
+			wrote: []stick.EventType{stick.EventSessionStarted},
 			check: func(s *scene, a answer) {
 				if file := filepath.Join(s.w.work, ".talking-stick", "session.md"); !a.Already || !exists(file) {
 					s.Errorf("started again: %+v, and the context file is there: %v", a, exists(file))
@@ -227,7 +260,8 @@ func TestKilledOperations(t *testing.T) {
 				after, more := s.look()
 				more = more[len(log):]
 				if point == "before commit" {
-					if diff := cmp.Diff(before, after, cmpopts.IgnoreFields(stick.Evidence{}, "Gone")); diff != "" || len(more) > 0 {
+					if diff := cmp.Diff(before, after, cmpopts.IgnoreFields(stick.Evidence{}, "Gone")); diff != "" ||
+						len(more) > 0 {
 						t.Errorf("killed before its commit, it changed the room; events %v\n%s", more, diff)
 					}
 				} else {

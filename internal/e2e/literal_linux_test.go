@@ -87,7 +87,10 @@ func newLiteralRoom(t *testing.T) *literalRoom {
 		}
 	}
 
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=Ann", "-c", "user.email=ann@example.invalid", "commit", "-q", "--allow-empty", "-m", "first"}} {
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"},
+		{"-c", "user.name=Ann", "-c", "user.email=ann@example.invalid", "commit", "-q", "--allow-empty", "-m", "first"},
+	} {
 		git := exec.Command("git", args...)
 		git.Dir, git.Env = l.repo, []string{"HOME=" + l.home, "PATH=/usr/local/bin:/usr/bin:/bin"}
 		if out, err := git.CombinedOutput(); err != nil {
@@ -101,7 +104,9 @@ func newLiteralRoom(t *testing.T) *literalRoom {
 // tt runs tt as an agent that is known by its name, and returns all that it prints.
 func (l *literalRoom) tt(name, input string, args ...string) string {
 	var out bytes.Buffer
-	env := map[string]string{"TT_HARNESS_AGENT_ID": name, "HOME": l.home, "TALKING_STICK_DATA_DIR": filepath.Join(l.home, "data")}
+	env := map[string]string{
+		"TT_HARNESS_AGENT_ID": name, "HOME": l.home, "TALKING_STICK_DATA_DIR": filepath.Join(l.home, "data"),
+	}
 	cli.Main(app.Env{
 		Full: full.Commands(),
 		Name: "tt", Args: args, Stdin: strings.NewReader(input), Stdout: &out, Stderr: &out,
@@ -168,16 +173,21 @@ func (l *literalRoom) run(r *literalReader, s deed) string {
 
 	args := s.args
 	if isWait(s) {
-		args = append(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--timeout" || a == "100s" }), "--timeout", "40ms")
+		args = append(
+			slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--timeout" || a == "100s" }),
+			"--timeout", "40ms",
+		)
 	}
 	told := l.tt(r.name, "", args...)
-	return told + "\n" + l.hook(r.name, "PostToolUse", `,"tool_name":"Bash","tool_input":{"command":"tt"},"tool_use_id":"one"`)
+	return told + "\n" + l.hook(r.name, "PostToolUse",
+		`,"tool_name":"Bash","tool_input":{"command":"tt"},"tool_use_id":"one"`)
 }
 
 // write writes a file of a reader, unless a hook refuses that.
 func (l *literalRoom) write(r *literalReader, name string) string {
 	path := filepath.Join(l.repo, name)
-	tool := fmt.Sprintf(`,"tool_name":"Write","tool_input":{"file_path":%q,"content":"x\n"},"tool_use_id":%q`, path, name)
+	tool := fmt.Sprintf(`,"tool_name":"Write","tool_input":{"file_path":%q,"content":"x\n"},"tool_use_id":%q`,
+		path, name)
 	before := l.hook(r.name, "PreToolUse", tool)
 	if strings.Contains(before, "deny") {
 		l.t.Errorf("%s has the turn, and can't write %s: %s", r.name, name, before)
@@ -262,7 +272,8 @@ func checkNoSpin(t *testing.T, readers ...*literalReader) {
 			}
 		}
 
-		t.Logf("%s: %d turns, %d of them without a change; %d blanks were refused", r.name, len(r.turns), empty, len(r.refused))
+		t.Logf("%s: %d turns, %d of them without a change; %d blanks were refused",
+			r.name, len(r.turns), empty, len(r.refused))
 		if empty > emptyTurns {
 			t.Errorf("%s had %d turns without a change, want %d at most: %+v", r.name, empty, emptyTurns, r.turns)
 		}
@@ -304,7 +315,11 @@ func TestLiteralReaders(t *testing.T) {
 	t.Run("without work", func(t *testing.T) {
 		t.Parallel()
 		l := newLiteralRoom(t)
-		readers := []*literalReader{newLiteralReader("claude:aaaa", watchTime), newLiteralReader("claude:bbbb", watchTime), newLiteralReader("claude:cccc", watchTime)}
+		readers := []*literalReader{
+			newLiteralReader("claude:aaaa", watchTime),
+			newLiteralReader("claude:bbbb", watchTime),
+			newLiteralReader("claude:cccc", watchTime),
+		}
 		l.playAll(readers...)
 		checkNoSpin(t, readers...)
 		checkNoBlank(t, l.log())
@@ -385,7 +400,8 @@ func (l *literalRoom) readAll(r *literalReader, task string) (all string) {
 	follow(l.hook(r.name, "PostToolUse", `,"tool_name":"Bash","tool_input":{"command":"true"},"tool_use_id":"two"`))
 	follow(l.hook(r.name, "SessionStart", `,"source":"resume"`))
 	for _, line := range []string{
-		"try", "wait --park --timeout 1ms", "inbox", "notes list", "state", "status", "log", "events", "task list", "task show " + task, "task prompt " + task,
+		"try", "wait --park --timeout 1ms", "inbox", "notes list", "state", "status", "log", "events",
+		"task list", "task show " + task, "task prompt " + task,
 	} {
 		follow(l.tt(r.name, "", strings.Fields(line)...))
 	}

@@ -237,7 +237,8 @@ func ordersIn(line string) (all []order) {
 		}
 
 		isStart := i == 0 || strings.IndexByte(" `(", line[i-1]) >= 0
-		if !isStart || !slices.ContainsFunc(programsHeeded, func(p string) bool { return strings.HasPrefix(line[i:], p) }) {
+		if !isStart ||
+			!slices.ContainsFunc(programsHeeded, func(p string) bool { return strings.HasPrefix(line[i:], p) }) {
 			i++
 			continue
 		}
@@ -308,5 +309,9 @@ func nextWord(text string) (word string, length int) {
 // belongsToCommand reports whether a plain word goes on with a command, and isn't the next word of the sentence.
 func belongsToCommand(words []string, word string) bool {
 	isName := len(words) == 1 || len(words) == 2 && slices.Contains(groups, words[1])
-	return isName && word != "" || strings.HasPrefix(word, "--") || strings.ContainsAny(word, "0123456789:/…") || word == "room" || word == "next"
+	return isName && word != "" ||
+		strings.HasPrefix(word, "--") ||
+		strings.ContainsAny(word, "0123456789:/…") ||
+		word == "room" ||
+		word == "next"
 }

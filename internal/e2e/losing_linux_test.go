@@ -57,7 +57,9 @@ func newLosing(t *testing.T, destroyer, worker *realharness.Harness) *losing {
 	l := &losing{stage: newStage(t)}
 	beside := filepath.Dir(l.place.Repo)
 	l.remote, l.sibling = filepath.Join(beside, "remote.git"), filepath.Join(beside, "sibling")
-	for name, content := range map[string]string{"notes.txt": "notes\n", "src/lexer.go": "package src\n", "src/old.go": "package src // old\n"} {
+	for name, content := range map[string]string{
+		"notes.txt": "notes\n", "src/lexer.go": "package src\n", "src/old.go": "package src // old\n",
+	} {
 		l.put(name, content)
 	}
 	l.git("add", ".")
@@ -143,7 +145,8 @@ func (l *losing) clean() {
 // and one that is staged and changed again.
 func (l *losing) works() {
 	l.t.Helper()
-	l.worker.do(modelapi.Write(filepath.Join(l.place.Repo, "src", "parser.go"), fmt.Sprintf("package src // parser %d\n", l.round)))
+	l.worker.do(modelapi.Write(filepath.Join(l.place.Repo, "src", "parser.go"),
+		fmt.Sprintf("package src // parser %d\n", l.round)))
 	l.worker.shell(fmt.Sprintf("echo note %[1]d >>notes.txt; echo '// staged %[1]d' >>src/lexer.go; git add src/lexer.go; "+
 		"echo '// later %[1]d' >>src/lexer.go; rm src/old.go; mkdir -p doc; echo guide %[1]d >doc/guide.md", l.round))
 }

@@ -44,39 +44,65 @@ const (
 
 // losses are the reported ones. The name of the worker comes where %s is.
 var losses = []loss{
-	{name: "reset --hard", command: "git reset --hard", denied: notYours, told: "ran \"?git reset --hard\"?" + takes, owned: "git reset --hard " + taking, always: true},
-	{name: "checkout -- path", command: "git checkout -- notes.txt src", denied: notYours, told: "ran \"?git checkout.*" + takes, owned: "git checkout .*" + taking},
 	{
-		name: "switch under a running task", command: "git switch elsewhere", denied: notYours, told: notYours, heard: "edited the working tree while you hold the stick",
+		name: "reset --hard", command: "git reset --hard", denied: notYours,
+		told: "ran \"?git reset --hard\"?" + takes, owned: "git reset --hard " + taking, always: true,
+	},
+	{
+		name: "checkout -- path", command: "git checkout -- notes.txt src", denied: notYours,
+		told: "ran \"?git checkout.*" + takes, owned: "git checkout .*" + taking,
+	},
+	{
+		name: "switch under a running task", command: "git switch elsewhere", denied: notYours,
+		told: notYours, heard: "edited the working tree while you hold the stick",
 		moves: true, always: true,
 	},
-	{name: "stash", command: "git stash --include-untracked", denied: notYours, told: "ran \"?git stash.*" + takes, owned: "git stash.* " + taking},
-	{name: "clean", command: "git clean -fd", denied: notYours, told: "ran \"?git clean -fd\"?" + takes, owned: "git clean -fd " + taking, always: true},
 	{
-		name: "pull --rebase", command: "git pull --quiet --rebase --autostash", before: (*losing).pushed, denied: notYours, told: notYours,
+		name: "stash", command: "git stash --include-untracked", denied: notYours,
+		told: "ran \"?git stash.*" + takes, owned: "git stash.* " + taking,
+	},
+	{
+		name: "clean", command: "git clean -fd", denied: notYours, told: "ran \"?git clean -fd\"?" + takes,
+		owned: "git clean -fd " + taking, always: true,
+	},
+	{
+		name: "pull --rebase", command: "git pull --quiet --rebase --autostash", before: (*losing).pushed,
+		denied: notYours, told: notYours,
 		heard: "edited the working tree while you hold the stick", moves: true,
 	},
 	{
-		name: "a commit that sweeps twelve staged files", command: "git commit -q -a -m mine", staged: (*losing).stages, denied: sweeping,
+		name: "a commit that sweeps twelve staged files", command: "git commit -q -a -m mine",
+		staged: (*losing).stages, denied: sweeping,
 		told: `swept up notes\.txt.*, work of %s`, owned: sweeping, after: (*losing).committed, always: true,
 	},
 	{
-		name: "a push with another's commits", command: "git push -q origin main", before: (*losing).commits, denied: carrying, told: carrying, silent: true,
+		name: "a push with another's commits", command: "git push -q origin main", before: (*losing).commits,
+		denied: carrying, told: carrying, silent: true,
 		owned: carrying, after: (*losing).unharmed,
 	},
-	{name: "rm -r", command: "rm -r src doc", denied: notYours, told: "ran \"?rm -r.*" + takes, owned: "rm -r.* " + taking},
 	{
-		name: "a write to a sibling repository", command: "echo stray >../sibling/stray.txt", before: (*losing).heldNextDoor, denied: `stray\.txt ` + notYours,
-		told: `stray\.txt ` + notYours, heard: `edited stray\.txt without the stick, which %s holds`, hear: (*losing).nextDoor, after: (*losing).unharmed, end: (*losing).leftNextDoor,
+		name: "rm -r", command: "rm -r src doc", denied: notYours, told: "ran \"?rm -r.*" + takes,
+		owned: "rm -r.* " + taking,
 	},
 	{
-		name: "branch -D of a live task", call: (*losing).dropsBranch, before: func(l *losing) { l.spawn(l.worker) }, denied: "is the worktree of task-[0-9]+, on which %s works",
-		told: "ran \"?git branch -D feat/task-[0-9]+\"? and \"?git update-ref -d refs/heads/feat/task-[0-9]+\"?, work of %s; the old commit is kept as ", after: (*losing).keptTip, end: (*losing).cancel,
+		name: "a write to a sibling repository", command: "echo stray >../sibling/stray.txt",
+		before: (*losing).heldNextDoor, denied: `stray\.txt ` + notYours,
+		told: `stray\.txt ` + notYours, heard: `edited stray\.txt without the stick, which %s holds`,
+		hear: (*losing).nextDoor, after: (*losing).unharmed, end: (*losing).leftNextDoor,
 	},
 	{
-		name: "a worktree agent that writes to the main checkout", call: (*losing).strays, before: func(l *losing) { l.spawn(l.destroyer) },
-		denied: `stray\.txt lies in the main checkout, and you work on task`, told: `stray\.txt lies in the main checkout, and you work on task`,
-		heard: `edited stray\.txt`, after: (*losing).unharmed, end: (*losing).cancel, always: true,
+		name: "branch -D of a live task", call: (*losing).dropsBranch,
+		before: func(l *losing) { l.spawn(l.worker) },
+		denied: "is the worktree of task-[0-9]+, on which %s works",
+		told:   "ran \"?git branch -D feat/task-[0-9]+\"? and \"?git update-ref -d refs/heads/feat/task-[0-9]+\"?, work of %s; the old commit is kept as ",
+		after:  (*losing).keptTip, end: (*losing).cancel,
+	},
+	{
+		name: "a worktree agent that writes to the main checkout", call: (*losing).strays,
+		before: func(l *losing) { l.spawn(l.destroyer) },
+		denied: `stray\.txt lies in the main checkout, and you work on task`,
+		told:   `stray\.txt lies in the main checkout, and you work on task`,
+		heard:  `edited stray\.txt`, after: (*losing).unharmed, end: (*losing).cancel, always: true,
 	},
 }
 
@@ -84,7 +110,8 @@ var losses = []loss{
 // real harness is kept from destroying another's uncommitted work. Where the room only warns, both are told,
 // and every byte comes back.
 func TestHarnessLosses(t *testing.T) {
-	testenv.LeavesToFull(t, *allPairs, "the other losses, losses where the destroyer holds the stick, and the harnesses the other way round")
+	testenv.LeavesToFull(t, *allPairs,
+		"the other losses, losses where the destroyer holds the stick, and the harnesses the other way round")
 	realharness.Require(t, realharness.Claude, realharness.Codex)
 
 	t.Parallel()
@@ -100,7 +127,8 @@ func TestHarnessLosses(t *testing.T) {
 				l.each("told, with the stick", owned, l.isTold, l.destroyer)
 				l.policy("scopes")
 				l.worker.shell(l.tt + " reserve notes.txt src doc")
-				l.each("denied, with the stick", owned, func(c loss) string { return l.isDenied(c, c.owned) }, l.destroyer)
+				l.each("denied, with the stick", owned, func(c loss) string { return l.isDenied(c, c.owned) },
+					l.destroyer)
 			}
 
 			l.policy("stick")

@@ -102,13 +102,15 @@ func step(s register, in call, out outcome) []register {
 		return only(out.turn == next.turn && s.owner == "", next)
 
 	case held:
-		return only(mine && out.turn == s.turn && (s.lease == "" || s.lease == out.lease), register{s.turn, me, out.lease})
+		return only(mine && out.turn == s.turn && (s.lease == "" || s.lease == out.lease),
+			register{s.turn, me, out.lease})
 	case without:
 		return only(o.Park || !mine && (in.above == "" || s.owner != in.above), s)
 	case under:
 		return only(!mine && s.owner != "" && out.from == s.owner && out.turn == s.turn, s)
 	case ended:
-		return only(fits && (out.turn == s.turn || o.Kind == "leave" && out.turn == 0), free) // leaving doesn't say which turn it ended
+		// leaving doesn't say which turn it ended
+		return only(fits && (out.turn == s.turn || o.Kind == "leave" && out.turn == 0), free)
 	case repeated:
 		return only(out.turn <= s.turn && !(mine && out.turn == s.turn), s)
 	case renewed:
@@ -124,7 +126,10 @@ func step(s register, in call, out outcome) []register {
 		return only(!mine || o.Kind == "pass" && out.code == stick.CodeUnknownMember, s)
 
 	case saw:
-		return only(out.turn == s.turn && out.from == s.owner && (s.lease == "" || out.lease == "" || s.lease == out.lease), s)
+		return only(
+			out.turn == s.turn && out.from == s.owner && (s.lease == "" || out.lease == "" || s.lease == out.lease),
+			s,
+		)
 	case unknown:
 		switch o.Kind {
 		case "try", "wait", "take":
@@ -154,7 +159,9 @@ func TestModelRefuses(t *testing.T) {
 		above    stick.AgentID
 	}
 
-	try, release := op{Kind: "try"}, func(turn int64, lease string) op { return op{Kind: "release", Turn: turn, Lease: lease} }
+	try, release := op{Kind: "try"}, func(turn int64, lease string) op {
+		return op{Kind: "release", Turn: turn, Lease: lease}
+	}
 	grant := func(turn int64, lease string) outcome { return outcome{kind: granted, turn: turn, lease: lease} }
 	for _, c := range []struct {
 		name    string
@@ -162,45 +169,91 @@ func TestModelRefuses(t *testing.T) {
 		want    porcupine.CheckResult
 	}{
 		{"one after the other", []entry{
-			{a, try, grant(1, "x"), 0, 1, ""}, {b, try, outcome{kind: without}, 2, 3, ""}, {a, release(1, "x"), outcome{kind: ended, turn: 1}, 4, 5, ""}, {b, try, grant(2, "y"), 6, 7, ""},
+			{a, try, grant(1, "x"), 0, 1, ""},
+			{b, try, outcome{kind: without}, 2, 3, ""},
+			{a, release(1, "x"), outcome{kind: ended, turn: 1}, 4, 5, ""},
+			{b, try, grant(2, "y"), 6, 7, ""},
 		}, porcupine.Ok},
 		{"at the same time", []entry{
-			{b, try, grant(2, "y"), 0, 9, ""}, {a, release(1, "x"), outcome{kind: ended, turn: 1}, 1, 8, ""}, {a, try, grant(1, "x"), 0, 2, ""},
+			{b, try, grant(2, "y"), 0, 9, ""},
+			{a, release(1, "x"), outcome{kind: ended, turn: 1}, 1, 8, ""},
+			{a, try, grant(1, "x"), 0, 2, ""},
 		}, porcupine.Ok},
 		{"a killed release that took effect", []entry{
-			{a, try, grant(1, "x"), 0, 1, ""}, {a, release(1, "x"), outcome{kind: unknown}, 2, 3, ""}, {b, try, grant(2, "y"), 4, 5, ""},
+			{a, try, grant(1, "x"), 0, 1, ""},
+			{a, release(1, "x"), outcome{kind: unknown}, 2, 3, ""},
+			{b, try, grant(2, "y"), 4, 5, ""},
 		}, porcupine.Ok},
 		{"a killed claim that took effect, and is told on the next ask", []entry{
 			{a, try, outcome{kind: unknown}, 0, 1, ""}, {a, try, outcome{kind: held, turn: 1, lease: "x"}, 2, 3, ""},
 		}, porcupine.Ok},
-		{"a double grant", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, try, grant(2, "y"), 2, 3, ""}}, porcupine.Illegal},
+		{
+			"a double grant",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, try, grant(2, "y"), 2, 3, ""}},
+			porcupine.Illegal,
+		},
 		{"a repeated turn", []entry{
-			{a, try, grant(1, "x"), 0, 1, ""}, {a, release(1, "x"), outcome{kind: ended, turn: 1}, 2, 3, ""}, {b, try, grant(1, "y"), 4, 5, ""},
+			{a, try, grant(1, "x"), 0, 1, ""},
+			{a, release(1, "x"), outcome{kind: ended, turn: 1}, 2, 3, ""},
+			{b, try, grant(1, "y"), 4, 5, ""},
 		}, porcupine.Illegal},
 		{"a skipped turn", []entry{{a, try, grant(2, "x"), 0, 1, ""}}, porcupine.Illegal},
-		{"another lease for the same turn", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, try, outcome{kind: held, turn: 1, lease: "y"}, 2, 3, ""}}, porcupine.Illegal},
-		{"a release with a stale lease", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, release(1, "y"), outcome{kind: ended, turn: 1}, 2, 3, ""}}, porcupine.Illegal},
-		{"a release by another", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, release(1, "x"), outcome{kind: ended, turn: 1}, 2, 3, ""}}, porcupine.Illegal},
-		{"a current fence refused", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, release(1, "x"), outcome{kind: fenced}, 2, 3, ""}}, porcupine.Illegal},
-		{"an owner who isn't told", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, try, outcome{kind: without}, 2, 3, ""}}, porcupine.Illegal},
+		{
+			"another lease for the same turn",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, try, outcome{kind: held, turn: 1, lease: "y"}, 2, 3, ""}},
+			porcupine.Illegal,
+		},
+		{
+			"a release with a stale lease",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, release(1, "y"), outcome{kind: ended, turn: 1}, 2, 3, ""}},
+			porcupine.Illegal,
+		},
+		{
+			"a release by another",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, release(1, "x"), outcome{kind: ended, turn: 1}, 2, 3, ""}},
+			porcupine.Illegal,
+		},
+		{
+			"a current fence refused",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, release(1, "x"), outcome{kind: fenced}, 2, 3, ""}},
+			porcupine.Illegal,
+		},
+		{
+			"an owner who isn't told",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {a, try, outcome{kind: without}, 2, 3, ""}},
+			porcupine.Illegal,
+		},
 		{"a killed look that took the turn twice", []entry{
 			{a, try, outcome{kind: unknown}, 0, 1, ""}, {b, try, grant(3, "y"), 2, 3, ""},
 		}, porcupine.Illegal},
-		{"a child under its parent's turn", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, try, outcome{kind: under, turn: 1, from: a}, 2, 3, ""}}, porcupine.Ok},
+		{
+			"a child under its parent's turn",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, try, outcome{kind: under, turn: 1, from: a}, 2, 3, ""}},
+			porcupine.Ok,
+		},
 		{"a child under a turn that is over", []entry{
-			{a, try, grant(1, "x"), 0, 1, ""}, {a, release(1, "x"), outcome{kind: ended, turn: 1}, 2, 3, ""}, {b, try, outcome{kind: under, turn: 1, from: a}, 4, 5, ""},
+			{a, try, grant(1, "x"), 0, 1, ""},
+			{a, release(1, "x"), outcome{kind: ended, turn: 1}, 2, 3, ""},
+			{b, try, outcome{kind: under, turn: 1, from: a}, 4, 5, ""},
 		}, porcupine.Illegal},
 		{"a child that isn't told of its parent's turn", []entry{
 			{a, try, grant(1, "x"), 0, 1, ""}, {b, try, outcome{kind: without}, 2, 3, a},
 		}, porcupine.Illegal},
-		{"a stale read", []entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, op{Kind: "state"}, outcome{kind: saw}, 2, 3, ""}}, porcupine.Illegal},
+		{
+			"a stale read",
+			[]entry{{a, try, grant(1, "x"), 0, 1, ""}, {b, op{Kind: "state"}, outcome{kind: saw}, 2, 3, ""}},
+			porcupine.Illegal,
+		},
 		{"taken over from who doesn't own", []entry{
-			{a, try, grant(1, "x"), 0, 1, ""}, {b, op{Kind: "take"}, outcome{kind: granted, turn: 2, lease: "y", from: "gemini:c"}, 2, 3, ""},
+			{a, try, grant(1, "x"), 0, 1, ""},
+			{b, op{Kind: "take"}, outcome{kind: granted, turn: 2, lease: "y", from: "gemini:c"}, 2, 3, ""},
 		}, porcupine.Illegal},
 	} {
 		var ops []porcupine.Operation
 		for i, e := range c.history {
-			ops = append(ops, porcupine.Operation{ClientId: i, Input: call{e.me, e.op, e.above}, Output: e.out, Call: e.from, Return: e.to})
+			ops = append(ops, porcupine.Operation{
+				ClientId: i, Input: call{e.me, e.op, e.above}, Output: e.out, Call: e.from, Return: e.to,
+			})
 		}
 		if got := porcupine.CheckOperationsTimeout(from(register{}), ops, time.Minute); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)

@@ -40,7 +40,8 @@ func worksBelow(t *testing.T, outer *realharness.Harness) {
 		inner, _ = s.prepare(realharness.Codex, modelapi.Say("done"))
 	}
 	early, denied := s.again(inner, "early", modelapi.Steps(edit, modelapi.Say("done")))
-	below, session := s.again(inner, "below", modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" wait --turn")), edit, modelapi.Say("done")))
+	below, session := s.again(inner, "below",
+		modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" wait --turn")), edit, modelapi.Say("done")))
 	o := s.options(outer)
 	o.Sandbox = "" // Codex's would keep the Codex inside from its model
 	talk.begin(a, o)
@@ -153,7 +154,10 @@ func TestClearedClaude(t *testing.T) {
 	soon(t, "the next session asks its model", func() bool { return len(session.Requests()) >= 5 })
 
 	said := session.Requests()[4].Text()
-	for _, want := range []string{first + ", the session before yours, gave up turn 1 without a handoff", "The tree has 1 uncommitted file: half.txt."} {
+	for _, want := range []string{
+		first + ", the session before yours, gave up turn 1 without a handoff",
+		"The tree has 1 uncommitted file: half.txt.",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("after it was cleared it wasn't told %q, but\n%s", want, said)
 		}

@@ -43,7 +43,8 @@ func TestHostWithoutNetwork(t *testing.T) {
 	}
 
 	w.leases("45m")
-	if lost := ann.tt(handOver...); lost.Exit != stick.ExitBusy || said(t, lost).Error != stick.CodeDatabaseUnavailable {
+	lost := ann.tt(handOver...)
+	if lost.Exit != stick.ExitBusy || said(t, lost).Error != stick.CodeDatabaseUnavailable {
 		t.Errorf("without network ann's release ended with exit %d: %s", lost.Exit, lost.Err)
 	}
 	if carols.over() {
@@ -159,7 +160,11 @@ func newCutWorld(t *testing.T) (w *world, far []string, network *storetest.Netwo
 	}
 
 	host := func(name, url string) []string {
-		return []string{"TALKING_STICK_DATABASE_URL=" + url, "TALKING_STICK_DATA_DIR=" + filepath.Join(t.TempDir(), name), clitest.Boot + "=boot-of-" + name}
+		return []string{
+			"TALKING_STICK_DATABASE_URL=" + url,
+			"TALKING_STICK_DATA_DIR=" + filepath.Join(t.TempDir(), name),
+			clitest.Boot + "=boot-of-" + name,
+		}
 	}
 	w.env = overlay(w.env, host("near", address))
 	ok(t, w.person("join"))

@@ -33,7 +33,8 @@ var pluginDir = sync.OnceValues(func() (string, error) {
 
 // plugged are the harnesses that take a plugin of ours.
 var plugged = []*realharness.Harness{
-	realharness.Claude, realharness.Codex, realharness.Copilot, realharness.Qwen, realharness.Gemini, realharness.OpenCode,
+	realharness.Claude, realharness.Codex, realharness.Copilot, realharness.Qwen, realharness.Gemini,
+	realharness.OpenCode,
 }
 
 // bundleOf returns the row's part about the plugin of a harness.
@@ -90,7 +91,9 @@ func TestPluginsBringTT(t *testing.T) {
 	for _, h := range harnesses {
 		t.Run(h.Name, func(t *testing.T) {
 			for _, beside := range []bool{false, true} {
-				t.Run(map[bool]string{false: "alone", true: "beside tt install"}[beside], func(t *testing.T) { bringsTT(t, h, beside) })
+				t.Run(map[bool]string{false: "alone", true: "beside tt install"}[beside], func(t *testing.T) {
+					bringsTT(t, h, beside)
+				})
 			}
 		})
 	}
@@ -106,7 +109,9 @@ func bringsTT(t *testing.T, h *realharness.Harness, beside bool) {
 	}
 
 	steps := []modelapi.Script{
-		modelapi.Do(modelapi.Shell("TT_HARNESS_AGENT_ID=" + reviewer + " " + s.tt + " msg send room 'the build is red'")),
+		modelapi.Do(modelapi.Shell(
+			"TT_HARNESS_AGENT_ID=" + reviewer + " " + s.tt + " msg send room 'the build is red'",
+		)),
 		modelapi.Do(modelapi.MCP(server, "get_room_state", map[string]any{})),
 	}
 
@@ -172,14 +177,20 @@ func TestPluginsAreValid(t *testing.T) {
 	realharness.Require(t, realharness.Claude, realharness.Gemini)
 
 	for h, lines := range map[*realharness.Harness][]string{
-		realharness.Claude: {"claude plugin validate " + harness.From, "claude plugin validate " + harness.From + "/talking-stick"},
+		realharness.Claude: {
+			"claude plugin validate " + harness.From,
+			"claude plugin validate " + harness.From + "/talking-stick",
+		},
 		realharness.Gemini: {"gemini extensions validate " + harness.From + "/gemini"},
 	} {
 		t.Run(h.Name, func(t *testing.T) {
 			s := newStage(t)
 			a := h.Prepare(t, s.place, realharness.Config{API: s.api.Session(h.Name, modelapi.Say("done")).URL()})
 			for _, line := range lines {
-				if out := strings.ToLower(s.own(a, line)); strings.Contains(strings.ReplaceAll(out, "icon_missing", ""), "_missing") || strings.Contains(out, "✘") || !strings.Contains(out, "valid") {
+				out := strings.ToLower(s.own(a, line))
+				if strings.Contains(strings.ReplaceAll(out, "icon_missing", ""), "_missing") ||
+					strings.Contains(out, "✘") ||
+					!strings.Contains(out, "valid") {
 					t.Errorf("%s:\n%s", line, out)
 				}
 			}
@@ -228,10 +239,13 @@ func TestPluginsGoAgain(t *testing.T) {
 			after := filesBelow(t, s.place.Home)
 			for name, text := range after {
 				if strings.HasPrefix(name, "tmp/") {
-					continue // what node has compiled of the harness, with the path of the directory that tests install it into
+					// what node has compiled of the harness, with the path of the directory that tests install it into
+					continue
 				}
 				text = strings.ReplaceAll(text, s.place.Repo, "")
-				left := slices.ContainsFunc(remains[h.Name], func(part string) bool { return strings.HasPrefix(name, part) })
+				left := slices.ContainsFunc(remains[h.Name], func(part string) bool {
+					return strings.HasPrefix(name, part)
+				})
 				log := strings.Contains(name, "/logs/") || strings.HasPrefix(name, ".local/share/talking-stick/")
 				if strings.Contains(text, harness.PluginName) && before[name] == "" && !left && !log {
 					t.Errorf("%s speaks of it:\n%.2000s", name, text)
@@ -256,7 +270,9 @@ func TestPluginsAreQuiet(t *testing.T) {
 	for _, h := range plugged {
 		t.Run(h.Name, func(t *testing.T) {
 			s := newStage(t)
-			session := s.api.Session(h.Name, modelapi.Steps(modelapi.Do(modelapi.Shell("command -v tt || echo there is none")), modelapi.Say("done")))
+			session := s.api.Session(h.Name,
+				modelapi.Steps(modelapi.Do(modelapi.Shell("command -v tt || echo there is none")),
+					modelapi.Say("done")))
 			a := h.Prepare(t, s.place, realharness.Config{API: session.URL()})
 			s.plug(a)
 			o := s.options(h)
@@ -267,7 +283,8 @@ func TestPluginsAreQuiet(t *testing.T) {
 			}
 
 			requests := session.Requests()
-			if last := requests[len(requests)-1].Text(); strings.Contains(last, "tt: not found") || strings.Contains(last, "Talking Stick: you are") {
+			last := requests[len(requests)-1].Text()
+			if strings.Contains(last, "tt: not found") || strings.Contains(last, "Talking Stick: you are") {
 				t.Errorf("its model reads\n%s", last)
 			}
 		})
@@ -318,10 +335,13 @@ func trustsHooks(t *testing.T, start func() *realharness.Terminal) *realharness.
 		u.Sees(0, "2. Trust all and continue")
 
 		gaveUp := func() bool { return u.Shows(0, "timed out discarding buffered terminal input") }
-		for _, answer := range []struct{ key, shows string }{{"2", "› 2. Trust all"}, {"\r", "Ask Codex to do anything"}} {
+		for _, answer := range []struct{ key, shows string }{
+			{"2", "› 2. Trust all"}, {"\r", "Ask Codex to do anything"},
+		} {
 			since, pressed := len(u.Raw()), time.Time{}
 			soon(t, "it takes the answer", func() bool {
-				if time.Since(pressed) > time.Second { // it throws keys away, too, that come too early after its question
+				// it throws keys away, too, that come too early after its question
+				if time.Since(pressed) > time.Second {
 					u.Press(answer.key)
 					pressed = time.Now()
 				}

@@ -57,9 +57,13 @@ func (w *world) starters(n int, name string) (all []*starter, open func()) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		s.Cmd = exec.Command("/bin/bash", "--norc", "-c", "read -r _ <&3; exec 3<&-; tt session start --json >&4 2>&4; exec 4>&-; read -r _; :")
+		s.Cmd = exec.Command("/bin/bash", "--norc", "-c",
+			"read -r _ <&3; exec 3<&-; tt session start --json >&4 2>&4; exec 4>&-; read -r _; :")
 		s.Args[0] = name
-		s.Dir, s.Env = w.work, overlay(w.env, []string{fmt.Sprintf("%s_SESSION_ID=%s-%d-%d", map[string]string{"claude": "CLAUDE_CODE", "codex": "CODEX"}[name], name, os.Getpid(), i)})
+		s.Dir, s.Env = w.work, overlay(w.env, []string{
+			fmt.Sprintf("%s_SESSION_ID=%s-%d-%d",
+				map[string]string{"claude": "CLAUDE_CODE", "codex": "CODEX"}[name], name, os.Getpid(), i),
+		})
 		s.ExtraFiles = []*os.File{gateRead, answerEnd}
 		in, err := s.StdinPipe()
 		if err != nil {
@@ -127,7 +131,8 @@ func TestSimultaneousStarts(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Error(err)
-		case a.Role == stick.RoleHelper && !strings.HasPrefix(string(first), strings.TrimSuffix(filepath.Base(a.Context), ".md")+"\n"):
+		case a.Role == stick.RoleHelper &&
+			!strings.HasPrefix(string(first), strings.TrimSuffix(filepath.Base(a.Context), ".md")+"\n"):
 			t.Errorf("%s begins with %q", a.Context, first)
 		}
 
@@ -168,7 +173,10 @@ func TestSimultaneousStarts(t *testing.T) {
 				t.Fatalf("round %d: two primaries", round)
 			}
 
-			if a.Verdict != stick.StartRecover || a.Recovered == nil || a.Recovered.Agent != leader.Agent || a.Recovered.Path != leader.Context ||
+			if a.Verdict != stick.StartRecover ||
+				a.Recovered == nil ||
+				a.Recovered.Agent != leader.Agent ||
+				a.Recovered.Path != leader.Context ||
 				a.Recovered.Handoff == nil || a.Recovered.Handoff.NextAction != "review it" {
 				t.Fatalf("round %d: after %s: %s", round, leader.Agent, s.out.String())
 			}

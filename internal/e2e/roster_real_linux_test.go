@@ -134,7 +134,9 @@ func TestRosterOfRealHarnesses(t *testing.T) {
 
 		a := o.h.Prepare(t, s.place, realharness.Config{API: o.session.URL()})
 		a.Place.Repo = o.dir
-		o.run = a.Start(t, "Please.", realharness.Options{Args: map[bool][]string{true: {"--skip-git-repo-check"}}[o.h == realharness.Codex]})
+		o.run = a.Start(t, "Please.", realharness.Options{
+			Args: map[bool][]string{true: {"--skip-git-repo-check"}}[o.h == realharness.Codex],
+		})
 		reached(o.up, o) // one after the other: Claude Code may read its own file while another start writes it
 	}
 
@@ -202,7 +204,11 @@ func TestRosterWithoutTheDaemon(t *testing.T) {
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if len(r.Others) != 1 || r.Others[0].Harness != "codex" || r.Others[0].PID != u.PID() || !r.Others[0].Registered || r.Others[0].Role != "primary" {
+	if len(r.Others) != 1 ||
+		r.Others[0].Harness != "codex" ||
+		r.Others[0].PID != u.PID() ||
+		!r.Others[0].Registered ||
+		r.Others[0].Role != "primary" {
 		t.Errorf("the terminal is process %d, and the roster says %s", u.PID(), out)
 	}
 	u.End()

@@ -81,7 +81,8 @@ func TestClearedSession(t *testing.T) {
 	if late["error"] != "stale_lease" {
 		t.Errorf("the old session's turn was ended by the new one: %v", late)
 	}
-	if got := ask(t, server, "wait_for_turn", object{"max_wait_ms": 0}); got["status"] != "your_turn" || got["agent_id"] != string(second) {
+	if got := ask(t, server, "wait_for_turn", object{"max_wait_ms": 0}); got["status"] != "your_turn" ||
+		got["agent_id"] != string(second) {
 		t.Errorf("%v", got)
 	}
 
@@ -139,7 +140,8 @@ func TestResumedStaysApart(t *testing.T) {
 	}
 
 	said := two.hook("claude", hookInput(w, "SessionStart", "one", `,"source":"resume"`))
-	if !strings.Contains(said, "you are "+string(first)+"-2") || !strings.Contains(said, "here you are another member") {
+	if !strings.Contains(said, "you are "+string(first)+"-2") ||
+		!strings.Contains(said, "here you are another member") {
 		t.Errorf("it was told %s", said)
 	}
 	if a := two.tt("try"); a.Status != "your_turn" || a.Agent != first+"-2" {
@@ -172,11 +174,15 @@ func TestHooksOfSubAgents(t *testing.T) {
 		n := w.nest(h)
 		n.hook(h, hookInput(w, "SessionStart", "one", `,"source":"startup"`))
 		me := n.tt("join").Agent
-		n.hook(h, hookInput(w, "SubagentStart", "one", `,"agent_id":"a14a743d142f450e7","agent_type":"general-purpose"`))
+		n.hook(h,
+			hookInput(w, "SubagentStart", "one", `,"agent_id":"a14a743d142f450e7","agent_type":"general-purpose"`))
 		ok(t, w.person("msg", "send", string(me), "hello"))
-		n.hook(h, hookInput(w, "PostToolUse", "one", `,"agent_id":"a14a743d142f450e7","agent_type":"general-purpose","tool_name":"Bash"`))
+		n.hook(h,
+			hookInput(w, "PostToolUse", "one",
+				`,"agent_id":"a14a743d142f450e7","agent_type":"general-purpose","tool_name":"Bash"`))
 		n.hook(h, hookInput(w, "SubagentStop", "one", `,"agent_id":"a14a743d142f450e7","stop_hook_active":false`))
-		if said := n.hook(h, hookInput(w, "PostToolUse", "one", `,"tool_name":"Bash"`)); !strings.Contains(said, "hello") {
+		said := n.hook(h, hookInput(w, "PostToolUse", "one", `,"tool_name":"Bash"`))
+		if !strings.Contains(said, "hello") {
 			t.Errorf("%s: what is new for the session wasn't told to it: %q", h, said)
 		}
 		if got := w.status(me); got != "active" {

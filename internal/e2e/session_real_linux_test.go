@@ -17,7 +17,8 @@ func (s *stage) sessionEvents() (out []string) {
 	var r struct {
 		Events []stick.Event `json:"events"`
 	}
-	if err := json.Unmarshal([]byte(s.run("events", "--event", "session_started,session_ended", "--json")), &r); err != nil {
+	err := json.Unmarshal([]byte(s.run("events", "--event", "session_started,session_ended", "--json")), &r)
+	if err != nil {
 		s.t.Fatal(err)
 	}
 
@@ -44,7 +45,9 @@ func TestHooksStartAndEndSessions(t *testing.T) {
 			s := newStage(t)
 			s.run("join")
 			s.run("leave") // from now on it only reads
-			a, session := s.prepare(h, modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" session path; "+s.tt+" roster --json")), modelapi.Say("done")))
+			a, session := s.prepare(h,
+				modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" session path; "+s.tt+" roster --json")),
+					modelapi.Say("done")))
 			s.finished(a.Run(t, "Please.", s.options(h)))
 			want := filepath.Join(s.place.Repo, ".talking-stick/session.md")
 			if said := session.Requests()[0].Text(); !strings.Contains(said, "You are the primary. Your context file: "+want) {
@@ -53,7 +56,8 @@ func TestHooksStartAndEndSessions(t *testing.T) {
 
 			if got := results(session); len(got) == 0 || !strings.Contains(got[0], want) {
 				t.Errorf("its shell says %q", got)
-			} else if blind := strings.Contains(got[0], `"blind": true`); blind != (h == realharness.Codex) || !strings.Contains(got[0], `"alone": true`) {
+			} else if blind := strings.Contains(got[0], `"blind": true`); blind != (h == realharness.Codex) ||
+				!strings.Contains(got[0], `"alone": true`) {
 				t.Errorf("its roster says %q; in the sandbox nothing but the room can be seen", got)
 			}
 
@@ -65,7 +69,8 @@ func TestHooksStartAndEndSessions(t *testing.T) {
 			if silent {
 				events = "session_started primary fresh, session_started primary recover"
 			}
-			if said := again.Requests()[0].Text(); !strings.Contains(said, "You are the primary.") || strings.Contains(said, "never ended its session") != silent {
+			if said := again.Requests()[0].Text(); !strings.Contains(said, "You are the primary.") ||
+				strings.Contains(said, "never ended its session") != silent {
 				t.Errorf("the second was told\n%s", said)
 			}
 			if got := strings.Join(s.sessionEvents(), ", "); got != events {

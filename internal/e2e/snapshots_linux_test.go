@@ -31,11 +31,20 @@ var overwrites = []overwrite{
 	{kind: "find", command: "find . -path ./.git -prune -o -name '*.go' -exec truncate -s 0 {} +"},
 	{kind: "xargs", command: "ls doc | sed 's,^,doc/,' | xargs rm"},
 	{kind: "eval", command: `eval "$(printf 'rm %s' notes.txt)"`},
-	{kind: "an archive", command: "mkdir ../t && cp /etc/hostname ../t/notes.txt && tar cf ../t.tar -C ../t notes.txt && tar xf ../t.tar; rm -r ../t"},
-	{kind: "an older version", command: "git show HEAD:notes.txt > notes.txt; git show HEAD:src/lexer.go > src/lexer.go"},
+	{
+		kind:    "an archive",
+		command: "mkdir ../t && cp /etc/hostname ../t/notes.txt && tar cf ../t.tar -C ../t notes.txt && tar xf ../t.tar; rm -r ../t",
+	},
+	{
+		kind:    "an older version",
+		command: "git show HEAD:notes.txt > notes.txt; git show HEAD:src/lexer.go > src/lexer.go",
+	},
 	{kind: "git in a script", command: "printf 'git checkout -q -- .\\ngit clean -qfd\\n' > ../run.sh; bash ../run.sh"},
 	{kind: "an alias of git", command: "git -c alias.zap='reset --hard --quiet' zap"},
-	{kind: "a whole tree", command: "cp -r . ../twin && git -C ../twin reset -q --hard && cp -r ../twin/. . && rm -r ../twin doc"},
+	{
+		kind:    "a whole tree",
+		command: "cp -r . ../twin && git -C ../twin reset -q --hard && cp -r ../twin/. . && rm -r ../twin doc",
+	},
 	{kind: "a directory", command: "cd .. && rm -r \"$OLDPWD\"/src"},
 	{kind: "a removed index", command: "sh -c 'rm .git/index notes.txt'"},
 }
