@@ -55,7 +55,10 @@ func TestTalkCampaign(t *testing.T) {
 		seed = rand.Uint64N(1 << 32)
 	}
 	fmt.Printf("talk campaign: %d agents, %d messages each, -talk.seed=%d\n", *talkAgents, messages, seed)
-	c := &talk{t: t, messages: messages, w: newWorld(t), start: time.Now(), counts: map[string]int{}, bad: map[string]int{}}
+	c := &talk{
+		t: t, messages: messages, w: newWorld(t), start: time.Now(), counts: map[string]int{},
+		bad: map[string]int{},
+	}
 	c.more = sync.NewCond(&c.mu)
 
 	for i := range *talkAgents {
@@ -388,7 +391,10 @@ func (k *consumer) fate() end {
 	}
 
 	// The more processes there are, the longer each takes.
-	e := end{signal: syscall.SIGKILL, after: time.Duration(r.Int64N(int64(len(k.c.consumers)) * int64(15*time.Millisecond)))}
+	e := end{
+		signal: syscall.SIGKILL,
+		after:  time.Duration(r.Int64N(int64(len(k.c.consumers)) * int64(15*time.Millisecond))),
+	}
 	switch points := k.kind.points(); {
 	case len(points) > 0 && r.IntN(4) == 0:
 		e.point = points[r.IntN(len(points))] // if it is reached in time
@@ -407,7 +413,14 @@ func (k *consumer) fate() end {
 
 // points are the kill points that a consumer may pass. A consumer that keeps its own cursor commits nothing.
 func (k consumerKind) points() []string {
-	commits := []string{"before commit", "after commit", "before commit#2", "after commit#2", "before commit#3", "after commit#3"}
+	commits := []string{
+		"before commit",
+		"after commit",
+		"before commit#2",
+		"after commit#2",
+		"before commit#3",
+		"after commit#3",
+	}
 	switch k {
 	case byName:
 		return commits
@@ -640,7 +653,9 @@ func (c *talk) checkLog(db *store.DB) {
 	bySender := map[stick.AgentID][]stick.Event{}
 	err := db.View(context.Background(), func(tx *store.Tx) error {
 		for seq, more := int64(0), true; more; {
-			events, m, err := tx.Events(store.EventQuery{Room: c.room, After: seq, Types: []stick.EventType{stick.EventMessageSent}, Limit: 500})
+			events, m, err := tx.Events(store.EventQuery{
+				Room: c.room, After: seq, Types: []stick.EventType{stick.EventMessageSent}, Limit: 500,
+			})
 			if err != nil {
 				return err
 			}
@@ -665,7 +680,8 @@ func (c *talk) checkLog(db *store.DB) {
 
 		for i, l := range s.sent {
 			if log[i].Seq != l.seq || log[i].ID != l.event || log[i].Message().Body != l.body {
-				c.t.Errorf("message %d of %s is event %d in the log, and its sender was told %d", i, s.me, log[i].Seq, l.seq)
+				c.t.Errorf("message %d of %s is event %d in the log, and its sender was told %d",
+					i, s.me, log[i].Seq, l.seq)
 				break
 			}
 		}
@@ -726,7 +742,8 @@ func (c *talk) checkReceipts(db *store.DB, k *consumer) {
 	err := db.View(context.Background(), func(tx *store.Tx) error {
 		unread, unacked, err := tx.CountOpen(c.room, k.me)
 		if unread != len(k.meant) || unacked != 0 {
-			c.t.Errorf("%s has %d unread messages and %d to accept; %d were sent to it", k.me, unread, unacked, len(k.meant))
+			c.t.Errorf("%s has %d unread messages and %d to accept; %d were sent to it",
+				k.me, unread, unacked, len(k.meant))
 		}
 
 		for seq := range k.meant {
@@ -758,7 +775,8 @@ func (c *talk) checkReceipts(db *store.DB, k *consumer) {
 // report prints the figures. It fails if nothing was really tested.
 func (c *talk) report(sending time.Duration) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "talk campaign: %d agents, %.1f s, %.1f s of them while they sent\n", len(c.talkers), time.Since(c.start).Seconds(), sending.Seconds())
+	fmt.Fprintf(&b, "talk campaign: %d agents, %.1f s, %.1f s of them while they sent\n", len(c.talkers),
+		time.Since(c.start).Seconds(), sending.Seconds())
 	for _, k := range slices.Sorted(maps.Keys(c.counts)) {
 		fmt.Fprintf(&b, "%8d %s\n", c.counts[k], k)
 	}

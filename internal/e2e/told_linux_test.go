@@ -14,7 +14,9 @@ import (
 // result of its next tool call, once. When it wants to stop, it is held back, once, and told that it still
 // has the stick. Later the same session is resumed, and is the same member.
 func TestHarnessesAreToldAndHeld(t *testing.T) {
-	harnesses := played(t, []*realharness.Harness{realharness.Claude, realharness.Copilot, realharness.Qwen, realharness.Pi}, realharness.Copilot)
+	harnesses := played(t,
+		[]*realharness.Harness{realharness.Claude, realharness.Copilot, realharness.Qwen, realharness.Pi},
+		realharness.Copilot)
 
 	t.Parallel()
 	for _, c := range []struct {
@@ -56,7 +58,8 @@ func TestHarnessesAreToldAndHeld(t *testing.T) {
 			first := talk.run.Wait()
 			s.finished(first)
 
-			b, again := s.again(a, "again", modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" whoami")), modelapi.Say("done")))
+			b, again := s.again(a, "again",
+				modelapi.Steps(modelapi.Do(modelapi.Shell(s.tt+" whoami")), modelapi.Say("done")))
 			o.Args = c.resume(first.SessionID)
 			s.finished(b.Run(t, "Please go on.", o))
 			members := s.agents(c.h.Name)

@@ -107,7 +107,9 @@ func isWoken(t *testing.T, how woken) {
 	tui.Type("Please-join-the-room.")
 	asks := func(n int) time.Duration {
 		begin := time.Now()
-		soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool { return len(session.Requests()) >= n })
+		soon(t, fmt.Sprintf("%s asks its model %d times", h.Name, n), func() bool {
+			return len(session.Requests()) >= n
+		})
 		return time.Since(begin)
 	}
 
@@ -259,7 +261,8 @@ func (s *stage) idle(harness string, purpose stick.Purpose) {
 			r, _, err := tx.RoomAt([]string{s.place.Repo})
 			for _, l := range r.Listeners {
 				m, _ := r.Member(l.Agent)
-				waits = waits || l.Purpose == purpose && strings.HasPrefix(string(l.Agent), harness+":") && !m.IdleAt.IsZero()
+				waits = waits ||
+					l.Purpose == purpose && strings.HasPrefix(string(l.Agent), harness+":") && !m.IdleAt.IsZero()
 			}
 			return err
 		})
@@ -296,7 +299,9 @@ func (s *stage) processes(word string) (pids []int) {
 
 	for _, path := range paths {
 		dir := filepath.Dir(path)
-		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && has(path, word) && has(filepath.Join(dir, "environ"), "HOME="+s.place.Home) {
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil &&
+			has(path, word) &&
+			has(filepath.Join(dir, "environ"), "HOME="+s.place.Home) {
 			pids = append(pids, pid)
 		}
 	}

@@ -83,7 +83,8 @@ func TestWorkerIsARealHarness(t *testing.T) {
 	s.run("install", "claude")
 	s.run("worker", "init")
 	s.run("join")
-	s.run("worker", "spawn", "lexer", "--description", "Write the lexer", "--run", s.asWorker(claude, realharness.Options{}))
+	s.run("worker", "spawn", "lexer", "--description", "Write the lexer", "--run",
+		s.asWorker(claude, realharness.Options{}))
 
 	var task struct {
 		State  string `json:"state"`
@@ -111,11 +112,16 @@ func TestWorkerIsARealHarness(t *testing.T) {
 		s.run("wait", "--park", "--timeout", "300ms") // until something happens
 	}
 
-	if *task.Run.Exit != 0 || task.State != "IN_REVIEW" || !strings.HasPrefix(task.Worker, "claude:") || len(task.Evidence) != 1 || task.Evidence[0].Exit != 0 {
+	if *task.Run.Exit != 0 ||
+		task.State != "IN_REVIEW" ||
+		!strings.HasPrefix(task.Worker, "claude:") ||
+		len(task.Evidence) != 1 ||
+		task.Evidence[0].Exit != 0 {
 		t.Fatalf("%+v\n%s", task, s.run("worker", "show", "--output", task.Run.Output))
 	}
 	requests := session.Requests()
-	if text := requests[0].Text(); !strings.Contains(text, "You are the worker of task lexer") || !strings.Contains(text, "Write the lexer") {
+	if text := requests[0].Text(); !strings.Contains(text, "You are the worker of task lexer") ||
+		!strings.Contains(text, "Write the lexer") {
 		t.Errorf("it was told %.300s", text)
 	}
 	if text := requests[0].Text(); !strings.Contains(text, "This is the worktree of task lexer") {

@@ -66,10 +66,12 @@ func TestKilledWorkerCommands(t *testing.T) {
 			} `json:"commands"`
 		}
 
-		if err := json.Unmarshal([]byte(f.ok("claude:boss", "worker", "init", "--json").out), &shown); err != nil || len(shown.Commands) != 1 {
+		if err := json.Unmarshal([]byte(f.ok("claude:boss", "worker", "init", "--json").out), &shown); err != nil ||
+			len(shown.Commands) != 1 {
 			f.Fatalf("%+v, %v", shown, err)
 		}
-		if r := f.run(f.dir, nil, "tt", "worker", "init", "--accept", shown.Commands[0].Sum); r.exit != 0 { // by a person
+		// by a person
+		if r := f.run(f.dir, nil, "tt", "worker", "init", "--accept", shown.Commands[0].Sum); r.exit != 0 {
 			f.Fatalf("%d %s%s", r.exit, r.out, r.err)
 		}
 	}
@@ -92,7 +94,8 @@ func TestKilledWorkerCommands(t *testing.T) {
 			name: "spawn", as: "claude:boss", args: []string{"worker", "spawn", "x", "--description", "the lexer"},
 			setup: func(f *farm) { f.ok("claude:boss", "worker", "init") },
 			done: func(f *farm) {
-				if s := f.show("x"); s.State != "ASSIGNED" || f.git("rev-parse", "feat/x") != f.git("rev-parse", "integration") {
+				if s := f.show("x"); s.State != "ASSIGNED" ||
+					f.git("rev-parse", "feat/x") != f.git("rev-parse", "integration") {
 					f.Errorf("the task is %+v", s)
 				}
 				if got := f.git("-C", "worktrees/x", "status", "--porcelain"); got != "" {
@@ -133,7 +136,9 @@ func TestKilledWorkerCommands(t *testing.T) {
 			},
 			done: func(f *farm) {
 				s := f.show("x")
-				if s.State != "IN_REVIEW" || s.Head != f.git("rev-parse", "feat/x") || f.git("merge-base", "feat/x", "integration") != f.git("rev-parse", "integration") {
+				if s.State != "IN_REVIEW" ||
+					s.Head != f.git("rev-parse", "feat/x") ||
+					f.git("merge-base", "feat/x", "integration") != f.git("rev-parse", "integration") {
 					f.Errorf("the task is %+v", s)
 				}
 			},
@@ -148,14 +153,18 @@ func TestKilledWorkerCommands(t *testing.T) {
 				f.committed("x", "lexer", "x\n")
 				f.onMain("other", "o")
 				f.git("push", "--quiet", "origin", "integration")
-				if r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=codex:x", clitest.Kill + "=done: pushed#1"}, "tt", "worker", "done", "--task", "x"); r.exit != 137 {
+				if r := f.run(f.dir, []string{
+					"TT_HARNESS_AGENT_ID=codex:x", clitest.Kill + "=done: pushed#1",
+				}, "tt", "worker", "done", "--task", "x"); r.exit != 137 {
 					f.Fatalf("%d %s%s", r.exit, r.out, r.err)
 				}
-				f.git("-C", "worktrees/x", "commit", "--quiet", "--amend", "-m", "work on x, amended") // a commit that nobody has recorded as pushed
+				// a commit that nobody has recorded as pushed
+				f.git("-C", "worktrees/x", "commit", "--quiet", "--amend", "-m", "work on x, amended")
 			},
 			done: func(f *farm) {
 				s := f.show("x")
-				if up := f.git("--git-dir", "../up.git", "rev-parse", "feat/x"); s.State != "IN_REVIEW" || s.Head != up {
+				if up := f.git("--git-dir", "../up.git", "rev-parse", "feat/x"); s.State != "IN_REVIEW" ||
+					s.Head != up {
 					f.Errorf("the task is %+v, the remote is at %s", s, up)
 				}
 			},
@@ -239,7 +248,9 @@ func TestKilledWorkerCommands(t *testing.T) {
 			},
 			exit: 0,
 			done: func(f *farm) {
-				if s := f.show("x"); s.State != "ASSIGNED" || s.Attempt != 2 || f.git("-C", "worktrees/x", "log", "-1", "--format=%s") != "work on x" {
+				if s := f.show("x"); s.State != "ASSIGNED" ||
+					s.Attempt != 2 ||
+					f.git("-C", "worktrees/x", "log", "-1", "--format=%s") != "work on x" {
 					f.Errorf("the task is %+v", s)
 				}
 			},
@@ -252,7 +263,9 @@ func TestKilledWorkerCommands(t *testing.T) {
 				f.ok("claude:boss", "worker", "merge", "x")
 			},
 			done: func(f *farm) {
-				if s := f.show("x"); s.State != "FAILED" || f.git("log", "-1", "--format=%s", "integration") != "Revert task x" || f.git("ls-tree", "--name-only", "integration", "lexer") != "" {
+				if s := f.show("x"); s.State != "FAILED" ||
+					f.git("log", "-1", "--format=%s", "integration") != "Revert task x" ||
+					f.git("ls-tree", "--name-only", "integration", "lexer") != "" {
 					f.Errorf("the task is %+v", s)
 				}
 			},
@@ -289,7 +302,9 @@ func TestKilledWorkerCommands(t *testing.T) {
 func (f *farm) points(c killing) (points []string) {
 	f.Helper()
 	list := filepath.Join(f.base, "points")
-	if r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=" + c.as, clitest.Points + "=" + list}, append([]string{"tt"}, c.args...)...); r.exit != c.exit {
+	r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=" + c.as, clitest.Points + "=" + list},
+		append([]string{"tt"}, c.args...)...)
+	if r.exit != c.exit {
 		f.Fatalf("%d %s%s", r.exit, r.out, r.err)
 	}
 	c.done(f)
@@ -443,7 +458,8 @@ func TestCutOffFastForward(t *testing.T) {
 			}
 
 			path := strings.TrimPrefix(f.env[0], "PATH=")
-			r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=claude:boss", "PATH=" + cut + ":" + path}, "tt", "worker", "merge", "x")
+			r := f.run(f.dir, []string{"TT_HARNESS_AGENT_ID=claude:boss", "PATH=" + cut + ":" + path}, "tt",
+				"worker", "merge", "x")
 			if r.exit != 137 {
 				t.Fatalf("%d %s%s", r.exit, r.out, r.err)
 			}
@@ -500,8 +516,10 @@ func TestGitOutlivesItsCommand(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(slow, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(filepath.Join(strings.TrimPrefix(strings.Split(f.env[0], ":")[0], "PATH="), "tt"), "worker", "spawn", "x")
-	c.Dir, c.Env = f.dir, append(f.env[1:len(f.env):len(f.env)], "TT_HARNESS_AGENT_ID=claude:boss", "PATH="+slow+":"+strings.TrimPrefix(f.env[0], "PATH="))
+	c := exec.Command(filepath.Join(strings.TrimPrefix(strings.Split(f.env[0], ":")[0], "PATH="), "tt"), "worker",
+		"spawn", "x")
+	c.Dir, c.Env = f.dir, append(f.env[1:len(f.env):len(f.env)], "TT_HARNESS_AGENT_ID=claude:boss",
+		"PATH="+slow+":"+strings.TrimPrefix(f.env[0], "PATH="))
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -563,7 +581,9 @@ func TestInterruptedFastForward(t *testing.T) {
 	f.git("switch", "--quiet", "integration")
 	env := f.wrapped(`case "$*" in *--ff-only*) kill -INT $PPID; sleep 1;; esac`)
 	r := f.run(f.dir, append(env, "TT_HARNESS_AGENT_ID=claude:boss"), "tt", "worker", "merge", "--all")
-	if r.exit != 130 || !strings.Contains(r.out, "x is merged") || !strings.Contains(r.err, "tasks merged before that: 1") {
+	if r.exit != 130 ||
+		!strings.Contains(r.out, "x is merged") ||
+		!strings.Contains(r.err, "tasks merged before that: 1") {
 		t.Errorf("%d %s%s", r.exit, r.out, r.err)
 	}
 	if x, y := f.show("x"), f.show("y"); x.State != "COMPLETED" || y.State != "APPROVED" || y.Doing != "" {

@@ -49,8 +49,10 @@ func newFarm(t *testing.T) *farm {
 	}
 
 	f.env = []string{
-		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "USER=ann", "GIT_CONFIG_SYSTEM=" + testenv.QuickGit(),
-		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), "TALKING_STICK_DATABASE_URL=" + f.url, clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "USER=ann",
+		"GIT_CONFIG_SYSTEM=" + testenv.QuickGit(),
+		"TALKING_STICK_DATA_DIR=" + filepath.Join(base, "data"), "TALKING_STICK_DATABASE_URL=" + f.url,
+		clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race,
 	}
 
 	f.git("init", "--quiet", "--initial-branch=main")

@@ -17,7 +17,8 @@ import (
 // judged is a gate that writes down which commits it judged, and is red where a file says bad.
 func (f *farm) judged(log string) {
 	f.Helper()
-	f.write(".talking-stick.toml", "[gate]\ncommand = \"! grep -q bad f-* 2>/dev/null && git rev-parse HEAD >>'"+log+"'\"\n")
+	f.write(".talking-stick.toml",
+		"[gate]\ncommand = \"! grep -q bad f-* 2>/dev/null && git rev-parse HEAD >>'"+log+"'\"\n")
 	f.git("add", ".")
 	f.git("commit", "--quiet", "-m", "gate")
 }
@@ -51,7 +52,8 @@ func TestManyWorkers(t *testing.T) {
 	merged := map[string]int{}
 	together(mergers, func(i int) {
 		r := f.tt("claude:boss", "worker", "merge", "--all", "--json")
-		if r.exit != 0 && (r.exit != 8 || !strings.Contains(r.err, `"tasks_returned"`)) { // what the gate refuses goes back
+		// what the gate refuses goes back
+		if r.exit != 0 && (r.exit != 8 || !strings.Contains(r.err, `"tasks_returned"`)) {
 			t.Errorf("merge: %d %s%s", r.exit, r.out, r.err)
 			return
 		}
@@ -190,7 +192,9 @@ func TestManyWorkersUpstream(t *testing.T) {
 			}
 		})
 
-		if !slices.ContainsFunc(clones, func(c *farm) bool { return strings.Contains(c.ok("claude:boss", "worker", "status").out, "APPROVED") }) {
+		if !slices.ContainsFunc(clones, func(c *farm) bool {
+			return strings.Contains(c.ok("claude:boss", "worker", "status").out, "APPROVED")
+		}) {
 			break
 		}
 	}

@@ -34,7 +34,16 @@ var projectTasks = []struct {
 	id    string
 	after string
 }{
-	{"t1", ""}, {"t2", ""}, {"t3", ""}, {"t4", "t1,t2"}, {"t5", "t2"}, {"t6", "t3"}, {"t7", "t4"}, {"t8", "t5,t6"}, {"t9", "t7"}, {"t10", "t8,t9"},
+	{"t1", ""},
+	{"t2", ""},
+	{"t3", ""},
+	{"t4", "t1,t2"},
+	{"t5", "t2"},
+	{"t6", "t3"},
+	{"t7", "t4"},
+	{"t8", "t5,t6"},
+	{"t9", "t7"},
+	{"t10", "t8,t9"},
 }
 
 var (
@@ -63,7 +72,9 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 		text, since = "mended", n
 	} else if n, told := saidIn(r, "say it in more words"); told {
 		text, since = "in more words", n
-		answers = []string{p.tt + " worker comment " + id + " --resolve 1", p.tt + " worker comment " + id + " --resolve 2"}
+		answers = []string{
+			p.tt + " worker comment " + id + " --resolve 1", p.tt + " worker comment " + id + " --resolve 2",
+		}
 	}
 
 	write := fmt.Sprintf("printf '%%s\\n' '%s' second >f-%s", text, id)
@@ -73,7 +84,10 @@ func (p *project) model(ctx context.Context, r *modelapi.Request) (modelapi.Repl
 
 	steps := slices.Concat([]string{
 		p.tt + " worker start", // Codex's shell has a PATH of its own
-		fmt.Sprintf("l=$(git rev-parse --git-dir)/index.lock; test ! -e $l || mv $l $l.old; %s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }", write, id, id, text),
+		fmt.Sprintf(
+			"l=$(git rev-parse --git-dir)/index.lock; test ! -e $l || mv $l $l.old; %s && git add f-%s && { git diff --cached --quiet || git commit -q -m '%s: %s'; }",
+			write, id, id, text,
+		),
 	}, answers, []string{p.tt + " worker done"})
 
 	n := len(r.Results()) - since
@@ -177,7 +191,8 @@ func (p *project) lead(what string, done func(states map[string]string) bool) {
 		}
 
 		out, err := p.command(watcher, "worker", "merge", "--all").CombinedOutput()
-		if exit := (&exec.ExitError{}); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 8) { // 8: a task went back
+		// 8: a task went back
+		if exit := (&exec.ExitError{}); err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 8) {
 			p.t.Fatalf("merge: %v\n%s", err, out)
 		}
 	}
@@ -201,7 +216,8 @@ func TestAProjectOfTenTasks(t *testing.T) {
 
 	s := newStage(t)
 	p := &project{
-		stage: s, judged: filepath.Join(s.place.Home, "judged"), hold: filepath.Join(s.place.Home, "hold"), gating: filepath.Join(s.place.Home, "gating"),
+		stage: s, judged: filepath.Join(s.place.Home, "judged"), hold: filepath.Join(s.place.Home, "hold"),
+		gating:  filepath.Join(s.place.Home, "gating"),
 		stopped: make(chan struct{}), said: map[string]bool{},
 	}
 
@@ -214,7 +230,10 @@ func TestAProjectOfTenTasks(t *testing.T) {
 		commands[i] = s.asWorker(a, o)
 	}
 
-	gate := fmt.Sprintf("if test -e '%s'; then touch '%s'; sleep 600; fi; ! grep -q bad f-* && git rev-parse HEAD >>'%s'", p.hold, p.gating, p.judged)
+	gate := fmt.Sprintf(
+		"if test -e '%s'; then touch '%s'; sleep 600; fi; ! grep -q bad f-* && git rev-parse HEAD >>'%s'",
+		p.hold, p.gating, p.judged,
+	)
 	settings := fmt.Sprintf("[gate]\ncommand = %q\n\n[worker]\nmax_running = 3\n", gate)
 	if err := os.WriteFile(filepath.Join(s.place.Repo, ".talking-stick.toml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
@@ -226,7 +245,10 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	start := s.git("rev-parse", "integration")
 
 	for i, task := range projectTasks {
-		args := []string{"worker", "spawn", task.id, "--description", "Write f-" + task.id, "--later", "--restart", "on-return:5", "--run", commands[i%2]}
+		args := []string{
+			"worker", "spawn", task.id, "--description", "Write f-" + task.id, "--later", "--restart",
+			"on-return:5", "--run", commands[i%2],
+		}
 		if task.after != "" {
 			args = append(args, "--after", task.after)
 		}
@@ -234,7 +256,9 @@ func TestAProjectOfTenTasks(t *testing.T) {
 	}
 
 	// a worker is stopped while its model thinks, and started again
-	p.lead("until the one to stop works", func(states map[string]string) bool { return states[stoppedTask] == "WORKING" })
+	p.lead("until the one to stop works", func(states map[string]string) bool {
+		return states[stoppedTask] == "WORKING"
+	})
 	if out := s.run("worker", "stop", stoppedTask); !strings.Contains(out, "was stopped by") {
 		t.Errorf("stop says\n%s", out)
 	}

@@ -50,7 +50,8 @@ func (f *farm) alive() (alive []int, started int) {
 			f.Fatal(err)
 		}
 		started++
-		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && !strings.Contains(string(stat), ") Z ") {
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil &&
+			!strings.Contains(string(stat), ") Z ") {
 			alive = append(alive, pid)
 		}
 	}
@@ -118,7 +119,9 @@ func TestKilledRuns(t *testing.T) {
 					f.run(f.dir, []string{as, clitest.Kill + "=" + point}, args...)
 					s := f.settles(c.long)
 					alive, started := f.alive()
-					if s.Run != nil && s.Run.State == "running" && len(alive) != 1 || s.Run != nil && s.Run.State == "ended" && len(alive) > 0 || started > 1 {
+					if s.Run != nil && s.Run.State == "running" && len(alive) != 1 ||
+						s.Run != nil && s.Run.State == "ended" && len(alive) > 0 ||
+						started > 1 {
 						t.Errorf("of %d commands %v run: %+v", started, alive, s.Run)
 					}
 
@@ -159,7 +162,8 @@ func TestKilledRuns(t *testing.T) {
 func (f *farm) output() (out string) {
 	f.Helper()
 	for range 500 {
-		if out = f.ok("claude:boss", "worker", "logs", "x").out; strings.Contains(out, "printed\n") || f.runs().Run.State == "lost" {
+		out = f.ok("claude:boss", "worker", "logs", "x").out
+		if strings.Contains(out, "printed\n") || f.runs().Run.State == "lost" {
 			break
 		}
 	}
@@ -183,7 +187,10 @@ func TestKilledStops(t *testing.T) {
 			pids := filepath.Join(f.base, "pids")
 
 			// One process leaves its session and its parent behind, and one ignores that it is asked to end.
-			command := fmt.Sprintf("setsid sh -c 'setsid sleep 600 & echo $! >>%[1]s'; sh -c 'trap : TERM; while :; do sleep 600; done' & echo $! >>%[1]s; echo $$ >>%[1]s; wait; wait", pids)
+			command := fmt.Sprintf(
+				"setsid sh -c 'setsid sleep 600 & echo $! >>%[1]s'; sh -c 'trap : TERM; while :; do sleep 600; done' & echo $! >>%[1]s; echo $$ >>%[1]s; wait; wait",
+				pids,
+			)
 			start := func(f *farm) {
 				f.ok("claude:boss", "worker", "run", "x", "--", command)
 				for range 2000 {
@@ -233,7 +240,10 @@ func TestKilledStops(t *testing.T) {
 					if alive, n := f.alive(); len(alive) > 0 || n != 3 {
 						t.Errorf("of %d processes %v still run", n, alive)
 					}
-					if s.Run == nil || s.Run.State != "ended" || s.State != "ASSIGNED" || !strings.Contains(s.NextAction, "tt task run x") {
+					if s.Run == nil ||
+						s.Run.State != "ended" ||
+						s.State != "ASSIGNED" ||
+						!strings.Contains(s.NextAction, "tt task run x") {
 						t.Errorf("the run is %+v of %+v", s.Run, s)
 					}
 					f.sound()
@@ -249,7 +259,8 @@ func TestStopOfAStoppedRunner(t *testing.T) {
 	f := newFarm(t)
 	f.ok("claude:boss", "worker", "init")
 	t.Cleanup(f.endAll)
-	f.ok("claude:boss", "worker", "spawn", "x", "--run", fmt.Sprintf("echo $$ >>%s; exec sleep 600", filepath.Join(f.base, "pids")))
+	f.ok("claude:boss", "worker", "spawn", "x", "--run",
+		fmt.Sprintf("echo $$ >>%s; exec sleep 600", filepath.Join(f.base, "pids")))
 	s := f.settles(true)
 
 	alive, _ := f.alive()
