@@ -22,7 +22,8 @@ type question struct {
 
 var questions = []question{
 	{
-		dialect: Anthropic, path: "/v1/messages?beta=true", streamed: "/v1/messages?beta=true", stream: `"stream":true,`,
+		dialect: Anthropic, path: "/v1/messages?beta=true", streamed: "/v1/messages?beta=true",
+		stream: `"stream":true,`,
 		body: `{"model":"m","system":[{"type":"text","text":"Be good."}],"tools":[{"name":"Bash"},{"name":"Write"},{"name":"mcp__srv__ping"}],"messages":[
 			{"role":"user","content":[{"type":"text","text":"reminder"},{"type":"text","text":"Please."}]},
 			{"role":"assistant","content":[{"type":"text","text":"Well."},{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"ls"}}]},
@@ -44,7 +45,8 @@ var questions = []question{
 		shell: Message{Role: Result, Text: "no such file", Tool: "exec_command", CallID: "c1"},
 	},
 	{
-		dialect: Gemini, path: "/v1beta/models/m:generateContent", streamed: "/v1beta/models/m:streamGenerateContent?alt=sse",
+		dialect: Gemini, path: "/v1beta/models/m:generateContent",
+		streamed: "/v1beta/models/m:streamGenerateContent?alt=sse",
 		body: `{"systemInstruction":{"role":"user","parts":[{"text":"Be good."}]},
 			"tools":[{"functionDeclarations":[{"name":"run_shell_command"},{"name":"write_file"},{"name":"mcp_srv_ping"}]}],"contents":[
 			{"role":"user","parts":[{"text":"reminder"},{"text":"Please."}]},
@@ -71,7 +73,8 @@ func TestConversationIsReadFromEveryDialect(t *testing.T) {
 	for _, q := range questions {
 		t.Run(string(q.dialect), func(t *testing.T) {
 			c := Start(t).Session("x", Say("hello"))
-			if status, answer := post(t, c, q.path, q.body); status != http.StatusOK || !strings.Contains(answer, "hello") {
+			status, answer := post(t, c, q.path, q.body)
+			if status != http.StatusOK || !strings.Contains(answer, "hello") {
 				t.Errorf("%d %s", status, answer)
 			}
 			if len(c.Requests()) != 1 || len(c.SideRequests()) != 0 {
@@ -96,7 +99,12 @@ func TestConversationIsReadFromEveryDialect(t *testing.T) {
 			if d := cmp.Diff(want, r.Messages); d != "" {
 				t.Errorf("messages (-want +got):\n%s", d)
 			}
-			if r.Session != "x" || r.Dialect != q.dialect || r.Model != "m" || r.System != "Be good." || r.Stream || string(r.Body) != q.body {
+			if r.Session != "x" ||
+				r.Dialect != q.dialect ||
+				r.Model != "m" ||
+				r.System != "Be good." ||
+				r.Stream ||
+				string(r.Body) != q.body {
 				t.Errorf("%+v", r)
 			}
 			if (r.SessionID == "their-session") != (q.dialect != Gemini) {
@@ -115,7 +123,10 @@ func TestConversationIsReadFromEveryDialect(t *testing.T) {
 // TestCallsInEveryDialect compares what is written with what the vendors' documents show.
 func TestCallsInEveryDialect(t *testing.T) {
 	script := func(context.Context, *Request) (Reply, error) {
-		return Reply{Text: "Well.", Calls: []Call{Shell("ls"), Write("/f", "x\n"), MCP("srv", "ping", map[string]any{"n": 1})}}, nil
+		return Reply{
+			Text:  "Well.",
+			Calls: []Call{Shell("ls"), Write("/f", "x\n"), MCP("srv", "ping", map[string]any{"n": 1})},
+		}, nil
 	}
 	for _, q := range questions {
 		for _, streamed := range []bool{false, true} {
@@ -133,16 +144,21 @@ func TestCallsInEveryDialect(t *testing.T) {
 				text, calls := understand(t, q.dialect, answer)
 				want := map[Dialect][]string{
 					Anthropic: {
-						`Bash {"command":"ls","description":"A scripted command"}`, `Write {"content":"x\n","file_path":"/f"}`, `mcp__srv__ping {"n":1}`,
+						`Bash {"command":"ls","description":"A scripted command"}`,
+						`Write {"content":"x\n","file_path":"/f"}`, `mcp__srv__ping {"n":1}`,
 					},
 					Responses: {
-						`exec_command {"cmd":"ls","yield_time_ms":30000}`, "apply_patch *** Begin Patch\n*** Add File: /f\n+x\n*** End Patch\n", `mcp__srv/ping {"n":1}`,
+						`exec_command {"cmd":"ls","yield_time_ms":30000}`,
+						"apply_patch *** Begin Patch\n*** Add File: /f\n+x\n*** End Patch\n",
+						`mcp__srv/ping {"n":1}`,
 					},
 					Gemini: {
-						`run_shell_command {"command":"ls","description":"A scripted command"}`, `write_file {"content":"x\n","file_path":"/f"}`, `mcp_srv_ping {"n":1}`,
+						`run_shell_command {"command":"ls","description":"A scripted command"}`,
+						`write_file {"content":"x\n","file_path":"/f"}`, `mcp_srv_ping {"n":1}`,
 					},
 					Chat: {
-						`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x\n","filePath":"/f"}`, `srv_ping {"n":1}`,
+						`bash {"command":"ls","description":"A scripted command"}`,
+						`write {"content":"x\n","filePath":"/f"}`, `srv_ping {"n":1}`,
 					},
 				}[q.dialect]
 
@@ -286,29 +302,43 @@ func TestCallsOfChats(t *testing.T) {
 		want  []string
 	}{
 		{"bash read write:filePath edit srv_ping", []string{
-			`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x","filePath":"/f"}`, `edit {"filePath":"/f","newString":"y","oldString":"x"}`, `srv_ping {"n":1}`,
+			`bash {"command":"ls","description":"A scripted command"}`,
+			`write {"content":"x","filePath":"/f"}`, `edit {"filePath":"/f","newString":"y","oldString":"x"}`,
+			`srv_ping {"n":1}`,
 		}},
 		{"bash read_bash view create:path edit srv-ping", []string{
-			`bash {"command":"ls","description":"A scripted command","initial_wait":600,"mode":"sync"}`, `create {"file_text":"x","path":"/f"}`, `edit {"new_str":"y","old_str":"x","path":"/f"}`,
+			`bash {"command":"ls","description":"A scripted command","initial_wait":600,"mode":"sync"}`,
+			`create {"file_text":"x","path":"/f"}`, `edit {"new_str":"y","old_str":"x","path":"/f"}`,
 			`srv-ping {"n":1}`, `bash {"command":"ls","description":"A scripted command","mode":"async"}`,
 		}},
 		{"bash read write:path edit", []string{
-			`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x","path":"/f"}`, `edit {"edits":[{"newText":"y","oldText":"x"}],"path":"/f"}`,
+			`bash {"command":"ls","description":"A scripted command"}`, `write {"content":"x","path":"/f"}`,
+			`edit {"edits":[{"newText":"y","oldText":"x"}],"path":"/f"}`,
 		}},
 		{"run_shell_command read_file write_file:file_path edit tool_search", []string{
-			`run_shell_command {"command":"ls","description":"A scripted command","is_background":false}`, `write_file {"content":"x","file_path":"/f"}`,
-			`edit {"file_path":"/f","new_string":"y","old_string":"x"}`, `mcp__srv__ping {"n":1}`, `run_shell_command {"command":"ls","description":"A scripted command","is_background":true}`,
+			`run_shell_command {"command":"ls","description":"A scripted command","is_background":false}`,
+			`write_file {"content":"x","file_path":"/f"}`,
+			`edit {"file_path":"/f","new_string":"y","old_string":"x"}`, `mcp__srv__ping {"n":1}`,
+			`run_shell_command {"command":"ls","description":"A scripted command","is_background":true}`,
 		}},
 	} {
-		said := []Call{Shell("ls"), Write("/f", "x"), Edit("/f", "x", "y"), MCP("srv", "ping", map[string]any{"n": 1}), Background("ls")}
+		said := []Call{
+			Shell("ls"),
+			Write("/f", "x"),
+			Edit("/f", "x", "y"),
+			MCP("srv", "ping", map[string]any{"n": 1}),
+			Background("ls"),
+		}
 		var tools []string
 		for _, name := range strings.Fields(c.tools) {
 			name, takes, _ := strings.Cut(name, ":")
-			tools = append(tools, `{"type":"function","function":{"name":"`+name+`","parameters":{"properties":{"`+takes+`":{}}}}}`)
+			tools = append(tools,
+				`{"type":"function","function":{"name":"`+name+`","parameters":{"properties":{"`+takes+`":{}}}}}`)
 		}
 
 		s := Start(t).Session("x", Do(said[:len(c.want)]...))
-		_, answer := post(t, s, "/v1/chat/completions", `{"model":"m","tools":[`+strings.Join(tools, ",")+`],"messages":[]}`)
+		_, answer := post(t, s, "/v1/chat/completions",
+			`{"model":"m","tools":[`+strings.Join(tools, ",")+`],"messages":[]}`)
 		if _, calls := understand(t, Chat, answer); !cmp.Equal(c.want, calls) {
 			t.Errorf("%s:\n%s", c.tools, cmp.Diff(c.want, calls))
 		}
@@ -324,7 +354,10 @@ func TestCodeMode(t *testing.T) {
 		want string
 	}{
 		{Shell("echo '$' \"$HOME\""), `tools.exec_command({cmd: "echo '$' \"$HOME\"",`},
-		{Edit("/f", "a", "b"), `tools.apply_patch("*** Begin Patch\n*** Update File: /f\n@@\n-a\n+b\n*** End Patch\n")`},
+		{
+			Edit("/f", "a", "b"),
+			`tools.apply_patch("*** Begin Patch\n*** Update File: /f\n@@\n-a\n+b\n*** End Patch\n")`,
+		},
 		{MCP("my-srv", "ping", nil), `tools["mcp__my_srv__ping"]({})`},
 		{Named("exec", "text('hello')"), "text('hello')"},
 	} {
@@ -341,7 +374,8 @@ func TestCodeMode(t *testing.T) {
 		if err := json.Unmarshal([]byte(answer), &item); err != nil {
 			t.Fatal(err)
 		}
-		if o := item.Output[0]; o.Type != "custom_tool_call" || o.Namespace != "functions" || !strings.Contains(o.Input, c.want) {
+		o := item.Output[0]
+		if o.Type != "custom_tool_call" || o.Namespace != "functions" || !strings.Contains(o.Input, c.want) {
 			t.Errorf("%+v, which lacks %s", o, c.want)
 		}
 		if r := s.Requests()[0]; !r.Offers("exec_command") || !r.Offers("exec") {

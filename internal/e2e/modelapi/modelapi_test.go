@@ -47,7 +47,9 @@ func TestSideRequests(t *testing.T) {
 		"/v1beta/models/m:countTokens":     `{"contents":[]}`,
 		"/v1beta/models/m:generateContent": `{"contents":[],"generationConfig":{"responseMimeType":"application/json"}}`,
 	} {
-		if status, answer := post(t, c, path, body); status != http.StatusOK || answer == "" || strings.Contains(answer, "step") {
+		if status, answer := post(t, c, path, body); status != http.StatusOK ||
+			answer == "" ||
+			strings.Contains(answer, "step") {
 			t.Errorf("%s: %d %s", path, status, answer)
 		}
 	}
@@ -94,8 +96,10 @@ func TestWhatCannotBeAnsweredFailsTheTest(t *testing.T) {
 		"no step left":            {Steps(), ErrNoStep.Error()},
 		"a tool that isn't there": {Do(Edit("/f", "a", "b")), "offers no tool Edit, but Bash, Write, mcp__srv__ping"},
 		"text for an object":      {Do(Named("Bash", "ls")), "doesn't take a string"},
-		"a failing script":        {func(context.Context, *Request) (Reply, error) { return Reply{}, errors.New("oops") }, "oops"},
-		"no such session":         {nil, "belongs to no session"},
+		"a failing script": {
+			func(context.Context, *Request) (Reply, error) { return Reply{}, errors.New("oops") }, "oops",
+		},
+		"no such session": {nil, "belongs to no session"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &failing{TB: t}
@@ -118,7 +122,8 @@ func TestSessionsDontSeeEachOther(t *testing.T) {
 	s := Start(t)
 	var all []*Session
 	for i := range 4 {
-		all = append(all, s.Session(fmt.Sprint("s", i), Steps(Say(fmt.Sprint("first of ", i)), Say(fmt.Sprint("second of ", i)))))
+		all = append(all,
+			s.Session(fmt.Sprint("s", i), Steps(Say(fmt.Sprint("first of ", i)), Say(fmt.Sprint("second of ", i)))))
 	}
 
 	var wait sync.WaitGroup
