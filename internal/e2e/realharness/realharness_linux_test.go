@@ -18,7 +18,8 @@ import (
 )
 
 // allHarnesses is set by `make pairs`.
-var allHarnesses = flag.Bool("pairs", false, "each harness with each of its tools, and not only those that the tests of package e2e start")
+var allHarnesses = flag.Bool("pairs", false,
+	"each harness with each of its tools, and not only those that the tests of package e2e start")
 
 // TestHarnessDoesAsItIsTold has each harness run a command, write a file, read and edit it, call a
 // tool of an MCP server, and end its turn, and looks at what it told the model. Codex offers its
@@ -36,20 +37,51 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 	}{
 		{"claude", realharness.Claude, "", modelapi.Anthropic, "Bash Write Read Edit mcp__parrot__repeat"},
 		{"codex", realharness.Codex, "", modelapi.Responses, "exec exec exec exec exec"},
-		{"codex with an older model", realharness.Codex, "gpt-5.5", modelapi.Responses, "exec_command apply_patch exec_command apply_patch"},
-		{"codex with an unknown model", realharness.Codex, "unknown", modelapi.Responses, "exec_command exec_command exec_command exec_command mcp__parrot__repeat"},
-		{"gemini", realharness.Gemini, "", modelapi.Gemini, "run_shell_command write_file read_file replace mcp_parrot_repeat"},
+		{
+			"codex with an older model",
+			realharness.Codex,
+			"gpt-5.5",
+			modelapi.Responses,
+			"exec_command apply_patch exec_command apply_patch",
+		},
+		{
+			"codex with an unknown model",
+			realharness.Codex,
+			"unknown",
+			modelapi.Responses,
+			"exec_command exec_command exec_command exec_command mcp__parrot__repeat",
+		},
+		{
+			"gemini",
+			realharness.Gemini,
+			"",
+			modelapi.Gemini,
+			"run_shell_command write_file read_file replace mcp_parrot_repeat",
+		},
 		{"opencode", realharness.OpenCode, "", modelapi.Chat, "bash write read edit parrot_repeat"},
 		{"copilot", realharness.Copilot, "", modelapi.Chat, "bash create view edit parrot-repeat"},
-		{"qwen", realharness.Qwen, "", modelapi.Chat, "run_shell_command write_file read_file edit mcp__parrot__repeat"},
+		{
+			"qwen",
+			realharness.Qwen,
+			"",
+			modelapi.Chat,
+			"run_shell_command write_file read_file edit mcp__parrot__repeat",
+		},
 		{"pi", realharness.Pi, "", modelapi.Chat, "bash write read edit"},
-		{"copilot with a model that patches", realharness.Copilot, "gpt-5.1-codex", modelapi.Responses, "bash apply_patch view apply_patch parrot-repeat"},
+		{
+			"copilot with a model that patches",
+			realharness.Copilot,
+			"gpt-5.1-codex",
+			modelapi.Responses,
+			"bash apply_patch view apply_patch parrot-repeat",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			place := realharness.NewPlace(t)
 			greeting, note := filepath.Join(place.Repo, "greeting"), filepath.Join(place.Repo, "note")
 			steps := []modelapi.Script{
-				modelapi.Do(modelapi.Shell("echo hello > greeting && echo it said $HOME && sleep 0.2")), // qwen may lose what a command says at its very end
+				// qwen may lose what a command says at its very end
+				modelapi.Do(modelapi.Shell("echo hello > greeting && echo it said $HOME && sleep 0.2")),
 				modelapi.Do(modelapi.Write(note, "one\ntwo\n")),
 				modelapi.Do(modelapi.Read(note)),
 				modelapi.Do(modelapi.Edit(note, "one", "three")),
@@ -58,12 +90,15 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 			results := []string{"it said " + place.Home, "", "two", ""}
 			// That model would have to search for the tool first, and pi has no MCP.
 			if c.model != "gpt-5.5" && c.harness != realharness.Pi {
-				steps = append(steps, modelapi.Do(modelapi.MCP("parrot", "repeat", map[string]any{"words": "$1 & \"2\""})))
+				steps = append(steps,
+					modelapi.Do(modelapi.MCP("parrot", "repeat", map[string]any{"words": "$1 & \"2\""})))
 				results = append(results, `parrot: $1 & "2"`)
 			}
 
 			session := modelapi.Start(t).Session("main", modelapi.Steps(append(steps, modelapi.Say("done"))...))
-			agent := c.harness.Prepare(t, place, realharness.Config{API: session.URL(), Model: c.model, Servers: []string{"parrot"}})
+			agent := c.harness.Prepare(t, place, realharness.Config{
+				API: session.URL(), Model: c.model, Servers: []string{"parrot"},
+			})
 			addServer(t, agent)
 			result := agent.Run(t, "Please do it.", realharness.Options{})
 
@@ -80,11 +115,18 @@ func TestHarnessDoesAsItIsTold(t *testing.T) {
 			}
 
 			last := requests[len(requests)-1]
-			if !strings.Contains(last.Text(), "Please do it.") || last.System == "" || last.Dialect != c.dialect || !last.Stream {
-				t.Errorf("dialect %s, stream %v, system %.100q, %d messages", last.Dialect, last.Stream, last.System, len(last.Messages))
+			if !strings.Contains(last.Text(), "Please do it.") ||
+				last.System == "" ||
+				last.Dialect != c.dialect ||
+				!last.Stream {
+				t.Errorf("dialect %s, stream %v, system %.100q, %d messages",
+					last.Dialect, last.Stream, last.System, len(last.Messages))
 			}
 
-			named := !slices.Contains([]*realharness.Harness{realharness.Gemini, realharness.Copilot, realharness.Qwen, realharness.Pi}, c.harness)
+			named := !slices.Contains(
+				[]*realharness.Harness{realharness.Gemini, realharness.Copilot, realharness.Qwen, realharness.Pi},
+				c.harness,
+			)
 			if named && (last.SessionID == "" || last.SessionID != result.SessionID) {
 				t.Errorf("the model was told session %q, and the user %q", last.SessionID, result.SessionID)
 			}
@@ -172,7 +214,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 
 	place := realharness.NewPlace(t)
 	asked := make(chan struct{})
-	session := modelapi.Start(t).Session("main", modelapi.Steps(modelapi.Seen(asked, modelapi.When(nil, modelapi.Say("never")))))
+	session := modelapi.Start(t).Session("main",
+		modelapi.Steps(modelapi.Seen(asked, modelapi.When(nil, modelapi.Say("never")))))
 	codex := realharness.Codex.Prepare(t, place, realharness.Config{API: session.URL()})
 	run := codex.Start(t, "Please.", realharness.Options{})
 	select {
@@ -203,7 +246,9 @@ func running(t *testing.T) (stats []string) {
 	}
 
 	for _, path := range paths {
-		if b, err := os.ReadFile(path); err == nil && !strings.Contains(string(b), ") Z ") && !strings.Contains(string(b), ") X ") {
+		if b, err := os.ReadFile(path); err == nil &&
+			!strings.Contains(string(b), ") Z ") &&
+			!strings.Contains(string(b), ") X ") {
 			stats = append(stats, string(b))
 		}
 	}
@@ -273,7 +318,8 @@ func TestInspector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(inspector, "--cli", exe, serverArg, "--method", "tools/call", "--tool-name", "repeat", "--tool-arg", "words=hello")
+	c := exec.Command(inspector, "--cli", exe, serverArg, "--method", "tools/call", "--tool-name", "repeat",
+		"--tool-arg", "words=hello")
 	out, err := c.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "parrot: hello") {
 		t.Errorf("%v: %s", err, out)
