@@ -51,7 +51,11 @@ func newDesk(t *testing.T) *desk {
 
 // engine returns an engine. At the end of the test the doctor checks the database, and the engine is closed.
 func (d *desk) engine() *engine.Engine {
-	e := engine.New(engine.Config{Kernel: core.New(core.Config{Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)}})})
+	e := engine.New(engine.Config{
+		Kernel: core.New(core.Config{
+			Dir: d.data, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)},
+		}),
+	})
 	d.Cleanup(func() {
 		res, err := e.Upkeep.Doctor(context.Background(), upkeep.DoctorParams{})
 		if err == nil && !res.Healthy {
@@ -67,7 +71,10 @@ func (d *desk) engine() *engine.Engine {
 
 // caller returns an agent with its own session in this process.
 func (d *desk) caller(session string) core.Caller {
-	return harness.Caller{Harness: "claude", SessionID: session, Process: d.self, Proof: stick.ProvesSession, User: "ann", Host: "here"}
+	return harness.Caller{
+		Harness: "claude", SessionID: session, Process: d.self, Proof: stick.ProvesSession, User: "ann",
+		Host: "here",
+	}
 }
 
 // TestEnginesInOneProcess passes the stick between goroutines that use two engines. CI runs it with the race
@@ -157,7 +164,9 @@ func TestReadersBesideWriters(t *testing.T) {
 				}
 
 				turn = s.TurnID
-				ev, err := reader.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: who, Where: at, EventFilter: eventlog.EventFilter{After: max(seq, 1)}})
+				ev, err := reader.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{
+					Caller: who, Where: at, EventFilter: eventlog.EventFilter{After: max(seq, 1)},
+				})
 				if err != nil {
 					t.Error(err)
 					return
@@ -180,7 +189,9 @@ func TestReadersBesideWriters(t *testing.T) {
 			t.Fatalf("%v %+v", err, g)
 		}
 
-		if _, err := e.ReleaseStick(t.Context(), engine.ReleaseStickParams{Caller: by, Where: at, Handoff: stick.Handoff{Status: "s", NextAction: "n"}}); err != nil {
+		if _, err := e.ReleaseStick(t.Context(), engine.ReleaseStickParams{
+			Caller: by, Where: at, Handoff: stick.Handoff{Status: "s", NextAction: "n"},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -196,7 +207,8 @@ func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
 	d := newDesk(t)
 	address := storetest.PostgresURL(t) // there a test can stop a reader in the middle
 	e := engine.New(engine.Config{Kernel: core.New(core.Config{
-		Dir: d.data, Database: address, Procs: d.procs, Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)}, ReadWait: time.Second,
+		Dir: d.data, Database: address, Procs: d.procs,
+		Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)}, ReadWait: time.Second,
 	})})
 	defer e.Close()
 	ann := d.caller("ann")

@@ -33,8 +33,10 @@ func TestADraftOutlivesItsHolder(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	ann.Try().Granted(1)
-	ann.SaveDraft(draft("half of the parser", "the other half")).That("saved", func(r engine.SaveDraftResult) bool { return !r.Already && r.Turn == 1 })
-	ann.SaveDraft(draft("half of the parser ", "the other half")).That("saved already", func(r engine.SaveDraftResult) bool { return r.Already })
+	ann.SaveDraft(draft("half of the parser", "the other half")).That("saved",
+		func(r engine.SaveDraftResult) bool { return !r.Already && r.Turn == 1 })
+	ann.SaveDraft(draft("half of the parser ", "the other half")).That("saved already",
+		func(r engine.SaveDraftResult) bool { return r.Already })
 	ann.SaveDraft(draft("three quarters", "the rest")).OK() // a turn has one draft
 	if d := ann.State().Draft; d == nil || d.Text != "three quarters" {
 		t.Errorf("ann's state has the draft %+v", d)
@@ -60,7 +62,10 @@ func TestADraftOutlivesItsHolder(t *testing.T) {
 	bob.Join().OK()
 	bob.Try().Granted(4).Handoff("done")
 	bob.Abandon("no time")
-	cyd.Try().Granted(5).Recovers("done", 1).That("no draft: it was gone at the release", func(r engine.WaitForTurnResult) bool { return r.Recovery.Draft == nil })
+	cyd.Try().Granted(5).Recovers("done", 1).
+		That("no draft: it was gone at the release", func(r engine.WaitForTurnResult) bool {
+			return r.Recovery.Draft == nil
+		})
 }
 
 // TestManyDrafts: a grant brings the last draft whole, and however many there were before it, no more of them
@@ -71,14 +76,23 @@ func TestManyDrafts(t *testing.T) {
 	long := strings.Repeat("0123456789", 6000)
 	for range 30 {
 		ann.Try().OK()
-		ann.SaveDraft(draft(long, "")).That("nothing repeated", func(r engine.SaveDraftResult) bool { return r.Size > len(long) })
+		ann.SaveDraft(draft(long, "")).That("nothing repeated", func(r engine.SaveDraftResult) bool {
+			return r.Size > len(long)
+		})
 		ann.Abandon("no time").That("it stays", func(r engine.LeaveRoomResult) bool { return r.DraftKept })
 	}
 
 	ann.Try().That("the last one whole", describeAwaited(ann, long, 20)).That("the others bounded", func(r engine.WaitForTurnResult) bool {
 		v := r.Recovery.Drafts
 		b, err := json.Marshal(v)
-		return err == nil && len(b) < 100<<10 && !v[0].Cut && v[0].Text == long && v[1].Cut && v[1].Turn == 28 && v[1].Size == v[0].Size && strings.HasPrefix(v[1].Text, "0123")
+		return err == nil &&
+			len(b) < 100<<10 &&
+			!v[0].Cut &&
+			v[0].Text == long &&
+			v[1].Cut &&
+			v[1].Turn == 28 &&
+			v[1].Size == v[0].Size &&
+			strings.HasPrefix(v[1].Text, "0123")
 	})
 }
 

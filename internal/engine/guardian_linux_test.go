@@ -48,7 +48,9 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	e := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir(), Procs: procs, Workspace: workspace.Env{Dir: t.TempDir()}})})
+	e := New(Config{
+		Kernel: core.New(core.Config{Dir: t.TempDir(), Procs: procs, Workspace: workspace.Env{Dir: t.TempDir()}}),
+	})
 	defer e.core.Close()
 	by := core.Caller{Harness: "claude", SessionID: "one", Process: self, Proof: stick.ProvesSession}
 	got, err := e.WaitForTurn(ctx, WaitForTurnParams{Caller: by, MaxWaitMS: new(int64)})
@@ -99,7 +101,9 @@ func TestGuardiansReplaceEachOther(t *testing.T) {
 	default:
 	}
 
-	if _, err := e.ReleaseStick(ctx, ReleaseStickParams{Caller: by, Handoff: stick.Handoff{Status: "s", NextAction: "n"}}); err != nil {
+	if _, err := e.ReleaseStick(ctx, ReleaseStickParams{
+		Caller: by, Handoff: stick.Handoff{Status: "s", NextAction: "n"},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ends("second", second)
@@ -120,7 +124,11 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 	defer cancel()
 	data, work := t.TempDir(), t.TempDir()
 	open := func(wait time.Duration) *Engine {
-		e := New(Config{Kernel: core.New(core.Config{Dir: data, Procs: procs, Workspace: workspace.Env{Dir: work}, WriteWait: wait})})
+		e := New(Config{
+			Kernel: core.New(core.Config{
+				Dir: data, Procs: procs, Workspace: workspace.Env{Dir: work}, WriteWait: wait,
+			}),
+		})
 		t.Cleanup(func() { e.core.Close() })
 		return e
 	}
@@ -141,7 +149,10 @@ func TestAGuardianOutlastsALock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rings.Close()
-	p := KeepLeaseParams{RoomID: got.RoomID, Owner: got.AgentID, Turn: got.TurnID, Lease: got.LeaseID, Process: self, PID: 1001}
+	p := KeepLeaseParams{
+		RoomID: got.RoomID, Owner: got.AgentID, Turn: got.TurnID, Lease: got.LeaseID, Process: self,
+		PID: 1001,
+	}
 	ended := make(chan error, 1)
 	other, err := impatient.core.Open(ctx, false)
 	if err != nil {

@@ -82,7 +82,8 @@ func TestGuardian_covers_every_grant(t *testing.T) {
 		if m.Type.NumOut() == 0 || m.Type.Out(0).Kind() != reflect.Struct || m.Name == "WaitForWake" {
 			continue // a wait for an idle agent wakes it, and never has the stick
 		}
-		if f, has := m.Type.Out(0).FieldByName("Grant"); has && f.Type == reflect.TypeFor[*engine.Grant]() && grants[m.Name] == nil {
+		f, has := m.Type.Out(0).FieldByName("Grant")
+		if has && f.Type == reflect.TypeFor[*engine.Grant]() && grants[m.Name] == nil {
 			t.Errorf("no test shows that %s starts a guardian", m.Name)
 		}
 	}
@@ -158,7 +159,8 @@ func TestGuardian_is_replaced(t *testing.T) {
 	sees := func(pid int, keeper stick.LeaseKeeper) {
 		t.Helper()
 		v := bob.GetRoomState(engine.GetRoomStateParams{}).OK()
-		s.Check(v.GuardianPID == pid && v.LeaseKeptBy == keeper, "guardian %d, the lease is kept by %s", v.GuardianPID, v.LeaseKeptBy)
+		s.Check(v.GuardianPID == pid && v.LeaseKeptBy == keeper, "guardian %d, the lease is kept by %s",
+			v.GuardianPID, v.LeaseKeptBy)
 	}
 
 	before.Dies() // so that its guardian renews the lease once, and ends

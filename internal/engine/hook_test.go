@@ -110,7 +110,9 @@ func TestHooksAtOnce(t *testing.T) {
 			default:
 			}
 
-			res, err := wait.Engine.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: reader.By, Where: core.Where{Path: s.Work}, Park: true, MaxWaitMS: new(int64)})
+			res, err := wait.Engine.WaitForTurn(t.Context(), engine.WaitForTurnParams{
+				Caller: reader.By, Where: core.Where{Path: s.Work}, Park: true, MaxWaitMS: new(int64),
+			})
 			if err == nil {
 				err = wait.Engine.RecordShown(t.Context(), res)
 			}
@@ -160,7 +162,8 @@ func TestHookGivesUp(t *testing.T) {
 
 	p := reader.Hook()
 	s.WhileLocked(func() {
-		found := reader.ReadNews(core.HookParams{}).That("one event, as it only reads", func(r engine.ReadNewsResult) bool { return len(r.Events) == 1 }).OK()
+		found := reader.ReadNews(core.HookParams{}).
+			That("one event, as it only reads", func(r engine.ReadNewsResult) bool { return len(r.Events) == 1 }).OK()
 		for name, fn := range map[string]func(context.Context) error{
 			"stop": func(ctx context.Context) error {
 				_, err := reader.Engine.Roster.CheckStop(ctx, roster.CheckStopParams{HookParams: p})
@@ -203,7 +206,9 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	forged.StartsByHook("").Refused(stick.CodeIdentityMismatch)
 	forged.ReadNews(core.HookParams{}).Refused(stick.CodeIdentityMismatch)
 	forged.Ends().Refused(stick.CodeIdentityMismatch)
-	ann.StartsByHook("").That("that it is still a member", func(r roster.StartSessionResult) bool { return r.AgentID == ann.ID })
+	ann.StartsByHook("").That("that it is still a member", func(r roster.StartSessionResult) bool {
+		return r.AgentID == ann.ID
+	})
 }
 
 // TestTwoHooksForOneEvent: where two entries fire for one event, one of them answers. A harness starts both
@@ -216,7 +221,9 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 
 	starts := func(source string, began stick.Time, answered bool) {
 		t.Helper()
-		res := ann.StartSession(roster.StartSessionParams{HookParams: core.HookParams{Began: began}, Auto: true, Source: source}).OK()
+		res := ann.StartSession(roster.StartSessionParams{
+			HookParams: core.HookParams{Began: began}, Auto: true, Source: source,
+		}).OK()
 		if res.Answered != answered {
 			t.Errorf("a hook for %s that began at %d: another has answered is %v", source, began, res.Answered)
 		}
@@ -262,7 +269,9 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	// a hook that can't show them leaves them for the next one
 	bob.Tell("the build is green").OK()
 	silent := errors.New("nobody reads")
-	if _, err := ann.Engine.TellNews(t.Context(), ann.Hook(), func([]stick.Event, bool) error { return silent }); err != silent {
+	if _, err := ann.Engine.TellNews(t.Context(), ann.Hook(), func([]stick.Event, bool) error {
+		return silent
+	}); err != silent {
 		t.Errorf("a hook that nobody reads ends with %v", err)
 	}
 	if bodies, _ := second.Works(); len(bodies) != 1 {
@@ -270,7 +279,9 @@ func TestTwoHooksForOneEvent(t *testing.T) {
 	}
 
 	// stop: the first keeps the agent from stopping, so the second doesn't record that it is idle
-	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "please answer", RequiresAck: new(true)}).OK()
+	bob.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{ann.ID}, Body: "please answer", RequiresAck: new(true),
+	}).OK()
 	ann.Works()
 	both = s.Now()
 	s.Later(10 * time.Millisecond)

@@ -53,7 +53,11 @@ func TestInboxThatTakesNothing(t *testing.T) {
 		to   func(s *scene.Scene, agent *scene.Actor, inbox *scene.Inbox)
 		by   presence.Delivery
 	}{
-		{"its socket is closed", func(_ *scene.Scene, _ *scene.Actor, i *scene.Inbox) { ends(i) }, presence.DeliveryNextPrompt},
+		{
+			"its socket is closed",
+			func(_ *scene.Scene, _ *scene.Actor, i *scene.Inbox) { ends(i) },
+			presence.DeliveryNextPrompt,
+		},
 		{"another process listens there", func(s *scene.Scene, _ *scene.Actor, i *scene.Inbox) {
 			ends(i)
 			i.Serves(1, func(c net.Conn) {
@@ -186,7 +190,9 @@ func TestTwoSendersAtOnce(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	other := s.Agent("claude:other")
 	other.Works()
-	sender.Meets("before inbox", func() { other.Send(agent, "second").OK() }, func(a *scene.Actor) { a.Send(agent, "first").OK() })
+	sender.Meets("before inbox", func() { other.Send(agent, "second").OK() }, func(a *scene.Actor) {
+		a.Send(agent, "first").OK()
+	})
 	inbox.Gets("first")
 	inbox.Gets("second")
 	inbox.GetsNothing()

@@ -18,7 +18,9 @@ func TestMembersComeAndGo(t *testing.T) {
 	ann.Leave().Refused(stick.CodeNoRoom)
 	ann.GetRoomState(engine.GetRoomStateParams{}).Refused(stick.CodeNoRoom)
 
-	ann.Join().That("made and joined", func(r engine.JoinPathResult) bool { return r.Created && r.Joined && r.Template["status"] != "" })
+	ann.Join().That("made and joined", func(r engine.JoinPathResult) bool {
+		return r.Created && r.Joined && r.Template["status"] != ""
+	})
 	ann.Join().That("as before", func(r engine.JoinPathResult) bool { return !r.Created && !r.Joined })
 	bob.Leave().Refused(stick.CodeUnknownMember)
 	ann.Try().Granted(1)
@@ -68,10 +70,14 @@ func TestWhoIsGoneIsRemoved(t *testing.T) {
 	ann.Kick(cyd).Refused(stick.CodeUnknownMember)
 	cyd.Kick(bob).Refused(stick.CodeUnknownMember)
 
-	m := bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "b", Category: string(stick.Blocked), RequiresAck: new(true)}).ID()
+	m := bob.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{ann.ID}, Body: "b", Category: string(stick.Blocked), RequiresAck: new(true),
+	}).ID()
 	back := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "b", RequiresAck: new(true)}).ID()
 	bob.Dies()
-	ann.Kick(bob).That("that its turn ends", func(r engine.KickMemberResult) bool { return r.EndedTurn && r.Verdict == stick.Gone })
+	ann.Kick(bob).That("that its turn ends", func(r engine.KickMemberResult) bool {
+		return r.EndedTurn && r.Verdict == stick.Gone
+	})
 	ann.Kick(bob).That("again", func(r engine.KickMemberResult) bool { return r.Already })
 	ann.Try().Granted(2)
 	ann.Accepts(m).OK()
@@ -124,7 +130,9 @@ func TestThePolicyOfARoom(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	ann.Join().OK()
-	ann.Sets().That("the default, unchanged", func(r engine.SetRoomPolicyResult) bool { return !r.Changed && r.Policy == stick.DefaultPolicy() })
+	ann.Sets().That("the default, unchanged", func(r engine.SetRoomPolicyResult) bool {
+		return !r.Changed && r.Policy == stick.DefaultPolicy()
+	})
 	bob.Sets("owner_lease_ttl=1h").Refused(stick.CodeUnknownMember)
 
 	ann.Sets("owner_lease_ttl=1h", "order=sequence").That("changed", func(r engine.SetRoomPolicyResult) bool {
@@ -157,7 +165,9 @@ func TestJoiningWithAPolicy(t *testing.T) {
 	carl.JoinPath(with("enforce=warn")).That("relaxed by a person", func(r engine.JoinPathResult) bool {
 		return r.Joined && r.Policy.Enforce == stick.EnforceWarn
 	})
-	ann.JoinPath(with("enforce=warn")).That("nothing new", func(r engine.JoinPathResult) bool { return !r.Joined && r.Policy.Enforce == stick.EnforceWarn })
+	ann.JoinPath(with("enforce=warn")).That("nothing new", func(r engine.JoinPathResult) bool {
+		return !r.Joined && r.Policy.Enforce == stick.EnforceWarn
+	})
 }
 
 // TestTheOrderOfMembers: with order=sequence the stick follows the order of the members.
@@ -170,7 +180,8 @@ func TestTheOrderOfMembers(t *testing.T) {
 		return r.Changed && slices.Equal(r.Order, []stick.AgentID{cyd.ID, ann.ID, bob.ID})
 	})
 	ann.ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{"stranger"}}).Refused(stick.CodeUnknownMember)
-	s.Agent("claude:x").ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{ann.ID}}).Refused(stick.CodeUnknownMember)
+	s.Agent("claude:x").ReorderMembers(engine.ReorderMembersParams{Order: []stick.AgentID{ann.ID}}).
+		Refused(stick.CodeUnknownMember)
 
 	cyd.Try().Granted(1)
 	bobs, anns := bob.Waits(), ann.Waits()
@@ -186,7 +197,9 @@ func TestRoomsOfPlaces(t *testing.T) {
 	below := s.Dir("work/sub/deep")
 	ann := s.Agent("claude:a")
 	deep := s.AgentIn("codex:b", below)
-	ann.ListRooms(engine.ListRoomsParams{}).That("none", func(r engine.ListRoomsResult) bool { return len(r.Rooms) == 0 })
+	ann.ListRooms(engine.ListRoomsParams{}).That("none", func(r engine.ListRoomsResult) bool {
+		return len(r.Rooms) == 0
+	})
 	ann.Join().OK()
 	deep.Join().That("the room above", func(r engine.JoinPathResult) bool { return r.Path == s.Work && !r.Created })
 	deep.JoinPath(engine.JoinPathParams{RoomID: s.Room().ID, ForceNew: true}).Refused(stick.CodeUsage)
@@ -194,7 +207,9 @@ func TestRoomsOfPlaces(t *testing.T) {
 	deep.JoinPath(engine.JoinPathParams{ForceNew: true}).That("a nested room", func(r engine.JoinPathResult) bool {
 		return r.Path == below && r.Created && r.Warning != ""
 	})
-	deep.JoinPath(engine.JoinPathParams{ForceNew: true}).That("the same", func(r engine.JoinPathResult) bool { return !r.Created && r.Warning != "" })
+	deep.JoinPath(engine.JoinPathParams{ForceNew: true}).That("the same", func(r engine.JoinPathResult) bool {
+		return !r.Created && r.Warning != ""
+	})
 
 	relations := func(p engine.ListRoomsParams) (out []string) {
 		for _, r := range deep.ListRooms(p).OK().Rooms {
@@ -205,10 +220,14 @@ func TestRoomsOfPlaces(t *testing.T) {
 
 	other := s.Dir("other")
 	ann.JoinPath(engine.JoinPathParams{Path: other}).OK()
-	s.Check(slices.Equal(relations(engine.ListRoomsParams{}), []string{"above", "here"}), "%v", relations(engine.ListRoomsParams{}))
-	s.Check(slices.Contains(relations(engine.ListRoomsParams{All: true}), "elsewhere"), "%v", relations(engine.ListRoomsParams{All: true}))
-	s.Check(slices.Equal(relations(engine.ListRoomsParams{Path: s.Work}), []string{"here", "below"}), "%v", relations(engine.ListRoomsParams{Path: s.Work}))
-	deep.ListRooms(engine.ListRoomsParams{All: true, Limit: 1}).That("how many are hidden", func(r engine.ListRoomsResult) bool { return r.Hidden == 2 })
+	s.Check(slices.Equal(relations(engine.ListRoomsParams{}), []string{"above", "here"}), "%v",
+		relations(engine.ListRoomsParams{}))
+	s.Check(slices.Contains(relations(engine.ListRoomsParams{All: true}), "elsewhere"), "%v",
+		relations(engine.ListRoomsParams{All: true}))
+	s.Check(slices.Equal(relations(engine.ListRoomsParams{Path: s.Work}), []string{"here", "below"}), "%v",
+		relations(engine.ListRoomsParams{Path: s.Work}))
+	deep.ListRooms(engine.ListRoomsParams{All: true, Limit: 1}).That("how many are hidden",
+		func(r engine.ListRoomsResult) bool { return r.Hidden == 2 })
 	ann.GetRoomState(engine.GetRoomStateParams{Where: core.Where{RoomID: "none"}}).Refused(stick.CodeNoRoom)
 
 	ann.GetRoomState(engine.GetRoomStateParams{Where: s.ByID()}).OK()

@@ -40,7 +40,11 @@ func TestWhatIsNeverCopied(t *testing.T) {
 		ann.Try()
 		took := bob.TakeoverStick(engine.TakeoverStickParams{Reason: "ann is away", Operator: true}).OK()
 		shown := bob.ShowRescue(restore.ShowRescueParams{ID: took.Rescue.ID}).OK()
-		s.Check(shown.Top == top && slices.ContainsFunc(shown.Entries, func(f rescue.File) bool { return f.Path == "draft" }), "%+v", shown)
+		s.Check(
+			shown.Top == top &&
+				slices.ContainsFunc(shown.Entries, func(f rescue.File) bool { return f.Path == "draft" }),
+			"%+v", shown,
+		)
 
 		for _, l := range shown.LeftOut {
 			if l.Why == rescue.WhyNever {

@@ -26,8 +26,11 @@ func TestAPersonIsToldOnce(t *testing.T) {
 	s.Later(time.Second)
 	carl.TakeNotices(keys).That("both", told("review/ui-7", "answer/x"))
 	carl.TakeNotices(keys).That("nothing again", told())
-	carl.TakeNotices(engine.TakeNoticesParams{Where: s.ByID(), Keys: []string{"answer/x", "merge/ui-7"}}).That("the new one", told("merge/ui-7"))
+	carl.TakeNotices(engine.TakeNoticesParams{Where: s.ByID(), Keys: []string{"answer/x", "merge/ui-7"}}).That(
+		"the new one", told("merge/ui-7"),
+	)
 	dora.TakeNotices(keys).That("both, though she isn't a member", told("review/ui-7", "answer/x"))
 	ann.TakeNotices(keys).Refused(stick.CodePersonOnly)
-	s.Check(carl.State().Members[1].LastSeenAt == seen && len(carl.State().Members) == 2, "it counts as activity, or joins: %+v", carl.State().Members)
+	s.Check(carl.State().Members[1].LastSeenAt == seen && len(carl.State().Members) == 2,
+		"it counts as activity, or joins: %+v", carl.State().Members)
 }

@@ -21,7 +21,8 @@ func TestAPauseStopsTheRoom(t *testing.T) {
 	pat.PauseRoom(engine.PauseRoomParams{}).Refused(stick.CodeUsage)
 
 	pat.PauseRoom(engine.PauseRoomParams{Reason: "a demo"}).OK()
-	pat.PauseRoom(engine.PauseRoomParams{Reason: "a demo"}).That("already", func(r engine.PauseRoomResult) bool { return r.Already })
+	pat.PauseRoom(engine.PauseRoomParams{Reason: "a demo"}).That("already",
+		func(r engine.PauseRoomResult) bool { return r.Already })
 	x := ann.MayIEdit("a.go").OK()
 	s.Check(x.Told != "" && strings.Contains(string(x.Told), "paused the room"), "the holder is told %+v", x)
 	ann.Release("s", "n").OK()

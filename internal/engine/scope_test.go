@@ -23,7 +23,8 @@ func TestReservationsAreSignals(t *testing.T) {
 	})
 	ann.Reserve("src/**").That("again", func(r engine.ReservePathsResult) bool { return r.Already })
 	x := bob.Reserve("src/main.go").OK()
-	s.Check(len(x.Overlaps) == 1 && x.Overlaps[0].Agent == ann.ID && x.Overlaps[0].Verdict == stick.Alive, "%+v", x.Overlaps)
+	s.Check(len(x.Overlaps) == 1 && x.Overlaps[0].Agent == ann.ID && x.Overlaps[0].Verdict == stick.Alive, "%+v",
+		x.Overlaps)
 	ann.Looks().Brings(string(stick.EventIncursion))
 	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"docs/*.md"}, Strict: true}).Refused(stick.CodeReservationConflict)
 	bob.Reserve("../out").Refused(stick.CodeUsage)
@@ -31,11 +32,13 @@ func TestReservationsAreSignals(t *testing.T) {
 	bob.Reserve().Refused(stick.CodeUsage)
 	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"x"}, TTL: -1}).Refused(stick.CodeUsage)
 
-	bob.Reserve(filepath.Join(s.Work, "lib")+"/*.go").That("from the root", func(r engine.ReservePathsResult) bool { return r.Reservations[0].Pattern == "lib/*.go" })
+	bob.Reserve(filepath.Join(s.Work, "lib")+"/*.go").That("from the root",
+		func(r engine.ReservePathsResult) bool { return r.Reservations[0].Pattern == "lib/*.go" })
 	s.File("odd/[id].ts", "")
 	bob.Reserve("odd/[id].ts").OK()
 	s.File("deep/below/file.go", "")
-	bob.At(s.Dir("work/deep")).Reserve("below/file.go").That("a warning", func(r engine.ReservePathsResult) bool { return r.Warning != "" })
+	bob.At(s.Dir("work/deep")).Reserve("below/file.go").
+		That("a warning", func(r engine.ReservePathsResult) bool { return r.Warning != "" })
 	if err := os.Symlink("lib", filepath.Join(s.Work, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,8 @@ func TestReservationsAreSignals(t *testing.T) {
 	s.Check(len(mine) == 2, "%+v", mine)
 	ann.ListReservations(engine.ListReservationsParams{Limit: 501}).Refused(stick.CodeUsage)
 
-	ann.ListReservations(engine.ListReservationsParams{Limit: 1}).That("that there are more", func(r engine.ListReservationsResult) bool { return r.More })
+	ann.ListReservations(engine.ListReservationsParams{Limit: 1}).That("that there are more",
+		func(r engine.ListReservationsResult) bool { return r.More })
 
 	ann.Unreserve("docs/a.md").That("one", func(r engine.ReleasePathsResult) bool { return len(r.Released) == 1 })
 	ann.Unreserve("docs/a.md").That("before", func(r engine.ReleasePathsResult) bool { return r.Already })
@@ -70,13 +74,16 @@ func TestReservationsAreSignals(t *testing.T) {
 func TestAStaleReservation(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
-	ann.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, TTL: stick.Millis((5 * time.Minute).Milliseconds())}).OK()
+	ann.ReservePaths(engine.ReservePathsParams{
+		Paths: []string{"a"}, TTL: stick.Millis((5 * time.Minute).Milliseconds()),
+	}).OK()
 	ann.Dies()
 	bob.Join().OK()
 	s.Check(bob.ListReservations(engine.ListReservationsParams{}).OK().Reservations[0].Stale, "not stale")
 	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, Strict: true}).Refused(stick.CodeReservationStale)
 
-	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, Strict: true, TakeStale: true}).That("taken", func(r engine.ReservePathsResult) bool { return len(r.Overlaps) <= 1 })
+	bob.ReservePaths(engine.ReservePathsParams{Paths: []string{"a"}, Strict: true, TakeStale: true}).That("taken",
+		func(r engine.ReservePathsResult) bool { return len(r.Overlaps) <= 1 })
 	s.Later(time.Hour)
 	ann.Returns().Reserve("b").OK()
 }
@@ -99,7 +106,12 @@ func TestConflictsOfWorkingTrees(t *testing.T) {
 	for _, c := range x.Conflicts {
 		got = append(got, c.Kind+" "+c.Path)
 	}
-	s.Check(slices.Equal(got, []string{"conflict README", "both_changed both"}) && len(x.Sides) == 2 && x.Sides[0].Agent == ann.ID, "%+v", x)
+	s.Check(
+		slices.Equal(got, []string{"conflict README", "both_changed both"}) &&
+			len(x.Sides) == 2 &&
+			x.Sides[0].Agent == ann.ID,
+		"%+v", x,
+	)
 	ann.GetConflicts(engine.GetConflictsParams{Where: s.ByID()}).OK()
 
 	plain := s.Dir("plain")
@@ -129,5 +141,6 @@ func TestAPatternThatGivesNoRight(t *testing.T) {
 	bob.Reserve("src/new*").That("no warning", func(r engine.ReservePathsResult) bool { return r.Warning == "" })
 	bob.Edits(nil, "src/newer.txt").Allowed()
 	pat.Sets("enforce=stick").OK()
-	bob.Reserve("old*").That("no warning where no reservation gives a right", func(r engine.ReservePathsResult) bool { return r.Warning == "" })
+	bob.Reserve("old*").That("no warning where no reservation gives a right",
+		func(r engine.ReservePathsResult) bool { return r.Warning == "" })
 }

@@ -18,9 +18,13 @@ func TestAMessageIsReadAndAccepted(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	s.Joins(ann, bob, cyd)
-	m := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{"codex"}, Body: "please", Category: string(stick.Blocked), RequiresAck: new(true)}).
+	m := ann.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{"codex"}, Body: "please", Category: string(stick.Blocked), RequiresAck: new(true),
+	}).
 		Reaches(bob, presence.DeliveryNextPrompt).
-		That("what it should also say", func(r engine.SendMessageResult) bool { return r.Contract != nil && len(r.Contract.Missing) > 0 })
+		That("what it should also say", func(r engine.SendMessageResult) bool {
+			return r.Contract != nil && len(r.Contract.Missing) > 0
+		})
 	id := m.OK().MessageID
 	in := bob.Inbox()
 	s.Check(in.Unread == 1 && in.Unacked == 1 && len(in.Messages) == 1 && in.Messages[0].Body == "please", "%+v", in)
@@ -28,7 +32,9 @@ func TestAMessageIsReadAndAccepted(t *testing.T) {
 	bob.Looks().NotYet()
 	in = bob.Inbox()
 	s.Check(!in.Messages[0].ShownAt.IsZero() && in.Messages[0].State == stick.Unread, "%+v", in)
-	bob.Reads(id).That("read", func(r engine.MessagesResult) bool { return r.Messages[0].State == stick.Read && !r.Messages[0].Already })
+	bob.Reads(id).That("read", func(r engine.MessagesResult) bool {
+		return r.Messages[0].State == stick.Read && !r.Messages[0].Already
+	})
 	bob.Reads(id).That("again", func(r engine.MessagesResult) bool { return r.Messages[0].Already })
 	bob.Accepts(id).That("accepted", func(r engine.MessagesResult) bool { return r.Messages[0].State == stick.Acked })
 	bob.Accepts(id).That("again", func(r engine.MessagesResult) bool { return r.Messages[0].Already })
@@ -55,7 +61,9 @@ func TestAMessageIsTakenBack(t *testing.T) {
 	bob.Withdraws(id).Refused(stick.CodeWithdrawForbidden)
 
 	bob.Looks().Brings("wrong")
-	ann.Withdraws(id).That("from both", func(r engine.WithdrawMessageResult) bool { return len(r.Withdrawn) == 2 && !r.Already })
+	ann.Withdraws(id).That("from both", func(r engine.WithdrawMessageResult) bool {
+		return len(r.Withdrawn) == 2 && !r.Already
+	})
 	ann.Withdraws(id).That("again", func(r engine.WithdrawMessageResult) bool { return r.Already })
 	ann.Withdraws(999).Refused(stick.CodeNotFound)
 
@@ -117,12 +125,16 @@ func TestAThreadOfMessages(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
-	first := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{bob.ID}, Body: "one", TaskID: "t-1", Subject: "the task"}).ID()
+	first := ann.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{bob.ID}, Body: "one", TaskID: "t-1", Subject: "the task",
+	}).ID()
 	reply := bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "two", ReplyTo: first})
 	reply.That("the thread of the task", func(r engine.SendMessageResult) bool { return r.Thread == "bead:t-1" })
 	plain := ann.Send(bob, "three").ID()
 	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "four", ReplyTo: plain}).
-		That("a thread of its own", func(r engine.SendMessageResult) bool { return strings.HasPrefix(r.Thread, "message:") })
+		That("a thread of its own", func(r engine.SendMessageResult) bool {
+			return strings.HasPrefix(r.Thread, "message:")
+		})
 
 	count := func(a *scene.Actor, p engine.GetInboxParams) int { return len(a.GetInbox(p).OK().Messages) }
 	for _, c := range []struct {
@@ -153,7 +165,8 @@ func TestAThreadOfMessages(t *testing.T) {
 	bob.SendAs(engine.SendMessageParams{To: []stick.AgentID{ann.ID}, Body: "now", Hint: stick.Interrupt}).OK()
 	s.Later(time.Hour)
 	owed := ann.GetInbox(engine.GetInboxParams{}).OK()
-	s.Check(slices.ContainsFunc(owed.Messages, func(m engine.InboxMessage) bool { return m.Overdue }), "%+v", owed.Messages)
+	s.Check(slices.ContainsFunc(owed.Messages, func(m engine.InboxMessage) bool { return m.Overdue }), "%+v",
+		owed.Messages)
 }
 
 // TestNotes: notes about the room, or about a turn, wait for those who come later.
@@ -172,9 +185,12 @@ func TestNotes(t *testing.T) {
 	s.Check(got.Res.Notes == 2, "%+v", got.Res.Grant)
 	bob.Release("s", "n").OK()
 	list := func(p engine.ListNotesParams) int { return len(ann.ListNotes(p).OK().Notes) }
-	s.Check(list(engine.ListNotesParams{}) == 1 && list(engine.ListNotesParams{All: true}) == 2, "%d", list(engine.ListNotesParams{}))
-	bob.ResolveNote(engine.ResolveNoteParams{NoteID: room.ID}).That("resolved", func(r engine.ResolveNoteResult) bool { return !r.Already })
-	ann.ResolveNote(engine.ResolveNoteParams{NoteID: room.ID}).That("before", func(r engine.ResolveNoteResult) bool { return r.Already && r.ResolvedBy == bob.ID })
+	s.Check(list(engine.ListNotesParams{}) == 1 && list(engine.ListNotesParams{All: true}) == 2, "%d",
+		list(engine.ListNotesParams{}))
+	bob.ResolveNote(engine.ResolveNoteParams{NoteID: room.ID}).That("resolved",
+		func(r engine.ResolveNoteResult) bool { return !r.Already })
+	ann.ResolveNote(engine.ResolveNoteParams{NoteID: room.ID}).That("before",
+		func(r engine.ResolveNoteResult) bool { return r.Already && r.ResolvedBy == bob.ID })
 	ann.ResolveNote(engine.ResolveNoteParams{NoteID: 999}).Refused(stick.CodeNotFound)
 	ann.ListNotes(engine.ListNotesParams{Limit: -1}).Refused(stick.CodeUsage)
 	s.Check(list(engine.ListNotesParams{}) == 0, "a note is left")

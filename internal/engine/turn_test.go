@@ -199,10 +199,16 @@ func TestTheDriftOfTheTree(t *testing.T) {
 	h.Artifacts = []stick.Artifact{{Path: "file.go", Role: stick.Roles[0]}}
 	ann.ReleaseStick(engine.ReleaseStickParams{Handoff: h, Where: s.ByID()}).OK()
 	got := bob.Try().Granted(2)
-	s.Check(got.Res.Drift == nil && got.Res.Handoff.Workspace.DirtyCount == 1 && got.Res.Handoff.Artifacts[0].RoomPath == "file.go", "%+v", got.Res.Handoff)
+	s.Check(
+		got.Res.Drift == nil &&
+			got.Res.Handoff.Workspace.DirtyCount == 1 &&
+			got.Res.Handoff.Artifacts[0].RoomPath == "file.go",
+		"%+v", got.Res.Handoff,
+	)
 	s.Commit("file.go", "package y\n")
 	got = bob.Try().Granted(2)
-	s.Check(got.Res.Drift != nil && got.Res.Drift.HeadWas == got.Res.Handoff.Workspace.Head, "no drift: %+v", got.Res.Grant)
+	s.Check(got.Res.Drift != nil && got.Res.Drift.HeadWas == got.Res.Handoff.Workspace.Head, "no drift: %+v",
+		got.Res.Grant)
 	h.Artifacts[0].Path = "../elsewhere"
 	bob.ReleaseStick(engine.ReleaseStickParams{Handoff: h}).Refused(stick.CodeInvalidHandoff)
 }
@@ -226,7 +232,8 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 			ann.Try().Granted(1)
 			s.Later(44 * time.Minute)
 			bob.Try().NotYet()
-			ann.Heartbeat(engine.HeartbeatParams{}).That("kept by heartbeats", func(r engine.HeartbeatResult) bool { return r.LeaseKeptBy == stick.KeptByHeartbeat })
+			ann.Heartbeat(engine.HeartbeatParams{}).That("kept by heartbeats",
+				func(r engine.HeartbeatResult) bool { return r.LeaseKeptBy == stick.KeptByHeartbeat })
 			s.Later(44 * time.Minute)
 			bob.Take("too early").Refused(stick.CodeTakeoverNotAvailable)
 
@@ -276,8 +283,14 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 			ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 			s.Joins(bob)
 			ann.Try().Granted(1)
-			scene.Took{Answer: carl.TakeoverStick(engine.TakeoverStickParams{Reason: "I say so", Operator: true})}.Granted(2, stick.OperatorRequested).From(ann)
-			scene.Took{Answer: bob.TakeoverStick(engine.TakeoverStickParams{Reason: "carl says so", Operator: true, ExpectedTurn: 2})}.Granted(3, stick.OperatorRequested)
+			scene.Took{
+				Answer: carl.TakeoverStick(engine.TakeoverStickParams{Reason: "I say so", Operator: true}),
+			}.Granted(2, stick.OperatorRequested).From(ann)
+			scene.Took{
+				Answer: bob.TakeoverStick(engine.TakeoverStickParams{
+					Reason: "carl says so", Operator: true, ExpectedTurn: 2,
+				}),
+			}.Granted(3, stick.OperatorRequested)
 			bob.Take("again").That("its own again", func(r engine.TakeoverStickResult) bool { return r.Already })
 			bob.TakeoverStick(engine.TakeoverStickParams{Reason: " "}).Refused(stick.CodeUsage)
 			ann.TakeoverStick(engine.TakeoverStickParams{Reason: "mine", ExpectedTurn: 1}).Refused(stick.CodeTurnMismatch)

@@ -25,7 +25,8 @@ func TestAWaitAnswersWithWhatWasCommitted(t *testing.T) {
 
 	on := func(host, address string, kill func(string)) *engine.Engine {
 		e := engine.New(engine.Config{Kernel: core.New(core.Config{
-			Dir: filepath.Join(d.data, host), Database: address, Procs: d.procs, Kill: kill, ReadWait: 500 * time.Millisecond,
+			Dir: filepath.Join(d.data, host), Database: address, Procs: d.procs, Kill: kill,
+			ReadWait:  500 * time.Millisecond,
 			Workspace: workspace.Env{Dir: d.work, Home: filepath.Dir(d.work)},
 		})})
 		t.Cleanup(func() { e.Close() })
@@ -63,22 +64,33 @@ func TestAWaitAnswersWithWhatWasCommitted(t *testing.T) {
 		}
 
 		blocked = true
-		_, err := near.ReleaseStick(t.Context(), engine.ReleaseStickParams{Caller: ann, Where: at, Handoff: stick.Handoff{Status: "done", NextAction: "go on"}})
+		_, err := near.ReleaseStick(t.Context(), engine.ReleaseStickParams{
+			Caller: ann, Where: at, Handoff: stick.Handoff{Status: "done", NextAction: "go on"},
+		})
 		if err != nil {
 			t.Error(err)
 		}
 		armed.Store(true)
 	}
 
-	res, err := far.WaitForTurn(t.Context(), engine.WaitForTurnParams{Caller: bob, Where: core.Where{RoomID: first.RoomID}, Shows: shows})
+	res, err := far.WaitForTurn(t.Context(), engine.WaitForTurnParams{
+		Caller: bob, Where: core.Where{RoomID: first.RoomID}, Shows: shows,
+	})
 	if !isBack.Load() {
-		t.Fatalf("with the network cut: %t, the wait ended with %q (%v) before anybody knew what was committed", isCut.Load(), res.Status, err)
+		t.Fatalf("with the network cut: %t, the wait ended with %q (%v) before anybody knew what was committed",
+			isCut.Load(), res.Status, err)
 	}
-	if err != nil || res.Status != stick.YourTurn || res.Grant == nil || res.Grant.TurnID != first.Grant.TurnID+1 || res.Grant.Handoff == nil {
+	if err != nil ||
+		res.Status != stick.YourTurn ||
+		res.Grant == nil ||
+		res.Grant.TurnID != first.Grant.TurnID+1 ||
+		res.Grant.Handoff == nil {
 		t.Fatalf("it ended with %+v (%v)", res, err)
 	}
 
-	log, err := near.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: ann, Where: at, FromStart: true})
+	log, err := near.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{
+		Caller: ann, Where: at, FromStart: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
