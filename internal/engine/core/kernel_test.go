@@ -40,7 +40,8 @@ func TestAHookWaitsOnceForAServer(t *testing.T) {
 
 			cfg := Config{
 				Dir: t.TempDir(), Database: "postgres://tt@" + l.Addr().String() + "/tt?sslmode=disable",
-				Procs: proctest.Machine(7, proctest.Process{PID: 7, Comm: "tt"}), Local: func(string) error { return nil },
+				Procs: proctest.Machine(7, proctest.Process{PID: 7, Comm: "tt"}),
+				Local: func(string) error { return nil },
 			}
 
 			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond) // of the command
