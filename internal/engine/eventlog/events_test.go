@@ -107,10 +107,14 @@ func TestACursorThatWasNotGivenOut(t *testing.T) {
 
 	for _, ask := range []func(after int64) *stick.Error{
 		func(after int64) *stick.Error {
-			return ann.GetRoomEvents(eventlog.GetRoomEventsParams{EventFilter: eventlog.EventFilter{After: after}}).Refused(stick.CodeUsage)
+			return ann.GetRoomEvents(eventlog.GetRoomEventsParams{
+				EventFilter: eventlog.EventFilter{After: after},
+			}).Refused(stick.CodeUsage)
 		},
 		func(after int64) *stick.Error {
-			return ann.WaitForEvents(eventlog.WaitForEventsParams{EventFilter: eventlog.EventFilter{After: after}}).Refused(stick.CodeUsage)
+			return ann.WaitForEvents(eventlog.WaitForEventsParams{
+				EventFilter: eventlog.EventFilter{After: after},
+			}).Refused(stick.CodeUsage)
 		},
 	} {
 		last := ann.Note("before").OK().ID

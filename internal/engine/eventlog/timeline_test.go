@@ -61,7 +61,8 @@ func TestWhoHeldTheStickWhen(t *testing.T) {
 	s.Check(lanesOf(v, began) == want, "%s, want %s", lanesOf(v, began), want)
 	s.Check(v.From == began && v.To == s.Now() && !v.More && v.Before == 0, "%+v", v)
 	s.Check(v.Lanes[0].Turns == 1 && v.Lanes[0].Held.Duration() == 10*time.Minute, "%+v", v.Lanes[0])
-	s.Check(v.Lanes[1].Held.Duration() == 5*time.Minute && v.Lanes[1].Waited.Duration() == 9*time.Minute, "%+v", v.Lanes[1])
+	s.Check(v.Lanes[1].Held.Duration() == 5*time.Minute && v.Lanes[1].Waited.Duration() == 9*time.Minute, "%+v",
+		v.Lanes[1])
 	s.Check(v.Lanes[2].Waited.Duration() == 4*time.Minute, "%+v", v.Lanes[2])
 
 	// The last minutes only: what began before them began before them.

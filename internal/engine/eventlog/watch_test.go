@@ -25,7 +25,9 @@ func TestWatchRooms(t *testing.T) {
 		ended <- carl.Engine.Log.WatchRooms(ctx, eventlog.WatchRoomsParams{
 			Caller: carl.By,
 			Rooms: func(ctx context.Context) (ids []stick.RoomID, err error) {
-				res, err := carl.Engine.ListRooms(ctx, engine.ListRoomsParams{Caller: carl.By, Path: "/", All: true, Recent: true})
+				res, err := carl.Engine.ListRooms(ctx, engine.ListRoomsParams{
+					Caller: carl.By, Path: "/", All: true, Recent: true,
+				})
 				for _, r := range res.Rooms {
 					ids = append(ids, r.RoomID)
 				}
@@ -34,7 +36,9 @@ func TestWatchRooms(t *testing.T) {
 			Look: func(ctx context.Context, ids []stick.RoomID) (map[stick.RoomID]eventlog.Holds, error) {
 				holds := map[stick.RoomID]eventlog.Holds{}
 				for _, id := range ids {
-					st, err := carl.Engine.GetRoomState(ctx, engine.GetRoomStateParams{Caller: carl.By, Where: s.ByID()})
+					st, err := carl.Engine.GetRoomState(ctx, engine.GetRoomStateParams{
+						Caller: carl.By, Where: s.ByID(),
+					})
 					if err != nil {
 						return nil, err
 					}
