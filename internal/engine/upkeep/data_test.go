@@ -46,7 +46,11 @@ func TestRemoveData(t *testing.T) {
 	}
 
 	s.Check(gone() == 0, "a look has removed something")
-	pat.RemoveData(remove).That("all of it", func(r upkeep.RemoveDataResult) bool { return r.Removed && len(r.Parts) == len(want) })
+	pat.RemoveData(remove).That("all of it", func(r upkeep.RemoveDataResult) bool {
+		return r.Removed && len(r.Parts) == len(want)
+	})
 	s.Check(gone() == len(want), "something is left")
-	pat.RemoveData(remove).That("nothing is left to remove", func(r upkeep.RemoveDataResult) bool { return r.Removed && len(r.Parts) == 0 })
+	pat.RemoveData(remove).That("nothing is left to remove", func(r upkeep.RemoveDataResult) bool {
+		return r.Removed && len(r.Parts) == 0
+	})
 }

@@ -44,5 +44,7 @@ func TestTheDoctor(t *testing.T) {
 	pat.Doctor(upkeep.DoctorParams{Adopt: true}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })
 	ann.Join().OK()
 	ann.StartsByHook("startup").OK()
-	ann.Doctor(upkeep.DoctorParams{}).That("when hooks ran", func(r upkeep.DoctorResult) bool { return !r.Hooks["claude"].IsZero() })
+	ann.Doctor(upkeep.DoctorParams{}).That("when hooks ran", func(r upkeep.DoctorResult) bool {
+		return !r.Hooks["claude"].IsZero()
+	})
 }

@@ -26,10 +26,18 @@ func TestAMachineMovesToAServer(t *testing.T) {
 	s.TellsServer()
 	ann.Again().MigrateDB(upkeep.MigrateDBParams{}).Refused(stick.CodePersonOnly)
 	m := pat.Again().MigrateDB(upkeep.MigrateDBParams{}).OK()
-	s.Check(len(m.Rooms) == 1 && m.Rooms[0].Path == s.Work && !m.Rooms[0].Alone && m.Persons["human:pat"] == "human:pat@host" && m.Events > 3, "%+v", m)
+	s.Check(
+		len(m.Rooms) == 1 &&
+			m.Rooms[0].Path == s.Work &&
+			!m.Rooms[0].Alone &&
+			m.Persons["human:pat"] == "human:pat@host" &&
+			m.Events > 3,
+		"%+v", m,
+	)
 	ann.Try().Refused(stick.CodeDatabaseMoved) // its program was started before
 
-	pat.Again().MigrateDB(upkeep.MigrateDBParams{}).That("again", func(r upkeep.MigrateDBResult) bool { return r.Already && strings.Contains(r.To, "PostgreSQL") })
+	pat.Again().MigrateDB(upkeep.MigrateDBParams{}).
+		That("again", func(r upkeep.MigrateDBResult) bool { return r.Already && strings.Contains(r.To, "PostgreSQL") })
 
 	ann = ann.Again()
 	ann.Release("half", "go on").ForNobody()
