@@ -37,7 +37,8 @@ func TestParseRemote(t *testing.T) {
 
 func TestServes(t *testing.T) {
 	for host, want := range map[string]string{
-		"github.com": "gh", "github.example.org": "gh", "gitlab.com": "glab", "gitlab.example.org": "glab", "code.example.org": "", "notgithub.com": "",
+		"github.com": "gh", "github.example.org": "gh", "gitlab.com": "glab", "gitlab.example.org": "glab",
+		"code.example.org": "", "notgithub.com": "",
 	} {
 		got := ""
 		for _, p := range Programs {
@@ -56,14 +57,16 @@ func TestServes(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"", "[]", "null", "<html>", `{"number":1}`, `[{"number":1,"url":"https://x/y","state":"OPEN"},{}]`, `[null]`,
-		`{"iid":3,"web_url":"https://x/y","state":"merged","sha":"a"}`, `{"number":1,"state":"MERGED","mergeCommit":{"oid":7}}`,
+		`{"iid":3,"web_url":"https://x/y","state":"merged","sha":"a"}`,
+		`{"number":1,"state":"MERGED","mergeCommit":{"oid":7}}`,
 	} {
 		f.Add([]byte(s))
 	}
 
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, p := range Programs {
-			all, err := p.queryPulls(t.Context(), func(context.Context, Command) ([]byte, error) { return b, nil }, Command{Args: []string{p.Name}})
+			all, err := p.queryPulls(t.Context(), func(context.Context, Command) ([]byte, error) { return b, nil },
+				Command{Args: []string{p.Name}})
 			if err != nil && stick.CodeOf(err) != stick.CodeForgeFailed {
 				t.Errorf("%s: %v", p.Name, err)
 			}
@@ -86,9 +89,14 @@ func TestCreate(t *testing.T) {
 		args  string
 		input string
 	}{
-		{gh, "gh pr create --repo github.com/acme/app --head feat/x --base main --title A \"title\" --body-file -", "text\n"},
 		{
-			glab, "glab api --hostname github.com --method POST projects/acme%2Fapp/merge_requests --header Content-Type: application/json --input -",
+			gh,
+			"gh pr create --repo github.com/acme/app --head feat/x --base main --title A \"title\" --body-file -",
+			"text\n",
+		},
+		{
+			glab,
+			"glab api --hostname github.com --method POST projects/acme%2Fapp/merge_requests --header Content-Type: application/json --input -",
 			`{"description":"text\n","source_branch":"feat/x","target_branch":"main","title":"A \"title\""}`,
 		},
 	} {
