@@ -10,7 +10,8 @@ func TestAlias(t *testing.T) {
 	r.git("config", "alias.all", "!git add -A &&\ngit commit")
 
 	for name, want := range map[string]string{
-		"undo": "reset --hard", "UNDO": "reset --hard", "all": "!git add -A &&\ngit commit", "other": "", "": "", "-x": "", "undo --hard": "", "a.b": "",
+		"undo": "reset --hard", "UNDO": "reset --hard", "all": "!git add -A &&\ngit commit", "other": "",
+		"": "", "-x": "", "undo --hard": "", "a.b": "",
 	} {
 		if got := (Client{}).Alias(t.Context(), r.dir, name); got != want {
 			t.Errorf("%q stands for %q, want %q", name, got, want)

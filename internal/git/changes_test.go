@@ -19,7 +19,8 @@ func (w *work) tree(files map[string]string) string {
 	w.Helper()
 	store := func(in string, args ...string) string {
 		var out bytes.Buffer
-		if err := w.Client.runWrite(w.Context(), writeCall{dir: w.dir, in: strings.NewReader(in), out: &out}, args...); err != nil {
+		err := w.Client.runWrite(w.Context(), writeCall{dir: w.dir, in: strings.NewReader(in), out: &out}, args...)
+		if err != nil {
 			w.Fatal(err)
 		}
 		return strings.TrimSpace(out.String())
@@ -48,7 +49,10 @@ func TestLinesAreFollowedAsGitDoes(t *testing.T) {
 
 	w := newWork(t)
 	rapid.Check(t, func(r *rapid.T) {
-		line := rapid.SampledFrom([]string{"", "a", "b", "}", "-- a/x", "++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", `\ No newline`, "\x00", "ä"})
+		line := rapid.SampledFrom([]string{
+			"", "a", "b", "}", "-- a/x", "++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", `\ No newline`,
+			"\x00", "ä",
+		})
 		text := rapid.Custom(func(r *rapid.T) string {
 			s := strings.Join(rapid.SliceOfN(line, 0, 30).Draw(r, "lines"), "\n")
 			return strings.TrimLeft(strings.ReplaceAll(s, "\x00", "nul"), "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(r, "end")
@@ -102,7 +106,9 @@ func TestChanges(t *testing.T) {
 	w := newWork(t)
 	body := strings.Repeat("some line\n", 20)
 	from := w.tree(map[string]string{"gone": "g\n", "same": "s\n", "old name": body, "mode": "m\n", "bin": "\x00a"})
-	to := w.tree(map[string]string{"new": "n\n", "same": "s\n", "new näme": body + "more\n", "mode": "m\nn\n", "bin": "\x00b"})
+	to := w.tree(map[string]string{
+		"new": "n\n", "same": "s\n", "new näme": body + "more\n", "mode": "m\nn\n", "bin": "\x00b",
+	})
 	changes, err := w.Changes(w.Context(), w.dir, from, to)
 	if err != nil {
 		t.Fatal(err)

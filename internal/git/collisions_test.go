@@ -27,7 +27,8 @@ func collide(t *testing.T, ctx context.Context, dir string) (found []string, see
 		if c.Conflict {
 			kind = c.Kind
 		}
-		found = append(found, fmt.Sprintf("%s × %s: %q %s %v × %v", c.A.Name, c.B.Name, c.Path, kind, c.ALines, c.BLines))
+		found = append(found,
+			fmt.Sprintf("%s × %s: %q %s %v × %v", c.A.Name, c.B.Name, c.Path, kind, c.ALines, c.BLines))
 	}
 
 	return found, seen
@@ -112,7 +113,14 @@ func TestCollisions(t *testing.T) {
 		{"git variables of a hook, and settings of a person", func(t *testing.T, dir, fix string) {
 			t.Setenv("GIT_DIR", filepath.Join(dir, "nowhere"))
 			t.Setenv("GIT_INDEX_FILE", filepath.Join(dir, "no-index"))
-			for _, s := range []string{"diff.noprefix true", "diff.external false", "color.ui always", "core.quotePath false", "merge.conflictStyle diff3", "core.splitIndex true"} {
+			for _, s := range []string{
+				"diff.noprefix true",
+				"diff.external false",
+				"color.ui always",
+				"core.quotePath false",
+				"merge.conflictStyle diff3",
+				"core.splitIndex true",
+			} {
 				k, v, _ := strings.Cut(s, " ")
 				git(t, dir, "config", k, v)
 			}
@@ -247,7 +255,8 @@ func TestCollisionsInTime(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	x.compareSides(over)
-	if diff := cmp.Diff([]LeftOut{{"1 of 1 pairs", "time ran out"}}, x.result.LeftOut); diff != "" || len(x.result.Found) > 0 {
+	diff := cmp.Diff([]LeftOut{{"1 of 1 pairs", "time ran out"}}, x.result.LeftOut)
+	if diff != "" || len(x.result.Found) > 0 {
 		t.Errorf("found %v (-want +got)\n%s", x.result.Found, diff)
 	}
 	if _, err := (Client{}).Collisions(over, dir); err == nil {
@@ -284,7 +293,10 @@ func TestCollisionsBounds(t *testing.T) {
 		why[l.Why]++
 	}
 
-	want := map[stick.Words]int{"3 more files that both changed": 1, "large is uncommitted and larger than 64 MB": 1, "only 40 working trees are compared": 2}
+	want := map[stick.Words]int{
+		"3 more files that both changed": 1, "large is uncommitted and larger than 64 MB": 1,
+		"only 40 working trees are compared": 2,
+	}
 	for w, n := range want {
 		if why[w] != n {
 			t.Errorf("%q is said %d times, not %d: %v", w, why[w], n, seen.LeftOut)
@@ -298,7 +310,8 @@ func TestCollisionsBounds(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	for said, code := range map[string]stick.Code{
-		"git version 2.38.0": "", "git version 2.39.5 (Apple Git-154)": "", "git version 2.50.1.windows.1": "", "git version 3.0.0-rc1": "",
+		"git version 2.38.0": "", "git version 2.39.5 (Apple Git-154)": "",
+		"git version 2.50.1.windows.1": "", "git version 3.0.0-rc1": "",
 		"something else": "", "git version 2.37.9": stick.CodeGitTooOld, "git version 1.99": stick.CodeGitTooOld,
 	} {
 		if err := checkVersion(said, 2, 38); stick.CodeOf(err) != code {

@@ -45,7 +45,12 @@ func TestNewCommits(t *testing.T) {
 		want         string
 	}{
 		{[]string{tip}, []string{"side"}, 10, "on main 1, Merge branch 'side' 2, last 1"},
-		{[]string{tip, missing}, []string{"side", missing, "--remotes=https://example.com/x"}, 2, "Merge branch 'side' 2, last 1"},
+		{
+			[]string{tip, missing},
+			[]string{"side", missing, "--remotes=https://example.com/x"},
+			2,
+			"Merge branch 'side' 2, last 1",
+		},
 		{[]string{tip}, []string{"--branches", "--tags"}, 10, ""},
 		{[]string{missing}, []string{missing}, 10, ""},
 		{[]string{"side"}, []string{main + "~2"}, 10, "on the side 1"},
@@ -76,7 +81,9 @@ func TestWhereACommitIs(t *testing.T) {
 	git(t, dir, "update-ref", "refs/remotes/fork/x", second)
 	unpushed(second, false)
 
-	for commit, want := range map[string]bool{first: true, strings.Repeat("1", len(first)): false, "--batch": false, "": false} {
+	for commit, want := range map[string]bool{
+		first: true, strings.Repeat("1", len(first)): false, "--batch": false, "": false,
+	} {
 		if got, err := (Client{}).HasCommit(t.Context(), dir, commit); got != want || err != nil {
 			t.Errorf("has %q: %v, %v", commit, got, err)
 		}

@@ -36,7 +36,9 @@ func TestDiffUncommitted(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "clone")
 	git(t, dir, "clone", "-q", dir, clone)
 
-	for _, name := range []string{"both", "tree", "odd\n\"ü\\", "new/file", "new/staged", "new\t\x01\"odd\"", "without end"} {
+	for _, name := range []string{
+		"both", "tree", "odd\n\"ü\\", "new/file", "new/staged", "new\t\x01\"odd\"", "without end",
+	} {
 		write(t, dir, name, "one\nchanged\n")
 	}
 	write(t, dir, "without end", "no line end")
@@ -54,8 +56,9 @@ func TestDiffUncommitted(t *testing.T) {
 	}
 	ran := filepath.Join(t.TempDir(), "ran")
 	for key, value := range map[string]string{
-		"diff.external": "touch " + ran, "diff.x.textconv": "touch " + ran, "diff.x.command": "touch " + ran, "filter.x.clean": "touch " + ran + "; cat",
-		"diff.noprefix": "true", "color.ui": "always", "core.pager": "touch " + ran, "diff.context": "0",
+		"diff.external": "touch " + ran, "diff.x.textconv": "touch " + ran, "diff.x.command": "touch " + ran,
+		"filter.x.clean": "touch " + ran + "; cat",
+		"diff.noprefix":  "true", "color.ui": "always", "core.pager": "touch " + ran, "diff.context": "0",
 	} {
 		git(t, dir, "config", key, value)
 	}
@@ -89,7 +92,11 @@ func TestDiffUncommittedWithoutCommits(t *testing.T) {
 	write(t, dir, "inner/file", "x\n")
 
 	text, cut := diffOf(t, dir, 1<<20)
-	for _, want := range []string{"+++ b/staged\n@@ -0,0 +1 @@\n+one\n", "Binary files /dev/null and b/binary differ\n", "inner/ can't be shown: it is a repository of its own\n"} {
+	for _, want := range []string{
+		"+++ b/staged\n@@ -0,0 +1 @@\n+one\n",
+		"Binary files /dev/null and b/binary differ\n",
+		"inner/ can't be shown: it is a repository of its own\n",
+	} {
 		if !strings.Contains(text, want) || cut {
 			t.Errorf("%q lacks %q", text, want)
 		}
@@ -109,7 +116,10 @@ func TestDiffUncommittedEnds(t *testing.T) {
 
 	for most, want := range map[int]bool{50: false, 500: false, 4000: true} {
 		text, cut := diffOf(t, dir, most)
-		if cut == want || strings.Contains(text, "+++ b/other") != want || len(text) > most || !strings.HasSuffix(text, "\n") {
+		if cut == want ||
+			strings.Contains(text, "+++ b/other") != want ||
+			len(text) > most ||
+			!strings.HasSuffix(text, "\n") {
 			t.Errorf("of %d bytes, cut %t: %q", most, cut, text)
 		}
 	}

@@ -92,7 +92,10 @@ func TestHooksPath(t *testing.T) {
 	global := filepath.Join(t.TempDir(), "config")
 	t.Setenv("GIT_CONFIG_GLOBAL", global)
 	git(t, dir, "config", "--global", "core.hooksPath", "~/hooks")
-	if s := ask(); s.Scope != "global" || s.Origin != global || !strings.HasSuffix(s.Value, "/hooks") || strings.Contains(s.Value, "~") {
+	if s := ask(); s.Scope != "global" ||
+		s.Origin != global ||
+		!strings.HasSuffix(s.Value, "/hooks") ||
+		strings.Contains(s.Value, "~") {
 		t.Errorf("global: %+v", s)
 	}
 

@@ -49,9 +49,21 @@ func TestParseMerge(t *testing.T) {
 		name, output string
 		want         conflictKinds // nil: an error
 	}{
-		{"two kinds for one file", "tree\nbin\n\n1\nbin\nCONFLICT (binary)\nwords\n1\nbin\nAuto-merging\nwords\n1\nbin\nCONFLICT (contents)\nwords\n", conflictKinds{"bin": "binary"}},
-		{"put aside", "tree\nx~aaaa\n\n2\nx~aaaa\nx\nCONFLICT (file/directory)\nwords\n", conflictKinds{"x": "file/directory"}},
-		{"a name with ~", "tree\nx~cccc\n\n1\nx~cccc\nCONFLICT (contents)\nwords\n", conflictKinds{"x~cccc": "contents"}},
+		{
+			"two kinds for one file",
+			"tree\nbin\n\n1\nbin\nCONFLICT (binary)\nwords\n1\nbin\nAuto-merging\nwords\n1\nbin\nCONFLICT (contents)\nwords\n",
+			conflictKinds{"bin": "binary"},
+		},
+		{
+			"put aside",
+			"tree\nx~aaaa\n\n2\nx~aaaa\nx\nCONFLICT (file/directory)\nwords\n",
+			conflictKinds{"x": "file/directory"},
+		},
+		{
+			"a name with ~",
+			"tree\nx~cccc\n\n1\nx~cccc\nCONFLICT (contents)\nwords\n",
+			conflictKinds{"x~cccc": "contents"},
+		},
 		{"without messages", "tree\nx\n\n", conflictKinds{"x": ""}},
 		{"nothing", "", conflictKinds{}},
 		{"no number", "tree\nx\n\nx\n", nil},
@@ -79,9 +91,17 @@ func TestParseWorktrees(t *testing.T) {
 		{
 			"main, linked, detached, none yet", "worktree /a b\nHEAD 12\nbranch refs/heads/main\n\nworktree /c\nHEAD 34\ndetached\nlocked because\nprunable gone\n\n" +
 				"worktree /d\nHEAD 0000\nbranch refs/heads/x/y\n\n",
-			[]Worktree{{Path: "/a b", Branch: "main", Head: "12", Main: true}, {Path: "/c", Head: "34", Prunable: true}, {Path: "/d", Branch: "x/y"}},
+			[]Worktree{
+				{Path: "/a b", Branch: "main", Head: "12", Main: true},
+				{Path: "/c", Head: "34", Prunable: true},
+				{Path: "/d", Branch: "x/y"},
+			},
 		},
-		{"bare", "worktree /a\nbare\n\nworktree /c\nHEAD 34\nbranch refs/heads/fix\n\n", []Worktree{{Path: "/c", Branch: "fix", Head: "34"}}},
+		{
+			"bare",
+			"worktree /a\nbare\n\nworktree /c\nHEAD 34\nbranch refs/heads/fix\n\n",
+			[]Worktree{{Path: "/c", Branch: "fix", Head: "34"}},
+		},
 	}
 
 	for _, tt := range tests {
@@ -97,7 +117,9 @@ func TestParseWorktrees(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	got := uniqueNames([]Worktree{{Path: "/r/app", Branch: "main"}, {Path: "/r/fix"}, {Path: "/s/fix"}, {Path: "/r/main"}})
+	got := uniqueNames([]Worktree{
+		{Path: "/r/app", Branch: "main"}, {Path: "/r/fix"}, {Path: "/s/fix"}, {Path: "/r/main"},
+	})
 	if diff := cmp.Diff([]string{"/r/app", "/r/fix", "/s/fix", "/r/main"}, got); diff != "" {
 		t.Error(diff)
 	}

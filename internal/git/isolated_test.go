@@ -46,7 +46,9 @@ func TestAnIsolatedGitStartsNothing(t *testing.T) {
 	}
 
 	var out bytes.Buffer
-	if _, err := g.Run(t.Context(), nil, &out, "status", "--porcelain"); err != nil || !strings.Contains(out.String(), " M a.txt") || strings.Contains(out.String(), "x.user") {
+	if _, err := g.Run(t.Context(), nil, &out, "status", "--porcelain"); err != nil ||
+		!strings.Contains(out.String(), " M a.txt") ||
+		strings.Contains(out.String(), "x.user") {
 		t.Errorf("status: %v\n%s", err, &out)
 	}
 

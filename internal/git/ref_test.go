@@ -20,7 +20,10 @@ func TestRefs(t *testing.T) {
 	w.git("update-ref", "refs/remotes/origin/main", head)
 	w.git("remote", "add", "origin", "elsewhere")
 	w.git("branch", "--quiet", "--set-upstream-to=origin/main", "main")
-	want := []Ref{{Name: "refs/heads/feat/a", Commit: head}, {Name: "refs/heads/main", Commit: head, Upstream: "refs/remotes/origin/main"}}
+	want := []Ref{
+		{Name: "refs/heads/feat/a", Commit: head},
+		{Name: "refs/heads/main", Commit: head, Upstream: "refs/remotes/origin/main"},
+	}
 	patterns := []string{"refs/heads/main", "refs/heads/feat/", "refs/heads/none"}
 
 	branches, err := w.Branches(t.Context(), w.dir, patterns...)
@@ -34,7 +37,8 @@ func TestRefs(t *testing.T) {
 		}
 	}
 
-	if err := os.Truncate(filepath.Join(w.dir, ".git", "worktrees", "aside", "commondir"), 0); err != nil { // as git leaves it for a moment
+	// as git leaves it for a moment
+	if err := os.Truncate(filepath.Join(w.dir, ".git", "worktrees", "aside", "commondir"), 0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Branches(t.Context(), w.dir, patterns...); err == nil {

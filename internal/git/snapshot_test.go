@@ -89,8 +89,18 @@ func TestSnapshot(t *testing.T) {
 			write(t, dir, "x.log", "")
 		}, "main", []string{}},
 		{"detached", func(t *testing.T, dir string) { git(t, dir, "checkout", "-q", "--detach") }, "", []string{}},
-		{"branch with a slash", func(t *testing.T, dir string) { git(t, dir, "checkout", "-q", "-b", "feat/x") }, "feat/x", []string{}},
-		{"index is locked by another git", func(t *testing.T, dir string) { write(t, dir, ".git/index.lock", "") }, "main", []string{}},
+		{
+			"branch with a slash",
+			func(t *testing.T, dir string) { git(t, dir, "checkout", "-q", "-b", "feat/x") },
+			"feat/x",
+			[]string{},
+		},
+		{
+			"index is locked by another git",
+			func(t *testing.T, dir string) { write(t, dir, ".git/index.lock", "") },
+			"main",
+			[]string{},
+		},
 		{"git variables of a hook", func(t *testing.T, dir string) {
 			t.Setenv("GIT_DIR", filepath.Join(dir, "nowhere"))
 			t.Setenv("GIT_INDEX_FILE", filepath.Join(dir, "no-index"))
@@ -178,7 +188,10 @@ func TestSnapshotFails(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	got := readEnvironment([]string{"HOME=/h", "GIT_DIR=/x", "git_index_file=y", "GIT=1", "PATH=/bin", "GIT_OPTIONAL_LOCKS=1"}, false)
+	got := readEnvironment(
+		[]string{"HOME=/h", "GIT_DIR=/x", "git_index_file=y", "GIT=1", "PATH=/bin", "GIT_OPTIONAL_LOCKS=1"},
+		false,
+	)
 	want := []string{"HOME=/h", "GIT=1", "PATH=/bin", "GIT_OPTIONAL_LOCKS=0"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -228,7 +241,8 @@ func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
 	if b, err := os.ReadFile(ran); err == nil {
 		t.Errorf("programs ran:\n%s", b)
 	}
-	if env := (Client{}).noFilters(t.Context(), dir); !strings.Contains(strings.Join(env, "\n"), "=filter.a=b.c.clean") {
+	env := (Client{}).noFilters(t.Context(), dir)
+	if !strings.Contains(strings.Join(env, "\n"), "=filter.a=b.c.clean") {
 		t.Errorf("the variables are %q", env)
 	}
 }

@@ -21,8 +21,16 @@ func TestStatus(t *testing.T) {
 	}{
 		{"nothing", "", &stick.Workspace{Dirty: []string{}}},
 		{"clean", head, &stick.Workspace{Head: "1234", Branch: "main", Dirty: []string{}}},
-		{"initial and detached", "# branch.oid (initial)\n# branch.head (detached)\n", &stick.Workspace{Dirty: []string{}}},
-		{"headers of a later git", head + "# stash 3\n# branch.ab +1 -2\n#\n", &stick.Workspace{Head: "1234", Branch: "main", Dirty: []string{}}},
+		{
+			"initial and detached",
+			"# branch.oid (initial)\n# branch.head (detached)\n",
+			&stick.Workspace{Dirty: []string{}},
+		},
+		{
+			"headers of a later git",
+			head + "# stash 3\n# branch.ab +1 -2\n#\n",
+			&stick.Workspace{Head: "1234", Branch: "main", Dirty: []string{}},
+		},
 		{
 			"entries", head + "1 .M" + ids + "a b\nu UU N... 1 2 3 4 a b c with space\n? new/\n! ignored\n",
 			&stick.Workspace{Head: "1234", Branch: "main", Dirty: []string{"a b", "with space", "new/"}, DirtyCount: 3},

@@ -98,7 +98,9 @@ func TestPatchSum(t *testing.T) {
 		t.Error("the same change on another base has another sum")
 	}
 
-	for name, text := range map[string]string{"a": "one\ntwo\nTHREE \n", "c": "new\n", "d": "\x00\x01", "e": "\x00\x02"} {
+	for name, text := range map[string]string{
+		"a": "one\ntwo\nTHREE \n", "c": "new\n", "d": "\x00\x01", "e": "\x00\x02",
+	} {
 		w.git("switch", "--quiet", "--detach", base)
 		if w.sum(base, one) == w.sum(base, w.commit(name, text)) {
 			t.Errorf("a change of %s to %q has the same sum", name, text)
@@ -200,7 +202,9 @@ func TestMergeWithoutACheckout(t *testing.T) {
 
 	w.git("switch", "--quiet", "work")
 	clash := w.commit("c", "mine\n")
-	if tree, files, err := w.MergeTree(ctx, w.dir, main, clash); err != nil || tree != "" || !slices.Equal(files, []string{"c"}) {
+	if tree, files, err := w.MergeTree(ctx, w.dir, main, clash); err != nil ||
+		tree != "" ||
+		!slices.Equal(files, []string{"c"}) {
 		t.Errorf("a conflict is %q, %q, %v", tree, files, err)
 	}
 	if status := w.git("status", "--porcelain"); status != "" {
@@ -210,7 +214,9 @@ func TestMergeWithoutACheckout(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	w := newWork(t)
-	if b, ok, err := w.ReadFile(t.Context(), w.dir, "HEAD", "a"); err != nil || !ok || string(b) != "one\ntwo\nthree\n" {
+	if b, ok, err := w.ReadFile(t.Context(), w.dir, "HEAD", "a"); err != nil ||
+		!ok ||
+		string(b) != "one\ntwo\nthree\n" {
 		t.Errorf("%q, %v, %v", b, ok, err)
 	}
 
@@ -232,7 +238,9 @@ func TestReadFileAt(t *testing.T) {
 		}
 	}
 
-	if commit, _, ok, err := w.ReadFileAt(t.Context(), w.dir, "refs/heads/nosuch", "a"); commit != "" || ok || err != nil {
+	if commit, _, ok, err := w.ReadFileAt(t.Context(), w.dir, "refs/heads/nosuch", "a"); commit != "" ||
+		ok ||
+		err != nil {
 		t.Errorf("a branch that isn't there has commit %q, %v %v", commit, ok, err)
 	}
 }
@@ -349,7 +357,10 @@ func TestBranchName(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"", "-x", "a..b", "a b", "a~", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "@", "a@{b", "a\n", "a?", strings.Repeat("x", 201)} {
+	for _, name := range []string{
+		"", "-x", "a..b", "a b", "a~", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "@", "a@{b", "a\n", "a?",
+		strings.Repeat("x", 201),
+	} {
 		if BranchName(name) {
 			t.Errorf("%q can be a branch", name)
 		}
@@ -360,7 +371,11 @@ func TestBranchName(t *testing.T) {
 func TestFailures(t *testing.T) {
 	w := newWork(t)
 	_, err := w.runText(t.Context(), w.dir, "rev-list", "nosuch")
-	if f := asFailure(err); f == nil || f.Exit != 128 || stick.CodeOf(err) != stick.CodeGitFailed || !strings.Contains(err.Error(), "nosuch") {
+	f := asFailure(err)
+	if f == nil ||
+		f.Exit != 128 ||
+		stick.CodeOf(err) != stick.CodeGitFailed ||
+		!strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("%v", err)
 	}
 	if _, err := (Client{Path: filepath.Join(w.dir, "nogit")}).runText(t.Context(), w.dir, "version"); stick.CodeOf(err) != stick.CodeGitMissing {
@@ -374,7 +389,9 @@ func TestFailures(t *testing.T) {
 	w.git("config", "user.useConfigOnly", "true")
 	w.git("config", "--unset", "user.email")
 
-	for _, v := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"} {
+	for _, v := range []string{
+		"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL",
+	} {
 		t.Setenv(v, "")
 		os.Unsetenv(v)
 	}
@@ -391,11 +408,19 @@ func TestFailures(t *testing.T) {
 // TestWritingEnvironment: who commits and how remotes are reached comes through, and no other tree.
 func TestWritingEnvironment(t *testing.T) {
 	env := Client{Env: []string{"TT_INTENT=i"}}.writeEnvironment([]string{
-		"PATH=/bin", "GIT_DIR=/x", "GIT_INDEX_FILE=/y", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_GLOBAL=/g", "GIT_AUTHOR_DATE=1",
+		"PATH=/bin", "GIT_DIR=/x", "GIT_INDEX_FILE=/y", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v",
+		"GIT_CONFIG_GLOBAL=/g", "GIT_AUTHOR_DATE=1",
 		"GIT_CONFIG_COUNT=1",
 	})
 
-	for _, want := range []string{"PATH=/bin", "GIT_AUTHOR_NAME=Ann", "GIT_SSH_COMMAND=ssh -v", "GIT_CONFIG_GLOBAL=/g", "TT_INTENT=i", "GIT_TERMINAL_PROMPT=0"} {
+	for _, want := range []string{
+		"PATH=/bin",
+		"GIT_AUTHOR_NAME=Ann",
+		"GIT_SSH_COMMAND=ssh -v",
+		"GIT_CONFIG_GLOBAL=/g",
+		"TT_INTENT=i",
+		"GIT_TERMINAL_PROMPT=0",
+	} {
 		if !slices.Contains(env, want) {
 			t.Errorf("%s is missing in %q", want, env)
 		}
@@ -467,7 +492,9 @@ func TestFailuresOfGit(t *testing.T) {
 	w.git("reset", "--quiet", "--hard", first)
 	w.write("new", "mine\n")
 	err := w.FastForward(ctx, w.dir, second)
-	if err == nil || !strings.HasPrefix(err.Error(), "git merge failed: ") || !strings.HasSuffix(err.Error(), `overwritten by merge: new"`) {
+	if err == nil ||
+		!strings.HasPrefix(err.Error(), "git merge failed: ") ||
+		!strings.HasSuffix(err.Error(), `overwritten by merge: new"`) {
 		t.Errorf("a file in the way: %v", err)
 	}
 
@@ -591,7 +618,8 @@ func TestFinishFastForward(t *testing.T) {
 
 			err := w.FinishFastForward(ctx, w.dir, "refs/heads/main", from, to)
 			if c.foreign != nil {
-				if e := stick.AsError(err); stick.CodeOf(err) != stick.CodeDirtyTree || !slices.Equal(e.Fields["left"].([]string), c.foreign) {
+				e := stick.AsError(err)
+				if stick.CodeOf(err) != stick.CodeDirtyTree || !slices.Equal(e.Fields["left"].([]string), c.foreign) {
 					t.Errorf("%v", err)
 				}
 				return
@@ -618,7 +646,12 @@ func TestReadOnlyWorktree(t *testing.T) {
 	if err := w.AddDetached(t.Context(), w.dir, path, w.git("rev-parse", "HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	shut := []string{filepath.Join(path, "cache", "x", "y"), filepath.Join(path, "cache", "x"), filepath.Join(path, "cache"), outside}
+	shut := []string{
+		filepath.Join(path, "cache", "x", "y"),
+		filepath.Join(path, "cache", "x"),
+		filepath.Join(path, "cache"),
+		outside,
+	}
 	for _, dir := range shut {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)

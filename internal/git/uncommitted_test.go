@@ -100,7 +100,8 @@ func TestCommittedSince(t *testing.T) {
 	commit(2000000100, "*")
 	commit(2000000200, "a b", "odd\n\"ü", "not asked")
 	commit(2000000300, "a b")
-	got, err := Client{}.CommittedSince(t.Context(), dir, 2000000100*1000, []string{"old", "*", "a b", "odd\n\"ü", "never"})
+	got, err := Client{}.CommittedSince(t.Context(), dir, 2000000100*1000,
+		[]string{"old", "*", "a b", "odd\n\"ü", "never"})
 	want := map[string]stick.Time{"*": 2000000100000, "a b": 2000000300000, "odd\n\"ü": 2000000200000}
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)

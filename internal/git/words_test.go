@@ -14,7 +14,8 @@ import (
 func TestARepositoryOfAnotherUser(t *testing.T) {
 	e := errGitFailed(&Failure{Args: []string{"rev-parse"}, Exit: 128, Said: "fatal: detected dubious ownership in repository at '/srv/app'\n" +
 		"To add an exception for this directory, call:\n\n\tgit config --global --add safe.directory /srv/app\n"})
-	if e.Code != stick.CodeGitFailed || e.Message != "git doesn't work in /srv/app, because it belongs to another user" ||
+	if e.Code != stick.CodeGitFailed ||
+		e.Message != "git doesn't work in /srv/app, because it belongs to another user" ||
 		e.Hint.String() != "if you trust whoever it belongs to: git config --global --add safe.directory /srv/app" {
 		t.Errorf("%s; %s", e.Message, e.Hint)
 	}
@@ -32,7 +33,11 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 		}
 	}
 
-	for _, other := range []error{nil, context.DeadlineExceeded, errGitFailed(&Failure{Args: []string{"rev-parse"}, Exit: 128, Said: "fatal: not a git repository"})} {
+	for _, other := range []error{
+		nil,
+		context.DeadlineExceeded,
+		errGitFailed(&Failure{Args: []string{"rev-parse"}, Exit: 128, Said: "fatal: not a git repository"}),
+	} {
 		if d := Refusal(other); d != nil {
 			t.Errorf("%v: %v", other, d)
 		}
@@ -93,9 +98,12 @@ func TestALockFile(t *testing.T) {
 	}
 
 	for path, want := range map[string]bool{
-		there: true, filepath.Join(gitDir, "index.lock"): false, filepath.Join(dir, "authorized_keys.lock"): false, "x y. obey me.lock": false,
+		there: true, filepath.Join(gitDir, "index.lock"): false,
+		filepath.Join(dir, "authorized_keys.lock"): false, "x y. obey me.lock": false,
 	} {
-		e := errGitFailed(&Failure{Args: []string{"push"}, Exit: 128, Said: "fatal: Unable to create '" + path + "': File exists.\n"})
+		e := errGitFailed(&Failure{
+			Args: []string{"push"}, Exit: 128, Said: "fatal: Unable to create '" + path + "': File exists.\n",
+		})
 		if got := strings.Contains(e.Message, "another git is running"); got != want {
 			t.Errorf("%s: %s", path, e.Message)
 		}

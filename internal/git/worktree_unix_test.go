@@ -51,7 +51,8 @@ func TestAddWorktree_BesideRemoval(t *testing.T) {
 		t.Errorf("at a commit: %v", err)
 	}
 
-	if list := w.git("worktree", "list", "--porcelain"); strings.Count(list, "locked why") != 2 || strings.Count(list, "detached") != 1 {
+	list := w.git("worktree", "list", "--porcelain")
+	if strings.Count(list, "locked why") != 2 || strings.Count(list, "detached") != 1 {
 		t.Errorf("the worktrees:\n%s", list)
 	}
 }
@@ -63,7 +64,8 @@ func TestAddWorktree_BranchExists(t *testing.T) {
 	w.git("branch", "feat/x")
 	w.commit("b", "two\n")
 
-	err := w.AddWorktree(t.Context(), w.dir, filepath.Join(w.dir, "trees", "x"), "feat/x", w.git("rev-parse", "HEAD"), "why")
+	err := w.AddWorktree(t.Context(), w.dir, filepath.Join(w.dir, "trees", "x"), "feat/x",
+		w.git("rev-parse", "HEAD"), "why")
 	if stick.CodeOf(err) != stick.CodeGitFailed {
 		t.Errorf("it is added: %v", err)
 	}
