@@ -28,7 +28,10 @@ func TestClients(t *testing.T) {
 	}{
 		{"a client", "cursor", at(cursor, systemd), nil, "", "cursor", 1000},
 		{"in a terminal", "cursor", at(cursor, login, systemd), nil, "", "cursor", 1000},
-		{"behind what starts programs", "Windsurf", at(bash, ttShim, node, npx, cursor, systemd), nil, "", "windsurf", 996},
+		{
+			"behind what starts programs", "Windsurf", at(bash, ttShim, node, npx, cursor, systemd), nil, "",
+			"windsurf", 996,
+		},
 		{"a program in Python", "my agent/2", at(python, systemd), nil, "", "my-agent-2", 1000},
 		{"what a harness left in the environment", "cursor", at(cursor, systemd), claudeEnv, "", "cursor", 1000},
 		{"detached", "cursor", at(bash, systemd), nil, "", "cursor", 0},
@@ -49,7 +52,8 @@ func TestClients(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := Input{
-				Getenv: c.env.get, Chain: c.chain, Complete: true, As: c.as, AsSource: "agent_id_override", User: "dev", Host: "host",
+				Getenv: c.env.get, Chain: c.chain, Complete: true, As: c.as, AsSource: "agent_id_override",
+				User: "dev", Host: "host",
 				Connection: &Connection{Client: c.client, Server: server},
 			}
 

@@ -24,10 +24,20 @@ func TestEdits(t *testing.T) {
 		want          string
 	}{
 		{"claude", "Edit", map[string]any{"file_path": "/home/ann/app/a.go", "old_string": "x"}, "/home/ann/app/a.go"},
-		{"claude", "Write", map[string]any{"file_path": "/home/ann/app/sub/../a.go", "content": "x"}, "/home/ann/app/a.go"},
+		{
+			"claude",
+			"Write",
+			map[string]any{"file_path": "/home/ann/app/sub/../a.go", "content": "x"},
+			"/home/ann/app/a.go",
+		},
 		{"claude", "MultiEdit", map[string]any{"file_path": "/tmp/a.go", "edits": []any{}}, "/tmp/a.go"},
 		{"claude", "NotebookEdit", map[string]any{"notebook_path": "/home/ann/app/a.ipynb"}, "/home/ann/app/a.ipynb"},
-		{"claude", "Bash", map[string]any{"command": "cd sub && sed -i s/a/b/ a.go > log"}, "/home/ann/app/sub/log /home/ann/app/sub/a.go"},
+		{
+			"claude",
+			"Bash",
+			map[string]any{"command": "cd sub && sed -i s/a/b/ a.go > log"},
+			"/home/ann/app/sub/log /home/ann/app/sub/a.go",
+		},
 		{"claude", "Bash", map[string]any{"command": "git stash"}, "tree /home/ann/app"},
 		{"claude", "Bash", map[string]any{"command": []string{"rm", "a.go"}}, ""},
 		{"claude", "Read", map[string]any{"file_path": "/home/ann/app/a.go"}, ""},
@@ -37,19 +47,44 @@ func TestEdits(t *testing.T) {
 		{"claude", "Edit", nil, ""},
 		{"claude", "Edit", []int{1}, ""},
 		{"claude", "", map[string]any{"file_path": "/home/ann/app/a.go"}, ""},
-		{"codex", "apply_patch", map[string]any{"command": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
-		{"codex", "Bash", map[string]any{"command": "apply_patch <<'EOF'\n" + patch + "\nEOF"}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{
+			"codex",
+			"apply_patch",
+			map[string]any{"command": patch},
+			"/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go",
+		},
+		{
+			"codex",
+			"Bash",
+			map[string]any{"command": "apply_patch <<'EOF'\n" + patch + "\nEOF"},
+			"/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go",
+		},
 		{"codex", "Bash", map[string]any{"command": "bash -lc 'cat > a.go'"}, "/home/ann/app/a.go"},
 		{"codex", "Edit", map[string]any{"file_path": "/home/ann/app/a.go"}, ""},
 		{"gemini", "write_file", map[string]any{"file_path": "a.go", "content": "x"}, "/home/ann/app/a.go"},
 		{"gemini", "replace", map[string]any{"file_path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
-		{"gemini", "run_shell_command", map[string]any{"command": "rm a.go", "dir_path": "sub"}, "/home/ann/app/sub/a.go"},
+		{
+			"gemini",
+			"run_shell_command",
+			map[string]any{"command": "rm a.go", "dir_path": "sub"},
+			"/home/ann/app/sub/a.go",
+		},
 		{"gemini", "run_shell_command", map[string]any{"command": "git reset --hard", "dir_path": "/tmp"}, "tree /tmp"},
 		{"opencode", "edit", map[string]any{"filePath": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
 		{"opencode", "write", map[string]any{"filePath": "a.go"}, "/home/ann/app/a.go"},
 		{"opencode", "multiedit", map[string]any{"filePath": "a.go"}, "/home/ann/app/a.go"},
-		{"opencode", "apply_patch", map[string]any{"patchText": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
-		{"opencode", "patch", map[string]any{"patchText": patch}, "/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go"},
+		{
+			"opencode",
+			"apply_patch",
+			map[string]any{"patchText": patch},
+			"/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go",
+		},
+		{
+			"opencode",
+			"patch",
+			map[string]any{"patchText": patch},
+			"/home/ann/app/a.go /home/ann/app/sub/b.go /tmp/c.go",
+		},
 		{"opencode", "bash", map[string]any{"command": "rm a.go", "workdir": "/tmp"}, "/tmp/a.go"},
 		{"copilot", "Write", map[string]any{"path": "/home/ann/app/a.go", "file_text": "x"}, "/home/ann/app/a.go"},
 		{"copilot", "Edit", map[string]any{"path": "a.go", "old_str": "x"}, "/home/ann/app/a.go"},
@@ -106,15 +141,19 @@ func TestEditsAfterACommand(t *testing.T) {
 	} {
 		row, _ := ByName(c.harness)
 		told, err := json.Marshal(map[string]any{
-			"hook_event_name": row.Hooks[slices.IndexFunc(row.Hooks, func(h Hook) bool { return h.Event == HookAfterTool })].Name,
-			"cwd":             c.dir, "tool_name": row.Editors[len(row.Editors)-1].Tool, "tool_input": map[string]string{"command": c.command},
+			"hook_event_name": row.Hooks[slices.IndexFunc(row.Hooks, func(h Hook) bool {
+				return h.Event == HookAfterTool
+			})].Name,
+			"cwd": c.dir, "tool_name": row.Editors[len(row.Editors)-1].Tool,
+			"tool_input": map[string]string{"command": c.command},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 
 		in, err := readHook(row, told)
-		if diff := cmp.Diff(c.want, strings.Join(slices.Concat(in.Edits.Paths, in.Edits.Trees), " ")); diff != "" || err != nil {
+		diff := cmp.Diff(c.want, strings.Join(slices.Concat(in.Edits.Paths, in.Edits.Trees), " "))
+		if diff != "" || err != nil {
 			t.Errorf("%s %s (%v):\n%s", c.harness, c.command, err, diff)
 		}
 	}
@@ -129,15 +168,45 @@ func TestEditsOfServers(t *testing.T) {
 		want          string
 	}{
 		{"claude", "mcp__filesystem__write_file", map[string]any{"path": "a.go", "content": "x"}, "/home/ann/app/a.go"},
-		{"codex", "mcp__filesystem__edit_file", map[string]any{"path": "/home/ann/app/a.go", "edits": []any{}}, "/home/ann/app/a.go"},
+		{
+			"codex",
+			"mcp__filesystem__edit_file",
+			map[string]any{"path": "/home/ann/app/a.go", "edits": []any{}},
+			"/home/ann/app/a.go",
+		},
 		{"claude", "mcp__filesystem__edit_file", map[string]any{"path": "a.go", "dryRun": true}, ""},
-		{"gemini", "mcp_my_files_move_file", map[string]any{"source": "a.go", "destination": "/tmp/b.go"}, "/home/ann/app/a.go /tmp/b.go"},
+		{
+			"gemini",
+			"mcp_my_files_move_file",
+			map[string]any{"source": "a.go", "destination": "/tmp/b.go"},
+			"/home/ann/app/a.go /tmp/b.go",
+		},
 		{"claude", "mcp__filesystem__create_directory", map[string]any{"path": "sub/x"}, "/home/ann/app/sub/x"},
 		{"claude", "mcp__filesystem__read_file", map[string]any{"path": "/home/ann/app/a.go"}, ""},
-		{"claude", "mcp__desktop-commander__edit_block", map[string]any{"file_path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
-		{"claude", "mcp__desktop-commander__start_process", map[string]any{"command": "git stash", "timeout_ms": 1}, "tree /home/ann/app"},
-		{"claude", "mcp__plugin_x_serena__replace_symbol_body", map[string]any{"relative_path": "a.py", "body": "x"}, "/home/ann/app/a.py"},
-		{"codex", "mcp__serena__execute_shell_command", map[string]any{"command": "rm a.py", "cwd": "sub"}, "/home/ann/app/sub/a.py"},
+		{
+			"claude",
+			"mcp__desktop-commander__edit_block",
+			map[string]any{"file_path": "/home/ann/app/a.go"},
+			"/home/ann/app/a.go",
+		},
+		{
+			"claude",
+			"mcp__desktop-commander__start_process",
+			map[string]any{"command": "git stash", "timeout_ms": 1},
+			"tree /home/ann/app",
+		},
+		{
+			"claude",
+			"mcp__plugin_x_serena__replace_symbol_body",
+			map[string]any{"relative_path": "a.py", "body": "x"},
+			"/home/ann/app/a.py",
+		},
+		{
+			"codex",
+			"mcp__serena__execute_shell_command",
+			map[string]any{"command": "rm a.py", "cwd": "sub"},
+			"/home/ann/app/sub/a.py",
+		},
 		{"claude", "mcp__github__create_or_update_file", map[string]any{"owner": "x", "repo": "y", "path": "a.go"}, ""},
 		{"claude", "mcp__sandbox__write_file", map[string]any{"path": "a.go"}, ""},
 		{"claude", "mcp__other__delete_file", map[string]any{"path": "/home/ann/app/a.go"}, "/home/ann/app/a.go"},
@@ -161,8 +230,9 @@ func TestEditsOfServers(t *testing.T) {
 // known.
 func TestEditsCarryActs(t *testing.T) {
 	in := Input{
-		Getenv: func(name string) string { return map[string]string{"HOME": "/home/ann"}[name] }, Chain: []proc.Info{{Comm: "claude", Args: []string{"claude"}}},
-		Alias: func(dir, name string) string { return map[string]string{"undo": "reset --hard"}[name] },
+		Getenv: func(name string) string { return map[string]string{"HOME": "/home/ann"}[name] },
+		Chain:  []proc.Info{{Comm: "claude", Args: []string{"claude"}}},
+		Alias:  func(dir, name string) string { return map[string]string{"undo": "reset --hard"}[name] },
 	}
 
 	for command, want := range map[string]string{
@@ -173,7 +243,10 @@ func TestEditsCarryActs(t *testing.T) {
 		"make":                     "",
 	} {
 		for _, event := range []string{"PreToolUse", "PostToolUse"} {
-			told, err := json.Marshal(map[string]any{"hook_event_name": event, "cwd": "/app", "tool_name": "Bash", "tool_input": map[string]string{"command": command}})
+			told, err := json.Marshal(map[string]any{
+				"hook_event_name": event, "cwd": "/app", "tool_name": "Bash",
+				"tool_input": map[string]string{"command": command},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,15 +39,50 @@ func TestReadFiring(t *testing.T) {
 		{"a stranger below it", "sh grok claude", "CLAUDE_CODE_SESSION_ID=s1", shared, "", ""},
 		{"a stranger known by its program", "sh aider claude", "CLAUDE_CODE_SESSION_ID=s1", shared, "", ""},
 		{"a stranger above it", "sh claude grok", "", shared, "claude", "claude"},
-		{"a hook of Claude Code's that Copilot runs", "sh copilot", "CLAUDE_PROJECT_DIR=/w", shared, "copilot", "copilot"},
-		{"the same below Claude Code", "sh copilot claude", "CLAUDE_CODE_SESSION_ID=s0 CLAUDECODE=1", shared, "copilot", "copilot"},
+		{
+			"a hook of Claude Code's that Copilot runs",
+			"sh copilot",
+			"CLAUDE_PROJECT_DIR=/w",
+			shared,
+			"copilot",
+			"copilot",
+		},
+		{
+			"the same below Claude Code",
+			"sh copilot claude",
+			"CLAUDE_CODE_SESSION_ID=s0 CLAUDECODE=1",
+			shared,
+			"copilot",
+			"copilot",
+		},
 		{"a worker's command below it", "sh tt-worker claude", "", codex, "codex", "codex"},
-		{"the variable with the session", "bash", "CLAUDE_CODE_SESSION_ID=s0 GEMINI_SESSION_ID=s1", shared, "gemini", "gemini"},
+		{
+			"the variable with the session",
+			"bash",
+			"CLAUDE_CODE_SESSION_ID=s0 GEMINI_SESSION_ID=s1",
+			shared,
+			"gemini",
+			"gemini",
+		},
 		{"a variable with another session", "bash", "CODEX_SESSION_ID=s0", shared, "codex", "codex"},
 		{"a marker", "bash", "GEMINI_CLI=1", shared, "gemini", "gemini"},
-		{"a stranger that only its variable knows", "sh droid claude", "AI_AGENT=droid CLAUDE_CODE_SESSION_ID=s0", shared, "", ""},
+		{
+			"a stranger that only its variable knows",
+			"sh droid claude",
+			"AI_AGENT=droid CLAUDE_CODE_SESSION_ID=s0",
+			shared,
+			"",
+			"",
+		},
 		{"a stranger's variable alone", "bash", "AI_AGENT=droid CLAUDECODE=1", shared, "", ""},
-		{"the variable of a harness with a row", "bash", "AI_AGENT=claude-code_2-1-330_harness", shared, "claude", "claude"},
+		{
+			"the variable of a harness with a row",
+			"bash",
+			"AI_AGENT=claude-code_2-1-330_harness",
+			shared,
+			"claude",
+			"claude",
+		},
 		{"a marker that is off", "bash", "CLAUDECODE=0 QWEN_CODE=1", shared, "qwen", "qwen"},
 		{"nothing but the input", "bash", "", shared, "claude", "claude"},
 		{"a field of Codex", "bash", "", codex, "codex", "codex"},
@@ -77,7 +112,8 @@ func TestReadFiring(t *testing.T) {
 				got = ""
 			}
 			if err != nil || got != c.want || f.dialect.Name != c.dialect {
-				t.Errorf("it is %q in the words of %q (%v), want %q and %q", got, f.dialect.Name, err, c.want, c.dialect)
+				t.Errorf("it is %q in the words of %q (%v), want %q and %q",
+					got, f.dialect.Name, err, c.want, c.dialect)
 			}
 		})
 	}
@@ -86,7 +122,10 @@ func TestReadFiring(t *testing.T) {
 // TestReadFiringOfAToolOfEither: a harness that runs another's hooks may call its tools as it does itself, or
 // as the other does.
 func TestReadFiringOfAToolOfEither(t *testing.T) {
-	in := Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: "opencode", Args: []string{"opencode"}}}}
+	in := Input{
+		Getenv: func(string) string { return "" },
+		Chain:  []proc.Info{{Comm: "opencode", Args: []string{"opencode"}}},
+	}
 	for tool, want := range map[string]string{
 		`"tool_name":"write","tool_input":{"filePath":"a.go"}`:  "/w/a.go",
 		`"tool_name":"Write","tool_input":{"file_path":"b.go"}`: "/w/b.go",

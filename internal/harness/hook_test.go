@@ -37,7 +37,10 @@ func readHook(row Row, told []byte) (HookInput, error) {
 
 // runBy is what a hook finds that a harness runs.
 func runBy(row Row) Input {
-	return Input{Getenv: func(string) string { return "" }, Chain: []proc.Info{{Comm: row.Programs[0], Args: row.Programs[:1]}}}
+	return Input{
+		Getenv: func(string) string { return "" },
+		Chain:  []proc.Info{{Comm: row.Programs[0], Args: row.Programs[:1]}},
+	}
 }
 
 // subagentOf returns the sub-agent that an input names.
@@ -79,11 +82,12 @@ func TestReadHook(t *testing.T) {
 	missing := Edits{Tool: "Bash", Reads: true, Shown: []string{"/nonexistent-file"}}
 	want := map[string]map[string]HookInput{
 		"claude": {
-			"SessionStart":               {Event: HookSessionStart, SessionID: claude, Why: "startup"},
-			"UserPromptSubmit":           {Event: HookPrompt, SessionID: claude},
-			"PostToolUse:Bash":           {Event: HookAfterTool, SessionID: claude, Edits: reads("Bash")},
-			"PostToolUseFailure:Bash":    {Event: HookAfterTool, SessionID: claude, Edits: missing},
-			"PermissionRequest:Bash":     {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"}, // in Codex's words, too
+			"SessionStart":            {Event: HookSessionStart, SessionID: claude, Why: "startup"},
+			"UserPromptSubmit":        {Event: HookPrompt, SessionID: claude},
+			"PostToolUse:Bash":        {Event: HookAfterTool, SessionID: claude, Edits: reads("Bash")},
+			"PostToolUseFailure:Bash": {Event: HookAfterTool, SessionID: claude, Edits: missing},
+			// in Codex's words, too
+			"PermissionRequest:Bash":     {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"},
 			"Notification":               {Event: HookAsks, SessionID: "a0000004-0000-4000-8000-000000000005"},
 			"PreToolUse:Bash":            {Event: HookBeforeTool, SessionID: claude, Edits: missing},
 			"PostToolUse:Skill":          {Event: HookAfterTool, SessionID: claude, Edits: tool("Skill")},
@@ -92,44 +96,83 @@ func TestReadHook(t *testing.T) {
 			"PreToolUse:mcp__lab__ping":  {Event: HookBeforeTool, SessionID: claudeMCP, Edits: tool("mcp__tt__ping")},
 			"PostToolUse:Agent":          {Event: HookAfterTool, SessionID: claudeSub, Edits: tool("Agent")},
 			"PreToolUse:Agent":           {Event: HookBeforeTool, SessionID: claudeSub, Edits: tool("Agent")},
-			"PreToolUse:Write":           {Event: HookBeforeTool, SessionID: claudeSub, Edits: whole("Write", "locked.txt")},
-			"PostToolUse:Bash:subagent":  {Event: HookAfterTool, SessionID: claudeSub, Subagent: true, Edits: tool("Bash")},
-			"PreToolUse:Bash:subagent":   {Event: HookBeforeTool, SessionID: claudeSub, Subagent: true, Edits: tool("Bash")},
-			"Stop":                       {Event: HookStop, SessionID: claude},
-			"SessionEnd":                 {Event: HookSessionEnd, SessionID: claude, Why: "other"},
+			"PreToolUse:Write": {
+				Event: HookBeforeTool, SessionID: claudeSub, Edits: whole("Write", "locked.txt"),
+			},
+			"PostToolUse:Bash:subagent": {
+				Event: HookAfterTool, SessionID: claudeSub, Subagent: true, Edits: tool("Bash"),
+			},
+			"PreToolUse:Bash:subagent": {
+				Event: HookBeforeTool, SessionID: claudeSub, Subagent: true, Edits: tool("Bash"),
+			},
+			"Stop":       {Event: HookStop, SessionID: claude},
+			"SessionEnd": {Event: HookSessionEnd, SessionID: claude, Why: "other"},
 		},
 		"codex": {
-			"SessionStart":                         {Event: HookSessionStart, SessionID: codex, Why: "startup"},
-			"UserPromptSubmit":                     {Event: HookPrompt, SessionID: codex},
-			"PostToolUse:Bash":                     {Event: HookAfterTool, SessionID: codex, Edits: reads("Bash")},
-			"PreToolUse:Bash":                      {Event: HookBeforeTool, SessionID: codex, Edits: reads("Bash")},
-			"PostToolUse:apply_patch":              {Event: HookAfterTool, SessionID: codex, Edits: tool("apply_patch", "ok.txt")},
-			"PreToolUse:apply_patch":               {Event: HookBeforeTool, SessionID: codex, Edits: tool("apply_patch", "locked.txt")},
-			"PostToolUse:mcp__lab__ping":           {Event: HookAfterTool, SessionID: codex, Edits: tool("mcp__tt__ping")},
-			"PreToolUse:mcp__lab__ping":            {Event: HookBeforeTool, SessionID: codex, Edits: tool("mcp__tt__ping")},
-			"PostToolUse:spawn_agent":              {Event: HookAfterTool, SessionID: codexSub, Edits: tool("spawn_agent")},
-			"PreToolUse:spawn_agent":               {Event: HookBeforeTool, SessionID: codexSub, Edits: tool("spawn_agent")},
-			"PostToolUse:multi_agent_v1wait_agent": {Event: HookAfterTool, SessionID: codexSub, Edits: tool("multi_agent_v1wait_agent")},
-			"PreToolUse:multi_agent_v1wait_agent":  {Event: HookBeforeTool, SessionID: codexSub, Edits: tool("multi_agent_v1wait_agent")},
-			"PostToolUse:Bash:subagent":            {Event: HookAfterTool, SessionID: codexSub, Subagent: true, Edits: tool("Bash")},
-			"PreToolUse:Bash:subagent":             {Event: HookBeforeTool, SessionID: codexSub, Subagent: true, Edits: tool("Bash")},
-			"PostToolUse:mcp__lab__ping:subagent":  {Event: HookAfterTool, SessionID: codexSub, Subagent: true, Edits: tool("mcp__tt__ping")},
-			"PreToolUse:mcp__lab__ping:subagent":   {Event: HookBeforeTool, SessionID: codexSub, Subagent: true, Edits: tool("mcp__tt__ping")},
-			"Stop":                                 {Event: HookStop, SessionID: codex},
-			"SessionEnd":                           {Event: HookSessionEnd, SessionID: codex, Why: "other"},
+			"SessionStart":     {Event: HookSessionStart, SessionID: codex, Why: "startup"},
+			"UserPromptSubmit": {Event: HookPrompt, SessionID: codex},
+			"PostToolUse:Bash": {Event: HookAfterTool, SessionID: codex, Edits: reads("Bash")},
+			"PreToolUse:Bash":  {Event: HookBeforeTool, SessionID: codex, Edits: reads("Bash")},
+			"PostToolUse:apply_patch": {
+				Event: HookAfterTool, SessionID: codex, Edits: tool("apply_patch", "ok.txt"),
+			},
+			"PreToolUse:apply_patch": {
+				Event: HookBeforeTool, SessionID: codex, Edits: tool("apply_patch", "locked.txt"),
+			},
+			"PostToolUse:mcp__lab__ping": {
+				Event: HookAfterTool, SessionID: codex, Edits: tool("mcp__tt__ping"),
+			},
+			"PreToolUse:mcp__lab__ping": {
+				Event: HookBeforeTool, SessionID: codex, Edits: tool("mcp__tt__ping"),
+			},
+			"PostToolUse:spawn_agent": {
+				Event: HookAfterTool, SessionID: codexSub, Edits: tool("spawn_agent"),
+			},
+			"PreToolUse:spawn_agent": {
+				Event: HookBeforeTool, SessionID: codexSub, Edits: tool("spawn_agent"),
+			},
+			"PostToolUse:multi_agent_v1wait_agent": {
+				Event: HookAfterTool, SessionID: codexSub, Edits: tool("multi_agent_v1wait_agent"),
+			},
+			"PreToolUse:multi_agent_v1wait_agent": {
+				Event: HookBeforeTool, SessionID: codexSub, Edits: tool("multi_agent_v1wait_agent"),
+			},
+			"PostToolUse:Bash:subagent": {
+				Event: HookAfterTool, SessionID: codexSub, Subagent: true, Edits: tool("Bash"),
+			},
+			"PreToolUse:Bash:subagent": {
+				Event: HookBeforeTool, SessionID: codexSub, Subagent: true, Edits: tool("Bash"),
+			},
+			"PostToolUse:mcp__lab__ping:subagent": {
+				Event: HookAfterTool, SessionID: codexSub, Subagent: true, Edits: tool("mcp__tt__ping"),
+			},
+			"PreToolUse:mcp__lab__ping:subagent": {
+				Event: HookBeforeTool, SessionID: codexSub, Subagent: true, Edits: tool("mcp__tt__ping"),
+			},
+			"Stop":       {Event: HookStop, SessionID: codex},
+			"SessionEnd": {Event: HookSessionEnd, SessionID: codex, Why: "other"},
 		},
 		"gemini": {
-			"SessionStart":                 {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
-			"PreCompress":                  {SessionID: gemini}, // before each call of the model, whether it summarizes or not
-			"BeforeAgent":                  {Event: HookPrompt, SessionID: gemini},
-			"AfterTool:run_shell_command":  {Event: HookAfterTool, SessionID: gemini, Edits: reads("run_shell_command")},
-			"BeforeTool:run_shell_command": {Event: HookBeforeTool, SessionID: gemini, Edits: reads("run_shell_command")},
-			"AfterTool:write_file":         {Event: HookAfterTool, SessionID: gemini, Edits: whole("write_file", "ok.txt")},
-			"BeforeTool:write_file":        {Event: HookBeforeTool, SessionID: gemini, Edits: whole("write_file", "locked.txt")},
-			"AfterTool:mcp_lab_ping":       {Event: HookAfterTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
-			"BeforeTool:mcp_lab_ping":      {Event: HookBeforeTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
-			"AfterAgent":                   {Event: HookStop, SessionID: gemini},
-			"SessionEnd":                   {Event: HookSessionEnd, SessionID: gemini, Why: "exit"},
+			"SessionStart": {Event: HookSessionStart, SessionID: gemini, Why: "startup"},
+			// before each call of the model, whether it summarizes or not
+			"PreCompress": {SessionID: gemini},
+			"BeforeAgent": {Event: HookPrompt, SessionID: gemini},
+			"AfterTool:run_shell_command": {
+				Event: HookAfterTool, SessionID: gemini, Edits: reads("run_shell_command"),
+			},
+			"BeforeTool:run_shell_command": {
+				Event: HookBeforeTool, SessionID: gemini, Edits: reads("run_shell_command"),
+			},
+			"AfterTool:write_file": {
+				Event: HookAfterTool, SessionID: gemini, Edits: whole("write_file", "ok.txt"),
+			},
+			"BeforeTool:write_file": {
+				Event: HookBeforeTool, SessionID: gemini, Edits: whole("write_file", "locked.txt"),
+			},
+			"AfterTool:mcp_lab_ping":  {Event: HookAfterTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
+			"BeforeTool:mcp_lab_ping": {Event: HookBeforeTool, SessionID: gemini, Edits: tool("mcp_tt_ping")},
+			"AfterAgent":              {Event: HookStop, SessionID: gemini},
+			"SessionEnd":              {Event: HookSessionEnd, SessionID: gemini, Why: "exit"},
 		},
 		"opencode": {
 			"session_start":         {Event: HookSessionStart, Why: "startup"},
@@ -144,21 +187,26 @@ func TestReadHook(t *testing.T) {
 			"session_end":           {Event: HookSessionEnd, Why: "exit"},
 		},
 		"copilot": {
-			"SessionStart":              {Event: HookSessionStart, SessionID: copilot, Why: "startup"},
-			"SessionStart:resume":       {Event: HookSessionStart, SessionID: copilot, Why: "resume"},
-			"UserPromptSubmit":          {Event: HookPrompt, SessionID: copilot},
-			"UserPromptSubmit:woken":    {Event: HookPrompt, SessionID: copilot}, // by a command in the background
-			"PreToolUse:Bash":           {Event: HookBeforeTool, SessionID: copilot, Edits: reads("Bash")},
-			"PostToolUse:Bash":          {Event: HookAfterTool, SessionID: copilot, Edits: reads("Bash")},
-			"PreToolUse:Write":          {Event: HookBeforeTool, SessionID: copilot, Edits: whole("Write", "locked.txt")},
-			"PostToolUse:Write":         {Event: HookAfterTool, SessionID: copilot, Edits: whole("Write", "ok.txt")},
-			"PreToolUse:Edit":           {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
-			"PreToolUse:apply_patch":    {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
-			"PostToolUseFailure:Edit":   {Event: HookAfterTool, SessionID: copilot, Edits: tool("Edit", "ok.txt")},
-			"PostToolUse:Read":          {Event: HookAfterTool, SessionID: copilot, Edits: shows("Read", "/home/ann/app/ok.txt")},
-			"PreToolUse:lab-ping":       {Event: HookBeforeTool, SessionID: copilot, Edits: tool("tt-ping")},
-			"PostToolUse:lab-ping":      {Event: HookAfterTool, SessionID: copilot, Edits: tool("tt-ping")},
-			"PreToolUse:Bash:subagent":  {Event: HookBeforeTool, Subagent: true, Edits: tool("Bash")}, // its session isn't the agent's
+			"SessionStart":           {Event: HookSessionStart, SessionID: copilot, Why: "startup"},
+			"SessionStart:resume":    {Event: HookSessionStart, SessionID: copilot, Why: "resume"},
+			"UserPromptSubmit":       {Event: HookPrompt, SessionID: copilot},
+			"UserPromptSubmit:woken": {Event: HookPrompt, SessionID: copilot}, // by a command in the background
+			"PreToolUse:Bash":        {Event: HookBeforeTool, SessionID: copilot, Edits: reads("Bash")},
+			"PostToolUse:Bash":       {Event: HookAfterTool, SessionID: copilot, Edits: reads("Bash")},
+			"PreToolUse:Write": {
+				Event: HookBeforeTool, SessionID: copilot, Edits: whole("Write", "locked.txt"),
+			},
+			"PostToolUse:Write":       {Event: HookAfterTool, SessionID: copilot, Edits: whole("Write", "ok.txt")},
+			"PreToolUse:Edit":         {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
+			"PreToolUse:apply_patch":  {Event: HookBeforeTool, SessionID: copilot, Edits: tool("Edit", "locked.txt")},
+			"PostToolUseFailure:Edit": {Event: HookAfterTool, SessionID: copilot, Edits: tool("Edit", "ok.txt")},
+			"PostToolUse:Read": {
+				Event: HookAfterTool, SessionID: copilot, Edits: shows("Read", "/home/ann/app/ok.txt"),
+			},
+			"PreToolUse:lab-ping":  {Event: HookBeforeTool, SessionID: copilot, Edits: tool("tt-ping")},
+			"PostToolUse:lab-ping": {Event: HookAfterTool, SessionID: copilot, Edits: tool("tt-ping")},
+			// its session isn't the agent's
+			"PreToolUse:Bash:subagent":  {Event: HookBeforeTool, Subagent: true, Edits: tool("Bash")},
 			"PostToolUse:Bash:subagent": {Event: HookAfterTool, Subagent: true, Edits: tool("Bash")},
 			"PostToolUse:Agent":         {Event: HookAfterTool, SessionID: copilot, Edits: tool("Agent")},
 			"PreCompact":                {Event: HookCompact, SessionID: copilot},
@@ -168,26 +216,49 @@ func TestReadHook(t *testing.T) {
 			"SessionEnd":                {Event: HookSessionEnd, SessionID: copilot, Why: "complete"},
 		},
 		"qwen": {
-			"SessionStart":                           {Event: HookSessionStart, SessionID: qwen, Why: "startup"},
-			"SessionStart:resume":                    {Event: HookSessionStart, SessionID: qwen, Why: "resume"},
-			"SessionStart:clear":                     {Event: HookSessionStart, SessionID: qwen, Why: "clear"},
-			"UserPromptSubmit":                       {Event: HookPrompt, SessionID: qwen},
-			"UserPromptSubmit:again":                 {SessionID: qwen}, // before a call of the model without a new prompt
-			"PreToolUse:write_file":                  {Event: HookBeforeTool, SessionID: qwen, Edits: whole("write_file", "locked.txt")},
-			"PostToolUse:write_file":                 {Event: HookAfterTool, SessionID: qwen, Edits: whole("write_file", "ok.txt")},
-			"PreToolUse:edit":                        {Event: HookBeforeTool, SessionID: qwen, Edits: tool("edit", "locked.txt")},
-			"PostToolUseFailure:edit":                {Event: HookAfterTool, SessionID: qwen, Edits: tool("edit", "locked.txt")},
-			"PreToolUse:run_shell_command":           {Event: HookBeforeTool, SessionID: qwen, Edits: reads("run_shell_command")},
-			"PostToolUse:run_shell_command":          {Event: HookAfterTool, SessionID: qwen, Edits: reads("run_shell_command")},
-			"PreToolUse:mcp__lab__ping":              {Event: HookBeforeTool, SessionID: qwen, Edits: tool("mcp__tt__ping")},
-			"PostToolUse:mcp__lab__ping":             {Event: HookAfterTool, SessionID: qwen, Edits: tool("mcp__tt__ping")},
-			"PreToolUse:run_shell_command:subagent":  {Event: HookBeforeTool, SessionID: qwen, Subagent: true, Edits: tool("run_shell_command")},
-			"PostToolUse:run_shell_command:subagent": {Event: HookAfterTool, SessionID: qwen, Subagent: true, Edits: tool("run_shell_command")},
-			"Notification":                           {SessionID: qwen},
-			"PreCompact":                             {Event: HookCompact, SessionID: qwen},
-			"Stop":                                   {Event: HookStop, SessionID: qwen},
-			"Stop:held":                              {Event: HookStop, SessionID: qwen, AlreadyBlocked: true},
-			"SessionEnd":                             {Event: HookSessionEnd, SessionID: qwen, Why: "prompt_input_exit"},
+			"SessionStart":        {Event: HookSessionStart, SessionID: qwen, Why: "startup"},
+			"SessionStart:resume": {Event: HookSessionStart, SessionID: qwen, Why: "resume"},
+			"SessionStart:clear":  {Event: HookSessionStart, SessionID: qwen, Why: "clear"},
+			"UserPromptSubmit":    {Event: HookPrompt, SessionID: qwen},
+			// before a call of the model without a new prompt
+			"UserPromptSubmit:again": {SessionID: qwen},
+			"PreToolUse:write_file": {
+				Event: HookBeforeTool, SessionID: qwen, Edits: whole("write_file", "locked.txt"),
+			},
+			"PostToolUse:write_file": {
+				Event: HookAfterTool, SessionID: qwen, Edits: whole("write_file", "ok.txt"),
+			},
+			"PreToolUse:edit": {
+				Event: HookBeforeTool, SessionID: qwen, Edits: tool("edit", "locked.txt"),
+			},
+			"PostToolUseFailure:edit": {
+				Event: HookAfterTool, SessionID: qwen, Edits: tool("edit", "locked.txt"),
+			},
+			"PreToolUse:run_shell_command": {
+				Event: HookBeforeTool, SessionID: qwen, Edits: reads("run_shell_command"),
+			},
+			"PostToolUse:run_shell_command": {
+				Event: HookAfterTool, SessionID: qwen, Edits: reads("run_shell_command"),
+			},
+			"PreToolUse:mcp__lab__ping": {
+				Event: HookBeforeTool, SessionID: qwen, Edits: tool("mcp__tt__ping"),
+			},
+			"PostToolUse:mcp__lab__ping": {
+				Event: HookAfterTool, SessionID: qwen, Edits: tool("mcp__tt__ping"),
+			},
+			"PreToolUse:run_shell_command:subagent": {
+				Event: HookBeforeTool, SessionID: qwen, Subagent: true, Edits: tool("run_shell_command"),
+			},
+			"PostToolUse:run_shell_command:subagent": {
+				Event: HookAfterTool, SessionID: qwen, Subagent: true, Edits: tool("run_shell_command"),
+			},
+			"Notification": {SessionID: qwen},
+			"PreCompact":   {Event: HookCompact, SessionID: qwen},
+			"Stop":         {Event: HookStop, SessionID: qwen},
+			"Stop:held":    {Event: HookStop, SessionID: qwen, AlreadyBlocked: true},
+			"SessionEnd": {
+				Event: HookSessionEnd, SessionID: qwen, Why: "prompt_input_exit",
+			},
 		},
 		"pi": {
 			"session_start":         {Event: HookSessionStart, SessionID: pi, Why: "startup"},
@@ -199,11 +270,13 @@ func TestReadHook(t *testing.T) {
 			"before_tool:edit":      {Event: HookBeforeTool, SessionID: pi, Edits: tool("edit", "locked.txt")},
 			"before_tool:bash":      {Event: HookBeforeTool, SessionID: pi, Edits: whole("bash", "sub/ok.txt")},
 			"after_tool:write":      {Event: HookAfterTool, SessionID: pi, Edits: whole("write", "ok.txt")},
-			"after_tool:read":       {Event: HookAfterTool, SessionID: pi, Edits: shows("read", "/home/ann/app/ok.txt")},
-			"stop":                  {Event: HookStop, SessionID: pi},
-			"stop:held":             {Event: HookStop, SessionID: pi, AlreadyBlocked: true},
-			"compact":               {Event: HookCompact, SessionID: pi},
-			"session_end":           {Event: HookSessionEnd, SessionID: pi, Why: "quit"},
+			"after_tool:read": {
+				Event: HookAfterTool, SessionID: pi, Edits: shows("read", "/home/ann/app/ok.txt"),
+			},
+			"stop":        {Event: HookStop, SessionID: pi},
+			"stop:held":   {Event: HookStop, SessionID: pi, AlreadyBlocked: true},
+			"compact":     {Event: HookCompact, SessionID: pi},
+			"session_end": {Event: HookSessionEnd, SessionID: pi, Why: "quit"},
 		},
 	}
 
@@ -270,15 +343,24 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 		`{"hook_event_name":"Stop"}`:      {Event: HookStop, Name: "Stop"},
 		`{"hook_event_name":"STOP"}`:      {},
 		`{"hook_event_name":"AfterRain"}`: {},
-		`{"hook_event_name":"Stop","stop_hook_active":true,"cwd":"work"}`:                     {Event: HookStop, Name: "Stop", AlreadyBlocked: true},
+		`{"hook_event_name":"Stop","stop_hook_active":true,"cwd":"work"}`: {
+			Event: HookStop, Name: "Stop", AlreadyBlocked: true,
+		},
 		`{"hook_event_name":"Stop","session_id":null,"cwd":null,"agent_id":null}`:             {Event: HookStop, Name: "Stop"},
 		`{"hook_event_name":"Stop","agent_id":"","tool_input":[1],"x":{"session_id":"deep"}}`: {Event: HookStop, Name: "Stop"},
 		`{"hook_event_name":"Stop","agent_id":"sub"}`:                                         {Name: "Stop", Subagent: true, Helper: "sub"},
-		`{"hook_event_name":"SessionEnd","agent_id":"sub","reason":"other"}`:                  {Name: "SessionEnd", Why: "other", Subagent: true, Helper: "sub"},
-		`{"hook_event_name":"UserPromptSubmit","agent_id":"sub"}`:                             {Name: "UserPromptSubmit", Subagent: true, Helper: "sub"},
-		`{"hook_event_name":"PostToolUse","agent_id":"sub"}`:                                  {Event: HookAfterTool, Name: "PostToolUse", Subagent: true, Helper: "sub"},
+		`{"hook_event_name":"SessionEnd","agent_id":"sub","reason":"other"}`: {
+			Name: "SessionEnd", Why: "other", Subagent: true, Helper: "sub",
+		},
+		`{"hook_event_name":"UserPromptSubmit","agent_id":"sub"}`: {
+			Name: "UserPromptSubmit", Subagent: true, Helper: "sub",
+		},
+		`{"hook_event_name":"PostToolUse","agent_id":"sub"}`: {
+			Event: HookAfterTool, Name: "PostToolUse", Subagent: true, Helper: "sub",
+		},
 		`{"hook_event_name":"PreToolUse","agent_id":"sub","tool_name":"Write","tool_input":{"file_path":"a"}}`: {
-			Event: HookBeforeTool, Name: "PreToolUse", Subagent: true, Helper: "sub", Edits: Edits{Tool: "Write", Paths: []string{"a"}, Wholes: []string{"a"}},
+			Event: HookBeforeTool, Name: "PreToolUse", Subagent: true, Helper: "sub",
+			Edits: Edits{Tool: "Write", Paths: []string{"a"}, Wholes: []string{"a"}},
 		},
 	} {
 		in, err := readHook(row, []byte(told))
@@ -287,7 +369,10 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 		}
 	}
 
-	for _, told := range []string{"", " ", "Stop", "[]", `"Stop"`, "7", `{"hook_event_name":`, `{"hook_event_name":7}`, `{"session_id":{}}`, `{"stop_hook_active":"no"}`, "{}{}"} {
+	for _, told := range []string{
+		"", " ", "Stop", "[]", `"Stop"`, "7", `{"hook_event_name":`, `{"hook_event_name":7}`,
+		`{"session_id":{}}`, `{"stop_hook_active":"no"}`, "{}{}",
+	} {
 		if in, err := readHook(row, []byte(told)); err == nil || !cmp.Equal(in, HookInput{}) {
 			t.Errorf("%q is read as %+v (%v)", told, in, err)
 		}
@@ -301,13 +386,49 @@ func TestReadHookOfWhatIsOdd(t *testing.T) {
 // answers are the fields that a harness knows in the answer to a hook, and the values that they may have; nil
 // stands for any text. Codex rejects an answer with a field that it doesn't know.
 var answers = map[string]map[string][]string{
-	"claude":   {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}, "hookSpecificOutput.additionalContext": nil},
-	"codex":    {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"}, "hookSpecificOutput.additionalContext": nil},
-	"gemini":   {"decision": {"deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "BeforeAgent", "AfterTool"}, "hookSpecificOutput.additionalContext": nil},
-	"copilot":  {"decision": {"block"}, "reason": nil, "permissionDecision": {"deny"}, "permissionDecisionReason": nil, "additionalContext": nil},
-	"pi":       {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
-	"qwen":     {"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"}, "hookSpecificOutput.permissionDecisionReason": nil, "hookSpecificOutput.hookEventName": {"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"}, "hookSpecificOutput.additionalContext": nil},
-	"opencode": {"decision": {"block", "deny"}, "reason": nil, "hookSpecificOutput.hookEventName": {"session_start", "prompt", "before_tool", "after_tool"}, "hookSpecificOutput.additionalContext": nil},
+	"claude": {
+		"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"},
+		"hookSpecificOutput.permissionDecisionReason": nil,
+		"hookSpecificOutput.hookEventName": {
+			"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+		},
+		"hookSpecificOutput.additionalContext": nil,
+	},
+	"codex": {
+		"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"},
+		"hookSpecificOutput.permissionDecisionReason": nil,
+		"hookSpecificOutput.hookEventName": {
+			"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse",
+		},
+		"hookSpecificOutput.additionalContext": nil,
+	},
+	"gemini": {
+		"decision": {"deny"}, "reason": nil,
+		"hookSpecificOutput.hookEventName":     {"SessionStart", "BeforeAgent", "AfterTool"},
+		"hookSpecificOutput.additionalContext": nil,
+	},
+	"copilot": {
+		"decision": {"block"}, "reason": nil, "permissionDecision": {"deny"}, "permissionDecisionReason": nil,
+		"additionalContext": nil,
+	},
+	"pi": {
+		"decision": {"block", "deny"}, "reason": nil,
+		"hookSpecificOutput.hookEventName":     {"session_start", "prompt", "before_tool", "after_tool"},
+		"hookSpecificOutput.additionalContext": nil,
+	},
+	"qwen": {
+		"decision": {"block"}, "reason": nil, "hookSpecificOutput.permissionDecision": {"deny"},
+		"hookSpecificOutput.permissionDecisionReason": nil,
+		"hookSpecificOutput.hookEventName": {
+			"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
+		},
+		"hookSpecificOutput.additionalContext": nil,
+	},
+	"opencode": {
+		"decision": {"block", "deny"}, "reason": nil,
+		"hookSpecificOutput.hookEventName":     {"session_start", "prompt", "before_tool", "after_tool"},
+		"hookSpecificOutput.additionalContext": nil,
+	},
 }
 
 // fields flattens a document.
@@ -356,7 +477,9 @@ func TestWriteHook(t *testing.T) {
 			case HookCompact, HookAsks: // nothing is answered
 			case HookStop:
 				got := fields(t, row.WriteHook(in, HookAnswer{Block: text}))
-				if diff := cmp.Diff(map[string]string{"decision": answers[row.Name]["decision"][0], "reason": text}, got); diff != "" {
+				if diff := cmp.Diff(map[string]string{
+					"decision": answers[row.Name]["decision"][0], "reason": text,
+				}, got); diff != "" {
 					t.Errorf("%s %s:\n%s", row.Name, h.Name, diff)
 				}
 
@@ -379,7 +502,9 @@ func TestWriteHook(t *testing.T) {
 
 			default:
 				got := fields(t, row.WriteHook(in, HookAnswer{Context: text}))
-				want := map[string]string{"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.additionalContext": text}
+				want := map[string]string{
+					"hookSpecificOutput.hookEventName": h.Name, "hookSpecificOutput.additionalContext": text,
+				}
 				if row.HookFlat {
 					want = map[string]string{"additionalContext": text}
 				}
@@ -416,7 +541,9 @@ func FuzzReadHook(f *testing.F) {
 			return
 		}
 
-		known := slices.ContainsFunc(f.dialect.Hooks, func(h Hook) bool { return h.Event == in.Event && h.Name == in.Name })
+		known := slices.ContainsFunc(f.dialect.Hooks, func(h Hook) bool {
+			return h.Event == in.Event && h.Name == in.Name
+		})
 		if in.Event != "" && !known {
 			t.Fatalf("%s has no %s called %q", f.dialect.Name, in.Event, in.Name)
 		}

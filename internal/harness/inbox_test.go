@@ -10,7 +10,8 @@ import (
 func TestInboxOfClaude(t *testing.T) {
 	claude, _ := harness.ByName("claude")
 	vars := map[string]string{
-		"CLAUDE_CODE_ENTRYPOINT": "cli", "CLAUDE_CODE_MESSAGING_SOCKET": "/tmp/cc-socks/7.sock", "CLAUDE_CODE_MESSAGING_TOKEN": "abc",
+		"CLAUDE_CODE_ENTRYPOINT": "cli", "CLAUDE_CODE_MESSAGING_SOCKET": "/tmp/cc-socks/7.sock",
+		"CLAUDE_CODE_MESSAGING_TOKEN": "abc",
 	}
 	getenv := func(name string) string { return vars[name] }
 	if socket, token := claude.InboxOf(getenv); socket != "/tmp/cc-socks/7.sock" || token != "abc" {

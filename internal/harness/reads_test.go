@@ -77,7 +77,12 @@ func TestEdits_Wholes(t *testing.T) {
 		{"claude", "mcp__filesystem__edit_file", map[string]any{"path": file}, ""},
 		{"claude", "Edit", map[string]any{"file_path": file}, ""},
 		{"claude", "NotebookEdit", map[string]any{"notebook_path": file}, ""},
-		{"codex", "apply_patch", map[string]any{"command": "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch"}, ""},
+		{
+			"codex",
+			"apply_patch",
+			map[string]any{"command": "*** Begin Patch\n*** Update File: a.go\n@@\n-x\n+y\n*** End Patch"},
+			"",
+		},
 		{"codex", "Bash", map[string]any{"command": "sed -i s/a/b/ a.go"}, ""},
 	} {
 		if got := strings.Join(editsOf(t, c.harness, c.tool, c.input).Wholes, " "); got != c.want {

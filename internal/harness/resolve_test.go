@@ -42,17 +42,20 @@ func inSession(p proc.Info, leader int) proc.Info {
 
 // Recorded processes: harnesses, with the shells in which they run commands.
 var (
-	systemd     = run("systemd", "/sbin/init")
-	sshd        = run("sshd", "sshd: dev@pts/3")
-	bash        = run("bash", "/bin/bash", "-c", "tt wait")
-	subshell    = run("bash", "bash", "-c", "tt wait")
-	login       = onTTY(run("bash", "-bash"), "pts/3")
-	makeTest    = onTTY(run("make", "make", "test"), "pts/3")
-	claude      = run("claude", "/home/dev/.npm/bin/claude", "--resume", "x")
-	codexNode   = run("node", "node", "/usr/lib/node_modules/.bin/codex", "exec", "--json", "do it")
-	codex       = run("codex", "/usr/lib/node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex", "exec", "--json", "do it")
-	codexd      = run("codex", "/home/dev/.codex/packages/app-server-daemon/bin/codex", "app-server", "--listen", "unix://")
-	codexide    = run("codex", "/home/dev/.vscode/extensions/openai.chatgpt/bin/codex", "app-server", "--analytics-default-enabled")
+	systemd   = run("systemd", "/sbin/init")
+	sshd      = run("sshd", "sshd: dev@pts/3")
+	bash      = run("bash", "/bin/bash", "-c", "tt wait")
+	subshell  = run("bash", "bash", "-c", "tt wait")
+	login     = onTTY(run("bash", "-bash"), "pts/3")
+	makeTest  = onTTY(run("make", "make", "test"), "pts/3")
+	claude    = run("claude", "/home/dev/.npm/bin/claude", "--resume", "x")
+	codexNode = run("node", "node", "/usr/lib/node_modules/.bin/codex", "exec", "--json", "do it")
+	codex     = run("codex", "/usr/lib/node_modules/@openai/codex/vendor/x86_64-unknown-linux-musl/bin/codex",
+		"exec", "--json", "do it")
+	codexd = run("codex", "/home/dev/.codex/packages/app-server-daemon/bin/codex", "app-server", "--listen",
+		"unix://")
+	codexide = run("codex", "/home/dev/.vscode/extensions/openai.chatgpt/bin/codex", "app-server",
+		"--analytics-default-enabled")
 	codexBox    = run("codex-linux-san", "codex-linux-sandbox", "--sandbox-policy-cwd", "/home/dev/repo")
 	workerRun   = run("tt", "tt-worker", "worker", "run")
 	gemini1     = run("node", "node", "/usr/bin/gemini", "-p", "do it")
@@ -60,13 +63,14 @@ var (
 	copilotNode = run("node", "node", "/usr/lib/node_modules/.bin/copilot", "-p", "do it")
 	copilot     = run("MainThread", "/usr/lib/node_modules/@github/copilot-linux-x64/copilot", "-p", "do it")
 	qwen1       = run("node", "node", "/usr/lib/node_modules/.bin/qwen", "-p", "do it")
-	qwen2       = run("node", "/usr/bin/node", "--expose-gc", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js", "-p", "do it")
-	pi          = run("pi", "pi", "", "", "")
-	aider       = onTTY(run("aider", "/usr/bin/python3", "/home/dev/.local/bin/aider"), "pts/3")
-	crush       = onTTY(run("crush", "/usr/bin/crush"), "pts/3") // its shell is a part of it
-	opencode    = run("opencode", "/usr/bin/opencode", "run", "do it")
-	openserve   = run("opencode", "opencode", "serve")
-	openport    = run("opencode", "opencode", "--port", "4096")
+	qwen2       = run("node", "/usr/bin/node", "--expose-gc", "/usr/lib/node_modules/@qwen-code/qwen-code/cli.js",
+		"-p", "do it")
+	pi        = run("pi", "pi", "", "", "")
+	aider     = onTTY(run("aider", "/usr/bin/python3", "/home/dev/.local/bin/aider"), "pts/3")
+	crush     = onTTY(run("crush", "/usr/bin/crush"), "pts/3") // its shell is a part of it
+	opencode  = run("opencode", "/usr/bin/opencode", "run", "do it")
+	openserve = run("opencode", "opencode", "serve")
+	openport  = run("opencode", "opencode", "--port", "4096")
 )
 
 const (
@@ -79,8 +83,14 @@ type env map[string]string
 func (e env) get(name string) string { return e[name] }
 
 var (
-	claudeEnv  = env{"CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "1", "CLAUDE_CODE_CHILD_SESSION": "1", "AI_AGENT": "claude-code_2-1-197_agent"}
-	codexEnv   = env{"CODEX_SESSION_ID": session2, "CODEX_THREAD_ID": session2, "CODEX_CI": "1", "CODEX_VERSION": "0.169.0"}
+	claudeEnv = env{
+		"CLAUDE_CODE_SESSION_ID": session, "CLAUDECODE": "1", "CLAUDE_CODE_CHILD_SESSION": "1",
+		"AI_AGENT": "claude-code_2-1-197_agent",
+	}
+	codexEnv = env{
+		"CODEX_SESSION_ID": session2, "CODEX_THREAD_ID": session2, "CODEX_CI": "1",
+		"CODEX_VERSION": "0.169.0",
+	}
 	geminiEnv  = env{"GEMINI_CLI": "1"}
 	copilotEnv = env{"COPILOT_AGENT_SESSION_ID": session, "COPILOT_CLI": "1", "COPILOT_CLI_BINARY_VERSION": "1.0.102"}
 	qwenEnv    = env{"QWEN_CODE_SESSION_ID": session, "QWEN_CODE": "1", "QWEN_CODE_AGENT_ID": ""}
@@ -174,7 +184,8 @@ func TestResolve(t *testing.T) {
 			agent("claude", session2, 1000, stick.ProvesSession),
 		},
 		{
-			"claude: a sub-agent has its parent's session", at(subshell, bash, claude, login, systemd), complete, claudeEnv,
+			"claude: a sub-agent has its parent's session", at(subshell, bash, claude, login, systemd),
+			complete, claudeEnv,
 			[2]string{},
 			agent("claude", session, 998, stick.ProvesSession),
 		},
@@ -184,7 +195,8 @@ func TestResolve(t *testing.T) {
 			agent("codex", session2, 998, stick.ProvesSession),
 		},
 		{
-			"codex: a sub-agent has its parent's session", at(bash, codex, codexNode, systemd), complete, both(codexEnv, env{"CODEX_THREAD_ID": "another"}),
+			"codex: a sub-agent has its parent's session", at(bash, codex, codexNode, systemd), complete,
+			both(codexEnv, env{"CODEX_THREAD_ID": "another"}),
 			[2]string{},
 			agent("codex", session2, 998, stick.ProvesSession),
 		},
@@ -204,12 +216,14 @@ func TestResolve(t *testing.T) {
 			onDaemon(agent("codex", session2, 1000, stick.ProvesCarrier)),
 		},
 		{
-			"codex: the daemon isn't one with the program that started it", at(codexd, codex, codexNode, login, systemd), complete, nil,
+			"codex: the daemon isn't one with the program that started it",
+			at(codexd, codex, codexNode, login, systemd), complete, nil,
 			[2]string{session2, "codex"},
 			onDaemon(agent("codex", session2, 1000, stick.ProvesCarrier)),
 		},
 		{
-			"codex: a session in the daemon's tree isn't the daemon", at(bash, codex, codexd, systemd), complete, codexEnv,
+			"codex: a session in the daemon's tree isn't the daemon", at(bash, codex, codexd, systemd),
+			complete, codexEnv,
 			[2]string{},
 			agent("codex", session2, 999, stick.ProvesSession),
 		},
@@ -260,7 +274,8 @@ func TestResolve(t *testing.T) {
 			agent("opencode", session, 999, stick.ProvesCarrier),
 		},
 		{
-			"copilot: a command, perhaps of a sub-agent, whose session is another", at(bash, copilot, copilotNode, login, systemd), complete, copilotEnv,
+			"copilot: a command, perhaps of a sub-agent, whose session is another",
+			at(bash, copilot, copilotNode, login, systemd), complete, copilotEnv,
 			[2]string{},
 			earlier(agent("copilot", session, 998, stick.ProvesSession)),
 		},
@@ -276,12 +291,14 @@ func TestResolve(t *testing.T) {
 			agent("qwen", session, 998, stick.ProvesSession),
 		},
 		{
-			"qwen: a hook in a terminal, where its program has started itself again", at(qwen2, qwen2, qwen1, login, systemd), complete, qwenEnv,
+			"qwen: a hook in a terminal, where its program has started itself again",
+			at(qwen2, qwen2, qwen1, login, systemd), complete, qwenEnv,
 			[2]string{session, "qwen"},
 			agent("qwen", session, 998, stick.ProvesSession),
 		},
 		{
-			"qwen below qwen, in place of a shell", at(bash, qwen2, qwen1, qwen2, qwen2, qwen1, systemd), complete, qwenEnv,
+			"qwen below qwen, in place of a shell", at(bash, qwen2, qwen1, qwen2, qwen2, qwen1, systemd),
+			complete, qwenEnv,
 			[2]string{},
 			above(agent("qwen", session, 998, stick.ProvesSession), 997, 996, 995),
 		},
@@ -302,7 +319,8 @@ func TestResolve(t *testing.T) {
 			agent("crush", "", 1000, stick.ProvesCarrier),
 		},
 		{
-			"a harness without a row, in node", at(bash, run("node", "node", "/usr/bin/deep-code.js"), systemd), complete,
+			"a harness without a row, in node",
+			at(bash, run("node", "node", "/usr/bin/deep-code.js"), systemd), complete,
 			env{AgentEnv: "Deep-Code_1.2_agent"},
 			[2]string{},
 			agent("deep-code", "", 999, stick.ProvesCarrier),
@@ -325,7 +343,8 @@ func TestResolve(t *testing.T) {
 			agent("mcp-human", "", 0, ""),
 		},
 		{
-			"a harness without a row under claude", at(run("brush", "brush"), bash, claude, systemd), complete, both(claudeEnv, env{AgentEnv: "brush"}),
+			"a harness without a row under claude", at(run("brush", "brush"), bash, claude, systemd),
+			complete, both(claudeEnv, env{AgentEnv: "brush"}),
 			[2]string{},
 			agent("brush", "", 1000, stick.ProvesCarrier),
 		},
@@ -346,12 +365,14 @@ func TestResolve(t *testing.T) {
 			agent("claude", session, 999, stick.ProvesSession),
 		},
 		{
-			"claude under a harness without a row", at(bash, claude, crush, systemd), complete, both(crushEnv, claudeEnv),
+			"claude under a harness without a row", at(bash, claude, crush, systemd), complete,
+			both(crushEnv, claudeEnv),
 			[2]string{},
 			agent("claude", session, 999, stick.ProvesSession),
 		},
 		{
-			"codex under a harness without a row, whose variable has stayed", at(bash, codex, codexNode, crush, systemd), complete, both(crushEnv, codexEnv),
+			"codex under a harness without a row, whose variable has stayed",
+			at(bash, codex, codexNode, crush, systemd), complete, both(crushEnv, codexEnv),
 			[2]string{},
 			agent("codex", session2, 998, stick.ProvesSession),
 		},
@@ -361,24 +382,28 @@ func TestResolve(t *testing.T) {
 			detached("crush", ""),
 		},
 		{
-			"a person, to whose terminal the variable of a harness without a row has come", at(login, systemd), complete, crushEnv,
+			"a person, to whose terminal the variable of a harness without a row has come",
+			at(login, systemd), complete, crushEnv,
 			[2]string{},
 			person("pts/3", 1000),
 		},
 
 		// One harness under another.
 		{
-			"claude under codex", at(bash, claude, bash, codex, codexNode, systemd), complete, both(codexEnv, claudeEnv),
+			"claude under codex", at(bash, claude, bash, codex, codexNode, systemd), complete,
+			both(codexEnv, claudeEnv),
 			[2]string{},
 			above(agent("claude", session, 999, stick.ProvesSession), 997, 996),
 		},
 		{
-			"codex under claude", at(bash, codex, codexNode, bash, claude, systemd), complete, both(codexEnv, claudeEnv),
+			"codex under claude", at(bash, codex, codexNode, bash, claude, systemd), complete,
+			both(codexEnv, claudeEnv),
 			[2]string{},
 			above(agent("codex", session2, 998, stick.ProvesSession), 996),
 		},
 		{
-			"a codex hook under claude has no variable of its own", at(codex, codexNode, bash, claude, systemd), complete, claudeEnv,
+			"a codex hook under claude has no variable of its own",
+			at(codex, codexNode, bash, claude, systemd), complete, claudeEnv,
 			[2]string{},
 			above(agent("codex", "", 999, stick.ProvesSession), 997),
 		},
@@ -398,7 +423,8 @@ func TestResolve(t *testing.T) {
 			above(agent("gemini", "", 998, stick.ProvesSession), 996, 995),
 		},
 		{
-			"codex below codex, in place of a shell", at(bash, codex, codexNode, codex, codexNode, systemd), complete, codexEnv,
+			"codex below codex, in place of a shell", at(bash, codex, codexNode, codex, codexNode, systemd),
+			complete, codexEnv,
 			[2]string{},
 			above(agent("codex", session2, 998, stick.ProvesSession), 997, 996),
 		},
@@ -411,7 +437,8 @@ func TestResolve(t *testing.T) {
 		{
 			"claude in a sandbox of codex", at(bash, claude, bash, codexBox), unseen, both(codexEnv, claudeEnv),
 			[2]string{},
-			in(agent("claude", session, 999, stick.ProvesSession), "codex session "+session2, "codex session "+session2),
+			in(agent("claude", session, 999, stick.ProvesSession), "codex session "+session2,
+				"codex session "+session2),
 		},
 		{
 			"claude below codex's daemon", at(bash, claude, bash, codexd, systemd), complete, both(codexEnv, claudeEnv),
@@ -419,17 +446,20 @@ func TestResolve(t *testing.T) {
 			in(agent("claude", session, 999, stick.ProvesSession), "codex session "+session2),
 		},
 		{
-			"codex's daemon, which claude has started", at(bash, codexd, bash, claude, systemd), complete, both(codexEnv, claudeEnv),
+			"codex's daemon, which claude has started", at(bash, codexd, bash, claude, systemd), complete,
+			both(codexEnv, claudeEnv),
 			[2]string{},
 			onDaemon(agent("codex", session2, 999, stick.ProvesCarrier)),
 		},
 		{
-			"claude in a worker's command, which codex has started", at(bash, claude, workerRun, bash, codex, systemd), complete, claudeEnv,
+			"claude in a worker's command, which codex has started",
+			at(bash, claude, workerRun, bash, codex, systemd), complete, claudeEnv,
 			[2]string{},
 			agent("claude", session, 999, stick.ProvesSession),
 		},
 		{
-			"claude in the command of a task", at(bash, claude, workerRun, bash, codex, systemd), complete, both(claudeEnv, taskEnv),
+			"claude in the command of a task", at(bash, claude, workerRun, bash, codex, systemd), complete,
+			both(claudeEnv, taskEnv),
 			[2]string{},
 			inTask(agent("claude", session, 999, stick.ProvesSession)),
 		},
@@ -439,12 +469,14 @@ func TestResolve(t *testing.T) {
 			inTask(agent("claude", session, 999, stick.ProvesSession)),
 		},
 		{
-			"claude beside a task whose variable has stayed", at(bash, claude, systemd), complete, both(claudeEnv, taskEnv),
+			"claude beside a task whose variable has stayed", at(bash, claude, systemd), complete,
+			both(claudeEnv, taskEnv),
 			[2]string{},
 			agent("claude", session, 999, stick.ProvesSession),
 		},
 		{
-			"claude in the command of a task with a broken mark", at(bash, claude, workerRun, systemd), complete, both(claudeEnv, env{TaskEnv: "ui-7"}),
+			"claude in the command of a task with a broken mark", at(bash, claude, workerRun, systemd),
+			complete, both(claudeEnv, env{TaskEnv: "ui-7"}),
 			[2]string{},
 			agent("claude", session, 999, stick.ProvesSession),
 		},
@@ -482,7 +514,8 @@ func TestResolve(t *testing.T) {
 			person("pts/3", 1000),
 		},
 		{
-			"a stale marker in a test run at a terminal", at(onTTY(run("go", "go", "test"), "pts/3"), systemd), complete,
+			"a stale marker in a test run at a terminal",
+			at(onTTY(run("go", "go", "test"), "pts/3"), systemd), complete,
 			env{"CLAUDECODE": "1"},
 			[2]string{},
 			person("pts/3", 1000),
@@ -500,7 +533,8 @@ func TestResolve(t *testing.T) {
 			detached("gemini", ""),
 		},
 		{
-			"detached from a harness below another", at(bash, systemd), complete, both(codexEnv, env{"CLAUDECODE": "1"}),
+			"detached from a harness below another", at(bash, systemd), complete,
+			both(codexEnv, env{"CLAUDECODE": "1"}),
 			[2]string{},
 			detached("codex", session2),
 		},
@@ -561,7 +595,8 @@ func TestResolve(t *testing.T) {
 			person("pts/3", 999),
 		},
 		{
-			"without a terminal", at(run("sh", "sh", "-c", "tt take"), run("cron", "cron", "-f"), systemd), complete, nil,
+			"without a terminal", at(run("sh", "sh", "-c", "tt take"), run("cron", "cron", "-f"), systemd),
+			complete, nil,
 			[2]string{},
 			person("", 0),
 		},
@@ -619,7 +654,9 @@ func TestExplain(t *testing.T) {
 		in   Input
 		want []stick.Words
 	}{
-		{"a run of two processes", Input{Chain: at(bash, codex, codexNode, systemd), Complete: true, Getenv: codexEnv.get}, []stick.Words{
+		{"a run of two processes", Input{
+			Chain: at(bash, codex, codexNode, systemd), Complete: true, Getenv: codexEnv.get,
+		}, []stick.Words{
 			"The nearest harness is Codex: process 999 (codex), started by its own process 998 (node).",
 			"The session id comes from CODEX_SESSION_ID.",
 			"While that process lives, so does the session.",
@@ -631,7 +668,9 @@ func TestExplain(t *testing.T) {
 			"So this is a person: dev.",
 			"Process 1000 holds the terminal pts/3; its end proves nothing.",
 		}},
-		{"a sandbox, with a name", Input{Chain: at(bash, codexBox), Getenv: codexEnv.get, As: "codex:b", AsSource: "TT_HARNESS_AGENT_ID"}, []stick.Words{
+		{"a sandbox, with a name", Input{
+			Chain: at(bash, codexBox), Getenv: codexEnv.get, As: "codex:b", AsSource: "TT_HARNESS_AGENT_ID",
+		}, []stick.Words{
 			"The nearest harness is Codex: process 999 (codex-linux-san) is its sandbox.",
 			"The session id comes from CODEX_SESSION_ID.",
 			"Its process can't be seen, so no process vouches for the session.",
@@ -663,10 +702,22 @@ func TestResolveRefuses(t *testing.T) {
 		{"two colons", Input{As: "a:b:c"}, `--as "a:b:c" isn't an agent's name`},
 		{"nothing behind the colon", Input{As: "a:"}, `--as "a:" isn't an agent's name`},
 		{"a line end", Input{As: "a\n"}, `--as "a" isn't an agent's name`},
-		{"too long", Input{As: strings.Repeat("a", 65)}, `--as "` + strings.Repeat("a", 65) + `" isn't an agent's name`},
+		{
+			"too long",
+			Input{As: strings.Repeat("a", 65)},
+			`--as "` + strings.Repeat("a", 65) + `" isn't an agent's name`,
+		},
 		{"a name that means something else", Input{As: "next"}, `--as "next" isn't an agent's name`},
-		{"an agent that calls itself a person", Input{As: "human:dev", Chain: inClaude}, `--as "human:dev" is a person's name, but this is a shell inside Claude Code`},
-		{"a session of an unknown harness", Input{SessionID: "x", SessionHarness: "hal"}, `"hal" isn't a known harness`},
+		{
+			"an agent that calls itself a person",
+			Input{As: "human:dev", Chain: inClaude},
+			`--as "human:dev" is a person's name, but this is a shell inside Claude Code`,
+		},
+		{
+			"a session of an unknown harness",
+			Input{SessionID: "x", SessionHarness: "hal"},
+			`"hal" isn't a known harness`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.in.AsSource, c.in.Getenv = "--as", env{}.get
@@ -677,7 +728,9 @@ func TestResolveRefuses(t *testing.T) {
 		})
 	}
 
-	for _, name := range []string{"claude", "claude:1a2b3c4d", "human:dev", "a.b_c-d:E.F_g-1", strings.Repeat("a", 64)} {
+	for _, name := range []string{
+		"claude", "claude:1a2b3c4d", "human:dev", "a.b_c-d:E.F_g-1", strings.Repeat("a", 64),
+	} {
 		if _, err := Resolve(Input{As: name, AsSource: "--as", Getenv: env{}.get}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -709,7 +762,8 @@ func TestSeed(t *testing.T) {
 		t.Errorf("the empty seed is that of %q", seeds[""])
 	}
 	stray := Caller{Harness: "claude", SessionID: "s", Detached: true, Host: "h", User: "u"}.WithoutSession()
-	if stray.InStray().Seed() != (Caller{Harness: "claude", SessionID: "s"}).Seed() || stray.Seed() == stray.InStray().Seed() {
+	if stray.InStray().Seed() != (Caller{Harness: "claude", SessionID: "s"}).Seed() ||
+		stray.Seed() == stray.InStray().Seed() {
 		t.Errorf("a stray caller has the seed %q, and its session %q", stray.Seed(), stray.InStray().Seed())
 	}
 

@@ -24,7 +24,10 @@ type known struct {
 }
 
 func whatTestsKnow(t *testing.T) known {
-	k := known{processes: map[string]bool{}, told: samples(t), answers: maps.Clone(answers), programs: maps.Clone(realPrograms)}
+	k := known{
+		processes: map[string]bool{}, told: samples(t), answers: maps.Clone(answers),
+		programs: maps.Clone(realPrograms),
+	}
 	for _, s := range seenProcesses {
 		k.processes[s.want] = true
 	}
@@ -73,7 +76,9 @@ func lacks(row Row, k known) (parts []string) {
 	need("HookBlock", row.HookBlock != "")
 	need("its answers in hook_test.go", k.answers[row.Name] != nil)
 
-	for _, event := range []HookEvent{HookSessionStart, HookPrompt, HookBeforeTool, HookAfterTool, HookStop, HookSessionEnd} {
+	for _, event := range []HookEvent{
+		HookSessionStart, HookPrompt, HookBeforeTool, HookAfterTool, HookStop, HookSessionEnd,
+	} {
 		is := func(h Hook) bool { return h.Event == event }
 		i := slices.IndexFunc(row.Hooks, is)
 		need("a hook for "+string(event), i >= 0)
@@ -137,7 +142,11 @@ func TestANewHarnessWithoutAPart(t *testing.T) {
 		{"gemini", func(r *Row, k *known) { r.HookBlock = "" }, "HookBlock"},
 		{"gemini", func(r *Row, k *known) { delete(k.answers, r.Name) }, "its answers in hook_test.go"},
 		{"gemini", without(HookStop), "a hook for stop; a sample of stop in testdata/hooks.json"},
-		{"gemini", func(r *Row, k *known) { delete(k.told[r.Name], "AfterAgent") }, "a sample of stop in testdata/hooks.json"},
+		{
+			"gemini",
+			func(r *Row, k *known) { delete(k.told[r.Name], "AfterAgent") },
+			"a sample of stop in testdata/hooks.json",
+		},
 		{"claude", func(r *Row, k *known) { r.Setup.Background = nil }, "Setup.Background"},
 		{"codex", func(r *Row, k *known) { r.QueueCommand = nil }, "QueueCommand"},
 	} {
