@@ -37,7 +37,8 @@ func machine(all ...one) *proc.Table {
 			p.state = "S"
 		}
 		dir := fmt.Sprint(p.pid)
-		stat := fmt.Sprintf("%d (%s) %s %d %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", p.pid, p.comm, p.state, p.ppid, p.pid, session(p), 100+p.pid)
+		stat := fmt.Sprintf("%d (%s) %s %d %d %d 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n",
+			p.pid, p.comm, p.state, p.ppid, p.pid, session(p), 100+p.pid)
 		m[dir+"/stat"] = &fstest.MapFile{Data: []byte(stat)}
 		m[dir+"/comm"] = &fstest.MapFile{Data: []byte(p.comm + "\n")}
 		m[dir+"/cmdline"] = &fstest.MapFile{Data: []byte(strings.Join(strings.Fields(p.args), "\x00") + "\x00")}
@@ -52,37 +53,109 @@ func machine(all ...one) *proc.Table {
 func TestScan(t *testing.T) {
 	const codexDir = "/npm/@openai/codex/vendor/codex/codex"
 	shell := one{pid: 50, ppid: 1, comm: "bash", args: "-bash", dir: "/work"}
-	me := []one{shell, {pid: 100, ppid: 50, comm: "claude", args: "claude", dir: "/work"}, {pid: 101, ppid: 100, comm: "bash", args: "bash -c tt", dir: "/work"}, {pid: 102, ppid: 101, comm: "tt", args: "tt roster", dir: "/work"}}
+	me := []one{
+		shell,
+		{pid: 100, ppid: 50, comm: "claude", args: "claude", dir: "/work"},
+		{pid: 101, ppid: 100, comm: "bash", args: "bash -c tt", dir: "/work"},
+		{pid: 102, ppid: 101, comm: "tt", args: "tt roster", dir: "/work"},
+	}
 	for _, c := range []struct {
 		name string
 		more []one
 		want string // harness pid dir, …
 	}{
 		{"alone", nil, ""},
-		{"another, and one below", []one{{200, 1, "claude", "claude", "/work", ""}, {201, 1, "opencode", "opencode run x", "/work/sub", ""}}, "claude 200 /work, opencode 201 /work/sub"},
+		{
+			"another, and one below",
+			[]one{{200, 1, "claude", "claude", "/work", ""}, {201, 1, "opencode", "opencode run x", "/work/sub", ""}},
+			"claude 200 /work, opencode 201 /work/sub",
+		},
 		{"outside", []one{{200, 1, "claude", "claude", "/elsewhere", ""}}, ""},
-		{"a launcher and its program are one", []one{{200, 1, "node", "node /usr/bin/codex exec", "/work", ""}, {201, 200, "codex", codexDir + " exec", "/work", ""}}, "codex 200 /work"},
-		{"an interpreter's script", []one{{200, 1, "node", "node --max-old-space-size=9 /npm/.bin/gemini", "/work", ""}}, "gemini 200 /work"},
-		{"a script of Python's", []one{{200, 1, "aider", "/usr/bin/python3 /home/dev/.local/bin/aider", "/work", ""}, {201, 1, "python3", "python3 train.py", "/work", ""}}, "aider 200 /work"},
+		{
+			"a launcher and its program are one",
+			[]one{
+				{200, 1, "node", "node /usr/bin/codex exec", "/work", ""},
+				{201, 200, "codex", codexDir + " exec", "/work", ""},
+			},
+			"codex 200 /work",
+		},
+		{
+			"an interpreter's script",
+			[]one{{200, 1, "node", "node --max-old-space-size=9 /npm/.bin/gemini", "/work", ""}},
+			"gemini 200 /work",
+		},
+		{
+			"a script of Python's",
+			[]one{
+				{200, 1, "aider", "/usr/bin/python3 /home/dev/.local/bin/aider", "/work", ""},
+				{201, 1, "python3", "python3 train.py", "/work", ""},
+			},
+			"aider 200 /work",
+		},
 		{"node of another script", []one{{200, 1, "node", "node server.js", "/work", ""}}, ""},
-		{"a shell script that is called like one", []one{{200, 1, "claude", "/bin/bash /home/dev/bin/claude", "/work", ""}}, ""},
+		{
+			"a shell script that is called like one",
+			[]one{{200, 1, "claude", "/bin/bash /home/dev/bin/claude", "/work", ""}},
+			"",
+		},
 		{"renamed, but started as one", []one{{200, 1, "whatever", "/opt/claude -c", "/work", ""}}, "claude 200 /work"},
-		{"started as something else, but named like one", []one{{200, 1, "claude", "", "/work", ""}}, "claude 200 /work"},
-		{"Codex's daemon", []one{{200, 1, "codex", codexDir + " app-server --listen unix://", "/work", ""}, {201, 200, "codex", codexDir + " app-server daemon pid-update-loop", "/work", ""}}, ""},
+		{
+			"started as something else, but named like one",
+			[]one{{200, 1, "claude", "", "/work", ""}},
+			"claude 200 /work",
+		},
+		{
+			"Codex's daemon",
+			[]one{
+				{200, 1, "codex", codexDir + " app-server --listen unix://", "/work", ""},
+				{201, 200, "codex", codexDir + " app-server daemon pid-update-loop", "/work", ""},
+			},
+			"",
+		},
 		{"Codex's server of tools", []one{{200, 1, "codex", codexDir + " mcp-server", "/work", ""}}, ""},
-		{"OpenCode's server, and OpenCode with a port", []one{{200, 1, "opencode", "opencode serve", "/work", ""}, {201, 1, "opencode", "opencode --port 4096", "/work", ""}}, "opencode 201 /work"},
+		{
+			"OpenCode's server, and OpenCode with a port",
+			[]one{
+				{200, 1, "opencode", "opencode serve", "/work", ""},
+				{201, 1, "opencode", "opencode --port 4096", "/work", ""},
+			},
+			"opencode 201 /work",
+		},
 		{"a sandbox", []one{{200, 1, "codex-linux-san", "codex-linux-sandbox -- bash", "/work", ""}}, ""},
 		{"what the caller started", []one{{200, 101, "codex", codexDir + " exec", "/work", ""}}, ""},
 		{"what the caller's parent started", []one{{200, 50, "codex", codexDir, "/work", ""}}, "codex 200 /work"},
 		{"a zombie", []one{{200, 1, "claude", "claude", "/work", "Z"}}, ""},
-		{"one inside another is two", []one{{200, 1, "claude", "claude", "/work", ""}, {201, 200, "bash", "bash -c codex", "/work", ""}, {202, 201, "codex", codexDir + " exec", "/work", ""}}, "claude 200 /work, codex 202 /work"},
-		{"one that replaced a shell inside another is two", []one{{200, 1, "gemini", "gemini", "/work", ""}, {201, 200, "gemini", "gemini", "/work", ""}, {202, 201, "gemini", "gemini", "/work/sub", ""}, {203, 202, "gemini", "gemini", "/work/sub", ""}}, "gemini 200 /work, gemini 202 /work/sub"},
-		{"spaces and newlines", []one{{200, 1, "claude", "claude", "/work/a b\nc (deleted)", ""}}, "claude 200 /work/a b\nc"},
+		{
+			"one inside another is two",
+			[]one{
+				{200, 1, "claude", "claude", "/work", ""},
+				{201, 200, "bash", "bash -c codex", "/work", ""},
+				{202, 201, "codex", codexDir + " exec", "/work", ""},
+			},
+			"claude 200 /work, codex 202 /work",
+		},
+		{
+			"one that replaced a shell inside another is two",
+			[]one{
+				{200, 1, "gemini", "gemini", "/work", ""},
+				{201, 200, "gemini", "gemini", "/work", ""},
+				{202, 201, "gemini", "gemini", "/work/sub", ""},
+				{203, 202, "gemini", "gemini", "/work/sub", ""},
+			},
+			"gemini 200 /work, gemini 202 /work/sub",
+		},
+		{
+			"spaces and newlines",
+			[]one{{200, 1, "claude", "claude", "/work/a b\nc (deleted)", ""}},
+			"claude 200 /work/a b\nc",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table := machine(append(append([]one{}, me...), c.more...)...)
 			caller := stick.Process{Boot: "b", PIDNS: "n", PID: 100, Start: 200}
-			got, err := Scan(table, func(dir string) bool { return dir == "/work" || strings.HasPrefix(dir, "/work/") }, 102, caller)
+			got, err := Scan(table,
+				func(dir string) bool { return dir == "/work" || strings.HasPrefix(dir, "/work/") }, 102,
+				caller)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +220,8 @@ func TestServes(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	for comm, want := range map[string]bool{
-		"claude": true, "codex": true, "node": true, "node-MainThread": true, "MainThread": true, "opencode": true, "agy": true, "claude.exe": true, "aider": true, "kiro-cli": true,
+		"claude": true, "codex": true, "node": true, "node-MainThread": true, "MainThread": true,
+		"opencode": true, "agy": true, "claude.exe": true, "aider": true, "kiro-cli": true,
 		"bash": false, "nodetool": false, "": false, "vim": false,
 	} {
 		if Named(comm) != want {

@@ -33,8 +33,10 @@ func TestStreamLine(t *testing.T) {
 	}
 
 	for _, line := range []string{
-		"", "x", "{", "{}", "[]", "null", `{"type":5}`, `{"type":"other"}`, `{"type":"assistant"}`, `{"type":"assistant","message":5}`, `{"type":"system"}`,
-		`{"type":"error"}`, `{"type":"item.completed"}`, `{"type":"item.completed","item":{"type":5}}`, `{"type":"result"}`, `{"type":"user","message":{"conte`,
+		"", "x", "{", "{}", "[]", "null", `{"type":5}`, `{"type":"other"}`, `{"type":"assistant"}`,
+		`{"type":"assistant","message":5}`, `{"type":"system"}`,
+		`{"type":"error"}`, `{"type":"item.completed"}`, `{"type":"item.completed","item":{"type":5}}`,
+		`{"type":"result"}`, `{"type":"user","message":{"conte`,
 		"{\"type\":\"assistant\"\x00}", `{"level":"info","msg":"a program's own log"}`,
 	} {
 		if got, known := StreamLine([]byte(line)); known {

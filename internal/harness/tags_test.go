@@ -62,7 +62,9 @@ func TestEscapeTags(t *testing.T) {
 		doc = []byte(strings.ReplaceAll(string(doc), `\u003c`, "<"))
 		escaped := EscapeTags(string(doc))
 		var back string
-		if err := json.Unmarshal([]byte(escaped), &back); err != nil || back != strings.ToValidUTF8(text, "\ufffd") || BreakTags(escaped) != escaped {
+		if err := json.Unmarshal([]byte(escaped), &back); err != nil ||
+			back != strings.ToValidUTF8(text, "\ufffd") ||
+			BreakTags(escaped) != escaped {
 			t.Errorf("%q became %s", text, escaped)
 			return false
 		}
@@ -85,7 +87,9 @@ func TestBreakTagsOfEveryHarness(t *testing.T) {
 			}
 
 			name = strings.Replace(name, "*", "x", 1)
-			for _, text := range []string{"<" + name + ">", "</" + name + ">", "< " + strings.ToUpper(name) + " a='b'>", "<" + name} {
+			for _, text := range []string{
+				"<" + name + ">", "</" + name + ">", "< " + strings.ToUpper(name) + " a='b'>", "<" + name,
+			} {
 				if got := BreakTags(text); got != "&lt;"+text[1:] {
 					t.Errorf("%s: %q becomes %q", row.Name, text, got)
 				}
@@ -105,7 +109,8 @@ func TestBreakTagsKeepsOurOwnBlanks(t *testing.T) {
 	skill, _ := filepath.Glob("files/*.md")
 	inside := regexp.MustCompile(`<[a-z_]+>`)
 	for _, file := range append(append(files, more...), skill...) {
-		if strings.HasSuffix(file, "_test.go") || filepath.Base(filepath.Dir(file)) == "harness" && strings.HasSuffix(file, ".go") {
+		if strings.HasSuffix(file, "_test.go") ||
+			filepath.Base(filepath.Dir(file)) == "harness" && strings.HasSuffix(file, ".go") {
 			continue
 		}
 		b, err := os.ReadFile(file)

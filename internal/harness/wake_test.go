@@ -16,9 +16,15 @@ func TestProgramOfAHarness(t *testing.T) {
 		want  string
 	}{
 		{"npm's launcher and the native program", [][]string{
-			{"/bin/sh", "-c", "tt hook codex --wake"}, {"/lib/vendor/bin/codex", "-m", "x"}, {"node", "/bin/codex", "-m", "x"},
+			{"/bin/sh", "-c", "tt hook codex --wake"},
+			{"/lib/vendor/bin/codex", "-m", "x"},
+			{"node", "/bin/codex", "-m", "x"},
 		}, "/lib/vendor/bin/codex"},
-		{"its daemon", [][]string{{"/home/ann/.codex/packages/bin/codex", "app-server", "--listen", "unix://"}}, "/home/ann/.codex/packages/bin/codex"},
+		{
+			"its daemon",
+			[][]string{{"/home/ann/.codex/packages/bin/codex", "app-server", "--listen", "unix://"}},
+			"/home/ann/.codex/packages/bin/codex",
+		},
 		{"found by PATH", [][]string{{"codex"}, {"-bash"}}, "codex"},
 		{"by a path that isn't absolute", [][]string{{"./codex"}}, "codex"},
 		{"another program", [][]string{{"/bin/bash"}, {}, {"/bin/claude"}}, "codex"},
