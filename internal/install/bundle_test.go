@@ -33,13 +33,16 @@ func TestInstallLeavesAPluginAlone(t *testing.T) {
 			w.write(file[0], file[1])
 			before := w.tree()
 			steps := w.install(name)
-			if len(steps) == 0 || steps[0].State != Kept || !strings.Contains(string(steps[0].Note), "so none of them is written") {
+			if len(steps) == 0 ||
+				steps[0].State != Kept ||
+				!strings.Contains(string(steps[0].Note), "so none of them is written") {
 				t.Errorf("install says %+v", steps)
 			}
 
 			if row.Setup.Sandbox == nil {
 				w.same("after install", before)
-			} else if text := w.read(file[0]); !strings.Contains(text, "writable_roots") || strings.Contains(text, "mcp_servers") {
+			} else if text := w.read(file[0]); !strings.Contains(text, "writable_roots") ||
+				strings.Contains(text, "mcp_servers") {
 				t.Errorf("the sandbox is told\n%s", text)
 			}
 
@@ -47,7 +50,8 @@ func TestInstallLeavesAPluginAlone(t *testing.T) {
 			if d := cmp.Diff(want, w.check(never)[name]); d != "" {
 				t.Error(d)
 			}
-			if steps := w.uninstall(name); steps[0].State != Kept || !strings.Contains(string(steps[0].Note), string(row.Setup.Bundle.Away())) {
+			if steps := w.uninstall(name); steps[0].State != Kept ||
+				!strings.Contains(string(steps[0].Note), string(row.Setup.Bundle.Away())) {
 				t.Errorf("uninstall says %+v", steps)
 			}
 			w.same("after uninstall", before)
@@ -62,14 +66,16 @@ func TestAPluginAfterInstall(t *testing.T) {
 	w.install("claude")
 	row, _ := harness.ByName("claude")
 	settings := w.read("home/.claude/settings.json")
-	w.write("home/.claude/settings.json", strings.Replace(settings, "{", `{"enabledPlugins": {"talking-stick@x": true}, `, 1))
+	w.write("home/.claude/settings.json",
+		strings.Replace(settings, "{", `{"enabledPlugins": {"talking-stick@x": true}, `, 1))
 	before := w.tree()
 	steps := w.install("claude")
 	w.same("after install", before)
 	if len(steps) != 1 || !strings.Contains(string(steps[0].Note), "tt uninstall claude") {
 		t.Errorf("install says %+v", steps)
 	}
-	if s := w.check(never)["claude"]; !s.Plugin || !slices.Equal(s.Levels, []string{"user", plugin}) || s.Installed != All {
+	s := w.check(never)["claude"]
+	if !s.Plugin || !slices.Equal(s.Levels, []string{"user", plugin}) || s.Installed != All {
 		t.Errorf("check says %+v", s)
 	}
 	if !ServerBeside(w.t, row) || !HooksBeside(w.t, row) {

@@ -57,13 +57,17 @@ func TestCheck(t *testing.T) {
 		t.Error(d)
 	}
 
-	w.write("home/.claude/settings.json", strings.Replace(w.read("home/.claude/settings.json"), "SessionEnd", "SessionEnded", 1))
+	w.write("home/.claude/settings.json",
+		strings.Replace(w.read("home/.claude/settings.json"), "SessionEnd", "SessionEnded", 1))
 	if err := os.Remove(filepath.Join(w.root, "home/.claude/skills/talking-stick/SKILL.md")); err != nil {
 		t.Fatal(err)
 	}
 	w.write("home/.gemini/settings.json", "{")
 	got = w.check(never)
-	if d := cmp.Diff(Status{Harness: "claude", Installed: Partly, Levels: []string{"user"}, Missing: []stick.Words{"skill", "hooks"}}, got["claude"]); d != "" {
+	if d := cmp.Diff(Status{
+		Harness: "claude", Installed: Partly, Levels: []string{"user"},
+		Missing: []stick.Words{"skill", "hooks"},
+	}, got["claude"]); d != "" {
 		t.Error(d)
 	}
 	if s := got["gemini"]; s.Installed != No || !strings.Contains(string(s.Problem), "settings.json") {
@@ -108,7 +112,10 @@ func TestCheckVersions(t *testing.T) {
 	}
 
 	w.write("first/claude/x", "") // a directory is no program
-	w.env["PATH"] = strings.Join([]string{filepath.Join(w.root, "first"), "", "tools", filepath.Join(w.root, "tools")}, string(filepath.ListSeparator))
+	w.env["PATH"] = strings.Join(
+		[]string{filepath.Join(w.root, "first"), "", "tools", filepath.Join(w.root, "tools")},
+		string(filepath.ListSeparator),
+	)
 	var started atomic.Int32
 	all := make(chan struct{}) // closed when all three run at the same time
 	got := w.check(func(ctx context.Context, program string, args ...string) ([]byte, error) {
@@ -140,7 +147,9 @@ func TestCheckVersions(t *testing.T) {
 		return []byte("9.9.9"), errors.New("it failed")
 	})
 
-	for name, want := range map[string]string{"claude": "2.1.197", "codex": "0.169.0-alpha.1", "gemini": "", "antigravity": "", "opencode": ""} {
+	for name, want := range map[string]string{
+		"claude": "2.1.197", "codex": "0.169.0-alpha.1", "gemini": "", "antigravity": "", "opencode": "",
+	} {
 		if got[name].Version != want {
 			t.Errorf("%s has version %q", name, got[name].Version)
 		}
@@ -151,7 +160,8 @@ func TestCheckVersions(t *testing.T) {
 // Until all hooks are trusted, the next step is to open /hooks.
 func TestCodexTrust(t *testing.T) {
 	w := newMachine(t)
-	w.write("home/.codex/hooks.json", `{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other"}]}]}}`)
+	w.write("home/.codex/hooks.json",
+		`{"hooks": {"Stop": [{"matcher": "", "hooks": [{"type": "command", "command": "other"}]}]}}`)
 	steps := w.install("codex")
 
 	trust := func() (yes, told bool) {
@@ -188,7 +198,8 @@ func TestCodexTrust(t *testing.T) {
 				continue // the other's
 			}
 			at := codex.Setup.Trust.At(hooks, event, g, 0)
-			config += fmt.Sprintf("\n[%s.%s.%q]\n%s = %q\n", at[0], at[1], at[2], at[3], codex.Setup.Trust.Note(event, in.Matcher, in.Hooks[0]))
+			config += fmt.Sprintf("\n[%s.%s.%q]\n%s = %q\n",
+				at[0], at[1], at[2], at[3], codex.Setup.Trust.Note(event, in.Matcher, in.Hooks[0]))
 			n++
 		}
 	}

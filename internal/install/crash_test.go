@@ -156,7 +156,10 @@ func obey(text string) int {
 		return 1
 	}
 
-	t := Target{Home: o.Home, Project: o.Project, TT: o.TT, DataDir: o.DataDir, Default: o.DataDir, Getenv: func(string) string { return "" }}
+	t := Target{
+		Home: o.Home, Project: o.Project, TT: o.TT, DataDir: o.DataDir, Default: o.DataDir,
+		Getenv: func(string) string { return "" },
+	}
 	t.Kill = func(string) {
 		if o.N--; o.N == 0 {
 			_ = self.Kill()

@@ -28,29 +28,39 @@ func TestPrePushHook(t *testing.T) {
 		before := w.entries()
 		w.apply(InstallGit(w.t, r))
 		plain := w.entries()
-		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction"}) {
+		if s := CheckGit(w.t, r); s.Installed != All ||
+			!slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction"}) {
 			t.Errorf("nobody has asked: %+v", s)
 		}
 
 		asked := r
 		asked.PrePush = true
 		steps := w.apply(InstallGit(w.t, asked))
-		if got := whatStates(steps); !slices.Equal(got[:2], []string{"pre-commit there", "reference-transaction there"}) || len(got) != 3 || cmp.Equal(plain, w.entries()) {
+		if got := whatStates(steps); !slices.Equal(got[:2], []string{
+			"pre-commit there", "reference-transaction there",
+		}) ||
+			len(got) != 3 ||
+			cmp.Equal(plain, w.entries()) {
 			t.Errorf("asked for: %q", got)
 		}
 		if got := whatStates(w.apply(InstallGit(w.t, r))); !slices.Equal(got[2:], []string{"pre-push there"}) {
 			t.Errorf("not asked for again: %q", got)
 		}
-		if s := CheckGit(w.t, r); s.Installed != All || !slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) {
+		if s := CheckGit(w.t, r); s.Installed != All ||
+			!slices.Equal(s.Hooks, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) {
 			t.Errorf("installed: %+v", s)
 		}
 
 		moved := w.t
 		moved.TT = filepath.Join(w.root, "elsewhere", "tt")
-		if s := CheckGit(moved, r); s.Installed != Partly || !slices.Equal(s.Missing, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) || len(s.Hooks) > 0 {
+		if s := CheckGit(moved, r); s.Installed != Partly ||
+			!slices.Equal(s.Missing, []stick.Words{"pre-commit", "reference-transaction", "pre-push"}) ||
+			len(s.Hooks) > 0 {
 			t.Errorf("from another place: %+v", s)
 		}
-		if got := whatStates(w.apply(UninstallGit(w.t, r))); !slices.Equal(got, []string{"pre-commit removed", "reference-transaction removed", "pre-push removed"}) {
+		if got := whatStates(w.apply(UninstallGit(w.t, r))); !slices.Equal(got, []string{
+			"pre-commit removed", "reference-transaction removed", "pre-push removed",
+		}) {
 			t.Errorf("uninstall: %q", got)
 		}
 		if d := cmp.Diff(before, w.entries()); d != "" {
@@ -76,7 +86,8 @@ func TestPrePushStub(t *testing.T) {
 		r.PrePush = true
 
 		if there {
-			w.write("app/.git/hooks/pre-push", "#!/bin/sh\n{ echo \"theirs $*\"; cat; } >>\"$CALLED\"\nexit $(cat my-status)\n")
+			w.write("app/.git/hooks/pre-push",
+				"#!/bin/sh\n{ echo \"theirs $*\"; cat; } >>\"$CALLED\"\nexit $(cat my-status)\n")
 			w.mode("app/.git/hooks/pre-push", 0o755)
 		}
 

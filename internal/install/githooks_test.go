@@ -112,7 +112,10 @@ func TestGitHooksAndBack(t *testing.T) {
 			w.apply(plan, nil)
 			once := w.entries()
 			steps := w.apply(InstallGit(w.t, r))
-			if got := whatStates(steps); !slices.Equal(got, []string{"pre-commit there", "reference-transaction there"}) || slices.ContainsFunc(steps, FileChange.Pending) {
+			if got := whatStates(steps); !slices.Equal(got, []string{
+				"pre-commit there", "reference-transaction there",
+			}) ||
+				slices.ContainsFunc(steps, FileChange.Pending) {
 				t.Errorf("twice: %q", got)
 			}
 			if s := CheckGit(w.t, r); s.Installed != All || s.Path != filepath.Join(r.Git, "hooks") {
@@ -127,18 +130,24 @@ func TestGitHooksAndBack(t *testing.T) {
 			if s := CheckGit(moved, r); s.Installed != Partly || len(s.Missing) != 2 {
 				t.Errorf("from another place: %+v", s)
 			}
-			if got := whatStates(w.apply(InstallGit(moved, r))); !slices.Equal(got, []string{"pre-commit changed", "reference-transaction changed"}) {
+			if got := whatStates(w.apply(InstallGit(moved, r))); !slices.Equal(got, []string{
+				"pre-commit changed", "reference-transaction changed",
+			}) {
 				t.Errorf("from another place: %q", got)
 			}
 
 			steps = w.apply(UninstallGit(w.t, r))
-			if got := whatStates(steps); !slices.Equal(got, []string{"pre-commit removed", "reference-transaction removed"}) {
+			if got := whatStates(steps); !slices.Equal(got, []string{
+				"pre-commit removed", "reference-transaction removed",
+			}) {
 				t.Errorf("uninstall: %q", got)
 			}
 			if d := cmp.Diff(before, w.entries()); d != "" {
 				t.Errorf("it isn't as it was:\n%s", d)
 			}
-			if got := whatStates(w.apply(UninstallGit(w.t, r))); !slices.Equal(got, []string{"pre-commit absent", "reference-transaction absent"}) {
+			if got := whatStates(w.apply(UninstallGit(w.t, r))); !slices.Equal(got, []string{
+				"pre-commit absent", "reference-transaction absent",
+			}) {
 				t.Errorf("uninstalled twice: %q", got)
 			}
 		})
@@ -173,7 +182,8 @@ func TestGitHooksOfOthers(t *testing.T) {
 	w.write(hook, "#!/bin/sh\necho another\n") // as other programs that manage hooks do
 	other := w.tree()
 	for _, planner := range []func(Target, Repository) ([]FileChange, error){InstallGit, UninstallGit, InstallGit} {
-		if steps := w.apply(planner(w.t, r)); steps[0].State != Kept || !strings.Contains(string(steps[0].Note), "pre-commit.before-talking-stick") {
+		if steps := w.apply(planner(w.t, r)); steps[0].State != Kept ||
+			!strings.Contains(string(steps[0].Note), "pre-commit.before-talking-stick") {
 			t.Errorf("replaced: %+v", steps[0])
 		}
 	}
@@ -233,13 +243,19 @@ func TestGitHooksPath(t *testing.T) {
 		}
 
 		e := stick.AsError(err)
-		if err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Hint.String(), w.t.gitLine("pre-commit")) || !strings.Contains(e.Hint.String(), w.t.gitLine("reference-transaction")) {
+		if err == nil ||
+			e.Code != stick.CodeConfigUnwritable ||
+			!strings.Contains(e.Hint.String(), w.t.gitLine("pre-commit")) ||
+			!strings.Contains(e.Hint.String(), w.t.gitLine("reference-transaction")) {
 			t.Errorf("%s (%s): %v %v", c.HooksPath, c.Scope, err, steps)
 		}
 	}
 
 	_, err := InstallGit(w.t, at("/dev/null", "local"))
-	if e := stick.AsError(err); err == nil || e.Code != stick.CodeConfigUnwritable || !strings.Contains(e.Message, "runs no hooks") || !strings.Contains(e.Hint.String(), "--unset core.hooksPath") {
+	if e := stick.AsError(err); err == nil ||
+		e.Code != stick.CodeConfigUnwritable ||
+		!strings.Contains(e.Message, "runs no hooks") ||
+		!strings.Contains(e.Hint.String(), "--unset core.hooksPath") {
 		t.Errorf("hooks that are switched off: %v", err)
 	}
 
@@ -268,7 +284,13 @@ func TestGitHooksPath(t *testing.T) {
 	before := w.tree()
 	w.apply(InstallGit(w.t, r))
 	steps := w.apply(UninstallGit(w.t, at(".githooks", "local")))
-	if got := whatStates(steps); !slices.Equal(got, []string{"pre-commit absent", "reference-transaction absent", "pre-commit removed", "reference-transaction removed"}) {
+	got := whatStates(steps)
+	if !slices.Equal(got, []string{
+		"pre-commit absent",
+		"reference-transaction absent",
+		"pre-commit removed",
+		"reference-transaction removed",
+	}) {
 		t.Errorf("from two places: %q", got)
 	}
 
@@ -305,7 +327,9 @@ func (w *machine) runHook(name, stdin string, args ...string) (calls string, ok 
 	called := filepath.Join(w.root, "called")
 	_ = os.Remove(called) // there is none at first
 	c := exec.Command(filepath.Join(w.root, "app/.git/hooks", name), args...)
-	c.Dir, c.Stdin, c.Env = filepath.Join(w.root, "app"), strings.NewReader(stdin), []string{"PATH=" + os.Getenv("PATH"), "CALLED=" + called}
+	c.Dir, c.Stdin, c.Env = filepath.Join(w.root, "app"), strings.NewReader(stdin), []string{
+		"PATH=" + os.Getenv("PATH"), "CALLED=" + called,
+	}
 	out, err := c.CombinedOutput()
 	if len(out) > 0 {
 		w.Errorf("%s says %s", name, out)
@@ -327,11 +351,31 @@ func TestReferenceTransactionStub(t *testing.T) {
 	ask := "hook git reference-transaction prepared "
 	for _, c := range []struct{ name, state, in, calls string }{
 		{"a branch", "prepared", zero + " " + one + " refs/heads/x\n", ask + zero + " " + one + " refs/heads/x\n"},
-		{"sha256", "prepared", zero256 + " " + one256 + " refs/heads/x\n", ask + zero256 + " " + one256 + " refs/heads/x\n"},
-		{"the lines after it", "prepared", one + " " + one + " refs/tags/x\n" + zero + " " + one + " refs/heads/x/y\n" + one + " " + zero + " refs/heads/z\nrest", ask + zero + " " + one + " refs/heads/x/y\n" + one + " " + zero + " refs/heads/z\nrest"},
-		{"a symbolic one", "prepared", zero + " ref:refs/heads/y refs/heads/x\n", ask + zero + " ref:refs/heads/y refs/heads/x\n"},
+		{
+			"sha256",
+			"prepared",
+			zero256 + " " + one256 + " refs/heads/x\n",
+			ask + zero256 + " " + one256 + " refs/heads/x\n",
+		},
+		{
+			"the lines after it",
+			"prepared",
+			one + " " + one + " refs/tags/x\n" + zero + " " + one + " refs/heads/x/y\n" + one + " " + zero + " refs/heads/z\nrest",
+			ask + zero + " " + one + " refs/heads/x/y\n" + one + " " + zero + " refs/heads/z\nrest",
+		},
+		{
+			"a symbolic one",
+			"prepared",
+			zero + " ref:refs/heads/y refs/heads/x\n",
+			ask + zero + " ref:refs/heads/y refs/heads/x\n",
+		},
 		{"deleted", "prepared", one + " " + zero + " refs/heads/x\n" + one256 + " " + zero256 + " refs/heads/x\n", ""},
-		{"others", "prepared", one + " " + one + " HEAD\n" + one + " " + one + " refs/remotes/o/x\n" + one + " " + one + " refs/stash\n", ""},
+		{
+			"others",
+			"prepared",
+			one + " " + one + " HEAD\n" + one + " " + one + " refs/remotes/o/x\n" + one + " " + one + " refs/stash\n",
+			"",
+		},
 		{"not by its end", "prepared", one + " " + one + " refs/remotes/refs/heads/x\n", ""},
 		{"committed", "committed", zero + " " + one + " refs/heads/x\n", ""},
 		{"aborted", "aborted", zero + " " + one + " refs/heads/x\n", ""},
@@ -398,14 +442,34 @@ func TestHooksThatWereThere(t *testing.T) {
 		calls        string
 		ok           bool
 	}{
-		{"reference-transaction", tag + branch, []string{"prepared"}, "0", "0", ours + "theirs prepared\n" + tag + branch, true},
-		{"reference-transaction", tag + branch, []string{"prepared"}, "0", "7", ours + "theirs prepared\n" + tag + branch, false},
+		{
+			"reference-transaction", tag + branch,
+			[]string{"prepared"},
+			"0", "0",
+			ours + "theirs prepared\n" + tag + branch, true,
+		},
+		{
+			"reference-transaction", tag + branch,
+			[]string{"prepared"},
+			"0", "7",
+			ours + "theirs prepared\n" + tag + branch, false,
+		},
 		{"reference-transaction", tag + branch, []string{"prepared"}, "4", "0", ours, false},
 		{"reference-transaction", tag, []string{"prepared"}, "4", "0", "theirs prepared\n" + tag, true},
-		{"reference-transaction", branch + "\n\n", []string{"committed"}, "4", "0", "theirs committed\n" + branch + "\n\n", true},
+		{
+			"reference-transaction", branch + "\n\n",
+			[]string{"committed"},
+			"4", "0",
+			"theirs committed\n" + branch + "\n\n", true,
+		},
 		{"reference-transaction", branch, []string{"aborted"}, "4", "1", "theirs aborted\n" + branch, false},
 		{"reference-transaction", "", []string{"prepared"}, "4", "0", "theirs prepared\n", true},
-		{"reference-transaction", branch + many, []string{"prepared"}, "0", "0", ours + "theirs prepared\n" + branch + many, true},
+		{
+			"reference-transaction", branch + many,
+			[]string{"prepared"},
+			"0", "0",
+			ours + "theirs prepared\n" + branch + many, true,
+		},
 		{"pre-commit", "typed", []string{"a b", "c"}, "0", "0", "ours hook git pre-commit\ntheirs a b c\ntyped", true},
 		{"pre-commit", "", nil, "0", "3", "ours hook git pre-commit\ntheirs \n", false},
 		{"pre-commit", "", nil, "4", "0", "ours hook git pre-commit\n", false},
@@ -434,8 +498,10 @@ func TestHooksThatWereThere(t *testing.T) {
 // A shell hook that was there runs under its own name: Husky's hook finds what to run by that name.
 func TestHookKeepsItsName(t *testing.T) {
 	for first, want := range map[string]string{
-		"#!/bin/sh\n": "pre-commit", "#!/usr/bin/env sh\n": "pre-commit", "#!/bin/sh -e\nfalse || :\n": "pre-commit", "#!/usr/bin/env bash\n": "pre-commit",
-		"#!/usr/bin/env -S sh -e\n": "pre-commit", "": "pre-commit.before-talking-stick", "#!/usr/bin/env -S sh -u -e\n": "pre-commit",
+		"#!/bin/sh\n": "pre-commit", "#!/usr/bin/env sh\n": "pre-commit",
+		"#!/bin/sh -e\nfalse || :\n": "pre-commit", "#!/usr/bin/env bash\n": "pre-commit",
+		"#!/usr/bin/env -S sh -e\n": "pre-commit", "": "pre-commit.before-talking-stick",
+		"#!/usr/bin/env -S sh -u -e\n": "pre-commit",
 	} {
 		w := newMachine(t)
 		r := w.inRepository()

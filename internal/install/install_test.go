@@ -42,7 +42,8 @@ func TestInstallAndUninstallHandMade(t *testing.T) {
 					}
 				}
 
-				if own := scope == "user" && slices.Equal(names, []string{"pi"}); changed == 0 && !own { // it gets only files of ours
+				// it gets only files of ours
+				if own := scope == "user" && slices.Equal(names, []string{"pi"}); changed == 0 && !own {
 					t.Error("nothing was changed")
 				}
 
@@ -121,7 +122,8 @@ func TestUninstallKeepsWhatOthersChangedSince(t *testing.T) {
 	w.write("home/.claude/settings.json", `{"hooks": {"Stop": []}}`)
 	w.install("claude")
 	w.write("home/.claude.json", strings.Replace(w.read("home/.claude.json"), "{\n", "{\n  \"numStartups\": 8,\n", 1))
-	w.write("home/.claude/settings.json", strings.Replace(w.read("home/.claude/settings.json"), `{"hooks"`, `{"model": "opus", "hooks"`, 1))
+	w.write("home/.claude/settings.json",
+		strings.Replace(w.read("home/.claude/settings.json"), `{"hooks"`, `{"model": "opus", "hooks"`, 1))
 	w.uninstall("claude")
 	if d := cmp.Diff("{\n  \"numStartups\": 8,\n  \"mcpServers\": {}\n}\n", w.read("home/.claude.json")); d != "" {
 		t.Error(d)
@@ -266,7 +268,8 @@ func TestNpmEntriesGo(t *testing.T) {
 	}
 
 	for file := range npm {
-		if strings.Contains(w.read(file), `"talking-stick"`) || strings.Contains(w.read(file), "mcp_servers.talking-stick") {
+		if strings.Contains(w.read(file), `"talking-stick"`) ||
+			strings.Contains(w.read(file), "mcp_servers.talking-stick") {
 			t.Errorf("%s still has it:\n%s", file, w.read(file))
 		}
 		if gone[filepath.Join(w.root, file)] == nil {
@@ -274,7 +277,8 @@ func TestNpmEntriesGo(t *testing.T) {
 		}
 	}
 
-	if got := w.read("home/.claude.json"); !strings.Contains(got, `"lab":{"command":"lab"}`) || !strings.Contains(got, "my bin/tt") {
+	if got := w.read("home/.claude.json"); !strings.Contains(got, `"lab":{"command":"lab"}`) ||
+		!strings.Contains(got, "my bin/tt") {
 		t.Error(got)
 	}
 	w.uninstall(allNames...)
@@ -283,7 +287,8 @@ func TestNpmEntriesGo(t *testing.T) {
 	}
 
 	for _, entry := range []string{
-		`{"command":"vault","args":["mcp"]}`, `{"command":"tt","args":["serve"]}`, `{"url":"https://example.com"}`, `{"command":"node","args":["other.js","mcp"]}`,
+		`{"command":"vault","args":["mcp"]}`, `{"command":"tt","args":["serve"]}`,
+		`{"url":"https://example.com"}`, `{"command":"node","args":["other.js","mcp"]}`,
 		`{"command":` + quoted(w.t.TT) + `,"args":["mcp"]}`, // this program, under another name
 	} {
 		w := &machine{T: t, root: w.root, t: w.t, env: w.env}
@@ -319,7 +324,8 @@ func TestServersCalledTT(t *testing.T) {
 		}
 	}
 
-	if noted != 2 || !strings.Contains(w.read("home/.claude.json"), `{"tt":{"command":"timetracker","args":["mcp"]}}`) ||
+	if noted != 2 ||
+		!strings.Contains(w.read("home/.claude.json"), `{"tt":{"command":"timetracker","args":["mcp"]}}`) ||
 		!strings.Contains(w.read("home/.codex/config.toml"), "[mcp_servers.tt]\ncommand = \"/usr/bin/timetracker\"\n") {
 		t.Errorf("%d notes\n%s\n%s", noted, w.read("home/.claude.json"), w.read("home/.codex/config.toml"))
 	}
@@ -329,9 +335,12 @@ func TestServersCalledTT(t *testing.T) {
 		t.Error("after uninstall:", got)
 	}
 
-	w.write("home/.claude.json", `{"mcpServers":{"tt":{"type":"stdio","command":"/old/tt","args":["mcp","--tools","all"],"timeout":9}}}`)
-	w.write("home/.codex/config.toml", "[mcp_servers.tt]\ncommand = \"/old/tt\"\nargs = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n")
-	w.write("home/.config/opencode/opencode.json", `{"mcp":{"tt":{"type":"local","command":["/old/tt","mcp","--tools","all"],"enabled":false}}}`)
+	w.write("home/.claude.json",
+		`{"mcpServers":{"tt":{"type":"stdio","command":"/old/tt","args":["mcp","--tools","all"],"timeout":9}}}`)
+	w.write("home/.codex/config.toml",
+		"[mcp_servers.tt]\ncommand = \"/old/tt\"\nargs = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n")
+	w.write("home/.config/opencode/opencode.json",
+		`{"mcp":{"tt":{"type":"local","command":["/old/tt","mcp","--tools","all"],"enabled":false}}}`)
 	w.install("claude", "codex", "opencode")
 
 	tt := quoted(w.t.TT)
@@ -344,7 +353,9 @@ func TestServersCalledTT(t *testing.T) {
 		}
 	}
 
-	if got := w.read("home/.codex/config.toml"); !strings.Contains(got, "args = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n") || strings.Contains(got, "/old/tt") {
+	if got := w.read("home/.codex/config.toml"); !strings.Contains(got,
+		"args = [\"mcp\", \"--tools\", \"all\"]\ntool_timeout_sec = 9\n") ||
+		strings.Contains(got, "/old/tt") {
 		t.Error(got)
 	}
 }
@@ -379,7 +390,9 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 
 	w.inProject()
 	w.install("claude", "codex")
-	if got := w.states(w.uninstall("claude")); got["app/AGENTS.md"] != Kept || got["app/CLAUDE.md"] != Removed || got["app/.mcp.json"] != Removed {
+	if got := w.states(w.uninstall("claude")); got["app/AGENTS.md"] != Kept ||
+		got["app/CLAUDE.md"] != Removed ||
+		got["app/.mcp.json"] != Removed {
 		t.Error(got)
 	}
 
@@ -388,10 +401,12 @@ func TestSharedSkillStaysWhileUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.install("claude")
-	if got := w.states(w.uninstall("gemini")); got["app/GEMINI.md"] != Kept || got["app/.gemini/settings.json"] != Removed {
+	if got := w.states(w.uninstall("gemini")); got["app/GEMINI.md"] != Kept ||
+		got["app/.gemini/settings.json"] != Removed {
 		t.Error(got)
 	}
-	if got := w.states(w.uninstall("codex", "claude")); got["app/AGENTS.md"] != Removed || got["app/CLAUDE.md"] != Removed {
+	if got := w.states(w.uninstall("codex", "claude")); got["app/AGENTS.md"] != Removed ||
+		got["app/CLAUDE.md"] != Removed {
 		t.Error(got)
 	}
 }
@@ -470,7 +485,11 @@ func TestSnippets(t *testing.T) {
 func TestEditedFilesOfOursStay(t *testing.T) {
 	w := newMachine(t)
 	w.install("claude", "opencode", "pi")
-	edited := []string{"home/.claude/skills/talking-stick/SKILL.md", "home/.config/opencode/plugin/talking-stick.js", "home/.pi/agent/extensions/talking-stick.ts"}
+	edited := []string{
+		"home/.claude/skills/talking-stick/SKILL.md",
+		"home/.config/opencode/plugin/talking-stick.js",
+		"home/.pi/agent/extensions/talking-stick.ts",
+	}
 	for _, file := range edited {
 		w.write(file, w.read(file)+"\n// mine\n")
 	}
@@ -512,7 +531,8 @@ func TestHookCommandsRun(t *testing.T) {
 	w := newMachine(t)
 	w.install("claude", "codex", "gemini", "copilot", "qwen")
 	for file, name := range map[string]string{
-		"home/.claude/settings.json": "claude", "home/.codex/hooks.json": "codex", "home/.gemini/settings.json": "gemini",
+		"home/.claude/settings.json": "claude", "home/.codex/hooks.json": "codex",
+		"home/.gemini/settings.json":             "gemini",
 		"home/.copilot/hooks/talking-stick.json": "copilot", "home/.qwen/settings.json": "qwen",
 	} {
 		var config struct {
@@ -560,7 +580,10 @@ func TestHookCommandsRun(t *testing.T) {
 // whatever status the program ended with. So is one that a harness has taken over from another's file. A hook
 // of somebody else stays.
 func TestHooksOfEarlierVersionsAreReplaced(t *testing.T) {
-	for name, file := range map[string]string{"claude": "home/.claude/settings.json", "codex": "home/.codex/hooks.json", "gemini": "home/.gemini/settings.json"} {
+	for name, file := range map[string]string{
+		"claude": "home/.claude/settings.json", "codex": "home/.codex/hooks.json",
+		"gemini": "home/.gemini/settings.json",
+	} {
 		w := newMachine(t)
 		w.install(name)
 		now := w.read(file)
@@ -620,7 +643,8 @@ func TestMovedConfigurations(t *testing.T) {
 		"moved/claude/.claude.json", "moved/claude/settings.json", "moved/claude/skills/talking-stick/SKILL.md",
 		"moved/codex/config.toml", "moved/codex/hooks.json",
 		"moved/config/opencode/opencode.json", "moved/config/opencode/plugin/talking-stick.js",
-		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json", "moved/pi/extensions/talking-stick.ts", "moved/qwen/settings.json",
+		"moved/copilot/hooks/talking-stick.json", "moved/copilot/mcp-config.json",
+		"moved/pi/extensions/talking-stick.ts", "moved/qwen/settings.json",
 		"my bin/tt",
 	}
 
@@ -637,10 +661,28 @@ func TestMovedConfigurations(t *testing.T) {
 func TestHookBeforeATool(t *testing.T) {
 	w := newMachine(t)
 	for _, c := range []struct{ name, file, event, tools, after string }{
-		{"claude", "home/.claude/settings.json", "PreToolUse", "^(Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*)$", "PostToolUse"},
+		{
+			"claude",
+			"home/.claude/settings.json",
+			"PreToolUse",
+			"^(Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*)$",
+			"PostToolUse",
+		},
 		{"codex", "home/.codex/hooks.json", "PreToolUse", "^(apply_patch|Bash|mcp__.*)$", "PostToolUse"},
-		{"gemini", "home/.gemini/settings.json", "BeforeTool", "^(write_file|replace|run_shell_command|mcp_.*)$", "AfterTool"},
-		{"qwen", "home/.qwen/settings.json", "PreToolUse", "^(write_file|edit|notebook_edit|run_shell_command|mcp__.*)$", "PostToolUse"},
+		{
+			"gemini",
+			"home/.gemini/settings.json",
+			"BeforeTool",
+			"^(write_file|replace|run_shell_command|mcp_.*)$",
+			"AfterTool",
+		},
+		{
+			"qwen",
+			"home/.qwen/settings.json",
+			"PreToolUse",
+			"^(write_file|edit|notebook_edit|run_shell_command|mcp__.*)$",
+			"PostToolUse",
+		},
 		{"copilot", "home/.copilot/hooks/talking-stick.json", "PreToolUse", "^(Write|Edit|Bash|.+-.+)$", "PostToolUse"},
 	} {
 		w.install(c.name)
@@ -651,13 +693,17 @@ func TestHookBeforeATool(t *testing.T) {
 		}
 
 		var groups, after []harness.HookGroup
-		if json.Unmarshal(config["hooks"][c.event], &groups) != nil || json.Unmarshal(config["hooks"][c.after], &after) != nil {
+		if json.Unmarshal(config["hooks"][c.event], &groups) != nil ||
+			json.Unmarshal(config["hooks"][c.after], &after) != nil {
 			t.Fatal(before)
 		}
 
 		row, _ := harness.ByName(c.name)
 		want := 5 * row.Setup.HookUnit
-		if len(groups) != 1 || groups[0].Matcher != c.tools || len(groups[0].Hooks) != 1 || groups[0].Hooks[0].Timeout != want {
+		if len(groups) != 1 ||
+			groups[0].Matcher != c.tools ||
+			len(groups[0].Hooks) != 1 ||
+			groups[0].Hooks[0].Timeout != want {
 			t.Errorf("%s: before a tool %+v", c.name, groups)
 		}
 		if len(after) != 1 || after[0].Matcher != "" {

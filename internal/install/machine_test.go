@@ -25,8 +25,9 @@ func newMachine(t *testing.T) *machine {
 	t.Helper()
 	w := &machine{T: t, root: filepath.Join(t.TempDir(), `Pat's "new" disk`), env: map[string]string{}}
 	w.t = Target{
-		Home: filepath.Join(w.root, "home"), TT: filepath.Join(w.root, "my bin", "tt"), DataDir: filepath.Join(w.root, "data"),
-		Getenv: func(name string) string { return w.env[name] },
+		Home: filepath.Join(w.root, "home"), TT: filepath.Join(w.root, "my bin", "tt"),
+		DataDir: filepath.Join(w.root, "data"),
+		Getenv:  func(name string) string { return w.env[name] },
 	}
 
 	w.t.Default = w.t.DataDir
@@ -68,7 +69,12 @@ func (w *machine) tree() map[string]string {
 	w.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(w.root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") && (d.Name() == ".directories" || d.Name() == ".written" || strings.Contains(d.Name(), ".talking-stick-")) {
+		if err != nil ||
+			d.IsDir() ||
+			strings.HasPrefix(d.Name(), ".") &&
+				(d.Name() == ".directories" ||
+					d.Name() == ".written" ||
+					strings.Contains(d.Name(), ".talking-stick-")) {
 			return err
 		}
 		if at, err := os.Stat(path); err != nil || at.IsDir() {

@@ -55,7 +55,8 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 						continue
 					}
 
-					t.Run(fmt.Sprintf("%s, project %v, %s, %s", row.Name, project, filepath.Base(file), odd.name), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s, project %v, %s, %s",
+						row.Name, project, filepath.Base(file), odd.name), func(t *testing.T) {
 						w := newMachine(t)
 						if project {
 							w.inProject()
@@ -72,7 +73,10 @@ func TestOddFilesAreRefusedByName(t *testing.T) {
 						refused := func(what string, do func() error) {
 							t.Helper()
 							e := stick.AsError(inTime(t, do))
-							if e == nil || e.Code != stick.CodeConfigUnwritable || e.Fields["path"] != path || !strings.HasPrefix(e.Message, string(stick.Wordsf("%s %s", path, odd.says))) {
+							if e == nil ||
+								e.Code != stick.CodeConfigUnwritable ||
+								e.Fields["path"] != path ||
+								!strings.HasPrefix(e.Message, string(stick.Wordsf("%s %s", path, odd.says))) {
 								t.Errorf("%s: %+v", what, e)
 							}
 						}

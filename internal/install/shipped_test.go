@@ -12,7 +12,9 @@ import (
 
 // Files that an earlier version installed count as ours, and are replaced unless somebody has edited them.
 func TestFilesOfEarlierVersionsAreReplaced(t *testing.T) {
-	t.Run("the first", func(t *testing.T) { replaced(t, "SKILL.md", "opencode.js", "pre-commit", "reference-transaction") })
+	t.Run("the first", func(t *testing.T) {
+		replaced(t, "SKILL.md", "opencode.js", "pre-commit", "reference-transaction")
+	})
 	t.Run("later", func(t *testing.T) { replaced(t, "opencode-status2.js") })
 }
 
@@ -53,7 +55,8 @@ func replaced(t *testing.T, names ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if plan = append(plan, more...); len(plan) < 4 || slices.ContainsFunc(plan, func(c FileChange) bool { return c.State == Kept }) {
+	plan = append(plan, more...)
+	if len(plan) < 4 || slices.ContainsFunc(plan, func(c FileChange) bool { return c.State == Kept }) {
 		t.Errorf("something was taken for edited: %+v", plan)
 	}
 

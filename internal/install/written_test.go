@@ -80,7 +80,14 @@ func TestWrittenList(t *testing.T) {
 
 	text := []byte("a text")
 	path := filepath.Join(w.root, "a")
-	others := []string{path + "b", path + "/a", path + " a", filepath.Join(w.root, "b", "a"), filepath.Join(w.root, "b ") + path, "/b" + path}
+	others := []string{
+		path + "b",
+		path + "/a",
+		path + " a",
+		filepath.Join(w.root, "b", "a"),
+		filepath.Join(w.root, "b ") + path,
+		"/b" + path,
+	}
 	for _, p := range append(others, path) {
 		w.t.willWrite(p, text)
 	}
