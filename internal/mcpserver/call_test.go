@@ -22,7 +22,9 @@ func (d *desk) busy() {
 	d.Helper()
 	d.join(other, agent)
 	none := int64(0)
-	res, err := d.engine.WaitForTurn(d.Context(), engine.WaitForTurnParams{Caller: d.caller(other), Where: d.at(), MaxWaitMS: &none})
+	res, err := d.engine.WaitForTurn(d.Context(), engine.WaitForTurnParams{
+		Caller: d.caller(other), Where: d.at(), MaxWaitMS: &none,
+	})
 	if err != nil || res.Status != stick.YourTurn {
 		d.Fatal(res.Status, err)
 	}
@@ -76,7 +78,9 @@ func TestCancelledWait(t *testing.T) {
 		d := newDesk(t)
 		d.busy()
 		w := d.wire()
-		cursor, err := d.engine.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: d.caller(agent), Where: d.at()})
+		cursor, err := d.engine.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{
+			Caller: d.caller(agent), Where: d.at(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +221,10 @@ func TestDeliveredByTheNextCall(t *testing.T) {
 	hears(fourth, "three")
 	fourth.call("takeover_stick", doc{}) // a call that can't be understood isn't one
 	hears(d.client(), "three")
-	fourth.call("release_stick", doc{"room_id": "x", "lease_id": "x", "expected_turn_id": 1, "handoff": doc{"status": "x", "next_action": "x"}})
+	fourth.call("release_stick", doc{
+		"room_id": "x", "lease_id": "x", "expected_turn_id": 1,
+		"handoff": doc{"status": "x", "next_action": "x"},
+	})
 	hears(d.client())
 }
 
@@ -244,7 +251,9 @@ func TestAnswerOfACancelledCall(t *testing.T) {
 
 	ask := func(ctx context.Context, row tool) []stick.Event {
 		t.Helper()
-		q := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Arguments: json.RawMessage(`{"park":true,"max_wait_ms":0}`)}}
+		q := &mcp.CallToolRequest{
+			Params: &mcp.CallToolParamsRaw{Arguments: json.RawMessage(`{"park":true,"max_wait_ms":0}`)},
+		}
 		res, err := s.callTool(ctx, row, q)
 		if err != nil {
 			t.Fatal(err)
@@ -273,7 +282,9 @@ func TestWaitIsBounded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 
-	for tool, arguments := range map[string]doc{"wait_for_turn": {}, "wait_for_events": {"event": []string{"takeover"}}} {
+	for tool, arguments := range map[string]doc{
+		"wait_for_turn": {}, "wait_for_events": {"event": []string{"takeover"}},
+	} {
 		res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 		if err != nil {
 			t.Fatalf("%s: %v", tool, err)

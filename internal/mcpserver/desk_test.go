@@ -58,7 +58,8 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	kernel := core.New(core.Config{
-		Dir: filepath.Join(dir, "data"), Database: database, Procs: procs, Workspace: workspace.Env{Dir: d.work, Home: d.work},
+		Dir: filepath.Join(dir, "data"), Database: database, Procs: procs,
+		Workspace: workspace.Env{Dir: d.work, Home: d.work},
 	})
 	d.engine = engine.New(engine.Config{Kernel: kernel})
 
@@ -90,7 +91,10 @@ func (d *desk) caller(name stick.AgentID) core.Caller {
 	if name == agent {
 		proof = stick.ProvesSession
 	}
-	return harness.Caller{As: string(name), AsSource: "test", Harness: "claude", Process: d.self, Proof: proof, User: "ann", Host: "here"}
+	return harness.Caller{
+		As: string(name), AsSource: "test", Harness: "claude", Process: d.self, Proof: proof, User: "ann",
+		Host: "here",
+	}
 }
 
 func (d *desk) at() core.Where { return core.Where{Path: d.work} }
@@ -117,7 +121,8 @@ func (d *desk) git(args ...string) {
 	c.Dir = d.work
 
 	c.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + d.work, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.invalid",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.work, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann",
+		"GIT_AUTHOR_EMAIL=ann@example.invalid",
 		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.invalid",
 	}
 
@@ -134,7 +139,9 @@ func (d *desk) task(id string) {
 	d.git("config", "user.name", "Ann")
 	d.git("config", "user.email", "ann@example.invalid")
 	d.git("commit", "--quiet", "--allow-empty", "--message", "first")
-	_, err := d.o.Tasks.WorkerSpawn(d.Context(), task.WorkerSpawnParams{Caller: d.caller("codex:b"), Where: d.at(), TaskID: id})
+	_, err := d.o.Tasks.WorkerSpawn(d.Context(), task.WorkerSpawnParams{
+		Caller: d.caller("codex:b"), Where: d.at(), TaskID: id,
+	})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -143,7 +150,9 @@ func (d *desk) task(id string) {
 // taskForLater makes a task that nobody has begun.
 func (d *desk) taskForLater(id string) {
 	d.Helper()
-	_, err := d.o.Tasks.WorkerSpawn(d.Context(), task.WorkerSpawnParams{Caller: d.caller("codex:b"), Where: d.at(), TaskID: id, Later: true})
+	_, err := d.o.Tasks.WorkerSpawn(d.Context(), task.WorkerSpawnParams{
+		Caller: d.caller("codex:b"), Where: d.at(), TaskID: id, Later: true,
+	})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -165,7 +174,9 @@ func (d *desk) say(from, to stick.AgentID, body string) int64 {
 // listeners counts the members that listen.
 func (d *desk) listeners() (n int) {
 	d.Helper()
-	res, err := d.engine.GetRoomState(d.Context(), engine.GetRoomStateParams{Caller: d.caller("claude:watcher"), Where: d.at()})
+	res, err := d.engine.GetRoomState(d.Context(), engine.GetRoomStateParams{
+		Caller: d.caller("claude:watcher"), Where: d.at(),
+	})
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -207,7 +218,9 @@ func (d *desk) client() *client {
 	}
 
 	c.ClientSession, err = mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, q *mcp.ProgressNotificationClientRequest) { c.progress <- q.Params.Progress },
+		ProgressNotificationHandler: func(_ context.Context, q *mcp.ProgressNotificationClientRequest) {
+			c.progress <- q.Params.Progress
+		},
 	}).Connect(d.Context(), here, nil)
 	if err != nil {
 		d.Fatal(err)
@@ -245,7 +258,8 @@ func (c *client) call(tool string, arguments any) (result doc, failed bool) {
 func (d *desk) result(res *mcp.CallToolResult) (result doc, failed bool) {
 	d.Helper()
 	text := res.Content[0].(*mcp.TextContent).Text
-	if err := json.Unmarshal([]byte(text), &result); err != nil || len(res.Content) != 1 || res.IsError == (res.StructuredContent == nil) {
+	err := json.Unmarshal([]byte(text), &result)
+	if err != nil || len(res.Content) != 1 || res.IsError == (res.StructuredContent == nil) {
 		d.Fatalf("the text is %s, and the structure %v: %v", text, res.StructuredContent, err)
 	}
 	return result, res.IsError

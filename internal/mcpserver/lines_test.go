@@ -20,7 +20,8 @@ func TestGarbage(t *testing.T) {
 
 	const ask = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"get_room_state"}}`
 	for i, line := range []string{
-		"garbage", "{", "[]]", `{"jsonrpc":"2.0","id":1,"method":"ping"} trailing`, "42", `"text"`, "null", `{"jsonrpc":"1.0","method":"x"}`, "[1]",
+		"garbage", "{", "[]]", `{"jsonrpc":"2.0","id":1,"method":"ping"} trailing`, "42", `"text"`, "null",
+		`{"jsonrpc":"1.0","method":"x"}`, "[1]",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"to":["codex:b"],"body":"a` + "\xff" + `b"}}}`,
 		`{"deep":"` + strings.Repeat("x", maxLine) + `"}`,
 	} {
@@ -54,10 +55,22 @@ func TestHintsNameTools(t *testing.T) {
 		want string
 	}{
 		{stick.Hintf("wait: %s", stick.Cmd("tt wait")), core, "wait: wait_for_turn"},
-		{stick.Hintf("%s", stick.Cmd("tt wait --turn --replace")), core, "wait_for_turn (turn_only: true, replace: true)"},
-		{stick.Hintf("ask: %s or %s", stick.Cmd("tt msg send <agent> …", "codex:b"), stick.Cmd("tt inbox")), core, "ask: send_message (to: codex:b, body: …) or get_inbox"},
+		{
+			stick.Hintf("%s", stick.Cmd("tt wait --turn --replace")),
+			core,
+			"wait_for_turn (turn_only: true, replace: true)",
+		},
+		{
+			stick.Hintf("ask: %s or %s", stick.Cmd("tt msg send <agent> …", "codex:b"), stick.Cmd("tt inbox")),
+			core,
+			"ask: send_message (to: codex:b, body: …) or get_inbox",
+		},
 		{stick.Hintf("%s", stick.Cmd("tt take --reason …")), core, "takeover_stick (reason: …)"},
-		{stick.Hintf("%s", stick.Cmd("tt reserve --takeover-stale <path>", "src")), core, "tt reserve --takeover-stale src"},
+		{
+			stick.Hintf("%s", stick.Cmd("tt reserve --takeover-stale <path>", "src")),
+			core,
+			"tt reserve --takeover-stale src",
+		},
 		{stick.Hintf("%s", stick.Cmd("tt doctor")), all, "tt doctor"},
 		{stick.Hintf("%s", stick.Cmd("tt msg show <message_id>", 7)), all, "get_message (message_id: 7)"},
 	} {
@@ -120,7 +133,10 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 	}
 
 	// a hint as a client gets it, and the tools that the client sees
-	for all, want := range map[bool]string{false: `leave it for those who come: tt notes add "…"`, true: "leave it for those who come: add_note (body: …)"} {
+	for all, want := range map[bool]string{
+		false: `leave it for those who come: tt notes add "…"`,
+		true:  "leave it for those who come: add_note (body: …)",
+	} {
 		d := newDesk(t)
 		d.o.All = all
 		d.join(agent)

@@ -57,7 +57,10 @@ func TestEveryTool(t *testing.T) {
 	room := string(d.join(b, c, e))
 	others := map[stick.AgentID]*story{b: {d.named(b), s.called}, e: {d.named(e), s.called}}
 	here := core.Where{RoomID: stick.RoomID(room)}
-	handoff := doc{"status": "it is done", "next_action": "look at it", "artifacts": []doc{{"path": ".", "role": "review"}}}
+	handoff := doc{
+		"status": "it is done", "next_action": "look at it",
+		"artifacts": []doc{{"path": ".", "role": "review"}},
+	}
 
 	is := func(res doc, field string, want any) {
 		t.Helper()
@@ -98,7 +101,10 @@ func TestEveryTool(t *testing.T) {
 		},
 		engine.GetConflictsParams{Caller: me, Where: here})
 
-	sent := s.ok("send_message", doc{"to": []string{string(b)}, "body": "please look", "category": "BLOCKED", "blocker": "the tests", "requested_action": "look"})
+	sent := s.ok("send_message", doc{
+		"to": []string{string(b)}, "body": "please look", "category": "BLOCKED", "blocker": "the tests",
+		"requested_action": "look",
+	})
 	id := sent["message_id"]
 	equal(s, "get_message", doc{"message_id": id},
 		func(e *engine.Engine, p engine.GetMessageParams) (engine.GetMessageResult, error) {
@@ -149,9 +155,12 @@ func TestEveryTool(t *testing.T) {
 		func(e *engine.Engine, p eventlog.WaitForEventsParams) (eventlog.EventsResult, error) {
 			return e.Log.WaitForEvents(ctx, p)
 		},
-		eventlog.WaitForEventsParams{Caller: me, Where: here, EventFilter: eventlog.EventFilter{Target: "any", Limit: 2}})
+		eventlog.WaitForEventsParams{
+			Caller: me, Where: here, EventFilter: eventlog.EventFilter{Target: "any", Limit: 2},
+		})
 
-	is(s.ok("reserve_paths", doc{"paths": []string{"src/*.go"}})["reservations"].([]any)[0].(doc), "pattern", "src/*.go")
+	is(s.ok("reserve_paths", doc{"paths": []string{"src/*.go"}})["reservations"].([]any)[0].(doc), "pattern",
+		"src/*.go")
 	equal(s, "list_reservations", doc{},
 		func(e *engine.Engine, p engine.ListReservationsParams) (engine.ListReservationsResult, error) {
 			return e.ListReservations(ctx, p)
@@ -192,16 +201,20 @@ func TestEveryTool(t *testing.T) {
 	is(s.ok("worker_start", doc{"task_id": "lexer"}), "state", "WORKING")
 	is(s.ok("worker_heartbeat", doc{"task_id": "lexer"}), "state", "WORKING")
 	is(s.ok("worker_context", doc{"task_id": "lexer"}), "worker", string(agent))
-	if err := os.WriteFile(filepath.Join(d.work, "worktrees", "lexer", "lexer"), []byte("a line\n"), 0o600); err != nil {
+	err := os.WriteFile(filepath.Join(d.work, "worktrees", "lexer", "lexer"), []byte("a line\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 
 	d.git("-C", "worktrees/lexer", "add", ".")
 	d.git("-C", "worktrees/lexer", "commit", "--quiet", "--message", "the lexer")
 	is(s.ok("worker_done", doc{"task_id": "lexer"}), "state", "IN_REVIEW")
-	comment := others[b].ok("worker_comment", doc{"task_id": "lexer", "at": "lexer:1", "body": "why?", "head": "feat/lexer"})
+	comment := others[b].ok("worker_comment", doc{
+		"task_id": "lexer", "at": "lexer:1", "body": "why?", "head": "feat/lexer",
+	})
 	is(comment, "drafts", float64(1))
-	is(others[b].ok("worker_comment", doc{"task_id": "lexer", "delete": comment["comment"].(doc)["comment_id"]}), "drafts", float64(0))
+	is(others[b].ok("worker_comment", doc{"task_id": "lexer", "delete": comment["comment"].(doc)["comment_id"]}),
+		"drafts", float64(0))
 	is(s.ok("worker_fail", doc{"task_id": "lexer", "reason": "it can't be done"}), "state", "FAILED")
 	d.taskForLater("parser")
 	is(s.ok("worker_next", doc{}), "task_id", "parser")
@@ -243,9 +256,27 @@ func TestBadArguments(t *testing.T) {
 		{"an object for a list", "send_message", `{"to":{"name":"b"},"body":"x"}`, "usage", "to"},
 		{"a wrong element", "ack_message", `{"message_ids":["1"]}`, "usage", "message_ids"},
 		{"a text for an object", "release_stick", `{` + fence + `"handoff":"done"}`, "usage", "handoff"},
-		{"a wrong type within", "release_stick", `{` + fence + `"handoff":{"status":1,"next_action":"x"}}`, "usage", "handoff.status"},
-		{"an unknown field within", "release_stick", `{` + fence + `"handoff":{"state":"x","next_action":"x"}}`, "usage", "state"},
-		{"an incomplete handoff", "release_stick", `{` + fence + `"handoff":{"status":"x"}}`, "invalid_handoff", "next_action"},
+		{
+			"a wrong type within",
+			"release_stick",
+			`{` + fence + `"handoff":{"status":1,"next_action":"x"}}`,
+			"usage",
+			"handoff.status",
+		},
+		{
+			"an unknown field within",
+			"release_stick",
+			`{` + fence + `"handoff":{"state":"x","next_action":"x"}}`,
+			"usage",
+			"state",
+		},
+		{
+			"an incomplete handoff",
+			"release_stick",
+			`{` + fence + `"handoff":{"status":"x"}}`,
+			"invalid_handoff",
+			"next_action",
+		},
 		{"a missing parameter", "takeover_stick", `{}`, "usage", "reason"},
 		{"null for a required parameter", "takeover_stick", `{"reason":null}`, "usage", "reason"},
 		{"an override of another type", "join_path", `{"agent_id_override":7}`, "usage", "agent_id_override"},
@@ -259,13 +290,19 @@ func TestBadArguments(t *testing.T) {
 			w.write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.tool + `","arguments":` + c.arguments + `}}`)
 			m := w.read()
 			got := m.answer()
-			if !m.Result.IsError || got["error"] != c.code || got["field"] != c.field || got["message"] == "" || got["message"] == nil {
+			if !m.Result.IsError ||
+				got["error"] != c.code ||
+				got["field"] != c.field ||
+				got["message"] == "" ||
+				got["message"] == nil {
 				t.Errorf("%+v, want %s of %s", m, c.code, c.field)
 			}
 		})
 	}
 
-	before, err := d.engine.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{Caller: d.caller(agent), Where: d.at()})
+	before, err := d.engine.Log.GetRoomEvents(t.Context(), eventlog.GetRoomEventsParams{
+		Caller: d.caller(agent), Where: d.at(),
+	})
 	if err != nil || len(before.Events) != 1 { // the join
 		t.Errorf("%d events, %v", len(before.Events), err)
 	}

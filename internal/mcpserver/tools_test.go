@@ -64,7 +64,10 @@ func TestTools(t *testing.T) {
 
 		want, err := os.ReadFile(golden)
 		if err != nil || string(want) != b.String() {
-			t.Errorf("%s is out of date (%v); go test ./internal/mcpserver -run TestTools -update, and read what changed", golden, err)
+			t.Errorf(
+				"%s is out of date (%v); go test ./internal/mcpserver -run TestTools -update, and read what changed",
+				golden, err,
+			)
 		}
 	}
 }
@@ -155,7 +158,11 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 	}
 
 	methods := map[string]reflect.Method{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](),
+		reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](),
+		reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks](),
+	} {
 		for i := range of.NumMethod() {
 			if m := of.Method(i); operation(m.Type) {
 				methods[m.Name] = m
@@ -198,7 +205,10 @@ func TestEveryOperationIsOnEverySurface(t *testing.T) {
 // operation reports whether a method has the shape of an operation: a context and a struct with the
 // caller in it, and a struct and an error back.
 func operation(m reflect.Type) bool {
-	if m.NumIn() != 3 || m.NumOut() != 2 || m.In(1) != reflect.TypeFor[context.Context]() || m.Out(1) != reflect.TypeFor[error]() {
+	if m.NumIn() != 3 ||
+		m.NumOut() != 2 ||
+		m.In(1) != reflect.TypeFor[context.Context]() ||
+		m.Out(1) != reflect.TypeFor[error]() {
 		return false
 	}
 	if m.In(2) == reflect.TypeFor[upkeep.DoctorParams]() {
