@@ -63,7 +63,9 @@ func TestWhatNeedsAPerson(t *testing.T) {
 
 	expect("nothing has happened")
 
-	id := ann.SendAs(engine.SendMessageParams{To: []stick.AgentID{carl.ID}, Body: "which database?", Category: string(stick.Blocked)}).OK().MessageID
+	id := ann.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{carl.ID}, Body: "which database?", Category: string(stick.Blocked),
+	}).OK().MessageID
 	expect("an agent is blocked", presence.NeedMessage)
 	carl.AckMessage(engine.MessagesParams{MessageIDs: []int64{id}}).OK()
 	expect("the person has answered")
