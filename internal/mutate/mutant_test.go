@@ -45,9 +45,12 @@ func TestMutants(t *testing.T) {
 	}
 
 	for _, want := range []string{
-		`r.owner == "" && n >= 1 → !(r.owner == "" && n >= 1)`, `r.owner == "" && n >= 1 → r.owner == ""`, `r.owner == "" && n >= 1 → n >= 1`,
-		`r.owner == "" → r.owner != ""`, `n >= 1 → n > 1`, `1 → 2`, `r.owner → _`, `r.turn → _`, `r.turn+1 → r.turn - 1`, `r.log() → nothing`,
-		`true → false`, `!r.free() → false && (!r.free())`, `!r.free() → true || (!r.free())`, `!r.free() → r.free()`, `r.seq++ → nothing`, `false → true`,
+		`r.owner == "" && n >= 1 → !(r.owner == "" && n >= 1)`, `r.owner == "" && n >= 1 → r.owner == ""`,
+		`r.owner == "" && n >= 1 → n >= 1`,
+		`r.owner == "" → r.owner != ""`, `n >= 1 → n > 1`, `1 → 2`, `r.owner → _`, `r.turn → _`,
+		`r.turn+1 → r.turn - 1`, `r.log() → nothing`,
+		`true → false`, `!r.free() → false && (!r.free())`, `!r.free() → true || (!r.free())`,
+		`!r.free() → r.free()`, `r.seq++ → nothing`, `false → true`,
 		`1 → 2 #2`,
 	} {
 		if i := slices.Index(got, want); i < 0 {
@@ -77,8 +80,11 @@ func TestDraw(t *testing.T) {
 	}
 
 	first := names(drawMutants(ms, 10, 1))
-	if len(first) != 10 || !slices.Equal(first, names(drawMutants(ms, 10, 1))) || slices.Equal(first, names(drawMutants(ms, 10, 2))) {
-		t.Errorf("drawn %q, %q, by another seed %q", first, names(drawMutants(ms, 10, 1)), names(drawMutants(ms, 10, 2)))
+	if len(first) != 10 ||
+		!slices.Equal(first, names(drawMutants(ms, 10, 1))) ||
+		slices.Equal(first, names(drawMutants(ms, 10, 2))) {
+		t.Errorf("drawn %q, %q, by another seed %q",
+			first, names(drawMutants(ms, 10, 1)), names(drawMutants(ms, 10, 2)))
 	}
 
 	stay := 0

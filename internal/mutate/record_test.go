@@ -9,7 +9,11 @@ import (
 
 func TestRecord(t *testing.T) {
 	r := record{path: filepath.Join(t.TempDir(), "out")}
-	for _, res := range []result{{name: "b", end: lives}, {name: "a", end: killed, by: "tables, p TestA"}, {name: "c", end: late, by: "tables, p TestC"}} {
+	for _, res := range []result{
+		{name: "b", end: lives},
+		{name: "a", end: killed, by: "tables, p TestA"},
+		{name: "c", end: late, by: "tables, p TestC"},
+	} {
 		if err := r.addResult(res); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +47,10 @@ func TestRecord_Compare(t *testing.T) {
 		known[b.name] = b.name != "is gone"
 	}
 	now := record{results: []result{
-		{name: "was killed", end: lives}, {name: "was late", end: lives}, {name: "lived", end: lives}, {name: "is killed", end: killed},
+		{name: "was killed", end: lives},
+		{name: "was late", end: lives},
+		{name: "lived", end: lives},
+		{name: "is killed", end: killed},
 	}}
 	err := now.compareWith(before, known)
 	if err == nil {

@@ -132,7 +132,10 @@ func newRun(t *testing.T) *run {
 
 	t.Chdir(dir)
 	all := regexp.MustCompile("")
-	return &run{dir: "p", list: "survivors", parallel: 2, limit: 2 * time.Second, only: all, phases: all, record: record{path: "out"}}
+	return &run{
+		dir: "p", list: "survivors", parallel: 2, limit: 2 * time.Second, only: all, phases: all,
+		record: record{path: "out"},
+	}
 }
 
 // TestRun: each form of a function gets its mutants, and each end is found. The mutants of the function that

@@ -24,7 +24,8 @@ func TestPlanSteps(t *testing.T) {
 	}
 
 	all := []string{
-		"tables, stick/glob", "tables, stick", "further tests, internal/model", "short explorations, stick/glob", "short explorations, stick",
+		"tables, stick/glob", "tables, stick", "further tests, internal/model",
+		"short explorations, stick/glob", "short explorations, stick",
 		"explorations, stick/glob", "explorations, stick",
 	}
 
@@ -52,7 +53,9 @@ func TestStep_AppliesTo(t *testing.T) {
 	}
 
 	s := &step{phase: tables, dir: folder, imports: listImports(folder)}
-	for file, want := range map[string]bool{"stick/tasks/tasks.go": true, "stick/room.go": true, "stick/glob/glob.go": false} {
+	for file, want := range map[string]bool{
+		"stick/tasks/tasks.go": true, "stick/room.go": true, "stick/glob/glob.go": false,
+	} {
 		if got := s.appliesTo(mutant{file: filepath.FromSlash(file)}, "stick"); got != want {
 			t.Errorf("a mutant of %s meets the tests of %s: %v", file, s.dir, got)
 		}
