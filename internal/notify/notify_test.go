@@ -43,9 +43,12 @@ func picture(rooms ...string) *monitor.Picture {
 	p := &monitor.Picture{}
 	for _, r := range rooms {
 		id, keys, _ := strings.Cut(r, ": ")
-		room := &monitor.Room{State: engine.GetRoomStateResult{PathRoom: engine.PathRoom{RoomID: stick.RoomID(id), Path: "/src/" + id}}}
+		room := &monitor.Room{
+			State: engine.GetRoomStateResult{PathRoom: engine.PathRoom{RoomID: stick.RoomID(id), Path: "/src/" + id}},
+		}
 		for _, k := range strings.Fields(keys) {
-			room.Needs = append(room.Needs, presence.NewNeed(presence.NeedReview, k, 1, nil, "%s waits for a review", k))
+			room.Needs = append(room.Needs,
+				presence.NewNeed(presence.NeedReview, k, 1, nil, "%s waits for a review", k))
 		}
 		p.Rooms = append(p.Rooms, room)
 	}
@@ -125,7 +128,13 @@ func TestCommand(t *testing.T) {
 		t.Skip("the line is for a shell of Unix")
 	}
 	dir := t.TempDir()
-	n := Notice{RoomID: "01m819", Path: "/src/shop", Need: presence.Need{Kind: presence.NeedReview, Task: "ui-7", Text: "ui-7 waits for a review", NextAction: "tt task diff ui-7"}}
+	n := Notice{
+		RoomID: "01m819", Path: "/src/shop",
+		Need: presence.Need{
+			Kind: presence.NeedReview, Task: "ui-7", Text: "ui-7 waits for a review",
+			NextAction: "tt task diff ui-7",
+		},
+	}
 	c := Command{Line: `(cat; env | grep TT_NOTIFY | sort) >told`, Environ: os.Environ(), Dir: dir}
 	if err := c.Run(t.Context(), n); err != nil {
 		t.Fatal(err)
