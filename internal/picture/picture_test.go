@@ -60,7 +60,10 @@ func afternoon() timeline.Timeline {
 				{Span: span(62, 118), Turn: 13, Began: stick.DirectPass, Ended: stick.EventTakeover, By: "human:ann"},
 				{Span: since(225), Turn: 16, Began: stick.InSequence},
 			},
-			Named: []timeline.Naming{{Span: span(60, 62), By: stick.ByPass, Claimed: true}, {Span: span(224, 225), By: stick.ByRelease, Claimed: true}},
+			Named: []timeline.Naming{
+				{Span: span(60, 62), By: stick.ByPass, Claimed: true},
+				{Span: span(224, 225), By: stick.ByRelease, Claimed: true},
+			},
 			Waits: []timeline.Waiting{{Span: span(180, 225), Turn: 16}},
 			Marks: []timeline.Mark{{At: minute(40), Type: stick.EventIncursion, Seq: 40, Other: "codex:9b22"}},
 		},
@@ -79,8 +82,15 @@ func afternoon() timeline.Timeline {
 		},
 		timeline.Lane{
 			Agent: "human:ann",
-			Holds: []timeline.Holding{{Span: span(118, 119), Turn: 14, Began: stick.TookOver, Ended: stick.EventRelease}},
-			Marks: []timeline.Mark{{At: minute(118), Type: stick.EventTakeover, Seq: 70, Turn: 14, Other: "claude:a3f19c02", Cause: stick.OperatorRequested, Reason: "a demo"}},
+			Holds: []timeline.Holding{
+				{Span: span(118, 119), Turn: 14, Began: stick.TookOver, Ended: stick.EventRelease},
+			},
+			Marks: []timeline.Mark{
+				{
+					At: minute(118), Type: stick.EventTakeover, Seq: 70, Turn: 14, Other: "claude:a3f19c02",
+					Cause: stick.OperatorRequested, Reason: "a demo",
+				},
+			},
 		},
 		timeline.Lane{
 			Agent: "gemini:77", Waits: []timeline.Waiting{{Span: since(200)}},
@@ -218,7 +228,8 @@ func TestPictureInAPage(t *testing.T) {
 		}
 	}
 
-	if two := svg(t, afternoon(), Options{ID: "other"}); strings.Contains(two, `"tt-timeline-`) || strings.Contains(two, "#tt-timeline-") {
+	two := svg(t, afternoon(), Options{ID: "other"})
+	if strings.Contains(two, `"tt-timeline-`) || strings.Contains(two, "#tt-timeline-") {
 		t.Error("a picture with ids of its own has others")
 	}
 }
@@ -227,13 +238,20 @@ func TestPictureInAPage(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	line := drawn(60)
 	for i, text := range []string{
-		`"/><script>alert(1)</script>`, "<!--", "]]>", "&lt;&amp;", "a\x00b\x1b[31mred\a", "one\ntwo\r\u2028three", "\u202eevil\u202c", "\u2069\u2066x",
-		"שלום עולם", "مرحبا", "\xff\xfe", strings.Repeat("W", 5000), strings.Repeat("漢", 500), "e" + strings.Repeat("\u0301", 300), "", " ", "\U0001F468\u200d\U0001F4BB",
+		`"/><script>alert(1)</script>`, "<!--", "]]>", "&lt;&amp;", "a\x00b\x1b[31mred\a",
+		"one\ntwo\r\u2028three", "\u202eevil\u202c", "\u2069\u2066x",
+		"שלום עולם", "مرحبا", "\xff\xfe", strings.Repeat("W", 5000), strings.Repeat("漢", 500),
+		"e" + strings.Repeat("\u0301", 300), "", " ", "\U0001F468\u200d\U0001F4BB",
 	} {
 		a := stick.AgentID(text)
 		line.Lanes = append(line.Lanes, timeline.Lane{
 			Agent: a, Turns: 1,
-			Holds: []timeline.Holding{{Span: span(float64(i), float64(i+1)), Ended: stick.EventTakeover, By: a, Began: stick.ClaimReason(text)}},
+			Holds: []timeline.Holding{
+				{
+					Span: span(float64(i), float64(i+1)), Ended: stick.EventTakeover, By: a,
+					Began: stick.ClaimReason(text),
+				},
+			},
 			Named: []timeline.Naming{{Span: span(float64(i), float64(i+1))}},
 			Waits: []timeline.Waiting{{Span: span(float64(i), float64(i+1))}},
 			Marks: []timeline.Mark{
@@ -241,7 +259,9 @@ func TestHostileNames(t *testing.T) {
 				{At: minute(float64(i + 9)), Type: stick.EventType(text)},
 			},
 		})
-		line.Pauses = append(line.Pauses, timeline.Paused{Span: span(float64(2*i), float64(2*i+1)), By: a, Reason: text})
+		line.Pauses = append(line.Pauses, timeline.Paused{
+			Span: span(float64(2*i), float64(2*i+1)), By: a, Reason: text,
+		})
 	}
 
 	got := svg(t, line, Options{ID: `"><b`})
@@ -276,7 +296,9 @@ func TestManyTurns(t *testing.T) {
 		for i := range lanes {
 			l := &lanes[i]
 			l.Waits = append(l.Waits, timeline.Waiting{Span: span(max(0, at-39), at), Turn: int64(n*agents + i)})
-			l.Holds = append(l.Holds, timeline.Holding{Span: span(at, at+0.9), Turn: int64(n*agents + i), Ended: stick.EventRelease})
+			l.Holds = append(l.Holds, timeline.Holding{
+				Span: span(at, at+0.9), Turn: int64(n*agents + i), Ended: stick.EventRelease,
+			})
 			l.Named = append(l.Named, timeline.Naming{Span: span(at-0.1, at), Claimed: true})
 			if n%3 == 0 {
 				l.Marks = append(l.Marks, timeline.Mark{At: minute(at), Type: stick.EventIncursion, Other: "codex:1"})
@@ -298,7 +320,14 @@ func TestManyTurns(t *testing.T) {
 	}
 
 	// Few turns stay apart.
-	few := svg(t, drawn(1200, timeline.Lane{Agent: "a", Holds: []timeline.Holding{{Span: span(0, 1)}, {Span: span(2, 3)}, {Span: span(3.1, 3.2)}, {Span: span(3.25, 3.3)}}}), Options{})
+	few := svg(t,
+		drawn(1200, timeline.Lane{
+			Agent: "a",
+			Holds: []timeline.Holding{
+				{Span: span(0, 1)}, {Span: span(2, 3)}, {Span: span(3.1, 3.2)}, {Span: span(3.25, 3.3)},
+			},
+		}),
+		Options{})
 	if n := strings.Count(few, "<rect "); n != 3+1 { // the last two are one; one is the key's
 		t.Errorf("four turns have %d bars:\n%s", n, few)
 	}
@@ -308,7 +337,9 @@ func TestManyTurns(t *testing.T) {
 func TestManyAgents(t *testing.T) {
 	line := drawn(60)
 	for i := range maxLanes + 2 {
-		line.Lanes = append(line.Lanes, timeline.Lane{Agent: stick.AgentID(fmt.Sprint("a", i)), Waits: []timeline.Waiting{{Span: since(1)}}})
+		line.Lanes = append(line.Lanes, timeline.Lane{
+			Agent: stick.AgentID(fmt.Sprint("a", i)), Waits: []timeline.Waiting{{Span: since(1)}},
+		})
 	}
 	got := svg(t, line, Options{})
 	if !strings.Contains(got, "… and 2 more agents that are left out") || strings.Contains(got, ">a60<") {
