@@ -68,7 +68,9 @@ func TestPluginsSay(t *testing.T) {
 		"gemini/gemini-extension.json":             {`"1.2.3"`, `"tt"`},
 		"opencode/package.json":                    {`"1.2.3"`, harness.PluginPackage},
 		"opencode/index.js":                        {`"tt",`, `"mcp"`},
-		"README.md":                                {"claude plugin marketplace add " + harness.From, "gemini extensions uninstall talking-stick"},
+		"README.md": {
+			"claude plugin marketplace add " + harness.From, "gemini extensions uninstall talking-stick",
+		},
 	} {
 		for _, w := range want {
 			if !strings.Contains(all[name], w) {
