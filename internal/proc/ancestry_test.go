@@ -15,8 +15,14 @@ func tree() []fake {
 		{pid: 1, ppid: 0, comm: "systemd", args: []string{"/sbin/init"}, start: 1},
 		{pid: 100, ppid: 1, comm: "sshd", args: []string{"sshd: /usr/sbin/sshd -D"}, start: 50},
 		{pid: 200, ppid: 100, comm: "bash", args: []string{"-bash"}, session: 200, tty: pts3, start: 900},
-		{pid: 300, ppid: 200, comm: "node", args: []string{"node", "/usr/bin/codex"}, session: 200, tty: pts3, start: 1000},
-		{pid: 301, ppid: 300, comm: "codex", args: []string{"/opt/codex/bin/codex"}, session: 200, tty: pts3, start: 1001},
+		{
+			pid: 300, ppid: 200, comm: "node", args: []string{"node", "/usr/bin/codex"}, session: 200,
+			tty: pts3, start: 1000,
+		},
+		{
+			pid: 301, ppid: 300, comm: "codex", args: []string{"/opt/codex/bin/codex"}, session: 200,
+			tty: pts3, start: 1001,
+		},
 		{pid: 302, ppid: 301, comm: "bash", args: []string{"/bin/bash", "-c", "tt wait"}, start: 1100},
 		{pid: 303, ppid: 302, comm: "tt", args: []string{"tt", "wait"}, session: 302, start: 1101},
 	}
@@ -53,16 +59,46 @@ func TestAncestry(t *testing.T) {
 		complete bool
 	}{
 		{"to the top", tree(), nil, []int{302, 301, 300, 200, 100, 1}, true},
-		{"a private pid namespace", tree(), func(t *Table) { t.Initial = false }, []int{302, 301, 300, 200, 100, 1}, false},
+		{
+			"a private pid namespace",
+			tree(),
+			func(t *Table) { t.Initial = false },
+			[]int{302, 301, 300, 200, 100, 1},
+			false,
+		},
 		{"stopped below a process", tree(), func(t *Table) { t.Top = 300 }, []int{302, 301}, true},
 		{"stopped at the parent", tree(), func(t *Table) { t.Top = 302 }, nil, true},
-		{"stopped, in a private pid namespace", tree(), func(t *Table) { t.Initial, t.Top = false, 200 }, []int{302, 301, 300}, true},
+		{
+			"stopped, in a private pid namespace",
+			tree(),
+			func(t *Table) { t.Initial, t.Top = false, 200 },
+			[]int{302, 301, 300},
+			true,
+		},
 		{"hidden", without(100), nil, []int{302, 301, 300, 200}, false},
 		{"the process itself is hidden", without(303), nil, nil, false},
-		{"a missing parent where orphans keep its pid", without(100), func(t *Table) { t.native = fromFS(t, true) }, []int{302, 301, 300, 200}, true},
+		{
+			"a missing parent where orphans keep its pid",
+			without(100),
+			func(t *Table) { t.native = fromFS(t, true) },
+			[]int{302, 301, 300, 200},
+			true,
+		},
 		{"a parent's pid was reused", change(301, func(f *fake) { f.start = 5000 }), nil, []int{302}, false},
-		{"a parent's pid was reused where orphans keep it", change(301, func(f *fake) { f.start = 5000 }), func(t *Table) { t.native = fromFS(t, true) }, []int{302}, true},
-		{"left behind by a shell that has ended", change(303, func(f *fake) { f.ppid, f.session = 1, 299 }), nil, []int{1}, false},
+		{
+			"a parent's pid was reused where orphans keep it",
+			change(301, func(f *fake) { f.start = 5000 }),
+			func(t *Table) { t.native = fromFS(t, true) },
+			[]int{302},
+			true,
+		},
+		{
+			"left behind by a shell that has ended",
+			change(303, func(f *fake) { f.ppid, f.session = 1, 299 }),
+			nil,
+			[]int{1},
+			false,
+		},
 		{"a parent left behind", change(302, func(f *fake) { f.ppid, f.session = 1, 299 }), nil, []int{302, 1}, false},
 		{"a daemon in a session of its own", change(302, func(f *fake) { f.ppid = 1 }), nil, []int{302, 1}, true},
 	} {
@@ -119,7 +155,10 @@ func TestInfo(t *testing.T) {
 
 	id := process(301, 1001)
 	id.Machine = "3d12"
-	want := Info{ID: id, PPID: 300, Comm: "codex", Args: []string{"/opt/codex/bin/codex"}, SID: 200, TTY: "pts/3", State: 'S'}
+	want := Info{
+		ID: id, PPID: 300, Comm: "codex", Args: []string{"/opt/codex/bin/codex"}, SID: 200, TTY: "pts/3",
+		State: 'S',
+	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -27,7 +27,10 @@ func TestReadWorld(t *testing.T) {
 	}{
 		{
 			"the first namespace",
-			fstest.MapFS{"self/ns/pid": link("pid:[4026531836]"), "self/ns/time": link("time:[4026531834]"), "sys/kernel/random/boot_id": file("b\n")},
+			fstest.MapFS{
+				"self/ns/pid": link("pid:[4026531836]"), "self/ns/time": link("time:[4026531834]"),
+				"sys/kernel/random/boot_id": file("b\n"),
+			},
 			etc,
 			PIDSpace{"3d1219", "b", "4026531836"},
 			true,
@@ -48,7 +51,10 @@ func TestReadWorld(t *testing.T) {
 		},
 		{
 			"a time namespace shifts start times",
-			fstest.MapFS{"self/ns/pid": link("pid:[4026531836]"), "self/ns/time": link("time:[4026532300]"), "sys/kernel/random/boot_id": file("b\n")},
+			fstest.MapFS{
+				"self/ns/pid": link("pid:[4026531836]"), "self/ns/time": link("time:[4026532300]"),
+				"sys/kernel/random/boot_id": file("b\n"),
+			},
 			etc,
 			PIDSpace{"3d1219", "b", "4026531836+4026532300"},
 			true,
@@ -349,7 +355,9 @@ func TestNoProc(t *testing.T) {
 		t.Errorf("an ancestry of %+v, complete: %t", chain, complete)
 	}
 
-	for _, p := range []stick.Process{{PID: os.Getpid(), Start: 1}, {Machine: "m", Boot: "b", PIDNS: "1", PID: 1 << 22, Start: 7}} {
+	for _, p := range []stick.Process{
+		{PID: os.Getpid(), Start: 1}, {Machine: "m", Boot: "b", PIDNS: "1", PID: 1 << 22, Start: 7},
+	} {
 		if v := table.Verdict(p); v != stick.Unknown {
 			t.Errorf("%+v is %s", p, v)
 		}

@@ -26,7 +26,9 @@ func TestScanOfThisMachine(t *testing.T) {
 		return
 	}
 
-	if !slices.ContainsFunc(got.Inside, func(s InsideProcess) bool { return s.ID.PID == os.Getpid() && len(s.Args) > 0 }) {
+	if !slices.ContainsFunc(got.Inside, func(s InsideProcess) bool {
+		return s.ID.PID == os.Getpid() && len(s.Args) > 0
+	}) {
 		t.Errorf("the test isn't found: %+v", got)
 	}
 }

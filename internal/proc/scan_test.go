@@ -74,15 +74,40 @@ func TestScan(t *testing.T) {
 	}{
 		{
 			"in the directory, below it, beside it",
-			[]fake{{pid: 10, comm: "claude"}, {pid: 9, comm: "vim"}, {pid: 300, comm: "claude"}, {pid: 301, comm: "claude"}},
+			[]fake{
+				{pid: 10, comm: "claude"},
+				{pid: 9, comm: "vim"},
+				{pid: 300, comm: "claude"},
+				{pid: 301, comm: "claude"},
+			},
 			map[int]string{10: "/work", 9: "/work/sub", 300: "/workshop", 301: "/"},
 			nil, "9 /work/sub, 10 /work", "", 0,
 		},
-		{"a kernel thread has no directory", []fake{{pid: 2, comm: "kthreadd"}, {pid: 10, comm: "claude"}}, map[int]string{10: "/work"}, nil, "10 /work", "", 0},
+		{
+			"a kernel thread has no directory",
+			[]fake{{pid: 2, comm: "kthreadd"}, {pid: 10, comm: "claude"}},
+			map[int]string{10: "/work"},
+			nil, "10 /work", "", 0,
+		},
 		{"a zombie", []fake{{pid: 10, comm: "claude", state: 'Z'}}, map[int]string{10: "/work"}, nil, "", "", 0},
-		{"only its first thread has ended", []fake{{pid: 10, comm: "claude", state: 'Z', threads: 3}}, map[int]string{10: "/work"}, nil, "10 /work", "", 0},
-		{"a deleted directory", []fake{{pid: 10, comm: "claude"}}, map[int]string{10: "/work/gone (deleted)"}, nil, "10 /work/gone", "", 0},
-		{"the root itself was deleted", []fake{{pid: 10, comm: "claude"}}, map[int]string{10: "/work (deleted)"}, nil, "10 /work", "", 0},
+		{
+			"only its first thread has ended",
+			[]fake{{pid: 10, comm: "claude", state: 'Z', threads: 3}},
+			map[int]string{10: "/work"},
+			nil, "10 /work", "", 0,
+		},
+		{
+			"a deleted directory",
+			[]fake{{pid: 10, comm: "claude"}},
+			map[int]string{10: "/work/gone (deleted)"},
+			nil, "10 /work/gone", "", 0,
+		},
+		{
+			"the root itself was deleted",
+			[]fake{{pid: 10, comm: "claude"}},
+			map[int]string{10: "/work (deleted)"},
+			nil, "10 /work", "", 0,
+		},
 		{
 			"spaces, newlines and parentheses in names",
 			[]fake{{pid: 10, comm: "cl) S 1 (\naude", args: []string{"a b", "c\nd"}}},
@@ -103,8 +128,18 @@ func TestScan(t *testing.T) {
 			[]string{"10/", "11/"},
 			"12 /work", "", 2,
 		},
-		{"its name was changed, which doesn't matter here", []fake{{pid: 10, comm: "renamed"}}, map[int]string{10: "/work"}, nil, "10 /work", "", 0},
-		{"it ends while it is looked at", []fake{{pid: 10, comm: "claude"}}, map[int]string{11: "/work"}, nil, "", "", 0},
+		{
+			"its name was changed, which doesn't matter here",
+			[]fake{{pid: 10, comm: "renamed"}},
+			map[int]string{10: "/work"},
+			nil, "10 /work", "", 0,
+		},
+		{
+			"it ends while it is looked at",
+			[]fake{{pid: 10, comm: "claude"}},
+			map[int]string{11: "/work"},
+			nil, "", "", 0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := at(fakeTable(c.procs...), c.dirs, c.closed...).Scan(below, named)
@@ -118,7 +153,8 @@ func TestScan(t *testing.T) {
 			for _, p := range got.Hidden {
 				hidden = append(hidden, fmt.Sprint(p.ID.PID))
 			}
-			if a, b := strings.Join(inside, ", "), strings.Join(hidden, ", "); a != c.inside || b != c.hidden || got.Unreadable != c.locked || got.Blind {
+			a, b := strings.Join(inside, ", "), strings.Join(hidden, ", ")
+			if a != c.inside || b != c.hidden || got.Unreadable != c.locked || got.Blind {
 				t.Errorf("inside %q, hidden %q, closed %d, blind %v", a, b, got.Unreadable, got.Blind)
 			}
 		})
@@ -141,7 +177,8 @@ func TestScanIsBlind(t *testing.T) {
 }
 
 func TestScanNative(t *testing.T) {
-	table := fakeTable(fake{pid: 10, comm: "claude"}, fake{pid: 11, comm: "claude"}, fake{pid: 12, comm: "claude", state: 'Z'}, fake{pid: 13, comm: "login"})
+	table := fakeTable(fake{pid: 10, comm: "claude"}, fake{pid: 11, comm: "claude"},
+		fake{pid: 12, comm: "claude", state: 'Z'}, fake{pid: 13, comm: "login"})
 	n := fromFS(table, false)
 	n.all = func() (all []status, err error) {
 		for _, pid := range []int{10, 11, 12, 13} {
@@ -163,15 +200,22 @@ func TestScanNative(t *testing.T) {
 	}
 
 	table.native = n
-	got, err := table.Scan(func(dir string) bool { return dir == "/work" }, func(comm string) bool { return comm == "claude" })
-	if err != nil || len(got.Inside) != 1 || got.Inside[0].ID.PID != 10 || len(got.Hidden) != 1 || got.Hidden[0].ID.PID != 11 {
+	got, err := table.Scan(func(dir string) bool { return dir == "/work" }, func(comm string) bool {
+		return comm == "claude"
+	})
+	if err != nil ||
+		len(got.Inside) != 1 ||
+		got.Inside[0].ID.PID != 10 ||
+		len(got.Hidden) != 1 ||
+		got.Hidden[0].ID.PID != 11 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
 
 // TestDir: where a process works, as long as it is that process.
 func TestDir(t *testing.T) {
-	table := at(fakeTable(fake{pid: 10, comm: "claude", start: 7}, fake{pid: 11, comm: "claude"}, fake{pid: 12, comm: "claude"}, fake{pid: 13, comm: "claude", state: 'Z'}),
+	table := at(fakeTable(fake{pid: 10, comm: "claude", start: 7}, fake{pid: 11, comm: "claude"},
+		fake{pid: 12, comm: "claude"}, fake{pid: 13, comm: "claude", state: 'Z'}),
 		map[int]string{10: "/work", 11: "/work/gone (deleted)", 13: "/work"})
 	for _, c := range []struct {
 		p    stick.Process

@@ -22,7 +22,11 @@ func TestParseStatus(t *testing.T) {
 		{"empty", fake{pid: 42, ppid: 7, comm: "", start: 1}, ""},
 		{"not UTF-8", fake{pid: 42, ppid: 7, comm: "\xff\xfe", start: 1}, ""},
 		{"pseudo terminal", fake{pid: 42, ppid: 7, comm: "bash", tty: 34819, start: 1}, "pts/3"},
-		{"pseudo terminal past the first 256", fake{pid: 42, ppid: 7, comm: "bash", tty: 137<<8 | 4, start: 1}, "pts/260"},
+		{
+			"pseudo terminal past the first 256",
+			fake{pid: 42, ppid: 7, comm: "bash", tty: 137<<8 | 4, start: 1},
+			"pts/260",
+		},
 		{"console", fake{pid: 42, ppid: 7, comm: "bash", tty: 4<<8 | 1, start: 1}, "tty1"},
 		{"serial line", fake{pid: 42, ppid: 7, comm: "bash", tty: 4<<8 | 64, start: 1}, "ttyS0"},
 		{"another device", fake{pid: 42, ppid: 7, comm: "bash", tty: 229 << 8, start: 1}, "229:0"},
@@ -117,7 +121,11 @@ func TestParseProcArgs(t *testing.T) {
 		name, raw string
 		want      []string
 	}{
-		{"arguments, then the environment", "\x02\x00\x00\x00/bin/sh\x00\x00\x00sh\x00-l\x00HOME=/\x00", []string{"sh", "-l"}},
+		{
+			"arguments, then the environment",
+			"\x02\x00\x00\x00/bin/sh\x00\x00\x00sh\x00-l\x00HOME=/\x00",
+			[]string{"sh", "-l"},
+		},
 		{"an empty argument", "\x02\x00\x00\x00/bin/sh\x00sh\x00\x00HOME=/\x00", []string{"sh", ""}},
 		{"cut off", "\x05\x00\x00\x00/bin/sh\x00sh\x00-", []string{"sh"}},
 		{"a count that can't be", "\xff\xff\xff\xff/bin/sh\x00sh\x00", []string{"sh"}},
