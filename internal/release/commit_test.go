@@ -20,9 +20,18 @@ func TestVersions(t *testing.T) {
 		{said: "0.2.0", want: "0.2.0-20261124100908.g7c3d1d6aaa"},
 		{said: "0.2.0-rc.1", want: "0.2.0-rc.1.20261124100908.g7c3d1d6aaa"},
 		{said: "0.2.0", tags: []string{"nightly", "v2"}, want: "0.2.0-20261124100908.g7c3d1d6aaa"},
-		{said: "0.2.0", tags: []string{"v0.2.0", "latest"}, changes: "# Changes\n\n## 0.2.0, 2026-11-24\n", want: "0.2.0"},
-		{said: "0.2.0", tags: []string{"v0.2.0"}, changes: "# Changes\n\n## 0.1.0\n", wrong: "CHANGELOG.md has no section for 0.2.0"},
-		{said: "0.2.0", tags: []string{"v0.3.0"}, wrong: "the tag is v0.3.0, and internal/cli/app/version.go says 0.2.0"},
+		{
+			said: "0.2.0", tags: []string{"v0.2.0", "latest"}, changes: "# Changes\n\n## 0.2.0, 2026-11-24\n",
+			want: "0.2.0",
+		},
+		{
+			said: "0.2.0", tags: []string{"v0.2.0"}, changes: "# Changes\n\n## 0.1.0\n",
+			wrong: "CHANGELOG.md has no section for 0.2.0",
+		},
+		{
+			said: "0.2.0", tags: []string{"v0.3.0"},
+			wrong: "the tag is v0.3.0, and internal/cli/app/version.go says 0.2.0",
+		},
 		{said: "0.2.0", tags: []string{"v0.2.0", "v0.3.0"}, wrong: "several versions: 0.2.0, 0.3.0"},
 		{said: "next", wrong: "is no version"},
 	} {
@@ -41,7 +50,8 @@ func TestVersions(t *testing.T) {
 		}
 
 		got, err := c.versionOf(tree, x.tags)
-		if x.wrong == "" && (err != nil || got != x.want) || x.wrong != "" && (err == nil || !strings.Contains(err.Error(), x.wrong)) {
+		if x.wrong == "" && (err != nil || got != x.want) ||
+			x.wrong != "" && (err == nil || !strings.Contains(err.Error(), x.wrong)) {
 			t.Errorf("%s with the tags %q: %q, %v", x.said, x.tags, got, err)
 		}
 	}
@@ -51,7 +61,8 @@ func TestVersions(t *testing.T) {
 // packager's revision.
 func TestDebianVersions(t *testing.T) {
 	for version, want := range map[string]string{
-		"0.2.0": "0.2.0", "0.2.0-20261124100908.g7c3d1d6aaa": "0.2.0~20261124100908.g7c3d1d6aaa", "0.2.0-rc-1.2": "0.2.0~rc.1.2",
+		"0.2.0": "0.2.0", "0.2.0-20261124100908.g7c3d1d6aaa": "0.2.0~20261124100908.g7c3d1d6aaa",
+		"0.2.0-rc-1.2": "0.2.0~rc.1.2",
 	} {
 		if got := debVersion(version); got != want {
 			t.Errorf("%s is %s in Debian, want %s", version, got, want)
@@ -61,7 +72,10 @@ func TestDebianVersions(t *testing.T) {
 
 // TestSystems: the flag -systems takes systems that every kind of package has a name for.
 func TestSystems(t *testing.T) {
-	if got, err := parseSystems("linux/arm64 windows/amd64"); err != nil || len(got) != 2 || got[1].fileName("tt") != "tt.exe" || npmName(got[1]) != project.npm+"-win32-x64" {
+	if got, err := parseSystems("linux/arm64 windows/amd64"); err != nil ||
+		len(got) != 2 ||
+		got[1].fileName("tt") != "tt.exe" ||
+		npmName(got[1]) != project.npm+"-win32-x64" {
 		t.Errorf("got %v, %v", got, err)
 	}
 
@@ -91,12 +105,20 @@ func TestLicences(t *testing.T) {
 // TestThirdParty: a package brings the licences of what its own program is linked from, and of nothing else.
 func TestThirdParty(t *testing.T) {
 	modules := []module{
-		{path: "example.org/both", version: "v1", systems: []string{"linux/amd64", "windows/amd64"}, rights: []file{{name: "LICENSE", data: []byte("Take it.\n")}}},
-		{path: "example.org/windows", version: "v2", systems: []string{"windows/amd64"}, rights: []file{{name: "NOTICE", data: []byte("Mine.")}}},
+		{
+			path: "example.org/both", version: "v1", systems: []string{"linux/amd64", "windows/amd64"},
+			rights: []file{{name: "LICENSE", data: []byte("Take it.\n")}},
+		},
+		{
+			path: "example.org/windows", version: "v2", systems: []string{"windows/amd64"},
+			rights: []file{{name: "NOTICE", data: []byte("Mine.")}},
+		},
 	}
 
 	text := string(thirdPartyText(modules, system{"linux", "amd64"}).data)
-	if !strings.Contains(text, "\nexample.org/both v1, LICENSE\n=") || !strings.Contains(text, "\nTake it.\n") || strings.Contains(text, "windows") {
+	if !strings.Contains(text, "\nexample.org/both v1, LICENSE\n=") ||
+		!strings.Contains(text, "\nTake it.\n") ||
+		strings.Contains(text, "windows") {
 		t.Errorf("on Linux it says\n%s", text)
 	}
 	if text := string(thirdPartyText(modules, system{"windows", "amd64"}).data); !strings.Contains(text, "\nMine.\n") {

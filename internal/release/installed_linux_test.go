@@ -105,7 +105,9 @@ func isReleased(t *testing.T, said string) (a answers) {
 	if err := json.Unmarshal([]byte(said), &a); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	if !strings.Contains(a.Version, ".g"+a.Commit[:min(10, len(a.Commit))]) || len(a.Commit) != 40 || a.Date != "2026-02-03T04:05:06Z" {
+	if !strings.Contains(a.Version, ".g"+a.Commit[:min(10, len(a.Commit))]) ||
+		len(a.Commit) != 40 ||
+		a.Date != "2026-02-03T04:05:06Z" {
 		t.Errorf("it says that it is %+v", a)
 	}
 
@@ -125,7 +127,8 @@ func TestArchive(t *testing.T) {
 	if a := isReleased(t, inside(t, root, tt, "self-update", "--json")); a.InstalledBy != "archive" || a.Program != tt {
 		t.Errorf("it says that it came by %+v", a)
 	}
-	if said := inside(t, root, tt, "--version"); !strings.HasPrefix(said, "tt 0.") || !strings.HasSuffix(said, ", 2026-02-03)\n") {
+	said := inside(t, root, tt, "--version")
+	if !strings.HasPrefix(said, "tt 0.") || !strings.HasSuffix(said, ", 2026-02-03)\n") {
 		t.Errorf("its version is %q", said)
 	}
 
@@ -159,7 +162,8 @@ func TestDebianPackage(t *testing.T) {
 
 	dpkg := func(args ...string) string {
 		t.Helper()
-		c := exec.Command("dpkg", append([]string{"--root", root, "--force-not-root", "--force-bad-path", "--log", "/dev/null"}, args...)...)
+		c := exec.Command("dpkg",
+			append([]string{"--root", root, "--force-not-root", "--force-bad-path", "--log", "/dev/null"}, args...)...)
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("dpkg %s: %v\n%s", args[0], err, out)
@@ -174,7 +178,10 @@ func TestDebianPackage(t *testing.T) {
 	}
 
 	a := isReleased(t, inside(t, root, "/usr/bin/tt", "self-update", "--json"))
-	if a.InstalledBy != "deb" || a.Package != project.debian || a.Program != "/usr/bin/tt" || a.Steps[0] != "dpkg -i ./"+project.debian+"_<version>_"+host.arch+".deb" {
+	if a.InstalledBy != "deb" ||
+		a.Package != project.debian ||
+		a.Program != "/usr/bin/tt" ||
+		a.Steps[0] != "dpkg -i ./"+project.debian+"_<version>_"+host.arch+".deb" {
 		t.Errorf("it says that it came by %+v", a)
 	}
 	if said := dpkg("--list", project.debian); !strings.Contains(said, debVersion(a.Version)) {
@@ -224,11 +231,13 @@ func files(t *testing.T, dir string) map[string]string {
 func TestNpmPackages(t *testing.T) {
 	dir, prefix, bin := filepath.Join(made(t), "one"), t.TempDir(), t.TempDir()
 	needs(t, "node", "npm")
-	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(find(t, dir, "tt_", "_sbom.cdx.json")), "tt_"), "_sbom.cdx.json")
+	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(find(t, dir, "tt_", "_sbom.cdx.json")), "tt_"),
+		"_sbom.cdx.json")
 	pack := func(name string) string {
 		return "./" + strings.ReplaceAll(strings.TrimPrefix(name, "@"), "/", "-") + "-" + version + ".tgz"
 	}
-	c := exec.Command("npm", "install", "--global", "--offline", "--prefix", prefix, "--no-audit", "--no-fund", "--no-update-notifier", pack(project.npm), pack(npmName(host)))
+	c := exec.Command("npm", "install", "--global", "--offline", "--prefix", prefix, "--no-audit", "--no-fund",
+		"--no-update-notifier", pack(project.npm), pack(npmName(host)))
 	c.Dir, c.Env = dir, append(os.Environ(), "npm_config_cache="+t.TempDir())
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("npm: %v\n%s", err, out)
@@ -255,7 +264,12 @@ func TestNpmPackages(t *testing.T) {
 	tt := func(args ...string) string {
 		t.Helper()
 		c := exec.Command(filepath.Join(prefix, "bin", "tt"), args...)
-		c.Dir, c.Env = home, []string{"PATH=" + bin + ":" + filepath.Join(prefix, "bin"), "HOME=" + home, "TMPDIR=" + t.TempDir(), "USER=pat"}
+		c.Dir, c.Env = home, []string{
+			"PATH=" + bin + ":" + filepath.Join(prefix, "bin"),
+			"HOME=" + home,
+			"TMPDIR=" + t.TempDir(),
+			"USER=pat",
+		}
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("tt %s: %v\n%s", args[0], err, out)
@@ -272,11 +286,13 @@ func TestNpmPackages(t *testing.T) {
 
 	a.update(t, dir, "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
 	plays(t, outside(t, prefix, "bin/tt", "demo"))
-	if err := os.MkdirAll(filepath.Join(home, ".local/share/talking-stick"), 0o700); err != nil { // data stays, and so does its directory
+	// data stays, and so does its directory
+	if err := os.MkdirAll(filepath.Join(home, ".local/share/talking-stick"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	untouched := files(t, home)
-	if said := tt("install", "claude", "codex"); strings.Contains(said, "login shell") && !strings.Contains(said, "doesn't find") {
+	said := tt("install", "claude", "codex")
+	if strings.Contains(said, "login shell") && !strings.Contains(said, "doesn't find") {
 		t.Errorf("it doesn't know its own script:\n%s", said)
 	}
 
@@ -292,7 +308,8 @@ func TestNpmPackages(t *testing.T) {
 		t.Errorf("tt uninstall left or changed something:\n%s", d)
 	}
 
-	c = exec.Command("npm", "uninstall", "--global", "--prefix", prefix, "--no-audit", "--no-fund", "--no-update-notifier", project.npm, npmName(host))
+	c = exec.Command("npm", "uninstall", "--global", "--prefix", prefix, "--no-audit", "--no-fund",
+		"--no-update-notifier", project.npm, npmName(host))
 	c.Dir, c.Env = dir, append(os.Environ(), "npm_config_cache="+t.TempDir(), "npm_config_offline=true")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("npm: %v\n%s", err, out)

@@ -19,7 +19,8 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-var long = flag.Bool("release.long", false, "build for all systems, build again without a cache, and let an older and a newer program meet")
+var long = flag.Bool("release.long", false,
+	"build for all systems, build again without a cache, and let an older and a newer program meet")
 
 // nativeEnv has the test binary stand in for the program that the wrapper of npm starts.
 const nativeEnv = "TT_TEST_NATIVE"

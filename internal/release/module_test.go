@@ -40,7 +40,10 @@ func TestMakeModule(t *testing.T) {
 		}
 	}
 
-	for _, bad := range []string{"", "talkingstick", "acme/tt", "https://example.org/tt", "example.org/", "example.org//tt", "example.org/a b", "/example.org/tt"} {
+	for _, bad := range []string{
+		"", "talkingstick", "acme/tt", "https://example.org/tt", "example.org/", "example.org//tt",
+		"example.org/a b", "/example.org/tt",
+	} {
 		out, err := makeModule(dir, bad)
 		if err == nil || !strings.Contains(out, "a module path is a host and a path") {
 			t.Errorf("%q: %v: %s", bad, err, out)
@@ -133,7 +136,9 @@ func publishModule(t *testing.T, tree, proxy, version string) {
 	}
 
 	for name, text := range map[string]string{
-		"list": version + "\n", version + ".info": fmt.Sprintf(`{"Version":%q,"Time":"2026-01-01T00:00:00Z"}`, version), version + ".mod": readText(t, filepath.Join(tree, "go.mod")),
+		"list":            version + "\n",
+		version + ".info": fmt.Sprintf(`{"Version":%q,"Time":"2026-01-01T00:00:00Z"}`, version),
+		version + ".mod":  readText(t, filepath.Join(tree, "go.mod")),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

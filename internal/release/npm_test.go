@@ -40,7 +40,9 @@ func wrapped(t *testing.T, withProgram bool) (script string) {
 		}
 	}
 
-	for path, b := range map[string][]byte{script: wrapper, filepath.Join(modules, project.npm, "package.json"): manifest} {
+	for path, b := range map[string][]byte{
+		script: wrapper, filepath.Join(modules, project.npm, "package.json"): manifest,
+	} {
 		if err := os.WriteFile(path, b, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +109,9 @@ func TestWrapperPassesSignals(t *testing.T) {
 func TestWrapperWithoutProgram(t *testing.T) {
 	c := node(wrapped(t, false), "exit")
 	out, _ := c.CombinedOutput()
-	if c.ProcessState.ExitCode() != 7 || !strings.Contains(string(out), npmName(host)) || !strings.Contains(string(out), "\nhint: install "+project.npm+" again") {
+	if c.ProcessState.ExitCode() != 7 ||
+		!strings.Contains(string(out), npmName(host)) ||
+		!strings.Contains(string(out), "\nhint: install "+project.npm+" again") {
 		t.Errorf("it ended with %s: %s", c.ProcessState, out)
 	}
 }

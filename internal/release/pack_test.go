@@ -36,7 +36,8 @@ func TestTar(t *testing.T) {
 // TestZip: an archive for Windows holds the same in its own format.
 func TestZip(t *testing.T) {
 	r := release{commit: commit{version: "1.2.3", date: when}}
-	f, err := r.makeArchive(program{system: system{"windows", "arm64"}, data: []byte("program")}, []file{{"man/tt.1", 0o644, []byte("page")}, {"completions/tt.ps1", 0o644, []byte("lines")}}, nil)
+	f, err := r.makeArchive(program{system: system{"windows", "arm64"}, data: []byte("program")},
+		[]file{{"man/tt.1", 0o644, []byte("page")}, {"completions/tt.ps1", 0o644, []byte("lines")}}, nil)
 	if err != nil || f.name != "tt_1.2.3_windows_arm64.zip" {
 		t.Fatal(f.name, err)
 	}

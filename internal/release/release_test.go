@@ -125,7 +125,10 @@ func entries(t *testing.T, archive []byte) map[string]*tar.Header {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if h.Uid != 0 || h.Gid != 0 || h.Uname != "root" || !h.ModTime.Equal(time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)) {
+		if h.Uid != 0 ||
+			h.Gid != 0 ||
+			h.Uname != "root" ||
+			!h.ModTime.Equal(time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)) {
 			t.Errorf("%s is %s's (%d:%d), of %s", h.Name, h.Uname, h.Uid, h.Gid, h.ModTime)
 		}
 		all[h.Name] = h
@@ -137,8 +140,10 @@ func entries(t *testing.T, archive []byte) map[string]*tar.Header {
 func TestPluginsOfARelease(t *testing.T) {
 	for end, want := range map[string][]string{
 		"_plugins.tar.gz": {
-			"LICENSE", "README.md", ".claude-plugin/marketplace.json", "talking-stick/.claude-plugin/plugin.json", "talking-stick/.mcp.json",
-			"talking-stick/hooks/hooks.json", "talking-stick/skills/talking-stick/SKILL.md", "gemini/gemini-extension.json", "opencode/package.json",
+			"LICENSE", "README.md", ".claude-plugin/marketplace.json",
+			"talking-stick/.claude-plugin/plugin.json", "talking-stick/.mcp.json",
+			"talking-stick/hooks/hooks.json", "talking-stick/skills/talking-stick/SKILL.md",
+			"gemini/gemini-extension.json", "opencode/package.json",
 		},
 		".tgz": {"LICENSE", "package.json", "index.js", "plugin.js", "skills/talking-stick/SKILL.md"},
 	} {
@@ -177,8 +182,10 @@ func TestArchiveHolds(t *testing.T) {
 
 	in, top := entries(t, b), strings.TrimSuffix(filepath.Base(path), ".tar.gz")+"/"
 	for name, mode := range map[string]int64{
-		"tt": 0o755, "tt-full": 0o755, "LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644, "THIRD-PARTY.txt": 0o644, "man/man1/tt.1": 0o644, "man/man1/tt-wait.1": 0o644,
-		"completions/tt.bash": 0o644, "completions/_tt": 0o644, "completions/tt.fish": 0o644, "completions/tt.ps1": 0o644,
+		"tt": 0o755, "tt-full": 0o755, "LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644, "THIRD-PARTY.txt": 0o644,
+		"man/man1/tt.1": 0o644, "man/man1/tt-wait.1": 0o644,
+		"completions/tt.bash": 0o644, "completions/_tt": 0o644, "completions/tt.fish": 0o644,
+		"completions/tt.ps1": 0o644,
 	} {
 		if h := in[top+name]; h == nil || h.Mode != mode || h.Size == 0 {
 			t.Errorf("%s: %+v", name, h)
@@ -204,7 +211,9 @@ func TestBillNamesEveryModule(t *testing.T) {
 	if err := json.Unmarshal(b, &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Format != "CycloneDX" || doc.Metadata.Timestamp != "2026-02-03T04:05:06Z" || !strings.HasPrefix(doc.Metadata.Component.Version, "0.") {
+	if doc.Format != "CycloneDX" ||
+		doc.Metadata.Timestamp != "2026-02-03T04:05:06Z" ||
+		!strings.HasPrefix(doc.Metadata.Component.Version, "0.") {
 		t.Errorf("it begins with %+v", doc.Metadata)
 	}
 
@@ -223,7 +232,9 @@ func TestBillNamesEveryModule(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{goLibrary, "modernc.org/sqlite", "github.com/spf13/cobra", "github.com/jackc/pgx/v5"} {
+	for _, name := range []string{
+		goLibrary, "modernc.org/sqlite", "github.com/spf13/cobra", "github.com/jackc/pgx/v5",
+	} {
 		if !known[name] {
 			t.Errorf("it lacks %s", name)
 		}
@@ -261,13 +272,15 @@ func TestAllSystems(t *testing.T) {
 
 	// An archive for each system, and one of the plugins; a package of npm for each, one that picks among
 	// them, and one for OpenCode.
-	if got := strings.Join(endings, " "); got != " .deb .deb .gz .gz .gz .gz .gz .json .tgz .tgz .tgz .tgz .tgz .tgz .tgz .tgz .zip .zip" {
+	got := strings.Join(endings, " ")
+	if got != " .deb .deb .gz .gz .gz .gz .gz .json .tgz .tgz .tgz .tgz .tgz .tgz .tgz .tgz .zip .zip" {
 		t.Errorf("the files end in %s", got)
 	}
 
 	alone := content(t, filepath.Join(dir, "one"))
 	for name, b := range content(t, all) {
-		if is, ok := alone[name]; ok && (strings.Contains(name, "_"+host.os+"_") || filepath.Ext(name) == ".deb") && !bytes.Equal(is, b) {
+		is, ok := alone[name]
+		if ok && (strings.Contains(name, "_"+host.os+"_") || filepath.Ext(name) == ".deb") && !bytes.Equal(is, b) {
 			t.Errorf("%s differs where other systems are built for as well", name)
 		}
 	}

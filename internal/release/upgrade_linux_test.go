@@ -50,7 +50,9 @@ func TestUpgradeUnderWaits(t *testing.T) {
 	still, _, _ := strings.Cut(string(newest), "\n")
 	still, _, _ = strings.Cut(still, ".") // without its reason
 	programs := []string{}
-	for _, step := range []struct{ name, reader string }{{"older", ""}, {"adds", still}, {"breaks", fmt.Sprintf("-- min_reader: %d", len(all)+2)}} {
+	for _, step := range []struct{ name, reader string }{
+		{"older", ""}, {"adds", still}, {"breaks", fmt.Sprintf("-- min_reader: %d", len(all)+2)},
+	} {
 		if step.reader != "" {
 			number := len(all) + len(programs)
 			text := fmt.Sprintf("%s\nCREATE TABLE of_version_%d (id BIGINT PRIMARY KEY);\n", step.reader, number)
@@ -72,7 +74,8 @@ func TestUpgradeUnderWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	shop := t.TempDir()
-	c := exec.CommandContext(ctx, "unshare", append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", "sh", script}, programs...)...)
+	c := exec.CommandContext(ctx, "unshare",
+		append([]string{"--pid", "--fork", "--kill-child", "--mount-proc", "sh", script}, programs...)...)
 	c.Dir, c.Env = shop, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "USER=pat"}
 	if out, err := c.CombinedOutput(); err != nil || !strings.HasSuffix(string(out), "== all of it happened\n") {
 		t.Errorf("%v\n%s", err, out)
