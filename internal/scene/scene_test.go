@@ -26,7 +26,11 @@ func TestEveryOperationHasAStory(t *testing.T) {
 	uses := calls(t, "*.go") // the methods that each method of the kit calls
 	actor := reflect.TypeFor[*scene.Actor]()
 	for folder, owner := range map[string]reflect.Type{
-		"engine": reflect.TypeFor[*engine.Engine](), "engine/eventlog": reflect.TypeFor[*eventlog.Log](), "engine/guard": reflect.TypeFor[*guard.Guard](), "engine/guard/restore": reflect.TypeFor[*restore.Restorer](), "engine/upkeep": reflect.TypeFor[*upkeep.Upkeep](), "engine/roster": reflect.TypeFor[*roster.Roster](), "task": reflect.TypeFor[*task.Tasks](),
+		"engine": reflect.TypeFor[*engine.Engine](), "engine/eventlog": reflect.TypeFor[*eventlog.Log](),
+		"engine/guard":         reflect.TypeFor[*guard.Guard](),
+		"engine/guard/restore": reflect.TypeFor[*restore.Restorer](),
+		"engine/upkeep":        reflect.TypeFor[*upkeep.Upkeep](),
+		"engine/roster":        reflect.TypeFor[*roster.Roster](), "task": reflect.TypeFor[*task.Tasks](),
 	} {
 		stories := calls(t, filepath.Join("..", folder, "*_test.go"))
 		covered := map[string]bool{}
@@ -52,8 +56,19 @@ func TestEveryOperationHasAStory(t *testing.T) {
 			if !operation(m) {
 				continue
 			}
-			if _, ok := actor.MethodByName(m.Name); !ok && !slices.Contains([]string{"Check", "CheckCopies", "RecordShown", "RecordShownByHook", "EditChecked", "NoteCommits", "TellNews", "RescueFiles", "WatchRooms", "AskedPerson"}, m.Name) {
-				t.Errorf("%s is an operation of %s, and the actor has no such method: add it to operations.go or operations_task.go", m.Name, folder)
+			_, ok := actor.MethodByName(m.Name)
+			if !ok &&
+				!slices.Contains(
+					[]string{
+						"Check", "CheckCopies", "RecordShown", "RecordShownByHook", "EditChecked",
+						"NoteCommits", "TellNews", "RescueFiles", "WatchRooms", "AskedPerson",
+					},
+					m.Name,
+				) {
+				t.Errorf(
+					"%s is an operation of %s, and the actor has no such method: add it to operations.go or operations_task.go",
+					m.Name, folder,
+				)
 			}
 			if !covered[m.Name] {
 				t.Errorf("%s is an operation of %s, and no story calls it", m.Name, folder)
@@ -66,7 +81,10 @@ func TestEveryOperationHasAStory(t *testing.T) {
 // finding last.
 func operation(m reflect.Method) bool {
 	f := m.Type
-	return f.NumIn() > 1 && f.In(1).String() == "context.Context" && f.NumOut() > 0 && slices.Contains([]string{"error", "core.Finding"}, f.Out(f.NumOut()-1).String())
+	return f.NumIn() > 1 &&
+		f.In(1).String() == "context.Context" &&
+		f.NumOut() > 0 &&
+		slices.Contains([]string{"error", "core.Finding"}, f.Out(f.NumOut()-1).String())
 }
 
 // calls returns the methods that each function names.
