@@ -13,7 +13,10 @@ func TestKnownExpansions(t *testing.T) {
 		{"rm $PWD/a.go \"${PWD}/b.go\" `pwd`/sub/c.go; cd sub; rm \"$(pwd)\"/d.txt", "a.go b.go sub/c.go sub/d.txt"},
 		{"rm \"$PWD\"/*.go", "a.go b.go"},
 		{"cd \"$PWD/sub\" && rm c.go", "sub/c.go"},
-		{"echo x > ~/a; echo x > $HOME/b; echo x > \"${HOME}\"/c; cp a.go ~/'d e'", "/home/ann/a /home/ann/b /home/ann/c /home/ann/d e"},
+		{
+			"echo x > ~/a; echo x > $HOME/b; echo x > \"${HOME}\"/c; cp a.go ~/'d e'",
+			"/home/ann/a /home/ann/b /home/ann/c /home/ann/d e",
+		},
 		{"rm ~+/a.go; cd sub; rm ~-/b.go $OLDPWD/README.md", "a.go b.go README.md"},
 		{"cd ~ && rm a; cd ~/x; rm b; cd; rm c", "/home/ann/a /home/ann/x/b /home/ann/c"},
 		{"cd sub && cd - && rm a.go; cd -; rm c.go", "a.go sub/c.go"},
@@ -24,16 +27,23 @@ func TestKnownExpansions(t *testing.T) {
 		{"HOME=/root; rm ~/a; HOME=$x; rm ~/b", "/root/a"},
 		{"HOME=/root rm ~/a; rm ~/b", "/home/ann/a /home/ann/b"},
 		{"rm ~\"/a\" ~$x/a \"~/a\" \\~/b ~ann/c", "~/a ~/b"},
-		{"rm ${PWD%/*}/x ${PWD:-/tmp}/x ${#PWD} ${!PWD} ${PWD[0]}/x $(pwd; ls)/x $(cd -)/x $(cat f)/x $(! pwd)/x $(pwd > f)/x", "f"},
+		{
+			"rm ${PWD%/*}/x ${PWD:-/tmp}/x ${#PWD} ${!PWD} ${PWD[0]}/x $(pwd; ls)/x $(cd -)/x $(cat f)/x $(! pwd)/x $(pwd > f)/x",
+			"f",
+		},
 		{"rm $(cd sub && pwd)/c.go \"$(cd .. 2> /dev/null && cd - && pwd)\"/x", "sub/c.go"},
-		{"rm $(git rev-parse --show-toplevel)/a.go $(git rev-parse --git-dir)/x $(git rev-parse --show-toplevel)", ""}, // it isn't in a checkout
+		// it isn't in a checkout
+		{"rm $(git rev-parse --show-toplevel)/a.go $(git rev-parse --git-dir)/x $(git rev-parse --show-toplevel)", ""},
 	})
 }
 
 // checkoutDir is scratchDir with what makes it a checkout for those who read files, and one inside of it.
 func checkoutDir(t *testing.T) string {
 	dir := scratchDir(t)
-	for name, text := range map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info": "", ".git/refs/heads/main": "x", "app/inner/x y/.git": "gitdir: ../../../.git\n"} {
+	for name, text := range map[string]string{
+		".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info": "", ".git/refs/heads/main": "x",
+		"app/inner/x y/.git": "gitdir: ../../../.git\n",
+	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -84,12 +94,13 @@ func TestTheTopLevel(t *testing.T) {
 		"rm \"$(git rev-parse --show-toplevel || echo x)\"/sub/c.go":                                         "takes MUI sub/c.go",
 		"cd /; rm \"$(git -C " + dir + "/sub rev-parse --show-toplevel)\"/a.go":                              "takes MUI in / a.go",
 		"git --work-tree=" + dir + "/sub -C \"$(git --work-tree=sub rev-parse --show-toplevel)\" checkout .": "takes M in sub sub/",
-		"cd app/inner/x*; cd $(git rev-parse --show-toplevel) && git reset --hard":                           "", // the shell splits it
-		"mkdir -p new/x && cd new/x && cd \"$(git rev-parse --show-toplevel)\" && git checkout .":            "takes M ./",
-		"cd $(git rev-parse --show-cdup) && git reset --hard":                                                "",
-		"cd $(git rev-parse --show-toplevel --git-dir) && git reset --hard":                                  "",
-		"cd $(git log --show-toplevel) && git reset --hard":                                                  "",
-		"cd $(GIT_DIR=/x git rev-parse --show-toplevel) && git reset --hard":                                 "",
+		// the shell splits it
+		"cd app/inner/x*; cd $(git rev-parse --show-toplevel) && git reset --hard":                "",
+		"mkdir -p new/x && cd new/x && cd \"$(git rev-parse --show-toplevel)\" && git checkout .": "takes M ./",
+		"cd $(git rev-parse --show-cdup) && git reset --hard":                                     "",
+		"cd $(git rev-parse --show-toplevel --git-dir) && git reset --hard":                       "",
+		"cd $(git log --show-toplevel) && git reset --hard":                                       "",
+		"cd $(GIT_DIR=/x git rev-parse --show-toplevel) && git reset --hard":                      "",
 	} {
 		if got := showActs(Edits(command, dir, Env{}).Acts, dir); got != want {
 			t.Errorf("%s: %s", command, got)

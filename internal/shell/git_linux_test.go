@@ -97,7 +97,8 @@ func newScratch(t *testing.T) scratchRepo {
 func inBash(dir, script string) (string, error) {
 	c := exec.Command("bash", "-c", script)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0", "GIT_TEMPLATE_DIR=", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always")
+	c.Env = append(os.Environ(), "GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0", "GIT_TEMPLATE_DIR=",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always")
 	out, err := c.CombinedOutput()
 	return string(out), err
 }
@@ -283,7 +284,8 @@ func (s state) refs(t *testing.T, repo string) {
 	}
 
 	for _, name := range []string{"gone", "clash"} {
-		if b, err := os.ReadFile(filepath.Join(filepath.Dir(repo), name+".tip")); err == nil && strings.Contains(named, strings.TrimSpace(string(b))) {
+		if b, err := os.ReadFile(filepath.Join(filepath.Dir(repo), name+".tip")); err == nil &&
+			strings.Contains(named, strings.TrimSpace(string(b))) {
 			s.words[name] = "refs"
 		}
 	}
@@ -324,7 +326,9 @@ func top(dir string) string {
 
 // covers reports whether paths of an act mean a file.
 func covers(paths []string, file string) bool {
-	return slices.ContainsFunc(paths, func(p string) bool { return file == p || strings.HasPrefix(file, strings.TrimSuffix(p, "/")+"/") })
+	return slices.ContainsFunc(paths, func(p string) bool {
+		return file == p || strings.HasPrefix(file, strings.TrimSuffix(p, "/")+"/")
+	})
 }
 
 // play is a form of a command, what it is said to cost, and what of that can't be seen lost in the scratch
@@ -413,19 +417,23 @@ func (f play) plays(t *testing.T, repo string) {
 	}
 
 	if work&may != 0 || work|may != said {
-		t.Errorf("%s (%v)\n%s  loses %v: %s\n  said  %s, of which it may lose %s", f.command, err, out, words, showWork(work), showWork(said), f.may)
+		t.Errorf("%s (%v)\n%s  loses %v: %s\n  said  %s, of which it may lose %s",
+			f.command, err, out, words, showWork(work), showWork(said), f.may)
 	}
 
 	for _, word := range words {
 		if file := before.words[word]; filepath.IsAbs(file) && !slices.ContainsFunc(c.Acts, func(a Act) bool {
-			return a.Loses&workOf(word) != 0 && (a.Paths == nil && covers([]string{top(a.Dir)}, file) || covers(a.Paths, file))
+			return a.Loses&workOf(word) != 0 &&
+				(a.Paths == nil && covers([]string{top(a.Dir)}, file) || covers(a.Paths, file))
 		}) {
 			t.Errorf("%s loses %s, of which no act says so", f.command, file)
 		}
 	}
 
 	for file, text := range before.files {
-		if after.files[file] != text && !covers(c.Paths, file) && !slices.ContainsFunc(c.Trees, func(dir string) bool { return covers([]string{top(dir)}, file) }) &&
+		if after.files[file] != text &&
+			!covers(c.Paths, file) &&
+			!slices.ContainsFunc(c.Trees, func(dir string) bool { return covers([]string{top(dir)}, file) }) &&
 			filepath.Base(file) != ".gitmodules" { // which git rm of a submodule changes, too
 			t.Errorf("%s changes %s without saying so", f.command, file)
 		}
@@ -435,6 +443,7 @@ func (f play) plays(t *testing.T, repo string) {
 func testAliases(_, name string) string { return aliases[name] }
 
 var aliases = map[string]string{
-	"undo": "reset --hard", "co": "checkout", "wipe": "!git clean -fd && git checkout .", "a": "b", "b": "a", "self": "self",
+	"undo": "reset --hard", "co": "checkout", "wipe": "!git clean -fd && git checkout .", "a": "b", "b": "a",
+	"self":  "self",
 	"quiet": "-c color.ui=never 'stash' push", "st": "status -sb", "at": "!rm -rf",
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var updateOrdinary = flag.Bool("ordinary.update", false, "write what is said of the commands in testdata/ordinary.txt into it")
+var updateOrdinary = flag.Bool("ordinary.update", false,
+	"write what is said of the commands in testdata/ordinary.txt into it")
 
 // projectDir makes a directory like that of a project, with a repository that git wouldn't take for one.
 func projectDir(t *testing.T) string {

@@ -10,7 +10,10 @@ func TestPushes(t *testing.T) {
 		{"git push -f origin", "pushes HEAD"},
 		{"git push -u origin main", "pushes refs/heads/main"},
 		{"git push origin HEAD @", "pushes HEAD HEAD"},
-		{"git push origin main:release +x:refs/heads/y v1:refs/tags/v1", "pushes refs/heads/release refs/heads/y refs/tags/v1"},
+		{
+			"git push origin main:release +x:refs/heads/y v1:refs/tags/v1",
+			"pushes refs/heads/release refs/heads/y refs/tags/v1",
+		},
 		{"git push origin :old --delete", "pushes refs/heads/old"},
 		{"git push --delete origin old", "pushes refs/heads/old"},
 		{"git push --tags", ""},

@@ -19,7 +19,10 @@ func scratchDir(t testing.TB) string {
 		t.Fatal(err)
 	}
 
-	for _, f := range []string{"a.go", "b.go", ".hidden.go", "README.md", "x y.txt", "app/[id]/page.tsx", "sub/c.go", "sub/d.txt", "a+b[1].c"} {
+	for _, f := range []string{
+		"a.go", "b.go", ".hidden.go", "README.md", "x y.txt", "app/[id]/page.tsx", "sub/c.go", "sub/d.txt",
+		"a+b[1].c",
+	} {
 		path := filepath.Join(dir, f)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -148,7 +151,10 @@ func TestPrograms(t *testing.T) {
 		{"python3 -c 'open(\"a.go\",\"w\")'; ./gen.sh; make", ""},
 		{"find . -name '*.go' -exec rm {} +", "./"},
 		{"ls | xargs rm -f", "./"},
-		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n*** Move to: sub/a.go\n@@\n-x\n+y\n*** Add File: n.go\n+*** Delete File: no\n*** End Patch\nEOF", "a.go sub/a.go n.go"},
+		{
+			"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.go\n*** Move to: sub/a.go\n@@\n-x\n+y\n*** Add File: n.go\n+*** Delete File: no\n*** End Patch\nEOF",
+			"a.go sub/a.go n.go",
+		},
 		{"cd sub && apply_patch '*** Begin Patch\n*** Delete File: c.go\n*** End Patch'", "sub/c.go"},
 	})
 }
@@ -269,8 +275,14 @@ func TestWhereItRuns(t *testing.T) {
 		{"sudo -u ann rm a.go", "a.go"},
 		{"chronic rm a.go; unbuffer -p rm b.go; setsid -w rm sub/c.go", "a.go b.go sub/c.go"},
 		{"strace -f -e trace=file -o log rm a.go; strace rm b.go; ltrace -p 7", "log a.go b.go"},
-		{"flock -w 5 /tmp/l rm a.go; flock -n /tmp/l -c 'cd sub; rm c.go'; flock /tmp/l; (flock -n 9; rm b.go) 9> /tmp/l", "a.go sub/c.go /tmp/l b.go"},
-		{"script -qec 'rm a.go' /dev/null; script -q out rm b.go; script -c 'cd sub'; rm README.md", "a.go out b.go typescript README.md"},
+		{
+			"flock -w 5 /tmp/l rm a.go; flock -n /tmp/l -c 'cd sub; rm c.go'; flock /tmp/l; (flock -n 9; rm b.go) 9> /tmp/l",
+			"a.go sub/c.go /tmp/l b.go",
+		},
+		{
+			"script -qec 'rm a.go' /dev/null; script -q out rm b.go; script -c 'cd sub'; rm README.md",
+			"a.go out b.go typescript README.md",
+		},
 		{"nohup nice -n 5 timeout -s KILL 10s rm a.go", "a.go"},
 		{"LANG=C X=$(rm b.go) rm a.go", "b.go a.go"},
 		{"f() { rm a.go; cd sub; }; f; rm c.go", "a.go sub/c.go"},
@@ -309,7 +321,10 @@ func TestNames(t *testing.T) {
 // TestWithoutADirectory names files as the command does where it isn't known where it runs.
 func TestWithoutADirectory(t *testing.T) {
 	got := Edits("rm ./a.go; cd sub; rm /b; git reset --hard; mv c d", "", Env{})
-	want := Changes{Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Names: []string{"a.go", "/b", "sub/c", "sub/d"}, Trees: []string{"sub"}, End: "sub"}
+	want := Changes{
+		Paths: []string{"a.go", "/b", "sub/c", "sub/d"}, Names: []string{"a.go", "/b", "sub/c", "sub/d"},
+		Trees: []string{"sub"}, End: "sub",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -321,7 +336,8 @@ func TestWithoutADirectory(t *testing.T) {
 // TestEnd tells where a shell is when the command is over.
 func TestEnd(t *testing.T) {
 	for command, want := range map[string]string{
-		"": "/w", "rm a": "/w", "cd a; cd b": "/w/a/b", "cd a && cd ..": "/w", "cd /x && make": "/x", "(cd a)": "/w", "cd $x": "", "cd a || cd b": "",
+		"": "/w", "rm a": "/w", "cd a; cd b": "/w/a/b", "cd a && cd ..": "/w", "cd /x && make": "/x",
+		"(cd a)": "/w", "cd $x": "", "cd a || cd b": "",
 		"if": "/w",
 	} {
 		if got := Edits(command, "/w", Env{}).End; got != want {
@@ -336,8 +352,10 @@ func hostile() []string {
 	var all []string
 	for _, head := range []string{"", "echo ", "rm ", "[[ ", "(( ", "echo \""} {
 		for _, s := range []string{
-			"(", "{ ", "$(", "${a:-", `"$(`, "if ", "while ", "! ", "a&&", "a|", "a;", "a>b ", "a=", "a?", "~", "time ", "f() ", "`", "\\`",
-			"$((", "a=(", "case a in a) ", "{a,", "{", "{a,b}", "<<a ", "x\n", "*/", "/*", "*a", "[", "a ", "eval ", "@(", "$[", "a[", "'a' ", ">(", "a || ",
+			"(", "{ ", "$(", "${a:-", `"$(`, "if ", "while ", "! ", "a&&", "a|", "a;", "a>b ", "a=", "a?",
+			"~", "time ", "f() ", "`", "\\`",
+			"$((", "a=(", "case a in a) ", "{a,", "{", "{a,b}", "<<a ", "x\n", "*/", "/*", "*a", "[", "a ",
+			"eval ", "@(", "$[", "a[", "'a' ", ">(", "a || ",
 		} {
 			for _, size := range []int{n, maxCommand - 20, maxDepth / 2} {
 				all = append(all, head+strings.Repeat(s, size/len(s)))
@@ -374,7 +392,10 @@ func TestAliases(t *testing.T) {
 	var asked []string
 	alias := func(dir, name string) string {
 		asked = append(asked, filepath.Base(dir)+":"+name)
-		return map[string]string{"undo": "reset --hard", "a": "b", "b": "a", "in": "-C sub undo", "sh": "!git clean -f &&", "quoted": `checkout -- 'a b' c\ d "e"`}[name]
+		return map[string]string{
+			"undo": "reset --hard", "a": "b", "b": "a", "in": "-C sub undo", "sh": "!git clean -f &&",
+			"quoted": `checkout -- 'a b' c\ d "e"`,
+		}[name]
 	}
 
 	dir := scratchDir(t)
@@ -432,7 +453,10 @@ func TestForms(t *testing.T) {
 // told.
 func TestActsWithoutADirectory(t *testing.T) {
 	dir := scratchDir(t)
-	c := Edits("git reset --hard; rm a.go; cd sub; git checkout .; rm "+dir+"/a.go; git -C "+dir+" stash; git branch -D x", "", Env{})
+	c := Edits(
+		"git reset --hard; rm a.go; cd sub; git checkout .; rm "+dir+"/a.go; git -C "+dir+" stash; git branch -D x",
+		"", Env{},
+	)
 	if got, want := showActs(c.Acts, dir), "takes MUI a.go; takes MSP"; got != want {
 		t.Error(got)
 	}
@@ -442,8 +466,11 @@ func TestActsWithoutADirectory(t *testing.T) {
 func TestABranchLikeAFile(t *testing.T) {
 	dir := scratchDir(t)
 	for name, text := range map[string]string{
-		".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info": "", ".git/worktrees/linked/HEAD": "ref: refs/heads/linked\n",
-		".git/refs/heads/sub": "x", ".git/refs/heads/team/b.go": "x", ".git/packed-refs": "# pack-refs\nabc refs/heads/README.md\n", "linked/.git": "gitdir: ../.git/worktrees/linked\n",
+		".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info": "",
+		".git/worktrees/linked/HEAD": "ref: refs/heads/linked\n",
+		".git/refs/heads/sub":        "x", ".git/refs/heads/team/b.go": "x",
+		".git/packed-refs":                "# pack-refs\nabc refs/heads/README.md\n",
+		"linked/.git":                     "gitdir: ../.git/worktrees/linked\n",
 		".git/worktrees/linked/commondir": "../..\n", "linked/sub": "", "linked/a": "",
 	} {
 		path := filepath.Join(dir, name)
@@ -456,9 +483,13 @@ func TestABranchLikeAFile(t *testing.T) {
 	}
 
 	for command, want := range map[string]string{
-		"git checkout sub": "moves I", "git checkout README.md": "moves I", "git checkout a.go": "takes M a.go", "git checkout team": "moves I", "git checkout -- sub": "takes M sub",
-		"git checkout sub a.go": "takes M sub a.go", "git checkout sub --": "moves I", "cd sub; git checkout c.go": "takes M in sub sub/c.go",
-		"git -C linked checkout sub": "moves I in linked", "git -C linked checkout a": "takes M in linked linked/a", "git checkout ../x": "takes M ../x",
+		"git checkout sub": "moves I", "git checkout README.md": "moves I",
+		"git checkout a.go": "takes M a.go", "git checkout team": "moves I",
+		"git checkout -- sub":   "takes M sub",
+		"git checkout sub a.go": "takes M sub a.go", "git checkout sub --": "moves I",
+		"cd sub; git checkout c.go":  "takes M in sub sub/c.go",
+		"git -C linked checkout sub": "moves I in linked",
+		"git -C linked checkout a":   "takes M in linked linked/a", "git checkout ../x": "takes M ../x",
 	} {
 		if got := showActs(Edits(command, dir, Env{}).Acts, dir); got != want {
 			t.Errorf("%s: %s", command, got)
@@ -488,12 +519,19 @@ func FuzzShellEdits(f *testing.F) {
 	}
 
 	for _, c := range []string{
-		"cd sub && sed -i s/a/b/ *.go > log", "git -C x checkout -- a b", "bash -lc 'rm {a,b}'", "mv -t d a b", "cat <<'E' >f\nx\nE\n",
-		"apply_patch <<E\n*** Add File: x\nE", "f() { rm a; }; f", "perl -pi.bak -e x a", "env A=b sudo rm x", "if a; then cd b; fi; rm c", "rm \x00", "rm -", "rm --=",
-		"git checkout .", "git -C a -c b=c --git-dir d --work-tree=e reset --hard", "find a -name b -exec rm {} + -delete", "ls | xargs -I F mv F a", "git x; git -C . x", "rm a a a.go",
-		"git branch -D a; git fetch . +a:b; git stash drop 1", "tar xf a -C b; curl -O c/d; wget -P e f/g", "npx a@1 -w; gofmt -w ./...", "sed -n '1,2p;s/a/b/g' c; awk 1 d", "GIT_DIR=a git clean -fdx",
-		"git worktree remove a; git submodule foreach 'git reset --hard'", "f=a; for g in $f b*; do rm \"$g\"; done", "f() { local x=$1; shift; rm $x \"$@\"; }; f a b", "shopt -s expand_aliases\nalias x='rm a'\nx b",
-		"git config alias.x 'rm -f'; git x a; set -- a; export A=$1; sh -c 'rm $A'", "export GIT_WORK_TREE=/; git rm -rf .",
+		"cd sub && sed -i s/a/b/ *.go > log", "git -C x checkout -- a b", "bash -lc 'rm {a,b}'",
+		"mv -t d a b", "cat <<'E' >f\nx\nE\n",
+		"apply_patch <<E\n*** Add File: x\nE", "f() { rm a; }; f", "perl -pi.bak -e x a", "env A=b sudo rm x",
+		"if a; then cd b; fi; rm c", "rm \x00", "rm -", "rm --=",
+		"git checkout .", "git -C a -c b=c --git-dir d --work-tree=e reset --hard",
+		"find a -name b -exec rm {} + -delete", "ls | xargs -I F mv F a", "git x; git -C . x", "rm a a a.go",
+		"git branch -D a; git fetch . +a:b; git stash drop 1", "tar xf a -C b; curl -O c/d; wget -P e f/g",
+		"npx a@1 -w; gofmt -w ./...", "sed -n '1,2p;s/a/b/g' c; awk 1 d", "GIT_DIR=a git clean -fdx",
+		"git worktree remove a; git submodule foreach 'git reset --hard'",
+		"f=a; for g in $f b*; do rm \"$g\"; done", "f() { local x=$1; shift; rm $x \"$@\"; }; f a b",
+		"shopt -s expand_aliases\nalias x='rm a'\nx b",
+		"git config alias.x 'rm -f'; git x a; set -- a; export A=$1; sh -c 'rm $A'",
+		"export GIT_WORK_TREE=/; git rm -rf .",
 	} {
 		f.Add(c)
 	}
@@ -504,7 +542,11 @@ func FuzzShellEdits(f *testing.F) {
 		lists := [][]string{got.Paths, got.Trees}
 		for _, a := range got.Acts {
 			lists = append(lists, []string{a.Dir}, a.Paths)
-			if a.Kind == "" || a.Form == "" || utf8.RuneCountInString(a.Form) > maxForm || !utf8.ValidString(a.Form) || got.Reads {
+			if a.Kind == "" ||
+				a.Form == "" ||
+				utf8.RuneCountInString(a.Form) > maxForm ||
+				!utf8.ValidString(a.Form) ||
+				got.Reads {
 				t.Fatalf("%q does %+v", command, a)
 			}
 		}
@@ -512,7 +554,10 @@ func FuzzShellEdits(f *testing.F) {
 		for _, paths := range lists {
 			seen := map[string]bool{}
 			for _, p := range paths {
-				if !filepath.IsAbs(p) || filepath.Clean(p) != strings.TrimSuffix(p, "/") && p != "/" || strings.ContainsRune(p, 0) || seen[p] {
+				if !filepath.IsAbs(p) ||
+					filepath.Clean(p) != strings.TrimSuffix(p, "/") && p != "/" ||
+					strings.ContainsRune(p, 0) ||
+					seen[p] {
 					t.Fatalf("%q claims %q", command, paths)
 				}
 				seen[p] = true

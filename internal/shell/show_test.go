@@ -10,7 +10,14 @@ var letters = []struct {
 	letter string
 	work   Work
 }{
-	{"M", Modified}, {"S", Staged}, {"P", Partly}, {"U", Untracked}, {"I", Ignored}, {"N", Nested}, {"T", Stash}, {"C", Commits},
+	{"M", Modified},
+	{"S", Staged},
+	{"P", Partly},
+	{"U", Untracked},
+	{"I", Ignored},
+	{"N", Nested},
+	{"T", Stash},
+	{"C", Commits},
 }
 
 func showWork(work Work) (s string) {
@@ -52,7 +59,8 @@ func below(dir, path string) string {
 		return rest
 	}
 
-	if rel, err := filepath.Rel(dir, path); err == nil && strings.HasPrefix(rel, "../") && strings.Count(rel, "..") == 1 {
+	rel, err := filepath.Rel(dir, path)
+	if err == nil && strings.HasPrefix(rel, "../") && strings.Count(rel, "..") == 1 {
 		return rel
 	}
 	return strings.ReplaceAll(path, dir, ".")

@@ -15,7 +15,10 @@ func TestVariables_Known(t *testing.T) {
 		{"f=; rm $f a.go \"$f\"", "a.go"},
 		{"f=a.go f+=x; rm $f; f=(a.go); f[1]=x; rm $f", ""},
 		{"f=a.go; rm ${f%.go} ${f:-x} ${#f} ${!f} ${f/a/b}", ""},
-		{"i=1; i=$((i+1)); rm $i; j=1; ((j++)); rm $j; k=1; let k=2; rm $k; l=1; : ${l:=2}; rm $l; declare -i m=1+1; rm $m", ""},
+		{
+			"i=1; i=$((i+1)); rm $i; j=1; ((j++)); rm $j; k=1; let k=2; rm $k; l=1; : ${l:=2}; rm $l; declare -i m=1+1; rm $m",
+			"",
+		},
 		{"for ((i=0; i<3; i++)); do rm a$i; done; i=1; for ((i=0; i<3; i++)); do rm b$i; done", ""},
 		{"f=a.go; read f; rm $f; f=a.go; printf -v f x; rm $f; f=a.go; mapfile f; rm $f; f=a.go; unset f; rm $f", ""},
 		{"f=a.go; printf x f; rm $f", "a.go"},
