@@ -15,8 +15,14 @@ import (
 func TestCalls(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		room := played(t, db)
-		first := edits.Call{Agent: "claude:a", Helper: "sub", Tool: "Bash", Command: "make", Key: "toolu_1", Checkout: "/app", Before: "s1", Started: 10}
-		second := edits.Call{Agent: "codex:b", Tool: "apply_patch", Command: "a.go", Checkout: "/app", Before: "s2", After: "s3", Files: 2, Started: 20, Ended: 21}
+		first := edits.Call{
+			Agent: "claude:a", Helper: "sub", Tool: "Bash", Command: "make", Key: "toolu_1", Checkout: "/app",
+			Before: "s1", Started: 10,
+		}
+		second := edits.Call{
+			Agent: "codex:b", Tool: "apply_patch", Command: "a.go", Checkout: "/app", Before: "s2",
+			After: "s3", Files: 2, Started: 20, Ended: 21,
+		}
 		third := edits.Call{Agent: "claude:a", Tool: "Bash", Command: "ls", Checkout: "/lib", Started: 30, Ended: 31}
 
 		update(t, db, func(tx *store.Tx) error {
@@ -32,13 +38,17 @@ func TestCalls(t *testing.T) {
 			q    store.CallQuery
 			want []edits.Call
 		}{
-			"all":              {store.CallQuery{Room: room, Limit: 9}, []edits.Call{third, second, first}},
-			"the newest":       {store.CallQuery{Room: room, Limit: 1}, []edits.Call{third}},
-			"of a checkout":    {store.CallQuery{Room: room, Checkout: "/app", Limit: 9}, []edits.Call{second, first}},
-			"of an agent":      {store.CallQuery{Room: room, Agent: "claude:a", Limit: 9}, []edits.Call{third, first}},
-			"that changed":     {store.CallQuery{Room: room, Agent: "claude:a", Changed: true, Limit: 9}, []edits.Call{first}},
-			"by its number":    {store.CallQuery{Room: room, ID: 2, Limit: 9}, []edits.Call{second}},
-			"that ran lately":  {store.CallQuery{Room: room, Checkout: "/app", Since: 22, Limit: 9}, []edits.Call{first}},
+			"all":           {store.CallQuery{Room: room, Limit: 9}, []edits.Call{third, second, first}},
+			"the newest":    {store.CallQuery{Room: room, Limit: 1}, []edits.Call{third}},
+			"of a checkout": {store.CallQuery{Room: room, Checkout: "/app", Limit: 9}, []edits.Call{second, first}},
+			"of an agent":   {store.CallQuery{Room: room, Agent: "claude:a", Limit: 9}, []edits.Call{third, first}},
+			"that changed": {
+				store.CallQuery{Room: room, Agent: "claude:a", Changed: true, Limit: 9}, []edits.Call{first},
+			},
+			"by its number": {store.CallQuery{Room: room, ID: 2, Limit: 9}, []edits.Call{second}},
+			"that ran lately": {
+				store.CallQuery{Room: room, Checkout: "/app", Since: 22, Limit: 9}, []edits.Call{first},
+			},
 			"that ran before":  {store.CallQuery{Room: room, Until: 20, Limit: 9}, []edits.Call{second, first}},
 			"of another room":  {store.CallQuery{Room: "another", Limit: 9}, nil},
 			"of an idle agent": {store.CallQuery{Room: room, Agent: "pi:c", Limit: 9}, nil},
@@ -59,7 +69,10 @@ func TestTx_LastNoted_InTheOrderOfNoting(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		room := played(t, db)
 		callOf := func(after string, ended stick.Time, noted bool) *edits.Call {
-			return &edits.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: after, Started: 10, Ended: ended, Noted: noted}
+			return &edits.Call{
+				Agent: "claude:a", Tool: "Bash", Checkout: "/app", After: after, Started: 10, Ended: ended,
+				Noted: noted,
+			}
 		}
 		elsewhere := callOf("s9", 20, true)
 		elsewhere.Checkout = "/lib"
@@ -76,7 +89,8 @@ func TestTx_LastNoted_InTheOrderOfNoting(t *testing.T) {
 			update(t, db, func(tx *store.Tx) error { return tx.PutCall(room, c.put) })
 			view(t, db, func(tx *store.Tx) error {
 				if got, err := tx.LastNoted(room, "/app"); err != nil || got != c.want {
-					t.Errorf("after the call with %s it was last noted with %q, want %q (%v)", c.put.After, got, c.want, err)
+					t.Errorf("after the call with %s it was last noted with %q, want %q (%v)",
+						c.put.After, got, c.want, err)
 				}
 				return nil
 			})
@@ -133,16 +147,24 @@ func TestTx_Calls_open(t *testing.T) {
 		bobs := edits.Call{Agent: "codex:b", Checkout: "/work", Before: "s3", Started: now}
 		there := edits.Call{Agent: "claude:a", Checkout: "/other", Before: "s4", Started: now}
 		update(t, db, func(tx *store.Tx) error {
-			return try(tx.PutCall(one, &late), tx.PutCall(one, &here), tx.PutCall(one, &ended), tx.PutCall(one, &bobs), tx.PutCall(other, &there))
+			return try(tx.PutCall(one, &late), tx.PutCall(one, &here), tx.PutCall(one, &ended),
+				tx.PutCall(one, &bobs), tx.PutCall(other, &there))
 		})
 
 		for name, c := range map[string]struct {
 			q    store.CallQuery
 			want []edits.Call
 		}{
-			"of a checkout":         {store.CallQuery{Room: one, Checkout: "/work", Open: true, Limit: 9}, []edits.Call{bobs, here}},
-			"of an agent there":     {store.CallQuery{Room: one, Checkout: "/work", Agent: "claude:a", Open: true, Limit: 9}, []edits.Call{here}},
-			"of an agent elsewhere": {store.CallQuery{Agent: "claude:a", Open: true, Limit: 9}, []edits.Call{here, there}},
+			"of a checkout": {
+				store.CallQuery{Room: one, Checkout: "/work", Open: true, Limit: 9}, []edits.Call{bobs, here},
+			},
+			"of an agent there": {
+				store.CallQuery{Room: one, Checkout: "/work", Agent: "claude:a", Open: true, Limit: 9},
+				[]edits.Call{here},
+			},
+			"of an agent elsewhere": {
+				store.CallQuery{Agent: "claude:a", Open: true, Limit: 9}, []edits.Call{here, there},
+			},
 		} {
 			view(t, db, func(tx *store.Tx) error {
 				got, err := tx.Calls(c.q)

@@ -40,7 +40,8 @@ var listed = map[listedTable]unlisted{
 	readTable():    {},
 	roomTable(): {
 		fields: map[string]string{
-			"ID": "the key", "Path": "from the checkouts of this host", "Key": "the path of a row where hosts share rooms",
+			"ID": "the key", "Path": "from the checkouts of this host",
+			"Key":     "the path of a row where hosts share rooms",
 			"Members": "rows of their own", "Listeners": "rows of their own",
 		},
 	},
@@ -115,7 +116,9 @@ func (table *table[T]) testFields(t *testing.T, v reflect.Value, row *T, path st
 
 		case f.Kind() == reflect.Array:
 			for j := range f.Len() {
-				if !slices.ContainsFunc(table.columns, func(c column[T]) bool { return pointsTo(c.at(row), f.Index(j)) }) {
+				if !slices.ContainsFunc(table.columns, func(c column[T]) bool {
+					return pointsTo(c.at(row), f.Index(j))
+				}) {
 					t.Errorf("no column has %s[%d]", name, j)
 				}
 			}

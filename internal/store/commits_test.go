@@ -19,7 +19,8 @@ func TestCommits(t *testing.T) {
 		bob := edits.Editor{Agent: "codex:b", At: 20}
 		kim := edits.Editor{Agent: "codex:k", At: 30}
 		update(t, db, func(tx *store.Tx) error {
-			return try(tx.PutCommits(id, []string{"1", "2"}, ann), tx.PutCommits(id, []string{"2", "3", "4"}, bob), tx.PutCommits(id, []string{"5"}, kim))
+			return try(tx.PutCommits(id, []string{"1", "2"}, ann), tx.PutCommits(id, []string{"2", "3", "4"}, bob),
+				tx.PutCommits(id, []string{"5"}, kim))
 		})
 
 		noted := func(want map[string]edits.Editor) {

@@ -42,7 +42,9 @@ func contents(t *testing.T, dir string) (all []string) {
 		"DELETE FROM rooms", "DELETE FROM events", "DELETE FROM counters", "DELETE FROM meta WHERE key = 'schema'", "DELETE FROM meta",
 		"UPDATE meta SET value = 'no number'", "UPDATE rooms SET policy = '{'", "UPDATE rooms SET policy = ''", "UPDATE events SET handoff = '{' WHERE handoff <> ''",
 		"UPDATE drafts SET handoff = '{'", "UPDATE tasks SET state = 'none'", "UPDATE rooms SET turn_id = turn_id + 1", "UPDATE rooms SET room_id = room_id || 'x'",
-		"UPDATE counters SET value = 0", "ALTER TABLE rooms RENAME COLUMN owner TO holder", "ALTER TABLE events DROP COLUMN reason", "DROP INDEX "+column(t, raw, "SELECT name FROM sqlite_master WHERE type = 'index' AND sql <> '' ORDER BY name LIMIT 1")[0],
+		"UPDATE counters SET value = 0", "ALTER TABLE rooms RENAME COLUMN owner TO holder", "ALTER TABLE events DROP COLUMN reason", "DROP INDEX "+column(
+			t, raw, "SELECT name FROM sqlite_master WHERE type = 'index' AND sql <> '' ORDER BY name LIMIT 1",
+		)[0],
 		"CREATE TRIGGER refuses BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no'); END",
 	)
 }
@@ -55,7 +57,8 @@ func TestDamagedContentIsSaid(t *testing.T) {
 	all := contents(t, before)
 	few := testenv.Leaves(t, testenv.Every, "eleven of twelve values and tables that are damaged")
 
-	harmless := []string{"DROP INDEX", "DROP TABLE host", "DROP TABLE checkouts"} // nothing of a file is in these tables
+	// nothing of a file is in these tables
+	harmless := []string{"DROP INDEX", "DROP TABLE host", "DROP TABLE checkouts"}
 	for i, statement := range all {
 		if few && i%12 != 0 && i < len(all)-18 {
 			continue
@@ -78,7 +81,8 @@ func TestDamagedContentIsSaid(t *testing.T) {
 			if !found && failed {
 				t.Error("commands fail, and the check finds nothing")
 			}
-			if !found && !slices.ContainsFunc(harmless, func(s string) bool { return strings.HasPrefix(statement, s) }) {
+			if !found &&
+				!slices.ContainsFunc(harmless, func(s string) bool { return strings.HasPrefix(statement, s) }) {
 				t.Error("the check finds nothing")
 			}
 			requireAside(t, dir)
@@ -100,7 +104,10 @@ func requireCodes(t *testing.T, dir string) (failed bool) {
 			t.Errorf("the code %s: %v (%s)", e.Code, err, e.Hint)
 		}
 
-		for _, raw := range []string{"sql:", "SQL logic", "constraint failed", "no such", "invalid character", "Scan", "strconv", "malformed"} {
+		for _, raw := range []string{
+			"sql:", "SQL logic", "constraint failed", "no such", "invalid character", "Scan", "strconv",
+			"malformed",
+		} {
 			if strings.Contains(e.Message, raw) {
 				t.Errorf("it says %q", e.Message)
 			}

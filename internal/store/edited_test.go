@@ -16,12 +16,17 @@ func TestEdited(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		big := edits.FileState{Sum: "ab", Size: 1 << 40, ModTime: 1790000000123456789, Inode: 1<<64 - 1, Mode: 0o100755}
-		a := edits.EditedFile{Path: "a b/ü.go", State: big, Editors: []edits.Editor{{Agent: "claude:a", Turn: 3, Held: true, Under: "claude:b", At: 7}, {At: 9}}}
+		a := edits.EditedFile{
+			Path: "a b/ü.go", State: big,
+			Editors: []edits.Editor{{Agent: "claude:a", Turn: 3, Held: true, Under: "claude:b", At: 7}, {At: 9}},
+		}
 		b := edits.EditedFile{Path: "b.go", Asleep: 11, Editors: []edits.Editor{{Agent: "codex:b", Claim: true, At: 8}}}
 		update(t, db, func(tx *store.Tx) error {
 			return try(
 				tx.PutEdited(id, "/work", []edits.EditedFile{b, a, {Path: "not \xff text"}}),
-				tx.PutEdited(id, "/work/worktrees/t", []edits.EditedFile{{Path: "a b/ü.go", Editors: []edits.Editor{{Agent: "claude:x"}}}}),
+				tx.PutEdited(id, "/work/worktrees/t", []edits.EditedFile{
+					{Path: "a b/ü.go", Editors: []edits.Editor{{Agent: "claude:x"}}},
+				}),
 			)
 		})
 
@@ -43,7 +48,8 @@ func TestEdited(t *testing.T) {
 		}
 		b.Asleep, b.State.Sum = 0, "cd"
 		update(t, db, func(tx *store.Tx) error {
-			return try(tx.PutEdited(id, "/work", []edits.EditedFile{b}), tx.DropEdited(id, "/work", []string{a.Path, "never noted"}))
+			return try(tx.PutEdited(id, "/work", []edits.EditedFile{b}),
+				tx.DropEdited(id, "/work", []string{a.Path, "never noted"}))
 		})
 		if diff := cmp.Diff([]edits.EditedFile{b}, noted("b.go", a.Path)); diff != "" {
 			t.Errorf("after another edit, and one that was forgotten:\n%s", diff)

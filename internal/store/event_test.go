@@ -21,8 +21,11 @@ func TestEventKeepsEveryColumn(t *testing.T) {
 		claim(t, db, r.ID, "claude:a")
 
 		given := stick.Handoff{
-			Status: "naïve \u2028 \x7f \"quoted\"", NextAction: "línea 2\nline", OpenQuestions: []string{"why?"}, DoNot: []string{"touch"},
-			Artifacts: []stick.Artifact{{Path: "a/b.go", Lines: &stick.Lines{3, 9}, Role: "edit", Note: "n", RoomPath: "a/b.go"}},
+			Status: "naïve \u2028 \x7f \"quoted\"", NextAction: "línea 2\nline",
+			OpenQuestions: []string{"why?"}, DoNot: []string{"touch"},
+			Artifacts: []stick.Artifact{
+				{Path: "a/b.go", Lines: &stick.Lines{3, 9}, Role: "edit", Note: "n", RoomPath: "a/b.go"},
+			},
 			Workspace: &stick.Workspace{Head: "abc", Branch: "main", Dirty: []string{"x", "y"}, DirtyCount: 2},
 		}
 
@@ -154,20 +157,45 @@ func TestEventFilters(t *testing.T) {
 			want []int64
 			more bool
 		}{
-			{"all", store.EventQuery{Limit: 100}, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, false},
+			{
+				"all",
+				store.EventQuery{Limit: 100},
+				[]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19},
+				false,
+			},
 			{"the oldest", store.EventQuery{Limit: 2}, []int64{1, 2}, true},
 			{"exactly as many as there are", store.EventQuery{After: 16, Limit: 3}, []int64{17, 18, 19}, false},
 			{"the newest", store.EventQuery{Limit: 3, Newest: true}, []int64{17, 18, 19}, true},
 			{"behind a cursor", store.EventQuery{After: 17, Limit: 9}, []int64{18, 19}, false},
 			{"before one", store.EventQuery{Before: 3, Limit: 9}, []int64{1, 2}, false},
-			{"before one, the newest", store.EventQuery{Before: 9, After: 3, Limit: 2, Newest: true}, []int64{7, 8}, true},
+			{
+				"before one, the newest",
+				store.EventQuery{Before: 9, After: 3, Limit: 2, Newest: true},
+				[]int64{7, 8},
+				true,
+			},
 			{"a turn", store.EventQuery{Turn: 3, Limit: 9}, []int64{7, 8}, false},
-			{"types", store.EventQuery{Types: []stick.EventType{stick.EventClaim, stick.EventJoin}, Limit: 4}, []int64{1, 2, 3, 5}, true},
-			{"types, the newest", store.EventQuery{Types: []stick.EventType{stick.EventJoin}, Limit: 2, Newest: true}, []int64{2, 19}, true},
+			{
+				"types",
+				store.EventQuery{Types: []stick.EventType{stick.EventClaim, stick.EventJoin}, Limit: 4},
+				[]int64{1, 2, 3, 5},
+				true,
+			},
+			{
+				"types, the newest",
+				store.EventQuery{Types: []stick.EventType{stick.EventJoin}, Limit: 2, Newest: true},
+				[]int64{2, 19},
+				true,
+			},
 			{"from", store.EventQuery{From: "codex:b", Limit: 3}, []int64{2, 5, 6}, true},
 			{"to, filtered before the limit", store.EventQuery{For: "codex:b", Limit: 2}, []int64{4, 8}, true},
 			{"to, all", store.EventQuery{For: "claude:a", Limit: 9}, []int64{6, 10, 14, 18}, false},
-			{"several at once", store.EventQuery{Types: []stick.EventType{stick.EventPass}, From: "claude:a", After: 8, Limit: 1}, []int64{12}, true},
+			{
+				"several at once",
+				store.EventQuery{Types: []stick.EventType{stick.EventPass}, From: "claude:a", After: 8, Limit: 1},
+				[]int64{12},
+				true,
+			},
 			{"nothing", store.EventQuery{From: "nobody", Limit: 9}, nil, false},
 			{"another room", store.EventQuery{Room: "room-nobody", Limit: 9}, nil, false},
 		} {
@@ -295,7 +323,8 @@ func TestEventQueries(t *testing.T) {
 
 		types := []stick.EventType{
 			stick.EventJoin, stick.EventClaim, stick.EventPass, stick.EventKick,
-			stick.EventMessageSent, stick.EventMessageSent, stick.EventMessageRead, stick.EventMessageAcked, stick.EventMessageWithdrawn,
+			stick.EventMessageSent, stick.EventMessageSent, stick.EventMessageRead, stick.EventMessageAcked,
+			stick.EventMessageWithdrawn,
 		}
 
 		someone := rapid.SampledFrom(append([]stick.AgentID{"", "", "", "", "", "", "codex:x", "nobody"}, postmen...))
@@ -303,7 +332,10 @@ func TestEventQueries(t *testing.T) {
 			var want []stick.Event
 			for _, e := range log {
 				d := p.at(e.Seq, q.For)
-				if e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) && (q.Turn == 0 || e.Turn == q.Turn) && (len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
+				if e.Seq > q.After &&
+					(q.Before == 0 || e.Seq < q.Before) &&
+					(q.Turn == 0 || e.Turn == q.Turn) &&
+					(len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
 					(q.From == "" || e.From == q.From) && (q.Task == "" || e.Task == q.Task) &&
 					(q.For == "" || d != nil && (!q.Fresh || d.ShownAt == 0 && d.State() == stick.Unread)) {
 					want = append(want, e)
@@ -345,8 +377,9 @@ func TestEventQueries(t *testing.T) {
 				Turn:   rapid.SampledFrom([]int64{0, 0, 0, 0, 0, 1, 3, 9}).Draw(rt, "turn"),
 				Types:  rapid.SliceOfN(rapid.SampledFrom(types), 0, 3).Draw(rt, "types"),
 				From:   someone.Draw(rt, "from"), For: someone.Draw(rt, "for"), Fresh: rapid.Bool().Draw(rt, "fresh"),
-				Task:  rapid.SampledFrom([]string{"", "", "", "", "T1", "T1", "T2", "T9"}).Draw(rt, "task"),
-				Limit: rapid.SampledFrom([]int{1, 3, 10, 1000}).Draw(rt, "limit"), Newest: rapid.Bool().Draw(rt, "newest"),
+				Task:   rapid.SampledFrom([]string{"", "", "", "", "T1", "T1", "T2", "T9"}).Draw(rt, "task"),
+				Limit:  rapid.SampledFrom([]int{1, 3, 10, 1000}).Draw(rt, "limit"),
+				Newest: rapid.Bool().Draw(rt, "newest"),
 			})
 		})
 	}, storetest.At(clock))

@@ -24,7 +24,8 @@ func ChangeIssued(t *testing.T, db *DB, commits, events, turns int64) {
 
 	i.Committed.Commit += commits
 	i.Committed.Event += events
-	i.Highest.Commit, i.Highest.Event = max(i.Highest.Commit, i.Committed.Commit), max(i.Highest.Event, i.Committed.Event)
+	i.Highest.Commit, i.Highest.Event = max(i.Highest.Commit, i.Committed.Commit), max(i.Highest.Event,
+		i.Committed.Event)
 	i.Turn += turns
 	writeIssued(t, path, i)
 }

@@ -39,7 +39,10 @@ func TestAnotherBootEndsTheWorld(t *testing.T) {
 		if p, ok := stick.PayloadOf[stick.RestoredPayload](events[0]); !ok || p.World != "reboot" {
 			t.Errorf("the events are %+v", events)
 		}
-		if r.Turn.State != stick.Idle || r.Turn.ID != owned.Turn+stick.RestoreSkip || r.Turn.HandoffSeq != gave || r.Generation != 2 {
+		if r.Turn.State != stick.Idle ||
+			r.Turn.ID != owned.Turn+stick.RestoreSkip ||
+			r.Turn.HandoffSeq != gave ||
+			r.Generation != 2 {
 			t.Errorf("the room is %+v", r)
 		}
 
@@ -111,7 +114,17 @@ func TestEachHostHasItsBoot(t *testing.T) {
 			[]int64{1, 1, 2, 2, 3, 3, 3},
 		},
 		"a container without an id": {
-			[][2]string{{"a", "1"}, {"", "1"}, {"a", "1"}, {"", "2"}, {"a", "2"}, {"", "2"}, {"a", "3"}, {"", "3"}, {"a", "3"}},
+			[][2]string{
+				{"a", "1"},
+				{"", "1"},
+				{"a", "1"},
+				{"", "2"},
+				{"a", "2"},
+				{"", "2"},
+				{"a", "3"},
+				{"", "3"},
+				{"a", "3"},
+			},
 			[]int64{1, 1, 1, 2, 2, 2, 3, 3, 3},
 		},
 		"a boot that nobody can tell": {
@@ -126,7 +139,8 @@ func TestEachHostHasItsBoot(t *testing.T) {
 					for range 2 {
 						update(t, again, func(tx *store.Tx) error {
 							if tx.Generation().Number != c.generations[i] {
-								t.Errorf("write %d, of %s under boot %s, was in generation %d, want %d", i, w[0], w[1], tx.Generation().Number, c.generations[i])
+								t.Errorf("write %d, of %s under boot %s, was in generation %d, want %d",
+									i, w[0], w[1], tx.Generation().Number, c.generations[i])
 							}
 							return nil
 						})

@@ -56,7 +56,8 @@ func live(t *testing.T, db *store.DB) life {
 		claim(t, db, l.room, "claude:a")
 		release(t, db, l.room, "claude:a")
 		read := load(t, db, l.room).Turn.HandoffSeq
-		update(t, db, func(tx *store.Tx) error { return tx.Advance(l.room, "claude:a", "wait", read) }) // which makes no event
+		// which makes no event
+		update(t, db, func(tx *store.Tx) error { return tx.Advance(l.room, "claude:a", "wait", read) })
 	}
 
 	last := claim(t, db, l.room, "claude:a")
@@ -170,7 +171,9 @@ func requireAnother(t *testing.T, name, dir string) {
 	}
 	defer db.Close()
 
-	for how, run := range map[string]func(context.Context, func(*store.Tx) error) error{"reading": db.View, "writing": db.Update} {
+	for how, run := range map[string]func(context.Context, func(*store.Tx) error) error{
+		"reading": db.View, "writing": db.Update,
+	} {
 		if err := run(ctx, func(*store.Tx) error { return nil }); stick.CodeOf(err) != stick.CodeDatabaseCorrupt {
 			t.Errorf("%s: %s: %v", name, how, err)
 		}
@@ -256,7 +259,9 @@ func requireAbove(t *testing.T, name string, db *store.DB, l life) {
 		return
 	}
 
-	r, events := play(t, db, l.room, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) { return r.Restore(g, blind(), now) })
+	r, events := play(t, db, l.room, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
+		return r.Restore(g, blind(), now)
+	})
 	if len(events) == 0 || events[0].Type != stick.EventRestored || r.Turn.State == stick.Owned || r.Turn.ID < l.turn {
 		t.Errorf("%s: the room is at %+v after %+v", name, r.Turn, events)
 	}
@@ -298,7 +303,12 @@ func TestAFileThatSaysNothing(t *testing.T) {
 				if err := spoil(filepath.Join(l.now, store.IssuedName)); err != nil {
 					t.Fatal(err)
 				}
-				again, err := store.Open(ctx, store.Options{Dir: l.now, Lost: func(l store.Loss) { t.Errorf("it says that it lost %s", l.Words()) }}, false)
+				again, err := store.Open(ctx,
+					store.Options{
+						Dir:  l.now,
+						Lost: func(l store.Loss) { t.Errorf("it says that it lost %s", l.Words()) },
+					},
+					false)
 				if err != nil {
 					t.Fatal(err)
 				}

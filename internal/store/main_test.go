@@ -17,7 +17,9 @@ import (
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv("STORE_TEST_ROLE"); role != "" {
-		if err := child(role, store.Options{Dir: os.Getenv("STORE_TEST_DIR"), URL: os.Getenv("STORE_TEST_URL")}, os.Getenv("STORE_TEST_POINT")); err != nil {
+		err := child(role, store.Options{Dir: os.Getenv("STORE_TEST_DIR"), URL: os.Getenv("STORE_TEST_URL")},
+			os.Getenv("STORE_TEST_POINT"))
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -52,7 +54,8 @@ func child(role string, opt store.Options, point string) error {
 func start(t *testing.T, opt store.Options, role, point string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), "STORE_TEST_ROLE="+role, "STORE_TEST_DIR="+opt.Dir, "STORE_TEST_URL="+opt.URL, "STORE_TEST_POINT="+point)
+	c.Env = append(os.Environ(), "STORE_TEST_ROLE="+role, "STORE_TEST_DIR="+opt.Dir, "STORE_TEST_URL="+opt.URL,
+		"STORE_TEST_POINT="+point)
 	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -147,7 +150,8 @@ func claim(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick.E
 func release(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		r, events, err := r.Release(a, stick.Fence{Turn: r.Turn.ID, Lease: r.Turn.Lease}, stick.Handoff{Status: "did it", NextAction: "go on"}, blind(), now)
+		r, events, err := r.Release(a, stick.Fence{Turn: r.Turn.ID, Lease: r.Turn.Lease},
+			stick.Handoff{Status: "did it", NextAction: "go on"}, blind(), now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +164,8 @@ func release(t *testing.T, db *store.DB, id stick.RoomID, a stick.AgentID) stick
 func pass(t *testing.T, db *store.DB, id stick.RoomID, a, to stick.AgentID) stick.Event {
 	t.Helper()
 	_, events := play(t, db, id, func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		r, events, err := r.Pass(a, stick.Fence{Turn: r.Turn.ID, Lease: r.Turn.Lease}, to, stick.Handoff{Status: "did it", NextAction: "your part"}, blind(), now)
+		r, events, err := r.Pass(a, stick.Fence{Turn: r.Turn.ID, Lease: r.Turn.Lease}, to,
+			stick.Handoff{Status: "did it", NextAction: "your part"}, blind(), now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,9 @@ func TestNotes(t *testing.T) {
 			clock.Move(time.Second)
 			e := note(t, db, id, a, body, about != 0)
 			added = append(added, e)
-			want = append(want, stick.Note{ID: e.Seq, Author: a, Turn: about, Body: body, CreatedAt: stick.At(clock.Now())})
+			want = append(want, stick.Note{
+				ID: e.Seq, Author: a, Turn: about, Body: body, CreatedAt: stick.At(clock.Now()),
+			})
 		}
 
 		done := func(i int, a stick.AgentID) {
@@ -84,7 +86,13 @@ func TestNotes(t *testing.T) {
 			{"open, of the room and turn 4", store.NoteQuery{Open: true, Turn: 4, Limit: 9}, []int{0, 5}, false, 2},
 			{"open, of the room and no turn", store.NoteQuery{Open: true, Limit: 9}, []int{0}, false, 1},
 			{"the newest that is open", store.NoteQuery{Open: true, Turn: 3, Limit: 1}, []int{3}, true, 3},
-			{"a turn doesn't matter unless only open ones are asked for", store.NoteQuery{Turn: 4, Limit: 9}, []int{0, 1, 2, 3, 4, 5}, false, 6},
+			{
+				"a turn doesn't matter unless only open ones are asked for",
+				store.NoteQuery{Turn: 4, Limit: 9},
+				[]int{0, 1, 2, 3, 4, 5},
+				false,
+				6,
+			},
 			{"one", store.NoteQuery{ID: want[2].ID, Limit: 1}, []int{2}, false, 1},
 			{"one, if it is open", store.NoteQuery{ID: want[2].ID, Open: true, Limit: 1}, nil, false, 0},
 			{"an event that isn't a note", store.NoteQuery{ID: 1, Limit: 1}, nil, false, 0},

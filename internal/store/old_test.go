@@ -22,7 +22,8 @@ func rowsOf(t *testing.T, raw *sql.DB, columns map[string]string) (rows, read ma
 	if read == nil {
 		read = map[string]string{}
 		for _, table := range column(t, raw, "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'meta' ORDER BY name") {
-			read[table] = strings.Join(column(t, raw, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table), ", ")
+			read[table] = strings.Join(column(t, raw, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table),
+				", ")
 		}
 	}
 
@@ -62,7 +63,8 @@ func TestDatabaseOf8cc1f78(t *testing.T) {
 	}
 
 	meta := func(db *store.DB) []string {
-		return column(t, openRaw(t, db.Dir()), "SELECT key || ' ' || value FROM meta WHERE key IN ('schema', 'min_reader') ORDER BY key")
+		return column(t, openRaw(t, db.Dir()),
+			"SELECT key || ' ' || value FROM meta WHERE key IN ('schema', 'min_reader') ORDER BY key")
 	}
 	if diff := cmp.Diff(meta(fresh(t)), meta(db)); diff != "" {
 		t.Errorf("the database says of itself:\n%s", diff)

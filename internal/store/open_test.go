@@ -134,7 +134,9 @@ func TestForeignDatabaseIsUntouched(t *testing.T) {
 func TestSchemaOfANewerProgram(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		storetest.Exec(t, db, "UPDATE meta SET value = '99' WHERE key = 'schema'; ALTER TABLE rooms ADD COLUMN novelty TEXT NOT NULL DEFAULT ''")
+		storetest.Exec(t,
+			db,
+			"UPDATE meta SET value = '99' WHERE key = 'schema'; ALTER TABLE rooms ADD COLUMN novelty TEXT NOT NULL DEFAULT ''")
 		additive := storetest.Again(t, db)
 		join(t, additive, id, "gemini:c")
 		if r := load(t, additive, id); len(r.Members) != 3 {

@@ -41,7 +41,8 @@ func newPost(t *testing.T, db *store.DB, clock *storetest.Clock) *post {
 	}
 
 	p.play(func(r stick.Room, now stick.Time) (stick.Room, []stick.Event) {
-		r, events, err := r.Kick(stick.Kicking{By: "claude:a", Who: "codex:x", Force: true, Relayed: true}, blind(), now)
+		r, events, err := r.Kick(stick.Kicking{By: "claude:a", Who: "codex:x", Force: true, Relayed: true},
+			blind(), now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,9 @@ func (p *post) send(i int) {
 	p.t.Helper()
 	from := postmen[i%3]
 	others := slices.DeleteFunc(slices.Clone(postmen), func(a stick.AgentID) bool { return a == from })
-	m := stick.Message{Body: fmt.Sprint("message ", i), RequiresAck: i/4%2 == 0, Thread: []string{"", "one", "two"}[i%3]}
+	m := stick.Message{
+		Body: fmt.Sprint("message ", i), RequiresAck: i/4%2 == 0, Thread: []string{"", "one", "two"}[i%3],
+	}
 
 	var got []stick.AgentID
 	switch i % 4 {
@@ -228,7 +231,8 @@ func (p *post) play(rule func(stick.Room, stick.Time) (stick.Room, []stick.Event
 
 func (p *post) deliver(e stick.Event, owes stick.Owes, thread string, to ...stick.AgentID) {
 	for _, a := range slices.Sorted(slices.Values(to)) {
-		p.deliveries = append(p.deliveries, &delivery{e, stick.Receipt{Event: e.Seq, Agent: a, Owes: owes, Thread: thread}})
+		p.deliveries = append(p.deliveries,
+			&delivery{e, stick.Receipt{Event: e.Seq, Agent: a, Owes: owes, Thread: thread}})
 	}
 }
 
@@ -258,5 +262,6 @@ func (d *delivery) stands() stick.ReceiptState {
 
 // owed reports whether the recipient must still do something.
 func (d *delivery) owed() bool {
-	return d.stands() == stick.Unread && d.Owes != stick.OwesNothing || d.stands() == stick.Read && d.Owes == stick.OwesAck
+	return d.stands() == stick.Unread && d.Owes != stick.OwesNothing ||
+		d.stands() == stick.Read && d.Owes == stick.OwesAck
 }

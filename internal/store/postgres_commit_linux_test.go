@@ -23,7 +23,8 @@ type proxy struct {
 	server string // its socket
 	mu     sync.Mutex
 	open   []net.Conn
-	cut    string // when the next connection breaks that commits: "before" or "after" the server has got the COMMIT, "between" that and the notices, or "said": between, when the COMMIT is answered
+	// when the next connection breaks that commits: "before" or "after" the server has got the COMMIT, "between" that and the notices, or "said": between, when the COMMIT is answered
+	cut string
 }
 
 // throughProxy opens the database of a test again, through a proxy.
@@ -217,7 +218,8 @@ func TestCommitWithoutAnswer(t *testing.T) {
 				})
 
 				if r := load(t, db, id); runs != want || len(r.Listeners) != 1 {
-					t.Errorf("without events it ran %d times, want %d; there are %d listeners", runs, want, len(r.Listeners))
+					t.Errorf("without events it ran %d times, want %d; there are %d listeners",
+						runs, want, len(r.Listeners))
 				}
 			})
 		})
@@ -297,7 +299,8 @@ func TestNoEventIsSkipped(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						after, events, _, err := r.Join(stick.AgentID(fmt.Sprintf("claude:%d-%d", i, n)), true, tx.Now())
+						after, events, _, err := r.Join(stick.AgentID(fmt.Sprintf("claude:%d-%d", i, n)), true,
+							tx.Now())
 						if err == nil {
 							_, _, err = tx.Save(r, after, events)
 						}
@@ -419,9 +422,12 @@ func TestServersClock(t *testing.T) {
 				}
 				close(locked)
 				soon(t, "the second transaction waits for the room", func() bool {
-					return len(storetest.Exec(t, db, "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'")) > 0
+					return len(storetest.Exec(t,
+						db,
+						"SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR UPDATE%'")) > 0
 				})
-				ended = stick.Time(must(t, storetest.Exec(t, db, "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint")[0]))
+				ended = stick.Time(must(t,
+					storetest.Exec(t, db, "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint")[0]))
 				return nil
 			})
 		}()

@@ -56,7 +56,10 @@ func TestARestartedHostEndsItsOwn(t *testing.T) {
 				return tx.PutProcess(agent, "", stick.Evidence{Process: m.process(5), Proof: stick.ProvesSession})
 			})
 			update(t, on, func(tx *store.Tx) error {
-				return tx.PutListener(id, stick.Listener{ID: stick.ListenerID(agent), Agent: agent, Purpose: stick.Work, Process: m.process(5), StartedAt: tx.Now()})
+				return tx.PutListener(id, stick.Listener{
+					ID: stick.ListenerID(agent), Agent: agent, Purpose: stick.Work, Process: m.process(5),
+					StartedAt: tx.Now(),
+				})
 			})
 		}
 
@@ -77,7 +80,8 @@ func TestARestartedHostEndsItsOwn(t *testing.T) {
 
 		touch(t, again)
 		if !ended(t, db, "claude:a") || ended(t, db, "codex:b") {
-			t.Errorf("after the restart: ended is %v, of the other host %v", ended(t, db, "claude:a"), ended(t, db, "codex:b"))
+			t.Errorf("after the restart: ended is %v, of the other host %v",
+				ended(t, db, "claude:a"), ended(t, db, "codex:b"))
 		}
 		if got := <-notices; got != string(id) {
 			t.Errorf("the notice is %q", got)

@@ -36,7 +36,10 @@ func TestPostgres(t *testing.T) {
 		lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 		for _, line := range lines {
 			if !strings.HasSuffix(line, " is bigint ") && !strings.HasSuffix(line, " is text C") {
-				t.Errorf("%s: only 64 bit integers and text in the order of its bytes hold what SQLite's columns do", line)
+				t.Errorf(
+					"%s: only 64 bit integers and text in the order of its bytes hold what SQLite's columns do",
+					line,
+				)
 			}
 		}
 
@@ -113,7 +116,12 @@ func (d database) psql(script string, stop bool) (out, said string, err error) {
 	c := exec.CommandContext(limited, filepath.Join(storetest.PostgresBin, "psql"), "-X", "-q", "-A", "-t", "-v", fmt.Sprintf("ON_ERROR_STOP=%t", stop),
 		"-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", "tt", "-d", "postgres", "-f", "-")
 	var stdout, stderr bytes.Buffer
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C", "PGOPTIONS=-c search_path=" + schema}
+	c.Env = []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + os.Getenv("HOME"),
+		"LC_ALL=C",
+		"PGOPTIONS=-c search_path=" + schema,
+	}
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(script), &stdout, &stderr
 	err = c.Run()
 	return stdout.String(), stderr.String(), err

@@ -42,7 +42,9 @@ func opened(t *testing.T, opt store.Options) *store.DB {
 // server opens an empty database on a server.
 func server(t *testing.T, kill func(string)) *store.DB {
 	t.Helper()
-	return opened(t, store.Options{Dir: t.TempDir(), URL: storetest.PostgresURL(t), HostName: "alpha", Boot: "b1", Kill: kill})
+	return opened(t, store.Options{
+		Dir: t.TempDir(), URL: storetest.PostgresURL(t), HostName: "alpha", Boot: "b1", Kill: kill,
+	})
 }
 
 // keyOf makes a key for a room.
@@ -69,7 +71,12 @@ func eventsOf(t *testing.T, db *store.DB) (all []string) {
 					if err != nil {
 						return err
 					}
-					all = append(all, strings.ReplaceAll(fmt.Sprintln(e.Seq, e.ID, e.Room, e.Turn, e.Type, e.From, e.To, e.CreatedAt, string(handoff), e.Say()), "@alpha", ""))
+					all = append(all,
+						strings.ReplaceAll(
+							fmt.Sprintln(e.Seq, e.ID, e.Room, e.Turn, e.Type, e.From, e.To, e.CreatedAt,
+								string(handoff), e.Say()),
+							"@alpha", "",
+						))
 					after = e.Seq
 				}
 			}
@@ -136,7 +143,8 @@ func TestMove(t *testing.T) {
 	err = from.View(t.Context(), func(*store.Tx) error { return nil })
 	refused(t, err, stick.CodeDatabaseMoved)
 	_, err = store.Open(t.Context(), store.Options{Dir: from.Dir()}, true)
-	if no := refused(t, err, stick.CodeDatabaseMoved); !strings.Contains(no.Message, "PostgreSQL at") || strings.Contains(no.Message, "swordfish") {
+	no := refused(t, err, stick.CodeDatabaseMoved)
+	if !strings.Contains(no.Message, "PostgreSQL at") || strings.Contains(no.Message, "swordfish") {
 		t.Error(no.Message)
 	}
 
@@ -154,7 +162,12 @@ func TestMove(t *testing.T) {
 func TestKilledMove(t *testing.T) {
 	old := storetest.Old(t, "8cc1f78", nil)
 	want := eventsOf(t, old)
-	for _, point := range []string{"the server's before commit", "the server's after commit", "the file's before commit", "the file's after commit"} {
+	for _, point := range []string{
+		"the server's before commit",
+		"the server's after commit",
+		"the file's before commit",
+		"the file's after commit",
+	} {
 		t.Run(point, func(t *testing.T) {
 			kill := func(whose string) func(string) {
 				return func(at string) {
@@ -164,7 +177,10 @@ func TestKilledMove(t *testing.T) {
 				}
 			}
 
-			opt := store.Options{Dir: t.TempDir(), URL: storetest.PostgresURL(t), HostName: "alpha", Boot: "b1", Kill: kill("the server's")}
+			opt := store.Options{
+				Dir: t.TempDir(), URL: storetest.PostgresURL(t), HostName: "alpha", Boot: "b1",
+				Kill: kill("the server's"),
+			}
 			from := toMove(t, old, kill("the file's"))
 			over, ended := make(chan struct{}), false
 			go func() { // ends at the kill point
@@ -230,7 +246,10 @@ func TestDamagedFileIsntMoved(t *testing.T) {
 func TestMoveKnowsAllTables(t *testing.T) {
 	stays := []string{"meta", "counters", "boots", "listeners", "hosts", "host_boots", "checkouts"}
 	storetest.OnSQLite(t, func(t *testing.T, db *store.DB) {
-		want := append(storetest.Exec(t, db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"), "")
+		want := append(
+			storetest.Exec(t, db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"),
+			"",
+		)
 		slices.Sort(want)
 		got := append(slices.Concat(stays, store.MovedTables), "")
 		slices.Sort(got)

@@ -29,7 +29,9 @@ func TestPooler(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						_, _, err = tx.Save(r, r, []stick.Event{r.About(stick.Event{Type: stick.EventNoteAdded, From: "claude:a", Reason: "x"})})
+						_, _, err = tx.Save(r, r, []stick.Event{
+							r.About(stick.Event{Type: stick.EventNoteAdded, From: "claude:a", Reason: "x"}),
+						})
 						return err
 					})
 					if err != nil {
@@ -79,7 +81,8 @@ func TestFullDisk(t *testing.T) {
 			return err
 		})
 
-		if e := refused(t, err, stick.CodeDatabaseUnavailable); !strings.Contains(e.Message, "the disk of PostgreSQL at") || !strings.Contains(e.Message, "is full") {
+		e := refused(t, err, stick.CodeDatabaseUnavailable)
+		if !strings.Contains(e.Message, "the disk of PostgreSQL at") || !strings.Contains(e.Message, "is full") {
 			t.Error(e.Message)
 		}
 		storetest.Exec(t, db, "DROP TRIGGER full_disk ON events; DROP FUNCTION full_disk()")

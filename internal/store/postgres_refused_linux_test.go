@@ -24,7 +24,8 @@ func TestPostgresRefuses(t *testing.T) {
 	address := storetest.PostgresURL(t)
 	for _, script := range []string{
 		"CREATE ROLE needs_word LOGIN SUPERUSER PASSWORD '" + password + "'", "CREATE ROLE needs_tls LOGIN SUPERUSER",
-		"CREATE ROLE no_rights LOGIN", "CREATE ROLE is_full LOGIN CONNECTION LIMIT 0", "CREATE ROLE reads LOGIN SUPERUSER; ALTER ROLE reads SET default_transaction_read_only = on",
+		"CREATE ROLE no_rights LOGIN", "CREATE ROLE is_full LOGIN CONNECTION LIMIT 0",
+		"CREATE ROLE reads LOGIN SUPERUSER; ALTER ROLE reads SET default_transaction_read_only = on",
 	} {
 		if err := storetest.Script(address, script); err != nil {
 			t.Fatal(err)
@@ -50,21 +51,71 @@ func TestPostgresRefuses(t *testing.T) {
 		code          stick.Code
 		says          string
 	}{
-		{"another password", tcp(url.UserPassword("needs_word", "wrong-"+password), "127.0.0.1", "sslmode=disable"), stick.CodeDatabaseUnavailable, "doesn't let the role needs_word in"},
-		{"no such role", tcp(url.User("nobody"), "127.0.0.1", "sslmode=disable"), stick.CodeDatabaseUnavailable, "doesn't let the role nobody in"},
-		{"TLS is required", tcp(url.User("needs_tls"), "127.0.0.1", "sslmode=disable"), stick.CodeDatabaseUnavailable, "doesn't let the role needs_tls in"},
-		{"no TLS there", "postgres://needs_word:" + password + "@" + withoutTLS(t) + "/x", stick.CodeDatabaseUnavailable, "don't agree on TLS"},
+		{
+			"another password",
+			tcp(url.UserPassword("needs_word", "wrong-"+password), "127.0.0.1", "sslmode=disable"),
+			stick.CodeDatabaseUnavailable,
+			"doesn't let the role needs_word in",
+		},
+		{
+			"no such role",
+			tcp(url.User("nobody"), "127.0.0.1", "sslmode=disable"),
+			stick.CodeDatabaseUnavailable,
+			"doesn't let the role nobody in",
+		},
+		{
+			"TLS is required",
+			tcp(url.User("needs_tls"), "127.0.0.1", "sslmode=disable"),
+			stick.CodeDatabaseUnavailable,
+			"doesn't let the role needs_tls in",
+		},
+		{
+			"no TLS there",
+			"postgres://needs_word:" + password + "@" + withoutTLS(t) + "/x",
+			stick.CodeDatabaseUnavailable,
+			"don't agree on TLS",
+		},
 		{"an unknown certificate", tcp(secret, "localhost", ""), stick.CodeDatabaseUnavailable, "don't agree on TLS"},
-		{"a certificate of another name", tcp(secret, "127.0.0.1", "sslrootcert="+certificate), stick.CodeDatabaseUnavailable, "don't agree on TLS"},
+		{
+			"a certificate of another name",
+			tcp(secret, "127.0.0.1", "sslrootcert="+certificate),
+			stick.CodeDatabaseUnavailable,
+			"don't agree on TLS",
+		},
 		{"no such certificate", tcp(secret, "localhost", "sslrootcert=/nowhere"), stick.CodeUsage, "can't be read"},
 		{"no server", noServer, stick.CodeDatabaseUnavailable, "doesn't answer"},
-		{"too many connections", as("is_full", address), stick.CodeDatabaseUnavailable, `takes no more connections: "too many connections for role`},
-		{"a setting that isn't", tcp(secret, "127.0.0.1", "sslmode=disable&options=-c%20no_such%3D30s"), stick.CodeUsage, "doesn't know a setting that the database's address has"},
-		{"no such database", strings.Replace(address, "/postgres?", "/nowhere?", 1), stick.CodeDatabaseUnavailable, "database nowhere can't be opened"},
-		{"no right to make a schema", as("no_rights", address), stick.CodeDatabaseUnavailable, "doesn't give the role no_rights the rights"},
+		{
+			"too many connections",
+			as("is_full", address),
+			stick.CodeDatabaseUnavailable,
+			`takes no more connections: "too many connections for role`,
+		},
+		{
+			"a setting that isn't",
+			tcp(secret, "127.0.0.1", "sslmode=disable&options=-c%20no_such%3D30s"),
+			stick.CodeUsage,
+			"doesn't know a setting that the database's address has",
+		},
+		{
+			"no such database",
+			strings.Replace(address, "/postgres?", "/nowhere?", 1),
+			stick.CodeDatabaseUnavailable,
+			"database nowhere can't be opened",
+		},
+		{
+			"no right to make a schema",
+			as("no_rights", address),
+			stick.CodeDatabaseUnavailable,
+			"doesn't give the role no_rights the rights",
+		},
 		{"a server that is read-only", as("reads", address), stick.CodeDatabaseUnavailable, "is read-only"},
 		{"no address", "postgres://needs_word:" + password + "@host:port/", stick.CodeUsage, "can't be read"},
-		{"an address of something else", "mysql://needs_word:" + password + "@host/x", stick.CodeUsage, "can't be read"},
+		{
+			"an address of something else",
+			"mysql://needs_word:" + password + "@host/x",
+			stick.CodeUsage,
+			"can't be read",
+		},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
@@ -94,7 +145,8 @@ func TestPostgresRefuses(t *testing.T) {
 		for _, good := range []string{
 			tcp(secret, "127.0.0.1", "sslmode=disable&search_path=good"),
 			tcp(url.User("needs_tls"), "localhost", "search_path=good&sslrootcert="+certificate),
-			tcp(url.User("needs_tls"), "localhost", "search_path=good&options=-c%20statement_timeout%3D30s&sslrootcert="+certificate),
+			tcp(url.User("needs_tls"), "localhost",
+				"search_path=good&options=-c%20statement_timeout%3D30s&sslrootcert="+certificate),
 		} {
 			db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: good}, true)
 			if err != nil {
@@ -140,8 +192,11 @@ func withoutTLS(t *testing.T) string {
 // refuse writers and let readers go on.
 func TestPostgresWritesNotAllowed(t *testing.T) {
 	for name, c := range map[string]struct{ script, says string }{
-		"no-right":  {"ALTER ROLE only_reads RESET ALL", "doesn't give the role only_reads the rights"},
-		"read-only": {"ALTER ROLE only_reads SUPERUSER; ALTER ROLE only_reads SET default_transaction_read_only = on", "is read-only"},
+		"no-right": {"ALTER ROLE only_reads RESET ALL", "doesn't give the role only_reads the rights"},
+		"read-only": {
+			"ALTER ROLE only_reads SUPERUSER; ALTER ROLE only_reads SET default_transaction_read_only = on",
+			"is read-only",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.OnPostgres(t, func(t *testing.T, db *store.DB) {
@@ -149,7 +204,12 @@ func TestPostgresWritesNotAllowed(t *testing.T) {
 				u, _ := url.Parse(opt.URL)
 				schema := u.Query().Get("search_path")
 				id := played(t, db)
-				storetest.Exec(t, db, fmt.Sprintf("CREATE ROLE only_reads LOGIN; GRANT USAGE ON SCHEMA %s TO only_reads; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO only_reads; %s", schema, c.script))
+				storetest.Exec(t,
+					db,
+					fmt.Sprintf(
+						"CREATE ROLE only_reads LOGIN; GRANT USAGE ON SCHEMA %s TO only_reads; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO only_reads; %s",
+						schema, c.script,
+					))
 				t.Cleanup(func() { storetest.Exec(t, db, "DROP OWNED BY only_reads; DROP ROLE only_reads") })
 				opt.URL = as("only_reads", opt.URL)
 				reader, err := store.Open(ctx, opt, false)
@@ -190,7 +250,12 @@ func TestPostgresRightsRevoked(t *testing.T) {
 		u, _ := url.Parse(opt.URL)
 		schema := u.Query().Get("search_path")
 		id := played(t, db)
-		storetest.Exec(t, db, fmt.Sprintf("CREATE ROLE loses_rights LOGIN; GRANT USAGE ON SCHEMA %s TO loses_rights; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO loses_rights", schema))
+		storetest.Exec(t,
+			db,
+			fmt.Sprintf(
+				"CREATE ROLE loses_rights LOGIN; GRANT USAGE ON SCHEMA %s TO loses_rights; GRANT SELECT ON ALL TABLES IN SCHEMA %[1]s TO loses_rights",
+				schema,
+			))
 		t.Cleanup(func() { storetest.Exec(t, db, "DROP OWNED BY loses_rights; DROP ROLE loses_rights") })
 		opt.URL = as("loses_rights", opt.URL)
 		reader, err := store.Open(ctx, opt, false)
@@ -206,7 +271,8 @@ func TestPostgresRightsRevoked(t *testing.T) {
 			return err
 		})
 
-		if e := refused(t, err, stick.CodeDatabaseUnavailable); !strings.Contains(e.Message, "doesn't give the role loses_rights the rights") {
+		e := refused(t, err, stick.CodeDatabaseUnavailable)
+		if !strings.Contains(e.Message, "doesn't give the role loses_rights the rights") {
 			t.Errorf("it says %q", e.Message)
 		}
 	})
@@ -226,7 +292,9 @@ func TestPostgresStatementTimeout(t *testing.T) {
 		opt.URL += "&options=-c%20statement_timeout%3D50"
 		_, err = store.Open(ctx, opt, false)
 		e := refused(t, err, stick.CodeDatabaseBusy)
-		if !strings.Contains(e.Message, `has ended a statement early: "canceling statement due to statement timeout"`) || !strings.Contains(e.Hint.String(), "shorter statement_timeout") {
+		if !strings.Contains(e.Message,
+			`has ended a statement early: "canceling statement due to statement timeout"`) ||
+			!strings.Contains(e.Hint.String(), "shorter statement_timeout") {
 			t.Errorf("it says %q (%s)", e.Message, e.Hint)
 		}
 	})
@@ -239,7 +307,8 @@ func TestPostgresNamesTheServerInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(ctx, store.Options{Dir: t.TempDir(), URL: strings.Replace(live, u.Host, "127.0.0.1:1,"+u.Host, 1)}, true)
+	db, err := store.Open(ctx,
+		store.Options{Dir: t.TempDir(), URL: strings.Replace(live, u.Host, "127.0.0.1:1,"+u.Host, 1)}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +347,9 @@ func TestPostgresDamagedContent(t *testing.T) {
 					return try(err, tx.Advance(id, "codex:b", "wait", 1))
 				})
 
-				if e := refused(t, err, stick.CodeDatabaseCorrupt); !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint.String(), "begin anew in another schema") {
+				e := refused(t, err, stick.CodeDatabaseCorrupt)
+				if !strings.Contains(e.Message, c.says) ||
+					!strings.Contains(e.Hint.String(), "begin anew in another schema") {
 					t.Errorf("it says %q (%s)", e.Message, e.Hint)
 				}
 				storetest.Exec(t, db, unread) // which the check finds

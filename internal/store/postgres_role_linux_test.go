@@ -33,7 +33,9 @@ func TestRoleOfTheManual(t *testing.T) {
 	within.Path = "/talkingstick"
 
 	t.Cleanup(func() {
-		for _, s := range []string{"DROP DATABASE IF EXISTS talkingstick WITH (FORCE)", "DROP ROLE IF EXISTS talkingstick"} {
+		for _, s := range []string{
+			"DROP DATABASE IF EXISTS talkingstick WITH (FORCE)", "DROP ROLE IF EXISTS talkingstick",
+		} {
 			if err := storetest.Script(server.String(), s); err != nil {
 				t.Error(err)
 			}
@@ -60,11 +62,22 @@ func TestRoleOfTheManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Role != "talkingstick" || s.Super || !s.Delivers || s.Version < 15 || s.Schema != "talkingstick" || s.Most == 0 || s.Used == 0 {
+	if s.Role != "talkingstick" ||
+		s.Super ||
+		!s.Delivers ||
+		s.Version < 15 ||
+		s.Schema != "talkingstick" ||
+		s.Most == 0 ||
+		s.Used == 0 {
 		t.Errorf("the server is %+v", s)
 	}
 
-	for _, forbidden := range []string{"CREATE SCHEMA other", "CREATE TABLE public.t (x int)", "CREATE ROLE r", "CREATE TEMP TABLE t (x int)"} {
+	for _, forbidden := range []string{
+		"CREATE SCHEMA other",
+		"CREATE TABLE public.t (x int)",
+		"CREATE ROLE r",
+		"CREATE TEMP TABLE t (x int)",
+	} {
 		if err := storetest.Script(within.String(), forbidden); err == nil {
 			t.Errorf("the role may %s", forbidden)
 		}

@@ -102,7 +102,9 @@ func countedConnections(t *testing.T, db *store.DB) (opt store.Options, connecti
 
 	return opt, func() int {
 		t.Helper()
-		n, err := strconv.Atoi(storetest.Exec(t, db, "SELECT count(*) FROM pg_stat_activity WHERE application_name = '"+name+"'")[0])
+		n, err := strconv.Atoi(
+			storetest.Exec(t, db, "SELECT count(*) FROM pg_stat_activity WHERE application_name = '"+name+"'")[0],
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +151,9 @@ func TestTheWordOfTheWitness(t *testing.T) {
 			t.Errorf("of 100 times a wait reads %d times all the same", reads)
 		}
 		u, _ := url.Parse(storetest.Options(db).URL)
-		storetest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"`+u.Query().Get("search_path")+`"%' AND query LIKE 'LISTEN%'`)
+		storetest.Exec(t,
+			db,
+			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%"`+u.Query().Get("search_path")+`"%' AND query LIKE 'LISTEN%'`)
 		soon(t, "it says so when it hears again", func() bool { return hears(w) })
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -204,7 +208,8 @@ func TestAStoppedWitness(t *testing.T) {
 		}
 
 		drain(rest[0])
-		soon(t, "a guard finds that nobody has said for an hour that it hears", func() bool { // unless the witness says so just then
+		// unless the witness says so just then
+		soon(t, "a guard finds that nobody has said for an hour that it hears", func() bool {
 			long := time.Now().Add(-time.Hour)
 			return os.Chtimes(files[0], long, long) == nil && !hears(guards[0])
 		})
@@ -257,7 +262,9 @@ func TestWaitsBeginTogether(t *testing.T) {
 					if _, err := tx.Room(id); err != nil {
 						return err
 					}
-					return tx.PutListener(id, stick.Listener{ID: stick.ListenerID(strconv.Itoa(i)), Agent: "claude:a", Purpose: stick.Work})
+					return tx.PutListener(id, stick.Listener{
+						ID: stick.ListenerID(strconv.Itoa(i)), Agent: "claude:a", Purpose: stick.Work,
+					})
 				})
 				if err != nil {
 					t.Errorf("a wait can't register: %v", err)
@@ -268,7 +275,8 @@ func TestWaitsBeginTogether(t *testing.T) {
 
 		close(begin)
 		most := mostDuring(&begins, connections)
-		if t.Logf("at most %d connections at the beginning", most); most > 35 { // 25, and those that the server is just ending
+		// 25, and those that the server is just ending
+		if t.Logf("at most %d connections at the beginning", most); most > 35 {
 			t.Errorf("at the beginning the host had %d connections", most)
 		}
 		if r := load(t, db, id); len(r.Listeners) != processes {

@@ -121,7 +121,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, receipts := tx.Receipts(sent.Seq)
 		_, owed := tx.OpenReceipts(id, "codex:b")
 		_, _, open := tx.CountOpen(id, "codex:b")
-		return try(signs, owes, agent, running, process, before, known, processes, held, rooms, hooked, hook, older, listener, cursor, last, event, receipt, receipts, owed, open)
+		return try(signs, owes, agent, running, process, before, known, processes, held, rooms, hooked, hook,
+			older, listener, cursor, last, event, receipt, receipts, owed, open)
 	})
 
 	view(t, db, func(tx *store.Tx) error {
@@ -141,7 +142,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		one := store.EventQuery{Room: id, Limit: 1}
 		full := store.EventQuery{
 			Room: id, Turn: 1, Types: []stick.EventType{stick.EventPass, stick.EventClaim},
-			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Cursor: "wait", Before: sent.Seq, Limit: 1, Newest: true,
+			From: "claude:a", Task: "T", For: "codex:b", Fresh: true, Cursor: "wait", Before: sent.Seq,
+			Limit: 1, Newest: true,
 		}
 
 		_, _, events := tx.Events(one)
@@ -166,7 +168,9 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 
 	view(t, db, func(tx *store.Tx) error {
 		_, _, all := tx.Reservations(store.ReservationQuery{Room: id})
-		_, _, some := tx.Reservations(store.ReservationQuery{Room: id, ID: reserved.Seq, Agent: "claude:a", Task: "T", Limit: 1})
+		_, _, some := tx.Reservations(store.ReservationQuery{
+			Room: id, ID: reserved.Seq, Agent: "claude:a", Task: "T", Limit: 1,
+		})
 		_, near := tx.ReservationsNear(id, []string{"src/a.go"}, []string{"docs", "web"})
 		_, meeting := tx.ReservationsMeeting(id, []glob.Pattern{"src/**", "*.go"})
 		_, at := tx.RoomsAt([][]string{{"/work/src", "/work"}})
@@ -190,7 +194,10 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	})
 
 	view(t, db, func(tx *store.Tx) error {
-		_, calls := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Until: 2, Open: true, Limit: 1})
+		_, calls := tx.Calls(store.CallQuery{
+			Room: id, Checkout: "/work", Agent: "claude:a", ID: 1, Changed: true, Since: 1, Until: 2,
+			Open: true, Limit: 1,
+		})
 		_, open := tx.Calls(store.CallQuery{Agent: "claude:a", Open: true, Limit: 1})
 		_, noted := tx.LastNoted(id, "/work")
 		_, commits := tx.Commits(id, []string{"c"})
@@ -202,7 +209,8 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 	})
 
 	update(t, db, func(tx *store.Tx) error {
-		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id, []edits.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),
+		return try(tx.DropCommits(id, []string{"c"}), tx.ForgetCommits(id, 1, 1), tx.PutStashed(id,
+			[]edits.StashEntry{{Commit: "c"}}), tx.ForgetStashed(id, 1, 1),
 			tx.PutTelling(id, "claude:a", "sum", "[]"), tx.DropTelling(id, "claude:a", "sum", 1),
 			tx.PutCall(id, &edits.Call{Agent: "claude:a", Tool: "Bash", Checkout: "/work", Noted: true}), tx.ForgetCalls(id, 1, 1),
 			tx.PutReads(id, "/work", []edits.NotedRead{{Agent: "claude:a", Path: "a.go"}}), tx.BoundReads(id, "claude:a", 1, 1), tx.ForgetReads(id, "claude:a"))
@@ -259,11 +267,14 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		t.Fatal(err)
 	}
 
-	i := store.Intent{ID: "i", Room: id, Task: "t1", Attempt: 1, Kind: "done", Agent: "codex:b", Data: []byte("{}"), PID: 1}
+	i := store.Intent{
+		ID: "i", Room: id, Task: "t1", Attempt: 1, Kind: "done", Agent: "codex:b", Data: []byte("{}"), PID: 1,
+	}
 	update(t, db, func(tx *store.Tx) error {
 		return try(
 			tx.Heartbeat(id, "T1"), tx.RecordSeenHead(id, "T1", "claude:a", "head"), tx.AddBlob(blob), tx.PutIntent(i), tx.PutIntent(i),
-			tx.PutRun(id, tasks.Run{Task: "t1", Attempt: 1, Number: 1, Command: "make"}), tx.PutRun(id, tasks.Run{Task: "t1", Attempt: 1, Number: 2, Command: "make"}),
+			tx.PutRun(id, tasks.Run{Task: "t1", Attempt: 1, Number: 1, Command: "make"}), tx.PutRun(id,
+				tasks.Run{Task: "t1", Attempt: 1, Number: 2, Command: "make"}),
 			tx.DropCommentDraft(id, "T1", 9), tx.Accept(id, "clone-1", tasks.Acceptance{Key: "worker.setup"}),
 			tx.PutSetup(id, store.TaskSetup{Task: "t1", Attempt: 1, Command: "npm ci"}),
 		)
@@ -295,7 +306,8 @@ func recordedTasks(t *testing.T, db *store.DB, id stick.RoomID) {
 		_, slots := tx.Slots(id, stick.Checkout{})
 		_, setups := tx.Setups(id, "")
 		_, setup := tx.Setups(id, "T1")
-		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts, reviews, comments, openComments, seen, runs, withWorkers, run, open, of, ever, intent, has, found)
+		return try(accepted, later, slots, setups, setup, task, tasks, queue, openTasks, mine, openMine, attempts,
+			reviews, comments, openComments, seen, runs, withWorkers, run, open, of, ever, intent, has, found)
 	})
 
 	update(t, db, func(tx *store.Tx) error {
@@ -467,7 +479,10 @@ func readSource(t *testing.T) source {
 	}
 
 	// A function runs a statement if it calls a function that does.
-	runs := map[string]bool{"ExecContext": true, "QueryContext": true, "QueryRowContext": true, "exec": true, "scan": true, "queryOne": true, "scanLater": true, "Exec": true, "Scan": true, "QueryOne": true, "ScanLater": true}
+	runs := map[string]bool{
+		"ExecContext": true, "QueryContext": true, "QueryRowContext": true, "exec": true, "scan": true,
+		"queryOne": true, "scanLater": true, "Exec": true, "Scan": true, "QueryOne": true, "ScanLater": true,
+	}
 	for found := true; found; {
 		found = false
 		for _, f := range bodies {
@@ -484,7 +499,8 @@ func readSource(t *testing.T) source {
 
 		for _, c := range calls(f, runs) {
 			p := set.Position(c.Lparen)
-			src.calls[fmt.Sprintf("%s:%d", inPackage(p.Filename), p.Line)] = fmt.Sprintf("the call of %s in %s", c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
+			src.calls[fmt.Sprintf("%s:%d", inPackage(p.Filename), p.Line)] = fmt.Sprintf("the call of %s in %s",
+				c.Fun.(*ast.SelectorExpr).Sel.Name, f.Name.Name)
 		}
 	}
 
