@@ -13,14 +13,23 @@ import (
 func TestReads(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		room := played(t, db)
-		one := edits.NotedRead{Agent: "claude:a", Path: "a.go", State: edits.FileState{Sum: "1", Size: 2, ModTime: 3, Inode: 1 << 63, Mode: 4}, At: 10}
-		two := edits.NotedRead{Agent: "claude:a", Path: "b.go", State: edits.FileState{Sum: "2"}, Wrote: true, Refused: "9", At: 20}
+		one := edits.NotedRead{
+			Agent: "claude:a", Path: "a.go",
+			State: edits.FileState{Sum: "1", Size: 2, ModTime: 3, Inode: 1 << 63, Mode: 4}, At: 10,
+		}
+		two := edits.NotedRead{
+			Agent: "claude:a", Path: "b.go", State: edits.FileState{Sum: "2"}, Wrote: true, Refused: "9",
+			At: 20,
+		}
 		of := edits.NotedRead{Agent: "claude:a", Helper: "sub", Path: "a.go", State: edits.FileState{Sum: "3"}, At: 30}
 
 		noted := func(name, helper, checkout string, want ...edits.NotedRead) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
-				got, err := tx.Reads(store.ReadQuery{Room: room, Agent: "claude:a", Helper: helper, Checkout: checkout, Paths: []string{"a.go", "b.go", "c.go"}})
+				got, err := tx.Reads(store.ReadQuery{
+					Room: room, Agent: "claude:a", Helper: helper, Checkout: checkout,
+					Paths: []string{"a.go", "b.go", "c.go"},
+				})
 				if diff := cmp.Diff(want, got); err != nil || diff != "" {
 					t.Errorf("%s: %v\n%s", name, err, diff)
 				}
@@ -40,7 +49,9 @@ func TestReads(t *testing.T) {
 		}
 
 		unsaid := edits.NotedRead{Agent: "claude:a", Path: "\xff", At: 10}
-		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []edits.NotedRead{one, two, unsaid}) })
+		update(t, db, func(tx *store.Tx) error {
+			return tx.PutReads(room, "/app", []edits.NotedRead{one, two, unsaid})
+		})
 		others("nobody else", "", false)
 		update(t, db, func(tx *store.Tx) error { return tx.PutReads(room, "/app", []edits.NotedRead{of}) })
 		noted("of the agent", "", "/app", one, two)

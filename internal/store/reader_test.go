@@ -30,7 +30,8 @@ func TestMigrationsAreCounted(t *testing.T) {
 	newest := ms[len(ms)-1]
 	err = db.View(t.Context(), func(tx *Tx) error {
 		if tx.meta.Schema != int64(len(files)) || tx.meta.MinReader != newest.MinReader {
-			t.Errorf("after %s a new database has schema %d and min_reader %d", files[len(files)-1].Name(), tx.meta.Schema, tx.meta.MinReader)
+			t.Errorf("after %s a new database has schema %d and min_reader %d",
+				files[len(files)-1].Name(), tx.meta.Schema, tx.meta.MinReader)
 		}
 		return nil
 	})
@@ -69,9 +70,12 @@ func TestEarlierProgramsBesideThisOne(t *testing.T) {
 		}
 
 		nothing := func(*Tx) error { return nil }
-		for what, err := range map[string]error{"read": earlier.View(t.Context(), nothing), "write": earlier.Update(t.Context(), nothing)} {
+		for what, err := range map[string]error{
+			"read": earlier.View(t.Context(), nothing), "write": earlier.Update(t.Context(), nothing),
+		} {
 			if (err != nil || want != "") && stick.CodeOf(err) != want {
-				t.Errorf("after the upgrade a running program of schema %d tries to %s: %v, want the code %q", newest.Number, what, err, want)
+				t.Errorf("after the upgrade a running program of schema %d tries to %s: %v, want the code %q",
+					newest.Number, what, err, want)
 			}
 		}
 

@@ -43,7 +43,9 @@ func TestInboxQueries(t *testing.T) {
 			var want []store.InboxEntry
 			for _, d := range p.deliveries {
 				state := d.stands()
-				if d.Owes != stick.OwesNothing && (q.Agent == "" || d.Agent == q.Agent) && (q.From == "" || d.From == q.From) &&
+				if d.Owes != stick.OwesNothing &&
+					(q.Agent == "" || d.Agent == q.Agent) &&
+					(q.From == "" || d.From == q.From) &&
 					(q.Task == "" || d.Task == q.Task) && (q.Thread == "" || d.Thread == q.Thread) && d.Seq > q.After &&
 					(len(q.States) == 0 || slices.Contains(q.States, state)) && (!q.Open || d.owed()) {
 					want = append(want, store.InboxEntry{Event: d.Event, Receipt: d.Receipt})
@@ -136,7 +138,8 @@ func TestReceipts(t *testing.T) {
 						want = d.Receipt
 					}
 					if got, ok, err := tx.Receipt(p.room, a, e.Seq); got != want || ok != (d != nil) || err != nil {
-						t.Errorf("the receipt of %s for event %d is %+v (%v, %v), want %+v", a, e.Seq, got, ok, err, want)
+						t.Errorf("the receipt of %s for event %d is %+v (%v, %v), want %+v",
+							a, e.Seq, got, ok, err, want)
 					}
 				}
 			}
@@ -158,8 +161,11 @@ func TestReceipts(t *testing.T) {
 					}
 				}
 
-				if gotUnread, gotUnacked, err := tx.CountOpen(p.room, a); gotUnread != unread || gotUnacked != unacked || err != nil {
-					t.Errorf("%s has %d unread and %d to acknowledge (%v), want %d and %d", a, gotUnread, gotUnacked, err, unread, unacked)
+				if gotUnread, gotUnacked, err := tx.CountOpen(p.room, a); gotUnread != unread ||
+					gotUnacked != unacked ||
+					err != nil {
+					t.Errorf("%s has %d unread and %d to acknowledge (%v), want %d and %d",
+						a, gotUnread, gotUnacked, err, unread, unacked)
 				}
 				if a != "nobody" && (unread == 0 || unacked == 0) {
 					t.Errorf("%s has %d unread and %d to acknowledge: that shows little", a, unread, unacked)
@@ -184,12 +190,15 @@ func TestShownKeepsTheFirstTime(t *testing.T) {
 	clock := storetest.NewClock()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		sent := send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello"}})
+		sent := send(t, db, id, talk.Sending{
+			By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello"},
+		})
 		first := stick.At(clock.Now())
 
 		for range 3 {
 			update(t, db, func(tx *store.Tx) error {
-				return try(tx.MarkShown(id, "codex:b", sent.Seq), tx.MarkShown(id, "claude:a", sent.Seq), tx.MarkShown(id, "codex:b", 999))
+				return try(tx.MarkShown(id, "codex:b", sent.Seq), tx.MarkShown(id, "claude:a", sent.Seq),
+					tx.MarkShown(id, "codex:b", 999))
 			})
 			clock.Move(time.Minute)
 		}
@@ -212,11 +221,16 @@ func TestPutReceiptLeavesTheRest(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		join(t, db, id, "gemini:c")
-		sent := send(t, db, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello", RequiresAck: true}})
+		sent := send(t, db, id, talk.Sending{
+			By:      "claude:a",
+			Message: stick.Message{To: []stick.AgentID{stick.ToRoom}, Body: "hello", RequiresAck: true},
+		})
 		shown := stick.At(clock.Now())
 		update(t, db, func(tx *store.Tx) error { return tx.MarkShown(id, "codex:b", sent.Seq) })
 		clock.Move(time.Minute)
-		c := stick.Receipt{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck, ReadAt: 7, AckedAt: 8, Withdrawn: true}
+		c := stick.Receipt{
+			Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck, ReadAt: 7, AckedAt: 8, Withdrawn: true,
+		}
 		update(t, db, func(tx *store.Tx) error { return tx.PutReceipt(id, c) })
 		c.ShownAt = shown
 		want := []stick.Receipt{c, {Event: sent.Seq, Agent: "gemini:c", Owes: stick.OwesAck}}

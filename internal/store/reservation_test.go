@@ -32,7 +32,8 @@ func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
 		patterns := []glob.Pattern{
-			"**", "*.go", "src", "SRC/lib", "src/*/x", "src/lib/**/*.go", "src/lib/a.go", "src0", "src-x", "src!", "docs/[ab].md", "a/b/c/d", "é/x",
+			"**", "*.go", "src", "SRC/lib", "src/*/x", "src/lib/**/*.go", "src/lib/a.go", "src0", "src-x",
+			"src!", "docs/[ab].md", "a/b/c/d", "é/x",
 		}
 		for _, p := range patterns {
 			reserve(t, db, id, "claude:a", p)
@@ -44,7 +45,9 @@ func TestReservationsAreFoundByTheirPrefix(t *testing.T) {
 				t.Fatalf("%d of %d: %v", len(all), len(patterns), err)
 			}
 
-			for _, path := range []string{"src/lib/a.go", "src", "Src/Lib/b.go", "docs/a.md", "a/b/c/d/e/f", "É/x", "none"} {
+			for _, path := range []string{
+				"src/lib/a.go", "src", "Src/Lib/b.go", "docs/a.md", "a/b/c/d/e/f", "É/x", "none",
+			} {
 				near, err := tx.ReservationsNear(id, []string{path, "other/path"}, nil)
 				if err != nil {
 					return err

@@ -144,7 +144,11 @@ func TestRoomsByPath(t *testing.T) {
 			}{
 				{nil, "", []string{"/", "/work", "/work-other", "/work/sub", "/work/sub/deep", "/workX"}},
 				{[]string{"/work"}, "/work", []string{"/work", "/work/sub", "/work/sub/deep"}},
-				{[]string{"/work/sub", "/work", "/"}, "/work/sub", []string{"/", "/work", "/work/sub", "/work/sub/deep"}},
+				{
+					[]string{"/work/sub", "/work", "/"},
+					"/work/sub",
+					[]string{"/", "/work", "/work/sub", "/work/sub/deep"},
+				},
 				{nil, "/work/sub/", []string{"/work/sub/deep"}},
 			} {
 				rooms, err := tx.Rooms(c.at, c.below)
@@ -241,7 +245,11 @@ func TestSaveStampsTheRoom(t *testing.T) {
 		r := load(t, db, id)
 		ma, _ := r.Member("claude:a")
 		mb, _ := r.Member("codex:b")
-		if ma.JoinSeq != a.Seq || mb.JoinSeq != b.Seq || ma.HeldSeq != gave.Seq || mb.HeldSeq != 0 || r.Turn.HandoffSeq != gave.Seq {
+		if ma.JoinSeq != a.Seq ||
+			mb.JoinSeq != b.Seq ||
+			ma.HeldSeq != gave.Seq ||
+			mb.HeldSeq != 0 ||
+			r.Turn.HandoffSeq != gave.Seq {
 			t.Errorf("the room isn't stamped: %+v", r)
 		}
 	})

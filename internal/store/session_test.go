@@ -18,7 +18,10 @@ func TestListeners(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id, other := newRoom(t, db, "/work").ID, newRoom(t, db, "/other").ID
 		listeners := []stick.Listener{
-			{ID: "l2", Agent: "claude:a", Purpose: stick.Work, StartedAt: 5, Process: stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 7, Start: 8}},
+			{
+				ID: "l2", Agent: "claude:a", Purpose: stick.Work, StartedAt: 5,
+				Process: stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 7, Start: 8},
+			},
 			{ID: "l1", Agent: "codex:b", Purpose: stick.Listen, StartedAt: 5},
 			{ID: "l0", Agent: "claude:a", Purpose: stick.Work, StartedAt: 9},
 		}
@@ -98,7 +101,9 @@ func TestSessionsAndProcesses(t *testing.T) {
 			}
 
 			ps, err := tx.Processes("claude:a")
-			want := []stick.Evidence{{Process: p1, Proof: stick.ProvesSession}, {Process: p2, Proof: stick.ProvesCarrier}}
+			want := []stick.Evidence{
+				{Process: p1, Proof: stick.ProvesSession}, {Process: p2, Proof: stick.ProvesCarrier},
+			}
 			if diff := cmp.Diff(want, ps); diff != "" || err != nil {
 				t.Errorf("the processes (%v):\n%s", err, diff)
 			}
@@ -146,7 +151,8 @@ func TestMembersCarryTheEvidence(t *testing.T) {
 		join(t, db, id, "codex:b")
 		p := stick.Process{Machine: "m", Boot: "b", PIDNS: "n", PID: 1, Start: 10}
 		update(t, db, func(tx *store.Tx) error {
-			if err := tx.PutSession(store.Session{Key: "key a", Agent: "claude:a", Harness: "claude", ID: "s"}); err != nil {
+			err := tx.PutSession(store.Session{Key: "key a", Agent: "claude:a", Harness: "claude", ID: "s"})
+			if err != nil {
 				return err
 			}
 			return tx.PutProcess("claude:a", "key a", stick.Evidence{Process: p, Proof: stick.ProvesSession})
@@ -239,7 +245,8 @@ func TestHooked(t *testing.T) {
 			view(t, db, func(tx *store.Tx) error {
 				h, err := tx.HookTimes(key)
 				if h.At != hooksAt || h.IdleAt != idleAt || h.BusySince != 0 {
-					t.Errorf("%s: of %s hooks tell %v; want it fired at %d and idle since %d", when, key, h, hooksAt, idleAt)
+					t.Errorf("%s: of %s hooks tell %v; want it fired at %d and idle since %d",
+						when, key, h, hooksAt, idleAt)
 				}
 				return err
 			})
@@ -259,7 +266,8 @@ func TestHooked(t *testing.T) {
 		member := func(when string, a stick.AgentID, seen bool, idleAt stick.Time) {
 			t.Helper()
 			if m, _ := load(t, db, id).Member(a); m.HooksSeen != seen || m.IdleAt != idleAt {
-				t.Errorf("%s: %s has hooks: %v, idle since %d; want %v and %d", when, a, m.HooksSeen, m.IdleAt, seen, idleAt)
+				t.Errorf("%s: %s has hooks: %v, idle since %d; want %v and %d",
+					when, a, m.HooksSeen, m.IdleAt, seen, idleAt)
 			}
 		}
 
@@ -343,7 +351,10 @@ func TestEndSession(t *testing.T) {
 
 		ended := func(key string) (at stick.Time) {
 			t.Helper()
-			ms, err := strconv.ParseInt(storetest.Exec(t, db, "SELECT ended_at FROM sessions WHERE session_key = '"+key+"'")[0], 10, 64)
+			ms, err := strconv.ParseInt(
+				storetest.Exec(t, db, "SELECT ended_at FROM sessions WHERE session_key = '"+key+"'")[0], 10,
+				64,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -393,7 +404,9 @@ func TestRoomsOf(t *testing.T) {
 			return r, events
 		})
 
-		for a, want := range map[stick.AgentID][]stick.RoomID{"claude:a": {in, second}, "codex:b": {never}, "pi:c": nil} {
+		for a, want := range map[stick.AgentID][]stick.RoomID{
+			"claude:a": {in, second}, "codex:b": {never}, "pi:c": nil,
+		} {
 			slices.Sort(want)
 			view(t, db, func(tx *store.Tx) error {
 				got, err := tx.RoomsOf(a)
@@ -424,7 +437,8 @@ func TestTx_OlderHooks(t *testing.T) {
 			view(t, db, func(tx *store.Tx) error {
 				all, err := tx.OlderHooks(stick.At(clock.Now().Add(-time.Hour)))
 				signs, serr := tx.Signs(room)
-				if got := len(all) == 1 && all[0].ID == "s"; got != want || signs["claude:a"].OlderProgram != want || err != nil || serr != nil {
+				got := len(all) == 1 && all[0].ID == "s"
+				if got != want || signs["claude:a"].OlderProgram != want || err != nil || serr != nil {
 					t.Errorf("%s: %+v, %+v (%v, %v)", when, all, signs, err, serr)
 				}
 				return nil

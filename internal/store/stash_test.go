@@ -15,7 +15,10 @@ import (
 func TestStashed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		id := played(t, db)
-		ann := edits.StashEntry{Commit: "1", Checkout: "/work/t1", By: edits.Editor{Agent: "claude:a", Turn: 3, Held: true, At: 10}}
+		ann := edits.StashEntry{
+			Commit: "1", Checkout: "/work/t1",
+			By: edits.Editor{Agent: "claude:a", Turn: 3, Held: true, At: 10},
+		}
 		bob := edits.StashEntry{Commit: "2", Checkout: "/work", By: edits.Editor{Agent: "codex:b", At: 20}}
 		kim := edits.StashEntry{Commit: "3", Checkout: "/work", By: edits.Editor{Agent: "codex:k", At: 30}}
 

@@ -42,7 +42,10 @@ func task(t *testing.T, db *store.DB, id stick.RoomID, name string) (task stick.
 // reviewed makes a task, on which codex:b works and which claude:a approves.
 func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 	t.Helper()
-	e, err := tasks.Spawn(task(t, db, id, name), tasks.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Base: "b"})
+	e, err := tasks.Spawn(task(t, db, id, name), tasks.Spawning{
+		By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main",
+		Base: "b",
+	})
 	say(t, db, id, e, err)
 	by := tasks.Call{By: "codex:b"}
 	started, err := tasks.Start(task(t, db, id, name), by, false)
@@ -62,7 +65,10 @@ func reviewed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 // forLater makes a task that nobody has begun, and that waits for others.
 func forLater(t *testing.T, db *store.DB, id stick.RoomID, name string, after ...string) {
 	t.Helper()
-	e, err := tasks.Spawn(task(t, db, id, name), tasks.Spawning{By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main", Later: true, After: after})
+	e, err := tasks.Spawn(task(t, db, id, name), tasks.Spawning{
+		By: "claude:a", ID: name, Branch: "feat/" + name, Worktree: "worktrees/" + name, Integration: "main",
+		Later: true, After: after,
+	})
 	say(t, db, id, e, err)
 }
 
@@ -77,7 +83,13 @@ func landed(t *testing.T, db *store.DB, id stick.RoomID, name string) {
 func drafted(t *testing.T, db *store.DB, id stick.RoomID, name string, v tasks.Decision, body string) stick.Comment {
 	t.Helper()
 	around := []stick.SourceLine{{Number: 1, Sign: "+", Text: "x"}}
-	c, _, err := tasks.Comment(task(t, db, id, name), v, stick.Comment{Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{1, 1}, Around: around, Body: body, CreatedAt: 5}, comments(t, db, id, name))
+	c, _, err := tasks.Comment(task(t, db, id, name),
+		v,
+		stick.Comment{
+			Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{1, 1}, Around: around, Body: body,
+			CreatedAt: 5,
+		},
+		comments(t, db, id, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +115,14 @@ func TestComments(t *testing.T) {
 		reviewed(t, db, id, "one")
 		drafted(t, db, id, "one", tasks.Decision{Call: tasks.Call{By: "gemini:c"}, Head: "h"}, "mine")
 		cs := comments(t, db, id, "ONE")
-		if len(cs) != 3 || cs[0].Author != "claude:a" || cs[0].Open() || cs[0].ResolvedBy != "codex:b" || !cs[1].Open() || cs[1].Sent != cs[0].Sent || !cs[2].Draft() || cs[2].ID != 3 {
+		if len(cs) != 3 ||
+			cs[0].Author != "claude:a" ||
+			cs[0].Open() ||
+			cs[0].ResolvedBy != "codex:b" ||
+			!cs[1].Open() ||
+			cs[1].Sent != cs[0].Sent ||
+			!cs[2].Draft() ||
+			cs[2].ID != 3 {
 			t.Errorf("the comments are %+v", cs)
 		}
 
@@ -140,10 +159,16 @@ func TestTasks(t *testing.T) {
 			return err
 		})
 
-		if len(queue) != 2 || queue[0].ID != "One" || queue[0].Approved != "h" || queue[0].ApprovedBy != "claude:a" || queue[1].ID != "two" {
+		if len(queue) != 2 ||
+			queue[0].ID != "One" ||
+			queue[0].Approved != "h" ||
+			queue[0].ApprovedBy != "claude:a" ||
+			queue[1].ID != "two" {
 			t.Errorf("the queue is %+v", queue)
 		}
-		if len(reviews) != 1 || reviews[0].Body != "" && reviews[0].Body != "good" || reviews[0].Decision != stick.EventTaskApproved {
+		if len(reviews) != 1 ||
+			reviews[0].Body != "" && reviews[0].Body != "good" ||
+			reviews[0].Decision != stick.EventTaskApproved {
 			t.Errorf("the reviews are %+v", reviews)
 		}
 

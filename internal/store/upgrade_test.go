@@ -123,7 +123,8 @@ func TestUpgradeFromRooms(t *testing.T) {
 	pass(t, now, id, "claude:a", "codex:b")
 
 	play(t, now, id, func(r stick.Room, at stick.Time) (stick.Room, []stick.Event) {
-		r, events, _, err := r.Takeover(stick.Take{By: "gemini:c", Reason: "asked", Operator: true}, "lease", blind(), at)
+		r, events, _, err := r.Takeover(stick.Take{By: "gemini:c", Reason: "asked", Operator: true}, "lease",
+			blind(), at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,9 @@ func TestUpgradeFromRooms(t *testing.T) {
 		return try(err, err2)
 	})
 
-	sent := send(t, old, id, talk.Sending{By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b"}, Body: "hello"}})
+	sent := send(t, old, id, talk.Sending{
+		By: "claude:a", Message: stick.Message{To: []stick.AgentID{"codex:b"}, Body: "hello"},
+	})
 	note(t, old, id, "codex:b", "remember", true)
 	view(t, old, func(tx *store.Tx) error {
 		entries, _, err := tx.Inbox(store.InboxQuery{Room: id, Agent: "codex:b", Open: true, Limit: 9})
