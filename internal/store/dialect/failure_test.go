@@ -10,9 +10,12 @@ import (
 
 // Too many open files have nothing to do with permissions.
 func TestTooManyOpenFilesIsNoMatterOfPermissions(t *testing.T) {
-	for errno, want := range map[syscall.Errno]string{syscall.EMFILE: "ulimit -n", syscall.ENFILE: "ulimit -n", syscall.EACCES: "make it writable"} {
+	for errno, want := range map[syscall.Errno]string{
+		syscall.EMFILE: "ulimit -n", syscall.ENFILE: "ulimit -n", syscall.EACCES: "make it writable",
+	} {
 		e := stick.AsError(ErrNotWritable("/data", errno))
-		if hint := e.Hint.String(); !strings.Contains(hint, want) || errno != syscall.EACCES && strings.Contains(hint, "writable") {
+		hint := e.Hint.String()
+		if !strings.Contains(hint, want) || errno != syscall.EACCES && strings.Contains(hint, "writable") {
 			t.Errorf("%v: %s; %s", errno, e.Message, hint)
 		}
 	}
