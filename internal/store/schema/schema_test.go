@@ -41,7 +41,9 @@ func TestMigrationsThatAreNone(t *testing.T) {
 
 	fsys := fstest.MapFS{}
 	for i, reader := range []int{1, 2, 1} {
-		fsys[fmt.Sprintf("migrations/%04d_x.sql", i+1)] = &fstest.MapFile{Data: fmt.Appendf(nil, "-- min_reader: %d\n%s", reader, fine)}
+		fsys[fmt.Sprintf("migrations/%04d_x.sql", i+1)] = &fstest.MapFile{
+			Data: fmt.Appendf(nil, "-- min_reader: %d\n%s", reader, fine),
+		}
 	}
 	if _, err := readAll(fsys); err == nil || !strings.Contains(err.Error(), "0003_x.sql: min_reader falls") {
 		t.Errorf("a min_reader that falls: %v", err)
