@@ -7,7 +7,10 @@ import (
 )
 
 func TestIssued_bytes(t *testing.T) {
-	i := Issued{database: 1 << 62, Committed: dialect.Numbers{Commit: 7, Event: 1 << 40}, Highest: dialect.Numbers{Commit: 8, Event: 1<<40 + 3}, Turn: 9}
+	i := Issued{
+		database: 1 << 62, Committed: dialect.Numbers{Commit: 7, Event: 1 << 40},
+		Highest: dialect.Numbers{Commit: 8, Event: 1<<40 + 3}, Turn: 9,
+	}
 	b := i.bytes()
 	if got, ok := parseIssued(b); !ok || got != i || len(b) != issuedSize {
 		t.Errorf("of %q comes %+v (%t)", b, got, ok)

@@ -61,21 +61,30 @@ func (m madeSchema) script() string {
 // newSchema makes a database with these migrations, and reads what it has.
 func newSchema(t *testing.T, migrations []schema.Migration) (made madeSchema) {
 	t.Helper()
-	d, err := Open(context.Background(), dialect.Options{Dir: t.TempDir(), ReadWait: time.Second, WriteWait: time.Minute}, true, migrations)
+	d, err := Open(context.Background(),
+		dialect.Options{Dir: t.TempDir(), ReadWait: time.Second, WriteWait: time.Minute}, true, migrations)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
 
-	made.statements = texts(t, d.conn, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'meta' ORDER BY rowid")
-	made.meta = strings.Join(texts(t, d.conn, "SELECT key || '=' || value FROM meta WHERE key IN ('schema', 'min_reader', 'generation') ORDER BY key"), " ")
+	made.statements = texts(t, d.conn,
+		"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'meta' ORDER BY rowid")
+	made.meta = strings.Join(
+		texts(t,
+			d.conn,
+			"SELECT key || '=' || value FROM meta WHERE key IN ('schema', 'min_reader', 'generation') ORDER BY key"),
+		" ",
+	)
 	for _, table := range texts(t, d.conn, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('meta', 'counters') ORDER BY rowid") {
 		if n := texts(t, d.conn, "SELECT count(*) FROM "+table); n[0] != "0" {
 			t.Errorf("the migrations leave %s rows in %s, which schema.sql doesn't know", n[0], table)
 		}
 	}
 
-	made.rows = texts(t, d.conn, "SELECT format('INSERT INTO counters (name, value) VALUES (%Q, %d)', name, value) FROM counters ORDER BY name")
+	made.rows = texts(t,
+		d.conn,
+		"SELECT format('INSERT INTO counters (name, value) VALUES (%Q, %d)', name, value) FROM counters ORDER BY name")
 	return made
 }
 
