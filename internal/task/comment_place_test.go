@@ -57,7 +57,8 @@ func TestCommentsFollowTheirLines(t *testing.T) {
 	s.Check(c.Outdated && len(c.Around) == 7 && c.Around[3].Text == "line 18", "%+v", c)
 	s.GitIn(work.Path, "rm", "-q", "a.go")
 	s.GitIn(work.Path, "commit", "-q", "-m", "remove")
-	s.Check(where(bob) == "outdated outdated outdated a.go:22", "the file is removed, so the diff has the line before the change: %s", where(bob))
+	s.Check(where(bob) == "outdated outdated outdated a.go:22",
+		"the file is removed, so the diff has the line before the change: %s", where(bob))
 }
 
 // TestALinkInTheFilesPlace: the lines of a file that a symbolic link has replaced are gone. The link's own
@@ -150,5 +151,7 @@ func TestWhereNobodyCanComment(t *testing.T) {
 	says(dan, "a.go:20", "x").Refused(stick.CodeUnknownMember)
 	s.Joins(dan)
 	says(dan, "a.go:20", "x").Refused(stick.CodeReviewStale)
-	dan.WorkerComment(task.WorkerCommentParams{TaskID: "one", At: "a.go:20", Body: "x", Head: s.GitIn(work.Path, "rev-parse", "HEAD")}).OK()
+	dan.WorkerComment(task.WorkerCommentParams{
+		TaskID: "one", At: "a.go:20", Body: "x", Head: s.GitIn(work.Path, "rev-parse", "HEAD"),
+	}).OK()
 }

@@ -65,17 +65,27 @@ func where(a *scene.Actor) string {
 func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	s, work, bob := commented(t)
 	says(bob, "a.go:20", "why not 20?").That("the first draft", func(r task.WorkerCommentResult) bool {
-		return r.Comment.ID == 1 && r.Drafts == 1 && !r.Already && len(r.Comment.Around) == 7 && r.Comment.Around[3].Sign == "+" && r.Comment.Around[3].Text == "twenty"
+		return r.Comment.ID == 1 &&
+			r.Drafts == 1 &&
+			!r.Already &&
+			len(r.Comment.Around) == 7 &&
+			r.Comment.Around[3].Sign == "+" &&
+			r.Comment.Around[3].Text == "twenty"
 	})
-	says(bob, "./a.go:20", "why not 20?").That("the same", func(r task.WorkerCommentResult) bool { return r.Already && r.Drafts == 1 && r.Comment.ID == 1 })
+	says(bob, "./a.go:20", "why not 20?").That("the same", func(r task.WorkerCommentResult) bool {
+		return r.Already && r.Drafts == 1 && r.Comment.ID == 1
+	})
 	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", At: "a.go:19-20", Body: "20 was right", Old: true}).OK()
 	says(bob, "a.go:21", "never mind").OK()
-	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", Delete: 3}).That("two left", func(r task.WorkerCommentResult) bool { return r.Drafts == 2 })
+	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", Delete: 3}).That("two left",
+		func(r task.WorkerCommentResult) bool { return r.Drafts == 2 })
 	bob.WorkerComment(task.WorkerCommentParams{TaskID: "one", Delete: 3}).Refused(stick.CodeNotFound)
 
 	carl := s.Person("carl")
 	carl.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
-	says(carl, "a.go:22", "mine").That("the first of carl's", func(r task.WorkerCommentResult) bool { return r.Drafts == 1 && r.Comment.ID == 3 })
+	says(carl, "a.go:22", "mine").That("the first of carl's", func(r task.WorkerCommentResult) bool {
+		return r.Drafts == 1 && r.Comment.ID == 3
+	})
 	s.Check(where(bob) == "a.go:20 a.go:19-20", "bob sees %s", where(bob))
 	s.Check(where(work.Actor) == "", "the worker sees drafts: %s", where(work.Actor))
 	s.Check(len(work.WorkerExport(task.WorkerExportParams{}).OK().Events) == 3, "a draft is in the log")
@@ -83,25 +93,34 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).That("two comments, one message", func(r task.WorkerReviewResult) bool {
 		return r.Comments == 2 && r.MessageID != 0 && r.State == stick.TaskWorking
 	})
-	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).That("again", func(r task.WorkerReviewResult) bool { return r.Already })
+	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).That("again",
+		func(r task.WorkerReviewResult) bool { return r.Already })
 	box := work.Inbox().Messages
 	s.Check(len(box) == 1, "%d messages", len(box))
 	s.Check(box[0].Subject == "Changes requested: one, with 2 comments", "the subject is %q", box[0].Subject)
 
 	for _, want := range []string{
-		"Comment 1 by " + string(bob.ID) + " on a.go:20 (commit ", "\n|     17   line 17\n", "\n| >   20 + twenty\n", "\n|     23   line 23\n> why not 20?\n",
-		"Comment 2 by " + string(bob.ID) + " on a.go:19-20, before the change (commit ", "\n| >   19   line 19\n| >   20 - line 20\n", "\n> 20 was right",
+		"Comment 1 by " + string(bob.ID) + " on a.go:20 (commit ", "\n|     17   line 17\n",
+		"\n| >   20 + twenty\n", "\n|     23   line 23\n> why not 20?\n",
+		"Comment 2 by " + string(bob.ID) + " on a.go:19-20, before the change (commit ",
+		"\n| >   19   line 19\n| >   20 - line 20\n", "\n> 20 was right",
 	} {
 		s.Check(strings.Contains(box[0].Body, want), "the message lacks %q:\n%s", want, box[0].Body)
-		s.Check(strings.Contains(work.WorkerContext(task.WorkerContextParams{}).OK().Prompt, want), "the prompt lacks %q", want)
+		s.Check(strings.Contains(work.WorkerContext(task.WorkerContextParams{}).OK().Prompt, want),
+			"the prompt lacks %q", want)
 	}
 
 	s.Check(!strings.Contains(box[0].Body, "mine"), "a draft of another is in the message")
-	work.WorkerStatus(task.WorkerStatusParams{}).That("two open comments", func(r task.WorkerStatusResult) bool { return r.Tasks[0].OpenComments == 2 })
+	work.WorkerStatus(task.WorkerStatusParams{}).That("two open comments",
+		func(r task.WorkerStatusResult) bool { return r.Tasks[0].OpenComments == 2 })
 
 	resolve := task.WorkerCommentParams{TaskID: "one", Resolve: 1}
-	work.WorkerComment(resolve).That("resolved by the worker", func(r task.WorkerCommentResult) bool { return r.Comment.ResolvedBy == work.ID && !r.Already })
-	bob.WorkerComment(resolve).That("resolved before", func(r task.WorkerCommentResult) bool { return r.Comment.ResolvedBy == work.ID && r.Already })
+	work.WorkerComment(resolve).That("resolved by the worker", func(r task.WorkerCommentResult) bool {
+		return r.Comment.ResolvedBy == work.ID && !r.Already
+	})
+	bob.WorkerComment(resolve).That("resolved before", func(r task.WorkerCommentResult) bool {
+		return r.Comment.ResolvedBy == work.ID && r.Already
+	})
 	dan := s.Agent("gemini:d")
 	s.Joins(dan)
 	dan.WorkerComment(task.WorkerCommentParams{TaskID: "one", Resolve: 2}).Refused(stick.CodeNotYourTask)
@@ -109,7 +128,8 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	dan.WorkerComment(task.WorkerCommentParams{TaskID: "one", Resolve: 9}).Refused(stick.CodeNotFound)
 
 	prompt := work.WorkerStart(task.WorkerStartParams{}).OK().Prompt
-	s.Check(!strings.Contains(prompt, "why not 20?") && strings.Contains(prompt, "20 was right"), "the prompt has what is resolved, or lacks what isn't:\n%s", prompt)
+	s.Check(!strings.Contains(prompt, "why not 20?") && strings.Contains(prompt, "20 was right"),
+		"the prompt has what is resolved, or lacks what isn't:\n%s", prompt)
 	events := work.WorkerExport(task.WorkerExportParams{}).OK().Events
 	s.Check(events[len(events)-1].Type == stick.EventTaskCommentResolved, "the export lacks who resolved it")
 }
@@ -121,7 +141,8 @@ func TestAnApprovalSendsComments(t *testing.T) {
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).That("one comment", func(r task.WorkerReviewResult) bool {
 		return r.Comments == 1 && r.MessageID != 0 && r.State == stick.TaskApproved
 	})
-	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).That("again", func(r task.WorkerReviewResult) bool { return r.Already && r.MessageID == 0 })
+	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).That("again",
+		func(r task.WorkerReviewResult) bool { return r.Already && r.MessageID == 0 })
 	box := work.Inbox().Messages
 	s.Check(strings.HasPrefix(box[len(box)-1].Subject, "Approved: one, with 1 comment"), "%+v", box)
 	says(bob, "a.go:20", "one more").OK()
@@ -152,11 +173,20 @@ func TestAThousandComments(t *testing.T) {
 		return r.Comments == tasks.MaxComments && r.MessageID != 0
 	})
 	body := work.Inbox().Messages[0].Body
-	s.Check(strings.HasPrefix(body, "see there\n\nComment 1 by "+string(bob.ID)+" on a.go:1 ") && strings.Contains(body, "comments more: tt task show one\n"), "the message is\n%s", body)
+	s.Check(
+		strings.HasPrefix(body, "see there\n\nComment 1 by "+string(bob.ID)+" on a.go:1 ") &&
+			strings.Contains(body, "comments more: tt task show one\n"),
+		"the message is\n%s", body,
+	)
 	prompt := work.WorkerContext(task.WorkerContextParams{}).OK().Prompt
-	s.Check(len(prompt) < 40<<10 && strings.Contains(prompt, "comments more: tt task show one"), "the prompt has %d bytes", len(prompt))
+	s.Check(len(prompt) < 40<<10 && strings.Contains(prompt, "comments more: tt task show one"),
+		"the prompt has %d bytes", len(prompt))
 	shown := bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK().Comments
-	s.Check(len(shown) == tasks.MaxComments && !slices.ContainsFunc(shown, func(c task.ShownComment) bool { return c.Outdated || c.Draft }), "%d comments", len(shown))
+	s.Check(
+		len(shown) == tasks.MaxComments &&
+			!slices.ContainsFunc(shown, func(c task.ShownComment) bool { return c.Outdated || c.Draft }),
+		"%d comments", len(shown),
+	)
 }
 
 // drafted is commented, with two drafts of the reviewer.

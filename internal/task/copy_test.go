@@ -24,7 +24,8 @@ func TestNewWorktreesGetCopies(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	s.Commit(".gitignore", ".env\nsecrets/\nnode_modules/\nhuge\nlocal.*\n")
 	s.Commit("config/app.ini", "tracked\n")
-	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['.env', 'secrets', 'huge', 'config', 'notes.txt', '**/local.*', 'missing']\n")
+	s.Commit(".talking-stick.toml",
+		"[worker]\ncopy = ['.env', 'secrets', 'huge', 'config', 'notes.txt', '**/local.*', 'missing']\n")
 	s.Git("branch", "-f", "integration", "HEAD")
 	s.File(".env", "KEY=1\n")
 	s.File("secrets/a/key", "k\n")
@@ -63,7 +64,9 @@ func TestNewWorktreesGetCopies(t *testing.T) {
 		}
 	}
 
-	for name, want := range map[string]string{".env": "KEY=1\n", "secrets/in": "k\n", "config/local.ini": "mine\n", "config/app.ini": "tracked\n"} {
+	for name, want := range map[string]string{
+		".env": "KEY=1\n", "secrets/in": "k\n", "config/local.ini": "mine\n", "config/app.ini": "tracked\n",
+	} {
 		path := filepath.Join(res.Worktree, filepath.FromSlash(name))
 		b, err := os.ReadFile(path)
 		info, lerr := os.Lstat(path)
@@ -75,7 +78,9 @@ func TestNewWorktreesGetCopies(t *testing.T) {
 		}
 	}
 
-	for _, name := range []string{"secrets/out", "secrets/dir", "secrets/fifo", "huge", "notes.txt", "config/other.ini", "node_modules"} {
+	for _, name := range []string{
+		"secrets/out", "secrets/dir", "secrets/fifo", "huge", "notes.txt", "config/other.ini", "node_modules",
+	} {
 		if _, err := os.Lstat(filepath.Join(res.Worktree, filepath.FromSlash(name))); err == nil {
 			t.Errorf("%s was copied", name)
 		}
@@ -100,14 +105,20 @@ func TestCopiesStayInsideTheWorktree(t *testing.T) {
 	s.Git("rm", "-q", "secrets")
 	s.File("secrets/key", "k\n")
 	res := ann.Spawn("one").OK()
-	if _, err := os.Lstat(filepath.Join(outside, "key")); err == nil || !slices.Equal(res.Copied, []string{".env"}) || len(res.LeftOut) != 1 || !strings.HasPrefix(string(res.LeftOut[0]), "secrets/key: a link") {
-		t.Errorf("the copy went through a link out of the worktree, or kept the others from being copied: %+v", res.CopiedFiles)
+	if _, err := os.Lstat(filepath.Join(outside, "key")); err == nil ||
+		!slices.Equal(res.Copied, []string{".env"}) ||
+		len(res.LeftOut) != 1 ||
+		!strings.HasPrefix(string(res.LeftOut[0]), "secrets/key: a link") {
+		t.Errorf("the copy went through a link out of the worktree, or kept the others from being copied: %+v",
+			res.CopiedFiles)
 	}
 
 	if err := os.RemoveAll(res.Worktree); err != nil {
 		t.Fatal(err)
 	}
-	ann.Spawn("one").That("made again, with copies", func(r task.WorkerSpawnResult) bool { return slices.Equal(r.Copied, []string{".env"}) && r.Already })
+	ann.Spawn("one").That("made again, with copies", func(r task.WorkerSpawnResult) bool {
+		return slices.Equal(r.Copied, []string{".env"}) && r.Already
+	})
 }
 
 // TestARepositoryInWhatIsKeptKeepsTheWorktree, because no rescue can hold it. One that no pattern can mean
@@ -130,7 +141,12 @@ func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 	}
 
 	one := bob.Merge("one").OK().Merged[0]
-	s.Check(len(one.Left) == 1 && strings.Contains(string(one.Left[0]), "can't keep data/inner, because it is a repository") && len(one.Removed) == 0, "%+v", one.Remains)
+	s.Check(
+		len(one.Left) == 1 &&
+			strings.Contains(string(one.Left[0]), "can't keep data/inner, because it is a repository") &&
+			len(one.Removed) == 0,
+		"%+v", one.Remains,
+	)
 	if _, err := os.Stat(filepath.Join(inner, "x")); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +154,13 @@ func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := bob.WorkerMerge(task.WorkerMergeParams{}).OK().Cleaned // a merge of whatever there is
-	s.Check(len(again) == 1 && again[0].TaskID == "one" && slices.Equal(again[0].Kept, []string{"data/top"}) && len(again[0].Left) == 0, "%+v", again)
+	s.Check(
+		len(again) == 1 &&
+			again[0].TaskID == "one" &&
+			slices.Equal(again[0].Kept, []string{"data/top"}) &&
+			len(again[0].Left) == 0,
+		"%+v", again,
+	)
 }
 
 // TestWhatARescueLacksKeepsTheWorktree: a rescue takes no directory with more than 1,000 ignored files. Few
@@ -164,7 +186,13 @@ func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
 	fill(one, "%04d.sav")
 	fill(one, "data/%d/top")
 	left := bob.Merge("one").OK().Merged[0]
-	s.Check(left.Rescue == "" && len(left.Kept) == 0 && len(left.Left) == 1 && strings.Contains(string(left.Left[0]), "0003.sav, 0004.sav and 1997 other files"), "%+v", left.Remains)
+	s.Check(
+		left.Rescue == "" &&
+			len(left.Kept) == 0 &&
+			len(left.Left) == 1 &&
+			strings.Contains(string(left.Left[0]), "0003.sav, 0004.sav and 1997 other files"),
+		"%+v", left.Remains,
+	)
 
 	s.GitIn(one.Path, "clean", "-fdqX", "-e", "!.worker-ctx.json")
 	s.Check(len(bob.Merge("one").OK().Merged[0].Left) == 0, "its worktree is still there")
@@ -175,7 +203,10 @@ func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := bob.Merge("two").OK().Merged[0]
-	s.Check(slices.Equal(kept.Kept, []string{"build/report.txt"}) && slices.Equal(bob.Holds(kept.Rescue), kept.Kept), "%+v", kept.Remains)
+	s.Check(
+		slices.Equal(kept.Kept, []string{"build/report.txt"}) && slices.Equal(bob.Holds(kept.Rescue), kept.Kept),
+		"%+v", kept.Remains,
+	)
 }
 
 // TestWhatCleanupWouldLoseIsKept: a copy of the files that the project names outlives the worktree. A file
@@ -189,7 +220,9 @@ func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
 
 	for name, env := range map[string]string{"one": "KEY=1\n", "two": "KEY=2\n"} {
 		work := s.ReadyToMerge(name, ann, bob)
-		for file, text := range map[string]string{".env": env, "build/x": "made anew\n", name + ".log": "it said so\n"} {
+		for file, text := range map[string]string{
+			".env": env, "build/x": "made anew\n", name + ".log": "it said so\n",
+		} {
 			path := filepath.Join(work.Path, filepath.FromSlash(file))
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 				t.Fatal(err)
@@ -198,7 +231,12 @@ func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
 	}
 
 	one := bob.Merge("one").OK().Merged[0]
-	s.Check(one.Rescue != "" && slices.Equal(one.Kept, []string{"one.log"}) && slices.Equal(one.Ignored, []string{"build/", "one.log"}), "%+v", one.Remains)
+	s.Check(
+		one.Rescue != "" &&
+			slices.Equal(one.Kept, []string{"one.log"}) &&
+			slices.Equal(one.Ignored, []string{"build/", "one.log"}),
+		"%+v", one.Remains,
+	)
 	two := bob.Merge("two").OK().Merged[0]
 	s.Check(two.Rescue != "" && slices.Equal(two.Kept, []string{".env", "two.log"}), "%+v", two.Remains)
 	s.Check(slices.Equal(bob.Holds(two.Rescue), two.Kept), "the rescue holds %v", bob.Holds(two.Rescue))
@@ -211,7 +249,8 @@ func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
 	}
 
 	three := bob.Merge("three").OK().Merged[0]
-	s.Check(len(three.Left) == 1 && strings.Contains(string(three.Left[0]), "huge.log") && len(three.Removed) == 0, "%+v", three.Remains)
+	s.Check(len(three.Left) == 1 && strings.Contains(string(three.Left[0]), "huge.log") && len(three.Removed) == 0,
+		"%+v", three.Remains)
 	if _, err := os.Stat(huge); err != nil {
 		t.Error(err)
 	}

@@ -26,7 +26,9 @@ func TestWhatOthersMakeMeanwhileStays(t *testing.T) {
 				s.Check(ann.Killed("make: locked", 1, func(a *scene.Actor) { a.Spawn("one") }), "it wasn't killed")
 				byHand()
 			} else {
-				ann.Meets("make: locked", byHand, func(a *scene.Actor) { a.Spawn("one").Refused(stick.CodeAlreadyExists) })
+				ann.Meets("make: locked", byHand, func(a *scene.Actor) {
+					a.Spawn("one").Refused(stick.CodeAlreadyExists)
+				})
 			}
 
 			bob.Spawn("one").Refused(stick.CodeAlreadyExists)

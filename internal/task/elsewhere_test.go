@@ -64,7 +64,13 @@ func TestATaskOfAnotherHost(t *testing.T) {
 	})
 	bob.Approve("one").OK()
 	m := bob.Merge("one").OK().Merged
-	there.Check(len(m) == 1 && m[0].Gate == "green" && len(m[0].Left) == 1 && strings.Contains(string(m[0].Left[0]), here.Work+" on host"), "%+v", m)
+	there.Check(
+		len(m) == 1 &&
+			m[0].Gate == "green" &&
+			len(m[0].Left) == 1 &&
+			strings.Contains(string(m[0].Left[0]), here.Work+" on host"),
+		"%+v", m,
+	)
 	landed(there, "one")
 	there.TaskIs("one", stick.TaskCompleted)
 	there.Check(there.Git("ls-remote", "origin", "feat/one") == "", "the branch is still at the remote")
@@ -72,7 +78,9 @@ func TestATaskOfAnotherHost(t *testing.T) {
 
 	// the worktree goes with the next merge where it is
 	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
-	ann.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already && len(r.Merged[0].Removed) == 2 })
+	ann.Merge("one").That("again", func(r task.WorkerMergeResult) bool {
+		return r.Merged[0].Already && len(r.Merged[0].Removed) == 2
+	})
 	_, err := os.Stat(work.Path)
 	here.Check(os.IsNotExist(err), "the worktree is still there: %v", err)
 
@@ -156,7 +164,9 @@ func TestNobodyElseHasTheCommits(t *testing.T) {
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
 	bob.Merge("one").Refused(stick.CodeElsewhere)
 
-	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("why", func(r task.WorkerShowResult) bool { return strings.Contains(string(r.Warning), "no remote") })
+	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("why", func(r task.WorkerShowResult) bool {
+		return strings.Contains(string(r.Warning), "no remote")
+	})
 	carl.Merge("one").OK()
 }
 
@@ -184,7 +194,8 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 
 		t.Run(point, func(t *testing.T) {
 			here, there, ann, bob := set(t)
-			here.Check(ann.Killed(point, n, func(a *scene.Actor) { a.Merge("one") }), "the command reached its end, but it should have been killed")
+			here.Check(ann.Killed(point, n, func(a *scene.Actor) { a.Merge("one") }),
+				"the command reached its end, but it should have been killed")
 			if bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).OK().Doing == "land" {
 				bob.Cancel("one").Refused(stick.CodeLanding)
 			}
@@ -262,11 +273,13 @@ func TestMergeOfATaskThatIsReviewedAgain(t *testing.T) {
 
 	there.TaskIs("one", stick.TaskApproved)
 	there.Git("fetch", "-q", "origin")
-	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"), "the commit that was approved first has landed")
+	there.Check(there.Git("rev-parse", "origin/integration") == there.Git("rev-parse", "origin/main"),
+		"the commit that was approved first has landed")
 
 	bob.Merge("one").OK()
 	landed(there, "one")
-	there.Check(there.Git("rev-parse", "origin/integration^2") == head, "another commit than the approved one has landed")
+	there.Check(there.Git("rev-parse", "origin/integration^2") == head,
+		"another commit than the approved one has landed")
 	ann.Merge("one").OK() // cleans up
 }
 
@@ -310,7 +323,8 @@ func TestTheOutputOnAnotherHost(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		_, err := bob.Tasks.WorkerLogs(ctx, task.WorkerLogsParams{
-			Caller: bob.By, Where: core.Where{Path: there.Work}, TaskID: "one", Follow: func(string) error { return nil },
+			Caller: bob.By, Where: core.Where{Path: there.Work}, TaskID: "one",
+			Follow: func(string) error { return nil },
 		})
 		there.Check(stick.CodeOf(err) == stick.CodeElsewhere, "to follow it: %v", err)
 	}
@@ -318,7 +332,8 @@ func TestTheOutputOnAnotherHost(t *testing.T) {
 	if err := ann.RunTask(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	bob.WorkerLogs(task.WorkerLogsParams{TaskID: "one"}).That("the output", func(r task.WorkerLogsResult) bool { return r.Text == "out\n" })
+	bob.WorkerLogs(task.WorkerLogsParams{TaskID: "one"}).That("the output",
+		func(r task.WorkerLogsResult) bool { return r.Text == "out\n" })
 	ann.Cancel("one").OK()
 }
 
@@ -333,7 +348,10 @@ func TestACommandOnAnotherHostGoesOn(t *testing.T) {
 		ann.Leave().OK()
 		bob.Cancel("one").That("both notes", func(r task.WorkerCancelResult) bool {
 			worker, command, two := strings.Cut(string(r.Note), "; ")
-			return two && worker != "" && strings.Contains(command, "if its command runs, it isn't ended") && r.Stopped == nil
+			return two &&
+				worker != "" &&
+				strings.Contains(command, "if its command runs, it isn't ended") &&
+				r.Stopped == nil
 		})
 	}
 

@@ -168,7 +168,12 @@ func setsUp(s *scene.Scene, _, _ *scene.Actor) {
 // isSetUp checks that the worktree of the task one is complete.
 func isSetUp(a *scene.Actor) error {
 	show := a.WorkerShow(task.WorkerShowParams{TaskID: "one"}).OK()
-	if show.Doing != "" || show.Setup == nil || show.Setup.Exit == nil || *show.Setup.Exit != 0 || show.Slot == nil || *show.Slot != 0 {
+	if show.Doing != "" ||
+		show.Setup == nil ||
+		show.Setup.Exit == nil ||
+		*show.Setup.Exit != 0 ||
+		show.Slot == nil ||
+		*show.Slot != 0 {
 		return fmt.Errorf("its set-up is %+v in slot %v, and it is %q", show.Setup, show.Slot, show.Doing)
 	}
 	if b, err := os.ReadFile(filepath.Join(show.Path, "setup")); string(b) != "0\n" {
@@ -184,10 +189,12 @@ func TestTheDoctorNamesWhatIsLeft(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()
 	s.ReadyToMerge("one", ann, bob)
-	s.Check(bob.Killed("merge: moved", 1, func(b *scene.Actor) { b.Merge("one") }), "the merge reached its end, but it should have been killed")
+	s.Check(bob.Killed("merge: moved", 1, func(b *scene.Actor) { b.Merge("one") }),
+		"the merge reached its end, but it should have been killed")
 	f := ann.Tasks.Check(t.Context())
 	s.Check(f.Status == "warning" && f.Fix == "tt task merge one", "%+v", f)
-	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("what was interrupted", func(r task.WorkerShowResult) bool { return r.Doing == "land" })
+	bob.WorkerShow(task.WorkerShowParams{TaskID: "one"}).That("what was interrupted",
+		func(r task.WorkerShowResult) bool { return r.Doing == "land" })
 	bob.Cancel("one").Refused(stick.CodeInvalidTransition) // this command finds out that the task has landed
 
 	s.Dir("work/worktrees/.gate-000000000000")

@@ -22,10 +22,15 @@ func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("a").OK()
 	ann.SpawnLater("b", "A").That("no worktree", func(r task.WorkerSpawnResult) bool {
-		return r.Task.Later && !r.Task.Ready && len(r.Task.WaitsFor) == 1 && r.Task.WaitsFor[0].TaskID == "a" && r.Task.Slot == nil
+		return r.Task.Later &&
+			!r.Task.Ready &&
+			len(r.Task.WaitsFor) == 1 &&
+			r.Task.WaitsFor[0].TaskID == "a" &&
+			r.Task.Slot == nil
 	})
 	ann.SpawnLater("b", "a").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
-	ann.SpawnLater("b", "a", "A").That("each counts once, and it has no worktree", func(r task.WorkerSpawnResult) bool { return r.Already && r.Worktree == "" })
+	ann.SpawnLater("b", "a", "A").That("each counts once, and it has no worktree",
+		func(r task.WorkerSpawnResult) bool { return r.Already && r.Worktree == "" })
 	ann.SpawnLater("b").Refused(stick.CodeAlreadyExists)
 
 	s.Check(s.Git("branch", "--list", "feat/b") == "", "b has a branch")
@@ -37,12 +42,21 @@ func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
 	work.Commits("a.txt", "a\n")
 	work.Done("").OK()
 	bob.Approve("a").OK()
-	bob.Merge("a").That("b is ready", func(r task.WorkerMergeResult) bool { return slices.Equal(r.Ready, []string{"b"}) })
+	bob.Merge("a").That("b is ready", func(r task.WorkerMergeResult) bool {
+		return slices.Equal(r.Ready, []string{"b"})
+	})
 	next := bob.Next().That("b", func(r task.WorkerNextResult) bool {
-		return r.TaskID == "b" && r.State == stick.TaskWorking && !r.Already && *r.Slot == 0 && strings.Contains(r.Prompt, "do b")
+		return r.TaskID == "b" &&
+			r.State == stick.TaskWorking &&
+			!r.Already &&
+			*r.Slot == 0 &&
+			strings.Contains(r.Prompt, "do b")
 	}).OK()
-	bob.Next().That("the same again", func(r task.WorkerNextResult) bool { return r.TaskID == "b" && r.Already && r.Worktree == next.Worktree })
-	s.Check(s.GitIn(next.Worktree, "log", "-1", "--format=%s", "--", "a.txt") != "", "b doesn't begin at what a has changed")
+	bob.Next().That("the same again", func(r task.WorkerNextResult) bool {
+		return r.TaskID == "b" && r.Already && r.Worktree == next.Worktree
+	})
+	s.Check(s.GitIn(next.Worktree, "log", "-1", "--format=%s", "--", "a.txt") != "",
+		"b doesn't begin at what a has changed")
 	ann.Next().Refused(stick.CodeNothingReady)
 	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b", After: []string{"a"}}).Refused(stick.CodeInvalidTransition)
 }
@@ -60,14 +74,25 @@ func TestATaskThatWaitsForOneThatFailed(t *testing.T) {
 
 	ann.Cancel("a").OK()
 	b := s.TaskIs("b", stick.TaskAssigned)
-	s.Check(!b.Ready && strings.Contains(string(b.Warning), "a, which is CANCELLED") && strings.Contains(string(b.NextAction), "tt task retry a"), "%+v", b.TaskView)
+	s.Check(
+		!b.Ready &&
+			strings.Contains(string(b.Warning), "a, which is CANCELLED") &&
+			strings.Contains(string(b.NextAction), "tt task retry a"),
+		"%+v", b.TaskView,
+	)
 	bob.Next().Refused(stick.CodeNothingReady)
 
 	// another attempt at a task that nobody had begun waits again
-	ann.Retry("a").That("for later", func(r task.WorkerSpawnResult) bool { return r.Task.Later && r.Task.Attempt == 2 && r.Task.Ready })
+	ann.Retry("a").That("for later", func(r task.WorkerSpawnResult) bool {
+		return r.Task.Later && r.Task.Attempt == 2 && r.Task.Ready
+	})
 	ann.Cancel("a").OK()
-	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b"}).That("ready", func(r task.WorkerAfterResult) bool { return r.Task.Ready && !r.Already })
-	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b"}).That("again", func(r task.WorkerAfterResult) bool { return r.Already })
+	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b"}).That("ready", func(r task.WorkerAfterResult) bool {
+		return r.Task.Ready && !r.Already
+	})
+	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b"}).That("again", func(r task.WorkerAfterResult) bool {
+		return r.Already
+	})
 	bob.Next().That("b", func(r task.WorkerNextResult) bool { return r.TaskID == "b" })
 }
 
@@ -86,7 +111,9 @@ func TestNextGivesTheOldest(t *testing.T) {
 	}
 
 	bob.Next().That("z", func(r task.WorkerNextResult) bool { return r.TaskID == "z" })
-	ann.Next().That("a, with a slot of its own", func(r task.WorkerNextResult) bool { return r.TaskID == "a" && *r.Slot == 1 })
+	ann.Next().That("a, with a slot of its own", func(r task.WorkerNextResult) bool {
+		return r.TaskID == "a" && *r.Slot == 1
+	})
 	s.Agent("gemini:c").Next().Refused(stick.CodeNothingReady)
 	ann.WorkerNext(task.WorkerNextParams{TaskID: "kept", Unbound: true}).That("begun, and nobody's", func(r task.WorkerNextResult) bool {
 		return r.TaskID == "kept" && r.State == stick.TaskAssigned && *r.Slot == 2
@@ -106,9 +133,12 @@ func TestNextReadsTheSettingsThatCount(t *testing.T) {
 	s.Git("fetch", "-q")
 	s.File(".env", "KEY=1\n")
 	ann.SpawnLater("one").OK()
-	bob.Next().That("with its file", func(r task.WorkerNextResult) bool { return slices.Equal(r.Copied, []string{".env"}) })
+	bob.Next().That("with its file", func(r task.WorkerNextResult) bool {
+		return slices.Equal(r.Copied, []string{".env"})
+	})
 	ahead := s.Git("rev-parse", "HEAD")
-	s.Check(s.Git("rev-parse", "feat/one") == ahead && s.Git("rev-parse", "integration") != ahead, "the task doesn't begin at the remote's branch")
+	s.Check(s.Git("rev-parse", "feat/one") == ahead && s.Git("rev-parse", "integration") != ahead,
+		"the task doesn't begin at the remote's branch")
 }
 
 // TestManyTakeTasksAtOnce: each ready task has one taker, and the others are told that nothing is ready.
@@ -181,8 +211,13 @@ func TestTasksKeepTheNamesOfTheirBranches(t *testing.T) {
 	ann.Spawn("one").OK()
 	s.Commit(".talking-stick.toml", "[worker]\nbranch_prefix = 'work/ann-'\n")
 	s.Git("branch", "-f", "integration", "HEAD")
-	ann.Spawn("two").That("its own prefix", func(r task.WorkerSpawnResult) bool { return r.Task.Branch == "work/ann-two" })
-	s.Check(s.TaskIs("one", stick.TaskAssigned).Branch == "feat/one" && s.TaskIs("two", stick.TaskAssigned).Branched != "", "the branches are others")
+	ann.Spawn("two").That("its own prefix", func(r task.WorkerSpawnResult) bool {
+		return r.Task.Branch == "work/ann-two"
+	})
+	s.Check(
+		s.TaskIs("one", stick.TaskAssigned).Branch == "feat/one" && s.TaskIs("two", stick.TaskAssigned).Branched != "",
+		"the branches are others",
+	)
 	work := ann.WorksOn("two")
 	work.Commits("two.txt", "two\n")
 	work.Done("").OK()
@@ -210,20 +245,29 @@ func TestASetUpThatFails(t *testing.T) {
 
 	s.Check(len(ann.WorkerStatus(task.WorkerStatusParams{}).OK().Tasks) == 0, "there is a task")
 	pat := s.Person("pat")
-	ann.WorkerInit(task.WorkerInitParams{Accept: []string{pat.WorkerInit(task.WorkerInitParams{}).OK().Commands[0].Sum}}).Refused(stick.CodePersonOnly)
+	ann.WorkerInit(task.WorkerInitParams{
+		Accept: []string{pat.WorkerInit(task.WorkerInitParams{}).OK().Commands[0].Sum},
+	}).Refused(stick.CodePersonOnly)
 	pat.AcceptsCommands()
 
 	ann.Spawn("one").Refused(stick.CodeSetupFailed)
 	one := s.TaskIs("one", stick.TaskAssigned)
-	s.Check(one.Setup != nil && *one.Setup.Exit == 1 && one.Warning == "its set-up has failed with exit status 1", "%+v", one.TaskView)
+	s.Check(one.Setup != nil && *one.Setup.Exit == 1 && one.Warning == "its set-up has failed with exit status 1",
+		"%+v", one.TaskView)
 	said := ann.WorkerOutput(task.WorkerOutputParams{Sum: one.Setup.Output}).OK().Text
 	s.Check(strings.HasPrefix(said, "slot 0\n") && strings.Contains(said, "No such file"), "%s", said)
 	listed := taskNamed(ann.WorkerStatus(task.WorkerStatusParams{}).OK(), "one")
-	s.Check(listed.Warning == one.Warning && strings.Contains(string(listed.NextAction), "tt task start --task one"), "%+v", listed)
+	s.Check(
+		listed.Warning == one.Warning && strings.Contains(string(listed.NextAction), "tt task start --task one"),
+		"%+v", listed,
+	)
 
-	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeSetupFailed) // it is bob's now all the same
+	// it is bob's now all the same
+	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeSetupFailed)
 	s.File("ready", "yes\n")
-	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).That("again", func(r task.WorkerStartResult) bool { return r.Already })
+	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).That("again", func(r task.WorkerStartResult) bool {
+		return r.Already
+	})
 	s.Check(s.TaskIs("one", stick.TaskWorking).Warning == "", "its set-up went well, and it has a warning")
 
 	// what the clone brings now was never accepted
@@ -248,7 +292,9 @@ func TestAnInterruptedNextLeavesNothing(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.SpawnLater("one").OK()
 	s.Check(ann.Killed("make: worktree", 1, func(a *scene.Actor) { a.Next() }), "it wasn't killed")
-	bob.Next().That("one", func(r task.WorkerNextResult) bool { return r.TaskID == "one" && r.State == stick.TaskWorking })
+	bob.Next().That("one", func(r task.WorkerNextResult) bool {
+		return r.TaskID == "one" && r.State == stick.TaskWorking
+	})
 	s.TaskIs("one", stick.TaskWorking)
 }
 
@@ -260,7 +306,8 @@ func TestARetryIsSetUpAgain(t *testing.T) {
 	s.Git("branch", "-f", "integration", "HEAD")
 	s.Person("pat").AcceptsCommands()
 	hint := ann.Spawn("one").Refused(stick.CodeSetupFailed).Hint.String()
-	s.Check(strings.Contains(hint, "run the same command again") && !strings.Contains(hint, "tt task start"), "who has spawned it would become its worker: %s", hint)
+	s.Check(strings.Contains(hint, "run the same command again") && !strings.Contains(hint, "tt task start"),
+		"who has spawned it would become its worker: %s", hint)
 	ann.Cancel("one").OK()
 	ann.Retry("one").Refused(stick.CodeSetupFailed)
 
@@ -302,7 +349,8 @@ func TestATaskThatCantBeginKeepsNobodyFromAnother(t *testing.T) {
 
 	ann.Cancel("fails").OK()
 	hint := ann.Next().Refused(stick.CodeAlreadyExists).Hint.String()
-	s.Check(strings.Contains(hint, "move that directory elsewhere") && !strings.Contains(hint, "another name"), "%s", hint)
+	s.Check(strings.Contains(hint, "move that directory elsewhere") && !strings.Contains(hint, "another name"),
+		"%s", hint)
 	ann.Cancel("blocked").OK()
 	ann.SpawnLater("last").OK()
 	s.Git("branch", "-m", "integration", "gone")

@@ -77,7 +77,9 @@ func TestReadyTasksStart(t *testing.T) {
 
 		{"a new task", func(*scene.Scene, *scene.Actor, *scene.Actor) {}, func(bob *scene.Actor) []task.StartedTask {
 			bob.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Run: "true"}).
-				That("begun", func(r task.WorkerSpawnResult) bool { return r.Begun && r.Task.Run.State == tasks.RunRunning })
+				That("begun", func(r task.WorkerSpawnResult) bool {
+					return r.Begun && r.Task.Run.State == tasks.RunRunning
+				})
 			return nil
 		}, "one"},
 

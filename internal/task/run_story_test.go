@@ -29,7 +29,9 @@ func TestATaskWithoutACommand(t *testing.T) {
 func TestACommandWithoutItsWorktree(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
-	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: `tree=$PWD; cd /; rm -rf "$tree"; exit 3`}).OK().Start
+	run := *ann.WorkerRun(task.WorkerRunParams{
+		TaskID: "one", Command: `tree=$PWD; cd /; rm -rf "$tree"; exit 3`,
+	}).OK().Start
 	if err := ann.RunTask(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,9 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 	w.Commits("one.txt", "one\n")
 	w.Done("").OK()
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
-	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "printf no-end; cat one.txt >&2; exit 3", Restart: "on-return:1"}).OK().Start
+	run := *ann.WorkerRun(task.WorkerRunParams{
+		TaskID: "one", Command: "printf no-end; cat one.txt >&2; exit 3", Restart: "on-return:1",
+	}).OK().Start
 	s.Git("switch", "-q", "integration")
 
 	run.Begun = func() { // while the first run runs
@@ -93,7 +97,9 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 		return ann.WorkerLogs(task.WorkerLogsParams{TaskID: "one", Run: run}).OK().Text
 	}
 	ann.Meets("run: can't start", func() {
-		if text := logs(1); !strings.Contains(text, "[tt: the command can't start again: .talking-stick.toml ") || !strings.HasSuffix(text, "; tt goes on trying]\n") {
+		text := logs(1)
+		if !strings.Contains(text, "[tt: the command can't start again: .talking-stick.toml ") ||
+			!strings.HasSuffix(text, "; tt goes on trying]\n") {
 			t.Errorf("the output of the first run: %q", text)
 		}
 		s.Commit(".talking-stick.toml", "")

@@ -42,7 +42,10 @@ func TestAClaimOfARun(t *testing.T) {
 		for _, pid := range others {
 			all = append(all, proctest.Process{PID: pid, PPID: 1, Comm: "tt", Dir: work})
 		}
-		kernel := core.New(core.Config{Dir: filepath.Join(dir, "data"), Procs: proctest.Machine(self, all...), Workspace: workspace.Env{Dir: work, Home: dir}})
+		kernel := core.New(core.Config{
+			Dir: filepath.Join(dir, "data"), Procs: proctest.Machine(self, all...),
+			Workspace: workspace.Env{Dir: work, Home: dir},
+		})
 		t.Cleanup(func() { kernel.Close() })
 		return task.New(task.Config{Kernel: kernel})
 	}
@@ -58,7 +61,9 @@ func TestAClaimOfARun(t *testing.T) {
 
 	const command = "exit 3"
 	claim := func(e *task.Tasks, command string) (task.WorkerRunResult, error) {
-		return e.WorkerRun(t.Context(), task.WorkerRunParams{Caller: by, Where: at, TaskID: "x", Command: command, First: true})
+		return e.WorkerRun(t.Context(), task.WorkerRunParams{
+			Caller: by, Where: at, TaskID: "x", Command: command, First: true,
+		})
 	}
 
 	begin := func(e *task.Tasks, run *task.RunTaskParams) (begun bool, err error) {
@@ -107,7 +112,9 @@ func TestAClaimOfARun(t *testing.T) {
 		t.Errorf("a claim after the command has ended: %+v, %v", c, err)
 	}
 
-	if _, err := on(100).WorkerCancel(t.Context(), task.WorkerCancelParams{Caller: by, Where: at, TaskID: "x"}); err != nil {
+	if _, err := on(100).WorkerCancel(t.Context(), task.WorkerCancelParams{
+		Caller: by, Where: at, TaskID: "x",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := claim(on(105), command); stick.CodeOf(err) != stick.CodeStaleAttempt {

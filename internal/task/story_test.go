@@ -26,12 +26,17 @@ func cast(t *testing.T, gate string) (s *scene.Scene, ann, bob *scene.Actor) {
 // TestATaskLands follows a task from its creation through work, review, gate and merge to its cleanup.
 func TestATaskLands(t *testing.T) {
 	s, ann, bob := cast(t, "test -f one.txt && test ! -e broken")
-	x := ann.Spawn("one").That("a worktree", func(r task.WorkerSpawnResult) bool { return r.Task.State == stick.TaskAssigned && !r.Already }).OK()
+	x := ann.Spawn("one").
+		That("a worktree", func(r task.WorkerSpawnResult) bool {
+			return r.Task.State == stick.TaskAssigned && !r.Already
+		}).OK()
 	ann.Spawn("one").That("again", func(r task.WorkerSpawnResult) bool { return r.Already && r.Worktree == x.Worktree })
 	bob.Spawn("one").Refused(stick.CodeAlreadyExists)
 
 	work := ann.WorksOn("one")
-	work.WorkerStart(task.WorkerStartParams{}).That("again", func(r task.WorkerStartResult) bool { return r.Already && strings.Contains(r.Prompt, "task one") })
+	work.WorkerStart(task.WorkerStartParams{}).That("again", func(r task.WorkerStartResult) bool {
+		return r.Already && strings.Contains(r.Prompt, "task one")
+	})
 	bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeNotYourTask)
 	work.Done("").Refused(stick.CodeInvalidTransition) // no commits
 
@@ -44,8 +49,12 @@ func TestATaskLands(t *testing.T) {
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one", Head: head}).Refused(stick.CodeInvalidTransition)
 
 	done := work.WorkerDone(task.WorkerDoneParams{Evidence: []string{"says=echo it works", "fails=exit 3"}}).OK()
-	s.Check(done.Head == head && len(done.Evidence) == 2 && done.Evidence[1].Exit == 3 && done.State == stick.TaskInReview, "%+v", done)
-	s.Check(bob.WorkerOutput(task.WorkerOutputParams{Sum: done.Evidence[0].Output}).OK().Text == "it works\n", "the output of the check")
+	s.Check(
+		done.Head == head && len(done.Evidence) == 2 && done.Evidence[1].Exit == 3 && done.State == stick.TaskInReview,
+		"%+v", done,
+	)
+	s.Check(bob.WorkerOutput(task.WorkerOutputParams{Sum: done.Evidence[0].Output}).OK().Text == "it works\n",
+		"the output of the check")
 	bob.WorkerOutput(task.WorkerOutputParams{Sum: "nonsense"}).Refused(stick.CodeNotFound)
 
 	work.Done("").That("again", func(r task.WorkerDoneResult) bool { return r.Already })
@@ -58,16 +67,22 @@ func TestATaskLands(t *testing.T) {
 	bob.Approve("one").That("approved", func(r task.WorkerReviewResult) bool { return r.State == stick.TaskApproved })
 	bob.Approve("one").That("again", func(r task.WorkerReviewResult) bool { return r.Already })
 	m := bob.Merge("one").OK().Merged
-	s.Check(len(m) == 1 && m[0].Gate == "green" && len(m[0].Left) == 0 && m[0].Commit == s.Git("rev-parse", "integration"), "%+v", m)
+	s.Check(
+		len(m) == 1 && m[0].Gate == "green" && len(m[0].Left) == 0 && m[0].Commit == s.Git("rev-parse", "integration"),
+		"%+v", m,
+	)
 	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
 	s.TaskIs("one", stick.TaskCompleted)
 	if _, err := os.Stat(work.Path); !os.IsNotExist(err) {
 		t.Errorf("its worktree is still there: %v", err)
 	}
 
-	ann.WorkerStatus(task.WorkerStatusParams{}).That("one task", func(r task.WorkerStatusResult) bool { return len(r.Tasks) == 1 })
+	ann.WorkerStatus(task.WorkerStatusParams{}).That("one task", func(r task.WorkerStatusResult) bool {
+		return len(r.Tasks) == 1
+	})
 	s.Later(25 * time.Hour)
-	ann.WorkerStatus(task.WorkerStatusParams{}).That("hidden after a day", func(r task.WorkerStatusResult) bool { return r.Hidden == 1 })
+	ann.WorkerStatus(task.WorkerStatusParams{}).That("hidden after a day",
+		func(r task.WorkerStatusResult) bool { return r.Hidden == 1 })
 	events := ann.WorkerExport(task.WorkerExportParams{TaskID: "one"}).OK().Events
 	s.Check(len(events) > 4, "%d events", len(events))
 	ann.WorkerShow(task.WorkerShowParams{TaskID: "none"}).Refused(stick.CodeNotFound)
@@ -80,11 +95,14 @@ func TestChangesAreRequested(t *testing.T) {
 	work := ann.WorksOn("one")
 	work.Commits("one.txt", "one\n")
 	work.Done("").OK()
-	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).That("what it changes", func(r task.WorkerDiffResult) bool { return strings.Contains(r.Diff, "+one") && len(r.Files) == 1 })
+	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).That("what it changes",
+		func(r task.WorkerDiffResult) bool { return strings.Contains(r.Diff, "+one") && len(r.Files) == 1 })
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one"}).Refused(stick.CodeUsage)
 
 	ask := task.WorkerRequestChangesParams{TaskID: "one", Reason: "say two"}
-	bob.WorkerRequestChanges(ask).That("a message to ann", func(r task.WorkerReviewResult) bool { return r.MessageID != 0 && r.State == stick.TaskWorking })
+	bob.WorkerRequestChanges(ask).That("a message to ann", func(r task.WorkerReviewResult) bool {
+		return r.MessageID != 0 && r.State == stick.TaskWorking
+	})
 	bob.WorkerRequestChanges(ask).That("again", func(r task.WorkerReviewResult) bool { return r.Already })
 	ann.Looks().Is(stick.GotEvents)
 	work.Commits("one.txt", "two\n")
@@ -120,9 +138,11 @@ func TestTheGateIsRed(t *testing.T) {
 	s.Git("worktree", "remove", "../side")
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).Refused(stick.CodeBaseRed)
 
-	paused := bob.WorkerStatus(task.WorkerStatusParams{}).That("a paused queue", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 }).OK().Paused
+	paused := bob.WorkerStatus(task.WorkerStatusParams{}).
+		That("a paused queue", func(r task.WorkerStatusResult) bool { return len(r.Paused) == 1 }).OK().Paused
 	said := bob.WorkerOutput(task.WorkerOutputParams{Sum: paused[0].Report}).OK().Text
-	s.Check(said == "[tt: the gate printed nothing; exit status 1]\n", "the report of a gate that prints nothing: %q", said)
+	s.Check(said == "[tt: the gate printed nothing; exit status 1]\n",
+		"the report of a gate that prints nothing: %q", said)
 	bob.WorkerMerge(task.WorkerMergeParams{}).Refused(stick.CodeBaseRed)
 
 	ann.Spawn("mend").OK()
@@ -132,9 +152,12 @@ func TestTheGateIsRed(t *testing.T) {
 	mend.Done("").OK()
 	bob.Approve("mend").OK()
 	bob.Merge("mend").OK()
-	bob.WorkerMerge(task.WorkerMergeParams{All: true}).That("the good one", func(r task.WorkerMergeResult) bool { return len(r.Merged) == 1 && r.Merged[0].TaskID == "good" })
+	bob.WorkerMerge(task.WorkerMergeParams{All: true}).That("the good one",
+		func(r task.WorkerMergeResult) bool { return len(r.Merged) == 1 && r.Merged[0].TaskID == "good" })
 	bob.WorkerMerge(task.WorkerMergeParams{All: true, TaskID: "x"}).Refused(stick.CodeUsage)
-	bob.WorkerMerge(task.WorkerMergeParams{}).That("nothing left", func(r task.WorkerMergeResult) bool { return len(r.Merged)+len(r.Waiting) == 0 })
+	bob.WorkerMerge(task.WorkerMergeParams{}).That("nothing left", func(r task.WorkerMergeResult) bool {
+		return len(r.Merged)+len(r.Waiting) == 0
+	})
 }
 
 // TestAConflict: the worker resolves a conflict in its rebase. With a conflict at the merge, the task returns to its
@@ -188,7 +211,9 @@ func TestWhatDoneRefuses(t *testing.T) {
 	w.WorkerDone(task.WorkerDoneParams{Evidence: []string{"dirt=touch dirt"}}).Refused(stick.CodeDirtyTree)
 
 	os.Remove(filepath.Join(w.Path, "dirt"))
-	w.WorkerDone(task.WorkerDoneParams{Evidence: []string{"commit=git -c user.name=w -c user.email=w@example.invalid commit -q --allow-empty -m x"}}).Refused(stick.CodeDirtyTree)
+	w.WorkerDone(task.WorkerDoneParams{
+		Evidence: []string{"commit=git -c user.name=w -c user.email=w@example.invalid commit -q --allow-empty -m x"},
+	}).Refused(stick.CodeDirtyTree)
 	w.WorkerDone(task.WorkerDoneParams{Attempt: 7}).Refused(stick.CodeStaleAttempt)
 	s.GitIn(w.Path, "switch", "-q", "-c", "aside")
 	w.Done("").Refused(stick.CodeDirtyTree)
@@ -210,21 +235,26 @@ func TestATaskIsGivenUp(t *testing.T) {
 	w.WorkerFail(task.WorkerFailParams{}).Refused(stick.CodeUsage)
 
 	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).OK()
-	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).That("again", func(r task.WorkerHeartbeatResult) bool { return r.Already })
+	w.WorkerFail(task.WorkerFailParams{Reason: "too hard"}).That("again",
+		func(r task.WorkerHeartbeatResult) bool { return r.Already })
 	s.TaskIs("one", stick.TaskFailed)
 	bob.Retry("one").That("the second attempt", func(r task.WorkerSpawnResult) bool { return r.Task.Attempt == 2 })
 	bob.Retry("one").That("again", func(r task.WorkerSpawnResult) bool { return r.Already })
 	ann.WorkerStart(task.WorkerStartParams{TaskID: "one", Attempt: 1}).Refused(stick.CodeStaleAttempt)
 
 	bob.WorksOn("one").Reserve("a").OK()
-	ann.Cancel("one").That("a message to bob", func(r task.WorkerCancelResult) bool { return r.Delivery != "" && !r.Already })
+	ann.Cancel("one").That("a message to bob", func(r task.WorkerCancelResult) bool {
+		return r.Delivery != "" && !r.Already
+	})
 	ann.Cancel("one").That("again", func(r task.WorkerCancelResult) bool { return r.Already })
-	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).That("that its commits stay", func(r task.WorkerCancelResult) bool { return len(r.Left) == 1 })
+	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one", Delete: true}).That("that its commits stay",
+		func(r task.WorkerCancelResult) bool { return len(r.Left) == 1 })
 	s.Git("worktree", "remove", "--force", "--force", w.Path)
 	bob.Retry("one").OK()
 	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "one"}).OK()
 	ann.Spawn("two").OK()
-	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "two", Delete: true}).That("nothing left", func(r task.WorkerCancelResult) bool { return len(r.Left) == 0 })
+	ann.WorkerCancel(task.WorkerCancelParams{TaskID: "two", Delete: true}).That("nothing left",
+		func(r task.WorkerCancelResult) bool { return len(r.Left) == 0 })
 	bob.Retry("two").OK()
 	bob.Cancel("two").OK()
 	ann.WorkerStatus(task.WorkerStatusParams{All: true}).OK()
@@ -238,10 +268,14 @@ func TestAMergeIsReverted(t *testing.T) {
 	bob.Merge("one").OK()
 	bob.WorkerRollback(task.WorkerRollbackParams{TaskID: "one"}).Refused(stick.CodeUsage)
 
-	bob.Rollback("one").That("green", func(r task.WorkerRollbackResult) bool { return r.Gate == "green" && r.State == stick.TaskFailed })
+	bob.Rollback("one").That("green", func(r task.WorkerRollbackResult) bool {
+		return r.Gate == "green" && r.State == stick.TaskFailed
+	})
 	bob.Rollback("one").That("again", func(r task.WorkerRollbackResult) bool { return r.Already })
 	s.Check(!strings.Contains(s.Git("ls-tree", "--name-only", "integration"), "one.txt"), "the file is still there")
-	ann.Retry("one").That("a note about its work", func(r task.WorkerSpawnResult) bool { return strings.Contains(string(r.Note), "git revert") })
+	ann.Retry("one").That("a note about its work", func(r task.WorkerSpawnResult) bool {
+		return strings.Contains(string(r.Note), "git revert")
+	})
 	ann.Cancel("one").OK()
 }
 
@@ -285,7 +319,12 @@ func TestTheRemoteDecides(t *testing.T) {
 	s.Check(s.GitIn(origin, "rev-parse", "feat/one") == head, "the remote")
 	bob.Approve("one").OK()
 	m := bob.Merge("one").OK().Merged[0]
-	s.Check(s.GitIn(origin, "rev-parse", "integration") == m.Commit && s.Git("rev-parse", "integration") == m.Commit && len(m.Left) == 0, "%+v", m)
+	s.Check(
+		s.GitIn(origin, "rev-parse", "integration") == m.Commit &&
+			s.Git("rev-parse", "integration") == m.Commit &&
+			len(m.Left) == 0,
+		"%+v", m,
+	)
 
 	// Done doesn't overwrite somebody else's commits on the task's branch.
 	ann.Spawn("two").OK()
@@ -311,8 +350,12 @@ func TestWhatWorkersNeed(t *testing.T) {
 	s.Commit("a", "a\n")
 	ann.Spawn("one").Refused(stick.CodeNotFound)
 	ann.WorkerInit(task.WorkerInitParams{Branch: "a..b"}).Refused(stick.CodeUsage)
-	ann.WorkerInit(task.WorkerInitParams{Branch: "queue"}).That("created", func(r task.WorkerInitResult) bool { return r.Created && r.Branch == "queue" })
-	ann.WorkerInit(task.WorkerInitParams{}).That("as before", func(r task.WorkerInitResult) bool { return !r.Created && r.Branch == "queue" })
+	ann.WorkerInit(task.WorkerInitParams{Branch: "queue"}).That("created", func(r task.WorkerInitResult) bool {
+		return r.Created && r.Branch == "queue"
+	})
+	ann.WorkerInit(task.WorkerInitParams{}).That("as before", func(r task.WorkerInitResult) bool {
+		return !r.Created && r.Branch == "queue"
+	})
 	ann.Spawn("../x").Refused(stick.CodeUsage)
 	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Base: "nonsense"}).Refused(stick.CodeNotFound)
 
@@ -383,7 +426,9 @@ func TestAMergeByHand(t *testing.T) {
 	s.Git("switch", "-q", "integration")
 	s.Git("merge", "-q", "feat/one")
 	s.Git("switch", "-q", "main")
-	bob.Merge("one").That("by hand", func(r task.WorkerMergeResult) bool { return r.Merged[0].Note != "" && r.Merged[0].Commit == "" })
+	bob.Merge("one").That("by hand", func(r task.WorkerMergeResult) bool {
+		return r.Merged[0].Note != "" && r.Merged[0].Commit == ""
+	})
 	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
 }
 
@@ -409,7 +454,9 @@ func TestWhatCleanupLeaves(t *testing.T) {
 	s.LeavesWork()
 	w := s.ReadyToMerge("one", ann, bob)
 	there := s.AgentIn("gemini:c", w.Path)
-	bob.Merge("one").That("a worktree in use", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
+	bob.Merge("one").That("a worktree in use", func(r task.WorkerMergeResult) bool {
+		return len(r.Merged[0].Left) == 1
+	})
 	f := ann.Tasks.Check(t.Context())
 	s.Check(f.Status == core.FindingWarning, "%+v", f)
 	there.Dies()
@@ -417,7 +464,9 @@ func TestWhatCleanupLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	bob.Merge("one").That("a worktree with a loose file", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 1 })
+	bob.Merge("one").That("a worktree with a loose file", func(r task.WorkerMergeResult) bool {
+		return len(r.Merged[0].Left) == 1
+	})
 	os.Remove(filepath.Join(w.Path, "loose"))
 	bob.WorkerMerge(task.WorkerMergeParams{All: true}).OK()
 	if _, err := os.Stat(w.Path); !os.IsNotExist(err) {
@@ -447,13 +496,15 @@ func TestCleanupLeavesAWorktreeAtAnotherCommit(t *testing.T) {
 func TestMergeThatDiedInItsGate(t *testing.T) {
 	s, ann, bob := cast(t, "true")
 	s.ReadyToMerge("one", ann, bob)
-	s.Check(bob.Killed("gate: worktree", 1, func(b *scene.Actor) { b.Merge("one") }), "the merge reached its end, but it should have been killed")
+	s.Check(bob.Killed("gate: worktree", 1, func(b *scene.Actor) { b.Merge("one") }),
+		"the merge reached its end, but it should have been killed")
 
 	events := ann.WorkerExport(task.WorkerExportParams{TaskID: "one"}).OK().Events
 	begun, ok := stick.TaskFactsOf[stick.TaskMergeStartedFacts](events[len(events)-1])
 	s.Check(ok, "the last event is %+v", events[len(events)-1])
 	tree := filepath.Join(s.Work, "worktrees", ".gate-"+begun.Result[:12])
-	s.Git("worktree", "add", "-q", "--detach", tree, begun.Result) // a kill in a story runs what is deferred; a process that dies leaves it
+	// a kill in a story runs what is deferred; a process that dies leaves it
+	s.Git("worktree", "add", "-q", "--detach", tree, begun.Result)
 
 	bob.Cancel("one").OK()
 	s.TaskIs("one", stick.TaskFailed)
@@ -472,9 +523,12 @@ func TestAnIdleWorkerIsToldOfItsReview(t *testing.T) {
 	ann.Idle()
 	bob.WorkerDiff(task.WorkerDiffParams{TaskID: "one"}).OK()
 	bob.WorkerRequestChanges(task.WorkerRequestChangesParams{TaskID: "one", Reason: "mend it"}).
-		That("the worker is woken now", func(r task.WorkerReviewResult) bool { return r.Delivery == presence.DeliveryListening }).OK()
+		That("the worker is woken now", func(r task.WorkerReviewResult) bool {
+			return r.Delivery == presence.DeliveryListening
+		}).OK()
 	inbox.Gets("mend it")
-	bob.Cancel("one").That("the same", func(r task.WorkerCancelResult) bool { return r.Delivery == presence.DeliveryListening }).OK()
+	bob.Cancel("one").
+		That("the same", func(r task.WorkerCancelResult) bool { return r.Delivery == presence.DeliveryListening }).OK()
 	inbox.Gets("task_failed", "The task one was cancelled: not needed")
 	s.TaskIs("one", stick.TaskFailed)
 }
