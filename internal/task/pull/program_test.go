@@ -32,7 +32,13 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 		return path
 	}
 
-	rq := New(Config{Kernel: core.New(core.Config{Dir: dir, Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame", "CLICOLOR_FORCE=1", "DEBUG=1")})})
+	rq := New(Config{
+		Kernel: core.New(core.Config{
+			Dir: dir,
+			Environ: append(os.Environ(), "GIT_DIR=/nowhere", "GH_REPO=evil/evil", "GH_TOKEN=sesame",
+				"CLICOLOR_FORCE=1", "DEBUG=1"),
+		}),
+	})
 	rq.limit = 200 * time.Millisecond
 	run := rq.programRunner(forge.Repo{Host: "github.com", Path: "acme/app"})
 	_, err := run(t.Context(), forge.Command{Args: []string{script("sleep 1000\n")}})
@@ -75,7 +81,12 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 		t.Errorf("it printed much: %d bytes, %v", len(out), err)
 	}
 
-	out, err = run(t.Context(), forge.Command{Input: "body", Args: []string{script("cat; echo \" $GIT_DIR $GH_REPO $GH_TOKEN $CLICOLOR_FORCE$DEBUG$GH_PROMPT_DISABLED\"\n")}})
+	out, err = run(t.Context(), forge.Command{
+		Input: "body",
+		Args: []string{
+			script("cat; echo \" $GIT_DIR $GH_REPO $GH_TOKEN $CLICOLOR_FORCE$DEBUG$GH_PROMPT_DISABLED\"\n"),
+		},
+	})
 	if err != nil || string(out) != "body   sesame 1\n" {
 		t.Errorf("its environment: %q, %v", out, err)
 	}
@@ -110,7 +121,8 @@ func TestATitleLosesNothing(t *testing.T) {
 		{long, long[:99] + "…", long},
 		{long + "\nas C does", long[:99] + "…", long + "\nas C does"},
 	} {
-		if title, text := titleAndText(stick.Task{ID: "lexer", Description: c.said}); title != c.title || text != c.text {
+		if title, text := titleAndText(stick.Task{ID: "lexer", Description: c.said}); title != c.title ||
+			text != c.text {
 			t.Errorf("%q: %q and %q", c.said, title, text)
 		}
 	}
