@@ -12,9 +12,12 @@ import (
 // Whoever lost the race for a branch, or was interrupted, is told the command that it ran: a revert isn't
 // finished by a merge.
 func TestARevertIsRepeatedAsARevert(t *testing.T) {
-	for revert, want := range map[string]string{"": "tt task merge ui-7", "it is slow": `tt task rollback ui-7 --reason "…"`} {
+	for revert, want := range map[string]string{
+		"": "tt task merge ui-7", "it is slow": `tt task rollback ui-7 --reason "…"`,
+	} {
 		l := landing{merger: &merger{Repo: &repository.Repo{}}, task: stick.Task{ID: "ui-7"}, revertReason: revert}
-		if hint := stick.AsError(l.errInterrupted(stepError{error: context.Canceled, unknown: true})).Hint.String(); !strings.HasSuffix(hint, ": "+want) {
+		hint := stick.AsError(l.errInterrupted(stepError{error: context.Canceled, unknown: true})).Hint.String()
+		if !strings.HasSuffix(hint, ": "+want) {
 			t.Errorf("reverting %q: the hint is %q", revert, hint)
 		}
 	}
