@@ -28,10 +28,34 @@ func TestHowLongAnEndIsTried(t *testing.T) {
 			}
 			return nil
 		}, func(n int) bool { return n > 10 && n < 100 }, 20 * time.Minute, 21 * time.Minute},
-		{"never", func(time.Duration) error { return away }, func(n int) bool { return n > 10 }, time.Hour, time.Hour + time.Minute},
-		{"by somebody else", func(time.Duration) error { return stick.Errorf(stick.CodeStaleAttempt, "x") }, func(n int) bool { return n == 1 }, 0, 0},
-		{"of a task that was removed", func(time.Duration) error { return stick.Errorf(stick.CodeNotFound, "x") }, func(n int) bool { return n == 1 }, 0, 0},
-		{"without a database", func(time.Duration) error { return store.ErrAbsent }, func(n int) bool { return n == 1 }, 0, 0},
+		{
+			"never",
+			func(time.Duration) error { return away },
+			func(n int) bool { return n > 10 },
+			time.Hour,
+			time.Hour + time.Minute,
+		},
+		{
+			"by somebody else",
+			func(time.Duration) error { return stick.Errorf(stick.CodeStaleAttempt, "x") },
+			func(n int) bool { return n == 1 },
+			0,
+			0,
+		},
+		{
+			"of a task that was removed",
+			func(time.Duration) error { return stick.Errorf(stick.CodeNotFound, "x") },
+			func(n int) bool { return n == 1 },
+			0,
+			0,
+		},
+		{
+			"without a database",
+			func(time.Duration) error { return store.ErrAbsent },
+			func(n int) bool { return n == 1 },
+			0,
+			0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

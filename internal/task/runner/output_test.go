@@ -95,7 +95,8 @@ func TestALongOutputIsKeptInParts(t *testing.T) {
 		want  int64
 	}{{1, 1 << 20, lines*width - width}, {3, 1 << 20, lines*width - 3*width}, {100, 5 * width, lines*width - 5*width}, {lines, 1 << 40, lines*width - (used - firstPart)}} {
 		if at, err := o.tailStart(c.lines, c.most); err != nil || at != c.want {
-			t.Errorf("the last %d lines of at most %d bytes begin at %d, want %d (%v)", c.lines, c.most, at, c.want, err)
+			t.Errorf("the last %d lines of at most %d bytes begin at %d, want %d (%v)",
+				c.lines, c.most, at, c.want, err)
 		}
 	}
 
@@ -199,7 +200,8 @@ func TestAnOutputThatGrows(t *testing.T) {
 		return nil
 	}
 
-	if err := errors.Join(l.findStart(t.Context()), l.showAvailable(), l.showRest()); err != nil || text != "one\ntwo\n" {
+	err := errors.Join(l.findStart(t.Context()), l.showAvailable(), l.showRest())
+	if err != nil || text != "one\ntwo\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	w.closePart()
@@ -214,7 +216,8 @@ func TestAnOutputOfTheSameNumber(t *testing.T) {
 		_, _ = w.Write([]byte(text))
 		w.closePart()
 		o := output{dir: dir}
-		if end, err := o.endOffset(); w.err != nil || err != nil || end != int64(len(text)) || string(o.lastBytes(4)) != text[:4] {
+		end, err := o.endOffset()
+		if w.err != nil || err != nil || end != int64(len(text)) || string(o.lastBytes(4)) != text[:4] {
 			t.Errorf("%q of %d bytes, %v, %v", o.lastBytes(4), end, err, w.err)
 		}
 	}
