@@ -24,7 +24,12 @@ func TestBroken(t *testing.T) {
 		columns int
 		want    string
 	}{
-		{"abcdef", 0, "abcdef"}, {"abcdef", 4, "abcd|ef"}, {"漢字漢", 4, "漢字|漢"}, {"\tab", 8, "\t|ab"}, {"", 3, ""}, {"漢", 1, "漢"},
+		{"abcdef", 0, "abcdef"},
+		{"abcdef", 4, "abcd|ef"},
+		{"漢字漢", 4, "漢字|漢"},
+		{"\tab", 8, "\t|ab"},
+		{"", 3, ""},
+		{"漢", 1, "漢"},
 	} {
 		var parts []string
 		for _, p := range Broken(c.line, c.columns) {

@@ -3,7 +3,10 @@ package term
 import "testing"
 
 func TestWidth(t *testing.T) {
-	for line, want := range map[string]int{"": 0, "abc": 3, "über": 4, "e\u0301t\u00e9": 3, "漢字": 4, "한글": 4, "\u1112\u1161\u11ab": 2, "👍 ok": 5, "…—×": 3, "ﾊﾝ": 2, "Ａ": 2} {
+	for line, want := range map[string]int{
+		"": 0, "abc": 3, "über": 4, "e\u0301t\u00e9": 3, "漢字": 4, "한글": 4, "\u1112\u1161\u11ab": 2, "👍 ok": 5,
+		"…—×": 3, "ﾊﾝ": 2, "Ａ": 2,
+	} {
 		if got := Width(line); got != want {
 			t.Errorf("%q takes %d columns, want %d", line, got, want)
 		}
