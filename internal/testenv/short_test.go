@@ -46,7 +46,8 @@ func TestSome(t *testing.T) {
 		setShort(t, "true")
 		r := &recorder{}
 		got := Some(r, Every, "letters", all, EveryNth[string](2))
-		if !slices.Equal(got, []string{"a", "c", "e"}) || !slices.Equal(r.log, []string{"left to every case: 2 of 5 letters"}) {
+		if !slices.Equal(got, []string{"a", "c", "e"}) ||
+			!slices.Equal(r.log, []string{"left to every case: 2 of 5 letters"}) {
 			t.Errorf("got %q, said %q", got, r.log)
 		}
 	})
@@ -67,7 +68,8 @@ func TestSkipShort(t *testing.T) {
 			setShort(t, short)
 			r := &recorder{}
 			SkipShort(r, Browser, "the pages in Chromium")
-			if said := strings.Join(r.log, "\n") == "left to browser: the pages in Chromium"; r.skipped != (short == "true") || said != r.skipped {
+			said := strings.Join(r.log, "\n") == "left to browser: the pages in Chromium"
+			if r.skipped != (short == "true") || said != r.skipped {
 				t.Errorf("skipped: %v, said %q", r.skipped, r.log)
 			}
 		})

@@ -32,7 +32,8 @@ func holder(t *testing.T) repository {
 func git(t *testing.T, args ...string) {
 	t.Helper()
 	c := exec.Command("git", args...)
-	c.Env = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.org")
+	c.Env = append(os.Environ(), "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.org")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -45,7 +46,9 @@ func TestWhatATestMayNotDo(t *testing.T) {
 		"the commit changed": func(t *testing.T, _ repository) {
 			git(t, "commit", "--quiet", "--allow-empty", "--message", "two")
 		},
-		"the branch changed":        func(t *testing.T, _ repository) { git(t, "switch", "--quiet", "--create", "other") },
+		"the branch changed": func(t *testing.T, _ repository) {
+			git(t, "switch", "--quiet", "--create", "other")
+		},
 		"the configuration changed": func(t *testing.T, _ repository) { git(t, "config", "user.name", "T") },
 		"the hook pre-commit came to be": func(t *testing.T, r repository) {
 			if err := os.MkdirAll(filepath.Join(r.common, "hooks"), 0o755); err != nil {
@@ -160,7 +163,8 @@ func TestUntouched(t *testing.T) {
 		{"rm f.txt", "> f.txt gone"},
 	} {
 		out, err := exec.Command(path, "sh", "-c", c.do).CombinedOutput()
-		if c.says == "" && (err != nil || len(out) > 0) || c.says != "" && (err == nil || !strings.Contains(string(out), c.says)) {
+		if c.says == "" && (err != nil || len(out) > 0) ||
+			c.says != "" && (err == nil || !strings.Contains(string(out), c.says)) {
 			t.Errorf("%s: %v\n%s", c.do, err, out)
 		}
 	}
