@@ -43,11 +43,15 @@ func (r *recorder) WorkerApprove(_ context.Context, p task.WorkerApproveParams) 
 }
 
 func (r *recorder) WorkerRequestChanges(_ context.Context, p task.WorkerRequestChangesParams) (task.WorkerReviewResult, error) {
-	return task.WorkerReviewResult{State: stick.TaskWorking, Worker: "claude:0d12", MessageID: 44, Delivery: presence.DeliveryNextTool}, r.did("return %s %s: %s", p.TaskID, p.Head, p.Reason)
+	return task.WorkerReviewResult{
+		State: stick.TaskWorking, Worker: "claude:0d12", MessageID: 44, Delivery: presence.DeliveryNextTool,
+	}, r.did("return %s %s: %s", p.TaskID, p.Head, p.Reason)
 }
 
 func (r *recorder) WorkerComment(_ context.Context, p task.WorkerCommentParams) (task.WorkerCommentResult, error) {
-	return task.WorkerCommentResult{Comment: stick.Comment{Path: "upload.go", Lines: stick.Lines{4, 4}}}, r.did("comment %s %s %t %s: %s", p.TaskID, p.At, p.Old, p.Head, p.Body)
+	return task.WorkerCommentResult{Comment: stick.Comment{Path: "upload.go", Lines: stick.Lines{4, 4}}}, r.did(
+		"comment %s %s %t %s: %s", p.TaskID, p.At, p.Old, p.Head, p.Body,
+	)
 }
 
 func (r *recorder) WorkerMerge(_ context.Context, p task.WorkerMergeParams) (task.WorkerMergeResult, error) {
@@ -71,7 +75,8 @@ func (r *recorder) AckMessage(_ context.Context, p engine.MessagesParams) (engin
 
 func (r *recorder) GetMessage(_ context.Context, p engine.GetMessageParams) (engine.GetMessageResult, error) {
 	return engine.GetMessageResult{
-		Me: "human:ann", MessageView: engine.MessageView{MessageID: p.MessageID, From: "claude:0d12"}, Receipts: []engine.ReceiptView{{AgentID: "human:ann", State: stick.Unread}},
+		Me: "human:ann", MessageView: engine.MessageView{MessageID: p.MessageID, From: "claude:0d12"},
+		Receipts: []engine.ReceiptView{{AgentID: "human:ann", State: stick.Unread}},
 	}, nil
 }
 
@@ -80,12 +85,17 @@ func (r *recorder) ReadMessage(_ context.Context, p engine.ReadMessageParams) (e
 }
 
 func (r *recorder) SendMessage(_ context.Context, p engine.SendMessageParams) (engine.SendMessageResult, error) {
-	return engine.SendMessageResult{MessageID: 45, Recipients: []engine.Recipient{{AgentID: p.To[0], Delivery: presence.DeliveryListening}}},
+	return engine.SendMessageResult{
+			MessageID:  45,
+			Recipients: []engine.Recipient{{AgentID: p.To[0], Delivery: presence.DeliveryListening}},
+		},
 		r.did("send %v %s %d: %s", p.To, p.TaskID, p.ReplyTo, p.Body)
 }
 
 func (r *recorder) TakeoverStick(_ context.Context, p engine.TakeoverStickParams) (engine.TakeoverStickResult, error) {
-	return engine.TakeoverStickResult{Grant: &engine.Grant{}, Rescue: &restore.TakeoverRescue{ID: "1m819e"}}, r.did("take %s turn %d, on a person's word: %t: %s", p.RoomID, p.ExpectedTurn, p.Operator, p.Reason)
+	return engine.TakeoverStickResult{Grant: &engine.Grant{}, Rescue: &restore.TakeoverRescue{ID: "1m819e"}}, r.did(
+		"take %s turn %d, on a person's word: %t: %s", p.RoomID, p.ExpectedTurn, p.Operator, p.Reason,
+	)
 }
 
 func (r *recorder) PauseRoom(_ context.Context, p engine.PauseRoomParams) (engine.PauseRoomResult, error) {
@@ -116,7 +126,8 @@ func keysOn(t *testing.T, r *recorder, change func(*model), keys ...string) stri
 	t.Helper()
 	room := shop()
 	room.Tasks[1].Run = &task.RunView{State: tasks.RunEnded, Command: "claude -p"}
-	rescue := presence.NewNeed(presence.NeedRescue, "1m819e", before(0), nil, "codex:9b22 took uncommitted work away; a copy was kept")
+	rescue := presence.NewNeed(presence.NeedRescue, "1m819e", before(0), nil,
+		"codex:9b22 took uncommitted work away; a copy was kept")
 	rescue.Rescue = "1m819e"
 	room.Needs = append(room.Needs, rescue)
 	m := onScreen(pictured(room, parser()), 80, 24, false)
@@ -145,42 +156,144 @@ func TestKeysAct(t *testing.T) {
 		done   []string
 		says   string
 	}{
-		{"approve, after the diff was shown", []string{"4", "a", "y"}, nil, []string{"diff ui-7", "approve ui-7 2dd9464f4a0c"}, "ui-7 is APPROVED: commit 2dd9464f4a"},
-		{"approve and merge, by three keys", []string{"4", "a", "m"}, nil, []string{"diff ui-7", "approve ui-7 2dd9464f4a0c", "merge ui-7 in shop000000"}, "ui-7 is merged into integration (the gate passed); started the command of ui-9"},
+		{
+			"approve, after the diff was shown",
+			[]string{"4", "a", "y"},
+			nil,
+			[]string{"diff ui-7", "approve ui-7 2dd9464f4a0c"},
+			"ui-7 is APPROVED: commit 2dd9464f4a",
+		},
+		{
+			"approve and merge, by three keys",
+			[]string{"4", "a", "m"},
+			nil,
+			[]string{"diff ui-7", "approve ui-7 2dd9464f4a0c", "merge ui-7 in shop000000"},
+			"ui-7 is merged into integration (the gate passed); started the command of ui-9",
+		},
 		{"not after all", []string{"4", "a", "esc", "esc"}, nil, []string{"diff ui-7"}, "Needs you"},
-		{"approve what the diff shows", []string{"4", "d", "a", "y"}, nil, []string{"diff ui-7", "approve ui-7 2dd9464f4a0c"}, "ui-7 is APPROVED"},
-		{"request changes", append([]string{"4", "r"}, types("twice is enough", "enter")...), nil, []string{"diff ui-7", "return ui-7 2dd9464f4a0c: twice is enough"}, "told by message 44 (next tool call)"},
+		{
+			"approve what the diff shows",
+			[]string{"4", "d", "a", "y"},
+			nil,
+			[]string{"diff ui-7", "approve ui-7 2dd9464f4a0c"},
+			"ui-7 is APPROVED",
+		},
+		{
+			"request changes",
+			append([]string{"4", "r"}, types("twice is enough", "enter")...),
+			nil,
+			[]string{"diff ui-7", "return ui-7 2dd9464f4a0c: twice is enough"},
+			"told by message 44 (next tool call)",
+		},
 		{"no reason is none", []string{"4", "r", "enter", "esc"}, nil, []string{"diff ui-7"}, "what it changes"},
 		{
-			"comment on an added line", append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 11)...), append([]string{"c"}, types("why?", "enter")...)...), nil,
+			"comment on an added line",
+			append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 11)...),
+				append([]string{"c"}, types("why?", "enter")...)...),
+			nil,
 			[]string{"diff ui-7", "comment ui-7 upload.go:4 false 2dd9464f4a0c: why?", "diff ui-7"},
 			"your draft is on upload.go:4",
 		},
 		{
-			"comment on a removed line", append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 9)...), append([]string{"c"}, types("good", "enter")...)...), nil,
+			"comment on a removed line",
+			append(append([]string{"4", "d"}, slices.Repeat([]string{"down"}, 9)...),
+				append([]string{"c"}, types("good", "enter")...)...),
+			nil,
 			[]string{"diff ui-7", "comment ui-7 upload.go:3 true 2dd9464f4a0c: good", "diff ui-7"},
 			"your draft",
 		},
-		{"merge", []string{"4", "m", "y"}, func(m *model) { m.picture.Rooms[0].Tasks[0].State = stick.TaskApproved }, []string{"merge ui-7 in shop000000"}, "ui-7 is merged into integration"},
+		{
+			"merge",
+			[]string{"4", "m", "y"},
+			func(m *model) { m.picture.Rooms[0].Tasks[0].State = stick.TaskApproved },
+			[]string{"merge ui-7 in shop000000"},
+			"ui-7 is merged into integration",
+		},
 		{"accept", []string{"3", "a", "y"}, nil, []string{"ack [40]"}, "message 40 is accepted"},
-		{"open a message, answer it", append([]string{"3", "enter", "s"}, types("three", "enter")...), nil, []string{"read [40]", "send [claude:0d12]  40: three", "ack [40]", "read [40]"}, "sent to claude:0d12: it gets it now; message 40 is accepted"},
-		{"write to the worker of a task", append([]string{"4", "s"}, types("hurry", "enter")...), nil, []string{"send [claude:0d12] ui-7 0: hurry"}, "message 45"},
-		{"write to a room", append(slices.Repeat([]string{"down"}, 6), append([]string{"s"}, types("lunch", "enter")...)...), nil, []string{"send [room]  0: lunch"}, "message 45"},
-		{"take over from one that is gone", append([]string{"2", "t"}, types("it crashed", "enter")...), nil, []string{"take parser0000 turn 31, on a person's word: false: it crashed"}, "kept as rescue 1m819e"},
-		{"take from one at work", append(slices.Repeat([]string{"down"}, 6), append([]string{"t"}, types("stop", "enter")...)...), nil, []string{"take shop000000 turn 7, on a person's word: true: stop"}, "you have the stick"},
-		{"pause", append(slices.Repeat([]string{"down"}, 6), append([]string{"p"}, types("lunch", "enter")...)...), nil, []string{"pause shop000000: lunch"}, "shop is paused"},
-		{"resume", append(slices.Repeat([]string{"down"}, 6), "p", "y"), func(m *model) { m.picture.Rooms[0].State.Paused = &stick.Pause{By: "human:bob", Reason: "x"} }, []string{"resume shop000000"}, "shop goes on"},
+		{
+			"open a message, answer it",
+			append([]string{"3", "enter", "s"}, types("three", "enter")...),
+			nil,
+			[]string{"read [40]", "send [claude:0d12]  40: three", "ack [40]", "read [40]"},
+			"sent to claude:0d12: it gets it now; message 40 is accepted",
+		},
+		{
+			"write to the worker of a task",
+			append([]string{"4", "s"}, types("hurry", "enter")...),
+			nil,
+			[]string{"send [claude:0d12] ui-7 0: hurry"},
+			"message 45",
+		},
+		{
+			"write to a room",
+			append(slices.Repeat([]string{"down"}, 6), append([]string{"s"}, types("lunch", "enter")...)...),
+			nil,
+			[]string{"send [room]  0: lunch"},
+			"message 45",
+		},
+		{
+			"take over from one that is gone",
+			append([]string{"2", "t"}, types("it crashed", "enter")...),
+			nil,
+			[]string{"take parser0000 turn 31, on a person's word: false: it crashed"},
+			"kept as rescue 1m819e",
+		},
+		{
+			"take from one at work",
+			append(slices.Repeat([]string{"down"}, 6), append([]string{"t"}, types("stop", "enter")...)...),
+			nil,
+			[]string{"take shop000000 turn 7, on a person's word: true: stop"},
+			"you have the stick",
+		},
+		{
+			"pause",
+			append(slices.Repeat([]string{"down"}, 6), append([]string{"p"}, types("lunch", "enter")...)...),
+			nil,
+			[]string{"pause shop000000: lunch"},
+			"shop is paused",
+		},
+		{
+			"resume",
+			append(slices.Repeat([]string{"down"}, 6), "p", "y"),
+			func(m *model) { m.picture.Rooms[0].State.Paused = &stick.Pause{By: "human:bob", Reason: "x"} },
+			[]string{"resume shop000000"},
+			"shop goes on",
+		},
 		{"run a worker again", []string{"5", "w", "y"}, nil, []string{"run ui-8"}, "started run"},
-		{"stop a worker", []string{"5", "w", "y"}, func(m *model) { m.picture.Rooms[0].Tasks[1].Run.State = tasks.RunRunning }, []string{"stop ui-8"}, "of ui-8"},
+		{
+			"stop a worker",
+			[]string{"5", "w", "y"},
+			func(m *model) { m.picture.Rooms[0].Tasks[1].Run.State = tasks.RunRunning },
+			[]string{"stop ui-8"},
+			"of ui-8",
+		},
 		{"bring back", []string{"6", "b", "y"}, nil, []string{"restore 1m819e"}, "brought back 0 files"},
 		{
 			"undo a call", append(slices.Repeat([]string{"down"}, 6), "e", "u", "y"), nil,
 			[]string{"calls of shop000000", "undo 17 in shop000000", "calls of shop000000"},
 			"call 17 is undone: 1 file as before it, 1 removed; 1 file stays as it is, the\n  first tax.go: it has changed since; this is call 19",
 		},
-		{"a room isn't undone", append(slices.Repeat([]string{"down"}, 6), "u"), nil, nil, "u does nothing with what is selected"},
-		{"go to a pane", []string{"1", "g"}, func(m *model) { m.picture.Rooms[0].State.Members[2].Process.PID = 77 }, []string{"jump 77"}, "switched to the pane of gemini:77aa"},
-		{"keys that mean nothing here", []string{"1", "a", "m", "c", "b", "g", "d", "l", "w"}, nil, nil, "w does nothing with what is selected"},
+		{
+			"a room isn't undone",
+			append(slices.Repeat([]string{"down"}, 6), "u"),
+			nil,
+			nil,
+			"u does nothing with what is selected",
+		},
+		{
+			"go to a pane",
+			[]string{"1", "g"},
+			func(m *model) { m.picture.Rooms[0].State.Members[2].Process.PID = 77 },
+			[]string{"jump 77"},
+			"switched to the pane of gemini:77aa",
+		},
+		{
+			"keys that mean nothing here",
+			[]string{"1", "a", "m", "c", "b", "g", "d", "l", "w"},
+			nil,
+			nil,
+			"w does nothing with what is selected",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &recorder{head: "2dd9464f4a0c"}
@@ -197,7 +310,11 @@ func TestKeysAct(t *testing.T) {
 
 // A refusal is said with its next step, and goes with the next key.
 func TestKeysThatAreRefused(t *testing.T) {
-	r := &recorder{fail: stick.Errorf(stick.CodePersonOnly, "only a person may pause a room").Hintf("ask everybody here to stop: %s", stick.Cmd("tt msg send room …"))}
+	r := &recorder{
+		fail: stick.Errorf(stick.CodePersonOnly, "only a person may pause a room").Hintf(
+			"ask everybody here to stop: %s", stick.Cmd("tt msg send room …"),
+		),
+	}
 	keys := append(slices.Repeat([]string{"down"}, 6), append([]string{"p"}, types("x", "enter")...)...)
 	if got := keysOn(t, r, nil, keys...); !strings.Contains(got, "only a person may pause a room\n  hint: ask everybody here to stop: tt msg send room \"…\"\n") {
 		t.Errorf("the screen is\n%s", got)
@@ -207,7 +324,8 @@ func TestKeysThatAreRefused(t *testing.T) {
 	}
 
 	// a diff that can't be read is no reason to ask for a decision on it
-	if got := keysOn(t, r, nil, "4", "a", "y"); !strings.Contains(got, "only a person may pause a room") || len(r.done) != 3 {
+	if got := keysOn(t, r, nil, "4", "a", "y"); !strings.Contains(got, "only a person may pause a room") ||
+		len(r.done) != 3 {
 		t.Errorf("it did %q, and the screen is\n%s", r.done, got)
 	}
 }
@@ -308,7 +426,8 @@ func TestLeaving(t *testing.T) {
 	}
 
 	m.applyMessage(progressMsg{m.lastAct, "still accepting"})
-	if quits(m.applyMessage(keyOf("q"))) || !strings.Contains(drawn(m), "This is under way, and ends if you leave now: still accepting") {
+	if quits(m.applyMessage(keyOf("q"))) ||
+		!strings.Contains(drawn(m), "This is under way, and ends if you leave now: still accepting") {
 		t.Errorf("it doesn't ask:\n%s", drawn(m))
 	}
 	if !quits(m.applyMessage(keyOf("y"))) {

@@ -11,8 +11,10 @@ import (
 
 // hostile are texts that others may have written.
 var hostile = []string{
-	"<script>alert(1)</script>", "\x1b[2J\x1b[31mred\x1b]0;title\x07", "\u202eright to left\u202c", "a\nhuman:ann accepted", strings.Repeat("😀", 1024),
-	"👨‍👩‍👧‍👦 🇩🇪🇯🇵 👍🏽 ❤️", "Z" + strings.Repeat("\u0301\u0323", 500), "한글 漢字 ﾊﾝ ＡＢ", "\u1112\u1161\u11ab", "\t\ttabs\x00\x7f", "नमस्ते स्वागत", "مرحبا", strings.Repeat("W", 5000), "",
+	"<script>alert(1)</script>", "\x1b[2J\x1b[31mred\x1b]0;title\x07", "\u202eright to left\u202c",
+	"a\nhuman:ann accepted", strings.Repeat("😀", 1024),
+	"👨‍👩‍👧‍👦 🇩🇪🇯🇵 👍🏽 ❤️", "Z" + strings.Repeat("\u0301\u0323", 500), "한글 漢字 ﾊﾝ ＡＢ", "\u1112\u1161\u11ab",
+	"\t\ttabs\x00\x7f", "नमस्ते स्वागत", "مرحبا", strings.Repeat("W", 5000), "",
 }
 
 // A drawn line never needs more columns than there are, and holds nothing that a terminal acts on but our own
@@ -33,7 +35,8 @@ func TestLineFits(t *testing.T) {
 				if n := drawnWidth(got); n > width || selected && color && n != width {
 					t.Fatalf("in %d columns it takes %d: %q", width, n, got)
 				}
-				if bare := strip(got); strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") || !color && strings.Contains(got, "\x1b") {
+				bare := strip(got)
+				if strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") || !color && strings.Contains(got, "\x1b") {
 					t.Fatalf("the line is %q", got)
 				}
 			}
@@ -48,7 +51,8 @@ func strip(drawn string) string { return hues.ReplaceAllString(drawn, "") }
 
 func TestSteady(t *testing.T) {
 	for text, want := range map[string]string{
-		"🇩🇪 ok": "DE ok", "👍🏽": "👍", "❤️": "❤", "e\u0301": "e\u0301", "Z" + strings.Repeat("\u0301", 9): "Z" + strings.Repeat("\u0301", 3), "a\tb": "a    b",
+		"🇩🇪 ok": "DE ok", "👍🏽": "👍", "❤️": "❤", "e\u0301": "e\u0301",
+		"Z" + strings.Repeat("\u0301", 9): "Z" + strings.Repeat("\u0301", 3), "a\tb": "a    b",
 	} {
 		if got := normalizeText(term.Text(text)); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)

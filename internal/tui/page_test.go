@@ -35,10 +35,15 @@ index 0000000..587be6b 100644
 `
 
 func shownTask() *task.WorkerShowResult {
-	t := task.WorkerShowResult{TaskView: shop().Tasks[0], Path: "/home/ann/src/shop/worktrees/ui-7", Spec: "Try three times.\nWait between the tries.", Commits: []string{"2dd9464 Retry failed uploads"}}
+	t := task.WorkerShowResult{
+		TaskView: shop().Tasks[0], Path: "/home/ann/src/shop/worktrees/ui-7",
+		Spec: "Try three times.\nWait between the tries.", Commits: []string{"2dd9464 Retry failed uploads"},
+	}
 	t.Branch, t.State = "feat/ui-7", stick.TaskInReview
 	t.Evidence = []task.ShownCheck{{TaskCheck: stick.TaskCheck{Name: "tests", Command: "go test ./...", Millis: 4200}}}
-	t.Files = []stickdiff.FileStat{{Path: "upload.go", Added: 2, Deleted: 1}, {Path: "logo.png", Added: -1, Deleted: -1}}
+	t.Files = []stickdiff.FileStat{
+		{Path: "upload.go", Added: 2, Deleted: 1}, {Path: "logo.png", Added: -1, Deleted: -1},
+	}
 	t.Comments = []task.ShownComment{comment(1, 4, "why three?", "claude:a3f1")}
 	t.Events = shop().Events[:2]
 	return &t
@@ -46,14 +51,18 @@ func shownTask() *task.WorkerShowResult {
 
 func comment(id, line int, body string, by stick.AgentID) task.ShownComment {
 	return task.ShownComment{
-		Comment: stick.Comment{ID: id, Author: by, Path: "upload.go", Lines: stick.Lines{line, line}, Body: body, CreatedAt: before(time.Hour), Sent: 3},
-		Now:     &task.SourcePlace{Path: "upload.go", Lines: stick.Lines{line, line}},
+		Comment: stick.Comment{
+			ID: id, Author: by, Path: "upload.go", Lines: stick.Lines{line, line}, Body: body,
+			CreatedAt: before(time.Hour), Sent: 3,
+		},
+		Now: &task.SourcePlace{Path: "upload.go", Lines: stick.Lines{line, line}},
 	}
 }
 
 func shownDiff() *task.WorkerDiffResult {
 	return &task.WorkerDiffResult{
-		TaskID: "ui-7", State: stick.TaskInReview, Base: "cb9f4600f8aa", Head: "2dd9464f4a0c", Files: shownTask().Files, Diff: diff,
+		TaskID: "ui-7", State: stick.TaskInReview, Base: "cb9f4600f8aa", Head: "2dd9464f4a0c",
+		Files: shownTask().Files, Diff: diff,
 		Comments: []task.ShownComment{comment(1, 4, "why three?", "claude:a3f1")},
 	}
 }
@@ -61,28 +70,44 @@ func shownDiff() *task.WorkerDiffResult {
 // shownCalls are calls of tools: one that ran beside another, and one of a sub-agent.
 func shownCalls() []edits.Call {
 	return []edits.Call{
-		{ID: 17, Agent: "claude:a3f1", Tool: "Bash", Command: "gofmt -w .", Files: 12, Overlapped: true, Started: before(3 * time.Minute), Ended: before(2 * time.Minute)},
-		{ID: 9, Agent: "claude:a3f1", Helper: "tester", Tool: "Edit", Command: "src/cart.go", Files: 1, Started: before(time.Hour), Ended: before(time.Hour)},
+		{
+			ID: 17, Agent: "claude:a3f1", Tool: "Bash", Command: "gofmt -w .", Files: 12, Overlapped: true,
+			Started: before(3 * time.Minute), Ended: before(2 * time.Minute),
+		},
+		{
+			ID: 9, Agent: "claude:a3f1", Helper: "tester", Tool: "Edit", Command: "src/cart.go", Files: 1,
+			Started: before(time.Hour), Ended: before(time.Hour),
+		},
 	}
 }
 
 // pagesToSee are pages with what was read for them.
 func pagesToSee() map[string]page {
 	handoff := event(30, stick.EventRelease, "claude:a3f1", "", 15*time.Minute)
-	handoff.Handoff = &stick.Handoff{Status: "The cart adds up.\nThe discount is missing.", NextAction: "add the discount to the cart", DoNot: []string{"touch the tax table"}}
+	handoff.Handoff = &stick.Handoff{
+		Status: "The cart adds up.\nThe discount is missing.", NextAction: "add the discount to the cart",
+		DoNot: []string{"touch the tax table"},
+	}
 	d := shownDiff()
 
 	m := engine.GetMessageResult{
 		MessageView: engine.MessageView{MessageID: 40, From: "claude:0d12", CreatedAt: before(2 * time.Minute), Message: stick.Message{
-			To: []stick.AgentID{"human:ann"}, Category: stick.Blocked, Subject: "the retry limit", Body: "Which retry limit do you want?\nI'd take three.",
+			To: []stick.AgentID{"human:ann"}, Category: stick.Blocked, Subject: "the retry limit",
+			Body: "Which retry limit do you want?\nI'd take three.",
 		}},
 		Receipts: []engine.ReceiptView{{AgentID: "human:ann", State: stick.Read, ReadAt: before(time.Minute)}},
 	}
 
-	left := guard.ListChangesResult{Count: 3, Changes: []guard.Change{{Path: "src/cart.go", Status: " M"}, {Path: "new file.go", Status: "??"}}, Diff: diff}
+	left := guard.ListChangesResult{
+		Count:   3,
+		Changes: []guard.Change{{Path: "src/cart.go", Status: " M"}, {Path: "new file.go", Status: "??"}},
+		Diff:    diff,
+	}
 	return map[string]page{
-		"room":    roomPage{id: "shop000000", handoff: &handoff, events: shop().Events, more: true, known: true},
-		"agent":   agentPage{room: "shop000000", agent: "codex:9b22", events: shop().Events[1:2], known: true, changes: left},
+		"room": roomPage{id: "shop000000", handoff: &handoff, events: shop().Events, more: true, known: true},
+		"agent": agentPage{
+			room: "shop000000", agent: "codex:9b22", events: shop().Events[1:2], known: true, changes: left,
+		},
 		"asking":  agentPage{room: "shop000000", agent: "gemini:77aa", known: true},
 		"task":    taskPage{room: "shop000000", id: "ui-7", res: shownTask()},
 		"diff":    diffPage{room: "shop000000", id: "ui-7", res: d, lines: diffLines(*d)},
@@ -114,7 +139,10 @@ func TestPagesFitTheScreen(t *testing.T) {
 		r := p.Rooms[i%3]
 		r.State.Path = "/home/ann/" + text
 		r.State.NextActionOfTurn = text
-		r.Tasks = append(r.Tasks, task.TaskView{TaskID: "t" + text, Description: text, Reason: text, Warning: stick.Words(text), Worker: stick.AgentID(text)})
+		r.Tasks = append(r.Tasks, task.TaskView{
+			TaskID: "t" + text, Description: text, Reason: text, Warning: stick.Words(text),
+			Worker: stick.AgentID(text),
+		})
 		r.Needs = append(r.Needs, message(int64(100+i), stick.AgentID(text), text))
 		r.State.Members = append(r.State.Members, seen(stick.AgentID(text), presence.AgentWorks, time.Hour, text, text))
 	}
@@ -123,8 +151,14 @@ func TestPagesFitTheScreen(t *testing.T) {
 	all := strings.Join(hostile, "\n")
 	pages["everything"] = roomsPage{}
 	pages["log"] = logPage{room: "shop000000", id: "ui-8", lines: hostile}
-	pages["talk"] = talkPage{room: "shop000000", known: true, messages: []engine.MessageView{{From: stick.AgentID(all), Message: stick.Message{Body: all, Subject: all}}}}
-	pages["calls"] = callsPage{room: "shop000000", known: true, calls: []edits.Call{{ID: 1 << 40, Agent: stick.AgentID(all), Helper: all, Tool: all, Command: all}}}
+	pages["talk"] = talkPage{
+		room: "shop000000", known: true,
+		messages: []engine.MessageView{{From: stick.AgentID(all), Message: stick.Message{Body: all, Subject: all}}},
+	}
+	pages["calls"] = callsPage{
+		room: "shop000000", known: true,
+		calls: []edits.Call{{ID: 1 << 40, Agent: stick.AgentID(all), Helper: all, Tool: all, Command: all}},
+	}
 	d := shownDiff()
 	d.Diff += "+" + strings.ReplaceAll(all, "\n", "\n+")
 	d.Comments = append(d.Comments, comment(2, 3, all, stick.AgentID(all)))
@@ -141,7 +175,8 @@ func TestPagesFitTheScreen(t *testing.T) {
 					}
 
 					for _, l := range f.lines {
-						if bare := strip(l); drawnWidth(l) > size[0] || strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") {
+						bare := strip(l)
+						if drawnWidth(l) > size[0] || strings.ContainsAny(bare, "\x1b\u202e\n\r\t\x07\x00") {
 							t.Errorf("%s on a screen of %v: %q", name, size, l)
 						}
 					}
@@ -197,7 +232,10 @@ func (m *model) runs(t *testing.T, cmd tea.Cmd) {
 }
 
 func keyOf(k string) tea.KeyPressMsg {
-	for name, code := range map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "down": tea.KeyDown, "up": tea.KeyUp, "backspace": tea.KeyBackspace, "end": tea.KeyEnd} {
+	for name, code := range map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "down": tea.KeyDown, "up": tea.KeyUp,
+		"backspace": tea.KeyBackspace, "end": tea.KeyEnd,
+	} {
 		if k == name {
 			return tea.KeyPressMsg{Code: code}
 		}
@@ -239,7 +277,9 @@ func TestPageIsReadAgain(t *testing.T) {
 	m := onScreen(pictured(shop()), 80, 24, false)
 	performs(t, m, fake{show: func(p task.WorkerShowParams) (task.WorkerShowResult, error) {
 		if read++; read == 3 {
-			return task.WorkerShowResult{}, stick.Errorf(stick.CodeNotFound, "there is no task ui-7").Hintf("%s lists them", stick.Cmd("tt task list"))
+			return task.WorkerShowResult{}, stick.Errorf(stick.CodeNotFound, "there is no task ui-7").Hintf(
+				"%s lists them", stick.Cmd("tt task list"),
+			)
 		}
 		res := *shownTask()
 		res.Description = fmt.Sprintf("read %d", read)

@@ -44,8 +44,10 @@ func newPlace(t *testing.T) *place {
 
 	// The clock stands still, so that all ages are the same whenever a screen is drawn.
 	p.env = []string{
-		"PATH=" + p.bin + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TALKING_STICK_DATA_DIR=" + t.TempDir(), "USER=pat", "TERM=xterm",
-		clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race, clitest.Still + "=1772447400000", "LC_ALL=C", "NO_COLOR=1",
+		"PATH=" + p.bin + ":" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
+		"TALKING_STICK_DATA_DIR=" + t.TempDir(), "USER=pat", "TERM=xterm",
+		clitest.Top + "=" + strconv.Itoa(os.Getpid()), clitest.Race, clitest.Still + "=1772447400000",
+		"LC_ALL=C", "NO_COLOR=1",
 	}
 
 	p.sh("git init -q " + p.dir)
@@ -126,7 +128,10 @@ func (p *place) on(width, height int, args ...string) *screen {
 	if err != nil {
 		p.Fatal(err)
 	}
-	s := &screen{place: p, terminal: terminal, read: make(chan struct{}, 1), ended: make(chan struct{}), term: tui.NewTerminal(p.T, width, height)}
+	s := &screen{
+		place: p, terminal: terminal, read: make(chan struct{}, 1), ended: make(chan struct{}),
+		term: tui.NewTerminal(p.T, width, height),
+	}
 	s.cmd = p.command("", append([]string{"tt"}, args...)...)
 	if err := terminal.Start(s.cmd); err != nil {
 		p.Fatal(err)
@@ -284,7 +289,8 @@ func TestWatchOnATerminal(t *testing.T) {
 
 	s.until(`(?m)^.{100,120}\? help  q quit$`)
 	other.until(`claude has the stick, now +turn 2`)
-	if n := s.rings() + other.rings(); n > 2 { // for what was there, and perhaps for the merge that was due for a moment
+	// for what was there, and perhaps for the merge that was due for a moment
+	if n := s.rings() + other.rings(); n > 2 {
 		t.Errorf("the bells of one person rang %d times", n)
 	}
 
@@ -294,7 +300,8 @@ func TestWatchOnATerminal(t *testing.T) {
 	}
 	<-s.ended
 	if all := s.raw.String(); strings.Count(all, "\x1b[2J") > 3 || !strings.HasSuffix(all, "\x1b[?25h\x1b[?1049l") {
-		t.Errorf("it clears the screen %d times, and ends with %q", strings.Count(all, "\x1b[2J"), all[max(0, len(all)-60):])
+		t.Errorf("it clears the screen %d times, and ends with %q",
+			strings.Count(all, "\x1b[2J"), all[max(0, len(all)-60):])
 	}
 }
 
@@ -356,7 +363,8 @@ func TestDemoOnAScreen(t *testing.T) {
 	p := newPlace(t)
 	s := p.on(80, 24, "demo", "--watch")
 	shows := []string{
-		`qwen:\w+ joined`, `codex:\w+ +working`, `gemini:\w+ has the stick`, `gemini:\w+ has the stick`, `gemini:\w+ has the stick`,
+		`qwen:\w+ joined`, `codex:\w+ +working`, `gemini:\w+ has the stick`, `gemini:\w+ has the stick`,
+		`gemini:\w+ has the stick`,
 		`undid call`, `gemini:\w+ can't go on: its process has ended`, `nobody has the stick; a handoff waits`,
 		`tax waits for a review`, `tax`, `merged tax`,
 	}
@@ -372,10 +380,13 @@ func TestDemoOnAScreen(t *testing.T) {
 		}
 
 		for _, ask := range asks {
-			s.until(fmt.Sprintf(`(?s)%s.*\n[^\n]*%d\. [^\n]*\(n %s\)`, shows, i+1, ask)) // the scene waits for a key there
+			// the scene waits for a key there
+			s.until(fmt.Sprintf(`(?s)%s.*\n[^\n]*%d\. [^\n]*\(n %s\)`, shows, i+1, ask))
 			shown := s.shows()
 			keys := shown[strings.LastIndexByte(shown, '\n'):]
-			if strings.Contains(keys, " take ") || strings.Contains(keys, " message ") || strings.Contains(keys, " approve ") {
+			if strings.Contains(keys, " take ") ||
+				strings.Contains(keys, " message ") ||
+				strings.Contains(keys, " approve ") {
 				t.Errorf("it offers acts: %s", keys)
 			}
 			s.keys("n")
@@ -395,7 +406,8 @@ func TestDemoOnAScreen(t *testing.T) {
 	}
 
 	<-s.ended
-	if all := s.raw.String(); !testing.Short() && !strings.HasSuffix(all, "All of it happened: tt checked it, step by step.\r\n") {
+	all := s.raw.String()
+	if !testing.Short() && !strings.HasSuffix(all, "All of it happened: tt checked it, step by step.\r\n") {
 		t.Errorf("it ends with %q", all[max(0, len(all)-80):])
 	}
 }

@@ -9,7 +9,9 @@ import (
 
 func TestTyping(t *testing.T) {
 	key := func(k tea.Key) tea.KeyPressMsg { return tea.KeyPressMsg(k) }
-	left, back, ctrl := key(tea.Key{Code: tea.KeyLeft}), key(tea.Key{Code: tea.KeyBackspace}), func(r rune) tea.KeyPressMsg { return key(tea.Key{Code: r, Mod: tea.ModCtrl}) }
+	left, back, ctrl := key(tea.Key{Code: tea.KeyLeft}), key(tea.Key{Code: tea.KeyBackspace}), func(r rune) tea.KeyPressMsg {
+		return key(tea.Key{Code: r, Mod: tea.ModCtrl})
+	}
 	for _, c := range []struct {
 		keys []tea.KeyPressMsg
 		want string

@@ -17,9 +17,14 @@ func crowd(rooms int) *monitor.Picture {
 	for i := range rooms {
 		r := shop()
 		r.State.RoomID, r.State.Path = stick.RoomID(fmt.Sprintf("room%06d", i)), fmt.Sprintf("/home/ann/src/shop-%d", i)
-		r.State.Members = append(r.State.Members, seen(stick.AgentID(fmt.Sprintf("claude:%04x", i)), presence.AgentWorks, time.Minute, "Edit", "src/upload.go"))
+		r.State.Members = append(r.State.Members,
+			seen(stick.AgentID(fmt.Sprintf("claude:%04x", i)), presence.AgentWorks, time.Minute, "Edit",
+				"src/upload.go"))
 		for j := range 7 {
-			r.Tasks = append(r.Tasks, task.TaskView{TaskID: fmt.Sprintf("more-%d", j), State: stick.TaskWorking, StateAt: before(time.Hour), Description: "What there is to do", Worker: "codex:0101"})
+			r.Tasks = append(r.Tasks, task.TaskView{
+				TaskID: fmt.Sprintf("more-%d", j), State: stick.TaskWorking, StateAt: before(time.Hour),
+				Description: "What there is to do", Worker: "codex:0101",
+			})
 		}
 		for j := range 26 {
 			r.Events = append(r.Events, event(int64(50+j), stick.EventJoin, "claude:a3f1", "", time.Minute))

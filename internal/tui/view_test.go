@@ -57,7 +57,8 @@ func TestScreenOfRooms(t *testing.T) {
 func TestEventsFillTheScreen(t *testing.T) {
 	room := shop()
 	for i := range 20 {
-		room.Events = append(room.Events, event(int64(50+i), stick.EventJoin, stick.AgentID(fmt.Sprintf("pi:%02d", i)), "", 0))
+		room.Events = append(room.Events,
+			event(int64(50+i), stick.EventJoin, stick.AgentID(fmt.Sprintf("pi:%02d", i)), "", 0))
 	}
 
 	for height, most := range map[int]int{24: 7, 40: 8} {
