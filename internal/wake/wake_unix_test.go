@@ -73,7 +73,9 @@ func TestOnlyTheHarnessIsWrittenTo(t *testing.T) {
 	}
 	path := socket(t)
 	l, got := serve(t, path)
-	b := wake.Inbox{Agent: "claude:a", Process: stick.Process{PID: os.Getpid(), Start: 1}, Socket: path, Token: "secret"}
+	b := wake.Inbox{
+		Agent: "claude:a", Process: stick.Process{PID: os.Getpid(), Start: 1}, Socket: path, Token: "secret",
+	}
 	if err := b.Write(soon(t), nil, []byte("a\nb\n")); err != nil || <-got != "a\nb\n" {
 		t.Error(err)
 	}
@@ -87,7 +89,8 @@ func TestOnlyTheHarnessIsWrittenTo(t *testing.T) {
 	}
 
 	l.Close()
-	if err := b.Write(soon(t), nil, []byte("secret")); err == nil || strings.Contains(fmt.Sprintf("%v %+v %#v", err, b, b), "secret") {
+	if err := b.Write(soon(t), nil, []byte("secret")); err == nil ||
+		strings.Contains(fmt.Sprintf("%v %+v %#v", err, b, b), "secret") {
 		t.Errorf("to nobody: %v", err)
 	}
 }
@@ -117,7 +120,10 @@ func TestFolder(t *testing.T) {
 		t.Error("an absent folder holds something")
 	}
 
-	one := wake.Inbox{Agent: "claude:a", Harness: "claude", Process: stick.Process{Boot: "b", PID: 1, Start: 2}, Socket: "/s", Token: "t"}
+	one := wake.Inbox{
+		Agent: "claude:a", Harness: "claude", Process: stick.Process{Boot: "b", PID: 1, Start: 2},
+		Socket: "/s", Token: "t",
+	}
 	two := one
 	two.Agent = "claude:b"
 
