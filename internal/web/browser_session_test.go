@@ -72,7 +72,8 @@ func TestBrowserOfOtherServers(t *testing.T) {
 				return strings.NewReplacer("OURS", d.base, "BELOW", d.below, "ROOM", room).Replace(hostilePage)
 			})
 			there := e.named(host)
-			b.others = []string{there, "data:image"} // the images are of the browser's own page for a frame that is refused
+			// the images are of the browser's own page for a frame that is refused
+			b.others = []string{there, "data:image"}
 
 			// Our page leads there, so that the other server could get the path from the browser.
 			b.run(chromedp.Evaluate(`location.href = "`+there+`/"`, nil))

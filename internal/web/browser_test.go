@@ -28,17 +28,21 @@ func studio(t *testing.T) (s *scene.Scene, claude, codex *scene.Actor, w *scene.
 	codex.Reserve("src/**").OK()
 	claude.Reserve("src/*.go").OK()
 	claude.AddNote(engine.AddNoteParams{Body: "the build needs go 1.26"}).OK()
-	claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: "ui-7", Description: "Retry failed uploads", Spec: "Try three times.\nThen say so."}).OK()
+	claude.WorkerSpawn(task.WorkerSpawnParams{
+		TaskID: "ui-7", Description: "Retry failed uploads", Spec: "Try three times.\nThen say so.",
+	}).OK()
 	claude.Spawn("ui-8").OK()
 	claude.SpawnLater("ui-9", "ui-7", "ui-8").OK()
 	w = claude.WorksOn("ui-7")
-	w.Commits("upload.go", "package upload\n\n// Upload sends a file.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
+	w.Commits("upload.go",
+		"package upload\n\n// Upload sends a file.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
 	w.Done("").OK()
 	d = newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
 
 	claude.SendAs(engine.SendMessageParams{
-		To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Subject: "Uploads fail", Body: "The uploads fail with 401 since this morning.",
+		To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Subject: "Uploads fail",
+		Body:     "The uploads fail with 401 since this morning.",
 		Contract: stick.Contract{Blocker: "no API key", Request: "create one", Urgency: "high"},
 	}).OK()
 
@@ -54,7 +58,10 @@ func TestBrowserIsLive(t *testing.T) {
 	b.goTo("/room/" + string(s.Room().ID))
 	b.says("#turn", string(claude.ID))
 	b.until(`document.body.dataset.linked === "yes"`)
-	b.run(chromedp.Evaluate(`window.kept = true; const f = document.querySelector("textarea[data-key=w]"); f.focus(); f.value = "half a sen"; f.setSelectionRange(4, 4)`, nil))
+	b.run(chromedp.Evaluate(
+		`window.kept = true; const f = document.querySelector("textarea[data-key=w]"); f.focus(); f.value = "half a sen"; f.setSelectionRange(4, 4)`,
+		nil,
+	))
 	b.picture("room")
 
 	began := time.Now()
@@ -95,7 +102,8 @@ func TestBrowserAnswers(t *testing.T) {
 	b.until(`document.body.dataset.linked === "yes"`)
 	b.press("w")
 	b.until(`document.activeElement.name === "body"`)
-	b.run(chromedp.Evaluate(`document.activeElement.value = ""`, nil), chromedp.KeyEvent("here it is")) // the driver types the key, too
+	// the driver types the key, too
+	b.run(chromedp.Evaluate(`document.activeElement.value = ""`, nil), chromedp.KeyEvent("here it is"))
 	b.picture("reply")
 	b.press(kb.Tab)
 	b.until(`document.activeElement.innerText === "Reply and accept"`)
@@ -103,7 +111,9 @@ func TestBrowserAnswers(t *testing.T) {
 	b.says("#said", "your reply is sent, and the message is accepted")
 	b.until(`!document.querySelector(".need.message")`)
 
-	claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Body: "which port?"}).OK()
+	claude.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{d.ann.ID}, Category: "BLOCKED", Body: "which port?",
+	}).OK()
 	b.goTo("/room/" + string(s.Room().ID))
 	b.says("#timeline", "which port?")
 	b.click("#timeline .blocked summary", "Read it")
@@ -144,11 +154,15 @@ func TestBrowserReview(t *testing.T) {
 	b.click("button", "Send it back")
 	b.says("main", "requested changes to") // the page that comes then
 	sent := claude.Inbox().Messages
-	if len(sent) != 1 || !strings.Contains(sent[0].Body, "say which file") || !strings.Contains(sent[0].Body, "what if it fails?") || !strings.Contains(sent[0].Body, "almost") {
+	if len(sent) != 1 ||
+		!strings.Contains(sent[0].Body, "say which file") ||
+		!strings.Contains(sent[0].Body, "what if it fails?") ||
+		!strings.Contains(sent[0].Body, "almost") {
 		t.Errorf("the worker got %+v", sent)
 	}
 
-	w.Commits("upload.go", "package upload\n\n// Upload sends the file at path.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
+	w.Commits("upload.go",
+		"package upload\n\n// Upload sends the file at path.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
 	w.Done("").OK()
 	b.says("#moved", "has moved")
 	b.click("#moved a", "Show the newest")
@@ -208,8 +222,10 @@ func TestBrowserForEverybody(t *testing.T) {
 
 	contrast := `{ runOnly: ["color-contrast"], resultTypes: ["violations"] }`
 	for name, path := range map[string]string{
-		"rooms": "/", "needs": "/needs", "inbox": "/inbox", "sessions": "/sessions", "tasks": "/tasks", "scopes": "/scopes",
-		"room": room, "room-scopes": room + "/scopes", "task": room + "/task/ui-7?at=upload.go:3#comment", "failure": "/nothing",
+		"rooms": "/", "needs": "/needs", "inbox": "/inbox", "sessions": "/sessions", "tasks": "/tasks",
+		"scopes": "/scopes",
+		"room":   room, "room-scopes": room + "/scopes", "task": room + "/task/ui-7?at=upload.go:3#comment",
+		"failure": "/nothing",
 		"message": room + "/message/" + strconv.FormatInt(asked, 10),
 	} {
 		b.size(1280, 900)
@@ -237,9 +253,14 @@ func TestBrowserHostile(t *testing.T) {
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
 
 	for i, text := range hostile {
-		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: text, Subject: cut(text, 200), Category: "BLOCKED", TaskID: cut(text, 100), Contract: stick.Contract{Blocker: cut(text, 900)}}).OK()
+		claude.SendAs(engine.SendMessageParams{
+			To: []stick.AgentID{d.ann.ID}, Body: text, Subject: cut(text, 200), Category: "BLOCKED",
+			TaskID: cut(text, 100), Contract: stick.Contract{Blocker: cut(text, 900)},
+		}).OK()
 		claude.AddNote(engine.AddNoteParams{Body: text}).OK()
-		claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: "t" + string(rune('0'+i)), Description: cut(text, 1000), Spec: text}).OK()
+		claude.WorkerSpawn(task.WorkerSpawnParams{
+			TaskID: "t" + string(rune('0'+i)), Description: cut(text, 1000), Spec: text,
+		}).OK()
 	}
 
 	w := claude.WorksOn("t0")
@@ -250,12 +271,18 @@ func TestBrowserHostile(t *testing.T) {
 	b.goTo(room)
 	b.until(`document.body.dataset.linked === "yes"`)
 	for _, text := range hostile { // by the stream
-		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: text, Category: "BLOCKED", Contract: stick.Contract{Blocker: cut(text, 900)}}).OK()
+		claude.SendAs(engine.SendMessageParams{
+			To: []stick.AgentID{d.ann.ID}, Body: text, Category: "BLOCKED",
+			Contract: stick.Contract{Blocker: cut(text, 900)},
+		}).OK()
 	}
 	claude.Release(hostile[0], hostile[1])
 	b.says("#timeline", "<img src=x")
 
-	for _, path := range []string{"", "/", "/needs", "/inbox", "/sessions", "/tasks", room, room + "/log", room + "/task/t0", room + "/task/t5", room + "/task/t6"} {
+	for _, path := range []string{
+		"", "/", "/needs", "/inbox", "/sessions", "/tasks", room, room + "/log", room + "/task/t0",
+		room + "/task/t5", room + "/task/t6",
+	} {
 		if path != "" {
 			b.goTo(path)
 		}
@@ -266,7 +293,9 @@ func TestBrowserHostile(t *testing.T) {
 			if title := eval[string](b, `document.title`); strings.Contains(title, "owned") {
 				t.Errorf("%s ran what somebody wrote", path)
 			}
-			if n := eval[int](b, `document.querySelectorAll("main script, main img, main svg:not(.chart svg), main style").length`); n != 0 {
+			n := eval[int](b,
+				`document.querySelectorAll("main script, main img, main svg:not(.chart svg), main style").length`)
+			if n != 0 {
 				t.Errorf("%s has %d elements of others", path, n)
 			}
 		}

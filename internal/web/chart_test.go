@@ -24,7 +24,12 @@ func TestTurnsAsAPicture(t *testing.T) {
 
 	for _, path := range []string{"/room/" + string(s.Room().ID), "/room/" + string(s.Room().ID) + "/turns"} {
 		page := d.ok(path)
-		for _, want := range []string{"<svg", string(ann.ID) + " held the stick in 1 turn for 1 h", string(bob.ID) + " held the stick in 1 turn for 1 min", "&lt;script&gt;alert(1)"} {
+		for _, want := range []string{
+			"<svg",
+			string(ann.ID) + " held the stick in 1 turn for 1 h",
+			string(bob.ID) + " held the stick in 1 turn for 1 min",
+			"&lt;script&gt;alert(1)",
+		} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s lacks %q", path, want)
 			}

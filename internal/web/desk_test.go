@@ -79,7 +79,10 @@ func (d *desk) browser() *http.Client {
 	if err != nil {
 		d.Fatal(err)
 	}
-	return &http.Client{Jar: jar, Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{
+		Jar: jar, Timeout: patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // signIn goes on with another browser, which has opened an address.

@@ -33,8 +33,10 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 		path string
 		want int
 	}{
-		"no token": {"/enter", 401}, "a wrong token": {"/enter?token=" + rand.Text(), 401}, "a page": {"/", 401}, "a stream": {"/live?page=/", 401},
-		"no page": {"/nothing", 401}, "the style": {"/static/style.css", 200}, "all styles": {"/static/", 401}, "beside the styles": {"/static/../server.go", 401},
+		"no token": {"/enter", 401}, "a wrong token": {"/enter?token=" + rand.Text(), 401},
+		"a page": {"/", 401}, "a stream": {"/live?page=/", 401},
+		"no page": {"/nothing", 401}, "the style": {"/static/style.css", 200},
+		"all styles": {"/static/", 401}, "beside the styles": {"/static/../server.go", 401},
 	} {
 		d.client = d.browser()
 		if got := d.page(c.path); got.status != c.want {
@@ -63,7 +65,8 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 	has(t, first.body, "url="+d.below+"/needs")
 	has(t, d.ok("/needs"), "Nothing needs you")
 	d.client = d.browser()
-	if got := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil)); got.status != 401 || !strings.Contains(got.body, "used already") {
+	if got := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil)); got.status != 401 ||
+		!strings.Contains(got.body, "used already") {
 		t.Errorf("the same address again: %d\n%s", got.status, got.body)
 	}
 
@@ -199,7 +202,9 @@ func TestForeignVisit(t *testing.T) {
 	d := newDesk(s, nil)
 	stranger := d.browser()
 
-	visit := map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+	visit := map[string]string{
+		"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document",
+	}
 	for _, c := range []struct {
 		name, method, path, header, value string
 		want                              int
@@ -295,13 +300,17 @@ func TestHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/nothing", "/static/app.js", "/room/none"} {
 		h := d.page(path).header
 		csp := h.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "form-action 'self'"} {
+		for _, want := range []string{
+			"default-src 'none'", "script-src 'self';", "frame-ancestors 'none'", "form-action 'self'",
+		} {
 			if !strings.Contains(csp, want) {
 				t.Errorf("%s: the policy %q lacks %s", path, csp, want)
 			}
 		}
 
-		if strings.Contains(csp, "unsafe") || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
+		if strings.Contains(csp, "unsafe") ||
+			h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", path, h)
 		}
 	}
@@ -339,7 +348,9 @@ func TestBodies(t *testing.T) {
 		res.Body.Close()
 	}
 
-	for kind, body := range map[string]string{"text/plain": "{}", "multipart/form-data; boundary=x": "--x--", "": "{}"} {
+	for kind, body := range map[string]string{
+		"text/plain": "{}", "multipart/form-data; boundary=x": "--x--", "": "{}",
+	} {
 		req := d.request("POST", "/api/list_rooms", strings.NewReader(body))
 		req.Header.Set("Content-Type", kind)
 		if a := d.do(req); a.status != 400 {

@@ -34,7 +34,8 @@ func TestALongMerge(t *testing.T) {
 	room := string(s.Room().ID)
 	at := "/room/" + room + "/task/ui-7"
 	x := d.stream(at+"?head=x", nil)
-	if a := d.fill("worker_merge", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "back": {at}}); a.status != http.StatusSeeOther {
+	a := d.fill("worker_merge", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "back": {at}})
+	if a.status != http.StatusSeeOther {
 		t.Fatalf("merge: %d %s", a.status, a.body)
 	}
 

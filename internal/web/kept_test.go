@@ -40,15 +40,28 @@ func TestSession_Kept(t *testing.T) {
 		{"a server on another address", dir, "[::1]:8321", ann, false},
 		{"a server with another data directory", t.TempDir(), address, ann, false},
 		{"a server that keeps nothing", "", address, ann, false},
-		{"a server of the person's agent", dir, address, core.Caller{User: "ann", Harness: "claude", SessionID: "x"}, false},
-		{"a server under another name", dir, address, core.Caller{User: "ann", Person: true, Harness: "human", As: "bob"}, false},
+		{
+			"a server of the person's agent",
+			dir,
+			address,
+			core.Caller{User: "ann", Harness: "claude", SessionID: "x"},
+			false,
+		},
+		{
+			"a server under another name",
+			dir,
+			address,
+			core.Caller{User: "ann", Person: true, Harness: "human", As: "bob"},
+			false,
+		},
 	} {
 		if got := keysAt(&now, c.dir, c.address, c.by).useSession(sess); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 
-	if keysAt(&now, dir, address, ann).useSession(session{sess.path, sess.cookie + "x"}) || keysAt(&now, dir, address, ann).useSession(session{"x", sess.cookie}) {
+	if keysAt(&now, dir, address, ann).useSession(session{sess.path, sess.cookie + "x"}) ||
+		keysAt(&now, dir, address, ann).useSession(session{"x", sess.cookie}) {
 		t.Error("another session is open")
 	}
 }
@@ -135,7 +148,12 @@ func TestSession_File(t *testing.T) {
 		}
 	}
 
-	for _, damaged := range []string{"", "{", `{"address":"127.0.0.1:8321"}`, `{"caller":"ann\n\n","address":"127.0.0.1:8321","sessions":[{"sum":"zz"},{"sum":"00"}]}`} {
+	for _, damaged := range []string{
+		"",
+		"{",
+		`{"address":"127.0.0.1:8321"}`,
+		`{"caller":"ann\n\n","address":"127.0.0.1:8321","sessions":[{"sum":"zz"},{"sum":"00"}]}`,
+	} {
 		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,9 @@ func (d *desk) rawStream(page string) net.Conn {
 		d.Fatal(err)
 	}
 	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error { // it takes little without being read
-		return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10) })
+		return c.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 16<<10)
+		})
 	}}
 	c, err := dialer.Dial("tcp", at.Host)
 	if err != nil {
@@ -41,7 +43,8 @@ func (d *desk) rawStream(page string) net.Conn {
 	for _, k := range d.client.Jar.Cookies(at) {
 		cookies = append(cookies, k.Name+"="+k.Value)
 	}
-	fmt.Fprintf(c, "GET %s?%s HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", at.Path, url.Values{"page": {page}}.Encode(), at.Host, strings.Join(cookies, "; "))
+	fmt.Fprintf(c, "GET %s?%s HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", at.Path,
+		url.Values{"page": {page}}.Encode(), at.Host, strings.Join(cookies, "; "))
 	return c
 }
 
@@ -96,7 +99,9 @@ func TestAThousandStreams(t *testing.T) {
 
 	began := time.Now()
 	for i := range 3 {
-		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: "number " + strconv.Itoa(i)}).OK()
+		claude.SendAs(engine.SendMessageParams{
+			To: []stick.AgentID{stick.ToSystem}, Body: "number " + strconv.Itoa(i),
+		}).OK()
 	}
 	wait("number 2")
 	t.Logf("three events are on %d pages after %v", n, time.Since(began))

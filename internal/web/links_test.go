@@ -71,7 +71,8 @@ func TestPages_Links(t *testing.T) {
 	d := newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
 	id := claude.SendAs(engine.SendMessageParams{
-		To: []stick.AgentID{d.ann.ID}, Body: "uploads fail", Category: "BLOCKED", Contract: stick.Contract{Blocker: "no key", Request: "create one", Urgency: "high"},
+		To: []stick.AgentID{d.ann.ID}, Body: "uploads fail", Category: "BLOCKED",
+		Contract: stick.Contract{Blocker: "no key", Request: "create one", Urgency: "high"},
 	}).ID()
 	claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: "still", ReplyTo: id}).OK()
 
@@ -105,7 +106,9 @@ func TestPages_Links(t *testing.T) {
 		}
 	}
 
-	for _, path := range []string{"/needs", "/inbox", "/sessions", "/tasks", "/scopes", "/room/" + string(s.Room().ID) + "/task/a"} {
+	for _, path := range []string{
+		"/needs", "/inbox", "/sessions", "/tasks", "/scopes", "/room/" + string(s.Room().ID) + "/task/a",
+	} {
 		if !seen[d.at(path)] {
 			t.Errorf("no link leads to %s", path)
 		}

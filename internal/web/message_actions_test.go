@@ -19,7 +19,9 @@ func asked(t *testing.T) (d *desk, claude *scene.Actor, room string, id int64) {
 	claude.Try().Granted(1)
 	d = newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
-	id = claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: "which database?", Category: "BLOCKED", TaskID: "db-1"}).ID()
+	id = claude.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{d.ann.ID}, Body: "which database?", Category: "BLOCKED", TaskID: "db-1",
+	}).ID()
 	return d, claude, string(s.Room().ID), id
 }
 
@@ -35,14 +37,18 @@ func TestReplyAndAccept(t *testing.T) {
 	}
 	has(t, d.ok("/needs"), `href="`+at+`"`) // and not the page of the task, which says nothing of the message
 
-	a := d.fill("send_message", url.Values{"room_id": {room}, "to": {string(claude.ID)}, "reply_to": {number}, "body": {"PostgreSQL"}, "accept": {"true"}, "back": {at}})
+	a := d.fill("send_message", url.Values{
+		"room_id": {room}, "to": {string(claude.ID)}, "reply_to": {number}, "body": {"PostgreSQL"},
+		"accept": {"true"}, "back": {at},
+	})
 	if a.status != http.StatusSeeOther || a.header.Get("Location") != at {
 		t.Fatalf("Reply and accept: %d %s", a.status, a.body)
 	}
 
 	x.part("needs", "Nothing needs you")
 	in := claude.Inbox().Messages
-	if got := claude.GetMessage(engine.GetMessageParams{MessageID: id}).OK(); got.Receipts[0].State != stick.Acked || len(in) == 0 || in[0].ReplyTo != id || in[0].Body != "PostgreSQL" {
+	got := claude.GetMessage(engine.GetMessageParams{MessageID: id}).OK()
+	if got.Receipts[0].State != stick.Acked || len(in) == 0 || in[0].ReplyTo != id || in[0].Body != "PostgreSQL" {
 		t.Fatalf("claude got %+v, and its question is %+v", in, got.Receipts)
 	}
 
@@ -63,7 +69,10 @@ func TestReplyAndAccept(t *testing.T) {
 // TestReplyAlone: a reply doesn't accept a message, and what still waits is said.
 func TestReplyAlone(t *testing.T) {
 	d, claude, room, id := asked(t)
-	form := url.Values{"room_id": {room}, "to": {string(claude.ID)}, "reply_to": {strconv.FormatInt(id, 10)}, "body": {"PostgreSQL"}, "back": {"/inbox"}}
+	form := url.Values{
+		"room_id": {room}, "to": {string(claude.ID)}, "reply_to": {strconv.FormatInt(id, 10)},
+		"body": {"PostgreSQL"}, "back": {"/inbox"},
+	}
 	x := d.stream("/needs", nil)
 	if a := d.fill("send_message", form); a.status != http.StatusSeeOther {
 		t.Fatalf("Reply: %d %s", a.status, a.body)
@@ -77,7 +86,8 @@ func TestReplyAlone(t *testing.T) {
 	// What can't be accepted is answered all the same, and the page says so.
 	claude.Withdraws(id).OK()
 	form.Set("accept", "true")
-	if a := d.fill("send_message", form); a.status == http.StatusSeeOther || !strings.Contains(a.body, "your reply is sent, but the message isn&#39;t accepted") {
+	if a := d.fill("send_message", form); a.status == http.StatusSeeOther ||
+		!strings.Contains(a.body, "your reply is sent, but the message isn&#39;t accepted") {
 		t.Errorf("a message that was withdrawn: %d %s", a.status, a.body)
 	}
 }

@@ -66,7 +66,11 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 	}
 
 	methods := map[string]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](), reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](), reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks]()} {
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[*engine.Engine](), reflect.TypeFor[*guard.Guard](),
+		reflect.TypeFor[*restore.Restorer](), reflect.TypeFor[*upkeep.Upkeep](),
+		reflect.TypeFor[*eventlog.Log](), reflect.TypeFor[*roster.Roster](), reflect.TypeFor[*task.Tasks](),
+	} {
 		for i := range of.NumMethod() {
 			m := of.Method(i)
 			if !isOperation(m.Type) {
@@ -101,7 +105,10 @@ func TestEveryOperationIsOnHTTP(t *testing.T) {
 // isOperation reports whether a method has the shape of an operation: a context and a struct called …Params,
 // and a struct called …Result or nothing beside the error.
 func isOperation(m reflect.Type) bool {
-	return m.NumIn() == 3 && m.NumOut() == 2 && m.In(1) == reflect.TypeFor[context.Context]() && m.Out(1) == reflect.TypeFor[error]() &&
+	return m.NumIn() == 3 &&
+		m.NumOut() == 2 &&
+		m.In(1) == reflect.TypeFor[context.Context]() &&
+		m.Out(1) == reflect.TypeFor[error]() &&
 		m.In(2).Kind() == reflect.Struct && strings.HasSuffix(m.In(2).Name(), "Params") && m.Out(0).Kind() == reflect.Struct
 }
 
@@ -126,10 +133,13 @@ func TestAProgramCalls(t *testing.T) {
 	claude.Try().Granted(1)
 	d := newDesk(s, nil)
 	room := string(s.Room().ID)
-	if status, got := d.call("get_room_state", doc{"room_id": room}); status != 200 || got["owner"] != string(claude.ID) || got["agent_id"] != string(d.ann.ID) {
+	if status, got := d.call("get_room_state", doc{"room_id": room}); status != 200 ||
+		got["owner"] != string(claude.ID) ||
+		got["agent_id"] != string(d.ann.ID) {
 		t.Errorf("the state is %d %v", status, got)
 	}
-	if status, got := d.call("send_message", doc{"room_id": room, "to": string(claude.ID), "body": "hello"}); status != 200 || got["message_id"] == nil {
+	if status, got := d.call("send_message", doc{"room_id": room, "to": string(claude.ID), "body": "hello"}); status != 200 ||
+		got["message_id"] == nil {
 		t.Errorf("a message: %d %v", status, got)
 	}
 
@@ -142,12 +152,40 @@ func TestAProgramCalls(t *testing.T) {
 		{"no such operation", "dance", doc{}, 404, "not_found", ""},
 		{"a misspelt parameter", "get_room_state", doc{"room_id": room, "al": true}, 400, "usage", "al"},
 		{"a parameter that is missing", "ack_message", doc{"room_id": room}, 400, "usage", "message_ids"},
-		{"a parameter of another kind", "get_message", doc{"room_id": room, "message_id": "x"}, 400, "usage", "message_id"},
-		{"who calls isn't a parameter", "get_room_state", doc{"room_id": room, "Caller": doc{"Person": false}}, 400, "usage", "Caller"},
+		{
+			"a parameter of another kind",
+			"get_message",
+			doc{"room_id": room, "message_id": "x"},
+			400,
+			"usage",
+			"message_id",
+		},
+		{
+			"who calls isn't a parameter",
+			"get_room_state",
+			doc{"room_id": room, "Caller": doc{"Person": false}},
+			400,
+			"usage",
+			"Caller",
+		},
 		{"no object", "get_room_state", []int{1}, 400, "usage", "arguments"},
 		{"no such room", "get_room_state", doc{"room_id": "nothing"}, 404, "no_room", ""},
-		{"refused", "release_stick", doc{"room_id": room, "handoff": doc{"status": "x", "next_action": "y"}}, 409, "not_your_turn", ""},
-		{"a handoff that says nothing", "release_stick", doc{"room_id": room, "handoff": doc{"status": " ", "next_action": "y"}}, 400, "invalid_handoff", "status"},
+		{
+			"refused",
+			"release_stick",
+			doc{"room_id": room, "handoff": doc{"status": "x", "next_action": "y"}},
+			409,
+			"not_your_turn",
+			"",
+		},
+		{
+			"a handoff that says nothing",
+			"release_stick",
+			doc{"room_id": room, "handoff": doc{"status": " ", "next_action": "y"}},
+			400,
+			"invalid_handoff",
+			"status",
+		},
 	} {
 		status, got := d.call(c.operation, c.parameters)
 		if status != c.status || got["error"] != c.code || c.field != "" && got["field"] != c.field {

@@ -54,13 +54,16 @@ func TestStreamGoesOn(t *testing.T) {
 	last := x.until("the first message", func(told) bool { return true }).id
 	x.close()
 	for i := range 3 * eventsShown {
-		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: "message " + strconv.Itoa(i)}).OK()
+		claude.SendAs(engine.SendMessageParams{
+			To: []stick.AgentID{stick.ToSystem}, Body: "message " + strconv.Itoa(i),
+		}).OK()
 	}
 	again := d.stream(page, http.Header{"Last-Event-ID": {last}})
 	next := 0
 	again.until("the last message", func(n told) bool {
 		for _, r := range n.Rows {
-			if strings.Contains(r, "message "+strconv.Itoa(next)+"</") || strings.Contains(r, "message "+strconv.Itoa(next)+"\n") {
+			if strings.Contains(r, "message "+strconv.Itoa(next)+"</") ||
+				strings.Contains(r, "message "+strconv.Itoa(next)+"\n") {
 				next++
 			}
 		}
@@ -69,9 +72,12 @@ func TestStreamGoesOn(t *testing.T) {
 
 	// One that missed too much loads its page again.
 	for i := range maxCatchUp {
-		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{stick.ToSystem}, Body: "more " + strconv.Itoa(i)}).OK()
+		claude.SendAs(engine.SendMessageParams{
+			To: []stick.AgentID{stick.ToSystem}, Body: "more " + strconv.Itoa(i),
+		}).OK()
 	}
-	d.stream(page, http.Header{"Last-Event-ID": {last}}).until("that the page has to be loaded again", func(n told) bool { return n.Again })
+	d.stream(page, http.Header{"Last-Event-ID": {last}}).until("that the page has to be loaded again",
+		func(n told) bool { return n.Again })
 }
 
 // TestSeenAndAccepted: a message is marked as seen and then accepted, as the person, and its sender hears of
@@ -83,7 +89,8 @@ func TestSeenAndAccepted(t *testing.T) {
 	d := newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
 	id := claude.SendAs(engine.SendMessageParams{
-		To: []stick.AgentID{d.ann.ID}, Body: "uploads fail", Category: "BLOCKED", Contract: stick.Contract{Blocker: "no API key", Request: "create one", Urgency: "high"},
+		To: []stick.AgentID{d.ann.ID}, Body: "uploads fail", Category: "BLOCKED",
+		Contract: stick.Contract{Blocker: "no API key", Request: "create one", Urgency: "high"},
 	}).ID()
 	room := string(s.Room().ID)
 	x := d.stream("/inbox", nil)
@@ -138,19 +145,26 @@ func TestReview(t *testing.T) {
 
 	head := between(page, `name="head" value="`, `"`)
 	for line, body := range map[string]string{"1": "why one?", "3": "why three?"} {
-		a := d.fill("worker_comment", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "at": {"upload.txt:" + line}, "body": {body}, "back": {at}})
+		a := d.fill("worker_comment", url.Values{
+			"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "at": {"upload.txt:" + line},
+			"body": {body}, "back": {at},
+		})
 		if a.status != http.StatusSeeOther || a.header.Get("Location") != at {
 			t.Fatalf("a comment: %d %s", a.status, a.body)
 		}
 	}
 
 	has(t, d.ok(at), "why one?", "draft: only you see it")
-	if a := d.fill("worker_request_changes", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "reason": {"almost"}, "back": {at}}); a.status != http.StatusSeeOther {
+	if a := d.fill("worker_request_changes", url.Values{
+		"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "reason": {"almost"}, "back": {at},
+	}); a.status != http.StatusSeeOther {
 		t.Fatalf("request changes: %d %s", a.status, a.body)
 	}
 
 	in := claude.Inbox()
-	if len(in.Messages) != 1 || !strings.Contains(in.Messages[0].Body, "why one?") || !strings.Contains(in.Messages[0].Body, "why three?") {
+	if len(in.Messages) != 1 ||
+		!strings.Contains(in.Messages[0].Body, "why one?") ||
+		!strings.Contains(in.Messages[0].Body, "why three?") {
 		t.Errorf("the worker got %+v", in.Messages)
 	}
 
@@ -159,12 +173,16 @@ func TestReview(t *testing.T) {
 	w.Commits("upload.txt", "three\n")
 	w.Done("").OK()
 	x.part("moved", "Its branch has moved")
-	if a := d.fill("worker_approve", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "back": {at}}); a.status != http.StatusConflict {
+	if a := d.fill("worker_approve", url.Values{
+		"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "back": {at},
+	}); a.status != http.StatusConflict {
 		t.Errorf("approving what isn't there any more: %d", a.status)
 	}
 
 	head = between(d.ok(at), `name="head" value="`, `"`)
-	if a := d.fill("worker_approve", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "back": {at}}); a.status != http.StatusSeeOther {
+	if a := d.fill("worker_approve", url.Values{
+		"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "back": {at},
+	}); a.status != http.StatusSeeOther {
 		t.Fatalf("approve: %d %s", a.status, a.body)
 	}
 
@@ -225,7 +243,10 @@ func TestPages(t *testing.T) {
 		has(t, d.ok(path), want...)
 	}
 
-	for path, want := range map[string]int{"/nothing": 404, "/room/nothing": 404, room + "/task/none": 404, room + "/message/1": 404, room + "/output/abcdef": 404, room + "/rescue/abcdef": 404} {
+	for path, want := range map[string]int{
+		"/nothing": 404, "/room/nothing": 404, room + "/task/none": 404, room + "/message/1": 404,
+		room + "/output/abcdef": 404, room + "/rescue/abcdef": 404,
+	} {
 		if a := d.page(path); a.status != want {
 			t.Errorf("%s: %d", path, a.status)
 		}
@@ -234,8 +255,10 @@ func TestPages(t *testing.T) {
 
 // hostile are texts that would do harm if a page took them for more than text.
 var hostile = []string{
-	`<script>document.title="owned"</script>`, `"><img src=x onerror="document.title='owned'">`, `'><svg/onload=document.title='owned'>`,
-	"\x1b[31mred\x1b]0;owned\x07", "\u202eevil\u202c\u2066", strings.Repeat("\U0001F600", 1000), strings.Repeat("W", 4000), "{{.}} ${alert(1)} javascript:alert(1)",
+	`<script>document.title="owned"</script>`, `"><img src=x onerror="document.title='owned'">`,
+	`'><svg/onload=document.title='owned'>`,
+	"\x1b[31mred\x1b]0;owned\x07", "\u202eevil\u202c\u2066", strings.Repeat("\U0001F600", 1000),
+	strings.Repeat("W", 4000), "{{.}} ${alert(1)} javascript:alert(1)",
 	"line\r\n\r\ndata: x\n\nid: 5", "</textarea></title></style>",
 }
 
@@ -248,7 +271,10 @@ func TestHostileTexts(t *testing.T) {
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
 
 	for i, text := range hostile {
-		claude.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: text, Subject: cut(text, 200), Category: "BLOCKED", TaskID: cut(text, 100), Contract: stick.Contract{Blocker: cut(text, 900)}}).OK()
+		claude.SendAs(engine.SendMessageParams{
+			To: []stick.AgentID{d.ann.ID}, Body: text, Subject: cut(text, 200), Category: "BLOCKED",
+			TaskID: cut(text, 100), Contract: stick.Contract{Blocker: cut(text, 900)},
+		}).OK()
 		claude.AddNote(engine.AddNoteParams{Body: text}).OK()
 		name := "t" + strconv.Itoa(i)
 		claude.WorkerSpawn(task.WorkerSpawnParams{TaskID: name, Description: cut(text, 1000), Spec: text}).OK()
@@ -271,7 +297,10 @@ func TestHostileTexts(t *testing.T) {
 	}
 
 	pages := map[string]string{"the stream": string(j)}
-	for _, path := range []string{"/", "/needs", "/inbox", "/sessions", "/tasks", "/scopes", room, room + "/scopes", room + "/log", room + "/task/t0", room + "/task/t1"} {
+	for _, path := range []string{
+		"/", "/needs", "/inbox", "/sessions", "/tasks", "/scopes", room, room + "/scopes", room + "/log",
+		room + "/task/t0", room + "/task/t1",
+	} {
 		pages[path] = d.ok(path)
 	}
 
@@ -308,7 +337,9 @@ func TestATaskThatCameBack(t *testing.T) {
 	at := "/room/" + room + "/task/ui-7"
 	head := between(d.ok(at), `name="head" value="`, `"`)
 	x := d.stream(at+"?head="+head, nil)
-	if a := d.fill("worker_request_changes", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "reason": {"almost"}, "back": {at}}); a.status != http.StatusSeeOther {
+	if a := d.fill("worker_request_changes", url.Values{
+		"room_id": {room}, "task_id": {"ui-7"}, "head": {head}, "reason": {"almost"}, "back": {at},
+	}); a.status != http.StatusSeeOther {
 		t.Fatalf("request changes: %d %s", a.status, a.body)
 	}
 
@@ -318,7 +349,10 @@ func TestATaskThatCameBack(t *testing.T) {
 	if strings.Contains(page, ">working</span>") {
 		t.Error("it is said to be at work")
 	}
-	if a := d.fill("send_message", url.Values{"room_id": {room}, "task_id": {"ui-7"}, "to": {string(claude.ID)}, "body": {"please look"}, "back": {at}}); a.status != http.StatusSeeOther {
+	if a := d.fill("send_message", url.Values{
+		"room_id": {room}, "task_id": {"ui-7"}, "to": {string(claude.ID)}, "body": {"please look"},
+		"back": {at},
+	}); a.status != http.StatusSeeOther {
 		t.Fatalf("a message: %d %s", a.status, a.body)
 	}
 
@@ -344,7 +378,8 @@ func TestFormsSayWhatTheyDid(t *testing.T) {
 		}
 
 		for _, form := range strings.Split(string(text), "<form ")[1:] {
-			if tag, _, _ := strings.Cut(form, ">"); strings.Contains(tag, "data-stay") && !strings.Contains(tag, `data-said="`) {
+			tag, _, _ := strings.Cut(form, ">")
+			if strings.Contains(tag, "data-stay") && !strings.Contains(tag, `data-said="`) {
 				t.Errorf("%s: <form %s> doesn't", name, tag)
 			}
 		}

@@ -24,7 +24,8 @@ import (
 	"talkingstick/stick"
 )
 
-var updatePictures = flag.Bool("pictures.update", false, "write the pictures of pages that documents show, instead of comparing what the pages say")
+var updatePictures = flag.Bool("pictures.update", false,
+	"write the pictures of pages that documents show, instead of comparing what the pages say")
 
 // TestPictures makes the pictures of pages that documents show, from a room that is the same each time. What
 // a page says is kept in its picture, and has to be what the page says today. How it looks isn't compared:
@@ -47,13 +48,19 @@ func TestPictures(t *testing.T) {
 func showroom(t *testing.T) (*scene.Scene, *desk) {
 	realharness.Chromium(t)
 	s := scene.InGit(t)
-	s.Commit("upload.go", "package upload\n\n// Upload sends a file.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
+	s.Commit("upload.go",
+		"package upload\n\n// Upload sends a file.\nfunc Upload(path string) error {\n\treturn send(path)\n}\n")
 	s.Queue("make test")
 	d := newDesk(s, nil)
 	d.ann.JoinPath(engine.JoinPathParams{}).OK()
 	claude, codex, worker := s.Agent("claude:1"), s.Agent("codex:2"), s.Agent("claude:3")
-	d.ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "ui-7", Description: "Retry failed uploads", Spec: "Try three times, then say which file failed."}).OK()
-	d.ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "ui-8", Description: "Show the progress of an upload", After: []string{"ui-7"}}).OK()
+	d.ann.WorkerSpawn(task.WorkerSpawnParams{
+		TaskID: "ui-7", Description: "Retry failed uploads",
+		Spec: "Try three times, then say which file failed.",
+	}).OK()
+	d.ann.WorkerSpawn(task.WorkerSpawnParams{
+		TaskID: "ui-8", Description: "Show the progress of an upload", After: []string{"ui-7"},
+	}).OK()
 	claude.Try().Granted(1)
 	w := worker.WorksOn("ui-7")
 	s.Later(11 * time.Minute)
@@ -61,7 +68,8 @@ func showroom(t *testing.T) (*scene.Scene, *desk) {
 	s.Later(4 * time.Minute)
 	claude.Release("Cart totals are done; tests pass.", "Add discounts to cart.go.")
 	waits.Ends()
-	w.Commits("upload.go", "package upload\n\nimport \"fmt\"\n\n// Upload sends a file. It tries three times.\nfunc Upload(path string) (err error) {\n\tfor range 3 {\n\t\tif err = send(path); err == nil {\n\t\t\treturn nil\n\t\t}\n\t}\n\treturn fmt.Errorf(\"upload: %w\", err)\n}\n")
+	w.Commits("upload.go",
+		"package upload\n\nimport \"fmt\"\n\n// Upload sends a file. It tries three times.\nfunc Upload(path string) (err error) {\n\tfor range 3 {\n\t\tif err = send(path); err == nil {\n\t\t\treturn nil\n\t\t}\n\t}\n\treturn fmt.Errorf(\"upload: %w\", err)\n}\n")
 	w.Done("").OK()
 	worker.Idle()
 	s.Later(6 * time.Minute)
@@ -73,8 +81,13 @@ func showroom(t *testing.T) (*scene.Scene, *desk) {
 	s.Later(9 * time.Minute)
 	claude.Release("Prices are rounded; all tests pass.", "Review the cart, then begin with the invoice.")
 	codex.Try().Granted(4)
-	codex.SendAs(engine.SendMessageParams{To: []stick.AgentID{d.ann.ID}, Body: "Do invoices show prices with tax?", RequiresAck: new(true)}).OK()
-	q := core.HookParams{Caller: codex.By, Where: codex.Hook().Where, Tool: "Edit", File: s.File("invoice.go", "package shop\n")}
+	codex.SendAs(engine.SendMessageParams{
+		To: []stick.AgentID{d.ann.ID}, Body: "Do invoices show prices with tax?", RequiresAck: new(true),
+	}).OK()
+	q := core.HookParams{
+		Caller: codex.By, Where: codex.Hook().Where, Tool: "Edit",
+		File: s.File("invoice.go", "package shop\n"),
+	}
 	res := codex.ReadNews(q).OK()
 	if err := codex.Engine.RecordShownByHook(t.Context(), q, res); err != nil {
 		t.Fatal(err)
@@ -83,7 +96,10 @@ func showroom(t *testing.T) (*scene.Scene, *desk) {
 	claude.Waits()
 	s.Later(2 * time.Minute)
 	head := s.TaskIs("ui-7", stick.TaskInReview).Head
-	for _, c := range [][2]string{{"upload.go:7", "Three tries right after each other: wait a little before the next one."}, {"upload.go:12", "Say which file it was."}} {
+	for _, c := range [][2]string{
+		{"upload.go:7", "Three tries right after each other: wait a little before the next one."},
+		{"upload.go:12", "Say which file it was."},
+	} {
 		d.ann.WorkerComment(task.WorkerCommentParams{TaskID: "ui-7", At: c[0], Body: c[1], Head: head}).OK()
 	}
 	return s, d
@@ -125,7 +141,8 @@ func (b *tab) shows(name string, height int64) {
 		b.Fatal(err)
 	}
 	if said := saidBy(was); said != says {
-		b.Errorf("%s isn't what the page shows\nit says:\n%s\nthe page says:\n%s\nmake it anew by: make pictures", path, said, says)
+		b.Errorf("%s isn't what the page shows\nit says:\n%s\nthe page says:\n%s\nmake it anew by: make pictures",
+			path, said, says)
 	}
 }
 

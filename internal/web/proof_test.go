@@ -28,7 +28,8 @@ func TestProof(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := readAnswer(t, res); a.status != http.StatusOK || a.body != p.Answer || len(a.header["Set-Cookie"]) != 0 {
+		a := readAnswer(t, res)
+		if a.status != http.StatusOK || a.body != p.Answer || len(a.header["Set-Cookie"]) != 0 {
 			t.Errorf("%s is answered %d %s, want %s", p.Ask, a.status, a.body, p.Answer)
 		}
 	}
@@ -52,8 +53,10 @@ func TestProof_Restart(t *testing.T) {
 	}
 
 	for name, other := range map[string]*keys{
-		"another port": keysAt(&now, dir, "127.0.0.1:8322", ann), "another directory": keysAt(&now, t.TempDir(), address, ann),
-		"another caller": keysAt(&now, dir, address, core.Caller{User: "ann", Harness: "claude"}), "nothing kept": keysAt(&now, "", address, ann),
+		"another port":      keysAt(&now, dir, "127.0.0.1:8322", ann),
+		"another directory": keysAt(&now, t.TempDir(), address, ann),
+		"another caller":    keysAt(&now, dir, address, core.Caller{User: "ann", Harness: "claude"}),
+		"nothing kept":      keysAt(&now, "", address, ann),
 	} {
 		if other.answerProof(p.Ask) == p.Answer {
 			t.Errorf("%s: it has the same answer", name)

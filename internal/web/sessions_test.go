@@ -125,7 +125,10 @@ func TestSession_PathAndCookie(t *testing.T) {
 		t.Fatalf("the sessions are at %q and %q", first, second)
 	}
 
-	for _, path := range []string{"/", "/needs", second + "/", second + "/needs", first, "/x" + first[2:] + "/", first + "x/", "/" + first + "/"} {
+	for _, path := range []string{
+		"/", "/needs", second + "/", second + "/needs", first, "/x" + first[2:] + "/", first + "x/",
+		"/" + first + "/",
+	} {
 		req, err := http.NewRequest("GET", d.base+path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -163,10 +166,14 @@ func TestSession_PathAndCookie(t *testing.T) {
 // of the session.
 func TestSession_Unclean(t *testing.T) {
 	d := newDesk(scene.New(t), nil)
-	for _, path := range []string{"//needs", "/needs/", "/./needs", "/../needs", "/room/../needs", "/%2e%2e/needs", "/room/%2e%2e/%2e%2e/needs"} {
+	for _, path := range []string{
+		"//needs", "/needs/", "/./needs", "/../needs", "/room/../needs", "/%2e%2e/needs",
+		"/room/%2e%2e/%2e%2e/needs",
+	} {
 		req := d.request("GET", "/", nil)
 		req.URL.Opaque = "//" + req.URL.Host + d.below + path // the client would clean it
-		if a := d.do(req); a.status != http.StatusNotFound && a.status != http.StatusUnauthorized || a.header.Get("Location") != "" {
+		a := d.do(req)
+		if a.status != http.StatusNotFound && a.status != http.StatusUnauthorized || a.header.Get("Location") != "" {
 			t.Errorf("%s: %d %s", path, a.status, a.header.Get("Location"))
 		}
 	}
@@ -186,7 +193,9 @@ func TestSession_InNoPage(t *testing.T) {
 		"another device": d.do(d.request("POST", "/another-device", nil)),
 	}
 
-	for _, path := range []string{"/", "/needs", "/inbox", "/sessions", "/tasks", "/scopes", "/room/" + room, "/nothing"} {
+	for _, path := range []string{
+		"/", "/needs", "/inbox", "/sessions", "/tasks", "/scopes", "/room/" + room, "/nothing",
+	} {
 		answers[path] = d.page(path)
 	}
 
@@ -226,7 +235,8 @@ func TestSession_Ends(t *testing.T) {
 		"signs out": func(d *desk) {
 			a := d.do(d.request("POST", "/sign-out", nil))
 			has(t, a.body, "Signed out", "tt serve")
-			if c := a.header.Get("Set-Cookie"); !strings.Contains(c, "Max-Age=0") || !strings.Contains(c, "Path="+d.below+"/;") {
+			if c := a.header.Get("Set-Cookie"); !strings.Contains(c, "Max-Age=0") ||
+				!strings.Contains(c, "Path="+d.below+"/;") {
 				t.Errorf("the browser keeps its cookie: %q", c)
 			}
 		},

@@ -37,7 +37,8 @@ func shrink(b []byte, says string) ([]byte, error) {
 		colors = append(colors, c)
 	}
 	slices.SortFunc(colors, func(a, b color.RGBA) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G),
+			cmp.Compare(a.B, b.B))
 	})
 	var palette color.Palette
 	for _, c := range colors[:min(256, len(colors))] {

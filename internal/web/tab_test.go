@@ -54,7 +54,8 @@ func (d *desk) openAt(host string) *tab {
 
 	ctx, over := context.WithTimeout(context.Background(), 3*patience)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
-	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // it logs what it doesn't know of a newer browser
+	// it logs what it doesn't know of a newer browser
+	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	b := &tab{desk: d, ctx: ctx}
 	d.Cleanup(func() {
 		_ = chromedp.Cancel(ctx) // it waits for the end of the browser
@@ -144,7 +145,10 @@ func (b *tab) until(condition string) {
 	defer cancel()
 	for {
 		var ok bool
-		err := chromedp.Run(ctx, chromedp.Evaluate(script, &ok, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+		err := chromedp.Run(ctx,
+			chromedp.Evaluate(script, &ok, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+				return p.WithAwaitPromise(true)
+			}))
 		switch {
 		case err == nil && ok:
 			return
@@ -167,7 +171,10 @@ func (b *tab) click(selector, text string) {
 	b.Helper()
 	s, _ := json.Marshal(selector)
 	t, _ := json.Marshal(text)
-	find := fmt.Sprintf(`[...document.querySelectorAll(%s)].find((e) => e.innerText.trim().startsWith(%s) && e.checkVisibility())`, s, t)
+	find := fmt.Sprintf(
+		`[...document.querySelectorAll(%s)].find((e) => e.innerText.trim().startsWith(%s) && e.checkVisibility())`,
+		s, t,
+	)
 	for clicked := false; !clicked; { // another page may come in between
 		b.until(find)
 		clicked = eval[bool](b, `((e) => e ? (e.click(), true) : false)(`+find+`)`)
@@ -203,7 +210,9 @@ func (b *tab) dark(on bool) {
 	if on {
 		scheme = "dark"
 	}
-	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme},
+	}))
 }
 
 // picture keeps a picture of the whole page as an artefact of the test, where somebody asked for artefacts.
