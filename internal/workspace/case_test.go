@@ -61,7 +61,9 @@ func TestSpelledOnDisk(t *testing.T) {
 	if got := recordedSpelling(dir+"/Src/App", os.ReadDir, sameFile); got != dir+"/Src/App" {
 		t.Errorf("got %s", got)
 	}
-	if !sameFile(dir+"/Src", dir+"/Src/App/..") || sameFile(dir+"/Src", dir+"/Src/App") || sameFile(dir+"/Src", dir+"/none") {
+	if !sameFile(dir+"/Src", dir+"/Src/App/..") ||
+		sameFile(dir+"/Src", dir+"/Src/App") ||
+		sameFile(dir+"/Src", dir+"/none") {
 		t.Error("sameFile can't tell directories apart")
 	}
 }

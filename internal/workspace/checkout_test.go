@@ -56,24 +56,66 @@ func TestResolveGit(t *testing.T) {
 		{"top", "main", "main", "", []string{"main"}},
 		{"below, past a marker", "main/sub/deep", "main", "", []string{"main/sub/deep", "main/sub", "main"}},
 		{"inside of .git", "main/.git/hooks", "main", "", []string{"main/.git/hooks", "main/.git", "main"}},
-		{"a worktree's record", "main/.git/worktrees/linked", "main", "", []string{"main/.git/worktrees/linked", "main/.git/worktrees", "main/.git", "main"}},
-		{"repository in a repository", "main/nest/inner/sub", "main/nest/inner", "", []string{"main/nest/inner/sub", "main/nest/inner"}},
+		{
+			"a worktree's record",
+			"main/.git/worktrees/linked",
+			"main",
+			"",
+			[]string{"main/.git/worktrees/linked", "main/.git/worktrees", "main/.git", "main"},
+		},
+		{
+			"repository in a repository",
+			"main/nest/inner/sub",
+			"main/nest/inner",
+			"",
+			[]string{"main/nest/inner/sub", "main/nest/inner"},
+		},
 		{"linked worktree", "linked", "main", "linked", []string{"main"}},
 		{"linked worktree, below", "linked/sub/deep", "main", "linked", []string{"main/sub/deep", "main/sub", "main"}},
 		{"linked worktree, not in main", "linked/new/dir", "main", "linked", []string{"main"}},
-		{"linked worktree in main", "main/worktrees/task/sub", "main", "main/worktrees/task", []string{"main/sub", "main"}},
+		{
+			"linked worktree in main",
+			"main/worktrees/task/sub",
+			"main",
+			"main/worktrees/task",
+			[]string{"main/sub", "main"},
+		},
 		{"submodule", "super/lib/sub", "super/lib", "", []string{"super/lib/sub", "super/lib"}},
 		{"submodule's git directory", "super/.git/modules/lib", "super/lib", "", []string{"super/lib"}},
-		{"worktree of a submodule", "lib-linked/sub", "super/lib", "lib-linked", []string{"super/lib/sub", "super/lib"}},
+		{
+			"worktree of a submodule",
+			"lib-linked/sub",
+			"super/lib",
+			"lib-linked",
+			[]string{"super/lib/sub", "super/lib"},
+		},
 		{"worktree of a sparse submodule", "sparse-linked", "super/sparse", "sparse-linked", []string{"super/sparse"}},
 		{"bare", "srv/project.git", "srv/project.git", "", []string{"srv/project.git"}},
-		{"inside of bare", "srv/project.git/hooks", "srv/project.git", "", []string{"srv/project.git/hooks", "srv/project.git"}},
+		{
+			"inside of bare",
+			"srv/project.git/hooks",
+			"srv/project.git",
+			"",
+			[]string{"srv/project.git/hooks", "srv/project.git"},
+		},
 		{"worktree of bare", "of-bare/sub", "srv/project.git", "of-bare", []string{"srv/project.git"}},
-		{"a bare one inside a checkout", "main/testdata/repo.git", "main", "", []string{"main/testdata/repo.git", "main/testdata", "main"}},
+		{
+			"a bare one inside a checkout",
+			"main/testdata/repo.git",
+			"main",
+			"",
+			[]string{"main/testdata/repo.git", "main/testdata", "main"},
+		},
 		{"inside of that", "main/testdata/repo.git/hooks", "main", "", []string{
 			"main/testdata/repo.git/hooks", "main/testdata/repo.git", "main/testdata", "main",
 		}},
-		{"beside a .bare inside a checkout", "main/testdata/hub", "main", "", []string{"main/testdata/hub", "main/testdata", "main"}},
+		{
+			"beside a .bare inside a checkout",
+			"main/testdata/hub",
+			"main",
+			"",
+			[]string{"main/testdata/hub", "main/testdata", "main"},
+		},
 		{"around .bare", "hub", "hub", "", []string{"hub"}},
 		{"inside of .bare", "hub/.bare", "hub", "", []string{"hub/.bare", "hub"}},
 		{"worktree of .bare", "hub/feature/sub", "hub", "hub/feature", []string{"hub"}},
@@ -114,7 +156,10 @@ func TestResolveGit(t *testing.T) {
 	})
 
 	t.Run("agrees with git", func(t *testing.T) {
-		for _, path := range []string{"main/sub", "linked/sub", "main/worktrees/task", "super/lib/sub", "lib-linked", "of-bare", "hub/feature/sub", "apart/tree/sub"} {
+		for _, path := range []string{
+			"main/sub", "linked/sub", "main/worktrees/task", "super/lib/sub", "lib-linked", "of-bare",
+			"hub/feature/sub", "apart/tree/sub",
+		} {
 			p := resolve(t, at(path), Env{})
 			top := p.Worktree
 			if top == "" {
@@ -222,7 +267,10 @@ func TestResolveDamaged(t *testing.T) {
 	t.Run("worktree without its .git file", func(t *testing.T) {
 		gitAdd(t, main, at("main/worktrees/task"))
 		must(t, os.Remove(at("main/worktrees/task/.git")))
-		want := Place{Path: at("main/worktrees/task/sub"), Root: main, Found: FoundGit, Worktree: at("main/worktrees/task"), Chain: []string{at("main/sub"), main}}
+		want := Place{
+			Path: at("main/worktrees/task/sub"), Root: main, Found: FoundGit,
+			Worktree: at("main/worktrees/task"), Chain: []string{at("main/sub"), main},
+		}
 		if diff := cmp.Diff(want, resolve(t, at("main/worktrees/task/sub"), Env{})); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
@@ -243,14 +291,32 @@ func TestResolveGitEnvironment(t *testing.T) {
 		root, top  string
 	}{
 		{"in a hook", "home/main/sub", Env{GitDir: ".git", Dir: main}, "home/main", ""},
-		{"in a hook of a worktree", "home/linked/sub", Env{GitDir: at("home/main/.git/worktrees/linked")}, "home/main", "home/linked"},
+		{
+			"in a hook of a worktree",
+			"home/linked/sub",
+			Env{GitDir: at("home/main/.git/worktrees/linked")},
+			"home/main",
+			"home/linked",
+		},
 		{"as a .git file", "home/linked/sub", Env{GitDir: at("home/linked/.git")}, "home/main", "home/linked"},
 		{"another path than the hook's", "elsewhere", Env{GitDir: at("home/main/.git")}, "elsewhere", ""},
 		{"no repository", "home/main/sub", Env{GitDir: at("elsewhere")}, "home/main", ""},
 		{"doesn't exist", "home/main/sub", Env{GitDir: at("nowhere")}, "home/main", ""},
 		{"dotfiles", "home/.config/editor", Env{GitDir: at("home/.dotfiles"), GitWorkTree: home}, "home", ""},
-		{"dotfiles before a nested repository", "home/main/sub", Env{GitDir: at("home/.dotfiles"), GitWorkTree: home}, "home", ""},
-		{"dotfiles without their tree", "home/.config/editor", Env{GitDir: at("home/.dotfiles")}, "home/.config/editor", ""},
+		{
+			"dotfiles before a nested repository",
+			"home/main/sub",
+			Env{GitDir: at("home/.dotfiles"), GitWorkTree: home},
+			"home",
+			"",
+		},
+		{
+			"dotfiles without their tree",
+			"home/.config/editor",
+			Env{GitDir: at("home/.dotfiles")},
+			"home/.config/editor",
+			"",
+		},
 		{"tree without a repository", "home/.config/editor", Env{GitWorkTree: home}, "home/.config/editor", ""},
 	}
 

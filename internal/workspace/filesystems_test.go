@@ -49,7 +49,9 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudgeName(t *testing.T) {
-	for name, local := range map[string]bool{"apfs": true, "hfs": true, "smbfs": false, "nfs": false, "someday": false} {
+	for name, local := range map[string]bool{
+		"apfs": true, "hfs": true, "smbfs": false, "nfs": false, "someday": false,
+	} {
 		if _, safe := classifyName(name, local); safe != local {
 			t.Errorf("%s: got %v, want %v", name, safe, local)
 		}
@@ -68,7 +70,9 @@ func TestTypeOfDevice(t *testing.T) {
 a line of another kind
 `
 
-	for device, want := range map[[2]uint32]string{{0, 45}: "fuse.sshfs", {0, 46}: "virtiofs", {259, 2}: "ext4", {0, 4}: "", {7, 7}: ""} {
+	for device, want := range map[[2]uint32]string{
+		{0, 45}: "fuse.sshfs", {0, 46}: "virtiofs", {259, 2}: "ext4", {0, 4}: "", {7, 7}: "",
+	} {
 		if got := typeOfDevice([]byte(table), device[0], device[1]); got != want {
 			t.Errorf("%v: got %q, want %q", device, got, want)
 		}

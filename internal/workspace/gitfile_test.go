@@ -8,7 +8,10 @@ import (
 )
 
 func FuzzGitFile(f *testing.F) {
-	for _, s := range []string{"", "gitdir: ", "gitdir: .git\n", "gitdir: ../.git/modules/lib\r\n", "gitdir:x", "gitdir: a b \n\n", "gitdir: a\x00b", "gitdir: a\nb\n"} {
+	for _, s := range []string{
+		"", "gitdir: ", "gitdir: .git\n", "gitdir: ../.git/modules/lib\r\n", "gitdir:x", "gitdir: a b \n\n",
+		"gitdir: a\x00b", "gitdir: a\nb\n",
+	} {
 		f.Add([]byte(s))
 	}
 
@@ -27,7 +30,14 @@ func FuzzGitFile(f *testing.F) {
 }
 
 func FuzzGitConfig(f *testing.F) {
-	for _, s := range []string{"", "[core]\n\tworktree = ../x\n", "[core]\nworktree=\"a\\\"b\" # c\n", "[core]\nworktree=\\", "[CORE]\nWorkTree = a;b", "[other]\nworktree = x"} {
+	for _, s := range []string{
+		"",
+		"[core]\n\tworktree = ../x\n",
+		"[core]\nworktree=\"a\\\"b\" # c\n",
+		"[core]\nworktree=\\",
+		"[CORE]\nWorkTree = a;b",
+		"[other]\nworktree = x",
+	} {
 		f.Add([]byte(s))
 	}
 
@@ -42,7 +52,9 @@ func FuzzGitConfig(f *testing.F) {
 func TestGitConfig(t *testing.T) {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config")
-	for _, want := range []string{"../../../lib", "/a b/c", " edge ", "a#b;c", `back\slash`, `quo"te`, "tab\tand\nline", "ümläut"} {
+	for _, want := range []string{
+		"../../../lib", "/a b/c", " edge ", "a#b;c", `back\slash`, `quo"te`, "tab\tand\nline", "ümläut",
+	} {
 		git(t, dir, "config", "--file", config, "core.bare", "false")
 		git(t, dir, "config", "--file", config, "core.worktree", want)
 		git(t, dir, "config", "--file", config, "remote.origin.url", "/x")
@@ -53,7 +65,10 @@ func TestGitConfig(t *testing.T) {
 		}
 	}
 
-	for _, b := range []string{"", "[core]\n", "[core]\nworktree\n", "[core]\nworktree =\n", "[core \"sub\"]\nworktree = x\n", "[core]\nworktree = \"x\n", "[core]\nworktree = a\\q\n"} {
+	for _, b := range []string{
+		"", "[core]\n", "[core]\nworktree\n", "[core]\nworktree =\n", "[core \"sub\"]\nworktree = x\n",
+		"[core]\nworktree = \"x\n", "[core]\nworktree = a\\q\n",
+	} {
 		if got, ok := parseWorktree([]byte(b)); ok {
 			t.Errorf("%q gave %q", b, got)
 		}

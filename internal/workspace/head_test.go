@@ -26,13 +26,49 @@ func TestHead(t *testing.T) {
 		commit, branch string
 		ok             bool
 	}{
-		{"a branch", map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": one + "\n"}, one, "main", true},
-		{"a branch with a slash", map[string]string{".git/HEAD": "ref: refs/heads/feat/x\n", ".git/refs/heads/feat/x": one + "\n"}, one, "feat/x", true},
-		{"packed", map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/packed-refs": "# pack-refs\n" + two + " refs/heads/main2\n" + one + " refs/heads/main\n"}, one, "main", true},
-		{"loose before packed", map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": two, ".git/packed-refs": one + " refs/heads/main\n"}, two, "main", true},
+		{
+			"a branch",
+			map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": one + "\n"},
+			one,
+			"main",
+			true,
+		},
+		{
+			"a branch with a slash",
+			map[string]string{".git/HEAD": "ref: refs/heads/feat/x\n", ".git/refs/heads/feat/x": one + "\n"},
+			one,
+			"feat/x",
+			true,
+		},
+		{
+			"packed",
+			map[string]string{
+				".git/HEAD":        "ref: refs/heads/main\n",
+				".git/packed-refs": "# pack-refs\n" + two + " refs/heads/main2\n" + one + " refs/heads/main\n",
+			},
+			one,
+			"main",
+			true,
+		},
+		{
+			"loose before packed",
+			map[string]string{
+				".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": two,
+				".git/packed-refs": one + " refs/heads/main\n",
+			},
+			two,
+			"main",
+			true,
+		},
 		{"detached", map[string]string{".git/HEAD": one + "\n"}, one, "", true},
 		{"no commit yet", map[string]string{".git/HEAD": "ref: refs/heads/main\n"}, "", "main", false},
-		{"a ref that leads out", map[string]string{".git/HEAD": "ref: ../../secret\n", "../secret": one}, "", "../../secret", false},
+		{
+			"a ref that leads out",
+			map[string]string{".git/HEAD": "ref: ../../secret\n", "../secret": one},
+			"",
+			"../../secret",
+			false,
+		},
 		{"not a commit", map[string]string{".git/HEAD": "nonsense\n"}, "nonsense", "", false},
 		{"no git", nil, "", "", false},
 		{"a linked worktree", map[string]string{

@@ -22,9 +22,12 @@ func TestPlace_CheckRepository(t *testing.T) {
 	super := repository(t, at("super"))
 	git(t, super, "submodule", "--quiet", "add", main, "lib")
 
-	write(t, dir, "mounted/.git=gitdir: /nonexistent/repo/.git/worktrees/mounted\n", "mounted/src/", "relative/.git=gitdir: ../gone/.git/worktrees/relative\n")
-	write(t, dir, "record/commondir=../gone\n", "half/.git=gitdir: ../record\n", "garbled/.git=hello\n", "void/.git=", "to-file/.git=gitdir: ../void/.git\n")
-	write(t, dir, "jj-lost/.jj/repo=/nonexistent/.jj/repo", "jj-odd/.jj/repo=../../main/sub", "masked/.git/", "plain/src/")
+	write(t, dir, "mounted/.git=gitdir: /nonexistent/repo/.git/worktrees/mounted\n", "mounted/src/",
+		"relative/.git=gitdir: ../gone/.git/worktrees/relative\n")
+	write(t, dir, "record/commondir=../gone\n", "half/.git=gitdir: ../record\n", "garbled/.git=hello\n",
+		"void/.git=", "to-file/.git=gitdir: ../void/.git\n")
+	write(t, dir, "jj-lost/.jj/repo=/nonexistent/.jj/repo", "jj-odd/.jj/repo=../../main/sub", "masked/.git/",
+		"plain/src/")
 	for _, name := range []string{"dangling", "device"} {
 		write(t, dir, name+"/src/")
 	}
@@ -60,7 +63,8 @@ func TestPlace_CheckRepository(t *testing.T) {
 			}
 
 			err := p.CheckRepository()
-			if want := c.want != (Pointer{}); (stick.CodeOf(err) == stick.CodeRepositoryMissing) != want || (err != nil) != want {
+			if want := c.want != (Pointer{}); (stick.CodeOf(err) == stick.CodeRepositoryMissing) != want ||
+				(err != nil) != want {
 				t.Errorf("the error is %v", err)
 			}
 			if again := CheckRepository(at(c.path), Env{}); fmt.Sprint(again) != fmt.Sprint(err) {

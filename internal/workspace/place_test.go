@@ -30,24 +30,56 @@ func TestResolveWithoutGit(t *testing.T) {
 		{"nothing", at("plain/a"), "plain/a", FoundPath, "", []string{"plain/a", "plain", "."}},
 		{"relative", "a", "plain/a", FoundPath, "", []string{"plain/a", "plain", "."}},
 		{"relative to here", ".", "plain", FoundPath, "", []string{"plain", "."}},
-		{"nearest marker", at("mono/packages/ui/src"), "mono/packages/ui", FoundMarker, "package.json", []string{"mono/packages/ui/src", "mono/packages/ui"}},
-		{"file", at("mono/packages/ui/src/main.ts"), "mono/packages/ui", FoundMarker, "package.json", []string{"mono/packages/ui/src", "mono/packages/ui"}},
-		{"between markers", at("mono/packages"), "mono", FoundMarker, "package.json", []string{"mono/packages", "mono"}},
+		{
+			"nearest marker",
+			at("mono/packages/ui/src"),
+			"mono/packages/ui",
+			FoundMarker,
+			"package.json",
+			[]string{"mono/packages/ui/src", "mono/packages/ui"},
+		},
+		{
+			"file",
+			at("mono/packages/ui/src/main.ts"),
+			"mono/packages/ui",
+			FoundMarker,
+			"package.json",
+			[]string{"mono/packages/ui/src", "mono/packages/ui"},
+		},
+		{
+			"between markers",
+			at("mono/packages"),
+			"mono",
+			FoundMarker,
+			"package.json",
+			[]string{"mono/packages", "mono"},
+		},
 		{"marker directory", at("stick/a"), "stick", FoundMarker, ".talking-stick", []string{"stick/a", "stick"}},
 		{"first of two markers", at("toml/a"), "toml", FoundMarker, ".talking-stick.toml", []string{"toml/a", "toml"}},
 		{"below home", at("home/notes"), "home/notes", FoundPath, "", []string{"home/notes", "."}},
 		{"home itself", at("home"), "home", FoundMarker, "AGENTS.md", []string{"home"}},
-		{"project in home", at("home/app/pkg/x"), "home/app", FoundMarker, "go.mod", []string{"home/app/pkg/x", "home/app/pkg", "home/app"}},
+		{
+			"project in home",
+			at("home/app/pkg/x"),
+			"home/app",
+			FoundMarker,
+			"go.mod",
+			[]string{"home/app/pkg/x", "home/app/pkg", "home/app"},
+		},
 	}
 
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			want := Place{Path: at(tt.chain[0]), Root: at(tt.root), Found: tt.found, Marker: tt.marker, Broad: tt.root == "home"}
+			want := Place{
+				Path: at(tt.chain[0]), Root: at(tt.root), Found: tt.found, Marker: tt.marker,
+				Broad: tt.root == "home",
+			}
 			for _, c := range tt.chain {
 				want.Chain = append(want.Chain, at(c))
 			}
 			got := resolve(t, tt.path, env)
-			got.Chain = slices.DeleteFunc(got.Chain, func(c string) bool { return Within(dir, c) && c != dir }) // above the test's own
+			// above the test's own
+			got.Chain = slices.DeleteFunc(got.Chain, func(c string) bool { return Within(dir, c) && c != dir })
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -203,22 +235,27 @@ func TestMakesRepository(t *testing.T) {
 	write(t, dir, "app/.git/worktrees/fix/", "fix/", "app/src/", "other/.bare/", "other/go.mod")
 
 	for file, text := range map[string]string{
-		"app/.git/worktrees/fix/commondir": "../..\n", "app/.git/worktrees/fix/gitdir": filepath.Join(dir, "fix/.git") + "\n",
-		"fix/.git": "gitdir: " + filepath.Join(dir, "app/.git/worktrees/fix") + "\n",
+		"app/.git/worktrees/fix/commondir": "../..\n",
+		"app/.git/worktrees/fix/gitdir":    filepath.Join(dir, "fix/.git") + "\n",
+		"fix/.git":                         "gitdir: " + filepath.Join(dir, "app/.git/worktrees/fix") + "\n",
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 	}
 
 	for at, files := range map[string]map[string]bool{
 		"app": {
-			"app/.git": true, "app/.git/objects": true, "app/.git/refs": true, "app/.git/HEAD": true, "app/.git/HEAD.lock": false, "app/.git/index.lock": false, "app/.git/hooks": false, "app": false,
+			"app/.git": true, "app/.git/objects": true, "app/.git/refs": true, "app/.git/HEAD": true,
+			"app/.git/HEAD.lock": false, "app/.git/index.lock": false, "app/.git/hooks": false, "app": false,
 			"app/src": false, "app/third/.git": false, "app/.bare": false,
 		},
 		"app/.git":  {"app/.git/objects": true, "app/.git/logs": false},
 		"app/third": {"app/third/.git": true, "app/.git": false},
 		"fix":       {"fix/.git": true, "app/.git": true, "fix/a.go": false},
-		"hub":       {"hub/.bare": true, "hub/.bare/refs": true, "hub/.bare/HEAD": true, "hub/.bare/config": false, "hub/objects": false},
-		"other":     {"other/.bare": false, "other/.bare/refs": false},
+		"hub": {
+			"hub/.bare": true, "hub/.bare/refs": true, "hub/.bare/HEAD": true, "hub/.bare/config": false,
+			"hub/objects": false,
+		},
+		"other": {"other/.bare": false, "other/.bare/refs": false},
 	} {
 		p := resolve(t, filepath.Join(dir, at), env)
 		for file, want := range files {

@@ -10,7 +10,10 @@ func TestPushed(t *testing.T) {
 	dir := tree(t)
 	const line = "0000000000000000000000000000000000000000 1111111111111111111111111111111111111111 Ann <a@b> "
 	const logs = "app/logs/refs/remotes/origin/"
-	write(t, dir, "none/", logs+"main="+line+"1000 +0100\tupdate by push\n"+line+"2000 +0100\tfetch: fast-forward\n", logs+"other=damaged\tupdate by push\n\n")
+	write(t,
+		dir, "none/",
+		logs+"main="+line+"1000 +0100\tupdate by push\n"+line+"2000 +0100\tfetch: fast-forward\n",
+		logs+"other=damaged\tupdate by push\n\n")
 
 	for _, c := range []struct {
 		name, common, branch string

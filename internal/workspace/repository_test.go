@@ -62,7 +62,11 @@ func TestRepositoryOfGitDir(t *testing.T) {
 		{"app/.git", Env{GitDir: "."}, app},
 		{"fix", Env{GitDir: filepath.Join(app.Git, "worktrees", "fix")}, app},
 		{"fix", Env{GitDir: ".git"}, app}, // a file
-		{"apart", Env{GitDir: filepath.Join(dir, "apart.git")}, Repository{filepath.Join(dir, "apart"), filepath.Join(dir, "apart.git")}},
+		{
+			"apart",
+			Env{GitDir: filepath.Join(dir, "apart.git")},
+			Repository{filepath.Join(dir, "apart"), filepath.Join(dir, "apart.git")},
+		},
 		{"app", Env{GitDir: filepath.Join(dir, "nowhere")}, Repository{}},
 	} {
 		c.env.Dir = filepath.Join(dir, c.in)
@@ -83,11 +87,36 @@ func TestCheckedOut(t *testing.T) {
 	}{
 		{"a branch", []string{"HEAD=ref: refs/heads/feat/x\n", "ORIG_HEAD=" + two}, []string{"refs/heads/feat/x"}, ""},
 		{"detached", []string{"HEAD=" + one + "\n", "ORIG_HEAD=" + two}, nil, ""},
-		{"a rebase", []string{"HEAD=" + one + "\n", "rebase-merge/head-name=refs/heads/x\n"}, []string{"refs/heads/x"}, ""},
-		{"patches", []string{"HEAD=" + one + "\n", "rebase-apply/head-name=refs/heads/x\n", "ORIG_HEAD=" + two}, []string{"refs/heads/x"}, ""},
-		{"patches so far without a conflict", []string{"HEAD=" + one + "\n", "rebase-apply/rebasing=", "ORIG_HEAD=" + two + "\n"}, nil, two},
-		{"a rebase of nothing", []string{"HEAD=ref: refs/heads/x\n", "rebase-merge/head-name=detached HEAD\n"}, []string{"refs/heads/x"}, ""},
-		{"twice", []string{"HEAD=ref: refs/heads/x\n", "rebase-merge/head-name=refs/heads/x\n"}, []string{"refs/heads/x"}, ""},
+		{
+			"a rebase",
+			[]string{"HEAD=" + one + "\n", "rebase-merge/head-name=refs/heads/x\n"},
+			[]string{"refs/heads/x"},
+			"",
+		},
+		{
+			"patches",
+			[]string{"HEAD=" + one + "\n", "rebase-apply/head-name=refs/heads/x\n", "ORIG_HEAD=" + two},
+			[]string{"refs/heads/x"},
+			"",
+		},
+		{
+			"patches so far without a conflict",
+			[]string{"HEAD=" + one + "\n", "rebase-apply/rebasing=", "ORIG_HEAD=" + two + "\n"},
+			nil,
+			two,
+		},
+		{
+			"a rebase of nothing",
+			[]string{"HEAD=ref: refs/heads/x\n", "rebase-merge/head-name=detached HEAD\n"},
+			[]string{"refs/heads/x"},
+			"",
+		},
+		{
+			"twice",
+			[]string{"HEAD=ref: refs/heads/x\n", "rebase-merge/head-name=refs/heads/x\n"},
+			[]string{"refs/heads/x"},
+			"",
+		},
 		{"none", nil, nil, ""},
 	} {
 		dir := tree(t)
@@ -121,10 +150,22 @@ func TestFindCheckout(t *testing.T) {
 		{from: "app", want: Checkout{Top: at("app"), Git: app, Common: app}},
 		{from: "app/deep/er", want: Checkout{Top: at("app"), Git: app, Common: app}},
 		{from: "fix", want: Checkout{Top: at("fix"), Git: filepath.Join(app, "worktrees", "fix"), Common: app}},
-		{from: "app/lib", want: Checkout{Top: at("app", "lib"), Git: filepath.Join(app, "modules", "lib"), Common: filepath.Join(app, "modules", "lib")}},
+		{
+			from: "app/lib",
+			want: Checkout{
+				Top: at("app", "lib"), Git: filepath.Join(app, "modules", "lib"),
+				Common: filepath.Join(app, "modules", "lib"),
+			},
+		},
 		{from: "apart", want: Checkout{Top: at("apart"), Git: apart, Common: apart}},
-		{from: "plain", gitDir: app, workTree: at("plain"), want: Checkout{Top: at("plain"), Git: app, Common: app, Given: true}},
-		{from: "fix", gitDir: app, workTree: at("plain"), want: Checkout{Top: at("fix"), Git: filepath.Join(app, "worktrees", "fix"), Common: app}},
+		{
+			from: "plain", gitDir: app, workTree: at("plain"),
+			want: Checkout{Top: at("plain"), Git: app, Common: app, Given: true},
+		},
+		{
+			from: "fix", gitDir: app, workTree: at("plain"),
+			want: Checkout{Top: at("fix"), Git: filepath.Join(app, "worktrees", "fix"), Common: app},
+		},
 		{from: "plain"},
 		{from: "bare.git"},
 		{from: "lost"},

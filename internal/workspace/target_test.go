@@ -18,7 +18,8 @@ func TestTargets(t *testing.T) {
 	write(t, dir, "app/src/a.go", "app/sub/b.go", "etc/passwd", "elsewhere/")
 
 	for name, to := range map[string]string{
-		"app/ext": "../etc/passwd", "app/lnk": "src", "app/out": "../elsewhere", "app/new": "src/new.go", "app/loop": "loop", "in": "app",
+		"app/ext": "../etc/passwd", "app/lnk": "src", "app/out": "../elsewhere", "app/new": "src/new.go",
+		"app/loop": "loop", "in": "app",
 	} {
 		must(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
@@ -82,7 +83,9 @@ func TestTargets(t *testing.T) {
 	}
 
 	targets := NewTargets(Env{Dir: filepath.Join(dir, "app")})
-	if found, err := targets.ResolveWritten("loop"); err == nil || len(found) != 1 || shown(t, dir, found[0]) != "app: loop" {
+	if found, err := targets.ResolveWritten("loop"); err == nil ||
+		len(found) != 1 ||
+		shown(t, dir, found[0]) != "app: loop" {
 		t.Errorf("a loop itself: %v %v", found, err)
 	}
 }
