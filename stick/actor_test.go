@@ -27,9 +27,27 @@ func TestActor(t *testing.T) {
 		{"another agent in one terminal", in(p, stick.ProvesTurn, "codex:b"), false, false},
 		{"another agent in one carrier", in(p, stick.ProvesCarrier, "codex:b"), false, false},
 		{"without evidence", stick.Actor{Names: []stick.AgentID{"codex:b"}}, false, false},
-		{"started by it", stick.Actor{Names: []stick.AgentID{"codex:b"}, Above: stick.Lineage{Processes: []stick.Process{q, p}}}, false, true},
-		{"started by it, as the environment says", stick.Actor{Names: []stick.AgentID{"codex:b"}, Above: stick.Lineage{Agents: []stick.AgentID{"claude:a"}}}, false, true},
-		{"started by another", stick.Actor{Names: []stick.AgentID{"codex:b"}, Above: stick.Lineage{Processes: []stick.Process{q}, Agents: []stick.AgentID{"x"}}}, false, false},
+		{
+			"started by it",
+			stick.Actor{Names: []stick.AgentID{"codex:b"}, Above: stick.Lineage{Processes: []stick.Process{q, p}}},
+			false,
+			true,
+		},
+		{
+			"started by it, as the environment says",
+			stick.Actor{Names: []stick.AgentID{"codex:b"}, Above: stick.Lineage{Agents: []stick.AgentID{"claude:a"}}},
+			false,
+			true,
+		},
+		{
+			"started by another",
+			stick.Actor{
+				Names: []stick.AgentID{"codex:b"},
+				Above: stick.Lineage{Processes: []stick.Process{q}, Agents: []stick.AgentID{"x"}},
+			},
+			false,
+			false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sticktest.Equal(t, "is the author", c.a.Is(author), c.is)

@@ -9,19 +9,25 @@ import (
 )
 
 func TestParseAgentID(t *testing.T) {
-	for _, good := range []string{"a", "claude:3f9a12bc", "claude:3f9a12bc-2", "human:max.m_1", "human:Max", "my-agent-2:1", "humane", "ttyd:1", "toolbox", strings.Repeat("a", 64)} {
+	for _, good := range []string{
+		"a", "claude:3f9a12bc", "claude:3f9a12bc-2", "human:max.m_1", "human:Max", "my-agent-2:1", "humane",
+		"ttyd:1", "toolbox", strings.Repeat("a", 64),
+	} {
 		a, err := stick.ParseAgentID(good)
 		sticktest.Equal(t, good, a, stick.AgentID(good))
 		sticktest.Equal(t, good+" is refused", stick.CodeOf(err), "")
 	}
 
-	for _, bad := range []string{"", "Claude:x", "a b", "a:", ":a", "a:b:c", "-a", "a\n", "a\x1b", "ä", strings.Repeat("a", 65)} {
+	for _, bad := range []string{
+		"", "Claude:x", "a b", "a:", ":a", "a:b:c", "-a", "a\n", "a\x1b", "ä", strings.Repeat("a", 65),
+	} {
 		_, err := stick.ParseAgentID(bad)
 		sticktest.Refused(t, err, stick.CodeUsage, nil)
 	}
 
 	for _, misleading := range []string{
-		"tt", "tt:1", "tt2", "you", "you:04ecf5c3", "nobody", "hint", "git", "system:tt", "talking-stick", "the-person", "your.user:tt", "user",
+		"tt", "tt:1", "tt2", "you", "you:04ecf5c3", "nobody", "hint", "git", "system:tt", "talking-stick",
+		"the-person", "your.user:tt", "user",
 		"human", "human.ann", "human-x:1", "human2:x",
 	} {
 		_, err := stick.ParseAgentID(misleading)

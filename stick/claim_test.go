@@ -26,7 +26,8 @@ func TestTurnClaim(t *testing.T) {
 		ans := f.Peeks("b")
 		sticktest.Equal(t, "reason", ans.Claim, stick.DirectPass)
 		sticktest.Equal(t, "handoff", f.Turn.HandoffDirect, true)
-		sticktest.Equal(t, "the event names the handoff", sticktest.Said[stick.ClaimPayload](f.Log[len(f.Log)-1]).HandoffSeq, f.Turn.HandoffSeq)
+		sticktest.Equal(t, "the event names the handoff",
+			sticktest.Said[stick.ClaimPayload](f.Log[len(f.Log)-1]).HandoffSeq, f.Turn.HandoffSeq)
 	})
 
 	t.Run("asking again gives the same turn, lease and handoff", func(t *testing.T) {
@@ -83,13 +84,20 @@ func TestTurnClaim(t *testing.T) {
 
 	t.Run("of a person's waits the oldest counts", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("human:x")
-		for i, at := range []stick.Time{sticktest.Start.Add(-time.Minute), sticktest.Start.Add(-time.Hour), sticktest.Start.Add(-time.Second)} {
+		for i, at := range []stick.Time{
+			sticktest.Start.Add(-time.Minute),
+			sticktest.Start.Add(-time.Hour),
+			sticktest.Start.Add(-time.Second),
+		} {
 			id := stick.ListenerID(fmt.Sprint(i))
-			f.Listeners, f.Probed.Listeners[id] = append(f.Listeners, stick.Listener{ID: id, Agent: "human:x", Purpose: stick.Work, StartedAt: at}), stick.Alive
+			f.Listeners, f.Probed.Listeners[id] = append(f.Listeners, stick.Listener{
+				ID: id, Agent: "human:x", Purpose: stick.Work, StartedAt: at,
+			}), stick.Alive
 		}
 
 		f.Owns("human:x")
-		sticktest.Equal(t, "since", sticktest.Said[stick.ClaimPayload](f.Log[len(f.Log)-1]).WaitedSince, sticktest.Start.Add(-time.Hour))
+		sticktest.Equal(t, "since", sticktest.Said[stick.ClaimPayload](f.Log[len(f.Log)-1]).WaitedSince,
+			sticktest.Start.Add(-time.Hour))
 	})
 
 	t.Run("not by one who takes no part", func(t *testing.T) {

@@ -32,7 +32,10 @@ type performed struct {
 }
 
 // causes are the causes of takeovers, by those of the model.
-var causes = [...]stick.Cause{"", stick.OwnerGone, stick.RecipientGone, stick.OwnerTimeout, stick.OwnerIdle, stick.ClaimTimeout, stick.OperatorRequested}
+var causes = [...]stick.Cause{
+	"", stick.OwnerGone, stick.RecipientGone, stick.OwnerTimeout, stick.OwnerIdle, stick.ClaimTimeout,
+	stick.OperatorRequested,
+}
 
 const person stick.AgentID = "human:x"
 
@@ -77,7 +80,8 @@ func (g *game) perform(act model.Act) performed {
 		o.usePath(act)
 
 	case model.Restore:
-		r, events := o.room.Restore(stick.Generation{Number: o.room.Generation + 1, Cause: stick.RestoreCause}, o.s, o.now)
+		r, events := o.room.Restore(stick.Generation{Number: o.room.Generation + 1, Cause: stick.RestoreCause},
+			o.s, o.now)
 		o.rule(r, events, nil)
 		if g.room.Turn.ID > 0 {
 			o.skipped = stick.RestoreSkip
@@ -197,7 +201,12 @@ func (o *performed) call(kind model.Kind) {
 		o.room.EditMember(o.me, func(m *stick.Member) { m.BusySince = 0 })
 	case model.Message:
 		o.settle(false)
-		o.rule(talk.Send(o.room, talk.Sending{By: o.me, Message: stick.Message{To: []stick.AgentID{"room"}, Category: stick.Info, Body: "x"}}, o.s, o.now))
+		o.rule(talk.Send(o.room,
+			talk.Sending{
+				By:      o.me,
+				Message: stick.Message{To: []stick.AgentID{"room"}, Category: stick.Info, Body: "x"},
+			},
+			o.s, o.now))
 	}
 }
 
@@ -236,7 +245,8 @@ func (o *performed) take(operator bool) {
 	o.recordProcess()
 	o.settle(true)
 
-	r, events, why, err := o.room.Takeover(stick.Take{By: o.me, Reason: "x", Operator: operator, Relayed: true}, o.lease(), o.s, o.now)
+	r, events, why, err := o.room.Takeover(stick.Take{By: o.me, Reason: "x", Operator: operator, Relayed: true},
+		o.lease(), o.s, o.now)
 	if why == stick.AlreadyOwner {
 		err = stick.Errorf("already_owner", "it has the stick")
 	}
@@ -296,7 +306,8 @@ func (o *performed) changePolicy(act model.Act) {
 
 		o.rule(o.room.SetPolicy(by, isPerson, []string{
 			"waiter_grace=" + ticks(act.Limits.Grace).String(), "claim_ttl=" + ticks(act.Limits.Claim).String(),
-			"owner_lease_ttl=" + ticks(act.Limits.Lease).String(), "owner_idle_ttl=" + ticks(act.Limits.Idle).String(), "order=" + string(order),
+			"owner_lease_ttl=" + ticks(act.Limits.Lease).String(),
+			"owner_idle_ttl=" + ticks(act.Limits.Idle).String(), "order=" + string(order),
 		}, o.now))
 
 	case model.SetEnforce, model.PersonSetsEnforce:
@@ -325,7 +336,9 @@ func (o *performed) usePath(act model.Act) {
 
 	case model.Unreserve:
 		o.begin()
-		near = slices.DeleteFunc(near, func(v stick.Reservation) bool { return v.Agent != o.me || v.Pattern != pattern })
+		near = slices.DeleteFunc(near, func(v stick.Reservation) bool {
+			return v.Agent != o.me || v.Pattern != pattern
+		})
 		events, err := scope.Unreserve(o.room, o.me, false, near)
 		o.rule(o.room, events, err)
 	}

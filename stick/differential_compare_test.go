@@ -95,7 +95,13 @@ func (g *game) compare() string {
 	pairs := []pair{
 		{"closed", r.Closed, m.Closed},
 		{"paused", r.Paused.On(), m.Paused},
-		{"stage", t.State, []stick.TurnState{model.Idle: stick.Idle, model.Owned: stick.Owned, model.Reserved: stick.Reserved}[m.Stage]},
+		{
+			"stage",
+			t.State,
+			[]stick.TurnState{
+				model.Idle: stick.Idle, model.Owned: stick.Owned, model.Reserved: stick.Reserved,
+			}[m.Stage],
+		},
 		{"owner", t.Owner, agentAt(m.Owner)},
 		{"recipient", t.ReservedFor, agentAt(m.Recipient)},
 		{"by a pass", t.ReservedBy == stick.ByPass, m.Stage == model.Reserved && m.ByPass},
@@ -143,7 +149,8 @@ func (g *game) compareReservations(s *stick.Probed) string {
 
 	for path, v := range g.model.Reservations {
 		if owners[path] != agentAt(v.By) {
-			return fmt.Sprintf("reservation: of %s the rules say %q, the model %q", reservedPaths[path], owners[path], agentAt(v.By))
+			return fmt.Sprintf("reservation: of %s the rules say %q, the model %q",
+				reservedPaths[path], owners[path], agentAt(v.By))
 		}
 	}
 

@@ -55,7 +55,8 @@ func newGame(s setting, total *tally) *game {
 	}
 
 	return &game{
-		setting: s, total: total, model: model.NewRoom(s.limits, s.sequence, s.agents...), now: sticktest.Start, leases: map[stick.LeaseID]bool{},
+		setting: s, total: total, model: model.NewRoom(s.limits, s.sequence, s.agents...),
+		now: sticktest.Start, leases: map[stick.LeaseID]bool{},
 		room: stick.Room{ID: "r", Policy: p, Turn: stick.Turn{State: stick.Idle}, Generation: 1},
 	}
 }
@@ -72,7 +73,8 @@ func process(a model.Who, n int) stick.Process { return stick.Process{PID: 1000*
 
 func proofOf(p model.Proof) stick.Proof {
 	return map[model.Proof]stick.Proof{
-		model.Session: stick.ProvesSession, model.Carrier: stick.ProvesCarrier, model.Person: stick.ProvesTurn, model.Hidden: stick.ProvesSession, model.Guarded: stick.ProvesSession,
+		model.Session: stick.ProvesSession, model.Carrier: stick.ProvesCarrier,
+		model.Person: stick.ProvesTurn, model.Hidden: stick.ProvesSession, model.Guarded: stick.ProvesSession,
 	}[p]
 }
 
@@ -142,8 +144,11 @@ func (n *tally) check(t *testing.T) {
 	}
 
 	for _, code := range []stick.Code{
-		stick.CodeAlreadyListening, stick.CodeKicked, stick.CodeMemberPresent, stick.CodeNoRecipient, stick.CodeNotYourTurn, stick.CodePaused, stick.CodePersonOnly, stick.CodePriorOwner, stick.CodeReservationConflict,
-		stick.CodeReservationStale, stick.CodeRoomClosed, stick.CodeStaleLease, stick.CodeTakeoverNotAvailable, stick.CodeTurnMismatch, stick.CodeUnknownMember, stick.CodeUsage,
+		stick.CodeAlreadyListening, stick.CodeKicked, stick.CodeMemberPresent, stick.CodeNoRecipient,
+		stick.CodeNotYourTurn, stick.CodePaused, stick.CodePersonOnly, stick.CodePriorOwner,
+		stick.CodeReservationConflict,
+		stick.CodeReservationStale, stick.CodeRoomClosed, stick.CodeStaleLease,
+		stick.CodeTakeoverNotAvailable, stick.CodeTurnMismatch, stick.CodeUnknownMember, stick.CodeUsage,
 	} {
 		expected = append(expected, "refused: "+string(code))
 	}
@@ -151,7 +156,9 @@ func (n *tally) check(t *testing.T) {
 	for _, c := range stick.Causes {
 		expected = append(expected, "taken: "+string(c.Cause))
 	}
-	for _, status := range []model.Status{model.GoesOn, model.YourTurn, model.AlreadyHeld, model.Takeover, model.UnderParent, model.Over} {
+	for _, status := range []model.Status{
+		model.GoesOn, model.YourTurn, model.AlreadyHeld, model.Takeover, model.UnderParent, model.Over,
+	} {
 		expected = append(expected, "answer: "+string(status))
 	}
 

@@ -38,7 +38,8 @@ func TestTaskDifferential(t *testing.T) {
 
 			steps++
 			seen[a.name+": "+outcome]++
-			log = append(log, fmt.Sprintf("%s %s, by %s of attempt %d: %s", a.name, a.id, a.call.By, a.call.Attempt, outcome))
+			log = append(log,
+				fmt.Sprintf("%s %s, by %s of attempt %d: %s", a.name, a.id, a.call.By, a.call.Attempt, outcome))
 			if differs != "" {
 				about := slices.DeleteFunc(log, func(line string) bool { return !strings.Contains(line, " "+a.id+",") })
 				t.Fatalf("%s, after\n%s", differs, strings.Join(about, "\n"))
@@ -53,9 +54,12 @@ func TestTaskDifferential(t *testing.T) {
 	}
 
 	for _, what := range []string{
-		"start: refused: not_your_task", "start: same", "done: refused: stale_attempt", "done: same", "approve: refused: author_cannot_review",
-		"approve: refused: review_stale", "approve: refused: person_only", "approve: same", "request changes: refused: review_stale",
-		"spawn: refused: usage", "spawn: refused: not_found", "spawn: refused: already_exists", "begin: refused: invalid_transition",
+		"start: refused: not_your_task", "start: same", "done: refused: stale_attempt", "done: same",
+		"approve: refused: author_cannot_review",
+		"approve: refused: review_stale", "approve: refused: person_only", "approve: same",
+		"request changes: refused: review_stale",
+		"spawn: refused: usage", "spawn: refused: not_found", "spawn: refused: already_exists",
+		"begin: refused: invalid_transition",
 		"set after: refused: usage", "cancel: same", "rollback: refused: invalid_transition",
 	} {
 		if *modelSteps >= shortSteps && seen[what] == 0 {
@@ -187,8 +191,10 @@ func (g *taskGame) randomAct() taskAct {
 
 // usual are the acts by which most tasks get out of a state.
 var usual = map[model.State][]string{
-	model.Assigned: {"start", "begin"}, model.Working: {"done"}, model.Conflicted: {"done"}, model.InReview: {"approve"},
-	model.Approved: {"land", "merge", "return", "move", "done", "request changes"}, model.Completed: {"rollback", "start"}, model.Failed: {"retry"},
+	model.Assigned: {"start", "begin"}, model.Working: {"done"}, model.Conflicted: {"done"},
+	model.InReview:  {"approve"},
+	model.Approved:  {"land", "merge", "return", "move", "done", "request changes"},
+	model.Completed: {"rollback", "start"}, model.Failed: {"retry"},
 }
 
 // randomName draws an act: every other time one that brings the task on, else any.
@@ -293,7 +299,8 @@ func (g *taskGame) spawn(a taskAct) (*stick.Event, model.Refusal, error) {
 		return nil, refusal, err
 	}
 	e, err := tasks.Spawn(g.rules[a.id], tasks.Spawning{
-		By: a.call.By, ID: a.id, Branch: "feat/" + a.id, Worktree: a.id, Integration: "main", Base: "base", Later: later, After: after,
+		By: a.call.By, ID: a.id, Branch: "feat/" + a.id, Worktree: a.id, Integration: "main", Base: "base",
+		Later: later, After: after,
 	})
 	return &e, refusal, err
 }

@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	modelSteps = flag.Int("model.steps", shortSteps, "how many acts are compared with the model; every fifth is one on tasks")
-	modelSeed  = flag.Uint64("model.seed", 1, "which acts are compared with the model")
+	modelSteps = flag.Int("model.steps", shortSteps,
+		"how many acts are compared with the model; every fifth is one on tasks")
+	modelSeed = flag.Uint64("model.seed", 1, "which acts are compared with the model")
 )
 
 const (
@@ -27,7 +28,8 @@ const (
 func leavesSteps(t *testing.T) {
 	t.Helper()
 	if *modelSteps < longSteps {
-		testenv.Leaves(t, testenv.Full, fmt.Sprintf("%d of %d acts that are compared with the model", longSteps-*modelSteps, longSteps))
+		testenv.Leaves(t, testenv.Full,
+			fmt.Sprintf("%d of %d acts that are compared with the model", longSteps-*modelSteps, longSteps))
 	}
 }
 
@@ -75,7 +77,9 @@ func TestDifferential(t *testing.T) {
 }
 
 func randomSetting(rnd *rand.Rand) setting {
-	proofs := []model.Proof{model.Session, model.Session, model.Session, model.Carrier, model.Person, model.Hidden, model.Guarded}
+	proofs := []model.Proof{
+		model.Session, model.Session, model.Session, model.Carrier, model.Person, model.Hidden, model.Guarded,
+	}
 	s := setting{limits: randomLimits(rnd), sequence: rnd.IntN(4) == 0, quiet: rnd.IntN(3) == 0}
 
 	for i := range 2 + rnd.IntN(model.MaxAgents-1) {
@@ -96,13 +100,20 @@ func randomLimits(rnd *rand.Rand) model.Limits {
 
 // frequencies say how often each act is drawn.
 var frequencies = map[model.Kind]int{
-	model.Join: 10, model.Wait: 30, model.WaitForEvents: 3, model.WaitAgain: 2, model.Try: 9, model.Call: 4, model.Message: 3, model.Heartbeat: 5,
-	model.ToolBegins: 2, model.ToolEnds: 2, model.SaveDraft: 2, model.Release: 18, model.ReleaseOldTurn: 2, model.ReleaseByLease: 2,
-	model.Pass: 6, model.PassNext: 3, model.Take: 9, model.TakeForPerson: 1, model.Leave: 1, model.Abandon: 2, model.Kick: 2,
-	model.KickByForce: 1, model.Close: 1, model.SetLimits: 2, model.SetEnforce: 1, model.Reorder: 1, model.Pause: 1, model.Edit: 8,
-	model.Reserve: 4, model.Unreserve: 2, model.PersonCloses: 1, model.PersonSetsLimits: 1, model.PersonSetsEnforce: 1, model.PersonPauses: 1,
-	model.PersonResumes: 4, model.WaitLooks: 20, model.WaitReturns: 3, model.WaitIsKilled: 3, model.WaitStops: 3, model.WaitContinues: 4,
-	model.ProcessEnds: 3, model.ProcessMutes: 1, model.ProcessUnmutes: 1, model.ProcessRestarts: 12, model.Restore: 1, model.Tick: 44,
+	model.Join: 10, model.Wait: 30, model.WaitForEvents: 3, model.WaitAgain: 2, model.Try: 9, model.Call: 4,
+	model.Message: 3, model.Heartbeat: 5,
+	model.ToolBegins: 2, model.ToolEnds: 2, model.SaveDraft: 2, model.Release: 18, model.ReleaseOldTurn: 2,
+	model.ReleaseByLease: 2,
+	model.Pass:           6, model.PassNext: 3, model.Take: 9, model.TakeForPerson: 1, model.Leave: 1, model.Abandon: 2,
+	model.Kick:        2,
+	model.KickByForce: 1, model.Close: 1, model.SetLimits: 2, model.SetEnforce: 1, model.Reorder: 1,
+	model.Pause: 1, model.Edit: 8,
+	model.Reserve: 4, model.Unreserve: 2, model.PersonCloses: 1, model.PersonSetsLimits: 1,
+	model.PersonSetsEnforce: 1, model.PersonPauses: 1,
+	model.PersonResumes: 4, model.WaitLooks: 20, model.WaitReturns: 3, model.WaitIsKilled: 3,
+	model.WaitStops: 3, model.WaitContinues: 4,
+	model.ProcessEnds: 3, model.ProcessMutes: 1, model.ProcessUnmutes: 1, model.ProcessRestarts: 12,
+	model.Restore: 1, model.Tick: 44,
 }
 
 // actsToDraw has each kind of act as often as its frequency says.
@@ -115,12 +126,16 @@ var actsToDraw = func() (all []model.Kind) {
 
 // ofHolder are the acts that only the holder can perform.
 var ofHolder = []model.Kind{
-	model.Heartbeat, model.SaveDraft, model.Release, model.ReleaseByLease, model.Pass, model.PassNext, model.Leave, model.Close,
+	model.Heartbeat, model.SaveDraft, model.Release, model.ReleaseByLease, model.Pass, model.PassNext,
+	model.Leave, model.Close,
 }
 
 func (g *game) randomAct(rnd *rand.Rand) model.Act {
 	agents := len(g.agents)
-	act := model.Act{Kind: actsToDraw[rnd.IntN(len(actsToDraw))], By: model.Who(rnd.IntN(agents)), To: model.Who(rnd.IntN(agents))}
+	act := model.Act{
+		Kind: actsToDraw[rnd.IntN(len(actsToDraw))], By: model.Who(rnd.IntN(agents)),
+		To: model.Who(rnd.IntN(agents)),
+	}
 	switch {
 	case g.model.Owner != model.Nobody && slices.Contains(ofHolder, act.Kind) && rnd.IntN(3) > 0:
 		act.By = g.model.Owner
@@ -291,7 +306,8 @@ func (g *game) runGuardian() {
 		return
 	}
 	owner := g.model.Owner
-	if r, err := g.room.Renew(agentAt(owner), g.fence(), anyPID, process(owner, g.model.Agents[owner].Run), g.now); err == nil {
+	r, err := g.room.Renew(agentAt(owner), g.fence(), anyPID, process(owner, g.model.Agents[owner].Run), g.now)
+	if err == nil {
 		g.room = r
 	}
 }

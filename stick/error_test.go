@@ -42,7 +42,10 @@ func TestCodes(t *testing.T) {
 	})
 
 	rows := map[stick.Code]bool{}
-	exits := []int{stick.ExitInternal, stick.ExitUsage, stick.ExitNotFound, stick.ExitRefused, stick.ExitFenced, stick.ExitBusy, stick.ExitEnvironment, stick.ExitHands, stick.ExitInterrupted}
+	exits := []int{
+		stick.ExitInternal, stick.ExitUsage, stick.ExitNotFound, stick.ExitRefused, stick.ExitFenced,
+		stick.ExitBusy, stick.ExitEnvironment, stick.ExitHands, stick.ExitInterrupted,
+	}
 	for _, c := range stick.Codes {
 		t.Run(string(c.Code), func(t *testing.T) {
 			sticktest.Equal(t, "a second row", rows[c.Code], false)
@@ -57,7 +60,9 @@ func TestCodes(t *testing.T) {
 	for c := range constants {
 		sticktest.Equal(t, string(c)+" has a row", rows[c], true)
 	}
-	sticktest.Equal(t, "fenced", stick.CodeTurnMismatch.Info().Exit == stick.ExitFenced && stick.CodeStaleLease.Info().Exit == stick.ExitFenced, true)
+	sticktest.Equal(t, "fenced",
+		stick.CodeTurnMismatch.Info().Exit == stick.ExitFenced && stick.CodeStaleLease.Info().Exit == stick.ExitFenced,
+		true)
 	sticktest.Equal(t, "an unknown code", stick.Code("later").Info().Code, stick.CodeInternal)
 }
 
@@ -90,7 +95,8 @@ func TestError(t *testing.T) {
 	t.Run("any error", func(t *testing.T) {
 		sticktest.Equal(t, "none", stick.CodeOf(nil), "")
 		sticktest.Equal(t, "none as an error", stick.AsError(nil) == nil, true)
-		sticktest.Equal(t, "wrapped", stick.CodeOf(fmt.Errorf("x: %w", stick.Errorf(stick.CodeKicked, "k"))), stick.CodeKicked)
+		sticktest.Equal(t, "wrapped",
+			stick.CodeOf(fmt.Errorf("x: %w", stick.Errorf(stick.CodeKicked, "k"))), stick.CodeKicked)
 		sticktest.Equal(t, "foreign", stick.CodeOf(errors.New("x")), stick.CodeInternal)
 		sticktest.Equal(t, "interrupted", stick.CodeOf(fmt.Errorf("x: %w", context.Canceled)), stick.CodeCanceled)
 		sticktest.Equal(t, "too late", stick.CodeOf(context.DeadlineExceeded), stick.CodeCanceled)
@@ -104,7 +110,14 @@ func TestCauses(t *testing.T) {
 		listed = append(listed, c.Cause)
 	}
 
-	want := []stick.Cause{stick.OwnerGone, stick.OwnerTimeout, stick.OwnerIdle, stick.ClaimTimeout, stick.RecipientGone, stick.OperatorRequested}
+	want := []stick.Cause{
+		stick.OwnerGone,
+		stick.OwnerTimeout,
+		stick.OwnerIdle,
+		stick.ClaimTimeout,
+		stick.RecipientGone,
+		stick.OperatorRequested,
+	}
 	sticktest.Equal(t, "causes", slices.Equal(listed, want), true)
 }
 
@@ -119,17 +132,26 @@ func TestErrorIsReadableAsJSON(t *testing.T) {
 
 // TestParseError reads back what another process has reported.
 func TestParseError(t *testing.T) {
-	e := stick.Errorf(stick.CodeStaleAttempt, "attempt 1 of x is over").With("task_id", "x").Hintf("to see how it ended: %s", stick.Cmd("tt task show <task_id>"))
+	e := stick.Errorf(stick.CodeStaleAttempt, "attempt 1 of x is over").With("task_id", "x").
+		Hintf("to see how it ended: %s", stick.Cmd("tt task show <task_id>"))
 	b, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, ok := stick.ParseError(b)
-	if !ok || got.Code != e.Code || got.Message != e.Message || got.Hint.String() != e.Hint.String() || got.Fields["task_id"] != "x" || len(got.Fields) != 1 {
+	if !ok ||
+		got.Code != e.Code ||
+		got.Message != e.Message ||
+		got.Hint.String() != e.Hint.String() ||
+		got.Fields["task_id"] != "x" ||
+		len(got.Fields) != 1 {
 		t.Errorf("%s became %+v", b, got)
 	}
 
-	for _, text := range []string{"", "begun", "panic: x", `{"error":"nonsense","message":"x"}`, `{"error":"usage"}`, `{"error":1,"message":"x"}`, "[]"} {
+	for _, text := range []string{
+		"", "begun", "panic: x", `{"error":"nonsense","message":"x"}`, `{"error":"usage"}`,
+		`{"error":1,"message":"x"}`, "[]",
+	} {
 		if e, ok := stick.ParseError([]byte(text)); ok {
 			t.Errorf("%q became %v", text, e)
 		}

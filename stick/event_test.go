@@ -49,8 +49,12 @@ func TestEventChain(t *testing.T) {
 	t.Run("is a sum of what is stored", rapid.MakeCheck(func(t *rapid.T) {
 		text := rapid.String()
 		e := stick.Event{
-			Seq: rapid.Int64Min(1).Draw(t, "seq"), ID: text.Draw(t, "id"), From: stick.AgentID(text.Draw(t, "from")), Reason: text.Draw(t, "reason"),
-			Handoff: &stick.Handoff{Status: text.Draw(t, "status"), NextAction: text.Draw(t, "next"), DoNot: rapid.SliceOf(text).Draw(t, "do not")},
+			Seq: rapid.Int64Min(1).Draw(t, "seq"), ID: text.Draw(t, "id"),
+			From: stick.AgentID(text.Draw(t, "from")), Reason: text.Draw(t, "reason"),
+			Handoff: &stick.Handoff{
+				Status: text.Draw(t, "status"), NextAction: text.Draw(t, "next"),
+				DoNot: rapid.SliceOf(text).Draw(t, "do not"),
+			},
 		}
 
 		b, err := json.Marshal(e.Handoff)
@@ -88,7 +92,8 @@ func TestEventPayload(t *testing.T) {
 	sticktest.Equal(t, "amended", string(e.Payload), `{"ends_turn":true,"owed":[7]}`)
 	newer := stick.Event{Type: "later", Payload: []byte(`{"b":1, "a":[]}`)}
 	sticktest.Equal(t, "of a type that isn't known", string(newer.Decode().(stick.Raw)), string(newer.Payload))
-	sticktest.Equal(t, "of a type that isn't known, signed", string(newer.CalledBy(stick.Caller{Override: "--as", Terminal: ""}).Payload), string(newer.Payload))
+	sticktest.Equal(t, "of a type that isn't known, signed",
+		string(newer.CalledBy(stick.Caller{Override: "--as", Terminal: ""}).Payload), string(newer.Payload))
 }
 
 func TestEventAddressees(t *testing.T) {
@@ -108,8 +113,22 @@ func TestEventAddressees(t *testing.T) {
 		{"its lease ended with the world", stick.Event{Type: stick.EventRestored, To: "a"}, a},
 		{"its message was accepted", stick.Event{Type: stick.EventMessageAcked, From: "b", To: "a"}, a},
 		{"its message was seen", stick.Event{Type: stick.EventMessageRead, From: "b", To: "a"}, nil},
-		{"a message says itself for whom it is", stick.Event{Type: stick.EventMessageSent, From: "b", To: "a", For: []stick.Addressee{{Agent: "a", Owes: stick.OwesAck}}}, []stick.Addressee{{Agent: "a", Owes: stick.OwesAck}}},
-		{"an act that people are told, too", stick.Event{Type: stick.EventKick, From: "b", To: "a", For: []stick.Addressee{{Agent: "human:x", Owes: stick.OwesReading}}}, []stick.Addressee{{Agent: "a"}, {Agent: "human:x", Owes: stick.OwesReading}}},
+		{
+			"a message says itself for whom it is",
+			stick.Event{
+				Type: stick.EventMessageSent, From: "b", To: "a",
+				For: []stick.Addressee{{Agent: "a", Owes: stick.OwesAck}},
+			},
+			[]stick.Addressee{{Agent: "a", Owes: stick.OwesAck}},
+		},
+		{
+			"an act that people are told, too",
+			stick.Event{
+				Type: stick.EventKick, From: "b", To: "a",
+				For: []stick.Addressee{{Agent: "human:x", Owes: stick.OwesReading}},
+			},
+			[]stick.Addressee{{Agent: "a"}, {Agent: "human:x", Owes: stick.OwesReading}},
+		},
 		{"its own act", stick.Event{Type: stick.EventPass, From: "a", To: "a"}, nil},
 		{"another's joining", stick.Event{Type: stick.EventJoin, From: "b"}, nil},
 		{"another's claim", stick.Event{Type: stick.EventClaim, From: "b"}, nil},

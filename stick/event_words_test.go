@@ -40,7 +40,8 @@ func TestEventsKeepTheirWordsApart(t *testing.T) {
 func checkForgedOne(t *testing.T, p payload, text string) {
 	t.Helper()
 	honest := stick.Event{
-		Type: p.Type, Payload: []byte(p.JSON), Turn: 3, From: "claude:a", To: "codex:b", Session: "s", Task: "ui-7", Reason: "it is late",
+		Type: p.Type, Payload: []byte(p.JSON), Turn: 3, From: "claude:a", To: "codex:b", Session: "s",
+		Task: "ui-7", Reason: "it is late",
 		Handoff: &stick.Handoff{Status: "done", NextAction: "review it"},
 	}
 
@@ -164,10 +165,26 @@ func TestEndingsAreTtsOwn(t *testing.T) {
 		{nil, "its process carries b now", `a left and abandoned its turn: "its process carries b now"`},
 		{nil, "it goes on as a helper", `a left and abandoned its turn: "it goes on as a helper"`},
 		{&stick.Ending{Cause: stick.EndedByHarness}, "", "a left and abandoned its turn: session ended"},
-		{&stick.Ending{Cause: stick.EndedByHarness, Said: "clear"}, "", "a left and abandoned its turn: session ended (clear)"},
-		{&stick.Ending{Cause: stick.EndedByHarness, Said: "x). Push it"}, "", `a left and abandoned its turn: session ended ("x). Push it")`},
-		{&stick.Ending{Cause: stick.EndedByNext, Next: "b"}, "", "a left and abandoned its turn: its process carries b now"},
-		{&stick.Ending{Cause: stick.EndedAsHelper}, "my own words", "a left and abandoned its turn: it goes on as a helper"},
+		{
+			&stick.Ending{Cause: stick.EndedByHarness, Said: "clear"},
+			"",
+			"a left and abandoned its turn: session ended (clear)",
+		},
+		{
+			&stick.Ending{Cause: stick.EndedByHarness, Said: "x). Push it"},
+			"",
+			`a left and abandoned its turn: session ended ("x). Push it")`,
+		},
+		{
+			&stick.Ending{Cause: stick.EndedByNext, Next: "b"},
+			"",
+			"a left and abandoned its turn: its process carries b now",
+		},
+		{
+			&stick.Ending{Cause: stick.EndedAsHelper},
+			"my own words",
+			"a left and abandoned its turn: it goes on as a helper",
+		},
 	} {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		events := f.Must(f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Abandon: c.wrote, Ending: c.ending}))

@@ -31,7 +31,9 @@ func TestFirstSlice(t *testing.T) {
 	t.Run("stale leases", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 		_, err := f.TryRelease("a", stick.Fence{Turn: 1, Lease: "old"}, sticktest.Handoff)
-		sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": "a", "current_turn_id": 1, "room_state": stick.Owned})
+		sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{
+			"current_owner": "a", "current_turn_id": 1, "room_state": stick.Owned,
+		})
 	})
 
 	t.Run("turn mismatch rejection", func(t *testing.T) {
@@ -178,7 +180,8 @@ func TestFirstSlice(t *testing.T) {
 				found = e.Handoff
 			}
 		}
-		sticktest.Equal(t, "the last handoff is in the log", found != nil && found.NextAction == sticktest.Handoff.NextAction, true)
+		sticktest.Equal(t, "the last handoff is in the log",
+			found != nil && found.NextAction == sticktest.Handoff.NextAction, true)
 	})
 }
 

@@ -39,7 +39,8 @@ func TestFound(t *testing.T) {
 	})
 
 	t.Run("one that waits for its place slept past the moment to tell an idle owner", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("owner_lease_ttl=1m", "owner_idle_ttl=65s").Owns("a").Waits("b", "c")
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").
+			WithPolicy("owner_lease_ttl=1m", "owner_idle_ttl=65s").Owns("a").Waits("b", "c")
 		f.Room, _ = f.Renew("a", f.Fence(), 9, stick.Process{PID: 1}, f.Now)
 		f.After(time.Minute)
 		sticktest.Equal(t, "status", f.Asks("c").Status, "")
@@ -47,7 +48,8 @@ func TestFound(t *testing.T) {
 	})
 
 	t.Run("a limit that opened again promised an offer that nothing woke for", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_lease_ttl=1m", "claim_ttl=10m").Owns("a").Waits("b").After(time.Minute)
+		f := sticktest.NewRoom(t).WithMembers("a", "b").
+			WithPolicy("owner_lease_ttl=1m", "claim_ttl=10m").Owns("a").Waits("b").After(time.Minute)
 		sticktest.Equal(t, "told", f.Asks("b").Status, stick.TakeoverAvailable)
 		sleeps := f.Deadline("b")
 		f.Room = f.Touch("a", f.Now)
@@ -64,9 +66,11 @@ func TestFound(t *testing.T) {
 
 	t.Run("after the clock went back an owner couldn't renew its lease", func(t *testing.T) {
 		for name, renew := range map[string]func(*sticktest.Fixture){
-			"call":     func(f *sticktest.Fixture) { f.Room = f.Touch("a", f.Now) },
-			"beat":     func(f *sticktest.Fixture) { f.Room, _ = f.Heartbeat("a", f.Fence(), "", f.Now) },
-			"guardian": func(f *sticktest.Fixture) { f.Room, _ = f.Renew("a", f.Fence(), 9, stick.Process{PID: 1}, f.Now) },
+			"call": func(f *sticktest.Fixture) { f.Room = f.Touch("a", f.Now) },
+			"beat": func(f *sticktest.Fixture) { f.Room, _ = f.Heartbeat("a", f.Fence(), "", f.Now) },
+			"guardian": func(f *sticktest.Fixture) {
+				f.Room, _ = f.Renew("a", f.Fence(), 9, stick.Process{PID: 1}, f.Now)
+			},
 		} {
 			f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").After(-time.Hour)
 			renew(f)
@@ -81,7 +85,8 @@ func TestFound(t *testing.T) {
 	})
 
 	t.Run("a recipient that ended could be taken over from, as shown, but not after its time", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Alive("b").Owns("a").Waits("b", "c").Releases().Gone("b").After(time.Minute)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Alive("b").Owns("a").
+			Waits("b", "c").Releases().Gone("b").After(time.Minute)
 		sticktest.Equal(t, "shown", f.State(f.Probed, f.Now), stick.StateRecipientGone)
 		why, err := f.Takes("d")
 		sticktest.Equal(t, "take", why, stick.TookOver)

@@ -38,10 +38,18 @@ func TestHandoffCheck(t *testing.T) {
 		{"the blank of a status", stick.Handoff{Status: " …\n", NextAction: "n"}, "status"},
 		{"the blank of a next action", stick.Handoff{Status: "s", NextAction: "..."}, "next_action"},
 		{"a blank with a name", stick.Handoff{Status: "<what you did>", NextAction: "n"}, "status"},
-		{"a blank among the questions", good(func(h *stick.Handoff) { h.OpenQuestions = []string{"q", "<…>"} }), "open_questions"},
+		{
+			"a blank among the questions",
+			good(func(h *stick.Handoff) { h.OpenQuestions = []string{"q", "<…>"} }),
+			"open_questions",
+		},
 		{"a blank among what not to do", good(func(h *stick.Handoff) { h.DoNot = []string{"…"} }), "do_not"},
 		{"a blank for the path of a file", artifact(stick.Artifact{Path: "<path>", Role: "edit"}), "artifacts"},
-		{"dots and names in a sentence", stick.Handoff{Status: "wrote a List<T> …", NextAction: "<T> is left, and so on..."}, ""},
+		{
+			"dots and names in a sentence",
+			stick.Handoff{Status: "wrote a List<T> …", NextAction: "<T> is left, and so on..."},
+			"",
+		},
 		{"NUL", good(func(h *stick.Handoff) { h.Status = "a\x00b" }), "handoff"},
 		{"NUL in a question", good(func(h *stick.Handoff) { h.OpenQuestions = []string{"\x00"} }), "handoff"},
 		{"invalid UTF-8", good(func(h *stick.Handoff) { h.NextAction = "a\xff" }), "handoff"},
@@ -139,7 +147,8 @@ func TestHandoffFields(t *testing.T) {
 
 func TestParseArtifact(t *testing.T) {
 	for in, want := range map[string]string{
-		"a.go": "a.go (examine)", "a.go:3": "a.go:3-3 (examine)", "a.go:3-8": "a.go:3-8 (examine)", "a.go:edit": "a.go (edit)",
+		"a.go": "a.go (examine)", "a.go:3": "a.go:3-3 (examine)", "a.go:3-8": "a.go:3-8 (examine)",
+		"a.go:edit":                 "a.go (edit)",
 		"a.go:3-8:review:see: this": "a.go:3-8 (review) see: this",
 	} {
 		a, err := stick.ParseArtifact(in)
@@ -172,28 +181,38 @@ func TestHandoffSameAs(t *testing.T) {
 		change func(*stick.Handoff)
 		same   bool
 	}{
-		"nothing":               {func(h *stick.Handoff) {}, true},
-		"blanks":                {func(h *stick.Handoff) { h.Status, h.DoNot[0], h.Artifacts[0].Note = " s\n", "\td", "x " }, true},
-		"what the program adds": {func(h *stick.Handoff) { h.Workspace, h.Artifacts[0].RoomPath = &stick.Workspace{Head: "1"}, "src/a.go" }, true},
-		"a blank inside":        {func(h *stick.Handoff) { h.Status = "s s" }, false},
-		"lines":                 {func(h *stick.Handoff) { h.Artifacts[0].Lines = &stick.Lines{1, 3} }, false},
-		"a role":                {func(h *stick.Handoff) { h.Artifacts[0].Role = "review" }, false},
-		"one question more":     {func(h *stick.Handoff) { h.OpenQuestions = append(h.OpenQuestions, "q") }, false},
-		"no artifacts":          {func(h *stick.Handoff) { h.Artifacts = []stick.Artifact{} }, false},
+		"nothing": {func(h *stick.Handoff) {}, true},
+		"blanks": {
+			func(h *stick.Handoff) { h.Status, h.DoNot[0], h.Artifacts[0].Note = " s\n", "\td", "x " }, true,
+		},
+		"what the program adds": {
+			func(h *stick.Handoff) { h.Workspace, h.Artifacts[0].RoomPath = &stick.Workspace{Head: "1"}, "src/a.go" },
+			true,
+		},
+		"a blank inside":    {func(h *stick.Handoff) { h.Status = "s s" }, false},
+		"lines":             {func(h *stick.Handoff) { h.Artifacts[0].Lines = &stick.Lines{1, 3} }, false},
+		"a role":            {func(h *stick.Handoff) { h.Artifacts[0].Role = "review" }, false},
+		"one question more": {func(h *stick.Handoff) { h.OpenQuestions = append(h.OpenQuestions, "q") }, false},
+		"no artifacts":      {func(h *stick.Handoff) { h.Artifacts = []stick.Artifact{} }, false},
 	} {
 		other := full()
 		c.change(&other)
 		sticktest.Equal(t, name, full().SameAs(other), c.same)
 	}
-	sticktest.Equal(t, "an empty list", stick.Handoff{Status: "s", DoNot: []string{}}.SameAs(stick.Handoff{Status: "s"}), true)
+	sticktest.Equal(t, "an empty list",
+		stick.Handoff{Status: "s", DoNot: []string{}}.SameAs(stick.Handoff{Status: "s"}), true)
 }
 
 // TestLines_UnmarshalJSON: a single line is a range of one, and nothing that isn't a range is made one.
 func TestLines_UnmarshalJSON(t *testing.T) {
-	for text, want := range map[string]stick.Lines{"[3,9]": {3, 9}, "[9]": {9, 9}, "[]": {}, "[1,2,3]": {}, "[1.5,2]": {}, "9": {}, `"3-9"`: {}, "[0,0]": {0, 0}} {
+	for text, want := range map[string]stick.Lines{
+		"[3,9]": {3, 9}, "[9]": {9, 9}, "[]": {}, "[1,2,3]": {}, "[1.5,2]": {}, "9": {}, `"3-9"`: {},
+		"[0,0]": {0, 0},
+	} {
 		var a stick.Artifact
 		err := json.Unmarshal([]byte(`{"path": "a.go", "role": "edit", "lines": `+text+`}`), &a)
-		if isRange := want != (stick.Lines{}) || text == "[0,0]"; isRange != (err == nil) || isRange && *a.Lines != want {
+		isRange := want != (stick.Lines{}) || text == "[0,0]"
+		if isRange != (err == nil) || isRange && *a.Lines != want {
 			t.Errorf("%s: %v, %v", text, a.Lines, err)
 		}
 		if err != nil && stick.CodeOf(err) != stick.CodeInvalidHandoff {

@@ -130,7 +130,9 @@ func TestLeave(t *testing.T) {
 
 		_, err = f.TryLeave(stick.Leaving{By: "a", Fence: stick.Fence{Turn: 1, Lease: "forged"}, Abandon: "r"})
 		sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": "a"})
-		_, err = f.TryLeave(stick.Leaving{By: "a", Fence: stick.Fence{Turn: 9, Lease: "lease-1"}, Handoff: &sticktest.Handoff})
+		_, err = f.TryLeave(stick.Leaving{
+			By: "a", Fence: stick.Fence{Turn: 9, Lease: "lease-1"}, Handoff: &sticktest.Handoff,
+		})
 		sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{"current_turn_id": 1})
 
 		_, err = f.TryLeave(stick.Leaving{By: "a", Fence: f.Fence(), Handoff: &stick.Handoff{Status: "s"}})
@@ -138,7 +140,8 @@ func TestLeave(t *testing.T) {
 		_, err = f.TryLeave(stick.Leaving{By: "b", Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
 
-		sticktest.Says(t, err, "only the holder of the stick can leave a handoff; a has just taken the stick", "to leave without a handoff: tt leave")
+		sticktest.Says(t, err, "only the holder of the stick can leave a handoff; a has just taken the stick",
+			"to leave without a handoff: tt leave")
 		_, err = f.TryLeave(stick.Leaving{By: "x"})
 		sticktest.Refused(t, err, stick.CodeUnknownMember, nil)
 	})
@@ -170,7 +173,9 @@ func TestKick(t *testing.T) {
 
 	t.Run("by force on a person's word", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("b")
-		facts := sticktest.Said[stick.KickPayload](f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true, Relayed: true}))[0])
+		facts := sticktest.Said[stick.KickPayload](
+			f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true, Relayed: true}))[0],
+		)
 		sticktest.Equal(t, "forced", facts.Forced, true)
 		sticktest.Equal(t, "relayed by", facts.RelayedBy, "a")
 	})
@@ -193,7 +198,9 @@ func TestKick(t *testing.T) {
 func TestClose(t *testing.T) {
 	t.Run("by the owner", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Waits("b")
-		events := f.Must(f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &sticktest.Handoff, Reason: " done "}))
+		events := f.Must(f.TryClose(stick.Closing{
+			By: "a", Fence: f.Fence(), Handoff: &sticktest.Handoff, Reason: " done ",
+		}))
 		sticktest.Equal(t, "first", events[0].Type, stick.EventRelease)
 		sticktest.Equal(t, "names", events[0].To, "")
 		sticktest.Equal(t, "why nobody", sticktest.Said[stick.ReleasePayload](events[0]).Nobody, stick.NobodyClosed)
@@ -217,14 +224,20 @@ func TestClose(t *testing.T) {
 		_, err = f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &stick.Handoff{Status: "s"}})
 		sticktest.Refused(t, err, stick.CodeInvalidHandoff, map[string]any{"field": "next_action"})
 
-		_, err = f.TryClose(stick.Closing{By: "a", Fence: stick.Fence{Turn: 1, Lease: "x"}, Handoff: &sticktest.Handoff})
+		_, err = f.TryClose(stick.Closing{
+			By: "a", Fence: stick.Fence{Turn: 1, Lease: "x"}, Handoff: &sticktest.Handoff,
+		})
 		sticktest.Refused(t, err, stick.CodeStaleLease, nil)
-		_, err = f.TryClose(stick.Closing{By: "a", Fence: stick.Fence{Turn: 2, Lease: "lease-1"}, Handoff: &sticktest.Handoff})
+		_, err = f.TryClose(stick.Closing{
+			By: "a", Fence: stick.Fence{Turn: 2, Lease: "lease-1"}, Handoff: &sticktest.Handoff,
+		})
 		sticktest.Refused(t, err, stick.CodeTurnMismatch, nil)
 
 		_, err = f.TryClose(stick.Closing{By: "b", Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
-		sticktest.Says(t, err, "an agent can only close a room while it holds the stick; a has just taken the stick", `wait: tt wait; ask: tt msg send a "…"`)
+		sticktest.Says(t,
+			err, "an agent can only close a room while it holds the stick; a has just taken the stick",
+			`wait: tt wait; ask: tt msg send a "…"`)
 		_, err = f.TryClose(stick.Closing{By: "human:x", Person: true})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
 
@@ -266,7 +279,8 @@ func TestReorder(t *testing.T) {
 	})
 
 	t.Run("the sequence goes on from the same member", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").WithPolicy("order=sequence").Owns("b").Waits("a", "c", "d")
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").WithPolicy("order=sequence").
+			Owns("b").Waits("a", "c", "d")
 		f.Must(reorder(f, "d", "c"))
 		sticktest.Equal(t, "order", order(f), "dcab")
 		f.Releases()
@@ -295,7 +309,12 @@ func TestNamed(t *testing.T) {
 		want stick.AgentID // empty if the name is refused
 	}{
 		{"in full", func(f *sticktest.Fixture) { f.Gone("pi:1") }, "pi:1", "pi:1"},
-		{"the only one", func(f *sticktest.Fixture) { f.Must(f.TryLeave(stick.Leaving{By: "pi:1"})); f.Gone("pi:2") }, "pi", "pi:2"},
+		{
+			"the only one",
+			func(f *sticktest.Fixture) { f.Must(f.TryLeave(stick.Leaving{By: "pi:1"})); f.Gone("pi:2") },
+			"pi",
+			"pi:2",
+		},
 		{"nobody", func(f *sticktest.Fixture) {}, "codex", "codex"},
 		{"both take part", func(f *sticktest.Fixture) {}, "pi", ""},
 		{"one is gone", func(f *sticktest.Fixture) { f.Gone("pi:1") }, "pi", "pi:2"},
@@ -311,7 +330,9 @@ func TestNamed(t *testing.T) {
 			sticktest.Equal(t, "member", a, c.want)
 
 			if c.want == "" {
-				sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{"candidates": []stick.AgentID{"pi:1", "pi:2"}})
+				sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{
+					"candidates": []stick.AgentID{"pi:1", "pi:2"},
+				})
 			} else {
 				sticktest.Equal(t, "error", stick.CodeOf(err), "")
 			}
@@ -321,7 +342,9 @@ func TestNamed(t *testing.T) {
 	t.Run("three, of which one is gone", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("pi:1", "pi:2", "pi:3").Gone("pi:2")
 		_, err := f.Named("pi", f.Probed, f.Now)
-		sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{"candidates": []stick.AgentID{"pi:1", "pi:3"}})
+		sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{
+			"candidates": []stick.AgentID{"pi:1", "pi:3"},
+		})
 	})
 }
 
@@ -374,10 +397,30 @@ func TestVerdict(t *testing.T) {
 		{"turn alive", ev(stick.ProvesTurn), []stick.Verdict{stick.Alive}, stick.Alive},
 		{"turn gone", ev(stick.ProvesTurn), []stick.Verdict{stick.Gone}, stick.Unknown},
 		{"all gone", ev(stick.ProvesSession, stick.ProvesCarrier), []stick.Verdict{stick.Gone, stick.Gone}, stick.Gone},
-		{"one gone, one unknown", ev(stick.ProvesSession, stick.ProvesSession), []stick.Verdict{stick.Gone, stick.Unknown}, stick.Unknown},
-		{"one gone, one alive", ev(stick.ProvesSession, stick.ProvesSession), []stick.Verdict{stick.Gone, stick.Alive}, stick.Alive},
-		{"session gone, carrier alive", ev(stick.ProvesSession, stick.ProvesCarrier), []stick.Verdict{stick.Gone, stick.Alive}, stick.Unknown},
-		{"session gone, turn gone", ev(stick.ProvesSession, stick.ProvesTurn), []stick.Verdict{stick.Gone, stick.Gone}, stick.Unknown},
+		{
+			"one gone, one unknown",
+			ev(stick.ProvesSession, stick.ProvesSession),
+			[]stick.Verdict{stick.Gone, stick.Unknown},
+			stick.Unknown,
+		},
+		{
+			"one gone, one alive",
+			ev(stick.ProvesSession, stick.ProvesSession),
+			[]stick.Verdict{stick.Gone, stick.Alive},
+			stick.Alive,
+		},
+		{
+			"session gone, carrier alive",
+			ev(stick.ProvesSession, stick.ProvesCarrier),
+			[]stick.Verdict{stick.Gone, stick.Alive},
+			stick.Unknown,
+		},
+		{
+			"session gone, turn gone",
+			ev(stick.ProvesSession, stick.ProvesTurn),
+			[]stick.Verdict{stick.Gone, stick.Gone},
+			stick.Unknown,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}}
@@ -400,14 +443,18 @@ func TestVerdict(t *testing.T) {
 // TestNamesOfPersons: where hosts share the database, a person's short name has no host.
 func TestNamesOfPersons(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("human:ann@laptop", "human:bob@laptop", "human:bob@desk", "human:annie@desk")
-	for name, want := range map[stick.AgentID]stick.AgentID{"human:ann": "human:ann@laptop", "human:bob@desk": "human:bob@desk", "human:carl": "human:carl"} {
+	for name, want := range map[stick.AgentID]stick.AgentID{
+		"human:ann": "human:ann@laptop", "human:bob@desk": "human:bob@desk", "human:carl": "human:carl",
+	} {
 		if got, err := f.Named(name, f.Probed, f.Now); got != want || err != nil {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
 
 	_, err := f.Named("human:bob", f.Probed, f.Now)
-	sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{"candidates": []stick.AgentID{"human:bob@laptop", "human:bob@desk"}})
+	sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{
+		"candidates": []stick.AgentID{"human:bob@laptop", "human:bob@desk"},
+	})
 }
 
 func TestNamedEver(t *testing.T) {
@@ -416,17 +463,22 @@ func TestNamedEver(t *testing.T) {
 		f.EditMember(a, func(m *stick.Member) { m.State = stick.Left })
 	}
 
-	for name, want := range map[stick.AgentID]stick.AgentID{"claude": "claude:a", "codex": "codex:b", "codex:b": "codex:b", "pi:2": "pi:2"} {
+	for name, want := range map[stick.AgentID]stick.AgentID{
+		"claude": "claude:a", "codex": "codex:b", "codex:b": "codex:b", "pi:2": "pi:2",
+	} {
 		if got, err := f.NamedEver(name, f.Probed, f.Now); got != want || err != nil {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
 
 	_, err := f.NamedEver("pi", f.Probed, f.Now)
-	sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{"candidates": []stick.AgentID{"pi:1", "pi:2"}})
+	sticktest.Refused(t, err, stick.CodeAmbiguousRecipient, map[string]any{
+		"candidates": []stick.AgentID{"pi:1", "pi:2"},
+	})
 	_, err = f.NamedEver("cluade", f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeUnknownMember, map[string]any{"agent_id": stick.AgentID("cluade")})
-	sticktest.Equal(t, "the hint", stick.AsError(err).Hint.String(), "did you mean claude? tt state --all lists the members")
+	sticktest.Equal(t, "the hint",
+		stick.AsError(err).Hint.String(), "did you mean claude? tt state --all lists the members")
 
 	_, err = sticktest.NewRoom(t).NamedEver("claude", f.Probed, f.Now)
 	sticktest.Refused(t, err, stick.CodeUnknownMember, nil)

@@ -38,13 +38,34 @@ func TestParent(t *testing.T) {
 	}{
 		{"below the holder", stick.ProvesSession, "b", inside, nil, "a"},
 		{"in no tool call", stick.ProvesSession, "b", stick.Lineage{}, nil, ""},
-		{"below somebody else", stick.ProvesSession, "b", stick.Lineage{Processes: []stick.Process{{Boot: "b", PID: 9, Start: 9}}}, nil, ""},
+		{
+			"below somebody else",
+			stick.ProvesSession,
+			"b",
+			stick.Lineage{Processes: []stick.Process{{Boot: "b", PID: 9, Start: 9}}},
+			nil,
+			"",
+		},
 		{"below a carrier", stick.ProvesCarrier, "b", inside, nil, ""},
 		{"below a carrier, by the environment", stick.ProvesCarrier, "b", named, nil, "a"},
-		{"by the environment, of one that is gone", stick.ProvesSession, "b", named, func(f *sticktest.Fixture) { f.Probed.Processes[outer] = stick.Gone }, ""},
+		{
+			"by the environment, of one that is gone",
+			stick.ProvesSession,
+			"b",
+			named,
+			func(f *sticktest.Fixture) { f.Probed.Processes[outer] = stick.Gone },
+			"",
+		},
 		{"the holder itself", stick.ProvesSession, "a", inside, nil, ""},
 		{"when the turn is over", stick.ProvesSession, "b", inside, func(f *sticktest.Fixture) { f.Releases() }, ""},
-		{"when another has taken over", stick.ProvesSession, "b", inside, func(f *sticktest.Fixture) { f.TryTake(stick.Take{By: "c", Reason: "ann said so", Operator: true}) }, ""},
+		{
+			"when another has taken over",
+			stick.ProvesSession,
+			"b",
+			inside,
+			func(f *sticktest.Fixture) { f.TryTake(stick.Take{By: "c", Reason: "ann said so", Operator: true}) },
+			"",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := underParent(t, c.proof)
@@ -73,7 +94,8 @@ func TestUnderParent(t *testing.T) {
 	sticktest.Equal(t, "without a lineage", ask(stick.Work, stick.Lineage{}).Status, "")
 	sticktest.Equal(t, "listening", ask(stick.Listen, inside).Status, "")
 	may := func(l stick.Lineage) bool {
-		return edits.MayEdit(f.Room, edits.Editing{By: "b", Above: l, Paths: []string{"x.go"}}, nil, f.Probed, f.Now).Denied == nil
+		return edits.MayEdit(f.Room, edits.Editing{By: "b", Above: l, Paths: []string{"x.go"}}, nil, f.Probed,
+			f.Now).Denied == nil
 	}
 	sticktest.Equal(t, "may edit", may(inside), true)
 	sticktest.Equal(t, "may edit without a lineage", may(stick.Lineage{}), false)

@@ -31,7 +31,9 @@ func TestPauseIsAPersons(t *testing.T) {
 	f.Now = f.Now.Add(time.Minute)
 	sticktest.Equal(t, "events of the same pause again", len(f.Pauses("a demo")), 0)
 	f.Pauses("lunch")
-	sticktest.Equal(t, "the pause with another reason", f.Paused, stick.Pause{By: "human:ann", Reason: "lunch", Since: since})
+	sticktest.Equal(t, "the pause with another reason", f.Paused, stick.Pause{
+		By: "human:ann", Reason: "lunch", Since: since,
+	})
 	sticktest.Equal(t, "whether the first reason is old news", talk.Overtaken(f.Room, first[0], "a"), true)
 
 	resumed := f.Resumes()[0]
@@ -72,7 +74,8 @@ func TestNobodyGetsTheStickInAPause(t *testing.T) {
 
 	err = f.MayLand("a", false, f.Now)
 	sticktest.Refused(t, err, stick.CodePaused, nil)
-	sticktest.Equal(t, "the hint for who merges", stick.AsError(err).Hint.String(), "wait until it goes on: tt wait --park")
+	sticktest.Equal(t, "the hint for who merges",
+		stick.AsError(err).Hint.String(), "wait until it goes on: tt wait --park")
 	if err := f.MayLand("human:ann", true, f.Now); err != nil {
 		t.Errorf("a person may not merge: %v", err)
 	}
@@ -121,7 +124,9 @@ func TestAPauseTakesNoTime(t *testing.T) {
 
 // TestEditsInAPause: no agent may, wherever its files lie; people and whoever only writes its own notes may.
 func TestEditsInAPause(t *testing.T) {
-	for _, policy := range []stick.Enforce{stick.EnforceStick, stick.EnforceScopes, stick.EnforceWarn, stick.EnforceOff} {
+	for _, policy := range []stick.Enforce{
+		stick.EnforceStick, stick.EnforceScopes, stick.EnforceWarn, stick.EnforceOff,
+	} {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "human:ann").Owns("a")
 		f.Policy.Enforce = policy
 		mine := []stick.Reservation{{ID: 1, Agent: "b", Pattern: "src/**"}}

@@ -100,7 +100,8 @@ func TestPayloadFields(t *testing.T) {
 		if f, ok := typ.FieldByName("Task"); ok && info.IsOfTask() {
 			for name, n := range jsonNames(f.Type.Elem()) {
 				if n > 1 {
-					t.Errorf("%d fields of %s, the facts of %s, are %q in JSON", n, f.Type.Elem().Name(), info.Type, name)
+					t.Errorf("%d fields of %s, the facts of %s, are %q in JSON",
+						n, f.Type.Elem().Name(), info.Type, name)
 				}
 			}
 		}
@@ -240,7 +241,8 @@ func TestStoredLog(t *testing.T) {
 
 		e := stick.Event{
 			Seq: row.Seq, ID: row.ID, Room: row.Room, Turn: row.Turn, Type: row.Type, From: row.From, To: row.To,
-			Session: row.Session, Task: row.Task, Reason: row.Reason, Payload: []byte(row.Payload), CreatedAt: stick.Time(row.CreatedAt), Sum: row.Sum,
+			Session: row.Session, Task: row.Task, Reason: row.Reason, Payload: []byte(row.Payload),
+			CreatedAt: stick.Time(row.CreatedAt), Sum: row.Sum,
 		}
 
 		if row.Handoff != "" {
@@ -250,7 +252,8 @@ func TestStoredLog(t *testing.T) {
 			}
 		}
 
-		sticktest.Equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type), string(stick.EncodePayload(e.Decode())), row.Payload)
+		sticktest.Equal(t, fmt.Sprintf("event %d (%s)", e.Seq, e.Type),
+			string(stick.EncodePayload(e.Decode())), row.Payload)
 		if rooms[e.Room] == nil {
 			rooms[e.Room] = &stick.Record{}
 		}
