@@ -18,7 +18,8 @@ func TestPolicy(t *testing.T) {
 	t.Run("defaults", func(t *testing.T) {
 		p := stick.DefaultPolicy()
 		for key, want := range map[string]string{
-			"owner_lease_ttl": "45m", "heartbeat_interval": "5m", "claim_ttl": "20m", "presence_ttl": "4h", "waiter_grace": "10s",
+			"owner_lease_ttl": "45m", "heartbeat_interval": "5m", "claim_ttl": "20m", "presence_ttl": "4h",
+			"waiter_grace":   "10s",
 			"owner_idle_ttl": "45m", "order": "fair",
 		} {
 			sticktest.Equal(t, key, p.Get(key), want)
@@ -62,7 +63,8 @@ func TestPolicy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sticktest.Equal(t, "next_turn", strings.Contains(string(b), `"next_turn":{"claim_ttl_ms":60000,"waiter_grace_ms":1000}`), true)
+		sticktest.Equal(t, "next_turn",
+			strings.Contains(string(b), `"next_turn":{"claim_ttl_ms":60000,"waiter_grace_ms":1000}`), true)
 
 		var q stick.Policy
 		if err := json.Unmarshal(b, &q); err != nil {
@@ -161,8 +163,10 @@ func TestSetPolicy(t *testing.T) {
 		e := f.Log[len(f.Log)-1]
 		sticktest.Equal(t, "type", e.Type, stick.EventPolicyChanged)
 		sticktest.Equal(t, "to the owner", e.To, "b")
-		sticktest.Equal(t, "claim_ttl", sticktest.Said[stick.PolicyChangedPayload](e).Policy["claim_ttl"], stick.Change{From: "20m", To: "30m"})
-		sticktest.Equal(t, "order", sticktest.Said[stick.PolicyChangedPayload](e).Policy["order"], stick.Change{From: "fair", To: "sequence"})
+		sticktest.Equal(t, "claim_ttl", sticktest.Said[stick.PolicyChangedPayload](e).Policy["claim_ttl"],
+			stick.Change{From: "20m", To: "30m"})
+		sticktest.Equal(t, "order", sticktest.Said[stick.PolicyChangedPayload](e).Policy["order"],
+			stick.Change{From: "fair", To: "sequence"})
 		sticktest.Equal(t, "policy", f.Policy.ClaimTTL, 30*time.Minute)
 	})
 
@@ -200,7 +204,10 @@ func TestSetPolicy(t *testing.T) {
 	})
 
 	t.Run("snapshots of rooms from before, and of a word that isn't known", func(t *testing.T) {
-		for text, want := range map[string]bool{`{"enforce":"warn"}`: true, `{"enforce":"warn","snapshots":"weekly"}`: true, `{"enforce":"warn","snapshots":"off"}`: false} {
+		for text, want := range map[string]bool{
+			`{"enforce":"warn"}`: true, `{"enforce":"warn","snapshots":"weekly"}`: true,
+			`{"enforce":"warn","snapshots":"off"}`: false,
+		} {
 			r := stick.Room{}
 			if err := json.Unmarshal([]byte(text), &r.Policy); err != nil {
 				t.Fatal(err)
@@ -247,8 +254,11 @@ func TestLoweredLimits(t *testing.T) {
 			sticktest.Equal(t, "now", f.Policy.Get(key), was)
 			sticktest.Equal(t, "from the next turn", f.Policy.Next(key), "2s")
 			sticktest.Equal(t, "now, says the event", len(sticktest.Said[stick.PolicyChangedPayload](e).Policy), 0)
-			sticktest.Equal(t, "later, says the event", sticktest.Said[stick.PolicyChangedPayload](e).NextTurn[key], stick.Change{From: was, To: "2s"})
-			sticktest.Equal(t, "in words", e.Say(), stick.Words("a changed "+key+" from "+was+" to 2s as of the next turn"))
+			sticktest.Equal(t, "later, says the event",
+				sticktest.Said[stick.PolicyChangedPayload](e).NextTurn[key],
+				stick.Change{From: was, To: "2s"})
+			sticktest.Equal(t, "in words",
+				e.Say(), stick.Words("a changed "+key+" from "+was+" to 2s as of the next turn"))
 			sticktest.Equal(t, "the owner is told", e.To, "b")
 			sticktest.Equal(t, "once", len(set(f, "a", false, key+"=2s")), 0)
 
@@ -264,11 +274,33 @@ func TestLoweredLimits(t *testing.T) {
 		person bool
 		now    string
 	}{
-		"a person lowers it at once":   {func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("b") }, "human:x", true, "1m"},
-		"the owner itself":             {func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("b") }, "b", false, "1m"},
-		"nobody holds the stick":       {func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b") }, "a", false, "1m"},
-		"it is reserved for another":   {func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b") }, "a", false, "20m"},
-		"the stick is reserved for it": {func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b") }, "b", false, "1m"},
+		"a person lowers it at once": {
+			func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("b") },
+			"human:x",
+			true,
+			"1m",
+		},
+		"the owner itself": {
+			func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("b") },
+			"b",
+			false,
+			"1m",
+		},
+		"nobody holds the stick": {
+			func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b") }, "a", false, "1m",
+		},
+		"it is reserved for another": {
+			func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b") },
+			"a",
+			false,
+			"20m",
+		},
+		"the stick is reserved for it": {
+			func() *sticktest.Fixture { return sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Passes("b") },
+			"b",
+			false,
+			"1m",
+		},
 		"a limit that protects nobody": {func() *sticktest.Fixture {
 			return sticktest.NewRoom(t).WithMembers("a", "b").Owns("b").WithPolicy("claim_ttl=5s")
 		}, "a", false, "1m"},
@@ -285,7 +317,8 @@ func TestLoweredLimits(t *testing.T) {
 
 			if c.now == "1m" {
 				sticktest.Equal(t, "from the next turn", f.Policy.Next("claim_ttl"), "")
-				sticktest.Equal(t, "the event", sticktest.Said[stick.PolicyChangedPayload](e).Policy["claim_ttl"].To, "1m")
+				sticktest.Equal(t, "the event",
+					sticktest.Said[stick.PolicyChangedPayload](e).Policy["claim_ttl"].To, "1m")
 			}
 		})
 	}
@@ -294,7 +327,8 @@ func TestLoweredLimits(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("b")
 		set(f, "a", false, "claim_ttl=1s", "order=sequence")
 		e := set(f, "a", false, "claim_ttl=20m")[0]
-		sticktest.Equal(t, "the event", sticktest.Said[stick.PolicyChangedPayload](e).Policy["claim_ttl"], stick.Change{From: "1s", To: "20m"})
+		sticktest.Equal(t, "the event", sticktest.Said[stick.PolicyChangedPayload](e).Policy["claim_ttl"],
+			stick.Change{From: "1s", To: "20m"})
 		f.Releases().Owns("a")
 		sticktest.Equal(t, "in the next turn", f.Policy.Get("claim_ttl"), "20m")
 	})

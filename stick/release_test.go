@@ -16,7 +16,8 @@ func TestTurnRelease(t *testing.T) {
 		sticktest.Equal(t, "named", e.To, "b")
 		sticktest.Equal(t, "state", f.Turn.State, stick.Reserved)
 		sticktest.Equal(t, "claim_expires_at", f.ClaimExpiresAt(), f.Now.Add(sticktest.Grace))
-		sticktest.Equal(t, "expires in the event", sticktest.Said[stick.ReleasePayload](e).Expires, f.Now.Add(sticktest.Grace))
+		sticktest.Equal(t, "expires in the event",
+			sticktest.Said[stick.ReleasePayload](e).Expires, f.Now.Add(sticktest.Grace))
 		sticktest.Equal(t, "handoff seq", f.Turn.HandoffSeq, e.Seq)
 
 		f.Asks("b")
@@ -28,7 +29,8 @@ func TestTurnRelease(t *testing.T) {
 	})
 
 	t.Run("in the order of joining", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("b").Waits("a", "c").Releases()
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("b").
+			Waits("a", "c").Releases()
 		sticktest.Equal(t, "named after b", f.Turn.ReservedFor, "c")
 		f.Asks("c")
 		f.Waits("b").Releases()
@@ -52,12 +54,14 @@ func TestTurnRelease(t *testing.T) {
 	})
 
 	t.Run("passes by the gone, the parked and those whose wait ended", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d", "e").Owns("a").Waits("b", "d", "e").Gone("b").Parks("c").Ends("d").Releases()
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d", "e").Owns("a").
+			Waits("b", "d", "e").Gone("b").Parks("c").Ends("d").Releases()
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "e")
 	})
 
 	t.Run("unknown isn't gone", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b").Process("b", stick.ProvesSession, stick.Unknown).Owns("a").Waits("b").Releases()
+		f := sticktest.NewRoom(t).WithMembers("a", "b").
+			Process("b", stick.ProvesSession, stick.Unknown).Owns("a").Waits("b").Releases()
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "b")
 	})
 
@@ -124,7 +128,8 @@ func TestTurnPass(t *testing.T) {
 	})
 
 	t.Run("order of joining goes on from the recipient", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").WithPolicy("order=sequence").Owns("a").Passes("c").Owns("c").Waits("a", "b", "d").Releases()
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").WithPolicy("order=sequence").
+			Owns("a").Passes("c").Owns("c").Waits("a", "b", "d").Releases()
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "d")
 	})
 
@@ -138,7 +143,11 @@ func TestTurnPass(t *testing.T) {
 			{"gone", "b", func(f *sticktest.Fixture) { f.Gone("b") }},
 			{"inactive", "b", func(f *sticktest.Fixture) { f.After(f.Policy.PresenceTTL) }},
 			{"left", "b", func(f *sticktest.Fixture) { f.Must(f.TryLeave(stick.Leaving{By: "b"})) }},
-			{"kicked", "b", func(f *sticktest.Fixture) { f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true})) }},
+			{
+				"kicked",
+				"b",
+				func(f *sticktest.Fixture) { f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true})) },
+			},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
@@ -195,7 +204,8 @@ func TestSettle(t *testing.T) {
 		}
 
 		sticktest.Equal(t, "state", f.Turn.State, stick.Idle)
-		sticktest.Equal(t, "nobody waits", sticktest.Said[stick.ReroutedPayload](f.Log[len(f.Log)-1]).Nobody, stick.NobodyWaits)
+		sticktest.Equal(t, "nobody waits",
+			sticktest.Said[stick.ReroutedPayload](f.Log[len(f.Log)-1]).Nobody, stick.NobodyWaits)
 	})
 
 	t.Run("the named one may claim late", func(t *testing.T) {
@@ -240,19 +250,22 @@ func TestSettle(t *testing.T) {
 	})
 
 	t.Run("a pass doesn't move on by time", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Waits("c").Passes("b").After(sticktest.Claim + time.Hour)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Waits("c").Passes("b").
+			After(sticktest.Claim + time.Hour)
 		sticktest.Equal(t, "events", len(f.Settles("c")), 0)
 		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "b")
 	})
 
 	t.Run("take leaves the reservation of the dead", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("b").Owns("a").Waits("b", "c").Releases().Gone("b").After(time.Minute)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("b").Owns("a").Waits("b", "c").
+			Releases().Gone("b").After(time.Minute)
 		why, err := f.Takes("a")
 		sticktest.Equal(t, "why", why, stick.TookOver)
 		if err != nil {
 			t.Error(err)
 		}
-		sticktest.Equal(t, "cause", sticktest.Said[stick.TakeoverPayload](f.Log[len(f.Log)-1]).Cause, stick.RecipientGone)
+		sticktest.Equal(t, "cause",
+			sticktest.Said[stick.TakeoverPayload](f.Log[len(f.Log)-1]).Cause, stick.RecipientGone)
 	})
 
 	t.Run("notes the first sign of a dead owner", func(t *testing.T) {
@@ -275,13 +288,19 @@ func TestWhyTheStickCantBePassed(t *testing.T) {
 		before func(*sticktest.Fixture)
 	}{
 		{"isn't a member of this room", func(*sticktest.Fixture) {}},
-		{"has left the room", func(f *sticktest.Fixture) { f.WithMembers("b"); f.Must(f.TryLeave(stick.Leaving{By: "b"})) }},
+		{
+			"has left the room",
+			func(f *sticktest.Fixture) { f.WithMembers("b"); f.Must(f.TryLeave(stick.Leaving{By: "b"})) },
+		},
 		{"was removed from the room", func(f *sticktest.Fixture) {
 			f.WithMembers("b")
 			f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true}))
 		}},
 		{": its process has ended", func(f *sticktest.Fixture) { f.WithMembers("b").Gone("b") }},
-		{"it hasn't been seen for 4 h and isn't listening", func(f *sticktest.Fixture) { f.WithMembers("b").After(4 * time.Hour) }},
+		{
+			"it hasn't been seen for 4 h and isn't listening",
+			func(f *sticktest.Fixture) { f.WithMembers("b").After(4 * time.Hour) },
+		},
 	} {
 		f := sticktest.NewRoom(t).WithMembers("a").Alive("a").Owns("a")
 		c.before(f)
@@ -299,15 +318,18 @@ func TestWhyTheStickCantBePassed(t *testing.T) {
 func TestTheEventSaysUntilWhenTheStickWaits(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Waits("b", "c")
 	released := f.Must(f.TryRelease("a", f.Fence(), sticktest.Handoff))[0]
-	sticktest.Equal(t, "the time of the release's recipient", sticktest.Said[stick.ReleasePayload](released).Expires, f.Now.Add(sticktest.Grace))
+	sticktest.Equal(t, "the time of the release's recipient",
+		sticktest.Said[stick.ReleasePayload](released).Expires, f.Now.Add(sticktest.Grace))
 	f.After(sticktest.Grace)
 	rerouted := f.Settles("c")[0]
 	sticktest.Equal(t, "the next one", rerouted.To, "c")
-	sticktest.Equal(t, "the time of the next one", sticktest.Said[stick.ReroutedPayload](rerouted).Expires, f.Now.Add(sticktest.Grace))
+	sticktest.Equal(t, "the time of the next one",
+		sticktest.Said[stick.ReroutedPayload](rerouted).Expires, f.Now.Add(sticktest.Grace))
 
 	f.Owns("c")
 	passed := f.Must(f.TryPass("a"))[0]
-	sticktest.Equal(t, "the time of the pass's recipient", sticktest.Said[stick.PassPayload](passed).Expires, f.Now.Add(sticktest.Claim))
+	sticktest.Equal(t, "the time of the pass's recipient",
+		sticktest.Said[stick.PassPayload](passed).Expires, f.Now.Add(sticktest.Claim))
 	f.Owns("a").Ends("b", "c")
 	released = f.Must(f.TryRelease("a", f.Fence(), sticktest.Handoff))[0]
 	sticktest.Equal(t, "the recipient when nobody waits", released.To, "")

@@ -125,29 +125,57 @@ func TestReplay(t *testing.T) {
 		forge  func([]stick.Event) []stick.Event
 		reason string
 	}{
-		{"a turn skipped", func(l []stick.Event) []stick.Event { l[at(stick.EventClaim, 0)].Turn++; return l }, "rise by one"},
-		{"an act of another turn", func(l []stick.Event) []stick.Event { l[at(stick.EventRelease, 0)].Turn++; return l }, "is current"},
-		{"a release by another", func(l []stick.Event) []stick.Event { l[at(stick.EventRelease, 0)].From = "c"; return l }, "doesn't own"},
+		{
+			"a turn skipped",
+			func(l []stick.Event) []stick.Event { l[at(stick.EventClaim, 0)].Turn++; return l },
+			"rise by one",
+		},
+		{
+			"an act of another turn",
+			func(l []stick.Event) []stick.Event { l[at(stick.EventRelease, 0)].Turn++; return l },
+			"is current",
+		},
+		{
+			"a release by another",
+			func(l []stick.Event) []stick.Event { l[at(stick.EventRelease, 0)].From = "c"; return l },
+			"doesn't own",
+		},
 		{"a release with another lease", func(l []stick.Event) []stick.Event {
 			i := at(stick.EventRelease, 0)
 			l[i] = stick.Amend(l[i], func(p *stick.ReleasePayload) { p.Lease = "x" })
 			return l
 		}, "doesn't own"},
-		{"a pass without a handoff", func(l []stick.Event) []stick.Event { l[at(stick.EventPass, 0)].Handoff = nil; return l }, "lacks its handoff"},
+		{
+			"a pass without a handoff",
+			func(l []stick.Event) []stick.Event { l[at(stick.EventPass, 0)].Handoff = nil; return l },
+			"lacks its handoff",
+		},
 		{"a claim of what is owned", func(l []stick.Event) []stick.Event {
 			i := at(stick.EventClaim, 0) + 1
 			e := l[i-1]
 			e.Turn++
 			return slices.Insert(l, i, e)
 		}, "is owned by a"},
-		{"a claim of what is reserved for another", func(l []stick.Event) []stick.Event { l[at(stick.EventClaim, 1)].From = "c"; return l }, "reserved for b"},
+		{
+			"a claim of what is reserved for another",
+			func(l []stick.Event) []stick.Event { l[at(stick.EventClaim, 1)].From = "c"; return l },
+			"reserved for b",
+		},
 		{"an open claim of what is reserved", func(l []stick.Event) []stick.Event {
 			i := at(stick.EventClaim, 1)
 			l[i] = stick.Amend(l[i], func(p *stick.ClaimPayload) { p.Claim = stick.OpenClaim })
 			return l
 		}, "isn't free"},
-		{"another's turn abandoned", func(l []stick.Event) []stick.Event { l[at(stick.EventLeave, 0)].From = "b"; return l }, "doesn't own"},
-		{"a restore that lowers the turn", func(l []stick.Event) []stick.Event { l[at(stick.EventRestored, 0)].Turn = 1; return l }, "never fall"},
+		{
+			"another's turn abandoned",
+			func(l []stick.Event) []stick.Event { l[at(stick.EventLeave, 0)].From = "b"; return l },
+			"doesn't own",
+		},
+		{
+			"a restore that lowers the turn",
+			func(l []stick.Event) []stick.Event { l[at(stick.EventRestored, 0)].Turn = 1; return l },
+			"never fall",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			forged := c.forge(slices.Clone(log))
@@ -162,19 +190,25 @@ func TestReplay(t *testing.T) {
 
 func TestRecordDiffers(t *testing.T) {
 	for name, change := range map[string]func(*stick.Room){
-		"turn_id is 2":                func(r *stick.Room) { r.Turn.ID = 2 },
-		"state is idle":               func(r *stick.Room) { r.Turn.State = stick.Idle },
-		"closed is true":              func(r *stick.Room) { r.Closed = true },
-		"owner is b":                  func(r *stick.Room) { r.Turn.Owner = "b" },
-		"lease is ":                   func(r *stick.Room) { r.Turn.Lease = "x" },
-		"reserved_for is b":           func(r *stick.Room) { r.Turn.ReservedFor = "b" },
-		"handoff_event_seq is 9":      func(r *stick.Room) { r.Turn.HandoffSeq = 9 },
-		"handoff_pending is true":     func(r *stick.Room) { r.Turn.HandoffPending = true },
-		"policy claim_ttl is 20m":     func(r *stick.Room) { r.Policy.ClaimTTL = sticktest.Claim },
-		"the number of members is 1":  func(r *stick.Room) { r.Members = r.Members[:1] },
-		"member b is {left 2 2 0}":    func(r *stick.Room) { r.EditMember("b", func(m *stick.Member) { m.State = stick.Left }) },
-		"member b is {joined 7 2 0}":  func(r *stick.Room) { r.EditMember("b", func(m *stick.Member) { m.Ordinal = 7 }) },
-		"member b is {joined 2 2 99}": func(r *stick.Room) { r.EditMember("b", func(m *stick.Member) { m.HeldSeq = 99 }) },
+		"turn_id is 2":               func(r *stick.Room) { r.Turn.ID = 2 },
+		"state is idle":              func(r *stick.Room) { r.Turn.State = stick.Idle },
+		"closed is true":             func(r *stick.Room) { r.Closed = true },
+		"owner is b":                 func(r *stick.Room) { r.Turn.Owner = "b" },
+		"lease is ":                  func(r *stick.Room) { r.Turn.Lease = "x" },
+		"reserved_for is b":          func(r *stick.Room) { r.Turn.ReservedFor = "b" },
+		"handoff_event_seq is 9":     func(r *stick.Room) { r.Turn.HandoffSeq = 9 },
+		"handoff_pending is true":    func(r *stick.Room) { r.Turn.HandoffPending = true },
+		"policy claim_ttl is 20m":    func(r *stick.Room) { r.Policy.ClaimTTL = sticktest.Claim },
+		"the number of members is 1": func(r *stick.Room) { r.Members = r.Members[:1] },
+		"member b is {left 2 2 0}": func(r *stick.Room) {
+			r.EditMember("b", func(m *stick.Member) { m.State = stick.Left })
+		},
+		"member b is {joined 7 2 0}": func(r *stick.Room) {
+			r.EditMember("b", func(m *stick.Member) { m.Ordinal = 7 })
+		},
+		"member b is {joined 2 2 99}": func(r *stick.Room) {
+			r.EditMember("b", func(m *stick.Member) { m.HeldSeq = 99 })
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("claim_ttl=30m").Owns("a")

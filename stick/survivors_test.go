@@ -46,16 +46,36 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 		code  stick.Code // of the refusal, if there is one
 	}{
 		{stick.OwnerGone, func(t *testing.T) *sticktest.Fixture { return claimed(t).Gone("b").After(time.Second) }, ""},
-		{stick.OwnerTimeout, func(t *testing.T) *sticktest.Fixture { return claimed(t, "owner_lease_ttl=5m").After(6 * time.Minute) }, ""},
+		{
+			stick.OwnerTimeout,
+			func(t *testing.T) *sticktest.Fixture { return claimed(t, "owner_lease_ttl=5m").After(6 * time.Minute) },
+			"",
+		},
 		{stick.OwnerIdle, func(t *testing.T) *sticktest.Fixture {
 			f := claimed(t, "owner_idle_ttl=5m").Alive("b").After(6 * time.Minute)
 			f.Asks("c") // who finds b idle, and has it told
 			return f.After(sticktest.Grace)
 		}, ""},
-		{stick.RecipientGone, func(t *testing.T) *sticktest.Fixture { return passed(t).Gone("b").After(time.Second) }, ""},
-		{stick.ClaimTimeout, func(t *testing.T) *sticktest.Fixture { return passed(t).After(sticktest.Claim) }, stick.CodePriorOwner},
-		{stick.ClaimTimeout, func(t *testing.T) *sticktest.Fixture { return claimed(t).Alive("b").After(sticktest.Claim) }, stick.CodePriorOwner},
-		{stick.ClaimTimeout, func(t *testing.T) *sticktest.Fixture { return passed(t).After(sticktest.Claim + sticktest.Grace) }, ""},
+		{
+			stick.RecipientGone,
+			func(t *testing.T) *sticktest.Fixture { return passed(t).Gone("b").After(time.Second) },
+			"",
+		},
+		{
+			stick.ClaimTimeout,
+			func(t *testing.T) *sticktest.Fixture { return passed(t).After(sticktest.Claim) },
+			stick.CodePriorOwner,
+		},
+		{
+			stick.ClaimTimeout,
+			func(t *testing.T) *sticktest.Fixture { return claimed(t).Alive("b").After(sticktest.Claim) },
+			stick.CodePriorOwner,
+		},
+		{
+			stick.ClaimTimeout,
+			func(t *testing.T) *sticktest.Fixture { return passed(t).After(sticktest.Claim + sticktest.Grace) },
+			"",
+		},
 	} {
 		f := c.make(t)
 		if got := f.OpeningCause(); got != c.cause {
@@ -66,7 +86,8 @@ func TestPriorOwnerIsGuardedAgainstForClaimTimeoutOnly(t *testing.T) {
 		// Not by the fixture's take, which settles first: that would name another recipient.
 		_, _, _, err := f.Takeover(stick.Take{By: "a", Reason: "it is needed"}, "lease", f.Probed, f.Now)
 		if stick.CodeOf(err) != c.code {
-			t.Errorf("%s, %s after the start: the prior owner gets %v, want the code %q", c.cause, f.Now.Sub(sticktest.Start), err, c.code)
+			t.Errorf("%s, %s after the start: the prior owner gets %v, want the code %q",
+				c.cause, f.Now.Sub(sticktest.Start), err, c.code)
 		}
 
 		// Nor is the offer to it put off.
@@ -93,7 +114,8 @@ func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	}
 
 	f := granted()
-	sticktest.Equal(t, "the opening without a heartbeat, once the time to acknowledge is over", f.After(sticktest.Claim).OpeningCause(), stick.ClaimTimeout)
+	sticktest.Equal(t, "the opening without a heartbeat, once the time to acknowledge is over",
+		f.After(sticktest.Claim).OpeningCause(), stick.ClaimTimeout)
 	f = granted()
 	beat(f)
 	sticktest.Equal(t, "the opening after a heartbeat", f.After(sticktest.Claim).OpeningCause(), stick.Cause(""))
@@ -101,11 +123,14 @@ func TestHeartbeatShowsThatTheOwnerLives(t *testing.T) {
 	f = granted().Gone("a")
 	f.Settles("b")
 	opened := f.Now
-	sticktest.Equal(t, "the opening of a's absence", f.Opening(f.Probed, f.After(time.Second).Now), stick.Opening{Cause: stick.OwnerGone, Since: opened})
+	sticktest.Equal(t, "the opening of a's absence",
+		f.Opening(f.Probed, f.After(time.Second).Now), stick.Opening{Cause: stick.OwnerGone, Since: opened})
 
 	beat(f.Alive("a"))
 	f.After(time.Second).Gone("a")
-	sticktest.Equal(t, "the opening of a's second absence", f.Opening(f.Probed, f.Now), stick.Opening{Cause: stick.OwnerGone, Since: f.Now})
+	sticktest.Equal(t, "the opening of a's second absence", f.Opening(f.Probed, f.Now), stick.Opening{
+		Cause: stick.OwnerGone, Since: f.Now,
+	})
 }
 
 // TestClaimNamesTheHandoffItTakesOver: a claim names the latest handoff, unless another turn already took it
@@ -117,7 +142,8 @@ func TestClaimNamesTheHandoffItTakesOver(t *testing.T) {
 		var payload struct {
 			HandoffSeq int64 `json:"handoff_seq"`
 		}
-		if err := json.Unmarshal(e.Payload, &payload); err != nil || e.Type != stick.EventClaim && e.Type != stick.EventTakeover {
+		if err := json.Unmarshal(e.Payload, &payload); err != nil ||
+			e.Type != stick.EventClaim && e.Type != stick.EventTakeover {
 			t.Fatalf("the last event is a %s: %v", e.Type, err)
 		}
 
@@ -159,13 +185,34 @@ func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 		state stick.TaskState // to which done leads, if to any
 		code  stick.Code
 	}{
-		"in review":                          {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p")), "", ""}, // asked twice
-		"approved":                           {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve), "", ""},
-		"changes asked for":                  {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), changes), stick.TaskInReview, ""},
-		"changes asked for after approval":   {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve, changes), stick.TaskInReview, ""},
-		"called off":                         {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Cancel), "", stick.CodeStaleAttempt},
-		"called off and tried again":         {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Cancel, sticktest.Retry), "", stick.CodeStaleAttempt},
-		"called off after changes asked for": {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), changes, sticktest.Cancel), "", stick.CodeStaleAttempt},
+		// asked twice
+		"in review": {sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p")), "", ""},
+		"approved": {
+			sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve), "", "",
+		},
+		"changes asked for": {
+			sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), changes), stick.TaskInReview, "",
+		},
+		"changes asked for after approval": {
+			sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve, changes),
+			stick.TaskInReview,
+			"",
+		},
+		"called off": {
+			sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Cancel),
+			"",
+			stick.CodeStaleAttempt,
+		},
+		"called off and tried again": {
+			sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Cancel, sticktest.Retry),
+			"",
+			stick.CodeStaleAttempt,
+		},
+		"called off after changes asked for": {
+			sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), changes, sticktest.Cancel),
+			"",
+			stick.CodeStaleAttempt,
+		},
 	} {
 		e, err := tasks.Done(c.task, sticktest.TheWorker, offer)
 		if stick.CodeOf(err) != c.code || (e == nil) != (c.state == "") {
@@ -195,7 +242,8 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 		want    bool
 	}{{"alive", stick.Alive, true}, {"unknown", stick.Unknown, true}, {"gone", stick.Gone, false}} {
 		make := func() *sticktest.Fixture {
-			f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_idle_ttl=5m").Owns("a").Process("a", stick.ProvesSession, c.verdict)
+			f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_idle_ttl=5m").
+				Owns("a").Process("a", stick.ProvesSession, c.verdict)
 			r, err := f.Renew("a", f.Fence(), 77, stick.Process{PID: 1}, f.Now) // a guardian
 			if err != nil {
 				t.Fatal(err)
@@ -229,7 +277,8 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 // TestOffersOfALaterRound: everybody gets the offer once in each round. A member that got it checks again
 // when the next round starts, whatever other deadlines pass before.
 func TestOffersOfALaterRound(t *testing.T) {
-	f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_idle_ttl=21m").Alive("a").Hooks("a").Owns("a").Waits("b").After(sticktest.Claim)
+	f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_idle_ttl=21m").Alive("a").
+		Hooks("a").Owns("a").Waits("b").After(sticktest.Claim)
 	for round := range 3 {
 		sticktest.Equal(t, fmt.Sprintf("round %d: open", round), f.OpeningCause(), stick.ClaimTimeout)
 		sticktest.Equal(t, fmt.Sprintf("round %d: b is told", round), f.Asks("b").Status, stick.TakeoverAvailable)
@@ -332,7 +381,8 @@ func TestReplayRefusesWhatCantFollow(t *testing.T) {
 // is offered or tried again.
 func TestTaskKeepsWhyItCameBack(t *testing.T) {
 	changes := func(t stick.Task) (stick.Event, error) {
-		return tasks.RequestChanges(t, tasks.Decision{Call: sticktest.TheReviewer, Head: t.Head, Branch: t.Head}, "name it")
+		return tasks.RequestChanges(t, tasks.Decision{Call: sticktest.TheReviewer, Head: t.Head, Branch: t.Head},
+			"name it")
 	}
 	returned := func(t stick.Task) (stick.Event, error) {
 		return tasks.Return(t, "claude:o", stick.CauseGate, "make test is red", "", nil)
@@ -348,11 +398,25 @@ func TestTaskKeepsWhyItCameBack(t *testing.T) {
 		cause, reason string
 	}{
 		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, offered, changes}, stick.CauseReview, "name it"},
-		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, offered, sticktest.Approve, returned}, stick.CauseGate, "make test is red"},
+		{
+			[]func(stick.Task) (stick.Event, error){sticktest.Begun, offered, sticktest.Approve, returned},
+			stick.CauseGate,
+			"make test is red",
+		},
 		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, fail}, stick.CauseGivenUp, "too hard"},
 		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, sticktest.Cancel}, stick.CauseCancelled, "no"},
-		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, offered, sticktest.Approve, sticktest.Land, rollback}, stick.CauseRolledBack, "it broke the build"},
-		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, offered, changes, sticktest.Offers("i", "q")}, "", ""},
+		{
+			[]func(stick.Task) (stick.Event, error){
+				sticktest.Begun, offered, sticktest.Approve, sticktest.Land, rollback,
+			},
+			stick.CauseRolledBack,
+			"it broke the build",
+		},
+		{
+			[]func(stick.Task) (stick.Event, error){sticktest.Begun, offered, changes, sticktest.Offers("i", "q")},
+			"",
+			"",
+		},
 		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, sticktest.Cancel, sticktest.Retry}, "", ""},
 	} {
 		task := sticktest.Made(t, c.steps...)
@@ -372,7 +436,9 @@ func TestRestoreBeforeTheFirstTurn(t *testing.T) {
 // TestOnlyTheWorkerIsFencedOff: only the worker of a task that is over has a stale attempt.
 func TestOnlyTheWorkerIsFencedOff(t *testing.T) {
 	over := sticktest.Made(t, sticktest.Begun, sticktest.Cancel)
-	for by, code := range map[stick.AgentID]stick.Code{sticktest.TheWorker.By: stick.CodeStaleAttempt, "pi:x": stick.CodeInvalidTransition} {
+	for by, code := range map[stick.AgentID]stick.Code{
+		sticktest.TheWorker.By: stick.CodeStaleAttempt, "pi:x": stick.CodeInvalidTransition,
+	} {
 		_, err := tasks.Start(over, tasks.Call{By: by}, false)
 		sticktest.Equal(t, "the code for "+string(by), stick.CodeOf(err), code)
 	}
@@ -380,7 +446,10 @@ func TestOnlyTheWorkerIsFencedOff(t *testing.T) {
 
 // TestReceiptsOfADamagedMessage: who has to read it is still known, though nothing of the message is.
 func TestReceiptsOfADamagedMessage(t *testing.T) {
-	e := stick.Event{Type: stick.EventMessageSent, From: "a", For: []stick.Addressee{{Agent: "b", Owes: stick.OwesReading}}, Payload: []byte("{")}
+	e := stick.Event{
+		Type: stick.EventMessageSent, From: "a",
+		For: []stick.Addressee{{Agent: "b", Owes: stick.OwesReading}}, Payload: []byte("{"),
+	}
 	sticktest.Equal(t, "receipts", len(e.Receipts()), 1)
 	sticktest.Equal(t, "of", e.Receipts()[0].Agent, "b")
 }

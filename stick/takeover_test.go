@@ -15,20 +15,75 @@ func TestOpening(t *testing.T) {
 		cause stick.Cause
 		state stick.RoomState
 	}{
-		{"an owner that lives", func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(sticktest.Limit) }, "", stick.StateOwned},
-		{"an owner that is gone", func(f *sticktest.Fixture) { f.Owns("a").Gone("a") }, stick.OwnerGone, stick.StateOwnerGone},
-		{"an owner of which nothing is known", func(f *sticktest.Fixture) { f.Process("a", stick.ProvesSession, stick.Unknown).Owns("a") }, "", stick.StateOwned},
-		{"the shell of a person has ended", func(f *sticktest.Fixture) { f.Process("a", stick.ProvesTurn, stick.Gone).Owns("a") }, "", stick.StateOwned},
+		{
+			"an owner that lives",
+			func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(sticktest.Limit) },
+			"",
+			stick.StateOwned,
+		},
+		{
+			"an owner that is gone",
+			func(f *sticktest.Fixture) { f.Owns("a").Gone("a") },
+			stick.OwnerGone,
+			stick.StateOwnerGone,
+		},
+		{
+			"an owner of which nothing is known",
+			func(f *sticktest.Fixture) { f.Process("a", stick.ProvesSession, stick.Unknown).Owns("a") },
+			"",
+			stick.StateOwned,
+		},
+		{
+			"the shell of a person has ended",
+			func(f *sticktest.Fixture) { f.Process("a", stick.ProvesTurn, stick.Gone).Owns("a") },
+			"",
+			stick.StateOwned,
+		},
 		{"a carrier that lives keeps nothing", func(f *sticktest.Fixture) {
 			f.Process("a", stick.ProvesCarrier, stick.Alive).Owns("a").After(sticktest.Limit)
 		}, stick.OwnerTimeout, stick.StateStaleOwner},
-		{"a carrier that ended frees", func(f *sticktest.Fixture) { f.Process("a", stick.ProvesCarrier, stick.Gone).Owns("a") }, stick.OwnerGone, stick.StateOwnerGone},
-		{"a lease before its end", func(f *sticktest.Fixture) { f.Owns("a").After(sticktest.Limit - sticktest.Moment) }, "", stick.StateOwned},
-		{"a lease that is over", func(f *sticktest.Fixture) { f.Owns("a").After(sticktest.Limit) }, stick.OwnerTimeout, stick.StateStaleOwner},
-		{"a lease in the future: the clock went back", func(f *sticktest.Fixture) { f.Owns("a").After(-time.Minute - sticktest.Moment) }, stick.OwnerTimeout, stick.StateStaleOwner},
-		{"a clock that went back a little", func(f *sticktest.Fixture) { f.Owns("a").After(-time.Minute) }, "", stick.StateOwned},
-		{"an idle owner that wasn't told", func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(2 * sticktest.Limit) }, "", stick.StateOwned},
-		{"an idle owner that was told just now", func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(sticktest.Limit).Asks("b") }, "", stick.StateOwned},
+		{
+			"a carrier that ended frees",
+			func(f *sticktest.Fixture) { f.Process("a", stick.ProvesCarrier, stick.Gone).Owns("a") },
+			stick.OwnerGone,
+			stick.StateOwnerGone,
+		},
+		{
+			"a lease before its end",
+			func(f *sticktest.Fixture) { f.Owns("a").After(sticktest.Limit - sticktest.Moment) },
+			"",
+			stick.StateOwned,
+		},
+		{
+			"a lease that is over",
+			func(f *sticktest.Fixture) { f.Owns("a").After(sticktest.Limit) },
+			stick.OwnerTimeout,
+			stick.StateStaleOwner,
+		},
+		{
+			"a lease in the future: the clock went back",
+			func(f *sticktest.Fixture) { f.Owns("a").After(-time.Minute - sticktest.Moment) },
+			stick.OwnerTimeout,
+			stick.StateStaleOwner,
+		},
+		{
+			"a clock that went back a little",
+			func(f *sticktest.Fixture) { f.Owns("a").After(-time.Minute) },
+			"",
+			stick.StateOwned,
+		},
+		{
+			"an idle owner that wasn't told",
+			func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(2 * sticktest.Limit) },
+			"",
+			stick.StateOwned,
+		},
+		{
+			"an idle owner that was told just now",
+			func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(sticktest.Limit).Asks("b") },
+			"",
+			stick.StateOwned,
+		},
 		{"an idle owner that was told a grace ago", func(f *sticktest.Fixture) {
 			f.Alive("a").Owns("a").After(sticktest.Limit).Asks("b")
 			f.After(sticktest.Grace)
@@ -56,17 +111,47 @@ func TestOpening(t *testing.T) {
 			f.After(4 * sticktest.Limit).Asks("b")
 			f.After(sticktest.Grace)
 		}, stick.OwnerIdle, stick.StateStaleOwner},
-		{"a grant without a reaction where it would be seen", func(f *sticktest.Fixture) { f.Alive("a").Hooks("a").Owns("a").After(sticktest.Claim) }, stick.ClaimTimeout, stick.StateOwned},
-		{"a grant without a reaction where it wouldn't", func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(sticktest.Claim) }, "", stick.StateOwned},
+		{
+			"a grant without a reaction where it would be seen",
+			func(f *sticktest.Fixture) { f.Alive("a").Hooks("a").Owns("a").After(sticktest.Claim) },
+			stick.ClaimTimeout,
+			stick.StateOwned,
+		},
+		{
+			"a grant without a reaction where it wouldn't",
+			func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(sticktest.Claim) },
+			"",
+			stick.StateOwned,
+		},
 		{"a grant with a reaction", func(f *sticktest.Fixture) {
 			f.Alive("a").Hooks("a").Owns("a")
 			f.Room = f.Touch("a", f.Now)
 			f.After(sticktest.Claim)
 		}, "", stick.StateOwned},
-		{"a pass before its end", func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(sticktest.Claim - sticktest.Moment) }, "", stick.StateReserved},
-		{"a pass that wasn't claimed", func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(sticktest.Claim) }, stick.ClaimTimeout, stick.StateReserved},
-		{"a release that wasn't claimed", func(f *sticktest.Fixture) { f.Waits("b").Owns("a").Releases().After(sticktest.Claim) }, "", stick.StateReserved},
-		{"a recipient that is gone", func(f *sticktest.Fixture) { f.Owns("a").Passes("b").Gone("b") }, stick.RecipientGone, stick.StateRecipientGone},
+		{
+			"a pass before its end",
+			func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(sticktest.Claim - sticktest.Moment) },
+			"",
+			stick.StateReserved,
+		},
+		{
+			"a pass that wasn't claimed",
+			func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(sticktest.Claim) },
+			stick.ClaimTimeout,
+			stick.StateReserved,
+		},
+		{
+			"a release that wasn't claimed",
+			func(f *sticktest.Fixture) { f.Waits("b").Owns("a").Releases().After(sticktest.Claim) },
+			"",
+			stick.StateReserved,
+		},
+		{
+			"a recipient that is gone",
+			func(f *sticktest.Fixture) { f.Owns("a").Passes("b").Gone("b") },
+			stick.RecipientGone,
+			stick.StateRecipientGone,
+		},
 		{"a closed room", func(f *sticktest.Fixture) {
 			f.Owns("a")
 			f.Must(f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &sticktest.Handoff}))
@@ -107,18 +192,23 @@ func TestTakeover(t *testing.T) {
 		if _, err := f.Takes("b"); err != nil {
 			t.Fatal(err)
 		}
-		sticktest.Equal(t, "waited since", sticktest.Said[stick.TakeoverPayload](f.Log[len(f.Log)-1]).WaitedSince, sticktest.Start.Add(time.Minute))
+		sticktest.Equal(t, "waited since", sticktest.Said[stick.TakeoverPayload](f.Log[len(f.Log)-1]).WaitedSince,
+			sticktest.Start.Add(time.Minute))
 	})
 
 	t.Run("refused while none is open, and says when one could be", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		_, err := f.Takes("b")
-		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{"current_owner": "a", "current_turn_id": 1, "opens_at": f.Now.Add(sticktest.Limit)})
+		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{
+			"current_owner": "a", "current_turn_id": 1, "opens_at": f.Now.Add(sticktest.Limit),
+		})
 		sticktest.Says(t, err, "you can't take over yet: a has just taken the stick, and nothing shows that it has stopped",
 			`if a does nothing, you can in 45 min at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		f.Passes("b").WithMembers("c")
 		_, err = f.Takes("c")
-		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{"reserved_for": "b", "opens_at": f.Now.Add(sticktest.Claim)})
+		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{
+			"reserved_for": "b", "opens_at": f.Now.Add(sticktest.Claim),
+		})
 
 		sticktest.Says(t, err, "you can't take over yet: the stick is reserved for b, who was named just now",
 			"b has 20 min left to take the stick; wait for your turn: tt wait")
@@ -127,7 +217,9 @@ func TestTakeover(t *testing.T) {
 	t.Run("tells an idle owner first", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").After(sticktest.Limit)
 		_, err := f.Takes("b")
-		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{"opens_at": f.Now.Add(sticktest.Grace)})
+		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{
+			"opens_at": f.Now.Add(sticktest.Grace),
+		})
 		sticktest.Says(t, err, "you can't take over yet: a looks idle, and still has time to answer that",
 			`if a does nothing, you can in 10 s at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
 		sticktest.Equal(t, "told", f.Log[len(f.Log)-1].Type, stick.EventOwnerIdle)
@@ -142,7 +234,9 @@ func TestTakeover(t *testing.T) {
 		f.Asks("b")
 		f.After(sticktest.Grace).WithPolicy("owner_idle_ttl=2h")
 		_, err := f.Takes("b")
-		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{"opens_at": sticktest.Start.Add(2 * time.Hour)})
+		sticktest.Refused(t, err, stick.CodeTakeoverNotAvailable, map[string]any{
+			"opens_at": sticktest.Start.Add(2 * time.Hour),
+		})
 
 		sticktest.Says(t, err, "you can't take over yet: a has held the stick for 45 min, and nothing shows that it has stopped",
 			`if a does nothing, you can in 1 h at the earliest; until then wait: tt wait; ask: tt msg send a "…"`)
@@ -164,7 +258,9 @@ func TestTakeover(t *testing.T) {
 	t.Run("of another turn than the expected one", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").After(sticktest.Limit)
 		_, err := f.TryTake(stick.Take{By: "b", ExpectedTurn: 7, Reason: "r"})
-		sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{"current_turn_id": 1, "current_owner": "a", "room_state": stick.Owned})
+		sticktest.Refused(t, err, stick.CodeTurnMismatch, map[string]any{
+			"current_turn_id": 1, "current_owner": "a", "room_state": stick.Owned,
+		})
 	})
 
 	t.Run("by the owner", func(t *testing.T) {
@@ -198,7 +294,9 @@ func TestTakeover(t *testing.T) {
 	t.Run("of an idle room by the deferred", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Releases().Waits("b")
 		_, err := f.Takes("a")
-		sticktest.Refused(t, err, stick.CodePriorOwner, map[string]any{"room_state": stick.Idle, "current_owner": nil, "opens_at": f.Now.Add(sticktest.Grace)})
+		sticktest.Refused(t, err, stick.CodePriorOwner, map[string]any{
+			"room_state": stick.Idle, "current_owner": nil, "opens_at": f.Now.Add(sticktest.Grace),
+		})
 		why, err := f.TryTake(stick.Take{By: "a", Reason: "r", Operator: true})
 		sticktest.Equal(t, "on a person's word", why, stick.TookOver)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
@@ -255,14 +353,17 @@ func TestTakeover(t *testing.T) {
 
 	t.Run("the guard while one was told", func(t *testing.T) {
 		told := func(t *testing.T) *sticktest.Fixture {
-			f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").Waits("c").After(sticktest.Claim + 5*time.Second)
+			f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").Waits("c").
+				After(sticktest.Claim + 5*time.Second)
 			sticktest.Equal(t, "c", f.Asks("c").Status, stick.TakeoverAvailable)
 			return f.Ends("c")
 		}
 
 		f := told(t)
 		_, err := f.After(stick.TimeToTake - sticktest.Moment).Takes("a")
-		sticktest.Refused(t, err, stick.CodePriorOwner, map[string]any{"reserved_for": "b", "opens_at": f.Now.Add(sticktest.Moment)})
+		sticktest.Refused(t, err, stick.CodePriorOwner, map[string]any{
+			"reserved_for": "b", "opens_at": f.Now.Add(sticktest.Moment),
+		})
 		f.Waits("a")
 		sticktest.Equal(t, "a's wait", f.Asks("a").Status, "")
 		sticktest.Equal(t, "its deadline", f.Deadline("a"), sticktest.Moment)
@@ -320,7 +421,8 @@ func TestTakeover(t *testing.T) {
 	})
 
 	t.Run("the guard after a grant that wasn't acknowledged", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("b").Hooks("b").Owns("a").Passes("b").Owns("b").Waits("c").After(sticktest.Claim)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("b").Hooks("b").Owns("a").
+			Passes("b").Owns("b").Waits("c").After(sticktest.Claim)
 		_, err := f.Takes("a")
 		sticktest.Refused(t, err, stick.CodePriorOwner, nil)
 		if _, err := f.After(sticktest.Grace).Takes("a"); err != nil {
@@ -353,7 +455,8 @@ func TestOffers(t *testing.T) {
 		f.After(time.Minute)
 		sticktest.Equal(t, "again", f.Asks("b").Status, "")
 		sticktest.Equal(t, "sleeps until the next round", f.Deadline("b"), sticktest.Claim-time.Minute)
-		sticktest.Equal(t, "in the next round", f.After(sticktest.Claim-time.Minute).Asks("b").Status, stick.TakeoverAvailable)
+		sticktest.Equal(t, "in the next round",
+			f.After(sticktest.Claim-time.Minute).Asks("b").Status, stick.TakeoverAvailable)
 	})
 
 	t.Run("the first is stopped", func(t *testing.T) {
@@ -389,7 +492,8 @@ func TestOffers(t *testing.T) {
 		sticktest.Equal(t, "b within a grace of the last offer", f.Asks("b").Status, "")
 		sticktest.Equal(t, "its place", f.Deadline("b"), sticktest.Grace-time.Second)
 		sticktest.Equal(t, "the next one's", f.Deadline("c"), 2*sticktest.Grace-time.Second)
-		sticktest.Equal(t, "the next one's a grace later", f.After(sticktest.Grace-time.Second).Deadline("c"), sticktest.Grace)
+		sticktest.Equal(t, "the next one's a grace later",
+			f.After(sticktest.Grace-time.Second).Deadline("c"), sticktest.Grace)
 		sticktest.Equal(t, "b", f.Asks("b").Status, stick.TakeoverAvailable)
 	})
 
@@ -406,18 +510,21 @@ func TestOffers(t *testing.T) {
 		f := dead(t).WithPolicy("claim_ttl=1s")
 		f.Asks("b")
 		sticktest.Equal(t, "in the next round", f.After(sticktest.Grace-sticktest.Moment).Asks("b").Status, "")
-		sticktest.Equal(t, "a grace after the last offer", f.After(sticktest.Moment).Asks("b").Status, stick.TakeoverAvailable)
+		sticktest.Equal(t, "a grace after the last offer",
+			f.After(sticktest.Moment).Asks("b").Status, stick.TakeoverAvailable)
 	})
 
 	t.Run("an offer of a time that the clock went back from", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("claim_ttl=24h").Owns("a").Waits("b", "c").After(sticktest.Limit)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("claim_ttl=24h").Owns("a").
+			Waits("b", "c").After(sticktest.Limit)
 		f.Asks("b")
 		f.After(-time.Hour)
 		sticktest.Equal(t, "c", f.Asks("c").Status, stick.TakeoverAvailable)
 	})
 
 	t.Run("a limit that opened again is no new round", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_lease_ttl=1m").Owns("a").Waits("b").After(time.Minute)
+		f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_lease_ttl=1m").Owns("a").
+			Waits("b").After(time.Minute)
 		sticktest.Equal(t, "b", f.Asks("b").Status, stick.TakeoverAvailable)
 		f.Room = f.Touch("a", f.Now)
 		f.After(time.Minute)
@@ -427,17 +534,20 @@ func TestOffers(t *testing.T) {
 	})
 
 	t.Run("the prior owner after its guard", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").Waits("a", "c").After(sticktest.Claim)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Passes("b").Waits("a", "c").
+			After(sticktest.Claim)
 		sticktest.Equal(t, "a", f.Asks("a").Status, "")
 		sticktest.Equal(t, "a's place", f.Deadline("a") >= sticktest.Grace, true)
 		sticktest.Equal(t, "c", f.Asks("c").Status, stick.TakeoverAvailable)
 	})
 
 	t.Run("the prior owner first in the order of joining waits for its guard all the same", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("c").Passes("b").Waits("a", "c").After(sticktest.Claim)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("c").
+			Passes("b").Waits("a", "c").After(sticktest.Claim)
 		sticktest.Equal(t, "c", f.Asks("c").Status, "")
 		sticktest.Equal(t, "c's place", f.Deadline("c"), sticktest.Grace)
-		g := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("c").Passes("b").Waits("c").After(sticktest.Claim)
+		g := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("c").
+			Passes("b").Waits("c").After(sticktest.Claim)
 		sticktest.Equal(t, "c alone", g.Asks("c").Status, stick.TakeoverAvailable)
 	})
 

@@ -34,7 +34,8 @@ func TestLine(t *testing.T) {
 	}
 
 	t.Run("never a control character", rapid.MakeCheck(func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
+		s := rapid.OneOf(rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		for _, l := range []string{stick.Line(s), stick.Clip(s, n)} {
 			for _, r := range l {
@@ -86,7 +87,8 @@ func TestPath(t *testing.T) {
 
 func TestPatch(t *testing.T) {
 	sticktest.Equal(t, "blanks stay", stick.Patch("+a  b\tc \n"), "+a  b\tc \n")
-	sticktest.Equal(t, "what can't be seen is named", stick.Patch("+a\u00a0b\u202e\r\n"), "+a<U+00A0>b<U+202E><U+000D>\n")
+	sticktest.Equal(t, "what can't be seen is named",
+		stick.Patch("+a\u00a0b\u202e\r\n"), "+a<U+00A0>b<U+202E><U+000D>\n")
 	sticktest.Equal(t, "escapes are named", stick.Patch("\x1b[31m"), "<U+001B>[31m")
 	sticktest.Equal(t, "invalid text is marked", stick.Patch("a\xffb"), "a\uFFFDb")
 }
@@ -116,8 +118,10 @@ func TestCount(t *testing.T) {
 func TestLasted(t *testing.T) {
 	for d, want := range map[time.Duration]stick.Words{
 		-time.Hour: "0 s", 0: "0 s", time.Second - 1: "0 s", time.Second: "1 s", 59 * time.Second: "59 s",
-		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", time.Hour + 59*time.Second: "1 h", 65 * time.Minute: "1 h 5 min", 61 * time.Minute: "1 h 1 min",
-		24*time.Hour - 1: "23 h 59 min", 24 * time.Hour: "1 d", 24*time.Hour + 59*time.Minute: "1 d", 51 * time.Hour: "2 d 3 h",
+		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", time.Hour + 59*time.Second: "1 h",
+		65 * time.Minute: "1 h 5 min", 61 * time.Minute: "1 h 1 min",
+		24*time.Hour - 1: "23 h 59 min", 24 * time.Hour: "1 d", 24*time.Hour + 59*time.Minute: "1 d",
+		51 * time.Hour: "2 d 3 h",
 	} {
 		sticktest.Equal(t, d.String(), stick.Lasted(d), want)
 	}
@@ -125,8 +129,10 @@ func TestLasted(t *testing.T) {
 
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]stick.Words{
-		-time.Hour: "just now", 0: "just now", time.Second - 1: "just now", time.Second: "1 s", 59 * time.Second: "59 s",
-		time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", 48*time.Hour - 1: "47 h", 48 * time.Hour: "2 d",
+		-time.Hour: "just now", 0: "just now", time.Second - 1: "just now", time.Second: "1 s",
+		59 * time.Second: "59 s",
+		time.Minute:      "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", 48*time.Hour - 1: "47 h",
+		48 * time.Hour: "2 d",
 	} {
 		sticktest.Equal(t, d.String(), stick.Age(d), want)
 	}
