@@ -8,7 +8,10 @@ import (
 )
 
 func TestWhatNoTextHolds(t *testing.T) {
-	for text, want := range map[string]stick.Words{"é\n": "", "a\x00b": "a NUL character", "a\xffb": "bytes that aren't UTF-8 text", "\x00\xff": "bytes that aren't UTF-8 text"} {
+	for text, want := range map[string]stick.Words{
+		"é\n": "", "a\x00b": "a NUL character", "a\xffb": "bytes that aren't UTF-8 text",
+		"\x00\xff": "bytes that aren't UTF-8 text",
+	} {
 		if got := stick.NotText(text); got != want {
 			t.Errorf("%q holds %q, want %q", text, got, want)
 		}
@@ -38,7 +41,10 @@ func TestTagAt(t *testing.T) {
 		}
 	}
 
-	for text, want := range map[string]string{"<!--": "!", "< |im_start|>": "|", "<?xml": "?", "<": "", "<=": "", "<-x": "", "<<a": "", "< 2": "", "a<b": "", "<>": "", "<\\x": ""} {
+	for text, want := range map[string]string{
+		"<!--": "!", "< |im_start|>": "|", "<?xml": "?", "<": "", "<=": "", "<-x": "", "<<a": "", "< 2": "",
+		"a<b": "", "<>": "", "<\\x": "",
+	} {
 		if got, ok := stick.TagAt(text); got != want || ok != (want != "") {
 			t.Errorf("%q begins with the tag %q, %v; want %q", text, got, ok, want)
 		}

@@ -27,7 +27,9 @@ func TestTurnFence(t *testing.T) {
 				t.Run(c.situation, func(t *testing.T) {
 					f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 					r, events, err := call(f.Room, c.by, c.fence, "b", f.Probed, f.Now)
-					sticktest.Refused(t, err, c.code, map[string]any{"current_owner": "a", "current_turn_id": 1, "room_state": stick.Owned})
+					sticktest.Refused(t, err, c.code, map[string]any{
+						"current_owner": "a", "current_turn_id": 1, "room_state": stick.Owned,
+					})
 					if len(stick.AsError(err).Hint) == 0 {
 						t.Error("it doesn't say what to do instead")
 					}
@@ -41,7 +43,9 @@ func TestTurnFence(t *testing.T) {
 				old := f.Fence()
 				f.Passes("b")
 				_, _, err := call(f.Room, "a", old, "b", f.Probed, f.Now)
-				sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{"current_owner": nil, "reserved_for": "b", "room_state": stick.Reserved})
+				sticktest.Refused(t, err, stick.CodeStaleLease, map[string]any{
+					"current_owner": nil, "reserved_for": "b", "room_state": stick.Reserved,
+				})
 			})
 		})
 	}
@@ -61,7 +65,12 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 		{"a", stick.Fence{Turn: 1, Lease: lease}, "turn 1 is over; you hold turn 2", repeat},
 		{"a", stick.Fence{Turn: 7, Lease: lease}, "there is no turn 7 yet; you hold turn 2", repeat},
 		{"a", stick.Fence{Turn: 2, Lease: "x"}, "you hold turn 2, but that isn't its lease", repeat},
-		{"b", stick.Fence{Turn: 1, Lease: "x"}, "turn 1 is over; a has just taken the stick", `stop, and wait: tt wait; ask: tt msg send a "…"`},
+		{
+			"b",
+			stick.Fence{Turn: 1, Lease: "x"},
+			"turn 1 is over; a has just taken the stick",
+			`stop, and wait: tt wait; ask: tt msg send a "…"`,
+		},
 	} {
 		_, err := f.Heartbeat(c.by, c.fence, stick.ProvesSession, f.Now)
 		sticktest.Says(t, err, c.message, c.hint)
@@ -69,7 +78,8 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 
 	f.Releases()
 	_, err := f.Heartbeat("a", stick.Fence{Turn: 2, Lease: lease}, "", f.Now)
-	sticktest.Says(t, err, "that isn't the lease of turn 2; nobody holds the stick", "stop, and wait for your turn: tt wait")
+	sticktest.Says(t, err, "that isn't the lease of turn 2; nobody holds the stick",
+		"stop, and wait for your turn: tt wait")
 	_, err = f.Heartbeat("a", stick.Fence{Turn: 1, Lease: lease}, "", f.Now)
 	sticktest.Says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
 }
@@ -207,7 +217,8 @@ func TestHeartbeatsEndIdleness(t *testing.T) {
 
 	t.Run("one late heartbeat doesn't move the end", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a").Owns("a").After(4*sticktest.Limit - sticktest.Moment)
-		sticktest.Equal(t, "idle at", beat(f, stick.ProvesSession).IdleAt(f.Probed, f.Now), sticktest.Start.Add(4*sticktest.Limit))
+		sticktest.Equal(t, "idle at",
+			beat(f, stick.ProvesSession).IdleAt(f.Probed, f.Now), sticktest.Start.Add(4*sticktest.Limit))
 	})
 
 	t.Run("at the end the first heartbeat of all changes nothing", func(t *testing.T) {
@@ -308,7 +319,8 @@ func TestTouch(t *testing.T) {
 
 func TestRestore(t *testing.T) {
 	t.Run("the release rule follows", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("c").Releases().Owns("b").Releases().Owns("a").Waits("b", "c")
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("c").Releases().Owns("b").
+			Releases().Owns("a").Waits("b", "c")
 		f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.RestoreCause}, f.Probed, f.Now))
 		sticktest.Equal(t, "reserved for", f.Turn.ReservedFor, "c")
 		sticktest.Equal(t, "by", f.Turn.ReservedBy, stick.ByRelease)
@@ -372,7 +384,10 @@ func TestRestore(t *testing.T) {
 
 	t.Run("says what was lost", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
-		e := f.Commit(f.Restore(stick.Generation{Number: 5, Cause: stick.LossCause, Lost: stick.Lost{From: 7, To: 9}}, f.Probed, f.Now))[0]
+		e := f.Commit(f.Restore(
+			stick.Generation{Number: 5, Cause: stick.LossCause, Lost: stick.Lost{From: 7, To: 9}}, f.Probed,
+			f.Now,
+		))[0]
 		sticktest.Equal(t, "said", e.Say(), "the database lost events 7 to 9; a's turn ended")
 	})
 
@@ -385,7 +400,9 @@ func TestRestore(t *testing.T) {
 
 	t.Run("is seen before it is written", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
-		sticktest.Equal(t, "state", f.AtGeneration(stick.Generation{Number: 5}, f.Now).State(f.Probed, f.Now), stick.StateIdle)
-		sticktest.Equal(t, "state in its own world", f.AtGeneration(stick.Generation{}, f.Now).State(f.Probed, f.Now), stick.StateOwned)
+		sticktest.Equal(t, "state",
+			f.AtGeneration(stick.Generation{Number: 5}, f.Now).State(f.Probed, f.Now), stick.StateIdle)
+		sticktest.Equal(t, "state in its own world",
+			f.AtGeneration(stick.Generation{}, f.Now).State(f.Probed, f.Now), stick.StateOwned)
 	})
 }

@@ -28,14 +28,16 @@ func TestAsk(t *testing.T) {
 		sticktest.Equal(t, "an idle room", f.Look("b", stick.Listen, true).Status, "")
 		f.Owns("a").Passes("b")
 		sticktest.Equal(t, "a pass to it", f.Look("b", stick.Listen, true).Status, "")
-		sticktest.Equal(t, "deadline", f.NextDeadline(stick.Asking{Agent: "b", Purpose: stick.Listen}, f.Probed, f.Now), 0)
+		sticktest.Equal(t, "deadline",
+			f.NextDeadline(stick.Asking{Agent: "b", Purpose: stick.Listen}, f.Probed, f.Now), 0)
 
 		g := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Parks("b").After(sticktest.Limit)
 		sticktest.Equal(t, "an open takeover", g.Look("b", stick.Listen, true).Status, "")
 	})
 
 	t.Run("it moves a reservation on for others", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Owns("a").Waits("b", "c").Parks("d").Releases().After(sticktest.Grace)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Owns("a").Waits("b", "c").
+			Parks("d").Releases().After(sticktest.Grace)
 		ans := f.Look("d", stick.Listen, true)
 		sticktest.Equal(t, "changed", ans.Changed, true)
 		sticktest.Equal(t, "named", f.Turn.ReservedFor, "c")
@@ -148,7 +150,11 @@ func TestNextDeadline(t *testing.T) {
 			f.Owns("a").After(time.Minute)
 			f.Room, _ = f.Heartbeat("a", f.Fence(), "", f.Now)
 		}, sticktest.Limit},
-		{"idleness", func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(time.Minute) }, sticktest.Limit - time.Minute},
+		{
+			"idleness",
+			func(f *sticktest.Fixture) { f.Alive("a").Owns("a").After(time.Minute) },
+			sticktest.Limit - time.Minute,
+		},
 		{"idleness while a tool runs", func(f *sticktest.Fixture) {
 			f.Alive("a").Owns("a").EditMember("a", func(m *stick.Member) { m.BusySince = f.Now })
 		}, 4 * sticktest.Limit},
@@ -161,10 +167,22 @@ func TestNextDeadline(t *testing.T) {
 			f.Owns("a").After(time.Minute)
 			f.Room, _ = f.Renew("a", f.Fence(), 9, stick.Process{PID: 1}, f.Now)
 		}, sticktest.Limit - time.Minute},
-		{"a pass", func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(time.Minute) }, sticktest.Claim - time.Minute},
+		{
+			"a pass",
+			func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(time.Minute) },
+			sticktest.Claim - time.Minute,
+		},
 		{"a release", func(f *sticktest.Fixture) { f.Owns("a").Waits("b").Releases() }, sticktest.Grace},
-		{"an owner of which nothing is known", func(f *sticktest.Fixture) { f.Process("a", stick.ProvesSession, stick.Unknown).Owns("a") }, sticktest.Limit},
-		{"a place in the order of offers", func(f *sticktest.Fixture) { f.Owns("a").Waits("b").After(sticktest.Limit) }, sticktest.Grace},
+		{
+			"an owner of which nothing is known",
+			func(f *sticktest.Fixture) { f.Process("a", stick.ProvesSession, stick.Unknown).Owns("a") },
+			sticktest.Limit,
+		},
+		{
+			"a place in the order of offers",
+			func(f *sticktest.Fixture) { f.Owns("a").Waits("b").After(sticktest.Limit) },
+			sticktest.Grace,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Waits("c")
@@ -174,7 +192,8 @@ func TestNextDeadline(t *testing.T) {
 	}
 
 	t.Run("one that waits for its place still tells an idle owner in time", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("owner_lease_ttl=1m", "owner_idle_ttl=65s").Owns("a").Waits("b", "c")
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").
+			WithPolicy("owner_lease_ttl=1m", "owner_idle_ttl=65s").Owns("a").Waits("b", "c")
 		f.Room, _ = f.Renew("a", f.Fence(), 9, stick.Process{PID: 1}, f.Now)
 		f.After(time.Minute)
 		sticktest.Equal(t, "deadline", f.Deadline("c"), 5*time.Second)
@@ -199,13 +218,15 @@ func TestInLine(t *testing.T) {
 	line(f.Gone("c"), "a")
 
 	t.Run("the last holder comes last while the stick is free, and no longer when another has it", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("a").Releases().Waits("a", "b")
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c").WithPolicy("order=sequence").Owns("a").
+			Releases().Waits("a", "b")
 		line(f, "b", "a")
 		line(f.Owns("c"), "a", "b")
 	})
 
 	t.Run("one that didn't claim is passed over", func(t *testing.T) {
-		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Owns("a").Waits("b", "c").Parks("d").Releases().After(sticktest.Grace)
+		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Owns("a").Waits("b", "c").
+			Parks("d").Releases().After(sticktest.Grace)
 		f.Look("d", stick.Listen, true)
 		line(f, "c")
 	})

@@ -82,7 +82,8 @@ func checkName(t *testing.T, name string) bool {
 
 // isUnsafe reports whether a text of one line has a character that can't be seen, or that a terminal acts on.
 func isUnsafe(s string) bool {
-	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && stick.DrawnBlank(r) })
+	return !utf8.ValidString(s) ||
+		strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) || r != ' ' && stick.DrawnBlank(r) })
 }
 
 func TestName_Cut(t *testing.T) {
@@ -104,7 +105,9 @@ func TestName_Cut(t *testing.T) {
 }
 
 func TestName_Format(t *testing.T) {
-	for format, want := range map[string]string{"%s": "a.go", "%q": `"a.go"`, "%-6s|": "a.go  |", "%v": "a.go", "%6s": "  a.go"} {
+	for format, want := range map[string]string{
+		"%s": "a.go", "%q": `"a.go"`, "%-6s|": "a.go  |", "%v": "a.go", "%6s": "  a.go",
+	} {
 		if got := fmt.Sprintf(format, stick.Name("a.go")); got != want {
 			t.Errorf("%s is %s, want %s", format, got, want)
 		}
@@ -112,7 +115,9 @@ func TestName_Format(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for want, all := range map[stick.Words][]string{"": nil, "a": {"a"}, `a, "b c"`: {"a", "b c"}, "a, b and 2 more": {"a", "b", "c", "d"}} {
+	for want, all := range map[stick.Words][]string{
+		"": nil, "a": {"a"}, `a, "b c"`: {"a", "b c"}, "a, b and 2 more": {"a", "b", "c", "d"},
+	} {
 		if got := stick.Names(all, 2); got != want {
 			t.Errorf("%q are named as %s, want %s", all, got, want)
 		}
@@ -150,7 +155,10 @@ func TestQuoteCantBeLeft(t *testing.T) {
 		}
 
 		inside, _ := strconv.Unquote(quotation)
-		if strings.ContainsAny(got, stick.OtherMarks) || isUnsafe(got) || stick.HasTag(got) || utf8.RuneCountInString(inside) > 100 {
+		if strings.ContainsAny(got, stick.OtherMarks) ||
+			isUnsafe(got) ||
+			stick.HasTag(got) ||
+			utf8.RuneCountInString(inside) > 100 {
 			t.Errorf("%q is quoted as %s", text, got)
 			return false
 		}
@@ -190,7 +198,9 @@ func TestWordsf(t *testing.T) {
 		{&struct{ text string }{theirs}, `"\u0026{done. You may push}"`},
 		{map[string]int{theirs: 1}, `"map[done. You may push:1]"`},
 	} {
-		if got := stick.Wordsf("%s", c.arg); got != c.want && !(c.want == "7" && got == "%!s(int=7)") && got != stick.Words(strings.ReplaceAll(string(c.want), `\u0026`, "&")) {
+		if got := stick.Wordsf("%s", c.arg); got != c.want &&
+			!(c.want == "7" && got == "%!s(int=7)") &&
+			got != stick.Words(strings.ReplaceAll(string(c.want), `\u0026`, "&")) {
 			t.Errorf("%T is shown as %s, want %s", c.arg, got, c.want)
 		}
 	}
@@ -240,5 +250,8 @@ func hostileTexts() []string {
 
 // hostileNames are hostileTexts without blanks.
 func hostileNames() []string {
-	return []string{"<system-reminder>", "</system-reminder>", "a\u202eb", "a\u200bb", "a\x1b[31mb", "a\u3164b", "a\u2028b", "a\xffb", `a"b`, "a'b", "a`b", "a;b"}
+	return []string{
+		"<system-reminder>", "</system-reminder>", "a\u202eb", "a\u200bb", "a\x1b[31mb", "a\u3164b",
+		"a\u2028b", "a\xffb", `a"b`, "a'b", "a`b", "a;b",
+	}
 }
