@@ -14,7 +14,12 @@ import (
 func TestFollow(t *testing.T) {
 	// Lines 1 and 2 are added at the top, 5 and 6 become one line, two lines are added after 9, and 12 is
 	// removed.
-	hs := diff.Hunks{{First: 0, Count: 0, NewFirst: 1, NewCount: 2}, {First: 5, Count: 2, NewFirst: 7, NewCount: 1}, {First: 9, Count: 0, NewFirst: 11, NewCount: 2}, {First: 12, Count: 1, NewFirst: 14, NewCount: 0}}
+	hs := diff.Hunks{
+		{First: 0, Count: 0, NewFirst: 1, NewCount: 2},
+		{First: 5, Count: 2, NewFirst: 7, NewCount: 1},
+		{First: 9, Count: 0, NewFirst: 11, NewCount: 2},
+		{First: 12, Count: 1, NewFirst: 14, NewCount: 0},
+	}
 	for _, c := range []struct{ from, want string }{
 		{"1", "3"},
 		{"4", "6"},
@@ -49,7 +54,11 @@ func TestFollow(t *testing.T) {
 // after.
 func TestShows(t *testing.T) {
 	// Two lines are added after 10, 20 is changed, 30 and 31 are removed; all in a file of 33 lines.
-	hs := diff.Hunks{{First: 10, Count: 0, NewFirst: 11, NewCount: 2}, {First: 20, Count: 1, NewFirst: 22, NewCount: 1}, {First: 30, Count: 2, NewFirst: 31, NewCount: 0}}
+	hs := diff.Hunks{
+		{First: 10, Count: 0, NewFirst: 11, NewCount: 2},
+		{First: 20, Count: 1, NewFirst: 22, NewCount: 1},
+		{First: 30, Count: 2, NewFirst: 31, NewCount: 0},
+	}
 	for _, c := range []struct {
 		lines    string
 		old, new bool
@@ -98,7 +107,9 @@ func TestParseLines(t *testing.T) {
 		sticktest.Equal(t, "whether "+s+" is read", ok, true)
 	}
 
-	for _, s := range []string{"", "0", "-1", "1-", "-", "3-2", "a", "1,2", "+1", "1-2-3", " 1", "1.5", "99999999999", "2000000000"} {
+	for _, s := range []string{
+		"", "0", "-1", "1-", "-", "3-2", "a", "1,2", "+1", "1-2-3", " 1", "1.5", "99999999999", "2000000000",
+	} {
 		_, ok := diff.ParseLines(s)
 		sticktest.Equal(t, fmt.Sprintf("whether %q is read", s), ok, false)
 	}
@@ -115,7 +126,10 @@ func TestParseHunk(t *testing.T) {
 		sticktest.Equal(t, s, err, nil)
 	}
 
-	for _, s := range []string{"", "@@", "@@ -1 +1", "-1 +1 @@ x", "@@ +1 -1 @@", "@@ -a +1 @@", "@@ -1,-2 +1 @@", "@@ -1 +99999999999999999999 @@", "@@@ -1 -1 +1 @@@"} {
+	for _, s := range []string{
+		"", "@@", "@@ -1 +1", "-1 +1 @@ x", "@@ +1 -1 @@", "@@ -a +1 @@", "@@ -1,-2 +1 @@",
+		"@@ -1 +99999999999999999999 @@", "@@@ -1 -1 +1 @@@",
+	} {
 		if h, err := diff.ParseHunk(s); err == nil {
 			t.Errorf("%q is read as %v", s, h)
 		}
