@@ -30,7 +30,10 @@ func TestMine(t *testing.T) {
 		{name: "said before, and changed since", before: []edits.Editor{claim, unknown}, after: []edits.Editor{claim}},
 		{name: "noted before, and not said", before: []edits.Editor{pat, a}, after: []edits.Editor{a, claim}},
 		{name: "not any more", before: []edits.Editor{a, claim}, not: true, after: []edits.Editor{a, {At: 5}}},
-		{name: "not any more, of somebody else's too", before: []edits.Editor{claim, unknown}, not: true, after: []edits.Editor{{At: 5}}},
+		{
+			name: "not any more, of somebody else's too", before: []edits.Editor{claim, unknown}, not: true,
+			after: []edits.Editor{{At: 5}},
+		},
 		{name: "never said", before: []edits.Editor{a, unknown}, not: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -61,7 +64,10 @@ func TestMine(t *testing.T) {
 }
 
 func TestAdopt(t *testing.T) {
-	r := stick.Room{ID: "r", Turn: stick.Turn{ID: 4}, Policy: stick.Policy{Enforce: stick.EnforceStick}, Members: []stick.Member{{Agent: "a"}, {Agent: "b", State: stick.Left}, {Agent: "c"}}}
+	r := stick.Room{
+		ID: "r", Turn: stick.Turn{ID: 4}, Policy: stick.Policy{Enforce: stick.EnforceStick},
+		Members: []stick.Member{{Agent: "a"}, {Agent: "b", State: stick.Left}, {Agent: "c"}},
+	}
 	by := edits.Editor{Agent: "a", Turn: 4, Held: true, At: 9}
 	files := []edits.EditedFile{
 		{Path: "1", Editors: []edits.Editor{{Agent: "b"}, {At: 3}}},
@@ -93,14 +99,16 @@ func TestAdopt(t *testing.T) {
 		sticktest.Equal(t, "type", e.Type, stick.EventChangesAdopted)
 		sticktest.Equal(t, "recipient", e.To, want.to)
 		sticktest.Equal(t, "turn", e.Turn, 4)
-		sticktest.Equal(t, "payload", fmt.Sprint(p), fmt.Sprint(stick.ChangesAdoptedPayload{Paths: want.paths, Count: len(want.paths), Rescue: "id"}))
+		sticktest.Equal(t, "payload", fmt.Sprint(p),
+			fmt.Sprint(stick.ChangesAdoptedPayload{Paths: want.paths, Count: len(want.paths), Rescue: "id"}))
 		sticktest.Equal(t, "sentence", e.Say(), want.say)
 	}
 
 	by.Agent, by.Held = "human:pat", false
 	out, _, err = edits.Adopt(r, edits.Adoption{By: by, Reason: "why"}, files[:1])
 	sticktest.Equal(t, "a person's claim", err == nil && out[0].Editors[0].Claim, true)
-	_, _, err = edits.Adopt(stick.Room{Policy: stick.Policy{Enforce: stick.EnforceOff}}, edits.Adoption{By: by, Reason: "why"}, files)
+	_, _, err = edits.Adopt(stick.Room{Policy: stick.Policy{Enforce: stick.EnforceOff}},
+		edits.Adoption{By: by, Reason: "why"}, files)
 	sticktest.Refused(t, err, stick.CodeNotEnforced, nil)
 	sticktest.Refused(t, edits.Adoption{Reason: " "}.Check(), stick.CodeUsage, map[string]any{"field": "reason"})
 	sticktest.Refused(t, edits.Adoption{Reason: "a\x00"}.Check(), stick.CodeUsage, map[string]any{"field": "reason"})

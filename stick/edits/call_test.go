@@ -29,18 +29,24 @@ func TestPartsOfACall(t *testing.T) {
 		want   string // parts; those in which another call ran too have a ~
 		beside bool
 	}{
-		"nobody else":             {nil, "cg", false},
-		"before it":               {[]edits.Call{call("codex", "a", "b")}, "cg", false},
-		"after it":                {[]edits.Call{call("codex", "h", "i")}, "cg", false},
-		"in its middle":           {[]edits.Call{call("codex", "d", "e")}, "cd ~de eg", true},
-		"twice in its middle":     {[]edits.Call{call("codex", "d", "e"), call("codex", "e", "f")}, "cd ~de ~ef fg", true},
-		"two that overlap":        {[]edits.Call{call("codex", "d", "f"), call("pi", "e", "f")}, "cd ~de ~ef fg", true},
-		"begun before it":         {[]edits.Call{call("codex", "a", "d")}, "~cd dg", true},
-		"ended after it":          {[]edits.Call{call("codex", "f", "h")}, "cf ~fg", true},
-		"around it":               {[]edits.Call{call("codex", "a", "h")}, "~cg", true},
-		"still running":           {[]edits.Call{call("codex", "e", "")}, "ce ~eg", true},
-		"its own":                 {[]edits.Call{call("claude", "d", "e")}, "cg", false},
-		"in another checkout":     {[]edits.Call{{Agent: "codex", Checkout: "/lib", Before: "d", After: "e", Started: at("d"), Ended: at("e")}}, "cg", false},
+		"nobody else":   {nil, "cg", false},
+		"before it":     {[]edits.Call{call("codex", "a", "b")}, "cg", false},
+		"after it":      {[]edits.Call{call("codex", "h", "i")}, "cg", false},
+		"in its middle": {[]edits.Call{call("codex", "d", "e")}, "cd ~de eg", true},
+		"twice in its middle": {
+			[]edits.Call{call("codex", "d", "e"), call("codex", "e", "f")}, "cd ~de ~ef fg", true,
+		},
+		"two that overlap": {[]edits.Call{call("codex", "d", "f"), call("pi", "e", "f")}, "cd ~de ~ef fg", true},
+		"begun before it":  {[]edits.Call{call("codex", "a", "d")}, "~cd dg", true},
+		"ended after it":   {[]edits.Call{call("codex", "f", "h")}, "cf ~fg", true},
+		"around it":        {[]edits.Call{call("codex", "a", "h")}, "~cg", true},
+		"still running":    {[]edits.Call{call("codex", "e", "")}, "ce ~eg", true},
+		"its own":          {[]edits.Call{call("claude", "d", "e")}, "cg", false},
+		"in another checkout": {
+			[]edits.Call{{Agent: "codex", Checkout: "/lib", Before: "d", After: "e", Started: at("d"), Ended: at("e")}},
+			"cg",
+			false,
+		},
 		"which changed nothing":   {[]edits.Call{call("codex", "d", "d")}, "cd dg", true},
 		"with its first snapshot": {[]edits.Call{call("codex", "c", "d")}, "~cd dg", true},
 	} {
@@ -77,12 +83,15 @@ func TestACallWithoutSnapshotsHasNoParts(t *testing.T) {
 func TestACallWithoutAnEndStopsToCount(t *testing.T) {
 	lost := edits.Call{Agent: "codex", Checkout: "/app", Before: "a", Started: 1000}
 	hour := stick.Time(time.Hour.Milliseconds())
-	own := edits.Call{Agent: "claude", Checkout: "/app", Before: "b", After: "c", Started: 2 * hour, Ended: 2*hour + 1000}
+	own := edits.Call{
+		Agent: "claude", Checkout: "/app", Before: "b", After: "c", Started: 2 * hour, Ended: 2*hour + 1000,
+	}
 
 	if own.Overlaps([]edits.Call{lost}, own.Ended) {
 		t.Error("it counts after two hours")
 	}
-	if got, want := own.Parts([]edits.Call{lost}, own.Ended), []edits.CallPart{{From: "b", To: "c", Alone: true}}; !reflect.DeepEqual(got, want) {
+	got, want := own.Parts([]edits.Call{lost}, own.Ended), []edits.CallPart{{From: "b", To: "c", Alone: true}}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the parts are %v", got)
 	}
 

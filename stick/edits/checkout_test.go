@@ -43,7 +43,8 @@ func TestSeveralCheckouts(t *testing.T) {
 			},
 		},
 		{
-			name: "it is reserved for the one who pushes, and must be taken first", by: "c", holds: there, in: here, pushes: true,
+			name: "it is reserved for the one who pushes, and must be taken first", by: "c", holds: there,
+			in: here, pushes: true,
 			setup: func(f *sticktest.Fixture) { f.Passes("c") },
 		},
 		{name: "a pause", holds: here, setup: func(f *sticktest.Fixture) { f.Pauses("x") }, in: there},
@@ -64,7 +65,8 @@ func TestSeveralCheckouts(t *testing.T) {
 
 			for _, q := range []edits.Editing{{Paths: []string{"src/a.go"}}, {Dirs: []string{"src"}}, {Tree: true}} {
 				q.By, q.In = tt.by, tt.in
-				if j := edits.MayEdit(f.Room, q, f.Standing(), f.Probed, f.Now); (j.Denied == nil) != tt.edits || j.Told != nil {
+				if j := edits.MayEdit(f.Room, q, f.Standing(), f.Probed, f.Now); (j.Denied == nil) != tt.edits ||
+					j.Told != nil {
 					t.Errorf("%+v: %+v", q, j)
 				}
 			}
@@ -76,7 +78,10 @@ func TestSeveralCheckouts(t *testing.T) {
 			if (j.Denied == nil) != tt.pushes || j.Told != nil {
 				t.Errorf("push: %+v", j)
 			}
-			if j.Denied != nil && (j.Denied.Code != stick.CodeEditDenied || !strings.HasPrefix(j.Denied.Message, "a push to main isn't yours now: ") || len(j.Denied.Hint) == 0) {
+			if j.Denied != nil &&
+				(j.Denied.Code != stick.CodeEditDenied ||
+					!strings.HasPrefix(j.Denied.Message, "a push to main isn't yours now: ") ||
+					len(j.Denied.Hint) == 0) {
 				t.Errorf("%s (%s)", j.Denied.Message, j.Denied.Hint)
 			}
 		})
@@ -92,19 +97,26 @@ func TestWarnedOfPushes(t *testing.T) {
 	if j := edits.MayEdit(f.Room, edits.Editing{By: "b", In: in, Paths: []string{"a.go"}}, nil, f.Probed, f.Now); j != (edits.Judgement{}) {
 		t.Errorf("%+v", j)
 	}
-	if j := edits.MayPushTo(f.Room, edits.Pushing{By: "b", In: in, Branch: "main"}, f.Probed, f.Now); j.Told == nil || j.Denied != nil {
+	if j := edits.MayPushTo(f.Room, edits.Pushing{By: "b", In: in, Branch: "main"}, f.Probed, f.Now); j.Told == nil ||
+		j.Denied != nil {
 		t.Errorf("%+v", j)
 	}
 
-	for _, q := range []edits.Pushing{{By: "b", Person: true, In: in}, {By: "b", Above: stick.Lineage{Agents: []stick.AgentID{"a"}}, In: in}} {
+	for _, q := range []edits.Pushing{
+		{By: "b", Person: true, In: in},
+		{By: "b", Above: stick.Lineage{Agents: []stick.AgentID{"a"}}, In: in},
+	} {
 		if j := edits.MayPushTo(f.Room, q, f.Probed, f.Now); j != (edits.Judgement{}) {
 			t.Errorf("%+v: %+v", q, j)
 		}
 	}
 
 	f.Reserves("a", "src")
-	j := edits.MayEdit(f.Room, edits.Editing{By: "b", In: in, Paths: []string{"src/a.go", "docs/a.md"}}, f.Standing(), f.Probed, f.Now)
-	if j.Told == nil || !strings.Contains(j.Told.Message, "a has reserved src") || len(j.Told.Fields["paths"].([]string)) != 1 {
+	j := edits.MayEdit(f.Room, edits.Editing{By: "b", In: in, Paths: []string{"src/a.go", "docs/a.md"}},
+		f.Standing(), f.Probed, f.Now)
+	if j.Told == nil ||
+		!strings.Contains(j.Told.Message, "a has reserved src") ||
+		len(j.Told.Fields["paths"].([]string)) != 1 {
 		t.Errorf("what another has reserved is its own in all checkouts: %+v", j)
 	}
 }
@@ -128,7 +140,10 @@ func TestOnlyAPersonRelaxesCheckouts(t *testing.T) {
 		t.Errorf("a room from before has %q: %v", before.EnforceCheckouts, err)
 	}
 
-	f.Room = edits.WorksIn(edits.WorksIn(edits.WorksIn(f.Room, "a", stick.Checkout{Host: "h1", Path: "/w"}), "a", stick.Checkout{}), "z", stick.Checkout{Host: "h2", Path: "/w"})
+	f.Room = edits.WorksIn(
+		edits.WorksIn(edits.WorksIn(f.Room, "a", stick.Checkout{Host: "h1", Path: "/w"}), "a", stick.Checkout{}),
+		"z", stick.Checkout{Host: "h2", Path: "/w"},
+	)
 	if m, _ := f.Member("a"); m.Checkout != (stick.Checkout{Host: "h1", Path: "/w"}) {
 		t.Errorf("%+v", m)
 	}

@@ -25,69 +25,115 @@ func TestMayEdit(t *testing.T) {
 		says    string
 	}{
 		{name: "nothing is enforced", enforce: stick.EnforceOff, ask: edits.Editing{Paths: []string{"src/a.go"}}},
-		{name: "without the stick", enforce: stick.EnforceStick, ask: edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"}, says: "a has just taken the stick"},
+		{
+			name: "without the stick", enforce: stick.EnforceStick,
+			ask: edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+			says: "a has just taken the stick",
+		},
 		{name: "the holder", enforce: stick.EnforceStick, ask: edits.Editing{By: "a", Paths: []string{"src/a.go"}}},
 		{name: "the holder, all of the tree", enforce: stick.EnforceStick, ask: edits.Editing{By: "a", Tree: true}},
-		{name: "all of the tree", enforce: stick.EnforceStick, ask: edits.Editing{Tree: true}, denied: []string{}, says: "the working tree isn't yours to change"},
-		{name: "a person", enforce: stick.EnforceStick, ask: edits.Editing{By: "human:x", Person: true, Paths: []string{"src/a.go"}}},
-		{name: "one that never joined", enforce: stick.EnforceStick, ask: edits.Editing{By: "z", Paths: []string{"a"}}, denied: []string{"a"}},
-		{name: "git's own files", enforce: stick.EnforceStick, ask: edits.Editing{Paths: []string{".git/config", "sub/.git/HEAD", "worktrees/x/a.go"}}},
 		{
-			name: "a reservation signals only", enforce: stick.EnforceStick, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
-			ask: edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
-		},
-		{name: "a scope", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") }, ask: edits.Editing{Paths: []string{"src/a.go"}}},
-		{
-			name: "beyond a scope", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
-			ask: edits.Editing{Paths: []string{"src/a.go", "docs/a.md"}}, denied: []string{"docs/a.md"},
-		},
-		{name: "all of the tree needs the stick", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") }, ask: edits.Editing{Tree: true}, denied: []string{}},
-		{
-			name: "the earlier decides", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("c", "src/*.go"); f.Reserves("b", "src") },
-			ask: edits.Editing{Paths: []string{"src/b.md", "src/a.go"}}, denied: []string{"src/a.go"}, says: "c has reserved src/*.go",
+			name: "all of the tree", enforce: stick.EnforceStick, ask: edits.Editing{Tree: true},
+			denied: []string{}, says: "the working tree isn't yours to change",
 		},
 		{
-			name: "a stale one decides nothing", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("c", "src/*.go"); f.Reserves("b", "src"); f.Gone("c") },
-			ask: edits.Editing{Paths: []string{"src/a.go"}},
+			name: "a person", enforce: stick.EnforceStick,
+			ask: edits.Editing{By: "human:x", Person: true, Paths: []string{"src/a.go"}},
 		},
 		{
-			name: "a scope that is stale", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src"); f.After(scope.DefaultTTL) },
-			ask: edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+			name: "one that never joined", enforce: stick.EnforceStick,
+			ask: edits.Editing{By: "z", Paths: []string{"a"}}, denied: []string{"a"},
 		},
 		{
-			name: "anything anywhere needs the stick", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "**/*.go") },
-			ask: edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+			name: "git's own files", enforce: stick.EnforceStick,
+			ask: edits.Editing{Paths: []string{".git/config", "sub/.git/HEAD", "worktrees/x/a.go"}},
 		},
-		{name: "the holder in another's scope", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") }, ask: edits.Editing{By: "a", Paths: []string{"src/a.go"}}},
 		{
-			name: "letters of another case", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
-			ask: edits.Editing{Paths: []string{"SRC/a.go"}}, denied: []string{"SRC/a.go"},
+			name: "a reservation signals only", enforce: stick.EnforceStick,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
+			ask:   edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
 		},
-		{name: "letters of another case, folded", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") }, ask: edits.Editing{Paths: []string{"SRC/a.go"}, Fold: true}},
 		{
-			name: "a directory in a scope", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
-			ask: edits.Editing{Dirs: []string{"src", "src/lib"}},
+			name: "a scope", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
+			ask:   edits.Editing{Paths: []string{"src/a.go"}},
+		},
+		{
+			name: "beyond a scope", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
+			ask:   edits.Editing{Paths: []string{"src/a.go", "docs/a.md"}}, denied: []string{"docs/a.md"},
+		},
+		{
+			name: "all of the tree needs the stick", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") }, ask: edits.Editing{Tree: true},
+			denied: []string{},
+		},
+		{
+			name: "the earlier decides", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("c", "src/*.go"); f.Reserves("b", "src") },
+			ask:   edits.Editing{Paths: []string{"src/b.md", "src/a.go"}}, denied: []string{"src/a.go"},
+			says: "c has reserved src/*.go",
+		},
+		{
+			name: "a stale one decides nothing", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("c", "src/*.go"); f.Reserves("b", "src"); f.Gone("c") },
+			ask:   edits.Editing{Paths: []string{"src/a.go"}},
+		},
+		{
+			name: "a scope that is stale", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src"); f.After(scope.DefaultTTL) },
+			ask:   edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+		},
+		{
+			name: "anything anywhere needs the stick", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "**/*.go") },
+			ask:   edits.Editing{Paths: []string{"src/a.go"}}, denied: []string{"src/a.go"},
+		},
+		{
+			name: "the holder in another's scope", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
+			ask:   edits.Editing{By: "a", Paths: []string{"src/a.go"}},
+		},
+		{
+			name: "letters of another case", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
+			ask:   edits.Editing{Paths: []string{"SRC/a.go"}}, denied: []string{"SRC/a.go"},
+		},
+		{
+			name: "letters of another case, folded", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
+			ask:   edits.Editing{Paths: []string{"SRC/a.go"}, Fold: true},
+		},
+		{
+			name: "a directory in a scope", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src") },
+			ask:   edits.Editing{Dirs: []string{"src", "src/lib"}},
 		},
 		{
 			name: "a directory that holds an earlier scope", enforce: stick.EnforceScopes,
 			setup: func(f *sticktest.Fixture) { f.Reserves("c", "src/lib"); f.Reserves("b", "src") },
-			ask:   edits.Editing{Dirs: []string{"src", "src/sub"}}, denied: []string{"src"}, says: "src isn't yours to change now: c has reserved src/lib",
+			ask:   edits.Editing{Dirs: []string{"src", "src/sub"}}, denied: []string{"src"},
+			says: "src isn't yours to change now: c has reserved src/lib",
 		},
 		{
 			name: "a directory that holds a later scope", enforce: stick.EnforceScopes,
-			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src"); f.Reserves("c", "src/lib") }, ask: edits.Editing{Dirs: []string{"src"}},
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src"); f.Reserves("c", "src/lib") },
+			ask:   edits.Editing{Dirs: []string{"src"}},
 		},
 		{
-			name: "a directory of which a part is reserved", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src/lib") },
-			ask: edits.Editing{Dirs: []string{"src"}}, denied: []string{"src"}, says: "a has just taken the stick",
+			name: "a directory of which a part is reserved", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src/lib") },
+			ask:   edits.Editing{Dirs: []string{"src"}}, denied: []string{"src"}, says: "a has just taken the stick",
 		},
 		{
 			name: "a directory that another's pattern reaches into", enforce: stick.EnforceScopes,
 			setup: func(f *sticktest.Fixture) { f.Reserves("c", "src/*/gen.go"); f.Reserves("b", "src") },
-			ask:   edits.Editing{Dirs: []string{"src/lib"}}, denied: []string{"src/lib"}, says: "c has reserved src/*/gen.go",
+			ask:   edits.Editing{Dirs: []string{"src/lib"}}, denied: []string{"src/lib"},
+			says: "c has reserved src/*/gen.go",
 		},
 		{
-			name: "a later scope inside of an own one, in a directory that was reserved last", enforce: stick.EnforceScopes,
+			name:    "a later scope inside of an own one, in a directory that was reserved last",
+			enforce: stick.EnforceScopes,
 			setup: func(f *sticktest.Fixture) {
 				f.Reserves("b", "src/lib")
 				f.Reserves("c", "src/lib/x")
@@ -96,27 +142,51 @@ func TestMayEdit(t *testing.T) {
 			ask: edits.Editing{Dirs: []string{"src"}},
 		},
 		{
-			name: "a directory by a pattern of what lies in it", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src/*") },
-			ask: edits.Editing{Dirs: []string{"src/lib"}}, denied: []string{"src/lib"},
+			name: "a directory by a pattern of what lies in it", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src/*") },
+			ask:   edits.Editing{Dirs: []string{"src/lib"}}, denied: []string{"src/lib"},
 		},
-		{name: "a directory, the holder", enforce: stick.EnforceScopes, setup: func(f *sticktest.Fixture) { f.Reserves("b", "src/lib") }, ask: edits.Editing{By: "a", Dirs: []string{"src"}}},
-		{name: "directories outside of all scopes", enforce: stick.EnforceStick, ask: edits.Editing{Dirs: []string{".git", "worktrees", "sub/.git/hooks"}}},
 		{
-			name: "a helper", enforce: stick.EnforceStick, setup: func(f *sticktest.Fixture) { f.Starts(presence.Starting{By: "a", Same: true, Helper: true, Seed: "x"}) },
-			ask:    edits.Editing{By: "a", Paths: []string{"docs/plan.md", "docs/a.md"}, PrimaryOnly: []glob.Pattern{"docs/plan.md"}},
+			name: "a directory, the holder", enforce: stick.EnforceScopes,
+			setup: func(f *sticktest.Fixture) { f.Reserves("b", "src/lib") },
+			ask:   edits.Editing{By: "a", Dirs: []string{"src"}},
+		},
+		{
+			name: "directories outside of all scopes", enforce: stick.EnforceStick,
+			ask: edits.Editing{Dirs: []string{".git", "worktrees", "sub/.git/hooks"}},
+		},
+		{
+			name: "a helper", enforce: stick.EnforceStick,
+			setup: func(f *sticktest.Fixture) {
+				f.Starts(presence.Starting{By: "a", Same: true, Helper: true, Seed: "x"})
+			},
+			ask: edits.Editing{
+				By: "a", Paths: []string{"docs/plan.md", "docs/a.md"},
+				PrimaryOnly: []glob.Pattern{"docs/plan.md"},
+			},
 			denied: []string{"docs/plan.md"}, says: "docs/plan.md is the primary's to change, and you are a helper",
 		},
 		{
-			name: "a helper and a directory", enforce: stick.EnforceStick, setup: func(f *sticktest.Fixture) { f.Starts(presence.Starting{By: "a", Same: true, Helper: true, Seed: "x"}) },
-			ask:    edits.Editing{By: "a", Dirs: []string{"docs", "src"}, PrimaryOnly: []glob.Pattern{"docs/plan.md", "**/*.org"}},
-			denied: []string{"docs"}, says: "docs holds docs/plan.md, which is the primary's to change, and you are a helper",
+			name: "a helper and a directory", enforce: stick.EnforceStick,
+			setup: func(f *sticktest.Fixture) {
+				f.Starts(presence.Starting{By: "a", Same: true, Helper: true, Seed: "x"})
+			},
+			ask: edits.Editing{
+				By: "a", Dirs: []string{"docs", "src"},
+				PrimaryOnly: []glob.Pattern{"docs/plan.md", "**/*.org"},
+			},
+			denied: []string{"docs"},
+			says:   "docs holds docs/plan.md, which is the primary's to change, and you are a helper",
 		},
 		{
-			name: "one that was removed", enforce: stick.EnforceStick, setup: func(f *sticktest.Fixture) { f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true})) },
-			ask: edits.Editing{Paths: []string{"a"}}, denied: []string{"a"}, says: "you were removed",
+			name: "one that was removed", enforce: stick.EnforceStick,
+			setup: func(f *sticktest.Fixture) { f.Must(f.TryKick(stick.Kicking{By: "a", Who: "b", Force: true})) },
+			ask:   edits.Editing{Paths: []string{"a"}}, denied: []string{"a"}, says: "you were removed",
 		},
 		{name: "a closed room", enforce: stick.EnforceStick, setup: func(f *sticktest.Fixture) {
-			f.Must(f.TryClose(stick.Closing{By: "a", Fence: f.Fence(), Handoff: &stick.Handoff{Status: "s", NextAction: "n"}}))
+			f.Must(f.TryClose(stick.Closing{
+				By: "a", Fence: f.Fence(), Handoff: &stick.Handoff{Status: "s", NextAction: "n"},
+			}))
 		}, ask: edits.Editing{Paths: []string{"a"}}},
 	}
 
@@ -129,7 +199,8 @@ func TestMayEdit(t *testing.T) {
 
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("a", "b", "c").WithPolicy("enforce=" + string(tt.enforce)).Owns("c")
+			f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("a", "b", "c").
+				WithPolicy("enforce=" + string(tt.enforce)).Owns("c")
 			f.Must(f.TryRelease("c", f.Fence(), stick.Handoff{Status: "s", NextAction: "review it"}))
 			f.Owns("a")
 			if tt.setup != nil {
@@ -152,7 +223,11 @@ func TestMayEdit(t *testing.T) {
 			if no == nil {
 				return
 			}
-			if got := no.Fields["paths"].([]string); no.Code != stick.CodeEditDenied || !slices.Equal(got, tt.denied) || !strings.Contains(no.Message, tt.says) || len(no.Hint) == 0 {
+			got := no.Fields["paths"].([]string)
+			if no.Code != stick.CodeEditDenied ||
+				!slices.Equal(got, tt.denied) ||
+				!strings.Contains(no.Message, tt.says) ||
+				len(no.Hint) == 0 {
 				t.Errorf("denied %v: %s (%s)", got, no.Message, no.Hint)
 			}
 		})
@@ -165,7 +240,8 @@ func TestStepToEditWhatIsReserved(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Alive("a", "b", "c").WithPolicy("enforce=scopes")
 	f.Reserves("c", "src")
 	step := func() string {
-		return edits.MayEdit(f.Room, edits.Editing{By: "b", Paths: []string{"src/a.go"}}, f.Standing(), f.Probed, f.Now).Denied.Hint.String()
+		return edits.MayEdit(f.Room, edits.Editing{By: "b", Paths: []string{"src/a.go"}}, f.Standing(), f.Probed,
+			f.Now).Denied.Hint.String()
 	}
 	sticktest.Equal(t, "nobody holds the stick", step(), `ask: tt msg send c "…"; or take the turn: tt wait`)
 
@@ -242,7 +318,11 @@ func TestPatternOfADirectory(t *testing.T) {
 			}
 		}
 
-		if !covers && p.Match(dir, fold) && p.Match(dir+"/cc", fold) && p.Match(dir+"/cc/d/ee/f/gg", fold) && p.Match(dir+"/c/dd", fold) {
+		if !covers &&
+			p.Match(dir, fold) &&
+			p.Match(dir+"/cc", fold) &&
+			p.Match(dir+"/cc/d/ee/f/gg", fold) &&
+			p.Match(dir+"/c/dd", fold) {
 			t.Fatalf("%s means all of %s, and doesn't cover it", p, dir)
 		}
 	})
@@ -251,7 +331,9 @@ func TestPatternOfADirectory(t *testing.T) {
 // TestDenialNamesTheFirstPath: and says how many more there are.
 func TestDenialNamesTheFirstPath(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("enforce=stick").Owns("a")
-	for what, paths := range map[string][]string{"x.go isn't": {"x.go"}, "x.go and 2 more aren't": {"x.go", "y.go", "z.go"}} {
+	for what, paths := range map[string][]string{
+		"x.go isn't": {"x.go"}, "x.go and 2 more aren't": {"x.go", "y.go", "z.go"},
+	} {
 		err := edits.MayEdit(f.Room, edits.Editing{By: "b", Paths: paths}, nil, f.Probed, f.Now).Denied
 		if err == nil || !strings.HasPrefix(err.Message, what+" yours to change now: ") {
 			t.Errorf("the denial of %q is %v", paths, err)
@@ -262,10 +344,13 @@ func TestDenialNamesTheFirstPath(t *testing.T) {
 // TestEnforces: an open room judges edits unless its policy is off, or a word of a newer program; a closed
 // one judges none.
 func TestEnforces(t *testing.T) {
-	for _, enforce := range []stick.Enforce{stick.EnforceOff, stick.EnforceWarn, stick.EnforceStick, stick.EnforceScopes, "", "newer"} {
+	for _, enforce := range []stick.Enforce{
+		stick.EnforceOff, stick.EnforceWarn, stick.EnforceStick, stick.EnforceScopes, "", "newer",
+	} {
 		for _, closed := range []bool{false, true} {
 			r := stick.Room{Closed: closed, Policy: stick.Policy{Enforce: enforce}}
-			sticktest.Equal(t, string(enforce), edits.Enforces(r), !closed && enforce != stick.EnforceOff && enforce != "" && enforce != "newer")
+			sticktest.Equal(t, string(enforce), edits.Enforces(r),
+				!closed && enforce != stick.EnforceOff && enforce != "" && enforce != "newer")
 		}
 	}
 }
@@ -322,9 +407,14 @@ func TestToldUnkeptOnce(t *testing.T) {
 // TestNoneKept: the refusal says why, what to do about it, and that the same command again goes through.
 func TestNoneKept(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a")
-	why := stick.Errorf(stick.CodeGitFailed, "git doesn't work in /srv/app, because it belongs to another user").With("path", "/srv/app").
+	why := stick.Errorf(stick.CodeGitFailed,
+		"git doesn't work in /srv/app, because it belongs to another user").With("path", "/srv/app").
 		Hintf("if you trust it: %s", stick.Cmd("git config --global --add safe.directory <path>"))
 	e := edits.NoneKept(f.Room, "rm a.go", why)
-	sticktest.Equal(t, "why", e.Message, `no copy can be kept of what "rm a.go" would take away: git doesn't work in /srv/app, because it belongs to another user`)
-	sticktest.Equal(t, "the hint", e.Hint.String(), "if you trust it: git config --global --add safe.directory /srv/app; else copy that yourself, or run the same command again: it goes through")
+	sticktest.Equal(t, "why",
+		e.Message,
+		`no copy can be kept of what "rm a.go" would take away: git doesn't work in /srv/app, because it belongs to another user`)
+	sticktest.Equal(t, "the hint",
+		e.Hint.String(),
+		"if you trust it: git config --global --add safe.directory /srv/app; else copy that yourself, or run the same command again: it goes through")
 }

@@ -40,7 +40,11 @@ func TestWhoEdited(t *testing.T) {
 	}{
 		{"an edit", noted, []string{"a"}},
 		{"found as it was", noted.Find(one, some), []string{"a"}},
-		{"found as it was, with another time", noted.Find(edits.FileState{Sum: "1", Size: 10, ModTime: 7}, some), []string{"a"}},
+		{
+			"found as it was, with another time",
+			noted.Find(edits.FileState{Sum: "1", Size: 10, ModTime: 7}, some),
+			[]string{"a"},
+		},
 		{"found changed", noted.Find(two, some), []string{"a", "?"}},
 		{"found changed twice", noted.Find(two, some).Find(three, some), []string{"a", "?"}},
 		{"found changed by one whose call it was", noted.Find(two, by("b")), []string{"a", "b"}},
@@ -51,7 +55,11 @@ func TestWhoEdited(t *testing.T) {
 		{"committed, and edited by another", noted.Rest(sticktest.Start).Note(by("b"), two), []string{"b"}},
 		{"stashed, and back", noted.Rest(sticktest.Start).Find(one, some), []string{"a"}},
 		{"committed, and changed by somebody", noted.Rest(sticktest.Start).Find(two, some), []string{"?"}},
-		{"stashed, back, and found changed", noted.Rest(sticktest.Start).Find(one, some).Find(two, some), []string{"a", "?"}},
+		{
+			"stashed, back, and found changed",
+			noted.Rest(sticktest.Start).Find(one, some).Find(two, some),
+			[]string{"a", "?"},
+		},
 	} {
 		if got := editors(tt.file); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: by %v, want %v", tt.name, got, tt.want)
@@ -81,21 +89,56 @@ func TestLook(t *testing.T) {
 		{"as noted", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", State: state("of a")}}, "a[x]"},
 		{"one that nobody noted", nil, []edits.SeenFile{{Path: "a", State: state("1")}}, "a[?]"},
 		{"a new one", nil, []edits.SeenFile{{Path: "a", State: state("1"), New: true}}, "a[b]"},
-		{"changed since", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", State: state("1")}}, "a[x ?]"},
-		{"changed just now", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", State: state("1"), New: true}}, "a[x b]"},
-		{"touched just now, and the same", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", State: state("of a"), New: true}}, "a[x]"},
+		{
+			"changed since",
+			[]edits.EditedFile{noted("a", "x")},
+			[]edits.SeenFile{{Path: "a", State: state("1")}},
+			"a[x ?]",
+		},
+		{
+			"changed just now",
+			[]edits.EditedFile{noted("a", "x")},
+			[]edits.SeenFile{{Path: "a", State: state("1"), New: true}},
+			"a[x b]",
+		},
+		{
+			"touched just now, and the same",
+			[]edits.EditedFile{noted("a", "x")},
+			[]edits.SeenFile{{Path: "a", State: state("of a"), New: true}},
+			"a[x]",
+		},
 		{"removed just now", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", New: true}}, "a[x b]"},
 		{"committed", []edits.EditedFile{noted("a", "x")}, nil, "(a[x])"},
-		{"not committed, and gone", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", Clean: true}}, "(a[x])"},
+		{
+			"not committed, and gone",
+			[]edits.EditedFile{noted("a", "x")},
+			[]edits.SeenFile{{Path: "a", Clean: true}},
+			"(a[x])",
+		},
 		{
 			"moved, and never committed",
 			[]edits.EditedFile{noted("a", "x")},
 			[]edits.SeenFile{{Path: "a", Clean: true}, {Path: "z", State: state("of a"), New: true}},
 			"(a[x]) z[x]",
 		},
-		{"moved", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a"}, {Path: "z", State: state("of a")}}, "a[x ?] z[x]"},
-		{"a copy", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", State: state("of a")}, {Path: "z", State: state("of a"), New: true}}, "a[x] z[b]"},
-		{"two that were removed before they were noted", nil, []edits.SeenFile{{Path: "a"}, {Path: "z", New: true}}, "a[?] z[b]"},
+		{
+			"moved",
+			[]edits.EditedFile{noted("a", "x")},
+			[]edits.SeenFile{{Path: "a"}, {Path: "z", State: state("of a")}},
+			"a[x ?] z[x]",
+		},
+		{
+			"a copy",
+			[]edits.EditedFile{noted("a", "x")},
+			[]edits.SeenFile{{Path: "a", State: state("of a")}, {Path: "z", State: state("of a"), New: true}},
+			"a[x] z[b]",
+		},
+		{
+			"two that were removed before they were noted",
+			nil,
+			[]edits.SeenFile{{Path: "a"}, {Path: "z", New: true}},
+			"a[?] z[b]",
+		},
 	} {
 		var got []string
 		for _, f := range edits.Look(tt.known, tt.found, edits.Editor{Agent: "b", At: sticktest.Start}) {
@@ -122,7 +165,9 @@ func TestFold(t *testing.T) {
 		return f
 	}
 
-	files := []edits.EditedFile{f("a", "x"), f("d/b", "x"), f("d/c", "y", "x"), f("d/e/f", "z"), f("g", "y").Rest(sticktest.Start)}
+	files := []edits.EditedFile{
+		f("a", "x"), f("d/b", "x"), f("d/c", "y", "x"), f("d/e/f", "z"), f("g", "y").Rest(sticktest.Start),
+	}
 	folded := []edits.EditedFile{
 		{Path: "./", Editors: []edits.Editor{{Agent: "x"}}},
 		{Path: "d/", Editors: []edits.Editor{{Agent: "x"}, {Agent: "y"}}},
@@ -138,7 +183,12 @@ func TestFold(t *testing.T) {
 	if diff := cmp.Diff(folded, edits.Fold(append(slices.Clone(folded), f("d/g", "y")), 3)); diff != "" {
 		t.Errorf("again:\n%s", diff)
 	}
-	looked := edits.Look(folded, []edits.SeenFile{{Path: "d/b", State: edits.FileState{Sum: "1"}}, {Path: "d/n", State: edits.FileState{Sum: "2"}, New: true}}, edits.Editor{Agent: "n", At: sticktest.Start})
+	looked := edits.Look(folded,
+		[]edits.SeenFile{
+			{Path: "d/b", State: edits.FileState{Sum: "1"}},
+			{Path: "d/n", State: edits.FileState{Sum: "2"}, New: true},
+		},
+		edits.Editor{Agent: "n", At: sticktest.Start})
 	if got := fmt.Sprint(editors(looked[2]), editors(looked[4])); len(looked) != 5 || got != "[x y ?] [x y n]" {
 		t.Errorf("a look finds %+v", looked)
 	}
@@ -212,38 +262,81 @@ func TestWhoseEdit(t *testing.T) {
 		{name: "its own", file: with(edits.Editor{Agent: "b"}), want: edits.ShareOwn},
 		{name: "its own, and somebody's", file: with(edits.Editor{Agent: "b"}, edits.Editor{}), want: edits.ShareOwn},
 		{name: "nobody's that is known", file: with(edits.Editor{}), want: edits.ShareNobody},
-		{name: "a live agent's, without the stick", file: with(a), want: edits.ShareOthers, others: []stick.AgentID{"a"}},
+		{
+			name: "a live agent's, without the stick", file: with(a), want: edits.ShareOthers,
+			others: []stick.AgentID{"a"},
+		},
 		{name: "a live agent's, with the stick", file: with(held), want: edits.SharePassed},
-		{name: "the holder's, with the stick", file: with(held), setup: holds("a"), want: edits.ShareOthers, others: []stick.AgentID{"a"}},
-		{name: "passed on to the holder", file: with(held), setup: holds("c"), want: edits.ShareOthers, others: []stick.AgentID{"c"}},
-		{name: "one that is gone, and another holds the stick", file: with(a), setup: func(f *sticktest.Fixture) { f.Gone("a").Owns("c") }, want: edits.ShareOthers, others: []stick.AgentID{"c"}},
+		{
+			name: "the holder's, with the stick", file: with(held), setup: holds("a"),
+			want: edits.ShareOthers, others: []stick.AgentID{"a"},
+		},
+		{
+			name: "passed on to the holder", file: with(held), setup: holds("c"), want: edits.ShareOthers,
+			others: []stick.AgentID{"c"},
+		},
+		{
+			name: "one that is gone, and another holds the stick", file: with(a),
+			setup: func(f *sticktest.Fixture) { f.Gone("a").Owns("c") }, want: edits.ShareOthers,
+			others: []stick.AgentID{"c"},
+		},
 		{name: "passed on to who asks", file: with(held), setup: holds("b"), want: edits.SharePassed},
-		{name: "both, and the other holds the stick", file: with(edits.Editor{Agent: "b"}, held), setup: holds("a"), want: edits.ShareOthers, others: []stick.AgentID{"a"}},
-		{name: "its own, after a turn of another, while a third holds the stick", file: with(held, edits.Editor{Agent: "b"}), setup: holds("c"), want: edits.ShareOwn},
-		{name: "the holder's, who is gone", file: with(held), setup: func(f *sticktest.Fixture) { f.Owns("a").Gone("a") }, want: edits.SharePassed},
-		{name: "one that is gone", file: with(a), setup: func(f *sticktest.Fixture) { f.Gone("a") }, want: edits.SharePassed},
-		{name: "one that is gone, and claimed it", file: with(edits.Editor{Agent: "a", Claim: true}), setup: func(f *sticktest.Fixture) { f.Gone("a") }, want: edits.ShareOthers, others: []stick.AgentID{"a"}},
-		{name: "a person who said so", file: with(edits.Editor{Agent: "human:x", Claim: true}), want: edits.ShareOthers, others: []stick.AgentID{"human:x"}},
-		{name: "both have edited it", file: with(edits.Editor{Agent: "b"}, a), want: edits.ShareOthers, others: []stick.AgentID{"a"}},
-		{name: "both, the other first", file: with(a, edits.Editor{Agent: "b"}), want: edits.ShareOthers, others: []stick.AgentID{"a"}},
+		{
+			name: "both, and the other holds the stick", file: with(edits.Editor{Agent: "b"}, held),
+			setup: holds("a"), want: edits.ShareOthers, others: []stick.AgentID{"a"},
+		},
+		{
+			name: "its own, after a turn of another, while a third holds the stick",
+			file: with(held, edits.Editor{Agent: "b"}), setup: holds("c"), want: edits.ShareOwn,
+		},
+		{
+			name: "the holder's, who is gone", file: with(held),
+			setup: func(f *sticktest.Fixture) { f.Owns("a").Gone("a") }, want: edits.SharePassed,
+		},
+		{
+			name: "one that is gone", file: with(a), setup: func(f *sticktest.Fixture) { f.Gone("a") },
+			want: edits.SharePassed,
+		},
+		{
+			name: "one that is gone, and claimed it", file: with(edits.Editor{Agent: "a", Claim: true}),
+			setup: func(f *sticktest.Fixture) { f.Gone("a") }, want: edits.ShareOthers,
+			others: []stick.AgentID{"a"},
+		},
+		{
+			name: "a person who said so", file: with(edits.Editor{Agent: "human:x", Claim: true}),
+			want: edits.ShareOthers, others: []stick.AgentID{"human:x"},
+		},
+		{
+			name: "both have edited it", file: with(edits.Editor{Agent: "b"}, a), want: edits.ShareOthers,
+			others: []stick.AgentID{"a"},
+		},
+		{
+			name: "both, the other first", file: with(a, edits.Editor{Agent: "b"}), want: edits.ShareOthers,
+			others: []stick.AgentID{"a"},
+		},
 		{name: "its own, after a turn of another", file: with(held, edits.Editor{Agent: "b"}), want: edits.ShareOwn},
 		{
-			name: "with the stick, but under a reservation", file: with(held), setup: func(f *sticktest.Fixture) { f.Reserves("a", "src") },
-			want: edits.ShareOthers, others: []stick.AgentID{"a"},
+			name: "with the stick, but under a reservation", file: with(held),
+			setup: func(f *sticktest.Fixture) { f.Reserves("a", "src") },
+			want:  edits.ShareOthers, others: []stick.AgentID{"a"},
 		},
 		{
 			name: "under a reservation that is past its time", file: with(held),
-			setup: func(f *sticktest.Fixture) { f.Reserves("a", "src"); f.After(scope.DefaultTTL) }, want: edits.SharePassed,
+			setup: func(f *sticktest.Fixture) { f.Reserves("a", "src"); f.After(scope.DefaultTTL) },
+			want:  edits.SharePassed,
 		},
 		{
-			name: "reserved in letters of another case", file: with(held), setup: func(f *sticktest.Fixture) { f.Reserves("a", "SRC") }, want: edits.SharePassed,
+			name: "reserved in letters of another case", file: with(held),
+			setup: func(f *sticktest.Fixture) { f.Reserves("a", "SRC") }, want: edits.SharePassed,
 		},
 		{
-			name: "reserved in letters of another case, folded", file: with(held), setup: func(f *sticktest.Fixture) { f.Reserves("a", "SRC") }, fold: true,
+			name: "reserved in letters of another case, folded", file: with(held),
+			setup: func(f *sticktest.Fixture) { f.Reserves("a", "SRC") }, fold: true,
 			want: edits.ShareOthers, others: []stick.AgentID{"a"},
 		},
 		{
-			name: "another path is reserved", file: with(held), setup: func(f *sticktest.Fixture) { f.Reserves("a", "docs") }, want: edits.SharePassed,
+			name: "another path is reserved", file: with(held),
+			setup: func(f *sticktest.Fixture) { f.Reserves("a", "docs") }, want: edits.SharePassed,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -251,7 +344,8 @@ func TestWhoseEdit(t *testing.T) {
 			if tt.setup != nil {
 				tt.setup(f)
 			}
-			share, others := edits.WhoseEdit(f.Room, tt.file, edits.Editing{By: "b", Tree: true, Fold: tt.fold}, f.Standing(), f.Probed, f.Now)
+			share, others := edits.WhoseEdit(f.Room, tt.file, edits.Editing{By: "b", Tree: true, Fold: tt.fold},
+				f.Standing(), f.Probed, f.Now)
 			if share != tt.want || !slices.Equal(others, tt.others) {
 				t.Errorf("it is %s, of %v; want %s, of %v", share, others, tt.want, tt.others)
 			}
@@ -265,14 +359,17 @@ func TestAChildsEditIsNoOthers(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("parent", "child").Alive("parent", "child")
 	p := f.RunsIn("parent", 1, stick.Alive)
 	file := edits.EditedFile{Path: "a.go", Editors: []edits.Editor{{Agent: "parent"}}}
-	share, _ := edits.WhoseEdit(f.Room, file, edits.Editing{By: "child", Above: stick.Lineage{Processes: []stick.Process{p}}}, nil, f.Probed, f.Now)
+	share, _ := edits.WhoseEdit(f.Room, file,
+		edits.Editing{By: "child", Above: stick.Lineage{Processes: []stick.Process{p}}}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "the parent's, for the child", share, edits.ShareOwn)
 
 	share, _ = edits.WhoseEdit(f.Room, file, edits.Editing{By: "child"}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "for another agent", share, edits.ShareOthers)
 	held := edits.EditedFile{Path: "a", Editors: []edits.Editor{{Agent: "x", Held: true}}}
 	f.Owns("parent")
-	share, _ = edits.WhoseEdit(f.Room, held, edits.Editing{By: "child", Tree: true, Above: stick.Lineage{Processes: []stick.Process{p}}}, nil, f.Probed, f.Now)
+	share, _ = edits.WhoseEdit(f.Room,
+		held, edits.Editing{By: "child", Tree: true, Above: stick.Lineage{Processes: []stick.Process{p}}},
+		nil, f.Probed, f.Now)
 	sticktest.Equal(t, "passed on to the parent, for the child", share, edits.SharePassed)
 
 	share, _ = edits.WhoseEdit(f.Room, held, edits.Editing{By: "child"}, nil, f.Probed, f.Now)

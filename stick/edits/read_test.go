@@ -45,9 +45,12 @@ func TestRoom_HasCompany(t *testing.T) {
 		{"another that has left", seen("b", stick.Left, 0), false},
 		{"a person", seen("human:ann", stick.Joined, 0), false},
 	} {
-		sticktest.Equal(t, tt.name, edits.HasCompany(stick.Room{Members: []stick.Member{me, tt.other}}, "a", sticktest.Start), tt.want)
+		sticktest.Equal(t, tt.name,
+			edits.HasCompany(stick.Room{Members: []stick.Member{me, tt.other}}, "a", sticktest.Start),
+			tt.want)
 	}
-	sticktest.Equal(t, "nobody else", edits.HasCompany(stick.Room{Members: []stick.Member{me}}, "a", sticktest.Start), false)
+	sticktest.Equal(t, "nobody else",
+		edits.HasCompany(stick.Room{Members: []stick.Member{me}}, "a", sticktest.Start), false)
 }
 
 func TestEditedFile_LastEditor(t *testing.T) {
@@ -94,19 +97,53 @@ func TestRoom_RefuseStale(t *testing.T) {
 		writes []edits.StaleWrite
 		want   string // with its hint; empty if nothing is refused
 	}{
-		{"another agent", []edits.StaleWrite{write(read, "codex:b", "")}, "codex:b changed cart.go after you read it: " + again},
-		{"with the number of lines", []edits.StaleWrite{counted}, "codex:b changed cart.go after you read it (+3 −1): " + again},
-		{"after its own write", []edits.StaleWrite{write(wrote, "codex:b", "")}, "codex:b changed cart.go after you wrote it: " + again},
-		{"nobody knows who", []edits.StaleWrite{write(read, "", "")}, "somebody changed cart.go after you read it: " + again},
-		{"its sub-agent", []edits.StaleWrite{write(read, "a", "s1")}, "a sub-agent of your session changed cart.go after you read it: " + again},
-		{"another sub-agent", []edits.StaleWrite{write(sub, "a", "s2")}, "a sub-agent of your session changed cart.go after you read it: " + again},
-		{"the agent above", []edits.StaleWrite{write(sub, "a", "")}, "the agent that started you changed cart.go after you read it: " + again},
+		{
+			"another agent",
+			[]edits.StaleWrite{write(read, "codex:b", "")},
+			"codex:b changed cart.go after you read it: " + again,
+		},
+		{
+			"with the number of lines",
+			[]edits.StaleWrite{counted},
+			"codex:b changed cart.go after you read it (+3 −1): " + again,
+		},
+		{
+			"after its own write",
+			[]edits.StaleWrite{write(wrote, "codex:b", "")},
+			"codex:b changed cart.go after you wrote it: " + again,
+		},
+		{
+			"nobody knows who",
+			[]edits.StaleWrite{write(read, "", "")},
+			"somebody changed cart.go after you read it: " + again,
+		},
+		{
+			"its sub-agent",
+			[]edits.StaleWrite{write(read, "a", "s1")},
+			"a sub-agent of your session changed cart.go after you read it: " + again,
+		},
+		{
+			"another sub-agent",
+			[]edits.StaleWrite{write(sub, "a", "s2")},
+			"a sub-agent of your session changed cart.go after you read it: " + again,
+		},
+		{
+			"the agent above",
+			[]edits.StaleWrite{write(sub, "a", "")},
+			"the agent that started you changed cart.go after you read it: " + again,
+		},
 		{"itself", []edits.StaleWrite{write(read, "a", ""), write(sub, "a", "s1")}, ""},
-		{"two files", []edits.StaleWrite{write(read, "a", ""), counted, other}, "codex:b changed cart.go after you read it (+3 −1); also changed: b.go: read them again, then write what keeps these changes"},
+		{
+			"two files",
+			[]edits.StaleWrite{write(read, "a", ""), counted, other},
+			"codex:b changed cart.go after you read it (+3 −1); also changed: b.go: read them again, then write what keeps these changes",
+		},
 		{"nothing", nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, e := range []stick.Enforce{stick.EnforceOff, stick.EnforceWarn, stick.EnforceScopes, stick.EnforceStick} {
+			for _, e := range []stick.Enforce{
+				stick.EnforceOff, stick.EnforceWarn, stick.EnforceScopes, stick.EnforceStick,
+			} {
 				why := edits.RefuseStale(stick.Room{Policy: stick.Policy{Enforce: e}}, tt.writes)
 				if got := saidWithHint(why); e != stick.EnforceOff && got != tt.want {
 					t.Errorf("under %s: %q\nwant %q", e, got, tt.want)

@@ -13,7 +13,10 @@ import (
 // TestMayRemove: no agent removes the root or the repository of a room that enforces anything.
 func TestMayRemove(t *testing.T) {
 	root := edits.Removing{By: "rm -rf ../app", Full: "/home/ann/app", Path: "."}
-	for enforce, denies := range map[stick.Enforce]bool{stick.EnforceOff: false, stick.EnforceWarn: true, stick.EnforceScopes: true, stick.EnforceStick: true, "ask": false} {
+	for enforce, denies := range map[stick.Enforce]bool{
+		stick.EnforceOff: false, stick.EnforceWarn: true, stick.EnforceScopes: true, stick.EnforceStick: true,
+		"ask": false,
+	} {
 		f := sticktest.NewRoom(t).WithMembers("a").Alive("a").Owns("a")
 		f.Policy.Enforce = enforce
 		j := edits.MayRemove(f.Room, root)
@@ -21,7 +24,9 @@ func TestMayRemove(t *testing.T) {
 			t.Fatalf("%s: %+v", enforce, j)
 		}
 
-		if j.Denied != nil && (j.Denied.Code != stick.CodeEditDenied || !slices.Equal(j.Denied.Fields["paths"].([]string), []string{"."}) || len(j.Denied.Hint) == 0 ||
+		if j.Denied != nil && (j.Denied.Code != stick.CodeEditDenied ||
+			!slices.Equal(j.Denied.Fields["paths"].([]string), []string{"."}) ||
+			len(j.Denied.Hint) == 0 ||
 			j.Denied.Message != `"rm -rf ../app" would remove /home/ann/app, the root of the room`) {
 			t.Errorf("%s: %s %v (%s)", enforce, j.Denied.Message, j.Denied.Fields, j.Denied.Hint)
 		}
@@ -38,7 +43,8 @@ func TestMayRemove(t *testing.T) {
 
 	f := sticktest.NewRoom(t).WithMembers("a").WithPolicy("enforce=stick")
 	repository := edits.Removing{By: "mv .git x", Full: "/home/ann/app/.git", Path: ".git", Repository: true}
-	if j := edits.MayRemove(f.Room, repository); j.Denied == nil || !strings.HasSuffix(j.Denied.Message, "would remove /home/ann/app/.git, without which there is no repository") {
+	if j := edits.MayRemove(f.Room, repository); j.Denied == nil ||
+		!strings.HasSuffix(j.Denied.Message, "would remove /home/ann/app/.git, without which there is no repository") {
 		t.Errorf("%+v", j)
 	}
 }

@@ -43,14 +43,26 @@ func TestCommitOfOthersWork(t *testing.T) {
 			"the commit takes along what codex:b has edited: a.go, \"b c.go\", d.go, e.go, f.go",
 			`commit only your own: git commit -m "…" -- 1 2 3 4 5; or ask: tt msg send codex:b "…"`,
 		},
-		{stick.EnforceStick, append(files("a:1", "b:1")[:1], files("b:1", "c:1", "d:1", "e:1")[1:2]...), nil, "the commit takes along what a:1, b:1, c:1 and 2 more have edited: a.go, \"b c.go\"", `ask: tt msg send a:1 "…"`},
+		{
+			stick.EnforceStick,
+			append(files("a:1", "b:1")[:1], files("b:1", "c:1", "d:1", "e:1")[1:2]...),
+			nil,
+			"the commit takes along what a:1, b:1, c:1 and 2 more have edited: a.go, \"b c.go\"",
+			`ask: tt msg send a:1 "…"`,
+		},
 		{
 			stick.EnforceWarn, files("codex:b")[:1],
 			[]string{"1", "2", "3", "4", "5", "6"},
 			"the commit takes along what codex:b has edited: a.go",
 			`name only your own files: git commit -m "…" -- <path>; or ask: tt msg send codex:b "…"`,
 		},
-		{stick.EnforceStick, files("a:1", "b:1", "c:1")[:1], nil, "the commit takes along what a:1, b:1 and c:1 have edited: a.go", `ask: tt msg send a:1 "…"`},
+		{
+			stick.EnforceStick,
+			files("a:1", "b:1", "c:1")[:1],
+			nil,
+			"the commit takes along what a:1, b:1 and c:1 have edited: a.go",
+			`ask: tt msg send a:1 "…"`,
+		},
 		{stick.EnforceStick, nil, []string{"x.go"}, "", ""},
 		{stick.EnforceOff, files("codex:b"), nil, "", ""},
 		{"someday", files("codex:b"), nil, "", ""},
@@ -106,7 +118,8 @@ func TestCommitsOfOthers(t *testing.T) {
 		if tt.gone {
 			f.Gone("a")
 		}
-		sticktest.Equal(t, tt.name, edits.IsCommitOfOther(f.Room, tt.made, edits.Editing{By: "b"}, f.Probed, f.Now), tt.want)
+		sticktest.Equal(t, tt.name,
+			edits.IsCommitOfOther(f.Room, tt.made, edits.Editing{By: "b"}, f.Probed, f.Now), tt.want)
 	}
 }
 
@@ -118,7 +131,8 @@ func TestPushOfOthersCommits(t *testing.T) {
 	one := []edits.Carried{{Name: "abc1234", Agent: "codex:b"}}
 	j := edits.MayPush(r, one, stick.Cmd("git push <remote> <own>", "origin", "def5678:main"))
 	sticktest.Equal(t, "one", j.Denied.Message, "the push carries along a commit of codex:b: abc1234")
-	sticktest.Equal(t, "step", j.Denied.Hint.String(), `push only your own: git push origin def5678:main; or ask: tt msg send codex:b "…"`)
+	sticktest.Equal(t, "step", j.Denied.Hint.String(),
+		`push only your own: git push origin def5678:main; or ask: tt msg send codex:b "…"`)
 
 	var many []edits.Carried
 	for i := range 7 {
