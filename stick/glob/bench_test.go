@@ -7,7 +7,12 @@ import (
 
 // BenchmarkOverlap measures what a new reservation costs for each one that is there.
 func BenchmarkOverlap(b *testing.B) {
-	for _, c := range [][2]string{{"src/lib", "docs"}, {"src/lib", "src/lib/*.go"}, {"internal/**/*_test.go", "internal/engine/*.go"}, {"[ab]*/**/x", "[ba]*/**/x"}} {
+	for _, c := range [][2]string{
+		{"src/lib", "docs"},
+		{"src/lib", "src/lib/*.go"},
+		{"internal/**/*_test.go", "internal/engine/*.go"},
+		{"[ab]*/**/x", "[ba]*/**/x"},
+	} {
 		for _, fold := range []bool{false, true} {
 			b.Run(c[0]+" "+c[1]+map[bool]string{true: " folded"}[fold], func(b *testing.B) {
 				p, q := parsed(b, c[0]), parsed(b, c[1])

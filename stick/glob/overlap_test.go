@@ -168,7 +168,9 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 	}
 
 	grow("")
-	slices.SortStableFunc(paths, func(a, b []string) int { return len(strings.Join(a, "/")) - len(strings.Join(b, "/")) })
+	slices.SortStableFunc(paths, func(a, b []string) int {
+		return len(strings.Join(a, "/")) - len(strings.Join(b, "/"))
+	})
 	type known struct {
 		Pattern
 		oracle
@@ -230,13 +232,17 @@ func compareEnumerated(t *testing.T, pairs int, fold bool, alphabet string, toke
 			t.Errorf("%s and %s, fold %v: %s (%q), want %s", p.Pattern, q.Pattern, fold, kind, witness, want)
 		}
 	}
-	t.Logf("fold %v: %d pairs of %d patterns at %d paths: %v, %d of them at longer paths only", fold, pairs, len(pool), len(paths), count, longer)
+	t.Logf("fold %v: %d pairs of %d patterns at %d paths: %v, %d of them at longer paths only",
+		fold, pairs, len(pool), len(paths), count, longer)
 }
 
 func TestOverlapProperties(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(strings.Fields("a b A . * ? [ab] [!a] [!b.] [a-b.] / / ** /**/ a/ *.")), rapid.SampledFrom([]string{
-			".git", ".g", "it", "worktrees", "wor", "k", "K", "\u212A", "trees", "[k-s]", "[!A-Z]", "ß", "ẞ", "[^ſ]", "/*/", "**/", "?[a-z]*",
+		return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(strings.Fields(
+			"a b A . * ? [ab] [!a] [!b.] [a-b.] / / ** /**/ a/ *.",
+		)), rapid.SampledFrom([]string{
+			".git", ".g", "it", "worktrees", "wor", "k", "K", "\u212A", "trees", "[k-s]", "[!A-Z]", "ß", "ẞ",
+			"[^ſ]", "/*/", "**/", "?[a-z]*",
 		})), 1, 14).Draw(t, "tokens"), "")
 	}).Filter(func(s string) bool { _, err := Parse(s); return err == nil })
 

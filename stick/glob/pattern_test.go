@@ -68,8 +68,10 @@ func TestParse(t *testing.T) {
 	for _, in := range []string{
 		"", "/src", "/", "//src", "..", "../src", "src/../..", "src/..", "[.][.]/x", "[.]", "C:/src", "c:", "C[:]/x",
 		`src\lib`, `[\]`, "a\x00b", "a\nb", "a\u0085b", "a\x7f", "a\xff", "[", "[]", "[!]", "[a/b]", "src/[a", "[b-a]",
-		".git", "./.git/config", "src/.git", ".GIT/x", "[.]git", "worktrees", "worktrees/", "./worktrees/x", "Worktrees", "worktree[s]/**",
-		"*.{ts,tsx}", "{a[b],c}", strings.Repeat("x", 257), strings.Repeat("x", 253) + "*/", strings.Repeat("a*", 33), strings.Repeat("*/", 32),
+		".git", "./.git/config", "src/.git", ".GIT/x", "[.]git", "worktrees", "worktrees/", "./worktrees/x",
+		"Worktrees", "worktree[s]/**",
+		"*.{ts,tsx}", "{a[b],c}", strings.Repeat("x", 257), strings.Repeat("x", 253) + "*/",
+		strings.Repeat("a*", 33), strings.Repeat("*/", 32),
 		strings.Repeat("{", 90),
 	} {
 		p, err := Parse(in)
@@ -77,7 +79,13 @@ func TestParse(t *testing.T) {
 		equal(t, in, p, "")
 	}
 
-	for _, in := range []string{strings.Repeat("x", 256), strings.Repeat("a*", 32), strings.Repeat("*/", 31), strings.Repeat("*", 256), strings.Repeat("./", 127) + "x"} {
+	for _, in := range []string{
+		strings.Repeat("x", 256),
+		strings.Repeat("a*", 32),
+		strings.Repeat("*/", 31),
+		strings.Repeat("*", 256),
+		strings.Repeat("./", 127) + "x",
+	} {
 		if _, err := Parse(in); err != nil {
 			t.Errorf("%q: %v", in, err)
 		}
@@ -167,7 +175,8 @@ func TestFoldsCase(t *testing.T) {
 
 func TestPrefix(t *testing.T) {
 	for in, want := range map[string]string{
-		"src": "src", "src/lib/*.go": "src/lib", "src/*/x": "src", "*": "", "**": "", "**/x": "", "s*/x": "", "[*]/a/?": "*/a",
+		"src": "src", "src/lib/*.go": "src/lib", "src/*/x": "src", "*": "", "**": "", "**/x": "", "s*/x": "",
+		"[*]/a/?": "*/a",
 	} {
 		equal(t, in, Pattern(in).Prefix(false), want)
 		equal(t, in, Pattern(in).LiteralFirst(), want != "")
@@ -194,7 +203,11 @@ func TestQuote(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q is refused: %v", path, err)
 		}
-		if string(p) != Quote(path) || p.Prefix(false) != path || !p.Match(path, false) || !p.Match(path+"/x", false) || p.Match(path+"x", false) {
+		if string(p) != Quote(path) ||
+			p.Prefix(false) != path ||
+			!p.Match(path, false) ||
+			!p.Match(path+"/x", false) ||
+			p.Match(path+"x", false) {
 			t.Fatalf("%q isn't %q", p, path)
 		}
 	})
@@ -244,7 +257,10 @@ func TestAlphabetHasEveryCharacter(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"src/**/*.go", "[!a-c]x/?", "a**b/./c//", "{a,b}", "[[]id]", "*?*", "[+-9]", "]", "[]-a]", "[?]", "ß/K[k-ſ]", "**/.g*/w*"} {
+	for _, s := range []string{
+		"src/**/*.go", "[!a-c]x/?", "a**b/./c//", "{a,b}", "[[]id]", "*?*", "[+-9]", "]", "[]-a]", "[?]",
+		"ß/K[k-ſ]", "**/.g*/w*",
+	} {
 		f.Add(s, "src/a/b.go")
 		f.Add(s, strings.ToUpper(s))
 	}
