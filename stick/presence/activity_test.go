@@ -14,7 +14,8 @@ func does(f *sticktest.Fixture, what string, a stick.AgentID, h presence.Signs, 
 	f.T.Helper()
 	got, _ := presence.ActivityOf(f.Room, a, h, f.Probed, f.Now)
 	if got.State != want || got.Since != since {
-		f.T.Errorf("%s: %s since %d, want %s since %d", what, got.State, got.Since-sticktest.Start, want, since-sticktest.Start)
+		f.T.Errorf("%s: %s since %d, want %s since %d",
+			what, got.State, got.Since-sticktest.Start, want, since-sticktest.Start)
 	}
 }
 
@@ -42,7 +43,8 @@ func TestActivity(t *testing.T) {
 	does(f, "it was silent for nearly ten minutes", a, works, presence.AgentWorks, works.ActiveSince)
 	f.After(time.Second)
 	does(f, "an interrupt fires no hook", a, works, presence.AgentIdle, works.At)
-	if got, _ := presence.ActivityOf(f.Room, a, works, f.Probed, f.Now); !got.Silent || got.Tool != "Edit" || got.File != "a.go" {
+	got, _ := presence.ActivityOf(f.Room, a, works, f.Probed, f.Now)
+	if !got.Silent || got.Tool != "Edit" || got.File != "a.go" {
 		t.Errorf("it isn't said that nobody knows when it stopped: %+v", got)
 	}
 

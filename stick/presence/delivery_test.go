@@ -29,7 +29,8 @@ func TestReaches(t *testing.T) {
 		{"a person that waits", func() { f.Parks("human:x") }, "human:x", presence.DeliveryListening},
 	} {
 		c.do()
-		sticktest.Equal(t, c.name, presence.Reaches(f.Room, c.who, stick.Deadline{}, presence.Inbox{}, f.Probed, f.Now), c.want)
+		sticktest.Equal(t, c.name,
+			presence.Reaches(f.Room, c.who, stick.Deadline{}, presence.Inbox{}, f.Probed, f.Now), c.want)
 	}
 }
 
@@ -41,14 +42,21 @@ func TestReachesAnIdleAgent(t *testing.T) {
 	f.Parks("b")
 	f.Listeners[0].Purpose = stick.Wake
 	soon, later := stick.Deadline{SetAt: f.Now}, stick.Deadline{SetAt: f.Now, TTL: time.Second}
-	sticktest.Equal(t, "now", presence.Reaches(f.Room, "b", soon, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryListening)
-	sticktest.Equal(t, "later", presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryDelayed)
-	sticktest.Equal(t, "later, and then", presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now.Add(time.Second)), presence.DeliveryListening)
+	sticktest.Equal(t, "now",
+		presence.Reaches(f.Room, "b", soon, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryListening)
+	sticktest.Equal(t, "later",
+		presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryDelayed)
+	sticktest.Equal(t, "later, and then",
+		presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now.Add(time.Second)),
+		presence.DeliveryListening)
 
 	f.EditMember("b", func(m *stick.Member) { m.IdleAt = 0 })
-	sticktest.Equal(t, "it works", presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryNextTool)
-	sticktest.Equal(t, "it works, and could be woken", presence.Reaches(f.Room, "b", soon, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryNextTool)
+	sticktest.Equal(t, "it works",
+		presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryNextTool)
+	sticktest.Equal(t, "it works, and could be woken",
+		presence.Reaches(f.Room, "b", soon, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryNextTool)
 	f.EditMember("b", func(m *stick.Member) { m.IdleAt = f.Now })
 	f.Parks("b")
-	sticktest.Equal(t, "it waits itself", presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryListening)
+	sticktest.Equal(t, "it waits itself",
+		presence.Reaches(f.Room, "b", later, presence.Inbox{}, f.Probed, f.Now), presence.DeliveryListening)
 }

@@ -20,7 +20,8 @@ import (
 func TestContextName(t *testing.T) {
 	for in, want := range map[string]string{
 		"helper-1a2b": "helper-1a2b", "../../etc/passwd": "etc-passwd", "": "", "..": "", "a\x00b": "a-b", "..\\x": "x",
-		"CON": "session-CON", "nul.txt": "session-nul.txt", "com1": "session-com1", "common": "common", "my agent": "my-agent", "🙂": "", "a🙂b": "a-b",
+		"CON": "session-CON", "nul.txt": "session-nul.txt", "com1": "session-com1", "common": "common",
+		"my agent": "my-agent", "🙂": "", "a🙂b": "a-b",
 	} {
 		if got := presence.ContextName(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
@@ -28,14 +29,19 @@ func TestContextName(t *testing.T) {
 	}
 
 	long := strings.Repeat("x", 300)
-	if a, b := presence.ContextName(long), presence.ContextName(long+"y"); a == b || len(a) > stick.MaxContext || len(b) > stick.MaxContext {
+	a, b := presence.ContextName(long), presence.ContextName(long+"y")
+	if a == b || len(a) > stick.MaxContext || len(b) > stick.MaxContext {
 		t.Errorf("%q and %q", a, b)
 	}
 
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringN(0, 400, 4000), rapid.StringMatching(`[./\\\x00-\x20a-z🙂:]{0,80}`)).Draw(t, "name")
+		s := rapid.OneOf(rapid.String(), rapid.StringN(0, 400, 4000),
+			rapid.StringMatching(`[./\\\x00-\x20a-z🙂:]{0,80}`)).Draw(t, "name")
 		name := presence.ContextName(s)
-		if len(name) > stick.MaxContext+8 || strings.ContainsAny(name, "/\\\x00:") || strings.HasPrefix(name, ".") || name != presence.ContextName(name) && !strings.HasPrefix(name, "session-") {
+		if len(name) > stick.MaxContext+8 ||
+			strings.ContainsAny(name, "/\\\x00:") ||
+			strings.HasPrefix(name, ".") ||
+			name != presence.ContextName(name) && !strings.HasPrefix(name, "session-") {
 			t.Fatalf("%q became %q", s, name)
 		}
 	})
@@ -50,7 +56,10 @@ func TestContextNamesAreDistinct(t *testing.T) {
 
 	used := map[string]bool{"": true}
 	for i, asked := range []string{"../a", "a", "A", "a", "", "", "-a-", "helper-0000", ""} {
-		got := f.Starts(presence.Starting{By: stick.AgentID(fmt.Sprintf("h:%d", i)), Same: true, Context: asked, Seed: "the same", Taken: []string{"HELPER-" + presence.ShortSum("the same/0", 4)}})
+		got := f.Starts(presence.Starting{
+			By: stick.AgentID(fmt.Sprintf("h:%d", i)), Same: true, Context: asked, Seed: "the same",
+			Taken: []string{"HELPER-" + presence.ShortSum("the same/0", 4)},
+		})
 		if name := strings.ToLower(got.Context); used[name] || got.Role != stick.RoleHelper {
 			t.Errorf("%q is %s twice", asked, got.Context)
 		} else {
@@ -63,7 +72,8 @@ func TestContextNamesAreDistinct(t *testing.T) {
 // it goes on. Nobody can choose the primary's name.
 func TestContextNamesStay(t *testing.T) {
 	f := sticktest.NewRoom(t)
-	if got := f.Starts(presence.Starting{By: "p:0", Same: true, Context: "lead"}); got.Role != stick.RolePrimary || got.Context != "" {
+	if got := f.Starts(presence.Starting{By: "p:0", Same: true, Context: "lead"}); got.Role != stick.RolePrimary ||
+		got.Context != "" {
 		t.Errorf("the primary's: %+v", got)
 	}
 
@@ -77,15 +87,18 @@ func TestContextNamesStay(t *testing.T) {
 
 	want("the first", "kim", f.Starts(presence.Starting{By: "h:1", Same: true, Context: "kim"}))
 	f.RunsIn("h:1", 2, stick.Unknown)
-	want("beside one that isn't known to be gone", "kim-2", f.Starts(presence.Starting{By: "h:2", Same: true, Context: "kim"}))
+	want("beside one that isn't known to be gone", "kim-2",
+		f.Starts(presence.Starting{By: "h:2", Same: true, Context: "kim"}))
 	r, events, err := f.Leave(stick.Leaving{By: "h:1"}, f.Probed, f.Now)
 	f.Must(f.TryCommit(r, events, err))
-	want("compacted, and the other has ended", "kim-2", f.Starts(presence.Starting{By: "h:2", Same: true, Continues: true, Context: "kim"}))
+	want("compacted, and the other has ended", "kim-2",
+		f.Starts(presence.Starting{By: "h:2", Same: true, Continues: true, Context: "kim"}))
 	want("asked for again", "kim", f.Starts(presence.Starting{By: "h:1", Same: true, Context: "kim"}))
 
 	f.RunsIn("h:1", 2, stick.Gone)
 	want("started again after a crash", "kim", f.Starts(presence.Starting{By: "h:3", Same: true, Context: "kim"}))
-	if last := sticktest.Said[stick.SessionStartedPayload](f.Log[len(f.Log)-1]); presence.HasSession(f.Room, "h:1") || last.Prior != "h:1" || last.Verdict != stick.Gone {
+	last := sticktest.Said[stick.SessionStartedPayload](f.Log[len(f.Log)-1])
+	if presence.HasSession(f.Room, "h:1") || last.Prior != "h:1" || last.Verdict != stick.Gone {
 		t.Errorf("the one before still runs, or the log doesn't say whose file it was: %+v", last)
 	}
 }
@@ -142,7 +155,9 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	}
 
 	ask := func(by stick.AgentID, path string) error {
-		if e := edits.MayEdit(f.Room, edits.Editing{By: by, Paths: []string{path}, PrimaryOnly: []glob.Pattern{only}}, nil, f.Probed, f.Now).Denied; e != nil {
+		e := edits.MayEdit(f.Room, edits.Editing{By: by, Paths: []string{path}, PrimaryOnly: []glob.Pattern{only}},
+			nil, f.Probed, f.Now).Denied
+		if e != nil {
 			return e
 		}
 		return nil
@@ -154,7 +169,9 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 	f.Policy.Enforce = stick.EnforceStick
 	f.Turn.State, f.Turn.Owner = stick.Owned, "h:0"
 	var denied *stick.Error
-	if err := ask("h:0", "docs/plan.md"); !errors.As(err, &denied) || denied.Code != stick.CodeEditDenied || !strings.Contains(denied.Hint.String(), "role:primary") {
+	if err := ask("h:0", "docs/plan.md"); !errors.As(err, &denied) ||
+		denied.Code != stick.CodeEditDenied ||
+		!strings.Contains(denied.Hint.String(), "role:primary") {
 		t.Errorf("the primary's file: %v", err)
 	}
 
@@ -172,6 +189,8 @@ func TestHelpersLeaveWhatIsThePrimarys(t *testing.T) {
 func TestClearedSessionKeepsItsFile(t *testing.T) {
 	f := sticktest.NewRoom(t)
 	f.Starts(presence.Starting{By: "a", Helper: true, Context: "one"})
-	got := f.Starts(presence.Starting{By: "b", Helper: true, Continues: true, Before: []stick.AgentID{"a"}, Context: "two"})
+	got := f.Starts(presence.Starting{
+		By: "b", Helper: true, Continues: true, Before: []stick.AgentID{"a"}, Context: "two",
+	})
 	sticktest.Equal(t, "the context file", got.Context, "one")
 }

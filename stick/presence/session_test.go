@@ -31,7 +31,8 @@ func TestStartSessionTable(t *testing.T) {
 		{name: "nobody before"},
 		{"crashed", true, stick.Gone, false},
 		{"live", true, stick.Alive, false},
-		{"remote or unknown", true, stick.Unknown, false}, // another host, another namespace, a blind scan: nothing is proved
+		// another host, another namespace, a blind scan: nothing is proved
+		{"remote or unknown", true, stick.Unknown, false},
 		{"ended", true, stick.Gone, true},
 	}
 
@@ -54,7 +55,9 @@ func TestStartSessionTable(t *testing.T) {
 						f.Now = f.Now.Add(time.Minute)
 					}
 
-					got := f.Starts(presence.Starting{By: me, Same: true, Earlier: earlier, Anchor: anchor, AnchorAt: written, Seed: "x"})
+					got := f.Starts(presence.Starting{
+						By: me, Same: true, Earlier: earlier, Anchor: anchor, AnchorAt: written, Seed: "x",
+					})
 
 					live := prior.led && !prior.ended && prior.v != stick.Gone
 					want := presence.Started{Session: stick.Session{Role: stick.RolePrimary}, Kind: stick.StartFresh}
@@ -71,7 +74,10 @@ func TestStartSessionTable(t *testing.T) {
 						want.Crashed = other
 					}
 
-					if got.Role != want.Role || got.Kind != want.Kind || got.Primary != want.Primary || got.Crashed != want.Crashed {
+					if got.Role != want.Role ||
+						got.Kind != want.Kind ||
+						got.Primary != want.Primary ||
+						got.Crashed != want.Crashed {
 						t.Errorf("got %s, %s, primary %q, crashed %q; want %s, %s, %q, %q",
 							got.Role, got.Kind, got.Primary, got.Crashed, want.Role, want.Kind, want.Primary, want.Crashed)
 					}
@@ -80,7 +86,10 @@ func TestStartSessionTable(t *testing.T) {
 					}
 
 					resumed := slices.ContainsFunc(f.Log, func(e stick.Event) bool {
-						return e.Type == stick.EventResume && e.From == me && e.To == want.Crashed && e.Message().Adopted == string(me)
+						return e.Type == stick.EventResume &&
+							e.From == me &&
+							e.To == want.Crashed &&
+							e.Message().Adopted == string(me)
 					})
 					if resumed != (want.Kind == stick.StartRecover) {
 						t.Errorf("that there is a RESUME is %v", resumed)
@@ -88,7 +97,8 @@ func TestStartSessionTable(t *testing.T) {
 
 					for _, e := range f.Log { // from which it is told again
 						if say, ok := stick.PayloadOf[stick.SessionStartedPayload](e); ok && e.From == me &&
-							(say.Start != want.Kind || resumed && (say.Prior != want.Crashed || say.Written != written)) {
+							(say.Start != want.Kind ||
+								resumed && (say.Prior != want.Crashed || say.Written != written)) {
 							t.Errorf("the log says %+v", say)
 						}
 					}
@@ -116,7 +126,10 @@ func TestSessionGoesOn(t *testing.T) {
 	t.Run("started twice", func(t *testing.T) {
 		f := primary(t)
 		n := len(f.Log)
-		if got := f.Starts(presence.Starting{By: a, Same: true, Anchor: true, AnchorAt: f.Now}); !got.Already || got.Role != stick.RolePrimary || got.Kind != stick.StartContinue || len(f.Log) != n {
+		if got := f.Starts(presence.Starting{By: a, Same: true, Anchor: true, AnchorAt: f.Now}); !got.Already ||
+			got.Role != stick.RolePrimary ||
+			got.Kind != stick.StartContinue ||
+			len(f.Log) != n {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -124,14 +137,19 @@ func TestSessionGoesOn(t *testing.T) {
 	t.Run("cleared: another agent in the same process inherits", func(t *testing.T) {
 		f := primary(t)
 		ends(f, a)
-		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true, Before: []stick.AgentID{a}, Anchor: true, AnchorAt: f.Now.Add(-time.Hour)}); got.Role != stick.RolePrimary || got.Kind != stick.StartContinue {
+		if got := f.Starts(presence.Starting{
+			By: b, Same: true, Continues: true, Before: []stick.AgentID{a}, Anchor: true,
+			AnchorAt: f.Now.Add(-time.Hour),
+		}); got.Role != stick.RolePrimary || got.Kind != stick.StartContinue {
 			t.Errorf("%+v", got)
 		}
 	})
 
 	t.Run("cleared without a word of the end", func(t *testing.T) {
 		f := primary(t)
-		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true, Before: []stick.AgentID{a}}); got.Role != stick.RolePrimary || got.Kind != stick.StartContinue || !leads(f, b) {
+		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true, Before: []stick.AgentID{a}}); got.Role != stick.RolePrimary ||
+			got.Kind != stick.StartContinue ||
+			!leads(f, b) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -148,23 +166,34 @@ func TestSessionGoesOn(t *testing.T) {
 
 				f.RunsIn(old, 2, stick.Alive)
 				was, _ := f.Member(old)
-				got := f.Starts(presence.Starting{By: c, Same: true, Continues: goes, Before: []stick.AgentID{"gone:1", old}, Anchor: true, AnchorAt: f.Now.Add(-time.Hour), Seed: "y"})
+				got := f.Starts(presence.Starting{
+					By: c, Same: true, Continues: goes, Before: []stick.AgentID{"gone:1", old}, Anchor: true,
+					AnchorAt: f.Now.Add(-time.Hour), Seed: "y",
+				})
 				want := map[bool]stick.StartKind{true: stick.StartContinue, false: stick.StartFresh}[goes]
 				if !led {
 					want = stick.StartHelper
 				}
-				if presence.HasSession(f.Room, old) || got.Role != role || got.Kind != want || got.Crashed != "" || led == f.SessionEndedAt.IsZero() {
+				if presence.HasSession(f.Room, old) ||
+					got.Role != role ||
+					got.Kind != want ||
+					got.Crashed != "" ||
+					led == f.SessionEndedAt.IsZero() {
 					t.Errorf("%s, goes on %v: %+v", role, goes, got)
 				}
 				if !led && goes != (got.Context == was.Session.Context) {
-					t.Errorf("goes on %v: its context is %q, and that of the one before was %q", goes, got.Context, was.Session.Context)
+					t.Errorf("goes on %v: its context is %q, and that of the one before was %q",
+						goes, got.Context, was.Session.Context)
 				}
-				if to, _, err := presence.WithRole(f.Room, "role:"+stick.AgentID(role), ""); err != nil || len(to) != 1 || to[0] != c {
+				if to, _, err := presence.WithRole(f.Room, "role:"+stick.AgentID(role), ""); err != nil ||
+					len(to) != 1 ||
+					to[0] != c {
 					t.Errorf("%s: %v (%v)", role, to, err)
 				}
 
 				f.RunsIn(c, 3, stick.Gone) // it touched the file when it started, and crashes
-				if next := f.Starts(presence.Starting{By: b, Same: true, Anchor: true, AnchorAt: f.Now}); led && next.Kind != stick.StartRecover {
+				next := f.Starts(presence.Starting{By: b, Same: true, Anchor: true, AnchorAt: f.Now})
+				if led && next.Kind != stick.StartRecover {
 					t.Errorf("after its crash: %+v", next)
 				}
 			}
@@ -176,7 +205,9 @@ func TestSessionGoesOn(t *testing.T) {
 		was := f.Starts(presence.Starting{By: b, Same: true, Seed: "x"})
 		ends(f, a)
 		ends(f, b)
-		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true}); got.Role != stick.RoleHelper || got.Context != was.Context || got.Primary != "" {
+		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true}); got.Role != stick.RoleHelper ||
+			got.Context != was.Context ||
+			got.Primary != "" {
 			t.Errorf("%+v, it was %+v", got, was)
 		}
 	})
@@ -186,7 +217,8 @@ func TestSessionGoesOn(t *testing.T) {
 		ends(f, a)
 		f.Starts(presence.Starting{By: b, Same: true})
 		f.RunsIn(b, 2, stick.Alive)
-		if got := f.Starts(presence.Starting{By: a, Continues: true}); got.Role != stick.RoleHelper || got.Primary != b {
+		if got := f.Starts(presence.Starting{By: a, Continues: true}); got.Role != stick.RoleHelper ||
+			got.Primary != b {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -194,19 +226,25 @@ func TestSessionGoesOn(t *testing.T) {
 	t.Run("resumed after its own crash", func(t *testing.T) {
 		f := primary(t)
 		f.RunsIn(a, 1, stick.Gone)
-		if got := f.Starts(presence.Starting{By: a, Continues: true, Anchor: true, AnchorAt: f.Now}); got.Role != stick.RolePrimary || got.Kind != stick.StartRecover || got.Crashed != a {
+		if got := f.Starts(presence.Starting{By: a, Continues: true, Anchor: true, AnchorAt: f.Now}); got.Role != stick.RolePrimary ||
+			got.Kind != stick.StartRecover ||
+			got.Crashed != a {
 			t.Errorf("%+v", got)
 		}
 	})
 
 	t.Run("told to help", func(t *testing.T) {
 		f := primary(t)
-		if got := f.Starts(presence.Starting{By: a, Same: true, Helper: true, Seed: "x"}); got.Role != stick.RoleHelper || got.Already || leads(f, a) {
+		if got := f.Starts(presence.Starting{By: a, Same: true, Helper: true, Seed: "x"}); got.Role != stick.RoleHelper ||
+			got.Already ||
+			leads(f, a) {
 			t.Errorf("%+v", got)
 		}
 
 		// It gave its role up: that is an end of the primary's session, and nothing is recovered after it.
-		if got := f.Starts(presence.Starting{By: c, Same: true, Anchor: true, AnchorAt: f.Now.Add(-time.Second)}); got.Role != stick.RolePrimary || got.Kind != stick.StartFresh {
+		if got := f.Starts(presence.Starting{
+			By: c, Same: true, Anchor: true, AnchorAt: f.Now.Add(-time.Second),
+		}); got.Role != stick.RolePrimary || got.Kind != stick.StartFresh {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -222,10 +260,14 @@ func TestSessionGoesOn(t *testing.T) {
 		r, events, err := presence.Promote(f.Room, b, stick.Lineage{}, f.Probed, f.Now)
 		f.Must(f.TryCommit(r, events, err))
 		n := len(f.Log)
-		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true, Launched: true}); got.Role != stick.RolePrimary || !got.Already || len(f.Log) != n {
+		if got := f.Starts(presence.Starting{By: b, Same: true, Continues: true, Launched: true}); got.Role != stick.RolePrimary ||
+			!got.Already ||
+			len(f.Log) != n {
 			t.Errorf("compacted: %+v", got)
 		}
-		if got := f.Starts(presence.Starting{By: c, Same: true, Continues: true, Before: []stick.AgentID{b}, Launched: true}); got.Role != stick.RolePrimary {
+		if got := f.Starts(presence.Starting{
+			By: c, Same: true, Continues: true, Before: []stick.AgentID{b}, Launched: true,
+		}); got.Role != stick.RolePrimary {
 			t.Errorf("cleared: %+v", got)
 		}
 
@@ -290,7 +332,8 @@ func TestPromote(t *testing.T) {
 	if err := promote(); err != nil || len(f.Log) != n {
 		t.Errorf("twice: %v", err)
 	}
-	if got := f.Starts(presence.Starting{By: a, Same: true, Seed: "y"}); got.Role != stick.RoleHelper || got.Primary != b {
+	got := f.Starts(presence.Starting{By: a, Same: true, Seed: "y"})
+	if got.Role != stick.RoleHelper || got.Primary != b {
 		t.Errorf("the one before: %+v", got)
 	}
 }
@@ -337,7 +380,9 @@ func TestRolesExplored(t *testing.T) {
 	}
 
 	probed := func(s state) *stick.Probed {
-		out := &stick.Probed{Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{}}
+		out := &stick.Probed{
+			Processes: map[stick.Process]stick.Verdict{}, Listeners: map[stick.ListenerID]stick.Verdict{},
+		}
 		for i := range agents {
 			for run := range 2 {
 				p := process(state{run: [3]int{run, run, run}}, i)
@@ -402,17 +447,22 @@ func TestRolesExplored(t *testing.T) {
 				up := s // it runs, and nobody has heard of it
 				up.running[i], up.seen[i] = true, stick.Alive
 				next = append(next, up)
-				if last := begin(up, i, presence.Starting{}); !slices.ContainsFunc([]int{0, 1, 2}, func(j int) bool { return j != i && s.running[j] }) && !lead(last.r, agents[i]) {
+				last := begin(up, i, presence.Starting{})
+				if !slices.ContainsFunc([]int{0, 1, 2}, func(j int) bool { return j != i && s.running[j] }) &&
+					!lead(last.r, agents[i]) {
 					t.Fatalf("alone, and no primary: %s", key(s))
 				}
 				continue
 			}
 
-			for _, q := range []presence.Starting{{}, {Continues: true}, {Helper: true}, {Launched: true}, {Launched: true, Continues: true}} {
+			for _, q := range []presence.Starting{
+				{}, {Continues: true}, {Helper: true}, {Launched: true}, {Launched: true, Continues: true},
+			} {
 				next = append(next, begin(s, i, q))
 			}
 
-			if m, ok := s.r.Member(agents[i]); !s.known[i] && (!ok || m.State != stick.Joined) { // it takes part without a session
+			// it takes part without a session
+			if m, ok := s.r.Member(agents[i]); !s.known[i] && (!ok || m.State != stick.Joined) {
 				joined := s
 				r, _, _, err := s.r.Join(agents[i], true, sticktest.Start)
 				if err != nil {
@@ -480,7 +530,8 @@ func lead(r stick.Room, a stick.AgentID) bool {
 func TestAPrimaryStartedAsAHelper(t *testing.T) {
 	f := sticktest.NewRoom(t)
 	f.Starts(presence.Starting{By: "p:0", Same: true})
-	_, events, started := presence.StartSession(f.Room, presence.Starting{By: "p:0", Launched: true, Seed: "x"}, f.Probed, f.Now)
+	_, events, started := presence.StartSession(f.Room, presence.Starting{By: "p:0", Launched: true, Seed: "x"},
+		f.Probed, f.Now)
 	sticktest.Equal(t, "role", started.Role, stick.RoleHelper)
 	if len(events) != 1 || events[0].Type != stick.EventSessionStarted {
 		t.Errorf("the events are %+v", events)
@@ -497,7 +548,9 @@ func TestAnElderLeads(t *testing.T) {
 		lost.PID, lost.Start, shell.PID, shell.Start = 5, 0, 6, 3
 		f.Probed.Processes[lost], f.Probed.Processes[shell] = stick.Unknown, stick.Alive
 		f.EditMember("z:9", func(m *stick.Member) {
-			m.Processes = []stick.Evidence{{Process: lost, Proof: stick.ProvesSession}, {Process: shell, Proof: stick.ProvesTurn}}
+			m.Processes = []stick.Evidence{
+				{Process: lost, Proof: stick.ProvesSession}, {Process: shell, Proof: stick.ProvesTurn},
+			}
 		})
 		f.EditMember("a:0", func(m *stick.Member) { m.Processes = []stick.Evidence{{Process: first, Proof: proof}} })
 		second := first
@@ -510,7 +563,9 @@ func TestAnElderLeads(t *testing.T) {
 
 // TestWhoFollowsNeverLeads: even alone.
 func TestWhoFollowsNeverLeads(t *testing.T) {
-	sticktest.Equal(t, "role", sticktest.NewRoom(t).Starts(presence.Starting{By: "w:0", Follows: true, Seed: "x"}).Role, stick.RoleHelper)
+	sticktest.Equal(t, "role",
+		sticktest.NewRoom(t).Starts(presence.Starting{By: "w:0", Follows: true, Seed: "x"}).Role,
+		stick.RoleHelper)
 }
 
 // TestWhatASessionGoesOnAs: a session that starts again keeps its role, also when it is resumed in another
@@ -522,5 +577,6 @@ func TestWhatASessionGoesOnAs(t *testing.T) {
 		again.By, again.Seed = "h:0", "x"
 		sticktest.Equal(t, name, f.Starts(again).Role, stick.RoleHelper)
 	}
-	sticktest.Equal(t, "resumed, and new here", sticktest.NewRoom(t).Starts(presence.Starting{By: "p:0", Continues: true}).Role, stick.RolePrimary)
+	sticktest.Equal(t, "resumed, and new here",
+		sticktest.NewRoom(t).Starts(presence.Starting{By: "p:0", Continues: true}).Role, stick.RolePrimary)
 }
