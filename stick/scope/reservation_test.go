@@ -29,10 +29,23 @@ func TestReserve(t *testing.T) {
 		meets  glob.Overlap
 	}{
 		{name: "elsewhere", ask: scope.Reserving{Patterns: []glob.Pattern{"docs"}}, events: "reserved"},
-		{name: "in part", ask: scope.Reserving{Patterns: []glob.Pattern{"src/*.go"}}, events: "reserved incursion", meets: glob.Partial},
-		{name: "in part, and strict", ask: scope.Reserving{Patterns: []glob.Pattern{"src/*.go"}, Strict: true}, events: "incursion", code: stick.CodeReservationConflict, meets: glob.Partial},
-		{name: "the same", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}}, events: "incursion", code: stick.CodeReservationConflict, meets: glob.Exact},
-		{name: "all or none", ask: scope.Reserving{Patterns: []glob.Pattern{"docs", "src"}}, events: "incursion", code: stick.CodeReservationConflict, meets: glob.Exact},
+		{
+			name: "in part", ask: scope.Reserving{Patterns: []glob.Pattern{"src/*.go"}},
+			events: "reserved incursion", meets: glob.Partial,
+		},
+		{
+			name: "in part, and strict",
+			ask:  scope.Reserving{Patterns: []glob.Pattern{"src/*.go"}, Strict: true}, events: "incursion",
+			code: stick.CodeReservationConflict, meets: glob.Partial,
+		},
+		{
+			name: "the same", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}}, events: "incursion",
+			code: stick.CodeReservationConflict, meets: glob.Exact,
+		},
+		{
+			name: "all or none", ask: scope.Reserving{Patterns: []glob.Pattern{"docs", "src"}},
+			events: "incursion", code: stick.CodeReservationConflict, meets: glob.Exact,
+		},
 		{name: "nobody is told twice", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}}, before: func(f *sticktest.Fixture) {
 			f.TryReserve(scope.Reserving{By: "b", Patterns: []glob.Pattern{"src"}})
 		}, code: stick.CodeReservationConflict, meets: glob.Exact},
@@ -45,20 +58,40 @@ func TestReserve(t *testing.T) {
 		{name: "of one past its time", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}}, before: func(f *sticktest.Fixture) {
 			f.After(scope.DefaultTTL)
 		}, code: stick.CodeReservationStale, meets: glob.Exact},
-		{name: "of one that is gone", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}}, before: func(f *sticktest.Fixture) { f.Gone("a") }, code: stick.CodeReservationStale, meets: glob.Exact},
 		{
-			name: "taken over", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}, TakeStale: true}, before: func(f *sticktest.Fixture) { f.Gone("a") },
+			name: "of one that is gone", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}},
+			before: func(f *sticktest.Fixture) { f.Gone("a") }, code: stick.CodeReservationStale,
+			meets: glob.Exact,
+		},
+		{
+			name: "taken over", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}, TakeStale: true},
+			before: func(f *sticktest.Fixture) { f.Gone("a") },
 			events: "unreserved resume reserved", meets: glob.Exact,
 		},
-		{name: "not taken over while it holds", ask: scope.Reserving{Patterns: []glob.Pattern{"src"}, TakeStale: true}, events: "incursion", code: stick.CodeReservationConflict, meets: glob.Exact},
 		{
-			name: "a part of a stale one", ask: scope.Reserving{Patterns: []glob.Pattern{"src/a.go"}, TakeStale: true, Strict: true}, before: func(f *sticktest.Fixture) { f.Gone("a") },
+			name: "not taken over while it holds",
+			ask:  scope.Reserving{Patterns: []glob.Pattern{"src"}, TakeStale: true}, events: "incursion",
+			code: stick.CodeReservationConflict, meets: glob.Exact,
+		},
+		{
+			name:   "a part of a stale one",
+			ask:    scope.Reserving{Patterns: []glob.Pattern{"src/a.go"}, TakeStale: true, Strict: true},
+			before: func(f *sticktest.Fixture) { f.Gone("a") },
 			events: "reserved", meets: glob.Partial,
 		},
 		{name: "nothing", code: stick.CodeUsage},
-		{name: "too short", ask: scope.Reserving{Patterns: []glob.Pattern{"docs"}, TTL: time.Minute}, code: stick.CodeUsage},
-		{name: "too long", ask: scope.Reserving{Patterns: []glob.Pattern{"docs"}, TTL: 25 * time.Hour}, code: stick.CodeUsage},
-		{name: "too many", ask: scope.Reserving{Patterns: make([]glob.Pattern, scope.MaxPatterns+1)}, code: stick.CodeUsage},
+		{
+			name: "too short", ask: scope.Reserving{Patterns: []glob.Pattern{"docs"}, TTL: time.Minute},
+			code: stick.CodeUsage,
+		},
+		{
+			name: "too long", ask: scope.Reserving{Patterns: []glob.Pattern{"docs"}, TTL: 25 * time.Hour},
+			code: stick.CodeUsage,
+		},
+		{
+			name: "too many", ask: scope.Reserving{Patterns: make([]glob.Pattern, scope.MaxPatterns+1)},
+			code: stick.CodeUsage,
+		},
 	}
 
 	for _, tt := range tests {
@@ -73,7 +106,8 @@ func TestReserve(t *testing.T) {
 			if stick.CodeOf(err) != tt.code || kinds(events) != tt.events {
 				t.Fatalf("got %v with the events %q, want %q with %q", err, kinds(events), tt.code, tt.events)
 			}
-			if tt.meets != "" && (len(met) != 1 || met[0].Overlap != tt.meets || !met[0].Pattern.Match(met[0].Witness, false)) {
+			if tt.meets != "" &&
+				(len(met) != 1 || met[0].Overlap != tt.meets || !met[0].Pattern.Match(met[0].Witness, false)) {
 				t.Errorf("met %+v, want one %s", met, tt.meets)
 			}
 		})
@@ -87,17 +121,27 @@ func TestBothSidesAreTold(t *testing.T) {
 	events, _, _ := f.TryReserve(scope.Reserving{By: "b", Patterns: []glob.Pattern{"src/*.go"}, Task: "T-1"})
 	hit := events[1]
 	m := hit.Message()
-	if m == nil || len(m.Missing(stick.Incursion)) > 0 || m.Owner != "a" || m.Incoming != "b" || m.OwnerLiveness != "alive" || hit.Task != "T-1" {
+	if m == nil ||
+		len(m.Missing(stick.Incursion)) > 0 ||
+		m.Owner != "a" ||
+		m.Incoming != "b" ||
+		m.OwnerLiveness != "alive" ||
+		hit.Task != "T-1" {
 		t.Fatalf("the incursion says %+v", m)
 	}
-	if f.ReceiptState(hit.Seq, "a") != stick.Unread || f.Receipts[stick.ReceiptKey{Event: hit.Seq, Agent: "b"}].Owes != stick.OwesNothing {
+	if f.ReceiptState(hit.Seq, "a") != stick.Unread ||
+		f.Receipts[stick.ReceiptKey{Event: hit.Seq, Agent: "b"}].Owes != stick.OwesNothing {
 		t.Error("the owner has to read it, and the other knows it already")
 	}
 
 	f.Gone("a")
 	events, _, _ = f.TryReserve(scope.Reserving{By: "b", Patterns: []glob.Pattern{"src"}, TakeStale: true})
 	resume := events[1]
-	if m := resume.Message(); m == nil || len(m.Missing(stick.Resume)) > 0 || m.PriorSession != "a" || m.Adopted != "b" || resume.To != "a" {
+	if m := resume.Message(); m == nil ||
+		len(m.Missing(stick.Resume)) > 0 ||
+		m.PriorSession != "a" ||
+		m.Adopted != "b" ||
+		resume.To != "a" {
 		t.Errorf("the resume says %+v", m)
 	}
 	if f := sticktest.Said[stick.ResumePayload](resume); f.Verdict != stick.Gone || f.ReservationID != mine.ID {
@@ -181,7 +225,10 @@ func TestReservationsEndWithTheirOwner(t *testing.T) {
 		end  func(*sticktest.Fixture)
 	}{
 		{"it leaves", func(f *sticktest.Fixture) { f.Must(f.TryLeave(stick.Leaving{By: "a"})) }},
-		{"it is removed", func(f *sticktest.Fixture) { f.Must(f.TryKick(stick.Kicking{By: "b", Who: "a", Force: true})) }},
+		{
+			"it is removed",
+			func(f *sticktest.Fixture) { f.Must(f.TryKick(stick.Kicking{By: "b", Who: "a", Force: true})) },
+		},
 		{"another world", func(f *sticktest.Fixture) {
 			f.Commit(f.Restore(stick.Generation{Number: 2, Cause: stick.RebootCause}, f.Probed, f.Now))
 		}},
