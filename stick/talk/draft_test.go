@@ -19,16 +19,39 @@ func TestDraftCheck(t *testing.T) {
 		{"a text alone", stick.Draft{Text: "half of the parser"}, ""},
 		{"a next action alone", stick.Draft{Handoff: &stick.Handoff{NextAction: "n"}}, ""},
 		{"both", stick.Draft{Text: "t", Handoff: &stick.Handoff{Status: "s", NextAction: "n"}}, ""},
-		{"an artifact alone", stick.Draft{Handoff: &stick.Handoff{Artifacts: []stick.Artifact{{Path: "p", Role: "edit"}}}}, ""},
+		{
+			"an artifact alone",
+			stick.Draft{Handoff: &stick.Handoff{Artifacts: []stick.Artifact{{Path: "p", Role: "edit"}}}},
+			"",
+		},
 		{"nothing", stick.Draft{}, "draft"},
 		{"blanks", stick.Draft{Text: " \n", Handoff: &stick.Handoff{Status: "\t"}}, "draft"},
-		{"only what the program adds", stick.Draft{Handoff: &stick.Handoff{Workspace: &stick.Workspace{Head: "h"}}}, "draft"},
+		{
+			"only what the program adds",
+			stick.Draft{Handoff: &stick.Handoff{Workspace: &stick.Workspace{Head: "h"}}},
+			"draft",
+		},
 		{"NUL", stick.Draft{Text: "a\x00b"}, "draft"},
 		{"invalid UTF-8 in a question", stick.Draft{Handoff: &stick.Handoff{OpenQuestions: []string{"\xc3"}}}, "draft"},
 		{"the blank of a text", stick.Draft{Text: "…"}, "draft"},
-		{"the blank of a status", stick.Draft{Text: "t", Handoff: &stick.Handoff{Status: "...", NextAction: "n"}}, "draft"},
-		{"an unknown role", stick.Draft{Text: "t", Handoff: &stick.Handoff{Artifacts: []stick.Artifact{{Path: "p", Role: "enjoy"}}}}, "artifacts"},
-		{"too long", stick.Draft{Text: strings.Repeat("x", stick.MaxHandoff/2), Handoff: &stick.Handoff{Status: strings.Repeat("x", stick.MaxHandoff/2)}}, "draft"},
+		{
+			"the blank of a status",
+			stick.Draft{Text: "t", Handoff: &stick.Handoff{Status: "...", NextAction: "n"}},
+			"draft",
+		},
+		{
+			"an unknown role",
+			stick.Draft{Text: "t", Handoff: &stick.Handoff{Artifacts: []stick.Artifact{{Path: "p", Role: "enjoy"}}}},
+			"artifacts",
+		},
+		{
+			"too long",
+			stick.Draft{
+				Text:    strings.Repeat("x", stick.MaxHandoff/2),
+				Handoff: &stick.Handoff{Status: strings.Repeat("x", stick.MaxHandoff/2)},
+			},
+			"draft",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := c.d.Check()
@@ -40,7 +63,9 @@ func TestDraftCheck(t *testing.T) {
 		})
 	}
 
-	fits := stick.Draft{Text: strings.Repeat("x", stick.MaxHandoff-len(`{"turn_id":0,"from_agent_id":"","saved_at":null,"text":""}`))}
+	fits := stick.Draft{
+		Text: strings.Repeat("x", stick.MaxHandoff-len(`{"turn_id":0,"from_agent_id":"","saved_at":null,"text":""}`)),
+	}
 	sticktest.Equal(t, "at the limit", stick.CodeOf(fits.Check()), "")
 	fits.Text += "x"
 	sticktest.Refused(t, fits.Check(), stick.CodeInvalidHandoff, map[string]any{"field": "draft"})
@@ -94,7 +119,8 @@ func TestAskDraft(t *testing.T) {
 	sticktest.Equal(t, "its holder", len(events), 1)
 	sticktest.Equal(t, "is asked", events[0].Addressees()[0].Agent, stick.AgentID("a"))
 	sticktest.Equal(t, "while the turn runs", talk.Overtaken(f.Room, events[0], "a"), false)
-	sticktest.Equal(t, "tells the command", strings.Contains(string(events[0].Tell()), `tt handoff save --status "…" --next-action "…"`), true)
+	sticktest.Equal(t, "tells the command",
+		strings.Contains(string(events[0].Tell()), `tt handoff save --status "…" --next-action "…"`), true)
 
 	f.Releases()
 	sticktest.Equal(t, "not later", talk.Overtaken(f.Room, events[0], "a"), true)

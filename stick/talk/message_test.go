@@ -33,7 +33,8 @@ func TestSend(t *testing.T) {
 		e := f.Event(f.Sent("a", sticktest.To("b", "c", "b")))
 		sticktest.Equal(t, "to nobody in particular", e.To, "")
 		sticktest.Equal(t, "recipients", fmt.Sprint(e.Message().To), "[b c]")
-		sticktest.Equal(t, "not to others", slices.ContainsFunc(e.For, func(x stick.Addressee) bool { return x.Agent == "d" }), false)
+		sticktest.Equal(t, "not to others",
+			slices.ContainsFunc(e.For, func(x stick.Addressee) bool { return x.Agent == "d" }), false)
 	})
 
 	t.Run("to the room", func(t *testing.T) {
@@ -125,19 +126,90 @@ func TestSend(t *testing.T) {
 		{"one that left", sticktest.To("left"), stick.CodeUnknownMember, nil},
 		{"the room and a member", sticktest.To("room", "b"), stick.CodeUsage, map[string]any{"field": "to"}},
 		{"1,001 recipients", sticktest.To(many...), stick.CodeUsage, map[string]any{"field": "to"}},
-		{"an empty body", stick.Message{To: []stick.AgentID{"b"}, Body: " \n\t"}, stick.CodeUsage, map[string]any{"field": "body"}},
-		{"4097 bytes", stick.Message{To: []stick.AgentID{"b"}, Body: strings.Repeat("é", 2048) + "x"}, stick.CodeMessageTooLarge, map[string]any{"field": "body", "size": 4097, "max": 4096}},
-		{"bytes that are no text", stick.Message{To: []stick.AgentID{"b"}, Body: "\xff"}, stick.CodeUsage, map[string]any{"field": "body"}},
-		{"NUL", stick.Message{To: []stick.AgentID{"b"}, Body: "a\x00b"}, stick.CodeUsage, map[string]any{"field": "body"}},
-		{"NUL in the subject", stick.Message{To: []stick.AgentID{"b"}, Body: "x", Subject: "\x00"}, stick.CodeUsage, map[string]any{"field": "subject"}},
-		{"a long subject", stick.Message{To: []stick.AgentID{"b"}, Body: "x", Subject: strings.Repeat("s", stick.MaxSubject+1)}, stick.CodeMessageTooLarge, map[string]any{"field": "subject"}},
-		{"a long thread", stick.Message{To: []stick.AgentID{"b"}, Body: "x", Thread: strings.Repeat("s", stick.MaxLabel+1)}, stick.CodeMessageTooLarge, map[string]any{"field": "thread"}},
-		{"another category's field", stick.Message{To: []stick.AgentID{"b"}, Body: "x", Contract: stick.Contract{Blocker: "y"}}, stick.CodeUsage, map[string]any{"field": "blocker"}},
-		{"a field that is no text", stick.Message{To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Blocker: "\xff"}}, stick.CodeUsage, map[string]any{"field": "blocker"}},
-		{"a long contract", stick.Message{To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Blocker: strings.Repeat("s", stick.MaxContract+1)}}, stick.CodeMessageTooLarge, map[string]any{"field": "contract"}},
-		{"another hint", stick.Message{To: []stick.AgentID{"b"}, Body: "x", Hint: "now"}, stick.CodeUsage, map[string]any{"field": "delivery_hint"}},
-		{"an urgency of no kind", stick.Message{To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Urgency: "asap"}}, stick.CodeUsage, map[string]any{"field": "urgency"}},
-		{"an overlap of no kind", stick.Message{To: []stick.AgentID{"b"}, Category: stick.Incursion, Contract: stick.Contract{Overlap: "some"}}, stick.CodeUsage, map[string]any{"field": "overlap"}},
+		{
+			"an empty body",
+			stick.Message{To: []stick.AgentID{"b"}, Body: " \n\t"},
+			stick.CodeUsage,
+			map[string]any{"field": "body"},
+		},
+		{
+			"4097 bytes",
+			stick.Message{To: []stick.AgentID{"b"}, Body: strings.Repeat("é", 2048) + "x"},
+			stick.CodeMessageTooLarge,
+			map[string]any{"field": "body", "size": 4097, "max": 4096},
+		},
+		{
+			"bytes that are no text",
+			stick.Message{To: []stick.AgentID{"b"}, Body: "\xff"},
+			stick.CodeUsage,
+			map[string]any{"field": "body"},
+		},
+		{
+			"NUL",
+			stick.Message{To: []stick.AgentID{"b"}, Body: "a\x00b"},
+			stick.CodeUsage,
+			map[string]any{"field": "body"},
+		},
+		{
+			"NUL in the subject",
+			stick.Message{To: []stick.AgentID{"b"}, Body: "x", Subject: "\x00"},
+			stick.CodeUsage,
+			map[string]any{"field": "subject"},
+		},
+		{
+			"a long subject",
+			stick.Message{To: []stick.AgentID{"b"}, Body: "x", Subject: strings.Repeat("s", stick.MaxSubject+1)},
+			stick.CodeMessageTooLarge,
+			map[string]any{"field": "subject"},
+		},
+		{
+			"a long thread",
+			stick.Message{To: []stick.AgentID{"b"}, Body: "x", Thread: strings.Repeat("s", stick.MaxLabel+1)},
+			stick.CodeMessageTooLarge,
+			map[string]any{"field": "thread"},
+		},
+		{
+			"another category's field",
+			stick.Message{To: []stick.AgentID{"b"}, Body: "x", Contract: stick.Contract{Blocker: "y"}},
+			stick.CodeUsage,
+			map[string]any{"field": "blocker"},
+		},
+		{
+			"a field that is no text",
+			stick.Message{To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Blocker: "\xff"}},
+			stick.CodeUsage,
+			map[string]any{"field": "blocker"},
+		},
+		{
+			"a long contract",
+			stick.Message{
+				To: []stick.AgentID{"b"}, Category: stick.Blocked,
+				Contract: stick.Contract{Blocker: strings.Repeat("s", stick.MaxContract+1)},
+			},
+			stick.CodeMessageTooLarge,
+			map[string]any{"field": "contract"},
+		},
+		{
+			"another hint",
+			stick.Message{To: []stick.AgentID{"b"}, Body: "x", Hint: "now"},
+			stick.CodeUsage,
+			map[string]any{"field": "delivery_hint"},
+		},
+		{
+			"an urgency of no kind",
+			stick.Message{To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Urgency: "asap"}},
+			stick.CodeUsage,
+			map[string]any{"field": "urgency"},
+		},
+		{
+			"an overlap of no kind",
+			stick.Message{
+				To: []stick.AgentID{"b"}, Category: stick.Incursion,
+				Contract: stick.Contract{Overlap: "some"},
+			},
+			stick.CodeUsage,
+			map[string]any{"field": "overlap"},
+		},
 	} {
 		t.Run("refuses "+c.name, func(t *testing.T) {
 			f := sticktest.NewRoom(t).WithMembers("a", "b", "left")
@@ -157,12 +229,15 @@ func TestSend(t *testing.T) {
 	t.Run("accepts 4096 bytes", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
 		body := strings.Repeat("é", 2048)
-		sticktest.Equal(t, "body", f.Event(f.Sent("a", stick.Message{To: []stick.AgentID{"b"}, Body: body})).Message().Body, body)
+		sticktest.Equal(t, "body",
+			f.Event(f.Sent("a", stick.Message{To: []stick.AgentID{"b"}, Body: body})).Message().Body, body)
 	})
 
 	t.Run("accepts a contract without a body", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b")
-		f.Sent("a", stick.Message{To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Blocker: "no key"}})
+		f.Sent("a", stick.Message{
+			To: []stick.AgentID{"b"}, Category: stick.Blocked, Contract: stick.Contract{Blocker: "no key"},
+		})
 	})
 
 	for _, c := range stick.Categories {
@@ -178,7 +253,8 @@ func TestSend(t *testing.T) {
 			sticktest.Equal(t, "missing", len(m.Missing(c.Category)), 0)
 			e := f.Event(f.Sent("a", m))
 			sticktest.Equal(t, "what it says", len(e.Message().Says()), len(m.Says()))
-			sticktest.Equal(t, "asks for an acknowledgement", c.Category.Asks(), c.Category == stick.Handover || c.Category == stick.Blocked)
+			sticktest.Equal(t, "asks for an acknowledgement",
+				c.Category.Asks(), c.Category == stick.Handover || c.Category == stick.Blocked)
 		})
 	}
 }
@@ -199,7 +275,9 @@ func TestUrgent(t *testing.T) {
 }
 
 func TestParseCategory(t *testing.T) {
-	for s, want := range map[string]stick.Category{"": stick.Info, "info": stick.Info, "HANDOFF": stick.Handover, "Blocked": stick.Blocked} {
+	for s, want := range map[string]stick.Category{
+		"": stick.Info, "info": stick.Info, "HANDOFF": stick.Handover, "Blocked": stick.Blocked,
+	} {
 		got, err := talk.ParseCategory(s)
 		sticktest.Equal(t, s, got, want)
 		sticktest.Equal(t, "error", stick.CodeOf(err), "")
@@ -213,9 +291,13 @@ func TestMessageJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 40, 80)
 		m := stick.Message{
-			To: []stick.AgentID{"b"}, Category: stick.Blocked, Subject: text.Draw(t, "subject"), Body: text.Draw(t, "body"), Thread: text.Draw(t, "thread"),
+			To: []stick.AgentID{"b"}, Category: stick.Blocked, Subject: text.Draw(t, "subject"),
+			Body: text.Draw(t, "body"), Thread: text.Draw(t, "thread"),
 			RequiresAck: rapid.Bool().Draw(t, "ack"), ReplyTo: rapid.Int64Min(0).Draw(t, "reply to"),
-			Contract: stick.Contract{Blocker: text.Draw(t, "blocker"), Request: text.Draw(t, "request"), Urgency: text.Draw(t, "urgency")},
+			Contract: stick.Contract{
+				Blocker: text.Draw(t, "blocker"), Request: text.Draw(t, "request"),
+				Urgency: text.Draw(t, "urgency"),
+			},
 		}
 
 		e := sticktest.NewMessage("a", m).CalledBy(stick.Caller{Terminal: "pts/1"})

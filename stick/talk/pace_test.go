@@ -130,9 +130,13 @@ func TestWhatCountsAsAWake(t *testing.T) {
 			return c.send(a, stick.Message{To: []stick.AgentID{b}, Category: stick.Blocked, Body: "x"})
 		},
 		"interrupting": func(c *conversation) stick.Event {
-			return c.send(a, stick.Message{To: []stick.AgentID{b}, Category: stick.Info, Body: "x", Hint: stick.Interrupt})
+			return c.send(a, stick.Message{
+				To: []stick.AgentID{b}, Category: stick.Info, Body: "x", Hint: stick.Interrupt,
+			})
 		},
-		"no message": func(c *conversation) stick.Event { return c.add(stick.Event{Type: stick.EventPass, From: a, To: b}) },
+		"no message": func(c *conversation) stick.Event {
+			return c.add(stick.Event{Type: stick.EventPass, From: a, To: b})
+		},
 	} {
 		c := &conversation{}
 		full(c)

@@ -116,13 +116,17 @@ func TestReceipt(t *testing.T) {
 		f.Reads("human:x", taken)
 		sticktest.Equal(t, "seen", f.ReceiptState(taken, "human:x"), stick.Read)
 		kick := f.Must(f.TryKick(stick.Kicking{By: "a", Who: "human:y", Force: true, Relayed: true}))[0].Seq
-		sticktest.Equal(t, "the one who is removed owes nothing", f.Receipts[stick.ReceiptKey{Event: kick, Agent: "human:y"}].Owes, stick.OwesNothing)
+		sticktest.Equal(t, "the one who is removed owes nothing",
+			f.Receipts[stick.ReceiptKey{Event: kick, Agent: "human:y"}].Owes, stick.OwesNothing)
 		sticktest.Equal(t, "x", f.Receipts[stick.ReceiptKey{Event: kick, Agent: "human:x"}].Owes, stick.OwesReading)
 	})
 
 	t.Run("never goes back", rapid.MakeCheck(func(t *rapid.T) {
 		order := map[stick.ReceiptState]int{stick.Unread: 0, stick.Read: 1, stick.Acked: 2, stick.Withdrawn: 3}
-		c := stick.Receipt{Event: 1, Agent: "b", Owes: rapid.SampledFrom([]stick.Owes{stick.OwesReading, stick.OwesAck}).Draw(t, "owes")}
+		c := stick.Receipt{
+			Event: 1, Agent: "b",
+			Owes: rapid.SampledFrom([]stick.Owes{stick.OwesReading, stick.OwesAck}).Draw(t, "owes"),
+		}
 		for now := stick.Time(1); now < 8; now++ {
 			before := c
 			switch rapid.IntRange(0, 2).Draw(t, "act") {
@@ -200,10 +204,22 @@ func long(n int) string {
 // A message is acknowledged by somebody else than its sender, whatever name the sender gives.
 func TestNobodyAcknowledgesTheirOwnMessage(t *testing.T) {
 	codex := stick.Process{PID: 7, Start: 1}
-	sender := stick.Actor{Names: []stick.AgentID{"codex:a"}, Processes: []stick.Evidence{{Process: codex, Proof: stick.ProvesSession}}}
-	message := stick.Event{Seq: 4, Type: stick.EventMessageSent, From: "codex:a"}.WithPayload(stick.MessageSentPayload{Message: &stick.Message{Body: "may I?"}})
-	sticktest.Refused(t, talk.MayAck(stick.Actor{Names: []stick.AgentID{"codex:two"}, Processes: sender.Processes}, sender, message), stick.CodeAckForbidden, map[string]any{"message_id": int64(4)})
-	sticktest.Refused(t, talk.MayAck(stick.Actor{Names: []stick.AgentID{"codex:two", "codex:a"}}, sender, message), stick.CodeAckForbidden, map[string]any{"message_id": int64(4)})
-	sticktest.Equal(t, "another agent", talk.MayAck(stick.Actor{Names: []stick.AgentID{"claude:b"}}, sender, message), nil)
-	sticktest.Equal(t, "no message", talk.MayAck(sender, sender, stick.Event{Seq: 5, Type: stick.EventIncursion, From: "codex:a"}), nil)
+	sender := stick.Actor{
+		Names:     []stick.AgentID{"codex:a"},
+		Processes: []stick.Evidence{{Process: codex, Proof: stick.ProvesSession}},
+	}
+	message := stick.Event{Seq: 4, Type: stick.EventMessageSent, From: "codex:a"}.WithPayload(stick.MessageSentPayload{
+		Message: &stick.Message{Body: "may I?"},
+	})
+	sticktest.Refused(
+		t,
+		talk.MayAck(stick.Actor{Names: []stick.AgentID{"codex:two"}, Processes: sender.Processes}, sender, message),
+		stick.CodeAckForbidden, map[string]any{"message_id": int64(4)},
+	)
+	sticktest.Refused(t, talk.MayAck(stick.Actor{Names: []stick.AgentID{"codex:two", "codex:a"}}, sender, message),
+		stick.CodeAckForbidden, map[string]any{"message_id": int64(4)})
+	sticktest.Equal(t, "another agent",
+		talk.MayAck(stick.Actor{Names: []stick.AgentID{"claude:b"}}, sender, message), nil)
+	sticktest.Equal(t, "no message",
+		talk.MayAck(sender, sender, stick.Event{Seq: 5, Type: stick.EventIncursion, From: "codex:a"}), nil)
 }
