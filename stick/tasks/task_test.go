@@ -35,7 +35,13 @@ func TestTaskElsewhere(t *testing.T) {
 // TestNeeds says to whom a task is shown as theirs to act on.
 func TestNeeds(t *testing.T) {
 	task := stick.Task{ID: "t", Worker: "codex:w", SpawnedBy: "claude:s", Earlier: []stick.AgentID{"gemini:e"}}
-	callers := []tasks.Call{{By: "codex:w"}, {By: "claude:s"}, {By: "gemini:e"}, {By: "opencode:o"}, {By: "human:h", Person: true}}
+	callers := []tasks.Call{
+		{By: "codex:w"},
+		{By: "claude:s"},
+		{By: "gemini:e"},
+		{By: "opencode:o"},
+		{By: "human:h", Person: true},
+	}
 	for _, c := range []struct {
 		state stick.TaskState
 		cause string
@@ -73,7 +79,8 @@ func TestTaskID(t *testing.T) {
 	}
 
 	for _, id := range []string{
-		"", "-a", ".a", "_a", "a/b", "a b", "a\x00", "a\n", "../a", "a..b", "a.", "a.lock", "a.LOCK", "ä", "a:b", "a~1", "a^", "@", "a*", "$(x)", strings.Repeat("x", 65),
+		"", "-a", ".a", "_a", "a/b", "a b", "a\x00", "a\n", "../a", "a..b", "a.", "a.lock", "a.LOCK", "ä",
+		"a:b", "a~1", "a^", "@", "a*", "$(x)", strings.Repeat("x", 65),
 	} {
 		if stick.CodeOf(tasks.CheckID(id)) != stick.CodeUsage {
 			t.Errorf("%q may be a task", id)
@@ -96,26 +103,99 @@ func TestTaskRefusals(t *testing.T) {
 		want stick.Code
 	}{
 		{"a second task of the name", err2(tasks.Spawn(reviewed, tasks.Spawning{ID: "t-1"})), stick.CodeAlreadyExists},
-		{"a description that is too long", err2(tasks.Spawn(stick.Task{}, tasks.Spawning{ID: "x", Description: strings.Repeat("x", stick.MaxBody+1)})), stick.CodeMessageTooLarge},
-		{"a spec that is no text", err2(tasks.Spawn(stick.Task{}, tasks.Spawning{ID: "x", Spec: "\xff"})), stick.CodeUsage},
+		{
+			"a description that is too long",
+			err2(tasks.Spawn(stick.Task{}, tasks.Spawning{ID: "x", Description: strings.Repeat("x", stick.MaxBody+1)})),
+			stick.CodeMessageTooLarge,
+		},
+		{
+			"a spec that is no text",
+			err2(tasks.Spawn(stick.Task{}, tasks.Spawning{ID: "x", Spec: "\xff"})),
+			stick.CodeUsage,
+		},
 		{"another starts", err2(tasks.Start(reviewed, tasks.Call{By: "pi:x"}, false)), stick.CodeInvalidTransition},
-		{"another starts what is worked on", err2(tasks.Start(sticktest.Made(t, sticktest.Begun), tasks.Call{By: "pi:x"}, false)), stick.CodeNotYourTask},
-		{"another is done", err2(tasks.Done(sticktest.Made(t, sticktest.Begun), tasks.Call{By: "pi:x"}, tasks.Offering{Head: "h"})), stick.CodeNotYourTask},
-		{"nobody has started", err2(tasks.Done(sticktest.Made(t), sticktest.TheWorker, tasks.Offering{Head: "h"})), stick.CodeInvalidTransition},
-		{"the worker approves", err2(tasks.Approve(reviewed, see(sticktest.TheWorker, "h", "h"), "")), stick.CodeAuthorCannotReview},
-		{"the worker asks itself for changes", err2(tasks.RequestChanges(reviewed, see(sticktest.TheWorker, "h", "h"), "x")), stick.CodeAuthorCannotReview},
-		{"an agent overrides", err2(tasks.Approve(reviewed, tasks.Decision{Call: sticktest.TheWorker, Head: "h", Branch: "h", Override: true}, "")), stick.CodePersonOnly},
-		{"nothing was seen", err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "", "h"), "")), stick.CodeReviewStale},
-		{"another commit was seen", err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "g", "h"), "")), stick.CodeReviewStale},
-		{"the branch has moved", err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "h", "i"), "")), stick.CodeReviewStale},
-		{"the branch was seen, and not offered", err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "i", "i"), "")), stick.CodeReviewStale},
-		{"the branch is gone", err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "h", ""), "")), stick.CodeReviewStale},
-		{"changes of another commit are asked for", err2(tasks.RequestChanges(reviewed, see(sticktest.TheReviewer, "g", "i"), "x")), stick.CodeReviewStale},
-		{"changes of nothing that was seen are asked for", err2(tasks.RequestChanges(reviewed, see(sticktest.TheReviewer, "", ""), "x")), stick.CodeReviewStale},
-		{"no changes are named", err2(tasks.RequestChanges(reviewed, see(sticktest.TheReviewer, "h", "h"), " ")), stick.CodeUsage},
-		{"an approved task is started", err2(tasks.Start(approved, tasks.Call{By: "pi:x"}, true)), stick.CodeInvalidTransition},
+		{
+			"another starts what is worked on",
+			err2(tasks.Start(sticktest.Made(t, sticktest.Begun), tasks.Call{By: "pi:x"}, false)),
+			stick.CodeNotYourTask,
+		},
+		{
+			"another is done",
+			err2(tasks.Done(sticktest.Made(t, sticktest.Begun), tasks.Call{By: "pi:x"}, tasks.Offering{Head: "h"})),
+			stick.CodeNotYourTask,
+		},
+		{
+			"nobody has started",
+			err2(tasks.Done(sticktest.Made(t), sticktest.TheWorker, tasks.Offering{Head: "h"})),
+			stick.CodeInvalidTransition,
+		},
+		{
+			"the worker approves",
+			err2(tasks.Approve(reviewed, see(sticktest.TheWorker, "h", "h"), "")),
+			stick.CodeAuthorCannotReview,
+		},
+		{
+			"the worker asks itself for changes",
+			err2(tasks.RequestChanges(reviewed, see(sticktest.TheWorker, "h", "h"), "x")),
+			stick.CodeAuthorCannotReview,
+		},
+		{
+			"an agent overrides",
+			err2(tasks.Approve(reviewed,
+				tasks.Decision{Call: sticktest.TheWorker, Head: "h", Branch: "h", Override: true}, "")),
+			stick.CodePersonOnly,
+		},
+		{
+			"nothing was seen",
+			err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "", "h"), "")),
+			stick.CodeReviewStale,
+		},
+		{
+			"another commit was seen",
+			err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "g", "h"), "")),
+			stick.CodeReviewStale,
+		},
+		{
+			"the branch has moved",
+			err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "h", "i"), "")),
+			stick.CodeReviewStale,
+		},
+		{
+			"the branch was seen, and not offered",
+			err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "i", "i"), "")),
+			stick.CodeReviewStale,
+		},
+		{
+			"the branch is gone",
+			err2(tasks.Approve(reviewed, see(sticktest.TheReviewer, "h", ""), "")),
+			stick.CodeReviewStale,
+		},
+		{
+			"changes of another commit are asked for",
+			err2(tasks.RequestChanges(reviewed, see(sticktest.TheReviewer, "g", "i"), "x")),
+			stick.CodeReviewStale,
+		},
+		{
+			"changes of nothing that was seen are asked for",
+			err2(tasks.RequestChanges(reviewed, see(sticktest.TheReviewer, "", ""), "x")),
+			stick.CodeReviewStale,
+		},
+		{
+			"no changes are named",
+			err2(tasks.RequestChanges(reviewed, see(sticktest.TheReviewer, "h", "h"), " ")),
+			stick.CodeUsage,
+		},
+		{
+			"an approved task is started",
+			err2(tasks.Start(approved, tasks.Call{By: "pi:x"}, true)),
+			stick.CodeInvalidTransition,
+		},
 		{"a task in review is merged", err2(tasks.Merge(reviewed, "x", "", "")), stick.CodeInvalidTransition},
-		{"the worker of an earlier attempt is done", err2(tasks.Done(again, sticktest.TheWorker, tasks.Offering{Head: "h"})), stick.CodeStaleAttempt},
+		{
+			"the worker of an earlier attempt is done",
+			err2(tasks.Done(again, sticktest.TheWorker, tasks.Offering{Head: "h"})),
+			stick.CodeStaleAttempt,
+		},
 		{"the worker of an earlier attempt reviews", err2(func() (any, error) {
 			other := sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry, func(t stick.Task) (stick.Event, error) {
 				e, err := tasks.Start(t, tasks.Call{By: "pi:x"}, false)
@@ -128,13 +208,45 @@ func TestTaskRefusals(t *testing.T) {
 
 			return tasks.Approve(other, see(sticktest.TheWorker, "h", "h"), "")
 		}()), stick.CodeAuthorCannotReview},
-		{"an earlier attempt is started", err2(tasks.Start(again, tasks.Call{By: "codex:w", Attempt: 1}, false)), stick.CodeStaleAttempt},
-		{"a later attempt is named", err2(tasks.Start(again, tasks.Call{By: "codex:w", Attempt: 3}, false)), stick.CodeStaleAttempt},
-		{"a cancelled task is done", err2(tasks.Done(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheWorker, tasks.Offering{Head: "h"})), stick.CodeStaleAttempt},
-		{"a completed task is cancelled", err2(tasks.Cancel(sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve, sticktest.Land), sticktest.TheReviewer, "x")), stick.CodeInvalidTransition},
-		{"a task that isn't over is retried", err2(tasks.Retry(approved, "x", "b", stick.Checkout{}, 0)), stick.CodeInvalidTransition},
-		{"what hasn't landed is taken back", err2(tasks.Rollback(approved, "x", "r", "why")), stick.CodeInvalidTransition},
-		{"it fails without a reason", err2(tasks.Fail(sticktest.Made(t, sticktest.Begun), sticktest.TheWorker, "")), stick.CodeUsage},
+		{
+			"an earlier attempt is started",
+			err2(tasks.Start(again, tasks.Call{By: "codex:w", Attempt: 1}, false)),
+			stick.CodeStaleAttempt,
+		},
+		{
+			"a later attempt is named",
+			err2(tasks.Start(again, tasks.Call{By: "codex:w", Attempt: 3}, false)),
+			stick.CodeStaleAttempt,
+		},
+		{
+			"a cancelled task is done",
+			err2(tasks.Done(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheWorker,
+				tasks.Offering{Head: "h"})),
+			stick.CodeStaleAttempt,
+		},
+		{
+			"a completed task is cancelled",
+			err2(tasks.Cancel(
+				sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve, sticktest.Land),
+				sticktest.TheReviewer, "x",
+			)),
+			stick.CodeInvalidTransition,
+		},
+		{
+			"a task that isn't over is retried",
+			err2(tasks.Retry(approved, "x", "b", stick.Checkout{}, 0)),
+			stick.CodeInvalidTransition,
+		},
+		{
+			"what hasn't landed is taken back",
+			err2(tasks.Rollback(approved, "x", "r", "why")),
+			stick.CodeInvalidTransition,
+		},
+		{
+			"it fails without a reason",
+			err2(tasks.Fail(sticktest.Made(t, sticktest.Begun), sticktest.TheWorker, "")),
+			stick.CodeUsage,
+		},
 	} {
 		if got := stick.CodeOf(c.err); got != c.want {
 			t.Errorf("%s: %s (%v), want %s", c.name, got, c.err, c.want)
@@ -157,11 +269,14 @@ func TestMovedInReview(t *testing.T) {
 		{"g", "h", "tt task diff T-1"},
 	} {
 		_, err := tasks.Approve(reviewed, see(c.head, c.branch), "")
-		if e := stick.AsError(err); e.Code != stick.CodeReviewStale || !strings.Contains(e.Hint.String(), c.hint) || strings.HasSuffix(e.Message, " ") {
+		if e := stick.AsError(err); e.Code != stick.CodeReviewStale ||
+			!strings.Contains(e.Hint.String(), c.hint) ||
+			strings.HasSuffix(e.Message, " ") {
 			t.Errorf("%q was seen, the branch is at %q: %v (%s)", c.head, c.branch, e, e.Hint)
 		}
 		if seen, ok := stick.AsError(err).Fields["seen"]; ok != (c.head != "") || ok && seen != c.head {
-			t.Errorf("%q was seen, the branch is at %q: the refusal says that %v was seen (%v)", c.head, c.branch, seen, ok)
+			t.Errorf("%q was seen, the branch is at %q: the refusal says that %v was seen (%v)",
+				c.head, c.branch, seen, ok)
 		}
 	}
 
@@ -181,7 +296,9 @@ func TestWhoStartsAgain(t *testing.T) {
 		return *e, err
 	}
 
-	if e, err := tasks.Start(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry), sticktest.TheWorker, false); e == nil || err != nil {
+	if e, err := tasks.Start(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry),
+		sticktest.TheWorker, false); e == nil ||
+		err != nil {
 		t.Errorf("the worker of the attempt before: %v, %v", e, err)
 	}
 	if e, err := tasks.Start(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry, other, sticktest.Cancel), sticktest.TheWorker, false); stick.CodeOf(err) != stick.CodeInvalidTransition {
@@ -196,9 +313,12 @@ func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
 	for _, task := range []stick.Task{sticktest.Made(t), sticktest.Made(t, sticktest.Begun)} {
 		state := string(task.State)
 		_, err := tasks.Approve(task, look, "")
-		sticktest.Says(t, err, "T-1 is "+state+": approve needs IN_REVIEW", "wait until its worker offers it for review; tt task show T-1 tells how far it is")
+		sticktest.Says(t, err, "T-1 is "+state+": approve needs IN_REVIEW",
+			"wait until its worker offers it for review; tt task show T-1 tells how far it is")
 		_, err = tasks.Merge(task, sticktest.TheReviewer.By, "b", "r")
-		sticktest.Says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker offers it for review and somebody else approves it; tt task show T-1 tells how far it is")
+		sticktest.Says(t,
+			err, "T-1 is "+state+": merge needs APPROVED",
+			"wait until its worker offers it for review and somebody else approves it; tt task show T-1 tells how far it is")
 	}
 }
 
@@ -211,10 +331,14 @@ func TestAnEarlierWorkerLearnsWhetherItMayStart(t *testing.T) {
 	}
 
 	const stop = "stop this work; tt task show T-1 tells what happened"
-	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheWorker), "attempt 1 of T-1 is over: it is CANCELLED", stop)
-	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry), sticktest.TheWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
+	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheWorker),
+		"attempt 1 of T-1 is over: it is CANCELLED", stop)
+	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry),
+		sticktest.TheWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
 		"stop the earlier work; to start attempt 2: tt task start --task T-1")
-	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry, other), sticktest.TheWorker), "codex:w worked on T-1 before; attempt 2 is that of pi:x", stop)
+	sticktest.Says(t,
+		tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry, other), sticktest.TheWorker),
+		"codex:w worked on T-1 before; attempt 2 is that of pi:x", stop)
 }
 
 // TestEarlierWorkers: a task remembers each worker that it no longer has, once, and never that it had none.
@@ -230,9 +354,27 @@ func TestEarlierWorkers(t *testing.T) {
 	}{
 		{[]func(stick.Task) (stick.Event, error){sticktest.Begun}, nil},
 		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, other}, []stick.AgentID{"codex:w"}},
-		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, sticktest.Cancel, sticktest.Retry, other}, []stick.AgentID{"codex:w"}},
-		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, sticktest.Cancel, sticktest.Retry, sticktest.Begun, sticktest.Cancel, sticktest.Retry}, []stick.AgentID{"codex:w"}},
-		{[]func(stick.Task) (stick.Event, error){sticktest.Begun, sticktest.Cancel, sticktest.Retry, other, sticktest.Cancel, sticktest.Retry}, []stick.AgentID{"codex:w", "pi:x"}},
+		{
+			[]func(stick.Task) (stick.Event, error){sticktest.Begun, sticktest.Cancel, sticktest.Retry, other},
+			[]stick.AgentID{"codex:w"},
+		},
+		{
+			[]func(stick.Task) (stick.Event, error){
+				sticktest.Begun,
+				sticktest.Cancel,
+				sticktest.Retry,
+				sticktest.Begun,
+				sticktest.Cancel,
+				sticktest.Retry,
+			},
+			[]stick.AgentID{"codex:w"},
+		},
+		{
+			[]func(stick.Task) (stick.Event, error){
+				sticktest.Begun, sticktest.Cancel, sticktest.Retry, other, sticktest.Cancel, sticktest.Retry,
+			},
+			[]stick.AgentID{"codex:w", "pi:x"},
+		},
 	} {
 		if got := sticktest.Made(t, c.steps...).Earlier; !slices.Equal(got, c.want) {
 			t.Errorf("after %d steps the earlier workers are %q, want %q", len(c.steps), got, c.want)
@@ -254,10 +396,13 @@ func TestTaskTwice(t *testing.T) {
 	}
 
 	approved := sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve)
-	if e, err := tasks.Approve(approved, tasks.Decision{Call: sticktest.TheReviewer, Head: "h", Branch: "h"}, ""); e != nil || err != nil {
+	if e, err := tasks.Approve(approved, tasks.Decision{Call: sticktest.TheReviewer, Head: "h", Branch: "h"},
+		""); e != nil ||
+		err != nil {
 		t.Errorf("approve: %v, %v", e, err)
 	}
-	if e, err := tasks.Cancel(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheReviewer, ""); e != nil || err != nil {
+	if e, err := tasks.Cancel(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheReviewer, ""); e != nil ||
+		err != nil {
 		t.Errorf("cancel: %v, %v", e, err)
 	}
 }
@@ -270,7 +415,10 @@ func TestApprovalKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept, err := approved.Apply(*e)
-	if err != nil || kept.State != stick.TaskApproved || kept.Approved != "h2" || kept.ApprovedSeq != approved.ApprovedSeq {
+	if err != nil ||
+		kept.State != stick.TaskApproved ||
+		kept.Approved != "h2" ||
+		kept.ApprovedSeq != approved.ApprovedSeq {
 		t.Errorf("%+v, %v", kept, err)
 	}
 
@@ -292,7 +440,9 @@ func TestTaskSteps(t *testing.T) {
 		if len((stick.Task{ID: "T", State: s}).NextStep()) == 0 {
 			t.Errorf("%s: what is next?", s)
 		}
-		leaves := slices.ContainsFunc(stick.TaskSteps, func(x stick.TaskStep) bool { return slices.Contains(x.From, s) && x.To != "" && x.To != s })
+		leaves := slices.ContainsFunc(stick.TaskSteps, func(x stick.TaskStep) bool {
+			return slices.Contains(x.From, s) && x.To != "" && x.To != s
+		})
 		if !leaves {
 			t.Errorf("nothing leads out of %s", s)
 		}
@@ -319,9 +469,13 @@ func TestTaskLogIsChecked(t *testing.T) {
 	}
 
 	for name, wrong := range map[string]stick.Event{
-		"of another state":   stick.Amend(e, func(p *stick.TaskPayload[stick.TaskCompletedFacts]) { p.Task.State = stick.TaskWorking }),
-		"of another attempt": stick.Amend(e, func(p *stick.TaskPayload[stick.TaskCompletedFacts]) { p.Task.Attempt = 2 }),
-		"without its facts":  {Type: stick.EventTaskCompleted, Task: "T-1"},
+		"of another state": stick.Amend(e, func(p *stick.TaskPayload[stick.TaskCompletedFacts]) {
+			p.Task.State = stick.TaskWorking
+		}),
+		"of another attempt": stick.Amend(e, func(p *stick.TaskPayload[stick.TaskCompletedFacts]) {
+			p.Task.Attempt = 2
+		}),
+		"without its facts": {Type: stick.EventTaskCompleted, Task: "T-1"},
 	} {
 		if _, err := approved.Apply(wrong); err == nil {
 			t.Errorf("an event %s is taken", name)
@@ -337,7 +491,13 @@ func TestRollbackNeedsAMerge(t *testing.T) {
 	}{
 		{stick.Task{ID: "a", State: stick.TaskCompleted, Result: "m"}, true},
 		{stick.Task{ID: "a", State: stick.TaskCompleted}, false},
-		{stick.Task{ID: "a", State: stick.TaskCompleted, PR: stick.PullRequest{Number: 7, State: stick.PullMerged, Commit: "c"}}, false},
+		{
+			stick.Task{
+				ID: "a", State: stick.TaskCompleted,
+				PR: stick.PullRequest{Number: 7, State: stick.PullMerged, Commit: "c"},
+			},
+			false,
+		},
 		{stick.Task{ID: "a", State: stick.TaskApproved, Result: "m"}, false},
 	} {
 		_, err := tasks.Rollback(c.task, "claude:a", "r", "why")
@@ -352,13 +512,15 @@ func TestRollbackNeedsAMerge(t *testing.T) {
 // TestBusy: a worker is expected to work on a task that it has started, also while a conflict is in its way.
 func TestBusy(t *testing.T) {
 	for _, state := range stick.TaskStates {
-		sticktest.Equal(t, string(state), stick.Task{State: state}.Busy(), state == stick.TaskWorking || state == stick.TaskConflicted)
+		sticktest.Equal(t, string(state),
+			stick.Task{State: state}.Busy(), state == stick.TaskWorking || state == stick.TaskConflicted)
 	}
 }
 
 // TestDoneWithAnotherChange: an approved task whose worker offers another change needs another review.
 func TestDoneWithAnotherChange(t *testing.T) {
-	task := sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve, sticktest.Offers("i", "q"))
+	task := sticktest.Made(t, sticktest.Begun, sticktest.Offers("h", "p"), sticktest.Approve,
+		sticktest.Offers("i", "q"))
 	sticktest.Equal(t, "the state", task.State, stick.TaskInReview)
 	sticktest.Equal(t, "the approved commit", task.Approved, "")
 }
