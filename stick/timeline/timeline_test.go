@@ -54,7 +54,9 @@ func drawn(t timeline.Timeline) string {
 
 // turnEvents are those of a log that a timeline is made of.
 func turnEvents(log []stick.Event) []stick.Event {
-	return slices.DeleteFunc(slices.Clone(log), func(e stick.Event) bool { return !slices.Contains(timeline.Events, e.Type) })
+	return slices.DeleteFunc(slices.Clone(log), func(e stick.Event) bool {
+		return !slices.Contains(timeline.Events, e.Type)
+	})
 }
 
 func drawTimeline(f *sticktest.Fixture) timeline.Timeline {
@@ -77,7 +79,8 @@ func TestTimeline(t *testing.T) {
 		{
 			"a release, and a wait that it ends",
 			func(f *sticktest.Fixture) {
-				f.WithMembers("a", "b").Owns("a").After(second).Waits("b").After(second).Releases().After(second).Owns("b").Ends("b").After(second).Releases()
+				f.WithMembers("a", "b").Owns("a").After(second).Waits("b").After(second).Releases().
+					After(second).Owns("b").Ends("b").After(second).Releases()
 			},
 			[]string{
 				"a: held(0..2 turn 1 open_claim/release)",
@@ -117,7 +120,8 @@ func TestTimeline(t *testing.T) {
 		{
 			"a reservation that moves on",
 			func(f *sticktest.Fixture) {
-				f.WithMembers("a", "b", "c").Owns("a").Waits("b", "c").After(second).Releases().After(sticktest.Grace).Settles("x")
+				f.WithMembers("a", "b", "c").Owns("a").Waits("b", "c").After(second).Releases().
+					After(sticktest.Grace).Settles("x")
 			},
 			[]string{
 				"a: held(0..1 turn 1 open_claim/release)",
@@ -166,7 +170,8 @@ func TestTimeline(t *testing.T) {
 		{
 			"a person's wait that has gone on since before a turn of the same person",
 			func(f *sticktest.Fixture) {
-				f.WithMembers("human:x").Waits("human:x").After(second).Owns("human:x").After(second).Releases().After(second).Owns("human:x")
+				f.WithMembers("human:x").Waits("human:x").After(second).Owns("human:x").
+					After(second).Releases().After(second).Owns("human:x")
 			},
 			[]string{
 				"human:x: held(1..2 turn 1 open_claim/release) held(3..- turn 2 sequence/)" +
@@ -177,7 +182,9 @@ func TestTimeline(t *testing.T) {
 			"scopes that overlap",
 			func(f *sticktest.Fixture) {
 				f.WithMembers("a", "b").After(second)
-				e := f.Room.NewEvent(stick.EventIncursion, "b", "a").WithPayload(stick.IncursionPayload{Message: &stick.Message{To: []stick.AgentID{"a"}}})
+				e := f.Room.NewEvent(stick.EventIncursion, "b", "a").WithPayload(stick.IncursionPayload{
+					Message: &stick.Message{To: []stick.AgentID{"a"}},
+				})
 				f.Commit(f.Room, []stick.Event{e})
 			},
 			[]string{"b: incursion(1 a  )", "a: incursion(1 b  )"},
@@ -210,13 +217,15 @@ func first2(r stick.Room, events []stick.Event, err error) (stick.Room, []stick.
 // TestTimelineTotals: what lies outside the range doesn't count, and what has no end counts up to the
 // range's.
 func TestTimelineTotals(t *testing.T) {
-	f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Waits("b").After(time.Minute).Releases().Owns("b").Ends("b").After(time.Hour)
+	f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Waits("b").After(time.Minute).
+		Releases().Owns("b").Ends("b").After(time.Hour)
 	whole := drawTimeline(f)
 	sticktest.Equal(t, "held", whole.Lanes[0].Held, stick.Millis(time.Minute.Milliseconds()))
 	sticktest.Equal(t, "waited", whole.Lanes[1].Waited, stick.Millis(time.Minute.Milliseconds()))
 	sticktest.Equal(t, "held so far", whole.Lanes[1].Held, stick.Millis(time.Hour.Milliseconds()))
 
-	part := timeline.Of(turnEvents(f.Log), nil, sticktest.Start.Add(30*time.Second), sticktest.Start.Add(90*time.Second))
+	part := timeline.Of(turnEvents(f.Log), nil, sticktest.Start.Add(30*time.Second),
+		sticktest.Start.Add(90*time.Second))
 	for _, l := range part.Lanes {
 		sticktest.Equal(t, "turns", l.Turns, 1)
 		sticktest.Equal(t, "held", l.Held, 30_000)
@@ -231,7 +240,10 @@ func TestTimelineTotals(t *testing.T) {
 	late := timeline.Of(turnEvents(f.Log), nil, sticktest.Start.Add(2*time.Minute), f.Now)
 	sticktest.Equal(t, "lanes", len(late.Lanes), 1)
 	sticktest.Equal(t, "who", late.Lanes[0].Agent, "b")
-	sticktest.Equal(t, "clock back", stick.Millis(0), timeline.SumOfSpans([]timeline.Span{{From: sticktest.Start.Add(time.Hour), To: sticktest.Start}}, sticktest.Start, sticktest.Start.Add(2*time.Hour)))
+	sticktest.Equal(t, "clock back",
+		stick.Millis(0),
+		timeline.SumOfSpans([]timeline.Span{{From: sticktest.Start.Add(time.Hour), To: sticktest.Start}},
+			sticktest.Start, sticktest.Start.Add(2*time.Hour)))
 }
 
 // TestTimelineEvents: a type that begins or ends a turn is among those that timelines are made of.
@@ -278,8 +290,16 @@ func TestTimelineWithoutABeginning(t *testing.T) {
 		f     func(*sticktest.Fixture)
 		want  []string
 	}{
-		{stick.EventRelease, func(f *sticktest.Fixture) { f.Owns("a").Releases().Owns("a").After(second).Releases() }, []string{"a: held(-..1 turn 2 /release)"}},
-		{stick.EventPass, func(f *sticktest.Fixture) { f.Owns("a").Passes("b") }, []string{"a: held(-..0 turn 1 /pass)", "b: named(0..- pass false)"}},
+		{
+			stick.EventRelease,
+			func(f *sticktest.Fixture) { f.Owns("a").Releases().Owns("a").After(second).Releases() },
+			[]string{"a: held(-..1 turn 2 /release)"},
+		},
+		{
+			stick.EventPass,
+			func(f *sticktest.Fixture) { f.Owns("a").Passes("b") },
+			[]string{"a: held(-..0 turn 1 /pass)", "b: named(0..- pass false)"},
+		},
 		{
 			stick.EventClaim,
 			func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(second).Owns("b") },
@@ -302,26 +322,34 @@ func TestTimelineWithoutABeginning(t *testing.T) {
 		{
 			stick.EventTakeover,
 			func(f *sticktest.Fixture) { f.Owns("a").Passes("b").After(sticktest.Claim).Takes("c") },
-			[]string{"b: named(-..1200 release false)", "c: held(1200..- turn 2 takeover/) takeover(1200 b claim_timeout it is needed)"},
+			[]string{
+				"b: named(-..1200 release false)",
+				"c: held(1200..- turn 2 takeover/) takeover(1200 b claim_timeout it is needed)",
+			},
 		},
 		{
 			stick.EventRestored,
 			func(f *sticktest.Fixture) {
-				f.Owns("a").After(second).Commit(f.Restore(stick.Generation{Number: 7, Cause: stick.RebootCause}, f.Probed, f.Now))
+				f.Owns("a").After(second).
+					Commit(f.Restore(stick.Generation{Number: 7, Cause: stick.RebootCause}, f.Probed, f.Now))
 			},
 			[]string{"a: held(-..1 turn 0 /restored)"},
 		},
 		{
 			stick.EventRestored,
 			func(f *sticktest.Fixture) {
-				f.Owns("a").Passes("b").After(second).Commit(f.Restore(stick.Generation{Number: 7, Cause: stick.RebootCause}, f.Probed, f.Now))
+				f.Owns("a").Passes("b").After(second).
+					Commit(f.Restore(stick.Generation{Number: 7, Cause: stick.RebootCause}, f.Probed, f.Now))
 			},
 			[]string{"b: named(-..1 release false)"},
 		},
 		{
 			stick.EventRerouted,
 			func(f *sticktest.Fixture) { f.Owns("a").Waits("b", "c").Releases().After(sticktest.Grace).Settles("x") },
-			[]string{"b: named(-..10 release false) waited(0..- turn 0)", "c: named(10..- release false) waited(0..- turn 0)"},
+			[]string{
+				"b: named(-..10 release false) waited(0..- turn 0)",
+				"c: named(10..- release false) waited(0..- turn 0)",
+			},
 		},
 		{ // who was named before is in an event of the same moment
 			stick.EventRerouted,
@@ -364,7 +392,9 @@ func TestTimelineWithoutABeginning(t *testing.T) {
 					break
 				}
 			}
-			sticktest.Equal(t, "timeline", drawn(timeline.Of(log, timeline.Waiters(f.Room, f.Probed, f.Now), sticktest.Start, f.Now)), lines(c.want))
+			sticktest.Equal(t, "timeline",
+				drawn(timeline.Of(log, timeline.Waiters(f.Room, f.Probed, f.Now), sticktest.Start, f.Now)),
+				lines(c.want))
 		})
 	}
 }
@@ -372,31 +402,47 @@ func TestTimelineWithoutABeginning(t *testing.T) {
 // TestTimelineOfAnUnsoundLog: events that can't follow each other are drawn as far as they make sense.
 func TestTimelineOfAnUnsoundLog(t *testing.T) {
 	at := func(s int, typ stick.EventType, by stick.AgentID, turn int64, p stick.Payload) stick.Event {
-		return stick.Event{Type: typ, From: by, Turn: turn, CreatedAt: sticktest.Start.Add(time.Duration(s) * time.Second)}.WithPayload(p)
+		return stick.Event{
+			Type: typ, From: by, Turn: turn, CreatedAt: sticktest.Start.Add(time.Duration(s) * time.Second),
+		}.WithPayload(p)
 	}
 	for name, c := range map[string]struct {
 		log  []stick.Event
 		want []string
 	}{
 		"a turn in a turn": {
-			[]stick.Event{at(0, stick.EventClaim, "a", 1, stick.ClaimPayload{Claim: stick.OpenClaim}), at(1, stick.EventClaim, "b", 2, stick.ClaimPayload{Claim: stick.OpenClaim})},
+			[]stick.Event{
+				at(0, stick.EventClaim, "a", 1, stick.ClaimPayload{Claim: stick.OpenClaim}),
+				at(1, stick.EventClaim, "b", 2, stick.ClaimPayload{Claim: stick.OpenClaim}),
+			},
 			[]string{"a: held(0..1 turn 1 open_claim/)", "b: held(1..- turn 2 open_claim/)"},
 		},
 		"the end of another's turn": {
-			[]stick.Event{at(0, stick.EventClaim, "a", 1, stick.ClaimPayload{Claim: stick.OpenClaim}), at(1, stick.EventRelease, "b", 1, stick.ReleasePayload{})},
+			[]stick.Event{
+				at(0, stick.EventClaim, "a", 1, stick.ClaimPayload{Claim: stick.OpenClaim}),
+				at(1, stick.EventRelease, "b", 1, stick.ReleasePayload{}),
+			},
 			[]string{"a: held(0..- turn 1 open_claim/)"},
 		},
 		"the end of a turn that was over": {
-			[]stick.Event{at(0, stick.EventRelease, "a", 1, stick.ReleasePayload{}), at(1, stick.EventRelease, "b", 1, stick.ReleasePayload{})},
+			[]stick.Event{
+				at(0, stick.EventRelease, "a", 1, stick.ReleasePayload{}),
+				at(1, stick.EventRelease, "b", 1, stick.ReleasePayload{}),
+			},
 			[]string{"a: held(-..0 turn 1 /release)"},
 		},
 		"the end of a reservation that nobody had": {
-			[]stick.Event{at(0, stick.EventClaim, "a", 1, stick.ClaimPayload{Claim: stick.OpenClaim}), at(1, stick.EventRerouted, "", 1, stick.ReroutedPayload{Prior: "b"})},
+			[]stick.Event{
+				at(0, stick.EventClaim, "a", 1, stick.ClaimPayload{Claim: stick.OpenClaim}),
+				at(1, stick.EventRerouted, "", 1, stick.ReroutedPayload{Prior: "b"}),
+			},
 			[]string{"a: held(0..- turn 1 open_claim/)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sticktest.Equal(t, "timeline", drawn(timeline.Of(c.log, nil, sticktest.Start, sticktest.Start.Add(2*time.Second))), lines(c.want))
+			sticktest.Equal(t, "timeline",
+				drawn(timeline.Of(c.log, nil, sticktest.Start, sticktest.Start.Add(2*time.Second))),
+				lines(c.want))
 		})
 	}
 }
@@ -448,7 +494,8 @@ func plays(f *sticktest.Fixture, dice *rand.Rand, acts int) {
 
 		case 11:
 			if dice.IntN(3) == 0 {
-				f.Commit(f.Restore(stick.Generation{Number: f.Generation + 1, Cause: stick.RebootCause}, f.Probed, f.Now))
+				f.Commit(f.Restore(stick.Generation{Number: f.Generation + 1, Cause: stick.RebootCause}, f.Probed,
+					f.Now))
 			} else if f.Turn.State == stick.Reserved {
 				f.After(sticktest.Claim).Settles("nobody")
 			}
@@ -479,8 +526,12 @@ func forgets(t timeline.Timeline, from stick.Time) timeline.Timeline {
 			}
 		}
 
-		l.Holds = slices.DeleteFunc(l.Holds, func(h timeline.Holding) bool { return before(&h.Span) || h.To == from && h.From < from })
-		l.Named = slices.DeleteFunc(l.Named, func(n timeline.Naming) bool { return before(&n.Span) || n.To == from && n.From < from })
+		l.Holds = slices.DeleteFunc(l.Holds, func(h timeline.Holding) bool {
+			return before(&h.Span) || h.To == from && h.From < from
+		})
+		l.Named = slices.DeleteFunc(l.Named, func(n timeline.Naming) bool {
+			return before(&n.Span) || n.To == from && n.From < from
+		})
 		for i := range l.Holds {
 			before(&l.Holds[i].Span)
 		}
