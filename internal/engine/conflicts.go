@@ -72,6 +72,8 @@ type Uncompared struct {
 // See docs/decisions/reservations-and-patterns.md#what-tt-conflicts-compares.
 func (e *Engine) GetConflicts(ctx context.Context, p GetConflictsParams) (GetConflictsResult, error) {
 	res := GetConflictsResult{Sides: []ConflictSide{}, Conflicts: []Conflict{}, LeftOut: []Uncompared{}}
+	p.Where = e.core.Located(p.Where)
+
 	var room stick.Room
 	err := e.core.Read(ctx, p.Where, p.Caller, func(
 		_ *store.Tx, _ *core.Probes, r stick.Room, me core.Identity,

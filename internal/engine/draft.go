@@ -40,6 +40,7 @@ func (e *Engine) SaveDraft(ctx context.Context, p SaveDraftParams) (SaveDraftRes
 		return res, err
 	}
 
+	p.Where = e.core.Located(p.Where)
 	if d.Handoff != nil {
 		h := *d.Handoff
 

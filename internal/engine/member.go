@@ -45,6 +45,7 @@ type LeaveRoomResult struct {
 // handoff or reason, [stick.CodeAlreadyEnded].
 func (e *Engine) LeaveRoom(ctx context.Context, p LeaveRoomParams) (LeaveRoomResult, error) {
 	var res LeaveRoomResult
+	p.Where = e.core.Located(p.Where)
 	if p.Handoff != nil {
 		h, err := e.completeHandoff(ctx, p.Where, *p.Handoff)
 		if err != nil {
@@ -242,6 +243,7 @@ type CloseRoomResult struct {
 // and, repeated with another handoff, [stick.CodeAlreadyEnded].
 func (e *Engine) CloseRoom(ctx context.Context, p CloseRoomParams) (CloseRoomResult, error) {
 	var res CloseRoomResult
+	p.Where = e.core.Located(p.Where)
 	if p.Handoff != nil {
 		h, err := e.completeHandoff(ctx, p.Where, *p.Handoff)
 		if err != nil {

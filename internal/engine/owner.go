@@ -111,6 +111,7 @@ type ReleaseStickResult struct {
 // handoff, [stick.CodeAlreadyEnded].
 func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (ReleaseStickResult, error) {
 	var res ReleaseStickResult
+	p.Where = e.core.Located(p.Where)
 
 	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
@@ -198,6 +199,7 @@ type PassStickResult struct {
 // recipient is unknown, gone or inactive.
 func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickResult, error) {
 	var res PassStickResult
+	p.Where = e.core.Located(p.Where)
 
 	h, err := e.completeHandoff(ctx, p.Where, p.Handoff)
 	if err != nil {
@@ -276,6 +278,8 @@ func (e *Engine) TakeoverStick(ctx context.Context, p TakeoverStickParams) (Take
 	if err := (stick.Take{Reason: p.Reason}).Check(); err != nil {
 		return res, err
 	}
+
+	p.Where = e.core.Located(p.Where)
 
 	var why stick.ClaimReason
 	var committed restore.CommittedTakeover

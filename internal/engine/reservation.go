@@ -51,6 +51,7 @@ func (e *Engine) ReservePaths(ctx context.Context, p ReservePathsParams) (Reserv
 	var res ReservePathsResult
 	q := scope.Reserving{TTL: p.TTL.Duration(), Task: p.TaskID, Strict: p.Strict, TakeStale: p.TakeStale}
 
+	p.Where = e.core.Located(p.Where)
 	root, dir, err := e.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err
@@ -233,6 +234,7 @@ func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (Releas
 			Hintf("name what you reserved, or release all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
 
+	p.Where = e.core.Located(p.Where)
 	root, _, err := e.findRoots(ctx, p.Where)
 	if err != nil {
 		return res, err

@@ -298,6 +298,7 @@ type WorkerReadyResult struct {
 // see [tasks.Resume].
 func (ts *Tasks) WorkerReady(ctx context.Context, p WorkerReadyParams) (WorkerReadyResult, error) {
 	var res WorkerReadyResult
+	p.Where = ts.core.Located(p.Where)
 	place, err := ts.core.PlaceToRead(p.Where)
 	if err != nil {
 		return res, err

@@ -53,6 +53,8 @@ type ShownReview struct {
 // [stick.CodeNotFound].
 func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShowResult, error) {
 	var res WorkerShowResult
+	p.Where = ts.core.Located(p.Where)
+
 	var task stick.Task
 	var open []store.Intent
 	var shown map[string]*TaskView

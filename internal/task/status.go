@@ -115,6 +115,8 @@ const hideAfter = 24 * time.Hour
 // [stick.CodeNoRoom].
 func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (WorkerStatusResult, error) {
 	res := WorkerStatusResult{Tasks: []TaskView{}}
+	p.Where = ts.core.Located(p.Where)
+
 	var root string
 	var tasks []stick.Task
 	var open []store.Intent

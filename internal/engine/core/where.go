@@ -15,6 +15,18 @@ import (
 type Where struct {
 	RoomID stick.RoomID `json:"room_id,omitempty"`
 	Path   string       `json:"path,omitempty"`
+
+	place *workspace.Place // what the path was resolved to, see [Kernel.Located]
+}
+
+// Located returns w with its path resolved, for an operation that asks for its place in several steps: each
+// of them then means the same place, and only the first reads the disk. A wait or a command that runs for
+// long resolves anew, because directories come and go meanwhile. If w can't be resolved, each step says why.
+func (k *Kernel) Located(w Where) Where {
+	if place, err := k.Place(w); err == nil {
+		w.place = place
+	}
+	return w
 }
 
 // Caller is the agent that calls, as far as the surface (CLI, hook or MCP server) knows it: a person or a
@@ -65,7 +77,12 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 			With("field", "room_id")
 	case w.RoomID != "":
 		return nil, nil
+	case w.place != nil:
+		// Who gets a place may complete it.
+		place := *w.place
+		return &place, nil
 	}
+
 	path := w.Path
 	if path == "" {
 		path = "."
@@ -75,7 +92,9 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 
 	// Only the working directory can be gone without having been named.
 	if w.Path == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").Hintf("go to a directory that exists, or name one: --path <directory>; %s lists the rooms", stick.Cmd("tt list --all"))
+		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").
+			Hintf("go to a directory that exists, or name one: --path <directory>; %s lists the rooms",
+				stick.Cmd("tt list --all"))
 	}
 	if err != nil {
 		return nil, err
