@@ -34,8 +34,8 @@ func TestNeedsInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestEveryCauseHasWords: people read why they may take over, and not the name of a constant.
-func TestEveryCauseHasWords(t *testing.T) {
+// TestCause_Words: people read why they may take over, and not the name of a constant.
+func TestCause_Words(t *testing.T) {
 	for _, c := range []stick.Cause{
 		stick.OwnerGone, stick.RecipientGone, stick.OwnerTimeout, stick.OwnerIdle, stick.ClaimTimeout,
 	} {

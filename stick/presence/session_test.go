@@ -17,8 +17,8 @@ func leads(f *sticktest.Fixture, a stick.AgentID) bool {
 	return ok && p.Agent == a
 }
 
-// TestStartSessionTable: alone or not, with or without an anchor, and with every state of an earlier primary.
-func TestStartSessionTable(t *testing.T) {
+// TestStartSession_AllPriors: alone or not, with or without an anchor, and with every state of an earlier primary.
+func TestStartSession_AllPriors(t *testing.T) {
 	const me, other stick.AgentID = "claude:me", "codex:other"
 	type before struct {
 		name  string
@@ -108,7 +108,7 @@ func TestStartSessionTable(t *testing.T) {
 	}
 }
 
-func TestSessionGoesOn(t *testing.T) {
+func TestStartSession_Continues(t *testing.T) {
 	const a, b, c stick.AgentID = "claude:a", "claude:b", "codex:c"
 	primary := func(t *testing.T) *sticktest.Fixture {
 		f := sticktest.NewRoom(t)
@@ -338,11 +338,11 @@ func TestPromote(t *testing.T) {
 	}
 }
 
-// TestRolesExplored visits every state of the roles that two agents, or with -explore.long three, can reach
+// TestStartSession_Explored visits every state of the roles that two agents, or with -explore.long three, can reach
 // while they come and go in processes of their own. The third has one process only, and is always seen as
 // what it is. No act may lead to two primaries that aren't gone. If all others are gone, there must be a
 // primary after the next start of an agent.
-func TestRolesExplored(t *testing.T) {
+func TestStartSession_Explored(t *testing.T) {
 	agents := []stick.AgentID{"a:1", "b:2"}
 	if *sticktest.ExploreLong {
 		agents = append(agents, "c:3")
@@ -525,9 +525,9 @@ func lead(r stick.Room, a stick.AgentID) bool {
 	return ok && p.Agent == a
 }
 
-// TestAPrimaryStartedAsAHelper: a new process of the primary that another agent has launched is a helper. The
+// TestStartSession_LaunchedPrimary: a new process of the primary that another agent has launched is a helper. The
 // session before has crashed with its process, so nothing says that it went on as one.
-func TestAPrimaryStartedAsAHelper(t *testing.T) {
+func TestStartSession_LaunchedPrimary(t *testing.T) {
 	f := sticktest.NewRoom(t)
 	f.Starts(presence.Starting{By: "p:0", Same: true})
 	_, events, started := presence.StartSession(f.Room, presence.Starting{By: "p:0", Launched: true, Seed: "x"},
@@ -538,9 +538,9 @@ func TestAPrimaryStartedAsAHelper(t *testing.T) {
 	}
 }
 
-// TestAnElderLeads: a member that was here first leads, and the session that starts is told so. Only a
+// TestStartSession_EarlierMemberLeads: a member that was here first leads, and the session that starts is told so. Only a
 // process that proves its session shows who was first.
-func TestAnElderLeads(t *testing.T) {
+func TestStartSession_EarlierMemberLeads(t *testing.T) {
 	for proof, want := range map[stick.Proof]stick.AgentID{stick.ProvesSession: "a:0", stick.ProvesCarrier: ""} {
 		f := sticktest.NewRoom(t).WithMembers("a:0", "z:9")
 		first := f.RunsIn("a:0", 1, stick.Alive)
@@ -561,16 +561,16 @@ func TestAnElderLeads(t *testing.T) {
 	}
 }
 
-// TestWhoFollowsNeverLeads: even alone.
-func TestWhoFollowsNeverLeads(t *testing.T) {
+// TestStartSession_FollowerIsHelper: even alone.
+func TestStartSession_FollowerIsHelper(t *testing.T) {
 	sticktest.Equal(t, "role",
 		sticktest.NewRoom(t).Starts(presence.Starting{By: "w:0", Follows: true, Seed: "x"}).Role,
 		stick.RoleHelper)
 }
 
-// TestWhatASessionGoesOnAs: a session that starts again keeps its role, also when it is resumed in another
+// TestStartSession_KeepsRole: a session that starts again keeps its role, also when it is resumed in another
 // process. One that has had no role here is alone, and leads.
-func TestWhatASessionGoesOnAs(t *testing.T) {
+func TestStartSession_KeepsRole(t *testing.T) {
 	for name, again := range map[string]presence.Starting{"the same": {Same: true}, "resumed": {Continues: true}} {
 		f := sticktest.NewRoom(t)
 		f.Starts(presence.Starting{By: "h:0", Helper: true, Same: true, Seed: "x"})
