@@ -8,10 +8,10 @@ import (
 	"talkingstick/stick/sticktest"
 )
 
-// TestFirstSlice tests what the first plan of the program asked for, as far as it is a rule. Each test has
+// TestRoom_FirstPlan tests what the first plan of the program asked for, as far as it is a rule. Each test has
 // the words of the plan. If the design has changed the rule since, a comment says how, and the test shows the
 // new rule.
-func TestFirstSlice(t *testing.T) {
+func TestRoom_FirstPlan(t *testing.T) {
 	// A release names a live listener; naming the next active member left the stick with those who
 	// weren't waiting.
 	t.Run("happy path: join, idle claim, release with handoff, reserved recipient claims", func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"talkingstick/stick/sticktest"
 )
 
-// TestFound tests what the exploration of the rules, and reading them, once found wrong.
-func TestFound(t *testing.T) {
+// TestRoom_FormerMistakes tests what the exploration of the rules, and reading them, once found wrong.
+func TestRoom_FormerMistakes(t *testing.T) {
 	t.Run("a release named one that only listens, because its wait for work had just returned", func(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a")
 		f.Room = f.Returned("b", sticktest.Start, f.Now)

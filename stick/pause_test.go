@@ -54,9 +54,9 @@ func TestPauseIsAPersons(t *testing.T) {
 	sticktest.Refused(t, err, stick.CodeRoomClosed, nil)
 }
 
-// TestNobodyGetsTheStickInAPause: not by a claim, nor a takeover, nor on a person's word; and it is refused
+// TestPause_GrantsNothing: not by a claim, nor a takeover, nor on a person's word; and it is refused
 // with what to do.
-func TestNobodyGetsTheStickInAPause(t *testing.T) {
+func TestPause_GrantsNothing(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b", "human:ann")
 	f.Pauses("a demo")
 	for _, by := range []stick.AgentID{"a", "human:ann"} {
@@ -89,8 +89,8 @@ func TestNobodyGetsTheStickInAPause(t *testing.T) {
 	sticktest.Equal(t, "what a's wait answers", f.Peeks("a").Status, stick.YourTurn)
 }
 
-// TestAPauseTakesNoTime: whatever ran out meanwhile begins anew when the room goes on.
-func TestAPauseTakesNoTime(t *testing.T) {
+// TestPause_StopsClocks: whatever ran out meanwhile begins anew when the room goes on.
+func TestPause_StopsClocks(t *testing.T) {
 	long := func(f *sticktest.Fixture) { f.Now = f.Now.Add(24 * time.Hour) }
 
 	f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a") // nothing proves that a is alive
@@ -158,8 +158,8 @@ func TestEditsInAPause(t *testing.T) {
 	}
 }
 
-// TestWhoIsToldOfAnEditInAPause: the person who paused the room, once in the pause.
-func TestWhoIsToldOfAnEditInAPause(t *testing.T) {
+// TestPause_EditIsTold: the person who paused the room, once in the pause.
+func TestPause_EditIsTold(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "human:ann").Owns("a")
 	f.Pauses("a demo")
 	told := f.Commit(f.Room, []stick.Event{edits.EditTold(f.Room, "a", []string{"x.go"})})

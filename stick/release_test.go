@@ -312,10 +312,10 @@ func TestWhyTheStickCantBePassed(t *testing.T) {
 	}
 }
 
-// TestTheEventSaysUntilWhenTheStickWaits: whoever is named learns from the event itself how long the stick
+// TestNamedRecipient_ExpiryInEvent: whoever is named learns from the event itself how long the stick
 // waits for it, whether a release, a pass or a lost reservation named it. An event that names nobody has no
 // such time.
-func TestTheEventSaysUntilWhenTheStickWaits(t *testing.T) {
+func TestNamedRecipient_ExpiryInEvent(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b", "c").Owns("a").Waits("b", "c")
 	released := f.Must(f.TryRelease("a", f.Fence(), sticktest.Handoff))[0]
 	sticktest.Equal(t, "the time of the release's recipient",

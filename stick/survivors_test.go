@@ -233,9 +233,9 @@ func TestDoneAfterTheReviewerAskedForChanges(t *testing.T) {
 	}
 }
 
-// TestNoIdleNoticeToTheDead: an owner whose process has ended isn't told that it looks idle, even if a
+// TestIdleNotice_OwnerGone: an owner whose process has ended isn't told that it looks idle, even if a
 // guardian keeps its lease. Others may take over at once.
-func TestNoIdleNoticeToTheDead(t *testing.T) {
+func TestIdleNotice_OwnerGone(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		verdict stick.Verdict
@@ -274,9 +274,9 @@ func TestNoIdleNoticeToTheDead(t *testing.T) {
 	}
 }
 
-// TestOffersOfALaterRound: everybody gets the offer once in each round. A member that got it checks again
+// TestOffer_LaterRound: everybody gets the offer once in each round. A member that got it checks again
 // when the next round starts, whatever other deadlines pass before.
-func TestOffersOfALaterRound(t *testing.T) {
+func TestOffer_LaterRound(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b").WithPolicy("owner_idle_ttl=21m").Alive("a").
 		Hooks("a").Owns("a").Waits("b").After(sticktest.Claim)
 	for round := range 3 {
@@ -433,8 +433,8 @@ func TestRestoreBeforeTheFirstTurn(t *testing.T) {
 	sticktest.Equal(t, "the first turn after it", f.Owns("a").Turn.ID, 1)
 }
 
-// TestOnlyTheWorkerIsFencedOff: only the worker of a task that is over has a stale attempt.
-func TestOnlyTheWorkerIsFencedOff(t *testing.T) {
+// TestTaskFence_OnlyWorker: only the worker of a task that is over has a stale attempt.
+func TestTaskFence_OnlyWorker(t *testing.T) {
 	over := sticktest.Made(t, sticktest.Begun, sticktest.Cancel)
 	for by, code := range map[stick.AgentID]stick.Code{
 		sticktest.TheWorker.By: stick.CodeStaleAttempt, "pi:x": stick.CodeInvalidTransition,

@@ -431,7 +431,7 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-func TestOffers(t *testing.T) {
+func TestRoom_OfferAfterLoss(t *testing.T) {
 	dead := func(t *testing.T) *sticktest.Fixture {
 		f := sticktest.NewRoom(t).WithMembers("a", "b", "c", "d").Alive("a").Owns("a").Waits("b", "c", "d").Gone("a")
 		f.Settles("x")

@@ -7,7 +7,7 @@ import (
 	"talkingstick/stick"
 )
 
-func TestWhatNoTextHolds(t *testing.T) {
+func TestNotText(t *testing.T) {
 	for text, want := range map[string]stick.Words{
 		"é\n": "", "a\x00b": "a NUL character", "a\xffb": "bytes that aren't UTF-8 text",
 		"\x00\xff": "bytes that aren't UTF-8 text",

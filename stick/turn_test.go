@@ -51,9 +51,9 @@ func TestTurnFence(t *testing.T) {
 	}
 }
 
-// TestTheHolderIsntToldToWait: an agent that names another turn or lease than its own current ones has the
+// TestNotYourTurn_Holder: an agent that names another turn or lease than its own current ones has the
 // stick, so it is told how to repeat the command, and only others are told to wait.
-func TestTheHolderIsntToldToWait(t *testing.T) {
+func TestNotYourTurn_Holder(t *testing.T) {
 	const repeat = "repeat it with the turn and lease of turn 2; tt try shows them"
 	f := sticktest.NewRoom(t).WithMembers("a", "b").Owns("a").Releases().Owns("a")
 	lease := f.Fence().Lease
@@ -84,9 +84,9 @@ func TestTheHolderIsntToldToWait(t *testing.T) {
 	sticktest.Says(t, err, "turn 1 is over; nobody holds the stick", "stop, and wait for your turn: tt wait")
 }
 
-// TestAStaleGrantIsAnsweredForItsCaller: whoever the stick is reserved for takes its turn, and whoever was
+// TestStaleLease_Caller: whoever the stick is reserved for takes its turn, and whoever was
 // removed has to be let in again before it can wait; a person needs to ask nobody for that.
-func TestAStaleGrantIsAnsweredForItsCaller(t *testing.T) {
+func TestStaleLease_Caller(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b", "human:pat").Owns("a").Passes("b")
 	for _, c := range []struct {
 		by     stick.AgentID

@@ -50,9 +50,9 @@ func TestFollow(t *testing.T) {
 	sticktest.Equal(t, "without changes", fmt.Sprint(to, ok), "7-8 true")
 }
 
-// TestShows: a diff shows what it changes and three lines on each side, of the version before and of the one
+// TestHunks_Show: a diff shows what it changes and three lines on each side, of the version before and of the one
 // after.
-func TestShows(t *testing.T) {
+func TestHunks_Show(t *testing.T) {
 	// Two lines are added after 10, 20 is changed, 30 and 31 are removed; all in a file of 33 lines.
 	hs := diff.Hunks{
 		{First: 10, Count: 0, NewFirst: 11, NewCount: 2},

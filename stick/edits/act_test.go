@@ -51,9 +51,9 @@ func TestMayTake(t *testing.T) {
 	}
 }
 
-// TestNotKeptIsRefusedOnce: a command of whose work no copy can be kept is refused once in a turn, and
+// TestNotKept_RefusedOnce: a command of whose work no copy can be kept is refused once in a turn, and
 // another one isn't let through for it.
-func TestNotKeptIsRefusedOnce(t *testing.T) {
+func TestNotKept_RefusedOnce(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a").Owns("a")
 	long := "git checkout -- " + strings.Repeat("x", 500)
 	why := edits.NotKept(f.Room, long, []stick.Words{"big.bin (too large)"})
@@ -84,8 +84,8 @@ func TestNotKeptIsRefusedOnce(t *testing.T) {
 	sticktest.Equal(t, "never", edits.AskedAgain(f.Room, long, "s1", nil), false)
 }
 
-// TestWorkTakenIsTold: who ran the command and whose work it was both have to read of it.
-func TestWorkTakenIsTold(t *testing.T) {
+// TestTaken_Say: who ran the command and whose work it was both have to read of it.
+func TestTaken_Say(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b")
 	for want, x := range map[stick.Words]edits.Taken{
 		`a ran "git reset --hard", which took 2 files, first x.go, work of b; a copy was kept before: tt rescue show ab12, without big.bin`: {
@@ -124,8 +124,8 @@ func TestWorkTakenIsTold(t *testing.T) {
 	}
 }
 
-// TestTakenTogether: what several parts of a command take is told as one, each file and each agent once.
-func TestTakenTogether(t *testing.T) {
+// TestTaken_With: what several parts of a command take is told as one, each file and each agent once.
+func TestTaken_With(t *testing.T) {
 	a := edits.Taken{
 		Form: "git reset --hard", Files: []string{"x", "y"}, Of: []stick.AgentID{"b"}, Left: []string{"big"},
 	}

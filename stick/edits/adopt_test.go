@@ -10,7 +10,7 @@ import (
 	"talkingstick/stick/sticktest"
 )
 
-func TestMine(t *testing.T) {
+func TestClaimOwn(t *testing.T) {
 	r := stick.Room{Policy: stick.Policy{Enforce: stick.EnforceWarn}}
 	pat := edits.Editor{Agent: "human:pat", Turn: 3, At: 5}
 	claim := pat

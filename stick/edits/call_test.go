@@ -12,7 +12,7 @@ import (
 
 // Letters are snapshots, in the order in which they were made, a second apart. A call begins with one and
 // ends with one.
-func TestPartsOfACall(t *testing.T) {
+func TestCallParts(t *testing.T) {
 	at := func(id string) stick.Time { return stick.Time(1000 + 1000*int64(id[0]-'a')) }
 	call := func(agent stick.AgentID, before, after string) edits.Call {
 		c := edits.Call{Agent: agent, Checkout: "/app", Before: before, After: after, Started: at(before)}
@@ -71,7 +71,7 @@ func TestPartsOfACall(t *testing.T) {
 	}
 }
 
-func TestACallWithoutSnapshotsHasNoParts(t *testing.T) {
+func TestCallParts_NoSnapshots(t *testing.T) {
 	for _, c := range []edits.Call{{}, {Before: "a"}, {After: "a"}, {Before: "a", After: "a"}} {
 		if got := c.Parts(nil, 1); got != nil {
 			t.Errorf("%+v has %v", c, got)
@@ -80,7 +80,7 @@ func TestACallWithoutSnapshotsHasNoParts(t *testing.T) {
 }
 
 // A call whose end nobody has seen, because its harness was killed, doesn't count for ever.
-func TestACallWithoutAnEndStopsToCount(t *testing.T) {
+func TestCallParts_LostCall(t *testing.T) {
 	lost := edits.Call{Agent: "codex", Checkout: "/app", Before: "a", Started: 1000}
 	hour := stick.Time(time.Hour.Milliseconds())
 	own := edits.Call{

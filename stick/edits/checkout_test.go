@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick/sticktest"
 )
 
-// TestSeveralCheckouts: where members work in checkouts of their own, the turn says who may push to what they
+// TestMayEdit_SeveralCheckouts: where members work in checkouts of their own, the turn says who may push to what they
 // share. Edits it fences only in the checkout of whoever has it.
-func TestSeveralCheckouts(t *testing.T) {
+func TestMayEdit_SeveralCheckouts(t *testing.T) {
 	here, there, unknown := stick.Checkout{Host: "h1", Path: "/w"}, stick.Checkout{Host: "h2", Path: "/w"}, stick.Checkout{}
 	second := stick.Checkout{Host: "h1", Path: "/w2"}
 	for _, tt := range []struct {
@@ -88,9 +88,9 @@ func TestSeveralCheckouts(t *testing.T) {
 	}
 }
 
-// TestWarnedOfPushes: where the room only warns, who edits in another checkout is told nothing, and who
+// TestMayPushTo_Warning: where the room only warns, who edits in another checkout is told nothing, and who
 // pushes is.
-func TestWarnedOfPushes(t *testing.T) {
+func TestMayPushTo_Warning(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a", "b").WithPolicy("enforce=warn").Owns("a")
 	f.Room = edits.WorksIn(f.Room, "a", stick.Checkout{Host: "h1", Path: "/w"})
 	in := stick.Checkout{Host: "h2", Path: "/w"}
@@ -121,8 +121,8 @@ func TestWarnedOfPushes(t *testing.T) {
 	}
 }
 
-// TestOnlyAPersonRelaxesCheckouts, and the room remembers where its members work.
-func TestOnlyAPersonRelaxesCheckouts(t *testing.T) {
+// TestPolicy_OnlyPersonRelaxesCheckouts, and the room remembers where its members work.
+func TestPolicy_OnlyPersonRelaxesCheckouts(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a")
 	for _, set := range []string{"enforce_checkouts=holder", "enforce_checkouts=all"} {
 		r, _, err := f.SetPolicy("a", false, []string{set}, f.Now)

@@ -252,7 +252,7 @@ func TestStepToEditWhatIsReserved(t *testing.T) {
 	sticktest.Equal(t, "the same agent holds it", step(), f.NextStep().String())
 }
 
-func TestOnlyAPersonRelaxesEnforce(t *testing.T) {
+func TestPolicy_OnlyPersonRelaxesEnforce(t *testing.T) {
 	order := []string{"off", "warn", "scopes", "stick"}
 	for i, from := range order {
 		for j, to := range order {
@@ -355,8 +355,8 @@ func TestEnforces(t *testing.T) {
 	}
 }
 
-// TestToldOnce: an editor is told once in each turn, and once in its session while nobody holds the stick.
-func TestToldOnce(t *testing.T) {
+// TestTold_OncePerTurn: an editor is told once in each turn, and once in its session while nobody holds the stick.
+func TestTold_OncePerTurn(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a", "b").Owns("a")
 	var last []stick.Event
 	edits := func() (told bool) {
@@ -387,9 +387,9 @@ func TestToldOnce(t *testing.T) {
 	sticktest.Equal(t, "in the next session", edits(), true)
 }
 
-// TestToldUnkeptOnce: an agent is told once in a session that no copies can be kept. That says nothing of its
+// TestToldUnkept_OncePerSession: an agent is told once in a session that no copies can be kept. That says nothing of its
 // edits.
-func TestToldUnkeptOnce(t *testing.T) {
+func TestToldUnkept_OncePerSession(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a", "b")
 	sticktest.Equal(t, "at first", edits.ToldUnkept(f.Room, "b", nil), false)
 	last := f.Commit(f.Room, []stick.Event{edits.EditTold(f.Room, "b", []string{"x.go"})})

@@ -73,8 +73,8 @@ func TestWhoEdited(t *testing.T) {
 	sticktest.Equal(t, "forgotten while it has changes", noted.Forgotten(sticktest.Start.Add(1000*time.Hour)), false)
 }
 
-// TestLook: a look adds what nobody noted, lets rest what has no changes, and follows a file to its new name.
-func TestLook(t *testing.T) {
+// TestEditedFiles_Look: a look adds what nobody noted, lets rest what has no changes, and follows a file to its new name.
+func TestEditedFiles_Look(t *testing.T) {
 	state := func(sum string) edits.FileState { return edits.FileState{Sum: sum} }
 	noted := func(path string, a stick.AgentID) edits.EditedFile {
 		return edits.EditedFile{Path: path}.Note(edits.Editor{Agent: a, At: sticktest.Start}, state("of "+path))
@@ -202,9 +202,9 @@ func TestStarter(t *testing.T) {
 	sticktest.Equal(t, "of another", edits.Starter(f.Room, stick.Lineage{}), "")
 }
 
-// TestNobodyIsForgotten: whatever is noted and found, an agent that has edited a file since it was last clean
+// TestEditedFile_KeepsAllEditors: whatever is noted and found, an agent that has edited a file since it was last clean
 // is among its editors, nobody is there twice, and the state is the last one.
-func TestNobodyIsForgotten(t *testing.T) {
+func TestEditedFile_KeepsAllEditors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, edited := edits.EditedFile{Path: "a"}, map[stick.AgentID]bool{}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
@@ -353,9 +353,9 @@ func TestWhoseEdit(t *testing.T) {
 	}
 }
 
-// TestAChildsEditIsNoOthers: whom the asker works under, and whom the asker has started, is no stranger to
+// TestWhoseEdit_Child: whom the asker works under, and whom the asker has started, is no stranger to
 // it.
-func TestAChildsEditIsNoOthers(t *testing.T) {
+func TestWhoseEdit_Child(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("parent", "child").Alive("parent", "child")
 	p := f.RunsIn("parent", 1, stick.Alive)
 	file := edits.EditedFile{Path: "a.go", Editors: []edits.Editor{{Agent: "parent"}}}

@@ -114,8 +114,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestBothSidesAreTold reads what an overlap and a takeover put into the inboxes.
-func TestBothSidesAreTold(t *testing.T) {
+// TestIncursion_TellsBothSides reads what an overlap and a takeover put into the inboxes.
+func TestIncursion_TellsBothSides(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b").Alive("a", "b")
 	mine := f.Reserves("a", "src")
 	events, _, _ := f.TryReserve(scope.Reserving{By: "b", Patterns: []glob.Pattern{"src/*.go"}, Task: "T-1"})

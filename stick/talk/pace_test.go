@@ -35,8 +35,8 @@ func (c *conversation) delay(e stick.Event, of stick.AgentID) time.Duration {
 	return talk.WakeAt(e, of, c.log).TTL
 }
 
-// TestTwoThatAnswerEachOther: three wakes come at once, and then later and later.
-func TestTwoThatAnswerEachOther(t *testing.T) {
+// TestWakePace_TwoAgents: three wakes come at once, and then later and later.
+func TestWakePace_TwoAgents(t *testing.T) {
 	c := &conversation{}
 	for i, want := range []time.Duration{0, 0, 0, 5, 10, 20, 40, 80, 160, 300, 300, 300} {
 		from, to := stick.AgentID("a:1"), stick.AgentID("b:2")
@@ -50,8 +50,8 @@ func TestTwoThatAnswerEachOther(t *testing.T) {
 	}
 }
 
-// TestWhatCountsAsAWake: how often two agents have woken each other when one of them writes again.
-func TestWhatCountsAsAWake(t *testing.T) {
+// TestWakePace_CountedEvents: how often two agents have woken each other when one of them writes again.
+func TestWakePace_CountedEvents(t *testing.T) {
 	const a, b, other, person stick.AgentID = "a:1", "b:2", "c:3", "human:x"
 	full := func(c *conversation) { // the next wake of b comes after 80 s
 		for range 3 {

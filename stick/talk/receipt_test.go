@@ -148,7 +148,7 @@ func TestReceipt(t *testing.T) {
 	}))
 }
 
-func TestNote(t *testing.T) {
+func TestAddNote(t *testing.T) {
 	f := sticktest.NewRoom(t).WithMembers("a", "b")
 	add := func(body string, aboutTurn bool) stick.Note {
 		t.Helper()
@@ -202,7 +202,7 @@ func long(n int) string {
 }
 
 // A message is acknowledged by somebody else than its sender, whatever name the sender gives.
-func TestNobodyAcknowledgesTheirOwnMessage(t *testing.T) {
+func TestMayAck_OwnMessage(t *testing.T) {
 	codex := stick.Process{PID: 7, Start: 1}
 	sender := stick.Actor{
 		Names:     []stick.AgentID{"codex:a"},

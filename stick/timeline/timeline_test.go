@@ -281,9 +281,9 @@ func TestTimelineFromTheMiddle(t *testing.T) {
 	}
 }
 
-// TestTimelineWithoutABeginning: the events begin with the last one of a type. What began before them has no
+// TestTimeline_CutLog: the events begin with the last one of a type. What began before them has no
 // beginning.
-func TestTimelineWithoutABeginning(t *testing.T) {
+func TestTimeline_CutLog(t *testing.T) {
 	second := time.Second
 	for _, c := range []struct {
 		first stick.EventType
