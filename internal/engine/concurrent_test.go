@@ -200,9 +200,9 @@ func TestReadersBesideWriters(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAFollowerThatCannotReadKnowsItsCursor: where reading the log fails, or is interrupted, the answer tells
+// TestFollow_CursorAfterFailedRead: where reading the log fails, or is interrupted, the answer tells
 // how far it has come.
-func TestAFollowerThatCannotReadKnowsItsCursor(t *testing.T) {
+func TestFollow_CursorAfterFailedRead(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address := storetest.PostgresURL(t) // there a test can stop a reader in the middle

@@ -27,9 +27,9 @@ func describeAwaited(by *scene.Actor, text string, earlier int) func(engine.Wait
 	}
 }
 
-// TestADraftOutlivesItsHolder: whoever gets the stick after a turn that ended without a handoff gets what its
+// TestDraft_OutlivesHolder: whoever gets the stick after a turn that ended without a handoff gets what its
 // holder saved of one, as often as it asks, until it gives a handoff of its own.
-func TestADraftOutlivesItsHolder(t *testing.T) {
+func TestDraft_OutlivesHolder(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	ann.Try().Granted(1)
@@ -96,8 +96,8 @@ func TestManyDrafts(t *testing.T) {
 	})
 }
 
-// TestADraftIsFenced: only the holder saves a draft, and one that can't be a handoff's is refused.
-func TestADraftIsFenced(t *testing.T) {
+// TestDraft_IsFenced: only the holder saves a draft, and one that can't be a handoff's is refused.
+func TestDraft_IsFenced(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	bob.Join().OK()

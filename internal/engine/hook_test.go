@@ -211,10 +211,10 @@ func TestHookOfOneWhoIsntWhoItSays(t *testing.T) {
 	})
 }
 
-// TestTwoHooksForOneEvent: where two entries fire for one event, one of them answers. A harness starts both
+// TestHook_TwoForOneEvent: where two entries fire for one event, one of them answers. A harness starts both
 // at the same time, so the second has begun before the first is recorded. That a session starts up needs no
 // times.
-func TestTwoHooksForOneEvent(t *testing.T) {
+func TestHook_TwoForOneEvent(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:ann"), s.Agent("claude:bob")
 	s.Joins(ann, bob)

@@ -111,9 +111,9 @@ func TestInboxThatRefuses(t *testing.T) {
 	s.Check(len(agent.Inbox().Messages) == 1, "nothing is left to read")
 }
 
-// TestOneOfTwoWays: an agent that listens by itself, or by its harness's wait, isn't told by its inbox as
+// TestInboxWake_OnlyOneWay: an agent that listens by itself, or by its harness's wait, isn't told by its inbox as
 // well.
-func TestOneOfTwoWays(t *testing.T) {
+func TestInboxWake_OnlyOneWay(t *testing.T) {
 	_, agent, sender, inbox := idleWithInbox(t)
 	w := agent.Parks()
 	sender.Send(agent, "to its wait").Reaches(agent, presence.DeliveryListening)
@@ -125,9 +125,9 @@ func TestOneOfTwoWays(t *testing.T) {
 	inbox.GetsNothing()
 }
 
-// TestNoWaitBesideAnother: the harness's wait isn't needed where another process waits in the room. That one
+// TestInboxWake_SecondWaitRefused: the harness's wait isn't needed where another process waits in the room. That one
 // tells what is due by time, and what a command that was killed couldn't tell.
-func TestNoWaitBesideAnother(t *testing.T) {
+func TestInboxWake_SecondWaitRefused(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	other := s.Agent("codex:other")
 	other.Try().Granted(1)
@@ -185,8 +185,8 @@ func TestInboxAtItsTime(t *testing.T) {
 	w.Interrupted()
 }
 
-// TestTwoSendersAtOnce: of several that commit at the same moment, one tells an agent each event.
-func TestTwoSendersAtOnce(t *testing.T) {
+// TestInboxWake_TwoSendersAtOnce: of several that commit at the same moment, one tells an agent each event.
+func TestInboxWake_TwoSendersAtOnce(t *testing.T) {
 	s, agent, sender, inbox := idleWithInbox(t)
 	other := s.Agent("claude:other")
 	other.Works()

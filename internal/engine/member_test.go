@@ -45,9 +45,9 @@ func TestMembersComeAndGo(t *testing.T) {
 	ann.Try().Granted(3).Recovers("one", 1)
 }
 
-// TestAMemberIsShownWithItsProcess: whoever looks at a room can find out where an agent runs, as long as it
+// TestGetState_MemberProcess: whoever looks at a room can find out where an agent runs, as long as it
 // does.
-func TestAMemberIsShownWithItsProcess(t *testing.T) {
+func TestGetState_MemberProcess(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
@@ -59,9 +59,9 @@ func TestAMemberIsShownWithItsProcess(t *testing.T) {
 	s.Check(process().IsZero(), "it is gone, and runs as %+v", process())
 }
 
-// TestWhoIsGoneIsRemoved: any member may kick one that is gone, and others only with force. A kicked member
+// TestEvict_GoneMember: any member may kick one that is gone, and others only with force. A kicked member
 // comes back only by an explicit join.
-func TestWhoIsGoneIsRemoved(t *testing.T) {
+func TestEvict_GoneMember(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
 	s.Joins(ann, bob)
@@ -97,8 +97,8 @@ func TestWhoIsGoneIsRemoved(t *testing.T) {
 	)
 }
 
-// TestAClosedRoom: a closed room has no turns until somebody joins it explicitly, or a person writes in it.
-func TestAClosedRoom(t *testing.T) {
+// TestCloseRoom_Closed: a closed room has no turns until somebody joins it explicitly, or a person writes in it.
+func TestCloseRoom_Closed(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	s.Joins(ann, bob)
@@ -125,8 +125,8 @@ func TestAClosedRoom(t *testing.T) {
 	ann.Sees(stick.StateIdle)
 }
 
-// TestThePolicyOfARoom: members read and change the policy, and only a person relaxes it.
-func TestThePolicyOfARoom(t *testing.T) {
+// TestPolicy_Story: members read and change the policy, and only a person relaxes it.
+func TestPolicy_Story(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	ann.Join().OK()
@@ -170,8 +170,8 @@ func TestJoiningWithAPolicy(t *testing.T) {
 	})
 }
 
-// TestTheOrderOfMembers: with order=sequence the stick follows the order of the members.
-func TestTheOrderOfMembers(t *testing.T) {
+// TestOrder_Story: with order=sequence the stick follows the order of the members.
+func TestOrder_Story(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
 	s.Joins(ann, bob, cyd)

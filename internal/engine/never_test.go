@@ -12,9 +12,9 @@ import (
 	"talkingstick/internal/scene"
 )
 
-// TestWhatIsNeverCopied: in a checkout hold its own configuration, that of the main checkout, and those of
+// TestNeverCopied: in a checkout hold its own configuration, that of the main checkout, and those of
 // the checkouts around it.
-func TestWhatIsNeverCopied(t *testing.T) {
+func TestNeverCopied(t *testing.T) {
 	s := scene.InGit(t)
 	inside := s.Dir("work/inside")
 	fix := filepath.Join(filepath.Dir(s.Work), "fix")

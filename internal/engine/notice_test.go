@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAPersonIsToldOnce: of those who watch for a person, one tells each need. It is no activity of theirs,
+// TestNotice_PersonToldOnce: of those who watch for a person, one tells each need. It is no activity of theirs,
 // and no business of agents.
-func TestAPersonIsToldOnce(t *testing.T) {
+func TestNotice_PersonToldOnce(t *testing.T) {
 	s := scene.New(t)
 	ann, carl, dora := s.Agent("claude:a"), s.Person("carl"), s.Person("dora")
 	keys := engine.TakeNoticesParams{Keys: []string{"review/ui-7", "answer/x"}}

@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAnOlderCopy: a lease that the room has made and doesn't know shows that the database is an older copy,
+// TestOlder_Copy: a lease that the room has made and doesn't know shows that the database is an older copy,
 // on a server, too. Nothing else ends another's turn, whatever its number.
-func TestAnOlderCopy(t *testing.T) {
+func TestOlder_Copy(t *testing.T) {
 	const id = "0123456789abcdef0123456789abcdef"
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")

@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAPauseStopsTheRoom: while a room is paused nobody is granted the stick and no agent edits; with its end
+// TestPause_StopsRoom: while a room is paused nobody is granted the stick and no agent edits; with its end
 // the one who waits is named.
-func TestAPauseStopsTheRoom(t *testing.T) {
+func TestPause_StopsRoom(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob, pat)

@@ -70,8 +70,8 @@ func TestReservationsAreSignals(t *testing.T) {
 	s.Agent("gemini:x").Unreserve("a").Refused(stick.CodeUnknownMember)
 }
 
-// TestAStaleReservation: an agent that needs the path may end a stale reservation explicitly.
-func TestAStaleReservation(t *testing.T) {
+// TestReserve_Stale: an agent that needs the path may end a stale reservation explicitly.
+func TestReserve_Stale(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	ann.ReservePaths(engine.ReservePathsParams{
@@ -120,10 +120,10 @@ func TestConflictsOfWorkingTrees(t *testing.T) {
 	cyd.GetConflicts(engine.GetConflictsParams{}).Refused(stick.CodeNoRepository)
 }
 
-// TestAPatternThatGivesNoRight: a pattern whose first name has a wildcard is reserved, and lets nobody edit.
+// TestReserve_PatternWithoutRight: a pattern whose first name has a wildcard is reserved, and lets nobody edit.
 // Whether a file matches it has no part in that. The answer says so, where other reservations give that
 // right.
-func TestAPatternThatGivesNoRight(t *testing.T) {
+func TestReserve_PatternWithoutRight(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
 	s.Joins(ann, bob)

@@ -12,9 +12,9 @@ import (
 	"talkingstick/stick/presence"
 )
 
-// TestAMessageIsReadAndAccepted: a message is sent, shown, read and accepted. Each step is recorded once, and
+// TestMessage_ReadAndAccepted: a message is sent, shown, read and accepted. Each step is recorded once, and
 // an event tells its sender of the last.
-func TestAMessageIsReadAndAccepted(t *testing.T) {
+func TestMessage_ReadAndAccepted(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	s.Joins(ann, bob, cyd)
@@ -52,8 +52,8 @@ func TestAMessageIsReadAndAccepted(t *testing.T) {
 	ann.Withdraws(id).Refused(stick.CodeWithdrawForbidden)
 }
 
-// TestAMessageIsTakenBack: only the sender withdraws a message, and only while nobody has accepted it.
-func TestAMessageIsTakenBack(t *testing.T) {
+// TestMessage_TakenBack: only the sender withdraws a message, and only while nobody has accepted it.
+func TestMessage_TakenBack(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	s.Joins(ann, bob, cyd)
@@ -73,8 +73,8 @@ func TestAMessageIsTakenBack(t *testing.T) {
 	ann.Withdraws(gone).Refused(stick.CodeWithdrawForbidden)
 }
 
-// TestWhatAMessageMayBe: some messages are refused, before a room is made for them; others get a warning.
-func TestWhatAMessageMayBe(t *testing.T) {
+// TestMessage_Limits: some messages are refused, before a room is made for them; others get a warning.
+func TestMessage_Limits(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("codex:c"), s.Person("carl")
 	to := func(names ...stick.AgentID) engine.SendMessageParams {
@@ -120,8 +120,8 @@ func TestWhatAMessageMayBe(t *testing.T) {
 	ann.SendAs(odd).Refused(stick.CodeNotFound)
 }
 
-// TestAThreadOfMessages: replies keep thread and task, and an inbox is filtered by each.
-func TestAThreadOfMessages(t *testing.T) {
+// TestMessage_Thread: replies keep thread and task, and an inbox is filtered by each.
+func TestMessage_Thread(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	s.Joins(ann, bob)
@@ -196,8 +196,8 @@ func TestNotes(t *testing.T) {
 	s.Check(list(engine.ListNotesParams{}) == 0, "a note is left")
 }
 
-// TestADelivery: how a message reaches agents that wait, work or are idle, and a person.
-func TestADelivery(t *testing.T) {
+// TestMessage_Delivery: how a message reaches agents that wait, work or are idle, and a person.
+func TestMessage_Delivery(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	s.Joins(ann, bob, carl)

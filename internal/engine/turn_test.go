@@ -10,8 +10,8 @@ import (
 	"talkingstick/stick/presence"
 )
 
-// TestTheStickGoesRound: the holder ends its turn with a handoff, and the next holder gets that.
-func TestTheStickGoesRound(t *testing.T) {
+// TestTurn_GoesRound: the holder ends its turn with a handoff, and the next holder gets that.
+func TestTurn_GoesRound(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 
@@ -32,8 +32,8 @@ func TestTheStickGoesRound(t *testing.T) {
 	)
 }
 
-// TestWhoWaitsIsNamed: a release reserves the stick for a waiting member, and its wait returns with the turn.
-func TestWhoWaitsIsNamed(t *testing.T) {
+// TestRelease_NamesWaiter: a release reserves the stick for a waiting member, and its wait returns with the turn.
+func TestRelease_NamesWaiter(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	ann.Try().Granted(1)
@@ -46,9 +46,9 @@ func TestWhoWaitsIsNamed(t *testing.T) {
 	cyd.Release("three", "four").ForNobody()
 }
 
-// TestAnOwnerIsFenced: an agent that lost its turn can change nothing, and learns how the turn ended. An
+// TestTurn_OwnerIsFenced: an agent that lost its turn can change nothing, and learns how the turn ended. An
 // agent that repeats its own release or pass gets the first answer again.
-func TestAnOwnerIsFenced(t *testing.T) {
+func TestTurn_OwnerIsFenced(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	bob.Join().OK()
@@ -79,8 +79,8 @@ func TestAnOwnerIsFenced(t *testing.T) {
 	bob.Release("s", "n").Refused(stick.CodeAlreadyEnded)
 }
 
-// TestAPassNeedsItsRecipient: the stick goes only to a member that is there to take it.
-func TestAPassNeedsItsRecipient(t *testing.T) {
+// TestPass_Recipient: the stick goes only to a member that is there to take it.
+func TestPass_Recipient(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("codex:c")
 	s.Joins(bob, cyd)
@@ -96,8 +96,8 @@ func TestAPassNeedsItsRecipient(t *testing.T) {
 	waiting.Ends().Granted(2).Because("direct_pass")
 }
 
-// TestAReservationMovesOn: if the member that the stick is reserved for doesn't come, another one gets it.
-func TestAReservationMovesOn(t *testing.T) {
+// TestRelease_ReservationMovesOn: if the member that the stick is reserved for doesn't come, another one gets it.
+func TestRelease_ReservationMovesOn(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	s.Joins(ann, bob, cyd)
@@ -111,9 +111,9 @@ func TestAReservationMovesOn(t *testing.T) {
 
 func ms(n int64) *int64 { return &n }
 
-// TestTheLastOwnerDefers: the last holder may claim the stick again at once, unless another member waits for
+// TestTurn_LastOwnerDefers: the last holder may claim the stick again at once, unless another member waits for
 // the turn.
-func TestTheLastOwnerDefers(t *testing.T) {
+func TestTurn_LastOwnerDefers(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	bob.Join().OK()
@@ -126,8 +126,8 @@ func TestTheLastOwnerDefers(t *testing.T) {
 	parked.Interrupted().Refused(stick.CodeCanceled)
 }
 
-// TestAForgottenWaitGoesOn: nothing has replaced it, and whoever waits for the stick gets it.
-func TestAForgottenWaitGoesOn(t *testing.T) {
+// TestWait_RegistrationLost: nothing has replaced it, and whoever waits for the stick gets it.
+func TestWait_RegistrationLost(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	ann.Try().Granted(1)
@@ -139,8 +139,8 @@ func TestAForgottenWaitGoesOn(t *testing.T) {
 	waits.Ends().Granted(2)
 }
 
-// TestOneWaitOfAMember: a second wait of an agent is refused, or ends the first. A person may have several.
-func TestOneWaitOfAMember(t *testing.T) {
+// TestWait_OnePerMember: a second wait of an agent is refused, or ends the first. A person may have several.
+func TestWait_OnePerMember(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("carl")
 	ann.Try().Granted(1)
@@ -158,9 +158,9 @@ func TestOneWaitOfAMember(t *testing.T) {
 	second.Ends().Is(stick.HasLeft)
 }
 
-// TestAWaitHasItsLimit: through a server a wait ends at the policy's limit or its caller's. Its member stays
+// TestWait_Limit: through a server a wait ends at the policy's limit or its caller's. Its member stays
 // a candidate, because it will probably ask again.
-func TestAWaitHasItsLimit(t *testing.T) {
+func TestWait_Limit(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	ann.Try().Granted(1)
@@ -170,8 +170,8 @@ func TestAWaitHasItsLimit(t *testing.T) {
 	ann.Release("s", "n").NextIs(bob)
 }
 
-// TestAWaitTellsWhatEndsIt: a wait says whether a kick or the end of the room ended it.
-func TestAWaitTellsWhatEndsIt(t *testing.T) {
+// TestWait_TellsWhatEndsIt: a wait says whether a kick or the end of the room ended it.
+func TestWait_TellsWhatEndsIt(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd, carl := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c"), s.Person("carl")
 	ann.Try().Granted(1)
@@ -189,8 +189,8 @@ func TestAWaitTellsWhatEndsIt(t *testing.T) {
 	cyd.Release("x", "y").Refused(stick.CodeAlreadyEnded)
 }
 
-// TestTheDriftOfTheTree: a grant says if the tree has moved since the handoff.
-func TestTheDriftOfTheTree(t *testing.T) {
+// TestGrant_DriftOfTree: a grant says if the tree has moved since the handoff.
+func TestGrant_DriftOfTree(t *testing.T) {
 	s := scene.InGit(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	ann.Try().Granted(1)
@@ -213,8 +213,8 @@ func TestTheDriftOfTheTree(t *testing.T) {
 	bob.ReleaseStick(engine.ReleaseStickParams{Handoff: h}).Refused(stick.CodeInvalidHandoff)
 }
 
-// TestEveryCauseOfATakeover: what opens a takeover, and what doesn't.
-func TestEveryCauseOfATakeover(t *testing.T) {
+// TestTakeover_EveryCause: what opens a takeover, and what doesn't.
+func TestTakeover_EveryCause(t *testing.T) {
 	for name, story := range map[stick.Cause]func(*scene.Scene){
 		stick.OwnerGone: func(s *scene.Scene) {
 			ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
@@ -304,8 +304,8 @@ func TestEveryCauseOfATakeover(t *testing.T) {
 	}
 }
 
-// TestATakeoverRecovers: a takeover brings the last handoff, and what happened since.
-func TestATakeoverRecovers(t *testing.T) {
+// TestTakeover_Recovers: a takeover brings the last handoff, and what happened since.
+func TestTakeover_Recovers(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	ann.Try().Granted(1)
@@ -319,9 +319,9 @@ func TestATakeoverRecovers(t *testing.T) {
 	bob.Returns().Release("late", "x").Refused(stick.CodeTurnMismatch)
 }
 
-// TestTheSameSessionComesBack: a holder whose process ended, and whose session goes on in another process, is
+// TestTurn_SessionComesBack: a holder whose process ended, and whose session goes on in another process, is
 // still the holder.
-func TestTheSameSessionComesBack(t *testing.T) {
+func TestTurn_SessionComesBack(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	ann.Try().Granted(1)
@@ -333,9 +333,9 @@ func TestTheSameSessionComesBack(t *testing.T) {
 	bob.Take("is it gone?").Refused(stick.CodeTakeoverNotAvailable)
 }
 
-// TestABoxThatStartsAgain: a reboot ends a turn, and keeps the handoff. Where hosts share the database, it
+// TestTurn_RestartedBox: a reboot ends a turn, and keeps the handoff. Where hosts share the database, it
 // only ends what ran there.
-func TestABoxThatStartsAgain(t *testing.T) {
+func TestTurn_RestartedBox(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
 	ann.Try().Granted(1)

@@ -14,10 +14,10 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAWaitAnswersWithWhatWasCommitted: the network is cut before the commit that gives the turn to who
+// TestWait_LostAnswer: the network is cut before the commit that gives the turn to who
 // waits. Until somebody knows what became of that commit, the wait goes on. The server may still get it, when
 // the network is back.
-func TestAWaitAnswersWithWhatWasCommitted(t *testing.T) {
+func TestWait_LostAnswer(t *testing.T) {
 	d := newDesk(t)
 	d.procs.OneHost = false
 	address, at := storetest.PostgresURL(t), core.Where{Path: d.work}

@@ -28,9 +28,9 @@ func TestWakeWaitsForTheEndOfWork(t *testing.T) {
 	}
 }
 
-// TestOneWakerOfAnAgent: a second wait ends the first, which brings nothing. So one event wakes the agent
+// TestWake_OneWaker: a second wait ends the first, which brings nothing. So one event wakes the agent
 // once.
-func TestOneWakerOfAnAgent(t *testing.T) {
+func TestWake_OneWaker(t *testing.T) {
 	s := scene.New(t)
 	agent, sender := s.Agent("claude:agent"), s.Agent("claude:sender")
 	s.Joins(agent, sender)
@@ -45,8 +45,8 @@ func TestOneWakerOfAnAgent(t *testing.T) {
 	third.Interrupted().Refused(stick.CodeCanceled)
 }
 
-// TestNobodyIsWokenOutside: an agent that is removed from the room isn't woken because of that.
-func TestNobodyIsWokenOutside(t *testing.T) {
+// TestWake_NobodyOutsideRoom: an agent that is removed from the room isn't woken because of that.
+func TestWake_NobodyOutsideRoom(t *testing.T) {
 	s := scene.New(t)
 	agent, sender := s.Agent("claude:agent"), s.Agent("claude:sender")
 	s.Joins(agent, sender)
@@ -74,9 +74,9 @@ func TestWakeBringsWhatFits(t *testing.T) {
 	}
 }
 
-// TestAWaitOfItsOwnTakesTheTurn: an idle agent whose own wait gets the turn in a moment isn't told that the
+// TestWake_OwnWaitTakesTurn: an idle agent whose own wait gets the turn in a moment isn't told that the
 // stick is reserved for it, neither by a hook nor by its waker.
-func TestAWaitOfItsOwnTakesTheTurn(t *testing.T) {
+func TestWake_OwnWaitTakesTurn(t *testing.T) {
 	s := scene.New(t)
 	agent, holder := s.Agent("claude:agent"), s.Agent("claude:holder")
 	s.Joins(agent, holder)
@@ -91,9 +91,9 @@ func TestAWaitOfItsOwnTakesTheTurn(t *testing.T) {
 	waker.Interrupted().Refused(stick.CodeCanceled)
 }
 
-// TestTwoIdleAgentsThatAnswerEachOther: they wake each other three times at once, then after 5 s, 10 s and so
+// TestWake_TwoIdleAgents: they wake each other three times at once, then after 5 s, 10 s and so
 // on. The sender learns when. A person's message wakes at once, and brings what was held back.
-func TestTwoIdleAgentsThatAnswerEachOther(t *testing.T) {
+func TestWake_TwoIdleAgents(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, carl := s.Agent("claude:ann"), s.Agent("claude:bob"), s.Person("carl")
 	s.Joins(ann, bob, carl)

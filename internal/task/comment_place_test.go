@@ -61,9 +61,9 @@ func TestCommentsFollowTheirLines(t *testing.T) {
 		"the file is removed, so the diff has the line before the change: %s", where(bob))
 }
 
-// TestALinkInTheFilesPlace: the lines of a file that a symbolic link has replaced are gone. The link's own
+// TestCommentPlace_Link: the lines of a file that a symbolic link has replaced are gone. The link's own
 // line can be commented on, and so can the lines before.
-func TestALinkInTheFilesPlace(t *testing.T) {
+func TestCommentPlace_Link(t *testing.T) {
 	s, work, bob := commented(t)
 	says(bob, "a.go:20", "here").OK()
 	link := filepath.Join(work.Path, "a.go")
@@ -96,9 +96,9 @@ func TestCommentsOfLostCommits(t *testing.T) {
 	s.Check(where(bob) == "outdated", "%s", where(bob))
 }
 
-// TestWhereNobodyCanComment: lines that the diff doesn't show, files that it doesn't change, commits that
+// TestCommentPlace_None: lines that the diff doesn't show, files that it doesn't change, commits that
 // nobody has seen. A refusal names the nearest that there is.
-func TestWhereNobodyCanComment(t *testing.T) {
+func TestCommentPlace_None(t *testing.T) {
 	storetest.SkipQuick(t, "lines that nobody can comment")
 
 	s, work, bob := commented(t)

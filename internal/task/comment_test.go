@@ -134,8 +134,8 @@ func TestCommentsReachTheWorkerAsOneMessage(t *testing.T) {
 	s.Check(events[len(events)-1].Type == stick.EventTaskCommentResolved, "the export lacks who resolved it")
 }
 
-// TestAnApprovalSendsComments, too.
-func TestAnApprovalSendsComments(t *testing.T) {
+// TestApprove_SendsComments, too.
+func TestApprove_SendsComments(t *testing.T) {
 	s, work, bob := commented(t)
 	says(bob, "a.go:20", "next time, 20").OK()
 	bob.WorkerApprove(task.WorkerApproveParams{TaskID: "one"}).That("one comment", func(r task.WorkerReviewResult) bool {
@@ -153,9 +153,9 @@ func TestAnApprovalSendsComments(t *testing.T) {
 	s.Check(where(bob) == "a.go:20 a.go:20", "after the merge: %s", where(bob))
 }
 
-// TestAThousandComments are as many as a task takes. They go in one message that says how many more there
+// TestComment_Thousand are as many as a task takes. They go in one message that says how many more there
 // are.
-func TestAThousandComments(t *testing.T) {
+func TestComment_Thousand(t *testing.T) {
 	storetest.SkipQuick(t, "a thousand comments")
 
 	s, ann, bob := cast(t, "")
@@ -197,9 +197,9 @@ func drafted(t *testing.T) (*scene.Scene, *scene.Work, *scene.Actor) {
 	return s, work, bob
 }
 
-// TestAKilledDecision has sent all comments in one message, or none. The same command, run again, sends them
+// TestDecision_Killed has sent all comments in one message, or none. The same command, run again, sends them
 // once.
-func TestAKilledDecision(t *testing.T) {
+func TestDecision_Killed(t *testing.T) {
 	storetest.SkipQuick(t, "decisions that are killed")
 
 	for name, act := range testenv.NthByName(t, "decisions that are killed", 2, map[string]func(*scene.Actor) error{

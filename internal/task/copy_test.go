@@ -121,9 +121,9 @@ func TestCopiesStayInsideTheWorktree(t *testing.T) {
 	})
 }
 
-// TestARepositoryInWhatIsKeptKeepsTheWorktree, because no rescue can hold it. One that no pattern can mean
+// TestCleanup_NestedRepositoryKept, because no rescue can hold it. One that no pattern can mean
 // goes, as before.
-func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
+func TestCleanup_NestedRepositoryKept(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", "data/\nbuild/\n")
 	s.Commit(".talking-stick.toml", "[worker]\nkeep = ['data/']\n")
@@ -163,9 +163,9 @@ func TestARepositoryInWhatIsKeptKeepsTheWorktree(t *testing.T) {
 	)
 }
 
-// TestWhatARescueLacksKeepsTheWorktree: a rescue takes no directory with more than 1,000 ignored files. Few
+// TestCleanup_IncompleteRescue: a rescue takes no directory with more than 1,000 ignored files. Few
 // files among many are kept.
-func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
+func TestCleanup_IncompleteRescue(t *testing.T) {
 	storetest.SkipQuick(t, "worktrees with a thousand ignored files")
 
 	s, ann, bob := cast(t, "")
@@ -209,9 +209,9 @@ func TestWhatARescueLacksKeepsTheWorktree(t *testing.T) {
 	)
 }
 
-// TestWhatCleanupWouldLoseIsKept: a copy of the files that the project names outlives the worktree. A file
+// TestCleanup_UncommittedWorkKept: a copy of the files that the project names outlives the worktree. A file
 // that the room's checkout has just so is neither named nor kept.
-func TestWhatCleanupWouldLoseIsKept(t *testing.T) {
+func TestCleanup_UncommittedWorkKept(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", ".env\n*.log\nbuild/\n")
 	s.Commit(".talking-stick.toml", "[worker]\ncopy = ['.env']\nkeep = ['.env', '*.log']\n")

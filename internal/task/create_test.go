@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestWhatOthersMakeMeanwhileStays: a spawn waits for its turn to make a worktree, and somebody makes the
+// TestCreate_KeepsWhatOthersMade: a spawn waits for its turn to make a worktree, and somebody makes the
 // directory and the branch by hand. The spawn fails, or dies, and what it undoes isn't theirs.
-func TestWhatOthersMakeMeanwhileStays(t *testing.T) {
+func TestCreate_KeepsWhatOthersMade(t *testing.T) {
 	for name, killed := range map[string]bool{"it fails": false, "it is killed": true} {
 		t.Run(name, func(t *testing.T) {
 			s, ann, bob := cast(t, "")
@@ -40,8 +40,8 @@ func TestWhatOthersMakeMeanwhileStays(t *testing.T) {
 	}
 }
 
-// TestAWorktreeThatFailsIsUndone: git has made it, and a hook of the project refuses it.
-func TestAWorktreeThatFailsIsUndone(t *testing.T) {
+// TestCreate_FailedWorktreeUndone: git has made it, and a hook of the project refuses it.
+func TestCreate_FailedWorktreeUndone(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	hook := filepath.Join(s.Work, ".git", "hooks", "post-checkout")
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {

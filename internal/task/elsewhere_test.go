@@ -37,9 +37,9 @@ func landed(s *scene.Scene, name string) {
 	s.Check(strings.Count(said, "Merge task "+name+":") == 1, "the remote has these merges:\n%s", said)
 }
 
-// TestATaskOfAnotherHost: a task stays where it was made. On other hosts it can be reviewed and merged,
+// TestOtherHost_Task: a task stays where it was made. On other hosts it can be reviewed and merged,
 // through the remote.
-func TestATaskOfAnotherHost(t *testing.T) {
+func TestOtherHost_Task(t *testing.T) {
 	here, there, ann, bob := hosts(t, "test -f README")
 	ann.Spawn("one").OK()
 	no := bob.WorkerStart(task.WorkerStartParams{TaskID: "one"}).Refused(stick.CodeElsewhere)
@@ -88,9 +88,9 @@ func TestATaskOfAnotherHost(t *testing.T) {
 	there.TaskIs("one", stick.TaskFailed)
 }
 
-// TestATaskBeginsWithWhatLandedElsewhere: it waits for another one, which lands on another host. This host
+// TestOtherHost_TaskBeginsWithItsLandings: it waits for another one, which lands on another host. This host
 // hasn't fetched that.
-func TestATaskBeginsWithWhatLandedElsewhere(t *testing.T) {
+func TestOtherHost_TaskBeginsWithItsLandings(t *testing.T) {
 	here, there, ann, bob := hosts(t, "")
 	here.LeavesWork()
 	ann.Spawn("one").OK()
@@ -148,9 +148,9 @@ func TestAnotherHostGoesOn(t *testing.T) {
 	ann.Cancel("two").OK()
 }
 
-// TestNobodyElseHasTheCommits: where the integration branch has no remote, a task is reviewed and merged
+// TestOtherHost_UnpushedCommits: where the integration branch has no remote, a task is reviewed and merged
 // where it is.
-func TestNobodyElseHasTheCommits(t *testing.T) {
+func TestOtherHost_UnpushedCommits(t *testing.T) {
 	here, _, ann, bob := hosts(t, "")
 	for _, s := range []*scene.Scene{here, bob.Scene} {
 		s.Git("branch", "trunk", "main")
@@ -170,9 +170,9 @@ func TestNobodyElseHasTheCommits(t *testing.T) {
 	carl.Merge("one").OK()
 }
 
-// TestALandingIsFinishedByAnotherHost kills a merge at each of its kill points. Once it has shown no sign of
+// TestOtherHost_FinishesLanding kills a merge at each of its kill points. Once it has shown no sign of
 // life for a while, another host goes on, and the task lands once.
-func TestALandingIsFinishedByAnotherHost(t *testing.T) {
+func TestOtherHost_FinishesLanding(t *testing.T) {
 	set := func(t *testing.T) (here, there *scene.Scene, ann, bob *scene.Actor) {
 		here, there, ann, bob = hosts(t, "test -f one.txt")
 		here.LeavesWork()
@@ -210,9 +210,9 @@ func TestALandingIsFinishedByAnotherHost(t *testing.T) {
 	}
 }
 
-// TestASleeperIsFenced: a merge that slept while another host took over neither lands the task again nor
+// TestOtherHost_SleeperIsFenced: a merge that slept while another host took over neither lands the task again nor
 // fails.
-func TestASleeperIsFenced(t *testing.T) {
+func TestOtherHost_SleeperIsFenced(t *testing.T) {
 	for _, point := range []string{"merge: intended", "merge: judged", "merge: pushed", "merge: moved"} {
 		t.Run(point, func(t *testing.T) {
 			here, there, ann, bob := hosts(t, "test -f one.txt")
@@ -229,9 +229,9 @@ func TestASleeperIsFenced(t *testing.T) {
 	}
 }
 
-// TestALongMergeKeepsItsLease: a merge that takes longer than an intent stands renews it, and nobody takes
+// TestOtherHost_LongMergeKeepsLease: a merge that takes longer than an intent stands renews it, and nobody takes
 // over.
-func TestALongMergeKeepsItsLease(t *testing.T) {
+func TestOtherHost_LongMergeKeepsLease(t *testing.T) {
 	here, there, ann, bob := hosts(t, "true")
 	here.ReadyToMerge("one", ann, bob)
 	ann.Renewing(time.Millisecond).Meets("gate: worktree", func() {
@@ -244,9 +244,9 @@ func TestALongMergeKeepsItsLease(t *testing.T) {
 	there.TaskIs("one", stick.TaskCompleted)
 }
 
-// TestASleeperDoesntLandWhatWasCancelled: a merge that slept until another host gave the task up stops before
+// TestOtherHost_SleeperLandsNothingCancelled: a merge that slept until another host gave the task up stops before
 // it pushes.
-func TestASleeperDoesntLandWhatWasCancelled(t *testing.T) {
+func TestOtherHost_SleeperLandsNothingCancelled(t *testing.T) {
 	here, there, ann, bob := hosts(t, "true")
 	here.ReadyToMerge("one", ann, bob)
 	ann.Meets("merge: judged", func() {
@@ -283,8 +283,8 @@ func TestMergeOfATaskThatIsReviewedAgain(t *testing.T) {
 	ann.Merge("one").OK() // cleans up
 }
 
-// TestOneLandingAtATime: while a host lands a task, others wait for it.
-func TestOneLandingAtATime(t *testing.T) {
+// TestOtherHost_OneLandingAtATime: while a host lands a task, others wait for it.
+func TestOtherHost_OneLandingAtATime(t *testing.T) {
 	here, there, ann, bob := hosts(t, "true")
 	for _, name := range []string{"one", "two"} {
 		here.ReadyToMerge(name, ann, bob)
@@ -312,9 +312,9 @@ func TestOneLandingAtATime(t *testing.T) {
 	ann.Merge("two").OK()
 }
 
-// TestTheOutputOnAnotherHost: what a command prints is seen on its own host while it runs, and everywhere
+// TestOtherHost_Output: what a command prints is seen on its own host while it runs, and everywhere
 // when it has ended. To ask for it earlier doesn't change that.
-func TestTheOutputOnAnotherHost(t *testing.T) {
+func TestOtherHost_Output(t *testing.T) {
 	_, there, ann, bob := hosts(t, "")
 	ann.Spawn("one").OK()
 	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "echo out"}).OK().Start
@@ -337,9 +337,9 @@ func TestTheOutputOnAnotherHost(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestACommandOnAnotherHostGoesOn: who cancels its task elsewhere is told so, besides that its worker can't
+// TestOtherHost_CommandGoesOn: who cancels its task elsewhere is told so, besides that its worker can't
 // hear of it.
-func TestACommandOnAnotherHostGoesOn(t *testing.T) {
+func TestOtherHost_CommandGoesOn(t *testing.T) {
 	_, _, ann, bob := hosts(t, "")
 	ann.Spawn("one").OK()
 	ann.WorksOn("one")

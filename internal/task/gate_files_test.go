@@ -9,9 +9,9 @@ import (
 	"talkingstick/internal/testenv"
 )
 
-// TestWhatBelongsToTheGate is marked where a task changes it: the file that sets it, what its command names,
+// TestGateFiles_Which is marked where a task changes it: the file that sets it, what its command names,
 // and what it protects. What it is, the integration branch says.
-func TestWhatBelongsToTheGate(t *testing.T) {
+func TestGateFiles_Which(t *testing.T) {
 	storetest.SkipQuick(t, "files that belong to the gate")
 
 	testenv.Alone(t)
@@ -80,9 +80,9 @@ func TestWhatBelongsToTheGate(t *testing.T) {
 	}
 }
 
-// TestTheMarkIsOfToday: the marks of show and diff follow the settings of the integration branch and the
+// TestGateFiles_CurrentMark: the marks of show and diff follow the settings of the integration branch and the
 // newest commit of the task.
-func TestTheMarkIsOfToday(t *testing.T) {
+func TestGateFiles_CurrentMark(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit("gate.sh", "was\n")
 	s.Git("branch", "-f", "integration", "main")

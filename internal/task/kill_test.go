@@ -183,9 +183,9 @@ func isSetUp(a *scene.Actor) error {
 	return nil
 }
 
-// TestTheDoctorNamesWhatIsLeft checks that the doctor names what a killed command left half done, until the
+// TestDoctor_KilledTask checks that the doctor names what a killed command left half done, until the
 // next command finishes it.
-func TestTheDoctorNamesWhatIsLeft(t *testing.T) {
+func TestDoctor_KilledTask(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()
 	s.ReadyToMerge("one", ann, bob)

@@ -16,9 +16,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestATaskBeginsWhenOthersHaveLanded: b waits for a. Until a has landed, nobody can begin b, and next gives
+// TestLater_BeginsAfterOthers: b waits for a. Until a has landed, nobody can begin b, and next gives
 // it to nobody.
-func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
+func TestLater_BeginsAfterOthers(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("a").OK()
 	ann.SpawnLater("b", "A").That("no worktree", func(r task.WorkerSpawnResult) bool {
@@ -61,8 +61,8 @@ func TestATaskBeginsWhenOthersHaveLanded(t *testing.T) {
 	ann.WorkerAfter(task.WorkerAfterParams{TaskID: "b", After: []string{"a"}}).Refused(stick.CodeInvalidTransition)
 }
 
-// TestATaskThatWaitsForOneThatFailed isn't ready, says so, and can wait for another one instead.
-func TestATaskThatWaitsForOneThatFailed(t *testing.T) {
+// TestLater_OtherFailed isn't ready, says so, and can wait for another one instead.
+func TestLater_OtherFailed(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.SpawnLater("a").OK()
 	ann.SpawnLater("b", "a").OK()
@@ -233,9 +233,9 @@ func taskNamed(r task.WorkerStatusResult, name string) task.TaskView {
 	return r.Tasks[slices.IndexFunc(r.Tasks, func(v task.TaskView) bool { return v.TaskID == name })]
 }
 
-// TestASetUpThatFails leaves the task and its worktree, says what it printed, and runs again when the task is
+// TestLater_SetUpFails leaves the task and its worktree, says what it printed, and runs again when the task is
 // started.
-func TestASetUpThatFails(t *testing.T) {
+func TestLater_SetUpFails(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.Commit(".gitignore", "ready\n")
 	s.Commit(".talking-stick.toml", "[worker]\nsetup = 'echo slot $TT_SLOT; cat ../../ready; cp ../../ready .'\n")
@@ -279,16 +279,16 @@ func TestASetUpThatFails(t *testing.T) {
 	pat.AcceptsCommands()
 }
 
-// TestTheSlotReachesTheGate: the gate of a task finds the slot of the task.
-func TestTheSlotReachesTheGate(t *testing.T) {
+// TestLater_SlotReachesGate: the gate of a task finds the slot of the task.
+func TestLater_SlotReachesGate(t *testing.T) {
 	s, ann, bob := cast(t, `test "$TT_SLOT" = 1 || test ! -e two.txt`)
 	ann.Spawn("one").OK()
 	s.ReadyToMerge("two", ann, bob)
 	bob.Merge("two").That("green", func(r task.WorkerMergeResult) bool { return len(r.Merged) == 1 })
 }
 
-// TestAnInterruptedNextLeavesNothing: what it had begun to make is gone, and the task is ready again.
-func TestAnInterruptedNextLeavesNothing(t *testing.T) {
+// TestNext_Interrupted: what it had begun to make is gone, and the task is ready again.
+func TestNext_Interrupted(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.SpawnLater("one").OK()
 	s.Check(ann.Killed("make: worktree", 1, func(a *scene.Actor) { a.Next() }), "it wasn't killed")
@@ -298,8 +298,8 @@ func TestAnInterruptedNextLeavesNothing(t *testing.T) {
 	s.TaskIs("one", stick.TaskWorking)
 }
 
-// TestARetryIsSetUpAgain if the set-up of the attempt before failed, or its worktree has another slot now.
-func TestARetryIsSetUpAgain(t *testing.T) {
+// TestRetry_SetUpAgain if the set-up of the attempt before failed, or its worktree has another slot now.
+func TestRetry_SetUpAgain(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	s.Commit(".gitignore", "ready\nslot\n")
 	s.Commit(".talking-stick.toml", "[worker]\nsetup = 'cat ../../ready && echo $TT_SLOT >slot'\n")
@@ -330,9 +330,9 @@ func TestARetryIsSetUpAgain(t *testing.T) {
 	s.Check(err == nil && string(b) == "1\n", "it is set up for slot %s (%v)", b, err)
 }
 
-// TestATaskThatCantBeginKeepsNobodyFromAnother: git fails for the oldest, something lies in the place of the
+// TestNext_SkipsTaskThatCannotBegin: git fails for the oldest, something lies in the place of the
 // next, and the third is given. If none can begin, the answer says why.
-func TestATaskThatCantBeginKeepsNobodyFromAnother(t *testing.T) {
+func TestNext_SkipsTaskThatCannotBegin(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	for _, name := range []string{"fails", "blocked", "good"} {
 		ann.SpawnLater(name).OK()
@@ -358,8 +358,8 @@ func TestATaskThatCantBeginKeepsNobodyFromAnother(t *testing.T) {
 	s.Git("branch", "-m", "gone", "integration")
 }
 
-// TestAnAgentThatAsksTwiceAtOnce gets one task, also if both ask before either has it.
-func TestAnAgentThatAsksTwiceAtOnce(t *testing.T) {
+// TestNext_TwiceAtOnce gets one task, also if both ask before either has it.
+func TestNext_TwiceAtOnce(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	for _, name := range []string{"one", "two", "three"} {
 		ann.SpawnLater(name).OK()
@@ -389,8 +389,8 @@ func TestAnAgentThatAsksTwiceAtOnce(t *testing.T) {
 	s.TaskIs("two", stick.TaskAssigned)
 }
 
-// TestARetryForLaterKeepsHowOftenItsCommandStartsAgain, as it keeps the command.
-func TestARetryForLaterKeepsHowOftenItsCommandStartsAgain(t *testing.T) {
+// TestRetry_KeepsRestarts, as it keeps the command.
+func TestRetry_KeepsRestarts(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.WorkerSpawn(task.WorkerSpawnParams{TaskID: "one", Later: true, Run: "true", Restart: "on-return:2"}).OK()
 	first := s.TaskIs("one", stick.TaskAssigned).Run
@@ -400,8 +400,8 @@ func TestARetryForLaterKeepsHowOftenItsCommandStartsAgain(t *testing.T) {
 	s.Check(again != nil && again.Command == "true" && again.Restarts == 2, "%+v, and before %+v", again, first)
 }
 
-// TestARollbackBorrowsASlot for its gate: the task has given its own back, and another one has it.
-func TestARollbackBorrowsASlot(t *testing.T) {
+// TestRollback_BorrowsSlot for its gate: the task has given its own back, and another one has it.
+func TestRollback_BorrowsSlot(t *testing.T) {
 	storetest.SkipQuick(t, "the slot of a rollback")
 
 	s, ann, bob := cast(t, `test ! -e ../../slots || echo "$TT_SLOT" >>../../slots`)

@@ -8,9 +8,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAPullRequestNeedsAForge: a pull request needs a commit that was offered, and a remote at a forge with
+// TestPull_NoForge: a pull request needs a commit that was offered, and a remote at a forge with
 // the branch that it is for.
-func TestAPullRequestNeedsAForge(t *testing.T) {
+func TestPull_NoForge(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
 	pr := func(code stick.Code) {

@@ -13,9 +13,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestATaskWithoutACommand: nobody has started a command for it, so there is none to start again, to look at
+// TestRun_NoCommand: nobody has started a command for it, so there is none to start again, to look at
 // or to end.
-func TestATaskWithoutACommand(t *testing.T) {
+func TestRun_NoCommand(t *testing.T) {
 	_, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
 	ann.WorkerRun(task.WorkerRunParams{TaskID: "one"}).Refused(stick.CodeUsage)
@@ -24,9 +24,9 @@ func TestATaskWithoutACommand(t *testing.T) {
 	ann.WorkerRun(task.WorkerRunParams{TaskID: "two", Command: "true"}).Refused(stick.CodeNotFound)
 }
 
-// TestACommandWithoutItsWorktree: the worktree goes while the command runs, because its task was merged. The
+// TestRun_WorktreeGone: the worktree goes while the command runs, because its task was merged. The
 // end is recorded all the same.
-func TestACommandWithoutItsWorktree(t *testing.T) {
+func TestRun_WorktreeGone(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
 	run := *ann.WorkerRun(task.WorkerRunParams{
@@ -41,9 +41,9 @@ func TestACommandWithoutItsWorktree(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestAnEndThatCantBeRecorded: the output can't be written when the command ends. Its end is recorded as soon
+// TestRun_UnrecordedEnd: the output can't be written when the command ends. Its end is recorded as soon
 // as that is possible again.
-func TestAnEndThatCantBeRecorded(t *testing.T) {
+func TestRun_UnrecordedEnd(t *testing.T) {
 	storetest.NeedsFile(t)
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
@@ -69,10 +69,10 @@ func TestAnEndThatCantBeRecorded(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestARestartThatFailsAtFirst: the task comes back while the project's file is broken and the worktree is
+// TestRun_RestartFailsFirst: the task comes back while the project's file is broken and the worktree is
 // gone. The command starts as soon as that is mended, in a worktree that is made again. Until then its output
 // says what hinders it.
-func TestARestartThatFailsAtFirst(t *testing.T) {
+func TestRun_RestartFailsFirst(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
 	w := ann.WorksOn("one")
@@ -115,8 +115,8 @@ func TestARestartThatFailsAtFirst(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestAClaimThatIsTakenBack: its run never begins.
-func TestAClaimThatIsTakenBack(t *testing.T) {
+// TestRun_ClaimTakenBack: its run never begins.
+func TestRun_ClaimTakenBack(t *testing.T) {
 	_, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
 	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "true"}).OK().Start

@@ -14,10 +14,10 @@ import (
 	"talkingstick/stick/tasks"
 )
 
-// TestAClaimOfARun: of several callers that want to start the command of an attempt, only one may. If that
+// TestRun_Claim: of several callers that want to start the command of an attempt, only one may. If that
 // one dies before the command has started, another may, and the process that the first had started is
 // refused.
-func TestAClaimOfARun(t *testing.T) {
+func TestRun_Claim(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

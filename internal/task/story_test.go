@@ -23,8 +23,8 @@ func cast(t *testing.T, gate string) (s *scene.Scene, ann, bob *scene.Actor) {
 	return s, ann, bob
 }
 
-// TestATaskLands follows a task from its creation through work, review, gate and merge to its cleanup.
-func TestATaskLands(t *testing.T) {
+// TestTaskStory_Lands follows a task from its creation through work, review, gate and merge to its cleanup.
+func TestTaskStory_Lands(t *testing.T) {
 	s, ann, bob := cast(t, "test -f one.txt && test ! -e broken")
 	x := ann.Spawn("one").
 		That("a worktree", func(r task.WorkerSpawnResult) bool {
@@ -120,9 +120,9 @@ func TestChangesAreRequested(t *testing.T) {
 	s.Check(bob.Merge("one").OK().Merged[0].Gate == "none", "a gate has run, but none is set")
 }
 
-// TestTheGateIsRed: a task that breaks the branch returns to its worker. If the branch itself is broken, its queue is
+// TestGate_Fails: a task that breaks the branch returns to its worker. If the branch itself is broken, its queue is
 // paused until a task repairs it.
-func TestTheGateIsRed(t *testing.T) {
+func TestGate_Fails(t *testing.T) {
 	s, ann, bob := cast(t, "test ! -e broken")
 	s.ReadyToMerge("good", ann, bob)
 	ann.Spawn("bad").OK()
@@ -160,9 +160,9 @@ func TestTheGateIsRed(t *testing.T) {
 	})
 }
 
-// TestAConflict: the worker resolves a conflict in its rebase. With a conflict at the merge, the task returns to its
+// TestDone_Conflict: the worker resolves a conflict in its rebase. With a conflict at the merge, the task returns to its
 // worker.
-func TestAConflict(t *testing.T) {
+func TestDone_Conflict(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	one := func(name string) *scene.Work {
 		ann.Spawn(name).OK()
@@ -191,8 +191,8 @@ func TestAConflict(t *testing.T) {
 	third.Cancel("third").OK()
 }
 
-// TestWhatDoneRefuses: uncommitted files, another branch, checks that change the worktree, a missing worktree.
-func TestWhatDoneRefuses(t *testing.T) {
+// TestDone_Refusals: uncommitted files, another branch, checks that change the worktree, a missing worktree.
+func TestDone_Refusals(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
 	w := ann.WorksOn("one")
@@ -225,8 +225,8 @@ func TestWhatDoneRefuses(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestATaskIsGivenUp: its worker fails it, or somebody cancels it. The next attempt starts from its branch.
-func TestATaskIsGivenUp(t *testing.T) {
+// TestFail_TaskGivenUp: its worker fails it, or somebody cancels it. The next attempt starts from its branch.
+func TestFail_TaskGivenUp(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
 	w := ann.WorksOn("one")
@@ -260,8 +260,8 @@ func TestATaskIsGivenUp(t *testing.T) {
 	ann.WorkerStatus(task.WorkerStatusParams{All: true}).OK()
 }
 
-// TestAMergeIsReverted by a new commit, which must also pass the gate.
-func TestAMergeIsReverted(t *testing.T) {
+// TestRollback_RevertsMerge by a new commit, which must also pass the gate.
+func TestRollback_RevertsMerge(t *testing.T) {
 	s, ann, bob := cast(t, "test ! -e red")
 	s.ReadyToMerge("one", ann, bob)
 	bob.Rollback("one").Refused(stick.CodeInvalidTransition)
@@ -279,9 +279,9 @@ func TestAMergeIsReverted(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestWhereTheBranchIsCheckedOut, a merge moves the files, unless they have uncommitted changes or the caller may
+// TestMerge_TargetCheckedOut, a merge moves the files, unless they have uncommitted changes or the caller may
 // not change them.
-func TestWhereTheBranchIsCheckedOut(t *testing.T) {
+func TestMerge_TargetCheckedOut(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
 	s.Git("switch", "-q", "integration")
@@ -304,8 +304,8 @@ func TestWhereTheBranchIsCheckedOut(t *testing.T) {
 	}
 }
 
-// TestTheRemoteDecides if it has the branch, too: done and merge push to it.
-func TestTheRemoteDecides(t *testing.T) {
+// TestMerge_RemoteTarget if it has the branch, too: done and merge push to it.
+func TestMerge_RemoteTarget(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	origin := s.Dir("origin.git")
 	s.GitIn(origin, "init", "-q", "--bare")
@@ -339,8 +339,8 @@ func TestTheRemoteDecides(t *testing.T) {
 	w.Cancel("two").OK()
 }
 
-// TestWhatWorkersNeed: a repository with a commit, an integration branch, and valid names.
-func TestWhatWorkersNeed(t *testing.T) {
+// TestSpawn_WorktreeSetup: a repository with a commit, an integration branch, and valid names.
+func TestSpawn_WorktreeSetup(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
 	ann.WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeNoRepository)
@@ -375,8 +375,8 @@ func TestWhatWorkersNeed(t *testing.T) {
 	s.AgentIn("gemini:c", bare).WorkerInit(task.WorkerInitParams{}).Refused(stick.CodeInvalidPath)
 }
 
-// TestTheCommandOfATask runs a command for an attempt, and checks that its exit status is recorded.
-func TestTheCommandOfATask(t *testing.T) {
+// TestRun_CommandOfTask runs a command for an attempt, and checks that its exit status is recorded.
+func TestRun_CommandOfTask(t *testing.T) {
 	s, ann, _ := cast(t, "")
 	ann.Spawn("one").OK()
 	run := *ann.WorkerRun(task.WorkerRunParams{TaskID: "one", Command: "echo out; exit 3"}).OK().Start
@@ -391,8 +391,8 @@ func TestTheCommandOfATask(t *testing.T) {
 	ann.Cancel("one").OK()
 }
 
-// TestATaskThatIsBeingMerged can't be started, failed or reviewed, and git's hooks know that the change is tt's.
-func TestATaskThatIsBeingMerged(t *testing.T) {
+// TestMerge_StepsRefusedMeanwhile can't be started, failed or reviewed, and git's hooks know that the change is tt's.
+func TestMerge_StepsRefusedMeanwhile(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
 	s.Check(!ann.OwnChange("") && !ann.OwnChange("nonsense"), "a change without an open intent counts as tt's")
@@ -407,8 +407,8 @@ func TestATaskThatIsBeingMerged(t *testing.T) {
 	s.Check(!ann.OwnChange(id), "a change after the merge still counts as tt's")
 }
 
-// TestARaceThatIsLost: the branch moves during a merge, so the merge starts again from the new head.
-func TestARaceThatIsLost(t *testing.T) {
+// TestMerge_LostRace: the branch moves during a merge, so the merge starts again from the new head.
+func TestMerge_LostRace(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
 	bob.Meets("merge: judged", func() {
@@ -419,8 +419,8 @@ func TestARaceThatIsLost(t *testing.T) {
 	})
 }
 
-// TestAMergeByHand: a task that the branch contains already counts as landed.
-func TestAMergeByHand(t *testing.T) {
+// TestMerge_ByHand: a task that the branch contains already counts as landed.
+func TestMerge_ByHand(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.ReadyToMerge("one", ann, bob)
 	s.Git("switch", "-q", "integration")
@@ -432,8 +432,8 @@ func TestAMergeByHand(t *testing.T) {
 	bob.Merge("one").That("again", func(r task.WorkerMergeResult) bool { return r.Merged[0].Already })
 }
 
-// TestABlockedWorker may offer its work, but gets a warning while nobody has answered.
-func TestABlockedWorker(t *testing.T) {
+// TestWorker_Blocked may offer its work, but gets a warning while nobody has answered.
+func TestWorker_Blocked(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	ann.Spawn("one").OK()
 	w := ann.WorksOn("one")
@@ -448,8 +448,8 @@ func TestABlockedWorker(t *testing.T) {
 	bob.Merge("one").That("cleaned up", func(r task.WorkerMergeResult) bool { return len(r.Merged[0].Left) == 0 })
 }
 
-// TestWhatCleanupLeaves: a worktree in which a process works, or that has uncommitted files.
-func TestWhatCleanupLeaves(t *testing.T) {
+// TestCleanup_Leftovers: a worktree in which a process works, or that has uncommitted files.
+func TestCleanup_Leftovers(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	s.LeavesWork()
 	w := s.ReadyToMerge("one", ann, bob)
@@ -512,8 +512,8 @@ func TestMergeThatDiedInItsGate(t *testing.T) {
 	s.Check(os.IsNotExist(err), "the gate's worktree is still there: %v", err)
 }
 
-// TestAnIdleWorkerIsToldOfItsReview: the answer to who decides says that the worker is woken now, if its harness has an inbox.
-func TestAnIdleWorkerIsToldOfItsReview(t *testing.T) {
+// TestReview_WakesIdleWorker: the answer to who decides says that the worker is woken now, if its harness has an inbox.
+func TestReview_WakesIdleWorker(t *testing.T) {
 	s, ann, bob := cast(t, "")
 	inbox := ann.HasInbox()
 	ann.Works()

@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAHookWaitsOnceForAServer: with short limits, a server that didn't answer isn't asked again by the same
+// TestOpen_HookAsksServerOnce: with short limits, a server that didn't answer isn't asked again by the same
 // process. A command, which has none, asks again: the server may be back.
-func TestAHookWaitsOnceForAServer(t *testing.T) {
+func TestOpen_HookAsksServerOnce(t *testing.T) {
 	for name, short := range map[string]bool{"a hook": true, "a command": false} {
 		t.Run(name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -99,8 +99,8 @@ func TestFollowingEvents(t *testing.T) {
 	}
 }
 
-// TestACursorThatWasNotGivenOut: new events get numbers above it.
-func TestACursorThatWasNotGivenOut(t *testing.T) {
+// TestEvents_UnknownCursor: new events get numbers above it.
+func TestEvents_UnknownCursor(t *testing.T) {
 	s := scene.New(t)
 	ann := s.Agent("claude:a")
 	ann.Try().Granted(1)

@@ -36,9 +36,9 @@ func lanesOf(v eventlog.GetTimelineResult, since stick.Time) string {
 	return strings.Join(lanes, "; ")
 }
 
-// TestWhoHeldTheStickWhen: the timeline shows turns, and the waits that ended with one. Those that go on come
+// TestTimeline_Holders: the timeline shows turns, and the waits that ended with one. Those that go on come
 // from the room.
-func TestWhoHeldTheStickWhen(t *testing.T) {
+func TestTimeline_Holders(t *testing.T) {
 	s := scene.New(t)
 	ann, bob, cyd := s.Agent("claude:a"), s.Agent("codex:b"), s.Agent("gemini:c")
 	ann.GetTimeline(eventlog.GetTimelineParams{}).Refused(stick.CodeNoRoom)
@@ -73,9 +73,9 @@ func TestWhoHeldTheStickWhen(t *testing.T) {
 	s.Check(v.Lanes[0].Held.Duration() == 2*time.Minute, "%+v", v.Lanes[0])
 }
 
-// TestAWaitInPieces: an agent whose harness ends long commands waits in pieces. Its wait began with the first
+// TestTimeline_WaitInPieces: an agent whose harness ends long commands waits in pieces. Its wait began with the first
 // of them.
-func TestAWaitInPieces(t *testing.T) {
+func TestTimeline_WaitInPieces(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.AgentUnseen("codex:b")
 	s.Joins(ann, bob)
@@ -157,9 +157,9 @@ func TestTimelinePages(t *testing.T) {
 	}
 }
 
-// TestAQuietTimeline: nothing happened for days. The range shows who has the stick, and where the past
+// TestTimeline_Quiet: nothing happened for days. The range shows who has the stick, and where the past
 // begins.
-func TestAQuietTimeline(t *testing.T) {
+func TestTimeline_Quiet(t *testing.T) {
 	s := scene.New(t)
 	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
 	ann.Try().Granted(1)

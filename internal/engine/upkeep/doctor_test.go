@@ -29,8 +29,8 @@ func TestDoctor_SetAside(t *testing.T) {
 	ann.Try().Granted(1)
 }
 
-// TestTheDoctor finds what is wrong, and moves another program's database aside.
-func TestTheDoctor(t *testing.T) {
+// TestDoctor finds what is wrong, and moves another program's database aside.
+func TestDoctor(t *testing.T) {
 	s := scene.New(t)
 	ann, pat := s.Agent("claude:a"), s.Person("pat")
 	ann.Doctor(upkeep.DoctorParams{}).That("healthy", func(r upkeep.DoctorResult) bool { return r.Healthy })

@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAMachineMovesToAServer: a person moves the rooms of a machine. The agents go on with what they had;
+// TestMigrateDB_ToServer: a person moves the rooms of a machine. The agents go on with what they had;
 // persons have other names.
-func TestAMachineMovesToAServer(t *testing.T) {
+func TestMigrateDB_ToServer(t *testing.T) {
 	s := scene.InGit(t)
 	if s.Shared() {
 		return // it has no file
@@ -45,8 +45,8 @@ func TestAMachineMovesToAServer(t *testing.T) {
 	s.Has(stick.EventMessageSent)
 }
 
-// TestNothingToMove: a machine without a database has nothing to move.
-func TestNothingToMove(t *testing.T) {
+// TestMigrateDB_NothingToMove: a machine without a database has nothing to move.
+func TestMigrateDB_NothingToMove(t *testing.T) {
 	s := scene.New(t)
 	s.TellsServer()
 	s.Person("pat").MigrateDB(upkeep.MigrateDBParams{}).Refused(stick.CodeNotFound)

@@ -17,9 +17,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestAForgeThatDoesntAnswer: a program that hangs is killed with all that it started, and one that prints
+// TestProgram_NoAnswer: a program that hangs is killed with all that it started, and one that prints
 // without end is read only so far.
-func TestAForgeThatDoesntAnswer(t *testing.T) {
+func TestProgram_NoAnswer(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is a shell script")
 	}
@@ -92,7 +92,7 @@ func TestAForgeThatDoesntAnswer(t *testing.T) {
 	}
 }
 
-func TestNoSecretsInReasons(t *testing.T) {
+func TestProgram_ReasonsHideSecrets(t *testing.T) {
 	failed := errors.New("exit status 1")
 	for said, want := range map[string]string{
 		"":                                  "exit status 1",
@@ -111,8 +111,8 @@ func TestNoSecretsInReasons(t *testing.T) {
 	}
 }
 
-// TestATitleLosesNothing: what the title of a pull request doesn't hold stands in its text.
-func TestATitleLosesNothing(t *testing.T) {
+// TestTitle_LosesNothing: what the title of a pull request doesn't hold stands in its text.
+func TestTitle_LosesNothing(t *testing.T) {
 	long := strings.Repeat("word ", 30) + "end"
 	for _, c := range []struct{ said, title, text string }{
 		{"", "lexer", ""},

@@ -11,7 +11,7 @@ import (
 
 // Whoever lost the race for a branch, or was interrupted, is told the command that it ran: a revert isn't
 // finished by a merge.
-func TestARevertIsRepeatedAsARevert(t *testing.T) {
+func TestLanding_RepeatedRevert(t *testing.T) {
 	for revert, want := range map[string]string{
 		"": "tt task merge ui-7", "it is slow": `tt task rollback ui-7 --reason "…"`,
 	} {

@@ -10,9 +10,9 @@ import (
 	"talkingstick/stick"
 )
 
-// TestHowLongAnEndIsTried: until it is recorded, for an hour, and not at all when somebody else has recorded
+// TestAttend_RecordsEndFor: until it is recorded, for an hour, and not at all when somebody else has recorded
 // it.
-func TestHowLongAnEndIsTried(t *testing.T) {
+func TestAttend_RecordsEndFor(t *testing.T) {
 	away := stick.Errorf(stick.CodeDatabaseUnavailable, "the server is away")
 	for _, c := range []struct {
 		name   string

@@ -10,9 +10,9 @@ import (
 	"talkingstick/internal/task/command"
 )
 
-// TestTheGroupOfACommandThatHasEnded: somebody else may have the number of its group by now, and gets no
+// TestEnding_GroupOfEndedCommand: somebody else may have the number of its group by now, and gets no
 // signal.
-func TestTheGroupOfACommandThatHasEnded(t *testing.T) {
+func TestEnding_GroupOfEndedCommand(t *testing.T) {
 	stranger := exec.Command("/bin/sh", "-c", "trap 'exit 7' TERM; echo ready; read x; exit 0")
 	command.SetOwnGroup(stranger)
 	in, err := stranger.StdinPipe()

@@ -13,9 +13,9 @@ import (
 	"talkingstick/stick/tasks"
 )
 
-// TestALongOutputIsKeptInParts writes far more than is kept. The start and the end stay, every byte where it
+// TestOutput_LongInParts writes far more than is kept. The start and the end stay, every byte where it
 // was, and little space is used.
-func TestALongOutputIsKeptInParts(t *testing.T) {
+func TestOutput_LongInParts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x-1-1")
 	w := newOutput(dir)
 	const lines, width = 4 << 20, 16
@@ -139,9 +139,9 @@ func TestOutputWithoutLines(t *testing.T) {
 	}
 }
 
-// TestAnEmptyDirectory: somebody who waited for the output on another host may have made it. The end of the
+// TestOutput_EmptyDirectory: somebody who waited for the output on another host may have made it. The end of the
 // output is in the database.
-func TestAnEmptyDirectory(t *testing.T) {
+func TestOutput_EmptyDirectory(t *testing.T) {
 	o := output{dir: t.TempDir()}
 	if o.hasParts() {
 		t.Error("an empty directory counts as output")
@@ -182,8 +182,8 @@ func TestLinesOfAnOutput(t *testing.T) {
 	}
 }
 
-// TestAnOutputThatGrows: a reading that doesn't follow ends although the command writes as fast as it reads.
-func TestAnOutputThatGrows(t *testing.T) {
+// TestOutput_Grows: a reading that doesn't follow ends although the command writes as fast as it reads.
+func TestOutput_Grows(t *testing.T) {
 	rs := New(Config{Kernel: core.New(core.Config{Dir: t.TempDir()})})
 	run := tasks.Run{Task: "x", Attempt: 1, Number: 1}
 	w := newOutput(rs.outputDir("r", run))
@@ -207,9 +207,9 @@ func TestAnOutputThatGrows(t *testing.T) {
 	w.closePart()
 }
 
-// TestAnOutputOfTheSameNumber: a database that was restored gives the number of a run again. The output of
+// TestOutput_SameNumber: a database that was restored gives the number of a run again. The output of
 // the earlier one goes then.
-func TestAnOutputOfTheSameNumber(t *testing.T) {
+func TestOutput_SameNumber(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
 	for _, text := range []string{strings.Repeat("old\n", firstPart), "new\n"} {
 		w := newOutput(dir)
