@@ -14,15 +14,8 @@ import (
 // or, with a project, for the project. It is empty if there are none. The program may have moved since; that
 // isn't an earlier version.
 func Older(t Target, row harness.Row) stick.Words {
-	user := t
-	user.Project = ""
-	level := stick.Words("")
-
-	switch {
-	case user.hasOlder(row):
-	case t.Project != "" && !isSameFile(t.Project, t.Home) && t.hasOlder(row):
-		level = " --project"
-	default:
+	level, found := t.findLevel(func(t Target) bool { return t.hasOlder(row) })
+	if !found {
 		return ""
 	}
 
@@ -41,15 +34,8 @@ func Older(t Target, row harness.Row) stick.Words {
 // user or, with a project, for the project. It is empty if there is none, or if somebody has edited it: then
 // install leaves it alone.
 func OlderSkill(t Target, row harness.Row) stick.Words {
-	user := t
-	user.Project = ""
-	level := stick.Words("")
-
-	switch {
-	case user.olderSkill(row):
-	case t.Project != "" && !isSameFile(t.Project, t.Home) && t.olderSkill(row):
-		level = " --project"
-	default:
+	level, found := t.findLevel(func(t Target) bool { return t.hasOlderSkill(row) })
+	if !found {
 		return ""
 	}
 
@@ -59,8 +45,24 @@ func OlderSkill(t Target, row harness.Row) stick.Words {
 	)
 }
 
-// olderSkill reports whether the skill of another version is installed at this level.
-func (t Target) olderSkill(row harness.Row) bool {
+// findLevel looks for something that is installed for the user, and then for the project. It returns the flag
+// of tt install for that level.
+func (t Target) findLevel(has func(Target) bool) (flag stick.Words, found bool) {
+	user := t
+	user.Project = ""
+	if has(user) {
+		return "", true
+	}
+
+	// A home directory that is a project has one level.
+	if t.Project == "" || isSameFile(t.Project, t.Home) {
+		return "", false
+	}
+	return " --project", has(t)
+}
+
+// hasOlderSkill reports whether the skill of another version is installed at this level.
+func (t Target) hasOlderSkill(row harness.Row) bool {
 	file := t.skillFile(row.Setup)
 	if file == "" {
 		return false
