@@ -293,25 +293,24 @@ var inboxStates = map[string][]stick.ReceiptState{
 func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult, error) {
 	var res GetInboxResult
 	states, known := inboxStates[p.State]
-	switch {
-	case !known:
+	if !known {
 		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).
 			With("field", "state").
 			Hintf("the states are unread, read, acked and all; " +
 				"without one, you get the unread ones and those you still have to accept")
-	case p.Limit < 0 || p.Limit > core.MaxRows:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
-			With("field", "limit")
-	case p.Limit == 0:
-		p.Limit = core.DefaultRows
 	}
 
-	err := e.core.Read(ctx, p.Where, p.Caller, func(
+	limit, err := core.CheckLimit(p.Limit)
+	if err != nil {
+		return res, err
+	}
+
+	err = e.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
 		q := store.InboxQuery{
 			Room: r.ID, Agent: me.Agent, States: states, Open: p.State == "",
-			Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: p.Limit,
+			Task: p.TaskID, Thread: p.Thread, After: p.After, Limit: limit,
 		}
 
 		if p.From != "" {

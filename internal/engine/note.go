@@ -62,19 +62,16 @@ type ListNotesResult struct {
 // [stick.CodeNoRoom] and [stick.CodeUsage].
 func (e *Engine) ListNotes(ctx context.Context, p ListNotesParams) (ListNotesResult, error) {
 	var res ListNotesResult
-	switch {
-	case p.Limit < 0 || p.Limit > core.MaxRows:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
-			With("field", "limit")
-	case p.Limit == 0:
-		p.Limit = core.DefaultRows
+	limit, err := core.CheckLimit(p.Limit)
+	if err != nil {
+		return res, err
 	}
 
-	err := e.core.Read(ctx, p.Where, p.Caller, func(
+	err = e.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity,
 	) error {
 		q := core.OpenNotes(r)
-		q.Open, q.Limit = !p.All, p.Limit
+		q.Open, q.Limit = !p.All, limit
 		notes, more, err := tx.Notes(q)
 		res = ListNotesResult{RoomID: r.ID, Notes: append([]stick.Note{}, notes...), More: more}
 		return err

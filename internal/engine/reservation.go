@@ -371,18 +371,15 @@ type ListReservationsResult struct {
 // [stick.CodeUsage].
 func (e *Engine) ListReservations(ctx context.Context, p ListReservationsParams) (ListReservationsResult, error) {
 	var res ListReservationsResult
-	switch {
-	case p.Limit < 0 || p.Limit > core.MaxRows:
-		return res, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
-			With("field", "limit")
-	case p.Limit == 0:
-		p.Limit = core.DefaultRows
+	limit, err := core.CheckLimit(p.Limit)
+	if err != nil {
+		return res, err
 	}
 
-	err := e.core.Read(ctx, p.Where, p.Caller, func(
+	err = e.core.Read(ctx, p.Where, p.Caller, func(
 		tx *store.Tx, probes *core.Probes, r stick.Room, me core.Identity,
 	) (err error) {
-		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: p.Limit}
+		q := store.ReservationQuery{Room: r.ID, Task: p.TaskID, Limit: limit}
 		if p.Agent != "" {
 			if q.Agent, err = r.Named(p.Agent, probes.Probed, tx.Now()); err != nil {
 				return err

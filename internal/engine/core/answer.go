@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 
 	"talkingstick/internal/store"
@@ -12,6 +13,15 @@ const (
 	DefaultRows = 50  // where the caller doesn't say
 	MaxRows     = 500 // at most
 )
+
+// CheckLimit returns how many rows a caller gets that asks for limit, 0 for not saying. It fails with
+// [stick.CodeUsage].
+func CheckLimit(limit int) (int, error) {
+	if limit < 0 || limit > MaxRows {
+		return 0, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", MaxRows).With("field", "limit")
+	}
+	return cmp.Or(limit, DefaultRows), nil
+}
 
 // LastSeq returns the number of the last event, 0 for none.
 func LastSeq(events []stick.Event) int64 {

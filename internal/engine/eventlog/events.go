@@ -117,17 +117,14 @@ func (f EventFilter) requireReached(tx *store.Tx, room stick.RoomID) error {
 
 // readBatch reads one batch of events of a room.
 func readBatch(tx *store.Tx, room stick.RoomID, me stick.AgentID, f EventFilter, newest bool) (EventsResult, error) {
-	q := store.EventQuery{
-		Room: room, After: f.After, Before: f.Before, Types: f.Types,
-		From: f.From, Task: f.TaskID, Limit: f.Limit, Newest: newest,
+	limit, err := core.CheckLimit(f.Limit)
+	if err != nil {
+		return EventsResult{}, err
 	}
 
-	switch {
-	case q.Limit < 0 || q.Limit > core.MaxRows:
-		return EventsResult{}, stick.Errorf(stick.CodeUsage, "a limit must be between 1 and %d", core.MaxRows).
-			With("field", "limit")
-	case q.Limit == 0:
-		q.Limit = core.DefaultRows
+	q := store.EventQuery{
+		Room: room, After: f.After, Before: f.Before, Types: f.Types,
+		From: f.From, Task: f.TaskID, Limit: limit, Newest: newest,
 	}
 
 	switch f.Target {
