@@ -75,16 +75,10 @@ func (b *bench) measureCrowd() error {
 
 	sends := fmt.Sprintf("`tt msg send` to a room of %d members, while they wake: %s",
 		n+1, s.formatTimes("tt msg send"))
-	b.addRow(row{
-		What: fmt.Sprintf("%d waiting processes, one message to all of them, until the last has printed it",
-			n),
-		Goal:     "≤ 1 s",
-		Measured: s.formatTimes("all have read"),
-		Met:      s.p50("all have read") <= 1000,
-		Figures:  s.figures(),
-		Samples:  s,
-		Notes:    append(notes, sends),
-	})
+	what := fmt.Sprintf("%d waiting processes, one message to all of them, until the last has printed it", n)
+	r := s.medianRow("all have read", what, "≤ 1 s", 1000)
+	r.Notes = append(notes, sends)
+	b.addRow(r)
 
 	b.measureIdleCrowd(w)
 	return nil

@@ -274,15 +274,10 @@ func (b *bench) measureOwnerDeath() error {
 	}
 
 	name := "killed to wait has exited"
-	b.addRow(row{
-		What:     "owner's harness killed → waiter's `tt wait` has exited",
-		Goal:     "without polling: ≤ 10 ms p50",
-		Measured: s.formatTimes(name),
-		Met:      s.p50(name) <= 10,
-		Figures:  s.figures(),
-		Samples:  s,
-		Notes:    []string{"the design has no goal for the death of an owner; 10 ms is this table's own"},
-	})
+	r := s.medianRow(name,
+		"owner's harness killed → waiter's `tt wait` has exited", "without polling: ≤ 10 ms p50", 10)
+	r.Notes = []string{"the design has no goal for the death of an owner; 10 ms is this table's own"}
+	b.addRow(r)
 
 	return nil
 }

@@ -60,14 +60,8 @@ func (b *bench) measureRescue() error {
 		}
 	}
 
-	b.addRow(row{
-		What:     fmt.Sprintf("a rescue in %d files, %d changed", rescuedAmong, rescuedChanged),
-		Goal:     "≤ 100 ms",
-		Measured: s.formatTimes("rescue"),
-		Met:      s.p50("rescue") <= 100,
-		Figures:  s.figures(),
-		Samples:  s,
-	})
+	b.addRow(s.medianRow("rescue",
+		fmt.Sprintf("a rescue in %d files, %d changed", rescuedAmong, rescuedChanged), "≤ 100 ms", 100))
 	return nil
 }
 

@@ -163,19 +163,12 @@ func (b serverBench) measureServerWake() error {
 		}
 	}
 
-	name := "release exits to wait has exited"
-
-	b.addRow(row{
-		What:     "PostgreSQL: release exits → `tt wait` on another host has exited",
-		Goal:     "≤ 10 ms p50",
-		Measured: s.formatTimes(name),
-		Met:      s.p50(name) <= 10,
-		Figures:  s.figures(),
-		Samples:  s,
-		Notes: []string{"PostgreSQL runs on the same machine, with TLS and a password, " +
-			"and syncs each commit to disk; " +
-			"from the start of `tt release`: " + s.formatTimes("release starts to wait has exited")},
-	})
+	r := s.medianRow("release exits to wait has exited",
+		"PostgreSQL: release exits → `tt wait` on another host has exited", "≤ 10 ms p50", 10)
+	r.Notes = []string{"PostgreSQL runs on the same machine, with TLS and a password, " +
+		"and syncs each commit to disk; " +
+		"from the start of `tt release`: " + s.formatTimes("release starts to wait has exited")}
+	b.addRow(r)
 	return nil
 }
 

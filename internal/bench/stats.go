@@ -34,6 +34,14 @@ func (s series) formatTimes(name string) string {
 	return fmt.Sprintf("%.2f ms [%.2f]", s.p50(name), s.p99(name))
 }
 
+// medianRow is the row of one variant whose median has to be at most limit milliseconds, as goal says.
+func (s series) medianRow(name, what, goal string, limit float64) row {
+	return row{
+		What: what, Goal: goal, Measured: s.formatTimes(name), Met: s.p50(name) <= limit,
+		Figures: s.figures(), Samples: s,
+	}
+}
+
 // figures returns the medians and 99th percentiles of all variants.
 func (s series) figures() map[string]float64 {
 	out := map[string]float64{}

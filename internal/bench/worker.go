@@ -82,14 +82,7 @@ func (b *bench) measureLogs() error {
 		return err
 	}
 
-	b.addRow(row{
-		What:     "worker logs -f: a line of the command, written → shown",
-		Goal:     "≤ 50 ms",
-		Measured: s.formatTimes("line"),
-		Met:      s.p50("line") <= 50,
-		Figures:  s.figures(),
-		Samples:  s,
-	})
+	b.addRow(s.medianRow("line", "worker logs -f: a line of the command, written → shown", "≤ 50 ms", 50))
 	return nil
 }
 
@@ -128,15 +121,9 @@ func (b *bench) measureMerges() error {
 		}
 	}
 
-	b.addRow(row{
-		What: fmt.Sprintf("merge of a task in %d files and %d commits, without gate and cleanup",
-			manyFiles, manyCommits),
-		Goal:     "≤ 150 ms",
-		Measured: s.formatTimes("merge"),
-		Met:      s.p50("merge") <= 150,
-		Figures:  s.figures(),
-		Samples:  s,
-	})
+	what := fmt.Sprintf("merge of a task in %d files and %d commits, without gate and cleanup",
+		manyFiles, manyCommits)
+	b.addRow(s.medianRow("merge", what, "≤ 150 ms", 150))
 	return nil
 }
 
@@ -244,14 +231,8 @@ func (b *bench) measureTaskList() error {
 		}
 	}
 
-	b.addRow(row{
-		What:     fmt.Sprintf("worker status with %d tasks, whole process", manyTasks),
-		Goal:     "≤ 30 ms",
-		Measured: s.formatTimes("status"),
-		Met:      s.p50("status") <= 30,
-		Figures:  s.figures(),
-		Samples:  s,
-	})
+	b.addRow(s.medianRow("status",
+		fmt.Sprintf("worker status with %d tasks, whole process", manyTasks), "≤ 30 ms", 30))
 	return nil
 }
 
