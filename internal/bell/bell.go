@@ -117,8 +117,8 @@ func (d *Dir) RingAll() error {
 	return errors.Join(err, perr)
 }
 
-// Trial opens every bell as a writer does, which rings it, and takes the lock of a wait.
-func (d *Dir) Trial() error {
+// TryBells opens every bell as a writer does, which rings it, and takes the lock of a wait.
+func (d *Dir) TryBells() error {
 	entries, err := os.ReadDir(d.bells)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -20,7 +20,7 @@ func (db *DB) Trial(ctx context.Context) error {
 	if err := db.dialect.TryLocks(ctx, db.tryWrite); err != nil {
 		return err
 	}
-	if err := db.Bell.Trial(); err != nil {
+	if err := db.Bell.TryBells(); err != nil {
 		return dialect.ErrUnusable(err)
 	}
 	if err := openAll(filepath.Join(db.opt.Dir, "tasks")); err != nil {
