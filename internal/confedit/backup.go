@@ -28,7 +28,7 @@ func (f Files) copyPath(path string) string {
 	if f.Backups == "" {
 		return path + BackupSuffix
 	}
-	target := Follow(path)
+	target := FollowLinks(path)
 	// On Windows the path begins with a volume, whose colon no directory can have.
 	volume := filepath.VolumeName(target)
 	return filepath.Join(f.Backups, strings.ReplaceAll(volume, ":", ""), target[len(volume):])

@@ -11,8 +11,8 @@ import (
 // Its errors are [*MalformedError], [*PathError] and [*MarkerError]; any other is a bug of ours.
 type Edit func(src []byte) (out []byte, changed bool, err error)
 
-// All makes one edit after the other: all of them, or none.
-func All(edits ...Edit) Edit {
+// JoinEdits makes one edit after the other: all of them, or none.
+func JoinEdits(edits ...Edit) Edit {
 	return func(src []byte) ([]byte, bool, error) {
 		out := src
 		for _, e := range edits {

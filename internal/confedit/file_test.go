@@ -134,7 +134,7 @@ func TestAFileThatWeMade(t *testing.T) {
 	}
 
 	edit(t, files, path, removeTT, removing)
-	edit(t, files, open.Path, confedit.All(removeTT, confedit.JSONSet([]string{"theirs"}, 1)), removing)
+	edit(t, files, open.Path, confedit.JoinEdits(removeTT, confedit.JSONSet([]string{"theirs"}, 1)), removing)
 	holds(t, home, map[string]string{"app/.mcp.json": "{\n  \"theirs\": 1\n}\n"})
 
 	c, err := files.Prepare(path, removeTT, removing)

@@ -42,15 +42,17 @@ func TestFiles(t *testing.T) {
 			}),
 			confedit.JSONRemove([]string{"mcpServers", "tt"}, 0),
 		},
-		"claude-settings.json": {confedit.All(preTool, stop, start), confedit.All(noPreTool, noStop, noStart)},
+		"claude-settings.json": {
+			confedit.JoinEdits(preTool, stop, start), confedit.JoinEdits(noPreTool, noStop, noStart),
+		},
 		"mcp.json": {
 			confedit.JSONSet([]string{"mcpServers", "tt"}, stdio),
 			confedit.JSONRemove([]string{"mcpServers", "tt"}, 0),
 		},
-		"codex-hooks.json": {confedit.All(start, preTool), confedit.All(noPreTool, noStart)},
+		"codex-hooks.json": {confedit.JoinEdits(start, preTool), confedit.JoinEdits(noPreTool, noStart)},
 		"gemini-settings.json": {
-			confedit.All(before, confedit.JSONSet([]string{"mcpServers", "tt"}, stdio)),
-			confedit.All(noBefore, confedit.JSONRemove([]string{"mcpServers", "tt"}, 0)),
+			confedit.JoinEdits(before, confedit.JSONSet([]string{"mcpServers", "tt"}, stdio)),
+			confedit.JoinEdits(noBefore, confedit.JSONRemove([]string{"mcpServers", "tt"}, 0)),
 		},
 		"opencode.jsonc": {
 			confedit.JSONSet([]string{"mcp", "tt"}, mcpServer{
@@ -63,9 +65,9 @@ func TestFiles(t *testing.T) {
 			confedit.JSONRemove([]string{"talking-stick"}, 0),
 		},
 		"codex-config.toml": {
-			confedit.All(confedit.TOMLAddElement(rootsPath, "/home/ann/.tt"),
+			confedit.JoinEdits(confedit.TOMLAddElement(rootsPath, "/home/ann/.tt"),
 				confedit.TOMLSetTable(serverPath, server)),
-			confedit.All(confedit.TOMLRemoveElement(rootsPath, "/home/ann/.tt", true),
+			confedit.JoinEdits(confedit.TOMLRemoveElement(rootsPath, "/home/ann/.tt", true),
 				confedit.TOMLRemoveTable(serverPath)),
 		},
 		"CLAUDE.md": {confedit.SetImport("AGENTS.md"), confedit.RemoveBlock()},

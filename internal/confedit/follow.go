@@ -11,9 +11,9 @@ import (
 // lead somewhere.
 const maxLinks = 40
 
-// Follow returns a path with all links followed. What it leads to, and the last parts of it, needn't exist.
-// It returns the empty string for links that lead in a circle.
-func Follow(path string) string {
+// FollowLinks returns a path with all links followed. What it leads to, and the last parts of it, needn't
+// exist. It returns the empty string for links that lead in a circle.
+func FollowLinks(path string) string {
 	path = filepath.Clean(path)
 	// rest are the last parts of the path, which don't exist.
 	rest := ""

@@ -44,10 +44,10 @@ type recent struct {
 	docs    [3]*jsonDoc // the first is the last that was parsed or found
 }
 
-// Keep has the last JSON files that are parsed kept until release is called. Whoever asks several times about
-// one file, before and after an edit, has it parsed once: some have megabytes. A process that sleeps keeps
-// none.
-func Keep() (release func()) {
+// CacheParsed has the last JSON files that are parsed kept until release is called. Whoever asks several
+// times about one file, before and after an edit, has it parsed once: some have megabytes. A process that
+// sleeps keeps none.
+func CacheParsed() (release func()) {
 	r := &recentJSON
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,7 +22,7 @@ func TestKeep(t *testing.T) {
 		t.Error("a document is kept although nobody keeps it")
 	}
 
-	release, releaseInner := Keep(), Keep()
+	release, releaseInner := CacheParsed(), CacheParsed()
 	first := parse(1)
 	for _, n := range []int{2, 3, 1, 4, 1} {
 		parse(n)

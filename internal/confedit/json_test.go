@@ -211,7 +211,8 @@ func TestJSONRefused(t *testing.T) {
 // TestAllOrNothing makes two edits, of which the second fails.
 func TestAllOrNothing(t *testing.T) {
 	src := []byte(`{"b": 1}`)
-	out, changed, err := confedit.All(confedit.JSONSet([]string{"a"}, 1), confedit.JSONSet([]string{"b", "c"}, 1))(src)
+	out, changed, err := confedit.JoinEdits(confedit.JSONSet([]string{"a"}, 1),
+		confedit.JSONSet([]string{"b", "c"}, 1))(src)
 	if err == nil || changed || !bytes.Equal(out, src) {
 		t.Errorf("%s %v %v", out, changed, err)
 	}

@@ -91,7 +91,7 @@ func TestFollow(t *testing.T) {
 		if want != "" {
 			want = at(want)
 		}
-		if got := Follow(dir + "/" + name); got != want {
+		if got := FollowLinks(dir + "/" + name); got != want {
 			t.Errorf("%s leads to %q, want %q", name, got, want)
 		}
 	}

@@ -148,8 +148,8 @@ func TestPropertyTOMLElement(t *testing.T) {
 			t.Fatalf("refused:\n%s", src)
 		}
 
-		both := confedit.All(confedit.TOMLSetTable(serverPath, server), set)
-		back := confedit.All(remove, confedit.TOMLRemoveTable(serverPath))
+		both := confedit.JoinEdits(confedit.TOMLSetTable(serverPath, server), set)
+		back := confedit.JoinEdits(remove, confedit.TOMLRemoveTable(serverPath))
 		thereAndBack(t, src, both, back)
 	})
 }

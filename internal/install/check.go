@@ -54,9 +54,10 @@ type Run func(ctx context.Context, program string, args ...string) ([]byte, erro
 // runLimit bounds how long a harness may take to print its version.
 const runLimit = 3 * time.Second
 
-// Check is [Installed], and asks the programs of the harnesses for their versions and their shells for tt.
+// Check is [InstalledStatus], and asks the programs of the harnesses for their versions and their shells for
+// tt.
 func Check(ctx context.Context, t Target, run Run) []Status {
-	all := Installed(t)
+	all := InstalledStatus(t)
 	var wg sync.WaitGroup
 	for i := range all {
 		row, _ := harness.ByName(all[i].Harness)
@@ -70,13 +71,14 @@ func Check(ctx context.Context, t Target, run Run) []Status {
 	return all
 }
 
-// Installed reports how far tt is installed in each harness that was used on this machine: in the user's own
-// configuration and, with a project, in the project's too. It changes nothing, and runs no program.
-func Installed(t Target) []Status {
-	defer confedit.Keep()()
+// InstalledStatus reports how far tt is installed in each harness that was used on this machine: in the
+// user's own configuration and, with a project, in the project's too. It changes nothing, and runs no
+// program.
+func InstalledStatus(t Target) []Status {
+	defer confedit.CacheParsed()()
 	user := t
 	user.Project = ""
-	found := Found(user)
+	found := FoundHarnesses(user)
 	var all []Status
 
 	for _, row := range harness.Rows {
@@ -237,13 +239,13 @@ func lookPaths(path, name string) (all []string) {
 	return all
 }
 
-// Next says what a person has to do before each harness of a plan uses what was installed. It says nothing
-// about a harness that had everything before, unless that still has to trust the hooks. If PATH finds another
-// tt first, it says that before everything else: the agents would run that one.
-func Next(ctx context.Context, t Target, steps []FileChange, run Run) (next []stick.Words) {
-	for _, other := range t.Others(ctx, run) {
+// NextSteps says what a person has to do before each harness of a plan uses what was installed. It says
+// nothing about a harness that had everything before, unless that still has to trust the hooks. If PATH finds
+// another tt first, it says that before everything else: the agents would run that one.
+func NextSteps(ctx context.Context, t Target, steps []FileChange, run Run) (next []stick.Words) {
+	for _, other := range t.OtherPrograms(ctx, run) {
 		if other.First {
-			next = append(next, other.Says()+"; "+other.Fix)
+			next = append(next, other.ProblemText()+"; "+other.Fix)
 		}
 	}
 

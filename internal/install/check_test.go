@@ -174,8 +174,8 @@ func TestCodexTrust(t *testing.T) {
 
 	codex, _ := harness.ByName("codex")
 	review := "codex: " + codex.Setup.Trust.Review
-	if yes, told := trust(); yes || !told || !slices.Contains(Next(t.Context(), w.t, steps, never), review) {
-		t.Errorf("before anybody trusted them: %v %v, %v", yes, told, Next(t.Context(), w.t, steps, never))
+	if yes, told := trust(); yes || !told || !slices.Contains(NextSteps(t.Context(), w.t, steps, never), review) {
+		t.Errorf("before anybody trusted them: %v %v, %v", yes, told, NextSteps(t.Context(), w.t, steps, never))
 	}
 
 	hooks := filepath.Join(w.t.Home, ".codex/hooks.json")
@@ -208,7 +208,7 @@ func TestCodexTrust(t *testing.T) {
 		t.Errorf("%d hooks of ours", n)
 	}
 	w.write("home/.codex/config.toml", config)
-	if yes, _ := trust(); !yes || slices.Contains(Next(t.Context(), w.t, w.install("codex"), never), review) {
+	if yes, _ := trust(); !yes || slices.Contains(NextSteps(t.Context(), w.t, w.install("codex"), never), review) {
 		t.Error("all were trusted")
 	}
 

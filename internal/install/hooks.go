@@ -69,7 +69,7 @@ func (t Target) hooksEdit(row harness.Row, s harness.Setup) confedit.Edit {
 		return nil
 	}
 
-	return confedit.All(edits...)
+	return confedit.JoinEdits(edits...)
 }
 
 func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]string) int) confedit.Edit {
@@ -79,7 +79,7 @@ func (t Target) noHooks(row harness.Row, s harness.Setup) func(keep func([]strin
 			at := []string{"hooks", h.event}
 			edits = append(edits, confedit.JSONRemoveHook(at, t.isHook(h.wake), keep(at)))
 		}
-		return confedit.All(edits...)
+		return confedit.JoinEdits(edits...)
 	}
 }
 

@@ -87,8 +87,8 @@ func (s FileChange) Pending() bool {
 		s.hook != nil && s.hook.hasChanges() || s.chain != nil && s.chain.hasChanges()
 }
 
-// Found lists the harnesses that were used on this machine: those with a configuration.
-func Found(t Target) []string {
+// FoundHarnesses lists the harnesses that were used on this machine: those with a configuration.
+func FoundHarnesses(t Target) []string {
 	var found []string
 	for _, row := range harness.Rows {
 		if info, err := os.Stat(t.configDir(row.Setup)); err == nil && info.IsDir() {
@@ -208,8 +208,8 @@ func Apply(steps []FileChange) error {
 	return nil
 }
 
-// Npm returns the entries of the npm program that a plan removes, by file.
-func Npm(steps []FileChange) map[string]json.RawMessage {
+// RemovedNpmEntries returns the entries of the npm program that a plan removes, by file.
+func RemovedNpmEntries(steps []FileChange) map[string]json.RawMessage {
 	gone := map[string]json.RawMessage{}
 	for _, s := range steps {
 		if s.npm != nil {

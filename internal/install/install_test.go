@@ -262,7 +262,7 @@ func TestNpmEntriesGo(t *testing.T) {
 		w.write(file, text)
 	}
 	steps := w.install(allNames...)
-	gone := Npm(steps)
+	gone := RemovedNpmEntries(steps)
 	if len(gone) != len(npm) {
 		t.Errorf("told as gone: %v", slices.Sorted(maps.Keys(gone)))
 	}
@@ -293,7 +293,7 @@ func TestNpmEntriesGo(t *testing.T) {
 	} {
 		w := &machine{T: t, root: w.root, t: w.t, env: w.env}
 		w.write("home/.claude.json", `{"mcpServers":{"talking-stick":`+entry+`}}`)
-		if len(Npm(w.install("claude"))) != 0 || !strings.Contains(w.read("home/.claude.json"), entry) {
+		if len(RemovedNpmEntries(w.install("claude"))) != 0 || !strings.Contains(w.read("home/.claude.json"), entry) {
 			t.Errorf("%s was taken for the npm program: %s", entry, w.read("home/.claude.json"))
 		}
 
@@ -651,7 +651,7 @@ func TestMovedConfigurations(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"claude", "codex", "opencode", "copilot", "qwen", "pi"}, Found(w.t)); d != "" {
+	if d := cmp.Diff([]string{"claude", "codex", "opencode", "copilot", "qwen", "pi"}, FoundHarnesses(w.t)); d != "" {
 		t.Error("found:", d)
 	}
 }

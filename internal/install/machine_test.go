@@ -127,7 +127,7 @@ func (w *machine) same(what string, before map[string]string) {
 
 // copyOf is where the copy of a file from before the first edit lies.
 func (w *machine) copyOf(name string) string {
-	return filepath.Join("data/backups", confedit.Follow(filepath.Join(w.root, name)))
+	return filepath.Join("data/backups", confedit.FollowLinks(filepath.Join(w.root, name)))
 }
 
 func (w *machine) install(names ...string) []FileChange {

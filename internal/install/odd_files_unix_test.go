@@ -99,7 +99,7 @@ func checked(t Target, row harness.Row, path string, says stick.Words) error {
 		return stick.Errorf(stick.CodeConfigUnwritable, "%s %s", path, says).With("path", path)
 	}
 
-	for _, s := range Installed(t) {
+	for _, s := range InstalledStatus(t) {
 		if s.Harness == row.Name && s.Problem != "" {
 			return stick.Errorf(stick.CodeConfigUnwritable, "%s", s.Problem).With("path", path)
 		}

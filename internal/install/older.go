@@ -10,10 +10,10 @@ import (
 	"talkingstick/stick"
 )
 
-// Older says what to do about hooks that an earlier version of tt has installed for a harness, for its user
-// or, with a project, for the project. It is empty if there are none. The program may have moved since; that
-// isn't an earlier version.
-func Older(t Target, row harness.Row) stick.Words {
+// OlderHooksText says what to do about hooks that an earlier version of tt has installed for a harness, for
+// its user or, with a project, for the project. It is empty if there are none. The program may have moved
+// since; that isn't an earlier version.
+func OlderHooksText(t Target, row harness.Row) stick.Words {
 	level, found := t.findLevel(func(t Target) bool { return t.hasOlder(row) })
 	if !found {
 		return ""
@@ -30,10 +30,10 @@ func Older(t Target, row harness.Row) stick.Words {
 	)
 }
 
-// OlderSkill says what to do about a skill that another version of tt has installed for a harness, for its
-// user or, with a project, for the project. It is empty if there is none, or if somebody has edited it: then
-// install leaves it alone.
-func OlderSkill(t Target, row harness.Row) stick.Words {
+// OlderSkillText says what to do about a skill that another version of tt has installed for a harness, for
+// its user or, with a project, for the project. It is empty if there is none, or if somebody has edited it:
+// then install leaves it alone.
+func OlderSkillText(t Target, row harness.Row) stick.Words {
 	level, found := t.findLevel(func(t Target) bool { return t.hasOlderSkill(row) })
 	if !found {
 		return ""

@@ -212,7 +212,7 @@ func setAll(parts []part) confedit.Edit {
 	for _, x := range parts {
 		edits = append(edits, x.set)
 	}
-	return confedit.All(edits...)
+	return confedit.JoinEdits(edits...)
 }
 
 func removeAll(parts []part, keep func(path []string) int) confedit.Edit {
@@ -220,7 +220,7 @@ func removeAll(parts []part, keep func(path []string) int) confedit.Edit {
 	for _, x := range parts {
 		edits = append(edits, x.remove(keep))
 	}
-	return confedit.All(edits...)
+	return confedit.JoinEdits(edits...)
 }
 
 // onlyOurs reports whether a file holds something of ours and nothing else: then we made it.

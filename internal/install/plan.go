@@ -22,7 +22,7 @@ type plan struct {
 }
 
 func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
-	defer confedit.Keep()()
+	defer confedit.CacheParsed()()
 	p := &plan{t: t, removing: removing, names: names, files: t.editFiles()}
 	var all []owned
 
@@ -52,7 +52,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 	// Links may give one file several names.
 	leadsTo := map[string]string{}
 	for _, x := range all {
-		leadsTo[x.file] = confedit.Follow(x.file)
+		leadsTo[x.file] = confedit.FollowLinks(x.file)
 	}
 
 	for len(all) > 0 {
@@ -88,7 +88,7 @@ type owned struct {
 // sameName reports whether two names lead to one file, which needn't exist.
 func sameName(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b) ||
-		confedit.Follow(a) != "" && confedit.Follow(a) == confedit.Follow(b)
+		confedit.FollowLinks(a) != "" && confedit.FollowLinks(a) == confedit.FollowLinks(b)
 }
 
 // planFile plans the change of one file.
@@ -184,7 +184,7 @@ func (p *plan) planEdit(name, path string, parts []part) error {
 
 		for _, x := range parts {
 			if x.noNpm != nil {
-				e = confedit.All(e, x.noNpm)
+				e = confedit.JoinEdits(e, x.noNpm)
 			}
 		}
 	}

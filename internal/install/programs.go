@@ -18,8 +18,8 @@ type Program struct {
 	Fix     stick.Words `json:"fix"`               // the way out
 }
 
-// Says says what is wrong, without the way out.
-func (p Program) Says() stick.Words {
+// ProblemText says what is wrong, without the way out.
+func (p Program) ProblemText() stick.Words {
 	name := stick.Wordsf("%s", p.Path)
 	if p.Version != "" {
 		name += stick.Wordsf(" (%s)", p.Version)
@@ -31,9 +31,9 @@ func (p Program) Says() stick.Words {
 	return "PATH has another tt, " + name + ", behind this one"
 }
 
-// Others lists the other programs in PATH that have our name: an older version, or a program of somebody
-// else. Hooks have our whole path, but what an agent types is looked up.
-func (t Target) Others(ctx context.Context, run Run) []Program {
+// OtherPrograms lists the other programs in PATH that have our name: an older version, or a program of
+// somebody else. Hooks have our whole path, but what an agent types is looked up.
+func (t Target) OtherPrograms(ctx context.Context, run Run) []Program {
 	var others []Program
 	first := true
 	for _, path := range lookPaths(t.Getenv("PATH"), onPath) {

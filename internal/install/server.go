@@ -44,7 +44,7 @@ func (t Target) serverPart(s harness.Setup) part {
 		if !x.other(src) {
 			edits = append(edits, t.setServer(s, at, valueAt(src, s.TOML, at)), t.setDataDir(s, at))
 		}
-		return confedit.All(edits...)(src)
+		return confedit.JoinEdits(edits...)(src)
 	}
 
 	x.remove = func(keep func([]string) int) confedit.Edit {
@@ -98,7 +98,7 @@ func (t Target) setDataDir(s harness.Setup, at []string) confedit.Edit {
 	env := append(slices.Clone(at), "env")
 	switch {
 	case !s.ServerBare || t.Project != "":
-		return confedit.All()
+		return confedit.JoinEdits()
 	case t.DataDir != t.Default:
 		return confedit.TOMLSetTable(env, confedit.TOMLTable{{Key: dataDirEnv, Value: t.DataDir}})
 	}

@@ -26,7 +26,7 @@ func Settings(t Target, file string, settings []Setting) ([]FileChange, error) {
 	}
 
 	p := &plan{t: t, files: t.editFiles()}
-	s, err := p.editStep("project", file, confedit.All(edits...), confedit.Options{})
+	s, err := p.editStep("project", file, confedit.JoinEdits(edits...), confedit.Options{})
 	s.What = stick.JoinWords(what, ", ")
 
 	return []FileChange{s}, err

@@ -70,9 +70,9 @@ func (t Target) Shell(ctx context.Context, row harness.Row, run Run) *Shell {
 	return s
 }
 
-// Finds reports whether agents in a harness find tt by its name. It is called in the environment of the
-// harness.
-func (t Target) Finds(ctx context.Context, row harness.Row, run Run) bool {
+// FindsProgram reports whether agents in a harness find tt by its name. It is called in the environment of
+// the harness.
+func (t Target) FindsProgram(ctx context.Context, row harness.Row, run Run) bool {
 	if s := t.Shell(ctx, row, run); s != nil {
 		return s.TT != ""
 	}

@@ -19,7 +19,7 @@ func (t Target) writtenList() string { return filepath.Join(t.DataDir, "backups"
 
 func writtenLine(path string, text []byte) string {
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]) + " " + confedit.Follow(path)
+	return hex.EncodeToString(sum[:]) + " " + confedit.FollowLinks(path)
 }
 
 // hasWritten reports whether install has written what a file holds.
@@ -59,7 +59,7 @@ func (t Target) hasRemoved(path string) {
 		return
 	}
 
-	removed := confedit.Follow(path)
+	removed := confedit.FollowLinks(path)
 	left := slices.DeleteFunc(strings.Split(strings.TrimSuffix(string(b), "\n"), "\n"), func(line string) bool {
 		_, written, _ := strings.Cut(line, " ")
 		return written == removed

@@ -18,7 +18,7 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 	w := newMachine(t)
 	row, _ := harness.ByName("claude")
 	w.install("claude", "opencode")
-	if says := OlderSkill(w.t, row); says != "" {
+	if says := OlderSkillText(w.t, row); says != "" {
 		t.Errorf("of this version's it says %q", says)
 	}
 
@@ -33,11 +33,11 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 
 		if x.name == skillOfClaude {
 			want := stick.Words("the skill talking-stick of Claude Code is of another version of tt: ask your user to run tt install claude")
-			if says := OlderSkill(w.t, row); says != want {
+			if says := OlderSkillText(w.t, row); says != want {
 				t.Errorf("it says %q", says)
 			}
-		} else if open, _ := harness.ByName("opencode"); !strings.Contains(string(Older(w.t, open)), "tt install opencode") {
-			t.Errorf("of the plugin it says %q", Older(w.t, open))
+		} else if open, _ := harness.ByName("opencode"); !strings.Contains(string(OlderHooksText(w.t, open)), "tt install opencode") {
+			t.Errorf("of the plugin it says %q", OlderHooksText(w.t, open))
 		}
 
 		w.install("claude", "opencode")
@@ -46,7 +46,7 @@ func TestSkillOfAnotherVersion(t *testing.T) {
 		}
 
 		w.write(x.name, x.text+"Edited.\n")
-		if says := OlderSkill(w.t, row); says != "" {
+		if says := OlderSkillText(w.t, row); says != "" {
 			t.Errorf("of an edited skill it says %q", says)
 		}
 

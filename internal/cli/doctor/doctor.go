@@ -122,7 +122,7 @@ func showDoctor(p *term.Page, res DoctorResult, all bool) {
 	}
 
 	for _, other := range res.Programs {
-		p.Linef("%-8s %-12s %s", core.FindingWarning, "program", other.Says())
+		p.Linef("%-8s %-12s %s", core.FindingWarning, "program", other.ProblemText())
 		showFix(p, other.Fix)
 	}
 
@@ -206,7 +206,7 @@ func otherPrograms(ctx context.Context, a *app.Run) []install.Program {
 		// A program that can't be installed can still check.
 		t.TT = a.Exe
 	}
-	return t.Others(ctx, app.RunProgram)
+	return t.OtherPrograms(ctx, app.RunProgram)
 }
 
 // showHarness shows whether tt is installed in a harness, and works there.

@@ -72,7 +72,9 @@ func NewFaults(a *app.Run, now stick.Time) *Faults {
 }
 
 // OlderHooks says what to do if the hooks of a harness are of an earlier version. It is empty if they aren't.
-func OlderHooks(a *app.Run, name string) stick.Words { return olderText(a, name, install.Older) }
+func OlderHooks(a *app.Run, name string) stick.Words {
+	return olderText(a, name, install.OlderHooksText)
+}
 
 // OlderFiles is olderHooks, and speaks of the skill where the hooks are of this version: one install renews
 // both.
@@ -80,7 +82,7 @@ func OlderFiles(a *app.Run, name string) stick.Words {
 	if says := OlderHooks(a, name); says != "" {
 		return says
 	}
-	return olderText(a, name, install.OlderSkill)
+	return olderText(a, name, install.OlderSkillText)
 }
 
 func olderText(a *app.Run, name string, says func(install.Target, harness.Row) stick.Words) stick.Words {

@@ -78,7 +78,7 @@ func warnOfOtherTT(ctx context.Context, a *app.Run, p *term.Page, row harness.Ro
 		return
 	}
 
-	if !t.Finds(ctx, row, app.RunProgram) {
+	if !t.FindsProgram(ctx, row, app.RunProgram) {
 		p.Linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir {

@@ -180,10 +180,10 @@ func readSite(ctx context.Context, a *app.Run, e app.Operations, by core.Caller)
 	s.git = install.CheckGit(s.target, repo)
 	there := s.target
 	there.Project = s.path
-	s.harnesses = install.Installed(there)
+	s.harnesses = install.InstalledStatus(there)
 
 	// A harness lacks something if its installation would change a file.
-	for _, name := range install.Found(s.target) {
+	for _, name := range install.FoundHarnesses(s.target) {
 		i := slices.IndexFunc(s.harnesses, func(h install.Status) bool { return h.Harness == name })
 		if s.harnesses[i].Installed == install.All {
 			continue

@@ -93,7 +93,7 @@ func applyInit(ctx context.Context, a *app.Run, e app.Operations, by core.Caller
 		return err
 	}
 
-	logNpm(a, before.target.DataDir, install.Npm(plan.steps))
+	logNpm(a, before.target.DataDir, install.RemovedNpmEntries(plan.steps))
 
 	// What it says at the end is read again, and isn't what was planned.
 	s, err := readSite(ctx, a, e, by)
@@ -117,7 +117,7 @@ func applyInit(ctx context.Context, a *app.Run, e app.Operations, by core.Caller
 		return err
 	}
 
-	res.Next = append(res.Next, install.Next(ctx, s.target, append(connected, plan.steps...), app.RunProgram)...)
+	res.Next = append(res.Next, install.NextSteps(ctx, s.target, append(connected, plan.steps...), app.RunProgram)...)
 	for _, h := range s.nextSteps(by) {
 		res.Next = append(res.Next, h.As(a.As).Words())
 	}

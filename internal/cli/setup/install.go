@@ -203,7 +203,7 @@ func applyInstall(
 	}
 
 	res.Applied = len(res.Steps) > 0 || withLinks
-	logNpm(a, t.DataDir, install.Npm(res.Steps))
+	logNpm(a, t.DataDir, install.RemovedNpmEntries(res.Steps))
 	if withLinks {
 		if res.Links, err = changeLinks(a, t.TT, o); err != nil {
 			return err
@@ -225,7 +225,7 @@ func applyInstall(
 
 	// Steps outside of files, such as trusting hooks, are the user's.
 	if !o.removing {
-		res.Next = install.Next(ctx, t, res.Steps, app.RunProgram)
+		res.Next = install.NextSteps(ctx, t, res.Steps, app.RunProgram)
 	}
 
 	return a.Print(res, func(p *term.Page) { showInstalled(p, res) })
@@ -284,7 +284,7 @@ func planSteps(
 	case o.all:
 		names = harness.Names()
 	case !named:
-		names = install.Found(t)
+		names = install.FoundHarnesses(t)
 	}
 
 	switch {
