@@ -96,8 +96,8 @@ func (m *Monitor) Run(ctx context.Context) error {
 	return m.o.Operations.WatchRooms(ctx, eventlog.WatchRoomsParams{Caller: m.o.Caller, Rooms: m.listRooms, Look: m.readRooms})
 }
 
-// Look takes one picture. Its room is that of o.Where.
-func Look(ctx context.Context, o Options) (*Picture, error) {
+// TakeRoomPicture takes one picture. Its room is that of o.Where.
+func TakeRoomPicture(ctx context.Context, o Options) (*Picture, error) {
 	o.One = true
 	return Once(ctx, o)
 }

@@ -31,7 +31,7 @@ func look(a *scene.Actor) *monitor.Room {
 	a.Helper()
 	o := watchedBy(a)
 	o.Where = a.ByID()
-	p, err := monitor.Look(a.Context(), o)
+	p, err := monitor.TakeRoomPicture(a.Context(), o)
 	if err != nil {
 		a.Fatal(err)
 	}

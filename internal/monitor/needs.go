@@ -24,7 +24,7 @@ func (r *Room) addNeeds(now stick.Time) {
 
 	for _, m := range r.State.Members {
 		if a := m.Activity; a != nil && a.State == presence.AgentAsks {
-			whose, where := Asked(m)
+			whose, where := AskedPerson(m)
 			key := string(m.AgentID) + "@" + strconv.FormatInt(int64(a.Since), 10)
 			add(presence.NewNeed(presence.NeedAnswer, key, a.Since, stick.Hintf("answer it %s", where),
 				"%s waits for %s answer %s", m.AgentID, whose, where).About(m.AgentID, ""))
@@ -111,9 +111,9 @@ func (r *Room) heldFromAgents() (presence.Need, bool) {
 		"you hold the stick, and %s waits for it", waits).About(waits, ""), true
 }
 
-// Asked says whose answer an agent waits for that has asked its person something, and where that person gives
-// it. An agent whose process runs on this host counts as one of the person who watches.
-func Asked(m engine.RoomMember) (whose, where stick.Words) {
+// AskedPerson says whose answer an agent waits for that has asked its person something, and where that person
+// gives it. An agent whose process runs on this host counts as one of the person who watches.
+func AskedPerson(m engine.RoomMember) (whose, where stick.Words) {
 	if m.Process.IsZero() {
 		return "its person's", "in its own terminal"
 	}
@@ -144,7 +144,7 @@ func (r *Room) needOf(t *task.TaskView, next stick.Words) (presence.Need, bool) 
 		return need(presence.NeedReview, "%s waits for a review", t.TaskID)
 	case next != "" && t.State == stick.TaskApproved && t.Doing == "":
 		return need(presence.NeedMerge, "%s is approved and waits for its merge", t.TaskID)
-	case hasComeBack(t) && r.Lost(t):
+	case hasComeBack(t) && r.HasLostWorker(t):
 		return need(presence.NeedTask, "%s came back (%s), and its worker is gone", t.TaskID, t.Cause)
 	case t.Warning != "":
 		return need(presence.NeedTask, "%s doesn't get on: %s", t.TaskID, t.Warning)

@@ -64,8 +64,8 @@ func (r *Room) Member(a stick.AgentID) *engine.RoomMember {
 	return nil
 }
 
-// Lost reports whether a task has a worker that is gone.
-func (r *Room) Lost(t *task.TaskView) bool {
+// HasLostWorker reports whether a task has a worker that is gone.
+func (r *Room) HasLostWorker(t *task.TaskView) bool {
 	if t.Worker == "" || t.Worker.Human() || t.Run != nil && isRunning(t.Run) {
 		return false
 	}

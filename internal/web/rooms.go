@@ -100,7 +100,7 @@ func (v *view) AwaitedAnswer(m engine.RoomMember) string {
 	if a := m.Activity; a == nil || a.State != presence.AgentAsks || m.Verdict == stick.Gone {
 		return ""
 	}
-	whose, where := monitor.Asked(m)
+	whose, where := monitor.AskedPerson(m)
 	return string("waits for " + whose + " answer " + where)
 }
 

@@ -174,7 +174,7 @@ func (s *Server) findRoom(r *http.Request, p *monitor.Picture, id stick.RoomID) 
 		return room, nil
 	}
 
-	one, err := monitor.Look(r.Context(), monitor.Options{
+	one, err := monitor.TakeRoomPicture(r.Context(), monitor.Options{
 		Operations: s.ops, Caller: s.o.Caller, Where: core.Where{RoomID: id}, Events: eventsShown,
 	})
 	if err != nil || len(one.Rooms) == 0 {

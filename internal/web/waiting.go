@@ -69,7 +69,7 @@ func (v *view) Blocks(r *monitor.Room) (out []block) {
 				add(block{Who: v.agentParty(r, m.AgentID), On: v.agentParty(r, on), Why: "waits for the stick", Since: a.Since})
 			}
 		case presence.AgentAsks:
-			whose, where := monitor.Asked(m)
+			whose, where := monitor.AskedPerson(m)
 			on := "you"
 			if whose != "your" {
 				on = "its person"
@@ -141,7 +141,7 @@ func cameBack(t task.TaskView) string {
 // may.
 func backWith(r *monitor.Room, t task.TaskView) string {
 	switch {
-	case r.Lost(&t):
+	case r.HasLostWorker(&t):
 		return "; its worker is gone"
 	case r.Unread[stick.TaskKey(t.TaskID)]:
 		return "; its worker hasn't read why"

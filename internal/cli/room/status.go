@@ -73,7 +73,7 @@ func showRoom(ctx context.Context, a *app.Run) error {
 			return res, err
 		}
 
-		p, err := monitor.Look(ctx, monitor.Options{Operations: e, Caller: by})
+		p, err := monitor.TakeRoomPicture(ctx, monitor.Options{Operations: e, Caller: by})
 		if err != nil {
 			return res, err
 		}
