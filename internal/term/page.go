@@ -100,7 +100,7 @@ func (p *Page) ShowCode(mark, line Text) {
 	if p.Width > 0 {
 		room = max(1, p.Width-utf8.RuneCountInString(string(mark)))
 	}
-	for _, part := range Broken(line, room) {
+	for _, part := range BreakLine(line, room) {
 		p.Rowf("%s%s", mark, part)
 	}
 }
@@ -114,7 +114,7 @@ func (p *Page) ShowHanging(first, indent Text, text string) {
 			room = p.Width - max(utf8.RuneCountInString(string(first)), utf8.RuneCountInString(string(indent)))
 		}
 
-		for _, part := range Broken(Text(l), room) {
+		for _, part := range BreakLine(Text(l), room) {
 			p.Linef("%s%s", first, part)
 			first = indent
 		}
@@ -152,7 +152,7 @@ func (p *Page) ShowPatch(diff string, after func(line string)) {
 			room = p.Width - 2
 		}
 
-		for i, part := range Broken(Text(l), room) {
+		for i, part := range BreakLine(Text(l), room) {
 			if code != "" {
 				part = p.Paint(code, part)
 			}

@@ -79,8 +79,8 @@ func Path(s string) Text { return Text(stick.Path(s)) }
 // Block is text of several lines, as [stick.Block] shows it.
 func Block(s string) Text { return Text(stick.Block(s)) }
 
-// Source is a line of a file that others wrote. Unlike [Textf], it keeps its blanks.
-func Source(line string) Text { return Text(stick.Patch(line)) }
+// SourceLine is a line of a file that others wrote. Unlike [Textf], it keeps its blanks.
+func SourceLine(line string) Text { return Text(stick.Patch(line)) }
 
 // Hint is a next step. Its commands stay as they are to be typed, each blank included: their words are quoted
 // where that is needed.
@@ -91,9 +91,9 @@ func Hint(h stick.Hint) (out Text) {
 	return out
 }
 
-// Broken breaks a line into parts of at most this many columns; 0 means any number. It takes a tab for eight
-// columns and a character beyond ASCII for two, which is as much as a terminal needs for them.
-func Broken(line Text, columns int) []Text {
+// BreakLine breaks a line into parts of at most this many columns; 0 means any number. It takes a tab for
+// eight columns and a character beyond ASCII for two, which is as much as a terminal needs for them.
+func BreakLine(line Text, columns int) []Text {
 	var parts []Text
 	start, at := 0, 0
 	for i, r := range line {

@@ -32,7 +32,7 @@ func TestBroken(t *testing.T) {
 		{"漢", 1, "漢"},
 	} {
 		var parts []string
-		for _, p := range Broken(c.line, c.columns) {
+		for _, p := range BreakLine(c.line, c.columns) {
 			parts = append(parts, string(p))
 		}
 		if got := strings.Join(parts, "|"); got != c.want {

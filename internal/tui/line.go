@@ -220,7 +220,7 @@ func (s *canvas) sourceLines(text string, h hue, key string) (lines []line) {
 		room = max(8, s.width-markWidth-2)
 	}
 
-	for i, part := range term.Broken(term.Text(normalizeText(term.Source(text))), room) {
+	for i, part := range term.BreakLine(term.Text(normalizeText(term.SourceLine(text))), room) {
 		if i > 0 {
 			part, key = "  "+part, ""
 		}

@@ -139,7 +139,7 @@ func showComment(p *term.Page, indent term.Text, c task.ShownComment, around boo
 	p.Linef("%s%s, on %s%s", indent, p.Paint("33", said), term.FileName(at), of)
 	if around {
 		for _, l := range c.Around {
-			p.ShowCode(indent+"  "+term.Bar, term.Source(task.CodeText(c.Comment, l)))
+			p.ShowCode(indent+"  "+term.Bar, term.SourceLine(task.CodeText(c.Comment, l)))
 		}
 	}
 

@@ -132,7 +132,7 @@ func projectCommand(p *term.Page, c task.ShownCommand) {
 		// Characters that can't be seen are named, and no line of the text can pass for one of tt's own.
 		p.Linef("%s:", c.Key)
 		for l := range strings.Lines(c.Command) {
-			p.ShowCode("  "+term.Bar, term.Source(strings.TrimRight(l, "\n")))
+			p.ShowCode("  "+term.Bar, term.SourceLine(strings.TrimRight(l, "\n")))
 		}
 	}
 
