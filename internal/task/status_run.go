@@ -111,7 +111,7 @@ func (ts *Tasks) showRun(v *TaskView, run tasks.Run, as string) {
 	}
 
 	// Somebody has to be working on the task, and its command has ended.
-	v.Liveness, v.Warning = "STALE", "its command "+r.How()
+	v.Liveness, v.Warning = "STALE", "its command "+r.StateText()
 	t := stick.Task{ID: v.TaskID, State: v.State, Attempt: v.Attempt, Cause: v.Cause, StateAt: v.StateAt}
 	v.NextAction = tasks.Again(t, []tasks.Run{run}, ts.core.Config.Procs.Verdict).As(as).Words()
 }

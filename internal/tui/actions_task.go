@@ -263,7 +263,7 @@ func toggleRun(m *model, t target) tea.Cmd {
 					err = errors.New("some of its processes couldn't be ended")
 				}
 
-				return doneWith(err, "run %d of %s %s", res.Run.Run, id, res.Run.How())
+				return doneWith(err, "run %d of %s %s", res.Run.Run, id, res.Run.StateText())
 			})
 		}, "Stop the command of %s? %s", id, stick.Clip(run.Command, 120))
 		return nil

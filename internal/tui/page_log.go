@@ -44,7 +44,7 @@ func (p logPage) followsEnd() bool { return true }
 func (p logPage) layoutLines(s *canvas) (head, body []line) {
 	if p.over != nil {
 		run := p.over.Run
-		head = append(head, textLine("", "run %d %s: %s", run.Run, run.How(), stick.Clip(run.Command, 160)), blank)
+		head = append(head, textLine("", "run %d %s: %s", run.Run, run.StateText(), stick.Clip(run.Command, 160)), blank)
 	}
 
 	for _, l := range p.lines {

@@ -128,7 +128,7 @@ func (p taskPage) taskFields() [][2]string {
 
 	run, doing := "", ""
 	if n := len(t.Runs); n > 0 {
-		run = t.Runs[n-1].Command + " (" + string(t.Runs[n-1].How()) + ")"
+		run = t.Runs[n-1].Command + " (" + string(t.Runs[n-1].StateText()) + ")"
 	}
 	if t.Doing != "" {
 		doing = string(task.Doing(t.Doing))

@@ -38,7 +38,7 @@ func (s *Server) readLogs(r *http.Request, v *view) error {
 	}
 
 	v.Body = &outputPage{
-		Of:    "The command of " + res.TaskID + ", which " + string(res.Run.How()),
+		Of:    "The command of " + res.TaskID + ", which " + string(res.Run.StateText()),
 		Text:  res.Text,
 		Cut:   res.Before > 0,
 		Task:  res.TaskID,

@@ -33,7 +33,7 @@ func workerStopCmd(a *app.Run) *cobra.Command {
 			return e.WorkerStop(c.Context(), p)
 		}, func(p *term.Page, res task.WorkerStopResult) {
 			if res.Already {
-				p.Linef("the command of %s %s: %q", res.TaskID, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
+				p.Linef("the command of %s %s: %q", res.TaskID, res.Run.StateText(), stick.Name(res.Run.Command).Cut(160))
 			} else {
 				showStoppedRun(p, res.StoppedRun)
 			}
@@ -49,7 +49,7 @@ func workerStopCmd(a *app.Run) *cobra.Command {
 
 // showStoppedRun shows a run that was stopped, and what was ended.
 func showStoppedRun(p *term.Page, s task.StoppedRun) {
-	p.Linef("run %d %s: %q", s.Run.Run, s.Run.How(), stick.Name(s.Run.Command).Cut(160))
+	p.Linef("run %d %s: %q", s.Run.Run, s.Run.StateText(), stick.Name(s.Run.Command).Cut(160))
 	if len(s.Ended) > 0 {
 		p.Linef("ended: %s", listProcesses(s.Ended))
 	}
@@ -98,7 +98,7 @@ func showRuns(p *term.Page, t task.WorkerShowResult) {
 			which += ": "
 		}
 
-		p.Linef("  %-12s %s%q (%s)", name, which, stick.Name(r.Command), r.How())
+		p.Linef("  %-12s %s%q (%s)", name, which, stick.Name(r.Command), r.StateText())
 	}
 
 	if hidden > 0 {
@@ -200,7 +200,7 @@ func showLogs(ctx context.Context, a *app.Run, p task.WorkerLogsParams, follow b
 		log.showRest()
 	}
 
-	return a.Sayf("tt: run %d %s: %q", res.Run.Run, res.Run.How(), stick.Name(res.Run.Command).Cut(160))
+	return a.Sayf("tt: run %d %s: %q", res.Run.Run, res.Run.StateText(), stick.Name(res.Run.Command).Cut(160))
 }
 
 // LogLine is a piece of a followed output, in JSON.

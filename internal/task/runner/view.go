@@ -61,8 +61,8 @@ func (rs *Runs) ViewRuns(runs []tasks.Run) []RunView {
 	return out
 }
 
-// How says how the run is or how it ended, for a sentence.
-func (v RunView) How() stick.Words {
+// StateText says how the run is or how it ended, for a sentence.
+func (v RunView) StateText() stick.Words {
 	switch {
 	case v.State == tasks.RunClaimed && v.Queued:
 		return "waits until fewer commands run"
