@@ -149,9 +149,9 @@ func isAtWork(rp *repository.Repo, tx *store.Tx, i store.Intent, elsewhere bool)
 func interruptedWhile(tx *store.Tx, i store.Intent, elsewhere bool) stick.Words {
 	if elsewhere {
 		return stick.Wordsf("task %s: a command in %s was interrupted while %s",
-			i.Task, repository.NameCheckout(tx, i.In), Doing(i.Kind))
+			i.Task, repository.NameCheckout(tx, i.In), IntentText(i.Kind))
 	}
-	return stick.Wordsf("task %s: a command was interrupted while %s", i.Task, Doing(i.Kind))
+	return stick.Wordsf("task %s: a command was interrupted while %s", i.Task, IntentText(i.Kind))
 }
 
 // leftGates lists the worktrees of gates in the directories that hold the worktrees of tasks.
@@ -199,8 +199,8 @@ func taskName(i store.Intent, tasks []stick.Task) string {
 	return i.Task
 }
 
-// Doing says what a command does that has an intent of a kind, for a sentence.
-func Doing(kind string) stick.Words {
+// IntentText says what a command does that has an intent of a kind, for a sentence.
+func IntentText(kind string) stick.Words {
 	switch kind {
 	case repository.IntentLand:
 		return "merging"

@@ -131,7 +131,7 @@ func (p taskPage) taskFields() [][2]string {
 		run = t.Runs[n-1].Command + " (" + string(t.Runs[n-1].StateText()) + ")"
 	}
 	if t.Doing != "" {
-		doing = string(task.Doing(t.Doing))
+		doing = string(task.IntentText(t.Doing))
 	}
 
 	because := strings.ReplaceAll(t.Cause, "_", " ")

@@ -86,7 +86,7 @@ func aboutTask(t task.TaskView) (term.Text, hue) {
 	case t.Warning != "":
 		parts, h = append(parts, "! "+string(t.Warning)), bad
 	case t.Doing != "":
-		parts, h = append(parts, string(task.Doing(t.Doing))), good
+		parts, h = append(parts, string(task.IntentText(t.Doing))), good
 	case t.Queue == 1:
 		parts = append(parts, "ready to merge")
 	case t.Queue > 1:

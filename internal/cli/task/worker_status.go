@@ -161,7 +161,7 @@ func sinceSeen(p *term.Page, t task.TaskView) stick.Words {
 
 // taskActivity says what a command is doing for a task, or that it was stopped or interrupted meanwhile.
 func taskActivity(t task.TaskView) stick.Words {
-	what := task.Doing(t.Doing)
+	what := task.IntentText(t.Doing)
 	if t.Runner == nil {
 		return what
 	}
