@@ -90,7 +90,7 @@ func (e *Engine) WaitForWake(ctx context.Context, p core.HookParams) (WaitForTur
 // there.
 func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, err error) {
 	in := w.e.core.Inboxes()
-	if _, w.hasInbox = in.Of(w.me.Agent); !w.hasInbox {
+	if _, w.hasInbox = in.InboxOf(w.me.Agent); !w.hasInbox {
 		return true, nil
 	}
 
@@ -104,6 +104,6 @@ func (w *wait) isNeeded(ctx context.Context, p core.HookParams) (needed bool, er
 		return nil
 	}
 
-	err = in.Seen(ctx, func() error { return w.e.runHookOp(ctx, p, false, attended) })
+	err = in.RetryUnseen(ctx, func() error { return w.e.runHookOp(ctx, p, false, attended) })
 	return needed, err
 }

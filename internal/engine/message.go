@@ -115,7 +115,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 			}
 
 			for _, a := range events[0].For {
-				how, wake, err := o.Reaches(a.Agent, events[0], in)
+				how, wake, err := o.ReachOf(a.Agent, events[0], in)
 				if err != nil {
 					return err
 				}
@@ -134,7 +134,7 @@ func (e *Engine) SendMessage(ctx context.Context, p SendMessageParams) (SendMess
 		})
 	}
 
-	err = in.Seen(ctx, send)
+	err = in.RetryUnseen(ctx, send)
 	return res, err
 }
 

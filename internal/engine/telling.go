@@ -130,7 +130,7 @@ func (e *Engine) ReadNews(ctx context.Context, p core.HookParams) (ReadNewsResul
 		// The hook shows that the agent works, so a record of anything else has to be corrected.
 		contradicted := !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero()
 		res.due = res.cursor > 0 || contradicted || o.HoldsStick() && !o.Room.Turn.Acked ||
-			o.isActivityStale(h, m) || o.ShowsTool(h, p)
+			o.isActivityStale(h, m) || o.IsToolWorthWriting(h, p)
 
 		return err
 	})

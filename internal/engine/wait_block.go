@@ -19,7 +19,7 @@ func (w *wait) blockUntilAnswered(ctx context.Context) error {
 	w.db = db
 
 	if !w.hasInbox {
-		_, w.hasInbox = w.e.core.Inboxes().Of(w.me.Agent)
+		_, w.hasInbox = w.e.core.Inboxes().InboxOf(w.me.Agent)
 	}
 
 	self, err := w.e.core.Config.Procs.Self()

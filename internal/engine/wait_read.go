@@ -166,7 +166,7 @@ func (w *wait) holdBack(tx *store.Tx, r stick.Room) error {
 	}
 
 	for _, e := range w.res.Events {
-		at, err := core.WakeAt(tx, r.ID, e, w.me.Agent)
+		at, err := core.WakeDeadline(tx, r.ID, e, w.me.Agent)
 		if err != nil {
 			return err
 		}

@@ -136,7 +136,7 @@ func (e *Engine) tellOnce(
 	defer free()
 
 	news, next := e.pendingNews(ctx, db, in, w.res.RoomID, w.me.Agent)
-	b, _ := in.Of(w.me.Agent)
+	b, _ := in.InboxOf(w.me.Agent)
 	row, ok := harness.ByName(b.Harness)
 	if len(news) == 0 || !ok || row.Inbox == nil {
 		return false, next
@@ -183,7 +183,7 @@ func (e *Engine) pendingNews(
 		}
 
 		for _, m := range r.Members {
-			if _, ok := in.Of(m.Agent); !ok || !presence.WokenByInbox(r, m.Agent, signs[m.Agent], probes.Probed, tx.Now()) {
+			if _, ok := in.InboxOf(m.Agent); !ok || !presence.WokenByInbox(r, m.Agent, signs[m.Agent], probes.Probed, tx.Now()) {
 				continue
 			}
 
@@ -218,7 +218,7 @@ func (e *Engine) pendingNews(
 // are probed.
 func onlyInboxes(r stick.Room, in *core.Inboxes, only stick.AgentID) stick.Room {
 	matters := func(a stick.AgentID) bool {
-		_, ok := in.Of(a)
+		_, ok := in.InboxOf(a)
 		return ok && (only == "" || a == only)
 	}
 

@@ -74,7 +74,7 @@ func (ts *Tasks) WorkerCancel(ctx context.Context, p WorkerCancelParams) (Worker
 		return err
 	}
 
-	if err = in.Seen(ctx, func() error { return rp.Write(ctx, core.MustBeMember, cancel) }); err != nil {
+	if err = in.RetryUnseen(ctx, func() error { return rp.Write(ctx, core.MustBeMember, cancel) }); err != nil {
 		return res, err
 	}
 

@@ -51,7 +51,7 @@ func (ts *Tasks) Check(ctx context.Context) core.Finding {
 	case err != nil:
 		return core.Fault(err)
 	case len(found) > 0:
-		return core.Found(core.FindingWarning, found)
+		return core.FindingOf(core.FindingWarning, found)
 	}
 
 	return core.Finding{Status: core.FindingOK, Detail: stick.Count(tasks, "task") + ", nothing half done"}

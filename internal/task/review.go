@@ -187,7 +187,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 func (rp *repo) runDecision(ctx context.Context, res *WorkerReviewResult, rule func(*repository.Op, *core.Inboxes) error) error {
 	// The number of the message is known only once the events are numbered.
 	in := rp.Core.Inboxes()
-	return in.Seen(ctx, func() error {
+	return in.RetryUnseen(ctx, func() error {
 		return rp.tasks.repos.Write(ctx, rp.Where, rp.By, core.MustBeMember, func(o *repository.Op) error {
 			o.Settle()
 			return rule(o, in)
@@ -341,7 +341,7 @@ func tellWorker(
 		return presence.DeliveryNeedsPerson, stick.Wordsf("%s can't be reached", task.Worker), nil
 	}
 
-	how, _, err = o.Reaches(task.Worker, sent, in)
+	how, _, err = o.ReachOf(task.Worker, sent, in)
 	return how, "", err
 }
 

@@ -22,8 +22,8 @@ type Problem struct {
 	Fix    stick.Words `json:"fix,omitempty"`
 }
 
-// Found returns the finding of a check that found problems. There has to be at least one.
-func Found(status string, problems []Problem) Finding {
+// FindingOf returns the finding of a check that found problems. There has to be at least one.
+func FindingOf(status string, problems []Problem) Finding {
 	return Finding{Status: status, Detail: problems[0].Detail, Fix: problems[0].Fix, More: problems[1:]}
 }
 

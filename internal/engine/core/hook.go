@@ -116,8 +116,8 @@ func (o *Op) HoldsStick() bool {
 // decided by it.
 const toolInterval = 5 * time.Second
 
-// ShowsTool reports whether the caller's tool call is worth a write of its own.
-func (o *Op) ShowsTool(h store.HookTimes, p HookParams) bool {
+// IsToolWorthWriting reports whether the caller's tool call is worth a write of its own.
+func (o *Op) IsToolWorthWriting(h store.HookTimes, p HookParams) bool {
 	if p.Tool == "" || p.Tool == h.Tool && o.toolFile(p) == h.File {
 		return false
 	}

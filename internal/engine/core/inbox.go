@@ -11,7 +11,7 @@ import (
 )
 
 // ErrUnseenInbox ends a transaction that needs to know whether something can be written to an inbox. See
-// [Inboxes.Seen].
+// [Inboxes.RetryUnseen].
 var ErrUnseenInbox = errors.New("look at the inbox and run again")
 
 // inboxOpens is how long it may take to find out whether something can be written to inboxes.
@@ -47,8 +47,8 @@ func (k *Kernel) Inboxes() *Inboxes {
 	return in
 }
 
-// Of returns the inbox of an agent.
-func (in *Inboxes) Of(a stick.AgentID) (wake.Inbox, bool) {
+// InboxOf returns the inbox of an agent.
+func (in *Inboxes) InboxOf(a stick.AgentID) (wake.Inbox, bool) {
 	b, ok := in.byAgent[a]
 	return b.Inbox, ok
 }
@@ -97,8 +97,8 @@ func (in *Inboxes) Probe(ctx context.Context) {
 	in.wanted = nil
 }
 
-// Seen runs a transaction, and runs it again after Probe if it failed with [ErrUnseenInbox].
-func (in *Inboxes) Seen(ctx context.Context, transaction func() error) error {
+// RetryUnseen runs a transaction, and runs it again after Probe if it failed with [ErrUnseenInbox].
+func (in *Inboxes) RetryUnseen(ctx context.Context, transaction func() error) error {
 	err := transaction()
 	if err == ErrUnseenInbox {
 		in.Probe(ctx)

@@ -11,9 +11,9 @@ import (
 	"talkingstick/stick/talk"
 )
 
-// Reaches returns how a message that isn't stored yet reaches a recipient, and when it wakes one that is
+// ReachOf returns how a message that isn't stored yet reaches a recipient, and when it wakes one that is
 // idle. It fails with [ErrUnseenInbox].
-func (o *Op) Reaches(
+func (o *Op) ReachOf(
 	a stick.AgentID, sent stick.Event, all *Inboxes,
 ) (how presence.Delivery, wake stick.Deadline, err error) {
 	// The message isn't stored, and counts as the newest.
@@ -35,7 +35,7 @@ func (o *Op) Reaches(
 	}
 
 	if !in.Process.IsZero() || o.Room.Listening(a, stick.Wake, o.Probes.Probed) {
-		if wake, err = WakeAt(o.Tx, o.Room.ID, sent, a); err != nil {
+		if wake, err = WakeDeadline(o.Tx, o.Room.ID, sent, a); err != nil {
 			return "", wake, err
 		}
 	}
@@ -47,8 +47,8 @@ func (o *Op) Reaches(
 // it takes to reach the longest delay.
 const maxPaced = 64
 
-// WakeAt returns when an event may wake a, if a is idle. See [talk.WakeAt].
-func WakeAt(tx *store.Tx, room stick.RoomID, e stick.Event, a stick.AgentID) (stick.Deadline, error) {
+// WakeDeadline returns when an event may wake a, if a is idle. See [talk.WakeAt].
+func WakeDeadline(tx *store.Tx, room stick.RoomID, e stick.Event, a stick.AgentID) (stick.Deadline, error) {
 	var past []stick.Event
 	for _, who := range []stick.AgentID{a, e.From} {
 		for _, q := range []store.EventQuery{{From: who}, {For: who}} {

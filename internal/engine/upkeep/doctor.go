@@ -297,7 +297,7 @@ func (u *Upkeep) checkHooks(ctx context.Context) core.Finding {
 			Fix: stick.Wordsf("tt install %s, by this tt; then start its session again", h.Harness),
 		})
 	}
-	return core.Found(core.FindingWarning, found)
+	return core.FindingOf(core.FindingWarning, found)
 }
 
 // checkCheckout says whether the repository of the working directory can be found.
@@ -342,7 +342,7 @@ func (u *Upkeep) checkPolicies(ctx context.Context) core.Finding {
 	case err != nil:
 		return core.Fault(err)
 	case len(unknown) > 0:
-		return core.Found(core.FindingWarning, unknown)
+		return core.FindingOf(core.FindingWarning, unknown)
 	}
 
 	return core.Finding{Status: core.FindingOK, Detail: "this tt knows the policies of all rooms"}

@@ -34,7 +34,7 @@ func (u *Upkeep) checkDatabase(ctx context.Context) core.Finding {
 			all = append(all, core.Problem{Detail: stick.Words(what), Fix: u.repairAdvice()})
 		}
 
-		return core.Found(core.FindingFault, all)
+		return core.FindingOf(core.FindingFault, all)
 	}
 
 	return core.Finding{Status: core.FindingOK, Detail: "the database is sound, and every room agrees with its log"}

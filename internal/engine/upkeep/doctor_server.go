@@ -37,7 +37,7 @@ func (u *Upkeep) checkServer(ctx context.Context) core.Finding {
 	}
 
 	if problems := serverProblems(s); len(problems) > 0 {
-		return core.Found(core.FindingWarning, problems)
+		return core.FindingOf(core.FindingWarning, problems)
 	}
 
 	return core.Finding{
