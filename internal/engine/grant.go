@@ -81,7 +81,7 @@ func grantOf(
 
 	var err error
 	if g.Changes, err = ledger.CountNotedWork(tx, probes, r, me); err == nil {
-		err = tx.Arrive()
+		err = tx.FetchLater()
 	}
 	if err != nil {
 		return g, err

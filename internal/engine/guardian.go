@@ -108,7 +108,7 @@ func (e *Engine) KeepLease(ctx context.Context, p KeepLeaseParams) error {
 			pause = min(time.Until(renewed.Add(every)), pause)
 		}
 
-		rings.Sleeps()
+		rings.ReleaseForSleep()
 		beat := time.NewTimer(pause)
 		select {
 		case <-rings.C:

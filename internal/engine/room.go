@@ -226,7 +226,7 @@ func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r 
 	if err != nil {
 		return err
 	}
-	owes, err := tx.Owes(r.ID)
+	owes, err := tx.CountOwed(r.ID)
 	if err != nil {
 		return err
 	}

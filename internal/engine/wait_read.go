@@ -137,7 +137,7 @@ func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error
 		w.res.cursor = w.res.Events[n-1].Seq
 	}
 
-	if tx.Writes() && read > after {
+	if tx.MayWrite() && read > after {
 		if err := tx.Advance(r.ID, w.me.Agent, waitStream, read); err != nil {
 			return err
 		}

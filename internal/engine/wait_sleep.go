@@ -96,7 +96,7 @@ func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watche
 		served = s.served.C
 	}
 
-	s.watch.Sleeps()
+	s.watch.ReleaseForSleep()
 	if s.alone {
 		defer proc.Doze()()
 	}

@@ -202,10 +202,10 @@ func (tx *Tx) LastSeq(room stick.RoomID) (seq int64, err error) {
 	return seq, err
 }
 
-// Back returns the event of a room that has n more between itself and the event before, or the room's end if
-// before is 0. It is 0 if there aren't so many. However long the log is, that costs as much as reading the
+// SeqBack returns the event of a room that has n more between itself and the event before, or the room's end
+// if before is 0. It is 0 if there aren't so many. However long the log is, that costs as much as reading the
 // numbers of n events.
-func (tx *Tx) Back(room stick.RoomID, before int64, n int) (seq int64, err error) {
+func (tx *Tx) SeqBack(room stick.RoomID, before int64, n int) (seq int64, err error) {
 	// Without a bound the log is counted from its end.
 	if before == 0 {
 		before = math.MaxInt64

@@ -233,7 +233,7 @@ func TestBack(t *testing.T) {
 			want   int64
 		}{{0, 0, 5}, {0, 2, 1}, {0, 3, 0}, {5, 0, 3}, {4, 0, 3}, {5, 1, 1}, {1, 0, 0}} {
 			view(t, db, func(tx *store.Tx) error {
-				got, err := tx.Back(id, c.before, c.n)
+				got, err := tx.SeqBack(id, c.before, c.n)
 				if got != c.want {
 					t.Errorf("%d back from %d is event %d, want %d", c.n, c.before, got, c.want)
 				}

@@ -69,8 +69,8 @@ func (tx *Tx) settleLoss() error {
 	)
 }
 
-// Settle does what the next transaction that writes does about a loss.
-func (db *DB) Settle(ctx context.Context) error {
+// SettleLoss does what the next transaction that writes does about a loss.
+func (db *DB) SettleLoss(ctx context.Context) error {
 	return db.Update(ctx, func(*Tx) error { return nil })
 }
 
@@ -80,9 +80,9 @@ func (db *DB) compareNext() {
 	db.dialect.CompareNext()
 }
 
-// IssuedIn returns the last number of an event that was issued in a data directory, whatever has become of
+// LastIssued returns the last number of an event that was issued in a data directory, whatever has become of
 // its database. It is 0 if that isn't known.
-func IssuedIn(dir string) int64 {
+func LastIssued(dir string) int64 {
 	i, _ := sqlite.ReadIssued(filepath.Join(dir, sqlite.IssuedName))
 	return i.Committed.Event
 }

@@ -324,8 +324,8 @@ func TestPostgresNamesTheServerInUse(t *testing.T) {
 	if err := storetest.Script(live, "DROP SCHEMA of_several CASCADE"); err != nil {
 		t.Error(err)
 	}
-	if want := "PostgreSQL at 127.0.0.1:1 or " + u.Host + ", database postgres"; db.Where() != want {
-		t.Errorf("its address says %q, want %q", db.Where(), want)
+	if want := "PostgreSQL at 127.0.0.1:1 or " + u.Host + ", database postgres"; db.DisplayName() != want {
+		t.Errorf("its address says %q, want %q", db.DisplayName(), want)
 	}
 }
 

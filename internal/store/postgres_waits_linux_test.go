@@ -28,7 +28,7 @@ func TestWaitsShareTheServer(t *testing.T) {
 		for i := range processes {
 			dbs[i] = storetest.With(t, db, opt)
 			waits[i] = watch(t, dbs[i], id)
-			waits[i].Sleeps()
+			waits[i].ReleaseForSleep()
 		}
 
 		soon(t, "at rest a host has five connections", func() bool { return connections() <= 5 })
@@ -40,7 +40,7 @@ func TestWaitsShareTheServer(t *testing.T) {
 			looks.Go(func() {
 				<-waits[i].C
 				err := dbs[i].View(ctx, func(tx *store.Tx) error { _, err := tx.Room(id); return err })
-				if waits[i].Sleeps(); err != nil {
+				if waits[i].ReleaseForSleep(); err != nil {
 					t.Error(err)
 				}
 			})
@@ -133,7 +133,7 @@ func TestTheWordOfTheWitness(t *testing.T) {
 		id := played(t, db)
 		w := watch(t, db, id)
 		if !db.ManyHosts() {
-			if w.Sleeps(); hears(w) {
+			if w.ReleaseForSleep(); hears(w) {
 				t.Error("on SQLite nobody hears for others")
 			}
 			return
@@ -181,7 +181,7 @@ func TestAStoppedWitness(t *testing.T) {
 			if err := process.View(ctx, func(tx *store.Tx) error { _, err := tx.Room(id); return err }); err != nil {
 				t.Fatal(err)
 			}
-			waits[i].Sleeps()
+			waits[i].ReleaseForSleep()
 		}
 
 		soon(t, "the witness hears", func() bool { return hears(waits[0]) })
@@ -269,7 +269,7 @@ func TestWaitsBeginTogether(t *testing.T) {
 				if err != nil {
 					t.Errorf("a wait can't register: %v", err)
 				}
-				w.Sleeps()
+				w.ReleaseForSleep()
 			})
 		}
 

@@ -104,9 +104,9 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, running := tx.RunningSession("key")
 		_, _, process := tx.SessionOf(p)
 		_, before := tx.CarriedBefore(p, "codex:b")
-		_, known := tx.Known("codex:b")
+		_, known := tx.IsKnownName("codex:b")
 		_, processes := tx.Processes("codex:b")
-		_, held := tx.HeldBy("codex:b")
+		_, held := tx.RoomsHeldBy("codex:b")
 		_, rooms := tx.RoomsOf("codex:b")
 		_, hooked := tx.HookTimes("key")
 		_, hook := tx.LastHook("codex")
@@ -115,7 +115,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, cursor := tx.Cursor(id, "codex:b", "wait")
 		_, last := tx.LastSeq(id)
 		_, signs := tx.Signs(id)
-		_, owes := tx.Owes(id)
+		_, owes := tx.CountOwed(id)
 		_, event := tx.Event(id, sent.Seq)
 		_, _, receipt := tx.Receipt(id, "codex:b", sent.Seq)
 		_, receipts := tx.Receipts(sent.Seq)
@@ -147,7 +147,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		}
 
 		_, _, events := tx.Events(one)
-		_, back := tx.Back(id, 0, 1)
+		_, back := tx.SeqBack(id, 0, 1)
 		_, _, fresh := tx.Events(full)
 		_, _, inboxes := tx.Inbox(store.InboxQuery{Room: id, Limit: 1})
 		_, _, sentBy := tx.Inbox(store.InboxQuery{Room: id, From: "claude:a", Limit: 1})
@@ -326,7 +326,7 @@ func settleLosses(t *testing.T, db *store.DB) {
 	t.Helper()
 	nothing := func(*store.Tx) error { return nil }
 	store.ChangeIssued(t, db, 1, 1, 5)
-	if err := db.Settle(ctx); err != nil {
+	if err := db.SettleLoss(ctx); err != nil {
 		t.Fatal(err)
 	}
 

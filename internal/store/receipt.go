@@ -75,8 +75,8 @@ func (tx *Tx) CountOpen(room stick.RoomID, a stick.AgentID) (unread, unacked int
 	return unread, unacked, err
 }
 
-// Owes counts the messages that the members of a room must still acknowledge.
-func (tx *Tx) Owes(room stick.RoomID) (map[stick.AgentID]int, error) {
+// CountOwed counts the messages that the members of a room must still acknowledge.
+func (tx *Tx) CountOwed(room stick.RoomID) (map[stick.AgentID]int, error) {
 	out := map[stick.AgentID]int{}
 	err := tx.scan(`SELECT agent_id, COUNT(*) FROM receipts WHERE room_id = ? AND is_open = 1 AND owes = ?
 		GROUP BY agent_id ORDER BY agent_id`,

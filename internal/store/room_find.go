@@ -52,7 +52,7 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 
 // RoomAt loads the room of the first of the paths that has one.
 func (tx *Tx) RoomAt(paths []string) (stick.Room, bool, error) {
-	if tx.Concurrent() {
+	if tx.IsConcurrent() {
 		return tx.lockRoomAt(paths)
 	}
 

@@ -312,7 +312,7 @@ func TestUpdateIsAllOrNothing(t *testing.T) {
 		}
 
 		view(t, db, func(tx *store.Tx) error {
-			if known, err := tx.Known("gemini:c"); known || err != nil {
+			if known, err := tx.IsKnownName("gemini:c"); known || err != nil {
 				t.Errorf("its session was kept (%v)", err)
 			}
 			return nil

@@ -51,8 +51,8 @@ func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.Ag
 	return before, err
 }
 
-// Known reports whether a name belongs to any session or member.
-func (tx *Tx) Known(a stick.AgentID) (bool, error) {
+// IsKnownName reports whether a name belongs to any session or member.
+func (tx *Tx) IsKnownName(a stick.AgentID) (bool, error) {
 	var n int
 	_, err := tx.queryOne(`SELECT (SELECT COUNT(*) FROM sessions WHERE agent_id = ?)
 		+ (SELECT COUNT(*) FROM members WHERE agent_id = ?)`,
@@ -232,7 +232,7 @@ func (tx *Tx) LockRoomsOf(a stick.AgentID) ([]stick.RoomID, error) {
 	var had []stick.RoomID
 	for {
 		rooms, err := tx.RoomsOf(a)
-		if err != nil || !tx.Concurrent() || slices.Equal(rooms, had) {
+		if err != nil || !tx.IsConcurrent() || slices.Equal(rooms, had) {
 			return rooms, err
 		}
 		if err := tx.LockRooms(rooms...); err != nil {
@@ -261,8 +261,8 @@ func (tx *Tx) DropProcess(a stick.AgentID, p stick.Process) error {
 	return tx.exec("DELETE FROM processes WHERE agent_id = ? AND process_key = ?", a, p.Key())
 }
 
-// HeldBy lists the rooms in which an agent owns the stick or has it reserved.
-func (tx *Tx) HeldBy(a stick.AgentID) ([]stick.RoomID, error) {
+// RoomsHeldBy lists the rooms in which an agent owns the stick or has it reserved.
+func (tx *Tx) RoomsHeldBy(a stick.AgentID) ([]stick.RoomID, error) {
 	return tx.roomIDs(`SELECT r.room_id FROM rooms r JOIN members m ON m.room_id = r.room_id
 		WHERE m.agent_id = ? AND (r.owner = ? OR r.reserved_for = ?) ORDER BY r.room_id`, a, a, a)
 }

@@ -48,7 +48,7 @@ func TestListeners(t *testing.T) {
 				if err := tx.LaterListener(l, &here); err != nil {
 					return err
 				}
-				return tx.Arrive()
+				return tx.FetchLater()
 			})
 
 			return here
@@ -109,7 +109,7 @@ func TestSessionsAndProcesses(t *testing.T) {
 			}
 
 			for a, want := range map[stick.AgentID]bool{"claude:a": true, "claude:b": true, "claude:z": false} {
-				if got, err := tx.Known(a); got != want || err != nil {
+				if got, err := tx.IsKnownName(a); got != want || err != nil {
 					t.Errorf("%s is known: %v (%v), want %v", a, got, err, want)
 				}
 			}
@@ -190,7 +190,7 @@ func TestHeldBy(t *testing.T) {
 		held := func(a stick.AgentID) map[stick.RoomID]bool {
 			out := map[stick.RoomID]bool{}
 			view(t, db, func(tx *store.Tx) error {
-				rooms, err := tx.HeldBy(a)
+				rooms, err := tx.RoomsHeldBy(a)
 				for _, r := range rooms {
 					out[r] = true
 				}

@@ -148,8 +148,8 @@ func openDialect(ctx context.Context, opt dialect.Options, create bool, migratio
 // differs by is known from the last transaction.
 func (db *DB) Now() time.Time { return db.dialect.Now() }
 
-// Where names the database for people, without secrets.
-func (db *DB) Where() string { return db.dialect.DisplayName() }
+// DisplayName names the database for people, without secrets.
+func (db *DB) DisplayName() string { return db.dialect.DisplayName() }
 
 // Dir is the data directory.
 func (db *DB) Dir() string { return db.opt.Dir }
@@ -160,10 +160,10 @@ func (db *DB) ManyHosts() bool { return db.opt.URL != "" }
 // NewID makes an id that is never made again.
 func (db *DB) NewID() string { return db.opt.NewID() }
 
-// InPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that commands open
-// now. Every transaction asks: whoever went on with a file that was moved away would wait for others who
-// never come there.
-func (db *DB) InPlace() error { return db.dialect.RequireInPlace() }
+// RequireInPlace fails with [stick.CodeDatabaseMoved] if the database that is open isn't the one that
+// commands open now. Every transaction asks: whoever went on with a file that was moved away would wait for
+// others who never come there.
+func (db *DB) RequireInPlace() error { return db.dialect.RequireInPlace() }
 
 // Close ends the connection. A program that is about to exit needn't call it: the operating system releases
 // the locks, and closing last would cost the time of a checkpoint.
@@ -274,7 +274,7 @@ type Tx struct {
 }
 
 func (db *DB) begin(ctx context.Context, write bool) (tx *Tx, err error) {
-	if err := db.InPlace(); err != nil {
+	if err := db.RequireInPlace(); err != nil {
 		return nil, err
 	}
 
@@ -363,7 +363,7 @@ func (tx *Tx) callerError(err error) error {
 // several rooms locks them first, all at once, so that it never waits for another that waits for it.
 // See docs/decisions/postgresql.md#locks.
 func (tx *Tx) LockRooms(rooms ...stick.RoomID) error {
-	if !tx.Concurrent() {
+	if !tx.IsConcurrent() {
 		return nil
 	}
 
@@ -386,25 +386,25 @@ func (tx *Tx) LockNames() (again bool, err error) {
 	return tx.lockClass(dialect.NamesClass)
 }
 
-// Concurrent reports whether the transaction writes, and others may do so at the same time.
-func (tx *Tx) Concurrent() bool { return tx.write && tx.db.dialect.HasRowLocks() }
+// IsConcurrent reports whether the transaction writes, and others may do so at the same time.
+func (tx *Tx) IsConcurrent() bool { return tx.write && tx.db.dialect.HasRowLocks() }
 
 func (tx *Tx) lockRoom(r stick.RoomID) error {
-	if !tx.Concurrent() {
+	if !tx.IsConcurrent() {
 		return nil
 	}
 	return tx.db.dialect.LockRoom(r, &tx.now)
 }
 
 func (tx *Tx) lockClass(c dialect.Class) (again bool, err error) {
-	if !tx.Concurrent() {
+	if !tx.IsConcurrent() {
 		return false, nil
 	}
 	return tx.db.dialect.LockClass(c)
 }
 
-// Writes reports whether the transaction may change anything.
-func (tx *Tx) Writes() bool { return tx.write }
+// MayWrite reports whether the transaction may change anything.
+func (tx *Tx) MayWrite() bool { return tx.write }
 
 // Generation is the current generation. A lease ends with the generation in which it was granted.
 func (tx *Tx) Generation() stick.Generation {

@@ -27,7 +27,7 @@ func (db *DB) Trial(ctx context.Context) error {
 		return dialect.ErrUnusable(err)
 	}
 
-	return TryDisk(db.opt.Dir)
+	return TryWriting(db.opt.Dir)
 }
 
 // tryWrite begins a write and rolls it back.
@@ -69,9 +69,9 @@ func openAll(dir string) error {
 // trialSize is more than a commit writes.
 const trialSize = 256 << 10
 
-// TryDisk writes a file of some size in the data directory, and removes it. A directory that doesn't exist is
-// no failure. It fails with [stick.CodeDataDirNotWritable].
-func TryDisk(dir string) (err error) {
+// TryWriting writes a file of some size in the data directory, and removes it. A directory that doesn't exist
+// is no failure. It fails with [stick.CodeDataDirNotWritable].
+func TryWriting(dir string) (err error) {
 	f, err := os.CreateTemp(dir, "doctor-*")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

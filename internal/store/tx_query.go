@@ -32,8 +32,8 @@ func (tx *Tx) scanLater(text string, args []any, row rowReader) error {
 	return tx.db.dialect.ScanLater(text, args, dialect.MarkRowErrors(row))
 }
 
-// Arrive has come now what the methods ask for whose names begin with Later.
-func (tx *Tx) Arrive() error { return tx.fetchLater() }
+// FetchLater has come now what the methods ask for whose names begin with Later.
+func (tx *Tx) FetchLater() error { return tx.fetchLater() }
 
 // fetchLater has the rows of [Tx.scanLater] come now.
 func (tx *Tx) fetchLater() error { return tx.db.dialect.FetchLater() }

@@ -19,9 +19,9 @@ type Watch struct {
 	leave  func()
 }
 
-// Sleeps says that its caller is about to wait for a ring, and reads nothing until then. A database on a
-// server takes back what it keeps for the process meanwhile.
-func (w *Watch) Sleeps() { w.db.dialect.ReleaseForSleep() }
+// ReleaseForSleep says that its caller is about to wait for a ring, and reads nothing until then. A database
+// on a server takes back what it keeps for the process meanwhile.
+func (w *Watch) ReleaseForSleep() { w.db.dialect.ReleaseForSleep() }
 
 // enoughUnread is how often [Watch.SleepOn] says in a row that nobody needs to read: about an hour.
 const enoughUnread = 10

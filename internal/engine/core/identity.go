@@ -72,7 +72,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 // another room.
 func IdentifyToRecord(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 	id, err := Identify(tx, probes, by)
-	if err != nil || !tx.Concurrent() {
+	if err != nil || !tx.IsConcurrent() {
 		return id, err
 	}
 

@@ -53,7 +53,7 @@ func nameFor(tx *store.Tx, by Caller) (stick.AgentID, error) {
 func numberedName(tx *store.Tx, a stick.AgentID, n int) (stick.AgentID, error) {
 	for ; ; n++ {
 		next := withNumber(a, n)
-		if taken, err := tx.Known(next); err != nil || !taken {
+		if taken, err := tx.IsKnownName(next); err != nil || !taken {
 			return next, err
 		}
 	}
@@ -67,7 +67,7 @@ func withNumber(a stick.AgentID, n int) stick.AgentID {
 func newName(tx *store.Tx, prefix, seed string) (stick.AgentID, error) {
 	for n := 8; ; n++ {
 		a := shortName(prefix, seed, n)
-		if taken, err := tx.Known(a); err != nil || !taken || n == 2*sha256.Size {
+		if taken, err := tx.IsKnownName(a); err != nil || !taken || n == 2*sha256.Size {
 			return a, err
 		}
 	}

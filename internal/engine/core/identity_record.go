@@ -62,7 +62,7 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 	}
 
 	// Those who wait for the end of the agent's processes have one more to watch.
-	rooms, err := tx.HeldBy(id.Agent)
+	rooms, err := tx.RoomsHeldBy(id.Agent)
 	for _, r := range rooms {
 		tx.Ring(r)
 	}

@@ -99,7 +99,7 @@ func (k *Kernel) Open(ctx context.Context, create bool) (*store.DB, error) {
 	defer k.mu.Unlock()
 
 	// The file may have been moved away since it was opened.
-	if k.db != nil && k.db.InPlace() == nil {
+	if k.db != nil && k.db.RequireInPlace() == nil {
 		return k.db, nil
 	}
 	if k.openErr != nil {

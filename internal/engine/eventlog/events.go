@@ -287,7 +287,7 @@ func (l *Log) FollowEvents(
 func (l *Log) awaitRing(
 	ctx context.Context, watch *store.Watch, net *bell.Net, limit <-chan time.Time,
 ) (atLimit bool, err error) {
-	watch.Sleeps()
+	watch.ReleaseForSleep()
 
 	if l.core.Config.Alone {
 		defer proc.Doze()()

@@ -103,7 +103,7 @@ type stretch struct {
 // readStretch reads the newest events, or those before an event.
 func readStretch(tx *store.Tx, r stick.Room, p GetTimelineParams) (s stretch, err error) {
 	s.limit, s.reach = p.Limit, p.Reach
-	back, err := tx.Back(r.ID, p.Before, s.reach)
+	back, err := tx.SeqBack(r.ID, p.Before, s.reach)
 	if err != nil {
 		return s, err
 	}
@@ -181,7 +181,7 @@ func (s *stretch) openingEvents(tx *store.Tx, r stick.Room) ([]stick.Event, erro
 		return grant, nil
 	}
 
-	back, err := tx.Back(r.ID, s.first.Seq, s.reach)
+	back, err := tx.SeqBack(r.ID, s.first.Seq, s.reach)
 	if err != nil || grant[0].Seq < back {
 		return nil, err
 	}

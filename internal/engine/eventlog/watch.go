@@ -218,7 +218,7 @@ const burstWindow = 20 * time.Millisecond
 // sleepUntilDue sleeps until rooms are due, and adds them to due. all means that the list of rooms has
 // changed, or everything may have.
 func (w *roomsWatch) sleepUntilDue(ctx context.Context, due map[stick.RoomID]bool) (all bool, err error) {
-	w.newRooms.Sleeps()
+	w.newRooms.ReleaseForSleep()
 	net := time.NewTimer(w.net.Next())
 	defer net.Stop()
 

@@ -226,7 +226,7 @@ func (u *Upkeep) checkWriting(ctx context.Context) core.Finding {
 	db, err := u.core.Open(ctx, false)
 	switch {
 	case err == store.ErrAbsent:
-		err = store.TryDisk(u.core.Config.Dir)
+		err = store.TryWriting(u.core.Config.Dir)
 	case err == nil:
 		err = db.Trial(ctx)
 	default:

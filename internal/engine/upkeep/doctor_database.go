@@ -101,7 +101,7 @@ func olderCopy(l store.Losses, now stick.Time) core.Finding {
 
 // checkRemoved says whether there was a database where there is none.
 func (u *Upkeep) checkRemoved() core.Finding {
-	n := store.IssuedIn(u.core.Config.Dir)
+	n := store.LastIssued(u.core.Config.Dir)
 	if u.core.Config.Database != "" || n == 0 {
 		return core.Finding{Status: core.FindingOK, Detail: "there is nothing to be lost yet"}
 	}
@@ -225,7 +225,7 @@ func (u *Upkeep) adoptDatabase(ctx context.Context) (core.Finding, error) {
 
 	db, err := u.core.Open(ctx, true)
 	if err == nil {
-		err = db.Settle(ctx)
+		err = db.SettleLoss(ctx)
 	}
 	if err != nil {
 		return core.Finding{}, err

@@ -65,8 +65,8 @@ func (u *Upkeep) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	}
 
 	// An earlier run has moved it there.
-	if stick.CodeOf(err) == stick.CodeDatabaseMoved && stick.AsError(err).Fields["database"] == to.Where() {
-		res.To, res.Already = to.Where(), true
+	if stick.CodeOf(err) == stick.CodeDatabaseMoved && stick.AsError(err).Fields["database"] == to.DisplayName() {
+		res.To, res.Already = to.DisplayName(), true
 		return res, nil
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (u *Upkeep) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 		return core.RandomKey(from)
 	})
 
-	res.From, res.To, res.Already = from.Where(), to.Where(), m.Already
+	res.From, res.To, res.Already = from.DisplayName(), to.DisplayName(), m.Already
 	res.Events, res.Tasks, res.Persons = m.Events, m.Tasks, m.Persons
 	return res, err
 }

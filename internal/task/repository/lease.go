@@ -170,7 +170,7 @@ func (rp *Repo) AwaitOtherCheckouts(ctx context.Context, id, branch string, wait
 			return err
 		}
 
-		watch.Sleeps()
+		watch.ReleaseForSleep()
 		select {
 		case <-watch.C:
 		case <-time.After(blocking.left):

@@ -91,7 +91,7 @@ func (rs *Runs) awaitRun(
 			watch.Missed()
 		}
 		if watch != nil {
-			watch.Sleeps()
+			watch.ReleaseForSleep()
 		}
 
 		// The net wakes this process now and then, in case that no ring does.

@@ -347,7 +347,7 @@ func (l *logReader) followRun(ctx context.Context) error {
 		}
 
 		deaths.Watch([]stick.Process{l.run.Process})
-		room.Sleeps()
+		room.ReleaseForSleep()
 		if err := l.awaitChange(ctx, written, room.C, deaths.C); err != nil {
 			return err
 		}

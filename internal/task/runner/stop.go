@@ -248,7 +248,7 @@ func (s *runStop) endRunner(ctx context.Context) error {
 			return err
 		}
 
-		watch.Sleeps()
+		watch.ReleaseForSleep()
 		select {
 		case <-watch.C:
 		case <-death.C:
