@@ -43,8 +43,8 @@ type Bundle struct {
 // From stands for the plugins' directory or address in [Bundle.Add].
 const From = "<plugins>"
 
-// Away says how to take the plugin away.
-func (b Bundle) Away() stick.Words {
+// RemovalText says how to take the plugin away.
+func (b Bundle) RemovalText() stick.Words {
 	if len(b.Remove) == 0 {
 		return b.ByHand
 	}
@@ -62,8 +62,8 @@ const (
 	FormatOpenCode Format = "opencode"
 )
 
-// Takers returns the harnesses that take a plugin of a format.
-func Takers(f Format) []Row {
+// RowsForFormat returns the harnesses that take a plugin of a format.
+func RowsForFormat(f Format) []Row {
 	return slices.DeleteFunc(slices.Clone(Rows), func(r Row) bool { return r.Setup.Bundle.Format != f })
 }
 

@@ -65,7 +65,7 @@ func TestBundles(t *testing.T) {
 		}
 
 		formats[b.Format] = true
-		if len(b.Add) == 0 || b.Away() == "" || b.Noted.User == "" || (len(b.At) > 0) != (b.Says != nil) {
+		if len(b.Add) == 0 || b.RemovalText() == "" || b.Noted.User == "" || (len(b.At) > 0) != (b.Says != nil) {
 			t.Errorf("the plugin of %s lacks something: %+v", row.Name, b)
 		}
 

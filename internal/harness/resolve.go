@@ -117,8 +117,8 @@ func (f Caller) WithoutSession() Caller {
 	return f
 }
 
-// InStray is the agent of the session that the environment of a Stray caller names.
-func (f Caller) InStray() Caller {
+// StrayAgent is the agent of the session that the environment of a Stray caller names.
+func (f Caller) StrayAgent() Caller {
 	f.Stray, f.SessionID = "", f.Stray
 	return f
 }

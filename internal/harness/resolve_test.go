@@ -762,9 +762,9 @@ func TestSeed(t *testing.T) {
 		t.Errorf("the empty seed is that of %q", seeds[""])
 	}
 	stray := Caller{Harness: "claude", SessionID: "s", Detached: true, Host: "h", User: "u"}.WithoutSession()
-	if stray.InStray().Seed() != (Caller{Harness: "claude", SessionID: "s"}).Seed() ||
-		stray.Seed() == stray.InStray().Seed() {
-		t.Errorf("a stray caller has the seed %q, and its session %q", stray.Seed(), stray.InStray().Seed())
+	if stray.StrayAgent().Seed() != (Caller{Harness: "claude", SessionID: "s"}).Seed() ||
+		stray.Seed() == stray.StrayAgent().Seed() {
+		t.Errorf("a stray caller has the seed %q, and its session %q", stray.Seed(), stray.StrayAgent().Seed())
 	}
 
 	one := Caller{Harness: "claude", SessionID: "s", Process: p, Explain: []stick.Words{"x"}}

@@ -30,7 +30,7 @@ type Roster struct {
 // zero if it has none. Daemons aren't agents, and a launcher and its program are one.
 // See docs/decisions/process-identity-and-roster.md#what-a-scan-reads.
 func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Process) (Roster, error) {
-	sweep, err := t.Scan(inside, Named)
+	sweep, err := t.Scan(inside, IsProgramName)
 	if err != nil || sweep.Blind {
 		return Roster{Blind: sweep.Blind}, err
 	}
@@ -92,8 +92,8 @@ func Scan(t *proc.Table, inside func(dir string) bool, self int, agent stick.Pro
 	return out, nil
 }
 
-// Named reports whether a process with that short name may be a harness's.
-func Named(comm string) bool {
+// IsProgramName reports whether a process with that short name may be a harness's.
+func IsProgramName(comm string) bool {
 	name := programName(comm)
 	fits := func(program string) bool { return name == program[:min(len(program), commLimit)] }
 	runs := func(r Row) bool { return slices.ContainsFunc(r.Programs, fits) }

@@ -224,7 +224,7 @@ func TestNamed(t *testing.T) {
 		"opencode": true, "agy": true, "claude.exe": true, "aider": true, "kiro-cli": true,
 		"bash": false, "nodetool": false, "": false, "vim": false,
 	} {
-		if Named(comm) != want {
+		if IsProgramName(comm) != want {
 			t.Errorf("%q: %v", comm, !want)
 		}
 	}

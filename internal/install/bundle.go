@@ -103,7 +103,7 @@ func (p *plan) planPlugin(row harness.Row) bool {
 	s := FileChange{Harness: row.Name, What: plugin, File: at, Target: p.t.realPath(at), State: Kept}
 	switch {
 	case p.removing:
-		s.Note = "its plugin stays; to take it away: " + row.Setup.Bundle.Away()
+		s.Note = "its plugin stays; to take it away: " + row.Setup.Bundle.RemovalText()
 	case p.isInstalled(row.Name):
 		s.Note = stick.Wordsf(
 			"its plugin brings the same as what tt install has written; one of them is enough: tt uninstall %s",

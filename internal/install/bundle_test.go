@@ -51,7 +51,7 @@ func TestInstallLeavesAPluginAlone(t *testing.T) {
 				t.Error(d)
 			}
 			if steps := w.uninstall(name); steps[0].State != Kept ||
-				!strings.Contains(string(steps[0].Note), string(row.Setup.Bundle.Away())) {
+				!strings.Contains(string(steps[0].Note), string(row.Setup.Bundle.RemovalText())) {
 				t.Errorf("uninstall says %+v", steps)
 			}
 			w.same("after uninstall", before)
@@ -128,7 +128,7 @@ func TestPluginHooksAreQuiet(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	for event, groups := range PluginHooks(harness.Takers(harness.FormatClaude)...) {
+	for event, groups := range PluginHooks(harness.RowsForFormat(harness.FormatClaude)...) {
 		for _, g := range groups {
 			for _, h := range g.Hooks {
 				c := exec.CommandContext(context.Background(), sh, "-c", h.Command)
@@ -145,7 +145,7 @@ func TestPluginHooksAreQuiet(t *testing.T) {
 // register in each of them, and wakes in the words of each.
 func TestPluginHooksServeAll(t *testing.T) {
 	for _, format := range []harness.Format{harness.FormatClaude, harness.FormatGemini} {
-		rows := harness.Takers(format)
+		rows := harness.RowsForFormat(format)
 		hooks := PluginHooks(rows...)
 		for _, row := range rows {
 			for _, want := range everywhere.wantedHooks(row, row.Setup) {

@@ -38,7 +38,7 @@ func skillIn(dir string) string { return path.Join(dir, "skills", harness.SkillN
 
 // hooksOf is a file of hooks for all harnesses that take a plugin.
 func hooksOf(f harness.Format) string {
-	return harness.JSON(object{"description": "Tells tt what happens in a session", "hooks": install.PluginHooks(harness.Takers(f)...)})
+	return harness.JSON(object{"description": "Tells tt what happens in a session", "hooks": install.PluginHooks(harness.RowsForFormat(f)...)})
 }
 
 // claudeFiles is the plugin in the format of Claude Code, and the marketplace that offers it.
@@ -82,7 +82,7 @@ what agents say in a database in your home directory. ` + "`tt doctor`" + ` says
 
 // geminiFiles is the extension of Gemini CLI.
 func (p plugins) geminiFiles() map[string]string {
-	row := harness.Takers(harness.FormatGemini)[0]
+	row := harness.RowsForFormat(harness.FormatGemini)[0]
 	return map[string]string{
 		path.Join(geminiDir, "gemini-extension.json"): harness.JSON(object{
 			"name": harness.PluginName, "version": p.version, "description": summary,
@@ -95,7 +95,7 @@ func (p plugins) geminiFiles() map[string]string {
 
 // openCodeFiles is the package of npm for OpenCode.
 func (p plugins) openCodeFiles() map[string]string {
-	row := harness.Takers(harness.FormatOpenCode)[0]
+	row := harness.RowsForFormat(harness.FormatOpenCode)[0]
 
 	manifest := object{
 		"name": harness.PluginPackage, "version": p.version, "description": summary,

@@ -262,7 +262,7 @@ func (id Identity) Actor(tx *store.Tx) (stick.Actor, error) {
 
 	// The agent of the session may have left this command behind.
 	if by.Stray != "" {
-		seeds = append(seeds, by.InStray().Seed())
+		seeds = append(seeds, by.StrayAgent().Seed())
 	}
 
 	for _, seed := range seeds {
