@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Key names a repository by the address of its remote, so that all its clones have one name: host and path,
-// without scheme, user, password, query, default port and .git, such as github.com/ann/app. ok is false for
-// an address that means something only on this host, such as a path.
-func Key(remote string) (key string, ok bool) {
+// RepositoryKey names a repository by the address of its remote, so that all its clones have one name: host
+// and path, without scheme, user, password, query, default port and .git, such as github.com/ann/app. ok is
+// false for an address that means something only on this host, such as a path.
+func RepositoryKey(remote string) (key string, ok bool) {
 	u, err := url.Parse(remote)
 	if err != nil || u.Scheme == "" || u.Host == "" {
 		// ann@host:path, as for scp. A colon after a slash, or none, is of a path; so is one after the letter

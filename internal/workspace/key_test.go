@@ -32,7 +32,7 @@ func TestKey(t *testing.T) {
 		":":                                        "",
 		"ext::ssh x":                               "",
 	} {
-		if got, ok := Key(remote); got != want || ok != (want != "") {
+		if got, ok := RepositoryKey(remote); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", remote, got, ok, want)
 		}
 	}

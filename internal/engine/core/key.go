@@ -80,7 +80,7 @@ func (k *Kernel) roomKey(ctx context.Context, db *store.DB, p *workspace.Place, 
 	if err != nil || !plainKey(key) {
 		key = random
 		if address, err := k.Config.Git.RemoteAddress(ctx, dir); err == nil {
-			if of, ok := workspace.Key(address); ok && plainKey(of) {
+			if of, ok := workspace.RepositoryKey(address); ok && plainKey(of) {
 				key = of
 			}
 		}
