@@ -69,7 +69,7 @@ func TestWhereACommitIs(t *testing.T) {
 
 	unpushed := func(commit string, want bool) {
 		t.Helper()
-		if got, err := (Client{}).Unpushed(t.Context(), dir, commit); got != want || err != nil {
+		if got, err := (Client{}).IsUnpushed(t.Context(), dir, commit); got != want || err != nil {
 			t.Errorf("unpushed: %v, %v; want %v", got, err, want)
 		}
 	}

@@ -22,9 +22,9 @@ func (c Client) FastForward(ctx context.Context, dir, commit string) error {
 		"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--quiet", "--", commit)
 }
 
-// UntrackedInTheWay lists the untracked and ignored files in dir that a fast-forward from one commit to
+// UntrackedOverwritten lists the untracked and ignored files in dir that a fast-forward from one commit to
 // another would overwrite.
-func (c Client) UntrackedInTheWay(ctx context.Context, dir, from, to string) (files []string, err error) {
+func (c Client) UntrackedOverwritten(ctx context.Context, dir, from, to string) (files []string, err error) {
 	added, err := c.runList(ctx, dir, "diff-tree", "-r", "--name-only", "-z", "--no-renames",
 		"--ignore-submodules=all", "--diff-filter=A", from, to)
 	if err != nil {

@@ -186,9 +186,9 @@ func (c Client) IsAncestor(ctx context.Context, dir, a, b string) (bool, error) 
 	return err == nil, err
 }
 
-// Contained reports whether one of other commits is or contains a commit. Any of them may be missing
+// IsContained reports whether one of other commits is or contains a commit. Any of them may be missing
 // from the repository; a missing one contains nothing.
-func (c Client) Contained(ctx context.Context, dir, commit string, in ...string) (bool, error) {
+func (c Client) IsContained(ctx context.Context, dir, commit string, in ...string) (bool, error) {
 	// Most questions need no git: the commit itself is among the others.
 	in = slices.DeleteFunc(slices.Clone(in), func(s string) bool { return s == "" })
 	if slices.Contains(in, commit) {

@@ -80,8 +80,8 @@ func (c Client) RemoteBranch(ctx context.Context, dir, remote, branch string) (s
 	return commit, err
 }
 
-// Unpushed reports whether no branch of a remote, as the repository last saw it, has a commit.
-func (c Client) Unpushed(ctx context.Context, dir, commit string) (bool, error) {
+// IsUnpushed reports whether no branch of a remote, as the repository last saw it, has a commit.
+func (c Client) IsUnpushed(ctx context.Context, dir, commit string) (bool, error) {
 	said, err := c.runText(ctx, dir, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)",
 		"refs/remotes")
 	return err == nil && said == "", err

@@ -167,7 +167,7 @@ func TestContained(t *testing.T) {
 		{absent, []string{second}, false},
 		{absent, []string{absent}, true},
 	} {
-		if got, err := w.Contained(t.Context(), w.dir, c.commit, c.in...); err != nil || got != c.want {
+		if got, err := w.IsContained(t.Context(), w.dir, c.commit, c.in...); err != nil || got != c.want {
 			t.Errorf("%s in %v: %v, %v", c.commit, c.in, got, err)
 		}
 	}
@@ -340,7 +340,7 @@ func TestExclude(t *testing.T) {
 	}
 
 	for range 2 {
-		if err := Exclude(common, "/worktrees/", "x"); err != nil {
+		if err := ExcludePatterns(common, "/worktrees/", "x"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -542,7 +542,7 @@ func TestUntrackedInTheWay(t *testing.T) {
 
 	to := w.commit("sub/x", "new\n")
 	w.git("reset", "--quiet", "--hard", from)
-	if files, err := w.UntrackedInTheWay(ctx, w.dir, from, to); err != nil || len(files) > 0 {
+	if files, err := w.UntrackedOverwritten(ctx, w.dir, from, to); err != nil || len(files) > 0 {
 		t.Fatalf("%q, %v", files, err)
 	}
 
@@ -550,7 +550,7 @@ func TestUntrackedInTheWay(t *testing.T) {
 	for _, name := range []string{"plain", "kept.ign", "sub"} {
 		w.write(name, "mine\n")
 	}
-	files, err := w.UntrackedInTheWay(ctx, w.dir, from, to)
+	files, err := w.UntrackedOverwritten(ctx, w.dir, from, to)
 	slices.Sort(files)
 	if err != nil || !slices.Equal(files, []string{"kept.ign", "plain", "sub"}) {
 		t.Errorf("%q, %v", files, err)

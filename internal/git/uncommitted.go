@@ -18,11 +18,11 @@ type Uncommitted struct {
 	Index, Tree byte
 }
 
-// Staged reports whether the next commit would have it.
-func (u Uncommitted) Staged() bool { return u.Index != ' ' && u.Index != '?' && !u.Conflict() }
+// IsStaged reports whether the next commit would have it.
+func (u Uncommitted) IsStaged() bool { return u.Index != ' ' && u.Index != '?' && !u.IsConflict() }
 
-// Conflict reports whether it is in conflict.
-func (u Uncommitted) Conflict() bool {
+// IsConflict reports whether it is in conflict.
+func (u Uncommitted) IsConflict() bool {
 	return u.Index == 'U' || u.Tree == 'U' || u.Index == u.Tree && (u.Index == 'A' || u.Index == 'D')
 }
 

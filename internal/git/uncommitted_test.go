@@ -38,7 +38,7 @@ func TestUncommitted(t *testing.T) {
 		var b strings.Builder
 		for _, u := range all {
 			staged := ""
-			if u.Staged() {
+			if u.IsStaged() {
 				staged = ", staged"
 			}
 			fmt.Fprintf(&b, "%c%c %q%s; ", u.Index, u.Tree, u.Path, staged)
@@ -76,7 +76,7 @@ func TestUncommittedInAConflict(t *testing.T) {
 	}
 
 	all, err := Client{}.Uncommitted(t.Context(), dir)
-	if err != nil || len(all) != 1 || !all[0].Conflict() || all[0].Staged() {
+	if err != nil || len(all) != 1 || !all[0].IsConflict() || all[0].IsStaged() {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

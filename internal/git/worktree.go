@@ -57,14 +57,14 @@ func (c Client) RemoveDetached(common, root, rel string) error {
 	path := filepath.Join(root, rel)
 	if err := removeAll(root, rel); err != nil {
 		return stick.Errorf(stick.CodeGitFailed, "%s can't be removed: %w", path, err).With("path", path).
-			Hintf("remove it by hand: %s", RemoveByHand(path))
+			Hintf("remove it by hand: %s", RemovalCommand(path))
 	}
 
 	return c.RemoveRecord(common, path)
 }
 
-// RemoveByHand returns the command with which a person removes a worktree.
-func RemoveByHand(path string) stick.Words {
+// RemovalCommand returns the command with which a person removes a worktree.
+func RemovalCommand(path string) stick.Words {
 	return stick.Wordsf("%s && git worktree prune", stick.Cmd("rm -rf <path>", path))
 }
 
@@ -129,9 +129,9 @@ func recordOf(common, path string) string {
 	return ""
 }
 
-// WhyLocked returns the reason for which the worktree at path, which need not exist, is locked. It is empty
+// LockReason returns the reason for which the worktree at path, which need not exist, is locked. It is empty
 // if there is no such worktree, or it isn't locked.
-func WhyLocked(common, path string) string {
+func LockReason(common, path string) string {
 	dir := recordOf(common, path)
 	if dir == "" {
 		return ""
@@ -141,10 +141,10 @@ func WhyLocked(common, path string) string {
 	return strings.TrimSpace(string(why))
 }
 
-// RecordIsClean reports whether git's record of a worktree, whose directory is missing, has nothing that the
+// IsRecordClean reports whether git's record of a worktree, whose directory is missing, has nothing that the
 // branch doesn't have: it is on the branch, nothing is staged, and no rebase or the like is in progress. No
 // record is clean.
-func (c Client) RecordIsClean(ctx context.Context, common, path, branch string) (bool, error) {
+func (c Client) IsRecordClean(ctx context.Context, common, path, branch string) (bool, error) {
 	dir := recordOf(common, path)
 	if dir == "" {
 		return true, nil
@@ -302,8 +302,8 @@ func (c Client) Ignored(ctx context.Context, dir string) ([]string, error) {
 	return c.runList(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 }
 
-// Exclude makes git ignore patterns in all checkouts of the repository.
-func Exclude(common string, patterns ...string) error {
+// ExcludePatterns makes git ignore patterns in all checkouts of the repository.
+func ExcludePatterns(common string, patterns ...string) error {
 	path := filepath.Join(common, "info", "exclude")
 	b, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {

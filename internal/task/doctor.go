@@ -117,7 +117,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	for _, tree := range leftGates(rp, tasks) {
 		if !gates[tree] {
 			note(stick.Wordsf("tt couldn't remove the worktree of a gate that has ended: %s", tree),
-				git.RemoveByHand(tree))
+				git.RemovalCommand(tree))
 		}
 	}
 

@@ -25,7 +25,7 @@ func (k *Kernel) DescribeTree(ctx context.Context, p *workspace.Place) *stick.Wo
 
 	// On one host every member has the commits of the others.
 	if w != nil && w.Head != "" && k.ManyHosts(ctx) {
-		w.Unpushed, _ = k.Config.Git.Unpushed(limited, p.Root, w.Head)
+		w.Unpushed, _ = k.Config.Git.IsUnpushed(limited, p.Root, w.Head)
 	}
 
 	return w

@@ -46,7 +46,7 @@ func (l landing) requireNoFilesInTheWay(ctx context.Context, target repository.T
 		return nil
 	}
 
-	files, err := l.Git.UntrackedInTheWay(ctx, at, target.Local, commit)
+	files, err := l.Git.UntrackedOverwritten(ctx, at, target.Local, commit)
 	if err != nil || len(files) == 0 {
 		return err
 	}

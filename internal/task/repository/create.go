@@ -30,7 +30,7 @@ func (rp *Repo) createWorktree(ctx context.Context, m *Plan) (c CopiedFiles, err
 	}
 
 	// git must not show the worktrees as untracked files of the main checkout.
-	if err := git.Exclude(rp.Common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
+	if err := git.ExcludePatterns(rp.Common, "/"+dir+"/", core.TaskFileName, ".talking-stick/"); err != nil {
 		return c, stick.Errorf(stick.CodeGitFailed, "can't write git's exclude file: %w", err).
 			Hintf("check the permissions of %s", rp.Common)
 	}
@@ -151,7 +151,7 @@ func (rp *Repo) undoFailedSpawn(ctx context.Context, m Plan, why error) error {
 // the new branch has moved since, it holds somebody's work, and stays with its worktree.
 func (rp *Repo) removeSpawned(ctx context.Context, m SpawnIntent) error {
 	// What tt hasn't made, it doesn't remove.
-	ours := git.WhyLocked(rp.Common, m.Path) == whyLocked
+	ours := git.LockReason(rp.Common, m.Path) == whyLocked
 	if m.Begun == nil && !ours || m.Begun != nil && !*m.Begun {
 		return nil
 	}

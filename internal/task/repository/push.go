@@ -60,7 +60,7 @@ func (f *Push) RequireRemoteIsOurs(ctx context.Context) (err error) {
 	}
 
 	// All commits at the remote have to be in what this worker has offered or pushed.
-	contained, err := f.Git.Contained(ctx, f.Root, f.RemoteHead, own...)
+	contained, err := f.Git.IsContained(ctx, f.Root, f.RemoteHead, own...)
 	if f.RemoteIsForeign = err == nil && !contained; !f.RemoteIsForeign {
 		return err
 	}

@@ -28,7 +28,7 @@ func (rp *Repo) PlanRestore(ctx context.Context, task stick.Task) (*Plan, error)
 		return nil, errWorktreeMissing(task, path, "and so is its branch")
 	}
 
-	clean, err := rp.Git.RecordIsClean(ctx, rp.Common, path, task.Branch)
+	clean, err := rp.Git.IsRecordClean(ctx, rp.Common, path, task.Branch)
 	if err != nil {
 		return nil, err
 	}
