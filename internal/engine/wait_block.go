@@ -67,7 +67,7 @@ func (w *wait) sleepUntilAnswered(ctx context.Context, watch *store.Watch) error
 	defer s.close()
 	s.alone = w.e.core.Config.Alone
 
-	proc.Shrink()
+	proc.ReleaseMemory()
 
 	for !w.done {
 		if w.p.Shows != nil {

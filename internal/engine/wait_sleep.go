@@ -98,7 +98,7 @@ func (s *waitSleep) sleepUntil(ctx context.Context, next, now stick.Time, watche
 
 	s.watch.ReleaseForSleep()
 	if s.alone {
-		defer proc.Doze()()
+		defer proc.PauseCollection()()
 	}
 
 	var why wakeCause

@@ -7,7 +7,7 @@ import (
 
 func TestDoze(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(73))
-	wake := Doze()
+	wake := PauseCollection()
 	if now := debug.SetGCPercent(-1); now != -1 {
 		t.Errorf("while the process sleeps garbage is collected at %d %%", now)
 	}

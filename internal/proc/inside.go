@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Inside lists the processes that it can see whose working directory is dir or below. ok is false if it
-// can't see any processes.
-func (t *Table) Inside(dir string) (pids []int, ok bool) {
+// ProcessesInside lists the processes that it can see whose working directory is dir or below. ok is false if
+// it can't see any processes.
+func (t *Table) ProcessesInside(dir string) (pids []int, ok bool) {
 	if t.native != nil || t.foreign {
 		return nil, false
 	}

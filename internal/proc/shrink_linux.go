@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Shrink releases memory that this process needed to start but doesn't need while it sleeps: the pages of
-// its own program. They come back one by one when it continues, from memory that all running copies of the
+// ReleaseMemory releases memory that this process needed to start but doesn't need while it sleeps: the pages
+// of its own program. They come back one by one when it continues, from memory that all running copies of the
 // program share.
-func Shrink() {
+func ReleaseMemory() {
 	exe, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return

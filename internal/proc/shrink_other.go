@@ -2,5 +2,5 @@
 
 package proc
 
-// Shrink releases memory on Linux. It does nothing here.
-func Shrink() {}
+// ReleaseMemory releases memory on Linux. It does nothing here.
+func ReleaseMemory() {}

@@ -20,10 +20,10 @@ type Traces struct {
 	Except func(Info) bool
 }
 
-// Started lists the living processes with one of the traces, by pid. It can't see those of other users, and
-// in other pid namespaces. A process that leaves its parent, its session and its environment behind leaves no
-// trace.
-func (t *Table) Started(by Traces) []Info {
+// StartedProcesses lists the living processes with one of the traces, by pid. It can't see those of other
+// users, and in other pid namespaces. A process that leaves its parent, its session and its environment
+// behind leaves no trace.
+func (t *Table) StartedProcesses(by Traces) []Info {
 	all := t.allStatuses()
 	children := map[int][]status{}
 	for _, s := range all {

@@ -56,7 +56,7 @@ func TestStarted(t *testing.T) {
 		{"nothing", Traces{}, nil},
 	} {
 		var got []int
-		for _, p := range table.Started(c.by) {
+		for _, p := range table.StartedProcesses(c.by) {
 			got = append(got, p.ID.PID)
 		}
 		if !slices.Equal(got, c.want) {
@@ -89,7 +89,7 @@ func TestStarted(t *testing.T) {
 
 		table.FS.(fstest.MapFS)["11/environ"] = &fstest.MapFile{Data: []byte(c.env)}
 		var got []int
-		for _, p := range table.Started(Traces{
+		for _, p := range table.StartedProcesses(Traces{
 			Session: runner, Below: []stick.Process{runner}, Variable: "TT_TASK=r/x/1",
 		}) {
 			got = append(got, p.ID.PID)

@@ -69,9 +69,10 @@ func (t *Table) probePID(pid int) probed {
 	return probed{}
 }
 
-// Holder returns the verdict on the process that had a pid here when it was recorded, and whether a signal
-// has stopped it. The pid can't have been used again if the process still holds what it was recorded for.
-func (t *Table) Holder(pid int) (v stick.Verdict, stopped bool) {
+// HolderVerdict returns the verdict on the process that had a pid here when it was recorded, and whether a
+// signal has stopped it. The pid can't have been used again if the process still holds what it was recorded
+// for.
+func (t *Table) HolderVerdict(pid int) (v stick.Verdict, stopped bool) {
 	s := t.probePID(pid)
 	p := t.identityOf(status{pid: pid, start: s.start})
 	if v = decideVerdict(p, t.PIDSpace, t.OneHost, s); v != stick.Alive {

@@ -117,13 +117,13 @@ func TestHolder(t *testing.T) {
 		verdict stick.Verdict
 		stopped bool
 	}{42: {stick.Alive, false}, 43: {stick.Alive, true}, 44: {stick.Alive, true}, 45: {stick.Gone, false}, 99: {stick.Gone, false}, 0: {stick.Unknown, false}} {
-		if v, stopped := table.Holder(pid); v != want.verdict || stopped != want.stopped {
+		if v, stopped := table.HolderVerdict(pid); v != want.verdict || stopped != want.stopped {
 			t.Errorf("process %d: got %s, %t", pid, v, stopped)
 		}
 	}
 
 	table.Signal = func(int) error { return syscall.EPERM }
-	if v, _ := table.Holder(99); v != stick.Unknown {
+	if v, _ := table.HolderVerdict(99); v != stick.Unknown {
 		t.Errorf("a hidden process is %s", v)
 	}
 }

@@ -255,7 +255,7 @@ func (l *Log) FollowEvents(
 
 	// From here on it sleeps most of the time, perhaps for hours.
 	net := bell.NewNet(rand.Float64)
-	proc.Shrink()
+	proc.ReleaseMemory()
 	for {
 		// Watch came first, so a commit after this rings.
 		err := readNext()
@@ -290,7 +290,7 @@ func (l *Log) awaitRing(
 	watch.ReleaseForSleep()
 
 	if l.core.Config.Alone {
-		defer proc.Doze()()
+		defer proc.PauseCollection()()
 	}
 	t := time.NewTimer(net.Next())
 	defer t.Stop()

@@ -123,7 +123,7 @@ func (rp *Repo) inUse(ctx context.Context, c CleanupIntent) (stick.Words, error)
 	}
 
 	// Without proof that nobody works there, the worktree stays.
-	pids, visible := rp.Core.Config.Procs.Inside(c.Path)
+	pids, visible := rp.Core.Config.Procs.ProcessesInside(c.Path)
 	if len(pids) > 0 {
 		return stick.Wordsf("process %d is working in %s", pids[0], c.Path), nil
 	}

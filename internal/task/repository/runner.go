@@ -67,7 +67,7 @@ func (rp *Repo) runnerOf(h bell.Holder) *Runner {
 	}
 
 	// A signal may have stopped it: then it waits for ever, and holds the lock.
-	switch v, stopped := rp.Core.Config.Procs.Holder(h.PID); {
+	switch v, stopped := rp.Core.Config.Procs.HolderVerdict(h.PID); {
 	case stopped:
 		r.State = RunnerStopped
 	case v != stick.Unknown:

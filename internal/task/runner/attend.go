@@ -352,7 +352,7 @@ func (rs *Runs) processesBelow(p RunTaskParams, run tasks.Run, leader int) []pro
 		by.Below, by.Session = []stick.Process{self}, self
 	}
 
-	found := procs.Started(by)
+	found := procs.StartedProcesses(by)
 	for i, f := range found {
 		if f.ID.PID == leader {
 			// Who waits for it knows when it has ended.

@@ -316,7 +316,7 @@ func (rs *Runs) processesOf(room stick.RoomID, task string, r tasks.Run) []proc.
 		by.Below = []stick.Process{r.Process}
 	}
 
-	return rs.core.Config.Procs.Started(by)
+	return rs.core.Config.Procs.StartedProcesses(by)
 }
 
 // requireCurrentAttempt fails with [stick.CodeStaleAttempt] if the attempt is over.
