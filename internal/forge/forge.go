@@ -110,8 +110,8 @@ type found struct {
 // Programs are the programs that this package knows.
 var Programs = []Program{gh, glab}
 
-// Serves reports whether a host's name tells that the program speaks to it.
-func (p Program) Serves(host string) bool {
+// ServesHost reports whether a host's name tells that the program speaks to it.
+func (p Program) ServesHost(host string) bool {
 	for _, label := range strings.Split(host, ".") {
 		if label == p.label {
 			return true

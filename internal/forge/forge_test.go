@@ -42,7 +42,7 @@ func TestServes(t *testing.T) {
 	} {
 		got := ""
 		for _, p := range Programs {
-			if p.Serves(host) {
+			if p.ServesHost(host) {
 				got = p.Name
 			}
 		}

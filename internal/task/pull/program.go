@@ -29,7 +29,7 @@ func (rq *Requests) chooseProgram(ctx context.Context, at forge.Repo) (forge.Pro
 	var names []string
 	for _, p := range forge.Programs {
 		names = append(names, p.Name)
-		if p.Serves(at.Host) {
+		if p.ServesHost(at.Host) {
 			if _, err := exec.LookPath(p.Name); err != nil {
 				return p, errForgeMissing(p.Name, at.Host)
 			}
