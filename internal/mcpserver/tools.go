@@ -217,14 +217,14 @@ const override = "agent_id_override"
 // the name that the call gives the connection.
 func (t tool) readArguments(raw json.RawMessage) (args any, as string, err error) {
 	o := t.operation()
-	given, err := o.Given(raw)
+	given, err := o.ReadGiven(raw)
 	if err != nil {
 		return nil, "", err
 	}
 
 	if v, ok := given[override]; ok && t.kind&names != 0 {
 		if err := json.Unmarshal(v, &as); err != nil { // null is none
-			return nil, "", o.Bad(override, "a string")
+			return nil, "", o.KindError(override, "a string")
 		}
 		delete(given, override)
 	}

@@ -22,9 +22,9 @@ type Operation struct {
 	Required []string     // those that have to be given
 }
 
-// Given reads the names and values that a call gives. It fails with [stick.CodeUsage] if they aren't an
+// ReadGiven reads the names and values that a call gives. It fails with [stick.CodeUsage] if they aren't an
 // object.
-func (o Operation) Given(raw json.RawMessage) (map[string]json.RawMessage, error) {
+func (o Operation) ReadGiven(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &given); err != nil || given == nil {
@@ -88,7 +88,7 @@ func (o Operation) flattenContract(given map[string]json.RawMessage) error {
 
 	var inside map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &inside); err != nil || inside == nil {
-		return o.Bad(Contract, "an object")
+		return o.KindError(Contract, "an object")
 	}
 
 	known := map[string]bool{}
@@ -131,7 +131,7 @@ func wrapSingleValues(t reflect.Type, given map[string]json.RawMessage) {
 // explainError turns a decoding error into one that names the argument.
 func (o Operation) explainError(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return o.Bad(wrong.Field, jsonKind(wrong.Type))
+		return o.KindError(wrong.Field, jsonKind(wrong.Type))
 	}
 	if e, ok := errors.AsType[*stick.Error](err); ok {
 		return e
@@ -149,8 +149,8 @@ func (o Operation) explainError(err error) error {
 	return e
 }
 
-// Bad is the error for a parameter that must be of another kind.
-func (o Operation) Bad(field string, kind stick.Words) *stick.Error {
+// KindError is the error for a parameter that must be of another kind.
+func (o Operation) KindError(field string, kind stick.Words) *stick.Error {
 	return stick.Errorf(stick.CodeUsage, "%s of %s must be %s", field, o.Name, kind).With("field", field)
 }
 

@@ -119,7 +119,7 @@ func (s *Server) rawParameters(o operation, r *http.Request) (map[string]json.Ra
 		if err != nil {
 			return nil, err
 		}
-		return o.Given(b)
+		return o.ReadGiven(b)
 	case "application/x-www-form-urlencoded":
 		if err := r.ParseForm(); err != nil {
 			return nil, err
