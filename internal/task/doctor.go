@@ -92,7 +92,7 @@ func (ts *Tasks) unfinishedIn(tx *store.Tx, r stick.Room) (n int, found []core.P
 	}
 
 	// No git is needed: the locks and the directories say enough.
-	rp := ts.repos.At(p.Root)
+	rp := ts.repos.RepoAt(p.Root)
 	here := tx.CheckoutOf(r)
 	busy, gates := map[string]bool{}, map[string]bool{}
 

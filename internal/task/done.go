@@ -73,7 +73,7 @@ func (ts *Tasks) WorkerDone(ctx context.Context, p WorkerDoneParams) (WorkerDone
 		if f.Task, err = repository.TaskOf(tx, r.ID, id); err != nil {
 			return err
 		}
-		if err := repository.RequireHere(tx, r, f.Task); err != nil {
+		if err := repository.RequireBranchHere(tx, r, f.Task); err != nil {
 			return err
 		}
 

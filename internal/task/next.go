@@ -342,7 +342,7 @@ func (ts *Tasks) listResumable(
 	}
 
 	// The locks tell which commands are at work. They need no git.
-	rp := ts.repos.At(root)
+	rp := ts.repos.RepoAt(root)
 	verdict := ts.core.Config.Procs.Verdict
 
 	for _, run := range last {

@@ -119,7 +119,7 @@ func (ts *Tasks) showRun(v *TaskView, run tasks.Run, as string) {
 // addRunners adds to the views the processes that work on their tasks here, or were interrupted at it. root
 // is the workspace's.
 func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*TaskView) {
-	rp := ts.repos.At(root)
+	rp := ts.repos.RepoAt(root)
 	for _, i := range open {
 		v := shown[i.Task]
 		if v == nil || v.Runner != nil {
@@ -136,7 +136,7 @@ func (ts *Tasks) addRunners(root string, open []store.Intent, shown map[string]*
 // addGateFiles adds to a view of a task which of the gate's own files it changes between two commits. If git
 // can't be asked, the view keeps what was so when the task was offered.
 func (ts *Tasks) addGateFiles(ctx context.Context, root string, v *TaskView, from, to string) {
-	if files, err := queue.GateFiles(ctx, ts.repos.At(root), v.Integration, from, to); err == nil {
+	if files, err := queue.GateFiles(ctx, ts.repos.RepoAt(root), v.Integration, from, to); err == nil {
 		v.GateFiles, v.ChangesGate = files, len(files) > 0
 	}
 }

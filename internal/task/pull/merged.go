@@ -92,7 +92,7 @@ func (q *pullRun) proveMerged(ctx context.Context, now stick.PullRequest) (merge
 	if has, err := q.hasInHistory(ctx, head, now.Head); err != nil || has {
 		return taskContained, err
 	}
-	if same, err := q.SameChange(ctx, now.Commit, head, q.target.Head()); err != nil || same {
+	if same, err := q.HasSameChange(ctx, now.Commit, head, q.target.Head()); err != nil || same {
 		return taskContained, err
 	}
 	return offerLacking, nil

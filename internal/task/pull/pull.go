@@ -293,7 +293,7 @@ func (q *pullRun) pushOffer(ctx context.Context, create bool) (err error) {
 	}
 
 	err = q.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) error {
-		return repository.RequireHere(tx, r, q.task)
+		return repository.RequireBranchHere(tx, r, q.task)
 	})
 	if err != nil {
 		return err

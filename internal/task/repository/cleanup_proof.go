@@ -11,9 +11,9 @@ import (
 	"talkingstick/stick"
 )
 
-// SameChange reports whether a commit that the target contains makes the change of a branch: the forge has
+// HasSameChange reports whether a commit that the target contains makes the change of a branch: the forge has
 // squashed the branch into one commit, or has rebased its commits.
-func (rp *Repo) SameChange(ctx context.Context, commit, head, tip string) (bool, error) {
+func (rp *Repo) HasSameChange(ctx context.Context, commit, head, tip string) (bool, error) {
 	if have, err := rp.Git.HasCommit(ctx, rp.Root, commit); err != nil || !have {
 		return false, err
 	}
@@ -72,7 +72,7 @@ func (rp *Repo) canDeleteBranch(ctx context.Context, c CleanupIntent, at string)
 	if err != nil || contained || c.Pulled == "" {
 		return contained, err
 	}
-	return rp.SameChange(ctx, c.Pulled, at, tg.Head())
+	return rp.HasSameChange(ctx, c.Pulled, at, tg.Head())
 }
 
 // isAlive reports whether a process proves that a member is alive. If the room can't be read, it returns

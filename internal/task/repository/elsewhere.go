@@ -35,9 +35,9 @@ func NameOfHost(tx *store.Tx, in stick.Checkout) string {
 	return name
 }
 
-// RequireHere refuses what needs the branch or the worktree of a task where they aren't. It fails with
+// RequireBranchHere refuses what needs the branch or the worktree of a task where they aren't. It fails with
 // [stick.CodeElsewhere].
-func RequireHere(tx *store.Tx, r stick.Room, task stick.Task) error {
+func RequireBranchHere(tx *store.Tx, r stick.Room, task stick.Task) error {
 	if !task.Elsewhere(tx.CheckoutOf(r)) {
 		return nil
 	}

@@ -114,9 +114,9 @@ func (o *Opener) Locate(ctx context.Context, w core.Where, by core.Caller) (*Rep
 	return rp, nil
 }
 
-// At returns the repository whose main checkout is at root, without asking git or the database: its locks and
-// directories need neither.
-func (o *Opener) At(root string) *Repo {
+// RepoAt returns the repository whose main checkout is at root, without asking git or the database: its locks
+// and directories need neither.
+func (o *Opener) RepoAt(root string) *Repo {
 	rp := &Repo{Core: o.core, opener: o, Git: o.core.Config.Git, Root: root, Common: filepath.Join(root, ".git")}
 	rp.setLockPrefix()
 	return rp

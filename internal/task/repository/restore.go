@@ -113,7 +113,7 @@ func (rp *Repo) LockMissingWorktree(ctx context.Context, id string) (m *Plan, un
 	unlock = func() {}
 	err = rp.Read(ctx, func(tx *store.Tx, _ *core.Probes, r stick.Room, _ core.Identity) (err error) {
 		if task, err = TaskOf(tx, r.ID, id); err == nil {
-			err = RequireHere(tx, r, task)
+			err = RequireBranchHere(tx, r, task)
 		}
 		if err == nil {
 			open, err = OpenIntentOf(tx, r.ID, id)

@@ -135,7 +135,7 @@ func (rs *Runs) claimRun(
 
 	task, err := repository.TaskOf(o.Tx, o.Room.ID, id)
 	if err == nil {
-		err = repository.RequireHere(o.Tx, o.Room, task)
+		err = repository.RequireBranchHere(o.Tx, o.Room, task)
 	}
 	if err == nil {
 		err = o.RequireNotLanding(task.ID)

@@ -116,7 +116,7 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		}
 
 		// The processes can be ended only on their own host.
-		if err := repository.RequireHere(o.Tx, o.Room, s.task); err != nil {
+		if err := repository.RequireBranchHere(o.Tx, o.Room, s.task); err != nil {
 			return err
 		}
 
