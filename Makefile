@@ -80,7 +80,7 @@ campaign: deps-test ## the long exploration of the rules, a million acts by the 
 	$(GO) test ./stick -run Differential -model.steps=1000000 -timeout 2h -count=1 -v
 	$(GO) test ./stick/glob -run Overlap -glob.long -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run Campaign -campaign.time=$(CAMPAIGN) -talk.agents=50 -talk.messages=200 -timeout 2h -count=1 -v
-	$(GO) test ./internal/cli -run NothingIsLost -promise.all -promise.programs=1000 -timeout 2h -count=1 -v
+	$(GO) test ./internal/cli -run 'NothingIsLost|OrdinaryCommandsInOddTrees' -promise.all -promise.programs=1000 -timeout 2h -count=1 -v
 	$(GO) test ./internal/e2e -run SimultaneousStarts -roster.sessions=200 -roster.crashes=50 -timeout 2h -count=1 -v
 
 .PHONY: pairs

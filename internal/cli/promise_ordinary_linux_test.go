@@ -45,8 +45,14 @@ func TestOrdinaryCommandsInOddTrees(t *testing.T) {
 	testenv.Alone(t)
 	skipOnServer(t)
 
+	// Each tree gets other commands than the next.
 	commands := testenv.Some(t, testenv.Every, "commands of a working day in odd trees", readOrdinary(t),
 		testenv.EveryNth[string](48))
+	every := 1
+	if testenv.LeavesToFull(t, *promiseAll, "the commands of a working day in each of the odd trees") {
+		every = len(oddTrees)
+	}
+
 	w := newWard(t, "ann", "bob")
 	w.build()
 
@@ -62,7 +68,7 @@ func TestOrdinaryCommandsInOddTrees(t *testing.T) {
 			w.putBack(holds)
 			w.person("git reset -q --hard && git clean -fdq && git -C lib checkout -q .") // nobody else's work is left
 			w.person(odd.make)
-			for n := i % len(oddTrees); n < len(commands); n += len(oddTrees) {
+			for n := i % every; n < len(commands); n += every {
 				w.isOrdinary(commands[n])
 			}
 			w.person(`chmod -R u+rwX . "$TALKING_STICK_DATA_DIR"`)
