@@ -46,7 +46,8 @@ const (
 
 // Changes returns how the paths of a rescue differ in a later one of the same checkout, sorted by path, with
 // those of repositories inside. Of paths that neither holds it says nothing: these are as in HEAD, which may
-// be another commit. Nor of those that the later one couldn't look at. It fails as [Store.Show] does, and
+// be another commit. Nor of those that the later one couldn't look at, or that are new to it because the
+// earlier one had no time to look. It fails as [Store.Show] does, and
 // with [stick.CodeUsage] for rescues of two checkouts.
 func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange, error) {
 	a, err := s.loadRescue(ctx, before)
@@ -61,7 +62,7 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 		return nil, stick.Errorf(stick.CodeUsage, "rescues %s and %s are of two checkouts", before, after).With("rescue", after)
 	}
 
-	all := compareStates(a.state, b.state, b.manifest.LeftOut)
+	all := compareStates(a.state, b.state, a.manifest.LeftOut, b.manifest.LeftOut)
 	for _, n := range b.manifest.Nested {
 		i := slices.IndexFunc(a.manifest.Nested, func(was manifest.Nested) bool { return was.Path == n.Path })
 
@@ -86,10 +87,15 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 	return slices.CompactFunc(all, func(a, b PathChange) bool { return a.Path == b.Path }), nil
 }
 
-// compareStates returns how the paths of a state differ in another. leftOut is what the other lacks.
-func compareStates(before, after manifest.State, leftOut []manifest.LeftOut) []PathChange {
-	c := comparison{before: before.Head, after: after.Head, unseen: map[string]bool{}}
-	for _, l := range leftOut {
+// compareStates returns how the paths of a state differ in another. Beside each is what it lacks.
+func compareStates(before, after manifest.State, lacked, lacks []manifest.LeftOut) []PathChange {
+	c := comparison{before: before.Head, after: after.Head, missed: pathSet{}, unseen: pathSet{}}
+	for _, l := range lacked {
+		if l.Why == manifest.WhyTime {
+			c.missed[l.Path] = true
+		}
+	}
+	for _, l := range lacks {
 		c.unseen[l.Path] = true
 	}
 
@@ -115,8 +121,9 @@ func compareStates(before, after manifest.State, leftOut []manifest.LeftOut) []P
 
 // comparison compares the entries of two states. An entry that a state lacks is nil.
 type comparison struct {
-	before, after string          // what HEAD was
-	unseen        map[string]bool // paths that the second state couldn't look at
+	before, after string  // what HEAD was
+	missed        pathSet // that the first state had no time to look at
+	unseen        pathSet // that the second state couldn't look at
 }
 
 func (c comparison) compareEntries(was, is *manifest.Entry) (change PathChange, ok bool) {
@@ -133,7 +140,7 @@ func (c comparison) compareEntries(was, is *manifest.Entry) (change PathChange, 
 	switch {
 	case was == nil:
 		change.Kind, ok = c.kindOfAppeared(is)
-	case is == nil && c.isUnseen(change.Path): // whether it is gone isn't known
+	case is == nil && c.unseen.has(change.Path): // whether it is gone isn't known
 	case is == nil:
 		change.Kind, ok = c.kindOfVanished(was)
 
@@ -173,7 +180,9 @@ func (c comparison) kindOfAppeared(is *manifest.Entry) (ChangeKind, bool) {
 	case isTracked:
 		return ChangeChanged, true
 	}
-	return ChangeMade, true
+
+	// Where nobody had looked, the file may have been there.
+	return ChangeMade, !c.missed.has(string(is.Path)) || len(is.Index) > 0
 }
 
 // kindOfVanished judges an entry where there is nothing uncommitted any more.
@@ -201,7 +210,7 @@ func (c comparison) kindOfDiffering(was, is *manifest.Entry, change PathChange) 
 	case wasFile && !isFile:
 		return ChangeDeleted, true
 	case was.LeftOut && is.LeftOut: // nobody knows
-	case is.LeftOut && is.Head == nil && c.isUnseen(change.Path): // nor here
+	case is.LeftOut && is.Head == nil && c.unseen.has(change.Path): // nor here
 	case was.LeftOut:
 		return ChangeKept, true
 	case change.Old != change.New:
@@ -213,15 +222,17 @@ func (c comparison) kindOfDiffering(was, is *manifest.Entry, change PathChange) 
 	})
 }
 
-// isUnseen reports whether the second state couldn't look at a path, or at a directory above it.
-func (c comparison) isUnseen(path string) bool {
-	if c.unseen[path] || c.unseen["./"] {
+// pathSet has files, and directories with / at their ends, which stand for all below.
+type pathSet map[string]bool
+
+// has reports whether a path, or a directory above it, is in the set.
+func (s pathSet) has(path string) bool {
+	if s[path] || s["./"] {
 		return true
 	}
 
-	// A directory that couldn't be read hides everything below.
 	for i := range path {
-		if path[i] == '/' && c.unseen[path[:i+1]] {
+		if path[i] == '/' && s[path[:i+1]] {
 			return true
 		}
 	}

@@ -31,6 +31,7 @@ func TestCompareStates(t *testing.T) {
 		name       string
 		was, is    *manifest.Entry
 		moved      bool // HEAD is another commit in the second
+		missed     string
 		leftOut    string
 		want       ChangeKind // empty for no change
 		old, new   Side
@@ -47,6 +48,11 @@ func TestCompareStates(t *testing.T) {
 		{name: "a change undone", was: modified("a"), want: ChangeClean, old: of("a"), new: Side{Commit: one}},
 		{name: "a change committed", was: modified("a"), moved: true, want: ChangeClean, old: of("a"), new: Side{Commit: two}},
 		{name: "an untracked file made", is: untracked("a"), want: ChangeMade, old: Side{Commit: one}, new: of("a")},
+		{name: "an untracked file for which there was no time", is: untracked("a"), missed: "./"},
+		{name: "an untracked file in a directory for which there was no time", is: untracked("a"), missed: "dir/"},
+		{name: "a committed file changed, where there was no time for new ones", is: modified("a"), missed: "./", want: ChangeChanged, old: Side{Commit: one}, new: of("a")},
+		{name: "an untracked file deleted that was known though there was no time", was: untracked("a"), missed: "./", want: ChangeDeleted, old: of("a")},
+		{name: "an untracked file that was seen to be gone", was: untracked("a"), is: unsure(nil), leftOut: "./", want: ChangeDeleted, old: of("a"), wantUnsure: true},
 		{name: "an untracked file changed", was: untracked("a"), is: untracked("b"), want: ChangeChanged, old: of("a"), new: of("b")},
 		{name: "an untracked file deleted", was: untracked("a"), want: ChangeDeleted, old: of("a")},
 		{name: "an untracked file committed", was: untracked("a"), moved: true, want: ChangeClean, old: of("a"), new: Side{Commit: two}},
@@ -91,11 +97,12 @@ func TestCompareStates(t *testing.T) {
 			if c.moved {
 				after.Head = two
 			}
+			missed := []manifest.LeftOut{{Path: c.missed, Why: manifest.WhyTime}}
 			want := []PathChange{}
 			if c.want != "" {
 				want = append(want, PathChange{Path: "dir/file", Kind: c.want, Old: c.old, New: c.new, Unsure: c.wantUnsure})
 			}
-			if d := cmp.Diff(want, compareStates(before, after, []manifest.LeftOut{{Path: c.leftOut}})); d != "" {
+			if d := cmp.Diff(want, compareStates(before, after, missed, []manifest.LeftOut{{Path: c.leftOut}})); d != "" {
 				t.Error(d)
 			}
 		})
