@@ -166,7 +166,7 @@ func (t *rescueTaker) readWork(wanted candidate) {
 	switch {
 	case err == nil:
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		t.leaveOutWork(e, manifest.WhyTime)
+		t.leaveOutUnread(e)
 		return
 	case errors.Is(err, workfile.ErrTorn), errors.Is(err, fs.ErrNotExist), errors.Is(err, workfile.ErrLarge):
 		// It was there, and small enough, when it was measured.

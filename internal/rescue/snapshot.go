@@ -3,6 +3,7 @@ package rescue
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -194,6 +195,28 @@ func (s *snapshotTaker) stagedBefore(oid string) (blob string, size int64, ok bo
 	return blob, size, ok
 }
 
+// keepKnownWork has an entry that git doesn't track keep the file that the last snapshot has of it, and
+// reports whether that has one. Without it the next snapshot would read and write all of them again.
+func (t *rescueTaker) keepKnownWork(e *manifest.Entry) bool {
+	s := t.snapshot
+	if s == nil || s.base == nil || !isUntracked(e) {
+		return false
+	}
+
+	was := s.was[string(e.Path)]
+	if was == nil || was.Work == nil || t.isNever(string(e.Path)) {
+		return false
+	}
+
+	e.Work = was.Work
+	t.taken.Bytes += was.Work.Size
+	s.noteStamp(string(e.Path), workfile.Stamp{}, time.Time{})
+	return true
+}
+
+// isUntracked reports whether neither HEAD nor the index have a path.
+func isUntracked(e *manifest.Entry) bool { return len(e.Index) == 0 && e.Head == nil }
+
 // noteStamp notes the stamp of a file whose bytes the snapshot has. at is when it was looked at; zero if the
 // file wasn't read again.
 func (s *snapshotTaker) noteStamp(path string, now workfile.Stamp, at time.Time) {
@@ -216,18 +239,24 @@ func (t *rescueTaker) ignoredLimit() int64 {
 }
 
 // carryOverEntries returns entries for files of the last snapshot that git doesn't name: those in ignored
-// directories, of which it names only the directory. Where only a file was looked at after git was asked, its
-// entry stays as it is.
+// directories, of which it names only the directory, and all that it doesn't track if it had no time to list
+// them. Where only a file was looked at after git was asked, its entry stays as it is.
 func (t *rescueTaker) carryOverEntries() (again []*manifest.Entry) {
 	s := t.snapshot
 	if s == nil || s.base == nil {
 		return nil
 	}
 
+	isIndexSame := t.seen.isPartial && s.base.index.holds(t.seen.facts.stamp)
+	isIndexListed := !t.seen.isPartial && t.seen.index != nil
+	knowsIndex := isIndexSame || isIndexListed // else a new file may have been committed since
+
 	var tracked map[string]bool
 	for _, e := range s.base.state.Entries {
 		path := string(e.Path)
-		if !e.Unsure && !e.Ignored || t.seen.entries[path] != nil {
+		isUnlisted := knowsIndex && t.seen.lacksNew && isUntracked(&e)
+		isCarried := e.Unsure || e.Ignored || isUnlisted
+		if !isCarried || t.seen.entries[path] != nil {
 			continue
 		}
 
@@ -239,7 +268,9 @@ func (t *rescueTaker) carryOverEntries() (again []*manifest.Entry) {
 			continue
 		}
 
-		if tracked == nil {
+		// While the index is the same, so is what it lacks.
+		needsIndex := !isUnlisted || isIndexListed
+		if tracked == nil && needsIndex {
 			tracked = t.listTracked()
 		}
 
@@ -247,14 +278,31 @@ func (t *rescueTaker) carryOverEntries() (again []*manifest.Entry) {
 			continue
 		}
 
-		if _, err := t.tree.Lstat(path); err == nil {
-			found := t.seen.entryAt(path)
-			found.Ignored = true
-			again = append(again, found)
+		if !t.isToCarryOver(path, isUnlisted) {
+			continue
 		}
+
+		found := t.seen.entryAt(path)
+		found.Ignored = e.Ignored || e.Unsure
+		again = append(again, found)
 	}
 
 	return again
+}
+
+// isToCarryOver reports whether a file that git doesn't name is still there. Of a new one that git had no time
+// to list, what was known has to do where there is no time to look either; and if it is gone the snapshot says
+// so, since nothing else does.
+func (t *rescueTaker) isToCarryOver(path string, isUnlisted bool) bool {
+	if isUnlisted && t.reading.Err() != nil {
+		return true
+	}
+
+	_, err := t.tree.Lstat(path)
+	if isUnlisted && errors.Is(err, fs.ErrNotExist) {
+		t.seen.entryAt(path).Unsure = true
+	}
+	return err == nil
 }
 
 // listTracked returns the paths in the index. Without an answer of git, those that are known.
@@ -328,8 +376,12 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	}
 
 	// If nothing has changed, as after most calls, only newer stamps are written.
-	if s.base != nil && s.base.state.IsEqual(st) && slices.Equal(s.base.nested, t.taken.Nested) {
+	// One that looked at all there is takes the place of one that hadn't the time.
+	isFinished := s.base != nil && manifest.IsLate(s.base.leftOut) && !manifest.IsLate(t.taken.LeftOut)
+	isSame := s.base != nil && s.base.state.IsEqual(st) && slices.Equal(s.base.nested, t.taken.Nested)
+	if isSame && !isFinished {
 		t.taken.ID, t.taken.Same = s.base.id, true
+		c.leftOut = s.base.leftOut
 		if s.hasNewStamps || !c.index.isSame(s.base.index) {
 			c.id, c.tree, c.objects = s.base.id, s.base.tree, s.base.objects
 			t.store.kill("same")

@@ -25,6 +25,7 @@ type survey struct {
 	isPartial    bool       // index lacks what [indexFacts] leave out
 	facts        indexFacts // for the next survey
 	leftOut      []manifest.LeftOut
+	lacksNew     bool // git had no time to list what it doesn't track
 }
 
 // statusArgs ask for everything that is uncommitted. Renames appear as two paths; what is uncommitted inside
@@ -69,7 +70,7 @@ func (s *Store) surveyTree(ctx context.Context, g git.Isolated, r Request, known
 	isLate := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 	if isLate && (r.Untracked || r.Ignored) {
 		said, warnings, err = runStatus(ctx, g, []string{"-uno"}, paths)
-		if err == nil {
+		if v.lacksNew = err == nil; v.lacksNew {
 			v.leaveOut("./", manifest.WhyTime)
 		}
 	}

@@ -184,6 +184,16 @@ func (t *rescueTaker) leaveOutWork(e *manifest.Entry, why manifest.Why) {
 	t.leaveOut(string(e.Path), why, 0)
 }
 
+// leaveOutUnread notes that there was no time to read the file of an entry. A snapshot has a new file as the
+// last one knew it, if it did.
+func (t *rescueTaker) leaveOutUnread(e *manifest.Entry) {
+	if t.keepKnownWork(e) {
+		t.leaveOut(string(e.Path), manifest.WhyTime, 0)
+		return
+	}
+	t.leaveOutWork(e, manifest.WhyTime)
+}
+
 // candidate is something that may be kept: the file of an entry, or a version of it in the index.
 type candidate struct {
 	entry   *manifest.Entry
@@ -289,7 +299,7 @@ func (t *rescueTaker) chooseCandidates(all []candidate) []candidate {
 // doesn't exist, is a directory, or can't be kept.
 func (t *rescueTaker) measureFile(e *manifest.Entry, class int) (c candidate, ok bool) {
 	if t.reading.Err() != nil {
-		t.leaveOutWork(e, manifest.WhyTime)
+		t.leaveOutUnread(e)
 		return c, false
 	}
 

@@ -19,6 +19,11 @@ func (l LeftOut) Covers(path string) bool {
 	return l.Path == path || l.Path == "./" || strings.HasSuffix(l.Path, "/") && strings.HasPrefix(path, l.Path)
 }
 
+// IsLate reports whether something was left out because the time was over: with more of it, a rescue has that.
+func IsLate(all []LeftOut) bool {
+	return slices.ContainsFunc(all, func(l LeftOut) bool { return l.Why == WhyTime })
+}
+
 // Why says for what reason something was left out, in words of ours.
 type Why = stick.Words
 
