@@ -15,6 +15,7 @@ type CallQuery struct {
 	Since    stick.Time    // only those of the room and checkout that ran then or later
 	Until    stick.Time    // only those that ran then or earlier; 0 for any time
 	Open     bool          // only those without an end that began within [edits.LongestCall]
+	Late     bool          // only those of the room and checkout that are late, see [edits.Call]
 	Limit    int
 }
 
@@ -46,13 +47,16 @@ func (tx *Tx) Calls(q CallQuery) (calls []edits.Call, err error) {
 	if q.Open {
 		where, args = where+" AND ended_at = 0 AND started_at > ?", append(args, tx.Now().Add(-edits.LongestCall))
 	}
+	if q.Late {
+		where += " AND late = 1"
+	}
 	if q.Until != 0 {
 		where, args = where+" AND started_at <= ?", append(args, q.Until)
 	}
 
 	// The plus keeps the database from reading all calls of a room in their order, where few are wanted of many.
 	order := "call_id"
-	if q.Open || q.Since != 0 {
+	if q.Open || q.Late || q.Since != 0 {
 		order = "+call_id"
 	}
 

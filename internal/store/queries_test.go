@@ -199,13 +199,14 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			Open: true, Limit: 1,
 		})
 		_, open := tx.Calls(store.CallQuery{Agent: "claude:a", Open: true, Limit: 1})
+		_, late := tx.Calls(store.CallQuery{Room: id, Checkout: "/work", Late: true, Limit: 1})
 		_, noted := tx.LastNoted(id, "/work")
 		_, commits := tx.Commits(id, []string{"c"})
 		_, stashed := tx.Stashed(id, []string{"c"})
 		_, tellings := tx.Tellings("claude:a", "sum")
 		_, reads := tx.Reads(store.ReadQuery{Room: id, Agent: "claude:a", Checkout: "/work", Paths: []string{"a.go"}})
 		_, others := tx.HasOtherReads(id, "claude:a", "")
-		return try(calls, open, noted, commits, stashed, tellings, reads, others)
+		return try(calls, open, late, noted, commits, stashed, tellings, reads, others)
 	})
 
 	update(t, db, func(tx *store.Tx) error {

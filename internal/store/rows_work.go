@@ -97,6 +97,7 @@ var callTable = onceTable(func() table[edits.Call] {
 			{"started_at", func(r *call) any { return &r.Started }, fixed},
 			{"ended_at", func(r *call) any { return &r.Ended }, changing},
 			{"noted", func(r *call) any { return &r.Noted }, changing},
+			{"late", func(r *call) any { return &r.Late }, changing},
 		},
 	}
 })

@@ -36,6 +36,10 @@ type Call struct {
 	// Whether it was the last with which the ledger of the checkout was brought up to date: each uncommitted
 	// file in After was compared with what was noted of it.
 	Noted bool `json:"-"`
+
+	// Whether there was too little time: of a call that runs, for the snapshot before it; of one that has ended,
+	// for finding what it has changed, or for telling of it. Somebody else does that, and then it isn't late.
+	Late bool `json:"-"`
 }
 
 // Maker names who has made the call: the agent, and its sub-agent if it was that.

@@ -450,7 +450,7 @@ after_id   TEXT    NOT NULL,
 files      INTEGER NOT NULL,
 overlapped INTEGER NOT NULL,
 started_at INTEGER NOT NULL,
-ended_at   INTEGER NOT NULL, noted INTEGER NOT NULL DEFAULT 0,
+ended_at   INTEGER NOT NULL, noted INTEGER NOT NULL DEFAULT 0, late INTEGER NOT NULL DEFAULT 0,
 PRIMARY KEY (room_id, call_id)
 );
 
@@ -498,5 +498,7 @@ CREATE INDEX calls_open ON calls (agent_id, room_id, checkout) WHERE ended_at = 
 CREATE INDEX calls_noted ON calls (room_id, checkout) WHERE noted = 1;
 
 CREATE INDEX calls_of_checkout ON calls (room_id, checkout, ended_at);
+
+CREATE INDEX calls_late ON calls (room_id, checkout) WHERE late = 1;
 
 INSERT INTO counters (name, value) VALUES ('event_seq', 0);
