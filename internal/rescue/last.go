@@ -1,6 +1,8 @@
 package rescue
 
 import (
+	"context"
+
 	"talkingstick/internal/rescue/bare"
 	"talkingstick/internal/workspace"
 )
@@ -14,4 +16,13 @@ func (s *Store) Last(tree workspace.Checkout) string {
 		return ""
 	}
 	return c.id
+}
+
+// IsLate reports whether a snapshot lacks something because the time was over. It fails as [Store.Show] does.
+func (s *Store) IsLate(ctx context.Context, id string) (bool, error) {
+	r, err := s.loadRescue(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	return IsLate(r.manifest.LeftOut), nil
 }

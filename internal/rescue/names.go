@@ -33,6 +33,9 @@ const (
 	WhyUnreadable = manifest.WhyUnreadable
 )
 
+// IsLate reports whether a rescue lacks something because the time was over.
+func IsLate(all []LeftOut) bool { return manifest.IsLate(all) }
+
 // IsID reports whether a text has the form of the id of a rescue, which needn't be there.
 func IsID(text string) bool { return manifest.IsID(text) }
 

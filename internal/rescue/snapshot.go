@@ -376,12 +376,10 @@ func (t *rescueTaker) keepSnapshot(ctx context.Context, wanted []candidate) (Tak
 	}
 
 	// If nothing has changed, as after most calls, only newer stamps are written.
-	// One that looked at all there is takes the place of one that hadn't the time.
-	isFinished := s.base != nil && manifest.IsLate(s.base.leftOut) && !manifest.IsLate(t.taken.LeftOut)
+	// One that hadn't the time to look at all there is doesn't stand for one that had, nor the other way round.
 	isSame := s.base != nil && s.base.state.IsEqual(st) && slices.Equal(s.base.nested, t.taken.Nested)
-	if isSame && !isFinished {
+	if isSame && manifest.IsLate(s.base.leftOut) == manifest.IsLate(t.taken.LeftOut) {
 		t.taken.ID, t.taken.Same = s.base.id, true
-		c.leftOut = s.base.leftOut
 		if s.hasNewStamps || !c.index.isSame(s.base.index) {
 			c.id, c.tree, c.objects = s.base.id, s.base.tree, s.base.objects
 			t.store.kill("same")
