@@ -67,6 +67,12 @@ func SeeFile(path string, known edits.FileState) (s edits.FileState, changed tim
 	return s, changed, nil
 }
 
+// ChangedAt returns when a file or a directory was last changed, contents or anything else.
+func ChangedAt(info fs.FileInfo) time.Time {
+	_, changed := inodeOf(info)
+	return changed
+}
+
 // SumOf is the sum of a file with this content, as [edits.FileState] has it.
 func SumOf(b []byte) string {
 	sum := sha256.Sum256(b)

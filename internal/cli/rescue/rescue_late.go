@@ -48,13 +48,11 @@ func rescueFinishCmd(a *app.Run) *cobra.Command {
 				return stick.Errorf(stick.CodeUsage, "standard input must name snapshots, as JSON: %v", err)
 			}
 
-			e, _, err := a.Open()
+			e, by, err := a.Open()
 			if err != nil {
 				return err
 			}
-
-			e.FinishSnapshots(c.Context(), late)
-			return nil
+			return e.FinishSnapshots(c.Context(), by, late)
 		},
 	}
 }

@@ -72,7 +72,7 @@ func (o *op) beginCalls(q editQuestion, kept []*snapshot) (elsewhere []stick.Roo
 		}
 
 		c := q.callIn(o.Me.Agent, s.top)
-		c.Before, c.Started = s.taken.ID, o.Tx.Now()
+		c.Before, c.Started, c.Late = s.taken.ID, o.Tx.Now(), s.isLate()
 		if err := ledger.RecordCall(o.Tx, o.Room.ID, &c); err != nil {
 			return nil, err
 		}
@@ -303,22 +303,33 @@ func (g *Guard) tellEnd(ctx context.Context, q editQuestion, all []*checkout) er
 	var told []roomTaking
 	var err error
 	for _, c := range all {
-		if len(c.taken.Files) == 0 && c.lost == "" {
+		if !c.hasToTell() {
 			continue
 		}
 
 		c.taken.Form, c.taken.Rescue = q.formOf(c.call), c.call.Before
 		if len(c.taken.Files) > 0 {
-			told = append(told, roomTaking{c.room, c.top, c.taken})
+			told = append(told, roomTaking{room: c.room, top: c.top, Taken: c.taken})
 		}
 		if c.lost != "" {
-			told = append(told, roomTaking{
-				c.room, c.top, edits.Taken{Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost},
-			})
+			told = append(told, roomTaking{room: c.room, top: c.top, Taken: edits.Taken{
+				Form: c.taken.Form, Rescue: c.call.Before, Repository: c.lost,
+			}})
 		}
 
+		// With the last of it, all has been told.
+		told[len(told)-1].call = c.call.ID
 		err = errors.Join(err, g.Restorer.Store().Mark(c.call.Before))
 	}
 
-	return cmp.Or(g.tellTaken(ctx, q.HookParams, told), err)
+	terr := g.tellTaken(ctx, q.HookParams, told)
+	for _, c := range all {
+		if c.late || terr != nil && c.hasToTell() {
+			q.finishLater(c.finish)
+		}
+	}
+	return cmp.Or(terr, err)
 }
+
+// hasToTell reports whether others have to be told of what the call has done.
+func (c *checkout) hasToTell() bool { return len(c.taken.Files) > 0 || c.lost != "" }

@@ -32,6 +32,10 @@ func (g *Guard) endCall(ctx context.Context, q editQuestion, c *checkout, by kee
 	// Without the state after the call, nobody can say what it has changed.
 	s := &snapshot{checkout: c, tree: tree, named: c.files, after: true}
 	g.takeSnapshots(ctx, q, []*snapshot{s}, by.snapshotFacts(q))
+	if q.Unread && s.isLate() {
+		c.endLate(s.taken.ID, stick.At(g.core.Now()))
+		return nil
+	}
 	if s.err != nil || s.taken.ID == "" {
 		return cmp.Or(s.err, s.commitsErr)
 	}

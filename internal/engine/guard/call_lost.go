@@ -29,8 +29,12 @@ type lostCall struct {
 // findLost finds the calls in the checkouts of snapshots whose ends nobody has seen, and that are over.
 func (o *op) findLost(q editQuestion, kept []*snapshot) (lost []lostCall, err error) {
 	for _, s := range kept {
-		if s.err != nil || s.taken.ID == "" {
+		// One that is late doesn't show all that a call has changed.
+		if s.err != nil || s.taken.ID == "" || s.isLate() {
 			continue
+		}
+		if err := o.finishLate(q, s); err != nil {
+			return lost, err
 		}
 
 		open, err := o.Tx.Calls(store.CallQuery{Room: o.Room.ID, Checkout: s.top, Open: true, Limit: maxOpen})
@@ -99,37 +103,44 @@ func (g *Guard) endLostCall(ctx context.Context, p core.HookParams, l lostCall) 
 	}
 
 	q := editQuestion{CheckEditParams: CheckEditParams{HookParams: p, Text: l.Command, Unread: true}}
-	c.call.After, c.call.Ended = l.next.taken.ID, l.end
-	lerr := g.lookAtLost(ctx, db, q, c, l.next)
-	isMine := false
+	c.call.After, c.call.Ended, c.call.Late = l.next.taken.ID, l.end, false
+	lerr := g.lookAtLost(ctx, db, q, c, l)
 	werr := g.core.Update(ctx, db, p.Caller, func(tx *store.Tx, probes *core.Probes) error {
 		if err := tx.LockRooms(c.room); err != nil {
 			return err
 		}
 
 		now, err := tx.Calls(store.CallQuery{Room: c.room, ID: l.ID, Limit: 1})
-		if isMine = err == nil && len(now) == 1 && now[0].Ended.IsZero(); !isMine {
+		isMine := err == nil && len(now) == 1 && now[0].Ended == l.Ended && now[0].Late == l.Late
+		if !isMine {
 			// Somebody else has ended it meanwhile.
 			return err
 		}
 
-		return cmp.Or(c.writeEnd(tx, probes, me), c.claimNoted(tx, probes, me))
+		c.call.After = cmp.Or(l.After, c.call.After)
+		if err := cmp.Or(c.writeEnd(tx, probes, me), c.claimNoted(tx, probes, me)); err != nil {
+			return err
+		}
+		return g.tellLost(tx, probes, q, c)
 	})
-	if werr != nil || !isMine {
-		return cmp.Or(werr, lerr)
+	if werr == nil && c.hasToTell() {
+		werr = g.Restorer.Store().Mark(c.call.Before)
 	}
-
-	return cmp.Or(lerr, g.tellLost(ctx, q, c))
+	return cmp.Or(werr, lerr)
 }
 
 // lookAtLost finds what such a call has changed, by the snapshot that follows it.
 func (g *Guard) lookAtLost(
-	ctx context.Context, db *store.DB, q editQuestion, c *checkout, next *snapshot,
+	ctx context.Context, db *store.DB, q editQuestion, c *checkout, l lostCall,
 ) (err error) {
 	c.call.Overlapped = c.call.Overlaps(c.beside, c.call.Ended)
-	c.dirty = uncommittedIn(next.taken)
+	c.dirty = uncommittedIn(l.next.taken)
 
-	c.own, err = g.ownChanges(ctx, q, c)
+	if l.Ended.IsZero() {
+		c.own, err = g.ownChanges(ctx, q, c)
+	} else {
+		c.own, err = g.findLateChanges(ctx, c, l)
+	}
 	c.dropTaskFile()
 	c.call.Files, c.fold = len(c.own), len(c.own) > 0 && workspace.FoldsCase(c.top)
 
@@ -165,19 +176,28 @@ func (c *checkout) claimNoted(tx *store.Tx, probes *core.Probes, me core.Identit
 	return tx.PutEdited(c.room, c.top, claimed)
 }
 
-// tellLost is [Guard.tellEnd] of such a call, in the name of its agent.
-func (g *Guard) tellLost(ctx context.Context, q editQuestion, c *checkout) error {
-	if len(c.taken.Files) == 0 {
+// tellLost is [Guard.tellEnd] of such a call, in the name of its agent, within the transaction that ends it: so
+// all of it is told once, whenever a process dies.
+func (g *Guard) tellLost(tx *store.Tx, probes *core.Probes, q editQuestion, c *checkout) error {
+	if !c.hasToTell() {
 		return nil
 	}
 
-	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.formOf(c.call), c.call.Before
-	merr := g.Restorer.Store().Mark(c.call.Before)
-	p := q.HookParams
-	p.Where = core.Where{RoomID: c.room}
+	r, err := tx.Room(c.room)
+	if err != nil || r.Closed {
+		return err
+	}
 
-	return cmp.Or(g.runHookOp(ctx, p, true, func(o *op) error {
-		o.Events = append(o.Events, edits.Take(o.Room, c.taken))
-		return nil
-	}), merr)
+	o := &op{&core.Op{Tx: tx, Probes: probes, Me: core.Identity{Agent: c.call.Agent}, Room: r, Before: r}}
+	o.Apply(r.Restore(tx.Generation(), probes.Probed, tx.Now()))
+	if err := probes.Enough(o.Room); err != nil {
+		return err
+	}
+
+	c.taken.By, c.taken.Form, c.taken.Rescue = c.call.Agent, q.formOf(c.call), c.call.Before
+	o.Events = append(o.Events, edits.Take(o.Room, c.taken))
+	if _, err := o.settleCall(c.call.ID); err != nil {
+		return err
+	}
+	return o.Save()
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"slices"
 
+	"talkingstick/internal/engine/guard/restore"
 	"talkingstick/internal/git"
 	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
@@ -49,10 +50,14 @@ type checkout struct {
 	dirty []git.Uncommitted // what the snapshot after a call found uncommitted; nil if git is to say that
 	fold  bool              // names that differ only in case are one file
 	gone  bool              // the call has removed the checkout
-	lost  string            // the git directory of the room's repository, if the call has removed that
-	taken edits.Taken       // what of others' work the call has changed
-	off   bool              // its room wants no snapshots
-	prune bool              // somebody has to look through the snapshots of its repository
+	late  bool              // what the call has changed is found later, see [Guard.FinishSnapshots]
+
+	finish restore.LateSnapshot // for another process, if there is too little time
+
+	lost  string      // the git directory of the room's repository, if the call has removed that
+	taken edits.Taken // what of others' work the call has changed
+	off   bool        // its room wants no snapshots
+	prune bool        // somebody has to look through the snapshots of its repository
 }
 
 // newCheckout returns the checkout that a place lies in. Its top is empty if there is none.

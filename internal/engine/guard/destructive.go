@@ -32,6 +32,8 @@ type roomTaking struct {
 	room stick.RoomID
 	top  string // of the checkout
 	edits.Taken
+
+	call int64 // that is late until this is told; 0 for none
 }
 
 // mergeTakings makes one telling of what several parts of a command take in a checkout, if the same copy has
@@ -46,7 +48,7 @@ func mergeTakings(all []roomTaking) (out []roomTaking) {
 		if i < 0 {
 			out = append(out, t)
 		} else {
-			out[i].Taken = out[i].With(t.Taken)
+			out[i].Taken, out[i].call = out[i].With(t.Taken), max(out[i].call, t.call)
 		}
 	}
 
@@ -393,6 +395,10 @@ func (g *Guard) tellTaken(ctx context.Context, p core.HookParams, all []roomTaki
 	for _, t := range mergeTakings(all) {
 		p.Where = core.Where{RoomID: t.room}
 		err = errors.Join(err, g.runHookOp(ctx, p, true, func(o *op) error {
+			if isTold, err := o.settleCall(t.call); err != nil || isTold {
+				return err
+			}
+
 			t.By = o.Me.Agent
 			o.Events = append(o.Events, edits.Take(o.Room, t.Taken))
 			return nil

@@ -46,7 +46,7 @@ type CheckEditParams struct {
 	Rescuing func()
 
 	// Late is called with each snapshot that the caller is to have finished by another process, see
-	// [restore.Restorer.FinishSnapshots]. It may be called after the limit of the hook.
+	// [Guard.FinishSnapshots]. It may be called after the limit of the hook.
 	Late func(restore.LateSnapshot)
 }
 

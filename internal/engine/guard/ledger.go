@@ -42,7 +42,11 @@ func (g *Guard) noteEdits(ctx context.Context, q editQuestion) ([]*checkout, err
 	}
 
 	err = g.lookAfter(ctx, db, q, all, by)
-	return all, cmp.Or(g.writeNoted(ctx, db, q, all), err)
+	werr := g.writeNoted(ctx, db, q, all)
+	if werr != nil && ctx.Err() != nil {
+		werr = cmp.Or(g.writeLate(ctx, db, q, all, by), werr)
+	}
+	return all, cmp.Or(werr, err)
 }
 
 // readNoted reads what was noted of checkouts, and when the call began in each. It returns those of which
@@ -170,8 +174,10 @@ func (c *checkout) writeEnd(tx *store.Tx, probes *core.Probes, me core.Identity)
 
 	// A look that came to its end has compared everything. Where nothing was compared, an earlier call is still
 	// the one that says how far the ledger is.
+	// It is late until somebody has been told of what it has taken.
 	call := c.call
 	call.Noted = c.looks && !c.gone && !c.isNoted
+	call.Late = c.late || c.hasToTell()
 	return ledger.RecordCall(tx, c.room, &call)
 }
 

@@ -29,9 +29,7 @@ type snapshot struct {
 }
 
 // isLate reports whether a snapshot lacks files because the time was over.
-func (s *snapshot) isLate() bool {
-	return slices.ContainsFunc(s.taken.LeftOut, func(l rescue.LeftOut) bool { return l.Why == rescue.WhyTime })
-}
+func (s *snapshot) isLate() bool { return rescue.IsLate(s.taken.LeftOut) }
 
 // maxSnapshots is how many checkouts one call keeps. Each has a git of its own.
 const maxSnapshots = 20
@@ -236,6 +234,13 @@ func (g *Guard) keepAnyway(ctx context.Context, q editQuestion) {
 	g.takeSnapshots(ctx, q, reach, keeper{}.snapshotFacts(q))
 }
 
+// finishLater has another process finish what there was too little time for in a checkout.
+func (q editQuestion) finishLater(l restore.LateSnapshot) {
+	if q.Late != nil {
+		q.Late(l)
+	}
+}
+
 // takeSnapshots makes snapshots of checkouts, all at the same time. Where a call can only change the files
 // that it names, no others are looked at.
 func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snapshot, facts rescue.Facts) {
@@ -263,8 +268,14 @@ func (g *Guard) takeSnapshots(ctx context.Context, q editQuestion, reach []*snap
 	wait.Wait()
 
 	for _, s := range reach {
-		if q.Late != nil && s.isLate() {
-			q.Late(restore.LateSnapshot{Top: s.top, Named: s.named, Facts: facts})
+		if !s.isLate() {
+			continue
+		}
+
+		q.finishLater(restore.LateSnapshot{Top: s.top, Named: s.named, Facts: facts})
+		if s.taken.ID == "" && !s.after {
+			// The call is compared with what was known last.
+			s.taken.ID = g.Restorer.Store().Last(s.tree)
 		}
 	}
 

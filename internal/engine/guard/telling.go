@@ -96,7 +96,7 @@ func (g *Guard) tellHappened(ctx context.Context, q editQuestion) error {
 		for _, t := range planned {
 			taken, terr := g.findHappened(ctx, q, t)
 			if err = cmp.Or(err, terr); taken.Form != "" {
-				happened = append(happened, roomTaking{room, t.Top, taken})
+				happened = append(happened, roomTaking{room: room, top: t.Top, Taken: taken})
 			}
 		}
 

@@ -9,9 +9,9 @@ import (
 	"talkingstick/stick"
 )
 
-// finishTime is how long a process in the background may take for a snapshot for which a hook had too little
+// FinishTime is how long a process in the background may take for a snapshot for which a hook had too little
 // time.
-const finishTime = time.Minute
+const FinishTime = time.Minute
 
 // LateSnapshot is a snapshot that lacks files because the time of a hook was over.
 type LateSnapshot struct {
@@ -20,27 +20,25 @@ type LateSnapshot struct {
 	Facts rescue.Facts `json:"facts"`
 }
 
-// FinishSnapshots makes snapshots again for which hooks had too little time: of what the checkouts hold now,
-// a minute for each. It isn't an operation: a process in the background calls it, and the hook has answered
-// by then. A checkout that is gone is left out, and what fails the next call tries again.
-func (rs *Restorer) FinishSnapshots(ctx context.Context, late []LateSnapshot) {
+// FinishSnapshot makes a snapshot again for which a hook had too little time: of what the checkout holds now,
+// in at most a minute. ok is false if there is none, such as of a checkout that is gone.
+func (rs *Restorer) FinishSnapshot(ctx context.Context, l LateSnapshot) (taken rescue.Taken, ok bool) {
 	copies := rs.Store()
-	copies.Limits.Time, copies.Limits.Status = finishTime, finishTime/2
+	copies.Limits.Time, copies.Limits.Status = FinishTime, FinishTime/2
 
-	for _, l := range late {
-		tree, ok := workspace.FindCheckout(l.Top, workspace.Env{})
-		if !ok {
-			continue
-		}
-
-		// Anybody can start such a process: it makes snapshots only, and none in the name of what is no agent.
-		l.Facts.Cause = rescue.CauseCall
-		if _, err := stick.ParseAgentID(l.Facts.Agent); err != nil {
-			continue
-		}
-
-		// A request without a time is made now: what the hook has kept is older.
-		r := rescue.Request{Tree: tree, Paths: l.Named, Nested: true, Facts: l.Facts}
-		_, _ = copies.Take(ctx, r)
+	tree, ok := workspace.FindCheckout(l.Top, workspace.Env{})
+	if !ok {
+		return taken, false
 	}
+
+	// Anybody can start such a process: it makes snapshots only, and none in the name of what is no agent.
+	l.Facts.Cause = rescue.CauseCall
+	if _, err := stick.ParseAgentID(l.Facts.Agent); err != nil {
+		return taken, false
+	}
+
+	// A request without a time is made now: what the hook has kept is older.
+	r := rescue.Request{Tree: tree, Paths: l.Named, Nested: true, Facts: l.Facts}
+	taken, err := copies.Take(ctx, r)
+	return taken, err == nil && taken.ID != "" && !rescue.IsLate(taken.LeftOut)
 }

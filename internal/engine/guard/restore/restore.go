@@ -12,6 +12,7 @@ import (
 	"context"
 
 	"talkingstick/internal/engine/core"
+	"talkingstick/internal/rescue"
 	"talkingstick/internal/workspace"
 	"talkingstick/stick"
 )
@@ -32,6 +33,8 @@ type Config struct {
 
 // Restorer performs the operations on rescues and on calls. Several goroutines may use it.
 type Restorer struct {
+	Limit func(*rescue.Limits) // for tests: changes what a copy may cost; nil for nothing
+
 	core    *core.Kernel
 	never   func(workspace.Checkout) func(path string) bool
 	askEdit func(context.Context, core.Caller, string, []string) (stick.Words, stick.Hint, error)

@@ -17,6 +17,9 @@ func (rs *Restorer) Store() *rescue.Store {
 	s.Kill = func(point string) { rs.core.KillPoint(core.CopyPoint + point) }
 	s.Limits.Time, s.Limits.Status = rs.core.Slack(s.Limits.Time), rs.core.Slack(s.Limits.Status)
 
+	if rs.Limit != nil {
+		rs.Limit(&s.Limits)
+	}
 	return s
 }
 
