@@ -202,6 +202,41 @@ func Fold(files []EditedFile, most int) []EditedFile {
 	return out[:min(len(out), most)]
 }
 
+// FoldersOf returns the paths of the rows that may stand for files, each once.
+func FoldersOf(paths []string) (folders []string) {
+	for _, p := range paths {
+		folders = append(folders, folderOf(p))
+	}
+
+	slices.Sort(folders)
+	return slices.Compact(folders)
+}
+
+// Unfold returns what was noted of files: of one without a row, what was noted of all files in its directory, if
+// a row stands for them.
+// since is a time: a directory whose files had no changes any more before it says nothing of new ones.
+func Unfold(known []EditedFile, paths []string, since stick.Time) (files []EditedFile) {
+	rows := map[string]EditedFile{}
+	for _, f := range known {
+		isPast := strings.HasSuffix(f.Path, "/") && !f.Asleep.IsZero() && f.Asleep < since
+		if !isPast {
+			rows[f.Path] = f
+		}
+	}
+
+	for _, p := range paths {
+		f, ok := rows[p]
+		if !ok {
+			f, ok = rows[folderOf(p)]
+			f.Path = p
+		}
+		if ok {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
 // Starter returns the member that has started one with this lineage, the first of them, and "" if none has.
 func Starter(r stick.Room, above stick.Lineage) stick.AgentID {
 	for _, m := range r.Members {

@@ -192,6 +192,20 @@ func TestFold(t *testing.T) {
 	if got := fmt.Sprint(editors(looked[2]), editors(looked[4])); len(looked) != 5 || got != "[x y ?] [x y n]" {
 		t.Errorf("a look finds %+v", looked)
 	}
+
+	paths := []string{"d/b", "d/e/n", "none/a", "top"}
+	if got := edits.FoldersOf(append(paths, "d/c")); !slices.Equal(got, []string{"./", "d/", "d/e/", "none/"}) {
+		t.Errorf("their folders are %q", got)
+	}
+	asleep := f("none/", "y").Rest(sticktest.Start)
+	got := edits.Unfold(append(slices.Clone(folded[1:]), f("d/b", "own"), asleep), paths, sticktest.Start+1)
+	want := []edits.EditedFile{f("d/b", "own"), {Path: "d/e/n", Editors: folded[2].Editors}}
+	if later := edits.Unfold([]edits.EditedFile{asleep}, paths, sticktest.Start); len(later) != 1 {
+		t.Errorf("of what has just gone: %+v", later)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("unfolded:\n%s", diff)
+	}
 }
 
 // TestStarter names the member that a process has started.

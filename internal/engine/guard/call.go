@@ -217,10 +217,12 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 		paths = append(paths, u.Path)
 	}
 
-	known, err := tx.Edited(c.room, c.top, paths)
+	// Of very many files, one row stands for those in a directory.
+	known, err := tx.Edited(c.room, c.top, slices.Concat(paths, edits.FoldersOf(paths)))
 	if err != nil {
 		return t, err
 	}
+	known = edits.Unfold(known, paths, c.call.Started)
 
 	// What was edited before is committed or gone.
 	if !c.looks {
