@@ -55,7 +55,7 @@ func (g *game) perform(act model.Act) performed {
 	case model.WaitReturns, model.WaitIsKilled, model.WaitContinues, model.ProcessEnds:
 		o.endWait(act.Kind)
 	case model.WaitStops, model.ProcessMutes, model.ProcessUnmutes, model.ProcessRestarts: // the room doesn't see it
-	case model.Call, model.ToolBegins, model.ToolEnds, model.Message:
+	case model.Call, model.Prompt, model.ToolBegins, model.ToolEnds, model.Message:
 		o.call(act.Kind)
 
 	case model.Heartbeat:
@@ -63,8 +63,7 @@ func (g *game) perform(act model.Act) performed {
 			o.recordProcess()
 		}
 		o.room, o.err = o.room.Heartbeat(o.me, g.fence(), proofOf(g.agents[o.by].Proof), o.now)
-
-	case model.SaveDraft, model.Release, model.ReleaseOldTurn, model.ReleaseByLease, model.Pass, model.PassNext:
+	case model.SaveDraft, model.Release, model.ReleaseUnchanged, model.ReleaseOldTurn, model.ReleaseByLease, model.Pass, model.PassNext:
 		o.endTurn(act)
 	case model.Take, model.TakeForPerson:
 		o.take(act.Kind == model.TakeForPerson)
@@ -195,6 +194,8 @@ func (o *performed) call(kind model.Kind) {
 	o.recordProcess()
 
 	switch kind {
+	case model.Prompt:
+		o.room = o.room.EndRest(o.me)
 	case model.ToolBegins:
 		o.room.EditMember(o.me, func(m *stick.Member) { m.BusySince = o.now })
 	case model.ToolEnds:
@@ -224,6 +225,10 @@ func (o *performed) endTurn(act model.Act) {
 		}
 
 	case model.Release:
+		o.rule(o.room.Release(o.me, fence, someHandoff, o.s, o.now))
+	case model.ReleaseUnchanged:
+		tree := &stick.Workspace{Head: "c0ffee"}
+		o.room = o.room.RestAfter(o.me, stick.TurnWork{Before: tree, After: tree}, o.now)
 		o.rule(o.room.Release(o.me, fence, someHandoff, o.s, o.now))
 	case model.ReleaseOldTurn:
 		if fence = o.g.old; fence.Turn == 0 || fence.Turn == o.room.Turn.ID {

@@ -175,6 +175,8 @@ func (g *game) compareAgent(r stick.Room, a model.Who, s *stick.Probed) string {
 		return fmt.Sprintf("wait: the rules say %v of %s", waits, agentAt(a))
 	case !joined:
 		return ""
+	case x.Rests() != m.Rests:
+		return fmt.Sprintf("rest: the rules say %v of %s", x.Rests(), x.Agent)
 	case x.Ordinal != m.Ordinal:
 		return fmt.Sprintf("order: the rules put %s at %d, the model at %d", x.Agent, x.Ordinal, m.Ordinal)
 	}

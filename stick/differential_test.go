@@ -100,20 +100,13 @@ func randomLimits(rnd *rand.Rand) model.Limits {
 
 // frequencies say how often each act is drawn.
 var frequencies = map[model.Kind]int{
-	model.Join: 10, model.Wait: 30, model.WaitForEvents: 3, model.WaitAgain: 2, model.Try: 9, model.Call: 4,
-	model.Message: 3, model.Heartbeat: 5,
-	model.ToolBegins: 2, model.ToolEnds: 2, model.SaveDraft: 2, model.Release: 18, model.ReleaseOldTurn: 2,
-	model.ReleaseByLease: 2,
-	model.Pass:           6, model.PassNext: 3, model.Take: 9, model.TakeForPerson: 1, model.Leave: 1, model.Abandon: 2,
-	model.Kick:        2,
-	model.KickByForce: 1, model.Close: 1, model.SetLimits: 2, model.SetEnforce: 1, model.Reorder: 1,
-	model.Pause: 1, model.Edit: 8,
-	model.Reserve: 4, model.Unreserve: 2, model.PersonCloses: 1, model.PersonSetsLimits: 1,
-	model.PersonSetsEnforce: 1, model.PersonPauses: 1,
-	model.PersonResumes: 4, model.WaitLooks: 20, model.WaitReturns: 3, model.WaitIsKilled: 3,
-	model.WaitStops: 3, model.WaitContinues: 4,
-	model.ProcessEnds: 3, model.ProcessMutes: 1, model.ProcessUnmutes: 1, model.ProcessRestarts: 12,
-	model.Restore: 1, model.Tick: 44,
+	model.Join: 10, model.Wait: 30, model.WaitForEvents: 3, model.WaitAgain: 2, model.Try: 9, model.Call: 4, model.Message: 3, model.Heartbeat: 5,
+	model.ToolBegins: 2, model.ToolEnds: 2, model.SaveDraft: 2, model.Release: 18, model.ReleaseUnchanged: 6, model.Prompt: 2, model.ReleaseOldTurn: 2, model.ReleaseByLease: 2,
+	model.Pass: 6, model.PassNext: 3, model.Take: 9, model.TakeForPerson: 1, model.Leave: 1, model.Abandon: 2, model.Kick: 2,
+	model.KickByForce: 1, model.Close: 1, model.SetLimits: 2, model.SetEnforce: 1, model.Reorder: 1, model.Pause: 1, model.Edit: 8,
+	model.Reserve: 4, model.Unreserve: 2, model.PersonCloses: 1, model.PersonSetsLimits: 1, model.PersonSetsEnforce: 1, model.PersonPauses: 1,
+	model.PersonResumes: 4, model.WaitLooks: 20, model.WaitReturns: 3, model.WaitIsKilled: 3, model.WaitStops: 3, model.WaitContinues: 4,
+	model.ProcessEnds: 3, model.ProcessMutes: 1, model.ProcessUnmutes: 1, model.ProcessRestarts: 12, model.Restore: 1, model.Tick: 44,
 }
 
 // actsToDraw has each kind of act as often as its frequency says.
@@ -126,8 +119,7 @@ var actsToDraw = func() (all []model.Kind) {
 
 // ofHolder are the acts that only the holder can perform.
 var ofHolder = []model.Kind{
-	model.Heartbeat, model.SaveDraft, model.Release, model.ReleaseByLease, model.Pass, model.PassNext,
-	model.Leave, model.Close,
+	model.Heartbeat, model.SaveDraft, model.Release, model.ReleaseUnchanged, model.ReleaseByLease, model.Pass, model.PassNext, model.Leave, model.Close,
 }
 
 func (g *game) randomAct(rnd *rand.Rand) model.Act {

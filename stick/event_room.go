@@ -24,6 +24,7 @@ type ReleasePayload struct {
 	Lease   string `json:"lease,omitempty"`           // the sum of the lease that ended
 	Expires Time   `json:"claim_expires_at,omitzero"` // until when the named member may take the stick
 	Nobody  string `json:"nobody,omitempty"`          // why nobody is named
+	Rests   bool   `json:"rests,omitempty"`           // the turn changed nothing, so its owner rests
 }
 
 // PassPayload is the payload of [EventPass].
@@ -32,6 +33,7 @@ type PassPayload struct {
 	Lease     string `json:"lease,omitempty"`           // the sum of the lease that ended
 	Reachable *bool  `json:"reachable,omitempty"`       // whether the recipient waits now
 	Expires   Time   `json:"claim_expires_at,omitzero"` // until when the recipient may take the stick
+	Rests     bool   `json:"rests,omitempty"`           // the turn changed nothing, so its owner rests
 }
 
 // ReroutedPayload is the payload of [EventRerouted].

@@ -20,7 +20,7 @@ func recordOf(r stick.Room) *stick.Record {
 	c := &stick.Record{
 		Turn: r.Turn.ID, State: r.Turn.State, Closed: r.Closed, Paused: r.Paused, Owner: r.Turn.Owner, Reserved: r.Turn.ReservedFor,
 		ReservedBy: r.Turn.ReservedBy, Prior: r.Turn.Prior, HandoffSeq: r.Turn.HandoffSeq, Pending: r.Turn.HandoffPending,
-		Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
+		Messages: r.Turn.Messages, Direct: r.Turn.HandoffDirect, NextAction: r.Turn.NextAction, Generation: r.Generation,
 		Members: map[stick.AgentID]stick.MemberRecord{}, Receipts: map[stick.ReceiptKey]stick.Receipt{},
 	}
 	said := policyWords(r.Policy)
@@ -57,10 +57,13 @@ func policyWords(p stick.Policy) policyTexts {
 	return said
 }
 
-// others lists the members, except for those given, that have a live wait for work and aren't gone.
+// others lists the members, except for those given, that have a live wait for work, aren't gone and don't rest.
 func (w *world) others(but ...stick.AgentID) []int {
 	var out []int
 	for i, a := range w.actors {
+		if m, _ := w.room.Member(names[i]); m.Rests() {
+			continue
+		}
 		if a.wait != noWait && a.intent == stick.Work && a.proc != stick.Gone && w.room.IsJoined(names[i]) && !slices.Contains(but, names[i]) {
 			out = append(out, i)
 		}
@@ -220,6 +223,8 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		switch {
 		case to.actors[i].proc == stick.Gone:
 			return "a release named one who is gone"
+		case b.Members[i].Rests() && e.To != o.by:
+			return "a release named one who rests"
 		case x.wait != noWait && x.intent == stick.Listen:
 			return "a release named one who only listens"
 		case x.wait == noWait && b.GraceAfter(b.Members[i].ReturnedAt).Due(from.now):
@@ -227,13 +232,16 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 		case e.To == n.Turn.Prior && n.Turn.State == stick.Reserved:
 			// the one who ended the turn comes last
 			for _, j := range to.others(e.To) {
-				if !n.Members[j].PassedOver {
+				if !n.Members[j].PassedOver && !b.Members[j].Rests() {
 					return "a release named the releaser before another who waits"
 				}
 			}
 		}
 	}
 
+	if bad := checkRest(a, o); bad != "" {
+		return bad
+	}
 	if bad := checkPriorOwner(from, a, o, last); bad != "" {
 		return bad
 	}
@@ -278,6 +286,9 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 
 	// The log tells the same story.
 	c := recordOf(b)
+	if a.deed == dTell {
+		c.RecordSenders()
+	}
 	for _, e := range o.events {
 		if err := c.Replay(e); err != nil {
 			return "the log can't be replayed: " + err.Error()
@@ -299,6 +310,25 @@ func (sc *scenario) checkStep(from, to *world, a act, o *outcome) string {
 				return fmt.Sprintf("%s waits on while %d releases named others", names[i], x.passed)
 			}
 		}
+	}
+	return ""
+}
+
+// checkRest checks when a rest begins and ends.
+func checkRest(a act, o *outcome) string {
+	b, n := o.before.Members[a.who], o.after.Members[a.who]
+	waited := a.deed == dLook || a.deed == dWork
+	switch {
+	case a.deed == dEmpty && n.Rests() != b.HooksSeen:
+		return "who has changed nothing doesn't rest, or does without hooks"
+	case a.deed == dTell && (n.Rests() || o.after.Members[a.target].Rests()):
+		return "a message didn't end the rests of the two"
+	case a.deed == dTry && n.Rests():
+		return "a try didn't end the rest"
+	case waited && b.Rests() && n.State == b.State && o.granted && o.before.Turn.State != stick.Owned:
+		return "who rests got the stick by waiting"
+	case o.granted && n.Rests():
+		return "the holder rests"
 	}
 	return ""
 }
@@ -382,7 +412,8 @@ func (sc *scenario) checkAsk(from, to *world, a act, o *outcome) string {
 		}
 	case o.answer.Status == "" && intent == stick.Work:
 		at := n.NextDeadline(q, s, to.now)
-		if at.IsZero() != n.Paused.On() {
+		rests := n.Turn.State == stick.Idle && n.Members[i].Rests()
+		if at.IsZero() != (rests || n.Paused.On()) {
 			return "a wait for work has no deadline, or has one in a pause"
 		}
 		_, _, again := n.Ask(q, s, to.now)
@@ -419,6 +450,9 @@ func (sc *scenario) checkState(w *world) string {
 	if bad := w.checkHeartbeats(s); bad != "" {
 		return bad
 	}
+	if bad := w.checkWorkAfterRest(s); bad != "" {
+		return bad
+	}
 	// Unknown is never taken for gone.
 	unknown := w.probed()
 	for p, v := range unknown.Processes {
@@ -433,6 +467,27 @@ func (sc *scenario) checkState(w *world) string {
 	for i := range w.actors {
 		if r, _ := w.room.Settle(names[i], false, unknown, w.now); r.Turn.OpenedAt != w.room.Turn.OpenedAt {
 			return "an owner of which nothing is known was noted as gone"
+		}
+	}
+	return ""
+}
+
+// checkWorkAfterRest checks that no member that has work sleeps for ever: once its rest has ended, its wait gets
+// the free stick, or wakes when it can have it.
+func (w *world) checkWorkAfterRest(s *stick.Probed) string {
+	r := w.room
+	for i, m := range r.Members {
+		if !m.Rests() || w.actors[i].wait != running || w.actors[i].intent != stick.Work {
+			continue
+		}
+		if r.Paused.On() || r.Closed || m.State != stick.Joined {
+			continue
+		}
+
+		q := w.asking(i)
+		ended, _, answer := r.EndRest(m.Agent).Ask(q, s, w.now)
+		if answer.Status == "" && ended.NextDeadline(q, s, w.now).IsZero() {
+			return fmt.Sprintf("%s has work after its rest, and would sleep for ever", m.Agent)
 		}
 	}
 	return ""
@@ -536,7 +591,7 @@ func (sc *scenario) checkLive(w world) (time.Duration, string) {
 	}
 	waits := false
 	for i, a := range w.actors {
-		waits = waits || alive(i) && a.intent == stick.Work
+		waits = waits || alive(i) && a.intent == stick.Work && !w.room.Members[i].Rests()
 	}
 	if !waits || w.room.Closed {
 		return 0, ""

@@ -62,8 +62,11 @@ var scenarios = []scenario{
 	{name: "heartbeats, two agents", two: true, proves: provedOne, policy: &shortIdle, acts: deeds(waits, dTake, dBeat, dAct)},
 	{name: "a child of the other, two agents", two: true, nested: true, proves: provedTwo, acts: deeds(waits, dDie, dPass, dTake)},
 	{name: "pauses, two agents", two: true, proves: provedOne, acts: deeds(waits, dDie, dPass, dTake, dAct, dPause)},
+	{name: "rests, two agents", two: true, proves: provedTwo, hooks: provedAll, acts: deeds(waits, dEmpty, dTell, dTry, dPrompt, dKill, dDie, dTake)},
 	{name: "closing", proves: provedAll, acts: deeds(waits, dClose, dPerson, dJoin, dOperator)},
 
+	{long: true, name: "rests", proves: provedAll, hooks: provedTwo, acts: deeds(waits, dEmpty, dTell, dTry, dPrompt)},
+	{long: true, name: "rests and comings, two agents", two: true, proves: provedOne, hooks: provedOne, acts: deeds(waits, dEmpty, dTell, dPrompt, dPass, dTake, dLeave, dJoin, dPause)},
 	{long: true, name: "kicks of the gone", proves: provedAll, acts: deeds(waits, dDie, dKick)},
 	{long: true, name: "kicks", proves: provedAll, acts: deeds(waits, dDie, dKick, dForce, dJoin)},
 	{long: true, name: "pauses", proves: provedTwo, acts: deeds(waits, dTake, dPause)},

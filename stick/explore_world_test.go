@@ -7,6 +7,7 @@ import (
 
 	"talkingstick/stick"
 	"talkingstick/stick/sticktest"
+	"talkingstick/stick/talk"
 )
 
 // The world that is explored: a room, three agents with their processes and waits, and a clock. Only the
@@ -129,13 +130,17 @@ const (
 	dLower // an agent lowers it
 	dPause
 	dResume
+	dEmpty  // releases after a turn that changed nothing
+	dTell   // sends a message
+	dTry    // asks once for the turn
+	dPrompt // its person gives it something to do
 )
 
 var deedNames = [...]string{
 	"tick", "look", "wait", "listen", "timeout", "kill wait", "stop wait", "continue wait", "die", "come back",
 	"heartbeat", "act", "renew", "release", "pass", "pass next", "take", "take (operator)", "leave", "abandon", "kick",
 	"kick (force)", "close", "close (person)", "join", "restore", "clock back", "change the idle limit", "lower the idle limit",
-	"pause", "resume",
+	"pause", "resume", "release unchanged", "tell", "try", "prompt",
 }
 
 type act struct {
@@ -148,7 +153,7 @@ func (a act) String() string {
 	switch a.deed {
 	case dTick, dRestore, dJump, dPerson, dLimit, dPause, dResume:
 		return deedNames[a.deed]
-	case dPass, dKick, dForce:
+	case dPass, dKick, dForce, dTell:
 		return fmt.Sprintf("%s: %s %s", names[a.who], deedNames[a.deed], names[a.target])
 	}
 	return fmt.Sprintf("%s: %s", names[a.who], deedNames[a.deed])
@@ -303,7 +308,7 @@ func (sc *scenario) actsIn(w *world) []act {
 				if a.proc == stick.Gone {
 					add(d, i, 0)
 				}
-			case dBeat, dAct, dRelease, dPassNext:
+			case dBeat, dAct, dRelease, dPassNext, dEmpty:
 				if owner && living {
 					add(d, i, 0)
 				}
@@ -316,6 +321,20 @@ func (sc *scenario) actsIn(w *world) []act {
 					if owner && living && i != j {
 						add(d, i, j)
 					}
+				}
+			case dTell:
+				for j := range names {
+					if living && i != j && m.State == stick.Joined && w.living(j) && w.room.IsJoined(names[j]) {
+						add(d, i, j)
+					}
+				}
+			case dTry:
+				if living && a.wait == noWait && m.State == stick.Joined && !w.room.Closed {
+					add(d, i, 0)
+				}
+			case dPrompt:
+				if living && m.Rests() {
+					add(d, i, 0)
 				}
 			case dLower:
 				if living && m.State == stick.Joined {
@@ -474,11 +493,28 @@ func (sc *scenario) do(w world, a act) (world, *outcome) {
 	case dRenew:
 		rings = r.Guardian(w.now) == 0
 		r, o.err = r.Renew(by, w.fence(), anyPID, stick.Process{}, w.now)
-	case dRelease, dPass, dPassNext:
+	case dTell:
+		r = r.Touch(by, w.now)
+		settle(false)
+		var more []stick.Event
+		to := []stick.AgentID{names[a.target]}
+		r, more, o.err = talk.Send(r, talk.Sending{By: by, Message: stick.Message{To: to, Category: stick.Info, Body: "x"}}, s, w.now)
+		note(more)
+	case dTry:
+		r = r.Touch(by, w.now)
+		ask(stick.Work, false)
+		ringer = i
+	case dPrompt:
+		r = r.Touch(by, w.now).EndRest(by)
+		rings = true
+	case dRelease, dPass, dPassNext, dEmpty:
 		r = r.Touch(by, w.now)
 		settle(false)
 		var more []stick.Event
 		switch a.deed {
+		case dEmpty:
+			tree := &stick.Workspace{Head: "c0ffee"}
+			r, more, o.err = r.RestAfter(by, stick.TurnWork{Before: tree, After: tree}, w.now).Release(by, w.fence(), someHandoff, s, w.now)
 		case dRelease:
 			r, more, o.err = r.Release(by, w.fence(), someHandoff, s, w.now)
 		case dPass:
@@ -717,6 +753,9 @@ func (sc *scenario) normal(w world) world {
 			PassedOver: m.PassedOver && m.State == stick.Joined,
 		}
 		if m.State == stick.Joined {
+			members[i].RestsSince = aged(m.RestsSince, 0)
+		}
+		if m.State == stick.Joined {
 			members[i].JoinSeq = int64(slices.Index(seqs, max(m.JoinSeq, m.HeldSeq)) + 1)
 		}
 		if m.LastOfferRound == t.Round && t.State != stick.Idle && t.OfferedAt != 0 {
@@ -822,7 +861,7 @@ func (sc *scenario) encode(w *world, p [crowd]int) [80]byte {
 		age(m.LastSeenAt)
 		age(m.ReturnedAt)
 		age(a.deadline)
-		bit(m.LastOfferRound != 0, m.PassedOver, a.woken, a.lag, a.proc == stick.Gone, a.intent == stick.Work)
+		bit(m.LastOfferRound != 0, m.PassedOver, a.woken, a.lag, a.proc == stick.Gone, a.intent == stick.Work, m.Rests())
 		put(int(a.wait))
 		put(a.passed)
 	}

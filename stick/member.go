@@ -32,7 +32,8 @@ func (r Room) Join(a AgentID, explicit bool, now Time) (next Room, events []Even
 	// Its old place in the order stays, but what it had of earlier offers doesn't.
 	if known {
 		r.EditMember(a, func(m *Member) {
-			m.State, m.JoinedAt, m.JoinSeq, m.LastOfferRound, m.ReturnedAt = Joined, now, unnumbered, 0, 0
+			m.State, m.JoinedAt, m.JoinSeq = Joined, now, unnumbered
+			m.LastOfferRound, m.ReturnedAt, m.RestsSince = 0, 0, 0
 		})
 	} else {
 		m = Member{Agent: a, Ordinal: r.nextOrdinal(), State: Joined, JoinedAt: now, JoinSeq: unnumbered}

@@ -6,7 +6,7 @@ import (
 
 // The order in which members get the stick: who waits, who comes first among them, and whom a release names.
 
-// ListWaiting lists the members that can be named for the stick or offered it: they have joined, aren't gone, and
+// ListWaiting lists the members that can be named for the stick, unless they rest, or offered it: they have joined, aren't gone, and
 // wait for work now. They come in the room's order.
 func (r Room) ListWaiting(s *Probed) []Member {
 	var out []Member
@@ -19,10 +19,13 @@ func (r Room) ListWaiting(s *Probed) []Member {
 	return r.sortByOrder(out)
 }
 
-// hasOtherWaiter reports whether a member other than a waits for work.
+// hasOtherWaiter reports whether a member other than a waits for work, and may be named.
 func (r Room) hasOtherWaiter(s *Probed, a AgentID) bool {
 	for _, m := range r.Members {
-		if m.State == Joined && m.Agent != a && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
+		if m.Agent == a || m.Rests() {
+			continue
+		}
+		if m.State == Joined && r.Listening(m.Agent, Work, s) && m.Verdict(s) != Gone {
 			return true
 		}
 	}
@@ -59,13 +62,16 @@ func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 	next, ok := r.nextCandidate(s, now)
 	if !ok {
 		r.Turn.FreeSince = now
+		if r.hasRestingWaiter(s) {
+			return r, "", NobodyWorks
+		}
 		return r, "", NobodyWaits
 	}
 	return r.reserveStick(next, ByRelease, now), next, ""
 }
 
-// nextCandidate picks the member that the release rule names: the first of those that wait for work and weren't
-// passed over. The member that ended the turn comes last of them. If nobody waits, candidate picks in the
+// nextCandidate picks the member that the release rule names: the first of those that wait for work, weren't
+// passed over and don't rest. The member that ended the turn comes last of them. If nobody waits, candidate picks in the
 // same way from those whose own wait returned without the turn a moment ago.
 func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 	var recent []Member
@@ -86,12 +92,17 @@ func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 	return "", false
 }
 
-// queueOf leaves out those that were passed over, and puts the member that ended the turn last.
+// hasRestingWaiter reports whether a member other than the one that ended the last turn waits for work and rests.
+func (r Room) hasRestingWaiter(s *Probed) bool {
+	return slices.ContainsFunc(r.ListWaiting(s), func(m Member) bool { return m.Rests() && m.Agent != r.Turn.Prior })
+}
+
+// queueOf leaves out those that were passed over or rest, and puts the member that ended the turn last.
 func queueOf(ms []Member, prior AgentID) []AgentID {
 	var line, last []AgentID
 	for _, m := range ms {
 		switch {
-		case m.PassedOver:
+		case m.PassedOver || m.Rests():
 		case m.Agent == prior:
 			last = append(last, m.Agent)
 		default:

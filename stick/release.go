@@ -3,6 +3,7 @@ package stick
 // Why a release names nobody.
 const (
 	NobodyWaits  = "nobody else waits for the turn"
+	NobodyWorks  = "whoever waits for the turn rests, because its last turn changed nothing"
 	NobodyClosed = "the room closes"
 )
 
@@ -17,7 +18,7 @@ func (r Room) Release(by AgentID, f Fence, h Handoff, s *Probed, now Time) (Room
 	r, to, nobody := r.nameNext(s, now)
 	e.To = to
 	return r, []Event{e.WithPayload(ReleasePayload{
-		Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt(),
+		Lease: LeaseSum(f.Lease), Nobody: nobody, Expires: r.ClaimExpiresAt(), Rests: r.rests(by),
 	})}, nil
 }
 
@@ -55,7 +56,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	reachable := r.Listening(to, "", s)
 	e.To = to
 	return r, []Event{e.WithPayload(PassPayload{
-		Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt(),
+		Lease: LeaseSum(f.Lease), Reachable: &reachable, Expires: r.ClaimExpiresAt(), Rests: r.rests(by),
 	})}, nil
 }
 
@@ -102,7 +103,7 @@ func (r Room) handOver(t EventType, by AgentID, f Fence, h Handoff, now Time) (R
 	// What the log holds must read back as it was written.
 	h.Workspace = h.Workspace.withValidText()
 	e.Handoff = &h
-	r = r.freeStick(by, now)
+	r = r.freeStick(by, now).endRestsNamedIn(h, by)
 	r.Turn.HandoffPending = true
 	r.Turn.NextAction = Clip(h.NextAction, 80)
 

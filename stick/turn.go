@@ -139,8 +139,8 @@ func (r Room) grantTurn(a AgentID, lease LeaseID, now Time, byClaim bool) Room {
 	}
 	if m, ok := r.Member(a); ok {
 		r.Turn.SequenceIndex = m.Ordinal
-		// That its last wait came back without the turn no longer matters.
-		r.EditMember(a, func(m *Member) { m.ReturnedAt = 0 })
+		// That its last wait came back without the turn, or its last turn changed nothing, no longer matters.
+		r.EditMember(a, func(m *Member) { m.ReturnedAt, m.RestsSince = 0, 0 })
 	}
 
 	return r.clampTimes(now)
@@ -196,7 +196,8 @@ func (r Room) reserveStick(a AgentID, by ReservedBy, now Time) Room {
 }
 
 // Stamp copies the sequence numbers that the store gave to the events of an operation into the room. The fair
-// order and the last handoff depend on these numbers, never on times.
+// order and the last handoff depend on these numbers, never on times. What the events say to members ends their
+// rests.
 func (r Room) Stamp(events []Event) Room {
 	for _, e := range events {
 		held := e.TurnEndedOf()
@@ -210,6 +211,7 @@ func (r Room) Stamp(events []Event) Room {
 		if held != "" {
 			r.EditMember(held, func(m *Member) { m.HeldSeq = e.Seq })
 		}
+		r = r.endRestsBy(e)
 	}
 
 	return r

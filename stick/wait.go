@@ -70,6 +70,11 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 		r.EditMember(q.Agent, func(m *Member) { m.PassedOver = false })
 	}
 
+	// A try is an act: whoever has no work doesn't try.
+	if !q.Blocking && q.Purpose == Work && m.Rests() {
+		r, changed = r.EndRest(q.Agent), true
+	}
+
 	var events []Event
 
 	// Right after its machine has slept, a wait settles nothing and gets no offer.
@@ -89,6 +94,11 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 
 	if _, under := r.Parent(q.Agent, q.Above, s); under {
 		return r, events, Answer{Status: UnderParent, Changed: changed}
+	}
+
+	// Nobody who rests takes the free stick by waiting for it.
+	if r.Turn.State == Idle && r.rests(q.Agent) {
+		return r, events, Answer{Changed: changed}
 	}
 
 	r, claimed, why := r.Claim(q.Agent, q.Lease, s, now)
@@ -122,7 +132,7 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 
 // NextDeadline returns when a waiting member has to check again even if nothing rings, zero for never. It is
 // never zero for a member that waits for work while the stick is owned by another or reserved for another,
-// unless the room is paused: then only the end of the pause matters.
+// unless the room is paused: then only the end of the pause matters. Time doesn't end a rest.
 func (r Room) NextDeadline(q Asking, s *Probed, now Time) Time {
 	if r.Closed || r.Paused.On() || q.Purpose != Work {
 		return 0
@@ -132,6 +142,9 @@ func (r Room) NextDeadline(q Asking, s *Probed, now Time) Time {
 
 func (r Room) nextCheckAt(a AgentID, s *Probed, now Time) Time {
 	t := r.Turn
+	if t.State == Idle && r.rests(a) {
+		return 0 // what ends its rest wakes it
+	}
 	if t.State == Idle {
 		return r.graceAfter(t.FreeSince).At() // the end of a's deferral; nothing else keeps it from claiming
 	}

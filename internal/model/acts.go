@@ -12,15 +12,17 @@ const (
 	WaitForEvents
 	WaitAgain // replaces the wait that runs
 	Try
-	Call // any command that has no effect on the stick
+	Call   // any command that has no effect on the stick
+	Prompt // a hook shows that its person gives it one
 	Message
 	Heartbeat
 	ToolBegins
 	ToolEnds
 	SaveDraft
 	Release
-	ReleaseOldTurn // with the number of an earlier turn
-	ReleaseByLease // with another lease than the turn's
+	ReleaseUnchanged // after a turn that has changed nothing
+	ReleaseOldTurn   // with the number of an earlier turn
+	ReleaseByLease   // with another lease than the turn's
 	Pass
 	PassNext
 	Take
@@ -60,9 +62,9 @@ const (
 )
 
 var kindNames = [Kinds]string{
-	"joins", "waits", "waits for events", "waits again", "tries", "calls", "sends a message", "sends a heartbeat",
+	"joins", "waits", "waits for events", "waits again", "tries", "calls", "gets a prompt", "sends a message", "sends a heartbeat",
 	"begins a tool call", "ends a tool call", "saves a draft",
-	"releases", "releases an old turn", "releases with another lease", "passes to", "passes to the next",
+	"releases", "releases unchanged", "releases an old turn", "releases with another lease", "passes to", "passes to the next",
 	"takes", "takes on a person's word", "leaves with a handoff", "abandons or leaves",
 	"kicks", "kicks by force", "closes", "sets limits",
 	"sets enforce", "reorders", "pauses", "edits", "reserves", "ends the reservation of",

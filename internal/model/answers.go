@@ -230,7 +230,7 @@ func (r *Room) letsOthersFirst(a Who) bool {
 	}
 
 	for b := range r.Count {
-		if b != a && r.waitsForWork(b) {
+		if b != a && r.waitsForWork(b) && !r.Agents[b].Rests {
 			return true
 		}
 	}
@@ -279,7 +279,8 @@ func (r *Room) nextHolder() Who {
 		last := Nobody
 		for _, a := range r.agentsInOrder() {
 			switch {
-			case !isCandidate(a) || r.Agents[a].PassedOver:
+			case r.Agents[a].PassedOver || r.Agents[a].Rests:
+			case !isCandidate(a):
 			case a == r.Prior:
 				last = a
 			default:

@@ -25,13 +25,13 @@ func (r *Room) playAct(a Act, offered bool, res *Result) Refusal {
 		return r.beginWait(a, offered, res)
 	case Try:
 		return r.tryStick(a.By, res)
-	case Call, ToolBegins, ToolEnds, Message:
+	case Call, Prompt, ToolBegins, ToolEnds, Message:
 		return r.playCall(a)
 	case Heartbeat:
 		return r.sendHeartbeat(a.By)
 	case SaveDraft, ReleaseOldTurn, ReleaseByLease:
 		return r.checkFence(a)
-	case Release, Pass, PassNext:
+	case Release, ReleaseUnchanged, Pass, PassNext:
 		return r.releaseStick(a)
 	case Take, TakeForPerson:
 		return r.takeStick(a, res)
@@ -112,22 +112,28 @@ func (r *Room) playCall(a Act) Refusal {
 		r.Agents[a.By].BusySince = r.Now
 	case ToolEnds:
 		r.Agents[a.By].BusySince = Never
+	case Prompt:
+		r.endRest(a.By)
 	case Message:
 		r.settleDue(a.By, false)
 		r.wakeWaits()
-		return r.checkRecipients(a.By)
+		return r.sendToAll(a.By)
 	}
 	return Accepted
 }
 
-// checkRecipients refuses a message to everybody if there is nobody else.
-func (r *Room) checkRecipients(a Who) Refusal {
+// sendToAll sends a message to everybody, and is refused if there is nobody else.
+func (r *Room) sendToAll(a Who) Refusal {
+	refusal := Refusal("no_recipient")
 	for b := range r.Count {
 		if b != a && r.isPresent(b) {
-			return Accepted
+			r.endRest(b)
+			refusal = Accepted
 		}
 	}
-	return "no_recipient"
+
+	r.endRest(a)
+	return refusal
 }
 
 func (r *Room) sendHeartbeat(a Who) Refusal {
@@ -171,13 +177,18 @@ func (r *Room) releaseStick(a Act) Refusal {
 	}
 
 	r.recordAct(a.By)
+	if a.Kind == ReleaseUnchanged {
+		// Hooks would have shown an edit.
+		r.Agents[a.By].Rests = r.Agents[a.By].HasHooks && r.Enforce != Off
+	}
+
 	r.endTurn()
 	r.leaveHandoff()
 	defer r.wakeWaits()
 
 	to := a.To
 	switch a.Kind {
-	case Release:
+	case Release, ReleaseUnchanged:
 		r.nameNext()
 		return Accepted
 	case PassNext:
@@ -192,6 +203,7 @@ func (r *Room) releaseStick(a Act) Refusal {
 		return "unknown_member"
 	}
 	r.reserveFor(to, true)
+	r.endRest(to)
 	return Accepted
 }
 
@@ -357,7 +369,23 @@ func (r *Room) reservePath(a Act) Refusal {
 	r.made++
 	*v = Reservation{By: a.By, MadeAt: r.Now, Number: r.made}
 	r.wakeWaits()
+	r.endRest(a.By)
+	r.tellOverlaps(a)
 	return Accepted
+}
+
+// tellOverlaps tells those who have reserved what overlaps with a new reservation: a directory, or the file in it.
+func (r *Room) tellOverlaps(a Act) {
+	other := map[int]int{FileBelow: Directory, Directory: FileBelow}
+	path, overlaps := other[a.Path]
+	if !overlaps {
+		return
+	}
+
+	v := r.Reservations[path]
+	if v.By != Nobody && v.By != a.By && !r.IsStale(path) {
+		r.endRest(v.By)
+	}
 }
 
 func (r *Room) unreservePath(a Act) Refusal {
@@ -368,5 +396,6 @@ func (r *Room) unreservePath(a Act) Refusal {
 	r.beginCommand(a.By)
 	r.Reservations[a.Path].By = Nobody
 	r.wakeWaits()
+	r.endRest(a.By)
 	return Accepted
 }

@@ -97,6 +97,9 @@ func (r *Room) pauseOrResume(a Act) Refusal {
 	}
 
 	if a.Kind == PersonPauses {
+		if !r.Paused {
+			r.endAllRests()
+		}
 		r.Paused = true
 		r.wakeWaits()
 		return Accepted
@@ -120,6 +123,8 @@ func (r *Room) pauseOrResume(a Act) Refusal {
 		r.nameAnother()
 	}
 
+	// The room is told at the end, so that this names nobody who rests.
+	r.endAllRests()
 	r.wakeWaits()
 	return Accepted
 }

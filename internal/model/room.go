@@ -138,6 +138,7 @@ type Agent struct {
 	LastAct    int
 	BusySince  int // since when a tool call is in progress
 	PassedOver bool
+	Rests      bool // its last turn has changed nothing, and nothing has called it since
 	HasOffer   bool // the open takeover was offered to it in this round
 	ReturnedAt int  // when its own wait for work last returned without the turn
 

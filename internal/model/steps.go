@@ -70,9 +70,26 @@ func (r *Room) addMember(a Who) {
 		m.Ordinal = len(r.membersByOrdinal()) + 1
 	}
 
-	m.Membership, m.ReturnedAt, m.HasOffer = Joined, Never, false
+	m.Membership, m.ReturnedAt, m.HasOffer, m.Rests = Joined, Never, false, false
 	r.putLast(a)
 	r.wakeWaits()
+}
+
+// endRest ends the rest of an agent. Its wait may have the stick now.
+func (r *Room) endRest(a Who) {
+	if r.Agents[a].Rests {
+		r.Agents[a].Rests = false
+		r.wakeWaits()
+	}
+}
+
+// endAllRests ends the rests of all members, because all of them were told something.
+func (r *Room) endAllRests() {
+	for a := range r.Count {
+		if r.isMember(a) {
+			r.endRest(a)
+		}
+	}
 }
 
 // putLast puts an agent at the end of the fair order.
@@ -109,7 +126,7 @@ func (r *Room) grantTurn(a Who, claimed bool) {
 	r.forgetOwner()
 	r.GrantedAt, r.Acked = r.Now, false
 	r.LastOrdinal = r.Agents[a].Ordinal
-	r.Agents[a].ReturnedAt = Never
+	r.Agents[a].ReturnedAt, r.Agents[a].Rests = Never, false
 
 	r.beginRound()
 	r.wakeWaits()

@@ -65,7 +65,9 @@ func (r *Room) readByWait(a Who, offered bool, res *Result) {
 		return
 	}
 
-	if r.answerAtOnce(a, res) {
+	// Who rests leaves the free stick to others.
+	leavesIt := r.Stage == Idle && m.Rests
+	if !leavesIt && r.answerAtOnce(a, res) {
 		r.endWait(a)
 		return
 	}
@@ -87,7 +89,9 @@ func (r *Room) readByWait(a Who, offered bool, res *Result) {
 
 	// Else only these two can change the answer without an act.
 	m.Watches = r.hasVisibleHolder()
-	m.Alarm = r.nextAlarm()
+	if m.Alarm = r.nextAlarm(); leavesIt {
+		m.Alarm = Never
+	}
 }
 
 // answerAtOnce answers a wait or a try that needn't go on.
@@ -209,6 +213,8 @@ func (r *Room) tryStick(a Who, res *Result) Refusal {
 		return refusal
 	}
 
+	// Who tries has found work.
+	r.endRest(a)
 	r.settleDue(a, false)
 
 	res.Status = GoesOn

@@ -14,7 +14,7 @@ import (
 func IsSameRoom(a, b stick.Room) bool {
 	return a.Closed == b.Closed && a.Paused == b.Paused && a.Policy == b.Policy && a.Turn == b.Turn && slices.EqualFunc(a.Members, b.Members, func(x, y stick.Member) bool {
 		return x.Agent == y.Agent && x.State == y.State && x.JoinSeq == y.JoinSeq && x.HeldSeq == y.HeldSeq &&
-			x.LastSeenAt == y.LastSeenAt && x.LastOfferRound == y.LastOfferRound && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt
+			x.LastSeenAt == y.LastSeenAt && x.LastOfferRound == y.LastOfferRound && x.PassedOver == y.PassedOver && x.ReturnedAt == y.ReturnedAt && x.RestsSince == y.RestsSince
 	})
 }
 
@@ -299,6 +299,14 @@ func (f *Fixture) Releases() *Fixture {
 	f.T.Helper()
 	f.Must(f.TryRelease(f.Turn.Owner, f.Fence(), Handoff))
 	return f
+}
+
+// ReleasesUnchanged lets the owner release the stick after a turn in which the tree stayed as it was.
+func (f *Fixture) ReleasesUnchanged() *Fixture {
+	f.T.Helper()
+	tree := &stick.Workspace{Head: "c0ffee"}
+	f.Room = f.RestAfter(f.Turn.Owner, stick.TurnWork{Before: tree, After: tree}, f.Now)
+	return f.Releases()
 }
 
 // TryPass lets the owner pass the stick.
