@@ -65,6 +65,7 @@ var memberTable = onceTable(func() table[stick.Member] {
 			{"passed_over", func(r *member) any { return &r.PassedOver }, changing},
 			{"returned_at", func(r *member) any { return &r.ReturnedAt }, changing},
 			{"waited_since", func(r *member) any { return &r.WaitedSince }, changing},
+			{"rests_since", func(r *member) any { return &r.RestsSince }, changing},
 			{"role", func(r *member) any { return &r.Session.Role }, changing},
 			{"context", func(r *member) any { return &r.Session.Context }, changing},
 			{"in_session", func(r *member) any { return &r.Session.Running }, changing},
