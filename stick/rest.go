@@ -48,14 +48,18 @@ func (e Event) isWork() bool {
 	return strings.HasPrefix(string(e.Type), "task_")
 }
 
-// RestAfter lets the owner rest if its turn, which is about to end, has changed nothing. It changes nothing for
-// a member whose harness has no hooks, because nothing would end its rest, nor where hooks note no edits.
-func (r Room) RestAfter(owner AgentID, w TurnWork, now Time) Room {
-	m, _ := r.Member(owner)
-	isOwner := r.Turn.State == Owned && r.Turn.Owner == owner
+// MayRest reports whether a may rest after its turn. A member whose harness has no hooks may not, because nothing
+// would end its rest, and nobody may where hooks note no edits.
+func (r Room) MayRest(a AgentID) bool {
+	m, _ := r.Member(a)
+	isOwner := r.Turn.State == Owned && r.Turn.Owner == a
 	isNoted := m.HooksSeen && r.Policy.Enforce != EnforceOff
+	return isOwner && isNoted
+}
 
-	if isOwner && isNoted && w.HasChangedNothing() {
+// RestAfter lets the owner rest if its turn, which is about to end, has changed nothing.
+func (r Room) RestAfter(owner AgentID, w TurnWork, now Time) Room {
+	if r.MayRest(owner) && w.HasChangedNothing() {
 		r.EditMember(owner, func(m *Member) { m.RestsSince = now })
 	}
 	return r

@@ -112,7 +112,7 @@ type Member struct {
 	PassedOver     bool     // a release named it, and it didn't claim the stick and hasn't acted since
 	ReturnedAt     Time     // when its own wait for work last returned without the turn
 	WaitedSince    Time     // when that wait began, or the first of those that followed each other closely
-	RestsSince     Time     // since when it rests, see [Room.RestAfter]; zero if it doesn't
+	RestsSince     Time     // since when it rests, see [Room.MayRest]; zero if it doesn't
 	Processes      []Evidence
 	HooksSeen      bool // the harness's hooks have fired in this session
 	BusySince      Time // when the tool call that is in progress began

@@ -100,6 +100,7 @@ type ReleaseStickResult struct {
 	ReservedFor    *stick.AgentID  `json:"reserved_for"`
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
 	Nobody         stick.Words     `json:"nobody,omitempty"` // why the stick is reserved for nobody
+	Rests          bool            `json:"rests,omitempty"`  // the turn changed nothing, so the caller rests
 	Already        bool            `json:"already,omitempty"`
 	// Unpushed is the commit that the handoff names, if no remote is known to have it.
 	Unpushed string `json:"unpushed,omitempty"`
@@ -128,6 +129,10 @@ func (e *Engine) ReleaseStick(ctx context.Context, p ReleaseStickParams) (Releas
 		// A repeated command gets its first result.
 		end, err = o.endingEvent(f, turnEnding{typ: stick.EventRelease, handoff: &h})
 		if end != nil || err != nil {
+			return err
+		}
+
+		if err := o.restAfter(h); err != nil {
 			return err
 		}
 
@@ -161,7 +166,7 @@ func releaseResult(e stick.Event, already bool) ReleaseStickResult {
 	f, _ := stick.PayloadOf[stick.ReleasePayload](e)
 	res := ReleaseStickResult{
 		RoomID: e.Room, By: e.From, TurnID: e.Turn, EventSeq: e.Seq, RoomState: stick.StateIdle,
-		ClaimExpiresAt: f.Expires, Nobody: stick.Words(f.Nobody), Already: already,
+		ClaimExpiresAt: f.Expires, Nobody: stick.Words(f.Nobody), Rests: f.Rests, Already: already,
 	}
 
 	if e.To != "" {
@@ -190,6 +195,7 @@ type PassStickResult struct {
 	ReservedFor    stick.AgentID   `json:"reserved_for"`
 	Reachable      bool            `json:"reachable"` // the recipient is a listener
 	ClaimExpiresAt stick.Time      `json:"claim_expires_at"`
+	Rests          bool            `json:"rests,omitempty"` // as of a release
 	Already        bool            `json:"already,omitempty"`
 	Unpushed       string          `json:"unpushed,omitempty"` // as of a release
 }
@@ -224,6 +230,10 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 			return err
 		}
 
+		if err := o.restAfter(h); err != nil {
+			return err
+		}
+
 		r, events, err := o.Room.Pass(o.Me.Agent, f, to, h, o.Probes.Probed, o.Tx.Now())
 		o.Apply(r, events)
 		return err
@@ -238,7 +248,8 @@ func (e *Engine) PassStick(ctx context.Context, p PassStickParams) (PassStickRes
 		res = PassStickResult{
 			RoomID: pass.Room, By: pass.From, TurnID: pass.Turn, EventSeq: pass.Seq, RoomState: stick.StateReserved,
 			ReservedFor: pass.To,
-			Reachable:   facts.Reachable != nil && *facts.Reachable, ClaimExpiresAt: facts.Expires, Already: end != nil,
+			Reachable:   facts.Reachable != nil && *facts.Reachable, ClaimExpiresAt: facts.Expires,
+			Rests: facts.Rests, Already: end != nil,
 		}
 		return nil
 	})

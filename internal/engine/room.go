@@ -76,6 +76,7 @@ type RoomMember struct {
 	Status     string             `json:"status"` // active or inactive; for former members left or kicked
 	Verdict    stick.Verdict      `json:"verdict"`
 	Listening  stick.Purpose      `json:"listening,omitempty"`
+	RestsSince stick.Time         `json:"rests_since,omitzero"`  // since when nobody names it, because its last turn changed nothing
 	Role       stick.Role         `json:"role,omitempty"`        // of its running session
 	Activity   *presence.Activity `json:"activity,omitempty"`    // what it does; absent for a person who doesn't wait
 	Owes       int                `json:"owes,omitempty"`        // messages that wait for its acknowledgement
@@ -131,7 +132,7 @@ func roomView(r stick.Room, me stick.AgentID, probes *core.Probes, now stick.Tim
 func memberView(r stick.Room, m stick.Member, probes *core.Probes, now stick.Time) RoomMember {
 	v := RoomMember{
 		AgentID: m.Agent, Ordinal: m.Ordinal, JoinedAt: m.JoinedAt, LastSeenAt: r.SeenAt(m),
-		Status: "inactive", Verdict: m.Verdict(probes.Probed), State: m.State,
+		Status: "inactive", Verdict: m.Verdict(probes.Probed), State: m.State, RestsSince: m.RestsSince,
 	}
 
 	switch {
@@ -313,6 +314,8 @@ func nextStep(r stick.Room, takeover bool, me stick.AgentID) stick.Hint {
 		return stick.Hintf("%s", stick.Cmd("tt take --reason …"))
 	case me.Human():
 		return stick.Hintf("%s", stick.Cmd("tt watch"))
+	case m.Rests() && r.Turn.State == stick.Idle:
+		return stick.Hintf("%s", stick.Cmd("tt try"))
 	}
 
 	return stick.Hintf("%s", stick.Cmd("tt wait"))

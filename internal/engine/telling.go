@@ -130,7 +130,7 @@ func (e *Engine) ReadNews(ctx context.Context, p core.HookParams) (ReadNewsResul
 		// The hook shows that the agent works, so a record of anything else has to be corrected.
 		contradicted := !h.IdleAt.IsZero() || !h.BusySince.IsZero() || !h.AskedAt.IsZero() || h.ActiveSince.IsZero()
 		res.due = res.cursor > 0 || contradicted || o.HoldsStick() && !o.Room.Turn.Acked ||
-			o.isActivityStale(h, m) || o.IsToolWorthWriting(h, p)
+			o.isActivityStale(h, m) || o.IsToolWorthWriting(h, p) || p.Prompted && m.Rests()
 
 		return err
 	})
@@ -252,6 +252,9 @@ func (e *Engine) RecordShownByHook(ctx context.Context, p core.HookParams, res R
 	return e.runHookOp(ctx, p, true, func(o *op) error {
 		if err := recordShown(o.Tx, o.Room.ID, o.Me.Agent, res.Events, hookStream, res.cursor); err != nil {
 			return err
+		}
+		if p.Prompted {
+			o.Room = o.Room.EndRest(o.Me.Agent)
 		}
 		return o.RecordWork(p)
 	})

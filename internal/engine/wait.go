@@ -58,6 +58,9 @@ type WaitForTurnResult struct {
 	OwnedSince  stick.Time       `json:"owned_since"`
 	ReservedFor *stick.AgentID   `json:"reserved_for"`
 	Paused      *stick.Pause     `json:"paused"` // null unless the room is paused
+	// Rests is of not_yet: the caller's last turn changed nothing, so nobody names it until something is for it or
+	// it acts.
+	Rests bool `json:"rests,omitempty"`
 	// Parent is of under_parent: who started the caller, and holds the stick.
 	Parent     *stick.AgentID `json:"parent,omitempty"`
 	ParentTurn int64          `json:"parent_turn_id,omitempty"` // of under_parent
@@ -295,6 +298,9 @@ func (w *wait) buildAnswer(
 	}
 	if a.Status != "" {
 		w.res.Status = a.Status
+	}
+	if m, _ := r.Member(w.me.Agent); w.res.Status == stick.NotYet {
+		w.res.Rests = m.Rests()
 	}
 
 	switch a.Status {

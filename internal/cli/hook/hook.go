@@ -251,6 +251,7 @@ func hookCaller(
 	p := core.HookParams{
 		Caller: by, Where: core.Where{Path: f.Dir}, Sub: f.Subagent,
 		Began: hookStart(a, procs, from.Chain), Tool: f.Edits.Tool,
+		Prompted: f.Event == harness.HookPrompt && !f.Woken,
 	}
 	p.Inbox.Socket, p.Inbox.Token = f.Harness.InboxOf(a.Getenv)
 

@@ -15,6 +15,8 @@ type HookParams struct {
 	Where
 	Sub bool // it runs for a sub-agent: the session is active, but events for the agent aren't shown here
 
+	Prompted bool // its person gives the agent something to do
+
 	Tool string // the tool call that it is about, in the harness's words; empty for none
 	File string // a file that this call is about, absolute or relative to the place; empty for none
 

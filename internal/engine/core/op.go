@@ -292,6 +292,10 @@ func (o *Op) Save() (err error) {
 	if err != nil {
 		return fmt.Errorf("save room: %w", err)
 	}
+	if o.Room.HasRestEnded(o.Before) {
+		// Its wait may take the free stick now.
+		o.Tx.Ring(o.Room.ID)
+	}
 	if len(o.Events) > 0 {
 		o.Probes.changedRooms = append(o.Probes.changedRooms, o.Room.ID)
 	}

@@ -222,6 +222,21 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 	return r, err
 }
 
+// endRest ends the rest of the caller if an edit of it was noted just now: it has work.
+func endRest(o *op, files []edits.EditedFile) error {
+	isEdited := slices.ContainsFunc(files, func(f edits.EditedFile) bool {
+		return slices.ContainsFunc(f.Editors, func(e edits.Editor) bool {
+			return e.Agent == o.Me.Agent && e.At == o.Tx.Now()
+		})
+	})
+
+	if m, _ := o.Room.Member(o.Me.Agent); !isEdited || !m.Rests() {
+		return nil
+	}
+	o.Room = o.Room.EndRest(o.Me.Agent)
+	return o.Save()
+}
+
 // noteFound writes down what was found.
 func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity) error {
 	if c.isNoted && len(c.named) == 0 {
@@ -233,6 +248,7 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		return err
 	}
 
+	o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r}}
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	by := ledger.EditorNow(r, me, probes.Probed, tx.Now())
 	if err := probes.Enough(r); err != nil {
@@ -252,7 +268,8 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		if err != nil {
 			return err
 		}
-		return ledger.ReplaceEdited(tx, c.room, c.top, known, edits.Look(known, c.found, by))
+		noted := edits.Look(known, c.found, by)
+		return cmp.Or(ledger.ReplaceEdited(tx, c.room, c.top, known, noted), endRest(o, noted))
 	}
 
 	if len(c.found) == 0 {
@@ -273,5 +290,5 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 		noted = append(noted, f.Note(by, s.State))
 	}
 
-	return ledger.AddEdited(tx, c.room, c.top, noted)
+	return cmp.Or(ledger.AddEdited(tx, c.room, c.top, noted), endRest(o, noted))
 }
