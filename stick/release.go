@@ -3,7 +3,7 @@ package stick
 // Why a release names nobody.
 const (
 	NobodyWaits  = "nobody else waits for the turn"
-	NobodyWorks  = "whoever waits for the turn rests, because its last turn changed nothing"
+	NobodyWorks  = "nobody else has work: the last turns of those who wait changed nothing"
 	NobodyClosed = "the room closes"
 )
 

@@ -38,11 +38,11 @@ func (w Workspace) isSameTree(v Workspace) bool {
 	return isSameCommit && w.DirtyCount == v.DirtyCount && slices.Equal(w.Dirty, v.Dirty)
 }
 
-// isWork reports whether who made the event has done something for others by it.
+// isWork reports whether who made the event has done something by it, or wanted to: an edit was denied.
 func (e Event) isWork() bool {
 	switch e.Type {
 	case EventMessageSent, EventMessageAcked, EventMessageWithdrawn, EventNoteAdded, EventNoteResolved,
-		EventReserved, EventUnreserved, EventChangesAdopted, EventCallUndone:
+		EventReserved, EventUnreserved, EventChangesAdopted, EventCallUndone, EventStickDenied:
 		return true
 	}
 	return strings.HasPrefix(string(e.Type), "task_")

@@ -35,6 +35,7 @@ func TestTurnWork_HasChangedNothing(t *testing.T) {
 		{"a message", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventMessageSent)}, false},
 		{"a step of a task", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventTaskApproved)}, false},
 		{"a note", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventNoteAdded)}, false},
+		{"an edit that was denied", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventStickDenied)}, false},
 		{"a reservation", stick.TurnWork{Before: tree("1"), After: tree("1"), Events: made(stick.EventReserved)}, false},
 		{
 			"its session, a draft and its release", stick.TurnWork{
