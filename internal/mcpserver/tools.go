@@ -140,7 +140,7 @@ var tools = sync.OnceValue(func() []tool {
 			"Read the handoff that comes with it. With park you only get events, even while you hold the stick.", always, (*engine.Engine).WaitForTurn),
 		roomOp("heartbeat", "Say that you still work: if lease_kept_by is heartbeat, or after owner_idle.", always,
 			(*engine.Engine).Heartbeat, "room_id", "lease_id", "expected_turn_id"),
-		roomOp("release_stick", "End your turn with a handoff; the room chooses who is next. Then wait_for_turn again.", always,
+		roomOp("release_stick", "End your turn with a handoff; the room chooses who is next. More to do: wait_for_turn again, with max_wait_ms 0 if rests is true. Else park it, or stop.", always,
 			(*engine.Engine).ReleaseStick, "room_id", "lease_id", "expected_turn_id", "handoff"),
 		roomOp("pass_stick", "End your turn with a handoff to the one member who has to be next. Prefer release_stick.", always,
 			(*engine.Engine).PassStick, "room_id", "lease_id", "expected_turn_id", "to_agent_id", "handoff"),

@@ -262,6 +262,9 @@ func showState(p *term.Page, res engine.GetRoomStateResult) {
 		case stick.Wake:
 			line += ", woken by messages"
 		}
+		if !m.RestsSince.IsZero() {
+			line += ", rests"
+		}
 
 		if m.Verdict == stick.Gone {
 			line += ", its process has ended"

@@ -150,9 +150,12 @@ func ReleaseCmd(a *app.Run) *cobra.Command {
 			} else {
 				p.Linef("%s; whoever comes next finds your handoff", res.Nobody)
 			}
+			if res.Nobody == stick.NobodyWorks {
+				p.Linef("if the next step is theirs: %s", p.Next(stick.Cmd("tt msg send room …")))
+			}
 
 			showUnpushed(p, res.Unpushed)
-			showAfterTurn(p, res.By)
+			showAfterTurn(p, res.By, res.Rests)
 		})
 	}
 
@@ -160,14 +163,19 @@ func ReleaseCmd(a *app.Run) *cobra.Command {
 }
 
 // showAfterTurn says what whoever has ended its turn does next. An agent without work that waits for the turn
-// gets it, and gives it away again, for ever.
-func showAfterTurn(p *term.Page, by stick.AgentID) {
+// gets it, and gives it away again, until it rests.
+func showAfterTurn(p *term.Page, by stick.AgentID, rests bool) {
 	if by.Human() {
 		p.Linef("next: %s", p.Next(stick.Cmd("tt watch")))
 		return
 	}
 
-	p.Linef("more to do: %s; nothing more: %s, or stop", p.Next(stick.Cmd("tt wait")), p.Next(stick.Cmd("tt wait --park")))
+	again := stick.Cmd("tt wait")
+	if rests {
+		again = stick.Cmd("tt try")
+		p.Linef("your turn changed nothing, so nobody names you until something is for you")
+	}
+	p.Linef("more to do: %s; nothing more: %s, or stop", p.Next(again), p.Next(stick.Cmd("tt wait --park")))
 }
 
 // showUnpushed says that others can't get a commit from a remote, if it is one.
@@ -223,7 +231,7 @@ func PassCmd(a *app.Run) *cobra.Command {
 			}
 
 			showUnpushed(p, res.Unpushed)
-			showAfterTurn(p, res.By)
+			showAfterTurn(p, res.By, res.Rests)
 		})
 	}
 

@@ -205,6 +205,12 @@ func showNotYet(p *term.Page, res engine.WaitForTurnResult, parked bool, again s
 	if !parked {
 		p.Linef("it isn't your turn yet")
 		whoHas(p, res)
+		if res.Rests {
+			p.Linef("your last turn changed nothing, so nobody names you until something is for you")
+			p.Linef("more to do: %s; nothing more: %s, or stop", p.Next(stick.Cmd("tt try")), p.Next(stick.Cmd("tt wait --park")))
+			return
+		}
+
 		p.Linef("wait for your turn: %s", p.Next(again))
 		return
 	}
