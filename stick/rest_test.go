@@ -153,6 +153,13 @@ func TestRoom_RestAfter(t *testing.T) {
 		sticktest.Equal(t, "answer", f.Peeks("a").Status, stick.YourTurn)
 		sticktest.Equal(t, "a rests", rests(f, "a"), false)
 	})
+	t.Run("ends with a wait for nothing but the turn", func(t *testing.T) {
+		f := resting(t).Waits("a")
+		q := stick.Asking{Agent: "a", Purpose: stick.Work, Blocking: true, Insists: true, Lease: f.Lease()}
+		r, events, answer := f.Ask(q, f.Probed, f.Now)
+		f.Commit(r, events)
+		sticktest.Equal(t, "answer", answer.Status, stick.YourTurn)
+	})
 	t.Run("doesn't end with a handoff of its own that names it", func(t *testing.T) {
 		f := hooked(t).Owns("a")
 		tree := &stick.Workspace{Head: "c0ffee"}

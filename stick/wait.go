@@ -27,6 +27,7 @@ type Asking struct {
 	Purpose  Purpose
 	Above    Lineage // of the agent's caller
 	Blocking bool    // it is a live listener, which gets offers when its turn comes
+	Insists  bool    // it waits for the turn and nothing else
 	NotSoon  Time    // it gets no offer before this time, because its machine has slept
 	Lease    LeaseID // the lease to grant
 }
@@ -70,8 +71,9 @@ func (r Room) Ask(q Asking, s *Probed, now Time) (Room, []Event, Answer) {
 		r.EditMember(q.Agent, func(m *Member) { m.PassedOver = false })
 	}
 
-	// A try is an act: whoever has no work doesn't try.
-	if !q.Blocking && q.Purpose == Work && m.Rests() {
+	// A try is an act, and so is a wait for nothing but the turn: whoever has no work does neither.
+	isAct := !q.Blocking || q.Insists
+	if isAct && q.Purpose == Work && m.Rests() {
 		r, changed = r.EndRest(q.Agent), true
 	}
 

@@ -120,6 +120,7 @@ func (e *Engine) WaitForTurn(ctx context.Context, p WaitForTurnParams) (WaitForT
 	if p.Park {
 		w.q.Purpose = stick.Listen
 	}
+	w.q.Insists = w.turnOnly()
 
 	// A single try that gets nothing, as most do, writes nothing.
 	if answered, err := w.answerByReading(ctx); answered || err != nil {
