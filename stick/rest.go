@@ -57,8 +57,10 @@ func (r Room) MayRest(a AgentID) bool {
 	return isOwner && isNoted
 }
 
-// RestAfter lets the owner rest if its turn, which is about to end, has changed nothing.
+// RestAfter lets the owner rest if its turn, which is about to end, has changed nothing. A rest that an older program
+// has left while it granted the turn ends in any case.
 func (r Room) RestAfter(owner AgentID, w TurnWork, now Time) Room {
+	r = r.EndRest(owner)
 	if r.MayRest(owner) && w.HasChangedNothing() {
 		r.EditMember(owner, func(m *Member) { m.RestsSince = now })
 	}
@@ -85,17 +87,24 @@ func (r Room) rests(a AgentID) bool {
 // HasRestEnded reports whether a member that rested before does so no longer. It may take the free stick now,
 // so its wait has to look.
 func (r Room) HasRestEnded(before Room) bool {
-	return slices.ContainsFunc(before.Members, func(was Member) bool {
-		m, _ := r.Member(was.Agent)
-		return was.Rests() && !m.Rests()
-	})
+	return slices.ContainsFunc(before.listResting(), func(a AgentID) bool { return !r.rests(a) })
+}
+
+// listResting lists the members that rest. It copies none of those that don't, because a room may have a thousand.
+func (r Room) listResting() (resting []AgentID) {
+	for i := range r.Members {
+		if !r.Members[i].RestsSince.IsZero() {
+			resting = append(resting, r.Members[i].Agent)
+		}
+	}
+	return resting
 }
 
 // endRestsNamedIn ends the rest of each member that a handoff names, except for its author.
 func (r Room) endRestsNamedIn(h Handoff, author AgentID) Room {
-	for _, m := range r.Members {
-		if m.Rests() && m.Agent != author && h.names(m.Agent) {
-			r = r.EndRest(m.Agent)
+	for _, a := range r.listResting() {
+		if a != author && h.names(a) {
+			r = r.EndRest(a)
 		}
 	}
 	return r
@@ -130,6 +139,10 @@ func isOfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) ||
 
 // endRestsBy ends the rests of those that an event is for, and of who made it, if it did something by it.
 func (r Room) endRestsBy(e Event) Room {
+	if len(r.listResting()) == 0 {
+		return r
+	}
+
 	for _, to := range e.Addressees() {
 		r = r.EndRest(to.Agent)
 	}

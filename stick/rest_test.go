@@ -84,6 +84,13 @@ func TestRoom_RestAfter(t *testing.T) {
 		f := sticktest.NewRoom(t).WithMembers("a").WithPolicy("enforce=warn").Owns("a").ReleasesUnchanged()
 		sticktest.Equal(t, "a rests", rests(f, "a"), false)
 	})
+	t.Run("a rest that an older program has left", func(t *testing.T) {
+		f := hooked(t).Owns("a")
+		f.EditMember("a", func(m *stick.Member) { m.RestsSince = f.Now })
+		f.Room = f.RestAfter("a", stick.TurnWork{}, f.Now)
+		f.Releases()
+		sticktest.Equal(t, "a rests", rests(f, "a"), false)
+	})
 	t.Run("where no edits are noted", func(t *testing.T) {
 		f := hooked(t).WithPolicy("enforce=off").Owns("a").ReleasesUnchanged()
 		sticktest.Equal(t, "a rests", rests(f, "a"), false)

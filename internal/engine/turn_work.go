@@ -14,16 +14,16 @@ const maxTurnEvents = 100
 
 // restAfter lets the caller rest if its turn, which ends with a handoff, has changed nothing.
 func (o *op) restAfter(h stick.Handoff) error {
-	// Most turns change something, or say at once that nothing is known.
-	if !o.Room.MayRest(o.Me.Agent) || h.Workspace == nil {
-		return nil
+	var w stick.TurnWork
+	if o.Room.MayRest(o.Me.Agent) && h.Workspace != nil {
+		var err error
+		if w, err = o.readTurnWork(h); err != nil {
+			return err
+		}
 	}
 
-	w, err := o.readTurnWork(h)
-	if err == nil {
-		o.Room = o.Room.RestAfter(o.Me.Agent, w, o.Tx.Now())
-	}
-	return err
+	o.Room = o.Room.RestAfter(o.Me.Agent, w, o.Tx.Now())
+	return nil
 }
 
 // readTurnWork reads what is known of what the caller's turn has changed.
