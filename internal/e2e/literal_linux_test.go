@@ -72,6 +72,8 @@ type literalRoom struct {
 	repo  string
 	home  string
 	clock literalClock
+
+	hasSessions bool // its agents are known by their sessions, as real ones are, so that hooks are recorded
 }
 
 func newLiteralRoom(t *testing.T) *literalRoom {
@@ -104,8 +106,10 @@ func newLiteralRoom(t *testing.T) *literalRoom {
 // tt runs tt as an agent that is known by its name, and returns all that it prints.
 func (l *literalRoom) tt(name, input string, args ...string) string {
 	var out bytes.Buffer
-	env := map[string]string{
-		"TT_HARNESS_AGENT_ID": name, "HOME": l.home, "TALKING_STICK_DATA_DIR": filepath.Join(l.home, "data"),
+	env := map[string]string{"TT_HARNESS_AGENT_ID": name, "HOME": l.home, "TALKING_STICK_DATA_DIR": filepath.Join(l.home, "data")}
+	if l.hasSessions {
+		delete(env, "TT_HARNESS_AGENT_ID")
+		env["CLAUDECODE"], env["CLAUDE_CODE_SESSION_ID"] = "1", "session of "+name
 	}
 	cli.Main(app.Env{
 		Full: full.Commands(),
@@ -322,6 +326,25 @@ func TestLiteralReaders(t *testing.T) {
 		}
 		l.playAll(readers...)
 		checkNoSpin(t, readers...)
+		checkNoBlank(t, l.log())
+	})
+
+	// Such agents were told to wait for the turn after each release, and some go on to do that.
+	t.Run("without work, and waiting for the turn all the same", func(t *testing.T) {
+		t.Parallel()
+		l := newLiteralRoom(t)
+		l.hasSessions = true
+		readers := []*literalReader{newLiteralReader("claude:aaaa", watchTime), newLiteralReader("claude:bbbb", watchTime)}
+		for _, r := range readers {
+			r.waitsOn = true
+		}
+
+		l.playAll(readers...)
+		for _, r := range readers {
+			if len(r.turns) != 1 {
+				t.Errorf("%s had %d turns without a change, want one: %+v", r.name, len(r.turns), r.turns)
+			}
+		}
 		checkNoBlank(t, l.log())
 	})
 

@@ -26,6 +26,7 @@ type literalReader struct {
 	watch   time.Duration // for so long it waits on, once it has no work left
 	waited  time.Duration // how long it has waited for nothing, by the clock of the test
 	refused []string      // the answers that found a blank in what it said
+	waitsOn bool          // it waits for the turn where it is told to wait for messages alone
 }
 
 // literalTurn is a turn of a reader, and the file that it wrote in it, if it had one to write.
@@ -50,7 +51,7 @@ var skillSays = []string{
 	"run `tt session start` before anything else",
 	"2. Run `tt wait`",
 	"repeat\n   `tt wait --timeout 100s`",
-	"5. More to do? `tt wait` again, without asking. Otherwise `tt wait --park`, for messages only, or stop.",
+	"5. More to do? Run what `tt release` names, without asking. Otherwise `tt wait --park`, for messages only, or stop.",
 }
 
 func newLiteralReader(name string, watch time.Duration, work ...string) *literalReader {
@@ -114,6 +115,8 @@ func (r *literalReader) heeds(o order) bool {
 		return !hasMore
 	case strings.HasSuffix(o.before, "otherwise keep waiting: "), strings.HasSuffix(o.before, "End with "):
 		return false
+	case strings.HasSuffix(o.before, "if the next step is theirs: "):
+		return false
 	}
 
 	return true
@@ -123,6 +126,9 @@ func (r *literalReader) heeds(o order) bool {
 func (r *literalReader) planCommand(args []string) {
 	line := strings.Join(args, " ")
 	if args[0] == "wait" {
+		if r.waitsOn {
+			args = []string{"wait"}
+		}
 		r.plan = slices.DeleteFunc(r.plan, isWait)
 		r.plan = append(r.plan, deed{args: args})
 		return
