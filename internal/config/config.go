@@ -132,7 +132,7 @@ func Read(root string) (Config, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Default(), nil
 	case errors.Is(err, ErrNotPlain):
-		return Default(), invalidFile("%s can't be read: it has to be a plain file in this directory", FileName).With("path", path)
+		return Default(), invalidFile("%s can't be read: it must be a plain file in this directory", FileName).With("path", path)
 	case errors.Is(err, ErrTooLong):
 		return Default(), invalidFile("%s can't be read: it has more than %d bytes", FileName, maxFile).With("path", path)
 	case err != nil:
@@ -199,7 +199,7 @@ func (s section) readKeys(c *Config, values map[string]any) error {
 			if e, ok := errors.AsType[*stick.Error](err); ok {
 				return invalidFile("%s: %s.%s: %s", FileName, s.name, name, e).With("field", s.name+"."+name)
 			}
-			return invalidFile("%s: %s.%s has to be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
+			return invalidFile("%s: %s.%s must be %s", FileName, s.name, name, s.keys[i].kind).With("field", s.name+"."+name)
 		}
 	}
 	return nil
@@ -289,5 +289,5 @@ func unknownName(what, name string, known []string) error {
 }
 
 func invalidFile(format string, args ...any) *stick.Error {
-	return stick.Errorf(stick.CodeProjectConfig, format, args...).Hintf("fix the file, or remove it")
+	return stick.Errorf(stick.CodeProjectConfig, format, args...).Hintf("fix the file or remove it")
 }

@@ -37,9 +37,9 @@ func TestParse_Never(t *testing.T) {
 	for text, fault := range map[string]string{
 		"[snapshots]\nnever = [\"*.pem\"]\n":                      "",
 		"[snapshots]\nnever = [\"*.pem\", \"../x\"]\n":            "snapshots.never: ",
-		"[snapshots]\nnever = [\"*.pem\", 3]\n":                   "snapshots.never has to be a list of patterns",
+		"[snapshots]\nnever = [\"*.pem\", 3]\n":                   "snapshots.never must be a list of patterns",
 		"[sesion]\n[snapshots]\nnever = [\"*.pem\"]\n":            "did you mean session?",
-		"[snapshots]\nnever = [\"*.pem\"]\n[worker]\nraces = 0\n": "has to be a number from 1 to 100",
+		"[snapshots]\nnever = [\"*.pem\"]\n[worker]\nraces = 0\n": "must be a number from 1 to 100",
 	} {
 		c, err := Parse([]byte(text))
 		says := ""

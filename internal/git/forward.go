@@ -83,7 +83,7 @@ func (c Client) FinishFastForward(ctx context.Context, dir, ref, from, to string
 	if len(foreign) > 0 {
 		return stick.Errorf(stick.CodeDirtyTree, "a merge was interrupted while it updated the files in %s, and somebody has changed files there since: %s",
 			dir, stick.Clip(strings.Join(foreign, ", "), 160)).With("path", dir).With("left", foreign).
-			Hintf("commit nothing there, because the directory has half of a merge: move your own versions of these files away, then run the same command again")
+			Hintf("move your own versions of these files away, then run the same command again; until then, commit nothing there, because the directory has half of a merge")
 	}
 
 	ctx = context.WithoutCancel(ctx) // as in FastForward

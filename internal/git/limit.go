@@ -93,7 +93,7 @@ func errTooLong(f *Failure, w *watch, waited stick.Words) error {
 
 	e := stick.Errorf(stick.CodeGitFailed, "git %s was stopped after %s: it was still waiting for %s", f.commandName(), stick.Lasted(w.limit), waited).
 		With("waited_for", string(waited)).
-		Hintf("that program may ask for something that nobody sees: run it at a terminal of your own, answer it there, then run the same command again")
+		Hintf("run it in your own terminal and answer what it asks there, then run the same command again; that program may have asked where nobody could see it")
 	e.Err = f
 	return e
 }

@@ -77,6 +77,6 @@ func errUnsigned(err error, dir string, s Signing) error {
 	e := stick.Errorf(stick.CodeGitFailed, "git couldn't sign the commit with %s: %s", s.Program, why).
 		With("signer", s.Program)
 	e.Err = f
-	return e.Hintf("whoever has the key signs once at a terminal, which unlocks it: %s; then run the same command again; "+
-		"for commits of tt without a signature, put sign = false under [worker] into .talking-stick.toml", stick.Cmd("git -C <path> commit-tree -S -m test HEAD^{tree}", dir))
+	return e.Hintf("sign once at a terminal, which unlocks the key: %s; then run the same command again; "+
+		"or, to let tt commit without signatures, put sign = false under [worker] into .talking-stick.toml", stick.Cmd("git -C <path> commit-tree -S -m test HEAD^{tree}", dir))
 }

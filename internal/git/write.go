@@ -202,11 +202,11 @@ func (c Client) Checkout(ctx context.Context, dir string) (Checkout, error) {
 	return co, err
 }
 
-// Identity fails if git doesn't know in whose name to commit.
+// Identity fails if git doesn't know your name and email, which a commit needs.
 func (c Client) Identity(ctx context.Context, dir string) error {
 	_, err := c.runText(ctx, dir, "var", "GIT_COMMITTER_IDENT")
 	if f := asFailure(err); f != nil {
-		return (&stick.Error{Code: stick.CodeGitFailed, Message: "git doesn't know in whose name to commit", Err: f}).
+		return (&stick.Error{Code: stick.CodeGitFailed, Message: "git doesn't know your name and email, which a commit needs", Err: f}).
 			Hintf("%s and %s", stick.Cmd("git config user.name …"), stick.Cmd("git config user.email …"))
 	}
 

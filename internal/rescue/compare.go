@@ -59,7 +59,7 @@ func (s *Store) Changes(ctx context.Context, before, after string) ([]PathChange
 		return nil, err
 	}
 	if a.manifest.Common != b.manifest.Common || a.ref.Checkout != b.ref.Checkout {
-		return nil, stick.Errorf(stick.CodeUsage, "rescues %s and %s are of two checkouts", before, after).With("rescue", after)
+		return nil, stick.Errorf(stick.CodeUsage, "rescues %s and %s are of different checkouts", before, after).With("rescue", after)
 	}
 
 	all := compareStates(a.state, b.state, a.manifest.LeftOut, b.manifest.LeftOut)

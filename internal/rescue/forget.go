@@ -104,7 +104,7 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 		return done, err
 	}
 	if paths == nil {
-		return done, stick.Errorf(stick.CodeUsage, "the whole checkout can't be forgotten: forget its rescues")
+		return done, stick.Errorf(stick.CodeUsage, "tt can't forget a whole checkout: forget its rescues instead")
 	}
 
 	if !s.Knows(common) {

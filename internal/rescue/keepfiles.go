@@ -30,7 +30,7 @@ func (t *rescueTaker) keepFiles(ctx context.Context) (taken Taken, err error) {
 		return Taken{}, err
 	}
 	if len(t.r.Paths) == 0 {
-		return Taken{}, stick.Errorf(stick.CodeUsage, "no path below the top level of the checkout is named")
+		return Taken{}, stick.Errorf(stick.CodeUsage, "name a path below the top level of the checkout")
 	}
 
 	// What is known from the last snapshot is enough in most cases, and starts no program.

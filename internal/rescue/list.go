@@ -144,8 +144,8 @@ func (s *Store) Named(text string) (id string, err error) {
 	case 1:
 		return ids[0], nil
 	}
-	return "", stick.Errorf(stick.CodeUsage, "several rescues have an id that begins with %q", stick.Clip(text, 40)).
-		With("field", "id").With("candidates", ids).Hintf("%s lists the rescues with their ids", stick.Cmd("tt rescue list --all"))
+	return "", stick.Errorf(stick.CodeUsage, "%q is the start of several rescue ids", stick.Clip(text, 40)).
+		With("field", "id").With("candidates", ids).Hintf("see their ids: %s", stick.Cmd("tt rescue list --all"))
 }
 
 // Sum is what a store holds.
@@ -368,7 +368,7 @@ func (r *repository) asDamage(f bare.Ref, err error) error {
 	path := r.PackBase(f.Form, f.ID) + pack.Suffix
 	e := stick.Errorf(stick.CodeGitFailed, "rescue %s is damaged: %s", f.ID, stick.AsError(err)).
 		With("rescue", f.ID).With("path", path).
-		Hintf("only a backup of %s brings it back; see the others: %s", path, stick.Cmd("tt rescue list --all"))
+		Hintf("restore %s from a backup; to see the other rescues: %s", path, stick.Cmd("tt rescue list --all"))
 	e.Err = err
 	return e
 }

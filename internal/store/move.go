@@ -84,7 +84,7 @@ func requireSound(tx *Tx, what stick.Words) error {
 		}
 	})
 	if err == nil && found != "" {
-		err = stick.Errorf(stick.CodeDatabaseCorrupt, "%s isn't what its log says: %s", what, stick.Words(found)).Hintf("nothing was moved; %s says more", stick.Cmd("tt doctor"))
+		err = stick.Errorf(stick.CodeDatabaseCorrupt, "%s isn't what its log says: %s", what, stick.Words(found)).Hintf("see more: %s; nothing was moved", stick.Cmd("tt doctor"))
 	}
 
 	return err
@@ -118,8 +118,8 @@ func (c *copying) compareTarget(dst *Tx) (err error) {
 	}
 
 	if c.Already = has > 0 && was == c.sum; has > 0 && !c.Already {
-		return stick.Errorf(stick.CodeAlreadyExists, "%s has %s already, and only an empty database can take over the rooms of a file", stick.Words(c.dst.db.dialect.DisplayName()), stick.Count(has, "room")).
-			Hintf("name another database, or another schema: ?search_path=<name> at the end of its address; or leave the rooms of the file: each begins anew with %s", stick.Cmd("tt join"))
+		return stick.Errorf(stick.CodeAlreadyExists, "%s already has %s, and tt moves a file's rooms only into an empty database", stick.Words(c.dst.db.dialect.DisplayName()), stick.Count(has, "room")).
+			Hintf("choose another database, or another schema: ?search_path=<name> at the end of its address; or leave the rooms of the file, and start each anew: %s", stick.Cmd("tt join"))
 	}
 
 	return nil

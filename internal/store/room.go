@@ -87,7 +87,7 @@ func (tx *Tx) Room(id stick.RoomID) (stick.Room, error) {
 	r, ok, err := tx.loadRoom(id)
 	if err == nil && !ok {
 		err = stick.Errorf(stick.CodeNoRoom, "there is no room %q", stick.Clip(string(id), 60)).
-			Hintf("%s lists the rooms", stick.Cmd("tt list --all"))
+			Hintf("see the rooms: %s", stick.Cmd("tt list --all"))
 	}
 
 	return r, err

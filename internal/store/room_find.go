@@ -37,8 +37,8 @@ func (tx *Tx) RoomNamed(name stick.RoomID) (stick.Room, error) {
 	case err != nil:
 		return stick.Room{}, err
 	case len(ids) > 1:
-		return stick.Room{}, stick.Errorf(stick.CodeUsage, "several rooms have an id that begins with %q", stick.Clip(string(name), 60)).
-			With("field", "room_id").With("candidates", ids).Hintf("%s lists the rooms with their ids", stick.Cmd("tt list --all --json"))
+		return stick.Room{}, stick.Errorf(stick.CodeUsage, "%q is the start of several room ids", stick.Clip(string(name), 60)).
+			With("field", "room_id").With("candidates", ids).Hintf("see the rooms with their ids: %s", stick.Cmd("tt list --all --json"))
 	case len(ids) > 0:
 		name = ids[0]
 	case tx.ManyHosts():

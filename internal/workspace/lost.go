@@ -21,14 +21,14 @@ func (p Place) CheckRepository() error {
 	}
 
 	file, target := printable(p.Lost.File), printable(p.Lost.Target)
-	e := stick.Errorf(stick.CodeRepositoryMissing, "the repository of %s can't be found: its %s leads to %s, where there is none", printable(p.Root), file, target)
+	e := stick.Errorf(stick.CodeRepositoryMissing, "the repository of %s can't be found: its %s points to %s, which isn't there", printable(p.Root), file, target)
 	if p.Lost.Target == "" {
-		e = stick.Errorf(stick.CodeRepositoryMissing, "the repository of %s can't be found: its %s names no directory", printable(p.Root), file)
+		e = stick.Errorf(stick.CodeRepositoryMissing, "the repository of %s can't be found: its %s doesn't name a directory", printable(p.Root), file)
 	}
 
-	e.With("path", p.Root).With("git_dir", p.Lost.Target).Hintf("in a container, mount the repository at that path, too")
+	e.With("path", p.Root).With("git_dir", p.Lost.Target).Hintf("in a container, mount the repository at that path too")
 	if p.Lost.File == ".git" {
-		e.Hintf("in a container, mount the repository at that path, too; if it was moved: %s", stick.Cmd("git -C <main> worktree repair <path>"))
+		e.Hintf("in a container, mount the repository at that path too; if it was moved: %s", stick.Cmd("git -C <main> worktree repair <path>"))
 	}
 
 	return e

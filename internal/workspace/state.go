@@ -44,7 +44,7 @@ func SeeFile(path string, known edits.FileState) (s edits.FileState, changed tim
 		s.Sum = SumOf([]byte(to))
 		return s, changed, err
 	case !info.Mode().IsRegular():
-		return s, changed, fmt.Errorf("%s is no file", path)
+		return s, changed, fmt.Errorf("%s isn't a file", path)
 	case info.Size() > maxSummed:
 		// Size and time have to do: reading it would take too long.
 		s.Sum = SumOf(fmt.Appendf(nil, "%d bytes at %d", s.Size, s.ModTime))

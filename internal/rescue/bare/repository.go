@@ -271,8 +271,8 @@ func (d Root) FindRescue(id string) (*Repository, Ref, error) {
 
 // ErrNoRescue makes the error for an id that no rescue has.
 func ErrNoRescue(id string) error {
-	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may be past its time", stick.Clip(id, 40)).With("rescue", id).
-		Hintf("%s lists the rescues that there are", stick.Cmd("tt rescue list --all"))
+	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may have expired", stick.Clip(id, 40)).With("rescue", id).
+		Hintf("see the rescues: %s", stick.Cmd("tt rescue list --all"))
 }
 
 // ListNames lists the names in a directory, sorted. One that doesn't exist, or isn't a directory, has none.

@@ -40,7 +40,7 @@ func ErrNotWritable(dir string, err error) *stick.Error {
 		why = e
 	}
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		return stick.Errorf(stick.CodeDataDirNotWritable, "no file in the data directory %s can be opened: %s", dir, why).With("path", dir).
+		return stick.Errorf(stick.CodeDataDirNotWritable, "tt can't open any file in the data directory %s: %s", dir, why).With("path", dir).
 			Hintf("end programs that hold many files open, or raise the limit (ulimit -n), then run the same command again")
 	}
 

@@ -212,13 +212,13 @@ func (p *DB) explainError(err error) (code stick.Code, message, hint stick.Words
 
 // explainRest says what the failures mean that nothing but damage causes, and all that are left.
 func explainRest(err error, at stick.Words) (code stick.Code, message, hint stick.Words) {
-	const anew = "nothing was changed; have whoever runs the server restore the database, or begin anew in another schema: ?search_path=<name> at the end of its address"
+	const anew = "nothing was changed; ask whoever runs the server to restore the database, or start in another schema: ?search_path=<name> at the end of its address"
 	_, isRow := errors.AsType[*dialect.RowError](err)
 	switch state := sqlState(err); {
 	case strings.HasPrefix(state, "23"):
 		return stick.CodeDatabaseCorrupt, "the tables of " + at + " contradict each other", anew
 	case strings.HasPrefix(state, "42"):
-		return stick.CodeDatabaseCorrupt, "the tables of " + at + " aren't as tt has made them", anew
+		return stick.CodeDatabaseCorrupt, "the tables of " + at + " aren't as tt made them", anew
 	case strings.HasPrefix(state, "22"):
 		return stick.CodeUsage, "a value can't be stored", "use a smaller number, or a shorter text"
 	case state != "":

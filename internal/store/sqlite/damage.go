@@ -73,8 +73,8 @@ func (s *DB) requireUnmarked() error {
 		return nil
 	}
 
-	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; nothing is written until a check finds it sound", stick.Words(stick.Clip(s.ReadMark(), 120))).
-		Hintf("%s checks it, and says how to go on", stick.Cmd("tt doctor"))
+	e := stick.Errorf(stick.CodeDatabaseCorrupt, "a command found the database damaged %s; tt writes nothing until a check finds it sound", stick.Words(stick.Clip(s.ReadMark(), 120))).
+		Hintf("check it and see what to do: %s", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // it is marked already
 	return e
 }

@@ -34,32 +34,32 @@ func classify(err error) error {
 	switch number & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
 		return coded(stick.CodeDatabaseBusy, "the database is locked by another program", err).
-			Hintf("nothing was changed; try again; if it lasts: %s", stick.Cmd("tt doctor"))
+			Hintf("try again, since nothing was changed; if it lasts: %s", stick.Cmd("tt doctor"))
 	case sqlite3.SQLITE_NOMEM:
 		return coded(stick.CodeDatabaseBusy, "this system has no memory left for the database", err).
-			Hintf("nothing was changed; end other programs, then try again")
+			Hintf("end other programs, then try again; nothing was changed")
 	case sqlite3.SQLITE_CORRUPT:
 		return corrupt(stick.Wordsf("its pages don't fit together (SQLite %d)", number), err)
 	case sqlite3.SQLITE_NOTADB:
-		return corrupt(stick.Wordsf("it is no SQLite database (SQLite %d)", number), err)
+		return corrupt(stick.Wordsf("it isn't an SQLite database (SQLite %d)", number), err)
 	case sqlite3.SQLITE_FULL:
 		return coded(stick.CodeDataDirNotWritable, "the database can't be written: the disk is full", err).
-			Hintf("nothing was changed; free some space on the disk of the data directory, then run the same command again")
+			Hintf("free some space on the disk of the data directory, then run the same command again; nothing was changed")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_NOLFS:
 		return coded(stick.CodeDataDirNotWritable, stick.Wordsf("the files of the database can't be used (SQLite %d)", number), err).
-			Hintf("%s says what is wrong with the data directory", stick.Cmd("tt doctor"))
+			Hintf("see what is wrong with the data directory: %s", stick.Cmd("tt doctor"))
 	case sqlite3.SQLITE_TOOBIG:
-		return coded(stick.CodeUsage, "that is too large to be stored", err).Hintf("say it in fewer words, or name a file")
+		return coded(stick.CodeUsage, "that is too large to store", err).Hintf("shorten the text, or put it into a file and name that")
 	case sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_ABORT:
 		return context.Canceled
 	case sqlite3.SQLITE_CONSTRAINT:
 		return contradiction(stick.Wordsf("its tables contradict each other (SQLite %d)", number), err)
 	case sqlite3.SQLITE_MISUSE: // a fault of ours
 		return coded(stick.CodeInternal, stick.Wordsf("tt has used the database wrongly (SQLite %d)", number), err).
-			Hintf("nothing was changed; see whether %s finds anything, and report this", stick.Cmd("tt doctor"))
+			Hintf("see whether %s finds anything, and report this; nothing was changed", stick.Cmd("tt doctor"))
 	}
 
-	return contradiction(stick.Wordsf("its tables aren't as tt has made them (SQLite %d)", number), err) // a table or a column is missing, …
+	return contradiction(stick.Wordsf("its tables aren't as tt made them (SQLite %d)", number), err) // a table or a column is missing, …
 }
 
 // coded is an error for a failure of SQLite that says nothing to users by itself.
@@ -86,7 +86,7 @@ func asRowError(err error) error {
 // corrupt is the error for a database whose files are damaged. cause is what has found it; it may be nil.
 func corrupt(what stick.Words, cause error) *stick.Error {
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %s", what).
-		Hintf("nothing more is written; %s says how to go on", stick.Cmd("tt doctor"))
+		Hintf("see what to do: %s; until then, tt writes nothing more", stick.Cmd("tt doctor"))
 	if cause != nil {
 		e.Err = cause
 	}
@@ -101,7 +101,7 @@ var errUnmarked = errors.New("this stops no other command")
 // other writer: a fault of ours may be the reason, until the doctor finds the damage.
 func contradiction(what stick.Words, cause error) *stick.Error {
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database is damaged: %s", what).
-		Hintf("nothing was changed; %s says how to go on", stick.Cmd("tt doctor"))
+		Hintf("see what to do: %s; tt changed nothing", stick.Cmd("tt doctor"))
 	e.Err = errors.Join(errUnmarked, cause)
 	return e
 }
@@ -126,5 +126,5 @@ func (s *DB) errBusy(ctx context.Context, began time.Time, err error) error {
 			With("pid", held.PID)
 	}
 
-	return e.Hintf("nothing was changed; see whether that process is stopped, and try again")
+	return e.Hintf("see whether that process is stopped, and try again; nothing was changed")
 }

@@ -55,7 +55,7 @@ func (s *DB) reportLoss(l dialect.Loss) {
 func (s *DB) errOtherDatabase() error {
 	file := s.DisplayName()
 	e := stick.Errorf(stick.CodeDatabaseCorrupt, "the database %s isn't the one that was used here: the file, or its write-ahead log %s-wal, belongs to another", file, FileName).
-		With("path", file).Hintf("nothing is read or written; put back the files that belong together, or see %s", stick.Cmd("tt doctor"))
+		With("path", file).Hintf("put back the files that belong together, or see %s; until then, tt reads and writes nothing", stick.Cmd("tt doctor"))
 	e.Err = errUnmarked // the right files may come back
 	return e
 }

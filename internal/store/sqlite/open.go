@@ -146,7 +146,7 @@ func requireNoLog(file string) (fresh bool, err error) {
 
 func errForeign(file string) *stick.Error {
 	return stick.Errorf(stick.CodeForeignDatabase, "%s was made by another program", file).
-		With("path", file).Hintf("%s says how to go on", stick.Cmd("tt doctor"))
+		With("path", file).Hintf("see what to do: %s", stick.Cmd("tt doctor"))
 }
 
 // createFile creates an empty database file that only its owner can read. SQLite gives the files that it puts
