@@ -64,13 +64,13 @@ func isMisleading(name string) bool {
 func ParseAgentID(s string) (AgentID, error) {
 	isWellFormed := len(s) <= MaxAgentBytes && agentPattern().MatchString(s)
 	if isWellFormed && isMisleading(s) {
-		return "", Errorf(CodeUsage, "%q can't be the name of an agent: in a sentence it would be somebody else", s).
-			Hintf("take a name that begins with another word, such as claude or reviewer")
+		return "", Errorf(CodeUsage, "%q can't be an agent's name: in a sentence it would read as somebody else", s).
+			Hintf("choose a name that begins with another word, such as claude or reviewer")
 	}
 
 	if !isWellFormed || slices.Contains(reservedNames, s) || strings.HasPrefix(s, ToRole) {
-		return "", Errorf(CodeUsage, "%q can't be the name of an agent", Clip(s, 80)).
-			Hintf("an agent is named like claude or claude:3f9a12bc: lower case, then perhaps a colon and a name of its own; %s shows who is here",
+		return "", Errorf(CodeUsage, "%q can't be an agent's name", Clip(s, 80)).
+			Hintf("use a name like claude or claude:3f9a12bc, in lower case before the colon; see who is here: %s",
 				Cmd("tt status"))
 	}
 

@@ -42,7 +42,7 @@ func (d Draft) Check() error {
 		}
 
 		if IsLeftBlank(t) {
-			return badHandoff("draft", "the draft has the blank of a printed command: %s", strings.TrimSpace(t)).
+			return badHandoff("draft", "the draft still has a placeholder: %s", strings.TrimSpace(t)).
 				Hintf("say how far you are, and what comes next")
 		}
 	}

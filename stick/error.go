@@ -166,7 +166,7 @@ var Codes = []CodeInfo{
 		"the reservation of the paths is stale: its time is over or its owner is gone, so it may be taken over",
 	},
 	{CodeEditDenied, ExitRefused, true, "the room's policy doesn't let the agent change the paths now"},
-	{CodeNotEnforced, ExitRefused, false, "the room enforces nothing about edits, so nobody notes who edits what"},
+	{CodeNotEnforced, ExitRefused, false, "the room enforces nothing about edits, so tt doesn't record who edits what"},
 	{CodeInvalidTransition, ExitRefused, false, "the task's state doesn't allow this"},
 	{CodeNotYourTask, ExitRefused, false, "the task has another worker"},
 	{CodeStaleAttempt, ExitFenced, false, "the attempt at the task is over"},

@@ -115,7 +115,7 @@ func textField(name string, at func(*Handoff) *string, f HandoffField) HandoffFi
 		if strings.TrimSpace(*at(&h)) != "" {
 			return nil
 		}
-		return badHandoff(name, "handoff.%s must be non-empty", name).
+		return badHandoff(name, "the handoff has no %s", name).
 			Hintf("say in status what you did and what is unfinished, and in next_action what the next holder should do")
 	}
 
@@ -195,9 +195,9 @@ func (h Handoff) Check() error {
 
 			// The next holder would get it instead of what it needs.
 			if IsLeftBlank(t) {
-				return badHandoff(f.Name, "handoff.%s is the blank of a printed command: %s", f.Name,
+				return badHandoff(f.Name, "handoff.%s is still a placeholder: %s", f.Name,
 					strings.TrimSpace(t)).
-					Hintf("write in its place %s", f.Meaning)
+					Hintf("write %s in its place", f.Meaning)
 			}
 		}
 	}

@@ -176,7 +176,7 @@ type Leaving struct {
 func (r Room) Leave(q Leaving, s *Probed, now Time) (Room, []Event, error) {
 	if !r.IsJoined(q.By) {
 		return r, nil, Errorf(CodeUnknownMember, "%s isn't a member of this room", q.By).
-			Hintf("there is nothing to leave; %s shows the rooms around here", Cmd("tt list"))
+			Hintf("see the rooms around here: %s; there is nothing to leave", Cmd("tt list"))
 	}
 
 	if err := CheckReason("abandon", q.Abandon); err != nil {
@@ -251,7 +251,7 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 
 	m, ok := r.Member(q.Who)
 	if !ok || m.State != Joined {
-		return r, nil, r.errUnknownMember(q.Who, "can't be removed", s)
+		return r, nil, r.errUnknownMember(q.Who, "you can't remove", s)
 	}
 
 	if q.Who == q.By {
@@ -263,10 +263,10 @@ func (r Room) Kick(q Kicking, s *Probed, now Time) (Room, []Event, error) {
 	if v != Gone && !q.Force {
 		advice := Hintf("ask a person; on their word: %s", Cmd("tt kick <agent> --force", q.Who))
 		if q.By.Human() {
-			advice = Hintf("to remove it all the same: %s", Cmd("tt kick <agent> --force", q.Who))
+			advice = Hintf("to remove it anyway: %s", Cmd("tt kick <agent> --force", q.Who))
 		}
 
-		return r, nil, Errorf(CodeMemberPresent, "%s isn't known to be gone; it was seen %s",
+		return r, nil, Errorf(CodeMemberPresent, "%s may still be here: it was last seen %s",
 			q.Who, Ago(now.Sub(r.SeenAt(m)))).
 			With("agent_id", q.Who).With("verdict", v).Hintf("%s", advice)
 	}
@@ -338,7 +338,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 			Lease: LeaseSum(q.Fence.Lease), Nobody: NobodyClosed,
 		}))
 	case !q.Person:
-		e := r.WithStickFacts(Errorf(CodeNotYourTurn, "an agent can only close a room while it holds the stick; %s",
+		e := r.WithStickFacts(Errorf(CodeNotYourTurn, "an agent can close a room only while it holds the stick; %s",
 			r.Holder(now)))
 		if r.Turn.State == Owned {
 			return r, nil, e.Hintf("%s", r.NextStep())
@@ -346,7 +346,7 @@ func (r Room) Close(q Closing, now Time) (Room, []Event, error) {
 		return r, nil, e.Hintf("take the turn first: %s", Cmd("tt wait"))
 	case r.Turn.State == Owned:
 		return r, nil, r.WithStickFacts(Errorf(CodeNotYourTurn,
-			"the room can't be closed while %s holds the stick", r.Turn.Owner).
+			"you can't close the room while %s holds the stick", r.Turn.Owner).
 			Hintf("ask: %s; or take the stick first: %s",
 				Cmd("tt msg send <agent> …", r.Turn.Owner), Cmd("tt take --operator-requested --reason …")))
 	}

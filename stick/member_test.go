@@ -235,13 +235,10 @@ func TestClose(t *testing.T) {
 
 		_, err = f.TryClose(stick.Closing{By: "b", Handoff: &sticktest.Handoff})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
-		sticktest.Says(t,
-			err, "an agent can only close a room while it holds the stick; a has just taken the stick",
-			`wait: tt wait; ask: tt msg send a "…"`)
+		sticktest.Says(t, err, "an agent can close a room only while it holds the stick; a has just taken the stick", `wait: tt wait; ask: tt msg send a "…"`)
 		_, err = f.TryClose(stick.Closing{By: "human:x", Person: true})
 		sticktest.Refused(t, err, stick.CodeNotYourTurn, map[string]any{"current_owner": "a"})
-
-		sticktest.Says(t, err, "the room can't be closed while a holds the stick",
+		sticktest.Says(t, err, "you can't close the room while a holds the stick",
 			`ask: tt msg send a "…"; or take the stick first: tt take --operator-requested --reason "…"`)
 		f.Releases()
 		_, err = f.TryClose(stick.Closing{By: "a"})

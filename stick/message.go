@@ -177,7 +177,7 @@ func (m Message) Overdue(sent, shown, now Time) bool {
 // CheckTask refuses the name of a task that can't be stored. It fails with [CodeUsage].
 func CheckTask(s string) error {
 	if len(s) > MaxLabel {
-		return BadMessage("task_id", "the task has %d bytes; at most %d fit", len(s), MaxLabel)
+		return BadMessage("task_id", "the task is %d bytes long; the limit is %d", len(s), MaxLabel)
 	}
 	return CheckText("task_id", s)
 }
@@ -188,8 +188,8 @@ func CheckText(field, s string) error {
 		return BadMessage(field, "the %s holds %s", field, bad)
 	}
 	if IsLeftBlank(s) {
-		return BadMessage(field, "the %s is the blank of a printed command: %s", field, strings.TrimSpace(s)).
-			Hintf("write a text of your own in its place")
+		return BadMessage(field, "the %s is still a placeholder: %s", field, strings.TrimSpace(s)).
+			Hintf("write your own text in its place")
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func BadMessage(field, format string, args ...any) *Error {
 
 // TooLarge refuses a text that is larger than a message may be.
 func TooLarge(field string, what Words, size, most int) *Error {
-	return Errorf(CodeMessageTooLarge, "%s has %d bytes; at most %d fit", what, size, most).
+	return Errorf(CodeMessageTooLarge, "%s is %d bytes long; the limit is %d", what, size, most).
 		With("field", field).With("size", size).With("max", most).
-		Hintf("put the long part into a file of the workspace and say where it is")
+		Hintf("put the long part into a file of the workspace, and name the file in your text")
 }

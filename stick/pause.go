@@ -47,7 +47,7 @@ func (r Room) Pause(by AgentID, person bool, reason string, now Time) (Room, []E
 			Hintf("ask everybody here to stop: %s", Cmd("tt msg send room …"))
 	case reason == "":
 		return r, nil, Errorf(CodeUsage,
-			"a pause needs a reason, which everybody here is told").With("field", "reason").
+			"a pause needs a reason for everybody here to read").With("field", "reason").
 			Hintf("say why: %s", Cmd("tt pause …"))
 	case r.Closed:
 		return r, nil, r.ErrClosed()
@@ -139,5 +139,5 @@ func (r Room) StepInPause(by AgentID, wait Command) Hint {
 	case by.Human():
 		return Hintf("end the pause: %s", Cmd("tt resume"))
 	}
-	return Hintf("wait until it goes on: %s", wait)
+	return Hintf("wait until the pause ends: %s", wait)
 }

@@ -68,14 +68,13 @@ func TestPause_GrantsNothing(t *testing.T) {
 	}
 
 	_, err := f.Takes("a")
-	sticktest.Equal(t, "the hint for an agent", stick.AsError(err).Hint.String(), "wait until it goes on: tt wait")
+	sticktest.Equal(t, "the hint for an agent", stick.AsError(err).Hint.String(), "wait until the pause ends: tt wait")
 	_, err = f.Takes("human:ann")
 	sticktest.Equal(t, "the hint for a person", stick.AsError(err).Hint.String(), "end the pause: tt resume")
 
 	err = f.MayLand("a", false, f.Now)
 	sticktest.Refused(t, err, stick.CodePaused, nil)
-	sticktest.Equal(t, "the hint for who merges",
-		stick.AsError(err).Hint.String(), "wait until it goes on: tt wait --park")
+	sticktest.Equal(t, "the hint for who merges", stick.AsError(err).Hint.String(), "wait until the pause ends: tt wait --park")
 	if err := f.MayLand("human:ann", true, f.Now); err != nil {
 		t.Errorf("a person may not merge: %v", err)
 	}

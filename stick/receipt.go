@@ -82,8 +82,8 @@ func (c Receipt) Ack(now Time) (Receipt, error) {
 	case Acked:
 		return c, nil
 	case Withdrawn:
-		return c, Errorf(CodeAckForbidden, "message %d was withdrawn by its sender", c.Event).
-			With("message_id", c.Event).Hintf("you don't have to accept it any more")
+		return c, Errorf(CodeAckForbidden, "the sender has withdrawn message %d", c.Event).
+			With("message_id", c.Event).Hintf("go on without it: there is nothing left to accept")
 	}
 
 	// Who accepts a message has read it.

@@ -47,7 +47,7 @@ func (r Room) Pass(by AgentID, f Fence, to AgentID, h Handoff, s *Probed, now Ti
 	}
 
 	if !r.Active(to, now, s) {
-		return given, nil, r.errUnknownMember(to, "can't be passed the stick", s)
+		return given, nil, r.errUnknownMember(to, "you can't pass the stick to", s)
 	}
 
 	r = r.reserveStick(to, ByPass, now)
@@ -82,8 +82,8 @@ func (r Room) errUnknownMember(a AgentID, what Words, s *Probed) *Error {
 				Cmd("tt release --status … --next-action …"))
 	}
 
-	return Errorf(CodeUnknownMember, "%s %s: %s", Clip(string(a), 70), what, why).With("to_agent_id", a).
-		Hintf("%s lists the members; %s lets the room choose",
+	return Errorf(CodeUnknownMember, "%s %s: %s", what, Clip(string(a), 70), why).With("to_agent_id", a).
+		Hintf("see who is here: %s; or let the room choose: %s",
 			Cmd("tt state"), Cmd("tt release --status … --next-action …"))
 }
 

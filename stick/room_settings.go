@@ -58,7 +58,7 @@ func (r Room) Reorder(by AgentID, order []AgentID) (Room, []Event, error) {
 		if !r.IsJoined(a) {
 			return r, nil, Errorf(CodeUnknownMember,
 				"%s isn't a member of this room", Clip(string(a), 70)).With("agent_id", a).
-				Hintf("%s lists the members", Cmd("tt state"))
+				Hintf("see who is here: %s", Cmd("tt state"))
 		}
 
 		if _, twice := rank[a]; twice {

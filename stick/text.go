@@ -231,10 +231,10 @@ func CheckReason(field, s string) error {
 	case bad != "":
 		return Errorf(CodeUsage, "the reason holds %s", bad).With("field", field)
 	case IsLeftBlank(s):
-		return Errorf(CodeUsage, "the reason is the blank of a printed command: %s", strings.TrimSpace(s)).
-			With("field", field).Hintf("write in its place why you do this")
+		return Errorf(CodeUsage, "the reason is still a placeholder: %s", strings.TrimSpace(s)).
+			With("field", field).Hintf("write why you do this in its place")
 	case len(s) > MaxReason:
-		return Errorf(CodeUsage, "the reason has %d bytes; at most %d fit", len(s), MaxReason).With("field", field)
+		return Errorf(CodeUsage, "the reason is %d bytes long; the limit is %d", len(s), MaxReason).With("field", field)
 	}
 	return nil
 }

@@ -186,9 +186,8 @@ func TestInitWithoutHooks(t *testing.T) {
 			"next: git: add this line to the hook pre-commit there by hand: `",
 		},
 		"switched off": {
-			"git config core.hooksPath /dev/null",
-			"core.hooksPath in .git/config is /dev/null, which isn't a directory, so git runs no hooks here",
-			"next: git: unless somebody switched hooks off on purpose: git config --local --unset core.hooksPath",
+			"git config core.hooksPath /dev/null", "core.hooksPath in .git/config is /dev/null, which isn't a directory, so git runs no hooks here",
+			"next: git: if nobody turned hooks off on purpose: git config --local --unset core.hooksPath",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -269,7 +268,7 @@ func TestInitInterrupted(t *testing.T) {
 // TestInitRefused: outside of a repository that agents can share there is nothing to set up, and nothing is made.
 func TestInitRefused(t *testing.T) {
 	for name, c := range map[string]struct{ setup, status, problem, step string }{
-		"no repository":             {"cd $WORK", "3", "WORK isn't in a git repository", "hint: make a repository: git init; or only a room, which no hooks of git protect: tt join"},
+		"no repository":             {"cd $WORK", "3", "WORK isn't in a git repository", "hint: make a repository: git init; or make only a room, without git hooks to protect it: tt join"},
 		"a bare repository":         {"git clone -q --bare . $WORK/bare.git; cd $WORK/bare.git", "2", "WORK/bare.git is a bare repository: it has no working tree for agents to share", "hint: run the command in the clone where agents work"},
 		"a file that can't be read": {"echo '[gate' >.talking-stick.toml", "2", ".talking-stick.toml has an error in line 1, column 6", "hint: fix the file or remove it"},
 	} {

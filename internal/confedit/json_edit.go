@@ -60,7 +60,7 @@ func (d *jsonDoc) createValue(steps []*hujson.Value, path []string, compact []by
 // [JSONSet] made, and len(path) only the value.
 func JSONRemove(path []string, keep int) Edit {
 	if len(path) == 0 {
-		return failingEdit(&PathError{Why: "can't be removed"})
+		return failingEdit(&PathError{Why: "you can't remove"})
 	}
 
 	return editJSON(func(d *jsonDoc) ([]splice, error) {

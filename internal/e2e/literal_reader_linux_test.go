@@ -94,7 +94,7 @@ func (r *literalReader) noteTurn(line string) {
 	case strings.HasPrefix(line, "you released turn "), strings.Contains(line, " took over the stick from "+r.name):
 		r.holds = false
 		r.forgetCommands()
-	case strings.HasPrefix(line, "tt: ") && strings.Contains(line, "is the blank of a printed command"):
+	case strings.HasPrefix(line, "tt: ") && strings.Contains(line, "is still a placeholder"):
 		r.refused = append(r.refused, line)
 	}
 }

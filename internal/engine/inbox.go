@@ -45,7 +45,7 @@ type MessageStatus struct {
 // them. With All it records many in several transactions.
 func (e *Engine) ReadMessage(ctx context.Context, p ReadMessageParams) (MessagesResult, error) {
 	if p.All && len(p.MessageIDs) > 0 {
-		return MessagesResult{}, stick.Errorf(stick.CodeUsage, "name messages or take all, not both").
+		return MessagesResult{}, stick.Errorf(stick.CodeUsage, "name messages or use all, not both").
 			With("field", "all")
 	}
 
@@ -163,8 +163,8 @@ func (e *Engine) updateReceipts(
 ) (MessagesResult, error) {
 	var res MessagesResult
 	if len(p.MessageIDs) == 0 {
-		return res, stick.Errorf(stick.CodeUsage, "no message is named").With("field", "message_ids").
-			Hintf("%s lists yours", stick.Cmd("tt inbox"))
+		return res, stick.Errorf(stick.CodeUsage, "no message given").With("field", "message_ids").
+			Hintf("see yours: %s", stick.Cmd("tt inbox"))
 	}
 
 	err := e.writeRoom(ctx, p.Where, p.Caller, core.MustBeMember, func(o *op) error {
@@ -217,7 +217,7 @@ func (o *op) loadReceipt(id int64, forbidden stick.Code, verb stick.Words) (stic
 	default:
 		err = stick.Errorf(forbidden, "message %d isn't for you: only its recipients can %s it", id, verb).
 			With("message_id", id).
-			Hintf("%s lists yours", stick.Cmd("tt inbox"))
+			Hintf("see yours: %s", stick.Cmd("tt inbox"))
 	}
 
 	return *sent, c, err
@@ -297,7 +297,7 @@ func (e *Engine) GetInbox(ctx context.Context, p GetInboxParams) (GetInboxResult
 		return res, stick.Errorf(stick.CodeUsage, "a message is unread, read or acked, not %q", stick.Clip(p.State, 40)).
 			With("field", "state").
 			Hintf("the states are unread, read, acked and all; " +
-				"without one, you get the unread ones and those you still have to accept")
+				"the default: unread ones, and those you haven't accepted yet")
 	}
 
 	limit, err := core.CheckLimit(p.Limit)

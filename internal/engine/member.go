@@ -193,7 +193,7 @@ func (e *Engine) KickMember(ctx context.Context, p KickMemberParams) (KickMember
 			By: o.Me.Agent, Who: who, Force: p.Force, Relayed: !o.Me.Caller.Person, Reason: p.Reason,
 		}, o.Probes.Probed, o.Tx.Now())
 		if stick.CodeOf(err) == stick.CodeUnknownMember {
-			return stick.AsError(err).Hintf("%s lists the members", stick.Cmd("tt state"))
+			return stick.AsError(err).Hintf("see who is here: %s", stick.Cmd("tt state"))
 		}
 		if err != nil {
 			return err

@@ -220,7 +220,7 @@ func (o *op) loadMessage(id int64) (stick.Event, error) {
 
 func errNoMessage(id int64) *stick.Error {
 	return stick.Errorf(stick.CodeNotFound, "there is no message %d in this room", id).With("message_id", id).
-		Hintf("%s lists yours", stick.Cmd("tt inbox"))
+		Hintf("see yours: %s", stick.Cmd("tt inbox"))
 }
 
 // WithdrawMessageParams asks to withdraw a message.
@@ -271,12 +271,12 @@ func (e *Engine) WithdrawMessage(ctx context.Context, p WithdrawMessageParams) (
 			switch {
 			case len(cs) == 0:
 				return stick.Errorf(stick.CodeWithdrawForbidden,
-					"message %d went only to the log, and the log keeps it", p.MessageID).
+					"message %d had no recipients: it is only in the log, which keeps it", p.MessageID).
 					With("message_id", p.MessageID)
 			case !res.Already:
 				return stick.Errorf(stick.CodeWithdrawForbidden, "message %d has already been accepted", p.MessageID).
 					With("message_id", p.MessageID).
-					Hintf("say what has changed in a message that replies to it: --reply-to %d", p.MessageID)
+					Hintf("send another message that says what has changed: --reply-to %d", p.MessageID)
 			}
 		}
 

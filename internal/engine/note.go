@@ -110,7 +110,7 @@ func (e *Engine) ResolveNote(ctx context.Context, p ResolveNoteParams) (ResolveN
 		if len(notes) == 0 || p.NoteID == 0 {
 			return stick.Errorf(stick.CodeNotFound, "there is no note %d in this room", p.NoteID).
 				With("note_id", p.NoteID).
-				Hintf("%s", stick.Cmd("tt notes list"))
+				Hintf("see the notes: %s", stick.Cmd("tt notes list"))
 		}
 
 		events := talk.ResolveNote(o.Room, o.Me.Agent, notes[0])

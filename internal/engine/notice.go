@@ -30,7 +30,7 @@ func (e *Engine) TakeNotices(ctx context.Context, p TakeNoticesParams) (TakeNoti
 		res = TakeNoticesResult{RoomID: o.Room.ID, Keys: []string{}}
 		if !o.Me.Person() {
 			return stick.Errorf(stick.CodePersonOnly, "only people are told what needs them").
-				Hintf("%s shows what waits for you", stick.Cmd("tt state"))
+				Hintf("see what waits for you: %s", stick.Cmd("tt state"))
 		}
 
 		fresh, err := o.Tx.TakeNotices(o.Room.ID, o.Me.Agent, p.Keys)

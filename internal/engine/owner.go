@@ -370,7 +370,7 @@ func (e *Engine) placeArtifacts(ctx context.Context, w core.Where, h *stick.Hand
 		rel, err := workspace.RelPath(a.Path, p.Path, p.Root, tops)
 		if err != nil {
 			return p, stick.Errorf(stick.CodeInvalidHandoff,
-				"artifact %q lies outside of the workspace %s", stick.Clip(a.Path, 120), p.Root).
+				"artifact %q is outside the workspace %s", stick.Clip(a.Path, 120), p.Root).
 				With("field", "artifacts").Hintf("name a file of the workspace or of one of its worktrees")
 		}
 

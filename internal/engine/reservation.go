@@ -230,7 +230,7 @@ type ReleasePathsResult struct {
 func (e *Engine) ReleasePaths(ctx context.Context, p ReleasePathsParams) (ReleasePathsResult, error) {
 	var res ReleasePathsResult
 	if len(p.Paths) == 0 && len(p.ReservationIDs) == 0 && !p.All {
-		return res, stick.Errorf(stick.CodeUsage, "no reservation is named").With("field", "paths").
+		return res, stick.Errorf(stick.CodeUsage, "no reservation given").With("field", "paths").
 			Hintf("name what you reserved, or release all of it: %s", stick.Cmd("tt unreserve --all"))
 	}
 
@@ -302,7 +302,7 @@ func (o *op) loadChosen(p ReleasePathsParams, scopes []selection, fold bool) (vs
 		if !ended {
 			return nil, stick.Errorf(stick.CodeNotFound, "you haven't reserved %s", s.written).
 				With("pattern", s.written).
-				Hintf("%s lists what is reserved", stick.Cmd("tt reservations"))
+				Hintf("see what is reserved: %s", stick.Cmd("tt reservations"))
 		}
 	}
 
@@ -332,7 +332,7 @@ func (o *op) loadChosen(p ReleasePathsParams, scopes []selection, fold bool) (vs
 		if !ended {
 			return nil, stick.Errorf(stick.CodeNotFound, "there is no reservation %d in this room", id).
 				With("reservation_id", id).
-				Hintf("%s lists what is reserved", stick.Cmd("tt reservations"))
+				Hintf("see what is reserved: %s", stick.Cmd("tt reservations"))
 		}
 	}
 

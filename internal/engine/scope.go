@@ -114,7 +114,7 @@ func relativeToRoot(targets *workspace.Targets, root, path string) (string, erro
 
 // errOutside returns the error for a path outside of the workspace, [stick.CodeUsage].
 func errOutside(root, path string) *stick.Error {
-	return stick.Errorf(stick.CodeUsage, "%s lies outside of the workspace %s", stick.Clip(path, 120), root).
+	return stick.Errorf(stick.CodeUsage, "%s is outside the workspace %s", stick.Clip(path, 120), root).
 		With("field", "pattern").Hintf("name it relative to the root of the workspace")
 }
 

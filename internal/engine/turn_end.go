@@ -16,8 +16,8 @@ func (o *op) completeEndingFence(given stick.Fence) (stick.Fence, error) {
 	f, err := o.ownFence(given)
 
 	if err == nil && o.Me.Detached && f.Lease != "" && given.Lease == "" {
-		return given, stick.Errorf(stick.CodeUsage, "this command runs outside of the session of %s, "+
-			"so it must name the turn that it ends, and its lease", o.Me.Agent).
+		return given, stick.Errorf(stick.CodeUsage, "this command runs outside the session of %s, "+
+			"so it must name the turn that it ends and its lease", o.Me.Agent).
 			With("agent_id", o.Me.Agent).Hintf("give --turn and --lease, as %s prints them", stick.Cmd("tt try"))
 	}
 
@@ -31,8 +31,8 @@ func (o *op) ownFence(given stick.Fence) (stick.Fence, error) {
 	case given.Turn != 0 && given.Lease != "":
 		return given, o.requireKnown(given)
 	case given.Turn != 0 || given.Lease != "":
-		return given, stick.Errorf(stick.CodeUsage, "give a turn and its lease together").
-			Hintf("give --turn and --lease, or neither for your own last turn")
+		return given, stick.Errorf(stick.CodeUsage, "--turn and --lease go together").
+			Hintf("give both, or neither to mean your own last turn")
 	}
 
 	// Without a fence it is the caller's turn now, else its last one.

@@ -245,7 +245,7 @@ func (w *wait) requireAlone(r stick.Room, probes *core.Probes, now stick.Time) e
 			return stick.Errorf(stick.CodeAlreadyListening, "%s is already waiting in process %d (started %s)",
 				w.me.Agent, l.Process.PID, stick.Ago(now.Sub(l.StartedAt))).
 				With("agent_id", w.me.Agent).With("pid", l.Process.PID).With("since", l.StartedAt).
-				Hintf("that wait brings you %s; to replace it with this one: %s",
+				Hintf("let it run, because it brings you %s; or replace it with this one: %s",
 					describeAwaited(l), w.replaceCommand())
 		}
 	}

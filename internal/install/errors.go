@@ -17,15 +17,15 @@ func explainError(err error) error {
 			stick.CodeConfigMalformed, "%s isn't valid: line %d, column %d: %s",
 			e.File, e.Line, e.Col, stick.Words(e.Why),
 		).
-			With("path", e.File).Hintf("nothing was changed; fix the file and run the command again")
+			With("path", e.File).Hintf("fix the file and run the command again; tt changed nothing")
 	case *confedit.PathError:
 		return stick.Errorf(stick.CodeConfigMalformed, "%s: %s %s", e.File, keyWords(e.Path), stick.Words(e.Why)).
 			With("path", e.File).
-			Hintf("nothing was changed; fix the file and run the command again")
+			Hintf("fix the file and run the command again; tt changed nothing")
 	case *confedit.MarkerError:
 		return stick.Errorf(stick.CodeConfigMalformed, "%s: line %d: %s", e.File, e.Line, stick.Words(e.Why)).
 			With("path", e.File).
-			Hintf("nothing was changed; fix the file and run the command again")
+			Hintf("fix the file and run the command again; tt changed nothing")
 	case *confedit.ChangedError:
 		return stick.Errorf(stick.CodeConfigChanged, "somebody else has just changed %s", e.File).
 			With("path", e.File).

@@ -106,7 +106,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 			"core.hooksPath in %s is %s, which isn't a directory, so git runs no hooks here", r.Origin, dir,
 		).
 			With("path", dir).
-			Hintf("unless somebody switched hooks off on purpose: %s",
+			Hintf("if nobody turned hooks off on purpose: %s",
 				stick.Cmd("git config --"+r.Scope+" --unset core.hooksPath"))
 	}
 
@@ -134,7 +134,7 @@ func (t Target) hooksDir(r Repository) (string, error) {
 	}
 
 	return "", stick.Errorf(
-		stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt puts nothing there", why,
+		stick.CodeConfigUnwritable, "%s: that directory isn't this repository's own, so tt doesn't write there", why,
 	).With("path", dir).Hintf("%s", byHand)
 }
 

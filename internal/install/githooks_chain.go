@@ -63,10 +63,10 @@ func newChain(r Repository) (*chain, error) {
 		if c.theirs == "" {
 			return nil, stick.Errorf(
 				stick.CodeConfigUnwritable,
-				"core.hooksPath leads to %s, which has no hooks of tt any more", r.HooksPath,
+				"core.hooksPath points to %s, which no longer has tt's hooks", r.HooksPath,
 			).With("path", r.HooksPath).
 				Hintf(
-					"lead it back to the hooks of the project: %s; then run the same command again", stick.Cmd(
+					"point it back to the project's hooks: %s; then run the same command again", stick.Cmd(
 						"git config core.hooksPath <directory>",
 					),
 				)

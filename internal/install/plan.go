@@ -31,7 +31,7 @@ func makePlan(t Target, names []string, removing bool) ([]FileChange, error) {
 		if !ok {
 			return nil, stick.Errorf(stick.CodeUsage, "%q isn't a known harness", stick.Clip(name, 40)).
 				With("field", "harness").
-				Hintf("the harnesses are %s; there is something to paste for %s; beside them there are git, for the hooks of a repository, and links, for the program's other names",
+				Hintf("choose from %s; or, for a snippet to paste, %s; or git, for the hooks of a repository; or links, for the program's other names",
 					stick.Names(harness.Names(), len(harness.Rows)),
 					stick.Names(harness.SnippetNames(), len(harness.SnippetNames())))
 		}

@@ -133,10 +133,7 @@ func TestHintsNameOnlyToolsThatAreOffered(t *testing.T) {
 	}
 
 	// a hint as a client gets it, and the tools that the client sees
-	for all, want := range map[bool]string{
-		false: `leave it for those who come: tt notes add "…"`,
-		true:  "leave it for those who come: add_note (body: …)",
-	} {
+	for all, want := range map[bool]string{false: `leave a note for whoever comes next: tt notes add "…"`, true: "leave a note for whoever comes next: add_note (body: …)"} {
 		d := newDesk(t)
 		d.o.All = all
 		d.join(agent)

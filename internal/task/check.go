@@ -83,14 +83,14 @@ func (f *doneRun) runChecks(ctx context.Context, q *tasks.Offering) ([]store.Blo
 			"the checks moved the worktree of %s to another commit: it is now at %s", f.Task.ID,
 			repository.ShortCommit(s.Head)).
 			With("task_id", f.Task.ID).With("head", s.Head).With("left", s.Dirty).
-			Hintf("checks must not commit, because the reviewer would see another commit than they ran on; remove the commit from them, then run %s again",
+			Hintf("stop the checks from committing, then run %s again; the reviewer must see the commit that they ran on",
 				stick.Cmd("tt task done --task <task_id>", f.Task.ID))
 	}
 
 	if s.DirtyCount > 0 {
 		return nil, repository.DirtyError(stick.Wordsf("the worktree of %s", f.Task.ID), s.Dirty, s.DirtyCount).
 			With("task_id", f.Task.ID).
-			Hintf("the checks changed it: make them clean up after themselves, or commit the files that they create")
+			Hintf("make the checks clean up after themselves, or commit the files that they create")
 	}
 
 	return blobs, nil

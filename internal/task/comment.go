@@ -100,14 +100,14 @@ func (p WorkerCommentParams) checkArguments() error {
 
 	switch {
 	case n > 1:
-		return stick.Errorf(stick.CodeUsage, "to comment, to resolve a comment and to delete a draft are three calls").
+		return stick.Errorf(stick.CodeUsage, "do one thing at a time: comment, resolve a comment, or delete a draft").
 			With("field", "resolve")
 	case n == 0 || p.At == "" && p.Body != "":
 		return stick.Errorf(stick.CodeUsage, "name the lines that the comment is about").With("field", "at").
-			Hintf("as in src/parse.go:12; to see the lines that there are: %s",
+			Hintf("for example src/parse.go:12; to see the lines: %s",
 				stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
 	case p.Resolve < 0 || p.Delete < 0:
-		return stick.Errorf(stick.CodeUsage, "a comment is named by its number, and there are none below 1").
+		return stick.Errorf(stick.CodeUsage, "a comment's number is at least 1").
 			With("field", "comment_id")
 	}
 
@@ -184,7 +184,7 @@ func (rp *repo) commentOn(ctx context.Context, p WorkerCommentParams) (c stick.C
 	c = stick.Comment{Old: p.Old, Body: p.Body}
 	if c.Path, c.Lines, err = parseAt(p.At); err != nil {
 		return c, "", stick.AsError(err).
-			Hintf("to see the lines that there are: %s", stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
+			Hintf("to see the lines: %s", stick.Cmd("tt task diff <task_id>", stick.Clip(p.TaskID, 80)))
 	}
 
 	head, branch, err := rp.resolveHeads(ctx, p.TaskID, p.Head)
@@ -315,17 +315,17 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	// The path may be the one from before a rename or a deletion.
 	if x := slices.IndexFunc(changes, func(x git.Change) bool { return !c.Old && x.From == c.Path }); x >= 0 &&
 		changes[x].Path == "" {
-		return e.Hintf("it deletes the file; on its lines before: %s",
+		return e.Hintf("the task deletes the file; to comment on a line that it had: %s",
 			stick.Cmd("tt task comment <task_id> <at> --old …", task, c.Arg()))
 	} else if x >= 0 {
 		c.Path = changes[x].Path
 		return e.With("nearest", c.At()).
-			Hintf("it renames the file; on its lines now: %s",
+			Hintf("the task renames the file; to comment there: %s",
 				stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
 	}
 
 	if c.Old && slices.Contains(changes, git.Change{Path: c.Path}) {
-		return e.Hintf("it adds the file; on its lines now: %s",
+		return e.Hintf("the task adds the file, so it has no old lines; without --old: %s",
 			stick.Cmd("tt task comment <task_id> <at> …", task, c.Arg()))
 	}
 
@@ -346,7 +346,7 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	}
 
 	c.Lines = stick.Lines{near, near}
-	return e.With("nearest", c.At()).Hintf("to comment on the nearest that it does: %s", commentCmd(task, c))
+	return e.With("nearest", c.At()).Hintf("to comment on the nearest file that it changes: %s", commentCmd(task, c))
 }
 
 // clipPath cuts a path that is too long for any file, so that it can be said.
@@ -366,12 +366,12 @@ func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
 	e := stick.Errorf(stick.CodeNotFound, "the diff of %s doesn't show %s", task, clipPath(c.At())).
 		With("task_id", task).With("path", c.Path)
 	if near == 0 {
-		return e.Hintf("it shows no lines of that file; say it about the whole: %s",
+		return e.Hintf("comment on the whole task, since the diff shows no lines of that file: %s",
 			stick.Cmd("tt task request-changes <task_id> …", task))
 	}
 
 	c.Lines = stick.Lines{near, near}
-	return e.With("nearest", c.At()).Hintf("the nearest line that it shows: %s", commentCmd(task, c))
+	return e.With("nearest", c.At()).Hintf("to comment on the nearest line that it shows: %s", commentCmd(task, c))
 }
 
 // commentCmd is the command that makes a comment.

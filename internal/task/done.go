@@ -99,7 +99,7 @@ func (f *doneRun) requireReadyWorktree(ctx context.Context) error {
 	if _, err := os.Stat(f.Path); err != nil {
 		return stick.Errorf(stick.CodeNotFound, "the worktree of %s is missing: %s", task, f.Path).
 			With("task_id", task).
-			Hintf("to make it again from its branch: %s", stick.Cmd("tt task start --task <task_id>", task))
+			Hintf("to recreate it from its branch: %s", stick.Cmd("tt task start --task <task_id>", task))
 	}
 
 	at, err := f.Git.Checkout(ctx, f.Path)

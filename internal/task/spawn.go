@@ -72,7 +72,7 @@ func (ts *Tasks) createTask(ctx context.Context, p WorkerSpawnParams) (WorkerSpa
 		return res, err
 	}
 	if q.Later && p.Base != "" {
-		return res, stick.Errorf(stick.CodeUsage, "tt chooses the base of a task for later when somebody begins it").
+		return res, stick.Errorf(stick.CodeUsage, "a task for later gets its base only when somebody begins it").
 			With("field", "base").
 			Hintf("leave out --base")
 	}

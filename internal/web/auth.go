@@ -55,13 +55,13 @@ func isShown(r *http.Request) bool {
 }
 
 func errNotShown() *stick.Error {
-	return stick.Errorf(stick.CodePersonOnly, "something else than a tab has asked for this address").
-		Hintf("open it again, in a tab of its own")
+	return stick.Errorf(stick.CodePersonOnly, "this address has to be opened in a tab").
+		Hintf("open it again in a tab of its own")
 }
 
 func errUsedAddress() *stick.Error {
-	return stick.Errorf(stick.CodePersonOnly, "this address isn't good, or was used already: it lets one browser in, once").
-		Hintf("in a browser that is in, %s makes another; or stop the server and run it again, open tabs go on: %s",
+	return stick.Errorf(stick.CodePersonOnly, "this address is wrong or was already used: it signs in one browser, once").
+		Hintf("in a browser that is signed in, %s makes another; or stop the server and run it again, and open tabs stay signed in: %s",
 			stick.Words("Another device"), stick.Cmd("tt serve"))
 }
 

@@ -41,7 +41,7 @@ func (s *Server) guardPages(public, pages http.Handler) http.Handler {
 		switch {
 		case !s.allowsHost(r.Host):
 			s.refuseRequest(w, r, http.StatusMisdirectedRequest, stick.Errorf(stick.CodePersonOnly, "this server isn't called %s", stick.Clip(r.Host, 80)).
-				Hintf("if it should be: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
+				Hintf("to let it be called that: %s", stick.Cmd("tt serve --host <host>", hostOf(r.Host))))
 		case r.URL.Path == enterPath:
 			// The address may be followed out of another site's page, such as a web mail.
 			public.ServeHTTP(w, r)
@@ -103,7 +103,7 @@ func (s *Server) inSession(pages http.Handler) http.Handler {
 // errNotSignedIn says what a browser without a session does, or one whose session is over.
 func errNotSignedIn() *stick.Error {
 	return stick.Errorf(stick.CodePersonOnly, "this browser isn't signed in, or its session is over").
-		Hintf("run %s, which prints an address that lets a browser in", stick.Cmd("tt serve"))
+		Hintf("run %s, which prints an address that signs a browser in", stick.Cmd("tt serve"))
 }
 
 // isStatic are the paths of files that need no session.

@@ -14,10 +14,10 @@ func NotesEdits(r stick.Room) error {
 	case r.Closed:
 		return r.ErrClosed()
 	case !Enforces(r):
-		return stick.Errorf(stick.CodeNotEnforced, "this room has enforce=%s, so nobody notes who edits what",
+		return stick.Errorf(stick.CodeNotEnforced, "this room has enforce=%s, so tt doesn't record who edits what",
 			r.Policy.Enforce).
 			With("enforce", r.Policy.Enforce).
-			Hintf("to have it noted from now on: %s", stick.Cmd("tt policy set enforce=warn"))
+			Hintf("to record it from now on: %s", stick.Cmd("tt policy set enforce=warn"))
 	}
 
 	return nil
@@ -33,7 +33,7 @@ func Mine(r stick.Room, by Editor, person, not bool, files []EditedFile) (out []
 
 	if !person {
 		return nil, stick.Errorf(stick.CodePersonOnly,
-			"only a person can say whose changes are: hooks note what an agent edits").
+			"only a person can claim changes this way; for an agent, hooks record what it edits").
 			Hintf("to keep what you have edited for yourself, reserve it: %s", stick.Cmd("tt reserve <path>"))
 	}
 
@@ -76,7 +76,7 @@ func (q Adoption) Check() error {
 	}
 
 	if strings.TrimSpace(q.Reason) == "" {
-		return stick.Errorf(stick.CodeUsage, "to make changes of others yours you need a reason").
+		return stick.Errorf(stick.CodeUsage, "adopting others' changes needs a reason").
 			With("field", "reason").
 			Hintf("say why: %s", stick.Cmd("tt changes adopt <path> --reason …"))
 	}

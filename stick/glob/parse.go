@@ -71,7 +71,7 @@ func checkPattern(s string) error {
 }
 
 // fromRoot is the advice for a path that isn't relative to the root.
-const fromRoot = "write it as seen from the root of the workspace"
+const fromRoot = "write it relative to the root of the workspace"
 
 // checkSegment refuses a segment that no path can have. It ignores upper and lower case, because the same pattern may
 // be used with fold.
@@ -80,7 +80,7 @@ func (g segment) checkSegment(first bool) error {
 	switch {
 	case !ok:
 	case name == "..":
-		return badPattern("the pattern leads out of the workspace").withAdvice(fromRoot, "src/lib")
+		return badPattern("the pattern is outside the workspace").withAdvice(fromRoot, "src/lib")
 	case name == ".":
 		return badPattern("no path has a . as a segment").withAdvice(fromRoot, "src/lib")
 	case first && len(name) == 2 && name[1] == ':' && unicode.IsLetter(rune(name[0])):
@@ -192,5 +192,5 @@ func parseClass(s string) (set charset, rest string, err error) {
 		set.listed = append(set.listed, p)
 	}
 
-	return set, "", badPattern("the [ isn't closed before the next / or the end").withAdvice("a [ that stands for itself is written [[]", "")
+	return set, "", badPattern("the [ has no ] before the next / or the end").withAdvice("to match a [ itself, write [[]", "")
 }

@@ -298,7 +298,7 @@ func Promote(
 		return r, nil, stick.Errorf(stick.CodeMemberPresent,
 			"%s started you and holds the stick, so you work under its turn, as a helper", parent).
 			With("agent_id", parent).With("verdict", stick.Alive).
-			Hintf("go on as a helper; %s says what is left to the primary", stick.Cmd("tt session role"))
+			Hintf("go on as a helper; to see what is left to the primary: %s", stick.Cmd("tt session role"))
 	}
 
 	// A primary that shows no life for the time of a lease gives way.

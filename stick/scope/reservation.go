@@ -161,7 +161,7 @@ func CheckTTL(ttl time.Duration) error {
 	if ttl < MinReservationTTL || ttl > MaxReservationTTL {
 		return stick.Errorf(stick.CodeUsage, "a reservation lasts from %s to %s, not %s",
 			stick.ShortDuration(MinReservationTTL), stick.ShortDuration(MaxReservationTTL), stick.ShortDuration(ttl)).
-			With("field", "ttl_ms").Hintf("its time starts again whenever you act, so it lasts while you work")
+			With("field", "ttl_ms").Hintf("choose a time in that range; it starts again whenever you act, so the reservation lasts while you work")
 	}
 	return nil
 }
@@ -279,11 +279,11 @@ func errConflict(r stick.Room, m Meet) *stick.Error {
 		e = stick.Errorf(stick.CodeReservationConflict, "%s has reserved %s, which overlaps with %s as in %s",
 			m.Agent, stick.PatternWords(m.Pattern), stick.PatternWords(m.Asked), m.Witness)
 	}
-	return m.withMeetFacts(e).Hintf("reserve something else, or ask: %s", stick.Cmd("tt msg send <agent> …", m.Agent))
+	return m.withMeetFacts(e).Hintf("reserve something else; or ask: %s", stick.Cmd("tt msg send <agent> …", m.Agent))
 }
 
 func errStaleHeld(r stick.Room, m Meet, now stick.Time) *stick.Error {
-	why := stick.Words("its time is over")
+	why := stick.Words("it has expired")
 	if m.Verdict == stick.Gone {
 		why = "its owner is gone"
 	}

@@ -183,8 +183,8 @@ func TestWhyAReservationIsStale(t *testing.T) {
 		refusal, message string
 	}{
 		{stick.Gone, "and its owner is gone", "its owner is gone; process: gone"},
-		{stick.Alive, "and its time is over", "past its time; process: alive"},
-		{stick.Unknown, "and its time is over", "past its time; process: unknown"},
+		{stick.Alive, "and it has expired", "past its time; process: alive"},
+		{stick.Unknown, "and it has expired", "past its time; process: unknown"},
 	} {
 		f := sticktest.NewRoom(t).WithMembers("a", "b").Process("a", stick.ProvesSession, c.owner)
 		f.Reserves("a", "src")
@@ -260,7 +260,7 @@ func TestReservationsEndWithTheirOwner(t *testing.T) {
 
 func TestParsePattern(t *testing.T) {
 	for in, hint := range map[string]string{
-		"/src":     "write it as seen from the root of the workspace, as in: tt reserve src/lib",
+		"/src":     "write it relative to the root of the workspace, as in: tt reserve src/lib",
 		`a\b`:      "write / between directories, and a character that isn't meant as a wildcard as a class of its own, as in: tt reserve 'app/[[]id]'",
 		"[b-a]":    "write the lower character first",
 		"src/.git": "",

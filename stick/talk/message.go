@@ -44,9 +44,9 @@ func Check(m stick.Message) error {
 
 		// A field of another category would be shown nowhere.
 		if f.Category != m.Category {
-			return stick.BadMessage(f.Name, "%s belongs to %s messages, and this is %s", f.Name, f.Category,
+			return stick.BadMessage(f.Name, "%s is only for %s messages, and this one is %s", f.Name, f.Category,
 				m.Category).
-				Hintf("make it one: --category %s", f.Category)
+				Hintf("add --category %s", f.Category)
 		}
 
 		if err := stick.CheckText(f.Name, v); err != nil {
@@ -78,7 +78,7 @@ func Check(m stick.Message) error {
 	switch {
 	// A contract says enough without a body.
 	case strings.TrimSpace(m.Body) == "" && len(says) == 0:
-		return stick.BadMessage("body", "the message is empty").Hintf("write a text")
+		return stick.BadMessage("body", "the message is empty").Hintf("write some text")
 	case len(m.Body) > stick.MaxBody:
 		return stick.TooLarge("body", "the message", len(m.Body), stick.MaxBody)
 	case size > stick.MaxContract:

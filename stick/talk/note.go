@@ -21,7 +21,7 @@ func AddNote(r stick.Room, by stick.AgentID, body string, aboutTurn bool) ([]sti
 	case strings.TrimSpace(body) == "":
 		return nil, stick.BadMessage("body", "the note is empty")
 	case stick.IsLeftBlank(body):
-		return nil, stick.BadMessage("body", "the note is the blank of a printed command: %s", strings.TrimSpace(body))
+		return nil, stick.BadMessage("body", "the note is still a placeholder: %s", strings.TrimSpace(body))
 	case len(body) > MaxNote:
 		return nil, stick.TooLarge("body", "the note", len(body), MaxNote)
 	}

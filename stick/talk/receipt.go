@@ -33,7 +33,7 @@ func MayAck(by, sender stick.Actor, sent stick.Event) error {
 	if sent.Message() == nil || !by.Is(sender) {
 		return nil
 	}
-	return stick.Errorf(stick.CodeAckForbidden, "message %d is from you, as %s: somebody else has to acknowledge it",
+	return stick.Errorf(stick.CodeAckForbidden, "message %d, which you sent as %s, needs an acknowledgement from somebody else",
 		sent.Seq, sent.From).With("message_id", sent.Seq).
 		Hintf("see who has read it: %s", stick.Cmd("tt msg show <message_id>", sent.Seq))
 }

@@ -36,7 +36,7 @@ func Send(r stick.Room, q Sending, s *stick.Probed, now stick.Time) (stick.Room,
 	// Only some rooms ask for whole contracts.
 	if missing := m.Missing(m.Category); r.Policy.RequireContracts && len(missing) > 0 {
 		return r, nil, stick.Errorf(stick.CodeContractIncomplete,
-			"in this room a message of category %s must also say %s",
+			"in this room, %s messages must also have %s",
 			m.Category, stick.Words(strings.Join(missing, ", "))).
 			With("missing", missing).Hintf("add %s", flagNames(missing))
 	}
@@ -105,7 +105,7 @@ func listRecipients(r stick.Room, q Sending) ([]stick.AgentID, error) {
 
 		return to, nil
 	case len(m.To) == 0:
-		return nil, stick.BadMessage("to", "the message is for nobody").Hintf("name a member, or room for all of them")
+		return nil, stick.BadMessage("to", "the message has no recipient").Hintf("name a member, or room for all of them")
 	case len(m.To) > stick.MaxRecipients:
 		return nil, stick.BadMessage("to", "the message names %d recipients; at most %d are allowed",
 			len(m.To), stick.MaxRecipients).
@@ -139,7 +139,7 @@ func listRecipients(r stick.Room, q Sending) ([]stick.AgentID, error) {
 		case !r.IsJoined(a):
 			return nil, stick.Errorf(stick.CodeUnknownMember, "%s isn't a member of this room",
 				stick.Clip(string(a), stick.MaxAgentBytes)).
-				With("to_agent_id", a).Hintf("%s lists the members", stick.Cmd("tt state"))
+				With("to_agent_id", a).Hintf("see who is here: %s", stick.Cmd("tt state"))
 		case !slices.Contains(to, a):
 			to = append(to, a)
 		}
@@ -163,7 +163,7 @@ func noRecipient(to, leftOut []stick.AgentID) *stick.Error {
 		}
 
 		return stick.Errorf(stick.CodeNoRecipient, "%s", missing).
-			Hintf("leave it for those who come: %s", stick.Cmd("tt notes add …"))
+			Hintf("leave a note for whoever comes next: %s", stick.Cmd("tt notes add …"))
 	}
 
 	are := stick.Words("is")
@@ -172,7 +172,7 @@ func noRecipient(to, leftOut []stick.AgentID) *stick.Error {
 	}
 
 	return stick.Errorf(stick.CodeNoRecipient, "%s %s gone", stick.AgentList(leftOut), are).
-		With("left_out", leftOut).Hintf("leave it for those who come: %s", stick.Cmd("tt notes add …"))
+		With("left_out", leftOut).Hintf("leave a note for whoever comes next: %s", stick.Cmd("tt notes add …"))
 }
 
 // flagNames writes the names of fields as flags of a command line.

@@ -48,7 +48,7 @@ func (c ProjectCommand) Named(sum string) bool {
 func (c ProjectCommand) Accept(by stick.AgentID, person bool, now stick.Time) (Acceptance, error) {
 	if !person {
 		return Acceptance{}, stick.Errorf(stick.CodePersonOnly,
-			"only a person may accept a command that the project brings").With("key", c.Key).
+			"only a person may accept a project's command").With("key", c.Key).
 			Hintf("ask a person to read and accept it; to see it: %s", stick.Cmd("tt task init"))
 	}
 
@@ -71,7 +71,7 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 		stick.Clip(c.Command, maxShownCommand))
 	if last.Sum != "" {
 		e = stick.Errorf(stick.CodeConfigChanged,
-			"the command of %s isn't the one that %s accepted any more; now it is: %s",
+			"the command of %s has changed since %s accepted it; it is now: %s",
 			c.Key, last.By, stick.Clip(c.Command, maxShownCommand))
 	}
 
@@ -80,14 +80,14 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 
 	// Only a person may accept, and only a command that the refusal shows whole.
 	if !person {
-		return e.Hintf("it would run on this machine: ask a person to read and accept it; to see it: %s",
+		return e.Hintf("ask a person to read and accept it, because it would run on this machine; to see it: %s",
 			stick.Cmd("tt task init"))
 	}
 	if stick.Clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {
-		return e.Hintf("it would run on this machine: read it, and whatever it runs; to see all of it, and to accept it: %s",
+		return e.Hintf("read it and whatever it runs, because it would run on this machine; to see all of it, and to accept it: %s",
 			stick.Cmd("tt task init"))
 	}
 
-	return e.Hintf("it would run on this machine: read it, and whatever it runs; to accept it: %s",
+	return e.Hintf("read it and whatever it runs, because it would run on this machine; to accept it: %s",
 		stick.Cmd("tt task init --accept <sum>", c.ShortSum()))
 }

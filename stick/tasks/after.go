@@ -64,7 +64,7 @@ func CheckAfter(id string, after []string, find Find) ([]string, error) {
 
 	// The bound is on the tasks, and each counts once.
 	if len(names) > MaxAfter {
-		return nil, stick.Errorf(stick.CodeUsage, "a task may wait for at most %d others, and these are %d",
+		return nil, stick.Errorf(stick.CodeUsage, "a task may wait for at most %d others, not for %d",
 			MaxAfter, len(names)).With("field", "after")
 	}
 
@@ -112,7 +112,7 @@ func wayTo(id, from string, find Find, seen map[string]bool) ([]string, error) {
 func errCycle(path []string) error {
 	return stick.Errorf(stick.CodeUsage, "a task can't wait for itself: %s", stick.Words(strings.Join(path, " → "))).
 		With("field", "after").With("cycle", path).
-		Hintf("leave out one of them; to see what each waits for: %s", stick.Cmd("tt task list"))
+		Hintf("leave one of them out; to see what each waits for: %s", stick.Cmd("tt task list"))
 }
 
 // WaitsFor lists the tasks that have to land before a task that is for later can begin.
@@ -150,7 +150,7 @@ func Begin(
 		return stick.Event{}, err
 	case !t.Later:
 		return stick.Event{}, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
-			"%s was begun already", t.ID)).Hintf("%s", t.NextStep())
+			"%s has already begun", t.ID)).Hintf("%s", t.NextStep())
 	case len(waits) > 0:
 		return stick.Event{}, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition, "%s", SayWaits(t, waits))).
 			With("waits_for", taskNames(waits)).Hintf("%s", WaitStep(t, waits))
@@ -197,7 +197,7 @@ func WaitStep(t stick.Task, waits []stick.Task) stick.Hint {
 			stick.Cmd("tt task retry <task_id>",
 				d.ID), stick.Cmd("tt task after <task_id> --none", t.ID))
 	}
-	return stick.Hintf("it is ready when they have landed; to see how far they are: %s", stick.Cmd("tt task list"))
+	return stick.Hintf("wait until they have landed; to see how far they are: %s", stick.Cmd("tt task list"))
 }
 
 // SetAfter lets a task wait for other tasks than before; after is what [CheckAfter] returned. If it does
@@ -209,7 +209,7 @@ func SetAfter(t stick.Task, by stick.AgentID, after []string) (*stick.Event, err
 		return nil, err
 	case !t.Later:
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
-			"somebody has begun %s; it waits for no task", t.ID)).
+			"%s has already begun, so it no longer waits for other tasks", t.ID)).
 			Hintf("%s", t.NextStep())
 	case slices.Equal(t.After, after):
 		return nil, nil

@@ -48,7 +48,7 @@ func SourceAround(file []string, l stick.Lines, old bool, hs diff.Hunks) []stick
 func Comment(t stick.Task, v Decision, c stick.Comment, others []stick.Comment) (stick.Comment, bool, error) {
 	if t.Over() {
 		return c, false, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
-			"%s is %s: nobody would read the comment",
+			"%s is %s, so nobody would read the comment",
 			t.ID, t.State.Word(t.Cause))).Hintf("%s", t.NextStep())
 	}
 
@@ -68,7 +68,7 @@ func Comment(t stick.Task, v Decision, c stick.Comment, others []stick.Comment) 
 		return c, false, stick.BadMessage("body", "the comment is empty").
 			Hintf("%s", stick.Cmd("tt task comment <task_id> <at> …", t.ID, c.Arg()))
 	case stick.IsLeftBlank(c.Body):
-		return c, false, stick.BadMessage("body", "the comment is the blank of a printed command: %s",
+		return c, false, stick.BadMessage("body", "the comment is still a placeholder: %s",
 			strings.TrimSpace(c.Body))
 	case len(c.Body) > stick.MaxBody:
 		return c, false, stick.TooLarge("body", "the comment", len(c.Body), stick.MaxBody)
@@ -91,14 +91,14 @@ func Comment(t stick.Task, v Decision, c stick.Comment, others []stick.Comment) 
 
 	switch {
 	case len(others) >= MaxComments:
-		return c, false, withTaskFacts(t, stick.Errorf(stick.CodeMessageTooLarge, "%s has %d comments, and no more fit",
+		return c, false, withTaskFacts(t, stick.Errorf(stick.CodeMessageTooLarge, "%s already has %d comments, the most there can be",
 			t.ID, len(others))).
-			Hintf("say the rest in one: %s", stick.Cmd("tt task request-changes <task_id> …", t.ID))
+			Hintf("put the rest into one text: %s", stick.Cmd("tt task request-changes <task_id> …", t.ID))
 	case drafts+c.SizeInBytes() > MaxReview:
 		return c, false, withTaskFacts(t, stick.Errorf(stick.CodeMessageTooLarge,
-			"your comments on %s would have %d bytes with the code around them; at most %d fit into one review", t.ID, drafts+c.SizeInBytes(), MaxReview)).
+			"with the code around them, your comments on %s would be %d bytes long; the limit for one review is %d", t.ID, drafts+c.SizeInBytes(), MaxReview)).
 			With("size", drafts+c.SizeInBytes()).With("max", MaxReview).
-			Hintf("send those that you have: %s", stick.Cmd("tt task request-changes <task_id>", t.ID))
+			Hintf("send the comments that you have: %s", stick.Cmd("tt task request-changes <task_id>", t.ID))
 	}
 
 	return c, false, nil
@@ -122,12 +122,12 @@ func Resolve(t stick.Task, c Call, x stick.Comment) (*stick.Event, error) {
 		return nil, errNoComment(t, x.ID)
 	case x.Draft():
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotFound,
-			"comment %d on %s is a draft of yours, so there is nothing to resolve", x.ID, t.ID)).
+			"comment %d on %s is your draft, so there is nothing to resolve", x.ID, t.ID)).
 			With("comment_id", x.ID).
 			Hintf("to delete it: %s", stick.Cmd("tt task comment <task_id> --delete <comment>", t.ID, x.ID))
 	case !c.Person && c.By != x.Author && !t.Worked(c.By):
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask,
-			"comment %d is by %s, and you have neither made it nor worked on %s", x.ID, x.Author, t.ID)).
+			"only the author of comment %d, %s, or the worker of %s can resolve it", x.ID, x.Author, t.ID)).
 			With("comment_id", x.ID).Hintf("tell its author: %s", stick.Cmd("tt msg send <agent> …", x.Author))
 	case !x.ResolvedAt.IsZero():
 		return nil, nil
@@ -150,7 +150,7 @@ func DeleteDraft(t stick.Task, c Call, x stick.Comment) error {
 		return withTaskFacts(t, stick.Errorf(stick.CodeNotFound,
 			"comment %d on %s isn't a draft: it was sent", x.ID, t.ID)).
 			With("comment_id", x.ID).
-			Hintf("when it is dealt with: %s", stick.Cmd("tt task comment <task_id> --resolve <comment>", t.ID, x.ID))
+			Hintf("once it is dealt with, resolve it: %s", stick.Cmd("tt task comment <task_id> --resolve <comment>", t.ID, x.ID))
 	}
 	return nil
 }

@@ -52,14 +52,14 @@ func mayReview(t stick.Task, v Decision) error {
 		return withTaskFacts(t, stick.Errorf(stick.CodeAuthorCannotReview,
 			"%s worked on %s, so somebody else has to review it",
 			v.By, t.ID)).
-			Hintf("%s lists the members; ask one of them, or a person", stick.Cmd("tt state"))
+			Hintf("ask another member, or a person; to see who is here: %s", stick.Cmd("tt state"))
 	}
 
 	// The names differ, but a process or a session is the same.
 	if author, same := v.findAuthor(v.Reviewer.Is); same {
 		return withTaskFacts(t, stick.Errorf(stick.CodeAuthorCannotReview,
-			"you are %s by another name, which worked on %s, so somebody else has to review it", author, t.ID)).
-			With("author", author).Hintf("%s lists the members; ask one of them, or a person", stick.Cmd("tt state"))
+			"you worked on %s as %s, so somebody else has to review it", t.ID, author)).
+			With("author", author).Hintf("ask another member, or a person; to see who is here: %s", stick.Cmd("tt state"))
 	}
 
 	return nil
@@ -120,8 +120,8 @@ func mayApprove(t stick.Task, v Decision) error {
 
 	if author, below := v.belowAuthor(); below && v.Independent {
 		return withTaskFacts(t, stick.Errorf(stick.CodeAuthorCannotReview,
-			"%s, which worked on %s, has started you, and this project wants an independent review", author, t.ID)).
-			With("author", author).Hintf("%s lists the members; ask one of them, or a person", stick.Cmd("tt state"))
+			"you were started by %s, which worked on %s, and this project wants an independent review", author, t.ID)).
+			With("author", author).Hintf("ask another member, or a person; to see who is here: %s", stick.Cmd("tt state"))
 	}
 
 	if err := isOffered(t, v); err != nil {
@@ -190,7 +190,7 @@ func RequestChanges(t stick.Task, v Decision, what string) (stick.Event, error) 
 
 	if strings.TrimSpace(what) == "" && len(v.Drafts) == 0 {
 		return stick.Event{}, stick.Errorf(stick.CodeUsage, "say what must change").With("field", "reason").
-			Hintf("%s; or comment on lines first, of what this shows: %s",
+			Hintf("%s; or comment on lines first; to see them: %s",
 				stick.Cmd("tt task request-changes <task_id> …",
 					t.ID), stick.Cmd("tt task diff <task_id>", t.ID))
 	}

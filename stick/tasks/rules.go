@@ -30,7 +30,7 @@ func checkAttempt(t stick.Task, c Call) error {
 
 func errStaleAttempt(t stick.Task, format string, args ...any) *stick.Error {
 	return withTaskFacts(t, stick.Errorf(stick.CodeStaleAttempt, format, args...)).
-		Hintf("stop this work; %s tells what happened", stick.Cmd("tt task show <task_id>", t.ID))
+		Hintf("stop this work; to see what happened: %s", stick.Cmd("tt task show <task_id>", t.ID))
 }
 
 // Mine refuses a caller that isn't the task's worker. A person may act for the worker. It fails with
@@ -56,7 +56,7 @@ func Mine(t stick.Task, c Call) error {
 	}
 	return withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask, "%s is the task of %s", t.ID, t.Worker)).
 		With("worker", t.Worker).
-		Hintf("%s lists the tasks; to tell its worker something: %s",
+		Hintf("see the tasks: %s; to tell its worker something: %s",
 			stick.Cmd("tt task list"), stick.Cmd("tt msg send <agent> …", t.Worker))
 }
 
@@ -98,7 +98,7 @@ func (q Spawning) Check() error {
 			return stick.BadMessage(string(f.name), "the %s holds %s", f.name, bad)
 		}
 		if stick.IsLeftBlank(f.text) {
-			return stick.BadMessage(string(f.name), "the %s is the blank of a printed command: %s", f.name,
+			return stick.BadMessage(string(f.name), "the %s is still a placeholder: %s", f.name,
 				strings.TrimSpace(f.text))
 		}
 		if len(f.text) > f.most {
@@ -122,7 +122,7 @@ func Spawn(t stick.Task, q Spawning) (stick.Event, error) {
 		if t.State == stick.TaskFailed {
 			return stick.Event{}, e.Hintf("to begin it again: %s", stick.Cmd("tt task retry <task_id>", t.ID))
 		}
-		return stick.Event{}, e.Hintf("%s; a new task needs a name of its own",
+		return stick.Event{}, e.Hintf("see it: %s; or give the new task another name",
 			stick.Cmd("tt task show <task_id>", t.ID))
 	}
 
@@ -152,7 +152,7 @@ func Start(t stick.Task, c Call, away bool) (*stick.Event, error) {
 	switch {
 	case err == nil && t.Later:
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
-			"nobody has begun %s, and it has no worktree", t.ID)).
+			"%s hasn't begun, so it has no worktree", t.ID)).
 			Hintf("%s", t.NextStep())
 	case err != nil && t.Worked(c.By) && !t.Over():
 		return nil, nil // the task is in review: there is nothing to start, and the caller is still its worker
@@ -162,9 +162,9 @@ func Start(t stick.Task, c Call, away bool) (*stick.Event, error) {
 		return nil, nil
 	case t.State != stick.TaskAssigned && !away:
 		return nil, withTaskFacts(t, stick.Errorf(stick.CodeNotYourTask,
-			"%s is the task of %s, who isn't gone", t.ID, t.Worker)).
+			"%s is the task of %s, who may still be working on it", t.ID, t.Worker)).
 			With("worker", t.Worker).
-			Hintf("%s lists the tasks; to tell its worker something: %s",
+			Hintf("see the tasks: %s; to tell its worker something: %s",
 				stick.Cmd("tt task list"), stick.Cmd("tt msg send <agent> …", t.Worker))
 	}
 	e := stick.TaskEvent(t, s, c.By, "", stick.TaskStartedFacts{})

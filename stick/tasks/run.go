@@ -116,7 +116,7 @@ func StartRun(
 
 	if t.Later {
 		return next, nil, withTaskFacts(t, stick.Errorf(stick.CodeInvalidTransition,
-			"nobody has begun %s, so it has no worktree", t.ID)).
+			"%s hasn't begun, so it has no worktree", t.ID)).
 			Hintf("to begin it: %s", stick.Cmd("tt task start --task <task_id>", t.ID))
 	}
 
@@ -135,14 +135,14 @@ func StartRun(
 			return next, &last, nil
 		}
 
-		e := withTaskFacts(t, stick.Errorf(stick.CodeAlreadyExists, "attempt %d of %s has a command already: %s",
+		e := withTaskFacts(t, stick.Errorf(stick.CodeAlreadyExists, "attempt %d of %s already has a command: %s",
 			t.Attempt, t.ID, stick.Clip(last.Command, 160)))
 		if last.State(verdict(last.Process)).Live() {
-			return next, nil, e.Hintf("to start another one: %s, then %s", stick.Cmd("tt task stop <task_id>",
+			return next, nil, e.Hintf("to start another: %s, then %s", stick.Cmd("tt task stop <task_id>",
 				t.ID), stick.Cmd("tt task run <task_id> -- …", t.ID))
 		}
 
-		return next, nil, e.Hintf("to start another one: %s", stick.Cmd("tt task run <task_id> -- …", t.ID))
+		return next, nil, e.Hintf("to start another: %s", stick.Cmd("tt task run <task_id> -- …", t.ID))
 	}
 
 	// Somebody else has started a run since the caller's question.
@@ -241,7 +241,7 @@ func errRuns(t stick.Task, r Run, state RunState) error {
 	how := stick.Words("is about to start")
 	switch {
 	case state == RunRunning:
-		how = stick.Wordsf("runs (process %d)", r.Process.PID)
+		how = stick.Wordsf("is running (process %d)", r.Process.PID)
 	case r.Queued:
 		how = "waits until fewer commands run"
 	}
@@ -254,16 +254,16 @@ func errRuns(t stick.Task, r Run, state RunState) error {
 
 // errMostRun refuses a run over the project's limit.
 func errMostRun(t stick.Task, q RunStart) error {
-	are := stick.Words("commands of tasks run")
+	are := stick.Words("task commands are running")
 	if q.Running == 1 {
-		are = "command of a task runs"
+		are = "task command is running"
 	}
 
 	return withTaskFacts(t, stick.Errorf(stick.CodeMaxRunning,
 		"%d %s here, and [worker] max_running in .talking-stick.toml allows %d",
 		q.Running, are, q.Most)).
 		With("running", q.Running).With("max_running", q.Most).
-		Hintf("wait until one has ended; %s lists them", stick.Cmd("tt task list"))
+		Hintf("wait until one ends; to see them: %s", stick.Cmd("tt task list"))
 }
 
 // checkRunCommand refuses what can't be the command of a run. It fails with [stick.CodeUsage].
@@ -271,11 +271,11 @@ func checkRunCommand(t stick.Task, command string) error {
 	var why stick.Words
 	switch bad := stick.NotText(command); {
 	case strings.TrimSpace(command) == "":
-		why = stick.Wordsf("nobody has started a command for %s, so there is none to start again", t.ID)
+		why = stick.Wordsf("%s has no earlier command to start again", t.ID)
 	case bad != "":
 		why = "the command holds " + bad
 	case len(command) > maxRunCommand:
-		why = stick.Wordsf("the command has %d bytes; at most %d fit", len(command), maxRunCommand)
+		why = stick.Wordsf("the command is %d bytes long; the limit is %d", len(command), maxRunCommand)
 	default:
 		return nil
 	}
@@ -325,6 +325,6 @@ func Again(t stick.Task, runs []Run, verdict func(stick.Process) stick.Verdict) 
 
 // Starts returns the hint for a task whose command starts again by itself.
 func Starts(id string) stick.Hint {
-	return stick.Hintf("its command starts again by itself; to see what it prints: %s",
+	return stick.Hintf("wait: its command will start again by itself; to see what it prints: %s",
 		stick.Cmd("tt task logs <task_id>", id))
 }

@@ -24,16 +24,16 @@ func isTaskID(id string) bool {
 // [stick.CodeUsage].
 func CheckID(id string) error {
 	bad := func(why stick.Words) *stick.Error {
-		return stick.Errorf(stick.CodeUsage, "%q can't be the name of a task: %s", stick.Clip(id, 80), why).
+		return stick.Errorf(stick.CodeUsage, "%q can't be a task's name: %s", stick.Clip(id, 80), why).
 			With("field", "task_id").
-			Hintf("a name such as fix-parser will do")
+			Hintf("use a name such as fix-parser")
 	}
 
 	switch {
 	case id == "":
 		return bad("it is empty")
 	case len(id) > stick.MaxTaskID || !isTaskID(id):
-		return bad(stick.Wordsf("it must begin with a letter or digit, and consist of at most %d letters, digits, dots, underscores and hyphens", stick.MaxTaskID))
+		return bad(stick.Wordsf("it must begin with a letter or digit, and have at most %d letters, digits, dots, underscores and hyphens", stick.MaxTaskID))
 	case strings.Contains(id, ".."), strings.HasSuffix(id, "."), strings.HasSuffix(strings.ToLower(id), ".lock"):
 		return bad("git allows no branch of that name").Hintf("avoid .. and the endings . and .lock")
 	}
@@ -68,10 +68,10 @@ func findStep(t stick.Task, act stick.TaskAct) (stick.TaskStep, error) {
 	if t.State == stick.TaskAssigned || t.Busy() { // whoever took the next step for its worker would become its author
 		switch act {
 		case stick.ActApprove, stick.ActChanges, stick.ActRetry, stick.ActRollback:
-			e.Hintf("wait until its worker offers it for review; %s tells how far it is",
+			e.Hintf("wait until its worker offers it for review; to see how far it is: %s",
 				stick.Cmd("tt task show <task_id>", t.ID))
 		case stick.ActMerge:
-			e.Hintf("wait until its worker offers it for review and somebody else approves it; %s tells how far it is",
+			e.Hintf("wait until its worker offers it for review and somebody else approves it; to see how far it is: %s",
 				stick.Cmd("tt task show <task_id>", t.ID))
 		}
 	}

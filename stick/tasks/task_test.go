@@ -313,12 +313,9 @@ func TestApprove_WorkerNotDone(t *testing.T) {
 	for _, task := range []stick.Task{sticktest.Made(t), sticktest.Made(t, sticktest.Begun)} {
 		state := string(task.State)
 		_, err := tasks.Approve(task, look, "")
-		sticktest.Says(t, err, "T-1 is "+state+": approve needs IN_REVIEW",
-			"wait until its worker offers it for review; tt task show T-1 tells how far it is")
+		sticktest.Says(t, err, "T-1 is "+state+": approve needs IN_REVIEW", "wait until its worker offers it for review; to see how far it is: tt task show T-1")
 		_, err = tasks.Merge(task, sticktest.TheReviewer.By, "b", "r")
-		sticktest.Says(t,
-			err, "T-1 is "+state+": merge needs APPROVED",
-			"wait until its worker offers it for review and somebody else approves it; tt task show T-1 tells how far it is")
+		sticktest.Says(t, err, "T-1 is "+state+": merge needs APPROVED", "wait until its worker offers it for review and somebody else approves it; to see how far it is: tt task show T-1")
 	}
 }
 
@@ -329,12 +326,9 @@ func TestStart_EarlierWorker(t *testing.T) {
 		e, err := tasks.Start(t, tasks.Call{By: "pi:x"}, false)
 		return *e, err
 	}
-
-	const stop = "stop this work; tt task show T-1 tells what happened"
-	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheWorker),
-		"attempt 1 of T-1 is over: it is CANCELLED", stop)
-	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry),
-		sticktest.TheWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
+	const stop = "stop this work; to see what happened: tt task show T-1"
+	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel), sticktest.TheWorker), "attempt 1 of T-1 is over: it is CANCELLED", stop)
+	sticktest.Says(t, tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry), sticktest.TheWorker), "codex:w worked on T-1 in an earlier attempt; nobody has started attempt 2 yet",
 		"stop the earlier work; to start attempt 2: tt task start --task T-1")
 	sticktest.Says(t,
 		tasks.Mine(sticktest.Made(t, sticktest.Begun, sticktest.Cancel, sticktest.Retry, other), sticktest.TheWorker),

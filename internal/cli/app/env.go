@@ -98,7 +98,7 @@ func (e Env) DataDir() (string, error) {
 	if d := e.Getenv("TALKING_STICK_DATA_DIR"); d != "" {
 		if !filepath.IsAbs(d) {
 			return "", stick.Errorf(stick.CodeDataDirRelative,
-				"TALKING_STICK_DATA_DIR is %s, a relative path, which means another directory wherever tt runs", d).
+				"TALKING_STICK_DATA_DIR is a relative path, %s, so each directory that tt runs in would get its own data", d).
 				With("path", d).
 				Hintf("set TALKING_STICK_DATA_DIR to an absolute path, or unset it to use the default directory")
 		}

@@ -131,7 +131,7 @@ func readHandoff(r io.Reader) (*stick.Handoff, error) {
 
 	if err != nil {
 		return nil, stick.Errorf(stick.CodeInvalidHandoff,
-			"the handoff on standard input isn't the expected JSON: %s", whyNoHandoff(b, err)).
+			"the handoff on standard input isn't valid: %s", whyNoHandoff(b, err)).
 			With("field", "handoff").
 			Hintf(`for example: {"status": "…", "next_action": "…", "artifacts": [{"path": "plan.md", "role": "review"}]}`)
 	}
@@ -151,7 +151,7 @@ func whyNoHandoff(text []byte, err error) stick.Words {
 	// The library's errors name types of Go, which say nothing to an agent.
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if e.Field == "" {
-			return "it has to be an object, in braces"
+			return "it must be a JSON object, in braces"
 		}
 
 		return stick.Wordsf("%s can't be a JSON %s", stick.Name(e.Field).Cut(60), e.Value)
@@ -161,14 +161,14 @@ func whyNoHandoff(text []byte, err error) stick.Words {
 		line := 1 + bytes.Count(text[:e.Offset-1], []byte("\n"))
 		r, _ := utf8.DecodeRune(text[e.Offset-1:])
 		// One character says nothing, so it is shown as it is typed.
-		return stick.Words(strconv.Quote(string(r))) + stick.Wordsf(" isn't expected in line %d", line)
+		return stick.Words(strconv.Quote(string(r))) + stick.Wordsf(" is unexpected in line %d", line)
 	}
 
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
 	case errors.Is(err, errMore):
-		return "there is more after the object"
+		return "there is text after the object"
 	}
 
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {

@@ -12,17 +12,17 @@ import (
 func TestAWrongHandoffIsExplainedInPlainWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"  ":                         "it is empty",
-		"# A program":                `"#" isn't expected in line 1`,
-		"{\n\"status\": \"x\",\n}":   `"}" isn't expected in line 3`,
+		"# A program":                `"#" is unexpected in line 1`,
+		"{\n\"status\": \"x\",\n}":   `"}" is unexpected in line 3`,
 		`{"status": "x"`:             "it ends too early",
-		`{“status”: "x"}`:            `"“" isn't expected in line 1`,
-		`[]`:                         "it has to be an object, in braces",
+		`{“status”: "x"}`:            `"“" is unexpected in line 1`,
+		`[]`:                         "it must be a JSON object, in braces",
 		`{"status": 7}`:              "status can't be a JSON number",
 		`{"mood": "good"}`:           `there is no field "mood"`,
-		`{"status": "x"} {"more":1}`: "there is more after the object",
+		`{"status": "x"} {"more":1}`: "there is text after the object",
 	} {
 		_, err := readHandoff(strings.NewReader(text))
-		message := "the handoff on standard input isn't the expected JSON: " + want
+		message := "the handoff on standard input isn't valid: " + want
 		if e := stick.AsError(err); e == nil || e.Message != message {
 			t.Errorf("%q: %v, want %q", text, err, message)
 		}

@@ -162,7 +162,7 @@ func (s *streamFlags) completeFilter() (err error) {
 			With("field", "name")
 	case s.name != "" && (s.command.Flags().Changed("after") || f.Target == eventlog.TargetAny):
 		return stick.Errorf(stick.CodeUsage,
-			`a named stream keeps its own cursor and is only for you: leave out --after and "--target any"`).
+			`leave out --after and "--target any": a named stream keeps its own cursor, and only for your events`).
 			With("field", "name")
 	}
 

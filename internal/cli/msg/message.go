@@ -368,7 +368,7 @@ func showMarked(p *term.Page, res engine.MessagesResult, word stick.Words) {
 	for _, m := range res.Messages {
 		// A withdrawn message can't be read or accepted any more.
 		if m.State == stick.Withdrawn {
-			p.Linef("message %d was withdrawn by its sender", m.MessageID)
+			p.Linef("the sender has withdrawn message %d", m.MessageID)
 			continue
 		}
 

@@ -34,7 +34,7 @@ func ChangesCmd(a *app.Run) *cobra.Command {
 		if p.Diff = c.Flags().Changed("diff"); p.Diff {
 			if *diff == "" || *agent != "" && *agent != *diff {
 				return stick.Errorf(stick.CodeUsage,
-					"--diff takes the name of an agent, and goes without --agent").With("field", "diff")
+					"--diff needs the name of an agent, and doesn't go with --agent").With("field", "diff")
 			}
 
 			agent = diff
@@ -215,7 +215,7 @@ func showChanges(p *term.Page, res guard.ListChangesResult) {
 
 	// Without hooks that note edits, everything looks like nobody's.
 	if res.Enforce == stick.EnforceOff {
-		p.Linef("this room has enforce=off, so nobody notes who edits what")
+		p.Linef("this room has enforce=off, so tt doesn't record who edits what")
 	}
 }
 

@@ -40,7 +40,7 @@ func findRepository(ctx context.Context, a *app.Run) (install.Repository, error)
 	s, err := git.Client{}.HooksPath(ctx, cmp.Or(found.Top, found.Git))
 	if errors.Is(err, exec.ErrNotFound) {
 		return r, stick.Errorf(stick.CodeGitMissing,
-			"git isn't installed, or not in PATH, so nobody knows where its hooks are").
+			"git isn't installed, or not in PATH, so tt can't tell where its hooks belong").
 			Hintf("install git, or put it into PATH")
 	}
 

@@ -151,7 +151,7 @@ func readSite(ctx context.Context, a *app.Run, e app.Operations, by core.Caller)
 	if shared := repo.Shared(); shared != nil {
 		if stick.CodeOf(shared) == stick.CodeNoRepository {
 			return nil, stick.AsError(shared).
-				Hintf("make a repository: %s; or only a room, which no hooks of git protect: %s",
+				Hintf("make a repository: %s; or make only a room, without git hooks to protect it: %s",
 					stick.Cmd("git init"), stick.Cmd("tt join"))
 		}
 

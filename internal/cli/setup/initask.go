@@ -154,7 +154,7 @@ func setHarnesses(c *initChoices, answer string) error {
 	}
 
 	if len(names) == 0 {
-		return stick.Errorf(stick.CodeUsage, "no harness is named; to connect none, say %s", none).
+		return stick.Errorf(stick.CodeUsage, "no harness is named; to connect none, use %s", none).
 			With("field", "harness")
 	}
 

@@ -79,8 +79,8 @@ func InstallCmd(a *app.Run) *cobra.Command {
 		"with git: also the hook pre-push, which names commits of other agents that a push carries along")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if o.prePush && !o.all && !slices.Contains(args, install.Git) {
-			return stick.Errorf(stick.CodeUsage, "--pre-push is a hook of git's").With("field", "pre-push").
-				Hintf("name git: %s", stick.Cmd("tt install git --pre-push"))
+			return stick.Errorf(stick.CodeUsage, "--pre-push is a git hook").With("field", "pre-push").
+				Hintf("add git: %s", stick.Cmd("tt install git --pre-push"))
 		}
 
 		return runInstall(c.Context(), a, args, o)
@@ -116,7 +116,7 @@ func UninstallCmd(a *app.Run) *cobra.Command {
 		switch {
 		case o.data && (o.project || !o.all):
 			return stick.Errorf(stick.CodeUsage,
-				"--data goes with all of tt: name no harness, and no project").With("field", "data")
+				"--data removes all of tt, so name no harness and no project").With("field", "data")
 		}
 
 		return runInstall(c.Context(), a, args, o)
@@ -262,8 +262,8 @@ func snippetsOf(t install.Target, names []string) (others []string, pasted []har
 		case !ok:
 			others = append(others, name)
 		case t.Project != "":
-			return nil, nil, stick.Errorf(stick.CodeUsage, "for %s tt only knows what belongs into a "+
-				"person's own configuration", s.Title).With("field", "project").
+			return nil, nil, stick.Errorf(stick.CodeUsage, "tt can connect %s only in your own "+
+				"configuration, not for a project", s.Title).With("field", "project").
 				Hintf("leave out --project: %s", stick.Cmd("tt install <harness>", name))
 		default:
 			pasted = append(pasted, s)
@@ -358,7 +358,7 @@ var temporaryPath = sync.OnceValue(func() *regexp.Regexp {
 // stays when a newer version replaces the file.
 func programPath(a *app.Run) (string, error) {
 	if temporaryPath().MatchString(a.Exe) {
-		return "", stick.Errorf(stick.CodeUsage, "this tt is gone when go run ends, so harnesses can't run it").
+		return "", stick.Errorf(stick.CodeUsage, "harnesses can't run this tt: it is deleted when go run ends").
 			Hintf("build it first: %s; then: %s", stick.Cmd("go install ./cmd/..."), stick.Cmd("tt install"))
 	}
 

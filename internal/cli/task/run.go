@@ -36,7 +36,7 @@ func (r *runFlags) checkRestart() error {
 		return nil
 	}
 	if r.command == "" {
-		return stick.Errorf(stick.CodeUsage, "--restart is about the command of --run, and there is none").
+		return stick.Errorf(stick.CodeUsage, "--restart needs --run, whose command it restarts").
 			With("field", "restart")
 	}
 	_, err := tasks.ParseRestart(r.restart)
@@ -68,17 +68,17 @@ func workerRunCmd(a *app.Run) *cobra.Command {
 		p.Where = path.Where()
 		switch {
 		case all && (len(args) > 0 || run.restart != ""):
-			return stick.Errorf(stick.CodeUsage, "--all takes neither a task nor a command nor --restart: "+
-				"each command starts as it did before").With("field", "all")
+			return stick.Errorf(stick.CodeUsage, "--all takes no task, command or --restart: "+
+				"each command starts again as it did before").With("field", "all")
 		case all:
 			return runAll(c.Context(), a, p.Where)
 		case len(args) == 0:
-			return stick.Errorf(stick.CodeUsage, "name the task, or say --all").With("field", "task_id").
+			return stick.Errorf(stick.CodeUsage, "name the task, or use --all").With("field", "task_id").
 				Hintf("to start again whatever was cut off: %s", stick.Cmd("tt task run --all"))
 		case len(args) > 1 && c.ArgsLenAtDash() != 1:
 			// Without the dashes, flags of the command would be taken for tt's.
 			return stick.Errorf(stick.CodeUsage, "put -- between the task and the command, "+
-				"so that tt leaves the command's flags alone").With("field", "command").
+				"so that tt doesn't take the command's flags for its own").With("field", "command").
 				Hintf("%s", stick.Cmd("tt task run <task_id> -- …", args[0]))
 		}
 

@@ -177,7 +177,7 @@ func workerAfterCmd(a *app.Run) *cobra.Command {
 
 		// One of both has to be said, so that a forgotten name doesn't free a task.
 		if none != (len(p.After) == 0) {
-			return stick.Errorf(stick.CodeUsage, "name the tasks that %s is to wait for, or say --none",
+			return stick.Errorf(stick.CodeUsage, "name the tasks that %s should wait for, or use --none",
 				stick.Clip(p.TaskID, 64)).With("field", "after").With("task_id", stick.Clip(p.TaskID, 64)).
 				Hintf("%s", stick.Cmd("tt task after <task_id> --none"))
 		}

@@ -126,12 +126,12 @@ func servePages(ctx context.Context, a *app.Run, w core.Where, f serveFlags) err
 	if err != nil {
 		return stick.Errorf(stick.CodeUsage, "tt can't listen on %s: %w", stick.Clip(f.addr, 60), err).
 			With("field", "addr").
-			Hintf("name another port, or port 0 for any free one")
+			Hintf("choose another port, or port 0 for any free one")
 	}
 
 	if beyond {
 		_ = a.Sayf("warning: other machines can reach this address, and nothing is encrypted: " +
-			"whoever sees the traffic can act as you; a tunnel is safer, see tt serve --help")
+			"anyone who sees the traffic can act as you; a tunnel is safer, see tt serve --help")
 	}
 
 	res := ServeResult{Address: l.Addr().String(), URL: s.Address(l.Addr(), to)}
@@ -178,7 +178,7 @@ func (f serveFlags) checkAddress() (beyond bool, err error) {
 	if !f.anywhere {
 		return false, stick.Errorf(stick.CodeUsage, "other machines could reach %s, "+
 			"and nothing would be encrypted", stick.Clip(f.addr, 60)).With("field", "addr").
-			Hintf("listen on 127.0.0.1, which needs no --addr, and let a tunnel lead there")
+			Hintf("leave out --addr to listen on 127.0.0.1, and reach it through a tunnel")
 	}
 
 	return true, nil

@@ -31,7 +31,7 @@ func paneSwitcher(a *app.Run) func(context.Context, stick.Process) error {
 		panes, err := app.RunProgram(ctx, "tmux", "list-panes", "-a", "-F",
 			"#{pane_pid} #{pane_id} #{session_id}:#{window_id}")
 		if err != nil {
-			return stick.Errorf(stick.CodeNotFound, "tmux doesn't list its panes: %w", err)
+			return stick.Errorf(stick.CodeNotFound, "tmux can't list its panes: %w", err)
 		}
 
 		// The agent runs below the shell of its pane.

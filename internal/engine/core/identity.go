@@ -46,7 +46,7 @@ func Identify(tx *store.Tx, probes *Probes, by Caller) (Identity, error) {
 		if !elsewhere.IsZero() {
 			return id, stick.Errorf(stick.CodeIdentityMismatch, "%s is a session that runs in process %d, and this command runs elsewhere", id.Agent, elsewhere.PID).
 				With("agent_id", id.Agent).With("pid", elsewhere.PID).
-				Hintf("act as yourself: call without --as, and with TT_HARNESS_AGENT_ID unset")
+				Hintf("act as yourself: leave out --as and unset TT_HARNESS_AGENT_ID")
 		}
 		return id, nil
 	case by.Person:

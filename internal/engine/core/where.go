@@ -42,8 +42,8 @@ func NoRoom(path string) *stick.Error {
 // errBroad is the error for an operation that would make a room of the whole home directory, or of all files,
 // in passing.
 func errBroad(p *workspace.Place) error {
-	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s, and a room of a whole home directory or disk is made only when you ask for it", p.Root).
-		With("path", p.Path).Hintf("go to a project's directory; or make the room after all: %s", stick.Cmd("tt join"))
+	return stick.Errorf(stick.CodeNoRoom, "there is no room for %s, and tt makes one for a whole home directory or disk only on request", p.Root).
+		With("path", p.Path).Hintf("go to a project's directory; or make the room anyway: %s", stick.Cmd("tt join"))
 }
 
 // errNoRoom is the error where there is no database, and so no room: w names it by its id, or p is its place.
@@ -93,7 +93,7 @@ func (k *Kernel) Place(w Where) (*workspace.Place, error) {
 	// Only the working directory can be gone without having been named.
 	if w.Path == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, stick.Errorf(stick.CodeInvalidPath, "the working directory was deleted").
-			Hintf("go to a directory that exists, or name one: --path <directory>; %s lists the rooms",
+			Hintf("go to a directory that exists, or name one: --path <directory>; to see the rooms: %s",
 				stick.Cmd("tt list --all"))
 	}
 	if err != nil {

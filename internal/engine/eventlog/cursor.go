@@ -24,8 +24,8 @@ func (l *Log) noticeCursor(ctx context.Context, by core.Caller, err error) error
 		return err
 	}
 
-	refusal := stick.Errorf(stick.CodeUsage, "the cursor %d is beyond all that this database has given out, up to %d: "+
-		"it is an older copy, or the number is wrong", u.cursor, u.issued).
+	refusal := stick.Errorf(stick.CodeUsage, "the cursor %d is beyond the last event that this database has issued, %d: "+
+		"either the number is wrong, or the database is an older copy", u.cursor, u.issued).
 		With("field", "after").With("cursor", u.last).Hintf("to go on from the end: --after %d", u.last)
 
 	db, err := l.core.Open(ctx, false)

@@ -120,11 +120,11 @@ func TestEvents_UnknownCursor(t *testing.T) {
 		last := ann.Note("before").OK().ID
 		after := last + 500
 		e := ask(after)
-		s.Check(strings.Contains(e.Message, "beyond all that this database has given out"), "%s", e.Message)
+		s.Check(strings.Contains(e.Message, "beyond the last event that this database has issued"), "%s", e.Message)
 		seq := ann.Note("after").OK().ID
 		s.Check(seq > after && seq <= after+2, "after %d comes %d", after, seq)
 		far := ask(seq + 1<<40)
-		s.Check(strings.Contains(far.Message, "beyond all"), "%s", far.Message)
+		s.Check(strings.Contains(far.Message, "beyond the last event"), "%s", far.Message)
 		s.Check(ann.Note("and on").OK().ID == seq+1, "a number that can't be one has made the counter jump")
 	}
 }

@@ -150,7 +150,7 @@ func (g *Guard) checkoutAt(ctx context.Context, w core.Where) (*checkout, error)
 
 func errNoCheckout(path string) error {
 	return stick.Errorf(stick.CodeNoRepository, "%s isn't in a git repository", path).With("path", path).
-		Hintf("only git knows which files are uncommitted: %s", stick.Cmd("git init"))
+		Hintf("make it a repository first: %s", stick.Cmd("git init"))
 }
 
 // uncommittedWork is the uncommitted work in a checkout, as one agent should see it.

@@ -232,7 +232,7 @@ func (g *Guard) namedChanges(
 	ctx context.Context, by core.Caller, at core.Where, paths []string,
 ) (w uncommittedWork, c *checkout, err error) {
 	if len(paths) == 0 {
-		return w, nil, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
+		return w, nil, stick.Errorf(stick.CodeUsage, "no path given").With("field", "paths").
 			Hintf("to see what is uncommitted: %s", stick.Cmd("tt changes"))
 	}
 
@@ -266,7 +266,7 @@ func (g *Guard) namedChanges(
 		if !seen || !utf8.ValidString(ch.Path) {
 			return w, nil, stick.Errorf(
 				stick.CodeUsage,
-				"nobody can note whose %s is: it can't be read as a file, or its name isn't text", ch.Path,
+				"tt can't record whose %s is: it can't be read as a file, or its name isn't text", ch.Path,
 			).
 				With("field", "paths").With("path", ch.Path)
 		}
@@ -300,7 +300,7 @@ func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []strin
 		case c == nil:
 			c = newCheckout(found[0].Place)
 		case c.top != top:
-			return nil, stick.Errorf(stick.CodeUsage, "%s lies in another checkout than %s", path, paths[0]).
+			return nil, stick.Errorf(stick.CodeUsage, "%s isn't in the same checkout as %s", path, paths[0]).
 				With("field", "paths").With("path", path).Hintf("run the command once for each checkout")
 		}
 

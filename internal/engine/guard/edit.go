@@ -76,7 +76,7 @@ const maxEditPaths = 5000
 // [stick.CodeInvalidPath].
 func (g *Guard) MayEdit(ctx context.Context, p MayEditParams) (MayEditResult, error) {
 	if len(p.Paths) == 0 && !p.Tree {
-		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path is named").With("field", "paths").
+		return MayEditResult{}, stick.Errorf(stick.CodeUsage, "no path given").With("field", "paths").
 			Hintf("name what you want to change: %s", stick.Cmd("tt may-edit <path>"))
 	}
 

@@ -91,7 +91,7 @@ func (g *Guard) namedStash(
 	if i := slices.IndexFunc(p.Paths, func(path string) bool { return !isStashName(path) }); i >= 0 {
 		return nil, nil, "", stick.Errorf(
 			stick.CodeUsage,
-			"%s is no entry of the stash: name files, or entries of the stash, not both", p.Paths[i],
+			"%s isn't a stash entry: name files or stash entries, not both", p.Paths[i],
 		).
 			With("field", "paths").With("path", p.Paths[i]).Hintf("run the command once for each")
 	}

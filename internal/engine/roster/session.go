@@ -224,7 +224,7 @@ func requireAgent(by core.Caller) error {
 		return nil
 	}
 	return stick.Errorf(stick.CodeUsage, "only agents have sessions, and you are %s", core.HumanID(by)).
-		Hintf("run it inside of a harness, or give the agent's name: --as <agent>")
+		Hintf("run it inside a harness, or give the agent's name: --as <agent>")
 }
 
 // hasOthers reports whether other agents are there, in a workspace without a room.

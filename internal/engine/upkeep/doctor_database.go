@@ -121,7 +121,7 @@ const setAsideAdvice = "commands that only read show what can still be read. " +
 // repairAdvice is what to do about a database whose check has found something.
 func (u *Upkeep) repairAdvice() stick.Words {
 	if u.core.Config.Database != "" {
-		return "have whoever runs the server restore the database, or begin anew in another schema: " +
+		return "ask whoever runs the server to restore the database, or start in another schema: " +
 			"?search_path=<name> at the end of its address"
 	}
 
@@ -151,8 +151,8 @@ func damageFinding(err error) core.Finding {
 func (u *Upkeep) setDatabaseAside(ctx context.Context) (core.Finding, error) {
 	if u.core.Config.Database != "" {
 		return core.Finding{}, stick.Errorf(stick.CodeUsage,
-			"the rooms are in a database on a server, and tt moves only its own file aside").
-			Hintf("have whoever runs the server restore the database, or begin anew in another schema: " +
+			"the rooms are in a database on a server, and tt can move only its own file aside").
+			Hintf("ask whoever runs the server to restore the database, or start in another schema: " +
 				"?search_path=<name> at the end of its address")
 	}
 

@@ -41,10 +41,10 @@ func (u *Upkeep) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	switch {
 	case !p.Caller.ActsAsPerson():
 		return res, stick.Errorf(stick.CodePersonOnly,
-			"only a person may move the database: all agents of this machine notice it").
+			"only a person may move the database, because it affects all agents of this machine").
 			Hintf("ask a person to run it")
 	case cfg.Database == "":
-		return res, stick.Errorf(stick.CodeUsage, "tt isn't told where to move its database").
+		return res, stick.Errorf(stick.CodeUsage, "tt doesn't know where to move its database").
 			Hintf(`put the address into config.toml: database = "postgres://…"; or set TALKING_STICK_DATABASE_URL`)
 	}
 
@@ -59,9 +59,9 @@ func (u *Upkeep) MigrateDB(ctx context.Context, p MigrateDBParams) (MigrateDBRes
 	defer file.Close()
 	from, err := file.Open(ctx, false)
 	if err == store.ErrAbsent {
-		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s to be moved", cfg.Dir).
+		return res, stick.Errorf(stick.CodeNotFound, "there is no database in %s to move", cfg.Dir).
 			With("path", cfg.Dir).
-			Hintf("nothing is to be done: rooms begin on the server with %s", stick.Cmd("tt join"))
+			Hintf("there is nothing to do; to make the first room on the server: %s", stick.Cmd("tt join"))
 	}
 
 	// An earlier run has moved it there.

@@ -276,13 +276,13 @@ func (q *pullRun) findForge(ctx context.Context) (err error) {
 
 // errNoBase says that no remote has the branch that the pull request would be for.
 func (q *pullRun) errNoBase(ctx context.Context) error {
-	e := stick.Errorf(stick.CodeNotFound, "no remote has %s, so nothing can be asked to merge into it",
+	e := stick.Errorf(stick.CodeNotFound, "no remote has the branch %s, so a pull request has nothing to merge into",
 		q.task.Integration).
 		With("branch", q.task.Integration)
 	if address, err := q.Git.AddressOf(ctx, q.Root, "origin"); err == nil && address != "" {
 		return e.Hintf("push it: %s", stick.Cmd("git push -u <remote> <branch>", "origin", q.task.Integration))
 	}
-	return e.Hintf("add the repository at the forge as the remote origin, and push %s to it", q.task.Integration)
+	return e.Hintf("add the repository at the forge as the remote origin, then push %s to it", q.task.Integration)
 }
 
 // pushOffer pushes the commit that the worker has offered, and with create opens a pull request for it. The

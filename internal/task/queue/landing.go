@@ -64,7 +64,7 @@ func (l landing) landTask(ctx context.Context) (done landed, halted bool, err er
 			return done, false, stick.Errorf(stick.CodeLanding, "%s moved %s while %s was being tested",
 				done.target.Name, stick.Count(tries, "time"), l.task.ID).
 				With("task_id", l.task.ID).
-				Hintf("others were faster; %s stays as it was, try again later: %s", l.task.ID, l.retryCommand())
+				Hintf("try again later; others merged first, and %s stays as it was: %s", l.task.ID, l.retryCommand())
 		}
 
 		// An approval that was kept for another commit holds for the next try, too.
@@ -91,7 +91,7 @@ func (l landing) errInterrupted(failed stepError) error {
 	}
 	if failed.unknown {
 		e.Message = "interrupted while " + l.task.Integration + " was being moved: tt doesn't know yet whether " + l.task.ID + " has landed"
-		e.Hintf("the next command on the task finds out: %s", l.retryCommand())
+		e.Hintf("to find out, run the command again: %s", l.retryCommand())
 	}
 
 	return e.With("task_id", l.task.ID)

@@ -103,7 +103,7 @@ func (l landing) moveLocal(ctx context.Context, branch, from, to string) (moved 
 	// A full disk or a filter can cause this.
 	if half, herr := l.Git.FastForwardInterrupted(ctx, now.Checkout, from, to); half || herr != nil {
 		e := stick.AsError(err)
-		next := stick.Hintf("%s has only half of the merge: commit nothing there, and run the same command again to finish it", now.Checkout)
+		next := stick.Hintf("run the same command again to finish; until then, commit nothing in %s, which has half of the merge", now.Checkout)
 		if len(e.Hint) > 0 {
 			next = stick.Hintf("%s; %s", e.Hint, next)
 		}

@@ -33,7 +33,7 @@ func (l landing) requireReadableSettings(ctx context.Context, g ground, commit s
 	if err != nil {
 		return g, err
 	}
-	next := stick.Hintf("its worker got a message, and must repair the file; to see how far it is: %s",
+	next := stick.Hintf("wait for its worker, which was told to repair the file; to see how far it is: %s",
 		stick.Cmd("tt task show <task_id>", l.task.ID))
 	return g, e.With("task_id", l.task.ID).Hintf("%s", withRestart(next, restart))
 }
@@ -80,7 +80,7 @@ func (l landing) requireCleanCheckout(ctx context.Context, target repository.Tar
 	if len(tracked) > 0 {
 		return repository.DirtyError(stick.Wordsf("%s, where %s is checked out,", at, target.Name), tracked, len(tracked)).
 			With("task_id", l.task.ID).With("path", at).
-			Hintf("commit or undo them there, and try again; whose they are: %s", stick.Cmd("tt changes"))
+			Hintf("commit or undo them there, and try again; to see whose they are: %s", stick.Cmd("tt changes"))
 	}
 
 	return l.mayMove(ctx, at)
@@ -136,10 +136,10 @@ func (l landing) requireApprovedCommit(ctx context.Context, base string) (stick.
 	}
 	if !kept {
 		return l.task, stick.Errorf(stick.CodeReviewStale,
-			"%s has commits that nobody approved: it is at %s, but %s was approved", l.task.Branch,
+			"%s has commits that nobody approved: it is at %s, but the approval was for %s", l.task.Branch,
 			repository.ShortCommit(at), repository.ShortCommit(l.task.Approved)).
 			With("task_id", l.task.ID).With("seen", l.task.Approved).With("head", at).
-			Hintf("the task is in review again: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID),
+			Hintf("review what is new: %s, then %s", stick.Cmd("tt task diff <task_id>", l.task.ID),
 				stick.Cmd("tt task approve <task_id>", l.task.ID))
 	}
 

@@ -18,7 +18,7 @@ func (l landing) returnConflict(ctx context.Context, branch string, files []stri
 	e := stick.Errorf(stick.CodeRebaseConflict, "%s conflicts with %s in %s", l.task.ID, branch, what).
 		With("task_id", l.task.ID).With("files", files).With("left", []string{})
 	if l.revertReason != "" {
-		return e.Hintf("later commits changed the same lines; revert it by hand in a new task: %s",
+		return e.Hintf("revert it by hand in a new task, because later commits changed the same lines: %s",
 			stick.Cmd("tt task new <task>"))
 	}
 
@@ -29,7 +29,7 @@ func (l landing) returnConflict(ctx context.Context, branch string, files []stri
 		return err
 	}
 
-	next := stick.Hintf("its worker got a message, and must rebase it; to see how far it is: %s",
+	next := stick.Hintf("wait for its worker, which was told to rebase it; to see how far it is: %s",
 		stick.Cmd("tt task show <task_id>", l.task.ID))
 	return e.Hintf("%s", withRestart(next, restart))
 }

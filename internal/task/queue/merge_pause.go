@@ -84,7 +84,7 @@ func endPause(o *repository.Op, open []store.Intent, branch string) error {
 // errBaseRed returns the error for a gate that is red on the branch itself. report is the sum of its output.
 func (l landing) errBaseRed(g ground, report string) error {
 	return stick.Errorf(stick.CodeBaseRed,
-		"the gate is red on %s itself, at %s: nothing is merged, and no task is to blame", g.target.Name,
+		"the gate is red on %s itself, at %s: nothing was merged, and no task is to blame", g.target.Name,
 		repository.ShortCommit(g.base)).
 		With("task_id", l.task.ID).With("branch", g.target.Name).With("commit", g.base).With("report", report).
 		With("left", []string{}).

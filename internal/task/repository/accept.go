@@ -77,7 +77,7 @@ func (rp *Repo) AcceptCommands(ctx context.Context, commands []tasks.ProjectComm
 		if i < 0 {
 			return stick.Errorf(stick.CodeNotFound, "the project has no command with the sum %q", stick.Clip(sum, 70)).
 				With("field", "accept").
-				Hintf("it may have changed; to see the commands that there are: %s", stick.Cmd("tt task init"))
+				Hintf("it may have changed; to see the commands: %s", stick.Cmd("tt task init"))
 		}
 
 		named = append(named, commands[i])

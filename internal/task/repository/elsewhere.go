@@ -102,10 +102,10 @@ func (rp *Repo) FetchTaskCommit(ctx context.Context, remote string, task stick.T
 // NoRemoteError says that what a task is can't be seen from here.
 func NoRemoteError(task stick.Task, where stick.Words) error {
 	return stick.Errorf(stick.CodeElsewhere,
-		"%s is in %s, and can be reviewed and merged only there, because %s has no remote", task.ID, where,
+		"%s is in %s, and only there can it be reviewed and merged, because %s has no remote", task.ID, where,
 		task.Integration).
 		With("task_id", task.ID).With("path", task.In.Path).
-		Hintf("go there; or push %s to a remote that both have, and have its worker run %s again",
+		Hintf("go there; or push %s to a remote of both checkouts, and ask its worker to run %s again",
 			task.Integration, stick.Cmd("tt task done"))
 }
 

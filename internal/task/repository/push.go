@@ -68,7 +68,7 @@ func (f *Push) RequireRemoteIsOurs(ctx context.Context) (err error) {
 		"%s at %s has commits that the worktree of %s doesn't have: it is at %s", f.Task.Branch, f.Target.Remote,
 		f.Task.ID, ShortCommit(f.RemoteHead)).
 		With("task_id", f.Task.ID).With("head", f.RemoteHead).
-		Hintf("to take them over: %s, then %s; if they belong to a task of the same name in another clone, use another name for this one: %s",
+		Hintf("to include them: %s, then %s; if they belong to a task of the same name in another clone, use another name for this one: %s",
 			stick.Cmd("git -C <path> pull --rebase <remote> <branch>", f.Path, f.Target.Remote,
 				f.Task.Branch), stick.Cmd("tt task done --task <task_id>", f.Task.ID),
 			stick.Cmd("tt task new <task> --base "+f.Task.Branch))

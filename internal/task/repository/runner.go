@@ -90,9 +90,9 @@ func errBusy(name string, r Runner, now stick.Time) *stick.Error {
 		e.With("pid", r.PID)
 	}
 	if r.State == RunnerStopped {
-		return e.Hintf("let it go on: %s; if it is ended instead, the next command finishes what it began",
+		return e.Hintf("let it continue: %s; if it is killed instead, the next command finishes the work",
 			stick.Cmd("kill -CONT <pid>", r.PID))
 	}
 
-	return e.Hintf("wait until it has ended; to see what it does: %s", stick.Cmd("tt task list"))
+	return e.Hintf("wait until it ends; to see what it does: %s", stick.Cmd("tt task list"))
 }

@@ -231,9 +231,9 @@ func (rp *Repo) setUp(ctx context.Context, s *worktreeSetup) error {
 
 	// Starting the task would make the caller its worker, so that isn't proposed.
 	if !isWorker {
-		return e.Hintf("what it printed: %s; when you have fixed it, run the same command again", output)
+		return e.Hintf("see what it printed: %s; when you have fixed it, run the same command again", output)
 	}
-	return e.Hintf("what it printed: %s; when you have fixed it, run it again: %s", output,
+	return e.Hintf("see what it printed: %s; when you have fixed it, run it again: %s", output,
 		stick.Cmd("tt task start --task <task_id>", s.task.ID))
 }
 

@@ -125,7 +125,7 @@ func errNotBegun(task stick.Task, last tasks.Run, p RunTaskParams) *stick.Error 
 	}
 	return stick.Errorf(stick.CodeStaleAttempt, "%s", why).With("task_id", task.ID).With("attempt", p.Attempt).
 		With("run", p.Run).
-		Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", task.ID))
+		Hintf("to see its state: %s", stick.Cmd("tt task show <task_id>", task.ID))
 }
 
 // DropRun takes a claim back, also when ctx has ended, so that its run never begins and another caller may

@@ -131,7 +131,7 @@ func (l *logReader) loadRun(ctx context.Context) error {
 func (l *logReader) errNoRun(runs int) error {
 	if runs == 0 {
 		return stick.Errorf(stick.CodeNotFound,
-			"%s has no command that tt has started, so there is no output of it", l.task.ID).
+			"tt has started no command for %s, so there is no output", l.task.ID).
 			With("task_id", l.task.ID).
 			Hintf("to start one: %s", stick.Cmd("tt task run <task_id> -- …", l.task.ID))
 	}

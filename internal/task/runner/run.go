@@ -278,7 +278,7 @@ func (rs *Runs) requireNoLeftovers(ctx context.Context, rp *repository.Repo, id 
 	for _, run := range lost {
 		if left := rs.processesOf(room, task.ID, run); len(left) > 0 {
 			return stick.Errorf(stick.CodeAlreadyRunning,
-				"the process that attended to run %d of %s has died, but what it started still runs: %s",
+				"the process that ran run %d of %s has died, but what it started is still running: %s",
 				run.Number, task.ID, nameProcesses(left)).
 				With("task_id", task.ID).With("attempt", run.Attempt).With("run", run.Number).
 				With("pid", left[0].ID.PID).

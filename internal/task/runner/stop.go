@@ -110,9 +110,9 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		}
 
 		if len(runs) == 0 {
-			return stick.Errorf(stick.CodeNotFound, "%s has no command that tt has started", s.task.ID).
+			return stick.Errorf(stick.CodeNotFound, "tt has started no command for %s", s.task.ID).
 				With("task_id", s.task.ID).
-				Hintf("to see how it is: %s", stick.Cmd("tt task show <task_id>", s.task.ID))
+				Hintf("to see its state: %s", stick.Cmd("tt task show <task_id>", s.task.ID))
 		}
 
 		// The processes can be ended only on their own host.
@@ -129,10 +129,10 @@ func (s *runStop) recordStop(ctx context.Context) error {
 		s.already = !waits && (s.state == tasks.RunEnded || s.state == tasks.RunDropped)
 		if s.state == tasks.RunRunning && v == stick.Unknown {
 			return stick.Errorf(stick.CodeElsewhere,
-				"process %d, which attends to the command of %s, can't be seen from here", s.run.Process.PID,
+				"process %d, which runs the command of %s, can't be seen from here", s.run.Process.PID,
 				s.task.ID).
 				With("task_id", s.task.ID).With("pid", s.run.Process.PID).
-				Hintf("run %s where it was started: outside of this container or sandbox",
+				Hintf("run %s where it was started, outside this container or sandbox",
 					stick.Cmd("tt task stop <task_id>", s.task.ID))
 		}
 

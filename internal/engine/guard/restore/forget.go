@@ -42,11 +42,11 @@ func (rs *Restorer) ForgetRescue(ctx context.Context, p ForgetRescueParams) (For
 	switch {
 	case !isPerson(p.Caller):
 		return ForgetRescueResult{}, stick.Errorf(
-			stick.CodePersonOnly, "only a person may have a copy of uncommitted work forgotten",
+			stick.CodePersonOnly, "only a person may forget a copy of uncommitted work",
 		).
 			Hintf("ask a person to run it")
 	case (p.ID == "") == (p.File == ""):
-		return ForgetRescueResult{}, stick.Errorf(stick.CodeUsage, "either a rescue or a file has to be named")
+		return ForgetRescueResult{}, stick.Errorf(stick.CodeUsage, "name a rescue or a file")
 	case p.ID != "":
 		return rs.forgetRescue(ctx, p.ID)
 	}
@@ -89,7 +89,7 @@ func (rs *Restorer) forgetFile(ctx context.Context, p ForgetRescueParams) (res F
 	if len(done.Rescues)+len(done.Unread) == 0 {
 		return res, stick.Errorf(stick.CodeNotFound, "no rescue of %s has %s", top, res.File).
 			With("path", res.File).
-			Hintf("see what there is: %s", stick.Cmd("tt rescue list"))
+			Hintf("see what rescues have: %s", stick.Cmd("tt rescue list"))
 	}
 
 	_, err = os.Lstat(filepath.Join(top, filepath.FromSlash(res.File)))

@@ -317,8 +317,8 @@ func (rs *Restorer) otherCheckout(ctx context.Context, w core.Where, m rescue.Ma
 			With("path", place.Path)
 	case tree.Common != m.Common && !core.IsGone(m.Common):
 		return tree, stick.Errorf(
-			stick.CodeUsage, "%s isn't a checkout of the repository %s, of which rescue %s is",
-			tree.Top, m.Common, m.ID,
+			stick.CodeUsage, "rescue %s is of the repository %s, and %s isn't a checkout of that",
+			m.ID, m.Common, tree.Top,
 		).
 			With("field", "path").With("rescue", m.ID).Hintf(
 			"to restore it in its own checkout: %s", stick.Cmd("tt rescue restore <rescue>"),

@@ -158,8 +158,8 @@ func (u *undoing) checkResult() error {
 }
 
 func errNothingChanged(c edits.Call) error {
-	return stick.Errorf(stick.CodeNotFound, "call %d has changed no file", c.ID).With("call_id", c.ID).
-		Hintf("see which have: %s", stick.Cmd("tt calls"))
+	return stick.Errorf(stick.CodeNotFound, "call %d changed no files", c.ID).With("call_id", c.ID).
+		Hintf("see which calls did: %s", stick.Cmd("tt calls"))
 }
 
 // findCall reads the call, and those that ran beside it.
@@ -212,7 +212,7 @@ func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c edits
 	q := store.CallQuery{Room: r.ID, ID: id, Limit: 1}
 	switch {
 	case id < 0:
-		return c, stick.Errorf(stick.CodeUsage, "the number of a call is at least 1").With("field", "call_id")
+		return c, stick.Errorf(stick.CodeUsage, "a call's number is at least 1").With("field", "call_id")
 	case id == 0 && me.Person():
 		return c, stick.Errorf(stick.CodeUsage, "say which call to undo").With("field", "call_id").
 			Hintf("see them: %s", stick.Cmd("tt calls"))
@@ -229,13 +229,13 @@ func wantedCall(tx *store.Tx, r stick.Room, me core.Identity, id int64) (c edits
 		return found[0], nil
 	case id == 0:
 		return c, stick.Errorf(
-			stick.CodeNotFound, "no call of yours has changed a file, as far as hooks have seen",
+			stick.CodeNotFound, "hooks haven't seen any call of yours change a file",
 		).
-			Hintf("see those of all agents: %s", stick.Cmd("tt calls"))
+			Hintf("see all agents' calls: %s", stick.Cmd("tt calls"))
 	}
 
 	return c, stick.Errorf(stick.CodeNotFound, "there is no call %d on this host", id).With("call_id", id).
-		Hintf("see which there are: %s", stick.Cmd("tt calls"))
+		Hintf("see the calls: %s", stick.Cmd("tt calls"))
 }
 
 // checkUndo says why a call can't be taken back, whatever lies in its checkout.
@@ -247,12 +247,12 @@ func checkUndo(c edits.Call, now stick.Time) error {
 	switch {
 	case c.Ended.IsZero() && c.Runs(now):
 		return refuse(stick.CodeAlreadyRunning, "call %d is still running").
-			Hintf("see when it has ended: %s", stick.Cmd("tt calls --all"))
+			Hintf("wait until it has ended; to see: %s", stick.Cmd("tt calls --all"))
 	case c.Before == "":
 		return refuse(stick.CodeNotFound, "there is no snapshot from before call %d").
-			Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
+			Hintf("see the copies: %s", stick.Cmd("tt rescue list"))
 	case c.After == "" && (c.Ended.IsZero() || c.Files > 0):
-		return refuse(stick.CodeNotFound, "no hook has seen how call %d left the files").
+		return refuse(stick.CodeNotFound, "hooks didn't see what the files were after call %d").
 			Hintf("see what was there before it: %s", stick.Cmd("tt rescue show <rescue>", c.Before))
 	case c.After == "" || c.Before == c.After:
 		return errNothingChanged(c)

@@ -87,9 +87,9 @@ func (u *undoing) explainMissing(err error) error {
 			Hintf("to undo all that it has changed: %s", stick.Cmd("tt undo <call_id>"))
 	}
 
-	return stick.Errorf(stick.CodeNotFound, "the snapshots of call %d are past their time", u.call.ID).
+	return stick.Errorf(stick.CodeNotFound, "the snapshots of call %d have expired", u.call.ID).
 		With("call_id", u.call.ID).
-		Hintf("see which copies there are: %s", stick.Cmd("tt rescue list"))
+		Hintf("see the copies: %s", stick.Cmd("tt rescue list"))
 }
 
 // changes are the paths that changed while calls of other agents ran beside the one that is undone.

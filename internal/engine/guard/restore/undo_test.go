@@ -183,7 +183,7 @@ func TestUndoCall_refused(t *testing.T) {
 		ann.UndoCall(restore.UndoCallParams{ID: 1}).Refused(stick.CodeAlreadyRunning)
 	})
 	why := ann.UndoCall(restore.UndoCallParams{ID: 1}).Refused(stick.CodeNotFound)
-	s.Check(why.Message == "call 1 has changed no file", "%v", why)
+	s.Check(why.Message == "call 1 changed no files", "%v", why)
 	ann.ListCalls(restore.ListCallsParams{}).That("that it isn't listed", func(r restore.ListCallsResult) bool { return len(r.Calls) == 0 })
 	ann.ListCalls(restore.ListCallsParams{All: true}).That("that it is with all", func(r restore.ListCallsResult) bool { return len(r.Calls) == 1 })
 
@@ -200,5 +200,5 @@ func TestUndoCall_refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	why = ann.UndoCall(restore.UndoCallParams{}).Refused(stick.CodeNotFound)
-	s.Check(strings.Contains(why.Message, "are past their time"), "%v", why)
+	s.Check(strings.Contains(why.Message, "have expired"), "%v", why)
 }

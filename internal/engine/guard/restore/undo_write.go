@@ -73,7 +73,7 @@ func (u *undoing) beginUndo(ctx context.Context) error {
 	}
 	if kept.ID == "" {
 		return stick.Errorf(
-			stick.CodeGitFailed, "no copy of what is there now could be made in time, so nothing has been changed",
+			stick.CodeGitFailed, "tt couldn't copy what is there now in time, so it changed nothing",
 		).
 			With("path", u.tree.Top).Hintf("see how long git takes: %s", stick.Cmd("git status"))
 	}
