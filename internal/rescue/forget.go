@@ -104,7 +104,8 @@ func (s *Store) ForgetPath(ctx context.Context, common, path string) (done Forgo
 		return done, err
 	}
 	if paths == nil {
-		return done, stick.Errorf(stick.CodeUsage, "tt can't forget a whole checkout: forget its rescues instead")
+		return done, stick.Errorf(stick.CodeUsage, "tt can't forget a whole checkout: forget its "+
+			"rescues instead")
 	}
 
 	if !s.Knows(common) {

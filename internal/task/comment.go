@@ -346,7 +346,8 @@ func (d diffLines) errNoFile(ctx context.Context, task string, c stick.Comment, 
 	}
 
 	c.Lines = stick.Lines{near, near}
-	return e.With("nearest", c.At()).Hintf("to comment on the nearest file that it changes: %s", commentCmd(task, c))
+	return e.With("nearest", c.At()).Hintf("to comment on the nearest file that it "+
+		"changes: %s", commentCmd(task, c))
 }
 
 // clipPath cuts a path that is too long for any file, so that it can be said.
@@ -371,7 +372,8 @@ func errNoLines(task string, c stick.Comment, x git.Change, near int) error {
 	}
 
 	c.Lines = stick.Lines{near, near}
-	return e.With("nearest", c.At()).Hintf("to comment on the nearest line that it shows: %s", commentCmd(task, c))
+	return e.With("nearest", c.At()).Hintf("to comment on the nearest line that "+
+		"it shows: %s", commentCmd(task, c))
 }
 
 // commentCmd is the command that makes a comment.

@@ -14,7 +14,8 @@ func NotesEdits(r stick.Room) error {
 	case r.Closed:
 		return r.ErrClosed()
 	case !Enforces(r):
-		return stick.Errorf(stick.CodeNotEnforced, "this room has enforce=%s, so tt doesn't record who edits what",
+		return stick.Errorf(stick.CodeNotEnforced, "this room has enforce=%s, so tt doesn't record "+
+			"who edits what",
 			r.Policy.Enforce).
 			With("enforce", r.Policy.Enforce).
 			Hintf("to record it from now on: %s", stick.Cmd("tt policy set enforce=warn"))

@@ -161,7 +161,8 @@ func CheckTTL(ttl time.Duration) error {
 	if ttl < MinReservationTTL || ttl > MaxReservationTTL {
 		return stick.Errorf(stick.CodeUsage, "a reservation lasts from %s to %s, not %s",
 			stick.ShortDuration(MinReservationTTL), stick.ShortDuration(MaxReservationTTL), stick.ShortDuration(ttl)).
-			With("field", "ttl_ms").Hintf("choose a time in that range; it starts again whenever you act, so the reservation lasts while you work")
+			With("field", "ttl_ms").Hintf("choose a time in that range; it starts again whenever you " +
+			"act, so the reservation lasts while you work")
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ func Check(m stick.Message) error {
 
 		// A field of another category would be shown nowhere.
 		if f.Category != m.Category {
-			return stick.BadMessage(f.Name, "%s is only for %s messages, and this one is %s", f.Name, f.Category,
+			return stick.BadMessage(f.Name, "%s is only for %s messages, and "+
+				"this one is %s", f.Name, f.Category,
 				m.Category).
 				Hintf("add --category %s", f.Category)
 		}

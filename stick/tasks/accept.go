@@ -80,7 +80,8 @@ func (c ProjectCommand) RequireAccepted(last Acceptance, person bool) error {
 
 	// Only a person may accept, and only a command that the refusal shows whole.
 	if !person {
-		return e.Hintf("ask a person to read and accept it, because it would run on this machine; to see it: %s",
+		return e.Hintf("ask a person to read and accept it, because it would run on this machine; "+
+			"to see it: %s",
 			stick.Cmd("tt task init"))
 	}
 	if stick.Clip(c.Command, maxShownCommand) != strings.TrimSpace(c.Command) {

@@ -75,7 +75,8 @@ func (u *Upkeep) Doctor(ctx context.Context, p DoctorParams) (DoctorResult, erro
 
 	if (p.Adopt || p.SetAside) && !p.Caller.ActsAsPerson() {
 		return res, stick.Errorf(stick.CodePersonOnly,
-			"only a person may move the database aside, because turns, messages, notes and tasks then start from nothing").
+			"only a person may move the database aside, because turns, messages, notes and tasks then "+
+				"start from nothing").
 			Hintf("ask a person to run it; until then, %s shows what is wrong", stick.Cmd("tt doctor"))
 	}
 

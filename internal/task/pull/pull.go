@@ -276,7 +276,8 @@ func (q *pullRun) findForge(ctx context.Context) (err error) {
 
 // errNoBase says that no remote has the branch that the pull request would be for.
 func (q *pullRun) errNoBase(ctx context.Context) error {
-	e := stick.Errorf(stick.CodeNotFound, "no remote has the branch %s, so a pull request has nothing to merge into",
+	e := stick.Errorf(stick.CodeNotFound, "no remote has the branch %s, so a pull request has nothing "+
+		"to merge into",
 		q.task.Integration).
 		With("branch", q.task.Integration)
 	if address, err := q.Git.AddressOf(ctx, q.Root, "origin"); err == nil && address != "" {

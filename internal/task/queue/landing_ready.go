@@ -80,7 +80,8 @@ func (l landing) requireCleanCheckout(ctx context.Context, target repository.Tar
 	if len(tracked) > 0 {
 		return repository.DirtyError(stick.Wordsf("%s, where %s is checked out,", at, target.Name), tracked, len(tracked)).
 			With("task_id", l.task.ID).With("path", at).
-			Hintf("commit or undo them there, and try again; to see whose they are: %s", stick.Cmd("tt changes"))
+			Hintf("commit or undo them there, and try again; to see whose "+
+				"they are: %s", stick.Cmd("tt changes"))
 	}
 
 	return l.mayMove(ctx, at)
