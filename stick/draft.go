@@ -48,7 +48,7 @@ func (d Draft) Check() error {
 	}
 
 	if d.Size() > MaxHandoff {
-		return badHandoff("draft", "the draft has %d bytes; at most %d fit", d.Size(), MaxHandoff).
+		return badHandoff("draft", "the draft is %d bytes long; the limit is %d", d.Size(), MaxHandoff).
 			Hintf("put the long part into a file of the workspace and point at it with an artifact")
 	}
 

@@ -211,7 +211,7 @@ func (h Handoff) Check() error {
 	}
 
 	if len(b) > MaxHandoff {
-		return badHandoff("handoff", "the handoff has %d bytes; at most %d fit", len(b), MaxHandoff).
+		return badHandoff("handoff", "the handoff is %d bytes long; the limit is %d", len(b), MaxHandoff).
 			Hintf("put the long part into a file of the workspace and point at it with an artifact")
 	}
 

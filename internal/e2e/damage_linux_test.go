@@ -306,7 +306,7 @@ func TestOlderDataDirectory(t *testing.T) {
 
 		dir = w.keep(old)
 		r = w.run(dir, "events", "--after", fmt.Sprint(w.event), "--as", "claude:a")
-		if r.Exit != stick.ExitUsage || !strings.Contains(r.Err, "it is an older copy, or the number is wrong") {
+		if r.Exit != stick.ExitUsage || !strings.Contains(r.Err, "either the number is wrong, or the database is an older copy") {
 			t.Errorf("%s: a cursor that the copy doesn't know: %+v", old, r)
 		}
 		if _, event := w.said(dir, "msg", "send", "claude:a", "again", "--as", "codex:b"); event <= w.event {

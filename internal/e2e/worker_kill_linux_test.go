@@ -634,7 +634,7 @@ func TestKilledFastForward(t *testing.T) {
 	env := f.wrapped(`case "$*" in *--ff-only*) touch .git/index.lock; rm long; echo x >lexer; kill -9 $$;; esac`)
 	merge := []string{"tt", "worker", "merge", "x"}
 	r := f.run(f.dir, append(env, "TT_HARNESS_AGENT_ID=claude:boss"), merge...)
-	if r.exit != 7 || !strings.Contains(r.err, "has only half of the merge") {
+	if r.exit != 7 || !strings.Contains(r.err, "has half of the merge") {
 		t.Errorf("%d %s%s", r.exit, r.out, r.err)
 	}
 	if r := f.tt("claude:boss", merge[1:]...); r.exit != 7 || !strings.Contains(r.err, "index.lock exists") {

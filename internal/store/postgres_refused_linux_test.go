@@ -333,8 +333,8 @@ func TestPostgresNamesTheServerInUse(t *testing.T) {
 func TestPostgresDamagedContent(t *testing.T) {
 	const unread = "UPDATE rooms SET policy = '{'"
 	for name, c := range map[string]struct{ damage, says string }{
-		"a table is gone":       {"DROP TABLE cursors", "aren't as tt has made them"},
-		"a column is gone":      {"ALTER TABLE cursors RENAME COLUMN stream TO name", "aren't as tt has made them"},
+		"a table is gone":       {"DROP TABLE cursors", "aren't as tt made them"},
+		"a column is gone":      {"ALTER TABLE cursors RENAME COLUMN stream TO name", "aren't as tt made them"},
 		"a row contradicts":     {"ALTER TABLE cursors ADD CHECK (event_seq < 0)", "contradict each other"},
 		"a row that isn't read": {unread, "can't be read"},
 	} {
@@ -346,10 +346,7 @@ func TestPostgresDamagedContent(t *testing.T) {
 					_, err := tx.Room(id)
 					return try(err, tx.Advance(id, "codex:b", "wait", 1))
 				})
-
-				e := refused(t, err, stick.CodeDatabaseCorrupt)
-				if !strings.Contains(e.Message, c.says) ||
-					!strings.Contains(e.Hint.String(), "begin anew in another schema") {
+				if e := refused(t, err, stick.CodeDatabaseCorrupt); !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint.String(), "start in another schema") {
 					t.Errorf("it says %q (%s)", e.Message, e.Hint)
 				}
 				storetest.Exec(t, db, unread) // which the check finds

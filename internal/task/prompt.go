@@ -63,7 +63,7 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 
 	if len(notes.comments) > 0 {
 		line("")
-		line("What reviewers say about lines of it. When you have dealt with one: %s",
+		line("Reviewers' comments on lines. When you have dealt with one: %s",
 			run("tt task comment <task_id> --resolve <comment>", t.ID))
 		line("")
 		b.WriteString(commentsText(t.ID, notes.comments, maxPrompt))
@@ -75,7 +75,7 @@ func workerPrompt(t stick.Task, notes feedback, path, as string) string {
 	line("  git add …, git commit           small commits on %s", t.Branch)
 	line("  %-31s when everything is committed: it rebases onto %s and asks for a review",
 		run("tt task done"), t.Integration)
-	line("                                  --evidence \"tests=make test\" also runs that command and shows the reviewer its outcome")
+	line("                                  --evidence \"tests=make test\" also runs that command and shows the reviewer its result")
 	line("  %-31s if you can't do the task", run(`tt task fail "why"`))
 	line("  %-31s now and then, but only if %s calls you STALE while you work",
 		run("tt task heartbeat"), run("tt task list"))

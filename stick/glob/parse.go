@@ -56,7 +56,7 @@ func checkPattern(s string) error {
 	case s == "":
 		return badPattern("the pattern is empty").withAdvice("name what you want to change", "src/lib")
 	case len(s) > MaxBytes:
-		return badPattern("the pattern has %d bytes; at most %d fit", len(s), MaxBytes)
+		return badPattern("the pattern is %d bytes long; the limit is %d", len(s), MaxBytes)
 	case !utf8.ValidString(s):
 		return badPattern("the pattern holds bytes that aren't UTF-8 text")
 	case strings.ContainsFunc(s, unicode.IsControl):

@@ -110,7 +110,7 @@ func Parse(s string) (Pattern, error) {
 
 	p := c.String()
 	if n := len(p); n > MaxBytes {
-		return "", badPattern("the pattern has %d bytes in normal form; at most %d fit", n, MaxBytes)
+		return "", badPattern("the pattern is %d bytes long in normal form; the limit is %d", n, MaxBytes)
 	}
 
 	if n := c.countWildcards(); n > maxWildcards {

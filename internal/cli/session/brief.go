@@ -79,10 +79,10 @@ func warnOfOtherTT(ctx context.Context, a *app.Run, p *term.Page, row harness.Ro
 	}
 
 	if !t.FindsProgram(ctx, row, app.RunProgram) {
-		p.Linef("Your shell doesn't find tt: write %s instead of it.", t.TT)
+		p.Linef("Your shell doesn't find tt: write %s instead.", t.TT)
 	}
 	if dir := t.ServerDir(row); dir != t.DataDir {
-		p.Linef("Your MCP server of tt opens another database, in %s. "+
+		p.Linef("Your tt MCP server opens another database, in %s. "+
 			"Use the commands only, and tell your user to run tt install %s.", dir, row.Name)
 	}
 }
@@ -169,12 +169,12 @@ func showBriefing(p *term.Page, res roster.StartSessionResult, short bool) {
 func showRule(p *term.Page, res roster.StartSessionResult, wait term.Text) {
 	only, elsewhere := term.Text("Only"), term.Text("")
 	if res.Apart {
-		only = "Agents share this room from several checkouts. In that of the holder only"
+		only = "Agents share this room from several checkouts. In the holder's, only"
 		elsewhere = " In another checkout you may change files; a push to the branch that all share needs the stick."
 	}
 
 	p.Linef("%s the stick's holder changes files%s.%s First run %s in the background; "+
-		"edit only after \"your turn\". Reading needs none; messages give none.",
+		"edit only after \"your turn\". Reading needs no turn; messages give none.",
 		only, enforcementText(res.Enforce), elsewhere, wait)
 }
 
@@ -185,7 +185,7 @@ const noCopies term.Text = "This room has snapshots=off: no copy is kept of unco
 func enforcementText(e stick.Enforce) term.Text {
 	switch e {
 	case stick.EnforceWarn:
-		return "; hooks tell of other edits"
+		return "; hooks report other edits"
 	case stick.EnforceScopes:
 		return ", or an agent those that it has reserved (tt reserve); hooks stop other edits"
 	case stick.EnforceStick:
@@ -289,7 +289,7 @@ func showCrashedSession(p *term.Page, r *roster.Recovered) {
 	p.Linef("%s never ended its session. Before you begin, read what it left in your context file%s, "+
 		"and look at the tree.", whose, written)
 	if r.Handoff != nil {
-		p.Linef("The last handoff, of %s, names a next step. %s", r.From, harness.TheirWords)
+		p.Linef("The last handoff, by %s, names a next step. %s", r.From, harness.TheirWords)
 		p.ShowText("  ", stick.Clip(r.Handoff.NextAction, app.MaxNextAction))
 	}
 }

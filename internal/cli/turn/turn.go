@@ -52,7 +52,7 @@ func showGrant(p *term.Page, g *engine.Grant, me stick.AgentID, paused *stick.Pa
 	switch d := g.Drift; {
 	case d != nil && d.Absent:
 		p.Linef("the handoff is about %s, which isn't in this repository: %s; if that doesn't bring it, "+
-			"ask who wrote it to push it",
+			"ask its author to push it",
 			app.CommitText(d.HeadWas, d.BranchWas), p.Next(stick.Cmd("git fetch")))
 	case d != nil:
 		p.Linef("since then the tree has moved from %s to %s", app.CommitText(d.HeadWas, d.BranchWas),
@@ -98,7 +98,7 @@ func showRecovery(p *term.Page, r engine.Recovery) {
 	}
 
 	for _, d := range r.Drafts {
-		p.Linef("%s had saved one in turn %d, too, %s: %s", d.Agent, d.Turn, p.Ago(d.SavedAt),
+		p.Linef("%s also saved one in turn %d, %s: %s", d.Agent, d.Turn, p.Ago(d.SavedAt),
 			p.Next(stick.Cmd("tt try --json")))
 	}
 }

@@ -151,6 +151,6 @@ func Newest(migrations []Migration) int64 { return migrations[len(migrations)-1]
 // ErrTooNew is the error for a database with a schema that only newer programs can read: those that know at
 // least reader.
 func ErrTooNew(schema, reader, known int64) *stick.Error {
-	return stick.Errorf(stick.CodeSchemaTooNew, "the database has schema %d, but this tt knows schemas only up to %d", reader, known).
+	return stick.Errorf(stick.CodeSchemaTooNew, "the database needs schema %d, and this tt knows only schemas up to %d", reader, known).
 		With("schema", schema).Hintf("use the newer tt that wrote it")
 }
