@@ -117,7 +117,7 @@ func strictHelpers(root *cobra.Command) {
 		switch c.Name() {
 		case "completion":
 			c.Args = app.NoArgs
-			c.Short = "Print what lets your shell complete commands, names and flags"
+			c.Short = "Print shell completion for commands, names and flags"
 			c.RunE = func(c *cobra.Command, args []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
 				shell.Args = app.NoArgs

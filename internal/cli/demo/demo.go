@@ -24,11 +24,12 @@ func Cmd(a *app.Run, show Screen) *cobra.Command {
 			"refused, lost work that comes back, a crash, and a task that you review and that lands.\n" +
 			"Everything is done by real processes and checked; " +
 			"it exits with 0 only if all of it really happened.\n" +
-			"Your own rooms and settings have no part in it. It needs git.\n\n" +
-			"On a terminal it leaves time to read after each step. Any key goes on at once, and q or Ctrl-C ends it.\n" +
+			"It doesn't touch your own rooms and settings. It needs git.\n\n" +
+			"On a terminal it leaves time to read after each step. Any key continues at once, and q or " +
+			"Ctrl-C ends it.\n" +
 			"It asks you to approve the task, or to return it; elsewhere, and with --fast, it approves.\n\n" +
 			"With --watch you see the scene as tt watch shows it, instead of the commands that are run: " +
-			"n goes on, and q ends it.",
+			"n continues, and q ends it.",
 	}
 
 	c.Flags().BoolVar(&watch, "watch", false, "look at the scene on the screen of tt watch")

@@ -28,7 +28,7 @@ func Cmd(a *app.Run) *cobra.Command {
 		Long: "Check the data directory, the database and whether it has lost anything, whether commands " +
 			"can write, and whether waiting\n" +
 			"commands are woken. Show for each harness whether tt is installed, whether the harness " +
-			"trusts the hooks (where it tells that),\n" +
+			"trusts the hooks (if it says so),\n" +
 			"when a hook last ran, and whether its shell finds tt and opens the same database. The exit " +
 			"status is 7 if the data directory,\n" +
 			"the database, writing or waking has a problem.\n\n" +
@@ -272,12 +272,12 @@ func showHarness(p *term.Page, h harnessStatus) {
 func MigrateDBCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use:   "migrate-db",
-		Short: "Move the database of this machine to the PostgreSQL server that tt is told to use",
+		Short: "Move the database of this machine to a PostgreSQL server",
 		Args:  app.NoArgs,
 		Long: "Move the rooms of this machine, with their logs, messages and tasks, into an empty\n" +
 			"PostgreSQL database: the one that config.toml or TALKING_STICK_DATABASE_URL names. tt moves\n" +
 			"everything or nothing, and checks it against the log. The file stays, but tt no longer opens\n" +
-			"it. Agents can continue; a command that waits ends and has to be run again.",
+			"it. Agents can continue, but waiting commands end and must be run again.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return app.Answer(a, func(e app.Operations, by core.Caller) (upkeep.MigrateDBResult, error) {
 				return e.MigrateDB(c.Context(), upkeep.MigrateDBParams{Caller: by})

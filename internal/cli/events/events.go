@@ -34,7 +34,7 @@ func (s *streamFlags) addFlags(c *cobra.Command, target string) {
 	s.addFilter(c)
 	f := c.Flags()
 	f.BoolVar(&s.wait, "wait", false, "wait for the next batch")
-	s.timeout.AddFlag(c, "with --wait: return after this time (default: wait for ever)")
+	s.timeout.AddFlag(c, "with --wait: return after this time (default: wait forever)")
 	f.BoolVar(&s.follow, "follow", false, "print each one as it comes: in words on a terminal, else as a line of JSON")
 	f.StringVar(&s.filter.Target, "target", "", "for whom: self, any or an agent ("+target+")")
 	f.StringVar(&s.name, "name", "", "with --wait or --follow: continue your stream of this name")
@@ -232,13 +232,13 @@ func LogCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "log [path]", Short: "Read what happened in the room, in words", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "Read what happened in the room, the newest last. " +
-			"--follow shows the last ten events and goes on as more happen, until\n" +
+			"--follow shows the last ten events and continues as more happen, until\n" +
 			"you interrupt it. Programs read tt events.",
 	}
 
 	s.addFilter(c)
 	s.addSince(c)
-	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "go on as it happens")
+	c.Flags().BoolVarP(&s.follow, "follow", "f", false, "print new events as they happen")
 	c.Flags().StringVar(&s.filter.Target, "target", "", "only what is for this agent, or for yourself (self)")
 	c.Flags().StringSliceVar(&s.types, "event", nil, "only these types, separated by commas")
 	path := app.AddPlaceFlags(c)

@@ -33,7 +33,7 @@ func TimelineCmd(a *app.Run) *cobra.Command {
 	f := c.Flags()
 	f.DurationVar(&since, "since", 0, "show only the last hours, such as 24h (default: as far back as --limit allows)")
 	f.IntVar(&p.Limit, "limit", 500, "read at most this many events about the turn (up to 2000)")
-	f.Int64Var(&p.Before, "before", 0, "show what came before this event, as an earlier answer names it")
+	f.Int64Var(&p.Before, "before", 0, "show what came before this event, whose number an earlier answer gave")
 	f.BoolVar(&svg, "svg", false, "print a picture as SVG")
 	path := app.AddPlaceFlags(c)
 

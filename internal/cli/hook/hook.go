@@ -86,7 +86,7 @@ func Cmd(a *app.Run) *cobra.Command {
 	c.AddCommand(githook.Cmd(a))
 	c.Flags().BoolVar(&wake, "wake", false, "wait until there is something to wake an idle agent for")
 	c.Flags().BoolVar(&child, "child", false,
-		"answer in a process of its own, so that no crash of it is an order to the harness (on Windows)")
+		"answer in a separate process, so that the harness doesn't take a crash for an answer (on Windows)")
 	c.Flags().BoolVar(&plugin, "plugin", false,
 		"as a plugin of the harness runs it: say nothing if tt install has written hooks that answer")
 

@@ -311,8 +311,8 @@ func msgReadCmd(a *app.Run) *cobra.Command {
 	}, &cobra.Command{
 		Use: "read [message]…", Short: "Mark messages as read",
 		Long: "Mark messages as read. To accept them, use tt ack. " +
-			"After a long absence --all marks every unread message, also those that you\n" +
-			"were never shown; those that wait for you to accept them still do.",
+			"--all marks every unread message, even those that you were never shown. Messages that wait " +
+			"for you to accept them still wait.",
 	})
 
 	c.Flags().BoolVar(&all, "all", false, "mark all your unread messages as read")

@@ -17,11 +17,11 @@ func ChangesCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "changes", Short: "Show the uncommitted files, and whose they are", Args: app.NoArgs,
 		Long: "Show which files of this checkout are uncommitted, and whose they are. " +
-			"Hooks note who edits a file. Work that somebody did while\n" +
+			"Hooks record who edits a file. Work that somebody did while\n" +
 			"holding the stick passes with the stick, to whoever holds it next. " +
 			"Work of an agent that didn't hold it stays that agent's, as long as the\n" +
 			"agent is there or has reserved the path. " +
-			"Of the other files, nobody has noted who edited them: maybe a person did.",
+			"Nothing is recorded for other files: a person may have edited them.",
 	}
 
 	agent := c.Flags().String("agent", "", "only files that this agent has edited")
@@ -62,8 +62,9 @@ func changesMineCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "mine <path>…", Short: "People only: say that uncommitted changes are yours",
 		Args: app.ArgsBetween(1, -1, "a file or a directory with uncommitted changes"),
-		Long: "Say that you have made the uncommitted changes of files, or of all files in a directory. No\n" +
-			"hook notes what a person edits. Until these files are committed, tt protects your changes\n" +
+		Long: "Say that you made the uncommitted changes of files, or of all files in a directory. " +
+			"Hooks don't record what a person edits. Until these files are committed, tt protects your " +
+			"changes\n" +
 			"from agents, as it protects those of other agents.",
 	}
 
@@ -93,19 +94,18 @@ func changesMineCmd(a *app.Run) *cobra.Command {
 func changesAdoptCmd(a *app.Run) *cobra.Command {
 	var p guard.AdoptChangesParams
 	c := &cobra.Command{
-		Use: "adopt <path>…", Short: "Make uncommitted changes of others yours",
+		Use: "adopt <path>…", Short: "Make others' uncommitted changes yours",
 		Args: app.ArgsBetween(1, -1, "a file or a directory with uncommitted changes, or an entry of the stash"),
-		Long: "Make the uncommitted changes of files yours, or those of all files in a directory, " +
-			"whoever has made them. You need the right to change\n" +
+		Long: "Make uncommitted changes yours, of files or of all files in a directory, whoever made " +
+			"them. You need the right to change\n" +
 			"these files now, as for an edit. The files stay as they are. " +
 			"tt makes a rescue of them first, and tells the agents whose changes they were.\n\n" +
-			"An entry of the stash is adopted by its name, such as 'stash@{1}': " +
-			"all checkouts of a repository share one stash, and hooks note who\n" +
-			"makes an entry.",
+			"Adopt a stash entry by its name, such as 'stash@{1}': " +
+			"all checkouts of a repository share one stash, and hooks record who makes an entry.",
 	}
 
 	c.Flags().StringVarP(&p.Reason, "reason", "m", "",
-		"why you do this; those whose changes they were read it (required)")
+		"why you do this, for those whose changes they were (required)")
 	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return app.Answer(a, func(e app.Operations, by core.Caller) (guard.AdoptChangesResult, error) {

@@ -44,9 +44,9 @@ func rescueListCmd(a *app.Run) *cobra.Command {
 		Use: "list [path]", Aliases: []string{"ls"},
 		Short: "List the rescues of the repository, and old tips of branches", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "List the rescues of the repository, the newest first. " +
-			"It also lists the last commits of branches that an agent has deleted or\n" +
-			"moved, each with the command that makes a branch of it again, " +
-			"and commits that only the repository has and that aren't copied.",
+			"It also lists the last commits of branches that an agent deleted or moved, each with the " +
+			"command that restores the branch, and commits that exist only in this repository and " +
+			"aren't copied.",
 	}
 
 	c.Flags().BoolVar(&p.All, "all", false, "list the rescues of all repositories")
@@ -253,7 +253,7 @@ func rescueRestoreCmd(a *app.Run) *cobra.Command {
 		Args: app.ArgsBetween(1, -1, "the id of a rescue"),
 		Long: "Bring back the files of a rescue. If the checkout is on the same commit and those files " +
 			"have no other changes, deletions and the\n" +
-			"index come back too. Nothing is lost by it: a file that has changed since stays, " +
+			"index come back too. Nothing is lost: a file that has changed since stays, " +
 			"and the rescued one is put beside it, as\n" +
 			"FILE.rescued-ID. An agent may restore only what it may edit now. " +
 			"The exit status is 8 if something couldn't be restored.\n" +

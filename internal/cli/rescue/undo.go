@@ -18,15 +18,15 @@ import (
 func CallsCmd(a *app.Run) *cobra.Command {
 	var p restore.ListCallsParams
 	c := &cobra.Command{
-		Use: "calls [path]", Short: "List the tool calls of agents that have changed files",
+		Use: "calls [path]", Short: "List agents' tool calls that changed files",
 		Args: app.ArgsBetween(0, 1, "a path"),
-		Long: "List the tool calls of the room's agents that have changed files of this machine, the newest\n" +
-			"first: when, who, how many files, and the command. Hooks note them, with a snapshot of the\n" +
+		Long: "List tool calls of the room's agents that changed files on this machine, the newest\n" +
+			"first: when, who, how many files, and the command. Hooks record them, with a snapshot of the\n" +
 			"checkout before and after each. tt undo undoes one.",
 	}
 
 	agent := c.Flags().String("agent", "", "only calls of this agent")
-	c.Flags().BoolVar(&p.All, "all", false, "also calls that have changed nothing, or haven't ended")
+	c.Flags().BoolVar(&p.All, "all", false, "also calls that changed nothing, or haven't ended")
 	c.Flags().IntVar(&p.Limit, "limit", 50, "list at most this many (up to 500)")
 	path := app.AddPlaceFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -86,14 +86,14 @@ func callFiles(p *term.Page, c edits.Call) stick.Words {
 func UndoCmd(a *app.Run) *cobra.Command {
 	var p restore.UndoCallParams
 	c := &cobra.Command{
-		Use: "undo [call] [path…]", Short: "Take back what a tool call has changed", Args: app.ArgsBetween(0, -1, ""),
-		Long: "Take back what a tool call has changed: each file that is still as the call left it gets its\n" +
-			"state from before. A file that the call made is removed, and one that it deleted comes back.\n" +
+		Use: "undo [call] [path…]", Short: "Undo what a tool call changed", Args: app.ArgsBetween(0, -1, ""),
+		Long: "Undo what a tool call changed: each file that is still as the call left it returns to " +
+			"its earlier state. A file that the call made is removed, and one that it deleted comes back.\n" +
 			"A file that somebody has changed since stays, and its state from before the call is put\n" +
 			"beside it, as FILE.before-CALL. If another agent's call ran at the same time, tt undoes only\n" +
-			"what this call alone has touched. HEAD, branches and the index stay as they are: if the call\n" +
-			"has moved HEAD, tt prints the git commands that move it back.\n\n" +
-			"Without a call, tt undoes an agent's own last call that has changed something, and shows a\n" +
+			"what this call alone touched. HEAD, branches and the index stay as they are: if the call " +
+			"moved HEAD, tt prints the git commands that move it back.\n\n" +
+			"Without a call, tt undoes an agent's own last call that changed something, and shows a\n" +
 			"person the list. An undo is a call itself: undo again, and it is undone. An agent may only\n" +
 			"change what it may edit now. Paths are relative to the top level of the checkout, or\n" +
 			"absolute. The exit status is 8 if something was left as it is.",

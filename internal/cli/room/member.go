@@ -106,7 +106,7 @@ func KickCmd(a *app.Run) *cobra.Command {
 func WhoamiCmd(a *app.Run) *cobra.Command {
 	var explain bool
 	c := &cobra.Command{Use: "whoami", Short: "Show the name that others know you by", Args: app.NoArgs}
-	c.Flags().BoolVar(&explain, "explain", false, "also show how tt found it out")
+	c.Flags().BoolVar(&explain, "explain", false, "also show how tt knows")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return app.Show(a, func(e app.Operations, by core.Caller) (roster.WhoamiResult, error) {
 			return e.Whoami(c.Context(), roster.WhoamiParams{Caller: by, Explain: explain})

@@ -20,7 +20,7 @@ func PauseCmd(a *app.Run) *cobra.Command {
 		Long: "Pause the room, as a person. Until tt resume nobody is granted the stick, and agents\n" +
 			"shouldn't edit: the policy enforce decides whether their edits are denied or only reported,\n" +
 			"even the holder's and those in worktrees of tasks. You can still edit.\n\n" +
-			"The holder keeps the stick, waits go on, and nobody loses a place. Messages, notes and\n" +
+			"The holder keeps the stick, waits continue, and nobody loses a place. Messages, notes and\n" +
 			"reservations work. Everybody is told the reason; another tt pause replaces it.",
 	}
 
@@ -47,8 +47,7 @@ func ResumeCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "resume [path]", Short: "Let the agents in a paused room go on", Args: app.ArgsBetween(0, 1, "a path"),
 		Long: "End the pause of the room, as a person. The holder goes on, and if the stick is free, " +
-			"the next that waits gets it. All time\n" +
-			"limits of the turn begin anew.",
+			"the next one waiting gets it. All time limits of the turn start again.",
 	}
 
 	path := app.AddPlaceFlags(c)

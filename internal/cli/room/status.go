@@ -25,9 +25,9 @@ import (
 func StatusCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the room of the working directory, as tt alone does", Args: app.NoArgs,
-		Long: "Show the room of the working directory, as tt alone does: to a person with what needs them, " +
-			"and what each agent does. Outside of\n" +
-			"rooms it says what tt is, and how to start. For all your rooms, live: tt watch.",
+		Long: "Show the room of the working directory, as tt alone does. A person also sees what needs " +
+			"them, and what each agent does. Outside rooms it says what tt is, and how to start. For " +
+			"all your rooms, live: tt watch.",
 		RunE: func(c *cobra.Command, args []string) error { return ShowOverview(c.Context(), a) },
 	}
 }
@@ -156,7 +156,7 @@ func findRoomAround(ctx context.Context, a *app.Run) string {
 	return state.Path
 }
 
-// ShowOverview is tt without a command: it shows the room. Outside of rooms it says what tt is, and how to
+// ShowOverview is tt without a command: it shows the room. Outside rooms it says what tt is, and how to
 // start. It never joins.
 func ShowOverview(ctx context.Context, a *app.Run) error {
 	err := showRoom(ctx, a)

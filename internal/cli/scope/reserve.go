@@ -25,7 +25,7 @@ func ReserveCmd(a *app.Run) *cobra.Command {
 		Use: "reserve <pattern>…", Short: "Reserve paths, so that others know who will change them",
 		Args: app.ArgsBetween(1, -1, "a file, a directory or a pattern"),
 		Long: "Reserve files, directories and patterns for yourself. " +
-			"Write them as seen from the root of the workspace: * and ? match within\n" +
+			"Write them relative to the root of the workspace: * and ? match within\n" +
 			"a name, ** matches any directories, and a directory means everything below it. " +
 			"Put quotes around patterns, or the shell\n" +
 			"expands them. If somebody else has reserved the same paths, you are refused. " +

@@ -43,7 +43,7 @@ type InitResult struct {
 func InitCmd(a *app.Run) *cobra.Command {
 	var show bool
 	c := &cobra.Command{
-		Use: "init", Short: "Set up a repository: its room, its policy, hooks of git, harnesses", Args: app.NoArgs,
+		Use: "init", Short: "Set up a repository: its room, policy, git hooks and harnesses", Args: app.NoArgs,
 		Long: "Make the room of this repository, or join it. Say how far agents are held to turns, put " +
 			"hooks into git, connect the harnesses\n" +
 			"found on this machine, and choose the branch that tasks are merged into and its gate, which " +

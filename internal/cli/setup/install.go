@@ -61,7 +61,7 @@ func InstallCmd(a *app.Run) *cobra.Command {
 			" print what to paste into their configuration, and write nothing.\n\n" +
 			"tt install git puts two hooks into the repository of the working directory. " +
 			"They refuse an agent's commit if the room's\n" +
-			"policy doesn't let the agent edit, or if it takes along what others have edited; " +
+			"policy doesn't let the agent edit, or if it includes what others edited; " +
 			"otherwise they run the hooks that were there\n" +
 			"before. With --pre-push, a third hook refuses an agent's push that carries along commits of " +
 			"others. tt install links adds the\n" +
@@ -98,7 +98,7 @@ func UninstallCmd(a *app.Run) *cobra.Command {
 			"them) and into the hooks of the repository of the working directory. What several harnesses\n" +
 			"share stays as long as one of them uses it. Your data stays, and so does\n" +
 			".talking-stick.toml. With --data it also removes the database and the copies of uncommitted\n" +
-			"work, after it has listed them with their sizes and asked. Only a person may do that, and it\n" +
+			"work, after listing them with their sizes and asking. Only a person may do that, and it\n" +
 			"can't be undone.\n\n" +
 			"It also removes the MCP server of the npm program of the same name. Without a name, show\n" +
 			"what would change, and ask; if nobody can be asked, exit with 2, unless --yes is given. tt\n" +

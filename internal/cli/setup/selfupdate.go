@@ -31,8 +31,8 @@ func SelfUpdateCmd(a *app.Run) *cobra.Command {
 	return &cobra.Command{
 		Use: "self-update", Short: "Say what to run to get a newer tt", Args: app.NoArgs,
 		Long: "Show how this tt was installed, and print the commands that upgrade it: for a Debian\n" +
-			"package, npm, Homebrew, an archive or a clone. It runs nothing, downloads nothing and asks\n" +
-			"nobody whether there is a newer version.\n\n" +
+			"package, npm, Homebrew, an archive or a clone. It runs nothing, downloads nothing and " +
+			"doesn't check for a newer version.\n\n" +
 			"Commands that are waiting then go on as the older version. If the newer one changes the\n" +
 			"database so that the older one can't use it, they end with the error upgraded; run them\n" +
 			"again.",

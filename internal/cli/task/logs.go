@@ -18,7 +18,7 @@ import (
 func workerStopCmd(a *app.Run) *cobra.Command {
 	var p task.WorkerStopParams
 	c := &cobra.Command{
-		Use: "stop <task>", Short: "End the worker's command of a task, and keep the task",
+		Use: "stop <task>", Short: "Stop the command of a task, and keep the task",
 		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Ask all processes of the command to end, and kill those that still run after ten seconds. " +
 			"The task stays as it is, and what the\n" +
@@ -119,7 +119,7 @@ func workerLogsCmd(a *app.Run) *cobra.Command {
 	var follow bool
 	lines := 100
 	c := &cobra.Command{
-		Use: "logs <task>", Short: "Show what the worker's command of a task prints",
+		Use: "logs <task>", Short: "Show the output of a task's command",
 		Args: app.ArgsBetween(1, 1, "the name of a task"),
 		Long: "Show the end of what the command has printed, also while it runs. What Claude Code and Codex\n" +
 			"write as JSON is shown as readable lines: tool and file, text, result. A bar begins each\n" +

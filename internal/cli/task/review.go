@@ -56,7 +56,7 @@ func workerChangesCmd(a *app.Run, use string) *cobra.Command {
 		Use: use + " <task> [what]", Short: "Return a task to its worker, and say what must change",
 		Args: app.ArgsBetween(1, 2, "the name of a task, and what must change"),
 		Long: "Return a task to its worker, who gets what you say and your drafts of comments in one " +
-			"message. With comments you need no further words.",
+			"message. If you have drafted comments, you needn't add anything.",
 	}
 
 	c.Flags().StringVar(&p.Head, "head", "", "the commit you mean (default: the one you saw last)")

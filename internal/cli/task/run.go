@@ -48,16 +48,15 @@ func workerRunCmd(a *app.Run) *cobra.Command {
 	var run runFlags
 	all := false
 	c := &cobra.Command{
-		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, also of one that came back",
+		Use: "run [task] [-- <command>…]", Short: "Start the command of a task, or start it again",
 		Args: app.ArgsBetween(0, -1, "the name of a task"),
 		Long: "Start a command in the task's worktree, in the background, for the current attempt. Without\n" +
 			"a command tt starts the last one again. The shell runs a single argument after --; several\n" +
 			"are a command and its arguments. One command of a task runs at a time. The prompt contains\n" +
 			"what a reviewer has said: claude -p \"$(tt task prompt)\".\n\n" +
-			"With --all, say after a reboot, tt starts again each command that was cut off or has ended " +
-			"while its task is still with its worker,\n" +
-			"and those of tasks that are ready to begin. It leaves out what somebody has stopped, and " +
-			"tasks on which somebody else works.",
+			"With --all, for example after a reboot, tt restarts every command that was cut off, or " +
+			"that ended while its worker still had the task, and starts those of tasks that are ready " +
+			"to begin. It skips commands that somebody stopped, and tasks that somebody else works on.",
 	}
 
 	c.Flags().BoolVar(&all, "all", false, "start again whatever was cut off")

@@ -165,7 +165,7 @@ func workerSpawnCmd(a *app.Run) *cobra.Command {
 	c.Flags().BoolVar(&p.Later, "later", false,
 		"make no branch and no worktree: tt task next gives the task to whoever asks")
 	c.Flags().StringSliceVar(&p.After, "after", nil,
-		"the tasks that have to land before it begins, separated by commas; it is for later, too")
+		"the tasks that have to land before it begins, separated by commas; implies --later")
 	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -30,7 +30,7 @@ func workerNextCmd(a *app.Run) *cobra.Command {
 
 	run.addFlags(c, "a shell command to start in the worktree, in the background")
 	c.Flags().BoolVar(&wait, "wait", false, "wait until a task is ready")
-	timeout.AddFlag(c, "with --wait: give up after this time (default: wait for ever)")
+	timeout.AddFlag(c, "with --wait: give up after this time (default: wait forever)")
 	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -163,9 +163,8 @@ func workerAfterCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "after <task> [other-task]…", Short: "Change which tasks a task waits for",
 		Args: app.ArgsBetween(1, tasks.MaxAfter+1, "the name of a task, and those that it is to wait for"),
-		Long: "Let a task that nobody has begun wait for other tasks than before: " +
-			"it is ready when all that you name have landed. Those\n" +
-			"that it waited for before, and that you don't name, don't count any more. " +
+		Long: "Change what a task waits for that nobody has begun: it is ready when all tasks that you " +
+			"name have landed. It no longer waits for those that you leave out. " +
 			"A task can't wait for itself, not even through others.",
 	}
 

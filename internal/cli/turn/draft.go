@@ -16,7 +16,7 @@ import (
 func HandoffCmd(a *app.Run) *cobra.Command {
 	c := &cobra.Command{
 		Use: "handoff", Short: "Save a draft of your handoff while you hold the stick", Args: app.NoArgs,
-		Long: "A handoff is given by tt release or tt pass. While you work, save a draft of it: " +
+		Long: "tt release and tt pass give a handoff. While you work, save a draft of it: " +
 			"if your turn ends without a handoff, because your\n" +
 			"process ends or somebody takes over, the next holder gets the draft.",
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },

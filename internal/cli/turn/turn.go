@@ -285,7 +285,8 @@ func TakeCmd(a *app.Run) *cobra.Command {
 func HeartbeatCmd(a *app.Run) *cobra.Command {
 	var f app.FenceFlags
 	c := &cobra.Command{
-		Use: "heartbeat [path]", Short: "Say that you still work on your turn", Args: app.ArgsBetween(0, 1, "a path"),
+		Use: "heartbeat [path]", Short: "Say that you are still working on " +
+			"your turn", Args: app.ArgsBetween(0, 1, "a path"),
 	}
 
 	f.AddFlags(c)

@@ -33,7 +33,7 @@ func WaitCmd(a *app.Run) *cobra.Command {
 	f.BoolVar(&park, "park", false, "wait for events only; you never get the turn")
 	f.BoolVar(&turn, "turn", false, "ignore events, and exit with 4 if you didn't get the turn")
 	f.BoolVar(&replace, "replace", false, "end your other wait and take its place")
-	timeout.AddFlag(c, "return after this time (default: wait for ever)")
+	timeout.AddFlag(c, "return after this time (default: wait forever)")
 	path := app.AddPlaceFlags(c)
 
 	c.RunE = func(c *cobra.Command, args []string) error {

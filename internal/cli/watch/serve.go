@@ -45,7 +45,7 @@ func ServeCmd(a *app.Run) *cobra.Command {
 			"inbox, tasks with their changes, and\n" +
 			"reserved paths. They change as things happen. What you do there you do as yourself, by the " +
 			"same operations as on the command line.\n" +
-			"The address that it prints lets one browser in, once. With a path inside of a room it leads " +
+			"The address that it prints signs in one browser, once. With a path inside a room it leads " +
 			"to that room's page.\n\n" +
 			"Ctrl-C ends it. Browsers stay signed in: when you run tt serve again, it listens on the same\n" +
 			"port if that is free, and open tabs keep working. \"Sign out\" on a page ends that for one\n" +
@@ -59,7 +59,7 @@ func ServeCmd(a *app.Run) *cobra.Command {
 	}
 
 	c.Flags().StringVar(&f.addr, "addr", "127.0.0.1:0",
-		"the address to listen on; port 0 is that of last time, or any free one")
+		"the address to listen on; port 0 means the last one used, or any free one")
 	c.Flags().StringArrayVar(&f.hosts, "host", nil,
 		"a name by which browsers may call the server, beside localhost; repeatable")
 	c.Flags().BoolVar(&f.open, "open", false, "open the address in the default browser")
