@@ -20,6 +20,10 @@ type otherWord struct {
 	command string // which does that
 }
 
+// anyWord stands for a word that means nothing and is near no command: an agent, an id or a text, typed where a
+// command is needed.
+const anyWord = "*"
+
 // otherWordRows name the next step for each word that isn't a command and stands for one elsewhere. A word
 // with two meanings has two rows. The reader of a row wants what it says, so it may act. What a typing error
 // may stand for is decided by [app.nearestCommands].
@@ -29,7 +33,7 @@ var otherWordRows = []otherWord{
 	{"tt", "lock claim acquire grab get hold turn checkout", "wait for the stick, and take it", "tt wait"},
 	{"tt", "lock claim acquire grab get hold turn who-has whose owner holder", "see who holds it", "tt status"},
 	{
-		"tt", "done finish finished unlock free drop end commit handover hand-over give",
+		"tt", "done finish finished unlock free drop end commit handover hand-over hand give",
 		"hand the stick over", "tt release --status … --next-action …",
 	},
 	{"tt", "done finish finished", "end the task of this worktree", "tt task done"},
@@ -41,7 +45,8 @@ var otherWordRows = []otherWord{
 		"see who is here, and what each does", "tt status",
 	},
 	{"tt", "tasks todo todos jobs issues board queue workers worktrees", "list the tasks", "tt task list"},
-	{"tt", "new spawn add create assign-task run-task", "create a task", "tt task new <task> --description …"},
+	{"tt", "new spawn add create create-task new-task add-task assign-task run-task", "create a task", "tt task new <task> --description …"},
+	{"tt", "next pick", "take the oldest task that is ready", "tt task next"},
 	{"tt", "review approve accept", "approve a task", "tt task approve <task>"},
 	{"tt", "review diff patch", "read what a task changes", "tt task diff <task>"},
 	{"tt", "merge land ship push integrate", "merge the tasks that are approved", "tt task merge"},
@@ -55,12 +60,12 @@ var otherWordRows = []otherWord{
 	{"tt", "continue unpause unfreeze", "let the agents go on", "tt resume"},
 	{"tt", "update upgrade", "see how to get a newer program", "tt self-update"},
 	{"tt", "docs doc manual man guide tutorial commands topics", "see all commands", "tt help --all"},
-	{"tt", "quickstart example try-it play", "see it work", "tt demo"},
+	{"tt", "hello quickstart example try-it play", "see it work", "tt demo"},
 	{"tt", "check health diagnose debug test verify validate", "check the program", "tt doctor"},
 	{"tt", "logs history activity feed audit tail", "see what happened", "tt log"},
 	{"tt", "show info overview summary st", "see the room", "tt status"},
 	{"tt", "restore recover backup stash snapshots", "see the copies of uncommitted work", "tt rescue list"},
-	{"tt", "rollback revert", "take a call of a tool back", "tt undo"},
+	{"tt", "rollback revert reset", "undo what a tool call changed", "tt undo"},
 	{"tt", "settings setting options option prefs preferences set", "see where things are set", "tt config"},
 	{
 		"tt", "settings setting options option prefs preferences set",
@@ -70,7 +75,11 @@ var otherWordRows = []otherWord{
 	{"tt", "notifications alert alerts bell watchdog", "be told when something needs you", "tt notify"},
 	{"tt", "note", "leave a note", "tt notes add …"},
 	{"tt", "exit quit logout disconnect", "leave the room", "tt leave"},
-	{"tt", "remove rm kick-out", "remove a member", "tt kick <agent>"},
+	{"tt", "remove rm kick-out kill", "remove a member", "tt kick <agent>"},
+	{"tt", "enable on", "set this repository up", "tt init"},
+	{"tt", "disable off", "see and change the rules of the room", "tt policy"},
+	{"tt", "disable off", "disconnect harnesses and git", "tt uninstall"},
+	{"tt", "claude codex gemini opencode copilot qwen cursor", "connect a harness to tt", "tt install"},
 	{"tt", "rooms room repos projects workspaces", "list the rooms", "tt list --all"},
 	{"tt", "files changed uncommitted dirty blame", "see who changed what", "tt changes"},
 	{"tt", "scopes scope locks reserved claims", "see what is reserved", "tt reservations"},
@@ -91,7 +100,7 @@ var otherWordRows = []otherWord{
 	{"tt task", "log tail output", "see what its agent prints", "tt task logs <task>"},
 	{"tt task", "history info view get", "see one task", "tt task show <task>"},
 	{"tt task", "restart again reopen", "begin another attempt", "tt task retry <task>"},
-	{"tt task", "undo revert", "take a merged task back", "tt task rollback <task>"},
+	{"tt task", "undo revert", "revert a merged task", "tt task rollback <task>"},
 
 	{"tt msg", "list inbox ls all unread", "read your messages", "tt inbox"},
 	{"tt msg", "new say tell reply write", "send a message", "tt msg send <agent> …"},
@@ -104,6 +113,12 @@ var otherWordRows = []otherWord{
 	{"tt session", "new begin create", "start a session", "tt session start"},
 	{"tt session", "stop close quit", "end the session", "tt session end"},
 	{"tt policy", "get show list", "see the rules of the room", "tt policy"},
+
+	{"tt msg", anyWord, "send a message", "tt msg send <agent> …"},
+	{"tt handoff", anyWord, "save a draft of your handoff", "tt handoff save …"},
+	{"tt rescue", anyWord, "see what a rescue holds", "tt rescue show <rescue>"},
+	{"tt notes", anyWord, "leave a note", "tt notes add …"},
+	{"tt task", anyWord, "see one task", "tt task show <task>"},
 }
 
 // meantCommands says what does what a word stands for elsewhere; empty if nothing does.
@@ -141,6 +156,10 @@ func noCommand(a *app.Run, c *cobra.Command, typed string) error {
 			guess = stick.Hintf("%s or %s", guess, stick.Cmd(other))
 		}
 		return e.Hintf("did you mean %s? %s lists the commands", guess, app.HelpCommand(c))
+	}
+
+	if hint := meantCommands(c.CommandPath(), anyWord); len(hint) > 0 {
+		return e.Hintf("%s; %s lists the commands", hint, app.HelpCommand(c))
 	}
 
 	return e.Hintf("%s lists the commands", app.HelpCommand(c))
@@ -240,7 +259,8 @@ var otherFlagRows = map[string]string{
 	"dry-run": "print", "no-pager": "pager", "tail": "follow", "watch": "follow",
 	"output-format": "json", "format": "json",
 	"user": "as", "agent": "as", "dir": "path", "directory": "path", "colour": "color",
-	"max": "limit", "count": "limit",
+	"max": "limit", "count": "limit", "n": "limit", "t": "timeout", "wait-for": "timeout",
+	"port": "addr", "listen": "addr", "quick": "fast",
 }
 
 // badFlag says what is wrong with a flag, without Go's words, and which one was probably meant.
@@ -263,6 +283,11 @@ func flagWords(err error) stick.Words {
 	_, unknown := errors.AsType[*pflag.NotExistError](err)
 	_, lacking := errors.AsType[*pflag.ValueRequiredError](err)
 	if says, flag, ok := strings.Cut(err.Error(), ": "); ok && (unknown || lacking) {
+		// A short flag is named with the letters that it stood among.
+		says = strings.Replace(says, "shorthand ", "", 1)
+		if _, among, isShort := strings.Cut(flag, " in -"); isShort {
+			flag = "-" + among
+		}
 		return stick.Wordsf("%s: %s", stick.Words(says), flag)
 	}
 	return stick.Wordsf("%s", err)

@@ -91,6 +91,22 @@ var firstTyped = [][2]string{
 	{"quit", "tt leave"},
 	{"rm codex", "tt kick"},
 	{"branch", "tt task init"},
+	{"hello", "tt demo"},
+	{"claude", "tt install"},
+	{"create-task login", "tt task new"},
+	{"handoff done", "tt handoff save"},
+	{"hand codex", "tt release"},
+	{"next", "tt task next"},
+	{"reset", "tt undo"},
+	{"kill codex", "tt kick"},
+	{"off", "tt uninstall"},
+	{"disable", "tt policy"},
+	{"enable", "tt init"},
+	{"msg codex hi", "tt msg send"},
+	{"rescue 1", "tt rescue show"},
+	{"task ui-7", "tt task show"},
+	{"config set enforce stick", "tt config --help"},
+	{"doctor fix", "tt doctor --help"},
 }
 
 // typingErrors are mistyped commands and flags, each with what a person at a terminal is asked about.
@@ -159,9 +175,12 @@ var typingErrors = [][2]string{
 	{"install --dry-run", "--print"},
 	{"events --tail", "--follow"},
 	{"--colour never", "--color"},
+	{"log -n 5", "--limit"},
+	{"wait -t 30s", "--timeout"},
+	{"serve --port 8080", "--addr"},
 }
 
-// TestAPersonIsLedOnFromAnyWord types 120 words that no command has, at a terminal. Each ends with the right
+// TestAPersonIsLedOnFromAnyWord types words that no command has, at a terminal. Each ends with the right
 // next step.
 func TestAPersonIsLedOnFromAnyWord(t *testing.T) {
 	for _, row := range append(firstTyped, typingErrors...) {

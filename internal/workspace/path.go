@@ -187,6 +187,9 @@ func lastSeparator(path string) int {
 	return i
 }
 
+// pathHint is what to do about a path that leads nowhere. It may have been meant for something else than a path.
+const pathHint = "give a path that exists, or none to mean the working directory"
+
 // lookupError says why the operating system couldn't look path up.
 func lookupError(path string, cause error) error {
 	if e, ok := errors.AsType[*stick.Error](cause); ok {
@@ -196,9 +199,9 @@ func lookupError(path string, cause error) error {
 	p := printable(path)
 	switch {
 	case errors.Is(cause, syscall.ENOTDIR):
-		return invalid(cause, "a part of the path is a file, not a directory: %s", p)
+		return invalid(cause, "a part of the path is a file, not a directory: %s", p).Hintf(pathHint)
 	case errors.Is(cause, fs.ErrNotExist):
-		return invalid(cause, "no such directory: %s", p)
+		return invalid(cause, "no such directory: %s", p).Hintf(pathHint)
 	case errors.Is(cause, fs.ErrPermission):
 		return invalid(cause, "no permission to read %s", p)
 	case errors.Is(cause, syscall.ELOOP):

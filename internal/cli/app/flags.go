@@ -20,7 +20,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 		return &UnknownWord{c, args[0]}
 	}
 	return stick.Errorf(stick.CodeUsage, "%s takes no arguments, but got %q",
-		stick.Words(c.CommandPath()), stick.Clip(args[0], 40))
+		stick.Words(c.CommandPath()), stick.Clip(args[0], 40)).Hintf("%s", HelpCommand(c))
 }
 
 // HelpCommand returns the command that explains c, under the name by which the program was called.
