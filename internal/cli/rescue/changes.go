@@ -193,7 +193,7 @@ func showChanges(p *term.Page, res guard.ListChangesResult) {
 		{edits.ShareOwn, "yours"},
 		{edits.ShareOthers, "of others"},
 		{edits.SharePassed, "passed on with the stick"},
-		{edits.ShareNobody, "nobody noted whose"},
+		{edits.ShareNobody, "no record of whose"},
 	} {
 		var t term.Table
 		t.Indent = "  "
