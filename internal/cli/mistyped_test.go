@@ -15,7 +15,7 @@ import (
 func typed(line string, isPerson bool) (status int, said string) {
 	var out, err bytes.Buffer
 	env := app.Env{
-		Name: "tt", Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err,
+		Name: "tt", Full: full.Commands(), Args: strings.Fields(line), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err,
 		Getenv: func(string) string { return "" },
 	}
 	if isPerson {

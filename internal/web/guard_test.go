@@ -66,7 +66,7 @@ func TestOneBrowserForAnAddress(t *testing.T) {
 	has(t, d.ok("/needs"), "Nothing needs you")
 	d.client = d.browser()
 	if got := d.do(d.request("GET", strings.TrimPrefix(address, d.base), nil)); got.status != 401 ||
-		!strings.Contains(got.body, "used already") {
+		!strings.Contains(got.body, "already used") {
 		t.Errorf("the same address again: %d\n%s", got.status, got.body)
 	}
 
