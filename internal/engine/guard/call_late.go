@@ -129,7 +129,10 @@ func (o *op) finishLate(q editQuestion, s *snapshot) error {
 	late, err := findLate(o.Tx, o.Room.ID, s)
 	facts := keeper{room: o.Room, me: o.Me}.snapshotFacts(q)
 	for _, l := range late {
-		if (stick.Deadline{SetAt: l.Ended, TTL: restore.FinishTime}).Due(o.Tx.Now()) {
+		// What can't be found for that long, because its agent has left or its files are gone, is given up.
+		isDue := (stick.Deadline{SetAt: l.Ended, TTL: restore.FinishTime}).Due(o.Tx.Now())
+		isGivenUp := (stick.Deadline{SetAt: l.Ended, TTL: 10 * restore.FinishTime}).Due(o.Tx.Now())
+		if isDue && !isGivenUp {
 			q.finishLater(restore.LateSnapshot{Top: s.top, Facts: facts})
 			break
 		}

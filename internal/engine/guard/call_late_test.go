@@ -155,3 +155,18 @@ func TestLateCalls_processDies(t *testing.T) {
 	said := ann.LearnsAfterTool()
 	s.Check(len(said) == 1 && strings.Contains(said[0], "which took new, work of "), "told %q", said)
 }
+
+// TestLateCalls_givenUp: what nobody could find out for ten minutes isn't tried again by each command.
+func TestLateCalls_givenUp(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	ann.Executes("make", func() { s.File("new", "by ann") })
+	wipes := lateCall{by: bob, before: noNewFiles, after: nothing}
+	wipes.plays(s, "./wipe", func() { os.Remove(filepath.Join(s.Work, "new")) })
+
+	s.Later(10 * restore.FinishTime)
+	next := lateCall{by: ann}
+	next.plays(s, "ls", func() {})
+	s.Check(len(next.late) == 0, "started: %v", next.late)
+}
