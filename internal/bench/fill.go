@@ -95,7 +95,7 @@ func fillDatabase(dir string, me stick.AgentID, events, asked int, check bool) (
 				}
 			}
 
-			return tx.Advance(room.room.ID, me, "wait", room.lastSeq())
+			return tx.AdvanceCursor(room.room.ID, me, "wait", room.lastSeq())
 		})
 		if err != nil {
 			return out, err

@@ -151,7 +151,7 @@ func (res *SendMessageResult) addNotes(m stick.Message, by core.Caller) {
 	if m.Category == stick.Handover {
 		pass := stick.Hintf("a message never moves the stick; to pass it: %s",
 			stick.Cmd("tt pass <agent> --status … --next-action …"))
-		res.Note = core.JoinNotes(res.Note, pass.As(by.Flag()).Words())
+		res.Note = core.JoinNotes(res.Note, pass.As(by.AssumedByFlag()).Words())
 	}
 }
 

@@ -214,7 +214,7 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 		case len(res.Tasks) == maxTasksForYou:
 			res.MoreTasks++
 		default:
-			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.As(me.Caller.Flag()).Words()})
+			res.Tasks = append(res.Tasks, TaskForYou{t.ID, t.State, next.As(me.Caller.AssumedByFlag()).Words()})
 		}
 	}
 
@@ -223,7 +223,7 @@ func (res *GetRoomStateResult) addTasks(tx *store.Tx, me core.Identity) error {
 
 // addActivity adds what members do and owe, and how long that may hold.
 func (res *GetRoomStateResult) addActivity(tx *store.Tx, probes *core.Probes, r stick.Room) error {
-	signs, err := tx.Signs(r.ID)
+	signs, err := tx.SessionSigns(r.ID)
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (e *Engine) GetRoomState(ctx context.Context, p GetRoomStateParams) (GetRoo
 		res = GetRoomStateResult{PathRoom: roomView(r, me.Agent, probes, tx.Now(), p.All), AgentID: me.Agent}
 		m, ok := r.Member(me.Agent)
 		res.Member = ok && m.State == stick.Joined
-		res.NextAction = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.Flag()).Words()
+		res.NextAction = nextStep(r, res.Takeover != nil, me.Agent).As(me.Caller.AssumedByFlag()).Words()
 		res.Messages = r.Turn.Messages
 
 		err := res.addHandoffAuthor(tx)

@@ -106,7 +106,7 @@ func (e *Engine) ListRooms(ctx context.Context, p ListRoomsParams) (ListRoomsRes
 			res.Rooms = append(res.Rooms, short)
 		}
 
-		return probes.Enough(shown)
+		return probes.RequireComplete(shown)
 	})
 
 	for i := range res.Rooms {

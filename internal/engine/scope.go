@@ -70,7 +70,7 @@ func selectionOf(targets *workspace.Targets, root, path string) (s selection, er
 	// With an error, the name is taken as it is.
 	found, _ := targets.ResolveWritten(name)
 	for i, x := range found {
-		rel, ok := workspace.Below(x.Full, root)
+		rel, ok := workspace.RelBelow(x.Full, root)
 
 		// The name itself has to lie in the workspace. What a link leads to needn't.
 		if !ok && i == 0 {
@@ -104,7 +104,7 @@ func relativeToRoot(targets *workspace.Targets, root, path string) (string, erro
 
 	found, _ := targets.ResolveWritten(name)
 	for _, x := range found {
-		if rel, ok := workspace.Below(x.Full, root); ok {
+		if rel, ok := workspace.RelBelow(x.Full, root); ok {
 			return glob.Quote(rel) + "/" + wild, nil
 		}
 	}
@@ -133,7 +133,7 @@ func existsLiterally(dir, path string) bool {
 
 // warnMisplaced returns a warning if a pattern was probably meant relative to dir instead of to the root.
 func warnMisplaced(root, dir string, ps []glob.Pattern) stick.Words {
-	from, ok := workspace.Below(dir, root)
+	from, ok := workspace.RelBelow(dir, root)
 	if !ok || from == "." {
 		return ""
 	}

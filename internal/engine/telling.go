@@ -295,5 +295,5 @@ func recordShown(
 	if cursor == 0 {
 		return nil
 	}
-	return tx.Advance(room, a, stream, cursor)
+	return tx.AdvanceCursor(room, a, stream, cursor)
 }

@@ -247,7 +247,7 @@ func (w *wait) checkRoom(ctx context.Context) error {
 		}
 
 		act = w.done
-		return probes.Enough(after)
+		return probes.RequireComplete(after)
 	})
 	if err != nil || !act {
 		return err
@@ -265,7 +265,7 @@ func isClaimable(r stick.Room, probes *core.Probes, now stick.Time) bool {
 func (w *wait) tryRules(tx *store.Tx, probes *core.Probes, r stick.Room) (after stick.Room, quiet bool, err error) {
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
-	return after, a.Status == "" && !a.Changed, probes.Enough(r)
+	return after, a.Status == "" && !a.Changed, probes.RequireComplete(r)
 }
 
 // planWake records the next deadline, and the processes whose end would come first.
@@ -287,7 +287,7 @@ func (w *wait) planWake(tx *store.Tx, probes *core.Probes, r stick.Room) error {
 		w.recordStanding(probes, r)
 	}
 
-	return probes.Enough(r)
+	return probes.RequireComplete(r)
 }
 
 // recordStanding records what p.Shows is told.
@@ -355,7 +355,7 @@ func (w *wait) askAndWrite(ctx context.Context, first func(*store.Tx, *core.Prob
 		if err := w.buildAnswer(tx, probes, o.Room, a, o.Events); err != nil {
 			return err
 		}
-		if err := probes.Enough(o.Room); err != nil {
+		if err := probes.RequireComplete(o.Room); err != nil {
 			return err
 		}
 

@@ -59,7 +59,7 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 
 		w.q.Agent, w.q.Above = w.me.Agent, w.me.Above
 		after, _, a := r.Ask(w.q, probes.Probed, tx.Now())
-		if err := probes.Enough(r); err != nil {
+		if err := probes.RequireComplete(r); err != nil {
 			return err
 		}
 
@@ -72,7 +72,7 @@ func (w *wait) answerByReading(ctx context.Context) (answered bool, err error) {
 		}
 
 		answered = !w.done
-		return probes.Enough(after)
+		return probes.RequireComplete(after)
 	})
 	return answered, err
 }
@@ -138,7 +138,7 @@ func (w *wait) readEvents(tx *store.Tx, probes *core.Probes, r stick.Room) error
 	}
 
 	if tx.MayWrite() && read > after {
-		if err := tx.Advance(r.ID, w.me.Agent, waitStream, read); err != nil {
+		if err := tx.AdvanceCursor(r.ID, w.me.Agent, waitStream, read); err != nil {
 			return err
 		}
 	}

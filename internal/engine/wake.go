@@ -36,7 +36,7 @@ func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
 	e.core.KillPoint("before wake")
 
 	// What was committed is told even if the caller gives up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.core.Slack(wakeLimit))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.core.ExtendLimit(wakeLimit))
 	defer cancel()
 
 	slices.Sort(rooms)
@@ -58,14 +58,14 @@ func (w *wait) wakeOthers(ctx context.Context) {
 	}
 
 	if w.attendLock == nil {
-		l, free, err := bell.TryLock(wake.In(w.e.core.Config.Dir).AttendantLock(w.res.RoomID))
+		l, free, err := bell.TryLock(wake.FolderOf(w.e.core.Config.Dir).AttendantLock(w.res.RoomID))
 		if err != nil || !free {
 			return
 		}
 		w.attendLock = l
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, w.e.core.Slack(wakeLimit))
+	ctx, cancel := context.WithTimeout(ctx, w.e.core.ExtendLimit(wakeLimit))
 	defer cancel()
 
 	if next := w.e.wakeIdle(ctx, in, w.res.RoomID, false); !next.IsZero() && (w.next.IsZero() || next < w.next) {
@@ -177,7 +177,7 @@ func (e *Engine) pendingNews(
 			return nil
 		}
 
-		signs, err := tx.Signs(room)
+		signs, err := tx.SessionSigns(room)
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (e *Engine) pendingNews(
 			}
 		}
 
-		return probes.Enough(r)
+		return probes.RequireComplete(r)
 	})
 	if err != nil {
 		return nil, 0

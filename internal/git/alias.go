@@ -13,7 +13,7 @@ var aliasName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile
 
 // Alias returns what a word stands for as a command of git's in a directory, as the configuration has it. It
 // is empty if it stands for nothing, or if git can't say before ctx ends.
-func (c Client) Alias(ctx context.Context, dir, name string) string {
+func (c Client) ReadAlias(ctx context.Context, dir, name string) string {
 	var out bytes.Buffer
 	isName := aliasName().MatchString(name)
 	if !isName || c.runReadOnly(ctx, dir, &out, "config", "--null", "--get", "alias."+name) != nil {

@@ -13,12 +13,12 @@ func TestAlias(t *testing.T) {
 		"undo": "reset --hard", "UNDO": "reset --hard", "all": "!git add -A &&\ngit commit", "other": "",
 		"": "", "-x": "", "undo --hard": "", "a.b": "",
 	} {
-		if got := (Client{}).Alias(t.Context(), r.dir, name); got != want {
+		if got := (Client{}).ReadAlias(t.Context(), r.dir, name); got != want {
 			t.Errorf("%q stands for %q, want %q", name, got, want)
 		}
 	}
 
-	if got := (Client{}).Alias(t.Context(), t.TempDir()+"/none", "undo"); got != "" {
+	if got := (Client{}).ReadAlias(t.Context(), t.TempDir()+"/none", "undo"); got != "" {
 		t.Errorf("in no directory it stands for %q", got)
 	}
 }

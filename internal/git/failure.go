@@ -85,7 +85,7 @@ const exitFatal = 128
 // Refusal returns the error by which git has refused to work in a repository, or nil: because that belongs to
 // another user, or because git can't make sense of its configuration, its index or its HEAD. Its hint is what a
 // person does about it. That there is no repository is none.
-func Refusal(err error) *stick.Error {
+func RefusalOf(err error) *stick.Error {
 	f := asFailure(err)
 	if f == nil {
 		return nil

@@ -106,7 +106,7 @@ func (c Client) Ref(ctx context.Context, dir, name string) (Ref, bool, error) {
 
 // Tips returns the commits that only a ref may name: the one that it names, or all of the stash, whose name
 // is refs/stash. A ref that doesn't exist has none.
-func (c Client) Tips(ctx context.Context, dir, ref string) ([]string, error) {
+func (c Client) TipsOfRef(ctx context.Context, dir, ref string) ([]string, error) {
 	g, err := c.Isolate(ctx, dir)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 		e.Hint.String() != "if you trust whoever it belongs to: git config --global --add safe.directory /srv/app" {
 		t.Errorf("%s; %s", e.Message, e.Hint)
 	}
-	if d := Refusal(fmt.Errorf("look: %w", e)); d == nil || d.Message != e.Message {
+	if d := RefusalOf(fmt.Errorf("look: %w", e)); d == nil || d.Message != e.Message {
 		t.Errorf("%v", d)
 	}
 
@@ -28,7 +28,7 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 		if args[0] == "merge" {
 			said = "remote: " + said
 		}
-		if e := errGitFailed(&Failure{Args: args, Exit: 128, Said: said}); Refusal(e) != nil {
+		if e := errGitFailed(&Failure{Args: args, Exit: 128, Said: said}); RefusalOf(e) != nil {
 			t.Errorf("a remote's words are believed: %s", e.Message)
 		}
 	}
@@ -38,7 +38,7 @@ func TestARepositoryOfAnotherUser(t *testing.T) {
 		context.DeadlineExceeded,
 		errGitFailed(&Failure{Args: []string{"rev-parse"}, Exit: 128, Said: "fatal: not a git repository"}),
 	} {
-		if d := Refusal(other); d != nil {
+		if d := RefusalOf(other); d != nil {
 			t.Errorf("%v: %v", other, d)
 		}
 	}
@@ -73,7 +73,7 @@ func TestRefusal(t *testing.T) {
 		{"status", "fatal: killed", -1, false},
 		{"diff", "", 1, false},
 	} {
-		e := Refusal(errGitFailed(&Failure{Args: []string{c.command}, Exit: c.exit, Said: c.said, Err: os.ErrInvalid}))
+		e := RefusalOf(errGitFailed(&Failure{Args: []string{c.command}, Exit: c.exit, Said: c.said, Err: os.ErrInvalid}))
 		if (e != nil) != c.isRefusal {
 			t.Errorf("git %s, which ends with %d and says %q: %v", c.command, c.exit, c.said, e)
 		}

@@ -78,7 +78,7 @@ func (c Caller) ActsAsPerson() bool {
 
 // Flag returns the name that the caller asks for by the flag --as, which each of its further commands needs
 // as well. It is empty for a name from the environment, which stays.
-func (f Caller) Flag() string {
+func (f Caller) AssumedByFlag() string {
 	if f.AsSource == "--as" {
 		return f.As
 	}

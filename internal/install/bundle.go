@@ -119,7 +119,7 @@ func (p *plan) planPlugin(row harness.Row) bool {
 
 // ServerBeside reports whether tt install has registered a server for the user of a harness that would keep
 // that of a plugin, too: the model would get the same tools twice.
-func ServerBeside(t Target, row harness.Row) bool {
+func HasOwnServer(t Target, row harness.Row) bool {
 	if !row.Setup.Bundle.Apart {
 		return false
 	}
@@ -136,7 +136,7 @@ func ServerBeside(t Target, row harness.Row) bool {
 
 // HooksBeside reports whether a harness runs hooks that tt install has written for its user. Then those of a
 // plugin have nothing to say.
-func HooksBeside(t Target, row harness.Row) bool {
+func HasOwnHooks(t Target, row harness.Row) bool {
 	t.Project = ""
 	src, err := confedit.Read(t.filePath(row.Setup, row.Setup.Hooks))
 	if err != nil || !bytes.Contains(src, []byte(" hook")) {

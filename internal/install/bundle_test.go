@@ -78,12 +78,12 @@ func TestAPluginAfterInstall(t *testing.T) {
 	if !s.Plugin || !slices.Equal(s.Levels, []string{"user", plugin}) || s.Installed != All {
 		t.Errorf("check says %+v", s)
 	}
-	if !ServerBeside(w.t, row) || !HooksBeside(w.t, row) {
+	if !HasOwnServer(w.t, row) || !HasOwnHooks(w.t, row) {
 		t.Error("the plugin doesn't stand back")
 	}
 
 	w.uninstall("claude")
-	if ServerBeside(w.t, row) || HooksBeside(w.t, row) {
+	if HasOwnServer(w.t, row) || HasOwnHooks(w.t, row) {
 		t.Error("the plugin stands back from nothing")
 	}
 }
@@ -94,7 +94,7 @@ func TestAPluginSpeaksWhereInstallMayNot(t *testing.T) {
 	w := newMachine(t)
 	w.install("codex")
 	row, _ := harness.ByName("codex")
-	if HooksBeside(w.t, row) || ServerBeside(w.t, row) {
+	if HasOwnHooks(w.t, row) || HasOwnServer(w.t, row) {
 		t.Error("the plugin stands back from hooks that don't run, or from the server that it has replaced")
 	}
 }

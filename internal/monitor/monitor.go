@@ -99,11 +99,11 @@ func (m *Monitor) Run(ctx context.Context) error {
 // TakeRoomPicture takes one picture. Its room is that of o.Where.
 func TakeRoomPicture(ctx context.Context, o Options) (*Picture, error) {
 	o.One = true
-	return Once(ctx, o)
+	return TakePicture(ctx, o)
 }
 
 // Once takes one picture of all that o means.
-func Once(ctx context.Context, o Options) (*Picture, error) {
+func TakePicture(ctx context.Context, o Options) (*Picture, error) {
 	m := New(o)
 	ids, err := m.listRooms(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestOncePicturesAllRooms(t *testing.T) {
 		room stick.RoomID
 		want string
 	}{
-		{Once, "", "one two "}, {Once, "one", "one "}, {TakeRoomPicture, "", "two "}, {TakeRoomPicture, "one", "one "},
+		{TakePicture, "", "one two "}, {TakePicture, "one", "one "}, {TakeRoomPicture, "", "two "}, {TakeRoomPicture, "one", "one "},
 	} {
 		p, err := c.look(t.Context(), Options{Operations: two{}, Where: core.Where{RoomID: c.room}})
 		if err != nil {

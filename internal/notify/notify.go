@@ -44,7 +44,7 @@ type Teller struct {
 
 // Untold returns those needs in a picture of which the person is to be told now. Nobody else tells the person
 // of them. What couldn't be asked about because of an error is asked about with the next picture.
-func (t *Teller) Untold(ctx context.Context, p *monitor.Picture) (untold []Notice, err error) {
+func (t *Teller) DueNotices(ctx context.Context, p *monitor.Picture) (untold []Notice, err error) {
 	if t.asked == nil {
 		t.asked = map[string]bool{}
 	}

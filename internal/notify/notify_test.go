@@ -75,7 +75,7 @@ func TestTellerTellsOnce(t *testing.T) {
 		{one, picture("shop: b c", "parser:"), "", 1},
 	} {
 		d.asks = 0
-		got, err := c.who.Untold(t.Context(), c.shows)
+		got, err := c.who.DueNotices(t.Context(), c.shows)
 		var said []string
 		for _, n := range got {
 			said = append(said, strings.TrimSuffix(string(n.Sentence()), " waits for a review"))
@@ -86,12 +86,12 @@ func TestTellerTellsOnce(t *testing.T) {
 	}
 
 	d.fail = errors.New("away")
-	if _, err := one.Untold(t.Context(), picture("shop: d")); err == nil {
+	if _, err := one.DueNotices(t.Context(), picture("shop: d")); err == nil {
 		t.Error("the failure is lost")
 	}
 
 	d.fail = nil
-	if got, _ := one.Untold(t.Context(), picture("shop: d")); len(got) != 1 {
+	if got, _ := one.DueNotices(t.Context(), picture("shop: d")); len(got) != 1 {
 		t.Error("what couldn't be asked about isn't told later")
 	}
 }

@@ -13,7 +13,7 @@ const tick = 10 * time.Millisecond
 
 // Age returns how long a process of this boot has run, at most a tick too short and never too long. It
 // reports false where that isn't known.
-func Age(p stick.Process) (time.Duration, bool) {
+func AgeOf(p stick.Process) (time.Duration, bool) {
 	var now unix.Timespec
 	if p.IsZero() || unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
 		return 0, false

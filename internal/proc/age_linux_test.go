@@ -38,19 +38,19 @@ func TestAge(t *testing.T) {
 	p := info.ID
 	for range 3 {
 		least := time.Since(after)
-		age, known := proc.Age(p)
+		age, known := proc.AgeOf(p)
 		for !known && time.Since(before) < time.Minute { // its first tick isn't over
-			age, known = proc.Age(p)
+			age, known = proc.AgeOf(p)
 		}
 		if most := time.Since(before); !known || age > most || age < least-20*time.Millisecond {
 			t.Errorf("it is %s old, and was started between %s and %s ago", age, most, least)
 		}
 	}
 
-	if age, known := proc.Age(stick.Process{}); known {
+	if age, known := proc.AgeOf(stick.Process{}); known {
 		t.Errorf("no process is %s old", age)
 	}
-	if _, known := proc.Age(stick.Process{PID: os.Getpid(), Start: 1 << 50}); known {
+	if _, known := proc.AgeOf(stick.Process{PID: os.Getpid(), Start: 1 << 50}); known {
 		t.Error("a process that hasn't started yet has an age")
 	}
 }

@@ -9,4 +9,4 @@ import (
 )
 
 // Age returns how long a process has run. It isn't known here.
-func Age(stick.Process) (time.Duration, bool) { return 0, false }
+func AgeOf(stick.Process) (time.Duration, bool) { return 0, false }

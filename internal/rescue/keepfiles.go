@@ -42,7 +42,7 @@ func (t *rescueTaker) keepFiles(ctx context.Context) (taken Taken, err error) {
 	taken, err = t.startOver().runSnapshot(ctx)
 
 	switch {
-	case git.Refusal(err) != nil:
+	case git.RefusalOf(err) != nil:
 		return t.startOver().keepAlone(ctx)
 	case err != nil || taken.ID == "":
 		return taken, err

@@ -148,7 +148,7 @@ func TestKeepFiles_RepositoryOfAnotherUser(t *testing.T) {
 	s := newScratch(t)
 	s.write("dir/b.txt", "changed\n")
 	s.foreign()
-	if _, err := s.store.Take(context.Background(), s.call()); git.Refusal(err) == nil {
+	if _, err := s.store.Take(context.Background(), s.call()); git.RefusalOf(err) == nil {
 		t.Fatalf("git works there: %v", err)
 	}
 

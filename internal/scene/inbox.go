@@ -121,7 +121,7 @@ func (b *Inbox) GetsNothing() {
 // for others' eyes.
 func (b *Inbox) WrittenDown() bool {
 	b.a.Helper()
-	for _, k := range wake.In(b.a.data).All() {
+	for _, k := range wake.FolderOf(b.a.data).All() {
 		if k.Token == b.token {
 			return true
 		}

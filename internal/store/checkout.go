@@ -34,7 +34,7 @@ type Place struct {
 }
 
 // PartAt is [Tx.RoomPart] for the room at a place. Of several checkouts that one is meant.
-func (tx *Tx) PartAt(p Place, a stick.AgentID) (stick.Room, error) {
+func (tx *Tx) RoomPartAt(p Place, a stick.AgentID) (stick.Room, error) {
 	r, err := tx.RoomPart(p.Room, a)
 	return tx.chooseCheckout(r, []string{p.Path}), err
 }

@@ -171,7 +171,7 @@ func useRoom(db *store.DB, id stick.RoomID) error {
 			return err
 		}
 		_, _, err = tx.Save(r, joined, made)
-		return try(err, tx.RecordStart("key"), tx.Advance(id, "codex:b", "wait", 1))
+		return try(err, tx.RecordStart("key"), tx.AdvanceCursor(id, "codex:b", "wait", 1))
 	})
 }
 

@@ -233,7 +233,7 @@ func (tx *Tx) LaterCursor(room stick.RoomID, a stick.AgentID, stream string, seq
 }
 
 // Advance moves a cursor forward; it never moves back.
-func (tx *Tx) Advance(room stick.RoomID, a stick.AgentID, stream string, seq int64) error {
+func (tx *Tx) AdvanceCursor(room stick.RoomID, a stick.AgentID, stream string, seq int64) error {
 	return tx.execIn(room, `INSERT INTO cursors (room_id, agent_id, stream, event_seq) VALUES (?, ?, ?, ?)
 		ON CONFLICT (room_id, agent_id, stream) DO UPDATE SET event_seq = excluded.event_seq
 		WHERE excluded.event_seq > cursors.event_seq`, room, a, stream, seq)

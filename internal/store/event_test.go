@@ -259,7 +259,7 @@ func TestCursorsOnlyGoForward(t *testing.T) {
 		}
 
 		for _, step := range []struct{ to, want int64 }{{5, 5}, {9, 9}, {7, 9}, {9, 9}, {0, 9}, {10, 10}} {
-			update(t, db, func(tx *store.Tx) error { return tx.Advance(id, "claude:a", "wait", step.to) })
+			update(t, db, func(tx *store.Tx) error { return tx.AdvanceCursor(id, "claude:a", "wait", step.to) })
 			if got, _ := at("claude:a", "wait"); got != step.want {
 				t.Errorf("advanced to %d, the cursor is %d, want %d", step.to, got, step.want)
 			}

@@ -57,7 +57,7 @@ func live(t *testing.T, db *store.DB) life {
 		release(t, db, l.room, "claude:a")
 		read := load(t, db, l.room).Turn.HandoffSeq
 		// which makes no event
-		update(t, db, func(tx *store.Tx) error { return tx.Advance(l.room, "claude:a", "wait", read) })
+		update(t, db, func(tx *store.Tx) error { return tx.AdvanceCursor(l.room, "claude:a", "wait", read) })
 	}
 
 	last := claim(t, db, l.room, "claude:a")

@@ -269,7 +269,7 @@ func TestRoomsAreLocked(t *testing.T) {
 				"Room":     func(tx *store.Tx) error { _, err := tx.Room(id); return err },
 				"RoomPart": func(tx *store.Tx) error { _, err := tx.RoomPart(id, "claude:a"); return err },
 				"RoomAt":   func(tx *store.Tx) error { _, _, err := tx.RoomAt([]string{"/work"}); return err },
-				"Advance":  func(tx *store.Tx) error { return tx.Advance(id, "claude:a", "wait", 1) },
+				"Advance":  func(tx *store.Tx) error { return tx.AdvanceCursor(id, "claude:a", "wait", 1) },
 			} {
 				if e := refused(t, second.Update(ctx, read), stick.CodeDatabaseBusy); len(e.Hint) == 0 {
 					t.Errorf("%s: the refusal has no next step", name)

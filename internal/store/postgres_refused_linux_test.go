@@ -344,7 +344,7 @@ func TestPostgresDamagedContent(t *testing.T) {
 				storetest.Exec(t, db, c.damage)
 				err := storetest.Again(t, db).Update(ctx, func(tx *store.Tx) error {
 					_, err := tx.Room(id)
-					return try(err, tx.Advance(id, "codex:b", "wait", 1))
+					return try(err, tx.AdvanceCursor(id, "codex:b", "wait", 1))
 				})
 				if e := refused(t, err, stick.CodeDatabaseCorrupt); !strings.Contains(e.Message, c.says) || !strings.Contains(e.Hint.String(), "start in another schema") {
 					t.Errorf("it says %q (%s)", e.Message, e.Hint)

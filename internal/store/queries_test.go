@@ -86,7 +86,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 			tx.PutSession(store.Session{Key: "key", Agent: "codex:b", Harness: "codex", ID: "s"}),
 			tx.PutProcess("codex:b", "key", stick.Evidence{Process: p, Proof: stick.ProvesSession}),
 			tx.PutListener(id, stick.Listener{ID: "l", Agent: "codex:b", Purpose: stick.Work, Deaf: true, Process: p}),
-			tx.Advance(id, "codex:b", "wait", sent.Seq),
+			tx.AdvanceCursor(id, "codex:b", "wait", sent.Seq),
 			tx.MarkShown(id, "codex:b", sent.Seq),
 			tx.PutReceipt(id, stick.Receipt{Event: sent.Seq, Agent: "codex:b", Owes: stick.OwesAck}),
 			tx.RecordStart("key"), tx.RecordWork("key"), tx.RecordIdle("key"), tx.RecordTool("key", "Edit", "a.go"), tx.RecordAsked("key"),
@@ -103,7 +103,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		_, _, agent := tx.AgentOf("key")
 		_, _, running := tx.RunningSession("key")
 		_, _, process := tx.SessionOf(p)
-		_, before := tx.CarriedBefore(p, "codex:b")
+		_, before := tx.AgentsCarriedBefore(p, "codex:b")
 		_, known := tx.IsKnownName("codex:b")
 		_, processes := tx.Processes("codex:b")
 		_, held := tx.RoomsHeldBy("codex:b")
@@ -114,7 +114,7 @@ func recorded(t *testing.T, db *store.DB) *store.Recording {
 		listener := tx.LaterListener("l", new(bool))
 		_, _, cursor := tx.Cursor(id, "codex:b", "wait")
 		_, last := tx.LastSeq(id)
-		_, signs := tx.Signs(id)
+		_, signs := tx.SessionSigns(id)
 		_, owes := tx.CountOwed(id)
 		_, event := tx.Event(id, sent.Seq)
 		_, _, receipt := tx.Receipt(id, "codex:b", sent.Seq)

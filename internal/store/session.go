@@ -38,7 +38,7 @@ func (tx *Tx) SessionOf(p stick.Process) (s Session, ok bool, err error) {
 
 // CarriedBefore lists the agents whose sessions a process was seen carrying, other than a, the latest
 // first. Assumed names don't count.
-func (tx *Tx) CarriedBefore(p stick.Process, a stick.AgentID) (before []stick.AgentID, err error) {
+func (tx *Tx) AgentsCarriedBefore(p stick.Process, a stick.AgentID) (before []stick.AgentID, err error) {
 	err = tx.scan(`SELECT agent_id FROM processes WHERE process_key = ? AND agent_id <> ? AND session_key <> ''
 		ORDER BY seen_at DESC, agent_id`,
 		[]any{p.Key(), a}, func(scan rowScan) error {
@@ -160,7 +160,7 @@ func (tx *Tx) HookTimes(sessionKey string) (h HookTimes, err error) {
 
 // Signs returns what hooks have reported about the running sessions of a room's members. Of an agent's
 // several sessions it is the one whose hooks fired last.
-func (tx *Tx) Signs(room stick.RoomID) (map[stick.AgentID]presence.Signs, error) {
+func (tx *Tx) SessionSigns(room stick.RoomID) (map[stick.AgentID]presence.Signs, error) {
 	out := map[stick.AgentID]presence.Signs{}
 	err := tx.scan(`SELECT s.agent_id, s.hooks_at, s.active_since, s.asked_at, s.tool, s.file, `+answeredByOlder+`
 		FROM sessions s JOIN members m ON m.agent_id = s.agent_id

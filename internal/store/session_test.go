@@ -436,7 +436,7 @@ func TestTx_OlderHooks(t *testing.T) {
 			t.Helper()
 			view(t, db, func(tx *store.Tx) error {
 				all, err := tx.OlderHooks(stick.At(clock.Now().Add(-time.Hour)))
-				signs, serr := tx.Signs(room)
+				signs, serr := tx.SessionSigns(room)
 				got := len(all) == 1 && all[0].ID == "s"
 				if got != want || signs["claude:a"].OlderProgram != want || err != nil || serr != nil {
 					t.Errorf("%s: %+v, %+v (%v, %v)", when, all, signs, err, serr)

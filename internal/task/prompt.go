@@ -182,7 +182,7 @@ func (ts *Tasks) WorkerContext(ctx context.Context, p WorkerContextParams) (Work
 		// Whoever isn't the worker asks in order to start one, which has another name.
 		as := ""
 		if me.Agent == task.Worker {
-			as = p.Caller.Flag()
+			as = p.Caller.AssumedByFlag()
 		}
 
 		reviews, err := tx.Reviews(r.ID, task.ID)

@@ -25,7 +25,7 @@ func (ts *Tasks) StartReady(ctx context.Context, p WorkerReadyParams) ([]runner.
 			continue
 		case err != nil:
 			e := stick.AsError(err)
-			s.Error, s.Why, s.Hint = e.Code, e.Words(), e.Hint.As(p.Caller.Flag()).Words()
+			s.Error, s.Why, s.Hint = e.Code, e.Words(), e.Hint.As(p.Caller.AssumedByFlag()).Words()
 		default:
 			s.Run, s.Queued = res.Run.Run, res.Run.Queued
 		}

@@ -172,7 +172,7 @@ func (ts *Tasks) WorkerRequestChanges(ctx context.Context, p WorkerRequestChange
 		}
 
 		again, err := ts.runs.RestartHint(o.Tx, o.Room.ID, task, stick.CauseReview)
-		res.Next = again.As(p.Caller.Flag()).Words()
+		res.Next = again.As(p.Caller.AssumedByFlag()).Words()
 		return err
 	})
 

@@ -75,7 +75,7 @@ func (ts *Tasks) WorkerShow(ctx context.Context, p WorkerShowParams) (WorkerShow
 			RoomID: r.ID, TaskView: v, Spec: task.Spec, Files: []diff.FileStat{}, Commits: []string{},
 		}
 
-		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag()); err != nil {
+		if open, _, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.AssumedByFlag()); err != nil {
 			return err
 		}
 

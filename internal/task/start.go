@@ -115,7 +115,7 @@ func (rp *repo) startResult(
 		RoomID: r.ID, AgentID: me.Agent, TaskID: task.ID, State: task.State, Attempt: task.Attempt,
 		Worktree: rp.WorktreePath(task),
 		Branch:   task.Branch, Already: already,
-		Prompt: workerPrompt(task, notes, rp.WorktreePath(task), me.Caller.Flag()),
+		Prompt: workerPrompt(task, notes, rp.WorktreePath(task), me.Caller.AssumedByFlag()),
 	}
 }
 

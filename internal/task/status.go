@@ -159,7 +159,7 @@ func (ts *Tasks) WorkerStatus(ctx context.Context, p WorkerStatusParams) (Worker
 			shown[stick.TaskKey(res.Tasks[i].TaskID)] = &res.Tasks[i]
 		}
 
-		open, res.Paused, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.Flag())
+		open, res.Paused, err = ts.addRunsAndPauses(tx, r, shown, p.Caller.AssumedByFlag())
 		return err
 	})
 	if err != nil {
@@ -193,7 +193,7 @@ func viewTask(
 	tx *store.Tx, t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, find tasks.Find,
 ) (TaskView, error) {
 	v := viewTaskRow(t, r, probes, me, tx.Now())
-	if err := v.showWaits(t, find, me.Caller.Flag()); err != nil {
+	if err := v.showWaits(t, find, me.Caller.AssumedByFlag()); err != nil {
 		return v, err
 	}
 	if t.Elsewhere(tx.CheckoutOf(r)) {
@@ -240,7 +240,7 @@ func viewTask(
 // viewTaskRow returns the view of a task, as far as its row has it. The next step is as its reader has to run
 // it, see [stick.Hint.As]. While the worker is at work, the step is the worker's, who may have another name.
 func viewTaskRow(t stick.Task, r stick.Room, probes *core.Probes, me core.Identity, now stick.Time) TaskView {
-	as, next := me.Caller.Flag(), t.NextStep()
+	as, next := me.Caller.AssumedByFlag(), t.NextStep()
 	if !t.Busy() || t.Worker == me.Agent {
 		next = next.As(as)
 	}

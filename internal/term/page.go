@@ -29,7 +29,7 @@ type Page struct {
 }
 
 // fitColumns is text cut to a number of columns, as [Fit] cuts it.
-func fitColumns(s Text, columns int) Text { return Text(Fit(string(s), columns)) }
+func fitColumns(s Text, columns int) Text { return Text(CutLine(string(s), columns)) }
 
 // Padding is a number of blanks.
 func Padding(n int) Text { return Text(strings.Repeat(" ", max(0, n))) }

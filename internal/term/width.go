@@ -111,7 +111,7 @@ func runeWidth(r rune) int {
 }
 
 // Fit cuts a line to a number of columns. If it cuts, the line ends with "…".
-func Fit(line string, columns int) string {
+func CutLine(line string, columns int) string {
 	if Width(line) <= columns {
 		return line
 	}

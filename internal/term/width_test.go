@@ -29,7 +29,7 @@ func TestFit(t *testing.T) {
 		{"ab", 0, ""},
 		{"👍👍", 3, "👍…"},
 	} {
-		if got := Fit(c.line, c.columns); got != c.want {
+		if got := CutLine(c.line, c.columns); got != c.want {
 			t.Errorf("Fit(%q, %d) is %q, want %q", c.line, c.columns, got, c.want)
 		}
 	}

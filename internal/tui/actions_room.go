@@ -163,13 +163,13 @@ func takeStick(m *model, t target) tea.Cmd {
 				return doneMsg{err: err}
 			}
 
-			handOn := stick.Cmd("tt release --status … --next-action …").As(e.Caller.Flag()).String()
+			handOn := stick.Cmd("tt release --status … --next-action …").As(e.Caller.AssumedByFlag()).String()
 			said := term.Textf("you have the stick; to hand it on: %s", handOn)
 			if r := res.Rescue; r != nil {
 				said += term.Textf("; what was uncommitted is kept as rescue %s", r.ID)
 			}
 			if res.GuardianWhy != "" {
-				said += term.Textf("; %s: %s", res.GuardianWhy, stick.Cmd("tt heartbeat").As(e.Caller.Flag()).String())
+				said += term.Textf("; %s: %s", res.GuardianWhy, stick.Cmd("tt heartbeat").As(e.Caller.AssumedByFlag()).String())
 			}
 
 			return doneMsg{text: said}

@@ -61,9 +61,9 @@ func (l line) drawLine(width int, selected, color bool) string {
 	put := func(c cell, most int) {
 		text := normalizeText(c.text)
 		if width > 0 && (c.width == 0 || c.width > most) {
-			text = term.Fit(text, most)
+			text = term.CutLine(text, most)
 		} else if c.width > 0 {
-			text = term.Fit(text, c.width)
+			text = term.CutLine(text, c.width)
 		}
 
 		n := term.Width(text)

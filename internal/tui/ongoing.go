@@ -108,7 +108,7 @@ func (m *model) assumedName() string {
 	if m.env == nil {
 		return ""
 	}
-	return m.env.Caller.Flag()
+	return m.env.Caller.AssumedByFlag()
 }
 
 // showProgress says what an act is doing now.

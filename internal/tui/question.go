@@ -168,5 +168,5 @@ func (t *typing) fitAround(columns int) (shown term.Text, at int) {
 	// As much before the cursor is shown as there is room for, and then what follows it.
 	from := sort.Search(t.at, func(i int) bool { return term.Width(visible(t.text[i:t.at])) < columns })
 	before := visible(t.text[from:t.at])
-	return term.Text(term.Fit(before+visible(t.text[t.at:]), max(columns, 0))), term.Width(before)
+	return term.Text(term.CutLine(before+visible(t.text[t.at:]), max(columns, 0))), term.Width(before)
 }

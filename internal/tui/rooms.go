@@ -244,7 +244,7 @@ func keepTail(t term.Text, columns int) term.Text {
 }
 
 // fitText is a text cut to a number of columns, and padLeft moves one to the right end of them.
-func fitText(t term.Text, columns int) term.Text { return term.Text(term.Fit(string(t), columns)) }
+func fitText(t term.Text, columns int) term.Text { return term.Text(term.CutLine(string(t), columns)) }
 
 func padLeft(t term.Text, columns int) term.Text {
 	return term.Text(strings.Repeat(" ", max(0, columns-term.Width(string(t))))) + t

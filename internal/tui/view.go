@@ -26,7 +26,7 @@ const (
 // drawModel draws a model.
 func drawModel(m *model) frame {
 	if m.width < leastWidth || m.height < leastHeight {
-		return frame{lines: []string{term.Fit("tt: the terminal is too small", m.width)}}
+		return frame{lines: []string{term.CutLine("tt: the terminal is too small", m.width)}}
 	}
 
 	// The head takes no more than half of the page, the body the rest.

@@ -19,7 +19,7 @@ import (
 type Folder struct{ dir string }
 
 // In returns the folder of a data directory. It touches no file.
-func In(data string) Folder { return Folder{filepath.Join(data, "inboxes")} }
+func FolderOf(data string) Folder { return Folder{filepath.Join(data, "inboxes")} }
 
 const fileSuffix = ".json"
 

@@ -115,7 +115,7 @@ func TestAHarnessThatReadsNothing(t *testing.T) {
 // TestFolder: each session has a file, which only its user can read.
 func TestFolder(t *testing.T) {
 	data := t.TempDir()
-	f := wake.In(data)
+	f := wake.FolderOf(data)
 	if len(f.All()) != 0 || f.Drop("none") != nil {
 		t.Error("an absent folder holds something")
 	}

@@ -112,7 +112,7 @@ func givenCheckout(dir string, env Env) (checkout, bool) {
 			c.main = c.top
 		}
 	}
-	if !ok || !Within(dir, c.top) {
+	if !ok || !IsWithin(dir, c.top) {
 		return checkout{}, false
 	}
 

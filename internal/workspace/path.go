@@ -150,7 +150,7 @@ func checkSearchable(dir string) error {
 }
 
 // Within reports whether path is dir or lies below it. Both are clean.
-func Within(path, dir string) bool {
+func IsWithin(path, dir string) bool {
 	if !strings.HasPrefix(path, dir) {
 		return false
 	}

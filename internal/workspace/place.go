@@ -191,7 +191,7 @@ func (p Place) MakesRepository(full string) bool {
 // dirsUpTo lists the directories from path up to root. For a path outside root, such as one in a separate
 // git directory, it lists only root.
 func dirsUpTo(path, root string) []string {
-	if !Within(path, root) {
+	if !IsWithin(path, root) {
 		return []string{root}
 	}
 
@@ -213,7 +213,7 @@ func inMainCheckout(dir, top, main string) string {
 	}
 
 	// The directory may exist in the worktree alone.
-	for p := filepath.Join(main, rel); p != main && Within(p, main); p = filepath.Dir(p) {
+	for p := filepath.Join(main, rel); p != main && IsWithin(p, main); p = filepath.Dir(p) {
 		if real, err := canonicalPath(p); err == nil && real == p && isDir(p) {
 			return p
 		}

@@ -79,7 +79,7 @@ func TestResolveWithoutGit(t *testing.T) {
 			}
 			got := resolve(t, tt.path, env)
 			// above the test's own
-			got.Chain = slices.DeleteFunc(got.Chain, func(c string) bool { return Within(dir, c) && c != dir })
+			got.Chain = slices.DeleteFunc(got.Chain, func(c string) bool { return IsWithin(dir, c) && c != dir })
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

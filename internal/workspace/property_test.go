@@ -42,10 +42,10 @@ func TestResolveProperties(t *testing.T) {
 		if real, err := filepath.EvalSymlinks(path); err != nil || p.Path != real {
 			r.Fatalf("the path %s isn't canonical: %s, %v", p.Path, real, err)
 		}
-		if p.Worktree == "" && !Within(p.Path, p.Root) {
+		if p.Worktree == "" && !IsWithin(p.Path, p.Root) {
 			r.Fatalf("the path lies outside of its root: %+v", p)
 		}
-		if p.Worktree != "" && !Within(p.Path, p.Worktree) {
+		if p.Worktree != "" && !IsWithin(p.Path, p.Worktree) {
 			r.Fatalf("the path lies outside of its worktree: %+v", p)
 		}
 		if p.Worktree == "" && p.Chain[0] != p.Path {

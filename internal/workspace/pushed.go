@@ -16,7 +16,7 @@ const maxRemotes = 1000
 // remote-tracking branches say. common is the git directory that the checkouts of the repository share. Times
 // are whole seconds. known is false in a repository that has no such logs. A push to an address that no
 // remote has isn't seen.
-func Pushed(common, branch string, since time.Time) (pushed, known bool) {
+func WasPushed(common, branch string, since time.Time) (pushed, known bool) {
 	root := filepath.Join(common, "logs", "refs", "remotes")
 	suffix := "/" + branch
 

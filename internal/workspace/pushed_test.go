@@ -26,7 +26,7 @@ func TestPushed(t *testing.T) {
 		{"another branch", "app", "ain", 0, false, true},
 		{"no logs", "none", "main", 0, false, false},
 	} {
-		pushed, known := Pushed(filepath.Join(dir, c.common), c.branch, time.Unix(c.since, 0))
+		pushed, known := WasPushed(filepath.Join(dir, c.common), c.branch, time.Unix(c.since, 0))
 		if pushed != c.pushed || known != c.known {
 			t.Errorf("%s: %v, %v", c.name, pushed, known)
 		}

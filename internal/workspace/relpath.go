@@ -21,12 +21,12 @@ func RelPath(path, cwd, root string, tops []string) (rel string, err error) {
 
 	// The deepest top level counts: a worktree may lie inside of the root.
 	base := ""
-	if Within(full, root) {
+	if IsWithin(full, root) {
 		base = root
 	}
 
 	for _, top := range tops {
-		if len(top) > len(base) && Within(full, top) {
+		if len(top) > len(base) && IsWithin(full, top) {
 			base = top
 		}
 	}

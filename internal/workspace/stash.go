@@ -38,7 +38,7 @@ const maxStashLog = 1 << 20
 // Stash reads the entries of a repository's stash, the newest first. common is the git directory that its
 // checkouts share. It runs no git. ok is false if files alone don't tell: the log is too large, or the
 // repository doesn't store refs as files.
-func Stash(common string) (entries []StashEntry, ok bool) {
+func ReadStash(common string) (entries []StashEntry, ok bool) {
 	// The entries of the stash are in the log of its ref.
 	f, err := os.Open(filepath.Join(common, "logs", "refs", "stash"))
 	if os.IsNotExist(err) {

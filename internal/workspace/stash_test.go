@@ -10,7 +10,7 @@ import (
 // TestStash: what is in the stash is read from its log, the newest entry first, as git stash list has it.
 func TestStash(t *testing.T) {
 	common := t.TempDir()
-	if entries, ok := Stash(common); !ok || len(entries) > 0 {
+	if entries, ok := ReadStash(common); !ok || len(entries) > 0 {
 		t.Errorf("without a stash: %v, %v", entries, ok)
 	}
 
@@ -32,7 +32,7 @@ func TestStash(t *testing.T) {
 	}
 
 	write("logs/refs/stash", log)
-	entries, ok := Stash(common)
+	entries, ok := ReadStash(common)
 	if !ok || len(entries) != 3 {
 		t.Fatalf("%v, %v", entries, ok)
 	}
@@ -47,7 +47,7 @@ func TestStash(t *testing.T) {
 	}
 
 	write("logs/refs/stash", strings.Repeat(log, maxStashLog/len(log)+1))
-	if _, ok := Stash(common); ok {
+	if _, ok := ReadStash(common); ok {
 		t.Error("a log that is too large was read")
 	}
 }
@@ -58,7 +58,7 @@ func TestStashWithoutFiles(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(common, "reftable"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := Stash(common); ok {
+	if _, ok := ReadStash(common); ok {
 		t.Error("something was read")
 	}
 }

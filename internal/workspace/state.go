@@ -21,7 +21,7 @@ const maxSummed = 32 << 20
 // SeeFile returns what a file is like, without following a link, and when it was last changed, contents or
 // anything else. If it is known, and untouched since, its bytes aren't read. Of a file that doesn't exist,
 // the state is zero. It fails for what is neither a file nor a link, and for a file that can't be read.
-func SeeFile(path string, known edits.FileState) (s edits.FileState, changed time.Time, err error) {
+func StateOfFile(path string, known edits.FileState) (s edits.FileState, changed time.Time, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return edits.FileState{}, time.Time{}, nil

@@ -23,7 +23,7 @@ func TestSeeFile(t *testing.T) {
 
 	see := func(path string, known edits.FileState) edits.FileState {
 		t.Helper()
-		s, _, err := SeeFile(path, known)
+		s, _, err := StateOfFile(path, known)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestSeeFile(t *testing.T) {
 	if below := see(filepath.Join(path, "below"), one); below != (edits.FileState{}) {
 		t.Errorf("a path below a file is %+v", below)
 	}
-	if _, _, err := SeeFile(dir, edits.FileState{}); err == nil {
+	if _, _, err := StateOfFile(dir, edits.FileState{}); err == nil {
 		t.Error("a directory was taken for a file")
 	}
 

@@ -227,8 +227,8 @@ func (t *Targets) nearestTarget(path string) []Target {
 
 // Below returns full relative to root, with / between the names, and false if it lies elsewhere. Both are
 // canonical.
-func Below(full, root string) (rel string, ok bool) {
-	if !Within(full, root) {
+func RelBelow(full, root string) (rel string, ok bool) {
+	if !IsWithin(full, root) {
 		return "", false
 	}
 

@@ -92,7 +92,7 @@ func TestTargets(t *testing.T) {
 
 func shown(t *testing.T, dir string, x Target) string {
 	t.Helper()
-	rel, ok := Below(x.Full, x.Place.Root)
+	rel, ok := RelBelow(x.Full, x.Place.Root)
 	if !ok {
 		rel = x.Full
 	}

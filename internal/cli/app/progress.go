@@ -74,7 +74,7 @@ func (l *ProgressLine) draw() {
 		return
 	}
 	// Nothing is written in the last column: some terminals would go on to the next line.
-	if now := term.Fit(string(l.text()), l.columns()-1); now != l.drawn {
+	if now := term.CutLine(string(l.text()), l.columns()-1); now != l.drawn {
 		// The terminal may be gone, and the command goes on.
 		_, _ = io.WriteString(l.out, "\r"+now+"\x1b[K")
 		l.drawn = now

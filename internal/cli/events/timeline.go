@@ -133,7 +133,7 @@ func showTimeline(p *term.Page, res eventlog.GetTimelineResult, last int64) {
 
 	t.Add("", c.drawAxis())
 	for _, l := range res.Lanes {
-		name := term.Wordsf("%s", term.Fit(string(l.Agent), longestName))
+		name := term.Wordsf("%s", term.CutLine(string(l.Agent), longestName))
 		held, waited := stick.Lasted(l.Held.Duration()), stick.Lasted(l.Waited.Duration())
 		t.Add(name, c.drawLane(l), term.Wordsf("%d", l.Turns), held, waited)
 	}

@@ -172,13 +172,13 @@ func answerHook(ctx context.Context, a *app.Run, f *harness.Firing, wake, plugin
 	until := time.Now().Add(extendLimit(a, editLimit))
 	asks, enough := context.WithTimeout(ctx, extendLimit(a, aliasLimit))
 	defer enough()
-	from.Alias = func(dir, name string) string { return git.Client{}.Alias(asks, dir, name) }
+	from.Alias = func(dir, name string) string { return git.Client{}.ReadAlias(asks, dir, name) }
 	if *f, err = harness.ReadFiring(from, b); err != nil || f.Event == "" {
 		return err
 	}
 
 	// Installed hooks answer already, and two answers would be shown twice.
-	if plugin && setup.HasInstalledBeside(a, f.Harness.Name, install.HooksBeside) {
+	if plugin && setup.HasInstalledBeside(a, f.Harness.Name, install.HasOwnHooks) {
 		return nil
 	}
 
@@ -268,14 +268,14 @@ func hookCaller(
 func hookStart(a *app.Run, procs *proc.Table, chain []proc.Info) stick.Time {
 	oldest := time.Duration(0)
 	self, err := procs.Self()
-	if age, ok := proc.Age(self); err == nil && ok {
+	if age, ok := proc.AgeOf(self); err == nil && ok {
 		oldest = age
 	}
 
 	// The shell that runs the hook's command began before this process.
 	isHook := func(arg string) bool { return strings.Contains(arg, " hook") }
 	if len(chain) > 0 && slices.ContainsFunc(chain[0].Args, isHook) {
-		if age, ok := proc.Age(chain[0].ID); ok {
+		if age, ok := proc.AgeOf(chain[0].ID); ok {
 			oldest = max(oldest, age)
 		}
 	}

@@ -91,7 +91,7 @@ func serveTools(ctx context.Context, a *app.Run, all, plugin bool) error {
 		Engine: ops.Engine, Tasks: ops.Tasks, Version: app.Version(), All: all, Wait: callLimit,
 		Note:   string(app.UpperFirst(hooklog.OlderHooks(a, by.Harness))),
 		Caller: c.callerOf, Warning: c.takeWarning,
-		None: plugin && setup.HasInstalledBeside(a, by.Harness, install.ServerBeside),
+		None: plugin && setup.HasInstalledBeside(a, by.Harness, install.HasOwnServer),
 	}, io.NopCloser(a.Stdin), nopWriteCloser{a.Stdout})
 	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		// A server ends when its client is gone.

@@ -144,7 +144,7 @@ func newTeller(
 	}()
 
 	return func(p *monitor.Picture) []notify.Notice {
-		untold, err := t.Untold(ctx, p)
+		untold, err := t.DueNotices(ctx, p)
 		if err != nil && ctx.Err() == nil {
 			failed(err)
 		}

@@ -55,7 +55,7 @@ func watchRooms(ctx context.Context, a *app.Run, w core.Where) error {
 		return err
 	}
 
-	p, err := monitor.Once(ctx, monitor.Options{Operations: e, Caller: by, Where: w})
+	p, err := monitor.TakePicture(ctx, monitor.Options{Operations: e, Caller: by, Where: w})
 	if err != nil {
 		return err
 	}

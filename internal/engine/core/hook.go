@@ -78,7 +78,7 @@ func (k *Kernel) RunHook(ctx context.Context, p HookParams, writes bool, fn func
 			if err := fn(o); err != nil {
 				return err
 			}
-			return probes.Enough(o.Room)
+			return probes.RequireComplete(o.Room)
 		}
 
 		o.Apply(o.Room.Restore(tx.Generation(), probes.Probed, tx.Now()))
@@ -95,7 +95,7 @@ func (k *Kernel) RunHook(ctx context.Context, p HookParams, writes bool, fn func
 		if err := fn(o); err != nil {
 			return err
 		}
-		if err := probes.Enough(o.Room); err != nil {
+		if err := probes.RequireComplete(o.Room); err != nil {
 			return err
 		}
 

@@ -29,8 +29,8 @@ type Inboxes struct {
 
 // Inboxes reads which inboxes there are. Those of harnesses that have ended are removed.
 func (k *Kernel) Inboxes() *Inboxes {
-	in := &Inboxes{peer: k.Config.InboxPeer, limit: k.Slack(inboxOpens), open: map[stick.AgentID]bool{}}
-	for _, b := range wake.In(k.Config.Dir).All() {
+	in := &Inboxes{peer: k.Config.InboxPeer, limit: k.ExtendLimit(inboxOpens), open: map[stick.AgentID]bool{}}
+	for _, b := range wake.FolderOf(k.Config.Dir).All() {
 		// An inbox without its process is a file that nobody reads.
 		switch k.Config.Procs.Verdict(b.Process) {
 		case stick.Gone:
@@ -111,7 +111,7 @@ func (in *Inboxes) RetryUnseen(ctx context.Context, transaction func() error) er
 // KeepInbox writes down where a session can be woken, for those who commit. A session that has no inbox now
 // has none any more.
 func (k *Kernel) KeepInbox(p HookParams, me Identity) {
-	all := wake.In(k.Config.Dir)
+	all := wake.FolderOf(k.Config.Dir)
 	if p.Inbox.Socket == "" || p.Caller.Proof != stick.ProvesSession || p.Caller.As != "" {
 		if me.Session.Key != "" {
 			_ = all.Drop(me.Session.Key)

@@ -148,7 +148,7 @@ func (k *Kernel) CheckFileSystem() error {
 }
 
 // Slack returns a limit as it holds here: tests may extend it.
-func (k *Kernel) Slack(limit time.Duration) time.Duration {
+func (k *Kernel) ExtendLimit(limit time.Duration) time.Duration {
 	return limit * time.Duration(max(k.Config.Slack, 1))
 }
 

@@ -98,7 +98,7 @@ func (k *Kernel) Write(
 
 			// A rule that has missed a verdict may refuse for that reason alone, so this comes before its
 			// error.
-			if missed := probes.Enough(o.Room); missed != nil {
+			if missed := probes.RequireComplete(o.Room); missed != nil {
 				return missed
 			}
 			if err != nil {
@@ -367,7 +367,7 @@ func (k *Kernel) ReadRoom(
 		err = fn(tx, probes, r)
 
 		// A refusal, too, may be another one once the verdicts are known.
-		if missed := probes.Enough(r); missed != nil {
+		if missed := probes.RequireComplete(r); missed != nil {
 			return missed
 		}
 

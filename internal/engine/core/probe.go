@@ -66,7 +66,7 @@ func (p *Probes) Run(attempt func() error) error {
 
 // Enough returns [ErrProbe] when a rule on r missed a verdict that can still be probed. A transaction checks
 // this before it uses anything else that the rule returned.
-func (p *Probes) Enough(r stick.Room) error {
+func (p *Probes) RequireComplete(r stick.Room) error {
 	if p.Incomplete() && p.Rounds < MaxProbes {
 		p.Wanted = r
 		return ErrProbe

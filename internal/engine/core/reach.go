@@ -26,7 +26,7 @@ func (o *Op) ReachOf(
 	}
 
 	if !in.Process.IsZero() {
-		signs, err := o.Tx.Signs(o.Room.ID)
+		signs, err := o.Tx.SessionSigns(o.Room.ID)
 		if err != nil {
 			return "", wake, err
 		}

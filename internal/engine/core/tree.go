@@ -18,7 +18,7 @@ func (k *Kernel) DescribeTree(ctx context.Context, p *workspace.Place) *stick.Wo
 		return nil
 	}
 
-	limited, cancel := context.WithTimeout(ctx, k.Slack(TreeLimit))
+	limited, cancel := context.WithTimeout(ctx, k.ExtendLimit(TreeLimit))
 	defer cancel()
 
 	w, _ := k.Config.Git.Snapshot(limited, p.Root)

@@ -396,6 +396,6 @@ func (l *Log) StreamDelivered(
 			return err
 		}
 
-		return tx.Advance(room, me.Agent, namedStream(name), cursor)
+		return tx.AdvanceCursor(room, me.Agent, namedStream(name), cursor)
 	})
 }

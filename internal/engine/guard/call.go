@@ -32,7 +32,7 @@ func (q editQuestion) callIn(by stick.AgentID, top string) edits.Call {
 	// An edit has no text, so it is known by its first file.
 	if text == "" && len(q.in) > 0 {
 		text = q.in[0].Full
-		if rel, ok := workspace.Below(text, top); ok {
+		if rel, ok := workspace.RelBelow(text, top); ok {
 			text = filepath.ToSlash(rel)
 		}
 	}
@@ -163,7 +163,7 @@ func (q editQuestion) callsElsewhere(
 
 // checkoutOfCall returns the checkout in which a call began. It may be gone.
 func checkoutOfCall(call edits.Call, r stick.Room) *checkout {
-	c := &checkout{top: call.Checkout, gone: true, apart: !workspace.Within(r.Path, call.Checkout)}
+	c := &checkout{top: call.Checkout, gone: true, apart: !workspace.IsWithin(r.Path, call.Checkout)}
 
 	place, err := workspace.Resolve(call.Checkout, workspace.Env{})
 	if err == nil && place.CheckoutTop() == call.Checkout {
@@ -254,7 +254,7 @@ func (c *checkout) othersWork(tx *store.Tx, probes *core.Probes, me core.Identit
 		}
 	}
 
-	return t, probes.Enough(w.room)
+	return t, probes.RequireComplete(w.room)
 }
 
 // withAgents returns agents, and those of more that aren't among them.

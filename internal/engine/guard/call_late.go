@@ -187,7 +187,7 @@ func (g *Guard) isLateSnapshot(ctx context.Context, id string) (bool, error) {
 // lay.
 func changedAt(top, path string) time.Time {
 	full := filepath.Join(top, filepath.FromSlash(path))
-	for workspace.Within(full, top) {
+	for workspace.IsWithin(full, top) {
 		if info, err := os.Lstat(full); err == nil {
 			return workspace.ChangedAt(info)
 		}

@@ -190,7 +190,7 @@ func (g *Guard) tellLost(tx *store.Tx, probes *core.Probes, q editQuestion, c *c
 
 	o := &op{&core.Op{Tx: tx, Probes: probes, Me: core.Identity{Agent: c.call.Agent}, Room: r, Before: r}}
 	o.Apply(r.Restore(tx.Generation(), probes.Probed, tx.Now()))
-	if err := probes.Enough(o.Room); err != nil {
+	if err := probes.RequireComplete(o.Room); err != nil {
 		return err
 	}
 

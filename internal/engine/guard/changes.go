@@ -187,7 +187,7 @@ func (g *Guard) findWork(
 				return err
 			}
 
-			return probes.Enough(w.room)
+			return probes.RequireComplete(w.room)
 		})
 	}
 
@@ -245,7 +245,7 @@ func (w *uncommittedWork) addChanges(
 		f := files[u.Path]
 		f.Path = u.Path
 		if shared {
-			rel, ok := workspace.Below(filepath.Join(in.top, u.Path), w.room.Path)
+			rel, ok := workspace.RelBelow(filepath.Join(in.top, u.Path), w.room.Path)
 			if !ok {
 				continue
 			}

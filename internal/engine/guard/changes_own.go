@@ -143,7 +143,7 @@ func (g *Guard) AdoptChanges(ctx context.Context, p AdoptChangesParams) (AdoptCh
 		return res, err
 	}
 
-	res.Told, res.Hint = told, step.As(p.Caller.Flag()).Words()
+	res.Told, res.Hint = told, step.As(p.Caller.AssumedByFlag()).Words()
 
 	// The former editors' work is kept before it changes hands.
 	res.Rescue, res.RescueWhy = g.rescueBefore(ctx, c, paths, rescue.Facts{
@@ -304,7 +304,7 @@ func (g *Guard) checkoutOfPaths(ctx context.Context, w core.Where, paths []strin
 				With("field", "paths").With("path", path).Hintf("run the command once for each checkout")
 		}
 
-		rel, _ := workspace.Below(found[0].Full, top)
+		rel, _ := workspace.RelBelow(found[0].Full, top)
 		c.files = append(c.files, filepath.ToSlash(rel))
 	}
 

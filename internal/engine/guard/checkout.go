@@ -90,7 +90,7 @@ func (q editQuestion) changedCheckouts() (all []*checkout) {
 
 	for _, x := range q.in {
 		if c := at(x.Place); c.top != "" && !x.Dir {
-			rel, _ := workspace.Below(x.Full, c.top)
+			rel, _ := workspace.RelBelow(x.Full, c.top)
 			c.files = addPath(c.files, rel)
 		}
 	}

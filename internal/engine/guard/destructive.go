@@ -85,7 +85,7 @@ func (g *Guard) actsIn(at *workspace.Place, acts []shell.Act) (all []checkoutAct
 		}
 
 		// The top level stands for all that is in the checkout.
-		switch rel, ok := workspace.Below(full, top); {
+		switch rel, ok := workspace.RelBelow(full, top); {
 		case !ok || rel == ".":
 			all[i].paths, all[i].whole = nil, true
 		case !all[i].whole:
@@ -231,7 +231,7 @@ func (g *Guard) enforcingRoom(ctx context.Context, by core.Caller, c *checkout) 
 			return err
 		}
 
-		r, err = tx.PartAt(rooms[0], "")
+		r, err = tx.RoomPartAt(rooms[0], "")
 		r = r.AtGeneration(tx.Generation(), tx.Now())
 		ok = err == nil && edits.Enforces(r)
 		return err
@@ -248,7 +248,7 @@ func (g *Guard) judgeTaking(
 	looking, cancel := q.limitLook(ctx)
 	defer cancel()
 	w, err := g.findWork(looking, q.Caller, a.in, narrowPaths(a.paths)...)
-	if refusal := git.Refusal(err); refusal != nil {
+	if refusal := git.RefusalOf(err); refusal != nil {
 		return g.takesUnkept(ctx, q.Caller, w.room, a, refusal, t)
 	}
 

@@ -64,14 +64,14 @@ func (g *Guard) lostTips(ctx context.Context, a checkoutAct) (lost []rescue.Tip,
 			continue
 		}
 
-		if entries, ok := workspace.Stash(a.tree.Common); ok {
+		if entries, ok := workspace.ReadStash(a.tree.Common); ok {
 			// Git refuses it.
 			if i, numbered := indexOf(ref); numbered && i >= len(entries) {
 				continue
 			}
 		}
 
-		commits, terr := g.core.Config.Git.Tips(ctx, a.in.top, ref)
+		commits, terr := g.core.Config.Git.TipsOfRef(ctx, a.in.top, ref)
 
 		// An entry of the stash is kept as a ref like its others, and HEAD stands for its branch.
 		name, _, _ := strings.Cut(ref, "@{")

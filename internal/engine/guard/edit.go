@@ -293,7 +293,7 @@ func (g *Guard) mayEdit(
 				}
 			}
 
-			if err := probes.Enough(a.room); err != nil || !res.Allowed {
+			if err := probes.RequireComplete(a.room); err != nil || !res.Allowed {
 				return err
 			}
 		}

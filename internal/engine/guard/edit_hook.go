@@ -276,7 +276,7 @@ func (g *Guard) CheckEdited(ctx context.Context, p CheckEditParams) (out EditedR
 	serr := g.noteStash(ctx, q)
 	ended, err := g.noteEdits(ctx, q)
 	unkept := unkeptIn(ended)
-	if refusal := git.Refusal(err); refusal != nil {
+	if refusal := git.RefusalOf(err); refusal != nil {
 		unkept, err = newRefusal(q, refusal), nil
 	}
 	if unkept.why != "" && out.Told == "" {

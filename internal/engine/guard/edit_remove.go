@@ -63,7 +63,7 @@ func (q editQuestion) addRemovals(tx *store.Tx, parts *roomQuestions, me stick.A
 			gone := edits.Removing{By: x.by, Full: a.room.Path, Path: ".", Repository: x.repository}
 			if x.repository {
 				gone.Full = x.Full
-				gone.Path, _ = workspace.Below(x.Full, x.Place.Root)
+				gone.Path, _ = workspace.RelBelow(x.Full, x.Place.Root)
 			}
 
 			a.gone = append(a.gone, gone)

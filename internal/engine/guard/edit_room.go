@@ -28,7 +28,7 @@ type roomQuestion struct {
 // addTarget adds a file or directory to change.
 func (a *roomQuestion) addTarget(x workspace.Target) {
 	if a.root = x.Place.Root; x.Place.Worktree != "" {
-		rel, _ := workspace.Below(x.Full, x.Place.Worktree)
+		rel, _ := workspace.RelBelow(x.Full, x.Place.Worktree)
 		if rel == "." {
 			rel = ""
 		}
@@ -37,12 +37,12 @@ func (a *roomQuestion) addTarget(x workspace.Target) {
 		return
 	}
 
-	if rel, ok := workspace.Below(x.Full, x.Place.Root); ok && x.Dir && rel != "." {
+	if rel, ok := workspace.RelBelow(x.Full, x.Place.Root); ok && x.Dir && rel != "." {
 		// A change of the whole tree leaves worktrees alone.
 		a.over = append(a.over, rel)
 	}
 
-	rel, ok := workspace.Below(x.Full, a.room.Path)
+	rel, ok := workspace.RelBelow(x.Full, a.room.Path)
 	switch {
 	case !ok:
 	case rel == ".":
@@ -73,7 +73,7 @@ func (a *roomQuestion) addPlace(p workspace.Place) {
 
 // addApart adds what changes in a linked worktree, relative to it; empty for anything.
 func (a *roomQuestion) addApart(p workspace.Place, rel string) {
-	tree, ok := workspace.Below(p.Worktree, p.Root)
+	tree, ok := workspace.RelBelow(p.Worktree, p.Root)
 	if !ok {
 		tree = p.Worktree
 	}
@@ -91,7 +91,7 @@ func (all *roomQuestions) questionFor(tx *store.Tx, at store.Place, me stick.Age
 		return (*all)[i], nil
 	}
 
-	r, err := tx.PartAt(at, me)
+	r, err := tx.RoomPartAt(at, me)
 	a := &roomQuestion{place: at, room: r.AtGeneration(tx.Generation(), tx.Now()), in: tx.CheckoutOf(r)}
 	*all = append(*all, a)
 

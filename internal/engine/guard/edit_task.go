@@ -89,7 +89,7 @@ func (a *roomQuestion) findStrays(ask edits.Editing) []edits.Straying {
 	for _, p := range slices.Concat(ask.Paths, ask.Dirs) {
 		// What lies in .git or below worktrees is no file of the checkout.
 		if glob.Matchable(p, ask.Fold) {
-			main.Path, _ = workspace.Below(a.room.Path+"/"+p, main.Root)
+			main.Path, _ = workspace.RelBelow(a.room.Path+"/"+p, main.Root)
 			return slices.Concat(a.apart, []edits.Straying{main})
 		}
 	}
@@ -132,7 +132,7 @@ func (a *roomQuestion) tasksOf(tx *store.Tx, w edits.Working, at *workspace.Plac
 	}
 
 	if at != nil && at.Worktree != "" {
-		here, _ := workspace.Below(at.Worktree, at.Root)
+		here, _ := workspace.RelBelow(at.Worktree, at.Root)
 		slices.SortStableFunc(tasks, func(x, y stick.Task) int {
 			switch here {
 			case x.Worktree:

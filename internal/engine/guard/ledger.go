@@ -195,7 +195,7 @@ func (c *checkout) readRoom(tx *store.Tx, me core.Identity) (r stick.Room, err e
 	if c.looks {
 		r, err = tx.Room(rooms[0].Room)
 	} else {
-		r, err = tx.PartAt(rooms[0], me.Agent)
+		r, err = tx.RoomPartAt(rooms[0], me.Agent)
 	}
 	if err != nil {
 		return r, err
@@ -251,7 +251,7 @@ func (c *checkout) noteFound(tx *store.Tx, probes *core.Probes, me core.Identity
 	o := &op{&core.Op{Tx: tx, Probes: probes, Me: me, Before: r, Room: r}}
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	by := ledger.EditorNow(r, me, probes.Probed, tx.Now())
-	if err := probes.Enough(r); err != nil {
+	if err := probes.RequireComplete(r); err != nil {
 		return err
 	}
 	if err := c.noteWritten(&op{&core.Op{Tx: tx, Probes: probes, Me: me, Room: r}}); err != nil {

@@ -134,7 +134,7 @@ func (c *checkout) markOwn() {
 // to make it: only git is asked no longer than q.LookFor.
 func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) error {
 	for _, path := range c.files {
-		if s, _, err := workspace.SeeFile(filepath.Join(c.top, path), edits.FileState{}); err == nil {
+		if s, _, err := workspace.StateOfFile(filepath.Join(c.top, path), edits.FileState{}); err == nil {
 			c.found = append(c.found, edits.SeenFile{Path: path, State: s, New: true})
 		}
 	}
@@ -195,7 +195,7 @@ func seeFiles(
 		}
 
 		isDirty[u.Path] = true
-		s, changed, err := workspace.SeeFile(filepath.Join(top, u.Path), known[u.Path])
+		s, changed, err := workspace.StateOfFile(filepath.Join(top, u.Path), known[u.Path])
 		// It may be a repository of its own, or a file that can't be read.
 		if err != nil {
 			continue
@@ -210,7 +210,7 @@ func seeFiles(
 		if isDirty[path] || strings.HasSuffix(path, "/") {
 			continue
 		}
-		if s, _, err := workspace.SeeFile(filepath.Join(top, path), known[path]); err == nil && s.Sum == "" {
+		if s, _, err := workspace.StateOfFile(filepath.Join(top, path), known[path]); err == nil && s.Sum == "" {
 			found = append(found, edits.SeenFile{Path: path, Clean: true})
 		}
 	}

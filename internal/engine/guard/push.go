@@ -56,7 +56,7 @@ func (g *Guard) mayPush(
 		if err != nil || rooms[0].Room == "" {
 			return err
 		}
-		if r, err = tx.PartAt(rooms[0], me.Agent); err != nil {
+		if r, err = tx.RoomPartAt(rooms[0], me.Agent); err != nil {
 			return err
 		}
 
@@ -66,7 +66,7 @@ func (g *Guard) mayPush(
 		q := edits.Pushing{By: me.Agent, Above: me.Above, Person: me.Person(), In: tx.CheckoutOf(r)}
 
 		if j = edits.MayPushTo(r, q, probes.Probed, tx.Now()); j == (edits.Judgement{}) {
-			return probes.Enough(r)
+			return probes.RequireComplete(r)
 		}
 
 		// The rule is about shared branches only, and finding these takes longer.
@@ -83,7 +83,7 @@ func (g *Guard) mayPush(
 			j = edits.MayPushTo(r, q, probes.Probed, tx.Now())
 		}
 
-		return probes.Enough(r)
+		return probes.RequireComplete(r)
 	})
 	return r, j, began, err
 }
@@ -145,7 +145,7 @@ func (p pushTarget) hasReached(branch string, since stick.Time) bool {
 		return true
 	}
 
-	pushed, known := workspace.Pushed(tree.Common, branch, since.Go())
+	pushed, known := workspace.WasPushed(tree.Common, branch, since.Go())
 	return pushed || !known
 }
 

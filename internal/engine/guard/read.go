@@ -58,7 +58,7 @@ func checkoutsOf(targets *workspace.Targets, paths []string) (all []*checkout) {
 			i, all = len(all), append(all, newCheckout(x.Place))
 		}
 
-		rel, _ := workspace.Below(x.Full, top)
+		rel, _ := workspace.RelBelow(x.Full, top)
 		all[i].files = addPath(all[i].files, rel)
 	}
 
@@ -99,7 +99,7 @@ func (g *Guard) checkReads(ctx context.Context, q editQuestion, res *MayEditResu
 	var writes []edits.StaleWrite
 	var stale []knownRead
 	for _, n := range res.reads {
-		now, _, err := workspace.SeeFile(filepath.Join(n.top, n.Path), n.State)
+		now, _, err := workspace.StateOfFile(filepath.Join(n.top, n.Path), n.State)
 		if err == nil && n.IsStale(now) {
 			n.Refused = now.Sum
 			writes, stale = append(writes, edits.StaleWrite{Read: n.NotedRead}), append(stale, n)
@@ -164,7 +164,7 @@ func (g *Guard) findChangers(
 // countLines counts the lines that have changed since a file was read, where it was read as it is in the
 // commit that is checked out. What was in another file isn't known any more.
 func (g *Guard) countLines(ctx context.Context, n knownRead, w *edits.StaleWrite) {
-	ctx, cancel := context.WithTimeout(ctx, g.core.Slack(countLimit))
+	ctx, cancel := context.WithTimeout(ctx, g.core.ExtendLimit(countLimit))
 	defer cancel()
 
 	// A diff tells what has changed since the read only if HEAD is what was read.
@@ -307,7 +307,7 @@ func (c *checkout) seenAnew(known []edits.NotedRead) (seen []edits.SeenFile) {
 			}
 		}
 
-		now, _, err := workspace.SeeFile(filepath.Join(c.top, path), was.State)
+		now, _, err := workspace.StateOfFile(filepath.Join(c.top, path), was.State)
 		isNews := now.Sum != was.State.Sum || was.Refused != ""
 		if err == nil && now.Sum != "" && isNews {
 			seen = append(seen, edits.SeenFile{Path: path, State: now})

@@ -89,7 +89,7 @@ func (c *checkout) relativePaths(full string) []string {
 		return nil
 	}
 
-	rel, ok := workspace.Below(full, c.top)
+	rel, ok := workspace.RelBelow(full, c.top)
 	if !ok || rel == "." {
 		return nil
 	}
@@ -123,7 +123,7 @@ func checkoutsBelow(dir string, around *checkout, at *workspace.Place) (below []
 	tops = append(tops, workspace.RepositoriesBelow(dir)...)
 
 	for _, top := range tops {
-		if !workspace.Within(top, dir) || top == around.top {
+		if !workspace.IsWithin(top, dir) || top == around.top {
 			continue
 		}
 
@@ -166,7 +166,7 @@ func (k *keeper) addRoomAt(tx *store.Tx, p workspace.Place, me core.Identity) er
 		return err
 	}
 
-	r, err := tx.PartAt(rooms[0], me.Agent)
+	r, err := tx.RoomPartAt(rooms[0], me.Agent)
 	k.addRoom(r, me)
 	return err
 }

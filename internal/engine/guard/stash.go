@@ -89,7 +89,7 @@ type laterStash struct {
 // readStash reads the stash of a repository. It is empty where files alone don't tell what is in it: then
 // nothing is judged.
 func readStash(common string) *laterStash {
-	found, _ := workspace.Stash(common)
+	found, _ := workspace.ReadStash(common)
 	l := &laterStash{}
 	for i, e := range found {
 		l.now = append(l.now, edits.StashEntry{
@@ -314,7 +314,7 @@ func (g *Guard) mayUseStash(
 		}
 
 		used, j = edits.MayUseStash(r, ask, probes.Probed)
-		return probes.Enough(r)
+		return probes.RequireComplete(r)
 	})
 	return r, used, j, err
 }

@@ -59,7 +59,7 @@ func (g *Guard) newStashes(q editQuestion) (all []*newStash) {
 		// All worktrees of a repository share one stash.
 		i := slices.IndexFunc(all, func(s *newStash) bool { return s.tree.Common == p.tree.Common })
 		if i < 0 {
-			entries, _ := workspace.Stash(p.tree.Common)
+			entries, _ := workspace.ReadStash(p.tree.Common)
 			if len(entries) == 0 {
 				return nil, p
 			}
@@ -130,7 +130,7 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 		return err
 	}
 
-	r, err := tx.PartAt(rooms[0], me.Agent)
+	r, err := tx.RoomPartAt(rooms[0], me.Agent)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (s *newStash) readKnown(tx *store.Tx, probes *core.Probes, by core.Caller) 
 		return err
 	}
 
-	return probes.Enough(r)
+	return probes.RequireComplete(r)
 }
 
 // chooseEntries chooses those of the entries that nobody has noted and that are the caller's. If its text
@@ -216,7 +216,7 @@ func (s *newStash) noteEntries(tx *store.Tx, probes *core.Probes, by core.Caller
 
 	r = r.AtGeneration(tx.Generation(), tx.Now())
 	made := ledger.EditorNow(r, me, probes.Probed, tx.Now())
-	if err := probes.Enough(r); err != nil {
+	if err := probes.RequireComplete(r); err != nil {
 		return err
 	}
 

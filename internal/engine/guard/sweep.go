@@ -93,7 +93,7 @@ func (g *Guard) maybeOthers(
 			return err
 		}
 
-		r, err := tx.PartAt(rooms[0], me)
+		r, err := tx.RoomPartAt(rooms[0], me)
 		if err == nil && edits.Enforces(r) {
 			rows, err = tx.Edited(r.ID, c.top, nil)
 		}

@@ -206,13 +206,13 @@ func (g *Guard) lostNow(ctx context.Context, t telling) (lost []rescue.Tip, err 
 // goneEntries returns those of the commits that aren't entries of the stash.
 func (g *Guard) goneEntries(ctx context.Context, common string, commits []string) (gone []string, err error) {
 	var has []string
-	entries, ok := workspace.Stash(common)
+	entries, ok := workspace.ReadStash(common)
 	for _, e := range entries {
 		has = append(has, e.Commit)
 	}
 
 	if !ok {
-		has, err = g.core.Config.Git.Tips(ctx, common, rescue.StashName)
+		has, err = g.core.Config.Git.TipsOfRef(ctx, common, rescue.StashName)
 	}
 
 	for _, c := range commits {

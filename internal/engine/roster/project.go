@@ -86,7 +86,7 @@ func (ro *Roster) NeverCopied(tree workspace.Checkout) func(path string) bool {
 			break
 		}
 		at = around.Top
-		if rel, ok := workspace.Below(tree.Top, at); ok {
+		if rel, ok := workspace.RelBelow(tree.Top, at); ok {
 			add(at, filepath.ToSlash(rel)+"/")
 		}
 	}

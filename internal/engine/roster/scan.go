@@ -97,8 +97,8 @@ func (ro *Roster) insideFilter(place *workspace.Place) func(dir string) bool {
 	}
 
 	return func(dir string) bool {
-		return workspace.Within(dir, root) ||
-			slices.ContainsFunc(tops, func(top string) bool { return workspace.Within(dir, top) })
+		return workspace.IsWithin(dir, root) ||
+			slices.ContainsFunc(tops, func(top string) bool { return workspace.IsWithin(dir, top) })
 	}
 }
 
@@ -257,7 +257,7 @@ func (ro *Roster) GetRoster(ctx context.Context, p GetRosterParams) (GetRosterRe
 			return err
 		}
 
-		return probes.Enough(r)
+		return probes.RequireComplete(r)
 	})
 }
 

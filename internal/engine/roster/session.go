@@ -249,7 +249,7 @@ func (s *sessionStart) startInRoom(o *op) error {
 
 	s.earlierAgents = []stick.AgentID{o.Me.Agent}
 	if !s.p.Sub && by.As == "" && by.Proof == stick.ProvesSession {
-		before, err := o.Tx.CarriedBefore(by.Process, o.Me.Agent)
+		before, err := o.Tx.AgentsCarriedBefore(by.Process, o.Me.Agent)
 		if err != nil {
 			return err
 		}
@@ -335,7 +335,7 @@ func (s *sessionStart) compareAgents(o *op, q *presence.Starting) {
 	}
 
 	i := slices.IndexFunc(agents, func(f scannedAgent) bool {
-		comes := o.Room.Path == s.root || workspace.Within(f.Dir, o.Room.Path)
+		comes := o.Room.Path == s.root || workspace.IsWithin(f.Dir, o.Room.Path)
 		isOther := !f.mine && f.member != o.Me.Agent && !s.inTask(f.Dir)
 		return comes && isOther && !isRegistered(o.Room, f) && f.Process.Before(q.Process)
 	})
@@ -350,7 +350,7 @@ func (s *sessionStart) compareAgents(o *op, q *presence.Starting) {
 
 // inTask reports whether a directory lies in the worktree of a task.
 func (s *sessionStart) inTask(dir string) bool {
-	return slices.ContainsFunc(s.taskTrees, func(top string) bool { return workspace.Within(dir, top) })
+	return slices.ContainsFunc(s.taskTrees, func(top string) bool { return workspace.IsWithin(dir, top) })
 }
 
 // isRegistered reports whether an agent of a scan has ever started a session here. If so, it won't come later

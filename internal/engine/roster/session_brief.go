@@ -76,7 +76,7 @@ func (s *sessionStart) fillResult(o *op) error {
 
 // olderHooks lists the active members, other than the caller, whose hooks an older program answers.
 func (o *op) olderHooks() (agents []stick.AgentID, err error) {
-	signs, err := o.Tx.Signs(o.Room.ID)
+	signs, err := o.Tx.SessionSigns(o.Room.ID)
 	for _, m := range o.Room.Members {
 		isOther := m.State == stick.Joined && m.Agent != o.Me.Agent
 		if isOther && signs[m.Agent].OlderProgram && o.Room.Active(m.Agent, o.Tx.Now(), o.Probes.Probed) {
@@ -90,7 +90,7 @@ func (o *op) olderHooks() (agents []stick.AgentID, err error) {
 // noPrimaryNote tells a helper without a primary who will become the primary. A member has to start its
 // session itself; another agent is told to by its next hook.
 func (s *sessionStart) noPrimaryNote() stick.Words {
-	promote := stick.Hintf("if you are the only one: %s", stick.Cmd("tt session promote")).As(s.p.Caller.Flag())
+	promote := stick.Hintf("if you are the only one: %s", stick.Cmd("tt session promote")).As(s.p.Caller.AssumedByFlag())
 	switch f := s.elder; {
 	case f == nil:
 		return promote.Words()

@@ -112,7 +112,7 @@ func (ro *Roster) EndSession(ctx context.Context, p EndSessionParams) (EndSessio
 
 	// Nobody writes to the inbox of a session that has ended.
 	if endedKey != "" {
-		_ = wake.In(ro.core.Config.Dir).Drop(endedKey)
+		_ = wake.FolderOf(ro.core.Config.Dir).Drop(endedKey)
 	}
 
 	for _, o := range endedSessions {
@@ -186,7 +186,7 @@ func (ro *Roster) leaveRoom(
 	left, events, err := o.Room.Leave(q, probes.Probed, tx.Now())
 
 	// Without all verdicts the outcome doesn't count: they are found out, and this runs again.
-	if missed := probes.Enough(o.Room); missed != nil {
+	if missed := probes.RequireComplete(o.Room); missed != nil {
 		return r, missed
 	}
 

@@ -115,7 +115,7 @@ func (ro *Roster) sessionRoom(
 		if err := also(tx, r, me.Agent); err != nil {
 			return err
 		}
-		return probes.Enough(r)
+		return probes.RequireComplete(r)
 	})
 	return r, me, probed, err
 }

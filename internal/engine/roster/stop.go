@@ -61,8 +61,8 @@ func (ro *Roster) CheckStop(ctx context.Context, p CheckStopParams) (CheckStopRe
 				continue
 			}
 
-			reasons = append(reasons, h.reason.As(p.Caller.Flag()).Words())
-			if err := o.Tx.Advance(o.Room.ID, o.Me.Agent, h.stream, h.since); err != nil {
+			reasons = append(reasons, h.reason.As(p.Caller.AssumedByFlag()).Words())
+			if err := o.Tx.AdvanceCursor(o.Room.ID, o.Me.Agent, h.stream, h.since); err != nil {
 				return err
 			}
 		}

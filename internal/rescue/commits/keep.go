@@ -218,7 +218,7 @@ func (k *commitKeeper) readRefs(ctx context.Context) (all []keptRef, err error) 
 		all = append(all, keptRef{Of: name, Commit: commit})
 	}
 
-	entries, _ := workspace.Stash(k.common)
+	entries, _ := workspace.ReadStash(k.common)
 	for _, e := range entries {
 		all = append(all, keptRef{Of: StashName, Commit: e.Commit})
 	}

@@ -70,7 +70,7 @@ func (s *Store) InnerRepositories(common, top string) (inner []string) {
 		}
 
 		c := r.readCommitLog("").Common
-		if c != common && (workspace.Within(c, common) || workspace.Within(c, top)) {
+		if c != common && (workspace.IsWithin(c, common) || workspace.IsWithin(c, top)) {
 			inner = append(inner, c)
 		}
 	}

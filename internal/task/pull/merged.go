@@ -30,7 +30,7 @@ func (q *pullRun) landMerged(ctx context.Context, got mergeProof) (err error) {
 			repository.ShortCommit(cmp.Or(q.task.PR.Head, q.task.PR.Commit)), repository.ShortCommit(q.task.Head))
 		if q.task.Offered() {
 			next := stick.Hintf("to open another pull request for it: %s", stick.Cmd("tt task pr <task_id>", q.task.ID))
-			q.res.Warning += "; " + next.As(q.By.Flag()).Words()
+			q.res.Warning += "; " + next.As(q.By.AssumedByFlag()).Words()
 		}
 	}
 

@@ -84,7 +84,7 @@ func (rq *Requests) WorkerPR(ctx context.Context, p WorkerPRParams) (WorkerPRRes
 	err = q.syncPull(ctx)
 	q.res.State, q.res.PullRequest = q.task.State, q.task.PR
 	if q.task.PR.State == stick.PullClosed && q.task.State != stick.TaskCompleted {
-		q.res.Next = tasks.AfterClosed(q.task).As(p.Caller.Flag()).Words()
+		q.res.Next = tasks.AfterClosed(q.task).As(p.Caller.AssumedByFlag()).Words()
 	}
 	return q.res, err
 }
@@ -185,7 +185,7 @@ func (q *pullRun) pushNewer(ctx context.Context, now stick.PullRequest) (stick.P
 	// What may not be pushed from here is a warning, no failure.
 	if q.remoteIsForeign || stick.CodeOf(err) == stick.CodeElsewhere {
 		e := stick.AsError(err)
-		q.res.Warning = e.Words() + "; " + e.Hint.As(q.By.Flag()).Words()
+		q.res.Warning = e.Words() + "; " + e.Hint.As(q.By.AssumedByFlag()).Words()
 		return now, nil
 	}
 

@@ -224,7 +224,7 @@ func (mg *merger) queueError(
 func (mg *merger) heldTask(now stick.Task, err error) HeldTask {
 	held := HeldTask{TaskID: now.ID, State: now.State, Error: stick.CodeOf(err), Why: stick.AsError(err).Words()}
 	if tasks.Returned(now) {
-		held.Next = stick.AsError(err).Hint.As(mg.By.Flag()).Words()
+		held.Next = stick.AsError(err).Hint.As(mg.By.AssumedByFlag()).Words()
 	}
 	return held
 }

@@ -41,7 +41,7 @@ func (rp *Repo) RequireInside(path string) error {
 
 	// File systems that ignore case must not open a way around the check.
 	switch {
-	case err == nil && !workspace.Within(strings.ToLower(real), strings.ToLower(rp.Common)):
+	case err == nil && !workspace.IsWithin(strings.ToLower(real), strings.ToLower(rp.Common)):
 		return nil
 	case err == nil:
 		err = fs.ErrInvalid

@@ -73,7 +73,7 @@ func (rs *Runs) WorkerStop(ctx context.Context, p WorkerStopParams) (res WorkerS
 	res.StoppedRun, err = s.endProcesses(ctx)
 	res.RoomID, res.TaskID, res.State, res.Already = s.room, s.task.ID, string(s.task.State.Word(s.task.Cause)), s.already
 	if err == nil && len(res.Left) == 0 {
-		res.NextAction = tasks.Again(s.task, []tasks.Run{s.run}, rs.core.Config.Procs.Verdict).As(p.Caller.Flag()).Words()
+		res.NextAction = tasks.Again(s.task, []tasks.Run{s.run}, rs.core.Config.Procs.Verdict).As(p.Caller.AssumedByFlag()).Words()
 	}
 	return res, err
 }

@@ -117,7 +117,7 @@ func countIf(so bool) int {
 func sharedEdits(tx *store.Tx, r stick.Room) (all []edits.EditedFile, err error) {
 	tops, err := tx.EditedCheckouts(r.ID)
 	for _, top := range tops {
-		if err != nil || !workspace.Within(r.Path, top) {
+		if err != nil || !workspace.IsWithin(r.Path, top) {
 			continue
 		}
 

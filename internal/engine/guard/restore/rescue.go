@@ -181,7 +181,7 @@ func rescuePaths(paths []string, tops ...string) []string {
 		}
 
 		for _, top := range tops {
-			if rel, ok := workspace.Below(filepath.Clean(p), top); ok {
+			if rel, ok := workspace.RelBelow(filepath.Clean(p), top); ok {
 				out[i] = filepath.ToSlash(rel)
 				break
 			}

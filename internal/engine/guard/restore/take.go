@@ -15,7 +15,7 @@ func (rs *Restorer) Store() *rescue.Store {
 	s := rescue.New(rs.core.Config.Dir, rs.core.Config.Git)
 	s.Never = rs.never
 	s.Kill = func(point string) { rs.core.KillPoint(core.CopyPoint + point) }
-	s.Limits.Time, s.Limits.Status = rs.core.Slack(s.Limits.Time), rs.core.Slack(s.Limits.Status)
+	s.Limits.Time, s.Limits.Status = rs.core.ExtendLimit(s.Limits.Time), rs.core.ExtendLimit(s.Limits.Status)
 
 	if rs.Limit != nil {
 		rs.Limit(&s.Limits)

@@ -133,7 +133,7 @@ func (rs *Restorer) treesLeft(w core.Where, t CommittedTakeover) (trees []worksp
 	for _, dir := range dirs {
 		tree, ok := workspace.FindCheckout(dir, workspace.Env{})
 		if !ok || seen[tree.Top] || inGit && tree.Common != shared.Common ||
-			!inGit && !workspace.Within(tree.Top, t.path) {
+			!inGit && !workspace.IsWithin(tree.Top, t.path) {
 			continue
 		}
 

@@ -163,7 +163,7 @@ func fetchCommand(l rescue.LostTip, common, branch string) stick.Command {
 // lostStashed leaves out the tips of entries that the stash still has.
 func lostStashed(tips []rescue.Tip, common string) []rescue.Tip {
 	has := map[string]bool{}
-	entries, _ := workspace.Stash(common)
+	entries, _ := workspace.ReadStash(common)
 	for _, e := range entries {
 		has[e.Commit] = true
 	}

@@ -41,7 +41,7 @@ func (u *undoing) askMayEdit(ctx context.Context) error {
 		return err
 	}
 
-	u.result.Warning, u.result.Hint = told, step.As(u.p.Caller.Flag()).Words()
+	u.result.Warning, u.result.Hint = told, step.As(u.p.Caller.AssumedByFlag()).Words()
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (u *undoing) readHead(ctx context.Context) {
 func (u *undoing) seeWritten() (found []edits.SeenFile) {
 	for _, path := range u.written {
 		full := filepath.Join(u.tree.Top, filepath.FromSlash(path))
-		if s, _, err := workspace.SeeFile(full, edits.FileState{}); err == nil {
+		if s, _, err := workspace.StateOfFile(full, edits.FileState{}); err == nil {
 			found = append(found, edits.SeenFile{Path: path, State: s})
 		}
 	}
