@@ -47,7 +47,7 @@ func CallsCmd(a *app.Run) *cobra.Command {
 // showCalls lists calls of tools, and says how one is undone.
 func showCalls(p *term.Page, res restore.ListCallsResult) {
 	if len(res.Calls) == 0 {
-		p.Linef("no calls that hooks have seen")
+		p.Linef("no calls: tt sees only those of agents with hooks, which tt install adds")
 		return
 	}
 
@@ -123,6 +123,11 @@ func undoCall(ctx context.Context, a *app.Run, p restore.UndoCallParams) error {
 		return err
 	}
 
+	// A person has no last call of its own, so only the list can say which one is meant.
+	if p.ID == 0 && by.ActsAsPerson() && len(p.Paths) > 0 {
+		return stick.Errorf(stick.CodeUsage, "name the call that is to be undone").With("field", "call").With("path", p.Paths[0]).
+			Hintf("see the calls: %s; then: %s", stick.Cmd("tt calls"), stick.Cmd("tt undo <call> <path>"))
+	}
 	if p.ID == 0 && by.ActsAsPerson() {
 		a.Reads = true
 		res, err := e.ListCalls(ctx, restore.ListCallsParams{Caller: by, Where: p.Where})

@@ -265,9 +265,16 @@ func TakeCmd(a *app.Run) *cobra.Command {
 		}
 
 		return app.Answer(a, func(e app.Operations, by core.Caller) (engine.TakeoverStickResult, error) {
-			return e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
+			res, err := e.TakeoverStick(c.Context(), engine.TakeoverStickParams{
 				Caller: by, Where: w, ExpectedTurn: turn, Reason: reason, Operator: operator,
 			})
+
+			// The rules bind agents. A person has only to say that it is meant.
+			if stick.CodeOf(err) == stick.CodeTakeoverNotAvailable && by.ActsAsPerson() {
+				err = stick.AsError(err).Hintf("you may take it in spite of that: %s",
+					stick.Cmd("tt take --operator-requested --reason …"))
+			}
+			return res, err
 		}, func(p *term.Page, res engine.TakeoverStickResult) {
 			if res.From != nil {
 				p.Linef("you took over from %s: %s", *res.From, app.CauseText(res.Cause))

@@ -271,7 +271,7 @@ func (d Root) FindRescue(id string) (*Repository, Ref, error) {
 
 // ErrNoRescue makes the error for an id that no rescue has.
 func ErrNoRescue(id string) error {
-	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s: it may have expired", stick.Clip(id, 40)).With("rescue", id).
+	return stick.Errorf(stick.CodeNotFound, "there is no rescue %s; one that was kept may have expired", stick.Clip(id, 40)).With("rescue", id).
 		Hintf("see the rescues: %s", stick.Cmd("tt rescue list --all"))
 }
 
