@@ -205,7 +205,7 @@ func (p *Page) ShowHandoff(h stick.Handoff) {
 		}
 	}
 	if w := h.Workspace; w != nil && w.DirtyCount > 0 {
-		p.Linef("  left uncommitted: %s at %s", stick.Count(w.DirtyCount, "file"), ShortCommit(w.Head))
+		p.Linef("  left uncommitted: %s, on top of %s", stick.Count(w.DirtyCount, "file"), ShortCommit(w.Head))
 	}
 }
 

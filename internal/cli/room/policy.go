@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,12 @@ func PolicyCmd(a *app.Run) *cobra.Command {
 			return e.SetRoomPolicy(ctx, engine.SetRoomPolicyParams{Caller: by, Where: w, Set: set})
 		}, func(p *term.Page, res engine.SetRoomPolicyResult) {
 			for _, k := range stick.PolicyKeys {
+				// Whoever changes some wants to see these.
+				isNamed := slices.ContainsFunc(set, func(s string) bool { return strings.HasPrefix(s, k.Name+"=") })
+				if len(set) > 0 && !isNamed {
+					continue
+				}
+
 				meaning := stick.Words(k.Meaning)
 				if next := res.Policy.Next(k.Name); next != "" {
 					meaning = stick.Wordsf("%s as of the next turn; %s", next, meaning)
