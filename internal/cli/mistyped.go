@@ -120,7 +120,7 @@ var otherWordRows = []otherWord{
 
 	{"tt msg", anyWord, "send a message", "tt msg send <agent> …"},
 	{"tt handoff", anyWord, "save a draft of your handoff", "tt handoff save …"},
-	{"tt rescue", anyWord, "see what a rescue holds", "tt rescue show <rescue>"},
+	{"tt rescue", anyWord, "see the rescues", "tt rescue list"},
 	{"tt notes", anyWord, "leave a note", "tt notes add …"},
 	{"tt task", anyWord, "see one task", "tt task show <task>"},
 }

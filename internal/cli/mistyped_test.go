@@ -110,7 +110,7 @@ var firstTyped = [][2]string{
 	{"disable", "tt policy"},
 	{"enable", "tt init"},
 	{"msg codex hi", "tt msg send"},
-	{"rescue 1", "tt rescue show"},
+	{"rescue 1", "tt rescue list"},
 	{"task ui-7", "tt task show"},
 	{"config set enforce stick", "tt config --help"},
 	{"doctor fix", "tt doctor --help"},

@@ -311,7 +311,7 @@ func TestKilledWaiterOfAReturn(t *testing.T) {
 	for s = f.runs(); s.State != "IN_REVIEW" || s.Run.Run != 2 || s.Run.State != "ended"; s = f.runs() {
 	}
 	f.ok("claude:boss", "worker", "diff", "x")
-	if r := f.ok("claude:boss", "worker", "request-changes", "x", "still more"); !strings.Contains(r.out, "starts again by itself") {
+	if r := f.ok("claude:boss", "worker", "request-changes", "x", "still more"); !strings.Contains(r.out, "start again by itself") {
 		t.Errorf("%s", r.out)
 	}
 

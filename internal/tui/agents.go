@@ -17,7 +17,7 @@ import (
 func (s *canvas) agentLines(r *monitor.Room) (lines []line) {
 	holder := cmp.Or(deref(r.State.Owner), deref(r.State.ReservedFor))
 	order := []presence.AgentState{
-		presence.AgentAsks, presence.AgentWorks, presence.AgentWaits, presence.AgentIdle, presence.AgentUnknown, presence.AgentGone,
+		presence.AgentAsks, presence.AgentWorks, presence.AgentWaits, presence.AgentRests, presence.AgentIdle, presence.AgentUnknown, presence.AgentGone,
 	}
 
 	members := slices.Clone(r.State.Members)
@@ -65,6 +65,7 @@ var stateHues = map[presence.AgentState]hue{
 	presence.AgentWorks:   good,
 	presence.AgentAsks:    asks,
 	presence.AgentWaits:   place,
+	presence.AgentRests:   faint,
 	presence.AgentIdle:    faint,
 	presence.AgentGone:    bad,
 	presence.AgentUnknown: faint,

@@ -261,6 +261,7 @@ func (helpPage) layoutLines(s *canvas) (head, body []line) {
 	}{
 		{presence.AgentWorks, "a tool call or a turn of its model is in progress"},
 		{presence.AgentWaits, "it waits for its turn"},
+		{presence.AgentRests, "its last turn changed nothing: it gets no other until something is for it"},
 		{presence.AgentAsks, "its harness has asked its person something, in its own terminal"},
 		{presence.AgentIdle, "it waits for a prompt, or has shown no sign for ten minutes"},
 		{presence.AgentGone, "its process has ended"},

@@ -15,6 +15,7 @@ type AgentState string
 const (
 	AgentWorks   AgentState = "working"          // a tool call or a turn of its model is in progress
 	AgentWaits   AgentState = "waits_for_stick"  // it waits for the turn
+	AgentRests   AgentState = "rests"            // it waits, but leaves the stick alone until something is for it
 	AgentAsks    AgentState = "waits_for_person" // its harness has asked its person something, such as a permission
 	AgentIdle    AgentState = "idle"             // it waits for a prompt
 	AgentGone    AgentState = "gone"             // its process has ended
@@ -82,6 +83,8 @@ func ActivityOf(r stick.Room, a stick.AgentID, h Signs, s *stick.Probed, now sti
 		return since(AgentGone, last)
 	case !h.AskedAt.IsZero():
 		return since(AgentAsks, h.AskedAt)
+	case r.Listening(a, stick.Work, s) && m.Rests():
+		return since(AgentRests, m.RestsSince)
 	case r.Listening(a, stick.Work, s):
 		return since(AgentWaits, cmp.Or(r.WaitedSince(a, s, now), now))
 	case a.Human():

@@ -36,6 +36,10 @@ func TestActivity(t *testing.T) {
 
 	f.Waits(a)
 	does(f, "it waits", a, works, presence.AgentWaits, f.Now)
+	rested := f.Now
+	f.EditMember(a, func(m *stick.Member) { m.RestsSince = rested })
+	does(f, "it waits, and rests", a, works, presence.AgentRests, rested)
+	f.Room = f.EndRest(a)
 	does(f, "it waits in the background and asks", a, asks, presence.AgentAsks, f.Now)
 	f.Ends(a)
 
