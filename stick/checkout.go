@@ -13,12 +13,12 @@ func (c Checkout) IsOther(in Checkout) bool {
 	return c != (Checkout{}) && in != (Checkout{}) && c != in
 }
 
-// Fenced says in which checkouts edits need the turn.
-type Fenced string
+// EnforcedCheckouts says in which checkouts of a room edits need the turn. It has nothing to do with [Fence].
+type EnforcedCheckouts string
 
 const (
-	// FencedHolders means the checkout of whoever has the turn, and all of them while nobody has it.
-	FencedHolders Fenced = "holder"
-	// FencedAll means all checkouts of the room.
-	FencedAll Fenced = "all"
+	// HolderCheckout means the checkout of whoever has the turn, and all of them while nobody has it.
+	HolderCheckout EnforcedCheckouts = "holder"
+	// AllCheckouts means all checkouts of the room.
+	AllCheckouts EnforcedCheckouts = "all"
 )

@@ -55,7 +55,7 @@ type Policy struct {
 	// Enforce says how strictly the room applies its rules to edits.
 	Enforce Enforce
 	// EnforceCheckouts says in which checkouts, where a room has several.
-	EnforceCheckouts Fenced
+	EnforceCheckouts EnforcedCheckouts
 	// Snapshots says whether uncommitted work is copied around the calls of agents, and at a takeover.
 	Snapshots Snapshots
 	// NextTurn holds what applies from the next turn on.
@@ -85,7 +85,7 @@ func DefaultPolicy() Policy {
 		EventsMaxWait:     110 * time.Second,
 		Order:             Fair,
 		Enforce:           EnforceWarn,
-		EnforceCheckouts:  FencedHolders,
+		EnforceCheckouts:  HolderCheckout,
 		Snapshots:         SnapshotsOn,
 	}
 }
@@ -169,7 +169,7 @@ var PolicyKeys = []PolicyKey{
 		Name: "enforce_checkouts",
 		Meaning: "where the members have several checkouts, in which of them edits need the stick: holder in its holder's, all in each; " +
 			"only a person may relax it",
-		words: []string{string(FencedHolders), string(FencedAll)},
+		words: []string{string(HolderCheckout), string(AllCheckouts)},
 		word:  func(p *Policy) *string { return (*string)(&p.EnforceCheckouts) },
 	},
 	{
@@ -301,7 +301,7 @@ func (p Policy) relaxedKey(q Policy) string {
 		return "require_contracts"
 	case slices.Index(strictness, q.Enforce) < slices.Index(strictness, p.Enforce):
 		return "enforce"
-	case p.EnforceCheckouts == FencedAll && q.EnforceCheckouts != FencedAll:
+	case p.EnforceCheckouts == AllCheckouts && q.EnforceCheckouts != AllCheckouts:
 		return "enforce_checkouts"
 	case p.Snapshots != SnapshotsOff && q.Snapshots == SnapshotsOff:
 		return "snapshots"

@@ -29,7 +29,7 @@ func TestMayEdit_SeveralCheckouts(t *testing.T) {
 		{name: "in another one of the host", holds: here, in: second, edits: true},
 		{name: "where nobody knows", holds: here, in: unknown, pushes: true},
 		{name: "of a holder of whom nobody knows", holds: unknown, in: here, pushes: true},
-		{name: "all are fenced", policy: "enforce_checkouts=all", holds: here, in: there},
+		{name: "all are enforced", policy: "enforce_checkouts=all", holds: here, in: there},
 		{name: "nothing is enforced", policy: "enforce=off", holds: here, in: there, edits: true, pushes: true},
 		{name: "the holder", by: "a", holds: here, in: there, edits: true, pushes: true},
 		{name: "nobody has the turn", holds: here, setup: func(f *sticktest.Fixture) {
@@ -136,7 +136,7 @@ func TestPolicy_OnlyPersonRelaxesCheckouts(t *testing.T) {
 		t.Errorf("an agent relaxes it: %v", err)
 	}
 	var before stick.Policy
-	if err := before.UnmarshalJSON([]byte("{}")); err != nil || before.EnforceCheckouts != stick.FencedHolders {
+	if err := before.UnmarshalJSON([]byte("{}")); err != nil || before.EnforceCheckouts != stick.HolderCheckout {
 		t.Errorf("a room from before has %q: %v", before.EnforceCheckouts, err)
 	}
 

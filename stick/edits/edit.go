@@ -34,8 +34,8 @@ type Judgement struct {
 // tree, even if it holds the stick, and not in a worktree. Otherwise worktrees aren't judged here. Whom the
 // holder started may what the holder may, except for what is left to the primary. So may everybody in a
 // closed room, in a room that enforces nothing, and in another checkout than that of whoever has the turn,
-// unless [stick.FencedAll]; there only reservations of others count. near must hold at least the reservations that
-// could match one of the paths, if [stick.Enforce.HearsScopes]. See
+// unless [stick.AllCheckouts]; there only reservations of others count. near must hold at least the
+// reservations that could match one of the paths, if [stick.Enforce.HearsScopes]. See
 // docs/decisions/reservations-and-patterns.md#policies-of-edits.
 func MayEdit(r stick.Room, q Editing, near []stick.Reservation, s *stick.Probed, now stick.Time) Judgement {
 	return asEnforced(r, findViolation(r, q, near, s, now))
@@ -86,7 +86,7 @@ func findViolation(r stick.Room, q Editing, near []stick.Reservation, s *stick.P
 	}
 
 	// Without the stick only reservations decide.
-	free := r.Policy.EnforceCheckouts != stick.FencedAll && isTurnInOtherCheckout(r, q.In)
+	free := r.Policy.EnforceCheckouts != stick.AllCheckouts && isTurnInOtherCheckout(r, q.In)
 	denied, instead := listUnreserved(r, q, near, s, now, free)
 	if len(denied) == 0 && (!q.Tree || free) {
 		return nil

@@ -18,7 +18,7 @@ func (s *sessionStart) fillResult(o *op) error {
 		RoomState: o.Room.State(o.Probes.Probed, now),
 		Answered:  s.answered,
 		Holder:    o.Room.Holder(now), Enforce: o.Room.Policy.Enforce,
-		Apart:  o.Tx.ManyHosts() && o.Room.Policy.EnforceCheckouts != stick.FencedAll,
+		Apart:  o.Tx.ManyHosts() && o.Room.Policy.EnforceCheckouts != stick.AllCheckouts,
 		Joined: o.Joined, Created: o.Created, Note: o.Me.Note,
 		NoSnapshots: edits.Enforces(o.Room) && !edits.KeepsSnapshots(o.Room),
 		YourTurn:    o.Room.Turn.State == stick.Owned && o.Room.Turn.Owner == o.Me.Agent,
