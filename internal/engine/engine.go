@@ -53,7 +53,7 @@ func New(cfg Config) *Engine {
 	e.Upkeep = upkeep.New(upkeep.Config{Kernel: cfg.Kernel, Checks: checks, RescueDir: e.Guard.Restorer.RescueDir})
 
 	// The kernel calls this after each commit that added to the logs of rooms.
-	e.core.Told = e.wakeRooms
+	e.core.AfterCommit = e.wakeRooms
 	return e
 }
 

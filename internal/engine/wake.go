@@ -21,9 +21,9 @@ const wakeLimit = 200 * time.Millisecond
 // recordLimit is what of it has to be left for recording that an agent was told.
 const recordLimit = 50 * time.Millisecond
 
-// wakeRooms wakes the idle agents in rooms to whose logs somebody has just added. It never fails: what can't
-// be told now stays untold, and the next hook of the agent tells it, or the next process that waits in the
-// room.
+// wakeRooms wakes the idle agents in rooms to whose logs somebody has just added. Waits aren't woken here:
+// they hear the bells, see [store.DB.Update]. It never fails: what can't be told now stays untold, and the
+// next hook of the agent tells it, or the next process that waits in the room.
 func (e *Engine) wakeRooms(ctx context.Context, rooms []stick.RoomID) {
 	if e.core.Config.News == nil {
 		return

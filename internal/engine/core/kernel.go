@@ -67,8 +67,8 @@ type Config struct {
 type Kernel struct {
 	Config Config
 
-	// Told is called behind a commit with the rooms to whose logs it has added. Nil for nothing.
-	Told func(context.Context, []stick.RoomID)
+	// AfterCommit is called with the rooms to whose logs a commit has added. It may be nil.
+	AfterCommit func(context.Context, []stick.RoomID)
 
 	mu      sync.Mutex // guards the rest
 	db      *store.DB
@@ -208,9 +208,10 @@ func (k *Kernel) Update(ctx context.Context, db *store.DB, by Caller, fn func(*s
 }
 
 // WakeRooms wakes the idle agents in rooms for which there is something new, as far as that is possible now.
+// It doesn't wake waits, which hear the bells of the rooms.
 func (k *Kernel) WakeRooms(ctx context.Context, rooms []stick.RoomID) {
-	if k.Told != nil {
-		k.Told(ctx, rooms)
+	if k.AfterCommit != nil {
+		k.AfterCommit(ctx, rooms)
 	}
 }
 
