@@ -28,7 +28,7 @@ func (id Identity) Record(tx *store.Tx, probes *Probes) error {
 
 	// A person's shell says nothing about the agent whose name the person assumes.
 	if by.Process.IsZero() || (by.Person && by.As != "") {
-		return nil // a person's shell says nothing about the agent whose name the person assumes
+		return nil
 	}
 
 	recorded, err := tx.Processes(id.Agent)
