@@ -71,8 +71,8 @@ func (r Room) nameNext(s *Probed, now Time) (Room, AgentID, string) {
 }
 
 // nextCandidate picks the member that the release rule names: the first of those that wait for work, weren't
-// passed over and don't rest. The member that ended the turn comes last of them. If nobody waits, candidate picks in the
-// same way from those whose own wait returned without the turn a moment ago.
+// passed over and don't rest. The member that ended the turn comes last of them. If nobody waits, it picks in
+// the same way from those whose own wait returned without the turn a moment ago.
 func (r Room) nextCandidate(s *Probed, now Time) (AgentID, bool) {
 	var recent []Member
 	for _, m := range r.Members {

@@ -39,7 +39,8 @@ func (r Room) errTurnMismatch(by AgentID, turn int64, now Time) *Error {
 	return r.WithStickFacts(Errorf(CodeTurnMismatch, what, turn, r.HolderFor(by, now)).Hintf("%s", r.FencedStep(by)))
 }
 
-// FencedStep returns the hint what a can do whose command named another turn or lease than the current ones.
+// FencedStep returns the hint for a, whose command named a turn or a lease that isn't the current one: what
+// it can do next.
 func (r Room) FencedStep(a AgentID) Hint {
 	m, _ := r.Member(a)
 	switch {
