@@ -29,7 +29,7 @@ func OpenIntentOf(tx *store.Tx, room stick.RoomID, id string) (*store.Intent, er
 }
 
 // RecoverTask finishes or undoes what a command that died began for a task. The caller must hold the task's
-// lock, so that no other command in this checkout is working on it. If one in another checkout is, recover
+// lock, so that no other command in this checkout is working on it. If one in another checkout is, it
 // fails with [stick.CodeLanding].
 func (rp *Repo) RecoverTask(ctx context.Context, id string) error {
 	var open *store.Intent
