@@ -7,7 +7,9 @@ import (
 )
 
 // runFileCommand handles commands that change the files in their arguments. It is false for a command that it
-// doesn't know.
+// doesn't know. All note which files they change, by changeFile and its like. Those that write a file anew
+// also call noteOverwrite. Those that take away what is there call noteRemoval, which makes an [Act]: the
+// guard judges that, and keeps a copy.
 func (w *walker) runFileCommand(name string, args []word, stdin string) bool {
 	switch name {
 	case "sed", "gsed":
