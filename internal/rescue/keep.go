@@ -29,8 +29,8 @@ func (s *Store) LeftOutCommits(tree workspace.Checkout) []LeftOut {
 	return s.commits().LeftOut(tree)
 }
 
-// HasCommits is [commits.Store.Has].
-func (s *Store) HasCommits(common string) bool { return s.commits().Has(common) }
+// HasCommits is [commits.Store.HasKept].
+func (s *Store) HasCommits(common string) bool { return s.commits().HasKept(common) }
 
 // LostTips is [commits.Store.LostTips].
 func (s *Store) LostTips(ctx context.Context, common string) ([]commits.LostTip, error) {

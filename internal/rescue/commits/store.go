@@ -17,39 +17,40 @@ import (
 
 // Limits bound what kept commits may cost.
 type Limits struct {
-	Time  time.Duration // for keeping commits at one time
-	Bytes int64         // of the commits that are copied at one time
-	Total int64         // bytes of the kept commits of a repository
+	Time  time.Duration // how long one [Store.Keep] may take
+	Bytes int64         // how much one [Store.Keep] may copy of a repository
+	Total int64         // how many bytes of commits are kept for a repository
 	Age   time.Duration // how long commits are kept after a local ref lost them
-	Count int           // of old tips in the user's repository
+	Count int           // how many tips that refs have lost are kept in the user's repository
 }
 
 // Store keeps commits.
 type Store struct {
 	Root   bare.Root
 	Limits Limits
-	Now    func() time.Time // the present time, by the clock that file systems write
+	Now    func() time.Time // the time by the clock from which files get their times
 }
 
-// repository is a bare repository, which keeps commits, too.
+// repository is one of our bare repositories, of which this package uses the part that keeps commits.
 type repository struct {
 	*bare.Repository
 	store *Store
 }
 
+// repositoryOf returns our repository for the user's one with a common git directory.
 func (s *Store) repositoryOf(common string) *repository {
 	return &repository{s.Root.RepositoryOf(common), s}
 }
 
-// Prune keeps what took too long the last time, and drops what is past its time or too much, in one of the
-// repositories of ours.
+// Prune keeps in one of our repositories what took too long the last time. Then it drops what is too old or
+// too much there.
 func (s *Store) Prune(ctx context.Context, in *bare.Repository, now stick.Time) {
 	r := &repository{in, s}
 	r.keepLateCommits(ctx)
 	r.pruneCommits(now, s.Limits)
 }
 
-// nameLeftOut says of which repository something is left out, where that isn't the main one.
+// nameLeftOut puts the name of a repository in front of what is left out of it, unless it is the main one.
 func nameLeftOut(main, common string, all []manifest.LeftOut) []manifest.LeftOut {
 	if common == main {
 		return all
@@ -62,8 +63,8 @@ func nameLeftOut(main, common string, all []manifest.LeftOut) []manifest.LeftOut
 	return named
 }
 
-// LeftOut lists what [Store.Keep] left out the last time, of a checkout and of the repositories
-// inside: refs, or "./" for all of a repository. It asks no git.
+// LeftOut lists what the last [Store.Keep] left out of a checkout's repository and of those inside it: refs,
+// or "./" for all of one. It doesn't run git.
 func (s *Store) LeftOut(tree workspace.Checkout) (all []manifest.LeftOut) {
 	for _, common := range append([]string{tree.Common}, s.InnerRepositories(tree.Common, tree.Top)...) {
 		log := s.repositoryOf(common).readCommitLog(common)
@@ -72,13 +73,13 @@ func (s *Store) LeftOut(tree workspace.Checkout) (all []manifest.LeftOut) {
 	return all
 }
 
-// Has reports whether [Store.Keep] was done for the repository with a common git directory.
-func (s *Store) Has(common string) bool {
+// HasKept reports whether [Store.Keep] was ever done for the repository with a common git directory.
+func (s *Store) HasKept(common string) bool {
 	_, err := os.Lstat(s.repositoryOf(common).commitLogPath())
 	return err == nil
 }
 
-// submodulesOf lists the git directories of the submodules of a repository, and of theirs.
+// submodulesOf lists the git directories of a repository's submodules, and of the submodules in them.
 func submodulesOf(common string) (dirs []string) {
 	root := filepath.Join(common, "modules")
 	seen := 0
