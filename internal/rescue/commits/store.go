@@ -85,7 +85,10 @@ func submodulesOf(common string) (dirs []string) {
 	seen := 0
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		// A thousand entries are enough: a hook may wait for this.
-		if seen++; err != nil || seen > 1000 || !d.IsDir() {
+		if seen++; seen > 1000 {
+			return fs.SkipAll
+		}
+		if err != nil || !d.IsDir() {
 			return nil
 		}
 		if _, err := os.Lstat(filepath.Join(path, "HEAD")); err != nil {
