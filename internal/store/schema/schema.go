@@ -19,16 +19,17 @@ import (
 //go:embed migrations schema.sql
 var embedded embed.FS
 
-// Migrations are those that this program knows, in order.
+// Migrations returns the migrations that this program knows, in order.
 func Migrations() ([]Migration, error) { return readAll(embedded) }
 
 // Migration is one file of the migrations. Its name begins with its number, and its first line says which
-// programs can read and write a database that has it: those that know at least the schema minReader.
+// programs can read and write a database that has it: those that know at least the schema MinReader.
 type Migration struct {
 	Number    int64
 	MinReader int64
 	Text      string
-	// schema is all that this migration and those before it make in a new SQLite database; empty where nobody
+
+	// Schema is all that this migration and those before it make in a new SQLite database; empty where nobody
 	// has written it down.
 	Schema string
 }
@@ -44,9 +45,8 @@ func readAll(fsys fs.FS) ([]Migration, error) {
 		return nil, err
 	}
 
-	var out []Migration
-
 	// The directory lists them by their names, and so by their numbers.
+	var out []Migration
 	for _, f := range files {
 		m, err := readOne(fsys, f.Name(), int64(len(out)+1))
 		if err != nil {
@@ -72,6 +72,7 @@ func readAll(fsys fs.FS) ([]Migration, error) {
 	return out, nil
 }
 
+// readOne reads the migration in a file. It refuses one that doesn't have the number that is next.
 func readOne(fsys fs.FS, name string, number int64) (Migration, error) {
 	m := Migration{Number: number}
 	digits, rest, _ := strings.Cut(name, "_")
@@ -90,7 +91,6 @@ func readOne(fsys fs.FS, name string, number int64) (Migration, error) {
 	value, marked := strings.CutPrefix(head, minReaderMark)
 	value, _, _ = strings.Cut(value, ".") // what follows says why
 	m.MinReader, err = strconv.ParseInt(value, 10, 64)
-
 	switch {
 	case !marked || err != nil:
 		return m, fmt.Errorf(`the first line must say which programs can read the database, as in %q`, fmt.Sprintf("%s%d", minReaderMark, number))
@@ -100,7 +100,7 @@ func readOne(fsys fs.FS, name string, number int64) (Migration, error) {
 		return m, fmt.Errorf("it changes nothing")
 	}
 
-	// Comments are cut off without parsing SQL, so no text may look like one.
+	// Comments are cut off without parsing SQL, so no string may hold what looks like one.
 	for line := range strings.Lines(body) {
 		if before, _, comment := strings.Cut(line, "--"); comment && strings.Count(before, "'")%2 == 1 {
 			return m, fmt.Errorf("a text has --, which is taken for a comment: %s", strings.TrimSpace(line))
@@ -110,21 +110,22 @@ func readOne(fsys fs.FS, name string, number int64) (Migration, error) {
 	return m, nil
 }
 
-// hookPrograms is the number of the migration since which it is recorded which program answers the hooks of a
-// session.
-const hookPrograms = 30
+// hookColumns is the number of the migration that added to sessions which schema the program knows that
+// answers their hooks.
+const hookColumns = 30
 
-// UpgradeScript applies a migration and records it. It runs in a transaction. text is the migration as the
-// database reads it.
+// UpgradeScript returns the statements that apply a migration and record it, for one transaction. text is the
+// migration in the words of the database.
 func (m Migration) UpgradeScript(text string) string {
 	return withoutComments(text) + m.RecordScript()
 }
 
-// RecordScript are the statements that say which schema a database has.
+// RecordScript returns the statements that record which schema a database has, and that its sessions may by
+// now have a program that knows it.
 func (m Migration) RecordScript() string {
 	script := fmt.Sprintf("\nUPDATE meta SET value = '%d' WHERE key = 'schema';"+
 		"\nUPDATE meta SET value = '%d' WHERE key = 'min_reader';", m.Number, m.MinReader)
-	if m.Number >= hookPrograms {
+	if m.Number >= hookColumns {
 		script += fmt.Sprintf("\nUPDATE sessions SET hooks_schema = %d;", m.Number)
 	}
 
