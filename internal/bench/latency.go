@@ -38,7 +38,7 @@ func (b *bench) measureStart() error {
 		{"tt state", []string{b.tt, "state", "--json"}},
 	}
 
-	// The variants run in turn, so that other load of the machine affects them alike.
+	// The variants run in turn, so that other load on the machine affects them alike.
 	s := series{}
 	for i := range b.sampleCount(200, 40) + 10 {
 		for _, v := range variants {
@@ -60,8 +60,8 @@ func (b *bench) measureStart() error {
 		goal        float64
 		samples     series
 	}{
-		{"tt whoami", "empty Go", 6, s}, // with the samples of all variants
-		{"tt state", "Go + one read", 8, nil},
+		{"tt whoami", "empty Go", 6, s},
+		{"tt state", "Go + one read", 8, nil}, // the row above has the samples of all variants
 	} {
 		b.addRow(row{
 			What: "`" + r.name + " --json`, whole process",
@@ -78,7 +78,7 @@ func (b *bench) measureStart() error {
 	return nil
 }
 
-// minBlocked is how long a wait has been blocked, at least, when it is woken.
+// minBlocked is how long a process is left alone before it is woken or ended, so that it is asleep by then.
 const minBlocked = 20 * time.Millisecond
 
 // measureWake measures how soon a release has woken the next holder.
@@ -116,7 +116,6 @@ func (b *bench) measureWake() error {
 
 	name := "release exits to wait has exited"
 	p50, p99 := s.p50(name), s.p99(name)
-
 	b.addRow(row{
 		What:     "release exits → other process's `tt wait` has exited",
 		Goal:     "≤ 3 ms p50, ≤ 10 ms p99",
@@ -135,11 +134,11 @@ func (b *bench) measureWake() error {
 	return nil
 }
 
-// handOver lets the holder release the stick while waiter, the wait of another agent, has been blocked for a
-// while. It returns when the release started, and when both processes have exited. listening returns when the
-// wait blocks.
+// handOver starts waiter, the wait of another agent, and lets the holder release the stick once that has been
+// blocked for a while. awaitBlocked returns once it is blocked. The times are those at which the release was
+// started, the release had exited, and the woken wait had exited.
 func (p place) handOver(
-	holder string, waiter *exec.Cmd, listening func() error,
+	holder string, waiter *exec.Cmd, awaitBlocked func() error,
 ) (began, released, woken time.Time, err error) {
 	// A harness reads the output through a pipe, too. Its reading end stays open.
 	out, err := waiter.StdoutPipe()
@@ -152,7 +151,7 @@ func (p place) handOver(
 	}
 
 	// A wait that hasn't blocked yet would find the stick free, and nobody would wake it.
-	if err := listening(); err != nil {
+	if err := awaitBlocked(); err != nil {
 		return began, released, woken, err
 	}
 
@@ -163,7 +162,7 @@ func (p place) handOver(
 		return began, released, woken, err
 	}
 
-	// The common parent takes both ends, when the kernel reports them.
+	// This process, the parent of both, takes the times when the kernel reports their ends.
 	waiterEnd, releaseEnd := reapProcess(waiter), reapProcess(release)
 	if released, err = waitEnd(releaseEnd, "the release"); err != nil {
 		return began, released, woken, err
@@ -177,13 +176,13 @@ func (p place) handOver(
 			release.ProcessState, waiter.ProcessState)
 	}
 
-	// The end of the wait has closed the pipe already.
+	// The Wait of reapProcess has closed the pipe already, so an error says nothing.
 	out.Close()
 	return began, released, woken, nil
 }
 
-// measureExits measures how long the kernel takes to end a process, with and without a bell that it has
-// listened to. No woken wait can be faster than the difference.
+// measureExits measures how long the kernel takes to end a process that has listened to a bell, and one that
+// hasn't. No woken wait can be faster than the difference.
 func (b *bench) measureExits(s series) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -193,13 +192,13 @@ func (b *bench) measureExits(s series) error {
 	p := b.newPlace("")
 	for range b.sampleCount(100, 20) {
 		for name, listens := range map[string]string{"exit": "", "exit after a watch": "yes"} {
-			c, in, out, err := p.startPart(program, "leave", agentEnv+"="+listens)
+			c, in, out, err := p.startPart(program, "leave", listensEnv+"="+listens)
 			if err != nil {
 				return err
 			}
 			time.Sleep(minBlocked)
 
-			// It prints a line when it has nothing more to do, so that only its exit is timed.
+			// It prints a line when only its exit is left, which is what is timed.
 			if err := in.Close(); err != nil {
 				return err
 			}
@@ -212,14 +211,14 @@ func (b *bench) measureExits(s series) error {
 			if err != nil {
 				return err
 			}
-
 			s.addSample(name, end.Sub(began))
 		}
 	}
 	return nil
 }
 
-// playLeaver is a process that prints "done" when its input ends, and then has nothing more to do.
+// playLeaver is a process that listens to a bell, if it is told to. When its input ends it stops that, prints
+// "done", and has nothing more to do than exit.
 func playLeaver() error {
 	d, err := bell.Open(os.Getenv(roomEnv))
 	if err != nil {
@@ -227,7 +226,7 @@ func playLeaver() error {
 	}
 
 	var w *bell.Watch
-	if os.Getenv(agentEnv) != "" {
+	if os.Getenv(listensEnv) != "" {
 		if w, err = d.Watch("room"); err != nil {
 			return err
 		}

@@ -266,11 +266,12 @@ func memoryOf(pid int, name string) float64 {
 
 // The variables that tell a process which part of a measurement it is, and the values for it.
 const (
-	partEnv  = "TT_BENCH_PART"
-	roomEnv  = "TT_BENCH_ROOM"
-	ttEnv    = "TT_BENCH_TT"
-	agentEnv = "TT_BENCH_AGENT"
-	spanEnv  = "TT_BENCH_SPAN"
+	partEnv    = "TT_BENCH_PART"
+	roomEnv    = "TT_BENCH_ROOM"
+	ttEnv      = "TT_BENCH_TT"
+	agentEnv   = "TT_BENCH_AGENT"
+	spanEnv    = "TT_BENCH_SPAN"
+	listensEnv = "TT_BENCH_LISTENS"
 )
 
 // runPart plays a part, if this process was started for one.

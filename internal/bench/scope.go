@@ -39,7 +39,7 @@ func (b *bench) measureReservations() error {
 		places = append(places, p)
 	}
 
-	// The rooms take turns, so that other load of the machine affects them alike.
+	// The rooms take turns, so that other load on the machine affects them alike.
 	s := series{}
 	args := append([]string{"may-edit"}, paths...)
 	for i := range b.sampleCount(200, 40) + 5 {
