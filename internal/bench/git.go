@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// rebasedCommits is how many commits to rebase.
+// rebasedCommits is how many commits each rebase moves.
 const rebasedCommits = 5
 
 // measureGitHooks measures what our git hooks cost in a rebase. The agent has the stick and its room enforces
 // turns, so that the hooks do all their work.
 func (b *bench) measureGitHooks() error {
-	with, without, empty := b.newRepository(), b.newRepository(), b.newRepository()
+	with, without, empty := b.newRepositoryPlace(), b.newRepositoryPlace(), b.newRepositoryPlace()
 	for _, p := range []place{with, without, empty} {
 		if err := p.makeBranches(); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (b *bench) measureGitHooks() error {
 	s := series{}
 	const warm = 2
 
-	// The three run in turn, so that other load of the machine affects them alike.
+	// The three run in turn, so that other load on the machine affects them alike.
 	for i := range warm + b.sampleCount(40, 10) {
 		for name, p := range map[string]place{"without": without, "with": with, "empty": empty} {
 			took, err := p.timeRebase()
@@ -55,7 +55,6 @@ func (b *bench) measureGitHooks() error {
 	}
 
 	slower := s.p50("with") - s.p50("without")
-
 	b.addRow(row{
 		What: fmt.Sprintf("rebase of %d commits with our git hooks, by the holder", rebasedCommits),
 		Goal: "≤ 300 ms slower than without",
@@ -70,20 +69,20 @@ func (b *bench) measureGitHooks() error {
 	return nil
 }
 
-// newRepository returns a place for a git repository.
-func (b *bench) newRepository() place {
+// newRepositoryPlace returns a place in which the caller makes a git repository.
+func (b *bench) newRepositoryPlace() place {
 	p := b.newPlace("")
 
-	// Without the mark, the repository is the workspace.
+	// AGENTS.md would mark a workspace that needs no git. Without it the repository is the workspace.
 	must(os.Remove(filepath.Join(p.dir, "AGENTS.md")))
 	return p
 }
 
-// shellCommand runs a shell script in the place, as the holder.
+// shellCommand returns the command that runs a shell script in the place, as the holder.
 func (p place) shellCommand(script string) *exec.Cmd {
 	c := p.command("/bin/sh", "-e", "-c", script)
 
-	// The configuration of whoever runs this takes no part.
+	// Git reads no configuration of whoever runs this.
 	c.Env = append(c.Env,
 		"TT_HARNESS_AGENT_ID=bench:holder",
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
@@ -94,7 +93,7 @@ func (p place) shellCommand(script string) *exec.Cmd {
 	return c
 }
 
-// runScript runs a shell script in the place, as the holder, and returns what it has printed if it fails.
+// runScript runs a shell script of git commands in the place, as the holder. The error has what it printed.
 func (p place) runScript(script string) error {
 	if out, err := p.shellCommand(script).CombinedOutput(); err != nil {
 		return fmt.Errorf("git: %w: %s", err, out)
@@ -102,40 +101,37 @@ func (p place) runScript(script string) error {
 	return nil
 }
 
-// startIntegration makes a repository with an integration branch, and a member that spawns tasks there.
-func (p place) startIntegration() error {
-	const script = "git init -q -b integration; git config user.name bench; git config user.email bench@example.com; " +
-		"git commit -q --allow-empty -m begin"
+// makeIntegrationBranch makes a repository with an integration branch, and a member that spawns tasks there.
+func (p place) makeIntegrationBranch() error {
+	const script = "git init -q -b integration; git config user.name bench; " +
+		"git config user.email bench@example.com; git commit -q --allow-empty -m begin"
 	if err := p.runScript(script); err != nil {
 		return err
 	}
 	return p.runAs("bench:boss", "join")
 }
 
-// makeBranches makes two branches with a common first commit.
+// makeBranches makes a repository with two branches, main and work, that have their first commit in common.
 func (p place) makeBranches() error {
-	out, err := p.shellCommand(fmt.Sprintf(`git init -q -b main; git config gc.auto 0
+	return p.runScript(fmt.Sprintf(`git init -q -b main; git config gc.auto 0
 		echo 0 >0; git add .; git commit -q -m begin
-		git checkout -q -b work; for n in $(seq %d); do echo $n >w$n; git add .; git commit -q -m "work $n"; done; git tag before
+		git checkout -q -b work
+		for n in $(seq %d); do echo $n >w$n; git add .; git commit -q -m "work $n"; done
+		git tag before
 		git checkout -q main; for n in 1 2 3; do echo $n >m$n; git add .; git commit -q -m "main $n"; done
-		git checkout -q work`, rebasedCommits)).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("git: %w: %s", err, out)
-	}
-	return nil
+		git checkout -q work`, rebasedCommits))
 }
 
-// timeRebase resets the branch and returns how long its rebase takes.
+// timeRebase sets the branch work back to where it was, and returns how long its rebase takes.
 func (p place) timeRebase() (time.Duration, error) {
 	if out, err := p.shellCommand("git reset -q --hard before").CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("git reset: %w: %s", err, out)
 	}
 
 	// The rebase is timed without a shell, but has the environment of the scripts.
-	c := p.shellCommand("")
-	git := p.command("git", "rebase", "-q", "main")
-	git.Env = c.Env
-	took, err := timeCommand(git, 0)
+	rebase := p.command("git", "rebase", "-q", "main")
+	rebase.Env = p.shellCommand("").Env
+	took, err := timeCommand(rebase, 0)
 	if err != nil {
 		return took, err
 	}

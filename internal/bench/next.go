@@ -57,8 +57,8 @@ func (b *bench) measureNextTask() error {
 // measureNextBehind measures a next behind so many tasks that have landed or wait. name begins the names of
 // its samples.
 func (b *bench) measureNextBehind(s series, name string, before int) error {
-	p := b.newRepository()
-	if err := p.startIntegration(); err != nil {
+	p := b.newRepositoryPlace()
+	if err := p.makeIntegrationBranch(); err != nil {
 		return err
 	}
 

@@ -67,7 +67,7 @@ func (b *bench) measureRescue() error {
 
 // changedTree makes a repository with files, some of which are changed.
 func (b *bench) changedTree(among, changed int) (place, error) {
-	p := b.newRepository()
+	p := b.newRepositoryPlace()
 
 	// The files lie in many directories, as those of a real project.
 	file := func(i int, text string) {

@@ -38,8 +38,8 @@ func (b *bench) measureWorker() error {
 // measureLogs measures how long after a worker's command has written a line somebody who follows its output
 // reads that.
 func (b *bench) measureLogs() error {
-	p := b.newRepository()
-	if err := p.startIntegration(); err != nil {
+	p := b.newRepositoryPlace()
+	if err := p.makeIntegrationBranch(); err != nil {
 		return err
 	}
 
@@ -89,7 +89,7 @@ func (b *bench) measureLogs() error {
 // measureMerges measures merges without a gate. A process in each worktree prevents the cleanup, which would
 // cost as much as removing ten thousand files.
 func (b *bench) measureMerges() error {
-	p := b.newRepository()
+	p := b.newRepositoryPlace()
 	if err := p.makeHistory(manyFiles, manyCommits); err != nil {
 		return err
 	}
@@ -211,8 +211,8 @@ func (p place) makeApprovedTask(id string) error {
 
 // measureTaskList measures the list of many tasks in progress.
 func (b *bench) measureTaskList() error {
-	p := b.newRepository()
-	if err := p.startIntegration(); err != nil {
+	p := b.newRepositoryPlace()
+	if err := p.makeIntegrationBranch(); err != nil {
 		return err
 	}
 	if err := p.addTasks(manyTasks); err != nil {
