@@ -21,15 +21,15 @@ import (
 //go:embed templates/*.html static/*
 var files embed.FS
 
-// pages renders pages. Each has a file in templates; base.html is around them, and parts.html has what
-// several show.
+// pages has the templates of all pages. Each page has a file in templates; base.html is around it, and
+// parts.html has what several show.
 type pages struct {
-	of   map[string]*template.Template
-	boot string // tells this server's pictures from those of another
+	byName map[string]*template.Template // by the name of the file, without .html
+	boot   string                        // tells this server's pictures from those of another
 }
 
 func newPages() *pages {
-	p := &pages{of: map[string]*template.Template{}, boot: rand.Text()[:8]}
+	p := &pages{byName: map[string]*template.Template{}, boot: rand.Text()[:8]}
 
 	funcs := template.FuncMap{
 		"line": line, "lines": lines, "patch": stick.Patch, "file": stick.Path,
@@ -41,16 +41,16 @@ func newPages() *pages {
 	}
 
 	base := template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/base.html", "templates/parts.html"))
-	names, err := fs.Glob(files, "templates/*.html")
+	paths, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		// Only a bad pattern fails, and this one is ours.
 		panic(err)
 	}
 
 	// Each page is a template of its own, with the common ones around it.
-	for _, name := range names {
-		if id := strings.TrimSuffix(path.Base(name), ".html"); id != "base" && id != "parts" {
-			p.of[id] = template.Must(template.Must(base.Clone()).ParseFS(files, name))
+	for _, file := range paths {
+		if name := strings.TrimSuffix(path.Base(file), ".html"); name != "base" && name != "parts" {
+			p.byName[name] = template.Must(template.Must(base.Clone()).ParseFS(files, file))
 		}
 	}
 
@@ -79,11 +79,11 @@ type view struct {
 	s *Server
 }
 
-// pair is what a template gets that shows one of several things.
+// pair is what a template gets that shows one thing on a page, such as one of its files.
 type pair struct {
 	*view
-	V *view // the same, for what is shown inside
-	X any
+	V *view // the same page by a name, to hand it on to a template inside
+	X any   // the thing
 }
 
 // renderPage answers with a page.
@@ -95,9 +95,9 @@ func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, 
 
 	v.Version = s.pictureName(v.Picture)
 
-	// It is rendered before anything is sent, so that a failure has its own status.
+	// The page is rendered before anything is sent, so that a failure has its own status.
 	var b bytes.Buffer
-	if err := s.pages.of[name].ExecuteTemplate(&b, "page", v); err != nil {
+	if err := s.pages.byName[name].ExecuteTemplate(&b, "page", v); err != nil {
 		http.Error(w, "the page can't be shown: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -108,7 +108,7 @@ func (s *Server) renderPage(w http.ResponseWriter, r *http.Request, status int, 
 	_, _ = w.Write(b.Bytes())
 }
 
-// SignedIn reports whether the page is for somebody who may see more than this one.
+// SignedIn reports whether the page belongs to the menu, which only those see who are signed in.
 func (v *view) SignedIn() bool { return v.Current != "" }
 
 // Watched is the page whose changes the browser wants to hear of.
@@ -125,7 +125,7 @@ func (v *view) Unread() (n int) {
 	return n
 }
 
-// Me is the person.
+// Me is the name of the person, or "you" if it isn't known.
 func (v *view) Me() stick.AgentID { return cmp.Or(v.Picture.Me, stick.AgentID("you")) }
 
 // Ago is a time as people say it. The page's script keeps it up to date.
@@ -133,7 +133,7 @@ func (v *view) Ago(t stick.Time) template.HTML {
 	return v.timeElement(t, string(stick.Ago(v.Now.Sub(t))), "ago")
 }
 
-// For is how long something has lasted.
+// For is how long something has lasted that began at t.
 func (v *view) For(t stick.Time) template.HTML {
 	return v.timeElement(t, string(stick.Age(v.Now.Sub(t))), "for")
 }
@@ -168,7 +168,7 @@ func clockTime(t, now stick.Time) string {
 	return at.Format("2006-01-02 15:04")
 }
 
-// RoomName is a room in one or two words: the last part of its path.
+// RoomName names a room by the last part of its path, or by the beginning of its id if it has no path.
 func RoomName(r *monitor.Room) string {
 	if r.State.Path == "" {
 		return string(r.ID())[:min(8, len(r.ID()))]
@@ -196,6 +196,7 @@ func rootOf(page *url.URL) string {
 	return strings.TrimSuffix(strings.Repeat("../", below), "/")
 }
 
+// roomPath is the path of a room's page, or of one below it, as the server knows it.
 func roomPath(id stick.RoomID, below ...string) string {
 	p := "/room/" + url.PathEscape(string(id))
 	for _, b := range below {
@@ -210,14 +211,15 @@ func shortName(s string) string { return s[:min(10, len(s))] }
 // spacedWords makes words of a name as JSON has it.
 func spacedWords(s any) string { return strings.ReplaceAll(strings.ToLower(fmt.Sprint(s)), "_", " ") }
 
-// renderPart renders a part of a page: the template of its name, which is an element with its id.
-func (s *Server) renderPart(name, id string, v *view) (part, error) {
-	html, err := s.renderTemplate(name, id, v)
+// renderPart renders a part of a page. Its id is the name of its template, and that of the element in it.
+func (s *Server) renderPart(page, id string, v *view) (part, error) {
+	html, err := s.renderTemplate(page, id, v)
 	return part{id, html}, err
 }
 
-func (s *Server) renderTemplate(name, template string, data any) (string, error) {
+// renderTemplate renders a template that a page has, its own or one of the common ones.
+func (s *Server) renderTemplate(page, name string, data any) (string, error) {
 	var b strings.Builder
-	err := s.pages.of[name].ExecuteTemplate(&b, template, data)
+	err := s.pages.byName[page].ExecuteTemplate(&b, name, data)
 	return b.String(), err
 }
