@@ -17,8 +17,8 @@ type entry struct {
 func (e entry) Name() string { return e.name }
 func (e entry) IsDir() bool  { return true }
 
-// TestSpelled plays a file system that ignores case, and takes é in one and in two runes for equal.
-func TestSpelled(t *testing.T) {
+// TestRecordedSpelling plays a file system that ignores case, and takes é in one and in two runes for equal.
+func TestRecordedSpelling(t *testing.T) {
 	disk := map[string][]string{
 		"/":              {"Users", "usr"},
 		"/Users":         {"Ann", "Bob"},
@@ -47,7 +47,7 @@ func TestSpelled(t *testing.T) {
 		"/Users/Ann/Src":        "/Users/Ann/Src",
 		"/users/ANN/src/app":    "/Users/Ann/Src/App",
 		"/users/ann/café":       "/Users/Ann/cafe\u0301",
-		"/users/bob/Closed/dir": "/Users/Bob/Closed/dir",
+		"/users/bob/Closed/dir": "/Users/Bob/Closed/dir", // nobody may list Bob's directory
 	} {
 		if got := recordedSpelling(given, list, same); got != want {
 			t.Errorf("%s: got %s, want %s", given, got, want)
@@ -55,7 +55,8 @@ func TestSpelled(t *testing.T) {
 	}
 }
 
-func TestSpelledOnDisk(t *testing.T) {
+// TestRecordedSpelling_OnDisk also shows that sameFile tells directories apart.
+func TestRecordedSpelling_OnDisk(t *testing.T) {
 	dir := tree(t)
 	write(t, dir, "Src/App/")
 	if got := recordedSpelling(dir+"/Src/App", os.ReadDir, sameFile); got != dir+"/Src/App" {

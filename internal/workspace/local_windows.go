@@ -1,10 +1,9 @@
 package workspace
 
-import (
-	"golang.org/x/sys/windows"
-)
+import "golang.org/x/sys/windows"
 
 // fileSystem returns the type of the file system that holds dir, and reports whether SQLite is safe there.
+// If the type can't be found out, SQLite may try.
 func fileSystem(dir string) (kind string, safe bool) {
 	p, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
