@@ -1,7 +1,7 @@
-// Package eventlog holds the operations that read the log of a room: its events, once or as they come, who held
-// the stick when, and that a room looks different to people.
+// Package eventlog holds the operations that read the log of a room: its events, those that are there or each
+// as it comes; who held the stick when; and when people would see the room look different.
 //
-// They write nothing but how far a named stream has got.
+// All that they write is how far the reader of a named stream has come.
 //
 // See docs/decisions/messages-and-cursors.md.
 package eventlog
