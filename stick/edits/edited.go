@@ -76,6 +76,13 @@ func (f EditedFile) Find(now FileState, by Editor) EditedFile {
 	return f
 }
 
+// noteAgain records that an edit has given a file without changes the bytes that were noted before. They may
+// have come back, as after git stash pop, or be written anew, so the file is also of those who made them first.
+func (f EditedFile) noteAgain(by Editor, after FileState) EditedFile {
+	f.Asleep = 0
+	return f.Note(by, after)
+}
+
 // Rest records that a file has no changes.
 func (f EditedFile) Rest(at stick.Time) EditedFile {
 	if f.Asleep.IsZero() {
@@ -96,6 +103,7 @@ type SeenFile struct {
 	State FileState
 	Clean bool // it has no changes. A look only tells it of files that are gone
 	New   bool // changed since the caller's tool call began, as far as the file system tells
+	Named bool // the caller's tool call says itself that it changes the file
 }
 
 // Look compares what was noted of a checkout's files with all that have changes, and returns both, by their
@@ -140,6 +148,12 @@ func Look(known []EditedFile, found []SeenFile, by Editor) []EditedFile {
 			if dir := rows[folderOf(s.Path)]; dir.Asleep.IsZero() && len(dir.Editors) > 0 {
 				f.Editors, f.State = dir.Editors, FileState{}
 			}
+		}
+
+		isSameAgain := !f.Asleep.IsZero() && f.State.Sum == s.State.Sum
+		if isEdit := s.Named && who.Agent != ""; isEdit && isSameAgain {
+			out = append(out, f.noteAgain(who, s.State))
+			continue
 		}
 
 		out = append(out, f.Find(s.State, who))

@@ -107,6 +107,24 @@ func TestEditedFiles_Look(t *testing.T) {
 			[]edits.SeenFile{{Path: "a", State: state("of a"), New: true}},
 			"a[x]",
 		},
+		{
+			"back as it was, by a call that doesn't name it",
+			[]edits.EditedFile{noted("a", "x").Rest(sticktest.Start)},
+			[]edits.SeenFile{{Path: "a", State: state("of a"), New: true}},
+			"a[x]",
+		},
+		{
+			"written again as it was",
+			[]edits.EditedFile{noted("a", "x").Rest(sticktest.Start)},
+			[]edits.SeenFile{{Path: "a", State: state("of a"), New: true, Named: true}},
+			"a[x b]",
+		},
+		{
+			"named by a call that may not have changed it",
+			[]edits.EditedFile{noted("a", "x").Rest(sticktest.Start)},
+			[]edits.SeenFile{{Path: "a", State: state("of a"), Named: true}},
+			"a[x]",
+		},
 		{"removed just now", []edits.EditedFile{noted("a", "x")}, []edits.SeenFile{{Path: "a", New: true}}, "a[x b]"},
 		{"committed", []edits.EditedFile{noted("a", "x")}, nil, "(a[x])"},
 		{

@@ -48,6 +48,22 @@ func TestWhoEditedWhat(t *testing.T) {
 	changesAre(t, ann, "a.go own by claude:a codex:b; b.go passed by codex:b ?; c.go nobody by ?")
 }
 
+// TestNoteEdits_SameBytesAgain: who writes by a command what another had written before, and which was taken back,
+// has edited the file, too.
+func TestNoteEdits_SameBytesAgain(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob := s.Agent("claude:a"), s.Agent("codex:b")
+	s.Joins(ann, bob)
+	s.Commit("a.go", "a")
+
+	ann.Executes("echo more >> a.go", func() { s.File("a.go", "a and more") })
+	ann.Executes("git reset --hard", func() { s.Git("reset", "--quiet", "--hard") })
+	ann.Dies()
+	bob.Try().Is(stick.YourTurn)
+	bob.Executes("echo more >> a.go", func() { s.File("a.go", "a and more") })
+	changesAre(t, bob, "a.go own by claude:a codex:b")
+}
+
 // TestWhatACommandChanged: after a command of which nobody can tell what it changes, a look finds it. It is
 // the caller's if no other agent's command ran at the same time.
 func TestWhatACommandChanged(t *testing.T) {

@@ -164,6 +164,10 @@ func (c *checkout) findFiles(ctx context.Context, g git.Client, q editQuestion) 
 		return err
 	}
 
+	for i := range seen {
+		seen[i].Named = slices.Contains(c.files, seen[i].Path)
+	}
+
 	c.found = seen
 	return nil
 }
