@@ -406,6 +406,13 @@ func TestWhoseEdit_Child(t *testing.T) {
 
 	share, _ = edits.WhoseEdit(f.Room, held, edits.Editing{By: "child"}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "in a worktree", share, edits.SharePassed)
+
+	own := edits.EditedFile{Path: "a", Editors: []edits.Editor{{Agent: "parent", Held: true}}}
+	share, others := edits.WhoseEdit(f.Room, own, edits.Editing{By: "x"}, nil, f.Probed, f.Now)
+	if share != edits.ShareOthers || !slices.Equal(others, []stick.AgentID{"parent"}) {
+		t.Errorf("the holder's in a worktree is %s, of %v", share, others)
+	}
+
 	file.Editors = []edits.Editor{{Agent: "child", Under: "parent"}}
 	share, _ = edits.WhoseEdit(f.Room, file, edits.Editing{By: "parent"}, nil, f.Probed, f.Now)
 	sticktest.Equal(t, "the child's, for the parent", share, edits.ShareOwn)

@@ -94,6 +94,41 @@ func TestTheHoldersWorkIsOthers(t *testing.T) {
 	s.Check(bob.Executes("git add -- a.go", nil).Allowed, "it has passed on")
 }
 
+// TestCheckActs_HoldersWorktree: what the holder has edited in a linked worktree is its own there, too: refused where
+// the room denies edits, told where it warns, and passed on with the stick.
+func TestCheckActs_HoldersWorktree(t *testing.T) {
+	s := scene.InGit(t)
+	ann, bob, pat := s.Agent("claude:a"), s.Agent("codex:b"), s.Person("pat")
+	s.Joins(ann, bob)
+	s.Commit("a.go", "a")
+	side := filepath.Clean(filepath.Join(s.Work, "..", "side"))
+	s.Git("worktree", "add", "-q", side, "-b", "side")
+	file := filepath.Join(side, "a.go")
+
+	ann.Try().Is(stick.YourTurn)
+	ann.At(side).Executes("echo more >> a.go", func() { s.File("../side/a.go", "a and more") })
+	reset := func() { s.GitIn(side, "reset", "--quiet", "--hard") }
+	s.Check(bob.At(side).Executes("git reset --hard", reset).Allowed, "the room only warns")
+	for _, a := range []*scene.Actor{ann, bob} {
+		said := strings.Join(a.LearnsAfterTool(), "; ")
+		s.Check(strings.Contains(said, "which took a.go, work of "+string(ann.ID)), "%s is told %s", a.Name, said)
+	}
+
+	pat.Sets("enforce=stick").OK()
+	ann.At(side).Executes("echo more >> a.go", func() { s.File("../side/a.go", "a and more") })
+	for _, command := range []string{"git reset --hard", "rm a.go"} {
+		s.Check(!bob.At(side).Executes(command, nil).Allowed, "%s is allowed", command)
+	}
+	for _, command := range []string{"git -C " + side + " reset --hard", "rm " + file} {
+		res := bob.Executes(command, nil)
+		s.Check(!res.Allowed && strings.Contains(string(res.Reason), "work of "+string(ann.ID)), "%s: %+v", command, res)
+	}
+
+	ann.Release("so far", "go on").OK()
+	bob.Try().Is(stick.YourTurn)
+	s.Check(bob.At(side).Executes("git reset --hard", reset).Allowed, "it has passed on")
+}
+
 // TestOldTipsAreKept: the commits of a branch that is deleted stay, and so do those of the stash. The branch
 // of another's task isn't deleted where edits are denied.
 func TestOldTipsAreKept(t *testing.T) {
